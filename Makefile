@@ -1,0 +1,144 @@
+# Makefile - builds, checks and installs privacy_score (PGXS).
+#
+#   make                 release build of the module and its SQL script
+#   make install         into the directories of $(PG_CONFIG); uninstall takes it out again
+#   make test            everything: build, lint, unit, regression and shell tests, on a throw-away server
+#   make unit | regress | shell     one part of it (regress and shell: T="name ..." picks tests)
+#   make lint | format   layering, symbols and text rules | clang-format in place
+#   make demo | bench    the demonstration | the measurements
+#
+# test, demo and bench install the Debian packages that are missing (as root or through sudo) and never write into the
+# system's PostgreSQL: they install into a private copy in a temporary folder and run the server there as a non-root
+# user, on a unix socket only.
+
+.DEFAULT_GOAL := all
+
+EXTENSION = privacy_score
+MODULE_big = privacy_score
+VERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" privacy_score.control)
+SQL_PARTS := $(sort $(wildcard sql/[0-9][0-9]_*.sql))
+SQL_SCRIPT = sql/$(EXTENSION)--$(VERSION).sql
+DATA_built = $(SQL_SCRIPT)
+DATA = $(filter-out $(SQL_SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql))
+
+REGRESS = $(sort $(basename $(notdir $(wildcard test/sql/*.sql))))
+REGRESS_OPTS = --inputdir=test --load-extension=$(EXTENSION)
+
+# --- objects ----------------------------------------------------------------------------------------------------------
+ISLAND = parser_island
+CORE := $(patsubst src/%.cpp,%,$(wildcard src/core/*.cpp))
+SQLPARSE := $(patsubst src/%.cpp,%,$(wildcard src/sqlparse/*.cpp))
+BACKEND := $(patsubst src/%.cpp,%,$(wildcard src/backend/*.cpp))
+UNIT := $(patsubst test/%.cpp,%,$(wildcard test/unit/*.cpp))
+HAS_ISLAND := $(filter sqlparse/$(ISLAND),$(SQLPARSE))
+PG_QUERY_A := $(shell $(or $(CXX),g++) -print-file-name=libpg_query.a)
+
+OBJS = $(patsubst %,build/module/%.o,$(CORE) $(filter-out sqlparse/$(ISLAND),$(SQLPARSE)) $(BACKEND)) \
+       $(if $(HAS_ISLAND),build/module/island.o)
+UNIT_OBJS = $(patsubst %,build/module/%.o,$(CORE) $(SQLPARSE)) $(patsubst %,build/%.o,$(UNIT))
+ASAN_OBJS = $(patsubst %,build/asan/%.o,$(CORE) $(SQLPARSE) $(UNIT))
+CLANG_OK = $(patsubst %,build/clang/%.ok,$(CORE) $(SQLPARSE) $(BACKEND))
+EXTRA_CLEAN = build results regression.diffs regression.out
+
+# --- PGXS, once the server's development files are there ---------------------------------------------------------------
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
+ifneq ($(wildcard $(PGXS)),)
+# The bitcode rule of PGXS does not know C++17.
+override with_llvm = no
+SHLIB_LINK = -Wl,--version-script=scripts/exports.map -lstdc++ -lm
+include $(PGXS)
+$(shlib): scripts/exports.map
+else
+all install uninstall installcheck:
+	@echo "the server's development files are missing: 'make packages' installs them on Debian" >&2; exit 1
+clean:
+	rm -rf $(EXTRA_CLEAN)
+endif
+
+# --- compiling ----------------------------------------------------------------------------------------------------------
+# Each layer gets only the include paths it may use, so the compiler keeps the arrows downward.
+WERROR = -Werror
+WARNINGS = -Wall -Wextra $(WERROR) -Wno-register
+LANGUAGE = -std=c++17 -Isrc -MMD -MP $(WARNINGS)
+RELEASE = -O2 -g -fPIC -fstack-protector-strong -D_FORTIFY_SOURCE=2
+SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS
+SERVER = -fno-strict-aliasing -fwrapv -D_GNU_SOURCE -isystem $(includedir_server)
+CLANGXX = clang++
+
+build/module/core/%.o: src/core/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(LANGUAGE) $(RELEASE) -fvisibility=hidden -c $< -o $@
+
+build/module/sqlparse/%.o: src/sqlparse/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(LANGUAGE) $(RELEASE) -fvisibility=hidden -c $< -o $@
+
+build/module/backend/%.o: src/backend/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(LANGUAGE) $(RELEASE) $(SERVER) -c $< -o $@
+
+# The parser island: libpg_query and the server define the same names, so all but our entry points become local.
+# Groups are dissolved first, else the linker would share inline functions between the island and the module.
+build/module/island.o: build/module/sqlparse/$(ISLAND).o $(PG_QUERY_A)
+	ld -r --force-group-allocation -o $@.all $^
+	objcopy --wildcard --keep-global-symbol='ps_island_*' $@.all $@
+	@rm -f $@.all
+
+build/unit/%.o: test/unit/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(LANGUAGE) -O1 -g -c $< -o $@
+
+build/asan/unit/%.o: test/unit/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(LANGUAGE) $(SANITIZE) -c $< -o $@
+
+build/asan/%.o: src/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(LANGUAGE) $(SANITIZE) -c $< -o $@
+
+build/clang/backend/%.ok: src/backend/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CLANGXX) $(LANGUAGE) $(SERVER) -MF $(@:.ok=.d) -MT $@ -fsyntax-only $<
+	@touch $@
+
+build/clang/%.ok: src/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CLANGXX) $(LANGUAGE) -MF $(@:.ok=.d) -MT $@ -fsyntax-only $<
+	@touch $@
+
+-include $(patsubst %.o,%.d,$(filter-out build/module/island.o,$(OBJS)) $(UNIT_OBJS) $(ASAN_OBJS))
+-include $(CLANG_OK:.ok=.d)
+
+$(SQL_SCRIPT): $(SQL_PARTS) privacy_score.control
+	$(if $(SQL_PARTS),cat $(SQL_PARTS),printf '') > $@
+
+# --- unit test programs ---------------------------------------------------------------------------------------------------
+UNIT_LIBS = $(if $(HAS_ISLAND),$(PG_QUERY_A)) -lgtest -lgtest_main -lpthread
+
+build/unit_tests: $(UNIT_OBJS)
+	$(CXX) -o $@ $(UNIT_OBJS) $(UNIT_LIBS)
+
+build/unit_tests_asan: $(ASAN_OBJS)
+	$(CXX) $(SANITIZE) -o $@ $(ASAN_OBJS) $(UNIT_LIBS)
+
+unit-programs: build/unit_tests build/unit_tests_asan
+clang-check: $(CLANG_OK)
+
+# --- what people call -----------------------------------------------------------------------------------------------------
+packages:
+	@scripts/install_packages.sh
+
+test:
+	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' test/run.sh all
+
+unit regress shell lint:
+	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' test/run.sh $@ $(T)
+
+demo bench:
+	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' test/run.sh $@
+
+format:
+	clang-format -i $(wildcard src/*/*.cpp src/*/*.hpp test/unit/*.cpp test/unit/*.hpp)
+
+.PHONY: all packages test unit regress shell lint demo bench format unit-programs clang-check

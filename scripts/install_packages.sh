@@ -1,0 +1,84 @@
+#!/bin/bash
+# Installs the Debian packages that building and testing need, and only those that are missing.
+#
+# It looks for what a package provides rather than for its name, so a newer compiler or another Boost is left alone.
+# It removes nothing, and no cluster is created or started: a temporary setting keeps the server package from creating
+# "main", and a temporary policy keeps it from starting services. Existing clusters stay as they are.
+set -euo pipefail
+
+pg_config=${PG_CONFIG:-pg_config}
+major=$("$pg_config" --version 2>/dev/null | sed -nE 's/^PostgreSQL ([0-9]+).*/\1/p') || true
+major=${major:-15}
+
+# package, and the command (or file pattern) that shows it is there
+missing=()
+need() {
+  local package=$1 what
+  shift
+  for what in "$@"; do
+    case $what in
+      /*) if compgen -G "$what" >/dev/null; then return; fi ;;
+      *) if command -v "$what" >/dev/null; then return; fi ;;
+    esac
+  done
+  missing+=("$package")
+}
+need make make
+need g++ g++
+need binutils objcopy
+need clang clang++
+need diffutils diff
+need perl perl
+need libboost-dev /usr/include/boost/version.hpp /usr/local/include/boost/version.hpp
+need libgtest-dev '/usr/lib/*/libgtest_main.a' /usr/local/lib/libgtest_main.a
+need libpg-query-dev '/usr/lib/*/libpg_query.a' /usr/local/lib/libpg_query.a
+if ! [ -x "$("$pg_config" --bindir 2>/dev/null)/postgres" ]; then
+  need "postgresql-$major" "/usr/lib/postgresql/$major/bin/postgres"
+fi
+if ! [ -f "$("$pg_config" --pgxs 2>/dev/null)" ]; then
+  need "postgresql-server-dev-$major" "/usr/lib/postgresql/$major/lib/pgxs/src/makefiles/pgxs.mk"
+fi
+
+if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
+echo "missing packages: ${missing[*]}"
+if ! command -v apt-get >/dev/null; then
+  echo "this is not a Debian system: please install them by its own means" >&2
+  exit 1
+fi
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "neither root nor sudo: please install them as root" >&2; exit 1; }
+  exec sudo env PG_CONFIG="$pg_config" "$0"
+fi
+
+export DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1
+apt_install() {
+  apt-get -o DPkg::Lock::Timeout=300 install -y -q --no-remove --no-install-recommends "$@"
+}
+
+policy=/usr/sbin/policy-rc.d
+common=/etc/postgresql-common
+no_cluster=$common/createcluster.d/privacy_score_tests.conf
+cleanup() {
+  rm -f "$no_cluster"
+  rmdir --ignore-fail-on-non-empty "$common/createcluster.d" 2>/dev/null || true
+  if [ -n "${made_policy:-}" ]; then rm -f "$policy"; fi
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM HUP
+
+apt-get -o DPkg::Lock::Timeout=300 update -q
+if ! [ -e "$policy" ]; then
+  made_policy=yes
+  printf '#!/bin/sh\nexit 101\n' >"$policy"
+  chmod 755 "$policy"
+fi
+if [[ " ${missing[*]} " == *" postgresql-$major "* ]]; then
+  apt_install postgresql-common
+  mkdir -p "$common/createcluster.d"
+  echo "create_main_cluster = false" >"$no_cluster"
+  if [ "$(pg_conftool "$common/createcluster.conf" show -bs create_main_cluster 2>/dev/null)" != off ]; then
+    echo "$common/createcluster.conf does not read createcluster.d: please install postgresql-$major by hand" >&2
+    exit 1
+  fi
+fi
+apt_install "${missing[@]}"

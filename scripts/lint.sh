@@ -1,0 +1,163 @@
+#!/bin/bash
+# Proves the layering, the symbols of the built module and the house rules. Needs a finished build (make lint sees to it).
+# Each rule is one line of output; the last line is "passed N failed M".
+set -u -o pipefail
+cd "$(dirname "$0")/.." || exit 1
+export LC_ALL=C
+
+passed=0
+failed=0
+
+# verdict "rule" "findings": the rule holds when there are no findings.
+verdict() {
+  if [ -z "$2" ]; then
+    passed=$((passed + 1))
+    echo "ok      $1"
+  else
+    failed=$((failed + 1))
+    echo "FAILED  $1"
+    printf '%s\n' "$2" | head -n 40 | sed 's/^/          /'
+  fi
+}
+
+# Files of the project below the given paths, tracked or not yet, without what is ignored.
+files() {
+  if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+    git ls-files -co --exclude-standard -- "$@" | while IFS= read -r file; do
+      if [ -f "$file" ]; then echo "$file"; fi
+    done
+  else
+    find "$@" \( -path ./.git -o -path ./build -o -path ./results \) -prune -o \
+      -type f ! -name '*.so' ! -name 'privacy_score--*.sql' ! -name 'regression.*' ! -name 'report.*' -print 2>/dev/null
+  fi
+}
+
+# includes LAYER: every #include of a layer, as file:line:text.
+includes() {
+  find "src/$1" -name '*.[ch]pp' -print0 | xargs -0r grep -nE '^[[:space:]]*#[[:space:]]*include' /dev/null
+}
+
+layering() {
+  local server='[<"](postgres|postgres_fe|postgres_ext|c|fmgr|funcapi|miscadmin|pgstat|pg_config|pg_getopt|pgtime|port)\.h'
+  server+='|[<"](access|bootstrap|catalog|commands|common|datatype|executor|foreign|jit|lib|libpq|mb|nodes|optimizer)/'
+  server+='|[<"](parser|partitioning|port|portability|postmaster|replication|rewrite|snowball|statistics|storage)/'
+  server+='|[<"](tcop|tsearch|utils|windowapi)/?.*\.h[>"]'
+  verdict "src/core includes no server header" "$(includes core | grep -E "$server")"
+  verdict "src/sqlparse includes no server header" "$(includes sqlparse | grep -E "$server")"
+  verdict "src/core includes nothing of sqlparse or backend" \
+    "$(includes core | grep -E '"(\.\./|sqlparse/|backend/)|parser_island')"
+  verdict "src/sqlparse includes nothing of backend" "$(includes sqlparse | grep -E '"(\.\./)*backend/')"
+  verdict "libpg_query is used in src/sqlparse only" \
+    "$(grep -rnE 'include.*pg_query|PgQuery__|pg_query_[a-z]+ ?\(' src/core src/backend test/unit 2>/dev/null)"
+}
+
+# Core, and core with sqlparse, must link without anything above them.
+linking() {
+  local core sqlparse archive out=build/lint_link.so
+  core=(build/module/core/*.o)
+  if ! [ -e "${core[0]}" ]; then return; fi
+  verdict "src/core links alone" "$(g++ -shared -Wl,--no-undefined -o $out "${core[@]}" 2>&1)"
+  sqlparse=(build/module/sqlparse/*.o)
+  if [ -e "${sqlparse[0]}" ]; then
+    archive=$(g++ -print-file-name=libpg_query.a)
+    verdict "src/sqlparse links with src/core and libpg_query alone" \
+      "$(g++ -shared -Wl,--no-undefined -o $out "${core[@]}" "${sqlparse[@]}" "$archive" -lpthread 2>&1)"
+  fi
+  rm -f $out
+}
+
+defined() { nm -D --defined-only "$1" | awk '{ sub(/@.*/, "", $NF); print $NF }' | sort -u; }
+undefined() { nm -D --undefined-only "$1" | awk '{ sub(/@.*/, "", $NF); print $NF }' | sort -u; }
+
+symbols() {
+  local module=privacy_score.so server libraries imports exports name
+  server=$("${PG_CONFIG:-pg_config}" --bindir)/postgres
+  if ! [ -f $module ]; then verdict "the module is built" "there is no $module"; return; fi
+  imports=$(undefined $module)
+  exports=$(defined $module)
+  verdict "the module exports only what the server calls" \
+    "$(grep -vxE '_PG_init|Pg_magic_func|pg_finfo_ps_.*|ps_.*|' <<<"$exports"; grep -E '^ps_island_' <<<"$exports")"
+  for name in errstart palloc; do
+    verdict "the module takes $name from the server" \
+      "$(grep -qxE "${name}(0|_cold|_extended)?" <<<"$imports" || echo "it does not import $name"
+        grep -xE "${name}(0|_cold|_extended)?" <<<"$exports")"
+  done
+  verdict "the module needs only libc, libm, libstdc++ and libgcc" \
+    "$(objdump -p $module | awk '$1 == "NEEDED" { print $2 }' |
+      grep -vE '^(libc|libm|libstdc\+\+|libgcc_s|ld-linux[-a-z0-9_]*)\.so')"
+  libraries=$(ldd $module | awk '$2 == "=>" && $3 ~ /^\// { print $3 }')
+  verdict "every symbol the module imports is one of the server or of those libraries" \
+    "$(comm -23 <(echo "$imports") \
+      <(for name in "$server" $libraries; do defined "$name"; done |
+        cat - <(printf '%s\n' __cxa_finalize __gmon_start__ _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable) |
+        sort -u))"
+  if [ -f build/module/island.o ]; then
+    verdict "the parser island shows only ps_island_*" \
+      "$(nm --defined-only --extern-only build/module/island.o | awk '{ print $NF }' | grep -v '^ps_island_')"
+    verdict "the parser island takes nothing from the server" \
+      "$(comm -12 <(nm --undefined-only build/module/island.o | awk '{ print $NF }' | sort -u) \
+        <(comm -23 <(defined "$server") <(for name in $libraries; do defined "$name"; done | sort -u)))"
+  fi
+}
+
+house_rules() {
+  local file stem
+  verdict "no source file has more than 500 lines" \
+    "$(files src sql test scripts bench monitoring Makefile .ci | grep -vE '^(\./)?test/(data|corpus)/' |
+      while IFS= read -r file; do awk -v f="$file" 'END { if (NR > 500) print f ": " NR " lines" }' "$file"; done)"
+  verdict "every src/core/X.cpp has test/unit/X_test.cpp" \
+    "$(for file in src/core/*.cpp; do
+      stem=$(basename "$file" .cpp)
+      compgen -G "test/unit/${stem}_test.cpp" >/dev/null || compgen -G "test/unit/${stem}_*_test.cpp" >/dev/null ||
+        echo "$file"
+    done)"
+  verdict "every C++ file begins with a comment that names it" \
+    "$(files src test/unit | grep -E '\.[ch]pp$' | while IFS= read -r file; do
+      head -n 3 "$file" | grep -qF "$(basename "$file")" || echo "$file"
+    done)"
+  verdict "every header is guarded by #pragma once" \
+    "$(files src test/unit | grep -E '\.hpp$' | xargs -r grep -L '^#pragma once')"
+  verdict "no regression test bears the name of a file in sql/, and each has its expected output" \
+    "$(for file in test/sql/*.sql; do
+      if ! [ -e "$file" ]; then continue; fi
+      stem=$(basename "$file")
+      if [ -e "sql/$stem" ]; then echo "$file: also in sql/"; fi
+      if ! [ -e "expected/${stem%.sql}.out" ]; then echo "$file: no expected/${stem%.sql}.out"; fi
+    done)"
+  # The patterns are written so that they do not match themselves.
+  verdict "no file names a folder of a developer's machine" \
+    "$(files . | tr '\n' '\0' | xargs -0r grep -nIE '(^|[^A-Za-z0-9_.$}*])/(wor[k]|roo[t]|hom[e])/' /dev/null)"
+  verdict "no file names a package registry's host" \
+    "$(files . | tr '\n' '\0' | xargs -0r grep -nIiE \
+      '(deb|security|ftp)\.debian[.]org|apt\.postgresql[.]org|(pypi|crates|npmjs)[.](org|io|com)|pgxn[.]org' /dev/null)"
+  verdict "no file speaks of issue numbers" \
+    "$(files . | tr '\n' '\0' | xargs -0r grep -nIiE '(^|[^a-z])issue[s]? #?[0-9]+' /dev/null)"
+  verdict "every shell script parses" \
+    "$(files scripts test bench demo .ci | while IFS= read -r file; do
+      case $file in *.sh | .ci/run | ./.ci/run) bash -n "$file" 2>&1 ;; esac
+    done)"
+}
+
+tools() {
+  local sources
+  if command -v shellcheck >/dev/null; then
+    verdict "shellcheck finds no error" \
+      "$(files scripts test bench demo .ci | grep -E '\.sh$|\.ci/run$' | xargs -r shellcheck -x -S error 2>&1)"
+  fi
+  # Versions of clang-format differ; this is for information only.
+  if command -v clang-format >/dev/null; then
+    sources=$(files src test/unit | grep -E '\.[ch]pp$' | while IFS= read -r file; do
+      clang-format "$file" | cmp -s - "$file" || echo "$file"
+    done)
+    if [ -n "$sources" ]; then printf 'note    clang-format would change: %s\n' "$(echo "$sources" | tr '\n' ' ')"; fi
+  fi
+}
+
+layering
+linking
+symbols
+house_rules
+verdict "the SQL parts keep the rules for extension scripts" "$(perl scripts/lint_sql.pl sql/[0-9][0-9]_*.sql 2>&1)"
+tools
+echo "passed $passed failed $failed"
+[ $failed -eq 0 ]

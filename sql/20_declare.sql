@@ -1,0 +1,148 @@
+-- Declaring what is protected, and the model views from which scoring reads it. Model views are internal: each is one
+-- section of what core is given (src/core/model.hpp), in names that survive DROP and CREATE.
+
+CREATE FUNCTION privacy_score.protect(relation regclass, subject name[] DEFAULT NULL) RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_protect' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.protect(regclass, name[]) IS
+  'Declares a relation as holding personal data; subject: the columns that identify a person, by default the primary key, else the row. Owner only.';
+
+CREATE FUNCTION privacy_score.unprotect(relation regclass) RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_unprotect' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.unprotect(regclass) IS 'Takes back protect(); history is kept. Owner only.';
+
+CREATE FUNCTION privacy_score.confirm_dependency(relation regclass, determinant name, dependent name) RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_confirm_dependency' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.confirm_dependency(regclass, name, name) IS
+  'States that the one column determines the other by its meaning, not by accident of the rows: knowing the first, the second is no surprise. Owner only.';
+
+CREATE FUNCTION privacy_score.withdraw_dependency(relation regclass, determinant name, dependent name) RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_withdraw_dependency' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.withdraw_dependency(regclass, name, name) IS 'Takes back confirm_dependency(). Owner only.';
+
+CREATE VIEW privacy_score.protected_current AS
+  SELECT DISTINCT ON (c.oid) c.oid AS relation,
+         pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname) AS name,
+         p.subject
+    FROM privacy_score.protected_relation p
+    JOIN pg_catalog.pg_class c
+      ON c.oid = COALESCE((SELECT x.oid FROM pg_catalog.pg_class x WHERE x.oid = p.relation), pg_catalog.to_regclass(p.name))
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+   ORDER BY c.oid, p.relation = c.oid DESC;
+COMMENT ON VIEW privacy_score.protected_current IS
+  'Internal: protected relations that exist, under the name they bear now; one dropped and created again is found by its name.';
+
+-- The columns of a relation's subject as attribute numbers: declared, else primary key, else empty for the row.
+CREATE FUNCTION privacy_score.subject_attributes(relation oid) RETURNS int2[]
+  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+  RETURN (
+    SELECT COALESCE(
+      (SELECT pg_catalog.array_agg(a.attnum ORDER BY a.attnum)
+         FROM privacy_score.protected_current p, pg_catalog.unnest(p.subject) s(attname)
+         JOIN pg_catalog.pg_attribute a ON a.attrelid = subject_attributes.relation AND a.attname = s.attname AND NOT a.attisdropped
+        WHERE p.relation = subject_attributes.relation),
+      (SELECT pg_catalog.array_agg(k.attnum ORDER BY k.attnum)
+         FROM pg_catalog.pg_constraint c, pg_catalog.unnest(c.conkey) k(attnum)
+        WHERE c.conrelid = subject_attributes.relation AND c.contype = 'p'),
+      '{}'::int2[]));
+COMMENT ON FUNCTION privacy_score.subject_attributes(oid) IS 'Internal: attribute numbers of a relation''s subject, empty for the row.';
+
+-- Follows foreign keys from a relation's subject to the relation where that subject is at home.
+CREATE FUNCTION privacy_score.subject_home(relation oid) RETURNS text
+  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+  BEGIN ATOMIC
+    WITH RECURSIVE step(relation, columns, depth) AS (
+      SELECT subject_home.relation, privacy_score.subject_attributes(subject_home.relation), 0
+      UNION ALL
+      SELECT f.confrelid, f.columns, s.depth + 1
+        FROM step s,
+        LATERAL (SELECT c.confrelid,
+                        (SELECT pg_catalog.array_agg(k ORDER BY k) FROM pg_catalog.unnest(c.confkey) k) AS columns
+                   FROM pg_catalog.pg_constraint c
+                  WHERE c.conrelid = s.relation AND c.contype = 'f' AND c.confrelid <> c.conrelid
+                    AND (SELECT pg_catalog.array_agg(k ORDER BY k) FROM pg_catalog.unnest(c.conkey) k) = s.columns
+                  ORDER BY c.oid LIMIT 1) f
+       WHERE s.depth < 32)
+    SELECT step.relation::text || ':' || step.columns::text FROM step ORDER BY step.depth DESC LIMIT 1;
+  END;
+COMMENT ON FUNCTION privacy_score.subject_home(oid) IS 'Internal: relations with equal results share a subject through declared foreign keys.';
+
+CREATE VIEW privacy_score.model_relation AS
+  SELECT p.name,
+         pg_catalog.dense_rank() OVER (ORDER BY privacy_score.subject_home(p.relation)) AS subject_group,
+         privacy_score.subject_attributes(p.relation) = '{}' AS is_row_subject,
+         p.relation
+    FROM privacy_score.protected_current p;
+COMMENT ON VIEW privacy_score.model_relation IS 'Internal: protected relations that exist, with their subject group.';
+
+CREATE VIEW privacy_score.model_attribute AS
+  SELECT r.name || '.' || pg_catalog.quote_ident(a.attname) AS name,
+         r.name AS relation_name,
+         l.label,
+         a.attnum = ANY (privacy_score.subject_attributes(r.relation))
+           OR COALESCE(l.label = 'identifier',
+                       EXISTS (SELECT FROM pg_catalog.pg_constraint c
+                                WHERE c.conrelid = r.relation AND c.contype IN ('p', 'u', 'f') AND a.attnum = ANY (c.conkey)))
+           AS identifier,
+         r.relation, a.attname, a.attnum
+    FROM privacy_score.model_relation r
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = r.relation AND a.attnum > 0 AND NOT a.attisdropped
+    LEFT JOIN pg_catalog.pg_seclabel l ON l.provider = 'privacy_score' AND l.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass
+         AND l.objoid = r.relation AND l.objsubid = a.attnum;
+COMMENT ON VIEW privacy_score.model_attribute IS
+  'Internal: columns of protected relations; identifier: subject columns, columns so labelled, and columns of key constraints without another label.';
+
+CREATE VIEW privacy_score.model_dependency AS
+  SELECT a.name AS determinant, b.name AS dependent
+    FROM privacy_score.dependency d
+    JOIN privacy_score.model_attribute a ON a.relation_name = d.relation_name AND a.attname = d.determinant
+    JOIN privacy_score.model_attribute b ON b.relation_name = d.relation_name AND b.attname = d.dependent;
+COMMENT ON VIEW privacy_score.model_dependency IS 'Internal: confirmed dependencies between columns that exist.';
+
+CREATE FUNCTION privacy_score.rate_is_stale(relation oid, rows bigint, modifications bigint) RETURNS boolean
+  LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+  RETURN pg_catalog.abs(pg_catalog.pg_stat_get_tuples_inserted(relation) + pg_catalog.pg_stat_get_tuples_updated(relation)
+                        + pg_catalog.pg_stat_get_tuples_deleted(relation) - modifications) > GREATEST(50, rows / 10);
+COMMENT ON FUNCTION privacy_score.rate_is_stale(oid, bigint, bigint) IS
+  'Internal: whether more than a tenth of the rows, and more than 50, were modified since a rate was computed.';
+
+CREATE VIEW privacy_score.protected_relations WITH (security_barrier) AS
+  SELECT p.relation::pg_catalog.regclass AS relation,
+         ARRAY(SELECT a.attname FROM pg_catalog.pg_attribute a
+                WHERE a.attrelid = p.relation AND a.attnum = ANY (privacy_score.subject_attributes(p.relation)) ORDER BY a.attnum) AS subject,
+         (SELECT pg_catalog.count(*)::int FROM privacy_score.model_attribute m WHERE m.relation = p.relation) AS attributes,
+         (SELECT pg_catalog.count(m.label)::int FROM privacy_score.model_attribute m WHERE m.relation = p.relation) AS labelled,
+         (SELECT pg_catalog.max(r.computed_at) FROM privacy_score.rate r WHERE r.relation_name = p.name) AS statistics_at,
+         COALESCE((SELECT pg_catalog.bool_or(privacy_score.rate_is_stale(p.relation, r.rows, r.modifications))
+                     FROM privacy_score.rate r WHERE r.relation_name = p.name), true) AS stale
+    FROM privacy_score.protected_current p;
+COMMENT ON VIEW privacy_score.protected_relations IS
+  'Protected relations: subject columns (empty: the row), number of columns and of labelled ones, age of the rates; stale: none yet, or many rows changed since.';
+GRANT SELECT ON privacy_score.protected_relations TO PUBLIC;
+
+CREATE FUNCTION privacy_score.role_watching(role name) RETURNS TABLE (watched boolean, reason text)
+  AS 'MODULE_PATHNAME', 'ps_role_watching' LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privacy_score.role_watching(name) IS 'Whether statements of a role count, and why. Of other roles only for pg_read_all_stats.';
+
+CREATE FUNCTION privacy_score.role_status(role name) RETURNS TABLE (setting text, value text, reason text)
+  LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp
+  BEGIN ATOMIC
+    SELECT 'watched', CASE WHEN w.watched THEN 'yes' ELSE 'no' END, w.reason
+      FROM privacy_score.role_watching(role_status.role) w
+    UNION ALL
+    (SELECT s.name, COALESCE(o.value, s.reset_val), COALESCE(o.level, 'server: ' || s.source)
+       FROM privacy_score.role_watching(role_status.role) w, pg_catalog.pg_settings s
+       LEFT JOIN LATERAL (
+         SELECT pg_catalog.substr(c, pg_catalog.length(s.name) + 2) AS value,
+                CASE WHEN d.setrole <> 0 AND d.setdatabase <> 0 THEN 'ALTER ROLE ... IN DATABASE ... SET'
+                     WHEN d.setrole <> 0 THEN 'ALTER ROLE ... SET'
+                     ELSE 'ALTER DATABASE ... SET' END AS level
+           FROM pg_catalog.pg_db_role_setting d, pg_catalog.unnest(d.setconfig) c
+          WHERE d.setrole IN (0, (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = role_status.role))
+            AND d.setdatabase IN (0, (SELECT b.oid FROM pg_catalog.pg_database b WHERE b.datname = pg_catalog.current_database()))
+            AND pg_catalog.starts_with(c, s.name || '=')
+          ORDER BY d.setrole <> 0 DESC, d.setdatabase <> 0 DESC LIMIT 1) o ON true
+      WHERE s.name LIKE 'privacy\_score.%'
+      ORDER BY s.name);
+  END;
+COMMENT ON FUNCTION privacy_score.role_status(name) IS
+  'Whether a role is watched, and each setting as a new session of the role in this database has it, with the place where it was set. Of other roles only for pg_read_all_stats.';

@@ -1,0 +1,77 @@
+-- Baselines, scores of recorded history, history from elsewhere.
+
+CREATE FUNCTION privacy_score.import_statements(query text) RETURNS bigint
+  AS 'MODULE_PATHNAME', 'ps_import_statements' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.import_statements(text) IS
+  'Turns logged statements into history. The query runs with the caller''s rights and yields (session text, role name, at timestamptz, sql text); sessions are cut at idle_gap and midnight. Returns the statements that have an abstraction. Only for members of pg_write_all_data or superusers, by default superusers.';
+REVOKE ALL ON FUNCTION privacy_score.import_statements(text) FROM PUBLIC;
+
+CREATE FUNCTION privacy_score.set_baseline(role name, from_day date, to_day date) RETURNS bigint
+  AS 'MODULE_PATHNAME', 'ps_set_baseline' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.set_baseline(name, date, date) IS
+  'Makes the recorded sessions of these days (both included) the role''s baseline; earlier versions are kept. Returns the number of distinct n-grams at ngram_length.';
+REVOKE ALL ON FUNCTION privacy_score.set_baseline(name, date, date) FROM PUBLIC;
+
+CREATE FUNCTION privacy_score.drop_baseline(role name) RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_drop_baseline' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.drop_baseline(name) IS 'Takes the role''s baseline out of force; its record is kept.';
+REVOKE ALL ON FUNCTION privacy_score.drop_baseline(name) FROM PUBLIC;
+
+CREATE FUNCTION privacy_score.export_baseline(role name) RETURNS jsonb
+  LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+  BEGIN ATOMIC
+    SELECT pg_catalog.jsonb_build_object(
+      'version', 1, 'role', b.role, 'from_day', b.from_day, 'to_day', b.to_day, 'sessions', b.sessions,
+      'ngrams', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('ngram', n.ngram, 'count', n.count) ORDER BY n.ngram)
+                   FROM privacy_score.baseline_ngram n WHERE n.baseline_id = b.id),
+      'session_sets', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('ids', s.ids, 'count', s.count) ORDER BY s.ids)
+                         FROM privacy_score.baseline_session s WHERE s.baseline_id = b.id),
+      'abstractions', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('id', a.id, 'tokens', a.tokens) ORDER BY a.id)
+                         FROM privacy_score.abstraction a
+                        WHERE a.id IN (SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s WHERE s.baseline_id = b.id)))
+      FROM privacy_score.baseline b WHERE b.role = export_baseline.role AND b.active;
+  END;
+COMMENT ON FUNCTION privacy_score.export_baseline(name) IS
+  'The active baseline of a role as JSON, for import_baseline() on another server; NULL when there is none.';
+REVOKE ALL ON FUNCTION privacy_score.export_baseline(name) FROM PUBLIC;
+
+CREATE FUNCTION privacy_score.import_baseline(baseline jsonb) RETURNS bigint
+  AS 'MODULE_PATHNAME', 'ps_import_baseline' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.import_baseline(jsonb) IS
+  'Puts a baseline from export_baseline() in force for the role that it names. Returns the number of its recorded n-grams.';
+REVOKE ALL ON FUNCTION privacy_score.import_baseline(jsonb) FROM PUBLIC;
+
+CREATE FUNCTION privacy_score.choose_ngram_length(role name, from_day date, to_day date, longest int DEFAULT 6)
+  RETURNS TABLE (ngram_length int, mismatch_rate float8, chosen boolean)
+  AS 'MODULE_PATHNAME', 'ps_choose_ngram_length' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.choose_ngram_length(name, date, date, int) IS
+  'Share of n-grams of a day that no other day of the range has, averaged over the days, for each length up to `longest` (1 to 6), and the longest length that still generalises.';
+
+CREATE FUNCTION privacy_score.score(role name, from_day date, to_day date)
+  RETURNS TABLE (day date, queries bigint, ngrams bigint, mismatched bigint, score float8, max_score float8,
+                 tight_max float8, normalised float8, cumulative float8, statement_score float8)
+  AS 'MODULE_PATHNAME', 'ps_score' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.score(name, date, date) IS
+  'Privacy score of each recorded day against the role''s baseline: P<b0,bi>, the maxima M and M'', P/M, and the cumulative Delta since from_day [Khan, figure 6]. A role reads its own; pg_read_all_stats reads all.';
+
+CREATE FUNCTION privacy_score.score_sessions(role name, from_day date, to_day date)
+  RETURNS TABLE (day date, session text, queries bigint, ngrams bigint, mismatched bigint, score float8,
+                 max_score float8, tight_max float8, normalised float8, statement_score float8)
+  AS 'MODULE_PATHNAME', 'ps_score_sessions' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.score_sessions(name, date, date) IS 'The same as score() for each recorded session.';
+
+CREATE FUNCTION privacy_score.score_ngrams(role name, from_day date, to_day date)
+  RETURNS TABLE (day date, ngram text[], count bigint, nearest text[], score float8, deltas float8[], attributes text[])
+  AS 'MODULE_PATHNAME', 'ps_score_ngrams' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.score_ngrams(name, date, date) IS
+  'The mismatched n-grams of each day: the nearest one of the baseline, what each position adds to it, and the columns that cause it.';
+
+CREATE FUNCTION privacy_score.explain_query(sql text, role name DEFAULT session_user) RETURNS jsonb
+  AS 'MODULE_PATHNAME', 'ps_explain_query' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.explain_query(text, name) IS
+  'What a statement would reveal and what it would add to the role''s baseline, without executing it.';
+
+CREATE FUNCTION privacy_score.analyze_relation(relation regclass, attributes name[] DEFAULT NULL) RETURNS int
+  AS 'MODULE_PATHNAME', 'ps_analyze_relation' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.analyze_relation(regclass, name[]) IS
+  'Computes the rates of a protected relation now: of one attribute set, or of all sets known so far and of each column. Returns how many. Owner only.';

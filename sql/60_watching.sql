@@ -1,0 +1,122 @@
+-- Views for watching. A role sees its own rows; pg_read_all_stats sees all.
+
+CREATE FUNCTION privacy_score.may_read(role name) RETURNS boolean
+  LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+  RETURN role = CURRENT_USER OR pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE');
+COMMENT ON FUNCTION privacy_score.may_read(name) IS 'Whether the current user may see rows of this role.';
+
+CREATE FUNCTION privacy_score.live_sessions()
+  RETURNS TABLE (pid int, role name, session text, started timestamptz, queries bigint, ngrams bigint,
+                 mismatched bigint, score float8, max_score float8, normalised float8, estimated boolean,
+                 last_query_at timestamptz, last_id bigint, last_abstraction text[], statement_score float8)
+  AS 'MODULE_PATHNAME', 'ps_live_sessions' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privacy_score.live_sessions() IS 'Internal: open sessions of this database that the current user may see.';
+
+CREATE FUNCTION privacy_score.identifications() RETURNS TABLE (id bigint, identification float8)
+  AS 'MODULE_PATHNAME', 'ps_identifications' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.identifications() IS 'Internal: DRSQL of stored abstractions from the rates computed so far, NULL where one is missing.';
+
+CREATE FUNCTION privacy_score.today() RETURNS date
+  AS 'MODULE_PATHNAME', 'ps_today' LANGUAGE C STRICT STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privacy_score.today() IS 'The current day in log_timezone, in which days are counted.';
+
+CREATE FUNCTION privacy_score.shared_info()
+  RETURNS TABLE (memory_used bigint, memory_limit bigint, evictions bigint, events bigint, dropped bigint,
+                 scoring_errors bigint, pending_cdr bigint, worker_pid int, last_flush timestamptz, stats_reset timestamptz)
+  AS 'MODULE_PATHNAME', 'ps_shared_info' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privacy_score.shared_info() IS 'Internal: counters of the shared state.';
+
+CREATE VIEW privacy_score.stat_sessions WITH (security_barrier) AS
+  SELECT l.pid, l.role, pg_catalog.current_database() AS database, l.session, l.started, l.queries, l.ngrams,
+         l.mismatched, l.score, l.max_score, l.normalised, l.estimated, l.last_query_at,
+         COALESCE(l.last_abstraction, a.tokens) AS last_abstraction, l.statement_score
+    FROM privacy_score.live_sessions() l
+    LEFT JOIN privacy_score.abstraction a ON a.id = l.last_id;
+COMMENT ON VIEW privacy_score.stat_sessions IS
+  'Open sessions of this database with their score so far; estimated: some rates are still upper bounds.';
+
+CREATE VIEW privacy_score.stat_days WITH (security_barrier) AS
+  SELECT r.role, s.*
+    FROM (SELECT DISTINCT x.role FROM privacy_score.session x WHERE privacy_score.may_read(x.role)) r,
+         LATERAL privacy_score.score(r.role, '-infinity', 'infinity') s;
+COMMENT ON VIEW privacy_score.stat_days IS 'score() of every recorded day and role.';
+
+CREATE VIEW privacy_score.stat_roles WITH (security_barrier) AS
+  SELECT r.role,
+         (SELECT pg_catalog.count(*) FROM privacy_score.baseline_ngram n WHERE n.baseline_id = b.id) AS baseline_ngrams,
+         b.from_day AS baseline_from,
+         b.to_day AS baseline_to,
+         d.today,
+         d.cumulative,
+         (SELECT pg_catalog.count(*) FROM privacy_score.alert a WHERE a.role = r.role) AS alerts,
+         (SELECT pg_catalog.count(*) FROM privacy_score.alert a WHERE a.role = r.role AND a.blocked) AS blocked
+    FROM (SELECT x.role FROM privacy_score.session x UNION SELECT y.role FROM privacy_score.baseline y WHERE y.active) r
+    LEFT JOIN privacy_score.baseline b ON b.role = r.role AND b.active,
+         LATERAL (SELECT pg_catalog.max(s.score) FILTER (WHERE s.day = privacy_score.today()) AS today,
+                         pg_catalog.max(s.cumulative) AS cumulative
+                    FROM privacy_score.score(r.role, COALESCE(b.to_day + 1, '-infinity'), 'infinity') s) d
+   WHERE privacy_score.may_read(r.role);
+COMMENT ON VIEW privacy_score.stat_roles IS
+  'Roles with their active baseline, the score of today and the cumulative score since the baseline ended.';
+
+CREATE VIEW privacy_score.stat_abstractions WITH (security_barrier) AS
+  SELECT a.id, a.tokens, i.identification, a.calls, a.rows, a.first_seen, a.last_seen
+    FROM privacy_score.abstraction a
+    LEFT JOIN privacy_score.identifications() i ON i.id = a.id
+   WHERE pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE')
+      OR a.id IN (SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session s
+                    JOIN privacy_score.session_part p ON p.session_id = s.id
+                   WHERE s.role = CURRENT_USER);
+COMMENT ON VIEW privacy_score.stat_abstractions IS
+  'Abstractions met so far with their identification (DRSQL from the rates computed so far, NULL when one is missing) and number of executions.';
+
+CREATE VIEW privacy_score.stat_mismatches WITH (security_barrier) AS
+  SELECT r.role, s.day, s.ngram, s.count, s.nearest, s.score, s.attributes
+    FROM (SELECT DISTINCT x.role FROM privacy_score.session x WHERE privacy_score.may_read(x.role)) r,
+         LATERAL privacy_score.score_ngrams(r.role, '-infinity', 'infinity') s;
+COMMENT ON VIEW privacy_score.stat_mismatches IS 'score_ngrams() of every recorded day and role.';
+
+CREATE VIEW privacy_score.alerts WITH (security_barrier) AS
+  SELECT a.id, a.at, a.role, a.session, a.kind, a.score, a.alert_limit, a.blocked, a.detail, a.acknowledged_at, a.acknowledged_by
+    FROM privacy_score.alert a
+   WHERE privacy_score.may_read(a.role);
+COMMENT ON VIEW privacy_score.alerts IS 'Limits that were passed, with the n-gram that passed them.';
+
+CREATE VIEW privacy_score.stat_cdr WITH (security_barrier) AS
+  SELECT pg_catalog.to_regclass(r.relation_name) AS relation,
+         ARRAY(SELECT a.attname FROM pg_catalog.unnest(r.attributes) n(name)
+                 JOIN privacy_score.model_attribute a ON a.name = n.name ORDER BY n.name) AS attributes,
+         ARRAY(SELECT a.attname FROM pg_catalog.pg_attribute a
+                WHERE a.attrelid = pg_catalog.to_regclass(r.relation_name)
+                  AND a.attnum = ANY (privacy_score.subject_attributes(pg_catalog.to_regclass(r.relation_name))) ORDER BY a.attnum) AS target,
+         r.rate, r.rows, r.computed_at
+    FROM privacy_score.rate r
+   WHERE pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE');
+COMMENT ON VIEW privacy_score.stat_cdr IS 'Combined discrimination rates that scoring has computed; for pg_read_all_stats.';
+
+CREATE VIEW privacy_score.stat_info WITH (security_barrier) AS
+  SELECT (SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'privacy_score') AS version, i.*
+    FROM privacy_score.shared_info() i;
+COMMENT ON VIEW privacy_score.stat_info IS
+  'State of the watcher: memory in bytes, events counted and dropped, faults of scoring, rates still to be computed, the worker.';
+
+CREATE FUNCTION privacy_score.flush() RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_flush' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.flush() IS
+  'Has the worker write the counters, compute pending rates and reload the model, and waits until it has.';
+REVOKE ALL ON FUNCTION privacy_score.flush() FROM PUBLIC;
+
+CREATE FUNCTION privacy_score.reset_stats() RETURNS timestamptz
+  AS 'MODULE_PATHNAME', 'ps_reset_stats' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.reset_stats() IS
+  'Sets the counters of stat_info and stat_abstractions to zero. History, baselines, alerts and budgets stay. Returns the moment.';
+REVOKE ALL ON FUNCTION privacy_score.reset_stats() FROM PUBLIC;
+
+CREATE FUNCTION privacy_score.acknowledge_alert(id bigint) RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_acknowledge_alert' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.acknowledge_alert(bigint) IS 'Marks an alert as seen by the current user.';
+REVOKE ALL ON FUNCTION privacy_score.acknowledge_alert(bigint) FROM PUBLIC;
+
+GRANT SELECT ON privacy_score.stat_sessions, privacy_score.stat_days, privacy_score.stat_roles,
+  privacy_score.stat_abstractions, privacy_score.stat_mismatches, privacy_score.alerts, privacy_score.stat_cdr,
+  privacy_score.stat_info TO PUBLIC;

@@ -1,0 +1,62 @@
+/*
+ * catalog_relations.hpp - names, columns and keys of relations, cached in the backend.
+ *
+ * Both front ends describe base relations from here. An entry is read from the catalogs at first sight and thrown away
+ * by relcache and schema messages, so a statement about known relations reads no catalog. What a caller gets points
+ * into the cache and is valid until the next call of ForgetStaleRelations, which every front end makes once before it
+ * starts a statement and never in between.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+}
+
+#include "core/statement.hpp"
+
+// What is known of one relation. `self` describes it under its own name; see ResolvedRelation for partitions.
+struct CatalogRelation {
+  Oid relid;
+  bool valid;         // false once a message has arrived: not handed out again
+  uint64 serial;      // differs between any two entries ever made in this backend
+  Oid parent;         // of a partition: the table it is a partition of
+  Oid schema;
+  Oid owner;
+  char kind;          // pg_class.relkind
+  bool row_security;  // row security is enabled on it
+  privacy_score::Relation self;
+  int natts;
+  int* live;          // attribute number - 1 -> index into self.columns, -1 when dropped
+  uint64 root_serial;
+  int* root_columns;  // of a partition: attribute number - 1 -> index into the root's columns, matched by name
+  MemoryContext context;
+  CatalogRelation* next_retired;
+};
+
+// A relation as abstractions name it: a partition is its topmost root.
+struct ResolvedRelation {
+  const CatalogRelation* self;  // null when the relation does not exist
+  const CatalogRelation* root;
+  const int* columns;           // attribute number - 1 of the relation -> index into root->self.columns or -1
+};
+
+// The entry of a relation, without following partitions; null when it does not exist. May raise on catalog errors.
+const CatalogRelation* FindRelation(Oid relid);
+
+ResolvedRelation ResolveRelation(Oid relid);
+
+// Drops entries that were invalidated.
+void ForgetStaleRelations();
+
+// Grows whenever a relation or a schema may have changed in any way: what was derived from catalogs under another
+// number (an abstraction remembered by queryId, say) may be out of date.
+uint64 CatalogGeneration();
+
+// quote_identifier whatever quote_all_identifiers says; palloc'd or `name` itself.
+const char* QuoteName(const char* name);
+
+// The name under which abstractions write a schema: quoted, pg_temp for every temporary one; palloc'd.
+const char* CanonicalSchema(Oid schema);
+
+// True for pg_catalog, information_schema, pg_toast and the extension's own schema.
+bool IsCatalogSchema(Oid schema);

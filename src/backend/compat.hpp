@@ -1,0 +1,147 @@
+/*
+ * compat.hpp - differences between PostgreSQL 14 and 18, in one place.
+ *
+ * Each helper has the same meaning on every version; callers hold no version tests of their own.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/parsenodes.h"
+#include "nodes/plannodes.h"
+#include "parser/analyze.h"
+#if PG_VERSION_NUM >= 160000
+#include "parser/parse_relation.h"
+#endif
+#include "utils/acl.h"
+#include "utils/guc.h"
+}
+
+// Calls `walker` for each direct child of an expression node; stops and returns true when it returns true.
+inline bool WalkChildren(Node* node, bool (*walker)(Node*, void*), void* context) {
+#if PG_VERSION_NUM >= 160000
+  return expression_tree_walker_impl(node, walker, context);
+#else
+  auto untyped = reinterpret_cast<bool (*)()>(reinterpret_cast<void (*)()>(walker));
+  return expression_tree_walker(node, untyped, context);
+#endif
+}
+
+// The columns that INSERT names for a target, offset by FirstLowInvalidHeapAttributeNumber.
+inline Bitmapset* InsertedColumns(Query* query, RangeTblEntry* rte) {
+#if PG_VERSION_NUM >= 160000
+  return rte->perminfoindex == 0 ? nullptr : getRTEPermissionInfo(query->rteperminfos, rte)->insertedCols;
+#else
+  (void)query;
+  return rte->insertedCols;
+#endif
+}
+
+// The columns that SET names for a target, offset by FirstLowInvalidHeapAttributeNumber.
+inline Bitmapset* UpdatedColumns(Query* query, RangeTblEntry* rte) {
+#if PG_VERSION_NUM >= 160000
+  return rte->perminfoindex == 0 ? nullptr : getRTEPermissionInfo(query->rteperminfos, rte)->updatedCols;
+#else
+  (void)query;
+  return rte->updatedCols;
+#endif
+}
+
+// The columns of a planned statement's range table entry that are read and written, offset likewise; false when the
+// entry is checked for nothing.
+inline bool PlannedColumns(const PlannedStmt* plan, const RangeTblEntry* rte, Bitmapset** read, Bitmapset** inserted,
+                           Bitmapset** updated) {
+#if PG_VERSION_NUM >= 160000
+  if (rte->perminfoindex == 0) return false;
+  auto* permissions = list_nth_node(RTEPermissionInfo, plan->permInfos, static_cast<int>(rte->perminfoindex) - 1);
+  *read = permissions->selectedCols;
+  *inserted = permissions->insertedCols;
+  *updated = permissions->updatedCols;
+#else
+  (void)plan;
+  *read = rte->selectedCols;
+  *inserted = rte->insertedCols;
+  *updated = rte->updatedCols;
+#endif
+  return true;
+}
+
+// The ON condition of MERGE where it is not among the quals of the join tree.
+inline Node* MergeCondition(Query* query) {
+#if PG_VERSION_NUM >= 170000
+  return query->mergeJoinCondition;
+#else
+  (void)query;
+  return nullptr;
+#endif
+}
+
+// The WHEN clauses of MERGE.
+inline List* MergeActions(Query* query) {
+#if PG_VERSION_NUM >= 150000
+  return query->mergeActionList;
+#else
+  (void)query;
+  return NIL;
+#endif
+}
+
+// The condition and assignments of one WHEN clause.
+inline void OpenMergeAction(Node* node, Node** condition, List** assignments) {
+#if PG_VERSION_NUM >= 150000
+  auto* action = reinterpret_cast<MergeAction*>(node);
+  *condition = action->qual;
+  *assignments = action->commandType == CMD_DELETE ? NIL : action->targetList;
+#else
+  (void)node;
+  *condition = nullptr;
+  *assignments = NIL;
+#endif
+}
+
+inline bool IsMerge(CmdType command) {
+#if PG_VERSION_NUM >= 150000
+  return command == CMD_MERGE;
+#else
+  (void)command;
+  return false;
+#endif
+}
+
+// The grouping expression that a Var of the range table entry of GROUP BY stands for; null when `rte` is another kind.
+inline Node* GroupingExpression(RangeTblEntry* rte, int attno) {
+#if PG_VERSION_NUM >= 180000
+  if (rte->rtekind == RTE_GROUP) return static_cast<Node*>(list_nth(rte->groupexprs, attno - 1));
+#else
+  (void)rte;
+  (void)attno;
+#endif
+  return nullptr;
+}
+
+// Parse analysis of one raw statement in which $1, $2, ... may stand for values of any type.
+inline Query* AnalyzeStatement(RawStmt* raw, const char* text) {
+  Oid* types = nullptr;
+  int count = 0;
+#if PG_VERSION_NUM >= 150000
+  return parse_analyze_varparams(raw, text, &types, &count, nullptr);
+#else
+  return parse_analyze_varparams(raw, text, &types, &count);
+#endif
+}
+
+// Whether `role` owns the relation (superusers own everything).
+inline bool OwnsRelation(Oid relation, Oid role) {
+#if PG_VERSION_NUM >= 160000
+  return object_ownercheck(RelationRelationId, relation, role);
+#else
+  return pg_class_ownercheck(relation, role);
+#endif
+}
+
+#if PG_VERSION_NUM < 150000
+#define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
+#endif

@@ -1,0 +1,236 @@
+/*
+ * hooks.cpp - where statements pass: planner, executor start, utility.
+ *
+ * The planner hook abstracts the analysed query and ties the plan to the abstraction; executor start counts one event
+ * per execution. The tie must survive the plan cache, which keeps a copy of the plan and never calls the planner again,
+ * and must not depend on queryId (rules give several queries the same one). It is two entries at the end of
+ * PlannedStmt.invalItems with a cache id that no syscache has: copied with the plan, compared by the plan cache to
+ * syscache ids only, never sent to parallel workers, and invisible to EXPLAIN.
+ *
+ * Hooks are chained; the nesting depth is restored on error.
+ */
+#include "hooks.hpp"
+
+extern "C" {
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "catalog/namespace.h"
+#include "commands/copy.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "optimizer/planner.h"
+#include "storage/ipc.h"
+#include "tcop/utility.h"
+#include "utils/memutils.h"
+#include "utils/rls.h"
+}
+
+#include "live.hpp"
+#include "query_statement.hpp"
+#include "settings.hpp"
+#include "shared_state.hpp"
+
+namespace {
+
+planner_hook_type prev_planner = nullptr;
+ExecutorStart_hook_type prev_executor_start = nullptr;
+ExecutorRun_hook_type prev_executor_run = nullptr;
+ExecutorFinish_hook_type prev_executor_finish = nullptr;
+ProcessUtility_hook_type prev_utility = nullptr;
+shmem_request_hook_type prev_shmem_request = nullptr;
+shmem_startup_hook_type prev_shmem_startup = nullptr;
+
+// How many statements, plans or functions we are inside of.
+int depth = 0;
+
+constexpr int kMarkCache = -0x5053;
+
+bool IsIntegrityCheck() {
+  Oid user;
+  int context;
+  GetUserIdAndSecContext(&user, &context);
+  return (context & SECURITY_NOFORCE_RLS) != 0;
+}
+
+bool CountsHere() {
+  return Watching() && (depth == 0 || ps_settings.track == static_cast<int>(TrackLevel::kAll)) && !IsIntegrityCheck();
+}
+
+void Mark(PlannedStmt* plan, int64 id) {
+  for (int half = 0; half < 2; ++half) {
+    PlanInvalItem* item = makeNode(PlanInvalItem);
+    item->cacheId = kMarkCache;
+    item->hashValue = static_cast<uint32>(static_cast<uint64>(id) >> (32 * half));
+    plan->invalItems = lappend(plan->invalItems, item);
+  }
+}
+
+// The id that Mark left in a plan; false when the plan was made unwatched.
+bool ReadMark(const PlannedStmt* plan, int64* id) {
+  uint64 value = 0;
+  int half = 0;
+  ListCell* cell;
+  foreach (cell, plan->invalItems) {
+    auto* item = static_cast<PlanInvalItem*>(lfirst(cell));
+    if (item->cacheId == kMarkCache) value |= static_cast<uint64>(item->hashValue) << (32 * half++);
+  }
+  *id = static_cast<int64>(value);
+  return half == 2;
+}
+
+// Runs `build`, which makes a Statement with server calls, in a context of its own. An error of the server other than
+// a cancel must not break the user's statement: it is counted, and the statement is abstracted as unparsed.
+template <typename Build>
+int64 AbstractGuarded(Build build) {
+  MemoryContext old = CurrentMemoryContext;
+  MemoryContext scratch = AllocSetContextCreate(old, "privacy_score statement", ALLOCSET_DEFAULT_SIZES);
+  volatile int64 id = 0;
+  MemoryContextSwitchTo(scratch);
+  PG_TRY();
+  {
+    id = DefineAbstraction(build());
+  }
+  PG_CATCH();
+  {
+    MemoryContextSwitchTo(scratch);
+    ErrorData* error = CopyErrorData();
+    if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN) {
+      MemoryContextSwitchTo(old);
+      PG_RE_THROW();
+    }
+    FlushErrorState();
+    CountScoringError(error->message);
+    privacy_score::Statement unparsed;
+    unparsed.unparsed = true;
+    id = DefineAbstraction(unparsed);
+  }
+  PG_END_TRY();
+  MemoryContextSwitchTo(old);
+  MemoryContextDelete(scratch);
+  return id;
+}
+
+PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListInfo parameters) {
+  const bool counts = query->commandType != CMD_UTILITY && CountsHere();
+  const int64 id = counts ? AbstractGuarded([query] { return QueryStatement(query); }) : 0;
+  PlannedStmt* plan = nullptr;
+  ++depth;
+  PG_TRY();
+  {
+    plan = prev_planner ? prev_planner(query, text, options, parameters)
+                        : standard_planner(query, text, options, parameters);
+  }
+  PG_FINALLY();
+  {
+    --depth;
+  }
+  PG_END_TRY();
+  if (counts) Mark(plan, id);
+  return plan;
+}
+
+void ps_executor_start(QueryDesc* query, int flags) {
+  const bool counts = (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && CountsHere();
+  // Permissions are checked in here, and no row is read yet: a statement that is denied has read nothing.
+  if (prev_executor_start)
+    prev_executor_start(query, flags);
+  else
+    standard_ExecutorStart(query, flags);
+  if (!counts) return;
+  const PlannedStmt* plan = query->plannedstmt;
+  int64 id;
+  // A plan without a mark was made while nobody watched; the columns that it marks as read are an upper bound.
+  if (!ReadMark(plan, &id)) id = AbstractGuarded([plan] { return PlanStatement(plan); });
+  RecordEvent(id);
+}
+
+void ps_executor_run(QueryDesc* query, ScanDirection direction, uint64 count, bool once) {
+  ++depth;
+  PG_TRY();
+  {
+    if (prev_executor_run)
+      prev_executor_run(query, direction, count, once);
+    else
+      standard_ExecutorRun(query, direction, count, once);
+  }
+  PG_FINALLY();
+  {
+    --depth;
+  }
+  PG_END_TRY();
+}
+
+void ps_executor_finish(QueryDesc* query) {
+  ++depth;
+  PG_TRY();
+  {
+    if (prev_executor_finish)
+      prev_executor_finish(query);
+    else
+      standard_ExecutorFinish(query);
+  }
+  PG_FINALLY();
+  {
+    --depth;
+  }
+  PG_END_TRY();
+}
+
+// COPY table TO never meets the planner, except with row security, when it does.
+void CountCopy(const CopyStmt* copy) {
+  if (copy->is_from || copy->relation == nullptr || !CountsHere()) return;
+  const Oid relation = RangeVarGetRelid(copy->relation, NoLock, true);
+  if (!OidIsValid(relation) || check_enable_rls(relation, InvalidOid, true) == RLS_ENABLED) return;
+  RecordEvent(AbstractGuarded([relation, copy] { return CopyStatement(relation, copy->attlist); }));
+}
+
+void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, ProcessUtilityContext context,
+                ParamListInfo parameters, QueryEnvironment* environment, DestReceiver* destination,
+                QueryCompletion* completion) {
+  if (IsA(plan->utilityStmt, CopyStmt)) CountCopy(castNode(CopyStmt, plan->utilityStmt));
+  // EXECUTE, EXPLAIN, DECLARE and the like run what the client sent, not something within it.
+  const bool nests = IsA(plan->utilityStmt, CallStmt) || IsA(plan->utilityStmt, DoStmt);
+  if (nests) ++depth;
+  PG_TRY();
+  {
+    if (prev_utility)
+      prev_utility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
+    else
+      standard_ProcessUtility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
+  }
+  PG_FINALLY();
+  {
+    if (nests) --depth;
+  }
+  PG_END_TRY();
+}
+
+void ps_shmem_request() {
+  if (prev_shmem_request) prev_shmem_request();
+  RequestSharedMemory();
+}
+
+void ps_shmem_startup() {
+  if (prev_shmem_startup) prev_shmem_startup();
+  StartSharedMemory();
+}
+
+}  // namespace
+
+void InstallHooks() {
+  prev_shmem_request = shmem_request_hook;
+  shmem_request_hook = ps_shmem_request;
+  prev_shmem_startup = shmem_startup_hook;
+  shmem_startup_hook = ps_shmem_startup;
+  prev_planner = planner_hook;
+  planner_hook = ps_planner;
+  prev_executor_start = ExecutorStart_hook;
+  ExecutorStart_hook = ps_executor_start;
+  prev_executor_run = ExecutorRun_hook;
+  ExecutorRun_hook = ps_executor_run;
+  prev_executor_finish = ExecutorFinish_hook;
+  ExecutorFinish_hook = ps_executor_finish;
+  prev_utility = ProcessUtility_hook;
+  ProcessUtility_hook = ps_utility;
+}

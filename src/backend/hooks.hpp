@@ -1,0 +1,7 @@
+/*
+ * hooks.hpp - installing the server's hooks.
+ */
+#pragma once
+
+// Chains planner, executor, utility and shared memory hooks. Called from _PG_init when preloaded.
+void InstallHooks();

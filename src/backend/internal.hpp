@@ -1,0 +1,51 @@
+/*
+ * internal.hpp - reading and writing the extension's own tables on behalf of any role.
+ *
+ * Functions that anybody may call check the caller's rights first, then enter an internal scope: the owner of the
+ * extension, search_path pg_catalog, SPI connected. Leaving it restores all three; an error restores them too, because
+ * the server resets user and settings when it aborts the (sub)transaction.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+}
+
+#include "wire.hpp"
+
+// What an internal scope restores.
+struct InternalScope {
+  Oid user;
+  int security_context;
+  int guc_nest_level;
+};
+
+// The owner of the extension's schema, or InvalidOid when the extension is not in this database.
+Oid ExtensionOwner();
+
+// Enters the scope as `user` (see above); InvalidOid means the owner of the extension. Raises 55000 when the extension
+// is not in this database.
+void EnterInternal(InternalScope* scope, Oid user = InvalidOid);
+void LeaveInternal(const InternalScope* scope);
+
+// Runs a writing statement with text arguments inside an internal scope; returns the number of rows.
+uint64 RunInternal(const char* sql, int nargs = 0, const char* const* args = nullptr);
+
+// The first field of the first row of a query inside an internal scope, palloc'd in the caller's context; null for NULL
+// or no row.
+char* InternalValue(const char* sql, int nargs = 0, const char* const* args = nullptr);
+
+// Text of an Oid, an integer, palloc'd.
+char* TextOfOid(Oid value);
+
+// True when `role` is the current user or the current user has the privileges of pg_read_all_stats.
+bool MayReadRole(Oid role);
+
+// The role that is called `name`; raises 42704 when there is none and 42501 when the caller may not see its rows.
+Oid ReadableRole(const char* name);
+
+// quote_identifier(schema).quote_identifier(relation), palloc'd; raises 42P01 when the relation is gone.
+char* CanonicalRelationName(Oid relation);
+
+// Raises unless the current user owns the relation.
+void RequireOwner(Oid relation);

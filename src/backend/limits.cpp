@@ -1,0 +1,71 @@
+/*
+ * limits.cpp - see limits.hpp.
+ */
+#include "limits.hpp"
+
+namespace {
+
+void Consider(LiveSession* session, AlertKind kind, double score, double limit, PassedLimit* passed, int* count) {
+  if (limit < 0 || score <= limit || (session->alerted & kind) != 0) return;
+  session->alerted |= kind;
+  passed[(*count)++] = {kind, score, limit};
+}
+
+}  // namespace
+
+const char* AlertKindName(AlertKind kind) {
+  switch (kind) {
+    case kAlertSession:
+      return "session";
+    case kAlertDaily:
+      return "daily";
+    case kAlertNormalised:
+      return "normalised";
+    case kAlertNgram:
+      return "ngram";
+  }
+  return "unknown";
+}
+
+int TakePassedLimits(LiveSession* session, double rise, PassedLimit* passed) {
+  int count = 0;
+  SpinLockAcquire(&session->mutex);
+  const privacy_score::SessionSummary& summary = session->summary;
+  Consider(session, kAlertSession, summary.score, session->limits.session, passed, &count);
+  Consider(session, kAlertNormalised, summary.normalised, session->limits.normalised, passed, &count);
+  // The day's score as of the last flush holds at least what the session holds itself.
+  const double day_score = Max(session->day_score, summary.score);
+  Consider(session, kAlertDaily, day_score, session->limits.daily, passed, &count);
+  Consider(session, kAlertNgram, rise, session->limits.ngram, passed, &count);
+  SpinLockRelease(&session->mutex);
+  return count;
+}
+
+void RaiseAlert(LiveSession* session, const PassedLimit& passed, const char* detail, Size detail_length,
+                bool warn_client) {
+  const dsa_pointer pointer = AllocateShared(offsetof(PendingAlert, detail) + detail_length);
+  if (DsaPointerIsValid(pointer)) {
+    auto* node = SharedAt<PendingAlert>(pointer);
+    node->at = GetCurrentTimestamp();
+    strlcpy(node->kind, AlertKindName(passed.kind), sizeof node->kind);
+    node->score = passed.score;
+    node->limit = passed.limit;
+    node->length = static_cast<int32>(detail_length);
+    memcpy(node->detail, detail, detail_length);
+    SpinLockAcquire(&session->mutex);
+    node->next = session->open.alerts;
+    session->open.alerts = pointer;
+    SpinLockRelease(&session->mutex);
+  } else {
+    pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
+  }
+  ereport(LOG, (errmsg("privacy_score alert: kind=%s role=\"%s\" session=%s score=%.6g limit=%.6g",
+                       AlertKindName(passed.kind), NameStr(session->role_name), session->session, passed.score,
+                       passed.limit),
+                errhidestmt(true), errhidecontext(true)));
+  if (warn_client)
+    ereport(WARNING, (errmsg("%s privacy score %.6g is above the limit %.6g", AlertKindName(passed.kind),
+                             passed.score, passed.limit),
+                      errhint("Ask the administrator of privacy_score if this work is meant to be done."),
+                      errhidestmt(true), errhidecontext(true)));
+}

@@ -1,0 +1,60 @@
+/*
+ * model_wire.cpp - see model_wire.hpp.
+ */
+#include "model_wire.hpp"
+
+namespace {
+
+const char* const kModelSections[] = {
+    "SELECT name, subject_group, is_row_subject FROM privacy_score.model_relation ORDER BY name",
+    "SELECT name, relation_name, label, identifier FROM privacy_score.model_attribute ORDER BY name",
+    "SELECT determinant, dependent FROM privacy_score.model_dependency ORDER BY 1, 2"};
+
+const char* const kAllAbstractions =
+    "SELECT a.id, t FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t ORDER BY a.id, t";
+const char* const kBaselineAbstractions =
+    "SELECT a.id, t FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t "
+    "WHERE a.id IN (SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s "
+    "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active) ORDER BY a.id, t";
+
+const char* const kBaselineSections[] = {
+    "SELECT id, role, sessions FROM privacy_score.baseline WHERE active ORDER BY id",
+    "SELECT n.baseline_id, n.ngram, n.count FROM privacy_score.baseline_ngram n "
+    "JOIN privacy_score.baseline b ON b.id = n.baseline_id AND b.active ORDER BY n.baseline_id, n.ngram",
+    "SELECT s.baseline_id, s.count, s.ids FROM privacy_score.baseline_session s "
+    "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active ORDER BY s.baseline_id, s.ids"};
+
+// A rate just computed goes before a stored one.
+const char* const kRates =
+    "SELECT DISTINCT ON (1, 2) relation_name, attributes, rate FROM ("
+    "SELECT r.relation_name, pg_catalog.array_to_string(r.attributes, pg_catalog.chr(1)) AS attributes, r.rate, 1 AS source "
+    "FROM privacy_score.rate r "
+    "UNION ALL SELECT c.relation_name, c.attributes, c.rate, 0 FROM ROWS FROM (pg_catalog.unnest($1::text[]), "
+    "pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::pg_catalog.float8[])) c(relation_name, attributes, rate)) x "
+    "ORDER BY 1, 2, source";
+
+}  // namespace
+
+void AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed) {
+  for (const char* sql : kModelSections) AppendQuery(wire, sql);
+  AppendQuery(wire, scope == ModelScope::kAll ? kAllAbstractions : kBaselineAbstractions);
+  for (const char* sql : kBaselineSections) AppendQuery(wire, sql);
+  const char* rates[3] = {"{}", "{}", "{}"};
+  if (computed != nullptr) {
+    rates[0] = psprintf("%s}", computed->relations.data);
+    rates[1] = psprintf("%s}", computed->attributes.data);
+    rates[2] = psprintf("%s}", computed->rates.data);
+  }
+  AppendQuery(wire, kRates, 3, rates);
+}
+
+void AppendSessions(StringInfo wire, const char* role, const char* from_day, const char* to_day) {
+  const char* args[] = {role, from_day, to_day};
+  AppendQuery(wire,
+              "SELECT s.id, s.role, s.day, s.session, p.ids, p.runs FROM privacy_score.session s "
+              "JOIN privacy_score.session_part p ON p.session_id = s.id "
+              "WHERE ($1 IS NULL OR s.role = $1::pg_catalog.name) "
+              "AND s.day BETWEEN $2::pg_catalog.date AND $3::pg_catalog.date "
+              "ORDER BY s.role, s.day, s.started, s.id, p.part",
+              3, args);
+}

@@ -1,0 +1,18 @@
+/*
+ * model_wire.hpp - the tables of the extension as the byte sections that core reads (core/model.hpp, core/history.hpp).
+ */
+#pragma once
+
+#include "relation_rates.hpp"
+#include "wire.hpp"
+
+// Which abstractions the model carries: those of active baselines, or all.
+enum class ModelScope { kBaselines, kAll };
+
+// Appends all sections of the model. Inside an internal scope. `computed` adds rates that are not in the table (null:
+// none).
+void AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed);
+
+// Appends the section of recorded sessions of a role (null: all) in a range of days: (session row, role, day, session,
+// ids, runs), a row a part. Inside an internal scope.
+void AppendSessions(StringInfo wire, const char* role, const char* from_day, const char* to_day);

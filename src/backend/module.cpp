@@ -1,0 +1,30 @@
+/*
+ * module.cpp - what happens when the library is loaded. Start reading here.
+ *
+ * Preloaded by the postmaster it watches: shared memory, hooks, callbacks. Loaded later, by the first call of one of its
+ * functions, it only computes.
+ */
+extern "C" {
+#include "postgres.h"
+
+#include "catalog/objectaddress.h"
+#include "commands/seclabel.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+
+PG_MODULE_MAGIC;
+PGDLLEXPORT void _PG_init(void);
+}
+
+#include "hooks.hpp"
+#include "live.hpp"
+#include "settings.hpp"
+
+void CheckSecurityLabel(const ObjectAddress* object, const char* label);
+
+void _PG_init(void) {
+  DefineSettings();
+  register_label_provider("privacy_score", CheckSecurityLabel);
+  InstallLiveCallbacks();
+  if (process_shared_preload_libraries_in_progress) InstallHooks();
+}

@@ -1,0 +1,60 @@
+/*
+ * query_build.hpp - what the pieces of the Query front end share.
+ *
+ * A Scope is one query level while it is translated; scopes live on the stack and link to the level outside, so that a
+ * Var with varlevelsup finds its range table. Everything here may raise and so holds no destructors.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+
+#include "nodes/parsenodes.h"
+}
+
+#include "core/statement.hpp"
+
+// The range of one range table entry.
+struct RangeSlot {
+  int index;           // into result->ranges, -1 when it has none
+  const int* columns;  // of a relation: attribute number - 1 -> column of the range, -1 when dropped
+  int natts;
+};
+
+struct Scope {
+  privacy_score::Arena* arena;
+  Query* query;
+  privacy_score::Query* result;
+  RangeSlot* slots;  // by range table index; the first is not used
+  Scope* parent;
+  List* targets;  // the assignments that are being translated
+};
+
+// query_statement.cpp
+
+privacy_score::Command CommandOf(CmdType type);
+
+// Translates a query that stands inside `parent` (null for the outermost).
+privacy_score::Query* BuildQuery(privacy_score::Arena* arena, Query* query, Scope* parent);
+
+// query_ranges.cpp
+
+// Gives each FROM item of the join tree, the target and EXCLUDED its range, without their contents.
+void AddRanges(Scope* scope);
+
+// Fills in the WITH queries and the contents of all ranges; adds the conditions of joins and WHERE.
+void FillRanges(Scope* scope);
+
+// The range of a range table entry; one that the join tree does not name is added.
+const RangeSlot* FindRange(Scope* scope, int rtindex);
+
+// query_expressions.cpp
+
+// Translates an expression; never null.
+privacy_score::Expr* BuildExpr(Scope* scope, Node* node);
+
+// Translates `node` and adds it to `list`; nothing for null.
+void AddExpr(Scope* scope, privacy_score::ArenaList<privacy_score::Expr>* list, Node* node);
+
+// Adds `node` to `list` when it holds a subquery: for places that take expressions without columns.
+void AddSubqueries(Scope* scope, privacy_score::ArenaList<privacy_score::Expr>* list, Node* node);

@@ -1,0 +1,107 @@
+/*
+ * query_plan.cpp - statements of which no Query is at hand: COPY of a table, and plans that were made unwatched.
+ */
+#include "query_statement.hpp"
+
+#include "catalog_arena.hpp"
+#include "catalog_relations.hpp"
+#include "compat.hpp"
+#include "query_build.hpp"
+
+extern "C" {
+#include "access/sysattr.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "nodes/value.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+}
+
+namespace ps = privacy_score;
+
+namespace {
+
+// Adds a relation as the next range.
+int AddRelation(ps::Arena* arena, ps::Query* query, const ResolvedRelation& resolved) {
+  auto* range = arena->New<ps::Range>();
+  range->relation = arena->New<ps::Relation>();
+  *range->relation = resolved.root->self;
+  range->relation->own = resolved.root->owner == GetUserId();
+  query->ranges.Add(range);
+  return query->ranges.size - 1;
+}
+
+void AddColumnOutput(ps::Arena* arena, ps::Query* query, int range, int column) {
+  if (column < 0) return;
+  auto* expr = arena->New<ps::Expr>();
+  expr->kind = ps::ExprKind::kColumn;
+  expr->range = range;
+  expr->column = column;
+  query->outputs.Add(expr);
+}
+
+bool HasColumn(Bitmapset* columns, int attno) {
+  return bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, columns);
+}
+
+// Adds one entry of a plan's range table.
+void AddPlanned(ps::Arena* arena, ps::Query* query, const PlannedStmt* plan, RangeTblEntry* rte, bool is_target) {
+  const ResolvedRelation resolved = ResolveRelation(rte->relid);
+  // A view is there for its permissions only; what is under it has entries of its own.
+  if (resolved.self == nullptr || resolved.self->kind == RELKIND_VIEW) return;
+  const int range = AddRelation(arena, query, resolved);
+  if (is_target && query->target < 0) query->target = range;
+  Bitmapset* read = nullptr;
+  Bitmapset* inserted = nullptr;
+  Bitmapset* updated = nullptr;
+  if (!PlannedColumns(plan, rte, &read, &inserted, &updated)) return;
+  const bool row = HasColumn(read, 0);
+  for (int attno = 1; attno <= resolved.self->natts; ++attno) {
+    if (row || HasColumn(read, attno)) AddColumnOutput(arena, query, range, resolved.columns[attno - 1]);
+    if (query->target != range || (!HasColumn(inserted, attno) && !HasColumn(updated, attno))) continue;
+    auto* assignment = arena->New<ps::Assignment>();
+    assignment->column = resolved.columns[attno - 1];
+    query->assignments.Add(assignment);
+  }
+}
+
+}  // namespace
+
+ps::Statement CopyStatement(Oid relid, List* columns) {
+  ps::Statement statement;
+  ForgetStaleRelations();
+  BackendArena arena(CurrentMemoryContext);
+  const ResolvedRelation resolved = ResolveRelation(relid);
+  if (resolved.self == nullptr) return statement;
+  auto* query = arena.New<ps::Query>();
+  query->command = ps::Command::kCopy;
+  const int range = AddRelation(&arena, query, resolved);
+  if (columns == NIL)
+    for (int i = 0; i < resolved.self->natts; ++i) AddColumnOutput(&arena, query, range, resolved.columns[i]);
+  ListCell* cell;
+  foreach (cell, columns) {
+    const int attno = get_attnum(relid, strVal(lfirst(cell)));
+    if (attno > 0 && attno <= resolved.self->natts) AddColumnOutput(&arena, query, range, resolved.columns[attno - 1]);
+  }
+  statement.query = query;
+  return statement;
+}
+
+ps::Statement PlanStatement(const PlannedStmt* plan) {
+  ps::Statement statement;
+  if (plan->commandType == CMD_UTILITY) return statement;
+  ForgetStaleRelations();
+  BackendArena arena(CurrentMemoryContext);
+  auto* query = arena.New<ps::Query>();
+  query->command = CommandOf(plan->commandType);
+  int index = 0;
+  ListCell* cell;
+  foreach (cell, plan->rtable) {
+    auto* rte = lfirst_node(RangeTblEntry, cell);
+    ++index;
+    if (rte->rtekind != RTE_RELATION) continue;
+    AddPlanned(&arena, query, plan, rte, list_member_int(plan->resultRelations, index));
+  }
+  statement.query = query;
+  return statement;
+}

@@ -1,0 +1,223 @@
+/*
+ * query_ranges.cpp - FROM items, targets and WITH queries of a Query as ranges of core.
+ *
+ * A range table also holds what nobody reads (the view that was replaced, OLD and NEW of a rule, joins), so ranges are
+ * what the join tree names, the target and EXCLUDED. First all ranges of a level get their places, then they are
+ * filled: a LATERAL item or a correlated subquery may refer to any of them.
+ */
+#include "catalog_relations.hpp"
+#include "compat.hpp"
+#include "query_build.hpp"
+
+extern "C" {
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
+}
+
+namespace ps = privacy_score;
+
+namespace {
+
+// A relation as the statement sees it: shared with the cache but for what depends on the role.
+ps::Relation* BuildRelation(Scope* scope, const CatalogRelation* root) {
+  auto* relation = scope->arena->New<ps::Relation>();
+  *relation = root->self;
+  relation->own = root->owner == GetUserId();
+  return relation;
+}
+
+void AddRelationRange(Scope* scope, RangeTblEntry* rte, ps::Range* range, RangeSlot* slot) {
+  const ResolvedRelation resolved = ResolveRelation(rte->relid);
+  if (resolved.self == nullptr) {
+    range->kind = ps::RangeKind::kUnknown;
+    return;
+  }
+  range->kind = ps::RangeKind::kRelation;
+  range->relation = BuildRelation(scope, resolved.root);
+  slot->columns = resolved.columns;
+  slot->natts = resolved.self->natts;
+}
+
+ps::RangeKind KindOf(const RangeTblEntry* rte) {
+  switch (rte->rtekind) {
+    case RTE_SUBQUERY:
+      return ps::RangeKind::kSubquery;
+    case RTE_CTE:
+      return ps::RangeKind::kCte;
+    case RTE_FUNCTION:
+    case RTE_TABLEFUNC:
+      return ps::RangeKind::kFunction;
+    case RTE_VALUES:
+      return ps::RangeKind::kValues;
+    default:
+      return ps::RangeKind::kUnknown;
+  }
+}
+
+void AddRange(Scope* scope, int rtindex) {
+  RangeSlot* slot = &scope->slots[rtindex];
+  if (slot->index >= 0) return;
+  RangeTblEntry* rte = rt_fetch(rtindex, scope->query->rtable);
+  if (rte->rtekind == RTE_JOIN) return;
+  auto* range = scope->arena->New<ps::Range>();
+  if (rte->rtekind == RTE_RELATION || (rte->rtekind == RTE_NAMEDTUPLESTORE && OidIsValid(rte->relid)))
+    AddRelationRange(scope, rte, range, slot);
+  else
+    range->kind = KindOf(rte);
+  slot->index = scope->result->ranges.size;
+  scope->result->ranges.Add(range);
+}
+
+void AddJoinTree(Scope* scope, Node* node) {
+  if (node == nullptr) return;
+  check_stack_depth();
+  if (IsA(node, RangeTblRef)) {
+    AddRange(scope, reinterpret_cast<RangeTblRef*>(node)->rtindex);
+  } else if (IsA(node, JoinExpr)) {
+    auto* join = reinterpret_cast<JoinExpr*>(node);
+    AddJoinTree(scope, join->larg);
+    AddJoinTree(scope, join->rarg);
+  } else if (IsA(node, FromExpr)) {
+    ListCell* cell;
+    foreach (cell, reinterpret_cast<FromExpr*>(node)->fromlist) AddJoinTree(scope, static_cast<Node*>(lfirst(cell)));
+  }
+}
+
+void AddConditions(Scope* scope, Node* node) {
+  if (node == nullptr) return;
+  check_stack_depth();
+  ps::Query* result = scope->result;
+  if (IsA(node, JoinExpr)) {
+    auto* join = reinterpret_cast<JoinExpr*>(node);
+    AddConditions(scope, join->larg);
+    AddConditions(scope, join->rarg);
+    AddExpr(scope, &result->conditions, join->quals);
+  } else if (IsA(node, FromExpr)) {
+    auto* from = reinterpret_cast<FromExpr*>(node);
+    ListCell* cell;
+    foreach (cell, from->fromlist) AddConditions(scope, static_cast<Node*>(lfirst(cell)));
+    AddExpr(scope, &result->conditions, from->quals);
+  }
+}
+
+// Finds the WITH query that a range table entry names.
+void FillCte(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
+  Scope* outer = scope;
+  for (Index level = 0; outer != nullptr && level < rte->ctelevelsup; ++level) outer = outer->parent;
+  if (outer == nullptr) return;
+  range->levels_up = static_cast<int>(rte->ctelevelsup);
+  int index = 0;
+  ListCell* cell;
+  foreach (cell, outer->query->cteList) {
+    if (strcmp(lfirst_node(CommonTableExpr, cell)->ctename, rte->ctename) == 0) range->cte = index;
+    ++index;
+  }
+}
+
+// One expression a column over all rows.
+void FillValues(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
+  const int columns = rte->values_lists == NIL ? 0 : list_length(static_cast<List*>(linitial(rte->values_lists)));
+  for (int i = 0; i < columns; ++i) {
+    auto* column = scope->arena->New<ps::Expr>();
+    column->kind = ps::ExprKind::kOther;
+    ListCell* cell;
+    foreach (cell, rte->values_lists) {
+      auto* row = static_cast<List*>(lfirst(cell));
+      if (i < list_length(row)) AddExpr(scope, &column->args, static_cast<Node*>(list_nth(row, i)));
+    }
+    range->args.Add(column);
+  }
+}
+
+void FillFunctions(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
+  ListCell* cell;
+  foreach (cell, rte->functions) AddExpr(scope, &range->args, lfirst_node(RangeTblFunction, cell)->funcexpr);
+}
+
+// What a security barrier view that is written through adds to its target counts like any view's condition. It shares
+// its place with row security policies, which do not count; of the two the policies win.
+void AddBarrierConditions(Scope* scope, RangeTblEntry* rte) {
+  if (rte->securityQuals == NIL) return;
+  const CatalogRelation* relation = FindRelation(rte->relid);
+  if (relation == nullptr || relation->row_security) return;
+  ListCell* cell;
+  foreach (cell, rte->securityQuals) AddExpr(scope, &scope->result->conditions, static_cast<Node*>(lfirst(cell)));
+}
+
+void FillRange(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
+  switch (rte->rtekind) {
+    case RTE_RELATION:
+      if (rte->tablesample != nullptr)
+        AddSubqueries(scope, &scope->result->having, reinterpret_cast<Node*>(rte->tablesample));
+      AddBarrierConditions(scope, rte);
+      break;
+    case RTE_SUBQUERY:
+      range->subquery = BuildQuery(scope->arena, rte->subquery, scope);
+      break;
+    case RTE_CTE:
+      FillCte(scope, rte, range);
+      break;
+    case RTE_FUNCTION:
+      FillFunctions(scope, rte, range);
+      break;
+    case RTE_TABLEFUNC:
+      AddExpr(scope, &range->args, reinterpret_cast<Node*>(rte->tablefunc));
+      break;
+    case RTE_VALUES:
+      FillValues(scope, rte, range);
+      break;
+    default:
+      break;
+  }
+}
+
+void FillCtes(Scope* scope) {
+  ListCell* cell;
+  foreach (cell, scope->query->cteList) {
+    auto* cte = scope->arena->New<ps::Cte>();
+    scope->result->ctes.Add(cte);
+    cte->query = BuildQuery(scope->arena, castNode(Query, lfirst_node(CommonTableExpr, cell)->ctequery), scope);
+  }
+}
+
+}  // namespace
+
+void AddRanges(Scope* scope) {
+  Query* query = scope->query;
+  const int count = list_length(query->rtable);
+  scope->slots = static_cast<RangeSlot*>(scope->arena->Allocate(sizeof(RangeSlot) * static_cast<size_t>(count + 1)));
+  for (int i = 0; i <= count; ++i) scope->slots[i] = {-1, nullptr, 0};
+  if (query->resultRelation > 0) {
+    AddRange(scope, query->resultRelation);
+    scope->result->target = scope->slots[query->resultRelation].index;
+  }
+  AddJoinTree(scope, reinterpret_cast<Node*>(query->jointree));
+  if (query->onConflict != nullptr && query->onConflict->exclRelIndex > 0) {
+    auto* range = scope->arena->New<ps::Range>();
+    range->kind = ps::RangeKind::kExcluded;
+    scope->slots[query->onConflict->exclRelIndex].index = scope->result->ranges.size;
+    scope->result->ranges.Add(range);
+  }
+}
+
+const RangeSlot* FindRange(Scope* scope, int rtindex) {
+  if (scope->slots[rtindex].index < 0) {
+    AddRange(scope, rtindex);
+    ps::Range* range = scope->result->ranges.last;
+    if (scope->slots[rtindex].index >= 0) FillRange(scope, rt_fetch(rtindex, scope->query->rtable), range);
+  }
+  return &scope->slots[rtindex];
+}
+
+void FillRanges(Scope* scope) {
+  FillCtes(scope);
+  for (int i = 1; i <= list_length(scope->query->rtable); ++i) {
+    const int index = scope->slots[i].index;
+    if (index < 0) continue;
+    ps::Range* range = scope->result->ranges.At(index);
+    if (range->kind != ps::RangeKind::kExcluded) FillRange(scope, rt_fetch(i, scope->query->rtable), range);
+  }
+  AddConditions(scope, reinterpret_cast<Node*>(scope->query->jointree));
+  AddExpr(scope, &scope->result->conditions, MergeCondition(scope->query));
+}

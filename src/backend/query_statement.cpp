@@ -1,0 +1,206 @@
+/*
+ * query_statement.cpp - the clauses of a Query level (see query_statement.hpp).
+ *
+ * What the user did not write is left out here: default and generated columns (the target list of a rewritten INSERT
+ * holds them, the list of columns named by the user does not), conflict targets, row security, check options.
+ */
+#include "query_statement.hpp"
+
+#include "catalog_arena.hpp"
+#include "catalog_relations.hpp"
+#include "compat.hpp"
+#include "query_build.hpp"
+
+extern "C" {
+#include "access/sysattr.h"
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+}
+
+namespace ps = privacy_score;
+
+namespace {
+
+// Every column has its place, so constants are kept here.
+void AddOutputs(Scope* scope, List* targets) {
+  ListCell* cell;
+  foreach (cell, targets) {
+    auto* target = lfirst_node(TargetEntry, cell);
+    if (!target->resjunk) scope->result->outputs.Add(BuildExpr(scope, reinterpret_cast<Node*>(target->expr)));
+  }
+}
+
+// Adds what a list of SortGroupClause sorts or groups by.
+void AddClauses(Scope* scope, ps::ArenaList<ps::Expr>* list, List* clauses) {
+  ListCell* cell;
+  foreach (cell, clauses) {
+    TargetEntry* target = get_sortgroupclause_tle(lfirst_node(SortGroupClause, cell), scope->query->targetList);
+    AddExpr(scope, list, reinterpret_cast<Node*>(target->expr));
+  }
+}
+
+// An array element or field that is assigned wraps the column's old value; the columns inside are the target's own.
+void AddAssignments(Scope* scope, List* targets, Bitmapset* named) {
+  const RangeSlot* slot = FindRange(scope, scope->query->resultRelation);
+  scope->targets = targets;
+  ListCell* cell;
+  foreach (cell, targets) {
+    auto* target = lfirst_node(TargetEntry, cell);
+    if (target->resjunk || target->resno > slot->natts || slot->columns == nullptr) continue;
+    if (!bms_is_member(target->resno - FirstLowInvalidHeapAttributeNumber, named)) continue;
+    auto* assignment = scope->arena->New<ps::Assignment>();
+    assignment->column = slot->columns[target->resno - 1];
+    assignment->value = BuildExpr(scope, reinterpret_cast<Node*>(target->expr));
+    scope->result->assignments.Add(assignment);
+  }
+}
+
+// Columns that were named but have no expression: DEFAULT of a generated column.
+void AddDefaults(Scope* scope, List* targets, Bitmapset* named) {
+  const RangeSlot* slot = FindRange(scope, scope->query->resultRelation);
+  for (int attno = 1; attno <= slot->natts; ++attno) {
+    if (!bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, named)) continue;
+    bool given = false;
+    ListCell* cell;
+    foreach (cell, targets) {
+      auto* target = lfirst_node(TargetEntry, cell);
+      if (!target->resjunk && target->resno == attno) given = true;
+    }
+    if (given) continue;
+    auto* assignment = scope->arena->New<ps::Assignment>();
+    assignment->column = slot->columns[attno - 1];
+    scope->result->assignments.Add(assignment);
+  }
+}
+
+void AddWrites(Scope* scope) {
+  Query* query = scope->query;
+  RangeTblEntry* target = rt_fetch(query->resultRelation, query->rtable);
+  Bitmapset* inserted = InsertedColumns(query, target);
+  Bitmapset* updated = UpdatedColumns(query, target);
+  if (query->commandType == CMD_INSERT) {
+    AddAssignments(scope, query->targetList, inserted);
+    AddDefaults(scope, query->targetList, inserted);
+  } else if (query->commandType == CMD_UPDATE) {
+    AddAssignments(scope, query->targetList, updated);
+    AddDefaults(scope, query->targetList, updated);
+  }
+  if (query->onConflict != nullptr && query->onConflict->action == ONCONFLICT_UPDATE) {
+    AddAssignments(scope, query->onConflict->onConflictSet, updated);
+    AddDefaults(scope, query->onConflict->onConflictSet, updated);
+    AddExpr(scope, &scope->result->having, query->onConflict->onConflictWhere);
+  }
+  Bitmapset* either = bms_union(inserted, updated);
+  ListCell* cell;
+  foreach (cell, MergeActions(query)) {
+    Node* condition;
+    List* assignments;
+    OpenMergeAction(static_cast<Node*>(lfirst(cell)), &condition, &assignments);
+    AddExpr(scope, &scope->result->having, condition);
+    AddAssignments(scope, assignments, either);
+  }
+}
+
+// The leaves of a tree of set operations, left to right; each is a subquery of the level.
+void AddArms(Scope* scope, Node* node) {
+  check_stack_depth();
+  if (IsA(node, RangeTblRef)) {
+    RangeTblEntry* leaf = rt_fetch(reinterpret_cast<RangeTblRef*>(node)->rtindex, scope->query->rtable);
+    scope->result->arms.Add(BuildQuery(scope->arena, leaf->subquery, scope));
+    return;
+  }
+  auto* operation = castNode(SetOperationStmt, node);
+  AddArms(scope, operation->larg);
+  AddArms(scope, operation->rarg);
+}
+
+// ORDER BY of a set operation names output columns.
+void AddOutputOrder(Scope* scope) {
+  ListCell* cell;
+  foreach (cell, scope->query->sortClause) {
+    TargetEntry* target = get_sortgroupclause_tle(lfirst_node(SortGroupClause, cell), scope->query->targetList);
+    auto* expr = scope->arena->New<ps::Expr>();
+    expr->kind = ps::ExprKind::kOutput;
+    expr->column = target->resno - 1;
+    scope->result->order_by.Add(expr);
+  }
+}
+
+void AddWindows(Scope* scope) {
+  ListCell* cell;
+  foreach (cell, scope->query->windowClause) {
+    auto* window = lfirst_node(WindowClause, cell);
+    AddClauses(scope, &scope->result->partition_by, window->partitionClause);
+    AddClauses(scope, &scope->result->window_order_by, window->orderClause);
+    AddSubqueries(scope, &scope->result->having, window->startOffset);
+    AddSubqueries(scope, &scope->result->having, window->endOffset);
+  }
+}
+
+void BuildSetOperation(Scope* scope) {
+  scope->slots = static_cast<RangeSlot*>(
+      scope->arena->Allocate(sizeof(RangeSlot) * static_cast<size_t>(list_length(scope->query->rtable) + 1)));
+  for (int i = 0; i <= list_length(scope->query->rtable); ++i) scope->slots[i] = {-1, nullptr, 0};
+  FillRanges(scope);
+  AddArms(scope, scope->query->setOperations);
+  AddOutputOrder(scope);
+}
+
+void BuildLevel(Scope* scope) {
+  Query* query = scope->query;
+  AddRanges(scope);
+  FillRanges(scope);
+  if (query->commandType == CMD_SELECT) {
+    AddOutputs(scope, query->targetList);
+  } else {
+    AddWrites(scope);
+    AddOutputs(scope, query->returningList);
+  }
+  AddExpr(scope, &scope->result->having, query->havingQual);
+  AddClauses(scope, &scope->result->group_by, query->groupClause);
+  if (query->hasDistinctOn) AddClauses(scope, &scope->result->group_by, query->distinctClause);
+  AddWindows(scope);
+  AddClauses(scope, &scope->result->order_by, query->sortClause);
+}
+
+}  // namespace
+
+ps::Command CommandOf(CmdType type) {
+  if (IsMerge(type)) return ps::Command::kMerge;
+  switch (type) {
+    case CMD_INSERT:
+      return ps::Command::kInsert;
+    case CMD_UPDATE:
+      return ps::Command::kUpdate;
+    case CMD_DELETE:
+      return ps::Command::kDelete;
+    default:
+      return ps::Command::kSelect;
+  }
+}
+
+ps::Query* BuildQuery(ps::Arena* arena, Query* query, Scope* parent) {
+  check_stack_depth();
+  auto* result = arena->New<ps::Query>();
+  result->command = CommandOf(query->commandType);
+  result->limit = query->limitCount != nullptr || query->limitOffset != nullptr || query->hasDistinctOn;
+  Scope scope = {arena, query, result, nullptr, parent, NIL};
+  if (query->setOperations != nullptr)
+    BuildSetOperation(&scope);
+  else
+    BuildLevel(&scope);
+  AddSubqueries(&scope, &result->having, query->limitCount);
+  AddSubqueries(&scope, &result->having, query->limitOffset);
+  return result;
+}
+
+ps::Statement QueryStatement(Query* query) {
+  ps::Statement statement;
+  if (query->commandType == CMD_UTILITY || query->commandType == CMD_NOTHING) return statement;
+  ForgetStaleRelations();
+  BackendArena arena(CurrentMemoryContext);
+  statement.query = BuildQuery(&arena, query, nullptr);
+  return statement;
+}

@@ -1,0 +1,27 @@
+/*
+ * query_statement.hpp - the front end of the live path: what the server is about to do as a Statement of core.
+ *
+ * Trees are made in the current memory context; names and columns of relations point into the relation cache. A result
+ * is therefore valid until the context goes or until the next call of any function here or of ForgetStaleRelations.
+ * All may raise (catalog look-ups, stack depth, memory).
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+
+#include "nodes/plannodes.h"
+}
+
+#include "core/statement.hpp"
+
+// An analysed and rewritten query, as the planner hook receives it; it is only read. One of CMD_UTILITY gives a
+// Statement without query.
+privacy_score::Statement QueryStatement(Query* query);
+
+// COPY relation TO, with the column list of CopyStmt (NIL: all columns). Unknown columns are left to the server.
+privacy_score::Statement CopyStatement(Oid relid, List* columns);
+
+// An upper bound from a plan whose query was never seen: every column that the plan's range table marks as read is
+// projected, every one marked as written is written.
+privacy_score::Statement PlanStatement(const PlannedStmt* plan);

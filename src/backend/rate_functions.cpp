@@ -1,0 +1,240 @@
+/*
+ * rate_functions.cpp - discrimination rates by SQL, with the caller's rights.
+ */
+#include "internal.hpp"
+#include "query_rates.hpp"
+#include "relation_rates.hpp"
+
+extern "C" {
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "commands/seclabel.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+PG_FUNCTION_INFO_V1(ps_discrimination_rate);
+PG_FUNCTION_INFO_V1(ps_combined_discrimination_rate);
+PG_FUNCTION_INFO_V1(ps_attribute_risk);
+PG_FUNCTION_INFO_V1(ps_attribute_relationships);
+PG_FUNCTION_INFO_V1(ps_attribute_relationships_dot);
+PG_FUNCTION_INFO_V1(ps_query_identification);
+PG_FUNCTION_INFO_V1(ps_compare_queries);
+}
+
+#include "core/relationships.hpp"
+#include "core_call.hpp"
+
+namespace {
+
+// The attribute number of a column; raises 42703 when there is none.
+AttrNumber RequireAttribute(Oid relation, const char* column) {
+  const AttrNumber number = get_attnum(relation, column);
+  if (number <= 0)
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+                    errmsg("column \"%s\" of relation \"%s\" does not exist", column, get_rel_name(relation)),
+                    errhint("Name columns as they are stored, without quotes.")));
+  return number;
+}
+
+void RequireReadable(Oid relation) {
+  const char* name = get_rel_name(relation);
+  if (name == nullptr)
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
+  const char kind = get_rel_relkind(relation);
+  if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW &&
+      kind != RELKIND_FOREIGN_TABLE && kind != RELKIND_VIEW)
+    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" has no rows to measure", name),
+                    errhint("Name a table, a view, a materialized view or a foreign table.")));
+}
+
+Bitmapset* AttributesOf(Oid relation, ArrayType* names, const char* parameter) {
+  Datum* elements;
+  bool* nulls;
+  int count;
+  deconstruct_array(names, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &elements, &nulls, &count);
+  Bitmapset* set = nullptr;
+  for (int i = 0; i < count; ++i) {
+    if (nulls[i])
+      ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not contain NULL", parameter)));
+    set = bms_add_member(set, RequireAttribute(relation, NameStr(*DatumGetName(elements[i]))));
+  }
+  return set;
+}
+
+// The target of a rate function: argument `index`, else the declared subject.
+Bitmapset* TargetArgument(FunctionCallInfo fcinfo, int index, Oid relation) {
+  if (PG_ARGISNULL(index)) return SubjectOf(relation);
+  Bitmapset* target = AttributesOf(relation, PG_GETARG_ARRAYTYPE_P(index), "target");
+  if (bms_is_empty(target))
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("target must name at least one column"),
+                    errhint("Leave target out for the declared subject.")));
+  return target;
+}
+
+Oid RelationArgument(FunctionCallInfo fcinfo) {
+  if (PG_ARGISNULL(0))
+    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL")));
+  RequireReadable(PG_GETARG_OID(0));
+  return PG_GETARG_OID(0);
+}
+
+void Connect() {
+  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+}
+
+// The live columns of a relation as a set.
+Bitmapset* ColumnsOf(Oid relation) {
+  Bitmapset* set = nullptr;
+  Relation rel = relation_open(relation, AccessShareLock);
+  for (int i = 0; i < RelationGetDescr(rel)->natts; ++i)
+    if (!TupleDescAttr(RelationGetDescr(rel), i)->attisdropped) set = bms_add_member(set, i + 1);
+  relation_close(rel, AccessShareLock);
+  return set;
+}
+
+const char* ColumnName(Oid relation, int number) { return get_attname(relation, static_cast<AttrNumber>(number), false); }
+
+// Entropies of the single columns and pairs of a relation, as plain arrays in SPI's caller's context.
+struct RelationEntropies {
+  int count;
+  const char** names;
+  double* single;
+  double* pair;  // pair[i * count + k], i < k
+  int64 rows;
+};
+
+RelationEntropies MeasurePairs(Oid relation) {
+  RelationEntropies all = {};
+  Bitmapset* columns = ColumnsOf(relation);
+  all.count = bms_num_members(columns);
+  all.names = static_cast<const char**>(palloc0(sizeof(char*) * (all.count + 1)));
+  all.single = static_cast<double*>(palloc0(sizeof(double) * (all.count + 1)));
+  all.pair = static_cast<double*>(palloc0(sizeof(double) * (all.count * all.count + 1)));
+  auto* numbers = static_cast<int*>(palloc(sizeof(int) * (all.count + 1)));
+  int at = 0;
+  for (int number = -1; (number = bms_next_member(columns, number)) >= 0;) numbers[at++] = number;
+  Connect();
+  for (int i = 0; i < all.count; ++i) {
+    all.names[i] = ColumnName(relation, numbers[i]);
+    const PartitionFacts facts = PartitionOf(relation, bms_make_singleton(numbers[i]));
+    all.single[i] = facts.entropy;
+    all.rows = facts.rows;
+    for (int k = 0; k < i; ++k) {
+      Bitmapset* both = bms_add_member(bms_make_singleton(numbers[i]), numbers[k]);
+      all.pair[k * all.count + i] = PartitionOf(relation, both).entropy;
+    }
+  }
+  SPI_finish();
+  return all;
+}
+
+}  // namespace
+
+// discrimination_rate(relation, attribute, target)
+Datum ps_discrimination_rate(PG_FUNCTION_ARGS) {
+  const Oid relation = RelationArgument(fcinfo);
+  if (PG_ARGISNULL(1))
+    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("attribute must not be NULL")));
+  Bitmapset* attribute = bms_make_singleton(RequireAttribute(relation, NameStr(*PG_GETARG_NAME(1))));
+  Bitmapset* target = TargetArgument(fcinfo, 2, relation);
+  Connect();
+  const double rate = RelationRate(relation, attribute, target, nullptr);
+  SPI_finish();
+  PG_RETURN_FLOAT8(rate);
+}
+
+// combined_discrimination_rate(relation, attributes, target)
+Datum ps_combined_discrimination_rate(PG_FUNCTION_ARGS) {
+  const Oid relation = RelationArgument(fcinfo);
+  if (PG_ARGISNULL(1))
+    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("attributes must not be NULL")));
+  Bitmapset* attributes = AttributesOf(relation, PG_GETARG_ARRAYTYPE_P(1), "attributes");
+  Bitmapset* target = TargetArgument(fcinfo, 2, relation);
+  Connect();
+  const double rate = RelationRate(relation, attributes, target, nullptr);
+  SPI_finish();
+  PG_RETURN_FLOAT8(rate);
+}
+
+// attribute_risk(relation)
+Datum ps_attribute_risk(PG_FUNCTION_ARGS) {
+  const Oid relation = RelationArgument(fcinfo);
+  Bitmapset* target = SubjectOf(relation);
+  Bitmapset* columns = ColumnsOf(relation);
+  InitMaterializedSRF(fcinfo, 0);
+  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+  Connect();
+  for (int number = -1; (number = bms_next_member(columns, number)) >= 0;) {
+    Bitmapset* column = bms_make_singleton(number);
+    const PartitionFacts facts = PartitionOf(relation, column);
+    ObjectAddress address;
+    ObjectAddressSubSet(address, RelationRelationId, relation, number);
+    const char* label = GetSecurityLabel(&address, "privacy_score");
+    NameData name;
+    namestrcpy(&name, ColumnName(relation, number));
+    Datum values[6] = {NameGetDatum(&name),
+                       label != nullptr ? CStringGetTextDatum(label) : Datum(0),
+                       Int64GetDatum(facts.classes),
+                       Float8GetDatum(facts.entropy),
+                       Float8GetDatum(RelationRate(relation, column, target, nullptr)),
+                       Int64GetDatum(facts.uniques)};
+    bool nulls[6] = {false, label == nullptr, false, false, false, false};
+    tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+  }
+  SPI_finish();
+  return Datum(0);
+}
+
+// attribute_relationships(relation, tolerance)
+Datum ps_attribute_relationships(PG_FUNCTION_ARGS) {
+  const Oid relation = RelationArgument(fcinfo);
+  const double tolerance = PG_GETARG_FLOAT8(1);
+  const RelationEntropies all = MeasurePairs(relation);
+  auto* rows = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
+  CallCoreOrRaise([&] {
+    rows->Reset(new privacy_score::ResultTable(privacy_score::RelationshipRows(
+        privacy_score::MakeEntropyTable(all.names, all.single, all.pair, all.count, all.rows), tolerance)));
+  });
+  PutResult(fcinfo, *rows->object);
+  return Datum(0);
+}
+
+// attribute_relationships_dot(relation)
+Datum ps_attribute_relationships_dot(PG_FUNCTION_ARGS) {
+  const Oid relation = RelationArgument(fcinfo);
+  const char* name = CanonicalRelationName(relation);
+  const RelationEntropies all = MeasurePairs(relation);
+  auto* text = NewCoreHolder<std::string>(CurrentMemoryContext);
+  CallCoreOrRaise([&] {
+    text->Reset(new std::string(privacy_score::RelationshipDot(
+        name, privacy_score::MakeEntropyTable(all.names, all.single, all.pair, all.count, all.rows))));
+  });
+  PG_RETURN_TEXT_P(cstring_to_text_with_len(text->object->data(), static_cast<int>(text->object->size())));
+}
+
+// query_identification(sql)
+Datum ps_query_identification(PG_FUNCTION_ARGS) {
+  PG_RETURN_FLOAT8(QueryRate(RevealedByText(PG_GETARG_TEXT_PP(0))));
+}
+
+// compare_queries(sql1, sql2)
+Datum ps_compare_queries(PG_FUNCTION_ARGS) {
+  List* revealed1 = RevealedByText(PG_GETARG_TEXT_PP(0));
+  List* revealed2 = RevealedByText(PG_GETARG_TEXT_PP(1));
+  const double rate1 = QueryRate(revealed1);
+  const double rate2 = QueryRate(revealed2);
+  const double together = QueryRate(UnionOfRevealed(revealed1, revealed2));
+  auto* rows = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
+  CallCoreOrRaise([&] {
+    rows->Reset(new privacy_score::ResultTable());
+    rows->object->rows.push_back({privacy_score::TextOf(privacy_score::CompareRates(rate1, rate2, together)),
+                                  privacy_score::TextOf(rate1), privacy_score::TextOf(rate2),
+                                  privacy_score::TextOf(together)});
+  });
+  PutResult(fcinfo, *rows->object);
+  return Datum(0);
+}

@@ -1,0 +1,133 @@
+/*
+ * settings.cpp - definition of the settings (see settings.hpp).
+ */
+#include "settings.hpp"
+
+extern "C" {
+#include "utils/guc.h"
+}
+
+#include <climits>
+
+#include "compat.hpp"
+
+Settings ps_settings;
+
+namespace {
+
+const config_enum_entry kModes[] = {{"observe", static_cast<int>(WatchMode::kObserve), false},
+                                    {"warn", static_cast<int>(WatchMode::kWarn), false},
+                                    {"enforce", static_cast<int>(WatchMode::kEnforce), false},
+                                    {"off", static_cast<int>(WatchMode::kOff), false},
+                                    {nullptr, 0, false}};
+const config_enum_entry kTracks[] = {{"all", static_cast<int>(TrackLevel::kAll), false},
+                                     {"top", static_cast<int>(TrackLevel::kTop), false},
+                                     {nullptr, 0, false}};
+const config_enum_entry kPrincipals[] = {{"session_user", static_cast<int>(Principal::kSessionUser), false},
+                                         {"current_user", static_cast<int>(Principal::kCurrentUser), false},
+                                         {nullptr, 0, false}};
+const config_enum_entry kCountings[] = {{"set", static_cast<int>(privacy_score::ScoreSettings::kSet), false},
+                                        {"multiset", static_cast<int>(privacy_score::ScoreSettings::kMultiset), false},
+                                        {nullptr, 0, false}};
+const config_enum_entry kCompares[] = {{"positionwise", static_cast<int>(privacy_score::ScoreSettings::kPositionwise), false},
+                                       {"union", static_cast<int>(privacy_score::ScoreSettings::kUnion), false},
+                                       {nullptr, 0, false}};
+
+constexpr double kUnset = -1.0;
+constexpr double kLargest = 1e12;
+
+void DefineEnum(const char* name, const char* summary, const char* detail, int* value, int initial,
+                const config_enum_entry* options) {
+  DefineCustomEnumVariable(name, summary, detail, value, initial, options, PGC_SUSET, 0, nullptr, nullptr, nullptr);
+}
+
+void DefineBool(const char* name, const char* summary, const char* detail, bool* value, bool initial) {
+  DefineCustomBoolVariable(name, summary, detail, value, initial, PGC_SUSET, 0, nullptr, nullptr, nullptr);
+}
+
+void DefineInt(const char* name, const char* summary, const char* detail, int* value, int initial, int least,
+               int greatest, GucContext context, int flags) {
+  DefineCustomIntVariable(name, summary, detail, value, initial, least, greatest, context, flags, nullptr, nullptr,
+                          nullptr);
+}
+
+void DefineReal(const char* name, const char* summary, const char* detail, double* value, double initial, double least,
+                double greatest) {
+  DefineCustomRealVariable(name, summary, detail, value, initial, least, greatest, PGC_SUSET, 0, nullptr, nullptr,
+                           nullptr);
+}
+
+void DefineWatching() {
+  DefineEnum("privacy_score.mode", "What happens to statements of watched roles.",
+             "observe records and scores; warn also sends a warning when a limit is passed; enforce refuses; off does "
+             "nothing.",
+             &ps_settings.mode, static_cast<int>(WatchMode::kObserve), kModes);
+  DefineEnum("privacy_score.track", "Which statements count.",
+             "all counts statements within functions too; top only those that the client sends.", &ps_settings.track,
+             static_cast<int>(TrackLevel::kAll), kTracks);
+  DefineEnum("privacy_score.principal", "Whose account a statement is charged to.",
+             "session_user is the role that logged in, whatever SET ROLE says.", &ps_settings.principal,
+             static_cast<int>(Principal::kSessionUser), kPrincipals);
+  DefineBool("privacy_score.ignore_catalogs", "Leaves system catalogs out of abstractions.", nullptr,
+             &ps_settings.ignore_catalogs, true);
+  DefineInt("privacy_score.idle_gap", "A session is cut into two after this long without a statement.", nullptr,
+            &ps_settings.idle_gap, 1800, 1, 7 * 86400, PGC_SUSET, GUC_UNIT_S);
+  DefineInt("privacy_score.flush_interval", "How often the worker writes history.",
+            "After a crash at most this much history is missing.", &ps_settings.flush_interval, 1000, 10, 3600 * 1000,
+            PGC_SIGHUP, GUC_UNIT_MS);
+  DefineInt("privacy_score.max_memory", "Shared memory for sessions, history not yet written and models.",
+            "When it is full, events are counted as dropped in stat_info.", &ps_settings.max_memory, 64 * 1024,
+            2 * 1024, MAX_KILOBYTES, PGC_POSTMASTER, GUC_UNIT_KB);
+  DefineInt("privacy_score.history_retention", "Days for which history is kept; 0 keeps it for ever.",
+            "Baselines are not affected.", &ps_settings.history_retention, 0, 0, 36500, PGC_SIGHUP, 0);
+}
+
+void DefineScoring() {
+  DefineInt("privacy_score.ngram_length", "How many consecutive statements are compared at a time.", nullptr,
+            &ps_settings.ngram_length, 2, 1, privacy_score::kRecordedLength, PGC_SUSET, 0);
+  DefineEnum("privacy_score.counting", "Whether a mismatched n-gram is paid once or each time it occurs.", nullptr,
+             &ps_settings.counting, static_cast<int>(privacy_score::ScoreSettings::kSet), kCountings);
+  DefineEnum("privacy_score.compare", "How two n-grams are compared.",
+             "positionwise sums over the positions; union compares all columns of the one with all of the other.",
+             &ps_settings.compare, static_cast<int>(privacy_score::ScoreSettings::kPositionwise), kCompares);
+  DefineBool("privacy_score.where_counts", "Counts columns in filters as revealed.", nullptr,
+             &ps_settings.where_counts, true);
+  DefineBool("privacy_score.pad", "Pads a session in front, so that a short session still has n-grams.", nullptr,
+             &ps_settings.pad, true);
+  DefineReal("privacy_score.alpha", "Share of the discrimination rate in the score; the rest is surprise.",
+             "1 is the published score.", &ps_settings.alpha, 0.5, 0.0, 1.0);
+  DefineBool("privacy_score.identifiers_count", "Lets identifiers take part in discrimination rates of the score.",
+             "on is the published score.", &ps_settings.identifiers_count, false);
+}
+
+void DefineLimits() {
+  DefineReal("privacy_score.session_limit", "Greatest score of a session; -1 for none.", nullptr,
+             &ps_settings.session_limit, kUnset, kUnset, kLargest);
+  DefineReal("privacy_score.daily_limit", "Greatest score of a role and day; -1 for none.", nullptr,
+             &ps_settings.daily_limit, kUnset, kUnset, kLargest);
+  DefineReal("privacy_score.normalised_limit", "Greatest normalised score of a session, from 0 to 1; -1 for none.",
+             nullptr, &ps_settings.normalised_limit, kUnset, kUnset, 1.0);
+  DefineReal("privacy_score.alert_level", "Score of one n-gram at which an alert is written; -1 for none.",
+             "Independent of the limits and of the mode.", &ps_settings.alert_level, kUnset, kUnset, kLargest);
+}
+
+}  // namespace
+
+void DefineSettings() {
+  DefineWatching();
+  DefineScoring();
+  DefineLimits();
+  MarkGUCPrefixReserved("privacy_score");
+}
+
+privacy_score::ScoreSettings ScoreSettingsInForce() {
+  privacy_score::ScoreSettings settings;
+  settings.ngram_length = ps_settings.ngram_length;
+  settings.counting = static_cast<privacy_score::ScoreSettings::Counting>(ps_settings.counting);
+  settings.compare = static_cast<privacy_score::ScoreSettings::Compare>(ps_settings.compare);
+  settings.alpha = ps_settings.alpha;
+  settings.where_counts = ps_settings.where_counts;
+  settings.pad = ps_settings.pad;
+  settings.identifiers_count = ps_settings.identifiers_count;
+  return settings;
+}

@@ -1,0 +1,51 @@
+/*
+ * settings.hpp - the settings privacy_score.*, as one struct.
+ *
+ * Everything that weakens protection is PGC_SUSET: a superuser sets it for the server, a database or a role
+ * (ALTER ROLE ... SET), the watched role cannot change it.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+}
+
+#include "core/ngram.hpp"
+#include "core/score_settings.hpp"
+
+enum class WatchMode : int { kObserve, kWarn, kEnforce, kOff };
+enum class TrackLevel : int { kAll, kTop };
+enum class Principal : int { kSessionUser, kCurrentUser };
+
+// The values in force; a limit below zero is not set.
+struct Settings {
+  int mode;       // WatchMode
+  int track;      // TrackLevel
+  int principal;  // Principal
+  int ngram_length;
+  int counting;  // privacy_score::Counting
+  int compare;   // privacy_score::Compare
+  bool where_counts;
+  bool pad;
+  double alpha;
+  bool identifiers_count;
+  int idle_gap;  // seconds
+  double session_limit;
+  double daily_limit;
+  double normalised_limit;
+  double alert_level;
+  int flush_interval;     // milliseconds
+  int max_memory;         // kilobytes
+  int history_retention;  // days, 0 = for ever
+  bool ignore_catalogs;
+};
+
+extern Settings ps_settings;
+
+// Defines all settings and reserves the prefix. Called once from _PG_init.
+void DefineSettings();
+
+// What core needs to score, from the settings in force.
+privacy_score::ScoreSettings ScoreSettingsInForce();
+
+inline WatchMode ModeInForce() { return static_cast<WatchMode>(ps_settings.mode); }

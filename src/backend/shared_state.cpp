@@ -1,0 +1,168 @@
+/*
+ * shared_state.cpp - see shared_state.hpp.
+ */
+#include "shared_state.hpp"
+
+extern "C" {
+#include "miscadmin.h"
+#include "postmaster/bgworker.h"
+#include "storage/ipc.h"
+#include "storage/proc.h"
+#include "storage/shmem.h"
+#include "utils/memutils.h"
+}
+
+#include "settings.hpp"
+
+SharedHeader* ps_shared = nullptr;
+
+namespace {
+
+constexpr const char* kTranche = "privacy_score";
+dsa_area* area = nullptr;
+DatabaseSlot* own_slot = nullptr;
+
+Size AreaOffset() { return MAXALIGN(sizeof(SharedHeader)); }
+Size TotalSize() { return static_cast<Size>(ps_settings.max_memory) * 1024; }
+void* AreaPlace() { return reinterpret_cast<char*>(ps_shared) + AreaOffset(); }
+
+void InitSlot(DatabaseSlot* slot, LWLock* lock) {
+  slot->lock = lock;
+  pg_atomic_init_u64(&slot->model_version, 0);
+  pg_atomic_init_u64(&slot->model_wanted, 1);
+  pg_atomic_init_u64(&slot->flush_wanted, 0);
+  ConditionVariableInit(&slot->flushed);
+}
+
+void InitHeader() {
+  LWLockPadded* locks = GetNamedLWLockTranche(kTranche);
+  memset(ps_shared, 0, sizeof(SharedHeader));
+  ps_shared->lock = &locks[0].lock;
+  ps_shared->size = TotalSize() - AreaOffset();
+  ps_shared->stats_reset = GetCurrentTimestamp();
+  pg_atomic_init_u64(&ps_shared->memory_used, 0);
+  pg_atomic_init_u64(&ps_shared->events, 0);
+  pg_atomic_init_u64(&ps_shared->dropped, 0);
+  pg_atomic_init_u64(&ps_shared->evictions, 0);
+  pg_atomic_init_u64(&ps_shared->scoring_errors, 0);
+  pg_atomic_init_u64(&ps_shared->role_labels_version, 1);
+  for (int i = 0; i < kMaxDatabases; ++i) InitSlot(&ps_shared->databases[i], &locks[1 + i].lock);
+}
+
+}  // namespace
+
+void RequestSharedMemory() {
+  RequestAddinShmemSpace(TotalSize());
+  RequestNamedLWLockTranche(kTranche, 1 + kMaxDatabases);
+}
+
+void StartSharedMemory() {
+  bool found;
+  LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+  ps_shared = static_cast<SharedHeader*>(ShmemInitStruct("privacy_score", TotalSize(), &found));
+  if (!found) {
+    InitHeader();
+    dsa_area* fresh = dsa_create_in_place(AreaPlace(), ps_shared->size, ps_shared->lock->tranche, nullptr);
+    dsa_pin(fresh);
+    dsa_set_size_limit(fresh, ps_shared->size);
+    dsa_detach(fresh);
+  }
+  LWLockRelease(AddinShmemInitLock);
+}
+
+void RequirePreload() {
+  if (ps_shared == nullptr)
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("privacy_score must be loaded via \"shared_preload_libraries\""),
+                    errhint("Add privacy_score to shared_preload_libraries and restart the server.")));
+}
+
+dsa_area* SharedArea() {
+  if (area == nullptr && ps_shared != nullptr) {
+    MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+    area = dsa_attach_in_place(AreaPlace(), nullptr);
+    dsa_pin_mapping(area);
+    on_shmem_exit(dsa_on_shmem_exit_release_in_place, PointerGetDatum(AreaPlace()));
+    MemoryContextSwitchTo(old);
+  }
+  return area;
+}
+
+DatabaseSlot* SlotOfDatabase(bool create) {
+  if (own_slot != nullptr || ps_shared == nullptr) return own_slot;
+  LWLockAcquire(ps_shared->lock, create ? LW_EXCLUSIVE : LW_SHARED);
+  DatabaseSlot* free_slot = nullptr;
+  for (int i = 0; i < kMaxDatabases && own_slot == nullptr; ++i) {
+    DatabaseSlot* slot = &ps_shared->databases[i];
+    if (slot->database == MyDatabaseId)
+      own_slot = slot;
+    else if (free_slot == nullptr && !OidIsValid(slot->database))
+      free_slot = slot;
+  }
+  if (own_slot == nullptr && create && free_slot != nullptr) {
+    free_slot->database = MyDatabaseId;
+    own_slot = free_slot;
+  }
+  LWLockRelease(ps_shared->lock);
+  return own_slot;
+}
+
+dsa_pointer AllocateShared(Size size) {
+  const dsa_pointer pointer = dsa_allocate_extended(SharedArea(), size, DSA_ALLOC_NO_OOM | DSA_ALLOC_ZERO);
+  if (DsaPointerIsValid(pointer)) pg_atomic_fetch_add_u64(&ps_shared->memory_used, static_cast<int64>(size));
+  return pointer;
+}
+
+void FreeShared(dsa_pointer pointer, Size size) {
+  if (!DsaPointerIsValid(pointer)) return;
+  dsa_free(SharedArea(), pointer);
+  pg_atomic_fetch_sub_u64(&ps_shared->memory_used, static_cast<int64>(size));
+}
+
+void WakeWorker(DatabaseSlot* slot) {
+  // A stale number wakes another process for nothing, which is harmless.
+  if (slot->worker_pid != 0) SetLatch(&ProcGlobal->allProcs[slot->worker_procno].procLatch);
+}
+
+void EnsureWorker(DatabaseSlot* slot) {
+  const TimestampTz now = GetCurrentTimestamp();
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  const bool ask = slot->worker_pid == 0 && now - slot->worker_asked_at > USECS_PER_SEC;
+  if (ask) slot->worker_asked_at = now;
+  LWLockRelease(slot->lock);
+  if (!ask) return;
+  BackgroundWorker worker;
+  memset(&worker, 0, sizeof worker);
+  worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+  worker.bgw_start_time = BgWorkerStart_ConsistentState;
+  worker.bgw_restart_time = BGW_NEVER_RESTART;
+  worker.bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
+  strlcpy(worker.bgw_library_name, "privacy_score", BGW_MAXLEN);
+  strlcpy(worker.bgw_function_name, "ps_worker_main", BGW_MAXLEN);
+  snprintf(worker.bgw_name, BGW_MAXLEN, "privacy_score worker for database %u", MyDatabaseId);
+  strlcpy(worker.bgw_type, "privacy_score worker", BGW_MAXLEN);
+  RegisterDynamicBackgroundWorker(&worker, nullptr);
+}
+
+namespace {
+
+template <typename Node, typename SizeOf>
+void FreeList(dsa_pointer first, SizeOf size_of) {
+  while (DsaPointerIsValid(first)) {
+    Node* node = SharedAt<Node>(first);
+    const dsa_pointer next = node->next;
+    FreeShared(first, size_of(node));
+    first = next;
+  }
+}
+
+}  // namespace
+
+void FreeHistory(PendingHistory* history) {
+  FreeList<EventChunk>(history->chunks_first, [](const EventChunk*) { return sizeof(EventChunk); });
+  FreeList<Definition>(history->definitions,
+                       [](const Definition* node) { return offsetof(Definition, tokens) + node->length; });
+  FreeList<PendingAlert>(history->alerts,
+                         [](const PendingAlert* node) { return offsetof(PendingAlert, detail) + node->length; });
+  memset(history, 0, sizeof *history);
+}

@@ -1,0 +1,184 @@
+/*
+ * shared_state.hpp - what backends and workers share: live sessions, history not yet written, models.
+ *
+ * Layout. One fixed area of max_memory holds a header, a table of databases and a DSA area for the rest; it never grows.
+ * A database slot has a list of sessions; a session has the events that its backend appended (chunks of run-length
+ * encoded abstraction ids) and the definitions of abstractions that it met. The worker of the database writes them to
+ * tables and frees them.
+ *
+ * Locks. `header->lock` guards the table of databases (taken exclusively only to add one). `DatabaseSlot::lock` guards
+ * the slot's fields, its list of sessions and the lists of missing rates; a session is freed only under it, exclusively.
+ * `LiveSession::mutex` guards the fields of one session; only its own backend and the worker take it, for a few stores,
+ * and nothing is allocated or raised under it. Order: header, slot, session.
+ *
+ * Lifetime. A backend owns its session until it marks it closed; then the worker owns it. An open list of chunks is
+ * sealed by the worker (moved to `sealed` under the mutex), is immutable from then on, is written in a transaction, and
+ * freed after the commit; a failed transaction leaves it sealed for the next try. All is plain data.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+
+#include "port/atomics.h"
+#include "storage/condition_variable.h"
+#include "storage/lwlock.h"
+#include "storage/spin.h"
+#include "utils/dsa.h"
+#include "utils/timestamp.h"
+}
+
+#include "core/profile.hpp"
+
+constexpr int kMaxDatabases = 256;
+constexpr int kChunkEntries = 62;
+constexpr int kSessionTextLength = 64;
+
+// Events in order: `run` consecutive executions of abstraction `id`.
+struct EventRun {
+  int64 id;
+  int64 run;
+};
+
+struct EventChunk {
+  dsa_pointer next;
+  int32 used;
+  EventRun entries[kChunkEntries];
+};
+
+// Ends each token but the last in a Definition; no identifier holds it.
+constexpr char kTokenEnd = '\0';
+
+// The tokens of an abstraction, sent once a session.
+struct Definition {
+  dsa_pointer next;
+  int64 id;
+  int32 length;
+  char tokens[FLEXIBLE_ARRAY_MEMBER];
+};
+
+// A limit that was passed, on its way to the table of alerts. `detail` is JSON text.
+struct PendingAlert {
+  dsa_pointer next;
+  TimestampTz at;
+  char kind[24];
+  double score;
+  double limit;
+  int32 length;
+  char detail[FLEXIBLE_ARRAY_MEMBER];
+};
+
+// Lists that the worker takes over as a whole.
+struct PendingHistory {
+  dsa_pointer chunks_first, chunks_last;
+  dsa_pointer definitions;  // newest first
+  dsa_pointer alerts;       // newest first
+};
+
+// Bits of LiveSession::alerted: each cause raises one alert a session.
+enum AlertKind : uint32 { kAlertSession = 1, kAlertDaily = 2, kAlertNormalised = 4, kAlertNgram = 8 };
+
+struct SessionLimits {
+  double session, daily, normalised, ngram;  // below zero: not set
+};
+
+struct LiveSession {
+  dsa_pointer next, previous;  // list of the database slot
+  slock_t mutex;
+  bool closed;
+  int pid;
+  Oid role;
+  NameData role_name;
+  char session[kSessionTextLength];
+  TimestampTz started, last_at;
+  int32 day;  // days since 2000-01-01 in log_timezone
+  int64 last_id;
+  privacy_score::SessionSummary summary;
+  privacy_score::ScoreSettings settings;
+  SessionLimits limits;
+  bool warn;
+  uint64 model_version;  // the model that the summary was computed with
+  double day_score;      // of the role and day, as of the last flush; -1 unknown
+  uint32 alerted;        // AlertKind bits
+  PendingHistory open, sealed;
+  // Owned by the worker.
+  int64 row_id;  // of privacy_score.session, 0 before the first flush
+  int32 next_part;
+  int64 flushed_queries;
+};
+
+// A rate that scoring wants, as text: relation, NUL, attributes joined by \x01.
+struct MissingRateNode {
+  dsa_pointer next;
+  int32 length;
+  char text[FLEXIBLE_ARRAY_MEMBER];
+};
+
+struct DatabaseSlot {
+  Oid database;  // InvalidOid: free
+  LWLock* lock;
+  int worker_pid;  // 0: none
+  int worker_procno;
+  TimestampTz worker_asked_at;
+  dsa_pointer sessions;
+  int32 session_count;
+  dsa_pointer missing_rates;
+  int32 missing_count;
+  dsa_pointer model;
+  int64 model_length;
+  pg_atomic_uint64 model_version;  // 0: none yet
+  pg_atomic_uint64 model_wanted;   // raised at the commit of each change
+  uint64 model_built_for;          // value of model_wanted that the model in force reflects
+  pg_atomic_uint64 flush_wanted;
+  uint64 flush_done;
+  ConditionVariable flushed;
+  TimestampTz last_flush;
+};
+
+struct SharedHeader {
+  LWLock* lock;
+  Size size;
+  pg_atomic_uint64 memory_used;
+  pg_atomic_uint64 events;
+  pg_atomic_uint64 dropped;
+  pg_atomic_uint64 evictions;
+  pg_atomic_uint64 scoring_errors;
+  pg_atomic_uint64 role_labels_version;
+  TimestampTz stats_reset;
+  DatabaseSlot databases[kMaxDatabases];
+  // The DSA area follows, aligned.
+};
+
+// Null without shared_preload_libraries.
+extern SharedHeader* ps_shared;
+
+// Hooks for _PG_init.
+void RequestSharedMemory();
+void StartSharedMemory();
+
+// Raises 55000 unless the library was preloaded.
+void RequirePreload();
+
+// The DSA area, attached on first use in this process; null without preload.
+dsa_area* SharedArea();
+
+// The slot of this database, made on first use; null when the table of databases is full.
+DatabaseSlot* SlotOfDatabase(bool create);
+
+// Allocates zeroed shared memory; InvalidDsaPointer (and `dropped` counted) when max_memory is reached.
+dsa_pointer AllocateShared(Size size);
+void FreeShared(dsa_pointer pointer, Size size);
+
+template <typename T>
+T* SharedAt(dsa_pointer pointer) {
+  return static_cast<T*>(dsa_get_address(SharedArea(), pointer));
+}
+
+// Wakes the worker of a slot, if there is one.
+void WakeWorker(DatabaseSlot* slot);
+
+// Starts a worker for this database unless one runs or was asked for within a second.
+void EnsureWorker(DatabaseSlot* slot);
+
+// Frees the lists of a PendingHistory and empties it.
+void FreeHistory(PendingHistory* history);

@@ -1,0 +1,202 @@
+/*
+ * stat_functions.cpp - what the shared state shows, flush(), resets, alerts.
+ */
+#include "internal.hpp"
+#include "live.hpp"
+#include "shared_state.hpp"
+
+extern "C" {
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/wait_event.h"
+
+PG_FUNCTION_INFO_V1(ps_live_sessions);
+PG_FUNCTION_INFO_V1(ps_shared_info);
+PG_FUNCTION_INFO_V1(ps_flush);
+PG_FUNCTION_INFO_V1(ps_reset_stats);
+PG_FUNCTION_INFO_V1(ps_acknowledge_alert);
+PG_FUNCTION_INFO_V1(ps_today);
+PG_FUNCTION_INFO_V1(ps_role_watching);
+}
+
+namespace {
+
+// The slot of this database; raises without preload or when the table of databases is full.
+DatabaseSlot* RequireSlot() {
+  RequirePreload();
+  DatabaseSlot* slot = SlotOfDatabase(true);
+  if (slot == nullptr)
+    ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+                    errmsg("privacy_score watches at most %d databases", kMaxDatabases)));
+  return slot;
+}
+
+// Tokens of an abstraction among definitions not yet written, as text[]; 0 when it is not there. The lists are only
+// changed by their owner in front and by the worker under the slot's lock, which the caller holds.
+Datum PendingTokens(const PendingHistory* history, int64 id) {
+  for (dsa_pointer at = history->definitions; DsaPointerIsValid(at);) {
+    const auto* definition = SharedAt<Definition>(at);
+    if (definition->id == id) {
+      ArrayBuildState* tokens = nullptr;
+      for (int32 from = 0; from <= definition->length;) {
+        int32 to = from;
+        while (to < definition->length && definition->tokens[to] != kTokenEnd) ++to;
+        tokens = accumArrayResult(tokens, PointerGetDatum(cstring_to_text_with_len(definition->tokens + from, to - from)),
+                                  false, TEXTOID, CurrentMemoryContext);
+        from = to + 1;
+      }
+      return makeArrayResult(tokens, CurrentMemoryContext);
+    }
+    at = definition->next;
+  }
+  return Datum(0);
+}
+
+void PutSession(ReturnSetInfo* info, LiveSession* copy) {
+  const privacy_score::SessionSummary& summary = copy->summary;
+  Datum tokens = PendingTokens(&copy->open, copy->last_id);
+  if (tokens == 0) tokens = PendingTokens(&copy->sealed, copy->last_id);
+  Datum values[15] = {Int32GetDatum(copy->pid),
+                      NameGetDatum(&copy->role_name),
+                      CStringGetTextDatum(copy->session),
+                      TimestampTzGetDatum(copy->started),
+                      Int64GetDatum(summary.queries),
+                      Int64GetDatum(summary.ngrams),
+                      Int64GetDatum(summary.mismatched),
+                      Float8GetDatum(summary.score),
+                      Float8GetDatum(summary.max_score),
+                      Float8GetDatum(summary.normalised),
+                      BoolGetDatum(summary.estimated),
+                      TimestampTzGetDatum(copy->last_at),
+                      Int64GetDatum(copy->last_id),
+                      tokens,
+                      Float8GetDatum(summary.statement_score)};
+  bool nulls[15] = {};
+  nulls[13] = tokens == 0;
+  tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+}
+
+}  // namespace
+
+// live_sessions(): copies each session under its mutex; the slot's lock keeps it from being freed meanwhile.
+Datum ps_live_sessions(PG_FUNCTION_ARGS) {
+  InitMaterializedSRF(fcinfo, 0);
+  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+  DatabaseSlot* slot = RequireSlot();
+  LWLockAcquire(slot->lock, LW_SHARED);
+  for (dsa_pointer at = slot->sessions; DsaPointerIsValid(at);) {
+    auto* session = SharedAt<LiveSession>(at);
+    LiveSession copy;
+    SpinLockAcquire(&session->mutex);
+    copy = *session;
+    SpinLockRelease(&session->mutex);
+    if (!copy.closed && MayReadRole(copy.role)) PutSession(info, &copy);
+    at = copy.next;
+  }
+  LWLockRelease(slot->lock);
+  return Datum(0);
+}
+
+// shared_info()
+Datum ps_shared_info(PG_FUNCTION_ARGS) {
+  InitMaterializedSRF(fcinfo, 0);
+  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+  const DatabaseSlot* slot = RequireSlot();
+  Datum values[10] = {Int64GetDatum(pg_atomic_read_u64(&ps_shared->memory_used)),
+                      Int64GetDatum(ps_shared->size),
+                      Int64GetDatum(pg_atomic_read_u64(&ps_shared->evictions)),
+                      Int64GetDatum(pg_atomic_read_u64(&ps_shared->events)),
+                      Int64GetDatum(pg_atomic_read_u64(&ps_shared->dropped)),
+                      Int64GetDatum(pg_atomic_read_u64(&ps_shared->scoring_errors)),
+                      Int64GetDatum(slot->missing_count),
+                      Int32GetDatum(slot->worker_pid),
+                      TimestampTzGetDatum(slot->last_flush),
+                      TimestampTzGetDatum(ps_shared->stats_reset)};
+  bool nulls[10] = {};
+  nulls[7] = slot->worker_pid == 0;
+  nulls[8] = slot->last_flush == 0;
+  tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+  return Datum(0);
+}
+
+// flush(): asks the worker, starting one if need be, and waits for it.
+Datum ps_flush(PG_FUNCTION_ARGS) {
+  constexpr int kGiveUpSeconds = 60;
+  DatabaseSlot* slot = RequireSlot();
+  const uint64 mine = pg_atomic_add_fetch_u64(&slot->flush_wanted, 1);
+  const TimestampTz deadline = GetCurrentTimestamp() + kGiveUpSeconds * USECS_PER_SEC;
+  ConditionVariablePrepareToSleep(&slot->flushed);
+  for (;;) {
+    LWLockAcquire(slot->lock, LW_SHARED);
+    const bool done = slot->flush_done >= mine;
+    LWLockRelease(slot->lock);
+    if (done) break;
+    if (GetCurrentTimestamp() > deadline) {
+      ConditionVariableCancelSleep();
+      ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                      errmsg("the privacy_score worker did not answer within %d seconds", kGiveUpSeconds),
+                      errhint("Look into the server log, and check max_worker_processes.")));
+    }
+    EnsureWorker(slot);
+    WakeWorker(slot);
+    ConditionVariableTimedSleep(&slot->flushed, 100, PG_WAIT_EXTENSION);
+  }
+  ConditionVariableCancelSleep();
+  PG_RETURN_VOID();
+}
+
+// reset_stats()
+Datum ps_reset_stats(PG_FUNCTION_ARGS) {
+  RequirePreload();
+  pg_atomic_write_u64(&ps_shared->evictions, 0);
+  pg_atomic_write_u64(&ps_shared->events, 0);
+  pg_atomic_write_u64(&ps_shared->dropped, 0);
+  pg_atomic_write_u64(&ps_shared->scoring_errors, 0);
+  ps_shared->stats_reset = GetCurrentTimestamp();
+  InternalScope scope;
+  EnterInternal(&scope);
+  RunInternal("UPDATE privacy_score.abstraction SET calls = 0, rows = 0");
+  LeaveInternal(&scope);
+  PG_RETURN_TIMESTAMPTZ(ps_shared->stats_reset);
+}
+
+// acknowledge_alert(id)
+Datum ps_acknowledge_alert(PG_FUNCTION_ARGS) {
+  const char* args[] = {psprintf(INT64_FORMAT, PG_GETARG_INT64(0)), GetUserNameFromId(GetUserId(), false)};
+  InternalScope scope;
+  EnterInternal(&scope);
+  const uint64 found = RunInternal(
+      "UPDATE privacy_score.alert SET acknowledged_at = COALESCE(acknowledged_at, pg_catalog.now()), "
+      "acknowledged_by = COALESCE(acknowledged_by, $2::pg_catalog.name) WHERE id = $1::pg_catalog.int8",
+      2, args);
+  LeaveInternal(&scope);
+  if (found == 0)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("alert %s does not exist", args[0]),
+                    errhint("privacy_score.alerts lists the alerts.")));
+  PG_RETURN_VOID();
+}
+
+// today()
+Datum ps_today(PG_FUNCTION_ARGS) { PG_RETURN_DATEADT(DayOf(GetCurrentTimestamp())); }
+
+// role_watching(role): whether the role is watched, and why.
+Datum ps_role_watching(PG_FUNCTION_ARGS) {
+  const char* name = NameStr(*PG_GETARG_NAME(0));
+  ReadableRole(name);
+  const char* reason;
+  const bool watched = RoleIsWatched(get_role_oid(name, false), &reason);
+  InitMaterializedSRF(fcinfo, 0);
+  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+  Datum values[2] = {BoolGetDatum(watched), CStringGetTextDatum(reason)};
+  bool nulls[2] = {};
+  tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+  return Datum(0);
+}

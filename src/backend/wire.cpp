@@ -1,0 +1,81 @@
+/*
+ * wire.cpp - see wire.hpp.
+ */
+#include "wire.hpp"
+
+extern "C" {
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+}
+
+namespace {
+
+template <typename T>
+void PutNumber(StringInfo wire, T value) {
+  appendBinaryStringInfo(wire, reinterpret_cast<const char*>(&value), sizeof(T));
+}
+
+void PutField(StringInfo wire, const char* text) {
+  if (text == nullptr) {
+    PutNumber<int32>(wire, -1);
+    return;
+  }
+  const auto length = static_cast<int32>(strlen(text));
+  PutNumber<int32>(wire, length);
+  appendBinaryStringInfo(wire, text, length);
+}
+
+}  // namespace
+
+void AppendQuery(StringInfo wire, const char* sql, int nargs, const char* const* args) {
+  Oid types[8];
+  Datum values[8];
+  char nulls[8];
+  Assert(nargs <= 8);
+  for (int i = 0; i < nargs; ++i) {
+    types[i] = TEXTOID;
+    nulls[i] = args[i] == nullptr ? 'n' : ' ';
+    values[i] = args[i] == nullptr ? Datum(0) : CStringGetTextDatum(args[i]);
+  }
+  if (SPI_execute_with_args(sql, nargs, types, values, nulls, true, 0) != SPI_OK_SELECT)
+    elog(ERROR, "unexpected result of an internal query");
+  SPITupleTable* table = SPI_tuptable;
+  const int columns = table->tupdesc->natts;
+  PutNumber<uint32>(wire, static_cast<uint32>(columns));
+  PutNumber<uint32>(wire, static_cast<uint32>(table->numvals));
+  for (uint64 row = 0; row < table->numvals; ++row) {
+    CHECK_FOR_INTERRUPTS();
+    for (int column = 1; column <= columns; ++column) {
+      char* text = SPI_getvalue(table->vals[row], table->tupdesc, column);
+      PutField(wire, text);
+      if (text != nullptr) pfree(text);
+    }
+  }
+  SPI_freetuptable(table);
+}
+
+void AppendRow(StringInfo wire, int columns, const char* const* fields) {
+  PutNumber<uint32>(wire, static_cast<uint32>(columns));
+  PutNumber<uint32>(wire, 1);
+  for (int i = 0; i < columns; ++i) PutField(wire, fields[i]);
+}
+
+void PutResult(FunctionCallInfo fcinfo, const privacy_score::ResultTable& result) {
+  InitMaterializedSRF(fcinfo, 0);
+  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+  AttInMetadata* meta = TupleDescGetAttInMetadata(info->setDesc);
+  const int columns = info->setDesc->natts;
+  char** fields = static_cast<char**>(palloc(sizeof(char*) * columns));
+  for (const auto& row : result.rows) {
+    CHECK_FOR_INTERRUPTS();
+    if (static_cast<int>(row.size()) != columns)
+      elog(ERROR, "result has %d fields, not %d", static_cast<int>(row.size()), columns);
+    for (int i = 0; i < columns; ++i) fields[i] = row[i] ? const_cast<char*>(row[i]->c_str()) : nullptr;
+    HeapTuple tuple = BuildTupleFromCStrings(meta, fields);
+    tuplestore_puttuple(info->setResult, tuple);
+    heap_freetuple(tuple);
+  }
+}

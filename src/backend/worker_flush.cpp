@@ -1,0 +1,246 @@
+/*
+ * worker_flush.cpp - history from shared memory to tables.
+ *
+ * Sealing, writing and freeing follow the rules of shared_state.hpp: what is sealed does not change, is written in one
+ * transaction for all sessions, and is freed after the commit. Parts are numbered, so writing one twice changes nothing.
+ */
+#include "worker.hpp"
+
+extern "C" {
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+}
+
+#include "settings.hpp"
+
+namespace {
+
+// A session with something to write, as it was when it was sealed.
+struct FlushItem {
+  dsa_pointer pointer;
+  LiveSession copy;
+  int64 row_id;
+  int64 events;
+  FlushItem* next;
+};
+
+// Seals what the session has gathered and copies its fields; false when there is nothing to write.
+bool Seal(dsa_pointer pointer, FlushItem* item) {
+  auto* session = SharedAt<LiveSession>(pointer);
+  SpinLockAcquire(&session->mutex);
+  PendingHistory* sealed = &session->sealed;
+  const bool empty = !DsaPointerIsValid(sealed->chunks_first) && !DsaPointerIsValid(sealed->definitions) &&
+                     !DsaPointerIsValid(sealed->alerts);
+  if (empty) {
+    *sealed = session->open;
+    memset(&session->open, 0, sizeof session->open);
+  }
+  item->copy = *session;
+  SpinLockRelease(&session->mutex);
+  item->pointer = pointer;
+  sealed = &item->copy.sealed;
+  return DsaPointerIsValid(sealed->chunks_first) || DsaPointerIsValid(sealed->definitions) ||
+         DsaPointerIsValid(sealed->alerts);
+}
+
+void Execute(const char* sql, int nargs, Oid* types, Datum* values) {
+  if (SPI_execute_with_args(sql, nargs, types, values, nullptr, false, 0) < 0)
+    elog(ERROR, "could not write history");
+}
+
+void WriteDefinitions(const FlushItem* item) {
+  Oid types[] = {INT8OID, TEXTARRAYOID, TIMESTAMPTZOID};
+  for (dsa_pointer at = item->copy.sealed.definitions; DsaPointerIsValid(at);) {
+    const auto* definition = SharedAt<Definition>(at);
+    ArrayBuildState* tokens = nullptr;
+    for (int32 from = 0; from <= definition->length;) {
+      int32 to = from;
+      while (to < definition->length && definition->tokens[to] != kTokenEnd) ++to;
+      tokens = accumArrayResult(
+          tokens, PointerGetDatum(cstring_to_text_with_len(definition->tokens + from, to - from)), false, TEXTOID,
+          CurrentMemoryContext);
+      from = to + 1;
+    }
+    Datum values[] = {Int64GetDatum(definition->id), makeArrayResult(tokens, CurrentMemoryContext),
+                      TimestampTzGetDatum(item->copy.last_at)};
+    Execute("INSERT INTO privacy_score.abstraction (id, tokens, first_seen, last_seen) VALUES ($1, $2, $3, $3) "
+            "ON CONFLICT DO NOTHING",
+            3, types, values);
+    at = definition->next;
+  }
+}
+
+// Gathers the sealed chunks into two arrays; returns the number of events.
+int64 GatherRuns(const FlushItem* item, Datum* ids, Datum* runs) {
+  ArrayBuildState* id_array = nullptr;
+  ArrayBuildState* run_array = nullptr;
+  int64 events = 0;
+  for (dsa_pointer at = item->copy.sealed.chunks_first; DsaPointerIsValid(at);) {
+    const auto* chunk = SharedAt<EventChunk>(at);
+    for (int i = 0; i < chunk->used; ++i) {
+      id_array = accumArrayResult(id_array, Int64GetDatum(chunk->entries[i].id), false, INT8OID, CurrentMemoryContext);
+      run_array =
+          accumArrayResult(run_array, Int64GetDatum(chunk->entries[i].run), false, INT8OID, CurrentMemoryContext);
+      events += chunk->entries[i].run;
+    }
+    at = chunk->next;
+  }
+  if (events == 0) return 0;
+  *ids = makeArrayResult(id_array, CurrentMemoryContext);
+  *runs = makeArrayResult(run_array, CurrentMemoryContext);
+  return events;
+}
+
+int64 WriteSessionRow(const FlushItem* item, int64 queries) {
+  Oid types[] = {NAMEOID, TEXTOID, DATEOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID};
+  NameData role = item->copy.role_name;
+  Datum values[] = {NameGetDatum(&role),
+                    CStringGetTextDatum(item->copy.session),
+                    Int32GetDatum(item->copy.day),
+                    TimestampTzGetDatum(item->copy.started),
+                    TimestampTzGetDatum(item->copy.last_at),
+                    Int64GetDatum(queries)};
+  Execute("INSERT INTO privacy_score.session AS s (role, session, day, started, last_at, source, queries) "
+          "VALUES ($1, $2, $3, $4, $5, 'live', $6) ON CONFLICT (role, session, started) "
+          "DO UPDATE SET last_at = EXCLUDED.last_at, queries = EXCLUDED.queries RETURNING s.id",
+          6, types, values);
+  bool null;
+  return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
+}
+
+void WriteEvents(FlushItem* item) {
+  Datum ids = Datum(0);
+  Datum runs = Datum(0);
+  item->events = GatherRuns(item, &ids, &runs);
+  item->row_id = item->copy.row_id;
+  if (item->events == 0) return;
+  item->row_id = WriteSessionRow(item, item->copy.flushed_queries + item->events);
+  Oid types[] = {INT8OID, INT4OID, INT8ARRAYOID, INT8ARRAYOID};
+  Datum values[] = {Int64GetDatum(item->row_id), Int32GetDatum(item->copy.next_part), ids, runs};
+  Execute("INSERT INTO privacy_score.session_part (session_id, part, ids, runs) VALUES ($1, $2, $3, $4) "
+          "ON CONFLICT DO NOTHING",
+          4, types, values);
+  Oid call_types[] = {INT8ARRAYOID, INT8ARRAYOID, TIMESTAMPTZOID};
+  Datum calls[] = {ids, runs, TimestampTzGetDatum(item->copy.last_at)};
+  Execute("UPDATE privacy_score.abstraction a SET calls = a.calls + u.calls, last_seen = GREATEST(a.last_seen, $3) "
+          "FROM (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls FROM ROWS FROM (pg_catalog.unnest($1), "
+          "pg_catalog.unnest($2)) x(id, run) GROUP BY x.id) u WHERE a.id = u.id",
+          3, call_types, calls);
+}
+
+// Rows and notifications; a payload longer than NOTIFY allows goes without its detail.
+void WriteAlerts(const FlushItem* item) {
+  Oid types[] = {TIMESTAMPTZOID, NAMEOID, TEXTOID, TEXTOID, FLOAT8OID, FLOAT8OID, TEXTOID};
+  NameData role = item->copy.role_name;
+  for (dsa_pointer at = item->copy.sealed.alerts; DsaPointerIsValid(at);) {
+    const auto* alert = SharedAt<PendingAlert>(at);
+    Datum values[] = {TimestampTzGetDatum(alert->at),
+                      NameGetDatum(&role),
+                      CStringGetTextDatum(item->copy.session),
+                      CStringGetTextDatum(alert->kind),
+                      Float8GetDatum(alert->score),
+                      Float8GetDatum(alert->limit),
+                      PointerGetDatum(cstring_to_text_with_len(alert->detail, alert->length))};
+    Execute("WITH a AS (INSERT INTO privacy_score.alert (at, role, session, kind, score, alert_limit, detail) "
+            "VALUES ($1, $2, $3, $4, $5, $6, $7::pg_catalog.jsonb) RETURNING *), "
+            "j AS (SELECT pg_catalog.jsonb_build_object('version', 1, 'id', a.id, 'at', a.at, 'role', a.role, "
+            "'session', a.session, 'kind', a.kind, 'score', a.score, 'alert_limit', a.alert_limit, "
+            "'blocked', a.blocked) AS brief, a.detail FROM a) "
+            "SELECT pg_catalog.pg_notify('privacy_score_alert', CASE WHEN pg_catalog.octet_length("
+            "(j.brief || pg_catalog.jsonb_build_object('detail', j.detail))::text) < 7900 "
+            "THEN (j.brief || pg_catalog.jsonb_build_object('detail', j.detail))::text ELSE j.brief::text END) FROM j",
+            7, types, values);
+    at = alert->next;
+  }
+}
+
+// Frees a closed session that has nothing left, under the lock of the slot.
+void FreeSession(DatabaseSlot* slot, dsa_pointer pointer) {
+  auto* session = SharedAt<LiveSession>(pointer);
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  if (DsaPointerIsValid(session->previous))
+    SharedAt<LiveSession>(session->previous)->next = session->next;
+  else
+    slot->sessions = session->next;
+  if (DsaPointerIsValid(session->next)) SharedAt<LiveSession>(session->next)->previous = session->previous;
+  --slot->session_count;
+  LWLockRelease(slot->lock);
+  FreeShared(pointer, sizeof(LiveSession));
+}
+
+// Takes the sealed lists off a session; returns whether it is closed and empty.
+bool Release(dsa_pointer pointer, const FlushItem* written) {
+  auto* session = SharedAt<LiveSession>(pointer);
+  SpinLockAcquire(&session->mutex);
+  PendingHistory done = session->sealed;
+  memset(&session->sealed, 0, sizeof session->sealed);
+  if (written != nullptr && written->events > 0) {
+    session->row_id = written->row_id;
+    session->flushed_queries += written->events;
+    ++session->next_part;
+  }
+  const PendingHistory* open = &session->open;
+  const bool finished = session->closed && !DsaPointerIsValid(open->chunks_first) &&
+                        !DsaPointerIsValid(open->definitions) && !DsaPointerIsValid(open->alerts);
+  SpinLockRelease(&session->mutex);
+  FreeHistory(&done);
+  return finished;
+}
+
+dsa_pointer FirstSession(DatabaseSlot* slot) {
+  LWLockAcquire(slot->lock, LW_SHARED);
+  const dsa_pointer first = slot->sessions;
+  LWLockRelease(slot->lock);
+  return first;
+}
+
+}  // namespace
+
+void FlushSessions(DatabaseSlot* slot) {
+  FlushItem* items = nullptr;
+  bool any = false;
+  for (dsa_pointer at = FirstSession(slot); DsaPointerIsValid(at); at = SharedAt<LiveSession>(at)->next) {
+    auto* item = static_cast<FlushItem*>(palloc0(sizeof(FlushItem)));
+    any |= Seal(at, item);
+    item->next = items;
+    items = item;
+  }
+  if (any) {
+    WorkTransaction work;
+    BeginWork(&work);
+    for (FlushItem* item = items; item != nullptr; item = item->next) WriteDefinitions(item);
+    for (FlushItem* item = items; item != nullptr; item = item->next) {
+      WriteEvents(item);
+      WriteAlerts(item);
+    }
+    EndWork(&work);
+  }
+  for (FlushItem* item = items; item != nullptr; item = item->next)
+    if (Release(item->pointer, item)) FreeSession(slot, item->pointer);
+}
+
+void DiscardSessions(DatabaseSlot* slot) {
+  dsa_pointer next;
+  for (dsa_pointer at = FirstSession(slot); DsaPointerIsValid(at); at = next) {
+    next = SharedAt<LiveSession>(at)->next;
+    for (int list = 0; list < 2; ++list) {
+      FlushItem item;
+      Seal(at, &item);
+      if (Release(at, nullptr) && list == 1) FreeSession(slot, at);
+    }
+  }
+}
+
+void ApplyRetention() {
+  static TimestampTz applied_at = 0;
+  const TimestampTz now = GetCurrentTimestamp();
+  if (ps_settings.history_retention == 0 || now - applied_at < USECS_PER_HOUR) return;
+  applied_at = now;
+  WorkTransaction work;
+  BeginWork(&work);
+  const char* args[] = {psprintf("%d", ps_settings.history_retention)};
+  RunInternal("DELETE FROM privacy_score.session WHERE day < privacy_score.today() - $1::pg_catalog.int4", 1, args);
+  EndWork(&work);
+}

@@ -1,0 +1,269 @@
+/*
+ * worker_model.cpp - the model that backends score with, the rates that they miss, and corrected scores.
+ */
+#include "worker.hpp"
+
+extern "C" {
+#include "access/xact.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+}
+
+#include "core/live_scorer.hpp"
+#include "core_call.hpp"
+#include "limits.hpp"
+#include "model_wire.hpp"
+#include "settings.hpp"
+
+namespace {
+
+// The model in force, palloc'd; empty when there is none yet.
+StringInfoData CopyModel(DatabaseSlot* slot) {
+  StringInfoData copy;
+  initStringInfo(&copy);
+  LWLockAcquire(slot->lock, LW_SHARED);
+  const auto length = static_cast<int>(slot->model_length);
+  LWLockRelease(slot->lock);
+  // Only this process replaces the model, so it stays while it is copied.
+  if (length > 0)
+    appendBinaryStringInfo(&copy, static_cast<const char*>(dsa_get_address(SharedArea(), slot->model)), length);
+  return copy;
+}
+
+bool SameModel(DatabaseSlot* slot, const StringInfoData* wire) {
+  return pg_atomic_read_u64(&slot->model_version) != 0 && slot->model_length == wire->len &&
+         memcmp(dsa_get_address(SharedArea(), slot->model), wire->data, static_cast<Size>(wire->len)) == 0;
+}
+
+void Replace(DatabaseSlot* slot, const StringInfoData* wire) {
+  const dsa_pointer fresh = AllocateShared(static_cast<Size>(wire->len));
+  if (!DsaPointerIsValid(fresh)) {
+    ereport(LOG, (errmsg("privacy_score model of %d bytes does not fit into shared memory", wire->len),
+                  errhint("Raise privacy_score.max_memory.")));
+    return;
+  }
+  memcpy(dsa_get_address(SharedArea(), fresh), wire->data, static_cast<Size>(wire->len));
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  const dsa_pointer old = slot->model;
+  const auto old_length = static_cast<Size>(slot->model_length);
+  slot->model = fresh;
+  slot->model_length = wire->len;
+  pg_atomic_fetch_add_u64(&slot->model_version, 1);
+  LWLockRelease(slot->lock);
+  if (DsaPointerIsValid(old)) FreeShared(old, old_length);
+}
+
+// Takes the list of wanted rates out of shared memory as texts "relation NUL attributes NUL".
+StringInfoData TakeMissing(DatabaseSlot* slot) {
+  StringInfoData texts;
+  initStringInfo(&texts);
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  dsa_pointer at = slot->missing_rates;
+  slot->missing_rates = InvalidDsaPointer;
+  LWLockRelease(slot->lock);
+  while (DsaPointerIsValid(at)) {
+    const auto* node = SharedAt<MissingRateNode>(at);
+    appendBinaryStringInfo(&texts, node->text, node->length);
+    appendStringInfoChar(&texts, '\0');
+    const dsa_pointer next = node->next;
+    FreeShared(at, offsetof(MissingRateNode, text) + static_cast<Size>(node->length));
+    at = next;
+  }
+  return texts;
+}
+
+bool IsStored(const char* relation, const char* attributes) {
+  const char* args[] = {relation, attributes};
+  return InternalValue("SELECT 1 FROM privacy_score.rate WHERE relation_name = $1 AND attributes = "
+                       "pg_catalog.string_to_array($2, pg_catalog.chr(1))",
+                       2, args) != nullptr;
+}
+
+// Computes one rate in a subtransaction, so that a column that cannot be read does not stop the others.
+void ComputeGuarded(ComputedRates* computed, const char* relation, const char* attributes) {
+  MemoryContext context = CurrentMemoryContext;
+  ResourceOwner owner = CurrentResourceOwner;
+  BeginInternalSubTransaction(nullptr);
+  MemoryContextSwitchTo(context);
+  PG_TRY();
+  {
+    if (!IsStored(relation, attributes)) ComputeMissingRate(computed, relation, attributes);
+    ReleaseCurrentSubTransaction();
+    MemoryContextSwitchTo(context);
+    CurrentResourceOwner = owner;
+  }
+  PG_CATCH();
+  {
+    MemoryContextSwitchTo(context);
+    ErrorData* error = CopyErrorData();
+    if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN) PG_RE_THROW();
+    FlushErrorState();
+    RollbackAndReleaseCurrentSubTransaction();
+    MemoryContextSwitchTo(context);
+    CurrentResourceOwner = owner;
+    pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
+    ereport(LOG, (errmsg("could not compute a discrimination rate of relation %s: %s", relation, error->message)));
+  }
+  PG_END_TRY();
+}
+
+// Puts wanted rates back into the list of the slot.
+void AddMissing(DatabaseSlot* slot, const std::vector<std::string>& texts) {
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  for (const std::string& text : texts) {
+    const dsa_pointer pointer = AllocateShared(offsetof(MissingRateNode, text) + text.size());
+    if (!DsaPointerIsValid(pointer)) break;
+    auto* node = SharedAt<MissingRateNode>(pointer);
+    node->length = static_cast<int32>(text.size());
+    memcpy(node->text, text.data(), text.size());
+    node->next = slot->missing_rates;
+    slot->missing_rates = pointer;
+    ++slot->missing_count;
+  }
+  LWLockRelease(slot->lock);
+}
+
+// What scoring a stored session again gives.
+struct Rescored {
+  privacy_score::SessionSummary summary;
+  std::vector<std::string> missing;
+  std::string explanation;
+};
+
+// Scores a session from its history, as its own backend would with this model.
+void RescoreFromHistory(const LiveSession* session, const StringInfoData* model, Rescored* result, CoreError* error) {
+  StringInfoData wire;
+  initStringInfo(&wire);
+  const char* args[] = {psprintf(INT64_FORMAT, session->row_id)};
+  AppendQuery(&wire,
+              "SELECT a.id, t FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t WHERE a.id IN "
+              "(SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session_part p WHERE p.session_id = $1::pg_catalog.int8)"
+              " ORDER BY a.id, t",
+              1, args);
+  AppendQuery(&wire,
+              "SELECT ids, runs FROM privacy_score.session_part WHERE session_id = $1::pg_catalog.int8 ORDER BY part", 1,
+              args);
+  const bool done = CallCore(error, [&] {
+    using namespace privacy_score;
+    LiveScorer scorer(NameStr(session->role_name), session->settings);
+    scorer.Load(WireBytes(model));
+    WireReader reader(WireBytes(&wire));
+    std::unordered_map<std::int64_t, Tokens> tokens;
+    for (const Row& row : reader.Section(2)) tokens[ParseInteger(*row[0])].emplace_back(*row[1]);
+    for (const auto& [id, list] : tokens) scorer.Define(id, list);
+    for (const Row& row : reader.Section(2)) {
+      const auto ids = ParseIntegers(*row[0]);
+      const auto runs = ParseIntegers(*row[1]);
+      for (std::size_t i = 0; i < ids.size(); ++i)
+        for (std::int64_t run = 0; run < runs[i]; ++run) scorer.Observe(ids[i]);
+    }
+    result->summary = scorer.summary();
+    for (const auto& rate : scorer.TakeMissing()) result->missing.push_back(rate.relation + '\0' + rate.attributes);
+    result->explanation = scorer.LastExplanation();
+  });
+  if (!done) pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
+  pfree(wire.data);
+}
+
+void CorrectScore(DatabaseSlot* slot, dsa_pointer pointer, const StringInfoData* model) {
+  auto* session = SharedAt<LiveSession>(pointer);
+  SpinLockAcquire(&session->mutex);
+  const LiveSession before = *session;
+  SpinLockRelease(&session->mutex);
+  const uint64 version = pg_atomic_read_u64(&slot->model_version);
+  if (before.row_id == 0 || !before.summary.estimated || before.model_version == version ||
+      before.flushed_queries != before.summary.queries)
+    return;
+  CoreHolder<Rescored>* result = NewCoreHolder<Rescored>(CurrentMemoryContext);
+  CallCoreOrRaise([&] { result->Reset(new Rescored()); });
+  WorkTransaction work;
+  BeginWork(&work);
+  CoreError error;
+  RescoreFromHistory(&before, model, result->object, &error);
+  EndWork(&work);
+  AddMissing(slot, result->object->missing);
+  SpinLockAcquire(&session->mutex);
+  const bool current = session->summary.queries == before.summary.queries;
+  const double rise = result->object->summary.score - session->summary.score;
+  if (current) {
+    session->summary = result->object->summary;
+    session->model_version = version;
+  }
+  SpinLockRelease(&session->mutex);
+  if (!current || result->object->summary.estimated) return;
+  PassedLimit passed[4];
+  const int count = TakePassedLimits(session, rise, passed);
+  for (int i = 0; i < count; ++i)
+    RaiseAlert(session, passed[i], result->object->explanation.data(), result->object->explanation.size(), false);
+}
+
+// The role's score of the day so far, from history; negative when it has none.
+double DayScore(const LiveSession* session) {
+  WorkTransaction work;
+  BeginWork(&work);
+  const char* args[] = {NameStr(session->role_name), psprintf("%d", session->day)};
+  const char* text = InternalValue(
+      "SELECT s.score FROM privacy_score.score($1::pg_catalog.name, pg_catalog.date '2000-01-01' + $2::pg_catalog.int4, "
+      "pg_catalog.date '2000-01-01' + $2::pg_catalog.int4) s",
+      2, args);
+  const double score = text == nullptr ? -1 : strtod(text, nullptr);
+  EndWork(&work);
+  return score;
+}
+
+}  // namespace
+
+void PublishModel(DatabaseSlot* slot) {
+  StringInfoData wire;
+  initStringInfo(&wire);
+  WorkTransaction work;
+  BeginWork(&work);
+  if (!RecoveryInProgress())
+    RunInternal("DELETE FROM privacy_score.rate r USING privacy_score.model_relation m WHERE m.name = r.relation_name "
+                "AND privacy_score.rate_is_stale(m.relation, r.rows, r.modifications)");
+  AppendModel(&wire, ModelScope::kBaselines, nullptr);
+  EndWork(&work);
+  if (!SameModel(slot, &wire)) Replace(slot, &wire);
+  pfree(wire.data);
+}
+
+bool ComputeMissingRates(DatabaseSlot* slot) {
+  StringInfoData texts = TakeMissing(slot);
+  if (texts.len == 0) return false;
+  ComputedRates computed;
+  InitComputedRates(&computed);
+  WorkTransaction work;
+  BeginWork(&work);
+  int32 taken = 0;
+  for (const char* at = texts.data; at < texts.data + texts.len; ++taken) {
+    CHECK_FOR_INTERRUPTS();
+    const char* attributes = at + strlen(at) + 1;
+    ComputeGuarded(&computed, at, attributes);
+    at = attributes + strlen(attributes) + 1;
+  }
+  EndWork(&work);
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  slot->missing_count -= taken;
+  LWLockRelease(slot->lock);
+  return true;
+}
+
+void CorrectScores(DatabaseSlot* slot) {
+  StringInfoData model = CopyModel(slot);
+  LWLockAcquire(slot->lock, LW_SHARED);
+  dsa_pointer at = slot->sessions;
+  LWLockRelease(slot->lock);
+  for (; DsaPointerIsValid(at); at = SharedAt<LiveSession>(at)->next) {
+    CHECK_FOR_INTERRUPTS();
+    CorrectScore(slot, at, &model);
+    auto* session = SharedAt<LiveSession>(at);
+    if (session->limits.daily < 0 || session->closed) continue;
+    const double score = DayScore(session);
+    SpinLockAcquire(&session->mutex);
+    session->day_score = score;
+    SpinLockRelease(&session->mutex);
+  }
+}

@@ -1,0 +1,46 @@
+/*
+ * abstraction.hpp - A(Q): what a statement reveals, as canonical tokens.
+ *
+ * The published form is [Khan, figure 1]; the general form, its tokens and the revealed set Y(Q) are ours
+ * (docs/scoring.md). The tokens are the identity of a statement: they hold qualified names only, so they survive
+ * DROP and CREATE, dump and restore, and travel between servers.
+ */
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "statement.hpp"
+
+namespace privacy_score {
+
+// Canonical tokens, sorted by bytes, without duplicates. Empty: takes no place in an n-gram.
+using Tokens = std::vector<std::string>;
+
+// Applies every rule of the abstraction to one statement.
+Tokens Abstract(const Statement& statement);
+
+// The union of the tokens of several statements in one string.
+Tokens UnionTokens(const std::vector<Tokens>& parts);
+
+// The published form, in query order: {SELECT, lastname, gender, city, hospitaldb, firstname_w}. Columns and relations
+// are bare names in the order in which the statement names them; a repeated one is named once.
+std::string PosterForm(const Statement& statement);
+
+// Y(Q) of the tokens: the qualified columns that the statement reveals (P, W when `where_counts`, G, L); W alone for
+// UPDATE, DELETE and MERGE that project nothing. Sorted, without duplicates.
+std::vector<std::string> RevealedColumns(const Tokens& tokens, bool where_counts);
+
+// The relation part of a qualified column: public."a.b" of public."a.b".c. Dots within quotes do not count.
+std::string_view RelationOfColumn(std::string_view column);
+
+// The identity of an abstraction: 64 bits of its SHA-1 name-based UUID (RFC 4122, version 5). 0 for the empty one.
+std::int64_t Fingerprint(const Tokens& tokens);
+
+// True when `name` is an aggregate or window function under which a column is not revealed: count, sum, avg, stddev*,
+// var*, regr_*, corr, covar_*. Only names of pg_catalog (no schema).
+bool HidesColumns(std::string_view name);
+
+}  // namespace privacy_score

@@ -1,0 +1,391 @@
+/*
+ * flow.cpp - the walk over a Statement that applies every rule of the abstraction.
+ *
+ * A column that is met in some context (projected, filtered, grouped, ...) is followed through subqueries, views and
+ * WITH queries down to the base columns it comes from; an output that nobody uses is never visited. What a query does
+ * besides returning rows (its relations, conditions, grouping, ordering) is taken once, when the query is executed.
+ *
+ * The walk keeps its own stack of tasks instead of recursing, so that no depth of nesting can overflow the C stack,
+ * and remembers each (output, context) it has entered, so that it ends on recursive queries and takes time linear in
+ * the statement however often views use one another. Tasks run in the order of the text (depth first).
+ */
+#include "flow.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include <boost/functional/hash.hpp>
+
+#include "abstraction.hpp"
+#include "scope.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+constexpr int kAll = -1;   // every column of an item, every output of a query
+constexpr int kNone = -1;  // no assignment, no function
+
+// Where an expression flows to.
+struct Context {
+  Mark mark = Mark::kNothing;
+  int only = kAnyItem;   // a set of FROM items: columns of others are hidden by an aggregate
+  int except = kNone;    // an assignment: its own column is not revealed by feeding itself
+  int function = kNone;  // kUnderAggregate: which function
+
+  friend bool operator==(const Context& a, const Context& b) {
+    return a.mark == b.mark && a.only == b.only && a.except == b.except && a.function == b.function;
+  }
+};
+
+constexpr Context Of(Mark mark) { return {mark, kAnyItem, kNone, kNone}; }
+
+// A node that was entered in a context: a query's output, a range's column, a relation's column.
+struct Visit {
+  const void* node;
+  int index;
+  Context context;
+
+  friend bool operator==(const Visit& a, const Visit& b) {
+    return a.node == b.node && a.index == b.index && a.context == b.context;
+  }
+};
+
+struct VisitHash {
+  std::size_t operator()(const Visit& visit) const {
+    std::size_t seed = 0;
+    boost::hash_combine(seed, visit.node);
+    boost::hash_combine(seed, visit.index);
+    boost::hash_combine(seed, static_cast<int>(visit.context.mark));
+    boost::hash_combine(seed, visit.context.only);
+    boost::hash_combine(seed, visit.context.except);
+    boost::hash_combine(seed, visit.context.function);
+    return seed;
+  }
+};
+
+struct Task {
+  enum Kind { kExecute, kFollow, kVisit, kCondition };
+  Kind kind;
+  Scope* scope;
+  const Expr* expr;
+  int output;
+  Context context;
+};
+
+std::string_view CommandWord(Command command) {
+  switch (command) {
+    case Command::kSelect: return "select";
+    case Command::kInsert: return "insert";
+    case Command::kUpdate: return "update";
+    case Command::kDelete: return "delete";
+    case Command::kMerge: return "merge";
+    case Command::kCopy: return "copy";
+  }
+  return "select";
+}
+
+// True for the aggregates whose WITHIN GROUP expressions are what they aggregate.
+bool IsOrderedSet(const Expr& expr) {
+  static const std::unordered_set<std::string_view> kOrderedSet = {
+      "mode", "percentile_cont", "percentile_disc", "rank", "dense_rank", "percent_rank", "cume_dist"};
+  return expr.kind == ExprKind::kAggregate && kOrderedSet.count(expr.function) > 0;
+}
+
+class Walk {
+ public:
+  Flow Run(const Query* query);
+
+ private:
+  // Tasks.
+  void Drain();
+  void PushExecute(Scope* scope) { pushed_.push_back({Task::kExecute, scope, nullptr, kAll, {}}); }
+  void PushFollow(Scope* scope, int output, Context context) {
+    pushed_.push_back({Task::kFollow, scope, nullptr, output, context});
+  }
+  void PushVisits(Scope* scope, const ArenaList<Expr>& exprs, Context context) {
+    for (const Expr* expr : exprs) pushed_.push_back({Task::kVisit, scope, expr, kAll, context});
+  }
+  void PushConditions(Scope* scope, const ArenaList<Expr>& exprs) {
+    for (const Expr* expr : exprs) pushed_.push_back({Task::kCondition, scope, expr, kAll, Of(Mark::kFilter)});
+  }
+  void Execute(Scope* scope);
+  void Follow(Scope* scope, int output, Context context);
+  void VisitExpr(Scope* scope, const Expr& expr, Context context);
+  void VisitFunction(Scope* scope, const Expr& expr, Context context);
+  void VisitSubquery(Scope* scope, const Expr& expr, Context context);
+  void Condition(Scope* scope, const Expr& expr);
+  void Assign(Scope* scope, const Assignment& assignment);
+  void FlowItem(Item item, int column, Context context);
+
+  // Results.
+  bool Enter(const void* node, int index, Context context) { return entered_.insert({node, index, context}).second; }
+  void EmitTable(const Relation& relation);
+  void EmitColumn(Item item, const Relation& relation, int column, Context context);
+  const std::vector<std::string_view>& ColumnNames(const Relation& relation);
+
+  Scopes scopes_;
+  Flow flow_;
+  std::unordered_map<const Relation*, std::vector<std::string_view>> column_names_;
+  std::unordered_set<Visit, VisitHash> entered_;
+  std::unordered_set<const Expr*> functions_seen_;
+  std::unordered_set<const Range*> ranges_referenced_;
+  std::vector<Item> function_ranges_;
+  std::vector<ItemColumn> own_values_;  // Context::except: the column that an assignment writes
+  std::vector<Task> tasks_;
+  std::vector<Task> pushed_;  // by the running task, first things first
+  bool catalogs_ = false;
+  bool unknown_items_ = false;
+};
+
+// Runs tasks until none is left.
+void Walk::Drain() {
+  for (;;) {
+    tasks_.insert(tasks_.end(), pushed_.rbegin(), pushed_.rend());
+    pushed_.clear();
+    if (tasks_.empty()) return;
+    const Task task = tasks_.back();
+    tasks_.pop_back();
+    if (task.scope == nullptr) continue;
+    switch (task.kind) {
+      case Task::kExecute: Execute(task.scope); break;
+      case Task::kFollow: Follow(task.scope, task.output, task.context); break;
+      case Task::kVisit: VisitExpr(task.scope, *task.expr, task.context); break;
+      case Task::kCondition: Condition(task.scope, *task.expr); break;
+    }
+  }
+}
+
+// What a query reads and writes besides its outputs; once.
+void Walk::Execute(Scope* scope) {
+  if (scope->executed) return;
+  scope->executed = true;
+  const Query& query = *scope->query;
+  for (const Query* cte : scope->ctes)
+    if (cte != nullptr && cte->command != Command::kSelect) PushExecute(scopes_.ScopeOf(cte, scope));
+  for (const Query* arm : query.arms) PushExecute(scopes_.ScopeOf(arm, scope));
+  for (std::size_t i = 0; i < scope->ranges.size(); ++i) {
+    const Range& range = *scope->ranges[i];
+    const Item item = {scope, static_cast<int>(i)};
+    if (range.kind == RangeKind::kFunction) function_ranges_.push_back(item);
+    if (range.kind == RangeKind::kUnknown) unknown_items_ = true;
+    if (range.kind == RangeKind::kRelation || range.kind == RangeKind::kUnknown) {
+      if (range.relation != nullptr) EmitTable(*range.relation);
+    } else if (Scope* inner = scopes_.QueryOf(item, range)) {
+      PushExecute(inner);
+    }
+  }
+  for (const Assignment* assignment : query.assignments) Assign(scope, *assignment);
+  PushConditions(scope, query.conditions);
+  PushVisits(scope, query.group_by, Of(Mark::kGroup));
+  PushVisits(scope, query.having, Of(Mark::kFilter));
+  PushVisits(scope, query.partition_by, Of(Mark::kGroup));
+  PushVisits(scope, query.window_order_by, Of(Mark::kOrder));
+  PushVisits(scope, query.order_by, Of(Mark::kOrder));
+  if (query.limit) PushVisits(scope, query.order_by, Of(Mark::kLimit));
+}
+
+// One output of a query, or all, flows into the context; of a set operation that output of every arm.
+void Walk::Follow(Scope* scope, int output, Context context) {
+  if (!Enter(scope->query, output, context)) return;
+  for (const Query* arm : scope->query->arms) PushFollow(scopes_.ScopeOf(arm, scope), output, context);
+  if (!scope->query->arms.empty()) return;
+  const auto index = static_cast<std::size_t>(output);
+  if (output == kAll)
+    PushVisits(scope, scope->query->outputs, context);
+  else if (output >= 0 && index < scope->outputs.size())
+    pushed_.push_back({Task::kVisit, scope, scope->outputs[index], kAll, context});
+}
+
+void Walk::VisitExpr(Scope* scope, const Expr& expr, Context context) {
+  switch (expr.kind) {
+    case ExprKind::kConstant: break;
+    case ExprKind::kColumn:
+      if (expr.column >= 0) FlowItem({Outer(scope, expr.levels_up), expr.range}, expr.column, context);
+      break;
+    case ExprKind::kWholeRow: FlowItem({Outer(scope, expr.levels_up), expr.range}, kAll, context); break;
+    case ExprKind::kOutput:
+      if (expr.column >= 0) PushFollow(scope, expr.column, context);
+      break;
+    case ExprKind::kAggregate:
+    case ExprKind::kWindow: VisitFunction(scope, expr, context); break;
+    case ExprKind::kSubquery: VisitSubquery(scope, expr, context); break;
+    case ExprKind::kEquality:
+    case ExprKind::kAnd:
+    case ExprKind::kOther: PushVisits(scope, expr.args, context); break;
+  }
+}
+
+// An aggregate or window function: names itself with the columns under it and decides which of these flow on.
+void Walk::VisitFunction(Scope* scope, const Expr& expr, Context context) {
+  const bool ordered_set = IsOrderedSet(expr);
+  const auto push_args = [&](Context inner) {
+    PushVisits(scope, expr.args, inner);
+    if (ordered_set) PushVisits(scope, expr.order, inner);
+  };
+  if (context.mark == Mark::kUnderAggregate) {
+    push_args(context);
+    return;
+  }
+  const bool hides = expr.kind == ExprKind::kAggregate && HidesColumns(expr.function);
+  Context inner = context;
+  switch (context.mark) {
+    case Mark::kProjected:
+    case Mark::kGroup:
+      if (!hides) break;
+      inner.only = scopes_.CommonItems(context.only, scopes_.KeyedItems(scope));
+      if (inner.only == kNoItem) inner = Of(Mark::kNothing);
+      break;
+    case Mark::kFilter:
+      if (hides) inner = Of(Mark::kNothing);
+      break;
+    default: inner = Of(Mark::kNothing);
+  }
+  push_args(inner);
+  if (!functions_seen_.insert(&expr).second) return;
+  Context under = Of(Mark::kUnderAggregate);
+  under.function = static_cast<int>(flow_.functions.size());
+  flow_.functions.push_back({expr.function, {}});
+  push_args(under);
+  PushVisits(scope, expr.order, Of(Mark::kOrder));
+  PushVisits(scope, expr.filter, Of(Mark::kFilter));
+}
+
+void Walk::VisitSubquery(Scope* scope, const Expr& expr, Context context) {
+  Scope* inner = scopes_.ScopeOf(expr.subquery, scope);
+  if (expr.use == SubqueryUse::kMember && context.mark != Mark::kUnderAggregate) context = Of(Mark::kFilter);
+  PushVisits(scope, expr.args, context);
+  if (expr.use != SubqueryUse::kExists) PushFollow(inner, kAll, context);
+  if (context.mark != Mark::kUnderAggregate) PushExecute(inner);
+}
+
+// One conjunct at the top of WHERE or ON.
+void Walk::Condition(Scope* scope, const Expr& expr) {
+  if (expr.kind == ExprKind::kAnd)
+    PushConditions(scope, expr.args);
+  else if (expr.kind == ExprKind::kEquality && scopes_.IsJoin(scope, expr))
+    PushVisits(scope, expr.args, Of(Mark::kJoin));
+  else
+    VisitExpr(scope, expr, Of(Mark::kFilter));
+}
+
+// A column is written; what is copied into it is projected, but for the column itself.
+void Walk::Assign(Scope* scope, const Assignment& assignment) {
+  const Item target = {scope, scope->query->target};
+  Context context = Of(Mark::kProjected);
+  if (assignment.column >= 0) {
+    FlowItem(target, assignment.column, Of(Mark::kWritten));
+    context.except = static_cast<int>(own_values_.size());
+    own_values_.push_back({target, assignment.column});
+  }
+  if (assignment.value != nullptr) pushed_.push_back({Task::kVisit, scope, assignment.value, kAll, context});
+}
+
+// A column of a FROM item, or all of them, flows into the context.
+void Walk::FlowItem(Item item, int column, Context context) {
+  const Range* range = RangeOf(item);
+  if (range == nullptr) return;
+  if (context.except != kNone) {
+    const ItemColumn& own = own_values_[static_cast<std::size_t>(context.except)];
+    if (own.item == item && own.column == column) return;
+    // Other FROM items and WITH queries cannot see the target: one context serves all assignments.
+    if (own.item.scope == item.scope && !(own.item == item)) context.except = kNone;
+    if (range->kind == RangeKind::kCte && Encloses(Outer(item.scope, range->levels_up), own.item.scope))
+      context.except = kNone;
+  }
+  switch (range->kind) {
+    case RangeKind::kRelation:
+    case RangeKind::kUnknown:
+      if (range->relation != nullptr) EmitColumn(item, *range->relation, column, context);
+      break;
+    case RangeKind::kSubquery:
+    case RangeKind::kCte: PushFollow(scopes_.QueryOf(item, *range), column, context); break;
+    case RangeKind::kFunction:
+      ranges_referenced_.insert(range);
+      if (Enter(range, kAll, context)) PushVisits(item.scope, range->args, context);
+      break;
+    case RangeKind::kValues:
+      if (!Enter(range, column, context)) break;
+      if (column == kAll)
+        PushVisits(item.scope, range->args, context);
+      else if (const Expr* value = range->args.At(column))
+        pushed_.push_back({Task::kVisit, item.scope, value, kAll, context});
+      break;
+    case RangeKind::kExcluded: break;
+  }
+}
+
+void Walk::EmitTable(const Relation& relation) {
+  if (relation.catalog) {
+    catalogs_ = true;
+    return;
+  }
+  if (Enter(&relation, kAll, Of(Mark::kTable)))
+    flow_.names[static_cast<std::size_t>(Mark::kTable)].emplace_back(relation.name);
+}
+
+// A base column, or all of its relation, has arrived.
+void Walk::EmitColumn(Item item, const Relation& relation, int column, Context context) {
+  if (relation.catalog || context.mark == Mark::kNothing) return;
+  if (!scopes_.Contains(context.only, item)) return;
+  if (column == kAll && !Enter(item.scope->ranges[static_cast<std::size_t>(item.range)], kAll, context)) return;
+  const std::vector<std::string_view>& names = ColumnNames(relation);
+  const int first = column == kAll ? 0 : column;
+  const int end = std::min(column == kAll ? static_cast<int>(names.size()) : column + 1, static_cast<int>(names.size()));
+  const ItemColumn* own = context.except == kNone ? nullptr : &own_values_[static_cast<std::size_t>(context.except)];
+  Context arrived = Of(context.mark);
+  arrived.function = context.function;
+  for (int i = first; i < end; ++i) {
+    if (own != nullptr && own->item == item && own->column == i) continue;
+    if (!Enter(&relation, i, arrived)) continue;
+    std::string name(relation.name);
+    name += '.';
+    name += names[static_cast<std::size_t>(i)];
+    if (context.mark == Mark::kUnderAggregate)
+      flow_.functions[static_cast<std::size_t>(context.function)].columns.push_back(std::move(name));
+    else
+      flow_.names[static_cast<std::size_t>(context.mark)].push_back(std::move(name));
+  }
+}
+
+const std::vector<std::string_view>& Walk::ColumnNames(const Relation& relation) {
+  const auto [entry, is_new] = column_names_.try_emplace(&relation);
+  if (is_new)
+    for (const Column* column : relation.columns) entry->second.push_back(column->name);
+  return entry->second;
+}
+
+Flow Walk::Run(const Query* query) {
+  Scope* top = scopes_.ScopeOf(query, nullptr);
+  const bool reads = query->command == Command::kSelect || query->command == Command::kCopy;
+  if (reads) PushFollow(top, kAll, Of(Mark::kProjected));
+  PushExecute(top);
+  if (!reads) PushFollow(top, kAll, Of(Mark::kProjected));
+  Drain();
+  // A function in FROM sees its arguments even if nobody looks at its result.
+  for (std::size_t i = 0; i < function_ranges_.size(); ++i) {
+    const Item item = function_ranges_[i];
+    if (ranges_referenced_.count(RangeOf(item)) == 0) FlowItem(item, kAll, Of(Mark::kProjected));
+    Drain();
+  }
+  for (FunctionUse& use : flow_.functions) {
+    std::sort(use.columns.begin(), use.columns.end());
+    use.columns.erase(std::unique(use.columns.begin(), use.columns.end()), use.columns.end());
+  }
+  const bool names_anything =
+      std::any_of(flow_.names.begin(), flow_.names.end(), [](const auto& names) { return !names.empty(); });
+  if (!names_anything && !unknown_items_) flow_.functions.clear();
+  if (names_anything || unknown_items_ || !catalogs_) flow_.command = CommandWord(query->command);
+  return std::move(flow_);
+}
+
+}  // namespace
+
+Flow FollowColumns(const Statement& statement) {
+  if (statement.query == nullptr || statement.unparsed) return {};
+  return Walk().Run(statement.query);
+}
+
+}  // namespace privacy_score

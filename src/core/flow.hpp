@@ -1,0 +1,51 @@
+/*
+ * flow.hpp - where the columns of a statement flow, in the order in which the statement names them.
+ *
+ * The common ground of the two written forms of an abstraction, the canonical tokens and the published form.
+ */
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "statement.hpp"
+
+namespace privacy_score {
+
+// What becomes of a column, or of a relation (kTable). Marks before kUnderAggregate appear in the abstraction.
+enum class Mark {
+  kProjected,
+  kTable,
+  kFilter,
+  kJoin,
+  kGroup,
+  kOrder,
+  kLimit,
+  kWritten,
+  kUnderAggregate,  // an argument of one aggregate or window function
+  kNothing          // does not appear; aggregates and subqueries on the way still do
+};
+
+constexpr std::size_t kNamedMarks = static_cast<std::size_t>(Mark::kUnderAggregate);
+
+// An aggregate or window function with the qualified base columns under it, sorted, without duplicates.
+struct FunctionUse {
+  std::string_view name;
+  std::vector<std::string> columns;
+};
+
+struct Flow {
+  std::string_view command;  // one lower-case word; empty when the abstraction is
+  std::array<std::vector<std::string>, kNamedMarks> names;  // by mark: qualified names, perhaps repeated
+  std::vector<FunctionUse> functions;
+
+  const std::vector<std::string>& Names(Mark mark) const { return names[static_cast<std::size_t>(mark)]; }
+};
+
+// Follows every column of the statement from where it is read to where it is used. The views point into the statement.
+Flow FollowColumns(const Statement& statement);
+
+}  // namespace privacy_score

@@ -1,0 +1,236 @@
+/*
+ * model.cpp - reading the model and looking things up in it.
+ */
+#include "model.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+#include "error.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+[[noreturn]] void Corrupt(const std::string& what) { throw Error("XX001", "could not read internal data: " + what); }
+
+// A field that may not be NULL.
+std::string_view Text(const Field& field) {
+  if (!field) Corrupt("unexpected NULL");
+  return *field;
+}
+
+std::string String(const Field& field) { return std::string(Text(field)); }
+
+Label ParseLabel(const Field& field) {
+  if (!field) return Label::kNone;
+  for (const Label label : {Label::kIdentifier, Label::kQuasiIdentifier, Label::kSensitive, Label::kPublic}) {
+    if (*field == TextOf(label)) return label;
+  }
+  Corrupt("unknown label " + std::string(*field));
+}
+
+}  // namespace
+
+std::size_t AttributeSetHash::operator()(const AttributeSet& set) const noexcept {
+  std::uint64_t hash = 0x9e3779b97f4a7c15U + set.size();
+  for (const AttributeId id : set) {
+    hash = (hash ^ id) * 0xff51afd7ed558ccdU;
+    hash ^= hash >> 32U;
+  }
+  return static_cast<std::size_t>(hash);
+}
+
+AttributeSet UnionOf(const AttributeSet& a, const AttributeSet& b) {
+  AttributeSet result;
+  result.reserve(a.size() + b.size());
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result));
+  return result;
+}
+
+AttributeSet DifferenceOf(const AttributeSet& a, const AttributeSet& b) {
+  AttributeSet result;
+  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result));
+  return result;
+}
+
+bool IsSubset(const AttributeSet& a, const AttributeSet& b) {
+  return std::includes(b.begin(), b.end(), a.begin(), a.end());
+}
+
+std::string_view TextOf(Label label) {
+  switch (label) {
+    case Label::kIdentifier:
+      return "identifier";
+    case Label::kQuasiIdentifier:
+      return "quasi-identifier";
+    case Label::kSensitive:
+      return "sensitive";
+    case Label::kPublic:
+      return "public";
+    case Label::kNone:
+      break;
+  }
+  return "";
+}
+
+Model Model::Read(WireReader& reader) {
+  Model model;
+  for (const Row& row : reader.Section(3)) {
+    const auto id = static_cast<std::uint32_t>(model.relations_.size());
+    if (!model.relation_ids_.emplace(String(row[0]), id).second) Corrupt("relation " + String(row[0]) + " stands twice");
+    model.relations_.push_back({String(row[0]), ParseInteger(Text(row[1])), ParseBool(Text(row[2]))});
+  }
+  model.ReadAttributes(reader);
+  model.ReadDependencies(reader);
+  for (const Row& row : reader.Section(2)) model.tokens_[ParseInteger(Text(row[0]))].push_back(String(row[1]));
+  for (auto& [id, tokens] : model.tokens_) std::sort(tokens.begin(), tokens.end());
+  model.ReadBaselines(reader);
+  model.ReadRates(reader);
+  return model;
+}
+
+Model Model::Parse(std::string_view wire) {
+  WireReader reader(wire);
+  Model model = Read(reader);
+  if (!reader.AtEnd()) Corrupt("bytes after the model");
+  return model;
+}
+
+void Model::ReadAttributes(WireReader& reader) {
+  for (const Row& row : reader.Section(4)) {
+    const auto relation = relation_ids_.find(String(row[1]));
+    if (relation == relation_ids_.end()) continue;
+    attributes_.push_back({String(row[0]), relation->second, ParseLabel(row[2]), ParseBool(Text(row[3]))});
+  }
+  std::sort(attributes_.begin(), attributes_.end(), [](const Attribute& a, const Attribute& b) {
+    return std::tie(a.relation, a.name) < std::tie(b.relation, b.name);
+  });
+  for (const Attribute& attribute : attributes_) {
+    const auto id = static_cast<AttributeId>(attribute_ids_.size());
+    if (!attribute_ids_.emplace(attribute.name, id).second) Corrupt("attribute " + attribute.name + " stands twice");
+  }
+}
+
+void Model::ReadDependencies(WireReader& reader) {
+  std::vector<AttributeSet> direct(attributes_.size());
+  for (const Row& row : reader.Section(2)) {
+    const auto determinant = FindAttribute(String(row[0]));
+    const auto dependent = FindAttribute(String(row[1]));
+    if (determinant && dependent) direct[*determinant].push_back(*dependent);
+  }
+  for (AttributeId start = 0; start < attributes_.size(); ++start) {
+    std::vector<bool> seen(attributes_.size());
+    AttributeSet reached{start};
+    seen[start] = true;
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+      const AttributeId at = reached[i];
+      if (attributes_[at].identifier) continue;
+      for (const AttributeId next : direct[at]) {
+        if (seen[next]) continue;
+        seen[next] = true;
+        reached.push_back(next);
+      }
+    }
+    std::sort(reached.begin(), reached.end());
+    reach_.push_back(std::move(reached));
+  }
+}
+
+void Model::ReadBaselines(WireReader& reader) {
+  std::unordered_map<std::int64_t, std::size_t> places;
+  for (const Row& row : reader.Section(3)) {
+    Baseline baseline;
+    baseline.id = ParseInteger(Text(row[0]));
+    baseline.role = String(row[1]);
+    baseline.sessions = ParseInteger(Text(row[2]));
+    if (!places.emplace(baseline.id, baselines_.size()).second) Corrupt("baseline " + String(row[0]) + " stands twice");
+    baselines_.push_back(std::move(baseline));
+  }
+  const auto find = [&](const Row& row) -> Baseline& {
+    const auto place = places.find(ParseInteger(Text(row[0])));
+    if (place == places.end()) Corrupt("unknown baseline " + String(row[0]));
+    return baselines_[place->second];
+  };
+  for (const Row& row : reader.Section(3)) {
+    find(row).ngrams.push_back({ParseNGram(Text(row[1])), ParseInteger(Text(row[2]))});
+  }
+  for (const Row& row : reader.Section(3)) {
+    find(row).session_sets.push_back({ParseInteger(Text(row[1])), ParseIntegers(Text(row[2]))});
+  }
+}
+
+void Model::ReadRates(WireReader& reader) {
+  rates_by_relation_.resize(relations_.size());
+  for (const Row& row : reader.Section(3)) {
+    const auto relation = relation_ids_.find(String(row[0]));
+    if (relation == relation_ids_.end()) continue;
+    AttributeSet set;
+    bool known = true;
+    std::string_view rest = Text(row[1]);
+    while (known && !rest.empty()) {
+      const auto end = std::min(rest.find(kAttributeSeparator), rest.size());
+      const auto attribute = FindAttribute(std::string(rest.substr(0, end)));
+      known = attribute && attributes_[*attribute].relation == relation->second;
+      if (known) set.push_back(*attribute);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    if (!known || set.empty()) continue;
+    std::sort(set.begin(), set.end());
+    set.erase(std::unique(set.begin(), set.end()), set.end());
+    const double rate = std::clamp(ParseDouble(Text(row[2])), 0.0, 1.0);
+    if (rates_.emplace(set, rate).second) rates_by_relation_[relation->second].push_back({std::move(set), rate});
+  }
+}
+
+const Baseline* Model::BaselineOfRole(std::string_view role) const {
+  for (const Baseline& baseline : baselines_) {
+    if (baseline.role == role) return &baseline;
+  }
+  return nullptr;
+}
+
+const Tokens* Model::FindTokens(AbstractionId id) const {
+  const auto found = tokens_.find(id);
+  return found == tokens_.end() ? nullptr : &found->second;
+}
+
+std::optional<AttributeId> Model::FindAttribute(const std::string& name) const {
+  const auto found = attribute_ids_.find(name);
+  if (found == attribute_ids_.end()) return std::nullopt;
+  return found->second;
+}
+
+AttributeSet Model::Revealed(const Tokens& tokens, bool where_counts) const {
+  AttributeSet set;
+  for (const std::string& column : RevealedColumns(tokens, where_counts)) {
+    if (const auto attribute = FindAttribute(column)) set.push_back(*attribute);
+  }
+  std::sort(set.begin(), set.end());
+  set.erase(std::unique(set.begin(), set.end()), set.end());
+  return set;
+}
+
+AttributeSet Model::Closure(const AttributeSet& set) const {
+  AttributeSet closure;
+  for (const AttributeId id : set) closure.insert(closure.end(), reach_[id].begin(), reach_[id].end());
+  std::sort(closure.begin(), closure.end());
+  closure.erase(std::unique(closure.begin(), closure.end()), closure.end());
+  return closure;
+}
+
+std::optional<double> Model::FindRate(const AttributeSet& set) const {
+  const auto found = rates_.find(set);
+  if (found == rates_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::vector<std::string> Model::NamesOf(const AttributeSet& set) const {
+  std::vector<std::string> names;
+  names.reserve(set.size());
+  for (const AttributeId id : set) names.push_back(attributes_[id].name);
+  return names;
+}
+
+}  // namespace privacy_score

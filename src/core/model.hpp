@@ -1,0 +1,141 @@
+/*
+ * model.hpp - what a score is computed from: protected relations, labels, dependencies, abstractions, baselines, rates.
+ *
+ * The backend writes it as sections of one wire buffer, which lies in shared memory under a version number; each backend
+ * parses its own copy, which is immutable from then on and shared by pointer. Attributes are small integers in the order
+ * of relation and name, so that a sorted set holds the attributes of one relation side by side.
+ */
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "abstraction.hpp"
+#include "ngram.hpp"
+#include "rows.hpp"
+
+namespace privacy_score {
+
+using AttributeId = std::uint32_t;
+using AttributeSet = std::vector<AttributeId>;  // sorted, without duplicates
+using TokenMap = std::unordered_map<AbstractionId, Tokens>;
+
+// Parts the attributes of a set in a row of section `rates` and in MissingRate.
+inline constexpr char kAttributeSeparator = '\x01';
+
+struct AttributeSetHash {
+  std::size_t operator()(const AttributeSet& set) const noexcept;
+};
+
+AttributeSet UnionOf(const AttributeSet& a, const AttributeSet& b);
+AttributeSet DifferenceOf(const AttributeSet& a, const AttributeSet& b);
+bool IsSubset(const AttributeSet& a, const AttributeSet& b);
+
+enum class Label { kNone, kIdentifier, kQuasiIdentifier, kSensitive, kPublic };
+// The text of a label; empty for none.
+std::string_view TextOf(Label label);
+
+// A protected relation. Relations with the same `subject_group` are about the same subjects. `is_row_subject`: the
+// subject tells the rows apart (no subject declared, or a unique one).
+struct ProtectedRelation {
+  std::string name;
+  std::int64_t subject_group = 0;
+  bool is_row_subject = true;
+};
+
+struct Attribute {
+  std::string name;  // qualified
+  std::uint32_t relation = 0;
+  Label label = Label::kNone;
+  bool identifier = false;
+};
+
+struct Baseline {
+  struct CountedNGram {
+    NGram ngram{};
+    std::int64_t count = 0;
+  };
+  struct SessionSet {
+    std::int64_t count = 0;
+    std::vector<AbstractionId> ids;
+  };
+  std::int64_t id = 0;
+  std::string role;
+  std::int64_t sessions = 0;
+  std::vector<CountedNGram> ngrams;
+  std::vector<SessionSet> session_sets;
+};
+
+// A set of attributes of one relation whose exact rate is wanted.
+struct MissingRate {
+  std::string relation;
+  std::string attributes;  // qualified names, sorted, parted by kAttributeSeparator
+};
+inline bool operator==(const MissingRate& a, const MissingRate& b) {
+  return a.relation == b.relation && a.attributes == b.attributes;
+}
+
+class Model {
+ public:
+  struct KnownRate {
+    AttributeSet set;
+    double rate = 0;
+  };
+
+  // A model without protected relations: nothing scores.
+  Model() = default;
+
+  // Reads the sections of a model from the reader, in this order:
+  //   relations (name, subject_group, is_row_subject); attributes (name, relation, label, identifier);
+  //   dependencies (determinant, dependent); abstractions (id, token), one row a token;
+  //   baselines (id, role, sessions); their n-grams (id, n-gram, count); their sessions (id, count, abstractions);
+  //   rates (relation, attributes, rate).
+  // Attributes, dependencies and rates of what is not protected are left out. Throws Error XX001 on damaged bytes.
+  static Model Read(WireReader& reader);
+  static Model Parse(std::string_view wire);
+
+  const std::vector<ProtectedRelation>& relations() const { return relations_; }
+  const std::vector<Attribute>& attributes() const { return attributes_; }
+  const std::vector<Baseline>& baselines() const { return baselines_; }
+
+  // The baseline of a role; null when it has none.
+  const Baseline* BaselineOfRole(std::string_view role) const;
+  // The tokens of an abstraction; null when the model does not know it.
+  const Tokens* FindTokens(AbstractionId id) const;
+  std::optional<AttributeId> FindAttribute(const std::string& name) const;
+  // Y(Q) among the attributes of protected relations.
+  AttributeSet Revealed(const Tokens& tokens, bool where_counts) const;
+  // The set with all that it determines by confirmed dependencies, never through an identifier.
+  AttributeSet Closure(const AttributeSet& set) const;
+
+  // The exact rate of a set of attributes of one relation, if it is known.
+  std::optional<double> FindRate(const AttributeSet& set) const;
+  const std::vector<KnownRate>& RatesOf(std::uint32_t relation) const { return rates_by_relation_[relation]; }
+
+  // Names of a set.
+  std::vector<std::string> NamesOf(const AttributeSet& set) const;
+
+ private:
+  void ReadAttributes(WireReader& reader);
+  void ReadDependencies(WireReader& reader);
+  void ReadBaselines(WireReader& reader);
+  void ReadRates(WireReader& reader);
+
+  std::vector<ProtectedRelation> relations_;
+  std::vector<Attribute> attributes_;
+  std::unordered_map<std::string, AttributeId> attribute_ids_;
+  std::unordered_map<std::string, std::uint32_t> relation_ids_;
+  std::vector<AttributeSet> reach_;  // one an attribute: itself and what it determines
+  TokenMap tokens_;
+  std::vector<Baseline> baselines_;
+  std::unordered_map<AttributeSet, double, AttributeSetHash> rates_;
+  std::vector<std::vector<KnownRate>> rates_by_relation_;
+};
+
+}  // namespace privacy_score

@@ -1,0 +1,145 @@
+/*
+ * ngram.cpp - sessions as sequences of abstractions, and the n-grams cut from them.
+ */
+#include "ngram.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "error.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+std::vector<AbstractionId> ToVector(const NGram& ngram) { return {ngram.begin(), ngram.end()}; }
+
+}  // namespace
+
+std::size_t NGramHash::operator()(const NGram& ngram) const noexcept {
+  std::uint64_t hash = 0x9e3779b97f4a7c15U;
+  for (const AbstractionId id : ngram) {
+    hash = (hash ^ static_cast<std::uint64_t>(id)) * 0xff51afd7ed558ccdU;
+    hash ^= hash >> 32U;
+  }
+  return static_cast<std::size_t>(hash);
+}
+
+NGram Suffix(const NGram& ngram, int length) {
+  NGram suffix{};
+  std::copy(ngram.end() - length, ngram.end(), suffix.end() - length);
+  return suffix;
+}
+
+NGram ParseNGram(std::string_view array) {
+  const auto ids = ParseIntegers(array);
+  NGram ngram{};
+  if (ids.size() != ngram.size()) {
+    throw Error("XX001", "could not read internal data: n-gram of length " + std::to_string(ids.size()));
+  }
+  std::copy(ids.begin(), ids.end(), ngram.begin());
+  return ngram;
+}
+
+std::string TextOf(const NGram& ngram) { return ArrayText(ToVector(ngram)); }
+
+void NGramWindow::Push(AbstractionId id) {
+  std::move(ngram_.begin() + 1, ngram_.end(), ngram_.begin());
+  ngram_.back() = id;
+}
+
+void AppendRun(Sequence& sequence, AbstractionId id, std::int64_t count) {
+  if (count < 0) throw Error("XX001", "could not read internal data: run of length " + std::to_string(count));
+  if (id == 0 || count == 0) return;
+  if (!sequence.empty() && sequence.back().id == id) {
+    sequence.back().count += count;
+  } else {
+    sequence.push_back({id, count});
+  }
+}
+
+std::int64_t LengthOf(const Sequence& sequence) {
+  std::int64_t length = 0;
+  for (const Run& run : sequence) length += run.count;
+  return length;
+}
+
+void AppendStored(Sequence& sequence, std::string_view ids, std::string_view runs) {
+  const auto id_values = ParseIntegers(ids);
+  const auto run_values = ParseIntegers(runs);
+  if (id_values.size() != run_values.size()) {
+    throw Error("XX001", "could not read internal data: " + std::to_string(id_values.size()) + " abstractions with " +
+                             std::to_string(run_values.size()) + " runs");
+  }
+  for (std::size_t i = 0; i < id_values.size(); ++i) AppendRun(sequence, id_values[i], run_values[i]);
+}
+
+std::string IdsText(const Sequence& sequence) {
+  std::vector<std::int64_t> ids;
+  for (const Run& run : sequence) ids.push_back(run.id);
+  return ArrayText(ids);
+}
+
+std::string RunsText(const Sequence& sequence) {
+  std::vector<std::int64_t> runs;
+  for (const Run& run : sequence) runs.push_back(run.count);
+  return ArrayText(runs);
+}
+
+void ForEachNGram(const Sequence& sequence, const std::function<void(const NGram&, std::int64_t)>& visit) {
+  NGramWindow window;
+  for (const Run& run : sequence) {
+    // After kRecordedLength repetitions the window holds this abstraction alone and no longer changes.
+    const std::int64_t single = std::min<std::int64_t>(run.count, kRecordedLength);
+    for (std::int64_t i = 0; i < single; ++i) {
+      window.Push(run.id);
+      visit(window.recorded(), 1);
+    }
+    if (run.count > single) visit(window.recorded(), run.count - single);
+  }
+}
+
+std::vector<CutSession> CutSessions(std::vector<Event> events, std::int64_t idle_gap) {
+  if (idle_gap < 0) throw InvalidValue("idle gap must not be negative, not " + std::to_string(idle_gap));
+  events.erase(std::remove_if(events.begin(), events.end(), [](const Event& event) { return event.id == 0; }),
+               events.end());
+  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+    return std::tie(a.session_key, a.role, a.at) < std::tie(b.session_key, b.role, b.at);
+  });
+  std::vector<CutSession> sessions;
+  for (const Event& event : events) {
+    const bool same = !sessions.empty() && sessions.back().session_key == event.session_key &&
+                      sessions.back().role == event.role && sessions.back().day == event.day &&
+                      event.at - sessions.back().ended <= idle_gap;
+    if (!same) sessions.push_back({event.session_key, event.role, event.day, event.at, event.at, {}});
+    sessions.back().ended = event.at;
+    AppendRun(sessions.back().sequence, event.id);
+  }
+  std::stable_sort(sessions.begin(), sessions.end(), [](const CutSession& a, const CutSession& b) {
+    return std::tie(a.role, a.day, a.started) < std::tie(b.role, b.day, b.started);
+  });
+  return sessions;
+}
+
+BaselineRows BaselineOf(const std::vector<Sequence>& sessions) {
+  BaselineRows rows;
+  std::map<NGram, std::int64_t> ngrams;
+  std::map<std::vector<AbstractionId>, std::int64_t> sets;
+  for (const Sequence& sequence : sessions) {
+    if (sequence.empty()) continue;
+    ++rows.sessions;
+    ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count) { ngrams[ngram] += count; });
+    std::vector<AbstractionId> ids;
+    for (const Run& run : sequence) ids.push_back(run.id);
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    ++sets[ids];
+  }
+  for (const auto& [ngram, count] : ngrams) rows.ngrams.rows.push_back({TextOf(ngram), TextOf(count)});
+  for (const auto& [ids, count] : sets) rows.session_sets.rows.push_back({TextOf(count), ArrayText(ids)});
+  return rows;
+}
+
+}  // namespace privacy_score

@@ -1,0 +1,152 @@
+/*
+ * pair_score.cpp - delta* of two revealed sets.
+ */
+#include "pair_score.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "error.hpp"
+#include "rows.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+constexpr double kOwnShare = .8;      // of the role's baseline in p(y); the rest is that of all roles
+constexpr double kPriorSessions = .02;
+
+}  // namespace
+
+void CheckSettings(const ScoreSettings& settings) {
+  if (settings.ngram_length < 1 || settings.ngram_length > kRecordedLength) {
+    throw InvalidValue("n-gram length must be between 1 and " + std::to_string(kRecordedLength) + ", not " +
+                       std::to_string(settings.ngram_length));
+  }
+  if (!(settings.alpha >= 0 && settings.alpha <= 1)) {
+    throw InvalidValue("alpha must be between 0 and 1, not " + TextOf(settings.alpha));
+  }
+}
+
+PairScorer::PairScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings)
+    : model_(std::move(model)), settings_(settings), rates_(*model_) {
+  CheckSettings(settings_);
+  Intern({});
+  CountSessions(role);
+}
+
+void PairScorer::CountSessions(std::string_view role) {
+  const std::size_t attributes = model_->attributes().size();
+  std::vector<std::int64_t> own(attributes);
+  std::vector<std::int64_t> all(attributes);
+  std::int64_t own_sessions = 0;
+  std::int64_t all_sessions = 0;
+  const Baseline* own_baseline = model_->BaselineOfRole(role);
+  std::unordered_map<AbstractionId, ClassId> class_by_id;
+  std::vector<std::size_t> seen_in(attributes);  // number of the last set that revealed the attribute
+  std::size_t set_number = 0;
+  for (const Baseline& baseline : model_->baselines()) {
+    const bool is_own = &baseline == own_baseline;
+    all_sessions += baseline.sessions;
+    if (is_own) own_sessions = baseline.sessions;
+    for (const Baseline::SessionSet& set : baseline.session_sets) {
+      ++set_number;
+      for (const AbstractionId id : set.ids) {
+        auto found = class_by_id.find(id);
+        if (found == class_by_id.end()) {
+          const Tokens* tokens = model_->FindTokens(id);
+          found = class_by_id.emplace(id, tokens ? ClassOf(*tokens) : kEmptyClass).first;
+        }
+        for (const AttributeId attribute : classes_[found->second].closure) {
+          if (std::exchange(seen_in[attribute], set_number) == set_number) continue;
+          all[attribute] += set.count;
+          if (is_own) own[attribute] += set.count;
+        }
+      }
+    }
+  }
+  const auto share = [](std::int64_t revealing, std::int64_t sessions) {
+    return (static_cast<double>(revealing) + kPriorSessions) / (static_cast<double>(sessions) + 1);
+  };
+  for (AttributeId id = 0; id < attributes; ++id) {
+    const double p = kOwnShare * share(own[id], own_sessions) + (1 - kOwnShare) * share(all[id], all_sessions);
+    probability_.push_back(std::min(1.0, p));
+    log_cost_.push_back(Weight(id) * std::log(probability_.back()));
+  }
+}
+
+ClassId PairScorer::Intern(const AttributeSet& revealed) {
+  const auto found = class_ids_.find(revealed);
+  if (found != class_ids_.end()) return found->second;
+  Class entry;
+  entry.revealed = revealed;
+  for (const AttributeId id : revealed) {
+    if (settings_.identifiers_count || !model_->attributes()[id].identifier) entry.scored.push_back(id);
+  }
+  entry.closure = model_->Closure(revealed);
+  const auto id = static_cast<ClassId>(classes_.size());
+  classes_.push_back(std::move(entry));
+  class_ids_.emplace(revealed, id);
+  return id;
+}
+
+double PairScorer::Weight(AttributeId attribute) const {
+  switch (model_->attributes()[attribute].label) {
+    case Label::kSensitive:
+    case Label::kIdentifier:
+      return 2;
+    case Label::kPublic:
+      return 0;
+    case Label::kQuasiIdentifier:
+    case Label::kNone:
+      break;
+  }
+  return 1;
+}
+
+AttributeSet PairScorer::Surprising(ClassId a, ClassId b) const {
+  return DifferenceOf(classes_[a].closure, classes_[b].closure);
+}
+
+double PairScorer::Tau(ClassId a, ClassId b) const {
+  // Walks both sorted sets at once: this runs for every pair of classes.
+  const AttributeSet& known = classes_[b].closure;
+  auto at = known.begin();
+  double log_sum = 0;
+  for (const AttributeId id : classes_[a].closure) {
+    while (at != known.end() && *at < id) ++at;
+    if (at == known.end() || *at != id) log_sum += log_cost_[id];
+  }
+  return log_sum < 0 ? std::clamp(-std::expm1(log_sum), 0.0, 1.0) : 0;
+}
+
+RateBounds PairScorer::Delta(ClassId a, ClassId b) { return rates_.Difference(classes_[a].scored, classes_[b].scored); }
+
+RateBounds PairScorer::Combined(ClassId a, ClassId b) {
+  if (a == b || a == kEmptyClass) return {0, 0};
+  const double alpha = settings_.alpha;
+  const double surprise = alpha < 1 ? (1 - alpha) * Tau(a, b) : 0;
+  if (!(alpha > 0)) return {surprise, surprise};
+  const RateBounds delta = Delta(a, b);
+  return {std::min(1.0, alpha * delta.lower + surprise), std::min(1.0, alpha * delta.upper + surprise)};
+}
+
+void PairScorer::Want(ClassId a, ClassId b) {
+  if (settings_.alpha > 0) rates_.WantDifference(classes_[a].scored, classes_[b].scored);
+}
+
+AttributeSet PairScorer::Causes(ClassId a, ClassId b) const {
+  AttributeSet causes;
+  if (settings_.alpha > 0) causes = DifferenceOf(classes_[a].scored, classes_[b].scored);
+  if (settings_.alpha < 1) {
+    AttributeSet surprising;
+    for (const AttributeId id : Surprising(a, b)) {
+      if (Weight(id) > 0) surprising.push_back(id);
+    }
+    causes = UnionOf(causes, surprising);
+  }
+  return causes;
+}
+
+}  // namespace privacy_score

@@ -1,0 +1,76 @@
+/*
+ * pair_score.hpp - delta* of two revealed sets: what one statement tells beyond another (ours).
+ *
+ *   delta(a|b)  = CDR(Ya u Yb) - CDR(Yb), Y without identifiers unless `identifiers_count`
+ *   tau(a|b)    = 1 - product over y in closure(Ya) minus closure(Yb) of p(y)^lambda(y)
+ *   delta*(a|b) = alpha delta(a|b) + (1 - alpha) tau(a|b)
+ *   p(y)        = 0.8 (sessions of the role's baseline that reveal y + 0.02)/(its sessions + 1)
+ *               + 0.2 (the same over all baselines together)
+ * A session reveals what its statements reveal and what follows from that by confirmed dependencies. Statements with the
+ * same revealed set form one class; everything is computed once a class.
+ */
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "model.hpp"
+#include "rates.hpp"
+#include "score_settings.hpp"
+
+namespace privacy_score {
+
+// The number of a class of statements; 0 is the class that reveals nothing.
+using ClassId = std::uint32_t;
+inline constexpr ClassId kEmptyClass = 0;
+
+class PairScorer {
+ public:
+  struct Class {
+    AttributeSet revealed;
+    AttributeSet scored;   // revealed, without identifiers unless they count: for delta
+    AttributeSet closure;  // of revealed: for tau
+  };
+
+  PairScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings);
+
+  const Model& model() const { return *model_; }
+  const ScoreSettings& settings() const { return settings_; }
+
+  // The class of a revealed set.
+  ClassId Intern(const AttributeSet& revealed);
+  // The class of statements with these tokens.
+  ClassId ClassOf(const Tokens& tokens) { return Intern(model_->Revealed(tokens, settings_.where_counts)); }
+  const Class& class_of(ClassId id) const { return classes_[id]; }
+
+  double Probability(AttributeId attribute) const { return probability_[attribute]; }
+  double Weight(AttributeId attribute) const;
+  // The columns that make tau(a|b): the new ones of the closure, with those of weight 0.
+  AttributeSet Surprising(ClassId a, ClassId b) const;
+  double Tau(ClassId a, ClassId b) const;
+  RateBounds Delta(ClassId a, ClassId b);
+  // delta*(a|b). Tau is always exact.
+  RateBounds Combined(ClassId a, ClassId b);
+  // Notes what must be computed before Combined(a, b) is exact.
+  void Want(ClassId a, ClassId b);
+  // The columns to which delta*(a|b) is due: scored ones that are new (for delta), new ones with a weight (for tau).
+  AttributeSet Causes(ClassId a, ClassId b) const;
+
+  RateBook& rates() { return rates_; }
+
+ private:
+  void CountSessions(std::string_view role);
+
+  std::shared_ptr<const Model> model_;
+  ScoreSettings settings_;
+  RateBook rates_;
+  std::vector<Class> classes_;
+  std::unordered_map<AttributeSet, ClassId, AttributeSetHash> class_ids_;
+  std::vector<double> probability_;  // p(y), one an attribute
+  std::vector<double> log_cost_;     // lambda(y) ln p(y)
+};
+
+}  // namespace privacy_score

@@ -1,0 +1,80 @@
+/*
+ * profile.cpp - the profile of a session, a day or several days, and its score.
+ */
+#include "profile.hpp"
+
+#include <cmath>
+
+namespace privacy_score {
+
+namespace {
+
+constexpr int kFractionBits = 60;  // a score of at most 6 fits 63 bits
+
+std::int64_t ToFixed(double score) { return std::llround(std::ldexp(score, kFractionBits)); }
+
+}  // namespace
+
+void Profile::Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer) {
+  const ScoreSettings& settings = scorer.settings();
+  queries_ += count;
+  if (settings.pad || !HasPadding(recorded, settings.ngram_length)) {
+    ngrams_.Add(Suffix(recorded, settings.ngram_length), count, scorer, ScoreLevel::kNGram);
+  }
+  statements_.Add(Suffix(recorded, 1), count, scorer, ScoreLevel::kStatement);
+}
+
+void Profile::Rescore(RoleScorer& scorer) {
+  ngrams_.Rescore(scorer, ScoreLevel::kNGram);
+  statements_.Rescore(scorer, ScoreLevel::kStatement);
+}
+
+SessionSummary Profile::Summary() const {
+  const auto number = [](Sum sum) { return static_cast<double>(std::ldexp(static_cast<long double>(sum), -kFractionBits)); };
+  SessionSummary summary;
+  summary.queries = queries_;
+  summary.ngrams = ngrams_.total;
+  summary.mismatched = ngrams_.mismatched;
+  summary.score = number(ngrams_.score);
+  summary.max_score = static_cast<double>(ngrams_.most) * static_cast<double>(ngrams_.total);
+  summary.tight_max = number(ngrams_.tight);
+  summary.normalised = summary.max_score > 0 ? summary.score / summary.max_score : 0;
+  summary.statement_score = number(statements_.score);
+  summary.estimated = ngrams_.estimated + statements_.estimated > 0;
+  return summary;
+}
+
+void Profile::Tally::Add(const NGram& ngram, std::int64_t count, RoleScorer& scorer, ScoreLevel level) {
+  auto found = entries.find(ngram);
+  const bool is_new = found == entries.end();
+  if (is_new) {
+    // Scored first: an unknown abstraction throws before anything has changed.
+    const NGramScore score = scorer.Score(ngram, level);
+    found = entries.emplace(ngram, Entry{0, score}).first;
+    most = scorer.MostPerNGram(level);
+  }
+  found->second.count += count;
+  const bool once = scorer.settings().counting == ScoreSettings::kSet;
+  Count(found->second.score, once ? (is_new ? 1 : 0) : count, is_new);
+}
+
+void Profile::Tally::Count(const NGramScore& entry, std::int64_t counted, bool is_new) {
+  total += counted;
+  if (!entry.matched) mismatched += counted;
+  score += static_cast<Sum>(ToFixed(entry.score)) * counted;
+  tight += static_cast<Sum>(ToFixed(entry.tight)) * counted;
+  if (is_new && entry.estimated) ++estimated;
+}
+
+void Profile::Tally::Rescore(RoleScorer& scorer, ScoreLevel level) {
+  const bool once = scorer.settings().counting == ScoreSettings::kSet;
+  total = mismatched = estimated = 0;
+  score = tight = 0;
+  most = scorer.MostPerNGram(level);
+  for (auto& [ngram, entry] : entries) {
+    entry.score = scorer.Score(ngram, level);
+    Count(entry.score, once ? 1 : entry.count, true);
+  }
+}
+
+}  // namespace privacy_score

@@ -1,0 +1,71 @@
+/*
+ * profile.hpp - the profile of a session, a day or several days, and its score.
+ *
+ *   P = sum over mismatched g of m(g) s(g|beta), M = n sum of m(g), M' = P against an empty baseline,
+ *   m = 1 ('set') or the count ('multiset')
+ * The live scorer and the stored history both use this class, and sums are kept in fixed point: they do not depend on
+ * the order of their terms, so that the live score equals the stored one to the last bit.
+ */
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "score.hpp"
+
+namespace privacy_score {
+
+struct SessionSummary {
+  std::int64_t queries = 0;     // statements that are not empty
+  std::int64_t ngrams = 0;      // distinct ones for 'set' counting, else all
+  std::int64_t mismatched = 0;  // likewise
+  double score = 0;             // P
+  double max_score = 0;         // M
+  double tight_max = 0;         // M'
+  double normalised = 0;        // P / M, 0 when M is 0
+  double statement_score = 0;   // P at n = 1
+  bool estimated = false;       // some figure rests on a bound of a rate
+};
+
+class Profile {
+ public:
+  struct Entry {
+    std::int64_t count = 0;
+    NGramScore score;
+  };
+  using Entries = std::unordered_map<NGram, Entry, NGramHash>;
+
+  // Takes in `count` statements each of which makes this recorded n-gram. What was met before costs two look-ups and no
+  // allocation.
+  void Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer);
+  // Scores everything again, after the model has changed. The settings must be those of before.
+  void Rescore(RoleScorer& scorer);
+
+  SessionSummary Summary() const;
+  // The n-grams of ngram_length.
+  const Entries& ngrams() const { return ngrams_.entries; }
+  const Entries& statements() const { return statements_.entries; }
+
+ private:
+  // An order-free sum of scores in units of 2^-60.
+  __extension__ using Sum = __int128;
+  struct Tally {
+    Entries entries;
+    std::int64_t total = 0;  // n-grams as counted
+    std::int64_t mismatched = 0;
+    std::int64_t estimated = 0;  // entries
+    int most = 1;                // M for one n-gram
+    Sum score = 0;
+    Sum tight = 0;
+
+    void Add(const NGram& ngram, std::int64_t count, RoleScorer& scorer, ScoreLevel level);
+    void Count(const NGramScore& entry, std::int64_t counted, bool is_new);
+    void Rescore(RoleScorer& scorer, ScoreLevel level);
+  };
+
+  std::int64_t queries_ = 0;
+  Tally ngrams_;
+  Tally statements_;
+};
+
+}  // namespace privacy_score

@@ -1,0 +1,144 @@
+/*
+ * rows.cpp - reading and writing the tables of text of rows.hpp.
+ */
+#include "rows.hpp"
+
+#include <charconv>
+#include <cstring>
+
+#include "error.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+[[noreturn]] void Corrupt(const char* what) {
+  throw Error("XX001", std::string("could not read internal data: ") + what);
+}
+
+template <typename T>
+void PutNumber(std::string& bytes, T value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof(T));
+}
+
+}  // namespace
+
+template <typename T>
+T WireReader::Number() {
+  if (bytes_.size() - position_ < sizeof(T)) Corrupt("cut short");
+  T value;
+  std::memcpy(&value, bytes_.data() + position_, sizeof(T));
+  position_ += sizeof(T);
+  return value;
+}
+
+std::vector<Row> WireReader::Section(std::uint32_t columns) {
+  if (Number<std::uint32_t>() != columns) Corrupt("unexpected number of columns");
+  const auto count = Number<std::uint32_t>();
+  std::vector<Row> rows;
+  rows.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Row row;
+    row.reserve(columns);
+    for (std::uint32_t c = 0; c < columns; ++c) {
+      const auto length = Number<std::int32_t>();
+      if (length < 0) {
+        row.emplace_back(std::nullopt);
+        continue;
+      }
+      const auto size = static_cast<std::size_t>(length);
+      if (bytes_.size() - position_ < size) Corrupt("cut short");
+      row.emplace_back(bytes_.substr(position_, size));
+      position_ += size;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+void WireWriter::Section(std::uint32_t columns,
+                         const std::vector<std::vector<std::optional<std::string>>>& rows) {
+  PutNumber<std::uint32_t>(bytes_, columns);
+  PutNumber<std::uint32_t>(bytes_, static_cast<std::uint32_t>(rows.size()));
+  for (const auto& row : rows) {
+    if (row.size() != columns) Corrupt("a row of another width");
+    for (const auto& field : row) {
+      PutNumber<std::int32_t>(bytes_, field ? static_cast<std::int32_t>(field->size()) : -1);
+      if (field) bytes_ += *field;
+    }
+  }
+}
+
+std::string TextOf(double value) {
+  char buffer[40];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value);
+  return {buffer, end.ptr};
+}
+
+std::string TextOf(std::int64_t value) { return std::to_string(value); }
+
+std::string ArrayText(const std::vector<std::string>& values) {
+  std::string text = "{";
+  for (const auto& value : values) {
+    if (text.size() > 1) text += ',';
+    text += '"';
+    for (const char c : value) {
+      if (c == '"' || c == '\\') text += '\\';
+      text += c;
+    }
+    text += '"';
+  }
+  return text + '}';
+}
+
+namespace {
+template <typename T>
+std::string NumbersText(const std::vector<T>& values) {
+  std::string text = "{";
+  for (const auto& value : values) {
+    if (text.size() > 1) text += ',';
+    text += TextOf(value);
+  }
+  return text + '}';
+}
+}  // namespace
+
+std::string ArrayText(const std::vector<std::int64_t>& values) { return NumbersText(values); }
+std::string ArrayText(const std::vector<double>& values) { return NumbersText(values); }
+
+std::vector<std::int64_t> ParseIntegers(std::string_view array) {
+  if (array.size() < 2 || array.front() != '{' || array.back() != '}') Corrupt("not an array");
+  std::vector<std::int64_t> values;
+  const char* at = array.data() + 1;
+  const char* end = array.data() + array.size() - 1;
+  while (at != end) {
+    std::int64_t value = 0;
+    const auto parsed = std::from_chars(at, end, value);
+    if (parsed.ec != std::errc() || (parsed.ptr != end && *parsed.ptr != ',')) Corrupt("not an array of integers");
+    values.push_back(value);
+    at = parsed.ptr == end ? end : parsed.ptr + 1;
+  }
+  return values;
+}
+
+std::int64_t ParseInteger(std::string_view text) {
+  std::int64_t value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) Corrupt("not an integer");
+  return value;
+}
+
+double ParseDouble(std::string_view text) {
+  double value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) Corrupt("not a number");
+  return value;
+}
+
+bool ParseBool(std::string_view text) {
+  if (text == "t" || text == "true") return true;
+  if (text == "f" || text == "false") return false;
+  Corrupt("not a boolean");
+}
+
+}  // namespace privacy_score

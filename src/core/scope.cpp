@@ -1,0 +1,174 @@
+/*
+ * scope.cpp - the look-ups of scope.hpp. No recursion: queries may be nested to any depth.
+ */
+#include "scope.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <unordered_set>
+#include <utility>
+
+#include <boost/functional/hash.hpp>
+
+namespace privacy_score {
+
+namespace {
+
+constexpr std::size_t kMaxItemSets = 64;
+
+// True for a column that appears in abstractions: of a table that is no catalog, and no system column.
+bool IsBaseColumn(const Range& range, int column) {
+  return range.kind == RangeKind::kRelation && range.relation != nullptr && !range.relation->catalog && column >= 0 &&
+         column < range.relation->columns.size;
+}
+
+}  // namespace
+
+bool Encloses(const Scope* outer, const Scope* inner) {
+  while (inner != nullptr && inner != outer) inner = inner->parent;
+  return inner != nullptr;
+}
+
+bool Scopes::Contains(int set, Item item) const {
+  if (set == kAnyItem) return true;
+  const auto& items = item_sets_[static_cast<std::size_t>(set)];
+  return std::binary_search(items.begin(), items.end(), item);
+}
+
+Scope* Scopes::ScopeOf(const Query* query, Scope* parent) {
+  if (query == nullptr) return nullptr;
+  const auto [entry, is_new] = scopes_.try_emplace(query);
+  Scope& scope = entry->second;
+  if (is_new) {
+    scope.query = query;
+    scope.parent = parent;
+    for (const Range* range : query->ranges) scope.ranges.push_back(range);
+    for (const Expr* expr : query->outputs) scope.outputs.push_back(expr);
+    for (const Cte* cte : query->ctes) scope.ctes.push_back(cte->query);
+  }
+  return &scope;
+}
+
+Scope* Outer(Scope* scope, int levels_up) {
+  while (scope != nullptr && levels_up-- > 0) scope = scope->parent;
+  return scope;
+}
+
+const Range* RangeOf(Item item) {
+  if (item.scope == nullptr || item.range < 0) return nullptr;
+  const auto index = static_cast<std::size_t>(item.range);
+  return index < item.scope->ranges.size() ? item.scope->ranges[index] : nullptr;
+}
+
+Scope* Scopes::QueryOf(Item item, const Range& range) {
+  if (range.kind == RangeKind::kSubquery) return ScopeOf(range.subquery, item.scope);
+  if (range.kind != RangeKind::kCte) return nullptr;
+  Scope* owner = Outer(item.scope, range.levels_up);
+  if (owner == nullptr || range.cte < 0 || static_cast<std::size_t>(range.cte) >= owner->ctes.size()) return nullptr;
+  return ScopeOf(owner->ctes[static_cast<std::size_t>(range.cte)], owner);
+}
+
+BareColumns Scopes::ResolveBare(Scope* scope, const Expr& column) {
+  BareColumns result;
+  std::vector<std::pair<Scope*, const Expr*>> exprs = {{scope, &column}};
+  std::vector<std::pair<Scope*, int>> outputs;
+  std::unordered_set<std::pair<Scope*, int>, boost::hash<std::pair<Scope*, int>>> seen;
+  while (!exprs.empty() || !outputs.empty()) {
+    if (!exprs.empty()) {
+      const auto [at, expr] = exprs.back();
+      exprs.pop_back();
+      const Item item = {Outer(at, expr->levels_up), expr->range};
+      const Range* range = expr->kind == ExprKind::kColumn ? RangeOf(item) : nullptr;
+      if (range == nullptr) {
+        result.bare = false;
+      } else if (IsBaseColumn(*range, expr->column)) {
+        result.columns.push_back({item, expr->column});
+      } else if (Scope* inner = QueryOf(item, *range)) {
+        outputs.emplace_back(inner, expr->column);
+      } else {
+        result.bare = false;
+      }
+      continue;
+    }
+    const auto [inner, index] = outputs.back();
+    outputs.pop_back();
+    if (!seen.emplace(inner, index).second) continue;
+    for (const Query* arm : inner->query->arms) outputs.emplace_back(ScopeOf(arm, inner), index);
+    if (!inner->query->arms.empty()) continue;
+    if (index < 0 || static_cast<std::size_t>(index) >= inner->outputs.size())
+      result.bare = false;
+    else
+      exprs.emplace_back(inner, inner->outputs[static_cast<std::size_t>(index)]);
+  }
+  if (result.columns.empty()) result.bare = false;
+  return result;
+}
+
+bool Scopes::IsJoin(Scope* scope, const Expr& equality) {
+  if (equality.args.size != 2) return false;
+  const Expr& left = *equality.args.first;
+  const Expr& right = *equality.args.last;
+  if (left.kind != ExprKind::kColumn || right.kind != ExprKind::kColumn) return false;
+  if (left.range == right.range && left.levels_up == right.levels_up) return false;
+  for (const Expr* side : {&left, &right}) {
+    const BareColumns resolved = ResolveBare(scope, *side);
+    if (!resolved.bare) return false;
+    for (const ItemColumn& base : resolved.columns)
+      if (RangeOf(base.item)->relation->own) return false;
+  }
+  return true;
+}
+
+int Scopes::KeyedItems(Scope* scope) {
+  if (scope->keyed_items != kUnknownSet) return scope->keyed_items;
+  std::vector<ItemColumn> grouped;
+  for (const Expr* expr : scope->query->group_by) {
+    if (expr->kind != ExprKind::kColumn) continue;
+    const BareColumns resolved = ResolveBare(scope, *expr);
+    grouped.insert(grouped.end(), resolved.columns.begin(), resolved.columns.end());
+  }
+  std::unordered_map<const Range*, std::pair<Item, std::unordered_set<int>>> by_item;
+  for (const ItemColumn& column : grouped) {
+    auto& entry = by_item[RangeOf(column.item)];
+    entry.first = column.item;
+    entry.second.insert(column.column);
+  }
+  std::vector<Item> items;
+  for (const auto& [range, entry] : by_item) {
+    const std::unordered_set<int>& columns = entry.second;
+    for (const Key* key : range->relation->keys) {
+      const bool whole =
+          key->size > 0 && std::all_of(key->columns, key->columns + key->size,
+                                       [&columns](int column) { return columns.count(column) > 0; });
+      if (!whole) continue;
+      items.push_back(entry.first);
+      break;
+    }
+  }
+  scope->keyed_items = InternItems(std::move(items));
+  return scope->keyed_items;
+}
+
+// The number of a set of FROM items. Beyond kMaxItemSets it is the set of all: nested grouping by keys could make
+// sets without end, and to reveal too much is the safe side.
+int Scopes::InternItems(std::vector<Item> items) {
+  std::sort(items.begin(), items.end());
+  const auto known = std::find(item_sets_.begin(), item_sets_.end(), items);
+  if (known != item_sets_.end()) return static_cast<int>(known - item_sets_.begin());
+  if (item_sets_.size() >= kMaxItemSets) return kAnyItem;
+  item_sets_.push_back(std::move(items));
+  return static_cast<int>(item_sets_.size()) - 1;
+}
+
+int Scopes::CommonItems(int a, int b) {
+  if (a == kAnyItem || a == b) return b;
+  if (b == kAnyItem) return a;
+  const auto& left = item_sets_[static_cast<std::size_t>(a)];
+  const auto& right = item_sets_[static_cast<std::size_t>(b)];
+  std::vector<Item> common;
+  std::set_intersection(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(common));
+  return InternItems(std::move(common));
+}
+
+}  // namespace privacy_score

@@ -1,0 +1,263 @@
+/*
+ * score.cpp - the score of n-grams against the baseline of one role.
+ */
+#include "score.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "error.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+// Scores and delta* remembered a level before the memory starts afresh.
+constexpr std::size_t kMostScores = 1U << 16U;
+constexpr std::size_t kMostDeltas = 1U << 22U;
+
+}  // namespace
+
+RoleScorer::RoleScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings,
+                       const TokenMap* defined)
+    : pairs_(std::move(model), role, settings), defined_(defined) {
+  class_by_id_.emplace(0, kEmptyClass);
+  const Baseline* baseline = this->model().BaselineOfRole(role);
+  Build(ngrams_, settings.ngram_length, baseline);
+  Build(statements_, 1, baseline);
+}
+
+void RoleScorer::Build(Level& level, int length, const Baseline* baseline) {
+  level.length = length;
+  level.positions = settings().compare == ScoreSettings::kUnion ? 1 : static_cast<std::size_t>(length);
+  if (baseline != nullptr) {
+    for (const auto& [recorded, count] : baseline->ngrams) {
+      if (!settings().pad && HasPadding(recorded, length)) continue;
+      level.baseline[Suffix(recorded, length)] += count;
+    }
+  }
+  std::set<Classes> distinct;
+  for (const auto& [ngram, count] : level.baseline) distinct.insert(ClassesOf(level, ngram, true));
+  if (distinct.empty()) distinct.insert(Classes{});
+  std::unordered_map<ClassId, std::uint32_t> column_of;
+  for (const Classes& classes : distinct) {
+    for (std::size_t k = 0; k < level.positions; ++k) {
+      const auto next = static_cast<std::uint32_t>(level.columns.size());
+      const auto [place, is_new] = column_of.emplace(classes[k], next);
+      if (is_new) level.columns.push_back(classes[k]);
+      level.rows.push_back(place->second);
+    }
+  }
+}
+
+const Tokens& RoleScorer::TokensOf(AbstractionId id) const {
+  static const Tokens kNone;
+  if (id == 0) return kNone;
+  if (defined_ != nullptr) {
+    const auto found = defined_->find(id);
+    if (found != defined_->end()) return found->second;
+  }
+  if (const Tokens* tokens = model().FindTokens(id)) return *tokens;
+  throw Error("XX001", "abstraction " + std::to_string(id) + " is not known");
+}
+
+// The class of an abstraction. One of the baseline may be unknown (its tokens were lost): it then counts as revealing
+// nothing, which can only raise scores.
+ClassId RoleScorer::ClassOfId(AbstractionId id, bool may_be_unknown) {
+  const auto found = class_by_id_.find(id);
+  if (found != class_by_id_.end()) return found->second;
+  const bool known = (defined_ != nullptr && defined_->count(id) > 0) || model().FindTokens(id) != nullptr;
+  if (!known && may_be_unknown) return kEmptyClass;
+  const ClassId class_id = pairs_.ClassOf(TokensOf(id));
+  class_by_id_.emplace(id, class_id);
+  return class_id;
+}
+
+RoleScorer::Classes RoleScorer::ClassesOf(const Level& level, const NGram& ngram, bool may_be_unknown) {
+  Classes places{};
+  for (int k = 0; k < level.length; ++k) {
+    places[static_cast<std::size_t>(k)] =
+        ClassOfId(ngram[static_cast<std::size_t>(kRecordedLength - level.length + k)], may_be_unknown);
+  }
+  return Together(level, places);
+}
+
+// For 'union' the class of all places together, else the places as they are.
+RoleScorer::Classes RoleScorer::Together(const Level& level, Classes places) {
+  if (settings().compare != ScoreSettings::kUnion) return places;
+  AttributeSet all;
+  for (int k = 0; k < level.length; ++k) {
+    all = UnionOf(all, pairs_.class_of(places[static_cast<std::size_t>(k)]).revealed);
+  }
+  Classes together{};
+  together[0] = pairs_.Intern(all);
+  return together;
+}
+
+const RoleScorer::DeltaRow& RoleScorer::RowOf(Level& level, ClassId id) {
+  const auto found = level.deltas.find(id);
+  if (found != level.deltas.end()) return found->second;
+  DeltaRow row;
+  row.upper.reserve(level.columns.size());
+  for (std::size_t c = 0; c < level.columns.size(); ++c) {
+    const RateBounds bounds = pairs_.Combined(id, level.columns[c]);
+    if (!bounds.exact() && row.lower.empty()) row.lower = row.upper;
+    row.upper.push_back(bounds.upper);
+    if (!bounds.exact() || !row.lower.empty()) row.lower.push_back(bounds.lower);
+  }
+  return level.deltas.emplace(id, std::move(row)).first->second;
+}
+
+NGramScore RoleScorer::Score(const NGram& ngram, ScoreLevel which) {
+  Level& level = LevelOf(which);
+  const auto found = level.memo.find(ngram);
+  if (found != level.memo.end()) return found->second;
+  const NGramScore score = Compute(level, ClassesOf(level, ngram, false), level.baseline.count(ngram) > 0);
+  if (level.memo.size() >= kMostScores) level.memo.clear();
+  level.memo.emplace(ngram, score);
+  return score;
+}
+
+NGramScore RoleScorer::Compute(Level& level, const Classes& classes, bool matched) {
+  NGramScore score;
+  score.matched = matched;
+  for (std::size_t k = 0; k < level.positions; ++k) {
+    const RateBounds bounds = pairs_.Combined(classes[k], kEmptyClass);
+    score.tight += bounds.upper;
+    if (bounds.exact()) continue;
+    score.estimated = true;
+    pairs_.Want(classes[k], kEmptyClass);
+  }
+  if (!matched) ComputeNearest(level, classes, score);
+  return score;
+}
+
+// Fills s(g|beta).
+void RoleScorer::ComputeNearest(Level& level, const Classes& classes, NGramScore& score) {
+  if (level.deltas.size() * level.columns.size() > kMostDeltas) level.deltas.clear();
+  std::array<const DeltaRow*, kRecordedLength> rows{};
+  bool exact = true;
+  for (std::size_t k = 0; k < level.positions; ++k) {
+    rows[k] = &RowOf(level, classes[k]);
+    exact = exact && rows[k]->lower.empty();
+  }
+  double least = std::numeric_limits<double>::infinity();
+  const std::size_t positions = level.positions;
+  for (std::size_t at = 0; at < level.rows.size(); at += positions) {
+    double distance = 0;
+    for (std::size_t k = 0; k < positions; ++k) distance += rows[k]->upper[level.rows[at + k]];
+    least = std::min(least, distance);
+  }
+  score.score = least;
+  if (!exact) WantNearest(level, classes, rows, least, score);
+}
+
+// Finds the n-grams of the baseline that may be nearer than `least`, or make it exact, and notes the rates they lack.
+void RoleScorer::WantNearest(Level& level, const Classes& classes,
+                             const std::array<const DeltaRow*, kRecordedLength>& rows, double least,
+                             NGramScore& score) {
+  const std::size_t positions = level.positions;
+  std::set<std::pair<ClassId, ClassId>> wanted;
+  for (std::size_t at = 0; at < level.rows.size(); at += positions) {
+    double lower = 0;
+    for (std::size_t k = 0; k < positions; ++k) {
+      const std::uint32_t column = level.rows[at + k];
+      lower += rows[k]->lower.empty() ? rows[k]->upper[column] : rows[k]->lower[column];
+    }
+    if (!(lower < least)) continue;
+    score.estimated = true;
+    for (std::size_t k = 0; k < positions; ++k) wanted.emplace(classes[k], level.columns[level.rows[at + k]]);
+  }
+  for (const auto& [a, b] : wanted) pairs_.Want(a, b);
+}
+
+NGramExplanation RoleScorer::Explain(const NGram& ngram, ScoreLevel which) {
+  Level& level = LevelOf(which);
+  return ExplainClasses(level, ngram, ClassesOf(level, ngram, false), Score(ngram, which));
+}
+
+NGramExplanation RoleScorer::ExplainTokens(const std::vector<Tokens>& places, ScoreLevel which) {
+  Level& level = LevelOf(which);
+  if (places.size() != static_cast<std::size_t>(level.length)) {
+    throw InvalidValue("n-gram must have " + std::to_string(level.length) + " statements, not " +
+                       std::to_string(places.size()));
+  }
+  NGram ngram{};
+  Classes classes{};
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    ngram[ngram.size() - places.size() + k] = places[k].empty() ? 0 : Fingerprint(places[k]);
+    classes[k] = pairs_.ClassOf(places[k]);
+  }
+  classes = Together(level, classes);
+  return ExplainClasses(level, ngram, classes, Compute(level, classes, level.baseline.count(ngram) > 0));
+}
+
+NGramExplanation RoleScorer::ExplainClasses(Level& level, const NGram& ngram, const Classes& classes,
+                                            const NGramScore& score) {
+  NGramExplanation explanation;
+  explanation.score = score;
+  Classes nearest{};
+  if (score.matched) {
+    explanation.nearest = ngram;
+    nearest = classes;
+  } else {
+    using Rank = std::tuple<double, int, std::int64_t, NGram>;
+    Rank best{std::numeric_limits<double>::infinity(), 0, 0, NGram{}};
+    std::array<std::vector<double>, kRecordedLength> by_class;
+    for (std::size_t k = 0; k < level.positions; ++k) {
+      const std::vector<double>& upper = RowOf(level, classes[k]).upper;
+      for (std::size_t c = 0; c < upper.size(); ++c) {
+        const std::size_t id = level.columns[c];
+        if (by_class[k].size() <= id) by_class[k].resize(id + 1);
+        by_class[k][id] = upper[c];
+      }
+    }
+    for (const auto& [candidate, count] : level.baseline) {
+      const Classes places = ClassesOf(level, candidate, true);
+      double distance = 0;
+      for (std::size_t k = 0; k < level.positions; ++k) distance += by_class[k][places[k]];
+      int different = 0;
+      for (std::size_t k = 0; k < ngram.size(); ++k) different += candidate[k] != ngram[k] ? 1 : 0;
+      Rank rank{distance, different, -count, candidate};
+      if (rank < best) {
+        best = rank;
+        nearest = places;
+      }
+    }
+    explanation.nearest = std::get<NGram>(best);
+  }
+  AttributeSet causes;
+  for (std::size_t k = 0; k < level.positions; ++k) {
+    explanation.deltas.push_back(pairs_.Combined(classes[k], nearest[k]).upper);
+    causes = UnionOf(causes, pairs_.Causes(classes[k], nearest[k]));
+  }
+  explanation.attributes = model().NamesOf(causes);
+  std::sort(explanation.attributes.begin(), explanation.attributes.end());
+  return explanation;
+}
+
+RateBounds RoleScorer::BaselineRate() {
+  AttributeSet all;
+  for (const ClassId id : statements_.columns) all = UnionOf(all, pairs_.class_of(id).scored);
+  pairs_.rates().Want(all);
+  return pairs_.rates().Combined(all);
+}
+
+std::vector<std::string> RoleScorer::ReadableForm(const NGram& ngram, ScoreLevel which) const {
+  std::vector<std::string> lines;
+  const int length = LengthOf(which);
+  for (int k = kRecordedLength - length; k < kRecordedLength; ++k) {
+    std::string line;
+    for (const std::string& token : TokensOf(ngram[static_cast<std::size_t>(k)])) {
+      if (!line.empty()) line += ' ';
+      line += token;
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace privacy_score

@@ -1,0 +1,122 @@
+/*
+ * score.hpp - the score of n-grams against the baseline of one role.
+ *
+ * Structure [Khan], pair score ours (pair_score.hpp):
+ *   D(g,h)    = sum over positions of delta*(g_k|h_k), or delta* of the unions ('union')
+ *   s(g|beta) = min over h in beta of D(g,h); beta empty: against the empty n-gram
+ * Each scorer keeps two levels: n-grams of `ngram_length`, and single statements (n = 1), which no reordering evades.
+ *
+ * Cost: the baseline n-grams are reduced to distinct rows of class numbers. A class of statements not met before costs
+ * one delta* for each distinct class of the baseline; from then on an n-gram costs one walk over those rows.
+ *
+ * With rates that are only bounded, s is the upper bound; the rates that could change it are noted as missing, and no
+ * others: an n-gram of the baseline whose lower bound is not below the least upper bound cannot be the nearest.
+ *
+ * An object belongs to one backend and holds no lock.
+ */
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "ngram.hpp"
+#include "pair_score.hpp"
+
+namespace privacy_score {
+
+// Which n-grams: those of ngram_length, or single statements.
+enum class ScoreLevel { kNGram, kStatement };
+
+struct NGramScore {
+  bool matched = false;    // stands in the baseline
+  bool estimated = false;  // a figure here rests on a bound
+  double score = 0;        // s(g|beta), 0 when matched
+  double tight = 0;        // the same against an empty baseline, with p(y) unchanged so that it bounds the score
+};
+
+struct NGramExplanation {
+  NGramScore score;
+  NGram nearest{};              // of the baseline; all 0 when that is empty
+  std::vector<double> deltas;   // delta* a position ('union': one), which sum to the score
+  std::vector<std::string> attributes;  // columns to which they are due, sorted
+};
+
+class RoleScorer {
+ public:
+  // `defined` holds abstractions beyond those of the model; it may be null, must outlive the object and may grow. Throws
+  // Error 22023 on bad settings.
+  RoleScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings,
+             const TokenMap* defined = nullptr);
+
+  const ScoreSettings& settings() const { return pairs_.settings(); }
+  const Model& model() const { return pairs_.model(); }
+  PairScorer& pairs() { return pairs_; }
+
+  // Scores an n-gram of the level's length. Throws Error XX001 when an abstraction of it is not known.
+  NGramScore Score(const NGram& ngram, ScoreLevel level);
+  // Says what the n-gram is nearest to. Among equally near ones the one with the most equal places, then the most
+  // frequent, then the first by fingerprints.
+  NGramExplanation Explain(const NGram& ngram, ScoreLevel level);
+  // Explain for statements given by tokens, one a place of the level (empty tokens: padding), known or not.
+  NGramExplanation ExplainTokens(const std::vector<Tokens>& places, ScoreLevel level);
+
+  // CDR of everything the baseline reveals and delta counts; above .95 the baseline leaves delta little to say.
+  RateBounds BaselineRate();
+
+  int LengthOf(ScoreLevel level) const { return level == ScoreLevel::kNGram ? settings().ngram_length : 1; }
+  // M for one n-gram.
+  int MostPerNGram(ScoreLevel level) const {
+    return settings().compare == ScoreSettings::kUnion ? 1 : LengthOf(level);
+  }
+
+  // The tokens of an abstraction; empty for padding. Throws Error XX001 when it is not known.
+  const Tokens& TokensOf(AbstractionId id) const;
+  // One readable line an abstraction of the level: its tokens parted by blanks, empty for padding.
+  std::vector<std::string> ReadableForm(const NGram& ngram, ScoreLevel level) const;
+
+  // Rates that were wanted since the last call.
+  std::vector<MissingRate> TakeMissing() { return pairs_.rates().TakeMissing(); }
+
+ private:
+  using Classes = std::array<ClassId, kRecordedLength>;  // the first `positions` of them
+
+  // delta* of one class against each column; `lower` is empty when all are exact.
+  struct DeltaRow {
+    std::vector<double> upper;
+    std::vector<double> lower;
+  };
+  struct Level {
+    int length = 1;
+    std::size_t positions = 1;                              // 1 for 'union'
+    std::unordered_map<NGram, std::int64_t, NGramHash> baseline;
+    std::vector<ClassId> columns;                           // distinct classes of the baseline
+    std::vector<std::uint32_t> rows;                        // distinct n-grams as columns, `positions` each
+    std::unordered_map<ClassId, DeltaRow> deltas;
+    std::unordered_map<NGram, NGramScore, NGramHash> memo;
+  };
+
+  void Build(Level& level, int length, const Baseline* baseline);
+  Level& LevelOf(ScoreLevel level) { return level == ScoreLevel::kNGram ? ngrams_ : statements_; }
+  ClassId ClassOfId(AbstractionId id, bool may_be_unknown);
+  Classes ClassesOf(const Level& level, const NGram& ngram, bool may_be_unknown);
+  Classes Together(const Level& level, Classes places);
+  const DeltaRow& RowOf(Level& level, ClassId id);
+  NGramScore Compute(Level& level, const Classes& classes, bool matched);
+  void ComputeNearest(Level& level, const Classes& classes, NGramScore& score);
+  void WantNearest(Level& level, const Classes& classes, const std::array<const DeltaRow*, kRecordedLength>& rows,
+                   double least, NGramScore& score);
+  NGramExplanation ExplainClasses(Level& level, const NGram& ngram, const Classes& classes, const NGramScore& score);
+
+  PairScorer pairs_;
+  const TokenMap* defined_;
+  std::unordered_map<AbstractionId, ClassId> class_by_id_;
+  Level ngrams_;
+  Level statements_;
+};
+
+}  // namespace privacy_score

@@ -1,0 +1,23 @@
+/*
+ * score_settings.hpp - the modes of the score (DEFINITIONS, section 4).
+ */
+#pragma once
+
+namespace privacy_score {
+
+struct ScoreSettings {
+  enum Counting { kSet, kMultiset };           // each mismatched n-gram once, or as often as it stands there
+  enum Compare { kPositionwise, kUnion };      // position by position, or all positions together
+  int ngram_length = 2;                        // 1 to kRecordedLength
+  Counting counting = kSet;
+  Compare compare = kPositionwise;
+  double alpha = .5;               // share of delta against tau; 1 is the published form
+  bool where_counts = true;        // columns of WHERE are revealed
+  bool pad = true;                 // empty abstractions in front of a session
+  bool identifiers_count = false;  // identifiers take part in delta; on is the published form
+};
+
+// Throws Error 22023 when a value is out of its range.
+void CheckSettings(const ScoreSettings& settings);
+
+}  // namespace privacy_score

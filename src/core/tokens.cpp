@@ -1,0 +1,83 @@
+/*
+ * tokens.cpp - what can be said of an abstraction from its tokens alone.
+ */
+#include <algorithm>
+#include <unordered_set>
+
+#include <boost/uuid/name_generator_sha1.hpp>
+#include <boost/uuid/uuid.hpp>
+
+#include "abstraction.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+void SortUnique(std::vector<std::string>& names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+}
+
+bool IsMarked(std::string_view token, char mark) { return token.size() > 2 && token[0] == mark && token[1] == ':'; }
+
+}  // namespace
+
+Tokens UnionTokens(const std::vector<Tokens>& parts) {
+  Tokens all;
+  for (const Tokens& part : parts) all.insert(all.end(), part.begin(), part.end());
+  SortUnique(all);
+  return all;
+}
+
+std::vector<std::string> RevealedColumns(const Tokens& tokens, bool where_counts) {
+  bool writes_only = false;
+  bool projects = false;
+  for (const std::string& token : tokens) {
+    if (token == "cmd:update" || token == "cmd:delete" || token == "cmd:merge") writes_only = true;
+    if (IsMarked(token, 'p')) projects = true;
+  }
+  writes_only = writes_only && !projects;
+  std::vector<std::string> columns;
+  for (const std::string& token : tokens) {
+    const bool filters = where_counts && IsMarked(token, 'w');
+    const bool shows = !writes_only && (IsMarked(token, 'p') || IsMarked(token, 'g') || IsMarked(token, 'l'));
+    if (filters || shows) columns.push_back(token.substr(2));
+  }
+  SortUnique(columns);
+  return columns;
+}
+
+std::string_view RelationOfColumn(std::string_view column) {
+  bool quoted = false;
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < column.size(); ++i) {
+    if (column[i] == '"') quoted = !quoted;
+    if (column[i] == '.' && !quoted) end = i;
+  }
+  return column.substr(0, end);
+}
+
+// The UUID is uuid_generate_v5(uuid_ns_oid(), array_to_string(tokens, E'\n')); bytes 6 and 8 hold version and variant.
+std::int64_t Fingerprint(const Tokens& tokens) {
+  if (tokens.empty()) return 0;
+  std::string text;
+  for (const std::string& token : tokens) {
+    if (!text.empty()) text += '\n';
+    text += token;
+  }
+  const boost::uuids::uuid uuid = boost::uuids::name_generator_sha1(boost::uuids::ns::oid())(text);
+  std::uint64_t bits = 0;
+  for (const int byte : {0, 1, 2, 3, 4, 5, 9, 10}) bits = bits << 8 | *(uuid.begin() + byte);
+  return bits == 0 ? 1 : static_cast<std::int64_t>(bits);
+}
+
+// The whole names of PostgreSQL's own functions, so that a user's function that is merely called alike hides nothing.
+bool HidesColumns(std::string_view name) {
+  static const std::unordered_set<std::string_view> kHiding = {
+      "count",     "sum",        "avg",       "stddev",     "stddev_pop",     "stddev_samp", "variance",
+      "var_pop",   "var_samp",   "corr",      "covar_pop",  "covar_samp",     "regr_avgx",   "regr_avgy",
+      "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx",   "regr_sxy",    "regr_syy"};
+  return kHiding.count(name) > 0;
+}
+
+}  // namespace privacy_score

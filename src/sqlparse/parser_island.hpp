@@ -1,0 +1,42 @@
+/*
+ * parser_island.hpp - the entry points of the parser island: libpg_query behind three C functions.
+ *
+ * libpg_query and the postgres binary define the same symbols, so parser_island.o and libpg_query.a are linked into one
+ * relocatable object in which all but these functions are local. No other file may call libpg_query or protobuf-c; the
+ * protobuf-c structs (pg_query/pg_query.pb-c.h) are plain data that anybody may read.
+ *
+ * No C++ in the interface and nothing that throws, longjmps out or calls the server.
+ */
+#pragma once
+
+#include <cstddef>
+
+struct PgQuery__ParseResult;
+
+extern "C" {
+
+// What privacy_score_parse answers: a tree, or a message why there is none. Never both, never neither.
+struct PrivacyScoreParse {
+  struct PgQuery__ParseResult* tree;
+  const char* message;  // static or owned by the result: lives until privacy_score_parse_free
+  char* owned;          // memory behind `message`, or null
+};
+
+// Parses SQL text of `length` bytes, which need not end in NUL. Fails cleanly on invalid SQL, a zero byte, invalid
+// UTF-8, a text above 1 GB and text whose nesting could exceed privacy_score::kMaxNesting levels.
+PrivacyScoreParse privacy_score_parse(const char* text, size_t length);
+
+// Frees the tree and the message. The result may not be used afterwards.
+void privacy_score_parse_free(PrivacyScoreParse* parse);
+
+// An upper bound for the depth of the parse tree of `text`, or -1 when its tokens cannot be read. For tests; NUL-free.
+long privacy_score_nesting_bound(const char* text, size_t length);
+}
+
+namespace privacy_score {
+
+// Deeper statements are refused before they are parsed: libpg_query and protobuf-c recurse on the C stack. This depth
+// takes less than 2.5 MB of it.
+constexpr long kMaxNesting = 1500;
+
+}  // namespace privacy_score

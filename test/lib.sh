@@ -1,0 +1,201 @@
+# lib.sh - what a shell test needs: throw-away servers, short queries, checks. Sourced by test/shell/*.sh.
+#
+#   #!/bin/bash
+#   . "$(dirname "$0")/../lib.sh"
+#   start_server                                    # or: start_server "privacy_score.mode = 'warn'" ...
+#   check "it answers" "$(q "SELECT 1")" "1"
+#   done_testing
+#
+# Runs below scripts/sandbox.sh ("make shell T=name"). A server listens on a unix socket only; its superuser is
+# "postgres", its database "postgres", the extension is preloaded but not created. All servers stop when the script
+# ends. A script that ends without done_testing counts as one failure.
+
+# shellcheck shell=bash
+set -u -o pipefail
+
+: "${PS_TMP:?run this through make shell}" "${PS_BINDIR:?}"
+ps_test=$(basename "${0%.sh}")
+ps_passed=0
+ps_failed=0
+ps_finished=
+ps_servers=()
+export PGUSER=postgres PGDATABASE=postgres PGPORT=5432 PGHOST PGDATA PGOPTIONS=
+
+# --- servers ------------------------------------------------------------------------------------------------------------
+
+# Directs everything that follows to the server of that name (the first one is "main").
+use_server() {
+  ps_home=$PS_TMP/$ps_test.$1
+  PGDATA=$ps_home/data
+  PGHOST=$ps_home
+  ps_log=$ps_home/log
+}
+
+# Makes a fresh cluster with the given configuration lines and starts it. A second call makes it anew.
+start_server() {
+  if [ -d "$ps_home" ]; then
+    stop_server immediate
+    rm -rf "$ps_home"
+  fi
+  mkdir -p "$ps_home"
+  if ! [ -d "$PS_TMP/template" ]; then
+    "$PS_BINDIR/initdb" -D "$PS_TMP/template" -U postgres -A trust -N -E UTF8 --locale=C.UTF-8 >"$PS_TMP/initdb.log" 2>&1 ||
+      bail_out "initdb failed: $(tail -n 3 "$PS_TMP/initdb.log")"
+  fi
+  cp -a "$PS_TMP/template" "$PGDATA"
+  conf "listen_addresses = ''" "unix_socket_directories = '$ps_home'" "fsync = off" "max_connections = 40" \
+    "shared_buffers = '32MB'" "timezone = 'UTC'" "lc_messages = 'C'" "log_line_prefix = '%m [%p] %q%u@%d '" \
+    "shared_preload_libraries = 'privacy_score'" "privacy_score.flush_interval = '100ms'" "$@"
+  resume_server
+}
+
+# Starts the current server again on the data it has.
+resume_server() {
+  "$PS_BINDIR/pg_ctl" start -s -w -t 60 -D "$PGDATA" -l "$ps_log" </dev/null >/dev/null 2>&1 ||
+    bail_out "the server did not start: $(tail -n 5 "$ps_log")"
+  case " ${ps_servers[*]:-} " in *" $PGDATA "*) ;; *) ps_servers+=("$PGDATA") ;; esac
+}
+
+# stop_server [fast|immediate|smart]
+stop_server() {
+  if [ -f "$PGDATA/postmaster.pid" ]; then
+    "$PS_BINDIR/pg_ctl" stop -s -w -m "${1:-fast}" -D "$PGDATA" </dev/null >/dev/null 2>&1
+  fi
+}
+
+# restart_server [fast|immediate|smart]
+restart_server() {
+  stop_server "${1:-fast}"
+  resume_server
+}
+
+# Kills the postmaster with SIGKILL and waits until its children are gone, as after a crash.
+kill9_server() {
+  local pid child children
+  pid=$(head -n 1 "$PGDATA/postmaster.pid")
+  children=$(cat "/proc/$pid/task/$pid/children")
+  kill -9 "$pid"
+  for child in $children; do
+    while kill -0 "$child" 2>/dev/null; do sleep 0.05; done
+  done
+}
+
+# Makes a hot standby NAME of the current server and switches to it.
+start_standby() {
+  local primary=$PGHOST
+  use_server "$1"
+  mkdir -p "$ps_home"
+  "$PS_BINDIR/pg_basebackup" -h "$primary" -D "$PGDATA" -c fast -R -X stream >>"$ps_home/log" 2>&1 ||
+    bail_out "pg_basebackup failed: $(tail -n 3 "$ps_home/log")"
+  conf "unix_socket_directories = '$ps_home'" "primary_conninfo = 'host=$primary port=$PGPORT user=postgres'"
+  resume_server
+}
+
+# Appends lines to the server's configuration; restart_server or reload_server puts them in force.
+conf() { printf '%s\n' "$@" >>"$PGDATA/postgresql.conf"; }
+reload_server() { "$PS_BINDIR/pg_ctl" reload -s -D "$PGDATA"; }
+
+# Succeeds when the server's log has a line that matches the extended regular expression.
+log_has() { grep -qE -- "$1" "$ps_log"; }
+
+# --- queries ------------------------------------------------------------------------------------------------------------
+
+# Runs statements in one session and prints the rows, fields separated by |. Stops at the first error and prints it as
+# "ERROR: message", so that a check shows it. Notices go to the script's log.
+q() {
+  local statement arguments=() errors status=0
+  for statement in "$@"; do arguments+=(-c "$statement"); done
+  errors=$(mktemp "$PS_TMP/err.XXXXXX")
+  "$PS_BINDIR/psql" -XAtq -v ON_ERROR_STOP=1 "${arguments[@]}" </dev/null 2>"$errors" || status=$?
+  if [ $status -ne 0 ]; then sed -nE 's/^(psql: error: .*)/\1/p; s/^(ERROR|FATAL):  (.*)/\1: \2/p' "$errors"; fi
+  cat "$errors" >&2
+  rm -f "$errors"
+  return $status
+}
+
+# Like q, and prints notices, warnings, details and hints too.
+q_all() {
+  local statement arguments=()
+  for statement in "$@"; do arguments+=(-c "$statement"); done
+  "$PS_BINDIR/psql" -XAtq -v ON_ERROR_STOP=1 "${arguments[@]}" </dev/null 2>&1
+}
+
+# Prints the SQLSTATE that the statements end with: 00000 when they succeed.
+q_state() {
+  local statement
+  {
+    for statement in "$@"; do printf '%s;\n' "$statement"; done
+    printf '\\echo sqlstate :SQLSTATE\n'
+  } | "$PS_BINDIR/psql" -XAtq 2>/dev/null | sed -n 's/^sqlstate //p'
+}
+
+# Runs a psql script from standard input.
+q_script() { "$PS_BINDIR/psql" -XAtq -v ON_ERROR_STOP=1 -f - 2>&1; }
+
+# as ROLE COMMAND...: runs a command of these as that role. on DATABASE COMMAND...: in that database.
+as() { local -x PGUSER=$1; shift; "$@"; }
+on() { local -x PGDATABASE=$1; shift; "$@"; }
+
+# wait_for "SQL" "expected" [seconds]: asks until the answer is as expected; fails after 10 seconds.
+wait_for() {
+  local tries=$((${3:-10} * 10))
+  while [ "$(q "$1" 2>/dev/null)" != "$2" ]; do
+    if [ $((tries -= 1)) -le 0 ]; then return 1; fi
+    sleep 0.1
+  done
+}
+
+# --- checks -------------------------------------------------------------------------------------------------------------
+
+pass() {
+  ps_passed=$((ps_passed + 1))
+  echo "ok      $ps_test: $1"
+}
+
+# fail "description" [line...]
+fail() {
+  ps_failed=$((ps_failed + 1))
+  echo "FAILED  $ps_test: $1"
+  shift
+  if [ $# -gt 0 ]; then printf '          %s\n' "$@"; fi
+}
+
+# check "description" "actual" "expected"
+check() {
+  if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "got:      $2" "expected: $3"; fi
+}
+
+# check_match "description" "actual" "extended regular expression"
+check_match() {
+  if [[ $2 =~ $3 ]]; then pass "$1"; else fail "$1" "got:           $2" "should match:  $3"; fi
+}
+
+# check_true "description" COMMAND...: the command succeeds.
+check_true() {
+  local description=$1
+  shift
+  if "$@"; then pass "$description"; else fail "$description" "not so: $*"; fi
+}
+
+bail_out() {
+  fail "$1"
+  exit 1
+}
+
+done_testing() {
+  ps_finished=yes
+  exit 0
+}
+
+ps_at_exit() {
+  local data
+  if [ -z "$ps_finished" ]; then fail "the script reaches its end"; fi
+  for data in ${ps_servers[@]+"${ps_servers[@]}"}; do
+    PGDATA=$data stop_server immediate
+  done
+  echo "passed $ps_passed failed $ps_failed"
+}
+trap ps_at_exit EXIT
+trap 'exit 130' INT TERM HUP
+
+use_server main

@@ -1,0 +1,99 @@
+#!/bin/bash
+# run.sh all|unit|regress|shell|lint|demo|bench [TEST...] - installs what is missing, builds, and runs that part.
+#
+# Needs nothing but bash and make on Debian. The tests that need a server run below scripts/sandbox.sh. With tests, the
+# last line of the output is "N passed, M failed", and the exit status says whether anything failed.
+set -u -o pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+part=${1:-all}
+shift || true
+export PG_CONFIG=${PG_CONFIG:-pg_config} MAKE=${MAKE:-make}
+unset MAKEFLAGS MAKELEVEL MFLAGS
+passed=0
+failed=0
+failures=()
+mkdir -p build
+
+finish() {
+  if [ ${#failures[@]} -gt 0 ]; then
+    echo
+    printf 'failed: %s\n' "${failures[@]}"
+  fi
+  echo
+  echo "$passed passed, $failed failed" | tee build/test_summary
+  [ $failed -eq 0 ]
+  exit
+}
+
+one_failure() {
+  failed=$((failed + 1))
+  failures+=("$1")
+}
+
+build() {
+  echo "== building: $*"
+  "$MAKE" -s --no-print-directory -j "$(nproc)" PG_CONFIG="$PG_CONFIG" "$@"
+}
+
+# run_part NAME COMMAND...: the command's last line is "passed N failed M".
+run_part() {
+  local name=$1 log=build/$1.log line p f
+  shift
+  echo "== $name"
+  "$@" 2>&1 | tee "$log"
+  line=$(tail -n 1 "$log" | grep -E '^passed [0-9]+ failed [0-9]+$') || line="passed 0 failed 1"
+  read -r _ p _ f <<<"$line"
+  passed=$((passed + p))
+  failed=$((failed + f))
+  if [ "$f" -gt 0 ]; then failures+=("$name: $f"); fi
+}
+
+# Runs a GoogleTest program and turns its summary into "passed N failed M". A program that dies counts one failure more.
+unit_program() {
+  local log=$1.log ran ok status=0
+  "$1" --gtest_brief=1 >"$log" 2>&1 || status=$?
+  cat "$log"
+  ran=$(sed -nE 's/^\[==========\] ([0-9]+) tests? from .* ran\..*/\1/p' "$log")
+  ok=$(sed -nE 's/^\[  PASSED  \] ([0-9]+) tests?\./\1/p' "$log")
+  ran=${ran:-0} ok=${ok:-0}
+  if [ $status -ne 0 ] && [ "$ran" -eq "$ok" ]; then ran=$((ran + 1)); fi
+  echo "passed $ok failed $((ran - ok))"
+}
+
+run_unit() {
+  build unit-programs || { one_failure "the unit tests do not build"; return; }
+  run_part unit unit_program build/unit_tests
+  export UBSAN_OPTIONS=print_stacktrace=1
+  run_part unit_asan unit_program build/unit_tests_asan
+}
+
+run_lint() {
+  if build -k clang-check; then passed=$((passed + 1)); else one_failure "clang++ finds fault with the code"; fi
+  run_part lint scripts/lint.sh
+}
+
+run_script() {
+  if [ -x "$1/run.sh" ]; then exec scripts/sandbox.sh "$1/run.sh"; fi
+  echo "there is no $1/run.sh" >&2
+  exit 1
+}
+
+scripts/install_packages.sh || { one_failure "the packages could not be installed"; finish; }
+build all || { one_failure "the module does not build"; finish; }
+case $part in
+  all)
+    run_unit
+    run_lint
+    run_part server scripts/sandbox.sh test/run_server.sh all
+    ;;
+  unit) run_unit ;;
+  lint) run_lint ;;
+  regress | shell) run_part "$part" scripts/sandbox.sh test/run_server.sh "$part" "$@" ;;
+  demo | bench) run_script "$part" ;;
+  *)
+    echo "unknown part: $part" >&2
+    exit 2
+    ;;
+esac
+finish

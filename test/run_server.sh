@@ -1,0 +1,113 @@
+#!/bin/bash
+# run_server.sh regress|shell|all [TEST...] - the tests that need a server; runs below scripts/sandbox.sh.
+# Its last line is "passed N failed M".
+set -u -o pipefail
+
+part=$1
+shift
+wanted=("$@")
+passed=0
+failed=0
+
+# Is this test asked for? Without a list, all are.
+is_wanted() {
+  [ ${#wanted[@]} -eq 0 ] || [[ " ${wanted[*]} " == *" $1 "* ]]
+}
+
+# Names of the files DIR/*.EXTENSION that are asked for, in name order.
+names() {
+  local file
+  for file in "$1"/*."$2"; do
+    [ -e "$file" ] || continue
+    file=$(basename "$file" ".$2")
+    if is_wanted "$file"; then echo "$file"; fi
+  done
+}
+
+# run_pg_regress PROGRAM KIND TEST...: one serial run against the current server.
+run_pg_regress() {
+  local program=$1 kind=$2 test out=$PS_TMP/pg_regress.log status=0 ok bad
+  shift 2
+  # pg_regress gives up when an expected file is missing; an empty one shows what the test printed.
+  mkdir -p expected
+  for test in "$@"; do
+    if ! [ -e "expected/$test.out" ]; then : >"expected/$test.out"; fi
+  done
+  rm -f regression.diffs
+  timeout -k 10 600 "$program" --bindir="$PS_BINDIR" --host="$PGHOST" --port="$PGPORT" --user=postgres \
+    --inputdir=test --outputdir=. --dbname="contrib_$kind" --load-extension=privacy_score "$@" 2>&1 |
+    tee "$out" || status=$?
+  ok=$(grep -cE '^test .*[[:space:]]ok([[:space:]]|$)|^ok [0-9]' "$out")
+  bad=$(grep -cE '^test .*[[:space:]]FAILED([[:space:]]|$)|^not ok [0-9]' "$out")
+  # A run that breaks off loses tests: each of them counts as failed.
+  if [ $((ok + bad)) -lt $# ]; then bad=$(($# - ok)); fi
+  if [ $status -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi
+  if [ -s regression.diffs ]; then cat regression.diffs; fi
+  passed=$((passed + ok))
+  failed=$((failed + bad))
+}
+
+# Regression and isolation tests share one server. It runs in a subshell, which lib.sh makes its own.
+regress() {
+  local tests specs
+  mapfile -t tests < <(names test/sql sql)
+  mapfile -t specs < <(names test/specs spec)
+  if [ ${#tests[@]} -eq 0 ] && [ ${#specs[@]} -eq 0 ]; then return; fi
+  local log=$PS_TMP/regress.log
+  (
+    . test/lib.sh
+    ps_test=regress
+    use_server main
+    start_server
+    if [ ${#tests[@]} -gt 0 ]; then run_pg_regress "$PS_REGRESS_DIR/regress/pg_regress" regression "${tests[@]}"; fi
+    if [ ${#specs[@]} -gt 0 ]; then
+      run_pg_regress "$PS_REGRESS_DIR/isolation/pg_isolation_regress" isolation "${specs[@]}"
+    fi
+    if [ $failed -gt 0 ]; then
+      echo "--- the end of the server's log"
+      tail -n 40 "$ps_log"
+    fi
+    ps_passed=$passed
+    ps_failed=$failed
+    done_testing
+  ) | tee "$log"
+  tally "$log"
+}
+
+shell() {
+  local test log
+  while IFS= read -r test; do
+    log=$PS_TMP/$test.out
+    timeout -k 10 400 bash "test/shell/$test.sh" 2>"$PS_TMP/$test.err" </dev/null | tee "$log"
+    if ! tail -n 1 "$log" | grep -qE '^passed [0-9]+ failed 0$'; then
+      echo "--- $test: the end of its error output and of its servers' logs"
+      tail -n 30 "$PS_TMP/$test.err" "$PS_TMP/$test".*/log 2>/dev/null
+    fi
+    tally "$log"
+    rm -rf "${PS_TMP:?}/$test".*/
+  done < <(names test/shell sh)
+}
+
+# Adds the numbers of a log's last line; a log without them is one failure.
+tally() {
+  local line
+  line=$(grep -E '^passed [0-9]+ failed [0-9]+$' "$1" | tail -n 1)
+  if [ -z "$line" ]; then line="passed 0 failed 1"; fi
+  read -r _ p _ f <<<"$line"
+  passed=$((passed + p))
+  failed=$((failed + f))
+}
+
+case $part in
+  regress) regress ;;
+  shell) shell ;;
+  all)
+    regress
+    shell
+    ;;
+esac
+if [ $((passed + failed)) -eq 0 ] && [ ${#wanted[@]} -gt 0 ]; then
+  echo "FAILED  there is no test called ${wanted[*]}"
+  failed=1
+fi
+echo "passed $passed failed $failed"

@@ -1,0 +1,73 @@
+/*
+ * tokens_test.cpp - what is said of an abstraction from its tokens.
+ */
+#include <gtest/gtest.h>
+
+#include "core/abstraction.hpp"
+
+namespace privacy_score {
+namespace {
+
+using Names = std::vector<std::string>;
+
+TEST(UnionTokens, SortsAndDropsRepeats) {
+  EXPECT_EQ(UnionTokens({{"cmd:select", "t:b"}, {}, {"cmd:delete", "t:b"}, {"unparsed"}}),
+            (Tokens{"cmd:delete", "cmd:select", "t:b", "unparsed"}));
+  EXPECT_TRUE(UnionTokens({}).empty());
+}
+
+TEST(RevealedColumns, TakesProjectedFilteredGroupedAndLimitOrdering) {
+  const Tokens tokens = {"cmd:select", "f:count(*)", "g:a.g", "j:a.j", "l:a.l", "o:a.l", "o:a.o",
+                         "p:a.g",      "p:a.p",      "s:a.s", "t:a",   "w:a.w"};
+  EXPECT_EQ(RevealedColumns(tokens, true), (Names{"a.g", "a.l", "a.p", "a.w"}));
+  EXPECT_EQ(RevealedColumns(tokens, false), (Names{"a.g", "a.l", "a.p"}));
+}
+
+TEST(RevealedColumns, TakesFiltersAloneOfAWriteThatProjectsNothing) {
+  for (const char* command : {"cmd:update", "cmd:delete", "cmd:merge"}) {
+    const Tokens tokens = {command, "g:a.g", "l:a.l", "s:a.s", "t:a", "w:a.w"};
+    EXPECT_EQ(RevealedColumns(tokens, true), (Names{"a.w"}));
+    EXPECT_TRUE(RevealedColumns(tokens, false).empty());
+  }
+  EXPECT_EQ(RevealedColumns({"cmd:update", "g:a.g", "p:a.p", "w:a.w"}, true), (Names{"a.g", "a.p", "a.w"}));
+  EXPECT_EQ(RevealedColumns({"cmd:copy", "p:a.p", "t:a"}, true), (Names{"a.p"}));
+  EXPECT_EQ(RevealedColumns({"cmd:insert", "g:a.g", "s:b.x"}, true), (Names{"a.g"}));
+}
+
+TEST(RevealedColumns, IsEmptyWithoutColumns) {
+  EXPECT_TRUE(RevealedColumns({}, true).empty());
+  EXPECT_TRUE(RevealedColumns({"unparsed"}, true).empty());
+}
+
+TEST(RelationOfColumn, IgnoresDotsWithinQuotes) {
+  EXPECT_EQ(RelationOfColumn("public.patients.city"), "public.patients");
+  EXPECT_EQ(RelationOfColumn("public.\"a.b\".c"), "public.\"a.b\"");
+  EXPECT_EQ(RelationOfColumn("public.t.\"x\"\".y\""), "public.t");
+  EXPECT_EQ(RelationOfColumn("nosuch.col"), "nosuch");
+  EXPECT_EQ(RelationOfColumn("col"), "");
+  EXPECT_EQ(RelationOfColumn(""), "");
+}
+
+// SELECT uuid_generate_v5(uuid_ns_oid(), E'cmd:select\nt:public.patients') with the extension uuid-ossp.
+TEST(Fingerprint, IsThatOfTheNameBasedUuid) {
+  EXPECT_EQ(Fingerprint({"cmd:select", "t:public.patients"}), -6281331014455345602LL);
+}
+
+TEST(Fingerprint, TellsAbstractionsApart) {
+  EXPECT_EQ(Fingerprint({}), 0);
+  EXPECT_NE(Fingerprint({"unparsed"}), 0);
+  EXPECT_NE(Fingerprint({"a", "b"}), Fingerprint({"ab"}));
+  EXPECT_NE(Fingerprint({"a"}), Fingerprint({"b"}));
+}
+
+TEST(HidesColumns, KnowsTheAggregatesOfPgCatalogOnly) {
+  for (const char* name : {"count", "sum", "avg", "stddev", "stddev_pop", "stddev_samp", "variance", "var_pop",
+                           "var_samp", "regr_slope", "regr_count", "corr", "covar_pop", "covar_samp"})
+    EXPECT_TRUE(HidesColumns(name)) << name;
+  for (const char* name : {"min", "max", "array_agg", "string_agg", "mode", "percentile_cont", "bool_and", "public.sum",
+                           "public.var_pop", "stddev_leak", "rank", ""})
+    EXPECT_FALSE(HidesColumns(name)) << name;
+}
+
+}  // namespace
+}  // namespace privacy_score
