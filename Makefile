@@ -15,9 +15,9 @@
 
 EXTENSION = privacy_score
 MODULE_big = privacy_score
-VERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" privacy_score.control)
+EXT_VERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" privacy_score.control)
 SQL_PARTS := $(sort $(wildcard sql/[0-9][0-9]_*.sql))
-SQL_SCRIPT = sql/$(EXTENSION)--$(VERSION).sql
+SQL_SCRIPT = sql/$(EXTENSION)--$(EXT_VERSION).sql
 DATA_built = $(SQL_SCRIPT)
 DATA = $(filter-out $(SQL_SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql))
 
@@ -82,7 +82,7 @@ build/module/backend/%.o: src/backend/%.cpp Makefile
 # Groups are dissolved first, else the linker would share inline functions between the island and the module.
 build/module/island.o: build/module/sqlparse/$(ISLAND).o $(PG_QUERY_A)
 	ld -r --force-group-allocation -o $@.all $^
-	objcopy --wildcard --keep-global-symbol='ps_island_*' $@.all $@
+	objcopy --wildcard --keep-global-symbol='ps_island_*' --keep-global-symbol='privacy_score_*' $@.all $@
 	@rm -f $@.all
 
 build/unit/%.o: test/unit/%.cpp Makefile

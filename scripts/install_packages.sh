@@ -32,6 +32,7 @@ need perl perl
 need libboost-dev /usr/include/boost/version.hpp /usr/local/include/boost/version.hpp
 need libgtest-dev '/usr/lib/*/libgtest_main.a' /usr/local/lib/libgtest_main.a
 need libpg-query-dev '/usr/lib/*/libpg_query.a' /usr/local/lib/libpg_query.a
+need libprotobuf-c-dev '/usr/include/protobuf-c/protobuf-c.h' /usr/local/include/protobuf-c/protobuf-c.h
 if ! [ -x "$("$pg_config" --bindir 2>/dev/null)/postgres" ]; then
   need "postgresql-$major" "/usr/lib/postgresql/$major/bin/postgres"
 fi

@@ -85,15 +85,15 @@ symbols() {
   verdict "the module needs only libc, libm, libstdc++ and libgcc" \
     "$(objdump -p $module | awk '$1 == "NEEDED" { print $2 }' |
       grep -vE '^(libc|libm|libstdc\+\+|libgcc_s|ld-linux[-a-z0-9_]*)\.so')"
-  libraries=$(ldd $module | awk '$2 == "=>" && $3 ~ /^\// { print $3 }')
+  libraries=$(ldd $module | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }')
   verdict "every symbol the module imports is one of the server or of those libraries" \
     "$(comm -23 <(echo "$imports") \
       <(for name in "$server" $libraries; do defined "$name"; done |
         cat - <(printf '%s\n' __cxa_finalize __gmon_start__ _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable) |
         sort -u))"
   if [ -f build/module/island.o ]; then
-    verdict "the parser island shows only ps_island_*" \
-      "$(nm --defined-only --extern-only build/module/island.o | awk '{ print $NF }' | grep -v '^ps_island_')"
+    verdict "the parser island shows only its entry points" \
+      "$(nm --defined-only --extern-only build/module/island.o | awk '{ print $NF }' | grep -vE "^(ps_island|privacy_score)_")"
     verdict "the parser island takes nothing from the server" \
       "$(comm -12 <(nm --undefined-only build/module/island.o | awk '{ print $NF }' | sort -u) \
         <(comm -23 <(defined "$server") <(for name in $libraries; do defined "$name"; done | sort -u)))"

@@ -47,8 +47,8 @@ rm -f "$root$libdir"/privacy_score* "$root$sharedir"/extension/privacy_score*
 "${MAKE:-make}" -s --no-print-directory -C "$checkout" PG_CONFIG="$pg_config" DESTDIR="$root" install
 
 mkdir "$sandbox/tree" "$sandbox/run"
-tar -C "$checkout" --exclude=./.git --exclude=./build --exclude=./results --exclude=./regression.diffs \
-  --exclude='*.so' -cf - . | tar -C "$sandbox/tree" --no-same-owner -xf -
+rm -rf "$checkout/results" "$checkout"/regression.{diffs,out}
+tar -C "$checkout" --exclude=./.git --exclude=./build --exclude='*.so' -cf - . | tar -C "$sandbox/tree" --no-same-owner -xf -
 if [ ${#as_user[@]} -gt 0 ]; then
   chmod 755 "$sandbox"
   chmod -R u+rwX,go+rX "$root"
@@ -64,6 +64,7 @@ status=0
 # what the run leaves behind
 shopt -s nullglob
 for result in results regression.diffs regression.out demo/report.* bench/results*; do
+  if ! [ -e "$result" ]; then continue; fi
   rm -rf "${checkout:?}/$result"
   cp -RP --no-preserve=mode,ownership "$result" "$checkout/$result"
 done

@@ -52,7 +52,7 @@ CREATE VIEW privacy_score.stat_roles WITH (security_barrier) AS
          (SELECT pg_catalog.count(*) FROM privacy_score.alert a WHERE a.role = r.role AND a.blocked) AS blocked
     FROM (SELECT x.role FROM privacy_score.session x UNION SELECT y.role FROM privacy_score.baseline y WHERE y.active) r
     LEFT JOIN privacy_score.baseline b ON b.role = r.role AND b.active,
-         LATERAL (SELECT pg_catalog.max(s.score) FILTER (WHERE s.day = privacy_score.today()) AS today,
+         LATERAL (SELECT (SELECT t.score FROM privacy_score.score(r.role, privacy_score.today(), privacy_score.today()) t) AS today,
                          pg_catalog.max(s.cumulative) AS cumulative
                     FROM privacy_score.score(r.role, COALESCE(b.to_day + 1, '-infinity'), 'infinity') s) d
    WHERE privacy_score.may_read(r.role);

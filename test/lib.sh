@@ -75,8 +75,8 @@ kill9_server() {
   pid=$(head -n 1 "$PGDATA/postmaster.pid")
   children=$(cat "/proc/$pid/task/$pid/children")
   kill -9 "$pid"
-  for child in $children; do
-    while kill -0 "$child" 2>/dev/null; do sleep 0.05; done
+  for child in $pid $children; do
+    while grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$child/status"; do sleep 0.05; done
   done
 }
 

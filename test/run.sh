@@ -36,14 +36,15 @@ build() {
   "$MAKE" -s --no-print-directory -j "$(nproc)" PG_CONFIG="$PG_CONFIG" "$@"
 }
 
-# run_part NAME COMMAND...: the command's last line is "passed N failed M".
+# run_part NAME COMMAND...: the command says "passed N failed M" in its last line. One that breaks off counts as failed.
 run_part() {
-  local name=$1 log=build/$1.log line p f
+  local name=$1 log=build/$1.log line p f status=0
   shift
   echo "== $name"
-  "$@" 2>&1 | tee "$log"
-  line=$(tail -n 1 "$log" | grep -E '^passed [0-9]+ failed [0-9]+$') || line="passed 0 failed 1"
-  read -r _ p _ f <<<"$line"
+  "$@" 2>&1 | tee "$log" || status=$?
+  line=$(grep -E '^passed [0-9]+ failed [0-9]+$' "$log" | tail -n 1)
+  read -r _ p _ f <<<"${line:-passed 0 failed 1}"
+  if [ $status -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
   passed=$((passed + p))
   failed=$((failed + f))
   if [ "$f" -gt 0 ]; then failures+=("$name: $f"); fi

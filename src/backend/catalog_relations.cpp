@@ -26,6 +26,7 @@ extern "C" {
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
+#include "catalog/pg_proc.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -41,14 +42,14 @@ namespace {
 
 struct Slot {
   Oid relid;
-  CatalogRelation* relation;
+  RelationEntry* relation;
 };
 
 constexpr int kMaxPartitionDepth = 1000;
 
 HTAB* slots = nullptr;
 MemoryContext cache_context = nullptr;
-CatalogRelation* retired = nullptr;
+RelationEntry* retired = nullptr;
 bool any_stale = false;
 bool callbacks_registered = false;
 uint64 generation = 0;
@@ -106,7 +107,7 @@ const char* QualifiedName(Oid schema, const char* name) {
 }
 
 // Fills columns and the map of attribute numbers.
-void ReadColumns(CatalogRelation* relation, ps::Arena* arena) {
+void ReadColumns(RelationEntry* relation, ps::Arena* arena) {
   relation->live = static_cast<int*>(palloc(sizeof(int) * Max(relation->natts, 1)));
   for (int i = 0; i < relation->natts; ++i) {
     relation->live[i] = -1;
@@ -124,7 +125,7 @@ void ReadColumns(CatalogRelation* relation, ps::Arena* arena) {
 }
 
 // Adds the key of one index when the index proves its columns unique for every row.
-void ReadKey(CatalogRelation* relation, HeapTuple tuple, ps::Arena* arena) {
+void ReadKey(RelationEntry* relation, HeapTuple tuple, ps::Arena* arena) {
   auto* index = reinterpret_cast<Form_pg_index>(GETSTRUCT(tuple));
   if (!index->indisunique || !index->indimmediate || !index->indisvalid || !index->indislive) return;
   if (!heap_attisnull(tuple, Anum_pg_index_indpred, nullptr)) return;
@@ -142,7 +143,7 @@ void ReadKey(CatalogRelation* relation, HeapTuple tuple, ps::Arena* arena) {
   relation->self.keys.Add(key);
 }
 
-void ReadKeys(CatalogRelation* relation, ps::Arena* arena) {
+void ReadKeys(RelationEntry* relation, ps::Arena* arena) {
   Relation catalog = table_open(IndexRelationId, AccessShareLock);
   ScanKeyData key;
   ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation->relid));
@@ -167,11 +168,11 @@ Oid ReadPartitionParent(Oid relid) {
 }
 
 // Reads a relation from the catalogs into the current context; null when it does not exist.
-CatalogRelation* ReadRelation(Oid relid) {
+RelationEntry* ReadRelation(Oid relid) {
   HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
   if (!HeapTupleIsValid(tuple)) return nullptr;
   BackendArena arena(CurrentMemoryContext);
-  auto* relation = static_cast<CatalogRelation*>(palloc0(sizeof(CatalogRelation)));
+  auto* relation = static_cast<RelationEntry*>(palloc0(sizeof(RelationEntry)));
   auto* form = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple));
   relation->relid = relid;
   relation->valid = true;
@@ -194,7 +195,7 @@ CatalogRelation* ReadRelation(Oid relid) {
 }
 
 // Matches the columns of a partition with those of its root by name.
-const int* RootColumns(CatalogRelation* self, const CatalogRelation* root) {
+const int* RootColumns(RelationEntry* self, const RelationEntry* root) {
   if (self->root_columns != nullptr && self->root_serial == root->serial) return self->root_columns;
   auto* map = static_cast<int*>(MemoryContextAlloc(self->context, sizeof(int) * Max(self->natts, 1)));
   for (int i = 0; i < self->natts; ++i) {
@@ -212,7 +213,7 @@ const int* RootColumns(CatalogRelation* self, const CatalogRelation* root) {
   return map;
 }
 
-CatalogRelation* FindEntry(Oid relid) {
+RelationEntry* FindEntry(Oid relid) {
   OpenCache();
   auto* slot = static_cast<Slot*>(hash_search(slots, &relid, HASH_FIND, nullptr));
   if (slot != nullptr && slot->relation != nullptr && slot->relation->valid) return slot->relation;
@@ -221,7 +222,7 @@ CatalogRelation* FindEntry(Oid relid) {
       AllocSetContextCreate(CurrentMemoryContext, "privacy_score relation", ALLOCSET_SMALL_SIZES);
   MemoryContext previous = MemoryContextSwitchTo(context);
   const uint64 before = generation;
-  CatalogRelation* relation = ReadRelation(relid);
+  RelationEntry* relation = ReadRelation(relid);
   MemoryContextSwitchTo(previous);
   if (relation == nullptr) {
     MemoryContextDelete(context);
@@ -247,14 +248,14 @@ CatalogRelation* FindEntry(Oid relid) {
 
 }  // namespace
 
-const CatalogRelation* FindRelation(Oid relid) { return FindEntry(relid); }
+const RelationEntry* FindRelation(Oid relid) { return FindEntry(relid); }
 
 ResolvedRelation ResolveRelation(Oid relid) {
-  CatalogRelation* self = FindEntry(relid);
+  RelationEntry* self = FindEntry(relid);
   if (self == nullptr) return {nullptr, nullptr, nullptr};
-  const CatalogRelation* root = self;
+  const RelationEntry* root = self;
   for (int depth = 0; OidIsValid(root->parent) && depth < kMaxPartitionDepth; ++depth) {
-    const CatalogRelation* parent = FindEntry(root->parent);
+    const RelationEntry* parent = FindEntry(root->parent);
     if (parent == nullptr) break;
     root = parent;
   }
@@ -265,7 +266,7 @@ void ForgetStaleRelations() {
   if (!any_stale) return;
   any_stale = false;
   while (retired != nullptr) {
-    CatalogRelation* next = retired->next_retired;
+    RelationEntry* next = retired->next_retired;
     MemoryContextDelete(retired->context);
     retired = next;
   }
@@ -299,6 +300,17 @@ const char* CanonicalSchema(Oid schema) {
   if (isAnyTempNamespace(schema)) return "pg_temp";
   const char* name = get_namespace_name(schema);
   return name == nullptr ? "" : QuoteName(name);
+}
+
+const char* CanonicalFunction(Oid function) {
+  HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+  if (!HeapTupleIsValid(tuple)) return "";
+  auto* form = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple));
+  const char* name = form->pronamespace == PG_CATALOG_NAMESPACE
+                         ? pstrdup(QuoteName(NameStr(form->proname)))
+                         : QualifiedName(form->pronamespace, NameStr(form->proname));
+  ReleaseSysCache(tuple);
+  return name;
 }
 
 bool IsCatalogSchema(Oid schema) {

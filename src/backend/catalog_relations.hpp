@@ -14,8 +14,8 @@ extern "C" {
 
 #include "core/statement.hpp"
 
-// What is known of one relation. `self` describes it under its own name; see ResolvedRelation for partitions.
-struct CatalogRelation {
+// What the cache knows of one relation. `self` describes it under its own name; see ResolvedRelation for partitions.
+struct RelationEntry {
   Oid relid;
   bool valid;         // false once a message has arrived: not handed out again
   uint64 serial;      // differs between any two entries ever made in this backend
@@ -30,18 +30,18 @@ struct CatalogRelation {
   uint64 root_serial;
   int* root_columns;  // of a partition: attribute number - 1 -> index into the root's columns, matched by name
   MemoryContext context;
-  CatalogRelation* next_retired;
+  RelationEntry* next_retired;
 };
 
 // A relation as abstractions name it: a partition is its topmost root.
 struct ResolvedRelation {
-  const CatalogRelation* self;  // null when the relation does not exist
-  const CatalogRelation* root;
+  const RelationEntry* self;  // null when the relation does not exist
+  const RelationEntry* root;
   const int* columns;           // attribute number - 1 of the relation -> index into root->self.columns or -1
 };
 
 // The entry of a relation, without following partitions; null when it does not exist. May raise on catalog errors.
-const CatalogRelation* FindRelation(Oid relid);
+const RelationEntry* FindRelation(Oid relid);
 
 ResolvedRelation ResolveRelation(Oid relid);
 
@@ -57,6 +57,10 @@ const char* QuoteName(const char* name);
 
 // The name under which abstractions write a schema: quoted, pg_temp for every temporary one; palloc'd.
 const char* CanonicalSchema(Oid schema);
+
+// The name under which abstractions write a function: quoted, with its schema when that is not pg_catalog; empty when the
+// function does not exist. palloc'd.
+const char* CanonicalFunction(Oid function);
 
 // True for pg_catalog, information_schema, pg_toast and the extension's own schema.
 bool IsCatalogSchema(Oid schema);

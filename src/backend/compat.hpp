@@ -9,6 +9,7 @@ extern "C" {
 #include "postgres.h"
 
 #include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
@@ -16,6 +17,7 @@ extern "C" {
 #if PG_VERSION_NUM >= 160000
 #include "parser/parse_relation.h"
 #endif
+#include "utils/acl.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 }
@@ -120,6 +122,15 @@ inline Node* GroupingExpression(RangeTblEntry* rte, int attno) {
   (void)attno;
 #endif
   return nullptr;
+}
+
+// True when a role has USAGE on a schema.
+inline bool MayUseSchema(Oid schema, Oid role) {
+#if PG_VERSION_NUM >= 160000
+  return object_aclcheck(NamespaceRelationId, schema, role, ACL_USAGE) == ACLCHECK_OK;
+#else
+  return pg_namespace_aclcheck(schema, role, ACL_USAGE) == ACLCHECK_OK;
+#endif
 }
 
 // Parse analysis of one raw statement in which $1, $2, ... may stand for values of any type.

@@ -119,7 +119,7 @@ Datum ps_protect(PG_FUNCTION_ARGS) {
               "VALUES ($1::pg_catalog.oid::pg_catalog.regclass, $2, $3::pg_catalog.name[], $4)",
               4, args);
   // Rates are against the declared subject, which may be another one now.
-  RunInternal("DELETE FROM privacy_score.rate WHERE $1 IS NOT NULL AND relation_name = $2", 2, args);
+  RunInternal("DELETE FROM privacy_score.rate WHERE relation_name = $2", 2, args);
   LeaveInternal(&scope);
   NoteModelChange();
   PG_RETURN_VOID();
@@ -134,7 +134,7 @@ Datum ps_unprotect(PG_FUNCTION_ARGS) {
   EnterInternal(&scope);
   const uint64 removed = RunInternal(
       "DELETE FROM privacy_score.protected_relation WHERE relation = $1::pg_catalog.oid OR name = $2", 2, args);
-  RunInternal("DELETE FROM privacy_score.rate WHERE $1 IS NOT NULL AND relation_name = $2", 2, args);
+  RunInternal("DELETE FROM privacy_score.rate WHERE relation_name = $2", 2, args);
   LeaveInternal(&scope);
   if (removed == 0)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -156,7 +156,7 @@ Datum ps_confirm_dependency(PG_FUNCTION_ARGS) {
 Datum ps_withdraw_dependency(PG_FUNCTION_ARGS) {
   ChangeDependency(fcinfo,
                    "DELETE FROM privacy_score.dependency "
-                   "WHERE relation_name = $1 AND determinant = $2 AND dependent = $3 AND $4 IS NOT NULL");
+                   "WHERE relation_name = $1 AND determinant = $2 AND dependent = $3");
   PG_RETURN_VOID();
 }
 

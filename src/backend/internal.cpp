@@ -53,7 +53,7 @@ namespace {
 int ExecuteInternal(const char* sql, int nargs, const char* const* args, bool read_only) {
   Oid types[12];
   Datum values[12];
-  char nulls[12];
+  char nulls[12] = {};
   Assert(nargs <= 12);
   for (int i = 0; i < nargs; ++i) {
     types[i] = TEXTOID;

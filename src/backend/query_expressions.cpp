@@ -13,9 +13,7 @@
 extern "C" {
 #include "access/htup_details.h"
 #include "access/sysattr.h"
-#include "catalog/pg_namespace.h"
 #include "catalog/pg_operator.h"
-#include "catalog/pg_proc.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
@@ -60,17 +58,7 @@ ps::Expr* BuildOther(Scope* scope, Node* node) {
   return expr;
 }
 
-// A function's name, with its schema when that is not pg_catalog.
-std::string_view FunctionName(Scope* scope, Oid function) {
-  HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-  if (!HeapTupleIsValid(tuple)) return {};
-  auto* form = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple));
-  const char* name = QuoteName(NameStr(form->proname));
-  if (form->pronamespace != PG_CATALOG_NAMESPACE) name = psprintf("%s.%s", CanonicalSchema(form->pronamespace), name);
-  const std::string_view copy = scope->arena->Copy(name);
-  ReleaseSysCache(tuple);
-  return copy;
-}
+std::string_view FunctionName(Scope* scope, Oid function) { return scope->arena->Copy(CanonicalFunction(function)); }
 
 bool IsEqualityOperator(Oid opno) {
   HeapTuple tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(opno));
@@ -238,7 +226,6 @@ ps::Expr* BuildSubLink(Scope* scope, SubLink* link) {
       break;
     case ANY_SUBLINK:
     case ALL_SUBLINK:
-    case ROWCOMPARE_SUBLINK:
       expr->use = ps::SubqueryUse::kMember;
       break;
     default:

@@ -20,7 +20,7 @@ namespace ps = privacy_score;
 namespace {
 
 // A relation as the statement sees it: shared with the cache but for what depends on the role.
-ps::Relation* BuildRelation(Scope* scope, const CatalogRelation* root) {
+ps::Relation* BuildRelation(Scope* scope, const RelationEntry* root) {
   auto* relation = scope->arena->New<ps::Relation>();
   *relation = root->self;
   relation->own = root->owner == GetUserId();
@@ -139,7 +139,7 @@ void FillFunctions(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
 // its place with row security policies, which do not count; of the two the policies win.
 void AddBarrierConditions(Scope* scope, RangeTblEntry* rte) {
   if (rte->securityQuals == NIL) return;
-  const CatalogRelation* relation = FindRelation(rte->relid);
+  const RelationEntry* relation = FindRelation(rte->relid);
   if (relation == nullptr || relation->row_security) return;
   ListCell* cell;
   foreach (cell, rte->securityQuals) AddExpr(scope, &scope->result->conditions, static_cast<Node*>(lfirst(cell)));

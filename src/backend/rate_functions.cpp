@@ -6,6 +6,7 @@
 #include "relation_rates.hpp"
 
 extern "C" {
+#include "access/relation.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "commands/seclabel.h"
@@ -25,6 +26,7 @@ PG_FUNCTION_INFO_V1(ps_query_identification);
 PG_FUNCTION_INFO_V1(ps_compare_queries);
 }
 
+#include "core/equivalence.hpp"
 #include "core/relationships.hpp"
 #include "core_call.hpp"
 
@@ -132,6 +134,20 @@ RelationEntropies MeasurePairs(Oid relation) {
   return all;
 }
 
+// The same for core; called within CallCore.
+privacy_score::AttributeEntropies EntropiesOf(const RelationEntropies* all) {
+  privacy_score::AttributeEntropies entropies;
+  const auto count = static_cast<std::size_t>(all->count);
+  entropies.rows = all->rows;
+  entropies.pair.assign(count, std::vector<double>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    entropies.names.emplace_back(all->names[i]);
+    entropies.single.push_back(all->single[i]);
+    for (std::size_t k = 0; k < i; ++k) entropies.pair[i][k] = entropies.pair[k][i] = all->pair[k * count + i];
+  }
+  return entropies;
+}
+
 }  // namespace
 
 // discrimination_rate(relation, attribute, target)
@@ -196,8 +212,8 @@ Datum ps_attribute_relationships(PG_FUNCTION_ARGS) {
   const RelationEntropies all = MeasurePairs(relation);
   auto* rows = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
   CallCoreOrRaise([&] {
-    rows->Reset(new privacy_score::ResultTable(privacy_score::RelationshipRows(
-        privacy_score::MakeEntropyTable(all.names, all.single, all.pair, all.count, all.rows), tolerance)));
+    rows->Reset(new privacy_score::ResultTable(privacy_score::AttributeRelationships(
+        EntropiesOf(&all), tolerance)));
   });
   PutResult(fcinfo, *rows->object);
   return Datum(0);
@@ -210,8 +226,7 @@ Datum ps_attribute_relationships_dot(PG_FUNCTION_ARGS) {
   const RelationEntropies all = MeasurePairs(relation);
   auto* text = NewCoreHolder<std::string>(CurrentMemoryContext);
   CallCoreOrRaise([&] {
-    text->Reset(new std::string(privacy_score::RelationshipDot(
-        name, privacy_score::MakeEntropyTable(all.names, all.single, all.pair, all.count, all.rows))));
+    text->Reset(new std::string(privacy_score::RelationshipsDot(EntropiesOf(&all), name)));
   });
   PG_RETURN_TEXT_P(cstring_to_text_with_len(text->object->data(), static_cast<int>(text->object->size())));
 }

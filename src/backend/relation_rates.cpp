@@ -151,12 +151,10 @@ double RelationRate(Oid relation, const Bitmapset* attributes, const Bitmapset* 
 Bitmapset* SubjectOf(Oid relation) {
   InternalScope scope;
   EnterInternal(&scope);
-  MemoryContext old = CurrentMemoryContext;
   const char* args[] = {TextOfOid(relation)};
   const char* text = InternalValue("SELECT pg_catalog.array_to_string(privacy_score.subject_attributes($1::pg_catalog.oid), ',')",
                                    1, args);
   LeaveInternal(&scope);
-  MemoryContextSwitchTo(old);
   Bitmapset* subject = nullptr;
   while (text != nullptr && *text != '\0') {
     char* end;

@@ -33,7 +33,7 @@ void PutField(StringInfo wire, const char* text) {
 void AppendQuery(StringInfo wire, const char* sql, int nargs, const char* const* args) {
   Oid types[8];
   Datum values[8];
-  char nulls[8];
+  char nulls[8] = {};
   Assert(nargs <= 8);
   for (int i = 0; i < nargs; ++i) {
     types[i] = TEXTOID;
@@ -63,7 +63,7 @@ void AppendRow(StringInfo wire, int columns, const char* const* fields) {
   for (int i = 0; i < columns; ++i) PutField(wire, fields[i]);
 }
 
-void PutResult(FunctionCallInfo fcinfo, const privacy_score::ResultTable& result) {
+void PutResult(FunctionCallInfo fcinfo, const privacy_score::ResultTable& result, int left_out) {
   InitMaterializedSRF(fcinfo, 0);
   auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   AttInMetadata* meta = TupleDescGetAttInMetadata(info->setDesc);
@@ -71,9 +71,14 @@ void PutResult(FunctionCallInfo fcinfo, const privacy_score::ResultTable& result
   char** fields = static_cast<char**>(palloc(sizeof(char*) * columns));
   for (const auto& row : result.rows) {
     CHECK_FOR_INTERRUPTS();
-    if (static_cast<int>(row.size()) != columns)
-      elog(ERROR, "result has %d fields, not %d", static_cast<int>(row.size()), columns);
-    for (int i = 0; i < columns; ++i) fields[i] = row[i] ? const_cast<char*>(row[i]->c_str()) : nullptr;
+    const int given = static_cast<int>(row.size());
+    if (given != columns + (left_out >= 0 ? 1 : 0)) elog(ERROR, "result has %d fields, not %d", given, columns);
+    int column = 0;
+    for (int i = 0; i < given; ++i) {
+      if (i == left_out) continue;
+      const auto& field = row[static_cast<std::size_t>(i)];
+      fields[column++] = field ? const_cast<char*>(field->c_str()) : nullptr;
+    }
     HeapTuple tuple = BuildTupleFromCStrings(meta, fields);
     tuplestore_puttuple(info->setResult, tuple);
     heap_freetuple(tuple);

@@ -29,4 +29,5 @@ inline std::string_view WireBytes(const StringInfoData* wire) {
 }
 
 // Materialises `result` as the answer of a set-returning function; fields go through the column types' input functions.
-void PutResult(FunctionCallInfo fcinfo, const privacy_score::ResultTable& result);
+// `left_out` is a field of each row that the function does not show, -1 for none.
+void PutResult(FunctionCallInfo fcinfo, const privacy_score::ResultTable& result, int left_out = -1);

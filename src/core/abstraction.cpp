@@ -22,8 +22,8 @@ struct PosterMark {
 };
 
 // The published form does not tell L from O.
-constexpr PosterMark kPosterMarks[] = {{Mark::kProjected, ""}, {Mark::kTable, ""},    {Mark::kFilter, "_w"},
-                                       {Mark::kJoin, "_j"},    {Mark::kGroup, "_g"},  {Mark::kOrder, "_o"},
+constexpr PosterMark kPosterMarks[] = {{Mark::kProjected, ""}, {Mark::kTable, ""},   {Mark::kFilter, "_w"},
+                                       {Mark::kJoin, "_j"},    {Mark::kGroup, "_g"}, {Mark::kOrder, "_o"},
                                        {Mark::kWritten, "_s"}};
 
 // sum(a, b), count(*), row_number().

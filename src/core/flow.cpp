@@ -77,12 +77,18 @@ struct Task {
 
 std::string_view CommandWord(Command command) {
   switch (command) {
-    case Command::kSelect: return "select";
-    case Command::kInsert: return "insert";
-    case Command::kUpdate: return "update";
-    case Command::kDelete: return "delete";
-    case Command::kMerge: return "merge";
-    case Command::kCopy: return "copy";
+    case Command::kSelect:
+      return "select";
+    case Command::kInsert:
+      return "insert";
+    case Command::kUpdate:
+      return "update";
+    case Command::kDelete:
+      return "delete";
+    case Command::kMerge:
+      return "merge";
+    case Command::kCopy:
+      return "copy";
   }
   return "select";
 }
@@ -150,10 +156,18 @@ void Walk::Drain() {
     tasks_.pop_back();
     if (task.scope == nullptr) continue;
     switch (task.kind) {
-      case Task::kExecute: Execute(task.scope); break;
-      case Task::kFollow: Follow(task.scope, task.output, task.context); break;
-      case Task::kVisit: VisitExpr(task.scope, *task.expr, task.context); break;
-      case Task::kCondition: Condition(task.scope, *task.expr); break;
+      case Task::kExecute:
+        Execute(task.scope);
+        break;
+      case Task::kFollow:
+        Follow(task.scope, task.output, task.context);
+        break;
+      case Task::kVisit:
+        VisitExpr(task.scope, *task.expr, task.context);
+        break;
+      case Task::kCondition:
+        Condition(task.scope, *task.expr);
+        break;
     }
   }
 }
@@ -201,20 +215,29 @@ void Walk::Follow(Scope* scope, int output, Context context) {
 
 void Walk::VisitExpr(Scope* scope, const Expr& expr, Context context) {
   switch (expr.kind) {
-    case ExprKind::kConstant: break;
+    case ExprKind::kConstant:
+      break;
     case ExprKind::kColumn:
       if (expr.column >= 0) FlowItem({Outer(scope, expr.levels_up), expr.range}, expr.column, context);
       break;
-    case ExprKind::kWholeRow: FlowItem({Outer(scope, expr.levels_up), expr.range}, kAll, context); break;
+    case ExprKind::kWholeRow:
+      FlowItem({Outer(scope, expr.levels_up), expr.range}, kAll, context);
+      break;
     case ExprKind::kOutput:
       if (expr.column >= 0) PushFollow(scope, expr.column, context);
       break;
     case ExprKind::kAggregate:
-    case ExprKind::kWindow: VisitFunction(scope, expr, context); break;
-    case ExprKind::kSubquery: VisitSubquery(scope, expr, context); break;
+    case ExprKind::kWindow:
+      VisitFunction(scope, expr, context);
+      break;
+    case ExprKind::kSubquery:
+      VisitSubquery(scope, expr, context);
+      break;
     case ExprKind::kEquality:
     case ExprKind::kAnd:
-    case ExprKind::kOther: PushVisits(scope, expr.args, context); break;
+    case ExprKind::kOther:
+      PushVisits(scope, expr.args, context);
+      break;
   }
 }
 
@@ -241,7 +264,8 @@ void Walk::VisitFunction(Scope* scope, const Expr& expr, Context context) {
     case Mark::kFilter:
       if (hides) inner = Of(Mark::kNothing);
       break;
-    default: inner = Of(Mark::kNothing);
+    default:
+      inner = Of(Mark::kNothing);
   }
   push_args(inner);
   if (!functions_seen_.insert(&expr).second) return;
@@ -301,7 +325,9 @@ void Walk::FlowItem(Item item, int column, Context context) {
       if (range->relation != nullptr) EmitColumn(item, *range->relation, column, context);
       break;
     case RangeKind::kSubquery:
-    case RangeKind::kCte: PushFollow(scopes_.QueryOf(item, *range), column, context); break;
+    case RangeKind::kCte:
+      PushFollow(scopes_.QueryOf(item, *range), column, context);
+      break;
     case RangeKind::kFunction:
       ranges_referenced_.insert(range);
       if (Enter(range, kAll, context)) PushVisits(item.scope, range->args, context);
@@ -313,7 +339,8 @@ void Walk::FlowItem(Item item, int column, Context context) {
       else if (const Expr* value = range->args.At(column))
         pushed_.push_back({Task::kVisit, item.scope, value, kAll, context});
       break;
-    case RangeKind::kExcluded: break;
+    case RangeKind::kExcluded:
+      break;
   }
 }
 
@@ -333,7 +360,8 @@ void Walk::EmitColumn(Item item, const Relation& relation, int column, Context c
   if (column == kAll && !Enter(item.scope->ranges[static_cast<std::size_t>(item.range)], kAll, context)) return;
   const std::vector<std::string_view>& names = ColumnNames(relation);
   const int first = column == kAll ? 0 : column;
-  const int end = std::min(column == kAll ? static_cast<int>(names.size()) : column + 1, static_cast<int>(names.size()));
+  const int end =
+      std::min(column == kAll ? static_cast<int>(names.size()) : column + 1, static_cast<int>(names.size()));
   const ItemColumn* own = context.except == kNone ? nullptr : &own_values_[static_cast<std::size_t>(context.except)];
   Context arrived = Of(context.mark);
   arrived.function = context.function;

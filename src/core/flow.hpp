@@ -38,7 +38,7 @@ struct FunctionUse {
 };
 
 struct Flow {
-  std::string_view command;  // one lower-case word; empty when the abstraction is
+  std::string_view command;                                 // one lower-case word; empty when the abstraction is
   std::array<std::vector<std::string>, kNamedMarks> names;  // by mark: qualified names, perhaps repeated
   std::vector<FunctionUse> functions;
 

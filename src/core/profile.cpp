@@ -17,11 +17,11 @@ std::int64_t ToFixed(double score) { return std::llround(std::ldexp(score, kFrac
 
 void Profile::Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer) {
   const ScoreSettings& settings = scorer.settings();
-  queries_ += count;
   if (settings.pad || !HasPadding(recorded, settings.ngram_length)) {
     ngrams_.Add(Suffix(recorded, settings.ngram_length), count, scorer, ScoreLevel::kNGram);
   }
   statements_.Add(Suffix(recorded, 1), count, scorer, ScoreLevel::kStatement);
+  queries_ += count;
 }
 
 void Profile::Rescore(RoleScorer& scorer) {

@@ -138,9 +138,8 @@ int Scopes::KeyedItems(Scope* scope) {
   for (const auto& [range, entry] : by_item) {
     const std::unordered_set<int>& columns = entry.second;
     for (const Key* key : range->relation->keys) {
-      const bool whole =
-          key->size > 0 && std::all_of(key->columns, key->columns + key->size,
-                                       [&columns](int column) { return columns.count(column) > 0; });
+      const bool whole = key->size > 0 && std::all_of(key->columns, key->columns + key->size,
+                                                      [&columns](int column) { return columns.count(column) > 0; });
       if (!whole) continue;
       items.push_back(entry.first);
       break;

@@ -53,14 +53,17 @@ void RoleScorer::Build(Level& level, int length, const Baseline* baseline) {
   }
 }
 
-const Tokens& RoleScorer::TokensOf(AbstractionId id) const {
-  static const Tokens kNone;
-  if (id == 0) return kNone;
+const Tokens* RoleScorer::FindTokens(AbstractionId id) const {
+  if (id == 0) return &no_tokens_;
   if (defined_ != nullptr) {
     const auto found = defined_->find(id);
-    if (found != defined_->end()) return found->second;
+    if (found != defined_->end()) return &found->second;
   }
-  if (const Tokens* tokens = model().FindTokens(id)) return *tokens;
+  return model().FindTokens(id);
+}
+
+const Tokens& RoleScorer::TokensOf(AbstractionId id) const {
+  if (const Tokens* tokens = FindTokens(id)) return *tokens;
   throw Error("XX001", "abstraction " + std::to_string(id) + " is not known");
 }
 
@@ -69,8 +72,7 @@ const Tokens& RoleScorer::TokensOf(AbstractionId id) const {
 ClassId RoleScorer::ClassOfId(AbstractionId id, bool may_be_unknown) {
   const auto found = class_by_id_.find(id);
   if (found != class_by_id_.end()) return found->second;
-  const bool known = (defined_ != nullptr && defined_->count(id) > 0) || model().FindTokens(id) != nullptr;
-  if (!known && may_be_unknown) return kEmptyClass;
+  if (may_be_unknown && FindTokens(id) == nullptr) return kEmptyClass;
   const ClassId class_id = pairs_.ClassOf(TokensOf(id));
   class_by_id_.emplace(id, class_id);
   return class_id;
@@ -246,16 +248,21 @@ RateBounds RoleScorer::BaselineRate() {
   return pairs_.rates().Combined(all);
 }
 
+std::string ReadableLine(const Tokens& tokens) {
+  std::string line;
+  for (const std::string& token : tokens) {
+    if (!line.empty()) line += ' ';
+    line += token;
+  }
+  return line;
+}
+
 std::vector<std::string> RoleScorer::ReadableForm(const NGram& ngram, ScoreLevel which) const {
   std::vector<std::string> lines;
   const int length = LengthOf(which);
   for (int k = kRecordedLength - length; k < kRecordedLength; ++k) {
-    std::string line;
-    for (const std::string& token : TokensOf(ngram[static_cast<std::size_t>(k)])) {
-      if (!line.empty()) line += ' ';
-      line += token;
-    }
-    lines.push_back(std::move(line));
+    const Tokens* tokens = FindTokens(ngram[static_cast<std::size_t>(k)]);
+    lines.push_back(tokens != nullptr ? ReadableLine(*tokens) : "unknown");
   }
   return lines;
 }

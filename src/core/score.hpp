@@ -46,6 +46,9 @@ struct NGramExplanation {
   std::vector<std::string> attributes;  // columns to which they are due, sorted
 };
 
+// One line for an abstraction: its tokens parted by blanks.
+std::string ReadableLine(const Tokens& tokens);
+
 class RoleScorer {
  public:
   // `defined` holds abstractions beyond those of the model; it may be null, must outlive the object and may grow. Throws
@@ -76,7 +79,9 @@ class RoleScorer {
 
   // The tokens of an abstraction; empty for padding. Throws Error XX001 when it is not known.
   const Tokens& TokensOf(AbstractionId id) const;
-  // One readable line an abstraction of the level: its tokens parted by blanks, empty for padding.
+  // Null when it is not known.
+  const Tokens* FindTokens(AbstractionId id) const;
+  // The readable line of each abstraction of the level; empty for padding, "unknown" where tokens were lost.
   std::vector<std::string> ReadableForm(const NGram& ngram, ScoreLevel level) const;
 
   // Rates that were wanted since the last call.
@@ -114,6 +119,7 @@ class RoleScorer {
 
   PairScorer pairs_;
   const TokenMap* defined_;
+  const Tokens no_tokens_;
   std::unordered_map<AbstractionId, ClassId> class_by_id_;
   Level ngrams_;
   Level statements_;

@@ -74,9 +74,9 @@ std::int64_t Fingerprint(const Tokens& tokens) {
 // The whole names of PostgreSQL's own functions, so that a user's function that is merely called alike hides nothing.
 bool HidesColumns(std::string_view name) {
   static const std::unordered_set<std::string_view> kHiding = {
-      "count",     "sum",        "avg",       "stddev",     "stddev_pop",     "stddev_samp", "variance",
-      "var_pop",   "var_samp",   "corr",      "covar_pop",  "covar_samp",     "regr_avgx",   "regr_avgy",
-      "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx",   "regr_sxy",    "regr_syy"};
+      "count",    "sum",        "avg",       "stddev",     "stddev_pop", "stddev_samp", "variance",   "var_pop",
+      "var_samp", "corr",       "covar_pop", "covar_samp", "regr_avgx",  "regr_avgy",   "regr_count", "regr_intercept",
+      "regr_r2",  "regr_slope", "regr_sxx",  "regr_sxy",   "regr_syy"};
   return kHiding.count(name) > 0;
 }
 

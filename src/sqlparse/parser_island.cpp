@@ -145,6 +145,9 @@ bool Count(Levels* levels, PgQuery__Token token) {
       level->joins = 0;
       ++level->arms;
       return true;
+    case PG_QUERY__TOKEN__SELECT:  // several nodes: the subquery, its statement, its target
+      level->operators += 2;
+      return true;
     case PG_QUERY__TOKEN__ICONST:
     case PG_QUERY__TOKEN__FCONST:
     case PG_QUERY__TOKEN__SCONST:

@@ -316,6 +316,7 @@ SELECT city, gender, count(*) FROM patients GROUP BY ROLLUP (city, gender)
 SELECT city, gender, grouping(city, gender) FROM patients GROUP BY CUBE (city, gender)
 SELECT city, gender FROM patients GROUP BY GROUPING SETS ((city), (gender, city), ())
 SELECT city FROM patients GROUP BY DISTINCT city, ROLLUP (city, zip)
+SELECT grouping(city) FROM patients GROUP BY ROLLUP (city)
 SELECT count(*) FROM patients GROUP BY ()
 SELECT id, last_name, avg(salary) FROM staff GROUP BY id
 SELECT p.id, count(*) FROM patients p JOIN billing b ON b.patient_id = p.id GROUP BY p.id

@@ -17,8 +17,8 @@ TEST(UnionTokens, SortsAndDropsRepeats) {
 }
 
 TEST(RevealedColumns, TakesProjectedFilteredGroupedAndLimitOrdering) {
-  const Tokens tokens = {"cmd:select", "f:count(*)", "g:a.g", "j:a.j", "l:a.l", "o:a.l", "o:a.o",
-                         "p:a.g",      "p:a.p",      "s:a.s", "t:a",   "w:a.w"};
+  const Tokens tokens = {"cmd:select", "f:count(*)", "g:a.g", "j:a.j", "l:a.l", "o:a.l",
+                         "o:a.o",      "p:a.g",      "p:a.p", "s:a.s", "t:a",   "w:a.w"};
   EXPECT_EQ(RevealedColumns(tokens, true), (Names{"a.g", "a.l", "a.p", "a.w"}));
   EXPECT_EQ(RevealedColumns(tokens, false), (Names{"a.g", "a.l", "a.p"}));
 }

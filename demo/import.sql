@@ -1,0 +1,45 @@
+-- import.sql - the server's own CSV log (psql variable log) as the rows that privacy_score.import_statements() takes.
+--
+-- Each connection of the replay carries its faked day and time in application_name. A statement is dated by its place in
+-- the session, twenty seconds after the one before it.
+
+CREATE EXTENSION IF NOT EXISTS file_fdw;
+CREATE SERVER server_log FOREIGN DATA WRAPPER file_fdw;
+
+CREATE FOREIGN TABLE demo.server_log (
+  log_time timestamptz,
+  user_name text,
+  database_name text,
+  process_id int,
+  connection_from text,
+  session_id text,
+  session_line_num bigint,
+  command_tag text,
+  session_start_time timestamptz,
+  virtual_transaction_id text,
+  transaction_id bigint,
+  error_severity text,
+  sql_state_code text,
+  message text,
+  detail text,
+  hint text,
+  internal_query text,
+  internal_query_pos int,
+  context text,
+  query text,
+  query_pos int,
+  location text,
+  application_name text,
+  backend_type text,
+  leader_pid int,
+  query_id bigint
+) SERVER server_log OPTIONS (filename :'log', format 'csv');
+
+-- A logged statement is "statement: SELECT ..." or, sent with parameters, "execute <name>: SELECT ...".
+CREATE VIEW demo.logged_statement AS
+  SELECT to_char(s.started, 'HH24:MI') AS session, l.user_name::name AS role,
+         s.started + interval '20 seconds' * row_number() OVER (PARTITION BY l.session_id ORDER BY l.session_line_num) AS at,
+         regexp_replace(l.message, '^(statement|execute [^:]*): ', '') AS sql
+    FROM demo.server_log l,
+         LATERAL (SELECT substr(l.application_name, 8)::timestamptz AS started) s
+   WHERE l.application_name LIKE 'replay %' AND l.message ~ '^(statement|execute [^:]*): ';

@@ -1,0 +1,177 @@
+/*
+ * baseline_functions.cpp - making, dropping and moving baselines. Baselines never learn by themselves.
+ */
+#include "internal.hpp"
+#include "live.hpp"
+#include "model_wire.hpp"
+#include "settings.hpp"
+
+extern "C" {
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/jsonb.h"
+
+PG_FUNCTION_INFO_V1(ps_set_baseline);
+PG_FUNCTION_INFO_V1(ps_drop_baseline);
+PG_FUNCTION_INFO_V1(ps_import_baseline);
+}
+
+#include <set>
+
+#include "core/history.hpp"
+#include "core_call.hpp"
+
+namespace {
+
+// The rows of a baseline as array literals for unnest.
+struct BaselineText {
+  std::string ngrams, ngram_counts, sets, set_counts;
+  std::int64_t sessions = 0;
+  std::int64_t distinct = 0;  // n-grams at the length in force
+};
+
+// Fills `text` from the sections of sessions.
+void Summarise(std::string_view sessions_wire, const privacy_score::ScoreSettings& settings, BaselineText* text) {
+  const privacy_score::BaselineRows rows = privacy_score::BaselineOfHistory(sessions_wire);
+  std::vector<std::string> ngrams, ngram_counts, sets, set_counts;
+  std::set<privacy_score::NGram> distinct;
+  for (const auto& row : rows.ngrams.rows) {
+    ngrams.push_back(*row[0]);
+    ngram_counts.push_back(*row[1]);
+    const privacy_score::NGram ngram = privacy_score::ParseNGram(*row[0]);
+    if (settings.pad || !privacy_score::HasPadding(ngram, settings.ngram_length))
+      distinct.insert(privacy_score::Suffix(ngram, settings.ngram_length));
+  }
+  for (const auto& row : rows.session_sets.rows) {
+    set_counts.push_back(*row[0]);
+    sets.push_back(*row[1]);
+  }
+  text->ngrams = privacy_score::ArrayText(ngrams);
+  text->ngram_counts = privacy_score::ArrayText(ngram_counts);
+  text->sets = privacy_score::ArrayText(sets);
+  text->set_counts = privacy_score::ArrayText(set_counts);
+  text->sessions = rows.sessions;
+  text->distinct = static_cast<std::int64_t>(distinct.size());
+}
+
+// Puts the older version out of force and returns the id of a new one. In an internal scope.
+char* NewBaseline(const char* role, const char* from_day, const char* to_day, const char* sessions,
+                  const char* made_by) {
+  const char* role_args[] = {role};
+  RunInternal("UPDATE privacy_score.baseline SET active = false WHERE role = $1::pg_catalog.name AND active", 1,
+              role_args);
+  const char* args[] = {role, from_day, to_day, sessions, made_by};
+  return InternalValue(
+      "INSERT INTO privacy_score.baseline (role, from_day, to_day, sessions, made_by) VALUES ($1::pg_catalog.name, "
+      "$2::pg_catalog.date, $3::pg_catalog.date, $4::pg_catalog.int8, $5::pg_catalog.name) RETURNING id",
+      5, args);
+}
+
+}  // namespace
+
+// set_baseline(role, from_day, to_day)
+Datum ps_set_baseline(PG_FUNCTION_ARGS) {
+  const char* role = NameStr(*PG_GETARG_NAME(0));
+  const char* from_day = DatumGetCString(DirectFunctionCall1(date_out, PG_GETARG_DATUM(1)));
+  const char* to_day = DatumGetCString(DirectFunctionCall1(date_out, PG_GETARG_DATUM(2)));
+  if (PG_GETARG_DATEADT(1) > PG_GETARG_DATEADT(2))
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("from_day must not be after to_day")));
+  const char* made_by = GetUserNameFromId(GetUserId(), false);
+  CoreHolder<BaselineText>* text = NewCoreHolder<BaselineText>(CurrentMemoryContext);
+  const privacy_score::ScoreSettings settings = ScoreSettingsInForce();
+  StringInfoData wire;
+  initStringInfo(&wire);
+  InternalScope scope;
+  EnterInternal(&scope);
+  AppendSessions(&wire, role, from_day, to_day);
+  CallCoreOrRaise([&] {
+    text->Reset(new BaselineText());
+    Summarise(WireBytes(&wire), settings, text->object);
+  });
+  if (text->object->sessions == 0)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("role \"%s\" has no recorded sessions from %s to %s", role, from_day, to_day),
+                    errhint("privacy_score.stat_days shows which days have been recorded; flush() writes the last "
+                            "second.")));
+  const char* id = NewBaseline(role, from_day, to_day, psprintf(INT64_FORMAT, text->object->sessions), made_by);
+  const char* ngrams[] = {id, text->object->ngrams.c_str(), text->object->ngram_counts.c_str()};
+  RunInternal("INSERT INTO privacy_score.baseline_ngram (baseline_id, ngram, count) SELECT $1::pg_catalog.int8, "
+              "u.n::pg_catalog.int8[], u.c FROM ROWS FROM (pg_catalog.unnest($2::text[]), "
+              "pg_catalog.unnest($3::pg_catalog.int8[])) u(n, c)",
+              3, ngrams);
+  const char* sets[] = {id, text->object->sets.c_str(), text->object->set_counts.c_str()};
+  RunInternal("INSERT INTO privacy_score.baseline_session (baseline_id, ids, count) SELECT $1::pg_catalog.int8, "
+              "u.n::pg_catalog.int8[], u.c FROM ROWS FROM (pg_catalog.unnest($2::text[]), "
+              "pg_catalog.unnest($3::pg_catalog.int8[])) u(n, c)",
+              3, sets);
+  LeaveInternal(&scope);
+  NoteModelChange();
+  PG_RETURN_INT64(text->object->distinct);
+}
+
+// drop_baseline(role)
+Datum ps_drop_baseline(PG_FUNCTION_ARGS) {
+  const char* args[] = {NameStr(*PG_GETARG_NAME(0))};
+  InternalScope scope;
+  EnterInternal(&scope);
+  const uint64 dropped = RunInternal(
+      "UPDATE privacy_score.baseline SET active = false WHERE role = $1::pg_catalog.name AND active", 1, args);
+  LeaveInternal(&scope);
+  if (dropped == 0)
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("role \"%s\" has no baseline", args[0]),
+                    errhint("privacy_score.stat_roles shows the baselines.")));
+  NoteModelChange();
+  PG_RETURN_VOID();
+}
+
+// import_baseline(baseline)
+Datum ps_import_baseline(PG_FUNCTION_ARGS) {
+  const char* text = JsonbToCString(nullptr, &PG_GETARG_JSONB_P(0)->root, VARSIZE(PG_GETARG_JSONB_P(0)));
+  const char* made_by = GetUserNameFromId(GetUserId(), false);
+  const char* args[] = {text};
+  InternalScope scope;
+  EnterInternal(&scope);
+  // Every part must have its type and hold what it refers to, before anything is written.
+  const char* valid = InternalValue(
+      "SELECT j->>'version' = '1' AND pg_catalog.jsonb_typeof(j->'role') = 'string' "
+      "AND pg_catalog.jsonb_typeof(j->'sessions') = 'number' "
+      "AND pg_catalog.jsonb_typeof(j->'from_day') = 'string' AND pg_catalog.jsonb_typeof(j->'to_day') = 'string' "
+      "AND pg_catalog.jsonb_typeof(j->'ngrams') = 'array' AND pg_catalog.jsonb_typeof(j->'session_sets') = 'array' "
+      "AND pg_catalog.jsonb_typeof(j->'abstractions') = 'array' "
+      "AND NOT EXISTS (SELECT FROM pg_catalog.jsonb_array_elements(j->'ngrams') n "
+      "WHERE pg_catalog.jsonb_typeof(n->'ngram') IS DISTINCT FROM 'array' "
+      "OR pg_catalog.jsonb_array_length(n->'ngram') <> 6 OR pg_catalog.jsonb_typeof(n->'count') IS DISTINCT FROM 'number')"
+      " FROM (SELECT $1::pg_catalog.jsonb AS j) x",
+      1, args);
+  if (valid == nullptr || strcmp(valid, "t") != 0)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("baseline is not of the form of export_baseline()"),
+                    errhint("Version 1 has role, from_day, to_day, sessions, ngrams, session_sets and abstractions.")));
+  const char* role = InternalValue("SELECT $1::pg_catalog.jsonb->>'role'", 1, args);
+  const char* from_day = InternalValue("SELECT $1::pg_catalog.jsonb->>'from_day'", 1, args);
+  const char* to_day = InternalValue("SELECT $1::pg_catalog.jsonb->>'to_day'", 1, args);
+  const char* sessions = InternalValue("SELECT $1::pg_catalog.jsonb->>'sessions'", 1, args);
+  const char* id = NewBaseline(role, from_day, to_day, sessions, made_by);
+  const char* rows[] = {text, id};
+  RunInternal("INSERT INTO privacy_score.abstraction (id, tokens, first_seen, last_seen) "
+              "SELECT (a->>'id')::pg_catalog.int8, ARRAY(SELECT t FROM pg_catalog.jsonb_array_elements_text(a->'tokens') "
+              "WITH ORDINALITY x(t, n) ORDER BY n), pg_catalog.now(), pg_catalog.now() "
+              "FROM pg_catalog.jsonb_array_elements($1::pg_catalog.jsonb->'abstractions') a ON CONFLICT DO NOTHING",
+              1, rows);
+  RunInternal("INSERT INTO privacy_score.baseline_session (baseline_id, count, ids) "
+              "SELECT $2::pg_catalog.int8, (s->>'count')::pg_catalog.int8, ARRAY(SELECT i::pg_catalog.int8 FROM "
+              "pg_catalog.jsonb_array_elements_text(s->'ids') i) "
+              "FROM pg_catalog.jsonb_array_elements($1::pg_catalog.jsonb->'session_sets') s",
+              2, rows);
+  const uint64 ngrams =
+      RunInternal("INSERT INTO privacy_score.baseline_ngram (baseline_id, ngram, count) "
+                  "SELECT $2::pg_catalog.int8, ARRAY(SELECT i::pg_catalog.int8 FROM "
+                  "pg_catalog.jsonb_array_elements_text(n->'ngram') WITH ORDINALITY x(i, o) ORDER BY o), "
+                  "(n->>'count')::pg_catalog.int8 FROM pg_catalog.jsonb_array_elements($1::pg_catalog.jsonb->'ngrams') n",
+                  2, rows);
+  LeaveInternal(&scope);
+  NoteModelChange();
+  PG_RETURN_INT64(static_cast<int64>(ngrams));
+}

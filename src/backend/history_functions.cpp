@@ -1,0 +1,244 @@
+/*
+ * history_functions.cpp - scores of recorded history, identification of abstractions, rates on demand.
+ *
+ * Each function gathers the model and the sessions as one buffer, lets core compute, and computes the rates that core
+ * found missing until none is left; then the answer is exact. The rates are kept in the table of rates, so live scores
+ * and scores of history rest on the same numbers.
+ */
+#include "internal.hpp"
+#include "live.hpp"
+#include "model_wire.hpp"
+#include "relation_rates.hpp"
+#include "settings.hpp"
+
+extern "C" {
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/guc.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+
+PG_FUNCTION_INFO_V1(ps_score);
+PG_FUNCTION_INFO_V1(ps_score_sessions);
+PG_FUNCTION_INFO_V1(ps_score_ngrams);
+PG_FUNCTION_INFO_V1(ps_explain_query);
+PG_FUNCTION_INFO_V1(ps_identifications);
+PG_FUNCTION_INFO_V1(ps_choose_ngram_length);
+PG_FUNCTION_INFO_V1(ps_analyze_relation);
+}
+
+#include "core/explain.hpp"
+#include "core/history.hpp"
+#include "core_call.hpp"
+#include "text_statements.hpp"
+
+namespace {
+
+using privacy_score::HistoryResult;
+using privacy_score::MissingRate;
+
+// Rounds of computing missing rates; each brings new ones only where a bound had hidden them.
+constexpr int kMostRounds = 16;
+
+char* DayArgument(FunctionCallInfo fcinfo, int index) {
+  return DatumGetCString(DirectFunctionCall1(date_out, PG_GETARG_DATUM(index)));
+}
+
+void CheckDays(FunctionCallInfo fcinfo, int first) {
+  if (PG_GETARG_DATEADT(first) > PG_GETARG_DATEADT(first + 1))
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("from_day must not be after to_day")));
+}
+
+void AppendSettings(StringInfo wire) {
+  const char* fields[] = {psprintf("%d", ps_settings.ngram_length),
+                          GetConfigOption("privacy_score.counting", false, false),
+                          GetConfigOption("privacy_score.compare", false, false),
+                          psprintf("%.17g", ps_settings.alpha),
+                          ps_settings.where_counts ? "t" : "f",
+                          ps_settings.pad ? "t" : "f",
+                          ps_settings.identifiers_count ? "t" : "f"};
+  AppendRow(wire, 7, fields);
+}
+
+// Computes the rates that core wants; returns false when there were none, or none could be computed.
+bool ComputeWanted(ComputedRates* computed, const std::vector<MissingRate>* missing) {
+  const int before = computed->count;
+  const std::size_t count = missing->size();
+  for (std::size_t i = 0; i < count; ++i) {
+    CHECK_FOR_INTERRUPTS();
+    ComputeMissingRate(computed, (*missing)[i].relation.c_str(), (*missing)[i].attributes.c_str());
+  }
+  return computed->count > before;
+}
+
+// Runs one function of core/history.hpp over a role's days until its rates are exact, and returns its rows.
+void ScoreHistory(FunctionCallInfo fcinfo, HistoryResult (*score)(std::string_view), int left_out) {
+  const char* role = NameStr(*PG_GETARG_NAME(0));
+  ReadableRole(role);
+  CheckDays(fcinfo, 1);
+  const char* from_day = DayArgument(fcinfo, 1);
+  const char* to_day = DayArgument(fcinfo, 2);
+  CoreHolder<HistoryResult>* result = NewCoreHolder<HistoryResult>(CurrentMemoryContext);
+  ComputedRates computed;
+  InitComputedRates(&computed);
+  for (int round = 0; round < kMostRounds; ++round) {
+    StringInfoData wire;
+    initStringInfo(&wire);
+    InternalScope scope;
+    EnterInternal(&scope);
+    AppendModel(&wire, ModelScope::kAll, &computed);
+    AppendSettings(&wire);
+    AppendSessions(&wire, role, from_day, to_day);
+    LeaveInternal(&scope);
+    CallCoreOrRaise([&] { result->Reset(new HistoryResult(score(WireBytes(&wire)))); });
+    pfree(wire.data);
+    if (!ComputeWanted(&computed, &result->object->missing)) break;
+  }
+  if (computed.count > 0) NoteModelChange();
+  PutResult(fcinfo, result->object->table, left_out);
+}
+
+}  // namespace
+
+// score(role, from_day, to_day)
+Datum ps_score(PG_FUNCTION_ARGS) {
+  ScoreHistory(fcinfo, privacy_score::ScoreDays, 0);
+  return Datum(0);
+}
+
+// score_sessions(role, from_day, to_day)
+Datum ps_score_sessions(PG_FUNCTION_ARGS) {
+  ScoreHistory(fcinfo, privacy_score::ScoreSessions, 0);
+  return Datum(0);
+}
+
+// score_ngrams(role, from_day, to_day)
+Datum ps_score_ngrams(PG_FUNCTION_ARGS) {
+  ScoreHistory(fcinfo, privacy_score::ScoreNGrams, 7);
+  return Datum(0);
+}
+
+// explain_query(sql, role)
+Datum ps_explain_query(PG_FUNCTION_ARGS) {
+  const char* role = NameStr(*PG_GETARG_NAME(1));
+  ReadableRole(role);
+  CoreHolder<privacy_score::Tokens>* tokens = TokensOfText(PG_GETARG_TEXT_PP(0));
+  CoreHolder<privacy_score::Explained>* explained = NewCoreHolder<privacy_score::Explained>(CurrentMemoryContext);
+  const privacy_score::ScoreSettings settings = ScoreSettingsInForce();
+  ComputedRates computed;
+  InitComputedRates(&computed);
+  for (int round = 0; round < kMostRounds; ++round) {
+    StringInfoData wire;
+    initStringInfo(&wire);
+    InternalScope scope;
+    EnterInternal(&scope);
+    AppendModel(&wire, ModelScope::kAll, &computed);
+    LeaveInternal(&scope);
+    CallCoreOrRaise([&] {
+      explained->Reset(new privacy_score::Explained(
+          privacy_score::ExplainQuery(WireBytes(&wire), role, settings, *tokens->object)));
+    });
+    if (!ComputeWanted(&computed, &explained->object->missing)) break;
+  }
+  PG_RETURN_DATUM(DirectFunctionCall1(jsonb_in, CStringGetDatum(explained->object->json.c_str())));
+}
+
+// identifications(): from the rates at hand; nothing is computed.
+Datum ps_identifications(PG_FUNCTION_ARGS) {
+  StringInfoData wire;
+  initStringInfo(&wire);
+  InternalScope scope;
+  EnterInternal(&scope);
+  AppendModel(&wire, ModelScope::kAll, nullptr);
+  AppendQuery(&wire, "SELECT id FROM privacy_score.abstraction ORDER BY id");
+  LeaveInternal(&scope);
+  CoreHolder<privacy_score::ResultTable>* rows = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
+  const bool where_counts = ps_settings.where_counts;
+  CallCoreOrRaise([&] {
+    using namespace privacy_score;
+    rows->Reset(new ResultTable());
+    WireReader reader(WireBytes(&wire));
+    const Model model = Model::Read(reader);
+    for (const Row& row : reader.Section(1)) {
+      const auto id = ParseInteger(*row[0]);
+      const Tokens* tokens = model.FindTokens(id);
+      if (tokens == nullptr) continue;
+      const Identification found = IdentificationOf(model, *tokens, where_counts);
+      std::optional<std::string> rate;
+      if (found.rate.exact()) rate = TextOf(found.rate.upper);
+      rows->object->rows.push_back({TextOf(id), rate});
+    }
+  });
+  PutResult(fcinfo, *rows->object);
+  return Datum(0);
+}
+
+// choose_ngram_length(role, from_day, to_day, longest)
+Datum ps_choose_ngram_length(PG_FUNCTION_ARGS) {
+  const char* role = NameStr(*PG_GETARG_NAME(0));
+  ReadableRole(role);
+  CheckDays(fcinfo, 1);
+  const int longest = PG_GETARG_INT32(3);
+  StringInfoData wire;
+  initStringInfo(&wire);
+  InternalScope scope;
+  EnterInternal(&scope);
+  AppendSessions(&wire, role, DayArgument(fcinfo, 1), DayArgument(fcinfo, 2));
+  LeaveInternal(&scope);
+  CoreHolder<privacy_score::ResultTable>* rows = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
+  const bool pad = ps_settings.pad;
+  CallCoreOrRaise([&] {
+    rows->Reset(new privacy_score::ResultTable(privacy_score::ChooseNGramLength(WireBytes(&wire), longest, pad)));
+  });
+  PutResult(fcinfo, *rows->object);
+  return Datum(0);
+}
+
+// analyze_relation(relation, attributes): forgets what is known of the sets and computes it again.
+Datum ps_analyze_relation(PG_FUNCTION_ARGS) {
+  if (PG_ARGISNULL(0))
+    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL")));
+  const Oid relation = PG_GETARG_OID(0);
+  RequireOwner(relation);
+  Oid output;
+  bool varlena;
+  getTypeOutputInfo(NAMEARRAYOID, &output, &varlena);
+  const char* args[] = {CanonicalRelationName(relation), TextOfOid(relation),
+                        PG_ARGISNULL(1) ? nullptr : OidOutputFunctionCall(output, PG_GETARG_DATUM(1))};
+  InternalScope scope;
+  EnterInternal(&scope);
+  StringInfoData sets;
+  initStringInfo(&sets);
+  // The wanted sets, each as "\x01"-joined qualified names.
+  AppendQuery(&sets,
+              "SELECT DISTINCT s FROM ("
+              "SELECT pg_catalog.array_to_string(r.attributes, pg_catalog.chr(1)) AS s FROM privacy_score.rate r "
+              "WHERE r.relation_name = $1 AND $3 IS NULL "
+              "UNION ALL SELECT a.name FROM privacy_score.model_attribute a "
+              "WHERE a.relation = $2::pg_catalog.oid AND $3 IS NULL "
+              "UNION ALL SELECT pg_catalog.string_agg(a.name, pg_catalog.chr(1) ORDER BY a.name COLLATE \"C\") "
+              "FROM privacy_score.model_attribute a WHERE a.relation = $2::pg_catalog.oid "
+              "AND a.attname = ANY ($3::pg_catalog.name[])) x WHERE s IS NOT NULL",
+              3, args);
+  LeaveInternal(&scope);
+  CoreHolder<std::vector<MissingRate>>* wanted = NewCoreHolder<std::vector<MissingRate>>(CurrentMemoryContext);
+  CallCoreOrRaise([&] {
+    wanted->Reset(new std::vector<MissingRate>());
+    privacy_score::WireReader reader(WireBytes(&sets));
+    for (const auto& row : reader.Section(1)) wanted->object->push_back({args[0], std::string(*row[0])});
+  });
+  if (wanted->object->empty())
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("relation \"%s\" is not protected, or has none of these columns", get_rel_name(relation)),
+                    errhint("Declare it with privacy_score.protect().")));
+  ComputedRates computed;
+  InitComputedRates(&computed);
+  ComputeWanted(&computed, wanted->object);
+  NoteModelChange();
+  PG_RETURN_INT32(computed.count);
+}

@@ -1,0 +1,45 @@
+/*
+ * explain.hpp - why a statement or an n-gram scores what it scores, as JSON.
+ *
+ * Keys in snake_case, "version": 1. Every number is the one that the score itself uses.
+ */
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "score.hpp"
+
+namespace privacy_score {
+
+// A JSON text and the rates that must be computed before it is exact.
+struct Explained {
+  std::string json;
+  std::vector<MissingRate> missing;
+};
+
+// Explains one statement against the role's baseline at n = 1: what it reveals, how far that identifies (all columns
+// count: DRSQL), relation by relation, what it is nearest to, delta, tau with p(y) of each new column.
+// `model_wire` holds the sections of Model::Read. Throws Error 22023 on bad settings, XX001 on damaged bytes.
+Explained ExplainQuery(std::string_view model_wire, std::string_view role, const ScoreSettings& settings,
+                       const Tokens& tokens);
+
+// Explains the n-gram of these statements (settings.ngram_length of them, oldest first; empty tokens are padding).
+Explained ExplainNGram(std::string_view model_wire, std::string_view role, const ScoreSettings& settings,
+                       const std::vector<Tokens>& places);
+
+// The JSON of an n-gram that has been observed: ngram, known, nearest, deltas, attributes, score, estimated.
+std::string NGramJson(RoleScorer& scorer, const NGram& ngram);
+
+// DRSQL of the tokens: CDR of all that they reveal, identifiers included, relation by relation combined.
+struct Identification {
+  RateBounds rate;
+  std::vector<MissingRate> missing;
+};
+Identification IdentificationOf(const Model& model, const Tokens& tokens, bool where_counts);
+
+// CDR of everything the role's baseline reveals; a warning is due above .95.
+Identification BaselineIdentification(std::string_view model_wire, std::string_view role, const ScoreSettings& settings);
+
+}  // namespace privacy_score

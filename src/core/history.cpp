@@ -1,0 +1,266 @@
+/*
+ * history.cpp - scores computed from the stored history.
+ */
+#include "history.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "error.hpp"
+#include "profile.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+constexpr double kChosenFactor = 1.5;
+constexpr double kChosenSlack = .05;
+
+using ResultRow = std::vector<std::optional<std::string>>;
+
+std::string String(const Field& field) {
+  if (!field) throw Error("XX001", "could not read internal data: unexpected NULL");
+  return std::string(*field);
+}
+
+// All that a call reads.
+struct Input {
+  std::shared_ptr<const Model> model;
+  ScoreSettings settings;
+  std::vector<HistorySession> sessions;
+};
+
+Input ReadInput(std::string_view wire) {
+  WireReader reader(wire);
+  Input input;
+  input.model = std::make_shared<const Model>(Model::Read(reader));
+  input.settings = ReadSettings(reader);
+  input.sessions = ReadSessions(reader);
+  return input;
+}
+
+// The scorers of the roles, made when first asked for.
+class Scorers {
+ public:
+  explicit Scorers(const Input& input) : input_(input) {}
+
+  RoleScorer& For(const std::string& role) {
+    auto& scorer = scorers_[role];
+    if (!scorer) scorer = std::make_unique<RoleScorer>(input_.model, role, input_.settings);
+    return *scorer;
+  }
+
+  std::vector<MissingRate> TakeMissing() {
+    std::set<std::pair<std::string, std::string>> all;
+    for (auto& [role, scorer] : scorers_) {
+      for (MissingRate& rate : scorer->TakeMissing()) all.emplace(std::move(rate.relation), std::move(rate.attributes));
+    }
+    std::vector<MissingRate> missing;
+    for (const auto& [relation, attributes] : all) missing.push_back({relation, attributes});
+    return missing;
+  }
+
+ private:
+  const Input& input_;
+  std::map<std::string, std::unique_ptr<RoleScorer>> scorers_;
+};
+
+void AddTo(Profile& profile, const Sequence& sequence, RoleScorer& scorer) {
+  ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count) { profile.Add(ngram, count, scorer); });
+}
+
+// The sessions of each role and day.
+std::map<std::pair<std::string, std::string>, std::vector<const Sequence*>> ByDay(const Input& input) {
+  std::map<std::pair<std::string, std::string>, std::vector<const Sequence*>> days;
+  for (const HistorySession& session : input.sessions) days[{session.role, session.day}].push_back(&session.sequence);
+  return days;
+}
+
+void AppendFigures(ResultRow& row, const SessionSummary& summary) {
+  for (const std::int64_t number : {summary.queries, summary.ngrams, summary.mismatched}) row.push_back(TextOf(number));
+  for (const double number : {summary.score, summary.max_score, summary.tight_max, summary.normalised}) {
+    row.push_back(TextOf(number));
+  }
+}
+
+}  // namespace
+
+ScoreSettings ReadSettings(WireReader& reader) {
+  const auto rows = reader.Section(7);
+  if (rows.size() != 1) throw Error("XX001", "could not read internal data: not one row of settings");
+  const Row& row = rows.front();
+  const auto one_of = [](const Field& field, const char* name, const char* first, const char* second) {
+    const std::string text = String(field);
+    if (text != first && text != second) {
+      throw InvalidValue(std::string(name) + " must be " + first + " or " + second + ", not \"" + text + "\"");
+    }
+    return text == second;
+  };
+  ScoreSettings settings;
+  settings.ngram_length =
+      static_cast<int>(std::clamp<std::int64_t>(ParseInteger(String(row[0])), 0, kRecordedLength + 1));
+  settings.counting =
+      one_of(row[1], "counting", "set", "multiset") ? ScoreSettings::kMultiset : ScoreSettings::kSet;
+  settings.compare =
+      one_of(row[2], "compare", "positionwise", "union") ? ScoreSettings::kUnion : ScoreSettings::kPositionwise;
+  settings.alpha = ParseDouble(String(row[3]));
+  settings.where_counts = ParseBool(String(row[4]));
+  settings.pad = ParseBool(String(row[5]));
+  settings.identifiers_count = ParseBool(String(row[6]));
+  CheckSettings(settings);
+  return settings;
+}
+
+std::vector<HistorySession> ReadSessions(WireReader& reader) {
+  std::vector<HistorySession> sessions;
+  for (const Row& row : reader.Section(6)) {
+    HistorySession part{ParseInteger(String(row[0])), String(row[1]), String(row[2]),
+                        row[3] ? String(row[3]) : std::string(), {}};
+    const bool continued =
+        !sessions.empty() && std::tie(sessions.back().session_key, sessions.back().role, sessions.back().day) ==
+                                 std::tie(part.session_key, part.role, part.day);
+    if (!continued) sessions.push_back(std::move(part));
+    AppendStored(sessions.back().sequence, String(row[4]), String(row[5]));
+  }
+  return sessions;
+}
+
+HistoryResult ScoreDays(std::string_view wire) {
+  const Input input = ReadInput(wire);
+  Scorers scorers(input);
+  HistoryResult result;
+  Profile cumulative;
+  std::string last_role;
+  for (const auto& [role_and_day, sequences] : ByDay(input)) {
+    const auto& [role, day] = role_and_day;
+    if (result.table.rows.empty() || role != last_role) cumulative = Profile();
+    last_role = role;
+    RoleScorer& scorer = scorers.For(role);
+    Profile profile;
+    for (const Sequence* sequence : sequences) {
+      AddTo(profile, *sequence, scorer);
+      AddTo(cumulative, *sequence, scorer);
+    }
+    const SessionSummary summary = profile.Summary();
+    ResultRow row{role, day};
+    AppendFigures(row, summary);
+    row.push_back(TextOf(cumulative.Summary().score));
+    row.push_back(TextOf(summary.statement_score));
+    result.table.rows.push_back(std::move(row));
+  }
+  result.missing = scorers.TakeMissing();
+  return result;
+}
+
+HistoryResult ScoreSessions(std::string_view wire) {
+  const Input input = ReadInput(wire);
+  Scorers scorers(input);
+  HistoryResult result;
+  for (const HistorySession& session : input.sessions) {
+    Profile profile;
+    AddTo(profile, session.sequence, scorers.For(session.role));
+    const SessionSummary summary = profile.Summary();
+    ResultRow row{session.role, session.day, session.session};
+    AppendFigures(row, summary);
+    row.push_back(TextOf(summary.statement_score));
+    result.table.rows.push_back(std::move(row));
+  }
+  result.missing = scorers.TakeMissing();
+  return result;
+}
+
+HistoryResult ScoreNGrams(std::string_view wire) {
+  const Input input = ReadInput(wire);
+  Scorers scorers(input);
+  using SortKey = std::tuple<std::string, double, std::vector<std::string>, std::string>;
+  std::vector<std::pair<SortKey, ResultRow>> rows;
+  for (const auto& [role_and_day, sequences] : ByDay(input)) {
+    const auto& [role, day] = role_and_day;
+    RoleScorer& scorer = scorers.For(role);
+    Profile profile;
+    for (const Sequence* sequence : sequences) AddTo(profile, *sequence, scorer);
+    for (const auto& [ngram, entry] : profile.ngrams()) {
+      if (entry.score.matched) continue;
+      const NGramExplanation explained = scorer.Explain(ngram, ScoreLevel::kNGram);
+      std::vector<std::string> lines = scorer.ReadableForm(ngram, ScoreLevel::kNGram);
+      ResultRow row{day,
+                    ArrayText(lines),
+                    TextOf(entry.count),
+                    ArrayText(scorer.ReadableForm(explained.nearest, ScoreLevel::kNGram)),
+                    TextOf(entry.score.score),
+                    ArrayText(explained.deltas),
+                    ArrayText(explained.attributes),
+                    role};
+      rows.emplace_back(SortKey{day, -entry.score.score, std::move(lines), role}, std::move(row));
+    }
+  }
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  HistoryResult result;
+  for (auto& [key, row] : rows) result.table.rows.push_back(std::move(row));
+  result.missing = scorers.TakeMissing();
+  return result;
+}
+
+BaselineRows BaselineOfHistory(std::string_view sessions_wire) {
+  WireReader reader(sessions_wire);
+  std::vector<Sequence> sequences;
+  for (HistorySession& session : ReadSessions(reader)) sequences.push_back(std::move(session.sequence));
+  return BaselineOf(sequences);
+}
+
+ResultTable ChooseNGramLength(std::string_view sessions_wire, int longest, bool pad) {
+  if (longest < 1 || longest > kRecordedLength) {
+    throw InvalidValue("longest n-gram length must be between 1 and " + std::to_string(kRecordedLength) + ", not " +
+                       std::to_string(longest));
+  }
+  WireReader reader(sessions_wire);
+  const auto sessions = ReadSessions(reader);
+  std::vector<double> rates;
+  std::size_t days_seen = 0;
+  for (int length = 1; length <= longest; ++length) {
+    std::map<std::string, std::unordered_map<NGram, std::int64_t, NGramHash>> days;
+    std::unordered_map<NGram, int, NGramHash> days_with;
+    for (const HistorySession& session : sessions) {
+      auto& day = days[session.day];
+      ForEachNGram(session.sequence, [&](const NGram& recorded, std::int64_t count) {
+        if (!pad && HasPadding(recorded, length)) return;
+        auto& occurrences = day[Suffix(recorded, length)];
+        if (occurrences == 0) ++days_with[Suffix(recorded, length)];
+        occurrences += count;
+      });
+    }
+    double sum = 0;
+    std::size_t counted = 0;
+    for (const auto& [day, ngrams] : days) {
+      std::int64_t total = 0;
+      std::int64_t alone = 0;
+      for (const auto& [ngram, count] : ngrams) {
+        total += count;
+        if (days_with.at(ngram) == 1) alone += count;
+      }
+      if (total == 0) continue;
+      ++counted;
+      sum += static_cast<double>(alone) / static_cast<double>(total);
+    }
+    days_seen = std::max(days_seen, counted);
+    rates.push_back(counted > 0 ? sum / static_cast<double>(counted) : 0);
+  }
+  int chosen = 1;
+  for (int length = 1; length <= longest; ++length) {
+    if (rates[static_cast<std::size_t>(length - 1)] <= kChosenFactor * rates.front() + kChosenSlack) chosen = length;
+  }
+  if (days_seen < 2) chosen = std::min(2, longest);
+  ResultTable table;
+  for (int length = 1; length <= longest; ++length) {
+    table.rows.push_back({TextOf(std::int64_t{length}), TextOf(rates[static_cast<std::size_t>(length - 1)]),
+                          std::string(length == chosen ? "t" : "f")});
+  }
+  return table;
+}
+
+}  // namespace privacy_score

@@ -1,0 +1,29 @@
+/*
+ * analyse.hpp - SQL text to Statements and tokens. The front end for logs and ad-hoc text; never calls the server.
+ */
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/abstraction.hpp"
+#include "core/arena.hpp"
+#include "core/statement.hpp"
+#include "sqlparse/catalog.hpp"
+
+namespace privacy_score {
+
+// The statements of `sql` (UTF-8), with the names that `catalog` knows. Text that does not parse, or is nested too
+// deeply, is one Statement with `unparsed`. Names that the catalog never answered are added to `missing` (may be null)
+// and meanwhile treated as if they did not exist. The statements live in `arena` and do not point into `catalog`.
+std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog, Arena& arena,
+                                   std::vector<MissingName>* missing);
+
+// The union of the tokens of all statements in `sql`.
+Tokens AbstractText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing = nullptr);
+
+// The published form; of several statements each, with a space between.
+std::string PosterText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing = nullptr);
+
+}  // namespace privacy_score

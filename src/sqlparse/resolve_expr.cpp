@@ -1,0 +1,189 @@
+/*
+ * resolve_expr.cpp - expressions. Most kinds only pass on what their arguments read.
+ */
+#include <initializer_list>
+
+#include "sqlparse/resolver.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+bool IsRow(const Node* node) { return node != nullptr && node->node_case == PG_QUERY__NODE__NODE_ROW_EXPR; }
+
+NodeList RowOf(const Node* node) { return {node->row_expr->args, node->row_expr->n_args}; }
+
+bool IsEqualSign(const PgQuery__AExpr& expr) { return expr.n_name > 0 && TextOf(expr.name[expr.n_name - 1]) == "="; }
+
+}  // namespace
+
+Expr* Resolver::ColumnAt(int range, int column, int levels_up) {
+  Expr* expr = NewExpr(ExprKind::kColumn);
+  expr->range = range;
+  expr->column = column;
+  expr->levels_up = levels_up;
+  return expr;
+}
+
+// An expression of which only the arguments matter; constants among them are dropped.
+Expr* Resolver::Other(const std::vector<Expr*>& args) {
+  Expr* other = nullptr;
+  for (Expr* arg : args) {
+    if (arg == nullptr || arg->kind == ExprKind::kConstant) continue;
+    if (other == nullptr) other = NewExpr(ExprKind::kOther);
+    other->args.Add(arg);
+  }
+  return other == nullptr ? NewExpr(ExprKind::kConstant) : other;
+}
+
+Expr* Resolver::OtherOf(Level* level, std::initializer_list<const Node*> nodes) {
+  std::vector<Expr*> args;
+  for (const Node* node : nodes)
+    if (node != nullptr) args.push_back(Expression(level, node));
+  return Other(args);
+}
+
+Expr* Resolver::OtherOf(Level* level, NodeList nodes) {
+  std::vector<Expr*> args;
+  for (const Node* node : nodes) {
+    args.push_back(Expression(level, node));
+    if (args.back()->kind == ExprKind::kConstant) args.pop_back();  // long lists of constants take no memory
+  }
+  return Other(args);
+}
+
+Expr* Resolver::Equality(Expr* left, Expr* right) {
+  Expr* equality = NewExpr(ExprKind::kEquality);
+  equality->args.Add(left);
+  equality->args.Add(right);
+  return equality;
+}
+
+Expr* Resolver::Clone(const Expr* expr, int levels_up) {
+  Depth depth(this);
+  Expr* copy = NewExpr(expr->kind);
+  *copy = *expr;
+  copy->next = nullptr;
+  if (copy->kind == ExprKind::kColumn || copy->kind == ExprKind::kWholeRow) copy->levels_up += levels_up;
+  for (ArenaList<Expr> Expr::*list : {&Expr::args, &Expr::order, &Expr::filter}) {
+    copy->*list = ArenaList<Expr>();
+    for (const Expr* arg : expr->*list) (copy->*list).Add(Clone(arg, levels_up));
+  }
+  return copy;
+}
+
+Expr* Resolver::Expression(Level* level, const Node* node) {
+  if (node == nullptr) return NewExpr(ExprKind::kConstant);
+  Depth depth(this);
+  switch (node->node_case) {
+    case PG_QUERY__NODE__NODE_COLUMN_REF: return ColumnReference(level, *node->column_ref);
+    case PG_QUERY__NODE__NODE_A_EXPR: return Operator(level, *node->a_expr);
+    case PG_QUERY__NODE__NODE_BOOL_EXPR: return Boolean(level, *node->bool_expr);
+    case PG_QUERY__NODE__NODE_FUNC_CALL: return Call(level, *node->func_call);
+    case PG_QUERY__NODE__NODE_SUB_LINK: return SubLink(level, *node->sub_link);
+    case PG_QUERY__NODE__NODE_A_INDIRECTION: return Indirection(level, *node->a_indirection);
+    case PG_QUERY__NODE__NODE_TYPE_CAST: return OtherOf(level, {node->type_cast->arg});
+    case PG_QUERY__NODE__NODE_COLLATE_CLAUSE: return OtherOf(level, {node->collate_clause->arg});
+    case PG_QUERY__NODE__NODE_NULL_TEST: return OtherOf(level, {node->null_test->arg});
+    case PG_QUERY__NODE__NODE_BOOLEAN_TEST: return OtherOf(level, {node->boolean_test->arg});
+    case PG_QUERY__NODE__NODE_NAMED_ARG_EXPR: return Expression(level, node->named_arg_expr->arg);
+    case PG_QUERY__NODE__NODE_RES_TARGET: return Expression(level, node->res_target->val);
+    case PG_QUERY__NODE__NODE_XML_EXPR: return Xml(level, *node->xml_expr);
+    case PG_QUERY__NODE__NODE_XML_SERIALIZE: return OtherOf(level, {node->xml_serialize->expr});
+    case PG_QUERY__NODE__NODE_SORT_BY: return Expression(level, node->sort_by->node);
+    case PG_QUERY__NODE__NODE_A_INDICES: return OtherOf(level, {node->a_indices->lidx, node->a_indices->uidx});
+    case PG_QUERY__NODE__NODE_MULTI_ASSIGN_REF: return Expression(level, node->multi_assign_ref->source);
+    case PG_QUERY__NODE__NODE_ROW_EXPR: return OtherOf(level, RowOf(node));
+    case PG_QUERY__NODE__NODE_LIST: return OtherOf(level, {node->list->items, node->list->n_items});
+    case PG_QUERY__NODE__NODE_A_ARRAY_EXPR:
+      return OtherOf(level, {node->a_array_expr->elements, node->a_array_expr->n_elements});
+    case PG_QUERY__NODE__NODE_COALESCE_EXPR:
+      return OtherOf(level, {node->coalesce_expr->args, node->coalesce_expr->n_args});
+    case PG_QUERY__NODE__NODE_MIN_MAX_EXPR:
+      return OtherOf(level, {node->min_max_expr->args, node->min_max_expr->n_args});
+    case PG_QUERY__NODE__NODE_GROUPING_FUNC:
+      return OtherOf(level, {node->grouping_func->args, node->grouping_func->n_args});
+    case PG_QUERY__NODE__NODE_CASE_EXPR: {
+      const PgQuery__CaseExpr& expr = *node->case_expr;
+      std::vector<Expr*> args = {Expression(level, expr.arg)};
+      for (const Node* when : NodeList{expr.args, expr.n_args}) args.push_back(Expression(level, when));
+      args.push_back(Expression(level, expr.defresult));
+      return Other(args);
+    }
+    case PG_QUERY__NODE__NODE_CASE_WHEN: return OtherOf(level, {node->case_when->expr, node->case_when->result});
+    default: return NewExpr(ExprKind::kConstant);  // literals, parameters, current_date, DEFAULT, CURRENT OF
+  }
+}
+
+Expr* Resolver::Operator(Level* level, const PgQuery__AExpr& expr) {
+  if (expr.kind == PG_QUERY__A__EXPR__KIND__AEXPR_IN) return InList(level, expr);
+  const bool equal = expr.kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP && IsEqualSign(expr);
+  if (!equal || expr.lexpr == nullptr || expr.rexpr == nullptr) return OtherOf(level, {expr.lexpr, expr.rexpr});
+  if (!IsRow(expr.lexpr)) return Equality(Expression(level, expr.lexpr), Expression(level, expr.rexpr));
+  if (!IsRow(expr.rexpr)) return OtherOf(level, {expr.lexpr, expr.rexpr});
+  const NodeList left = RowOf(expr.lexpr);
+  const NodeList right = RowOf(expr.rexpr);
+  if (left.size != right.size) return OtherOf(level, {expr.lexpr, expr.rexpr});
+  Expr* all = NewExpr(ExprKind::kAnd);
+  for (std::size_t i = 0; i < left.size; ++i)
+    all->args.Add(Equality(Expression(level, left[i]), Expression(level, right[i])));
+  return left.size == 1 ? all->args.first : all;
+}
+
+// x IN (list). As in the server a list of one is x = element, since its analysed form is.
+Expr* Resolver::InList(Level* level, const PgQuery__AExpr& expr) {
+  const bool is_list = expr.rexpr != nullptr && expr.rexpr->node_case == PG_QUERY__NODE__NODE_LIST;
+  const NodeList list = is_list ? NodeList{expr.rexpr->list->items, expr.rexpr->list->n_items} : NodeList{nullptr, 0};
+  if (list.size != 1 || !IsEqualSign(expr)) return OtherOf(level, {expr.lexpr, expr.rexpr});
+  if (!IsRow(expr.lexpr) || !IsRow(list[0])) return Equality(Expression(level, expr.lexpr), Expression(level, list[0]));
+  PgQuery__AExpr rows = expr;
+  rows.kind = PG_QUERY__A__EXPR__KIND__AEXPR_OP;
+  rows.rexpr = list[0];
+  return Operator(level, rows);
+}
+
+Expr* Resolver::Boolean(Level* level, const PgQuery__BoolExpr& expr) {
+  const NodeList args = {expr.args, expr.n_args};
+  if (expr.boolop != PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR) return OtherOf(level, args);
+  Expr* all = NewExpr(ExprKind::kAnd);
+  for (const Node* arg : args) {
+    Expr* conjunct = Expression(level, arg);
+    if (conjunct->kind != ExprKind::kConstant) all->args.Add(conjunct);
+  }
+  return all;
+}
+
+Expr* Resolver::SubLink(Level* level, const PgQuery__SubLink& link) {
+  Expr* expr = NewExpr(ExprKind::kSubquery);
+  if (IsRow(link.testexpr)) {
+    for (const Node* node : RowOf(link.testexpr)) expr->args.Add(Expression(level, node));
+  } else if (link.testexpr != nullptr) {
+    expr->args.Add(Expression(level, link.testexpr));
+  }
+  switch (link.sub_link_type) {
+    case PG_QUERY__SUB_LINK_TYPE__EXISTS_SUBLINK: expr->use = SubqueryUse::kExists; break;
+    case PG_QUERY__SUB_LINK_TYPE__ALL_SUBLINK:
+    case PG_QUERY__SUB_LINK_TYPE__ANY_SUBLINK: expr->use = SubqueryUse::kMember; break;
+    default: expr->use = SubqueryUse::kValue;
+  }
+  expr->subquery = Any(level, link.subselect, nullptr).query;
+  return expr;
+}
+
+// (row).field, array[index], also mixed.
+Expr* Resolver::Indirection(Level* level, const PgQuery__AIndirection& indirection) {
+  Expr* expr = Expression(level, indirection.arg);
+  for (const Node* node : NodeList{indirection.indirection, indirection.n_indirection}) {
+    if (node->node_case == PG_QUERY__NODE__NODE_STRING)
+      expr = Field(level, expr, TextOf(node));
+    else if (!IsStar(node))
+      expr = Other({expr, Expression(level, node)});
+  }
+  return expr;
+}
+
+Expr* Resolver::Xml(Level* level, const PgQuery__XmlExpr& xml) {
+  return Other({OtherOf(level, {xml.named_args, xml.n_named_args}), OtherOf(level, {xml.args, xml.n_args})});
+}
+
+}  // namespace privacy_score

@@ -1,0 +1,165 @@
+/*
+ * resolver.cpp - what all parts of the resolver share: look-up of names, new nodes, limits.
+ */
+#include "sqlparse/resolver.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "sqlparse/names.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+constexpr int kMaxDepth = 4000;
+constexpr int kMaxViewDepth = 64;
+constexpr long kMaxNodes = 4000000;
+
+}  // namespace
+
+std::string_view TextOf(const Node* node) {
+  if (node == nullptr || node->node_case != PG_QUERY__NODE__NODE_STRING) return {};
+  return node->string->sval;
+}
+
+std::vector<std::string_view> TextsOf(NodeList list) {
+  std::vector<std::string_view> texts;
+  for (const Node* node : list) texts.push_back(TextOf(node));
+  return texts;
+}
+
+bool IsStar(const Node* node) { return node != nullptr && node->node_case == PG_QUERY__NODE__NODE_A_STAR; }
+
+bool EndsInStar(const Node* node) {
+  if (node == nullptr) return false;
+  if (node->node_case == PG_QUERY__NODE__NODE_COLUMN_REF) {
+    const PgQuery__ColumnRef& ref = *node->column_ref;
+    return ref.n_fields > 0 && IsStar(ref.fields[ref.n_fields - 1]);
+  }
+  if (node->node_case == PG_QUERY__NODE__NODE_A_INDIRECTION) {
+    const PgQuery__AIndirection& indirection = *node->a_indirection;
+    return indirection.n_indirection > 0 && IsStar(indirection.indirection[indirection.n_indirection - 1]);
+  }
+  return false;
+}
+
+bool IsNullConstant(const Node* node) {
+  return node != nullptr && node->node_case == PG_QUERY__NODE__NODE_A_CONST && node->a_const->isnull;
+}
+
+Resolver::Depth::Depth(Resolver* resolver) : resolver_(resolver) {
+  if (resolver->depth_ >= kMaxDepth) throw Error("54001", "statement is nested too deeply");
+  ++resolver->depth_;
+}
+
+Resolver::ViewText::ViewText(Resolver* resolver) : resolver_(resolver) {
+  if (resolver->view_depth_ >= kMaxViewDepth) throw Error("54001", "views are nested too deeply");
+  ++resolver->view_depth_;
+}
+
+Resolver::~Resolver() {
+  for (auto& [name, parse] : views_) privacy_score_parse_free(&parse);
+}
+
+Statement Resolver::Resolve(const Node* raw) {
+  relations_.clear();
+  unresolved_.clear();
+  Statement statement;
+  if (raw != nullptr) statement.query = Utility(raw);
+  return statement;
+}
+
+// Null when the name does not exist or is not known yet.
+const CatalogRelation* Resolver::FindRelation(const PgQuery__RangeVar& table) {
+  std::string_view schema = table.schemaname;
+  if (schema.empty() && view_depth_ > 0) schema = "pg_catalog";
+  const CatalogRelation* const* found = catalog_.FindRelation(schema, table.relname);
+  if (found != nullptr) return *found;
+  Miss(MissingName::Kind::kRelation, schema, table.relname, 0);
+  return nullptr;
+}
+
+void Resolver::Miss(MissingName::Kind kind, std::string_view schema, std::string_view name, int arguments) {
+  if (missing_ == nullptr) return;
+  MissingName missing;
+  missing.kind = kind;
+  missing.schema = schema;
+  missing.name = name;
+  missing.arguments = arguments;
+  if (std::find(missing_->begin(), missing_->end(), missing) == missing_->end()) missing_->push_back(std::move(missing));
+}
+
+// The node of a table, one for each statement.
+Relation* Resolver::TableOf(const CatalogRelation& entry) {
+  Relation*& relation = relations_[entry.canonical];
+  if (relation != nullptr) return relation;
+  relation = arena_.New<Relation>();
+  relation->name = arena_.Copy(entry.canonical);
+  relation->catalog = entry.catalog;
+  relation->own = entry.own;
+  for (const std::string& name : entry.columns) {
+    Column* column = arena_.New<Column>();
+    column->name = arena_.Copy(name);
+    relation->columns.Add(column);
+  }
+  for (const std::vector<int>& columns : entry.keys) {
+    Key* key = arena_.New<Key>();
+    int* copy = static_cast<int*>(arena_.Allocate(columns.size() * sizeof(int)));
+    std::copy(columns.begin(), columns.end(), copy);
+    key->columns = copy;
+    key->size = static_cast<int>(columns.size());
+    relation->keys.Add(key);
+  }
+  return relation;
+}
+
+// The node of a name that stays as written.
+Relation* Resolver::UnresolvedOf(const PgQuery__RangeVar& table) {
+  std::string name = QuoteName(table.relname);
+  if (*table.schemaname != '\0') name = QuoteName(table.schemaname) + '.' + name;
+  Relation*& relation = unresolved_[name];
+  if (relation == nullptr) {
+    relation = arena_.New<Relation>();
+    relation->name = arena_.Copy(name);
+    const std::string_view schema = table.schemaname;
+    relation->catalog = schema == "pg_catalog" || schema == "information_schema" || schema == "pg_toast";
+  }
+  return relation;
+}
+
+// The parsed query of a view; null when its text is not one SELECT. It lives as long as the resolver.
+const PgQuery__SelectStmt* Resolver::ParseView(const CatalogRelation& view) {
+  auto found = views_.find(view.canonical);
+  if (found == views_.end()) {
+    found = views_.emplace(view.canonical, PrivacyScoreParse{nullptr, nullptr, nullptr}).first;
+    found->second = privacy_score_parse(view.view_definition.data(), view.view_definition.size());
+  }
+  const PgQuery__ParseResult* tree = found->second.tree;
+  if (tree == nullptr || tree->n_stmts != 1 || tree->stmts[0]->stmt == nullptr) return nullptr;
+  const Node* node = tree->stmts[0]->stmt;
+  return node->node_case == PG_QUERY__NODE__NODE_SELECT_STMT ? node->select_stmt : nullptr;
+}
+
+Query* Resolver::NewQuery(Level* level, Command command) {
+  level->query = arena_.New<Query>();
+  level->query->command = command;
+  return level->query;
+}
+
+// Adds a FROM item and returns its index.
+int Resolver::AddRange(Level* level, RangeKind kind, Range** range) {
+  *range = arena_.New<Range>();
+  (*range)->kind = kind;
+  level->query->ranges.Add(*range);
+  return level->query->ranges.size - 1;
+}
+
+Expr* Resolver::NewExpr(ExprKind kind) {
+  if (++nodes_ > kMaxNodes) throw Error("54001", "statement is too large");
+  Expr* expr = arena_.New<Expr>();
+  expr->kind = kind;
+  return expr;
+}
+
+}  // namespace privacy_score

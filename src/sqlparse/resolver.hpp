@@ -1,0 +1,272 @@
+/*
+ * resolver.hpp - from a raw parse tree to a Statement: what parse analysis does in the server, without types.
+ *
+ * One Resolver serves one text. It follows the server's parse_clause.c, parse_relation.c, parse_expr.c and analyze.c in
+ * what is visible where, so that both front ends agree. Where a name cannot be resolved it guesses instead of failing,
+ * and the guess never hides a column that the statement could read.
+ *
+ * Namespace items (Item) belong to the Resolver; names in them point into the parse trees and the Catalog. Nodes of the
+ * Statement belong to the arena and copy their names. Recursion is as deep as the parse tree, which the island bounds;
+ * views add to it, so it is counted.
+ */
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <pg_query/pg_query.pb-c.h>
+
+#include "core/arena.hpp"
+#include "core/statement.hpp"
+#include "sqlparse/catalog.hpp"
+#include "sqlparse/parser_island.hpp"
+
+namespace privacy_score {
+
+using Node = PgQuery__Node;
+
+// A list of a parse tree.
+struct NodeList {
+  Node* const* items;
+  std::size_t size;
+
+  Node* const* begin() const { return items; }
+  Node* const* end() const { return items + size; }
+  Node* operator[](std::size_t index) const { return items[index]; }
+};
+
+// A column of a namespace item: by default column `index` of its range, else any expression of its level.
+struct ItemColumn {
+  std::string_view name;  // empty: a star whose columns are not known
+  Expr* expr = nullptr;
+};
+
+// What a name in FROM stands for.
+struct Item {
+  std::string_view alias;   // table name or alias; empty: none
+  std::string_view schema;  // of a table without alias, as written or canonical
+  int range = -1;           // -1: a join
+  std::vector<ItemColumn> columns;
+  bool columns_visible = true;
+  bool relation_visible = true;
+  bool lateral_only = false;
+  bool lateral_ok = true;
+  bool is_base = false;      // has ctid and other system columns
+  bool open = false;         // may have columns that are not known
+  Relation* unresolved = nullptr;  // open: takes the columns that are mentioned
+  Query* inner = nullptr;          // open subquery: where a mentioned column can be added, from `inner_item`
+  Item* inner_item = nullptr;
+  std::vector<Item*> open_items;   // a join: the open items within
+};
+
+// The columns that a query returns, by name.
+struct Result {
+  Query* query = nullptr;
+  std::vector<std::string_view> names;  // empty: a star whose columns are not known
+  bool open = false;
+  Item* open_item = nullptr;  // the one item whose star could not be expanded; null when there are several
+
+  void MarkOpen(Item* item) {
+    open_item = open ? nullptr : item;
+    open = true;
+  }
+};
+
+struct CteInfo {
+  std::string_view name;
+  Result result;
+  std::vector<std::string_view> aliases;
+};
+
+// One query level during analysis.
+struct Level {
+  Level* parent = nullptr;
+  Query* query = nullptr;
+  std::vector<Item*> names;
+  std::vector<CteInfo*> ctes;  // visible so far; the index is that of Query::ctes
+  bool lateral_active = false;
+  int stray_range = -1;
+  Relation* strays = nullptr;  // columns that belong to nothing in sight
+};
+
+// A select list entry.
+struct Target {
+  std::string_view name;
+  Expr* expr = nullptr;
+};
+
+class Resolver {
+ public:
+  Resolver(const Catalog& catalog, Arena& arena, std::vector<MissingName>* missing)
+      : catalog_(catalog), arena_(arena), missing_(missing) {}
+  ~Resolver();
+  Resolver(const Resolver&) = delete;
+  Resolver& operator=(const Resolver&) = delete;
+
+  // Throws Error 54001 when views nest too deeply or the tree grows too large.
+  Statement Resolve(const Node* raw);
+
+ private:
+  class Depth;
+  class ViewText;
+
+  // resolve_utility.cpp
+  Query* Utility(const Node* node);
+  Query* Copy(const PgQuery__CopyStmt& copy);
+  Result Any(Level* parent, const Node* node, CteInfo* recursive);
+
+  // resolve_select.cpp
+  Result Select(Level* parent, const PgQuery__SelectStmt& select, CteInfo* recursive);
+  Result PlainSelect(Level* level, const PgQuery__SelectStmt& select);
+  Result Values(Level* level, const PgQuery__SelectStmt& select);
+  Result SetOperation(Level* level, const PgQuery__SelectStmt& select, CteInfo* recursive);
+  void Arms(Level* level, const PgQuery__SelectStmt& select, CteInfo* recursive, bool is_top, Result* result);
+  void OrderOutputs(Level* level, const PgQuery__SelectStmt& select, const Result& result);
+  Expr* SortTarget(Level* level, const Node* node, const std::vector<Target>& targets, bool is_group);
+  void Group(Level* level, const Node* node, const std::vector<Target>& targets);
+  void Limit(Level* level, const PgQuery__SelectStmt& select);
+  void Window(Level* level, const PgQuery__WindowDef& window);
+  int ValuesRange(Level* level, NodeList lists, std::size_t* columns);
+
+  // resolve_targets.cpp
+  std::vector<Target> TargetList(Level* level, NodeList list, Result* result);
+  void ExpandStar(Level* level, const Node* node, std::vector<Target>* targets, Result* result);
+  void ExpandItem(Level* at, Level* level, Item* item, std::vector<Target>* targets, Result* result);
+  std::string_view OutputName(const Node* node, int* strength);
+
+  // resolve_cte.cpp
+  void With(Level* level, const PgQuery__WithClause* with);
+  void AnalyseCte(Level* level, const PgQuery__CommonTableExpr& cte, int index, bool recursive);
+  void SearchAndCycle(const PgQuery__CommonTableExpr& cte, CteInfo* info);
+  void NameCte(CteInfo* info, const Result& result);
+
+  // resolve_from.cpp
+  void FromClause(Level* level, NodeList list);
+  Item* From(Level* level, const Node* node, std::vector<Item*>* names);
+  Item* FromTable(Level* level, const PgQuery__RangeVar& table);
+  Item* FromSubquery(Level* level, const PgQuery__RangeSubselect& subquery);
+  Item* FromSample(Level* level, const PgQuery__RangeTableSample& sample, std::vector<Item*>* names);
+  Item* FromJoin(Level* level, const PgQuery__JoinExpr& join, std::vector<Item*>* names);
+  Item* CteItem(Level* level, const PgQuery__RangeVar& table);
+  Item* RelationItem(Level* level, const PgQuery__RangeVar& table, const CatalogRelation* entry);
+  Query* View(const CatalogRelation& view);
+  void NameItem(Item* item, const PgQuery__Alias* alias);
+  void FillFromResult(Item* item, const Result& result);
+
+  // resolve_function.cpp
+  Item* FromFunction(Level* level, const PgQuery__RangeFunction& function);
+  Item* FromXmlTable(Level* level, const PgQuery__RangeTableFunc& table);
+  const CatalogFunction* Function(NodeList name, std::size_t arguments, bool in_from);
+  Expr* Call(Level* level, const PgQuery__FuncCall& call);
+
+  // resolve_column.cpp
+  Expr* ColumnReference(Level* level, const PgQuery__ColumnRef& ref);
+  Expr* BareColumn(Level* level, std::string_view name);
+  Expr* QualifiedColumn(Level* level, const std::vector<std::string_view>& parts, bool star);
+  Expr* OpenColumn(Level* level, std::string_view name);
+  Expr* ItemField(Item* item, std::string_view name, int levels_up);
+  Expr* SystemColumn(const Item& item, std::string_view name, int levels_up);
+  Expr* Field(Level* level, Expr* row, std::string_view name);
+  Expr* Stray(Level* level, std::string text);
+  Item* FindItem(Level* level, std::string_view schema, std::string_view name, int* levels_up);
+  static int FindColumn(const Item& item, std::string_view name);
+  int AddOpenColumn(Item* item, std::string_view name);
+  int AddMentioned(Relation* relation, std::string_view name);
+  Expr* ColumnOf(const Item& item, int column, int levels_up);
+  Expr* WholeRow(Item* item, int levels_up);
+  static Item* ItemOfRange(Level* level, int range, int levels_up);
+
+  // resolve_expr.cpp
+  Expr* Expression(Level* level, const Node* node);
+  Expr* Operator(Level* level, const PgQuery__AExpr& expr);
+  Expr* InList(Level* level, const PgQuery__AExpr& expr);
+  Expr* Boolean(Level* level, const PgQuery__BoolExpr& expr);
+  Expr* SubLink(Level* level, const PgQuery__SubLink& link);
+  Expr* Indirection(Level* level, const PgQuery__AIndirection& indirection);
+  Expr* Xml(Level* level, const PgQuery__XmlExpr& xml);
+  Expr* Equality(Expr* left, Expr* right);
+  Expr* NewExpr(ExprKind kind);
+  Expr* Other(const std::vector<Expr*>& args);
+  Expr* OtherOf(Level* level, std::initializer_list<const Node*> nodes);
+  Expr* OtherOf(Level* level, NodeList nodes);
+  Expr* ColumnAt(int range, int column, int levels_up);
+  // A copy that can stand in another list, `levels_up` levels further in.
+  Expr* Clone(const Expr* expr, int levels_up = 0);
+
+  // resolve_dml.cpp
+  Result Insert(Level* parent, const PgQuery__InsertStmt& insert);
+  void InsertSource(Level* level, const PgQuery__InsertStmt& insert, Item* target);
+  void OnConflict(Level* level, const PgQuery__OnConflictClause& conflict, Item* target);
+  Result Update(Level* parent, const PgQuery__UpdateStmt& update);
+  Result Delete(Level* parent, const PgQuery__DeleteStmt& remove);
+  Result Merge(Level* parent, const PgQuery__MergeStmt& merge);
+  void SetClauses(Level* level, Item* target, NodeList list);
+  void Returning(Level* level, NodeList list, Result* result);
+  void Assign(Level* level, int column, Expr* value);
+
+  // resolve_target.cpp
+  Item* TargetItem(Level* level, const PgQuery__RangeVar& table);
+  Item* ViewTarget(Level* level, const CatalogRelation& view);
+  int TargetColumn(Item* target, std::string_view name);
+  static int TargetColumnAt(const Item& target, std::size_t position);
+
+  // resolver.cpp
+  const CatalogRelation* FindRelation(const PgQuery__RangeVar& table);
+  void Miss(MissingName::Kind kind, std::string_view schema, std::string_view name, int arguments);
+  Relation* TableOf(const CatalogRelation& entry);
+  Relation* UnresolvedOf(const PgQuery__RangeVar& table);
+  const PgQuery__SelectStmt* ParseView(const CatalogRelation& view);
+  Query* NewQuery(Level* level, Command command);
+  int AddRange(Level* level, RangeKind kind, Range** range);
+  Item* NewItem() { return &items_.emplace_back(); }
+
+  const Catalog& catalog_;
+  Arena& arena_;
+  std::vector<MissingName>* missing_;
+  std::deque<Item> items_;
+  std::deque<CteInfo> ctes_;
+  std::map<std::string, PrivacyScoreParse> views_;    // parsed definitions, by canonical name
+  std::map<std::string, Relation*> relations_;        // of this statement, by canonical name
+  std::map<std::string, Relation*> unresolved_;       // of this statement, by the name as written
+  int depth_ = 0;
+  int view_depth_ = 0;
+  long nodes_ = 0;
+};
+
+// Counts recursion and refuses when it goes too deep.
+class Resolver::Depth {
+ public:
+  explicit Depth(Resolver* resolver);
+  ~Depth() { --resolver_->depth_; }
+  Depth(const Depth&) = delete;
+  Depth& operator=(const Depth&) = delete;
+
+ private:
+  Resolver* resolver_;
+};
+
+// While the text of a view is analysed: names without a schema are those of pg_catalog.
+class Resolver::ViewText {
+ public:
+  explicit ViewText(Resolver* resolver);
+  ~ViewText() { --resolver_->view_depth_; }
+  ViewText(const ViewText&) = delete;
+  ViewText& operator=(const ViewText&) = delete;
+
+ private:
+  Resolver* resolver_;
+};
+
+// The text of a String node; empty for others.
+std::string_view TextOf(const Node* node);
+// The strings of a list.
+std::vector<std::string_view> TextsOf(NodeList list);
+bool IsStar(const Node* node);
+// True for a ColumnRef or an indirection that ends in a star.
+bool EndsInStar(const Node* node);
+bool IsNullConstant(const Node* node);
+
+}  // namespace privacy_score
