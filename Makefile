@@ -40,7 +40,7 @@ ASAN_OBJS = $(patsubst %,build/asan/%.o,$(CORE) $(SQLPARSE) $(UNIT))
 CLANG_OK = $(patsubst %,build/clang/%.ok,$(CORE) $(SQLPARSE) $(BACKEND))
 EXTRA_CLEAN = build results regression.diffs regression.out
 
-# --- PGXS, once the server's development files are there ---------------------------------------------------------------
+# --- PGXS, once the server's development files are there --------------------------------------------------------------
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 ifneq ($(wildcard $(PGXS)),)
@@ -56,7 +56,7 @@ clean:
 	rm -rf $(EXTRA_CLEAN)
 endif
 
-# --- compiling ----------------------------------------------------------------------------------------------------------
+# --- compiling --------------------------------------------------------------------------------------------------------
 # Each layer gets only the include paths it may use, so the compiler keeps the arrows downward.
 WERROR = -Werror
 WARNINGS = -Wall -Wextra $(WERROR) -Wno-register
@@ -113,7 +113,7 @@ build/clang/%.ok: src/%.cpp Makefile
 $(SQL_SCRIPT): $(SQL_PARTS) privacy_score.control
 	$(if $(SQL_PARTS),cat $(SQL_PARTS),printf '') > $@
 
-# --- unit test programs ---------------------------------------------------------------------------------------------------
+# --- unit test programs -----------------------------------------------------------------------------------------------
 UNIT_LIBS = $(if $(HAS_ISLAND),$(PG_QUERY_A)) -lgtest -lgtest_main -lpthread
 
 build/unit_tests: $(UNIT_OBJS)
@@ -125,7 +125,7 @@ build/unit_tests_asan: $(ASAN_OBJS)
 unit-programs: build/unit_tests build/unit_tests_asan
 clang-check: $(CLANG_OK)
 
-# --- what people call -----------------------------------------------------------------------------------------------------
+# --- what people call -------------------------------------------------------------------------------------------------
 packages:
 	@scripts/install_packages.sh
 

@@ -1,1 +1,83 @@
-true
+# live.sh - the live part of the demonstration, sourced by run.sh: two analysts at work on open connections while the data
+# protection officer looks on from a third and is told of alerts on a fourth.
+#
+# A connection is a psql that reads a FIFO, so that it stays open between statements; say() returns when its statement has
+# ended, which psql tells by an echo.
+# shellcheck shell=bash
+
+declare -A fifo_of
+said=0
+
+# connect NAME ROLE [OPTION of psql...]
+connect() {
+  mkfifo "$home/$1.in"
+  PGUSER=$2 PGAPPNAME="live $1" "$PS_BINDIR/psql" -XAtq "${@:3}" <"$home/$1.in" >"$home/$1.out" 2>&1 &
+  exec {fifo_of[$1]}>"$home/$1.in"
+}
+
+# say NAME "statement": runs it and prints it, its number of rows and what the server remarks.
+say() {
+  local start tries=300
+  start=$(wc -l <"$home/$1.out")
+  said=$((said + 1))
+  printf '%s;\n\\echo done %d :ROW_COUNT :SQLSTATE\n' "$2" "$said" >&"${fifo_of[$1]}"
+  while ! grep -q "^done $said " "$home/$1.out"; do
+    if [ $((tries -= 1)) -le 0 ]; then echo "no answer from $1" >&2; return 1; fi
+    sleep 0.05
+  done
+  printf '  %s> %s\n' "$1" "$2"
+  tail -n +$((start + 1)) "$home/$1.out" | sed -E "s/^done $said ([0-9]*) .*/        \\1 rows/; t; s/^/        /"
+}
+
+# The officer's view of the open sessions.
+look() {
+  sql -P footer=off -P tuples_only=off -P format=aligned -c "
+    SELECT role, queries, mismatched AS new, round(score::numeric, 2) AS score, round(max_score::numeric, 1) AS maximum,
+           round(statement_score::numeric, 2) AS alone, estimated
+      FROM privacy_score.stat_sessions WHERE role IN ('nurse_anna', 'physician_bert') ORDER BY role"
+}
+
+limit=$(sql -c "SELECT session_limit FROM demo.suggested_limit WHERE role = 'nurse_anna'")
+echo "ALTER ROLE nurse_anna SET privacy_score.mode = 'warn';"
+echo "ALTER ROLE nurse_anna SET privacy_score.session_limit = $limit;   -- 1.5 times her worst normal session"
+sql -c "ALTER ROLE nurse_anna SET privacy_score.mode = 'warn'" -c "ALTER ROLE nurse_anna SET privacy_score.session_limit = $limit"
+sql -o /dev/null -c "SELECT privacy_score.flush()"
+
+connect officer postgres
+connect bert physician_bert -o /dev/null
+connect anna nurse_anna -o /dev/null
+say officer "LISTEN privacy_score_alert" >/dev/null
+
+echo
+echo "Two analysts at their usual work:"
+say bert "SELECT first_name, last_name, birth_date, gender FROM patients WHERE patient_id = 42"
+say bert "SELECT icd_code, description, severity, diagnosed_on FROM diagnoses WHERE patient_id = 42 ORDER BY diagnosed_on DESC"
+say bert "SELECT test, value, unit, abnormal, taken_on FROM lab_results WHERE patient_id = 42 ORDER BY taken_on DESC"
+say anna "SELECT a.bed, p.patient_id, p.first_name, p.last_name FROM admissions a JOIN patients p USING (patient_id) WHERE a.ward = 'C1' AND a.discharged_on IS NULL ORDER BY a.bed"
+say anna "SELECT first_name, last_name, birth_date, gender FROM patients WHERE patient_id = 42"
+say anna "SELECT drug, dose, ends_on FROM prescriptions WHERE patient_id = 42 AND ends_on >= '2025-11-20' ORDER BY drug"
+echo
+echo "The officer, on another connection, while both are still open (SELECT ... FROM privacy_score.stat_sessions):"
+look
+
+echo "Then the nurse looks further:"
+say anna "SELECT first_name, last_name, street, phone FROM patients WHERE last_name = 'Novak'"
+say anna "SELECT amount, paid, iban FROM billing WHERE patient_id = 400"
+say anna "SELECT icd_code, description, severity FROM diagnoses WHERE patient_id = 400"
+echo
+echo "The officer looks again:"
+look
+sql -o /dev/null -c "SELECT privacy_score.flush()"
+echo "The alert, as the connection that listens on privacy_score_alert gets it:"
+say officer "SELECT 1" | sed -nE 's/^ *Asynchronous notification "([a-z_]*)" with payload "(.*)" received.*/\2/p' >"$home/payload"
+sql -v payload="$(head -n 1 "$home/payload")" -f - <<'SQL'
+SELECT CASE WHEN :'payload' = '' THEN '  (none came)' ELSE jsonb_pretty(:'payload'::jsonb #- '{detail,settings}') END;
+SQL
+echo "In privacy_score.alerts:"
+sql -P footer=off -P tuples_only=off -P format=aligned -c "
+  SELECT id, role, kind, round(score::numeric, 2) AS score, alert_limit, blocked, acknowledged_at IS NOT NULL AS acknowledged
+    FROM privacy_score.alerts ORDER BY id"
+echo "Why one statement costs what it costs, asked beforehand (explain_query, which does not run it):"
+sql -c "SELECT jsonb_pretty(privacy_score.explain_query(\$\$SELECT amount, paid, iban FROM billing WHERE patient_id = 400\$\$, 'nurse_anna') - 'settings' - 'abstraction')"
+for name in officer bert anna; do exec {fifo_of[$name]}>&-; done
+wait

@@ -10,6 +10,8 @@ CREATE TABLE demo.session_score (
   role name, day int, held_out boolean, session text, kind text, queries bigint, score float8, max_score float8,
   statement_score float8, PRIMARY KEY (role, day, session));
 
+CREATE TABLE demo.baseline_size (role name PRIMARY KEY, ngrams bigint);
+
 -- Scores the days against the baseline in force.
 CREATE FUNCTION demo.measure(who name, from_day int, to_day int, held_out boolean) RETURNS void LANGUAGE sql AS $$
   INSERT INTO demo.day_score
@@ -38,7 +40,8 @@ BEGIN
       PERFORM demo.measure(who, d, d, true);
     END LOOP;
     FOR who IN SELECT DISTINCT role FROM demo.habit ORDER BY role LOOP
-      PERFORM privacy_score.set_baseline(who, demo.date_of(1), demo.date_of(d));
+      INSERT INTO demo.baseline_size VALUES (who, privacy_score.set_baseline(who, demo.date_of(1), demo.date_of(d)))
+        ON CONFLICT (role) DO UPDATE SET ngrams = excluded.ngrams;
     END LOOP;
   END LOOP;
   FOR who IN SELECT DISTINCT role FROM demo.habit ORDER BY role LOOP
@@ -51,7 +54,7 @@ CREATE TABLE demo.culprit AS
     FROM (SELECT DISTINCT role FROM demo.habit) r, generate_series(11, 14) d(day),
          LATERAL privacy_score.score_ngrams(r.role, demo.date_of(d.day), demo.date_of(d.day)) n;
 
--- What a role's limit might be: half as much again as the worst normal session that was scored from outside.
+-- A limit for a role's sessions that no normal session so far would have passed, with half as much again for safety.
 CREATE VIEW demo.suggested_limit AS
-  SELECT role, round((1.5 * max(score))::numeric, 2) + 0.5 AS session_limit
+  SELECT role, GREATEST(round(1.5 * max(score)::numeric, 2), 0.5) AS session_limit
     FROM demo.session_score WHERE kind = 'normal' GROUP BY role;

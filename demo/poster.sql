@@ -21,17 +21,22 @@ SELECT array_to_string(y.columns, ', ') AS columns,
   FROM (VALUES (1, '{firstname}'::name[]), (2, '{lastname}'), (3, '{gender}'), (4, '{department}'), (5, '{city}'),
                (6, '{departmenthead}'), (7, '{gender,department}'), (8, '{firstname,department}')) y(place, columns)
  ORDER BY y.place;
-\echo 'Abstractions: what a statement reveals, without its constants.'
-SELECT q.sql AS statement, privacy_score.abstract_query_poster(q.sql) AS abstraction,
-       round(privacy_score.query_identification(q.sql)::numeric, 4) AS identifies
+\echo 'Abstractions: what a statement reveals, without its constants; and how far that identifies a row.'
+\pset format unaligned
+\pset tuples_only on
+SELECT format(E'%s. %s\n   %s  identifies %s', q.place, q.sql, privacy_score.abstract_query_poster(q.sql),
+              round(privacy_score.query_identification(q.sql)::numeric, 4))
   FROM (VALUES (1, $$SELECT lastName, gender, city FROM hospitaldb WHERE firstName = 'Bob'$$),
                (2, $$SELECT lastName, gender FROM hospitaldb WHERE firstName = 'Bob'$$),
                (3, $$SELECT lastName, gender, department FROM hospitaldb$$),
                (4, $$SELECT lastName, department FROM hospitaldb WHERE firstName = 'Alice'$$)) q(place, sql)
  ORDER BY q.place;
-SELECT '1 against ' || q.place AS statements, c.relation,
-       CASE c.relation WHEN 'equivalent' THEN 'either tells nothing beyond the other' ELSE '' END AS meaning
+SELECT format('1 against %s: %s (%s and %s, together %s)', q.place, c.relation, round(c.rate1::numeric, 4), round(c.rate2::numeric, 4),
+              round(c.combined_rate::numeric, 4))
   FROM (VALUES (2, $$SELECT lastName, gender FROM hospitaldb WHERE firstName = 'Bob'$$),
                (3, $$SELECT lastName, gender, department FROM hospitaldb$$)) q(place, sql),
        LATERAL privacy_score.compare_queries($$SELECT lastName, gender, city FROM hospitaldb WHERE firstName = 'Bob'$$, q.sql) c
  ORDER BY q.place;
+\pset tuples_only off
+\pset format aligned
+RESET search_path;

@@ -47,13 +47,13 @@ CONF
 replay() {
   local script role when
   mkdir "$home/sessions"
-  sql -c "COPY (
+  sql -c "
       SELECT line FROM (
         SELECT s.session_id, 0 AS seq, concat_ws(' ', '--', s.session_id, s.role, demo.date_of(s.day) + s.at) AS line FROM demo.session s
         UNION ALL SELECT s.session_id, 0, 'SET statement_timeout = ''60s'';' FROM demo.session s
         UNION ALL SELECT s.session_id, 0, '\dt' FROM demo.session s WHERE s.session_id % 5 = 0
         UNION ALL SELECT t.session_id, t.seq, t.sql || ';' FROM demo.statement t) x
-      ORDER BY session_id, seq, line NOT LIKE '-- %', line) TO STDOUT (FORMAT csv, QUOTE E'\x01')" |
+      ORDER BY session_id, seq, line NOT LIKE '-- %', line" |
     awk -v dir="$home/sessions" '$1 == "--" { close(file); file = sprintf("%s/%05d", dir, $2) } { print > file }'
   for script in "$home"/sessions/*; do
     read -r _ _ role when <"$script"
@@ -95,7 +95,7 @@ main() {
   import
   step "baselines and scores"
   sql -1 -o /dev/null -f measure.sql
-  sql -A -f report.sql
+  "$PS_BINDIR/psql" -Xq -v ON_ERROR_STOP=1 -P footer=off -P border=1 -f poster.sql -f report.sql
   heading "9. Live: a limit for nurse_anna, in warn mode"
   . ./live.sh
   heading "Where things are"

@@ -149,7 +149,7 @@ tools() {
     sources=$(files src test/unit | grep -E '\.[ch]pp$' | while IFS= read -r file; do
       clang-format "$file" | cmp -s - "$file" || echo "$file"
     done)
-    if [ -n "$sources" ]; then printf 'note    clang-format would change: %s\n' "$(echo "$sources" | tr '\n' ' ')"; fi
+    if [ -n "$sources" ]; then echo "note    clang-format would change $(wc -l <<<"$sources") files (make format)"; fi
   fi
 }
 

@@ -4,7 +4,8 @@
 # A temporary folder gets a copy of the checkout and a private copy of the PostgreSQL programs, into which the extension
 # is installed: a server finds its files relative to its own program, so the system's installation is not written to
 # and several checkouts can be tested side by side. As root, the command runs as "postgres" (PS_SERVER_USER), which
-# needs no right to read the checkout; what it leaves in results/, demo/report.* and the like is copied back.
+# needs no right to read the checkout; what it leaves in results/, demo/report.txt (.md, .html, .json)
+# and the like is copied back.
 #
 # The command finds: the current directory = the copy of the checkout; PS_BINDIR = the private programs, first in PATH;
 # PS_TMP = an empty folder with a short name; PS_REGRESS_DIR = where pg_regress is. No other PG* variable is set.
@@ -47,8 +48,8 @@ rm -f "$root$libdir"/privacy_score* "$root$sharedir"/extension/privacy_score*
 "${MAKE:-make}" -s --no-print-directory -C "$checkout" PG_CONFIG="$pg_config" DESTDIR="$root" install
 
 mkdir "$sandbox/tree" "$sandbox/run"
-rm -rf "$checkout/results" "$checkout"/regression.{diffs,out}
-tar -C "$checkout" --exclude=./.git --exclude=./build --exclude='*.so' -cf - . | tar -C "$sandbox/tree" --no-same-owner -xf -
+tar -C "$checkout" --exclude=./.git --exclude=./build --exclude=./results --exclude='./regression.*' --exclude='*.so' -cf - . |
+  tar -C "$sandbox/tree" --no-same-owner -xf -
 if [ ${#as_user[@]} -gt 0 ]; then
   chmod 755 "$sandbox"
   chmod -R u+rwX,go+rX "$root"
@@ -63,7 +64,7 @@ status=0
 
 # what the run leaves behind
 shopt -s nullglob
-for result in results regression.diffs regression.out demo/report.* bench/results*; do
+for result in results regression.diffs regression.out demo/report.{txt,md,html,json} bench/results*; do
   if ! [ -e "$result" ]; then continue; fi
   rm -rf "${checkout:?}/$result"
   cp -RP --no-preserve=mode,ownership "$result" "$checkout/$result"

@@ -21,7 +21,7 @@ ps_finished=
 ps_servers=()
 export PGUSER=postgres PGDATABASE=postgres PGPORT=5432 PGHOST PGDATA PGOPTIONS=
 
-# --- servers ------------------------------------------------------------------------------------------------------------
+# --- servers ----------------------------------------------------------------------------------------------------------
 
 # Directs everything that follows to the server of that name (the first one is "main").
 use_server() {
@@ -98,7 +98,7 @@ reload_server() { "$PS_BINDIR/pg_ctl" reload -s -D "$PGDATA"; }
 # Succeeds when the server's log has a line that matches the extended regular expression.
 log_has() { grep -qE -- "$1" "$ps_log"; }
 
-# --- queries ------------------------------------------------------------------------------------------------------------
+# --- queries ----------------------------------------------------------------------------------------------------------
 
 # Runs statements in one session and prints the rows, fields separated by |. Stops at the first error and prints it as
 # "ERROR: message", so that a check shows it. Notices go to the script's log.
@@ -145,7 +145,7 @@ wait_for() {
   done
 }
 
-# --- checks -------------------------------------------------------------------------------------------------------------
+# --- checks -----------------------------------------------------------------------------------------------------------
 
 pass() {
   ps_passed=$((ps_passed + 1))

@@ -74,6 +74,11 @@ run_lint() {
   run_part lint scripts/lint.sh
 }
 
+run_server() {
+  rm -rf results regression.diffs regression.out
+  run_part "$1" scripts/sandbox.sh test/run_server.sh "$@"
+}
+
 run_script() {
   if [ -x "$1/run.sh" ]; then exec scripts/sandbox.sh "$1/run.sh"; fi
   echo "there is no $1/run.sh" >&2
@@ -86,11 +91,11 @@ case $part in
   all)
     run_unit
     run_lint
-    run_part server scripts/sandbox.sh test/run_server.sh all
+    run_server all
     ;;
   unit) run_unit ;;
   lint) run_lint ;;
-  regress | shell) run_part "$part" scripts/sandbox.sh test/run_server.sh "$part" "$@" ;;
+  regress | shell) run_server "$part" "$@" ;;
   demo | bench) run_script "$part" ;;
   *)
     echo "unknown part: $part" >&2

@@ -8,6 +8,7 @@
 #include "internal.hpp"
 #include "live.hpp"
 #include "model_wire.hpp"
+#include "query_rates.hpp"
 #include "relation_rates.hpp"
 #include "settings.hpp"
 
@@ -16,6 +17,7 @@ extern "C" {
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -103,6 +105,20 @@ void ScoreHistory(FunctionCallInfo fcinfo, HistoryResult (*score)(std::string_vi
   PutResult(fcinfo, result->object->table, left_out);
 }
 
+// Rates tell about the rows, so whoever explains a statement must be able to read its columns, or all statistics.
+void RequireReadableColumns(const text* sql) {
+  if (MayReadRole(InvalidOid)) return;
+  ListCell* cell;
+  foreach (cell, RevealedByText(sql)) {
+    const auto* entry = static_cast<RevealedRelation*>(lfirst(cell));
+    if (pg_class_aclcheck(entry->relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK) continue;
+    for (int column = -1; (column = bms_next_member(entry->attributes, column)) >= 0;)
+      if (pg_attribute_aclcheck(entry->relation, static_cast<AttrNumber>(column), GetUserId(), ACL_SELECT) !=
+          ACLCHECK_OK)
+        aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(entry->relation));
+  }
+}
+
 }  // namespace
 
 // score(role, from_day, to_day)
@@ -127,6 +143,7 @@ Datum ps_score_ngrams(PG_FUNCTION_ARGS) {
 Datum ps_explain_query(PG_FUNCTION_ARGS) {
   const char* role = NameStr(*PG_GETARG_NAME(1));
   ReadableRole(role);
+  RequireReadableColumns(PG_GETARG_TEXT_PP(0));
   CoreHolder<privacy_score::Tokens>* tokens = TokensOfText(PG_GETARG_TEXT_PP(0));
   CoreHolder<privacy_score::Explained>* explained = NewCoreHolder<privacy_score::Explained>(CurrentMemoryContext);
   const privacy_score::ScoreSettings settings = ScoreSettingsInForce();
@@ -148,14 +165,19 @@ Datum ps_explain_query(PG_FUNCTION_ARGS) {
   PG_RETURN_DATUM(DirectFunctionCall1(jsonb_in, CStringGetDatum(explained->object->json.c_str())));
 }
 
-// identifications(): from the rates at hand; nothing is computed.
+// identifications(): from the rates at hand; nothing is computed. Without pg_read_all_stats only of the own sessions.
 Datum ps_identifications(PG_FUNCTION_ARGS) {
+  const char* args[] = {MayReadRole(InvalidOid) ? nullptr : GetUserNameFromId(GetUserId(), false)};
   StringInfoData wire;
   initStringInfo(&wire);
   InternalScope scope;
   EnterInternal(&scope);
   AppendModel(&wire, ModelScope::kAll, nullptr);
-  AppendQuery(&wire, "SELECT id FROM privacy_score.abstraction ORDER BY id");
+  AppendQuery(&wire,
+              "SELECT a.id FROM privacy_score.abstraction a WHERE $1 IS NULL OR a.id IN (SELECT pg_catalog.unnest(p.ids) "
+              "FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id "
+              "WHERE s.role = $1::pg_catalog.name) ORDER BY a.id",
+              1, args);
   LeaveInternal(&scope);
   CoreHolder<privacy_score::ResultTable>* rows = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
   const bool where_counts = ps_settings.where_counts;

@@ -54,7 +54,8 @@ struct LocalScorer {
 };
 
 struct Local {
-  bool extension_known, extension_present;
+  bool extension_known;
+  Oid extension;
   Oid principal;
   bool principal_watched;
   uint64 labels_version;
@@ -106,7 +107,10 @@ void CloseSession() {
   SpinLockAcquire(&session->mutex);
   session->closed = true;
   SpinLockRelease(&session->mutex);
-  WakeWorker(SlotOfDatabase(false));
+  // The last one to leave wakes the worker, so that it leaves too and the database can be dropped; else its interval is
+  // soon enough.
+  DatabaseSlot* slot = SlotOfDatabase(false);
+  if (slot->session_count <= 1) WakeWorker(slot);
 }
 
 void OnBackendExit(int, Datum) { CloseSession(); }
@@ -345,15 +349,18 @@ bool Watching() {
   const Oid principal = PrincipalOf();
   const uint64 labels = pg_atomic_read_u64(&ps_shared->role_labels_version);
   if (principal == local.principal && labels == local.labels_version && local.extension_known)
-    return local.extension_present && local.principal_watched;
+    return OidIsValid(local.extension) && local.principal_watched;
   if (!IsTransactionState()) return false;
   const char* reason;
-  local.extension_present = OidIsValid(get_extension_oid("privacy_score", true));
+  const Oid extension = get_extension_oid("privacy_score", true);
+  // Dropped and created again it has empty tables: what this session has sent before must be sent anew.
+  if (extension != local.extension) CloseSession();
+  local.extension = extension;
   local.extension_known = true;
   local.principal_watched = RoleIsWatched(principal, &reason);
   local.principal = principal;
   local.labels_version = labels;
-  return local.extension_present && local.principal_watched;
+  return OidIsValid(local.extension) && local.principal_watched;
 }
 
 int64 DefineAbstraction(const privacy_score::Statement& statement) {

@@ -125,6 +125,7 @@ void WakeWorker(DatabaseSlot* slot) {
 }
 
 void EnsureWorker(DatabaseSlot* slot) {
+  if (slot->worker_pid != 0) return;
   const TimestampTz now = GetCurrentTimestamp();
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   const bool ask = slot->worker_pid == 0 && now - slot->worker_asked_at > USECS_PER_SEC;

@@ -45,10 +45,9 @@ Expr* Resolver::OtherOf(Level* level, std::initializer_list<const Node*> nodes) 
 
 Expr* Resolver::OtherOf(Level* level, NodeList nodes) {
   std::vector<Expr*> args;
-  for (const Node* node : nodes) {
-    args.push_back(Expression(level, node));
-    if (args.back()->kind == ExprKind::kConstant) args.pop_back();  // long lists of constants take no memory
-  }
+  for (const Node* node : nodes)
+    if (node->node_case != PG_QUERY__NODE__NODE_A_CONST)  // long lists of constants take no memory
+      args.push_back(Expression(level, node));
   return Other(args);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMaxDepth = 4000;
 constexpr int kMaxViewDepth = 64;
-constexpr long kMaxNodes = 4000000;
+constexpr long kMaxNodes = 2000000;
 
 }  // namespace
 
@@ -142,6 +142,7 @@ const PgQuery__SelectStmt* Resolver::ParseView(const CatalogRelation& view) {
 }
 
 Query* Resolver::NewQuery(Level* level, Command command) {
+  CountNode();
   level->query = arena_.New<Query>();
   level->query->command = command;
   return level->query;
@@ -149,6 +150,7 @@ Query* Resolver::NewQuery(Level* level, Command command) {
 
 // Adds a FROM item and returns its index.
 int Resolver::AddRange(Level* level, RangeKind kind, Range** range) {
+  CountNode();
   *range = arena_.New<Range>();
   (*range)->kind = kind;
   level->query->ranges.Add(*range);
@@ -156,10 +158,15 @@ int Resolver::AddRange(Level* level, RangeKind kind, Range** range) {
 }
 
 Expr* Resolver::NewExpr(ExprKind kind) {
-  if (++nodes_ > kMaxNodes) throw Error("54001", "statement is too large");
+  CountNode();
   Expr* expr = arena_.New<Expr>();
   expr->kind = kind;
   return expr;
+}
+
+// Views of views and stars of stars can grow exponentially.
+void Resolver::CountNode() {
+  if (++nodes_ > kMaxNodes) throw Error("54001", "statement is too large");
 }
 
 }  // namespace privacy_score

@@ -53,8 +53,8 @@ struct Item {
   bool columns_visible = true;
   bool relation_visible = true;
   bool lateral_only = false;
-  bool lateral_ok = true;
   bool is_base = false;      // has ctid and other system columns
+  bool is_mapped = false;    // a view that is written through: its columns are expressions over range
   bool open = false;         // may have columns that are not known
   Relation* unresolved = nullptr;  // open: takes the columns that are mentioned
   Query* inner = nullptr;          // open subquery: where a mentioned column can be added, from `inner_item`
@@ -221,6 +221,7 @@ class Resolver {
   const PgQuery__SelectStmt* ParseView(const CatalogRelation& view);
   Query* NewQuery(Level* level, Command command);
   int AddRange(Level* level, RangeKind kind, Range** range);
+  void CountNode();
   Item* NewItem() { return &items_.emplace_back(); }
 
   const Catalog& catalog_;

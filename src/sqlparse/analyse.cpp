@@ -1,0 +1,89 @@
+/*
+ * analyse.cpp - the entry of this layer: text in, Statements, tokens and the published form out.
+ */
+#include "sqlparse/analyse.hpp"
+
+#include "core/error.hpp"
+#include "sqlparse/parser_island.hpp"
+#include "sqlparse/resolver.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+// A parse that is freed on every way out.
+class Parse {
+ public:
+  explicit Parse(std::string_view sql) : parse_(privacy_score_parse(sql.data(), sql.size())) {}
+  ~Parse() { privacy_score_parse_free(&parse_); }
+  Parse(const Parse&) = delete;
+  Parse& operator=(const Parse&) = delete;
+
+  const PgQuery__ParseResult* tree() const { return parse_.tree; }
+
+ private:
+  PrivacyScoreParse parse_;
+};
+
+Statement Unparsed() {
+  Statement statement;
+  statement.unparsed = true;
+  return statement;
+}
+
+// Removes the nameless relation of columns that stay as written: "p:.col" is "p:col". Quoted parts are left alone.
+std::string WithoutNamelessRelation(const std::string& text) {
+  std::string result;
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '"') quoted = !quoted;
+    const char before = result.empty() ? ' ' : result.back();
+    if (c == '.' && !quoted && (before == ':' || before == '(' || before == ',' || before == ' ')) continue;
+    result += c;
+  }
+  return result;
+}
+
+Tokens WithoutNamelessRelation(const Tokens& tokens) {
+  Tokens result;
+  for (const std::string& token : tokens)
+    if (token != "t:") result.push_back(WithoutNamelessRelation(token));
+  return result;
+}
+
+}  // namespace
+
+std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog, Arena& arena,
+                                   std::vector<MissingName>* missing) {
+  const Parse parse(sql);
+  if (parse.tree() == nullptr) return {Unparsed()};
+  std::vector<Statement> statements;
+  try {
+    Resolver resolver(catalog, arena, missing);
+    for (std::size_t i = 0; i < parse.tree()->n_stmts; ++i)
+      statements.push_back(resolver.Resolve(parse.tree()->stmts[i]->stmt));
+  } catch (const Error&) {  // nested too deeply or too large
+    return {Unparsed()};
+  }
+  return statements;
+}
+
+Tokens AbstractText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing) {
+  HeapArena arena;
+  std::vector<Tokens> parts;
+  for (const Statement& statement : AnalyseText(sql, catalog, arena, missing))
+    parts.push_back(WithoutNamelessRelation(Abstract(statement)));
+  return UnionTokens(parts);
+}
+
+std::string PosterText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing) {
+  HeapArena arena;
+  std::string text;
+  for (const Statement& statement : AnalyseText(sql, catalog, arena, missing)) {
+    if (!text.empty()) text += ' ';
+    text += PosterForm(statement);
+  }
+  return text;
+}
+
+}  // namespace privacy_score

@@ -1,0 +1,210 @@
+/*
+ * resolve_column.cpp - names of columns and rows, from the innermost query outward (parse_relation.c, transformColumnRef).
+ *
+ * A name that nothing in sight is known to have belongs to the one item whose columns are not known, if there is just
+ * one on the innermost level that has any; else it stays as written, as a column of a nameless relation.
+ */
+#include <array>
+
+#include "sqlparse/names.hpp"
+#include "sqlparse/resolver.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> kDroppedSystemColumns = {"tableoid", "xmin", "cmin", "xmax", "cmax"};
+
+bool IsInSight(const Level& level, const Item& item) { return !item.lateral_only || level.lateral_active; }
+
+}  // namespace
+
+int Resolver::FindColumn(const Item& item, std::string_view name) {
+  for (std::size_t i = 0; i < item.columns.size(); ++i)
+    if (item.columns[i].name == name) return static_cast<int>(i);
+  return -1;
+}
+
+Expr* Resolver::ColumnOf(const Item& item, int column, int levels_up) {
+  const ItemColumn& entry = item.columns[static_cast<std::size_t>(column)];
+  return entry.expr != nullptr ? Clone(entry.expr, levels_up) : ColumnAt(item.range, column, levels_up);
+}
+
+// The index of a mentioned column in a relation that did not resolve.
+int Resolver::AddMentioned(Relation* relation, std::string_view name) {
+  int index = 0;
+  for (const Column* column : relation->columns) {
+    if (column->name == name) return index;
+    ++index;
+  }
+  Column* column = arena_.New<Column>();
+  column->name = arena_.Copy(name);
+  relation->columns.Add(column);
+  return index;
+}
+
+// The index in the range of an open item of a column that was not known; an open subquery hands it on.
+int Resolver::AddOpenColumn(Item* item, std::string_view name) {
+  Depth depth(this);
+  if (item->unresolved != nullptr) return AddMentioned(item->unresolved, QuoteName(name));
+  if (item->inner != nullptr && item->inner_item != nullptr && item->inner_item->range >= 0) {
+    const int inner = AddOpenColumn(item->inner_item, name);
+    item->inner->outputs.Add(ColumnAt(item->inner_item->range, inner, 0));
+    const int index = item->inner->outputs.size - 1;
+    item->columns.push_back({name, ColumnAt(item->range, index, 0)});
+    return index;
+  }
+  for (std::size_t i = 0; i < item->columns.size(); ++i)
+    if (item->columns[i].name.empty()) return static_cast<int>(i);
+  return 0;
+}
+
+// ctid stands for the row; the other system columns reveal nothing. Null for other names.
+Expr* Resolver::SystemColumn(const Item& item, std::string_view name, int levels_up) {
+  if (!item.is_base) return nullptr;
+  if (name == "ctid") {
+    Expr* row = NewExpr(ExprKind::kWholeRow);
+    row->range = item.range;
+    row->levels_up = levels_up;
+    return row;
+  }
+  for (const std::string_view dropped : kDroppedSystemColumns)
+    if (name == dropped) return NewExpr(ExprKind::kConstant);
+  return nullptr;
+}
+
+Expr* Resolver::WholeRow(Item* item, int levels_up) {
+  if (item->range >= 0 && !item->is_mapped) {
+    Expr* row = NewExpr(ExprKind::kWholeRow);
+    row->range = item->range;
+    row->levels_up = levels_up;
+    return row;
+  }
+  std::vector<Expr*> columns;
+  for (std::size_t i = 0; i < item->columns.size(); ++i)
+    columns.push_back(ColumnOf(*item, static_cast<int>(i), levels_up));
+  for (Item* open : item->open_items) columns.push_back(WholeRow(open, levels_up));
+  return Other(columns);
+}
+
+// The column `name` of an item; null when it has none.
+Expr* Resolver::ItemField(Item* item, std::string_view name, int levels_up) {
+  const int column = FindColumn(*item, name);
+  if (column >= 0) return ColumnOf(*item, column, levels_up);
+  if (Expr* system = SystemColumn(*item, name, levels_up)) return system;
+  if (!item->open_items.empty() && item->range < 0) {
+    if (item->open_items.size() != 1) return nullptr;
+    return ItemField(item->open_items.front(), name, levels_up);
+  }
+  if (item->open) return ColumnAt(item->range, AddOpenColumn(item, name), levels_up);
+  return nullptr;
+}
+
+Item* Resolver::FindItem(Level* level, std::string_view schema, std::string_view name, int* levels_up) {
+  *levels_up = 0;
+  for (; level != nullptr; level = level->parent, ++*levels_up)
+    for (Item* item : level->names)
+      if (item->relation_visible && item->alias == name && IsInSight(*level, *item) &&
+          (schema.empty() || item->schema == schema))
+        return item;
+  return nullptr;
+}
+
+Item* Resolver::ItemOfRange(Level* level, int range, int levels_up) {
+  while (level != nullptr && levels_up-- > 0) level = level->parent;
+  if (level == nullptr) return nullptr;
+  for (Item* item : level->names)
+    if (item->range == range && range >= 0) return item;
+  return nullptr;
+}
+
+Expr* Resolver::ColumnReference(Level* level, const PgQuery__ColumnRef& ref) {
+  std::vector<std::string_view> parts = TextsOf({ref.fields, ref.n_fields});
+  const bool star = ref.n_fields > 0 && IsStar(ref.fields[ref.n_fields - 1]);
+  if (star) parts.pop_back();
+  if (parts.empty()) {  // a bare * outside of a select list
+    std::vector<Expr*> rows;
+    for (Item* item : level->names)
+      if (item->columns_visible && !item->lateral_only) rows.push_back(WholeRow(item, 0));
+    return Other(rows);
+  }
+  if (parts.size() == 1 && !star) return BareColumn(level, parts.front());
+  return QualifiedColumn(level, parts, star);
+}
+
+Expr* Resolver::BareColumn(Level* level, std::string_view name) {
+  int levels_up = 0;
+  for (Level* at = level; at != nullptr; at = at->parent, ++levels_up) {
+    for (const Item* item : at->names) {
+      if (!item->columns_visible || !IsInSight(*at, *item)) continue;
+      const int column = FindColumn(*item, name);
+      if (column >= 0) return ColumnOf(*item, column, levels_up);
+    }
+    for (const Item* item : at->names) {
+      if (!item->columns_visible || !IsInSight(*at, *item)) continue;
+      if (Expr* system = SystemColumn(*item, name, levels_up)) return system;
+    }
+  }
+  if (Item* item = FindItem(level, {}, name, &levels_up)) return WholeRow(item, levels_up);
+  if (Expr* open = OpenColumn(level, name)) return open;
+  return Stray(level, QuoteName(name));
+}
+
+// The column in the only open item of the innermost level that has open items; null when there are none or several.
+Expr* Resolver::OpenColumn(Level* level, std::string_view name) {
+  int levels_up = 0;
+  for (; level != nullptr; level = level->parent, ++levels_up) {
+    std::vector<Item*> open;
+    for (Item* item : level->names) {
+      if (!item->columns_visible || !IsInSight(*level, *item)) continue;
+      if (item->range >= 0 && item->open) open.push_back(item);
+      open.insert(open.end(), item->open_items.begin(), item->open_items.end());
+    }
+    if (open.size() == 1) return ItemField(open.front(), name, levels_up);
+    if (!open.empty()) return nullptr;
+  }
+  return nullptr;
+}
+
+// table.column, schema.table.column, database.schema.table.column; with `star` the parts before it.
+Expr* Resolver::QualifiedColumn(Level* level, const std::vector<std::string_view>& parts, bool star) {
+  const std::size_t size = parts.size();
+  const std::size_t table = star ? size - 1 : size - 2;
+  int levels_up = 0;
+  Item* item = FindItem(level, table > 0 ? parts[table - 1] : std::string_view(), parts[table], &levels_up);
+  if (item != nullptr && star) return WholeRow(item, levels_up);
+  std::string text;
+  for (const std::string_view part : parts) text += (text.empty() ? "" : ".") + QuoteName(part);
+  if (star) return NewExpr(ExprKind::kConstant);
+  if (item == nullptr) return Stray(level, std::move(text));
+  const std::string_view name = parts.back();
+  if (Expr* field = ItemField(item, name, levels_up)) return field;
+  // p.full_name is full_name(p) when there is such a function.
+  const std::string_view schema = view_depth_ > 0 ? "pg_catalog" : "";
+  const CatalogFunction* function = catalog_.FindFunction(schema, name, 1);
+  if (function == nullptr) Miss(MissingName::Kind::kFunction, schema, name, 1);
+  if (function != nullptr && !function->exists) return Stray(level, std::move(text));
+  return Other({WholeRow(item, levels_up)});
+}
+
+// (row).name: the column itself when the row is that of a FROM item, else all that the row holds.
+Expr* Resolver::Field(Level* level, Expr* row, std::string_view name) {
+  if (row->kind == ExprKind::kWholeRow) {
+    Item* item = ItemOfRange(level, row->range, row->levels_up);
+    Expr* field = item == nullptr ? nullptr : ItemField(item, name, row->levels_up);
+    if (field != nullptr) return field;
+  }
+  return Other({row});
+}
+
+// A column that stays as written.
+Expr* Resolver::Stray(Level* level, std::string text) {
+  if (level->strays == nullptr) {
+    Range* range = nullptr;
+    level->stray_range = AddRange(level, RangeKind::kUnknown, &range);
+    level->strays = range->relation = arena_.New<Relation>();
+  }
+  return ColumnAt(level->stray_range, AddMentioned(level->strays, text), 0);
+}
+
+}  // namespace privacy_score

@@ -1,0 +1,192 @@
+/*
+ * resolve_dml.cpp - INSERT, UPDATE, DELETE and MERGE (analyze.c, parse_merge.c). The target is range 0.
+ */
+#include "sqlparse/resolver.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+bool IsDefault(const Node* node) { return node != nullptr && node->node_case == PG_QUERY__NODE__NODE_SET_TO_DEFAULT; }
+
+// A VALUES clause alone, which the server takes apart instead of making it a subquery.
+bool IsPlainValues(const PgQuery__SelectStmt& select) {
+  return select.n_values_lists > 0 && select.n_sort_clause == 0 && select.limit_count == nullptr &&
+         select.limit_offset == nullptr && select.n_locking_clause == 0 && select.with_clause == nullptr;
+}
+
+// The names of an INSERT column list.
+std::vector<std::string_view> ColumnNames(NodeList list) {
+  std::vector<std::string_view> names;
+  for (const Node* node : list)
+    if (node->node_case == PG_QUERY__NODE__NODE_RES_TARGET) names.push_back(node->res_target->name);
+  return names;
+}
+
+}  // namespace
+
+void Resolver::Assign(Level* level, int column, Expr* value) {
+  Assignment* assignment = arena_.New<Assignment>();
+  assignment->column = column;
+  assignment->value = value;
+  level->query->assignments.Add(assignment);
+}
+
+void Resolver::Returning(Level* level, NodeList list, Result* result) {
+  for (const Target& target : TargetList(level, list, result)) {
+    level->query->outputs.Add(target.expr);
+    result->names.push_back(target.name);
+  }
+  result->query = level->query;
+}
+
+Result Resolver::Insert(Level* parent, const PgQuery__InsertStmt& insert) {
+  Level level;
+  level.parent = parent;
+  NewQuery(&level, Command::kInsert);
+  With(&level, insert.with_clause);
+  Item* target = TargetItem(&level, *insert.relation);
+  InsertSource(&level, insert, target);
+  level.names = {target};
+  if (insert.on_conflict_clause != nullptr) OnConflict(&level, *insert.on_conflict_clause, target);
+  level.names = {target};
+  Result result;
+  Returning(&level, {insert.returning_list, insert.n_returning_list}, &result);
+  return result;
+}
+
+// The assignments of an INSERT, before its target is in sight.
+void Resolver::InsertSource(Level* level, const PgQuery__InsertStmt& insert, Item* target) {
+  const std::vector<std::string_view> names = ColumnNames({insert.cols, insert.n_cols});
+  const auto column_at = [&](std::size_t i) {
+    if (names.empty()) return TargetColumnAt(*target, i);
+    return i < names.size() ? TargetColumn(target, names[i]) : -1;
+  };
+  const Node* source = insert.select_stmt;
+  if (source == nullptr || source->node_case != PG_QUERY__NODE__NODE_SELECT_STMT) return;  // DEFAULT VALUES
+  const PgQuery__SelectStmt& select = *source->select_stmt;
+  if (!IsPlainValues(select)) {
+    const Result result = Select(level, select, nullptr);
+    Range* range = nullptr;
+    const int index = AddRange(level, RangeKind::kSubquery, &range);
+    range->subquery = result.query;
+    const std::size_t columns = result.open && names.size() > result.names.size() ? names.size() : result.names.size();
+    for (std::size_t i = 0; i < columns; ++i) {
+      const std::size_t output = i < result.names.size() ? i : result.names.size() - 1;
+      Assign(level, result.open && names.empty() ? -1 : column_at(i), ColumnAt(index, static_cast<int>(output), 0));
+    }
+    return;
+  }
+  if (select.n_values_lists > 1) {
+    std::size_t columns = 0;
+    const int range = ValuesRange(level, {select.values_lists, select.n_values_lists}, &columns);
+    for (std::size_t i = 0; i < columns; ++i) Assign(level, column_at(i), ColumnAt(range, static_cast<int>(i), 0));
+    return;
+  }
+  if (select.values_lists[0]->node_case != PG_QUERY__NODE__NODE_LIST) return;
+  const PgQuery__List& row = *select.values_lists[0]->list;
+  for (std::size_t i = 0; i < row.n_items; ++i)
+    Assign(level, column_at(i), IsDefault(row.items[i]) ? nullptr : Expression(level, row.items[i]));
+}
+
+// DO UPDATE sees the target and EXCLUDED.
+void Resolver::OnConflict(Level* level, const PgQuery__OnConflictClause& conflict, Item* target) {
+  if (conflict.action != PG_QUERY__ON_CONFLICT_ACTION__ONCONFLICT_UPDATE) return;
+  Range* range = nullptr;
+  Item* excluded = NewItem();
+  excluded->range = AddRange(level, RangeKind::kExcluded, &range);
+  excluded->alias = "excluded";
+  excluded->columns_visible = false;
+  excluded->open = true;
+  for (const ItemColumn& column : target->columns) excluded->columns.push_back({column.name});
+  level->names = {target, excluded};
+  SetClauses(level, target, {conflict.target_list, conflict.n_target_list});
+  if (conflict.where_clause != nullptr) level->query->having.Add(Expression(level, conflict.where_clause));
+}
+
+// SET column = value, SET (a, b) = (x, y), SET (a, b) = (SELECT ...).
+void Resolver::SetClauses(Level* level, Item* target, NodeList list) {
+  for (const Node* node : list) {
+    if (node->node_case != PG_QUERY__NODE__NODE_RES_TARGET) continue;
+    const Node* value = node->res_target->val;
+    if (value != nullptr && value->node_case == PG_QUERY__NODE__NODE_MULTI_ASSIGN_REF) {
+      const PgQuery__MultiAssignRef& multiple = *value->multi_assign_ref;
+      const Node* source = multiple.source;
+      const auto position = static_cast<std::size_t>(multiple.colno - 1);
+      if (source != nullptr && source->node_case == PG_QUERY__NODE__NODE_ROW_EXPR)
+        value = position < source->row_expr->n_args ? source->row_expr->args[position] : nullptr;
+      else if (position > 0)
+        value = nullptr;  // the subquery feeds all columns, but it is read once
+    }
+    Assign(level, TargetColumn(target, node->res_target->name),
+           value == nullptr || IsDefault(value) ? nullptr : Expression(level, value));
+  }
+}
+
+Result Resolver::Update(Level* parent, const PgQuery__UpdateStmt& update) {
+  Level level;
+  level.parent = parent;
+  NewQuery(&level, Command::kUpdate);
+  With(&level, update.with_clause);
+  Item* target = TargetItem(&level, *update.relation);
+  target->lateral_only = true;
+  level.names.push_back(target);
+  FromClause(&level, {update.from_clause, update.n_from_clause});
+  SetClauses(&level, target, {update.target_list, update.n_target_list});
+  if (update.where_clause != nullptr) level.query->conditions.Add(Expression(&level, update.where_clause));
+  Result result;
+  Returning(&level, {update.returning_list, update.n_returning_list}, &result);
+  return result;
+}
+
+Result Resolver::Delete(Level* parent, const PgQuery__DeleteStmt& remove) {
+  Level level;
+  level.parent = parent;
+  NewQuery(&level, Command::kDelete);
+  With(&level, remove.with_clause);
+  Item* target = TargetItem(&level, *remove.relation);
+  target->lateral_only = true;
+  level.names.push_back(target);
+  FromClause(&level, {remove.using_clause, remove.n_using_clause});
+  if (remove.where_clause != nullptr) level.query->conditions.Add(Expression(&level, remove.where_clause));
+  Result result;
+  Returning(&level, {remove.returning_list, remove.n_returning_list}, &result);
+  return result;
+}
+
+// WHEN NOT MATCHED sees the source only.
+Result Resolver::Merge(Level* parent, const PgQuery__MergeStmt& merge) {
+  Level level;
+  level.parent = parent;
+  NewQuery(&level, Command::kMerge);
+  With(&level, merge.with_clause);
+  Item* target = TargetItem(&level, *merge.relation);
+  std::vector<Item*> source;
+  From(&level, merge.source_relation, &source);
+  for (Item* item : source) item->lateral_only = false;
+  std::vector<Item*> both = source;
+  both.insert(both.begin(), target);
+  level.names = both;
+  if (merge.join_condition != nullptr) level.query->conditions.Add(Expression(&level, merge.join_condition));
+  for (const Node* node : NodeList{merge.merge_when_clauses, merge.n_merge_when_clauses}) {
+    if (node->node_case != PG_QUERY__NODE__NODE_MERGE_WHEN_CLAUSE) continue;
+    const PgQuery__MergeWhenClause& when = *node->merge_when_clause;
+    level.names = when.matched ? both : source;
+    if (when.condition != nullptr) level.query->having.Add(Expression(&level, when.condition));
+    const NodeList targets = {when.target_list, when.n_target_list};
+    if (when.command_type == PG_QUERY__CMD_TYPE__CMD_UPDATE) SetClauses(&level, target, targets);
+    if (when.command_type != PG_QUERY__CMD_TYPE__CMD_INSERT) continue;
+    const std::vector<std::string_view> names = ColumnNames(targets);
+    for (std::size_t i = 0; i < when.n_values; ++i) {
+      const int column = names.empty()      ? TargetColumnAt(*target, i)
+                         : i < names.size() ? TargetColumn(target, names[i])
+                                            : -1;
+      Assign(&level, column, IsDefault(when.values[i]) ? nullptr : Expression(&level, when.values[i]));
+    }
+  }
+  Result result;
+  result.query = level.query;
+  return result;
+}
+
+}  // namespace privacy_score

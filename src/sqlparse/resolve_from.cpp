@@ -1,0 +1,241 @@
+/*
+ * resolve_from.cpp - the FROM clause (parse_clause.c: transformFromClauseItem): which ranges a query has, and which
+ * names they bring into sight.
+ */
+#include "sqlparse/names.hpp"
+#include "sqlparse/resolver.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+void SetLateral(const std::vector<Item*>& names, bool only) {
+  for (Item* item : names) item->lateral_only = only;
+}
+
+// The open items behind an item.
+std::vector<Item*> OpenItems(Item* item) {
+  if (item->range >= 0) return item->open ? std::vector<Item*>{item} : std::vector<Item*>{};
+  return item->open_items;
+}
+
+}  // namespace
+
+void Resolver::FromClause(Level* level, NodeList list) {
+  for (const Node* node : list) {
+    std::vector<Item*> names;
+    From(level, node, &names);
+    SetLateral(names, true);
+    level->names.insert(level->names.end(), names.begin(), names.end());
+  }
+  SetLateral(level->names, false);
+}
+
+// One FROM item; adds what it brings into sight to `names`. Null for a node of another kind.
+Item* Resolver::From(Level* level, const Node* node, std::vector<Item*>* names) {
+  if (node == nullptr) return nullptr;
+  Depth depth(this);
+  Item* item = nullptr;
+  switch (node->node_case) {
+    case PG_QUERY__NODE__NODE_JOIN_EXPR: return FromJoin(level, *node->join_expr, names);
+    case PG_QUERY__NODE__NODE_RANGE_TABLE_SAMPLE: return FromSample(level, *node->range_table_sample, names);
+    case PG_QUERY__NODE__NODE_RANGE_VAR: item = FromTable(level, *node->range_var); break;
+    case PG_QUERY__NODE__NODE_RANGE_SUBSELECT: item = FromSubquery(level, *node->range_subselect); break;
+    case PG_QUERY__NODE__NODE_RANGE_FUNCTION: item = FromFunction(level, *node->range_function); break;
+    case PG_QUERY__NODE__NODE_RANGE_TABLE_FUNC: item = FromXmlTable(level, *node->range_table_func); break;
+    default: return nullptr;
+  }
+  names->push_back(item);
+  return item;
+}
+
+// Gives an item its alias and column aliases.
+void Resolver::NameItem(Item* item, const PgQuery__Alias* alias) {
+  if (alias == nullptr) return;
+  item->alias = alias->aliasname;
+  item->schema = {};
+  for (std::size_t i = 0; i < alias->n_colnames; ++i) {
+    const std::string_view name = TextOf(alias->colnames[i]);
+    if (i < item->columns.size() && !item->columns[i].name.empty())
+      item->columns[i].name = name;
+    else if (item->unresolved != nullptr)
+      item->columns.push_back({name, ColumnAt(item->range, AddMentioned(item->unresolved, QuoteName(name)), 0)});
+    else if (item->open)
+      item->columns.push_back({name, ColumnAt(item->range, 0, 0)});
+  }
+}
+
+Item* Resolver::FromTable(Level* level, const PgQuery__RangeVar& table) {
+  Item* item = *table.schemaname == '\0' ? CteItem(level, table) : nullptr;
+  if (item == nullptr) {
+    const CatalogRelation* entry = FindRelation(table);
+    Query* view = entry != nullptr && entry->is_view ? View(*entry) : nullptr;
+    item = RelationItem(level, table, entry);
+    if (view != nullptr) {
+      Range* range = level->query->ranges.last;
+      range->kind = RangeKind::kSubquery;
+      range->relation = nullptr;
+      range->subquery = view;
+      item->is_base = false;
+    }
+  }
+  NameItem(item, table.alias);
+  return item;
+}
+
+// A new range and item of a table: resolved when `entry` is given, else as written.
+Item* Resolver::RelationItem(Level* level, const PgQuery__RangeVar& table, const CatalogRelation* entry) {
+  Range* range = nullptr;
+  Item* item = NewItem();
+  item->range = AddRange(level, RangeKind::kRelation, &range);
+  item->alias = table.relname;
+  item->schema = table.schemaname;
+  item->is_base = true;
+  if (entry == nullptr) {
+    range->relation = item->unresolved = UnresolvedOf(table);
+    item->open = true;
+    return item;
+  }
+  range->relation = TableOf(*entry);
+  for (const std::string& name : entry->raw_names) item->columns.push_back({name});
+  const std::string_view schema = SplitName(entry->canonical).schema;
+  if (item->schema.empty() && schema.find('"') == std::string_view::npos) item->schema = schema;
+  return item;
+}
+
+// The WITH query of that name; null when there is none in sight.
+Item* Resolver::CteItem(Level* level, const PgQuery__RangeVar& table) {
+  int levels_up = 0;
+  for (Level* at = level; at != nullptr; at = at->parent, ++levels_up) {
+    for (std::size_t i = 0; i < at->ctes.size(); ++i) {
+      if (at->ctes[i]->name != table.relname) continue;
+      Range* range = nullptr;
+      Item* item = NewItem();
+      item->range = AddRange(level, RangeKind::kCte, &range);
+      item->alias = table.relname;
+      range->cte = static_cast<int>(i);
+      range->levels_up = levels_up;
+      FillFromResult(item, at->ctes[i]->result);
+      return item;
+    }
+  }
+  return nullptr;
+}
+
+// The columns of an item that shows what a query returns.
+void Resolver::FillFromResult(Item* item, const Result& result) {
+  for (const std::string_view name : result.names) item->columns.push_back({name});
+  item->open = result.open;
+  if (result.open && result.query != nullptr && result.query->arms.empty()) {
+    item->inner = result.query;
+    item->inner_item = result.open_item;
+  }
+}
+
+// The query of a view, analysed anew for each place; null when its text is no query.
+Query* Resolver::View(const CatalogRelation& view) {
+  Depth depth(this);
+  ViewText text(this);
+  const PgQuery__SelectStmt* select = ParseView(view);
+  return select == nullptr ? nullptr : Select(nullptr, *select, nullptr).query;
+}
+
+Item* Resolver::FromSubquery(Level* level, const PgQuery__RangeSubselect& subquery) {
+  const bool lateral = level->lateral_active;
+  level->lateral_active = subquery.lateral;
+  const Result result = Any(level, subquery.subquery, nullptr);
+  level->lateral_active = lateral;
+  Range* range = nullptr;
+  Item* item = NewItem();
+  item->range = AddRange(level, RangeKind::kSubquery, &range);
+  range->subquery = result.query;
+  FillFromResult(item, result);
+  NameItem(item, subquery.alias);
+  return item;
+}
+
+// TABLESAMPLE: its arguments are a function in FROM when they read anything.
+Item* Resolver::FromSample(Level* level, const PgQuery__RangeTableSample& sample, std::vector<Item*>* names) {
+  Item* item = From(level, sample.relation, names);
+  const bool lateral = level->lateral_active;
+  level->lateral_active = true;
+  Expr* args = Other({OtherOf(level, {sample.args, sample.n_args}), Expression(level, sample.repeatable)});
+  level->lateral_active = lateral;
+  if (args->kind != ExprKind::kConstant) {
+    Range* range = nullptr;
+    AddRange(level, RangeKind::kFunction, &range);
+    range->args.Add(args);
+  }
+  return item;
+}
+
+Item* Resolver::FromJoin(Level* level, const PgQuery__JoinExpr& join, std::vector<Item*>* names) {
+  std::vector<Item*> mine;
+  Item* left = From(level, join.larg, &mine);
+  SetLateral(mine, true);
+  const std::size_t sight = level->names.size();
+  level->names.insert(level->names.end(), mine.begin(), mine.end());
+  Item* right = From(level, join.rarg, &mine);
+  level->names.resize(sight);
+  if (left == nullptr || right == nullptr) return left != nullptr ? left : right;
+
+  std::vector<std::string_view> merged = TextsOf({join.using_clause, join.n_using_clause});
+  if (join.is_natural)
+    for (const ItemColumn& column : left->columns)
+      if (!column.name.empty() && FindColumn(*right, column.name) >= 0) merged.push_back(column.name);
+
+  Item* item = NewItem();
+  const auto is_merged = [&merged](std::string_view name) {
+    for (const std::string_view other : merged)
+      if (name == other) return true;
+    return false;
+  };
+  for (const std::string_view name : merged) {
+    Expr* left_column = ItemField(left, name, 0);
+    Expr* right_column = ItemField(right, name, 0);
+    if (left_column == nullptr) left_column = Stray(level, QuoteName(name));
+    if (right_column == nullptr) right_column = Stray(level, QuoteName(name));
+    level->query->conditions.Add(Equality(Clone(left_column), Clone(right_column)));
+    if (join.jointype == PG_QUERY__JOIN_TYPE__JOIN_FULL)
+      item->columns.push_back({name, Other({left_column, right_column})});
+    else
+      item->columns.push_back({name, join.jointype == PG_QUERY__JOIN_TYPE__JOIN_RIGHT ? right_column : left_column});
+  }
+  Item* using_item = nullptr;
+  if (join.join_using_alias != nullptr) {
+    using_item = NewItem();
+    using_item->alias = join.join_using_alias->aliasname;
+    using_item->columns = item->columns;
+    using_item->columns_visible = false;
+  }
+  for (Item* side : {left, right}) {
+    for (std::size_t i = 0; i < side->columns.size(); ++i) {
+      const std::string_view name = side->columns[i].name;
+      if (!name.empty() && is_merged(name) && FindColumn(*side, name) == static_cast<int>(i)) continue;
+      if (!name.empty() || side->unresolved == nullptr)
+        item->columns.push_back({name, ColumnOf(*side, static_cast<int>(i), 0)});
+    }
+    const std::vector<Item*> open = OpenItems(side);
+    item->open_items.insert(item->open_items.end(), open.begin(), open.end());
+  }
+  if (join.quals != nullptr) {
+    SetLateral(mine, false);
+    std::vector<Item*> outer = std::move(level->names);
+    level->names = mine;
+    level->query->conditions.Add(Expression(level, join.quals));
+    level->names = std::move(outer);
+  }
+  if (join.alias != nullptr) {
+    NameItem(item, join.alias);
+    mine.clear();
+  } else {
+    for (Item* hidden : mine) hidden->columns_visible = false;
+    item->relation_visible = false;
+  }
+  if (using_item != nullptr) mine.push_back(using_item);
+  mine.push_back(item);
+  names->insert(names->end(), mine.begin(), mine.end());
+  return item;
+}
+
+}  // namespace privacy_score

@@ -1,0 +1,137 @@
+/*
+ * resolve_function.cpp - function calls, in expressions and in FROM.
+ */
+#include "sqlparse/names.hpp"
+#include "sqlparse/resolver.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+// The parts of a function's name that matter.
+struct CallName {
+  std::string_view schema;
+  std::string_view name;
+};
+
+CallName NameOf(NodeList parts) {
+  CallName result;
+  if (parts.size > 0) result.name = TextOf(parts[parts.size - 1]);
+  if (parts.size > 1) result.schema = TextOf(parts[parts.size - 2]);
+  return result;
+}
+
+}  // namespace
+
+// What is known of a function; null when nothing yet. In expressions those of pg_catalog need no look-up.
+const CatalogFunction* Resolver::Function(NodeList name, std::size_t arguments, bool in_from) {
+  CallName call = NameOf(name);
+  if (call.schema.empty() && view_depth_ > 0) call.schema = "pg_catalog";
+  if (!in_from && call.schema == "pg_catalog") return nullptr;
+  const CatalogFunction* function = catalog_.FindFunction(call.schema, call.name, static_cast<int>(arguments));
+  if (function == nullptr) Miss(MissingName::Kind::kFunction, call.schema, call.name, static_cast<int>(arguments));
+  return function;
+}
+
+Expr* Resolver::Call(Level* level, const PgQuery__FuncCall& call) {
+  const NodeList name = {call.funcname, call.n_funcname};
+  const CallName parts = NameOf(name);
+  const bool builtin =
+      (parts.schema.empty() || parts.schema == "pg_catalog") && IsBuiltinAggregate(parts.name);
+  const CatalogFunction* function = nullptr;
+  if (!builtin) function = Function(name, call.n_args + (call.agg_within_group ? call.n_agg_order : 0), false);
+
+  std::vector<Expr*> args;
+  for (const Node* arg : NodeList{call.args, call.n_args})
+    if (builtin || arg->node_case != PG_QUERY__NODE__NODE_A_CONST) args.push_back(Expression(level, arg));
+  const bool aggregate = builtin || (function != nullptr && function->kind == 'a') || call.agg_star || call.agg_distinct ||
+                         call.agg_within_group || call.n_agg_order > 0 || call.agg_filter != nullptr;
+  if (call.over == nullptr && !aggregate) {
+    if (function != nullptr && !function->exists && name.size == 1 && args.size() == 1 &&
+        args[0]->kind == ExprKind::kWholeRow)
+      return Field(level, args[0], parts.name);  // last_name(p) is p.last_name
+    return Other(args);
+  }
+
+  Expr* expr = NewExpr(call.over != nullptr ? ExprKind::kWindow : ExprKind::kAggregate);
+  if (function != nullptr && function->exists) {
+    expr->function = arena_.Copy(function->canonical);
+  } else {
+    std::string text = QuoteName(parts.name);
+    if (!parts.schema.empty() && parts.schema != "pg_catalog") text = QuoteName(parts.schema) + '.' + text;
+    expr->function = arena_.Copy(text);
+  }
+  for (Expr* arg : args) expr->args.Add(arg);
+  for (const Node* order : NodeList{call.agg_order, call.n_agg_order}) expr->order.Add(Expression(level, order));
+  if (call.agg_filter != nullptr) expr->filter.Add(Expression(level, call.agg_filter));
+  if (call.over != nullptr) Window(level, *call.over);
+  return expr;
+}
+
+// A function in FROM, or several in ROWS FROM. Its arguments see the items before it.
+Item* Resolver::FromFunction(Level* level, const PgQuery__RangeFunction& function) {
+  Item* item = NewItem();
+  std::vector<Expr*> args;
+  const bool lateral = level->lateral_active;
+  level->lateral_active = true;
+  for (const Node* entry : NodeList{function.functions, function.n_functions}) {
+    if (entry->node_case != PG_QUERY__NODE__NODE_LIST || entry->list->n_items == 0) continue;
+    const Node* call = entry->list->items[0];
+    args.push_back(Expression(level, call));
+    NodeList definitions = {function.coldeflist, function.n_coldeflist};
+    if (entry->list->n_items > 1 && entry->list->items[1]->node_case == PG_QUERY__NODE__NODE_LIST)
+      definitions = {entry->list->items[1]->list->items, entry->list->items[1]->list->n_items};
+    if (definitions.size > 0) {
+      for (const Node* definition : definitions)
+        if (definition->node_case == PG_QUERY__NODE__NODE_COLUMN_DEF)
+          item->columns.push_back({definition->column_def->colname});
+      continue;
+    }
+    int strength = 0;
+    std::string_view name = OutputName(call, &strength);
+    if (item->alias.empty()) item->alias = name;
+    if (function.alias != nullptr && function.n_functions == 1) name = function.alias->aliasname;
+    if (call->node_case != PG_QUERY__NODE__NODE_FUNC_CALL) {
+      item->columns.push_back({name});
+      continue;
+    }
+    const NodeList parts = {call->func_call->funcname, call->func_call->n_funcname};
+    const CatalogFunction* known = Function(parts, call->func_call->n_args, true);
+    if (known == nullptr || !known->exists) item->open = true;
+    if (known != nullptr && !known->columns.empty())
+      for (const std::string& column : known->columns) item->columns.push_back({column});
+    else
+      item->columns.push_back({name});
+  }
+  level->lateral_active = lateral;
+  if (function.ordinality) item->columns.push_back({"ordinality"});
+  Range* range = nullptr;
+  item->range = AddRange(level, RangeKind::kFunction, &range);
+  for (Expr* arg : args) range->args.Add(arg);
+  NameItem(item, function.alias);
+  return item;
+}
+
+Item* Resolver::FromXmlTable(Level* level, const PgQuery__RangeTableFunc& table) {
+  Item* item = NewItem();
+  item->alias = "xmltable";
+  const bool lateral = level->lateral_active;
+  level->lateral_active = true;
+  std::vector<Expr*> args = {Expression(level, table.docexpr), Expression(level, table.rowexpr),
+                             OtherOf(level, {table.namespaces, table.n_namespaces})};
+  for (const Node* node : NodeList{table.columns, table.n_columns}) {
+    if (node->node_case != PG_QUERY__NODE__NODE_RANGE_TABLE_FUNC_COL) continue;
+    const PgQuery__RangeTableFuncCol& column = *node->range_table_func_col;
+    item->columns.push_back({column.colname});
+    args.push_back(Expression(level, column.colexpr));
+    args.push_back(Expression(level, column.coldefexpr));
+  }
+  level->lateral_active = lateral;
+  Range* range = nullptr;
+  item->range = AddRange(level, RangeKind::kFunction, &range);
+  range->args.Add(Other(args));
+  NameItem(item, table.alias);
+  return item;
+}
+
+}  // namespace privacy_score

@@ -1,0 +1,110 @@
+/*
+ * model_test.cpp - reading the model: names, labels, dependencies, damaged input.
+ */
+#include "core/model.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "score_fixture.hpp"
+
+namespace privacy_score {
+namespace {
+
+using testing_support::ModelRows;
+
+ModelRows TwoRelations() {
+  ModelRows rows;
+  rows.relations = {{"public.b", "7", "t"}, {"public.a", "7", "f"}};
+  rows.attributes = {{"public.a.y", "public.a", "sensitive", "f"},
+                     {"public.a.x", "public.a", std::nullopt, "f"},
+                     {"public.b.id", "public.b", "identifier", "t"},
+                     {"public.b.z", "public.b", "public", "f"},
+                     {"public.gone.q", "public.gone", std::nullopt, "f"}};
+  return rows;
+}
+
+TEST(Model, AttributesOfARelationStandSideBySide) {
+  const Model model = Model::Parse(TwoRelations().Wire());
+  ASSERT_EQ(model.attributes().size(), 4U);
+  EXPECT_EQ(model.NamesOf({0, 1, 2, 3}),
+            (std::vector<std::string>{"public.b.id", "public.b.z", "public.a.x", "public.a.y"}));
+  EXPECT_EQ(model.attributes()[3].label, Label::kSensitive);
+  EXPECT_TRUE(model.attributes()[0].identifier);
+  EXPECT_FALSE(model.relations()[1].is_row_subject);
+  EXPECT_EQ(model.Revealed({"cmd:select", "p:public.a.y", "p:public.gone.q", "t:public.a", "w:public.b.id"}, true),
+            (AttributeSet{0, 3}));
+  EXPECT_EQ(model.Revealed({"cmd:select", "p:public.a.y", "w:public.b.id"}, false), (AttributeSet{3}));
+}
+
+TEST(Model, ClosureGoesNeverThroughAnIdentifier) {
+  ModelRows rows = TwoRelations();
+  rows.dependencies = {{"public.a.x", "public.a.y"},
+                       {"public.a.y", "public.b.id"},
+                       {"public.b.id", "public.b.z"},
+                       {"public.a.x", "public.gone.q"}};
+  const Model model = Model::Parse(rows.Wire());
+  EXPECT_EQ(model.Closure({2}), (AttributeSet{0, 2, 3}));  // x -> y -> id, not on to z
+  EXPECT_EQ(model.Closure({0}), (AttributeSet{0}));
+  EXPECT_EQ(model.Closure({}), AttributeSet{});
+}
+
+TEST(Model, RatesOfUnknownAttributesAreLeftOut) {
+  ModelRows rows = TwoRelations();
+  rows.rates = {{"public.a", "public.a.x", "0.25"},
+                {"public.a", "public.a.x\x01public.a.y", "0.5"},
+                {"public.a", "public.a.x\x01public.a.dropped", "0.5"},
+                {"public.a", "public.b.z", "0.5"},
+                {"public.gone", "public.gone.q", "0.5"}};
+  const Model model = Model::Parse(rows.Wire());
+  EXPECT_EQ(model.FindRate({2}), .25);
+  EXPECT_EQ(model.FindRate({2, 3}), .5);
+  EXPECT_EQ(model.FindRate({1}), std::nullopt);
+  EXPECT_EQ(model.RatesOf(1).size(), 2U);
+}
+
+TEST(Model, Baselines) {
+  ModelRows rows = TwoRelations();
+  rows.AddAbstraction(5, {"t:public.a", "cmd:select"});
+  rows.AddBaseline(1, "alice", {{{5, 3}}, {{5, 1}}});
+  const Model model = Model::Parse(rows.Wire());
+  const Baseline* baseline = model.BaselineOfRole("alice");
+  ASSERT_NE(baseline, nullptr);
+  EXPECT_EQ(baseline->sessions, 2);
+  EXPECT_EQ(baseline->ngrams.size(), 3U);
+  ASSERT_EQ(baseline->session_sets.size(), 1U);
+  EXPECT_EQ(baseline->session_sets[0].count, 2);
+  EXPECT_EQ(model.BaselineOfRole("bob"), nullptr);
+  ASSERT_NE(model.FindTokens(5), nullptr);
+  EXPECT_EQ(*model.FindTokens(5), (Tokens{"cmd:select", "t:public.a"}));
+  EXPECT_EQ(model.FindTokens(6), nullptr);
+}
+
+TEST(Model, RefusesDamagedBytes) {
+  const std::string wire = TwoRelations().Wire();
+  for (std::size_t length = 0; length < wire.size(); length += 3) {
+    EXPECT_THROW(Model::Parse(std::string_view(wire).substr(0, length)), Error);
+  }
+  EXPECT_THROW(Model::Parse(wire + "x"), Error);
+  ModelRows rows = TwoRelations();
+  rows.attributes[0][2] = "secret";
+  EXPECT_THROW(Model::Parse(rows.Wire()), Error);
+  rows = TwoRelations();
+  rows.attributes.push_back(rows.attributes[0]);
+  EXPECT_THROW(Model::Parse(rows.Wire()), Error);
+  rows = TwoRelations();
+  rows.relations.push_back(rows.relations[0]);
+  EXPECT_THROW(Model::Parse(rows.Wire()), Error);
+  rows = TwoRelations();
+  rows.relations[0][0] = std::nullopt;
+  EXPECT_THROW(Model::Parse(rows.Wire()), Error);
+  rows = TwoRelations();
+  rows.ngrams.push_back({"9", "{0,0,0,0,0,1}", "1"});
+  EXPECT_THROW(Model::Parse(rows.Wire()), Error);
+  rows = TwoRelations();
+  rows.baselines = {{"1", "a", "1"}, {"1", "b", "1"}};
+  EXPECT_THROW(Model::Parse(rows.Wire()), Error);
+}
+
+}  // namespace
+}  // namespace privacy_score

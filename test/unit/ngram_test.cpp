@@ -1,0 +1,112 @@
+/*
+ * ngram_test.cpp - cutting sessions and n-grams.
+ */
+#include "core/ngram.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "core/error.hpp"
+
+namespace privacy_score {
+namespace {
+
+TEST(NGram, PaddingStandsInFront) {
+  NGramWindow window;
+  window.Push(7);
+  window.Push(8);
+  EXPECT_EQ(window.recorded(), (NGram{0, 0, 0, 0, 7, 8}));
+  EXPECT_EQ(Suffix(window.recorded(), 1), (NGram{0, 0, 0, 0, 0, 8}));
+  EXPECT_FALSE(HasPadding(window.recorded(), 2));
+  EXPECT_TRUE(HasPadding(window.recorded(), 3));
+  EXPECT_EQ(TextOf(window.recorded()), "{0,0,0,0,7,8}");
+  EXPECT_EQ(ParseNGram("{0,0,0,0,7,8}"), window.recorded());
+  EXPECT_THROW(ParseNGram("{7,8}"), Error);
+}
+
+TEST(NGram, RunsCutAsSingleExecutionsWould) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 500; ++round) {
+    Sequence sequence;
+    std::map<NGram, std::int64_t> expected;
+    NGramWindow window;
+    for (unsigned run = random() % 6; run > 0; --run) {
+      const AbstractionId id = 1 + static_cast<AbstractionId>(random() % 3);
+      const auto count = static_cast<std::int64_t>(1 + random() % 20);
+      AppendRun(sequence, id, count);
+      for (std::int64_t i = 0; i < count; ++i) {
+        window.Push(id);
+        ++expected[window.recorded()];
+      }
+    }
+    std::map<NGram, std::int64_t> actual;
+    std::int64_t total = 0;
+    ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count) {
+      actual[ngram] += count;
+      total += count;
+    });
+    EXPECT_EQ(actual, expected);
+    EXPECT_EQ(total, LengthOf(sequence));
+  }
+}
+
+TEST(NGram, StoredSequences) {
+  Sequence sequence;
+  AppendStored(sequence, "{5,6}", "{2,1}");
+  AppendStored(sequence, "{6,0,6}", "{1,9,1}");
+  EXPECT_EQ(IdsText(sequence), "{5,6}");
+  EXPECT_EQ(RunsText(sequence), "{2,3}");
+  EXPECT_THROW(AppendStored(sequence, "{5}", "{1,2}"), Error);
+  EXPECT_THROW(AppendStored(sequence, "{5}", "{-1}"), Error);
+}
+
+TEST(CutSessions, AtPausesMidnightsAndRoles) {
+  const auto sessions = CutSessions(
+      {
+          {1, "b", 100, 0, 11},
+          {1, "b", 110, 0, 12},
+          {1, "b", 115, 0, 0},   // empty: takes no place and ends no pause
+          {1, "b", 121, 0, 13},  // 11 after 110
+          {1, "b", 122, 1, 14},  // midnight
+          {2, "b", 101, 0, 15},  // another connection
+          {1, "a", 111, 0, 16},  // another role on the same connection
+          {1, "a", 105, 0, 17},  // out of order
+          {3, "a", 105, 0, 0},
+      },
+      10);
+  ASSERT_EQ(sessions.size(), 5U);
+  const auto ids = [&](std::size_t i) { return sessions[i].role + IdsText(sessions[i].sequence); };
+  EXPECT_EQ(ids(0), "a{17,16}");
+  EXPECT_EQ(ids(1), "b{11,12}");
+  EXPECT_EQ(ids(2), "b{15}");
+  EXPECT_EQ(ids(3), "b{13}");
+  EXPECT_EQ(ids(4), "b{14}");
+  EXPECT_EQ(sessions[4].day, 1);
+  EXPECT_EQ(sessions[1].started, 100);
+  EXPECT_EQ(sessions[1].ended, 110);
+  EXPECT_TRUE(CutSessions({}, 10).empty());
+  EXPECT_THROW(CutSessions({}, -1), Error);
+}
+
+TEST(CutSessions, APauseOfExactlyTheGapCutsNot) {
+  EXPECT_EQ(CutSessions({{1, "a", 0, 0, 1}, {1, "a", 10, 0, 1}}, 10).size(), 1U);
+  EXPECT_EQ(CutSessions({{1, "a", 0, 0, 1}, {1, "a", 11, 0, 1}}, 10).size(), 2U);
+}
+
+TEST(BaselineOf, CountsNGramsAndSessionSets) {
+  const BaselineRows rows = BaselineOf({{{1, 2}}, {{1, 1}}, {{2, 1}, {1, 1}}, {}});
+  EXPECT_EQ(rows.sessions, 3);
+  ASSERT_EQ(rows.ngrams.rows.size(), 4U);
+  EXPECT_EQ(rows.ngrams.rows[0][0], "{0,0,0,0,0,1}");
+  EXPECT_EQ(rows.ngrams.rows[0][1], "2");
+  EXPECT_EQ(rows.ngrams.rows[3][0], "{0,0,0,0,2,1}");
+  ASSERT_EQ(rows.session_sets.rows.size(), 2U);
+  EXPECT_EQ(rows.session_sets.rows[0][0], "2");
+  EXPECT_EQ(rows.session_sets.rows[0][1], "{1}");
+  EXPECT_EQ(rows.session_sets.rows[1][1], "{1,2}");
+}
+
+}  // namespace
+}  // namespace privacy_score

@@ -1,0 +1,182 @@
+/*
+ * score_fixture.hpp - tables, models and histories for the tests of the score.
+ *
+ * A TestTable holds rows of small integers; its rates are computed exactly from the class sizes of each attribute set.
+ */
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/entropy.hpp"
+#include "core/history.hpp"
+#include "core/live_scorer.hpp"
+#include "core/model.hpp"
+#include "core/rows.hpp"
+
+namespace privacy_score::testing_support {
+
+using TextRow = std::vector<std::optional<std::string>>;
+using TextRows = std::vector<TextRow>;
+
+struct TestTable {
+  std::string relation = "public.t";
+  std::vector<std::string> columns;
+  std::vector<std::vector<int>> rows;
+
+  ClassSizes SizesBy(const std::vector<std::size_t>& by) const {
+    std::map<std::vector<int>, std::int64_t> classes;
+    for (const auto& row : rows) {
+      std::vector<int> key;
+      for (const std::size_t column : by) key.push_back(row[column]);
+      ++classes[key];
+    }
+    std::map<std::int64_t, std::int64_t> histogram;
+    for (const auto& [key, size] : classes) ++histogram[size];
+    ClassSizes sizes;
+    for (const auto& [size, count] : histogram) sizes.push_back({size, count});
+    return sizes;
+  }
+  double Rate(const std::vector<std::size_t>& by) const { return RowDiscriminationRate(SizesBy(by)); }
+  std::string Qualified(std::size_t column) const { return relation + "." + columns[column]; }
+
+  // A row of the section of rates for every set of columns given by the bits of a mask.
+  TextRows RatesOfMasks(const std::vector<unsigned>& masks) const {
+    TextRows result;
+    for (const unsigned mask : masks) {
+      std::vector<std::size_t> by;
+      std::vector<std::string> names;
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        if ((mask >> c & 1U) == 0) continue;
+        by.push_back(c);
+        names.push_back(Qualified(c));
+      }
+      std::sort(names.begin(), names.end());
+      std::string joined;
+      for (const auto& name : names) joined += (joined.empty() ? "" : std::string(1, kAttributeSeparator)) + name;
+      result.push_back({relation, joined, TextOf(Rate(by))});
+    }
+    return result;
+  }
+  TextRows AllRates() const {
+    std::vector<unsigned> masks;
+    for (unsigned mask = 1; mask < 1U << columns.size(); ++mask) masks.push_back(mask);
+    return RatesOfMasks(masks);
+  }
+};
+
+// The example of DEFINITIONS, section 2.
+inline TestTable ExampleTable() {
+  return {"public.hospital",
+          {"first_name", "last_name", "gender", "department", "city", "department_head"},
+          {{0, 0, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}, {2, 2, 1, 0, 0, 0}, {1, 0, 0, 1, 0, 1}, {0, 3, 0, 1, 0, 1}}};
+}
+
+// The sections of a model, filled by the test.
+struct ModelRows {
+  TextRows relations;
+  TextRows attributes;
+  TextRows dependencies;
+  TextRows abstractions;
+  TextRows baselines;
+  TextRows ngrams;
+  TextRows session_sets;
+  TextRows rates;
+
+  void AddAbstraction(AbstractionId id, const std::vector<std::string>& tokens) {
+    for (const auto& token : tokens) abstractions.push_back({TextOf(id), token});
+  }
+  void AddBaseline(std::int64_t id, const std::string& role, const std::vector<Sequence>& sessions) {
+    const BaselineRows rows = BaselineOf(sessions);
+    baselines.push_back({TextOf(id), role, TextOf(rows.sessions)});
+    for (const auto& row : rows.ngrams.rows) ngrams.push_back({TextOf(id), row[0], row[1]});
+    for (const auto& row : rows.session_sets.rows) session_sets.push_back({TextOf(id), row[0], row[1]});
+  }
+  void Write(WireWriter& writer) const {
+    writer.Section(3, relations);
+    writer.Section(4, attributes);
+    writer.Section(2, dependencies);
+    writer.Section(2, abstractions);
+    writer.Section(3, baselines);
+    writer.Section(3, ngrams);
+    writer.Section(3, session_sets);
+    writer.Section(3, rates);
+  }
+  std::string Wire() const {
+    WireWriter writer;
+    Write(writer);
+    return writer.bytes();
+  }
+};
+
+// A model of one table without labels, with all its rates.
+inline ModelRows ModelOf(const TestTable& table) {
+  ModelRows model;
+  model.relations.push_back({table.relation, "1", "t"});
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    model.attributes.push_back({table.Qualified(c), table.relation, std::nullopt, "f"});
+  }
+  model.rates = table.AllRates();
+  return model;
+}
+
+inline TextRow SettingsRow(const ScoreSettings& s) {
+  return {std::to_string(s.ngram_length),
+          s.counting == ScoreSettings::kSet ? "set" : "multiset",
+          s.compare == ScoreSettings::kUnion ? "union" : "positionwise",
+          TextOf(s.alpha),
+          s.where_counts ? "t" : "f",
+          s.pad ? "t" : "f",
+          s.identifiers_count ? "t" : "f"};
+}
+
+// [Khan] as published: alpha 1, identifiers count, no padding.
+inline ScoreSettings Published() {
+  ScoreSettings settings;
+  settings.alpha = 1;
+  settings.pad = false;
+  settings.identifiers_count = true;
+  return settings;
+}
+
+inline Sequence SequenceOf(const std::vector<AbstractionId>& ids) {
+  Sequence sequence;
+  for (const AbstractionId id : ids) AppendRun(sequence, id);
+  return sequence;
+}
+
+struct TestSession {
+  std::string day;
+  std::vector<AbstractionId> ids;
+  std::string role = "analyst";
+};
+
+inline TextRows SessionRows(const std::vector<TestSession>& sessions) {
+  TextRows rows;
+  std::int64_t key = 0;
+  for (const auto& session : sessions) {
+    const Sequence sequence = SequenceOf(session.ids);
+    ++key;
+    rows.push_back({TextOf(key), session.role, session.day, "s" + TextOf(key), IdsText(sequence), RunsText(sequence)});
+  }
+  return rows;
+}
+
+inline std::string HistoryWire(const ModelRows& model, const ScoreSettings& settings,
+                               const std::vector<TestSession>& sessions) {
+  WireWriter writer;
+  model.Write(writer);
+  writer.Section(7, {SettingsRow(settings)});
+  writer.Section(6, SessionRows(sessions));
+  return writer.bytes();
+}
+
+inline double Number(const std::optional<std::string>& field) { return ParseDouble(field.value()); }
+
+}  // namespace privacy_score::testing_support
