@@ -1,6 +1,6 @@
 -- import.sql - the server's own CSV log (psql variable log) as the rows that privacy_score.import_statements() takes.
 --
--- Each connection of the replay carries its faked day and time in application_name. A statement is dated by its place in
+-- Each connection of the replay carries its faked day and time in application_name: replay, day, date, time. A statement is dated by its place in
 -- the session, twenty seconds after the one before it.
 
 CREATE EXTENSION IF NOT EXISTS file_fdw;
@@ -37,9 +37,9 @@ CREATE FOREIGN TABLE demo.server_log (
 
 -- A logged statement is "statement: SELECT ..." or, sent with parameters, "execute <name>: SELECT ...".
 CREATE VIEW demo.logged_statement AS
-  SELECT to_char(s.started, 'HH24:MI') AS session, l.user_name::name AS role,
-         s.started + interval '20 seconds' * row_number() OVER (PARTITION BY l.session_id ORDER BY l.session_line_num) AS at,
+  SELECT s.words[2] || '/' || left(s.words[4], 5) AS session, l.user_name::name AS role,
+         (s.words[3] || ' ' || s.words[4])::timestamptz + interval '20 seconds' * row_number() OVER (PARTITION BY l.session_id ORDER BY l.session_line_num) AS at,
          regexp_replace(l.message, '^(statement|execute [^:]*): ', '') AS sql
     FROM demo.server_log l,
-         LATERAL (SELECT substr(l.application_name, 8)::timestamptz AS started) s
+         LATERAL (SELECT string_to_array(l.application_name, ' ') AS words) s
    WHERE l.application_name LIKE 'replay %' AND l.message ~ '^(statement|execute [^:]*): ';

@@ -71,13 +71,13 @@ sql -o /dev/null -c "SELECT privacy_score.flush()"
 echo "The alert, as the connection that listens on privacy_score_alert gets it:"
 say officer "SELECT 1" | sed -nE 's/^ *Asynchronous notification "([a-z_]*)" with payload "(.*)" received.*/\2/p' >"$home/payload"
 sql -v payload="$(head -n 1 "$home/payload")" -f - <<'SQL'
-SELECT CASE WHEN :'payload' = '' THEN '  (none came)' ELSE jsonb_pretty(:'payload'::jsonb #- '{detail,settings}') END;
+SELECT CASE WHEN :'payload' = '' THEN '  (none came)' ELSE jsonb_pretty(:'payload'::jsonb - 'detail' || jsonb_build_object('detail', jsonb_build_object('attributes', :'payload'::jsonb #> '{detail,attributes}', '...', '...'))) END;
 SQL
 echo "In privacy_score.alerts:"
 sql -P footer=off -P tuples_only=off -P format=aligned -c "
-  SELECT id, role, kind, round(score::numeric, 2) AS score, alert_limit, blocked, acknowledged_at IS NOT NULL AS acknowledged
+  SELECT id, role, kind, at::time(0), round(score::numeric, 2) AS score, alert_limit, blocked, acknowledged_at IS NOT NULL AS acknowledged
     FROM privacy_score.alerts ORDER BY id"
 echo "Why one statement costs what it costs, asked beforehand (explain_query, which does not run it):"
-sql -c "SELECT jsonb_pretty(privacy_score.explain_query(\$\$SELECT amount, paid, iban FROM billing WHERE patient_id = 400\$\$, 'nurse_anna') - 'settings' - 'abstraction')"
+sql -c "SELECT jsonb_pretty(privacy_score.explain_query(\$\$SELECT amount, paid, iban FROM billing WHERE patient_id = 400\$\$, 'nurse_anna') - '{settings,abstraction,nearest,missing,relations,revealed_columns}'::text[])"
 for name in officer bert anna; do exec {fifo_of[$name]}>&-; done
 wait

@@ -24,7 +24,7 @@ CREATE FUNCTION demo.measure(who name, from_day int, to_day int, held_out boolea
   SELECT who, d.day, measure.held_out, x.session, s.kind, x.queries, x.score, x.max_score, x.statement_score
     FROM generate_series(from_day, to_day) d(day)
     JOIN privacy_score.score_sessions(who, demo.date_of(from_day), demo.date_of(to_day)) x ON x.day = demo.date_of(d.day)
-    JOIN demo.session s ON s.role = who AND s.day = d.day AND to_char(s.at, 'HH24:MI') = x.session;
+    JOIN demo.session s ON s.role = who AND s.day = d.day AND to_char(s.at, 'HH24:MI') = split_part(x.session, '/', 2);
 $$;
 
 -- The baselines of all come first: how usual a column is, is asked of a role and of its peers.

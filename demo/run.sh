@@ -49,7 +49,7 @@ replay() {
   mkdir "$home/sessions"
   sql -c "
       SELECT line FROM (
-        SELECT s.session_id, 0 AS seq, concat_ws(' ', '--', s.session_id, s.role, demo.date_of(s.day) + s.at) AS line FROM demo.session s
+        SELECT s.session_id, 0 AS seq, concat_ws(' ', '--', s.session_id, s.role, s.day, demo.date_of(s.day) + s.at) AS line FROM demo.session s
         UNION ALL SELECT s.session_id, 0, 'SET statement_timeout = ''60s'';' FROM demo.session s
         UNION ALL SELECT s.session_id, 0, '\dt' FROM demo.session s WHERE s.session_id % 5 = 0
         UNION ALL SELECT t.session_id, t.seq, t.sql || ';' FROM demo.statement t) x
@@ -83,7 +83,7 @@ main() {
   sql -d postgres -c "CREATE DATABASE hospital"
   step "the hospital: 6,000 patients, 240 staff, six analysts"
   sql -1 -f schema.sql -f data.sql
-  sql -1 -f protect.sql
+  sql -1 -o /dev/null -f protect.sql
   step "fourteen days of work, drawn from fixed keys"
   sql -1 -o /dev/null -f workload.sql -f attacks.sql
   # Replayed statements must not count for today as well: they become history through the log.

@@ -19,6 +19,11 @@ CREATE FUNCTION demo.pick(choices text[], key text, skew float8 DEFAULT 1) RETUR
 CREATE FUNCTION demo.draw(low int, high int, key text, skew float8 DEFAULT 1) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN low + floor((high - low + 1) * power(demo.u(key), skew))::int;
 
+-- The tables belong to a role of their own, as in production: reading one's own tables does not count.
+CREATE ROLE hospital NOLOGIN;
+GRANT CREATE ON SCHEMA public TO hospital;
+SET ROLE hospital;
+
 CREATE TABLE departments (
   department_id int PRIMARY KEY,
   name text NOT NULL UNIQUE,
@@ -106,6 +111,7 @@ CREATE TABLE billing (
   issued_on date NOT NULL
 );
 CREATE INDEX ON billing (patient_id);
+RESET ROLE;
 
 -- --- roles and rights ------------------------------------------------------------------------------------------------
 CREATE ROLE nurse_anna LOGIN;

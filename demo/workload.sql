@@ -58,6 +58,22 @@ INSERT INTO demo.template VALUES
 ('admissions_finn', 'discharge', $$UPDATE admissions SET discharged_on = '2025-12-01' WHERE admission_id = {admission} AND discharged_on IS NULL$$),
 ('admissions_finn', 'phone', $$UPDATE patients SET phone = '604-{phone}' WHERE patient_id = {patient}$$);
 
+-- What comes up now and then: not a habit, but nothing wrong. The scorer has to live with it.
+CREATE TABLE demo.occasional (LIKE demo.template);
+INSERT INTO demo.occasional VALUES
+('nurse_anna', 'call', $$SELECT first_name, last_name, phone FROM patients WHERE patient_id = {patient}$$),
+('nurse_anna', 'since', $$SELECT ward, bed, admitted_on FROM admissions WHERE patient_id = {patient}$$),
+('physician_bert', 'call', $$SELECT first_name, last_name, phone FROM patients WHERE patient_id = {patient}$$),
+('physician_bert', 'severe', $$SELECT description, max(severity) FROM diagnoses WHERE patient_id = {patient} GROUP BY description$$),
+('billing_carla', 'insured', $$SELECT insurer, insurance_no FROM patients WHERE patient_id = {patient}$$),
+('billing_carla', 'all bills', $$SELECT invoice_id, amount, paid FROM billing WHERE patient_id = {patient} ORDER BY issued_on$$),
+('lab_dora', 'name', $$SELECT first_name, last_name FROM patients WHERE patient_id = {patient}$$),
+('lab_dora', 'today', $$SELECT test, count(*) FROM lab_results WHERE taken_on = '{day}' GROUP BY test$$),
+('research_emil', 'by_city', $$SELECT p.city, count(DISTINCT d.patient_id) FROM diagnoses d JOIN patients p USING (patient_id) WHERE d.icd_code = '{icd}' GROUP BY p.city$$),
+('research_emil', 'urgency', $$SELECT urgency, count(*) FROM admissions GROUP BY urgency$$),
+('admissions_finn', 'insured', $$SELECT insurer, insurance_no FROM patients WHERE patient_id = {patient}$$),
+('admissions_finn', 'namesakes', $$SELECT count(*) FROM patients WHERE last_name = '{last}'$$);
+
 CREATE TABLE demo.habit (
   role name NOT NULL,
   habit int NOT NULL,
@@ -137,7 +153,7 @@ CREATE FUNCTION demo.say(session int, words text) RETURNS void LANGUAGE sql AS $
   SELECT say.session, 1 + count(*), say.words FROM demo.statement s WHERE s.session_id = say.session
 $$;
 
--- Adds normal work to a session: habits until it is long enough, sometimes with a statement out of turn.
+-- Adds normal work to a session: habits until it is long enough, now and then a statement out of turn or an occasional one.
 CREATE FUNCTION demo.work(session int, at_least int DEFAULT 6) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   who name := (SELECT s.role FROM demo.session s WHERE s.session_id = session);
@@ -163,6 +179,10 @@ BEGIN
       said := said + 1;
       PERFORM demo.say(session, demo.fill(t.sql, 'other/' || key, 'other/' || key))
          FROM demo.template t WHERE t.role = who ORDER BY md5(key || t.name) LIMIT 1;
+    ELSIF demo.u('occasion/' || key) < 0.04 THEN
+      said := said + 1;
+      PERFORM demo.say(session, demo.fill(t.sql, 'case/' || key, 'occasion/' || key))
+         FROM demo.occasional t WHERE t.role = who ORDER BY md5(key || t.name) LIMIT 1;
     END IF;
   END LOOP;
 END $$;

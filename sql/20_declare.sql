@@ -129,7 +129,7 @@ CREATE FUNCTION privacy_score.role_status(role name) RETURNS TABLE (setting text
     SELECT 'watched', CASE WHEN w.watched THEN 'yes' ELSE 'no' END, w.reason
       FROM privacy_score.role_watching(role_status.role) w
     UNION ALL
-    (SELECT s.name, COALESCE(o.value, s.reset_val), COALESCE(o.level, 'server: ' || s.source)
+    (SELECT s.name, COALESCE(o.value, s.reset_val), COALESCE(o.level, CASE WHEN s.reset_val = s.boot_val THEN 'default' ELSE 'server configuration' END)
        FROM privacy_score.role_watching(role_status.role) w, pg_catalog.pg_settings s
        LEFT JOIN LATERAL (
          SELECT pg_catalog.substr(c, pg_catalog.length(s.name) + 2) AS value,

@@ -43,7 +43,11 @@ COMMENT ON VIEW privacy_score.stat_days IS 'score() of every recorded day and ro
 
 CREATE VIEW privacy_score.stat_roles WITH (security_barrier) AS
   SELECT r.role,
-         (SELECT pg_catalog.count(*) FROM privacy_score.baseline_ngram n WHERE n.baseline_id = b.id) AS baseline_ngrams,
+         (SELECT pg_catalog.count(DISTINCT n.ngram[7 - x.length : 6])
+            FROM privacy_score.baseline_ngram n,
+                 (SELECT COALESCE(pg_catalog.current_setting('privacy_score.ngram_length', true), '2')::int AS length,
+                         COALESCE(pg_catalog.current_setting('privacy_score.pad', true), 'on') = 'on' AS pad) x
+           WHERE n.baseline_id = b.id AND (x.pad OR n.ngram[7 - x.length] <> 0)) AS baseline_ngrams,
          b.from_day AS baseline_from,
          b.to_day AS baseline_to,
          d.today,

@@ -177,8 +177,10 @@ check_true() {
   if "$@"; then pass "$description"; else fail "$description" "not so: $*"; fi
 }
 
+# Gives up: one failure, and the rest of the script is not run.
 bail_out() {
   fail "$1"
+  ps_finished=yes
   exit 1
 }
 

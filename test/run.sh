@@ -76,7 +76,7 @@ run_lint() {
 
 run_server() {
   rm -rf results regression.diffs regression.out
-  run_part "$1" scripts/sandbox.sh test/run_server.sh "$@"
+  run_part server scripts/sandbox.sh test/run_server.sh "$@"
 }
 
 run_script() {

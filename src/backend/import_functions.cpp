@@ -127,15 +127,23 @@ void ReadQuery(Import* import, const char* query) {
 // One cut session as text arguments.
 struct SessionText {
   std::string role, session, started, ended, day, ids, runs, queries;
+  std::string connection;  // the session as given, without the number of the piece
 };
 
 void WriteSession(const SessionText* text) {
-  const char* args[] = {text->role.c_str(), text->session.c_str(), text->day.c_str(),    text->started.c_str(),
-                        text->ended.c_str(), text->queries.c_str(), text->ids.c_str(), text->runs.c_str()};
-  RunInternal("DELETE FROM privacy_score.session WHERE role = $1::pg_catalog.name AND session = $2 "
+  const char* args[] = {text->role.c_str(),    text->session.c_str(), text->day.c_str(),
+                        text->started.c_str(), text->ended.c_str(),   text->queries.c_str(),
+                        text->ids.c_str(),     text->runs.c_str(),    text->connection.c_str()};
+  // The same stretch of a log may have been imported before, as another piece of its connection.
+  RunInternal("WITH old AS (DELETE FROM privacy_score.session WHERE role = $1::pg_catalog.name AND source = 'import' "
+              "AND (session = $9 OR pg_catalog.starts_with(session, $9 || '/')) "
               "AND started = pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $4::pg_catalog.int8 * "
-              "pg_catalog.interval '1 microsecond'",
-              8, args);
+              "pg_catalog.interval '1 microsecond' RETURNING id), "
+              "u AS (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls FROM old "
+              "JOIN privacy_score.session_part p ON p.session_id = old.id, "
+              "ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) x(id, run) GROUP BY x.id) "
+              "UPDATE privacy_score.abstraction a SET calls = a.calls - u.calls FROM u WHERE a.id = u.id",
+              9, args);
   RunInternal("WITH s AS (INSERT INTO privacy_score.session (role, session, day, started, last_at, source, queries) "
               "VALUES ($1::pg_catalog.name, $2, pg_catalog.date '2000-01-01' + $3::pg_catalog.int4, "
               "pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $4::pg_catalog.int8 * pg_catalog.interval '1 microsecond', "
@@ -176,7 +184,8 @@ void WriteImport(Import* import) {
       sessions->object->push_back({cut.role, name, std::to_string(cut.started), std::to_string(cut.ended),
                                    std::to_string(cut.day), privacy_score::IdsText(cut.sequence),
                                    privacy_score::RunsText(cut.sequence),
-                                   std::to_string(privacy_score::LengthOf(cut.sequence))});
+                                   std::to_string(privacy_score::LengthOf(cut.sequence)),
+                                   import->sessions[static_cast<std::size_t>(cut.session_key)]});
     }
     for (const auto& [id, tokens] : import->tokens)
       abstractions->object->emplace_back(std::to_string(id), privacy_score::ArrayText(tokens));

@@ -139,6 +139,11 @@ void AddWindows(Scope* scope) {
   }
 }
 
+// LIMIT ALL is a null constant and leaves all rows.
+bool Cuts(Node* limit) {
+  return limit != nullptr && !(IsA(limit, Const) && reinterpret_cast<Const*>(limit)->constisnull);
+}
+
 void BuildSetOperation(Scope* scope) {
   scope->slots = static_cast<RangeSlot*>(
       scope->arena->Allocate(sizeof(RangeSlot) * static_cast<size_t>(list_length(scope->query->rtable) + 1)));
@@ -185,7 +190,7 @@ ps::Query* BuildQuery(ps::Arena* arena, Query* query, Scope* parent) {
   check_stack_depth();
   auto* result = arena->New<ps::Query>();
   result->command = CommandOf(query->commandType);
-  result->limit = query->limitCount != nullptr || query->limitOffset != nullptr || query->hasDistinctOn;
+  result->limit = Cuts(query->limitCount) || Cuts(query->limitOffset) || query->hasDistinctOn;
   Scope scope = {arena, query, result, nullptr, parent, NIL};
   if (query->setOperations != nullptr)
     BuildSetOperation(&scope);

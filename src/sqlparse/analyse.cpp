@@ -31,7 +31,8 @@ Statement Unparsed() {
   return statement;
 }
 
-// Removes the nameless relation of columns that stay as written: "p:.col" is "p:col". Quoted parts are left alone.
+// Removes the nameless relation of columns that stay as written: "p:.col" is "p:col", and in the published form its own
+// empty place. Quoted parts are left alone.
 std::string WithoutNamelessRelation(const std::string& text) {
   std::string result;
   bool quoted = false;
@@ -39,6 +40,7 @@ std::string WithoutNamelessRelation(const std::string& text) {
     if (c == '"') quoted = !quoted;
     const char before = result.empty() ? ' ' : result.back();
     if (c == '.' && !quoted && (before == ':' || before == '(' || before == ',' || before == ' ')) continue;
+    if ((c == ',' || c == '}') && !quoted && before == ' ') result.resize(result.size() - 2);
     result += c;
   }
   return result;
@@ -81,7 +83,7 @@ std::string PosterText(std::string_view sql, const Catalog& catalog, std::vector
   std::string text;
   for (const Statement& statement : AnalyseText(sql, catalog, arena, missing)) {
     if (!text.empty()) text += ' ';
-    text += PosterForm(statement);
+    text += WithoutNamelessRelation(PosterForm(statement));
   }
   return text;
 }

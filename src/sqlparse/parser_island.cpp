@@ -25,9 +25,9 @@ struct Level {
   long deepest;    // greatest operators + below of the earlier segments
   long joins;      // JOINs since the last set operation; never fewer than the JOIN nodes above one another
   long most_joins;
-  long arms;       // set operations, which nest to the left without brackets
+  long arms;  // set operations, which nest to the left without brackets
   bool is_case;
-  bool between;    // a BETWEEN whose AND is still to come
+  bool between;  // a BETWEEN whose AND is still to come
 };
 
 struct Levels {
@@ -201,7 +201,10 @@ bool IsUtf8(const unsigned char* text, size_t length) {
       ++i;
       continue;
     }
-    const size_t size = lead >= 0xC2 && lead <= 0xDF ? 2 : lead >= 0xE0 && lead <= 0xEF ? 3 : lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
+    const size_t size = lead >= 0xC2 && lead <= 0xDF   ? 2
+                        : lead >= 0xE0 && lead <= 0xEF ? 3
+                        : lead >= 0xF0 && lead <= 0xF4 ? 4
+                                                       : 0;
     if (size == 0 || length - i < size) return false;
     for (size_t k = 1; k < size; ++k)
       if ((text[i + k] & 0xC0) != 0x80) return false;
@@ -239,8 +242,8 @@ long ScanBound(const char* text, PrivacyScoreParse* failure) {
   if (result.error != nullptr) {
     *failure = Failure(*result.error);
   } else {
-    PgQuery__ScanResult* scan = pg_query__scan_result__unpack(
-        nullptr, result.pbuf.len, reinterpret_cast<const uint8_t*>(result.pbuf.data));
+    PgQuery__ScanResult* scan =
+        pg_query__scan_result__unpack(nullptr, result.pbuf.len, reinterpret_cast<const uint8_t*>(result.pbuf.data));
     if (scan != nullptr) {
       bound = Bound(*scan);
       pg_query__scan_result__free_unpacked(scan, nullptr);
@@ -272,7 +275,8 @@ extern "C" {
 
 PrivacyScoreParse privacy_score_parse(const char* text, size_t length) {
   if (length > kMaxLength) return Failure("statement is too long");
-  if (!IsUtf8(reinterpret_cast<const unsigned char*>(text), length)) return Failure("invalid byte sequence for encoding \"UTF8\"");
+  if (!IsUtf8(reinterpret_cast<const unsigned char*>(text), length))
+    return Failure("invalid byte sequence for encoding \"UTF8\"");
   char* copy = CopyText(text, length);
   if (copy == nullptr) return Failure("out of memory");
   PrivacyScoreParse parse = {nullptr, nullptr, nullptr};

@@ -1,9 +1,11 @@
 /*
- * resolve_column.cpp - names of columns and rows, from the innermost query outward (parse_relation.c, transformColumnRef).
+ * resolve_column.cpp - names of columns and rows, from the innermost query outward (parse_relation.c,
+ * transformColumnRef).
  *
  * A name that nothing in sight is known to have belongs to the one item whose columns are not known, if there is just
  * one on the innermost level that has any; else it stays as written, as a column of a nameless relation.
  */
+#include <algorithm>
 #include <array>
 
 #include "sqlparse/names.hpp"
@@ -47,16 +49,25 @@ int Resolver::AddMentioned(Relation* relation, std::string_view name) {
 int Resolver::AddOpenColumn(Item* item, std::string_view name) {
   Depth depth(this);
   if (item->unresolved != nullptr) return AddMentioned(item->unresolved, QuoteName(name));
-  if (item->inner != nullptr && item->inner_item != nullptr && item->inner_item->range >= 0) {
-    const int inner = AddOpenColumn(item->inner_item, name);
-    item->inner->outputs.Add(ColumnAt(item->inner_item->range, inner, 0));
-    const int index = item->inner->outputs.size - 1;
-    item->columns.push_back({name, ColumnAt(item->range, index, 0)});
-    return index;
+  if (item->arms.empty()) return 0;  // a function, of which all columns are alike
+  int index = 0;
+  for (const OpenArm& arm : item->arms) index = std::max(index, arm.query->outputs.size);
+  for (const OpenArm& arm : item->arms) {
+    Expr* column = nullptr;
+    if (arm.item != nullptr && arm.item->range >= 0) {
+      column = ColumnAt(arm.item->range, AddOpenColumn(arm.item, name), 0);
+    } else if (arm.open) {
+      Level level;
+      level.query = arm.query;
+      column = Stray(&level, QuoteName(name));
+    } else {
+      column = NewExpr(ExprKind::kConstant);
+    }
+    while (arm.query->outputs.size < index) arm.query->outputs.Add(NewExpr(ExprKind::kConstant));
+    arm.query->outputs.Add(column);
   }
-  for (std::size_t i = 0; i < item->columns.size(); ++i)
-    if (item->columns[i].name.empty()) return static_cast<int>(i);
-  return 0;
+  item->columns.push_back({name, ColumnAt(item->range, index, 0)});
+  return index;
 }
 
 // ctid stands for the row; the other system columns reveal nothing. Null for other names.

@@ -38,6 +38,7 @@ void Resolver::Returning(Level* level, NodeList list, Result* result) {
     result->names.push_back(target.name);
   }
   result->query = level->query;
+  result->arms = {{level->query, result->open_item, result->open}};
 }
 
 Result Resolver::Insert(Level* parent, const PgQuery__InsertStmt& insert) {

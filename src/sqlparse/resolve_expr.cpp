@@ -75,25 +75,44 @@ Expr* Resolver::Expression(Level* level, const Node* node) {
   if (node == nullptr) return NewExpr(ExprKind::kConstant);
   Depth depth(this);
   switch (node->node_case) {
-    case PG_QUERY__NODE__NODE_COLUMN_REF: return ColumnReference(level, *node->column_ref);
-    case PG_QUERY__NODE__NODE_A_EXPR: return Operator(level, *node->a_expr);
-    case PG_QUERY__NODE__NODE_BOOL_EXPR: return Boolean(level, *node->bool_expr);
-    case PG_QUERY__NODE__NODE_FUNC_CALL: return Call(level, *node->func_call);
-    case PG_QUERY__NODE__NODE_SUB_LINK: return SubLink(level, *node->sub_link);
-    case PG_QUERY__NODE__NODE_A_INDIRECTION: return Indirection(level, *node->a_indirection);
-    case PG_QUERY__NODE__NODE_TYPE_CAST: return OtherOf(level, {node->type_cast->arg});
-    case PG_QUERY__NODE__NODE_COLLATE_CLAUSE: return OtherOf(level, {node->collate_clause->arg});
-    case PG_QUERY__NODE__NODE_NULL_TEST: return OtherOf(level, {node->null_test->arg});
-    case PG_QUERY__NODE__NODE_BOOLEAN_TEST: return OtherOf(level, {node->boolean_test->arg});
-    case PG_QUERY__NODE__NODE_NAMED_ARG_EXPR: return Expression(level, node->named_arg_expr->arg);
-    case PG_QUERY__NODE__NODE_RES_TARGET: return Expression(level, node->res_target->val);
-    case PG_QUERY__NODE__NODE_XML_EXPR: return Xml(level, *node->xml_expr);
-    case PG_QUERY__NODE__NODE_XML_SERIALIZE: return OtherOf(level, {node->xml_serialize->expr});
-    case PG_QUERY__NODE__NODE_SORT_BY: return Expression(level, node->sort_by->node);
-    case PG_QUERY__NODE__NODE_A_INDICES: return OtherOf(level, {node->a_indices->lidx, node->a_indices->uidx});
-    case PG_QUERY__NODE__NODE_MULTI_ASSIGN_REF: return Expression(level, node->multi_assign_ref->source);
-    case PG_QUERY__NODE__NODE_ROW_EXPR: return OtherOf(level, RowOf(node));
-    case PG_QUERY__NODE__NODE_LIST: return OtherOf(level, {node->list->items, node->list->n_items});
+    case PG_QUERY__NODE__NODE_COLUMN_REF:
+      return ColumnReference(level, *node->column_ref);
+    case PG_QUERY__NODE__NODE_A_EXPR:
+      return Operator(level, *node->a_expr);
+    case PG_QUERY__NODE__NODE_BOOL_EXPR:
+      return Boolean(level, *node->bool_expr);
+    case PG_QUERY__NODE__NODE_FUNC_CALL:
+      return Call(level, *node->func_call);
+    case PG_QUERY__NODE__NODE_SUB_LINK:
+      return SubLink(level, *node->sub_link);
+    case PG_QUERY__NODE__NODE_A_INDIRECTION:
+      return Indirection(level, *node->a_indirection);
+    case PG_QUERY__NODE__NODE_TYPE_CAST:
+      return OtherOf(level, {node->type_cast->arg});
+    case PG_QUERY__NODE__NODE_COLLATE_CLAUSE:
+      return OtherOf(level, {node->collate_clause->arg});
+    case PG_QUERY__NODE__NODE_NULL_TEST:
+      return OtherOf(level, {node->null_test->arg});
+    case PG_QUERY__NODE__NODE_BOOLEAN_TEST:
+      return OtherOf(level, {node->boolean_test->arg});
+    case PG_QUERY__NODE__NODE_NAMED_ARG_EXPR:
+      return Expression(level, node->named_arg_expr->arg);
+    case PG_QUERY__NODE__NODE_RES_TARGET:
+      return Expression(level, node->res_target->val);
+    case PG_QUERY__NODE__NODE_XML_EXPR:
+      return Xml(level, *node->xml_expr);
+    case PG_QUERY__NODE__NODE_XML_SERIALIZE:
+      return OtherOf(level, {node->xml_serialize->expr});
+    case PG_QUERY__NODE__NODE_SORT_BY:
+      return Expression(level, node->sort_by->node);
+    case PG_QUERY__NODE__NODE_A_INDICES:
+      return OtherOf(level, {node->a_indices->lidx, node->a_indices->uidx});
+    case PG_QUERY__NODE__NODE_MULTI_ASSIGN_REF:
+      return Expression(level, node->multi_assign_ref->source);
+    case PG_QUERY__NODE__NODE_ROW_EXPR:
+      return OtherOf(level, RowOf(node));
+    case PG_QUERY__NODE__NODE_LIST:
+      return OtherOf(level, {node->list->items, node->list->n_items});
     case PG_QUERY__NODE__NODE_A_ARRAY_EXPR:
       return OtherOf(level, {node->a_array_expr->elements, node->a_array_expr->n_elements});
     case PG_QUERY__NODE__NODE_COALESCE_EXPR:
@@ -109,8 +128,10 @@ Expr* Resolver::Expression(Level* level, const Node* node) {
       args.push_back(Expression(level, expr.defresult));
       return Other(args);
     }
-    case PG_QUERY__NODE__NODE_CASE_WHEN: return OtherOf(level, {node->case_when->expr, node->case_when->result});
-    default: return NewExpr(ExprKind::kConstant);  // literals, parameters, current_date, DEFAULT, CURRENT OF
+    case PG_QUERY__NODE__NODE_CASE_WHEN:
+      return OtherOf(level, {node->case_when->expr, node->case_when->result});
+    default:
+      return NewExpr(ExprKind::kConstant);  // literals, parameters, current_date, DEFAULT, CURRENT OF
   }
 }
 
@@ -160,10 +181,15 @@ Expr* Resolver::SubLink(Level* level, const PgQuery__SubLink& link) {
     expr->args.Add(Expression(level, link.testexpr));
   }
   switch (link.sub_link_type) {
-    case PG_QUERY__SUB_LINK_TYPE__EXISTS_SUBLINK: expr->use = SubqueryUse::kExists; break;
+    case PG_QUERY__SUB_LINK_TYPE__EXISTS_SUBLINK:
+      expr->use = SubqueryUse::kExists;
+      break;
     case PG_QUERY__SUB_LINK_TYPE__ALL_SUBLINK:
-    case PG_QUERY__SUB_LINK_TYPE__ANY_SUBLINK: expr->use = SubqueryUse::kMember; break;
-    default: expr->use = SubqueryUse::kValue;
+    case PG_QUERY__SUB_LINK_TYPE__ANY_SUBLINK:
+      expr->use = SubqueryUse::kMember;
+      break;
+    default:
+      expr->use = SubqueryUse::kValue;
   }
   expr->subquery = Any(level, link.subselect, nullptr).query;
   return expr;

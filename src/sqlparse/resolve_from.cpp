@@ -37,13 +37,24 @@ Item* Resolver::From(Level* level, const Node* node, std::vector<Item*>* names) 
   Depth depth(this);
   Item* item = nullptr;
   switch (node->node_case) {
-    case PG_QUERY__NODE__NODE_JOIN_EXPR: return FromJoin(level, *node->join_expr, names);
-    case PG_QUERY__NODE__NODE_RANGE_TABLE_SAMPLE: return FromSample(level, *node->range_table_sample, names);
-    case PG_QUERY__NODE__NODE_RANGE_VAR: item = FromTable(level, *node->range_var); break;
-    case PG_QUERY__NODE__NODE_RANGE_SUBSELECT: item = FromSubquery(level, *node->range_subselect); break;
-    case PG_QUERY__NODE__NODE_RANGE_FUNCTION: item = FromFunction(level, *node->range_function); break;
-    case PG_QUERY__NODE__NODE_RANGE_TABLE_FUNC: item = FromXmlTable(level, *node->range_table_func); break;
-    default: return nullptr;
+    case PG_QUERY__NODE__NODE_JOIN_EXPR:
+      return FromJoin(level, *node->join_expr, names);
+    case PG_QUERY__NODE__NODE_RANGE_TABLE_SAMPLE:
+      return FromSample(level, *node->range_table_sample, names);
+    case PG_QUERY__NODE__NODE_RANGE_VAR:
+      item = FromTable(level, *node->range_var);
+      break;
+    case PG_QUERY__NODE__NODE_RANGE_SUBSELECT:
+      item = FromSubquery(level, *node->range_subselect);
+      break;
+    case PG_QUERY__NODE__NODE_RANGE_FUNCTION:
+      item = FromFunction(level, *node->range_function);
+      break;
+    case PG_QUERY__NODE__NODE_RANGE_TABLE_FUNC:
+      item = FromXmlTable(level, *node->range_table_func);
+      break;
+    default:
+      return nullptr;
   }
   names->push_back(item);
   return item;
@@ -126,10 +137,7 @@ Item* Resolver::CteItem(Level* level, const PgQuery__RangeVar& table) {
 void Resolver::FillFromResult(Item* item, const Result& result) {
   for (const std::string_view name : result.names) item->columns.push_back({name});
   item->open = result.open;
-  if (result.open && result.query != nullptr && result.query->arms.empty()) {
-    item->inner = result.query;
-    item->inner_item = result.open_item;
-  }
+  if (result.open) item->arms = result.arms;
 }
 
 // The query of a view, analysed anew for each place; null when its text is no query.

@@ -36,16 +36,16 @@ const CatalogFunction* Resolver::Function(NodeList name, std::size_t arguments, 
 Expr* Resolver::Call(Level* level, const PgQuery__FuncCall& call) {
   const NodeList name = {call.funcname, call.n_funcname};
   const CallName parts = NameOf(name);
-  const bool builtin =
-      (parts.schema.empty() || parts.schema == "pg_catalog") && IsBuiltinAggregate(parts.name);
+  const bool builtin = (parts.schema.empty() || parts.schema == "pg_catalog") && IsBuiltinAggregate(parts.name);
   const CatalogFunction* function = nullptr;
   if (!builtin) function = Function(name, call.n_args + (call.agg_within_group ? call.n_agg_order : 0), false);
 
   std::vector<Expr*> args;
   for (const Node* arg : NodeList{call.args, call.n_args})
     if (builtin || arg->node_case != PG_QUERY__NODE__NODE_A_CONST) args.push_back(Expression(level, arg));
-  const bool aggregate = builtin || (function != nullptr && function->kind == 'a') || call.agg_star || call.agg_distinct ||
-                         call.agg_within_group || call.n_agg_order > 0 || call.agg_filter != nullptr;
+  const bool aggregate = builtin || (function != nullptr && function->kind == 'a') || call.agg_star ||
+                         call.agg_distinct || call.agg_within_group || call.n_agg_order > 0 ||
+                         call.agg_filter != nullptr;
   if (call.over == nullptr && !aggregate) {
     if (function != nullptr && !function->exists && name.size == 1 && args.size() == 1 &&
         args[0]->kind == ExprKind::kWholeRow)

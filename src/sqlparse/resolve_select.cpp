@@ -24,7 +24,8 @@ int Ordinal(const Node* node) {
 
 // The name of a column reference without qualifier; empty for others.
 std::string_view SimpleName(const Node* node) {
-  if (node == nullptr || node->node_case != PG_QUERY__NODE__NODE_COLUMN_REF || node->column_ref->n_fields != 1) return {};
+  if (node == nullptr || node->node_case != PG_QUERY__NODE__NODE_COLUMN_REF || node->column_ref->n_fields != 1)
+    return {};
   return TextOf(node->column_ref->fields[0]);
 }
 
@@ -49,6 +50,7 @@ Result Resolver::Select(Level* parent, const PgQuery__SelectStmt& select, CteInf
   else
     result = PlainSelect(&level, select);
   result.query = level.query;
+  if (level.query->arms.empty()) result.arms = {{level.query, result.open_item, result.open}};
   return result;
 }
 
@@ -165,7 +167,6 @@ Result Resolver::SetOperation(Level* level, const PgQuery__SelectStmt& select, C
   Arms(level, select, recursive, true, &result);
   OrderOutputs(level, select, result);
   Limit(level, select);
-  result.open_item = nullptr;
   return result;
 }
 
@@ -178,12 +179,13 @@ void Resolver::Arms(Level* level, const PgQuery__SelectStmt& select, CteInfo* re
     return;
   }
   const Result arm = Select(level, select, nullptr);
-  if (level->query->arms.empty()) {
-    result->names = arm.names;
-    if (recursive != nullptr) NameCte(recursive, *result);
-  }
-  if (arm.open) result->open = true;
+  const bool is_first = level->query->arms.empty();
   level->query->arms.Add(arm.query);
+  if (arm.open) result->open = true;
+  result->arms.insert(result->arms.end(), arm.arms.begin(), arm.arms.end());
+  if (!is_first) return;
+  result->names = arm.names;
+  if (recursive != nullptr) NameCte(recursive, *result);
 }
 
 // ORDER BY of a set operation, which can only name outputs.

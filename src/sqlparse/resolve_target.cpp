@@ -1,6 +1,6 @@
 /*
  * resolve_target.cpp - the target of a writing statement. A simple view is written through, as the rewriter does: the
- * target is the table beneath, the view's columns are expressions over it, its WHERE is a condition.
+ * target is the table beneath, the view's columns are expressions over it, its WHERE is a condition but for INSERT.
  */
 #include "sqlparse/resolver.hpp"
 
@@ -8,7 +8,8 @@ namespace privacy_score {
 
 namespace {
 
-// The only FROM item of a view that is simple enough to be written through; null for others (view_query_is_auto_updatable).
+// The only FROM item of a view that is simple enough to be written through; null for others
+// (view_query_is_auto_updatable).
 const PgQuery__RangeVar* SimpleSource(const PgQuery__SelectStmt& select) {
   if (select.op > PG_QUERY__SET_OPERATION__SETOP_NONE || select.n_values_lists > 0 || select.n_distinct_clause > 0 ||
       select.n_group_clause > 0 || select.having_clause != nullptr || select.with_clause != nullptr ||
@@ -56,7 +57,8 @@ Item* Resolver::ViewTarget(Level* level, const CatalogRelation& view) {
   std::swap(level->names, outer);
   Result result;
   const std::vector<Target> targets = TargetList(level, {select->target_list, select->n_target_list}, &result);
-  if (select->where_clause != nullptr) level->query->conditions.Add(Expression(level, select->where_clause));
+  if (select->where_clause != nullptr && level->query->command != Command::kInsert)
+    level->query->conditions.Add(Expression(level, select->where_clause));
   std::swap(level->names, outer);
 
   Item* item = NewItem();

@@ -15,34 +15,53 @@ std::string_view LastText(NodeList list) {
 
 std::string_view ValueFunctionName(PgQuery__SQLValueFunctionOp op) {
   switch (op) {
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_DATE: return "current_date";
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_DATE:
+      return "current_date";
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIME:
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIME_N: return "current_time";
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIME_N:
+      return "current_time";
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIMESTAMP:
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIMESTAMP_N: return "current_timestamp";
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIMESTAMP_N:
+      return "current_timestamp";
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIME:
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIME_N: return "localtime";
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIME_N:
+      return "localtime";
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP:
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP_N: return "localtimestamp";
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_ROLE: return "current_role";
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_USER: return "current_user";
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_USER: return "user";
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_SESSION_USER: return "session_user";
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_CATALOG: return "current_catalog";
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_SCHEMA: return "current_schema";
-    default: return {};
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP_N:
+      return "localtimestamp";
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_ROLE:
+      return "current_role";
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_USER:
+      return "current_user";
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_USER:
+      return "user";
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_SESSION_USER:
+      return "session_user";
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_CATALOG:
+      return "current_catalog";
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_SCHEMA:
+      return "current_schema";
+    default:
+      return {};
   }
 }
 
 std::string_view XmlName(PgQuery__XmlExprOp op) {
   switch (op) {
-    case PG_QUERY__XML_EXPR_OP__IS_XMLCONCAT: return "xmlconcat";
-    case PG_QUERY__XML_EXPR_OP__IS_XMLELEMENT: return "xmlelement";
-    case PG_QUERY__XML_EXPR_OP__IS_XMLFOREST: return "xmlforest";
-    case PG_QUERY__XML_EXPR_OP__IS_XMLPARSE: return "xmlparse";
-    case PG_QUERY__XML_EXPR_OP__IS_XMLPI: return "xmlpi";
-    case PG_QUERY__XML_EXPR_OP__IS_XMLROOT: return "xmlroot";
-    default: return {};
+    case PG_QUERY__XML_EXPR_OP__IS_XMLCONCAT:
+      return "xmlconcat";
+    case PG_QUERY__XML_EXPR_OP__IS_XMLELEMENT:
+      return "xmlelement";
+    case PG_QUERY__XML_EXPR_OP__IS_XMLFOREST:
+      return "xmlforest";
+    case PG_QUERY__XML_EXPR_OP__IS_XMLPARSE:
+      return "xmlparse";
+    case PG_QUERY__XML_EXPR_OP__IS_XMLPI:
+      return "xmlpi";
+    case PG_QUERY__XML_EXPR_OP__IS_XMLROOT:
+      return "xmlroot";
+    default:
+      return {};
   }
 }
 
@@ -51,7 +70,8 @@ const PgQuery__ResTarget* FirstTarget(const Node* node) {
   if (node == nullptr || node->node_case != PG_QUERY__NODE__NODE_SELECT_STMT) return nullptr;
   const PgQuery__SelectStmt* select = node->select_stmt;
   while (select->larg != nullptr) select = select->larg;
-  if (select->n_target_list == 0 || select->target_list[0]->node_case != PG_QUERY__NODE__NODE_RES_TARGET) return nullptr;
+  if (select->n_target_list == 0 || select->target_list[0]->node_case != PG_QUERY__NODE__NODE_RES_TARGET)
+    return nullptr;
   return select->target_list[0]->res_target;
 }
 
@@ -75,7 +95,9 @@ std::string_view Resolver::OutputName(const Node* node, int* strength) {
       name = LastText({node->a_indirection->indirection, node->a_indirection->n_indirection});
       if (name.empty()) return OutputName(node->a_indirection->arg, strength);
       break;
-    case PG_QUERY__NODE__NODE_FUNC_CALL: name = LastText({node->func_call->funcname, node->func_call->n_funcname}); break;
+    case PG_QUERY__NODE__NODE_FUNC_CALL:
+      name = LastText({node->func_call->funcname, node->func_call->n_funcname});
+      break;
     case PG_QUERY__NODE__NODE_A_EXPR:
       if (node->a_expr->kind == PG_QUERY__A__EXPR__KIND__AEXPR_NULLIF) name = "nullif";
       break;
@@ -86,7 +108,8 @@ std::string_view Resolver::OutputName(const Node* node, int* strength) {
       *strength = 1;
       return LastText({type->names, type->n_names});
     }
-    case PG_QUERY__NODE__NODE_COLLATE_CLAUSE: return OutputName(node->collate_clause->arg, strength);
+    case PG_QUERY__NODE__NODE_COLLATE_CLAUSE:
+      return OutputName(node->collate_clause->arg, strength);
     case PG_QUERY__NODE__NODE_CASE_EXPR:
       name = OutputName(node->case_expr->defresult, strength);
       if (*strength > 1) return name;
@@ -101,16 +124,26 @@ std::string_view Resolver::OutputName(const Node* node, int* strength) {
         *strength = 2;
       }
       break;
-    case PG_QUERY__NODE__NODE_GROUPING_FUNC: return "grouping";
-    case PG_QUERY__NODE__NODE_A_ARRAY_EXPR: return "array";
-    case PG_QUERY__NODE__NODE_ROW_EXPR: return "row";
-    case PG_QUERY__NODE__NODE_COALESCE_EXPR: return "coalesce";
+    case PG_QUERY__NODE__NODE_GROUPING_FUNC:
+      return "grouping";
+    case PG_QUERY__NODE__NODE_A_ARRAY_EXPR:
+      return "array";
+    case PG_QUERY__NODE__NODE_ROW_EXPR:
+      return "row";
+    case PG_QUERY__NODE__NODE_COALESCE_EXPR:
+      return "coalesce";
     case PG_QUERY__NODE__NODE_MIN_MAX_EXPR:
       return node->min_max_expr->op == PG_QUERY__MIN_MAX_OP__IS_LEAST ? "least" : "greatest";
-    case PG_QUERY__NODE__NODE_SQLVALUE_FUNCTION: name = ValueFunctionName(node->sqlvalue_function->op); break;
-    case PG_QUERY__NODE__NODE_XML_EXPR: name = XmlName(node->xml_expr->op); break;
-    case PG_QUERY__NODE__NODE_XML_SERIALIZE: return "xmlserialize";
-    default: break;
+    case PG_QUERY__NODE__NODE_SQLVALUE_FUNCTION:
+      name = ValueFunctionName(node->sqlvalue_function->op);
+      break;
+    case PG_QUERY__NODE__NODE_XML_EXPR:
+      name = XmlName(node->xml_expr->op);
+      break;
+    case PG_QUERY__NODE__NODE_XML_SERIALIZE:
+      return "xmlserialize";
+    default:
+      break;
   }
   if (!name.empty()) return name;
   *strength = 0;
@@ -129,7 +162,8 @@ std::vector<Target> Resolver::TargetList(Level* level, NodeList list, Result* re
     }
     Expr* expr = Expression(level, target.val);
     int strength = 0;
-    const std::string_view name = *target.name != '\0' ? std::string_view(target.name) : OutputName(target.val, &strength);
+    const std::string_view name =
+        *target.name != '\0' ? std::string_view(target.name) : OutputName(target.val, &strength);
     targets.push_back({name, expr});
   }
   return targets;
@@ -180,7 +214,9 @@ void Resolver::ExpandItem(Level* at, Level* level, Item* item, std::vector<Targe
   for (std::size_t i = 0; i < item->columns.size(); ++i)
     targets->push_back({item->columns[i].name, ColumnOf(*item, static_cast<int>(i), levels_up)});
   if (item->range >= 0) {
-    if (item->open) result->MarkOpen(levels_up == 0 ? item : nullptr);
+    if (!item->open) return;
+    if (item->arms.size() > 1) targets->push_back({{}, WholeRow(item, levels_up)});  // arms may differ in what is known
+    result->MarkOpen(levels_up == 0 ? item : nullptr);
     return;
   }
   for (Item* open : item->open_items) {

@@ -10,12 +10,18 @@ Query* Resolver::Utility(const Node* node) {
   if (node == nullptr) return nullptr;
   Depth depth(this);
   switch (node->node_case) {
-    case PG_QUERY__NODE__NODE_EXPLAIN_STMT: return Utility(node->explain_stmt->query);
-    case PG_QUERY__NODE__NODE_CREATE_TABLE_AS_STMT: return Utility(node->create_table_as_stmt->query);
-    case PG_QUERY__NODE__NODE_DECLARE_CURSOR_STMT: return Utility(node->declare_cursor_stmt->query);
-    case PG_QUERY__NODE__NODE_PREPARE_STMT: return Utility(node->prepare_stmt->query);
-    case PG_QUERY__NODE__NODE_COPY_STMT: return Copy(*node->copy_stmt);
-    default: return Any(nullptr, node, nullptr).query;
+    case PG_QUERY__NODE__NODE_EXPLAIN_STMT:
+      return Utility(node->explain_stmt->query);
+    case PG_QUERY__NODE__NODE_CREATE_TABLE_AS_STMT:
+      return Utility(node->create_table_as_stmt->query);
+    case PG_QUERY__NODE__NODE_DECLARE_CURSOR_STMT:
+      return Utility(node->declare_cursor_stmt->query);
+    case PG_QUERY__NODE__NODE_PREPARE_STMT:
+      return Utility(node->prepare_stmt->query);
+    case PG_QUERY__NODE__NODE_COPY_STMT:
+      return Copy(*node->copy_stmt);
+    default:
+      return Any(nullptr, node, nullptr).query;
   }
 }
 
@@ -24,12 +30,18 @@ Result Resolver::Any(Level* parent, const Node* node, CteInfo* recursive) {
   if (node == nullptr) return {};
   Depth depth(this);
   switch (node->node_case) {
-    case PG_QUERY__NODE__NODE_SELECT_STMT: return Select(parent, *node->select_stmt, recursive);
-    case PG_QUERY__NODE__NODE_INSERT_STMT: return Insert(parent, *node->insert_stmt);
-    case PG_QUERY__NODE__NODE_UPDATE_STMT: return Update(parent, *node->update_stmt);
-    case PG_QUERY__NODE__NODE_DELETE_STMT: return Delete(parent, *node->delete_stmt);
-    case PG_QUERY__NODE__NODE_MERGE_STMT: return Merge(parent, *node->merge_stmt);
-    default: return {};
+    case PG_QUERY__NODE__NODE_SELECT_STMT:
+      return Select(parent, *node->select_stmt, recursive);
+    case PG_QUERY__NODE__NODE_INSERT_STMT:
+      return Insert(parent, *node->insert_stmt);
+    case PG_QUERY__NODE__NODE_UPDATE_STMT:
+      return Update(parent, *node->update_stmt);
+    case PG_QUERY__NODE__NODE_DELETE_STMT:
+      return Delete(parent, *node->delete_stmt);
+    case PG_QUERY__NODE__NODE_MERGE_STMT:
+      return Merge(parent, *node->merge_stmt);
+    default:
+      return {};
   }
 }
 

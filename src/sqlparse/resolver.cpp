@@ -87,7 +87,8 @@ void Resolver::Miss(MissingName::Kind kind, std::string_view schema, std::string
   missing.schema = schema;
   missing.name = name;
   missing.arguments = arguments;
-  if (std::find(missing_->begin(), missing_->end(), missing) == missing_->end()) missing_->push_back(std::move(missing));
+  if (std::find(missing_->begin(), missing_->end(), missing) == missing_->end())
+    missing_->push_back(std::move(missing));
 }
 
 // The node of a table, one for each statement.

@@ -44,6 +44,15 @@ struct ItemColumn {
   Expr* expr = nullptr;
 };
 
+struct Item;
+
+// A query whose star could not be expanded, to which a column can be added later. Of a set operation every leaf.
+struct OpenArm {
+  Query* query = nullptr;
+  Item* item = nullptr;  // the only item with unknown columns; null when there are several
+  bool open = false;     // false: an arm whose columns are all known
+};
+
 // What a name in FROM stands for.
 struct Item {
   std::string_view alias;   // table name or alias; empty: none
@@ -53,12 +62,11 @@ struct Item {
   bool columns_visible = true;
   bool relation_visible = true;
   bool lateral_only = false;
-  bool is_base = false;      // has ctid and other system columns
-  bool is_mapped = false;    // a view that is written through: its columns are expressions over range
-  bool open = false;         // may have columns that are not known
+  bool is_base = false;            // has ctid and other system columns
+  bool is_mapped = false;          // a view that is written through: its columns are expressions over range
+  bool open = false;               // may have columns that are not known
   Relation* unresolved = nullptr;  // open: takes the columns that are mentioned
-  Query* inner = nullptr;          // open subquery: where a mentioned column can be added, from `inner_item`
-  Item* inner_item = nullptr;
+  std::vector<OpenArm> arms;       // open subquery: what takes the columns that are mentioned
   std::vector<Item*> open_items;   // a join: the open items within
 };
 
@@ -68,6 +76,7 @@ struct Result {
   std::vector<std::string_view> names;  // empty: a star whose columns are not known
   bool open = false;
   Item* open_item = nullptr;  // the one item whose star could not be expanded; null when there are several
+  std::vector<OpenArm> arms;  // set when the query is complete
 
   void MarkOpen(Item* item) {
     open_item = open ? nullptr : item;
@@ -229,9 +238,9 @@ class Resolver {
   std::vector<MissingName>* missing_;
   std::deque<Item> items_;
   std::deque<CteInfo> ctes_;
-  std::map<std::string, PrivacyScoreParse> views_;    // parsed definitions, by canonical name
-  std::map<std::string, Relation*> relations_;        // of this statement, by canonical name
-  std::map<std::string, Relation*> unresolved_;       // of this statement, by the name as written
+  std::map<std::string, PrivacyScoreParse> views_;  // parsed definitions, by canonical name
+  std::map<std::string, Relation*> relations_;      // of this statement, by canonical name
+  std::map<std::string, Relation*> unresolved_;     // of this statement, by the name as written
   int depth_ = 0;
   int view_depth_ = 0;
   long nodes_ = 0;

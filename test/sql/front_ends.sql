@@ -567,6 +567,131 @@ SELECT s.note, p.city FROM scratch s JOIN patients p ON p.id = s.id
 UPDATE scratch SET note = 'x' WHERE id = 3
 DELETE FROM scratch
 COPY scratch TO STDOUT
+-- more of all, mixed
+SELECT id FROM billing b JOIN patients p USING (id)
+SELECT (d).name FROM (SELECT d FROM departments d) q
+SELECT (q.d).name FROM (SELECT d FROM departments d) q
+SELECT (q).id FROM (SELECT id, name FROM departments) q
+SELECT mrn FROM patients p WHERE (p.*) IS NOT NULL
+SELECT mrn FROM patients p WHERE p.* = p.*
+SELECT count(DISTINCT (city, zip)) FROM patients
+SELECT count(p.*) FROM patients p LEFT JOIN billing b ON b.patient_id = p.id
+SELECT sum(b.amount) FROM patients p LEFT JOIN billing b ON b.patient_id = p.id GROUP BY p.id HAVING sum(b.amount) > avg(p.id)
+SELECT * FROM (patients p JOIN billing b ON p.id = b.patient_id) JOIN departments d ON d.id = p.id
+SELECT x.* FROM (SELECT * FROM patients NATURAL JOIN tally) x
+SELECT id FROM (SELECT id, id AS id2, city FROM patients) x WHERE id2 = 2
+SELECT city FROM patients GROUP BY patients.city HAVING city > 'x'
+SELECT city AS c FROM patients GROUP BY c HAVING count(*) > (SELECT avg(amount) FROM billing)
+SELECT p.city, count(*) FROM patients p GROUP BY p.city, p.zip ORDER BY p.zip
+SELECT max(last_name) FROM patients ORDER BY max(zip)
+SELECT city FROM patients ORDER BY city COLLATE "C" LIMIT 3
+SELECT upper(city) AS city FROM patients ORDER BY city LIMIT 3
+SELECT upper(city) AS city FROM patients GROUP BY city
+SELECT city, row_number() OVER (ORDER BY zip) AS rn FROM patients ORDER BY rn LIMIT 3
+SELECT DISTINCT ON (p.city) p.* FROM patients p ORDER BY p.city, p.birth_date DESC
+SELECT * FROM patients p WHERE p.id = (SELECT min(x.id) FROM patients x WHERE x.city = p.city)
+SELECT * FROM patients p WHERE p.id IN (SELECT x.id FROM patients x WHERE x.city = p.city AND x.id <> p.id)
+SELECT p.id, ARRAY(SELECT b.amount FROM billing b WHERE b.patient_id = p.id ORDER BY b.issued LIMIT 2) FROM patients p
+SELECT p.mrn FROM patients p WHERE p.id = ANY (ARRAY(SELECT patient_id FROM billing))
+SELECT p.mrn FROM patients p WHERE p.id = ANY ((SELECT array_agg(patient_id) FROM billing)::int[])
+SELECT mrn FROM patients WHERE (SELECT true FROM billing LIMIT 1)
+SELECT mrn FROM patients WHERE id = (WITH x AS (SELECT max(patient_id) m FROM billing) SELECT m FROM x)
+SELECT (SELECT city FROM patients WHERE id = s.id) = job FROM staff s
+SELECT s.id FROM staff s JOIN patients p ON p.id = (SELECT max(patient_id) FROM billing WHERE amount = s.salary)
+SELECT s.id FROM staff s JOIN patients p ON EXISTS (SELECT FROM billing b WHERE b.patient_id = p.id AND b.id = s.id)
+SELECT a.last_name FROM staff a, staff b WHERE a.salary = b.salary AND a.id <> b.id
+SELECT a.last_name FROM staff a, staff b WHERE (a.salary = b.salary) = true
+SELECT a.last_name FROM staff a WHERE a.first_name = a.last_name
+SELECT a.last_name FROM staff a, LATERAL (SELECT count(*) AS c FROM staff b WHERE b.department_id = a.department_id) x WHERE x.c = a.id
+SELECT a.last_name FROM staff a JOIN (SELECT department_id, max(salary) AS m FROM staff GROUP BY department_id) x ON x.department_id = a.department_id AND x.m = a.salary
+SELECT a.last_name FROM staff a JOIN department_pay d ON d.dep = a.department_id AND a.salary = d.top
+SELECT dp.top FROM department_pay dp, patient_public pp WHERE dp.dep = pp.pid
+WITH a AS (SELECT pid, ward FROM inpatients) SELECT ward FROM a JOIN patient_public USING (pid)
+WITH x AS (INSERT INTO sink (a) SELECT city FROM patients RETURNING a), y AS (UPDATE staff SET job = x.a FROM x RETURNING staff.id) SELECT * FROM y
+WITH x AS (SELECT 1), y AS (DELETE FROM billing RETURNING *) INSERT INTO sink (c) SELECT amount FROM y
+WITH RECURSIVE r AS (SELECT id, manager_id, 1 AS depth FROM staff WHERE manager_id IS NULL UNION ALL SELECT s.id, s.manager_id, r.depth + 1 FROM staff s, r WHERE s.manager_id = r.id) SELECT depth, count(*) FROM r GROUP BY depth ORDER BY depth
+WITH RECURSIVE r (n) AS (SELECT id FROM staff UNION (SELECT p.id FROM patients p JOIN r ON r.n = p.id)) SELECT * FROM r
+WITH RECURSIVE r (n) AS (SELECT id FROM staff UNION SELECT x.n FROM (SELECT r.n FROM r JOIN patients p ON p.id = r.n) x) SELECT * FROM r LIMIT 3
+SELECT last_name FROM patients UNION ALL SELECT city FROM patients UNION ALL SELECT zip FROM patients ORDER BY last_name LIMIT 3
+SELECT * FROM (SELECT id FROM patients UNION SELECT id FROM staff) a JOIN departments USING (id)
+SELECT * FROM (VALUES ((SELECT max(city) FROM patients))) AS v (c) WHERE c = 'x'
+SELECT (VALUES (1))
+SELECT * FROM departments d, LATERAL (SELECT d.*) x
+SELECT x.building FROM departments d, LATERAL (SELECT d.*) x
+SELECT d.* FROM departments d LEFT JOIN staff s ON (d.*) IS NULL
+INSERT INTO staff (id, salary) SELECT id, salary FROM staff WHERE job = 'x' RETURNING salary
+INSERT INTO staff AS s (id) SELECT id FROM patients ON CONFLICT (id) DO UPDATE SET job = s.job || EXCLUDED.job WHERE EXISTS (SELECT FROM departments d WHERE d.id = s.department_id)
+INSERT INTO patient_public (pid, city) VALUES (1, 'x')
+INSERT INTO patient_public AS v (pid, city) VALUES (1, 'x') ON CONFLICT (pid) DO UPDATE SET city = v.gender || excluded.city WHERE v.city = 'x' RETURNING birth_year
+UPDATE patient_public SET city = gender WHERE birth_year = 1990 RETURNING pid
+UPDATE patient_public v SET city = s.job FROM staff s WHERE s.id = v.pid RETURNING v.*
+DELETE FROM patient_public v USING inpatients i WHERE i.pid = v.pid AND v.birth_year > 2000
+UPDATE admissions a SET ward = p.city FROM patients p WHERE p.id = a.patient_id
+UPDATE ONLY admissions SET ward = 'x'
+UPDATE staff s SET (salary, job) = (SELECT max(c."monthly pay"), min(d.name) FROM "Other Schema"."contract list" c, departments d WHERE c.staff_id = s.id)
+UPDATE staff s SET salary = x.salary FROM (SELECT id, salary FROM staff) x WHERE x.id = s.id
+UPDATE staff SET salary = (SELECT avg(salary) FROM staff)
+UPDATE staff SET salary = (SELECT avg(s2.salary) FROM staff s2 WHERE s2.department_id = staff.department_id) + salary
+MERGE INTO staff s USING staff t ON s.id = t.manager_id WHEN MATCHED THEN UPDATE SET salary = t.salary, job = s.last_name
+MERGE INTO ONLY tally t USING (SELECT 1 AS a) x ON x.a = t.n WHEN NOT MATCHED THEN INSERT (n) OVERRIDING SYSTEM VALUE VALUES (x.a)
+SELECT lower(name) FROM people WHERE id = 3 GROUP BY name
+SELECT name, count(*) FROM people GROUP BY id, name
+SELECT id, sum(amount) FROM billing GROUP BY id, insurer
+SELECT p.id, p.mrn, sum(b.amount), avg(p.id) FROM patients p JOIN billing b ON b.patient_id = p.id GROUP BY p.id, p.mrn
+SELECT "order", count("Value") FROM "Lab Results" GROUP BY "Sample ID", "order"
+SELECT sum(amount) FILTER (WHERE EXISTS (SELECT FROM patients p WHERE p.id = billing.patient_id)) FROM billing
+SELECT count(*) FROM generate_series(1, (SELECT max(id) FROM patients)) g
+SELECT * FROM unnest(ARRAY(SELECT city FROM patients)) AS c
+SELECT f.first_name FROM ROWS FROM (names_in('x'), generate_series(1, 2)) AS f
+SELECT (names_in('x')).last_name
+SELECT (names_in(city)).* FROM patients
+SELECT f.* FROM full_name((SELECT p FROM patients p LIMIT 1)) f
+SELECT * FROM jsonb_to_recordset((SELECT jsonb_agg(details) FROM patients)) AS x (a int, b text)
+SELECT x.b FROM patients p CROSS JOIN LATERAL jsonb_to_record(p.details) AS x (a int, b text) WHERE x.a = p.id
+SELECT jsonb_path_query(details, '$.a') FROM patients
+SELECT pg_catalog.count(*), pg_catalog.max(city) FROM patients
+SELECT front.last_text(city) FROM patients
+SELECT count(*), sum(DISTINCT amount) FROM billing WHERE issued > now() - interval '1 day'
+SELECT "patients".city FROM "patients"
+SELECT p."city" FROM "front"."patients" AS "p"
+SELECT regr_count(id, department_id), xmlagg(xmlelement(name a, job)) FROM staff
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY salary) FILTER (WHERE id > 2), count(*) FROM staff GROUP BY job
+SELECT last_name FROM patients ORDER BY random() LIMIT 1
+SELECT last_name FROM patients OFFSET 3
+SELECT array_position(tags, job), cardinality(tags) FROM staff WHERE tags && ARRAY[job]
+SELECT a.* FROM admissions_2023 a NATURAL JOIN admissions_2024 b
+SELECT ctid, * FROM departments
+SELECT d.tableoid FROM departments d WHERE d.xmin = d.xmax
+SELECT EXISTS (SELECT FROM patients WHERE city = 'x') AND EXISTS (SELECT FROM staff)
+SELECT * FROM pairs p, unnest(p.many) u
+SELECT (p.p).* FROM pairs p
+SELECT (front.pairs.p).x FROM pairs
+UPDATE pairs SET p = ROW(1, 'x'), many[2].y = (p).y
+SELECT coalesce((SELECT city FROM patients WHERE id = 1), (SELECT job FROM staff WHERE id = 2))
+SELECT p.id FROM patients p JOIN LATERAL (SELECT b.id FROM billing b WHERE b.patient_id = p.id UNION ALL SELECT d.id FROM diagnoses d WHERE d.patient_id = p.id) u ON u.id = 3
+SELECT last_name FROM staff s1 WHERE salary > (SELECT avg(salary) FROM staff s2 WHERE s2.department_id = s1.department_id)
+SELECT d.name, (SELECT string_agg(s.last_name, ',' ORDER BY s.salary) FROM staff s WHERE s.department_id = d.id) FROM departments d
+SELECT sum(CASE WHEN paid THEN amount ELSE 0 END) FROM billing
+SELECT date_trunc('month', issued) m, sum(amount) FROM billing GROUP BY m ORDER BY m DESC LIMIT 12
+SELECT date_trunc('month', issued), sum(amount) FROM billing GROUP BY date_trunc('month', issued)
+SELECT CURRENT_DATE - birth_date AS age FROM patients ORDER BY age LIMIT 1
+SELECT city, gender, count(*) FROM patients GROUP BY GROUPING SETS (1, 2)
+SELECT city || 'x' FROM patients GROUP BY ROLLUP (city || 'x')
+COPY (SELECT * FROM patients ORDER BY id LIMIT 1) TO '/tmp/x'
+COPY pg_class TO STDOUT
+CREATE TABLE IF NOT EXISTS x AS SELECT * FROM open_bills
+CREATE TEMP TABLE x ON COMMIT DROP AS SELECT p.city FROM patients p, role_owned o WHERE o.id = p.id
+EXPLAIN (VERBOSE) DECLARE c CURSOR FOR SELECT city FROM patients
+EXPLAIN EXECUTE p
+EXECUTE p(1)
+CREATE RULE r AS ON INSERT TO sink DO ALSO SELECT city FROM patients
+DO $x$ BEGIN PERFORM city FROM patients; END $x$
+REFRESH MATERIALIZED VIEW city_counts
+DECLARE c CURSOR WITH HOLD FOR TABLE staff
+SELECT table_schema, count(*) FROM information_schema.columns GROUP BY 1
+SELECT n.nspname, p.city FROM pg_namespace n LEFT JOIN patients p ON p.city = n.nspname
+SELECT (SELECT count(*) FROM pg_class), city FROM patients
+SELECT attname FROM pg_attribute WHERE attrelid = 'patients'::regclass
 $all$, '\n') AS line WHERE line <> '' AND line !~ '^-- ' AND line !~ 'Other Schema"."empty';
 
 CREATE FUNCTION pg_temp.analyzed(sql text) RETURNS text[] LANGUAGE plpgsql AS $$
