@@ -3,7 +3,7 @@
 #
 # A connection is a psql that reads a FIFO, so that it stays open between statements; say() returns when its statement has
 # ended, which psql tells by an echo.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154,SC1083,SC2093
 
 declare -A fifo_of
 said=0
@@ -29,9 +29,10 @@ say() {
   tail -n +$((start + 1)) "$home/$1.out" | sed -E "s/^done $said ([0-9]*) .*/        \\1 rows/; t; s/^/        /"
 }
 
-# The officer's view of the open sessions.
+# The officer's view of the open sessions, once the worker has written and computed what is pending.
 look() {
-  sql -P footer=off -P tuples_only=off -P format=aligned -c "
+  sql -o /dev/null -c "SELECT privacy_score.flush()"
+  table -c "
     SELECT role, queries, mismatched AS new, round(score::numeric, 2) AS score, round(max_score::numeric, 1) AS maximum,
            round(statement_score::numeric, 2) AS alone, estimated
       FROM privacy_score.stat_sessions WHERE role IN ('nurse_anna', 'physician_bert') ORDER BY role"
@@ -41,7 +42,6 @@ limit=$(sql -c "SELECT session_limit FROM demo.suggested_limit WHERE role = 'nur
 echo "ALTER ROLE nurse_anna SET privacy_score.mode = 'warn';"
 echo "ALTER ROLE nurse_anna SET privacy_score.session_limit = $limit;   -- 1.5 times her worst normal session"
 sql -c "ALTER ROLE nurse_anna SET privacy_score.mode = 'warn'" -c "ALTER ROLE nurse_anna SET privacy_score.session_limit = $limit"
-sql -o /dev/null -c "SELECT privacy_score.flush()"
 
 connect officer postgres
 connect bert physician_bert -o /dev/null
@@ -64,20 +64,36 @@ echo "Then the nurse looks further:"
 say anna "SELECT first_name, last_name, street, phone FROM patients WHERE last_name = 'Novak'"
 say anna "SELECT amount, paid, iban FROM billing WHERE patient_id = 400"
 say anna "SELECT icd_code, description, severity FROM diagnoses WHERE patient_id = 400"
+say anna "SELECT description, diagnosed_on FROM diagnoses WHERE patient_id = 1360"
 echo
 echo "The officer looks again:"
 look
-sql -o /dev/null -c "SELECT privacy_score.flush()"
-echo "The alert, as the connection that listens on privacy_score_alert gets it:"
+echo "The alert, as the connection that listens on privacy_score_alert gets it (without its detail):"
 say officer "SELECT 1" | sed -nE 's/^ *Asynchronous notification "([a-z_]*)" with payload "(.*)" received.*/\2/p' >"$home/payload"
-sql -v payload="$(head -n 1 "$home/payload")" -f - <<'SQL'
-SELECT CASE WHEN :'payload' = '' THEN '  (none came)' ELSE jsonb_pretty(:'payload'::jsonb - 'detail' || jsonb_build_object('detail', jsonb_build_object('attributes', :'payload'::jsonb #> '{detail,attributes}', '...', '...'))) END;
-SQL
-echo "In privacy_score.alerts:"
-sql -P footer=off -P tuples_only=off -P format=aligned -c "
-  SELECT id, role, kind, at::time(0), round(score::numeric, 2) AS score, alert_limit, blocked, acknowledged_at IS NOT NULL AS acknowledged
+if [ -s "$home/payload" ]; then
+  sql -v payload="$(head -n 1 "$home/payload")" <<<"SELECT '  ' || (:'payload'::jsonb - 'detail');"
+else
+  echo "  (none came)"
+fi
+echo
+echo "In privacy_score.alerts, with the columns that the last pair of statements added:"
+table -c "
+  SELECT id, role, kind, round(score::numeric, 2) AS score, alert_limit, blocked,
+         replace(ARRAY(SELECT jsonb_array_elements_text(detail -> 'attributes'))::text, 'public.', '') AS attributes
     FROM privacy_score.alerts ORDER BY id"
-echo "Why one statement costs what it costs, asked beforehand (explain_query, which does not run it):"
-sql -c "SELECT jsonb_pretty(privacy_score.explain_query(\$\$SELECT amount, paid, iban FROM billing WHERE patient_id = 400\$\$, 'nurse_anna') - '{settings,abstraction,nearest,missing,relations,revealed_columns}'::text[])"
+echo "What a statement costs, asked beforehand (explain_query, which does not run it):"
+statement='SELECT amount, paid, iban FROM billing WHERE patient_id = 400'
+echo "  $statement"
+sql -v statement="$statement" -f - <<'SQL'
+SELECT format('  for nurse_anna %s = half of %s (discrimination rate beyond her nearest statement) and half of %s (surprise at the new columns)',
+              round((e ->> 'score')::numeric, 3), round((e ->> 'delta')::numeric, 3), round((e ->> 'tau')::numeric, 3))
+  FROM privacy_score.explain_query(:'statement', 'nurse_anna') e;
+SELECT format('  for billing_carla %s', round((e ->> 'score')::numeric, 3)) FROM privacy_score.explain_query(:'statement', 'billing_carla') e;
+SQL
+table -v statement="$statement" -f - <<'SQL'
+SELECT replace(c ->> 'column', 'public.', '') AS "new column", c ->> 'label' AS label, c -> 'identifier' AS identifier,
+       round((c ->> 'probability')::numeric, 4) AS "probability for the role", c ->> 'weight' AS weight
+  FROM jsonb_array_elements(privacy_score.explain_query(:'statement', 'nurse_anna') -> 'new_columns') c;
+SQL
 for name in officer bert anna; do exec {fifo_of[$name]}>&-; done
 wait

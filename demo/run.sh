@@ -15,6 +15,7 @@ analysts=(nurse_anna physician_bert billing_carla lab_dora research_emil admissi
 began=$(date +%s)
 
 sql() { "$PS_BINDIR/psql" -XAtq -v ON_ERROR_STOP=1 "$@"; }
+table() { "$PS_BINDIR/psql" -Xq -v ON_ERROR_STOP=1 -P footer=off "$@"; }
 step() { printf '[%3d s] %s\n' $(($(date +%s) - began)) "$*"; }
 heading() { printf '\n%s\n%s\n' "$*" "${*//?/=}"; }
 
@@ -95,10 +96,9 @@ main() {
   import
   step "baselines and scores"
   sql -1 -o /dev/null -f measure.sql
-  "$PS_BINDIR/psql" -Xq -v ON_ERROR_STOP=1 -P footer=off -P border=1 -f poster.sql -f report.sql
+  table -f poster.sql -f report.sql
   heading "9. Live: a limit for nurse_anna, in warn mode"
   . ./live.sh
-  heading "Where things are"
   step "done; this text is in demo/report.txt"
 }
 

@@ -112,7 +112,8 @@ COMMENT ON TABLE privacy_score.alert IS 'Limits that were passed.';
 
 REVOKE ALL ON ALL TABLES IN SCHEMA privacy_score FROM PUBLIC;
 
-SELECT pg_catalog.pg_extension_config_dump('privacy_score.protected_relation', '');
+SELECT pg_catalog.pg_extension_config_dump('privacy_score.protected_relation',
+  'WHERE relation::pg_catalog.oid IN (SELECT c.oid FROM pg_catalog.pg_class c)');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.dependency', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.abstraction', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.session', '');

@@ -99,7 +99,7 @@ CREATE VIEW privacy_score.model_dependency AS
 COMMENT ON VIEW privacy_score.model_dependency IS 'Internal: confirmed dependencies between columns that exist.';
 
 CREATE FUNCTION privacy_score.rate_is_stale(relation oid, rows bigint, modifications bigint) RETURNS boolean
-  LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+  LANGUAGE sql STABLE
   RETURN pg_catalog.abs(pg_catalog.pg_stat_get_tuples_inserted(relation) + pg_catalog.pg_stat_get_tuples_updated(relation)
                         + pg_catalog.pg_stat_get_tuples_deleted(relation) - modifications) > GREATEST(50, rows / 10);
 COMMENT ON FUNCTION privacy_score.rate_is_stale(oid, bigint, bigint) IS

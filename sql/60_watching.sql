@@ -1,8 +1,7 @@
 -- Views for watching. A role sees its own rows; pg_read_all_stats sees all.
 
 CREATE FUNCTION privacy_score.may_read(role name) RETURNS boolean
-  LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-  RETURN role = CURRENT_USER OR pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE');
+  AS 'MODULE_PATHNAME', 'ps_may_read' LANGUAGE C STRICT STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION privacy_score.may_read(name) IS 'Whether the current user may see rows of this role.';
 
 CREATE FUNCTION privacy_score.live_sessions()

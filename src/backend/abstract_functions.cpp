@@ -11,7 +11,7 @@ extern "C" {
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "rewrite/rewriteHandler.h"
 #include "tcop/tcopprot.h"
 #include "utils/array.h"
@@ -25,12 +25,10 @@ PG_FUNCTION_INFO_V1(ps_abstract_query_analyzed);
 #include <string>
 #include <vector>
 
-#include "catalog_source.hpp"
 #include "compat.hpp"
 #include "core/abstraction.hpp"
 #include "query_statement.hpp"
-#include "sqlparse/analyse.hpp"
-#include "wire.hpp"
+#include "text_statements.hpp"
 
 namespace ps = privacy_score;
 
@@ -38,17 +36,12 @@ namespace {
 
 using Parts = std::vector<ps::Tokens>;
 
-// Tokens as text[]. `is_utf8`: of sqlparse, else in the database's encoding. Null when that cannot hold one.
-ArrayType* TokenArray(const ps::Tokens& tokens, bool is_utf8) {
+// Tokens as text[].
+ArrayType* TokenArray(const ps::Tokens& tokens) {
   const auto count = static_cast<int>(tokens.size());
   if (count == 0) return construct_empty_array(TEXTOID);
   auto* elements = static_cast<Datum*>(palloc(sizeof(Datum) * tokens.size()));
-  for (int i = 0; i < count; ++i) {
-    const std::string& token = tokens[static_cast<std::size_t>(i)];
-    const char* converted = is_utf8 ? FromUtf8(token.data(), static_cast<int>(token.size())) : token.c_str();
-    if (converted == nullptr) return nullptr;
-    elements[i] = CStringGetTextDatum(converted);
-  }
+  for (int i = 0; i < count; ++i) elements[i] = CStringGetTextDatum(tokens[static_cast<std::size_t>(i)].c_str());
   return construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT);
 }
 
@@ -106,78 +99,41 @@ void AddAnalyzed(CoreHolder<Parts>* parts, Query* query, const char* sql) {
   }
 }
 
-// What the rounds between sqlparse and the catalogs keep.
-struct TextRounds {
-  ps::Catalog catalog;
-  std::vector<ps::MissingName> missing;
-  ps::Tokens tokens;
-  std::string poster;
-};
-
-// Runs `step`, a core call that fills `missing`, until nothing is missing. What core refuses (a statement that is too
-// large for it) is told by false.
-template <typename Step>
-bool RunRounds(CoreHolder<TextRounds>* rounds, Step step) {
-  for (int round = 0; round < ps::kMaxCatalogRounds; ++round) {
-    CoreError error;
-    CallCoreOrRaise([&] { rounds->object->missing.clear(); });
-    if (!CallCore(&error, [&] { step(rounds->object); })) return false;
-    if (rounds->object->missing.empty()) return true;
-    StringInfoData wire;
-    initStringInfo(&wire);
-    AppendCatalog(&wire, rounds->object->missing);
-    CallCoreOrRaise([&] {
-      ps::WireReader reader(WireBytes(&wire));
-      rounds->object->catalog.Feed(reader);
-    });
-  }
-  return true;
-}
-
-CoreHolder<TextRounds>* NewRounds() {
-  CoreHolder<TextRounds>* rounds = NewCoreHolder<TextRounds>(CurrentMemoryContext);
-  CallCoreOrRaise([&] { rounds->object = new TextRounds(); });
-  return rounds;
+// Errors of the analysis point into the analysed text, not into the query that called the function.
+void MovePosition(void* sql) {
+  const int position = geterrposition();
+  if (position <= 0) return;
+  errposition(0);
+  internalerrposition(position);
+  internalerrquery(static_cast<const char*>(sql));
 }
 
 }  // namespace
 
+// abstract_query(sql)
 Datum ps_abstract_query(PG_FUNCTION_ARGS) {
-  text* sql = PG_GETARG_TEXT_PP(0);
-  int length;
-  const char* utf8 = ToUtf8(VARDATA_ANY(sql), static_cast<int>(VARSIZE_ANY_EXHDR(sql)), &length);
-  const std::string_view view(utf8, static_cast<std::size_t>(length));
-  CoreHolder<TextRounds>* rounds = NewRounds();
-  const bool done =
-      RunRounds(rounds, [&](TextRounds* all) { all->tokens = ps::AbstractText(view, all->catalog, &all->missing); });
-  ArrayType* result = done ? TokenArray(rounds->object->tokens, true) : nullptr;
-  if (result == nullptr) {
-    Datum unparsed = CStringGetTextDatum("unparsed");
-    result = construct_array(&unparsed, 1, TEXTOID, -1, false, TYPALIGN_INT);
-  }
-  PG_RETURN_ARRAYTYPE_P(result);
+  PG_RETURN_ARRAYTYPE_P(TokenArray(*TokensOfText(PG_GETARG_TEXT_PP(0), GetUserId())->object));
 }
 
+// abstract_query_poster(sql)
 Datum ps_abstract_query_poster(PG_FUNCTION_ARGS) {
-  text* sql = PG_GETARG_TEXT_PP(0);
-  int length;
-  const char* utf8 = ToUtf8(VARDATA_ANY(sql), static_cast<int>(VARSIZE_ANY_EXHDR(sql)), &length);
-  const std::string_view view(utf8, static_cast<std::size_t>(length));
-  CoreHolder<TextRounds>* rounds = NewRounds();
-  const bool done =
-      RunRounds(rounds, [&](TextRounds* all) { all->poster = ps::PosterText(view, all->catalog, &all->missing); });
-  const std::string& poster = rounds->object->poster;
-  const char* result = done ? FromUtf8(poster.data(), static_cast<int>(poster.size())) : nullptr;
-  PG_RETURN_TEXT_P(cstring_to_text(result == nullptr ? "{UNPARSED}" : result));
+  PG_RETURN_TEXT_P(cstring_to_text(PosterOfText(PG_GETARG_TEXT_PP(0), GetUserId())));
 }
 
+// abstract_query_analyzed(sql)
 Datum ps_abstract_query_analyzed(PG_FUNCTION_ARGS) {
   const char* sql = text_to_cstring(PG_GETARG_TEXT_PP(0));
   CoreHolder<Parts>* parts = NewCoreHolder<Parts>(CurrentMemoryContext);
   CoreHolder<ps::Tokens>* tokens = NewCoreHolder<ps::Tokens>(CurrentMemoryContext);
   CallCoreOrRaise([&] { parts->object = new Parts(); });
+  ErrorContextCallback context;
+  context.callback = MovePosition;
+  context.arg = const_cast<char*>(sql);
+  context.previous = error_context_stack;
+  error_context_stack = &context;
   ListCell* cell;
   foreach (cell, pg_parse_query(sql)) AddAnalyzed(parts, AnalyzeStatement(lfirst_node(RawStmt, cell), sql), sql);
+  error_context_stack = context.previous;
   CallCoreOrRaise([&] { tokens->object = new ps::Tokens(ps::UnionTokens(*parts->object)); });
-  PG_RETURN_ARRAYTYPE_P(TokenArray(*tokens->object, false));
+  PG_RETURN_ARRAYTYPE_P(TokenArray(*tokens->object));
 }

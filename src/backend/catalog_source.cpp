@@ -16,6 +16,7 @@ extern "C" {
 #include "miscadmin.h"
 #include "nodes/value.h"
 #include "utils/builtins.h"
+#include "utils/catcache.h"
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -41,6 +42,8 @@ struct Feeding {
   Section functions;
   Section function_columns;
   List* described;  // OIDs whose columns and keys are in
+  Oid role;
+  bool check_usage;
 };
 
 void StartSection(Section* section, uint32 columns) {
@@ -84,18 +87,19 @@ void FinishSection(StringInfo wire, const Section* section) {
 }
 
 // The schema of that name; InvalidOid when there is none or the role may not look into it.
-Oid FindSchema(const char* name) {
+Oid FindSchema(const Feeding* feeding, const char* name) {
   if (strcmp(name, "pg_temp") == 0) return LookupExplicitNamespace(name, true);
   const Oid schema = get_namespace_oid(name, true);
-  return OidIsValid(schema) && MayUseSchema(schema, GetUserId()) ? schema : InvalidOid;
+  if (!OidIsValid(schema) || (feeding->check_usage && !MayUseSchema(schema, feeding->role))) return InvalidOid;
+  return schema;
 }
 
 // What the definition of a view writes without a schema is asked for in pg_catalog, but it may be temporary, too: the
 // server leaves that schema out in any search_path.
-Oid FindRelationOid(const std::string& schema, const char* name) {
+Oid FindRelationOid(const Feeding* feeding, const std::string& schema, const char* name) {
   if (schema.empty()) return RelnameGetRelid(name);
   const char* schema_name = FromUtf8(schema.data(), static_cast<int>(schema.size()));
-  const Oid found = schema_name == nullptr ? InvalidOid : FindSchema(schema_name);
+  const Oid found = schema_name == nullptr ? InvalidOid : FindSchema(feeding, schema_name);
   if (!OidIsValid(found)) return InvalidOid;
   const Oid relid = get_relname_relid(name, found);
   if (OidIsValid(relid) || found != PG_CATALOG_NAMESPACE) return relid;
@@ -140,7 +144,7 @@ void DescribeRelation(Feeding* feeding, const RelationEntry* relation) {
 
 void AnswerRelation(Feeding* feeding, const ps::MissingName& asked) {
   const char* name = FromUtf8(asked.name.data(), static_cast<int>(asked.name.size()));
-  const Oid relid = name == nullptr ? InvalidOid : FindRelationOid(asked.schema, name);
+  const Oid relid = name == nullptr ? InvalidOid : FindRelationOid(feeding, asked.schema, name);
   // The definition comes first: it runs a query, which may empty the relation cache.
   const bool is_view = OidIsValid(relid) && get_rel_relkind(relid) == RELKIND_VIEW &&
                        !IsCatalogSchema(get_rel_namespace(relid));
@@ -159,39 +163,58 @@ void AnswerRelation(Feeding* feeding, const ps::MissingName& asked) {
   PutField(rows, resolved.root->self.name);
   PutField(rows, definition != nullptr ? "v" : "t");
   PutField(rows, resolved.root->self.catalog ? "t" : "f");
-  PutField(rows, resolved.root->owner == GetUserId() ? "t" : "f");
+  PutField(rows, resolved.root->owner == feeding->role ? "t" : "f");
   PutField(rows, definition);
   DescribeRelation(feeding, resolved.root);
 }
 
-// Of the candidates in the first schema of the path that has one: an aggregate, else a window function, else any.
+// Takes a function when it is a better choice than the one before: an aggregate, else a window function, else any.
+void Prefer(Oid function, char found, Oid* chosen, char* kind) {
+  const char letter = found == PROKIND_AGGREGATE ? 'a' : found == PROKIND_WINDOW ? 'w' : 'f';
+  if (OidIsValid(*chosen) && (*kind == 'a' || letter == 'f' || letter == *kind)) return;
+  *chosen = function;
+  *kind = letter;
+}
+
+// Of the candidates in the first schema of the path that has one.
 Oid ChooseFunction(FuncCandidateList candidates, char* kind) {
   Oid chosen = InvalidOid;
-  int path_position = 0;
+  int path_position = candidates == nullptr ? 0 : candidates->pathpos;
   for (FuncCandidateList candidate = candidates; candidate != nullptr; candidate = candidate->next)
-    if (candidate == candidates || candidate->pathpos < path_position) path_position = candidate->pathpos;
-  for (FuncCandidateList candidate = candidates; candidate != nullptr; candidate = candidate->next) {
-    if (candidate->pathpos != path_position || !OidIsValid(candidate->oid)) continue;
-    const char found = get_func_prokind(candidate->oid);
-    if (OidIsValid(chosen) && found != PROKIND_AGGREGATE && !(found == PROKIND_WINDOW && *kind == 'f')) continue;
-    chosen = candidate->oid;
-    *kind = found == PROKIND_AGGREGATE ? 'a' : found == PROKIND_WINDOW ? 'w' : 'f';
-    if (*kind == 'a') break;
-  }
+    path_position = Min(path_position, candidate->pathpos);
+  for (FuncCandidateList candidate = candidates; candidate != nullptr; candidate = candidate->next)
+    if (candidate->pathpos == path_position && OidIsValid(candidate->oid))
+      Prefer(candidate->oid, get_func_prokind(candidate->oid), &chosen, kind);
   return chosen;
 }
 
-Oid FindFunction(const ps::MissingName& asked, char* kind) {
-  const char* name = FromUtf8(asked.name.data(), static_cast<int>(asked.name.size()));
-  if (name == nullptr) return InvalidOid;
-  List* names = NIL;
-  if (!asked.schema.empty()) {
-    const char* schema = FromUtf8(asked.schema.data(), static_cast<int>(asked.schema.size()));
-    if (schema == nullptr || !OidIsValid(FindSchema(schema))) return InvalidOid;
-    names = list_make1(makeString(pstrdup(schema)));
+// Of the functions in one schema: those that accept so many arguments, else all.
+Oid ChooseFunctionOf(Oid schema, const char* name, int arguments, char* kind) {
+  Oid chosen = InvalidOid;
+  CatCList* functions = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(name));
+  for (int pass = 0; pass < 2 && !OidIsValid(chosen); ++pass) {
+    for (int i = 0; i < functions->n_members; ++i) {
+      auto* form = reinterpret_cast<Form_pg_proc>(GETSTRUCT(&functions->members[i]->tuple));
+      const bool fits = arguments <= form->pronargs ? arguments >= form->pronargs - form->pronargdefaults
+                                                    : OidIsValid(form->provariadic);
+      if (form->pronamespace == schema && (fits || pass == 1)) Prefer(form->oid, form->prokind, &chosen, kind);
+    }
   }
-  names = lappend(names, makeString(pstrdup(name)));
-  if (asked.arguments > FUNC_MAX_ARGS) return InvalidOid;
+  ReleaseSysCacheList(functions);
+  return chosen;
+}
+
+// The functions of that name, in one schema or in the search_path. Candidates of a schema are looked for here, as the
+// server's own look-up by a qualified name insists on USAGE.
+Oid FindFunction(const Feeding* feeding, const ps::MissingName& asked, char* kind) {
+  const char* name = FromUtf8(asked.name.data(), static_cast<int>(asked.name.size()));
+  if (name == nullptr || asked.arguments > FUNC_MAX_ARGS) return InvalidOid;
+  if (!asked.schema.empty()) {
+    const char* schema_name = FromUtf8(asked.schema.data(), static_cast<int>(asked.schema.size()));
+    const Oid schema = schema_name == nullptr ? InvalidOid : FindSchema(feeding, schema_name);
+    return OidIsValid(schema) ? ChooseFunctionOf(schema, name, asked.arguments, kind) : InvalidOid;
+  }
+  List* names = list_make1(makeString(pstrdup(name)));
   FuncCandidateList candidates = FuncnameGetCandidates(names, asked.arguments, NIL, true, true, false, true);
   if (candidates == nullptr) candidates = FuncnameGetCandidates(names, -1, NIL, false, false, false, true);
   return ChooseFunction(candidates, kind);
@@ -227,7 +250,7 @@ void DescribeFunction(Feeding* feeding, const ps::MissingName& asked, Oid functi
 
 void AnswerFunction(Feeding* feeding, const ps::MissingName& asked) {
   char kind = 'f';
-  const Oid function = FindFunction(asked, &kind);
+  const Oid function = FindFunction(feeding, asked, &kind);
   Section* rows = &feeding->functions;
   PutAsked(rows, asked.schema);
   PutAsked(rows, asked.name);
@@ -246,7 +269,7 @@ void AnswerFunction(Feeding* feeding, const ps::MissingName& asked) {
 
 }  // namespace
 
-void AppendCatalog(StringInfo wire, const std::vector<ps::MissingName>& names) {
+void AppendCatalog(StringInfo wire, const std::vector<ps::MissingName>& names, Oid role, bool check_usage) {
   Feeding feeding;
   StartSection(&feeding.relations, 7);
   StartSection(&feeding.columns, 2);
@@ -254,6 +277,8 @@ void AppendCatalog(StringInfo wire, const std::vector<ps::MissingName>& names) {
   StartSection(&feeding.functions, 5);
   StartSection(&feeding.function_columns, 4);
   feeding.described = NIL;
+  feeding.role = role;
+  feeding.check_usage = check_usage && OidIsValid(role);
   for (const ps::MissingName& asked : names) {
     CHECK_FOR_INTERRUPTS();
     if (asked.kind == ps::MissingName::Kind::kRelation)

@@ -142,9 +142,9 @@ Datum ps_score_ngrams(PG_FUNCTION_ARGS) {
 // explain_query(sql, role)
 Datum ps_explain_query(PG_FUNCTION_ARGS) {
   const char* role = NameStr(*PG_GETARG_NAME(1));
-  ReadableRole(role);
+  const Oid role_id = ReadableRole(role);
   RequireReadableColumns(PG_GETARG_TEXT_PP(0));
-  CoreHolder<privacy_score::Tokens>* tokens = TokensOfText(PG_GETARG_TEXT_PP(0));
+  CoreHolder<privacy_score::Tokens>* tokens = TokensOfText(PG_GETARG_TEXT_PP(0), role_id);
   CoreHolder<privacy_score::Explained>* explained = NewCoreHolder<privacy_score::Explained>(CurrentMemoryContext);
   const privacy_score::ScoreSettings settings = ScoreSettingsInForce();
   ComputedRates computed;

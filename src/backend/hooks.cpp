@@ -22,6 +22,8 @@ extern "C" {
 #include "optimizer/planner.h"
 #include "storage/ipc.h"
 #include "tcop/utility.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rls.h"
 }
@@ -46,7 +48,10 @@ int depth = 0;
 
 constexpr int kMarkCache = -0x5053;
 
-bool IsIntegrityCheck() {
+// Whether a query of a referential-integrity trigger is running: what triggers start within it is somebody's own.
+bool inside_integrity_check = false;
+
+bool HasIntegrityContext() {
   Oid user;
   int context;
   GetUserIdAndSecContext(&user, &context);
@@ -54,7 +59,11 @@ bool IsIntegrityCheck() {
 }
 
 bool CountsHere() {
-  return Watching() && (depth == 0 || ps_settings.track == static_cast<int>(TrackLevel::kAll)) && !IsIntegrityCheck();
+  if (!Watching()) return false;
+  // A parallel worker runs a piece of the leader's plan; only what functions start within that is new.
+  if (depth == 0 && IsParallelWorker()) return false;
+  if (depth > 0 && ps_settings.track != static_cast<int>(TrackLevel::kAll)) return false;
+  return !HasIntegrityContext() || inside_integrity_check;
 }
 
 void Mark(PlannedStmt* plan, int64 id) {
@@ -146,6 +155,8 @@ void ps_executor_start(QueryDesc* query, int flags) {
 }
 
 void ps_executor_run(QueryDesc* query, ScanDirection direction, uint64 count, bool once) {
+  const bool before = inside_integrity_check;
+  inside_integrity_check = before || HasIntegrityContext();
   ++depth;
   PG_TRY();
   {
@@ -156,6 +167,7 @@ void ps_executor_run(QueryDesc* query, ScanDirection direction, uint64 count, bo
   }
   PG_FINALLY();
   {
+    inside_integrity_check = before;
     --depth;
   }
   PG_END_TRY();
@@ -177,11 +189,25 @@ void ps_executor_finish(QueryDesc* query) {
   PG_END_TRY();
 }
 
+// Whether COPY will let the current user read these columns (NIL: all).
+bool MayCopy(Oid relation, List* columns) {
+  if (pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK) return true;
+  if (columns == NIL) return pg_attribute_aclcheck_all(relation, GetUserId(), ACL_SELECT, ACLMASK_ALL) == ACLCHECK_OK;
+  ListCell* cell;
+  foreach (cell, columns) {
+    const AttrNumber column = get_attnum(relation, strVal(lfirst(cell)));
+    if (column <= 0 || pg_attribute_aclcheck(relation, column, GetUserId(), ACL_SELECT) != ACLCHECK_OK) return false;
+  }
+  return true;
+}
+
 // COPY table TO never meets the planner, except with row security, when it does.
 void CountCopy(const CopyStmt* copy) {
   if (copy->is_from || copy->relation == nullptr || !CountsHere()) return;
   const Oid relation = RangeVarGetRelid(copy->relation, NoLock, true);
-  if (!OidIsValid(relation) || check_enable_rls(relation, InvalidOid, true) == RLS_ENABLED) return;
+  if (!OidIsValid(relation) || check_enable_rls(relation, InvalidOid, true) == RLS_ENABLED ||
+      !MayCopy(relation, copy->attlist))
+    return;
   RecordEvent(AbstractGuarded([relation, copy] { return CopyStatement(relation, copy->attlist); }));
 }
 

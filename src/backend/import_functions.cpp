@@ -3,7 +3,7 @@
  *
  * The caller's query is read through a cursor with the caller's rights; each statement is abstracted as text, each
  * distinct text once. Sessions are cut in core and written as the owner of the extension. Importing the same sessions
- * again replaces them.
+ * again replaces them; those that were watched live are left out.
  */
 #include "internal.hpp"
 #include "live.hpp"
@@ -15,6 +15,7 @@ extern "C" {
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -53,23 +54,22 @@ void CheckColumns(TupleDesc row) {
                     errhint("Cast the columns: session::text, role::name, at::timestamptz, sql::text.")));
 }
 
-// The id of a statement's abstraction; abstracts each text once.
-int64 IdOfText(Import* import, const text* sql) {
-  const char* characters = VARDATA_ANY(sql);
-  const Size length = VARSIZE_ANY_EXHDR(sql);
+// The id of a statement's abstraction; abstracts each text once a role, since what a role owns makes a difference.
+int64 IdOfText(Import* import, const char* role, const text* sql) {
+  const char* key = psprintf("%s\n%s", role, text_to_cstring(sql));
   bool known = false;
   int64 id = 0;
   CallCoreOrRaise([&] {
     if (import->id_of_text.size() > kMostTexts) import->id_of_text.clear();
-    const auto found = import->id_of_text.find(std::string(characters, length));
+    const auto found = import->id_of_text.find(key);
     known = found != import->id_of_text.end();
     if (known) id = found->second;
   });
   if (known) return id;
-  CoreHolder<privacy_score::Tokens>* tokens = TokensOfText(sql);
+  CoreHolder<privacy_score::Tokens>* tokens = TokensOfText(sql, get_role_oid(role, true));
   CallCoreOrRaise([&] {
     id = privacy_score::Fingerprint(*tokens->object);
-    import->id_of_text.emplace(std::string(characters, length), id);
+    import->id_of_text.emplace(key, id);
     if (id != 0) import->tokens.emplace(id, *tokens->object);
   });
   return id;
@@ -90,7 +90,7 @@ void AddRow(Import* import, HeapTuple tuple, TupleDesc row) {
   if (TIMESTAMP_NOT_FINITE(at))
     ereport(ERROR, (errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE), errmsg("the time of a statement must be finite")));
   const int32 day = DayOf(at);
-  const int64 id = IdOfText(import, DatumGetTextPP(values[3]));
+  const int64 id = IdOfText(import, role, DatumGetTextPP(values[3]));
   CallCoreOrRaise([&] {
     const auto known = import->key_of_session.emplace(session, static_cast<std::int64_t>(import->sessions.size()));
     if (known.second) import->sessions.emplace_back(session);
@@ -130,10 +130,16 @@ struct SessionText {
   std::string connection;  // the session as given, without the number of the piece
 };
 
-void WriteSession(const SessionText* text) {
+// Writes one session; false when it was watched live, so that a server's own log does not count twice.
+bool WriteSession(const SessionText* text) {
   const char* args[] = {text->role.c_str(),    text->session.c_str(), text->day.c_str(),
                         text->started.c_str(), text->ended.c_str(),   text->queries.c_str(),
                         text->ids.c_str(),     text->runs.c_str(),    text->connection.c_str()};
+  if (InternalValue("SELECT 1 FROM privacy_score.session WHERE role = $1::pg_catalog.name AND source = 'live' "
+                    "AND (session = $9 OR pg_catalog.starts_with(session, $9 || '/')) "
+                    "AND day = pg_catalog.date '2000-01-01' + $3::pg_catalog.int4 LIMIT 1",
+                    9, args) != nullptr)
+    return false;
   // The same stretch of a log may have been imported before, as another piece of its connection.
   RunInternal("WITH old AS (DELETE FROM privacy_score.session WHERE role = $1::pg_catalog.name AND source = 'import' "
               "AND (session = $9 OR pg_catalog.starts_with(session, $9 || '/')) "
@@ -159,6 +165,7 @@ void WriteSession(const SessionText* text) {
               "FROM ROWS FROM (pg_catalog.unnest($7::pg_catalog.int8[]), pg_catalog.unnest($8::pg_catalog.int8[])) x(id, run) "
               "GROUP BY x.id) u WHERE a.id = u.id",
               8, args);
+  return true;
 }
 
 void WriteAbstraction(const char* id, const char* tokens) {
@@ -196,11 +203,14 @@ void WriteImport(Import* import) {
   for (std::size_t i = 0; i < distinct; ++i)
     WriteAbstraction((*abstractions->object)[i].first.c_str(), (*abstractions->object)[i].second.c_str());
   const std::size_t count = sessions->object->size();
+  int64 skipped = 0;
   for (std::size_t i = 0; i < count; ++i) {
     CHECK_FOR_INTERRUPTS();
-    WriteSession(&(*sessions->object)[i]);
+    if (!WriteSession(&(*sessions->object)[i])) ++skipped;
   }
   LeaveInternal(&scope);
+  if (skipped > 0)
+    ereport(NOTICE, (errmsg("left out %lld sessions that were watched live", static_cast<long long>(skipped))));
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ extern "C" {
 }
 
 #include "compat.hpp"
+#include "live.hpp"
 
 Oid ExtensionOwner() {
   HeapTuple tuple = SearchSysCache1(NAMESPACENAME, CStringGetDatum("privacy_score"));
@@ -40,9 +41,11 @@ void EnterInternal(InternalScope* scope, Oid user) {
   scope->guc_nest_level = NewGUCNestLevel();
   set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
   if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  scope->uncounted = BeginUncounted();
 }
 
 void LeaveInternal(const InternalScope* scope) {
+  EndUncounted(scope->uncounted);
   SPI_finish();
   AtEOXact_GUC(false, scope->guc_nest_level);
   SetUserIdAndSecContext(scope->user, scope->security_context);

@@ -2,7 +2,7 @@
  * internal.hpp - reading and writing the extension's own tables on behalf of any role.
  *
  * Functions that anybody may call check the caller's rights first, then enter an internal scope: the owner of the
- * extension, search_path pg_catalog, SPI connected. Leaving it restores all three; an error restores them too, because
+ * extension, search_path pg_catalog, SPI connected, statements not counted. Leaving it restores all three; an error restores them too, because
  * the server resets user and settings when it aborts the (sub)transaction.
  */
 #pragma once
@@ -18,6 +18,7 @@ struct InternalScope {
   Oid user;
   int security_context;
   int guc_nest_level;
+  bool uncounted;
 };
 
 // The owner of the extension's schema, or InvalidOid when the extension is not in this database.

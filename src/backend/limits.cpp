@@ -41,8 +41,7 @@ int TakePassedLimits(LiveSession* session, double rise, PassedLimit* passed) {
   return count;
 }
 
-void RaiseAlert(LiveSession* session, const PassedLimit& passed, const char* detail, Size detail_length,
-                bool warn_client) {
+void RaiseAlert(LiveSession* session, const PassedLimit& passed, const char* detail, Size detail_length) {
   const dsa_pointer pointer = AllocateShared(offsetof(PendingAlert, detail) + detail_length);
   if (DsaPointerIsValid(pointer)) {
     auto* node = SharedAt<PendingAlert>(pointer);
@@ -63,9 +62,11 @@ void RaiseAlert(LiveSession* session, const PassedLimit& passed, const char* det
                        AlertKindName(passed.kind), NameStr(session->role_name), session->session, passed.score,
                        passed.limit),
                 errhidestmt(true), errhidecontext(true)));
-  if (warn_client)
-    ereport(WARNING, (errmsg("%s privacy score %.6g is above the limit %.6g", AlertKindName(passed.kind),
-                             passed.score, passed.limit),
-                      errhint("Ask the administrator of privacy_score if this work is meant to be done."),
-                      errhidestmt(true), errhidecontext(true)));
+}
+
+void WarnClient(const PassedLimit& passed) {
+  ereport(WARNING, (errmsg("%s privacy score %.6g is above the limit %.6g", AlertKindName(passed.kind), passed.score,
+                           passed.limit),
+                    errhint("Ask the administrator of privacy_score if this work is meant to be done."),
+                    errhidestmt(true), errhidecontext(true)));
 }

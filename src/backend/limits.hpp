@@ -9,20 +9,14 @@
 
 #include "shared_state.hpp"
 
-// A limit that was passed: its kind, and the two numbers.
-struct PassedLimit {
-  AlertKind kind;
-  double score;
-  double limit;
-};
-
 // The limits that the session passes now and has not been alerted for; marks them as alerted. `rise` is what the last
-// event added to the score. Returns their number; `passed` has room for four.
+// event added to the score. Returns their number; `passed` has room for kAlertKinds.
 int TakePassedLimits(LiveSession* session, double rise, PassedLimit* passed);
 
-// Logs the alert, queues it for the worker, and warns the client when `warn_client`. `detail` is JSON text that
-// explains the n-gram.
-void RaiseAlert(LiveSession* session, const PassedLimit& passed, const char* detail, Size detail_length,
-                bool warn_client);
+// Logs the alert and queues it for the worker. `detail` is JSON text that explains the n-gram.
+void RaiseAlert(LiveSession* session, const PassedLimit& passed, const char* detail, Size detail_length);
+
+// Tells the client of this backend.
+void WarnClient(const PassedLimit& passed);
 
 const char* AlertKindName(AlertKind kind);

@@ -9,7 +9,6 @@
 extern "C" {
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/parallel.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/catalog.h"
@@ -59,7 +58,7 @@ struct Local {
   Oid principal;
   bool principal_watched;
   uint64 labels_version;
-  int uncounted;
+  bool uncounted;
   bool model_changed, labels_changed;  // by this transaction
   bool error_logged;
   uint64 model_version;  // that the scorer has loaded
@@ -72,6 +71,12 @@ struct Local {
 };
 
 Local local;
+
+// The name of a role; of one that was dropped while its session runs, its OID.
+const char* RoleName(Oid role) {
+  const char* name = GetUserNameFromId(role, true);
+  return name != nullptr ? name : psprintf("%u", role);
+}
 
 Oid PrincipalOf() {
   return ps_settings.principal == static_cast<int>(Principal::kCurrentUser) ? GetUserId() : GetSessionUserId();
@@ -93,11 +98,11 @@ void OnTransactionEnd(XactEvent event, void*) {
     }
   }
   local.model_changed = local.labels_changed = false;
-  local.uncounted = 0;
+  local.uncounted = false;
 }
 
 void OnSubtransactionEnd(SubXactEvent event, SubTransactionId, SubTransactionId, void*) {
-  if (event == SUBXACT_EVENT_ABORT_SUB) local.uncounted = 0;
+  if (event == SUBXACT_EVENT_ABORT_SUB) local.uncounted = false;
 }
 
 void CloseSession() {
@@ -110,6 +115,7 @@ void CloseSession() {
   // The last one to leave wakes the worker, so that it leaves too and the database can be dropped; else its interval is
   // soon enough.
   DatabaseSlot* slot = SlotOfDatabase(false);
+  EnsureWorker(slot);
   if (slot->session_count <= 1) WakeWorker(slot);
 }
 
@@ -120,7 +126,7 @@ void FillSession(LiveSession* session, Oid role, TimestampTz now) {
   SpinLockInit(&session->mutex);
   session->pid = MyProcPid;
   session->role = role;
-  namestrcpy(&session->role_name, GetUserNameFromId(role, false));
+  namestrcpy(&session->role_name, RoleName(role));
   ++local.pieces;
   if (local.pieces == 1)
     snprintf(session->session, kSessionTextLength, "%lx.%x", static_cast<unsigned long>(MyStartTime), MyProcPid);
@@ -154,7 +160,7 @@ void OpenSession(Oid role, TimestampTz now) {
 
 // Makes the scorer of `role`, or gives it the settings in force; starts a new session in it.
 bool RestartScorer(Oid role) {
-  const char* name = GetUserNameFromId(role, false);
+  const char* name = RoleName(role);
   const privacy_score::ScoreSettings settings = ScoreSettingsInForce();
   CoreError error;
   const bool done = CallCore(&error, [&] {
@@ -300,14 +306,27 @@ void PublishSummary(LiveSession* session, const SessionSummary& summary, int64 i
 
 // Raises the alerts that are due, with the explanation of the last n-gram.
 void AlertOnLimits(LiveSession* session, double rise) {
-  PassedLimit passed[4];
+  PassedLimit passed[kAlertKinds];
   const int count = TakePassedLimits(session, rise, passed);
   if (count == 0) return;
   CoreError error;
   if (!CallCore(&error, [&] { local.scorer->explanation = local.scorer->scorer.LastExplanation(); }))
     CountScoringError(error.message);
-  for (int i = 0; i < count; ++i)
-    RaiseAlert(session, passed[i], local.scorer->explanation.data(), local.scorer->explanation.size(), session->warn);
+  for (int i = 0; i < count; ++i) {
+    RaiseAlert(session, passed[i], local.scorer->explanation.data(), local.scorer->explanation.size());
+    if (session->warn) WarnClient(passed[i]);
+  }
+}
+
+// Tells the client what the worker found when it corrected a score.
+void DeliverWarnings(LiveSession* session) {
+  PassedLimit passed[kAlertKinds];
+  SpinLockAcquire(&session->mutex);
+  const int count = session->unwarned_count;
+  memcpy(passed, session->unwarned, sizeof passed);
+  session->unwarned_count = 0;
+  SpinLockRelease(&session->mutex);
+  for (int i = 0; i < count; ++i) WarnClient(passed[i]);
 }
 
 }  // namespace
@@ -345,7 +364,7 @@ bool RoleIsWatched(Oid role, const char** reason) {
 
 bool Watching() {
   if (ps_settings.mode == static_cast<int>(WatchMode::kOff) || ps_shared == nullptr) return false;
-  if (local.uncounted > 0 || IsParallelWorker() || !OidIsValid(MyDatabaseId)) return false;
+  if (local.uncounted || !OidIsValid(MyDatabaseId)) return false;
   const Oid principal = PrincipalOf();
   const uint64 labels = pg_atomic_read_u64(&ps_shared->role_labels_version);
   if (principal == local.principal && labels == local.labels_version && local.extension_known)
@@ -421,6 +440,7 @@ void RecordEvent(int64 id) {
   PublishSummary(session, summary, id, now);
   SendMissingRates(slot);
   EnsureWorker(slot);
+  DeliverWarnings(session);
   if (!summary.estimated) AlertOnLimits(session, summary.score - before);
 }
 
@@ -433,8 +453,13 @@ void CountScoringError(const char* what) {
 
 void NoteModelChange() { local.model_changed = true; }
 void NoteRoleLabelChange() { local.labels_changed = local.model_changed = true; }
-void BeginUncounted() { ++local.uncounted; }
-void EndUncounted() { --local.uncounted; }
+bool BeginUncounted() {
+  const bool before = local.uncounted;
+  local.uncounted = true;
+  return before;
+}
+
+void EndUncounted(bool before) { local.uncounted = before; }
 
 void InstallLiveCallbacks() {
   CacheRegisterSyscacheCallback(NAMESPACENAME, OnNamespaceChange, Datum(0));

@@ -32,9 +32,10 @@ void CountScoringError(const char* what);
 void NoteModelChange();
 void NoteRoleLabelChange();
 
-// Statements of our own that run between these two do not count (rates read protected tables). An abort resets it.
-void BeginUncounted();
-void EndUncounted();
+// Statements of our own that run between these two do not count (rates read protected tables). What the first returns
+// goes to the second; an abort makes statements count again.
+bool BeginUncounted();
+void EndUncounted(bool before);
 
 // Registers the callbacks of this backend. Called from _PG_init when preloaded.
 void InstallLiveCallbacks();

@@ -6,6 +6,7 @@
 extern "C" {
 #include "catalog/namespace.h"
 #include "executor/spi.h"
+#include "miscadmin.h"
 #include "nodes/bitmapset.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -37,6 +38,7 @@ RevealedRelation* FindOrAdd(List** revealed, Oid relation) {
 
 // Adds one qualified column, when it exists.
 void AddColumn(List** revealed, const char* column, Size relation_length) {
+  if (relation_length == 0) return;
   const char* relation_name = pnstrdup(column, relation_length);
   const Oid relation = RangeVarGetRelid(makeRangeVarFromNameList(stringToQualifiedNameList(relation_name)), NoLock, true);
   List* parts = NIL;
@@ -62,7 +64,7 @@ char* SubjectHome(Oid relation) {
 }  // namespace
 
 List* RevealedByText(const text* sql) {
-  CoreHolder<privacy_score::Tokens>* tokens = TokensOfText(sql);
+  CoreHolder<privacy_score::Tokens>* tokens = TokensOfText(sql, GetUserId());
   CoreHolder<std::vector<std::string>>* columns = NewCoreHolder<std::vector<std::string>>(CurrentMemoryContext);
   const bool where_counts = ps_settings.where_counts;
   bool unparsed = false;

@@ -108,10 +108,10 @@ void StoreRate(Oid relation, const char* name, const char* attributes, const Bit
 }  // namespace
 
 PartitionFacts PartitionOf(Oid relation, const Bitmapset* attributes) {
-  BeginUncounted();
+  const bool uncounted = BeginUncounted();
   if (SPI_execute(ClassSizesSql(relation, attributes), true, 0) != SPI_OK_SELECT)
     elog(ERROR, "could not count the classes of a relation");
-  EndUncounted();
+  EndUncounted(uncounted);
   const SPITupleTable* table = SPI_tuptable;
   const uint64 count = table->numvals;
   auto* sizes = static_cast<int64*>(palloc(sizeof(int64) * 2 * (count + 1)));

@@ -4,6 +4,7 @@
 #include "settings.hpp"
 
 extern "C" {
+#include "miscadmin.h"
 #include "utils/guc.h"
 }
 
@@ -59,8 +60,8 @@ void DefineReal(const char* name, const char* summary, const char* detail, doubl
 
 void DefineWatching() {
   DefineEnum("privacy_score.mode", "What happens to statements of watched roles.",
-             "observe records and scores; warn also sends a warning when a limit is passed; enforce refuses; off does "
-             "nothing.",
+             "observe records and scores; warn also sends a warning when a limit is passed; enforce does as warn in this "
+             "version, which refuses nothing; off does nothing.",
              &ps_settings.mode, static_cast<int>(WatchMode::kObserve), kModes);
   DefineEnum("privacy_score.track", "Which statements count.",
              "all counts statements within functions too; top only those that the client sends.", &ps_settings.track,
@@ -75,7 +76,10 @@ void DefineWatching() {
   DefineInt("privacy_score.flush_interval", "How often the worker writes history.",
             "After a crash at most this much history is missing.", &ps_settings.flush_interval, 1000, 10, 3600 * 1000,
             PGC_SIGHUP, GUC_UNIT_MS);
-  DefineInt("privacy_score.max_memory", "Shared memory for sessions, history not yet written and models.",
+  // Shared memory is only taken at start, and the server refuses to define such a setting later.
+  ps_settings.max_memory = 64 * 1024;
+  if (process_shared_preload_libraries_in_progress)
+    DefineInt("privacy_score.max_memory", "Shared memory for sessions, history not yet written and models.",
             "When it is full, events are counted as dropped in stat_info.", &ps_settings.max_memory, 64 * 1024,
             2 * 1024, MAX_KILOBYTES, PGC_POSTMASTER, GUC_UNIT_KB);
   DefineInt("privacy_score.history_retention", "Days for which history is kept; 0 keeps it for ever.",

@@ -8,8 +8,9 @@
  *
  * Locks. `header->lock` guards the table of databases (taken exclusively only to add one). `DatabaseSlot::lock` guards
  * the slot's fields, its list of sessions and the lists of missing rates; a session is freed only under it, exclusively.
- * `LiveSession::mutex` guards the fields of one session; only its own backend and the worker take it, for a few stores,
- * and nothing is allocated or raised under it. Order: header, slot, session.
+ * The lists of a session are freed under it, exclusively, too.
+ * `LiveSession::mutex` guards the fields of one session; only its own backend, the worker and readers of views take it,
+ * for a few stores, and nothing is allocated or raised under it. Order: header, slot, session.
  *
  * Lifetime. A backend owns its session until it marks it closed; then the worker owns it. An open list of chunks is
  * sealed by the worker (moved to `sealed` under the mutex), is immutable from then on, is written in a transaction, and
@@ -78,6 +79,15 @@ struct PendingHistory {
 // Bits of LiveSession::alerted: each cause raises one alert a session.
 enum AlertKind : uint32 { kAlertSession = 1, kAlertDaily = 2, kAlertNormalised = 4, kAlertNgram = 8 };
 
+constexpr int kAlertKinds = 4;
+
+// A limit that was passed: its kind, and the two numbers.
+struct PassedLimit {
+  AlertKind kind;
+  double score;
+  double limit;
+};
+
 struct SessionLimits {
   double session, daily, normalised, ngram;  // below zero: not set
 };
@@ -100,11 +110,14 @@ struct LiveSession {
   uint64 model_version;  // the model that the summary was computed with
   double day_score;      // of the role and day, as of the last flush; -1 unknown
   uint32 alerted;        // AlertKind bits
+  PassedLimit unwarned[kAlertKinds];  // raised by the worker in warn mode: the client hears of them with its next event
+  int32 unwarned_count;
   PendingHistory open, sealed;
   // Owned by the worker.
   int64 row_id;  // of privacy_score.session, 0 before the first flush
   int32 next_part;
   int64 flushed_queries;
+  int32 waits;  // flushes since it was closed, for its exact score
 };
 
 // A rate that scoring wants, as text: relation, NUL, attributes joined by \x01.

@@ -23,6 +23,7 @@ PG_FUNCTION_INFO_V1(ps_shared_info);
 PG_FUNCTION_INFO_V1(ps_flush);
 PG_FUNCTION_INFO_V1(ps_reset_stats);
 PG_FUNCTION_INFO_V1(ps_acknowledge_alert);
+PG_FUNCTION_INFO_V1(ps_may_read);
 PG_FUNCTION_INFO_V1(ps_today);
 PG_FUNCTION_INFO_V1(ps_role_watching);
 }
@@ -182,6 +183,12 @@ Datum ps_acknowledge_alert(PG_FUNCTION_ARGS) {
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("alert %s does not exist", args[0]),
                     errhint("privacy_score.alerts lists the alerts.")));
   PG_RETURN_VOID();
+}
+
+// may_read(role): the role itself, and those who may read all statistics. A role that was dropped has only the latter.
+Datum ps_may_read(PG_FUNCTION_ARGS) {
+  const Oid role = get_role_oid(NameStr(*PG_GETARG_NAME(0)), true);
+  PG_RETURN_BOOL(MayReadRole(role));
 }
 
 // today()

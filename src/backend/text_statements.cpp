@@ -2,7 +2,7 @@
  * text_statements.cpp - see text_statements.hpp.
  *
  * sqlparse answers with the names that it misses; they are looked up and the text is analysed again, until nothing is
- * missing (sqlparse/catalog.hpp).
+ * missing (sqlparse/catalog.hpp). sqlparse works in UTF-8, the backend in the database's encoding.
  */
 #include "text_statements.hpp"
 
@@ -10,7 +10,6 @@ extern "C" {
 #include "utils/builtins.h"
 }
 
-#include <string>
 #include <vector>
 
 #include "catalog_source.hpp"
@@ -19,55 +18,76 @@ extern "C" {
 namespace {
 
 using privacy_score::Catalog;
-using privacy_score::MissingName;
+using privacy_score::Tokens;
 
-struct Analysis {
+// What the rounds between sqlparse and the catalogs keep.
+struct TextRounds {
   Catalog catalog;
-  std::vector<MissingName> missing;
+  std::vector<privacy_score::MissingName> missing;
+  Tokens tokens;
+  std::string poster;
 };
 
-// Calls `analyse(catalog, missing)` in rounds until no name is missing.
-template <typename Analyse>
-void AnalyseInRounds(Analyse analyse) {
-  CoreHolder<Analysis>* state = NewCoreHolder<Analysis>(CurrentMemoryContext);
-  CallCoreOrRaise([&] { state->Reset(new Analysis()); });
+// Runs `step`, a core call that fills `missing`, until nothing is missing. What core refuses (a statement that is too
+// large for it) is told by false.
+template <typename Step>
+bool RunRounds(CoreHolder<TextRounds>* rounds, Oid role, Step step) {
+  CallCoreOrRaise([&] { rounds->Reset(new TextRounds()); });
   for (int round = 0; round < privacy_score::kMaxCatalogRounds; ++round) {
-    CallCoreOrRaise([&] {
-      state->object->missing.clear();
-      analyse(state->object->catalog, &state->object->missing);
-    });
-    if (state->object->missing.empty()) break;
+    CoreError error;
+    CallCoreOrRaise([&] { rounds->object->missing.clear(); });
+    if (!CallCore(&error, [&] { step(rounds->object); })) return false;
+    if (rounds->object->missing.empty()) return true;
     StringInfoData wire;
     initStringInfo(&wire);
-    AppendCatalog(&wire, state->object->missing);
+    AppendCatalog(&wire, rounds->object->missing, role, round == 0);
     CallCoreOrRaise([&] {
       privacy_score::WireReader reader(WireBytes(&wire));
-      state->object->catalog.Feed(reader);
+      rounds->object->catalog.Feed(reader);
     });
     pfree(wire.data);
   }
-  state->Reset(nullptr);
+  return true;
+}
+
+// Appends a token to `tokens` in the database's encoding; false when that cannot hold it.
+bool AddConverted(Tokens* tokens, const std::string* token) {
+  const char* converted = FromUtf8(token->data(), static_cast<int>(token->size()));
+  if (converted == nullptr) return false;
+  CallCoreOrRaise([&] { tokens->emplace_back(converted); });
+  return true;
 }
 
 }  // namespace
 
-CoreHolder<privacy_score::Tokens>* TokensOfText(const text* sql) {
+CoreHolder<Tokens>* TokensOfText(const text* sql, Oid role) {
   int length;
   const char* utf8 = ToUtf8(VARDATA_ANY(sql), static_cast<int>(VARSIZE_ANY_EXHDR(sql)), &length);
-  CoreHolder<privacy_score::Tokens>* tokens = NewCoreHolder<privacy_score::Tokens>(CurrentMemoryContext);
-  AnalyseInRounds([&](const Catalog& catalog, std::vector<MissingName>* missing) {
-    tokens->Reset(new privacy_score::Tokens(
-        privacy_score::AbstractText({utf8, static_cast<std::size_t>(length)}, catalog, missing)));
+  const std::string_view view(utf8, static_cast<std::size_t>(length));
+  CoreHolder<TextRounds>* rounds = NewCoreHolder<TextRounds>(CurrentMemoryContext);
+  bool done = RunRounds(rounds, role, [&](TextRounds* all) {
+    all->tokens = privacy_score::AbstractText(view, all->catalog, &all->missing);
   });
+  CoreHolder<Tokens>* tokens = NewCoreHolder<Tokens>(CurrentMemoryContext);
+  CallCoreOrRaise([&] { tokens->Reset(new Tokens()); });
+  const std::size_t count = done ? rounds->object->tokens.size() : 0;
+  for (std::size_t i = 0; i < count && done; ++i) done = AddConverted(tokens->object, &rounds->object->tokens[i]);
+  CallCoreOrRaise([&] {
+    if (!done) *tokens->object = {"unparsed"};
+  });
+  rounds->Reset(nullptr);
   return tokens;
 }
 
-CoreHolder<std::string>* PosterOfText(const text* sql) {
+const char* PosterOfText(const text* sql, Oid role) {
   int length;
   const char* utf8 = ToUtf8(VARDATA_ANY(sql), static_cast<int>(VARSIZE_ANY_EXHDR(sql)), &length);
-  CoreHolder<std::string>* poster = NewCoreHolder<std::string>(CurrentMemoryContext);
-  AnalyseInRounds([&](const Catalog& catalog, std::vector<MissingName>* missing) {
-    poster->Reset(new std::string(privacy_score::PosterText({utf8, static_cast<std::size_t>(length)}, catalog, missing)));
+  const std::string_view view(utf8, static_cast<std::size_t>(length));
+  CoreHolder<TextRounds>* rounds = NewCoreHolder<TextRounds>(CurrentMemoryContext);
+  const bool done = RunRounds(rounds, role, [&](TextRounds* all) {
+    all->poster = privacy_score::PosterText(view, all->catalog, &all->missing);
   });
-  return poster;
+  const std::string* poster = &rounds->object->poster;
+  const char* converted = done ? FromUtf8(poster->data(), static_cast<int>(poster->size())) : nullptr;
+  return pstrdup(converted == nullptr ? "{UNPARSED}" : converted);
 }

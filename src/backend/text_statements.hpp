@@ -9,9 +9,10 @@
 #include "core_call.hpp"
 #include "wire.hpp"
 
-// The tokens of a text, owned by the current memory context: the union over its statements, `unparsed` when it does not
-// parse. Names resolve with the search_path in force. Raises only on cancel and out of memory.
-CoreHolder<privacy_score::Tokens>* TokensOfText(const text* sql);
+// The tokens of a text in the database's encoding, owned by the current memory context: the union over its statements,
+// `unparsed` when it does not parse or is too large. Names resolve with the search_path in force; what `role` owns and
+// which schemas it may use is asked for that role. Raises only on cancel and lack of memory.
+CoreHolder<privacy_score::Tokens>* TokensOfText(const text* sql, Oid role);
 
-// The published form of a text, likewise.
-CoreHolder<std::string>* PosterOfText(const text* sql);
+// The published form of a text, likewise; palloc'd.
+const char* PosterOfText(const text* sql, Oid role);

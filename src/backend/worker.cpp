@@ -17,7 +17,9 @@ extern "C" {
 #include "tcop/tcopprot.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
+#include "utils/guc.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 #include "utils/wait_event.h"
 
 PGDLLEXPORT void ps_worker_main(Datum database);
@@ -25,9 +27,19 @@ PGDLLEXPORT void ps_worker_main(Datum database);
 
 #include "settings.hpp"
 
+volatile sig_atomic_t ps_computing_rates = 0;
+
 namespace {
 
 bool catalogs_changed = true;
+
+// While rates are computed a request to stop ends the query; at all other times the worker writes what it has first.
+void OnTerminate(int signal) {
+  if (ps_computing_rates)
+    die(signal);
+  else
+    SignalHandlerForShutdownRequest(signal);
+}
 
 void OnRelationChange(Datum, Oid) { catalogs_changed = true; }
 
@@ -51,6 +63,30 @@ void ReleaseSlot(int, Datum argument) {
   ConditionVariableBroadcast(&slot->flushed);
 }
 
+// Frees the slots of databases that were dropped: nobody can be in them any more.
+void ReclaimSlots() {
+  StartTransactionCommand();
+  for (DatabaseSlot& slot : ps_shared->databases) {
+    const Oid database = slot.database;
+    if (!OidIsValid(database) || slot.worker_pid != 0 || DsaPointerIsValid(slot.sessions) ||
+        SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(database)))
+      continue;
+    LWLockAcquire(ps_shared->lock, LW_EXCLUSIVE);
+    LWLockAcquire(slot.lock, LW_EXCLUSIVE);
+    if (slot.database == database) {
+      FreeShared(slot.model, static_cast<Size>(slot.model_length));
+      slot.model = InvalidDsaPointer;
+      slot.model_length = 0;
+      slot.model_built_for = 0;
+      pg_atomic_write_u64(&slot.model_version, 0);
+      slot.database = InvalidOid;
+    }
+    LWLockRelease(slot.lock);
+    LWLockRelease(ps_shared->lock);
+  }
+  CommitTransactionCommand();
+}
+
 // Gives the slot up when there is nothing to do. A backend that opens a session afterwards sees that no worker runs.
 bool LeaveWhenIdle(DatabaseSlot* slot) {
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
@@ -72,6 +108,9 @@ bool ExtensionIsHere() {
   return here;
 }
 
+// Rounds of computing rates in one cycle, each of about a second.
+constexpr int kMostRounds = 3600;
+
 // One round: write, publish, compute, correct.
 void RunCycle(DatabaseSlot* slot) {
   const uint64 wanted_flush = pg_atomic_read_u64(&slot->flush_wanted);
@@ -88,11 +127,12 @@ void RunCycle(DatabaseSlot* slot) {
       PublishModel(slot);
       slot->model_built_for = wanted;
     }
-    // A corrected score may need further rates; the rounds are bounded, the next cycle goes on.
+    // A corrected score may need further rates, so this goes on until none is missing.
     CorrectScores(slot);
-    for (int round = 0; round < 8 && ComputeMissingRates(slot); ++round) {
+    for (int round = 0; round < kMostRounds && !ShutdownRequestPending && ComputeMissingRates(slot); ++round) {
       PublishModel(slot);
       CorrectScores(slot);
+      if (!RecoveryInProgress()) FlushSessions(slot);
     }
     if (!RecoveryInProgress()) {
       FlushSessions(slot);
@@ -104,6 +144,28 @@ void RunCycle(DatabaseSlot* slot) {
   slot->last_flush = GetCurrentTimestamp();
   LWLockRelease(slot->lock);
   ConditionVariableBroadcast(&slot->flushed);
+}
+
+// The last writing before the process ends: at a shutdown the sessions are ending too, so they get a moment to close.
+void FlushAndLeave(DatabaseSlot* slot) {
+  constexpr int kTries = 20;
+  for (int i = 0; i < kTries; ++i) {
+    if (ExtensionIsHere() && !RecoveryInProgress()) FlushSessions(slot);
+    LWLockAcquire(slot->lock, LW_SHARED);
+    const bool empty = !DsaPointerIsValid(slot->sessions);
+    LWLockRelease(slot->lock);
+    if (empty) break;
+    pg_usleep(50 * 1000);
+  }
+  proc_exit(0);
+}
+
+// What the administrator sets for users must not keep the worker from writing, nor make it wait for ever.
+void SettleSettings() {
+  SetConfigOption("default_transaction_read_only", "off", PGC_SUSET, PGC_S_OVERRIDE);
+  SetConfigOption("statement_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+  SetConfigOption("idle_in_transaction_session_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+  SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
 }
 
 }  // namespace
@@ -126,19 +188,22 @@ void EndWork(const WorkTransaction* work) {
 
 void ps_worker_main(Datum database) {
   pqsignal(SIGHUP, SignalHandlerForConfigReload);
-  pqsignal(SIGTERM, die);
+  pqsignal(SIGTERM, OnTerminate);
   BackgroundWorkerUnblockSignals();
-  BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database), InvalidOid, 0);
+  BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database), InvalidOid, BGWORKER_BYPASS_ALLOWCONN);
+  SettleSettings();
   pgstat_report_appname("privacy_score worker");
   if (ps_shared == nullptr) proc_exit(0);
   DatabaseSlot* slot = SlotOfDatabase(true);
   if (slot == nullptr || !ClaimSlot(slot)) proc_exit(0);
   before_shmem_exit(ReleaseSlot, PointerGetDatum(slot));
+  ReclaimSlots();
   CacheRegisterRelcacheCallback(OnRelationChange, Datum(0));
   MemoryContext cycle = AllocSetContextCreate(TopMemoryContext, "privacy_score cycle", ALLOCSET_DEFAULT_SIZES);
   for (;;) {
     ResetLatch(MyLatch);
     CHECK_FOR_INTERRUPTS();
+    if (ShutdownRequestPending) FlushAndLeave(slot);
     if (ConfigReloadPending) {
       ConfigReloadPending = false;
       ProcessConfigFile(PGC_SIGHUP);

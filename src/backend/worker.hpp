@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <csignal>
+
 #include "internal.hpp"
 #include "shared_state.hpp"
 
@@ -18,6 +20,9 @@ struct WorkTransaction {
 };
 void BeginWork(WorkTransaction* work);
 void EndWork(const WorkTransaction* work);
+
+// Set while ComputeMissingRates runs queries on protected relations, which may take long.
+extern volatile sig_atomic_t ps_computing_rates;
 
 // Writes what sessions have gathered and frees closed ones. Each call is one transaction; an error leaves everything
 // for the next try.
@@ -32,7 +37,8 @@ void ApplyRetention();
 // Builds the model and publishes it when it differs from the one in force.
 void PublishModel(DatabaseSlot* slot);
 
-// Computes the rates that scoring misses; true when there were any.
+// Computes the rates that scoring misses, for about a second; true when it computed any. The rest stays in the list, as
+// do rates of relations that somebody holds locked.
 bool ComputeMissingRates(DatabaseSlot* slot);
 
 // Scores again the sessions whose score rests on bounds, and publishes daily scores where a limit asks for them.

@@ -170,9 +170,20 @@ void FreeSession(DatabaseSlot* slot, dsa_pointer pointer) {
   FreeShared(pointer, sizeof(LiveSession));
 }
 
-// Takes the sealed lists off a session; returns whether it is closed and empty.
-bool Release(dsa_pointer pointer, const FlushItem* written) {
+// How many flushes a closed session may wait for the exact score that its limits are checked against.
+constexpr int kMostWaits = 20;
+
+bool AwaitsCorrection(LiveSession* session) {
+  const SessionLimits& limits = session->limits;
+  const bool limited = limits.session >= 0 || limits.daily >= 0 || limits.normalised >= 0 || limits.ngram >= 0;
+  return limited && session->summary.estimated && session->waits++ < kMostWaits;
+}
+
+// Takes the sealed lists off a session; returns whether it is closed and has nothing left to do. Readers of the lists
+// hold the slot's lock.
+bool Release(DatabaseSlot* slot, dsa_pointer pointer, const FlushItem* written) {
   auto* session = SharedAt<LiveSession>(pointer);
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   SpinLockAcquire(&session->mutex);
   PendingHistory done = session->sealed;
   memset(&session->sealed, 0, sizeof session->sealed);
@@ -186,7 +197,8 @@ bool Release(dsa_pointer pointer, const FlushItem* written) {
                         !DsaPointerIsValid(open->definitions) && !DsaPointerIsValid(open->alerts);
   SpinLockRelease(&session->mutex);
   FreeHistory(&done);
-  return finished;
+  LWLockRelease(slot->lock);
+  return finished && (written == nullptr || !AwaitsCorrection(session));
 }
 
 dsa_pointer FirstSession(DatabaseSlot* slot) {
@@ -218,7 +230,7 @@ void FlushSessions(DatabaseSlot* slot) {
     EndWork(&work);
   }
   for (FlushItem* item = items; item != nullptr; item = item->next)
-    if (Release(item->pointer, item)) FreeSession(slot, item->pointer);
+    if (Release(slot, item->pointer, item)) FreeSession(slot, item->pointer);
 }
 
 void DiscardSessions(DatabaseSlot* slot) {
@@ -228,7 +240,7 @@ void DiscardSessions(DatabaseSlot* slot) {
     for (int list = 0; list < 2; ++list) {
       FlushItem item;
       Seal(at, &item);
-      if (Release(at, nullptr) && list == 1) FreeSession(slot, at);
+      if (Release(slot, at, nullptr) && list == 1) FreeSession(slot, at);
     }
   }
 }

@@ -8,6 +8,7 @@ extern "C" {
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 }
@@ -82,10 +83,12 @@ bool IsStored(const char* relation, const char* attributes) {
                        2, args) != nullptr;
 }
 
-// Computes one rate in a subtransaction, so that a column that cannot be read does not stop the others.
-void ComputeGuarded(ComputedRates* computed, const char* relation, const char* attributes) {
+// Computes one rate in a subtransaction, so that a column that cannot be read does not stop the others. False when the
+// relation is locked: then it is worth another try.
+bool ComputeGuarded(ComputedRates* computed, const char* relation, const char* attributes) {
   MemoryContext context = CurrentMemoryContext;
   ResourceOwner owner = CurrentResourceOwner;
+  volatile bool settled = true;
   BeginInternalSubTransaction(nullptr);
   MemoryContextSwitchTo(context);
   PG_TRY();
@@ -104,25 +107,34 @@ void ComputeGuarded(ComputedRates* computed, const char* relation, const char* a
     RollbackAndReleaseCurrentSubTransaction();
     MemoryContextSwitchTo(context);
     CurrentResourceOwner = owner;
-    pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
-    ereport(LOG, (errmsg("could not compute a discrimination rate of relation %s: %s", relation, error->message)));
+    settled = error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE;
+    if (settled) {
+      pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
+      ereport(LOG, (errmsg("could not compute a discrimination rate of relation %s: %s", relation, error->message)));
+    }
   }
   PG_END_TRY();
+  return settled;
 }
 
-// Puts wanted rates back into the list of the slot.
-void AddMissing(DatabaseSlot* slot, const std::vector<std::string>& texts) {
+// Puts a wanted rate into the list of the slot, without counting it.
+void PutBack(DatabaseSlot* slot, const char* text, Size length) {
+  const dsa_pointer pointer = AllocateShared(offsetof(MissingRateNode, text) + length);
+  if (!DsaPointerIsValid(pointer)) return;
+  auto* node = SharedAt<MissingRateNode>(pointer);
+  node->length = static_cast<int32>(length);
+  memcpy(node->text, text, length);
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  for (const std::string& text : texts) {
-    const dsa_pointer pointer = AllocateShared(offsetof(MissingRateNode, text) + text.size());
-    if (!DsaPointerIsValid(pointer)) break;
-    auto* node = SharedAt<MissingRateNode>(pointer);
-    node->length = static_cast<int32>(text.size());
-    memcpy(node->text, text.data(), text.size());
-    node->next = slot->missing_rates;
-    slot->missing_rates = pointer;
-    ++slot->missing_count;
-  }
+  node->next = slot->missing_rates;
+  slot->missing_rates = pointer;
+  LWLockRelease(slot->lock);
+}
+
+void AddMissing(DatabaseSlot* slot, const std::vector<std::string>* texts) {
+  const std::size_t count = texts->size();
+  for (std::size_t i = 0; i < count; ++i) PutBack(slot, (*texts)[i].data(), (*texts)[i].size());
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  slot->missing_count += static_cast<int32>(count);
   LWLockRelease(slot->lock);
 }
 
@@ -130,7 +142,8 @@ void AddMissing(DatabaseSlot* slot, const std::vector<std::string>& texts) {
 struct Rescored {
   privacy_score::SessionSummary summary;
   std::vector<std::string> missing;
-  std::string explanation;
+  std::string explanation = "{}";  // of that n-gram
+  double largest = 0;  // score of one n-gram
 };
 
 // Scores a session from its history, as its own backend would with this model.
@@ -157,12 +170,19 @@ void RescoreFromHistory(const LiveSession* session, const StringInfoData* model,
     for (const Row& row : reader.Section(2)) {
       const auto ids = ParseIntegers(*row[0]);
       const auto runs = ParseIntegers(*row[1]);
-      for (std::size_t i = 0; i < ids.size(); ++i)
-        for (std::int64_t run = 0; run < runs[i]; ++run) scorer.Observe(ids[i]);
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        for (std::int64_t run = 0; run < runs[i]; ++run) {
+          scorer.Observe(ids[i]);
+          // Further on in a run every n-gram has been met.
+          if (run < kRecordedLength && scorer.LastScore() > result->largest) {
+            result->largest = scorer.LastScore();
+            result->explanation = scorer.LastExplanation();
+          }
+        }
+      }
     }
     result->summary = scorer.summary();
     for (const auto& rate : scorer.TakeMissing()) result->missing.push_back(rate.relation + '\0' + rate.attributes);
-    result->explanation = scorer.LastExplanation();
   });
   if (!done) pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
   pfree(wire.data);
@@ -184,20 +204,23 @@ void CorrectScore(DatabaseSlot* slot, dsa_pointer pointer, const StringInfoData*
   CoreError error;
   RescoreFromHistory(&before, model, result->object, &error);
   EndWork(&work);
-  AddMissing(slot, result->object->missing);
+  AddMissing(slot, &result->object->missing);
   SpinLockAcquire(&session->mutex);
   const bool current = session->summary.queries == before.summary.queries;
-  const double rise = result->object->summary.score - session->summary.score;
   if (current) {
     session->summary = result->object->summary;
     session->model_version = version;
   }
   SpinLockRelease(&session->mutex);
   if (!current || result->object->summary.estimated) return;
-  PassedLimit passed[4];
-  const int count = TakePassedLimits(session, rise, passed);
+  PassedLimit passed[kAlertKinds];
+  const int count = TakePassedLimits(session, result->object->largest, passed);
   for (int i = 0; i < count; ++i)
-    RaiseAlert(session, passed[i], result->object->explanation.data(), result->object->explanation.size(), false);
+    RaiseAlert(session, passed[i], result->object->explanation.data(), result->object->explanation.size());
+  SpinLockAcquire(&session->mutex);
+  for (int i = 0; i < count && session->warn && session->unwarned_count < kAlertKinds; ++i)
+    session->unwarned[session->unwarned_count++] = passed[i];
+  SpinLockRelease(&session->mutex);
 }
 
 // The role's score of the day so far, from history; negative when it has none.
@@ -233,22 +256,30 @@ void PublishModel(DatabaseSlot* slot) {
 bool ComputeMissingRates(DatabaseSlot* slot) {
   StringInfoData texts = TakeMissing(slot);
   if (texts.len == 0) return false;
+  const TimestampTz until = GetCurrentTimestamp() + USECS_PER_SEC;
   ComputedRates computed;
   InitComputedRates(&computed);
   WorkTransaction work;
   BeginWork(&work);
-  int32 taken = 0;
-  for (const char* at = texts.data; at < texts.data + texts.len; ++taken) {
+  set_config_option("lock_timeout", "200ms", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+  ps_computing_rates = 1;
+  int32 settled = 0;
+  for (const char* at = texts.data; at < texts.data + texts.len;) {
     CHECK_FOR_INTERRUPTS();
     const char* attributes = at + strlen(at) + 1;
-    ComputeGuarded(&computed, at, attributes);
-    at = attributes + strlen(attributes) + 1;
+    const char* next = attributes + strlen(attributes) + 1;
+    if (GetCurrentTimestamp() < until && ComputeGuarded(&computed, at, attributes))
+      ++settled;
+    else
+      PutBack(slot, at, static_cast<Size>(next - at - 1));
+    at = next;
   }
+  ps_computing_rates = 0;
   EndWork(&work);
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  slot->missing_count -= taken;
+  slot->missing_count -= settled;
   LWLockRelease(slot->lock);
-  return true;
+  return settled > 0;
 }
 
 void CorrectScores(DatabaseSlot* slot) {

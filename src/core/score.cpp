@@ -4,6 +4,7 @@
 #include "score.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -18,6 +19,8 @@ namespace {
 // Scores and delta* remembered a level before the memory starts afresh.
 constexpr std::size_t kMostScores = 1U << 16U;
 constexpr std::size_t kMostDeltas = 1U << 22U;
+// Distances that differ by less are equal when the nearest n-gram is named.
+constexpr double kTie = 1e-12;
 
 }  // namespace
 
@@ -206,7 +209,7 @@ NGramExplanation RoleScorer::ExplainClasses(Level& level, const NGram& ngram, co
     explanation.nearest = ngram;
     nearest = classes;
   } else {
-    using Rank = std::tuple<double, int, std::int64_t, NGram>;
+    using Rank = std::tuple<double, int, std::int64_t, NGram>;  // distances but for rounding
     Rank best{std::numeric_limits<double>::infinity(), 0, 0, NGram{}};
     std::array<std::vector<double>, kRecordedLength> by_class;
     for (std::size_t k = 0; k < level.positions; ++k) {
@@ -223,7 +226,7 @@ NGramExplanation RoleScorer::ExplainClasses(Level& level, const NGram& ngram, co
       for (std::size_t k = 0; k < level.positions; ++k) distance += by_class[k][places[k]];
       int different = 0;
       for (std::size_t k = 0; k < ngram.size(); ++k) different += candidate[k] != ngram[k] ? 1 : 0;
-      Rank rank{distance, different, -count, candidate};
+      Rank rank{std::round(distance / kTie), different, -count, candidate};
       if (rank < best) {
         best = rank;
         nearest = places;
@@ -234,7 +237,7 @@ NGramExplanation RoleScorer::ExplainClasses(Level& level, const NGram& ngram, co
   AttributeSet causes;
   for (std::size_t k = 0; k < level.positions; ++k) {
     explanation.deltas.push_back(pairs_.Combined(classes[k], nearest[k]).upper);
-    causes = UnionOf(causes, pairs_.Causes(classes[k], nearest[k]));
+    if (explanation.deltas.back() > 0) causes = UnionOf(causes, pairs_.Causes(classes[k], nearest[k]));
   }
   explanation.attributes = model().NamesOf(causes);
   std::sort(explanation.attributes.begin(), explanation.attributes.end());

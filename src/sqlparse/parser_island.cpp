@@ -83,8 +83,11 @@ bool Count(Levels* levels, PgQuery__Token token) {
   Level* level = &levels->items[levels->size - 1];
   switch (token) {
     case PG_QUERY__TOKEN__ASCII_40:  // (
-    case PG_QUERY__TOKEN__ASCII_91:  // [
       return Push(levels, false);
+    case PG_QUERY__TOKEN__ASCII_91:  // [ is two nodes: what has the index, and the index
+      if (!Push(levels, false)) return false;
+      levels->items[levels->size - 1].most_joins = 1;
+      return true;
     case PG_QUERY__TOKEN__CASE:
       return Push(levels, true);
     case PG_QUERY__TOKEN__ASCII_41:  // )

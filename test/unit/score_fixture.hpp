@@ -151,6 +151,24 @@ inline Sequence SequenceOf(const std::vector<AbstractionId>& ids) {
   return sequence;
 }
 
+// The worked case of DEFINITIONS, section 4: statements 1 to 5, the role analyst with baseline log g gd g gd.
+enum Worked : AbstractionId { kG = 1, kGd, kGh, kLg, kLgd };
+inline ModelRows WorkedModel() {
+  ModelRows model = ModelOf(ExampleTable());
+  const auto add = [&](AbstractionId id, const std::vector<std::string>& columns) {
+    std::vector<std::string> tokens = {"cmd:select", "t:public.hospital"};
+    for (const auto& column : columns) tokens.push_back("p:public.hospital." + column);
+    model.AddAbstraction(id, tokens);
+  };
+  add(kG, {"gender"});
+  add(kGd, {"gender", "department"});
+  add(kGh, {"gender", "department_head"});
+  add(kLg, {"last_name", "gender"});
+  add(kLgd, {"last_name", "gender", "department"});
+  model.AddBaseline(1, "analyst", {SequenceOf({kG, kGd, kG, kGd})});
+  return model;
+}
+
 struct TestSession {
   std::string day;
   std::vector<AbstractionId> ids;

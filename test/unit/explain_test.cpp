@@ -1,0 +1,73 @@
+/*
+ * explain_test.cpp - the JSON of an explanation.
+ */
+#include "core/explain.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "score_fixture.hpp"
+
+namespace privacy_score {
+namespace {
+
+using namespace testing_support;
+
+const Tokens kLastNameTokens = {"cmd:select", "p:public.hospital.gender", "p:public.hospital.last_name",
+                                "t:public.hospital"};
+
+bool Has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(ExplainQuery, NamesEverything) {
+  const Explained explained = ExplainQuery(WorkedModel().Wire(), "analyst", Published(), kLastNameTokens);
+  EXPECT_TRUE(explained.missing.empty());
+  const std::string& json = explained.json;
+  EXPECT_TRUE(Has(json, "{\"version\": 1, \"role\": \"analyst\", \"baseline\": true")) << json;
+  EXPECT_TRUE(Has(json, "\"revealed_columns\": [\"public.hospital.gender\", \"public.hospital.last_name\"]")) << json;
+  EXPECT_TRUE(Has(json, "\"identification\": 0.8277")) << json;
+  EXPECT_TRUE(Has(json, "\"nearest\": [\"cmd:select\", \"p:public.hospital.department\"")) << json;
+  EXPECT_TRUE(Has(json, "\"delta\": 0.3445")) << json;
+  EXPECT_TRUE(Has(json, "\"new_columns\": [{\"column\": \"public.hospital.last_name\", \"label\": null, \"identifier\": "
+                        "false, \"probability\": 0.01"))
+      << json;
+  EXPECT_TRUE(Has(json, "\"missing\": []}")) << json;
+}
+
+TEST(ExplainQuery, SaysWhatIsEstimated) {
+  ModelRows model = WorkedModel();
+  model.rates.clear();
+  const Explained explained = ExplainQuery(model.Wire(), "analyst", ScoreSettings(), kLastNameTokens);
+  EXPECT_FALSE(explained.missing.empty());
+  EXPECT_TRUE(Has(explained.json, "\"estimated\": true"));
+  EXPECT_TRUE(Has(explained.json,
+                  "{\"relation\": \"public.hospital\", \"attributes\": [\"public.hospital.gender\", "
+                  "\"public.hospital.last_name\"]}"))
+      << explained.json;
+}
+
+TEST(ExplainQuery, NothingRevealed) {
+  const Explained explained = ExplainQuery(ModelRows().Wire(), "r\"x", ScoreSettings(), {"cmd:select", "f:count(*)"});
+  EXPECT_TRUE(Has(explained.json, "\"role\": \"r\\\"x\", \"baseline\": false")) << explained.json;
+  EXPECT_TRUE(Has(explained.json, "\"identification\": 0, \"relations\": []")) << explained.json;
+  EXPECT_TRUE(explained.missing.empty());
+}
+
+TEST(ExplainNGram, NearestAndDeltas) {
+  const Explained explained = ExplainNGram(WorkedModel().Wire(), "analyst", Published(), {Tokens{}, kLastNameTokens});
+  EXPECT_TRUE(Has(explained.json, "\"ngram\": [\"\", \"cmd:select p:public.hospital.gender")) << explained.json;
+  EXPECT_TRUE(Has(explained.json, "\"attributes\": [\"public.hospital.last_name\"]")) << explained.json;
+  EXPECT_THROW(ExplainNGram(WorkedModel().Wire(), "analyst", Published(), {Tokens{}}), Error);
+}
+
+TEST(Identification, CountsIdentifiers) {
+  ModelRows rows = WorkedModel();
+  for (auto& attribute : rows.attributes) attribute[3] = "t";
+  const Identification all = IdentificationOf(Model::Parse(rows.Wire()), kLastNameTokens, true);
+  EXPECT_NEAR(all.rate.upper, .8277289, 1e-6);
+  EXPECT_TRUE(all.missing.empty());
+  EXPECT_EQ(BaselineIdentification(rows.Wire(), "analyst", ScoreSettings()).rate.upper, 0);
+  EXPECT_NEAR(BaselineIdentification(rows.Wire(), "analyst", Published()).rate.upper, .6554588, 1e-6);
+}
+
+}  // namespace
+}  // namespace privacy_score

@@ -1,0 +1,111 @@
+/*
+ * live_scorer_test.cpp - the running score. Equality with the stored history in all modes is in score_property_test.cpp.
+ */
+#include "core/live_scorer.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "score_fixture.hpp"
+
+namespace privacy_score {
+namespace {
+
+using namespace testing_support;
+
+TEST(LiveScorer, WorkedDay) {
+  LiveScorer live("analyst", Published());
+  live.Load(WorkedModel().Wire());
+  for (const AbstractionId id : {AbstractionId{kLg}, AbstractionId{0}, AbstractionId{kLgd}, AbstractionId{kGd}}) {
+    live.Observe(id);
+  }
+  const SessionSummary summary = live.summary();
+  EXPECT_EQ(summary.queries, 3);
+  EXPECT_EQ(summary.mismatched, 2);
+  EXPECT_NEAR(summary.score, 1.5504, 5e-5);
+  EXPECT_NEAR(summary.tight_max, 3.4832, 5e-5);
+  EXPECT_NEAR(live.LastScore(), .6891, 5e-5);
+  EXPECT_NE(live.LastExplanation().find("\"attributes\": [\"public.hospital.department\", \"public.hospital.last_name\"]"), std::string::npos);
+  live.Restart();
+  EXPECT_EQ(live.summary().queries, 0);
+  EXPECT_EQ(live.summary().score, 0);
+  EXPECT_EQ(live.LastExplanation(), "{}");
+  live.Observe(kLg);
+  EXPECT_EQ(live.summary().ngrams, 0);  // nothing of before the restart stands in front
+  EXPECT_EQ(live.LastExplanation(), "{}");
+}
+
+TEST(LiveScorer, DefinedAbstractions) {
+  LiveScorer live("analyst", ScoreSettings());
+  EXPECT_FALSE(live.Knows(kG));
+  EXPECT_THROW(live.Observe(kG), Error);
+  EXPECT_EQ(live.summary().queries, 0);
+  live.Load(WorkedModel().Wire());
+  EXPECT_TRUE(live.Knows(kG));
+  EXPECT_TRUE(live.Knows(0));
+  EXPECT_FALSE(live.Knows(77));
+  live.Define(77, {"cmd:select", "p:public.hospital.city"});
+  EXPECT_TRUE(live.Knows(77));
+  live.Observe(77);
+  EXPECT_GT(live.summary().score, 0);
+  live.Load(ModelRows().Wire());  // the definition and what was observed stay
+  EXPECT_TRUE(live.Knows(77));
+  EXPECT_EQ(live.summary().queries, 1);
+  EXPECT_EQ(live.summary().score, 0);
+}
+
+TEST(LiveScorer, KeepsTheTokensOfWhatANewModelLacks) {
+  LiveScorer live("analyst", ScoreSettings());
+  live.Load(WorkedModel().Wire());
+  live.Observe(kLgd);
+  live.Observe(kG);
+  const SessionSummary before = live.summary();
+  live.Load(ModelRows().Wire());
+  EXPECT_TRUE(live.Knows(kLgd));
+  live.Load(WorkedModel().Wire());
+  EXPECT_EQ(live.summary().score, before.score);
+  EXPECT_EQ(live.summary().queries, 2);
+}
+
+TEST(LiveScorer, ABadModelChangesNothing) {
+  LiveScorer live("analyst", ScoreSettings());
+  live.Load(WorkedModel().Wire());
+  live.Observe(kLgd);
+  const double score = live.summary().score;
+  EXPECT_THROW(live.Load("rubbish"), Error);
+  EXPECT_EQ(live.summary().score, score);
+  ScoreSettings bad;
+  bad.alpha = 2;
+  EXPECT_THROW(live.Configure(bad), Error);
+  EXPECT_EQ(live.summary().score, score);
+}
+
+TEST(LiveScorer, ConfigureScoresAgain) {
+  LiveScorer live("analyst", ScoreSettings());
+  live.Load(WorkedModel().Wire());
+  for (const AbstractionId id : {kLg, kLgd, kGd}) live.Observe(id);
+  EXPECT_EQ(live.summary().ngrams, 3);
+  live.Configure(Published());
+  EXPECT_EQ(live.summary().ngrams, 2);
+  EXPECT_NEAR(live.summary().score, 1.5504, 5e-5);
+}
+
+TEST(LiveScorer, EstimatedUntilTheRatesAreThere) {
+  ModelRows model = WorkedModel();
+  const TextRows all = model.rates;
+  model.rates.clear();
+  LiveScorer live("analyst", ScoreSettings());
+  live.Load(model.Wire());
+  live.Observe(kLgd);
+  const SessionSummary bound = live.summary();
+  EXPECT_TRUE(bound.estimated);
+  EXPECT_FALSE(live.TakeMissing().empty());
+  EXPECT_TRUE(live.TakeMissing().empty());
+  model.rates = all;
+  live.Load(model.Wire());
+  EXPECT_FALSE(live.summary().estimated);
+  EXPECT_LE(live.summary().score, bound.score);
+}
+
+}  // namespace
+}  // namespace privacy_score
