@@ -71,7 +71,7 @@ look
 echo "The alert, as the connection that listens on privacy_score_alert gets it (without its detail):"
 say officer "SELECT 1" | sed -nE 's/^ *Asynchronous notification "([a-z_]*)" with payload "(.*)" received.*/\2/p' >"$home/payload"
 if [ -s "$home/payload" ]; then
-  sql -v payload="$(head -n 1 "$home/payload")" <<<"SELECT '  ' || (:'payload'::jsonb - 'detail');"
+  sql -v payload="$(head -n 1 "$home/payload")" <<<"SELECT '  ' || (:'payload'::jsonb - 'detail')::text;"
 else
   echo "  (none came)"
 fi

@@ -14,6 +14,7 @@
 #include "catalog_relations.hpp"
 
 #include "catalog_arena.hpp"
+#include "settings.hpp"
 
 extern "C" {
 #include "access/genam.h"
@@ -185,6 +186,7 @@ RelationEntry* ReadRelation(Oid relid) {
   relation->self = ps::Relation();
   relation->self.name = arena.Copy(QualifiedName(form->relnamespace, NameStr(form->relname)));
   relation->self.catalog = IsCatalogSchema(form->relnamespace);
+  relation->ours = form->relnamespace == get_namespace_oid("privacy_score", true);
   const bool partition = form->relispartition;
   const bool indexed = form->relhasindex;
   ReleaseSysCache(tuple);
@@ -311,6 +313,13 @@ const char* CanonicalFunction(Oid function) {
                          : QualifiedName(form->pronamespace, NameStr(form->proname));
   ReleaseSysCache(tuple);
   return name;
+}
+
+privacy_score::Relation RelationFor(const RelationEntry* entry, Oid role) {
+  privacy_score::Relation relation = entry->self;
+  relation.own = entry->owner == role;
+  relation.catalog = entry->ours || (entry->self.catalog && ps_settings.ignore_catalogs);
+  return relation;
 }
 
 bool IsCatalogSchema(Oid schema) {

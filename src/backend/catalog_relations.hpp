@@ -24,7 +24,8 @@ struct RelationEntry {
   Oid owner;
   char kind;          // pg_class.relkind
   bool row_security;  // row security is enabled on it
-  privacy_score::Relation self;
+  bool ours;          // in the extension's schema
+  privacy_score::Relation self;  // `own` and `catalog` depend on role and settings: see RelationFor
   int natts;
   int* live;          // attribute number - 1 -> index into self.columns, -1 when dropped
   uint64 root_serial;
@@ -39,6 +40,9 @@ struct ResolvedRelation {
   const RelationEntry* root;
   const int* columns;           // attribute number - 1 of the relation -> index into root->self.columns or -1
 };
+
+// The relation as a statement of `role` sees it. It shares names, columns and keys with the cache.
+privacy_score::Relation RelationFor(const RelationEntry* entry, Oid role);
 
 // The entry of a relation, without following partitions; null when it does not exist. May raise on catalog errors.
 const RelationEntry* FindRelation(Oid relid);

@@ -162,8 +162,9 @@ void AnswerRelation(Feeding* feeding, const ps::MissingName& asked) {
   }
   PutField(rows, resolved.root->self.name);
   PutField(rows, definition != nullptr ? "v" : "t");
-  PutField(rows, resolved.root->self.catalog ? "t" : "f");
-  PutField(rows, resolved.root->owner == feeding->role ? "t" : "f");
+  const ps::Relation relation = RelationFor(resolved.root, feeding->role);
+  PutField(rows, relation.catalog ? "t" : "f");
+  PutField(rows, relation.own ? "t" : "f");
   PutField(rows, definition);
   DescribeRelation(feeding, resolved.root);
 }

@@ -25,8 +25,7 @@ namespace {
 int AddRelation(ps::Arena* arena, ps::Query* query, const ResolvedRelation& resolved) {
   auto* range = arena->New<ps::Range>();
   range->relation = arena->New<ps::Relation>();
-  *range->relation = resolved.root->self;
-  range->relation->own = resolved.root->owner == GetUserId();
+  *range->relation = RelationFor(resolved.root, GetUserId());
   query->ranges.Add(range);
   return query->ranges.size - 1;
 }

@@ -22,8 +22,7 @@ namespace {
 // A relation as the statement sees it: shared with the cache but for what depends on the role.
 ps::Relation* BuildRelation(Scope* scope, const RelationEntry* root) {
   auto* relation = scope->arena->New<ps::Relation>();
-  *relation = root->self;
-  relation->own = root->owner == GetUserId();
+  *relation = RelationFor(root, GetUserId());
   return relation;
 }
 
