@@ -29,9 +29,13 @@ say() {
   tail -n +$((start + 1)) "$home/$1.out" | sed -E "s/^done $said ([0-9]*) .*/        \\1 rows/; t; s/^/        /"
 }
 
-# The officer's view of the open sessions, once the worker has written and computed what is pending.
+# People take seconds between two statements; this waits until the worker has done what it would have done meanwhile:
+# computed the rates that are new and corrected scores that were upper bounds.
+pause() { sql -o /dev/null -c "SELECT privacy_score.flush()"; }
+
+# The officer's view of the open sessions.
 look() {
-  sql -o /dev/null -c "SELECT privacy_score.flush()"
+  pause
   table -c "
     SELECT role, queries, mismatched AS new, round(score::numeric, 2) AS score, round(max_score::numeric, 1) AS maximum,
            round(statement_score::numeric, 2) AS alone, estimated
@@ -40,7 +44,7 @@ look() {
 
 limit=$(sql -c "SELECT session_limit FROM demo.suggested_limit WHERE role = 'nurse_anna'")
 echo "ALTER ROLE nurse_anna SET privacy_score.mode = 'warn';"
-echo "ALTER ROLE nurse_anna SET privacy_score.session_limit = $limit;   -- 1.5 times her worst normal session"
+echo "ALTER ROLE nurse_anna SET privacy_score.session_limit = $limit;   -- 1.5 times her worst normal session, at least 0.5"
 sql -c "ALTER ROLE nurse_anna SET privacy_score.mode = 'warn'" -c "ALTER ROLE nurse_anna SET privacy_score.session_limit = $limit"
 
 connect officer postgres
@@ -60,11 +64,17 @@ echo
 echo "The officer, on another connection, while both are still open (SELECT ... FROM privacy_score.stat_sessions):"
 look
 
-echo "Then the nurse looks further:"
+echo "Then the nurse looks further. The warning comes with the statement that passes the limit or, where a rate of new columns"
+echo "has to be computed first, with the next one:"
 say anna "SELECT first_name, last_name, street, phone FROM patients WHERE last_name = 'Novak'"
+pause
 say anna "SELECT amount, paid, iban FROM billing WHERE patient_id = 400"
+pause
 say anna "SELECT icd_code, description, severity FROM diagnoses WHERE patient_id = 400"
+pause
 say anna "SELECT description, diagnosed_on FROM diagnoses WHERE patient_id = 1360"
+pause
+say anna "SELECT count(*) FROM admissions WHERE ward = 'C1' AND discharged_on IS NULL"
 echo
 echo "The officer looks again:"
 look
@@ -82,7 +92,7 @@ table -c "
          replace(ARRAY(SELECT jsonb_array_elements_text(detail -> 'attributes'))::text, 'public.', '') AS attributes
     FROM privacy_score.alerts ORDER BY id"
 echo "What a statement costs, asked beforehand (explain_query, which does not run it):"
-statement='SELECT amount, paid, iban FROM billing WHERE patient_id = 400'
+statement='SELECT amount, paid FROM billing WHERE patient_id = 400'
 echo "  $statement"
 sql -v statement="$statement" -f - <<'SQL'
 SELECT format('  for nurse_anna %s = half of %s (discrimination rate beyond her nearest statement) and half of %s (surprise at the new columns)',

@@ -97,7 +97,8 @@ SELECT a.role, a.day, a.kind, pg_temp.r(a.score, 2) AS score, pg_temp.r(n.score,
  ORDER BY a.day, a.role;
 
 \echo 'Session by session. auc: the chance that a session of this kind scores higher than a normal session of any role (1 = always,'
-\echo '0.5 = no better than chance). above limit: sessions above the limit of their role, which is 1.5 times its worst normal session.'
+\echo '0.5 = no better than chance). above limit: sessions above the limit of their role, which is 1.5 times its worst'
+\echo 'normal session and at least 0.5; so no normal session can be above it.'
 SELECT a.kind, count(DISTINCT (a.role, a.day, a.session)) AS sessions,
        pg_temp.r(avg(CASE WHEN a.score > n.score THEN 1 WHEN a.score = n.score THEN 0.5 ELSE 0 END)::float8) AS auc,
        pg_temp.r(avg(CASE WHEN a.statement_score > n.statement_score THEN 1 WHEN a.statement_score = n.statement_score THEN 0.5 ELSE 0 END)::float8) AS "auc alone",

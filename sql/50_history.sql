@@ -18,7 +18,7 @@ COMMENT ON FUNCTION privacy_score.drop_baseline(name) IS 'Takes the role''s base
 REVOKE ALL ON FUNCTION privacy_score.drop_baseline(name) FROM PUBLIC;
 
 CREATE FUNCTION privacy_score.export_baseline(role name) RETURNS jsonb
-  LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
   BEGIN ATOMIC
     SELECT pg_catalog.jsonb_build_object(
       'version', 1, 'role', b.role, 'from_day', b.from_day, 'to_day', b.to_day, 'sessions', b.sessions,

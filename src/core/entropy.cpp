@@ -20,7 +20,8 @@ namespace {
 ClassSizes Canonical(ClassSizes sizes) {
   for (const auto& entry : sizes) {
     if (entry.size < 1) throw InvalidValue("class size must be greater than zero, not " + std::to_string(entry.size));
-    if (entry.count < 0) throw InvalidValue("number of classes must not be negative, not " + std::to_string(entry.count));
+    if (entry.count < 0)
+      throw InvalidValue("number of classes must not be negative, not " + std::to_string(entry.count));
   }
   std::sort(sizes.begin(), sizes.end(), [](const SizeCount& a, const SizeCount& b) { return a.size < b.size; });
   ClassSizes merged;

@@ -40,6 +40,7 @@ struct Identification {
 Identification IdentificationOf(const Model& model, const Tokens& tokens, bool where_counts);
 
 // CDR of everything the role's baseline reveals; a warning is due above .95.
-Identification BaselineIdentification(std::string_view model_wire, std::string_view role, const ScoreSettings& settings);
+Identification BaselineIdentification(std::string_view model_wire, std::string_view role,
+                                      const ScoreSettings& settings);
 
 }  // namespace privacy_score

@@ -104,8 +104,7 @@ ScoreSettings ReadSettings(WireReader& reader) {
   ScoreSettings settings;
   settings.ngram_length =
       static_cast<int>(std::clamp<std::int64_t>(ParseInteger(String(row[0])), 0, kRecordedLength + 1));
-  settings.counting =
-      one_of(row[1], "counting", "set", "multiset") ? ScoreSettings::kMultiset : ScoreSettings::kSet;
+  settings.counting = one_of(row[1], "counting", "set", "multiset") ? ScoreSettings::kMultiset : ScoreSettings::kSet;
   settings.compare =
       one_of(row[2], "compare", "positionwise", "union") ? ScoreSettings::kUnion : ScoreSettings::kPositionwise;
   settings.alpha = ParseDouble(String(row[3]));
@@ -119,8 +118,8 @@ ScoreSettings ReadSettings(WireReader& reader) {
 std::vector<HistorySession> ReadSessions(WireReader& reader) {
   std::vector<HistorySession> sessions;
   for (const Row& row : reader.Section(6)) {
-    HistorySession part{ParseInteger(String(row[0])), String(row[1]), String(row[2]),
-                        row[3] ? String(row[3]) : std::string(), {}};
+    HistorySession part{
+        ParseInteger(String(row[0])), String(row[1]), String(row[2]), row[3] ? String(row[3]) : std::string(), {}};
     const bool continued =
         !sessions.empty() && std::tie(sessions.back().session_key, sessions.back().role, sessions.back().day) ==
                                  std::tie(part.session_key, part.role, part.day);

@@ -21,8 +21,8 @@ void LiveScorer::Load(std::string_view model_wire) {
 
 void LiveScorer::Configure(const ScoreSettings& settings) { Replace(model_, settings); }
 
-// Scores the session under another model or other settings. Changes nothing when it throws, but for definitions that are
-// carried over.
+// Scores the session under another model or other settings. Changes nothing when it throws, but for definitions that
+// are carried over.
 void LiveScorer::Replace(std::shared_ptr<const Model> model, const ScoreSettings& settings) {
   for (const auto& [ngram, count] : recorded_) {
     const AbstractionId id = ngram.back();

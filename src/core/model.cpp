@@ -79,7 +79,8 @@ Model Model::Read(WireReader& reader) {
   Model model;
   for (const Row& row : reader.Section(3)) {
     const auto id = static_cast<std::uint32_t>(model.relations_.size());
-    if (!model.relation_ids_.emplace(String(row[0]), id).second) Corrupt("relation " + String(row[0]) + " stands twice");
+    if (!model.relation_ids_.emplace(String(row[0]), id).second)
+      Corrupt("relation " + String(row[0]) + " stands twice");
     model.relations_.push_back({String(row[0]), ParseInteger(Text(row[1])), ParseBool(Text(row[2]))});
   }
   model.ReadAttributes(reader);

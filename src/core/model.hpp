@@ -1,9 +1,9 @@
 /*
  * model.hpp - what a score is computed from: protected relations, labels, dependencies, abstractions, baselines, rates.
  *
- * The backend writes it as sections of one wire buffer, which lies in shared memory under a version number; each backend
- * parses its own copy, which is immutable from then on and shared by pointer. Attributes are small integers in the order
- * of relation and name, so that a sorted set holds the attributes of one relation side by side.
+ * The backend writes it as sections of one wire buffer, which lies in shared memory under a version number; each
+ * backend parses its own copy, which is immutable from then on and shared by pointer. Attributes are small integers in
+ * the order of relation and name, so that a sorted set holds the attributes of one relation side by side.
  */
 #pragma once
 

@@ -2,8 +2,8 @@
  * ngram.hpp - sessions as sequences of abstractions, and the n-grams cut from them.
  *
  * [Khan]; padding in front with empty abstractions is ours: without it a role that disconnects after n-1 statements
- * would leave no n-gram. N-grams are recorded at one length, kRecordedLength; the n-gram of a shorter length is its end,
- * so that another ngram_length needs no other history.
+ * would leave no n-gram. N-grams are recorded at one length, kRecordedLength; the n-gram of a shorter length is its
+ * end, so that another ngram_length needs no other history.
  */
 #pragma once
 

@@ -14,7 +14,7 @@ namespace privacy_score {
 
 namespace {
 
-constexpr double kOwnShare = .8;      // of the role's baseline in p(y); the rest is that of all roles
+constexpr double kOwnShare = .8;  // of the role's baseline in p(y); the rest is that of all roles
 constexpr double kPriorSessions = .02;
 
 }  // namespace

@@ -6,8 +6,8 @@
  *   delta*(a|b) = alpha delta(a|b) + (1 - alpha) tau(a|b)
  *   p(y)        = 0.8 (sessions of the role's baseline that reveal y + 0.02)/(its sessions + 1)
  *               + 0.2 (the same over all baselines together)
- * A session reveals what its statements reveal and what follows from that by confirmed dependencies. Statements with the
- * same revealed set form one class; everything is computed once a class.
+ * A session reveals what its statements reveal and what follows from that by confirmed dependencies. Statements with
+ * the same revealed set form one class; everything is computed once a class.
  */
 #pragma once
 

@@ -30,7 +30,9 @@ void Profile::Rescore(RoleScorer& scorer) {
 }
 
 SessionSummary Profile::Summary() const {
-  const auto number = [](Sum sum) { return static_cast<double>(std::ldexp(static_cast<long double>(sum), -kFractionBits)); };
+  const auto number = [](Sum sum) {
+    return static_cast<double>(std::ldexp(static_cast<long double>(sum), -kFractionBits));
+  };
   SessionSummary summary;
   summary.queries = queries_;
   summary.ngrams = ngrams_.total;

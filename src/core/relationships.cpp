@@ -130,7 +130,8 @@ RelationshipDiagram DiagramOf(const AttributeEntropies& entropies, double tolera
       if (a == b || !reaches[first[a]][first[b]]) continue;
       bool transitive = false;
       for (std::size_t via = 0; via < nodes; ++via) {
-        transitive = transitive || (via != a && via != b && reaches[first[a]][first[via]] && reaches[first[via]][first[b]]);
+        transitive =
+            transitive || (via != a && via != b && reaches[first[a]][first[via]] && reaches[first[via]][first[b]]);
       }
       if (!transitive) diagram.edges.emplace_back(a, b);
     }

@@ -35,9 +35,9 @@ std::string RelationshipsDot(const AttributeEntropies& entropies, const std::str
 
 // The diagram as data, for other drawings.
 struct RelationshipDiagram {
-  std::vector<std::vector<std::string>> nodes;              // mutually determining attributes; sorted
-  std::vector<std::pair<std::size_t, std::size_t>> edges;   // places in `nodes`; sorted
-  std::vector<std::string> constants;                       // sorted
+  std::vector<std::vector<std::string>> nodes;             // mutually determining attributes; sorted
+  std::vector<std::pair<std::size_t, std::size_t>> edges;  // places in `nodes`; sorted
+  std::vector<std::string> constants;                      // sorted
 };
 RelationshipDiagram DiagramOf(const AttributeEntropies& entropies, double tolerance = 0);
 

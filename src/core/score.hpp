@@ -41,8 +41,8 @@ struct NGramScore {
 
 struct NGramExplanation {
   NGramScore score;
-  NGram nearest{};              // of the baseline; all 0 when that is empty
-  std::vector<double> deltas;   // delta* a position ('union': one), which sum to the score
+  NGram nearest{};                      // of the baseline; all 0 when that is empty
+  std::vector<double> deltas;           // delta* a position ('union': one), which sum to the score
   std::vector<std::string> attributes;  // columns to which they are due, sorted
 };
 
@@ -51,8 +51,8 @@ std::string ReadableLine(const Tokens& tokens);
 
 class RoleScorer {
  public:
-  // `defined` holds abstractions beyond those of the model; it may be null, must outlive the object and may grow. Throws
-  // Error 22023 on bad settings.
+  // `defined` holds abstractions beyond those of the model; it may be null, must outlive the object and may grow.
+  // Throws Error 22023 on bad settings.
   RoleScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings,
              const TokenMap* defined = nullptr);
 
@@ -73,9 +73,7 @@ class RoleScorer {
 
   int LengthOf(ScoreLevel level) const { return level == ScoreLevel::kNGram ? settings().ngram_length : 1; }
   // M for one n-gram.
-  int MostPerNGram(ScoreLevel level) const {
-    return settings().compare == ScoreSettings::kUnion ? 1 : LengthOf(level);
-  }
+  int MostPerNGram(ScoreLevel level) const { return settings().compare == ScoreSettings::kUnion ? 1 : LengthOf(level); }
 
   // The tokens of an abstraction; empty for padding. Throws Error XX001 when it is not known.
   const Tokens& TokensOf(AbstractionId id) const;
@@ -97,10 +95,10 @@ class RoleScorer {
   };
   struct Level {
     int length = 1;
-    std::size_t positions = 1;                              // 1 for 'union'
+    std::size_t positions = 1;  // 1 for 'union'
     std::unordered_map<NGram, std::int64_t, NGramHash> baseline;
-    std::vector<ClassId> columns;                           // distinct classes of the baseline
-    std::vector<std::uint32_t> rows;                        // distinct n-grams as columns, `positions` each
+    std::vector<ClassId> columns;     // distinct classes of the baseline
+    std::vector<std::uint32_t> rows;  // distinct n-grams as columns, `positions` each
     std::unordered_map<ClassId, DeltaRow> deltas;
     std::unordered_map<NGram, NGramScore, NGramHash> memo;
   };

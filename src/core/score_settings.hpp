@@ -6,9 +6,9 @@
 namespace privacy_score {
 
 struct ScoreSettings {
-  enum Counting { kSet, kMultiset };           // each mismatched n-gram once, or as often as it stands there
-  enum Compare { kPositionwise, kUnion };      // position by position, or all positions together
-  int ngram_length = 2;                        // 1 to kRecordedLength
+  enum Counting { kSet, kMultiset };       // each mismatched n-gram once, or as often as it stands there
+  enum Compare { kPositionwise, kUnion };  // position by position, or all positions together
+  int ngram_length = 2;                    // 1 to kRecordedLength
   Counting counting = kSet;
   Compare compare = kPositionwise;
   double alpha = .5;               // share of delta against tau; 1 is the published form

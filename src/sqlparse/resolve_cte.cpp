@@ -17,16 +17,22 @@ void Resolver::With(Level* level, const PgQuery__WithClause* with) {
     CteInfo* info = &ctes_.emplace_back();
     info->name = node->common_table_expr->ctename;
     info->result.open = true;  // until its own analysis
+    info->waiting = node->common_table_expr;
     level->ctes.push_back(info);
   }
   int index = 0;
-  for (const Node* node : list)
-    if (node->node_case == PG_QUERY__NODE__NODE_COMMON_TABLE_EXPR)
-      AnalyseCte(level, *node->common_table_expr, index++, with->recursive);
+  for (const Node* node : list) {
+    if (node->node_case != PG_QUERY__NODE__NODE_COMMON_TABLE_EXPR) continue;
+    // One that an earlier one refers to has been analysed on the way.
+    if (!with->recursive || level->ctes[static_cast<std::size_t>(index)]->waiting != nullptr)
+      AnalyseCte(level, *node->common_table_expr, index, with->recursive);
+    ++index;
+  }
 }
 
 void Resolver::AnalyseCte(Level* level, const PgQuery__CommonTableExpr& cte, int index, bool recursive) {
   CteInfo* info = recursive ? level->ctes[static_cast<std::size_t>(index)] : &ctes_.emplace_back();
+  info->waiting = nullptr;
   info->name = cte.ctename;
   info->aliases = TextsOf({cte.aliascolnames, cte.n_aliascolnames});
   const Result result = Any(level, cte.ctequery, recursive ? info : nullptr);

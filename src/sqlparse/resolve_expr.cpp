@@ -119,8 +119,6 @@ Expr* Resolver::Expression(Level* level, const Node* node) {
       return OtherOf(level, {node->coalesce_expr->args, node->coalesce_expr->n_args});
     case PG_QUERY__NODE__NODE_MIN_MAX_EXPR:
       return OtherOf(level, {node->min_max_expr->args, node->min_max_expr->n_args});
-    case PG_QUERY__NODE__NODE_GROUPING_FUNC:
-      return OtherOf(level, {node->grouping_func->args, node->grouping_func->n_args});
     case PG_QUERY__NODE__NODE_CASE_EXPR: {
       const PgQuery__CaseExpr& expr = *node->case_expr;
       std::vector<Expr*> args = {Expression(level, expr.arg)};
@@ -131,7 +129,7 @@ Expr* Resolver::Expression(Level* level, const Node* node) {
     case PG_QUERY__NODE__NODE_CASE_WHEN:
       return OtherOf(level, {node->case_when->expr, node->case_when->result});
     default:
-      return NewExpr(ExprKind::kConstant);  // literals, parameters, current_date, DEFAULT, CURRENT OF
+      return NewExpr(ExprKind::kConstant);  // literals, parameters, current_date, DEFAULT, CURRENT OF, GROUPING
   }
 }
 

@@ -120,6 +120,8 @@ Item* Resolver::CteItem(Level* level, const PgQuery__RangeVar& table) {
   for (Level* at = level; at != nullptr; at = at->parent, ++levels_up) {
     for (std::size_t i = 0; i < at->ctes.size(); ++i) {
       if (at->ctes[i]->name != table.relname) continue;
+      if (const PgQuery__CommonTableExpr* waiting = at->ctes[i]->waiting)
+        AnalyseCte(at, *waiting, static_cast<int>(i), true);
       Range* range = nullptr;
       Item* item = NewItem();
       item->range = AddRange(level, RangeKind::kCte, &range);

@@ -113,8 +113,8 @@ void Resolver::Group(Level* level, const Node* node, const std::vector<Target>& 
 
 // LIMIT and OFFSET reveal nothing but what subqueries in them read. LIMIT ALL is none.
 void Resolver::Limit(Level* level, const PgQuery__SelectStmt& select) {
-  if (select.limit_count != nullptr && !IsNullConstant(select.limit_count)) level->query->limit = true;
   for (const Node* node : {select.limit_count, select.limit_offset}) {
+    if (node != nullptr && !IsNullConstant(node)) level->query->limit = true;  // LIMIT ALL is a null constant
     Expr* expr = Expression(level, node);
     if (expr->kind != ExprKind::kConstant) level->query->having.Add(expr);
   }

@@ -88,6 +88,7 @@ struct CteInfo {
   std::string_view name;
   Result result;
   std::vector<std::string_view> aliases;
+  const PgQuery__CommonTableExpr* waiting = nullptr;  // under RECURSIVE, until its analysis begins
 };
 
 // One query level during analysis.

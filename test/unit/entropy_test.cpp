@@ -31,11 +31,16 @@ TEST(Entropy, TableOfTheExample) {
     double row;
     double last_name;
   } cases[] = {
-      {{kFirst}, .6555, .5838},           {{kLast}, .8277, 1},
-      {{kGender}, .3109, .3756},          {{kDepartment}, .4182, .2971},
-      {{kHead}, .4182, .2971},            {{kDepartment, kHead}, .4182, .2971},
-      {{kCity}, 0, 0},                    {{kGender, kDepartment}, .6555, .5838},
-      {{kFirst, kLast}, 1, 1},            {{kFirst, kDepartment}, 1, 1},
+      {{kFirst}, .6555, .5838},
+      {{kLast}, .8277, 1},
+      {{kGender}, .3109, .3756},
+      {{kDepartment}, .4182, .2971},
+      {{kHead}, .4182, .2971},
+      {{kDepartment, kHead}, .4182, .2971},
+      {{kCity}, 0, 0},
+      {{kGender, kDepartment}, .6555, .5838},
+      {{kFirst, kLast}, 1, 1},
+      {{kFirst, kDepartment}, 1, 1},
       {{kLast, kDepartment}, 1, 1},
   };
   for (const auto& c : cases) {
@@ -55,7 +60,8 @@ TEST(Entropy, WorkedCases) {
   EXPECT_EQ(RateFor(table, {kDepartment}, {kHead}), 1);
   EXPECT_EQ(RateFor(table, {kCity}, {kGender}), 0);
   EXPECT_NEAR(Entropy({{1, 5}}), 2.32192809489, 1e-10);
-  EXPECT_NEAR(DiscriminationRate(0.954434002925, 0.795565997075 + 0.954434002925, 0.954434002925), 0.166452583796, 1e-10);
+  EXPECT_NEAR(DiscriminationRate(0.954434002925, 0.795565997075 + 0.954434002925, 0.954434002925), 0.166452583796,
+              1e-10);
 }
 
 TEST(Entropy, ExactAtTheEnds) {

@@ -27,8 +27,9 @@ TEST(ExplainQuery, NamesEverything) {
   EXPECT_TRUE(Has(json, "\"identification\": 0.8277")) << json;
   EXPECT_TRUE(Has(json, "\"nearest\": [\"cmd:select\", \"p:public.hospital.department\"")) << json;
   EXPECT_TRUE(Has(json, "\"delta\": 0.3445")) << json;
-  EXPECT_TRUE(Has(json, "\"new_columns\": [{\"column\": \"public.hospital.last_name\", \"label\": null, \"identifier\": "
-                        "false, \"probability\": 0.01"))
+  EXPECT_TRUE(Has(json,
+                  "\"new_columns\": [{\"column\": \"public.hospital.last_name\", \"label\": null, \"identifier\": "
+                  "false, \"probability\": 0.01"))
       << json;
   EXPECT_TRUE(Has(json, "\"missing\": []}")) << json;
 }

@@ -59,8 +59,8 @@ TEST(ScoreSessions, PartsOfOneSessionAreOneSequence) {
   WireWriter parts;
   WorkedModel().Write(parts);
   parts.Section(7, {SettingsRow(Published())});
-  parts.Section(6, {{"1", "analyst", "2024-01-01", "a", "{4}", "{1}"},
-                    {"1", "analyst", "2024-01-01", "a", "{5,2}", "{1,1}"}});
+  parts.Section(
+      6, {{"1", "analyst", "2024-01-01", "a", "{4}", "{1}"}, {"1", "analyst", "2024-01-01", "a", "{5,2}", "{1,1}"}});
   EXPECT_EQ(ScoreSessions(whole.bytes()).table.rows, ScoreSessions(parts.bytes()).table.rows);
   const auto rows = ScoreSessions(whole.bytes()).table.rows;
   ASSERT_EQ(rows.size(), 1U);
@@ -140,7 +140,8 @@ TEST(BaselineOfHistory, ReadsSessions) {
 TEST(ChooseNGramLength, LeaveOneDayOut) {
   // Single statements are always known, pairs half of the time.
   const auto table = ChooseNGramLength(
-      SessionsWire({{"2024-01-01", {1, 2}}, {"2024-01-02", {2, 1}}, {"2024-01-03", {1, 2}}, {"2024-01-04", {2, 1, 1}}}), 3);
+      SessionsWire({{"2024-01-01", {1, 2}}, {"2024-01-02", {2, 1}}, {"2024-01-03", {1, 2}}, {"2024-01-04", {2, 1, 1}}}),
+      3);
   ASSERT_EQ(table.rows.size(), 3U);
   EXPECT_EQ(table.rows[0], (TextRow{"1", "0", "t"}));
   EXPECT_NEAR(Number(table.rows[1][1]), 1.0 / 3 / 4, 1e-15);

@@ -1,5 +1,6 @@
 /*
- * live_scorer_test.cpp - the running score. Equality with the stored history in all modes is in score_property_test.cpp.
+ * live_scorer_test.cpp - the running score. Equality with the stored history in all modes is in
+ * score_property_test.cpp.
  */
 #include "core/live_scorer.hpp"
 
@@ -25,7 +26,9 @@ TEST(LiveScorer, WorkedDay) {
   EXPECT_NEAR(summary.score, 1.5504, 5e-5);
   EXPECT_NEAR(summary.tight_max, 3.4832, 5e-5);
   EXPECT_NEAR(live.LastScore(), .6891, 5e-5);
-  EXPECT_NE(live.LastExplanation().find("\"attributes\": [\"public.hospital.department\", \"public.hospital.last_name\"]"), std::string::npos);
+  EXPECT_NE(
+      live.LastExplanation().find("\"attributes\": [\"public.hospital.department\", \"public.hospital.last_name\"]"),
+      std::string::npos);
   live.Restart();
   EXPECT_EQ(live.summary().queries, 0);
   EXPECT_EQ(live.summary().score, 0);

@@ -64,8 +64,9 @@ TEST(PairScorer, SurpriseWeighsLabels) {
   const ClassId name = pairs.ClassOf({"cmd:select", "w:public.hospital.first_name"});
   EXPECT_EQ(pairs.Delta(name, kEmptyClass).upper, 0);
   EXPECT_NEAR(pairs.Combined(name, kEmptyClass).upper, .5 * (1 - std::pow(p("first_name"), 2)), 1e-14);
-  EXPECT_EQ(pairs.model().NamesOf(pairs.Causes(all, gender)),
-            (std::vector<std::string>{"public.hospital.city", "public.hospital.department", "public.hospital.first_name"}));
+  EXPECT_EQ(
+      pairs.model().NamesOf(pairs.Causes(all, gender)),
+      (std::vector<std::string>{"public.hospital.city", "public.hospital.department", "public.hospital.first_name"}));
 }
 
 TEST(PairScorer, ClosureMakesWhatFollowsUnsurprising) {
@@ -87,7 +88,8 @@ TEST(PairScorer, AlphaMixes) {
   PairScorer pairs = ScorerFor(Rows(), "a", settings);
   const ClassId gender = pairs.Intern({Id(pairs, "gender")});
   EXPECT_NEAR(pairs.Combined(gender, kEmptyClass).upper,
-              .25 * testing_support::ExampleTable().Rate({2}) + .75 * (1 - pairs.Probability(Id(pairs, "gender"))), 1e-14);
+              .25 * testing_support::ExampleTable().Rate({2}) + .75 * (1 - pairs.Probability(Id(pairs, "gender"))),
+              1e-14);
   settings.alpha = 0;
   ModelRows no_rates = Rows();
   no_rates.rates.clear();

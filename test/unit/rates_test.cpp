@@ -87,9 +87,9 @@ TEST(RateBook, SeveralRelations) {
   Know(rows, "public.c", "public.c.w", "0.8125");
   const Model model = Model::Parse(rows.Wire());
   RateBook book(model);
-  EXPECT_EQ(book.Combined({0, 3}).upper, .75);      // the same subjects: sum
-  EXPECT_EQ(book.Combined({0, 4}).upper, 1);        // at most 1
-  EXPECT_EQ(book.Combined({0, 3, 5}).upper, .8125); // other subjects: the greater
+  EXPECT_EQ(book.Combined({0, 3}).upper, .75);       // the same subjects: sum
+  EXPECT_EQ(book.Combined({0, 4}).upper, 1);         // at most 1
+  EXPECT_EQ(book.Combined({0, 3, 5}).upper, .8125);  // other subjects: the greater
   EXPECT_EQ(book.ByRelation({0, 3, 5}).size(), 3U);
 }
 

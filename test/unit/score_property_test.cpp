@@ -1,9 +1,9 @@
 /*
  * score_property_test.cpp - the "must hold" lines of DEFINITIONS, section 4, on seeded random tables and profiles.
  *
- * Each seed draws one or two tables, labels, identifiers, dependencies that hold, statements, baselines, days and a mode.
- * All rates are exact, computed from the tables. Everything must hold up to rounding (kSlack), the equality of the live
- * and the stored score to the last bit.
+ * Each seed draws one or two tables, labels, identifiers, dependencies that hold, statements, baselines, days and a
+ * mode. All rates are exact, computed from the tables. Everything must hold up to rounding (kSlack), the equality of
+ * the live and the stored score to the last bit.
  */
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ class World {
 
   ModelRows model;
   std::vector<TestSession> days;
-  std::vector<std::string> columns;  // all
+  std::vector<std::string> columns;         // all
   std::map<std::string, std::string> twin;  // column with the same partition in another coding
 
  private:
@@ -317,15 +317,15 @@ TEST(Bounds, AreUpperAndOneRoundMakesThemExact) {
   }
 }
 
-// Where the subject does not tell the rows apart, two columns may say nothing each and everything together. Then the first
-// n-gram of a baseline can raise a score that was taken against the empty one, and M' bounds nothing: the lines above hold
-// for row subjects only.
+// Where the subject does not tell the rows apart, two columns may say nothing each and everything together. Then the
+// first n-gram of a baseline can raise a score that was taken against the empty one, and M' bounds nothing: the lines
+// above hold for row subjects only.
 TEST(NotForOtherSubjects, AnXorRaisesTheScoreOfTheFirstBaseline) {
   ModelRows model;
   model.relations = {{"public.t", "1", "f"}};
   model.attributes = {{"public.t.a", "public.t", std::nullopt, "f"}, {"public.t.b", "public.t", std::nullopt, "f"}};
-  model.rates = {{"public.t", "public.t.a", "0"}, {"public.t", "public.t.b", "0"},
-                 {"public.t", "public.t.a\x01public.t.b", "1"}};
+  model.rates = {
+      {"public.t", "public.t.a", "0"}, {"public.t", "public.t.b", "0"}, {"public.t", "public.t.a\x01public.t.b", "1"}};
   model.AddAbstraction(1, {"p:public.t.a"});
   model.AddAbstraction(2, {"p:public.t.b"});
   ScoreSettings settings = Published();
