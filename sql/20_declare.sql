@@ -69,10 +69,17 @@ COMMENT ON FUNCTION privacy_score.subject_home(oid) IS 'Internal: relations with
 CREATE VIEW privacy_score.model_relation AS
   SELECT p.name,
          pg_catalog.dense_rank() OVER (ORDER BY privacy_score.subject_home(p.relation)) AS subject_group,
-         privacy_score.subject_attributes(p.relation) = '{}' AS is_row_subject,
+         s.columns = '{}'
+           OR EXISTS (SELECT FROM pg_catalog.pg_constraint c
+                       WHERE c.conrelid = p.relation AND c.conkey <@ s.columns
+                         AND (c.contype = 'p'
+                              OR c.contype = 'u' AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
+                                                                  WHERE a.attrelid = p.relation AND a.attnum = ANY (c.conkey)
+                                                                    AND NOT a.attnotnull))) AS is_row_subject,
          p.relation
-    FROM privacy_score.protected_current p;
-COMMENT ON VIEW privacy_score.model_relation IS 'Internal: protected relations that exist, with their subject group.';
+    FROM privacy_score.protected_current p,
+         LATERAL (SELECT privacy_score.subject_attributes(p.relation) AS columns) s;
+COMMENT ON VIEW privacy_score.model_relation IS 'Internal: protected relations that exist, with their subject group; is_row_subject: each row is a subject of its own.';
 
 CREATE VIEW privacy_score.model_attribute AS
   SELECT r.name || '.' || pg_catalog.quote_ident(a.attname) AS name,
