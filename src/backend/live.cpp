@@ -292,10 +292,18 @@ bool CurrentSession(Oid role, TimestampTz now) {
   return local.session != nullptr;
 }
 
-void PublishSummary(LiveSession* session, const SessionSummary& summary, int64 id, TimestampTz now) {
+// Whether the scorer has the model that declarations and baselines ask for now. Without a worker nobody has looked.
+bool ModelIsCurrent(DatabaseSlot* slot) {
+  return local.model_version != 0 && slot->worker_pid != 0 &&
+         pg_atomic_read_u64(&slot->model_wanted) == slot->model_built_for;
+}
+
+// `current`: with the model in force; else the worker scores the session again when it has built that.
+void PublishSummary(LiveSession* session, const SessionSummary& summary, bool current, int64 id, TimestampTz now) {
   SpinLockAcquire(&session->mutex);
   session->summary = summary;
-  session->model_version = local.model_version;
+  session->summary.estimated |= !current;
+  session->model_version = current ? local.model_version : 0;
   session->last_id = id;
   session->last_at = now;
   session->limits = {ps_settings.session_limit, ps_settings.daily_limit, ps_settings.normalised_limit,
@@ -437,11 +445,12 @@ void RecordEvent(int64 id) {
     CountScoringError(error.message);
     return;
   }
-  PublishSummary(session, summary, id, now);
+  const bool current = ModelIsCurrent(slot);
+  PublishSummary(session, summary, current, id, now);
   SendMissingRates(slot);
   EnsureWorker(slot);
   DeliverWarnings(session);
-  if (!summary.estimated) AlertOnLimits(session, summary.score - before);
+  if (!summary.estimated && current) AlertOnLimits(session, summary.score - before);
 }
 
 void CountScoringError(const char* what) {

@@ -35,7 +35,7 @@ const char* const kRates =
 
 }  // namespace
 
-void AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed) {
+int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed) {
   for (const char* sql : kModelSections) AppendQuery(wire, sql);
   AppendQuery(wire, scope == ModelScope::kAll ? kAllAbstractions : kBaselineAbstractions);
   for (const char* sql : kBaselineSections) AppendQuery(wire, sql);
@@ -45,7 +45,9 @@ void AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* compute
     rates[1] = psprintf("%s}", computed->attributes.data);
     rates[2] = psprintf("%s}", computed->rates.data);
   }
+  const int rates_at = wire->len;
   AppendQuery(wire, kRates, 3, rates);
+  return rates_at;
 }
 
 void AppendSessions(StringInfo wire, const char* role, const char* from_day, const char* to_day) {

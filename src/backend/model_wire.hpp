@@ -10,8 +10,8 @@
 enum class ModelScope { kBaselines, kAll };
 
 // Appends all sections of the model. Inside an internal scope. `computed` adds rates that are not in the table (null:
-// none).
-void AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed);
+// none). Returns where the section of rates, the last one, begins.
+int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed);
 
 // Appends the section of recorded sessions of a role (null: all) in a range of days: (session row, role, day, session,
 // ids, runs), a row a part. Inside an internal scope.

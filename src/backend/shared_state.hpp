@@ -142,6 +142,8 @@ struct DatabaseSlot {
   pg_atomic_uint64 model_version;  // 0: none yet
   pg_atomic_uint64 model_wanted;   // raised at the commit of each change
   uint64 model_built_for;          // value of model_wanted that the model in force reflects
+  uint64 definitions_hash;         // of all of the model but the rates
+  uint64 definitions_version;      // the model version that last changed these
   pg_atomic_uint64 flush_wanted;
   uint64 flush_done;
   ConditionVariable flushed;

@@ -5,6 +5,7 @@
 
 extern "C" {
 #include "access/xact.h"
+#include "common/hashfn.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -39,7 +40,7 @@ bool SameModel(DatabaseSlot* slot, const StringInfoData* wire) {
          memcmp(dsa_get_address(SharedArea(), slot->model), wire->data, static_cast<Size>(wire->len)) == 0;
 }
 
-void Replace(DatabaseSlot* slot, const StringInfoData* wire) {
+void Replace(DatabaseSlot* slot, const StringInfoData* wire, int rates_at) {
   const dsa_pointer fresh = AllocateShared(static_cast<Size>(wire->len));
   if (!DsaPointerIsValid(fresh)) {
     ereport(LOG, (errmsg("privacy_score model of %d bytes does not fit into shared memory", wire->len),
@@ -52,7 +53,10 @@ void Replace(DatabaseSlot* slot, const StringInfoData* wire) {
   const auto old_length = static_cast<Size>(slot->model_length);
   slot->model = fresh;
   slot->model_length = wire->len;
-  pg_atomic_fetch_add_u64(&slot->model_version, 1);
+  const uint64 version = pg_atomic_add_fetch_u64(&slot->model_version, 1);
+  const uint64 hash = hash_bytes_extended(reinterpret_cast<const unsigned char*>(wire->data), rates_at, 0);
+  if (hash != slot->definitions_hash) slot->definitions_version = version;
+  slot->definitions_hash = hash;
   LWLockRelease(slot->lock);
   if (DsaPointerIsValid(old)) FreeShared(old, old_length);
 }
@@ -194,9 +198,10 @@ void CorrectScore(DatabaseSlot* slot, dsa_pointer pointer, const StringInfoData*
   const LiveSession before = *session;
   SpinLockRelease(&session->mutex);
   const uint64 version = pg_atomic_read_u64(&slot->model_version);
-  if (before.row_id == 0 || !before.summary.estimated || before.model_version == version ||
-      before.flushed_queries != before.summary.queries)
-    return;
+  // Rates alone change only what rested on bounds; baselines and declarations change every score.
+  const bool outdated = before.summary.estimated ? before.model_version < version
+                                                 : before.model_version < slot->definitions_version;
+  if (before.row_id == 0 || !outdated || before.flushed_queries != before.summary.queries) return;
   CoreHolder<Rescored>* result = NewCoreHolder<Rescored>(CurrentMemoryContext);
   CallCoreOrRaise([&] { result->Reset(new Rescored()); });
   WorkTransaction work;
@@ -247,9 +252,9 @@ void PublishModel(DatabaseSlot* slot) {
   if (!RecoveryInProgress())
     RunInternal("DELETE FROM privacy_score.rate r USING privacy_score.model_relation m WHERE m.name = r.relation_name "
                 "AND privacy_score.rate_is_stale(m.relation, r.rows, r.modifications)");
-  AppendModel(&wire, ModelScope::kBaselines, nullptr);
+  const int rates_at = AppendModel(&wire, ModelScope::kBaselines, nullptr);
   EndWork(&work);
-  if (!SameModel(slot, &wire)) Replace(slot, &wire);
+  if (!SameModel(slot, &wire)) Replace(slot, &wire, rates_at);
   pfree(wire.data);
 }
 

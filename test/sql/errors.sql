@@ -1,0 +1,197 @@
+-- Every error that SQL can provoke: its code, text and hint; the session goes on after each.
+SET client_min_messages = warning;
+CREATE SCHEMA errors;
+SET search_path = errors, public;
+CREATE TABLE person (id int PRIMARY KEY, name text, city text);
+INSERT INTO person VALUES (1, 'Ann', 'Cork'), (2, 'Bob', 'Bray');
+CREATE TABLE unprotected (id int PRIMARY KEY, name text);
+CREATE SEQUENCE numbers;
+CREATE TYPE composite AS (a int);
+CREATE VIEW seen AS SELECT name FROM person;
+CREATE VIEW failing AS SELECT name, 1 / (id - 1) AS inverse FROM person;
+SELECT privacy_score.protect('person');
+SELECT privacy_score.import_statements($$VALUES ('s', 'regress_errors'::name, '2026-01-01 12:00+00'::timestamptz, 'SELECT name FROM errors.person')$$);
+-- Runs a statement and tells how it failed.
+CREATE FUNCTION attempt(sql text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE answer text; hint text;
+BEGIN
+  EXECUTE sql INTO answer;
+  RETURN 'no error: ' || coalesce(answer, 'NULL');
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+  RETURN SQLSTATE || ' ' || SQLERRM || CASE WHEN hint <> '' THEN E'\n      ' || hint ELSE '' END;
+END $$;
+CREATE TABLE attempts (n int GENERATED ALWAYS AS IDENTITY, sql text);
+INSERT INTO attempts (sql) VALUES
+  -- declaring
+  ('privacy_score.protect(NULL)'),
+  ('privacy_score.protect(4000000000::oid)'),
+  ('privacy_score.protect(''person'', ''{}'')'),
+  ('privacy_score.protect(''person'', ''{NULL}'')'),
+  ('privacy_score.protect(''person'', ''{nosuch}'')'),
+  ('privacy_score.protect(''person'', ''{id,id}'')'),
+  ('privacy_score.protect(''seen'')'),
+  ('privacy_score.unprotect(''unprotected'')'),
+  ('privacy_score.unprotect(4000000000::oid)'),
+  ('privacy_score.unprotect(NULL) IS NULL'),
+  ('privacy_score.confirm_dependency(''person'', ''name'', ''name'')'),
+  ('privacy_score.confirm_dependency(''person'', ''nosuch'', ''name'')'),
+  ('privacy_score.confirm_dependency(4000000000::oid, ''a'', ''b'')'),
+  ('privacy_score.confirm_dependency(''person'', NULL, ''name'') IS NULL'),
+  ('privacy_score.withdraw_dependency(''person'', ''name'', ''nosuch'')'),
+  ('(SELECT count(*) FROM privacy_score.role_status(''nosuch''))'),
+  -- rates
+  ('privacy_score.discrimination_rate(NULL, ''name'')'),
+  ('privacy_score.discrimination_rate(''person'', NULL)'),
+  ('privacy_score.discrimination_rate(''person'', ''nosuch'')'),
+  ('privacy_score.discrimination_rate(''person'', ''Name'')'),
+  ('privacy_score.discrimination_rate(''person'', ''ctid'')'),
+  ('privacy_score.discrimination_rate(''person'', ''name'', ''{}'')'),
+  ('privacy_score.discrimination_rate(''person'', ''name'', ''{NULL}'')'),
+  ('privacy_score.discrimination_rate(''person'', ''name'', ''{nosuch}'')'),
+  ('privacy_score.discrimination_rate(4000000000::oid, ''name'')'),
+  ('privacy_score.discrimination_rate(''numbers'', ''last_value'')'),
+  ('privacy_score.discrimination_rate(''composite'', ''a'')'),
+  ('privacy_score.discrimination_rate(''failing'', ''inverse'')'),
+  ('privacy_score.combined_discrimination_rate(NULL, ''{name}'')'),
+  ('privacy_score.combined_discrimination_rate(''person'', NULL)'),
+  ('privacy_score.combined_discrimination_rate(''person'', ''{name,NULL}'')'),
+  ('privacy_score.combined_discrimination_rate(''person'', ''{name,nosuch}'')'),
+  ('(SELECT count(*) FROM privacy_score.attribute_risk(''numbers''))'),
+  ('(SELECT count(*) FROM privacy_score.attribute_risk(4000000000::oid))'),
+  ('(SELECT count(*) FROM privacy_score.attribute_risk(NULL))'),
+  ('(SELECT count(*) FROM privacy_score.attribute_relationships(''person'', -0.1))'),
+  ('(SELECT count(*) FROM privacy_score.attribute_relationships(''person'', ''NaN''))'),
+  ('(SELECT count(*) FROM privacy_score.attribute_relationships(''numbers''))'),
+  ('privacy_score.attribute_relationships_dot(''numbers'')'),
+  ('privacy_score.query_identification(''SELECT name FROM'')'),
+  ('privacy_score.query_identification(''SELECT inverse FROM errors.failing'')'),
+  ('(SELECT relation FROM privacy_score.compare_queries(''SELECT 1'', ''SELECT FROM WHERE''))'),
+  -- baselines and history
+  ('privacy_score.set_baseline(''regress_errors'', ''2026-01-02'', ''2026-01-01'')'),
+  ('privacy_score.set_baseline(''regress_errors'', ''2020-01-01'', ''2020-12-31'')'),
+  ('privacy_score.set_baseline(''nosuch'', ''2026-01-01'', ''2026-01-01'')'),
+  ('privacy_score.set_baseline(''regress_errors'', ''2026-01-01'', NULL) IS NULL'),
+  ('privacy_score.drop_baseline(''regress_errors'')'),
+  ('privacy_score.drop_baseline(''nosuch'')'),
+  ('privacy_score.export_baseline(''nosuch'') IS NULL'),
+  ('(SELECT count(*) FROM privacy_score.score(''regress_errors'', ''2026-01-02'', ''2026-01-01''))'),
+  ('(SELECT count(*) FROM privacy_score.score_sessions(''regress_errors'', ''infinity'', ''2026-01-01''))'),
+  ('(SELECT count(*) FROM privacy_score.score_ngrams(''regress_errors'', ''2026-01-01'', ''-infinity''))'),
+  ('(SELECT count(*) FROM privacy_score.score(''regress_errors'', NULL, ''2026-01-01''))'),
+  ('(SELECT count(*) FROM privacy_score.score(''nosuch'', ''-infinity'', ''infinity''))'),
+  ('(SELECT count(*) FROM privacy_score.choose_ngram_length(''regress_errors'', ''2026-01-02'', ''2026-01-01''))'),
+  ('(SELECT count(*) FROM privacy_score.choose_ngram_length(''regress_errors'', ''2026-01-01'', ''2026-01-01'', 0))'),
+  ('(SELECT count(*) FROM privacy_score.choose_ngram_length(''regress_errors'', ''2026-01-01'', ''2026-01-01'', 7))'),
+  ('(SELECT count(*) FROM privacy_score.choose_ngram_length(''regress_errors'', ''2026-01-01'', ''2026-01-01'', NULL))'),
+  ('privacy_score.analyze_relation(NULL)'),
+  ('privacy_score.analyze_relation(''unprotected'')'),
+  ('privacy_score.analyze_relation(''person'', ''{nosuch}'')'),
+  ('privacy_score.analyze_relation(4000000000::oid)'),
+  ('privacy_score.acknowledge_alert(-1)'),
+  -- import_statements
+  ('privacy_score.import_statements(''SELECT 1'')'),
+  ('privacy_score.import_statements(''SELECT ''''s'''', ''''r''''::name, now(), ''''x'''', 5'')'),
+  ('privacy_score.import_statements(''VALUES (''''s'''', ''''r'''', now(), ''''SELECT 1'''')'')'),
+  ('privacy_score.import_statements(''SELECT ''''s'''', ''''r''''::name, now()::timestamp, ''''x'''''')'),
+  ('privacy_score.import_statements(''SELECT ''''s'''', ''''r''''::name, now(), NULL::text'')'),
+  ('privacy_score.import_statements(''SELECT NULL::text, ''''r''''::name, now(), ''''SELECT 1'''''')'),
+  ('privacy_score.import_statements(''SELECT ''''s'''', NULL::name, now(), ''''SELECT 1'''''')'),
+  ('privacy_score.import_statements(''SELECT ''''s'''', ''''r''''::name, NULL::timestamptz, ''''SELECT 1'''''')'),
+  ('privacy_score.import_statements(''SELECT ''''s'''', ''''r''''::name, timestamptz ''''infinity'''', ''''SELECT 1'''''')'),
+  ('privacy_score.import_statements(''SELECT ''''s'''', ''''r''''::name, timestamptz ''''-infinity'''', ''''SELECT 1'''''')'),
+  ('privacy_score.import_statements(''SELECT'')'),
+  ('privacy_score.import_statements(''nonsense'')'),
+  ('privacy_score.import_statements('''')'),
+  ('privacy_score.import_statements(''DELETE FROM errors.person'')'),
+  ('privacy_score.import_statements(''DELETE FROM errors.person RETURNING name, name::name, now(), name'')'),
+  ('privacy_score.import_statements(''CREATE TABLE errors.made (a int)'')'),
+  ('privacy_score.import_statements(''SELECT 1; SELECT 2'')'),
+  ('privacy_score.import_statements(''SELECT $1'')'),
+  ('privacy_score.import_statements(''SELECT name, name::name, now(), (1 / (id - 2))::text FROM errors.person'')'),
+  ('privacy_score.import_statements(''SELECT ''''s'''', ''''r''''::name, now(), ''''x'''' WHERE false'')'),
+  ('privacy_score.import_statements(NULL) IS NULL'),
+  -- import_baseline
+  ('privacy_score.import_baseline(''{}'')'),
+  ('privacy_score.import_baseline(''[]'')'),
+  ('privacy_score.import_baseline(''null'')'),
+  ('privacy_score.import_baseline(''1'')'),
+  ('privacy_score.import_baseline(NULL) IS NULL');
+-- Spoiled baselines, each by one change of a good one.
+SELECT privacy_score.set_baseline('regress_errors', '2026-01-01', '2026-01-01');
+CREATE TABLE good AS SELECT privacy_score.export_baseline('regress_errors') AS baseline;
+SELECT privacy_score.drop_baseline('regress_errors');
+INSERT INTO attempts (sql)
+SELECT format('privacy_score.import_baseline(jsonb_set((SELECT baseline FROM errors.good), %L, %L))', path, value)
+  FROM (VALUES (1, '{version}', '2'), (2, '{role}', '5'), (3, '{role}', 'null'), (4, '{role}', '""'), (5, '{from_day}', '"soon"'), (6, '{to_day}', '5'),
+               (7, '{to_day}', '"2025-01-01"'), (8, '{sessions}', '"many"'), (9, '{sessions}', '1.5'), (10, '{sessions}', '-1'), (11, '{ngrams}', '{}'),
+               (12, '{ngrams}', '[5]'), (13, '{ngrams,0,ngram}', '[1, 2]'), (14, '{ngrams,0,ngram}', '[0, 0, 0, 0, 0, "x"]'),
+               (15, '{ngrams,0,ngram}', '[0, 0, 0, 0, 0, null]'), (16, '{ngrams,0,ngram}', '[0, 0, 0, 0, 0, 77]'), (17, '{ngrams,0,count}', '"x"'),
+               (18, '{ngrams,0,count}', '-1'), (19, '{session_sets}', '5'), (20, '{session_sets}', '[5]'), (21, '{session_sets,0,ids}', '"x"'),
+               (22, '{session_sets,0,ids}', '["x"]'), (23, '{session_sets,0,count}', 'null'), (24, '{abstractions}', 'null'), (25, '{abstractions}', '[5]'),
+               (26, '{abstractions,0,id}', '"x"'), (29, '{abstractions,0,id}', '77'), (30, '{abstractions}', '[]'), (31, '{sessions}', '0'),
+               (32, '{session_sets,0,ids}', '[77]'), (33, '{from_day}', '"2026-13-01"'), (34, '{ngrams,0,ngram,5}', '1.5'), (35, '{ngrams,0,ngram,5}', '99999999999999999999'),
+               (27, '{abstractions,0,tokens}', '"x"'), (28, '{abstractions,0,tokens}', '[null]')) v(n, path, value)
+ ORDER BY v.n;
+\pset format unaligned
+\pset tuples_only on
+SELECT sql || E'\n   ' || attempt('SELECT ' || sql) FROM attempts ORDER BY n;
+\pset format aligned
+\pset tuples_only off
+
+-- Nothing has happened.
+SELECT count(*) AS versions, count(*) FILTER (WHERE active) AS active FROM privacy_score.baseline WHERE role IN ('regress_errors', '', 'r');
+SELECT count(*) AS sessions FROM privacy_score.session WHERE role IN ('s', 'r');
+SELECT count(*) AS rows FROM person;
+-- The good one can be imported.
+SELECT privacy_score.import_baseline(baseline) FROM good;
+SELECT queries, mismatched FROM privacy_score.score('regress_errors', '2026-01-01', '2026-01-01');
+
+-- Outside of a function the session survives too, and so does a transaction with savepoints.
+SELECT privacy_score.discrimination_rate('failing', 'inverse');
+SELECT privacy_score.discrimination_rate('person', 'name');
+SELECT privacy_score.import_statements('SELECT name, name::name, now(), (1 / (id - 2))::text FROM errors.person');
+SELECT privacy_score.query_identification('SELECT )');
+BEGIN;
+SAVEPOINT a;
+SELECT privacy_score.set_baseline('nosuch', '2026-01-01', '2026-01-01');
+ROLLBACK TO a;
+SELECT privacy_score.import_baseline('{}');
+ROLLBACK TO a;
+SELECT privacy_score.discrimination_rate('failing', 'inverse');
+ROLLBACK TO a;
+SELECT current_user = session_user AS same_user, current_setting('search_path') AS search_path;
+SELECT privacy_score.discrimination_rate('person', 'city') AS rate;
+COMMIT;
+-- In a transaction that only reads, scores work and changes are refused.
+BEGIN READ ONLY;
+SELECT count(*) FROM privacy_score.score('regress_errors', '-infinity', 'infinity');
+SELECT privacy_score.protect('unprotected');
+ROLLBACK;
+
+-- Settings.
+SET privacy_score.mode = 'loud';
+SET privacy_score.track = 'none';
+SET privacy_score.principal = 'nobody';
+SET privacy_score.counting = 'bag';
+SET privacy_score.compare = 'loosely';
+SET privacy_score.ngram_length = 0;
+SET privacy_score.ngram_length = 7;
+SET privacy_score.alpha = 1.01;
+SET privacy_score.alpha = -0.1;
+SET privacy_score.alpha = 'NaN';
+SET privacy_score.idle_gap = 0;
+SET privacy_score.session_limit = -2;
+SET privacy_score.normalised_limit = 1.5;
+SET privacy_score.pad = 'perhaps';
+SET privacy_score.flush_interval = '1s';
+SET privacy_score.max_memory = '1GB';
+SET privacy_score.no_such_setting = 1;
+
+SELECT privacy_score.drop_baseline('regress_errors');
+DELETE FROM privacy_score.session WHERE role = 'regress_errors';
+DELETE FROM privacy_score.baseline WHERE role IN ('regress_errors', '', 'r');
+SELECT privacy_score.unprotect('person');
+SELECT count(*) AS still_protected FROM privacy_score.protected_relations;
+DELETE FROM privacy_score.protected_relation;
+DROP SCHEMA errors CASCADE;
