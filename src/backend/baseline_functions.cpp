@@ -98,15 +98,17 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
                             "second.")));
   const char* id = NewBaseline(role, from_day, to_day, psprintf(INT64_FORMAT, text->object->sessions), made_by);
   const char* ngrams[] = {id, text->object->ngrams.c_str(), text->object->ngram_counts.c_str()};
-  RunInternal("INSERT INTO privacy_score.baseline_ngram (baseline_id, ngram, count) SELECT $1::pg_catalog.int8, "
-              "u.n::pg_catalog.int8[], u.c FROM ROWS FROM (pg_catalog.unnest($2::text[]), "
-              "pg_catalog.unnest($3::pg_catalog.int8[])) u(n, c)",
-              3, ngrams);
+  RunInternal(
+      "INSERT INTO privacy_score.baseline_ngram (baseline_id, ngram, count) SELECT $1::pg_catalog.int8, "
+      "u.n::pg_catalog.int8[], u.c FROM ROWS FROM (pg_catalog.unnest($2::text[]), "
+      "pg_catalog.unnest($3::pg_catalog.int8[])) u(n, c)",
+      3, ngrams);
   const char* sets[] = {id, text->object->sets.c_str(), text->object->set_counts.c_str()};
-  RunInternal("INSERT INTO privacy_score.baseline_session (baseline_id, ids, count) SELECT $1::pg_catalog.int8, "
-              "u.n::pg_catalog.int8[], u.c FROM ROWS FROM (pg_catalog.unnest($2::text[]), "
-              "pg_catalog.unnest($3::pg_catalog.int8[])) u(n, c)",
-              3, sets);
+  RunInternal(
+      "INSERT INTO privacy_score.baseline_session (baseline_id, ids, count) SELECT $1::pg_catalog.int8, "
+      "u.n::pg_catalog.int8[], u.c FROM ROWS FROM (pg_catalog.unnest($2::text[]), "
+      "pg_catalog.unnest($3::pg_catalog.int8[])) u(n, c)",
+      3, sets);
   LeaveInternal(&scope);
   NoteModelChange();
   PG_RETURN_INT64(text->object->distinct);
@@ -143,34 +145,38 @@ Datum ps_import_baseline(PG_FUNCTION_ARGS) {
       "AND pg_catalog.jsonb_typeof(j->'abstractions') = 'array' "
       "AND NOT EXISTS (SELECT FROM pg_catalog.jsonb_array_elements(j->'ngrams') n "
       "WHERE pg_catalog.jsonb_typeof(n->'ngram') IS DISTINCT FROM 'array' "
-      "OR pg_catalog.jsonb_array_length(n->'ngram') <> 6 OR pg_catalog.jsonb_typeof(n->'count') IS DISTINCT FROM 'number')"
+      "OR pg_catalog.jsonb_array_length(n->'ngram') <> 6 OR pg_catalog.jsonb_typeof(n->'count') IS DISTINCT FROM "
+      "'number')"
       " FROM (SELECT $1::pg_catalog.jsonb AS j) x",
       1, args);
   if (valid == nullptr || strcmp(valid, "t") != 0)
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("baseline is not of the form of export_baseline()"),
-                    errhint("Version 1 has role, from_day, to_day, sessions, ngrams, session_sets and abstractions.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("baseline is not of the form of export_baseline()"),
+             errhint("Version 1 has role, from_day, to_day, sessions, ngrams, session_sets and abstractions.")));
   const char* role = InternalValue("SELECT $1::pg_catalog.jsonb->>'role'", 1, args);
   const char* from_day = InternalValue("SELECT $1::pg_catalog.jsonb->>'from_day'", 1, args);
   const char* to_day = InternalValue("SELECT $1::pg_catalog.jsonb->>'to_day'", 1, args);
   const char* sessions = InternalValue("SELECT $1::pg_catalog.jsonb->>'sessions'", 1, args);
   const char* id = NewBaseline(role, from_day, to_day, sessions, made_by);
   const char* rows[] = {text, id};
-  RunInternal("INSERT INTO privacy_score.abstraction (id, tokens, first_seen, last_seen) "
-              "SELECT (a->>'id')::pg_catalog.int8, ARRAY(SELECT t FROM pg_catalog.jsonb_array_elements_text(a->'tokens') "
-              "WITH ORDINALITY x(t, n) ORDER BY n), pg_catalog.now(), pg_catalog.now() "
-              "FROM pg_catalog.jsonb_array_elements($1::pg_catalog.jsonb->'abstractions') a ON CONFLICT DO NOTHING",
-              1, rows);
-  RunInternal("INSERT INTO privacy_score.baseline_session (baseline_id, count, ids) "
-              "SELECT $2::pg_catalog.int8, (s->>'count')::pg_catalog.int8, ARRAY(SELECT i::pg_catalog.int8 FROM "
-              "pg_catalog.jsonb_array_elements_text(s->'ids') i) "
-              "FROM pg_catalog.jsonb_array_elements($1::pg_catalog.jsonb->'session_sets') s",
-              2, rows);
-  const uint64 ngrams =
-      RunInternal("INSERT INTO privacy_score.baseline_ngram (baseline_id, ngram, count) "
-                  "SELECT $2::pg_catalog.int8, ARRAY(SELECT i::pg_catalog.int8 FROM "
-                  "pg_catalog.jsonb_array_elements_text(n->'ngram') WITH ORDINALITY x(i, o) ORDER BY o), "
-                  "(n->>'count')::pg_catalog.int8 FROM pg_catalog.jsonb_array_elements($1::pg_catalog.jsonb->'ngrams') n",
-                  2, rows);
+  RunInternal(
+      "INSERT INTO privacy_score.abstraction (id, tokens, first_seen, last_seen) "
+      "SELECT (a->>'id')::pg_catalog.int8, ARRAY(SELECT t FROM pg_catalog.jsonb_array_elements_text(a->'tokens') "
+      "WITH ORDINALITY x(t, n) ORDER BY n), pg_catalog.now(), pg_catalog.now() "
+      "FROM pg_catalog.jsonb_array_elements($1::pg_catalog.jsonb->'abstractions') a ON CONFLICT DO NOTHING",
+      1, rows);
+  RunInternal(
+      "INSERT INTO privacy_score.baseline_session (baseline_id, count, ids) "
+      "SELECT $2::pg_catalog.int8, (s->>'count')::pg_catalog.int8, ARRAY(SELECT i::pg_catalog.int8 FROM "
+      "pg_catalog.jsonb_array_elements_text(s->'ids') i) "
+      "FROM pg_catalog.jsonb_array_elements($1::pg_catalog.jsonb->'session_sets') s",
+      2, rows);
+  const uint64 ngrams = RunInternal(
+      "INSERT INTO privacy_score.baseline_ngram (baseline_id, ngram, count) "
+      "SELECT $2::pg_catalog.int8, ARRAY(SELECT i::pg_catalog.int8 FROM "
+      "pg_catalog.jsonb_array_elements_text(n->'ngram') WITH ORDINALITY x(i, o) ORDER BY o), "
+      "(n->>'count')::pg_catalog.int8 FROM pg_catalog.jsonb_array_elements($1::pg_catalog.jsonb->'ngrams') n",
+      2, rows);
   LeaveInternal(&scope);
   NoteModelChange();
   PG_RETURN_INT64(static_cast<int64>(ngrams));

@@ -220,8 +220,7 @@ RelationEntry* FindEntry(Oid relid) {
   auto* slot = static_cast<Slot*>(hash_search(slots, &relid, HASH_FIND, nullptr));
   if (slot != nullptr && slot->relation != nullptr && slot->relation->valid) return slot->relation;
 
-  MemoryContext context =
-      AllocSetContextCreate(CurrentMemoryContext, "privacy_score relation", ALLOCSET_SMALL_SIZES);
+  MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "privacy_score relation", ALLOCSET_SMALL_SIZES);
   MemoryContext previous = MemoryContextSwitchTo(context);
   const uint64 before = generation;
   RelationEntry* relation = ReadRelation(relid);
@@ -290,10 +289,11 @@ const char* QuoteName(const char* name) {
   if (!quote_all_identifiers) return quote_identifier(name);
   const char* volatile quoted = nullptr;
   quote_all_identifiers = false;
-  PG_TRY();
-  { quoted = quote_identifier(name); }
-  PG_FINALLY();
-  { quote_all_identifiers = true; }
+  PG_TRY()
+    ;
+    { quoted = quote_identifier(name); }
+    PG_FINALLY();
+    { quote_all_identifiers = true; }
   PG_END_TRY();
   return quoted;
 }

@@ -17,17 +17,17 @@ extern "C" {
 // What the cache knows of one relation. `self` describes it under its own name; see ResolvedRelation for partitions.
 struct RelationEntry {
   Oid relid;
-  bool valid;         // false once a message has arrived: not handed out again
-  uint64 serial;      // differs between any two entries ever made in this backend
-  Oid parent;         // of a partition: the table it is a partition of
+  bool valid;     // false once a message has arrived: not handed out again
+  uint64 serial;  // differs between any two entries ever made in this backend
+  Oid parent;     // of a partition: the table it is a partition of
   Oid schema;
   Oid owner;
-  char kind;          // pg_class.relkind
-  bool row_security;  // row security is enabled on it
-  bool ours;          // in the extension's schema
+  char kind;                     // pg_class.relkind
+  bool row_security;             // row security is enabled on it
+  bool ours;                     // in the extension's schema
   privacy_score::Relation self;  // `own` and `catalog` depend on role and settings: see RelationFor
   int natts;
-  int* live;          // attribute number - 1 -> index into self.columns, -1 when dropped
+  int* live;  // attribute number - 1 -> index into self.columns, -1 when dropped
   uint64 root_serial;
   int* root_columns;  // of a partition: attribute number - 1 -> index into the root's columns, matched by name
   MemoryContext context;
@@ -38,7 +38,7 @@ struct RelationEntry {
 struct ResolvedRelation {
   const RelationEntry* self;  // null when the relation does not exist
   const RelationEntry* root;
-  const int* columns;           // attribute number - 1 of the relation -> index into root->self.columns or -1
+  const int* columns;  // attribute number - 1 of the relation -> index into root->self.columns or -1
 };
 
 // The relation as a statement of `role` sees it. It shares names, columns and keys with the cache.
@@ -62,8 +62,8 @@ const char* QuoteName(const char* name);
 // The name under which abstractions write a schema: quoted, pg_temp for every temporary one; palloc'd.
 const char* CanonicalSchema(Oid schema);
 
-// The name under which abstractions write a function: quoted, with its schema when that is not pg_catalog; empty when the
-// function does not exist. palloc'd.
+// The name under which abstractions write a function: quoted, with its schema when that is not pg_catalog; empty when
+// the function does not exist. palloc'd.
 const char* CanonicalFunction(Oid function);
 
 // True for pg_catalog, information_schema, pg_toast and the extension's own schema.

@@ -110,7 +110,8 @@ Oid FindRelationOid(const Feeding* feeding, const std::string& schema, const cha
 // The query of a view with every name qualified but those of pg_catalog and temporary ones; null when the view is gone.
 const char* ViewDefinition(Oid view) {
   const int nest_level = NewGUCNestLevel();
-  (void)set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  (void)set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+                          false);
   LOCAL_FCINFO(fcinfo, 1);
   InitFunctionCallInfoData(*fcinfo, nullptr, 1, InvalidOid, nullptr, nullptr);
   fcinfo->args[0].value = ObjectIdGetDatum(view);
@@ -146,8 +147,8 @@ void AnswerRelation(Feeding* feeding, const ps::MissingName& asked) {
   const char* name = FromUtf8(asked.name.data(), static_cast<int>(asked.name.size()));
   const Oid relid = name == nullptr ? InvalidOid : FindRelationOid(feeding, asked.schema, name);
   // The definition comes first: it runs a query, which may empty the relation cache.
-  const bool is_view = OidIsValid(relid) && get_rel_relkind(relid) == RELKIND_VIEW &&
-                       !IsCatalogSchema(get_rel_namespace(relid));
+  const bool is_view =
+      OidIsValid(relid) && get_rel_relkind(relid) == RELKIND_VIEW && !IsCatalogSchema(get_rel_namespace(relid));
   const char* definition = is_view ? ViewDefinition(relid) : nullptr;
   ForgetStaleRelations();
   const ResolvedRelation resolved = OidIsValid(relid) ? ResolveRelation(relid) : ResolvedRelation();
@@ -308,8 +309,8 @@ const char* FromUtf8(const char* text, int length) {
   if (!OidIsValid(conversion)) return nullptr;
   const int room = length * MAX_CONVERSION_GROWTH + 1;
   auto* converted = static_cast<char*>(palloc(room));
-  const int done = pg_do_encoding_conversion_buf(
-      conversion, PG_UTF8, encoding, reinterpret_cast<unsigned char*>(const_cast<char*>(text)), length,
-      reinterpret_cast<unsigned char*>(converted), room, true);
+  const int done = pg_do_encoding_conversion_buf(conversion, PG_UTF8, encoding,
+                                                 reinterpret_cast<unsigned char*>(const_cast<char*>(text)), length,
+                                                 reinterpret_cast<unsigned char*>(converted), room, true);
   return done == length ? converted : nullptr;
 }

@@ -18,7 +18,6 @@ extern "C" {
 #include "parser/parse_relation.h"
 #endif
 #include "utils/acl.h"
-#include "utils/acl.h"
 #include "utils/guc.h"
 }
 

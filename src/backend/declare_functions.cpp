@@ -84,8 +84,7 @@ void ChangeDependency(FunctionCallInfo fcinfo, const char* sql) {
   if (strcmp(determinant, dependent) == 0)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("determinant and dependent must be two columns, not \"%s\" twice", determinant)));
-  const char* args[] = {CanonicalRelationName(relation), determinant, dependent,
-                        GetUserNameFromId(GetUserId(), false)};
+  const char* args[] = {CanonicalRelationName(relation), determinant, dependent, GetUserNameFromId(GetUserId(), false)};
   InternalScope scope;
   EnterInternal(&scope);
   RunInternal(sql, 4, args);
@@ -97,8 +96,7 @@ void ChangeDependency(FunctionCallInfo fcinfo, const char* sql) {
 
 // protect(relation, subject)
 Datum ps_protect(PG_FUNCTION_ARGS) {
-  if (PG_ARGISNULL(0))
-    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL")));
+  if (PG_ARGISNULL(0)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL")));
   const Oid relation = PG_GETARG_OID(0);
   RequireOwner(relation);
   RequireProtectable(relation);
@@ -115,9 +113,10 @@ Datum ps_protect(PG_FUNCTION_ARGS) {
   InternalScope scope;
   EnterInternal(&scope);
   RunInternal("DELETE FROM privacy_score.protected_relation WHERE relation = $1::pg_catalog.oid OR name = $2", 2, args);
-  RunInternal("INSERT INTO privacy_score.protected_relation (relation, name, subject, declared_by) "
-              "VALUES ($1::pg_catalog.oid::pg_catalog.regclass, $2, $3::pg_catalog.name[], $4)",
-              4, args);
+  RunInternal(
+      "INSERT INTO privacy_score.protected_relation (relation, name, subject, declared_by) "
+      "VALUES ($1::pg_catalog.oid::pg_catalog.regclass, $2, $3::pg_catalog.name[], $4)",
+      4, args);
   // Rates are against the declared subject, which may be another one now.
   RunInternal("DELETE FROM privacy_score.rate WHERE relation_name = $2", 2, args);
   LeaveInternal(&scope);
@@ -178,8 +177,7 @@ void CheckSecurityLabel(const ObjectAddress* object, const char* label) {
                     errhint("Use SECURITY LABEL FOR privacy_score ON COLUMN or ON ROLE.")));
   if (label != nullptr && strcmp(label, "identifier") != 0 && strcmp(label, "quasi-identifier") != 0 &&
       strcmp(label, "sensitive") != 0 && strcmp(label, "public") != 0)
-    ereport(ERROR,
-            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("\"%s\" is not a label of columns", label),
-             errhint("Labels of columns are 'identifier', 'quasi-identifier', 'sensitive' and 'public'.")));
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("\"%s\" is not a label of columns", label),
+                    errhint("Labels of columns are 'identifier', 'quasi-identifier', 'sensitive' and 'public'.")));
   NoteModelChange();
 }

@@ -157,8 +157,8 @@ Datum ps_explain_query(PG_FUNCTION_ARGS) {
     AppendModel(&wire, ModelScope::kAll, &computed);
     LeaveInternal(&scope);
     CallCoreOrRaise([&] {
-      explained->Reset(new privacy_score::Explained(
-          privacy_score::ExplainQuery(WireBytes(&wire), role, settings, *tokens->object)));
+      explained->Reset(
+          new privacy_score::Explained(privacy_score::ExplainQuery(WireBytes(&wire), role, settings, *tokens->object)));
     });
     if (!ComputeWanted(&computed, &explained->object->missing)) break;
   }
@@ -173,11 +173,12 @@ Datum ps_identifications(PG_FUNCTION_ARGS) {
   InternalScope scope;
   EnterInternal(&scope);
   AppendModel(&wire, ModelScope::kAll, nullptr);
-  AppendQuery(&wire,
-              "SELECT a.id FROM privacy_score.abstraction a WHERE $1 IS NULL OR a.id IN (SELECT pg_catalog.unnest(p.ids) "
-              "FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id "
-              "WHERE s.role = $1::pg_catalog.name) ORDER BY a.id",
-              1, args);
+  AppendQuery(
+      &wire,
+      "SELECT a.id FROM privacy_score.abstraction a WHERE $1 IS NULL OR a.id IN (SELECT pg_catalog.unnest(p.ids) "
+      "FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id "
+      "WHERE s.role = $1::pg_catalog.name) ORDER BY a.id",
+      1, args);
   LeaveInternal(&scope);
   CoreHolder<privacy_score::ResultTable>* rows = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
   const bool where_counts = ps_settings.where_counts;
@@ -223,8 +224,7 @@ Datum ps_choose_ngram_length(PG_FUNCTION_ARGS) {
 
 // analyze_relation(relation, attributes): forgets what is known of the sets and computes it again.
 Datum ps_analyze_relation(PG_FUNCTION_ARGS) {
-  if (PG_ARGISNULL(0))
-    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL")));
+  if (PG_ARGISNULL(0)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL")));
   const Oid relation = PG_GETARG_OID(0);
   RequireOwner(relation);
   Oid output;

@@ -96,24 +96,23 @@ int64 AbstractGuarded(Build build) {
   MemoryContext scratch = AllocSetContextCreate(old, "privacy_score statement", ALLOCSET_DEFAULT_SIZES);
   volatile int64 id = 0;
   MemoryContextSwitchTo(scratch);
-  PG_TRY();
-  {
-    id = DefineAbstraction(build());
-  }
-  PG_CATCH();
-  {
-    MemoryContextSwitchTo(scratch);
-    ErrorData* error = CopyErrorData();
-    if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN) {
-      MemoryContextSwitchTo(old);
-      PG_RE_THROW();
+  PG_TRY()
+    ;
+    { id = DefineAbstraction(build()); }
+    PG_CATCH();
+    {
+      MemoryContextSwitchTo(scratch);
+      ErrorData* error = CopyErrorData();
+      if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN) {
+        MemoryContextSwitchTo(old);
+        PG_RE_THROW();
+      }
+      FlushErrorState();
+      CountScoringError(error->message);
+      privacy_score::Statement unparsed;
+      unparsed.unparsed = true;
+      id = DefineAbstraction(unparsed);
     }
-    FlushErrorState();
-    CountScoringError(error->message);
-    privacy_score::Statement unparsed;
-    unparsed.unparsed = true;
-    id = DefineAbstraction(unparsed);
-  }
   PG_END_TRY();
   MemoryContextSwitchTo(old);
   MemoryContextDelete(scratch);
@@ -125,15 +124,14 @@ PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListIn
   const int64 id = counts ? AbstractGuarded([query] { return QueryStatement(query); }) : 0;
   PlannedStmt* plan = nullptr;
   ++depth;
-  PG_TRY();
-  {
-    plan = prev_planner ? prev_planner(query, text, options, parameters)
-                        : standard_planner(query, text, options, parameters);
-  }
-  PG_FINALLY();
-  {
-    --depth;
-  }
+  PG_TRY()
+    ;
+    {
+      plan = prev_planner ? prev_planner(query, text, options, parameters)
+                          : standard_planner(query, text, options, parameters);
+    }
+    PG_FINALLY();
+    { --depth; }
   PG_END_TRY();
   if (counts) Mark(plan, id);
   return plan;
@@ -158,34 +156,34 @@ void ps_executor_run(QueryDesc* query, ScanDirection direction, uint64 count, bo
   const bool before = inside_integrity_check;
   inside_integrity_check = before || HasIntegrityContext();
   ++depth;
-  PG_TRY();
-  {
-    if (prev_executor_run)
-      prev_executor_run(query, direction, count, once);
-    else
-      standard_ExecutorRun(query, direction, count, once);
-  }
-  PG_FINALLY();
-  {
-    inside_integrity_check = before;
-    --depth;
-  }
+  PG_TRY()
+    ;
+    {
+      if (prev_executor_run)
+        prev_executor_run(query, direction, count, once);
+      else
+        standard_ExecutorRun(query, direction, count, once);
+    }
+    PG_FINALLY();
+    {
+      inside_integrity_check = before;
+      --depth;
+    }
   PG_END_TRY();
 }
 
 void ps_executor_finish(QueryDesc* query) {
   ++depth;
-  PG_TRY();
-  {
-    if (prev_executor_finish)
-      prev_executor_finish(query);
-    else
-      standard_ExecutorFinish(query);
-  }
-  PG_FINALLY();
-  {
-    --depth;
-  }
+  PG_TRY()
+    ;
+    {
+      if (prev_executor_finish)
+        prev_executor_finish(query);
+      else
+        standard_ExecutorFinish(query);
+    }
+    PG_FINALLY();
+    { --depth; }
   PG_END_TRY();
 }
 
@@ -218,17 +216,18 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
   // EXECUTE, EXPLAIN, DECLARE and the like run what the client sent, not something within it.
   const bool nests = IsA(plan->utilityStmt, CallStmt) || IsA(plan->utilityStmt, DoStmt);
   if (nests) ++depth;
-  PG_TRY();
-  {
-    if (prev_utility)
-      prev_utility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
-    else
-      standard_ProcessUtility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
-  }
-  PG_FINALLY();
-  {
-    if (nests) --depth;
-  }
+  PG_TRY()
+    ;
+    {
+      if (prev_utility)
+        prev_utility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
+      else
+        standard_ProcessUtility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
+    }
+    PG_FINALLY();
+    {
+      if (nests) --depth;
+    }
   PG_END_TRY();
 }
 

@@ -141,38 +141,43 @@ bool WriteSession(const SessionText* text) {
                     9, args) != nullptr)
     return false;
   // The same stretch of a log may have been imported before, as another piece of its connection.
-  RunInternal("WITH old AS (DELETE FROM privacy_score.session WHERE role = $1::pg_catalog.name AND source = 'import' "
-              "AND (session = $9 OR pg_catalog.starts_with(session, $9 || '/')) "
-              "AND started = pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $4::pg_catalog.int8 * "
-              "pg_catalog.interval '1 microsecond' RETURNING id), "
-              "u AS (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls FROM old "
-              "JOIN privacy_score.session_part p ON p.session_id = old.id, "
-              "ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) x(id, run) GROUP BY x.id) "
-              "UPDATE privacy_score.abstraction a SET calls = a.calls - u.calls FROM u WHERE a.id = u.id",
-              9, args);
-  RunInternal("WITH s AS (INSERT INTO privacy_score.session (role, session, day, started, last_at, source, queries) "
-              "VALUES ($1::pg_catalog.name, $2, pg_catalog.date '2000-01-01' + $3::pg_catalog.int4, "
-              "pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $4::pg_catalog.int8 * pg_catalog.interval '1 microsecond', "
-              "pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $5::pg_catalog.int8 * pg_catalog.interval '1 microsecond', "
-              "'import', $6::pg_catalog.int8) RETURNING id) "
-              "INSERT INTO privacy_score.session_part (session_id, part, ids, runs) "
-              "SELECT s.id, 0, $7::pg_catalog.int8[], $8::pg_catalog.int8[] FROM s",
-              8, args);
-  RunInternal("UPDATE privacy_score.abstraction a SET calls = a.calls + u.calls, first_seen = LEAST(a.first_seen, u.at), "
-              "last_seen = GREATEST(a.last_seen, u.at) "
-              "FROM (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls, "
-              "pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $5::pg_catalog.int8 * pg_catalog.interval '1 microsecond' AS at "
-              "FROM ROWS FROM (pg_catalog.unnest($7::pg_catalog.int8[]), pg_catalog.unnest($8::pg_catalog.int8[])) x(id, run) "
-              "GROUP BY x.id) u WHERE a.id = u.id",
-              8, args);
+  RunInternal(
+      "WITH old AS (DELETE FROM privacy_score.session WHERE role = $1::pg_catalog.name AND source = 'import' "
+      "AND (session = $9 OR pg_catalog.starts_with(session, $9 || '/')) "
+      "AND started = pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $4::pg_catalog.int8 * "
+      "pg_catalog.interval '1 microsecond' RETURNING id), "
+      "u AS (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls FROM old "
+      "JOIN privacy_score.session_part p ON p.session_id = old.id, "
+      "ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) x(id, run) GROUP BY x.id) "
+      "UPDATE privacy_score.abstraction a SET calls = a.calls - u.calls FROM u WHERE a.id = u.id",
+      9, args);
+  RunInternal(
+      "WITH s AS (INSERT INTO privacy_score.session (role, session, day, started, last_at, source, queries) "
+      "VALUES ($1::pg_catalog.name, $2, pg_catalog.date '2000-01-01' + $3::pg_catalog.int4, "
+      "pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $4::pg_catalog.int8 * pg_catalog.interval '1 microsecond', "
+      "pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $5::pg_catalog.int8 * pg_catalog.interval '1 microsecond', "
+      "'import', $6::pg_catalog.int8) RETURNING id) "
+      "INSERT INTO privacy_score.session_part (session_id, part, ids, runs) "
+      "SELECT s.id, 0, $7::pg_catalog.int8[], $8::pg_catalog.int8[] FROM s",
+      8, args);
+  RunInternal(
+      "UPDATE privacy_score.abstraction a SET calls = a.calls + u.calls, first_seen = LEAST(a.first_seen, u.at), "
+      "last_seen = GREATEST(a.last_seen, u.at) "
+      "FROM (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls, "
+      "pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $5::pg_catalog.int8 * pg_catalog.interval '1 microsecond' AS "
+      "at "
+      "FROM ROWS FROM (pg_catalog.unnest($7::pg_catalog.int8[]), pg_catalog.unnest($8::pg_catalog.int8[])) x(id, run) "
+      "GROUP BY x.id) u WHERE a.id = u.id",
+      8, args);
   return true;
 }
 
 void WriteAbstraction(const char* id, const char* tokens) {
   const char* args[] = {id, tokens};
-  RunInternal("INSERT INTO privacy_score.abstraction (id, tokens, first_seen, last_seen) "
-              "VALUES ($1::pg_catalog.int8, $2::text[], 'infinity', '-infinity') ON CONFLICT DO NOTHING",
-              2, args);
+  RunInternal(
+      "INSERT INTO privacy_score.abstraction (id, tokens, first_seen, last_seen) "
+      "VALUES ($1::pg_catalog.int8, $2::text[], 'infinity', '-infinity') ON CONFLICT DO NOTHING",
+      2, args);
 }
 
 void WriteImport(Import* import) {

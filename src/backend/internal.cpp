@@ -36,8 +36,7 @@ void EnterInternal(InternalScope* scope, Oid user) {
                     errmsg("extension privacy_score is not in this database"),
                     errhint("Run CREATE EXTENSION privacy_score.")));
   GetUserIdAndSecContext(&scope->user, &scope->security_context);
-  SetUserIdAndSecContext(user,
-                         scope->security_context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+  SetUserIdAndSecContext(user, scope->security_context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
   scope->guc_nest_level = NewGUCNestLevel();
   set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
   if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
@@ -86,15 +85,14 @@ char* InternalValue(const char* sql, int nargs, const char* const* args) {
 
 char* TextOfOid(Oid value) { return psprintf("%u", value); }
 
-bool MayReadRole(Oid role) {
-  return role == GetUserId() || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
-}
+bool MayReadRole(Oid role) { return role == GetUserId() || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS); }
 
 Oid ReadableRole(const char* name) {
   const Oid role = get_role_oid(name, true);
   if (OidIsValid(role) ? MayReadRole(role) : has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS)) return role;
-  ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied for the history of role \"%s\"", name),
-                  errhint("A role reads its own history; pg_read_all_stats reads all.")));
+  ereport(ERROR,
+          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied for the history of role \"%s\"", name),
+           errhint("A role reads its own history; pg_read_all_stats reads all.")));
 }
 
 char* CanonicalRelationName(Oid relation) {

@@ -2,8 +2,8 @@
  * internal.hpp - reading and writing the extension's own tables on behalf of any role.
  *
  * Functions that anybody may call check the caller's rights first, then enter an internal scope: the owner of the
- * extension, search_path pg_catalog, SPI connected, statements not counted. Leaving it restores all three; an error restores them too, because
- * the server resets user and settings when it aborts the (sub)transaction.
+ * extension, search_path pg_catalog, SPI connected, statements not counted. Leaving it restores all three; an error
+ * restores them too, because the server resets user and settings when it aborts the (sub)transaction.
  */
 #pragma once
 

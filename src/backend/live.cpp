@@ -1,8 +1,8 @@
 /*
  * live.cpp - the watched session of this backend (see live.hpp).
  *
- * The scorer is a C++ object that lives as long as the process; it is touched only inside CallCore. The session lives in
- * shared memory (shared_state.hpp) and belongs to this backend until it is closed.
+ * The scorer is a C++ object that lives as long as the process; it is touched only inside CallCore. The session lives
+ * in shared memory (shared_state.hpp) and belongs to this backend until it is closed.
  */
 #include "live.hpp"
 
@@ -358,8 +358,7 @@ bool RoleIsWatched(Oid role, const char** reason) {
   SysScanDesc scan = systable_beginscan(relation, InvalidOid, false, nullptr, 1, &key);
   for (HeapTuple tuple = systable_getnext(scan); HeapTupleIsValid(tuple) && !others; tuple = systable_getnext(scan)) {
     bool null_provider, null_label;
-    const Datum provider =
-        heap_getattr(tuple, Anum_pg_shseclabel_provider, RelationGetDescr(relation), &null_provider);
+    const Datum provider = heap_getattr(tuple, Anum_pg_shseclabel_provider, RelationGetDescr(relation), &null_provider);
     const Datum value = heap_getattr(tuple, Anum_pg_shseclabel_label, RelationGetDescr(relation), &null_label);
     others = !null_provider && !null_label && strcmp(TextDatumGetCString(provider), "privacy_score") == 0 &&
              strcmp(TextDatumGetCString(value), "watched") == 0;

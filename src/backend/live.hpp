@@ -1,9 +1,9 @@
 /*
  * live.hpp - the watched session of this backend.
  *
- * The hooks (hooks.cpp) ask Watching(), turn a query into an abstraction with DefineAbstraction() when it is planned, and
- * call RecordEvent() each time it is executed. This file keeps the backend's scorer, its session in shared memory, and
- * the announcements that wake the worker.
+ * The hooks (hooks.cpp) ask Watching(), turn a query into an abstraction with DefineAbstraction() when it is planned,
+ * and call RecordEvent() each time it is executed. This file keeps the backend's scorer, its session in shared memory,
+ * and the announcements that wake the worker.
  */
 #pragma once
 

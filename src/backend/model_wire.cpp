@@ -27,7 +27,8 @@ const char* const kBaselineSections[] = {
 // A rate just computed goes before a stored one.
 const char* const kRates =
     "SELECT DISTINCT ON (1, 2) relation_name, attributes, rate FROM ("
-    "SELECT r.relation_name, pg_catalog.array_to_string(r.attributes, pg_catalog.chr(1)) AS attributes, r.rate, 1 AS source "
+    "SELECT r.relation_name, pg_catalog.array_to_string(r.attributes, pg_catalog.chr(1)) AS attributes, r.rate, 1 AS "
+    "source "
     "FROM privacy_score.rate r "
     "UNION ALL SELECT c.relation_name, c.attributes, c.rate, 0 FROM ROWS FROM (pg_catalog.unnest($1::text[]), "
     "pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::pg_catalog.float8[])) c(relation_name, attributes, rate)) x "

@@ -1,8 +1,8 @@
 /*
  * module.cpp - what happens when the library is loaded. Start reading here.
  *
- * Preloaded by the postmaster it watches: shared memory, hooks, callbacks. Loaded later, by the first call of one of its
- * functions, it only computes.
+ * Preloaded by the postmaster it watches: shared memory, hooks, callbacks. Loaded later, by the first call of one of
+ * its functions, it only computes.
  */
 extern "C" {
 #include "postgres.h"

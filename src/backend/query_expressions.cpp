@@ -204,7 +204,8 @@ void AddLeftSides(Scope* scope, ExprList* list, Node* test) {
   ListCell* cell;
   switch (nodeTag(test)) {
     case T_BoolExpr:
-      foreach (cell, reinterpret_cast<BoolExpr*>(test)->args) AddLeftSides(scope, list, static_cast<Node*>(lfirst(cell)));
+      foreach (cell, reinterpret_cast<BoolExpr*>(test)->args)
+        AddLeftSides(scope, list, static_cast<Node*>(lfirst(cell)));
       return;
     case T_OpExpr:
       AddExpr(scope, list, static_cast<Node*>(linitial(reinterpret_cast<OpExpr*>(test)->args)));
@@ -267,7 +268,8 @@ ps::Expr* BuildParam(Scope* scope, const Param* param) {
 }
 
 ps::Expr* BuildOperator(Scope* scope, OpExpr* op) {
-  if (list_length(op->args) != 2 || !IsEqualityOperator(op->opno)) return BuildOther(scope, reinterpret_cast<Node*>(op));
+  if (list_length(op->args) != 2 || !IsEqualityOperator(op->opno))
+    return BuildOther(scope, reinterpret_cast<Node*>(op));
   ps::Expr* expr = NewExpr(scope, ps::ExprKind::kEquality);
   expr->args.Add(BuildExpr(scope, static_cast<Node*>(linitial(op->args))));
   expr->args.Add(BuildExpr(scope, static_cast<Node*>(lsecond(op->args))));

@@ -78,8 +78,7 @@ Bitmapset* TargetArgument(FunctionCallInfo fcinfo, int index, Oid relation) {
 }
 
 Oid RelationArgument(FunctionCallInfo fcinfo) {
-  if (PG_ARGISNULL(0))
-    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL")));
+  if (PG_ARGISNULL(0)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL")));
   RequireReadable(PG_GETARG_OID(0));
   return PG_GETARG_OID(0);
 }
@@ -98,7 +97,9 @@ Bitmapset* ColumnsOf(Oid relation) {
   return set;
 }
 
-const char* ColumnName(Oid relation, int number) { return get_attname(relation, static_cast<AttrNumber>(number), false); }
+const char* ColumnName(Oid relation, int number) {
+  return get_attname(relation, static_cast<AttrNumber>(number), false);
+}
 
 // Entropies of the single columns and pairs of a relation, as plain arrays in SPI's caller's context.
 struct RelationEntropies {
@@ -153,8 +154,7 @@ privacy_score::AttributeEntropies EntropiesOf(const RelationEntropies* all) {
 // discrimination_rate(relation, attribute, target)
 Datum ps_discrimination_rate(PG_FUNCTION_ARGS) {
   const Oid relation = RelationArgument(fcinfo);
-  if (PG_ARGISNULL(1))
-    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("attribute must not be NULL")));
+  if (PG_ARGISNULL(1)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("attribute must not be NULL")));
   Bitmapset* attribute = bms_make_singleton(RequireAttribute(relation, NameStr(*PG_GETARG_NAME(1))));
   Bitmapset* target = TargetArgument(fcinfo, 2, relation);
   Connect();
@@ -166,8 +166,7 @@ Datum ps_discrimination_rate(PG_FUNCTION_ARGS) {
 // combined_discrimination_rate(relation, attributes, target)
 Datum ps_combined_discrimination_rate(PG_FUNCTION_ARGS) {
   const Oid relation = RelationArgument(fcinfo);
-  if (PG_ARGISNULL(1))
-    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("attributes must not be NULL")));
+  if (PG_ARGISNULL(1)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("attributes must not be NULL")));
   Bitmapset* attributes = AttributesOf(relation, PG_GETARG_ARRAYTYPE_P(1), "attributes");
   Bitmapset* target = TargetArgument(fcinfo, 2, relation);
   Connect();
@@ -212,8 +211,7 @@ Datum ps_attribute_relationships(PG_FUNCTION_ARGS) {
   const RelationEntropies all = MeasurePairs(relation);
   auto* rows = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
   CallCoreOrRaise([&] {
-    rows->Reset(new privacy_score::ResultTable(privacy_score::AttributeRelationships(
-        EntropiesOf(&all), tolerance)));
+    rows->Reset(new privacy_score::ResultTable(privacy_score::AttributeRelationships(EntropiesOf(&all), tolerance)));
   });
   PutResult(fcinfo, *rows->object);
   return Datum(0);
@@ -225,16 +223,12 @@ Datum ps_attribute_relationships_dot(PG_FUNCTION_ARGS) {
   const char* name = CanonicalRelationName(relation);
   const RelationEntropies all = MeasurePairs(relation);
   auto* text = NewCoreHolder<std::string>(CurrentMemoryContext);
-  CallCoreOrRaise([&] {
-    text->Reset(new std::string(privacy_score::RelationshipsDot(EntropiesOf(&all), name)));
-  });
+  CallCoreOrRaise([&] { text->Reset(new std::string(privacy_score::RelationshipsDot(EntropiesOf(&all), name))); });
   PG_RETURN_TEXT_P(cstring_to_text_with_len(text->object->data(), static_cast<int>(text->object->size())));
 }
 
 // query_identification(sql)
-Datum ps_query_identification(PG_FUNCTION_ARGS) {
-  PG_RETURN_FLOAT8(QueryRate(RevealedByText(PG_GETARG_TEXT_PP(0))));
-}
+Datum ps_query_identification(PG_FUNCTION_ARGS) { PG_RETURN_FLOAT8(QueryRate(RevealedByText(PG_GETARG_TEXT_PP(0)))); }
 
 // compare_queries(sql1, sql2)
 Datum ps_compare_queries(PG_FUNCTION_ARGS) {

@@ -93,16 +93,17 @@ void StoreRate(Oid relation, const char* name, const char* attributes, const Bit
   for (int attribute = -1; (attribute = bms_next_member(subject, attribute)) >= 0;)
     appendStringInfo(&columns, "%s%s", columns.len > 0 ? "," : "",
                      quote_identifier(get_attname(relation, static_cast<AttrNumber>(attribute), false)));
-  const char* args[] = {name, attributes, columns.data, psprintf("%.17g", rate), psprintf(INT64_FORMAT, rows),
-                        TextOfOid(relation)};
-  RunInternal("INSERT INTO privacy_score.rate (relation_name, attributes, subject, rate, rows, modifications) "
-              "VALUES ($1, pg_catalog.string_to_array($2, pg_catalog.chr(1)), $3, $4::pg_catalog.float8, "
-              "$5::pg_catalog.int8, pg_catalog.pg_stat_get_tuples_inserted($6::pg_catalog.oid) + "
-              "pg_catalog.pg_stat_get_tuples_updated($6::pg_catalog.oid) + "
-              "pg_catalog.pg_stat_get_tuples_deleted($6::pg_catalog.oid)) "
-              "ON CONFLICT (relation_name, attributes) DO UPDATE SET subject = EXCLUDED.subject, rate = EXCLUDED.rate, "
-              "rows = EXCLUDED.rows, modifications = EXCLUDED.modifications, computed_at = pg_catalog.now()",
-              6, args);
+  const char* args[] = {
+      name, attributes, columns.data, psprintf("%.17g", rate), psprintf(INT64_FORMAT, rows), TextOfOid(relation)};
+  RunInternal(
+      "INSERT INTO privacy_score.rate (relation_name, attributes, subject, rate, rows, modifications) "
+      "VALUES ($1, pg_catalog.string_to_array($2, pg_catalog.chr(1)), $3, $4::pg_catalog.float8, "
+      "$5::pg_catalog.int8, pg_catalog.pg_stat_get_tuples_inserted($6::pg_catalog.oid) + "
+      "pg_catalog.pg_stat_get_tuples_updated($6::pg_catalog.oid) + "
+      "pg_catalog.pg_stat_get_tuples_deleted($6::pg_catalog.oid)) "
+      "ON CONFLICT (relation_name, attributes) DO UPDATE SET subject = EXCLUDED.subject, rate = EXCLUDED.rate, "
+      "rows = EXCLUDED.rows, modifications = EXCLUDED.modifications, computed_at = pg_catalog.now()",
+      6, args);
 }
 
 }  // namespace
@@ -152,8 +153,8 @@ Bitmapset* SubjectOf(Oid relation) {
   InternalScope scope;
   EnterInternal(&scope);
   const char* args[] = {TextOfOid(relation)};
-  const char* text = InternalValue("SELECT pg_catalog.array_to_string(privacy_score.subject_attributes($1::pg_catalog.oid), ',')",
-                                   1, args);
+  const char* text = InternalValue(
+      "SELECT pg_catalog.array_to_string(privacy_score.subject_attributes($1::pg_catalog.oid), ',')", 1, args);
   LeaveInternal(&scope);
   Bitmapset* subject = nullptr;
   while (text != nullptr && *text != '\0') {

@@ -1,9 +1,9 @@
 /*
  * relation_rates.hpp - discrimination rates of one relation, computed from its rows.
  *
- * The one interface behind which rates are computed: sets of attribute numbers in, entropies in bits out. Today each set
- * is one GROUP BY whose class sizes are counted by the server, so memory is bounded by work_mem and it may spill; the
- * cost is one pass over the relation a set. Queries run as the current user: callers decide whose rights count.
+ * The one interface behind which rates are computed: sets of attribute numbers in, entropies in bits out. Today each
+ * set is one GROUP BY whose class sizes are counted by the server, so memory is bounded by work_mem and it may spill;
+ * the cost is one pass over the relation a set. Queries run as the current user: callers decide whose rights count.
  */
 #pragma once
 

@@ -30,9 +30,10 @@ const config_enum_entry kPrincipals[] = {{"session_user", static_cast<int>(Princ
 const config_enum_entry kCountings[] = {{"set", static_cast<int>(privacy_score::ScoreSettings::kSet), false},
                                         {"multiset", static_cast<int>(privacy_score::ScoreSettings::kMultiset), false},
                                         {nullptr, 0, false}};
-const config_enum_entry kCompares[] = {{"positionwise", static_cast<int>(privacy_score::ScoreSettings::kPositionwise), false},
-                                       {"union", static_cast<int>(privacy_score::ScoreSettings::kUnion), false},
-                                       {nullptr, 0, false}};
+const config_enum_entry kCompares[] = {
+    {"positionwise", static_cast<int>(privacy_score::ScoreSettings::kPositionwise), false},
+    {"union", static_cast<int>(privacy_score::ScoreSettings::kUnion), false},
+    {nullptr, 0, false}};
 
 constexpr double kUnset = -1.0;
 constexpr double kLargest = 1e12;
@@ -59,10 +60,11 @@ void DefineReal(const char* name, const char* summary, const char* detail, doubl
 }
 
 void DefineWatching() {
-  DefineEnum("privacy_score.mode", "What happens to statements of watched roles.",
-             "observe records and scores; warn also sends a warning when a limit is passed; enforce does as warn in this "
-             "version, which refuses nothing; off does nothing.",
-             &ps_settings.mode, static_cast<int>(WatchMode::kObserve), kModes);
+  DefineEnum(
+      "privacy_score.mode", "What happens to statements of watched roles.",
+      "observe records and scores; warn also sends a warning when a limit is passed; enforce does as warn in this "
+      "version, which refuses nothing; off does nothing.",
+      &ps_settings.mode, static_cast<int>(WatchMode::kObserve), kModes);
   DefineEnum("privacy_score.track", "Which statements count.",
              "all counts statements within functions too; top only those that the client sends.", &ps_settings.track,
              static_cast<int>(TrackLevel::kAll), kTracks);
@@ -80,8 +82,8 @@ void DefineWatching() {
   ps_settings.max_memory = 64 * 1024;
   if (process_shared_preload_libraries_in_progress)
     DefineInt("privacy_score.max_memory", "Shared memory for sessions, history not yet written and models.",
-            "When it is full, events are counted as dropped in stat_info.", &ps_settings.max_memory, 64 * 1024,
-            2 * 1024, MAX_KILOBYTES, PGC_POSTMASTER, GUC_UNIT_KB);
+              "When it is full, events are counted as dropped in stat_info.", &ps_settings.max_memory, 64 * 1024,
+              2 * 1024, MAX_KILOBYTES, PGC_POSTMASTER, GUC_UNIT_KB);
   DefineInt("privacy_score.history_retention", "Days for which history is kept; 0 keeps it for ever.",
             "Baselines are not affected.", &ps_settings.history_retention, 0, 0, 36500, PGC_SIGHUP, 0);
 }
@@ -94,8 +96,8 @@ void DefineScoring() {
   DefineEnum("privacy_score.compare", "How two n-grams are compared.",
              "positionwise sums over the positions; union compares all columns of the one with all of the other.",
              &ps_settings.compare, static_cast<int>(privacy_score::ScoreSettings::kPositionwise), kCompares);
-  DefineBool("privacy_score.where_counts", "Counts columns in filters as revealed.", nullptr,
-             &ps_settings.where_counts, true);
+  DefineBool("privacy_score.where_counts", "Counts columns in filters as revealed.", nullptr, &ps_settings.where_counts,
+             true);
   DefineBool("privacy_score.pad", "Pads a session in front, so that a short session still has n-grams.", nullptr,
              &ps_settings.pad, true);
   DefineReal("privacy_score.alpha", "Share of the discrimination rate in the score; the rest is surprise.",

@@ -1,16 +1,16 @@
 /*
  * shared_state.hpp - what backends and workers share: live sessions, history not yet written, models.
  *
- * Layout. One fixed area of max_memory holds a header, a table of databases and a DSA area for the rest; it never grows.
- * A database slot has a list of sessions; a session has the events that its backend appended (chunks of run-length
- * encoded abstraction ids) and the definitions of abstractions that it met. The worker of the database writes them to
- * tables and frees them.
+ * Layout. One fixed area of max_memory holds a header, a table of databases and a DSA area for the rest; it never
+ * grows. A database slot has a list of sessions; a session has the events that its backend appended (chunks of
+ * run-length encoded abstraction ids) and the definitions of abstractions that it met. The worker of the database
+ * writes them to tables and frees them.
  *
  * Locks. `header->lock` guards the table of databases (taken exclusively only to add one). `DatabaseSlot::lock` guards
- * the slot's fields, its list of sessions and the lists of missing rates; a session is freed only under it, exclusively.
- * The lists of a session are freed under it, exclusively, too.
- * `LiveSession::mutex` guards the fields of one session; only its own backend, the worker and readers of views take it,
- * for a few stores, and nothing is allocated or raised under it. Order: header, slot, session.
+ * the slot's fields, its list of sessions and the lists of missing rates; a session is freed only under it,
+ * exclusively. The lists of a session are freed under it, exclusively, too. `LiveSession::mutex` guards the fields of
+ * one session; only its own backend, the worker and readers of views take it, for a few stores, and nothing is
+ * allocated or raised under it. Order: header, slot, session.
  *
  * Lifetime. A backend owns its session until it marks it closed; then the worker owns it. An open list of chunks is
  * sealed by the worker (moved to `sealed` under the mutex), is immutable from then on, is written in a transaction, and
@@ -107,9 +107,9 @@ struct LiveSession {
   privacy_score::ScoreSettings settings;
   SessionLimits limits;
   bool warn;
-  uint64 model_version;  // the model that the summary was computed with
-  double day_score;      // of the role and day, as of the last flush; -1 unknown
-  uint32 alerted;        // AlertKind bits
+  uint64 model_version;               // the model that the summary was computed with
+  double day_score;                   // of the role and day, as of the last flush; -1 unknown
+  uint32 alerted;                     // AlertKind bits
   PassedLimit unwarned[kAlertKinds];  // raised by the worker in warn mode: the client hears of them with its next event
   int32 unwarned_count;
   PendingHistory open, sealed;

@@ -50,8 +50,9 @@ Datum PendingTokens(const PendingHistory* history, int64 id) {
       for (int32 from = 0; from <= definition->length;) {
         int32 to = from;
         while (to < definition->length && definition->tokens[to] != kTokenEnd) ++to;
-        tokens = accumArrayResult(tokens, PointerGetDatum(cstring_to_text_with_len(definition->tokens + from, to - from)),
-                                  false, TEXTOID, CurrentMemoryContext);
+        tokens =
+            accumArrayResult(tokens, PointerGetDatum(cstring_to_text_with_len(definition->tokens + from, to - from)),
+                             false, TEXTOID, CurrentMemoryContext);
         from = to + 1;
       }
       return makeArrayResult(tokens, CurrentMemoryContext);

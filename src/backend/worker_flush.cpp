@@ -2,7 +2,8 @@
  * worker_flush.cpp - history from shared memory to tables.
  *
  * Sealing, writing and freeing follow the rules of shared_state.hpp: what is sealed does not change, is written in one
- * transaction for all sessions, and is freed after the commit. Parts are numbered, so writing one twice changes nothing.
+ * transaction for all sessions, and is freed after the commit. Parts are numbered, so writing one twice changes
+ * nothing.
  */
 #include "worker.hpp"
 
@@ -46,8 +47,7 @@ bool Seal(dsa_pointer pointer, FlushItem* item) {
 }
 
 void Execute(const char* sql, int nargs, Oid* types, Datum* values) {
-  if (SPI_execute_with_args(sql, nargs, types, values, nullptr, false, 0) < 0)
-    elog(ERROR, "could not write history");
+  if (SPI_execute_with_args(sql, nargs, types, values, nullptr, false, 0) < 0) elog(ERROR, "could not write history");
 }
 
 void WriteDefinitions(const FlushItem* item) {
@@ -58,16 +58,16 @@ void WriteDefinitions(const FlushItem* item) {
     for (int32 from = 0; from <= definition->length;) {
       int32 to = from;
       while (to < definition->length && definition->tokens[to] != kTokenEnd) ++to;
-      tokens = accumArrayResult(
-          tokens, PointerGetDatum(cstring_to_text_with_len(definition->tokens + from, to - from)), false, TEXTOID,
-          CurrentMemoryContext);
+      tokens = accumArrayResult(tokens, PointerGetDatum(cstring_to_text_with_len(definition->tokens + from, to - from)),
+                                false, TEXTOID, CurrentMemoryContext);
       from = to + 1;
     }
     Datum values[] = {Int64GetDatum(definition->id), makeArrayResult(tokens, CurrentMemoryContext),
                       TimestampTzGetDatum(item->copy.last_at)};
-    Execute("INSERT INTO privacy_score.abstraction (id, tokens, first_seen, last_seen) VALUES ($1, $2, $3, $3) "
-            "ON CONFLICT DO NOTHING",
-            3, types, values);
+    Execute(
+        "INSERT INTO privacy_score.abstraction (id, tokens, first_seen, last_seen) VALUES ($1, $2, $3, $3) "
+        "ON CONFLICT DO NOTHING",
+        3, types, values);
     at = definition->next;
   }
 }
@@ -102,10 +102,11 @@ int64 WriteSessionRow(const FlushItem* item, int64 queries) {
                     TimestampTzGetDatum(item->copy.started),
                     TimestampTzGetDatum(item->copy.last_at),
                     Int64GetDatum(queries)};
-  Execute("INSERT INTO privacy_score.session AS s (role, session, day, started, last_at, source, queries) "
-          "VALUES ($1, $2, $3, $4, $5, 'live', $6) ON CONFLICT (role, session, started) "
-          "DO UPDATE SET last_at = EXCLUDED.last_at, queries = EXCLUDED.queries RETURNING s.id",
-          6, types, values);
+  Execute(
+      "INSERT INTO privacy_score.session AS s (role, session, day, started, last_at, source, queries) "
+      "VALUES ($1, $2, $3, $4, $5, 'live', $6) ON CONFLICT (role, session, started) "
+      "DO UPDATE SET last_at = EXCLUDED.last_at, queries = EXCLUDED.queries RETURNING s.id",
+      6, types, values);
   bool null;
   return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
 }
@@ -119,15 +120,17 @@ void WriteEvents(FlushItem* item) {
   item->row_id = WriteSessionRow(item, item->copy.flushed_queries + item->events);
   Oid types[] = {INT8OID, INT4OID, INT8ARRAYOID, INT8ARRAYOID};
   Datum values[] = {Int64GetDatum(item->row_id), Int32GetDatum(item->copy.next_part), ids, runs};
-  Execute("INSERT INTO privacy_score.session_part (session_id, part, ids, runs) VALUES ($1, $2, $3, $4) "
-          "ON CONFLICT DO NOTHING",
-          4, types, values);
+  Execute(
+      "INSERT INTO privacy_score.session_part (session_id, part, ids, runs) VALUES ($1, $2, $3, $4) "
+      "ON CONFLICT DO NOTHING",
+      4, types, values);
   Oid call_types[] = {INT8ARRAYOID, INT8ARRAYOID, TIMESTAMPTZOID};
   Datum calls[] = {ids, runs, TimestampTzGetDatum(item->copy.last_at)};
-  Execute("UPDATE privacy_score.abstraction a SET calls = a.calls + u.calls, last_seen = GREATEST(a.last_seen, $3) "
-          "FROM (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls FROM ROWS FROM (pg_catalog.unnest($1), "
-          "pg_catalog.unnest($2)) x(id, run) GROUP BY x.id) u WHERE a.id = u.id",
-          3, call_types, calls);
+  Execute(
+      "UPDATE privacy_score.abstraction a SET calls = a.calls + u.calls, last_seen = GREATEST(a.last_seen, $3) "
+      "FROM (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls FROM ROWS FROM (pg_catalog.unnest($1), "
+      "pg_catalog.unnest($2)) x(id, run) GROUP BY x.id) u WHERE a.id = u.id",
+      3, call_types, calls);
 }
 
 // Rows and notifications; a payload longer than NOTIFY allows goes without its detail.
@@ -143,15 +146,16 @@ void WriteAlerts(const FlushItem* item) {
                       Float8GetDatum(alert->score),
                       Float8GetDatum(alert->limit),
                       PointerGetDatum(cstring_to_text_with_len(alert->detail, alert->length))};
-    Execute("WITH a AS (INSERT INTO privacy_score.alert (at, role, session, kind, score, alert_limit, detail) "
-            "VALUES ($1, $2, $3, $4, $5, $6, $7::pg_catalog.jsonb) RETURNING *), "
-            "j AS (SELECT pg_catalog.jsonb_build_object('version', 1, 'id', a.id, 'at', a.at, 'role', a.role, "
-            "'session', a.session, 'kind', a.kind, 'score', a.score, 'alert_limit', a.alert_limit, "
-            "'blocked', a.blocked) AS brief, a.detail FROM a) "
-            "SELECT pg_catalog.pg_notify('privacy_score_alert', CASE WHEN pg_catalog.octet_length("
-            "(j.brief || pg_catalog.jsonb_build_object('detail', j.detail))::text) < 7900 "
-            "THEN (j.brief || pg_catalog.jsonb_build_object('detail', j.detail))::text ELSE j.brief::text END) FROM j",
-            7, types, values);
+    Execute(
+        "WITH a AS (INSERT INTO privacy_score.alert (at, role, session, kind, score, alert_limit, detail) "
+        "VALUES ($1, $2, $3, $4, $5, $6, $7::pg_catalog.jsonb) RETURNING *), "
+        "j AS (SELECT pg_catalog.jsonb_build_object('version', 1, 'id', a.id, 'at', a.at, 'role', a.role, "
+        "'session', a.session, 'kind', a.kind, 'score', a.score, 'alert_limit', a.alert_limit, "
+        "'blocked', a.blocked) AS brief, a.detail FROM a) "
+        "SELECT pg_catalog.pg_notify('privacy_score_alert', CASE WHEN pg_catalog.octet_length("
+        "(j.brief || pg_catalog.jsonb_build_object('detail', j.detail))::text) < 7900 "
+        "THEN (j.brief || pg_catalog.jsonb_build_object('detail', j.detail))::text ELSE j.brief::text END) FROM j",
+        7, types, values);
     at = alert->next;
   }
 }

@@ -82,9 +82,10 @@ StringInfoData TakeMissing(DatabaseSlot* slot) {
 
 bool IsStored(const char* relation, const char* attributes) {
   const char* args[] = {relation, attributes};
-  return InternalValue("SELECT 1 FROM privacy_score.rate WHERE relation_name = $1 AND attributes = "
-                       "pg_catalog.string_to_array($2, pg_catalog.chr(1))",
-                       2, args) != nullptr;
+  return InternalValue(
+             "SELECT 1 FROM privacy_score.rate WHERE relation_name = $1 AND attributes = "
+             "pg_catalog.string_to_array($2, pg_catalog.chr(1))",
+             2, args) != nullptr;
 }
 
 // Computes one rate in a subtransaction, so that a column that cannot be read does not stop the others. False when the
@@ -95,28 +96,29 @@ bool ComputeGuarded(ComputedRates* computed, const char* relation, const char* a
   volatile bool settled = true;
   BeginInternalSubTransaction(nullptr);
   MemoryContextSwitchTo(context);
-  PG_TRY();
-  {
-    if (!IsStored(relation, attributes)) ComputeMissingRate(computed, relation, attributes);
-    ReleaseCurrentSubTransaction();
-    MemoryContextSwitchTo(context);
-    CurrentResourceOwner = owner;
-  }
-  PG_CATCH();
-  {
-    MemoryContextSwitchTo(context);
-    ErrorData* error = CopyErrorData();
-    if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN) PG_RE_THROW();
-    FlushErrorState();
-    RollbackAndReleaseCurrentSubTransaction();
-    MemoryContextSwitchTo(context);
-    CurrentResourceOwner = owner;
-    settled = error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE;
-    if (settled) {
-      pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
-      ereport(LOG, (errmsg("could not compute a discrimination rate of relation %s: %s", relation, error->message)));
+  PG_TRY()
+    ;
+    {
+      if (!IsStored(relation, attributes)) ComputeMissingRate(computed, relation, attributes);
+      ReleaseCurrentSubTransaction();
+      MemoryContextSwitchTo(context);
+      CurrentResourceOwner = owner;
     }
-  }
+    PG_CATCH();
+    {
+      MemoryContextSwitchTo(context);
+      ErrorData* error = CopyErrorData();
+      if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN) PG_RE_THROW();
+      FlushErrorState();
+      RollbackAndReleaseCurrentSubTransaction();
+      MemoryContextSwitchTo(context);
+      CurrentResourceOwner = owner;
+      settled = error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE;
+      if (settled) {
+        pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
+        ereport(LOG, (errmsg("could not compute a discrimination rate of relation %s: %s", relation, error->message)));
+      }
+    }
   PG_END_TRY();
   return settled;
 }
@@ -147,7 +149,7 @@ struct Rescored {
   privacy_score::SessionSummary summary;
   std::vector<std::string> missing;
   std::string explanation = "{}";  // of that n-gram
-  double largest = 0;  // score of one n-gram
+  double largest = 0;              // score of one n-gram
 };
 
 // Scores a session from its history, as its own backend would with this model.
@@ -155,14 +157,15 @@ void RescoreFromHistory(const LiveSession* session, const StringInfoData* model,
   StringInfoData wire;
   initStringInfo(&wire);
   const char* args[] = {psprintf(INT64_FORMAT, session->row_id)};
+  AppendQuery(
+      &wire,
+      "SELECT a.id, t FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t WHERE a.id IN "
+      "(SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session_part p WHERE p.session_id = $1::pg_catalog.int8)"
+      " ORDER BY a.id, t",
+      1, args);
   AppendQuery(&wire,
-              "SELECT a.id, t FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t WHERE a.id IN "
-              "(SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session_part p WHERE p.session_id = $1::pg_catalog.int8)"
-              " ORDER BY a.id, t",
+              "SELECT ids, runs FROM privacy_score.session_part WHERE session_id = $1::pg_catalog.int8 ORDER BY part",
               1, args);
-  AppendQuery(&wire,
-              "SELECT ids, runs FROM privacy_score.session_part WHERE session_id = $1::pg_catalog.int8 ORDER BY part", 1,
-              args);
   const bool done = CallCore(error, [&] {
     using namespace privacy_score;
     LiveScorer scorer(NameStr(session->role_name), session->settings);
@@ -199,8 +202,8 @@ void CorrectScore(DatabaseSlot* slot, dsa_pointer pointer, const StringInfoData*
   SpinLockRelease(&session->mutex);
   const uint64 version = pg_atomic_read_u64(&slot->model_version);
   // Rates alone change only what rested on bounds; baselines and declarations change every score.
-  const bool outdated = before.summary.estimated ? before.model_version < version
-                                                 : before.model_version < slot->definitions_version;
+  const bool outdated =
+      before.summary.estimated ? before.model_version < version : before.model_version < slot->definitions_version;
   if (before.row_id == 0 || !outdated || before.flushed_queries != before.summary.queries) return;
   CoreHolder<Rescored>* result = NewCoreHolder<Rescored>(CurrentMemoryContext);
   CallCoreOrRaise([&] { result->Reset(new Rescored()); });
@@ -234,7 +237,8 @@ double DayScore(const LiveSession* session) {
   BeginWork(&work);
   const char* args[] = {NameStr(session->role_name), psprintf("%d", session->day)};
   const char* text = InternalValue(
-      "SELECT s.score FROM privacy_score.score($1::pg_catalog.name, pg_catalog.date '2000-01-01' + $2::pg_catalog.int4, "
+      "SELECT s.score FROM privacy_score.score($1::pg_catalog.name, pg_catalog.date '2000-01-01' + "
+      "$2::pg_catalog.int4, "
       "pg_catalog.date '2000-01-01' + $2::pg_catalog.int4) s",
       2, args);
   const double score = text == nullptr ? -1 : strtod(text, nullptr);
@@ -250,8 +254,9 @@ void PublishModel(DatabaseSlot* slot) {
   WorkTransaction work;
   BeginWork(&work);
   if (!RecoveryInProgress())
-    RunInternal("DELETE FROM privacy_score.rate r USING privacy_score.model_relation m WHERE m.name = r.relation_name "
-                "AND privacy_score.rate_is_stale(m.relation, r.rows, r.modifications)");
+    RunInternal(
+        "DELETE FROM privacy_score.rate r USING privacy_score.model_relation m WHERE m.name = r.relation_name "
+        "AND privacy_score.rate_is_stale(m.relation, r.rows, r.modifications)");
   const int rates_at = AppendModel(&wire, ModelScope::kBaselines, nullptr);
   EndWork(&work);
   if (!SameModel(slot, &wire)) Replace(slot, &wire, rates_at);

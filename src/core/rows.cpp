@@ -56,8 +56,7 @@ std::vector<Row> WireReader::Section(std::uint32_t columns) {
   return rows;
 }
 
-void WireWriter::Section(std::uint32_t columns,
-                         const std::vector<std::vector<std::optional<std::string>>>& rows) {
+void WireWriter::Section(std::uint32_t columns, const std::vector<std::vector<std::optional<std::string>>>& rows) {
   PutNumber<std::uint32_t>(bytes_, columns);
   PutNumber<std::uint32_t>(bytes_, static_cast<std::uint32_t>(rows.size()));
   for (const auto& row : rows) {

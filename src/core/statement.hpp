@@ -41,21 +41,21 @@ struct Relation {
   std::string_view name;      // qualified; as written when it did not resolve
   ArenaList<Column> columns;  // live columns in order; of an unresolved relation the columns that were mentioned
   ArenaList<Key> keys;
-  bool catalog = false;       // pg_catalog, information_schema, pg_toast and our own schema: never in an abstraction
-  bool own = false;           // owned by the role that runs the statement: a join with it is a filter
+  bool catalog = false;  // pg_catalog, information_schema, pg_toast and our own schema: never in an abstraction
+  bool own = false;      // owned by the role that runs the statement: a join with it is a filter
 };
 
 enum class ExprKind {
-  kConstant,    // literal, parameter: reveals nothing
-  kColumn,      // column `column` of FROM item `range` of the query `levels_up` levels out
-  kWholeRow,    // all columns of that FROM item; also ctid of a base relation
-  kOutput,      // output column `column` of this query; only in order_by of a query with arms
-  kAggregate,   // function(args) with filter and order
-  kWindow,      // window function or aggregate with OVER; the window clause itself is in Query::windows
-  kSubquery,    // a subquery in an expression, see SubqueryUse; args hold the left side of IN and ANY
-  kEquality,    // exactly two args joined by an operator named =
-  kAnd,         // args all hold
-  kOther        // anything else (OR, NOT, functions, CASE, casts, arrays, rows): only its args matter
+  kConstant,   // literal, parameter: reveals nothing
+  kColumn,     // column `column` of FROM item `range` of the query `levels_up` levels out
+  kWholeRow,   // all columns of that FROM item; also ctid of a base relation
+  kOutput,     // output column `column` of this query; only in order_by of a query with arms
+  kAggregate,  // function(args) with filter and order
+  kWindow,     // window function or aggregate with OVER; the window clause itself is in Query::windows
+  kSubquery,   // a subquery in an expression, see SubqueryUse; args hold the left side of IN and ANY
+  kEquality,   // exactly two args joined by an operator named =
+  kAnd,        // args all hold
+  kOther       // anything else (OR, NOT, functions, CASE, casts, arrays, rows): only its args matter
 };
 
 enum class SubqueryUse {
@@ -66,10 +66,10 @@ enum class SubqueryUse {
 
 struct Expr {
   ExprKind kind = ExprKind::kConstant;
-  int range = -1;      // kColumn, kWholeRow: index into Query::ranges
-  int column = -1;     // kColumn: index from 0 into the item's columns; kOutput: into the outputs
-  int levels_up = 0;   // kColumn, kWholeRow: how many queries out; 0 = this one. Each subquery (FROM, WITH, expression,
-                       // set operation arm) is one level.
+  int range = -1;     // kColumn, kWholeRow: index into Query::ranges
+  int column = -1;    // kColumn: index from 0 into the item's columns; kOutput: into the outputs
+  int levels_up = 0;  // kColumn, kWholeRow: how many queries out; 0 = this one. Each subquery (FROM, WITH, expression,
+                      // set operation arm) is one level.
   std::string_view function;  // kAggregate, kWindow: canonical name, schema only when it is not pg_catalog
   SubqueryUse use = SubqueryUse::kValue;
   Query* subquery = nullptr;
@@ -95,8 +95,9 @@ struct Range {
   Relation* relation = nullptr;
   Query* subquery = nullptr;
   int cte = -1;
-  int levels_up = 0;      // kCte: the query whose `ctes` holds it; 0 = this query
-  ArenaList<Expr> args;   // kFunction: arguments; kValues: one expression a column. Their levels_up count from this query.
+  int levels_up = 0;  // kCte: the query whose `ctes` holds it; 0 = this query
+  ArenaList<Expr>
+      args;  // kFunction: arguments; kValues: one expression a column. Their levels_up count from this query.
   Range* next = nullptr;
 };
 
@@ -119,19 +120,19 @@ enum class Command { kSelect, kInsert, kUpdate, kDelete, kMerge, kCopy };
 struct Query {
   Command command = Command::kSelect;
   ArenaList<Cte> ctes;
-  ArenaList<Range> ranges;         // each has the index of its position
-  ArenaList<Expr> outputs;         // the select list or RETURNING, without columns that only sort or group
-  ArenaList<Expr> conditions;      // WHERE, every ON, MERGE ON: conjuncts may be nested in kAnd
-  ArenaList<Expr> having;          // also WHEN ... AND of MERGE and WHERE of ON CONFLICT DO UPDATE: always filters
-  ArenaList<Expr> group_by;        // grouping columns, also of DISTINCT ON
-  ArenaList<Expr> partition_by;    // of windows
-  ArenaList<Expr> order_by;        // of the query
-  ArenaList<Expr> window_order_by; // of windows
-  bool limit = false;              // LIMIT, FETCH or DISTINCT ON: order_by decides which rows come
-  int target = -1;                 // writing commands: index of the target in ranges
+  ArenaList<Range> ranges;          // each has the index of its position
+  ArenaList<Expr> outputs;          // the select list or RETURNING, without columns that only sort or group
+  ArenaList<Expr> conditions;       // WHERE, every ON, MERGE ON: conjuncts may be nested in kAnd
+  ArenaList<Expr> having;           // also WHEN ... AND of MERGE and WHERE of ON CONFLICT DO UPDATE: always filters
+  ArenaList<Expr> group_by;         // grouping columns, also of DISTINCT ON
+  ArenaList<Expr> partition_by;     // of windows
+  ArenaList<Expr> order_by;         // of the query
+  ArenaList<Expr> window_order_by;  // of windows
+  bool limit = false;               // LIMIT, FETCH or DISTINCT ON: order_by decides which rows come
+  int target = -1;                  // writing commands: index of the target in ranges
   ArenaList<Assignment> assignments;
-  ArenaList<Query> arms;           // set operation: every arm of UNION, INTERSECT, EXCEPT
-  Query* next = nullptr;           // link within `arms`
+  ArenaList<Query> arms;  // set operation: every arm of UNION, INTERSECT, EXCEPT
+  Query* next = nullptr;  // link within `arms`
 };
 
 // One statement. A utility statement or nothing at all has no query and an empty abstraction.

@@ -1,0 +1,83 @@
+/*
+ * rows_test.cpp - the tables of text that cross the wall.
+ */
+#include "core/rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "core/error.hpp"
+
+namespace privacy_score {
+namespace {
+
+TEST(Wire, ReadsWhatWasWritten) {
+  WireWriter writer;
+  writer.Section(2, {{"a", std::nullopt}, {"", std::string("b\0c", 3)}});
+  writer.Section(1, {});
+  WireReader reader(writer.bytes());
+  const auto rows = reader.Section(2);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(*rows[0][0], "a");
+  EXPECT_FALSE(rows[0][1].has_value());
+  EXPECT_EQ(*rows[1][0], "");
+  EXPECT_EQ(*rows[1][1], std::string_view("b\0c", 3));
+  EXPECT_TRUE(reader.Section(1).empty());
+  EXPECT_TRUE(reader.AtEnd());
+}
+
+TEST(Wire, RefusesAnotherNumberOfColumns) {
+  WireWriter writer;
+  writer.Section(2, {{"a", "b"}});
+  WireReader reader(writer.bytes());
+  EXPECT_THROW(reader.Section(3), Error);
+  EXPECT_THROW(writer.Section(2, {{"a"}}), Error);
+}
+
+TEST(Wire, RefusesEveryCutBuffer) {
+  WireWriter writer;
+  writer.Section(2, {{"abc", std::nullopt}, {"", "de"}});
+  for (std::size_t length = 0; length < writer.bytes().size(); ++length) {
+    WireReader reader(std::string_view(writer.bytes()).substr(0, length));
+    EXPECT_THROW(reader.Section(2), Error) << length;
+  }
+}
+
+TEST(Wire, NumbersReadBackAsThemselves) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 1000; ++i) {
+    const auto integer = static_cast<std::int64_t>(random());
+    EXPECT_EQ(ParseInteger(TextOf(integer)), integer);
+    const double number = std::ldexp(static_cast<double>(integer), static_cast<int>(random() % 200) - 100);
+    EXPECT_EQ(ParseDouble(TextOf(number)), number);
+  }
+  EXPECT_EQ(ParseInteger("-9223372036854775808"), std::numeric_limits<std::int64_t>::min());
+  EXPECT_TRUE(ParseBool("t"));
+  EXPECT_FALSE(ParseBool("f"));
+}
+
+TEST(Wire, RefusesWhatIsNoNumber) {
+  for (const char* text : {"", "x", "1x", "9223372036854775808", "1,2"}) EXPECT_THROW(ParseInteger(text), Error);
+  for (const char* text : {"", "x", "1.5.2"}) EXPECT_THROW(ParseDouble(text), Error);
+  EXPECT_THROW(ParseBool("yes"), Error);
+}
+
+TEST(Wire, ArraysAreLiteralsOfTheServer) {
+  EXPECT_EQ(ArrayText(std::vector<std::string>{}), "{}");
+  EXPECT_EQ(ArrayText(std::vector<std::string>{"a", "b\"c", "d\\e", "", "NULL"}),
+            "{\"a\",\"b\\\"c\",\"d\\\\e\",\"\",\"NULL\"}");
+  EXPECT_EQ(ArrayText(std::vector<std::int64_t>{1, -2}), "{1,-2}");
+  EXPECT_EQ(ArrayText(std::vector<double>{0.5, 1}), "{0.5,1}");
+}
+
+TEST(Wire, ReadsArraysOfIntegers) {
+  EXPECT_TRUE(ParseIntegers("{}").empty());
+  EXPECT_EQ(ParseIntegers("{1,-2,3}"), (std::vector<std::int64_t>{1, -2, 3}));
+  for (const char* text : {"", "{", "1,2", "{1,x}", "{1;2}"}) EXPECT_THROW(ParseIntegers(text), Error) << text;
+}
+
+}  // namespace
+}  // namespace privacy_score
