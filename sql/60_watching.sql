@@ -63,15 +63,21 @@ COMMENT ON VIEW privacy_score.stat_roles IS
   'Roles with their active baseline, the score of today and the cumulative score since the baseline ended.';
 
 CREATE VIEW privacy_score.stat_abstractions WITH (security_barrier) AS
-  SELECT a.id, a.tokens, i.identification, a.calls, a.rows, a.first_seen, a.last_seen
-    FROM privacy_score.abstraction a
-    LEFT JOIN privacy_score.identifications() i ON i.id = a.id
-   WHERE pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE')
-      OR a.id IN (SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session s
-                    JOIN privacy_score.session_part p ON p.session_id = s.id
-                   WHERE s.role = CURRENT_USER);
+  SELECT a.id, a.tokens, i.identification, c.calls, c.rows, c.first_seen, c.last_seen
+    FROM (SELECT x.id, x.calls, x.rows, x.first_seen, x.last_seen
+            FROM privacy_score.abstraction x
+           WHERE pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE')
+          UNION ALL
+          SELECT r.id, pg_catalog.sum(r.run)::bigint, 0, pg_catalog.min(s.started), pg_catalog.max(s.last_at)
+            FROM privacy_score.session s
+            JOIN privacy_score.session_part p ON p.session_id = s.id,
+                 ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) r(id, run)
+           WHERE s.role = CURRENT_USER AND NOT pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE')
+           GROUP BY r.id) c
+    JOIN privacy_score.abstraction a ON a.id = c.id
+    LEFT JOIN privacy_score.identifications() i ON i.id = a.id;
 COMMENT ON VIEW privacy_score.stat_abstractions IS
-  'Abstractions met so far with their identification (DRSQL from the rates computed so far, NULL when one is missing) and number of executions.';
+  'Abstractions met so far with their identification (DRSQL from the rates computed so far, NULL when one is missing) and executions; a role without pg_read_all_stats sees its own executions only.';
 
 CREATE VIEW privacy_score.stat_mismatches WITH (security_barrier) AS
   SELECT r.role, s.day, s.ngram, s.count, s.nearest, s.score, s.attributes

@@ -19,8 +19,10 @@ PG_FUNCTION_INFO_V1(ps_drop_baseline);
 PG_FUNCTION_INFO_V1(ps_import_baseline);
 }
 
+#include <map>
 #include <set>
 
+#include "core/abstraction.hpp"
 #include "core/history.hpp"
 #include "core_call.hpp"
 
@@ -68,6 +70,53 @@ char* NewBaseline(const char* role, const char* from_day, const char* to_day, co
       "INSERT INTO privacy_score.baseline (role, from_day, to_day, sessions, made_by) VALUES ($1::pg_catalog.name, "
       "$2::pg_catalog.date, $3::pg_catalog.date, $4::pg_catalog.int8, $5::pg_catalog.name) RETURNING id",
       5, args);
+}
+
+// Whether $1 is a baseline: every part has its type and range, and what is referred to is there. CASE keeps the order, so
+// that no part is taken for what it is not; numbers are digits, for a cast would raise an error of its own.
+const char* const kIsBaseline =
+    "WITH x AS (SELECT $1::pg_catalog.jsonb AS j), shape AS (SELECT j, "
+    "j @@ '$.version == 1 && $.role like_regex \"^.{1,63}$\" flag \"s\" "
+    "&& $.from_day like_regex \"^[0-9]{4,7}-[0-9]{2}-[0-9]{2}$\" && $.to_day like_regex \"^[0-9]{4,7}-[0-9]{2}-[0-9]{2}$\" "
+    "&& $.sessions.type() == \"number\" && $.ngrams.type() == \"array\" && $.session_sets.type() == \"array\" "
+    "&& $.abstractions.type() == \"array\"' AS parts FROM x), rows AS ("
+    "SELECT 'n' AS kind, e->'ngram' AS list, e->>'count' AS number, '{0}'::text[] AS known FROM shape, "
+    "pg_catalog.jsonb_array_elements(CASE WHEN parts THEN j->'ngrams' ELSE '[]' END) e "
+    "UNION ALL SELECT 's', e->'ids', e->>'count', '{}' FROM shape, "
+    "pg_catalog.jsonb_array_elements(CASE WHEN parts THEN j->'session_sets' ELSE '[]' END) e "
+    "UNION ALL SELECT 'a', e->'tokens', e->>'id', '{}' FROM shape, "
+    "pg_catalog.jsonb_array_elements(CASE WHEN parts THEN j->'abstractions' ELSE '[]' END) e), "
+    "lists AS (SELECT r.*, CASE WHEN pg_catalog.jsonb_typeof(list) = 'array' THEN list END AS elements FROM rows r) "
+    "SELECT CASE WHEN parts THEN (j->>'sessions') ~ '^[1-9][0-9]{0,17}$' "
+    "AND (j->>'from_day')::pg_catalog.date <= (j->>'to_day')::pg_catalog.date "
+    "AND NOT EXISTS (SELECT FROM lists l WHERE elements IS NULL OR number IS NULL "
+    "OR number !~ CASE kind WHEN 'a' THEN '^-?[1-9][0-9]{0,18}$' ELSE '^[1-9][0-9]{0,17}$' END "
+    "OR (kind = 'n' AND pg_catalog.jsonb_array_length(elements) <> 6) "
+    "OR (kind <> 'n' AND pg_catalog.jsonb_array_length(elements) = 0) "
+    "OR EXISTS (SELECT FROM pg_catalog.jsonb_array_elements(elements) e "
+    "WHERE pg_catalog.jsonb_typeof(e) <> CASE kind WHEN 'a' THEN 'string' ELSE 'number' END "
+    "OR (kind <> 'a' AND e::text <> ALL (known) AND e::text NOT IN "
+    "(SELECT a.number FROM rows a WHERE a.kind = 'a' AND a.number IS NOT NULL)))) "
+    "ELSE false END FROM shape";
+
+// Whether the id of each abstraction is the fingerprint of its tokens; else a baseline could bring false tokens in.
+bool IdsFitTokens(const char* baseline) {
+  StringInfoData wire;
+  initStringInfo(&wire);
+  const char* args[] = {baseline};
+  AppendQuery(&wire,
+              "SELECT a.e->>'id', t.token FROM pg_catalog.jsonb_array_elements($1::pg_catalog.jsonb->'abstractions') "
+              "WITH ORDINALITY a(e, n), pg_catalog.jsonb_array_elements_text(a.e->'tokens') WITH ORDINALITY t(token, n) "
+              "ORDER BY a.n, t.n",
+              1, args);
+  bool fit = true;
+  CallCoreOrRaise([&] {
+    std::map<std::string, privacy_score::Tokens> abstractions;
+    privacy_score::WireReader reader(WireBytes(&wire));
+    for (const auto& row : reader.Section(2)) abstractions[std::string(*row[0])].emplace_back(*row[1]);
+    for (const auto& [id, tokens] : abstractions) fit &= id == std::to_string(privacy_score::Fingerprint(tokens));
+  });
+  return fit;
 }
 
 }  // namespace
@@ -136,20 +185,8 @@ Datum ps_import_baseline(PG_FUNCTION_ARGS) {
   const char* args[] = {text};
   InternalScope scope;
   EnterInternal(&scope);
-  // Every part must have its type and hold what it refers to, before anything is written.
-  const char* valid = InternalValue(
-      "SELECT j->>'version' = '1' AND pg_catalog.jsonb_typeof(j->'role') = 'string' "
-      "AND pg_catalog.jsonb_typeof(j->'sessions') = 'number' "
-      "AND pg_catalog.jsonb_typeof(j->'from_day') = 'string' AND pg_catalog.jsonb_typeof(j->'to_day') = 'string' "
-      "AND pg_catalog.jsonb_typeof(j->'ngrams') = 'array' AND pg_catalog.jsonb_typeof(j->'session_sets') = 'array' "
-      "AND pg_catalog.jsonb_typeof(j->'abstractions') = 'array' "
-      "AND NOT EXISTS (SELECT FROM pg_catalog.jsonb_array_elements(j->'ngrams') n "
-      "WHERE pg_catalog.jsonb_typeof(n->'ngram') IS DISTINCT FROM 'array' "
-      "OR pg_catalog.jsonb_array_length(n->'ngram') <> 6 OR pg_catalog.jsonb_typeof(n->'count') IS DISTINCT FROM "
-      "'number')"
-      " FROM (SELECT $1::pg_catalog.jsonb AS j) x",
-      1, args);
-  if (valid == nullptr || strcmp(valid, "t") != 0)
+  const char* valid = InternalValue(kIsBaseline, 1, args);
+  if (valid == nullptr || strcmp(valid, "t") != 0 || !IdsFitTokens(text))
     ereport(ERROR,
             (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("baseline is not of the form of export_baseline()"),
              errhint("Version 1 has role, from_day, to_day, sessions, ngrams, session_sets and abstractions.")));

@@ -3,6 +3,7 @@
  *
  * Each change is announced at commit (NoteModelChange), so that the worker rebuilds the model that live scoring reads.
  */
+#include "catalog_relations.hpp"
 #include "internal.hpp"
 #include "live.hpp"
 
@@ -29,6 +30,11 @@ PG_FUNCTION_INFO_V1(ps_withdraw_dependency);
 
 namespace {
 
+// Takes out the declaration of relation $1, or that of a dropped one of its name $2.
+const char* const kForget =
+    "DELETE FROM privacy_score.protected_relation p WHERE p.relation = $1::pg_catalog.oid OR (p.name = $2 "
+    "AND NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = p.relation))";
+
 // Raises when the relation is of a kind that holds no rows of its own, or is part of another.
 void RequireProtectable(Oid relation) {
   const char kind = get_rel_relkind(relation);
@@ -38,6 +44,9 @@ void RequireProtectable(Oid relation) {
     ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" cannot be protected", name),
                     errhint("Protect tables, partitioned tables, foreign tables or materialized views; a view is seen "
                             "through to the tables under it.")));
+  if (IsCatalogSchema(get_rel_namespace(relation)))
+    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("system catalog \"%s\" cannot be protected", name),
+                    errhint("Reading catalogs is not scored.")));
   if (get_rel_relispartition(relation))
     ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("partition \"%s\" cannot be protected by itself", name),
                     errhint("Protect the partitioned table that it belongs to.")));
@@ -112,7 +121,14 @@ Datum ps_protect(PG_FUNCTION_ARGS) {
                         GetUserNameFromId(GetUserId(), false)};
   InternalScope scope;
   EnterInternal(&scope);
-  RunInternal("DELETE FROM privacy_score.protected_relation WHERE relation = $1::pg_catalog.oid OR name = $2", 2, args);
+  RunInternal(kForget, 2, args);
+  // A protected relation that has borne this name and was renamed since keeps its protection.
+  RunInternal(
+      "UPDATE privacy_score.protected_relation p "
+      "SET name = pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname) "
+      "FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+      "WHERE c.oid = p.relation AND p.name = $2",
+      2, args);
   RunInternal(
       "INSERT INTO privacy_score.protected_relation (relation, name, subject, declared_by) "
       "VALUES ($1::pg_catalog.oid::pg_catalog.regclass, $2, $3::pg_catalog.name[], $4)",
@@ -131,8 +147,7 @@ Datum ps_unprotect(PG_FUNCTION_ARGS) {
   const char* args[] = {TextOfOid(relation), CanonicalRelationName(relation)};
   InternalScope scope;
   EnterInternal(&scope);
-  const uint64 removed = RunInternal(
-      "DELETE FROM privacy_score.protected_relation WHERE relation = $1::pg_catalog.oid OR name = $2", 2, args);
+  const uint64 removed = RunInternal(kForget, 2, args);
   RunInternal("DELETE FROM privacy_score.rate WHERE relation_name = $2", 2, args);
   LeaveInternal(&scope);
   if (removed == 0)

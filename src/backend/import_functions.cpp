@@ -140,11 +140,14 @@ bool WriteSession(const SessionText* text) {
                     "AND day = pg_catalog.date '2000-01-01' + $3::pg_catalog.int4 LIMIT 1",
                     9, args) != nullptr)
     return false;
-  // The same stretch of a log may have been imported before, as another piece of its connection.
+  // The same stretch of a log may have been imported before, cut otherwise or as another piece of its connection.
   RunInternal(
       "WITH old AS (DELETE FROM privacy_score.session WHERE role = $1::pg_catalog.name AND source = 'import' "
-      "AND (session = $9 OR pg_catalog.starts_with(session, $9 || '/')) "
-      "AND started = pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $4::pg_catalog.int8 * "
+      "AND (session = $9 OR pg_catalog.starts_with(session, $9 || '/') "
+      "AND pg_catalog.substr(session, pg_catalog.length($9) + 2) ~ '^[0-9]+$') "
+      "AND started <= pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $5::pg_catalog.int8 * "
+      "pg_catalog.interval '1 microsecond' "
+      "AND last_at >= pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $4::pg_catalog.int8 * "
       "pg_catalog.interval '1 microsecond' RETURNING id), "
       "u AS (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls FROM old "
       "JOIN privacy_score.session_part p ON p.session_id = old.id, "

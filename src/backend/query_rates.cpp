@@ -98,6 +98,15 @@ List* UnionOfRevealed(List* a, List* b) {
   return both;
 }
 
+const Bitmapset* RevealedOf(List* revealed, Oid relation) {
+  ListCell* cell;
+  foreach (cell, revealed) {
+    const auto* entry = static_cast<RevealedRelation*>(lfirst(cell));
+    if (entry->relation == relation) return entry->attributes;
+  }
+  return nullptr;
+}
+
 double QueryRate(List* revealed) {
   const int count = list_length(revealed);
   auto** homes = static_cast<char**>(palloc0(sizeof(char*) * (count + 1)));

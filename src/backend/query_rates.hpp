@@ -21,6 +21,9 @@ List* RevealedByText(const text* sql);
 
 List* UnionOfRevealed(List* a, List* b);
 
+// The attributes of a relation in such a list; null (the empty set) when it is not there.
+const Bitmapset* RevealedOf(List* revealed, Oid relation);
+
 // DRSQL: CDR of each relation against its subject, summed up to 1 within relations that share a subject through foreign
 // keys, the greatest of the others [Khan; combination ours].
 double QueryRate(List* revealed);

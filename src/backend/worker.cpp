@@ -50,6 +50,10 @@ bool ClaimSlot(DatabaseSlot* slot) {
   if (!taken) {
     slot->worker_pid = MyProcPid;
     slot->worker_procno = MyProc->pgprocno;
+    // What an earlier worker had taken when it ended is asked for again by whoever still needs it.
+    slot->missing_count = 0;
+    for (dsa_pointer at = slot->missing_rates; DsaPointerIsValid(at); at = SharedAt<MissingRateNode>(at)->next)
+      ++slot->missing_count;
   }
   LWLockRelease(slot->lock);
   return !taken;

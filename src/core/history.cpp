@@ -219,7 +219,7 @@ ResultTable ChooseNGramLength(std::string_view sessions_wire, int longest, bool 
   }
   WireReader reader(sessions_wire);
   const auto sessions = ReadSessions(reader);
-  std::vector<double> rates;
+  std::vector<std::optional<double>> rates;  // none where no session is as long
   std::size_t days_seen = 0;
   for (int length = 1; length <= longest; ++length) {
     std::map<std::string, std::unordered_map<NGram, std::int64_t, NGramHash>> days;
@@ -247,16 +247,19 @@ ResultTable ChooseNGramLength(std::string_view sessions_wire, int longest, bool 
       sum += static_cast<double>(alone) / static_cast<double>(total);
     }
     days_seen = std::max(days_seen, counted);
-    rates.push_back(counted > 0 ? sum / static_cast<double>(counted) : 0);
+    rates.emplace_back();
+    if (counted > 0) rates.back() = sum / static_cast<double>(counted);
   }
   int chosen = 1;
   for (int length = 1; length <= longest; ++length) {
-    if (rates[static_cast<std::size_t>(length - 1)] <= kChosenFactor * rates.front() + kChosenSlack) chosen = length;
+    const auto& rate = rates[static_cast<std::size_t>(length - 1)];
+    if (rate && *rate <= kChosenFactor * rates.front().value_or(0) + kChosenSlack) chosen = length;
   }
   if (days_seen < 2) chosen = std::min(2, longest);
   ResultTable table;
   for (int length = 1; length <= longest; ++length) {
-    table.rows.push_back({TextOf(std::int64_t{length}), TextOf(rates[static_cast<std::size_t>(length - 1)]),
+    const auto& rate = rates[static_cast<std::size_t>(length - 1)];
+    table.rows.push_back({TextOf(std::int64_t{length}), rate ? std::optional(TextOf(*rate)) : std::nullopt,
                           std::string(length == chosen ? "t" : "f")});
   }
   return table;
