@@ -147,7 +147,7 @@ bool Cuts(Node* limit) {
 void BuildSetOperation(Scope* scope) {
   scope->slots = static_cast<RangeSlot*>(
       scope->arena->Allocate(sizeof(RangeSlot) * static_cast<size_t>(list_length(scope->query->rtable) + 1)));
-  for (int i = 0; i <= list_length(scope->query->rtable); ++i) scope->slots[i] = {-1, nullptr, 0};
+  for (int i = 0; i <= list_length(scope->query->rtable); ++i) scope->slots[i] = {-1, nullptr, 0, nullptr};
   FillRanges(scope);
   AddArms(scope, scope->query->setOperations);
   AddOutputOrder(scope);
