@@ -292,10 +292,9 @@ bool CurrentSession(Oid role, TimestampTz now) {
   return local.session != nullptr;
 }
 
-// Whether the scorer has the model that declarations and baselines ask for now. Without a worker nobody has looked.
+// Whether the scorer has the model that declarations and baselines ask for now.
 bool ModelIsCurrent(DatabaseSlot* slot) {
-  return local.model_version != 0 && slot->worker_pid != 0 &&
-         pg_atomic_read_u64(&slot->model_wanted) == slot->model_built_for;
+  return local.model_version != 0 && pg_atomic_read_u64(&slot->model_wanted) == slot->model_built_for;
 }
 
 // `current`: with the model in force; else the worker scores the session again when it has built that.

@@ -1,0 +1,94 @@
+#!/bin/bash
+# import.sh - import_statements from the server's own csvlog through file_fdw.
+. "$(dirname "$0")/../lib.sh"
+
+start_server "logging_collector = on" "log_destination = 'csvlog'" "log_directory = '$PS_TMP/logs'" "log_filename = 'server.log'" \
+  "log_statement = 'all'" "log_timezone = 'UTC'"
+q "CREATE EXTENSION privacy_score" "CREATE EXTENSION file_fdw" \
+  "CREATE TABLE patients (id int PRIMARY KEY, first_name text, city text, diagnosis text)" \
+  "INSERT INTO patients SELECT i, 'f' || i % 17, 'c' || i % 13, 'd' || i % 7 FROM generate_series(1, 100) i" \
+  "CREATE ROLE alice LOGIN" "CREATE ROLE bob LOGIN" "GRANT SELECT ON patients TO alice, bob" \
+  "SELECT privacy_score.protect('patients')" \
+  "ALTER ROLE alice SET privacy_score.mode = 'off'" "ALTER ROLE bob SET privacy_score.mode = 'off'" \
+  "CREATE SERVER logs FOREIGN DATA WRAPPER file_fdw" \
+  "CREATE FOREIGN TABLE log (log_time timestamptz(3), user_name text, database_name text, process_id int, connection_from text,
+     session_id text, session_line_num bigint, command_tag text, session_start_time timestamptz, virtual_transaction_id text,
+     transaction_id bigint, error_severity text, sql_state_code text, message text, detail text, hint text, internal_query text,
+     internal_query_pos int, context text, query text, query_pos int, location text, application_name text, backend_type text,
+     leader_pid int, query_id bigint) SERVER logs OPTIONS (filename '$PS_TMP/logs/server.csv', format 'csv')" >/dev/null
+
+as alice q "SELECT city FROM patients WHERE id = 7" "SELECT first_name, diagnosis FROM patients WHERE city = 'c1'" \
+  "SELECT city FROM patients WHERE id = 8" >/dev/null
+as alice q "SELECT count(*) FROM patients" >/dev/null
+as bob q "SELECT diagnosis FROM patients ORDER BY first_name" >/dev/null
+as bob q "SELEC diagnosis FROM patients" >/dev/null 2>&1
+{
+  echo "\\bind_nothing"
+  printf "SELECT city\n  FROM patients -- a comment, with \"quotes\"\n WHERE first_name = 'it''s; not two' ;\n"
+} | as bob "$PS_BINDIR/psql" -XAtq >/dev/null 2>&1
+
+statements="SELECT session_id, user_name::name, log_time::timestamptz, regexp_replace(COALESCE(NULLIF(query, ''), message), '^(statement|execute [^:]*): ', '')
+              FROM log WHERE user_name IN ('alice', 'bob')
+               AND (message LIKE 'statement: %' OR message LIKE 'execute %: %' OR sql_state_code = '42601')
+               AND message NOT LIKE 'statement: SELEC %'
+             ORDER BY session_id, session_line_num"
+import="SELECT privacy_score.import_statements(\$import\$$statements\$import\$)"
+history="SELECT s.role, s.source, s.queries, string_agg(array_to_string(a.tokens, ' '), ' / ' ORDER BY o.n)
+           FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id,
+                unnest(p.ids) WITH ORDINALITY o(id, n) JOIN privacy_score.abstraction a ON a.id = o.id
+          GROUP BY s.id ORDER BY s.role, s.started"
+
+check "the log's statements are counted" "$(q "$import")" 7
+check "sessions are those of the log, statements are abstracted, what does not parse is unparsed" "$(q "$history")" \
+  "alice|import|3|cmd:select p:public.patients.city t:public.patients w:public.patients.id / cmd:select p:public.patients.diagnosis p:public.patients.first_name t:public.patients w:public.patients.city / cmd:select p:public.patients.city t:public.patients w:public.patients.id
+alice|import|1|cmd:select f:count(*) t:public.patients
+bob|import|1|cmd:select o:public.patients.first_name p:public.patients.diagnosis t:public.patients
+bob|import|1|unparsed
+bob|import|1|cmd:select p:public.patients.city t:public.patients w:public.patients.first_name"
+before=$(q "SELECT count(*), sum(queries), (SELECT count(*) FROM privacy_score.session_part), (SELECT count(*) FROM privacy_score.abstraction) FROM privacy_score.session")
+calls=$(q "SELECT sum(calls) FROM privacy_score.abstraction")
+check "a second import counts the same" "$(q "$import")" 7
+check "and replaces the first" \
+  "$(q "SELECT count(*), sum(queries), (SELECT count(*) FROM privacy_score.session_part), (SELECT count(*) FROM privacy_score.abstraction) FROM privacy_score.session")" "$before"
+check "calls are not doubled" "$(q "SELECT sum(calls) FROM privacy_score.abstraction")" "$calls"
+check "no literal is kept" "$(q "SELECT count(*) FROM privacy_score.abstraction WHERE tokens::text ~ 'not two|c1'")" 0
+
+# --- the same statements live have the same ids -------------------------------------------------------------------------
+q "ALTER ROLE alice RESET privacy_score.mode" >/dev/null
+as alice q "SELECT city FROM patients WHERE id = 9" "SELECT first_name, diagnosis FROM patients WHERE city = 'c2'" \
+  "SELECT city FROM patients WHERE id = 10" "SELECT count(*) FROM patients" >/dev/null
+check_true "the live session is recorded" wait_for "SELECT queries FROM privacy_score.session WHERE source = 'live'" 4
+check "live statements find the abstractions of the import" \
+  "$(q "SELECT count(*) FROM privacy_score.abstraction")" "$(cut -d'|' -f4 <<<"$before")"
+check "a baseline of the import holds the live session's statements" \
+  "$(q "SELECT privacy_score.set_baseline('alice', privacy_score.today(), privacy_score.today()) > 0" \
+    "SELECT mismatched, score FROM privacy_score.score_sessions('alice', '-infinity', 'infinity') ORDER BY session DESC LIMIT 1")" "t
+0|0"
+
+# --- cutting --------------------------------------------------------------------------------------------------------------
+rows() { q "SELECT privacy_score.import_statements(\$i\$SELECT s, r::name, t::timestamptz, q FROM (VALUES $1) v(s, r, t, q)\$i\$)"; }
+read="'SELECT city FROM patients'"
+rows "('a', 'carol', '2026-03-01 10:00Z', $read), ('a', 'carol', '2026-03-01 10:29Z', $read), ('a', 'carol', '2026-03-01 11:30Z', $read),
+      ('a', 'carol', '2026-03-01 23:55Z', $read), ('a', 'carol', '2026-03-02 00:05Z', $read), ('b', 'carol', '2026-03-01 10:10Z', $read)" >/dev/null
+check "sessions are cut at idle_gap and midnight" \
+  "$(q "SELECT session, day, queries FROM privacy_score.session WHERE role = 'carol' ORDER BY split_part(session, '/', 1), started")" \
+  "$(q "SELECT session, day, queries FROM (VALUES ('a', '2026-03-01'::date, 2), ('a/2', '2026-03-01', 1), ('a/3', '2026-03-01', 1), ('a/4', '2026-03-02', 1), ('b', '2026-03-01', 1)) v(session, day, queries)")"
+rows "('c', 'dora', '2026-03-01 10:02Z', 'SELECT first_name FROM patients'), ('c', 'dora', '2026-03-01 10:00Z', $read)" >/dev/null
+check "rows may come in any order" \
+  "$(q "SELECT a.tokens[2] FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id, unnest(p.ids) WITH ORDINALITY o(id, n)
+          JOIN privacy_score.abstraction a ON a.id = o.id WHERE s.role = 'dora' ORDER BY s.started, o.n")" "p:public.patients.city
+p:public.patients.first_name"
+
+# --- what is refused ------------------------------------------------------------------------------------------------------
+check "columns of other types" "$(q_state "SELECT privacy_score.import_statements('SELECT 1, 2, 3, 4')")" 42804
+check "too few columns" "$(q_state "SELECT privacy_score.import_statements('SELECT ''a''::text')")" 42804
+check "NULL" "$(q_state "SELECT privacy_score.import_statements('SELECT ''a''::text, ''b''::name, NULL::timestamptz, ''c''::text')")" 22004
+check "an infinite time" "$(q_state "SELECT privacy_score.import_statements('SELECT ''a''::text, ''b''::name, ''infinity''::timestamptz, ''c''::text')")" 22008
+check "a statement that writes" "$(q_state "SELECT privacy_score.import_statements('DELETE FROM patients')")" 42P11
+check "an error of the query is the caller's" "$(q_state "SELECT privacy_score.import_statements('SELECT 1/0')")" 22012
+check "others" "$(as alice q_state "SELECT privacy_score.import_statements('SELECT 1')")" 42501
+check "a failed import leaves nothing" "$(rows "('x', 'erin', '2026-03-01 10:00Z', $read), ('x', 'erin', 'infinity', $read)" >/dev/null 2>&1; q "SELECT count(*) FROM privacy_score.session WHERE role = 'erin'")" 0
+check "a large import can be cancelled" "$(q_state "SET statement_timeout = '200ms'" \
+  "SELECT privacy_score.import_statements(\$i\$SELECT 's' || g % 1000, 'frank'::name, '2026-03-01'::timestamptz + g * interval '1 s', 'SELECT city FROM patients WHERE id = ' || g FROM generate_series(1, 500000) g\$i\$)")" 57014
+
+done_testing
