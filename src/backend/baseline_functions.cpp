@@ -72,12 +72,13 @@ char* NewBaseline(const char* role, const char* from_day, const char* to_day, co
       5, args);
 }
 
-// Whether $1 is a baseline: every part has its type and range, and what is referred to is there. CASE keeps the order, so
-// that no part is taken for what it is not; numbers are digits, for a cast would raise an error of its own.
+// Whether $1 is a baseline: every part has its type and range, and what is referred to is there. CASE keeps the order,
+// so that no part is taken for what it is not; numbers are digits, for a cast would raise an error of its own.
 const char* const kIsBaseline =
     "WITH x AS (SELECT $1::pg_catalog.jsonb AS j), shape AS (SELECT j, "
     "j @@ '$.version == 1 && $.role like_regex \"^.{1,63}$\" flag \"s\" "
-    "&& $.from_day like_regex \"^[0-9]{4,7}-[0-9]{2}-[0-9]{2}$\" && $.to_day like_regex \"^[0-9]{4,7}-[0-9]{2}-[0-9]{2}$\" "
+    "&& $.from_day like_regex \"^[0-9]{4,7}-[0-9]{2}-[0-9]{2}$\" && $.to_day like_regex "
+    "\"^[0-9]{4,7}-[0-9]{2}-[0-9]{2}$\" "
     "&& $.sessions.type() == \"number\" && $.ngrams.type() == \"array\" && $.session_sets.type() == \"array\" "
     "&& $.abstractions.type() == \"array\"' AS parts FROM x), rows AS ("
     "SELECT 'n' AS kind, e->'ngram' AS list, e->>'count' AS number, '{0}'::text[] AS known FROM shape, "
@@ -104,11 +105,12 @@ bool IdsFitTokens(const char* baseline) {
   StringInfoData wire;
   initStringInfo(&wire);
   const char* args[] = {baseline};
-  AppendQuery(&wire,
-              "SELECT a.e->>'id', t.token FROM pg_catalog.jsonb_array_elements($1::pg_catalog.jsonb->'abstractions') "
-              "WITH ORDINALITY a(e, n), pg_catalog.jsonb_array_elements_text(a.e->'tokens') WITH ORDINALITY t(token, n) "
-              "ORDER BY a.n, t.n",
-              1, args);
+  AppendQuery(
+      &wire,
+      "SELECT a.e->>'id', t.token FROM pg_catalog.jsonb_array_elements($1::pg_catalog.jsonb->'abstractions') "
+      "WITH ORDINALITY a(e, n), pg_catalog.jsonb_array_elements_text(a.e->'tokens') WITH ORDINALITY t(token, n) "
+      "ORDER BY a.n, t.n",
+      1, args);
   bool fit = true;
   CallCoreOrRaise([&] {
     std::map<std::string, privacy_score::Tokens> abstractions;

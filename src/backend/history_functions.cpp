@@ -119,6 +119,20 @@ void RequireReadableColumns(const text* sql) {
   }
 }
 
+// Raises 42703 when a name is not that of a column.
+void RequireColumns(Oid relation, ArrayType* names) {
+  Datum* elements;
+  bool* nulls;
+  int count;
+  deconstruct_array(names, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &elements, &nulls, &count);
+  for (int i = 0; i < count; ++i)
+    if (nulls[i] || get_attnum(relation, NameStr(*DatumGetName(elements[i]))) <= 0)
+      ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+                      errmsg("column \"%s\" of relation \"%s\" does not exist",
+                             nulls[i] ? "NULL" : NameStr(*DatumGetName(elements[i])), get_rel_name(relation)),
+                      errhint("Name columns as they are stored, without quotes.")));
+}
+
 }  // namespace
 
 // score(role, from_day, to_day)
@@ -227,6 +241,7 @@ Datum ps_analyze_relation(PG_FUNCTION_ARGS) {
   if (PG_ARGISNULL(0)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL")));
   const Oid relation = PG_GETARG_OID(0);
   RequireOwner(relation);
+  if (!PG_ARGISNULL(1)) RequireColumns(relation, PG_GETARG_ARRAYTYPE_P(1));
   Oid output;
   bool varlena;
   getTypeOutputInfo(NAMEARRAYOID, &output, &varlena);

@@ -249,10 +249,8 @@ Datum ps_compare_queries(PG_FUNCTION_ARGS) {
     SPI_finish();
     privacy_score::RevealOrder order = privacy_score::RevealOrder::kEquivalent;
     CallCoreOrRaise([&] { order = privacy_score::CompareRates(rate1, rate2, both); });
-    first_has_more |=
-        order == privacy_score::RevealOrder::kMore || order == privacy_score::RevealOrder::kIncomparable;
-    second_has_more |=
-        order == privacy_score::RevealOrder::kLess || order == privacy_score::RevealOrder::kIncomparable;
+    first_has_more |= order == privacy_score::RevealOrder::kMore || order == privacy_score::RevealOrder::kIncomparable;
+    second_has_more |= order == privacy_score::RevealOrder::kLess || order == privacy_score::RevealOrder::kIncomparable;
   }
   const double rate1 = QueryRate(revealed1);
   const double rate2 = QueryRate(revealed2);

@@ -6,6 +6,7 @@
 extern "C" {
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/pg_extension.h"
 #include "commands/extension.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -13,6 +14,7 @@ extern "C" {
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
@@ -177,6 +179,10 @@ void SettleSettings() {
 void BeginWork(WorkTransaction* work) {
   work->outer = CurrentMemoryContext;
   StartTransactionCommand();
+  // DROP EXTENSION locks the extension before its tables; whoever comes first has all of it. Gone, it leaves no work.
+  const Oid extension = get_extension_oid("privacy_score", true);
+  if (OidIsValid(extension)) LockDatabaseObject(ExtensionRelationId, extension, 0, AccessShareLock);
+  if (!OidIsValid(extension) || get_extension_oid("privacy_score", true) != extension) proc_exit(0);
   PushActiveSnapshot(GetTransactionSnapshot());
   pgstat_report_activity(STATE_RUNNING, "privacy_score worker");
   EnterInternal(&work->scope);

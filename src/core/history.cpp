@@ -255,7 +255,8 @@ ResultTable ChooseNGramLength(std::string_view sessions_wire, int longest, bool 
     const auto& rate = rates[static_cast<std::size_t>(length - 1)];
     if (rate && *rate <= kChosenFactor * rates.front().value_or(0) + kChosenSlack) chosen = length;
   }
-  if (days_seen < 2) chosen = std::min(2, longest);
+  // A single day tells nothing.
+  if (days_seen < 2) chosen = longest >= 2 && rates[1] ? 2 : 1;
   ResultTable table;
   for (int length = 1; length <= longest; ++length) {
     const auto& rate = rates[static_cast<std::size_t>(length - 1)];

@@ -18,7 +18,7 @@ parts="SELECT COALESCE(sum(r), 0) FROM privacy_score.session_part p, unnest(p.ru
 calls="SELECT COALESCE(sum(calls), 0) FROM privacy_score.abstraction"
 
 # The load: five statements a transaction.
-cat >"$PS_TMP/load.sql" <<'END'
+cat >"$PS_TMP/load.sql" <<'LOAD'
 \set id random(1, 1000)
 SELECT city FROM patients WHERE id = :id;
 BEGIN;
@@ -27,7 +27,7 @@ SELECT count(*) FROM visits WHERE patient = :id;
 END;
 SELECT p.city, v.ward FROM patients p JOIN visits v ON v.patient = p.id WHERE p.id = :id;
 SELECT ward FROM visits WHERE patient = :id;
-END
+LOAD
 
 # Runs pgbench with more arguments and prints the transactions that it did.
 load() {
@@ -76,7 +76,6 @@ check_true "no error, deadlock or crash in the log" eval '! log_has "(ERROR|FATA
 check "pgbench saw no error" "$(cat "$PS_TMP/pgbench.err" 2>/dev/null)" ""
 
 # --- administrators work meanwhile ------------------------------------------------------------------------------------
-before=$(q "SELECT ($recorded) - ($parts), ($recorded) - ($calls)")
 touch "$PS_TMP/reading"
 {
   while [ -e "$PS_TMP/reading" ]; do

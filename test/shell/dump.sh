@@ -92,9 +92,10 @@ check "all its abstractions are defined" \
   "$(q "SELECT count(*) FROM privacy_score.session_part p, unnest(p.ids) i WHERE NOT EXISTS (SELECT FROM privacy_score.abstraction a WHERE a.id = i)")" 0
 check "its history can be scored" "$(q_state "SELECT * FROM privacy_score.score('alice', '-infinity', 'infinity')")" 00000
 for _ in 1 2 3 4 5; do
-  q "DROP EXTENSION privacy_score" "CREATE EXTENSION privacy_score" >/dev/null
+  q "DROP EXTENSION privacy_score" "CREATE EXTENSION privacy_score" >>"$PS_TMP/again.out"
   echo "EXECUTE p; SELECT count(city) FROM people;" >&3
 done
+check "DROP EXTENSION does not fall into a deadlock with the worker" "$(cat "$PS_TMP/again.out")" ""
 sleep 0.5
 echo "EXECUTE p; SELECT 'fourth';" >&3
 check_true "dropped and created in quick succession it keeps up" says fourth
@@ -108,6 +109,7 @@ says fifth
 check_true "a DROP that is rolled back changes nothing" wait_for "SELECT ($recorded) > $before" t
 exec 3>&-
 check "the session saw no error" "$(grep -cE 'ERROR|WARNING|FATAL' "$PS_TMP/alice.out")" 0
-check "nor did the server" "$(grep -E 'ERROR|PANIC|terminated by signal' "$ps_log" | grep -v 'role "postgres" already exists')" ""
+# The worker may be at work when the extension goes; it says so, leaves and comes back.
+check "nor did the server" "$(grep -E 'ERROR|PANIC|terminated by signal' "$ps_log" | grep -vE 'role "postgres" already exists|"?privacy_score.* does not exist')" ""
 
 done_testing

@@ -153,7 +153,11 @@ TEST(ChooseNGramLength, LeaveOneDayOut) {
   // One day tells nothing.
   const auto one = ChooseNGramLength(SessionsWire({{"2024-01-01", {1, 2, 3}}}), 6);
   EXPECT_EQ(one.rows[1][2], "t");
-  EXPECT_EQ(ChooseNGramLength(SessionsWire({}), 1).rows[0], (TextRow{"1", "0", "t"}));
+  // Nor do lengths that no session has: they have no rate.
+  EXPECT_EQ(ChooseNGramLength(SessionsWire({}), 1).rows[0], (TextRow{"1", std::nullopt, "t"}));
+  const auto brief = ChooseNGramLength(SessionsWire({{"2024-01-01", {1}}}), 2, false);
+  EXPECT_EQ(brief.rows[0][2], "t");
+  EXPECT_EQ(brief.rows[1], (TextRow{"2", std::nullopt, "f"}));
   EXPECT_THROW(ChooseNGramLength(SessionsWire({}), 0), Error);
   EXPECT_THROW(ChooseNGramLength(SessionsWire({}), 7), Error);
 }
