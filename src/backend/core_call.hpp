@@ -79,7 +79,3 @@ CoreHolder<T>* NewCoreHolder(MemoryContext context) {
   MemoryContextRegisterResetCallback(context, &holder->callback);
   return holder;
 }
-
-// For long core loops: true when the backend has something to attend to. Only reads a flag; CHECK_FOR_INTERRUPTS runs
-// after core has unwound.
-inline bool InterruptRequested() noexcept { return InterruptPending; }

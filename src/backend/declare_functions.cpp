@@ -54,14 +54,6 @@ void RequireProtectable(Oid relation) {
     ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("temporary table \"%s\" cannot be protected", name)));
 }
 
-// Raises 42703 unless the relation has the column.
-void RequireColumn(Oid relation, const char* column) {
-  if (get_attnum(relation, column) <= 0)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-                    errmsg("column \"%s\" of relation \"%s\" does not exist", column, get_rel_name(relation)),
-                    errhint("Name columns as they are stored, without quotes.")));
-}
-
 // Raises unless every element names a column, none is NULL and none is named twice.
 void CheckSubject(Oid relation, ArrayType* subject) {
   Datum* names;

@@ -125,12 +125,7 @@ void RequireColumns(Oid relation, ArrayType* names) {
   bool* nulls;
   int count;
   deconstruct_array(names, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &elements, &nulls, &count);
-  for (int i = 0; i < count; ++i)
-    if (nulls[i] || get_attnum(relation, NameStr(*DatumGetName(elements[i]))) <= 0)
-      ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-                      errmsg("column \"%s\" of relation \"%s\" does not exist",
-                             nulls[i] ? "NULL" : NameStr(*DatumGetName(elements[i])), get_rel_name(relation)),
-                      errhint("Name columns as they are stored, without quotes.")));
+  for (int i = 0; i < count; ++i) RequireColumn(relation, nulls[i] ? "NULL" : NameStr(*DatumGetName(elements[i])));
 }
 
 }  // namespace

@@ -111,3 +111,12 @@ void RequireOwner(Oid relation) {
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
   if (!OwnsRelation(relation, GetUserId())) aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, name);
 }
+
+AttrNumber RequireColumn(Oid relation, const char* column) {
+  const AttrNumber number = get_attnum(relation, column);
+  if (number <= 0)
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+                    errmsg("column \"%s\" of relation \"%s\" does not exist", column, get_rel_name(relation)),
+                    errhint("Name columns as they are stored, without quotes.")));
+  return number;
+}

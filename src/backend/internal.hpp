@@ -9,6 +9,8 @@
 
 extern "C" {
 #include "postgres.h"
+
+#include "access/attnum.h"
 }
 
 #include "wire.hpp"
@@ -50,3 +52,6 @@ char* CanonicalRelationName(Oid relation);
 
 // Raises unless the current user owns the relation.
 void RequireOwner(Oid relation);
+
+// The attribute number of a column; raises 42703 when the relation has none of that name.
+AttrNumber RequireColumn(Oid relation, const char* column);

@@ -32,16 +32,6 @@ PG_FUNCTION_INFO_V1(ps_compare_queries);
 
 namespace {
 
-// The attribute number of a column; raises 42703 when there is none.
-AttrNumber RequireAttribute(Oid relation, const char* column) {
-  const AttrNumber number = get_attnum(relation, column);
-  if (number <= 0)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-                    errmsg("column \"%s\" of relation \"%s\" does not exist", column, get_rel_name(relation)),
-                    errhint("Name columns as they are stored, without quotes.")));
-  return number;
-}
-
 void RequireReadable(Oid relation) {
   const char* name = get_rel_name(relation);
   if (name == nullptr)
@@ -62,7 +52,7 @@ Bitmapset* AttributesOf(Oid relation, ArrayType* names, const char* parameter) {
   for (int i = 0; i < count; ++i) {
     if (nulls[i])
       ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not contain NULL", parameter)));
-    set = bms_add_member(set, RequireAttribute(relation, NameStr(*DatumGetName(elements[i]))));
+    set = bms_add_member(set, RequireColumn(relation, NameStr(*DatumGetName(elements[i]))));
   }
   return set;
 }
@@ -155,7 +145,7 @@ privacy_score::AttributeEntropies EntropiesOf(const RelationEntropies* all) {
 Datum ps_discrimination_rate(PG_FUNCTION_ARGS) {
   const Oid relation = RelationArgument(fcinfo);
   if (PG_ARGISNULL(1)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("attribute must not be NULL")));
-  Bitmapset* attribute = bms_make_singleton(RequireAttribute(relation, NameStr(*PG_GETARG_NAME(1))));
+  Bitmapset* attribute = bms_make_singleton(RequireColumn(relation, NameStr(*PG_GETARG_NAME(1))));
   Bitmapset* target = TargetArgument(fcinfo, 2, relation);
   Connect();
   const double rate = RelationRate(relation, attribute, target, nullptr);

@@ -4,11 +4,14 @@
 #include "shared_state.hpp"
 
 extern "C" {
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "storage/ipc.h"
 #include "storage/proc.h"
 #include "storage/shmem.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 }
 
@@ -117,6 +120,18 @@ void FreeShared(dsa_pointer pointer, Size size) {
   if (!DsaPointerIsValid(pointer)) return;
   dsa_free(SharedArea(), pointer);
   pg_atomic_fetch_sub_u64(&ps_shared->memory_used, static_cast<int64>(size));
+}
+
+Datum TokenArrayOf(const Definition* definition) {
+  ArrayBuildState* tokens = nullptr;
+  for (int32 from = 0; from <= definition->length;) {
+    int32 to = from;
+    while (to < definition->length && definition->tokens[to] != kTokenEnd) ++to;
+    tokens = accumArrayResult(tokens, PointerGetDatum(cstring_to_text_with_len(definition->tokens + from, to - from)),
+                              false, TEXTOID, CurrentMemoryContext);
+    from = to + 1;
+  }
+  return makeArrayResult(tokens, CurrentMemoryContext);
 }
 
 void WakeWorker(DatabaseSlot* slot) {

@@ -189,6 +189,9 @@ T* SharedAt(dsa_pointer pointer) {
   return static_cast<T*>(dsa_get_address(SharedArea(), pointer));
 }
 
+// The tokens of a definition as text[].
+Datum TokenArrayOf(const Definition* definition);
+
 // Wakes the worker of a slot, if there is one.
 void WakeWorker(DatabaseSlot* slot);
 

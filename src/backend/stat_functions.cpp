@@ -45,18 +45,7 @@ DatabaseSlot* RequireSlot() {
 Datum PendingTokens(const PendingHistory* history, int64 id) {
   for (dsa_pointer at = history->definitions; DsaPointerIsValid(at);) {
     const auto* definition = SharedAt<Definition>(at);
-    if (definition->id == id) {
-      ArrayBuildState* tokens = nullptr;
-      for (int32 from = 0; from <= definition->length;) {
-        int32 to = from;
-        while (to < definition->length && definition->tokens[to] != kTokenEnd) ++to;
-        tokens =
-            accumArrayResult(tokens, PointerGetDatum(cstring_to_text_with_len(definition->tokens + from, to - from)),
-                             false, TEXTOID, CurrentMemoryContext);
-        from = to + 1;
-      }
-      return makeArrayResult(tokens, CurrentMemoryContext);
-    }
+    if (definition->id == id) return TokenArrayOf(definition);
     at = definition->next;
   }
   return Datum(0);

@@ -54,16 +54,7 @@ void WriteDefinitions(const FlushItem* item) {
   Oid types[] = {INT8OID, TEXTARRAYOID, TIMESTAMPTZOID};
   for (dsa_pointer at = item->copy.sealed.definitions; DsaPointerIsValid(at);) {
     const auto* definition = SharedAt<Definition>(at);
-    ArrayBuildState* tokens = nullptr;
-    for (int32 from = 0; from <= definition->length;) {
-      int32 to = from;
-      while (to < definition->length && definition->tokens[to] != kTokenEnd) ++to;
-      tokens = accumArrayResult(tokens, PointerGetDatum(cstring_to_text_with_len(definition->tokens + from, to - from)),
-                                false, TEXTOID, CurrentMemoryContext);
-      from = to + 1;
-    }
-    Datum values[] = {Int64GetDatum(definition->id), makeArrayResult(tokens, CurrentMemoryContext),
-                      TimestampTzGetDatum(item->copy.last_at)};
+    Datum values[] = {Int64GetDatum(definition->id), TokenArrayOf(definition), TimestampTzGetDatum(item->copy.last_at)};
     Execute(
         "INSERT INTO privacy_score.abstraction (id, tokens, first_seen, last_seen) VALUES ($1, $2, $3, $3) "
         "ON CONFLICT DO NOTHING",
