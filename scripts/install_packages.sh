@@ -36,8 +36,9 @@ need libprotobuf-c-dev '/usr/include/protobuf-c/protobuf-c.h' /usr/local/include
 if ! [ -x "$("$pg_config" --bindir 2>/dev/null)/postgres" ]; then
   need "postgresql-$major" "/usr/lib/postgresql/$major/bin/postgres"
 fi
-if ! [ -f "$("$pg_config" --pgxs 2>/dev/null)" ]; then
-  need "postgresql-server-dev-$major" "/usr/lib/postgresql/$major/lib/pgxs/src/makefiles/pgxs.mk"
+# The build files may be there without the headers.
+if ! [ -f "$("$pg_config" --pgxs 2>/dev/null)" ] || ! [ -f "$("$pg_config" --includedir-server 2>/dev/null)/postgres.h" ]; then
+  need "postgresql-server-dev-$major" "/usr/include/postgresql/$major/server/postgres.h"
 fi
 
 if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
