@@ -2,9 +2,9 @@
  * baseline_functions.cpp - making, dropping and moving baselines. Baselines never learn by themselves.
  */
 #include "internal.hpp"
-#include "live.hpp"
 #include "model_wire.hpp"
 #include "settings.hpp"
+#include "watching.hpp"
 
 extern "C" {
 #include "catalog/pg_type.h"

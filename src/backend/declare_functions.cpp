@@ -5,7 +5,7 @@
  */
 #include "catalog_relations.hpp"
 #include "internal.hpp"
-#include "live.hpp"
+#include "watching.hpp"
 
 extern "C" {
 #include "catalog/namespace.h"

@@ -6,11 +6,11 @@
  * and scores of history rest on the same numbers.
  */
 #include "internal.hpp"
-#include "live.hpp"
 #include "model_wire.hpp"
 #include "query_rates.hpp"
 #include "relation_rates.hpp"
 #include "settings.hpp"
+#include "watching.hpp"
 
 extern "C" {
 #include "access/xact.h"

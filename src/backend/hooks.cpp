@@ -32,6 +32,7 @@ extern "C" {
 #include "query_statement.hpp"
 #include "settings.hpp"
 #include "shared_state.hpp"
+#include "watching.hpp"
 
 namespace {
 
@@ -59,7 +60,7 @@ bool HasIntegrityContext() {
 }
 
 bool CountsHere() {
-  if (!Watching()) return false;
+  if (!Counts(PrincipalClass())) return false;
   // A parallel worker runs a piece of the leader's plan; only what functions start within that is new.
   if (depth == 0 && IsParallelWorker()) return false;
   if (depth > 0 && ps_settings.track != static_cast<int>(TrackLevel::kAll)) return false;

@@ -6,7 +6,7 @@
  * again replaces them; those that were watched live are left out.
  */
 #include "internal.hpp"
-#include "live.hpp"
+#include "live_session.hpp"
 #include "settings.hpp"
 #include "text_statements.hpp"
 

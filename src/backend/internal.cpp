@@ -19,7 +19,7 @@ extern "C" {
 }
 
 #include "compat.hpp"
-#include "live.hpp"
+#include "watching.hpp"
 
 Oid ExtensionOwner() {
   HeapTuple tuple = SearchSysCache1(NAMESPACENAME, CStringGetDatum("privacy_score"));

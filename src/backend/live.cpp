@@ -7,36 +7,20 @@
 #include "live.hpp"
 
 extern "C" {
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
-#include "access/xact.h"
-#include "catalog/catalog.h"
-#include "catalog/pg_authid.h"
-#include "catalog/pg_shseclabel.h"
-#include "commands/extension.h"
-#include "commands/seclabel.h"
-#include "miscadmin.h"
-#include "pgtime.h"
-#include "storage/ipc.h"
-#include "utils/builtins.h"
-#include "utils/datetime.h"
-#include "utils/fmgroids.h"
-#include "utils/inval.h"
-#include "utils/rel.h"
-#include "utils/syscache.h"
+#include "utils/memutils.h"
 }
 
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "core/abstraction.hpp"
 #include "core/live_scorer.hpp"
 #include "core_call.hpp"
 #include "limits.hpp"
+#include "live_session.hpp"
 #include "settings.hpp"
 #include "shared_state.hpp"
+#include "watching.hpp"
 
 using privacy_score::LiveScorer;
 using privacy_score::SessionSummary;
@@ -47,121 +31,25 @@ namespace {
 struct LocalScorer {
   explicit LocalScorer(const privacy_score::ScoreSettings& settings, const char* role) : scorer(role, settings) {}
   LiveScorer scorer;
-  std::unordered_set<int64> sent;  // definitions that the current session has handed to the worker
   std::vector<std::string> missing;
   std::string explanation = "{}";
 };
 
 struct Local {
-  bool extension_known;
-  Oid extension;
-  Oid principal;
-  bool principal_watched;
-  uint64 labels_version;
-  bool uncounted;
-  bool model_changed, labels_changed;  // by this transaction
   bool error_logged;
   uint64 model_version;  // that the scorer has loaded
   Oid scorer_role;
   LocalScorer* scorer;
   std::unordered_map<int64, std::string>* tokens;  // joined by kTokenEnd, of all met in this process
-  bool exit_registered;
-  LiveSession* session;
-  int pieces;  // sessions so far of this connection
 };
 
 Local local;
 
-// The name of a role; of one that was dropped while its session runs, its OID.
-const char* RoleName(Oid role) {
-  const char* name = GetUserNameFromId(role, true);
-  return name != nullptr ? name : psprintf("%u", role);
-}
-
-Oid PrincipalOf() {
-  return ps_settings.principal == static_cast<int>(Principal::kCurrentUser) ? GetUserId() : GetSessionUserId();
-}
-
-void OnNamespaceChange(Datum, int, uint32) { local.extension_known = false; }
-
-void OnTransactionEnd(XactEvent event, void*) {
-  if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE || event == XACT_EVENT_PARALLEL_PRE_COMMIT)
-    return;
-  if (event == XACT_EVENT_COMMIT && ps_shared != nullptr) {
-    if (local.labels_changed) pg_atomic_fetch_add_u64(&ps_shared->role_labels_version, 1);
-    if (local.model_changed) {
-      DatabaseSlot* slot = SlotOfDatabase(true);
-      if (slot != nullptr) {
-        pg_atomic_fetch_add_u64(&slot->model_wanted, 1);
-        WakeWorker(slot);
-      }
-    }
-  }
-  local.model_changed = local.labels_changed = false;
-  local.uncounted = false;
-}
-
-void OnSubtransactionEnd(SubXactEvent event, SubTransactionId, SubTransactionId, void*) {
-  if (event == SUBXACT_EVENT_ABORT_SUB) local.uncounted = false;
-}
-
-void CloseSession() {
-  if (local.session == nullptr) return;
-  LiveSession* session = local.session;
-  local.session = nullptr;
-  SpinLockAcquire(&session->mutex);
-  session->closed = true;
-  SpinLockRelease(&session->mutex);
-  // The last one to leave wakes the worker, so that it leaves too and the database can be dropped; else its interval is
-  // soon enough.
-  DatabaseSlot* slot = SlotOfDatabase(false);
-  EnsureWorker(slot);
-  if (slot->session_count <= 1) WakeWorker(slot);
-}
-
-void OnBackendExit(int, Datum) { CloseSession(); }
-
-// Fills a fresh session; everything else is zero.
-void FillSession(LiveSession* session, Oid role, TimestampTz now) {
-  SpinLockInit(&session->mutex);
-  session->pid = MyProcPid;
-  session->role = role;
-  namestrcpy(&session->role_name, RoleName(role));
-  ++local.pieces;
-  if (local.pieces == 1)
-    snprintf(session->session, kSessionTextLength, "%lx.%x", static_cast<unsigned long>(MyStartTime), MyProcPid);
-  else
-    snprintf(session->session, kSessionTextLength, "%lx.%x/%d", static_cast<unsigned long>(MyStartTime), MyProcPid,
-             local.pieces);
-  session->started = session->last_at = now;
-  session->day = DayOf(now);
-  session->day_score = -1;
-  session->settings = ScoreSettingsInForce();
-}
-
-// Opens a session in shared memory for `role`; leaves local.session null when there is no room.
-void OpenSession(Oid role, TimestampTz now) {
-  DatabaseSlot* slot = SlotOfDatabase(true);
-  if (slot == nullptr) return;
-  const dsa_pointer pointer = AllocateShared(sizeof(LiveSession));
-  if (!DsaPointerIsValid(pointer)) return;
-  auto* session = SharedAt<LiveSession>(pointer);
-  FillSession(session, role, now);
-  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  session->next = slot->sessions;
-  if (DsaPointerIsValid(slot->sessions)) SharedAt<LiveSession>(slot->sessions)->previous = pointer;
-  slot->sessions = pointer;
-  ++slot->session_count;
-  LWLockRelease(slot->lock);
-  if (!local.exit_registered) before_shmem_exit(OnBackendExit, Datum(0));
-  local.exit_registered = true;
-  local.session = session;
-}
-
-// Makes the scorer of `role`, or gives it the settings in force; starts a new session in it.
-bool RestartScorer(Oid role) {
-  const char* name = RoleName(role);
-  const privacy_score::ScoreSettings settings = ScoreSettingsInForce();
+// Makes the scorer of the session's role, or gives it the settings in force; starts a new session in it.
+bool RestartScorer(const LiveSession* session) {
+  const Oid role = session->role;
+  const char* name = NameStr(session->role_name);
+  const privacy_score::ScoreSettings settings = session->settings;
   CoreError error;
   const bool done = CallCore(&error, [&] {
     if (local.scorer == nullptr || local.scorer_role != role) {
@@ -172,7 +60,6 @@ bool RestartScorer(Oid role) {
     }
     local.scorer->scorer.Configure(settings);
     local.scorer->scorer.Restart();
-    local.scorer->sent.clear();
   });
   local.scorer_role = role;
   if (!done) CountScoringError(error.message);
@@ -228,68 +115,23 @@ void SendMissingRates(DatabaseSlot* slot) {
   WakeWorker(slot);
 }
 
+// The session of the principal at this moment, opened when there is none; null when there is no room.
+LiveSession* CurrentSession(TimestampTz now) {
+  const Oid role = PrincipalOf();
+  CutSession(role, now);
+  if (OwnSession() != nullptr) return OwnSession();
+  LiveSession* session = OpenSession(role, now);
+  if (session == nullptr || RestartScorer(session)) return session;
+  CloseSession();
+  return nullptr;
+}
+
 // Sends the tokens of an abstraction with the first event of the session that has it.
-bool SendDefinition(LiveSession* session, int64 id) {
+bool SendTokens(LiveSession* session, int64 id) {
+  if (DefinitionSent(id)) return true;
   const std::string* text = nullptr;
   CoreError error;
-  if (!CallCore(&error, [&] {
-        if (local.scorer->sent.count(id) == 0) text = &local.tokens->at(id);
-      }))
-    return false;
-  if (text == nullptr) return true;
-  const dsa_pointer pointer = AllocateShared(offsetof(Definition, tokens) + text->size());
-  if (!DsaPointerIsValid(pointer)) return false;
-  auto* node = SharedAt<Definition>(pointer);
-  node->id = id;
-  node->length = static_cast<int32>(text->size());
-  memcpy(node->tokens, text->data(), text->size());
-  SpinLockAcquire(&session->mutex);
-  node->next = session->open.definitions;
-  session->open.definitions = pointer;
-  SpinLockRelease(&session->mutex);
-  return CallCore(&error, [&] { local.scorer->sent.insert(id); });
-}
-
-// Appends one event to the open chunks of the session: a longer run, an entry, or a new chunk.
-bool AppendEvent(LiveSession* session, int64 id) {
-  SpinLockAcquire(&session->mutex);
-  EventChunk* chunk =
-      DsaPointerIsValid(session->open.chunks_last) ? SharedAt<EventChunk>(session->open.chunks_last) : nullptr;
-  bool done = false;
-  if (chunk != nullptr && chunk->entries[chunk->used - 1].id == id) {
-    ++chunk->entries[chunk->used - 1].run;
-    done = true;
-  } else if (chunk != nullptr && chunk->used < kChunkEntries) {
-    chunk->entries[chunk->used++] = {id, 1};
-    done = true;
-  }
-  SpinLockRelease(&session->mutex);
-  if (done) return true;
-  const dsa_pointer pointer = AllocateShared(sizeof(EventChunk));
-  if (!DsaPointerIsValid(pointer)) return false;
-  auto* fresh = SharedAt<EventChunk>(pointer);
-  fresh->used = 1;
-  fresh->entries[0] = {id, 1};
-  SpinLockAcquire(&session->mutex);
-  if (DsaPointerIsValid(session->open.chunks_last))
-    SharedAt<EventChunk>(session->open.chunks_last)->next = pointer;
-  else
-    session->open.chunks_first = pointer;
-  session->open.chunks_last = pointer;
-  SpinLockRelease(&session->mutex);
-  return true;
-}
-
-// Makes sure that a session is open for the principal and the moment.
-bool CurrentSession(Oid role, TimestampTz now) {
-  LiveSession* session = local.session;
-  const int64 gap = static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC;
-  if (session != nullptr && (session->role != role || now - session->last_at > gap || DayOf(now) != session->day))
-    CloseSession();
-  if (local.session != nullptr) return true;
-  if (!RestartScorer(role)) return false;
-  OpenSession(role, now);
-  return local.session != nullptr;
+  return CallCore(&error, [&] { text = &local.tokens->at(id); }) && SendDefinition(session, id, *text);
 }
 
 // Whether the scorer has the model that declarations and baselines ask for now.
@@ -338,56 +180,6 @@ void DeliverWarnings(LiveSession* session) {
 
 }  // namespace
 
-bool RoleIsWatched(Oid role, const char** reason) {
-  if (superuser_arg(role)) {
-    *reason = "superusers are not watched";
-    return false;
-  }
-  ObjectAddress address;
-  ObjectAddressSet(address, AuthIdRelationId, role);
-  const char* label = GetSecurityLabel(&address, "privacy_score");
-  if (label != nullptr) {
-    *reason = "security label of the role";
-    return strcmp(label, "exempt") != 0;
-  }
-  bool others = false;
-  Relation relation = table_open(SharedSecLabelRelationId, AccessShareLock);
-  ScanKeyData key;
-  ScanKeyInit(&key, Anum_pg_shseclabel_classoid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(AuthIdRelationId));
-  SysScanDesc scan = systable_beginscan(relation, InvalidOid, false, nullptr, 1, &key);
-  for (HeapTuple tuple = systable_getnext(scan); HeapTupleIsValid(tuple) && !others; tuple = systable_getnext(scan)) {
-    bool null_provider, null_label;
-    const Datum provider = heap_getattr(tuple, Anum_pg_shseclabel_provider, RelationGetDescr(relation), &null_provider);
-    const Datum value = heap_getattr(tuple, Anum_pg_shseclabel_label, RelationGetDescr(relation), &null_label);
-    others = !null_provider && !null_label && strcmp(TextDatumGetCString(provider), "privacy_score") == 0 &&
-             strcmp(TextDatumGetCString(value), "watched") == 0;
-  }
-  systable_endscan(scan);
-  table_close(relation, AccessShareLock);
-  *reason = others ? "only roles labelled watched are watched" : "no role is labelled watched, so all are";
-  return !others;
-}
-
-bool Watching() {
-  if (ps_settings.mode == static_cast<int>(WatchMode::kOff) || ps_shared == nullptr) return false;
-  if (local.uncounted || !OidIsValid(MyDatabaseId)) return false;
-  const Oid principal = PrincipalOf();
-  const uint64 labels = pg_atomic_read_u64(&ps_shared->role_labels_version);
-  if (principal == local.principal && labels == local.labels_version && local.extension_known)
-    return OidIsValid(local.extension) && local.principal_watched;
-  if (!IsTransactionState()) return false;
-  const char* reason;
-  const Oid extension = get_extension_oid("privacy_score", true);
-  // Dropped and created again it has empty tables: what this session has sent before must be sent anew.
-  if (extension != local.extension) CloseSession();
-  local.extension = extension;
-  local.extension_known = true;
-  local.principal_watched = RoleIsWatched(principal, &reason);
-  local.principal = principal;
-  local.labels_version = labels;
-  return OidIsValid(local.extension) && local.principal_watched;
-}
-
 int64 DefineAbstraction(const privacy_score::Statement& statement) {
   int64 id = 0;
   const auto define = [&](const privacy_score::Tokens& tokens) {
@@ -413,13 +205,13 @@ void RecordEvent(int64 id) {
   const TimestampTz now = GetCurrentTimestamp();
   pg_atomic_fetch_add_u64(&ps_shared->events, 1);
   DatabaseSlot* slot = SlotOfDatabase(true);
-  if (slot == nullptr || !CurrentSession(PrincipalOf(), now)) {
+  LiveSession* session = slot == nullptr ? nullptr : CurrentSession(now);
+  if (session == nullptr) {
     pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
     return;
   }
-  LiveSession* session = local.session;
   RefreshModel(slot);
-  if (!SendDefinition(session, id) || !AppendEvent(session, id)) pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
+  if (!SendTokens(session, id) || !AppendEvent(session, id)) pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
   SessionSummary summary = {};
   double before = 0;
   CoreError error;
@@ -456,28 +248,4 @@ void CountScoringError(const char* what) {
   if (local.error_logged) return;
   local.error_logged = true;
   ereport(LOG, (errmsg("could not score a statement: %s", what), errhidestmt(true), errhidecontext(true)));
-}
-
-void NoteModelChange() { local.model_changed = true; }
-void NoteRoleLabelChange() { local.labels_changed = local.model_changed = true; }
-bool BeginUncounted() {
-  const bool before = local.uncounted;
-  local.uncounted = true;
-  return before;
-}
-
-void EndUncounted(bool before) { local.uncounted = before; }
-
-void InstallLiveCallbacks() {
-  CacheRegisterSyscacheCallback(NAMESPACENAME, OnNamespaceChange, Datum(0));
-  RegisterXactCallback(OnTransactionEnd, nullptr);
-  RegisterSubXactCallback(OnSubtransactionEnd, nullptr);
-}
-
-int32 DayOf(TimestampTz at) {
-  struct pg_tm tm;
-  fsec_t fraction;
-  int zone;
-  if (timestamp2tm(at, &zone, &tm, &fraction, nullptr, log_timezone) != 0) return 0;
-  return date2j(tm.tm_year, tm.tm_mon, tm.tm_mday) - POSTGRES_EPOCH_JDATE;
 }

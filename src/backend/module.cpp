@@ -17,14 +17,14 @@ PGDLLEXPORT void _PG_init(void);
 }
 
 #include "hooks.hpp"
-#include "live.hpp"
 #include "settings.hpp"
+#include "watching.hpp"
 
 void CheckSecurityLabel(const ObjectAddress* object, const char* label);
 
 void _PG_init(void) {
   DefineSettings();
   register_label_provider("privacy_score", CheckSecurityLabel);
-  InstallLiveCallbacks();
+  InstallWatchingCallbacks();
   if (process_shared_preload_libraries_in_progress) InstallHooks();
 }

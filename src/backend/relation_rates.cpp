@@ -23,7 +23,7 @@ extern "C" {
 #include "core/entropy.hpp"
 #include "core_call.hpp"
 #include "internal.hpp"
-#include "live.hpp"
+#include "watching.hpp"
 
 namespace {
 

@@ -2,8 +2,9 @@
  * stat_functions.cpp - what the shared state shows, flush(), resets, alerts.
  */
 #include "internal.hpp"
-#include "live.hpp"
+#include "live_session.hpp"
 #include "shared_state.hpp"
+#include "watching.hpp"
 
 extern "C" {
 #include "catalog/pg_type.h"
@@ -191,7 +192,7 @@ Datum ps_role_watching(PG_FUNCTION_ARGS) {
   const char* name = NameStr(*PG_GETARG_NAME(0));
   ReadableRole(name);
   const char* reason;
-  const bool watched = RoleIsWatched(get_role_oid(name, false), &reason);
+  const bool watched = Counts(ClassOfRole(get_role_oid(name, false), &reason));
   InitMaterializedSRF(fcinfo, 0);
   auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   Datum values[2] = {BoolGetDatum(watched), CStringGetTextDatum(reason)};

@@ -1,0 +1,152 @@
+/*
+ * live_session.cpp - see live_session.hpp.
+ */
+#include "live_session.hpp"
+
+extern "C" {
+#include "miscadmin.h"
+#include "pgtime.h"
+#include "storage/ipc.h"
+#include "utils/builtins.h"
+#include "utils/datetime.h"
+}
+
+#include <unordered_set>
+
+#include "core_call.hpp"
+#include "settings.hpp"
+
+namespace {
+
+LiveSession* own = nullptr;
+int pieces = 0;  // sessions so far of this connection
+bool exit_registered = false;
+std::unordered_set<int64>* sent = nullptr;  // definitions that the session has handed to the worker
+
+// The name of a role; of one that was dropped while its session runs, its OID.
+const char* RoleName(Oid role) {
+  const char* name = GetUserNameFromId(role, true);
+  return name != nullptr ? name : psprintf("%u", role);
+}
+
+void OnBackendExit(int, Datum) { CloseSession(); }
+
+// Fills a fresh session; everything else is zero.
+void FillSession(LiveSession* session, Oid role, TimestampTz now) {
+  SpinLockInit(&session->mutex);
+  session->pid = MyProcPid;
+  session->role = role;
+  namestrcpy(&session->role_name, RoleName(role));
+  ++pieces;
+  if (pieces == 1)
+    snprintf(session->session, kSessionTextLength, "%lx.%x", static_cast<unsigned long>(MyStartTime), MyProcPid);
+  else
+    snprintf(session->session, kSessionTextLength, "%lx.%x/%d", static_cast<unsigned long>(MyStartTime), MyProcPid,
+             pieces);
+  session->started = session->last_at = now;
+  session->day = DayOf(now);
+  session->day_score = -1;
+  session->settings = ScoreSettingsInForce();
+}
+
+}  // namespace
+
+LiveSession* OwnSession() { return own; }
+
+void CloseSession() {
+  if (own == nullptr) return;
+  LiveSession* session = own;
+  own = nullptr;
+  SpinLockAcquire(&session->mutex);
+  session->closed = true;
+  SpinLockRelease(&session->mutex);
+  // The last one to leave wakes the worker, so that it leaves too and the database can be dropped; else its interval is
+  // soon enough.
+  DatabaseSlot* slot = SlotOfDatabase(false);
+  EnsureWorker(slot);
+  if (slot->session_count <= 1) WakeWorker(slot);
+}
+
+void CutSession(Oid role, TimestampTz now) {
+  const int64 gap = static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC;
+  if (own != nullptr && (own->role != role || now - own->last_at > gap || DayOf(now) != own->day)) CloseSession();
+}
+
+LiveSession* OpenSession(Oid role, TimestampTz now) {
+  CoreError error;
+  DatabaseSlot* slot = SlotOfDatabase(true);
+  if (slot == nullptr || !CallCore(&error, [] {
+        if (sent == nullptr) sent = new std::unordered_set<int64>();
+        sent->clear();
+      }))
+    return nullptr;
+  const dsa_pointer pointer = AllocateShared(sizeof(LiveSession));
+  if (!DsaPointerIsValid(pointer)) return nullptr;
+  auto* session = SharedAt<LiveSession>(pointer);
+  FillSession(session, role, now);
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  session->next = slot->sessions;
+  if (DsaPointerIsValid(slot->sessions)) SharedAt<LiveSession>(slot->sessions)->previous = pointer;
+  slot->sessions = pointer;
+  ++slot->session_count;
+  LWLockRelease(slot->lock);
+  if (!exit_registered) before_shmem_exit(OnBackendExit, Datum(0));
+  exit_registered = true;
+  own = session;
+  return session;
+}
+
+bool DefinitionSent(int64 id) { return sent->count(id) != 0; }
+
+bool SendDefinition(LiveSession* session, int64 id, std::string_view tokens) {
+  const dsa_pointer pointer = AllocateShared(offsetof(Definition, tokens) + tokens.size());
+  if (!DsaPointerIsValid(pointer)) return false;
+  auto* node = SharedAt<Definition>(pointer);
+  node->id = id;
+  node->length = static_cast<int32>(tokens.size());
+  memcpy(node->tokens, tokens.data(), tokens.size());
+  SpinLockAcquire(&session->mutex);
+  node->next = session->open.definitions;
+  session->open.definitions = pointer;
+  SpinLockRelease(&session->mutex);
+  CoreError error;
+  return CallCore(&error, [&] { sent->insert(id); });
+}
+
+// A longer run, an entry, or a new chunk.
+bool AppendEvent(LiveSession* session, int64 id) {
+  SpinLockAcquire(&session->mutex);
+  EventChunk* chunk =
+      DsaPointerIsValid(session->open.chunks_last) ? SharedAt<EventChunk>(session->open.chunks_last) : nullptr;
+  bool done = false;
+  if (chunk != nullptr && chunk->entries[chunk->used - 1].id == id) {
+    ++chunk->entries[chunk->used - 1].run;
+    done = true;
+  } else if (chunk != nullptr && chunk->used < kChunkEntries) {
+    chunk->entries[chunk->used++] = {id, 1};
+    done = true;
+  }
+  SpinLockRelease(&session->mutex);
+  if (done) return true;
+  const dsa_pointer pointer = AllocateShared(sizeof(EventChunk));
+  if (!DsaPointerIsValid(pointer)) return false;
+  auto* fresh = SharedAt<EventChunk>(pointer);
+  fresh->used = 1;
+  fresh->entries[0] = {id, 1};
+  SpinLockAcquire(&session->mutex);
+  if (DsaPointerIsValid(session->open.chunks_last))
+    SharedAt<EventChunk>(session->open.chunks_last)->next = pointer;
+  else
+    session->open.chunks_first = pointer;
+  session->open.chunks_last = pointer;
+  SpinLockRelease(&session->mutex);
+  return true;
+}
+
+int32 DayOf(TimestampTz at) {
+  struct pg_tm tm;
+  fsec_t fraction;
+  int zone;
+  if (timestamp2tm(at, &zone, &tm, &fraction, nullptr, log_timezone) != 0) return 0;
+  return date2j(tm.tm_year, tm.tm_mon, tm.tm_mday) - POSTGRES_EPOCH_JDATE;
+}

@@ -1,0 +1,35 @@
+/*
+ * live_session.hpp - the session of this backend in shared memory: opening, closing, adding to its history.
+ *
+ * One session is one principal and one connection, cut after idle_gap and at midnight. It belongs to this backend until
+ * it is closed (shared_state.hpp has the rules).
+ */
+#pragma once
+
+#include <string_view>
+
+#include "shared_state.hpp"
+
+// The open session of this backend; null when there is none.
+LiveSession* OwnSession();
+
+// Closes the open session when it is another role's, or the pause or the day asks for a cut.
+void CutSession(Oid role, TimestampTz now);
+
+// Opens a session; null when there is no room.
+LiveSession* OpenSession(Oid role, TimestampTz now);
+
+// Marks the open session closed; the worker writes the rest and frees it.
+void CloseSession();
+
+// Whether the tokens of an abstraction were sent in this session.
+bool DefinitionSent(int64 id);
+
+// Sends the tokens of an abstraction, joined by kTokenEnd; false when there is no room.
+bool SendDefinition(LiveSession* session, int64 id, std::string_view tokens);
+
+// Appends one execution of an abstraction to the history of the session; false when there is no room.
+bool AppendEvent(LiveSession* session, int64 id);
+
+// Days since 2000-01-01 of a moment in log_timezone, the time zone in which days are counted.
+int32 DayOf(TimestampTz at);

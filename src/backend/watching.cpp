@@ -1,0 +1,143 @@
+/*
+ * watching.cpp - see watching.hpp.
+ */
+#include "watching.hpp"
+
+extern "C" {
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/catalog.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_shseclabel.h"
+#include "commands/extension.h"
+#include "commands/seclabel.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+}
+
+#include "live_session.hpp"
+#include "settings.hpp"
+#include "shared_state.hpp"
+
+namespace {
+
+struct Gate {
+  bool extension_known;
+  Oid extension;
+  Oid principal;
+  RoleClass principal_class;
+  uint64 labels_version;
+  bool uncounted;
+  bool model_changed, labels_changed;  // by this transaction
+};
+
+Gate gate;
+
+void OnNamespaceChange(Datum, int, uint32) { gate.extension_known = false; }
+
+void OnTransactionEnd(XactEvent event, void*) {
+  if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE || event == XACT_EVENT_PARALLEL_PRE_COMMIT)
+    return;
+  if (event == XACT_EVENT_COMMIT && ps_shared != nullptr) {
+    if (gate.labels_changed) pg_atomic_fetch_add_u64(&ps_shared->role_labels_version, 1);
+    if (gate.model_changed) {
+      DatabaseSlot* slot = SlotOfDatabase(true);
+      if (slot != nullptr) {
+        pg_atomic_fetch_add_u64(&slot->model_wanted, 1);
+        WakeWorker(slot);
+      }
+    }
+  }
+  gate.model_changed = gate.labels_changed = false;
+  gate.uncounted = false;
+}
+
+void OnSubtransactionEnd(SubXactEvent event, SubTransactionId, SubTransactionId, void*) {
+  if (event == SUBXACT_EVENT_ABORT_SUB) gate.uncounted = false;
+}
+
+// Whether any role is labelled watched.
+bool AnyLabelledWatched() {
+  bool any = false;
+  Relation relation = table_open(SharedSecLabelRelationId, AccessShareLock);
+  ScanKeyData key;
+  ScanKeyInit(&key, Anum_pg_shseclabel_classoid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(AuthIdRelationId));
+  SysScanDesc scan = systable_beginscan(relation, InvalidOid, false, nullptr, 1, &key);
+  for (HeapTuple tuple = systable_getnext(scan); HeapTupleIsValid(tuple) && !any; tuple = systable_getnext(scan)) {
+    bool null_provider, null_label;
+    const Datum provider = heap_getattr(tuple, Anum_pg_shseclabel_provider, RelationGetDescr(relation), &null_provider);
+    const Datum value = heap_getattr(tuple, Anum_pg_shseclabel_label, RelationGetDescr(relation), &null_label);
+    any = !null_provider && !null_label && strcmp(TextDatumGetCString(provider), "privacy_score") == 0 &&
+          strcmp(TextDatumGetCString(value), "watched") == 0;
+  }
+  systable_endscan(scan);
+  table_close(relation, AccessShareLock);
+  return any;
+}
+
+}  // namespace
+
+RoleClass ClassOfRole(Oid role, const char** reason) {
+  if (superuser_arg(role)) {
+    *reason = "superusers are not watched";
+    return RoleClass::kUnwatched;
+  }
+  ObjectAddress address;
+  ObjectAddressSet(address, AuthIdRelationId, role);
+  const char* label = GetSecurityLabel(&address, "privacy_score");
+  if (label != nullptr) {
+    *reason = "security label of the role";
+    if (strcmp(label, "exempt") == 0) return RoleClass::kExempt;
+    return strcmp(label, "dp only") == 0 ? RoleClass::kDpOnly : RoleClass::kWatched;
+  }
+  const bool others = AnyLabelledWatched();
+  *reason = others ? "only roles labelled watched are watched" : "no role is labelled watched, so all are";
+  return others ? RoleClass::kUnwatched : RoleClass::kWatched;
+}
+
+Oid PrincipalOf() {
+  return ps_settings.principal == static_cast<int>(Principal::kCurrentUser) ? GetUserId() : GetSessionUserId();
+}
+
+RoleClass PrincipalClass() {
+  if (ps_settings.mode == static_cast<int>(WatchMode::kOff) || ps_shared == nullptr) return RoleClass::kUnwatched;
+  if (gate.uncounted || !OidIsValid(MyDatabaseId)) return RoleClass::kUnwatched;
+  const Oid principal = PrincipalOf();
+  const uint64 labels = pg_atomic_read_u64(&ps_shared->role_labels_version);
+  if (principal != gate.principal || labels != gate.labels_version || !gate.extension_known) {
+    if (!IsTransactionState()) return RoleClass::kUnwatched;
+    const char* reason;
+    const Oid extension = get_extension_oid("privacy_score", true);
+    // Dropped and created again it has empty tables: what this session has sent before must be sent anew.
+    if (extension != gate.extension) CloseSession();
+    gate.extension = extension;
+    gate.extension_known = true;
+    gate.principal_class = ClassOfRole(principal, &reason);
+    gate.principal = principal;
+    gate.labels_version = labels;
+  }
+  return OidIsValid(gate.extension) ? gate.principal_class : RoleClass::kUnwatched;
+}
+
+bool BeginUncounted() {
+  const bool before = gate.uncounted;
+  gate.uncounted = true;
+  return before;
+}
+
+void EndUncounted(bool before) { gate.uncounted = before; }
+
+void NoteModelChange() { gate.model_changed = true; }
+void NoteRoleLabelChange() { gate.labels_changed = gate.model_changed = true; }
+
+void InstallWatchingCallbacks() {
+  CacheRegisterSyscacheCallback(NAMESPACENAME, OnNamespaceChange, Datum(0));
+  RegisterXactCallback(OnTransactionEnd, nullptr);
+  RegisterSubXactCallback(OnSubtransactionEnd, nullptr);
+}

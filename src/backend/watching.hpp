@@ -1,0 +1,44 @@
+/*
+ * watching.hpp - whose statements count at this moment, and announcing changes of what decides it.
+ *
+ * The gate of every hook. What it reads from catalogs is remembered until a label, the principal or the extension
+ * changes, so that it costs a few comparisons.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+}
+
+// What the security label of a role, or its lack, means for its statements.
+enum class RoleClass {
+  kUnwatched,  // superuser, or others are labelled watched
+  kWatched,
+  kDpOnly,  // watched, and may read protected relations through the dp functions only
+  kExempt   // not watched; reading a protected relation is announced
+};
+
+// The class of a role and why. Reads catalogs.
+RoleClass ClassOfRole(Oid role, const char** reason);
+
+// The role that statements count for: session user or current user, as the setting says.
+Oid PrincipalOf();
+
+// The class of the principal now: kUnwatched also when nothing is watched at all (not preloaded, mode off, extension
+// not in this database, a statement of our own).
+RoleClass PrincipalClass();
+
+// True when statements of this backend count at this moment.
+inline bool Counts(RoleClass role) { return role == RoleClass::kWatched || role == RoleClass::kDpOnly; }
+
+// Statements of our own that run between these two do not count (rates read protected tables). What the first returns
+// goes to the second; an abort makes statements count again.
+bool BeginUncounted();
+void EndUncounted(bool before);
+
+// Announce at commit that declarations, labels, baselines or rates have changed.
+void NoteModelChange();
+void NoteRoleLabelChange();
+
+// Registers the callbacks of this backend. Called from _PG_init when preloaded.
+void InstallWatchingCallbacks();
