@@ -19,6 +19,16 @@ CREATE FUNCTION privacy_score.withdraw_dependency(relation regclass, determinant
   AS 'MODULE_PATHNAME', 'ps_withdraw_dependency' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.withdraw_dependency(regclass, name, name) IS 'Takes back confirm_dependency(). Owner only.';
 
+CREATE FUNCTION privacy_score.protection_changed() RETURNS trigger
+  AS 'MODULE_PATHNAME', 'ps_protection_changed' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.protection_changed() IS
+  'Internal: tells every backend that what it remembers of a relation, and every plan that reads it, is out of date.';
+REVOKE EXECUTE ON FUNCTION privacy_score.protection_changed() FROM PUBLIC;
+
+CREATE TRIGGER protection_changed AFTER INSERT OR UPDATE OR DELETE ON privacy_score.protected_relation
+  FOR EACH ROW EXECUTE FUNCTION privacy_score.protection_changed();
+COMMENT ON TRIGGER protection_changed ON privacy_score.protected_relation IS 'Declarations take effect at once in every session.';
+
 CREATE VIEW privacy_score.protected_current AS
   SELECT DISTINCT ON (c.oid) c.oid AS relation,
          pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname) AS name,

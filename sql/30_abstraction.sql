@@ -13,3 +13,8 @@ CREATE FUNCTION privacy_score.abstract_query_analyzed(sql text) RETURNS text[]
   AS 'MODULE_PATHNAME', 'ps_abstract_query_analyzed' LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privacy_score.abstract_query_analyzed(text) IS
   'The same tokens by the server''s own analysis, as live statements are abstracted; raises the errors of that analysis.';
+
+CREATE FUNCTION privacy_score.reads_protected(sql text) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'ps_reads_protected' LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privacy_score.reads_protected(text) IS
+  'Whether the statements would read a protected relation, as the server plans them: what a role labelled dp only is refused for. They are not executed; errors of their analysis are raised.';

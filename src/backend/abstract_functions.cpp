@@ -2,8 +2,8 @@
  * abstract_functions.cpp - SQL functions that show A(Q) of a text.
  *
  * abstract_query and abstract_query_poster go through sqlparse and never raise on any text; names are resolved with the
- * caller's search_path. abstract_query_analyzed goes the way of the live path, by the server's own analysis, and raises
- * what that raises: it is there to compare both front ends.
+ * caller's search_path. abstract_query_analyzed and reads_protected go the way of the live path, by the server's own
+ * analysis, and raise what that raises.
  */
 #include "core_call.hpp"
 
@@ -20,6 +20,7 @@ extern "C" {
 PG_FUNCTION_INFO_V1(ps_abstract_query);
 PG_FUNCTION_INFO_V1(ps_abstract_query_poster);
 PG_FUNCTION_INFO_V1(ps_abstract_query_analyzed);
+PG_FUNCTION_INFO_V1(ps_reads_protected);
 }
 
 #include <string>
@@ -27,6 +28,7 @@ PG_FUNCTION_INFO_V1(ps_abstract_query_analyzed);
 
 #include "compat.hpp"
 #include "core/abstraction.hpp"
+#include "protected_reads.hpp"
 #include "query_statement.hpp"
 #include "text_statements.hpp"
 
@@ -45,58 +47,43 @@ ArrayType* TokenArray(const ps::Tokens& tokens) {
   return construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT);
 }
 
-void AddPart(CoreHolder<Parts>* parts, const ps::Statement& statement) {
-  CallCoreOrRaise([&] { parts->object->push_back(ps::Abstract(statement)); });
-}
+// What the text of a statement does, as a list of rewritten Query and of CopyStmt for COPY of a table.
+List* AddAnalyzed(List* parts, Query* query, const char* sql);
 
-void AddAnalyzed(CoreHolder<Parts>* parts, Query* query, const char* sql);
-
-void AddRaw(CoreHolder<Parts>* parts, Node* statement, const char* sql) {
+List* AddRaw(List* parts, Node* statement, const char* sql) {
   RawStmt* raw = makeNode(RawStmt);
   raw->stmt = statement;
-  AddAnalyzed(parts, AnalyzeStatement(raw, sql), sql);
+  return AddAnalyzed(parts, AnalyzeStatement(raw, sql), sql);
 }
 
 // The query within a utility statement, if any.
-void AddUtility(CoreHolder<Parts>* parts, Node* statement, const char* sql) {
+List* AddUtility(List* parts, Node* statement, const char* sql) {
   check_stack_depth();
   switch (nodeTag(statement)) {
     case T_ExplainStmt:
-      AddAnalyzed(parts, castNode(Query, castNode(ExplainStmt, statement)->query), sql);
-      break;
+      return AddAnalyzed(parts, castNode(Query, castNode(ExplainStmt, statement)->query), sql);
     case T_DeclareCursorStmt:
-      AddAnalyzed(parts, castNode(Query, castNode(DeclareCursorStmt, statement)->query), sql);
-      break;
+      return AddAnalyzed(parts, castNode(Query, castNode(DeclareCursorStmt, statement)->query), sql);
     case T_CreateTableAsStmt:
-      AddAnalyzed(parts, castNode(Query, castNode(CreateTableAsStmt, statement)->query), sql);
-      break;
+      return AddAnalyzed(parts, castNode(Query, castNode(CreateTableAsStmt, statement)->query), sql);
     case T_PrepareStmt:
-      AddRaw(parts, castNode(PrepareStmt, statement)->query, sql);
-      break;
+      return AddRaw(parts, castNode(PrepareStmt, statement)->query, sql);
     case T_CopyStmt: {
       auto* copy = castNode(CopyStmt, statement);
-      if (copy->is_from) break;
-      if (copy->query != nullptr)
-        AddRaw(parts, copy->query, sql);
-      else
-        AddPart(parts, CopyStatement(RangeVarGetRelid(copy->relation, NoLock, false), copy->attlist));
-      break;
+      if (copy->is_from) return parts;
+      return copy->query != nullptr ? AddRaw(parts, copy->query, sql) : lappend(parts, copy);
     }
     default:
-      break;
+      return parts;
   }
 }
 
-void AddAnalyzed(CoreHolder<Parts>* parts, Query* query, const char* sql) {
-  if (query->commandType == CMD_UTILITY) {
-    AddUtility(parts, query->utilityStmt, sql);
-    return;
-  }
+List* AddAnalyzed(List* parts, Query* query, const char* sql) {
+  if (query->commandType == CMD_UTILITY) return AddUtility(parts, query->utilityStmt, sql);
   ListCell* cell;
-  foreach (cell, QueryRewrite(query)) {
-    auto* rewritten = lfirst_node(Query, cell);
-    if (rewritten->commandType != CMD_UTILITY) AddPart(parts, QueryStatement(rewritten));
-  }
+  foreach (cell, QueryRewrite(query))
+    if (lfirst_node(Query, cell)->commandType != CMD_UTILITY) parts = lappend(parts, lfirst(cell));
+  return parts;
 }
 
 // Errors of the analysis point into the analysed text, not into the query that called the function.
@@ -107,6 +94,23 @@ void MovePosition(void* sql) {
   internalerrposition(position);
   internalerrquery(static_cast<const char*>(sql));
 }
+
+List* AnalyzedParts(text* text) {
+  const char* sql = text_to_cstring(text);
+  ErrorContextCallback context;
+  context.callback = MovePosition;
+  context.arg = const_cast<char*>(sql);
+  context.previous = error_context_stack;
+  error_context_stack = &context;
+  List* parts = NIL;
+  ListCell* cell;
+  foreach (cell, pg_parse_query(sql))
+    parts = AddAnalyzed(parts, AnalyzeStatement(lfirst_node(RawStmt, cell), sql), sql);
+  error_context_stack = context.previous;
+  return parts;
+}
+
+Oid RelationOf(Node* copy) { return RangeVarGetRelid(castNode(CopyStmt, copy)->relation, NoLock, false); }
 
 }  // namespace
 
@@ -122,18 +126,31 @@ Datum ps_abstract_query_poster(PG_FUNCTION_ARGS) {
 
 // abstract_query_analyzed(sql)
 Datum ps_abstract_query_analyzed(PG_FUNCTION_ARGS) {
-  const char* sql = text_to_cstring(PG_GETARG_TEXT_PP(0));
   CoreHolder<Parts>* parts = NewCoreHolder<Parts>(CurrentMemoryContext);
   CoreHolder<ps::Tokens>* tokens = NewCoreHolder<ps::Tokens>(CurrentMemoryContext);
   CallCoreOrRaise([&] { parts->object = new Parts(); });
-  ErrorContextCallback context;
-  context.callback = MovePosition;
-  context.arg = const_cast<char*>(sql);
-  context.previous = error_context_stack;
-  error_context_stack = &context;
   ListCell* cell;
-  foreach (cell, pg_parse_query(sql)) AddAnalyzed(parts, AnalyzeStatement(lfirst_node(RawStmt, cell), sql), sql);
-  error_context_stack = context.previous;
+  foreach (cell, AnalyzedParts(PG_GETARG_TEXT_PP(0))) {
+    auto* part = static_cast<Node*>(lfirst(cell));
+    const ps::Statement statement = IsA(part, Query)
+                                        ? QueryStatement(castNode(Query, part))
+                                        : CopyStatement(RelationOf(part), castNode(CopyStmt, part)->attlist);
+    CallCoreOrRaise([&] { parts->object->push_back(ps::Abstract(statement)); });
+  }
   CallCoreOrRaise([&] { tokens->object = new ps::Tokens(ps::UnionTokens(*parts->object)); });
   PG_RETURN_ARRAYTYPE_P(TokenArray(*tokens->object));
+}
+
+// reads_protected(sql)
+Datum ps_reads_protected(PG_FUNCTION_ARGS) {
+  bool reads = false;
+  ListCell* cell;
+  foreach (cell, AnalyzedParts(PG_GETARG_TEXT_PP(0))) {
+    auto* part = static_cast<Node*>(lfirst(cell));
+    reads =
+        reads || (IsA(part, Query)
+                      ? PlanReadsProtected(pg_plan_query(castNode(Query, part), "", CURSOR_OPT_PARALLEL_OK, nullptr))
+                      : RelationIsProtected(RelationOf(part)));
+  }
+  PG_RETURN_BOOL(reads);
 }

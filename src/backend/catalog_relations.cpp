@@ -20,6 +20,7 @@ extern "C" {
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_attribute.h"
@@ -28,6 +29,7 @@ extern "C" {
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -155,17 +157,20 @@ void ReadKeys(RelationEntry* relation, ps::Arena* arena) {
   table_close(catalog, AccessShareLock);
 }
 
-Oid ReadPartitionParent(Oid relid) {
-  Oid parent = InvalidOid;
+void ReadParents(RelationEntry* relation) {
+  List* parents = NIL;
   Relation catalog = table_open(InheritsRelationId, AccessShareLock);
   ScanKeyData key;
-  ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+  ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation->relid));
   SysScanDesc scan = systable_beginscan(catalog, InheritsRelidSeqnoIndexId, true, nullptr, 1, &key);
-  HeapTuple tuple = systable_getnext(scan);
-  if (HeapTupleIsValid(tuple)) parent = reinterpret_cast<Form_pg_inherits>(GETSTRUCT(tuple))->inhparent;
+  HeapTuple tuple;
+  while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+    parents = lappend_oid(parents, reinterpret_cast<Form_pg_inherits>(GETSTRUCT(tuple))->inhparent);
   systable_endscan(scan);
   table_close(catalog, AccessShareLock);
-  return parent;
+  relation->parents = static_cast<Oid*>(palloc(sizeof(Oid) * static_cast<size_t>(Max(list_length(parents), 1))));
+  ListCell* cell;
+  foreach (cell, parents) relation->parents[relation->parent_count++] = lfirst_oid(cell);
 }
 
 // Reads a relation from the catalogs into the current context; null when it does not exist.
@@ -192,7 +197,10 @@ RelationEntry* ReadRelation(Oid relid) {
   ReleaseSysCache(tuple);
   ReadColumns(relation, &arena);
   if (indexed) ReadKeys(relation, &arena);
-  if (partition) relation->parent = ReadPartitionParent(relid);
+  if (relid < FirstNormalObjectId) return relation;
+  ReadParents(relation);
+  if (partition && relation->parent_count > 0) relation->parent = relation->parents[0];
+  relation->declaration = ReadDeclaration(relid, pnstrdup(relation->self.name.data(), relation->self.name.size()));
   return relation;
 }
 
@@ -261,6 +269,16 @@ ResolvedRelation ResolveRelation(Oid relid) {
     root = parent;
   }
   return {self, root, root == self ? self->live : RootColumns(self, root)};
+}
+
+bool ProtectedEntry(const RelationEntry* entry) {
+  if (entry == nullptr) return false;
+  check_stack_depth();
+  const Declaration& declaration = entry->declaration;
+  if (declaration.declared || (OidIsValid(declaration.rival) && FindEntry(declaration.rival) == nullptr)) return true;
+  for (int i = 0; i < entry->parent_count; ++i)
+    if (ProtectedEntry(FindEntry(entry->parents[i]))) return true;
+  return false;
 }
 
 void ForgetStaleRelations() {

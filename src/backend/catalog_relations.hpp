@@ -12,6 +12,7 @@ extern "C" {
 #include "postgres.h"
 }
 
+#include "catalog_protection.hpp"
 #include "core/statement.hpp"
 
 // What the cache knows of one relation. `self` describes it under its own name; see ResolvedRelation for partitions.
@@ -20,11 +21,14 @@ struct RelationEntry {
   bool valid;     // false once a message has arrived: not handed out again
   uint64 serial;  // differs between any two entries ever made in this backend
   Oid parent;     // of a partition: the table it is a partition of
+  Oid* parents;   // the tables that it inherits from, also as a partition
+  int parent_count;
   Oid schema;
   Oid owner;
   char kind;                     // pg_class.relkind
   bool row_security;             // row security is enabled on it
   bool ours;                     // in the extension's schema
+  Declaration declaration;       // by protect()
   privacy_score::Relation self;  // `own` and `catalog` depend on role and settings: see RelationFor
   int natts;
   int* live;  // attribute number - 1 -> index into self.columns, -1 when dropped
@@ -48,6 +52,9 @@ privacy_score::Relation RelationFor(const RelationEntry* entry, Oid role);
 const RelationEntry* FindRelation(Oid relid);
 
 ResolvedRelation ResolveRelation(Oid relid);
+
+// Whether the rows of a relation are protected, its own or as part of a relation that it inherits from; null is not.
+bool ProtectedEntry(const RelationEntry* entry);
 
 // Drops entries that were invalidated.
 void ForgetStaleRelations();

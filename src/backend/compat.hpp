@@ -70,6 +70,31 @@ inline bool PlannedColumns(const PlannedStmt* plan, const RangeTblEntry* rte, Bi
   return true;
 }
 
+// Whether a planned statement reads rows of a range table entry that is a relation. Children of an inheritance tree are
+// not checked for rights on later versions; those that are not written are read.
+inline bool PlannedRead(const PlannedStmt* plan, const RangeTblEntry* rte, bool is_target) {
+#if PG_VERSION_NUM >= 160000
+  if (rte->perminfoindex == 0) return !is_target;
+  auto* permissions = list_nth_node(RTEPermissionInfo, plan->permInfos, static_cast<int>(rte->perminfoindex) - 1);
+  return (permissions->requiredPerms & ACL_SELECT) != 0 || !bms_is_empty(permissions->selectedCols);
+#else
+  (void)plan;
+  (void)is_target;
+  return (rte->requiredPerms & ACL_SELECT) != 0 || !bms_is_empty(rte->selectedCols);
+#endif
+}
+
+// The owner of the view that a range table entry of a plan comes from; InvalidOid when the user named it himself.
+inline Oid PlannedCheckAsUser(const PlannedStmt* plan, const RangeTblEntry* rte) {
+#if PG_VERSION_NUM >= 160000
+  if (rte->perminfoindex == 0) return InvalidOid;
+  return list_nth_node(RTEPermissionInfo, plan->permInfos, static_cast<int>(rte->perminfoindex) - 1)->checkAsUser;
+#else
+  (void)plan;
+  return rte->checkAsUser;
+#endif
+}
+
 // The ON condition of MERGE where it is not among the quals of the join tree.
 inline Node* MergeCondition(Query* query) {
 #if PG_VERSION_NUM >= 170000

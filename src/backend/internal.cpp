@@ -18,6 +18,7 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
+#include "catalog_relations.hpp"
 #include "compat.hpp"
 #include "watching.hpp"
 
@@ -102,7 +103,7 @@ char* CanonicalRelationName(Oid relation) {
   if (name == nullptr || schema_name == nullptr)
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
   if (isAnyTempNamespace(schema)) schema_name = "pg_temp";
-  return psprintf("%s.%s", quote_identifier(schema_name), quote_identifier(name));
+  return psprintf("%s.%s", QuoteName(schema_name), QuoteName(name));
 }
 
 void RequireOwner(Oid relation) {

@@ -47,7 +47,7 @@ bool MayReadRole(Oid role);
 // The role that is called `name`; raises 42704 when there is none and 42501 when the caller may not see its rows.
 Oid ReadableRole(const char* name);
 
-// quote_identifier(schema).quote_identifier(relation), palloc'd; raises 42P01 when the relation is gone.
+// The qualified name as abstractions write it, palloc'd; raises 42P01 when the relation is gone.
 char* CanonicalRelationName(Oid relation);
 
 // Raises unless the current user owns the relation.

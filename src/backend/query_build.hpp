@@ -19,7 +19,7 @@ struct RangeSlot {
   int index;           // into result->ranges, -1 when it has none
   const int* columns;  // of a relation: attribute number - 1 -> column of the range, -1 when dropped
   int natts;
-  Query* inlined;      // what the planner will put in the place of a call of an SQL function; null else
+  Query* inlined;  // what the planner will put in the place of a call of an SQL function; null else
 };
 
 struct Scope {

@@ -1,0 +1,143 @@
+/*
+ * catalog_protection.cpp - see catalog_protection.hpp.
+ */
+#include "catalog_protection.hpp"
+
+extern "C" {
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_collation.h"
+#include "commands/extension.h"
+#include "commands/trigger.h"
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/regproc.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+PG_FUNCTION_INFO_V1(ps_protection_changed);
+}
+
+namespace {
+
+// Columns of privacy_score.protected_relation.
+constexpr AttrNumber kDeclaredRelation = 1;
+constexpr AttrNumber kDeclaredName = 2;
+
+// A scan of one of our tables by one of its indexes.
+struct OwnScan {
+  Relation table;
+  SysScanDesc scan;
+};
+
+// A table or index of ours; InvalidOid when the extension is not in this database. A schema of its name may be
+// anybody's.
+Oid OwnRelation(const char* name) {
+  const Oid schema = get_namespace_oid("privacy_score", true);
+  if (!OidIsValid(schema) || !OidIsValid(get_extension_oid("privacy_score", true))) return InvalidOid;
+  return get_relname_relid(name, schema);
+}
+
+bool OpenScan(OwnScan* scan, const char* table, const char* index, ScanKey key) {
+  const Oid table_oid = OwnRelation(table);
+  if (!OidIsValid(table_oid)) return false;
+  const Oid index_oid = index == nullptr ? InvalidOid : OwnRelation(index);
+  scan->table = table_open(table_oid, AccessShareLock);
+  scan->scan = systable_beginscan(scan->table, index_oid, OidIsValid(index_oid), nullptr, key == nullptr ? 0 : 1, key);
+  return true;
+}
+
+void CloseScan(OwnScan* scan) {
+  systable_endscan(scan->scan);
+  table_close(scan->table, AccessShareLock);
+}
+
+Oid OidField(const OwnScan& scan, HeapTuple tuple, AttrNumber column) {
+  bool null;
+  const Datum value = heap_getattr(tuple, column, RelationGetDescr(scan.table), &null);
+  return null ? InvalidOid : DatumGetObjectId(value);
+}
+
+bool RelationExists(Oid relid) { return SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)); }
+
+// The relation of a qualified name; InvalidOid when there is none.
+Oid RelationOfName(Datum name) {
+  List* names = stringToQualifiedNameList(TextDatumGetCString(name));
+  return RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true);
+}
+
+void Invalidate(Oid relid) {
+  if (OidIsValid(relid) && RelationExists(relid)) CacheInvalidateRelcacheByRelid(relid);
+}
+
+// Tells all backends that what one row says of a relation is no longer so. The columns of the row that matter are
+// `relation` and, where the table has it, `name`.
+void InvalidateRow(HeapTuple row, TupleDesc columns) {
+  bool null;
+  for (int i = 0; i < columns->natts; ++i) {
+    const char* column = NameStr(TupleDescAttr(columns, i)->attname);
+    const Datum value = heap_getattr(row, i + 1, columns, &null);
+    if (null) continue;
+    if (strcmp(column, "relation") == 0) Invalidate(DatumGetObjectId(value));
+    if (strcmp(column, "name") == 0) Invalidate(RelationOfName(value));
+  }
+}
+
+}  // namespace
+
+Declaration ReadDeclaration(Oid relid, const char* qualified_name) {
+  Declaration result = {false, InvalidOid};
+  OwnScan scan;
+  ScanKeyData key;
+  ScanKeyInit(&key, kDeclaredRelation, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+  if (!OpenScan(&scan, "protected_relation", "protected_relation_pkey", &key)) return result;
+  result.declared = HeapTupleIsValid(systable_getnext(scan.scan));
+  CloseScan(&scan);
+  if (result.declared) return result;
+
+  ScanKeyEntryInitialize(&key, 0, kDeclaredName, BTEqualStrategyNumber, InvalidOid, DEFAULT_COLLATION_OID, F_TEXTEQ,
+                         CStringGetTextDatum(qualified_name));
+  if (!OpenScan(&scan, "protected_relation", "protected_relation_name_key", &key)) return result;
+  const HeapTuple tuple = systable_getnext(scan.scan);
+  if (HeapTupleIsValid(tuple)) {
+    const Oid declared = OidField(scan, tuple, kDeclaredRelation);
+    if (RelationExists(declared))
+      result.rival = declared;
+    else
+      result.declared = true;
+  }
+  CloseScan(&scan);
+  return result;
+}
+
+List* DeclaredRelations() {
+  List* relations = NIL;
+  OwnScan scan;
+  if (!OpenScan(&scan, "protected_relation", nullptr, nullptr)) return NIL;
+  HeapTuple tuple;
+  while (HeapTupleIsValid(tuple = systable_getnext(scan.scan))) {
+    Oid relid = OidField(scan, tuple, kDeclaredRelation);
+    if (!RelationExists(relid)) {
+      bool null;
+      relid = RelationOfName(heap_getattr(tuple, kDeclaredName, RelationGetDescr(scan.table), &null));
+    }
+    if (OidIsValid(relid)) relations = list_append_unique_oid(relations, relid);
+  }
+  CloseScan(&scan);
+  return relations;
+}
+
+// protection_changed(): row trigger of our tables that say something of a relation.
+Datum ps_protection_changed(PG_FUNCTION_ARGS) {
+  if (!CALLED_AS_TRIGGER(fcinfo)) elog(ERROR, "protection_changed() is a trigger");
+  const auto* trigger = reinterpret_cast<TriggerData*>(fcinfo->context);
+  const TupleDesc columns = RelationGetDescr(trigger->tg_relation);
+  InvalidateRow(trigger->tg_trigtuple, columns);
+  if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event)) InvalidateRow(trigger->tg_newtuple, columns);
+  return PointerGetDatum(nullptr);
+}

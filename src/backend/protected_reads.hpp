@@ -1,0 +1,23 @@
+/*
+ * protected_reads.hpp - whether a plan reads personal data at all, whoever looks on.
+ *
+ * Not from the model in shared memory, which the worker makes and which may be late, but from the tables themselves,
+ * through the backend's relation cache. May raise on catalog errors; the entries of the relation cache that a caller
+ * holds are no longer valid afterwards.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+
+#include "nodes/plannodes.h"
+}
+
+// True for what protect() has declared (also when it was dropped and created again under its name), and for every
+// relation whose rows are those of a declared one: its partitions and inheritance children.
+bool RelationIsProtected(Oid relid);
+
+// True when the plan reads rows of a protected relation, also of one that the planner put in the place of a function,
+// or statistics that show values of one that the current user may read. A relation that is only written is not read.
+// An upper bound: what the planner has proved empty still counts.
+bool PlanReadsProtected(const PlannedStmt* plan);
