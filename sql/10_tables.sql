@@ -106,9 +106,15 @@ CREATE TABLE privacy_score.alert (
   blocked boolean NOT NULL DEFAULT false,
   detail jsonb NOT NULL,
   acknowledged_at timestamptz,
-  acknowledged_by name
+  acknowledged_by name,
+  severity text NOT NULL DEFAULT 'warning' CHECK (severity IN ('info', 'warning', 'critical')),
+  occurrences bigint NOT NULL DEFAULT 1,
+  last_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
+  cause text NOT NULL DEFAULT ''
 );
-COMMENT ON TABLE privacy_score.alert IS 'Limits that were passed.';
+CREATE INDEX alert_open ON privacy_score.alert (role, kind, at) WHERE acknowledged_at IS NULL;
+COMMENT ON TABLE privacy_score.alert IS
+  'Alerts, one a cause and alert_window: at is the first, last_at the last occurrence; session, score, limit and detail are those of the greatest score.';
 
 REVOKE ALL ON ALL TABLES IN SCHEMA privacy_score FROM PUBLIC;
 

@@ -86,10 +86,14 @@ CREATE VIEW privacy_score.stat_mismatches WITH (security_barrier) AS
 COMMENT ON VIEW privacy_score.stat_mismatches IS 'score_ngrams() of every recorded day and role.';
 
 CREATE VIEW privacy_score.alerts WITH (security_barrier) AS
-  SELECT a.id, a.at, a.role, a.session, a.kind, a.score, a.alert_limit, a.blocked, a.detail, a.acknowledged_at, a.acknowledged_by
+  SELECT a.id, a.at, a.role, a.session, a.kind, a.score, a.alert_limit, a.blocked,
+         CASE WHEN pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE') THEN a.detail
+              ELSE a.detail - '{rates,combined_rate,combined_rate_exact}'::text[] END AS detail,
+         a.acknowledged_at, a.acknowledged_by, a.severity, a.occurrences, a.last_at
     FROM privacy_score.alert a
    WHERE privacy_score.may_read(a.role);
-COMMENT ON VIEW privacy_score.alerts IS 'Limits that were passed, with the n-gram that passed them.';
+COMMENT ON VIEW privacy_score.alerts IS
+  'Alerts with their reason, one a cause and alert_window. Rates tell about the rows of tables, so only pg_read_all_stats sees them in the detail.';
 
 CREATE VIEW privacy_score.stat_cdr WITH (security_barrier) AS
   SELECT pg_catalog.to_regclass(r.relation_name) AS relation,

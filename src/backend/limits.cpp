@@ -3,6 +3,8 @@
  */
 #include "limits.hpp"
 
+#include "alerts.hpp"
+
 namespace {
 
 void Consider(LiveSession* session, AlertKind kind, double score, double limit, PassedLimit* passed, int* count) {
@@ -58,10 +60,15 @@ void RaiseAlert(LiveSession* session, const PassedLimit& passed, const char* det
   } else {
     pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
   }
-  ereport(LOG, (errmsg("privacy_score alert: kind=%s role=\"%s\" session=%s score=%.6g limit=%.6g",
-                       AlertKindName(passed.kind), NameStr(session->role_name), session->session, passed.score,
-                       passed.limit),
-                errhidestmt(true), errhidecontext(true)));
+  const AlertRecord record = {GetCurrentTimestamp(),
+                              NameStr(session->role_name),
+                              session->session,
+                              AlertKindName(passed.kind),
+                              passed.score,
+                              passed.limit,
+                              false,
+                              ""};
+  LogAlert(&record);
 }
 
 void WarnClient(const PassedLimit& passed) {

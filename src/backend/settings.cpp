@@ -115,6 +115,11 @@ void DefineLimits() {
              nullptr, &ps_settings.normalised_limit, kUnset, kUnset, 1.0);
   DefineReal("privacy_score.alert_level", "Score of one n-gram at which an alert is written; -1 for none.",
              "Independent of the limits and of the mode.", &ps_settings.alert_level, kUnset, kUnset, kLargest);
+  DefineInt("privacy_score.alert_window", "How long further alerts of one cause are counted on the first; 0 for never.",
+            "A cause is a role, a kind of alert and an n-gram. An acknowledged alert takes in no further ones.",
+            &ps_settings.alert_window, 3600, 0, 30 * 86400, PGC_SIGHUP, GUC_UNIT_S);
+  DefineInt("privacy_score.baseline_min_sessions", "A baseline of fewer sessions raises an alert.", nullptr,
+            &ps_settings.baseline_min_sessions, 10, 0, 1000000, PGC_SUSET, 0);
 }
 
 }  // namespace

@@ -34,6 +34,8 @@ struct Settings {
   double daily_limit;
   double normalised_limit;
   double alert_level;
+  int alert_window;           // seconds, 0 = every alert is one
+  int baseline_min_sessions;  // fewer are worth an alert
   int flush_interval;     // milliseconds
   int max_memory;         // kilobytes
   int history_retention;  // days, 0 = for ever

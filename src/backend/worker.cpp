@@ -27,6 +27,7 @@ extern "C" {
 PGDLLEXPORT void ps_worker_main(Datum database);
 }
 
+#include "alerts.hpp"
 #include "settings.hpp"
 
 volatile sig_atomic_t ps_computing_rates = 0;
@@ -69,9 +70,10 @@ void ReleaseSlot(int, Datum argument) {
   ConditionVariableBroadcast(&slot->flushed);
 }
 
-// Frees the slots of databases that were dropped: nobody can be in them any more.
+// The first transaction of the worker. Frees the slots of databases that were dropped: nobody can be in them any more.
 void ReclaimSlots() {
   StartTransactionCommand();
+  NoteDatabaseName();
   for (DatabaseSlot& slot : ps_shared->databases) {
     const Oid database = slot.database;
     if (!OidIsValid(database) || slot.worker_pid != 0 || DsaPointerIsValid(slot.sessions) ||
@@ -169,6 +171,7 @@ void FlushAndLeave(DatabaseSlot* slot) {
 // What the administrator sets for users must not keep the worker from writing, nor make it wait for ever.
 void SettleSettings() {
   SetConfigOption("default_transaction_read_only", "off", PGC_SUSET, PGC_S_OVERRIDE);
+  SetConfigOption("default_transaction_isolation", "read committed", PGC_SUSET, PGC_S_OVERRIDE);
   SetConfigOption("statement_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
   SetConfigOption("idle_in_transaction_session_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
   SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);

@@ -10,10 +10,12 @@
 extern "C" {
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "nodes/pg_list.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 }
 
+#include "alerts.hpp"
 #include "settings.hpp"
 
 namespace {
@@ -124,30 +126,23 @@ void WriteEvents(FlushItem* item) {
       3, call_types, calls);
 }
 
-// Rows and notifications; a payload longer than NOTIFY allows goes without its detail.
+// Rows and notifications, the oldest first.
 void WriteAlerts(const FlushItem* item) {
-  Oid types[] = {TIMESTAMPTZOID, NAMEOID, TEXTOID, TEXTOID, FLOAT8OID, FLOAT8OID, TEXTOID};
-  NameData role = item->copy.role_name;
-  for (dsa_pointer at = item->copy.sealed.alerts; DsaPointerIsValid(at);) {
-    const auto* alert = SharedAt<PendingAlert>(at);
-    Datum values[] = {TimestampTzGetDatum(alert->at),
-                      NameGetDatum(&role),
-                      CStringGetTextDatum(item->copy.session),
-                      CStringGetTextDatum(alert->kind),
-                      Float8GetDatum(alert->score),
-                      Float8GetDatum(alert->limit),
-                      PointerGetDatum(cstring_to_text_with_len(alert->detail, alert->length))};
-    Execute(
-        "WITH a AS (INSERT INTO privacy_score.alert (at, role, session, kind, score, alert_limit, detail) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $7::pg_catalog.jsonb) RETURNING *), "
-        "j AS (SELECT pg_catalog.jsonb_build_object('version', 1, 'id', a.id, 'at', a.at, 'role', a.role, "
-        "'session', a.session, 'kind', a.kind, 'score', a.score, 'alert_limit', a.alert_limit, "
-        "'blocked', a.blocked) AS brief, a.detail FROM a) "
-        "SELECT pg_catalog.pg_notify('privacy_score_alert', CASE WHEN pg_catalog.octet_length("
-        "(j.brief || pg_catalog.jsonb_build_object('detail', j.detail))::text) < 7900 "
-        "THEN (j.brief || pg_catalog.jsonb_build_object('detail', j.detail))::text ELSE j.brief::text END) FROM j",
-        7, types, values);
-    at = alert->next;
+  List* alerts = NIL;
+  for (dsa_pointer at = item->copy.sealed.alerts; DsaPointerIsValid(at); at = SharedAt<PendingAlert>(at)->next)
+    alerts = lcons(SharedAt<PendingAlert>(at), alerts);
+  ListCell* cell;
+  foreach (cell, alerts) {
+    const auto* alert = static_cast<const PendingAlert*>(lfirst(cell));
+    const AlertRecord record = {alert->at,
+                                NameStr(item->copy.role_name),
+                                item->copy.session,
+                                alert->kind,
+                                alert->score,
+                                alert->limit,
+                                false,
+                                pnstrdup(alert->detail, static_cast<Size>(alert->length))};
+    WriteAlert(&record);
   }
 }
 

@@ -84,6 +84,43 @@ void WriteNearest(JsonWriter& json, const std::vector<std::string>& lines, const
   json.Key("estimated").Value(explained.score.estimated);
 }
 
+// An upper bound of the rate of one column: the least rate of a known set that holds it. 1 when there is none.
+double LeastRateWith(const Model& model, AttributeId id) {
+  double least = 1;
+  for (const auto& known : model.RatesOf(model.attributes()[id].relation)) {
+    if (known.rate < least && IsSubset({id}, known.set)) least = known.rate;
+  }
+  return least;
+}
+
+// The discrimination rate of each of these columns: a number; {"at_most": number} where only a wider set is known; null
+// where nothing is. And of all of them together, which may be a bound too.
+void WriteRates(JsonWriter& json, RateBook& rates, const Model& model, const std::vector<std::string>& columns) {
+  AttributeSet all;
+  json.Key("rates").BeginObject();
+  for (const std::string& name : columns) {
+    const auto id = model.FindAttribute(name);
+    if (!id) continue;
+    all.push_back(*id);
+    json.Key(name);
+    if (const auto rate = model.FindRate({*id})) {
+      json.Value(*rate);
+      continue;
+    }
+    const double bound = LeastRateWith(model, *id);
+    if (bound < 1) {
+      json.BeginObject().Key("at_most").Value(bound).EndObject();
+    } else {
+      json.Null();
+    }
+  }
+  json.EndObject();
+  std::sort(all.begin(), all.end());
+  const RateBounds together = rates.Combined(all);
+  json.Key("combined_rate").Value(together.upper);
+  json.Key("combined_rate_exact").Value(together.exact());
+}
+
 std::shared_ptr<const Model> Shared(std::string_view wire) { return std::make_shared<const Model>(Model::Parse(wire)); }
 
 // The tokens of an abstraction of the baseline; empty when they were lost.
@@ -162,6 +199,7 @@ std::string NGramJson(RoleScorer& scorer, const NGram& ngram) {
   json.Key("ngram").Value(scorer.ReadableForm(ngram, ScoreLevel::kNGram));
   json.Key("known").Value(explained.score.matched);
   WriteNearest(json, scorer.ReadableForm(explained.nearest, ScoreLevel::kNGram), explained);
+  WriteRates(json, scorer.pairs().rates(), scorer.model(), explained.attributes);
   return json.EndObject().text();
 }
 

@@ -29,7 +29,9 @@ Explained ExplainQuery(std::string_view model_wire, std::string_view role, const
 Explained ExplainNGram(std::string_view model_wire, std::string_view role, const ScoreSettings& settings,
                        const std::vector<Tokens>& places);
 
-// The JSON of an n-gram that has been observed: ngram, known, nearest, deltas, attributes, score, estimated.
+// The JSON of an n-gram that has been observed: ngram, known, nearest, deltas, attributes, score, estimated; rates (the
+// discrimination rate of each of the attributes as far as the model knows it: a number, {"at_most": number} or null),
+// combined_rate and combined_rate_exact (of all of them together). Nothing in it is the value of a column.
 std::string NGramJson(RoleScorer& scorer, const NGram& ngram);
 
 // DRSQL of the tokens: CDR of all that they reveal, identifiers included, relation by relation combined.

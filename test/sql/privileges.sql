@@ -109,9 +109,13 @@ CREATE VIEW privileges.doings AS
 GRANT SELECT ON privileges.doings TO PUBLIC;
 \c - regress_privileges_one
 SELECT sql, privileges.attempt(sql) FROM privileges.doings ORDER BY n;
--- Each setting is the administrator's.
-SELECT name, context, privileges.attempt(format('SET %s = %L', name, setting)) AS attempt, privileges.attempt(format('ALTER ROLE regress_privileges_one SET %s = %L', name, setting)) AS for_later
+-- Each setting is the administrator's: one line a setting, so that a new one changes no other line.
+\pset format unaligned
+\pset footer off
+SELECT name, context, left(privileges.attempt(format('SET %s = %L', name, setting)), 5) AS attempt, left(privileges.attempt(format('ALTER ROLE regress_privileges_one SET %s = %L', name, setting)), 5) AS for_later
   FROM pg_settings WHERE name LIKE 'privacy\_score.%' ORDER BY name;
+\pset format aligned
+\pset footer on
 SET privacy_score.nosuch = 1;
 -- The tables and internal views are closed; writing through views is not possible.
 SELECT c.relkind, c.relname, has_table_privilege(c.oid, 'SELECT') AS may_read, has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER') AS may_write

@@ -60,6 +60,38 @@ TEST(ExplainNGram, NearestAndDeltas) {
   EXPECT_THROW(ExplainNGram(WorkedModel().Wire(), "analyst", Published(), {Tokens{}}), Error);
 }
 
+// The rates of the columns to which an alert is due, in the worked case of DEFINITIONS, sections 2 and 4.
+TEST(NGramJson, NamesColumnsAndTheirRates) {
+  RoleScorer scorer(std::make_shared<const Model>(Model::Parse(WorkedModel().Wire())), "analyst", Published());
+  NGram ngram{};
+  ngram[4] = kLg;
+  ngram[5] = kLgd;
+  const std::string json = NGramJson(scorer, ngram);
+  EXPECT_TRUE(Has(json, "\"attributes\": [\"public.hospital.department\", \"public.hospital.last_name\"]") ||
+              Has(json, "\"attributes\": [\"public.hospital.last_name\"]"))
+      << json;
+  EXPECT_TRUE(Has(json, "\"public.hospital.last_name\": 0.8277")) << json;
+  EXPECT_TRUE(Has(json, "\"combined_rate_exact\": true")) << json;
+}
+
+TEST(NGramJson, SaysWhichRatesAreBoundsOrUnknown) {
+  const auto json_with = [](const TextRows& rates) {
+    ModelRows rows = WorkedModel();
+    rows.rates = rates;
+    RoleScorer scorer(std::make_shared<const Model>(Model::Parse(rows.Wire())), "analyst", Published());
+    NGram ngram{};
+    ngram[4] = kG;
+    ngram[5] = kLg;
+    return NGramJson(scorer, ngram);
+  };
+  const std::string unknown = json_with({});
+  EXPECT_TRUE(Has(unknown, "\"rates\": {\"public.hospital.last_name\": null}")) << unknown;
+  EXPECT_TRUE(Has(unknown, "\"combined_rate\": 1, \"combined_rate_exact\": false")) << unknown;
+  const std::string pair = std::string("public.hospital.gender") + kAttributeSeparator + "public.hospital.last_name";
+  const std::string bounded = json_with({{"public.hospital", pair, "0.75"}});
+  EXPECT_TRUE(Has(bounded, "\"rates\": {\"public.hospital.last_name\": {\"at_most\": 0.75}}")) << bounded;
+}
+
 TEST(Identification, CountsIdentifiers) {
   ModelRows rows = WorkedModel();
   for (auto& attribute : rows.attributes) attribute[3] = "t";

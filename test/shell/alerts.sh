@@ -1,0 +1,150 @@
+#!/bin/bash
+# alerts.sh - alerts for people: one a cause and window, however many sessions; severity; the LOG line, parsed; the
+# notification; acknowledging.
+. "$(dirname "$0")/../lib.sh"
+
+start_server "privacy_score.alert_window = '1h'"
+odd=$'od"d\nkind=x role="y"\\'  # a role name that tries to write a LOG line of its own
+q "CREATE EXTENSION privacy_score" \
+  "CREATE TABLE patients (id int PRIMARY KEY, first_name text, last_name text, city text, diagnosis text, c1 text, c2 text, c3 text, c4 text, c5 text)" \
+  "INSERT INTO patients SELECT i, 'f' || i % 17, 'l' || i % 97, 'c' || i % 13, 'd' || i % 7 FROM generate_series(1, 300) i" \
+  "SELECT privacy_score.protect('patients')" >/dev/null
+for role in learner many acked loud mild wild every "$odd"; do
+  printf 'SELECT format(%s, :%s) \\gexec\n' "'CREATE ROLE %I LOGIN'" "'role'" >"$PS_TMP/role.sql"
+  printf 'SELECT format(%s, :%s) \\gexec\n' "'GRANT SELECT ON patients TO %I'" "'role'" >>"$PS_TMP/role.sql"
+  printf 'SELECT format(%s, :%s) \\gexec\n' "'ALTER ROLE %I SET privacy_score.session_limit = 0.01'" "'role'" >>"$PS_TMP/role.sql"
+  "$PS_BINDIR/psql" -XAtq -v role="$role" -f "$PS_TMP/role.sql" >/dev/null
+done
+q "ALTER ROLE mild SET privacy_score.session_limit = 1.5" >/dev/null
+usual="SELECT city FROM patients LIMIT 0"
+unusual="SELECT first_name, last_name FROM patients LIMIT 0"
+alert() { echo "SELECT $2 FROM privacy_score.alerts WHERE role = '$1'"; }
+
+# Rates are known beforehand, so that every session's score is exact at once.
+q "SELECT privacy_score.analyze_relation('patients', '{city,first_name,last_name}')" \
+  "SELECT privacy_score.analyze_relation('patients', '{first_name,last_name}')" \
+  "SELECT privacy_score.analyze_relation('patients', '{city,diagnosis}')" \
+  "SELECT privacy_score.analyze_relation('patients', '{diagnosis}')" \
+  "SELECT privacy_score.analyze_relation('patients', '{city}')" "SELECT privacy_score.flush()" >/dev/null
+
+# --- a flood of short sessions ----------------------------------------------------------------------------------------
+mkfifo "$PS_TMP/listener"
+"$PS_BINDIR/psql" -XAtq <"$PS_TMP/listener" >"$PS_TMP/heard" 2>&1 &
+exec 3>"$PS_TMP/listener"
+echo "LISTEN privacy_score_alert;" >&3
+heard() { # ROLE: the payloads about it so far, one a line
+  sed -nE 's/^Asynchronous notification "privacy_score_alert" with payload "(.*)" received from.*/\1/p' "$PS_TMP/heard" |
+    grep -F "\"role\": \"$1\""
+}
+# listened ROLE NUMBER: has psql, which looks for notifications after each statement, that many payloads about the role?
+listened() {
+  for _ in $(seq 50); do
+    echo "SELECT 1;" >&3
+    sleep 0.1
+    if [ "$(heard "$1" | wc -l)" -ge "$2" ]; then break; fi
+  done
+  [ "$(heard "$1" | wc -l)" -eq "$2" ]
+}
+for _ in $(seq 50); do as many q "$unusual"; done >/dev/null
+check_true "fifty sessions make one alert that counts fifty" wait_for "$(alert many "count(*), sum(occurrences)")" "1|50"
+check "the last one is later than the first" "$(q "$(alert many "last_at > at")")" t
+check "session, score and detail are of one session" \
+  "$(q "SELECT bool_and(abs(a.score - s.score) < 1e-9) FROM privacy_score.alert a
+         JOIN privacy_score.score_sessions('many', '-infinity', 'infinity') s USING (session) WHERE a.role = 'many'")" t
+check_true "and one notification" listened many 1
+check "each session has its line in the log" "$(grep -c 'privacy_score alert: .*role="many"' "$ps_log")" 50
+
+# --- many causes ------------------------------------------------------------------------------------------------------
+# 31 subsets of five columns are 31 n-grams.
+for mask in $(seq 31); do
+  columns=
+  for bit in 0 1 2 3 4; do
+    if [ $((mask >> bit & 1)) = 1 ]; then columns+="${columns:+, }c$((bit + 1))"; fi
+  done
+  as wild q "SELECT $columns FROM patients LIMIT 0"
+done >/dev/null
+check_true "very many causes share one alert from a number on" \
+  wait_for "$(alert wild "count(*), sum(occurrences), count(*) FILTER (WHERE detail->>'cause' = 'others'), max(occurrences)")" "21|31|1|11"
+check_true "and notify no more often" listened wild 21
+
+# --- severity -----------------------------------------------------------------------------------------------------------
+as mild q "$unusual" >/dev/null
+as mild q "$usual" "$unusual" "SELECT diagnosis FROM patients LIMIT 0" "SELECT pg_sleep(0.5)" >/dev/null
+check "more than twice the limit is critical" "$(q "$(alert many "DISTINCT severity")")" critical
+check_true "more than the limit is a warning" wait_for "$(alert mild "DISTINCT severity")" warning
+
+# --- what it says -------------------------------------------------------------------------------------------------------
+check "the detail names n-gram, nearest, columns, rates" \
+  "$(q "$(alert many "detail ?& '{ngram,nearest,attributes,deltas,rates}', detail->'attributes', jsonb_typeof(detail->'rates')")")" \
+  't|["public.patients.first_name", "public.patients.last_name"]|object'
+check "the role that caused it does not see the rates" \
+  "$(as many q "SELECT detail ? 'ngram', detail ? 'rates', detail ? 'combined_rate' FROM privacy_score.alerts")" "t|f|f"
+check "no value of a column stands in it" "$(q "SELECT count(*) FROM privacy_score.alerts WHERE detail::text ~ '[\"'']([flcd][0-9]+)[\"'']'")" 0
+payload=$(heard many)
+check "the payload is JSON with severity and occurrences" \
+  "$(q "SELECT j->>'severity', j->>'occurrences', j->>'blocked', j->'detail' ? 'rates' FROM (SELECT '${payload//\'/\'\'}'::jsonb) x(j)")" \
+  "critical|1|false|t"
+
+# --- the log line -------------------------------------------------------------------------------------------------------
+as "$odd" q "$unusual" >/dev/null
+check_true "a role with an odd name has its alert" wait_for "SELECT count(*) FROM privacy_score.alert WHERE role ~ 'od\"d'" 1
+# Splits a line into key and value, undoing the escapes, as a reader of logs would.
+parse() {
+  perl -ne 'next unless s/^.*LOG:  privacy_score alert: //;
+    while (s/^(\w+)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]+))(?:\s|$)//) {
+      my ($key, $value) = ($1, defined $2 ? $2 : $3);
+      $value =~ s/\\(?:x(..)|(n)|(.))/defined $1 ? chr hex $1 : defined $2 ? "\n" : $3/ge if defined $2;
+      push @{$seen{$key}}, $value; $keys .= "$key ";
+    }
+    print "rest: $_" if /\S/; $role = $seen{role}[-1]; $last = $keys; $keys = "";
+    if ($role =~ /^od/) { print "$last\n"; print "$_=$seen{$_}[-1]\n" for qw(kind severity role limit blocked database) }' "$1"
+}
+check "the line can be parsed, whatever the role is called" "$(parse "$ps_log")" \
+  "kind severity role session score limit blocked database 
+kind=session
+severity=critical
+role=$odd
+limit=0.01
+blocked=false
+database=postgres"
+
+# --- acknowledging ------------------------------------------------------------------------------------------------------
+as acked q "$unusual" >/dev/null
+check_true "there is an alert to acknowledge" wait_for "$(alert acked "count(*)")" 1
+id=$(q "$(alert acked id)")
+check "a watched role cannot acknowledge" "$(as acked q_state "SELECT privacy_score.acknowledge_alert($id)")" 42501
+check "an alert that does not exist cannot be" "$(q "SELECT privacy_score.acknowledge_alert(-1)")" "ERROR: alert -1 does not exist"
+q "SELECT privacy_score.acknowledge_alert($id)" >/dev/null
+first=$(q "$(alert acked acknowledged_at)")
+check "acknowledging twice is no error and changes nothing" \
+  "$(q "SELECT privacy_score.acknowledge_alert($id)"; q "$(alert acked "acknowledged_at = '$first', acknowledged_by")")" "
+t|postgres"
+as acked q "$unusual" >/dev/null
+check_true "an acknowledged alert takes in no new one" \
+  wait_for "$(alert acked "string_agg(occurrences || ' ' || (acknowledged_at IS NULL), ',' ORDER BY id)")" "1 false,1 true"
+check_true "people are told again" listened acked 2
+
+# Somebody who leaves a transaction open after acknowledging does not keep the worker from writing.
+mkfifo "$PS_TMP/officer"
+"$PS_BINDIR/psql" -XAtq <"$PS_TMP/officer" >"$PS_TMP/officer.out" 2>&1 &
+exec 4>"$PS_TMP/officer"
+echo "BEGIN; SELECT privacy_score.acknowledge_alert(max(id)) FROM privacy_score.alerts WHERE role = 'acked'; SELECT 'held';" >&4
+check_true "an alert is held locked" timeout 5 bash -c "until grep -q held '$PS_TMP/officer.out'; do sleep 0.1; done"
+as acked q "$unusual" >/dev/null
+check_true "the worker goes round it" wait_for "$(alert acked "count(*)")" 3
+exec 4>&-
+
+# --- the window -----------------------------------------------------------------------------------------------------------
+q "UPDATE privacy_score.alert SET at = at - interval '61 minutes' WHERE role = 'many'" >/dev/null
+as many q "$unusual" >/dev/null
+check_true "after the window there is a new alert" wait_for "$(alert many "count(*), sum(occurrences)")" "2|51"
+conf "privacy_score.alert_window = 0"
+reload_server
+for _ in 1 2 3; do as every q "$unusual"; done >/dev/null
+check_true "a window of 0 makes one of each" wait_for "$(alert every "count(*), max(occurrences)")" "3|1"
+check_true "all of them notify" listened every 3
+check_true "the flood has notified once more, after its window" listened many 2
+exec 3>&-
+check "the server is well" "$(grep -cE 'PANIC|terminated by signal' "$ps_log")" 0
+
+done_testing
