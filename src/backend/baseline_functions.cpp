@@ -125,6 +125,7 @@ bool IdsFitTokens(const char* baseline) {
 
 // set_baseline(role, from_day, to_day)
 Datum ps_set_baseline(PG_FUNCTION_ARGS) {
+  RequirePrimary("set_baseline");
   const char* role = NameStr(*PG_GETARG_NAME(0));
   const char* from_day = DatumGetCString(DirectFunctionCall1(date_out, PG_GETARG_DATUM(1)));
   const char* to_day = DatumGetCString(DirectFunctionCall1(date_out, PG_GETARG_DATUM(2)));
@@ -167,6 +168,7 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
 
 // drop_baseline(role)
 Datum ps_drop_baseline(PG_FUNCTION_ARGS) {
+  RequirePrimary("drop_baseline");
   const char* args[] = {NameStr(*PG_GETARG_NAME(0))};
   InternalScope scope;
   EnterInternal(&scope);
@@ -182,6 +184,7 @@ Datum ps_drop_baseline(PG_FUNCTION_ARGS) {
 
 // import_baseline(baseline)
 Datum ps_import_baseline(PG_FUNCTION_ARGS) {
+  RequirePrimary("import_baseline");
   const char* text = JsonbToCString(nullptr, &PG_GETARG_JSONB_P(0)->root, VARSIZE(PG_GETARG_JSONB_P(0)));
   const char* made_by = GetUserNameFromId(GetUserId(), false);
   const char* args[] = {text};

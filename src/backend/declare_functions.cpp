@@ -97,6 +97,7 @@ void ChangeDependency(FunctionCallInfo fcinfo, const char* sql) {
 
 // protect(relation, subject)
 Datum ps_protect(PG_FUNCTION_ARGS) {
+  RequirePrimary("protect");
   if (PG_ARGISNULL(0)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL")));
   const Oid relation = PG_GETARG_OID(0);
   RequireOwner(relation);
@@ -134,6 +135,7 @@ Datum ps_protect(PG_FUNCTION_ARGS) {
 
 // unprotect(relation)
 Datum ps_unprotect(PG_FUNCTION_ARGS) {
+  RequirePrimary("unprotect");
   const Oid relation = PG_GETARG_OID(0);
   RequireOwner(relation);
   const char* args[] = {TextOfOid(relation), CanonicalRelationName(relation)};
@@ -152,6 +154,7 @@ Datum ps_unprotect(PG_FUNCTION_ARGS) {
 
 // confirm_dependency(relation, determinant, dependent)
 Datum ps_confirm_dependency(PG_FUNCTION_ARGS) {
+  RequirePrimary("confirm_dependency");
   ChangeDependency(fcinfo,
                    "INSERT INTO privacy_score.dependency (relation_name, determinant, dependent, confirmed_by) "
                    "VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING");
@@ -160,6 +163,7 @@ Datum ps_confirm_dependency(PG_FUNCTION_ARGS) {
 
 // withdraw_dependency(relation, determinant, dependent)
 Datum ps_withdraw_dependency(PG_FUNCTION_ARGS) {
+  RequirePrimary("withdraw_dependency");
   ChangeDependency(fcinfo,
                    "DELETE FROM privacy_score.dependency "
                    "WHERE relation_name = $1 AND determinant = $2 AND dependent = $3");

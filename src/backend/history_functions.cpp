@@ -101,7 +101,7 @@ void ScoreHistory(FunctionCallInfo fcinfo, HistoryResult (*score)(std::string_vi
     pfree(wire.data);
     if (!ComputeWanted(&computed, &result->object->missing)) break;
   }
-  if (computed.count > 0) NoteModelChange();
+  if (computed.count > 0 && !XactReadOnly) NoteModelChange();
   PutResult(fcinfo, result->object->table, left_out);
 }
 
@@ -233,6 +233,7 @@ Datum ps_choose_ngram_length(PG_FUNCTION_ARGS) {
 
 // analyze_relation(relation, attributes): forgets what is known of the sets and computes it again.
 Datum ps_analyze_relation(PG_FUNCTION_ARGS) {
+  RequirePrimary("analyze_relation");
   if (PG_ARGISNULL(0)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL")));
   const Oid relation = PG_GETARG_OID(0);
   RequireOwner(relation);

@@ -227,6 +227,7 @@ void WriteImport(Import* import) {
 
 // import_statements(query)
 Datum ps_import_statements(PG_FUNCTION_ARGS) {
+  RequirePrimary("import_statements");
   CoreHolder<Import>* import = NewCoreHolder<Import>(CurrentMemoryContext);
   CallCoreOrRaise([&] { import->Reset(new Import()); });
   ReadQuery(import->object, text_to_cstring(PG_GETARG_TEXT_PP(0)));

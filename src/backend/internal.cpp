@@ -5,6 +5,7 @@
 
 extern "C" {
 #include "access/htup_details.h"
+#include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_namespace.h"
@@ -85,6 +86,12 @@ char* InternalValue(const char* sql, int nargs, const char* const* args) {
 }
 
 char* TextOfOid(Oid value) { return psprintf("%u", value); }
+
+void RequirePrimary(const char* function) {
+  if (RecoveryInProgress())
+    ereport(ERROR, (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION), errmsg("cannot execute %s() on a standby", function),
+                    errhint("Run it on the primary: what it writes is replicated.")));
+}
 
 bool MayReadRole(Oid role) { return role == GetUserId() || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS); }
 

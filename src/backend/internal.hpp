@@ -41,6 +41,9 @@ char* InternalValue(const char* sql, int nargs = 0, const char* const* args = nu
 // Text of an Oid, an integer, palloc'd.
 char* TextOfOid(Oid value);
 
+// Raises 25006 on a standby: `function` writes.
+void RequirePrimary(const char* function);
+
 // True when `role` is the current user or the current user has the privileges of pg_read_all_stats.
 bool MayReadRole(Oid role);
 

@@ -4,6 +4,7 @@
 #include "live_session.hpp"
 
 extern "C" {
+#include "access/xlog.h"
 #include "miscadmin.h"
 #include "pgtime.h"
 #include "storage/ipc.h"
@@ -47,6 +48,7 @@ void FillSession(LiveSession* session, Oid role, TimestampTz now) {
   session->day = DayOf(now);
   session->day_score = -1;
   session->settings = ScoreSettingsInForce();
+  session->unrecorded = RecoveryInProgress();
 }
 
 }  // namespace
@@ -69,7 +71,10 @@ void CloseSession() {
 
 void CutSession(Oid role, TimestampTz now) {
   const int64 gap = static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC;
-  if (own != nullptr && (own->role != role || now - own->last_at > gap || DayOf(now) != own->day)) CloseSession();
+  if (own == nullptr) return;
+  // What began on a standby cannot be recorded; after the promotion the session goes on as another one, that is.
+  const bool promoted = own->unrecorded && !RecoveryInProgress();
+  if (promoted || own->role != role || now - own->last_at > gap || DayOf(now) != own->day) CloseSession();
 }
 
 LiveSession* OpenSession(Oid role, TimestampTz now) {

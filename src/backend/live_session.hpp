@@ -13,7 +13,8 @@
 // The open session of this backend; null when there is none.
 LiveSession* OwnSession();
 
-// Closes the open session when it is another role's, or the pause or the day asks for a cut.
+// Closes the open session when it is another role's, when the pause or the day asks for a cut, or the server was
+// promoted.
 void CutSession(Oid role, TimestampTz now);
 
 // Opens a session; null when there is no room.

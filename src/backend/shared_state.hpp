@@ -107,6 +107,7 @@ struct LiveSession {
   privacy_score::ScoreSettings settings;
   SessionLimits limits;
   bool warn;
+  bool unrecorded;                    // began in recovery: nothing of it is ever written (worker_standby.cpp)
   uint64 model_version;               // the model that the summary was computed with
   double day_score;                   // of the role and day, as of the last flush; -1 unknown
   uint32 alerted;                     // AlertKind bits

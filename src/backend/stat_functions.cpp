@@ -121,6 +121,7 @@ Datum ps_shared_info(PG_FUNCTION_ARGS) {
 
 // flush(): asks the worker, starting one if need be, and waits for it.
 Datum ps_flush(PG_FUNCTION_ARGS) {
+  RequirePrimary("flush");
   constexpr int kGiveUpSeconds = 60;
   DatabaseSlot* slot = RequireSlot();
   const uint64 mine = pg_atomic_add_fetch_u64(&slot->flush_wanted, 1);
@@ -147,6 +148,7 @@ Datum ps_flush(PG_FUNCTION_ARGS) {
 
 // reset_stats()
 Datum ps_reset_stats(PG_FUNCTION_ARGS) {
+  RequirePrimary("reset_stats");
   RequirePreload();
   pg_atomic_write_u64(&ps_shared->evictions, 0);
   pg_atomic_write_u64(&ps_shared->events, 0);
@@ -164,6 +166,7 @@ Datum ps_reset_stats(PG_FUNCTION_ARGS) {
 
 // acknowledge_alert(id)
 Datum ps_acknowledge_alert(PG_FUNCTION_ARGS) {
+  RequirePrimary("acknowledge_alert");
   const char* args[] = {psprintf(INT64_FORMAT, PG_GETARG_INT64(0)), GetUserNameFromId(GetUserId(), false)};
   InternalScope scope;
   EnterInternal(&scope);

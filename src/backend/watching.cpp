@@ -8,6 +8,7 @@ extern "C" {
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_shseclabel.h"
@@ -33,6 +34,7 @@ struct Gate {
   Oid principal;
   RoleClass principal_class;
   uint64 labels_version;
+  TimestampTz looked_at;
   bool uncounted;
   bool model_changed, labels_changed;  // by this transaction
 };
@@ -81,6 +83,12 @@ bool AnyLabelledWatched() {
   return any;
 }
 
+// Replicated changes of labels and roles are not announced on a standby, so it looks again every few seconds.
+bool MayBeOutdated() {
+  constexpr int kSeconds = 2;
+  return RecoveryInProgress() && GetCurrentStatementStartTimestamp() - gate.looked_at > kSeconds * USECS_PER_SEC;
+}
+
 }  // namespace
 
 RoleClass ClassOfRole(Oid role, const char** reason) {
@@ -110,7 +118,7 @@ RoleClass PrincipalClass() {
   if (gate.uncounted || !OidIsValid(MyDatabaseId)) return RoleClass::kUnwatched;
   const Oid principal = PrincipalOf();
   const uint64 labels = pg_atomic_read_u64(&ps_shared->role_labels_version);
-  if (principal != gate.principal || labels != gate.labels_version || !gate.extension_known) {
+  if (principal != gate.principal || labels != gate.labels_version || !gate.extension_known || MayBeOutdated()) {
     if (!IsTransactionState()) return RoleClass::kUnwatched;
     const char* reason;
     const Oid extension = get_extension_oid("privacy_score", true);
@@ -121,6 +129,7 @@ RoleClass PrincipalClass() {
     gate.principal_class = ClassOfRole(principal, &reason);
     gate.principal = principal;
     gate.labels_version = labels;
+    gate.looked_at = GetCurrentStatementStartTimestamp();
   }
   return OidIsValid(gate.extension) ? gate.principal_class : RoleClass::kUnwatched;
 }

@@ -98,7 +98,9 @@ void ReclaimSlots() {
 // Gives the slot up when there is nothing to do. A backend that opens a session afterwards sees that no worker runs.
 bool LeaveWhenIdle(DatabaseSlot* slot) {
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  const bool idle = !DsaPointerIsValid(slot->sessions) && pg_atomic_read_u64(&slot->flush_wanted) == slot->flush_done;
+  // A standby keeps the day's score in this process; a database that is dropped there does not wait for anybody.
+  const bool idle = !DsaPointerIsValid(slot->sessions) && !(RecoveryInProgress() && RemembersToday()) &&
+                    pg_atomic_read_u64(&slot->flush_wanted) == slot->flush_done;
   if (idle) {
     slot->worker_pid = 0;
     slot->worker_asked_at = 0;
@@ -119,18 +121,26 @@ bool ExtensionIsHere() {
 // Rounds of computing rates in one cycle, each of about a second.
 constexpr int kMostRounds = 3600;
 
+// Writes what sessions have gathered; of those that began in recovery it is only remembered.
+void WriteOrRemember(DatabaseSlot* slot) {
+  static bool in_recovery = RecoveryInProgress();
+  TakeInSessions(slot);
+  if (RecoveryInProgress()) return;
+  // Promoted: rates that could not be stored are computed again and stay.
+  if (in_recovery) catalogs_changed = true;
+  in_recovery = false;
+  FlushSessions(slot);
+}
+
 // One round: write, publish, compute, correct.
 void RunCycle(DatabaseSlot* slot) {
   const uint64 wanted_flush = pg_atomic_read_u64(&slot->flush_wanted);
   if (!ExtensionIsHere()) {
     DiscardSessions(slot);
   } else {
-    if (RecoveryInProgress())
-      DiscardSessions(slot);
-    else
-      FlushSessions(slot);
+    WriteOrRemember(slot);
     const uint64 wanted = pg_atomic_read_u64(&slot->model_wanted);
-    if (wanted != slot->model_built_for || catalogs_changed) {
+    if (wanted != slot->model_built_for || catalogs_changed || ReplicatedModelIsDue()) {
       catalogs_changed = false;
       PublishModel(slot);
       slot->model_built_for = wanted;
@@ -140,16 +150,14 @@ void RunCycle(DatabaseSlot* slot) {
     for (int round = 0; round < kMostRounds && !ShutdownRequestPending && ComputeMissingRates(slot); ++round) {
       PublishModel(slot);
       CorrectScores(slot);
-      if (!RecoveryInProgress()) FlushSessions(slot);
+      WriteOrRemember(slot);
     }
-    if (!RecoveryInProgress()) {
-      FlushSessions(slot);
-      ApplyRetention();
-    }
+    WriteOrRemember(slot);
+    if (!RecoveryInProgress()) ApplyRetention();
   }
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   slot->flush_done = Max(slot->flush_done, wanted_flush);
-  slot->last_flush = GetCurrentTimestamp();
+  if (!RecoveryInProgress()) slot->last_flush = GetCurrentTimestamp();
   LWLockRelease(slot->lock);
   ConditionVariableBroadcast(&slot->flushed);
 }
@@ -158,7 +166,8 @@ void RunCycle(DatabaseSlot* slot) {
 void FlushAndLeave(DatabaseSlot* slot) {
   constexpr int kTries = 20;
   for (int i = 0; i < kTries; ++i) {
-    if (ExtensionIsHere() && !RecoveryInProgress()) FlushSessions(slot);
+    if (RecoveryInProgress() || !ExtensionIsHere()) break;
+    FlushSessions(slot);
     LWLockAcquire(slot->lock, LW_SHARED);
     const bool empty = !DsaPointerIsValid(slot->sessions);
     LWLockRelease(slot->lock);

@@ -10,7 +10,10 @@
 
 #include <csignal>
 
+#include "core/memory_history.hpp"
+#include "core_call.hpp"
 #include "internal.hpp"
+#include "relation_rates.hpp"
 #include "shared_state.hpp"
 
 // A transaction of the worker in an internal scope; ending it commits and returns to the memory context of before.
@@ -28,11 +31,39 @@ extern volatile sig_atomic_t ps_computing_rates;
 // for the next try.
 void FlushSessions(DatabaseSlot* slot);
 
-// Throws away what sessions have gathered: the extension is gone, or the server is a standby.
+// Throws away what sessions have gathered: the extension is gone.
 void DiscardSessions(DatabaseSlot* slot);
+
+// The first session of the list.
+dsa_pointer FirstSession(DatabaseSlot* slot);
+
+// Frees a closed session that has nothing left, under the lock of the slot.
+void FreeSession(DatabaseSlot* slot, dsa_pointer pointer);
+
+// Whether a closed session waits for the exact score that its limits are checked against; each call counts a flush.
+bool AwaitsCorrection(LiveSession* session);
 
 // Deletes history older than history_retention, at most once an hour.
 void ApplyRetention();
+
+// Takes what unrecorded sessions have gathered into the memory of this process, and frees closed ones
+// (worker_standby.cpp).
+void TakeInSessions(DatabaseSlot* slot);
+
+// A score from that memory, palloc'd as a holder; null when it is not known there. The day includes what is stored.
+CoreHolder<privacy_score::MemoryScore>* ScoreFromMemory(dsa_pointer pointer, const LiveSession* session,
+                                                        const StringInfoData* model);
+CoreHolder<privacy_score::MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const StringInfoData* model);
+
+// Whether a role's day is remembered that a daily limit rests on.
+bool RemembersToday();
+
+// The rates that were computed here and cannot be stored; null on a primary.
+ComputedRates* UnstoredRates();
+void ForgetUnstoredRates();
+
+// Whether it is time to look for replicated changes of the model: they are not announced on a standby.
+bool ReplicatedModelIsDue();
 
 // Builds the model and publishes it when it differs from the one in force.
 void PublishModel(DatabaseSlot* slot);

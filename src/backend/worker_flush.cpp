@@ -146,7 +146,8 @@ void WriteAlerts(const FlushItem* item) {
   }
 }
 
-// Frees a closed session that has nothing left, under the lock of the slot.
+}  // namespace
+
 void FreeSession(DatabaseSlot* slot, dsa_pointer pointer) {
   auto* session = SharedAt<LiveSession>(pointer);
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
@@ -160,14 +161,21 @@ void FreeSession(DatabaseSlot* slot, dsa_pointer pointer) {
   FreeShared(pointer, sizeof(LiveSession));
 }
 
-// How many flushes a closed session may wait for the exact score that its limits are checked against.
-constexpr int kMostWaits = 20;
-
 bool AwaitsCorrection(LiveSession* session) {
+  constexpr int kMostWaits = 20;
   const SessionLimits& limits = session->limits;
   const bool limited = limits.session >= 0 || limits.daily >= 0 || limits.normalised >= 0 || limits.ngram >= 0;
   return limited && session->summary.estimated && session->waits++ < kMostWaits;
 }
+
+dsa_pointer FirstSession(DatabaseSlot* slot) {
+  LWLockAcquire(slot->lock, LW_SHARED);
+  const dsa_pointer first = slot->sessions;
+  LWLockRelease(slot->lock);
+  return first;
+}
+
+namespace {
 
 // Takes the sealed lists off a session; returns whether it is closed and has nothing left to do. Readers of the lists
 // hold the slot's lock.
@@ -191,19 +199,13 @@ bool Release(DatabaseSlot* slot, dsa_pointer pointer, const FlushItem* written) 
   return finished && (written == nullptr || !AwaitsCorrection(session));
 }
 
-dsa_pointer FirstSession(DatabaseSlot* slot) {
-  LWLockAcquire(slot->lock, LW_SHARED);
-  const dsa_pointer first = slot->sessions;
-  LWLockRelease(slot->lock);
-  return first;
-}
-
 }  // namespace
 
 void FlushSessions(DatabaseSlot* slot) {
   FlushItem* items = nullptr;
   bool any = false;
   for (dsa_pointer at = FirstSession(slot); DsaPointerIsValid(at); at = SharedAt<LiveSession>(at)->next) {
+    if (SharedAt<LiveSession>(at)->unrecorded) continue;
     auto* item = static_cast<FlushItem*>(palloc0(sizeof(FlushItem)));
     any |= Seal(at, item);
     item->next = items;

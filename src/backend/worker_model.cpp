@@ -5,6 +5,7 @@
 
 extern "C" {
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "common/hashfn.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -55,9 +56,12 @@ void Replace(DatabaseSlot* slot, const StringInfoData* wire, int rates_at) {
   slot->model_length = wire->len;
   const uint64 version = pg_atomic_add_fetch_u64(&slot->model_version, 1);
   const uint64 hash = hash_bytes_extended(reinterpret_cast<const unsigned char*>(wire->data), rates_at, 0);
-  if (hash != slot->definitions_hash) slot->definitions_version = version;
+  const bool redefined = hash != slot->definitions_hash;
+  if (redefined) slot->definitions_version = version;
   slot->definitions_hash = hash;
   LWLockRelease(slot->lock);
+  // They may be against another subject now.
+  if (redefined) ForgetUnstoredRates();
   if (DsaPointerIsValid(old)) FreeShared(old, old_length);
 }
 
@@ -136,21 +140,23 @@ void PutBack(DatabaseSlot* slot, const char* text, Size length) {
   LWLockRelease(slot->lock);
 }
 
-void AddMissing(DatabaseSlot* slot, const std::vector<std::string>* texts) {
-  const std::size_t count = texts->size();
-  for (std::size_t i = 0; i < count; ++i) PutBack(slot, (*texts)[i].data(), (*texts)[i].size());
+void AddMissing(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate>* rates) {
+  const std::size_t count = rates->size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const privacy_score::MissingRate& rate = (*rates)[i];
+    StringInfoData text;
+    initStringInfo(&text);
+    appendBinaryStringInfo(&text, rate.relation.c_str(), static_cast<int>(rate.relation.size()) + 1);
+    appendBinaryStringInfo(&text, rate.attributes.data(), static_cast<int>(rate.attributes.size()));
+    PutBack(slot, text.data, static_cast<Size>(text.len));
+    pfree(text.data);
+  }
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   slot->missing_count += static_cast<int32>(count);
   LWLockRelease(slot->lock);
 }
 
-// What scoring a stored session again gives.
-struct Rescored {
-  privacy_score::SessionSummary summary;
-  std::vector<std::string> missing;
-  std::string explanation = "{}";  // of that n-gram
-  double largest = 0;              // score of one n-gram
-};
+using Rescored = privacy_score::MemoryScore;
 
 // Scores a session from its history, as its own backend would with this model.
 void RescoreFromHistory(const LiveSession* session, const StringInfoData* model, Rescored* result, CoreError* error) {
@@ -189,10 +195,24 @@ void RescoreFromHistory(const LiveSession* session, const StringInfoData* model,
       }
     }
     result->summary = scorer.summary();
-    for (const auto& rate : scorer.TakeMissing()) result->missing.push_back(rate.relation + '\0' + rate.attributes);
+    result->missing = scorer.TakeMissing();
   });
   if (!done) pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
   pfree(wire.data);
+}
+
+// The same in a holder, of a recorded session from its history, of one that began in recovery from memory; null when
+// that is not possible.
+CoreHolder<Rescored>* Rescore(dsa_pointer pointer, const LiveSession* session, const StringInfoData* model) {
+  if (session->unrecorded) return ScoreFromMemory(pointer, session, model);
+  CoreHolder<Rescored>* result = NewCoreHolder<Rescored>(CurrentMemoryContext);
+  CallCoreOrRaise([&] { result->Reset(new Rescored()); });
+  WorkTransaction work;
+  BeginWork(&work);
+  CoreError error;
+  RescoreFromHistory(session, model, result->object, &error);
+  EndWork(&work);
+  return result;
 }
 
 void CorrectScore(DatabaseSlot* slot, dsa_pointer pointer, const StringInfoData* model) {
@@ -204,14 +224,10 @@ void CorrectScore(DatabaseSlot* slot, dsa_pointer pointer, const StringInfoData*
   // Rates alone change only what rested on bounds; baselines and declarations change every score.
   const bool outdated =
       before.summary.estimated ? before.model_version < version : before.model_version < slot->definitions_version;
-  if (before.row_id == 0 || !outdated || before.flushed_queries != before.summary.queries) return;
-  CoreHolder<Rescored>* result = NewCoreHolder<Rescored>(CurrentMemoryContext);
-  CallCoreOrRaise([&] { result->Reset(new Rescored()); });
-  WorkTransaction work;
-  BeginWork(&work);
-  CoreError error;
-  RescoreFromHistory(&before, model, result->object, &error);
-  EndWork(&work);
+  const bool known = before.row_id != 0 || before.unrecorded;
+  if (!known || !outdated || before.flushed_queries != before.summary.queries) return;
+  CoreHolder<Rescored>* result = Rescore(pointer, &before, model);
+  if (result == nullptr) return;
   AddMissing(slot, &result->object->missing);
   SpinLockAcquire(&session->mutex);
   const bool current = session->summary.queries == before.summary.queries;
@@ -231,8 +247,14 @@ void CorrectScore(DatabaseSlot* slot, dsa_pointer pointer, const StringInfoData*
   SpinLockRelease(&session->mutex);
 }
 
-// The role's score of the day so far, from history; negative when it has none.
-double DayScore(const LiveSession* session) {
+// The role's score of the day so far; negative when it has none.
+double DayScore(DatabaseSlot* slot, const LiveSession* session, const StringInfoData* model) {
+  if (session->unrecorded) {
+    const CoreHolder<Rescored>* result = ScoreDayFromMemory(session, model);
+    if (result == nullptr) return session->day_score;
+    AddMissing(slot, &result->object->missing);
+    return result->object->summary.score;
+  }
   WorkTransaction work;
   BeginWork(&work);
   const char* args[] = {NameStr(session->role_name), psprintf("%d", session->day)};
@@ -257,7 +279,7 @@ void PublishModel(DatabaseSlot* slot) {
     RunInternal(
         "DELETE FROM privacy_score.rate r USING privacy_score.model_relation m WHERE m.name = r.relation_name "
         "AND privacy_score.rate_is_stale(m.relation, r.rows, r.modifications)");
-  const int rates_at = AppendModel(&wire, ModelScope::kBaselines, nullptr);
+  const int rates_at = AppendModel(&wire, ModelScope::kBaselines, UnstoredRates());
   EndWork(&work);
   if (!SameModel(slot, &wire)) Replace(slot, &wire, rates_at);
   pfree(wire.data);
@@ -267,8 +289,9 @@ bool ComputeMissingRates(DatabaseSlot* slot) {
   StringInfoData texts = TakeMissing(slot);
   if (texts.len == 0) return false;
   const TimestampTz until = GetCurrentTimestamp() + USECS_PER_SEC;
-  ComputedRates computed;
-  InitComputedRates(&computed);
+  ComputedRates in_transaction;
+  ComputedRates* computed = UnstoredRates();
+  if (computed == nullptr) InitComputedRates(computed = &in_transaction);
   WorkTransaction work;
   BeginWork(&work);
   set_config_option("lock_timeout", "200ms", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
@@ -278,7 +301,7 @@ bool ComputeMissingRates(DatabaseSlot* slot) {
     CHECK_FOR_INTERRUPTS();
     const char* attributes = at + strlen(at) + 1;
     const char* next = attributes + strlen(attributes) + 1;
-    if (GetCurrentTimestamp() < until && ComputeGuarded(&computed, at, attributes))
+    if (GetCurrentTimestamp() < until && ComputeGuarded(computed, at, attributes))
       ++settled;
     else
       PutBack(slot, at, static_cast<Size>(next - at - 1));
@@ -302,7 +325,7 @@ void CorrectScores(DatabaseSlot* slot) {
     CorrectScore(slot, at, &model);
     auto* session = SharedAt<LiveSession>(at);
     if (session->limits.daily < 0 || session->closed) continue;
-    const double score = DayScore(session);
+    const double score = DayScore(slot, session, &model);
     SpinLockAcquire(&session->mutex);
     session->day_score = score;
     SpinLockRelease(&session->mutex);

@@ -1,0 +1,194 @@
+/*
+ * worker_standby.cpp - the worker of a hot standby, where nothing can be written.
+ *
+ * Sessions that begin in recovery are marked `unrecorded`, and stay so: what they gather goes into a MemoryHistory of
+ * this process instead of tables, from which their scores are corrected and the score of the day is made, together with
+ * the replicated history. It is gone with the process; the sessions' own scores are not. Their alerts are in the
+ * server's log, and go no further. Rates that nobody has stored are computed and kept here too. After a promotion the
+ * backends cut their sessions and the new ones are recorded as anywhere.
+ */
+#include "worker.hpp"
+
+extern "C" {
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+}
+
+#include "live_session.hpp"
+#include "model_wire.hpp"
+#include "settings.hpp"
+
+using privacy_score::MemoryHistory;
+using privacy_score::MemoryScore;
+
+namespace {
+
+// About 20 MB of n-grams.
+constexpr std::size_t kMostNGrams = 200000;
+constexpr int kMostUnstoredRates = 20000;
+
+MemoryHistory* memory = nullptr;
+int32 memory_day = 0;
+MemoryContext rates_context = nullptr;  // of UnstoredRates
+int32 limited_day = 0;                  // the last day of which a session had a daily limit
+
+// Counts what no longer fits: it has an upper bound or the last known figure from then on.
+void CountEviction() { pg_atomic_fetch_add_u64(&ps_shared->evictions, 1); }
+
+privacy_score::Tokens TokensOf(const Definition* definition) {
+  privacy_score::Tokens tokens;
+  const std::string_view text(definition->tokens, static_cast<std::size_t>(definition->length));
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find(kTokenEnd, from), text.size());
+    tokens.emplace_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return tokens;
+}
+
+// Adds sealed events to the memory; returns their number. Within CallCore.
+int64 Remember(dsa_pointer pointer, const LiveSession* session, const PendingHistory* sealed, bool* fits) {
+  for (dsa_pointer at = session->open.definitions; DsaPointerIsValid(at);) {
+    const auto* definition = SharedAt<Definition>(at);
+    if (!memory->Knows(definition->id)) memory->Define(definition->id, TokensOf(definition));
+    at = definition->next;
+  }
+  int64 events = 0;
+  for (dsa_pointer at = sealed->chunks_first; DsaPointerIsValid(at);) {
+    const auto* chunk = SharedAt<EventChunk>(at);
+    for (int i = 0; i < chunk->used; ++i) {
+      *fits &= memory->Append(pointer, NameStr(session->role_name), session->day, chunk->entries[i].id,
+                              chunk->entries[i].run);
+      events += chunk->entries[i].run;
+    }
+    at = chunk->next;
+  }
+  return events;
+}
+
+// Takes what one session has gathered; definitions stay with it, for the views.
+void TakeIn(DatabaseSlot* slot, dsa_pointer pointer) {
+  auto* session = SharedAt<LiveSession>(pointer);
+  PendingHistory sealed = {};
+  SpinLockAcquire(&session->mutex);
+  sealed.chunks_first = session->open.chunks_first;
+  sealed.chunks_last = session->open.chunks_last;
+  sealed.alerts = session->open.alerts;
+  session->open.chunks_first = session->open.chunks_last = session->open.alerts = InvalidDsaPointer;
+  const LiveSession copy = *session;
+  SpinLockRelease(&session->mutex);
+  CoreError error;
+  int64 events = 0;
+  bool fits = true;
+  const bool done = CallCore(&error, [&] { events = Remember(pointer, &copy, &sealed, &fits); });
+  if (!done || !fits) CountEviction();
+  if (copy.limits.daily >= 0) limited_day = Max(limited_day, copy.day);
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  FreeHistory(&sealed);
+  session->flushed_queries += events;
+  LWLockRelease(slot->lock);
+  if (!copy.closed || AwaitsCorrection(session)) return;
+  CallCore(&error, [&] { memory->Close(pointer); });
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  FreeHistory(&session->open);
+  LWLockRelease(slot->lock);
+  FreeSession(slot, pointer);
+}
+
+// Runs `score` and returns what it gives in a holder; null when it gives nothing.
+template <typename Score>
+CoreHolder<MemoryScore>* Held(Score&& score) {
+  CoreHolder<MemoryScore>* holder = NewCoreHolder<MemoryScore>(CurrentMemoryContext);
+  CoreError error;
+  const bool done = memory != nullptr && CallCore(&error, [&] {
+                      auto found = score();
+                      if (found) holder->Reset(new MemoryScore(std::move(*found)));
+                    });
+  if (!done && memory != nullptr) pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
+  return holder->object != nullptr ? holder : nullptr;
+}
+
+}  // namespace
+
+void TakeInSessions(DatabaseSlot* slot) {
+  dsa_pointer next;
+  for (dsa_pointer at = FirstSession(slot); DsaPointerIsValid(at); at = next) {
+    next = SharedAt<LiveSession>(at)->next;
+    if (!SharedAt<LiveSession>(at)->unrecorded) continue;
+    CoreError error;
+    CallCore(&error, [] {
+      if (memory == nullptr) memory = new MemoryHistory(kMostNGrams);
+    });
+    if (memory != nullptr) TakeIn(slot, at);
+  }
+  const int32 today = DayOf(GetCurrentTimestamp());
+  if (memory == nullptr || today == memory_day) return;
+  CoreError error;
+  CallCore(&error, [&] { memory->ForgetBefore(today); });
+  memory_day = today;
+}
+
+CoreHolder<MemoryScore>* ScoreFromMemory(dsa_pointer pointer, const LiveSession* session, const StringInfoData* model) {
+  return Held(
+      [&] { return memory->ScoreSession(pointer, WireBytes(model), NameStr(session->role_name), session->settings); });
+}
+
+CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const StringInfoData* model) {
+  StringInfoData stored;
+  initStringInfo(&stored);
+  const char* args[] = {NameStr(session->role_name), psprintf("%d", session->day)};
+  WorkTransaction work;
+  BeginWork(&work);
+  AppendQuery(&stored,
+              "SELECT a.id, t FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t WHERE a.id IN "
+              "(SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session s "
+              "JOIN privacy_score.session_part p ON p.session_id = s.id WHERE s.role = $1::pg_catalog.name "
+              "AND s.day = pg_catalog.date '2000-01-01' + $2::pg_catalog.int4) ORDER BY a.id, t",
+              2, args);
+  AppendQuery(&stored,
+              "SELECT i.ids, i.runs FROM privacy_score.session s, LATERAL (SELECT pg_catalog.array_agg(u.id ORDER BY "
+              "p.part, u.n) AS ids, pg_catalog.array_agg(u.run ORDER BY p.part, u.n) AS runs "
+              "FROM privacy_score.session_part p, ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) "
+              "WITH ORDINALITY u(id, run, n) WHERE p.session_id = s.id) i WHERE s.role = $1::pg_catalog.name "
+              "AND s.day = pg_catalog.date '2000-01-01' + $2::pg_catalog.int4 AND i.ids IS NOT NULL",
+              2, args);
+  EndWork(&work);
+  return Held([&] {
+    return memory->ScoreDay(NameStr(session->role_name), session->day, WireBytes(model), WireBytes(&stored),
+                            session->settings);
+  });
+}
+
+bool RemembersToday() { return limited_day != 0 && limited_day == DayOf(GetCurrentTimestamp()); }
+
+void ForgetUnstoredRates() {
+  if (rates_context != nullptr) MemoryContextDelete(rates_context);
+  rates_context = nullptr;
+}
+
+ComputedRates* UnstoredRates() {
+  static ComputedRates rates;
+  static TimestampTz since = 0;
+  const TimestampTz now = GetCurrentTimestamp();
+  // Rows change on the primary without being counted here, so these rates do not live long.
+  if (!RecoveryInProgress() || now - since > USECS_PER_HOUR || rates.count > kMostUnstoredRates) ForgetUnstoredRates();
+  if (!RecoveryInProgress()) return nullptr;
+  if (rates_context == nullptr) {
+    rates_context = AllocSetContextCreate(TopMemoryContext, "privacy_score unstored rates", ALLOCSET_DEFAULT_SIZES);
+    MemoryContext old = MemoryContextSwitchTo(rates_context);
+    InitComputedRates(&rates);
+    MemoryContextSwitchTo(old);
+    since = now;
+  }
+  return &rates;
+}
+
+bool ReplicatedModelIsDue() {
+  constexpr int kSeconds = 2;
+  static TimestampTz looked_at = 0;
+  const TimestampTz now = GetCurrentTimestamp();
+  if (!RecoveryInProgress() || now - looked_at < kSeconds * USECS_PER_SEC) return false;
+  looked_at = now;
+  return true;
+}
