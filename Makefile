@@ -2,8 +2,8 @@
 #
 #   make                 release build of the module and its SQL script
 #   make install         into the directories of $(PG_CONFIG); uninstall takes it out again
-#   make test            everything: build, lint, unit, regression and shell tests, on a throw-away server
-#   make unit | regress | shell     one part of it (regress and shell: T="name ..." picks tests)
+#   make test            everything: build, lint, unit, regression and shell tests, attacks; on a throw-away server
+#   make unit | regress | shell | attacks     one part of it (but for unit, T="name ..." picks tests)
 #   make lint | format   layering, symbols and text rules | clang-format in place
 #   make demo | bench    the demonstration | the measurements
 #
@@ -133,7 +133,7 @@ packages:
 test:
 	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' test/run.sh all
 
-unit regress shell lint:
+unit regress shell attacks lint:
 	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' test/run.sh $@ $(T)
 
 demo bench:
@@ -142,4 +142,4 @@ demo bench:
 format:
 	clang-format -i $(wildcard src/*/*.cpp src/*/*.hpp test/unit/*.cpp test/unit/*.hpp)
 
-.PHONY: all packages test unit regress shell lint demo bench format unit-programs clang-check
+.PHONY: all packages test unit regress shell attacks lint demo bench format unit-programs clang-check

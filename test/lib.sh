@@ -1,4 +1,4 @@
-# lib.sh - what a shell test needs: throw-away servers, short queries, checks. Sourced by test/shell/*.sh.
+# lib.sh - what a shell test needs: throw-away servers, short queries, checks. Sourced by test/shell/*.sh and test/attack.sh.
 #
 #   #!/bin/bash
 #   . "$(dirname "$0")/../lib.sh"

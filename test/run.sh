@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh all|unit|regress|shell|lint|demo|bench [TEST...] - installs what is missing, builds, and runs that part.
+# run.sh all|unit|regress|shell|attacks|lint|demo|bench [TEST...] - installs what is missing, builds, and runs that part.
 #
 # Needs nothing but bash and make on Debian. The tests that need a server run below scripts/sandbox.sh. With tests, the
 # last line of the output is "N passed, M failed", and the exit status says whether anything failed.
@@ -95,7 +95,7 @@ case $part in
     ;;
   unit) run_unit ;;
   lint) run_lint ;;
-  regress | shell) run_server "$part" "$@" ;;
+  regress | shell | attacks) run_server "$part" "$@" ;;
   demo | bench) run_script "$part" ;;
   *)
     echo "unknown part: $part" >&2

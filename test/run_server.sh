@@ -1,5 +1,5 @@
 #!/bin/bash
-# run_server.sh regress|shell|all [TEST...] - the tests that need a server; runs below scripts/sandbox.sh.
+# run_server.sh regress|shell|attacks|all [TEST...] - the tests that need a server; runs below scripts/sandbox.sh.
 # Its last line is "passed N failed M".
 set -u -o pipefail
 
@@ -74,18 +74,19 @@ regress() {
   tally "$log"
 }
 
+# shell FOLDER: the scripts of that folder, one after the other.
 shell() {
-  local test log
+  local folder=$1 test log
   while IFS= read -r test; do
     log=$PS_TMP/$test.out
-    timeout -k 10 400 bash "test/shell/$test.sh" 2>"$PS_TMP/$test.err" </dev/null | tee "$log"
+    timeout -k 10 400 bash "$folder/$test.sh" 2>"$PS_TMP/$test.err" </dev/null | tee "$log"
     if ! tail -n 1 "$log" | grep -qE '^passed [0-9]+ failed 0$'; then
       echo "--- $test: the end of its error output and of its servers' logs"
       tail -n 30 "$PS_TMP/$test.err" "$PS_TMP/$test".*/log 2>/dev/null
     fi
     tally "$log"
     rm -rf "${PS_TMP:?}/$test".*/
-  done < <(names test/shell sh)
+  done < <(names "$folder" sh)
 }
 
 # Adds the numbers of a log's last line; a log without them is one failure.
@@ -100,10 +101,12 @@ tally() {
 
 case $part in
   regress) regress ;;
-  shell) shell ;;
+  shell) shell test/shell ;;
+  attacks) shell test/attacks ;;
   all)
     regress
-    shell
+    shell test/shell
+    shell test/attacks
     ;;
 esac
 if [ $((passed + failed)) -eq 0 ] && [ ${#wanted[@]} -gt 0 ]; then

@@ -31,6 +31,16 @@ inline bool WalkChildren(Node* node, bool (*walker)(Node*, void*), void* context
 #endif
 }
 
+// The same for a query and its range table entries.
+inline bool WalkQuery(Query* query, bool (*walker)(Node*, void*), void* context) {
+#if PG_VERSION_NUM >= 160000
+  return query_tree_walker_impl(query, walker, context, QTW_EXAMINE_RTES_BEFORE);
+#else
+  auto untyped = reinterpret_cast<bool (*)()>(reinterpret_cast<void (*)()>(walker));
+  return query_tree_walker(query, untyped, context, QTW_EXAMINE_RTES_BEFORE);
+#endif
+}
+
 // The columns that INSERT names for a target, offset by FirstLowInvalidHeapAttributeNumber.
 inline Bitmapset* InsertedColumns(Query* query, RangeTblEntry* rte) {
 #if PG_VERSION_NUM >= 160000
@@ -175,6 +185,14 @@ inline bool OwnsRelation(Oid relation, Oid role) {
 #else
   return pg_class_ownercheck(relation, role);
 #endif
+}
+
+// Whether COPY ... TO takes a relation of this kind by its name.
+inline bool CopiesKind(char kind) {
+#if PG_VERSION_NUM >= 180000
+  if (kind == RELKIND_MATVIEW) return true;
+#endif
+  return kind == RELKIND_RELATION;
 }
 
 #if PG_VERSION_NUM < 150000

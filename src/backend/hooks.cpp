@@ -16,6 +16,8 @@ extern "C" {
 
 #include "access/parallel.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
 #include "commands/copy.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -28,6 +30,7 @@ extern "C" {
 #include "utils/rls.h"
 }
 
+#include "compat.hpp"
 #include "live.hpp"
 #include "query_statement.hpp"
 #include "settings.hpp"
@@ -52,6 +55,14 @@ constexpr int kMarkCache = -0x5053;
 // Whether a query of a referential-integrity trigger is running: what triggers start within it is somebody's own.
 bool inside_integrity_check = false;
 
+// REFRESH ... CONCURRENTLY: once the view's query has run, the statements that merge its rows into the view are the
+// server's own (of relations whose names hold an OID, at that); what functions start within them is not.
+struct Refresh {
+  int depth;
+  bool merging;
+};
+Refresh refresh = {-1, false};
+
 bool HasIntegrityContext() {
   Oid user;
   int context;
@@ -64,6 +75,7 @@ bool CountsHere() {
   // A parallel worker runs a piece of the leader's plan; only what functions start within that is new.
   if (depth == 0 && IsParallelWorker()) return false;
   if (depth > 0 && ps_settings.track != static_cast<int>(TrackLevel::kAll)) return false;
+  if (refresh.merging && depth == refresh.depth) return false;
   return !HasIntegrityContext() || inside_integrity_check;
 }
 
@@ -171,6 +183,7 @@ void ps_executor_run(QueryDesc* query, ScanDirection direction, uint64 count, bo
       --depth;
     }
   PG_END_TRY();
+  if (depth == refresh.depth && query->dest->mydest == DestTransientRel) refresh.merging = true;
 }
 
 void ps_executor_finish(QueryDesc* query) {
@@ -188,14 +201,23 @@ void ps_executor_finish(QueryDesc* query) {
   PG_END_TRY();
 }
 
-// Whether COPY will let the current user read these columns (NIL: all).
-bool MayCopy(Oid relation, List* columns) {
-  if (pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK) return true;
-  if (columns == NIL) return pg_attribute_aclcheck_all(relation, GetUserId(), ACL_SELECT, ACLMASK_ALL) == ACLCHECK_OK;
+// Whether COPY will get as far as reading: what the server refuses has read nothing.
+bool CopyReads(const CopyStmt* copy, Oid relation) {
+  if (!CopiesKind(get_rel_relkind(relation))) return false;
+  const Oid user = GetUserId();
+  if (copy->filename != nullptr &&
+      !has_privs_of_role(user, copy->is_program ? ROLE_PG_EXECUTE_SERVER_PROGRAM : ROLE_PG_WRITE_SERVER_FILES))
+    return false;
+  const bool whole = pg_class_aclcheck(relation, user, ACL_SELECT) == ACLCHECK_OK;
+  if (copy->attlist == NIL)
+    return whole || pg_attribute_aclcheck_all(relation, user, ACL_SELECT, ACLMASK_ALL) == ACLCHECK_OK;
+  Bitmapset* columns = nullptr;
   ListCell* cell;
-  foreach (cell, columns) {
+  foreach (cell, copy->attlist) {
     const AttrNumber column = get_attnum(relation, strVal(lfirst(cell)));
-    if (column <= 0 || pg_attribute_aclcheck(relation, column, GetUserId(), ACL_SELECT) != ACLCHECK_OK) return false;
+    if (column <= 0 || bms_is_member(column, columns)) return false;
+    if (!whole && pg_attribute_aclcheck(relation, column, user, ACL_SELECT) != ACLCHECK_OK) return false;
+    columns = bms_add_member(columns, column);
   }
   return true;
 }
@@ -205,7 +227,7 @@ void CountCopy(const CopyStmt* copy) {
   if (copy->is_from || copy->relation == nullptr || !CountsHere()) return;
   const Oid relation = RangeVarGetRelid(copy->relation, NoLock, true);
   if (!OidIsValid(relation) || check_enable_rls(relation, InvalidOid, true) == RLS_ENABLED ||
-      !MayCopy(relation, copy->attlist))
+      !CopyReads(copy, relation))
     return;
   RecordEvent(AbstractGuarded([relation, copy] { return CopyStatement(relation, copy->attlist); }));
 }
@@ -217,6 +239,9 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
   // EXECUTE, EXPLAIN, DECLARE and the like run what the client sent, not something within it.
   const bool nests = IsA(plan->utilityStmt, CallStmt) || IsA(plan->utilityStmt, DoStmt);
   if (nests) ++depth;
+  const Refresh outer_refresh = refresh;
+  if (IsA(plan->utilityStmt, RefreshMatViewStmt) && castNode(RefreshMatViewStmt, plan->utilityStmt)->concurrent)
+    refresh = {depth, false};
   PG_TRY()
     ;
     {
@@ -227,6 +252,7 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
     }
     PG_FINALLY();
     {
+      refresh = outer_refresh;
       if (nests) --depth;
     }
   PG_END_TRY();

@@ -49,6 +49,15 @@ void FillRanges(Scope* scope);
 // The range of a range table entry; one that the join tree does not name is added.
 const RangeSlot* FindRange(Scope* scope, int rtindex);
 
+// query_policies.cpp
+
+// Whether conditions that the owner of a relation has put on it (row security, check options) belong to a statement
+// that meets them: when they read what somebody else owns. What a superuser has put there does not.
+bool PolicyCounts(Oid owner, Node* conditions);
+
+// Adds the conditions for rows that are written, as far as they count.
+void AddCheckOptions(Scope* scope);
+
 // query_expressions.cpp
 
 // Translates an expression; never null.

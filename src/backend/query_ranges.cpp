@@ -168,11 +168,13 @@ void FillFunctions(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
 }
 
 // What a security barrier view that is written through adds to its target counts like any view's condition. It shares
-// its place with row security policies, which do not count; of the two the policies win.
+// its place with row security policies, which count only where PolicyCounts() says so.
 void AddBarrierConditions(Scope* scope, RangeTblEntry* rte) {
   if (rte->securityQuals == NIL) return;
   const RelationEntry* relation = FindRelation(rte->relid);
-  if (relation == nullptr || relation->row_security) return;
+  if (relation == nullptr) return;
+  auto* conditions = reinterpret_cast<Node*>(rte->securityQuals);
+  if (relation->row_security && !PolicyCounts(relation->owner, conditions)) return;
   ListCell* cell;
   foreach (cell, rte->securityQuals) AddExpr(scope, &scope->result->conditions, static_cast<Node*>(lfirst(cell)));
 }

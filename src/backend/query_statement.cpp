@@ -2,7 +2,8 @@
  * query_statement.cpp - the clauses of a Query level (see query_statement.hpp).
  *
  * What the user did not write is left out here: default and generated columns (the target list of a rewritten INSERT
- * holds them, the list of columns named by the user does not), conflict targets, row security, check options.
+ * holds them, the list of columns named by the user does not), conflict targets; row security and check options but for
+ * those that read what others own (query_policies.cpp).
  */
 #include "query_statement.hpp"
 
@@ -161,6 +162,7 @@ void BuildLevel(Scope* scope) {
     AddOutputs(scope, query->targetList);
   } else {
     AddWrites(scope);
+    AddCheckOptions(scope);
     AddOutputs(scope, query->returningList);
   }
   AddExpr(scope, &scope->result->having, query->havingQual);
