@@ -7,7 +7,8 @@ COMMENT ON FUNCTION privacy_score.may_read(name) IS 'Whether the current user ma
 CREATE FUNCTION privacy_score.live_sessions()
   RETURNS TABLE (pid int, role name, session text, started timestamptz, queries bigint, ngrams bigint,
                  mismatched bigint, score float8, max_score float8, normalised float8, estimated boolean,
-                 last_query_at timestamptz, last_id bigint, last_abstraction text[], statement_score float8)
+                 last_query_at timestamptz, last_id bigint, last_abstraction text[], statement_score float8,
+                 rows bigint)
   AS 'MODULE_PATHNAME', 'ps_live_sessions' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privacy_score.live_sessions() IS 'Internal: open sessions of this database that the current user may see.';
 
@@ -28,7 +29,7 @@ COMMENT ON FUNCTION privacy_score.shared_info() IS 'Internal: counters of the sh
 CREATE VIEW privacy_score.stat_sessions WITH (security_barrier) AS
   SELECT l.pid, l.role, pg_catalog.current_database() AS database, l.session, l.started, l.queries, l.ngrams,
          l.mismatched, l.score, l.max_score, l.normalised, l.estimated, l.last_query_at,
-         COALESCE(l.last_abstraction, a.tokens) AS last_abstraction, l.statement_score
+         COALESCE(l.last_abstraction, a.tokens) AS last_abstraction, l.statement_score, l.rows
     FROM privacy_score.live_sessions() l
     LEFT JOIN privacy_score.abstraction a ON a.id = l.last_id;
 COMMENT ON VIEW privacy_score.stat_sessions IS
@@ -52,7 +53,7 @@ CREATE VIEW privacy_score.stat_roles WITH (security_barrier) AS
          d.today,
          d.cumulative,
          (SELECT pg_catalog.count(*) FROM privacy_score.alert a WHERE a.role = r.role) AS alerts,
-         (SELECT pg_catalog.count(*) FROM privacy_score.alert a WHERE a.role = r.role AND a.blocked) AS blocked
+         (SELECT COALESCE(pg_catalog.sum(x.refused), 0)::bigint FROM privacy_score.session x WHERE x.role = r.role) AS blocked
     FROM (SELECT x.role FROM privacy_score.session x UNION SELECT y.role FROM privacy_score.baseline y WHERE y.active) r
     LEFT JOIN privacy_score.baseline b ON b.role = r.role AND b.active,
          LATERAL (SELECT (SELECT t.score FROM privacy_score.score(r.role, privacy_score.today(), privacy_score.today()) t) AS today,
@@ -68,10 +69,10 @@ CREATE VIEW privacy_score.stat_abstractions WITH (security_barrier) AS
             FROM privacy_score.abstraction x
            WHERE pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE')
           UNION ALL
-          SELECT r.id, pg_catalog.sum(r.run)::bigint, 0, pg_catalog.min(s.started), pg_catalog.max(s.last_at)
+          SELECT r.id, pg_catalog.sum(r.run)::bigint, COALESCE(pg_catalog.sum(r.returned), 0)::bigint, pg_catalog.min(s.started), pg_catalog.max(s.last_at)
             FROM privacy_score.session s
             JOIN privacy_score.session_part p ON p.session_id = s.id,
-                 ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) r(id, run)
+                 ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs), pg_catalog.unnest(p.rows)) r(id, run, returned)
            WHERE s.role = CURRENT_USER AND NOT pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE')
            GROUP BY r.id) c
     JOIN privacy_score.abstraction a ON a.id = c.id
@@ -80,7 +81,7 @@ COMMENT ON VIEW privacy_score.stat_abstractions IS
   'Abstractions met so far with their identification (DRSQL from the rates computed so far, NULL when one is missing) and executions; a role without pg_read_all_stats sees its own executions only.';
 
 CREATE VIEW privacy_score.stat_mismatches WITH (security_barrier) AS
-  SELECT r.role, s.day, s.ngram, s.count, s.nearest, s.score, s.attributes
+  SELECT r.role, s.day, s.ngram, s.count, s.nearest, s.score, s.attributes, s.rows
     FROM (SELECT DISTINCT x.role FROM privacy_score.session x WHERE privacy_score.may_read(x.role)) r,
          LATERAL privacy_score.score_ngrams(r.role, '-infinity', 'infinity') s;
 COMMENT ON VIEW privacy_score.stat_mismatches IS 'score_ngrams() of every recorded day and role.';

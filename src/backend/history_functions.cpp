@@ -144,7 +144,7 @@ Datum ps_score_sessions(PG_FUNCTION_ARGS) {
 
 // score_ngrams(role, from_day, to_day)
 Datum ps_score_ngrams(PG_FUNCTION_ARGS) {
-  ScoreHistory(fcinfo, privacy_score::ScoreNGrams, 7);
+  ScoreHistory(fcinfo, privacy_score::ScoreNGrams, 8);
   return Datum(0);
 }
 

@@ -32,6 +32,7 @@ extern "C" {
 
 #include "compat.hpp"
 #include "live.hpp"
+#include "protected_reads.hpp"
 #include "query_statement.hpp"
 #include "settings.hpp"
 #include "shared_state.hpp"
@@ -150,6 +151,15 @@ PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListIn
   return plan;
 }
 
+// Labels of roles decide on reading protected relations whatever counts: also on EXPLAIN, which shows estimates made
+// from their values.
+bool ReadIsJudged(RoleClass role) {
+  if (role != RoleClass::kDpOnly && role != RoleClass::kExempt) return false;
+  if (depth == 0 && IsParallelWorker()) return false;
+  if (HasIntegrityContext() && !inside_integrity_check) return false;
+  return role == RoleClass::kDpOnly || AwaitsAnnouncement();
+}
+
 void ps_executor_start(QueryDesc* query, int flags) {
   const bool counts = (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && CountsHere();
   // Permissions are checked in here, and no row is read yet: a statement that is denied has read nothing.
@@ -157,6 +167,8 @@ void ps_executor_start(QueryDesc* query, int flags) {
     prev_executor_start(query, flags);
   else
     standard_ExecutorStart(query, flags);
+  const RoleClass role = PrincipalClass();
+  if (ReadIsJudged(role) && PlanReadsProtected(query->plannedstmt)) RecordProtectedRead(role);
   if (!counts) return;
   const PlannedStmt* plan = query->plannedstmt;
   int64 id;
@@ -165,8 +177,18 @@ void ps_executor_start(QueryDesc* query, int flags) {
   RecordEvent(id);
 }
 
+// The abstraction with which the rows of this run count; 0 when they do not.
+int64 RowsCountFor(const QueryDesc* query) {
+  const PlannedStmt* plan = query->plannedstmt;
+  if ((plan->commandType != CMD_SELECT && !plan->hasReturning) || !CountsHere()) return 0;
+  int64 id;
+  if (!ReadMark(plan, &id)) id = AbstractGuarded([plan] { return PlanStatement(plan); });
+  return id;
+}
+
 void ps_executor_run(QueryDesc* query, ScanDirection direction, uint64 count, bool once) {
   const bool before = inside_integrity_check;
+  const int64 rows_of = RowsCountFor(query);
   inside_integrity_check = before || HasIntegrityContext();
   ++depth;
   PG_TRY()
@@ -181,6 +203,8 @@ void ps_executor_run(QueryDesc* query, ScanDirection direction, uint64 count, bo
     {
       inside_integrity_check = before;
       --depth;
+      // What a statement has returned before it failed has left.
+      if (rows_of != 0) RecordRows(rows_of, static_cast<int64>(query->estate->es_processed));
     }
   PG_END_TRY();
   if (depth == refresh.depth && query->dest->mydest == DestTransientRel) refresh.merging = true;
@@ -222,20 +246,26 @@ bool CopyReads(const CopyStmt* copy, Oid relation) {
   return true;
 }
 
-// COPY table TO never meets the planner, except with row security, when it does.
-void CountCopy(const CopyStmt* copy) {
-  if (copy->is_from || copy->relation == nullptr || !CountsHere()) return;
+// COPY table TO never meets the planner, except with row security, when it does. Returns the abstraction it counts as.
+int64 CountCopy(const CopyStmt* copy) {
+  if (copy->is_from || copy->relation == nullptr) return 0;
+  const RoleClass role = PrincipalClass();
+  if (role == RoleClass::kUnwatched) return 0;
   const Oid relation = RangeVarGetRelid(copy->relation, NoLock, true);
   if (!OidIsValid(relation) || check_enable_rls(relation, InvalidOid, true) == RLS_ENABLED ||
       !CopyReads(copy, relation))
-    return;
-  RecordEvent(AbstractGuarded([relation, copy] { return CopyStatement(relation, copy->attlist); }));
+    return 0;
+  if (ReadIsJudged(role) && RelationIsProtected(relation)) RecordProtectedRead(role);
+  if (!CountsHere()) return 0;
+  const int64 id = AbstractGuarded([relation, copy] { return CopyStatement(relation, copy->attlist); });
+  RecordEvent(id);
+  return id;
 }
 
 void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, ProcessUtilityContext context,
                 ParamListInfo parameters, QueryEnvironment* environment, DestReceiver* destination,
                 QueryCompletion* completion) {
-  if (IsA(plan->utilityStmt, CopyStmt)) CountCopy(castNode(CopyStmt, plan->utilityStmt));
+  const int64 copied = IsA(plan->utilityStmt, CopyStmt) ? CountCopy(castNode(CopyStmt, plan->utilityStmt)) : 0;
   // EXECUTE, EXPLAIN, DECLARE and the like run what the client sent, not something within it.
   const bool nests = IsA(plan->utilityStmt, CallStmt) || IsA(plan->utilityStmt, DoStmt);
   if (nests) ++depth;
@@ -256,6 +286,7 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
       if (nests) --depth;
     }
   PG_END_TRY();
+  if (copied != 0 && completion != nullptr) RecordRows(copied, static_cast<int64>(completion->nprocessed));
 }
 
 void ps_shmem_request() {

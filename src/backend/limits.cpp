@@ -3,7 +3,12 @@
  */
 #include "limits.hpp"
 
+extern "C" {
+#include "port/pg_bitutils.h"
+}
+
 #include "alerts.hpp"
+#include "settings.hpp"
 
 namespace {
 
@@ -25,9 +30,25 @@ const char* AlertKindName(AlertKind kind) {
       return "normalised";
     case kAlertNgram:
       return "ngram";
+    case kAlertReach:
+      return "reach";
+    case kAlertDpOnly:
+      return "dp_only";
+    case kAlertExempt:
+      return "exempt";
+    case kAlertBreakGlass:
+      return "break_glass";
+    case kAlertFault:
+      return "fault";
   }
   return "unknown";
 }
+
+SessionLimits LimitsInForce() {
+  return {ps_settings.session_limit, ps_settings.daily_limit, ps_settings.normalised_limit, ps_settings.alert_level};
+}
+
+int AlertIndex(AlertKind kind) { return pg_rightmost_one_pos32(kind); }
 
 int TakePassedLimits(LiveSession* session, double rise, PassedLimit* passed) {
   int count = 0;
@@ -43,7 +64,7 @@ int TakePassedLimits(LiveSession* session, double rise, PassedLimit* passed) {
   return count;
 }
 
-void RaiseAlert(LiveSession* session, const PassedLimit& passed, const char* detail, Size detail_length) {
+void RaiseAlert(LiveSession* session, const PassedLimit& passed, bool blocked, const char* detail, Size detail_length) {
   const dsa_pointer pointer = AllocateShared(offsetof(PendingAlert, detail) + detail_length);
   if (DsaPointerIsValid(pointer)) {
     auto* node = SharedAt<PendingAlert>(pointer);
@@ -51,6 +72,7 @@ void RaiseAlert(LiveSession* session, const PassedLimit& passed, const char* det
     strlcpy(node->kind, AlertKindName(passed.kind), sizeof node->kind);
     node->score = passed.score;
     node->limit = passed.limit;
+    node->blocked = blocked;
     node->length = static_cast<int32>(detail_length);
     memcpy(node->detail, detail, detail_length);
     SpinLockAcquire(&session->mutex);
@@ -66,7 +88,7 @@ void RaiseAlert(LiveSession* session, const PassedLimit& passed, const char* det
                               AlertKindName(passed.kind),
                               passed.score,
                               passed.limit,
-                              false,
+                              blocked,
                               ""};
   LogAlert(&record);
 }

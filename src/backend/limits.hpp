@@ -9,14 +9,21 @@
 
 #include "shared_state.hpp"
 
+// The limits that the settings ask for.
+SessionLimits LimitsInForce();
+
 // The limits that the session passes now and has not been alerted for; marks them as alerted. `rise` is what the last
 // event added to the score. Returns their number; `passed` has room for kAlertKinds.
 int TakePassedLimits(LiveSession* session, double rise, PassedLimit* passed);
 
-// Logs the alert and queues it for the worker. `detail` is JSON text that explains the n-gram.
-void RaiseAlert(LiveSession* session, const PassedLimit& passed, const char* detail, Size detail_length);
+// Logs the alert and queues it for the worker. `blocked`: the statement was refused. `detail` is JSON text that
+// explains the n-gram.
+void RaiseAlert(LiveSession* session, const PassedLimit& passed, bool blocked, const char* detail, Size detail_length);
 
 // Tells the client of this backend.
 void WarnClient(const PassedLimit& passed);
 
 const char* AlertKindName(AlertKind kind);
+
+// The place of a kind among kAlertKinds.
+int AlertIndex(AlertKind kind);

@@ -8,6 +8,7 @@
 
 extern "C" {
 #include "utils/memutils.h"
+#include "utils/wait_event.h"
 }
 
 #include <string>
@@ -16,6 +17,7 @@ extern "C" {
 #include "core/abstraction.hpp"
 #include "core/live_scorer.hpp"
 #include "core_call.hpp"
+#include "enforce.hpp"
 #include "limits.hpp"
 #include "live_session.hpp"
 #include "settings.hpp"
@@ -26,6 +28,14 @@ using privacy_score::LiveScorer;
 using privacy_score::SessionSummary;
 
 namespace {
+
+// Whether this is the abstraction of what could not be abstracted.
+bool IsUnparsed(int64 id) {
+  static int64 unparsed = 0;
+  CoreError error;
+  if (unparsed == 0) CallCore(&error, [] { unparsed = privacy_score::Fingerprint({"unparsed"}); });
+  return id == unparsed;
+}
 
 // What this backend knows about one principal, on the C++ heap.
 struct LocalScorer {
@@ -136,19 +146,21 @@ bool SendTokens(LiveSession* session, int64 id) {
 
 // Whether the scorer has the model that declarations and baselines ask for now.
 bool ModelIsCurrent(DatabaseSlot* slot) {
-  return local.model_version != 0 && pg_atomic_read_u64(&slot->model_wanted) == slot->model_built_for;
+  return local.model_version != 0 && local.model_version == pg_atomic_read_u64(&slot->model_version) &&
+         pg_atomic_read_u64(&slot->model_wanted) == slot->model_built_for;
 }
 
 // `current`: with the model in force; else the worker scores the session again when it has built that.
-void PublishSummary(LiveSession* session, const SessionSummary& summary, bool current, int64 id, TimestampTz now) {
+void PublishSummary(LiveSession* session, const SessionSummary& summary, double rise, bool current, int64 id,
+                    TimestampTz now) {
   SpinLockAcquire(&session->mutex);
+  session->risen += Max(rise, 0);
   session->summary = summary;
   session->summary.estimated |= !current;
   session->model_version = current ? local.model_version : 0;
   session->last_id = id;
   session->last_at = now;
-  session->limits = {ps_settings.session_limit, ps_settings.daily_limit, ps_settings.normalised_limit,
-                     ps_settings.alert_level};
+  session->limits = LimitsInForce();
   session->warn = ModeInForce() != WatchMode::kObserve;
   SpinLockRelease(&session->mutex);
 }
@@ -162,7 +174,7 @@ void AlertOnLimits(LiveSession* session, double rise) {
   if (!CallCore(&error, [&] { local.scorer->explanation = local.scorer->scorer.LastExplanation(); }))
     CountScoringError(error.message);
   for (int i = 0; i < count; ++i) {
-    RaiseAlert(session, passed[i], local.scorer->explanation.data(), local.scorer->explanation.size());
+    RaiseAlert(session, passed[i], false, local.scorer->explanation.data(), local.scorer->explanation.size());
     if (session->warn) WarnClient(passed[i]);
   }
 }
@@ -176,6 +188,92 @@ void DeliverWarnings(LiveSession* session) {
   session->unwarned_count = 0;
   SpinLockRelease(&session->mutex);
   for (int i = 0; i < count; ++i) WarnClient(passed[i]);
+}
+
+// Gives the scorer the tokens of an abstraction that it does not know yet.
+bool DefineInScorer(int64 id) {
+  CoreError error;
+  if (CallCore(&error, [&] {
+        LiveScorer& scorer = local.scorer->scorer;
+        if (scorer.Knows(id)) return;
+        privacy_score::Tokens tokens;
+        const std::string& text = local.tokens->at(id);
+        for (std::size_t from = 0; from <= text.size();) {
+          const std::size_t to = std::min(text.find(kTokenEnd, from), text.size());
+          tokens.push_back(text.substr(from, to - from));
+          from = to + 1;
+        }
+        scorer.Define(id, tokens);
+      }))
+    return true;
+  CountScoringError(error.message);
+  return false;
+}
+
+// What is known of the role's score of the day without the next statement: an upper bound, exact when no session of the
+// role holds anything that the worker has not counted; below zero when nothing is known yet.
+double DayBound(DatabaseSlot* slot, const LiveSession* session, bool* exact) {
+  double bound = session->day_score;
+  *exact = bound >= 0;
+  LWLockAcquire(slot->lock, LW_SHARED);
+  for (dsa_pointer at = slot->sessions; *exact && DsaPointerIsValid(at);) {
+    auto* other = SharedAt<LiveSession>(at);
+    SpinLockAcquire(&other->mutex);
+    if (other->role == session->role && other->day == session->day) bound += other->risen - other->counted_rise;
+    SpinLockRelease(&other->mutex);
+    at = other->next;
+  }
+  LWLockRelease(slot->lock);
+  *exact = *exact && bound <= session->day_score;
+  return bound;
+}
+
+// Waits a moment for the worker to compute rates or a model. Raises when the statement is cancelled.
+void WaitForWorker(DatabaseSlot* slot) {
+  SendMissingRates(slot);
+  EnsureWorker(slot);
+  WakeWorker(slot);
+  ConditionVariablePrepareToSleep(&slot->flushed);
+  ConditionVariableTimedSleep(&slot->flushed, 20, PG_WAIT_EXTENSION);
+  ConditionVariableCancelSleep();
+  RefreshModel(slot);
+}
+
+// How long a statement may wait for its exact score before it is judged by what is known.
+constexpr int64 kPatience = 3 * USECS_PER_SEC;
+
+// In enforce mode: raises unless the statement keeps the limits. Nothing has been counted yet.
+void Admit(DatabaseSlot* slot, LiveSession* session, int64 id, bool defined) {
+  if (!defined || IsUnparsed(id)) RefuseFault(session, "It could not be abstracted.");
+  if (!AnyLimitSet()) return;
+  const TimestampTz deadline = GetCurrentTimestamp() + kPatience;
+  for (;;) {
+    SessionSummary would_be;
+    CoreError error;
+    if (!CallCore(&error, [&] { would_be = local.scorer->scorer.WouldBe(id); })) {
+      CountScoringError(error.message);
+      RefuseFault(session, "It could not be scored.");
+      return;
+    }
+    bool day_exact = true;
+    const double day = ps_settings.daily_limit < 0 ? 0 : DayBound(slot, session, &day_exact);
+    PassedLimit passed;
+    const bool passes = WouldPassLimit(session, would_be, day, &passed);
+    const bool known = ModelIsCurrent(slot) && day >= 0;
+    if (known && !passes) return;
+    const bool exact = known && day_exact && !would_be.estimated;
+    if (exact || GetCurrentTimestamp() > deadline) {
+      if (!known) {
+        RefuseFault(session, "The background worker has not answered in time.");
+        return;
+      }
+      if (!CallCore(&error, [&] { local.scorer->explanation = local.scorer->scorer.WouldBeExplained(id); }))
+        CountScoringError(error.message);
+      RefuseAboveLimit(session, passed, id, !exact, local.scorer->explanation);
+      return;
+    }
+    WaitForWorker(slot);
+  }
 }
 
 }  // namespace
@@ -208,39 +306,53 @@ void RecordEvent(int64 id) {
   LiveSession* session = slot == nullptr ? nullptr : CurrentSession(now);
   if (session == nullptr) {
     pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
+    if (Enforcing()) RefuseFault(nullptr, "There is no room in shared memory to record it.");
     return;
   }
   RefreshModel(slot);
-  if (!SendTokens(session, id) || !AppendEvent(session, id)) pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
+  const bool defined = DefineInScorer(id);
+  if (Enforcing()) Admit(slot, session, id, defined);
+  if (!SendTokens(session, id) || !AppendEvent(session, id)) {
+    pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
+    if (Enforcing()) RefuseFault(session, "There is no room in shared memory to record it.");
+  }
   SessionSummary summary = {};
   double before = 0;
   CoreError error;
-  const bool scored = CallCore(&error, [&] {
-    LiveScorer& scorer = local.scorer->scorer;
-    if (!scorer.Knows(id)) {
-      privacy_score::Tokens tokens;
-      const std::string& text = local.tokens->at(id);
-      for (std::size_t from = 0; from <= text.size();) {
-        const std::size_t to = std::min(text.find(kTokenEnd, from), text.size());
-        tokens.push_back(text.substr(from, to - from));
-        from = to + 1;
-      }
-      scorer.Define(id, tokens);
-    }
-    before = scorer.summary().score;
-    scorer.Observe(id);
-    summary = scorer.summary();
-  });
+  const bool scored = defined && CallCore(&error, [&] {
+                        LiveScorer& scorer = local.scorer->scorer;
+                        before = scorer.summary().score;
+                        scorer.Observe(id);
+                        summary = scorer.summary();
+                      });
   if (!scored) {
-    CountScoringError(error.message);
+    if (defined) CountScoringError(error.message);
     return;
   }
   const bool current = ModelIsCurrent(slot);
-  PublishSummary(session, summary, current, id, now);
+  PublishSummary(session, summary, summary.score - before, current, id, now);
   SendMissingRates(slot);
   EnsureWorker(slot);
   DeliverWarnings(session);
   if (!summary.estimated && current) AlertOnLimits(session, summary.score - before);
+}
+
+bool AwaitsAnnouncement() { return OwnSession() == nullptr || (OwnSession()->alerted & kAlertExempt) == 0; }
+
+void RecordProtectedRead(RoleClass role) {
+  DatabaseSlot* slot = SlotOfDatabase(true);
+  LiveSession* session = slot == nullptr ? nullptr : CurrentSession(GetCurrentTimestamp());
+  if (slot != nullptr) EnsureWorker(slot);
+  if (role == RoleClass::kDpOnly)
+    RefuseDpOnly(session);
+  else if (session != nullptr)
+    AnnounceExempt(session);
+}
+
+void RecordRows(int64 id, int64 rows) {
+  LiveSession* session = OwnSession();
+  if (id == 0 || rows == 0 || session == nullptr) return;
+  if (!AppendRows(session, id, rows)) pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
 }
 
 void CountScoringError(const char* what) {

@@ -12,6 +12,7 @@ extern "C" {
 }
 
 #include "core/statement.hpp"
+#include "watching.hpp"
 
 // Abstracts a statement and remembers its tokens; returns its id, 0 when it is empty. Never raises: what core cannot
 // abstract becomes `unparsed` and is counted in scoring_errors.
@@ -19,6 +20,15 @@ int64 DefineAbstraction(const privacy_score::Statement& statement);
 
 // Counts one execution of an abstraction that was defined in this backend: history, score, limits.
 void RecordEvent(int64 id);
+
+// What the label of the principal asks for when a protected relation is read: refuses it for `dp only`, unless
+// break_glass is on; announces it once a session for `exempt`.
+void RecordProtectedRead(RoleClass role);
+// Whether reading has not been announced yet in this session.
+bool AwaitsAnnouncement();
+
+// Counts rows that an execution has returned. Never raises.
+void RecordRows(int64 id, int64 rows);
 
 // Counts a fault of scoring and logs the first of this backend.
 void CountScoringError(const char* what);

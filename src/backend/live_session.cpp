@@ -15,6 +15,7 @@ extern "C" {
 #include <unordered_set>
 
 #include "core_call.hpp"
+#include "limits.hpp"
 #include "settings.hpp"
 
 namespace {
@@ -22,6 +23,8 @@ namespace {
 LiveSession* own = nullptr;
 int pieces = 0;  // sessions so far of this connection
 bool exit_registered = false;
+int64 last_event = 0;  // of the session, and how often in a row it came
+int64 repeated = 0;
 std::unordered_set<int64>* sent = nullptr;  // definitions that the session has handed to the worker
 
 // The name of a role; of one that was dropped while its session runs, its OID.
@@ -49,6 +52,40 @@ void FillSession(LiveSession* session, Oid role, TimestampTz now) {
   session->day_score = -1;
   session->settings = ScoreSettingsInForce();
   session->unrecorded = RecoveryInProgress();
+  session->limits = LimitsInForce();
+}
+
+// Adds to the last entry of the open chunks when that is of the same abstraction and may be shared, else appends an
+// entry, in a new chunk when need be.
+bool Append(LiveSession* session, const EventRun& event, bool may_share) {
+  SpinLockAcquire(&session->mutex);
+  EventChunk* chunk =
+      DsaPointerIsValid(session->open.chunks_last) ? SharedAt<EventChunk>(session->open.chunks_last) : nullptr;
+  bool done = false;
+  EventRun* last = chunk == nullptr ? nullptr : &chunk->entries[chunk->used - 1];
+  if (last != nullptr && may_share && last->id == event.id && last->run > 0) {
+    last->run += event.run;
+    last->rows += event.rows;
+    done = true;
+  } else if (chunk != nullptr && chunk->used < kChunkEntries) {
+    chunk->entries[chunk->used++] = event;
+    done = true;
+  }
+  SpinLockRelease(&session->mutex);
+  if (done) return true;
+  const dsa_pointer pointer = AllocateShared(sizeof(EventChunk));
+  if (!DsaPointerIsValid(pointer)) return false;
+  auto* fresh = SharedAt<EventChunk>(pointer);
+  fresh->used = 1;
+  fresh->entries[0] = event;
+  SpinLockAcquire(&session->mutex);
+  if (DsaPointerIsValid(session->open.chunks_last))
+    SharedAt<EventChunk>(session->open.chunks_last)->next = pointer;
+  else
+    session->open.chunks_first = pointer;
+  session->open.chunks_last = pointer;
+  SpinLockRelease(&session->mutex);
+  return true;
 }
 
 }  // namespace
@@ -98,6 +135,7 @@ LiveSession* OpenSession(Oid role, TimestampTz now) {
   if (!exit_registered) before_shmem_exit(OnBackendExit, Datum(0));
   exit_registered = true;
   own = session;
+  last_event = repeated = 0;
   return session;
 }
 
@@ -118,34 +156,18 @@ bool SendDefinition(LiveSession* session, int64 id, std::string_view tokens) {
   return CallCore(&error, [&] { sent->insert(id); });
 }
 
-// A longer run, an entry, or a new chunk.
 bool AppendEvent(LiveSession* session, int64 id) {
+  repeated = id == last_event ? repeated + 1 : 1;
+  last_event = id;
+  // Only where each n-gram equals the one before do executions share an entry, so that rows keep to their n-grams.
+  return Append(session, {id, 1, 0}, repeated > privacy_score::kRecordedLength);
+}
+
+bool AppendRows(LiveSession* session, int64 id, int64 rows) {
   SpinLockAcquire(&session->mutex);
-  EventChunk* chunk =
-      DsaPointerIsValid(session->open.chunks_last) ? SharedAt<EventChunk>(session->open.chunks_last) : nullptr;
-  bool done = false;
-  if (chunk != nullptr && chunk->entries[chunk->used - 1].id == id) {
-    ++chunk->entries[chunk->used - 1].run;
-    done = true;
-  } else if (chunk != nullptr && chunk->used < kChunkEntries) {
-    chunk->entries[chunk->used++] = {id, 1};
-    done = true;
-  }
+  session->rows += rows;
   SpinLockRelease(&session->mutex);
-  if (done) return true;
-  const dsa_pointer pointer = AllocateShared(sizeof(EventChunk));
-  if (!DsaPointerIsValid(pointer)) return false;
-  auto* fresh = SharedAt<EventChunk>(pointer);
-  fresh->used = 1;
-  fresh->entries[0] = {id, 1};
-  SpinLockAcquire(&session->mutex);
-  if (DsaPointerIsValid(session->open.chunks_last))
-    SharedAt<EventChunk>(session->open.chunks_last)->next = pointer;
-  else
-    session->open.chunks_first = pointer;
-  session->open.chunks_last = pointer;
-  SpinLockRelease(&session->mutex);
-  return true;
+  return Append(session, {id, 0, rows}, true);
 }
 
 int32 DayOf(TimestampTz at) {

@@ -32,5 +32,8 @@ bool SendDefinition(LiveSession* session, int64 id, std::string_view tokens);
 // Appends one execution of an abstraction to the history of the session; false when there is no room.
 bool AppendEvent(LiveSession* session, int64 id);
 
+// Adds rows that an execution has returned; false when there is no room.
+bool AppendRows(LiveSession* session, int64 id, int64 rows);
+
 // Days since 2000-01-01 of a moment in log_timezone, the time zone in which days are counted.
 int32 DayOf(TimestampTz at);

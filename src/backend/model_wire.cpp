@@ -54,7 +54,7 @@ int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed
 void AppendSessions(StringInfo wire, const char* role, const char* from_day, const char* to_day) {
   const char* args[] = {role, from_day, to_day};
   AppendQuery(wire,
-              "SELECT s.id, s.role, s.day, s.session, p.ids, p.runs FROM privacy_score.session s "
+              "SELECT s.id, s.role, s.day, s.session, p.ids, p.runs, p.rows FROM privacy_score.session s "
               "JOIN privacy_score.session_part p ON p.session_id = s.id "
               "WHERE ($1 IS NULL OR s.role = $1::pg_catalog.name) "
               "AND s.day BETWEEN $2::pg_catalog.date AND $3::pg_catalog.date "

@@ -120,6 +120,8 @@ void DefineLimits() {
             &ps_settings.alert_window, 3600, 0, 30 * 86400, PGC_SIGHUP, GUC_UNIT_S);
   DefineInt("privacy_score.baseline_min_sessions", "A baseline of fewer sessions raises an alert.", nullptr,
             &ps_settings.baseline_min_sessions, 10, 0, 1000000, PGC_SUSET, 0);
+  DefineBool("privacy_score.break_glass", "Lets statements pass that would be refused, in an emergency.",
+             "That it was needed is an alert.", &ps_settings.break_glass, false);
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ struct Settings {
   double alert_level;
   int alert_window;           // seconds, 0 = every alert is one
   int baseline_min_sessions;  // fewer are worth an alert
+  bool break_glass;
   int flush_interval;     // milliseconds
   int max_memory;         // kilobytes
   int history_retention;  // days, 0 = for ever

@@ -32,13 +32,15 @@ extern "C" {
 #include "core/profile.hpp"
 
 constexpr int kMaxDatabases = 256;
-constexpr int kChunkEntries = 62;
+constexpr int kChunkEntries = 42;
 constexpr int kSessionTextLength = 64;
 
-// Events in order: `run` consecutive executions of abstraction `id`.
+// Events in order: `run` consecutive executions of abstraction `id`, which returned `rows` in all. A run of 0 brings
+// rows of an execution that other events have followed.
 struct EventRun {
   int64 id;
   int64 run;
+  int64 rows;
 };
 
 struct EventChunk {
@@ -65,6 +67,7 @@ struct PendingAlert {
   char kind[24];
   double score;
   double limit;
+  bool blocked;
   int32 length;
   char detail[FLEXIBLE_ARRAY_MEMBER];
 };
@@ -77,9 +80,19 @@ struct PendingHistory {
 };
 
 // Bits of LiveSession::alerted: each cause raises one alert a session.
-enum AlertKind : uint32 { kAlertSession = 1, kAlertDaily = 2, kAlertNormalised = 4, kAlertNgram = 8 };
+enum AlertKind : uint32 {
+  kAlertSession = 1,
+  kAlertDaily = 2,
+  kAlertNormalised = 4,
+  kAlertNgram = 8,
+  kAlertReach = 16,
+  kAlertDpOnly = 32,
+  kAlertExempt = 64,
+  kAlertBreakGlass = 128,
+  kAlertFault = 256
+};
 
-constexpr int kAlertKinds = 4;
+constexpr int kAlertKinds = 9;
 
 // A limit that was passed: its kind, and the two numbers.
 struct PassedLimit {
@@ -103,13 +116,18 @@ struct LiveSession {
   TimestampTz started, last_at;
   int32 day;  // days since 2000-01-01 in log_timezone
   int64 last_id;
+  int64 rows;
   privacy_score::SessionSummary summary;
   privacy_score::ScoreSettings settings;
   SessionLimits limits;
   bool warn;
-  bool unrecorded;                    // began in recovery: nothing of it is ever written (worker_standby.cpp)
-  uint64 model_version;               // the model that the summary was computed with
-  double day_score;                   // of the role and day, as of the last flush; -1 unknown
+  bool unrecorded;       // began in recovery: nothing of it is ever written (worker_standby.cpp)
+  uint64 model_version;  // the model that the summary was computed with
+  double day_score;      // of the role and day, as of the last flush; -1 unknown
+  // What this session's statements have added to its score: in all; of that in sealed events; in stored ones; in
+  // day_score. A sum of rises, never less than what the score has grown by.
+  double risen, sealed_rise, stored_rise, counted_rise;
+  int64 refused;                      // statements
   uint32 alerted;                     // AlertKind bits
   PassedLimit unwarned[kAlertKinds];  // raised by the worker in warn mode: the client hears of them with its next event
   int32 unwarned_count;
@@ -118,6 +136,7 @@ struct LiveSession {
   int64 row_id;  // of privacy_score.session, 0 before the first flush
   int32 next_part;
   int64 flushed_queries;
+  int64 flushed_refused;
   int32 waits;  // flushes since it was closed, for its exact score
 };
 

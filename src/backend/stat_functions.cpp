@@ -56,7 +56,7 @@ void PutSession(ReturnSetInfo* info, LiveSession* copy) {
   const privacy_score::SessionSummary& summary = copy->summary;
   Datum tokens = PendingTokens(&copy->open, copy->last_id);
   if (tokens == 0) tokens = PendingTokens(&copy->sealed, copy->last_id);
-  Datum values[15] = {Int32GetDatum(copy->pid),
+  Datum values[16] = {Int32GetDatum(copy->pid),
                       NameGetDatum(&copy->role_name),
                       CStringGetTextDatum(copy->session),
                       TimestampTzGetDatum(copy->started),
@@ -70,8 +70,9 @@ void PutSession(ReturnSetInfo* info, LiveSession* copy) {
                       TimestampTzGetDatum(copy->last_at),
                       Int64GetDatum(copy->last_id),
                       tokens,
-                      Float8GetDatum(summary.statement_score)};
-  bool nulls[15] = {};
+                      Float8GetDatum(summary.statement_score),
+                      Int64GetDatum(copy->rows)};
+  bool nulls[16] = {};
   nulls[13] = tokens == 0;
   tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
 }

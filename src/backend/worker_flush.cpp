@@ -25,6 +25,7 @@ struct FlushItem {
   dsa_pointer pointer;
   LiveSession copy;
   int64 row_id;
+  int64 entries;  // of the part written
   int64 events;
   FlushItem* next;
 };
@@ -39,13 +40,14 @@ bool Seal(dsa_pointer pointer, FlushItem* item) {
   if (empty) {
     *sealed = session->open;
     memset(&session->open, 0, sizeof session->open);
+    session->sealed_rise = session->risen;
   }
   item->copy = *session;
   SpinLockRelease(&session->mutex);
   item->pointer = pointer;
   sealed = &item->copy.sealed;
   return DsaPointerIsValid(sealed->chunks_first) || DsaPointerIsValid(sealed->definitions) ||
-         DsaPointerIsValid(sealed->alerts);
+         DsaPointerIsValid(sealed->alerts) || item->copy.refused != item->copy.flushed_refused;
 }
 
 void Execute(const char* sql, int nargs, Oid* types, Datum* values) {
@@ -65,41 +67,48 @@ void WriteDefinitions(const FlushItem* item) {
   }
 }
 
-// Gathers the sealed chunks into two arrays; returns the number of events.
-int64 GatherRuns(const FlushItem* item, Datum* ids, Datum* runs) {
+// Gathers the sealed chunks into three arrays; returns the number of entries.
+int64 GatherRuns(FlushItem* item, Datum* ids, Datum* runs, Datum* rows) {
   ArrayBuildState* id_array = nullptr;
   ArrayBuildState* run_array = nullptr;
-  int64 events = 0;
+  ArrayBuildState* row_array = nullptr;
+  int64 entries = 0;
   for (dsa_pointer at = item->copy.sealed.chunks_first; DsaPointerIsValid(at);) {
     const auto* chunk = SharedAt<EventChunk>(at);
     for (int i = 0; i < chunk->used; ++i) {
       id_array = accumArrayResult(id_array, Int64GetDatum(chunk->entries[i].id), false, INT8OID, CurrentMemoryContext);
       run_array =
           accumArrayResult(run_array, Int64GetDatum(chunk->entries[i].run), false, INT8OID, CurrentMemoryContext);
-      events += chunk->entries[i].run;
+      row_array =
+          accumArrayResult(row_array, Int64GetDatum(chunk->entries[i].rows), false, INT8OID, CurrentMemoryContext);
+      item->events += chunk->entries[i].run;
     }
+    entries += chunk->used;
     at = chunk->next;
   }
-  if (events == 0) return 0;
+  if (entries == 0) return 0;
   *ids = makeArrayResult(id_array, CurrentMemoryContext);
   *runs = makeArrayResult(run_array, CurrentMemoryContext);
-  return events;
+  *rows = makeArrayResult(row_array, CurrentMemoryContext);
+  return entries;
 }
 
 int64 WriteSessionRow(const FlushItem* item, int64 queries) {
-  Oid types[] = {NAMEOID, TEXTOID, DATEOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID};
+  Oid types[] = {NAMEOID, TEXTOID, DATEOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID};
   NameData role = item->copy.role_name;
   Datum values[] = {NameGetDatum(&role),
                     CStringGetTextDatum(item->copy.session),
                     Int32GetDatum(item->copy.day),
                     TimestampTzGetDatum(item->copy.started),
                     TimestampTzGetDatum(item->copy.last_at),
-                    Int64GetDatum(queries)};
+                    Int64GetDatum(queries),
+                    Int64GetDatum(item->copy.refused)};
   Execute(
-      "INSERT INTO privacy_score.session AS s (role, session, day, started, last_at, source, queries) "
-      "VALUES ($1, $2, $3, $4, $5, 'live', $6) ON CONFLICT (role, session, started) "
-      "DO UPDATE SET last_at = EXCLUDED.last_at, queries = EXCLUDED.queries RETURNING s.id",
-      6, types, values);
+      "INSERT INTO privacy_score.session AS s (role, session, day, started, last_at, source, queries, refused) "
+      "VALUES ($1, $2, $3, $4, $5, 'live', $6, $7) ON CONFLICT (role, session, started) "
+      "DO UPDATE SET last_at = EXCLUDED.last_at, queries = EXCLUDED.queries, refused = EXCLUDED.refused "
+      "RETURNING s.id",
+      7, types, values);
   bool null;
   return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
 }
@@ -107,23 +116,27 @@ int64 WriteSessionRow(const FlushItem* item, int64 queries) {
 void WriteEvents(FlushItem* item) {
   Datum ids = Datum(0);
   Datum runs = Datum(0);
-  item->events = GatherRuns(item, &ids, &runs);
+  Datum rows = Datum(0);
+  item->entries = GatherRuns(item, &ids, &runs, &rows);
   item->row_id = item->copy.row_id;
-  if (item->events == 0) return;
+  if (item->entries == 0 && item->copy.refused == item->copy.flushed_refused) return;
   item->row_id = WriteSessionRow(item, item->copy.flushed_queries + item->events);
-  Oid types[] = {INT8OID, INT4OID, INT8ARRAYOID, INT8ARRAYOID};
-  Datum values[] = {Int64GetDatum(item->row_id), Int32GetDatum(item->copy.next_part), ids, runs};
+  if (item->entries == 0) return;
+  Oid types[] = {INT8OID, INT4OID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID};
+  Datum values[] = {Int64GetDatum(item->row_id), Int32GetDatum(item->copy.next_part), ids, runs, rows};
   Execute(
-      "INSERT INTO privacy_score.session_part (session_id, part, ids, runs) VALUES ($1, $2, $3, $4) "
+      "INSERT INTO privacy_score.session_part (session_id, part, ids, runs, rows) VALUES ($1, $2, $3, $4, $5) "
       "ON CONFLICT DO NOTHING",
-      4, types, values);
-  Oid call_types[] = {INT8ARRAYOID, INT8ARRAYOID, TIMESTAMPTZOID};
-  Datum calls[] = {ids, runs, TimestampTzGetDatum(item->copy.last_at)};
+      5, types, values);
+  Oid call_types[] = {INT8ARRAYOID, INT8ARRAYOID, TIMESTAMPTZOID, INT8ARRAYOID};
+  Datum calls[] = {ids, runs, TimestampTzGetDatum(item->copy.last_at), rows};
   Execute(
-      "UPDATE privacy_score.abstraction a SET calls = a.calls + u.calls, last_seen = GREATEST(a.last_seen, $3) "
-      "FROM (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls FROM ROWS FROM (pg_catalog.unnest($1), "
-      "pg_catalog.unnest($2)) x(id, run) GROUP BY x.id) u WHERE a.id = u.id",
-      3, call_types, calls);
+      "UPDATE privacy_score.abstraction a SET calls = a.calls + u.calls, rows = a.rows + u.rows, "
+      "last_seen = GREATEST(a.last_seen, $3) "
+      "FROM (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls, "
+      "pg_catalog.sum(x.returned)::pg_catalog.int8 AS rows FROM ROWS FROM (pg_catalog.unnest($1), "
+      "pg_catalog.unnest($2), pg_catalog.unnest($4)) x(id, run, returned) GROUP BY x.id) u WHERE a.id = u.id",
+      4, call_types, calls);
 }
 
 // Rows and notifications, the oldest first.
@@ -134,14 +147,10 @@ void WriteAlerts(const FlushItem* item) {
   ListCell* cell;
   foreach (cell, alerts) {
     const auto* alert = static_cast<const PendingAlert*>(lfirst(cell));
-    const AlertRecord record = {alert->at,
-                                NameStr(item->copy.role_name),
-                                item->copy.session,
-                                alert->kind,
-                                alert->score,
-                                alert->limit,
-                                false,
-                                pnstrdup(alert->detail, static_cast<Size>(alert->length))};
+    const AlertRecord record = {alert->at,          NameStr(item->copy.role_name),
+                                item->copy.session, alert->kind,
+                                alert->score,       alert->limit,
+                                alert->blocked,     pnstrdup(alert->detail, static_cast<Size>(alert->length))};
     WriteAlert(&record);
   }
 }
@@ -177,6 +186,11 @@ dsa_pointer FirstSession(DatabaseSlot* slot) {
 
 namespace {
 
+// Whether the score of the day holds what the session added, so that other sessions of the role may forget it.
+bool DayIsCounted(const LiveSession* session) {
+  return session->limits.daily < 0 || session->day_score < 0 || session->counted_rise >= session->risen;
+}
+
 // Takes the sealed lists off a session; returns whether it is closed and has nothing left to do. Readers of the lists
 // hold the slot's lock.
 bool Release(DatabaseSlot* slot, dsa_pointer pointer, const FlushItem* written) {
@@ -185,14 +199,19 @@ bool Release(DatabaseSlot* slot, dsa_pointer pointer, const FlushItem* written) 
   SpinLockAcquire(&session->mutex);
   PendingHistory done = session->sealed;
   memset(&session->sealed, 0, sizeof session->sealed);
-  if (written != nullptr && written->events > 0) {
-    session->row_id = written->row_id;
+  if (written != nullptr && written->entries > 0) {
     session->flushed_queries += written->events;
     ++session->next_part;
   }
+  if (written != nullptr) {
+    session->stored_rise = session->sealed_rise;
+    session->flushed_refused = written->copy.refused;
+    if (written->row_id != 0) session->row_id = written->row_id;
+  }
   const PendingHistory* open = &session->open;
   const bool finished = session->closed && !DsaPointerIsValid(open->chunks_first) &&
-                        !DsaPointerIsValid(open->definitions) && !DsaPointerIsValid(open->alerts);
+                        !DsaPointerIsValid(open->definitions) && !DsaPointerIsValid(open->alerts) &&
+                        session->refused == session->flushed_refused && DayIsCounted(session);
   SpinLockRelease(&session->mutex);
   FreeHistory(&done);
   LWLockRelease(slot->lock);

@@ -240,14 +240,14 @@ void CorrectScore(DatabaseSlot* slot, dsa_pointer pointer, const StringInfoData*
   PassedLimit passed[kAlertKinds];
   const int count = TakePassedLimits(session, result->object->largest, passed);
   for (int i = 0; i < count; ++i)
-    RaiseAlert(session, passed[i], result->object->explanation.data(), result->object->explanation.size());
+    RaiseAlert(session, passed[i], false, result->object->explanation.data(), result->object->explanation.size());
   SpinLockAcquire(&session->mutex);
   for (int i = 0; i < count && session->warn && session->unwarned_count < kAlertKinds; ++i)
     session->unwarned[session->unwarned_count++] = passed[i];
   SpinLockRelease(&session->mutex);
 }
 
-// The role's score of the day so far; negative when it has none.
+// The role's score of the day so far.
 double DayScore(DatabaseSlot* slot, const LiveSession* session, const StringInfoData* model) {
   if (session->unrecorded) {
     const CoreHolder<Rescored>* result = ScoreDayFromMemory(session, model);
@@ -263,9 +263,27 @@ double DayScore(DatabaseSlot* slot, const LiveSession* session, const StringInfo
       "$2::pg_catalog.int4, "
       "pg_catalog.date '2000-01-01' + $2::pg_catalog.int4) s",
       2, args);
-  const double score = text == nullptr ? -1 : strtod(text, nullptr);
+  const double score = text == nullptr ? 0 : strtod(text, nullptr);
   EndWork(&work);
   return score;
+}
+
+// The score of one role and day.
+struct DayFigure {
+  DayFigure* next;
+  NameData role;
+  int32 day;
+  double score;
+};
+
+// DayScore, computed once for the sessions of one role and day.
+double DayFigureOf(DayFigure** days, DatabaseSlot* slot, const LiveSession* session, const StringInfoData* model) {
+  for (const DayFigure* day = *days; day != nullptr; day = day->next)
+    if (day->day == session->day && strcmp(NameStr(day->role), NameStr(session->role_name)) == 0) return day->score;
+  auto* day = static_cast<DayFigure*>(palloc(sizeof(DayFigure)));
+  *day = {*days, session->role_name, session->day, DayScore(slot, session, model)};
+  *days = day;
+  return day->score;
 }
 
 }  // namespace
@@ -317,6 +335,7 @@ bool ComputeMissingRates(DatabaseSlot* slot) {
 
 void CorrectScores(DatabaseSlot* slot) {
   StringInfoData model = CopyModel(slot);
+  DayFigure* days = nullptr;
   LWLockAcquire(slot->lock, LW_SHARED);
   dsa_pointer at = slot->sessions;
   LWLockRelease(slot->lock);
@@ -324,10 +343,11 @@ void CorrectScores(DatabaseSlot* slot) {
     CHECK_FOR_INTERRUPTS();
     CorrectScore(slot, at, &model);
     auto* session = SharedAt<LiveSession>(at);
-    if (session->limits.daily < 0 || session->closed) continue;
-    const double score = DayScore(slot, session, &model);
+    if (session->limits.daily < 0) continue;
+    const double score = DayFigureOf(&days, slot, session, &model);
     SpinLockAcquire(&session->mutex);
     session->day_score = score;
+    session->counted_rise = session->stored_rise;
     SpinLockRelease(&session->mutex);
   }
 }

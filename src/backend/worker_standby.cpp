@@ -87,6 +87,7 @@ void TakeIn(DatabaseSlot* slot, dsa_pointer pointer) {
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   FreeHistory(&sealed);
   session->flushed_queries += events;
+  session->stored_rise = copy.risen;
   LWLockRelease(slot->lock);
   if (!copy.closed || AwaitsCorrection(session)) return;
   CallCore(&error, [&] { memory->Close(pointer); });

@@ -71,7 +71,15 @@ class Scorers {
 };
 
 void AddTo(Profile& profile, const Sequence& sequence, RoleScorer& scorer) {
-  ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count) { profile.Add(ngram, count, scorer); });
+  ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) {
+    if (count > 0) profile.Add(ngram, count, scorer);
+  });
+}
+
+std::int64_t RowsOf(const Sequence& sequence) {
+  std::int64_t rows = 0;
+  for (const Run& run : sequence) rows += run.rows;
+  return rows;
 }
 
 // The sessions of each role and day.
@@ -117,14 +125,14 @@ ScoreSettings ReadSettings(WireReader& reader) {
 
 std::vector<HistorySession> ReadSessions(WireReader& reader) {
   std::vector<HistorySession> sessions;
-  for (const Row& row : reader.Section(6)) {
+  for (const Row& row : reader.Section(7)) {
     HistorySession part{
         ParseInteger(String(row[0])), String(row[1]), String(row[2]), row[3] ? String(row[3]) : std::string(), {}};
     const bool continued =
         !sessions.empty() && std::tie(sessions.back().session_key, sessions.back().role, sessions.back().day) ==
                                  std::tie(part.session_key, part.role, part.day);
     if (!continued) sessions.push_back(std::move(part));
-    AppendStored(sessions.back().sequence, String(row[4]), String(row[5]));
+    AppendStored(sessions.back().sequence, String(row[4]), String(row[5]), row[6] ? *row[6] : std::string_view());
   }
   return sessions;
 }
@@ -141,15 +149,18 @@ HistoryResult ScoreDays(std::string_view wire) {
     last_role = role;
     RoleScorer& scorer = scorers.For(role);
     Profile profile;
+    std::int64_t rows = 0;
     for (const Sequence* sequence : sequences) {
       AddTo(profile, *sequence, scorer);
       AddTo(cumulative, *sequence, scorer);
+      rows += RowsOf(*sequence);
     }
     const SessionSummary summary = profile.Summary();
     ResultRow row{role, day};
     AppendFigures(row, summary);
     row.push_back(TextOf(cumulative.Summary().score));
     row.push_back(TextOf(summary.statement_score));
+    row.push_back(TextOf(rows));
     result.table.rows.push_back(std::move(row));
   }
   result.missing = scorers.TakeMissing();
@@ -167,6 +178,7 @@ HistoryResult ScoreSessions(std::string_view wire) {
     ResultRow row{session.role, session.day, session.session};
     AppendFigures(row, summary);
     row.push_back(TextOf(summary.statement_score));
+    row.push_back(TextOf(RowsOf(session.sequence)));
     result.table.rows.push_back(std::move(row));
   }
   result.missing = scorers.TakeMissing();
@@ -182,7 +194,13 @@ HistoryResult ScoreNGrams(std::string_view wire) {
     const auto& [role, day] = role_and_day;
     RoleScorer& scorer = scorers.For(role);
     Profile profile;
-    for (const Sequence* sequence : sequences) AddTo(profile, *sequence, scorer);
+    std::unordered_map<NGram, std::int64_t, NGramHash> rows_of;
+    for (const Sequence* sequence : sequences) {
+      AddTo(profile, *sequence, scorer);
+      ForEachNGram(*sequence, [&](const NGram& ngram, std::int64_t, std::int64_t returned) {
+        if (returned > 0) rows_of[Suffix(ngram, input.settings.ngram_length)] += returned;
+      });
+    }
     for (const auto& [ngram, entry] : profile.ngrams()) {
       if (entry.score.matched) continue;
       const NGramExplanation explained = scorer.Explain(ngram, ScoreLevel::kNGram);
@@ -194,6 +212,7 @@ HistoryResult ScoreNGrams(std::string_view wire) {
                     TextOf(entry.score.score),
                     ArrayText(explained.deltas),
                     ArrayText(explained.attributes),
+                    TextOf(rows_of[ngram]),
                     role};
       rows.emplace_back(SortKey{day, -entry.score.score, std::move(lines), role}, std::move(row));
     }
@@ -226,7 +245,7 @@ ResultTable ChooseNGramLength(std::string_view sessions_wire, int longest, bool 
     std::unordered_map<NGram, int, NGramHash> days_with;
     for (const HistorySession& session : sessions) {
       auto& day = days[session.day];
-      ForEachNGram(session.sequence, [&](const NGram& recorded, std::int64_t count) {
+      ForEachNGram(session.sequence, [&](const NGram& recorded, std::int64_t count, std::int64_t) {
         if (!pad && HasPadding(recorded, length)) return;
         auto& occurrences = day[Suffix(recorded, length)];
         if (occurrences == 0) ++days_with[Suffix(recorded, length)];

@@ -4,7 +4,8 @@
  * Input is one wire buffer: the sections of Model::Read, a section with one row of settings, and the sessions
  *   settings (ngram_length, counting 'set'|'multiset', compare 'positionwise'|'union', alpha, where_counts, pad,
  *             identifiers_count)
- *   sessions (session_key bigint, role, day text, session text, ids bigint[], runs bigint[])
+ *   sessions (session_key bigint, role, day text, session text, ids bigint[], runs bigint[],
+ *             rows bigint[] or NULL)
  * ordered by role, day, start. Rows of the same session_key, role and day that follow each other are parts of one
  * session. Days are compared as text (ISO).
  *
@@ -29,15 +30,15 @@ struct HistoryResult {
 };
 
 // One row a role and day: role, day, queries, ngrams, mismatched, score, max_score, tight_max, normalised, cumulative,
-// statement_score. `cumulative` is Delta over the role's days from the first given to this one.
+// statement_score, rows. `cumulative` is Delta over the role's days from the first given to this one.
 HistoryResult ScoreDays(std::string_view wire);
 
 // One row a session: role, day, session, queries, ngrams, mismatched, score, max_score, tight_max, normalised,
-// statement_score. In the order given.
+// statement_score, rows. In the order given.
 HistoryResult ScoreSessions(std::string_view wire);
 
 // One row a mismatched n-gram of a role and day: day, ngram text[], count, nearest text[], score, deltas float8[],
-// attributes text[], role. By day, score descending, ngram.
+// attributes text[], rows (returned by their last statements), role. By day, score descending, ngram.
 HistoryResult ScoreNGrams(std::string_view wire);
 
 // What a baseline of these sessions stores. `sessions_wire` holds the section of sessions alone.

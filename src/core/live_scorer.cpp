@@ -54,24 +54,41 @@ void LiveScorer::Observe(AbstractionId id) {
   window_ = next;
 }
 
+SessionSummary LiveScorer::WouldBe(AbstractionId id) {
+  if (id == 0) return summary();
+  NGramWindow next = window_;
+  next.Push(id);
+  profile_.Add(next.recorded(), 1, *scorer_);
+  const SessionSummary would_be = profile_.Summary();
+  profile_.Remove(next.recorded(), 1, *scorer_);
+  return would_be;
+}
+
+std::string LiveScorer::WouldBeExplained(AbstractionId id) {
+  NGramWindow next = window_;
+  next.Push(id);
+  return Explained(next.recorded());
+}
+
 void LiveScorer::Restart() {
   window_.Restart();
   profile_ = Profile();
   recorded_.clear();
 }
 
-bool LiveScorer::HasNGram() const {
-  if (window_.recorded().back() == 0) return false;
-  return settings().pad || !HasPadding(window_.recorded(), settings().ngram_length);
+bool LiveScorer::HasNGram(const NGram& recorded, const ScoreSettings& settings) {
+  return recorded.back() != 0 && (settings.pad || !HasPadding(recorded, settings.ngram_length));
 }
 
-std::string LiveScorer::LastExplanation() {
-  if (!HasNGram()) return "{}";
-  return NGramJson(*scorer_, Suffix(window_.recorded(), settings().ngram_length));
+std::string LiveScorer::Explained(const NGram& recorded) {
+  if (!HasNGram(recorded, settings())) return "{}";
+  return NGramJson(*scorer_, Suffix(recorded, settings().ngram_length));
 }
+
+std::string LiveScorer::LastExplanation() { return Explained(window_.recorded()); }
 
 double LiveScorer::LastScore() {
-  if (!HasNGram()) return 0;
+  if (!HasNGram(window_.recorded(), settings())) return 0;
   return scorer_->Score(Suffix(window_.recorded(), settings().ngram_length), ScoreLevel::kNGram).score;
 }
 

@@ -35,6 +35,10 @@ class LiveScorer {
   // Takes in one execution. Empty abstractions (0) take no place. Throws Error XX001 on an id that is not known, and
   // then has not counted it.
   void Observe(AbstractionId id);
+  // What the session would come to with one more execution; nothing is counted. Throws like Observe.
+  SessionSummary WouldBe(AbstractionId id);
+  // LastExplanation of that execution.
+  std::string WouldBeExplained(AbstractionId id);
   // Starts a new session.
   void Restart();
 
@@ -50,7 +54,8 @@ class LiveScorer {
   RateBounds BaselineRate() { return scorer_->BaselineRate(); }
 
  private:
-  bool HasNGram() const;
+  static bool HasNGram(const NGram& recorded, const ScoreSettings& settings);
+  std::string Explained(const NGram& recorded);
   void Replace(std::shared_ptr<const Model> model, const ScoreSettings& settings);
 
   std::string role_;

@@ -112,7 +112,7 @@ std::optional<MemoryScore> MemoryHistory::ScoreDay(const std::string& role, std:
   for (const Row& row : reader.Section(2)) {
     Sequence sequence;
     AppendStored(sequence, *row[0], *row[1]);
-    ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count) { counts[ngram] += count; });
+    ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) { counts[ngram] += count; });
   }
   return Score(counts, tokens, model_wire, role, settings);
 }

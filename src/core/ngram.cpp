@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "error.hpp"
@@ -50,13 +51,13 @@ void NGramWindow::Push(AbstractionId id) {
   ngram_.back() = id;
 }
 
-void AppendRun(Sequence& sequence, AbstractionId id, std::int64_t count) {
+void AppendRun(Sequence& sequence, AbstractionId id, std::int64_t count, std::int64_t rows) {
   if (count < 0) throw Error("XX001", "could not read internal data: run of length " + std::to_string(count));
-  if (id == 0 || count == 0) return;
-  if (!sequence.empty() && sequence.back().id == id) {
+  if (id == 0 || (count == 0 && rows == 0)) return;
+  if (!sequence.empty() && sequence.back().id == id && sequence.back().rows == 0 && rows == 0) {
     sequence.back().count += count;
   } else {
-    sequence.push_back({id, count});
+    sequence.push_back({id, count, rows});
   }
 }
 
@@ -66,14 +67,16 @@ std::int64_t LengthOf(const Sequence& sequence) {
   return length;
 }
 
-void AppendStored(Sequence& sequence, std::string_view ids, std::string_view runs) {
+void AppendStored(Sequence& sequence, std::string_view ids, std::string_view runs, std::string_view rows) {
   const auto id_values = ParseIntegers(ids);
   const auto run_values = ParseIntegers(runs);
-  if (id_values.size() != run_values.size()) {
+  const auto row_values = rows.empty() ? std::vector<std::int64_t>(id_values.size()) : ParseIntegers(rows);
+  if (id_values.size() != run_values.size() || id_values.size() != row_values.size()) {
     throw Error("XX001", "could not read internal data: " + std::to_string(id_values.size()) + " abstractions with " +
-                             std::to_string(run_values.size()) + " runs");
+                             std::to_string(run_values.size()) + " runs and " + std::to_string(row_values.size()) +
+                             " numbers of rows");
   }
-  for (std::size_t i = 0; i < id_values.size(); ++i) AppendRun(sequence, id_values[i], run_values[i]);
+  for (std::size_t i = 0; i < id_values.size(); ++i) AppendRun(sequence, id_values[i], run_values[i], row_values[i]);
 }
 
 std::string IdsText(const Sequence& sequence) {
@@ -88,16 +91,23 @@ std::string RunsText(const Sequence& sequence) {
   return ArrayText(runs);
 }
 
-void ForEachNGram(const Sequence& sequence, const std::function<void(const NGram&, std::int64_t)>& visit) {
+void ForEachNGram(const Sequence& sequence,
+                  const std::function<void(const NGram&, std::int64_t, std::int64_t)>& visit) {
   NGramWindow window;
+  std::unordered_map<AbstractionId, NGram> last;  // n-gram that ends with it
   for (const Run& run : sequence) {
     // After kRecordedLength repetitions the window holds this abstraction alone and no longer changes.
     const std::int64_t single = std::min<std::int64_t>(run.count, kRecordedLength);
     for (std::int64_t i = 0; i < single; ++i) {
       window.Push(run.id);
-      visit(window.recorded(), 1);
+      visit(window.recorded(), 1, i + 1 == run.count ? run.rows : 0);
     }
-    if (run.count > single) visit(window.recorded(), run.count - single);
+    if (run.count > single) visit(window.recorded(), run.count - single, run.rows);
+    if (run.count > 0) {
+      last[run.id] = window.recorded();
+    } else if (const auto found = last.find(run.id); found != last.end()) {
+      visit(found->second, 0, run.rows);
+    }
   }
 }
 
@@ -130,7 +140,7 @@ BaselineRows BaselineOf(const std::vector<Sequence>& sessions) {
   for (const Sequence& sequence : sessions) {
     if (sequence.empty()) continue;
     ++rows.sessions;
-    ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count) { ngrams[ngram] += count; });
+    ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) { ngrams[ngram] += count; });
     std::vector<AbstractionId> ids;
     for (const Run& run : sequence) ids.push_back(run.id);
     std::sort(ids.begin(), ids.end());

@@ -55,26 +55,32 @@ class NGramWindow {
   NGram ngram_{};
 };
 
-// `count` executions in a row of one abstraction.
+// `count` executions in a row of one abstraction, which returned `rows` in all. A count of 0 brings rows that arrived
+// later, when other statements had begun (a cursor).
 struct Run {
   AbstractionId id = 0;
   std::int64_t count = 0;
+  std::int64_t rows = 0;
 };
 using Sequence = std::vector<Run>;
 
-// Adds executions to the end of a sequence. Empty abstractions take no place. Throws Error XX001 on a count below 0.
-void AppendRun(Sequence& sequence, AbstractionId id, std::int64_t count = 1);
+// Adds executions to the end of a sequence. Empty abstractions take no place. Runs with rows stay apart, so that rows
+// keep to their n-grams. Throws Error XX001 on a count below 0.
+void AppendRun(Sequence& sequence, AbstractionId id, std::int64_t count = 1, std::int64_t rows = 0);
 std::int64_t LengthOf(const Sequence& sequence);
 
-// Reads the two arrays of a stored sequence and adds them to `sequence`; throws Error XX001 when they differ in length.
-void AppendStored(Sequence& sequence, std::string_view ids, std::string_view runs);
+// Reads the arrays of a stored sequence and adds them to `sequence`; throws Error XX001 when they differ in length.
+// `rows` is empty where none were recorded.
+void AppendStored(Sequence& sequence, std::string_view ids, std::string_view runs, std::string_view rows = {});
 // The two arrays of a sequence.
 std::string IdsText(const Sequence& sequence);
 std::string RunsText(const Sequence& sequence);
 
-// Calls `visit` with every recorded n-gram (length kRecordedLength, padded) and how often it stands there in a row. The
-// cost is that of the runs, not of the executions.
-void ForEachNGram(const Sequence& sequence, const std::function<void(const NGram&, std::int64_t)>& visit);
+// Calls `visit` with every recorded n-gram (length kRecordedLength, padded), how often it stands there in a row, and
+// the rows returned by the last statement of these n-grams. The cost is that of the runs, not of the executions. Rows
+// that came late are given with count 0 to the last n-gram that ends with their abstraction.
+void ForEachNGram(const Sequence& sequence,
+                  const std::function<void(const NGram&, std::int64_t count, std::int64_t rows)>& visit);
 
 // One execution. `session_key` names a connection; `at` is in microseconds, `day` counts calendar days in the time zone
 // of the caller.

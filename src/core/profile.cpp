@@ -24,6 +24,15 @@ void Profile::Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer)
   queries_ += count;
 }
 
+void Profile::Remove(const NGram& recorded, std::int64_t count, RoleScorer& scorer) {
+  const ScoreSettings& settings = scorer.settings();
+  if (settings.pad || !HasPadding(recorded, settings.ngram_length)) {
+    ngrams_.Remove(Suffix(recorded, settings.ngram_length), count, scorer);
+  }
+  statements_.Remove(Suffix(recorded, 1), count, scorer);
+  queries_ -= count;
+}
+
 void Profile::Rescore(RoleScorer& scorer) {
   ngrams_.Rescore(scorer, ScoreLevel::kNGram);
   statements_.Rescore(scorer, ScoreLevel::kStatement);
@@ -58,6 +67,17 @@ void Profile::Tally::Add(const NGram& ngram, std::int64_t count, RoleScorer& sco
   found->second.count += count;
   const bool once = scorer.settings().counting == ScoreSettings::kSet;
   Count(found->second.score, once ? (is_new ? 1 : 0) : count, is_new);
+}
+
+void Profile::Tally::Remove(const NGram& ngram, std::int64_t count, RoleScorer& scorer) {
+  const auto found = entries.find(ngram);
+  found->second.count -= count;
+  const bool gone = found->second.count == 0;
+  const bool once = scorer.settings().counting == ScoreSettings::kSet;
+  Count(found->second.score, once ? (gone ? -1 : 0) : -count, false);
+  if (!gone) return;
+  if (found->second.score.estimated) --estimated;
+  entries.erase(found);
 }
 
 void Profile::Tally::Count(const NGramScore& entry, std::int64_t counted, bool is_new) {

@@ -38,6 +38,8 @@ class Profile {
   // Takes in `count` statements each of which makes this recorded n-gram. What was met before costs two look-ups and no
   // allocation.
   void Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer);
+  // Takes back statements that were added before.
+  void Remove(const NGram& recorded, std::int64_t count, RoleScorer& scorer);
   // Scores everything again, after the model has changed. The settings must be those of before.
   void Rescore(RoleScorer& scorer);
 
@@ -59,6 +61,7 @@ class Profile {
     Sum tight = 0;
 
     void Add(const NGram& ngram, std::int64_t count, RoleScorer& scorer, ScoreLevel level);
+    void Remove(const NGram& ngram, std::int64_t count, RoleScorer& scorer);
     void Count(const NGramScore& entry, std::int64_t counted, bool is_new);
     void Rescore(RoleScorer& scorer, ScoreLevel level);
   };

@@ -27,7 +27,7 @@ CREATE FUNCTION live.since(last bigint) RETURNS TABLE (abstraction text, times n
             FROM (SELECT s.id AS session, u.id, u.run, row_number() OVER w AS place, row_number() OVER w - row_number() OVER (PARTITION BY s.id, u.id ORDER BY p.part, u.n) AS island
                     FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id,
                          ROWS FROM (unnest(p.ids), unnest(p.runs)) WITH ORDINALITY u(id, run, n)
-                   WHERE s.role = 'regress_live' AND s.id > last WINDOW w AS (ORDER BY s.started, s.id, p.part, u.n)) e
+                   WHERE s.role = 'regress_live' AND s.id > last AND u.run > 0 WINDOW w AS (ORDER BY s.started, s.id, p.part, u.n)) e
            GROUP BY e.session, e.id, e.island) r
     JOIN privacy_score.abstraction a ON a.id = r.id
    ORDER BY r.place $$;

@@ -26,7 +26,7 @@ TEST(ScoreDays, WorkedDays) {
   const double cumulative[] = {0, .6891, 2.2395};
   for (std::size_t day = 0; day < 3; ++day) {
     const auto& row = result.table.rows[day];
-    ASSERT_EQ(row.size(), 11U);
+    ASSERT_EQ(row.size(), 12U);
     EXPECT_EQ(row[0], "analyst");
     EXPECT_EQ(row[1], kDays[day].day);
     EXPECT_EQ(row[2], "3");
@@ -55,16 +55,17 @@ TEST(ScoreSessions, PartsOfOneSessionAreOneSequence) {
   WireWriter whole;
   WorkedModel().Write(whole);
   whole.Section(7, {SettingsRow(Published())});
-  whole.Section(6, {{"1", "analyst", "2024-01-01", "a", "{4,5,2}", "{1,1,1}"}});
+  whole.Section(7, {{"1", "analyst", "2024-01-01", "a", "{4,5,2}", "{1,1,1}", "{3,0,9}"}});
   WireWriter parts;
   WorkedModel().Write(parts);
   parts.Section(7, {SettingsRow(Published())});
-  parts.Section(
-      6, {{"1", "analyst", "2024-01-01", "a", "{4}", "{1}"}, {"1", "analyst", "2024-01-01", "a", "{5,2}", "{1,1}"}});
+  parts.Section(7, {{"1", "analyst", "2024-01-01", "a", "{4}", "{1}", "{3}"},
+                    {"1", "analyst", "2024-01-01", "a", "{5,2}", "{1,1}", "{0,9}"}});
   EXPECT_EQ(ScoreSessions(whole.bytes()).table.rows, ScoreSessions(parts.bytes()).table.rows);
   const auto rows = ScoreSessions(whole.bytes()).table.rows;
   ASSERT_EQ(rows.size(), 1U);
-  ASSERT_EQ(rows[0].size(), 11U);
+  ASSERT_EQ(rows[0].size(), 12U);
+  EXPECT_EQ(rows[0][11], "12");
   EXPECT_EQ(rows[0][2], "a");
   EXPECT_NEAR(Number(rows[0][6]), 1.5504, 5e-5);
 }
@@ -72,7 +73,7 @@ TEST(ScoreSessions, PartsOfOneSessionAreOneSequence) {
 TEST(ScoreNGrams, MismatchedOnesByScore) {
   const auto rows = ScoreNGrams(HistoryWire(WorkedModel(), Published(), kDays)).table.rows;
   ASSERT_EQ(rows.size(), 5U);
-  ASSERT_EQ(rows[0].size(), 8U);
+  ASSERT_EQ(rows[0].size(), 9U);
   EXPECT_EQ(rows[0][0], "2024-01-01");
   EXPECT_EQ(rows[0][4], "0");
   EXPECT_EQ(rows[3][0], "2024-01-03");
@@ -83,7 +84,8 @@ TEST(ScoreNGrams, MismatchedOnesByScore) {
             "t:public.hospital\"}");
   EXPECT_EQ(rows[3][2], "1");
   EXPECT_EQ(rows[3][6], "{\"public.hospital.last_name\"}");
-  EXPECT_EQ(rows[3][7], "analyst");
+  EXPECT_EQ(rows[3][7], "0");
+  EXPECT_EQ(rows[3][8], "analyst");
   EXPECT_NEAR(Number(rows[4][4]), .6891, 5e-5);
 }
 
@@ -119,14 +121,14 @@ TEST(History, RefusesBadSettings) {
     WireWriter writer;
     ModelRows().Write(writer);
     writer.Section(7, {row});
-    writer.Section(6, {});
+    writer.Section(7, {});
     EXPECT_THROW(ScoreDays(writer.bytes()), Error);
   }
 }
 
 std::string SessionsWire(const std::vector<TestSession>& sessions) {
   WireWriter writer;
-  writer.Section(6, SessionRows(sessions));
+  writer.Section(7, SessionRows(sessions));
   return writer.bytes();
 }
 

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "core/error.hpp"
 #include "score_fixture.hpp"
 
@@ -36,6 +38,40 @@ TEST(LiveScorer, WorkedDay) {
   live.Observe(kLg);
   EXPECT_EQ(live.summary().ngrams, 0);  // nothing of before the restart stands in front
   EXPECT_EQ(live.LastExplanation(), "{}");
+}
+
+// What a statement would make of the session is what it makes of it, and asking changes nothing.
+TEST(LiveScorer, WouldBeIsWhatComes) {
+  std::mt19937 random(7);
+  for (const auto counting : {ScoreSettings::kSet, ScoreSettings::kMultiset}) {
+    ScoreSettings settings = Published();
+    settings.counting = counting;
+    settings.pad = true;
+    LiveScorer live("analyst", settings);
+    live.Load(WorkedModel().Wire());
+    const AbstractionId ids[] = {kG, kGh, kLg, kGd, kLgd};
+    for (int i = 0; i < 300; ++i) {
+      const AbstractionId id = ids[random() % 5];
+      const SessionSummary before = live.summary();
+      const SessionSummary would_be = live.WouldBe(id);
+      const std::string explained = live.WouldBeExplained(id);
+      EXPECT_EQ(live.summary().queries, before.queries);
+      EXPECT_EQ(live.summary().ngrams, before.ngrams);
+      EXPECT_EQ(live.summary().score, before.score);
+      live.Observe(id);
+      const SessionSummary after = live.summary();
+      EXPECT_EQ(after.queries, would_be.queries);
+      EXPECT_EQ(after.ngrams, would_be.ngrams);
+      EXPECT_EQ(after.mismatched, would_be.mismatched);
+      EXPECT_EQ(after.score, would_be.score);
+      EXPECT_EQ(after.tight_max, would_be.tight_max);
+      EXPECT_EQ(after.normalised, would_be.normalised);
+      EXPECT_EQ(after.statement_score, would_be.statement_score);
+      EXPECT_EQ(live.LastExplanation(), explained);
+    }
+    EXPECT_THROW(live.WouldBe(77), Error);
+    EXPECT_EQ(live.summary().queries, 300);
+  }
 }
 
 TEST(LiveScorer, DefinedAbstractions) {

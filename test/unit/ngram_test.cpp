@@ -43,7 +43,7 @@ TEST(NGram, RunsCutAsSingleExecutionsWould) {
     }
     std::map<NGram, std::int64_t> actual;
     std::int64_t total = 0;
-    ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count) {
+    ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) {
       actual[ngram] += count;
       total += count;
     });
@@ -60,6 +60,25 @@ TEST(NGram, StoredSequences) {
   EXPECT_EQ(RunsText(sequence), "{2,3}");
   EXPECT_THROW(AppendStored(sequence, "{5}", "{1,2}"), Error);
   EXPECT_THROW(AppendStored(sequence, "{5}", "{-1}"), Error);
+}
+
+TEST(NGram, RowsKeepToTheirNGrams) {
+  // 5 5 6, then rows of the second 5, then seven more 6 of which the last returned 4.
+  Sequence sequence;
+  AppendStored(sequence, "{5,5,6,5,6,6}", "{1,1,1,0,6,1}", "{10,2,0,30,0,4}");
+  AppendStored(sequence, "{9}", "{0}", "{7}");  // of a statement of an earlier part that is not here
+  EXPECT_EQ(LengthOf(sequence), 10);
+  std::map<NGram, std::int64_t> rows;
+  std::int64_t visited = 0;
+  ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t returned) {
+    rows[ngram] += returned;
+    visited += count;
+  });
+  EXPECT_EQ(visited, 10);
+  EXPECT_EQ(rows[(NGram{0, 0, 0, 0, 0, 5})], 10);
+  EXPECT_EQ(rows[(NGram{0, 0, 0, 0, 5, 5})], 32);
+  EXPECT_EQ(rows[(NGram{6, 6, 6, 6, 6, 6})], 4);
+  EXPECT_THROW(AppendStored(sequence, "{5}", "{1}", "{1,2}"), Error);
 }
 
 TEST(CutSessions, AtPausesMidnightsAndRoles) {

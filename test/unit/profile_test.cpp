@@ -17,7 +17,8 @@ SessionSummary SummaryOf(const std::vector<std::vector<AbstractionId>>& logs, co
   RoleScorer scorer(std::make_shared<const Model>(Model::Parse(WorkedModel().Wire())), "analyst", settings);
   Profile profile;
   for (const auto& log : logs) {
-    ForEachNGram(SequenceOf(log), [&](const NGram& ngram, std::int64_t count) { profile.Add(ngram, count, scorer); });
+    ForEachNGram(SequenceOf(log),
+                 [&](const NGram& ngram, std::int64_t count, std::int64_t) { profile.Add(ngram, count, scorer); });
   }
   return profile.Summary();
 }

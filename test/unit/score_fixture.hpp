@@ -181,7 +181,8 @@ inline TextRows SessionRows(const std::vector<TestSession>& sessions) {
   for (const auto& session : sessions) {
     const Sequence sequence = SequenceOf(session.ids);
     ++key;
-    rows.push_back({TextOf(key), session.role, session.day, "s" + TextOf(key), IdsText(sequence), RunsText(sequence)});
+    rows.push_back({TextOf(key), session.role, session.day, "s" + TextOf(key), IdsText(sequence), RunsText(sequence),
+                    std::nullopt});
   }
   return rows;
 }
@@ -191,7 +192,7 @@ inline std::string HistoryWire(const ModelRows& model, const ScoreSettings& sett
   WireWriter writer;
   model.Write(writer);
   writer.Section(7, {SettingsRow(settings)});
-  writer.Section(6, SessionRows(sessions));
+  writer.Section(7, SessionRows(sessions));
   return writer.bytes();
 }
 

@@ -117,7 +117,8 @@ class World {
 };
 
 void AddLog(Profile& profile, const std::vector<AbstractionId>& log, RoleScorer& scorer) {
-  ForEachNGram(SequenceOf(log), [&](const NGram& ngram, std::int64_t count) { profile.Add(ngram, count, scorer); });
+  ForEachNGram(SequenceOf(log),
+               [&](const NGram& ngram, std::int64_t count, std::int64_t) { profile.Add(ngram, count, scorer); });
 }
 
 SessionSummary Summarise(const std::vector<TestSession>& sessions, RoleScorer& scorer) {

@@ -1,0 +1,136 @@
+/*
+ * enforce.cpp - see enforce.hpp.
+ */
+#include "enforce.hpp"
+
+extern "C" {
+#include "commands/extension.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+}
+
+#include <unordered_set>
+
+#include "core_call.hpp"
+#include "internal.hpp"
+#include "settings.hpp"
+
+namespace {
+
+constexpr int kRefused = MAKE_SQLSTATE('P', 'S', '0', '0', '1');
+
+// What this backend has written alerts about, so that a refused statement in a loop is one alert a session.
+struct Told {
+  const LiveSession* session;
+  TimestampTz started;  // of it: its place may be another session's by now
+  std::unordered_set<int64>* abstractions[kAlertKinds];
+};
+
+Told told;
+
+// True the first time in a session.
+bool FirstTime(const LiveSession* session, AlertKind kind, int64 id) {
+  bool first = true;
+  CoreError error;
+  CallCore(&error, [&] {
+    if (told.session != session || told.started != session->started)
+      for (auto*& set : told.abstractions) {
+        delete set;
+        set = nullptr;
+      }
+    told.session = session;
+    told.started = session->started;
+    auto*& set = told.abstractions[AlertIndex(kind)];
+    if (set == nullptr) set = new std::unordered_set<int64>();
+    first = set->insert(id).second;
+  });
+  return first;
+}
+
+void CountRefusal(LiveSession* session) {
+  SpinLockAcquire(&session->mutex);
+  ++session->refused;
+  SpinLockRelease(&session->mutex);
+  EnsureWorker(SlotOfDatabase(false));
+}
+
+// Lets the statement pass under break_glass and says so once a session.
+bool GlassBroken(LiveSession* session, const PassedLimit& passed, std::string_view detail) {
+  if (!ps_settings.break_glass) return false;
+  if (session != nullptr && FirstTime(session, kAlertBreakGlass, passed.kind))
+    RaiseAlert(session, {kAlertBreakGlass, passed.score, passed.limit}, false, detail.data(), detail.size());
+  return true;
+}
+
+const char* WhomToAsk() {
+  const Oid owner = ExtensionOwner();
+  const char* name = OidIsValid(owner) ? GetUserNameFromId(owner, true) : nullptr;
+  return name == nullptr ? "the administrator" : psprintf("role \"%s\", who administers privacy_score", name);
+}
+
+}  // namespace
+
+bool Enforcing() { return ModeInForce() == WatchMode::kEnforce; }
+
+bool AnyLimitSet() {
+  return ps_settings.session_limit >= 0 || ps_settings.daily_limit >= 0 || ps_settings.normalised_limit >= 0;
+}
+
+bool WouldPassLimit(const LiveSession* session, const privacy_score::SessionSummary& would_be, double day_before,
+                    PassedLimit* passed) {
+  const double rise = would_be.score - session->summary.score;
+  // Who has passed a limit already may go on with what adds nothing.
+  if (rise <= 0) return false;
+  const PassedLimit limits[] = {{kAlertSession, would_be.score, ps_settings.session_limit},
+                                {kAlertDaily, day_before + rise, ps_settings.daily_limit},
+                                {kAlertNormalised, would_be.normalised, ps_settings.normalised_limit}};
+  for (const PassedLimit& limit : limits) {
+    if (limit.limit < 0 || limit.score <= limit.limit) continue;
+    *passed = limit;
+    return true;
+  }
+  return false;
+}
+
+void RefuseAboveLimit(LiveSession* session, const PassedLimit& passed, int64 id, bool estimated,
+                      std::string_view explanation) {
+  if (GlassBroken(session, passed, explanation)) return;
+  CountRefusal(session);
+  if (FirstTime(session, passed.kind, id)) RaiseAlert(session, passed, true, explanation.data(), explanation.size());
+  ereport(ERROR, (errcode(kRefused),
+                  errmsg("statement refused: its %s privacy score would be %.6g, above the limit %.6g",
+                         AlertKindName(passed.kind), passed.score, passed.limit),
+                  estimated ? errdetail("The score is an upper bound: exact rates are not known yet.") : 0,
+                  errhint("Ask %s, if this work is meant to be done.", WhomToAsk())));
+}
+
+void RefuseFault(LiveSession* session, const char* why) {
+  const PassedLimit fault = {kAlertFault, 0, 0};
+  if (GlassBroken(session, fault, "{}")) return;
+  if (session != nullptr) {
+    CountRefusal(session);
+    if (FirstTime(session, kAlertFault, 0)) RaiseAlert(session, fault, true, "{}", 2);
+  }
+  ereport(ERROR,
+          (errcode(kRefused), errmsg("statement refused: its privacy score cannot be told"), errdetail("%s", why),
+           errhint("Try again; if it stays, ask %s to look into the server log.", WhomToAsk())));
+}
+
+void RefuseDpOnly(LiveSession* session) {
+  const PassedLimit label = {kAlertDpOnly, 0, 0};
+  if (GlassBroken(session, label, "{}")) return;
+  if (session != nullptr) {
+    CountRefusal(session);
+    if (FirstTime(session, kAlertDpOnly, 0)) RaiseAlert(session, label, true, "{}", 2);
+  }
+  ereport(ERROR, (errcode(kRefused), errmsg("statement refused: this role may not read protected relations"),
+                  errdetail("Its security label is \"dp only\"."),
+                  errhint("Use the dp functions of privacy_score, or ask %s.", WhomToAsk())));
+}
+
+void AnnounceExempt(LiveSession* session) {
+  SpinLockAcquire(&session->mutex);
+  session->alerted |= kAlertExempt;
+  SpinLockRelease(&session->mutex);
+  RaiseAlert(session, {kAlertExempt, 0, 0}, false, "{}", 2);
+}

@@ -1,0 +1,38 @@
+/*
+ * enforce.hpp - refusing statements before they run.
+ *
+ * A refusal is an alert that is written although the transaction fails, a count in the session, and an error PS001 that
+ * tells the caller the score and the limit and nothing about the data or other roles. The setting break_glass, which
+ * only a superuser can set, lets everything pass; that it was needed is an alert, too.
+ */
+#pragma once
+
+#include <string_view>
+
+#include "limits.hpp"
+#include "shared_state.hpp"
+
+// Whether limits refuse in this session.
+bool Enforcing();
+
+// Whether any limit that refuses is set.
+bool AnyLimitSet();
+
+// The limit that a session would pass if its summary became `would_be`, by a statement that adds to its score; false
+// when there is none. `day_before` is the role's score of the day without it.
+bool WouldPassLimit(const LiveSession* session, const privacy_score::SessionSummary& would_be, double day_before,
+                    PassedLimit* passed);
+
+// Refuses a statement that would pass a limit: raises PS001, or returns when break_glass is on. `explanation` is JSON
+// about the n-gram, `id` the abstraction; `estimated`: the score rests on bounds.
+void RefuseAboveLimit(LiveSession* session, const PassedLimit& passed, int64 id, bool estimated,
+                      std::string_view explanation);
+
+// Refuses a statement whose score cannot be told. `session` may be null.
+void RefuseFault(LiveSession* session, const char* why);
+
+// Refuses a statement of a role labelled `dp only`.
+void RefuseDpOnly(LiveSession* session);
+
+// Announces that an exempt role reads a protected relation, and marks the session as announced.
+void AnnounceExempt(LiveSession* session);
