@@ -11,6 +11,20 @@ CREATE TABLE privacy_score.protected_relation (
 COMMENT ON TABLE privacy_score.protected_relation IS
   'Relations declared by protect(); subject NULL is the primary key, else the row. The name finds a relation that was dropped and created again.';
 
+CREATE TABLE privacy_score.copied_column (
+  relation regclass NOT NULL,
+  relation_oid oid NOT NULL,
+  attribute name NOT NULL,
+  number int2 NOT NULL,
+  origin regclass NOT NULL,
+  origin_name text NOT NULL,
+  origin_attribute name NOT NULL,
+  origin_number int2 NOT NULL
+);
+CREATE INDEX copied_column_relation ON privacy_score.copied_column (relation);
+COMMENT ON TABLE privacy_score.copied_column IS
+  'Columns of tables that were made from protected ones, with the base columns that their values come from. Where relation_oid is not the relation''s own OID the row was restored, and numbers are those of another server.';
+
 CREATE TABLE privacy_score.dependency (
   relation_name text NOT NULL,
   determinant name NOT NULL,
@@ -122,6 +136,8 @@ REVOKE ALL ON ALL TABLES IN SCHEMA privacy_score FROM PUBLIC;
 
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.protected_relation',
   'WHERE relation::pg_catalog.oid IN (SELECT c.oid FROM pg_catalog.pg_class c)');
+SELECT pg_catalog.pg_extension_config_dump('privacy_score.copied_column',
+  'WHERE relation::pg_catalog.oid IN (SELECT c.oid FROM pg_catalog.pg_class c WHERE c.relpersistence <> ''t'')');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.dependency', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.abstraction', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.session', '');

@@ -29,6 +29,16 @@ namespace {
 constexpr AttrNumber kDeclaredRelation = 1;
 constexpr AttrNumber kDeclaredName = 2;
 
+// Columns of privacy_score.copied_column.
+constexpr AttrNumber kCopiedRelation = 1;
+constexpr AttrNumber kCopiedOid = 2;
+constexpr AttrNumber kCopiedAttribute = 3;
+constexpr AttrNumber kCopiedNumber = 4;
+constexpr AttrNumber kCopiedOrigin = 5;
+constexpr AttrNumber kCopiedOriginName = 6;
+constexpr AttrNumber kCopiedOriginAttribute = 7;
+constexpr AttrNumber kCopiedOriginNumber = 8;
+
 // A scan of one of our tables by one of its indexes.
 struct OwnScan {
   Relation table;
@@ -128,6 +138,48 @@ List* DeclaredRelations() {
     }
     if (OidIsValid(relid)) relations = list_append_unique_oid(relations, relid);
   }
+  CloseScan(&scan);
+  return relations;
+}
+
+List* ReadCopiedColumns(Oid relid) {
+  List* columns = NIL;
+  OwnScan scan;
+  ScanKeyData key;
+  ScanKeyInit(&key, kCopiedRelation, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+  if (!OpenScan(&scan, "copied_column", "copied_column_relation", &key)) return NIL;
+  HeapTuple tuple;
+  while (HeapTupleIsValid(tuple = systable_getnext(scan.scan))) {
+    const TupleDesc desc = RelationGetDescr(scan.table);
+    bool null;
+    const char* attribute = NameStr(*DatumGetName(heap_getattr(tuple, kCopiedAttribute, desc, &null)));
+    const char* origin_attribute = NameStr(*DatumGetName(heap_getattr(tuple, kCopiedOriginAttribute, desc, &null)));
+    auto* column = static_cast<CopiedColumn*>(palloc(sizeof(CopiedColumn)));
+    column->number = DatumGetInt16(heap_getattr(tuple, kCopiedNumber, desc, &null));
+    column->origin = OidField(scan, tuple, kCopiedOrigin);
+    column->origin_number = DatumGetInt16(heap_getattr(tuple, kCopiedOriginNumber, desc, &null));
+    column->origin_name = TextDatumGetCString(heap_getattr(tuple, kCopiedOriginName, desc, &null));
+    column->origin_attribute = pstrdup(origin_attribute);
+    if (!RelationExists(column->origin)) column->origin = InvalidOid;
+    // A row that was dumped and restored: numbers were those of another table, names hold.
+    if (OidField(scan, tuple, kCopiedOid) != relid) {
+      column->number = get_attnum(relid, attribute);
+      column->origin_number =
+          OidIsValid(column->origin) ? get_attnum(column->origin, origin_attribute) : InvalidAttrNumber;
+    }
+    columns = lappend(columns, column);
+  }
+  CloseScan(&scan);
+  return columns;
+}
+
+List* CopiedRelations() {
+  List* relations = NIL;
+  OwnScan scan;
+  if (!OpenScan(&scan, "copied_column", nullptr, nullptr)) return NIL;
+  HeapTuple tuple;
+  while (HeapTupleIsValid(tuple = systable_getnext(scan.scan)))
+    relations = list_append_unique_oid(relations, OidField(scan, tuple, kCopiedRelation));
   CloseScan(&scan);
   return relations;
 }

@@ -10,6 +10,7 @@
 extern "C" {
 #include "postgres.h"
 
+#include "access/attnum.h"
 #include "nodes/pg_list.h"
 }
 
@@ -24,3 +25,19 @@ Declaration ReadDeclaration(Oid relid, const char* qualified_name);
 
 // The OIDs of all declared relations that exist.
 List* DeclaredRelations();
+
+// One row of privacy_score.copied_column: a column of a copy and one base column that its values come from. Numbers are
+// those of now; 0 when a column is gone.
+struct CopiedColumn {
+  AttrNumber number;
+  Oid origin;  // InvalidOid when it was dropped
+  AttrNumber origin_number;
+  const char* origin_name;
+  const char* origin_attribute;
+};
+
+// What is recorded of one relation, as palloc'd CopiedColumn.
+List* ReadCopiedColumns(Oid relid);
+
+// The OIDs of all relations of which anything is recorded.
+List* CopiedRelations();

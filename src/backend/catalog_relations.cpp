@@ -201,6 +201,7 @@ RelationEntry* ReadRelation(Oid relid) {
   ReadParents(relation);
   if (partition && relation->parent_count > 0) relation->parent = relation->parents[0];
   relation->declaration = ReadDeclaration(relid, pnstrdup(relation->self.name.data(), relation->self.name.size()));
+  ReadLineage(relation);
   return relation;
 }
 
@@ -226,7 +227,11 @@ const int* RootColumns(RelationEntry* self, const RelationEntry* root) {
 RelationEntry* FindEntry(Oid relid) {
   OpenCache();
   auto* slot = static_cast<Slot*>(hash_search(slots, &relid, HASH_FIND, nullptr));
-  if (slot != nullptr && slot->relation != nullptr && slot->relation->valid) return slot->relation;
+  if (slot != nullptr && slot->relation != nullptr && slot->relation->valid) {
+    if (LineageIsCurrent(slot->relation)) return slot->relation;
+    slot->relation->valid = false;
+    any_stale = true;
+  }
 
   MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "privacy_score relation", ALLOCSET_SMALL_SIZES);
   MemoryContext previous = MemoryContextSwitchTo(context);
@@ -271,13 +276,21 @@ ResolvedRelation ResolveRelation(Oid relid) {
   return {self, root, root == self ? self->live : RootColumns(self, root)};
 }
 
-bool ProtectedEntry(const RelationEntry* entry) {
+bool DeclaredEntry(const RelationEntry* entry) {
   if (entry == nullptr) return false;
   check_stack_depth();
   const Declaration& declaration = entry->declaration;
   if (declaration.declared || (OidIsValid(declaration.rival) && FindEntry(declaration.rival) == nullptr)) return true;
   for (int i = 0; i < entry->parent_count; ++i)
-    if (ProtectedEntry(FindEntry(entry->parents[i]))) return true;
+    if (DeclaredEntry(FindEntry(entry->parents[i]))) return true;
+  return false;
+}
+
+bool ProtectedEntry(const RelationEntry* entry) {
+  if (entry == nullptr) return false;
+  if (DeclaredEntry(entry) || CopiesProtected(entry)) return true;
+  for (int i = 0; i < entry->parent_count; ++i)
+    if (CopiesProtected(FindEntry(entry->parents[i]))) return true;
   return false;
 }
 
@@ -336,6 +349,7 @@ const char* CanonicalFunction(Oid function) {
 privacy_score::Relation RelationFor(const RelationEntry* entry, Oid role) {
   privacy_score::Relation relation = entry->self;
   relation.own = entry->owner == role;
+  relation.id = entry->relid;
   relation.catalog = entry->ours || (entry->self.catalog && ps_settings.ignore_catalogs);
   return relation;
 }

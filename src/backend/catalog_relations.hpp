@@ -12,6 +12,7 @@ extern "C" {
 #include "postgres.h"
 }
 
+#include "catalog_lineage.hpp"
 #include "catalog_protection.hpp"
 #include "core/statement.hpp"
 
@@ -32,6 +33,11 @@ struct RelationEntry {
   privacy_score::Relation self;  // `own` and `catalog` depend on role and settings: see RelationFor
   int natts;
   int* live;  // attribute number - 1 -> index into self.columns, -1 when dropped
+  int origin_count;
+  CopiedOrigin* origins;
+  int view_count;  // the views behind a materialized view and their serials
+  Oid* views;
+  uint64* view_serials;
   uint64 root_serial;
   int* root_columns;  // of a partition: attribute number - 1 -> index into the root's columns, matched by name
   MemoryContext context;
@@ -53,7 +59,10 @@ const RelationEntry* FindRelation(Oid relid);
 
 ResolvedRelation ResolveRelation(Oid relid);
 
-// Whether the rows of a relation are protected, its own or as part of a relation that it inherits from; null is not.
+// Whether protect() has declared a relation, itself or as part of one that it inherits from; null is not.
+bool DeclaredEntry(const RelationEntry* entry);
+
+// The same, or a copy of one that is.
 bool ProtectedEntry(const RelationEntry* entry);
 
 // Drops entries that were invalidated.

@@ -19,6 +19,7 @@ extern "C" {
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
@@ -190,5 +191,9 @@ void CheckSecurityLabel(const ObjectAddress* object, const char* label) {
       strcmp(label, "sensitive") != 0 && strcmp(label, "public") != 0)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("\"%s\" is not a label of columns", label),
                     errhint("Labels of columns are 'identifier', 'quasi-identifier', 'sensitive' and 'public'.")));
+  if (label != nullptr && strcmp(label, "public") == 0)
+    RequireOrigins(object->objectId, static_cast<AttrNumber>(object->objectSubId));
+  // Whether a copy's column is public is part of what sessions remember of it.
+  CacheInvalidateRelcacheByRelid(object->objectId);
   NoteModelChange();
 }

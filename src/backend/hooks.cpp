@@ -31,6 +31,7 @@ extern "C" {
 }
 
 #include "compat.hpp"
+#include "copies.hpp"
 #include "live.hpp"
 #include "protected_reads.hpp"
 #include "query_statement.hpp"
@@ -272,17 +273,21 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
   const Refresh outer_refresh = refresh;
   if (IsA(plan->utilityStmt, RefreshMatViewStmt) && castNode(RefreshMatViewStmt, plan->utilityStmt)->concurrent)
     refresh = {depth, false};
+  CopyingStatement copying;
   PG_TRY()
     ;
     {
+      BeginCopying(&copying, plan);
       if (prev_utility)
         prev_utility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
       else
         standard_ProcessUtility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
+      FinishCopying(&copying);
     }
     PG_FINALLY();
     {
       refresh = outer_refresh;
+      LeaveCopying(&copying);
       if (nests) --depth;
     }
   PG_END_TRY();
@@ -316,4 +321,5 @@ void InstallHooks() {
   ExecutorFinish_hook = ps_executor_finish;
   prev_utility = ProcessUtility_hook;
   ProcessUtility_hook = ps_utility;
+  InstallCopyingHook();
 }

@@ -19,7 +19,16 @@ struct RangeSlot {
   int index;           // into result->ranges, -1 when it has none
   const int* columns;  // of a relation: attribute number - 1 -> column of the range, -1 when dropped
   int natts;
-  Query* inlined;  // what the planner will put in the place of a call of an SQL function; null else
+  Query* inlined;  // what stands in the place of a call of an SQL function or of a view; null else
+  Oid view;        // that view
+};
+
+// A stored query of a view or materialized view, which nobody has rewritten: the views in it are put in place here.
+// Functions stay calls, for to look into them the planner may run what somebody else has written.
+struct Definition {
+  List* path;   // the views around what is being translated
+  List* views;  // all views met
+  int expanded;
 };
 
 struct Scope {
@@ -28,7 +37,10 @@ struct Scope {
   privacy_score::Query* result;
   RangeSlot* slots;  // by range table index; the first is not used
   Scope* parent;
-  List* targets;  // the assignments that are being translated
+  List* targets;           // the assignments that are being translated
+  Definition* definition;  // null but within a stored query
+  int place;               // the range table entry of the parent that this is the query of, 0 when it is not in FROM
+  int entering;            // the range table entry whose query is about to be translated
 };
 
 // query_statement.cpp
@@ -36,7 +48,8 @@ struct Scope {
 privacy_score::Command CommandOf(CmdType type);
 
 // Translates a query that stands inside `parent` (null for the outermost).
-privacy_score::Query* BuildQuery(privacy_score::Arena* arena, Query* query, Scope* parent);
+privacy_score::Query* BuildQuery(privacy_score::Arena* arena, Query* query, Scope* parent,
+                                 Definition* definition = nullptr);
 
 // query_ranges.cpp
 

@@ -6,6 +6,7 @@
 #include "catalog_arena.hpp"
 #include "catalog_relations.hpp"
 #include "compat.hpp"
+#include "described_columns.hpp"
 #include "query_build.hpp"
 
 extern "C" {
@@ -24,8 +25,7 @@ namespace {
 // Adds a relation as the next range.
 int AddRelation(ps::Arena* arena, ps::Query* query, const ResolvedRelation& resolved) {
   auto* range = arena->New<ps::Range>();
-  range->relation = arena->New<ps::Relation>();
-  *range->relation = RelationFor(resolved.root, GetUserId());
+  range->relation = NewRelation(arena, resolved.root);
   query->ranges.Add(range);
   return query->ranges.size - 1;
 }
@@ -49,6 +49,8 @@ void AddPlanned(ps::Arena* arena, ps::Query* query, const PlannedStmt* plan, Ran
   // A view is there for its permissions only; what is under it has entries of its own.
   if (resolved.self == nullptr || resolved.self->kind == RELKIND_VIEW) return;
   const int range = AddRelation(arena, query, resolved);
+  if (DescribesColumns(rte->relid))
+    DescribeAll(arena, rte->relid, query->ranges.last->relation, !OidIsValid(PlannedCheckAsUser(plan, rte)));
   if (is_target && query->target < 0) query->target = range;
   Bitmapset* read = nullptr;
   Bitmapset* inserted = nullptr;

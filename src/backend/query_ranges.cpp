@@ -7,10 +7,12 @@
  */
 #include "catalog_relations.hpp"
 #include "compat.hpp"
+#include "described_columns.hpp"
 #include "query_build.hpp"
 
 extern "C" {
 #include "access/htup_details.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "miscadmin.h"
@@ -20,6 +22,7 @@ extern "C" {
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 }
 
@@ -27,21 +30,16 @@ namespace ps = privacy_score;
 
 namespace {
 
-// A relation as the statement sees it: shared with the cache but for what depends on the role.
-ps::Relation* BuildRelation(Scope* scope, const RelationEntry* root) {
-  auto* relation = scope->arena->New<ps::Relation>();
-  *relation = RelationFor(root, GetUserId());
-  return relation;
-}
-
-void AddRelationRange(Scope* scope, RangeTblEntry* rte, ps::Range* range, RangeSlot* slot) {
+void AddRelationRange(Scope* scope, int rtindex, ps::Range* range, RangeSlot* slot) {
+  const RangeTblEntry* rte = rt_fetch(rtindex, scope->query->rtable);
   const ResolvedRelation resolved = ResolveRelation(rte->relid);
   if (resolved.self == nullptr) {
     range->kind = ps::RangeKind::kUnknown;
     return;
   }
   range->kind = ps::RangeKind::kRelation;
-  range->relation = BuildRelation(scope, resolved.root);
+  range->relation = NewRelation(scope->arena, resolved.root, scope->definition == nullptr);
+  if (DescribesColumns(rte->relid)) DescribeRange(scope, rtindex, range->relation);
   slot->columns = resolved.columns;
   slot->natts = resolved.self->natts;
 }
@@ -85,17 +83,39 @@ Query* InlinedFunction(const RangeTblEntry* rte) {
   return body;
 }
 
+// The stored query of a view within a stored query. Null when it leads back to itself or there are too many.
+Query* StoredView(Scope* scope, Oid view) {
+  constexpr int kMostViews = 1000;
+  Definition* definition = scope->definition;
+  if (list_member_oid(definition->path, view) || ++definition->expanded > kMostViews) return nullptr;
+  definition->views = list_append_unique_oid(definition->views, view);
+  return StoredQuery(view);
+}
+
+// A view that the rewriter has not replaced: true when it has been dealt with.
+bool AddStoredView(Scope* scope, const RangeTblEntry* rte, ps::Range* range, RangeSlot* slot) {
+  if (scope->definition == nullptr || rte->rtekind != RTE_RELATION) return false;
+  const char kind = get_rel_relkind(rte->relid);
+  if (kind != RELKIND_VIEW && kind != RELKIND_MATVIEW) return false;
+  slot->view = rte->relid;
+  slot->inlined = StoredView(scope, rte->relid);
+  range->kind = slot->inlined != nullptr ? ps::RangeKind::kSubquery : ps::RangeKind::kUnknown;
+  return true;
+}
+
 void AddRange(Scope* scope, int rtindex) {
   RangeSlot* slot = &scope->slots[rtindex];
   if (slot->index >= 0) return;
   RangeTblEntry* rte = rt_fetch(rtindex, scope->query->rtable);
   if (rte->rtekind == RTE_JOIN) return;
   auto* range = scope->arena->New<ps::Range>();
-  if (rte->rtekind == RTE_RELATION || (rte->rtekind == RTE_NAMEDTUPLESTORE && OidIsValid(rte->relid)))
-    AddRelationRange(scope, rte, range, slot);
+  if (AddStoredView(scope, rte, range, slot))
+    ;
+  else if (rte->rtekind == RTE_RELATION || (rte->rtekind == RTE_NAMEDTUPLESTORE && OidIsValid(rte->relid)))
+    AddRelationRange(scope, rtindex, range, slot);
   else
     range->kind = KindOf(rte);
-  if (rte->rtekind == RTE_FUNCTION) slot->inlined = InlinedFunction(rte);
+  if (rte->rtekind == RTE_FUNCTION && scope->definition == nullptr) slot->inlined = InlinedFunction(rte);
   if (slot->inlined != nullptr) range->kind = ps::RangeKind::kSubquery;
   slot->index = scope->result->ranges.size;
   scope->result->ranges.Add(range);
@@ -181,10 +201,17 @@ void AddBarrierConditions(Scope* scope, RangeTblEntry* rte) {
 
 void FillRange(Scope* scope, int rtindex, ps::Range* range) {
   RangeTblEntry* rte = rt_fetch(rtindex, scope->query->rtable);
-  if (scope->slots[rtindex].inlined != nullptr) {
-    range->subquery = BuildQuery(scope->arena, scope->slots[rtindex].inlined, scope);
+  const RangeSlot& slot = scope->slots[rtindex];
+  if (slot.inlined != nullptr) {
+    if (OidIsValid(slot.view)) {
+      scope->definition->path = lappend_oid(scope->definition->path, slot.view);
+      scope->entering = rtindex;
+    }
+    range->subquery = BuildQuery(scope->arena, slot.inlined, scope);
+    if (OidIsValid(slot.view)) scope->definition->path = list_delete_last(scope->definition->path);
     return;
   }
+  if (OidIsValid(slot.view)) return;
   switch (rte->rtekind) {
     case RTE_RELATION:
       if (rte->tablesample != nullptr)
@@ -192,6 +219,7 @@ void FillRange(Scope* scope, int rtindex, ps::Range* range) {
       AddBarrierConditions(scope, rte);
       break;
     case RTE_SUBQUERY:
+      scope->entering = rtindex;
       range->subquery = BuildQuery(scope->arena, rte->subquery, scope);
       break;
     case RTE_CTE:
@@ -226,7 +254,7 @@ void AddRanges(Scope* scope) {
   Query* query = scope->query;
   const int count = list_length(query->rtable);
   scope->slots = static_cast<RangeSlot*>(scope->arena->Allocate(sizeof(RangeSlot) * static_cast<size_t>(count + 1)));
-  for (int i = 0; i <= count; ++i) scope->slots[i] = {-1, nullptr, 0, nullptr};
+  for (int i = 0; i <= count; ++i) scope->slots[i] = {-1, nullptr, 0, nullptr, InvalidOid};
   if (query->resultRelation > 0) {
     AddRange(scope, query->resultRelation);
     scope->result->target = scope->slots[query->resultRelation].index;

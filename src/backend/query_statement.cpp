@@ -148,7 +148,7 @@ bool Cuts(Node* limit) {
 void BuildSetOperation(Scope* scope) {
   scope->slots = static_cast<RangeSlot*>(
       scope->arena->Allocate(sizeof(RangeSlot) * static_cast<size_t>(list_length(scope->query->rtable) + 1)));
-  for (int i = 0; i <= list_length(scope->query->rtable); ++i) scope->slots[i] = {-1, nullptr, 0, nullptr};
+  for (int i = 0; i <= list_length(scope->query->rtable); ++i) scope->slots[i] = {-1, nullptr, 0, nullptr, InvalidOid};
   FillRanges(scope);
   AddArms(scope, scope->query->setOperations);
   AddOutputOrder(scope);
@@ -188,12 +188,17 @@ ps::Command CommandOf(CmdType type) {
   }
 }
 
-ps::Query* BuildQuery(ps::Arena* arena, Query* query, Scope* parent) {
+ps::Query* BuildQuery(ps::Arena* arena, Query* query, Scope* parent, Definition* definition) {
   check_stack_depth();
   auto* result = arena->New<ps::Query>();
   result->command = CommandOf(query->commandType);
   result->limit = Cuts(query->limitCount) || Cuts(query->limitOffset) || query->hasDistinctOn;
-  Scope scope = {arena, query, result, nullptr, parent, NIL};
+  Scope scope = {arena, query, result, nullptr, parent, NIL, definition, 0, 0};
+  if (parent != nullptr) {
+    scope.definition = parent->definition;
+    scope.place = parent->entering;
+    parent->entering = 0;
+  }
   if (query->setOperations != nullptr)
     BuildSetOperation(&scope);
   else

@@ -259,11 +259,13 @@ void DiscardSessions(DatabaseSlot* slot) {
 void ApplyRetention() {
   static TimestampTz applied_at = 0;
   const TimestampTz now = GetCurrentTimestamp();
-  if (ps_settings.history_retention == 0 || now - applied_at < USECS_PER_HOUR) return;
+  if (now - applied_at < USECS_PER_HOUR) return;
   applied_at = now;
   WorkTransaction work;
   BeginWork(&work);
+  (void)InternalValue("SELECT privacy_score.tidy_copies()");
   const char* args[] = {psprintf("%d", ps_settings.history_retention)};
-  RunInternal("DELETE FROM privacy_score.session WHERE day < privacy_score.today() - $1::pg_catalog.int4", 1, args);
+  if (ps_settings.history_retention > 0)
+    RunInternal("DELETE FROM privacy_score.session WHERE day < privacy_score.today() - $1::pg_catalog.int4", 1, args);
   EndWork(&work);
 }

@@ -103,6 +103,7 @@ bool IsOrderedSet(const Expr& expr) {
 class Walk {
  public:
   Flow Run(const Query* query);
+  std::vector<BaseColumn> RunOutput(const Query* query, int output);
 
  private:
   // Tasks.
@@ -128,8 +129,9 @@ class Walk {
 
   // Results.
   bool Enter(const void* node, int index, Context context) { return entered_.insert({node, index, context}).second; }
-  void EmitTable(const Relation& relation);
+  void EmitTable(const Relation& relation, bool read);
   void EmitColumn(Item item, const Relation& relation, int column, Context context);
+  void EmitName(const Relation& relation, int column, Context context);
   const std::vector<std::string_view>& ColumnNames(const Relation& relation);
 
   Scopes scopes_;
@@ -139,6 +141,7 @@ class Walk {
   std::unordered_set<const Expr*> functions_seen_;
   std::unordered_set<const Range*> ranges_referenced_;
   std::vector<Item> function_ranges_;
+  std::vector<BaseColumn> projected_;
   std::vector<ItemColumn> own_values_;  // Context::except: the column that an assignment writes
   std::vector<Task> tasks_;
   std::vector<Task> pushed_;  // by the running task, first things first
@@ -186,7 +189,7 @@ void Walk::Execute(Scope* scope) {
     if (range.kind == RangeKind::kFunction) function_ranges_.push_back(item);
     if (range.kind == RangeKind::kUnknown) unknown_items_ = true;
     if (range.kind == RangeKind::kRelation || range.kind == RangeKind::kUnknown) {
-      if (range.relation != nullptr) EmitTable(*range.relation);
+      if (range.relation != nullptr) EmitTable(*range.relation, item.range != query.target);
     } else if (Scope* inner = scopes_.QueryOf(item, range)) {
       PushExecute(inner);
     }
@@ -344,38 +347,56 @@ void Walk::FlowItem(Item item, int column, Context context) {
   }
 }
 
-void Walk::EmitTable(const Relation& relation) {
+// Reading a copy is reading the tables that it was made from, even if none of its columns is named.
+void Walk::EmitTable(const Relation& relation, bool read) {
   if (relation.catalog) {
     catalogs_ = true;
     return;
   }
   if (Enter(&relation, kAll, Of(Mark::kTable)))
     flow_.names[static_cast<std::size_t>(Mark::kTable)].emplace_back(relation.name);
+  if (!read || relation.origins == nullptr || relation.origins->describes) return;
+  for (int i = 0; i < relation.columns.size; ++i)
+    for (const Origin* origin : relation.origins->columns[i]) EmitTable(*origin->relation, false);
 }
 
 // A base column, or all of its relation, has arrived.
 void Walk::EmitColumn(Item item, const Relation& relation, int column, Context context) {
-  if (relation.catalog || context.mark == Mark::kNothing) return;
+  const Origins* origins = context.mark == Mark::kWritten ? nullptr : relation.origins;
+  if (context.mark == Mark::kNothing || (relation.catalog && origins == nullptr)) return;
   if (!scopes_.Contains(context.only, item)) return;
   if (column == kAll && !Enter(item.scope->ranges[static_cast<std::size_t>(item.range)], kAll, context)) return;
-  const std::vector<std::string_view>& names = ColumnNames(relation);
   const int first = column == kAll ? 0 : column;
-  const int end =
-      std::min(column == kAll ? static_cast<int>(names.size()) : column + 1, static_cast<int>(names.size()));
+  const int end = std::min(column == kAll ? relation.columns.size : column + 1, relation.columns.size);
   const ItemColumn* own = context.except == kNone ? nullptr : &own_values_[static_cast<std::size_t>(context.except)];
   Context arrived = Of(context.mark);
   arrived.function = context.function;
+  if (origins != nullptr && origins->describes) arrived = Of(Mark::kProjected);
   for (int i = first; i < end; ++i) {
     if (own != nullptr && own->item == item && own->column == i) continue;
-    if (!Enter(&relation, i, arrived)) continue;
-    std::string name(relation.name);
-    name += '.';
-    name += names[static_cast<std::size_t>(i)];
-    if (context.mark == Mark::kUnderAggregate)
-      flow_.functions[static_cast<std::size_t>(context.function)].columns.push_back(std::move(name));
-    else
-      flow_.names[static_cast<std::size_t>(context.mark)].push_back(std::move(name));
+    const bool comes_from_elsewhere = origins != nullptr && !origins->columns[i].empty();
+    if (!comes_from_elsewhere) {
+      if (!relation.catalog) EmitName(relation, i, arrived);
+      continue;
+    }
+    for (const Origin* origin : origins->columns[i]) {
+      EmitTable(*origin->relation, false);
+      EmitName(*origin->relation, origin->column, arrived);
+    }
   }
+}
+
+// Notes one base column under a mark; once.
+void Walk::EmitName(const Relation& relation, int column, Context context) {
+  if (!Enter(&relation, column, context)) return;
+  if (context.mark == Mark::kProjected) projected_.push_back({&relation, column});
+  std::string name(relation.name);
+  name += '.';
+  name += ColumnNames(relation)[static_cast<std::size_t>(column)];
+  if (context.mark == Mark::kUnderAggregate)
+    flow_.functions[static_cast<std::size_t>(context.function)].columns.push_back(std::move(name));
+  else
+    flow_.names[static_cast<std::size_t>(context.mark)].push_back(std::move(name));
 }
 
 const std::vector<std::string_view>& Walk::ColumnNames(const Relation& relation) {
@@ -409,7 +430,22 @@ Flow Walk::Run(const Query* query) {
   return std::move(flow_);
 }
 
+std::vector<BaseColumn> Walk::RunOutput(const Query* query, int output) {
+  PushFollow(scopes_.ScopeOf(query, nullptr), output, Of(Mark::kProjected));
+  Drain();
+  return std::move(projected_);
+}
+
 }  // namespace
+
+std::vector<std::vector<BaseColumn>> FollowOutputs(const Statement& statement) {
+  std::vector<std::vector<BaseColumn>> outputs;
+  const Query* first = statement.query;
+  while (first != nullptr && !first->arms.empty()) first = first->arms.first;
+  for (int i = 0; first != nullptr && i < first->outputs.size; ++i)
+    outputs.push_back(Walk().RunOutput(statement.query, i));
+  return outputs;
+}
 
 Flow FollowColumns(const Statement& statement) {
   if (statement.query == nullptr || statement.unparsed) return {};

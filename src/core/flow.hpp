@@ -45,6 +45,15 @@ struct Flow {
   const std::vector<std::string>& Names(Mark mark) const { return names[static_cast<std::size_t>(mark)]; }
 };
 
+// A column of a base relation.
+struct BaseColumn {
+  const Relation* relation;
+  int column;
+};
+
+// For each output of the statement the base columns that are projected into it, perhaps repeated.
+std::vector<std::vector<BaseColumn>> FollowOutputs(const Statement& statement);
+
 // Follows every column of the statement from where it is read to where it is used. The views point into the statement.
 Flow FollowColumns(const Statement& statement);
 

@@ -23,6 +23,30 @@ bool IsBaseColumn(const Range& range, int column) {
          column < range.relation->columns.size;
 }
 
+// The columns of `key` of a relation that are among the grouped columns of a copy of it.
+bool CopyHasKey(const Relation& copy, const std::unordered_set<int>& grouped, const Relation& origin, const Key& key) {
+  return std::all_of(key.columns, key.columns + key.size, [&](int column) {
+    return std::any_of(grouped.begin(), grouped.end(), [&](int place) {
+      const ArenaList<Origin>& origins = copy.origins->columns[place];
+      return origins.size == 1 && origins.first->relation == &origin && origins.first->column == column;
+    });
+  });
+}
+
+// True when a group by these columns of a relation is one row of it, or of a table that it was copied from.
+bool GroupsByKey(const Relation& relation, const std::unordered_set<int>& grouped) {
+  for (const Key* key : relation.keys)
+    if (key->size > 0 && std::all_of(key->columns, key->columns + key->size,
+                                     [&grouped](int column) { return grouped.count(column) > 0; }))
+      return true;
+  if (relation.origins == nullptr) return false;
+  for (const int place : grouped)
+    for (const Origin* origin : relation.origins->columns[place])
+      for (const Key* key : origin->relation->keys)
+        if (key->size > 0 && CopyHasKey(relation, grouped, *origin->relation, *key)) return true;
+  return false;
+}
+
 }  // namespace
 
 bool Encloses(const Scope* outer, const Scope* inner) {
@@ -136,14 +160,7 @@ int Scopes::KeyedItems(Scope* scope) {
   }
   std::vector<Item> items;
   for (const auto& [range, entry] : by_item) {
-    const std::unordered_set<int>& columns = entry.second;
-    for (const Key* key : range->relation->keys) {
-      const bool whole = key->size > 0 && std::all_of(key->columns, key->columns + key->size,
-                                                      [&columns](int column) { return columns.count(column) > 0; });
-      if (!whole) continue;
-      items.push_back(entry.first);
-      break;
-    }
+    if (GroupsByKey(*range->relation, entry.second)) items.push_back(entry.first);
   }
   scope->keyed_items = InternItems(std::move(items));
   return scope->keyed_items;

@@ -10,6 +10,9 @@
  * are expanded, ordinals and output names in GROUP BY and ORDER BY are replaced by their expressions, a view is a
  * kSubquery range with its query.
  *
+ * A column with origins is never named where it is read: they are, with the same mark. Of statistics the columns that
+ * they describe are projected whatever is done with them, as one row may be all that an aggregate sees.
+ *
  * All names are canonical: quoted as quote_identifier does, relations qualified (public."Lab Results"); temporary
  * schemas are written pg_temp. All nodes live in one Arena (arena.hpp); string_views point into it.
  */
@@ -36,6 +39,22 @@ struct Key {
   Key* next = nullptr;
 };
 
+struct Relation;
+
+// A base column whose values stand in another relation, too.
+struct Origin {
+  const Relation* relation = nullptr;
+  int column = -1;
+  Origin* next = nullptr;
+};
+
+// What the values of a relation are values of: a copy of other tables (its rows are theirs), or a catalog of statistics
+// (it describes them).
+struct Origins {
+  const ArenaList<Origin>* columns = nullptr;  // one list for each column; the values of an empty one are its own
+  bool describes = false;
+};
+
 // A base relation: table, partition root, foreign table, materialised view; or a name that did not resolve.
 struct Relation {
   std::string_view name;      // qualified; as written when it did not resolve
@@ -43,6 +62,8 @@ struct Relation {
   ArenaList<Key> keys;
   bool catalog = false;  // pg_catalog, information_schema, pg_toast and our own schema: never in an abstraction
   bool own = false;      // owned by the role that runs the statement: a join with it is a filter
+  const Origins* origins = nullptr;  // reading it counts as reading these; writing does not
+  unsigned id = 0;                   // the front end's own mark
 };
 
 enum class ExprKind {

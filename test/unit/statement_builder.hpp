@@ -34,6 +34,22 @@ class Builder {
     for (const int column : columns) *indexes++ = column;
     relation->keys.Add(key);
   }
+  // Says that column `column` of a copy comes from a column of `origin`; of a catalog, that it describes it.
+  void Copied(Relation* copy, int column, const Relation* origin, int origin_column, bool describes = false) {
+    if (copy->origins == nullptr) {
+      const auto count = static_cast<std::size_t>(copy->columns.size);
+      auto* lists = static_cast<ArenaList<Origin>*>(arena_.Allocate(count * sizeof(ArenaList<Origin>)));
+      for (std::size_t i = 0; i < count; ++i) new (&lists[i]) ArenaList<Origin>();
+      auto* origins = arena_.New<Origins>();
+      origins->columns = lists;
+      origins->describes = describes;
+      copy->origins = origins;
+    }
+    auto* node = arena_.New<Origin>();
+    node->relation = origin;
+    node->column = origin_column;
+    const_cast<ArenaList<Origin>&>(copy->origins->columns[column]).Add(node);
+  }
 
   // Queries and FROM items.
   Query* Select(Exprs outputs = {}) {

@@ -1,0 +1,67 @@
+-- Keeping the record of copies in order (src/backend/copies.hpp).
+
+CREATE TRIGGER protection_changed AFTER INSERT OR UPDATE OR DELETE ON privacy_score.copied_column
+  FOR EACH ROW EXECUTE FUNCTION privacy_score.protection_changed();
+COMMENT ON TRIGGER protection_changed ON privacy_score.copied_column IS 'A copy counts as such at once in every session.';
+
+CREATE FUNCTION privacy_score.rename_copies() RETURNS void
+  LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
+  BEGIN ATOMIC
+    UPDATE privacy_score.copied_column c SET attribute = a.attname
+      FROM pg_catalog.pg_attribute a
+     WHERE c.relation_oid = c.relation AND a.attrelid = c.relation AND a.attnum = c.number AND NOT a.attisdropped
+       AND a.attname <> c.attribute;
+    UPDATE privacy_score.copied_column c SET origin_attribute = a.attname, origin_name = r.name
+      FROM pg_catalog.pg_attribute a,
+           (SELECT x.oid, pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(x.relname) AS name
+              FROM pg_catalog.pg_class x JOIN pg_catalog.pg_namespace n ON n.oid = x.relnamespace) r
+     WHERE c.relation_oid = c.relation AND a.attrelid = c.origin AND a.attnum = c.origin_number AND NOT a.attisdropped
+       AND r.oid = c.origin AND (a.attname, r.name) IS DISTINCT FROM (c.origin_attribute, c.origin_name);
+  END;
+COMMENT ON FUNCTION privacy_score.rename_copies() IS
+  'Internal: keeps the names in copied_column those of today, so that a dump finds its columns again.';
+
+CREATE FUNCTION privacy_score.spread_copies() RETURNS void
+  LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
+  BEGIN ATOMIC
+    WITH RECURSIVE above(relation, ancestor) AS (
+      SELECT i.inhrelid, i.inhparent FROM pg_catalog.pg_inherits i
+       WHERE EXISTS (SELECT FROM privacy_score.copied_column c WHERE c.relation = i.inhrelid)
+      UNION
+      SELECT u.relation, i.inhparent FROM above u JOIN pg_catalog.pg_inherits i ON i.inhrelid = u.ancestor)
+    INSERT INTO privacy_score.copied_column
+      SELECT DISTINCT u.ancestor, u.ancestor, a.attname, a.attnum, c.origin, c.origin_name, c.origin_attribute, c.origin_number
+        FROM above u
+        JOIN privacy_score.copied_column c ON c.relation = u.relation
+        JOIN pg_catalog.pg_attribute k ON k.attrelid = u.relation AND NOT k.attisdropped
+             AND CASE WHEN c.relation_oid = c.relation THEN k.attnum = c.number ELSE k.attname = c.attribute END
+        JOIN pg_catalog.pg_attribute a ON a.attrelid = u.ancestor AND a.attname = k.attname AND a.attnum > 0 AND NOT a.attisdropped
+       WHERE NOT EXISTS (SELECT FROM privacy_score.copied_column x
+                          WHERE x.relation = u.ancestor AND x.attribute = a.attname AND x.origin_name = c.origin_name
+                            AND x.origin_attribute = c.origin_attribute)
+         AND NOT EXISTS (SELECT FROM pg_catalog.pg_seclabel l
+                          WHERE l.provider = 'privacy_score' AND l.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass
+                            AND l.objoid = u.relation AND l.objsubid = k.attnum AND l.label = 'public');
+  END;
+COMMENT ON FUNCTION privacy_score.spread_copies() IS
+  'Internal: a table that contains a copy as partition or inheritance child is read as that copy, too.';
+
+CREATE FUNCTION privacy_score.tidy_copies() RETURNS void
+  LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
+  BEGIN ATOMIC
+    DELETE FROM privacy_score.copied_column c
+     WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_class x WHERE x.oid = c.relation);
+    -- An OID that is free again may become another relation's, here or where a dump is restored.
+    UPDATE privacy_score.copied_column c SET origin = 0
+     WHERE c.origin <> 0 AND NOT EXISTS (SELECT FROM pg_catalog.pg_class x WHERE x.oid = c.origin);
+    UPDATE privacy_score.copied_column c SET relation_oid = c.relation, number = a.attnum, origin_number = COALESCE(o.attnum, 0)
+      FROM pg_catalog.pg_attribute a, privacy_score.copied_column x
+      LEFT JOIN pg_catalog.pg_attribute o ON o.attrelid = x.origin AND o.attname = x.origin_attribute AND NOT o.attisdropped
+     WHERE x.ctid = c.ctid AND c.relation_oid <> c.relation AND a.attrelid = c.relation AND a.attname = c.attribute
+       AND NOT a.attisdropped;
+    SELECT privacy_score.rename_copies();
+  END;
+COMMENT ON FUNCTION privacy_score.tidy_copies() IS
+  'Internal: forgets copies that were dropped and takes restored records over; the worker calls it every hour.';
+
+REVOKE EXECUTE ON FUNCTION privacy_score.rename_copies(), privacy_score.spread_copies(), privacy_score.tidy_copies() FROM PUBLIC;
