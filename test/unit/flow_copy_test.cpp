@@ -39,7 +39,7 @@ TEST_F(FlowCopyTest, ReadsTheOrigins) {
   EXPECT_EQ(b.Of(From(copy, {b.Row(0)})),
             (Tokens{"cmd:select", "p:a.id", "p:a.x", "p:c.z", "p:copy.own", "t:a", "t:c", "t:copy"}));
   EXPECT_EQ(b.Of(From(copy, {b.Constant()})), (Tokens{"cmd:select", "t:a", "t:c", "t:copy"}));
-  EXPECT_EQ(b.Poster(From(copy, {b.Col(0, 1)})), "{SELECT, x, z, copy, a, c}");
+  EXPECT_EQ(b.Poster(From(copy, {b.Col(0, 1)})), "{SELECT, x, z, a, c, copy}");
 }
 
 TEST_F(FlowCopyTest, MarksTheOriginsAsTheCopyIsUsed) {
