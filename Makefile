@@ -19,7 +19,7 @@ EXT_VERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" privacy_score
 SQL_PARTS := $(sort $(wildcard sql/[0-9][0-9]_*.sql))
 SQL_SCRIPT = sql/$(EXTENSION)--$(EXT_VERSION).sql
 DATA_built = $(SQL_SCRIPT)
-DATA = $(filter-out $(SQL_SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql))
+DATA = $(filter-out $(SQL_SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql)) $(wildcard sql/releases/*.sql)
 
 REGRESS = $(sort $(basename $(notdir $(wildcard test/sql/*.sql))))
 REGRESS_OPTS = --inputdir=test --load-extension=$(EXTENSION)
@@ -63,7 +63,8 @@ WARNINGS = -Wall -Wextra $(WERROR) -Wno-register
 LANGUAGE = -std=c++17 -Isrc -MMD -MP $(WARNINGS)
 RELEASE = -O2 -g -fPIC -fstack-protector-strong -D_FORTIFY_SOURCE=2
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS
-SERVER = -fno-strict-aliasing -fwrapv -D_GNU_SOURCE -isystem $(includedir_server)
+SERVER = -fno-strict-aliasing -fwrapv -D_GNU_SOURCE -isystem $(includedir_server) \
+         -DPS_EXTENSION_VERSION='"$(EXT_VERSION)"'
 CLANGXX = clang++
 
 build/module/core/%.o: src/core/%.cpp Makefile
@@ -77,6 +78,8 @@ build/module/sqlparse/%.o: src/sqlparse/%.cpp Makefile
 build/module/backend/%.o: src/backend/%.cpp Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(LANGUAGE) $(RELEASE) $(SERVER) -c $< -o $@
+
+build/module/backend/worker.o: privacy_score.control
 
 # The parser island: libpg_query and the server define the same names, so all but our entry points become local.
 # Groups are dissolved first, else the linker would share inline functions between the island and the module.

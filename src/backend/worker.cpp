@@ -4,6 +4,9 @@
 #include "worker.hpp"
 
 extern "C" {
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_extension.h"
@@ -17,9 +20,12 @@ extern "C" {
 #include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/wait_event.h"
@@ -109,13 +115,43 @@ bool LeaveWhenIdle(DatabaseSlot* slot) {
   return idle;
 }
 
-bool ExtensionIsHere() {
+// What the catalogs say of the extension in this database.
+enum class Extension { kAbsent, kOutdated, kCurrent };
+
+// The version of the extension's objects; its tables are those that this library writes when it is the same. Inside a
+// transaction.
+bool VersionIsOurs() {
+  Relation relation = table_open(ExtensionRelationId, AccessShareLock);
+  ScanKeyData key;
+  ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ, CStringGetDatum("privacy_score"));
+  SysScanDesc scan = systable_beginscan(relation, ExtensionNameIndexId, true, nullptr, 1, &key);
+  HeapTuple tuple = systable_getnext(scan);
+  bool same = false;
+  if (HeapTupleIsValid(tuple)) {
+    bool null;
+    const Datum version = heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(relation), &null);
+    same = !null && strcmp(TextDatumGetCString(version), PS_EXTENSION_VERSION) == 0;
+  }
+  systable_endscan(scan);
+  table_close(relation, AccessShareLock);
+  return same;
+}
+
+Extension LookForExtension() {
+  static bool told = false;
   MemoryContext outer = CurrentMemoryContext;
+  Extension found = Extension::kAbsent;
   StartTransactionCommand();
-  const bool here = OidIsValid(get_extension_oid("privacy_score", true));
+  if (OidIsValid(get_extension_oid("privacy_score", true)))
+    found = VersionIsOurs() ? Extension::kCurrent : Extension::kOutdated;
   CommitTransactionCommand();
   MemoryContextSwitchTo(outer);
-  return here;
+  if (found == Extension::kOutdated && !told)
+    ereport(LOG, (errmsg("extension privacy_score of this database is not of version %s", PS_EXTENSION_VERSION),
+                  errdetail("What sessions do is kept in memory until it is."),
+                  errhint("Run ALTER EXTENSION privacy_score UPDATE.")));
+  told = found == Extension::kOutdated;
+  return found;
 }
 
 // Rounds of computing rates in one cycle, each of about a second.
@@ -135,9 +171,10 @@ void WriteOrRemember(DatabaseSlot* slot) {
 // One round: write, publish, compute, correct.
 void RunCycle(DatabaseSlot* slot) {
   const uint64 wanted_flush = pg_atomic_read_u64(&slot->flush_wanted);
-  if (!ExtensionIsHere()) {
+  const Extension extension = LookForExtension();
+  if (extension == Extension::kAbsent) {
     DiscardSessions(slot);
-  } else {
+  } else if (extension == Extension::kCurrent) {
     WriteOrRemember(slot);
     const uint64 wanted = pg_atomic_read_u64(&slot->model_wanted);
     if (wanted != slot->model_built_for || catalogs_changed || ReplicatedModelIsDue()) {
@@ -166,7 +203,7 @@ void RunCycle(DatabaseSlot* slot) {
 void FlushAndLeave(DatabaseSlot* slot) {
   constexpr int kTries = 20;
   for (int i = 0; i < kTries; ++i) {
-    if (RecoveryInProgress() || !ExtensionIsHere()) break;
+    if (RecoveryInProgress() || LookForExtension() != Extension::kCurrent) break;
     FlushSessions(slot);
     LWLockAcquire(slot->lock, LW_SHARED);
     const bool empty = !DsaPointerIsValid(slot->sessions);

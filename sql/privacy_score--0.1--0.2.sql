@@ -1,0 +1,1 @@
+-- What 0.2 brings. To be run by ALTER EXTENSION privacy_score UPDATE.

@@ -1,0 +1,88 @@
+#!/bin/bash
+# upgrade.sh - ALTER EXTENSION UPDATE from each released version: the objects become those of a fresh installation, the
+# data stays, and nothing is lost in between.
+. "$(dirname "$0")/../lib.sh"
+
+start_server
+q "CREATE ROLE alice LOGIN" "CREATE ROLE officer" >/dev/null
+
+# Every object of the extension as text, without what differs between two databases by nature.
+objects() {
+  cat <<'SQL'
+WITH member AS (SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
+                 WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.extname = 'privacy_score')
+SELECT 'function ' || pg_get_functiondef(p.oid) || ' acl ' || COALESCE(array_to_string(ARRAY(SELECT a::text FROM unnest(p.proacl) a ORDER BY 1), ','), '')
+       || ' comment ' || COALESCE(obj_description(p.oid, 'pg_proc'), '')
+  FROM member m JOIN pg_proc p ON m.classid = 'pg_proc'::regclass AND p.oid = m.objid
+UNION ALL
+SELECT 'relation ' || c.relname || ' ' || c.relkind || ' ' || COALESCE(c.reloptions::text, '') || ' '
+       || COALESCE(CASE WHEN c.relkind = 'v' THEN pg_get_viewdef(c.oid) END, '')
+       || ' acl ' || COALESCE(array_to_string(ARRAY(SELECT a::text FROM unnest(c.relacl) a ORDER BY 1), ','), '')
+       || ' comment ' || COALESCE(obj_description(c.oid, 'pg_class'), '')
+  FROM member m JOIN pg_class c ON m.classid = 'pg_class'::regclass AND c.oid = m.objid
+UNION ALL
+SELECT 'column ' || c.relname || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull || ' ' || a.attidentity || ' '
+       || COALESCE(pg_get_expr(d.adbin, d.adrelid), '')
+  FROM member m JOIN pg_class c ON m.classid = 'pg_class'::regclass AND c.oid = m.objid
+  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+UNION ALL
+SELECT 'constraint ' || c.relname || ' ' || k.conname || ' ' || pg_get_constraintdef(k.oid)
+  FROM member m JOIN pg_class c ON m.classid = 'pg_class'::regclass AND c.oid = m.objid JOIN pg_constraint k ON k.conrelid = c.oid
+UNION ALL
+SELECT 'index ' || pg_get_indexdef(i.indexrelid)
+  FROM member m JOIN pg_index i ON m.classid = 'pg_class'::regclass AND i.indrelid = m.objid
+UNION ALL
+SELECT 'dumped ' || u.relation::regclass || ' ' || COALESCE(u.condition, '')
+  FROM pg_extension e, ROWS FROM (unnest(e.extconfig), unnest(e.extcondition)) u(relation, condition) WHERE e.extname = 'privacy_score'
+UNION ALL
+SELECT 'other ' || m.classid::regclass || ' ' || pg_describe_object(m.classid, m.objid, 0)
+  FROM member m WHERE m.classid NOT IN ('pg_proc'::regclass, 'pg_class'::regclass)
+ORDER BY 1
+SQL
+}
+
+current=$(q "SELECT default_version FROM pg_available_extensions WHERE name = 'privacy_score'")
+q "CREATE DATABASE fresh" >/dev/null
+on fresh q "CREATE EXTENSION privacy_score" >/dev/null
+on fresh q "$(objects)" >"$PS_TMP/fresh.txt"
+check_true "a fresh installation has objects" test "$(wc -l <"$PS_TMP/fresh.txt")" -gt 100
+
+released=$(q "SELECT version FROM pg_available_extension_versions WHERE name = 'privacy_score' AND version <> '$current' ORDER BY 1")
+check_true "there are released versions" test -n "$released"
+for version in $released; do
+  from="from $version"
+  database=old_${version//./_}
+  q "CREATE DATABASE $database" >/dev/null
+  # What that version has written, put in by hand: its library is not here.
+  PGDATABASE=$database q "CREATE EXTENSION privacy_score VERSION '$version'" \
+    "CREATE TABLE patients (id int PRIMARY KEY, city text)" "INSERT INTO patients SELECT i, 'c' || i % 5 FROM generate_series(1, 50) i" \
+    "GRANT SELECT ON patients TO alice" "GRANT EXECUTE ON FUNCTION privacy_score.flush() TO officer" \
+    "INSERT INTO privacy_score.protected_relation (relation, name, declared_by) VALUES ('patients', 'public.patients', 'postgres')" \
+    "INSERT INTO privacy_score.abstraction (id, tokens, calls, first_seen, last_seen) SELECT privacy_score_id, tokens, 3, now(), now()
+       FROM (SELECT -2406826834364917061 AS privacy_score_id, ARRAY['cmd:select', 'p:public.patients.city', 't:public.patients'] AS tokens) x" \
+    "INSERT INTO privacy_score.session (role, session, day, started, last_at, source, queries) VALUES ('alice', 'old', '2026-01-01', '2026-01-01 10:00', '2026-01-01 10:01', 'live', 3)" \
+    "INSERT INTO privacy_score.session_part (session_id, part, ids, runs) SELECT id, 0, '{-2406826834364917061}', '{3}' FROM privacy_score.session" \
+    "INSERT INTO privacy_score.baseline (role, from_day, to_day, sessions, made_by) VALUES ('alice', '2026-01-01', '2026-01-01', 1, 'postgres')" \
+    "INSERT INTO privacy_score.baseline_ngram SELECT id, '{0,0,0,0,0,-2406826834364917061}', 1 FROM privacy_score.baseline" \
+    "INSERT INTO privacy_score.baseline_session SELECT id, 1, '{-2406826834364917061}' FROM privacy_score.baseline" \
+    "INSERT INTO privacy_score.alert (at, role, session, kind, score, alert_limit, detail) VALUES (now(), 'alice', 'old', 'session', 2, 1, '{}')" >/dev/null
+  check "$from: before the update statements run" "$(PGDATABASE=$database as alice q "SELECT count(city) FROM patients")" 50
+  check_true "$from: the log asks for the update" timeout 10 bash -c "until grep -q 'Run ALTER EXTENSION privacy_score UPDATE' '$ps_log'; do sleep 0.1; done"
+  check "$from: ALTER EXTENSION UPDATE" "$(on "$database" q "ALTER EXTENSION privacy_score UPDATE")" ""
+  check "$from: it is the current version" "$(on "$database" q "SELECT extversion FROM pg_extension WHERE extname = 'privacy_score'")" "$current"
+  on "$database" q "$(objects)" | sed '/flush()/s/,officer=X\/postgres//' >"$PS_TMP/updated.txt"
+  check "$from: the objects are those of a fresh installation" "$(diff "$PS_TMP/fresh.txt" "$PS_TMP/updated.txt")" ""
+  check "$from: rights that were granted stay" "$(on "$database" q "SELECT has_function_privilege('officer', 'privacy_score.flush()', 'EXECUTE')")" t
+  check "$from: the data is there" \
+    "$(on "$database" q "SELECT (SELECT count(*) FROM privacy_score.protected_relations), (SELECT count(*) FROM privacy_score.baseline), (SELECT count(*) FROM privacy_score.alerts)")" "1|1|1"
+  on "$database" q "SELECT privacy_score.flush()" >/dev/null
+  check "$from: what sessions did before it is not lost" \
+    "$(on "$database" q "SELECT sum(queries) FROM privacy_score.session WHERE role = 'alice' AND session <> 'old'")" 1
+  check "$from: history of before is scored" \
+    "$(on "$database" q "SELECT queries, mismatched FROM privacy_score.score('alice', '2026-01-01', '2026-01-01')")" "3|1"
+  check "$from: DROP EXTENSION leaves nothing" \
+    "$(on "$database" q "DROP EXTENSION privacy_score" "SELECT count(*) FROM pg_namespace WHERE nspname = 'privacy_score'")" 0
+done
+
+done_testing
