@@ -15,13 +15,13 @@ SELECT 'function ' || pg_get_functiondef(p.oid) || ' acl ' || COALESCE(array_to_
        || ' comment ' || COALESCE(obj_description(p.oid, 'pg_proc'), '')
   FROM member m JOIN pg_proc p ON m.classid = 'pg_proc'::regclass AND p.oid = m.objid
 UNION ALL
-SELECT 'relation ' || c.relname || ' ' || c.relkind || ' ' || COALESCE(c.reloptions::text, '') || ' '
+SELECT 'relation ' || c.relname || ' ' || c.relkind::text || ' ' || COALESCE(c.reloptions::text, '') || ' '
        || COALESCE(CASE WHEN c.relkind = 'v' THEN pg_get_viewdef(c.oid) END, '')
        || ' acl ' || COALESCE(array_to_string(ARRAY(SELECT a::text FROM unnest(c.relacl) a ORDER BY 1), ','), '')
        || ' comment ' || COALESCE(obj_description(c.oid, 'pg_class'), '')
   FROM member m JOIN pg_class c ON m.classid = 'pg_class'::regclass AND c.oid = m.objid
 UNION ALL
-SELECT 'column ' || c.relname || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull || ' ' || a.attidentity || ' '
+SELECT 'column ' || c.relname || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull::text || ' ' || a.attidentity::text || ' '
        || COALESCE(pg_get_expr(d.adbin, d.adrelid), '')
   FROM member m JOIN pg_class c ON m.classid = 'pg_class'::regclass AND c.oid = m.objid
   JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
