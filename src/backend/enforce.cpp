@@ -47,6 +47,12 @@ bool FirstTime(const LiveSession* session, AlertKind kind, int64 id) {
   return first;
 }
 
+// Raises an alert and waits until it is durable: the client hears of it afterwards.
+void Announce(LiveSession* session, const PassedLimit& passed, bool blocked, std::string_view detail) {
+  RaiseAlert(session, passed, blocked, detail.data(), detail.size());
+  AwaitAlerts(session);
+}
+
 void CountRefusal(LiveSession* session) {
   SpinLockAcquire(&session->mutex);
   ++session->refused;
@@ -58,7 +64,7 @@ void CountRefusal(LiveSession* session) {
 bool GlassBroken(LiveSession* session, const PassedLimit& passed, std::string_view detail) {
   if (!ps_settings.break_glass) return false;
   if (session != nullptr && FirstTime(session, kAlertBreakGlass, passed.kind))
-    RaiseAlert(session, {kAlertBreakGlass, passed.score, passed.limit}, false, detail.data(), detail.size());
+    Announce(session, {kAlertBreakGlass, passed.score, passed.limit}, false, detail);
   return true;
 }
 
@@ -96,7 +102,7 @@ void RefuseAboveLimit(LiveSession* session, const PassedLimit& passed, int64 id,
                       std::string_view explanation) {
   if (GlassBroken(session, passed, explanation)) return;
   CountRefusal(session);
-  if (FirstTime(session, passed.kind, id)) RaiseAlert(session, passed, true, explanation.data(), explanation.size());
+  if (FirstTime(session, passed.kind, id)) Announce(session, passed, true, explanation);
   ereport(ERROR, (errcode(kRefused),
                   errmsg("statement refused: its %s privacy score would be %.6g, above the limit %.6g",
                          AlertKindName(passed.kind), passed.score, passed.limit),
@@ -109,7 +115,7 @@ void RefuseFault(LiveSession* session, const char* why) {
   if (GlassBroken(session, fault, "{}")) return;
   if (session != nullptr) {
     CountRefusal(session);
-    if (FirstTime(session, kAlertFault, 0)) RaiseAlert(session, fault, true, "{}", 2);
+    if (FirstTime(session, kAlertFault, 0)) Announce(session, fault, true, "{}");
   }
   ereport(ERROR,
           (errcode(kRefused), errmsg("statement refused: its privacy score cannot be told"), errdetail("%s", why),
@@ -121,7 +127,7 @@ void RefuseDpOnly(LiveSession* session) {
   if (GlassBroken(session, label, "{}")) return;
   if (session != nullptr) {
     CountRefusal(session);
-    if (FirstTime(session, kAlertDpOnly, 0)) RaiseAlert(session, label, true, "{}", 2);
+    if (FirstTime(session, kAlertDpOnly, 0)) Announce(session, label, true, "{}");
   }
   ereport(ERROR, (errcode(kRefused), errmsg("statement refused: this role may not read protected relations"),
                   errdetail("Its security label is \"dp only\"."),
@@ -132,5 +138,5 @@ void AnnounceExempt(LiveSession* session) {
   SpinLockAcquire(&session->mutex);
   session->alerted |= kAlertExempt;
   SpinLockRelease(&session->mutex);
-  RaiseAlert(session, {kAlertExempt, 0, 0}, false, "{}", 2);
+  Announce(session, {kAlertExempt, 0, 0}, false, "{}");
 }

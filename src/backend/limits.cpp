@@ -5,6 +5,7 @@
 
 extern "C" {
 #include "port/pg_bitutils.h"
+#include "utils/wait_event.h"
 }
 
 #include "alerts.hpp"
@@ -91,6 +92,24 @@ void RaiseAlert(LiveSession* session, const PassedLimit& passed, bool blocked, c
                               blocked,
                               ""};
   LogAlert(&record);
+}
+
+void AwaitAlerts(LiveSession* session) {
+  constexpr int kMostMilliseconds = 1000;
+  DatabaseSlot* slot = SlotOfDatabase(false);
+  if (slot == nullptr || session->unrecorded) return;
+  const TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kMostMilliseconds);
+  ConditionVariablePrepareToSleep(&slot->flushed);
+  for (;;) {
+    SpinLockAcquire(&session->mutex);
+    const bool pending = DsaPointerIsValid(session->open.alerts) || DsaPointerIsValid(session->sealed.alerts);
+    SpinLockRelease(&session->mutex);
+    if (!pending || GetCurrentTimestamp() > deadline) break;
+    EnsureWorker(slot);
+    WakeWorker(slot);
+    ConditionVariableTimedSleep(&slot->flushed, 100, PG_WAIT_EXTENSION);
+  }
+  ConditionVariableCancelSleep();
 }
 
 void WarnClient(const PassedLimit& passed) {

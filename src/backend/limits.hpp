@@ -20,6 +20,11 @@ int TakePassedLimits(LiveSession* session, double rise, PassedLimit* passed);
 // explains the n-gram.
 void RaiseAlert(LiveSession* session, const PassedLimit& passed, bool blocked, const char* detail, Size detail_length);
 
+// Waits until the worker has committed the alerts of the session, so that nobody is told of an alert or a refusal that
+// a crash could still take back; for a second at most, since a statement must not hang on a worker that cannot write.
+// Not on a standby, where the log is all there is.
+void AwaitAlerts(LiveSession* session);
+
 // Tells the client of this backend.
 void WarnClient(const PassedLimit& passed);
 

@@ -173,10 +173,10 @@ void AlertOnLimits(LiveSession* session, double rise) {
   CoreError error;
   if (!CallCore(&error, [&] { local.scorer->explanation = local.scorer->scorer.LastExplanation(); }))
     CountScoringError(error.message);
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; ++i)
     RaiseAlert(session, passed[i], false, local.scorer->explanation.data(), local.scorer->explanation.size());
-    if (session->warn) WarnClient(passed[i]);
-  }
+  AwaitAlerts(session);
+  for (int i = 0; i < count && session->warn; ++i) WarnClient(passed[i]);
 }
 
 // Tells the client what the worker found when it corrected a score.
@@ -187,6 +187,7 @@ void DeliverWarnings(LiveSession* session) {
   memcpy(passed, session->unwarned, sizeof passed);
   session->unwarned_count = 0;
   SpinLockRelease(&session->mutex);
+  if (count > 0) AwaitAlerts(session);
   for (int i = 0; i < count; ++i) WarnClient(passed[i]);
 }
 

@@ -166,6 +166,8 @@ void WriteOrRemember(DatabaseSlot* slot) {
   if (in_recovery) catalogs_changed = true;
   in_recovery = false;
   FlushSessions(slot);
+  // Whoever waits for an alert to be written need not wait for the rest of the cycle.
+  ConditionVariableBroadcast(&slot->flushed);
 }
 
 // One round: write, publish, compute, correct.
@@ -221,6 +223,8 @@ void SettleSettings() {
   SetConfigOption("statement_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
   SetConfigOption("idle_in_transaction_session_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
   SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+  // What is committed survives a crash of this server; no standby can stop it.
+  SetConfigOption("synchronous_commit", "local", PGC_SUSET, PGC_S_OVERRIDE);
 }
 
 }  // namespace

@@ -128,6 +128,8 @@ void WriteEvents(FlushItem* item) {
       "INSERT INTO privacy_score.session_part (session_id, part, ids, runs, rows) VALUES ($1, $2, $3, $4, $5) "
       "ON CONFLICT DO NOTHING",
       5, types, values);
+  // A part that is there was committed before; its calls are counted.
+  if (SPI_processed == 0) return;
   Oid call_types[] = {INT8ARRAYOID, INT8ARRAYOID, TIMESTAMPTZOID, INT8ARRAYOID};
   Datum calls[] = {ids, runs, TimestampTzGetDatum(item->copy.last_at), rows};
   Execute(

@@ -1,0 +1,248 @@
+#!/bin/bash
+# faults.sh - PS_KILLS (200) kill -9 at random moments under load: of backends, of the worker, of other children, of the
+# postmaster, also in the middle of a recovery; and immediate stops. After each the server starts and what is stored
+# agrees with itself; in the end each client's history is what the client has sent, up to the last moment before the
+# crash, and nothing that was committed is missing.
+#
+# PS_SEED repeats a run's choices (not its timing). fsync is off: that matters when the machine dies, while a killed
+# process leaves what it wrote with the operating system.
+. "$(dirname "$0")/../lib.sh"
+
+seed=${PS_SEED:-$((SRANDOM % 32768))}
+most_kills=${PS_KILLS:-200}
+RANDOM=$seed
+echo "# PS_SEED=$seed PS_KILLS=$most_kills"
+home=$PS_TMP/faults.load
+mkdir -p "$home"
+
+# What may be missing at the end of a session that a crash ended, in milliseconds: the flush interval and the time in
+# which the worker is started and gets its turn on a busy machine.
+interval=100
+margin=500
+
+# --- load -------------------------------------------------------------------------------------------------------------
+
+# client ROLE MODE SCRIPT...: one connection after the other, each a pgbench that runs the script's statements in turn and
+# logs when each turn was done.
+client() {
+  local role=$1 mode=$2 run=0
+  while [ ! -e "$home/stop" ]; do
+    run=$((run + 1))
+    (cd "$home" && exec "$PS_BINDIR/pgbench" -n -M "$mode" -R 40 -T 3600 -f "$home/$role.sql" -U "$role" -l \
+      --log-prefix="$role.$run" postgres >"$home/$role.out" 2>>"$home/$role.err" </dev/null) &
+    echo $! | tee "$home/$role.pid" >>"$home/$role.starts"
+    wait $!
+    sleep 0.1
+  done
+}
+
+# Makes baselines, and notes those whose making was answered.
+clerk() {
+  while [ ! -e "$home/stop" ]; do
+    "$PS_BINDIR/psql" -XAtq -v ON_ERROR_STOP=1 -c "SELECT privacy_score.set_baseline('c1', privacy_score.today(), privacy_score.today())" \
+      -c "SELECT id FROM privacy_score.baseline WHERE role = 'c1' AND active" </dev/null 2>/dev/null | sed -n 2p >>"$home/baselines"
+    sleep 0.3
+  done
+}
+
+# Short sessions, each of one statement that passes a limit; notes the process of each that was warned.
+visitor() {
+  local pid
+  while [ ! -e "$home/stop" ]; do
+    as c4 "$PS_BINDIR/psql" -XAtq -c "SELECT pg_backend_pid()" -c "SELECT last_name, diagnosis FROM patients WHERE id = 5" \
+      </dev/null >"$home/visit" 2>&1
+    pid=$(head -n 1 "$home/visit")
+    if grep -q '^WARNING:  session privacy score' "$home/visit"; then echo "$pid" >>"$home/warned"; fi
+  done
+}
+
+# How many times a client has been started.
+connections() { wc -l <"$home/$1.starts"; }
+
+# --- kills ------------------------------------------------------------------------------------------------------------
+
+# The children of the running postmaster whose title matches: "PID TITLE" lines.
+children() {
+  local pid
+  for pid in $(cat "/proc/$postmaster/task/$postmaster/children" 2>/dev/null); do
+    [ -r "/proc/$pid/cmdline" ] || continue
+    printf '%s %s\n' "$pid" "$(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline")"
+  done | grep -E "$1"
+}
+
+# Kills one of these children, if there is one and it is still the postmaster's.
+kill_child() {
+  local pid
+  pid=$(children "$1" | shuf -n 1 --random-source=<(yes $RANDOM) | cut -d ' ' -f 1)
+  if [ -n "$pid" ] && [ "$(sed -n 's/^PPid:\t//p' "/proc/$pid/status" 2>/dev/null)" = "$postmaster" ] && kill -9 "$pid" 2>/dev/null; then
+    kills=$((kills + 1))
+    killed[$2]=$((${killed[$2]:-0} + 1))
+  fi
+}
+
+kill_postmaster() {
+  kill9_server 2>/dev/null
+  kills=$((kills + 1))
+  killed[postmaster]=$((${killed[postmaster]:-0} + 1))
+  start_again
+}
+
+# Starts the server, which may have to wait for the last child of the old one.
+start_again() {
+  local tries=50
+  until "$PS_BINDIR/pg_ctl" start -s -w -t 60 -D "$PGDATA" -l "$ps_log" </dev/null >/dev/null 2>&1; do
+    if [ $((tries -= 1)) -le 0 ]; then bail_out "the server starts after kill $kills: $(tail -n 3 "$ps_log")"; fi
+    sleep 0.1
+  done
+  postmaster=$(head -n 1 "$PGDATA/postmaster.pid")
+}
+
+pause() { sleep "0.$(printf '%03d' $((RANDOM % $1)))"; }
+
+one_fault() {
+  case $((RANDOM % 10)) in
+    0 | 1) kill_child 'postgres: c[1-4] ' backend ;;
+    2 | 3) kill_child 'privacy_score worker' worker ;;
+    4) kill_child 'postgres: (checkpointer|background writer|walwriter|autovacuum)' other ;;
+    5) kill_postmaster ;;
+    6 | 7 | 8)
+      kill_child 'postgres: (c[1-4] |privacy_score)' backend
+      pause 150
+      kill_child 'postgres: ' recovering
+      pause 150
+      kill_postmaster
+      ;;
+    9)
+      kill_child 'postgres: c[1-4] ' backend
+      pause 200
+      stop_server immediate
+      killed[stop]=$((${killed[stop]:-0} + 1))
+      start_again
+      ;;
+  esac
+}
+
+# Names what does not agree; empty when all does.
+invariants="SELECT string_agg(x, '; ') FROM (
+  SELECT 'session ' || s.id || ': queries ' || s.queries || ', runs ' || COALESCE(sum(r), 0) AS x
+    FROM privacy_score.session s LEFT JOIN privacy_score.session_part p ON p.session_id = s.id LEFT JOIN LATERAL unnest(p.runs) r ON true
+   GROUP BY s.id, s.queries HAVING s.queries <> COALESCE(sum(r), 0)
+  UNION ALL SELECT 'parts of session ' || session_id FROM privacy_score.session_part
+   GROUP BY session_id HAVING min(part) <> 0 OR max(part) + 1 <> count(*)
+  UNION ALL SELECT 'abstraction ' || a.id || ': calls ' || a.calls || ', runs ' || COALESCE(u.n, 0)
+    FROM privacy_score.abstraction a
+    FULL JOIN (SELECT i.id, sum(i.run) AS n FROM privacy_score.session_part p, ROWS FROM (unnest(p.ids), unnest(p.runs)) i(id, run) GROUP BY 1) u
+      ON u.id = a.id WHERE a.calls IS DISTINCT FROM COALESCE(u.n, 0)
+  UNION ALL SELECT 'baseline ' || b.id FROM privacy_score.baseline b
+   WHERE NOT EXISTS (SELECT FROM privacy_score.baseline_ngram n WHERE n.baseline_id = b.id)
+      OR b.sessions <> (SELECT sum(s.count) FROM privacy_score.baseline_session s WHERE s.baseline_id = b.id)
+  UNION ALL SELECT 'active baselines' FROM privacy_score.baseline WHERE active GROUP BY role HAVING count(*) > 1
+  UNION ALL SELECT 'abstraction without tokens' FROM privacy_score.abstraction WHERE tokens = '{}') v"
+
+# --- the server, with history and limits --------------------------------------------------------------------------------
+start_server "privacy_score.flush_interval = '${interval}ms'" "privacy_score.alert_window = 0" "autovacuum_naptime = '1s'" \
+  "max_worker_processes = 8" "checkpoint_timeout = '30s'" "log_min_messages = 'warning'" "log_min_error_statement = 'panic'"
+postmaster=$(head -n 1 "$PGDATA/postmaster.pid")
+q "CREATE EXTENSION privacy_score" \
+  "CREATE TABLE patients (id int PRIMARY KEY, first_name text, last_name text, city text, diagnosis text)" \
+  "INSERT INTO patients SELECT i, 'f' || i % 17, 'l' || i % 97, 'c' || i % 13, 'd' || i % 7 FROM generate_series(1, 100) i" \
+  "SELECT privacy_score.protect('patients')" "CREATE ROLE c1 LOGIN" "CREATE ROLE c2 LOGIN" "CREATE ROLE c3 LOGIN" "CREATE ROLE c4 LOGIN" \
+  "GRANT SELECT ON patients TO c1, c2, c3, c4" "SECURITY LABEL FOR privacy_score ON COLUMN patients.diagnosis IS 'sensitive'" \
+  "ALTER ROLE c2 SET privacy_score.mode = 'warn'" "ALTER ROLE c2 SET privacy_score.session_limit = 0.2" \
+  "ALTER ROLE c2 SET privacy_score.daily_limit = 0.5" "ALTER ROLE c4 SET privacy_score.mode = 'warn'" \
+  "ALTER ROLE c4 SET privacy_score.session_limit = 0.2" "SELECT privacy_score.analyze_relation('patients', '{last_name,diagnosis}')" >/dev/null
+as c1 q "SELECT city FROM patients" >/dev/null
+q "SELECT privacy_score.flush()" >/dev/null
+first_session=$(q "SELECT max(id) FROM privacy_score.session")
+cat >"$home/c1.sql" <<'SQL'
+SELECT city FROM patients WHERE id = 1;
+SELECT count(*) FROM patients;
+SELECT first_name FROM patients WHERE city = 'c2';
+SQL
+cat >"$home/c2.sql" <<'SQL'
+SELECT last_name FROM patients WHERE id = 3;
+SELECT diagnosis, city FROM patients WHERE id = 4;
+SELECT id FROM patients WHERE last_name = 'l1';
+SQL
+cp "$home/c1.sql" "$home/c3.sql"
+client c1 simple & loads=($!)
+client c2 extended & loads+=($!)
+client c3 prepared & loads+=($!)
+clerk & loads+=($!)
+visitor & loads+=($!)
+
+# --- faults -----------------------------------------------------------------------------------------------------------
+declare -A killed=()
+kills=0 faults=0 broken= alerts_seen=0 lost_alerts=
+began=$EPOCHSECONDS
+while [ $kills -lt "$most_kills" ] && [ $((EPOCHSECONDS - began)) -lt "${PS_SECONDS:-280}" ]; do
+  pause 700
+  one_fault
+  faults=$((faults + 1))
+  tries=200
+  until found=$(q "$invariants" "SELECT count(*) FROM privacy_score.alert" 2>/dev/null); do
+    if [ $((tries -= 1)) -le 0 ]; then bail_out "the server answers after kill $kills: $found"; fi
+    sleep 0.1
+  done
+  if [ -n "${found%$'\n'*}" ]; then
+    broken+="after kill $kills: ${found%$'\n'*}
+"
+  fi
+  if [ "${found##*$'\n'}" -lt "$alerts_seen" ]; then lost_alerts+="$alerts_seen->${found##*$'\n'} "; fi
+  alerts_seen=${found##*$'\n'}
+done
+for what in "${!killed[@]}"; do echo "# killed $what: ${killed[$what]}"; done
+echo "# $kills kills in $faults faults, $((EPOCHSECONDS - began)) seconds"
+check_true "$most_kills kills" test $kills -ge "$most_kills"
+check "after each the server starts, and what is stored agrees" "$broken" ""
+check "no alert that was written is lost" "$lost_alerts" ""
+
+# --- what the clients know ----------------------------------------------------------------------------------------------
+touch "$home/stop"
+for role in c1 c2 c3; do kill "$(cat "$home/$role.pid")" 2>/dev/null; done
+wait "${loads[@]}" 2>/dev/null
+check "the server answers in the end" "$(q "SELECT privacy_score.flush()")" ""
+check "and what is stored agrees" "$(q "$invariants")" ""
+
+# A run's log: client, turn, latency, script, seconds, microseconds, lag. Of each run: role, first and last turn, turns,
+# turns that ended longer than interval + margin before the last one.
+for log in "$home"/c[123].*.[0-9]*; do
+  name=${log##*/}
+  awk -v role="${name%%.*}" -v window=$((interval + margin)) '
+    { at = $5 * 1000 + int($6 / 1000); turn[NR] = at }
+    END { if (NR == 0) exit; for (i = 1; i <= NR; ++i) if (turn[i] < turn[NR] - window) ++old
+          printf "%s\t%.0f\t%.0f\t%d\t%d\n", role, turn[1], turn[NR], NR, old }' "$log"
+done >"$home/runs"
+q "CREATE TABLE run (role name, first bigint, last bigint, turns int, due int)" "\\copy run FROM '$home/runs'" \
+  "CREATE TABLE recorded AS SELECT s.role, s.session, extract(epoch FROM s.started) * 1000 AS started, s.queries,
+     (SELECT array_agg(i.id ORDER BY p.part, i.n) FROM privacy_score.session_part p, unnest(p.ids) WITH ORDINALITY i(id, n) WHERE p.session_id = s.id) AS ids
+     FROM privacy_score.session s WHERE s.id > $first_session" \
+  "CREATE TABLE matched AS SELECT r.*, m.session, COALESCE(m.queries, 0) AS queries, m.ids FROM run r LEFT JOIN LATERAL (
+     SELECT * FROM recorded m WHERE m.role = r.role AND m.started BETWEEN r.first - 3000 AND r.first
+        AND NOT EXISTS (SELECT FROM run o WHERE o.role = r.role AND o.last < r.first AND m.started <= o.last)
+      ORDER BY m.started DESC LIMIT 1) m ON true" >/dev/null
+echo "# $(q "SELECT count(*) || ' sessions, ' || sum(turns) * 3 || ' statements answered, ' || sum(queries) || ' recorded, the most missing at the end of one: ' || max(turns * 3 - queries) FROM matched")"
+check_true "the clients were at work" test "$(q "SELECT count(*) FROM matched WHERE due > 0")" -gt 20
+check "what a session did before its last moment is recorded" \
+  "$(q "SELECT role, turns, due, queries FROM matched WHERE queries < due * 3 ORDER BY role, first LIMIT 5")" ""
+check "nothing is recorded that was not sent, or twice" \
+  "$(q "SELECT role, turns, queries FROM matched WHERE queries > turns * 3 + 3 ORDER BY role, first LIMIT 5")" ""
+check "no more sessions are recorded than clients had connections" \
+  "$(q "SELECT s.role, count(*) FROM recorded s WHERE s.role IN ('c1', 'c2', 'c3') GROUP BY 1
+         HAVING count(*) > CASE s.role WHEN 'c1' THEN $(connections c1) WHEN 'c2' THEN $(connections c2) ELSE $(connections c3) END")" ""
+check "the recorded sequence is what was sent, in order and without a gap" \
+  "$(q "SELECT role, session, i FROM (SELECT role, session, n, id, lag(id, 3) OVER w AS same, lag(id) OVER w AS before, n AS i
+          FROM matched, unnest(ids) WITH ORDINALITY u(id, n) WINDOW w AS (PARTITION BY role, session ORDER BY n)) x
+         WHERE n > 3 AND id <> same OR id = before LIMIT 5")" ""
+check "each begins with its first statement" "$(q "SELECT count(DISTINCT ids[1]) FROM matched WHERE role <> 'c2' AND ids IS NOT NULL")" 1
+check "no baseline whose making was answered is lost" \
+  "$(q "CREATE TABLE made (id bigint)" "\\copy made FROM '$home/baselines'" "SELECT count(*) FROM made WHERE id NOT IN (SELECT id FROM privacy_score.baseline)")" 0
+check_true "baselines were made" test "$(q "SELECT count(*) FROM made")" -gt 10
+q "CREATE TABLE warned (pid int)" "\\copy warned FROM '$home/warned'" >/dev/null
+echo "# $(q "SELECT count(*) FROM warned") warnings of the visitor, $(q "SELECT count(*) FROM privacy_score.alert") alerts"
+check_true "visitors were warned" test "$(q "SELECT count(*) FROM warned")" -gt 10
+check "no alert that a client was warned of is lost" \
+  "$(q "SELECT count(*) FROM warned w WHERE NOT EXISTS (SELECT FROM privacy_score.alert a
+          WHERE a.role = 'c4' AND split_part(split_part(a.session, '.', 2), '/', 1) = to_hex(w.pid))")" 0
+check "nothing was dropped at the end" "$(q "SELECT dropped, scoring_errors FROM privacy_score.stat_info")" "0|0"
+done_testing
