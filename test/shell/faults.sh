@@ -45,14 +45,16 @@ clerk() {
   done
 }
 
-# Short sessions, each of one statement that passes a limit; notes the process of each that was warned.
+# Short sessions, each of one statement that passes a limit; notes the process of each that was warned or refused.
 visitor() {
-  local pid
+  local pid role=c4
   while [ ! -e "$home/stop" ]; do
-    as c4 "$PS_BINDIR/psql" -XAtq -c "SELECT pg_backend_pid()" -c "SELECT last_name, diagnosis FROM patients WHERE id = 5" \
+    as $role "$PS_BINDIR/psql" -XAtq -c "SELECT pg_backend_pid()" -c "SELECT last_name, diagnosis FROM patients WHERE id = 5" \
       </dev/null >"$home/visit" 2>&1
     pid=$(head -n 1 "$home/visit")
     if grep -q '^WARNING:  session privacy score' "$home/visit"; then echo "$pid" >>"$home/warned"; fi
+    if grep -q '^ERROR:  statement refused: its session privacy score' "$home/visit"; then echo "$pid" >>"$home/refused"; fi
+    if [ $role = c4 ]; then role=c5; else role=c4; fi
   done
 }
 
@@ -101,19 +103,19 @@ pause() { sleep "0.$(printf '%03d' $((RANDOM % $1)))"; }
 
 one_fault() {
   case $((RANDOM % 10)) in
-    0 | 1) kill_child 'postgres: c[1-4] ' backend ;;
+    0 | 1) kill_child 'postgres: c[1-5] ' backend ;;
     2 | 3) kill_child 'privacy_score worker' worker ;;
     4) kill_child 'postgres: (checkpointer|background writer|walwriter|autovacuum)' other ;;
     5) kill_postmaster ;;
     6 | 7 | 8)
-      kill_child 'postgres: (c[1-4] |privacy_score)' backend
+      kill_child 'postgres: (c[1-5] |privacy_score)' backend
       pause 150
       kill_child 'postgres: ' recovering
       pause 150
       kill_postmaster
       ;;
     9)
-      kill_child 'postgres: c[1-4] ' backend
+      kill_child 'postgres: c[1-5] ' backend
       pause 200
       stop_server immediate
       killed[stop]=$((${killed[stop]:-0} + 1))
@@ -129,10 +131,11 @@ invariants="SELECT string_agg(x, '; ') FROM (
    GROUP BY s.id, s.queries HAVING s.queries <> COALESCE(sum(r), 0)
   UNION ALL SELECT 'parts of session ' || session_id FROM privacy_score.session_part
    GROUP BY session_id HAVING min(part) <> 0 OR max(part) + 1 <> count(*)
-  UNION ALL SELECT 'abstraction ' || a.id || ': calls ' || a.calls || ', runs ' || COALESCE(u.n, 0)
+  UNION ALL SELECT 'abstraction ' || a.id || ': calls ' || a.calls || ', runs ' || COALESCE(u.n, 0) || ', rows ' || a.rows || ', in parts ' || u.rows
     FROM privacy_score.abstraction a
-    FULL JOIN (SELECT i.id, sum(i.run) AS n FROM privacy_score.session_part p, ROWS FROM (unnest(p.ids), unnest(p.runs)) i(id, run) GROUP BY 1) u
-      ON u.id = a.id WHERE a.calls IS DISTINCT FROM COALESCE(u.n, 0)
+    FULL JOIN (SELECT i.id, sum(i.run) AS n, sum(i.rows) AS rows
+                 FROM privacy_score.session_part p, ROWS FROM (unnest(p.ids), unnest(p.runs), unnest(p.rows)) i(id, run, rows) GROUP BY 1) u
+      ON u.id = a.id WHERE a.calls IS DISTINCT FROM COALESCE(u.n, 0) OR a.rows IS DISTINCT FROM COALESCE(u.rows, 0)
   UNION ALL SELECT 'baseline ' || b.id FROM privacy_score.baseline b
    WHERE NOT EXISTS (SELECT FROM privacy_score.baseline_ngram n WHERE n.baseline_id = b.id)
       OR b.sessions <> (SELECT sum(s.count) FROM privacy_score.baseline_session s WHERE s.baseline_id = b.id)
@@ -147,10 +150,11 @@ q "CREATE EXTENSION privacy_score" \
   "CREATE TABLE patients (id int PRIMARY KEY, first_name text, last_name text, city text, diagnosis text)" \
   "INSERT INTO patients SELECT i, 'f' || i % 17, 'l' || i % 97, 'c' || i % 13, 'd' || i % 7 FROM generate_series(1, 100) i" \
   "SELECT privacy_score.protect('patients')" "CREATE ROLE c1 LOGIN" "CREATE ROLE c2 LOGIN" "CREATE ROLE c3 LOGIN" "CREATE ROLE c4 LOGIN" \
-  "GRANT SELECT ON patients TO c1, c2, c3, c4" "SECURITY LABEL FOR privacy_score ON COLUMN patients.diagnosis IS 'sensitive'" \
+  "CREATE ROLE c5 LOGIN" "GRANT SELECT ON patients TO c1, c2, c3, c4, c5" "SECURITY LABEL FOR privacy_score ON COLUMN patients.diagnosis IS 'sensitive'" \
   "ALTER ROLE c2 SET privacy_score.mode = 'warn'" "ALTER ROLE c2 SET privacy_score.session_limit = 0.2" \
   "ALTER ROLE c2 SET privacy_score.daily_limit = 0.5" "ALTER ROLE c4 SET privacy_score.mode = 'warn'" \
-  "ALTER ROLE c4 SET privacy_score.session_limit = 0.2" "SELECT privacy_score.analyze_relation('patients', '{last_name,diagnosis}')" >/dev/null
+  "ALTER ROLE c4 SET privacy_score.session_limit = 0.2" "ALTER ROLE c5 SET privacy_score.mode = 'enforce'" \
+  "ALTER ROLE c5 SET privacy_score.session_limit = 0.2" "SELECT privacy_score.analyze_relation('patients', '{last_name,diagnosis}')" >/dev/null
 as c1 q "SELECT city FROM patients" >/dev/null
 q "SELECT privacy_score.flush()" >/dev/null
 first_session=$(q "SELECT max(id) FROM privacy_score.session")
@@ -217,7 +221,8 @@ for log in "$home"/c[123].*.[0-9]*; do
 done >"$home/runs"
 q "CREATE TABLE run (role name, first bigint, last bigint, turns int, due int)" "\\copy run FROM '$home/runs'" \
   "CREATE TABLE recorded AS SELECT s.role, s.session, extract(epoch FROM s.started) * 1000 AS started, s.queries,
-     (SELECT array_agg(i.id ORDER BY p.part, i.n) FROM privacy_score.session_part p, unnest(p.ids) WITH ORDINALITY i(id, n) WHERE p.session_id = s.id) AS ids
+     (SELECT array_agg(i.id ORDER BY p.part, i.n) FROM privacy_score.session_part p,
+             ROWS FROM (unnest(p.ids), unnest(p.runs)) WITH ORDINALITY i(id, run, n), generate_series(1, i.run) WHERE p.session_id = s.id) AS ids
      FROM privacy_score.session s WHERE s.id > $first_session" \
   "CREATE TABLE matched AS SELECT r.*, m.session, COALESCE(m.queries, 0) AS queries, m.ids FROM run r LEFT JOIN LATERAL (
      SELECT * FROM recorded m WHERE m.role = r.role AND m.started BETWEEN r.first - 3000 AND r.first
@@ -240,11 +245,14 @@ check "each begins with its first statement" "$(q "SELECT count(DISTINCT ids[1])
 check "no baseline whose making was answered is lost" \
   "$(q "CREATE TABLE made (id bigint)" "\\copy made FROM '$home/baselines'" "SELECT count(*) FROM made WHERE id NOT IN (SELECT id FROM privacy_score.baseline)")" 0
 check_true "baselines were made" test "$(q "SELECT count(*) FROM made")" -gt 10
-q "CREATE TABLE warned (pid int)" "\\copy warned FROM '$home/warned'" >/dev/null
-echo "# $(q "SELECT count(*) FROM warned") warnings of the visitor, $(q "SELECT count(*) FROM privacy_score.alert") alerts"
-check_true "visitors were warned" test "$(q "SELECT count(*) FROM warned")" -gt 10
-check "no alert that a client was warned of is lost" \
-  "$(q "SELECT count(*) FROM warned w WHERE NOT EXISTS (SELECT FROM privacy_score.alert a
-          WHERE a.role = 'c4' AND split_part(split_part(a.session, '.', 2), '/', 1) = to_hex(w.pid))")" 0
+for what in warned refused; do
+  q "CREATE TABLE $what (pid int)" "\\copy $what FROM '$home/$what'" >/dev/null
+  echo "# $(q "SELECT count(*) FROM $what") visitors were $what"
+  check_true "visitors were $what" test "$(q "SELECT count(*) FROM $what")" -gt 10
+  check "no alert that a visitor was $what for is lost" \
+    "$(q "SELECT count(*) FROM $what w WHERE NOT EXISTS (SELECT FROM privacy_score.alert a
+            WHERE a.role IN ('c4', 'c5') AND a.blocked = ('$what' = 'refused')
+              AND split_part(split_part(a.session, '.', 2), '/', 1) = to_hex(w.pid))")" 0
+done
 check "nothing was dropped at the end" "$(q "SELECT dropped, scoring_errors FROM privacy_score.stat_info")" "0|0"
 done_testing
