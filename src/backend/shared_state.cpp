@@ -49,6 +49,7 @@ void InitHeader() {
   pg_atomic_init_u64(&ps_shared->evictions, 0);
   pg_atomic_init_u64(&ps_shared->scoring_errors, 0);
   pg_atomic_init_u64(&ps_shared->role_labels_version, 1);
+  pg_atomic_init_u64(&ps_shared->flush_errors, 0);
   for (int i = 0; i < kMaxDatabases; ++i) InitSlot(&ps_shared->databases[i], &locks[1 + i].lock);
 }
 

@@ -121,6 +121,7 @@ struct LiveSession {
   privacy_score::ScoreSettings settings;
   SessionLimits limits;
   bool warn;
+  bool discarded;        // its definitions were thrown away with the rest: it must be cut
   bool unrecorded;       // began in recovery: nothing of it is ever written (worker_standby.cpp)
   uint64 model_version;  // the model that the summary was computed with
   double day_score;      // of the role and day, as of the last flush; -1 unknown
@@ -179,6 +180,7 @@ struct SharedHeader {
   pg_atomic_uint64 evictions;
   pg_atomic_uint64 scoring_errors;
   pg_atomic_uint64 role_labels_version;
+  pg_atomic_uint64 flush_errors;
   TimestampTz stats_reset;
   DatabaseSlot databases[kMaxDatabases];
   // The DSA area follows, aligned.

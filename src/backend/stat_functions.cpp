@@ -7,16 +7,21 @@
 #include "watching.hpp"
 
 extern "C" {
+#include "access/table.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/wait_event.h"
 
 PG_FUNCTION_INFO_V1(ps_live_sessions);
@@ -103,7 +108,7 @@ Datum ps_shared_info(PG_FUNCTION_ARGS) {
   InitMaterializedSRF(fcinfo, 0);
   auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   const DatabaseSlot* slot = RequireSlot();
-  Datum values[10] = {Int64GetDatum(pg_atomic_read_u64(&ps_shared->memory_used)),
+  Datum values[11] = {Int64GetDatum(pg_atomic_read_u64(&ps_shared->memory_used)),
                       Int64GetDatum(ps_shared->size),
                       Int64GetDatum(pg_atomic_read_u64(&ps_shared->evictions)),
                       Int64GetDatum(pg_atomic_read_u64(&ps_shared->events)),
@@ -112,19 +117,39 @@ Datum ps_shared_info(PG_FUNCTION_ARGS) {
                       Int64GetDatum(slot->missing_count),
                       Int32GetDatum(slot->worker_pid),
                       TimestampTzGetDatum(slot->last_flush),
-                      TimestampTzGetDatum(ps_shared->stats_reset)};
-  bool nulls[10] = {};
+                      TimestampTzGetDatum(ps_shared->stats_reset),
+                      Int64GetDatum(pg_atomic_read_u64(&ps_shared->flush_errors))};
+  bool nulls[11] = {};
   nulls[7] = slot->worker_pid == 0;
   nulls[8] = slot->last_flush == 0;
   tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
   return Datum(0);
 }
 
+namespace {
+
+// The worker would wait for this transaction's rows, and this transaction for the worker.
+void RefuseAfterWriting() {
+  const Oid schema = get_namespace_oid("privacy_score", true);
+  const Oid abstractions = OidIsValid(schema) ? get_relname_relid("abstraction", schema) : InvalidOid;
+  if (!OidIsValid(abstractions)) return;
+  Relation relation = table_open(abstractions, AccessShareLock);
+  const bool written = CheckRelationLockedByMe(relation, RowExclusiveLock, true);
+  table_close(relation, AccessShareLock);
+  if (written)
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("cannot flush in a transaction that has itself written history"),
+                    errhint("Commit it, then call flush().")));
+}
+
+}  // namespace
+
 // flush(): asks the worker, starting one if need be, and waits for it.
 Datum ps_flush(PG_FUNCTION_ARGS) {
   RequirePrimary("flush");
   constexpr int kGiveUpSeconds = 60;
   DatabaseSlot* slot = RequireSlot();
+  RefuseAfterWriting();
   const uint64 mine = pg_atomic_add_fetch_u64(&slot->flush_wanted, 1);
   const TimestampTz deadline = GetCurrentTimestamp() + kGiveUpSeconds * USECS_PER_SEC;
   ConditionVariablePrepareToSleep(&slot->flushed);
@@ -155,6 +180,7 @@ Datum ps_reset_stats(PG_FUNCTION_ARGS) {
   pg_atomic_write_u64(&ps_shared->events, 0);
   pg_atomic_write_u64(&ps_shared->dropped, 0);
   pg_atomic_write_u64(&ps_shared->scoring_errors, 0);
+  pg_atomic_write_u64(&ps_shared->flush_errors, 0);
   ps_shared->stats_reset = GetCurrentTimestamp();
   InternalScope scope;
   EnterInternal(&scope);

@@ -72,7 +72,7 @@ void PutResult(FunctionCallInfo fcinfo, const privacy_score::ResultTable& result
   for (const auto& row : result.rows) {
     CHECK_FOR_INTERRUPTS();
     const int given = static_cast<int>(row.size());
-    if (given != columns + (left_out >= 0 ? 1 : 0)) 
+    if (given != columns + (left_out >= 0 ? 1 : 0))
       ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                       errmsg("the function is of another version of privacy_score than its library"),
                       errhint("Run ALTER EXTENSION privacy_score UPDATE.")));

@@ -18,6 +18,7 @@ extern "C" {
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
+#include "storage/lwlock.h"
 #include "storage/proc.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
@@ -41,16 +42,36 @@ volatile sig_atomic_t ps_computing_rates = 0;
 namespace {
 
 bool catalogs_changed = true;
+bool republish = false;  // the model, even if it is the same
 
-// While rates are computed a request to stop ends the query; at all other times the worker writes what it has first.
+// What failed since the worker last got through a cycle.
+struct Failures {
+  int count;
+  TimestampTz last_at, logged_at;
+};
+Failures failures;
+
+// The worker writes what it has before it ends; a query that computes rates is cancelled for that.
 void OnTerminate(int signal) {
-  if (ps_computing_rates)
-    die(signal);
-  else
-    SignalHandlerForShutdownRequest(signal);
+  const int before = errno;
+  SignalHandlerForShutdownRequest(signal);
+  if (ps_computing_rates) {
+    QueryCancelPending = true;
+    InterruptPending = true;
+  }
+  errno = before;
 }
 
 void OnRelationChange(Datum, Oid) { catalogs_changed = true; }
+
+// Counts the rates that are asked for. What an earlier worker or cycle had taken when it ended is asked for again by
+// whoever still needs it, after a new version of the model.
+void CountMissing(DatabaseSlot* slot) {
+  int32 count = 0;
+  for (dsa_pointer at = slot->missing_rates; DsaPointerIsValid(at); at = SharedAt<MissingRateNode>(at)->next) ++count;
+  if (count < slot->missing_count) republish = true;
+  slot->missing_count = count;
+}
 
 // Takes the slot for this process; false when another worker has it.
 bool ClaimSlot(DatabaseSlot* slot) {
@@ -59,10 +80,7 @@ bool ClaimSlot(DatabaseSlot* slot) {
   if (!taken) {
     slot->worker_pid = MyProcPid;
     slot->worker_procno = MyProc->pgprocno;
-    // What an earlier worker had taken when it ended is asked for again by whoever still needs it.
-    slot->missing_count = 0;
-    for (dsa_pointer at = slot->missing_rates; DsaPointerIsValid(at); at = SharedAt<MissingRateNode>(at)->next)
-      ++slot->missing_count;
+    CountMissing(slot);
   }
   LWLockRelease(slot->lock);
   return !taken;
@@ -181,13 +199,14 @@ void RunCycle(DatabaseSlot* slot) {
     const uint64 wanted = pg_atomic_read_u64(&slot->model_wanted);
     if (wanted != slot->model_built_for || catalogs_changed || ReplicatedModelIsDue()) {
       catalogs_changed = false;
-      PublishModel(slot);
+      PublishModel(slot, republish);
+      republish = false;
       slot->model_built_for = wanted;
     }
     // A corrected score may need further rates, so this goes on until none is missing.
     CorrectScores(slot);
     for (int round = 0; round < kMostRounds && !ShutdownRequestPending && ComputeMissingRates(slot); ++round) {
-      PublishModel(slot);
+      PublishModel(slot, false);
       CorrectScores(slot);
       WriteOrRemember(slot);
     }
@@ -216,13 +235,65 @@ void FlushAndLeave(DatabaseSlot* slot) {
   proc_exit(0);
 }
 
+// Longest pause after a failure, and how often a failure that stays is logged.
+constexpr int kLongestPause = 30 * 1000;
+constexpr int kLogAgainSeconds = 60;
+
+// Takes in an error of a cycle: what could not be written stays sealed in shared memory for the next try.
+void RecoverFromError(DatabaseSlot* slot) {
+  HOLD_INTERRUPTS();
+  const TimestampTz now = GetCurrentTimestamp();
+  ps_computing_rates = 0;
+  QueryCancelPending = false;
+  ConditionVariableCancelSleep();
+  if (!ShutdownRequestPending) {
+    ++failures.count;
+    failures.last_at = now;
+    pg_atomic_fetch_add_u64(&ps_shared->flush_errors, 1);
+    if (now - failures.logged_at > kLogAgainSeconds * USECS_PER_SEC) {
+      EmitErrorReport();
+      failures.logged_at = now;
+    }
+  }
+  LWLockReleaseAll();
+  AbortCurrentTransaction();
+  FlushErrorState();
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  CountMissing(slot);
+  LWLockRelease(slot->lock);
+  catalogs_changed = true;
+  RESUME_INTERRUPTS();
+}
+
+// RunCycle; an error does not end the process.
+void RunGuardedCycle(DatabaseSlot* slot) {
+  PG_TRY()
+    ;
+    {
+      RunCycle(slot);
+      if (failures.count > 0)
+        ereport(LOG, (errmsg("privacy_score worker goes on after %d failed tries", failures.count), errhidestmt(true)));
+      failures = {};
+    }
+    PG_CATCH();
+    { RecoverFromError(slot); }
+  PG_END_TRY();
+}
+
+// How long to wait for the next cycle, in milliseconds: after failures longer each time.
+long PauseAfterCycle() {
+  if (failures.count == 0) return ps_settings.flush_interval;
+  constexpr int kFirst = 1000;
+  return Max(ps_settings.flush_interval, Min(kLongestPause, kFirst << Min(failures.count - 1, 10)));
+}
+
 // What the administrator sets for users must not keep the worker from writing, nor make it wait for ever.
 void SettleSettings() {
   SetConfigOption("default_transaction_read_only", "off", PGC_SUSET, PGC_S_OVERRIDE);
   SetConfigOption("default_transaction_isolation", "read committed", PGC_SUSET, PGC_S_OVERRIDE);
   SetConfigOption("statement_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
   SetConfigOption("idle_in_transaction_session_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
-  SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+  SetConfigOption("lock_timeout", "5s", PGC_SUSET, PGC_S_OVERRIDE);
   // What is committed survives a crash of this server; no standby can stop it.
   SetConfigOption("synchronous_commit", "local", PGC_SUSET, PGC_S_OVERRIDE);
 }
@@ -271,13 +342,18 @@ void ps_worker_main(Datum database) {
       ConfigReloadPending = false;
       ProcessConfigFile(PGC_SIGHUP);
     }
-    MemoryContextSwitchTo(cycle);
-    RunCycle(slot);
-    MemoryContextSwitchTo(TopMemoryContext);
-    MemoryContextReset(cycle);
-    pgstat_report_activity(STATE_IDLE, nullptr);
-    if (LeaveWhenIdle(slot)) proc_exit(0);
+    // Who waits for the worker wakes it, but not more than once a second after failures.
+    const bool due = failures.count == 0 || GetCurrentTimestamp() - failures.last_at > USECS_PER_SEC;
+    if (due) {
+      MemoryContextSwitchTo(cycle);
+      RunGuardedCycle(slot);
+      MemoryContextSwitchTo(TopMemoryContext);
+      MemoryContextReset(cycle);
+      pgstat_report_activity(STATE_IDLE, nullptr);
+      if (LeaveWhenIdle(slot)) proc_exit(0);
+    }
+    const long pause = due ? PauseAfterCycle() : 100;
     // A request that came during the cycle has set the latch and is served at once.
-    WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ps_settings.flush_interval, PG_WAIT_EXTENSION);
+    WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, pause, PG_WAIT_EXTENSION);
   }
 }

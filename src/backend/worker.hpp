@@ -65,8 +65,9 @@ void ForgetUnstoredRates();
 // Whether it is time to look for replicated changes of the model: they are not announced on a standby.
 bool ReplicatedModelIsDue();
 
-// Builds the model and publishes it when it differs from the one in force.
-void PublishModel(DatabaseSlot* slot);
+// Builds the model and publishes it when it differs from the one in force, or even if not: then all read it again, and
+// ask again for the rates that they miss.
+void PublishModel(DatabaseSlot* slot, bool even_if_same);
 
 // Computes the rates that scoring misses, for about a second; true when it computed any. The rest stays in the list, as
 // do rates of relations that somebody holds locked.

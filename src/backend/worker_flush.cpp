@@ -252,6 +252,7 @@ void DiscardSessions(DatabaseSlot* slot) {
     next = SharedAt<LiveSession>(at)->next;
     for (int list = 0; list < 2; ++list) {
       FlushItem item;
+      SharedAt<LiveSession>(at)->discarded = true;
       Seal(at, &item);
       if (Release(slot, at, nullptr) && list == 1) FreeSession(slot, at);
     }

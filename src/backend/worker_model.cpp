@@ -288,18 +288,20 @@ double DayFigureOf(DayFigure** days, DatabaseSlot* slot, const LiveSession* sess
 
 }  // namespace
 
-void PublishModel(DatabaseSlot* slot) {
+void PublishModel(DatabaseSlot* slot, bool even_if_same) {
   StringInfoData wire;
   initStringInfo(&wire);
   WorkTransaction work;
   BeginWork(&work);
   if (!RecoveryInProgress())
     RunInternal(
-        "DELETE FROM privacy_score.rate r USING privacy_score.model_relation m WHERE m.name = r.relation_name "
-        "AND privacy_score.rate_is_stale(m.relation, r.rows, r.modifications)");
+        // Others may have a rate locked for as long as their transaction lasts.
+        "DELETE FROM privacy_score.rate WHERE ctid = ANY (ARRAY(SELECT r.ctid FROM privacy_score.rate r "
+        "JOIN privacy_score.model_relation m ON m.name = r.relation_name "
+        "WHERE privacy_score.rate_is_stale(m.relation, r.rows, r.modifications) FOR UPDATE OF r SKIP LOCKED))");
   const int rates_at = AppendModel(&wire, ModelScope::kBaselines, UnstoredRates());
   EndWork(&work);
-  if (!SameModel(slot, &wire)) Replace(slot, &wire, rates_at);
+  if (even_if_same || !SameModel(slot, &wire)) Replace(slot, &wire, rates_at);
   pfree(wire.data);
 }
 
