@@ -18,8 +18,10 @@ MODULE_big = privacy_score
 EXT_VERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" privacy_score.control)
 SQL_PARTS := $(sort $(wildcard sql/[0-9][0-9]_*.sql))
 SQL_SCRIPT = sql/$(EXTENSION)--$(EXT_VERSION).sql
-DATA_built = $(SQL_SCRIPT)
-DATA = $(filter-out $(SQL_SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql)) $(wildcard sql/releases/*.sql)
+# While a version is not released, the script that updates to it is its changes of tables and the parts after the tables.
+SQL_UPDATES := $(patsubst sql/updates/%.sql,sql/$(EXTENSION)--%.sql,$(wildcard sql/updates/*--*.sql))
+DATA_built = $(SQL_SCRIPT) $(SQL_UPDATES)
+DATA = $(filter-out $(SQL_UPDATES),$(wildcard sql/$(EXTENSION)--*--*.sql)) $(wildcard sql/releases/*.sql)
 
 REGRESS = $(sort $(basename $(notdir $(wildcard test/sql/*.sql))))
 REGRESS_OPTS = --inputdir=test --load-extension=$(EXTENSION)
@@ -116,6 +118,9 @@ build/clang/%.ok: src/%.cpp Makefile
 
 $(SQL_SCRIPT): $(SQL_PARTS) privacy_score.control
 	$(if $(SQL_PARTS),cat $(SQL_PARTS),printf '') > $@
+
+$(SQL_UPDATES): sql/$(EXTENSION)--%.sql: sql/updates/%.sql $(SQL_PARTS)
+	(cat $<; sed -E 's/^CREATE (FUNCTION|VIEW|TRIGGER|AGGREGATE)/CREATE OR REPLACE \1/' $(filter-out %/00_guard.sql %/10_tables.sql,$(SQL_PARTS))) > $@
 
 # --- unit test programs -----------------------------------------------------------------------------------------------
 UNIT_LIBS = $(if $(HAS_ISLAND),$(PG_QUERY_A)) -lgtest -lgtest_main -lpthread

@@ -1,1 +1,0 @@
--- What 0.2 brings. To be run by ALTER EXTENSION privacy_score UPDATE.
