@@ -4,6 +4,32 @@ CREATE TRIGGER protection_changed AFTER INSERT OR UPDATE OR DELETE ON privacy_sc
   FOR EACH ROW EXECUTE FUNCTION privacy_score.protection_changed();
 COMMENT ON TRIGGER protection_changed ON privacy_score.copied_column IS 'A copy counts as such at once in every session.';
 
+CREATE FUNCTION privacy_score.copy_restored() RETURNS trigger
+  AS 'MODULE_PATHNAME', 'ps_copy_restored' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.copy_restored() IS 'Internal: gives the record of a copy that comes out of a dump the numbers of this server.';
+CREATE TRIGGER copy_restored BEFORE INSERT ON privacy_score.copied_column
+  FOR EACH ROW EXECUTE FUNCTION privacy_score.copy_restored();
+COMMENT ON TRIGGER copy_restored ON privacy_score.copied_column IS 'Columns of a restored copy may be renamed right away.';
+
+CREATE FUNCTION privacy_score.mix_copies(relation oid, attribute name) RETURNS void
+  LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
+  BEGIN ATOMIC
+    WITH RECURSIVE below(relation) AS (
+      SELECT mix_copies.relation
+      UNION
+      SELECT i.inhrelid FROM below b JOIN pg_catalog.pg_inherits i ON i.inhparent = b.relation)
+    INSERT INTO privacy_score.copied_column
+      SELECT DISTINCT c.relation, c.relation_oid, a.attname, a.attnum, c.origin, c.origin_name, c.origin_attribute, c.origin_number
+        FROM below b
+        JOIN privacy_score.copied_column c ON c.relation = b.relation
+        JOIN pg_catalog.pg_attribute a ON a.attrelid = b.relation AND a.attname = mix_copies.attribute AND NOT a.attisdropped
+       WHERE NOT EXISTS (SELECT FROM privacy_score.copied_column x
+                          WHERE x.relation = c.relation AND x.number = a.attnum AND x.origin_name = c.origin_name
+                            AND x.origin_attribute = c.origin_attribute);
+  END;
+COMMENT ON FUNCTION privacy_score.mix_copies(oid, name) IS
+  'Internal: a column of a copy that is computed from others (generated, or by ALTER COLUMN TYPE ... USING) may hold the values of any.';
+
 CREATE FUNCTION privacy_score.rename_copies() RETURNS void
   LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
   BEGIN ATOMIC
@@ -64,4 +90,4 @@ CREATE FUNCTION privacy_score.tidy_copies() RETURNS void
 COMMENT ON FUNCTION privacy_score.tidy_copies() IS
   'Internal: forgets copies that were dropped and takes restored records over; the worker calls it every hour.';
 
-REVOKE EXECUTE ON FUNCTION privacy_score.rename_copies(), privacy_score.spread_copies(), privacy_score.tidy_copies() FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION privacy_score.copy_restored(), privacy_score.mix_copies(oid, name), privacy_score.rename_copies(), privacy_score.spread_copies(), privacy_score.tidy_copies() FROM PUBLIC;

@@ -21,6 +21,7 @@ extern "C" {
 #include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(ps_protection_changed);
+PG_FUNCTION_INFO_V1(ps_copy_restored);
 }
 
 namespace {
@@ -192,4 +193,27 @@ Datum ps_protection_changed(PG_FUNCTION_ARGS) {
   InvalidateRow(trigger->tg_trigtuple, columns);
   if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event)) InvalidateRow(trigger->tg_newtuple, columns);
   return PointerGetDatum(nullptr);
+}
+
+// copy_restored(): row trigger before a record of a copy is inserted. One that comes out of a dump gets the numbers of
+// this server while names still agree.
+Datum ps_copy_restored(PG_FUNCTION_ARGS) {
+  if (!CALLED_AS_TRIGGER(fcinfo)) elog(ERROR, "copy_restored() is a trigger");
+  const auto* trigger = reinterpret_cast<TriggerData*>(fcinfo->context);
+  HeapTuple row = trigger->tg_trigtuple;
+  const TupleDesc desc = RelationGetDescr(trigger->tg_relation);
+  bool nulls[4];
+  const Oid relation = DatumGetObjectId(heap_getattr(row, kCopiedRelation, desc, &nulls[0]));
+  const Oid recorded = DatumGetObjectId(heap_getattr(row, kCopiedOid, desc, &nulls[1]));
+  const Datum attribute = heap_getattr(row, kCopiedAttribute, desc, &nulls[2]);
+  const Datum origin_attribute = heap_getattr(row, kCopiedOriginAttribute, desc, &nulls[3]);
+  if (relation == recorded || nulls[0] || nulls[1] || nulls[2] || nulls[3]) return PointerGetDatum(row);
+  const AttrNumber number = get_attnum(relation, NameStr(*DatumGetName(attribute)));
+  if (number == InvalidAttrNumber) return PointerGetDatum(row);
+  const Oid origin = DatumGetObjectId(heap_getattr(row, kCopiedOrigin, desc, &nulls[0]));
+  int columns[] = {kCopiedOid, kCopiedNumber, kCopiedOriginNumber};
+  Datum values[] = {ObjectIdGetDatum(relation), Int16GetDatum(number),
+                    Int16GetDatum(get_attnum(origin, NameStr(*DatumGetName(origin_attribute))))};
+  bool replaced_nulls[] = {false, false, false};
+  return PointerGetDatum(heap_modify_tuple_by_cols(row, desc, 3, columns, values, replaced_nulls));
 }

@@ -162,6 +162,42 @@ bool JoinsTables(const Node* statement) {
   return false;
 }
 
+bool IsGenerated(const ColumnDef* column) {
+  ListCell* cell;
+  foreach (cell, column->constraints)
+    if (lfirst_node(Constraint, cell)->contype == CONSTR_GENERATED) return true;
+  return false;
+}
+
+// The columns of a table that ALTER TABLE fills from others: generated ones, and those whose type it changes USING.
+List* ComputedColumns(const Node* statement) {
+  List* names = NIL;
+  if (!IsA(statement, AlterTableStmt)) return NIL;
+  ListCell* cell;
+  foreach (cell, reinterpret_cast<const AlterTableStmt*>(statement)->cmds) {
+    const auto* command = lfirst_node(AlterTableCmd, cell);
+    if (command->def == nullptr || !IsA(command->def, ColumnDef)) continue;
+    const auto* column = castNode(ColumnDef, command->def);
+    if (command->subtype == AT_AddColumn && IsGenerated(column)) names = lappend(names, pstrdup(column->colname));
+    if (command->subtype == AT_AlterColumnType && column->raw_default != nullptr)
+      names = lappend(names, pstrdup(command->name));
+  }
+  return names;
+}
+
+// What a computed column may hold is all that the table is a copy of.
+void MixOrigins(Oid relation, List* columns) {
+  CommandCounterIncrement();
+  InternalScope scope;
+  EnterInternal(&scope);
+  ListCell* cell;
+  foreach (cell, columns) {
+    const char* args[] = {TextOfOid(relation), static_cast<char*>(lfirst(cell))};
+    (void)InternalValue("SELECT privacy_score.mix_copies($1::pg_catalog.oid, $2::pg_catalog.name)", 2, args);
+  }
+  LeaveInternal(&scope);
+}
+
 bool InThisDatabase() { return IsTransactionState() && OidIsValid(get_extension_oid("privacy_score", true)); }
 
 void ps_object_access(ObjectAccessType access, Oid class_oid, Oid object, int part, void* arg) {
@@ -174,13 +210,16 @@ void ps_object_access(ObjectAccessType access, Oid class_oid, Oid object, int pa
 }  // namespace
 
 void BeginCopying(CopyingStatement* copying, const PlannedStmt* plan) {
-  *copying = {innermost, false, false, false, false, InvalidOid, NIL};
+  *copying = {innermost, false, false, false, false, NIL, InvalidOid, NIL};
   innermost = copying;
   Node* statement = plan->utilityStmt;
   const bool makes_relation = TableAs(statement) != nullptr;
   copying->refreshes = IsA(statement, RefreshMatViewStmt);
   copying->renames = IsA(statement, RenameStmt);
   copying->joins_tables = JoinsTables(statement);
+  copying->computed = ComputedColumns(statement);
+  if (copying->computed != NIL)
+    copying->relation = RangeVarGetRelid(castNode(AlterTableStmt, statement)->relation, NoLock, true);
   if (!makes_relation && !copying->refreshes) return;
   if (InThisDatabase()) Guarded([copying, statement] { FindOrigins(copying, statement); });
   copying->makes_relation = makes_relation;
@@ -190,6 +229,8 @@ void BeginCopying(CopyingStatement* copying, const PlannedStmt* plan) {
 void FinishCopying(CopyingStatement* copying) {
   if (OidIsValid(copying->relation) && (copying->refreshes || copying->origins != NIL))
     Guarded([copying] { RecordOrigins(copying->relation, copying->origins); });
+  if (copying->computed != NIL && OidIsValid(copying->relation) && InThisDatabase())
+    Guarded([copying] { MixOrigins(copying->relation, copying->computed); });
   if ((copying->renames || copying->joins_tables) && InThisDatabase())
     Guarded([copying] {
       KeepUp(copying->renames ? "SELECT privacy_score.rename_copies()" : "SELECT privacy_score.spread_copies()");

@@ -21,7 +21,8 @@ struct CopyingStatement {
   bool refreshes;       // or fills one anew
   bool renames;
   bool joins_tables;  // it may make a table a partition or child of another
-  Oid relation;       // what is made or refreshed, once it is there
+  List* computed;     // names of columns that it computes from others of the same table
+  Oid relation;       // what is made, refreshed or altered, once it is there
   List* origins;      // CopiedOrigin
 };
 

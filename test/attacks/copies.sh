@@ -19,6 +19,11 @@ path "in a function" "$copy; $outer" "DO \$\$ BEGIN PERFORM diagnosis FROM c; EN
 path "RETURNING" "cmd:delete p:h.patients.diagnosis t:h.c t:h.patients" "BEGIN" "DELETE FROM c RETURNING *" "ROLLBACK"
 path "SET (column) = itself, RETURNING" "cmd:update p:h.patients.diagnosis s:h.c.diagnosis t:h.c t:h.patients" "BEGIN" "UPDATE c SET diagnosis = diagnosis RETURNING diagnosis" "ROLLBACK"
 path "a renamed column" "$copy" "ALTER TABLE c RENAME diagnosis TO harmless" "SELECT harmless FROM c"
+path "another column computed from it" "cmd:select p:h.patients.diagnosis p:h.patients.id t:h.patients; cmd:select p:h.patients.diagnosis p:h.patients.id t:h.mixed t:h.patients" \
+  "CREATE TABLE mixed AS SELECT diagnosis, id, 'x'::text AS nothing FROM patients" "ALTER TABLE mixed ALTER nothing TYPE text USING nothing || diagnosis" "SELECT nothing FROM mixed"
+path "a generated column" "cmd:select p:h.patients.diagnosis p:h.patients.id t:h.mixed t:h.patients" \
+  "ALTER TABLE mixed ADD made text GENERATED ALWAYS AS (upper(diagnosis)) STORED, ADD plain text" "SELECT made FROM mixed"
+path "a new column" "cmd:select p:h.mixed.plain t:h.mixed t:h.patients" "SELECT plain FROM mixed"
 path "a changed type" "$copy" "ALTER TABLE c ALTER harmless TYPE varchar(100)" "SELECT harmless FROM c"
 path "a renamed table in another schema" "cmd:select p:h.patients.diagnosis t:h.patients t:own.d" \
   "CREATE SCHEMA own" "ALTER TABLE c SET SCHEMA own" "ALTER TABLE own.c RENAME TO d" "TABLE own.d"
