@@ -36,6 +36,7 @@ CREATE INDEX alert_open ON privacy_score.alert (role, kind, at) WHERE acknowledg
 COMMENT ON TABLE privacy_score.alert IS
   'Alerts, one a cause and alert_window: at is the first, last_at the last occurrence; session, score, limit and detail are those of the greatest score.';
 
-DROP VIEW privacy_score.stat_sessions, privacy_score.stat_days, privacy_score.stat_roles, privacy_score.stat_mismatches;
+DROP VIEW privacy_score.stat_sessions, privacy_score.stat_days, privacy_score.stat_roles, privacy_score.stat_mismatches,
+  privacy_score.stat_info;
 DROP FUNCTION privacy_score.score(name, date, date), privacy_score.score_sessions(name, date, date),
-  privacy_score.score_ngrams(name, date, date), privacy_score.live_sessions();
+  privacy_score.score_ngrams(name, date, date), privacy_score.live_sessions(), privacy_score.shared_info();

@@ -17,6 +17,7 @@ extern "C" {
 
 namespace {
 
+constexpr std::size_t kMostTold = 64;  // abstractions a session and kind
 constexpr int kRefused = MAKE_SQLSTATE('P', 'S', '0', '0', '1');
 
 // What this backend has written alerts about, so that a refused statement in a loop is one alert a session.
@@ -42,7 +43,8 @@ bool FirstTime(const LiveSession* session, AlertKind kind, int64 id) {
     told.started = session->started;
     auto*& set = told.abstractions[AlertIndex(kind)];
     if (set == nullptr) set = new std::unordered_set<int64>();
-    first = set->insert(id).second;
+    // Beyond that the number of refusals says enough: alerts must not fill the memory of everybody.
+    first = set->size() < kMostTold && set->insert(id).second;
   });
   return first;
 }

@@ -20,6 +20,7 @@ extern "C" {
 #include "enforce.hpp"
 #include "limits.hpp"
 #include "live_session.hpp"
+#include "protected_reads.hpp"
 #include "settings.hpp"
 #include "shared_state.hpp"
 #include "watching.hpp"
@@ -348,6 +349,12 @@ void RecordProtectedRead(RoleClass role) {
     RefuseDpOnly(session);
   else if (session != nullptr)
     AnnounceExempt(session);
+}
+
+void JudgeRead(Oid relation) {
+  const RoleClass role = PrincipalClass();
+  const bool judged = role == RoleClass::kDpOnly || (role == RoleClass::kExempt && AwaitsAnnouncement());
+  if (judged && RelationIsProtected(relation)) RecordProtectedRead(role);
 }
 
 void RecordRows(int64 id, int64 rows) {

@@ -26,6 +26,8 @@ void RecordEvent(int64 id);
 void RecordProtectedRead(RoleClass role);
 // Whether reading has not been announced yet in this session.
 bool AwaitsAnnouncement();
+// The same for a relation that a function of ours is about to read on behalf of the caller.
+void JudgeRead(Oid relation);
 
 // Counts rows that an execution has returned. Never raises.
 void RecordRows(int64 id, int64 rows);

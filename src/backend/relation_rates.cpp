@@ -23,6 +23,7 @@ extern "C" {
 #include "core/entropy.hpp"
 #include "core_call.hpp"
 #include "internal.hpp"
+#include "live.hpp"
 #include "watching.hpp"
 
 namespace {
@@ -109,6 +110,7 @@ void StoreRate(Oid relation, const char* name, const char* attributes, const Bit
 }  // namespace
 
 PartitionFacts PartitionOf(Oid relation, const Bitmapset* attributes) {
+  JudgeRead(relation);
   const bool uncounted = BeginUncounted();
   if (SPI_execute(ClassSizesSql(relation, attributes), true, 0) != SPI_OK_SELECT)
     elog(ERROR, "could not count the classes of a relation");

@@ -89,6 +89,10 @@ for path in "SELECT count(*) FROM patients" "SELECT 1 FROM patients LIMIT 1" "CO
   "DO \$\$BEGIN PERFORM 1 FROM patients; END\$\$" "WITH p AS (TABLE patients) SELECT 1 FROM p"; do
   check "dp only refuses: $path" "$(as dora q_state "$path")" PS001
 done
+for call in "privacy_score.discrimination_rate('patients', 'city')" "privacy_score.attribute_risk('patients')" \
+  "privacy_score.query_identification('SELECT city FROM patients')" "privacy_score.attribute_relationships('patients')"; do
+  check "dp only refuses: $call" "$(as dora q_state "SELECT * FROM $call")" PS001
+done
 check "dp only: other tables can be read" "$(as dora q "SELECT count(*) FROM log")" 1
 check "dp only: referential integrity is not reading" "$(as dora q_state "INSERT INTO visits VALUES (1, 17, now())")" 00000
 flush
@@ -100,6 +104,24 @@ check "exempt: nothing is refused" "$(as eve all "SELECT count(*) FROM log" "TAB
 flush
 check "exempt: reading is announced once a session" "$(q "SELECT count(*) FROM privacy_score.alerts WHERE kind = 'exempt' AND role = 'eve'")" "1"
 
+# --- a flood of refusals ---------------------------------------------------------------------------------------------------------
+q "ALTER ROLE bob SET privacy_score.session_limit = 0" "SELECT privacy_score.reset_stats()" >/dev/null
+as bob "$PS_BINDIR/psql" -XAtq <<'SQL' >/dev/null 2>&1
+SELECT format('SELECT %s FROM patients', string_agg(c, ' || ')) FROM (SELECT i, unnest(CASE WHEN i & 1 = 1 THEN '{id}'::text[] ELSE '{}' END
+  || CASE WHEN i & 2 = 2 THEN '{name}'::text[] ELSE '{}' END || CASE WHEN i & 4 = 4 THEN '{city}'::text[] ELSE '{}' END
+  || CASE WHEN i & 8 = 8 THEN '{diagnosis}'::text[] ELSE '{}' END) AS c FROM generate_series(1, 300) g(i)) x GROUP BY i \gexec
+SQL
+flush
+check_true "a flood of refused statements is counted" test "$(q "SELECT blocked FROM privacy_score.stat_roles WHERE role = 'bob'")" -ge 280
+check_true "and is few alerts" test "$(q "SELECT count(*) FROM privacy_score.alerts WHERE role = 'bob' AND blocked")" -le 21
+
 # --- faults ---------------------------------------------------------------------------------------------------------------------
+q "ALTER ROLE bob SET privacy_score.session_limit = 100" >/dev/null
+conf "max_worker_processes = 0" "max_parallel_workers = 0"
+restart_server
+check "without a worker a statement under a limit is refused" "$(as bob q_state "SELECT city FROM patients")" PS001
+check_match "and the message says why" "$(as bob "$PS_BINDIR/psql" -XAtq -c "SELECT city FROM patients" 2>&1)" "its privacy score cannot be told.*background worker has not answered"
+q "ALTER ROLE bob SET privacy_score.mode = observe" >/dev/null
+check "in observe mode it runs" "$(as bob q "SELECT count(city) FROM patients")" 200
 check "the server has not crashed" "$(grep -c "was terminated by signal" "$ps_log")" 0
 done_testing
