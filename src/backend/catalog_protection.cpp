@@ -174,6 +174,8 @@ List* ReadCopiedColumns(Oid relid) {
   return columns;
 }
 
+bool RecordsCopies() { return OidIsValid(OwnRelation("copied_column")); }
+
 List* CopiedRelations() {
   List* relations = NIL;
   OwnScan scan;

@@ -39,5 +39,8 @@ struct CopiedColumn {
 // What is recorded of one relation, as palloc'd CopiedColumn.
 List* ReadCopiedColumns(Oid relid);
 
+// Whether this database has the table of copies: the extension is here, in a version that knows it.
+bool RecordsCopies();
+
 // The OIDs of all relations of which anything is recorded.
 List* CopiedRelations();

@@ -13,7 +13,6 @@ extern "C" {
 #include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
-#include "commands/extension.h"
 #include "commands/prepare.h"
 #include "miscadmin.h"
 #include "rewrite/rewriteHandler.h"
@@ -24,6 +23,7 @@ extern "C" {
 }
 
 #include "catalog_lineage.hpp"
+#include "catalog_protection.hpp"
 #include "catalog_relations.hpp"
 #include "internal.hpp"
 #include "live.hpp"
@@ -198,7 +198,7 @@ void MixOrigins(Oid relation, List* columns) {
   LeaveInternal(&scope);
 }
 
-bool InThisDatabase() { return IsTransactionState() && OidIsValid(get_extension_oid("privacy_score", true)); }
+bool InThisDatabase() { return IsTransactionState() && RecordsCopies(); }
 
 void ps_object_access(ObjectAccessType access, Oid class_oid, Oid object, int part, void* arg) {
   if (prev_object_access != nullptr) prev_object_access(access, class_oid, object, part, arg);
