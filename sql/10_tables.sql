@@ -1,5 +1,6 @@
 -- What is durable. Nobody but the owner of the extension reads or writes these tables; everything else goes through
 -- the functions and views. Statements are kept as abstractions: no literal and no query text is ever stored.
+-- There are no foreign keys: a parallel restore loads the tables of an extension in any order.
 
 CREATE TABLE privacy_score.protected_relation (
   relation regclass PRIMARY KEY,
@@ -61,7 +62,7 @@ CREATE INDEX session_role_day ON privacy_score.session (role, day);
 COMMENT ON TABLE privacy_score.session IS 'Recorded sessions: one principal, one connection, cut after idle_gap and at midnight in log_timezone.';
 
 CREATE TABLE privacy_score.session_part (
-  session_id bigint NOT NULL REFERENCES privacy_score.session ON DELETE CASCADE,
+  session_id bigint NOT NULL,
   part integer NOT NULL,
   ids bigint[] NOT NULL,
   runs bigint[] NOT NULL,
@@ -84,7 +85,7 @@ CREATE UNIQUE INDEX baseline_active ON privacy_score.baseline (role) WHERE activ
 COMMENT ON TABLE privacy_score.baseline IS 'Versions of each role''s baseline; the active one scores.';
 
 CREATE TABLE privacy_score.baseline_ngram (
-  baseline_id bigint NOT NULL REFERENCES privacy_score.baseline ON DELETE CASCADE,
+  baseline_id bigint NOT NULL,
   ngram bigint[] NOT NULL,
   count bigint NOT NULL,
   PRIMARY KEY (baseline_id, ngram)
@@ -92,7 +93,7 @@ CREATE TABLE privacy_score.baseline_ngram (
 COMMENT ON TABLE privacy_score.baseline_ngram IS 'n-grams of a baseline at the recorded length 6, padded in front with 0; a shorter n-gram is a suffix.';
 
 CREATE TABLE privacy_score.baseline_session (
-  baseline_id bigint NOT NULL REFERENCES privacy_score.baseline ON DELETE CASCADE,
+  baseline_id bigint NOT NULL,
   count bigint NOT NULL,
   ids bigint[] NOT NULL,
   PRIMARY KEY (baseline_id, ids)

@@ -149,8 +149,8 @@ bool WriteSession(const SessionText* text) {
       "pg_catalog.interval '1 microsecond' "
       "AND last_at >= pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $4::pg_catalog.int8 * "
       "pg_catalog.interval '1 microsecond' RETURNING id), "
-      "u AS (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls FROM old "
-      "JOIN privacy_score.session_part p ON p.session_id = old.id, "
+      "p AS (DELETE FROM privacy_score.session_part d USING old WHERE d.session_id = old.id RETURNING d.ids, d.runs), "
+      "u AS (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls FROM p, "
       "ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) x(id, run) GROUP BY x.id) "
       "UPDATE privacy_score.abstraction a SET calls = a.calls - u.calls FROM u WHERE a.id = u.id",
       9, args);

@@ -269,6 +269,9 @@ void ApplyRetention() {
   (void)InternalValue("SELECT privacy_score.tidy_copies()");
   const char* args[] = {psprintf("%d", ps_settings.history_retention)};
   if (ps_settings.history_retention > 0)
-    RunInternal("DELETE FROM privacy_score.session WHERE day < privacy_score.today() - $1::pg_catalog.int4", 1, args);
+    RunInternal(
+        "WITH old AS (DELETE FROM privacy_score.session WHERE day < privacy_score.today() - $1::pg_catalog.int4 "
+        "RETURNING id) DELETE FROM privacy_score.session_part p USING old WHERE p.session_id = old.id",
+        1, args);
   EndWork(&work);
 }

@@ -55,6 +55,9 @@ restore_errors=$("$PS_BINDIR/pg_restore" -d restored "$PS_TMP/dump" 2>&1)
 check "pg_restore reports nothing" "$restore_errors" ""
 check "history, baselines, alerts, declarations, labels are equal" "$(q "$durable")" "$before"
 check "scores are equal" "$(q "$scores")" "$scores_before"
+q "CREATE DATABASE parallel TEMPLATE template0" >/dev/null
+check "a parallel pg_restore reports nothing" "$("$PS_BINDIR/pg_restore" -j 4 -d parallel "$PS_TMP/dump" 2>&1)" ""
+check "and brings the same" "$(on parallel q "$durable")" "$before"
 check_true "OIDs are other ones" test "$(q "SELECT 'people'::regclass::oid")" != "$(use_server main; PGDATABASE=postgres q "SELECT 'people'::regclass::oid")"
 check "a dropped table protects nothing else in the other cluster" \
   "$(q "SELECT count(*) FROM privacy_score.protected_relation WHERE relation::oid = $gone")" 0
