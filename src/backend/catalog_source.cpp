@@ -5,6 +5,7 @@
 
 #include "catalog_relations.hpp"
 #include "compat.hpp"
+#include "telling_functions.hpp"
 
 extern "C" {
 #include "catalog/namespace.h"
@@ -264,6 +265,7 @@ void AnswerFunction(Feeding* feeding, const ps::MissingName& asked) {
     return;
   }
   PutField(rows, CanonicalFunction(function));
+  if (kind == 'f' && FunctionTells(function)) kind = 't';
   const char kind_text[2] = {kind, '\0'};
   PutField(rows, kind_text);
   DescribeFunction(feeding, asked, function);

@@ -9,15 +9,18 @@
 
 #include "catalog_relations.hpp"
 #include "compat.hpp"
+#include "telling_functions.hpp"
 
 extern "C" {
 #include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_operator.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 }
 
@@ -54,19 +57,24 @@ void AddChildren(Scope* scope, ExprList* list, Node* node) {
 ps::Expr* BuildOther(Scope* scope, Node* node) {
   ps::Expr* expr = NewExpr(scope, ps::ExprKind::kOther);
   AddChildren(scope, &expr->args, node);
-  if (expr->args.empty()) expr->kind = ps::ExprKind::kConstant;
+  if (expr->args.empty())
+    expr->kind = ps::ExprKind::kConstant;
+  else if (NodeTells(node))
+    expr->tells = scope->result->tells = true;
   return expr;
 }
 
 std::string_view FunctionName(Scope* scope, Oid function) { return scope->arena->Copy(CanonicalFunction(function)); }
 
+// Anybody may make an operator of that name, with any function; a member of an operator family only a superuser.
 bool IsEqualityOperator(Oid opno) {
   HeapTuple tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(opno));
   if (!HeapTupleIsValid(tuple)) return false;
   auto* form = reinterpret_cast<Form_pg_operator>(GETSTRUCT(tuple));
-  const bool equality = strcmp(NameStr(form->oprname), "=") == 0;
+  const bool named = strcmp(NameStr(form->oprname), "=") == 0;
+  const bool builtin = form->oprnamespace == PG_CATALOG_NAMESPACE;
   ReleaseSysCache(tuple);
-  return equality;
+  return named && (builtin || get_op_btree_interpretation(opno) != NIL);
 }
 
 // The operand of a cast that nobody wrote; null when `node` is not one.
@@ -78,8 +86,8 @@ Node* ImplicitCastOperand(Node* node) {
     }
     case T_FuncExpr: {
       auto* cast = reinterpret_cast<FuncExpr*>(node);
-      return cast->funcformat == COERCE_IMPLICIT_CAST && cast->args != NIL ? static_cast<Node*>(linitial(cast->args))
-                                                                           : nullptr;
+      if (cast->funcformat != COERCE_IMPLICIT_CAST || cast->args == NIL || NodeTells(node)) return nullptr;
+      return static_cast<Node*>(linitial(cast->args));
     }
     case T_CoerceViaIO: {
       auto* cast = reinterpret_cast<CoerceViaIO*>(node);
@@ -87,7 +95,8 @@ Node* ImplicitCastOperand(Node* node) {
     }
     case T_ArrayCoerceExpr: {
       auto* cast = reinterpret_cast<ArrayCoerceExpr*>(node);
-      return cast->coerceformat == COERCE_IMPLICIT_CAST ? reinterpret_cast<Node*>(cast->arg) : nullptr;
+      return cast->coerceformat == COERCE_IMPLICIT_CAST && !NodeTells(node) ? reinterpret_cast<Node*>(cast->arg)
+                                                                            : nullptr;
     }
     case T_ConvertRowtypeExpr: {
       auto* cast = reinterpret_cast<ConvertRowtypeExpr*>(node);
@@ -95,7 +104,8 @@ Node* ImplicitCastOperand(Node* node) {
     }
     case T_CoerceToDomain: {
       auto* cast = reinterpret_cast<CoerceToDomain*>(node);
-      return cast->coercionformat == COERCE_IMPLICIT_CAST ? reinterpret_cast<Node*>(cast->arg) : nullptr;
+      return cast->coercionformat == COERCE_IMPLICIT_CAST && !NodeTells(node) ? reinterpret_cast<Node*>(cast->arg)
+                                                                              : nullptr;
     }
     default:
       return nullptr;

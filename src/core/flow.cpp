@@ -115,6 +115,7 @@ class Walk {
   void PushVisits(Scope* scope, const ArenaList<Expr>& exprs, Context context) {
     for (const Expr* expr : exprs) pushed_.push_back({Task::kVisit, scope, expr, kAll, context});
   }
+  void PushTold(Scope* scope);
   void PushConditions(Scope* scope, const ArenaList<Expr>& exprs) {
     for (const Expr* expr : exprs) pushed_.push_back({Task::kCondition, scope, expr, kAll, Of(Mark::kFilter)});
   }
@@ -194,6 +195,7 @@ void Walk::Execute(Scope* scope) {
       PushExecute(inner);
     }
   }
+  if (query.tells) PushTold(scope);
   for (const Assignment* assignment : query.assignments) Assign(scope, *assignment);
   PushConditions(scope, query.conditions);
   PushVisits(scope, query.group_by, Of(Mark::kGroup));
@@ -202,6 +204,28 @@ void Walk::Execute(Scope* scope) {
   PushVisits(scope, query.window_order_by, Of(Mark::kOrder));
   PushVisits(scope, query.order_by, Of(Mark::kOrder));
   if (query.limit) PushVisits(scope, query.order_by, Of(Mark::kLimit));
+}
+
+// A function that may write, notify or raise shows its arguments to whoever asks, wherever in the query it stands:
+// under an aggregate, in ORDER BY, in an output that nobody uses. What it is given is projected.
+void Walk::PushTold(Scope* scope) {
+  const Query& query = *scope->query;
+  std::vector<const Expr*> left;
+  const auto add = [&left](const ArenaList<Expr>& exprs) {
+    for (const Expr* expr : exprs) left.push_back(expr);
+  };
+  for (const ArenaList<Expr>* exprs : {&query.outputs, &query.conditions, &query.having, &query.group_by,
+                                       &query.partition_by, &query.order_by, &query.window_order_by})
+    add(*exprs);
+  for (const Range* range : scope->ranges) add(range->args);
+  for (const Assignment* assignment : query.assignments)
+    if (assignment->value != nullptr) left.push_back(assignment->value);
+  while (!left.empty()) {
+    const Expr* expr = left.back();
+    left.pop_back();
+    if (expr->tells) PushVisits(scope, expr->args, Of(Mark::kProjected));
+    for (const ArenaList<Expr>* exprs : {&expr->args, &expr->order, &expr->filter}) add(*exprs);
+  }
 }
 
 // One output of a query, or all, flows into the context; of a set operation that output of every arm.

@@ -76,7 +76,7 @@ enum class ExprKind {
   kSubquery,   // a subquery in an expression, see SubqueryUse; args hold the left side of IN and ANY
   kEquality,   // exactly two args joined by an operator named =
   kAnd,        // args all hold
-  kOther       // anything else (OR, NOT, functions, CASE, casts, arrays, rows): only its args matter
+  kOther       // anything else (OR, NOT, functions, CASE, casts, arrays, rows): only its args matter, and `tells`
 };
 
 enum class SubqueryUse {
@@ -97,6 +97,7 @@ struct Expr {
   ArenaList<Expr> args;
   ArenaList<Expr> order;   // ORDER BY and WITHIN GROUP inside an aggregate
   ArenaList<Expr> filter;  // FILTER (WHERE ...)
+  bool tells = false;      // kOther: runs a function that may show its arguments by other ways than its value
   Expr* next = nullptr;
 };
 
@@ -150,6 +151,7 @@ struct Query {
   ArenaList<Expr> order_by;         // of the query
   ArenaList<Expr> window_order_by;  // of windows
   bool limit = false;               // LIMIT, FETCH or DISTINCT ON: order_by decides which rows come
+  bool tells = false;               // an expression of this level (not of a subquery) has `tells` set
   int target = -1;                  // writing commands: index of the target in ranges
   ArenaList<Assignment> assignments;
   ArenaList<Query> arms;  // set operation: every arm of UNION, INTERSECT, EXCEPT

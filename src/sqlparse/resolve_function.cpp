@@ -50,7 +50,10 @@ Expr* Resolver::Call(Level* level, const PgQuery__FuncCall& call) {
     if (function != nullptr && !function->exists && name.size == 1 && args.size() == 1 &&
         args[0]->kind == ExprKind::kWholeRow)
       return Field(level, args[0], parts.name);  // last_name(p) is p.last_name
-    return Other(args);
+    Expr* other = Other(args);
+    if (function != nullptr && function->kind == 't' && other->kind == ExprKind::kOther)
+      other->tells = level->query->tells = true;
+    return other;
   }
 
   Expr* expr = NewExpr(call.over != nullptr ? ExprKind::kWindow : ExprKind::kAggregate);

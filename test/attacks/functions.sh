@@ -157,5 +157,43 @@ path "a policy of one's own" "cmd:select p:h.bait.id t:h.bait; $by_id x3" "BEGIN
   "CREATE POLICY p ON bait USING (h.scalar_volatile(id) IS NOT NULL)" "SELECT id FROM bait" "ROLLBACK"
 path "statistics on an expression, during ANALYZE" "~^$by_id x[0-9]+$" "CREATE STATISTICS h.s ON (h.indexed(id)), (id + 1) FROM bait" "ANALYZE bait" "DROP STATISTICS h.s"
 
+# --- operators, casts and aggregates of one's own -----------------------------------------------------------------------------
+as mallory q_script >/dev/null <<'SQL' || bail_out "the operators cannot be made"
+CREATE FUNCTION h.same(text, int) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RAISE NOTICE ''%'', $1; RETURN true; END';
+CREATE OPERATOR h.= (LEFTARG = text, RIGHTARG = int, FUNCTION = h.same);
+CREATE TYPE h.mine AS (x text);
+CREATE FUNCTION h.to_mine(text) RETURNS h.mine LANGUAGE plpgsql AS 'BEGIN RAISE NOTICE ''%'', $1; RETURN ROW($1); END';
+CREATE FUNCTION h.same_mine(h.mine, h.mine) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN $1.x = $2.x; END';
+CREATE OPERATOR h.= (LEFTARG = h.mine, RIGHTARG = h.mine, FUNCTION = h.same_mine);
+CREATE CAST (text AS h.mine) WITH FUNCTION h.to_mine(text) AS IMPLICIT;
+CREATE FUNCTION h.next(int, text) RETURNS int LANGUAGE plpgsql AS 'BEGIN RAISE NOTICE ''%'', $2; RETURN $1 + 1; END';
+CREATE AGGREGATE h.count(text) (SFUNC = h.next, STYPE = int, INITCOND = '0');
+CREATE FUNCTION h.told(text) RETURNS text LANGUAGE plpgsql AS 'BEGIN RAISE NOTICE ''%'', $1; RETURN $1; END';
+CREATE DOMAIN h.telling AS text CHECK (h.told(VALUE) IS NOT NULL);
+CREATE DOMAIN h.quiet AS text CHECK (VALUE <> '');
+CREATE FUNCTION h.folded(text) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT upper($1)';
+SQL
+counted="cmd:select f:count(h.patients.diagnosis) p:h.patients.diagnosis t:h.patients"
+path "an operator = of one's own is no join" "cmd:select p:h.patients.diagnosis p:h.visits.id t:h.patients t:h.visits w:h.patients.diagnosis w:h.visits.id" "SELECT 1 FROM patients p JOIN visits v ON p.diagnosis OPERATOR(h.=) v.id"
+path "a join over an implicit cast of one's own" "cmd:select p:h.patients.city p:h.patients.diagnosis t:h.patients w:h.patients.city w:h.patients.diagnosis" \
+  "SELECT 1 FROM patients p JOIN patients q ON p.diagnosis::h.mine OPERATOR(h.=) q.city::h.mine"
+path "a cast of one's own" "$read" "SELECT diagnosis::h.mine FROM patients"
+path "an aggregate of one's own that is named count" "cmd:select f:h.count(h.patients.diagnosis) p:h.patients.diagnosis t:h.patients" "SELECT h.count(diagnosis) FROM patients"
+path "the server's functions under an aggregate tell nothing" "cmd:select f:count(h.patients.diagnosis) t:h.patients x2" "SELECT pg_catalog.count(upper(diagnosis)) FROM patients" "SELECT pg_catalog.count(diagnosis::h.quiet) FROM patients"
+path "a function that tells, under an aggregate" "$counted" "SELECT pg_catalog.count(h.told(diagnosis)) FROM patients"
+path "pg_notify under an aggregate" "$counted" "SELECT pg_catalog.count(pg_notify('x', diagnosis)) FROM patients"
+path "a cast of one's own under an aggregate" "$counted" "SELECT pg_catalog.count(diagnosis::h.mine) FROM patients"
+path "a cast of one's own of an array" "$counted" "SELECT pg_catalog.count(ARRAY[diagnosis]::h.mine[]) FROM patients"
+path "an operator of one's own in CASE" "$counted" "SET search_path = h, pg_catalog" "SELECT pg_catalog.count(CASE diagnosis WHEN 1 THEN 2 END) FROM patients"
+path "a domain that tells" "$counted" "SELECT pg_catalog.count(diagnosis::h.telling) FROM patients"
+path "a function in SQL, whatever it is" "$counted" "SELECT pg_catalog.count(h.folded(diagnosis)) FROM patients"
+path "a function that tells, in ORDER BY" "cmd:select o:h.patients.diagnosis p:h.patients.city p:h.patients.diagnosis t:h.patients" "SELECT city FROM patients ORDER BY h.told(diagnosis)"
+path "a function that tells, in WHERE" "cmd:select p:h.patients.diagnosis t:h.patients w:h.patients.diagnosis" "SELECT 1 FROM patients WHERE h.told(diagnosis) IS NULL"
+path "a function that tells, in an output that nobody uses" "cmd:select f:count(*) p:h.patients.diagnosis t:h.patients" "SELECT count(*) FROM (SELECT h.told(diagnosis) FROM patients OFFSET 0) x"
+path "a function that tells, in FROM" "cmd:select f:count(*) p:h.patients.diagnosis t:h.patients" "SELECT count(*) FROM patients, LATERAL h.told(diagnosis)"
+path "a function that tells, in FROM, under an aggregate" "$counted" "SELECT pg_catalog.count(x) FROM patients, LATERAL h.told(diagnosis) x"
+path "a function that tells, of what is written" "cmd:update p:h.loot.d s:h.loot.d t:h.loot" "UPDATE loot SET d = h.told(d)"
+path "a function that tells a count" "cmd:select f:count(h.patients.diagnosis) t:h.patients" "SELECT h.told(pg_catalog.count(diagnosis)::text) FROM patients"
+
 verify_paths
 done_testing

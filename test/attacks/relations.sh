@@ -117,11 +117,12 @@ path "an inheriting child is a relation of its own" "cmd:select p:h.child.word t
 path "postgres_fdw" "cmd:select p:h.far_patients.diagnosis t:h.far_patients" "SELECT diagnosis FROM far_patients"
 path "postgres_fdw, an aggregate that is pushed down" "cmd:select f:count(*) t:h.far_patients" "SELECT count(*) FROM far_patients"
 path "file_fdw" "cmd:select p:h.text_file.line t:h.text_file" "SELECT * FROM text_file"
-check_true "counted: what postgres_fdw reads, once, in the name of the far role" wait_for \
+wait_for "SELECT count(*) FROM privacy_score.session WHERE role = 'far'" 2
+check "counted: what postgres_fdw reads, once, in the name of the far role" "$(q \
   "SELECT string_agg(array_to_string(a.tokens, ' ') || ' x' || e.run, '; ' ORDER BY s.started, p.part, e.place)
      FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id,
           ROWS FROM (unnest(p.ids), unnest(p.runs)) WITH ORDINALITY e(id, run, place), privacy_score.abstraction a
-    WHERE s.role = 'far' AND a.id = e.id" "$read x1; cmd:select f:count(*) t:h.patients x1"
+    WHERE s.role = 'far' AND a.id = e.id")" "$read x1; cmd:select f:count(*) t:h.patients x1"
 
 # --- writing ----------------------------------------------------------------------------------------------------------------
 path "INSERT ... SELECT" "cmd:insert p:h.patients.diagnosis s:h.loot.d t:h.loot t:h.patients" "INSERT INTO loot (d) SELECT diagnosis FROM patients"

@@ -48,6 +48,29 @@ TEST_F(FlowFunctionTest, GroupingByAKeyReveals) {
   EXPECT_EQ(b.Of(unkeyed), (Tokens{"cmd:select", "f:sum(a.x)", "g:a.y", "t:a"}));
 }
 
+TEST_F(FlowFunctionTest, WhatMayTellItsArgumentsProjectsThem) {
+  const auto telling = [this](Query* query, Expr* arg) {
+    Expr* expr = b.Op({arg});
+    expr->tells = query->tells = true;
+    return expr;
+  };
+  Query* aggregated = FromA({});
+  aggregated->outputs.Add(b.Aggregate("count", {telling(aggregated, b.Col(0, 1))}));
+  EXPECT_EQ(b.Of(aggregated), (Tokens{"cmd:select", "f:count(a.x)", "p:a.x", "t:a"}));
+  Query* sorted = FromA({b.Col(0, 2)});
+  sorted->order_by.Add(b.Op({telling(sorted, b.Col(0, 1))}));
+  EXPECT_EQ(b.Of(sorted), (Tokens{"cmd:select", "o:a.x", "p:a.x", "p:a.y", "t:a"}));
+  Query* unused = FromA({b.Col(0, 0)});
+  unused->outputs.Add(telling(unused, b.Col(0, 1)));
+  EXPECT_EQ(b.Of(Around(unused, {b.Col(0, 0)})), (Tokens{"cmd:select", "p:a.id", "p:a.x", "t:a"}));
+  Query* updated = b.Write(Command::kUpdate, a);
+  b.Assign(updated, 1, telling(updated, b.Col(0, 1)));
+  EXPECT_EQ(b.Of(updated), (Tokens{"cmd:update", "p:a.x", "s:a.x", "t:a"}));
+  Query* tells_a_count = FromA({});
+  tells_a_count->outputs.Add(telling(tells_a_count, b.Aggregate("count", {b.Col(0, 1)})));
+  EXPECT_EQ(b.Of(tells_a_count), (Tokens{"cmd:select", "f:count(a.x)", "t:a"}));
+}
+
 TEST_F(FlowFunctionTest, TheKeyOfAnotherItemRevealsNothing) {
   Query* q = b.Select({b.Aggregate("sum", {b.Op({b.Col(0, 1), b.Col(1, 2)})})});
   b.From(q, a);

@@ -19,6 +19,19 @@ void ExpectTokens(const Expected (&cases)[kSize]) {
   for (const Expected& expected : cases) EXPECT_EQ(HospitalTokens(expected.sql), expected.tokens) << expected.sql;
 }
 
+TEST(Resolver, WhatMayTellItsArgumentsProjectsThem) {
+  const Expected kCases[] = {
+      {"SELECT count(tell_all(city)) FROM patients",
+       "cmd:select f:count(public.patients.city) p:public.patients.city t:public.patients"},
+      {"SELECT count(lower(city)) FROM patients", "cmd:select f:count(public.patients.city) t:public.patients"},
+      {"SELECT zip FROM patients ORDER BY lower(tell_all(city))",
+       "cmd:select o:public.patients.city p:public.patients.city p:public.patients.zip t:public.patients"},
+      {"SELECT count(*) FROM patients p, LATERAL tell_all(p.city) x",
+       "cmd:select f:count(*) p:public.patients.city t:public.patients"},
+      {"SELECT count(*), tell_all('x') FROM patients", "cmd:select f:count(*) t:public.patients"}};
+  ExpectTokens(kCases);
+}
+
 TEST(Resolver, ColumnsComeFromTheirRanges) {
   const Expected kCases[] = {
       {"SELECT p.last_name, x.code FROM patients p, LATERAL (SELECT d.code FROM diagnoses d WHERE d.patient_id = p.id) "

@@ -123,6 +123,7 @@ const std::map<std::string, Function>& Functions() {
   static const std::map<std::string, Function> kFunctions = {
       {"last_text", {'a', "public.last_text", {}}},
       {"full_name", {'f', "public.full_name", {}}},
+      {"tell_all", {'t', "public.tell_all", {}}},
       {"count_city", {'f', "public.count_city", {}}},
       {"names_in", {'f', "public.names_in", {"first_name", "last_name"}}},
       {"generate_series", {'f', "generate_series", {}}},
