@@ -3,6 +3,7 @@
  */
 #include "catalog_source.hpp"
 
+#include "catalog_arena.hpp"
 #include "catalog_relations.hpp"
 #include "compat.hpp"
 #include "telling_functions.hpp"
@@ -42,6 +43,7 @@ struct Feeding {
   Section keys;
   Section functions;
   Section function_columns;
+  Section origins;
   List* described;  // OIDs whose columns and keys are in
   Oid role;
   bool check_usage;
@@ -144,6 +146,24 @@ void DescribeRelation(Feeding* feeding, const RelationEntry* relation) {
   }
 }
 
+// What the columns of a copy come from.
+void DescribeOrigins(Feeding* feeding, const RelationEntry* entry) {
+  BackendArena arena(CurrentMemoryContext);
+  const ps::Relation* relation = NewRelation(&arena, entry);
+  if (relation->origins == nullptr) return;
+  int index = 0;
+  for (const ps::Column* column : relation->columns) {
+    for (const ps::Origin* origin : relation->origins->columns[index]) {
+      PutField(&feeding->origins, relation->name);
+      PutField(&feeding->origins, column->name);
+      PutField(&feeding->origins, origin->relation->name);
+      PutField(&feeding->origins, origin->relation->columns.At(origin->column)->name);
+      ++feeding->origins.count;
+    }
+    ++index;
+  }
+}
+
 void AnswerRelation(Feeding* feeding, const ps::MissingName& asked) {
   const char* name = FromUtf8(asked.name.data(), static_cast<int>(asked.name.size()));
   const Oid relid = name == nullptr ? InvalidOid : FindRelationOid(feeding, asked.schema, name);
@@ -168,6 +188,7 @@ void AnswerRelation(Feeding* feeding, const ps::MissingName& asked) {
   PutField(rows, relation.catalog ? "t" : "f");
   PutField(rows, relation.own ? "t" : "f");
   PutField(rows, definition);
+  if (!list_member_oid(feeding->described, resolved.root->relid)) DescribeOrigins(feeding, resolved.root);
   DescribeRelation(feeding, resolved.root);
 }
 
@@ -280,6 +301,7 @@ void AppendCatalog(StringInfo wire, const std::vector<ps::MissingName>& names, O
   StartSection(&feeding.keys, 3);
   StartSection(&feeding.functions, 5);
   StartSection(&feeding.function_columns, 4);
+  StartSection(&feeding.origins, 4);
   feeding.described = NIL;
   feeding.role = role;
   feeding.check_usage = check_usage && OidIsValid(role);
@@ -295,6 +317,7 @@ void AppendCatalog(StringInfo wire, const std::vector<ps::MissingName>& names, O
   FinishSection(wire, &feeding.keys);
   FinishSection(wire, &feeding.functions);
   FinishSection(wire, &feeding.function_columns);
+  FinishSection(wire, &feeding.origins);
 }
 
 const char* ToUtf8(const char* text, int length, int* utf8_length) {

@@ -5,7 +5,7 @@
  * with the names that it misses; the caller looks them up, feeds the answers and asks again, until nothing is missing
  * (views bring new names with their text) or kMaxCatalogRounds have passed.
  *
- * Wire format of one feeding, five sections in this order (rows.hpp), of which any may be empty:
+ * Wire format of one feeding, these sections in this order (rows.hpp), of which any may be empty:
  *
  * 1. relations, 7 columns: requested_schema (as asked; '' or NULL when none was written), requested_name (as asked, not
  *    quoted), canonical (qualified and quoted; of a partition its root; temporary schemas as pg_temp; NULL: does not
@@ -23,6 +23,9 @@
  * 5. function_columns, 4 columns: requested_schema, requested_name, requested_arguments, column (not quoted, in order):
  *    the columns of a result in FROM, from OUT parameters, RETURNS TABLE or a composite type; none for a scalar result
  *    and for record.
+ *
+ * 6. origins, 4 columns: canonical, column (quoted), origin (canonical name of a relation), origin_column (quoted): the
+ *    columns that are copies, and of what. May be left out.
  *
  * Every name that was asked must be answered, by NULL if it does not exist. Later feedings replace earlier ones.
  */
@@ -54,6 +57,12 @@ struct MissingName {
   }
 };
 
+// A column of a copy comes from a column of another relation.
+struct CatalogOrigin {
+  int column = -1;  // index into the copy's columns
+  std::string relation, name;
+};
+
 struct CatalogRelation {
   std::string canonical;
   bool is_view = false;
@@ -63,6 +72,7 @@ struct CatalogRelation {
   std::vector<std::string> columns;    // quoted
   std::vector<std::string> raw_names;  // of the columns
   std::vector<std::vector<int>> keys;  // indexes into columns
+  std::vector<CatalogOrigin> origins;
 };
 
 struct CatalogFunction {

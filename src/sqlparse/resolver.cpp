@@ -65,6 +65,7 @@ Resolver::~Resolver() {
 Statement Resolver::Resolve(const Node* raw) {
   relations_.clear();
   unresolved_.clear();
+  origins_.clear();
   Statement statement;
   if (raw != nullptr) statement.query = Utility(raw);
   return statement;
@@ -112,7 +113,29 @@ Relation* Resolver::TableOf(const CatalogRelation& entry) {
     key->size = static_cast<int>(columns.size());
     relation->keys.Add(key);
   }
+  if (!entry.origins.empty()) AddOrigins(relation, entry);
   return relation;
+}
+
+// Says what the columns of a copy come from. The origins have the columns that copies mention.
+void Resolver::AddOrigins(Relation* relation, const CatalogRelation& entry) {
+  const auto count = static_cast<std::size_t>(relation->columns.size);
+  auto* lists = static_cast<ArenaList<Origin>*>(arena_.Allocate(count * sizeof(ArenaList<Origin>)));
+  std::fill(lists, lists + count, ArenaList<Origin>());
+  for (const CatalogOrigin& from : entry.origins) {
+    Relation*& made = origins_[from.relation];
+    if (made == nullptr) {
+      made = arena_.New<Relation>();
+      made->name = arena_.Copy(from.relation);
+    }
+    Origin* origin = arena_.New<Origin>();
+    origin->relation = made;
+    origin->column = AddMentioned(made, from.name);
+    lists[static_cast<std::size_t>(from.column)].Add(origin);
+  }
+  auto* origins = arena_.New<Origins>();
+  origins->columns = lists;
+  relation->origins = origins;
 }
 
 // The node of a name that stays as written.

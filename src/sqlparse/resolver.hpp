@@ -227,6 +227,7 @@ class Resolver {
   const CatalogRelation* FindRelation(const PgQuery__RangeVar& table);
   void Miss(MissingName::Kind kind, std::string_view schema, std::string_view name, int arguments);
   Relation* TableOf(const CatalogRelation& entry);
+  void AddOrigins(Relation* relation, const CatalogRelation& entry);
   Relation* UnresolvedOf(const PgQuery__RangeVar& table);
   const PgQuery__SelectStmt* ParseView(const CatalogRelation& view);
   Query* NewQuery(Level* level, Command command);
@@ -241,6 +242,7 @@ class Resolver {
   std::deque<CteInfo> ctes_;
   std::map<std::string, PrivacyScoreParse> views_;  // parsed definitions, by canonical name
   std::map<std::string, Relation*> relations_;      // of this statement, by canonical name
+  std::map<std::string, Relation*> origins_;        // what copies come from, by canonical name
   std::map<std::string, Relation*> unresolved_;     // of this statement, by the name as written
   int depth_ = 0;
   int view_depth_ = 0;

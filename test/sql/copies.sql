@@ -26,7 +26,6 @@ SELECT tokens('SELECT nothing FROM plain');
 SELECT tokens('SELECT count(*) FROM plain');
 SELECT tokens('SELECT p FROM plain p');
 SELECT tokens('COPY plain TO STDOUT'), tokens('COPY plain (born, nothing) TO STDOUT') AS some;
-SELECT privacy_score.abstract_query_poster('SELECT city FROM patients');
 SELECT * FROM recorded('plain');
 SELECT name, city INTO into_it FROM patients;
 CREATE TEMP TABLE for_now AS TABLE visits;
@@ -71,6 +70,14 @@ SELECT tokens('SELECT 1 FROM keyed k JOIN patients p ON k.id = p.id') AS joined_
 SELECT tokens('INSERT INTO plain (city) VALUES (''x'')') AS inserted, tokens('UPDATE plain SET city = ''x'' WHERE next = 1') AS updated;
 SELECT tokens('DELETE FROM plain RETURNING city') AS deleted, tokens('UPDATE plain SET nothing = city') AS moved;
 SELECT tokens('MERGE INTO again USING plain ON town = city WHEN MATCHED THEN UPDATE SET town = plain.nothing') AS merged;
+
+-- SQL text is told the same.
+SELECT q, privacy_score.abstract_query(q) = privacy_score.abstract_query_analyzed(q) AS same FROM (VALUES
+  (1, 'SELECT city FROM plain'), (2, 'SELECT * FROM plain WHERE next > 1 ORDER BY nothing'), (3, 'SELECT count(*) FROM plain'),
+  (4, 'SELECT p FROM plain p'), (5, 'COPY plain TO STDOUT'), (6, 'SELECT pair, heads FROM mixed'), (7, 'TABLE for_now'), (8, 'SELECT town, a.nothing FROM again a JOIN plain p ON a.town = p.city'),
+  (9, 'INSERT INTO plain (city) VALUES (''x'')'), (10, 'UPDATE plain SET city = ''x'' WHERE next = 1 RETURNING born'), (11, 'SELECT city FROM copies.plain UNION SELECT who FROM executed'),
+  (12, 'WITH w AS (SELECT * FROM keyed) SELECT max(born) FROM w GROUP BY city')) v(n, q) ORDER BY n;
+SELECT privacy_score.abstract_query_poster('SELECT city FROM plain');
 
 -- Renamed, dropped and added columns; a renamed copy; a copy that becomes part of a table.
 ALTER TABLE plain RENAME city TO harmless;

@@ -71,6 +71,11 @@ TEST(Resolver, UtilityStatements) {
       {"COPY patients (mrn, zip) TO STDOUT", "cmd:copy p:public.patients.mrn p:public.patients.zip t:public.patients"},
       {"COPY patients (mrn, zip) FROM STDIN",
        "cmd:insert s:public.patients.mrn s:public.patients.zip t:public.patients"},
+      {"SELECT town FROM scratch.copied",
+       "cmd:select p:public.patients.city p:public.patients.zip t:public.patients t:scratch.copied"},
+      {"SELECT n FROM scratch.copied WHERE town = 'x'; INSERT INTO scratch.copied (town) VALUES ('x')",
+       "cmd:insert cmd:select p:scratch.copied.n s:scratch.copied.town t:public.patients t:scratch.copied "
+       "w:public.patients.city w:public.patients.zip"},
       {"COPY (SELECT mrn FROM patients) TO STDOUT", "cmd:select p:public.patients.mrn t:public.patients"},
       {"CREATE TABLE x AS SELECT mrn FROM patients", "cmd:select p:public.patients.mrn t:public.patients"},
       {"SELECT mrn INTO y FROM patients", "cmd:select p:public.patients.mrn t:public.patients"},
