@@ -104,6 +104,7 @@ SELECT c.path, array_to_string(a.tokens, ' '), e.run
   JOIN privacy_score.session_part p ON p.session_id = s.id,
        ROWS FROM (unnest(p.ids), unnest(p.runs)) WITH ORDINALITY e(id, run, place)
   JOIN privacy_score.abstraction a ON a.id = e.id
+ WHERE e.run > 0
  ORDER BY c.path, s.started, s.id, p.part, e.place;
 SQL
   } | PGAPPNAME= "$PS_BINDIR/psql" -XAtq -v ON_ERROR_STOP=1

@@ -56,7 +56,7 @@ events="SELECT string_agg(tokens || ' x' || times, '; ' ORDER BY place) FROM (
       SELECT array_to_string(a.tokens, ' ') AS tokens, e.run, row_number() OVER (ORDER BY s.started, s.id, p.part, e.place) AS place
         FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id,
              ROWS FROM (unnest(p.ids), unnest(p.runs)) WITH ORDINALITY e(id, run, place), privacy_score.abstraction a
-       WHERE a.id = e.id AND s.role = 'worker_bee') x) y GROUP BY tokens, island) z"
+       WHERE a.id = e.id AND e.run > 0 AND s.role = 'worker_bee') x) y GROUP BY tokens, island) z"
 p="t:h.patients"
 read="cmd:select p:h.patients.diagnosis $p"
 expected="cmd:select p:h.patients.diagnosis $p w:h.patients.id x2; cmd:select p:h.patients.city $p w:h.patients.id x4"
@@ -100,8 +100,12 @@ SQL
       ;;
   esac
   grep -E '^\[worker_bee\] LOG:  AUDIT' "$ps_log" >"$PS_TMP/$name.audit"
-  # Lines of one entry begin with a tab but for the first; durations differ.
-  awk '/^\[/ { mine = /^\[worker_bee\] LOG:  duration:/; sub(/duration: [0-9.]+ ms/, "") } mine' "$ps_log" >"$PS_TMP/$name.plans"
+  # Lines of one entry begin with a tab but for the first; durations differ. This extension's own statements, such as the
+  # one that notes what a new table is a copy of, are in the log, too.
+  awk 'function finish() { if (entry !~ /privacy_score\./) printf "%s", entry; entry = "" }
+       /^\[/ { finish(); mine = /^\[worker_bee\] LOG:  duration:/; sub(/duration: [0-9.]+ ms/, "") }
+       mine { entry = entry $0 "\n" }
+       END { finish() }' "$ps_log" >"$PS_TMP/$name.plans"
   case $1 in
     *privacy_score*)
       q "SELECT privacy_score.flush()" >/dev/null
