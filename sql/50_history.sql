@@ -9,8 +9,14 @@ REVOKE ALL ON FUNCTION privacy_score.import_statements(text) FROM PUBLIC;
 CREATE FUNCTION privacy_score.set_baseline(role name, from_day date, to_day date) RETURNS bigint
   AS 'MODULE_PATHNAME', 'ps_set_baseline' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.set_baseline(name, date, date) IS
-  'Makes the recorded sessions of these days (both included) the role''s baseline; earlier versions are kept. Returns the number of distinct n-grams at ngram_length.';
+  'Makes the recorded sessions of these days (both included) the role''s baseline; earlier versions are kept. Returns the number of distinct n-grams at ngram_length. Days that stand out, columns that identify almost fully and few sessions raise a warning and an alert.';
 REVOKE ALL ON FUNCTION privacy_score.set_baseline(name, date, date) FROM PUBLIC;
+
+CREATE FUNCTION privacy_score.activate_baseline(id bigint) RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_activate_baseline' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.activate_baseline(bigint) IS
+  'Puts a version of the view baselines in force for its role, in place of the one that is.';
+REVOKE ALL ON FUNCTION privacy_score.activate_baseline(bigint) FROM PUBLIC;
 
 CREATE FUNCTION privacy_score.drop_baseline(role name) RETURNS void
   AS 'MODULE_PATHNAME', 'ps_drop_baseline' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;

@@ -42,18 +42,27 @@ CREATE VIEW privacy_score.stat_days WITH (security_barrier) AS
          LATERAL privacy_score.score(r.role, '-infinity', 'infinity') s;
 COMMENT ON VIEW privacy_score.stat_days IS 'score() of every recorded day and role.';
 
-CREATE VIEW privacy_score.stat_roles WITH (security_barrier) AS
-  SELECT r.role,
+CREATE VIEW privacy_score.baselines WITH (security_barrier) AS
+  SELECT b.id, b.role, b.from_day, b.to_day, b.sessions,
          (SELECT pg_catalog.count(DISTINCT n.ngram[7 - x.length : 6])
             FROM privacy_score.baseline_ngram n,
                  (SELECT COALESCE(pg_catalog.current_setting('privacy_score.ngram_length', true), '2')::int AS length,
                          COALESCE(pg_catalog.current_setting('privacy_score.pad', true), 'on') = 'on' AS pad) x
-           WHERE n.baseline_id = b.id AND (x.pad OR n.ngram[7 - x.length] <> 0)) AS baseline_ngrams,
+           WHERE n.baseline_id = b.id AND (x.pad OR n.ngram[7 - x.length] <> 0)) AS ngrams,
+         b.made_by, b.made_at, b.active
+    FROM privacy_score.baseline b
+   WHERE privacy_score.may_read(b.role);
+COMMENT ON VIEW privacy_score.baselines IS
+  'All versions of baselines: from which days, by whom and when they were made, and which is in force; ngrams at the ngram_length in force.';
+
+CREATE VIEW privacy_score.stat_roles WITH (security_barrier) AS
+  SELECT r.role,
+         COALESCE((SELECT v.ngrams FROM privacy_score.baselines v WHERE v.id = b.id), 0) AS baseline_ngrams,
          b.from_day AS baseline_from,
          b.to_day AS baseline_to,
          d.today,
          d.cumulative,
-         (SELECT pg_catalog.count(*) FROM privacy_score.alert a WHERE a.role = r.role) AS alerts,
+         (SELECT pg_catalog.count(*) FROM privacy_score.alert a WHERE a.role = r.role AND a.kind !~ '^baseline_') AS alerts,
          (SELECT COALESCE(pg_catalog.sum(x.refused), 0)::bigint FROM privacy_score.session x WHERE x.role = r.role) AS blocked
     FROM (SELECT x.role FROM privacy_score.session x UNION SELECT y.role FROM privacy_score.baseline y WHERE y.active) r
     LEFT JOIN privacy_score.baseline b ON b.role = r.role AND b.active,
@@ -93,9 +102,10 @@ CREATE VIEW privacy_score.alerts WITH (security_barrier) AS
               ELSE a.detail - '{rates,combined_rate,combined_rate_exact}'::text[] END AS detail,
          a.acknowledged_at, a.acknowledged_by, a.severity, a.occurrences, a.last_at
     FROM privacy_score.alert a
-   WHERE privacy_score.may_read(a.role);
+   WHERE privacy_score.may_read(a.role)
+     AND (a.kind !~ '^baseline_' OR pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE'));
 COMMENT ON VIEW privacy_score.alerts IS
-  'Alerts with their reason, one a cause and alert_window. Rates tell about the rows of tables, so only pg_read_all_stats sees them in the detail.';
+  'Alerts with their reason, one a cause and alert_window. Only pg_read_all_stats sees alerts about baselines, and rates in the detail, for these tell about the rows of tables.';
 
 CREATE VIEW privacy_score.stat_cdr WITH (security_barrier) AS
   SELECT pg_catalog.to_regclass(r.relation_name) AS relation,
@@ -132,6 +142,6 @@ CREATE FUNCTION privacy_score.acknowledge_alert(id bigint) RETURNS void
 COMMENT ON FUNCTION privacy_score.acknowledge_alert(bigint) IS 'Marks an alert as seen by the current user.';
 REVOKE ALL ON FUNCTION privacy_score.acknowledge_alert(bigint) FROM PUBLIC;
 
-GRANT SELECT ON privacy_score.stat_sessions, privacy_score.stat_days, privacy_score.stat_roles,
+GRANT SELECT ON privacy_score.baselines, privacy_score.stat_sessions, privacy_score.stat_days, privacy_score.stat_roles,
   privacy_score.stat_abstractions, privacy_score.stat_mismatches, privacy_score.alerts, privacy_score.stat_cdr,
   privacy_score.stat_info TO PUBLIC;

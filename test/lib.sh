@@ -45,7 +45,8 @@ start_server() {
   cp -a "$PS_TMP/template" "$PGDATA"
   conf "listen_addresses = ''" "unix_socket_directories = '$ps_home'" "fsync = off" "max_connections = 40" \
     "shared_buffers = '32MB'" "timezone = 'UTC'" "lc_messages = 'C'" "log_line_prefix = '%m [%p] %q%u@%d '" \
-    "shared_preload_libraries = 'privacy_score'" "privacy_score.flush_interval = '100ms'" "$@"
+    "shared_preload_libraries = 'privacy_score'" "privacy_score.flush_interval = '100ms'" \
+    "privacy_score.baseline_min_sessions = 0" "$@"
   resume_server
 }
 

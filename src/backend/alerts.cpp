@@ -14,6 +14,10 @@ extern "C" {
 #include "internal.hpp"
 #include "settings.hpp"
 
+// An argument of microseconds since 2000 as timestamptz.
+#define TIME_ARGUMENT \
+  "('2000-01-01 00:00:00+00'::pg_catalog.timestamptz + $1::pg_catalog.int8 * '1 microsecond'::pg_catalog.interval)"
+
 namespace {
 
 char database_name[NAMEDATALEN];
@@ -36,13 +40,9 @@ void AppendQuoted(StringInfo line, const char* key, const char* value) {
   appendStringInfoChar(line, '"');
 }
 
-char* TextOfTime(TimestampTz at) {
-  return DatumGetCString(DirectFunctionCall1(timestamptz_out, TimestampTzGetDatum(at)));
-}
-
 // The arguments of the statements below, as text.
 struct AlertText {
-  const char* at;
+  const char* at;      // microseconds since 2000, which no DateStyle can misread
   const char* window;  // seconds
   const char* score;
   const char* limit;
@@ -57,24 +57,24 @@ struct AlertText {
 char* RaiseOpenAlert(const AlertRecord* alert, const AlertText* text, bool* escalated) {
   const char* args[] = {text->at,    alert->role,   alert->session, alert->kind,  text->score,
                         text->limit, text->blocked, text->severity, text->detail, text->window};
-  char* raised = InternalValue(
-      "WITH g AS (SELECT $1::pg_catalog.timestamptz AS at, $5::pg_catalog.float8 AS score, $9::pg_catalog.jsonb AS "
-      "detail), "
-      "o AS (SELECT a.id, a.severity FROM privacy_score.alert a, g WHERE a.role = $2::pg_catalog.name "
-      "AND a.kind = $4 AND a.blocked = $7::pg_catalog.bool AND a.acknowledged_at IS NULL "
-      "AND a.cause = COALESCE(g.detail->>'cause', g.detail->>'ngram', '') "
-      "AND a.at > g.at - pg_catalog.make_interval(secs => $10::pg_catalog.float8) "
-      "ORDER BY a.at DESC LIMIT 1 FOR UPDATE OF a SKIP LOCKED) "
-      "UPDATE privacy_score.alert a SET occurrences = a.occurrences + 1, at = LEAST(a.at, g.at), "
-      "last_at = GREATEST(a.last_at, g.at), "
-      "severity = CASE WHEN a.severity = 'critical' OR $8 = 'info' THEN a.severity ELSE $8 END, "
-      "score = CASE WHEN g.score > a.score THEN g.score ELSE a.score END, "
-      "alert_limit = CASE WHEN g.score > a.score THEN $6::pg_catalog.float8 ELSE a.alert_limit END, "
-      "session = CASE WHEN g.score > a.score THEN $3 ELSE a.session END, "
-      "detail = CASE WHEN g.score > a.score THEN g.detail ELSE a.detail END "
-      "FROM o, g WHERE a.id = o.id "
-      "RETURNING a.id::text || CASE WHEN a.severity <> o.severity THEN '+' ELSE '' END",
-      10, args);
+  char* raised =
+      InternalValue("WITH g AS (SELECT " TIME_ARGUMENT
+                    " AS at, $5::pg_catalog.float8 AS score, $9::pg_catalog.jsonb AS detail), "
+                    "o AS (SELECT a.id, a.severity FROM privacy_score.alert a, g WHERE a.role = $2::pg_catalog.name "
+                    "AND a.kind = $4 AND a.blocked = $7::pg_catalog.bool AND a.acknowledged_at IS NULL "
+                    "AND a.cause = COALESCE(g.detail->>'cause', g.detail->>'ngram', '') "
+                    "AND a.at > g.at - pg_catalog.make_interval(secs => $10::pg_catalog.float8) "
+                    "ORDER BY a.at DESC LIMIT 1 FOR UPDATE OF a SKIP LOCKED) "
+                    "UPDATE privacy_score.alert a SET occurrences = a.occurrences + 1, at = LEAST(a.at, g.at), "
+                    "last_at = GREATEST(a.last_at, g.at), "
+                    "severity = CASE WHEN a.severity = 'critical' OR $8 = 'info' THEN a.severity ELSE $8 END, "
+                    "score = CASE WHEN g.score > a.score THEN g.score ELSE a.score END, "
+                    "alert_limit = CASE WHEN g.score > a.score THEN $6::pg_catalog.float8 ELSE a.alert_limit END, "
+                    "session = CASE WHEN g.score > a.score THEN $3 ELSE a.session END, "
+                    "detail = CASE WHEN g.score > a.score THEN g.detail ELSE a.detail END "
+                    "FROM o, g WHERE a.id = o.id "
+                    "RETURNING a.id::text || CASE WHEN a.severity <> o.severity THEN '+' ELSE '' END",
+                    10, args);
   if (raised == nullptr) return nullptr;
   char* mark = strchr(raised, '+');
   *escalated = mark != nullptr;
@@ -88,7 +88,7 @@ bool TooManyCauses(const AlertRecord* alert, const AlertText* text) {
   const char* many = InternalValue(
       "SELECT pg_catalog.count(*) >= $6::pg_catalog.int8 FROM privacy_score.alert a WHERE a.role = $2::pg_catalog.name "
       "AND a.kind = $3 AND a.blocked = $4::pg_catalog.bool AND a.acknowledged_at IS NULL "
-      "AND a.at > $1::pg_catalog.timestamptz - pg_catalog.make_interval(secs => $5::pg_catalog.float8)",
+      "AND a.at > " TIME_ARGUMENT " - pg_catalog.make_interval(secs => $5::pg_catalog.float8)",
       6, args);
   return many != nullptr && strcmp(many, "t") == 0;
 }
@@ -103,11 +103,10 @@ char* InsertAlert(const AlertRecord* alert, const AlertText* text) {
                         text->limit, text->blocked, text->severity, text->detail};
   return InternalValue(
       "INSERT INTO privacy_score.alert (at, last_at, role, session, kind, score, alert_limit, blocked, severity, "
-      "detail, "
-      "cause) SELECT $1::pg_catalog.timestamptz, $1::pg_catalog.timestamptz, $2::pg_catalog.name, $3, $4, "
-      "$5::pg_catalog.float8, $6::pg_catalog.float8, $7::pg_catalog.bool, $8, j.detail, "
+      "detail, cause) SELECT j.at, j.at, $2::pg_catalog.name, $3, $4, $5::pg_catalog.float8, $6::pg_catalog.float8, "
+      "$7::pg_catalog.bool, $8, j.detail, "
       "COALESCE(j.detail->>'cause', j.detail->>'ngram', '') "
-      "FROM (SELECT $9::pg_catalog.jsonb AS detail) j RETURNING id",
+      "FROM (SELECT " TIME_ARGUMENT " AS at, $9::pg_catalog.jsonb AS detail) j RETURNING id",
       9, args);
 }
 
@@ -154,7 +153,7 @@ void LogAlert(const AlertRecord* alert) {
 }
 
 void WriteAlert(const AlertRecord* alert) {
-  AlertText text = {TextOfTime(alert->at),
+  AlertText text = {psprintf(INT64_FORMAT, alert->at),
                     psprintf("%d", ps_settings.alert_window),
                     psprintf("%.17g", alert->score),
                     psprintf("%.17g", alert->limit),

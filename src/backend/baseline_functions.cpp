@@ -1,6 +1,7 @@
 /*
  * baseline_functions.cpp - making, dropping and moving baselines. Baselines never learn by themselves.
  */
+#include "baseline_alerts.hpp"
 #include "internal.hpp"
 #include "model_wire.hpp"
 #include "settings.hpp"
@@ -15,6 +16,7 @@ extern "C" {
 #include "utils/jsonb.h"
 
 PG_FUNCTION_INFO_V1(ps_set_baseline);
+PG_FUNCTION_INFO_V1(ps_activate_baseline);
 PG_FUNCTION_INFO_V1(ps_drop_baseline);
 PG_FUNCTION_INFO_V1(ps_import_baseline);
 }
@@ -163,7 +165,30 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
       3, sets);
   LeaveInternal(&scope);
   NoteModelChange();
+  CheckBaselineInForce(role, true);
   PG_RETURN_INT64(text->object->distinct);
+}
+
+// activate_baseline(id): an earlier version back in force.
+Datum ps_activate_baseline(PG_FUNCTION_ARGS) {
+  RequirePrimary("activate_baseline");
+  const char* args[] = {psprintf(INT64_FORMAT, PG_GETARG_INT64(0))};
+  InternalScope scope;
+  EnterInternal(&scope);
+  const char* role = InternalValue("SELECT role FROM privacy_score.baseline WHERE id = $1::pg_catalog.int8", 1, args);
+  if (role == nullptr)
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("baseline %s does not exist", args[0]),
+                    errhint("privacy_score.baselines lists the versions.")));
+  const char* role_args[] = {role, args[0]};
+  RunInternal(
+      "UPDATE privacy_score.baseline SET active = false WHERE role = $1::pg_catalog.name AND active "
+      "AND id <> $2::pg_catalog.int8",
+      2, role_args);
+  RunInternal("UPDATE privacy_score.baseline SET active = true WHERE id = $1::pg_catalog.int8 AND NOT active", 1, args);
+  LeaveInternal(&scope);
+  NoteModelChange();
+  CheckBaselineInForce(role, false);
+  PG_RETURN_VOID();
 }
 
 // drop_baseline(role)
@@ -221,5 +246,6 @@ Datum ps_import_baseline(PG_FUNCTION_ARGS) {
       2, rows);
   LeaveInternal(&scope);
   NoteModelChange();
+  CheckBaselineInForce(role, false);
   PG_RETURN_INT64(static_cast<int64>(ngrams));
 }

@@ -56,17 +56,6 @@ void CheckDays(FunctionCallInfo fcinfo, int first) {
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("from_day must not be after to_day")));
 }
 
-void AppendSettings(StringInfo wire) {
-  const char* fields[] = {psprintf("%d", ps_settings.ngram_length),
-                          GetConfigOption("privacy_score.counting", false, false),
-                          GetConfigOption("privacy_score.compare", false, false),
-                          psprintf("%.17g", ps_settings.alpha),
-                          ps_settings.where_counts ? "t" : "f",
-                          ps_settings.pad ? "t" : "f",
-                          ps_settings.identifiers_count ? "t" : "f"};
-  AppendRow(wire, 7, fields);
-}
-
 // Computes the rates that core wants; returns false when there were none, or none could be computed.
 bool ComputeWanted(ComputedRates* computed, const std::vector<MissingRate>* missing) {
   const int before = computed->count;

@@ -3,6 +3,12 @@
  */
 #include "model_wire.hpp"
 
+extern "C" {
+#include "utils/guc.h"
+}
+
+#include "settings.hpp"
+
 namespace {
 
 const char* const kModelSections[] = {
@@ -54,10 +60,22 @@ int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed
 void AppendSessions(StringInfo wire, const char* role, const char* from_day, const char* to_day) {
   const char* args[] = {role, from_day, to_day};
   AppendQuery(wire,
-              "SELECT s.id, s.role, s.day, s.session, p.ids, p.runs, p.rows FROM privacy_score.session s "
+              "SELECT s.id, s.role, pg_catalog.to_char(s.day, 'YYYY-MM-DD'), s.session, p.ids, p.runs, p.rows FROM "
+              "privacy_score.session s "
               "JOIN privacy_score.session_part p ON p.session_id = s.id "
               "WHERE ($1 IS NULL OR s.role = $1::pg_catalog.name) "
               "AND s.day BETWEEN $2::pg_catalog.date AND $3::pg_catalog.date "
               "ORDER BY s.role, s.day, s.started, s.id, p.part",
               3, args);
+}
+
+void AppendSettings(StringInfo wire) {
+  const char* fields[] = {psprintf("%d", ps_settings.ngram_length),
+                          GetConfigOption("privacy_score.counting", false, false),
+                          GetConfigOption("privacy_score.compare", false, false),
+                          psprintf("%.17g", ps_settings.alpha),
+                          ps_settings.where_counts ? "t" : "f",
+                          ps_settings.pad ? "t" : "f",
+                          ps_settings.identifiers_count ? "t" : "f"};
+  AppendRow(wire, 7, fields);
 }

@@ -13,6 +13,9 @@ enum class ModelScope { kBaselines, kAll };
 // none). Returns where the section of rates, the last one, begins.
 int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed);
 
+// Appends the section of the settings in force.
+void AppendSettings(StringInfo wire);
+
 // Appends the section of recorded sessions of a role (null: all) in a range of days: (session row, role, day, session,
 // ids, runs), a row a part. Inside an internal scope.
 void AppendSessions(StringInfo wire, const char* role, const char* from_day, const char* to_day);

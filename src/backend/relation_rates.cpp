@@ -12,7 +12,9 @@ extern "C" {
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/regproc.h"
+#include "utils/resowner.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 #include "utils/varlena.h"
@@ -198,4 +200,34 @@ void ComputeMissingRate(ComputedRates* computed, const char* relation_name, cons
   EnterInternal(&scope);
   StoreRate(relation, relation_name, attributes, subject, rate, rows);
   LeaveInternal(&scope);
+}
+
+bool ComputeRateGuarded(ComputedRates* computed, const char* relation, const char* attributes, ErrorData** error) {
+  MemoryContext context = CurrentMemoryContext;
+  ResourceOwner owner = CurrentResourceOwner;
+  volatile bool done = true;
+  BeginInternalSubTransaction(nullptr);
+  MemoryContextSwitchTo(context);
+  PG_TRY()
+    ;
+    {
+      ComputeMissingRate(computed, relation, attributes);
+      ReleaseCurrentSubTransaction();
+      MemoryContextSwitchTo(context);
+      CurrentResourceOwner = owner;
+    }
+    PG_CATCH();
+    {
+      MemoryContextSwitchTo(context);
+      ErrorData* caught = CopyErrorData();
+      if (caught->sqlerrcode == ERRCODE_QUERY_CANCELED || caught->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN) PG_RE_THROW();
+      FlushErrorState();
+      RollbackAndReleaseCurrentSubTransaction();
+      MemoryContextSwitchTo(context);
+      CurrentResourceOwner = owner;
+      *error = caught;
+      done = false;
+    }
+  PG_END_TRY();
+  return done;
 }

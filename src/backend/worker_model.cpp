@@ -4,15 +4,12 @@
 #include "worker.hpp"
 
 extern "C" {
-#include "access/xact.h"
 #include "access/xlog.h"
 #include "common/hashfn.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/memutils.h"
-#include "utils/resowner.h"
 }
 
 #include "core/live_scorer.hpp"
@@ -92,39 +89,15 @@ bool IsStored(const char* relation, const char* attributes) {
              2, args) != nullptr;
 }
 
-// Computes one rate in a subtransaction, so that a column that cannot be read does not stop the others. False when the
-// relation is locked: then it is worth another try.
-bool ComputeGuarded(ComputedRates* computed, const char* relation, const char* attributes) {
-  MemoryContext context = CurrentMemoryContext;
-  ResourceOwner owner = CurrentResourceOwner;
-  volatile bool settled = true;
-  BeginInternalSubTransaction(nullptr);
-  MemoryContextSwitchTo(context);
-  PG_TRY()
-    ;
-    {
-      if (!IsStored(relation, attributes)) ComputeMissingRate(computed, relation, attributes);
-      ReleaseCurrentSubTransaction();
-      MemoryContextSwitchTo(context);
-      CurrentResourceOwner = owner;
-    }
-    PG_CATCH();
-    {
-      MemoryContextSwitchTo(context);
-      ErrorData* error = CopyErrorData();
-      if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN) PG_RE_THROW();
-      FlushErrorState();
-      RollbackAndReleaseCurrentSubTransaction();
-      MemoryContextSwitchTo(context);
-      CurrentResourceOwner = owner;
-      settled = error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE;
-      if (settled) {
-        pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
-        ereport(LOG, (errmsg("could not compute a discrimination rate of relation %s: %s", relation, error->message)));
-      }
-    }
-  PG_END_TRY();
-  return settled;
+// Computes one rate unless it is stored. False when the relation is locked: then it is worth another try.
+bool ComputeOrLeave(ComputedRates* computed, const char* relation, const char* attributes) {
+  if (IsStored(relation, attributes)) return true;
+  ErrorData* error = nullptr;
+  if (ComputeRateGuarded(computed, relation, attributes, &error)) return true;
+  if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE) return false;
+  pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
+  ereport(LOG, (errmsg("could not compute a discrimination rate of relation %s: %s", relation, error->message)));
+  return true;
 }
 
 // Puts a wanted rate into the list of the slot, without counting it.
@@ -321,7 +294,7 @@ bool ComputeMissingRates(DatabaseSlot* slot) {
     CHECK_FOR_INTERRUPTS();
     const char* attributes = at + strlen(at) + 1;
     const char* next = attributes + strlen(attributes) + 1;
-    if (GetCurrentTimestamp() < until && ComputeGuarded(computed, at, attributes))
+    if (GetCurrentTimestamp() < until && ComputeOrLeave(computed, at, attributes))
       ++settled;
     else
       PutBack(slot, at, static_cast<Size>(next - at - 1));

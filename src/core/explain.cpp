@@ -93,34 +93,6 @@ double LeastRateWith(const Model& model, AttributeId id) {
   return least;
 }
 
-// The discrimination rate of each of these columns: a number; {"at_most": number} where only a wider set is known; null
-// where nothing is. And of all of them together, which may be a bound too.
-void WriteRates(JsonWriter& json, RateBook& rates, const Model& model, const std::vector<std::string>& columns) {
-  AttributeSet all;
-  json.Key("rates").BeginObject();
-  for (const std::string& name : columns) {
-    const auto id = model.FindAttribute(name);
-    if (!id) continue;
-    all.push_back(*id);
-    json.Key(name);
-    if (const auto rate = model.FindRate({*id})) {
-      json.Value(*rate);
-      continue;
-    }
-    const double bound = LeastRateWith(model, *id);
-    if (bound < 1) {
-      json.BeginObject().Key("at_most").Value(bound).EndObject();
-    } else {
-      json.Null();
-    }
-  }
-  json.EndObject();
-  std::sort(all.begin(), all.end());
-  const RateBounds together = rates.Combined(all);
-  json.Key("combined_rate").Value(together.upper);
-  json.Key("combined_rate_exact").Value(together.exact());
-}
-
 std::shared_ptr<const Model> Shared(std::string_view wire) { return std::make_shared<const Model>(Model::Parse(wire)); }
 
 // The tokens of an abstraction of the baseline; empty when they were lost.
@@ -192,6 +164,38 @@ Explained ExplainNGram(std::string_view model_wire, std::string_view role, const
   return result;
 }
 
+void WriteRates(JsonWriter& json, RateBook& rates, const Model& model, const std::vector<std::string>& columns) {
+  AttributeSet all;
+  json.Key("rates").BeginObject();
+  for (const std::string& name : columns) {
+    const auto id = model.FindAttribute(name);
+    if (!id) continue;
+    all.push_back(*id);
+    json.Key(name);
+    if (const auto rate = model.FindRate({*id})) {
+      json.Value(*rate);
+      continue;
+    }
+    const double bound = LeastRateWith(model, *id);
+    if (bound < 1) {
+      json.BeginObject().Key("at_most").Value(bound).EndObject();
+    } else {
+      json.Null();
+    }
+  }
+  json.EndObject();
+  std::sort(all.begin(), all.end());
+  const RateBounds together = rates.Combined(all);
+  json.Key("combined_rate").Value(together.upper);
+  json.Key("combined_rate_exact").Value(together.exact());
+}
+
+void WantEach(RateBook& rates, const Model& model, const std::vector<std::string>& columns) {
+  for (const std::string& name : columns) {
+    if (const auto id = model.FindAttribute(name)) rates.Want({*id});
+  }
+}
+
 std::string NGramJson(RoleScorer& scorer, const NGram& ngram) {
   const NGramExplanation explained = scorer.Explain(ngram, ScoreLevel::kNGram);
   JsonWriter json;
@@ -199,6 +203,8 @@ std::string NGramJson(RoleScorer& scorer, const NGram& ngram) {
   json.Key("ngram").Value(scorer.ReadableForm(ngram, ScoreLevel::kNGram));
   json.Key("known").Value(explained.score.matched);
   WriteNearest(json, scorer.ReadableForm(explained.nearest, ScoreLevel::kNGram), explained);
+  // What is not known yet is for the next alert of these columns.
+  WantEach(scorer.pairs().rates(), scorer.model(), explained.attributes);
   WriteRates(json, scorer.pairs().rates(), scorer.model(), explained.attributes);
   return json.EndObject().text();
 }
@@ -208,13 +214,6 @@ Identification IdentificationOf(const Model& model, const Tokens& tokens, bool w
   const AttributeSet revealed = model.Revealed(tokens, where_counts);
   rates.Want(revealed);
   return {rates.Combined(revealed), rates.TakeMissing()};
-}
-
-Identification BaselineIdentification(std::string_view model_wire, std::string_view role,
-                                      const ScoreSettings& settings) {
-  RoleScorer scorer(Shared(model_wire), role, settings);
-  const RateBounds rate = scorer.BaselineRate();
-  return {rate, scorer.TakeMissing()};
 }
 
 }  // namespace privacy_score

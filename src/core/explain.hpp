@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "json.hpp"
 #include "score.hpp"
 
 namespace privacy_score {
@@ -34,15 +35,16 @@ Explained ExplainNGram(std::string_view model_wire, std::string_view role, const
 // combined_rate and combined_rate_exact (of all of them together). Nothing in it is the value of a column.
 std::string NGramJson(RoleScorer& scorer, const NGram& ngram);
 
+// Notes the rate of each of these columns as wanted.
+void WantEach(RateBook& rates, const Model& model, const std::vector<std::string>& columns);
+// Writes the keys rates, combined_rate and combined_rate_exact of these columns into an open object.
+void WriteRates(JsonWriter& json, RateBook& rates, const Model& model, const std::vector<std::string>& columns);
+
 // DRSQL of the tokens: CDR of all that they reveal, identifiers included, relation by relation combined.
 struct Identification {
   RateBounds rate;
   std::vector<MissingRate> missing;
 };
 Identification IdentificationOf(const Model& model, const Tokens& tokens, bool where_counts);
-
-// CDR of everything the role's baseline reveals; a warning is due above .95.
-Identification BaselineIdentification(std::string_view model_wire, std::string_view role,
-                                      const ScoreSettings& settings);
 
 }  // namespace privacy_score

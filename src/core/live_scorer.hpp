@@ -50,8 +50,6 @@ class LiveScorer {
   std::string LastExplanation();
   // delta* of the last statement's n-gram, 0 when it is known.
   double LastScore();
-  // CDR of everything the baseline reveals; a warning is due above .95.
-  RateBounds BaselineRate() { return scorer_->BaselineRate(); }
 
  private:
   static bool HasNGram(const NGram& recorded, const ScoreSettings& settings);

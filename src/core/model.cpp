@@ -192,6 +192,15 @@ const Baseline* Model::BaselineOfRole(std::string_view role) const {
   return nullptr;
 }
 
+void Model::SetBaseline(Baseline baseline) {
+  for (Baseline& old : baselines_) {
+    if (old.role != baseline.role) continue;
+    old = std::move(baseline);
+    return;
+  }
+  baselines_.push_back(std::move(baseline));
+}
+
 const Tokens* Model::FindTokens(AbstractionId id) const {
   const auto found = tokens_.find(id);
   return found == tokens_.end() ? nullptr : &found->second;

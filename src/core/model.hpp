@@ -106,6 +106,8 @@ class Model {
 
   // The baseline of a role; null when it has none.
   const Baseline* BaselineOfRole(std::string_view role) const;
+  // Puts another baseline in the place of the role's. No scorer of the model may be in use.
+  void SetBaseline(Baseline baseline);
   // The tokens of an abstraction; null when the model does not know it.
   const Tokens* FindTokens(AbstractionId id) const;
   std::optional<AttributeId> FindAttribute(const std::string& name) const;

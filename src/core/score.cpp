@@ -244,9 +244,20 @@ NGramExplanation RoleScorer::ExplainClasses(Level& level, const NGram& ngram, co
   return explanation;
 }
 
-RateBounds RoleScorer::BaselineRate() {
+AttributeSet RoleScorer::BaselineAttributes() const {
   AttributeSet all;
   for (const ClassId id : statements_.columns) all = UnionOf(all, pairs_.class_of(id).scored);
+  return all;
+}
+
+std::vector<std::string> RoleScorer::BaselineColumns() const {
+  std::vector<std::string> names = model().NamesOf(BaselineAttributes());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+RateBounds RoleScorer::BaselineRate() {
+  const AttributeSet all = BaselineAttributes();
   pairs_.rates().Want(all);
   return pairs_.rates().Combined(all);
 }

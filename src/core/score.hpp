@@ -70,6 +70,8 @@ class RoleScorer {
 
   // CDR of everything the baseline reveals and delta counts; above .95 the baseline leaves delta little to say.
   RateBounds BaselineRate();
+  // The columns that count in it, sorted.
+  std::vector<std::string> BaselineColumns() const;
 
   int LengthOf(ScoreLevel level) const { return level == ScoreLevel::kNGram ? settings().ngram_length : 1; }
   // M for one n-gram.
@@ -104,6 +106,7 @@ class RoleScorer {
   };
 
   void Build(Level& level, int length, const Baseline* baseline);
+  AttributeSet BaselineAttributes() const;
   Level& LevelOf(ScoreLevel level) { return level == ScoreLevel::kNGram ? ngrams_ : statements_; }
   ClassId ClassOfId(AbstractionId id, bool may_be_unknown);
   Classes ClassesOf(const Level& level, const NGram& ngram, bool may_be_unknown);

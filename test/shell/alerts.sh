@@ -3,7 +3,7 @@
 # notification; acknowledging.
 . "$(dirname "$0")/../lib.sh"
 
-start_server "privacy_score.alert_window = '1h'"
+start_server "privacy_score.alert_window = '1h'" "privacy_score.baseline_min_sessions = 10"
 odd=$'od"d\nkind=x role="y"\\'  # a role name that tries to write a LOG line of its own
 q "CREATE EXTENSION privacy_score" \
   "CREATE TABLE patients (id int PRIMARY KEY, first_name text, last_name text, city text, diagnosis text, c1 text, c2 text, c3 text, c4 text, c5 text)" \
@@ -15,7 +15,7 @@ for role in learner many acked loud mild wild every "$odd"; do
   printf 'SELECT format(%s, :%s) \\gexec\n' "'ALTER ROLE %I SET privacy_score.session_limit = 0.01'" "'role'" >>"$PS_TMP/role.sql"
   "$PS_BINDIR/psql" -XAtq -v role="$role" -f "$PS_TMP/role.sql" >/dev/null
 done
-q "ALTER ROLE mild SET privacy_score.session_limit = 1.5" >/dev/null
+q "ALTER ROLE mild SET privacy_score.session_limit = 1.5" "ALTER ROLE learner RESET privacy_score.session_limit" >/dev/null
 usual="SELECT city FROM patients LIMIT 0"
 unusual="SELECT first_name, last_name FROM patients LIMIT 0"
 alert() { echo "SELECT $2 FROM privacy_score.alerts WHERE role = '$1'"; }
@@ -144,6 +144,30 @@ for _ in 1 2 3; do as every q "$unusual"; done >/dev/null
 check_true "a window of 0 makes one of each" wait_for "$(alert every "count(*), max(occurrences)")" "3|1"
 check_true "all of them notify" listened every 3
 check_true "the flood has notified once more, after its window" listened many 2
+
+# --- baselines ------------------------------------------------------------------------------------------------------------
+days="privacy_score.today(), privacy_score.today()"
+as learner q "$usual" >/dev/null
+check_true "the learner is recorded" wait_for "SELECT sum(queries) FROM privacy_score.session WHERE role = 'learner'" 1
+check_match "a baseline of one session is made, with a warning" "$(q_all "SELECT privacy_score.set_baseline('learner', $days)")" \
+  'WARNING:  baseline of role "learner" has 1 session, fewer than 10.*HINT: .*1$'
+check_true "people are notified" listened learner 1
+check_match "as information" "$(heard learner)" '"kind": "baseline_small".*"severity": "info"'
+check_true "the log has it" log_has 'privacy_score alert: kind=baseline_small severity=info role="learner" session="" score=1 limit=10 blocked=false database="postgres"'
+q "BEGIN" "SELECT privacy_score.set_baseline('many', $days)" "ROLLBACK" >/dev/null
+check "rolled back, neither baseline nor alert is there" \
+  "$(q "SELECT (SELECT count(*) FROM privacy_score.baseline WHERE role = 'many'), (SELECT count(*) FROM privacy_score.alert WHERE role = 'many' AND kind ~ '^baseline')")" "0|0"
+# A table that somebody holds locked does not keep a baseline from being made.
+q "DELETE FROM privacy_score.rate" >/dev/null
+mkfifo "$PS_TMP/locker"
+"$PS_BINDIR/psql" -XAtq <"$PS_TMP/locker" >"$PS_TMP/locker.out" 2>&1 &
+exec 5>"$PS_TMP/locker"
+echo "BEGIN; LOCK TABLE patients; SELECT 'locked';" >&5
+check_true "the table is locked" timeout 5 bash -c "until grep -q locked '$PS_TMP/locker.out'; do sleep 0.1; done"
+check_match "a rate that cannot be computed now is a bound" "$(q_all "SELECT privacy_score.set_baseline('many', $days)")" \
+  "have a combined discrimination rate of up to 1\.0000"
+exec 5>&-
+check "the baseline is in force" "$(q "SELECT count(*) FROM privacy_score.baselines WHERE role = 'many' AND active")" 1
 exec 3>&-
 check "the server is well" "$(grep -cE 'PANIC|terminated by signal' "$ps_log")" 0
 

@@ -1,5 +1,6 @@
 -- Every error that SQL can provoke: its code, text and hint; the session goes on after each.
 SET client_min_messages = warning;
+SET privacy_score.baseline_min_sessions = 0;
 CREATE SCHEMA errors;
 SET search_path = errors, public;
 CREATE TABLE person (id int PRIMARY KEY, name text, city text);

@@ -1,5 +1,6 @@
 -- What a statement as text reveals: the published form, its identification, comparison of two statements, explanation.
 SET client_min_messages = warning;
+SET privacy_score.baseline_min_sessions = 0;
 -- The surprise of a column depends on all baselines: none of another test may be in force.
 DO $$ BEGIN PERFORM privacy_score.drop_baseline(role) FROM privacy_score.baseline WHERE active; END $$;
 CREATE SCHEMA identification;

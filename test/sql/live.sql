@@ -1,5 +1,6 @@
 -- Statements of a watched role: what counts, what is shown of the session, alerts, history.
 SET client_min_messages = warning;
+SET privacy_score.baseline_min_sessions = 0;
 -- The surprise of a column depends on all baselines: none of another test may be in force.
 DO $$ BEGIN PERFORM privacy_score.drop_baseline(role) FROM privacy_score.baseline WHERE active; END $$;
 SELECT privacy_score.reset_stats() <= now() + interval '1 minute' AS reset;

@@ -1,5 +1,6 @@
 -- Who sees and may do what: a role its own rows, members of pg_read_all_stats all; only the owner changes anything.
 SET client_min_messages = warning;
+SET privacy_score.baseline_min_sessions = 0;
 CREATE ROLE regress_privileges_one LOGIN;
 CREATE ROLE regress_privileges_two LOGIN;
 CREATE ROLE regress_privileges_stats LOGIN IN ROLE pg_read_all_stats;

@@ -1,5 +1,6 @@
 -- Scores of recorded history: the worked numbers of DEFINITIONS section 4, settings as what-if, baselines.
 SET client_min_messages = warning;
+SET privacy_score.baseline_min_sessions = 0;
 -- The surprise of a column depends on all baselines: none of another test may be in force.
 DO $$ BEGIN PERFORM privacy_score.drop_baseline(role) FROM privacy_score.baseline WHERE active; END $$;
 SET timezone = 'UTC';
