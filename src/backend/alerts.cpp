@@ -8,6 +8,7 @@ extern "C" {
 #include "commands/dbcommands.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "nodes/parsenodes.h"
 #include "utils/builtins.h"
 }
 
@@ -20,6 +21,7 @@ extern "C" {
 
 namespace {
 
+constexpr const char* kChannel = "privacy_score_alert";
 char database_name[NAMEDATALEN];
 
 // Appends key="value" so that it can be read back whatever the value holds: quotes and backslashes are escaped, control
@@ -112,16 +114,16 @@ char* InsertAlert(const AlertRecord* alert, const AlertText* text) {
 
 // A payload longer than NOTIFY allows goes without its detail.
 void Notify(const char* id) {
-  const char* args[] = {id};
+  const char* args[] = {id, kChannel};
   RunInternal(
       "WITH j AS (SELECT pg_catalog.jsonb_build_object('version', 1, 'id', a.id, 'at', a.at, 'role', a.role, "
       "'session', a.session, 'kind', a.kind, 'score', a.score, 'alert_limit', a.alert_limit, 'blocked', a.blocked, "
       "'severity', a.severity, 'occurrences', a.occurrences) AS brief, a.detail "
       "FROM privacy_score.alert a WHERE a.id = $1::pg_catalog.int8) "
-      "SELECT pg_catalog.pg_notify('privacy_score_alert', CASE WHEN pg_catalog.octet_length("
+      "SELECT pg_catalog.pg_notify($2, CASE WHEN pg_catalog.octet_length("
       "(j.brief || pg_catalog.jsonb_build_object('detail', j.detail))::text) < 7900 "
       "THEN (j.brief || pg_catalog.jsonb_build_object('detail', j.detail))::text ELSE j.brief::text END) FROM j",
-      1, args);
+      2, args);
 }
 
 }  // namespace
@@ -174,4 +176,12 @@ void WriteAlert(const AlertRecord* alert) {
     tell = true;
   }
   if (tell) Notify(id);
+}
+
+void CheckListening(const Node* statement) {
+  if (!IsA(statement, ListenStmt) || strcmp(castNode(ListenStmt, statement)->conditionname, kChannel) != 0) return;
+  if (MayReadRole(InvalidOid)) return;
+  ereport(ERROR,
+          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied to listen on channel \"%s\"", kChannel),
+           errhint("Alerts tell about all roles: members of pg_read_all_stats may listen.")));
 }

@@ -11,6 +11,7 @@
 extern "C" {
 #include "postgres.h"
 
+#include "nodes/nodes.h"
 #include "utils/timestamp.h"
 }
 
@@ -42,3 +43,7 @@ void WriteAlert(const AlertRecord* alert);
 // Remembers the name of this database for LOG lines outside transactions. Nobody renames a database in use. Inside a
 // transaction.
 void NoteDatabaseName();
+
+// Raises 42501 when the statement is LISTEN on the channel of alerts and the current user may not read other roles'
+// alerts: the server gives a notification to whoever listens, whatever it says.
+void CheckListening(const Node* statement);

@@ -30,6 +30,7 @@ extern "C" {
 #include "utils/rls.h"
 }
 
+#include "alerts.hpp"
 #include "compat.hpp"
 #include "copies.hpp"
 #include "live.hpp"
@@ -266,6 +267,7 @@ int64 CountCopy(const CopyStmt* copy) {
 void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, ProcessUtilityContext context,
                 ParamListInfo parameters, QueryEnvironment* environment, DestReceiver* destination,
                 QueryCompletion* completion) {
+  CheckListening(plan->utilityStmt);
   const int64 copied = IsA(plan->utilityStmt, CopyStmt) ? CountCopy(castNode(CopyStmt, plan->utilityStmt)) : 0;
   // EXECUTE, EXPLAIN, DECLARE and the like run what the client sent, not something within it.
   const bool nests = IsA(plan->utilityStmt, CallStmt) || IsA(plan->utilityStmt, DoStmt);

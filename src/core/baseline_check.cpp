@@ -40,7 +40,7 @@ struct Contents {
   void Add(const Sequence& sequence) {
     if (sequence.empty()) return;
     ++sessions;
-    ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count) { ngrams[ngram] += count; });
+    ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) { ngrams[ngram] += count; });
     std::set<AbstractionId> ids;
     for (const Run& run : sequence) ids.insert(run.id);
     ++session_sets[{ids.begin(), ids.end()}];
@@ -154,7 +154,7 @@ BaselineCheck CheckBaseline(std::string_view wire, const std::string& role, cons
       RoleScorer scorer(model, role, settings);
       Profile profile;
       for (const Sequence* sequence : part.second) {
-        ForEachNGram(*sequence, [&](const NGram& ngram, std::int64_t count) {
+        ForEachNGram(*sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) {
           go_on();
           profile.Add(ngram, count, scorer);
         });

@@ -27,6 +27,15 @@ q "SELECT privacy_score.analyze_relation('patients', '{city,first_name,last_name
   "SELECT privacy_score.analyze_relation('patients', '{diagnosis}')" \
   "SELECT privacy_score.analyze_relation('patients', '{city}')" "SELECT privacy_score.flush()" >/dev/null
 
+# --- who may listen -----------------------------------------------------------------------------------------------------
+check "a watched role cannot listen: alerts are about all roles" "$(as many q "LISTEN privacy_score_alert")" \
+  'ERROR: permission denied to listen on channel "privacy_score_alert"'
+check "neither by a function" "$(as many q_state "DO \$\$ BEGIN EXECUTE 'LISTEN privacy_score_alert'; END \$\$")" 42501
+check "nor by a name of its own" "$(as many q_state "LISTEN \"privacy_score_alert\"")" 42501
+check "other channels are free" "$(as many q_state "LISTEN other" "UNLISTEN privacy_score_alert")" 00000
+q "CREATE ROLE officer LOGIN" "GRANT pg_read_all_stats TO officer" >/dev/null
+check "who reads all alerts may listen" "$(as officer q_state "LISTEN privacy_score_alert")" 00000
+
 # --- a flood of short sessions ----------------------------------------------------------------------------------------
 mkfifo "$PS_TMP/listener"
 "$PS_BINDIR/psql" -XAtq <"$PS_TMP/listener" >"$PS_TMP/heard" 2>&1 &
