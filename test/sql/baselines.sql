@@ -1,5 +1,6 @@
 -- Versions of baselines and their hygiene: days that stand out, columns that identify almost fully, few sessions.
 SET client_min_messages = warning;
+SET privacy_score.baseline_min_sessions = 10;
 -- The surprise of a column depends on all baselines: none of another test may be in force.
 DO $$ BEGIN PERFORM privacy_score.drop_baseline(role) FROM privacy_score.baseline WHERE active; END $$;
 SET timezone = 'UTC';
@@ -41,7 +42,7 @@ CREATE VIEW found AS
 SET privacy_score.alpha = 1;
 SET privacy_score.identifiers_count = on;
 SELECT privacy_score.set_baseline('regress_baselines', '2026-01-01', '2026-01-06') AS ngrams;
-TABLE found ORDER BY id;
+SELECT role, kind, severity, score, alert_limit, occurrences, no_session, blocked, acknowledged FROM found ORDER BY id;
 SELECT a.detail->'from_day' AS from_day, a.detail->'to_day' AS to_day, a.detail->'cause' AS cause, d->'day' AS day, d->'estimated' AS estimated,
        a.detail->'fence' AS fence, a.detail->'days_compared' AS days_compared
   FROM privacy_score.alerts a, jsonb_array_elements(a.detail->'days') d WHERE a.role = 'regress_baselines' AND a.kind = 'baseline_outlier';
@@ -53,7 +54,7 @@ SELECT abs(a.score - s.score) < 1e-12 AS as_by_hand FROM privacy_score.alerts a,
 SELECT privacy_score.set_baseline('regress_baselines', '2026-01-01', '2026-01-04') AS without_it;
 SELECT privacy_score.set_baseline('regress_baselines', '2026-01-01', '2026-01-06') AS ngrams;
 SELECT privacy_score.set_baseline('regress_baselines', '2026-01-02', '2026-01-05') AS four_days;
-TABLE found ORDER BY id;
+SELECT role, kind, severity, score, alert_limit, occurrences, no_session, blocked, acknowledged FROM found ORDER BY id;
 -- Once acknowledged it is told anew.
 SELECT privacy_score.acknowledge_alert(min(id)) FROM found WHERE role = 'regress_baselines' AND kind = 'baseline_outlier';
 SELECT privacy_score.set_baseline('regress_baselines', '2026-01-01', '2026-01-06') AS ngrams;
@@ -89,7 +90,7 @@ SELECT privacy_score.drop_baseline('regress_baselines_away');
 DROP FOREIGN TABLE away;
 DROP SERVER nowhere;
 DROP EXTENSION file_fdw;
-RESET privacy_score.baseline_min_sessions;
+SET privacy_score.baseline_min_sessions = 10;
 
 -- An imported baseline has no days to compare.
 CREATE TABLE moved AS SELECT privacy_score.export_baseline('regress_baselines_others') AS baseline;
