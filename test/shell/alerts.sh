@@ -40,7 +40,8 @@ check "who reads all alerts may listen" "$(as officer q_state "LISTEN privacy_sc
 mkfifo "$PS_TMP/listener"
 "$PS_BINDIR/psql" -XAtq <"$PS_TMP/listener" >"$PS_TMP/heard" 2>&1 &
 exec 3>"$PS_TMP/listener"
-echo "LISTEN privacy_score_alert;" >&3
+echo "LISTEN privacy_score_alert; SELECT 'listening';" >&3
+check_true "somebody listens" timeout 20 bash -c "until grep -q listening '$PS_TMP/heard'; do sleep 0.1; done"
 heard() { # ROLE: the payloads about it so far, one a line
   sed -nE 's/^Asynchronous notification "privacy_score_alert" with payload "(.*)" received from.*/\1/p' "$PS_TMP/heard" |
     grep -F "\"role\": \"$1\""

@@ -48,7 +48,8 @@ check_true "observe: the alert is written" wait_for "SELECT kind, blocked, score
 mkfifo "$PS_TMP/listener"
 "$PS_BINDIR/psql" -XAtq <"$PS_TMP/listener" >"$PS_TMP/heard" 2>&1 &
 exec 3>"$PS_TMP/listener"
-echo "LISTEN privacy_score_alert;" >&3
+echo "LISTEN privacy_score_alert; SELECT 'listening';" >&3
+check_true "somebody listens" timeout 20 bash -c "until grep -q listening '$PS_TMP/heard'; do sleep 0.1; done"
 warning=$(as warned q_all "$usual" "$unusual" "$other" "$unusual")
 check_match "warn: the client is warned" "$warning" "WARNING:  session privacy score [0-9.]+ is above the limit 0.01"
 check_match "warn: the hint says what to do" "$warning" "HINT:  Ask the administrator"
