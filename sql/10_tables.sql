@@ -56,10 +56,14 @@ CREATE TABLE privacy_score.session (
   source text NOT NULL CHECK (source IN ('live', 'import')),
   queries bigint NOT NULL DEFAULT 0,
   refused bigint NOT NULL DEFAULT 0,
+  reach bigint,
+  subjects bigint,
+  subject_columns int,
   UNIQUE (role, session, started)
 );
 CREATE INDEX session_role_day ON privacy_score.session (role, day);
-COMMENT ON TABLE privacy_score.session IS 'Recorded sessions: one principal, one connection, cut after idle_gap and at midnight in log_timezone.';
+COMMENT ON TABLE privacy_score.session IS
+  'Recorded sessions: one principal, one connection, cut after idle_gap and at midnight in log_timezone; reach, subjects, subject_columns where they are known.';
 
 CREATE TABLE privacy_score.session_part (
   session_id bigint NOT NULL,
@@ -79,10 +83,14 @@ CREATE TABLE privacy_score.baseline (
   sessions bigint NOT NULL,
   made_by name NOT NULL,
   made_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
-  active boolean NOT NULL DEFAULT true
+  active boolean NOT NULL DEFAULT true,
+  reach bigint,
+  subjects bigint,
+  subject_columns int
 );
 CREATE UNIQUE INDEX baseline_active ON privacy_score.baseline (role) WHERE active;
-COMMENT ON TABLE privacy_score.baseline IS 'Versions of each role''s baseline; the active one scores.';
+COMMENT ON TABLE privacy_score.baseline IS
+  'Versions of each role''s baseline; the active one scores. reach, subjects, subject_columns: the greatest of its sessions, where known.';
 
 CREATE TABLE privacy_score.baseline_ngram (
   baseline_id bigint NOT NULL,

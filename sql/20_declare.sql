@@ -56,23 +56,33 @@ CREATE FUNCTION privacy_score.subject_attributes(relation oid) RETURNS int2[]
       '{}'::int2[]));
 COMMENT ON FUNCTION privacy_score.subject_attributes(oid) IS 'Internal: attribute numbers of a relation''s subject, empty for the row.';
 
--- Follows foreign keys from a relation's subject to the relation where that subject is at home.
-CREATE FUNCTION privacy_score.subject_home(relation oid) RETURNS text
+-- Follows foreign keys from a relation's subject to the relation where that subject is at home; each column there is the
+-- one that the subject's column in the same place refers to.
+CREATE FUNCTION privacy_score.subject_path(relation oid, OUT home oid, OUT columns int2[]) RETURNS record
   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
   BEGIN ATOMIC
     WITH RECURSIVE step(relation, columns, depth) AS (
-      SELECT subject_home.relation, privacy_score.subject_attributes(subject_home.relation), 0
+      SELECT subject_path.relation, privacy_score.subject_attributes(subject_path.relation), 0
       UNION ALL
       SELECT f.confrelid, f.columns, s.depth + 1
         FROM step s,
         LATERAL (SELECT c.confrelid,
-                        (SELECT pg_catalog.array_agg(k ORDER BY k) FROM pg_catalog.unnest(c.confkey) k) AS columns
+                        (SELECT pg_catalog.array_agg(c.confkey[pg_catalog.array_position(c.conkey, k.attnum)] ORDER BY k.place)
+                           FROM pg_catalog.unnest(s.columns) WITH ORDINALITY k(attnum, place)) AS columns
                    FROM pg_catalog.pg_constraint c
                   WHERE c.conrelid = s.relation AND c.contype = 'f' AND c.confrelid <> c.conrelid
-                    AND (SELECT pg_catalog.array_agg(k ORDER BY k) FROM pg_catalog.unnest(c.conkey) k) = s.columns
+                    AND c.conkey <@ s.columns AND s.columns <@ c.conkey
                   ORDER BY c.oid LIMIT 1) f
        WHERE s.depth < 32)
-    SELECT step.relation::text || ':' || step.columns::text FROM step ORDER BY step.depth DESC LIMIT 1;
+    SELECT step.relation, step.columns FROM step ORDER BY step.depth DESC LIMIT 1;
+  END;
+COMMENT ON FUNCTION privacy_score.subject_path(oid) IS 'Internal: where a relation''s subject is at home through declared foreign keys, and its columns there.';
+
+CREATE FUNCTION privacy_score.subject_home(relation oid) RETURNS text
+  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+  BEGIN ATOMIC
+    SELECT p.home::text || ':' || pg_catalog.array_to_string(ARRAY(SELECT k FROM pg_catalog.unnest(p.columns) k ORDER BY k), ',')
+      FROM privacy_score.subject_path(subject_home.relation) p;
   END;
 COMMENT ON FUNCTION privacy_score.subject_home(oid) IS 'Internal: relations with equal results share a subject through declared foreign keys.';
 
@@ -95,18 +105,23 @@ CREATE VIEW privacy_score.model_attribute AS
   SELECT r.name || '.' || pg_catalog.quote_ident(a.attname) AS name,
          r.name AS relation_name,
          l.label,
-         a.attnum = ANY (privacy_score.subject_attributes(r.relation))
+         a.attnum = ANY (h.subject)
            OR COALESCE(l.label = 'identifier',
                        EXISTS (SELECT FROM pg_catalog.pg_constraint c
                                 WHERE c.conrelid = r.relation AND c.contype IN ('p', 'u', 'f') AND a.attnum = ANY (c.conkey)))
            AS identifier,
-         r.relation, a.attname, a.attnum
+         r.relation, a.attname, a.attnum,
+         CASE WHEN a.attnum = ANY (h.subject)
+              THEN (SELECT pg_catalog.count(*)::int FROM pg_catalog.unnest(h.columns) k
+                     WHERE k < h.columns[pg_catalog.array_position(h.subject, a.attnum)]) END AS subject_position
     FROM privacy_score.model_relation r
+    CROSS JOIN LATERAL (SELECT privacy_score.subject_attributes(r.relation) AS subject, p.columns
+                          FROM privacy_score.subject_path(r.relation) p) h
     JOIN pg_catalog.pg_attribute a ON a.attrelid = r.relation AND a.attnum > 0 AND NOT a.attisdropped
     LEFT JOIN pg_catalog.pg_seclabel l ON l.provider = 'privacy_score' AND l.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass
          AND l.objoid = r.relation AND l.objsubid = a.attnum;
 COMMENT ON VIEW privacy_score.model_attribute IS
-  'Internal: columns of protected relations; identifier: subject columns, columns so labelled, and columns of key constraints without another label.';
+  'Internal: columns of protected relations; identifier: subject columns, columns so labelled, and columns of key constraints without another label; subject_position: the place among the columns of the subject where that is at home, from 0.';
 
 CREATE VIEW privacy_score.model_dependency AS
   SELECT a.name AS determinant, b.name AS dependent

@@ -28,6 +28,7 @@ CREATE FUNCTION privacy_score.export_baseline(role name) RETURNS jsonb
   BEGIN ATOMIC
     SELECT pg_catalog.jsonb_build_object(
       'version', 1, 'role', b.role, 'from_day', b.from_day, 'to_day', b.to_day, 'sessions', b.sessions,
+      'reach', b.reach, 'subjects', b.subjects, 'subject_columns', b.subject_columns,
       'ngrams', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('ngram', n.ngram, 'count', n.count) ORDER BY n.ngram)
                    FROM privacy_score.baseline_ngram n WHERE n.baseline_id = b.id),
       'session_sets', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('ids', s.ids, 'count', s.count) ORDER BY s.ids)
@@ -62,7 +63,8 @@ COMMENT ON FUNCTION privacy_score.score(name, date, date) IS
 
 CREATE FUNCTION privacy_score.score_sessions(role name, from_day date, to_day date)
   RETURNS TABLE (day date, session text, queries bigint, ngrams bigint, mismatched bigint, score float8,
-                 max_score float8, tight_max float8, normalised float8, statement_score float8, rows bigint)
+                 max_score float8, tight_max float8, normalised float8, statement_score float8, rows bigint,
+                 reach bigint, subjects bigint, subject_columns int)
   AS 'MODULE_PATHNAME', 'ps_score_sessions' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.score_sessions(name, date, date) IS 'The same as score() for each recorded session.';
 

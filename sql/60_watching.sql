@@ -8,7 +8,7 @@ CREATE FUNCTION privacy_score.live_sessions()
   RETURNS TABLE (pid int, role name, session text, started timestamptz, queries bigint, ngrams bigint,
                  mismatched bigint, score float8, max_score float8, normalised float8, estimated boolean,
                  last_query_at timestamptz, last_id bigint, last_abstraction text[], statement_score float8,
-                 rows bigint)
+                 rows bigint, reach bigint, subjects bigint, subject_columns int)
   AS 'MODULE_PATHNAME', 'ps_live_sessions' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privacy_score.live_sessions() IS 'Internal: open sessions of this database that the current user may see.';
 
@@ -30,7 +30,8 @@ COMMENT ON FUNCTION privacy_score.shared_info() IS 'Internal: counters of the sh
 CREATE VIEW privacy_score.stat_sessions WITH (security_barrier) AS
   SELECT l.pid, l.role, pg_catalog.current_database() AS database, l.session, l.started, l.queries, l.ngrams,
          l.mismatched, l.score, l.max_score, l.normalised, l.estimated, l.last_query_at,
-         COALESCE(l.last_abstraction, a.tokens) AS last_abstraction, l.statement_score, l.rows
+         COALESCE(l.last_abstraction, a.tokens) AS last_abstraction, l.statement_score, l.rows,
+         l.reach, l.subjects, l.subject_columns
     FROM privacy_score.live_sessions() l
     LEFT JOIN privacy_score.abstraction a ON a.id = l.last_id;
 COMMENT ON VIEW privacy_score.stat_sessions IS

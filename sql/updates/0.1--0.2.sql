@@ -21,7 +21,20 @@ SELECT pg_catalog.pg_extension_config_dump('privacy_score.copied_column',
 
 REVOKE ALL ON privacy_score.copied_column FROM PUBLIC;
 
-ALTER TABLE privacy_score.session ADD COLUMN refused bigint NOT NULL DEFAULT 0;
+ALTER TABLE privacy_score.session
+  ADD COLUMN refused bigint NOT NULL DEFAULT 0,
+  ADD COLUMN reach bigint,
+  ADD COLUMN subjects bigint,
+  ADD COLUMN subject_columns int;
+COMMENT ON TABLE privacy_score.session IS
+  'Recorded sessions: one principal, one connection, cut after idle_gap and at midnight in log_timezone; reach, subjects, subject_columns where they are known.';
+
+ALTER TABLE privacy_score.baseline
+  ADD COLUMN reach bigint,
+  ADD COLUMN subjects bigint,
+  ADD COLUMN subject_columns int;
+COMMENT ON TABLE privacy_score.baseline IS
+  'Versions of each role''s baseline; the active one scores. reach, subjects, subject_columns: the greatest of its sessions, where known.';
 
 ALTER TABLE privacy_score.session_part ADD COLUMN rows bigint[], DROP CONSTRAINT session_part_session_id_fkey;
 ALTER TABLE privacy_score.baseline_ngram DROP CONSTRAINT baseline_ngram_baseline_id_fkey;

@@ -100,7 +100,19 @@ const char* const kIsBaseline =
     "WHERE pg_catalog.jsonb_typeof(e) <> CASE kind WHEN 'a' THEN 'string' ELSE 'number' END "
     "OR (kind <> 'a' AND e::text <> ALL (known) AND e::text NOT IN "
     "(SELECT a.number FROM rows a WHERE a.kind = 'a' AND a.number IS NOT NULL)))) "
+    "AND NOT EXISTS (SELECT FROM (VALUES ('reach'), ('subjects'), ('subject_columns')) f(name) "
+    "WHERE (j->>name) !~ '^[0-9]{1,9}$') "
     "ELSE false END FROM shape";
+
+// Sets the greatest figures of reach over a baseline's sessions, from them or from $1 of import_baseline().
+const char* const kReachOfSessions =
+    "UPDATE privacy_score.baseline b SET (reach, subjects, subject_columns) = (SELECT pg_catalog.max(s.reach), "
+    "pg_catalog.max(s.subjects), pg_catalog.max(s.subject_columns) FROM privacy_score.session s "
+    "WHERE s.role = b.role AND s.day BETWEEN b.from_day AND b.to_day) WHERE b.id = $1::pg_catalog.int8";
+const char* const kReachOfJson =
+    "UPDATE privacy_score.baseline SET reach = ($1::pg_catalog.jsonb->>'reach')::pg_catalog.int8, "
+    "subjects = ($1::pg_catalog.jsonb->>'subjects')::pg_catalog.int8, "
+    "subject_columns = ($1::pg_catalog.jsonb->>'subject_columns')::pg_catalog.int4 WHERE id = $2::pg_catalog.int8";
 
 // Whether the id of each abstraction is the fingerprint of its tokens; else a baseline could bring false tokens in.
 bool IdsFitTokens(const char* baseline) {
@@ -151,6 +163,8 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
                     errhint("privacy_score.stat_days shows which days have been recorded; flush() writes the last "
                             "second.")));
   const char* id = NewBaseline(role, from_day, to_day, psprintf(INT64_FORMAT, text->object->sessions), made_by);
+  const char* id_args[] = {id};
+  RunInternal(kReachOfSessions, 1, id_args);
   const char* ngrams[] = {id, text->object->ngrams.c_str(), text->object->ngram_counts.c_str()};
   RunInternal(
       "INSERT INTO privacy_score.baseline_ngram (baseline_id, ngram, count) SELECT $1::pg_catalog.int8, "
@@ -226,6 +240,7 @@ Datum ps_import_baseline(PG_FUNCTION_ARGS) {
   const char* sessions = InternalValue("SELECT $1::pg_catalog.jsonb->>'sessions'", 1, args);
   const char* id = NewBaseline(role, from_day, to_day, sessions, made_by);
   const char* rows[] = {text, id};
+  RunInternal(kReachOfJson, 2, rows);
   RunInternal(
       "INSERT INTO privacy_score.abstraction (id, tokens, first_seen, last_seen) "
       "SELECT (a->>'id')::pg_catalog.int8, ARRAY(SELECT t FROM pg_catalog.jsonb_array_elements_text(a->'tokens') "

@@ -32,6 +32,7 @@ extern "C" {
 
 #include "alerts.hpp"
 #include "compat.hpp"
+#include "constants.hpp"
 #include "copies.hpp"
 #include "live.hpp"
 #include "protected_reads.hpp"
@@ -104,6 +105,16 @@ bool ReadMark(const PlannedStmt* plan, int64* id) {
   return half == 2;
 }
 
+// Counts one execution of a plan with its constants and parameters.
+void CountExecution(int64 id, const QueryDesc* query) {
+  MemoryContext old = CurrentMemoryContext;
+  MemoryContext scratch = AllocSetContextCreate(old, "privacy_score execution", ALLOCSET_SMALL_SIZES);
+  MemoryContextSwitchTo(scratch);
+  RecordEvent(id, ConstantsOfExecution(query->plannedstmt, query->params));
+  MemoryContextSwitchTo(old);
+  MemoryContextDelete(scratch);
+}
+
 // Runs `build`, which makes a Statement with server calls, in a context of its own. An error of the server other than
 // a cancel must not break the user's statement: it is counted, and the statement is abstracted as unparsed.
 template <typename Build>
@@ -137,7 +148,16 @@ int64 AbstractGuarded(Build build) {
 
 PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListInfo parameters) {
   const bool counts = query->commandType != CMD_UTILITY && CountsHere();
-  const int64 id = counts ? AbstractGuarded([query] { return QueryStatement(query); }) : 0;
+  PlanConstants constants = {nullptr, 0};
+  int64 id = 0;
+  if (counts) {
+    MemoryContext context = CurrentMemoryContext;
+    id = AbstractGuarded([query, context, &constants] {
+      const privacy_score::Statement statement = QueryStatement(query);
+      constants = ConstantsOfQuery(query, statement, context);
+      return statement;
+    });
+  }
   PlannedStmt* plan = nullptr;
   ++depth;
   PG_TRY()
@@ -149,7 +169,9 @@ PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListIn
     PG_FINALLY();
     { --depth; }
   PG_END_TRY();
-  if (counts) Mark(plan, id);
+  if (!counts) return plan;
+  Mark(plan, id);
+  MarkConstants(plan, constants);
   return plan;
 }
 
@@ -176,7 +198,7 @@ void ps_executor_start(QueryDesc* query, int flags) {
   int64 id;
   // A plan without a mark was made while nobody watched; the columns that it marks as read are an upper bound.
   if (!ReadMark(plan, &id)) id = AbstractGuarded([plan] { return PlanStatement(plan); });
-  RecordEvent(id);
+  CountExecution(id, query);
 }
 
 // The abstraction with which the rows of this run count; 0 when they do not.

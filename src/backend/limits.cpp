@@ -32,6 +32,8 @@ const char* AlertKindName(AlertKind kind) {
     case kAlertNgram:
       return "ngram";
     case kAlertReach:
+    case kAlertSubjects:
+    case kAlertSubjectColumns:
       return "reach";
     case kAlertDpOnly:
       return "dp_only";
@@ -63,6 +65,14 @@ int TakePassedLimits(LiveSession* session, double rise, PassedLimit* passed) {
   Consider(session, kAlertNgram, rise, session->limits.ngram, passed, &count);
   SpinLockRelease(&session->mutex);
   return count;
+}
+
+bool TakeReachAlert(LiveSession* session, AlertKind kind) {
+  SpinLockAcquire(&session->mutex);
+  const bool first = (session->alerted & kind) == 0;
+  session->alerted |= kind;
+  SpinLockRelease(&session->mutex);
+  return first;
 }
 
 void RaiseAlert(LiveSession* session, const PassedLimit& passed, bool blocked, const char* detail, Size detail_length) {
@@ -113,6 +123,15 @@ void AwaitAlerts(LiveSession* session) {
 }
 
 void WarnClient(const PassedLimit& passed) {
+  if (passed.kind == kAlertReach || passed.kind == kAlertSubjects || passed.kind == kAlertSubjectColumns) {
+    const char* what = passed.kind == kAlertReach      ? "distinct constants of one statement"
+                       : passed.kind == kAlertSubjects ? "distinct subjects asked about"
+                                                       : "columns revealed of one subject";
+    ereport(WARNING, (errmsg("%s of this session, %.0f, are above the limit %.6g", what, passed.score, passed.limit),
+                      errhint("Ask the administrator of privacy_score if this work is meant to be done."),
+                      errhidestmt(true), errhidecontext(true)));
+    return;
+  }
   ereport(WARNING, (errmsg("%s privacy score %.6g is above the limit %.6g", AlertKindName(passed.kind), passed.score,
                            passed.limit),
                     errhint("Ask the administrator of privacy_score if this work is meant to be done."),

@@ -16,6 +16,9 @@ SessionLimits LimitsInForce();
 // event added to the score. Returns their number; `passed` has room for kAlertKinds.
 int TakePassedLimits(LiveSession* session, double rise, PassedLimit* passed);
 
+// Whether the session has no alert of this figure of its reach yet; marks it as alerted.
+bool TakeReachAlert(LiveSession* session, AlertKind kind);
+
 // Logs the alert and queues it for the worker. `blocked`: the statement was refused. `detail` is JSON text that
 // explains the n-gram.
 void RaiseAlert(LiveSession* session, const PassedLimit& passed, bool blocked, const char* detail, Size detail_length);

@@ -44,6 +44,7 @@ struct LocalScorer {
   LiveScorer scorer;
   std::vector<std::string> missing;
   std::string explanation = "{}";
+  std::vector<privacy_score::ReachExcess> excesses;
 };
 
 struct Local {
@@ -151,11 +152,21 @@ bool ModelIsCurrent(DatabaseSlot* slot) {
          pg_atomic_read_u64(&slot->model_wanted) == slot->model_built_for;
 }
 
+// The constants of an execution for core. What is damaged or too much is not counted.
+void ReadConstants(const EventConstants& event, privacy_score::ExecutionConstants* constants) {
+  if (event.plan.count == 0) return;
+  *constants = privacy_score::Resolve(event.plan.words, static_cast<std::size_t>(event.plan.count), event.parameters,
+                                      static_cast<std::size_t>(event.parameter_count));
+}
+
 // `current`: with the model in force; else the worker scores the session again when it has built that.
 void PublishSummary(LiveSession* session, const SessionSummary& summary, double rise, bool current, int64 id,
                     TimestampTz now) {
+  const privacy_score::ReachFigures reach = local.scorer->scorer.reach();
   SpinLockAcquire(&session->mutex);
   session->risen += Max(rise, 0);
+  session->reach = reach;
+  session->reach_known = local.model_version != 0;
   session->summary = summary;
   session->summary.estimated |= !current;
   session->model_version = current ? local.model_version : 0;
@@ -178,6 +189,25 @@ void AlertOnLimits(LiveSession* session, double rise) {
     RaiseAlert(session, passed[i], false, local.scorer->explanation.data(), local.scorer->explanation.size());
   AwaitAlerts(session);
   for (int i = 0; i < count && session->warn; ++i) WarnClient(passed[i]);
+}
+
+// Raises an alert for each figure of the session's reach that is too great for the first time.
+void AlertOnReach(LiveSession* session) {
+  constexpr AlertKind kKinds[privacy_score::kReachFigureCount] = {kAlertReach, kAlertSubjects, kAlertSubjectColumns};
+  const double factor = ps_settings.reach_factor;
+  CoreError error;
+  if (!CallCore(&error, [&] { local.scorer->excesses = local.scorer->scorer.OutOfReach(factor); }))
+    CountScoringError(error.message);
+  const std::size_t count = local.scorer->excesses.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const privacy_score::ReachExcess excess = local.scorer->excesses[i];
+    const PassedLimit passed = {kKinds[excess.figure], static_cast<double>(excess.value), excess.limit};
+    if (!TakeReachAlert(session, passed.kind)) continue;
+    if (!CallCore(&error, [&] { local.scorer->explanation = ReachExcessJson(excess, factor); }))
+      CountScoringError(error.message);
+    RaiseAlert(session, passed, false, local.scorer->explanation.data(), local.scorer->explanation.size());
+    if (session->warn) WarnClient(passed);
+  }
 }
 
 // Tells the client what the worker found when it corrected a score.
@@ -300,7 +330,7 @@ int64 DefineAbstraction(const privacy_score::Statement& statement) {
   return id;
 }
 
-void RecordEvent(int64 id) {
+void RecordEvent(int64 id, const EventConstants& constants) {
   if (id == 0) return;
   const TimestampTz now = GetCurrentTimestamp();
   pg_atomic_fetch_add_u64(&ps_shared->events, 1);
@@ -324,7 +354,9 @@ void RecordEvent(int64 id) {
   const bool scored = defined && CallCore(&error, [&] {
                         LiveScorer& scorer = local.scorer->scorer;
                         before = scorer.summary().score;
-                        scorer.Observe(id);
+                        privacy_score::ExecutionConstants resolved;
+                        ReadConstants(constants, &resolved);
+                        scorer.Observe(id, resolved);
                         summary = scorer.summary();
                       });
   if (!scored) {
@@ -337,6 +369,7 @@ void RecordEvent(int64 id) {
   EnsureWorker(slot);
   DeliverWarnings(session);
   if (!summary.estimated && current) AlertOnLimits(session, summary.score - before);
+  if (current) AlertOnReach(session);
 }
 
 bool AwaitsAnnouncement() { return OwnSession() == nullptr || (OwnSession()->alerted & kAlertExempt) == 0; }

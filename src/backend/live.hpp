@@ -11,6 +11,7 @@ extern "C" {
 #include "postgres.h"
 }
 
+#include "constants.hpp"
 #include "core/statement.hpp"
 #include "watching.hpp"
 
@@ -18,8 +19,8 @@ extern "C" {
 // abstract becomes `unparsed` and is counted in scoring_errors.
 int64 DefineAbstraction(const privacy_score::Statement& statement);
 
-// Counts one execution of an abstraction that was defined in this backend: history, score, limits.
-void RecordEvent(int64 id);
+// Counts one execution of an abstraction that was defined in this backend: history, score, limits, reach.
+void RecordEvent(int64 id, const EventConstants& constants = {});
 
 // What the label of the principal asks for when a protected relation is read: refuses it for `dp only`, unless
 // break_glass is on; announces it once a session for `exempt`.

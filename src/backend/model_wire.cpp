@@ -13,7 +13,7 @@ namespace {
 
 const char* const kModelSections[] = {
     "SELECT name, subject_group, is_row_subject FROM privacy_score.model_relation ORDER BY name",
-    "SELECT name, relation_name, label, identifier FROM privacy_score.model_attribute ORDER BY name",
+    "SELECT name, relation_name, label, identifier, subject_position FROM privacy_score.model_attribute ORDER BY name",
     "SELECT determinant, dependent FROM privacy_score.model_dependency ORDER BY 1, 2"};
 
 const char* const kAllAbstractions =
@@ -24,7 +24,7 @@ const char* const kBaselineAbstractions =
     "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active) ORDER BY a.id, t";
 
 const char* const kBaselineSections[] = {
-    "SELECT id, role, sessions FROM privacy_score.baseline WHERE active ORDER BY id",
+    "SELECT id, role, sessions, reach, subjects, subject_columns FROM privacy_score.baseline WHERE active ORDER BY id",
     "SELECT n.baseline_id, n.ngram, n.count FROM privacy_score.baseline_ngram n "
     "JOIN privacy_score.baseline b ON b.id = n.baseline_id AND b.active ORDER BY n.baseline_id, n.ngram",
     "SELECT s.baseline_id, s.count, s.ids FROM privacy_score.baseline_session s "
@@ -60,8 +60,8 @@ int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed
 void AppendSessions(StringInfo wire, const char* role, const char* from_day, const char* to_day) {
   const char* args[] = {role, from_day, to_day};
   AppendQuery(wire,
-              "SELECT s.id, s.role, pg_catalog.to_char(s.day, 'YYYY-MM-DD'), s.session, p.ids, p.runs, p.rows FROM "
-              "privacy_score.session s "
+              "SELECT s.id, s.role, pg_catalog.to_char(s.day, 'YYYY-MM-DD'), s.session, p.ids, p.runs, p.rows, s.reach, "
+              "s.subjects, s.subject_columns FROM privacy_score.session s "
               "JOIN privacy_score.session_part p ON p.session_id = s.id "
               "WHERE ($1 IS NULL OR s.role = $1::pg_catalog.name) "
               "AND s.day BETWEEN $2::pg_catalog.date AND $3::pg_catalog.date "

@@ -17,5 +17,5 @@ int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed
 void AppendSettings(StringInfo wire);
 
 // Appends the section of recorded sessions of a role (null: all) in a range of days: (session row, role, day, session,
-// ids, runs), a row a part. Inside an internal scope.
+// ids, runs, rows, reach, subjects, subject_columns), a row a part. Inside an internal scope.
 void AppendSessions(StringInfo wire, const char* role, const char* from_day, const char* to_day);

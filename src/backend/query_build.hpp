@@ -81,3 +81,24 @@ void AddExpr(Scope* scope, privacy_score::ArenaList<privacy_score::Expr>* list, 
 
 // Adds `node` to `list` when it holds a subquery: for places that take expressions without columns.
 void AddSubqueries(Scope* scope, privacy_score::ArenaList<privacy_score::Expr>* list, Node* node);
+
+// kOther with the children of `node`; a constant when nothing is below.
+privacy_score::Expr* BuildOther(Scope* scope, Node* node);
+
+bool IsEqualityOperator(Oid opno);
+
+// query_values.cpp
+
+// Translates an expression and notes its constant when it is one.
+privacy_score::Expr* BuildOperand(Scope* scope, Node* node);
+
+// Adds to `expr` the constant that `node` is, or the elements of the array that is unnested; false when it is none.
+bool AddValues(Scope* scope, privacy_score::Expr* expr, Node* node);
+
+// x IN (list), x = ANY (array) and the like.
+privacy_score::Expr* BuildArrayComparison(Scope* scope, ScalarArrayOpExpr* comparison);
+
+// IS DISTINCT FROM, NULLIF: both are nodes of the form of OpExpr.
+privacy_score::Expr* BuildDisguisedEquality(Scope* scope, OpExpr* comparison);
+
+privacy_score::Expr* BuildCase(Scope* scope, CaseExpr* node);

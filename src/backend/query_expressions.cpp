@@ -53,29 +53,7 @@ void AddChildren(Scope* scope, ExprList* list, Node* node) {
   WalkChildren(node, CollectChild, &collector);
 }
 
-// kOther with the children of `node`; a constant when nothing is below.
-ps::Expr* BuildOther(Scope* scope, Node* node) {
-  ps::Expr* expr = NewExpr(scope, ps::ExprKind::kOther);
-  AddChildren(scope, &expr->args, node);
-  if (expr->args.empty())
-    expr->kind = ps::ExprKind::kConstant;
-  else if (NodeTells(node))
-    expr->tells = scope->result->tells = true;
-  return expr;
-}
-
 std::string_view FunctionName(Scope* scope, Oid function) { return scope->arena->Copy(CanonicalFunction(function)); }
-
-// Anybody may make an operator of that name, with any function; a member of an operator family only a superuser.
-bool IsEqualityOperator(Oid opno) {
-  HeapTuple tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(opno));
-  if (!HeapTupleIsValid(tuple)) return false;
-  auto* form = reinterpret_cast<Form_pg_operator>(GETSTRUCT(tuple));
-  const bool named = strcmp(NameStr(form->oprname), "=") == 0;
-  const bool builtin = form->oprnamespace == PG_CATALOG_NAMESPACE;
-  ReleaseSysCache(tuple);
-  return named && (builtin || get_op_btree_interpretation(opno) != NIL);
-}
 
 // The operand of a cast that nobody wrote; null when `node` is not one.
 Node* ImplicitCastOperand(Node* node) {
@@ -281,8 +259,8 @@ ps::Expr* BuildOperator(Scope* scope, OpExpr* op) {
   if (list_length(op->args) != 2 || !IsEqualityOperator(op->opno))
     return BuildOther(scope, reinterpret_cast<Node*>(op));
   ps::Expr* expr = NewExpr(scope, ps::ExprKind::kEquality);
-  expr->args.Add(BuildExpr(scope, static_cast<Node*>(linitial(op->args))));
-  expr->args.Add(BuildExpr(scope, static_cast<Node*>(lsecond(op->args))));
+  expr->args.Add(BuildOperand(scope, static_cast<Node*>(linitial(op->args))));
+  expr->args.Add(BuildOperand(scope, static_cast<Node*>(lsecond(op->args))));
   return expr;
 }
 
@@ -300,7 +278,45 @@ bool FindSubquery(Node* node, void* context) {
   return WalkChildren(node, FindSubquery, context);
 }
 
+// True for a cast, of whatever form.
+bool IsCast(Node* node) {
+  switch (nodeTag(node)) {
+    case T_RelabelType:
+    case T_CoerceViaIO:
+    case T_ArrayCoerceExpr:
+    case T_CoerceToDomain:
+    case T_CollateExpr:
+      return true;
+    case T_FuncExpr:
+      return reinterpret_cast<FuncExpr*>(node)->funcformat == COERCE_EXPLICIT_CAST;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
+
+ps::Expr* BuildOther(Scope* scope, Node* node) {
+  ps::Expr* expr = NewExpr(scope, ps::ExprKind::kOther);
+  AddChildren(scope, &expr->args, node);
+  if (expr->args.empty())
+    expr->kind = ps::ExprKind::kConstant;
+  else if (NodeTells(node))
+    expr->tells = scope->result->tells = true;
+  expr->cast = expr->args.size == 1 && IsCast(node);
+  return expr;
+}
+
+// Anybody may make an operator of that name, with any function; a member of an operator family only a superuser.
+bool IsEqualityOperator(Oid opno) {
+  HeapTuple tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(opno));
+  if (!HeapTupleIsValid(tuple)) return false;
+  auto* form = reinterpret_cast<Form_pg_operator>(GETSTRUCT(tuple));
+  const bool named = strcmp(NameStr(form->oprname), "=") == 0;
+  const bool builtin = form->oprnamespace == PG_CATALOG_NAMESPACE;
+  ReleaseSysCache(tuple);
+  return named && (builtin || get_op_btree_interpretation(opno) != NIL);
+}
 
 ps::Expr* BuildExpr(Scope* scope, Node* node) {
   check_stack_depth();
@@ -314,6 +330,13 @@ ps::Expr* BuildExpr(Scope* scope, Node* node) {
       return BuildParam(scope, reinterpret_cast<Param*>(node));
     case T_OpExpr:
       return BuildOperator(scope, reinterpret_cast<OpExpr*>(node));
+    case T_DistinctExpr:
+    case T_NullIfExpr:
+      return BuildDisguisedEquality(scope, reinterpret_cast<OpExpr*>(node));
+    case T_ScalarArrayOpExpr:
+      return BuildArrayComparison(scope, reinterpret_cast<ScalarArrayOpExpr*>(node));
+    case T_CaseExpr:
+      return BuildCase(scope, reinterpret_cast<CaseExpr*>(node));
     case T_BoolExpr:
       return BuildBool(scope, reinterpret_cast<BoolExpr*>(node));
     case T_Aggref:

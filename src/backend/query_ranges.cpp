@@ -167,8 +167,9 @@ void FillCte(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
   }
 }
 
-// One expression a column over all rows.
+// One expression a column over all rows. What is inserted is compared with nothing.
 void FillValues(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
+  const bool compared = scope->query->commandType != CMD_INSERT;
   const int columns = rte->values_lists == NIL ? 0 : list_length(static_cast<List*>(linitial(rte->values_lists)));
   for (int i = 0; i < columns; ++i) {
     auto* column = scope->arena->New<ps::Expr>();
@@ -176,7 +177,9 @@ void FillValues(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
     ListCell* cell;
     foreach (cell, rte->values_lists) {
       auto* row = static_cast<List*>(lfirst(cell));
-      if (i < list_length(row)) AddExpr(scope, &column->args, static_cast<Node*>(list_nth(row, i)));
+      if (i >= list_length(row)) continue;
+      auto* node = static_cast<Node*>(list_nth(row, i));
+      if (!compared || !AddValues(scope, column, node)) AddExpr(scope, &column->args, node);
     }
     range->args.Add(column);
   }
@@ -184,7 +187,11 @@ void FillValues(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
 
 void FillFunctions(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
   ListCell* cell;
-  foreach (cell, rte->functions) AddExpr(scope, &range->args, lfirst_node(RangeTblFunction, cell)->funcexpr);
+  foreach (cell, rte->functions) {
+    Node* call = lfirst_node(RangeTblFunction, cell)->funcexpr;
+    ps::Expr* expr = BuildExpr(scope, call);
+    if (AddValues(scope, expr, call) || expr->kind != ps::ExprKind::kConstant) range->args.Add(expr);
+  }
 }
 
 // What a security barrier view that is written through adds to its target counts like any view's condition. It shares

@@ -24,12 +24,14 @@ namespace ps = privacy_score;
 
 namespace {
 
-// Every column has its place, so constants are kept here.
+// Every column has its place, so constants are kept here. Those of a subquery may be compared with columns outside.
 void AddOutputs(Scope* scope, List* targets) {
   ListCell* cell;
   foreach (cell, targets) {
     auto* target = lfirst_node(TargetEntry, cell);
-    if (!target->resjunk) scope->result->outputs.Add(BuildExpr(scope, reinterpret_cast<Node*>(target->expr)));
+    if (target->resjunk) continue;
+    auto* node = reinterpret_cast<Node*>(target->expr);
+    scope->result->outputs.Add(scope->parent == nullptr ? BuildExpr(scope, node) : BuildOperand(scope, node));
   }
 }
 

@@ -115,6 +115,11 @@ void DefineLimits() {
              nullptr, &ps_settings.normalised_limit, kUnset, kUnset, 1.0);
   DefineReal("privacy_score.alert_level", "Score of one n-gram at which an alert is written; -1 for none.",
              "Independent of the limits and of the mode.", &ps_settings.alert_level, kUnset, kUnset, kLargest);
+  DefineReal(
+      "privacy_score.reach_factor", "How many times the greatest reach of its baseline's sessions a session may have.",
+      "Reach: distinct constants of one statement, distinct subjects, columns of one subject. Up to 9 nothing is "
+      "said.",
+      &ps_settings.reach_factor, 2.0, 0.0, kLargest);
   DefineInt("privacy_score.alert_window", "How long further alerts of one cause are counted on the first; 0 for never.",
             "A cause is a role, a kind of alert and an n-gram. An acknowledged alert takes in no further ones.",
             &ps_settings.alert_window, 3600, 0, 30 * 86400, PGC_SIGHUP, GUC_UNIT_S);

@@ -34,6 +34,7 @@ struct Settings {
   double daily_limit;
   double normalised_limit;
   double alert_level;
+  double reach_factor;
   int alert_window;           // seconds, 0 = every alert is one
   int baseline_min_sessions;  // fewer are worth an alert
   bool break_glass;

@@ -43,6 +43,8 @@ void InitHeader() {
   ps_shared->lock = &locks[0].lock;
   ps_shared->size = TotalSize() - AreaOffset();
   ps_shared->stats_reset = GetCurrentTimestamp();
+  if (!pg_strong_random(&ps_shared->hash_key, sizeof ps_shared->hash_key))
+    ereport(FATAL, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate the key of privacy_score's hashes")));
   pg_atomic_init_u64(&ps_shared->memory_used, 0);
   pg_atomic_init_u64(&ps_shared->events, 0);
   pg_atomic_init_u64(&ps_shared->dropped, 0);

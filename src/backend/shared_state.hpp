@@ -29,6 +29,7 @@ extern "C" {
 #include "utils/timestamp.h"
 }
 
+#include "core/keyed_hash.hpp"
 #include "core/profile.hpp"
 
 constexpr int kMaxDatabases = 256;
@@ -79,7 +80,7 @@ struct PendingHistory {
   dsa_pointer alerts;       // newest first
 };
 
-// Bits of LiveSession::alerted: each cause raises one alert a session.
+// Bits of LiveSession::alerted: each cause raises one alert a session. Those of kind `reach` have a bit a figure.
 enum AlertKind : uint32 {
   kAlertSession = 1,
   kAlertDaily = 2,
@@ -89,10 +90,12 @@ enum AlertKind : uint32 {
   kAlertDpOnly = 32,
   kAlertExempt = 64,
   kAlertBreakGlass = 128,
-  kAlertFault = 256
+  kAlertFault = 256,
+  kAlertSubjects = 512,
+  kAlertSubjectColumns = 1024
 };
 
-constexpr int kAlertKinds = 9;
+constexpr int kAlertKinds = 11;
 
 // A limit that was passed: its kind, and the two numbers.
 struct PassedLimit {
@@ -121,8 +124,10 @@ struct LiveSession {
   privacy_score::ScoreSettings settings;
   SessionLimits limits;
   bool warn;
-  bool discarded;        // its definitions were thrown away with the rest: it must be cut
-  bool unrecorded;       // began in recovery: nothing of it is ever written (worker_standby.cpp)
+  bool discarded;   // its definitions were thrown away with the rest: it must be cut
+  bool unrecorded;  // began in recovery: nothing of it is ever written (worker_standby.cpp)
+  privacy_score::ReachFigures reach;
+  bool reach_known;      // a model told what is protected
   uint64 model_version;  // the model that the summary was computed with
   double day_score;      // of the role and day, as of the last flush; -1 unknown
   // What this session's statements have added to its score: in all; of that in sealed events; in stored ones; in
@@ -182,6 +187,7 @@ struct SharedHeader {
   pg_atomic_uint64 role_labels_version;
   pg_atomic_uint64 flush_errors;
   TimestampTz stats_reset;
+  privacy_score::HashKey hash_key;  // of constants; made at start, never stored or shown
   DatabaseSlot databases[kMaxDatabases];
   // The DSA area follows, aligned.
 };

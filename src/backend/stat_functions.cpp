@@ -61,24 +61,29 @@ void PutSession(ReturnSetInfo* info, LiveSession* copy) {
   const privacy_score::SessionSummary& summary = copy->summary;
   Datum tokens = PendingTokens(&copy->open, copy->last_id);
   if (tokens == 0) tokens = PendingTokens(&copy->sealed, copy->last_id);
-  Datum values[16] = {Int32GetDatum(copy->pid),
-                      NameGetDatum(&copy->role_name),
-                      CStringGetTextDatum(copy->session),
-                      TimestampTzGetDatum(copy->started),
-                      Int64GetDatum(summary.queries),
-                      Int64GetDatum(summary.ngrams),
-                      Int64GetDatum(summary.mismatched),
-                      Float8GetDatum(summary.score),
-                      Float8GetDatum(summary.max_score),
-                      Float8GetDatum(summary.normalised),
-                      BoolGetDatum(summary.estimated),
-                      TimestampTzGetDatum(copy->last_at),
-                      Int64GetDatum(copy->last_id),
-                      tokens,
-                      Float8GetDatum(summary.statement_score),
-                      Int64GetDatum(copy->rows)};
-  bool nulls[16] = {};
+  constexpr int kColumns = 16 + privacy_score::kReachFigureCount;
+  Datum values[kColumns] = {Int32GetDatum(copy->pid),
+                            NameGetDatum(&copy->role_name),
+                            CStringGetTextDatum(copy->session),
+                            TimestampTzGetDatum(copy->started),
+                            Int64GetDatum(summary.queries),
+                            Int64GetDatum(summary.ngrams),
+                            Int64GetDatum(summary.mismatched),
+                            Float8GetDatum(summary.score),
+                            Float8GetDatum(summary.max_score),
+                            Float8GetDatum(summary.normalised),
+                            BoolGetDatum(summary.estimated),
+                            TimestampTzGetDatum(copy->last_at),
+                            Int64GetDatum(copy->last_id),
+                            tokens,
+                            Float8GetDatum(summary.statement_score),
+                            Int64GetDatum(copy->rows),
+                            Int64GetDatum(copy->reach.values[0]),
+                            Int64GetDatum(copy->reach.values[1]),
+                            Int32GetDatum(static_cast<int32>(copy->reach.values[2]))};
+  bool nulls[kColumns] = {};
   nulls[13] = tokens == 0;
+  for (int figure = 16; figure < kColumns; ++figure) nulls[figure] = !copy->reach_known;
   tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
 }
 

@@ -94,7 +94,8 @@ int64 GatherRuns(FlushItem* item, Datum* ids, Datum* runs, Datum* rows) {
 }
 
 int64 WriteSessionRow(const FlushItem* item, int64 queries) {
-  Oid types[] = {NAMEOID, TEXTOID, DATEOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID};
+  Oid types[] = {NAMEOID, TEXTOID, DATEOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID,
+                 INT8OID, BOOLOID, INT8OID, INT8OID,        INT8OID};
   NameData role = item->copy.role_name;
   Datum values[] = {NameGetDatum(&role),
                     CStringGetTextDatum(item->copy.session),
@@ -102,13 +103,19 @@ int64 WriteSessionRow(const FlushItem* item, int64 queries) {
                     TimestampTzGetDatum(item->copy.started),
                     TimestampTzGetDatum(item->copy.last_at),
                     Int64GetDatum(queries),
-                    Int64GetDatum(item->copy.refused)};
+                    Int64GetDatum(item->copy.refused),
+                    BoolGetDatum(item->copy.reach_known),
+                    Int64GetDatum(item->copy.reach.values[0]),
+                    Int64GetDatum(item->copy.reach.values[1]),
+                    Int64GetDatum(item->copy.reach.values[2])};
   Execute(
-      "INSERT INTO privacy_score.session AS s (role, session, day, started, last_at, source, queries, refused) "
-      "VALUES ($1, $2, $3, $4, $5, 'live', $6, $7) ON CONFLICT (role, session, started) "
-      "DO UPDATE SET last_at = EXCLUDED.last_at, queries = EXCLUDED.queries, refused = EXCLUDED.refused "
+      "INSERT INTO privacy_score.session AS s (role, session, day, started, last_at, source, queries, refused, reach, "
+      "subjects, subject_columns) VALUES ($1, $2, $3, $4, $5, 'live', $6, $7, CASE WHEN $8 THEN $9 END, "
+      "CASE WHEN $8 THEN $10 END, CASE WHEN $8 THEN $11 END) ON CONFLICT (role, session, started) "
+      "DO UPDATE SET last_at = EXCLUDED.last_at, queries = EXCLUDED.queries, refused = EXCLUDED.refused, "
+      "reach = EXCLUDED.reach, subjects = EXCLUDED.subjects, subject_columns = EXCLUDED.subject_columns "
       "RETURNING s.id",
-      7, types, values);
+      11, types, values);
   bool null;
   return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
 }

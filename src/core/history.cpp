@@ -125,9 +125,11 @@ ScoreSettings ReadSettings(WireReader& reader) {
 
 std::vector<HistorySession> ReadSessions(WireReader& reader) {
   std::vector<HistorySession> sessions;
-  for (const Row& row : reader.Section(7)) {
+  for (const Row& row : reader.Section(7 + kReachFigureCount)) {
     HistorySession part{
-        ParseInteger(String(row[0])), String(row[1]), String(row[2]), row[3] ? String(row[3]) : std::string(), {}};
+        ParseInteger(String(row[0])), String(row[1]), String(row[2]), row[3] ? String(row[3]) : std::string(), {}, {}};
+    for (std::size_t figure = 0; figure < part.reach.size(); ++figure)
+      if (row[7 + figure]) part.reach[figure] = String(row[7 + figure]);
     const bool continued =
         !sessions.empty() && std::tie(sessions.back().session_key, sessions.back().role, sessions.back().day) ==
                                  std::tie(part.session_key, part.role, part.day);
@@ -179,6 +181,7 @@ HistoryResult ScoreSessions(std::string_view wire) {
     AppendFigures(row, summary);
     row.push_back(TextOf(summary.statement_score));
     row.push_back(TextOf(RowsOf(session.sequence)));
+    row.insert(row.end(), session.reach.begin(), session.reach.end());
     result.table.rows.push_back(std::move(row));
   }
   result.missing = scorers.TakeMissing();

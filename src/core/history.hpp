@@ -5,7 +5,7 @@
  *   settings (ngram_length, counting 'set'|'multiset', compare 'positionwise'|'union', alpha, where_counts, pad,
  *             identifiers_count)
  *   sessions (session_key bigint, role, day text, session text, ids bigint[], runs bigint[],
- *             rows bigint[] or NULL)
+ *             rows bigint[] or NULL, reach, subjects, subject_columns: of the session, NULL where not known)
  * ordered by role, day, start. Rows of the same session_key, role and day that follow each other are parts of one
  * session. Days are compared as text (ISO).
  *
@@ -13,6 +13,8 @@
  */
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,7 +36,7 @@ struct HistoryResult {
 HistoryResult ScoreDays(std::string_view wire);
 
 // One row a session: role, day, session, queries, ngrams, mismatched, score, max_score, tight_max, normalised,
-// statement_score, rows. In the order given.
+// statement_score, rows, reach, subjects, subject_columns. In the order given.
 HistoryResult ScoreSessions(std::string_view wire);
 
 // One row a mismatched n-gram of a role and day: day, ngram text[], count, nearest text[], score, deltas float8[],
@@ -57,6 +59,7 @@ struct HistorySession {
   std::string day;
   std::string session;
   Sequence sequence;
+  std::array<std::optional<std::string>, kReachFigureCount> reach;  // where known
 };
 // Reads the section of sessions.
 std::vector<HistorySession> ReadSessions(WireReader& reader);

@@ -13,6 +13,7 @@ namespace privacy_score {
 LiveScorer::LiveScorer(std::string role, const ScoreSettings& settings)
     : role_(std::move(role)), model_(std::make_shared<const Model>()) {
   scorer_ = std::make_unique<RoleScorer>(model_, role_, settings, &defined_);
+  reach_ = std::make_unique<ReachTracker>(*model_, settings.where_counts);
 }
 
 void LiveScorer::Load(std::string_view model_wire) {
@@ -31,7 +32,10 @@ void LiveScorer::Replace(std::shared_ptr<const Model> model, const ScoreSettings
   auto scorer = std::make_unique<RoleScorer>(model, role_, settings, &defined_);
   Profile profile;
   for (const auto& [ngram, count] : recorded_) profile.Add(ngram, count, *scorer);
+  auto reach = std::make_unique<ReachTracker>(*model, settings.where_counts);
+  reach->Replay(*reach_, *model, [&](AbstractionId id) -> const Tokens& { return scorer->TokensOf(id); });
   model_ = std::move(model);
+  reach_ = std::move(reach);
   scorer_ = std::move(scorer);
   profile_ = std::move(profile);
 }
@@ -45,13 +49,14 @@ void LiveScorer::Define(AbstractionId id, Tokens tokens) {
   defined_.emplace(id, std::move(tokens));
 }
 
-void LiveScorer::Observe(AbstractionId id) {
+void LiveScorer::Observe(AbstractionId id, const ExecutionConstants& constants) {
   if (id == 0) return;
   NGramWindow next = window_;
   next.Push(id);
   profile_.Add(next.recorded(), 1, *scorer_);
   ++recorded_[next.recorded()];
   window_ = next;
+  reach_->Observe(*model_, id, scorer_->TokensOf(id), constants);
 }
 
 SessionSummary LiveScorer::WouldBe(AbstractionId id) {
@@ -74,6 +79,13 @@ void LiveScorer::Restart() {
   window_.Restart();
   profile_ = Profile();
   recorded_.clear();
+  reach_ = std::make_unique<ReachTracker>(*model_, settings().where_counts);
+}
+
+std::vector<ReachExcess> LiveScorer::OutOfReach(double factor) const {
+  const Baseline* baseline = model_->BaselineOfRole(role_);
+  if (baseline == nullptr) return {};
+  return privacy_score::OutOfReach(reach(), *baseline, factor);
 }
 
 bool LiveScorer::HasNGram(const NGram& recorded, const ScoreSettings& settings) {

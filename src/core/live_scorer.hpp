@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "profile.hpp"
+#include "reach.hpp"
 
 namespace privacy_score {
 
@@ -34,7 +35,7 @@ class LiveScorer {
   void Define(AbstractionId id, Tokens tokens);
   // Takes in one execution. Empty abstractions (0) take no place. Throws Error XX001 on an id that is not known, and
   // then has not counted it.
-  void Observe(AbstractionId id);
+  void Observe(AbstractionId id, const ExecutionConstants& constants = {});
   // What the session would come to with one more execution; nothing is counted. Throws like Observe.
   SessionSummary WouldBe(AbstractionId id);
   // LastExplanation of that execution.
@@ -43,6 +44,10 @@ class LiveScorer {
   void Restart();
 
   SessionSummary summary() const { return profile_.Summary(); }
+  // How far the session reaches; nothing is known of it until Load.
+  const ReachFigures& reach() const { return reach_->figures(); }
+  // What of it is too far for the role's baseline; nothing without a baseline.
+  std::vector<ReachExcess> OutOfReach(double factor) const;
   // The rates that were wanted since the last call.
   std::vector<MissingRate> TakeMissing() { return scorer_->TakeMissing(); }
   // JSON of the n-gram of the last execution: ngram, known, nearest, deltas, attributes, score. "{}" before the first,
@@ -62,6 +67,7 @@ class LiveScorer {
   std::unique_ptr<RoleScorer> scorer_;
   NGramWindow window_;
   Profile profile_;
+  std::unique_ptr<ReachTracker> reach_;
   // The session at full length, which another ngram_length is cut from: distinct recorded n-grams with counts.
   std::unordered_map<NGram, std::int64_t, NGramHash> recorded_;
 };

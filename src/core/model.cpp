@@ -100,10 +100,11 @@ Model Model::Parse(std::string_view wire) {
 }
 
 void Model::ReadAttributes(WireReader& reader) {
-  for (const Row& row : reader.Section(4)) {
+  for (const Row& row : reader.Section(5)) {
     const auto relation = relation_ids_.find(String(row[1]));
     if (relation == relation_ids_.end()) continue;
-    attributes_.push_back({String(row[0]), relation->second, ParseLabel(row[2]), ParseBool(Text(row[3]))});
+    const int position = row[4] ? static_cast<int>(ParseInteger(*row[4])) : -1;
+    attributes_.push_back({String(row[0]), relation->second, ParseLabel(row[2]), ParseBool(Text(row[3])), position});
   }
   std::sort(attributes_.begin(), attributes_.end(), [](const Attribute& a, const Attribute& b) {
     return std::tie(a.relation, a.name) < std::tie(b.relation, b.name);
@@ -141,11 +142,13 @@ void Model::ReadDependencies(WireReader& reader) {
 
 void Model::ReadBaselines(WireReader& reader) {
   std::unordered_map<std::int64_t, std::size_t> places;
-  for (const Row& row : reader.Section(3)) {
+  for (const Row& row : reader.Section(3 + kReachFigureCount)) {
     Baseline baseline;
     baseline.id = ParseInteger(Text(row[0]));
     baseline.role = String(row[1]);
     baseline.sessions = ParseInteger(Text(row[2]));
+    for (std::size_t figure = 0; figure < baseline.greatest.size(); ++figure)
+      if (row[3 + figure]) baseline.greatest[figure] = ParseInteger(*row[3 + figure]);
     if (!places.emplace(baseline.id, baselines_.size()).second) Corrupt("baseline " + String(row[0]) + " stands twice");
     baselines_.push_back(std::move(baseline));
   }

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -49,11 +50,20 @@ struct ProtectedRelation {
   bool is_row_subject = true;
 };
 
+// `subject_position`: the place of a subject column among the columns of its subject, counted from 0 where the subject
+// is at home, so that relations which share a subject agree on it; -1 for a column that is none.
 struct Attribute {
   std::string name;  // qualified
   std::uint32_t relation = 0;
   Label label = Label::kNone;
   bool identifier = false;
+  int subject_position = -1;
+};
+
+// The figures of reach.hpp: reach, subjects, subject_columns.
+inline constexpr int kReachFigureCount = 3;
+struct ReachFigures {
+  std::int64_t values[kReachFigureCount] = {};
 };
 
 struct Baseline {
@@ -68,6 +78,7 @@ struct Baseline {
   std::int64_t id = 0;
   std::string role;
   std::int64_t sessions = 0;
+  std::array<std::optional<std::int64_t>, kReachFigureCount> greatest;  // over its sessions, where known
   std::vector<CountedNGram> ngrams;
   std::vector<SessionSet> session_sets;
 };
@@ -92,10 +103,10 @@ class Model {
   Model() = default;
 
   // Reads the sections of a model from the reader, in this order:
-  //   relations (name, subject_group, is_row_subject); attributes (name, relation, label, identifier);
-  //   dependencies (determinant, dependent); abstractions (id, token), one row a token;
-  //   baselines (id, role, sessions); their n-grams (id, n-gram, count); their sessions (id, count, abstractions);
-  //   rates (relation, attributes, rate).
+  //   relations (name, subject_group, is_row_subject); attributes (name, relation, label, identifier,
+  //   subject_position); dependencies (determinant, dependent); abstractions (id, token), one row a token;
+  //   baselines (id, role, sessions, reach, subjects, subject_columns); their n-grams (id, n-gram, count); their
+  //   sessions (id, count, abstractions); rates (relation, attributes, rate).
   // Attributes, dependencies and rates of what is not protected are left out. Throws Error XX001 on damaged bytes.
   static Model Read(WireReader& reader);
   static Model Parse(std::string_view wire);

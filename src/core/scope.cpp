@@ -106,12 +106,17 @@ BareColumns Scopes::ResolveBare(Scope* scope, const Expr& column) {
       const Range* range = expr->kind == ExprKind::kColumn ? RangeOf(item) : nullptr;
       if (range == nullptr) {
         result.bare = false;
+        if (expr->kind != ExprKind::kColumn) result.ends.emplace_back(at, expr);
       } else if (IsBaseColumn(*range, expr->column)) {
         result.columns.push_back({item, expr->column});
       } else if (Scope* inner = QueryOf(item, *range)) {
         outputs.emplace_back(inner, expr->column);
       } else {
         result.bare = false;
+        if (range->kind == RangeKind::kFunction)
+          for (const Expr* arg : range->args) result.ends.emplace_back(item.scope, arg);
+        else if (const Expr* value = range->kind == RangeKind::kValues ? range->args.At(expr->column) : nullptr)
+          result.ends.emplace_back(item.scope, value);
       }
       continue;
     }

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "statement.hpp"
@@ -50,6 +51,7 @@ struct ItemColumn {
 // The base columns that a bare column stands for. `bare`: it came all the way as a bare column, through every arm.
 struct BareColumns {
   std::vector<ItemColumn> columns;
+  std::vector<std::pair<Scope*, const Expr*>> ends;  // expressions other than columns that the way ended at
   bool bare = true;
 };
 

@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "arena.hpp"
@@ -85,6 +86,16 @@ enum class SubqueryUse {
   kExists   // EXISTS: only its own conditions matter
 };
 
+// A constant as far as it is known before the statement runs. No constant is kept: `hash` is keyed (keyed_hash.hpp).
+struct Value {
+  std::uint64_t hash = 0;           // of the constants in it; 0 when it has none
+  const int* parameters = nullptr;  // the numbers of the parameters in it
+  int parameter_count = 0;
+  bool elements = false;  // a single array parameter, which stands for each of its elements
+  Value* next = nullptr;
+};
+
+// Values, compares and cast tell what columns are compared with (comparisons.hpp); an abstraction never looks at them.
 struct Expr {
   ExprKind kind = ExprKind::kConstant;
   int range = -1;     // kColumn, kWholeRow: index into Query::ranges
@@ -95,9 +106,12 @@ struct Expr {
   SubqueryUse use = SubqueryUse::kValue;
   Query* subquery = nullptr;
   ArenaList<Expr> args;
-  ArenaList<Expr> order;   // ORDER BY and WITHIN GROUP inside an aggregate
-  ArenaList<Expr> filter;  // FILTER (WHERE ...)
-  bool tells = false;      // kOther: runs a function that may show its arguments by other ways than its value
+  ArenaList<Expr> order;    // ORDER BY and WITHIN GROUP inside an aggregate
+  ArenaList<Expr> filter;   // FILTER (WHERE ...)
+  ArenaList<Value> values;  // constants that it may yield, or with `compares` those that each of args is compared with
+  bool compares = false;    // kOther that is an equality in disguise: IN list, = ANY (array), CASE x WHEN, NULLIF
+  bool cast = false;        // kOther that is an explicit cast of its only argument
+  bool tells = false;       // kOther: runs a function that may show its arguments by other ways than its value
   Expr* next = nullptr;
 };
 

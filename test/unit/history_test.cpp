@@ -55,17 +55,22 @@ TEST(ScoreSessions, PartsOfOneSessionAreOneSequence) {
   WireWriter whole;
   WorkedModel().Write(whole);
   whole.Section(7, {SettingsRow(Published())});
-  whole.Section(7, {{"1", "analyst", "2024-01-01", "a", "{4,5,2}", "{1,1,1}", "{3,0,9}"}});
+  whole.Section(
+      10, ModelRows::Padded({{"1", "analyst", "2024-01-01", "a", "{4,5,2}", "{1,1,1}", "{3,0,9}", "30", "7"}}, 10));
   WireWriter parts;
   WorkedModel().Write(parts);
   parts.Section(7, {SettingsRow(Published())});
-  parts.Section(7, {{"1", "analyst", "2024-01-01", "a", "{4}", "{1}", "{3}"},
-                    {"1", "analyst", "2024-01-01", "a", "{5,2}", "{1,1}", "{0,9}"}});
+  parts.Section(10, ModelRows::Padded({{"1", "analyst", "2024-01-01", "a", "{4}", "{1}", "{3}", "30", "7"},
+                                       {"1", "analyst", "2024-01-01", "a", "{5,2}", "{1,1}", "{0,9}", "30", "7"}},
+                                      10));
   EXPECT_EQ(ScoreSessions(whole.bytes()).table.rows, ScoreSessions(parts.bytes()).table.rows);
   const auto rows = ScoreSessions(whole.bytes()).table.rows;
   ASSERT_EQ(rows.size(), 1U);
-  ASSERT_EQ(rows[0].size(), 12U);
+  ASSERT_EQ(rows[0].size(), 15U);
   EXPECT_EQ(rows[0][11], "12");
+  EXPECT_EQ(rows[0][12], "30");
+  EXPECT_EQ(rows[0][13], "7");
+  EXPECT_EQ(rows[0][14], std::nullopt);
   EXPECT_EQ(rows[0][2], "a");
   EXPECT_NEAR(Number(rows[0][6]), 1.5504, 5e-5);
 }
@@ -121,14 +126,14 @@ TEST(History, RefusesBadSettings) {
     WireWriter writer;
     ModelRows().Write(writer);
     writer.Section(7, {row});
-    writer.Section(7, {});
+    writer.Section(10, {});
     EXPECT_THROW(ScoreDays(writer.bytes()), Error);
   }
 }
 
 std::string SessionsWire(const std::vector<TestSession>& sessions) {
   WireWriter writer;
-  writer.Section(7, SessionRows(sessions));
+  writer.Section(10, ModelRows::Padded(SessionRows(sessions), 10));
   return writer.bytes();
 }
 

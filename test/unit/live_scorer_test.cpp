@@ -9,6 +9,7 @@
 #include <random>
 
 #include "core/error.hpp"
+#include "core/keyed_hash.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {
@@ -144,6 +145,35 @@ TEST(LiveScorer, EstimatedUntilTheRatesAreThere) {
   live.Load(model.Wire());
   EXPECT_FALSE(live.summary().estimated);
   EXPECT_LE(live.summary().score, bound.score);
+}
+
+// What was observed before the model came counts once it is there, and against the baseline's greatest figures.
+TEST(LiveScorer, Reach) {
+  ModelRows model = WorkedModel();
+  model.attributes[0].resize(5);
+  model.attributes[0][4] = "0";  // first_name is the subject
+  model.baselines[0].resize(6);
+  model.baselines[0][3] = "1";
+  LiveScorer live("analyst", ScoreSettings());
+  live.Define(kLgd, {"cmd:select", "p:public.hospital.department", "p:public.hospital.gender",
+                     "p:public.hospital.last_name", "t:public.hospital"});
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    ExecutionConstants constants;
+    constants.vector = i;
+    constants.groups.push_back({{{0, NameHash("public.hospital.first_name")}}, {{i}}});
+    live.Observe(kLgd, constants);
+  }
+  EXPECT_EQ(live.reach().values[0], 0);
+  EXPECT_TRUE(live.OutOfReach(2).empty());
+  live.Load(model.Wire());
+  EXPECT_EQ(live.reach().values[0], 12);
+  EXPECT_EQ(live.reach().values[1], 12);
+  EXPECT_EQ(live.reach().values[2], 3);      // the model's tokens say that kLgd shows three columns
+  ASSERT_EQ(live.OutOfReach(2).size(), 1U);  // nothing is known of the baseline's subjects
+  live.Observe(kLg);
+  EXPECT_EQ(live.reach().values[0], 12);
+  live.Restart();
+  EXPECT_EQ(live.reach().values[0], 0);
 }
 
 }  // namespace

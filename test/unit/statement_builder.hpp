@@ -118,6 +118,38 @@ class Builder {
     expr->column = column;
     return expr;
   }
+  // Constants with values: known by their hash, or given by a parameter.
+  Value* Known(std::uint64_t hash) {
+    auto* value = arena_.New<Value>();
+    value->hash = hash;
+    return value;
+  }
+  Value* Given(int parameter, bool elements = false) {
+    auto* value = arena_.New<Value>();
+    int* number = static_cast<int*>(arena_.Allocate(sizeof(int)));
+    *number = parameter;
+    value->parameters = number;
+    value->parameter_count = 1;
+    value->elements = elements;
+    return value;
+  }
+  Expr* Constant(std::initializer_list<Value*> values) {
+    Expr* expr = Constant();
+    for (Value* value : values) expr->values.Add(value);
+    return expr;
+  }
+  // column IN (values)
+  Expr* In(Expr* column, std::initializer_list<Value*> values) {
+    Expr* expr = Op({column});
+    for (Value* value : values) expr->values.Add(value);
+    expr->compares = true;
+    return expr;
+  }
+  Expr* Cast(Expr* arg) {
+    Expr* expr = Op({arg});
+    expr->cast = true;
+    return expr;
+  }
   Expr* Constant() { return Make(ExprKind::kConstant, {}); }
   Expr* Op(Exprs args) { return Make(ExprKind::kOther, args); }
   Expr* Equal(Expr* left, Expr* right) { return Make(ExprKind::kEquality, {left, right}); }

@@ -1,0 +1,228 @@
+/*
+ * comparisons_test.cpp - which columns are compared with which constants, and the way from plan to execution.
+ */
+#include "core/comparisons.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+
+#include "core/error.hpp"
+#include "core/keyed_hash.hpp"
+#include "statement_builder.hpp"
+
+namespace privacy_score {
+namespace {
+
+class ComparisonsTest : public ::testing::Test {
+ protected:
+  // The values that each column is compared with in an execution with these parameters, by name.
+  using Found = std::map<std::string, std::set<std::uint64_t>>;
+  Found Compared(Query* query, const std::vector<ParameterValue>& parameters = {}) {
+    StatementConstants constants;
+    constants.groups = FindComparisons({query, false});
+    const ConstantWords words = Encode(constants);
+    Found found;
+    for (const auto& group : Resolve(words.data(), words.size(), parameters.data(), parameters.size()).groups)
+      for (const ComparedColumn& column : group.columns)
+        for (const auto& values : group.comparisons)
+          if (!values.empty()) found[names.at(column.name)].insert(values.begin(), values.end());
+    return found;
+  }
+  static std::map<std::uint64_t, std::string> Names() {
+    std::map<std::uint64_t, std::string> result;
+    for (const char* name : {"p.id", "p.name", "v.id", "v.patient_id"}) result[NameHash(name)] = name;
+    return result;
+  }
+
+  Builder b;
+  Relation* patients = b.Table("p", {"id", "name"}, {0});
+  Relation* visits = b.Table("v", {"id", "patient_id"}, {0});
+  const std::map<std::uint64_t, std::string> names = Names();
+};
+
+TEST_F(ComparisonsTest, ConstantOnEitherSide) {
+  Query* query = b.Select({b.Col(0, 1)});
+  b.From(query, patients);
+  query->conditions.Add(b.Equal(b.Col(0, 0), b.Constant({b.Known(5)})));
+  query->conditions.Add(b.Equal(b.Constant({b.Known(6)}), b.Col(0, 1)));
+  EXPECT_EQ(Compared(query), (Found{{"p.id", {5}}, {"p.name", {6}}}));
+}
+
+TEST_F(ComparisonsTest, NothingWithoutConstants) {
+  EXPECT_TRUE(FindComparisons({nullptr, false}).empty());
+  Query* query = b.Select({b.Col(0, 1)});
+  b.From(query, patients);
+  b.From(query, visits);
+  query->conditions.Add(b.Equal(b.Col(0, 0), b.Col(1, 1)));
+  query->conditions.Add(b.Op({b.Col(0, 0)}));
+  query->conditions.Add(b.Equal(b.Col(0, 1), b.Constant()));
+  EXPECT_TRUE(Compared(query).empty());
+}
+
+TEST_F(ComparisonsTest, ListsAndCasts) {
+  Query* query = b.Select();
+  b.From(query, patients);
+  query->conditions.Add(b.In(b.Col(0, 0), {b.Known(1), b.Known(2)}));
+  query->conditions.Add(b.Op({b.Equal(b.Cast(b.Cast(b.Col(0, 0))), b.Constant({b.Known(3)}))}));
+  EXPECT_EQ(Compared(query), (Found{{"p.id", {1, 2, 3}}}));
+  ASSERT_EQ(FindComparisons({query, false})[0].comparisons.size(), 2U);
+}
+
+TEST_F(ComparisonsTest, EquatedColumnsShareTheirConstants) {
+  Query* query = b.Select();
+  b.From(query, patients);
+  b.From(query, visits);
+  b.From(query, patients);
+  query->conditions.Add(b.And({b.Equal(b.Col(0, 0), b.Col(1, 1)), b.Equal(b.Col(1, 1), b.Constant({b.Known(5)}))}));
+  query->conditions.Add(b.Equal(b.Col(2, 0), b.Constant({b.Known(7)})));
+  const auto groups = FindComparisons({query, false});
+  ASSERT_EQ(groups.size(), 2U);  // the two items of one relation are not mixed
+  EXPECT_EQ(groups[0].columns.size(), 2U);
+  EXPECT_EQ(groups[1].columns.size(), 1U);
+  EXPECT_NE(groups[0].columns[0].item, groups[1].columns[0].item);
+  EXPECT_EQ(Compared(query), (Found{{"p.id", {5, 7}}, {"v.patient_id", {5}}}));
+}
+
+TEST_F(ComparisonsTest, ThroughSubqueriesArmsAndWith) {
+  Query* left = b.Select({b.Col(0, 0)});
+  b.From(left, patients);
+  Query* right = b.Select({b.Col(0, 1)});
+  b.From(right, visits);
+  Query* cte = b.Select({b.Constant({b.Known(9)})});
+  Query* top = b.Select();
+  b.With(top, cte);
+  b.From(top, b.Union({left, right}));
+  b.FromCte(top, 0);
+  top->conditions.Add(b.Equal(b.Col(0, 0), b.Col(1, 0)));
+  EXPECT_EQ(Compared(top), (Found{{"p.id", {9}}, {"v.patient_id", {9}}}));
+}
+
+TEST_F(ComparisonsTest, SubqueriesOfConstants) {
+  Query* scalar = b.Select({b.Constant({b.Known(1)})});
+  Expr* column = b.Op({});
+  column->values.Add(b.Known(2));
+  column->values.Add(b.Known(3));
+  Query* list = b.Select({b.Col(0, 0)});
+  b.From(list, RangeKind::kValues, {column});
+  Query* query = b.Select();
+  b.From(query, patients);
+  query->conditions.Add(b.Equal(b.Col(0, 0), b.Sub(scalar)));
+  query->having.Add(b.Sub(list, SubqueryUse::kMember, {b.Col(0, 0)}));
+  EXPECT_EQ(Compared(query), (Found{{"p.id", {1, 2, 3}}}));
+}
+
+TEST_F(ComparisonsTest, EverywhereInTheStatement) {
+  Expr* counted = b.Aggregate("count");
+  counted->filter.Add(b.Equal(b.Col(0, 0), b.Constant({b.Known(1)})));
+  Query* inner = b.Select({b.Col(0, 1)});
+  b.From(inner, visits);
+  inner->conditions.Add(b.Equal(b.Col(0, 0, 1), b.Col(0, 1)));
+  inner->conditions.Add(b.Equal(b.Col(0, 1), b.Constant({b.Known(2)})));
+  Query* query = b.Select(
+      {b.Op({b.Op({b.Equal(b.Col(0, 0), b.Constant({b.Known(3)}))})}), counted, b.Sub(inner, SubqueryUse::kExists)});
+  b.From(query, patients);
+  query->order_by.Add(b.Equal(b.Col(0, 0), b.Constant({b.Known(4)})));
+  EXPECT_EQ(Compared(query), (Found{{"p.id", {1, 2, 3, 4}}, {"v.patient_id", {1, 2, 3, 4}}}));
+}
+
+TEST_F(ComparisonsTest, Parameters) {
+  Value* sum = b.Given(2);
+  sum->hash = 77;
+  Query* query = b.Select();
+  b.From(query, patients);
+  query->conditions.Add(b.Equal(b.Col(0, 0), b.Constant({b.Given(1)})));
+  query->conditions.Add(b.In(b.Col(0, 0), {b.Given(3, true), b.Known(4)}));
+  query->conditions.Add(b.Equal(b.Col(0, 1), b.Constant({sum})));
+  const std::uint64_t elements[] = {21, 22};
+  const std::vector<ParameterValue> given = {
+      {1, false, 11, nullptr, 0}, {2, false, 12, nullptr, 0}, {3, false, 13, elements, 2}};
+  EXPECT_EQ(Compared(query, given), (Found{{"p.id", {4, 11, 21, 22}}, {"p.name", {FoldHash(77, 12)}}}));
+  // NULL and what is not given compare with nothing.
+  EXPECT_EQ(Compared(query, {{1, true, 0, nullptr, 0}}), (Found{{"p.id", {4}}}));
+}
+
+TEST_F(ComparisonsTest, TheVectorHasConstantsAndParameters) {
+  const auto vector = [](std::uint64_t constants, std::uint64_t first, std::uint64_t second) {
+    StatementConstants statement;
+    statement.vector = constants;
+    statement.parameters = {1, 2};
+    const ConstantWords words = Encode(statement);
+    const ParameterValue given[] = {{1, first == 0, first, nullptr, 0}, {2, second == 0, second, nullptr, 0}};
+    return Resolve(words.data(), words.size(), given, 2).vector;
+  };
+  std::set<std::uint64_t> distinct;
+  for (std::uint64_t constants : {0U, 1U})
+    for (std::uint64_t first : {0U, 1U, 2U})
+      for (std::uint64_t second : {0U, 1U, 2U}) distinct.insert(vector(constants, first, second));
+  EXPECT_EQ(distinct.size(), 18U);
+  EXPECT_EQ(vector(1, 2, 3), vector(1, 2, 3));
+}
+
+TEST_F(ComparisonsTest, ValuesAreBounded) {
+  Query* query = b.Select();
+  b.From(query, patients);
+  Expr* list = b.In(b.Col(0, 0), {});
+  for (std::uint64_t i = 0; i < kMostComparedValues + 10; ++i) list->values.Add(b.Known(i + 1));
+  query->conditions.Add(list);
+  EXPECT_EQ(Compared(query).at("p.id").size(), kMostComparedValues);
+  // So are the elements of a parameter.
+  Query* given = b.Select();
+  b.From(given, patients);
+  given->conditions.Add(b.In(b.Col(0, 0), {b.Given(1, true)}));
+  std::vector<std::uint64_t> elements;
+  for (std::uint64_t i = 0; i < kMostComparedValues + 10; ++i) elements.push_back(i);
+  EXPECT_EQ(Compared(given, {{1, false, 1, elements.data(), static_cast<int>(elements.size())}}).at("p.id").size(),
+            kMostComparedValues);
+}
+
+TEST_F(ComparisonsTest, ACopyStandsForItsOrigins) {
+  Relation* copy = b.Table("copy", {"k", "own"});
+  b.Copied(copy, 0, patients, 0);
+  b.Copied(copy, 0, visits, 1);
+  Query* query = b.Select();
+  b.From(query, copy);
+  query->conditions.Add(b.Equal(b.Col(0, 0), b.Constant({b.Known(5)})));
+  EXPECT_EQ(Compared(query), (Found{{"p.id", {5}}, {"v.patient_id", {5}}}));
+}
+
+// Nothing is read beyond the words, whatever they hold.
+TEST_F(ComparisonsTest, DamagedWords) {
+  StatementConstants constants;
+  constants.vector = 1;
+  constants.parameters = {1, 2};
+  constants.groups.resize(2);
+  constants.groups[0].columns = {{0, 17}, {1, 18}};
+  constants.groups[0].comparisons = {{{5, {}, false}, {0, {1}, true}}, {{7, {1, 2}, false}}};
+  const ConstantWords words = Encode(constants);
+  for (std::size_t size = 0; size < words.size(); ++size)
+    EXPECT_THROW(Resolve(words.data(), size, nullptr, 0), Error) << size;
+  EXPECT_EQ(Resolve(words.data(), words.size(), nullptr, 0).groups.size(), 2U);
+  std::mt19937 random(7);
+  for (int i = 0; i < 20000; ++i) {
+    ConstantWords damaged = words;
+    damaged[random() % damaged.size()] = random() % 3 == 0 ? static_cast<std::uint32_t>(random()) : random() % 8;
+    try {
+      Resolve(damaged.data(), damaged.size(), nullptr, 0);
+    } catch (const Error&) {
+    }
+  }
+}
+
+TEST_F(ComparisonsTest, AnAbstractionDoesNotLookAtValues) {
+  const auto tokens = [this](bool with) {
+    Query* query = b.Select({b.Col(0, 1)});
+    b.From(query, patients);
+    Expr* list = with ? b.In(b.Col(0, 0), {b.Known(1)}) : b.Op({b.Col(0, 0)});
+    query->conditions.Add(list);
+    query->conditions.Add(b.Equal(b.Col(0, 0), with ? b.Constant({b.Known(1)}) : b.Constant()));
+    return Builder::Of(query);
+  };
+  EXPECT_EQ(tokens(true), tokens(false));
+}
+
+}  // namespace
+}  // namespace privacy_score

@@ -1,0 +1,249 @@
+/*
+ * reach_test.cpp - the figures of a session that differs in constants only.
+ */
+#include "core/reach.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+
+#include "core/keyed_hash.hpp"
+#include "score_fixture.hpp"
+
+namespace privacy_score {
+namespace {
+
+using namespace testing_support;
+
+// patients(id, c1..c9) and visits(patient_id, ward) share the subject; stays(a, b) has a subject of two columns.
+ModelRows ReachModel() {
+  ModelRows model;
+  model.relations = {{"patients", "1", "t"}, {"visits", "1", "f"}, {"stays", "2", "t"}};
+  model.attributes = {{"patients.id", "patients", std::nullopt, "t", "0"},
+                      {"visits.patient_id", "visits", std::nullopt, "t", "0"},
+                      {"visits.ward", "visits", std::nullopt, "f"},
+                      {"stays.a", "stays", std::nullopt, "t", "1"},
+                      {"stays.b", "stays", std::nullopt, "t", "0"}};
+  for (char c = '1'; c <= '9'; ++c)
+    model.attributes.push_back({std::string("patients.c") + c, "patients", std::nullopt, "f"});
+  return model;
+}
+
+ComparedColumn Of(const char* name, std::uint32_t item = 0) { return {item, NameHash(name)}; }
+
+using Values = std::vector<std::uint64_t>;
+
+// One execution that compares a column with values.
+ExecutionConstants Asking(const char* column, const Values& values) {
+  ExecutionConstants constants;
+  constants.groups.push_back({{Of(column)}, {values}});
+  for (const std::uint64_t value : values) constants.vector = FoldHash(constants.vector, value);
+  return constants;
+}
+
+// Tokens by id, one column each: p:patients.c<id>, filtered by the id.
+const Tokens& Column(AbstractionId id) {
+  static std::map<AbstractionId, Tokens> all;
+  return all.emplace(id, Tokens{"cmd:select", "p:patients.c" + std::to_string(id), "t:patients", "w:patients.id"})
+      .first->second;
+}
+
+class ReachTest : public ::testing::Test {
+ protected:
+  void Ask(AbstractionId id, const char* column, const Values& values) {
+    tracker.Observe(model, id, Column(id), Asking(column, values));
+  }
+  std::vector<std::int64_t> Figures() const { return FiguresOf(tracker); }
+  static std::vector<std::int64_t> FiguresOf(const ReachTracker& of) {
+    return {of.figures().values, of.figures().values + kReachFigureCount};
+  }
+  using Is = std::vector<std::int64_t>;
+
+  Model model = Model::Parse(ReachModel().Wire());
+  ReachTracker tracker{model, true};
+};
+
+TEST_F(ReachTest, ALoopOverThirtyPatients) {
+  for (int round = 0; round < 3; ++round)
+    for (std::uint64_t patient = 1; patient <= 30; ++patient) Ask(1, "patients.id", {patient});
+  EXPECT_EQ(Figures(), (Is{30, 30, 1}));
+}
+
+TEST_F(ReachTest, ADossierOnOnePatient) {
+  for (AbstractionId id = 1; id <= 8; ++id) Ask(id, "patients.id", {7});
+  EXPECT_EQ(Figures(), (Is{1, 1, 8}));
+  Ask(9, "patients.id", {8});
+  EXPECT_EQ(Figures(), (Is{1, 2, 8}));
+}
+
+TEST_F(ReachTest, AListIsOneVectorOfManySubjects) {
+  Values all;
+  for (std::uint64_t patient = 1; patient <= 30; ++patient) all.push_back(patient);
+  Ask(1, "patients.id", all);
+  EXPECT_EQ(Figures(), (Is{1, 30, 1}));
+}
+
+TEST_F(ReachTest, WithoutConstantsThereIsOneVector) {
+  tracker.Observe(model, 1, Column(1), {});
+  tracker.Observe(model, 1, Column(1), {});
+  EXPECT_EQ(Figures(), (Is{1, 0, 0}));
+}
+
+TEST_F(ReachTest, RelationsWithOneSubjectShareItsValues) {
+  const Tokens visits = {"cmd:select", "p:visits.ward", "t:visits", "w:visits.patient_id"};
+  Ask(1, "patients.id", {7});
+  tracker.Observe(model, 50, visits, Asking("visits.patient_id", {7}));
+  EXPECT_EQ(Figures(), (Is{1, 1, 2}));
+  tracker.Observe(model, 50, visits, Asking("visits.patient_id", {8}));
+  EXPECT_EQ(Figures(), (Is{2, 2, 2}));
+}
+
+TEST_F(ReachTest, OtherColumnsAreNoSubjects) {
+  for (std::uint64_t value = 1; value <= 20; ++value) Ask(1, "patients.c1", {value});
+  EXPECT_EQ(Figures(), (Is{20, 0, 0}));
+}
+
+TEST_F(ReachTest, WhatIsNotProtectedDoesNotCount) {
+  const Tokens log = {"cmd:insert", "s:public.log.line", "t:public.log"};
+  const Tokens load = {"cmd:insert", "s:patients.c1", "t:patients"};
+  for (std::uint64_t value = 1; value <= 20; ++value) {
+    tracker.Observe(model, 60, log, Asking("public.log.line", {value}));
+    tracker.Observe(model, 61, load, Asking("patients.id", {value}));
+  }
+  EXPECT_EQ(Figures(), (Is{0, 0, 0}));
+}
+
+TEST_F(ReachTest, IdentifiersAreNoColumns) {
+  const Tokens tokens = {"cmd:select", "p:patients.id", "t:patients", "w:patients.c1"};
+  tracker.Observe(model, 70, tokens, Asking("patients.id", {7}));
+  EXPECT_EQ(Figures(), (Is{1, 1, 1}));
+  ReachTracker projected(model, false);  // filters reveal nothing, but their constants count
+  projected.Observe(model, 70, tokens, Asking("patients.id", {7}));
+  EXPECT_EQ(FiguresOf(projected), (Is{1, 1, 0}));
+}
+
+// (a, b) IN ((1, 2), (3, 4)) is an OR of two comparisons of each column; a = 1 AND b IN (2, 3) has one of each.
+TEST_F(ReachTest, SubjectsOfTwoColumns) {
+  const Tokens tokens = {"cmd:select", "t:stays", "w:stays.a", "w:stays.b"};
+  const auto ask = [&](std::uint64_t vector, std::vector<Values> a, std::vector<Values> b) {
+    ExecutionConstants constants;
+    constants.vector = vector;
+    constants.groups.push_back({{Of("stays.a")}, std::move(a)});
+    constants.groups.push_back({{Of("stays.b")}, std::move(b)});
+    ReachTracker fresh(model, true);
+    fresh.Observe(model, 80, tokens, constants);
+    tracker.Observe(model, 80, tokens, constants);
+    return fresh.figures().values[1];
+  };
+  EXPECT_EQ(ask(1, {{1}, {3}}, {{2}, {4}}), 2);
+  EXPECT_EQ(ask(2, {{1}}, {{2, 3}}), 2);
+  EXPECT_EQ(ask(3, {{1, 3}}, {{2, 4}}), 4);
+  EXPECT_EQ(ask(4, {{1}, {3}, {5}}, {{2}}), 3);
+  EXPECT_EQ(ask(5, {{1}, {3}, {5}}, {{2}, {4}}), 6);  // each with each
+  EXPECT_EQ(ask(6, {{1}}, {}), 0);
+  // (1,2), (3,4), (1,3), (1,4), (3,2), (5,2), (5,4)
+  EXPECT_EQ(Figures(), (Is{6, 7, 0}));
+  ExecutionConstants apart;  // columns of two FROM items are not one subject
+  apart.groups = {{{Of("stays.a", 0)}, {{1}}}, {{Of("stays.b", 1)}, {{99}}}};
+  tracker.Observe(model, 80, tokens, apart);
+  EXPECT_EQ(Figures()[1], 7);
+}
+
+TEST_F(ReachTest, EquatedColumnsOfOneGroup) {
+  ExecutionConstants constants;
+  constants.groups.push_back({{Of("patients.id", 0), Of("visits.patient_id", 1)}, {{5}, {6}}});
+  tracker.Observe(model, 1, Column(1), constants);
+  EXPECT_EQ(Figures(), (Is{1, 2, 1}));
+}
+
+// Against sets of plain values, for random sessions; and the same again after a replay.
+TEST_F(ReachTest, EqualsTheDefinition) {
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    std::mt19937 random(seed);
+    ReachTracker live(model, true);
+    std::map<AbstractionId, std::set<Values>> vectors;
+    std::map<std::uint64_t, std::set<AbstractionId>> columns;
+    for (int step = 0; step < 300; ++step) {
+      const AbstractionId id = 1 + random() % 9;
+      Values values;
+      for (unsigned i = 1 + random() % 3; i > 0; --i) values.push_back(random() % 50);
+      live.Observe(model, id, Column(id), Asking("patients.id", values));
+      vectors[id].insert(values);
+      for (const std::uint64_t value : values) columns[value].insert(id);
+    }
+    Is expected = {0, static_cast<std::int64_t>(columns.size()), 0};
+    for (const auto& [id, of] : vectors) expected[0] = std::max<std::int64_t>(expected[0], of.size());
+    for (const auto& [value, of] : columns) expected[2] = std::max<std::int64_t>(expected[2], of.size());
+    EXPECT_EQ(FiguresOf(live), expected) << seed;
+    ReachTracker again(model, true);
+    again.Replay(live, model, Column);
+    EXPECT_EQ(FiguresOf(again), expected) << seed;
+  }
+}
+
+// Observed before anything was known to be protected, a session has its figures once the model is there.
+TEST_F(ReachTest, ReplayUnderAnotherModel) {
+  const Model nothing;
+  ReachTracker before(nothing, true);
+  for (std::uint64_t patient = 1; patient <= 30; ++patient)
+    before.Observe(nothing, 1, Column(1), Asking("patients.id", {patient}));
+  EXPECT_EQ(FiguresOf(before), (Is{0, 0, 0}));
+  tracker.Replay(before, model, Column);
+  EXPECT_EQ(Figures(), (Is{30, 30, 1}));
+  ReachTracker after(nothing, true);
+  after.Replay(tracker, nothing, Column);
+  EXPECT_EQ(FiguresOf(after), (Is{0, 0, 0}));
+}
+
+TEST_F(ReachTest, MemoryIsBounded) {
+  const Tokens log = {"cmd:insert", "s:public.log.line", "t:public.log"};
+  for (std::uint64_t value = 0; value < 2 * kMostUnprotectedVectors; ++value)
+    tracker.Observe(model, 60, log, Asking("public.log.line", {value}));
+  const auto most = static_cast<std::int64_t>(kMostVectorsOfForm);
+  for (std::uint64_t value = 0; value < 3 * kMostVectorsOfForm; ++value) Ask(1, "patients.id", {value});
+  EXPECT_EQ(Figures(), (Is{most, static_cast<std::int64_t>(kMostSubjects), 1}));
+  for (std::uint64_t value = 0; value < 40; ++value) Ask(2, "patients.id", {value});  // others are still told apart
+  EXPECT_EQ(Figures()[2], 2);
+  ReachTracker again(model, true);
+  again.Replay(tracker, model, Column);
+  EXPECT_EQ(FiguresOf(again)[0], most);
+}
+
+TEST_F(ReachTest, AFullLogKeepsTheFigures) {
+  Values all(4096);
+  for (std::uint64_t round = 0; round < 160; ++round) {
+    for (std::uint64_t& value : all) value = round % 2 == 0 ? 1 : round;
+    all[0] = round;
+    Ask(1, "patients.id", all);
+  }
+  EXPECT_EQ(Figures(), (Is{160, 160, 1}));
+  ReachTracker again(model, true);
+  again.Replay(tracker, model, Column);
+  EXPECT_EQ(FiguresOf(again), (Is{160, 160, 1}));
+}
+
+TEST(OutOfReach, ExceedsTheFactorAndTen) {
+  Baseline baseline;
+  baseline.greatest = {5, 4, std::nullopt};
+  const auto figures = [&](std::int64_t reach, std::int64_t subjects, double factor = 2) {
+    std::vector<int> names;
+    for (const ReachExcess& excess : OutOfReach({{reach, subjects, 1000}}, baseline, factor))
+      names.push_back(excess.figure);
+    return names;
+  };
+  EXPECT_EQ(figures(10, 9), (std::vector<int>{}));  // not more than twice 5; below 10
+  EXPECT_EQ(figures(11, 10), (std::vector<int>{0, 1}));
+  EXPECT_EQ(figures(11, 10, 3), (std::vector<int>{}));
+  EXPECT_EQ(figures(11, 13, 3), (std::vector<int>{1}));
+  EXPECT_TRUE(OutOfReach({{1000, 1000, 1000}}, Baseline(), 2).empty());
+  const auto excess = OutOfReach({{30, 1, 1}}, baseline, 2);
+  ASSERT_EQ(excess.size(), 1U);
+  EXPECT_EQ(excess[0].limit, 10);
+  EXPECT_EQ(ReachExcessJson(excess[0], 2),
+            R"({"cause": "reach", "figure": "reach", "value": 30, "baseline": 5, "factor": 2})");
+}
+
+}  // namespace
+}  // namespace privacy_score
