@@ -105,5 +105,21 @@ SELECT replace(c ->> 'column', 'public.', '') AS "new column", c ->> 'label' AS 
        round((c ->> 'probability')::numeric, 4) AS "probability for the role", c ->> 'weight' AS weight
   FROM jsonb_array_elements(privacy_score.explain_query(:'statement', 'nurse_anna') -> 'new_columns') c;
 SQL
-for name in officer bert anna; do exec {fifo_of[$name]}>&-; done
+exec {fifo_of[anna]}>&-
+echo
+echo "From now on she is refused what would pass the limit, before it runs:"
+echo "ALTER ROLE nurse_anna SET privacy_score.mode = 'enforce';"
+sql -c "ALTER ROLE nurse_anna SET privacy_score.mode = 'enforce'"
+connect anna_again nurse_anna -o /dev/null
+say anna_again "SELECT first_name, last_name, birth_date, gender FROM patients WHERE patient_id = 42"
+say anna_again "SELECT p.last_name, p.street, b.iban, d.description FROM patients p JOIN billing b USING (patient_id) JOIN diagnoses d USING (patient_id) WHERE p.last_name = 'Novak'"
+say anna_again "SELECT drug, dose, ends_on FROM prescriptions WHERE patient_id = 42 AND ends_on >= '2025-11-20' ORDER BY drug"
+pause
+echo
+echo "Refusals are kept although their transactions failed (privacy_score.alerts WHERE blocked):"
+table -c "
+  SELECT role, kind, severity, round(score::numeric, 2) AS score, alert_limit, occurrences,
+         replace(ARRAY(SELECT jsonb_array_elements_text(detail -> 'attributes'))::text, 'public.', '') AS attributes
+    FROM privacy_score.alerts WHERE blocked ORDER BY id"
+for name in officer bert anna_again; do exec {fifo_of[$name]}>&-; done
 wait
