@@ -112,8 +112,9 @@ echo "ALTER ROLE nurse_anna SET privacy_score.mode = 'enforce';"
 sql -c "ALTER ROLE nurse_anna SET privacy_score.mode = 'enforce'"
 connect anna_again nurse_anna -o /dev/null
 say anna_again "SELECT first_name, last_name, birth_date, gender FROM patients WHERE patient_id = 42"
-say anna_again "SELECT p.last_name, p.street, b.iban, d.description FROM patients p JOIN billing b USING (patient_id) JOIN diagnoses d USING (patient_id) WHERE p.last_name = 'Novak'"
-say anna_again "SELECT drug, dose, ends_on FROM prescriptions WHERE patient_id = 42 AND ends_on >= '2025-11-20' ORDER BY drug"
+say anna_again "SELECT amount, paid, iban FROM billing WHERE patient_id = 400"
+say anna_again "SELECT description, diagnosed_on FROM diagnoses WHERE patient_id = 1360"
+say anna_again "SELECT amount, paid, iban FROM billing WHERE patient_id = 400"
 pause
 echo
 echo "Refusals are kept although their transactions failed (privacy_score.alerts WHERE blocked):"
