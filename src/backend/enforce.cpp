@@ -84,9 +84,8 @@ bool AnyLimitSet() {
   return ps_settings.session_limit >= 0 || ps_settings.daily_limit >= 0 || ps_settings.normalised_limit >= 0;
 }
 
-bool WouldPassLimit(const LiveSession* session, const privacy_score::SessionSummary& would_be, double day_before,
+bool WouldPassLimit(const privacy_score::SessionSummary& would_be, double rise, double day_before,
                     PassedLimit* passed) {
-  const double rise = would_be.score - session->summary.score;
   // Who has passed a limit already may go on with what adds nothing.
   if (rise <= 0) return false;
   const PassedLimit limits[] = {{kAlertSession, would_be.score, ps_settings.session_limit},

@@ -18,10 +18,9 @@ bool Enforcing();
 // Whether any limit that refuses is set.
 bool AnyLimitSet();
 
-// The limit that a session would pass if its summary became `would_be`, by a statement that adds to its score; false
-// when there is none. `day_before` is the role's score of the day without it.
-bool WouldPassLimit(const LiveSession* session, const privacy_score::SessionSummary& would_be, double day_before,
-                    PassedLimit* passed);
+// The limit that a session would pass if its summary became `would_be`, by a statement that adds `rise` to its score
+// under the same model; false when there is none. `day_before` is the role's score of the day without it.
+bool WouldPassLimit(const privacy_score::SessionSummary& would_be, double rise, double day_before, PassedLimit* passed);
 
 // Refuses a statement that would pass a limit: raises PS001, or returns when break_glass is on. `explanation` is JSON
 // about the n-gram, `id` the abstraction; `estimated`: the score rests on bounds.

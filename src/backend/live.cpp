@@ -281,8 +281,12 @@ void Admit(DatabaseSlot* slot, LiveSession* session, int64 id, bool defined) {
   const TimestampTz deadline = GetCurrentTimestamp() + kPatience;
   for (;;) {
     SessionSummary would_be;
+    double rise = 0;
     CoreError error;
-    if (!CallCore(&error, [&] { would_be = local.scorer->scorer.WouldBe(id); })) {
+    if (!CallCore(&error, [&] {
+          would_be = local.scorer->scorer.WouldBe(id);
+          rise = would_be.score - local.scorer->scorer.summary().score;
+        })) {
       CountScoringError(error.message);
       RefuseFault(session, "It could not be scored.");
       return;
@@ -290,7 +294,7 @@ void Admit(DatabaseSlot* slot, LiveSession* session, int64 id, bool defined) {
     bool day_exact = true;
     const double day = ps_settings.daily_limit < 0 ? 0 : DayBound(slot, session, &day_exact);
     PassedLimit passed;
-    const bool passes = WouldPassLimit(session, would_be, day, &passed);
+    const bool passes = WouldPassLimit(would_be, rise, day, &passed);
     const bool known = ModelIsCurrent(slot) && day >= 0;
     if (known && !passes) return;
     const bool exact = known && day_exact && !would_be.estimated;

@@ -59,14 +59,15 @@ int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed
 
 void AppendSessions(StringInfo wire, const char* role, const char* from_day, const char* to_day) {
   const char* args[] = {role, from_day, to_day};
-  AppendQuery(wire,
-              "SELECT s.id, s.role, pg_catalog.to_char(s.day, 'YYYY-MM-DD'), s.session, p.ids, p.runs, p.rows, s.reach, "
-              "s.subjects, s.subject_columns FROM privacy_score.session s "
-              "JOIN privacy_score.session_part p ON p.session_id = s.id "
-              "WHERE ($1 IS NULL OR s.role = $1::pg_catalog.name) "
-              "AND s.day BETWEEN $2::pg_catalog.date AND $3::pg_catalog.date "
-              "ORDER BY s.role, s.day, s.started, s.id, p.part",
-              3, args);
+  AppendQuery(
+      wire,
+      "SELECT s.id, s.role, pg_catalog.to_char(s.day, 'YYYY-MM-DD'), s.session, p.ids, p.runs, p.rows, s.reach, "
+      "s.subjects, s.subject_columns FROM privacy_score.session s "
+      "JOIN privacy_score.session_part p ON p.session_id = s.id "
+      "WHERE ($1 IS NULL OR s.role = $1::pg_catalog.name) "
+      "AND s.day BETWEEN $2::pg_catalog.date AND $3::pg_catalog.date "
+      "ORDER BY s.role, s.day, s.started, s.id, p.part",
+      3, args);
 }
 
 void AppendSettings(StringInfo wire) {
