@@ -37,6 +37,7 @@ extern "C" {
 #include "live.hpp"
 #include "protected_reads.hpp"
 #include "query_statement.hpp"
+#include "renames.hpp"
 #include "settings.hpp"
 #include "shared_state.hpp"
 #include "watching.hpp"
@@ -298,6 +299,7 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
   if (IsA(plan->utilityStmt, RefreshMatViewStmt) && castNode(RefreshMatViewStmt, plan->utilityStmt)->concurrent)
     refresh = {depth, false};
   CopyingStatement copying;
+  const Renaming renaming = RenamingOf(plan->utilityStmt);
   PG_TRY()
     ;
     {
@@ -307,6 +309,7 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
       else
         standard_ProcessUtility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
       FinishCopying(&copying);
+      FollowRenaming(renaming);
     }
     PG_FINALLY();
     {

@@ -188,36 +188,27 @@ void WriteOrRemember(DatabaseSlot* slot) {
   ConditionVariableBroadcast(&slot->flushed);
 }
 
-// One round: write, publish, compute, correct.
-void RunCycle(DatabaseSlot* slot) {
-  const uint64 wanted_flush = pg_atomic_read_u64(&slot->flush_wanted);
-  const Extension extension = LookForExtension();
-  if (extension == Extension::kAbsent) {
-    DiscardSessions(slot);
-  } else if (extension == Extension::kCurrent) {
-    WriteOrRemember(slot);
-    const uint64 wanted = pg_atomic_read_u64(&slot->model_wanted);
-    if (wanted != slot->model_built_for || catalogs_changed || ReplicatedModelIsDue()) {
-      catalogs_changed = false;
-      PublishModel(slot, republish);
-      republish = false;
-      slot->model_built_for = wanted;
-    }
-    // A corrected score may need further rates, so this goes on until none is missing.
-    CorrectScores(slot);
-    for (int round = 0; round < kMostRounds && !ShutdownRequestPending && ComputeMissingRates(slot); ++round) {
-      PublishModel(slot, false);
-      CorrectScores(slot);
-      WriteOrRemember(slot);
-    }
-    WriteOrRemember(slot);
-    if (!RecoveryInProgress()) ApplyRetention();
+// Takes in what has changed in declarations, baselines and rates.
+void FollowModel(DatabaseSlot* slot) {
+  const uint64 wanted = pg_atomic_read_u64(&slot->model_wanted);
+  if (wanted != slot->model_built_for || catalogs_changed || ReplicatedModelIsDue()) {
+    catalogs_changed = false;
+    PublishModel(slot, republish);
+    republish = false;
+    slot->model_built_for = wanted;
   }
-  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  slot->flush_done = Max(slot->flush_done, wanted_flush);
-  if (!RecoveryInProgress()) slot->last_flush = GetCurrentTimestamp();
-  LWLockRelease(slot->lock);
-  ConditionVariableBroadcast(&slot->flushed);
+  CorrectScores(slot);
+}
+
+// A corrected score may need further rates, so this goes on until none is missing.
+void ComputeRates(DatabaseSlot* slot) {
+  for (int round = 0; round < kMostRounds && !ShutdownRequestPending && ComputeMissingRates(slot); ++round) {
+    PublishModel(slot, false);
+    CorrectScores(slot);
+    WriteOrRemember(slot);
+  }
+  WriteOrRemember(slot);
+  if (!RecoveryInProgress()) ApplyRetention();
 }
 
 // The last writing before the process ends: at a shutdown the sessions are ending too, so they get a moment to close.
@@ -256,7 +247,8 @@ void RecoverFromError(DatabaseSlot* slot) {
     }
   }
   LWLockReleaseAll();
-  AbortCurrentTransaction();
+  // Of subtransactions too.
+  AbortOutOfAnyTransaction();
   FlushErrorState();
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   CountMissing(slot);
@@ -265,19 +257,41 @@ void RecoverFromError(DatabaseSlot* slot) {
   RESUME_INTERRUPTS();
 }
 
-// RunCycle; an error does not end the process.
-void RunGuardedCycle(DatabaseSlot* slot) {
+// Runs one step; an error does not end the process. False after an error.
+bool Guarded(void (*step)(DatabaseSlot*), DatabaseSlot* slot) {
+  volatile bool done = false;
   PG_TRY()
     ;
     {
-      RunCycle(slot);
-      if (failures.count > 0)
-        ereport(LOG, (errmsg("privacy_score worker goes on after %d failed tries", failures.count), errhidestmt(true)));
-      failures = {};
+      step(slot);
+      done = true;
     }
     PG_CATCH();
     { RecoverFromError(slot); }
   PG_END_TRY();
+  return done;
+}
+
+// One round: write, publish, correct, compute. What cannot be written does not keep the model from being followed.
+void RunCycle(DatabaseSlot* slot) {
+  const uint64 wanted_flush = pg_atomic_read_u64(&slot->flush_wanted);
+  const Extension extension = LookForExtension();
+  bool done = true;
+  if (extension == Extension::kAbsent) DiscardSessions(slot);
+  if (extension == Extension::kCurrent) {
+    done = Guarded(WriteOrRemember, slot);
+    done &= Guarded(FollowModel, slot);
+    done = done && Guarded(ComputeRates, slot);
+  }
+  if (!done) return;
+  if (failures.count > 0)
+    ereport(LOG, (errmsg("privacy_score worker goes on after %d failed tries", failures.count), errhidestmt(true)));
+  failures = {};
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  slot->flush_done = Max(slot->flush_done, wanted_flush);
+  if (!RecoveryInProgress()) slot->last_flush = GetCurrentTimestamp();
+  LWLockRelease(slot->lock);
+  ConditionVariableBroadcast(&slot->flushed);
 }
 
 // How long to wait for the next cycle, in milliseconds: after failures longer each time.
@@ -346,7 +360,7 @@ void ps_worker_main(Datum database) {
     const bool due = failures.count == 0 || GetCurrentTimestamp() - failures.last_at > USECS_PER_SEC;
     if (due) {
       MemoryContextSwitchTo(cycle);
-      RunGuardedCycle(slot);
+      RunCycle(slot);
       MemoryContextSwitchTo(TopMemoryContext);
       MemoryContextReset(cycle);
       pgstat_report_activity(STATE_IDLE, nullptr);
