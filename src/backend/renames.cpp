@@ -8,6 +8,7 @@ extern "C" {
 #include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
 #include "commands/extension.h"
+#include "utils/builtins.h"
 }
 
 #include "internal.hpp"
@@ -43,65 +44,69 @@ void FollowColumn(const Renaming& renaming) {
     RenameColumn(TextOfOid(lfirst_oid(cell)), CanonicalRelationName(lfirst_oid(cell)), renaming);
 }
 
-// Declared relations that exist and bear another name than is written.
-const char* const kRenamed =
-    "(SELECT p.relation, p.name AS old, pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname) "
-    "AS new FROM privacy_score.protected_relation p JOIN pg_catalog.pg_class c ON c.oid = p.relation "
-    "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-    "WHERE p.name <> pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname)) r ";
-
-// Rows that wait for their name: no relation is called like that.
-const char* const kWaiting = "'\x01' || ";
-
-void FollowRelations() {
-  if (InternalValue(psprintf("SELECT 1 FROM %s LIMIT 1", kRenamed)) == nullptr) return;
-  RunInternal(psprintf("DELETE FROM privacy_score.rate x USING %s WHERE x.relation_name IN (r.old, r.new)", kRenamed));
-  RunInternal(
-      psprintf("UPDATE privacy_score.dependency d SET relation_name = %s r.new FROM %s WHERE d.relation_name = r.old",
-               kWaiting, kRenamed));
+// Dependencies go with their relation; rates are computed anew. Declarations keep the name that was declared: a table
+// that is made under it when the renamed one is dropped is protected by it.
+void FollowRelation(const char* old_name, const char* new_name) {
+  const char* args[] = {old_name, new_name};
+  RunInternal("DELETE FROM privacy_score.rate WHERE relation_name IN ($1, $2)", 2, args);
   // What a dropped relation of the new name has left behind does not hold for the renamed one.
-  RunInternal(psprintf("DELETE FROM privacy_score.dependency d USING %s WHERE d.relation_name = r.new", kRenamed));
+  const char* name[] = {new_name};
+  RunInternal("DELETE FROM privacy_score.dependency WHERE relation_name = $1", 1, name);
+  RunInternal("UPDATE privacy_score.dependency SET relation_name = $2 WHERE relation_name = $1", 2, args);
+}
+
+// The same for all relations of a schema.
+void FollowSchema(const Renaming& renaming) {
+  const char* args[] = {psprintf("%s.", quote_identifier(renaming.old_column)),
+                        psprintf("%s.", quote_identifier(renaming.new_column))};
   RunInternal(
-      psprintf("DELETE FROM privacy_score.protected_relation p USING %s WHERE p.name = r.new "
-               "AND NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = p.relation)",
-               kRenamed));
+      "DELETE FROM privacy_score.rate WHERE pg_catalog.starts_with(relation_name, $1) "
+      "OR pg_catalog.starts_with(relation_name, $2)",
+      2, args);
+  const char* name[] = {args[1]};
+  RunInternal("DELETE FROM privacy_score.dependency WHERE pg_catalog.starts_with(relation_name, $1)", 1, name);
   RunInternal(
-      "UPDATE privacy_score.dependency SET relation_name = pg_catalog.substr(relation_name, 2) "
-      "WHERE relation_name LIKE '\x01%'");
-  // In two steps, since two of them may have changed names.
-  RunInternal(
-      psprintf("UPDATE privacy_score.protected_relation p SET name = %s r.new FROM %s WHERE p.relation = r.relation",
-               kWaiting, kRenamed));
-  RunInternal("UPDATE privacy_score.protected_relation SET name = pg_catalog.substr(name, 2) WHERE name LIKE '\x01%'");
+      "UPDATE privacy_score.dependency SET relation_name = $2 || pg_catalog.substr(relation_name, "
+      "pg_catalog.length($1) + 1) WHERE pg_catalog.starts_with(relation_name, $1)",
+      2, args);
 }
 
 }  // namespace
 
 Renaming RenamingOf(const Node* statement) {
   Renaming renaming = {};
+  const RangeVar* relation = nullptr;
   if (IsA(statement, RenameStmt)) {
     const auto* rename = reinterpret_cast<const RenameStmt*>(statement);
-    renaming.any = IsRelationKind(rename->renameType) || rename->renameType == OBJECT_SCHEMA;
-    if (rename->renameType != OBJECT_COLUMN || !IsRelationKind(rename->relationType)) return renaming;
-    renaming.relation = RangeVarGetRelid(rename->relation, NoLock, true);
-    renaming.old_column = rename->subname;
-    renaming.new_column = rename->newname;
-    renaming.any = OidIsValid(renaming.relation);
+    const bool column = rename->renameType == OBJECT_COLUMN && IsRelationKind(rename->relationType);
+    if (column || rename->renameType == OBJECT_SCHEMA) {
+      renaming.old_column = rename->subname;
+      renaming.new_column = rename->newname;
+    }
+    renaming.schema = rename->renameType == OBJECT_SCHEMA;
+    if (column || IsRelationKind(rename->renameType)) relation = rename->relation;
   } else if (IsA(statement, AlterObjectSchemaStmt)) {
-    renaming.any = IsRelationKind(reinterpret_cast<const AlterObjectSchemaStmt*>(statement)->objectType);
+    const auto* move = reinterpret_cast<const AlterObjectSchemaStmt*>(statement);
+    if (IsRelationKind(move->objectType)) relation = move->relation;
   }
+  if (relation == nullptr) return renaming;
+  renaming.relation = RangeVarGetRelid(relation, NoLock, true);
+  if (OidIsValid(renaming.relation)) renaming.old_name = CanonicalRelationName(renaming.relation);
   return renaming;
 }
 
 void FollowRenaming(const Renaming& renaming) {
-  if (!renaming.any || !OidIsValid(get_extension_oid("privacy_score", true))) return;
+  if ((!renaming.schema && !OidIsValid(renaming.relation)) || !OidIsValid(get_extension_oid("privacy_score", true)))
+    return;
   CommandCounterIncrement();
   InternalScope scope;
   EnterInternal(&scope);
-  if (OidIsValid(renaming.relation))
+  if (renaming.schema)
+    FollowSchema(renaming);
+  else if (renaming.old_column != nullptr)
     FollowColumn(renaming);
   else
-    FollowRelations();
+    FollowRelation(renaming.old_name, CanonicalRelationName(renaming.relation));
   LeaveInternal(&scope);
   NoteModelChange();
 }

@@ -14,9 +14,10 @@ extern "C" {
 
 // What is renamed, as it was before.
 struct Renaming {
-  bool any;      // a relation or a schema, or a column of `relation`
-  Oid relation;  // of the column; else InvalidOid
-  const char* old_column;
+  bool schema;
+  Oid relation;            // or that whose column is renamed; InvalidOid for anything else
+  const char* old_name;    // of the relation, qualified
+  const char* old_column;  // or schema
   const char* new_column;
 };
 
