@@ -227,13 +227,25 @@ bool Release(DatabaseSlot* slot, dsa_pointer pointer, const FlushItem* written) 
   return finished && (written == nullptr || !AwaitsCorrection(session));
 }
 
+// Throws away what one session has gathered, and the session when it is closed.
+void Discard(DatabaseSlot* slot, dsa_pointer pointer) {
+  SharedAt<LiveSession>(pointer)->discarded = true;
+  for (int list = 0; list < 2; ++list) {
+    FlushItem item;
+    Seal(pointer, &item);
+    if (Release(slot, pointer, nullptr) && list == 1) FreeSession(slot, pointer);
+  }
+}
+
 }  // namespace
 
 void FlushSessions(DatabaseSlot* slot) {
   FlushItem* items = nullptr;
   bool any = false;
   for (dsa_pointer at = FirstSession(slot); DsaPointerIsValid(at); at = SharedAt<LiveSession>(at)->next) {
-    if (SharedAt<LiveSession>(at)->unrecorded) continue;
+    const auto* session = SharedAt<LiveSession>(at);
+    // What a discarded session has gathered since lacks definitions; it is cut with its next statement.
+    if (session->unrecorded || session->discarded) continue;
     auto* item = static_cast<FlushItem*>(palloc0(sizeof(FlushItem)));
     any |= Seal(at, item);
     item->next = items;
@@ -251,18 +263,16 @@ void FlushSessions(DatabaseSlot* slot) {
   }
   for (FlushItem* item = items; item != nullptr; item = item->next)
     if (Release(slot, item->pointer, item)) FreeSession(slot, item->pointer);
+  for (dsa_pointer next, at = FirstSession(slot); DsaPointerIsValid(at); at = next) {
+    next = SharedAt<LiveSession>(at)->next;
+    if (SharedAt<LiveSession>(at)->discarded) Discard(slot, at);
+  }
 }
 
 void DiscardSessions(DatabaseSlot* slot) {
-  dsa_pointer next;
-  for (dsa_pointer at = FirstSession(slot); DsaPointerIsValid(at); at = next) {
+  for (dsa_pointer next, at = FirstSession(slot); DsaPointerIsValid(at); at = next) {
     next = SharedAt<LiveSession>(at)->next;
-    for (int list = 0; list < 2; ++list) {
-      FlushItem item;
-      SharedAt<LiveSession>(at)->discarded = true;
-      Seal(at, &item);
-      if (Release(slot, at, nullptr) && list == 1) FreeSession(slot, at);
-    }
+    Discard(slot, at);
   }
 }
 

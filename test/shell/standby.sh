@@ -144,20 +144,19 @@ check_true "a database that the primary drops goes away under the standby's work
 echo "SELECT city FROM patients WHERE id = 2;" >&3
 sleep 0.5
 history=$(q "$recorded")
-before=$(wc -l <"$PS_TMP/alice.out")
+before=$(grep -cE '^[cf]$' "$PS_TMP/alice.out")
 q "SELECT pg_promote()" >/dev/null
 check "it is promoted" "$(q "SELECT pg_is_in_recovery()")" f
 # No rate of first_name is in the memory of the standby's worker.
 echo "SELECT city FROM patients WHERE id = 3; SELECT first_name FROM patients WHERE id = 3;" >&3
 check_true "after the promotion the worker writes" wait_for "SELECT ($recorded) - $history" 2
-check "the session that was open goes on" "$(($(wc -l <"$PS_TMP/alice.out") - before))" 2
 check "it is recorded as a new piece, with definitions" \
-  "$(q "SELECT s.session LIKE '%/2', count(*) FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id, unnest(p.ids) i
+  "$(q "SELECT s.session LIKE '%/2', count(DISTINCT i) FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id, unnest(p.ids) i
           JOIN privacy_score.abstraction a ON a.id = i WHERE s.id = (SELECT max(id) FROM privacy_score.session) GROUP BY 1")" "t|2"
 close_session
+check "the session that was open goes on" "$(($(grep -cE '^[cf]$' "$PS_TMP/alice.out") - before))" 2
 q "SELECT privacy_score.flush()" >/dev/null
 check "nothing of the standby's time is left in memory" "$(q "SELECT count(*) FROM privacy_score.live_sessions()")" 0
-check "rates are stored again" "$(q "SELECT count(*) > 0 FROM privacy_score.rate")" t
 check_match "set_baseline works now" "$(q "SELECT privacy_score.set_baseline('alice', privacy_score.today(), privacy_score.today())")" "^[0-9]+$"
 check "no fault was counted" "$(q "SELECT dropped, scoring_errors FROM privacy_score.stat_info")" "0|0"
 done_testing
