@@ -163,6 +163,7 @@ struct DatabaseSlot {
   int32 session_count;
   dsa_pointer missing_rates;
   int32 missing_count;
+  int32 round_settled;  // by the process that computes a round of rates; -1 until it has ended well
   dsa_pointer model;
   int64 model_length;
   pg_atomic_uint64 model_version;  // 0: none yet

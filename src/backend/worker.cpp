@@ -200,9 +200,15 @@ void FollowModel(DatabaseSlot* slot) {
   CorrectScores(slot);
 }
 
+// What goes on while another process computes.
+void WriteAndFollow(DatabaseSlot* slot) {
+  WriteOrRemember(slot);
+  FollowModel(slot);
+}
+
 // A corrected score may need further rates, so this goes on until none is missing.
 void ComputeRates(DatabaseSlot* slot) {
-  for (int round = 0; round < kMostRounds && !ShutdownRequestPending && ComputeMissingRates(slot); ++round) {
+  for (int round = 0; round < kMostRounds && !ShutdownRequestPending && ComputeRound(slot, WriteAndFollow); ++round) {
     PublishModel(slot, false);
     CorrectScores(slot);
     WriteOrRemember(slot);
@@ -301,8 +307,9 @@ long PauseAfterCycle() {
   return Max(ps_settings.flush_interval, Min(kLongestPause, kFirst << Min(failures.count - 1, 10)));
 }
 
-// What the administrator sets for users must not keep the worker from writing, nor make it wait for ever.
-void SettleSettings() {
+}  // namespace
+
+void SettleWorkerSettings() {
   SetConfigOption("default_transaction_read_only", "off", PGC_SUSET, PGC_S_OVERRIDE);
   SetConfigOption("default_transaction_isolation", "read committed", PGC_SUSET, PGC_S_OVERRIDE);
   SetConfigOption("statement_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
@@ -311,8 +318,6 @@ void SettleSettings() {
   // What is committed survives a crash of this server; no standby can stop it.
   SetConfigOption("synchronous_commit", "local", PGC_SUSET, PGC_S_OVERRIDE);
 }
-
-}  // namespace
 
 void BeginWork(WorkTransaction* work) {
   work->outer = CurrentMemoryContext;
@@ -339,7 +344,7 @@ void ps_worker_main(Datum database) {
   pqsignal(SIGTERM, OnTerminate);
   BackgroundWorkerUnblockSignals();
   BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database), InvalidOid, BGWORKER_BYPASS_ALLOWCONN);
-  SettleSettings();
+  SettleWorkerSettings();
   pgstat_report_appname("privacy_score worker");
   if (ps_shared == nullptr) proc_exit(0);
   DatabaseSlot* slot = SlotOfDatabase(true);

@@ -73,5 +73,12 @@ void PublishModel(DatabaseSlot* slot, bool even_if_same);
 // do rates of relations that somebody holds locked.
 bool ComputeMissingRates(DatabaseSlot* slot);
 
+// ComputeMissingRates, by a process of its own when a relation is large (worker_rates.cpp); `meanwhile` is called once
+// a flush_interval until it has ended.
+bool ComputeRound(DatabaseSlot* slot, void (*meanwhile)(DatabaseSlot*));
+
+// What the administrator sets for users must not keep a worker from writing, nor make it wait for ever.
+void SettleWorkerSettings();
+
 // Scores again the sessions whose score rests on bounds, and publishes daily scores where a limit asks for them.
 void CorrectScores(DatabaseSlot* slot);

@@ -101,6 +101,24 @@ close_session
 q "SELECT privacy_score.flush()" >/dev/null
 check "rates that waited for a lock are computed in the end" "$(q "SELECT pending_cdr FROM privacy_score.stat_info")" 0
 
+# --- rates of a large relation are computed apart -------------------------------------------------------------------------
+q "CREATE TABLE huge AS SELECT i AS id, md5(i::text) AS a, md5((i % 100003)::text) AS b, md5((i % 70001)::text) AS c FROM generate_series(1, 400000) i" \
+  "ANALYZE huge" "SELECT privacy_score.protect('huge', '{id}')" "GRANT SELECT ON huge TO alice" "SELECT privacy_score.flush()" >/dev/null
+had=$(q "$recorded")
+open_session
+echo "SELECT a, b, c FROM huge LIMIT 0; SELECT b, c FROM huge LIMIT 0;" >&3
+apart="SELECT count(*) > 0 FROM pg_stat_activity WHERE backend_type = 'privacy_score rates'"
+check_true "a process of its own computes rates of a large relation" wait_for "$apart" t
+echo "SELECT city FROM patients;" >&3
+check_true "history goes on being written meanwhile" wait_for "SELECT ($recorded), $(printf '%s' "(${apart})")" "$((had + 3))|t" 2
+q "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'privacy_score rates'" >/dev/null
+q "SELECT privacy_score.flush()" >/dev/null
+echo "SELECT b, c FROM huge LIMIT 0;" >&3
+wait_for "$recorded" "$((had + 4))"
+close_session
+check_true "ended early, it is started again" wait_for "SELECT count(*) > 0 FROM privacy_score.rate WHERE relation_name = 'public.huge'" t
+q "DROP TABLE huge" >/dev/null
+
 # --- cancelling -------------------------------------------------------------------------------------------------------
 q "CREATE TABLE large AS SELECT i AS id, 'a' || i % 100003 AS a, 'b' || i % 70001 AS b, 'c' || i AS c FROM generate_series(1, 300000) i" \
   "SELECT privacy_score.protect('large')" "GRANT SELECT ON large TO alice" >/dev/null
