@@ -23,6 +23,7 @@ extern "C" {
 #include "miscadmin.h"
 #include "optimizer/planner.h"
 #include "storage/ipc.h"
+#include "storage/lmgr.h"
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
@@ -147,6 +148,15 @@ int64 AbstractGuarded(Build build) {
   return id;
 }
 
+// Labels of roles decide on reading protected relations whatever counts: also on EXPLAIN, which shows estimates made
+// from their values.
+bool ReadIsJudged(RoleClass role) {
+  if (role != RoleClass::kDpOnly && role != RoleClass::kExempt) return false;
+  if (depth == 0 && IsParallelWorker()) return false;
+  if (HasIntegrityContext() && !inside_integrity_check) return false;
+  return role == RoleClass::kDpOnly || AwaitsAnnouncement();
+}
+
 PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListInfo parameters) {
   const bool counts = query->commandType != CMD_UTILITY && CountsHere();
   PlanConstants constants = {nullptr, 0};
@@ -159,7 +169,16 @@ PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListIn
       return statement;
     });
   }
+  // What the planner may hand values to, out of statistics, is judged and counted before it does; running it counts
+  // too.
+  const RoleClass role = PrincipalClass();
+  if (query->commandType != CMD_UTILITY && (counts || ReadIsJudged(role)) && PlanningShowsProtected(query)) {
+    if (ReadIsJudged(role)) RecordProtectedRead(role);
+    if (counts) RecordEvent(id);
+  }
   PlannedStmt* plan = nullptr;
+  const bool before = inside_integrity_check;
+  inside_integrity_check = before || HasIntegrityContext();
   ++depth;
   PG_TRY()
     ;
@@ -168,7 +187,10 @@ PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListIn
                           : standard_planner(query, text, options, parameters);
     }
     PG_FINALLY();
-    { --depth; }
+    {
+      inside_integrity_check = before;
+      --depth;
+    }
   PG_END_TRY();
   if (!counts) return plan;
   Mark(plan, id);
@@ -176,22 +198,26 @@ PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListIn
   return plan;
 }
 
-// Labels of roles decide on reading protected relations whatever counts: also on EXPLAIN, which shows estimates made
-// from their values.
-bool ReadIsJudged(RoleClass role) {
-  if (role != RoleClass::kDpOnly && role != RoleClass::kExempt) return false;
-  if (depth == 0 && IsParallelWorker()) return false;
-  if (HasIntegrityContext() && !inside_integrity_check) return false;
-  return role == RoleClass::kDpOnly || AwaitsAnnouncement();
-}
-
 void ps_executor_start(QueryDesc* query, int flags) {
   const bool counts = (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && CountsHere();
   // Permissions are checked in here, and no row is read yet: a statement that is denied has read nothing.
-  if (prev_executor_start)
-    prev_executor_start(query, flags);
-  else
-    standard_ExecutorStart(query, flags);
+  const bool before = inside_integrity_check;
+  inside_integrity_check = before || HasIntegrityContext();
+  ++depth;
+  PG_TRY()
+    ;
+    {
+      if (prev_executor_start)
+        prev_executor_start(query, flags);
+      else
+        standard_ExecutorStart(query, flags);
+    }
+    PG_FINALLY();
+    {
+      inside_integrity_check = before;
+      --depth;
+    }
+  PG_END_TRY();
   const RoleClass role = PrincipalClass();
   if (ReadIsJudged(role) && PlanReadsProtected(query->plannedstmt)) RecordProtectedRead(role);
   if (!counts) return;
@@ -280,6 +306,11 @@ int64 CountCopy(const CopyStmt* copy) {
   if (!OidIsValid(relation) || check_enable_rls(relation, InvalidOid, true) == RLS_ENABLED ||
       !CopyReads(copy, relation))
     return 0;
+  // What is judged must be what COPY opens: once locked, the name cannot pass to another relation.
+  LockRelationOid(relation, AccessShareLock);
+  if (RangeVarGetRelid(copy->relation, NoLock, true) != relation)
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE),
+                    errmsg("relation \"%s\" changed while COPY began", copy->relation->relname)));
   if (ReadIsJudged(role) && RelationIsProtected(relation)) RecordProtectedRead(role);
   if (!CountsHere()) return 0;
   const int64 id = AbstractGuarded([relation, copy] { return CopyStatement(relation, copy->attlist); });

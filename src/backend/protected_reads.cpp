@@ -6,9 +6,45 @@
 #include "catalog_relations.hpp"
 #include "compat.hpp"
 #include "described_columns.hpp"
+#include "telling_functions.hpp"
 
 extern "C" {
 #include "access/transam.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+}
+
+namespace {
+
+struct Search {
+  bool tells;
+  bool reads;
+};
+
+bool Look(Node* node, void* context) {
+  if (node == nullptr) return false;
+  auto* search = static_cast<Search*>(context);
+  if (IsA(node, Query)) return WalkQuery(reinterpret_cast<Query*>(node), Look, context);
+  if (IsA(node, RangeTblEntry)) {
+    const auto* rte = reinterpret_cast<RangeTblEntry*>(node);
+    search->reads |=
+        rte->rtekind == RTE_RELATION && rte->relid >= FirstNormalObjectId && ProtectedEntry(FindRelation(rte->relid));
+    return false;
+  }
+  if (IsA(node, OpExpr))
+    search->tells |= OidIsValid(get_oprrest(reinterpret_cast<OpExpr*>(node)->opno)) && NodeTells(node);
+  else if (IsA(node, ScalarArrayOpExpr))
+    search->tells |= OidIsValid(get_oprrest(reinterpret_cast<ScalarArrayOpExpr*>(node)->opno)) && NodeTells(node);
+  return WalkChildren(node, Look, context);
+}
+
+}  // namespace
+
+bool PlanningShowsProtected(Query* query) {
+  ForgetStaleRelations();
+  Search search = {};
+  Look(reinterpret_cast<Node*>(query), &search);
+  return search.tells && search.reads;
 }
 
 bool RelationIsProtected(Oid relid) {

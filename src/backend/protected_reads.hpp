@@ -21,3 +21,7 @@ bool RelationIsProtected(Oid relid);
 // or statistics that show values of one that the current user may read. A relation that is only written is not read.
 // An upper bound: what the planner has proved empty still counts.
 bool PlanReadsProtected(const PlannedStmt* plan);
+
+// True when planning the query may hand values of a protected relation, from its statistics, to a function of
+// somebody's own: an operator with a selectivity estimator is tried on the most common ones.
+bool PlanningShowsProtected(Query* query);

@@ -11,10 +11,12 @@ extern "C" {
 #include "executor/spi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
 #include "utils/resowner.h"
+#include "utils/rls.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 #include "utils/varlena.h"
@@ -30,7 +32,8 @@ extern "C" {
 
 namespace {
 
-// What GROUP BY takes for a column: itself, or its text where its type cannot be grouped.
+// What GROUP BY takes for a column: itself, or its text where its type cannot be grouped. The text is what the type's
+// own output function gives, never a cast, which may run somebody's code.
 void AppendGroupingColumn(StringInfo sql, Oid relation, AttrNumber attribute) {
   const char* name = quote_identifier(get_attname(relation, attribute, false));
   const TypeCacheEntry* type =
@@ -38,7 +41,7 @@ void AppendGroupingColumn(StringInfo sql, Oid relation, AttrNumber attribute) {
   if (OidIsValid(type->eq_opr) && (OidIsValid(type->lt_opr) || OidIsValid(type->hash_proc)))
     appendStringInfoString(sql, name);
   else
-    appendStringInfo(sql, "(%s)::pg_catalog.text", name);
+    appendStringInfo(sql, "CASE WHEN pg_catalog.num_nulls(%s) = 0 THEN pg_catalog.concat(%s) END", name, name);
 }
 
 char* ClassSizesSql(Oid relation, const Bitmapset* attributes) {
@@ -113,10 +116,13 @@ void StoreRate(Oid relation, const char* name, const char* attributes, const Bit
 
 PartitionFacts PartitionOf(Oid relation, const Bitmapset* attributes) {
   JudgeRead(relation);
-  const bool uncounted = BeginUncounted();
+  // Views and policies run code that is not ours: then this is a statement of the caller like any other.
+  const bool ours =
+      get_rel_relkind(relation) != RELKIND_VIEW && check_enable_rls(relation, InvalidOid, true) != RLS_ENABLED;
+  const bool uncounted = ours && BeginUncounted();
   if (SPI_execute(ClassSizesSql(relation, attributes), true, 0) != SPI_OK_SELECT)
     elog(ERROR, "could not count the classes of a relation");
-  EndUncounted(uncounted);
+  if (ours) EndUncounted(uncounted);
   const SPITupleTable* table = SPI_tuptable;
   const uint64 count = table->numvals;
   auto* sizes = static_cast<int64*>(palloc(sizeof(int64) * 2 * (count + 1)));
@@ -190,6 +196,8 @@ void ComputeMissingRate(ComputedRates* computed, const char* relation_name, cons
   int64 rows;
   InternalScope scope;
   EnterInternal(&scope, owner);
+  // A policy that the owner is subject to would be somebody's code in this process: such a relation has no rates.
+  set_config_option("row_security", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
   const double rate = RelationRate(relation, set, subject, &rows);
   LeaveInternal(&scope);
   AppendElement(&computed->relations, relation_name);

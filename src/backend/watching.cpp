@@ -110,7 +110,10 @@ RoleClass ClassOfRole(Oid role, const char** reason) {
 }
 
 Oid PrincipalOf() {
-  return ps_settings.principal == static_cast<int>(Principal::kCurrentUser) ? GetUserId() : GetSessionUserId();
+  if (ps_settings.principal == static_cast<int>(Principal::kCurrentUser)) return GetUserId();
+  // Maintenance by a superuser or by autovacuum runs the code of whom it has become.
+  if (InSecurityRestrictedOperation() && superuser_arg(GetSessionUserId())) return GetUserId();
+  return GetSessionUserId();
 }
 
 RoleClass PrincipalClass() {

@@ -1,0 +1,73 @@
+#!/bin/bash
+# detours.sh - code of the attacker's own that the server runs on the way: while planning, in foreign key actions, in
+# maintenance by somebody else, in the rate functions. The attacker is "dp only": nothing protected may come out.
+. "$(dirname "$0")/../lib.sh"
+
+start_server "autovacuum = off"
+q "CREATE EXTENSION privacy_score" "CREATE ROLE ana LOGIN" "CREATE SCHEMA ana AUTHORIZATION ana" \
+  "CREATE TABLE person (id int PRIMARY KEY, ssn text)" "INSERT INTO person SELECT i, 'secret-' || i % 20 FROM generate_series(1, 2000) i" \
+  "ANALYZE person" "GRANT SELECT ON person TO ana" "SELECT privacy_score.protect('person')" \
+  "SECURITY LABEL FOR privacy_score ON ROLE ana IS 'dp only'" >/dev/null
+
+# taken "what" statement...: ana runs the statements in one session; nothing of what they print is a secret.
+taken() {
+  local what=$1
+  shift
+  check "nothing comes out: $what" "$(printf '%s;\n' "$@" | as ana "$PS_BINDIR/psql" -XAtq 2>&1 | grep -c 'secret-')" 0
+}
+
+as ana q "CREATE FUNCTION ana.tell(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RAISE NOTICE ''%'', \$1; RETURN \$1; END'" \
+  "CREATE FUNCTION ana.leak() RETURNS int IMMUTABLE LANGUAGE plpgsql AS
+     'DECLARE s text; BEGIN FOR s IN SELECT ssn FROM public.person LOOP RAISE NOTICE ''%'', s; END LOOP; RETURN 1; END'" \
+  "CREATE FUNCTION ana.same(text, text) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RAISE NOTICE ''%'', \$1; RETURN \$1 = \$2; END'" \
+  "CREATE OPERATOR ana.=== (LEFTARG = text, RIGHTARG = text, FUNCTION = ana.same, RESTRICT = matchingsel)" \
+  "CREATE VIEW ana.v AS SELECT id, ana.tell(ssn) AS x FROM public.person" \
+  "CREATE VIEW ana.w AS SELECT i AS id, ana.leak() AS x FROM generate_series(1, 2) i" \
+  "CREATE TABLE ana.pk (x int PRIMARY KEY)" "INSERT INTO ana.pk VALUES (1), (7)" \
+  "CREATE TABLE ana.fk (x int DEFAULT ana.leak() REFERENCES ana.pk ON DELETE SET DEFAULT)" "INSERT INTO ana.fk VALUES (7)" \
+  "CREATE TABLE ana.own (a int, b text)" "INSERT INTO ana.own SELECT i, i FROM generate_series(1, 50) i" \
+  "ALTER TABLE ana.own ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY" "CREATE POLICY p ON ana.own USING (ana.leak() = 1)" \
+  "CREATE TYPE ana.pair AS (a text)" "CREATE FUNCTION ana.show(ana.pair) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM ana.leak(); RETURN ''''; END'" \
+  "CREATE CAST (ana.pair AS text) WITH FUNCTION ana.show(ana.pair)" "CREATE TABLE ana.cast_own (id int, j json, p ana.pair)" \
+  "INSERT INTO ana.cast_own VALUES (1, '{}', ROW('x'))" \
+  "CREATE TABLE ana.parted (k int) PARTITION BY LIST (k)" "CREATE TABLE ana.part1 PARTITION OF ana.parted FOR VALUES IN (1)" \
+  "CREATE FUNCTION ana.prune() RETURNS int STABLE PARALLEL SAFE LANGUAGE plpgsql AS 'BEGIN RETURN ana.leak(); END'" >/dev/null
+
+taken "statistics handed to an operator of one's own" "SET search_path = ana, public" "EXPLAIN SELECT 1 FROM person WHERE ssn === 'x'"
+taken "its negative in a subquery" "SET search_path = ana, public" "EXPLAIN SELECT 1 WHERE EXISTS (SELECT FROM person WHERE NOT ssn === 'x')"
+taken "a view in a rate function" "SELECT privacy_score.discrimination_rate('ana.v', 'x', '{id}')" "SELECT * FROM privacy_score.attribute_risk('ana.v')"
+taken "a function behind a view in a rate function" "SELECT privacy_score.discrimination_rate('ana.w', 'x', '{id}')"
+taken "a policy in a rate function" "SELECT privacy_score.discrimination_rate('ana.own', 'b', '{a}')" "SELECT privacy_score.protect('ana.own', '{a}')" \
+  "SELECT privacy_score.analyze_relation('ana.own')"
+taken "a cast in a rate function" "SELECT privacy_score.discrimination_rate('ana.cast_own', 'p', '{id}')" "SELECT privacy_score.discrimination_rate('ana.cast_own', 'j', '{id}')"
+taken "a foreign key action" "DELETE FROM ana.pk WHERE x = 7"
+taken "pruning in a parallel worker" "SET force_parallel_mode = on" "SELECT * FROM ana.parted WHERE k = ana.prune()"
+
+# --- maintenance by somebody else ---------------------------------------------------------------------------------------------
+as ana q "CREATE TABLE ana.loot (s text)" \
+  "CREATE FUNCTION ana.f(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN INSERT INTO ana.loot SELECT ssn FROM public.person; RETURN \$1; EXCEPTION WHEN OTHERS THEN RETURN \$1; END'" \
+  "CREATE TABLE ana.t (a int)" "INSERT INTO ana.t SELECT generate_series(1, 100)" "CREATE INDEX ON ana.t (ana.f(a))" >/dev/null
+q "ANALYZE ana.t" "REINDEX TABLE ana.t" >/dev/null
+check "nothing comes out: an index function in maintenance by a superuser" "$(q "SELECT count(*) FROM ana.loot")" 0
+
+# --- COPY of a name that passes to another relation -----------------------------------------------------------------------------
+as ana q "CREATE TABLE ana.person (id int)" >/dev/null
+q "GRANT ana TO postgres" >/dev/null
+q "BEGIN" "LOCK TABLE ana.person" "SELECT pg_sleep(1.5)" "DROP TABLE ana.person" "COMMIT" >/dev/null &
+locker=$!
+wait_for "SELECT count(*) > 0 FROM pg_locks WHERE relation = 'ana.person'::regclass AND mode = 'AccessExclusiveLock' AND granted" t
+taken "COPY that waits" "SET search_path = ana, public" "COPY person TO STDOUT"
+wait $locker
+
+# --- the worker outlives code of others -----------------------------------------------------------------------------------------
+q "SECURITY LABEL FOR privacy_score ON ROLE ana IS 'watched'" >/dev/null
+as ana q "CREATE TABLE ana.trap (a int, b int)" "INSERT INTO ana.trap SELECT i, i FROM generate_series(1, 50) i" \
+  "ALTER TABLE ana.trap ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY" \
+  "CREATE FUNCTION ana.stop() RETURNS boolean LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(3600); RAISE USING ERRCODE = ''57014''; END'" \
+  "CREATE POLICY p ON ana.trap USING (CASE WHEN pg_backend_pid() = 0 THEN true ELSE (SELECT backend_type = 'client backend' OR ana.stop() FROM pg_stat_activity WHERE pid = pg_backend_pid()) END)" \
+  "SELECT privacy_score.protect('ana.trap', '{a}')" >/dev/null
+as ana q "SELECT b FROM ana.trap WHERE a = 1" >/dev/null
+check_true "a policy of somebody's own does not stop the worker" timeout 20 "$PS_BINDIR/psql" -XAtqc "SELECT privacy_score.flush()"
+check_true "and history goes on" wait_for "SELECT count(*) > 0 FROM privacy_score.session WHERE role = 'ana' AND queries > 0" t
+check "the server has not crashed" "$(grep -c "was terminated by signal" "$ps_log")" 0
+done_testing
