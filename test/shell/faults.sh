@@ -89,11 +89,26 @@ kill_postmaster() {
   start_again
 }
 
+# Kills what is left of a server whose postmaster is gone: its processes work in its data directory.
+kill_leftovers() {
+  local process
+  for process in /proc/[0-9]*; do
+    if [ "$(readlink "$process/cwd" 2>/dev/null)" = "$PGDATA" ]; then
+      echo "# left over: $(tr '\0' ' ' <"$process/cmdline" 2>/dev/null)"
+      kill -9 "${process#/proc/}" 2>/dev/null
+    fi
+  done
+}
+
 # Starts the server, which may have to wait for the last child of the old one.
 start_again() {
   local tries=50
   until "$PS_BINDIR/pg_ctl" start -s -w -t 60 -D "$PGDATA" -l "$ps_log" </dev/null >/dev/null 2>&1; do
-    if [ $((tries -= 1)) -le 0 ]; then bail_out "the server starts after kill $kills: $(tail -n 3 "$ps_log")"; fi
+    tries=$((tries - 1))
+    # A child that was killed with a lock of its own leaves others waiting for it who do not look after the postmaster:
+    # what the server's hint asks for is done, as an administrator would.
+    if [ $tries -eq 25 ]; then kill_leftovers; fi
+    if [ $tries -le 0 ]; then bail_out "the server starts after kill $kills: $(tail -n 3 "$ps_log")"; fi
     sleep 0.1
   done
   postmaster=$(head -n 1 "$PGDATA/postmaster.pid")
