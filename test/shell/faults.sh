@@ -108,7 +108,7 @@ start_again() {
     # A child that was killed with a lock of its own leaves others waiting for it who do not look after the postmaster:
     # what the server's hint asks for is done, as an administrator would.
     if [ $tries -eq 25 ]; then kill_leftovers; fi
-    if [ $tries -le 0 ]; then bail_out "the server starts after kill $kills: $(tail -n 3 "$ps_log")"; fi
+    if [ $tries -le 0 ]; then touch "$home/stop"; bail_out "the server starts after kill $kills: $(tail -n 3 "$ps_log")"; fi
     sleep 0.1
   done
   postmaster=$(head -n 1 "$PGDATA/postmaster.pid")
