@@ -83,9 +83,8 @@ bool ComputeWhatCanBe(ComputedRates* computed, const std::vector<MissingRate>* m
   set_config_option("lock_timeout", "2s", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
   for (std::size_t i = 0; i < count; ++i) {
     CHECK_FOR_INTERRUPTS();
-    ErrorData* error;
-    if (!ComputeRateGuarded(computed, (*missing)[i].relation.c_str(), (*missing)[i].attributes.c_str(), &error))
-      FreeErrorData(error);
+    ErrorData* error = ComputeRateGuarded(computed, (*missing)[i].relation.c_str(), (*missing)[i].attributes.c_str());
+    if (error != nullptr) FreeErrorData(error);
   }
   LeaveInternal(&scope);
   return computed->count > before;

@@ -9,7 +9,6 @@
 #include "copies.hpp"
 
 extern "C" {
-#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
@@ -18,13 +17,12 @@ extern "C" {
 #include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/resowner.h"
 }
 
 #include "catalog_lineage.hpp"
 #include "catalog_protection.hpp"
 #include "catalog_relations.hpp"
+#include "guarded.hpp"
 #include "internal.hpp"
 #include "live.hpp"
 #include "query_statement.hpp"
@@ -54,31 +52,8 @@ void Guarded(Work work) {
     work();
     return;
   }
-  MemoryContext context = CurrentMemoryContext;
-  ResourceOwner owner = CurrentResourceOwner;
-  BeginInternalSubTransaction(nullptr);
-  MemoryContextSwitchTo(context);
-  PG_TRY()
-    ;
-    {
-      work();
-      ReleaseCurrentSubTransaction();
-      MemoryContextSwitchTo(context);
-      CurrentResourceOwner = owner;
-    }
-    PG_CATCH();
-    {
-      MemoryContextSwitchTo(context);
-      ErrorData* error = CopyErrorData();
-      FlushErrorState();
-      RollbackAndReleaseCurrentSubTransaction();
-      MemoryContextSwitchTo(context);
-      CurrentResourceOwner = owner;
-      if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
-        ReThrowError(error);
-      CountScoringError(error->message);
-    }
-  PG_END_TRY();
+  const ErrorData* error = InSubtransaction(work);
+  if (error != nullptr) CountScoringError(error->message);
 }
 
 // CREATE TABLE AS, SELECT INTO, CREATE MATERIALIZED VIEW, also below EXPLAIN; null for other statements.

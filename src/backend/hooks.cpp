@@ -151,10 +151,9 @@ int64 AbstractGuarded(Build build) {
 // Labels of roles decide on reading protected relations whatever counts: also on EXPLAIN, which shows estimates made
 // from their values.
 bool ReadIsJudged(RoleClass role) {
-  if (role != RoleClass::kDpOnly && role != RoleClass::kExempt) return false;
+  if (!LabelJudges(role)) return false;
   if (depth == 0 && IsParallelWorker()) return false;
-  if (HasIntegrityContext() && !inside_integrity_check) return false;
-  return role == RoleClass::kDpOnly || AwaitsAnnouncement();
+  return !HasIntegrityContext() || inside_integrity_check;
 }
 
 PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListInfo parameters) {

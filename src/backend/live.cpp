@@ -228,14 +228,7 @@ bool DefineInScorer(int64 id) {
   if (CallCore(&error, [&] {
         LiveScorer& scorer = local.scorer->scorer;
         if (scorer.Knows(id)) return;
-        privacy_score::Tokens tokens;
-        const std::string& text = local.tokens->at(id);
-        for (std::size_t from = 0; from <= text.size();) {
-          const std::size_t to = std::min(text.find(kTokenEnd, from), text.size());
-          tokens.push_back(text.substr(from, to - from));
-          from = to + 1;
-        }
-        scorer.Define(id, tokens);
+        scorer.Define(id, SplitTokens(local.tokens->at(id)));
       }))
     return true;
   CountScoringError(error.message);
@@ -376,7 +369,10 @@ void RecordEvent(int64 id, const EventConstants& constants) {
   if (current) AlertOnReach(session);
 }
 
-bool AwaitsAnnouncement() { return OwnSession() == nullptr || (OwnSession()->alerted & kAlertExempt) == 0; }
+bool LabelJudges(RoleClass role) {
+  if (role == RoleClass::kDpOnly) return true;
+  return role == RoleClass::kExempt && (OwnSession() == nullptr || (OwnSession()->alerted & kAlertExempt) == 0);
+}
 
 void RecordProtectedRead(RoleClass role) {
   DatabaseSlot* slot = SlotOfDatabase(true);
@@ -390,8 +386,7 @@ void RecordProtectedRead(RoleClass role) {
 
 void JudgeRead(Oid relation) {
   const RoleClass role = PrincipalClass();
-  const bool judged = role == RoleClass::kDpOnly || (role == RoleClass::kExempt && AwaitsAnnouncement());
-  if (judged && RelationIsProtected(relation)) RecordProtectedRead(role);
+  if (LabelJudges(role) && RelationIsProtected(relation)) RecordProtectedRead(role);
 }
 
 void RecordRows(int64 id, int64 rows) {

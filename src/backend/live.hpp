@@ -25,8 +25,8 @@ void RecordEvent(int64 id, const EventConstants& constants = {});
 // What the label of the principal asks for when a protected relation is read: refuses it for `dp only`, unless
 // break_glass is on; announces it once a session for `exempt`.
 void RecordProtectedRead(RoleClass role);
-// Whether reading has not been announced yet in this session.
-bool AwaitsAnnouncement();
+// Whether the label asks for anything: of `exempt` only until it was announced in this session.
+bool LabelJudges(RoleClass role);
 // The same for a relation that a function of ours is about to read on behalf of the caller.
 void JudgeRead(Oid relation);
 

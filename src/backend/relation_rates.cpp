@@ -13,9 +13,7 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/regproc.h"
-#include "utils/resowner.h"
 #include "utils/rls.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
@@ -26,6 +24,7 @@ extern "C" {
 
 #include "core/entropy.hpp"
 #include "core_call.hpp"
+#include "guarded.hpp"
 #include "internal.hpp"
 #include "live.hpp"
 #include "watching.hpp"
@@ -210,32 +209,6 @@ void ComputeMissingRate(ComputedRates* computed, const char* relation_name, cons
   LeaveInternal(&scope);
 }
 
-bool ComputeRateGuarded(ComputedRates* computed, const char* relation, const char* attributes, ErrorData** error) {
-  MemoryContext context = CurrentMemoryContext;
-  ResourceOwner owner = CurrentResourceOwner;
-  volatile bool done = true;
-  BeginInternalSubTransaction(nullptr);
-  MemoryContextSwitchTo(context);
-  PG_TRY()
-    ;
-    {
-      ComputeMissingRate(computed, relation, attributes);
-      ReleaseCurrentSubTransaction();
-      MemoryContextSwitchTo(context);
-      CurrentResourceOwner = owner;
-    }
-    PG_CATCH();
-    {
-      MemoryContextSwitchTo(context);
-      ErrorData* caught = CopyErrorData();
-      if (caught->sqlerrcode == ERRCODE_QUERY_CANCELED || caught->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN) PG_RE_THROW();
-      FlushErrorState();
-      RollbackAndReleaseCurrentSubTransaction();
-      MemoryContextSwitchTo(context);
-      CurrentResourceOwner = owner;
-      *error = caught;
-      done = false;
-    }
-  PG_END_TRY();
-  return done;
+ErrorData* ComputeRateGuarded(ComputedRates* computed, const char* relation, const char* attributes) {
+  return InSubtransaction([=] { ComputeMissingRate(computed, relation, attributes); });
 }

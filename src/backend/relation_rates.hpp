@@ -43,6 +43,5 @@ struct ComputedRates {
 void InitComputedRates(ComputedRates* computed);
 void ComputeMissingRate(ComputedRates* computed, const char* relation, const char* attributes);
 
-// The same in a subtransaction, so that a relation or column that cannot be read fails alone: false, with a copy of the
-// error in the current memory context. A cancelled query and the end of the process are raised.
-bool ComputeRateGuarded(ComputedRates* computed, const char* relation, const char* attributes, ErrorData** error);
+// The same in a subtransaction, so that a relation or column that cannot be read fails alone (guarded.hpp).
+ErrorData* ComputeRateGuarded(ComputedRates* computed, const char* relation, const char* attributes);

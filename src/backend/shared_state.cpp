@@ -15,6 +15,8 @@ extern "C" {
 #include "utils/memutils.h"
 }
 
+#include <algorithm>
+
 #include "settings.hpp"
 
 SharedHeader* ps_shared = nullptr;
@@ -125,6 +127,16 @@ void FreeShared(dsa_pointer pointer, Size size) {
   pg_atomic_fetch_sub_u64(&ps_shared->memory_used, static_cast<int64>(size));
 }
 
+privacy_score::Tokens SplitTokens(std::string_view joined) {
+  privacy_score::Tokens tokens;
+  for (std::size_t from = 0; from <= joined.size();) {
+    const std::size_t to = std::min(joined.find(kTokenEnd, from), joined.size());
+    tokens.emplace_back(joined.substr(from, to - from));
+    from = to + 1;
+  }
+  return tokens;
+}
+
 Datum TokenArrayOf(const Definition* definition) {
   ArrayBuildState* tokens = nullptr;
   for (int32 from = 0; from <= definition->length;) {
@@ -142,6 +154,22 @@ void WakeWorker(DatabaseSlot* slot) {
   if (slot->worker_pid != 0) SetLatch(&ProcGlobal->allProcs[slot->worker_procno].procLatch);
 }
 
+BackgroundWorkerHandle* StartProcess(const char* what, const char* function) {
+  BackgroundWorker worker;
+  memset(&worker, 0, sizeof worker);
+  worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+  worker.bgw_start_time = BgWorkerStart_ConsistentState;
+  worker.bgw_restart_time = BGW_NEVER_RESTART;
+  worker.bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
+  worker.bgw_notify_pid = MyProcPid;
+  strlcpy(worker.bgw_library_name, "privacy_score", BGW_MAXLEN);
+  strlcpy(worker.bgw_function_name, function, BGW_MAXLEN);
+  snprintf(worker.bgw_name, BGW_MAXLEN, "privacy_score %s for database %u", what, MyDatabaseId);
+  snprintf(worker.bgw_type, BGW_MAXLEN, "privacy_score %s", what);
+  BackgroundWorkerHandle* handle = nullptr;
+  return RegisterDynamicBackgroundWorker(&worker, &handle) ? handle : nullptr;
+}
+
 void EnsureWorker(DatabaseSlot* slot) {
   if (slot->worker_pid != 0) return;
   const TimestampTz now = GetCurrentTimestamp();
@@ -149,18 +177,8 @@ void EnsureWorker(DatabaseSlot* slot) {
   const bool ask = slot->worker_pid == 0 && now - slot->worker_asked_at > USECS_PER_SEC;
   if (ask) slot->worker_asked_at = now;
   LWLockRelease(slot->lock);
-  if (!ask) return;
-  BackgroundWorker worker;
-  memset(&worker, 0, sizeof worker);
-  worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-  worker.bgw_start_time = BgWorkerStart_ConsistentState;
-  worker.bgw_restart_time = BGW_NEVER_RESTART;
-  worker.bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
-  strlcpy(worker.bgw_library_name, "privacy_score", BGW_MAXLEN);
-  strlcpy(worker.bgw_function_name, "ps_worker_main", BGW_MAXLEN);
-  snprintf(worker.bgw_name, BGW_MAXLEN, "privacy_score worker for database %u", MyDatabaseId);
-  strlcpy(worker.bgw_type, "privacy_score worker", BGW_MAXLEN);
-  RegisterDynamicBackgroundWorker(&worker, nullptr);
+  BackgroundWorkerHandle* handle = ask ? StartProcess("worker", "ps_worker_main") : nullptr;
+  if (handle != nullptr) pfree(handle);
 }
 
 namespace {

@@ -22,12 +22,15 @@ extern "C" {
 #include "postgres.h"
 
 #include "port/atomics.h"
+#include "postmaster/bgworker.h"
 #include "storage/condition_variable.h"
 #include "storage/lwlock.h"
 #include "storage/spin.h"
 #include "utils/dsa.h"
 #include "utils/timestamp.h"
 }
+
+#include <string_view>
 
 #include "core/keyed_hash.hpp"
 #include "core/profile.hpp"
@@ -218,11 +221,18 @@ T* SharedAt(dsa_pointer pointer) {
   return static_cast<T*>(dsa_get_address(SharedArea(), pointer));
 }
 
+// The tokens that were joined by kTokenEnd. Throws on lack of memory: within CallCore only.
+privacy_score::Tokens SplitTokens(std::string_view joined);
+
 // The tokens of a definition as text[].
 Datum TokenArrayOf(const Definition* definition);
 
 // Wakes the worker of a slot, if there is one.
 void WakeWorker(DatabaseSlot* slot);
+
+// Starts a background process of ours for this database, which tells the caller by its latch when it starts or ends;
+// `what` names it. Null when there is no room for one.
+BackgroundWorkerHandle* StartProcess(const char* what, const char* function);
 
 // Starts a worker for this database unless one runs or was asked for within a second.
 void EnsureWorker(DatabaseSlot* slot);

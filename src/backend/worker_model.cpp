@@ -92,8 +92,8 @@ bool IsStored(const char* relation, const char* attributes) {
 // Computes one rate unless it is stored. False when the relation is locked: then it is worth another try.
 bool ComputeOrLeave(ComputedRates* computed, const char* relation, const char* attributes) {
   if (IsStored(relation, attributes)) return true;
-  ErrorData* error = nullptr;
-  if (ComputeRateGuarded(computed, relation, attributes, &error)) return true;
+  const ErrorData* error = ComputeRateGuarded(computed, relation, attributes);
+  if (error == nullptr) return true;
   if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE) return false;
   pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
   ereport(LOG, (errmsg("could not compute a discrimination rate of relation %s: %s", relation, error->message)));

@@ -60,29 +60,12 @@ bool AnyIsLarge(DatabaseSlot* slot) {
   return large;
 }
 
-// Starts the process for one round; null when none can be had.
-BackgroundWorkerHandle* StartRatesProcess() {
-  BackgroundWorker worker;
-  memset(&worker, 0, sizeof worker);
-  worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-  worker.bgw_start_time = BgWorkerStart_ConsistentState;
-  worker.bgw_restart_time = BGW_NEVER_RESTART;
-  worker.bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
-  worker.bgw_notify_pid = MyProcPid;
-  strlcpy(worker.bgw_library_name, "privacy_score", BGW_MAXLEN);
-  strlcpy(worker.bgw_function_name, "ps_rates_main", BGW_MAXLEN);
-  snprintf(worker.bgw_name, BGW_MAXLEN, "privacy_score rates for database %u", MyDatabaseId);
-  strlcpy(worker.bgw_type, "privacy_score rates", BGW_MAXLEN);
-  BackgroundWorkerHandle* handle = nullptr;
-  return RegisterDynamicBackgroundWorker(&worker, &handle) ? handle : nullptr;
-}
-
 }  // namespace
 
 bool ComputeRound(DatabaseSlot* slot, void (*meanwhile)(DatabaseSlot*)) {
   if (RecoveryInProgress() || !AnyIsLarge(slot)) return ComputeMissingRates(slot);
   slot->round_settled = -1;
-  BackgroundWorkerHandle* handle = StartRatesProcess();
+  BackgroundWorkerHandle* handle = StartProcess("rates", "ps_rates_main");
   if (handle == nullptr) return ComputeMissingRates(slot);
   for (;;) {
     pid_t pid;

@@ -36,22 +36,12 @@ int32 limited_day = 0;                  // the last day of which a session had a
 // Counts what no longer fits: it has an upper bound or the last known figure from then on.
 void CountEviction() { pg_atomic_fetch_add_u64(&ps_shared->evictions, 1); }
 
-privacy_score::Tokens TokensOf(const Definition* definition) {
-  privacy_score::Tokens tokens;
-  const std::string_view text(definition->tokens, static_cast<std::size_t>(definition->length));
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t to = std::min(text.find(kTokenEnd, from), text.size());
-    tokens.emplace_back(text.substr(from, to - from));
-    from = to + 1;
-  }
-  return tokens;
-}
-
 // Adds sealed events to the memory; returns their number. Within CallCore.
 int64 Remember(dsa_pointer pointer, const LiveSession* session, const PendingHistory* sealed, bool* fits) {
   for (dsa_pointer at = session->open.definitions; DsaPointerIsValid(at);) {
     const auto* definition = SharedAt<Definition>(at);
-    if (!memory->Knows(definition->id)) memory->Define(definition->id, TokensOf(definition));
+    if (!memory->Knows(definition->id))
+      memory->Define(definition->id, SplitTokens({definition->tokens, static_cast<std::size_t>(definition->length)}));
     at = definition->next;
   }
   int64 events = 0;

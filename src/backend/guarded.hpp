@@ -1,0 +1,42 @@
+/*
+ * guarded.hpp - work of ours within somebody's transaction, whose fault leaves that transaction alone.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+}
+
+// Runs `work` in a subtransaction. Null when it succeeded, else a copy of its error in the current memory context; a
+// cancelled query and the end of the process are raised, after the subtransaction is gone.
+template <typename Work>
+ErrorData* InSubtransaction(Work work) {
+  MemoryContext context = CurrentMemoryContext;
+  ResourceOwner owner = CurrentResourceOwner;
+  ErrorData* volatile error = nullptr;
+  BeginInternalSubTransaction(nullptr);
+  MemoryContextSwitchTo(context);
+  PG_TRY()
+    ;
+    {
+      work();
+      ReleaseCurrentSubTransaction();
+    }
+    PG_CATCH();
+    {
+      MemoryContextSwitchTo(context);
+      error = CopyErrorData();
+      FlushErrorState();
+      RollbackAndReleaseCurrentSubTransaction();
+    }
+  PG_END_TRY();
+  MemoryContextSwitchTo(context);
+  CurrentResourceOwner = owner;
+  if (error != nullptr && (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN))
+    ReThrowError(error);
+  return error;
+}
