@@ -2,6 +2,7 @@
  * rate_functions.cpp - discrimination rates by SQL, with the caller's rights.
  */
 #include "internal.hpp"
+#include "partitions.hpp"
 #include "query_rates.hpp"
 #include "relation_rates.hpp"
 
@@ -110,16 +111,21 @@ RelationEntropies MeasurePairs(Oid relation) {
   auto* numbers = static_cast<int*>(palloc(sizeof(int) * (all.count + 1)));
   int at = 0;
   for (int number = -1; (number = bms_next_member(columns, number)) >= 0;) numbers[at++] = number;
-  Connect();
-  for (int i = 0; i < all.count; ++i) {
+  // Each column, then each pair.
+  const int wanted = all.count + all.count * (all.count - 1) / 2;
+  auto** sets = static_cast<const Bitmapset**>(palloc(sizeof(Bitmapset*) * static_cast<Size>(wanted + 1)));
+  auto* facts = static_cast<PartitionFacts*>(palloc(sizeof(PartitionFacts) * static_cast<Size>(wanted + 1)));
+  for (int i = 0, pair = all.count; i < all.count; ++i) {
     all.names[i] = ColumnName(relation, numbers[i]);
-    const PartitionFacts facts = PartitionOf(relation, bms_make_singleton(numbers[i]));
-    all.single[i] = facts.entropy;
-    all.rows = facts.rows;
-    for (int k = 0; k < i; ++k) {
-      Bitmapset* both = bms_add_member(bms_make_singleton(numbers[i]), numbers[k]);
-      all.pair[k * all.count + i] = PartitionOf(relation, both).entropy;
-    }
+    sets[i] = bms_make_singleton(numbers[i]);
+    for (int k = 0; k < i; ++k) sets[pair++] = bms_add_member(bms_make_singleton(numbers[i]), numbers[k]);
+  }
+  Connect();
+  PartitionsOf(relation, sets, wanted, facts);
+  for (int i = 0, pair = all.count; i < all.count; ++i) {
+    all.single[i] = facts[i].entropy;
+    all.rows = facts[i].rows;
+    for (int k = 0; k < i; ++k) all.pair[k * all.count + i] = facts[pair++].entropy;
   }
   SPI_finish();
   return all;
@@ -172,10 +178,17 @@ Datum ps_attribute_risk(PG_FUNCTION_ARGS) {
   Bitmapset* columns = ColumnsOf(relation);
   InitMaterializedSRF(fcinfo, 0);
   auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+  const int count = bms_num_members(columns);
+  auto** sets = static_cast<const Bitmapset**>(palloc(sizeof(Bitmapset*) * static_cast<Size>(count + 1)));
+  auto* facts = static_cast<PartitionFacts*>(palloc(sizeof(PartitionFacts) * static_cast<Size>(count + 1)));
+  auto* rates = static_cast<double*>(palloc(sizeof(double) * static_cast<Size>(count + 1)));
+  int at = 0;
+  for (int number = -1; (number = bms_next_member(columns, number)) >= 0;) sets[at++] = bms_make_singleton(number);
   Connect();
-  for (int number = -1; (number = bms_next_member(columns, number)) >= 0;) {
-    Bitmapset* column = bms_make_singleton(number);
-    const PartitionFacts facts = PartitionOf(relation, column);
+  PartitionsOf(relation, sets, count, facts);
+  if (count > 0) RelationRates(relation, sets, count, target, rates, nullptr);
+  at = 0;
+  for (int number = -1; (number = bms_next_member(columns, number)) >= 0; ++at) {
     ObjectAddress address;
     ObjectAddressSubSet(address, RelationRelationId, relation, number);
     const char* label = GetSecurityLabel(&address, "privacy_score");
@@ -183,10 +196,10 @@ Datum ps_attribute_risk(PG_FUNCTION_ARGS) {
     namestrcpy(&name, ColumnName(relation, number));
     Datum values[6] = {NameGetDatum(&name),
                        label != nullptr ? CStringGetTextDatum(label) : Datum(0),
-                       Int64GetDatum(facts.classes),
-                       Float8GetDatum(facts.entropy),
-                       Float8GetDatum(RelationRate(relation, column, target, nullptr)),
-                       Int64GetDatum(facts.uniques)};
+                       Int64GetDatum(facts[at].classes),
+                       Float8GetDatum(facts[at].entropy),
+                       Float8GetDatum(rates[at]),
+                       Int64GetDatum(facts[at].uniques)};
     bool nulls[6] = {false, label == nullptr, false, false, false, false};
     tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
   }

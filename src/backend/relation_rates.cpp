@@ -7,16 +7,14 @@ extern "C" {
 #include "access/htup_details.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
-#include "utils/rls.h"
 #include "utils/syscache.h"
-#include "utils/typcache.h"
 #include "utils/varlena.h"
 }
 
@@ -26,43 +24,9 @@ extern "C" {
 #include "core_call.hpp"
 #include "guarded.hpp"
 #include "internal.hpp"
-#include "live.hpp"
-#include "watching.hpp"
+#include "partitions.hpp"
 
 namespace {
-
-// What GROUP BY takes for a column: itself, or its text where its type cannot be grouped. The text is what the type's
-// own output function gives, never a cast, which may run somebody's code.
-void AppendGroupingColumn(StringInfo sql, Oid relation, AttrNumber attribute) {
-  const char* name = quote_identifier(get_attname(relation, attribute, false));
-  const TypeCacheEntry* type =
-      lookup_type_cache(get_atttype(relation, attribute), TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR | TYPECACHE_HASH_PROC);
-  if (OidIsValid(type->eq_opr) && (OidIsValid(type->lt_opr) || OidIsValid(type->hash_proc)))
-    appendStringInfoString(sql, name);
-  else
-    appendStringInfo(sql, "CASE WHEN pg_catalog.num_nulls(%s) = 0 THEN pg_catalog.concat(%s) END", name, name);
-}
-
-char* ClassSizesSql(Oid relation, const Bitmapset* attributes) {
-  StringInfoData sql;
-  initStringInfo(&sql);
-  appendStringInfo(&sql, "SELECT c, pg_catalog.count(*) FROM (SELECT pg_catalog.count(*) AS c FROM %s",
-                   CanonicalRelationName(relation));
-  int attribute = -1;
-  const char* separator = " GROUP BY ";
-  while ((attribute = bms_next_member(attributes, attribute)) >= 0) {
-    appendStringInfoString(&sql, separator);
-    AppendGroupingColumn(&sql, relation, static_cast<AttrNumber>(attribute));
-    separator = ", ";
-  }
-  appendStringInfoString(&sql, ") s WHERE c > 0 GROUP BY c");
-  return sql.data;
-}
-
-int64 FieldNumber(const SPITupleTable* table, uint64 row, int column) {
-  bool null;
-  return DatumGetInt64(SPI_getbinval(table->vals[row], table->tupdesc, column, &null));
-}
 
 // Splits "a \x01 b" and returns the attribute numbers; false when one of them is gone.
 bool ParseAttributes(Oid relation, const char* relation_name, const char* attributes, Bitmapset** set) {
@@ -113,48 +77,36 @@ void StoreRate(Oid relation, const char* name, const char* attributes, const Bit
 
 }  // namespace
 
-PartitionFacts PartitionOf(Oid relation, const Bitmapset* attributes) {
-  JudgeRead(relation);
-  // Views and policies run code that is not ours: then this is a statement of the caller like any other.
-  const bool ours =
-      get_rel_relkind(relation) != RELKIND_VIEW && check_enable_rls(relation, InvalidOid, true) != RLS_ENABLED;
-  const bool uncounted = ours && BeginUncounted();
-  if (SPI_execute(ClassSizesSql(relation, attributes), true, 0) != SPI_OK_SELECT)
-    elog(ERROR, "could not count the classes of a relation");
-  if (ours) EndUncounted(uncounted);
-  const SPITupleTable* table = SPI_tuptable;
-  const uint64 count = table->numvals;
-  auto* sizes = static_cast<int64*>(palloc(sizeof(int64) * 2 * (count + 1)));
-  for (uint64 row = 0; row < count; ++row)
-    for (int column = 0; column < 2; ++column) sizes[2 * row + column] = FieldNumber(table, row, column + 1);
-  SPI_freetuptable(SPI_tuptable);
-  PartitionFacts facts = {};
-  for (uint64 row = 0; row < count; ++row) {
-    facts.rows += sizes[2 * row] * sizes[2 * row + 1];
-    facts.classes += sizes[2 * row + 1];
-    if (sizes[2 * row] == 1) facts.uniques += sizes[2 * row + 1];
+void RelationRates(Oid relation, const Bitmapset* const* attributes, int count, const Bitmapset* target, double* rates,
+                   int64* rows) {
+  // The partitions by each set, then those by each set with the target, then that by the target.
+  const bool by_row = bms_is_empty(target);
+  const int wanted = by_row ? count : 2 * count + 1;
+  auto** sets = static_cast<const Bitmapset**>(palloc(sizeof(Bitmapset*) * static_cast<Size>(wanted)));
+  auto* facts = static_cast<PartitionFacts*>(palloc(sizeof(PartitionFacts) * static_cast<Size>(wanted)));
+  for (int i = 0; i < count; ++i) {
+    sets[i] = attributes[i];
+    if (!by_row) sets[count + i] = bms_union(attributes[i], target);
   }
+  if (!by_row) sets[2 * count] = target;
+  PartitionsOf(relation, sets, wanted, facts);
+  const int64 total = facts[0].rows;
+  if (rows != nullptr) *rows = total;
+  const double h_row = total > 0 ? std::log2(static_cast<double>(total)) : 0;
   CallCoreOrRaise([&] {
-    privacy_score::ClassSizes classes;
-    for (uint64 row = 0; row < count; ++row) classes.push_back({sizes[2 * row], sizes[2 * row + 1]});
-    facts.entropy = privacy_score::Entropy(classes);
+    for (int i = 0; i < count; ++i) {
+      const double h_x = by_row ? h_row : facts[2 * count].entropy;
+      const double h_xy = by_row ? h_row : facts[count + i].entropy;
+      rates[i] = bms_is_empty(attributes[i]) ? 0 : privacy_score::DiscriminationRate(h_x, h_xy, facts[i].entropy);
+    }
   });
-  pfree(sizes);
-  return facts;
+  pfree(sets);
+  pfree(facts);
 }
 
 double RelationRate(Oid relation, const Bitmapset* attributes, const Bitmapset* target, int64* rows) {
-  const PartitionFacts by_attributes = PartitionOf(relation, attributes);
-  if (rows != nullptr) *rows = by_attributes.rows;
-  if (bms_is_empty(attributes)) return 0;
-  double h_x = by_attributes.rows > 0 ? std::log2(static_cast<double>(by_attributes.rows)) : 0;
-  double h_xy = h_x;
-  if (!bms_is_empty(target)) {
-    h_x = PartitionOf(relation, target).entropy;
-    h_xy = bms_is_subset(attributes, target) ? h_x : PartitionOf(relation, bms_union(attributes, target)).entropy;
-  }
-  double rate = 0;
-  CallCoreOrRaise([&] { rate = privacy_score::DiscriminationRate(h_x, h_xy, by_attributes.entropy); });
+  double rate;
+  RelationRates(relation, &attributes, 1, target, &rate, rows);
   return rate;
 }
 

@@ -1,9 +1,7 @@
 /*
  * relation_rates.hpp - discrimination rates of one relation, computed from its rows.
  *
- * The one interface behind which rates are computed: sets of attribute numbers in, entropies in bits out. Today each
- * set is one GROUP BY whose class sizes are counted by the server, so memory is bounded by work_mem and it may spill;
- * the cost is one pass over the relation a set. Queries run as the current user: callers decide whose rights count.
+ * Callers decide whose rights count: rows are read as the current user (partitions.hpp).
  */
 #pragma once
 
@@ -14,19 +12,12 @@ extern "C" {
 #include "nodes/bitmapset.h"
 }
 
-// Entropy in bits, rows, classes and classes of one row of the partition by some columns.
-struct PartitionFacts {
-  double entropy;
-  int64 rows;
-  int64 classes;
-  int64 uniques;
-};
+// CDR of each of `count` (at least one) sets against `target` (attribute numbers; empty: the row), and the number of
+// rows. SPI must be connected.
+void RelationRates(Oid relation, const Bitmapset* const* attributes, int count, const Bitmapset* target, double* rates,
+                   int64* rows);
 
-// Partition of the relation by a set of attribute numbers; the empty set gives one class. SPI must be connected.
-PartitionFacts PartitionOf(Oid relation, const Bitmapset* attributes);
-
-// CDR of `attributes` against `target` (attribute numbers; empty: the row), and the number of rows. SPI must be
-// connected.
+// The same for one set.
 double RelationRate(Oid relation, const Bitmapset* attributes, const Bitmapset* target, int64* rows);
 
 // Attribute numbers of the declared subject, else the primary key; null (the empty set) for the row. Reads the
