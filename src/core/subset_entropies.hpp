@@ -1,0 +1,46 @@
+/*
+ * subset_entropies.hpp - entropies of many sets of columns from one pass over the rows.
+ *
+ * Exact: the class sizes of every wanted set are counted, and entropy.hpp makes the entropy of them, so the result is
+ * the same to the last bit as by GROUP BY, whatever the order of the rows.
+ */
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "coded_rows.hpp"
+#include "work_control.hpp"
+
+namespace privacy_score {
+
+// The partition of the rows by a set of columns.
+struct SubsetFacts {
+  double entropy = 0;  // in bits
+  std::int64_t rows = 0;
+  std::int64_t classes = 0;
+  std::int64_t uniques = 0;  // classes of one row
+};
+
+class SubsetEntropies {
+ public:
+  // Facts of each of `sets`: columns of `rows` by number from 0, in any order. Sets may repeat and may be empty (one
+  // class). `rows` must outlive the object, may be put in another order by it, and takes no more rows.
+  // Throws Error 22023 on a column that `rows` does not have.
+  SubsetEntropies(CodedRows& rows, std::vector<std::vector<std::size_t>> sets);
+
+  // Works until everything is known (true) or `control` interrupts it (false); the next call goes on from there.
+  [[nodiscard]] bool Run(const WorkControl& control);
+
+  // One a set, in the order given; complete after Run() has returned true.
+  const std::vector<SubsetFacts>& facts() const { return facts_; }
+
+ private:
+  const CodedRows& rows_;
+  std::vector<std::vector<std::size_t>> sets_;
+  std::vector<SubsetFacts> facts_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace privacy_score
