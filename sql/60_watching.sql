@@ -126,6 +126,17 @@ CREATE VIEW privacy_score.stat_info WITH (security_barrier) AS
 COMMENT ON VIEW privacy_score.stat_info IS
   'State of the watcher: memory in bytes, events counted and dropped, faults of scoring, rates still to be computed, the worker.';
 
+CREATE FUNCTION privacy_score.long_work()
+  RETURNS TABLE (pid int, command text, relation oid, phase text, done bigint, total bigint, started timestamptz)
+  AS 'MODULE_PATHNAME', 'ps_long_work' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privacy_score.long_work() IS 'Internal: long work in this database that the current user may see.';
+
+CREATE VIEW privacy_score.progress WITH (security_barrier) AS
+  SELECT l.pid, l.command, l.relation::pg_catalog.regclass AS relation, l.phase, l.done, l.total, l.started
+    FROM privacy_score.long_work() l;
+COMMENT ON VIEW privacy_score.progress IS
+  'Long work that runs now in this database: what was called, the table it is at, the phase, and how much of that is done (total NULL: not known). Own work; pg_read_all_stats sees all. Empty without preload.';
+
 CREATE FUNCTION privacy_score.flush() RETURNS void
   AS 'MODULE_PATHNAME', 'ps_flush' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.flush() IS
@@ -145,4 +156,4 @@ REVOKE ALL ON FUNCTION privacy_score.acknowledge_alert(bigint) FROM PUBLIC;
 
 GRANT SELECT ON privacy_score.baselines, privacy_score.stat_sessions, privacy_score.stat_days, privacy_score.stat_roles,
   privacy_score.stat_abstractions, privacy_score.stat_mismatches, privacy_score.alerts, privacy_score.stat_cdr,
-  privacy_score.stat_info TO PUBLIC;
+  privacy_score.stat_info, privacy_score.progress TO PUBLIC;

@@ -7,6 +7,7 @@
  */
 #include "internal.hpp"
 #include "model_wire.hpp"
+#include "progress.hpp"
 #include "query_rates.hpp"
 #include "relation_rates.hpp"
 #include "settings.hpp"
@@ -62,6 +63,7 @@ bool ComputeWanted(ComputedRates* computed, const std::vector<MissingRate>* miss
   const std::size_t count = missing->size();
   for (std::size_t i = 0; i < count; ++i) {
     CHECK_FOR_INTERRUPTS();
+    SetProgress(i, count);
     ComputeMissingRate(computed, (*missing)[i].relation.c_str(), (*missing)[i].attributes.c_str());
   }
   return computed->count > before;
@@ -260,7 +262,9 @@ Datum ps_analyze_relation(PG_FUNCTION_ARGS) {
                     errhint("Declare it with privacy_score.protect().")));
   ComputedRates computed;
   InitComputedRates(&computed);
+  BeginProgress("analyze_relation", relation, "computing rates");
   ComputeWanted(&computed, wanted->object);
+  EndProgress();
   NoteModelChange();
   PG_RETURN_INT32(computed.count);
 }

@@ -17,6 +17,7 @@ PGDLLEXPORT void _PG_init(void);
 }
 
 #include "hooks.hpp"
+#include "progress.hpp"
 #include "settings.hpp"
 #include "watching.hpp"
 
@@ -26,5 +27,6 @@ void _PG_init(void) {
   DefineSettings();
   register_label_provider("privacy_score", CheckSecurityLabel);
   InstallWatchingCallbacks();
+  InstallProgressCallbacks();
   if (process_shared_preload_libraries_in_progress) InstallHooks();
 }

@@ -34,6 +34,7 @@ extern "C" {
 
 #include "core/keyed_hash.hpp"
 #include "core/profile.hpp"
+#include "progress.hpp"
 
 constexpr int kMaxDatabases = 256;
 constexpr int kChunkEntries = 42;
@@ -192,6 +193,7 @@ struct SharedHeader {
   pg_atomic_uint64 flush_errors;
   TimestampTz stats_reset;
   privacy_score::HashKey hash_key;  // of constants; made at start, never stored or shown
+  ProgressSlot progress[kProgressSlots];
   DatabaseSlot databases[kMaxDatabases];
   // The DSA area follows, aligned.
 };
