@@ -1,9 +1,15 @@
 /*
  * partitions.hpp - partitions of a relation's rows by sets of its columns.
  *
- * The one interface behind which rows are read for rates: sets of attribute numbers in, entropies in bits out. Each set
- * is one GROUP BY whose class sizes are counted by the server, so memory is bounded by work_mem and it may spill; the
- * cost is one pass over the relation a set. Rows are read as the current user.
+ * The one interface behind which rows are read for rates: sets of attribute numbers in, entropies in bits out. Rows are
+ * read as the current user, by statements.
+ *
+ * A table or materialized view is read once, whatever the number of sets: its rows are coded in memory
+ * (coded_pass.hpp), and every set is counted from there. Where the rows are elsewhere or in many places (partitions,
+ * children, foreign tables, other table access methods) the statement groups them there by all columns first, and only
+ * groups are read. Memory is bounded by maintenance_work_mem: what does not fit together is read in several passes, and
+ * what does not fit at all is grouped by the server, which may spill. Columns that are a unique key need not be read.
+ * Through a view, or where row security applies, each set is a statement of its own.
  */
 #pragma once
 

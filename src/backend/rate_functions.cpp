@@ -185,8 +185,7 @@ Datum ps_attribute_risk(PG_FUNCTION_ARGS) {
   int at = 0;
   for (int number = -1; (number = bms_next_member(columns, number)) >= 0;) sets[at++] = bms_make_singleton(number);
   Connect();
-  PartitionsOf(relation, sets, count, facts);
-  if (count > 0) RelationRates(relation, sets, count, target, rates, nullptr);
+  if (count > 0) RelationRates(relation, sets, count, target, rates, nullptr, facts);
   at = 0;
   for (int number = -1; (number = bms_next_member(columns, number)) >= 0; ++at) {
     ObjectAddress address;

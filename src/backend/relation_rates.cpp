@@ -24,7 +24,6 @@ extern "C" {
 #include "core_call.hpp"
 #include "guarded.hpp"
 #include "internal.hpp"
-#include "partitions.hpp"
 
 namespace {
 
@@ -78,7 +77,7 @@ void StoreRate(Oid relation, const char* name, const char* attributes, const Bit
 }  // namespace
 
 void RelationRates(Oid relation, const Bitmapset* const* attributes, int count, const Bitmapset* target, double* rates,
-                   int64* rows) {
+                   int64* rows, PartitionFacts* partitions) {
   // The partitions by each set, then those by each set with the target, then that by the target.
   const bool by_row = bms_is_empty(target);
   const int wanted = by_row ? count : 2 * count + 1;
@@ -92,6 +91,7 @@ void RelationRates(Oid relation, const Bitmapset* const* attributes, int count, 
   PartitionsOf(relation, sets, wanted, facts);
   const int64 total = facts[0].rows;
   if (rows != nullptr) *rows = total;
+  if (partitions != nullptr) memcpy(partitions, facts, sizeof(PartitionFacts) * static_cast<Size>(count));
   const double h_row = total > 0 ? std::log2(static_cast<double>(total)) : 0;
   CallCoreOrRaise([&] {
     for (int i = 0; i < count; ++i) {

@@ -12,10 +12,12 @@ extern "C" {
 #include "nodes/bitmapset.h"
 }
 
-// CDR of each of `count` (at least one) sets against `target` (attribute numbers; empty: the row), and the number of
-// rows. SPI must be connected.
+#include "partitions.hpp"
+
+// CDR of each of `count` (at least one) sets against `target` (attribute numbers; empty: the row), the number of rows,
+// and the partitions by the sets; what is null is not wanted. SPI must be connected.
 void RelationRates(Oid relation, const Bitmapset* const* attributes, int count, const Bitmapset* target, double* rates,
-                   int64* rows);
+                   int64* rows, PartitionFacts* partitions = nullptr);
 
 // The same for one set.
 double RelationRate(Oid relation, const Bitmapset* attributes, const Bitmapset* target, int64* rows);

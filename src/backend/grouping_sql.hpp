@@ -1,0 +1,38 @@
+/*
+ * grouping_sql.hpp - statements that read a relation's rows for the partitions by its columns.
+ *
+ * Relations and columns stand in them as they are named now, so the server checks the rights of the current user as for
+ * any statement.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+
+#include "nodes/bitmapset.h"
+#include "nodes/pg_list.h"
+}
+
+// What is read, and how it is named in a statement.
+struct RowSource {
+  Oid relation;
+  // All columns that are asked for. Not all need be read, but the current user must have the right to.
+  const Bitmapset* asked;
+  // Tables that hold the rows (Oids), when each is to be grouped for itself before they come together; else NIL.
+  List* members;
+};
+
+// The members of a relation some of whose rows are in foreign tables, so that each server groups its own: the planner
+// does not ask a foreign server for a part of a group. NIL when there are none, or when the current user could not read
+// one of them by itself as he can through the relation.
+List* MembersOf(Oid relation);
+
+// One row a row: the columns in the order of their numbers.
+char* RowsSql(const RowSource* source, const Bitmapset* columns);
+
+// One row a group: the columns in the order of their numbers, and how many rows it has. Groups may come in parts, also
+// empty ones.
+char* GroupsSql(const RowSource* source, const Bitmapset* columns);
+
+// One row a size: how large a group by the columns is, and how many are.
+char* ClassSizesSql(const RowSource* source, const Bitmapset* columns);
