@@ -1,0 +1,75 @@
+/*
+ * bucket_dealer.cpp - drawing places without putting them back (see bucket_dealer.hpp).
+ */
+#include "bucket_dealer.hpp"
+
+#include <limits>
+#include <utility>
+
+namespace privacy_score {
+
+namespace {
+
+constexpr std::size_t kStepsBetweenLooks = 1 << 16;
+
+}  // namespace
+
+BucketDealer::BucketDealer(const BucketPlan& plan, RandomSource& random) : round_robin_(plan), random_(random) {
+  std::int64_t rows = 0;
+  const std::size_t values = plan.setting.empty() ? 0 : plan.records.size() / plan.setting.size();
+  for (std::size_t value = 0; value < values; ++value) {
+    next_.push_back(rows);
+    rows += round_robin_.records(value);
+    ends_.push_back(rows);
+  }
+  if (rows > std::numeric_limits<std::uint32_t>::max()) places_.emplace<Places<std::uint64_t>>();
+  std::visit(
+      [&](auto& places) {
+        places.names.reserve(static_cast<std::size_t>(buckets()));
+        places.buckets.reserve(static_cast<std::size_t>(rows));
+      },
+      places_);
+}
+
+bool BucketDealer::Prepare(bool (*interrupted)()) {
+  return std::visit([&](auto& places) { return LayOut(places, interrupted); }, places_);
+}
+
+template <typename Word>
+bool BucketDealer::LayOut(Places<Word>& places, bool (*interrupted)()) {
+  const auto pauses = [&](std::size_t step) {
+    return step % kStepsBetweenLooks == 0 && interrupted != nullptr && interrupted();
+  };
+  if (laid_value_ == 0 && places.buckets.empty()) {
+    // A shuffle that grows with the list [Knuth, algorithm P].
+    while (places.names.size() < static_cast<std::size_t>(buckets())) {
+      const std::size_t name = places.names.size();
+      places.names.push_back(static_cast<Word>(name + 1));
+      std::swap(places.names[name], places.names[random_.Below(name + 1)]);
+      if (pauses(name + 1)) return false;
+    }
+  }
+  for (; laid_value_ < next_.size(); ++laid_value_) {
+    while (places.buckets.size() < static_cast<std::size_t>(ends_[laid_value_])) {
+      const auto record = static_cast<std::int64_t>(places.buckets.size()) - next_[laid_value_];
+      places.buckets.push_back(places.names[static_cast<std::size_t>(round_robin_.BucketOf(laid_value_, record))]);
+      if (pauses(places.buckets.size())) return false;
+    }
+  }
+  places.names = {};
+  return true;
+}
+
+std::int64_t BucketDealer::Deal(std::size_t value) {
+  return std::visit(
+      [&](auto& places) {
+        const auto next = static_cast<std::size_t>(next_[value]);
+        const auto drawn = next + static_cast<std::size_t>(random_.Below(static_cast<std::uint64_t>(Left(value))));
+        std::swap(places.buckets[next], places.buckets[drawn]);
+        ++next_[value];
+        return static_cast<std::int64_t>(places.buckets[next]);
+      },
+      places_);
+}
+
+}  // namespace privacy_score
