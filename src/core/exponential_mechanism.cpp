@@ -1,0 +1,37 @@
+/*
+ * exponential_mechanism.cpp - picking and keeping (see exponential_mechanism.hpp).
+ */
+#include "exponential_mechanism.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "error.hpp"
+#include "exact_bernoulli.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+constexpr std::size_t kPicksBetweenStops = 256;
+
+}  // namespace
+
+std::size_t ChooseExponential(const std::vector<double>& utilities, const Rational& epsilon,
+                              const Rational& sensitivity, RandomSource& random, const std::function<bool()>& stop) {
+  if (utilities.empty()) throw InvalidValue("options must not be empty");
+  if (epsilon <= Rational(0)) throw InvalidValue("epsilon must be greater than zero, not " + TextOf(epsilon));
+  if (sensitivity <= Rational(0))
+    throw InvalidValue("sensitivity must be greater than zero, not " + TextOf(sensitivity));
+  for (const double utility : utilities)
+    if (!std::isfinite(utility)) RationalOf("utility", utility);  // which says why not
+  const Rational best = RationalOf("utility", *std::max_element(utilities.begin(), utilities.end()));
+  const Rational weight = epsilon / (Rational(2) * sensitivity);
+  for (std::size_t picks = 1;; ++picks) {
+    if (picks % kPicksBetweenStops == 0 && stop()) throw Error("57014", "the choice was canceled");
+    const std::size_t place = random.Below(utilities.size());
+    if (BernoulliExp((best - RationalOf("utility", utilities[place])) * weight, random)) return place;
+  }
+}
+
+}  // namespace privacy_score
