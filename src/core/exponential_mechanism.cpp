@@ -8,6 +8,7 @@
 
 #include "error.hpp"
 #include "exact_bernoulli.hpp"
+#include "rows.hpp"
 
 namespace privacy_score {
 
@@ -19,12 +20,14 @@ constexpr std::size_t kPicksBetweenStops = 256;
 
 std::size_t ChooseExponential(const std::vector<double>& utilities, const Rational& epsilon,
                               const Rational& sensitivity, RandomSource& random, const std::function<bool()>& stop) {
-  if (utilities.empty()) throw InvalidValue("options must not be empty");
+  if (utilities.empty()) throw InvalidValue("options must not be empty", "There must be something to choose.");
   if (epsilon <= Rational(0)) throw InvalidValue("epsilon must be greater than zero, not " + TextOf(epsilon));
   if (sensitivity <= Rational(0))
-    throw InvalidValue("sensitivity must be greater than zero, not " + TextOf(sensitivity));
+    throw InvalidValue("sensitivity must be greater than zero, not " + TextOf(sensitivity),
+                       "It is how far one unit can move a utility.");
   for (const double utility : utilities)
-    if (!std::isfinite(utility)) RationalOf("utility", utility);  // which says why not
+    if (!std::isfinite(utility))
+      throw InvalidValue("utility must be a finite number, not " + TextOf(utility), "Leave out what cannot be chosen.");
   const Rational best = RationalOf("utility", *std::max_element(utilities.begin(), utilities.end()));
   const Rational weight = epsilon / (Rational(2) * sensitivity);
   for (std::size_t picks = 1;; ++picks) {

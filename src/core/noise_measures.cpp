@@ -15,12 +15,15 @@ namespace {
 
 void CheckFinite(const char* parameter, double value) {
   if (!std::isfinite(value))
-    throw InvalidValue(std::string(parameter) + " must be a finite number, not " + TextOf(value));
+    throw InvalidValue(std::string(parameter) + " must be a finite number, not " + TextOf(value),
+                       "Give counts and epsilon as they are.");
 }
 
 void CheckEpsilon(double epsilon) {
   CheckFinite("epsilon", epsilon);
-  if (!(epsilon > 0)) throw InvalidValue("epsilon must be greater than zero, not " + TextOf(epsilon));
+  if (!(epsilon > 0))
+    throw InvalidValue("epsilon must be greater than zero, not " + TextOf(epsilon),
+                       "A smaller epsilon protects more; common values are from 0.01 to 1.");
 }
 
 // x + exp(-x) - 1 for x > 0. Where that would cancel, the terms x^2/2 - x^3/6 + ...
@@ -42,8 +45,9 @@ double NeighbourDivergence(double epsilon, std::string_view mechanism) {
   // (1-a)/(1+a) without cancellation.
   if (mechanism == "discrete") return epsilon * std::tanh(epsilon / 2);
   if (mechanism == "laplace") return ExpRemainder(epsilon);
-  throw InvalidValue("mechanism must be \"discrete\" or \"laplace\", not \"" + std::string(mechanism.substr(0, 60)) +
-                     "\"");
+  throw InvalidValue(
+      "mechanism must be \"discrete\" or \"laplace\", not \"" + std::string(mechanism.substr(0, 60)) + "\"",
+      "Counts have discrete noise; laplace is its counterpart on the reals.");
 }
 
 InferenceRatio InferNoisyRatio(double x, double y, double epsilon) {

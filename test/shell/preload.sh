@@ -15,6 +15,8 @@ check "protect() works without preload" "$(q "SELECT privacy_score.protect('pati
 check "labels work once the library is in the session" \
   "$(q "LOAD 'privacy_score'" "SECURITY LABEL FOR privacy_score ON COLUMN patients.diagnosis IS 'sensitive'")" ""
 check "rates work without preload" "$(q "SELECT privacy_score.discrimination_rate('patients', 'id')")" 1
+check "noise works without preload" \
+  "$(q "SELECT privacy_score.noisy_count(1000), privacy_score.discrete_laplace(0.001), privacy_score.dp_choose('{a}', '{1}', 1) FROM patients")" "$(q "SELECT count(*), 0, 'a' FROM patients")"
 check "a baseline of nothing works without preload" \
   "$(q "SELECT count(*) FROM privacy_score.score('alice', '-infinity', 'infinity')")" 0
 for call in "SELECT privacy_score.flush()" "SELECT privacy_score.reset_stats()" "SELECT * FROM privacy_score.stat_sessions" \

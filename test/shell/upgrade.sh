@@ -11,7 +11,8 @@ objects() {
   cat <<'SQL'
 WITH member AS (SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
                  WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.extname = 'privacy_score')
-SELECT 'function ' || pg_get_functiondef(p.oid) || ' acl ' || COALESCE(array_to_string(ARRAY(SELECT a::text FROM unnest(p.proacl) a ORDER BY 1), ','), '')
+SELECT 'function ' || CASE WHEN p.prokind <> 'a' THEN pg_get_functiondef(p.oid)
+         ELSE (SELECT (p.oid::regprocedure, p.provolatile, p.proparallel, a)::text FROM pg_aggregate a WHERE a.aggfnoid = p.oid) END || ' acl ' || COALESCE(array_to_string(ARRAY(SELECT a::text FROM unnest(p.proacl) a ORDER BY 1), ','), '')
        || ' comment ' || COALESCE(obj_description(p.oid, 'pg_proc'), '')
   FROM member m JOIN pg_proc p ON m.classid = 'pg_proc'::regclass AND p.oid = m.objid
 UNION ALL

@@ -92,8 +92,8 @@ TEST(ExponentialMechanism, Refusals) {
   EXPECT_EQ(choose({}, Rational(1), Rational(1)), "22023 options must not be empty");
   EXPECT_EQ(choose({1}, Rational(0), Rational(1)), "22023 epsilon must be greater than zero, not 0");
   EXPECT_EQ(choose({1}, Rational(1), Rational(-1)), "22023 sensitivity must be greater than zero, not -1");
-  EXPECT_EQ(choose({1, std::nan("")}, Rational(1), Rational(1)), "22023 utility must be a finite number, not NaN");
-  EXPECT_EQ(choose({1, INFINITY}, Rational(1), Rational(1)), "22023 utility must be a finite number, not Infinity");
+  EXPECT_EQ(choose({1, std::nan("")}, Rational(1), Rational(1)), "22023 utility must be a finite number, not nan");
+  EXPECT_EQ(choose({1, INFINITY}, Rational(1), Rational(1)), "22023 utility must be a finite number, not inf");
 }
 
 }  // namespace

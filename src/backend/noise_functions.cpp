@@ -1,0 +1,175 @@
+/*
+ * noise_functions.cpp - SQL functions for noise and for what noisy answers tell.
+ *
+ * They read no table and spend no budget. Arguments of type numeric reach core as the decimal they print, so no double
+ * stands between the epsilon that was written and the law that is drawn from.
+ */
+#include "core_call.hpp"
+
+extern "C" {
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+PG_FUNCTION_INFO_V1(ps_discrete_laplace);
+PG_FUNCTION_INFO_V1(ps_laplace_noise);
+PG_FUNCTION_INFO_V1(ps_laplace_step);
+PG_FUNCTION_INFO_V1(ps_dp_choose);
+PG_FUNCTION_INFO_V1(ps_dp_kl_divergence);
+PG_FUNCTION_INFO_V1(ps_dp_inference_ratio);
+}
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "core/discrete_laplace.hpp"
+#include "core/exponential_mechanism.hpp"
+#include "core/laplace.hpp"
+#include "core/noise_measures.hpp"
+#include "noise_arguments.hpp"
+#include "strong_random.hpp"
+
+namespace ps = privacy_score;
+
+namespace {
+
+// The law of the last call of an expression, kept while its scale stays the same.
+struct LawCache {
+  CoreHolder<ps::DiscreteLaplace>* law;
+  char* scale;
+};
+
+// The elements of an array argument of one dimension at most. Raises 22023 for more dimensions and for NULLs.
+int ElementsOf(FunctionCallInfo fcinfo, int number, const char* parameter, Oid type, Datum** elements) {
+  RequireArgument(fcinfo, number, parameter);
+  ArrayType* array = PG_GETARG_ARRAYTYPE_P(number);
+  if (ARR_NDIM(array) > 1)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("%s must have one dimension, not %d", parameter, ARR_NDIM(array)),
+                    errhint("Give one utility for each option, in the same order.")));
+  if (array_contains_nulls(array))
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must not contain NULL", parameter),
+                    errhint("Leave out what cannot be chosen.")));
+  int16 length = 0;
+  bool by_value = false;
+  char alignment = 0;
+  get_typlenbyvalalign(type, &length, &by_value, &alignment);
+  int count = 0;
+  deconstruct_array(array, type, length, by_value, alignment, elements, nullptr, &count);
+  return count;
+}
+
+bool MustStop() { return InterruptPending != 0; }
+
+}  // namespace
+
+void RequireArgument(FunctionCallInfo fcinfo, int number, const char* parameter) {
+  if (PG_ARGISNULL(number)) RaiseNullArgument(parameter);
+}
+
+void RaiseNullArgument(const char* parameter) {
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must not be NULL", parameter),
+                  errhint("No default stands in for NULL.")));
+}
+
+const char* DecimalArgument(FunctionCallInfo fcinfo, int number, const char* parameter) {
+  RequireArgument(fcinfo, number, parameter);
+  return numeric_normalize(PG_GETARG_NUMERIC(number));
+}
+
+// discrete_laplace(scale)
+Datum ps_discrete_laplace(PG_FUNCTION_ARGS) {
+  const char* scale = DecimalArgument(fcinfo, 0, "scale");
+  MemoryContext keep = fcinfo->flinfo->fn_mcxt;
+  auto* cache = static_cast<LawCache*>(fcinfo->flinfo->fn_extra);
+  if (cache == nullptr) {
+    cache = static_cast<LawCache*>(MemoryContextAllocZero(keep, sizeof(LawCache)));
+    cache->law = NewCoreHolder<ps::DiscreteLaplace>(keep);
+    fcinfo->flinfo->fn_extra = cache;
+  }
+  if (cache->scale == nullptr || std::strcmp(cache->scale, scale) != 0) {
+    CallCoreOrRaise([&] { cache->law->Reset(new ps::DiscreteLaplace(ps::ParseScale(scale))); });
+    if (cache->scale != nullptr) pfree(cache->scale);
+    cache->scale = nullptr;
+    cache->scale = MemoryContextStrdup(keep, scale);
+  }
+  int64 noise = 0;
+  CallCoreOrRaise([&] { noise = cache->law->object->Draw(StrongRandom()); });
+  PG_RETURN_INT64(noise);
+}
+
+// laplace_noise(scale)
+Datum ps_laplace_noise(PG_FUNCTION_ARGS) {
+  RequireArgument(fcinfo, 0, "scale");
+  const double scale = PG_GETARG_FLOAT8(0);
+  double noise = 0;
+  CallCoreOrRaise([&] { noise = ps::DrawLaplace(scale, StrongRandom()); });
+  PG_RETURN_FLOAT8(noise);
+}
+
+// laplace_step(scale)
+Datum ps_laplace_step(PG_FUNCTION_ARGS) {
+  const double scale = PG_GETARG_FLOAT8(0);
+  double step = 0;
+  CallCoreOrRaise([&] { step = ps::LaplaceStep(scale); });
+  PG_RETURN_FLOAT8(step);
+}
+
+// dp_choose(options, utilities, epsilon, sensitivity)
+Datum ps_dp_choose(PG_FUNCTION_ARGS) {
+  Datum* options = nullptr;
+  Datum* utilities = nullptr;
+  const int count = ElementsOf(fcinfo, 0, "options", TEXTOID, &options);
+  const int utility_count = ElementsOf(fcinfo, 1, "utilities", FLOAT8OID, &utilities);
+  const char* epsilon = DecimalArgument(fcinfo, 2, "epsilon");
+  const char* sensitivity = DecimalArgument(fcinfo, 3, "sensitivity");
+  if (count == 0)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("options must not be empty"),
+                    errhint("There must be something to choose.")));
+  if (count != utility_count)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("there must be one utility for each option, not %d for %d", utility_count, count),
+                    errhint("Give one utility for each option, in the same order.")));
+  std::size_t chosen = 0;
+  CoreError error;
+  // An interrupt that raises nothing lets the choice begin anew, which has the same law.
+  while (!CallCore(&error, [&] {
+    std::vector<double> values;
+    for (int i = 0; i < count; ++i) values.push_back(DatumGetFloat8(utilities[i]));
+    chosen = ps::ChooseExponential(values, ps::ParseEpsilon(epsilon), ps::ParseRational("sensitivity", sensitivity),
+                                   StrongRandom(), MustStop);
+  })) {
+    if (std::strcmp(error.sqlstate, "57014") != 0) RaiseCoreError(error);
+    CHECK_FOR_INTERRUPTS();
+  }
+  PG_RETURN_DATUM(options[chosen]);
+}
+
+// dp_kl_divergence(epsilon, mechanism)
+Datum ps_dp_kl_divergence(PG_FUNCTION_ARGS) {
+  const double epsilon = PG_GETARG_FLOAT8(0);
+  const char* mechanism = text_to_cstring(PG_GETARG_TEXT_PP(1));
+  double divergence = 0;
+  CallCoreOrRaise([&] { divergence = ps::NeighbourDivergence(epsilon, mechanism); });
+  PG_RETURN_FLOAT8(divergence);
+}
+
+// dp_inference_ratio(x, y, epsilon)
+Datum ps_dp_inference_ratio(PG_FUNCTION_ARGS) {
+  const double x = PG_GETARG_FLOAT8(0);
+  const double y = PG_GETARG_FLOAT8(1);
+  const double epsilon = PG_GETARG_FLOAT8(2);
+  ps::InferenceRatio ratio = {};
+  CallCoreOrRaise([&] { ratio = ps::InferNoisyRatio(x, y, epsilon); });
+  InitMaterializedSRF(fcinfo, 0);
+  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+  Datum values[3] = {Float8GetDatum(ratio.true_ratio), Float8GetDatum(ratio.expected_ratio),
+                     Float8GetDatum(ratio.variance)};
+  bool nulls[3] = {};
+  tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+  return Datum(0);
+}
