@@ -1,0 +1,59 @@
+#!/bin/bash
+# Reading a table for rates: parallel workers where rows are in partitions, cancel, memory given back, progress, rows
+# that other sessions delete meanwhile, and keys that are younger than the snapshot.
+. "$(dirname "$0")/../lib.sh"
+
+start_server "shared_preload_libraries = 'privacy_score, auto_explain'" "maintenance_work_mem = '256MB'"
+q "CREATE EXTENSION privacy_score" >/dev/null
+q "CREATE UNLOGGED TABLE wide AS SELECT md5(n::text) AS own, n % 76 AS a, n % 2 AS b, n / 7 % 14 AS c, n % 6 AS d, n % 9 AS e, n / 13 % 83 AS f FROM generate_series(1, 500000) n" \
+  "ALTER TABLE wide ADD COLUMN g numeric" "UPDATE wide SET g = a / 7.0" "VACUUM ANALYZE wide"
+entropy="SELECT -sum(c / 500000.0::float8 * ln(c / 500000.0::float8)) / ln(2) FROM (SELECT count(*) AS c FROM wide GROUP BY"
+expected=$(q "SELECT ($entropy a, b, c) s) / (ln(500000) / ln(2))")
+
+# Parallel workers.
+q "CREATE UNLOGGED TABLE parts (LIKE wide) PARTITION BY LIST (b)" "CREATE UNLOGGED TABLE parts_0 PARTITION OF parts FOR VALUES IN (0)" \
+  "CREATE UNLOGGED TABLE parts_1 PARTITION OF parts FOR VALUES IN (1)" "INSERT INTO parts SELECT * FROM wide" "ANALYZE parts"
+export PGOPTIONS="-c auto_explain.log_min_duration=0 -c auto_explain.log_nested_statements=on -c auto_explain.log_analyze=on
+  -c max_parallel_workers_per_gather=2 -c min_parallel_table_scan_size=0 -c parallel_setup_cost=0"
+check "partitions give the same rate" "$(q "SELECT abs(privacy_score.combined_discrimination_rate('parts', '{a,b,c}') - $expected) < 1e-12")" "t"
+check_true "and are grouped by parallel workers" log_has "Workers Launched: [1-9]"
+check "so are many sets of them" "$(q "SELECT count(*) FROM privacy_score.attribute_relationships('parts', 1000)")" "56"
+check "each time" "$(($(grep -c "Workers Launched: [1-9]" "$ps_log") >= 2))" "1"
+PGOPTIONS=
+
+# Cancelled anywhere in reading and counting, the session goes on and nothing is left.
+outcomes=$(for timeout in 1 5 10 20 40 80 120 160 240 320 480 640; do
+  printf "SET statement_timeout = %s;\nSELECT count(*) FROM privacy_score.attribute_relationships('wide', 1000);\n" $timeout
+done | "$PS_BINDIR/psql" -XAtq 2>&1 | grep -v "^CONTEXT" | sort -u)
+check "cancelled or complete, never wrong" "$(grep -vx 56 <<<"$outcomes")" "ERROR:  canceling statement due to statement timeout"
+check "and memory is given back" "$(printf '%s\n' "SET statement_timeout = 100;" "SELECT privacy_score.attribute_risk('wide');" "RESET statement_timeout;" \
+  "SELECT count(*), count(*) FILTER (WHERE name LIKE 'privacy_score%pass') FROM pg_backend_memory_contexts WHERE name ~ '^privacy_score (pass|dictionaries|values)';" \
+  "SELECT abs(privacy_score.combined_discrimination_rate('wide', '{a,b,c}') - $expected) < 1e-12;" | "$PS_BINDIR/psql" -XAtq 2>/dev/null)" "$(printf '0|0\nt')"
+
+# Progress: what another session sees meanwhile.
+q "SELECT count(*) FROM privacy_score.attribute_relationships('wide', 1000)" >/dev/null &
+running=$!
+seen=
+while kill -0 $running 2>/dev/null; do
+  seen+=$(q "SELECT string_agg(format('%s|%s|%s|%s', command, relation, phase, done > 0 AND total >= done), ',') FROM privacy_score.progress WHERE done > 0")$'\n'
+done
+wait $running
+check_true "progress shows the rows that are read" grep -q "^discrimination rates|wide|reading rows|t$" <<<"$seen"
+check "and nothing afterwards" "$(q "SELECT count(*) FROM privacy_score.progress")" "0"
+
+# Memory: what does not fit is read and grouped otherwise, and stays below the bound.
+measure="SELECT sum(entropy)::numeric(20, 9), sum(distinct_values), sum(uniques) FROM privacy_score.attribute_risk('wide')"
+check "with little memory the numbers are the same" "$(q "SET maintenance_work_mem = '2MB'" "$measure")" "$(q "$measure")"
+
+# Rows that go while a snapshot still sees them.
+q "CREATE TABLE moving AS SELECT n % 10 AS a, n % 3 AS b, CASE WHEN n > 90 THEN NULL ELSE n % 60 END AS id FROM generate_series(1, 100) n"
+seen=$(printf '%s\n' "BEGIN ISOLATION LEVEL REPEATABLE READ;" "SELECT 100;" \
+  "\\! $PS_BINDIR/psql -Xq -c 'DELETE FROM moving WHERE id IS NULL OR ctid NOT IN (SELECT min(ctid) FROM moving GROUP BY id)' -c 'ALTER TABLE moving ALTER id SET NOT NULL' -c 'CREATE UNIQUE INDEX ON moving (id)' -c 'VACUUM moving'" \
+  "SELECT distinct_values, uniques, round(entropy::numeric, 9) FROM privacy_score.attribute_risk('moving') ORDER BY attribute;" \
+  "SELECT count(*), count(*) FILTER (WHERE c = 1), round((-sum(c / 100.0 * ln(c / 100.0)) / ln(2))::numeric, 9) FROM (SELECT count(*)::numeric AS c FROM moving GROUP BY id) s;" \
+  "COMMIT;" "SELECT distinct_values, uniques FROM privacy_score.attribute_risk('moving') WHERE attribute = 'id';" | "$PS_BINDIR/psql" -XAtq 2>&1)
+check "an old snapshot sees all rows" "$(sed -n 2p <<<"$seen")" "10|0|3.321928095"
+check "and is not told by a younger key" "$(sed -n 4p <<<"$seen")" "$(sed -n 5p <<<"$seen")"
+check "a new one sees what is left" "$(tail -n 1 <<<"$seen")" "60|60"
+
+done_testing
