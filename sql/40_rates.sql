@@ -16,6 +16,12 @@ CREATE FUNCTION privacy_score.attribute_risk(relation regclass)
 COMMENT ON FUNCTION privacy_score.attribute_risk(regclass) IS
   'One row a column: label, distinct values (NULL is one), entropy in bits, discrimination rate of the subject, and values that occur once.';
 
+CREATE FUNCTION privacy_score.attribute_set_risk(relation regclass, attribute_sets jsonb, target name[] DEFAULT NULL)
+  RETURNS TABLE (attributes name[], distinct_values bigint, entropy float8, discrimination_rate float8, uniques bigint)
+  AS 'MODULE_PATHNAME', 'ps_attribute_set_risk' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privacy_score.attribute_set_risk(regclass, jsonb, name[]) IS
+  'One row for each of attribute_sets, an array of arrays of column names, all from one pass over a table: distinct combinations of values (NULL is a value), entropy in bits, combined discrimination rate of the target (0 to 1; target NULL: the declared subject, else the primary key, else the row), and combinations that occur once.';
+
 CREATE FUNCTION privacy_score.attribute_relationships(relation regclass, tolerance float8 DEFAULT 0)
   RETURNS TABLE (determinant name, dependent name, conditional_entropy float8, combined_rate float8)
   AS 'MODULE_PATHNAME', 'ps_attribute_relationships' LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;

@@ -9,6 +9,7 @@ extern "C" {
 #include "catalog/pg_class.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "portability/instr_time.h"
 #include "storage/bufmgr.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -147,11 +148,20 @@ bool CountInMemory(Settling* settling, const List* which, const Bitmapset* colum
   MemoryContext outer = MemoryContextSwitchTo(context);
   const int count = bms_num_members(columns);
   auto* weights = static_cast<ColumnWeight*>(palloc(sizeof(ColumnWeight) * static_cast<Size>(count)));
+  instr_time start, read, end;
+  INSTR_TIME_SET_CURRENT(start);
   SetProgressPhase(reading->grouped ? "reading groups" : "reading rows");
   privacy_score::CodedRows* rows =
       ReadCoded(context, reading->grouped ? GroupsSql(&reading->source, columns) : RowsSql(&reading->source, columns),
                 count, reading->grouped, reading->expected, weights);
+  INSTR_TIME_SET_CURRENT(read);
   if (rows != nullptr) CountCoded(context, PlacesOf(reading, which, columns), rows, reading->facts);
+  INSTR_TIME_SET_CURRENT(end);
+  INSTR_TIME_SUBTRACT(end, read);
+  INSTR_TIME_SUBTRACT(read, start);
+  ereport(DEBUG1, (errmsg_internal("read %d columns in %.1f ms%s, counted %d sets in %.1f ms", count,
+                                   INSTR_TIME_GET_MILLISEC(read), rows == nullptr ? ", too large for memory" : "",
+                                   rows == nullptr ? 0 : list_length(which), INSTR_TIME_GET_MILLISEC(end))));
   for (int column = -1, place = 0; (column = bms_next_member(columns, column)) >= 0; ++place) {
     ColumnWeight* known = &settling->weights[column];
     known->values = Max(known->values, weights[place].values);

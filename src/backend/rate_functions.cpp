@@ -15,12 +15,14 @@ extern "C" {
 #include "funcapi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 PG_FUNCTION_INFO_V1(ps_discrimination_rate);
 PG_FUNCTION_INFO_V1(ps_combined_discrimination_rate);
 PG_FUNCTION_INFO_V1(ps_attribute_risk);
+PG_FUNCTION_INFO_V1(ps_attribute_set_risk);
 PG_FUNCTION_INFO_V1(ps_attribute_relationships);
 PG_FUNCTION_INFO_V1(ps_attribute_relationships_dot);
 PG_FUNCTION_INFO_V1(ps_query_identification);
@@ -56,6 +58,35 @@ Bitmapset* AttributesOf(Oid relation, ArrayType* names, const char* parameter) {
     set = bms_add_member(set, RequireColumn(relation, NameStr(*DatumGetName(elements[i]))));
   }
   return set;
+}
+
+[[noreturn]] void RaiseNoSets() {
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                  errmsg("attribute_sets must be an array of arrays of column names"),
+                  errhint("For example: [[\"city\"], [\"city\", \"birth_year\"]].")));
+}
+
+// The sets of columns (a list of Bitmapset) that an array of arrays of names holds.
+List* SetsOf(Oid relation, Jsonb* arrays) {
+  List* sets = NIL;
+  Bitmapset* set = nullptr;
+  int depth = 0;
+  JsonbValue value;
+  JsonbIterator* iterator = JsonbIteratorInit(&arrays->root);
+  for (JsonbIteratorToken token; (token = JsonbIteratorNext(&iterator, &value, false)) != WJB_DONE;) {
+    if (token == WJB_BEGIN_ARRAY && depth < 2 && !(depth == 0 && value.val.array.rawScalar)) {
+      ++depth;
+      set = nullptr;
+    } else if (token == WJB_ELEM && depth == 2 && value.type == jbvString) {
+      const char* name = pnstrdup(value.val.string.val, value.val.string.len);
+      set = bms_add_member(set, RequireColumn(relation, name));
+    } else if (token == WJB_END_ARRAY) {
+      if (depth-- == 2) sets = lappend(sets, set);
+    } else {
+      RaiseNoSets();
+    }
+  }
+  return sets;
 }
 
 // The target of a rate function: argument `index`, else the declared subject.
@@ -203,6 +234,42 @@ Datum ps_attribute_risk(PG_FUNCTION_ARGS) {
     tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
   }
   SPI_finish();
+  return Datum(0);
+}
+
+// attribute_set_risk(relation, attribute_sets, target)
+Datum ps_attribute_set_risk(PG_FUNCTION_ARGS) {
+  const Oid relation = RelationArgument(fcinfo);
+  if (PG_ARGISNULL(1))
+    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("attribute_sets must not be NULL")));
+  const List* wanted = SetsOf(relation, PG_GETARG_JSONB_P(1));
+  Bitmapset* target = TargetArgument(fcinfo, 2, relation);
+  InitMaterializedSRF(fcinfo, 0);
+  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+  const int count = list_length(wanted);
+  if (count == 0) return Datum(0);
+  auto** sets = static_cast<const Bitmapset**>(palloc(sizeof(Bitmapset*) * static_cast<Size>(count)));
+  auto* facts = static_cast<PartitionFacts*>(palloc(sizeof(PartitionFacts) * static_cast<Size>(count)));
+  auto* rates = static_cast<double*>(palloc(sizeof(double) * static_cast<Size>(count)));
+  for (int i = 0; i < count; ++i) sets[i] = static_cast<const Bitmapset*>(list_nth(wanted, i));
+  Connect();
+  RelationRates(relation, sets, count, target, rates, nullptr, facts);
+  SPI_finish();
+  auto* names = static_cast<Datum*>(palloc(sizeof(Datum) * MaxAttrNumber));
+  for (int i = 0; i < count; ++i) {
+    int columns = 0;
+    for (int number = -1; (number = bms_next_member(sets[i], number)) >= 0;) {
+      auto* name = static_cast<Name>(palloc(NAMEDATALEN));
+      namestrcpy(name, ColumnName(relation, number));
+      names[columns++] = NameGetDatum(name);
+    }
+    Datum values[5] = {
+        PointerGetDatum(construct_array(names, columns, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR)),
+        Int64GetDatum(facts[i].classes), Float8GetDatum(facts[i].entropy), Float8GetDatum(rates[i]),
+        Int64GetDatum(facts[i].uniques)};
+    bool nulls[5] = {};
+    tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+  }
   return Datum(0);
 }
 

@@ -68,7 +68,7 @@ for call in "score('%s', '2000-01-01', '2100-01-01')" "role_status('%s')" "expla
   # shellcheck disable=SC2059
   check "a role that is there looks like one that is not: ${call%%(*}" "$(message "$(printf "$call" alice)" alice)" "$(message "$(printf "$call" nobody)" nobody)"
 done
-for call in "discrimination_rate('h.secrets', 'code')" "combined_discrimination_rate('h.secrets', '{code}')" "attribute_risk('h.secrets')" \
+for call in "discrimination_rate('h.secrets', 'code')" "combined_discrimination_rate('h.secrets', '{code}')" "attribute_risk('h.secrets')" "attribute_set_risk('h.secrets', '[[\"code\"]]')" \
   "attribute_relationships('h.secrets')" "attribute_relationships_dot('h.secrets')" "analyze_relation('h.secrets')" \
   "query_identification('SELECT code FROM h.secrets')" "explain_query('SELECT code FROM h.secrets')" \
   "compare_queries('SELECT code FROM h.secrets', 'SELECT id FROM h.secrets')"; do

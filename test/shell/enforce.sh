@@ -89,7 +89,7 @@ for path in "SELECT count(*) FROM patients" "SELECT 1 FROM patients LIMIT 1" "CO
   "DO \$\$BEGIN PERFORM 1 FROM patients; END\$\$" "WITH p AS (TABLE patients) SELECT 1 FROM p"; do
   check "dp only refuses: $path" "$(as dora q_state "$path")" PS001
 done
-for call in "privacy_score.discrimination_rate('patients', 'city')" "privacy_score.attribute_risk('patients')" \
+for call in "privacy_score.discrimination_rate('patients', 'city')" "privacy_score.attribute_risk('patients')" "privacy_score.attribute_set_risk('patients', '[[\"city\"]]')" \
   "privacy_score.query_identification('SELECT city FROM patients')" "privacy_score.attribute_relationships('patients')"; do
   check "dp only refuses: $call" "$(as dora q_state "SELECT * FROM $call")" PS001
 done

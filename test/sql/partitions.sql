@@ -172,6 +172,17 @@ CREATE FUNCTION differences(relation regclass, OUT singles bigint, OUT pairs big
 SELECT r.relation, d.* FROM (VALUES ('heap'::regclass), ('parts'), ('parent'), ('kept'), ('seen'), ('passing')) r(relation), LATERAL differences(r.relation) d
  ORDER BY r.relation::text;
 
+SELECT r.relation, count(*) AS sets, count(*) FILTER (WHERE w.attributes IS NULL OR abs(s.entropy - w.entropy) > 1e-12 OR s.distinct_values <> w.classes OR s.uniques <> w.uniques
+                                               OR abs(s.discrimination_rate - w.entropy / (ln(5000) / ln(2))) > 1e-12) AS differ
+  FROM (VALUES ('heap'::regclass), ('parts'), ('parent'), ('kept'), ('seen'), ('passing')) r(relation),
+       LATERAL privacy_score.attribute_set_risk(r.relation, (SELECT jsonb_agg(attributes) FROM wanted)) s
+  LEFT JOIN wanted w ON w.attributes = s.attributes GROUP BY r.relation ORDER BY r.relation::text;
+-- In the order asked for, each as often; against a target; no sets and no columns.
+SELECT attributes, distinct_values, round(entropy::numeric, 6) AS entropy, round(discrimination_rate::numeric, 6) AS rate, uniques,
+       round(privacy_score.combined_discrimination_rate('heap', attributes, '{c}')::numeric, 6) AS alone
+  FROM privacy_score.attribute_set_risk('heap', '[["b", "a"], [], ["c"], ["a", "b", "a"], ["d", "e"], ["c"]]', '{c}');
+SELECT * FROM privacy_score.attribute_set_risk('heap', '[]');
+
 -- One pass, however many sets there are.
 CREATE FUNCTION passes(relation regclass, query text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE before bigint := pg_stat_get_xact_numscans(relation);
@@ -181,6 +192,7 @@ BEGIN
 END $$;
 SELECT passes('heap', $$SELECT privacy_score.attribute_relationships('heap', 1000)$$) AS pairs,
        passes('heap', $$SELECT privacy_score.attribute_risk('heap')$$) AS singles,
+       passes('heap', $$SELECT privacy_score.attribute_set_risk('heap', (SELECT jsonb_agg(attributes) FROM wanted), '{b}')$$) AS all_sets,
        passes('heap', $$SELECT privacy_score.combined_discrimination_rate('heap', '{a,b}', '{c,d}')$$) AS one_of_target;
 
 -- Columns of a unique key tell every row apart without being read: by the key alone, and in any set that holds it.
