@@ -263,10 +263,9 @@ Datum ps_attribute_set_risk(PG_FUNCTION_ARGS) {
       namestrcpy(name, ColumnName(relation, number));
       names[columns++] = NameGetDatum(name);
     }
-    Datum values[5] = {
-        PointerGetDatum(construct_array(names, columns, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR)),
-        Int64GetDatum(facts[i].classes), Float8GetDatum(facts[i].entropy), Float8GetDatum(rates[i]),
-        Int64GetDatum(facts[i].uniques)};
+    Datum values[5] = {PointerGetDatum(construct_array(names, columns, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR)),
+                       Int64GetDatum(facts[i].classes), Float8GetDatum(facts[i].entropy), Float8GetDatum(rates[i]),
+                       Int64GetDatum(facts[i].uniques)};
     bool nulls[5] = {};
     tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
   }
