@@ -3,7 +3,7 @@
 #
 # Runs below scripts/sandbox.sh ("make bench"). Three servers with the same data run at the same time, of which one at
 # a time is loaded; the rounds are interleaved, so a noisy neighbour meets all alike. Prints the median of the rounds and
-# the ratio to the server without the library, and leaves the same table in bench/results.md.
+# the ratio to the server without the library, and leaves the same table in bench/results.md. Then comes noise.sh.
 . "$(dirname "$0")/../test/lib.sh"
 
 rounds=${PS_BENCH_ROUNDS:-9}
@@ -52,4 +52,5 @@ done
     done
   done
 } | tee bench/results.md
+"$(dirname "$0")/noise.sh"
 ps_finished=yes
