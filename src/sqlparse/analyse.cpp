@@ -4,26 +4,12 @@
 #include "sqlparse/analyse.hpp"
 
 #include "core/error.hpp"
-#include "sqlparse/parser_island.hpp"
+#include "sqlparse/parse.hpp"
 #include "sqlparse/resolver.hpp"
 
 namespace privacy_score {
 
 namespace {
-
-// A parse that is freed on every way out.
-class Parse {
- public:
-  explicit Parse(std::string_view sql) : parse_(privacy_score_parse(sql.data(), sql.size())) {}
-  ~Parse() { privacy_score_parse_free(&parse_); }
-  Parse(const Parse&) = delete;
-  Parse& operator=(const Parse&) = delete;
-
-  const PgQuery__ParseResult* tree() const { return parse_.tree; }
-
- private:
-  PrivacyScoreParse parse_;
-};
 
 Statement Unparsed() {
   Statement statement;

@@ -1,0 +1,113 @@
+/*
+ * dp_accountant.hpp - the process that charges budgets, and asking it to.
+ *
+ * A charge must be durable whatever becomes of the transaction that asked for it, so another process commits it: the
+ * accountant, a background worker of the database, started when it is needed and gone a second after it was needed last
+ * (a database with a process in it cannot be dropped). It needs no preloading: what it shares with backends is a small
+ * area that is made on first use, in the memory that the server leaves for that.
+ *
+ * An order is a DSM segment of its own, made by the backend. Its handle goes into a queue in the shared area. The
+ * accountant takes all orders of its database at once, carries them out in one transaction, commits, which flushes the
+ * WAL, and answers in the segments. An order that is taken and not answered was not carried out.
+ *
+ * Locks: the area's LWLock guards queue and slots. Order: none other is taken under it.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+
+#include "port/atomics.h"
+#include "storage/dsm.h"
+#include "storage/latch.h"
+#include "storage/lwlock.h"
+#include "utils/timestamp.h"
+}
+
+constexpr int kLeftLength = 160;
+
+enum class ChargeOutcome : int32 {
+  kCharged,    // and the answer stored
+  kRepeated,   // there is an answer already; `release` holds it
+  kExhausted,  // it costs more than is left
+  kNoBudget,   // revoked, or not committed yet
+  kBusy,       // somebody is changing the budget
+  kFailed      // see the message
+};
+
+// What the accountant answers.
+struct ChargeReply {
+  ChargeOutcome outcome;
+  int32 sqlstate;
+  int64 release;           // id in the ledger of the answer that holds
+  char left[kLeftLength];  // of the budget, after the charge
+  char message[256];
+};
+
+enum OrderText {
+  kOrderEpsilon,
+  kOrderDelta,
+  kOrderKind,
+  kOrderRole,
+  kOrderQuestion,
+  kOrderShape,
+  kOrderAnswer,
+  kOrderTexts
+};
+
+// An order to charge, at the beginning of its segment; the texts follow. Plain data.
+struct ChargeOrder {
+  uint32 magic;
+  pg_atomic_uint32 state;  // OrderState
+  Latch* customer;
+  Oid database;
+  int64 budget;
+  Oid role;
+  Oid relation;
+  bool fresh;
+  uint32 texts[kOrderTexts];  // offsets from the beginning; 0: NULL
+  ChargeReply reply;
+};
+
+enum OrderState : uint32 { kOrderWaiting, kOrderAnswered, kOrderAbandoned };
+
+constexpr uint32 kOrderMagic = 0x50534C31;
+constexpr int kAccountantSlots = 64;
+constexpr int kQueueLength = 512;
+
+// The accountant of one database.
+struct AccountantSlot {
+  Oid database;  // InvalidOid: free
+  Latch* latch;  // of the process; null: none runs
+  TimestampTz asked_at;
+};
+
+// The shared area.
+struct AccountantArea {
+  LWLock lock;
+  int32 tranche;
+  AccountantSlot slots[kAccountantSlots];
+  int32 queued;
+  struct {
+    Oid database;
+    dsm_handle handle;
+  } queue[kQueueLength];
+};
+
+// The area, made on first use in this server.
+AccountantArea* SharedAccountants();
+
+// What to charge, and for whom.
+struct Charge {
+  int64 budget;
+  Oid role, relation;  // of the budget
+  bool fresh;
+  const char* texts[kOrderTexts];  // null: NULL
+};
+
+// Starts the accountant of this database unless it runs, without waiting for it.
+void CallAccountant();
+
+// Has a charge carried out and returns what became of it. Can be cancelled; what has been charged by then stays
+// charged. Raises 53400 when no accountant can be started, 58000 when it ends without an answer.
+ChargeReply CarryOut(const Charge* charge);

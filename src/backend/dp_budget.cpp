@@ -1,0 +1,277 @@
+/*
+ * dp_budget.cpp - see dp_budget.hpp.
+ *
+ * What is left is looked at twice: here, before any data is touched, so that an exhausted budget makes no load and its
+ * refusal takes no time that depends on the data; and by the accountant, which decides.
+ */
+#include "dp_budget.hpp"
+
+extern "C" {
+#include "access/htup_details.h"
+#include "catalog/pg_class.h"
+#include "common/hmac.h"
+#include "common/sha2.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+}
+
+#include "dp_accountant.hpp"
+#include "dp_ledger.hpp"
+
+namespace {
+
+constexpr int kExhausted = MAKE_SQLSTATE('P', 'S', '0', '0', '2');
+constexpr int kMostDigits = 40;
+// How long to wait for somebody who is changing the budget.
+constexpr int kBusyTries = 100;
+constexpr long kBusyPauseMicroseconds = 50 * 1000;
+
+LedgerStatement find_budgets = {
+    "SELECT n.id, n.role_oid, n.unit, n.max_rows_per_unit FROM privacy_score.budget_now n "
+    "WHERE n.relation_oid = $1::pg_catalog.oid AND n.role_oid <> 0 AND n.revoked_at IS NULL AND n.id = ANY (ARRAY("
+    "SELECT b.id FROM privacy_score.budget b WHERE b.relation_oid = $1::pg_catalog.oid AND b.relation_oid <> 0 "
+    "UNION SELECT b.id FROM privacy_score.budget b WHERE b.relation_name = $2)) ORDER BY n.id",
+    2, nullptr};
+LedgerStatement find_key = {"SELECT pg_catalog.encode(k.key, 'hex') FROM privacy_score.ledger_key k", 0, nullptr};
+// The last column finds the newest answer to the same question.
+LedgerStatement look_ahead = {
+    "SELECT pg_catalog.trim_scale(n.epsilon - n.spent_now), n.epsilon - n.spent_now >= $2::pg_catalog.numeric, "
+    "pg_catalog.trim_scale(n.epsilon - n.spent_now - $2::pg_catalog.numeric), n.period_ends, "
+    "(SELECT pg_catalog.max(r.id) FROM privacy_score.release r WHERE r.budget_id = n.id AND r.answer IS NOT NULL "
+    "AND r.question = pg_catalog.decode($3, 'hex')) "
+    "FROM privacy_score.budget_now n WHERE n.id = $1::pg_catalog.int8 AND n.revoked_at IS NULL",
+    3, nullptr};
+LedgerStatement read_answer = {
+    "SELECT r.answer FROM privacy_score.release r WHERE r.id = $1::pg_catalog.int8 AND r.answer IS NOT NULL", 1,
+    nullptr};
+
+// What the ledger says of a question before it is asked.
+struct Outlook {
+  char* left;
+  bool fits;
+  char* left_after;
+  char* period_ends;  // null: never
+  char* release;      // that answers it; null: none
+};
+
+char* TextOfInt64(int64 value) { return psprintf(INT64_FORMAT, value); }
+
+[[noreturn]] void RaiseNoBudget(const char* function, Oid relation) {
+  ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                  errmsg("role \"%s\" has no privacy budget for relation \"%s\"",
+                         GetUserNameFromId(GetSessionUserId(), false), get_rel_name(relation)),
+                  errdetail("%s() is paid for by the role that logged in or a group of it; a grant counts once it is "
+                            "committed.",
+                            function),
+                  errhint("The owner of the relation gives a budget with privacy_score.dp_grant().")));
+}
+
+[[noreturn]] void RaiseExhausted(const Question* question, const char* left, const char* period_ends) {
+  ereport(ERROR, (errcode(kExhausted),
+                  errmsg("privacy budget exhausted: epsilon %s is asked for, %s is left", question->epsilon, left),
+                  period_ends != nullptr
+                      ? errhint("The budget is full again at %s. Answers that were paid for are repeated for free.",
+                                period_ends)
+                      : errhint("Answers that were paid for are repeated for free. The owner of the relation may raise "
+                                "the limit with privacy_score.dp_grant().")));
+}
+
+// Raises unless the relation is still there, now that it is locked.
+Oid OwnerOfLocked(Oid relation) {
+  HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+  if (!HeapTupleIsValid(tuple))
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
+  const Oid owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
+  ReleaseSysCache(tuple);
+  return owner;
+}
+
+// Raises unless the column that names whom to protect is still there.
+void RequireUnitOf(const Budget* budget) {
+  if (budget->unit == nullptr || get_attnum(budget->relation, budget->unit) > 0) return;
+  ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+                  errmsg("column \"%s\" of relation \"%s\", the unit of protection, does not exist", budget->unit,
+                         get_rel_name(budget->relation)),
+                  errhint("The owner of the relation names another one with privacy_score.dp_grant().")));
+}
+
+// Finds the budget that pays; false when there is none.
+bool FindBudget(Budget* budget) {
+  const Oid user = GetSessionUserId();
+  const char* args[] = {TextOfOid(budget->relation), CanonicalRelationName(budget->relation)};
+  InternalScope scope;
+  EnterInternal(&scope);
+  RunLedger(&find_budgets, args);
+  for (uint64 row = 0; row < SPI_processed; ++row) {
+    const Oid role = static_cast<Oid>(LedgerNumber(row, 1));
+    const bool own = role == user;
+    if (!own && (OidIsValid(budget->role) || !is_member_of_role_nosuper(user, role))) continue;
+    budget->id = LedgerNumber(row, 0);
+    budget->role = role;
+    budget->unit = LedgerField(row, 2);
+    budget->max_rows_per_unit = static_cast<int32>(LedgerNumber(row, 3));
+    if (own) break;
+  }
+  LeaveInternal(&scope);
+  return OidIsValid(budget->role);
+}
+
+// HMAC-SHA-256 in hexadecimal; the key is in `hex_key`, which is wiped.
+char* KeyedDigest(char* hex_key, const char* text) {
+  uint8 key[PG_SHA256_DIGEST_LENGTH];
+  uint8 digest[PG_SHA256_DIGEST_LENGTH];
+  char hex[2 * PG_SHA256_DIGEST_LENGTH + 1];
+  const Size length = strlen(hex_key);
+  if (length != 2 * sizeof key) elog(ERROR, "the key of the ledger is damaged");
+  hex_decode(hex_key, length, reinterpret_cast<char*>(key));
+  explicit_bzero(hex_key, length);
+  pg_hmac_ctx* context = pg_hmac_create(PG_SHA256);
+  const bool failed = context == nullptr || pg_hmac_init(context, key, sizeof key) < 0 ||
+                      pg_hmac_update(context, reinterpret_cast<const uint8*>(text), strlen(text)) < 0 ||
+                      pg_hmac_final(context, digest, sizeof digest) < 0;
+  if (context != nullptr) pg_hmac_free(context);
+  explicit_bzero(key, sizeof key);
+  if (failed) elog(ERROR, "could not hash a question");
+  hex_encode(reinterpret_cast<const char*>(digest), sizeof digest, hex);
+  hex[sizeof hex - 1] = '\0';
+  return pstrdup(hex);
+}
+
+// The keyed hash of all that the answer depends on, in hexadecimal.
+char* HashOf(const Question* question) {
+  StringInfoData text;
+  initStringInfo(&text);
+  appendStringInfo(&text, "1\n%s\n%s\n%s\n%s\n%d\n%s", question->kind, question->epsilon,
+                   question->delta == nullptr ? "" : question->delta,
+                   question->budget->unit == nullptr ? "" : quote_identifier(question->budget->unit),
+                   question->budget->max_rows_per_unit, question->canonical);
+  InternalScope scope;
+  EnterInternal(&scope);
+  RunLedger(&find_key, nullptr);
+  char* key = SPI_processed == 0 ? nullptr : LedgerField(0, 0);
+  LeaveInternal(&scope);
+  if (key == nullptr) elog(ERROR, "the ledger has no key");
+  return KeyedDigest(key, text.data);
+}
+
+Outlook LookAhead(const Question* question, const char* hash) {
+  const char* args[] = {TextOfInt64(question->budget->id), question->epsilon, hash};
+  Outlook outlook = {};
+  InternalScope scope;
+  EnterInternal(&scope);
+  RunLedger(&look_ahead, args);
+  if (SPI_processed > 0)
+    outlook = {LedgerField(0, 0), LedgerFlag(0, 1), LedgerField(0, 2), LedgerField(0, 3), LedgerField(0, 4)};
+  LeaveInternal(&scope);
+  if (outlook.left == nullptr) RaiseNoBudget(question->budget->function, question->budget->relation);
+  return outlook;
+}
+
+const char* ReadAnswer(int64 release) {
+  const char* args[] = {TextOfInt64(release)};
+  InternalScope scope;
+  EnterInternal(&scope);
+  RunLedger(&read_answer, args);
+  const char* answer = SPI_processed == 0 ? nullptr : LedgerField(0, 0);
+  LeaveInternal(&scope);
+  if (answer == nullptr) elog(ERROR, "an answer of the ledger is gone");
+  return answer;
+}
+
+// Waits a moment for somebody who is changing the budget.
+void PauseForBusy(int tries, const Question* question) {
+  if (tries >= kBusyTries)
+    ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+                    errmsg("the privacy budget for relation \"%s\" is being changed by another transaction",
+                           get_rel_name(question->budget->relation)),
+                    errhint("Try again when that transaction, maybe your own, has ended.")));
+  CHECK_FOR_INTERRUPTS();
+  pg_usleep(kBusyPauseMicroseconds);
+}
+
+// Has the accountant charge, and raises what it refuses.
+Payment Settle(const Question* question, const char* hash, const char* answer) {
+  const Budget* budget = question->budget;
+  const Charge charge = {budget->id,
+                         budget->role,
+                         budget->relation,
+                         question->fresh,
+                         {question->epsilon, question->delta, question->kind,
+                          GetUserNameFromId(GetSessionUserId(), false), hash, question->shape, answer}};
+  for (int tries = 0;; ++tries) {
+    const ChargeReply reply = CarryOut(&charge);
+    switch (reply.outcome) {
+      case ChargeOutcome::kCharged:
+        return {answer, false, question->epsilon, pstrdup(reply.left)};
+      case ChargeOutcome::kRepeated:
+        return {ReadAnswer(reply.release), true, "0", pstrdup(reply.left)};
+      case ChargeOutcome::kExhausted:
+        RaiseExhausted(question, reply.left, nullptr);
+      case ChargeOutcome::kNoBudget:
+        RaiseNoBudget(budget->function, budget->relation);
+      case ChargeOutcome::kFailed:
+        ereport(ERROR, (errcode(reply.sqlstate), errmsg("could not charge the privacy budget: %s", reply.message),
+                        errdetail("No answer is given.")));
+      case ChargeOutcome::kBusy:
+        PauseForBusy(tries, question);
+    }
+  }
+}
+
+}  // namespace
+
+const char* NormalDecimal(const char* parameter, Numeric value) {
+  const char* text = numeric_is_nan(value) || numeric_is_inf(value) ? nullptr : numeric_normalize(value);
+  const char* shown = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value)));
+  if (text == nullptr || text[0] == '-' || strcmp(text, "0") == 0)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("%s must be greater than zero, not %s", parameter, shown)));
+  if (strlen(text) > kMostDigits + 1)
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s has more than %d digits", parameter, kMostDigits)));
+  return text;
+}
+
+Budget* PayingBudget(const char* function, Oid relation, bool pays) {
+  if (pays) RequirePrimary(function);
+  if (InSecurityRestrictedOperation())
+    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                    errmsg("cannot spend a privacy budget within a security-restricted operation"),
+                    errdetail("Materialized views, indexes and the like run the code of their owner.")));
+  if (get_rel_name(relation) == nullptr)
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
+  auto* budget = static_cast<Budget*>(palloc0(sizeof(Budget)));
+  budget->relation = relation;
+  budget->function = function;
+  if (!FindBudget(budget)) RaiseNoBudget(function, relation);
+  // Only who has a budget may hold up others with a lock.
+  LockRelationOid(relation, AccessShareLock);
+  budget->owner = OwnerOfLocked(relation);
+  RequireUnitOf(budget);
+  return budget;
+}
+
+bool HeldAnswer(const Question* question, Payment* payment) {
+  const char* hash = HashOf(question);
+  const Outlook outlook = LookAhead(question, hash);
+  if (!question->fresh && outlook.release != nullptr) {
+    *payment = Settle(question, hash, nullptr);
+    return true;
+  }
+  if (!outlook.fits) RaiseExhausted(question, outlook.left, outlook.period_ends);
+  CallAccountant();
+  return false;
+}
+
+Payment Pay(const Question* question, const char* answer) { return Settle(question, HashOf(question), answer); }
+
+Payment CostOf(const Question* question) {
+  const Outlook outlook = LookAhead(question, HashOf(question));
+  if (outlook.release != nullptr) return {nullptr, true, "0", outlook.left};
+  return {nullptr, false, question->epsilon, outlook.left_after};
+}

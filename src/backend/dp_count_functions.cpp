@@ -1,0 +1,150 @@
+/*
+ * dp_count_functions.cpp - dp_count(), dp_count_detail(), dp_cost().
+ *
+ * The true count never leaves this file: it goes into the noisy one, which is stored and charged before it is given.
+ */
+#include "core_call.hpp"
+
+extern "C" {
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+PG_FUNCTION_INFO_V1(ps_dp_count);
+PG_FUNCTION_INFO_V1(ps_dp_count_detail);
+PG_FUNCTION_INFO_V1(ps_dp_cost);
+}
+
+#include "catalog_relations.hpp"
+#include "core/discrete_laplace.hpp"
+#include "dp_budget.hpp"
+#include "dp_predicate.hpp"
+#include "dp_scan.hpp"
+#include "internal.hpp"
+#include "strong_random.hpp"
+
+namespace ps = privacy_score;
+
+namespace {
+
+constexpr const char* kConfidence = "0.95";
+
+void RequireArgument(FunctionCallInfo fcinfo, int number, const char* name) {
+  if (PG_ARGISNULL(number))
+    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be NULL", name)));
+}
+
+// The arguments that the three functions share, as a question; nothing is spent and no data is read.
+Question AskedQuestion(FunctionCallInfo fcinfo, const char* function, bool pays, const ConditionQuery** condition) {
+  RequireArgument(fcinfo, 0, "relation");
+  RequireArgument(fcinfo, 2, "epsilon");
+  const char* epsilon = NormalDecimal("epsilon", PG_GETARG_NUMERIC(2));
+  const Budget* budget = PayingBudget(function, PG_GETARG_OID(0), pays);
+  const int64 sensitivity = budget->max_rows_per_unit;
+  // The law decides whether there is noise of that scale.
+  CallCoreOrRaise([&] { ps::DiscreteLaplace law(ps::Rational(sensitivity) / ps::ParseEpsilon(epsilon)); });
+  const ConditionQuery* query = BindCondition(budget->relation, PG_ARGISNULL(1) ? nullptr : PG_GETARG_TEXT_PP(1), 0);
+  *condition = query;
+  return {budget, "count", epsilon, nullptr, query->canonical, query->shape, false};
+}
+
+// The query that counts: rows, or of each unit at most max_rows_per_unit of its rows. Which ones are left out makes no
+// difference to their number. Rows without a unit belong to nobody whom the cut would protect, and do not count.
+const char* CountingQuery(const Budget* budget, const ConditionQuery* condition) {
+  const char* relation = CanonicalRelationName(budget->relation);
+  if (budget->unit == nullptr)
+    return psprintf("SELECT pg_catalog.count(*) FROM %s r WHERE %s", relation, condition->sql);
+  const char* unit = quote_identifier(budget->unit);
+  return psprintf(
+      "SELECT COALESCE(pg_catalog.sum(LEAST(u.n, %d)), 0)::pg_catalog.int8 FROM (SELECT pg_catalog.count(*) AS n FROM "
+      "%s r "
+      "WHERE (%s) AND r.%s IS NOT NULL GROUP BY r.%s) u",
+      budget->max_rows_per_unit, relation, condition->sql, unit, unit);
+}
+
+void TakeCount(void* count) {
+  bool null;
+  *static_cast<int64*>(count) = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
+}
+
+// The noisy count, as text.
+const char* NoisyCount(const Question* question, const ConditionQuery* condition) {
+  int64 count = 0;
+  const ScanQuery query = {CountingQuery(question->budget, condition), condition->nargs, condition->types,
+                           condition->values, nullptr};
+  ReadRelation(question->budget, &query, TakeCount, &count);
+  const int64 sensitivity = question->budget->max_rows_per_unit;
+  const char* epsilon = question->epsilon;
+  CallCoreOrRaise([&] {
+    const ps::DiscreteLaplace law(ps::Rational(sensitivity) / ps::ParseEpsilon(epsilon));
+    count = ps::SaturatingAdd(count, law.Draw(StrongRandom()));
+  });
+  return psprintf(INT64_FORMAT, count);
+}
+
+Payment AnswerCount(FunctionCallInfo fcinfo, const char* function, Question* question) {
+  RequireArgument(fcinfo, 3, "fresh");
+  const ConditionQuery* condition;
+  *question = AskedQuestion(fcinfo, function, true, &condition);
+  question->fresh = PG_GETARG_BOOL(3);
+  Payment payment;
+  if (HeldAnswer(question, &payment)) return payment;
+  return Pay(question, NoisyCount(question, condition));
+}
+
+Datum NumericOf(const char* text) {
+  return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+}
+
+Datum RowOf(FunctionCallInfo fcinfo, Datum* values) {
+  TupleDesc columns;
+  if (get_call_result_type(fcinfo, nullptr, &columns) != TYPEFUNC_COMPOSITE) elog(ERROR, "return type is not a row");
+  bool nulls[8] = {};
+  return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls));
+}
+
+}  // namespace
+
+// dp_count(relation, predicate, epsilon, fresh)
+Datum ps_dp_count(PG_FUNCTION_ARGS) {
+  Question question;
+  PG_RETURN_INT64(pg_strtoint64(AnswerCount(fcinfo, "dp_count", &question).answer));
+}
+
+// dp_count_detail(relation, predicate, epsilon, fresh)
+Datum ps_dp_count_detail(PG_FUNCTION_ARGS) {
+  Question question;
+  const Payment payment = AnswerCount(fcinfo, "dp_count_detail", &question);
+  const int64 count = pg_strtoint64(payment.answer);
+  const int64 sensitivity = question.budget->max_rows_per_unit;
+  int64 lower = 0;
+  int64 upper = 0;
+  double scale = 0;
+  CallCoreOrRaise([&] {
+    const ps::Rational exact = ps::Rational(sensitivity) / ps::ParseEpsilon(question.epsilon);
+    const std::int64_t half = ps::DiscreteLaplaceHalfWidth(exact, ps::ParseRational("confidence", kConfidence));
+    lower = ps::SaturatingAdd(count, -half);
+    upper = ps::SaturatingAdd(count, half);
+    scale = ps::ToDouble(exact);
+  });
+  Datum values[] = {Int64GetDatum(count),
+                    Int64GetDatum(lower),
+                    Int64GetDatum(upper),
+                    Float8GetDatum(strtod(kConfidence, nullptr)),
+                    Float8GetDatum(scale),
+                    NumericOf(payment.epsilon_spent),
+                    NumericOf(payment.epsilon_left),
+                    BoolGetDatum(payment.repeated)};
+  return RowOf(fcinfo, values);
+}
+
+// dp_cost(relation, predicate, epsilon)
+Datum ps_dp_cost(PG_FUNCTION_ARGS) {
+  const ConditionQuery* condition;
+  const Question question = AskedQuestion(fcinfo, "dp_cost", false, &condition);
+  const Payment payment = CostOf(&question);
+  Datum values[] = {NumericOf(payment.epsilon_spent), NumericOf(payment.epsilon_left), BoolGetDatum(payment.repeated)};
+  return RowOf(fcinfo, values);
+}

@@ -1,0 +1,33 @@
+/*
+ * dp_ledger.hpp - running prepared statements on the tables of budgets and releases.
+ *
+ * For the accountant, which writes, and for backends, which read as the extension's owner and with a snapshot of this
+ * moment: a transaction whose snapshot is old must not take an exhausted budget for a full one.
+ */
+#pragma once
+
+#include "internal.hpp"
+
+extern "C" {
+#include "executor/spi.h"
+}
+
+constexpr int kMostLedgerArguments = 12;
+
+// A statement with text arguments, prepared on first use in this process.
+struct LedgerStatement {
+  const char* sql;
+  int nargs;
+  SPIPlanPtr plan;
+};
+
+// Runs the statement inside an internal scope (internal.hpp); the result is in SPI_processed and SPI_tuptable, which
+// stay until the scope is left. `writes` is for the accountant: it runs with the snapshot of its transaction.
+void RunLedger(LedgerStatement* statement, const char* const* args, bool writes = false);
+
+// A field of the result, counted from 0, palloc'd in the memory context from before the internal scope; null for NULL.
+char* LedgerField(uint64 row, int column);
+
+// The same where NULL cannot be.
+int64 LedgerNumber(uint64 row, int column);
+bool LedgerFlag(uint64 row, int column);

@@ -1,0 +1,70 @@
+/*
+ * dp_scan.cpp - see dp_scan.hpp.
+ */
+#include "dp_scan.hpp"
+
+extern "C" {
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+}
+
+#include "internal.hpp"
+
+namespace {
+
+// What the caller of the function may have set otherwise, or must not notice.
+constexpr const char* kSettings[][2] = {
+    {"row_security", "off"},          {"track_counts", "off"},      {"compute_query_id", "off"},
+    {"client_min_messages", "error"}, {"enable_seqscan", "on"},     {"enable_indexscan", "off"},
+    {"enable_indexonlyscan", "off"},  {"enable_bitmapscan", "off"}, {"enable_tidscan", "off"},
+};
+
+void Run(const Budget* budget, const ScanQuery* query, void (*take)(void*), void* argument) {
+  InternalScope scope;
+  EnterInternal(&scope, budget->owner);
+  for (const auto& setting : kSettings)
+    set_config_option(setting[0], setting[1], PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  SPIPlanPtr plan = SPI_prepare_cursor(query->sql, query->nargs, query->types, CURSOR_OPT_PARALLEL_OK);
+  if (plan == nullptr || SPI_execute_plan(plan, query->values, query->nulls, true, 0) != SPI_OK_SELECT)
+    elog(ERROR, "could not run the query of a noisy answer");
+  take(argument);
+  LeaveInternal(&scope);
+}
+
+// Whether the message of an error of this class depends on names, rights, resources and the server, but not on rows.
+bool TellsNothing(int sqlstate) {
+  for (const char* text : {"40000", "42000", "53000", "54000", "55000", "57000"})
+    if (ERRCODE_TO_CATEGORY(sqlstate) == MAKE_SQLSTATE(text[0], text[1], '0', '0', '0')) return true;
+  return false;
+}
+
+}  // namespace
+
+void ReadRelation(const Budget* budget, const ScanQuery* query, void (*take)(void*), void* argument) {
+  const BufferUsage buffers = pgBufferUsage;
+  const WalUsage wal = pgWalUsage;
+  MemoryContext context = CurrentMemoryContext;
+  const char* name = get_rel_name(budget->relation);
+  PG_TRY()
+    ;
+    { Run(budget, query, take, argument); }
+    PG_CATCH();
+    {
+      pgBufferUsage = buffers;
+      pgWalUsage = wal;
+      MemoryContextSwitchTo(context);
+      const ErrorData* error = CopyErrorData();
+      if (TellsNothing(error->sqlerrcode)) PG_RE_THROW();
+      FlushErrorState();
+      ereport(LOG_SERVER_ONLY, (errmsg("could not read relation \"%s\" for a noisy answer: %s", name, error->message),
+                                errhidestmt(true), errhidecontext(true)));
+      ereport(ERROR, (errcode(error->sqlerrcode), errmsg("could not read relation \"%s\"", name),
+                      errdetail("The server log says why. Nothing was spent."), errhidecontext(true)));
+    }
+  PG_END_TRY();
+  pgBufferUsage = buffers;
+  pgWalUsage = wal;
+}

@@ -1,0 +1,35 @@
+/*
+ * dp_scan.hpp - reading the rows that a noisy answer is about.
+ *
+ * The query runs as the owner of the relation, in a security-restricted operation, sees all rows (row security is off:
+ * where the owner himself is subject to a policy, that is an error), and can run in parallel. What it does must show
+ * nowhere but in the noisy answer:
+ *
+ * - It reads tables from end to end. With an index the blocks read, which EXPLAIN (BUFFERS) shows, and the time would
+ * be those of the rows that match.
+ * - It is not in the statistics of tables, which everybody may read, nor in pg_stat_statements; the blocks that it
+ * reads are not added to those of the caller's statement.
+ * - Messages below an error do not reach the client. An error that may tell of the data (a view can fail on a row) is
+ *   replaced by one that does not, and goes to the server log.
+ *
+ * Its time is not hidden (docs/threat_model.md).
+ */
+#pragma once
+
+#include "dp_budget.hpp"
+
+extern "C" {
+#include "executor/spi.h"
+}
+
+// A SELECT with typed parameters. All names in it are qualified, all operators those of pg_catalog.
+struct ScanQuery {
+  const char* sql;
+  int nargs;
+  Oid* types;
+  Datum* values;
+  const char* nulls;  // as SPI has it; null when there is no NULL
+};
+
+// Runs the query; `take` is called with its result in SPI_tuptable and copies what is needed (with SPI_palloc).
+void ReadRelation(const Budget* budget, const ScanQuery* query, void (*take)(void*), void* argument);

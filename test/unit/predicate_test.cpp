@@ -1,0 +1,100 @@
+/*
+ * predicate_test.cpp - the normal form of trees that are made by hand; sqlparse_predicate_test.cpp has those of texts.
+ */
+#include "core/predicate.hpp"
+
+#include <gtest/gtest.h>
+
+namespace privacy_score {
+namespace {
+
+// A predicate over columns a and b with the constants 1, 2 and NULL; nodes are added by the test.
+Predicate Columns(bool arrays) {
+  Predicate predicate;
+  predicate.columns = {{"a", "r.a", "a int4", arrays}, {"b", "r.b", "b int4", arrays}};
+  predicate.constants = {{ConstantKind::kNumber, "1", {}, "one"},
+                         {ConstantKind::kNumber, "2", {}, "two"},
+                         {ConstantKind::kNull, {}, {}, {}}};
+  return predicate;
+}
+
+void AddLeaf(Predicate* predicate, PredicateLeaf leaf) {
+  predicate->leaves.push_back(std::move(leaf));
+  predicate->nodes.push_back({PredicateKind::kLeaf, {}, predicate->leaves.size() - 1});
+}
+
+void Add(Predicate* predicate, PredicateKind kind, std::vector<std::size_t> children) {
+  predicate->nodes.push_back({kind, std::move(children), 0});
+}
+
+TEST(Predicate, NothingIsTrue) {
+  const NormalPredicate normal = Normalise(Predicate(), 1);
+  EXPECT_EQ(normal.sql, "true");
+  EXPECT_TRUE(normal.parameters.empty());
+}
+
+TEST(Predicate, ParametersAreNumberedFromWhereTheyAreAskedTo) {
+  Predicate predicate = Columns(true);
+  AddLeaf(&predicate, {LeafKind::kCompare, Comparison::kLess, 0, 0, {0}});
+  const NormalPredicate normal = Normalise(predicate, 3);
+  EXPECT_EQ(normal.sql, "r.a OPERATOR(pg_catalog.<) $3");
+  EXPECT_EQ(normal.shape, "a < $3");
+  ASSERT_EQ(normal.parameters.size(), 1U);
+  EXPECT_EQ(normal.parameters[0].constants, std::vector<std::size_t>{0});
+}
+
+TEST(Predicate, AListIsOneParameterWhereItsTypeHasArrays) {
+  for (const bool arrays : {true, false}) {
+    Predicate predicate = Columns(arrays);
+    AddLeaf(&predicate, {LeafKind::kAmong, Comparison::kEqual, 0, 0, {1, 2, 0, 1}});
+    const NormalPredicate normal = Normalise(predicate, 1);
+    EXPECT_EQ(normal.parameters.size(), arrays ? 1U : 2U);
+    EXPECT_EQ(normal.sql, arrays ? "r.a OPERATOR(pg_catalog.=) ANY ($1)"
+                                 : "(r.a OPERATOR(pg_catalog.=) $1 OR r.a OPERATOR(pg_catalog.=) $2)");
+    EXPECT_EQ(normal.shape, arrays ? "a IN ($1)" : "a IN ($1, $2)");
+  }
+}
+
+TEST(Predicate, NullInAListMattersOnlyToNotIn) {
+  Predicate predicate = Columns(true);
+  AddLeaf(&predicate, {LeafKind::kAmong, Comparison::kEqual, 0, 0, {0, 2}});
+  EXPECT_EQ(Normalise(predicate, 1).sql, "r.a OPERATOR(pg_catalog.=) $1");
+  Add(&predicate, PredicateKind::kNot, {0});
+  EXPECT_EQ(Normalise(predicate, 1).sql, "false");
+}
+
+TEST(Predicate, NotOfNullIsNotTrue) {
+  Predicate predicate = Columns(true);
+  Add(&predicate, PredicateKind::kNull, {});
+  EXPECT_EQ(Normalise(predicate, 1).sql, "false");
+  Add(&predicate, PredicateKind::kNot, {0});
+  EXPECT_EQ(Normalise(predicate, 1).sql, "false");
+}
+
+TEST(Predicate, TheSamePartsInAnotherOrderAreTheSame) {
+  std::string first;
+  for (const bool swapped : {false, true}) {
+    Predicate predicate = Columns(true);
+    AddLeaf(&predicate, {LeafKind::kIsNull, Comparison::kEqual, swapped ? 1U : 0U, 0, {}});
+    AddLeaf(&predicate, {LeafKind::kIsNull, Comparison::kEqual, swapped ? 0U : 1U, 0, {}});
+    Add(&predicate, PredicateKind::kOr, {0, 1, 0});
+    const NormalPredicate normal = Normalise(predicate, 1);
+    EXPECT_EQ(normal.sql, "r.a IS NULL OR r.b IS NULL");
+    if (!swapped) first = normal.canonical;
+    EXPECT_EQ(normal.canonical, first);
+  }
+}
+
+TEST(Predicate, ValuesOfOtherLengthsCannotBeMistaken) {
+  Predicate predicate = Columns(true);
+  predicate.constants[0].value = "1:x";
+  predicate.constants[1].value = "x1:x";
+  AddLeaf(&predicate, {LeafKind::kAmong, Comparison::kEqual, 0, 0, {0, 1}});
+  const std::string canonical = Normalise(predicate, 1).canonical;
+  predicate.constants[0].value = "1:x4:x1:x";
+  predicate.leaves[0].constants = {0};
+  EXPECT_NE(Normalise(predicate, 1).canonical, canonical);
+}
+
+}  // namespace
+}  // namespace privacy_score
