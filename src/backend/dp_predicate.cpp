@@ -1,21 +1,12 @@
 /*
  * dp_predicate.cpp - see dp_predicate.hpp.
- *
- * Comparisons are those of the default B-tree operator class of the column's type, in pg_catalog, and of types that
- * have been there from the beginning (or enums, and arrays of both): these operators fail on no value. Constants are
- * read by the type's own input function, without the constraints of a domain, whose CHECK is somebody's code.
  */
 #include "dp_predicate.hpp"
 
 extern "C" {
-#include "access/htup_details.h"
-#include "access/stratnum.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_namespace.h"
-#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
-#include "commands/defrem.h"
 #include "mb/pg_wchar.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -29,6 +20,7 @@ extern "C" {
 #include "catalog_source.hpp"
 #include "core/predicate.hpp"
 #include "core_call.hpp"
+#include "dp_columns.hpp"
 #include "sqlparse/predicate.hpp"
 
 namespace ps = privacy_score;
@@ -38,13 +30,6 @@ namespace {
 constexpr int kRefused = MAKE_SQLSTATE('P', 'S', '0', '0', '3');
 constexpr int kLongestShape = 1000;
 
-struct BoundColumn {
-  const char* name;
-  Oid type;     // without domains
-  Oid operand;  // as the operators take it: text for varchar
-  Oid collation;
-};
-
 // What is built while a predicate is bound.
 struct Binding {
   Oid relation;
@@ -52,58 +37,14 @@ struct Binding {
   ps::NormalPredicate normal;
 };
 
-Oid NamespaceOfType(Oid type) {
-  HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
-  if (!HeapTupleIsValid(tuple)) elog(ERROR, "cache lookup failed for type %u", type);
-  const Oid found = reinterpret_cast<Form_pg_type>(GETSTRUCT(tuple))->typnamespace;
-  ReleaseSysCache(tuple);
-  return found;
-}
-
-Oid NamespaceOfOperator(Oid id) {
-  HeapTuple tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(id));
-  if (!HeapTupleIsValid(tuple)) return InvalidOid;
-  const Oid found = reinterpret_cast<Form_pg_operator>(GETSTRUCT(tuple))->oprnamespace;
-  ReleaseSysCache(tuple);
-  return found;
-}
-
-// Whether values of the type are of the server's own making. Arrays are that when their elements are.
-bool IsOwnType(Oid type) {
-  const Oid element = get_base_element_type(type);
-  if (OidIsValid(element)) type = element;
-  const char kind = get_typtype(type);
-  if (kind == TYPTYPE_ENUM) return true;
-  return (kind == TYPTYPE_BASE || kind == TYPTYPE_RANGE || kind == TYPTYPE_MULTIRANGE) &&
-         NamespaceOfType(type) == PG_CATALOG_NAMESPACE;
-}
-
-// The type that the operators of the default B-tree class take for values of `type`; InvalidOid when it has none that
-// may be used.
-Oid ComparableOperand(Oid type) {
-  if (!IsOwnType(type)) return InvalidOid;
-  const Oid element = get_base_element_type(type);
-  if (OidIsValid(element) && !OidIsValid(ComparableOperand(element))) return InvalidOid;
-  const Oid opclass = GetDefaultOpClass(type, BTREE_AM_OID);
-  if (!OidIsValid(opclass)) return InvalidOid;
-  const Oid input = get_opclass_input_type(opclass);
-  const Oid equal = get_opfamily_member(get_opclass_family(opclass), input, input, BTEqualStrategyNumber);
-  if (!OidIsValid(equal) || NamespaceOfOperator(equal) != PG_CATALOG_NAMESPACE) return InvalidOid;
-  return IsPolymorphicType(input) ? type : input;
-}
-
-BoundColumn BindColumn(Oid relation, const std::string* utf8_name) {
+BoundColumn BindNamed(Oid relation, const std::string* utf8_name) {
   const char* name = FromUtf8(utf8_name->data(), static_cast<int>(utf8_name->size()));
-  const AttrNumber number = name == nullptr ? InvalidAttrNumber : get_attnum(relation, name);
-  if (number == InvalidAttrNumber)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("column \"%s\" of relation \"%s\" does not exist",
-                                                              name == nullptr ? "?" : name, get_rel_name(relation))));
-  if (number < 0) ereport(ERROR, (errcode(kRefused), errmsg("predicate must not contain a system column: %s", name)));
-  BoundColumn column = {pstrdup(name), InvalidOid, InvalidOid, InvalidOid};
-  int32 modifier;
-  get_atttypetypmodcoll(relation, number, &column.type, &modifier, &column.collation);
-  column.type = getBaseType(column.type);
-  column.operand = ComparableOperand(column.type);
+  if (name == nullptr)
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+                    errmsg("column \"?\" of relation \"%s\" does not exist", get_rel_name(relation))));
+  const BoundColumn column = BindColumn(relation, name);
+  if (column.number < 0)
+    ereport(ERROR, (errcode(kRefused), errmsg("predicate must not contain a system column: %s", name)));
   return column;
 }
 
@@ -131,22 +72,6 @@ void RequireSameType(const BoundColumn* left, const BoundColumn* right) {
     ereport(ERROR, (errcode(kRefused),
                     errmsg("predicate must not compare columns \"%s\" and \"%s\": their types or collations differ",
                            left->name, right->name)));
-}
-
-Datum ReadValue(Oid type, const char* text) {
-  Oid input, parameter;
-  getTypeInputInfo(type, &input, &parameter);
-  return OidInputFunctionCall(input, const_cast<char*>(text), parameter, -1);
-}
-
-// The value as text; a number without zeros that say nothing, so that 1.0 can be read as an integer.
-const char* TextOfValue(Oid type, Datum value) {
-  if (type == NUMERICOID && !numeric_is_nan(DatumGetNumeric(value)) && !numeric_is_inf(DatumGetNumeric(value)))
-    return numeric_normalize(DatumGetNumeric(value));
-  Oid output;
-  bool varlena;
-  getTypeOutputInfo(type, &output, &varlena);
-  return OidOutputFunctionCall(output, value);
 }
 
 // The type that a cast names; InvalidOid when the server brings none of that name.
@@ -198,28 +123,6 @@ Datum ReadConstant(const BoundColumn* column, const ps::PredicateConstant* const
   return ReadValue(column->operand, text);
 }
 
-// Bytes that are the same for equal values, as far as that is known of the type, and for no others. They depend on no
-// setting, and outlive a dump.
-void AppendImage(StringInfo bytes, Oid type, Datum value) {
-  int16 length;
-  bool by_value;
-  get_typlenbyval(type, &length, &by_value);
-  if (type == NUMERICOID || get_typtype(type) == TYPTYPE_ENUM) {
-    appendStringInfoString(bytes, TextOfValue(type, value));
-  } else if (type == BPCHAROID) {
-    const auto* text = DatumGetBpCharPP(value);
-    appendBinaryStringInfo(bytes, VARDATA_ANY(text), bpchartruelen(VARDATA_ANY(text), VARSIZE_ANY_EXHDR(text)));
-  } else if (by_value) {
-    appendBinaryStringInfo(bytes, reinterpret_cast<const char*>(&value), sizeof value);
-  } else if (length == -1) {
-    const auto* plain = PG_DETOAST_DATUM_PACKED(value);
-    appendBinaryStringInfo(bytes, VARDATA_ANY(plain), static_cast<int>(VARSIZE_ANY_EXHDR(plain)));
-  } else {
-    appendBinaryStringInfo(bytes, DatumGetPointer(value),
-                           length > 0 ? length : static_cast<int>(strlen(DatumGetCString(value))));
-  }
-}
-
 // Gives a constant its value; returns the datum.
 Datum BindConstant(const BoundColumn* column, ps::PredicateConstant* constant) {
   if (constant->kind == ps::ConstantKind::kNull) return Datum(0);
@@ -251,10 +154,10 @@ Datum* BindLeaves(Binding* binding, BoundColumn* columns) {
   ps::Predicate* predicate = &binding->predicate;
   auto* values = static_cast<Datum*>(palloc0(sizeof(Datum) * (predicate->constants.size() + 1)));
   for (std::size_t i = 0; i < predicate->columns.size(); ++i) {
-    columns[i] = BindColumn(binding->relation, &predicate->columns[i].name);
+    columns[i] = BindNamed(binding->relation, &predicate->columns[i].name);
     DescribeColumn(&columns[i], &predicate->columns[i]);
   }
-  const BoundColumn pattern = {"", TEXTOID, TEXTOID, InvalidOid};
+  const BoundColumn pattern = {"", 0, TEXTOID, TEXTOID, InvalidOid, -1};
   for (std::size_t i = 0; i < predicate->leaves.size(); ++i) {
     const ps::PredicateLeaf* leaf = &predicate->leaves[i];
     const BoundColumn* column = &columns[leaf->column];
