@@ -1,9 +1,10 @@
 /*
  * coded_pass.hpp - one pass over what a statement yields, as dictionary codes in memory.
  *
- * Rows go from the executor straight into the dictionaries of their columns and, in blocks of codes, into core. What is
- * kept of them stays below maintenance_work_mem: the distinct values of each column once, with 16 to 64 bytes beside
- * each, and the distinct tuples (core/coded_rows.hpp). Interrupts are taken between rows.
+ * Rows go from the executor straight into the dictionaries of their columns and, in blocks of codes, into core or into
+ * counters of the single values. What is kept of them stays below maintenance_work_mem: the distinct values of each
+ * column once, with 4 to 64 bytes beside each, and the distinct tuples (core/coded_rows.hpp) or 8 bytes a value.
+ * Interrupts are taken between rows.
  */
 #pragma once
 
@@ -24,9 +25,25 @@ struct ColumnWeight {
 // What is kept in memory at most, in bytes.
 Size PassMemory();
 
-// Runs a statement that yields `columns` columns, of types that can be grouped, and with `weighted` a last one that
-// says how many rows each stands for (0 for none). The rows live in `context`, the dictionaries are gone; null when
-// they did not fit into memory. Fills in a weight a column, of what was met until then. Shows its progress in rows out
-// of `expected`, 0 where that is not known. SPI must be connected.
-privacy_score::CodedRows* ReadCoded(MemoryContext context, const char* sql, int columns, bool weighted, uint64 expected,
-                                    ColumnWeight* weights);
+// A statement to be read, and what is known of it.
+struct PassInput {
+  const char* sql;
+  int columns;      // that it yields, of types that can be grouped
+  bool weighted;    // and a last one that says how many rows each stands for (0: none)
+  uint64 expected;  // rows, 0 where that is not known
+};
+
+// Runs the statement and keeps its rows. They live in `context`; null when they did not fit into memory. Fills in a
+// weight a column, of what was met until then. SPI must be connected.
+privacy_score::CodedRows* ReadCoded(MemoryContext context, const PassInput& input, ColumnWeight* weights);
+
+// How often each value of a column occurs: `values` counts.
+struct ValueCounts {
+  const int64* counts;
+  int64 values;
+};
+
+// The same for each column by itself: fills in the counts of the values of each, which live in `context`, and the
+// number of rows. False when they did not fit into memory.
+bool ReadValueCounts(MemoryContext context, const PassInput& input, ColumnWeight* weights, ValueCounts* columns,
+                     int64* rows);

@@ -71,24 +71,28 @@ void AppendGroupBy(StringInfo sql, const Bitmapset* columns) {
 
 }  // namespace
 
+bool AnyForeignMember(Oid relation) {
+  const ListCell* cell;
+  foreach (cell, find_all_inheritors(relation, AccessShareLock, nullptr))
+    if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE) return true;
+  return false;
+}
+
 List* MembersOf(Oid relation) {
   const char kind = get_rel_relkind(relation);
   if ((kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_RELATION) || !has_subclass(relation)) return NIL;
   List* members = NIL;
-  bool any_foreign = false;
-  ListCell* cell;
+  const ListCell* cell;
   foreach (cell, find_all_inheritors(relation, AccessShareLock, nullptr)) {
     const Oid member = lfirst_oid(cell);
-    const char member_kind = get_rel_relkind(member);
     if (get_rel_persistence(member) == RELPERSISTENCE_TEMP ||
         check_enable_rls(member, InvalidOid, true) == RLS_ENABLED ||
         !MayUseSchema(get_rel_namespace(member), GetUserId()) ||
         pg_class_aclcheck(member, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
       return NIL;
-    any_foreign |= member_kind == RELKIND_FOREIGN_TABLE;
-    if (member_kind != RELKIND_PARTITIONED_TABLE) members = lappend_oid(members, member);
+    if (get_rel_relkind(member) != RELKIND_PARTITIONED_TABLE) members = lappend_oid(members, member);
   }
-  return any_foreign ? members : NIL;
+  return members;
 }
 
 char* RowsSql(const RowSource* source, const Bitmapset* columns) {

@@ -22,9 +22,12 @@ struct RowSource {
   List* members;
 };
 
-// The members of a relation some of whose rows are in foreign tables, so that each server groups its own: the planner
-// does not ask a foreign server for a part of a group. NIL when there are none, or when the current user could not read
-// one of them by itself as he can through the relation.
+// Whether some of the tables below a relation are foreign.
+bool AnyForeignMember(Oid relation);
+
+// The tables that hold the rows of such a relation, so that each server groups its own: the planner does not ask a
+// foreign server for a part of a group. NIL when the current user could not read one of them by itself as he can
+// through the relation.
 List* MembersOf(Oid relation);
 
 // One row a row: the columns in the order of their numbers.

@@ -61,17 +61,6 @@ void* Take(ValueDictionary* dictionary, Size bytes) {
   return piece;
 }
 
-// An array of zeros that can be freed, or null and `full`.
-void* TakeArray(ValueDictionary* dictionary, Size bytes) {
-  DictionaryMemory* memory = dictionary->memory;
-  dictionary->bytes += bytes;
-  void* array = nullptr;
-  if (MemoryContextMemAllocated(memory->context, false) + bytes <= memory->limit)
-    array = MemoryContextAllocExtended(memory->context, bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM | MCXT_ALLOC_ZERO);
-  if (array == nullptr) memory->full = true;
-  return array;
-}
-
 uint32 HashInteger(int64 integer) {
   auto mixed = static_cast<uint64>(integer);
   mixed = (mixed ^ (mixed >> 33)) * UINT64CONST(0xff51afd7ed558ccd);
@@ -284,6 +273,16 @@ ValueDictionary::Way WayOf(Oid equal, Oid collation, bool has_hash) {
 }
 
 }  // namespace
+
+void* TakeArray(ValueDictionary* dictionary, Size bytes) {
+  DictionaryMemory* memory = dictionary->memory;
+  dictionary->bytes += bytes;
+  void* array = nullptr;
+  if (MemoryContextMemAllocated(memory->context, false) + bytes <= memory->limit)
+    array = MemoryContextAllocExtended(memory->context, bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM | MCXT_ALLOC_ZERO);
+  if (array == nullptr) memory->full = true;
+  return array;
+}
 
 ValueDictionary* NewValueDictionary(DictionaryMemory* memory, Oid type, Oid collation) {
   const TypeCacheEntry* entry =

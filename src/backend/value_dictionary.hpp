@@ -75,6 +75,9 @@ struct ValueDictionary {
 // current user may not execute the type's equality function.
 ValueDictionary* NewValueDictionary(DictionaryMemory* memory, Oid type, Oid collation);
 
+// An array of zeros out of the dictionary's memory, which can be freed; null, and memory->full, beyond the limit.
+void* TakeArray(ValueDictionary* dictionary, Size bytes);
+
 // See CodeOf; any value.
 uint32 CodeOfAnyValue(ValueDictionary* dictionary, Datum value, bool null);
 
