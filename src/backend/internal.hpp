@@ -56,5 +56,8 @@ char* CanonicalRelationName(Oid relation);
 // Raises unless the current user owns the relation.
 void RequireOwner(Oid relation);
 
+// Raises 42P01 when a relation does not exist and 42809 when it is of a kind that has no rows.
+void RequireRows(Oid relation);
+
 // The attribute number of a column; raises 42703 when the relation has none of that name.
 AttrNumber RequireColumn(Oid relation, const char* column);

@@ -35,17 +35,6 @@ PG_FUNCTION_INFO_V1(ps_compare_queries);
 
 namespace {
 
-void RequireReadable(Oid relation) {
-  const char* name = get_rel_name(relation);
-  if (name == nullptr)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
-  const char kind = get_rel_relkind(relation);
-  if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW &&
-      kind != RELKIND_FOREIGN_TABLE && kind != RELKIND_VIEW)
-    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" has no rows to measure", name),
-                    errhint("Name a table, a view, a materialized view or a foreign table.")));
-}
-
 Bitmapset* AttributesOf(Oid relation, ArrayType* names, const char* parameter) {
   Datum* elements;
   bool* nulls;
@@ -101,7 +90,7 @@ Bitmapset* TargetArgument(FunctionCallInfo fcinfo, int index, Oid relation) {
 
 Oid RelationArgument(FunctionCallInfo fcinfo) {
   if (PG_ARGISNULL(0)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL")));
-  RequireReadable(PG_GETARG_OID(0));
+  RequireRows(PG_GETARG_OID(0));
   return PG_GETARG_OID(0);
 }
 

@@ -32,6 +32,18 @@ class BucketDealer {
   // The bucket, 1..buckets, of the next record of the value. Left(value) > 0, and Prepare() was true.
   std::int64_t Deal(std::size_t value);
 
+  std::size_t values() const { return next_.size(); }
+  std::int64_t rows() const { return ends_.empty() ? 0 : ends_.back(); }
+  // The bucket that has the n-th of the places left for the value, 0 <= n < Left(value): what its records will get, in
+  // no order that tells which one gets which.
+  std::int64_t Peek(std::size_t value, std::int64_t n) const {
+    return std::visit(
+        [&](const auto& places) {
+          return static_cast<std::int64_t>(places.buckets[static_cast<std::size_t>(next_[value] + n)]);
+        },
+        places_);
+  }
+
  private:
   template <typename Word>
   struct Places {

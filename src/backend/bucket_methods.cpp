@@ -1,0 +1,74 @@
+/*
+ * bucket_methods.cpp - see bucket_methods.hpp.
+ */
+#include "bucket_methods.hpp"
+
+extern "C" {
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/numeric.h"
+}
+
+#include <algorithm>
+
+#include "publish_arguments.hpp"
+
+BucketMethod MethodOfName(const char* name) {
+  if (strcmp(name, "two-size") == 0) return BucketMethod::kTwoSize;
+  if (strcmp(name, "multi-size") == 0) return BucketMethod::kMultiSize;
+  if (strcmp(name, "anatomy") == 0) return BucketMethod::kAnatomy;
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown method \"%s\"", name),
+                  errhint("Methods are two-size, multi-size and anatomy.")));
+}
+
+void SizesArguments(FunctionCallInfo fcinfo, int min_argument, int max_argument, PlanRequest* request) {
+  RequireArgument(fcinfo, max_argument, "max_bucket");
+  request->max_bucket = PG_GETARG_INT32(max_argument);
+  request->min_bucket = PG_ARGISNULL(min_argument) ? 0 : PG_GETARG_INT32(min_argument);
+  if (!PG_ARGISNULL(min_argument) && request->min_bucket < 1)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("min_bucket must be at least 1, not %d", request->min_bucket),
+                    errhint("NULL stands for the least size that can hold a value.")));
+}
+
+namespace {
+
+// Anatomy's l for thresholds of any kind: the least that keeps them all.
+std::int64_t DiversityOf(const std::vector<privacy_score::Rational>& thresholds) {
+  const privacy_score::Rational least = *std::min_element(thresholds.begin(), thresholds.end());
+  return privacy_score::SmallestBucket({least});
+}
+
+// Called within CallCore.
+void PlanInCore(BucketWork* work, const PlanRequest& request) {
+  if (request.method == BucketMethod::kAnatomy) {
+    const std::int64_t l = work->counts.empty() ? 1 : DiversityOf(work->thresholds);
+    work->plan = privacy_score::AnatomyPlan(work->counts, l);
+    if (!work->plan)
+      work->broken = privacy_score::BrokenThresholds(
+          work->counts, std::vector<privacy_score::Rational>(work->counts.size(), {1, l}), 1, request.max_bucket);
+    return;
+  }
+  const auto problem =
+      privacy_score::BucketProblem::WithSizes(work->counts, work->thresholds, request.min_bucket, request.max_bucket);
+  work->plan = request.method == BucketMethod::kTwoSize ? privacy_score::TwoSizePlan(problem)
+                                                        : privacy_score::MultiSizePlan(problem);
+  if (!work->plan)
+    work->broken = privacy_score::BrokenThresholds(work->counts, work->thresholds, std::max(1, request.min_bucket),
+                                                   request.max_bucket);
+}
+
+}  // namespace
+
+void MakePlan(BucketWork* work, const PlanRequest& request) {
+  CallCoreOrRaise([&] { PlanInCore(work, request); });
+  CHECK_FOR_INTERRUPTS();
+}
+
+Datum QuotientOfTexts(char* numerator, char* denominator) {
+  const auto read = [](char* text) {
+    return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+  };
+  const Datum dividend = read(numerator);
+  return DirectFunctionCall1(numeric_trim_scale, DirectFunctionCall2(numeric_div, dividend, read(denominator)));
+}

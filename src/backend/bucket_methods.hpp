@@ -1,0 +1,75 @@
+/*
+ * bucket_methods.hpp - bucket plans by the name of the method, and what is said when there is none.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+
+#include "fmgr.h"
+}
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/bucket_plan.hpp"
+#include "core/bucket_thresholds.hpp"
+#include "core/rational.hpp"
+#include "core_call.hpp"
+
+enum class BucketMethod { kTwoSize, kMultiSize, kAnatomy };
+
+// Raises 22023 for a name that is none.
+BucketMethod MethodOfName(const char* name);
+
+// What a plan is asked for.
+struct PlanRequest {
+  BucketMethod method;
+  int min_bucket;  // 0: the least that can hold a value
+  int max_bucket;
+};
+
+// Checks the sizes, which come as arguments of a function. min_bucket NULL is 0. Raises 22004 and 22023.
+void SizesArguments(FunctionCallInfo fcinfo, int min_argument, int max_argument, PlanRequest* request);
+
+// What planning works with and gives, and what is told of it; lives in a CoreHolder.
+struct BucketWork {
+  std::vector<std::int64_t> counts;
+  std::vector<privacy_score::Rational> thresholds;
+  std::optional<privacy_score::BucketPlan> plan;
+  std::vector<privacy_score::BrokenThreshold> broken;  // when there is no plan: values that have none by themselves
+  std::vector<std::uint32_t> listed;                   // see release_report.cpp
+  std::vector<double> thresholds_shown;
+  std::string text;
+};
+
+// Makes the plan, or finds what is broken. Takes interrupts.
+void MakePlan(BucketWork* work, const PlanRequest& request);
+
+// Calls a step of core that pauses for interrupts (returns false) until it is done.
+template <typename Step>
+void RunPausing(Step step) {
+  bool done = false;
+  do {
+    CallCoreOrRaise([&] { done = step([] { return InterruptPending != 0; }); });
+    CHECK_FOR_INTERRUPTS();
+  } while (!done);
+}
+
+// Numeric of a numerator and a denominator.
+Datum QuotientOfTexts(char* numerator, char* denominator);
+
+// The rational that `compute` returns, as numeric. `compute` runs within CallCore.
+template <typename Compute>
+Datum NumericOfRational(Compute compute) {
+  constexpr Size kRoom = 4096;  // thousands of digits: losses and rows have some dozens
+  char numerator[kRoom], denominator[kRoom];
+  CallCoreOrRaise([&] {
+    const privacy_score::Rational value = compute();
+    strlcpy(numerator, value.numerator().str().c_str(), kRoom);
+    strlcpy(denominator, value.denominator().str().c_str(), kRoom);
+  });
+  return QuotientOfTexts(numerator, denominator);
+}

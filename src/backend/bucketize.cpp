@@ -1,0 +1,402 @@
+/*
+ * bucketize.cpp - bucketize(): publishes a relation as a table of quasi-identifiers and one of sensitive values.
+ *
+ * The relation is read once, into a store that goes to disk beyond maintenance_work_mem; the second pass is over the
+ * store. A record's bucket is drawn when it comes out of the store, and a sort by bucket and a random number puts it at
+ * a place that tells nothing of where it was. Of each record there are in memory: 4 bytes for the places of its value
+ * and 4 for the values of the buckets, later 8 for the check; of each value the value itself.
+ *
+ * Everything is done with the rights of the caller and in his transaction: an error or a cancel leaves nothing.
+ */
+extern "C" {
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "executor/executor.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "portability/instr_time.h"
+#include "storage/lmgr.h"
+#include "tcop/utility.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/numeric.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/tuplesort.h"
+
+PG_FUNCTION_INFO_V1(ps_bucketize);
+}
+
+#include <algorithm>
+#include <memory>
+
+#include "bucket_methods.hpp"
+#include "core/bucket_contents.hpp"
+#include "core/bucket_dealer.hpp"
+#include "core/release_check.hpp"
+#include "internal.hpp"
+#include "progress.hpp"
+#include "publish_arguments.hpp"
+#include "release_fakes.hpp"
+#include "release_report.hpp"
+#include "release_rows.hpp"
+#include "release_tables.hpp"
+#include "strong_random.hpp"
+#include "watching.hpp"
+
+namespace {
+
+constexpr int64 kMaxBuckets = PG_INT32_MAX;  // bucket and random number share the 8 bytes of the sort key
+constexpr unsigned kRandomBits = 32;
+
+struct BucketizeRequest {
+  Oid relation;
+  ColumnList quasi;
+  AttrNumber sensitive;
+  PlanRequest plan;
+  const char* method;
+  ThresholdRequest thresholds;
+  int fakes;  // in each bucket
+  bool counted;
+  ReleaseTable qit;
+  ReleaseTable st;
+};
+
+// All core objects of one call.
+struct ReleaseWork : BucketWork {
+  std::unique_ptr<privacy_score::BucketDealer> dealer;
+  std::unique_ptr<privacy_score::BucketContents> contents;
+  FakeWork fakes;
+  privacy_score::ReleaseCheck check;
+};
+
+bool StFormArgument(FunctionCallInfo fcinfo, int argument) {
+  RequireArgument(fcinfo, argument, "st_form");
+  const char* form = text_to_cstring(PG_GETARG_TEXT_PP(argument));
+  if (strcmp(form, "rows") != 0 && strcmp(form, "counts") != 0)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown st_form \"%s\"", form),
+                    errhint("rows has a row for each record, counts one for each value of a bucket.")));
+  return strcmp(form, "counts") == 0;
+}
+
+// The columns of the published tables.
+void ShapeTables(BucketizeRequest* request) {
+  Relation relation = table_open(request->relation, AccessShareLock);
+  const TupleDesc columns = RelationGetDescr(relation);
+  for (int i = 0; i < request->quasi.count; ++i)
+    AddColumnLike(&request->qit, TupleDescAttr(columns, request->quasi.numbers[i] - 1));
+  AddNumberColumn(&request->qit, "bid");
+  AddNumberColumn(&request->st, "bid");
+  AddColumnLike(&request->st, TupleDescAttr(columns, request->sensitive - 1));
+  if (request->counted) AddNumberColumn(&request->st, "count");
+  table_close(relation, NoLock);
+}
+
+void ReadRequest(FunctionCallInfo fcinfo, BucketizeRequest* request) {
+  request->relation = RelationArgument(fcinfo, 0, "relation");
+  request->quasi = ColumnsArgument(fcinfo, 1, "quasi_identifiers", request->relation);
+  RequireArgument(fcinfo, 2, "sensitive");
+  const char* sensitive = NameStr(*PG_GETARG_NAME(2));
+  request->sensitive = RequireColumn(request->relation, sensitive);
+  if (HasColumn(&request->quasi, request->sensitive))
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("column \"%s\" is among the quasi-identifiers and sensitive", sensitive),
+                    errhint("A sensitive column is published apart from the quasi-identifiers.")));
+  for (int i = 0; i < request->quasi.count; ++i) RequireSelect(request->relation, request->quasi.numbers[i]);
+  RequireSelect(request->relation, request->sensitive);
+  RequireArgument(fcinfo, 3, "qit");
+  RequireArgument(fcinfo, 4, "st");
+  RequireArgument(fcinfo, 5, "method");
+  request->method = text_to_cstring(PG_GETARG_TEXT_PP(5));
+  request->plan.method = MethodOfName(request->method);
+  request->thresholds = ThresholdArguments(fcinfo, 6, false);
+  SizesArguments(fcinfo, 10, 11, &request->plan);
+  RequireArgument(fcinfo, 12, "fake_values");
+  request->fakes = PG_GETARG_INT32(12);
+  if (request->fakes < 0)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("fake_values must not be negative, as %d is", request->fakes),
+                    errhint("It is the number of fake values that each bucket gets.")));
+  request->counted = StFormArgument(fcinfo, 13);
+  RequireArgument(fcinfo, 14, "replace");
+  const bool replace = PG_GETARG_BOOL(14);
+  NameReleaseTable(&request->qit, "qit", PG_GETARG_TEXT_PP(3), replace);
+  NameReleaseTable(&request->st, "st", PG_GETARG_TEXT_PP(4), replace);
+  if (strcmp(request->qit.quoted, request->st.quoted) == 0)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("qit and st name the same table"),
+                    errhint("Quasi-identifiers and sensitive values are published in two tables.")));
+  if (request->relation == request->qit.existing || request->relation == request->st.existing)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("the relation that is published cannot be replaced by what is published of it"),
+                    errhint("Name another table for the output.")));
+  ShapeTables(request);
+}
+
+// SELECT quasi-identifiers, sensitive column FROM relation.
+char* SourceSql(const BucketizeRequest* request) {
+  StringInfoData sql;
+  initStringInfo(&sql);
+  appendStringInfoString(&sql, "SELECT ");
+  for (int i = 0; i < request->quasi.count; ++i)
+    appendStringInfo(&sql, "%s, ", quote_identifier(get_attname(request->relation, request->quasi.numbers[i], false)));
+  appendStringInfo(&sql, "%s FROM %s", quote_identifier(get_attname(request->relation, request->sensitive, false)),
+                   CanonicalRelationName(request->relation));
+  return sql.data;
+}
+
+void ReadRecords(const BucketizeRequest* request, SourceRows* source) {
+  const FormData_pg_attribute* column = request->st.types[1];
+  ValueList* values = NewValueList(column->atttypid, column->attcollation, NameStr(column->attname));
+  Relation qit = table_open(request->qit.relation, NoLock);
+  ReadSource(source, SourceSql(request), CreateTupleDescCopy(RelationGetDescr(qit)), values, maintenance_work_mem / 2);
+  table_close(qit, NoLock);
+}
+
+void PlanBuckets(BucketizeRequest* request, const SourceRows* source, ReleaseWork* work) {
+  FindListedValues(&request->thresholds, source->values, source->values_count);
+  CallCoreOrRaise([&] {
+    work->counts.assign(source->counts, source->counts + source->values_count);
+    work->thresholds = ThresholdsOf(request->thresholds, work->counts);
+    if (request->fakes > 0 && !work->counts.empty())
+      request->plan.max_bucket =
+          std::min(request->plan.max_bucket, privacy_score::LargestBucketForFakes(work->thresholds, request->fakes));
+  });
+  MakePlan(work, request->plan);
+  if (!work->plan) RaiseNoPlan(work, source->values, static_cast<int64>(source->rows), request->plan);
+}
+
+// Which buckets the records of a value get, and which values a bucket has.
+void DrawBuckets(ReleaseWork* work) {
+  CallCoreOrRaise([&] { work->dealer = std::make_unique<privacy_score::BucketDealer>(*work->plan, StrongRandom()); });
+  if (work->dealer->buckets() > kMaxBuckets)
+    ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                    errmsg("a release can have at most %lld buckets", static_cast<long long>(kMaxBuckets)),
+                    errhint("Publish fewer records at a time, or raise min_bucket.")));
+  RunPausing([&](auto interrupted) { return work->dealer->Prepare(interrupted); });
+  CallCoreOrRaise([&] { work->contents = std::make_unique<privacy_score::BucketContents>(*work->dealer); });
+  RunPausing([&](auto interrupted) { return work->contents->Prepare(interrupted); });
+}
+
+// The sort key of the next record of a value.
+int64 DrawKey(ReleaseWork* work, std::size_t value) {
+  int64 key = 0;
+  CallCoreOrRaise([&] {
+    if (work->dealer->Left(value) == 0)
+      throw privacy_score::Error("XX000", "a value has more records than were counted");
+    key = (work->dealer->Deal(value) << kRandomBits) | StrongRandom().Half();
+  });
+  return key;
+}
+
+// The last column of a record is a bigint that is never null, so it is the last 8 bytes of the tuple: it is first the
+// number of the value, then the sort key, then the bucket.
+int64 LastColumn(MinimalTuple tuple) {
+  int64 number;
+  memcpy(&number, reinterpret_cast<char*>(tuple) + tuple->t_len - sizeof number, sizeof number);
+  return number;
+}
+
+void SetLastColumn(MinimalTuple tuple, int64 number) {
+  memcpy(reinterpret_cast<char*>(tuple) + tuple->t_len - sizeof number, &number, sizeof number);
+}
+
+// Records out of the store into a sort by bucket and at random within.
+Tuplesortstate* SortRecords(SourceRows* source, ReleaseWork* work, FakeMaker* fakes, TupleDesc columns) {
+  AttrNumber key_column = static_cast<AttrNumber>(columns->natts);
+  Oid less = Int8LessOperator;
+  Oid collation = InvalidOid;
+  bool nulls_first = false;
+  Tuplesortstate* sort = tuplesort_begin_heap(columns, 1, &key_column, &less, &collation, &nulls_first,
+                                              maintenance_work_mem / 2, nullptr, 0);
+  TupleTableSlot* stored = MakeSingleTupleTableSlot(columns, &TTSOpsMinimalTuple);
+  for (uint64 done = 0; tuplestore_gettupleslot(source->store, true, false, stored); ++done) {
+    CHECK_FOR_INTERRUPTS();
+    bool copied;
+    MinimalTuple record = ExecFetchSlotMinimalTuple(stored, &copied);
+    const auto value = static_cast<std::size_t>(LastColumn(record));
+    if (fakes->per_bucket > 0) LearnRecord(fakes, stored, value);
+    SetLastColumn(record, DrawKey(work, value));
+    tuplesort_puttupleslot(sort, stored);
+    if (done % 1024 == 0) SetProgress(done, source->rows);
+  }
+  ExecDropSingleTupleTableSlot(stored);
+  tuplestore_end(source->store);
+  source->store = nullptr;
+  tuplesort_performsort(sort);
+  return sort;
+}
+
+void WriteRecords(Tuplesortstate* sort, FakeMaker* fakes, const ReleaseWork* work, Oid relation, uint64 rows) {
+  TableWriter writer;
+  OpenWriter(&writer, relation, &TTSOpsMinimalTuple);
+  for (uint64 done = 0; tuplesort_gettupleslot(sort, true, true, NextRow(&writer), nullptr); ++done) {
+    CHECK_FOR_INTERRUPTS();
+    bool copied;
+    MinimalTuple record = ExecFetchSlotMinimalTuple(NextRow(&writer), &copied);
+    const int64 bucket = LastColumn(record) >> kRandomBits;
+    SetLastColumn(record, bucket);
+    if (fakes->per_bucket > 0) TakeRecord(fakes, NextRow(&writer), bucket, work->contents.get());
+    AddRow(&writer, record->t_len);
+    if (done % 1024 == 0) SetProgress(done, rows);
+  }
+  if (fakes->per_bucket > 0) TakeRecord(fakes, nullptr, 0, work->contents.get());
+  CloseWriter(&writer);
+}
+
+void WriteQit(const BucketizeRequest* request, SourceRows* source, ReleaseWork* work, FakeMaker* fakes) {
+  Relation qit = table_open(request->qit.relation, NoLock);
+  const TupleDesc columns = CreateTupleDescCopy(RelationGetDescr(qit));
+  table_close(qit, NoLock);
+  SetProgressPhase("drawing buckets");
+  if (request->fakes > 0) StartFakes(fakes, &work->fakes, request->fakes, columns, &work->counts);
+  Tuplesortstate* sort = SortRecords(source, work, fakes, columns);
+  SetProgressPhase("writing quasi-identifiers");
+  WriteRecords(sort, fakes, work, request->qit.relation, source->rows);
+  tuplesort_end(sort);
+}
+
+void WriteSt(const BucketizeRequest* request, const ValueList* values, ReleaseWork* work, const FakeMaker* fakes) {
+  SetProgressPhase("writing sensitive values");
+  TableWriter writer;
+  OpenWriter(&writer, request->st.relation, &TTSOpsVirtual);
+  const int64 buckets = work->contents->buckets();
+  const int16 length = values->dictionary->length;
+  for (int64 bucket = 1; bucket <= buckets; ++bucket) {
+    CHECK_FOR_INTERRUPTS();
+    const privacy_score::ShownValue* shown = nullptr;
+    std::size_t count = 0;
+    CallCoreOrRaise([&] {
+      const auto& rows = work->contents->Show(bucket, FakesOf(fakes, bucket), request->counted, StrongRandom());
+      shown = rows.data();
+      count = rows.size();
+    });
+    for (std::size_t i = 0; i < count; ++i) {
+      const Datum value = values->values[shown[i].value];
+      TupleTableSlot* row = NextRow(&writer);
+      row->tts_values[0] = Int64GetDatum(bucket);
+      row->tts_values[1] = value;
+      row->tts_isnull[0] = false;
+      row->tts_isnull[1] = shown[i].value == values->null_number;
+      if (request->counted) {
+        row->tts_values[2] = Int64GetDatum(shown[i].count);
+        row->tts_isnull[2] = false;
+      }
+      ExecStoreVirtualTuple(row);
+      AddRow(&writer, length == -1 && !row->tts_isnull[1] ? VARSIZE_ANY(DatumGetPointer(value)) : sizeof(Datum));
+    }
+    if (bucket % 1024 == 0) SetProgress(static_cast<uint64>(bucket), static_cast<uint64>(buckets));
+  }
+  CloseWriter(&writer);
+}
+
+// Reads what was written, and raises an internal error unless it is what was promised.
+void Verify(const BucketizeRequest* request, const SourceRows* source, ReleaseWork* work) {
+  SetProgressPhase("verifying");
+  CommandCounterIncrement();
+  const bool uncounted = BeginUncounted();
+  ValueList* buckets = NewValueList(INT8OID, InvalidOid, "bid");
+  const uint64 fingerprint =
+      ReadRelease(&work->check, psprintf("SELECT * FROM %s", request->qit.quoted),
+                  psprintf("SELECT * FROM %s", request->st.quoted), request->counted, buckets, source->values);
+  EndUncounted(uncounted);
+  RunPausing([&](auto interrupted) { return work->check.Judge(interrupted); });
+  const char* fault = nullptr;
+  if (fingerprint != source->fingerprint) fault = "records are missing or changed";
+  CallCoreOrRaise([&] {
+    const privacy_score::ReleaseFacts& facts = work->check.facts();
+    if (facts.without_values > 0 || facts.without_records > 0) fault = "buckets are not in both tables";
+    if (facts.buckets > 0 && (facts.least_extra != request->fakes || facts.most_extra != request->fakes))
+      fault = "sizes of buckets differ";
+    if (request->fakes > 0 && facts.repeating > 0) fault = "a bucket shows a value twice";
+    if (request->fakes == 0 && facts.counts != work->counts) fault = "values are missing or added";
+    for (std::size_t value = 0; value < facts.counts.size(); ++value)
+      if (facts.counts[value] < work->counts[value]) fault = "values are missing";
+    if (facts.records != static_cast<std::int64_t>(source->rows)) fault = "records are missing or added";
+    if (!BrokenPromises(facts, work->thresholds).empty()) fault = "a value is likelier than its threshold";
+  });
+  if (fault != nullptr) elog(ERROR, "the release is not as it should be: %s", fault);
+}
+
+void Describe(const BucketizeRequest* request, const ReleaseWork* work, uint64 rows) {
+  const privacy_score::ReleaseFacts& facts = work->check.facts();
+  const char* summary =
+      psprintf(UINT64_FORMAT " records in " INT64_FORMAT " buckets of " INT64_FORMAT " to " INT64_FORMAT " records",
+               rows, facts.buckets, facts.smallest, facts.largest);
+  DescribeReleaseTable(&request->qit, psprintf("quasi-identifiers of %s (method %s)", summary, request->method), "bid",
+                       "The bucket of the record: its sensitive value is one of those of the bucket.");
+  DescribeReleaseTable(&request->st, psprintf("sensitive values of %s (method %s)", summary, request->method), "bid",
+                       request->fakes == 0 ? "The bucket that the value is in, as often as its records have it."
+                                           : psprintf("The bucket that the value is in. Each bucket has %d values that "
+                                                      "no record of it has.",
+                                                      request->fakes));
+}
+
+// The row that the caller gets.
+void PutReport(FunctionCallInfo fcinfo, const SourceRows* source, ReleaseWork* work, double seconds) {
+  const privacy_score::ReleaseFacts& facts = work->check.facts();
+  Datum values[9];
+  bool nulls[9] = {};
+  double gap = 0;
+  nulls[6] = !GapOf(work, &gap);
+  values[0] = Int64GetDatum(facts.buckets);
+  values[1] = Int64GetDatum(static_cast<int64>(source->rows));
+  values[2] = Int64GetDatum(facts.values - facts.records);
+  values[3] = DirectFunctionCall1(jsonb_in, CStringGetDatum(SizesJson(work)));
+  values[4] = NumericGetDatum(int64_to_numeric(work->plan->loss));
+  values[5] = MeanSquaredErrorOf(work);
+  values[6] = Float8GetDatum(gap);
+  values[7] = DirectFunctionCall1(jsonb_in, CStringGetDatum(ProbabilitiesJson(work, facts, source->values)));
+  values[8] = Float8GetDatum(seconds);
+  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+  tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+}
+
+}  // namespace
+
+// bucketize(relation, quasi_identifiers, sensitive, qit, st, method, thresholds, theta, floor, l, min_bucket,
+// max_bucket, fake_values, st_form, replace)
+Datum ps_bucketize(PG_FUNCTION_ARGS) {
+  instr_time started, ended;
+  INSTR_TIME_SET_CURRENT(started);
+  PreventCommandIfReadOnly("bucketize()");
+  PreventCommandIfParallelMode("bucketize()");
+  InitMaterializedSRF(fcinfo, 0);
+  auto* request = static_cast<BucketizeRequest*>(palloc0(sizeof(BucketizeRequest)));
+  ReadRequest(fcinfo, request);
+  MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "privacy_score release", ALLOCSET_DEFAULT_SIZES);
+  auto* holder = NewCoreHolder<ReleaseWork>(context);
+  CallCoreOrRaise([&] { holder->Reset(new ReleaseWork()); });
+  ReleaseWork* work = holder->object;
+  BeginProgress("bucketize", request->relation, "creating tables");
+  // What is allocated from here on goes away with SPI_finish.
+  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  ReleaseTable* tables[] = {&request->qit, &request->st};
+  CreateReleaseTables(tables, 2);
+  SetProgressPhase("reading rows");
+  SourceRows source;
+  ReadRecords(request, &source);
+  SetProgressPhase("choosing bucket sizes");
+  PlanBuckets(request, &source, work);
+  DrawBuckets(work);
+  FakeMaker fakes = {};
+  WriteQit(request, &source, work, &fakes);
+  WriteSt(request, source.values, work, &fakes);
+  Verify(request, &source, work);
+  Describe(request, work, source.rows);
+  INSTR_TIME_SET_CURRENT(ended);
+  INSTR_TIME_SUBTRACT(ended, started);
+  PutReport(fcinfo, &source, work, INSTR_TIME_GET_DOUBLE(ended));
+  SPI_finish();
+  EndProgress();
+  MemoryContextDelete(context);
+  return Datum(0);
+}

@@ -1,0 +1,92 @@
+/*
+ * release_fakes.cpp - see release_fakes.hpp.
+ */
+#include "release_fakes.hpp"
+
+extern "C" {
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+}
+
+#include "coded_pass.hpp"
+#include "core/bucket_contents.hpp"
+#include "core_call.hpp"
+#include "strong_random.hpp"
+
+void StartFakes(FakeMaker* maker, FakeWork* work, int per_bucket, TupleDesc columns,
+                const std::vector<std::int64_t>* counts) {
+  *maker = {};
+  maker->work = work;
+  maker->per_bucket = per_bucket;
+  maker->memory.context = AllocSetContextCreate(CurrentMemoryContext, "privacy_score fakes", ALLOCSET_DEFAULT_SIZES);
+  maker->memory.limit = PassMemory();
+  maker->row = AllocSetContextCreate(CurrentMemoryContext, "privacy_score row", ALLOCSET_DEFAULT_SIZES);
+  const Size quasi = static_cast<Size>(columns->natts) - 1;
+  maker->columns = static_cast<int*>(palloc(sizeof(int) * quasi));
+  maker->codes = static_cast<uint32*>(palloc(sizeof(uint32) * (quasi + 1)));
+  maker->dictionaries = static_cast<ValueDictionary**>(palloc(sizeof(ValueDictionary*) * quasi));
+  for (int i = 0; i < static_cast<int>(quasi); ++i) {
+    const FormData_pg_attribute* column = TupleDescAttr(columns, i);
+    const TypeCacheEntry* type =
+        lookup_type_cache(column->atttypid, TYPECACHE_EQ_OPR | TYPECACHE_HASH_PROC | TYPECACHE_CMP_PROC);
+    if (!OidIsValid(type->eq_opr) || (!OidIsValid(type->hash_proc) && !OidIsValid(type->cmp_proc))) continue;
+    maker->columns[maker->attributes] = i;
+    maker->dictionaries[maker->attributes++] =
+        NewValueDictionary(&maker->memory, column->atttypid, column->attcollation);
+  }
+  CallCoreOrRaise([&] {
+    work->associations.emplace(static_cast<std::size_t>(maker->attributes), *counts, PassMemory());
+    work->drawer.emplace(*work->associations);
+  });
+}
+
+namespace {
+
+// The codes of a record's quasi-identifiers, in maker->codes.
+void CodeRecord(FakeMaker* maker, TupleTableSlot* record) {
+  slot_getallattrs(record);
+  MemoryContext before = MemoryContextSwitchTo(maker->row);
+  for (int i = 0; i < maker->attributes; ++i) {
+    const int column = maker->columns[i];
+    maker->codes[i] = CodeOf(maker->dictionaries[i], record->tts_values[column], record->tts_isnull[column]);
+  }
+  MemoryContextSwitchTo(before);
+  MemoryContextReset(maker->row);
+  if (maker->memory.full)
+    ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                    errmsg("the distinct values of the quasi-identifiers do not fit into maintenance_work_mem"),
+                    errhint("Set maintenance_work_mem to more than %d MB.", maintenance_work_mem / 1024)));
+}
+
+}  // namespace
+
+void LearnRecord(FakeMaker* maker, TupleTableSlot* record, std::size_t value) {
+  CodeRecord(maker, record);
+  CallCoreOrRaise([&] { maker->work->associations->Learn(maker->codes, value); });
+}
+
+void TakeRecord(FakeMaker* maker, TupleTableSlot* record, int64 bucket, const privacy_score::BucketContents* contents) {
+  if (maker->bucket > 0 && (record == nullptr || bucket != maker->bucket)) {
+    FakeWork* work = maker->work;
+    CallCoreOrRaise([&] {
+      const auto& drawn = work->drawer->Draw(work->bucket_codes, contents->Values(maker->bucket),
+                                             static_cast<std::size_t>(contents->Size(maker->bucket)),
+                                             static_cast<std::size_t>(maker->per_bucket), StrongRandom());
+      work->drawn.insert(work->drawn.end(), drawn.begin(), drawn.end());
+      work->bucket_codes.clear();
+    });
+  }
+  if (record == nullptr) return;
+  maker->bucket = bucket;
+  CodeRecord(maker, record);
+  CallCoreOrRaise([&] {
+    maker->work->bucket_codes.insert(maker->work->bucket_codes.end(), maker->codes, maker->codes + maker->attributes);
+  });
+}
+
+std::vector<std::uint32_t> FakesOf(const FakeMaker* maker, int64 bucket) {
+  if (maker->per_bucket == 0) return {};
+  const auto first = maker->work->drawn.begin() + (bucket - 1) * maker->per_bucket;
+  return {first, first + maker->per_bucket};
+}

@@ -1,0 +1,139 @@
+/*
+ * release_check_test.cpp - facts of published tables: by hand, and against a plain computation on random ones.
+ */
+#include "core/release_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+#include "core/error.hpp"
+#include "error_fixture.hpp"
+
+using namespace privacy_score;
+
+namespace {
+
+// Buckets of [Wang, table 2]: two records each, values of their own.
+TEST(ReleaseCheck, TableOfThePaper) {
+  ReleaseCheck check;
+  for (const std::uint32_t bucket : {0U, 0U, 1U, 1U}) check.AddRecord(bucket);
+  check.AddValue(0, 0, 1);
+  check.AddValue(0, 1, 1);
+  check.AddValue(1, 2, 1);
+  check.AddValue(1, 3, 1);
+  ASSERT_TRUE(check.Judge(nullptr));
+  const ReleaseFacts& facts = check.facts();
+  EXPECT_EQ(facts.buckets, 2);
+  EXPECT_EQ(facts.records, 4);
+  EXPECT_EQ(facts.values, 4);
+  EXPECT_EQ(facts.smallest, 2);
+  EXPECT_EQ(facts.largest, 2);
+  EXPECT_EQ(facts.repeating, 0);
+  for (const ValueShare& worst : facts.worst) {
+    EXPECT_EQ(worst.occurrences, 1);
+    EXPECT_EQ(worst.records, 2);
+  }
+  const std::vector<Rational> half(4, Rational(1, 2));
+  EXPECT_TRUE(BrokenPromises(facts, half).empty());
+  std::vector<Rational> less = half;
+  less[2] = Rational(Integer("499999999999999999999"), Integer("1000000000000000000000"));
+  EXPECT_EQ(BrokenPromises(facts, less), std::vector<std::uint32_t>{2});
+}
+
+TEST(ReleaseCheck, FindsOrphansAndWrongSizes) {
+  ReleaseCheck check;
+  for (const std::uint32_t bucket : {0U, 1U, 1U, 2U, 2U, 2U}) check.AddRecord(bucket);
+  check.AddValue(1, 0, 2);
+  check.AddValue(2, 0, 1);
+  check.AddValue(2, 1, 4);
+  check.AddValue(9, 1, 1);
+  ASSERT_TRUE(check.Judge(nullptr));
+  const ReleaseFacts& facts = check.facts();
+  EXPECT_EQ(facts.buckets, 3);
+  EXPECT_EQ(facts.without_values, 1);
+  EXPECT_EQ(facts.without_records, 1);
+  EXPECT_EQ(facts.orphan, 9U);
+  EXPECT_EQ(facts.least_extra, 0);
+  EXPECT_EQ(facts.least_extra_bucket, 1U);
+  EXPECT_EQ(facts.most_extra, 2);
+  EXPECT_EQ(facts.most_extra_bucket, 2U);
+  EXPECT_EQ(facts.repeating, 2);
+  EXPECT_EQ(facts.worst[1].occurrences, 4);  // more than the bucket has records
+  EXPECT_EQ(facts.worst[1].records, 3);
+}
+
+TEST(ReleaseCheck, OfNothing) {
+  ReleaseCheck check;
+  ASSERT_TRUE(check.Judge(nullptr));
+  EXPECT_EQ(check.facts().buckets, 0);
+  EXPECT_TRUE(BrokenPromises(check.facts(), {}).empty());
+}
+
+TEST(ReleaseCheck, RefusesCountsBelowOne) {
+  ReleaseCheck check;
+  EXPECT_EQ(testing_support::ErrorOf([&] { check.AddValue(0, 0, 0); }), "22023 a count must be at least 1, not 0");
+}
+
+TEST(ReleaseCheck, EqualsAPlainComputationInAnyOrder) {
+  std::mt19937_64 random(3);
+  const auto draw = [&](int most) { return static_cast<std::uint32_t>(random() % static_cast<unsigned>(most + 1)); };
+  for (int i = 0; i < 300; ++i) {
+    struct Row {
+      std::uint32_t bucket, value;
+      std::int64_t count;
+    };
+    std::vector<Row> rows;
+    std::vector<std::uint32_t> records;
+    const int buckets = 1 + static_cast<int>(draw(8));
+    for (std::uint32_t k = draw(60); k > 0; --k) records.push_back(draw(buckets));
+    for (std::uint32_t k = draw(60); k > 0; --k) rows.push_back({draw(buckets), draw(5), 1 + draw(i % 3)});
+    if (i % 4 == 0) std::stable_sort(rows.begin(), rows.end(), [](auto& a, auto& b) { return a.bucket < b.bucket; });
+    ReleaseCheck check;
+    std::map<std::uint32_t, std::int64_t> size, shown;
+    std::map<std::uint32_t, std::map<std::uint32_t, std::int64_t>> times;
+    for (const std::uint32_t bucket : records) {
+      check.AddRecord(bucket);
+      ++size[bucket];
+    }
+    for (const Row& row : rows) {
+      check.AddValue(row.bucket, row.value, row.count);
+      times[row.bucket][row.value] += row.count;
+      shown[row.bucket] += row.count;
+    }
+    int pauses = 0;
+    while (!check.Judge([] { return true; })) ++pauses;
+    const ReleaseFacts& facts = check.facts();
+    EXPECT_EQ(facts.buckets, static_cast<std::int64_t>(size.size()));
+    std::set<std::uint32_t> missing;
+    for (const auto& [bucket, count] : size)
+      if (shown.count(bucket) == 0) missing.insert(bucket);
+    EXPECT_EQ(facts.without_values, static_cast<std::int64_t>(missing.size()));
+    std::int64_t repeating = 0, least = 1000, most = -1000;
+    for (const auto& [bucket, values] : times) {
+      bool repeats = false;
+      for (const auto& [value, count] : values) {
+        repeats = repeats || count > 1;
+        if (size.count(bucket) == 0) continue;
+        const ValueShare& worst = facts.worst[value];
+        EXPECT_GE(worst.occurrences * size[bucket], count * worst.records);
+        EXPECT_EQ(times[worst.bucket][value], worst.occurrences);
+        EXPECT_EQ(size[worst.bucket], worst.records);
+      }
+      repeating += repeats ? 1 : 0;
+      if (size.count(bucket) == 0) continue;
+      least = std::min(least, shown[bucket] - size[bucket]);
+      most = std::max(most, shown[bucket] - size[bucket]);
+    }
+    EXPECT_EQ(facts.repeating, repeating);
+    if (most >= least) {
+      EXPECT_EQ(facts.least_extra, least);
+      EXPECT_EQ(facts.most_extra, most);
+    }
+  }
+}
+
+}  // namespace
