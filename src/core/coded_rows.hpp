@@ -4,13 +4,19 @@
  * What one pass over a table leaves behind: everything that sets of columns are asked for afterwards comes from here.
  * Codes are numbers from 0 that grow as the pass goes (a column's first value is 0, its next new value 1, ...), so
  * widths are not known beforehand. NULL is a code like any other.
+ *
+ * Tuples whose codes take at most 56 bits cost 16 bytes, of which 8 are needed for sorting (narrow_rows.hpp; rows are
+ * collapsed as memory runs short). Wider ones cost 1, 2 or 4 bytes a column and 56 bytes (wide_rows.hpp). A quarter of
+ * the memory limit is left to the arrays in which sets are counted.
  */
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <vector>
+#include <memory>
+
+#include "narrow_rows.hpp"
+#include "wide_rows.hpp"
 
 namespace privacy_score {
 
@@ -29,17 +35,24 @@ class CodedRows {
   // The sum of all weights.
   std::int64_t rows() const { return rows_; }
   // Bytes held now.
-  std::size_t memory() const { return tuples_.size() * TupleBytes(); }
+  std::size_t memory() const;
+  std::size_t memory_limit() const { return memory_limit_; }
+  // Codes of a column are below this; 1 when there is only one or no row.
+  std::uint64_t domain(std::size_t column) const;
+
+  // For SubsetEntropies: one of the two is there.
+  NarrowRows* narrow() { return narrow_.get(); }
+  WideRows* wide() { return wide_.get(); }
 
  private:
-  friend class SubsetEntropies;
-
-  std::size_t TupleBytes() const { return 4 * columns_ + 80; }
+  bool WidenRows();
+  bool WideFits(std::size_t beside) const;
 
   std::size_t columns_;
   std::size_t memory_limit_;
   std::int64_t rows_ = 0;
-  std::map<std::vector<std::uint32_t>, std::int64_t> tuples_;
+  std::unique_ptr<NarrowRows> narrow_;
+  std::unique_ptr<WideRows> wide_;
 };
 
 }  // namespace privacy_score

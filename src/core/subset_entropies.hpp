@@ -2,12 +2,15 @@
  * subset_entropies.hpp - entropies of many sets of columns from one pass over the rows.
  *
  * Exact: the class sizes of every wanted set are counted, and entropy.hpp makes the entropy of them, so the result is
- * the same to the last bit as by GROUP BY, whatever the order of the rows.
+ * the same to the last bit as by GROUP BY, whatever the order of the rows. How they are counted is told in
+ * subset_cube.hpp and, for tuples too wide for a word, subset_refinement.hpp. A wanted set costs up to some kilobytes
+ * for its class sizes.
  */
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "coded_rows.hpp"
@@ -26,21 +29,25 @@ struct SubsetFacts {
 class SubsetEntropies {
  public:
   // Facts of each of `sets`: columns of `rows` by number from 0, in any order. Sets may repeat and may be empty (one
-  // class). `rows` must outlive the object, may be put in another order by it, and takes no more rows.
-  // Throws Error 22023 on a column that `rows` does not have.
-  SubsetEntropies(CodedRows& rows, std::vector<std::vector<std::size_t>> sets);
+  // class). `rows` must outlive the object and is used up by it. Throws Error 22023 on a column that `rows` does not
+  // have.
+  SubsetEntropies(CodedRows& rows, const std::vector<std::vector<std::size_t>>& sets);
+  ~SubsetEntropies();
 
-  // Works until everything is known (true) or `control` interrupts it (false); the next call goes on from there.
+  // Works until everything is known (true) or `control` interrupts it (false); the next call goes on from there. Asks
+  // after every million of words or cells, which is some milliseconds of work, but for sorts, which take about 30 ms a
+  // million words. Progress is counted in sets.
   [[nodiscard]] bool Run(const WorkControl& control);
 
   // One a set, in the order given; complete after Run() has returned true.
   const std::vector<SubsetFacts>& facts() const { return facts_; }
 
  private:
-  const CodedRows& rows_;
-  std::vector<std::vector<std::size_t>> sets_;
+  class Walk;
+
   std::vector<SubsetFacts> facts_;
-  std::size_t next_ = 0;
+  std::vector<std::size_t> walked_;  // for each set, its place among the different ones
+  std::unique_ptr<Walk> walk_;
 };
 
 }  // namespace privacy_score

@@ -169,7 +169,7 @@ TEST(SubsetEntropies, GoesOnAfterInterrupts) {
     questions = 0;
     volatile std::int64_t done = -1;
     volatile std::int64_t total = -1;
-    ExpectGrouping(table, AllSubsets(table.columns.size()), 1024, {EveryNth, &done, &total});
+    ExpectGrouping(table, AllSubsets(table.columns.size()), 1024, {EveryNth, &done, &total, 1 + random() % 1000});
     EXPECT_GT(total, 0);
     EXPECT_EQ(done, total);
   }
@@ -182,8 +182,11 @@ TEST(SubsetEntropies, AsksForInterruptsBeforeAnyWork) {
   CodedRows rows(1, kPlenty);
   ASSERT_TRUE(table.AppendTo(&rows, 1024));
   SubsetEntropies entropies(rows, {{0}});
-  EXPECT_FALSE(entropies.Run({[] { return true; }}));
-  EXPECT_TRUE(entropies.Run({[] { return false; }}));
+  WorkControl control;
+  control.interrupted = [] { return true; };
+  EXPECT_FALSE(entropies.Run(control));
+  control.interrupted = [] { return false; };
+  EXPECT_TRUE(entropies.Run(control));
   ExpectFacts(entropies.facts()[0], table.Grouped({0}));
 }
 
