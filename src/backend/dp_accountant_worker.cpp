@@ -262,6 +262,7 @@ bool CarryOutTogether(TakenOrder* first, int count) {
       ErrorData* error = CopyErrorData();
       EmitErrorReport();
       FlushErrorState();
+      QueryCancelPending = false;
       AbortOutOfAnyTransaction();
       for (int i = 0; i < count; ++i) Fail(&first[i].reply, error->sqlerrcode, error->message);
       FreeErrorData(error);
@@ -303,6 +304,7 @@ void Tidy() {
     {
       HOLD_INTERRUPTS();
       FlushErrorState();
+      QueryCancelPending = false;
       AbortOutOfAnyTransaction();
       RESUME_INTERRUPTS();
     }
@@ -322,7 +324,6 @@ void SettleSettings() {
 void ps_accountant_main(Datum database) {
   pqsignal(SIGHUP, SignalHandlerForConfigReload);
   pqsignal(SIGTERM, die);
-  pqsignal(SIGINT, SIG_IGN);
   BackgroundWorkerUnblockSignals();
   BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database), InvalidOid, BGWORKER_BYPASS_ALLOWCONN);
   SettleSettings();
@@ -333,6 +334,8 @@ void ps_accountant_main(Datum database) {
   bool tidied = false;
   for (;;) {
     ResetLatch(MyLatch);
+    // A cancel fails the charge that it finds under way, if any; lock_timeout comes the same way.
+    QueryCancelPending = false;
     CHECK_FOR_INTERRUPTS();
     if (ConfigReloadPending) {
       ConfigReloadPending = false;

@@ -39,6 +39,9 @@ namespace {
 constexpr int kMostRowsPerUnit = 1000000;
 constexpr int kLongestPeriodMonths = 1200;
 
+// While dp_grant() enters a budget: any other row that is inserted comes out of a dump.
+bool entering = false;
+
 // A database other than this one has other OIDs.
 char* DatabaseIdentity() { return psprintf(UINT64_FORMAT "/%u", GetSystemIdentifier(), MyDatabaseId); }
 
@@ -169,7 +172,15 @@ Datum ps_dp_grant(PG_FUNCTION_ARGS) {
   RunInternal(kMakeKey);
   (void)InternalValue("SELECT privacy_score.tidy_budgets()");
   RunInternal(kTakeOver, 5, args);
-  RunInternal(kGrant, 10, args);
+  PG_TRY()
+    ;
+    {
+      entering = true;
+      RunInternal(kGrant, 10, args);
+    }
+    PG_FINALLY();
+    { entering = false; }
+  PG_END_TRY();
   LeaveInternal(&scope);
   PG_RETURN_VOID();
 }
@@ -198,21 +209,19 @@ Datum ps_database_identity(PG_FUNCTION_ARGS) {
   PG_RETURN_TEXT_P(cstring_to_text(DatabaseIdentity()));
 }
 
-// Trigger: a row that names another database comes out of a dump and is looked up by its names. An OID 0 stays: what
-// was gone there is not what bears its name here.
+// Trigger: a row that comes out of a dump is looked up by its names. An OID 0 stays: what was gone there is not what
+// bears its name here.
 Datum ps_budget_restored(PG_FUNCTION_ARGS) {
   if (!CALLED_AS_TRIGGER(fcinfo)) elog(ERROR, "budget_restored() is a trigger function");
   const auto* trigger = reinterpret_cast<TriggerData*>(fcinfo->context);
   HeapTuple row = trigger->tg_trigtuple;
   TupleDesc columns = RelationGetDescr(trigger->tg_relation);
-  const char* origin = SPI_getvalue(row, columns, SPI_fnumber(columns, "origin"));
-  char* here = DatabaseIdentity();
-  if (strcmp(origin, here) == 0) return PointerGetDatum(row);
+  if (entering) return PointerGetDatum(row);
   int numbers[] = {SPI_fnumber(columns, "role_oid"), SPI_fnumber(columns, "relation_oid"),
                    SPI_fnumber(columns, "origin")};
   bool nulls[] = {false, false, false};
   Datum values[] = {SPI_getbinval(row, columns, numbers[0], &nulls[0]),
-                    SPI_getbinval(row, columns, numbers[1], &nulls[1]), CStringGetTextDatum(here)};
+                    SPI_getbinval(row, columns, numbers[1], &nulls[1]), CStringGetTextDatum(DatabaseIdentity())};
   if (DatumGetObjectId(values[0]) != InvalidOid)
     values[0] = ObjectIdGetDatum(get_role_oid(SPI_getvalue(row, columns, SPI_fnumber(columns, "role")), true));
   if (DatumGetObjectId(values[1]) != InvalidOid) {
