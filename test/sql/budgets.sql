@@ -169,7 +169,7 @@ ALTER TABLE regress_dp.visits RENAME TO stays;
 ALTER ROLE regress_bob RENAME TO regress_robert;
 SELECT role, relation, spent FROM privacy_score.dp_budget WHERE relation = 'regress_dp.stays'::regclass;
 SET SESSION AUTHORIZATION regress_robert;
-SELECT * FROM privacy_score.dp_count_detail('regress_dp.stays', epsilon => 5);
+SELECT epsilon_spent, epsilon_left, repeated FROM privacy_score.dp_count_detail('regress_dp.stays', epsilon => 5);
 RESET SESSION AUTHORIZATION;
 ALTER ROLE regress_robert RENAME TO regress_bob;
 SELECT privacy_score.dp_revoke('regress_bob', 'regress_dp.stays');
