@@ -130,23 +130,58 @@ CREATE VIEW privacy_score.model_dependency AS
     JOIN privacy_score.model_attribute b ON b.relation_name = d.relation_name AND b.attname = d.dependent;
 COMMENT ON VIEW privacy_score.model_dependency IS 'Internal: confirmed dependencies between columns that exist.';
 
-CREATE FUNCTION privacy_score.rate_is_stale(relation oid, rows bigint, modifications bigint) RETURNS boolean
-  LANGUAGE sql STABLE
-  RETURN pg_catalog.abs(pg_catalog.pg_stat_get_tuples_inserted(relation) + pg_catalog.pg_stat_get_tuples_updated(relation)
-                        + pg_catalog.pg_stat_get_tuples_deleted(relation) - modifications) > GREATEST(50, rows / 10);
-COMMENT ON FUNCTION privacy_score.rate_is_stale(oid, bigint, bigint) IS
-  'Internal: whether more than a tenth of the rows, and more than 50, were modified since a rate was computed.';
+-- identity changes when a relation is dropped and created again, truncated, rewritten, or gets a column or a partition.
+CREATE FUNCTION privacy_score.source_state(name text, OUT identity bigint, OUT rows bigint, OUT modifications bigint) RETURNS record
+  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+  BEGIN ATOMIC
+    WITH RECURSIVE member(relation) AS (
+      SELECT pg_catalog.to_regclass(source_state.name)::pg_catalog.oid
+      UNION
+      SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN member m ON i.inhparent = m.relation)
+    SELECT pg_catalog.hashtextextended(pg_catalog.string_agg(c.oid::text || ':' || c.relfilenode::text || ':' || c.relnatts::text, ' ' ORDER BY c.oid), 0),
+           pg_catalog.sum(pg_catalog.pg_stat_get_live_tuples(c.oid))::bigint,
+           pg_catalog.sum(pg_catalog.pg_stat_get_tuples_inserted(c.oid) + pg_catalog.pg_stat_get_tuples_updated(c.oid)
+                          + pg_catalog.pg_stat_get_tuples_deleted(c.oid))::bigint
+      FROM member m JOIN pg_catalog.pg_class c ON c.oid = m.relation;
+  END;
+COMMENT ON FUNCTION privacy_score.source_state(text) IS
+  'Internal: what tells that the rows of a relation are others than at another time, from the server''s statistics, partitions and children included; NULL when there is none of that name.';
+
+CREATE VIEW privacy_score.rate_state AS
+  WITH source AS MATERIALIZED (
+    SELECT n.name, s.identity, s.modifications
+      FROM (SELECT DISTINCT u.name FROM privacy_score.rate r, pg_catalog.unnest(r.sources) u(name)) n,
+           LATERAL privacy_score.source_state(n.name) s)
+  SELECT r.relation_name, r.attributes, r.rate, r.rows, r.subject_entropy, r.sources, r.computed_at,
+         x.gone, x.changed OR x.modified_much AS stale, CASE WHEN NOT x.changed THEN x.modified END AS modified
+    FROM privacy_score.rate r
+   CROSS JOIN (SELECT COALESCE(pg_catalog.current_setting('privacy_score.rate_refresh_threshold', true), '50')::float8 AS threshold,
+                      COALESCE(pg_catalog.current_setting('privacy_score.rate_refresh_scale_factor', true), '0.1')::float8 AS scale_factor,
+                      NOT pg_catalog.pg_is_in_recovery() AS counted) c
+   CROSS JOIN LATERAL (
+         SELECT pg_catalog.bool_or(s.identity IS NULL) AS gone,
+                pg_catalog.bool_or(s.identity IS DISTINCT FROM u.identity) AS changed,
+                pg_catalog.bool_or(c.counted AND pg_catalog.abs(s.modifications - u.modifications) > c.threshold + c.scale_factor * u.rows) AS modified_much,
+                pg_catalog.sum(pg_catalog.abs(s.modifications - u.modifications))::bigint AS modified
+           FROM ROWS FROM (pg_catalog.unnest(r.sources), pg_catalog.unnest(r.source_rows), pg_catalog.unnest(r.modifications),
+                           pg_catalog.unnest(r.identities)) u(name, rows, modifications, identity)
+           LEFT JOIN source s ON s.name = u.name) x;
+COMMENT ON VIEW privacy_score.rate_state IS
+  'Internal: stored rates; gone: of a relation that no longer exists; stale: of one that was replaced or has had more rows modified than rate_refresh_threshold + rate_refresh_scale_factor * rows; modified: rows modified since, NULL when that is not known. A standby does not count modifications.';
 
 CREATE VIEW privacy_score.protected_relations WITH (security_barrier) AS
+  WITH state AS MATERIALIZED (
+    SELECT r.relation_name, pg_catalog.max(r.computed_at) AS computed_at, pg_catalog.bool_or(r.stale) AS stale
+      FROM privacy_score.rate_state r WHERE r.sources = ARRAY[r.relation_name] GROUP BY r.relation_name)
   SELECT p.relation::pg_catalog.regclass AS relation,
          ARRAY(SELECT a.attname FROM pg_catalog.pg_attribute a
                 WHERE a.attrelid = p.relation AND a.attnum = ANY (privacy_score.subject_attributes(p.relation)) ORDER BY a.attnum) AS subject,
          (SELECT pg_catalog.count(*)::int FROM privacy_score.model_attribute m WHERE m.relation = p.relation) AS attributes,
          (SELECT pg_catalog.count(m.label)::int FROM privacy_score.model_attribute m WHERE m.relation = p.relation) AS labelled,
-         (SELECT pg_catalog.max(r.computed_at) FROM privacy_score.rate r WHERE r.relation_name = p.name) AS statistics_at,
-         COALESCE((SELECT pg_catalog.bool_or(privacy_score.rate_is_stale(p.relation, r.rows, r.modifications))
-                     FROM privacy_score.rate r WHERE r.relation_name = p.name), true) AS stale
-    FROM privacy_score.protected_current p;
+         s.computed_at AS statistics_at,
+         COALESCE(s.stale, true) AS stale
+    FROM privacy_score.protected_current p
+    LEFT JOIN state s ON s.relation_name = p.name;
 COMMENT ON VIEW privacy_score.protected_relations IS
   'Protected relations: subject columns (empty: the row), number of columns and of labelled ones, age of the rates; stale: none yet, or many rows changed since.';
 GRANT SELECT ON privacy_score.protected_relations TO PUBLIC;

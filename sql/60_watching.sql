@@ -115,10 +115,10 @@ CREATE VIEW privacy_score.stat_cdr WITH (security_barrier) AS
          ARRAY(SELECT a.attname FROM pg_catalog.pg_attribute a
                 WHERE a.attrelid = pg_catalog.to_regclass(r.relation_name)
                   AND a.attnum = ANY (privacy_score.subject_attributes(pg_catalog.to_regclass(r.relation_name))) ORDER BY a.attnum) AS target,
-         r.rate, r.rows, r.computed_at
-    FROM privacy_score.rate r
+         r.rate, r.rows, r.computed_at, r.stale
+    FROM privacy_score.rate_state r
    WHERE pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE');
-COMMENT ON VIEW privacy_score.stat_cdr IS 'Combined discrimination rates that scoring has computed; for pg_read_all_stats.';
+COMMENT ON VIEW privacy_score.stat_cdr IS 'Combined discrimination rates that scoring has computed, from 0 to 1; stale: about to be computed again, because many rows were modified since. For pg_read_all_stats.';
 
 CREATE VIEW privacy_score.stat_info WITH (security_barrier) AS
   SELECT (SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'privacy_score') AS version, i.*

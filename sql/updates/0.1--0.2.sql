@@ -52,7 +52,17 @@ COMMENT ON TABLE privacy_score.alert IS
   'Alerts, one a cause and alert_window: at is the first, last_at the last occurrence; session, score, limit and detail are those of the greatest score.';
 
 DROP VIEW privacy_score.stat_sessions, privacy_score.stat_days, privacy_score.stat_roles, privacy_score.stat_mismatches,
-  privacy_score.stat_info;
+  privacy_score.stat_info, privacy_score.protected_relations, privacy_score.stat_cdr;
+DROP FUNCTION privacy_score.rate_is_stale(oid, bigint, bigint);
+-- Rates are computed again.
+DELETE FROM privacy_score.rate;
+ALTER TABLE privacy_score.rate
+  ADD COLUMN subject_entropy float8 NOT NULL,
+  ADD COLUMN sources text[] NOT NULL,
+  ADD COLUMN source_rows bigint[] NOT NULL,
+  ALTER COLUMN modifications TYPE bigint[] USING ARRAY[modifications],
+  ADD COLUMN identities bigint[] NOT NULL;
+COMMENT ON TABLE privacy_score.rate IS 'Combined discrimination rates that scoring has needed so far, against the declared subject, whose entropy is in bits; computed from the relations named as sources, of which rows, modifications and identity of then tell when the rate is out of date.';
 DROP FUNCTION privacy_score.score(name, date, date), privacy_score.score_sessions(name, date, date),
   privacy_score.score_ngrams(name, date, date), privacy_score.live_sessions(), privacy_score.shared_info();
 

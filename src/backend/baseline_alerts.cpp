@@ -77,15 +77,12 @@ void AppendEverything(StringInfo wire, const ComputedRates* computed, const Acti
 // holds locked is not waited for long.
 bool ComputeWhatCanBe(ComputedRates* computed, const std::vector<MissingRate>* missing) {
   const int before = computed->count;
-  const std::size_t count = missing->size();
   InternalScope scope;
   EnterInternal(&scope);
   set_config_option("lock_timeout", "2s", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-  for (std::size_t i = 0; i < count; ++i) {
-    CHECK_FOR_INTERRUPTS();
-    ErrorData* error = ComputeRateGuarded(computed, (*missing)[i].relation.c_str(), (*missing)[i].attributes.c_str());
-    if (error != nullptr) FreeErrorData(error);
-  }
+  ComputeRatesApart(
+      computed, WantedFrom(missing), static_cast<int>(missing->size()),
+      [](void*, const WantedRate*, const ErrorData*) {}, nullptr);
   LeaveInternal(&scope);
   return computed->count > before;
 }

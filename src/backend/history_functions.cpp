@@ -1,5 +1,5 @@
 /*
- * history_functions.cpp - scores of recorded history, identification of abstractions, rates on demand.
+ * history_functions.cpp - scores of recorded history, identification of abstractions.
  *
  * Each function gathers the model and the sessions as one buffer, lets core compute, and computes the rates that core
  * found missing until none is left; then the answer is exact. The rates are kept in the table of rates, so live scores
@@ -7,19 +7,16 @@
  */
 #include "internal.hpp"
 #include "model_wire.hpp"
-#include "progress.hpp"
 #include "query_rates.hpp"
-#include "relation_rates.hpp"
 #include "settings.hpp"
+#include "stored_rates.hpp"
 #include "watching.hpp"
 
 extern "C" {
 #include "access/xact.h"
-#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/guc.h"
@@ -32,7 +29,6 @@ PG_FUNCTION_INFO_V1(ps_score_ngrams);
 PG_FUNCTION_INFO_V1(ps_explain_query);
 PG_FUNCTION_INFO_V1(ps_identifications);
 PG_FUNCTION_INFO_V1(ps_choose_ngram_length);
-PG_FUNCTION_INFO_V1(ps_analyze_relation);
 }
 
 #include "core/explain.hpp"
@@ -60,12 +56,7 @@ void CheckDays(FunctionCallInfo fcinfo, int first) {
 // Computes the rates that core wants; returns false when there were none, or none could be computed.
 bool ComputeWanted(ComputedRates* computed, const std::vector<MissingRate>* missing) {
   const int before = computed->count;
-  const std::size_t count = missing->size();
-  for (std::size_t i = 0; i < count; ++i) {
-    CHECK_FOR_INTERRUPTS();
-    SetProgress(i, count);
-    ComputeMissingRate(computed, (*missing)[i].relation.c_str(), (*missing)[i].attributes.c_str());
-  }
+  ComputeRates(computed, WantedFrom(missing), static_cast<int>(missing->size()));
   return computed->count > before;
 }
 
@@ -108,15 +99,6 @@ void RequireReadableColumns(const text* sql) {
           ACLCHECK_OK)
         aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(entry->relation));
   }
-}
-
-// Raises 42703 when a name is not that of a column.
-void RequireColumns(Oid relation, ArrayType* names) {
-  Datum* elements;
-  bool* nulls;
-  int count;
-  deconstruct_array(names, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &elements, &nulls, &count);
-  for (int i = 0; i < count; ++i) RequireColumn(relation, nulls[i] ? "NULL" : NameStr(*DatumGetName(elements[i])));
 }
 
 }  // namespace
@@ -220,51 +202,4 @@ Datum ps_choose_ngram_length(PG_FUNCTION_ARGS) {
   });
   PutResult(fcinfo, *rows->object);
   return Datum(0);
-}
-
-// analyze_relation(relation, attributes): forgets what is known of the sets and computes it again.
-Datum ps_analyze_relation(PG_FUNCTION_ARGS) {
-  RequirePrimary("analyze_relation");
-  if (PG_ARGISNULL(0)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL")));
-  const Oid relation = PG_GETARG_OID(0);
-  RequireOwner(relation);
-  if (!PG_ARGISNULL(1)) RequireColumns(relation, PG_GETARG_ARRAYTYPE_P(1));
-  Oid output;
-  bool varlena;
-  getTypeOutputInfo(NAMEARRAYOID, &output, &varlena);
-  const char* args[] = {CanonicalRelationName(relation), TextOfOid(relation),
-                        PG_ARGISNULL(1) ? nullptr : OidOutputFunctionCall(output, PG_GETARG_DATUM(1))};
-  InternalScope scope;
-  EnterInternal(&scope);
-  StringInfoData sets;
-  initStringInfo(&sets);
-  // The wanted sets, each as "\x01"-joined qualified names.
-  AppendQuery(&sets,
-              "SELECT DISTINCT s FROM ("
-              "SELECT pg_catalog.array_to_string(r.attributes, pg_catalog.chr(1)) AS s FROM privacy_score.rate r "
-              "WHERE r.relation_name = $1 AND $3 IS NULL "
-              "UNION ALL SELECT a.name FROM privacy_score.model_attribute a "
-              "WHERE a.relation = $2::pg_catalog.oid AND $3 IS NULL "
-              "UNION ALL SELECT pg_catalog.string_agg(a.name, pg_catalog.chr(1) ORDER BY a.name COLLATE \"C\") "
-              "FROM privacy_score.model_attribute a WHERE a.relation = $2::pg_catalog.oid "
-              "AND a.attname = ANY ($3::pg_catalog.name[])) x WHERE s IS NOT NULL",
-              3, args);
-  LeaveInternal(&scope);
-  CoreHolder<std::vector<MissingRate>>* wanted = NewCoreHolder<std::vector<MissingRate>>(CurrentMemoryContext);
-  CallCoreOrRaise([&] {
-    wanted->Reset(new std::vector<MissingRate>());
-    privacy_score::WireReader reader(WireBytes(&sets));
-    for (const auto& row : reader.Section(1)) wanted->object->push_back({args[0], std::string(*row[0])});
-  });
-  if (wanted->object->empty())
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("relation \"%s\" is not protected, or has none of these columns", get_rel_name(relation)),
-                    errhint("Declare it with privacy_score.protect().")));
-  ComputedRates computed;
-  InitComputedRates(&computed);
-  BeginProgress("analyze_relation", relation, "computing rates");
-  ComputeWanted(&computed, wanted->object);
-  EndProgress();
-  NoteModelChange();
-  PG_RETURN_INT32(computed.count);
 }

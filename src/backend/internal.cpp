@@ -88,6 +88,15 @@ char* InternalValue(const char* sql, int nargs, const char* const* args) {
 
 char* TextOfOid(Oid value) { return psprintf("%u", value); }
 
+void AppendArrayElement(StringInfo array, const char* text) {
+  appendStringInfoString(array, array->len == 1 ? "\"" : ",\"");
+  for (const char* c = text; *c != '\0'; ++c) {
+    if (*c == '"' || *c == '\\') appendStringInfoChar(array, '\\');
+    appendStringInfoChar(array, *c);
+  }
+  appendStringInfoChar(array, '"');
+}
+
 void RequirePrimary(const char* function) {
   if (RecoveryInProgress())
     ereport(ERROR, (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION), errmsg("cannot execute %s() on a standby", function),

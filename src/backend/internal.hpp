@@ -11,6 +11,7 @@ extern "C" {
 #include "postgres.h"
 
 #include "access/attnum.h"
+#include "lib/stringinfo.h"
 }
 
 #include "wire.hpp"
@@ -40,6 +41,9 @@ char* InternalValue(const char* sql, int nargs = 0, const char* const* args = nu
 
 // Text of an Oid, an integer, palloc'd.
 char* TextOfOid(Oid value);
+
+// Adds an element to the literal of a text[] that begins with "{" and is not closed yet.
+void AppendArrayElement(StringInfo array, const char* text);
 
 // Raises 25006 on a standby: `function` writes.
 void RequirePrimary(const char* function);

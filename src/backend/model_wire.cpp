@@ -32,13 +32,13 @@ const char* const kBaselineSections[] = {
 
 // A rate just computed goes before a stored one.
 const char* const kRates =
-    "SELECT DISTINCT ON (1, 2) relation_name, attributes, rate FROM ("
-    "SELECT r.relation_name, pg_catalog.array_to_string(r.attributes, pg_catalog.chr(1)) AS attributes, r.rate, 1 AS "
-    "source "
-    "FROM privacy_score.rate r "
-    "UNION ALL SELECT c.relation_name, c.attributes, c.rate, 0 FROM ROWS FROM (pg_catalog.unnest($1::text[]), "
-    "pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::pg_catalog.float8[])) c(relation_name, attributes, rate)) x "
-    "ORDER BY 1, 2, source";
+    "SELECT DISTINCT ON (1, 2) relation_name, attributes, rate, rows, subject_entropy, modified FROM ("
+    "SELECT r.relation_name, pg_catalog.array_to_string(r.attributes, pg_catalog.chr(1)) AS attributes, r.rate, "
+    "CASE WHEN r.stale THEN r.rows END AS rows, CASE WHEN r.stale THEN r.subject_entropy END AS subject_entropy, "
+    "CASE WHEN r.stale THEN COALESCE(r.modified, -1) END AS modified, 1 AS source FROM privacy_score.rate_state r "
+    "UNION ALL SELECT c.relation_name, c.attributes, c.rate, NULL, NULL, NULL, 0 FROM ROWS FROM ("
+    "pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::pg_catalog.float8[])) "
+    "c(relation_name, attributes, rate)) x ORDER BY 1, 2, source";
 
 }  // namespace
 

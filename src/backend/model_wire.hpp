@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "relation_rates.hpp"
+#include "stored_rates.hpp"
 #include "wire.hpp"
 
 // Which abstractions the model carries: those of active baselines, or all.

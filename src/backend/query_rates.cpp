@@ -117,7 +117,7 @@ double QueryRate(List* revealed) {
     homes[i] = SubjectHome(entry->relation);
     Bitmapset* subject = SubjectOf(entry->relation);
     if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
-    const double rate = RelationRate(entry->relation, entry->attributes, subject, nullptr);
+    const double rate = RelationRate(entry->relation, entry->attributes, subject);
     SPI_finish();
     int group = 0;
     while (strcmp(homes[group], homes[i]) != 0) ++group;

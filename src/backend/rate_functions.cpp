@@ -174,7 +174,7 @@ Datum ps_discrimination_rate(PG_FUNCTION_ARGS) {
   Bitmapset* attribute = bms_make_singleton(RequireColumn(relation, NameStr(*PG_GETARG_NAME(1))));
   Bitmapset* target = TargetArgument(fcinfo, 2, relation);
   Connect();
-  const double rate = RelationRate(relation, attribute, target, nullptr);
+  const double rate = RelationRate(relation, attribute, target);
   SPI_finish();
   PG_RETURN_FLOAT8(rate);
 }
@@ -186,7 +186,7 @@ Datum ps_combined_discrimination_rate(PG_FUNCTION_ARGS) {
   Bitmapset* attributes = AttributesOf(relation, PG_GETARG_ARRAYTYPE_P(1), "attributes");
   Bitmapset* target = TargetArgument(fcinfo, 2, relation);
   Connect();
-  const double rate = RelationRate(relation, attributes, target, nullptr);
+  const double rate = RelationRate(relation, attributes, target);
   SPI_finish();
   PG_RETURN_FLOAT8(rate);
 }
@@ -300,9 +300,9 @@ Datum ps_compare_queries(PG_FUNCTION_ARGS) {
     const auto* entry = static_cast<RevealedRelation*>(lfirst(cell));
     Bitmapset* subject = SubjectOf(entry->relation);
     Connect();
-    const double both = RelationRate(entry->relation, entry->attributes, subject, nullptr);
-    const double rate1 = RelationRate(entry->relation, RevealedOf(revealed1, entry->relation), subject, nullptr);
-    const double rate2 = RelationRate(entry->relation, RevealedOf(revealed2, entry->relation), subject, nullptr);
+    const double both = RelationRate(entry->relation, entry->attributes, subject);
+    const double rate1 = RelationRate(entry->relation, RevealedOf(revealed1, entry->relation), subject);
+    const double rate2 = RelationRate(entry->relation, RevealedOf(revealed2, entry->relation), subject);
     SPI_finish();
     privacy_score::RevealOrder order = privacy_score::RevealOrder::kEquivalent;
     CallCoreOrRaise([&] { order = privacy_score::CompareRates(rate1, rate2, both); });

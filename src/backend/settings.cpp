@@ -54,8 +54,8 @@ void DefineInt(const char* name, const char* summary, const char* detail, int* v
 }
 
 void DefineReal(const char* name, const char* summary, const char* detail, double* value, double initial, double least,
-                double greatest) {
-  DefineCustomRealVariable(name, summary, detail, value, initial, least, greatest, PGC_SUSET, 0, nullptr, nullptr,
+                double greatest, GucContext context = PGC_SUSET) {
+  DefineCustomRealVariable(name, summary, detail, value, initial, least, greatest, context, 0, nullptr, nullptr,
                            nullptr);
 }
 
@@ -86,6 +86,12 @@ void DefineWatching() {
               2 * 1024, MAX_KILOBYTES, PGC_POSTMASTER, GUC_UNIT_KB);
   DefineInt("privacy_score.history_retention", "Days for which history is kept; 0 keeps it for ever.",
             "Baselines are not affected.", &ps_settings.history_retention, 0, 0, 36500, PGC_SIGHUP, 0);
+  DefineInt("privacy_score.rate_refresh_threshold",
+            "Modified rows of a relation, beside a share of its rows, before its rates are computed again.", nullptr,
+            &ps_settings.rate_refresh_threshold, 50, 0, INT_MAX, PGC_SIGHUP, 0);
+  DefineReal("privacy_score.rate_refresh_scale_factor",
+             "Modified rows of a relation before its rates are computed again, as a share of its rows.",
+             "rate_refresh_threshold is added.", &ps_settings.rate_refresh_scale_factor, 0.1, 0.0, 100.0, PGC_SIGHUP);
 }
 
 void DefineScoring() {

@@ -42,6 +42,8 @@ struct Settings {
   int max_memory;         // kilobytes
   int history_retention;  // days, 0 = for ever
   bool ignore_catalogs;
+  int rate_refresh_threshold;        // rows
+  double rate_refresh_scale_factor;  // share of the rows
 };
 
 extern Settings ps_settings;

@@ -157,6 +157,16 @@ struct MissingRateNode {
   char text[FLEXIBLE_ARRAY_MEMBER];
 };
 
+// Rates that could not be computed, so that they are not tried all the time; the newest take the place of the oldest.
+struct RateFaults {
+  static constexpr int kMost = 256;
+  int32 next;
+  struct {
+    uint64 hash;
+    TimestampTz at;
+  } faults[kMost];
+};
+
 struct DatabaseSlot {
   Oid database;  // InvalidOid: free
   LWLock* lock;
@@ -167,6 +177,8 @@ struct DatabaseSlot {
   int32 session_count;
   dsa_pointer missing_rates;
   int32 missing_count;
+  dsa_pointer faults;   // RateFaults, made with the first; of whoever computes rates
+  int32 stale_count;    // stored rates that are out of date, when the worker looked
   int32 round_settled;  // by the process that computes a round of rates; -1 until it has ended well
   dsa_pointer model;
   int64 model_length;

@@ -119,7 +119,7 @@ Datum ps_shared_info(PG_FUNCTION_ARGS) {
                       Int64GetDatum(pg_atomic_read_u64(&ps_shared->events)),
                       Int64GetDatum(pg_atomic_read_u64(&ps_shared->dropped)),
                       Int64GetDatum(pg_atomic_read_u64(&ps_shared->scoring_errors)),
-                      Int64GetDatum(slot->missing_count),
+                      Int64GetDatum(slot->missing_count + slot->stale_count),
                       Int32GetDatum(slot->worker_pid),
                       TimestampTzGetDatum(slot->last_flush),
                       TimestampTzGetDatum(ps_shared->stats_reset),

@@ -110,6 +110,9 @@ void ReclaimSlots() {
       slot.model = InvalidDsaPointer;
       slot.model_length = 0;
       slot.model_built_for = 0;
+      FreeShared(slot.faults, sizeof(RateFaults));
+      slot.faults = InvalidDsaPointer;
+      slot.stale_count = 0;
       pg_atomic_write_u64(&slot.model_version, 0);
       slot.database = InvalidOid;
     }
@@ -191,7 +194,9 @@ void WriteOrRemember(DatabaseSlot* slot) {
 // Takes in what has changed in declarations, baselines and rates.
 void FollowModel(DatabaseSlot* slot) {
   const uint64 wanted = pg_atomic_read_u64(&slot->model_wanted);
-  if (wanted != slot->model_built_for || catalogs_changed || ReplicatedModelIsDue()) {
+  // A rate that is out of date is a bound until it has been computed again.
+  const bool outdated = LookForStaleRates(slot);
+  if (wanted != slot->model_built_for || catalogs_changed || outdated || ReplicatedModelIsDue()) {
     catalogs_changed = false;
     PublishModel(slot, republish);
     republish = false;

@@ -13,8 +13,8 @@
 #include "core/memory_history.hpp"
 #include "core_call.hpp"
 #include "internal.hpp"
-#include "relation_rates.hpp"
 #include "shared_state.hpp"
+#include "stored_rates.hpp"
 
 // A transaction of the worker in an internal scope; ending it commits and returns to the memory context of before.
 struct WorkTransaction {
@@ -69,8 +69,15 @@ bool ReplicatedModelIsDue();
 // ask again for the rates that they miss.
 void PublishModel(DatabaseSlot* slot, bool even_if_same);
 
-// Computes the rates that scoring misses, for about a second; true when it computed any. The rest stays in the list, as
-// do rates of relations that somebody holds locked.
+// Puts "relation NUL attributes" into the list of rates that are asked for, without counting it.
+void PutBackRate(DatabaseSlot* slot, const char* text, Size length);
+
+// Counts the stored rates that are out of date, at most every five seconds, and forgets those of relations that no
+// longer exist. True when more are out of date than when it looked before.
+bool LookForStaleRates(DatabaseSlot* slot);
+
+// Computes the rates that scoring misses, and those that are out of date, relation by relation for about a second; true
+// when it settled any. The rest stays to be done, as do rates of relations that somebody holds locked.
 bool ComputeMissingRates(DatabaseSlot* slot);
 
 // ComputeMissingRates, by a process of its own when a relation is large (worker_rates.cpp); `meanwhile` is called once

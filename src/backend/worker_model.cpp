@@ -62,57 +62,6 @@ void Replace(DatabaseSlot* slot, const StringInfoData* wire, int rates_at) {
   if (DsaPointerIsValid(old)) FreeShared(old, old_length);
 }
 
-// Takes the list of wanted rates out of shared memory as texts "relation NUL attributes NUL".
-StringInfoData TakeMissing(DatabaseSlot* slot) {
-  StringInfoData texts;
-  initStringInfo(&texts);
-  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  dsa_pointer at = slot->missing_rates;
-  slot->missing_rates = InvalidDsaPointer;
-  LWLockRelease(slot->lock);
-  while (DsaPointerIsValid(at)) {
-    const auto* node = SharedAt<MissingRateNode>(at);
-    appendBinaryStringInfo(&texts, node->text, node->length);
-    appendStringInfoChar(&texts, '\0');
-    const dsa_pointer next = node->next;
-    FreeShared(at, offsetof(MissingRateNode, text) + static_cast<Size>(node->length));
-    at = next;
-  }
-  return texts;
-}
-
-bool IsStored(const char* relation, const char* attributes) {
-  const char* args[] = {relation, attributes};
-  return InternalValue(
-             "SELECT 1 FROM privacy_score.rate WHERE relation_name = $1 AND attributes = "
-             "pg_catalog.string_to_array($2, pg_catalog.chr(1))",
-             2, args) != nullptr;
-}
-
-// Computes one rate unless it is stored. False when the relation is locked: then it is worth another try.
-bool ComputeOrLeave(ComputedRates* computed, const char* relation, const char* attributes) {
-  if (IsStored(relation, attributes)) return true;
-  const ErrorData* error = ComputeRateGuarded(computed, relation, attributes);
-  if (error == nullptr) return true;
-  if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE) return false;
-  pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
-  ereport(LOG, (errmsg("could not compute a discrimination rate of relation %s: %s", relation, error->message)));
-  return true;
-}
-
-// Puts a wanted rate into the list of the slot, without counting it.
-void PutBack(DatabaseSlot* slot, const char* text, Size length) {
-  const dsa_pointer pointer = AllocateShared(offsetof(MissingRateNode, text) + length);
-  if (!DsaPointerIsValid(pointer)) return;
-  auto* node = SharedAt<MissingRateNode>(pointer);
-  node->length = static_cast<int32>(length);
-  memcpy(node->text, text, length);
-  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  node->next = slot->missing_rates;
-  slot->missing_rates = pointer;
-  LWLockRelease(slot->lock);
-}
-
 void AddMissing(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate>* rates) {
   const std::size_t count = rates->size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -121,7 +70,7 @@ void AddMissing(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate
     initStringInfo(&text);
     appendBinaryStringInfo(&text, rate.relation.c_str(), static_cast<int>(rate.relation.size()) + 1);
     appendBinaryStringInfo(&text, rate.attributes.data(), static_cast<int>(rate.attributes.size()));
-    PutBack(slot, text.data, static_cast<Size>(text.len));
+    PutBackRate(slot, text.data, static_cast<Size>(text.len));
     pfree(text.data);
   }
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
@@ -266,46 +215,10 @@ void PublishModel(DatabaseSlot* slot, bool even_if_same) {
   initStringInfo(&wire);
   WorkTransaction work;
   BeginWork(&work);
-  if (!RecoveryInProgress())
-    RunInternal(
-        // Others may have a rate locked for as long as their transaction lasts.
-        "DELETE FROM privacy_score.rate WHERE ctid = ANY (ARRAY(SELECT r.ctid FROM privacy_score.rate r "
-        "JOIN privacy_score.model_relation m ON m.name = r.relation_name "
-        "WHERE privacy_score.rate_is_stale(m.relation, r.rows, r.modifications) FOR UPDATE OF r SKIP LOCKED))");
   const int rates_at = AppendModel(&wire, ModelScope::kBaselines, UnstoredRates());
   EndWork(&work);
   if (even_if_same || !SameModel(slot, &wire)) Replace(slot, &wire, rates_at);
   pfree(wire.data);
-}
-
-bool ComputeMissingRates(DatabaseSlot* slot) {
-  StringInfoData texts = TakeMissing(slot);
-  if (texts.len == 0) return false;
-  const TimestampTz until = GetCurrentTimestamp() + USECS_PER_SEC;
-  ComputedRates in_transaction;
-  ComputedRates* computed = UnstoredRates();
-  if (computed == nullptr) InitComputedRates(computed = &in_transaction);
-  WorkTransaction work;
-  BeginWork(&work);
-  set_config_option("lock_timeout", "200ms", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
-  ps_computing_rates = 1;
-  int32 settled = 0;
-  for (const char* at = texts.data; at < texts.data + texts.len;) {
-    CHECK_FOR_INTERRUPTS();
-    const char* attributes = at + strlen(at) + 1;
-    const char* next = attributes + strlen(attributes) + 1;
-    if (GetCurrentTimestamp() < until && ComputeOrLeave(computed, at, attributes))
-      ++settled;
-    else
-      PutBack(slot, at, static_cast<Size>(next - at - 1));
-    at = next;
-  }
-  ps_computing_rates = 0;
-  EndWork(&work);
-  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  slot->missing_count -= settled;
-  LWLockRelease(slot->lock);
-  return settled > 0;
 }
 
 void CorrectScores(DatabaseSlot* slot) {

@@ -1,26 +1,35 @@
 /*
- * worker_rates.cpp - rates of large relations, computed by a process of their own so that history goes on being
- * written.
+ * worker_rates.cpp - rates that scoring asks for and rates that are out of date, computed in rounds.
  *
- * The worker of a database starts it for one round, writes and follows the model while it runs, and then goes on as if
- * it had computed the round itself. Where no process can be started, or nothing is large, it does compute it itself.
+ * All that a round computes of one relation comes from one pass over its rows. A round with a large relation is
+ * computed by a process of its own, so that history goes on being written: the worker of the database starts it, writes
+ * and follows the model while it runs, and then goes on as if it had computed the round itself. Where no process can be
+ * started, or nothing is large, it does compute it itself.
  */
 #include "worker.hpp"
 
 extern "C" {
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "common/hashfn.h"
+#include "executor/spi.h"
 #include "miscadmin.h"
+#include "nodes/pg_list.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "tcop/tcopprot.h"
+#include "utils/guc.h"
 #include "utils/wait_event.h"
 
 PGDLLEXPORT void ps_rates_main(Datum database);
 }
 
+#include <algorithm>
+#include <string_view>
+
+#include "progress.hpp"
 #include "settings.hpp"
 
 namespace {
@@ -28,39 +37,256 @@ namespace {
 // Of at most so many rows a rate takes well below a second.
 constexpr const char* kLargeRows = "100000";
 
-// Whether a rate that is asked for is one of a large relation, by the server's statistics, or of one whose rows are
-// elsewhere.
-bool AnyIsLarge(DatabaseSlot* slot) {
+// One round: the rates that it was given, and what became of them.
+struct Round {
+  DatabaseSlot* slot;
+  WantedRate* wanted;
+  int count;
+  int32 settled;     // of those asked for: need not be asked for again
+  int32 stale_left;  // still out of date
+};
+
+void AddToRound(Round* round, const char* relation, const char* attributes, bool is_stale) {
+  constexpr int kFirst = 64;
+  if (round->count == 0)
+    round->wanted = static_cast<WantedRate*>(palloc(sizeof(WantedRate) * kFirst));
+  else if (round->count >= kFirst && (round->count & (round->count - 1)) == 0)
+    round->wanted = static_cast<WantedRate*>(
+        repalloc_huge(round->wanted, sizeof(WantedRate) * 2 * static_cast<Size>(round->count)));
+  round->wanted[round->count++] = {relation, attributes, is_stale};
+}
+
+// Takes the list of wanted rates out of shared memory.
+void TakeAsked(Round* round) {
+  LWLockAcquire(round->slot->lock, LW_EXCLUSIVE);
+  dsa_pointer at = round->slot->missing_rates;
+  round->slot->missing_rates = InvalidDsaPointer;
+  LWLockRelease(round->slot->lock);
+  while (DsaPointerIsValid(at)) {
+    const auto* node = SharedAt<MissingRateNode>(at);
+    const auto length = static_cast<Size>(node->length);
+    char* text = static_cast<char*>(palloc(length + 1));
+    memcpy(text, node->text, length);
+    text[length] = '\0';
+    AddToRound(round, text, text + strlen(text) + 1, false);
+    ++round->settled;
+    const dsa_pointer next = node->next;
+    FreeShared(at, offsetof(MissingRateNode, text) + length);
+    at = next;
+  }
+}
+
+// Adds the stored rates that are out of date. Inside an internal scope.
+void AddStale(Round* round) {
+  if (SPI_execute("SELECT r.relation_name, pg_catalog.array_to_string(r.attributes, pg_catalog.chr(1)) "
+                  "FROM privacy_score.rate_state r WHERE r.stale AND NOT r.gone",
+                  true, 0) != SPI_OK_SELECT)
+    elog(ERROR, "could not read the rates that are out of date");
+  const SPITupleTable* table = SPI_tuptable;
+  for (uint64 row = 0; row < table->numvals; ++row)
+    AddToRound(round, SPI_getvalue(table->vals[row], table->tupdesc, 1),
+               SPI_getvalue(table->vals[row], table->tupdesc, 2), true);
+}
+
+bool IsStored(const WantedRate* wanted) {
+  const char* args[] = {wanted->relation, wanted->attributes};
+  return InternalValue(
+             "SELECT 1 FROM privacy_score.rate WHERE relation_name = $1 AND attributes = "
+             "pg_catalog.string_to_array($2, pg_catalog.chr(1))",
+             2, args) != nullptr;
+}
+
+// Leaves a rate for another round.
+void LeaveRate(Round* round, const WantedRate* wanted) {
+  if (wanted->is_stale) {
+    ++round->stale_left;
+    return;
+  }
+  StringInfoData text;
+  initStringInfo(&text);
+  appendBinaryStringInfo(&text, wanted->relation, static_cast<int>(strlen(wanted->relation)) + 1);
+  appendStringInfoString(&text, wanted->attributes);
+  PutBackRate(round->slot, text.data, static_cast<Size>(text.len));
+  pfree(text.data);
+  --round->settled;
+}
+
+uint64 HashOf(const WantedRate* wanted) {
+  const auto hash = [](const char* text, uint64 seed) {
+    return hash_bytes_extended(reinterpret_cast<const unsigned char*>(text), static_cast<int>(strlen(text)), seed);
+  };
+  return hash(wanted->attributes, hash(wanted->relation, 0));
+}
+
+// Whether the rate could not be computed a short time ago. Whoever needs it asks again with every new model.
+bool FailedLately(DatabaseSlot* slot, const WantedRate* wanted) {
+  constexpr int kSeconds = 60;
+  if (!DsaPointerIsValid(slot->faults)) return false;
+  const auto* faults = SharedAt<RateFaults>(slot->faults);
+  const TimestampTz since = GetCurrentTimestamp() - kSeconds * USECS_PER_SEC;
+  const uint64 hash = HashOf(wanted);
+  for (const auto& fault : faults->faults)
+    if (fault.hash == hash && fault.at > since) return true;
+  return false;
+}
+
+void RememberFault(DatabaseSlot* slot, const WantedRate* wanted) {
+  if (!DsaPointerIsValid(slot->faults)) slot->faults = AllocateShared(sizeof(RateFaults));
+  if (!DsaPointerIsValid(slot->faults)) return;
+  auto* faults = SharedAt<RateFaults>(slot->faults);
+  faults->faults[faults->next] = {HashOf(wanted), GetCurrentTimestamp()};
+  faults->next = (faults->next + 1) % RateFaults::kMost;
+}
+
+// One of a relation that is locked is worth another try. What was stored of any other no longer holds.
+void OnFault(void* context, const WantedRate* wanted, const ErrorData* error) {
+  auto* round = static_cast<Round*>(context);
+  if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE) {
+    LeaveRate(round, wanted);
+    return;
+  }
+  pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
+  ereport(LOG,
+          (errmsg("could not compute a discrimination rate of relation %s: %s", wanted->relation, error->message)));
+  RememberFault(round->slot, wanted);
+  if (!wanted->is_stale) return;
+  const char* args[] = {wanted->relation, wanted->attributes};
+  RunInternal(
+      "DELETE FROM privacy_score.rate WHERE relation_name = $1 AND attributes = "
+      "pg_catalog.string_to_array($2, pg_catalog.chr(1))",
+      2, args);
+}
+
+// Computes what the round has of one relation, from `first` on; returns where the next relation begins.
+int ComputeNext(Round* round, ComputedRates* computed, int first) {
+  WantedRate* wanted = round->wanted;
+  int next = first;
+  int left = first;  // those that are to be computed stand from `first` to here
+  for (; next < round->count && strcmp(wanted[next].relation, wanted[first].relation) == 0; ++next) {
+    if (!wanted[next].is_stale && (IsStored(&wanted[next]) || FailedLately(round->slot, &wanted[next]))) continue;
+    const WantedRate kept = wanted[next];
+    wanted[next] = wanted[left];
+    wanted[left++] = kept;
+  }
+  ComputeRatesApart(computed, wanted + first, left - first, OnFault, round);
+  return next;
+}
+
+// The relations whose columns are asked for, as the literal of a text[]; null when nothing is.
+char* RelationsAskedFor(DatabaseSlot* slot) {
   StringInfoData names;
   initStringInfo(&names);
+  appendStringInfoChar(&names, '{');
+  const char* last = "";
   LWLockAcquire(slot->lock, LW_SHARED);
   for (dsa_pointer at = slot->missing_rates; DsaPointerIsValid(at);) {
     const auto* node = SharedAt<MissingRateNode>(at);
-    // The relation ends with NUL; its name is the same in most of them.
-    if (names.len == 0 || strcmp(names.data + names.cursor, node->text) != 0) {
-      names.cursor = names.len;
-      appendBinaryStringInfo(&names, node->text, static_cast<int>(strlen(node->text)) + 1);
+    std::string_view rest(node->text, static_cast<std::size_t>(node->length));
+    rest.remove_prefix(strlen(node->text) + 1);
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find(privacy_score::kAttributeSeparator), rest.size());
+      const std::string_view relation = privacy_score::RelationOfColumn(rest.substr(0, end));
+      // It is the same in most of them.
+      if (relation != last) {
+        last = pnstrdup(relation.data(), relation.size());
+        AppendArrayElement(&names, last);
+      }
+      rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     at = node->next;
   }
   LWLockRelease(slot->lock);
-  if (names.len == 0) return false;
-  bool large = false;
+  return names.len == 1 ? nullptr : psprintf("%s}", names.data);
+}
+
+// Whether a round would read a relation that is large, by the server's statistics, or whose rows are elsewhere.
+bool AnyIsLarge(DatabaseSlot* slot) {
+  const char* args[] = {RelationsAskedFor(slot), kLargeRows};
+  if (args[0] == nullptr && slot->stale_count == 0) return false;
   WorkTransaction work;
   BeginWork(&work);
-  for (const char* at = names.data; !large && at < names.data + names.len; at += strlen(at) + 1) {
-    const char* args[] = {at, kLargeRows};
-    large = InternalValue(
-                "SELECT 1 FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass($1) AND (c.relkind NOT IN "
-                "('r', 'm') OR c.relhassubclass OR GREATEST(c.reltuples, pg_catalog.pg_stat_get_live_tuples(c.oid)) > "
-                "$2::pg_catalog.int8)",
-                2, args) != nullptr;
-  }
+  const bool large =
+      InternalValue(
+          "SELECT 1 FROM pg_catalog.pg_class c WHERE c.oid IN (SELECT pg_catalog.to_regclass(n.name) FROM ("
+          "SELECT pg_catalog.unnest($1::text[]) UNION SELECT pg_catalog.unnest(r.sources) "
+          "FROM privacy_score.rate_state r WHERE r.stale) n(name)) AND (c.relkind NOT IN ('r', 'm') "
+          "OR c.relhassubclass OR GREATEST(c.reltuples, pg_catalog.pg_stat_get_live_tuples(c.oid)) > "
+          "$2::pg_catalog.int8)",
+          2, args) != nullptr;
   EndWork(&work);
   return large;
 }
 
 }  // namespace
+
+void PutBackRate(DatabaseSlot* slot, const char* text, Size length) {
+  const dsa_pointer pointer = AllocateShared(offsetof(MissingRateNode, text) + length);
+  if (!DsaPointerIsValid(pointer)) return;
+  auto* node = SharedAt<MissingRateNode>(pointer);
+  node->length = static_cast<int32>(length);
+  memcpy(node->text, text, length);
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  node->next = slot->missing_rates;
+  slot->missing_rates = pointer;
+  LWLockRelease(slot->lock);
+}
+
+bool LookForStaleRates(DatabaseSlot* slot) {
+  constexpr int kSeconds = 5;
+  static TimestampTz looked_at = 0;
+  const TimestampTz now = GetCurrentTimestamp();
+  if (RecoveryInProgress() || now - looked_at < kSeconds * USECS_PER_SEC) return false;
+  looked_at = now;
+  WorkTransaction work;
+  BeginWork(&work);
+  // Others may have a rate locked for as long as their transaction lasts.
+  RunInternal(
+      "DELETE FROM privacy_score.rate WHERE ctid = ANY (ARRAY(SELECT r.ctid FROM privacy_score.rate r "
+      "JOIN privacy_score.rate_state s USING (relation_name, attributes) WHERE s.gone FOR UPDATE OF r SKIP LOCKED))");
+  const char* count = InternalValue("SELECT pg_catalog.count(*) FROM privacy_score.rate_state r WHERE r.stale");
+  const auto stale = static_cast<int32>(strtol(count, nullptr, 10));
+  EndWork(&work);
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  const bool more = stale > slot->stale_count;
+  slot->stale_count = stale;
+  LWLockRelease(slot->lock);
+  return more;
+}
+
+bool ComputeMissingRates(DatabaseSlot* slot) {
+  Round round = {slot, nullptr, 0, 0, 0};
+  TakeAsked(&round);
+  const int32 stale_before = slot->stale_count;
+  if (round.count == 0 && stale_before == 0) return false;
+  const TimestampTz until = GetCurrentTimestamp() + USECS_PER_SEC;
+  ComputedRates in_transaction;
+  ComputedRates* computed = UnstoredRates();
+  if (computed == nullptr) InitComputedRates(computed = &in_transaction);
+  WorkTransaction work;
+  BeginWork(&work);
+  if (stale_before > 0) AddStale(&round);
+  SortWanted(round.wanted, round.count);
+  set_config_option("lock_timeout", "200ms", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+  BeginProgress("worker", InvalidOid, "computing rates");
+  ps_computing_rates = 1;
+  for (int at = 0; at < round.count;) {
+    CHECK_FOR_INTERRUPTS();
+    SetProgress(static_cast<uint64>(at), static_cast<uint64>(round.count));
+    // Relations that a round does not come to in its time are left for the next.
+    if (GetCurrentTimestamp() < until)
+      at = ComputeNext(&round, computed, at);
+    else
+      LeaveRate(&round, &round.wanted[at++]);
+  }
+  ps_computing_rates = 0;
+  EndProgress();
+  EndWork(&work);
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  slot->missing_count -= round.settled;
+  slot->stale_count = round.stale_left;
+  LWLockRelease(slot->lock);
+  return round.settled > 0 || round.stale_left < stale_before;
+}
 
 bool ComputeRound(DatabaseSlot* slot, void (*meanwhile)(DatabaseSlot*)) {
   if (RecoveryInProgress() || !AnyIsLarge(slot)) return ComputeMissingRates(slot);

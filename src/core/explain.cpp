@@ -88,7 +88,7 @@ void WriteNearest(JsonWriter& json, const std::vector<std::string>& lines, const
 double LeastRateWith(const Model& model, AttributeId id) {
   double least = 1;
   for (const auto& known : model.RatesOf(model.attributes()[id].relation)) {
-    if (known.rate < least && IsSubset({id}, known.set)) least = known.rate;
+    if (known.rate.upper < least && IsSubset({id}, known.set)) least = known.rate.upper;
   }
   return least;
 }
@@ -172,8 +172,9 @@ void WriteRates(JsonWriter& json, RateBook& rates, const Model& model, const std
     if (!id) continue;
     all.push_back(*id);
     json.Key(name);
-    if (const auto rate = model.FindRate({*id})) {
-      json.Value(*rate);
+    const RateBounds* rate = model.FindRate({*id});
+    if (rate != nullptr && rate->exact()) {
+      json.Value(rate->upper);
       continue;
     }
     const double bound = LeastRateWith(model, *id);

@@ -31,6 +31,15 @@ Label ParseLabel(const Field& field) {
   Corrupt("unknown label " + std::string(*field));
 }
 
+// The rate of a row of section `rates`.
+RateBounds ParseRate(const Row& row) {
+  const double rate = std::clamp(ParseDouble(Text(row[2])), 0.0, 1.0);
+  if (!row[5]) return {rate, rate};
+  const std::int64_t modified = ParseInteger(*row[5]);
+  if (modified < 0) return {0, 1};
+  return AfterModifications(rate, ParseDouble(Text(row[4])), ParseInteger(Text(row[3])), modified);
+}
+
 }  // namespace
 
 std::size_t AttributeSetHash::operator()(const AttributeSet& set) const noexcept {
@@ -167,7 +176,7 @@ void Model::ReadBaselines(WireReader& reader) {
 
 void Model::ReadRates(WireReader& reader) {
   rates_by_relation_.resize(relations_.size());
-  for (const Row& row : reader.Section(3)) {
+  for (const Row& row : reader.Section(6)) {
     const auto relation = relation_ids_.find(String(row[0]));
     if (relation == relation_ids_.end()) continue;
     AttributeSet set;
@@ -183,7 +192,7 @@ void Model::ReadRates(WireReader& reader) {
     if (!known || set.empty()) continue;
     std::sort(set.begin(), set.end());
     set.erase(std::unique(set.begin(), set.end()), set.end());
-    const double rate = std::clamp(ParseDouble(Text(row[2])), 0.0, 1.0);
+    const RateBounds rate = ParseRate(row);
     if (rates_.emplace(set, rate).second) rates_by_relation_[relation->second].push_back({std::move(set), rate});
   }
 }
@@ -233,10 +242,9 @@ AttributeSet Model::Closure(const AttributeSet& set) const {
   return closure;
 }
 
-std::optional<double> Model::FindRate(const AttributeSet& set) const {
+const RateBounds* Model::FindRate(const AttributeSet& set) const {
   const auto found = rates_.find(set);
-  if (found == rates_.end()) return std::nullopt;
-  return found->second;
+  return found == rates_.end() ? nullptr : &found->second;
 }
 
 std::vector<std::string> Model::NamesOf(const AttributeSet& set) const {

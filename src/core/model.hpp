@@ -19,6 +19,7 @@
 
 #include "abstraction.hpp"
 #include "ngram.hpp"
+#include "rate_bounds.hpp"
 #include "rows.hpp"
 
 namespace privacy_score {
@@ -94,9 +95,10 @@ inline bool operator==(const MissingRate& a, const MissingRate& b) {
 
 class Model {
  public:
+  // A rate that was computed; bounds when its relation has changed much since.
   struct KnownRate {
     AttributeSet set;
-    double rate = 0;
+    RateBounds rate;
   };
 
   // A model without protected relations: nothing scores.
@@ -106,7 +108,8 @@ class Model {
   //   relations (name, subject_group, is_row_subject); attributes (name, relation, label, identifier,
   //   subject_position); dependencies (determinant, dependent); abstractions (id, token), one row a token;
   //   baselines (id, role, sessions, reach, subjects, subject_columns); their n-grams (id, n-gram, count); their
-  //   sessions (id, count, abstractions); rates (relation, attributes, rate).
+  //   sessions (id, count, abstractions); rates (relation, attributes, rate, rows, subject_entropy, modified), the last
+  //   three for rates that are out of date: see AfterModifications; modified below 0 is not known.
   // Attributes, dependencies and rates of what is not protected are left out. Throws Error XX001 on damaged bytes.
   static Model Read(WireReader& reader);
   static Model Parse(std::string_view wire);
@@ -114,6 +117,7 @@ class Model {
   const std::vector<ProtectedRelation>& relations() const { return relations_; }
   const std::vector<Attribute>& attributes() const { return attributes_; }
   const std::vector<Baseline>& baselines() const { return baselines_; }
+  const TokenMap& tokens() const { return tokens_; }
 
   // The baseline of a role; null when it has none.
   const Baseline* BaselineOfRole(std::string_view role) const;
@@ -127,8 +131,8 @@ class Model {
   // The set with all that it determines by confirmed dependencies, never through an identifier.
   AttributeSet Closure(const AttributeSet& set) const;
 
-  // The exact rate of a set of attributes of one relation, if it is known.
-  std::optional<double> FindRate(const AttributeSet& set) const;
+  // What is known of the rate of a set of attributes of one relation; null when nothing has been computed.
+  const RateBounds* FindRate(const AttributeSet& set) const;
   const std::vector<KnownRate>& RatesOf(std::uint32_t relation) const { return rates_by_relation_[relation]; }
 
   // Names of a set.
@@ -147,7 +151,7 @@ class Model {
   std::vector<AttributeSet> reach_;  // one an attribute: itself and what it determines
   TokenMap tokens_;
   std::vector<Baseline> baselines_;
-  std::unordered_map<AttributeSet, double, AttributeSetHash> rates_;
+  std::unordered_map<AttributeSet, RateBounds, AttributeSetHash> rates_;
   std::vector<std::vector<KnownRate>> rates_by_relation_;
 };
 

@@ -30,17 +30,23 @@ std::vector<AttributeSet> RateBook::ByRelation(const AttributeSet& set) const {
 
 RateBounds RateBook::OfRelation(const AttributeSet& set) const {
   if (set.empty()) return {0, 0};
-  if (const auto rate = model_->FindRate(set)) return {*rate, *rate};
-  const std::uint32_t relation = model_->attributes()[set.front()].relation;
   RateBounds bounds{0, 1};
+  if (const RateBounds* known = model_->FindRate(set)) {
+    if (known->exact()) return *known;
+    bounds = *known;
+  }
+  const std::uint32_t relation = model_->attributes()[set.front()].relation;
   for (const auto& known : model_->RatesOf(relation)) {
-    if (known.rate > bounds.lower && IsSubset(known.set, set)) bounds.lower = known.rate;
+    if (known.rate.lower > bounds.lower && IsSubset(known.set, set)) bounds.lower = known.rate.lower;
   }
   if (bounds.lower >= 1 - kNoise) return {1, 1};
-  if (!model_->relations()[relation].is_row_subject) return bounds;
+  if (!model_->relations()[relation].is_row_subject) return {bounds.lower, std::max(bounds.lower, bounds.upper)};
   double sum = 0;
-  for (const AttributeId id : set) sum += model_->FindRate({id}).value_or(1);
-  bounds.upper = std::max(bounds.lower, std::min(1.0, sum));
+  for (const AttributeId id : set) {
+    const RateBounds* single = model_->FindRate({id});
+    sum += single == nullptr ? 1 : single->upper;
+  }
+  bounds.upper = std::max(bounds.lower, std::min(bounds.upper, sum));
   return bounds;
 }
 
@@ -108,6 +114,20 @@ std::vector<MissingRate> RateBook::TakeMissing() {
   }
   untaken_.clear();
   return missing;
+}
+
+std::vector<MissingRate> MissingOfStatements(const Model& model, bool where_counts) {
+  RateBook book(model);
+  for (const auto& [id, tokens] : model.tokens()) {
+    const AttributeSet revealed = model.Revealed(tokens, where_counts);
+    AttributeSet scored;
+    for (const AttributeId attribute : revealed) {
+      if (!model.attributes()[attribute].identifier) scored.push_back(attribute);
+    }
+    book.Want(revealed);
+    book.Want(scored);
+  }
+  return book.TakeMissing();
 }
 
 }  // namespace privacy_score

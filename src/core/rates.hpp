@@ -1,11 +1,11 @@
 /*
  * rates.hpp - combined discrimination rates of attribute sets, exact or bounded.
  *
- * Scoring never scans data: a set whose rate nobody has computed yet gets bounds, and is reported as missing so that
- * the caller computes it and comes again. For a relation whose subject tells the rows apart max over known subsets <=
- * CDR <= min(1, sum of the single rates); the sum does not bound it for another subject (two columns may say nothing
- * each and everything together), where only 1 does. A known subset with rate 1 settles it. An object belongs to one
- * scorer and holds no lock.
+ * Scoring never scans data: a set whose rate nobody has computed yet, or whose relation has changed much since, gets
+ * bounds, and is reported as missing so that the caller computes it and comes again. For a relation whose subject tells
+ * the rows apart max over known subsets <= CDR <= min(1, sum of the single rates); the sum does not bound it for
+ * another subject (two columns may say nothing each and everything together), where only 1 does. A known subset with
+ * rate 1 settles it. An object belongs to one scorer and holds no lock.
  */
 #pragma once
 
@@ -18,13 +18,6 @@
 #include "model.hpp"
 
 namespace privacy_score {
-
-// A rate, or a difference of rates, between two bounds.
-struct RateBounds {
-  double lower = 0;
-  double upper = 0;
-  bool exact() const { return lower == upper; }
-};
 
 class RateBook {
  public:
@@ -52,5 +45,8 @@ class RateBook {
   std::set<AttributeSet> wanted_;
   std::vector<AttributeSet> untaken_;
 };
+
+// The sets that the statements of the model by themselves need to be identified and scored exactly, as TakeMissing.
+std::vector<MissingRate> MissingOfStatements(const Model& model, bool where_counts);
 
 }  // namespace privacy_score

@@ -57,10 +57,28 @@ TEST(Model, RatesOfUnknownAttributesAreLeftOut) {
                 {"public.a", "public.b.z", "0.5"},
                 {"public.gone", "public.gone.q", "0.5"}};
   const Model model = Model::Parse(rows.Wire());
-  EXPECT_EQ(model.FindRate({2}), .25);
-  EXPECT_EQ(model.FindRate({2, 3}), .5);
-  EXPECT_EQ(model.FindRate({1}), std::nullopt);
+  ASSERT_NE(model.FindRate({2}), nullptr);
+  EXPECT_EQ(model.FindRate({2})->upper, .25);
+  EXPECT_TRUE(model.FindRate({2})->exact());
+  ASSERT_NE(model.FindRate({2, 3}), nullptr);
+  EXPECT_EQ(model.FindRate({2, 3})->upper, .5);
+  EXPECT_EQ(model.FindRate({1}), nullptr);
   EXPECT_EQ(model.RatesOf(1).size(), 2U);
+}
+
+TEST(Model, RatesOutOfDateAreBounds) {
+  ModelRows rows = TwoRelations();
+  rows.rates = {{"public.a", "public.a.x", "0.5", "1000", "9", "10"},
+                {"public.a", "public.a.y", "0.5", "1000", "9", "-1"}};
+  const Model model = Model::Parse(rows.Wire());
+  const RateBounds expected = AfterModifications(.5, 9, 1000, 10);
+  ASSERT_NE(model.FindRate({2}), nullptr);
+  EXPECT_EQ(model.FindRate({2})->lower, expected.lower);
+  EXPECT_EQ(model.FindRate({2})->upper, expected.upper);
+  EXPECT_FALSE(model.FindRate({2})->exact());
+  ASSERT_NE(model.FindRate({3}), nullptr);
+  EXPECT_EQ(model.FindRate({3})->lower, 0);
+  EXPECT_EQ(model.FindRate({3})->upper, 1);
 }
 
 TEST(Model, Baselines) {

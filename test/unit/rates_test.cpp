@@ -79,6 +79,41 @@ TEST(RateBook, TheSumBoundsOnlyRowSubjects) {
   EXPECT_EQ(book.OfRelation({0, 1}).upper, 1);
 }
 
+TEST(RateBook, ARateOutOfDateIsABound) {
+  ModelRows rows = Rows();
+  rows.rates = {{"public.a", "public.a.x", "0.25", "1000", "9.965784284662087", "150"},
+                {"public.a", "public.a.y", "0.125"},
+                {"public.a", "public.a.x\x01public.a.y", "0.375", "1000", "9.965784284662087", "-1"}};
+  const Model model = Model::Parse(rows.Wire());
+  RateBook book(model);
+  const RateBounds x = book.OfRelation({0});
+  EXPECT_LT(x.lower, .25);
+  EXPECT_GT(x.upper, .25);
+  EXPECT_LT(x.upper, .51);
+  // Nothing is known of the two together but by their parts.
+  EXPECT_EQ(book.OfRelation({0, 1}).lower, .125);
+  EXPECT_EQ(book.OfRelation({0, 1}).upper, x.upper + .125);
+  book.Want({0});
+  book.Want({1});
+  const auto missing = book.TakeMissing();
+  ASSERT_EQ(missing.size(), 1U);
+  EXPECT_EQ(missing[0].attributes, "public.a.x");
+}
+
+TEST(RateBook, WhatStatementsNeed) {
+  ModelRows rows = Rows();
+  rows.attributes[0][3] = "t";  // x is an identifier
+  Know(rows, "public.b", "public.b.u", "0.5");
+  rows.AddAbstraction(1, {"cmd:select", "p:public.a.x", "p:public.a.y", "p:public.b.u", "w:public.c.w"});
+  const Model model = Model::Parse(rows.Wire());
+  const auto missing = MissingOfStatements(model, true);
+  ASSERT_EQ(missing.size(), 3U);
+  EXPECT_EQ(missing[0].attributes, "public.a.x\x01public.a.y");
+  EXPECT_EQ(missing[1].attributes, "public.a.y");
+  EXPECT_EQ(missing[2].attributes, "public.c.w");
+  EXPECT_EQ(MissingOfStatements(model, false).size(), 2U);
+}
+
 TEST(RateBook, SeveralRelations) {
   ModelRows rows = Rows();
   Know(rows, "public.a", "public.a.x", "0.25");

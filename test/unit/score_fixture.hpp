@@ -111,7 +111,7 @@ struct ModelRows {
     writer.Section(6, Padded(baselines, 6));
     writer.Section(3, ngrams);
     writer.Section(3, session_sets);
-    writer.Section(3, rates);
+    writer.Section(6, Padded(rates, 6));
   }
   std::string Wire() const {
     WireWriter writer;

@@ -1,0 +1,119 @@
+/*
+ * analyze_functions.cpp - rates on demand.
+ */
+#include "internal.hpp"
+#include "model_wire.hpp"
+#include "progress.hpp"
+#include "settings.hpp"
+#include "stored_rates.hpp"
+#include "watching.hpp"
+
+extern "C" {
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+PG_FUNCTION_INFO_V1(ps_analyze_relation);
+}
+
+#include "core/rates.hpp"
+#include "core_call.hpp"
+
+namespace {
+
+using privacy_score::MissingRate;
+
+// Raises 42703 when a name is not that of a column.
+void RequireColumns(Oid relation, ArrayType* names) {
+  Datum* elements;
+  bool* nulls;
+  int count;
+  deconstruct_array(names, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &elements, &nulls, &count);
+  for (int i = 0; i < count; ++i) RequireColumn(relation, nulls[i] ? "NULL" : NameStr(*DatumGetName(elements[i])));
+}
+
+bool Concerns(const MissingRate& rate, std::string_view relation) {
+  for (std::string_view rest = rate.attributes; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(privacy_score::kAttributeSeparator), rest.size());
+    if (privacy_score::RelationOfColumn(rest.substr(0, end)) == relation) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
+}
+
+// The sets to compute: the given columns together, or without any each column, what is stored, and what the statements
+// of baselines and history reveal.
+CoreHolder<std::vector<MissingRate>>* SetsToAnalyze(Oid relation, const char* columns) {
+  const char* args[] = {CanonicalRelationName(relation), TextOfOid(relation), columns};
+  StringInfoData wire;
+  initStringInfo(&wire);
+  InternalScope scope;
+  EnterInternal(&scope);
+  AppendQuery(&wire,
+              "SELECT r.relation_name, pg_catalog.array_to_string(r.attributes, pg_catalog.chr(1)) "
+              "FROM privacy_score.rate r WHERE $1 = ANY (r.sources) AND $3 IS NULL "
+              "UNION SELECT a.relation_name, a.name FROM privacy_score.model_attribute a "
+              "WHERE a.relation = $2::pg_catalog.oid AND $3 IS NULL "
+              "UNION SELECT a.relation_name, pg_catalog.string_agg(a.name, pg_catalog.chr(1) ORDER BY a.name COLLATE "
+              "\"C\") FROM privacy_score.model_attribute a WHERE a.relation = $2::pg_catalog.oid "
+              "AND a.attname = ANY ($3::pg_catalog.name[]) GROUP BY 1",
+              3, args);
+  if (columns == nullptr) AppendModel(&wire, ModelScope::kAll, nullptr);
+  LeaveInternal(&scope);
+  CoreHolder<std::vector<MissingRate>>* sets = NewCoreHolder<std::vector<MissingRate>>(CurrentMemoryContext);
+  const bool where_counts = ps_settings.where_counts;
+  CallCoreOrRaise([&] {
+    sets->Reset(new std::vector<MissingRate>());
+    privacy_score::WireReader reader(WireBytes(&wire));
+    for (const auto& row : reader.Section(2)) sets->object->push_back({std::string(*row[0]), std::string(*row[1])});
+    if (columns != nullptr) return;
+    const auto model = privacy_score::Model::Read(reader);
+    for (MissingRate& rate : privacy_score::MissingOfStatements(model, where_counts))
+      if (Concerns(rate, args[0])) sets->object->push_back(std::move(rate));
+  });
+  return sets;
+}
+
+// The caller has said how long to wait for a lock.
+void WarnOfFault(void*, const WantedRate* wanted, const ErrorData* error) {
+  if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE) ReThrowError(const_cast<ErrorData*>(error));
+  ereport(WARNING,
+          (errmsg("could not compute a discrimination rate of relation %s: %s", wanted->relation, error->message)));
+}
+
+}  // namespace
+
+// analyze_relation(relation, attributes)
+Datum ps_analyze_relation(PG_FUNCTION_ARGS) {
+  RequirePrimary("analyze_relation");
+  if (PG_ARGISNULL(0)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL")));
+  const Oid relation = PG_GETARG_OID(0);
+  RequireOwner(relation);
+  const char* columns = nullptr;
+  if (!PG_ARGISNULL(1)) {
+    RequireColumns(relation, PG_GETARG_ARRAYTYPE_P(1));
+    Oid output;
+    bool varlena;
+    getTypeOutputInfo(NAMEARRAYOID, &output, &varlena);
+    columns = OidOutputFunctionCall(output, PG_GETARG_DATUM(1));
+  }
+  const CoreHolder<std::vector<MissingRate>>* sets = SetsToAnalyze(relation, columns);
+  if (sets->object->empty())
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("relation \"%s\" is not protected, or has none of these columns", get_rel_name(relation)),
+                    errhint("Declare it with privacy_score.protect().")));
+  WantedRate* wanted = WantedFrom(sets->object);
+  const int count = static_cast<int>(sets->object->size());
+  ComputedRates computed;
+  InitComputedRates(&computed);
+  BeginProgress("analyze_relation", relation, "computing rates");
+  if (columns != nullptr)
+    ComputeRates(&computed, wanted, count);
+  else
+    ComputeRatesApart(&computed, wanted, count, WarnOfFault, nullptr);
+  EndProgress();
+  NoteModelChange();
+  PG_RETURN_INT32(computed.count);
+}
