@@ -228,7 +228,7 @@ const char* CanonicalText(const std::string* canonical) {
 
 }  // namespace
 
-const ConditionQuery* BindCondition(Oid relation, const text* predicate, int parameters_before) {
+ConditionQuery* BindCondition(Oid relation, const text* predicate, int parameters_before) {
   auto* query = static_cast<ConditionQuery*>(palloc0(sizeof(ConditionQuery)));
   CoreHolder<Binding>* holder = NewCoreHolder<Binding>(CurrentMemoryContext);
   CallCoreOrRaise([&] { holder->Reset(new Binding()); });

@@ -23,4 +23,4 @@ struct ConditionQuery {
 // Binds the text of a predicate (null: none) to a relation that is locked. Constants become parameters, numbered after
 // `parameters_before`, for which the arrays have room in front. Raises PS003 for what a predicate must not contain,
 // 42703 for unknown columns, and what the type of a column raises for a constant that it cannot read.
-const ConditionQuery* BindCondition(Oid relation, const text* predicate, int parameters_before);
+ConditionQuery* BindCondition(Oid relation, const text* predicate, int parameters_before);

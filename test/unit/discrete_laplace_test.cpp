@@ -200,7 +200,13 @@ TEST(DiscreteLaplace, KeyThresholdHoldsForEveryWayToSpreadTheRows) {
 TEST(DiscreteLaplace, KeyThresholdIsThatOfTheLawThatIsDrawn) {
   EXPECT_EQ(KeyThreshold(Rational(1), 1, R("0.01")), 6);
   EXPECT_GT(TailFrom(5 - 1, 1), 0.01L);
+  // The table of docs/noisy_counts.md.
+  EXPECT_EQ(KeyThreshold(Rational(100), 1, R("1e-6")), 1314);
+  EXPECT_EQ(KeyThreshold(Rational(100), 1, R("1e-9")), 2005);
   EXPECT_EQ(KeyThreshold(Rational(10), 1, R("1e-6")), 133);
+  EXPECT_EQ(KeyThreshold(Rational(10), 1, R("1e-9")), 202);
+  EXPECT_EQ(KeyThreshold(Rational(1), 1, R("1e-6")), 15);
+  EXPECT_EQ(KeyThreshold(Rational(1), 1, R("1e-9")), 22);
   EXPECT_EQ(ErrorOf([] { KeyThreshold(Rational(10), 1, R("0")); }),
             "22023 delta must be greater than 0 and less than 1/2, not 0");
   EXPECT_EQ(ErrorOf([] { KeyThreshold(Rational(10), 1, R("0.5")); }),

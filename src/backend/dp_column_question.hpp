@@ -1,0 +1,48 @@
+/*
+ * dp_column_question.hpp - noisy questions about a column: what they have in common.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+
+#include "fmgr.h"
+}
+
+#include "dp_budget.hpp"
+#include "dp_columns.hpp"
+#include "dp_predicate.hpp"
+#include "dp_scan.hpp"
+
+// A question about a column of the budget's relation. The caller adds to `question` what makes it complete.
+struct ColumnQuestion {
+  Question question;  // canonical and shape: not yet set
+  BoundColumn column;
+  ConditionQuery* condition;
+};
+
+// The places of arguments in the SQL function; relation is the first and attribute the second.
+struct ColumnArguments {
+  int epsilon;
+  int predicate;
+  int fresh;
+};
+
+// Reads the arguments, finds who pays (dp_budget.hpp) and binds column and predicate; `parameters` are left free in
+// front of those of the predicate. No data is read. Raises 22023 for NULLs, 42703, PS003, and what PayingBudget()
+// raises.
+ColumnQuestion AskAboutColumn(FunctionCallInfo fcinfo, const char* function, const char* kind,
+                              const ColumnArguments& places, int parameters);
+
+// Makes the question complete: `details` is all that tells it from others of its kind about the same column with the
+// same predicate. The question is copied by nobody before.
+void CompleteQuestion(ColumnQuestion* asked, const char* details);
+
+// A subquery "u" with the column "value", an expression over the relation r, for the rows that count: those that
+// satisfy the predicate and `restriction` (null: none), but of each unit of protection no more than max_rows_per_unit.
+// Which of them is left to the server's strong random source: were it to follow from the other rows, or from a seed
+// that the caller can set, the rows of one unit would move those of others.
+const char* RowsThatCount(const ColumnQuestion* asked, const char* value, const char* restriction);
+
+// Runs a query with the question's parameters; see ReadRelation().
+void ReadForQuestion(const ColumnQuestion* asked, const char* sql, void (*take)(void*), void* argument);

@@ -1,0 +1,376 @@
+/*
+ * dp_histogram_functions.cpp - dp_histogram() and dp_count_distinct().
+ *
+ * With given keys every key is answered, whether it occurs or not, so that what occurs is not told. Without, a key is
+ * shown only when its noisy count reaches a threshold that one unit alone reaches with probability delta at most.
+ * The groups share their epsilon: a unit has rows in max_rows_per_unit of them at most.
+ */
+#include "core_call.hpp"
+
+extern "C" {
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+
+PG_FUNCTION_INFO_V1(ps_dp_histogram);
+PG_FUNCTION_INFO_V1(ps_dp_count_distinct);
+}
+
+#include "core/discrete_laplace.hpp"
+#include "dp_column_question.hpp"
+#include "internal.hpp"
+#include "noise_arguments.hpp"
+#include "strong_random.hpp"
+
+namespace ps = privacy_score;
+
+namespace {
+
+constexpr ColumnArguments kHistogramArguments = {2, 5, 6};
+constexpr ColumnArguments kDistinctArguments = {2, 3, 4};
+constexpr int kKeys = 3;
+constexpr int kDelta = 4;
+
+// The keys of a histogram, in the order in which they were given.
+struct GivenKeys {
+  int count;
+  Datum* texts;  // as given
+  bool* nulls;
+  int* sorted;  // places in the order of the canonical question
+};
+
+// One key with its image, which orders keys the same however they are given.
+struct KeyImage {
+  const char* bytes;
+  int length;
+  int place;
+};
+
+// Groups that were found.
+struct FoundGroups {
+  uint64 count;
+  char** keys;  // null: the rows where the column is NULL
+  int64* counts;
+};
+
+void RequireComparableColumn(const BoundColumn* column) {
+  if (!OidIsValid(column->operand))
+    ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+                    errmsg("values of column \"%s\" cannot be told apart: its type is %s", column->name,
+                           format_type_be(column->type)),
+                    errhint("Choose a column of one of the server's own types that have an order.")));
+}
+
+int CompareImages(const void* left, const void* right) {
+  const auto* a = static_cast<const KeyImage*>(left);
+  const auto* b = static_cast<const KeyImage*>(right);
+  const int order = memcmp(a->bytes, b->bytes, static_cast<Size>(Min(a->length, b->length)));
+  return order != 0 ? order : a->length - b->length;
+}
+
+// Expressions over keys compare as the column does.
+const char* CollateClause(const BoundColumn* column) {
+  return OidIsValid(column->collation) ? psprintf(" COLLATE %s", generate_collation_name(column->collation)) : "";
+}
+
+// Raises when two keys are equal: a row would be told twice, for the price of once.
+void RequireDistinct(const BoundColumn* column, Oid array_type, Datum array) {
+  const char* sql = psprintf(
+      "SELECT FROM pg_catalog.unnest($1) k(key) GROUP BY k.key%s HAVING pg_catalog.count(*) "
+      "OPERATOR(pg_catalog.>) 1",
+      CollateClause(column));
+  InternalScope scope;
+  EnterInternal(&scope);
+  if (SPI_execute_with_args(sql, 1, &array_type, &array, nullptr, true, 1) != SPI_OK_SELECT)
+    elog(ERROR, "could not compare the keys of a histogram");
+  const bool twice = SPI_processed > 0;
+  LeaveInternal(&scope);
+  if (twice)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("keys must be different"),
+                    errhint("Give each value of the column once, also where it can be written in two ways.")));
+}
+
+// Reads the keys as values of the column's type and makes them the first parameter of the query; returns what tells
+// them in the canonical question, the same for every order.
+const char* BindKeys(FunctionCallInfo fcinfo, ColumnQuestion* asked, GivenKeys* keys) {
+  const BoundColumn* column = &asked->column;
+  RequireComparableColumn(column);
+  const Oid array_type = get_array_type(column->operand);
+  if (OidIsValid(get_element_type(column->operand)) || !OidIsValid(array_type))
+    ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+                    errmsg("keys of column \"%s\" cannot be given: its type is %s", column->name,
+                           format_type_be(column->type)),
+                    errhint("Give delta in place of keys.")));
+  ArrayType* given = PG_GETARG_ARRAYTYPE_P(kKeys);
+  deconstruct_array(given, TEXTOID, -1, false, TYPALIGN_INT, &keys->texts, &keys->nulls, &keys->count);
+  if (ARR_NDIM(given) > 1 || keys->count == 0)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("keys must be an array of one dimension that is not empty"),
+                    errhint("Every key is answered, also one that no row has.")));
+  const auto count = static_cast<Size>(keys->count);
+  auto* values = static_cast<Datum*>(palloc0(sizeof(Datum) * count));
+  auto* images = static_cast<KeyImage*>(palloc0(sizeof(KeyImage) * count));
+  StringInfoData image;
+  initStringInfo(&image);
+  for (int i = 0; i < keys->count; ++i) {
+    CHECK_FOR_INTERRUPTS();
+    resetStringInfo(&image);
+    appendStringInfoChar(&image, keys->nulls[i] ? '0' : '1');
+    if (!keys->nulls[i]) {
+      values[i] = ReadValue(column->operand, TextDatumGetCString(keys->texts[i]));
+      AppendImage(&image, column->operand, values[i]);
+    }
+    auto* bytes = static_cast<char*>(palloc(static_cast<Size>(image.len)));
+    memcpy(bytes, image.data, static_cast<Size>(image.len));
+    images[i] = {bytes, image.len, i};
+  }
+  int16 length = 0;
+  bool by_value = false;
+  char alignment = 0;
+  get_typlenbyvalalign(column->operand, &length, &by_value, &alignment);
+  int lower_bound = 1;
+  const Datum array = PointerGetDatum(construct_md_array(values, keys->nulls, 1, &keys->count, &lower_bound,
+                                                         column->operand, length, by_value, alignment));
+  RequireDistinct(column, array_type, array);
+  asked->condition->types[0] = array_type;
+  asked->condition->values[0] = array;
+
+  qsort(images, count, sizeof(KeyImage), CompareImages);
+  keys->sorted = static_cast<int*>(palloc(sizeof(int) * count));
+  StringInfoData details;
+  initStringInfo(&details);
+  appendStringInfoString(&details, "keys");
+  for (int i = 0; i < keys->count; ++i) {
+    keys->sorted[i] = images[i].place;
+    appendStringInfoChar(&details, ' ');
+    for (int k = 0; k < images[i].length; ++k)
+      appendStringInfo(&details, "%02x", static_cast<unsigned char>(images[i].bytes[k]));
+  }
+  return details.data;
+}
+
+// Fills in the counts of keys that occur; the others stay zero.
+void TakeCounts(void* argument) {
+  auto* counts = static_cast<int64*>(argument);
+  for (uint64 row = 0; row < SPI_processed; ++row) {
+    bool null = false;
+    HeapTuple tuple = SPI_tuptable->vals[row];
+    const int64 place = DatumGetInt64(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 1, &null));
+    counts[place - 1] = DatumGetInt64(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 2, &null));
+  }
+}
+
+void TakeGroups(void* argument) {
+  auto* groups = static_cast<FoundGroups*>(argument);
+  groups->count = SPI_processed;
+  groups->keys = static_cast<char**>(SPI_palloc(sizeof(char*) * (SPI_processed + 1)));
+  groups->counts = static_cast<int64*>(SPI_palloc(sizeof(int64) * (SPI_processed + 1)));
+  for (uint64 row = 0; row < SPI_processed; ++row) {
+    bool null = false;
+    HeapTuple tuple = SPI_tuptable->vals[row];
+    const char* key = SPI_getvalue(tuple, SPI_tuptable->tupdesc, 1);
+    groups->keys[row] = nullptr;
+    if (key != nullptr) {
+      groups->keys[row] = static_cast<char*>(SPI_palloc(strlen(key) + 1));
+      strcpy(groups->keys[row], key);
+    }
+    groups->counts[row] = DatumGetInt64(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 2, &null));
+  }
+}
+
+// The law of the noise of each count.
+ps::DiscreteLaplace CountLaw(const Question* question) {
+  return ps::DiscreteLaplace(ps::Rational(question->budget->max_rows_per_unit) / ps::ParseEpsilon(question->epsilon));
+}
+
+void RequireLaw(const Question* question) {
+  CallCoreOrRaise([&] { CountLaw(question); });
+}
+
+void AddNoise(const Question* question, int64* counts, uint64 count) {
+  CallCoreOrRaise([&] {
+    const ps::DiscreteLaplace law = CountLaw(question);
+    for (uint64 i = 0; i < count; ++i) counts[i] = ps::SaturatingAdd(counts[i], law.Draw(StrongRandom()));
+  });
+}
+
+const char* TextOfArray(Datum* elements, bool* nulls, int count, Oid type) {
+  int16 length = 0;
+  bool by_value = false;
+  char alignment = 0;
+  get_typlenbyvalalign(type, &length, &by_value, &alignment);
+  int lower_bound = 1;
+  ArrayType* array = construct_md_array(elements, nulls, 1, &count, &lower_bound, type, length, by_value, alignment);
+  return OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(array));
+}
+
+// The elements of an answer that TextOfArray() has written.
+int ElementsOfAnswer(const char* answer, Oid type, Datum** elements, bool** nulls) {
+  int16 length = 0;
+  bool by_value = false;
+  char alignment = 0;
+  get_typlenbyvalalign(type, &length, &by_value, &alignment);
+  const Datum array = OidInputFunctionCall(F_ARRAY_IN, const_cast<char*>(answer), type, -1);
+  int count = 0;
+  deconstruct_array(DatumGetArrayTypeP(array), type, length, by_value, alignment, elements, nulls, &count);
+  return count;
+}
+
+// The noisy counts of given keys, in the canonical order, as bigint[].
+const char* CountKeys(const ColumnQuestion* asked, const GivenKeys* keys) {
+  const char* column = psprintf("r.%s", quote_identifier(asked->column.name));
+  const char* rows = RowsThatCount(
+      asked, column,
+      psprintf("(%s OPERATOR(pg_catalog.=) ANY ($1) OR %s IS NULL AND pg_catalog.array_position($1, NULL) IS NOT NULL)",
+               column, column));
+  const char* sql = psprintf(
+      "WITH found AS MATERIALIZED (SELECT u.value, pg_catalog.count(*) AS n FROM %s GROUP BY u.value) "
+      "SELECT k.place, f.n FROM pg_catalog.unnest($1) WITH ORDINALITY k(key, place) "
+      "JOIN found f ON f.value OPERATOR(pg_catalog.=) k.key "
+      "UNION ALL SELECT pg_catalog.array_position($1, NULL)::pg_catalog.int8, f.n FROM found f WHERE f.value IS NULL",
+      rows);
+  const auto count = static_cast<Size>(keys->count);
+  auto* counts = static_cast<int64*>(palloc0(sizeof(int64) * count));
+  ReadForQuestion(asked, sql, TakeCounts, counts);
+  AddNoise(&asked->question, counts, count);
+  auto* elements = static_cast<Datum*>(palloc(sizeof(Datum) * count));
+  for (int i = 0; i < keys->count; ++i) elements[i] = Int64GetDatum(counts[keys->sorted[i]]);
+  return TextOfArray(elements, nullptr, keys->count, INT8OID);
+}
+
+// The column as text by its type's output function; a cast may be somebody's code. Padding and truth values are written
+// as their casts do.
+const char* ColumnAsText(const BoundColumn* column) {
+  const char* name = quote_identifier(column->name);
+  const bool casts = column->operand == BPCHAROID || column->operand == BOOLOID;
+  const char* text = casts ? psprintf("r.%s::pg_catalog.text", name)
+                           : psprintf("CASE WHEN r.%s IS NOT NULL THEN pg_catalog.format('%%s', r.%s) END", name, name);
+  return psprintf("(%s) COLLATE pg_catalog.\"C\"", text);
+}
+
+// The keys that reach the threshold with their noisy counts, alternating, as text[]. Keys are told apart as text, byte
+// by byte: were equal values of different looks one key, a single row could decide how it looks.
+const char* CountFound(const ColumnQuestion* asked) {
+  const char* sql = psprintf("SELECT u.value, pg_catalog.count(*) FROM %s GROUP BY u.value ORDER BY u.value",
+                             RowsThatCount(asked, ColumnAsText(&asked->column), nullptr));
+  FoundGroups groups = {};
+  ReadForQuestion(asked, sql, TakeGroups, &groups);
+  const Question* question = &asked->question;
+  int64 threshold = 0;
+  AddNoise(question, groups.counts, groups.count);
+  CallCoreOrRaise([&] {
+    threshold = ps::KeyThreshold(CountLaw(question).scale(), question->budget->max_rows_per_unit,
+                                 ps::ParseRational("delta", question->delta));
+  });
+  auto* elements = static_cast<Datum*>(palloc_extended(sizeof(Datum) * 2 * (groups.count + 1), MCXT_ALLOC_HUGE));
+  auto* nulls = static_cast<bool*>(palloc_extended(2 * (groups.count + 1), MCXT_ALLOC_HUGE));
+  int shown = 0;
+  for (uint64 i = 0; i < groups.count; ++i) {
+    if (groups.counts[i] < threshold) continue;
+    nulls[shown] = groups.keys[i] == nullptr;
+    elements[shown] = nulls[shown] ? Datum(0) : CStringGetTextDatum(groups.keys[i]);
+    nulls[shown + 1] = false;
+    elements[shown + 1] = CStringGetTextDatum(psprintf(INT64_FORMAT, groups.counts[i]));
+    shown += 2;
+  }
+  return shown == 0 ? "{}" : TextOfArray(elements, nulls, shown, TEXTOID);
+}
+
+// Raises unless either keys or delta are given.
+void RequireKeysOrDelta(bool has_keys, bool has_delta) {
+  if (has_keys && has_delta)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("keys and delta must not both be given"),
+                    errhint("With keys every one of them is answered, and no delta is needed.")));
+  if (!has_keys && !has_delta)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("keys or delta must be given"),
+                    errhint("Give the keys that can occur, or, where they are not known, the probability delta with "
+                            "which a key of one unit alone may be shown.")));
+}
+
+void PutRow(FunctionCallInfo fcinfo, Datum key, bool is_null, int64 count) {
+  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+  Datum values[2] = {key, Int64GetDatum(count)};
+  bool nulls[2] = {is_null, false};
+  tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+}
+
+void PutGivenKeys(FunctionCallInfo fcinfo, const GivenKeys* keys, const char* answer) {
+  Datum* counts = nullptr;
+  bool* nulls = nullptr;
+  if (ElementsOfAnswer(answer, INT8OID, &counts, &nulls) != keys->count)
+    elog(ERROR, "an answer of the ledger is damaged");
+  auto* by_place = static_cast<int64*>(palloc(sizeof(int64) * static_cast<Size>(keys->count)));
+  for (int i = 0; i < keys->count; ++i) by_place[keys->sorted[i]] = DatumGetInt64(counts[i]);
+  for (int i = 0; i < keys->count; ++i) PutRow(fcinfo, keys->texts[i], keys->nulls[i], by_place[i]);
+}
+
+void PutFoundKeys(FunctionCallInfo fcinfo, const char* answer) {
+  Datum* elements = nullptr;
+  bool* nulls = nullptr;
+  const int count = ElementsOfAnswer(answer, TEXTOID, &elements, &nulls);
+  for (int i = 0; i + 1 < count; i += 2)
+    PutRow(fcinfo, elements[i], nulls[i], pg_strtoint64(TextDatumGetCString(elements[i + 1])));
+}
+
+void TakeOneCount(void* count) {
+  bool null = false;
+  *static_cast<int64*>(count) = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
+}
+
+}  // namespace
+
+// dp_histogram(relation, attribute, epsilon, keys, delta, predicate, fresh)
+Datum ps_dp_histogram(PG_FUNCTION_ARGS) {
+  InitMaterializedSRF(fcinfo, 0);  // where no set is expected, it raises before anything is spent
+  const bool has_keys = !PG_ARGISNULL(kKeys);
+  RequireKeysOrDelta(has_keys, !PG_ARGISNULL(kDelta));
+  const char* delta = has_keys ? nullptr : NormalDecimal("delta", PG_GETARG_NUMERIC(kDelta));
+  ColumnQuestion asked = AskAboutColumn(fcinfo, "dp_histogram", "histogram", kHistogramArguments, has_keys ? 1 : 0);
+  const Question* question = &asked.question;
+  RequireLaw(question);
+  GivenKeys keys = {};
+  if (has_keys) {
+    CompleteQuestion(&asked, BindKeys(fcinfo, &asked, &keys));
+  } else {
+    RequireComparableColumn(&asked.column);
+    CallCoreOrRaise([&] {
+      ps::KeyThreshold(CountLaw(question).scale(), question->budget->max_rows_per_unit,
+                       ps::ParseRational("delta", delta));
+    });
+    asked.question.delta = delta;
+    CompleteQuestion(&asked, psprintf("delta %s", delta));
+  }
+  Payment payment;
+  if (!HeldAnswer(question, &payment))
+    payment = Pay(question, has_keys ? CountKeys(&asked, &keys) : CountFound(&asked));
+  if (has_keys)
+    PutGivenKeys(fcinfo, &keys, payment.answer);
+  else
+    PutFoundKeys(fcinfo, payment.answer);
+  return Datum(0);
+}
+
+// dp_count_distinct(relation, attribute, epsilon, predicate, fresh)
+Datum ps_dp_count_distinct(PG_FUNCTION_ARGS) {
+  ColumnQuestion asked = AskAboutColumn(fcinfo, "dp_count_distinct", "count_distinct", kDistinctArguments, 0);
+  RequireComparableColumn(&asked.column);
+  RequireLaw(&asked.question);
+  CompleteQuestion(&asked, "");
+  Payment payment;
+  if (!HeldAnswer(&asked.question, &payment)) {
+    const char* column = psprintf("r.%s", quote_identifier(asked.column.name));
+    const char* sql = psprintf("SELECT pg_catalog.count(DISTINCT u.value) FROM %s",
+                               RowsThatCount(&asked, column, psprintf("%s IS NOT NULL", column)));
+    int64 count = 0;
+    ReadForQuestion(&asked, sql, TakeOneCount, &count);
+    AddNoise(&asked.question, &count, 1);
+    payment = Pay(&asked.question, psprintf(INT64_FORMAT, count));
+  }
+  return DirectFunctionCall3(numeric_in, CStringGetDatum(payment.answer), ObjectIdGetDatum(InvalidOid),
+                             Int32GetDatum(-1));
+}
