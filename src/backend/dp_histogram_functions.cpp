@@ -8,6 +8,8 @@
 #include "core_call.hpp"
 
 extern "C" {
+#include "access/htup_details.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -15,7 +17,7 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/ruleutils.h"
+#include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(ps_dp_histogram);
 PG_FUNCTION_INFO_V1(ps_dp_count_distinct);
@@ -73,9 +75,16 @@ int CompareImages(const void* left, const void* right) {
   return order != 0 ? order : a->length - b->length;
 }
 
-// Expressions over keys compare as the column does.
+// Expressions over keys compare as the column does. The name is qualified: the query runs with another search_path.
 const char* CollateClause(const BoundColumn* column) {
-  return OidIsValid(column->collation) ? psprintf(" COLLATE %s", generate_collation_name(column->collation)) : "";
+  if (!OidIsValid(column->collation)) return "";
+  HeapTuple tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(column->collation));
+  if (!HeapTupleIsValid(tuple)) elog(ERROR, "cache lookup failed for collation %u", column->collation);
+  const auto* collation = reinterpret_cast<Form_pg_collation>(GETSTRUCT(tuple));
+  const char* clause = psprintf(" COLLATE %s", quote_qualified_identifier(get_namespace_name(collation->collnamespace),
+                                                                          NameStr(collation->collname)));
+  ReleaseSysCache(tuple);
+  return clause;
 }
 
 // Raises when two keys are equal: a row would be told twice, for the price of once.
