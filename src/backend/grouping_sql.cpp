@@ -141,6 +141,6 @@ char* ClassSizesSql(const RowSource* source, const Bitmapset* columns) {
       separator = ", ";
     }
   }
-  appendStringInfoString(&sql, ") s WHERE c > 0 GROUP BY c");
+  appendStringInfoString(&sql, ") s WHERE c OPERATOR(pg_catalog.>) 0 GROUP BY c");
   return sql.data;
 }
