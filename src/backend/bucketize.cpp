@@ -303,10 +303,15 @@ void Verify(const BucketizeRequest* request, const SourceRows* source, ReleaseWo
   SetProgressPhase("verifying");
   CommandCounterIncrement();
   const bool uncounted = BeginUncounted();
-  ValueList* buckets = NewValueList(INT8OID, InvalidOid, "bid");
-  const uint64 fingerprint =
-      ReadRelease(&work->check, psprintf("SELECT * FROM %s", request->qit.quoted),
-                  psprintf("SELECT * FROM %s", request->st.quoted), request->counted, buckets, source->values);
+  const ReleaseReading reading = {psprintf("SELECT * FROM %s", request->qit.quoted),
+                                  psprintf("SELECT * FROM %s", request->st.quoted),
+                                  request->counted,
+                                  true,
+                                  NewValueList(INT8OID, InvalidOid, "bid"),
+                                  source->values,
+                                  &work->check,
+                                  nullptr};
+  const uint64 fingerprint = ReadRelease(&reading);
   EndUncounted(uncounted);
   RunPausing([&](auto interrupted) { return work->check.Judge(interrupted); });
   const char* fault = nullptr;

@@ -24,16 +24,9 @@ const char* ColumnName(Oid relation, int attribute) {
   return quote_identifier(get_attname(relation, static_cast<AttrNumber>(attribute), false));
 }
 
-// What GROUP BY takes for a column: itself, or its text where its type cannot be grouped. The text is what the type's
-// own output function gives, never a cast, which may run somebody's code.
 void AppendGroupingColumn(StringInfo sql, Oid relation, int attribute) {
-  const char* name = ColumnName(relation, attribute);
-  const TypeCacheEntry* type = lookup_type_cache(get_atttype(relation, static_cast<AttrNumber>(attribute)),
-                                                 TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR | TYPECACHE_HASH_PROC);
-  if (OidIsValid(type->eq_opr) && (OidIsValid(type->lt_opr) || OidIsValid(type->hash_proc)))
-    appendStringInfoString(sql, name);
-  else
-    appendStringInfo(sql, "CASE WHEN pg_catalog.num_nulls(%s) = 0 THEN pg_catalog.concat(%s) END", name, name);
+  appendStringInfoString(sql, GroupingExpression(get_atttype(relation, static_cast<AttrNumber>(attribute)),
+                                                 ColumnName(relation, attribute)));
 }
 
 // "SELECT a AS k1, b AS k2".
@@ -76,6 +69,12 @@ bool AnyForeignMember(Oid relation) {
   foreach (cell, find_all_inheritors(relation, AccessShareLock, nullptr))
     if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE) return true;
   return false;
+}
+
+const char* GroupingExpression(Oid type_id, const char* value) {
+  const TypeCacheEntry* type = lookup_type_cache(type_id, TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR | TYPECACHE_HASH_PROC);
+  if (OidIsValid(type->eq_opr) && (OidIsValid(type->lt_opr) || OidIsValid(type->hash_proc))) return value;
+  return psprintf("CASE WHEN pg_catalog.num_nulls(%s) = 0 THEN pg_catalog.concat(%s) END", value, value);
 }
 
 List* MembersOf(Oid relation) {

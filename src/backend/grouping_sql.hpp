@@ -30,6 +30,10 @@ bool AnyForeignMember(Oid relation);
 // through the relation.
 List* MembersOf(Oid relation);
 
+// What GROUP BY takes for a value of a type: itself, or its text where the type cannot be grouped. The text is what the
+// type's own output function gives, never a cast, which may run somebody's code.
+const char* GroupingExpression(Oid type, const char* value);
+
 // One row a row: the columns in the order of their numbers.
 char* RowsSql(const RowSource* source, const Bitmapset* columns);
 

@@ -41,9 +41,6 @@ void StartFakes(FakeMaker* maker, FakeWork* work, int per_bucket, TupleDesc colu
   });
 }
 
-namespace {
-
-// The codes of a record's quasi-identifiers, in maker->codes.
 void CodeRecord(FakeMaker* maker, TupleTableSlot* record) {
   slot_getallattrs(record);
   MemoryContext before = MemoryContextSwitchTo(maker->row);
@@ -58,8 +55,6 @@ void CodeRecord(FakeMaker* maker, TupleTableSlot* record) {
                     errmsg("the distinct values of the quasi-identifiers do not fit into maintenance_work_mem"),
                     errhint("Set maintenance_work_mem to more than %d MB.", maintenance_work_mem / 1024)));
 }
-
-}  // namespace
 
 void LearnRecord(FakeMaker* maker, TupleTableSlot* record, std::size_t value) {
   CodeRecord(maker, record);

@@ -11,6 +11,7 @@ extern "C" {
 #include "utils/memutils.h"
 }
 
+#include "core/order_check.hpp"
 #include "core/release_check.hpp"
 #include "core_call.hpp"
 #include "progress.hpp"
@@ -108,38 +109,60 @@ bool ReceiveSource(TupleTableSlot* slot, DestReceiver* self) {
 
 struct CheckReceiver {
   Receiver base;
-  privacy_score::ReleaseCheck* check;
-  ValueList* buckets;
-  ValueList* values;
-  bool counted;
+  const ReleaseReading* reading;
   uint64 fingerprint;
 };
 
 bool ReceiveRecord(TupleTableSlot* slot, DestReceiver* self) {
   auto* receiver = reinterpret_cast<CheckReceiver*>(self);
+  const ReleaseReading* reading = receiver->reading;
   const int quasi = slot->tts_tupleDescriptor->natts - 1;
   slot_getallattrs(slot);
   MemoryContext before = MemoryContextSwitchTo(receiver->base.row);
-  const uint32 bucket = NumberOf(receiver->buckets, slot->tts_values[quasi], slot->tts_isnull[quasi]);
-  receiver->fingerprint += HashRow(slot->tts_tupleDescriptor, quasi, slot->tts_values, slot->tts_isnull);
+  const uint32 bucket = NumberOf(reading->buckets, slot->tts_values[quasi], slot->tts_isnull[quasi]);
+  const uint64 hash = HashRow(slot->tts_tupleDescriptor, quasi, slot->tts_values, slot->tts_isnull);
   MemoryContextSwitchTo(before);
   MemoryContextReset(receiver->base.row);
-  CallCoreOrRaise([&] { receiver->check->AddRecord(bucket); });
+  receiver->fingerprint += hash;
+  CallCoreOrRaise([&] {
+    reading->check->AddRecord(bucket);
+    if (reading->order != nullptr) reading->order->AddRecord(hash, bucket);
+  });
   Report(&receiver->base);
   return true;
 }
 
 bool ReceiveValue(TupleTableSlot* slot, DestReceiver* self) {
   auto* receiver = reinterpret_cast<CheckReceiver*>(self);
+  const ReleaseReading* reading = receiver->reading;
   slot_getallattrs(slot);
   MemoryContext before = MemoryContextSwitchTo(receiver->base.row);
-  const uint32 bucket = NumberOf(receiver->buckets, slot->tts_values[0], slot->tts_isnull[0]);
-  const uint32 value = NumberOf(receiver->values, slot->tts_values[1], slot->tts_isnull[1]);
+  const uint32 bucket = NumberOf(reading->buckets, slot->tts_values[0], slot->tts_isnull[0]);
+  const uint32 value = NumberOf(reading->values, slot->tts_values[1], slot->tts_isnull[1]);
   MemoryContextSwitchTo(before);
   MemoryContextReset(receiver->base.row);
   int64 count = 1;
-  if (receiver->counted) count = slot->tts_isnull[2] ? 0 : DatumGetInt64(slot->tts_values[2]);
-  CallCoreOrRaise([&] { receiver->check->AddValue(bucket, value, count); });
+  if (reading->counted) count = slot->tts_isnull[2] ? 0 : DatumGetInt64(slot->tts_values[2]);
+  CallCoreOrRaise([&] { reading->check->AddValue(bucket, value, count); });
+  Report(&receiver->base);
+  return true;
+}
+
+struct RowReceiver {
+  Receiver base;
+  const SourceReading* reading;
+};
+
+bool ReceiveRow(TupleTableSlot* slot, DestReceiver* self) {
+  auto* receiver = reinterpret_cast<RowReceiver*>(self);
+  const int quasi = slot->tts_tupleDescriptor->natts - 1;
+  slot_getallattrs(slot);
+  MemoryContext before = MemoryContextSwitchTo(receiver->base.row);
+  const uint32 value = NumberOf(receiver->reading->values, slot->tts_values[quasi], slot->tts_isnull[quasi]);
+  const uint64 hash = HashRow(slot->tts_tupleDescriptor, quasi, slot->tts_values, slot->tts_isnull);
+  receiver->reading->receive(receiver->reading->context, slot, hash, value);
+  MemoryContextSwitchTo(before);
+  MemoryContextReset(receiver->base.row);
   Report(&receiver->base);
   return true;
 }
@@ -163,14 +186,16 @@ void ReadSource(SourceRows* source, const char* sql, TupleDesc columns, ValueLis
   source->values_count = source->values->count;
 }
 
-uint64 ReadRelease(privacy_score::ReleaseCheck* check, const char* records_sql, const char* values_sql, bool counted,
-                   ValueList* buckets, ValueList* values) {
+uint64 ReadRelease(const ReleaseReading* reading) {
   CheckReceiver receiver = {};
-  receiver.check = check;
-  receiver.buckets = buckets;
-  receiver.values = values;
-  receiver.counted = counted;
-  Execute(&receiver.base, records_sql, ReceiveRecord, false);
-  Execute(&receiver.base, values_sql, ReceiveValue, false);
+  receiver.reading = reading;
+  Execute(&receiver.base, reading->records_sql, ReceiveRecord, !reading->fresh);
+  Execute(&receiver.base, reading->values_sql, ReceiveValue, !reading->fresh);
   return receiver.fingerprint;
+}
+
+void ReadSourceRows(const SourceReading* reading) {
+  RowReceiver receiver = {};
+  receiver.reading = reading;
+  Execute(&receiver.base, reading->sql, ReceiveRow, true);
 }

@@ -11,14 +11,16 @@ extern "C" {
 
 #include "access/attnum.h"
 #include "access/tupdesc.h"
+#include "executor/tuptable.h"
 #include "utils/tuplestore.h"
 }
 
 #include "value_list.hpp"
 
 namespace privacy_score {
+class OrderCheck;
 class ReleaseCheck;
-}
+}  // namespace privacy_score
 
 // The records that a release is made of. The store has rows of the table of quasi-identifiers, with the number of the
 // record's sensitive value in the place of the bucket, the last column.
@@ -35,9 +37,27 @@ struct SourceRows {
 // of quasi-identifiers. The store takes `memory_kb` and goes to disk beyond that. SPI must be connected.
 void ReadSource(SourceRows* source, const char* sql, TupleDesc columns, ValueList* values, int memory_kb);
 
-// Gives the rows of two published tables to a check. `records_sql` yields columns of which the last is the bucket, and
-// `values_sql` bucket, value and, with `counted`, how often it is there. What finds no number in the lists gets one.
-// Returns the fingerprint of the columns before the bucket. SPI must be connected; sees what the current command has
-// written.
-uint64 ReadRelease(privacy_score::ReleaseCheck* check, const char* records_sql, const char* values_sql, bool counted,
-                   ValueList* buckets, ValueList* values);
+// How the rows of two published tables are read.
+struct ReleaseReading {
+  const char* records_sql;  // columns, the last of which is the bucket
+  const char* values_sql;   // bucket, value, and with `counted` how often it is there
+  bool counted;
+  bool fresh;          // they were written by this command
+  ValueList* buckets;  // what has no number in the lists gets one
+  ValueList* values;
+  privacy_score::ReleaseCheck* check;
+  privacy_score::OrderCheck* order;  // null: not wanted
+};
+
+// Gives the rows to the checks. Returns the fingerprint of the columns before the bucket. SPI must be connected.
+uint64 ReadRelease(const ReleaseReading* reading);
+
+// Runs `sql`, which yields columns and a value, and hands each row to `receive`: its columns, with their hash, and the
+// number of the value.
+struct SourceReading {
+  const char* sql;
+  ValueList* values;
+  void (*receive)(void* context, TupleTableSlot* row, uint64 hash, uint32 value);
+  void* context;
+};
+void ReadSourceRows(const SourceReading* reading);

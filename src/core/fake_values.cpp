@@ -76,6 +76,13 @@ bool Associations::Possible(const std::uint32_t* codes, std::size_t value) const
   return true;
 }
 
+bool GivenAway(const Associations& associations, const std::vector<std::uint32_t>& codes, std::size_t records,
+               std::size_t value) {
+  for (std::size_t r = 0; r < records; ++r)
+    if (associations.Possible(codes.data() + r * associations.attributes(), value)) return false;
+  return true;
+}
+
 FakeValues::FakeValues(const Associations& associations)
     : associations_(associations), order_(associations.counts().size()), taken_(associations.counts().size()) {
   std::iota(order_.begin(), order_.end(), 0U);

@@ -56,6 +56,10 @@ class Associations {
   std::vector<std::vector<std::int64_t>> records_;  // by attribute: records that have the code
 };
 
+// Whether a value is one that none of the records with these codes (record by record) could have.
+bool GivenAway(const Associations& associations, const std::vector<std::uint32_t>& codes, std::size_t records,
+               std::size_t value);
+
 class FakeValues {
  public:
   explicit FakeValues(const Associations& associations);

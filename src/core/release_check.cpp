@@ -66,11 +66,10 @@ bool ReleaseCheck::Judge(bool (*interrupted)()) {
       facts_.orphan = static_cast<std::uint32_t>(bucket);
     }
   }
-  const auto row_at = [&](std::size_t i) { return sorted_ ? i : order_[i]; };
   for (std::size_t looked = 0; next_ < shown_.size();) {
-    const std::uint32_t bucket = shown_[row_at(next_)].bucket;
+    const std::uint32_t bucket = shown_[RowAt(next_)].bucket;
     std::size_t end = next_ + 1;
-    while (end < shown_.size() && shown_[row_at(end)].bucket == bucket) ++end;
+    while (end < shown_.size() && shown_[RowAt(end)].bucket == bucket) ++end;
     JudgeBucket(bucket, next_, end);
     next_ = end;
     if (++looked % kBucketsBetweenLooks == 0 && interrupted != nullptr && interrupted()) return false;
@@ -80,11 +79,10 @@ bool ReleaseCheck::Judge(bool (*interrupted)()) {
 
 void ReleaseCheck::JudgeBucket(std::uint32_t bucket, std::size_t begin, std::size_t end) {
   const std::int64_t records = records_[bucket];
-  const auto row_at = [&](std::size_t i) { return sorted_ ? i : order_[i]; };
   std::int64_t rows = 0;
   bool repeats = false;
   for (std::size_t i = begin; i < end; ++i) {
-    const std::size_t row = row_at(i);
+    const std::size_t row = RowAt(i);
     const std::int64_t count = counts_.empty() ? 1 : counts_[row];
     std::int64_t& times = in_bucket_[shown_[row].value];
     times += count;
@@ -110,7 +108,7 @@ void ReleaseCheck::JudgeBucket(std::uint32_t bucket, std::size_t begin, std::siz
     any_extra_ = true;
   }
   for (std::size_t i = begin; i < end; ++i) {
-    const std::uint32_t value = shown_[row_at(i)].value;
+    const std::uint32_t value = shown_[RowAt(i)].value;
     std::int64_t& times = in_bucket_[value];
     ValueShare& worst = facts_.worst[value];
     // times/records > worst; counted once, then put back to zero for the next bucket.
@@ -120,6 +118,21 @@ void ReleaseCheck::JudgeBucket(std::uint32_t bucket, std::size_t begin, std::siz
       worst = {times, records, bucket};
     times = 0;
   }
+}
+
+std::vector<std::uint32_t> ReleaseCheck::Values(std::uint32_t bucket) const {
+  std::size_t begin = 0;
+  for (std::size_t end = shown_.size(); begin < end;) {
+    const std::size_t middle = begin + (end - begin) / 2;
+    if (shown_[RowAt(middle)].bucket < bucket)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  std::vector<std::uint32_t> values;
+  for (; begin < shown_.size() && shown_[RowAt(begin)].bucket == bucket; ++begin)
+    values.push_back(shown_[RowAt(begin)].value);
+  return values;
 }
 
 std::vector<std::uint32_t> BrokenPromises(const ReleaseFacts& facts, const std::vector<Rational>& thresholds) {

@@ -54,8 +54,11 @@ class ReleaseCheck {
   bool Judge(bool (*interrupted)());
   // After Judge() was true.
   const ReleaseFacts& facts() const { return facts_; }
+  // The values of the rows of a bucket in the order in which they came. After Judge() was true.
+  std::vector<std::uint32_t> Values(std::uint32_t bucket) const;
 
  private:
+  std::size_t RowAt(std::size_t i) const { return sorted_ ? i : order_[i]; }
   void JudgeBucket(std::uint32_t bucket, std::size_t begin, std::size_t end);
 
   struct Shown {

@@ -62,6 +62,9 @@ TEST(FakeValues, NoValueThatNobodyInTheBucketCouldHave) {
               fakes.Draw({kMale, 0, kMale, 1}, bucket, 2, 3, random);
             }),
             "22023 a bucket of 2 records has room for 2 fake values only, not 3");
+  EXPECT_TRUE(GivenAway(associations, {kMale, 0, kMale, 1}, 2, 4));
+  EXPECT_FALSE(GivenAway(associations, {kMale, 0, kFemale, 1}, 2, 4));
+  EXPECT_FALSE(GivenAway(associations, {kMale, 0, kMale, 1}, 2, 3));
   // One of them a woman: it could be hers, but values that both could have come first.
   for (int i = 0; i < 200; ++i) {
     const auto& drawn = fakes.Draw({kMale, 0, kFemale, 1}, bucket, 2, 2, random);
