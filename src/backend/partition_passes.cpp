@@ -13,6 +13,7 @@ extern "C" {
 }
 
 #include "coded_pass.hpp"
+#include "core/class_histogram.hpp"
 #include "core/entropy.hpp"
 #include "core/subset_entropies.hpp"
 #include "core_call.hpp"
@@ -23,6 +24,9 @@ namespace {
 // Rows are grouped before they are read when the planner expects that to leave one of so many. Its guess for columns
 // without statistics is a tenth, which says nothing.
 constexpr double kGroupingPays = 20;
+
+// Classes smaller than that have a counter each.
+constexpr std::size_t kSmallClasses = 1024;
 
 // How far core is, which cannot say so itself.
 volatile int64_t counting_done, counting_total;
@@ -106,12 +110,10 @@ void CountSingles(const Places& wanted, const ValueCounts* columns, int64 rows, 
     PartitionFacts* fact = &facts[wanted.numbers[set]];
     *fact = {0, rows, counts.values, 0};
     CallCoreOrRaise([&] {
-      privacy_score::ClassSizes sizes;
-      for (int64 value = 0; value < counts.values; ++value) {
-        sizes.push_back({counts.counts[value], 1});
-        if (counts.counts[value] == 1) ++fact->uniques;
-      }
-      fact->entropy = privacy_score::Entropy(sizes);
+      privacy_score::ClassHistogram sizes(kSmallClasses);
+      for (int64 value = 0; value < counts.values; ++value) sizes.Add(counts.counts[value]);
+      fact->uniques = sizes.counters()[1];
+      fact->entropy = privacy_score::Entropy(sizes.Sizes());
     });
   }
 }
