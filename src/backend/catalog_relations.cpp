@@ -84,11 +84,16 @@ void OnRelationChange(Datum, Oid relid) {
 
 void OnSchemaChange(Datum, int, uint32) { MarkAll(); }
 
+// Of functions, operators, types and roles nothing is kept in entries.
+void OnOtherChange(Datum, int, uint32) { ++generation; }
+
 void RegisterCallbacks() {
   if (callbacks_registered) return;
   callbacks_registered = true;
   CacheRegisterRelcacheCallback(OnRelationChange, Datum(0));
   CacheRegisterSyscacheCallback(NAMESPACEOID, OnSchemaChange, Datum(0));
+  for (const int cache : {PROCOID, OPEROID, AMOPOPID, TYPEOID, AUTHOID})
+    CacheRegisterSyscacheCallback(cache, OnOtherChange, Datum(0));
 }
 
 void OpenCache() {

@@ -68,8 +68,8 @@ bool ProtectedEntry(const RelationEntry* entry);
 // Drops entries that were invalidated.
 void ForgetStaleRelations();
 
-// Grows whenever a relation or a schema may have changed in any way: what was derived from catalogs under another
-// number (an abstraction remembered by queryId, say) may be out of date.
+// Grows whenever anything may have changed that an abstraction is derived from: a relation, a schema, a function, an
+// operator, a type, a role. What was derived under another number may be out of date.
 uint64 CatalogGeneration();
 
 // quote_identifier whatever quote_all_identifiers says; palloc'd or `name` itself.

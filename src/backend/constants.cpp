@@ -22,11 +22,9 @@ extern "C" {
 
 namespace {
 
+using privacy_score::BoundConstants;
 using privacy_score::FoldHash;
 using privacy_score::ParameterValue;
-
-// No syscache has this id; see hooks.cpp.
-constexpr int kConstantsCache = -0x5054;
 
 constexpr int kParameterCount = static_cast<int>(privacy_score::kParameterCountWord);
 constexpr uint64 kNullHash = 1;
@@ -61,14 +59,11 @@ uint64 HashOrRaise(Oid type, Datum value) {
     case BOOLOID:
       return HashOfText(DatumGetBool(value) ? "t" : "f");
     case INT2OID:
-      pg_itoa(DatumGetInt16(value), text);
-      return HashOfText(text);
+      return HashOfBytes(text, static_cast<Size>(pg_itoa(DatumGetInt16(value), text)));
     case INT4OID:
-      pg_ltoa(DatumGetInt32(value), text);
-      return HashOfText(text);
+      return HashOfBytes(text, static_cast<Size>(pg_ltoa(DatumGetInt32(value), text)));
     case INT8OID:
-      pg_lltoa(DatumGetInt64(value), text);
-      return HashOfText(text);
+      return HashOfBytes(text, static_cast<Size>(pg_lltoa(DatumGetInt64(value), text)));
     case FLOAT4OID:
       return HashOfText(psprintf("%.9g", static_cast<double>(DatumGetFloat4(value))));
     case FLOAT8OID:
@@ -128,8 +123,7 @@ bool AddConstants(Node* node, void* context) {
   auto* vector = static_cast<Vector*>(context);
   if (IsA(node, Const)) {
     auto* constant = reinterpret_cast<Const*>(node);
-    vector->hash = FoldHash(vector->hash,
-                            constant->constisnull ? kNullHash : HashOfDatum(constant->consttype, constant->constvalue));
+    vector->hash = FoldHash(vector->hash, HashOfConstant(constant, kNullHash));
     return false;
   }
   if (IsA(node, Param)) {
@@ -150,34 +144,50 @@ const ParamExternData* Fetch(ParamListInfo given, int number, ParamExternData* w
   return &given->params[number - 1];
 }
 
+// True for types whose values are hashed without any chance of an error, and that are no arrays.
+bool IsPlain(Oid type) { return type == INT4OID || type == INT8OID || type == INT2OID || type == BOOLOID; }
+
 void ReadParameter(ParamListInfo given, ParameterValue* value) {
   ParamExternData workspace;
   const ParamExternData* data = Fetch(given, value->number, &workspace);
   if (data == nullptr || data->isnull || !OidIsValid(data->ptype)) return;
   value->hash = HashOfDatum(data->ptype, data->value);
-  value->elements = HashesOfElements(data->ptype, data->value, &value->element_count);
+  if (!IsPlain(data->ptype)) value->elements = HashesOfElements(data->ptype, data->value, &value->element_count);
   value->is_null = false;
 }
 
-// The words that MarkConstants left in a plan; none when it was made unwatched.
-PlanConstants ConstantsOfPlan(const PlannedStmt* plan) {
-  auto* words = static_cast<uint32*>(palloc(sizeof(uint32) * (static_cast<Size>(list_length(plan->invalItems)) + 1)));
-  PlanConstants constants = {words, 0};
-  ListCell* cell;
-  foreach (cell, plan->invalItems) {
-    const auto* item = static_cast<PlanInvalItem*>(lfirst(cell));
-    if (item->cacheId == kConstantsCache) words[constants.count++] = item->hashValue;
+// The same for most: false when it must be read with care.
+bool ReadPlainParameter(ParamListInfo given, ParameterValue* value) {
+  if (given == nullptr || given->paramFetch != nullptr || value->number < 1 || value->number > given->numParams)
+    return false;
+  const ParamExternData& data = given->params[value->number - 1];
+  if (!IsPlain(data.ptype)) return false;
+  value->is_null = data.isnull;
+  if (!data.isnull) value->hash = HashOrRaise(data.ptype, data.value);
+  return true;
+}
+
+// Room for so many values in this backend, kept for the next execution.
+ParameterValue* RoomForParameters(int count) {
+  static ParameterValue* values = nullptr;
+  static int room = 0;
+  if (count > room) {
+    const int larger = Max(count, 16);
+    const Size size = sizeof(ParameterValue) * static_cast<Size>(larger);
+    values = static_cast<ParameterValue*>(values == nullptr ? MemoryContextAlloc(TopMemoryContext, size)
+                                                            : repalloc(values, size));
+    room = larger;
   }
-  return constants;
+  return values;
 }
 
 // Words of a statement of which nothing is known but its parameters: no constants, all parameters, no comparisons.
-PlanConstants ParametersAlone(ParamListInfo given) {
+BoundConstants ParametersAlone(ParamListInfo given) {
   const int count = given == nullptr ? 0 : given->numParams;
   auto* words = static_cast<uint32*>(palloc0(sizeof(uint32) * static_cast<Size>(kParameterCount + count + 2)));
   words[kParameterCount] = static_cast<uint32>(count);
   for (int i = 1; i <= count; ++i) words[kParameterCount + i] = static_cast<uint32>(i);
-  return {words, kParameterCount + count + 2};
+  return {words, static_cast<std::size_t>(kParameterCount + count + 2), nullptr, 0};
 }
 
 }  // namespace
@@ -212,54 +222,57 @@ uint64* HashesOfElements(Oid type, Datum value, int* count) {
   return hashes;
 }
 
-PlanConstants ConstantsOfQuery(Query* query, const privacy_score::Statement& statement, MemoryContext context) {
-  static std::vector<int>* numbers = nullptr;
+uint64 HashOfConstant(const Const* constant, uint64 of_null) {
+  return constant->constisnull ? of_null : HashOfDatum(constant->consttype, constant->constvalue);
+}
+
+ConstantWordsView EncodeConstants(Query* query, const privacy_score::Statement& statement, const QueryKey* key) {
+  static privacy_score::StatementConstants* constants = nullptr;
   static privacy_score::ConstantWords* words = nullptr;
   Vector vector = {0, nullptr};
-  AddConstants(reinterpret_cast<Node*>(query), &vector);
+  if (key == nullptr) AddConstants(reinterpret_cast<Node*>(query), &vector);
+  for (int bit = 0; key != nullptr && bit < 64; ++bit)
+    if ((key->parameters >> bit & 1) != 0) vector.parameters = bms_add_member(vector.parameters, bit + 1);
   CoreError error;
-  const bool begun = CallCore(&error, [] {
-    if (numbers == nullptr) numbers = new std::vector<int>();
+  bool done = CallCore(&error, [&vector] {
+    if (constants == nullptr) constants = new privacy_score::StatementConstants();
     if (words == nullptr) words = new privacy_score::ConstantWords();
-    numbers->clear();
+    constants->vector = vector.hash;
+    constants->parameters.clear();
   });
-  bool done = begun;
   for (int number = -1; done && (number = bms_next_member(vector.parameters, number)) >= 0;)
-    done = CallCore(&error, [&] { numbers->push_back(number); });
-  done = done && CallCore(&error, [&] {
-           *words = privacy_score::Encode({vector.hash, *numbers, privacy_score::FindComparisons(statement)});
+    done = CallCore(&error, [number] { constants->parameters.push_back(number); });
+  done = done && CallCore(&error, [&statement] {
+           constants->groups = privacy_score::FindComparisons(statement);
+           *words = privacy_score::Encode(*constants);
          });
   if (!done) {
     CountScoringError(error.message);
     return {nullptr, 0};
   }
-  const Size size = words->size() * sizeof(uint32);
-  auto* copy = static_cast<uint32*>(MemoryContextAllocHuge(context, size));
-  memcpy(copy, words->data(), size);
-  return {copy, static_cast<int>(words->size())};
+  return {words->data(), static_cast<int>(words->size())};
 }
 
-void MarkConstants(PlannedStmt* plan, PlanConstants constants) {
-  for (int i = 0; i < constants.count; ++i) {
-    PlanInvalItem* item = makeNode(PlanInvalItem);
-    item->cacheId = kConstantsCache;
-    item->hashValue = constants.words[i];
-    plan->invalItems = lappend(plan->invalItems, item);
-  }
+uint64 VectorOfLiterals(const uint64* hashes, const QueryKey* key) {
+  uint64 vector = 0;
+  for (int i = 0; i < key->literal_count; ++i)
+    vector = FoldHash(vector, key->literals[i]->constisnull ? kNullHash : hashes[i]);
+  return vector;
 }
 
-EventConstants ConstantsOfExecution(const PlannedStmt* plan, ParamListInfo given) {
-  EventConstants event = {ConstantsOfPlan(plan), nullptr, 0};
-  if (event.plan.count == 0) event.plan = ParametersAlone(given);
-  const int count = static_cast<int>(event.plan.words[kParameterCount]);
-  if (count == 0) return event;
-  auto* values = static_cast<ParameterValue*>(palloc(sizeof(ParameterValue) * static_cast<Size>(count)));
+BoundConstants ConstantsOfExecution(const PlanMark* mark, ParamListInfo given) {
+  BoundConstants bound = mark != nullptr && mark->word_count > 0
+                             ? BoundConstants{mark->words, static_cast<std::size_t>(mark->word_count), nullptr, 0}
+                             : ParametersAlone(given);
+  const int count = static_cast<int>(bound.words[kParameterCount]);
+  if (count == 0) return bound;
+  ParameterValue* values = RoomForParameters(count);
   for (int i = 0; i < count; ++i) {
     ParameterValue* value = &values[i];
-    *value = {static_cast<int>(event.plan.words[kParameterCount + 1 + i]), true, 0, nullptr, 0};
-    (void)Guarded([given, value] { ReadParameter(given, value); });
+    *value = {static_cast<int>(bound.words[kParameterCount + 1 + i]), true, 0, nullptr, 0};
+    if (!ReadPlainParameter(given, value)) (void)Guarded([given, value] { ReadParameter(given, value); });
   }
-  event.parameters = values;
-  event.parameter_count = count;
-  return event;
+  bound.parameters = values;
+  bound.parameter_count = static_cast<std::size_t>(count);
+  return bound;
 }

@@ -11,10 +11,11 @@ extern "C" {
 #include "postgres.h"
 
 #include "nodes/params.h"
-#include "nodes/plannodes.h"
 }
 
 #include "core/comparisons.hpp"
+#include "plan_mark.hpp"
+#include "query_key.hpp"
 
 // The hash of a value that is not NULL: of its text, so that 5, 5::bigint and '5' are the same; an array's is that of
 // its bytes. Raises nothing but a cancel: what has no text gets one hash for all.
@@ -23,25 +24,22 @@ uint64 HashOfDatum(Oid type, Datum value);
 // Hashes of the elements of an array that are not NULL, at most kMostComparedValues, palloc'd; null for another type.
 uint64* HashesOfElements(Oid type, Datum value, int* count);
 
-// Words of core/comparisons.hpp; none when the constants are not known.
-struct PlanConstants {
+// The same of a constant; of NULL what is given.
+uint64 HashOfConstant(const Const* constant, uint64 of_null);
+
+// Takes what is known of the constants of an analysed query, of which `statement` is the translation: for a query that
+// was just translated with recipes (value_recipes.hpp) from its key, else from the query. The words are valid until the
+// next call; none when core has failed.
+struct ConstantWordsView {
   const uint32* words;
   int count;
 };
+ConstantWordsView EncodeConstants(Query* query, const privacy_score::Statement& statement, const QueryKey* key);
 
-// The constants of an analysed query, allocated in `context`. `statement` is its translation.
-PlanConstants ConstantsOfQuery(Query* query, const privacy_score::Statement& statement, MemoryContext context);
+// The vector of a query's literals, whose hashes, with 0 for NULL, are given.
+uint64 VectorOfLiterals(const uint64* hashes, const QueryKey* key);
 
-// Ties the constants to the plan.
-void MarkConstants(PlannedStmt* plan, PlanConstants constants);
-
-// The constants of one execution: those of the plan, and the parameters that they ask for.
-struct EventConstants {
-  PlanConstants plan;
-  const privacy_score::ParameterValue* parameters;
-  int parameter_count;
-};
-
-// Palloc'd. A plan that was made unwatched is known by its parameters alone. Raises nothing but a cancel: a parameter
-// that cannot be read is not given.
-EventConstants ConstantsOfExecution(const PlannedStmt* plan, ParamListInfo given);
+// The constants of one execution: those of the plan, and the parameters that they ask for. A plan that was made
+// unwatched (null) is known by its parameters alone. Valid until the next call. Raises nothing but a cancel: a
+// parameter that cannot be read is not given.
+privacy_score::BoundConstants ConstantsOfExecution(const PlanMark* mark, ParamListInfo given);

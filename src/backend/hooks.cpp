@@ -1,13 +1,10 @@
 /*
  * hooks.cpp - where statements pass: planner, executor start, utility.
  *
- * The planner hook abstracts the analysed query and ties the plan to the abstraction; executor start counts one event
- * per execution. The tie must survive the plan cache, which keeps a copy of the plan and never calls the planner again,
- * and must not depend on queryId (rules give several queries the same one). It is two entries at the end of
- * PlannedStmt.invalItems with a cache id that no syscache has: copied with the plan, compared by the plan cache to
- * syscache ids only, never sent to parallel workers, and invisible to EXPLAIN.
+ * The planner hook abstracts the analysed query and ties the plan to the abstraction (plan_mark.hpp); executor start
+ * counts one event per execution. Hooks are chained; the nesting depth is restored on error.
  *
- * Hooks are chained; the nesting depth is restored on error.
+ * Every statement of everybody passes here. For a role that is not watched each hook is one test.
  */
 #include "hooks.hpp"
 
@@ -31,13 +28,14 @@ extern "C" {
 #include "utils/rls.h"
 }
 
+#include "abstracting.hpp"
 #include "alerts.hpp"
 #include "compat.hpp"
 #include "constants.hpp"
 #include "copies.hpp"
 #include "live.hpp"
+#include "plan_mark.hpp"
 #include "protected_reads.hpp"
-#include "query_statement.hpp"
 #include "renames.hpp"
 #include "settings.hpp"
 #include "shared_state.hpp"
@@ -56,8 +54,6 @@ shmem_startup_hook_type prev_shmem_startup = nullptr;
 // How many statements, plans or functions we are inside of.
 int depth = 0;
 
-constexpr int kMarkCache = -0x5053;
-
 // Whether a query of a referential-integrity trigger is running: what triggers start within it is somebody's own.
 bool inside_integrity_check = false;
 
@@ -69,186 +65,141 @@ struct Refresh {
 };
 Refresh refresh = {-1, false};
 
-bool HasIntegrityContext() {
-  Oid user;
-  int context;
-  GetUserIdAndSecContext(&user, &context);
-  return (context & SECURITY_NOFORCE_RLS) != 0;
-}
-
-bool CountsHere() {
-  if (!Counts(PrincipalClass())) return false;
-  // A parallel worker runs a piece of the leader's plan; only what functions start within that is new.
+// Whether statements count at this place. A parallel worker runs a piece of the leader's plan; only what functions
+// start within that is new.
+bool CountsHere(const Watch& watch) {
+  if (!Counts(watch.role)) return false;
   if (depth == 0 && IsParallelWorker()) return false;
   if (depth > 0 && ps_settings.track != static_cast<int>(TrackLevel::kAll)) return false;
   if (refresh.merging && depth == refresh.depth) return false;
-  return !HasIntegrityContext() || inside_integrity_check;
+  return !watch.in_integrity_check || inside_integrity_check;
 }
 
-void Mark(PlannedStmt* plan, int64 id) {
-  for (int half = 0; half < 2; ++half) {
-    PlanInvalItem* item = makeNode(PlanInvalItem);
-    item->cacheId = kMarkCache;
-    item->hashValue = static_cast<uint32>(static_cast<uint64>(id) >> (32 * half));
-    plan->invalItems = lappend(plan->invalItems, item);
-  }
+// The abstraction of a plan.
+int64 AbstractionOf(const PlannedStmt* plan) {
+  const PlanMark* mark = MarkOfPlan(plan);
+  return mark != nullptr ? mark->id : AbstractPlan(plan);
 }
 
-// The id that Mark left in a plan; false when the plan was made unwatched.
-bool ReadMark(const PlannedStmt* plan, int64* id) {
-  uint64 value = 0;
-  int half = 0;
-  ListCell* cell;
-  foreach (cell, plan->invalItems) {
-    auto* item = static_cast<PlanInvalItem*>(lfirst(cell));
-    if (item->cacheId == kMarkCache) value |= static_cast<uint64>(item->hashValue) << (32 * half++);
-  }
-  *id = static_cast<int64>(value);
-  return half == 2;
-}
-
-// Counts one execution of a plan with its constants and parameters.
-void CountExecution(int64 id, const QueryDesc* query) {
-  MemoryContext old = CurrentMemoryContext;
-  MemoryContext scratch = AllocSetContextCreate(old, "privacy_score execution", ALLOCSET_SMALL_SIZES);
-  MemoryContextSwitchTo(scratch);
-  RecordEvent(id, ConstantsOfExecution(query->plannedstmt, query->params));
+// Counts one execution of a plan with its constants and parameters. What reading these leaves in memory goes with the
+// next execution.
+void CountExecution(const QueryDesc* query) {
+  static MemoryContext scratch = nullptr;
+  const PlanMark* mark = MarkOfPlan(query->plannedstmt);
+  const int64 id = mark != nullptr ? mark->id : AbstractPlan(query->plannedstmt);
+  if (id == 0) return;
+  if (scratch == nullptr)
+    scratch = AllocSetContextCreate(TopMemoryContext, "privacy_score execution", ALLOCSET_SMALL_SIZES);
+  else
+    MemoryContextReset(scratch);
+  MemoryContext old = MemoryContextSwitchTo(scratch);
+  RecordEvent(id, ConstantsOfExecution(mark, query->params));
   MemoryContextSwitchTo(old);
-  MemoryContextDelete(scratch);
-}
-
-// Runs `build`, which makes a Statement with server calls, in a context of its own. An error of the server other than
-// a cancel must not break the user's statement: it is counted, and the statement is abstracted as unparsed.
-template <typename Build>
-int64 AbstractGuarded(Build build) {
-  MemoryContext old = CurrentMemoryContext;
-  MemoryContext scratch = AllocSetContextCreate(old, "privacy_score statement", ALLOCSET_DEFAULT_SIZES);
-  volatile int64 id = 0;
-  MemoryContextSwitchTo(scratch);
-  PG_TRY()
-    ;
-    { id = DefineAbstraction(build()); }
-    PG_CATCH();
-    {
-      MemoryContextSwitchTo(scratch);
-      ErrorData* error = CopyErrorData();
-      if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN) {
-        MemoryContextSwitchTo(old);
-        PG_RE_THROW();
-      }
-      FlushErrorState();
-      CountScoringError(error->message);
-      privacy_score::Statement unparsed;
-      unparsed.unparsed = true;
-      id = DefineAbstraction(unparsed);
-    }
-  PG_END_TRY();
-  MemoryContextSwitchTo(old);
-  MemoryContextDelete(scratch);
-  return id;
 }
 
 // Labels of roles decide on reading protected relations whatever counts: also on EXPLAIN, which shows estimates made
 // from their values.
-bool ReadIsJudged(RoleClass role) {
-  if (!LabelJudges(role)) return false;
+bool ReadIsJudged(const Watch& watch) {
+  if (!LabelJudges(watch.role)) return false;
   if (depth == 0 && IsParallelWorker()) return false;
-  return !HasIntegrityContext() || inside_integrity_check;
+  return !watch.in_integrity_check || inside_integrity_check;
+}
+
+PlannedStmt* PassToPlanner(Query* query, const char* text, int options, ParamListInfo parameters) {
+  return prev_planner ? prev_planner(query, text, options, parameters)
+                      : standard_planner(query, text, options, parameters);
 }
 
 PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListInfo parameters) {
-  const bool counts = query->commandType != CMD_UTILITY && CountsHere();
-  PlanConstants constants = {nullptr, 0};
-  int64 id = 0;
-  if (counts) {
-    MemoryContext context = CurrentMemoryContext;
-    id = AbstractGuarded([query, context, &constants] {
-      const privacy_score::Statement statement = QueryStatement(query);
-      constants = ConstantsOfQuery(query, statement, context);
-      return statement;
-    });
-  }
+  const Watch watch = LookAtPrincipal();
+  if (watch.passes) return PassToPlanner(query, text, options, parameters);
+  const bool counts = query->commandType != CMD_UTILITY && CountsHere(watch);
+  const bool judged = query->commandType != CMD_UTILITY && ReadIsJudged(watch);
+  PlanMark* mark = nullptr;
+  bool shows = false;
+  if (counts)
+    mark = AbstractQuery(query, &shows);
+  else if (judged)
+    shows = PlanningShowsProtected(query);
   // What the planner may hand values to, out of statistics, is judged and counted before it does; running it counts
   // too.
-  const RoleClass role = PrincipalClass();
-  if (query->commandType != CMD_UTILITY && (counts || ReadIsJudged(role)) && PlanningShowsProtected(query)) {
-    if (ReadIsJudged(role)) RecordProtectedRead(role);
-    if (counts) RecordEvent(id);
-  }
+  if (shows && judged) RecordProtectedRead(watch.role);
+  if (shows && counts) RecordEvent(mark->id);
   PlannedStmt* plan = nullptr;
   const bool before = inside_integrity_check;
-  inside_integrity_check = before || HasIntegrityContext();
+  inside_integrity_check = before || watch.in_integrity_check;
   ++depth;
   PG_TRY()
     ;
-    {
-      plan = prev_planner ? prev_planner(query, text, options, parameters)
-                          : standard_planner(query, text, options, parameters);
-    }
+    { plan = PassToPlanner(query, text, options, parameters); }
     PG_FINALLY();
     {
       inside_integrity_check = before;
       --depth;
     }
   PG_END_TRY();
-  if (!counts) return plan;
-  Mark(plan, id);
-  MarkConstants(plan, constants);
+  if (counts) MarkPlan(plan, mark);
   return plan;
 }
 
+void PassToExecutorStart(QueryDesc* query, int flags) {
+  if (prev_executor_start)
+    prev_executor_start(query, flags);
+  else
+    standard_ExecutorStart(query, flags);
+}
+
 void ps_executor_start(QueryDesc* query, int flags) {
-  const bool counts = (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && CountsHere();
+  const Watch watch = LookAtPrincipal();
+  if (watch.passes) {
+    PassToExecutorStart(query, flags);
+    return;
+  }
+  const bool counts = (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && CountsHere(watch);
   // Permissions are checked in here, and no row is read yet: a statement that is denied has read nothing.
   const bool before = inside_integrity_check;
-  inside_integrity_check = before || HasIntegrityContext();
+  inside_integrity_check = before || watch.in_integrity_check;
   ++depth;
   PG_TRY()
     ;
-    {
-      if (prev_executor_start)
-        prev_executor_start(query, flags);
-      else
-        standard_ExecutorStart(query, flags);
-    }
+    { PassToExecutorStart(query, flags); }
     PG_FINALLY();
     {
       inside_integrity_check = before;
       --depth;
     }
   PG_END_TRY();
-  const RoleClass role = PrincipalClass();
-  if (ReadIsJudged(role) && PlanReadsProtected(query->plannedstmt)) RecordProtectedRead(role);
-  if (!counts) return;
-  const PlannedStmt* plan = query->plannedstmt;
-  int64 id;
-  // A plan without a mark was made while nobody watched; the columns that it marks as read are an upper bound.
-  if (!ReadMark(plan, &id)) id = AbstractGuarded([plan] { return PlanStatement(plan); });
-  CountExecution(id, query);
+  if (ReadIsJudged(watch) && PlanReadsProtected(query->plannedstmt)) RecordProtectedRead(watch.role);
+  if (counts) CountExecution(query);
 }
 
 // The abstraction with which the rows of this run count; 0 when they do not.
-int64 RowsCountFor(const QueryDesc* query) {
+int64 RowsCountFor(const QueryDesc* query, const Watch& watch) {
   const PlannedStmt* plan = query->plannedstmt;
-  if ((plan->commandType != CMD_SELECT && !plan->hasReturning) || !CountsHere()) return 0;
-  int64 id;
-  if (!ReadMark(plan, &id)) id = AbstractGuarded([plan] { return PlanStatement(plan); });
-  return id;
+  if ((plan->commandType != CMD_SELECT && !plan->hasReturning) || !CountsHere(watch)) return 0;
+  return AbstractionOf(plan);
+}
+
+void PassToExecutorRun(QueryDesc* query, ScanDirection direction, uint64 count, bool once) {
+  if (prev_executor_run)
+    prev_executor_run(query, direction, count, once);
+  else
+    standard_ExecutorRun(query, direction, count, once);
 }
 
 void ps_executor_run(QueryDesc* query, ScanDirection direction, uint64 count, bool once) {
+  const Watch watch = LookAtPrincipal();
+  if (watch.passes) {
+    PassToExecutorRun(query, direction, count, once);
+    return;
+  }
   const bool before = inside_integrity_check;
-  const int64 rows_of = RowsCountFor(query);
-  inside_integrity_check = before || HasIntegrityContext();
+  const int64 rows_of = RowsCountFor(query, watch);
+  inside_integrity_check = before || watch.in_integrity_check;
   ++depth;
   PG_TRY()
     ;
-    {
-      if (prev_executor_run)
-        prev_executor_run(query, direction, count, once);
-      else
-        standard_ExecutorRun(query, direction, count, once);
-    }
+    { PassToExecutorRun(query, direction, count, once); }
     PG_FINALLY();
     {
       inside_integrity_check = before;
@@ -260,16 +211,25 @@ void ps_executor_run(QueryDesc* query, ScanDirection direction, uint64 count, bo
   if (depth == refresh.depth && query->dest->mydest == DestTransientRel) refresh.merging = true;
 }
 
+void PassToExecutorFinish(QueryDesc* query) {
+  if (prev_executor_finish)
+    prev_executor_finish(query);
+  else
+    standard_ExecutorFinish(query);
+}
+
+// Where nothing is written no trigger is left to run.
+bool MayFireTriggers(const PlannedStmt* plan) { return plan->commandType != CMD_SELECT || plan->hasModifyingCTE; }
+
 void ps_executor_finish(QueryDesc* query) {
+  if (!MayFireTriggers(query->plannedstmt) || LookAtPrincipal().passes) {
+    PassToExecutorFinish(query);
+    return;
+  }
   ++depth;
   PG_TRY()
     ;
-    {
-      if (prev_executor_finish)
-        prev_executor_finish(query);
-      else
-        standard_ExecutorFinish(query);
-    }
+    { PassToExecutorFinish(query); }
     PG_FINALLY();
     { --depth; }
   PG_END_TRY();
@@ -299,8 +259,8 @@ bool CopyReads(const CopyStmt* copy, Oid relation) {
 // COPY table TO never meets the planner, except with row security, when it does. Returns the abstraction it counts as.
 int64 CountCopy(const CopyStmt* copy) {
   if (copy->is_from || copy->relation == nullptr) return 0;
-  const RoleClass role = PrincipalClass();
-  if (role == RoleClass::kUnwatched) return 0;
+  const Watch watch = LookAtPrincipal();
+  if (watch.role == RoleClass::kUnwatched) return 0;
   const Oid relation = RangeVarGetRelid(copy->relation, NoLock, true);
   if (!OidIsValid(relation) || check_enable_rls(relation, InvalidOid, true) == RLS_ENABLED ||
       !CopyReads(copy, relation))
@@ -310,9 +270,9 @@ int64 CountCopy(const CopyStmt* copy) {
   if (RangeVarGetRelid(copy->relation, NoLock, true) != relation)
     ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE),
                     errmsg("relation \"%s\" changed while COPY began", copy->relation->relname)));
-  if (ReadIsJudged(role) && RelationIsProtected(relation)) RecordProtectedRead(role);
-  if (!CountsHere()) return 0;
-  const int64 id = AbstractGuarded([relation, copy] { return CopyStatement(relation, copy->attlist); });
+  if (ReadIsJudged(watch) && RelationIsProtected(relation)) RecordProtectedRead(watch.role);
+  if (!CountsHere(watch)) return 0;
+  const int64 id = AbstractCopy(relation, copy->attlist);
   RecordEvent(id);
   return id;
 }

@@ -7,6 +7,7 @@
 #include "live.hpp"
 
 extern "C" {
+#include "access/xact.h"
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 }
@@ -29,14 +30,6 @@ using privacy_score::LiveScorer;
 using privacy_score::SessionSummary;
 
 namespace {
-
-// Whether this is the abstraction of what could not be abstracted.
-bool IsUnparsed(int64 id) {
-  static int64 unparsed = 0;
-  CoreError error;
-  if (unparsed == 0) CallCore(&error, [] { unparsed = privacy_score::Fingerprint({"unparsed"}); });
-  return id == unparsed;
-}
 
 // What this backend knows about one principal, on the C++ heap.
 struct LocalScorer {
@@ -152,31 +145,6 @@ bool ModelIsCurrent(DatabaseSlot* slot) {
          pg_atomic_read_u64(&slot->model_wanted) == slot->model_built_for;
 }
 
-// The constants of an execution for core. What is damaged or too much is not counted.
-void ReadConstants(const EventConstants& event, privacy_score::ExecutionConstants* constants) {
-  if (event.plan.count == 0) return;
-  *constants = privacy_score::Resolve(event.plan.words, static_cast<std::size_t>(event.plan.count), event.parameters,
-                                      static_cast<std::size_t>(event.parameter_count));
-}
-
-// `current`: with the model in force; else the worker scores the session again when it has built that.
-void PublishSummary(LiveSession* session, const SessionSummary& summary, double rise, bool current, int64 id,
-                    TimestampTz now) {
-  const privacy_score::ReachFigures reach = local.scorer->scorer.reach();
-  SpinLockAcquire(&session->mutex);
-  session->risen += Max(rise, 0);
-  session->reach = reach;
-  session->reach_known = local.model_version != 0;
-  session->summary = summary;
-  session->summary.estimated |= !current;
-  session->model_version = current ? local.model_version : 0;
-  session->last_id = id;
-  session->last_at = now;
-  session->limits = LimitsInForce();
-  session->warn = ModeInForce() != WatchMode::kObserve;
-  SpinLockRelease(&session->mutex);
-}
-
 // Raises the alerts that are due, with the explanation of the last n-gram.
 void AlertOnLimits(LiveSession* session, double rise) {
   PassedLimit passed[kAlertKinds];
@@ -191,9 +159,19 @@ void AlertOnLimits(LiveSession* session, double rise) {
   for (int i = 0; i < count && session->warn; ++i) WarnClient(passed[i]);
 }
 
+// The kinds of alert for the figures of reach.
+constexpr AlertKind kReachKinds[privacy_score::kReachFigureCount] = {kAlertReach, kAlertSubjects, kAlertSubjectColumns};
+
+// Whether a figure of the session's reach is too great and nobody was told. Other processes set no such alert.
+bool IsNewlyOutOfReach(const LiveSession* session) {
+  const unsigned figures = local.scorer->scorer.FiguresOutOfReach(ps_settings.reach_factor);
+  for (int figure = 0; figures != 0 && figure < privacy_score::kReachFigureCount; ++figure)
+    if ((figures >> figure & 1U) != 0 && (session->alerted & kReachKinds[figure]) == 0) return true;
+  return false;
+}
+
 // Raises an alert for each figure of the session's reach that is too great for the first time.
 void AlertOnReach(LiveSession* session) {
-  constexpr AlertKind kKinds[privacy_score::kReachFigureCount] = {kAlertReach, kAlertSubjects, kAlertSubjectColumns};
   const double factor = ps_settings.reach_factor;
   CoreError error;
   if (!CallCore(&error, [&] { local.scorer->excesses = local.scorer->scorer.OutOfReach(factor); }))
@@ -201,7 +179,7 @@ void AlertOnReach(LiveSession* session) {
   const std::size_t count = local.scorer->excesses.size();
   for (std::size_t i = 0; i < count; ++i) {
     const privacy_score::ReachExcess excess = local.scorer->excesses[i];
-    const PassedLimit passed = {kKinds[excess.figure], static_cast<double>(excess.value), excess.limit};
+    const PassedLimit passed = {kReachKinds[excess.figure], static_cast<double>(excess.value), excess.limit};
     if (!TakeReachAlert(session, passed.kind)) continue;
     if (!CallCore(&error, [&] { local.scorer->explanation = ReachExcessJson(excess, factor); }))
       CountScoringError(error.message);
@@ -220,6 +198,22 @@ void DeliverWarnings(LiveSession* session) {
   SpinLockRelease(&session->mutex);
   if (count > 0) AwaitAlerts(session);
   for (int i = 0; i < count; ++i) WarnClient(passed[i]);
+}
+
+// The moment of an event: for the first of what the client has sent, that in which this arrived; for those that follow,
+// in a function or a list of statements, what the clock says.
+TimestampTz MomentOfEvent() {
+  static TimestampTz last_start = 0;
+  const TimestampTz start = GetCurrentStatementStartTimestamp();
+  if (start == last_start) return GetCurrentTimestamp();
+  last_start = start;
+  return start;
+}
+
+// Whether there is anything that an exact score is compared with.
+bool AnyLimitOf(const LiveSession* session) {
+  const SessionLimits& limits = session->limits;
+  return limits.session >= 0 || limits.daily >= 0 || limits.normalised >= 0 || limits.ngram >= 0;
 }
 
 // Gives the scorer the tokens of an abstraction that it does not know yet.
@@ -327,10 +321,19 @@ int64 DefineAbstraction(const privacy_score::Statement& statement) {
   return id;
 }
 
-void RecordEvent(int64 id, const EventConstants& constants) {
+bool IsUnparsed(int64 id) {
+  static int64 unparsed = 0;
+  CoreError error;
+  if (unparsed == 0) CallCore(&error, [] { unparsed = privacy_score::Fingerprint({"unparsed"}); });
+  return id == unparsed;
+}
+
+// Most of what follows is nothing for a statement that repeats: no clock is read, no memory allocated, and the only
+// lock is the session's own, for the stores of AppendEvent.
+void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
   if (id == 0) return;
-  const TimestampTz now = GetCurrentTimestamp();
-  pg_atomic_fetch_add_u64(&ps_shared->events, 1);
+  const TimestampTz now = MomentOfEvent();
+  CountEvent();
   DatabaseSlot* slot = SlotOfDatabase(true);
   LiveSession* session = slot == nullptr ? nullptr : CurrentSession(now);
   if (session == nullptr) {
@@ -339,34 +342,34 @@ void RecordEvent(int64 id, const EventConstants& constants) {
     return;
   }
   RefreshModel(slot);
-  const bool defined = DefineInScorer(id);
-  if (Enforcing()) Admit(slot, session, id, defined);
-  if (!SendTokens(session, id) || !AppendEvent(session, id)) {
-    pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
-    if (Enforcing()) RefuseFault(session, "There is no room in shared memory to record it.");
+  LiveScorer& scorer = local.scorer->scorer;
+  const bool defined = scorer.Repeats(id) || DefineInScorer(id);
+  if (Enforcing()) {
+    Admit(slot, session, id, defined);
+    if (!SendTokens(session, id) || !AppendEvent(session, id, nullptr)) {
+      pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
+      RefuseFault(session, "There is no room in shared memory to record it.");
+    }
   }
-  SessionSummary summary = {};
-  double before = 0;
+  const double before = scorer.summary().score;
   CoreError error;
-  const bool scored = defined && CallCore(&error, [&] {
-                        LiveScorer& scorer = local.scorer->scorer;
-                        before = scorer.summary().score;
-                        privacy_score::ExecutionConstants resolved;
-                        ReadConstants(constants, &resolved);
-                        scorer.Observe(id, resolved);
-                        summary = scorer.summary();
-                      });
-  if (!scored) {
-    if (defined) CountScoringError(error.message);
-    return;
-  }
+  const bool scored = defined && CallCore(&error, [&] { scorer.Observe(id, constants); });
+  if (defined && !scored) CountScoringError(error.message);
   const bool current = ModelIsCurrent(slot);
-  PublishSummary(session, summary, summary.score - before, current, id, now);
-  SendMissingRates(slot);
+  const SessionSummary& summary = scorer.summary();
+  const double rise = summary.score - before;
+  const EventFigures figures = {id, now, &summary, &scorer.reach(), rise, current, local.model_version};
+  if (Enforcing()) {
+    if (scored) PublishFigures(session, figures);
+  } else if (!SendTokens(session, id) || !AppendEvent(session, id, scored ? &figures : nullptr)) {
+    pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
+  }
+  if (!scored) return;
+  if (scorer.IsMissingRates()) SendMissingRates(slot);
   EnsureWorker(slot);
-  DeliverWarnings(session);
-  if (!summary.estimated && current) AlertOnLimits(session, summary.score - before);
-  if (current) AlertOnReach(session);
+  if (session->unwarned_count > 0) DeliverWarnings(session);
+  if (!summary.estimated && current && AnyLimitOf(session)) AlertOnLimits(session, rise);
+  if (current && IsNewlyOutOfReach(session)) AlertOnReach(session);
 }
 
 bool LabelJudges(RoleClass role) {

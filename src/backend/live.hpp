@@ -11,7 +11,7 @@ extern "C" {
 #include "postgres.h"
 }
 
-#include "constants.hpp"
+#include "core/comparisons.hpp"
 #include "core/statement.hpp"
 #include "watching.hpp"
 
@@ -19,8 +19,11 @@ extern "C" {
 // abstract becomes `unparsed` and is counted in scoring_errors.
 int64 DefineAbstraction(const privacy_score::Statement& statement);
 
+// Whether this is the abstraction of what could not be abstracted.
+bool IsUnparsed(int64 id);
+
 // Counts one execution of an abstraction that was defined in this backend: history, score, limits, reach.
-void RecordEvent(int64 id, const EventConstants& constants = {});
+void RecordEvent(int64 id, const privacy_score::BoundConstants& constants = {});
 
 // What the label of the principal asks for when a protected relation is read: refuses it for `dp only`, unless
 // break_glass is on; announces it once a session for `exempt`.

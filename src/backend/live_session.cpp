@@ -26,6 +26,8 @@ bool exit_registered = false;
 int64 last_event = 0;  // of the session, and how often in a row it came
 int64 repeated = 0;
 std::unordered_set<int64>* sent = nullptr;  // definitions that the session has handed to the worker
+constexpr uint64 kRecentlySent = 64;
+int64 recently_sent[kRecentlySent];  // some of them, each at its place
 
 // The name of a role; of one that was dropped while its session runs, its OID.
 const char* RoleName(Oid role) {
@@ -55,14 +57,39 @@ void FillSession(LiveSession* session, Oid role, TimestampTz now) {
   session->limits = LimitsInForce();
 }
 
+// The chunk behind a pointer; that of the last call is remembered.
+EventChunk* ChunkAt(dsa_pointer pointer) {
+  static dsa_pointer last = InvalidDsaPointer;
+  static EventChunk* chunk = nullptr;
+  if (pointer != last) {
+    chunk = SharedAt<EventChunk>(pointer);
+    last = pointer;
+  }
+  return chunk;
+}
+
+// Stores what goes with an event. Under the session's lock.
+void Store(LiveSession* session, const EventFigures& figures) {
+  session->risen += Max(figures.rise, 0);
+  session->reach = *figures.reach;
+  session->reach_known = figures.model_version != 0;
+  session->summary = *figures.summary;
+  session->summary.estimated |= !figures.current;
+  session->model_version = figures.current ? figures.model_version : 0;
+  session->last_id = figures.id;
+  session->last_at = figures.at;
+  session->limits = LimitsInForce();
+  session->warn = ModeInForce() != WatchMode::kObserve;
+}
+
 // Adds to the last entry of the open chunks when that is of the same abstraction and may be shared, else appends an
-// entry, in a new chunk when need be.
-bool Append(LiveSession* session, const EventRun& event, bool may_share) {
+// entry, in a new chunk when need be. `figures` may be null.
+bool Append(LiveSession* session, const EventRun& event, bool may_share, const EventFigures* figures) {
   SpinLockAcquire(&session->mutex);
-  EventChunk* chunk =
-      DsaPointerIsValid(session->open.chunks_last) ? SharedAt<EventChunk>(session->open.chunks_last) : nullptr;
-  bool done = false;
+  const dsa_pointer open = session->open.chunks_last;
+  EventChunk* chunk = DsaPointerIsValid(open) ? ChunkAt(open) : nullptr;
   EventRun* last = chunk == nullptr ? nullptr : &chunk->entries[chunk->used - 1];
+  bool done = false;
   if (last != nullptr && may_share && last->id == event.id && last->run > 0) {
     last->run += event.run;
     last->rows += event.rows;
@@ -71,6 +98,8 @@ bool Append(LiveSession* session, const EventRun& event, bool may_share) {
     chunk->entries[chunk->used++] = event;
     done = true;
   }
+  session->rows += event.rows;
+  if (figures != nullptr) Store(session, *figures);
   SpinLockRelease(&session->mutex);
   if (done) return true;
   const dsa_pointer pointer = AllocateShared(sizeof(EventChunk));
@@ -137,10 +166,17 @@ LiveSession* OpenSession(Oid role, TimestampTz now) {
   exit_registered = true;
   own = session;
   last_event = repeated = 0;
+  memset(recently_sent, 0, sizeof recently_sent);
   return session;
 }
 
-bool DefinitionSent(int64 id) { return sent->count(id) != 0; }
+bool DefinitionSent(int64 id) {
+  int64* recent = &recently_sent[static_cast<uint64>(id) % kRecentlySent];
+  if (*recent == id) return true;
+  if (sent->count(id) == 0) return false;
+  *recent = id;
+  return true;
+}
 
 bool SendDefinition(LiveSession* session, int64 id, std::string_view tokens) {
   const dsa_pointer pointer = AllocateShared(offsetof(Definition, tokens) + tokens.size());
@@ -157,24 +193,34 @@ bool SendDefinition(LiveSession* session, int64 id, std::string_view tokens) {
   return CallCore(&error, [&] { sent->insert(id); });
 }
 
-bool AppendEvent(LiveSession* session, int64 id) {
+bool AppendEvent(LiveSession* session, int64 id, const EventFigures* figures) {
   repeated = id == last_event ? repeated + 1 : 1;
   last_event = id;
   // Only where each n-gram equals the one before do executions share an entry, so that rows keep to their n-grams.
-  return Append(session, {id, 1, 0}, repeated > privacy_score::kRecordedLength);
+  return Append(session, {id, 1, 0}, repeated > privacy_score::kRecordedLength, figures);
 }
 
-bool AppendRows(LiveSession* session, int64 id, int64 rows) {
+void PublishFigures(LiveSession* session, const EventFigures& figures) {
   SpinLockAcquire(&session->mutex);
-  session->rows += rows;
+  Store(session, figures);
   SpinLockRelease(&session->mutex);
-  return Append(session, {id, 0, rows}, true);
 }
 
+bool AppendRows(LiveSession* session, int64 id, int64 rows) { return Append(session, {id, 0, rows}, true, nullptr); }
+
+// A day begins with a whole second in every time zone.
 int32 DayOf(TimestampTz at) {
+  static int64 last_second = -1;
+  static const pg_tz* last_zone = nullptr;
+  static int32 last_day = 0;
+  const int64 second = at / USECS_PER_SEC;
+  if (at >= 0 && second == last_second && log_timezone == last_zone) return last_day;
   struct pg_tm tm;
   fsec_t fraction;
   int zone;
   if (timestamp2tm(at, &zone, &tm, &fraction, nullptr, log_timezone) != 0) return 0;
-  return date2j(tm.tm_year, tm.tm_mon, tm.tm_mday) - POSTGRES_EPOCH_JDATE;
+  last_second = at >= 0 ? second : -1;
+  last_zone = log_timezone;
+  last_day = date2j(tm.tm_year, tm.tm_mon, tm.tm_mday) - POSTGRES_EPOCH_JDATE;
+  return last_day;
 }

@@ -29,11 +29,26 @@ bool DefinitionSent(int64 id);
 // Sends the tokens of an abstraction, joined by kTokenEnd; false when there is no room.
 bool SendDefinition(LiveSession* session, int64 id, std::string_view tokens);
 
-// Appends one execution of an abstraction to the history of the session; false when there is no room.
-bool AppendEvent(LiveSession* session, int64 id);
+// What the session shows of itself after an event.
+struct EventFigures {
+  int64 id;
+  TimestampTz at;
+  const privacy_score::SessionSummary* summary;
+  const privacy_score::ReachFigures* reach;
+  double rise;           // of the score by this event
+  bool current;          // scored with the model in force; else the worker scores again when it has built that
+  uint64 model_version;  // 0: scored without a model
+};
+
+// Appends one execution of an abstraction to the history of the session and publishes its figures, unless they are
+// null; false when there is no room for the former. Takes the session's lock once, as a rule.
+bool AppendEvent(LiveSession* session, int64 id, const EventFigures* figures);
+
+// Publishes the figures alone.
+void PublishFigures(LiveSession* session, const EventFigures& figures);
 
 // Adds rows that an execution has returned; false when there is no room.
 bool AppendRows(LiveSession* session, int64 id, int64 rows);
 
-// Days since 2000-01-01 of a moment in log_timezone, the time zone in which days are counted.
+// Days since 2000-01-01 of a moment in log_timezone, the time zone in which days are counted. Cheap within one second.
 int32 DayOf(TimestampTz at);

@@ -31,6 +31,8 @@ struct Definition {
   int expanded;
 };
 
+struct ValueRecipes;
+
 struct Scope {
   privacy_score::Arena* arena;
   Query* query;
@@ -41,6 +43,7 @@ struct Scope {
   Definition* definition;  // null but within a stored query
   int place;               // the range table entry of the parent that this is the query of, 0 when it is not in FROM
   int entering;            // the range table entry whose query is about to be translated
+  ValueRecipes* recipes;   // null where hashes of values are wanted at once
 };
 
 // query_statement.cpp
@@ -49,7 +52,7 @@ privacy_score::Command CommandOf(CmdType type);
 
 // Translates a query that stands inside `parent` (null for the outermost).
 privacy_score::Query* BuildQuery(privacy_score::Arena* arena, Query* query, Scope* parent,
-                                 Definition* definition = nullptr);
+                                 Definition* definition = nullptr, ValueRecipes* recipes = nullptr);
 
 // query_ranges.cpp
 

@@ -190,14 +190,15 @@ ps::Command CommandOf(CmdType type) {
   }
 }
 
-ps::Query* BuildQuery(ps::Arena* arena, Query* query, Scope* parent, Definition* definition) {
+ps::Query* BuildQuery(ps::Arena* arena, Query* query, Scope* parent, Definition* definition, ValueRecipes* recipes) {
   check_stack_depth();
   auto* result = arena->New<ps::Query>();
   result->command = CommandOf(query->commandType);
   result->limit = Cuts(query->limitCount) || Cuts(query->limitOffset) || query->hasDistinctOn;
-  Scope scope = {arena, query, result, nullptr, parent, NIL, definition, 0, 0};
+  Scope scope = {arena, query, result, nullptr, parent, NIL, definition, 0, 0, recipes};
   if (parent != nullptr) {
     scope.definition = parent->definition;
+    scope.recipes = parent->recipes;
     scope.place = parent->entering;
     parent->entering = 0;
   }
@@ -210,11 +211,11 @@ ps::Query* BuildQuery(ps::Arena* arena, Query* query, Scope* parent, Definition*
   return result;
 }
 
-ps::Statement QueryStatement(Query* query) {
+ps::Statement QueryStatement(Query* query, ValueRecipes* recipes) {
   ps::Statement statement;
   if (query->commandType == CMD_UTILITY || query->commandType == CMD_NOTHING) return statement;
   ForgetStaleRelations();
   BackendArena arena(CurrentMemoryContext);
-  statement.query = BuildQuery(&arena, query, nullptr);
+  statement.query = BuildQuery(&arena, query, nullptr, nullptr, recipes);
   return statement;
 }

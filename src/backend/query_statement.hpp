@@ -15,9 +15,11 @@ extern "C" {
 
 #include "core/statement.hpp"
 
+struct ValueRecipes;
+
 // An analysed and rewritten query, as the planner hook receives it; it is only read. One of CMD_UTILITY gives a
-// Statement without query.
-privacy_score::Statement QueryStatement(Query* query);
+// Statement without query. With `recipes` (value_recipes.hpp) the hash of each value is the number of its recipe.
+privacy_score::Statement QueryStatement(Query* query, ValueRecipes* recipes = nullptr);
 
 // COPY relation TO, with the column list of CopyStmt (NIL: all columns). Unknown columns are left to the server.
 privacy_score::Statement CopyStatement(Oid relid, List* columns);

@@ -7,6 +7,7 @@
  */
 #include "constants.hpp"
 #include "query_build.hpp"
+#include "value_recipes.hpp"
 
 #include "compat.hpp"
 
@@ -30,31 +31,43 @@ struct Parts {
   uint64 hash;
   int parameters[kMostParametersOfValue];
   int parameter_count;
+  ValueRecipes* recipes;  // takes the steps of the folding in the place of `hash`; null else
 };
+
+void Fold(Parts* parts, uint64 word) {
+  if (parts->recipes != nullptr)
+    AddFixedStep(parts->recipes, word);
+  else
+    parts->hash = ps::FoldHash(parts->hash, word);
+}
+
+void FoldConstant(Parts* parts, const Const* constant) {
+  if (parts->recipes != nullptr)
+    AddLiteralStep(parts->recipes, constant);
+  else
+    parts->hash = ps::FoldHash(parts->hash, HashOfConstant(constant, 0));
+}
 
 // Stops with true at what is no constant: a column, a subquery, an aggregate.
 bool FindParts(Node* node, void* context) {
   if (node == nullptr) return false;
   auto* parts = static_cast<Parts*>(context);
   switch (nodeTag(node)) {
-    case T_Const: {
-      auto* constant = reinterpret_cast<Const*>(node);
-      const uint64 hash = constant->constisnull ? 0 : HashOfDatum(constant->consttype, constant->constvalue);
-      parts->hash = ps::FoldHash(parts->hash, hash);
+    case T_Const:
+      FoldConstant(parts, reinterpret_cast<Const*>(node));
       return false;
-    }
     case T_Param: {
       auto* parameter = reinterpret_cast<Param*>(node);
       if (parameter->paramkind != PARAM_EXTERN || parts->parameter_count == kMostParametersOfValue) return true;
       parts->parameters[parts->parameter_count++] = parameter->paramid;
-      parts->hash = ps::FoldHash(parts->hash, 0);
+      Fold(parts, 0);
       return false;
     }
     case T_FuncExpr:
-      parts->hash = ps::FoldHash(parts->hash, reinterpret_cast<FuncExpr*>(node)->funcid);
+      Fold(parts, reinterpret_cast<FuncExpr*>(node)->funcid);
       break;
     case T_OpExpr:
-      parts->hash = ps::FoldHash(parts->hash, reinterpret_cast<OpExpr*>(node)->opno);
+      Fold(parts, reinterpret_cast<OpExpr*>(node)->opno);
       break;
     case T_Var:
     case T_Aggref:
@@ -66,7 +79,7 @@ bool FindParts(Node* node, void* context) {
     case T_CurrentOfExpr:
       return true;
     default:
-      parts->hash = ps::FoldHash(parts->hash, nodeTag(node));
+      Fold(parts, nodeTag(node));
   }
   return WalkChildren(node, FindParts, context);
 }
@@ -122,16 +135,18 @@ void AddParameters(Scope* scope, ps::Value* value, const int* numbers, int count
 bool AddValue(Scope* scope, ps::Expr* expr, Node* node) {
   node = WithoutCasts(node);
   if (IsA(node, Const)) {
-    auto* constant = reinterpret_cast<Const*>(node);
+    const auto* constant = reinterpret_cast<Const*>(node);
     if (!constant->constisnull && !IsFull(expr))
-      NewValue(scope, expr)->hash = HashOfDatum(constant->consttype, constant->constvalue);
+      NewValue(scope, expr)->hash =
+          scope->recipes != nullptr ? LiteralRecipe(scope->recipes, constant) : HashOfConstant(constant, 0);
     return true;
   }
-  Parts parts = {0, {}, 0};
+  Parts parts = {0, {}, 0, scope->recipes};
+  if (scope->recipes != nullptr) BeginFolding(scope->recipes);
   if (FindParts(node, &parts)) return false;
   if (IsFull(expr)) return true;
   ps::Value* value = NewValue(scope, expr);
-  if (!IsA(node, Param)) value->hash = parts.hash;
+  if (!IsA(node, Param)) value->hash = scope->recipes != nullptr ? FoldedRecipe(scope->recipes) : parts.hash;
   if (parts.parameter_count > 0) AddParameters(scope, value, parts.parameters, parts.parameter_count);
   return true;
 }
@@ -152,6 +167,7 @@ void AddElements(Scope* scope, ps::Expr* expr, Node* node) {
   } else if (IsA(node, Const)) {
     auto* constant = reinterpret_cast<Const*>(node);
     if (constant->constisnull) return;
+    if (scope->recipes != nullptr) scope->recipes->failed = true;
     int count;
     const uint64* hashes = HashesOfElements(constant->consttype, constant->constvalue, &count);
     for (int i = 0; i < count && !IsFull(expr); ++i) NewValue(scope, expr)->hash = hashes[i];

@@ -48,7 +48,7 @@ void InitHeader() {
   if (!pg_strong_random(&ps_shared->hash_key, sizeof ps_shared->hash_key))
     ereport(FATAL, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate the key of privacy_score's hashes")));
   pg_atomic_init_u64(&ps_shared->memory_used, 0);
-  pg_atomic_init_u64(&ps_shared->events, 0);
+  for (EventStripe& stripe : ps_shared->stripes) pg_atomic_init_u64(&stripe.events, 0);
   pg_atomic_init_u64(&ps_shared->dropped, 0);
   pg_atomic_init_u64(&ps_shared->evictions, 0);
   pg_atomic_init_u64(&ps_shared->scoring_errors, 0);
@@ -82,6 +82,18 @@ void StartSharedMemory() {
     dsa_detach(fresh);
   }
   LWLockRelease(AddinShmemInitLock);
+}
+
+void CountEvent() { pg_atomic_fetch_add_u64(&ps_shared->stripes[MyProcPid % kEventStripes].events, 1); }
+
+uint64 EventsCounted() {
+  uint64 events = 0;
+  for (EventStripe& stripe : ps_shared->stripes) events += pg_atomic_read_u64(&stripe.events);
+  return events;
+}
+
+void ResetEventsCounted() {
+  for (EventStripe& stripe : ps_shared->stripes) pg_atomic_write_u64(&stripe.events, 0);
 }
 
 void RequirePreload() {

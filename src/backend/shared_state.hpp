@@ -193,11 +193,17 @@ struct DatabaseSlot {
   TimestampTz last_flush;
 };
 
+// A counter that every statement raises is kept in parts, so that backends do not wait for each other's cache lines.
+constexpr int kEventStripes = 64;
+struct EventStripe {
+  pg_atomic_uint64 events;
+  char padding[PG_CACHE_LINE_SIZE - sizeof(pg_atomic_uint64)];
+};
+
 struct SharedHeader {
   LWLock* lock;
   Size size;
   pg_atomic_uint64 memory_used;
-  pg_atomic_uint64 events;
   pg_atomic_uint64 dropped;
   pg_atomic_uint64 evictions;
   pg_atomic_uint64 scoring_errors;
@@ -206,6 +212,7 @@ struct SharedHeader {
   TimestampTz stats_reset;
   privacy_score::HashKey hash_key;  // of constants; made at start, never stored or shown
   ProgressSlot progress[kProgressSlots];
+  EventStripe stripes[kEventStripes];
   DatabaseSlot databases[kMaxDatabases];
   // The DSA area follows, aligned.
 };
@@ -216,6 +223,11 @@ extern SharedHeader* ps_shared;
 // Hooks for _PG_init.
 void RequestSharedMemory();
 void StartSharedMemory();
+
+// Counts one event; how many there were; begins anew.
+void CountEvent();
+uint64 EventsCounted();
+void ResetEventsCounted();
 
 // Raises 55000 unless the library was preloaded.
 void RequirePreload();

@@ -116,7 +116,7 @@ Datum ps_shared_info(PG_FUNCTION_ARGS) {
   Datum values[11] = {Int64GetDatum(pg_atomic_read_u64(&ps_shared->memory_used)),
                       Int64GetDatum(ps_shared->size),
                       Int64GetDatum(pg_atomic_read_u64(&ps_shared->evictions)),
-                      Int64GetDatum(pg_atomic_read_u64(&ps_shared->events)),
+                      Int64GetDatum(EventsCounted()),
                       Int64GetDatum(pg_atomic_read_u64(&ps_shared->dropped)),
                       Int64GetDatum(pg_atomic_read_u64(&ps_shared->scoring_errors)),
                       Int64GetDatum(slot->missing_count + slot->stale_count),
@@ -182,7 +182,7 @@ Datum ps_reset_stats(PG_FUNCTION_ARGS) {
   RequirePrimary("reset_stats");
   RequirePreload();
   pg_atomic_write_u64(&ps_shared->evictions, 0);
-  pg_atomic_write_u64(&ps_shared->events, 0);
+  ResetEventsCounted();
   pg_atomic_write_u64(&ps_shared->dropped, 0);
   pg_atomic_write_u64(&ps_shared->scoring_errors, 0);
   pg_atomic_write_u64(&ps_shared->flush_errors, 0);

@@ -6,6 +6,7 @@
 extern "C" {
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/parallel.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -35,6 +36,7 @@ struct Gate {
   RoleClass principal_class;
   uint64 labels_version;
   TimestampTz looked_at;
+  bool on_primary;  // once it is one, a server stays it
   bool uncounted;
   bool model_changed, labels_changed;  // by this transaction
 };
@@ -84,9 +86,50 @@ bool AnyLabelledWatched() {
 }
 
 // Replicated changes of labels and roles are not announced on a standby, so it looks again every few seconds.
-bool MayBeOutdated() {
+inline bool MayBeOutdated() {
   constexpr int kSeconds = 2;
-  return RecoveryInProgress() && GetCurrentStatementStartTimestamp() - gate.looked_at > kSeconds * USECS_PER_SEC;
+  if (gate.on_primary) return false;
+  gate.on_primary = !RecoveryInProgress();
+  return !gate.on_primary && GetCurrentStatementStartTimestamp() - gate.looked_at > kSeconds * USECS_PER_SEC;
+}
+
+// Whether nothing counts, whoever the principal is.
+inline bool NothingWatched() {
+  return ps_settings.mode == static_cast<int>(WatchMode::kOff) || ps_shared == nullptr || gate.uncounted ||
+         !OidIsValid(MyDatabaseId);
+}
+
+// The principal of a statement that runs as `user` in that security context.
+inline Oid PrincipalIn(Oid user, int context) {
+  if (ps_settings.principal == static_cast<int>(Principal::kCurrentUser)) return user;
+  const Oid session_user = GetSessionUserId();
+  // Maintenance by a superuser or by autovacuum runs the code of whom it has become.
+  if ((context & SECURITY_RESTRICTED_OPERATION) != 0 && superuser_arg(session_user)) return user;
+  return session_user;
+}
+
+// Looks the principal up and opens the gate for it.
+RoleClass FindClass(Oid principal, uint64 labels) {
+  if (!IsTransactionState()) return RoleClass::kUnwatched;
+  const char* reason;
+  const Oid extension = get_extension_oid("privacy_score", true);
+  // Dropped and created again it has empty tables: what this session has sent before must be sent anew.
+  if (extension != gate.extension) CloseSession();
+  gate.extension = extension;
+  gate.extension_known = true;
+  gate.principal_class = ClassOfRole(principal, &reason);
+  gate.principal = principal;
+  gate.labels_version = labels;
+  gate.looked_at = GetCurrentStatementStartTimestamp();
+  return OidIsValid(extension) ? gate.principal_class : RoleClass::kUnwatched;
+}
+
+// The class of a role in this database, remembered for one role.
+inline RoleClass ClassOfPrincipal(Oid principal) {
+  const uint64 labels = pg_atomic_read_u64(&ps_shared->role_labels_version);
+  if (principal != gate.principal || labels != gate.labels_version || !gate.extension_known || MayBeOutdated())
+    return FindClass(principal, labels);
+  return OidIsValid(gate.extension) ? gate.principal_class : RoleClass::kUnwatched;
 }
 
 }  // namespace
@@ -110,31 +153,28 @@ RoleClass ClassOfRole(Oid role, const char** reason) {
 }
 
 Oid PrincipalOf() {
-  if (ps_settings.principal == static_cast<int>(Principal::kCurrentUser)) return GetUserId();
-  // Maintenance by a superuser or by autovacuum runs the code of whom it has become.
-  if (InSecurityRestrictedOperation() && superuser_arg(GetSessionUserId())) return GetUserId();
-  return GetSessionUserId();
+  Oid user;
+  int context;
+  GetUserIdAndSecContext(&user, &context);
+  return PrincipalIn(user, context);
 }
 
-RoleClass PrincipalClass() {
-  if (ps_settings.mode == static_cast<int>(WatchMode::kOff) || ps_shared == nullptr) return RoleClass::kUnwatched;
-  if (gate.uncounted || !OidIsValid(MyDatabaseId)) return RoleClass::kUnwatched;
-  const Oid principal = PrincipalOf();
-  const uint64 labels = pg_atomic_read_u64(&ps_shared->role_labels_version);
-  if (principal != gate.principal || labels != gate.labels_version || !gate.extension_known || MayBeOutdated()) {
-    if (!IsTransactionState()) return RoleClass::kUnwatched;
-    const char* reason;
-    const Oid extension = get_extension_oid("privacy_score", true);
-    // Dropped and created again it has empty tables: what this session has sent before must be sent anew.
-    if (extension != gate.extension) CloseSession();
-    gate.extension = extension;
-    gate.extension_known = true;
-    gate.principal_class = ClassOfRole(principal, &reason);
-    gate.principal = principal;
-    gate.labels_version = labels;
-    gate.looked_at = GetCurrentStatementStartTimestamp();
-  }
-  return OidIsValid(gate.extension) ? gate.principal_class : RoleClass::kUnwatched;
+RoleClass PrincipalClass() { return NothingWatched() ? RoleClass::kUnwatched : ClassOfPrincipal(PrincipalOf()); }
+
+// With `track = top` and in parallel workers it counts how deep a statement stands, in case the principal changes below
+// it; a security context may make somebody else the principal, or belong to a referential-integrity check.
+Watch LookAtPrincipal() {
+  if (ps_settings.mode == static_cast<int>(WatchMode::kOff) || ps_shared == nullptr)
+    return {RoleClass::kUnwatched, true, false};
+  Oid user;
+  int context;
+  GetUserIdAndSecContext(&user, &context);
+  Watch watch = {RoleClass::kUnwatched, false, (context & SECURITY_NOFORCE_RLS) != 0};
+  if (!NothingWatched()) watch.role = ClassOfPrincipal(PrincipalIn(user, context));
+  watch.passes = watch.role == RoleClass::kUnwatched && context == 0 && !IsParallelWorker() &&
+                 ps_settings.track == static_cast<int>(TrackLevel::kAll) &&
+                 ps_settings.principal == static_cast<int>(Principal::kSessionUser);
+  return watch;
 }
 
 bool BeginUncounted() {

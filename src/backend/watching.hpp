@@ -28,6 +28,17 @@ Oid PrincipalOf();
 // not in this database, a statement of our own).
 RoleClass PrincipalClass();
 
+// What a hook needs to know of who runs a statement.
+struct Watch {
+  RoleClass role;  // of the principal
+  // Nothing that this statement does, or starts, needs to be looked at, short of another role becoming the principal
+  // within it: a hook that finds this only passes on. False does not mean that anything counts.
+  bool passes;
+  bool in_integrity_check;  // the statement is a referential-integrity check, or runs within one
+};
+
+Watch LookAtPrincipal();
+
 // True when statements of this backend count at this moment.
 inline bool Counts(RoleClass role) { return role == RoleClass::kWatched || role == RoleClass::kDpOnly; }
 

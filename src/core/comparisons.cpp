@@ -231,6 +231,7 @@ std::size_t Search::RootOf(std::size_t node) {
 }
 
 // Words. A value is one head word (bit 0: elements, bit 1: has a hash, above: parameters), its hash, its parameters.
+constexpr std::size_t kWordsOfColumn = 3;
 constexpr std::uint32_t kElementsBit = 1;
 constexpr std::uint32_t kHashBit = 2;
 constexpr std::uint32_t kCountShift = 2;
@@ -242,6 +243,8 @@ void PutLong(ConstantWords& words, std::uint64_t value) {
 
 void PutCount(ConstantWords& words, std::size_t count) { words.push_back(static_cast<std::uint32_t>(count)); }
 
+std::uint64_t LongAt(const std::uint32_t* words) { return words[0] | static_cast<std::uint64_t>(words[1]) << 32U; }
+
 class WordReader {
  public:
   WordReader(const std::uint32_t* words, std::size_t count) : at_(words), end_(words + count) {}
@@ -251,13 +254,15 @@ class WordReader {
     return *at_++;
   }
   std::uint64_t Long() {
-    const std::uint64_t low = Next();
-    return low | static_cast<std::uint64_t>(Next()) << 32U;
+    if (Left() < 2) at_ = end_, Next();
+    at_ += 2;
+    return LongAt(at_ - 2);
   }
+  std::size_t Left() const { return static_cast<std::size_t>(end_ - at_); }
   // A number of things each of which takes a word at least.
   std::size_t Count() {
     const std::size_t count = Next();
-    if (count > static_cast<std::size_t>(end_ - at_)) at_ = end_, Next();
+    if (count > Left()) at_ = end_, Next();
     return count;
   }
 
@@ -272,10 +277,9 @@ class Parameters {
 
   // Null when it is not given.
   const ParameterValue* Find(int number) const {
-    const ParameterValue* end = values_ + count_;
-    const ParameterValue* found =
-        std::find_if(values_, end, [number](const ParameterValue& value) { return value.number == number; });
-    return found == end ? nullptr : found;
+    for (std::size_t i = 0; i < count_; ++i)
+      if (values_[i].number == number) return &values_[i];
+    return nullptr;
   }
 
  private:
@@ -283,8 +287,36 @@ class Parameters {
   std::size_t count_;
 };
 
+// Writes the groups of an execution over those of another.
+class GroupWriter {
+ public:
+  GroupWriter(std::vector<std::uint64_t>& groups, std::size_t room) : groups_(groups) {
+    if (groups.size() < room) groups.resize(room);
+    next_ = groups.data();
+  }
+
+  std::uint64_t Put(std::uint64_t word) { return *next_++ = word; }
+  void PutAll(const std::uint64_t* words, std::size_t count) {
+    const std::size_t size = this->size();
+    groups_.resize(groups_.size() + count);
+    next_ = std::copy(words, words + count, groups_.data() + size);
+  }
+  std::size_t size() const { return static_cast<std::size_t>(next_ - groups_.data()); }
+  // Ends a list that follows its size: what is too much of it is left out. Returns the size.
+  std::size_t EndList(std::size_t size_at, std::size_t most) {
+    const std::size_t size = std::min(this->size() - size_at - 1, most);
+    next_ = groups_.data() + size_at + 1 + size;
+    return groups_[size_at] = size;
+  }
+  void Finish() { groups_.resize(size()); }
+
+ private:
+  std::vector<std::uint64_t>& groups_;
+  std::uint64_t* next_;
+};
+
 // Reads one value and adds what it stands for in this execution.
-void ResolveValue(WordReader& reader, const Parameters& parameters, std::vector<std::uint64_t>& values) {
+void ResolveValue(WordReader& reader, const Parameters& parameters, GroupWriter& values) {
   const std::uint32_t head = reader.Next();
   std::uint64_t hash = (head & kHashBit) != 0 ? reader.Long() : 0;
   const std::uint32_t count = head >> kCountShift;
@@ -294,12 +326,12 @@ void ResolveValue(WordReader& reader, const Parameters& parameters, std::vector<
     if (parameter == nullptr || parameter->is_null) {
       is_null = true;
     } else if ((head & kElementsBit) != 0) {
-      values.insert(values.end(), parameter->elements, parameter->elements + parameter->element_count);
+      values.PutAll(parameter->elements, static_cast<std::size_t>(parameter->element_count));
     } else {
       hash = count == 1 && (head & kHashBit) == 0 ? parameter->hash : FoldHash(hash, parameter->hash);
     }
   }
-  if (!is_null && (head & kElementsBit) == 0) values.push_back(hash);
+  if (!is_null && (head & kElementsBit) == 0) values.Put(hash);
 }
 
 }  // namespace
@@ -336,34 +368,100 @@ ConstantWords Encode(const StatementConstants& constants) {
   return words;
 }
 
-ExecutionConstants Resolve(const std::uint32_t* words, std::size_t count, const ParameterValue* parameters,
-                           std::size_t parameter_count) {
-  constexpr std::uint64_t kNullHash = 0x6e756c6cU;
+std::vector<std::size_t> PlacesOfHashes(const std::uint32_t* words, std::size_t count) {
+  std::vector<std::size_t> places;
   WordReader reader(words, count);
-  const Parameters given(parameters, parameter_count);
-  ExecutionConstants constants;
-  constants.vector = reader.Long();
+  reader.Long();
+  for (std::size_t left = reader.Count(); left > 0; --left) reader.Next();
+  for (std::size_t groups = reader.Count(); groups > 0; --groups) {
+    for (std::size_t left = kWordsOfColumn * reader.Count(); left > 0; --left) reader.Next();
+    for (std::size_t comparisons = reader.Count(); comparisons > 0; --comparisons) {
+      for (std::size_t values = reader.Count(); values > 0; --values) {
+        const std::uint32_t head = reader.Next();
+        if ((head & kHashBit) != 0) {
+          places.push_back(count - reader.Left());
+          reader.Long();
+        }
+        for (std::uint32_t left = head >> kCountShift; left > 0; --left) reader.Next();
+      }
+    }
+  }
+  return places;
+}
+
+void ExecutionConstants::AddGroup(const std::vector<ComparedColumn>& compared,
+                                  const std::vector<std::vector<std::uint64_t>>& with) {
+  ++groups[0];
+  groups.push_back(compared.size());
+  for (const ComparedColumn& column : compared) {
+    groups.push_back(column.item);
+    groups.push_back(column.name);
+  }
+  groups.push_back(with.size());
+  for (const auto& values : with) {
+    groups.push_back(values.size());
+    groups.insert(groups.end(), values.begin(), values.end());
+  }
+}
+
+std::uint64_t ResolveVector(const BoundConstants& bound, std::size_t* groups_at) {
+  constexpr std::uint64_t kNullHash = 0x6e756c6cU;
+  if (bound.count == 0) return 0;
+  WordReader reader(bound.words, bound.count);
+  const Parameters given(bound.parameters, bound.parameter_count);
+  std::uint64_t vector = reader.Long();
   for (std::size_t left = reader.Count(); left > 0; --left) {
     const ParameterValue* parameter = given.Find(static_cast<int>(reader.Next()));
     const bool is_null = parameter == nullptr || parameter->is_null;
-    constants.vector = FoldHash(constants.vector, is_null ? kNullHash : parameter->hash);
+    vector = FoldHash(vector, is_null ? kNullHash : parameter->hash);
   }
+  *groups_at = bound.count - reader.Left();
+  return vector;
+}
+
+bool ResolveSingle(const BoundConstants& bound, std::size_t groups_at, SingleComparison& single) {
+  // One group of one column with one comparison of one value: its head, and a hash or the number of a parameter.
+  constexpr std::size_t kHead = 7;
+  const std::uint32_t* words = bound.words + groups_at;
+  const std::size_t count = bound.count - groups_at;
+  if (bound.count == 0 || count < kHead + 2 || words[0] != 1 || words[1] != 1) return false;
+  if (words[5] != 1 || words[6] != 1) return false;
+  single.column = {words[2], LongAt(words + 3)};
+  if (words[kHead] == kHashBit && count == kHead + 3) {
+    single.value = LongAt(words + kHead + 1);
+    return true;
+  }
+  if (words[kHead] != 1U << kCountShift || count != kHead + 2) return false;
+  const ParameterValue* parameter =
+      Parameters(bound.parameters, bound.parameter_count).Find(static_cast<int>(words[kHead + 1]));
+  if (parameter == nullptr || parameter->is_null) return false;
+  single.value = parameter->hash;
+  return true;
+}
+
+void ResolveGroups(const BoundConstants& bound, std::size_t groups_at, std::vector<std::uint64_t>& groups) {
+  if (bound.count == 0) {
+    groups.assign(1, 0);
+    return;
+  }
+  WordReader reader(bound.words + groups_at, bound.count - groups_at);
+  // Nothing but elements of arrays takes more places than it has words.
+  GroupWriter writer(groups, bound.count);
+  const Parameters given(bound.parameters, bound.parameter_count);
   std::size_t values_left = kMostComparedValues;
-  constants.groups.resize(reader.Count());
-  for (ExecutionConstants::Group& group : constants.groups) {
-    group.columns.resize(reader.Count());
-    for (ComparedColumn& column : group.columns) {
-      column.item = reader.Next();
-      column.name = reader.Long();
+  for (std::size_t left_groups = writer.Put(reader.Count()); left_groups > 0; --left_groups) {
+    for (std::size_t left = writer.Put(reader.Count()); left > 0; --left) {
+      writer.Put(reader.Next());
+      writer.Put(reader.Long());
     }
-    group.comparisons.resize(reader.Count());
-    for (auto& values : group.comparisons) {
-      for (std::size_t left = reader.Count(); left > 0; --left) ResolveValue(reader, given, values);
-      if (values.size() > values_left) values.resize(values_left);
-      values_left -= values.size();
+    for (std::size_t comparisons = writer.Put(reader.Count()); comparisons > 0; --comparisons) {
+      const std::size_t size_at = writer.size();
+      writer.Put(0);
+      for (std::size_t left = reader.Count(); left > 0; --left) ResolveValue(reader, given, writer);
+      values_left -= writer.EndList(size_at, values_left);
     }
   }
-  return constants;
+  writer.Finish();
 }
 
 }  // namespace privacy_score

@@ -56,8 +56,12 @@ struct StatementConstants {
 using ConstantWords = std::vector<std::uint32_t>;
 ConstantWords Encode(const StatementConstants& constants);
 
-// Where the numbers of the parameters stand in the words: their count is word 2, they follow it.
+// The words begin with the vector, the lower half first. The count of the parameters is word 2, their numbers follow
+// it.
 inline constexpr std::size_t kParameterCountWord = 2;
+
+// Where the hashes of values stand in the words, the lower half first, in order. Throws Error XX001 on damaged words.
+std::vector<std::size_t> PlacesOfHashes(const std::uint32_t* words, std::size_t count);
 
 // A parameter when the statement runs. Plain data: the backend fills it.
 struct ParameterValue {
@@ -68,18 +72,38 @@ struct ParameterValue {
   int element_count = 0;
 };
 
-// The constants of one execution. A comparison with NULL compares with nothing.
-struct ExecutionConstants {
-  struct Group {
-    std::vector<ComparedColumn> columns;
-    std::vector<std::vector<std::uint64_t>> comparisons;
-  };
-  std::uint64_t vector = 0;
-  std::vector<Group> groups;
+// The constants of one execution as they come from the backend: the words of the statement, none when nothing is known
+// of it, and the parameters. Plain data, nothing is owned.
+struct BoundConstants {
+  const std::uint32_t* words = nullptr;
+  std::size_t count = 0;
+  const ParameterValue* parameters = nullptr;
+  std::size_t parameter_count = 0;
 };
 
-// Throws Error XX001 on damaged words. At most kMostComparedValues values.
-ExecutionConstants Resolve(const std::uint32_t* words, std::size_t count, const ParameterValue* parameters,
-                           std::size_t parameter_count);
+// The constants of one execution. A comparison with NULL compares with nothing. One object serves many executions
+// without allocating.
+struct ExecutionConstants {
+  std::uint64_t vector = 0;
+  // Of each group: how many columns, of each its item and name; how many comparisons, of each how many values and
+  // these. First of all, how many groups.
+  std::vector<std::uint64_t> groups = {0};
+
+  // Adds columns that are compared, one by one, with these values.
+  void AddGroup(const std::vector<ComparedColumn>& compared, const std::vector<std::vector<std::uint64_t>>& with);
+};
+
+// What tells executions of one statement apart: the folded hash of all constants and parameters; 0 without words.
+// `groups_at`: the word where the groups begin. This and the next throw Error XX001 on damaged words.
+std::uint64_t ResolveVector(const BoundConstants& bound, std::size_t* groups_at);
+// One column that is compared with one value: all there is in most statements that come again and again. Returns false
+// when it is not so; then ResolveGroups tells.
+struct SingleComparison {
+  ComparedColumn column;
+  std::uint64_t value = 0;
+};
+bool ResolveSingle(const BoundConstants& bound, std::size_t groups_at, SingleComparison& single);
+// The groups, from that word on, into `groups` (ExecutionConstants). At most kMostComparedValues values.
+void ResolveGroups(const BoundConstants& bound, std::size_t groups_at, std::vector<std::uint64_t>& groups);
 
 }  // namespace privacy_score

@@ -14,6 +14,7 @@ LiveScorer::LiveScorer(std::string role, const ScoreSettings& settings)
     : role_(std::move(role)), model_(std::make_shared<const Model>()) {
   scorer_ = std::make_unique<RoleScorer>(model_, role_, settings, &defined_);
   reach_ = std::make_unique<ReachTracker>(*model_, settings.where_counts);
+  summary_ = profile_.Summary();
 }
 
 void LiveScorer::Load(std::string_view model_wire) {
@@ -25,19 +26,30 @@ void LiveScorer::Configure(const ScoreSettings& settings) { Replace(model_, sett
 // Scores the session under another model or other settings. Changes nothing when it throws, but for definitions that
 // are carried over.
 void LiveScorer::Replace(std::shared_ptr<const Model> model, const ScoreSettings& settings) {
-  for (const auto& [ngram, count] : recorded_) {
+  for (const auto& [ngram, met] : recorded_) {
     const AbstractionId id = ngram.back();
     if (model->FindTokens(id) == nullptr && defined_.count(id) == 0) defined_.emplace(id, scorer_->TokensOf(id));
   }
   auto scorer = std::make_unique<RoleScorer>(model, role_, settings, &defined_);
   Profile profile;
-  for (const auto& [ngram, count] : recorded_) profile.Add(ngram, count, *scorer);
   auto reach = std::make_unique<ReachTracker>(*model, settings.where_counts);
   reach->Replay(*reach_, *model, [&](AbstractionId id) -> const Tokens& { return scorer->TokensOf(id); });
+  std::vector<Met> fresh;
+  fresh.reserve(recorded_.size());
+  for (const auto& [ngram, met] : recorded_) {
+    const AbstractionId id = ngram.back();
+    fresh.push_back(
+        {met.count, profile.Add(ngram, met.count, *scorer), reach->FormOf(*model, id, scorer->TokensOf(id))});
+  }
+  auto next = fresh.begin();
+  for (auto& [ngram, met] : recorded_) met = *next++;
   model_ = std::move(model);
+  baseline_ = model_->BaselineOfRole(role_);
   reach_ = std::move(reach);
   scorer_ = std::move(scorer);
   profile_ = std::move(profile);
+  summary_ = profile_.Summary();
+  steps_.fill({});
 }
 
 bool LiveScorer::Knows(AbstractionId id) const {
@@ -49,43 +61,87 @@ void LiveScorer::Define(AbstractionId id, Tokens tokens) {
   defined_.emplace(id, std::move(tokens));
 }
 
-void LiveScorer::Observe(AbstractionId id, const ExecutionConstants& constants) {
+NGram LiveScorer::NextNGram(AbstractionId id) const {
+  NGramWindow window(LastNGram());
+  window.Push(id);
+  return window.recorded();
+}
+
+std::size_t LiveScorer::PlaceOfStep(AbstractionId id) const {
+  const auto from = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(state_));
+  return static_cast<std::size_t>(((from ^ static_cast<std::uint64_t>(id)) * 0x9e3779b97f4a7c15U) >> 55U);
+}
+
+// Where a statement leads from where the session is; null when that step is not at hand.
+LiveScorer::State* LiveScorer::FindStep(AbstractionId id) const {
+  const Step& step = steps_[PlaceOfStep(id)];
+  return step.from == state_ && step.id == id ? step.to : nullptr;
+}
+
+// Takes in an n-gram that the session has not had.
+LiveScorer::State* LiveScorer::Meet(AbstractionId id, const NGram& ngram) {
+  const std::uint32_t form = reach_->FormOf(*model_, id, scorer_->TokensOf(id));
+  const auto place = recorded_.emplace(ngram, Met()).first;
+  try {
+    place->second = {1, profile_.Add(ngram, 1, *scorer_), form};
+  } catch (...) {
+    recorded_.erase(place);
+    throw;
+  }
+  summary_ = profile_.Summary();
+  return &*place;
+}
+
+void LiveScorer::Observe(AbstractionId id, const BoundConstants& constants) {
   if (id == 0) return;
-  NGramWindow next = window_;
-  next.Push(id);
-  profile_.Add(next.recorded(), 1, *scorer_);
-  ++recorded_[next.recorded()];
-  window_ = next;
-  reach_->Observe(*model_, id, scorer_->TokensOf(id), constants);
+  State* next = FindStep(id);
+  bool is_new = false;
+  if (next == nullptr) {
+    const NGram ngram = NextNGram(id);
+    const auto found = recorded_.find(ngram);
+    is_new = found == recorded_.end();
+    next = is_new ? Meet(id, ngram) : &*found;
+    steps_[PlaceOfStep(id)] = {state_, id, next};
+  }
+  state_ = next;
+  if (!is_new) {
+    ++next->second.count;
+    if (profile_.Repeat(next->second.places, settings()))
+      summary_ = profile_.Summary();
+    else
+      ++summary_.queries;
+  }
+  reach_->Observe(next->second.form, constants);
 }
 
 SessionSummary LiveScorer::WouldBe(AbstractionId id) {
-  if (id == 0) return summary();
-  NGramWindow next = window_;
-  next.Push(id);
-  profile_.Add(next.recorded(), 1, *scorer_);
-  const SessionSummary would_be = profile_.Summary();
-  profile_.Remove(next.recorded(), 1, *scorer_);
+  SessionSummary would_be = summary_;
+  if (id == 0) return would_be;
+  if (Repeats(id) && settings().counting == ScoreSettings::kSet) {
+    ++would_be.queries;
+    return would_be;
+  }
+  const NGram ngram = NextNGram(id);
+  profile_.Add(ngram, 1, *scorer_);
+  would_be = profile_.Summary();
+  profile_.Remove(ngram, 1, *scorer_);
   return would_be;
 }
 
-std::string LiveScorer::WouldBeExplained(AbstractionId id) {
-  NGramWindow next = window_;
-  next.Push(id);
-  return Explained(next.recorded());
-}
+std::string LiveScorer::WouldBeExplained(AbstractionId id) { return Explained(NextNGram(id)); }
 
 void LiveScorer::Restart() {
-  window_.Restart();
-  profile_ = Profile();
+  state_ = nullptr;
+  steps_.fill({});
   recorded_.clear();
+  profile_ = Profile();
+  summary_ = profile_.Summary();
   reach_ = std::make_unique<ReachTracker>(*model_, settings().where_counts);
 }
 
 std::vector<ReachExcess> LiveScorer::OutOfReach(double factor) const {
-  const Baseline* baseline = model_->BaselineOfRole(role_);
-  if (baseline == nullptr) return {};
-  return privacy_score::OutOfReach(reach(), *baseline, factor);
+  if (baseline_ == nullptr) return {};
+  return privacy_score::OutOfReach(reach(), *baseline_, factor);
 }
 
 bool LiveScorer::HasNGram(const NGram& recorded, const ScoreSettings& settings) {
@@ -97,11 +153,12 @@ std::string LiveScorer::Explained(const NGram& recorded) {
   return NGramJson(*scorer_, Suffix(recorded, settings().ngram_length));
 }
 
-std::string LiveScorer::LastExplanation() { return Explained(window_.recorded()); }
+std::string LiveScorer::LastExplanation() { return Explained(LastNGram()); }
 
 double LiveScorer::LastScore() {
-  if (!HasNGram(window_.recorded(), settings())) return 0;
-  return scorer_->Score(Suffix(window_.recorded(), settings().ngram_length), ScoreLevel::kNGram).score;
+  const NGram last = LastNGram();
+  if (!HasNGram(last, settings())) return 0;
+  return scorer_->Score(Suffix(last, settings().ngram_length), ScoreLevel::kNGram).score;
 }
 
 }  // namespace privacy_score

@@ -2,10 +2,16 @@
  * live_scorer.hpp - the running score of one session in a backend.
  *
  * It lives as long as the backend watches the role; Load brings a new version of the model and scores again what was
- * observed. What was met before costs a few hash look-ups. Equals ScoreSessions on the same data to the last bit.
+ * observed. Equals ScoreSessions on the same data to the last bit.
+ *
+ * The recorded n-grams of the session are states, of which the session is in one; a statement leads to the next. Known
+ * steps are kept in a small table that is overwritten as it fills, so a statement that has followed these before costs
+ * one look-up there, or a hash look-up of its n-gram, and allocates nothing. N-grams that the model was asked for once
+ * are remembered by RoleScorer, also when they come from another session.
  */
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -34,8 +40,11 @@ class LiveScorer {
   // Gives the tokens of an abstraction that the model does not hold yet.
   void Define(AbstractionId id, Tokens tokens);
   // Takes in one execution. Empty abstractions (0) take no place. Throws Error XX001 on an id that is not known, and
-  // then has not counted it.
-  void Observe(AbstractionId id, const ExecutionConstants& constants = {});
+  // then has not counted it, or on damaged constants, which are then not counted.
+  void Observe(AbstractionId id, const BoundConstants& constants = {});
+  // True when Observe(id) would repeat an n-gram of the session by a step that is at hand: then the abstraction is
+  // known and, with counting of n-grams as a set, nothing of the summary but the number of queries changes.
+  bool Repeats(AbstractionId id) const { return id == 0 || FindStep(id) != nullptr; }
   // What the session would come to with one more execution; nothing is counted. Throws like Observe.
   SessionSummary WouldBe(AbstractionId id);
   // LastExplanation of that execution.
@@ -43,13 +52,18 @@ class LiveScorer {
   // Starts a new session.
   void Restart();
 
-  SessionSummary summary() const { return profile_.Summary(); }
+  const SessionSummary& summary() const { return summary_; }
   // How far the session reaches; nothing is known of it until Load.
   const ReachFigures& reach() const { return reach_->figures(); }
   // What of it is too far for the role's baseline; nothing without a baseline.
   std::vector<ReachExcess> OutOfReach(double factor) const;
+  // The numbers of the figures that are, as bits.
+  unsigned FiguresOutOfReach(double factor) const {
+    return baseline_ == nullptr ? 0 : privacy_score::FiguresOutOfReach(reach(), *baseline_, factor);
+  }
   // The rates that were wanted since the last call.
   std::vector<MissingRate> TakeMissing() { return scorer_->TakeMissing(); }
+  bool IsMissingRates() const { return scorer_->IsMissingRates(); }
   // JSON of the n-gram of the last execution: ngram, known, nearest, deltas, attributes, score. "{}" before the first,
   // and with `pad` off before the session is ngram_length long.
   std::string LastExplanation();
@@ -57,19 +71,42 @@ class LiveScorer {
   double LastScore();
 
  private:
+  // A recorded n-gram that the session has had.
+  struct Met {
+    std::int64_t count = 0;
+    Profile::Places places;
+    std::uint32_t form = 0;  // of its last statement, for reach
+  };
+  using Recorded = std::unordered_map<NGram, Met, NGramHash>;
+  using State = Recorded::value_type;
+  // The statement `id` leads from one state to another. Null states stand for none.
+  struct Step {
+    const State* from = nullptr;
+    AbstractionId id = 0;
+    State* to = nullptr;
+  };
+
   static bool HasNGram(const NGram& recorded, const ScoreSettings& settings);
   std::string Explained(const NGram& recorded);
   void Replace(std::shared_ptr<const Model> model, const ScoreSettings& settings);
+  NGram LastNGram() const { return state_ == nullptr ? NGram{} : state_->first; }
+  NGram NextNGram(AbstractionId id) const;
+  std::size_t PlaceOfStep(AbstractionId id) const;
+  State* FindStep(AbstractionId id) const;
+  State* Meet(AbstractionId id, const NGram& ngram);
 
   std::string role_;
   std::shared_ptr<const Model> model_;
+  const Baseline* baseline_ = nullptr;  // of the role, in the model
   TokenMap defined_;
   std::unique_ptr<RoleScorer> scorer_;
-  NGramWindow window_;
   Profile profile_;
+  SessionSummary summary_;
   std::unique_ptr<ReachTracker> reach_;
-  // The session at full length, which another ngram_length is cut from: distinct recorded n-grams with counts.
-  std::unordered_map<NGram, std::int64_t, NGramHash> recorded_;
+  // The session at full length, which another ngram_length is cut from.
+  Recorded recorded_;
+  State* state_ = nullptr;  // null before the first statement
+  std::array<Step, 512> steps_{};
 };
 
 }  // namespace privacy_score

@@ -46,7 +46,9 @@ std::string TextOf(const NGram& ngram);
 // The last abstractions of a running session.
 class NGramWindow {
  public:
-  void Restart() { ngram_.fill(0); }
+  NGramWindow() = default;
+  // A session that goes on after this recorded n-gram.
+  explicit NGramWindow(const NGram& recorded) : ngram_(recorded) {}
   // Takes in the next abstraction, which is not 0.
   void Push(AbstractionId id);
   const NGram& recorded() const { return ngram_; }

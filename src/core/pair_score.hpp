@@ -60,6 +60,7 @@ class PairScorer {
   AttributeSet Causes(ClassId a, ClassId b) const;
 
   RateBook& rates() { return rates_; }
+  const RateBook& rates() const { return rates_; }
 
  private:
   void CountSessions(std::string_view role);

@@ -11,17 +11,32 @@ namespace {
 
 constexpr int kFractionBits = 60;  // a score of at most 6 fits 63 bits
 
-std::int64_t ToFixed(double score) { return std::llround(std::ldexp(score, kFractionBits)); }
+// Powers of two change an exponent and nothing else.
+constexpr double kUnits = static_cast<double>(std::int64_t{1} << kFractionBits);
+
+std::int64_t ToFixed(double score) { return std::llround(score * kUnits); }
 
 }  // namespace
 
-void Profile::Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer) {
+Profile::Places Profile::Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer) {
   const ScoreSettings& settings = scorer.settings();
+  Places places;
   if (settings.pad || !HasPadding(recorded, settings.ngram_length)) {
-    ngrams_.Add(Suffix(recorded, settings.ngram_length), count, scorer, ScoreLevel::kNGram);
+    places.ngram = ngrams_.Add(Suffix(recorded, settings.ngram_length), count, scorer, ScoreLevel::kNGram);
   }
-  statements_.Add(Suffix(recorded, 1), count, scorer, ScoreLevel::kStatement);
+  places.statement = statements_.Add(Suffix(recorded, 1), count, scorer, ScoreLevel::kStatement);
   queries_ += count;
+  return places;
+}
+
+bool Profile::Repeat(const Places& places, const ScoreSettings& settings) {
+  ++queries_;
+  ++places.statement->count;
+  if (places.ngram != nullptr) ++places.ngram->count;
+  if (settings.counting == ScoreSettings::kSet) return false;
+  statements_.Count(places.statement->score, 1, false);
+  if (places.ngram != nullptr) ngrams_.Count(places.ngram->score, 1, false);
+  return true;
 }
 
 void Profile::Remove(const NGram& recorded, std::int64_t count, RoleScorer& scorer) {
@@ -40,7 +55,7 @@ void Profile::Rescore(RoleScorer& scorer) {
 
 SessionSummary Profile::Summary() const {
   const auto number = [](Sum sum) {
-    return static_cast<double>(std::ldexp(static_cast<long double>(sum), -kFractionBits));
+    return static_cast<double>(static_cast<long double>(sum) / static_cast<long double>(kUnits));
   };
   SessionSummary summary;
   summary.queries = queries_;
@@ -55,7 +70,7 @@ SessionSummary Profile::Summary() const {
   return summary;
 }
 
-void Profile::Tally::Add(const NGram& ngram, std::int64_t count, RoleScorer& scorer, ScoreLevel level) {
+Profile::Entry* Profile::Tally::Add(const NGram& ngram, std::int64_t count, RoleScorer& scorer, ScoreLevel level) {
   auto found = entries.find(ngram);
   const bool is_new = found == entries.end();
   if (is_new) {
@@ -67,6 +82,7 @@ void Profile::Tally::Add(const NGram& ngram, std::int64_t count, RoleScorer& sco
   found->second.count += count;
   const bool once = scorer.settings().counting == ScoreSettings::kSet;
   Count(found->second.score, once ? (is_new ? 1 : 0) : count, is_new);
+  return &found->second;
 }
 
 void Profile::Tally::Remove(const NGram& ngram, std::int64_t count, RoleScorer& scorer) {

@@ -34,10 +34,19 @@ class Profile {
     NGramScore score;
   };
   using Entries = std::unordered_map<NGram, Entry, NGramHash>;
+  // The entries of one recorded n-gram. They stay where they are until the profile goes; `ngram` is null for one that
+  // is too short without padding.
+  struct Places {
+    Entry* ngram = nullptr;
+    Entry* statement = nullptr;
+  };
 
   // Takes in `count` statements each of which makes this recorded n-gram. What was met before costs two look-ups and no
   // allocation.
-  void Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer);
+  Places Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer);
+  // Takes in one more of an n-gram that was added before, without a look-up; returns whether anything but the number of
+  // queries has changed.
+  bool Repeat(const Places& places, const ScoreSettings& settings);
   // Takes back statements that were added before.
   void Remove(const NGram& recorded, std::int64_t count, RoleScorer& scorer);
   // Scores everything again, after the model has changed. The settings must be those of before.
@@ -60,7 +69,7 @@ class Profile {
     Sum score = 0;
     Sum tight = 0;
 
-    void Add(const NGram& ngram, std::int64_t count, RoleScorer& scorer, ScoreLevel level);
+    Entry* Add(const NGram& ngram, std::int64_t count, RoleScorer& scorer, ScoreLevel level);
     void Remove(const NGram& ngram, std::int64_t count, RoleScorer& scorer);
     void Count(const NGramScore& entry, std::int64_t counted, bool is_new);
     void Rescore(RoleScorer& scorer, ScoreLevel level);

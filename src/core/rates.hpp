@@ -38,6 +38,7 @@ class RateBook {
   void WantDifference(const AttributeSet& added, const AttributeSet& known);
   // What was noted since the last call, each set once in the life of the object. Sorted.
   std::vector<MissingRate> TakeMissing();
+  bool IsMissing() const { return !untaken_.empty(); }
 
  private:
   const Model* model_;

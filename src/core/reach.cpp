@@ -4,7 +4,7 @@
 #include "reach.hpp"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 
 #include "json.hpp"
 #include "keyed_hash.hpp"
@@ -20,24 +20,45 @@ constexpr int kSubjectColumns = 2;
 
 using Comparisons = std::vector<std::vector<std::uint64_t>>;
 
+// The comparisons of a list.
+Comparisons ValuesOf(const std::uint64_t* at) {
+  Comparisons comparisons(*at++);
+  for (auto& values : comparisons) {
+    const std::uint64_t size = *at++;
+    values.assign(at, at + size);
+    at += size;
+  }
+  return comparisons;
+}
+
+// The subject with that value in its only column.
+std::uint64_t SubjectOf(std::int64_t group, std::uint64_t value) {
+  return FoldHash(static_cast<std::uint64_t>(group), FoldHash(0, value));
+}
+
+const std::uint64_t* EndOfComparisons(const std::uint64_t* at) {
+  for (std::uint64_t left = *at++; left > 0; --left) at += *at + 1;
+  return at;
+}
+
 // Every way to take one value of each position, folded in order of the positions: comparison by comparison when all
 // positions have as many or one only, else all with all. At most kMostComparedValues.
-std::vector<std::uint64_t> Combine(const std::vector<const Comparisons*>& positions) {
+std::vector<std::uint64_t> Combine(const std::vector<Comparisons>& positions) {
   std::size_t most = 0;
-  for (const Comparisons* comparisons : positions) most = std::max(most, comparisons->size());
-  const bool pairwise = std::all_of(positions.begin(), positions.end(), [most](const Comparisons* comparisons) {
-    return comparisons->size() == most || comparisons->size() == 1;
+  for (const Comparisons& comparisons : positions) most = std::max(most, comparisons.size());
+  const bool pairwise = std::all_of(positions.begin(), positions.end(), [most](const Comparisons& comparisons) {
+    return comparisons.size() == most || comparisons.size() == 1;
   });
   std::vector<std::uint64_t> all;
   for (std::size_t round = 0; round < (pairwise ? most : 1); ++round) {
     std::vector<std::uint64_t> folded = {0};
-    for (const Comparisons* comparisons : positions) {
+    for (const Comparisons& comparisons : positions) {
       std::vector<std::uint64_t> next;
-      const std::size_t first = !pairwise || comparisons->size() == 1 ? 0 : round;
-      const std::size_t end = pairwise ? first + 1 : comparisons->size();
+      const std::size_t first = !pairwise || comparisons.size() == 1 ? 0 : round;
+      const std::size_t end = pairwise ? first + 1 : comparisons.size();
       for (const std::uint64_t before : folded)
         for (std::size_t i = first; i < end; ++i)
-          for (const std::uint64_t value : (*comparisons)[i])
+          for (const std::uint64_t value : comparisons[i])
             if (all.size() + next.size() < kMostComparedValues) next.push_back(FoldHash(before, value));
       folded = std::move(next);
     }
@@ -46,51 +67,26 @@ std::vector<std::uint64_t> Combine(const std::vector<const Comparisons*>& positi
   return all;
 }
 
-// The log: for each execution its length, the statement, and the groups, each list after its length.
-void PutGroups(std::vector<std::uint64_t>& words, const std::vector<ExecutionConstants::Group>& groups) {
-  words.push_back(groups.size());
-  for (const auto& group : groups) {
-    words.push_back(group.columns.size());
-    for (const ComparedColumn& column : group.columns) {
-      words.push_back(column.item);
-      words.push_back(column.name);
-    }
-    words.push_back(group.comparisons.size());
-    for (const auto& values : group.comparisons) {
-      words.push_back(values.size());
-      words.insert(words.end(), values.begin(), values.end());
-    }
-  }
-}
-
-std::vector<ExecutionConstants::Group> TakeGroups(const std::uint64_t*& at) {
-  std::vector<ExecutionConstants::Group> groups(*at++);
-  for (auto& group : groups) {
-    group.columns.resize(*at++);
-    for (ComparedColumn& column : group.columns) {
-      column.item = static_cast<std::uint32_t>(*at++);
-      column.name = *at++;
-    }
-    group.comparisons.resize(*at++);
-    for (auto& values : group.comparisons) {
-      const std::uint64_t size = *at++;
-      values.assign(at, at + size);
-      at += size;
-    }
-  }
-  return groups;
-}
-
 }  // namespace
 
-std::vector<ReachExcess> OutOfReach(const ReachFigures& figures, const Baseline& baseline, double factor) {
-  std::vector<ReachExcess> excesses;
+unsigned FiguresOutOfReach(const ReachFigures& figures, const Baseline& baseline, double factor) {
+  unsigned found = 0;
   for (int figure = 0; figure < kReachFigureCount; ++figure) {
     const std::int64_t value = figures.values[figure];
     const auto& greatest = baseline.greatest[static_cast<std::size_t>(figure)];
     if (!greatest || value < kLeastOutOfReach) continue;
-    const double limit = factor * static_cast<double>(*greatest);
-    if (static_cast<double>(value) > limit) excesses.push_back({figure, value, *greatest, limit});
+    if (static_cast<double>(value) > factor * static_cast<double>(*greatest)) found |= 1U << figure;
+  }
+  return found;
+}
+
+std::vector<ReachExcess> OutOfReach(const ReachFigures& figures, const Baseline& baseline, double factor) {
+  std::vector<ReachExcess> excesses;
+  const unsigned found = FiguresOutOfReach(figures, baseline, factor);
+  for (int figure = 0; figure < kReachFigureCount; ++figure) {
+    if ((found >> figure & 1U) == 0) continue;
+    const std::int64_t greatest = *baseline.greatest[static_cast<std::size_t>(figure)];
+    excesses.push_back({figure, figures.values[figure], greatest, factor * static_cast<double>(greatest)});
   }
   return excesses;
 }
@@ -112,23 +108,53 @@ ReachTracker::ReachTracker(const Model& model, bool where_counts) : where_counts
     if (attribute.subject_position >= 0) ++sizes[attribute.relation];
   for (const Attribute& attribute : model.attributes()) {
     if (attribute.subject_position < 0) continue;
-    subject_columns_[NameHash(attribute.name)] = {model.relations()[attribute.relation].subject_group,
-                                                  static_cast<std::uint32_t>(attribute.subject_position),
-                                                  sizes[attribute.relation], attribute.relation};
+    subject_columns_.Insert(NameHash(attribute.name),
+                            {model.relations()[attribute.relation].subject_group,
+                             static_cast<std::uint32_t>(attribute.subject_position), sizes[attribute.relation]});
   }
   sets_.emplace_back();
   set_ids_.emplace(AttributeSet(), 0);
 }
 
-void ReachTracker::Observe(const Model& model, AbstractionId id, const Tokens& tokens,
-                           const ExecutionConstants& constants) {
-  const std::uint32_t index = FormOf(model, id, tokens);
-  const std::uint64_t key = FoldHash(index, constants.vector);
-  if (seen_.count(key) > 0) return;
-  if (Remember(index, key)) Log(index, constants);
+void ReachTracker::Observe(std::uint32_t form, const BoundConstants& constants) {
+  std::size_t groups_at = 0;
+  resolved_.vector = ResolveVector(constants, &groups_at);
+  const std::uint64_t key = FoldHash(form, resolved_.vector);
+  FlatSet::Slot& slot = seen_.SlotOf(key);
+  if (slot.key != 0) return;
+  SingleComparison single;
+  if (ResolveSingle(constants, groups_at, single)) {
+    TakeSingle(form, slot, key, resolved_.vector, single);
+    return;
+  }
+  ResolveGroups(constants, groups_at, resolved_.groups);
+  Take(form, slot, key, resolved_);
+}
+
+void ReachTracker::Observe(std::uint32_t form, const ExecutionConstants& constants) {
+  const std::uint64_t key = FoldHash(form, constants.vector);
+  FlatSet::Slot& slot = seen_.SlotOf(key);
+  if (slot.key == 0) Take(form, slot, key, constants);
+}
+
+// Takes in constants that the statement has not had before, or that could not be remembered.
+void ReachTracker::Take(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key,
+                        const ExecutionConstants& constants) {
+  if (Remember(index, free, key)) Log(index, constants.vector, constants.groups.data(), constants.groups.size());
   if (!forms_[index].counts) return;
   Raise(kReach, forms_[index].vectors);
   AddSubjects(index, constants.groups);
+}
+
+// The same for one comparison.
+void ReachTracker::TakeSingle(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key, std::uint64_t vector,
+                              const SingleComparison& single) {
+  const std::uint64_t groups[] = {1, 1, single.column.item, single.column.name, 1, 1, single.value};
+  if (Remember(index, free, key)) Log(index, vector, groups, std::size(groups));
+  if (!forms_[index].counts) return;
+  Raise(kReach, forms_[index].vectors);
+  const SubjectColumn* subject = subject_columns_.Find(single.column.name);
+  if (subject != nullptr && IsWhole(*subject)) AddSubject(index, SubjectOf(subject->group, single.value));
 }
 
 void ReachTracker::Replay(const ReachTracker& before, const Model& model,
@@ -136,11 +162,12 @@ void ReachTracker::Replay(const ReachTracker& before, const Model& model,
   const std::uint64_t* at = before.log_.data();
   const std::uint64_t* end = at + before.log_.size();
   while (at != end) {
-    ExecutionConstants constants;
     const AbstractionId id = before.forms_[*at++].id;
-    constants.vector = *at++;
-    constants.groups = TakeGroups(at);
-    Observe(model, id, tokens_of(id), constants);
+    resolved_.vector = *at++;
+    const std::uint64_t* groups = at;
+    for (std::uint64_t left = *at++; left > 0; --left) at = EndOfComparisons(at + 1 + 2 * *at);
+    resolved_.groups.assign(groups, at);
+    Observe(FormOf(model, id, tokens_of(id)), resolved_);
   }
   if (!before.log_is_full_) return;
   log_is_full_ = true;
@@ -148,7 +175,6 @@ void ReachTracker::Replay(const ReachTracker& before, const Model& model,
     Raise(figure, static_cast<std::size_t>(before.figures_.values[figure]));
 }
 
-// The number of a statement, made when first met.
 std::uint32_t ReachTracker::FormOf(const Model& model, AbstractionId id, const Tokens& tokens) {
   const auto found = form_ids_.find(id);
   if (found != form_ids_.end()) return found->second;
@@ -164,63 +190,84 @@ std::uint32_t ReachTracker::FormOf(const Model& model, AbstractionId id, const T
 }
 
 // Remembers a vector of a statement as seen; false when there is no room.
-bool ReachTracker::Remember(std::uint32_t index, std::uint64_t key) {
+bool ReachTracker::Remember(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key) {
   Form& form = forms_[index];
   if (form.vectors >= kMostVectorsOfForm || seen_.size() >= kMostVectors) return false;
   if (!form.counts && unprotected_ >= kMostUnprotectedVectors) return false;
-  seen_.insert(key);
+  seen_.Insert(free, key, {});
   ++form.vectors;
   if (!form.counts) ++unprotected_;
   return true;
 }
 
-void ReachTracker::Log(std::uint32_t index, const ExecutionConstants& constants) {
-  const std::size_t before = log_.size();
-  if (log_is_full_) return;
+// For each execution the statement, its vector and its groups.
+void ReachTracker::Log(std::uint32_t index, std::uint64_t vector, const std::uint64_t* groups, std::size_t size) {
+  if (log_is_full_ || log_.size() + 2 + size > kMostLogWords) {
+    log_is_full_ = true;
+    return;
+  }
   log_.push_back(index);
-  log_.push_back(constants.vector);
-  PutGroups(log_, constants.groups);
-  if (log_.size() <= kMostLogWords) return;
-  log_.resize(before);
-  log_is_full_ = true;
+  log_.push_back(vector);
+  log_.insert(log_.end(), groups, groups + size);
 }
 
 // The subjects that one execution asks about.
-void ReachTracker::AddSubjects(std::uint32_t index, const std::vector<ExecutionConstants::Group>& groups) {
-  std::map<std::uint32_t, std::vector<std::pair<SubjectColumn, const Comparisons*>>> items;
-  for (const auto& group : groups) {
-    for (const ComparedColumn& column : group.columns) {
-      const auto found = subject_columns_.find(column.name);
-      if (found != subject_columns_.end()) items[column.item].emplace_back(found->second, &group.comparisons);
-    }
+void ReachTracker::AddSubjects(std::uint32_t index, const std::vector<std::uint64_t>& groups) {
+  compared_.clear();
+  const std::uint64_t* at = groups.data();
+  for (std::uint64_t left = *at++; left > 0; --left) {
+    const std::uint64_t* column = at + 1;
+    const std::uint64_t* comparisons = column + 2 * *at;
+    for (; column != comparisons; column += 2)
+      if (const SubjectColumn* subject = subject_columns_.Find(column[1]))
+        compared_.push_back({column[0], *subject, comparisons});
+    at = EndOfComparisons(comparisons);
   }
-  for (const auto& [item, columns] : items) {
-    const SubjectColumn& any = columns.front().first;
-    std::vector<const Comparisons*> positions(any.size, nullptr);
-    for (const auto& [column, comparisons] : columns)
-      if (column.position < any.size) positions[column.position] = comparisons;
-    if (std::find(positions.begin(), positions.end(), nullptr) != positions.end()) continue;
-    const auto group = static_cast<std::uint64_t>(any.group);
-    for (const std::uint64_t value : Combine(positions)) AddSubject(index, FoldHash(group, value));
+  if (compared_.size() > 1)
+    std::stable_sort(compared_.begin(), compared_.end(),
+                     [](const Compared& a, const Compared& b) { return a.item < b.item; });
+  const Compared* end = compared_.data() + compared_.size();
+  for (const Compared *begin = compared_.data(), *next = begin; begin != end; begin = next) {
+    while (next != end && next->item == begin->item) ++next;
+    AddSubjectsOfItem(index, begin, next);
   }
+}
+
+// Those of one FROM item.
+void ReachTracker::AddSubjectsOfItem(std::uint32_t index, const Compared* begin, const Compared* end) {
+  const SubjectColumn& any = begin->column;
+  if (IsWhole(any) && end - begin == 1) {
+    const std::uint64_t* at = begin->comparisons;
+    for (std::uint64_t left = *at++; left > 0; --left)
+      for (std::uint64_t values = *at++; values > 0; --values) AddSubject(index, SubjectOf(any.group, *at++));
+    return;
+  }
+  std::vector<const std::uint64_t*> given(any.size, nullptr);
+  for (const Compared* compared = begin; compared != end; ++compared)
+    if (compared->column.position < any.size) given[compared->column.position] = compared->comparisons;
+  if (std::find(given.begin(), given.end(), nullptr) != given.end()) return;
+  std::vector<Comparisons> positions;
+  for (const std::uint64_t* comparisons : given) positions.push_back(ValuesOf(comparisons));
+  const auto group = static_cast<std::uint64_t>(any.group);
+  for (const std::uint64_t value : Combine(positions)) AddSubject(index, FoldHash(group, value));
 }
 
 // A statement asks about a subject.
 void ReachTracker::AddSubject(std::uint32_t index, std::uint64_t subject) {
-  auto place = subjects_.find(subject);
-  if (place == subjects_.end()) {
+  auto& slot = subjects_.SlotOf(subject);
+  std::uint32_t* place = &slot.value;
+  if (slot.key == 0) {
     if (subjects_.size() >= kMostSubjects) return;
-    place = subjects_.emplace(subject, 0).first;
+    place = subjects_.Insert(slot, subject, 0);
     Raise(kSubjects, subjects_.size());
   }
-  if (const auto set = SetWith(place->second, index)) place->second = *set;
+  if (const auto set = SetWith(*place, index)) *place = *set;
 }
 
 // The number of the set with the columns of a statement added; none when there is no room, but the figure knows of it.
 std::optional<std::uint32_t> ReachTracker::SetWith(std::uint32_t set, std::uint32_t index) {
   const std::uint64_t step = static_cast<std::uint64_t>(set) << 32U | index;
-  const auto known = steps_.find(step);
-  if (known != steps_.end()) return known->second;
+  if (const std::uint32_t* known = steps_.Find(step)) return *known;
   AttributeSet together = UnionOf(sets_[set], forms_[index].columns);
   Raise(kSubjectColumns, together.size());
   const auto interned = set_ids_.find(together);
@@ -233,7 +280,7 @@ std::optional<std::uint32_t> ReachTracker::SetWith(std::uint32_t set, std::uint3
     sets_.push_back(together);
     set_ids_.emplace(std::move(together), result);
   }
-  if (steps_.size() < kMostVectors) steps_.emplace(step, result);
+  if (steps_.size() < kMostVectors) steps_.Insert(step, result);
   return result;
 }
 

@@ -12,6 +12,9 @@
  *
  * Constants come as keyed hashes. What was observed is kept in a compact log, so that the figures can be had again
  * under another model. Memory is bounded: beyond the limits below a figure stays where it is.
+ *
+ * Constants that a statement has had before cost their hash and one look-up; new ones a few stores more. Nothing is
+ * allocated but when an array grows.
  */
 #pragma once
 
@@ -22,10 +25,10 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "comparisons.hpp"
+#include "flat_map.hpp"
 #include "model.hpp"
 
 namespace privacy_score {
@@ -53,6 +56,8 @@ struct ReachExcess {
 // The figures that exceed `factor` times the greatest of the baseline and are at least 10. Of a figure that is not
 // known of the baseline nothing is said.
 std::vector<ReachExcess> OutOfReach(const ReachFigures& figures, const Baseline& baseline, double factor);
+// The numbers of these figures, as bits.
+unsigned FiguresOutOfReach(const ReachFigures& figures, const Baseline& baseline, double factor);
 
 // JSON of an alert: cause and figure (its name), value, baseline, factor.
 std::string ReachExcessJson(const ReachExcess& excess, double factor);
@@ -62,8 +67,12 @@ class ReachTracker {
   // A tracker under a model that is not referred to afterwards.
   ReachTracker(const Model& model, bool where_counts);
 
-  // Takes in one execution of a statement. `model` is that of the constructor.
-  void Observe(const Model& model, AbstractionId id, const Tokens& tokens, const ExecutionConstants& constants);
+  // The number of a statement, made when it is first met. `model` is that of the constructor.
+  std::uint32_t FormOf(const Model& model, AbstractionId id, const Tokens& tokens);
+  // Takes in one execution of the statement with that number. Throws Error XX001 on damaged words, and then has not
+  // counted it.
+  void Observe(std::uint32_t form, const BoundConstants& constants);
+  void Observe(std::uint32_t form, const ExecutionConstants& constants);
 
   // Takes in all that `before` has observed. What was too much for its log keeps the figures that it had.
   void Replay(const ReachTracker& before, const Model& model,
@@ -76,8 +85,9 @@ class ReachTracker {
     std::int64_t group = 0;
     std::uint32_t position = 0;
     std::uint32_t size = 0;
-    std::uint32_t relation = 0;
   };
+  // True for a column that is a subject by itself.
+  static bool IsWhole(const SubjectColumn& column) { return column.size == 1 && column.position == 0; }
   struct Form {  // statements that differ in constants only
     AbstractionId id = 0;
     std::size_t vectors = 0;
@@ -85,27 +95,39 @@ class ReachTracker {
     AttributeSet columns;  // non-identifiers that it reveals
   };
 
-  std::uint32_t FormOf(const Model& model, AbstractionId id, const Tokens& tokens);
-  bool Remember(std::uint32_t index, std::uint64_t key);
-  void Log(std::uint32_t index, const ExecutionConstants& constants);
-  void AddSubjects(std::uint32_t index, const std::vector<ExecutionConstants::Group>& groups);
+  // A column of a subject that one FROM item compares, and the comparisons (ExecutionConstants::groups).
+  struct Compared {
+    std::uint64_t item = 0;
+    SubjectColumn column;
+    const std::uint64_t* comparisons = nullptr;
+  };
+
+  void Take(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key, const ExecutionConstants& constants);
+  void TakeSingle(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key, std::uint64_t vector,
+                  const SingleComparison& single);
+  bool Remember(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key);
+  void Log(std::uint32_t index, std::uint64_t vector, const std::uint64_t* groups, std::size_t size);
+  void AddSubjects(std::uint32_t index, const std::vector<std::uint64_t>& groups);
+  void AddSubjectsOfItem(std::uint32_t index, const Compared* begin, const Compared* end);
   void AddSubject(std::uint32_t index, std::uint64_t subject);
   std::optional<std::uint32_t> SetWith(std::uint32_t set, std::uint32_t index);
   void Raise(int figure, std::size_t value);
 
   bool where_counts_;
-  std::unordered_map<std::uint64_t, SubjectColumn> subject_columns_;  // by NameHash
+  FlatMap<SubjectColumn> subject_columns_;  // by NameHash
   std::vector<Form> forms_;
   std::unordered_map<AbstractionId, std::uint32_t> form_ids_;
-  std::unordered_set<std::uint64_t> seen_;  // statement and vector
-  std::size_t unprotected_ = 0;             // of them, of statements that do not count
+  FlatSet seen_;                 // statement and vector
+  std::size_t unprotected_ = 0;  // of them, of statements that do not count
   std::vector<std::uint64_t> log_;
   bool log_is_full_ = false;
-  std::unordered_map<std::uint64_t, std::uint32_t> subjects_;  // the set of columns revealed of each
+  FlatMap<std::uint32_t> subjects_;  // the set of columns revealed of each
   std::vector<AttributeSet> sets_;
   std::unordered_map<AttributeSet, std::uint32_t, AttributeSetHash> set_ids_;
-  std::unordered_map<std::uint64_t, std::uint32_t> steps_;  // (set, statement) -> set
+  FlatMap<std::uint32_t> steps_;  // (set, statement) -> set
   ReachFigures figures_;
+  ExecutionConstants resolved_;     // of the execution that is being taken in
+  std::vector<Compared> compared_;  // likewise
 };
 
 }  // namespace privacy_score

@@ -86,6 +86,7 @@ class RoleScorer {
 
   // Rates that were wanted since the last call.
   std::vector<MissingRate> TakeMissing() { return pairs_.rates().TakeMissing(); }
+  bool IsMissingRates() const { return pairs_.rates().IsMissing(); }
 
  private:
   using Classes = std::array<ClassId, kRecordedLength>;  // the first `positions` of them

@@ -26,10 +26,18 @@ class ComparisonsTest : public ::testing::Test {
     constants.groups = FindComparisons({query, false});
     const ConstantWords words = Encode(constants);
     Found found;
-    for (const auto& group : Resolve(words.data(), words.size(), parameters.data(), parameters.size()).groups)
-      for (const ComparedColumn& column : group.columns)
-        for (const auto& values : group.comparisons)
-          if (!values.empty()) found[names.at(column.name)].insert(values.begin(), values.end());
+    Resolve({words.data(), words.size(), parameters.data(), parameters.size()});
+    const std::uint64_t* at = groups.data();
+    for (std::uint64_t left_groups = *at++; left_groups > 0; --left_groups) {
+      std::set<std::string> columns;
+      for (std::uint64_t left = *at++; left > 0; --left, at += 2) columns.insert(names.at(at[1]));
+      std::set<std::uint64_t> values;
+      for (std::uint64_t left = *at++; left > 0; --left)
+        for (std::uint64_t size = *at++; size > 0; --size) values.insert(*at++);
+      for (const std::string& column : columns)
+        if (!values.empty()) found[column].insert(values.begin(), values.end());
+    }
+    EXPECT_EQ(at, groups.data() + groups.size());
     return found;
   }
   static std::map<std::uint64_t, std::string> Names() {
@@ -38,6 +46,14 @@ class ComparisonsTest : public ::testing::Test {
     return result;
   }
 
+  std::uint64_t Resolve(const BoundConstants& bound) {
+    std::size_t groups_at = 0;
+    const std::uint64_t vector = ResolveVector(bound, &groups_at);
+    ResolveGroups(bound, groups_at, groups);
+    return vector;
+  }
+
+  std::vector<std::uint64_t> groups;  // serves all executions, as in a backend
   Builder b;
   Relation* patients = b.Table("p", {"id", "name"}, {0});
   Relation* visits = b.Table("v", {"id", "patient_id"}, {0});
@@ -146,13 +162,13 @@ TEST_F(ComparisonsTest, Parameters) {
 }
 
 TEST_F(ComparisonsTest, TheVectorHasConstantsAndParameters) {
-  const auto vector = [](std::uint64_t constants, std::uint64_t first, std::uint64_t second) {
+  const auto vector = [this](std::uint64_t constants, std::uint64_t first, std::uint64_t second) {
     StatementConstants statement;
     statement.vector = constants;
     statement.parameters = {1, 2};
     const ConstantWords words = Encode(statement);
     const ParameterValue given[] = {{1, first == 0, first, nullptr, 0}, {2, second == 0, second, nullptr, 0}};
-    return Resolve(words.data(), words.size(), given, 2).vector;
+    return Resolve({words.data(), words.size(), given, 2});
   };
   std::set<std::uint64_t> distinct;
   for (std::uint64_t constants : {0U, 1U})
@@ -198,18 +214,46 @@ TEST_F(ComparisonsTest, DamagedWords) {
   constants.groups[0].columns = {{0, 17}, {1, 18}};
   constants.groups[0].comparisons = {{{5, {}, false}, {0, {1}, true}}, {{7, {1, 2}, false}}};
   const ConstantWords words = Encode(constants);
-  for (std::size_t size = 0; size < words.size(); ++size)
-    EXPECT_THROW(Resolve(words.data(), size, nullptr, 0), Error) << size;
-  EXPECT_EQ(Resolve(words.data(), words.size(), nullptr, 0).groups.size(), 2U);
+  for (std::size_t size = 1; size < words.size(); ++size)
+    EXPECT_THROW(Resolve({words.data(), size, nullptr, 0}), Error) << size;
+  Resolve({words.data(), words.size(), nullptr, 0});
+  EXPECT_EQ(groups[0], 2U);
+  EXPECT_EQ(Resolve({}), 0U);
+  EXPECT_EQ(groups, (std::vector<std::uint64_t>{0}));
   std::mt19937 random(7);
   for (int i = 0; i < 20000; ++i) {
     ConstantWords damaged = words;
     damaged[random() % damaged.size()] = random() % 3 == 0 ? static_cast<std::uint32_t>(random()) : random() % 8;
     try {
-      Resolve(damaged.data(), damaged.size(), nullptr, 0);
+      Resolve({damaged.data(), damaged.size(), nullptr, 0});
     } catch (const Error&) {
     }
   }
+}
+
+// Each hash of the words can be put in afterwards.
+TEST_F(ComparisonsTest, PlacesOfHashes) {
+  StatementConstants constants;
+  constants.parameters = {1, 2};
+  constants.groups.resize(2);
+  constants.groups[0].columns = {{0, 17}, {1, 18}};
+  constants.groups[0].comparisons = {{{1, {}, false}, {0, {1}, true}, {2, {1}, false}}, {{0, {2}, false}}};
+  constants.groups[1].columns = {{0, 19}};
+  constants.groups[1].comparisons = {{{3, {1, 2}, false}}};
+  ConstantWords words = Encode(constants);
+  const auto places = PlacesOfHashes(words.data(), words.size());
+  ASSERT_EQ(places.size(), 3U);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    EXPECT_EQ(words[places[i]], i + 1);
+    EXPECT_EQ(words[places[i] + 1], 0U);
+    words[places[i]] = static_cast<std::uint32_t>(i + 11);
+    words[places[i] + 1] = 5;
+  }
+  constants.groups[0].comparisons[0][0].hash = 11 + (std::uint64_t{5} << 32U);
+  constants.groups[0].comparisons[0][2].hash = 12 + (std::uint64_t{5} << 32U);
+  constants.groups[1].comparisons[0][0].hash = 13 + (std::uint64_t{5} << 32U);
+  EXPECT_EQ(words, Encode(constants));
+  for (std::size_t size = 0; size < words.size(); ++size) EXPECT_THROW(PlacesOfHashes(words.data(), size), Error);
 }
 
 TEST_F(ComparisonsTest, AnAbstractionDoesNotLookAtValues) {

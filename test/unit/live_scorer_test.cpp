@@ -158,10 +158,11 @@ TEST(LiveScorer, Reach) {
   live.Define(kLgd, {"cmd:select", "p:public.hospital.department", "p:public.hospital.gender",
                      "p:public.hospital.last_name", "t:public.hospital"});
   for (std::uint64_t i = 0; i < 12; ++i) {
-    ExecutionConstants constants;
+    StatementConstants constants;
     constants.vector = i;
-    constants.groups.push_back({{{0, NameHash("public.hospital.first_name")}}, {{i}}});
-    live.Observe(kLgd, constants);
+    constants.groups.push_back({{{0, NameHash("public.hospital.first_name")}}, {{{i, {}, false}}}});
+    const ConstantWords words = Encode(constants);
+    live.Observe(kLgd, {words.data(), words.size(), nullptr, 0});
   }
   EXPECT_EQ(live.reach().values[0], 0);
   EXPECT_TRUE(live.OutOfReach(2).empty());

@@ -38,7 +38,7 @@ using Values = std::vector<std::uint64_t>;
 // One execution that compares a column with values.
 ExecutionConstants Asking(const char* column, const Values& values) {
   ExecutionConstants constants;
-  constants.groups.push_back({{Of(column)}, {values}});
+  constants.AddGroup({Of(column)}, {values});
   for (const std::uint64_t value : values) constants.vector = FoldHash(constants.vector, value);
   return constants;
 }
@@ -50,10 +50,15 @@ const Tokens& Column(AbstractionId id) {
       .first->second;
 }
 
+void Observe(ReachTracker& tracker, const Model& model, AbstractionId id, const Tokens& tokens,
+             const ExecutionConstants& constants) {
+  tracker.Observe(tracker.FormOf(model, id, tokens), constants);
+}
+
 class ReachTest : public ::testing::Test {
  protected:
   void Ask(AbstractionId id, const char* column, const Values& values) {
-    tracker.Observe(model, id, Column(id), Asking(column, values));
+    Observe(tracker, model, id, Column(id), Asking(column, values));
   }
   std::vector<std::int64_t> Figures() const { return FiguresOf(tracker); }
   static std::vector<std::int64_t> FiguresOf(const ReachTracker& of) {
@@ -86,17 +91,17 @@ TEST_F(ReachTest, AListIsOneVectorOfManySubjects) {
 }
 
 TEST_F(ReachTest, WithoutConstantsThereIsOneVector) {
-  tracker.Observe(model, 1, Column(1), {});
-  tracker.Observe(model, 1, Column(1), {});
+  Observe(tracker, model, 1, Column(1), {});
+  Observe(tracker, model, 1, Column(1), {});
   EXPECT_EQ(Figures(), (Is{1, 0, 0}));
 }
 
 TEST_F(ReachTest, RelationsWithOneSubjectShareItsValues) {
   const Tokens visits = {"cmd:select", "p:visits.ward", "t:visits", "w:visits.patient_id"};
   Ask(1, "patients.id", {7});
-  tracker.Observe(model, 50, visits, Asking("visits.patient_id", {7}));
+  Observe(tracker, model, 50, visits, Asking("visits.patient_id", {7}));
   EXPECT_EQ(Figures(), (Is{1, 1, 2}));
-  tracker.Observe(model, 50, visits, Asking("visits.patient_id", {8}));
+  Observe(tracker, model, 50, visits, Asking("visits.patient_id", {8}));
   EXPECT_EQ(Figures(), (Is{2, 2, 2}));
 }
 
@@ -109,32 +114,32 @@ TEST_F(ReachTest, WhatIsNotProtectedDoesNotCount) {
   const Tokens log = {"cmd:insert", "s:public.log.line", "t:public.log"};
   const Tokens load = {"cmd:insert", "s:patients.c1", "t:patients"};
   for (std::uint64_t value = 1; value <= 20; ++value) {
-    tracker.Observe(model, 60, log, Asking("public.log.line", {value}));
-    tracker.Observe(model, 61, load, Asking("patients.id", {value}));
+    Observe(tracker, model, 60, log, Asking("public.log.line", {value}));
+    Observe(tracker, model, 61, load, Asking("patients.id", {value}));
   }
   EXPECT_EQ(Figures(), (Is{0, 0, 0}));
 }
 
 TEST_F(ReachTest, IdentifiersAreNoColumns) {
   const Tokens tokens = {"cmd:select", "p:patients.id", "t:patients", "w:patients.c1"};
-  tracker.Observe(model, 70, tokens, Asking("patients.id", {7}));
+  Observe(tracker, model, 70, tokens, Asking("patients.id", {7}));
   EXPECT_EQ(Figures(), (Is{1, 1, 1}));
   ReachTracker projected(model, false);  // filters reveal nothing, but their constants count
-  projected.Observe(model, 70, tokens, Asking("patients.id", {7}));
+  Observe(projected, model, 70, tokens, Asking("patients.id", {7}));
   EXPECT_EQ(FiguresOf(projected), (Is{1, 1, 0}));
 }
 
 // (a, b) IN ((1, 2), (3, 4)) is an OR of two comparisons of each column; a = 1 AND b IN (2, 3) has one of each.
 TEST_F(ReachTest, SubjectsOfTwoColumns) {
   const Tokens tokens = {"cmd:select", "t:stays", "w:stays.a", "w:stays.b"};
-  const auto ask = [&](std::uint64_t vector, std::vector<Values> a, std::vector<Values> b) {
+  const auto ask = [&](std::uint64_t vector, const std::vector<Values>& a, const std::vector<Values>& b) {
     ExecutionConstants constants;
     constants.vector = vector;
-    constants.groups.push_back({{Of("stays.a")}, std::move(a)});
-    constants.groups.push_back({{Of("stays.b")}, std::move(b)});
+    constants.AddGroup({Of("stays.a")}, a);
+    constants.AddGroup({Of("stays.b")}, b);
     ReachTracker fresh(model, true);
-    fresh.Observe(model, 80, tokens, constants);
-    tracker.Observe(model, 80, tokens, constants);
+    Observe(fresh, model, 80, tokens, constants);
+    Observe(tracker, model, 80, tokens, constants);
     return fresh.figures().values[1];
   };
   EXPECT_EQ(ask(1, {{1}, {3}}, {{2}, {4}}), 2);
@@ -146,15 +151,16 @@ TEST_F(ReachTest, SubjectsOfTwoColumns) {
   // (1,2), (3,4), (1,3), (1,4), (3,2), (5,2), (5,4)
   EXPECT_EQ(Figures(), (Is{6, 7, 0}));
   ExecutionConstants apart;  // columns of two FROM items are not one subject
-  apart.groups = {{{Of("stays.a", 0)}, {{1}}}, {{Of("stays.b", 1)}, {{99}}}};
-  tracker.Observe(model, 80, tokens, apart);
+  apart.AddGroup({Of("stays.a", 0)}, {{1}});
+  apart.AddGroup({Of("stays.b", 1)}, {{99}});
+  Observe(tracker, model, 80, tokens, apart);
   EXPECT_EQ(Figures()[1], 7);
 }
 
 TEST_F(ReachTest, EquatedColumnsOfOneGroup) {
   ExecutionConstants constants;
-  constants.groups.push_back({{Of("patients.id", 0), Of("visits.patient_id", 1)}, {{5}, {6}}});
-  tracker.Observe(model, 1, Column(1), constants);
+  constants.AddGroup({Of("patients.id", 0), Of("visits.patient_id", 1)}, {{5}, {6}});
+  Observe(tracker, model, 1, Column(1), constants);
   EXPECT_EQ(Figures(), (Is{1, 2, 1}));
 }
 
@@ -169,7 +175,7 @@ TEST_F(ReachTest, EqualsTheDefinition) {
       const AbstractionId id = 1 + random() % 9;
       Values values;
       for (unsigned i = 1 + random() % 3; i > 0; --i) values.push_back(random() % 50);
-      live.Observe(model, id, Column(id), Asking("patients.id", values));
+      Observe(live, model, id, Column(id), Asking("patients.id", values));
       vectors[id].insert(values);
       for (const std::uint64_t value : values) columns[value].insert(id);
     }
@@ -183,12 +189,54 @@ TEST_F(ReachTest, EqualsTheDefinition) {
   }
 }
 
+// The constants as they come from the backend, for the statements that most are: one comparison with a constant or a
+// parameter; a list; NULL; none.
+TEST_F(ReachTest, ConstantsFromThePlan) {
+  const auto words_of = [](std::vector<std::vector<ComparedValue>> comparisons, std::vector<int> parameters) {
+    StatementConstants constants;
+    constants.parameters = std::move(parameters);
+    if (!comparisons.empty()) constants.groups.push_back({{Of("patients.id")}, std::move(comparisons)});
+    return Encode(constants);
+  };
+  const ConstantWords given = words_of({{{0, {1}, false}}}, {1});
+  const ConstantWords list = words_of({{{31, {}, false}, {32, {}, false}}}, {});
+  const ConstantWords none = words_of({}, {});
+  const std::uint32_t form = tracker.FormOf(model, 1, Column(1));
+  for (std::uint64_t round = 0; round < 2; ++round) {
+    for (std::uint64_t patient = 1; patient <= 30; ++patient) {
+      const ParameterValue value = {1, false, patient, nullptr, 0};
+      tracker.Observe(form, {given.data(), given.size(), &value, 1});
+    }
+  }
+  EXPECT_EQ(Figures(), (Is{30, 30, 1}));
+  const ParameterValue null = {1, true, 0, nullptr, 0};
+  tracker.Observe(form, {given.data(), given.size(), &null, 1});
+  tracker.Observe(form, {none.data(), none.size(), nullptr, 0});
+  EXPECT_EQ(Figures(), (Is{32, 30, 1}));
+  tracker.Observe(form, BoundConstants());
+  tracker.Observe(form, {list.data(), list.size(), nullptr, 0});  // its vector is that of none: it was seen
+  EXPECT_EQ(Figures(), (Is{32, 30, 1}));
+  // A constant is the same as a parameter of that value.
+  const std::uint32_t other = tracker.FormOf(model, 2, Column(2));
+  for (std::uint64_t patient : {std::uint64_t{30}, std::uint64_t{77}}) {
+    StatementConstants constants;
+    constants.vector = FoldHash(0, patient);
+    constants.groups.push_back({{Of("patients.id")}, {{{patient, {}, false}}}});
+    const ConstantWords words = Encode(constants);
+    tracker.Observe(other, {words.data(), words.size(), nullptr, 0});
+  }
+  EXPECT_EQ(Figures(), (Is{32, 31, 2}));
+  ReachTracker again(model, true);
+  again.Replay(tracker, model, Column);
+  EXPECT_EQ(FiguresOf(again), Figures());
+}
+
 // Observed before anything was known to be protected, a session has its figures once the model is there.
 TEST_F(ReachTest, ReplayUnderAnotherModel) {
   const Model nothing;
   ReachTracker before(nothing, true);
   for (std::uint64_t patient = 1; patient <= 30; ++patient)
-    before.Observe(nothing, 1, Column(1), Asking("patients.id", {patient}));
+    Observe(before, nothing, 1, Column(1), Asking("patients.id", {patient}));
   EXPECT_EQ(FiguresOf(before), (Is{0, 0, 0}));
   tracker.Replay(before, model, Column);
   EXPECT_EQ(Figures(), (Is{30, 30, 1}));
@@ -200,7 +248,7 @@ TEST_F(ReachTest, ReplayUnderAnotherModel) {
 TEST_F(ReachTest, MemoryIsBounded) {
   const Tokens log = {"cmd:insert", "s:public.log.line", "t:public.log"};
   for (std::uint64_t value = 0; value < 2 * kMostUnprotectedVectors; ++value)
-    tracker.Observe(model, 60, log, Asking("public.log.line", {value}));
+    Observe(tracker, model, 60, log, Asking("public.log.line", {value}));
   const auto most = static_cast<std::int64_t>(kMostVectorsOfForm);
   for (std::uint64_t value = 0; value < 3 * kMostVectorsOfForm; ++value) Ask(1, "patients.id", {value});
   EXPECT_EQ(Figures(), (Is{most, static_cast<std::int64_t>(kMostSubjects), 1}));

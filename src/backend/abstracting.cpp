@@ -1,0 +1,114 @@
+/*
+ * abstracting.cpp - see abstracting.hpp.
+ */
+#include "abstracting.hpp"
+
+extern "C" {
+#include "utils/memutils.h"
+}
+
+#include "catalog_relations.hpp"
+#include "constants.hpp"
+#include "known_queries.hpp"
+#include "live.hpp"
+#include "protected_reads.hpp"
+#include "query_statement.hpp"
+
+namespace {
+
+// Runs `body`, which makes a Statement with server calls and defines its abstraction, in a context of its own.
+template <typename Body>
+int64 AbstractGuarded(Body body) {
+  MemoryContext old = CurrentMemoryContext;
+  MemoryContext scratch = AllocSetContextCreate(old, "privacy_score statement", ALLOCSET_DEFAULT_SIZES);
+  volatile int64 id = 0;
+  MemoryContextSwitchTo(scratch);
+  PG_TRY()
+    ;
+    { id = body(); }
+    PG_CATCH();
+    {
+      MemoryContextSwitchTo(scratch);
+      ErrorData* error = CopyErrorData();
+      if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN) {
+        MemoryContextSwitchTo(old);
+        PG_RE_THROW();
+      }
+      FlushErrorState();
+      CountScoringError(error->message);
+      privacy_score::Statement unparsed;
+      unparsed.unparsed = true;
+      id = DefineAbstraction(unparsed);
+    }
+  PG_END_TRY();
+  MemoryContextSwitchTo(old);
+  MemoryContextDelete(scratch);
+  return id;
+}
+
+// A query that has no key, or is not remembered.
+PlanMark* AbstractAnew(Query* query) {
+  ConstantWordsView words = {nullptr, 0};
+  const int64 id = AbstractGuarded([query, &words] {
+    const privacy_score::Statement statement = QueryStatement(query);
+    words = EncodeConstants(query, statement, nullptr);
+    return DefineAbstraction(statement);
+  });
+  PlanMark* mark = NewPlanMark(id, words.count);
+  if (words.count > 0) memcpy(mark->words, words.words, sizeof(uint32) * static_cast<Size>(words.count));
+  return mark;
+}
+
+// What runs while a query is translated may make other keys.
+QueryKey CopyKey(const QueryKey& key) {
+  QueryKey copy = key;
+  const Size words = sizeof(uint32) * static_cast<Size>(key.word_count);
+  const Size literals = sizeof(Const*) * static_cast<Size>(key.literal_count);
+  copy.words = static_cast<uint32*>(memcpy(palloc(words), key.words, words));
+  copy.literals = static_cast<const Const**>(memcpy(palloc(literals + 1), key.literals, literals));
+  return copy;
+}
+
+// A query with a key that is met for the first time.
+PlanMark* AbstractFirst(Query* query, const QueryKey& key, bool planning_shows) {
+  const uint64 generation = CatalogGeneration();
+  const KnownQuery* known = nullptr;
+  volatile bool translated = false;
+  const int64 id = AbstractGuarded([&] {
+    ValueRecipes recipes = {};
+    recipes.literals = key.literals;
+    recipes.literal_count = key.literal_count;
+    const privacy_score::Statement statement = QueryStatement(query, &recipes);
+    const ConstantWordsView words = EncodeConstants(query, statement, &key);
+    const int64 defined = DefineAbstraction(statement);
+    if (IsUnparsed(defined)) return defined;
+    known = RememberQuery(key, generation, defined, words, recipes, planning_shows);
+    translated = true;
+    return defined;
+  });
+  if (!translated) return NewPlanMark(id, 0);
+  return known != nullptr ? MarkOfKnownQuery(known, key) : AbstractAnew(query);
+}
+
+}  // namespace
+
+PlanMark* AbstractQuery(Query* query, bool* planning_shows) {
+  QueryKey key;
+  const bool has_key = MakeQueryKey(query, &key);
+  const KnownQuery* known = has_key ? FindKnownQuery(key) : nullptr;
+  if (known != nullptr) {
+    *planning_shows = PlanningIsKnownToShow(known);
+    return MarkOfKnownQuery(known, key);
+  }
+  if (has_key) key = CopyKey(key);
+  *planning_shows = PlanningShowsProtected(query);
+  return has_key ? AbstractFirst(query, key, *planning_shows) : AbstractAnew(query);
+}
+
+int64 AbstractCopy(Oid relation, List* columns) {
+  return AbstractGuarded([relation, columns] { return DefineAbstraction(CopyStatement(relation, columns)); });
+}
+
+int64 AbstractPlan(const PlannedStmt* plan) {
+  return AbstractGuarded([plan] { return DefineAbstraction(PlanStatement(plan)); });
+}

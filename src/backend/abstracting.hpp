@@ -1,0 +1,23 @@
+/*
+ * abstracting.hpp - the abstraction of what is about to be planned, copied or executed, whatever goes wrong.
+ *
+ * What the server raises while a statement is translated, but for a cancel, must not break the user's statement: it is
+ * counted, and the statement is abstracted as unparsed.
+ */
+#pragma once
+
+#include "plan_mark.hpp"
+
+extern "C" {
+#include "nodes/parsenodes.h"
+}
+
+// The mark for the plan of an analysed and rewritten query, in the current memory context. `planning_shows`: whether
+// planning it hands protected values to somebody's function (protected_reads.hpp); this may raise.
+PlanMark* AbstractQuery(Query* query, bool* planning_shows);
+
+// The abstraction of COPY relation TO with that list of columns.
+int64 AbstractCopy(Oid relation, List* columns);
+
+// The abstraction of a plan that was made unwatched: the columns that it marks as read are an upper bound.
+int64 AbstractPlan(const PlannedStmt* plan);

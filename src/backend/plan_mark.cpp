@@ -1,0 +1,45 @@
+/*
+ * plan_mark.cpp - see plan_mark.hpp.
+ */
+#include "plan_mark.hpp"
+
+extern "C" {
+#include "nodes/pg_list.h"
+#include "nodes/primnodes.h"
+}
+
+namespace {
+
+// No syscache has this id, and no type this OID but one made when the OIDs are about to wrap around.
+constexpr int kMarkType = -0x5053;
+
+// The plan cache reads an item's cacheId where the mark has its type.
+static_assert(offsetof(Const, consttype) == offsetof(PlanInvalItem, cacheId), "a mark must pass for a PlanInvalItem");
+static_assert(offsetof(PlanMark, words) == offsetof(PlanMark, id) + sizeof(int64), "no gap before the words");
+
+}  // namespace
+
+PlanMark* NewPlanMark(int64 id, int word_count) {
+  const Size size = offsetof(PlanMark, words) + sizeof(uint32) * static_cast<Size>(word_count);
+  auto* mark = static_cast<PlanMark*>(palloc(size));
+  SET_VARSIZE(mark, size);
+  mark->word_count = word_count;
+  mark->id = id;
+  return mark;
+}
+
+void MarkPlan(PlannedStmt* plan, PlanMark* mark) {
+  Const* item = makeNode(Const);
+  item->consttype = static_cast<Oid>(kMarkType);
+  item->constlen = -1;
+  item->constvalue = PointerGetDatum(mark);
+  item->location = -1;
+  plan->invalItems = lappend(plan->invalItems, item);
+}
+
+const PlanMark* MarkOfPlan(const PlannedStmt* plan) {
+  if (plan->invalItems == NIL) return nullptr;
+  const auto* item = static_cast<const Const*>(llast(plan->invalItems));
+  if (!IsA(item, Const) || item->consttype != static_cast<Oid>(kMarkType)) return nullptr;
+  return reinterpret_cast<const PlanMark*>(DatumGetPointer(item->constvalue));
+}

@@ -1,0 +1,34 @@
+/*
+ * plan_mark.hpp - what ties a plan to its abstraction and its constants.
+ *
+ * The tie must survive the plan cache, which keeps a copy of the plan and never calls the planner again, and must not
+ * depend on queryId (rules give several queries the same one). It is one entry at the end of PlannedStmt.invalItems: a
+ * Const whose value are the bytes of a PlanMark. The plan cache copies it with the plan; where it looks for items that
+ * a catalog change concerns it compares the second field, which here is a type that no syscache id equals. It is never
+ * sent to parallel workers, is invisible to EXPLAIN, and is read without a search.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+
+#include "nodes/plannodes.h"
+}
+
+// Plain data in one piece of memory, a varlena for the server. The words are those of core/comparisons.hpp; none when
+// the constants are not known.
+struct PlanMark {
+  int32 varlena_header;
+  int32 word_count;
+  int64 id;  // of the abstraction
+  uint32 words[FLEXIBLE_ARRAY_MEMBER];
+};
+
+// A mark in the current memory context, its words not yet filled.
+PlanMark* NewPlanMark(int64 id, int word_count);
+
+// Ties the mark, allocated where the plan is, to the plan.
+void MarkPlan(PlannedStmt* plan, PlanMark* mark);
+
+// The mark of a plan; null when it was made unwatched.
+const PlanMark* MarkOfPlan(const PlannedStmt* plan);

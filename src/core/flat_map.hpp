@@ -1,0 +1,84 @@
+/*
+ * flat_map.hpp - a map from 64-bit keys to small values, and a set of such keys, in one array.
+ *
+ * For what is looked up with every statement: no node is allocated for a new key, and most look-ups touch one cache
+ * line. Keys may be anything; they are spread by a multiplication. Nothing is ever taken out.
+ */
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace privacy_score {
+
+template <typename Value>
+struct FlatSlot {
+  std::uint64_t key = 0;  // 0: free
+  Value value{};
+};
+
+// The value of a key in a set.
+struct NoValue {};
+template <>
+struct FlatSlot<NoValue> {
+  std::uint64_t key = 0;
+  static inline NoValue value{};
+};
+
+template <typename Value>
+class FlatMap {
+ public:
+  using Slot = FlatSlot<Value>;
+
+  std::size_t size() const { return size_; }
+
+  // The slot of a key, or the free one where it belongs; valid until the next Insert.
+  Slot& SlotOf(std::uint64_t key) {
+    key = Kept(key);
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t place = static_cast<std::size_t>((key * 0x9e3779b97f4a7c15U) >> 32U) & mask;
+    while (slots_[place].key != key && slots_[place].key != 0) place = (place + 1) & mask;
+    return slots_[place];
+  }
+
+  // The value of a key, valid until the next Insert; null when the key is not there.
+  Value* Find(std::uint64_t key) {
+    Slot& slot = SlotOf(key);
+    return slot.key != 0 ? &slot.value : nullptr;
+  }
+
+  // Adds a key that is not there to the slot that SlotOf has given; returns its value. Changes nothing when memory runs
+  // out.
+  Value* Insert(Slot& free, std::uint64_t key, const Value& value) {
+    Slot* slot = &free;
+    if (4 * (size_ + 1) > 3 * slots_.size()) {
+      Grow();
+      slot = &SlotOf(key);
+    }
+    slot->key = Kept(key);
+    slot->value = value;
+    ++size_;
+    return &slot->value;
+  }
+  Value* Insert(std::uint64_t key, const Value& value) { return Insert(SlotOf(key), key, value); }
+
+ private:
+  // 0 is taken for another key. Keys are hashes, or small numbers put together: that one is this one does not happen.
+  static std::uint64_t Kept(std::uint64_t key) { return key != 0 ? key : 0x8f2d1c5ba37e9641U; }
+
+  void Grow() {
+    FlatMap larger;
+    larger.slots_.resize(2 * slots_.size());
+    for (const Slot& slot : slots_)
+      if (slot.key != 0) larger.SlotOf(slot.key) = slot;
+    slots_.swap(larger.slots_);
+  }
+
+  std::vector<Slot> slots_ = std::vector<Slot>(16);  // a power of two, of which one at least is free
+  std::size_t size_ = 0;
+};
+
+using FlatSet = FlatMap<NoValue>;
+
+}  // namespace privacy_score
