@@ -50,9 +50,7 @@ class RoundRobin {
   explicit RoundRobin(const BucketPlan& plan);
 
   std::int64_t buckets() const { return buckets_; }
-  std::int64_t records(std::size_t value) const {
-    return sizes_.empty() ? 0 : ends_[(value + 1) * sizes_.size() - 1];
-  }
+  std::int64_t records(std::size_t value) const { return sizes_.empty() ? 0 : ends_[(value + 1) * sizes_.size() - 1]; }
   // 0 <= record < records(value).
   std::int64_t BucketOf(std::size_t value, std::int64_t record) const;
   int SizeOf(std::int64_t bucket) const;
