@@ -35,3 +35,18 @@ CREATE FUNCTION privacy_score.verify_release(qit regclass, st regclass, threshol
   AS 'MODULE_PATHNAME', 'ps_verify_release' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.verify_release(regclass, regclass, jsonb, numeric, numeric, int, regclass) IS
   'Judges a pair of published tables, whoever made it, one row a check: buckets in both, sizes, thresholds as in bucketize(), and against the source records, duplicates, values, fakes and the order of rows. holds is NULL for what cannot be told from what is given. The checks of order are statistical; each calls a good release bad with probability 1e-7 at most. 42703 and 42P16 for tables of another form, 42501.';
+
+CREATE FUNCTION privacy_score.k_anonymity(relation regclass, quasi_identifiers name[]) RETURNS bigint
+  AS 'MODULE_PATHNAME', 'ps_k_anonymity' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privacy_score.k_anonymity(regclass, name[]) IS
+  'The number of records in the smallest equivalence class, those with equal quasi-identifiers; NULL for no records. With the rights of the caller.';
+
+CREATE FUNCTION privacy_score.l_diversity(relation regclass, quasi_identifiers name[], sensitive name, form text DEFAULT 'distinct') RETURNS float8
+  AS 'MODULE_PATHNAME', 'ps_l_diversity' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privacy_score.l_diversity(regclass, name[], name, text) IS
+  'The least diversity of an equivalence class in the sensitive column: distinct, how many values it has; entropy, 2^H of them, H in bits. NULL for no records.';
+
+CREATE FUNCTION privacy_score.t_closeness(relation regclass, quasi_identifiers name[], sensitive name) RETURNS float8
+  AS 'MODULE_PATHNAME', 'ps_t_closeness' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privacy_score.t_closeness(regclass, name[], name) IS
+  'The greatest distance, from 0 to 1, of the distribution of the sensitive column in an equivalence class from that in the table: ordered earth mover''s distance for numbers, by rank, else half the sum of the differences. NULL for no records.';
