@@ -41,7 +41,7 @@ TEST(BucketFlow, HoldsOrNamesTheValuesInTheWay) {
   std::mt19937_64 random(23);
   int held = 0;
   int refused = 0;
-  for (int round = 0; round < 600 / kSanitizerDivisor; ++round) {
+  for (int round = 0; round < 2000 / kSanitizerDivisor; ++round) {
     const BucketProblem problem = RandomProblem(random, 18, 6, 6);
     ForEachSetting(problem, 6, [&](const BucketSetting& setting) {
       std::vector<std::int64_t> buckets(problem.sizes().size());
@@ -71,8 +71,8 @@ TEST(BucketFlow, HoldsOrNamesTheValuesInTheWay) {
         ASSERT_EQ(filled[place], problem.sizes()[place] * buckets[place]);
     });
   }
-  EXPECT_GT(held, 300 / kSanitizerDivisor);
-  EXPECT_GT(refused, 300 / kSanitizerDivisor);
+  EXPECT_GT(held, 600 / kSanitizerDivisor);
+  EXPECT_GT(refused, 600 / kSanitizerDivisor);
 }
 
 // A setting of halves of buckets is one of whole buckets for twice the records.
