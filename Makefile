@@ -5,7 +5,7 @@
 #   make test            everything: build, lint, unit, regression and shell tests, attacks; on a throw-away server
 #   make unit | regress | shell | attacks     one part of it (but for unit, T="name ..." picks tests)
 #   make lint | format   layering, symbols and text rules | clang-format in place
-#   make demo | bench    the demonstration | the measurements
+#   make demo | bench    the demonstration | the measurements; bench-core: of what needs no server
 #
 # test, demo and bench install the Debian packages that are missing (as root or through sudo) and never write into the
 # system's PostgreSQL: they install into a private copy in a temporary folder and run the server there as a non-root
@@ -138,6 +138,9 @@ build/bench/%: bench/%.cpp $(patsubst %,build/module/%.o,$(CORE)) Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(LANGUAGE) $(RELEASE) -MF $@.d -o $@ $< $(patsubst %,build/module/%.o,$(CORE))
 
+bench-core: build/bench/subset_entropies
+	@$< | tee bench/results_subset_entropies.md
+
 unit-programs: build/unit_tests build/unit_tests_asan
 clang-check: $(CLANG_OK)
 
@@ -157,4 +160,4 @@ demo bench:
 format:
 	clang-format -i $(wildcard src/*/*.cpp src/*/*.hpp test/unit/*.cpp test/unit/*.hpp)
 
-.PHONY: all packages test unit regress shell attacks lint demo bench format unit-programs clang-check
+.PHONY: all packages test unit regress shell attacks lint demo bench bench-core format unit-programs clang-check

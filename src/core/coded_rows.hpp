@@ -7,7 +7,8 @@
  *
  * Tuples whose codes take at most 56 bits cost 16 bytes, of which 8 are needed for sorting (narrow_rows.hpp; rows are
  * collapsed as memory runs short). Wider ones cost 1, 2 or 4 bytes a column and 56 bytes (wide_rows.hpp). A quarter of
- * the memory limit is left to the arrays in which sets are counted.
+ * the memory limit is left to the arrays in which sets are counted. Class sizes of the sets come to some megabytes
+ * more.
  */
 #pragma once
 

@@ -207,6 +207,7 @@ class PlanMaker {
     if (node.parent == kNone) {
       step.kind = CubeStep::Kind::kCount;
       step.terms = Terms(node.mask, 1);
+      step.alone = node.children.empty() && node.cells > limits_.cache_cells;
     } else {
       const Mask removed = nodes_[node.parent].mask & ~node.mask;
       step.kind = CubeStep::Kind::kRollUp;

@@ -39,6 +39,7 @@ struct CubeStep {
   ClassHistogram* classes = nullptr;  // of the set; null when only other steps need it
   std::uint32_t cells = 0;
   std::vector<CubeTerm> terms;  // count: all columns; touch: those that the level above has not
+  bool alone = false;           // count: beyond the cache, and no roll-up follows
   // Arrays: places in the arena, in cells. A roll-up sums in[outer][domain][inner] over the domain.
   std::uint32_t out = 0;
   std::uint32_t in = 0;

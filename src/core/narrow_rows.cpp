@@ -18,11 +18,13 @@ constexpr std::size_t kFirstWords = std::size_t{1} << 14;
 // Below, growing costs less than looking for duplicates.
 constexpr std::size_t kSampledWords = std::size_t{1} << 20;
 constexpr unsigned kSampleBits = 14;
-// A sort for less than this share of duplicates is put off as long as there is memory.
-constexpr double kDuplicatesWorthSorting = 0.4;
+// With a smaller share of duplicates collapsing is put off as long as there is memory.
+constexpr double kDuplicatesWorthCollapsing = 0.7;
 // Words more than tuples, because weights outgrew their bits.
 constexpr std::int64_t kMaxSpreadWords = std::int64_t{1} << 16;
 constexpr unsigned kMinWeightBits = 8;
+
+std::uint64_t HashOf(std::uint64_t tuple) { return (tuple ^ tuple >> 32) * 0x9E3779B97F4A7C15U; }
 
 // Columns with more codes further up, so that sorting words groups them by those first.
 std::vector<PackedColumn> LaidOut(const std::vector<std::uint64_t>& domains) {
@@ -131,19 +133,57 @@ NarrowRows::Outcome NarrowRows::Append(const std::uint32_t* const* codes, std::s
 bool NarrowRows::MakeRoom(std::size_t words) {
   while (size_ + words > words_.size()) {
     const bool full = words_.size() >= max_words_;
-    if (!full && (words_.size() < kSampledWords || SampledDuplicates() < kDuplicatesWorthSorting)) {
+    const double duplicates = words_.size() < kSampledWords && !full ? 0 : SampledDuplicates();
+    if (!full && duplicates < kDuplicatesWorthCollapsing) {
       Grow(std::min(max_words_, std::max(2 * words_.size(), kFirstWords)));
       continue;
     }
-    Collapse();
-    if (!full && size_ + words > words_.size() / 2) Grow(std::min(max_words_, 2 * words_.size()));
+    if (!CollapseByHash(static_cast<std::size_t>((1 - duplicates) * static_cast<double>(size_)))) CollapseBySort();
+    // Tuples are collapsed again with every filling, so they should be a small part of it.
+    if (!full && size_ + words > words_.size() / 4) Grow(std::min(max_words_, 2 * words_.size()));
     // Without room for some rows to come every block would be a sort.
     if (full && (size_ + words > words_.size() || size_ > words_.size() / 8 * 7)) return false;
   }
   return true;
 }
 
-void NarrowRows::Collapse() {
+// Collapses in a hash table with open addressing, of words, of which none is 0. False, and nothing is changed, when it
+// would take more memory than a sort or the tuples are more than expected.
+bool NarrowRows::CollapseByHash(std::size_t expected) {
+  unsigned bits = 10;
+  while (std::size_t{1} << bits < 2 * expected) ++bits;
+  const std::size_t slots = std::size_t{1} << bits;
+  if (slots > size_ || weight_bits_ == 64) return false;
+  PlainBuffer<NarrowWord> table(slots);
+  std::memset(table.data(), 0, slots * sizeof(NarrowWord));
+  const NarrowWord mask = word_sort::BitsBelow<NarrowWord>(weight_bits_);
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < size_; ++i) {
+    NarrowWord word = words_[i];
+    for (std::size_t place = HashOf(word >> weight_bits_) >> (64 - bits);; place = (place + 1) & (slots - 1)) {
+      const NarrowWord slot = table[place];
+      if (slot == 0) {
+        if (++used > slots / 4 * 3) return false;
+        table[place] = word;
+        break;
+      }
+      if (((slot ^ word) & ~mask) != 0) continue;
+      // What has no room beside the weight goes to a further slot of the tuple.
+      const NarrowWord added = std::min(word & mask, mask - (slot & mask));
+      table[place] = slot + added;
+      word -= added;
+      if ((word & mask) == 0) break;
+    }
+  }
+  size_ = 0;
+  for (std::size_t place = 0; place < slots; ++place) {
+    words_[size_] = table[place];
+    size_ += table[place] != 0;
+  }
+  return true;
+}
+
+void NarrowRows::CollapseBySort() {
   PlainBuffer<NarrowWord> scratch(size_);
   SortWords(words_.data(), scratch.data(), size_, weight_bits_, 64);
   size_ = CollapseWords(words_.data(), size_, weight_bits_);
@@ -163,7 +203,7 @@ double NarrowRows::SampledDuplicates() const {
   std::vector<NarrowWord> sample;
   for (std::size_t i = 0; i < size_; ++i) {
     const NarrowWord tuple = words_[i] >> weight_bits_;
-    if (tuple * 0x9E3779B97F4A7C15U >> (64 - bits) == 0) sample.push_back(tuple);
+    if (HashOf(tuple) >> (64 - bits) == 0) sample.push_back(tuple);
   }
   if (sample.empty()) return 0;
   std::sort(sample.begin(), sample.end());

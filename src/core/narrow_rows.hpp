@@ -1,8 +1,8 @@
 /*
  * narrow_rows.hpp - coded rows whose tuple and weight fit in 64 bits.
  *
- * Rows are packed and appended; they are sorted and collapsed to distinct tuples only when the array is full and a
- * sample says that it pays, so a pass over a table of mostly different rows costs no sort at all. The layout follows
+ * Rows are packed and appended; they are collapsed to distinct tuples only when the array is full and a sample says
+ * that it pays, so a pass over a table of mostly different rows costs nothing more. The layout follows
  * the codes: when a column outgrows its bits all words are packed anew, columns with more codes further up. A column of
  * dense codes outgrows b bits after 2^b rows at the earliest, so that all this packing costs like two passes.
  */
@@ -38,7 +38,8 @@ class NarrowRows {
   bool Fits(const std::vector<std::uint64_t>& domains, std::int64_t total);
   void Pack(const std::vector<PackedColumn>& columns, unsigned weight_bits);
   bool MakeRoom(std::size_t words);
-  void Collapse();
+  bool CollapseByHash(std::size_t expected);
+  void CollapseBySort();
   void Grow(std::size_t capacity);
   double SampledDuplicates() const;
 

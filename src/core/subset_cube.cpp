@@ -56,15 +56,31 @@ void RollUp(const CubeStep& step, Cell* arena) {
   }
 }
 
-// Counts the sizes of the classes in an array of cells; none is greater than `weight`.
+// Counts the sizes of the classes in an array of cells. Neighbours count in different tables: most cells of an array
+// hold one of a few sizes, and counting the same size twice in a row would wait for the first.
 template <typename Cell>
-void CountSizes(const Cell* cells, std::size_t count, std::int64_t weight, ClassHistogram* classes) {
-  if (static_cast<std::uint64_t>(weight) < classes->counter_count()) {
-    std::int64_t* counters = classes->counters();
-    for (std::size_t i = 0; i < count; ++i) ++counters[cells[i]];
-    return;
+void CountSizes(const Cell* cells, std::size_t count, ClassHistogram* classes) {
+  constexpr std::size_t kTables = 4;
+  constexpr std::size_t kSizes = 64;
+  std::size_t i = 0;
+  if (count >= kTables * kSizes) {
+    std::uint32_t tables[kTables][kSizes] = {};
+    for (; i + kTables <= count; i += kTables) {
+      for (std::size_t table = 0; table < kTables; ++table) {
+        const Cell size = cells[i + table];
+        if (size < kSizes) {
+          ++tables[table][size];
+        } else {
+          classes->Add(static_cast<std::int64_t>(size));
+        }
+      }
+    }
+    for (std::size_t size = 1; size < kSizes; ++size) {
+      const std::int64_t sum = std::int64_t{tables[0][size]} + tables[1][size] + tables[2][size] + tables[3][size];
+      if (sum != 0) classes->Add(static_cast<std::int64_t>(size), sum);
+    }
   }
-  for (std::size_t i = 0; i < count; ++i)
+  for (; i < count; ++i)
     if (cells[i] != 0) classes->Add(static_cast<std::int64_t>(cells[i]));
 }
 
@@ -140,18 +156,34 @@ void SubsetCube<Word>::Partition(Frame* frame) {
   work_ += frame->count;
   if (first) {
     // Nobody needs the other columns any more, so what differs only there becomes one word.
+    const std::vector<CubeSet> sets = frame->family->Remaining();
     Word mask = weight_mask_;
-    for (const CubeSet& set : frame->family->Remaining())
+    for (const CubeSet& set : sets)
       for (const std::uint32_t used : set.columns) mask |= sets_->columns[used].template Bits<Word>();
     for (std::size_t i = 0; i < frame->count; ++i) frame->words[i] &= mask;
-    if (frame->family->With()->size() >= kSetsWorthCollapsing) {
+    const bool alone = sets.size() == 1;
+    if (alone || frame->family->With()->size() >= kSetsWorthCollapsing) {
       SortWords(frame->words, scratch, frame->count, weight_bits_, high);
       frame->count = CollapseWords(frame->words, frame->count, weight_bits_);
       frame->sorted = true;
+      if (!alone) return;
+      CountTuples(*frame, sets[0].classes);
+      frames_.pop_back();
       return;
     }
   }
   SortWords(frame->words, scratch, frame->count, column.shift, high);
+}
+
+// Counts the classes of the set of all columns that are left, of which the words are in order.
+template <typename Word>
+void SubsetCube<Word>::CountTuples(const Frame& frame, ClassHistogram* classes) {
+  for (std::size_t i = 0; i < frame.count;) {
+    std::int64_t weight = 0;
+    const Word tuple = frame.words[i] & ~weight_mask_;
+    for (; i < frame.count && (frame.words[i] & ~weight_mask_) == tuple; ++i) weight += WeightOf(frame.words[i]);
+    classes->Add(weight);
+  }
 }
 
 // Goes on to the next cell that needs a frame, or from the family's first column to what is left without it.
@@ -212,7 +244,10 @@ void SubsetCube<Word>::RunStep(Frame* frame) {
   } else {
     Ensure(&arena_, plan.arena_cells * cell_bytes);
   }
-  if (cell_bytes == 2) {
+  // Few cells of many hold more than a byte.
+  if (step.alone && step.classes != nullptr && frame->weight / 64 <= static_cast<std::int64_t>(step.cells)) {
+    CountAlone(step, *frame);
+  } else if (cell_bytes == 2) {
     RunStepOf<std::uint16_t>(step, *frame);
   } else if (cell_bytes == 4) {
     RunStepOf<std::uint32_t>(step, *frame);
@@ -237,7 +272,7 @@ void SubsetCube<Word>::RunStepOf(const CubeStep& step, const Frame& frame) {
       Touch<Cell>(step, frame);
       return;
   }
-  if (step.classes != nullptr) CountSizes(arena + step.out, step.cells, frame.weight, step.classes);
+  if (step.classes != nullptr) CountSizes(arena + step.out, step.cells, step.classes);
 }
 
 template <typename Word>
@@ -253,6 +288,37 @@ void SubsetCube<Word>::Count(const CubeStep& step, const Frame& frame) {
     AddTerms(step.terms, words, count, cells);
     for (std::size_t i = 0; i < count; ++i) out[cells[i]] = static_cast<Cell>(out[cells[i]] + WeightOf(words[i]));
   }
+}
+
+// Counts an array that is larger than the cache in bytes, of which more stay in it, with a list of what these cannot
+// hold.
+template <typename Word>
+void SubsetCube<Word>::CountAlone(const CubeStep& step, const Frame& frame) {
+  constexpr unsigned kBits = 8;
+  auto* out = arena_.data();
+  std::memset(out, 0, step.cells);
+  carries_.clear();
+  std::uint32_t cells[kBlock];
+  for (std::size_t start = 0; start < frame.count; start += kBlock) {
+    const Word* words = frame.words + start;
+    const std::size_t count = std::min(kBlock, frame.count - start);
+    std::memset(cells, 0, count * sizeof(std::uint32_t));
+    AddTerms(step.terms, words, count, cells);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::int64_t sum = out[cells[i]] + WeightOf(words[i]);
+      out[cells[i]] = static_cast<unsigned char>(sum);
+      if (sum >> kBits != 0) carries_.emplace_back(cells[i], sum >> kBits);
+    }
+  }
+  std::sort(carries_.begin(), carries_.end());
+  for (std::size_t i = 0; i < carries_.size();) {
+    const std::uint32_t cell = carries_[i].first;
+    std::int64_t size = out[cell];
+    for (; i < carries_.size() && carries_[i].first == cell; ++i) size += carries_[i].second << kBits;
+    step.classes->Add(size);
+    out[cell] = 0;
+  }
+  CountSizes(out, step.cells, step.classes);
 }
 
 // Counts the cells of the words that the level above left. Those in a cell of one row are alone in all levels below.

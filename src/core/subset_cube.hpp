@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "cube_family.hpp"
@@ -45,11 +46,13 @@ class SubsetCube {
   void Push(CubeFamily* family, Word* words, std::size_t count, std::int64_t weight, bool sorted);
   void RunStep(Frame* frame);
   void Partition(Frame* frame);
+  void CountTuples(const Frame& frame, ClassHistogram* classes);
   void WalkCells(Frame* frame);
   template <typename Cell>
   void RunStepOf(const CubeStep& step, const Frame& frame);
   template <typename Cell>
   void Count(const CubeStep& step, const Frame& frame);
+  void CountAlone(const CubeStep& step, const Frame& frame);
   template <typename Cell>
   void Touch(const CubeStep& step, const Frame& frame);
   std::int64_t WeightOf(Word word) const { return static_cast<std::int64_t>(word & weight_mask_); }
@@ -65,6 +68,7 @@ class SubsetCube {
   PlainBuffer<Word> scratch_;
   PlainBuffer<unsigned char> arena_;
   PlainBuffer<unsigned char> touch_cells_;  // all 0 between steps
+  std::vector<std::pair<std::uint32_t, std::int64_t>> carries_;
   // What touch steps leave to the level below.
   struct Level {
     PlainBuffer<Word> words;

@@ -63,10 +63,10 @@ class SubsetEntropies::Walk {
     }
     std::vector<PackedColumn> cube_columns;
     for (const std::size_t column : columns) cube_columns.push_back(packed[column]);
-    const std::size_t cells = rows.memory_limit() / 64;
+    const std::size_t limit = rows.memory_limit();
     sets_ = std::make_unique<CubeSets>(
         std::move(cube_columns), std::move(cube_sets),
-        CubeLimits{std::clamp(cells, kLeastCells, kCacheCells), std::clamp(cells, kLeastCells, kMaxCells)});
+        CubeLimits{std::clamp(limit / 64, kLeastCells, kCacheCells), std::clamp(limit / 16, kLeastCells, kMaxCells)});
     if (rows.narrow() != nullptr) {
       const std::size_t size = rows.narrow()->size();
       words_ = rows.narrow()->TakeWords();

@@ -108,6 +108,26 @@ TEST(SubsetCube, HeavyRows) {
   }
 }
 
+// The array of a set of its own has a byte a cell, of which some overflow, once and often.
+TEST(SubsetCube, ArraysBeyondTheCache) {
+  std::mt19937_64 random(4);
+  for (const std::int64_t weight : {1, 3, 20000}) {
+    TableShape shape;
+    shape.rows = 6000;
+    shape.domains = {60, 40};
+    shape.skew = 4;
+    CodedTable table = RandomTable(shape, &random);
+    table.weights[17] = weight;
+    table.weights[18] = weight;
+    for (auto& codes : table.columns) codes[18] = codes[17];
+    const CubeLimits limits = {256, 1 << 16};
+    const auto plan = MakeCubePlan({{60, 6, 58}, {40, 6, 52}}, {{{0, 1}, nullptr}}, limits, table.size());
+    ASSERT_NE(plan, nullptr);
+    EXPECT_TRUE(plan->steps[0].alone);
+    ExpectGrouping<NarrowWord>(table, {{0, 1}}, limits);
+  }
+}
+
 TEST(SubsetCube, NoWords) {
   ClassHistogram classes(8);
   CubeSets sets({{2, 1, 63}}, {{{0}, &classes}}, {16, 16});
