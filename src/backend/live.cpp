@@ -363,6 +363,7 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
     if (scored) PublishFigures(session, figures);
   } else if (!SendTokens(session, id) || !AppendEvent(session, id, scored ? &figures : nullptr)) {
     pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
+    if (scored) PublishFigures(session, figures);
   }
   if (!scored) return;
   if (scorer.IsMissingRates()) SendMissingRates(slot);

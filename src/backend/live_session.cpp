@@ -83,7 +83,7 @@ void Store(LiveSession* session, const EventFigures& figures) {
 }
 
 // Adds to the last entry of the open chunks when that is of the same abstraction and may be shared, else appends an
-// entry, in a new chunk when need be. `figures` may be null.
+// entry, in a new chunk when need be. `figures` may be null; they are stored together with the event or not at all.
 bool Append(LiveSession* session, const EventRun& event, bool may_share, const EventFigures* figures) {
   SpinLockAcquire(&session->mutex);
   const dsa_pointer open = session->open.chunks_last;
@@ -99,7 +99,7 @@ bool Append(LiveSession* session, const EventRun& event, bool may_share, const E
     done = true;
   }
   session->rows += event.rows;
-  if (figures != nullptr) Store(session, *figures);
+  if (done && figures != nullptr) Store(session, *figures);
   SpinLockRelease(&session->mutex);
   if (done) return true;
   const dsa_pointer pointer = AllocateShared(sizeof(EventChunk));
@@ -113,6 +113,7 @@ bool Append(LiveSession* session, const EventRun& event, bool may_share, const E
   else
     session->open.chunks_first = pointer;
   session->open.chunks_last = pointer;
+  if (figures != nullptr) Store(session, *figures);
   SpinLockRelease(&session->mutex);
   return true;
 }

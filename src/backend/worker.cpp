@@ -86,10 +86,12 @@ bool ClaimSlot(DatabaseSlot* slot) {
   return !taken;
 }
 
-void ReleaseSlot(int, Datum argument) {
+void ReleaseSlot(int code, Datum argument) {
   auto* slot = reinterpret_cast<DatabaseSlot*>(DatumGetPointer(argument));
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   if (slot->worker_pid == MyProcPid) slot->worker_pid = 0;
+  // It left by itself, as when its extension was dropped: who needs the next one need not wait.
+  if (code == 0) slot->worker_asked_at = 0;
   LWLockRelease(slot->lock);
   ConditionVariableBroadcast(&slot->flushed);
 }
