@@ -112,7 +112,8 @@ check "no scoring error came up" "$(q "SELECT scoring_errors, dropped FROM priva
 
 # --- history, baselines, alerts ---------------------------------------------------------------------------------------
 check_true "the last session is recorded" wait_for "SELECT count(*) FROM privacy_score.stat_sessions WHERE role = 'analyst'" 0
-q "DELETE FROM privacy_score.session" "SELECT privacy_score.flush()" >/dev/null
+# A session that has ended is shown no more before it is written.
+q "SELECT privacy_score.flush()" "DELETE FROM privacy_score.session" "SELECT privacy_score.flush()" >/dev/null
 as analyst q "$(for_each 'SELECT c1 FROM patients WHERE id = %d' 1 5)" "SELECT c2, c3 FROM patients WHERE id = 5" >/dev/null
 as analyst q "$(for_each 'SELECT c1 FROM patients WHERE id = %d' 1 4)" >/dev/null
 check_true "sessions are recorded with their reach" wait_for "SELECT string_agg(concat_ws(',', reach, subjects, subject_columns), ' ' ORDER BY reach) FROM privacy_score.session" "4,4,1 5,5,3"
