@@ -50,3 +50,8 @@ CREATE FUNCTION privacy_score.t_closeness(relation regclass, quasi_identifiers n
   AS 'MODULE_PATHNAME', 'ps_t_closeness' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privacy_score.t_closeness(regclass, name[], name) IS
   'The greatest distance, from 0 to 1, of the distribution of the sensitive column in an equivalence class from that in the table: ordered earth mover''s distance for numbers, by rank, else half the sum of the differences. NULL for no records.';
+
+CREATE FUNCTION privacy_score.estimate_count(qit regclass, st regclass, predicate text) RETURNS float8
+  AS 'MODULE_PATHNAME', 'ps_estimate_count' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privacy_score.estimate_count(regclass, regclass, text) IS
+  'How many records of the source are expected to satisfy a condition on quasi-identifiers and the sensitive value, from the published tables alone: over the buckets, (matching records) (matching values)/(values) [Anatomy]. The predicate is parsed and may contain what that of dp_count() may, else PS003. With the rights of the caller.';

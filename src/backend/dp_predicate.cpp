@@ -32,20 +32,28 @@ constexpr int kLongestShape = 1000;
 
 // What is built while a predicate is bound.
 struct Binding {
-  Oid relation;
+  const ConditionTable* tables;
+  int count;
   ps::Predicate predicate;
   ps::NormalPredicate normal;
 };
 
-BoundColumn BindNamed(Oid relation, const std::string* utf8_name) {
+// Finds a column in the first relation that has it; returns that relation's alias.
+const char* BindNamed(const Binding* binding, const std::string* utf8_name, BoundColumn* column) {
+  const ConditionTable* table = binding->tables;
   const char* name = FromUtf8(utf8_name->data(), static_cast<int>(utf8_name->size()));
   if (name == nullptr)
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-                    errmsg("column \"?\" of relation \"%s\" does not exist", get_rel_name(relation))));
-  const BoundColumn column = BindColumn(relation, name);
-  if (column.number < 0)
+                    errmsg("column \"?\" of relation \"%s\" does not exist", get_rel_name(table->relation))));
+  for (int i = 0; i < binding->count; ++i) {
+    if (get_attnum(binding->tables[i].relation, name) == InvalidAttrNumber) continue;
+    table = &binding->tables[i];
+    break;
+  }
+  *column = BindColumn(table->relation, name);
+  if (column->number < 0)
     ereport(ERROR, (errcode(kRefused), errmsg("predicate must not contain a system column: %s", name)));
-  return column;
+  return table->alias;
 }
 
 void RequireComparable(const BoundColumn* column) {
@@ -136,9 +144,9 @@ Datum BindConstant(const BoundColumn* column, ps::PredicateConstant* constant) {
 }
 
 // Tells core what a column is.
-void DescribeColumn(const BoundColumn* bound, ps::PredicateColumn* column) {
+void DescribeColumn(const BoundColumn* bound, const char* alias, ps::PredicateColumn* column) {
   const char* quoted = quote_identifier(bound->name);
-  const char* sql = psprintf("r.%s", quoted);
+  const char* sql = psprintf("%s.%s", alias, quoted);
   const char* identity = psprintf("%s %s", quoted, format_type_be_qualified(bound->type));
   const bool arrays = OidIsValid(bound->operand) && OidIsValid(get_array_type(bound->operand));
   CallCoreOrRaise([&] {
@@ -154,8 +162,8 @@ Datum* BindLeaves(Binding* binding, BoundColumn* columns) {
   ps::Predicate* predicate = &binding->predicate;
   auto* values = static_cast<Datum*>(palloc0(sizeof(Datum) * (predicate->constants.size() + 1)));
   for (std::size_t i = 0; i < predicate->columns.size(); ++i) {
-    columns[i] = BindNamed(binding->relation, &predicate->columns[i].name);
-    DescribeColumn(&columns[i], &predicate->columns[i]);
+    const char* alias = BindNamed(binding, &predicate->columns[i].name, &columns[i]);
+    DescribeColumn(&columns[i], alias, &predicate->columns[i]);
   }
   const BoundColumn pattern = {"", 0, TEXTOID, TEXTOID, InvalidOid, -1};
   for (std::size_t i = 0; i < predicate->leaves.size(); ++i) {
@@ -228,17 +236,18 @@ const char* CanonicalText(const std::string* canonical) {
 
 }  // namespace
 
-ConditionQuery* BindCondition(Oid relation, const text* predicate, int parameters_before) {
+ConditionQuery* BindCondition(const ConditionTable* tables, int count, const text* predicate, int parameters_before) {
   auto* query = static_cast<ConditionQuery*>(palloc0(sizeof(ConditionQuery)));
   CoreHolder<Binding>* holder = NewCoreHolder<Binding>(CurrentMemoryContext);
   CallCoreOrRaise([&] { holder->Reset(new Binding()); });
   Binding* binding = holder->object;
-  binding->relation = relation;
+  binding->tables = tables;
+  binding->count = count;
   if (predicate != nullptr) {
     int length;
     int name_length;
     const char* utf8 = ToUtf8(VARDATA_ANY(predicate), static_cast<int>(VARSIZE_ANY_EXHDR(predicate)), &length);
-    const char* relation_name = get_rel_name(relation);
+    const char* relation_name = get_rel_name(tables[0].relation);
     const char* utf8_name = ToUtf8(relation_name, static_cast<int>(strlen(relation_name)), &name_length);
     CallCoreOrRaise([&] {
       binding->predicate = ps::ParsePredicate({utf8, static_cast<std::size_t>(length)},

@@ -10,7 +10,13 @@ extern "C" {
 #include "postgres.h"
 }
 
-// A condition for a query in which the relation has the alias r. Lives in the memory context of BindCondition().
+// A relation whose columns a condition may name, and its alias in the query.
+struct ConditionTable {
+  Oid relation;
+  const char* alias;
+};
+
+// A condition for a query in which the relations have their aliases. Lives in the memory context of BindCondition().
 struct ConditionQuery {
   const char* sql;  // "true" without a predicate
   int nargs;
@@ -20,7 +26,14 @@ struct ConditionQuery {
   const char* shape;      // likewise; null without a predicate
 };
 
-// Binds the text of a predicate (null: none) to a relation that is locked. Constants become parameters, numbered after
-// `parameters_before`, for which the arrays have room in front. Raises PS003 for what a predicate must not contain,
-// 42703 for unknown columns, and what the type of a column raises for a constant that it cannot read.
-ConditionQuery* BindCondition(Oid relation, const text* predicate, int parameters_before);
+// Binds the text of a predicate (null: none) to relations that are locked; a column is that of the first that has one
+// of its name. Constants become parameters, numbered after `parameters_before`, for which the arrays have room in
+// front. Raises PS003 for what a predicate must not contain, 42703 for unknown columns, and what the type of a column
+// raises for a constant that it cannot read.
+ConditionQuery* BindCondition(const ConditionTable* tables, int count, const text* predicate, int parameters_before);
+
+// The same for one relation, which has the alias r.
+inline ConditionQuery* BindCondition(Oid relation, const text* predicate, int parameters_before) {
+  const ConditionTable table = {relation, "r"};
+  return BindCondition(&table, 1, predicate, parameters_before);
+}

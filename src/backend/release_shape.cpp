@@ -42,7 +42,6 @@ void SortColumns(Oid relation, bool counted, AttrNumber* bid, AttrNumber* count,
     } else {
       others->numbers[others->count++] = column->attnum;
     }
-    RequireSelect(relation, column->attnum);
   }
   relation_close(rel, NoLock);
   RequireBid(relation, *bid);
@@ -91,6 +90,5 @@ ColumnList ColumnsOfSource(const ReleaseShape* shape, Oid source) {
   for (int i = 0; i < shape->quasi.count; ++i)
     columns.numbers[columns.count++] = RequireColumn(source, get_attname(shape->qit, shape->quasi.numbers[i], false));
   columns.numbers[columns.count] = RequireColumn(source, get_attname(shape->st, shape->value, false));
-  for (int i = 0; i <= columns.count; ++i) RequireSelect(source, columns.numbers[i]);
   return columns;
 }

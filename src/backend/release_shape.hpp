@@ -26,8 +26,7 @@ struct ReleaseShape {
   const char* st_name;
 };
 
-// Reads the shape of two relations, and locks them against changes. Raises 42703 and 42P16 when they are not of that
-// form, 42501 unless the current user may read all these columns.
+// Reads the shape of two relations, and locks them against changes. Raises 42703 and 42P16 when they are not of that form.
 ReleaseShape ShapeOfRelease(Oid qit, Oid st);
 
 // The name of a column, quoted.
@@ -38,5 +37,5 @@ const char* QuotedColumn(Oid relation, AttrNumber column);
 const char* ColumnAs(Oid relation, AttrNumber column, Oid other, AttrNumber other_column, const char* alias);
 
 // The columns of a source that a release is of, by their names: as many as quasi.count, then the sensitive one. Raises
-// 42703, and 42501 unless the current user may read them.
+// 42703.
 ColumnList ColumnsOfSource(const ReleaseShape* shape, Oid source);
