@@ -26,7 +26,8 @@ struct ReleaseShape {
   const char* st_name;
 };
 
-// Reads the shape of two relations, and locks them against changes. Raises 42703 and 42P16 when they are not of that form.
+// Reads the shape of two relations, and locks them against changes. Raises 42703 and 42P16 when they are not of that
+// form.
 ReleaseShape ShapeOfRelease(Oid qit, Oid st);
 
 // The name of a column, quoted.
