@@ -86,11 +86,11 @@ else
   echo "  (none came)"
 fi
 echo
-echo "In privacy_score.alerts, with the columns that the last pair of statements added:"
+echo "In privacy_score.alerts (of this kind), with the columns that the last pair of statements added:"
 table -c "
   SELECT id, role, kind, round(score::numeric, 2) AS score, alert_limit, blocked,
          replace(ARRAY(SELECT jsonb_array_elements_text(detail -> 'attributes'))::text, 'public.', '') AS attributes
-    FROM privacy_score.alerts ORDER BY id"
+    FROM privacy_score.alerts WHERE kind = 'session' ORDER BY id"
 echo "What a statement costs, asked beforehand (explain_query, which does not run it):"
 statement='SELECT amount, paid FROM billing WHERE patient_id = 400'
 echo "  $statement"

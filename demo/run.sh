@@ -1,6 +1,6 @@
 #!/bin/bash
-# run.sh - the demonstration: a hospital, ten days of habit, four days with attacks, a live watch. Runs below
-# scripts/sandbox.sh ("make demo"); prints what it finds and leaves the same in demo/report.txt.
+# run.sh - the demonstration: a hospital, ten days of habit, four days with attacks, a live watch, noisy counts, a
+# release. Runs below scripts/sandbox.sh ("make demo"); prints what it finds and leaves the same in demo/report.txt.
 #
 # It makes its own server with CSV logging below PS_TMP, lets six analysts do their work through real connections, turns
 # the server's log into history on faked days, and measures. Everything is drawn from fixed keys: two runs print the same
@@ -99,6 +99,9 @@ main() {
   table -f poster.sql -f report.sql
   heading "9. Live: a limit for nurse_anna, in warn mode"
   . ./live.sh
+  heading "10. Counts for somebody who may not read a row"
+  . ./counts.sh
+  table -f release.sql
   step "done; this text is in demo/report.txt"
 }
 
