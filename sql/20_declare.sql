@@ -86,6 +86,38 @@ CREATE FUNCTION privacy_score.subject_home(relation oid) RETURNS text
   END;
 COMMENT ON FUNCTION privacy_score.subject_home(oid) IS 'Internal: relations with equal results share a subject through declared foreign keys.';
 
+-- Rows are read as the owner of a relation, so all have to have the same; his policies would be somebody's code.
+CREATE FUNCTION privacy_score.joint_home(relation oid) RETURNS oid
+  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+  BEGIN ATOMIC
+    SELECT h.oid
+      FROM privacy_score.subject_path(joint_home.relation) p
+      JOIN pg_catalog.pg_class h ON h.oid = p.home
+      JOIN pg_catalog.pg_class r ON r.oid = joint_home.relation
+     WHERE h.relowner = r.relowner
+       AND NOT (h.relrowsecurity AND h.relforcerowsecurity) AND NOT (r.relrowsecurity AND r.relforcerowsecurity)
+       AND (h.relkind = 'p' OR h.relkind = 'r' AND NOT h.relhassubclass)
+       AND p.columns <> '{}'
+       AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
+                        WHERE a.attrelid = p.home AND a.attnum = ANY (p.columns) AND NOT a.attnotnull)
+       AND EXISTS (SELECT FROM pg_catalog.pg_index i
+                    WHERE i.indrelid = p.home AND i.indisunique AND i.indimmediate AND i.indisvalid
+                      AND i.indpred IS NULL AND i.indexprs IS NULL
+                      AND (i.indkey::int2[])[0:i.indnkeyatts - 1] <@ p.columns)
+       -- Each column can be compared with the one that it refers to.
+       AND NOT EXISTS (SELECT FROM ROWS FROM (pg_catalog.unnest(privacy_score.subject_attributes(joint_home.relation)),
+                                              pg_catalog.unnest(p.columns)) k(own, at_home)
+                         JOIN pg_catalog.pg_attribute o ON o.attrelid = joint_home.relation AND o.attnum = k.own
+                         JOIN pg_catalog.pg_attribute a ON a.attrelid = p.home AND a.attnum = k.at_home
+                        WHERE o.atttypid <> a.atttypid
+                          AND NOT EXISTS (SELECT FROM pg_catalog.pg_amop m
+                                            JOIN pg_catalog.pg_opclass c ON c.opcfamily = m.amopfamily AND c.opcintype = a.atttypid AND c.opcdefault
+                                           WHERE m.amopmethod = 403 AND m.amopstrategy = 3
+                                             AND m.amoplefttype = a.atttypid AND m.amoprighttype = o.atttypid));
+  END;
+COMMENT ON FUNCTION privacy_score.joint_home(oid) IS
+  'Internal: the relation where a relation''s subject is at home, when rows of relations with the same home can be joined there: it has one row a subject, both have one owner and no policy that he is subject to; else NULL.';
+
 CREATE VIEW privacy_score.model_relation AS
   SELECT p.name,
          pg_catalog.dense_rank() OVER (ORDER BY privacy_score.subject_home(p.relation)) AS subject_group,
@@ -96,10 +128,13 @@ CREATE VIEW privacy_score.model_relation AS
                               OR c.contype = 'u' AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
                                                                   WHERE a.attrelid = p.relation AND a.attnum = ANY (c.conkey)
                                                                     AND NOT a.attnotnull))) AS is_row_subject,
-         p.relation
+         p.relation,
+         (SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(h.relname)
+            FROM pg_catalog.pg_class h JOIN pg_catalog.pg_namespace n ON n.oid = h.relnamespace
+           WHERE h.oid = privacy_score.joint_home(p.relation)) AS joint_home
     FROM privacy_score.protected_current p,
          LATERAL (SELECT privacy_score.subject_attributes(p.relation) AS columns) s;
-COMMENT ON VIEW privacy_score.model_relation IS 'Internal: protected relations that exist, with their subject group; is_row_subject: each row is a subject of its own.';
+COMMENT ON VIEW privacy_score.model_relation IS 'Internal: protected relations that exist, with their subject group; is_row_subject: each row is a subject of its own; joint_home: where rows of relations of the group can be joined.';
 
 CREATE VIEW privacy_score.model_attribute AS
   SELECT r.name || '.' || pg_catalog.quote_ident(a.attname) AS name,

@@ -36,7 +36,7 @@ COMMENT ON FUNCTION privacy_score.attribute_relationships_dot(regclass) IS
 CREATE FUNCTION privacy_score.query_identification(sql text) RETURNS float8
   AS 'MODULE_PATHNAME', 'ps_query_identification' LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privacy_score.query_identification(text) IS
-  'DRSQL, from 0 to 1: the combined discrimination rate of all columns that the statement reveals [Khan]. The statement is not executed.';
+  'DRSQL, from 0 to 1: the combined discrimination rate of all columns that the statement reveals [Khan]; relations about the same subjects are joined where that can be done. The statement is not executed.';
 
 CREATE FUNCTION privacy_score.compare_queries(sql1 text, sql2 text)
   RETURNS TABLE (relation text, rate1 float8, rate2 float8, combined_rate float8)

@@ -110,15 +110,22 @@ COMMENT ON VIEW privacy_score.alerts IS
 
 CREATE VIEW privacy_score.stat_cdr WITH (security_barrier) AS
   SELECT pg_catalog.to_regclass(r.relation_name) AS relation,
-         ARRAY(SELECT a.attname FROM pg_catalog.unnest(r.attributes) n(name)
-                 JOIN privacy_score.model_attribute a ON a.name = n.name ORDER BY n.name) AS attributes,
+         c.attributes,
          ARRAY(SELECT a.attname FROM pg_catalog.pg_attribute a
                 WHERE a.attrelid = pg_catalog.to_regclass(r.relation_name)
-                  AND a.attnum = ANY (privacy_score.subject_attributes(pg_catalog.to_regclass(r.relation_name))) ORDER BY a.attnum) AS target,
-         r.rate, r.rows, r.computed_at, r.stale
-    FROM privacy_score.rate_state r
+                  AND a.attnum = ANY (CASE WHEN pg_catalog.cardinality(r.sources) = 1
+                                           THEN privacy_score.subject_attributes(pg_catalog.to_regclass(r.relation_name))
+                                           ELSE (SELECT p.columns FROM privacy_score.subject_path(pg_catalog.to_regclass(r.sources[2])) p) END)
+                ORDER BY a.attnum) AS target,
+         r.rate, r.rows, r.computed_at, r.stale, c.relations
+    FROM privacy_score.rate_state r,
+         LATERAL (SELECT COALESCE(pg_catalog.array_agg(a.attname ORDER BY n.name), '{}'::name[]) AS attributes,
+                         COALESCE(pg_catalog.array_agg(a.relation::pg_catalog.regclass ORDER BY n.name), '{}'::pg_catalog.regclass[]) AS relations
+                    FROM pg_catalog.unnest(r.attributes) n(name)
+                    JOIN privacy_score.model_attribute a ON a.name = n.name) c
    WHERE pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE');
-COMMENT ON VIEW privacy_score.stat_cdr IS 'Combined discrimination rates that scoring has computed, from 0 to 1; stale: about to be computed again, because many rows were modified since. For pg_read_all_stats.';
+COMMENT ON VIEW privacy_score.stat_cdr IS
+  'Combined discrimination rates that scoring has computed, from 0 to 1; relations: of which each attribute is; of several about the same subjects, relation is where these are at home; stale: about to be computed again, because many rows were modified since. For pg_read_all_stats.';
 
 CREATE VIEW privacy_score.stat_info WITH (security_barrier) AS
   SELECT (SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'privacy_score') AS version, i.*

@@ -128,7 +128,7 @@ Datum ps_protect(PG_FUNCTION_ARGS) {
       "VALUES ($1::pg_catalog.oid::pg_catalog.regclass, $2, $3::pg_catalog.name[], $4)",
       4, args);
   // Rates are against the declared subject, which may be another one now.
-  RunInternal("DELETE FROM privacy_score.rate WHERE relation_name = $2", 2, args);
+  RunInternal("DELETE FROM privacy_score.rate WHERE $2 = ANY (sources)", 2, args);
   LeaveInternal(&scope);
   NoteModelChange();
   PG_RETURN_VOID();
@@ -143,7 +143,7 @@ Datum ps_unprotect(PG_FUNCTION_ARGS) {
   InternalScope scope;
   EnterInternal(&scope);
   const uint64 removed = RunInternal(kForget, 2, args);
-  RunInternal("DELETE FROM privacy_score.rate WHERE relation_name = $2", 2, args);
+  RunInternal("DELETE FROM privacy_score.rate WHERE $2 = ANY (sources)", 2, args);
   LeaveInternal(&scope);
   if (removed == 0)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),

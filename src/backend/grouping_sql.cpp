@@ -24,24 +24,32 @@ const char* ColumnName(Oid relation, int attribute) {
   return quote_identifier(get_attname(relation, static_cast<AttrNumber>(attribute), false));
 }
 
-void AppendGroupingColumn(StringInfo sql, Oid relation, int attribute) {
-  appendStringInfoString(sql, GroupingExpression(get_atttype(relation, static_cast<AttrNumber>(attribute)),
-                                                 ColumnName(relation, attribute)));
+// What GROUP BY takes for a column of a source.
+void AppendSourceColumn(StringInfo sql, const RowSource* source, int column) {
+  if (source->query != nullptr)
+    appendStringInfo(sql, "c%d", column);
+  else
+    appendStringInfoString(sql, GroupingExpression(get_atttype(source->relation, static_cast<AttrNumber>(column)),
+                                                   ColumnName(source->relation, column)));
 }
 
 // "SELECT a AS k1, b AS k2".
-void AppendKeys(StringInfo sql, Oid relation, const Bitmapset* columns) {
+void AppendKeys(StringInfo sql, const RowSource* source, const Bitmapset* columns) {
   appendStringInfoString(sql, "SELECT ");
   int key = 0;
   for (int attribute = -1; (attribute = bms_next_member(columns, attribute)) >= 0;) {
     if (key > 0) appendStringInfoString(sql, ", ");
-    AppendGroupingColumn(sql, relation, attribute);
+    AppendSourceColumn(sql, source, attribute);
     appendStringInfo(sql, " AS k%d", ++key);
   }
 }
 
 // " FROM t". A column that is asked for and not read is named, which is what its rights are checked by.
 void AppendFrom(StringInfo sql, const RowSource* source, const Bitmapset* columns) {
+  if (source->query != nullptr) {
+    appendStringInfo(sql, " FROM (%s) q", source->query);
+    return;
+  }
   const char* name = CanonicalRelationName(source->relation);
   if (bms_is_subset(source->asked, columns)) {
     appendStringInfo(sql, " FROM %s", name);
@@ -71,9 +79,10 @@ bool AnyForeignMember(Oid relation) {
   return false;
 }
 
-const char* GroupingExpression(Oid type_id, const char* value) {
+const char* GroupingExpression(Oid type_id, const char* value, bool ordered) {
   const TypeCacheEntry* type = lookup_type_cache(type_id, TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR | TYPECACHE_HASH_PROC);
-  if (OidIsValid(type->eq_opr) && (OidIsValid(type->lt_opr) || OidIsValid(type->hash_proc))) return value;
+  const bool hashed = OidIsValid(type->hash_proc) && !ordered;
+  if (OidIsValid(type->eq_opr) && (OidIsValid(type->lt_opr) || hashed)) return value;
   return psprintf("CASE WHEN pg_catalog.num_nulls(%s) = 0 THEN pg_catalog.concat(%s) END", value, value);
 }
 
@@ -97,7 +106,7 @@ List* MembersOf(Oid relation) {
 char* RowsSql(const RowSource* source, const Bitmapset* columns) {
   StringInfoData sql;
   initStringInfo(&sql);
-  AppendKeys(&sql, source->relation, columns);
+  AppendKeys(&sql, source, columns);
   AppendFrom(&sql, source, columns);
   return sql.data;
 }
@@ -109,13 +118,13 @@ char* GroupsSql(const RowSource* source, const Bitmapset* columns) {
   foreach (cell, source->members) {
     // The columns of a parent have the same names and types in its children.
     if (cell != list_head(source->members)) appendStringInfoString(&sql, " UNION ALL ");
-    AppendKeys(&sql, source->relation, columns);
+    AppendKeys(&sql, source, columns);
     appendStringInfo(&sql, "%spg_catalog.count(*) AS n FROM ONLY %s", bms_is_empty(columns) ? "" : ", ",
                      CanonicalRelationName(lfirst_oid(cell)));
     AppendGroupBy(&sql, columns);
   }
   if (source->members != NIL) return sql.data;
-  AppendKeys(&sql, source->relation, columns);
+  AppendKeys(&sql, source, columns);
   appendStringInfo(&sql, "%spg_catalog.count(*) AS n", bms_is_empty(columns) ? "" : ", ");
   AppendFrom(&sql, source, columns);
   AppendGroupBy(&sql, columns);
@@ -136,7 +145,7 @@ char* ClassSizesSql(const RowSource* source, const Bitmapset* columns) {
     const char* separator = " GROUP BY ";
     for (int attribute = -1; (attribute = bms_next_member(columns, attribute)) >= 0;) {
       appendStringInfoString(&sql, separator);
-      AppendGroupingColumn(&sql, source->relation, attribute);
+      AppendSourceColumn(&sql, source, attribute);
       separator = ", ";
     }
   }

@@ -20,6 +20,9 @@ struct RowSource {
   const Bitmapset* asked;
   // Tables that hold the rows (Oids), when each is to be grouped for itself before they come together; else NIL.
   List* members;
+  // In place of a relation: a SELECT that yields the rows, in columns c1, c2, ... of types that can be grouped. The
+  // numbers of these are then what is said of attribute numbers.
+  const char* query = nullptr;
 };
 
 // Whether some of the tables below a relation are foreign.
@@ -30,9 +33,9 @@ bool AnyForeignMember(Oid relation);
 // through the relation.
 List* MembersOf(Oid relation);
 
-// What GROUP BY takes for a value of a type: itself, or its text where the type cannot be grouped. The text is what the
-// type's own output function gives, never a cast, which may run somebody's code.
-const char* GroupingExpression(Oid type, const char* value);
+// What GROUP BY takes for a value of a type: itself, or its text where the type cannot be grouped, or, with `ordered`,
+// not be ordered. The text is what the type's own output function gives, never a cast, which may run somebody's code.
+const char* GroupingExpression(Oid type, const char* value, bool ordered = false);
 
 // One row a row: the columns in the order of their numbers.
 char* RowsSql(const RowSource* source, const Bitmapset* columns);

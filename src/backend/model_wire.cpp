@@ -12,7 +12,7 @@ extern "C" {
 namespace {
 
 const char* const kModelSections[] = {
-    "SELECT name, subject_group, is_row_subject FROM privacy_score.model_relation ORDER BY name",
+    "SELECT name, subject_group, is_row_subject, joint_home FROM privacy_score.model_relation ORDER BY name",
     "SELECT name, relation_name, label, identifier, subject_position FROM privacy_score.model_attribute ORDER BY name",
     "SELECT determinant, dependent FROM privacy_score.model_dependency ORDER BY 1, 2"};
 

@@ -107,22 +107,153 @@ const Bitmapset* RevealedOf(List* revealed, Oid relation) {
   return nullptr;
 }
 
+namespace {
+
+// Relations about the same subjects.
+struct SubjectGroup {
+  const char* home;  // SubjectHome
+  List* parts;       // RevealedRelation
+  Oid joint_home;    // where the current user may join them; InvalidOid: nowhere
+};
+
+// The groups of what is revealed.
+List* GroupsOf(List* revealed) {
+  List* groups = NIL;
+  const ListCell* cell;
+  foreach (cell, revealed) {
+    auto* part = static_cast<RevealedRelation*>(lfirst(cell));
+    const char* home = SubjectHome(part->relation);
+    SubjectGroup* group = nullptr;
+    const ListCell* other;
+    foreach (other, groups)
+      if (strcmp(static_cast<SubjectGroup*>(lfirst(other))->home, home) == 0)
+        group = static_cast<SubjectGroup*>(lfirst(other));
+    if (group == nullptr) {
+      group = static_cast<SubjectGroup*>(palloc0(sizeof(SubjectGroup)));
+      group->home = home;
+      groups = lappend(groups, group);
+    }
+    group->parts = lappend(group->parts, part);
+  }
+  foreach (cell, groups) {
+    auto* group = static_cast<SubjectGroup*>(lfirst(cell));
+    if (list_length(group->parts) < 2) continue;
+    const ListCell* part;
+    foreach (part, group->parts) {
+      const Oid home = ReadableJointHome(static_cast<RevealedRelation*>(lfirst(part))->relation);
+      if (part != list_head(group->parts) && home != group->joint_home) {
+        group->joint_home = InvalidOid;
+        break;
+      }
+      group->joint_home = home;
+    }
+  }
+  return groups;
+}
+
+void Connect() {
+  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+}
+
+// What of a list is of the relations of a group.
+List* PartsOf(List* revealed, const SubjectGroup* group) {
+  List* parts = NIL;
+  const ListCell* cell;
+  foreach (cell, group->parts) {
+    const Oid relation = static_cast<RevealedRelation*>(lfirst(cell))->relation;
+    const ListCell* other;
+    foreach (other, revealed)
+      if (static_cast<RevealedRelation*>(lfirst(other))->relation == relation) parts = lappend(parts, lfirst(other));
+  }
+  return parts;
+}
+
+// How the statements compare in one relation.
+privacy_score::RevealOrder OrderInRelation(const RevealedRelation* both, List* first, List* second) {
+  const Bitmapset* sets[] = {RevealedOf(first, both->relation), RevealedOf(second, both->relation), both->attributes};
+  double rates[3];
+  Bitmapset* subject = SubjectOf(both->relation);
+  Connect();
+  RelationRates(both->relation, sets, 3, subject, rates, nullptr);
+  SPI_finish();
+  auto order = privacy_score::RevealOrder::kEquivalent;
+  CallCoreOrRaise([&] { order = privacy_score::CompareRates(rates[0], rates[1], rates[2]); });
+  return order;
+}
+
+// How they compare by what all relations of a group say of a subject.
+privacy_score::RevealOrder OrderInGroup(const SubjectGroup* group, List* first, List* second) {
+  List* sets[] = {PartsOf(first, group), PartsOf(second, group), group->parts};
+  double rates[3];
+  Connect();
+  JointRates(group->joint_home, sets, 3, rates, nullptr);
+  SPI_finish();
+  auto order = privacy_score::RevealOrder::kEquivalent;
+  CallCoreOrRaise([&] { order = privacy_score::CompareRates(rates[0], rates[1], rates[2]); });
+  return order;
+}
+
+bool HasMore(privacy_score::RevealOrder order) {
+  return order == privacy_score::RevealOrder::kMore || order == privacy_score::RevealOrder::kIncomparable;
+}
+
+bool HasLess(privacy_score::RevealOrder order) {
+  return order == privacy_score::RevealOrder::kLess || order == privacy_score::RevealOrder::kIncomparable;
+}
+
+}  // namespace
+
 double QueryRate(List* revealed) {
-  const int count = list_length(revealed);
-  auto** homes = static_cast<char**>(palloc0(sizeof(char*) * (count + 1)));
-  auto* sums = static_cast<double*>(palloc0(sizeof(double) * (count + 1)));
   double greatest = 0;
-  for (int i = 0; i < count; ++i) {
-    const auto* entry = static_cast<RevealedRelation*>(list_nth(revealed, i));
-    homes[i] = SubjectHome(entry->relation);
-    Bitmapset* subject = SubjectOf(entry->relation);
-    if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
-    const double rate = RelationRate(entry->relation, entry->attributes, subject);
-    SPI_finish();
-    int group = 0;
-    while (strcmp(homes[group], homes[i]) != 0) ++group;
-    sums[group] = Min(1.0, sums[group] + rate);
-    greatest = Max(greatest, sums[group]);
+  const ListCell* cell;
+  foreach (cell, GroupsOf(revealed)) {
+    const auto* group = static_cast<SubjectGroup*>(lfirst(cell));
+    double sum = 0;
+    double greatest_part = 0;
+    const ListCell* other;
+    foreach (other, group->parts) {
+      const auto* part = static_cast<RevealedRelation*>(lfirst(other));
+      Bitmapset* subject = SubjectOf(part->relation);
+      Connect();
+      const double rate = RelationRate(part->relation, part->attributes, subject);
+      SPI_finish();
+      sum = Min(1.0, sum + rate);
+      greatest_part = Max(greatest_part, rate);
+    }
+    if (OidIsValid(group->joint_home) && greatest_part < 1) {
+      Connect();
+      JointRates(group->joint_home, &group->parts, 1, &sum, nullptr);
+      SPI_finish();
+      sum = Max(sum, greatest_part);
+    }
+    greatest = Max(greatest, sum);
   }
   return greatest;
+}
+
+privacy_score::RevealOrder OrderOf(List* first, List* second) {
+  using privacy_score::RevealOrder;
+  bool first_has_more = false;
+  bool second_has_more = false;
+  const ListCell* cell;
+  foreach (cell, GroupsOf(UnionOfRevealed(first, second))) {
+    const auto* group = static_cast<SubjectGroup*>(lfirst(cell));
+    bool more = false;
+    bool less = false;
+    const ListCell* part;
+    foreach (part, group->parts) {
+      const RevealOrder order = OrderInRelation(static_cast<RevealedRelation*>(lfirst(part)), first, second);
+      more |= HasMore(order);
+      less |= HasLess(order);
+    }
+    if ((more || less) && OidIsValid(group->joint_home)) {
+      const RevealOrder order = OrderInGroup(group, first, second);
+      more = more && HasMore(order);
+      less = less && HasLess(order);
+    }
+    first_has_more |= more;
+    second_has_more |= less;
+  }
+  if (first_has_more) return second_has_more ? RevealOrder::kIncomparable : RevealOrder::kMore;
+  return second_has_more ? RevealOrder::kLess : RevealOrder::kEquivalent;
 }

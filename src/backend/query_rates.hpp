@@ -3,17 +3,8 @@
  */
 #pragma once
 
-extern "C" {
-#include "postgres.h"
-
-#include "nodes/pg_list.h"
-}
-
-// Columns that one relation reveals.
-struct RevealedRelation {
-  Oid relation;
-  Bitmapset* attributes;
-};
+#include "core/equivalence.hpp"
+#include "joint_rates.hpp"
 
 // What a text reveals: a list of RevealedRelation; columns of relations that do not exist are left out. Raises 42601
 // when the text does not parse.
@@ -24,6 +15,11 @@ List* UnionOfRevealed(List* a, List* b);
 // The attributes of a relation in such a list; null (the empty set) when it is not there.
 const Bitmapset* RevealedOf(List* revealed, Oid relation);
 
-// DRSQL: CDR of each relation against its subject, summed up to 1 within relations that share a subject through foreign
-// keys, the greatest of the others [Khan; combination ours].
+// DRSQL: CDR of each relation against its subject; of relations that share a subject through foreign keys the joint
+// rate where the current user may join them (never less than that of one of them), else the sum, to 1 at most; the
+// greatest of these [Khan; combination ours].
 double QueryRate(List* revealed);
+
+// Of two lists the first against the second: it reveals at most what the other does when that holds in every relation,
+// or in what relations about the same subjects say together.
+privacy_score::RevealOrder OrderOf(List* first, List* second);

@@ -287,37 +287,16 @@ Datum ps_attribute_relationships_dot(PG_FUNCTION_ARGS) {
 // query_identification(sql)
 Datum ps_query_identification(PG_FUNCTION_ARGS) { PG_RETURN_FLOAT8(QueryRate(RevealedByText(PG_GETARG_TEXT_PP(0)))); }
 
-// compare_queries(sql1, sql2): one statement reveals at most what the other does when that holds in each relation; the
-// rates shown are those of the whole statements.
+// compare_queries(sql1, sql2): the rates shown are those of the whole statements.
 Datum ps_compare_queries(PG_FUNCTION_ARGS) {
   List* revealed1 = RevealedByText(PG_GETARG_TEXT_PP(0));
   List* revealed2 = RevealedByText(PG_GETARG_TEXT_PP(1));
-  List* together = UnionOfRevealed(revealed1, revealed2);
-  bool first_has_more = false;
-  bool second_has_more = false;
-  ListCell* cell;
-  foreach (cell, together) {
-    const auto* entry = static_cast<RevealedRelation*>(lfirst(cell));
-    Bitmapset* subject = SubjectOf(entry->relation);
-    Connect();
-    const double both = RelationRate(entry->relation, entry->attributes, subject);
-    const double rate1 = RelationRate(entry->relation, RevealedOf(revealed1, entry->relation), subject);
-    const double rate2 = RelationRate(entry->relation, RevealedOf(revealed2, entry->relation), subject);
-    SPI_finish();
-    privacy_score::RevealOrder order = privacy_score::RevealOrder::kEquivalent;
-    CallCoreOrRaise([&] { order = privacy_score::CompareRates(rate1, rate2, both); });
-    first_has_more |= order == privacy_score::RevealOrder::kMore || order == privacy_score::RevealOrder::kIncomparable;
-    second_has_more |= order == privacy_score::RevealOrder::kLess || order == privacy_score::RevealOrder::kIncomparable;
-  }
+  const privacy_score::RevealOrder order = OrderOf(revealed1, revealed2);
   const double rate1 = QueryRate(revealed1);
   const double rate2 = QueryRate(revealed2);
-  const double both = QueryRate(together);
+  const double both = QueryRate(UnionOfRevealed(revealed1, revealed2));
   auto* rows = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
   CallCoreOrRaise([&] {
-    using privacy_score::RevealOrder;
-    const RevealOrder order = first_has_more    ? second_has_more ? RevealOrder::kIncomparable : RevealOrder::kMore
-                              : second_has_more ? RevealOrder::kLess
-                                                : RevealOrder::kEquivalent;
     rows->Reset(new privacy_score::ResultTable());
     rows->object->rows.push_back({privacy_score::TextOf(order), privacy_score::TextOf(rate1),
                                   privacy_score::TextOf(rate2), privacy_score::TextOf(both)});

@@ -34,7 +34,7 @@ void RenameColumn(const char* relation, const char* name, const Renaming& renami
       4, args);
   // Another column may bear the name next; computing them again is safe.
   const char* names[] = {name};
-  RunInternal("DELETE FROM privacy_score.rate WHERE relation_name = $1", 1, names);
+  RunInternal("DELETE FROM privacy_score.rate WHERE $1 = ANY (sources)", 1, names);
 }
 
 // A column's new name holds for the tables that inherit it too.
@@ -48,7 +48,7 @@ void FollowColumn(const Renaming& renaming) {
 // that is made under it when the renamed one is dropped is protected by it.
 void FollowRelation(const char* old_name, const char* new_name) {
   const char* args[] = {old_name, new_name};
-  RunInternal("DELETE FROM privacy_score.rate WHERE relation_name IN ($1, $2)", 2, args);
+  RunInternal("DELETE FROM privacy_score.rate WHERE sources && ARRAY[$1, $2]", 2, args);
   // What a dropped relation of the new name has left behind does not hold for the renamed one.
   const char* name[] = {new_name};
   RunInternal("DELETE FROM privacy_score.dependency WHERE relation_name = $1", 1, name);
@@ -60,8 +60,8 @@ void FollowSchema(const Renaming& renaming) {
   const char* args[] = {psprintf("%s.", quote_identifier(renaming.old_column)),
                         psprintf("%s.", quote_identifier(renaming.new_column))};
   RunInternal(
-      "DELETE FROM privacy_score.rate WHERE pg_catalog.starts_with(relation_name, $1) "
-      "OR pg_catalog.starts_with(relation_name, $2)",
+      "DELETE FROM privacy_score.rate WHERE EXISTS (SELECT FROM pg_catalog.unnest(sources) s "
+      "WHERE pg_catalog.starts_with(s, $1) OR pg_catalog.starts_with(s, $2))",
       2, args);
   const char* name[] = {args[1]};
   RunInternal("DELETE FROM privacy_score.dependency WHERE pg_catalog.starts_with(relation_name, $1)", 1, name);

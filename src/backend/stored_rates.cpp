@@ -9,7 +9,6 @@ extern "C" {
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
-#include "nodes/bitmapset.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -19,153 +18,289 @@ extern "C" {
 #include "utils/varlena.h"
 }
 
+#include "core/abstraction.hpp"
 #include "guarded.hpp"
 #include "internal.hpp"
-#include "relation_rates.hpp"
+#include "joint_rates.hpp"
 
 namespace {
 
-// Splits "a \x01 b" and returns the attribute numbers; false when one of them is gone.
-bool ParseAttributes(Oid relation, const char* relation_name, const char* attributes, Bitmapset** set) {
-  *set = nullptr;
-  const Size prefix = strlen(relation_name) + 1;
+// The relation of a column's qualified name and its attribute number; false when one of them is gone.
+bool FindColumn(const char* column, Oid* relation, AttrNumber* number) {
+  const Size length = privacy_score::RelationOfColumn(column).size();
+  if (length == 0) return false;
+  *relation =
+      RangeVarGetRelid(makeRangeVarFromNameList(stringToQualifiedNameList(pnstrdup(column, length))), NoLock, true);
+  List* parts = NIL;
+  if (!OidIsValid(*relation) || !SplitIdentifierString(pstrdup(column + length + 1), '.', &parts) ||
+      list_length(parts) != 1)
+    return false;
+  *number = get_attnum(*relation, static_cast<char*>(linitial(parts)));
+  return *number > 0;
+}
+
+// A wanted set by relation, a list of RevealedRelation; NIL when something of it is gone.
+List* ParseSet(const char* attributes) {
+  List* parts = NIL;
   char* text = pstrdup(attributes);
   for (char* next; text != nullptr; text = next) {
     next = strchr(text, privacy_score::kAttributeSeparator);
     if (next != nullptr) *next++ = '\0';
-    if (strlen(text) <= prefix || strncmp(text, relation_name, prefix - 1) != 0) return false;
-    List* parts = nullptr;
-    if (!SplitIdentifierString(text + prefix, '.', &parts) || list_length(parts) != 1) return false;
-    const AttrNumber number = get_attnum(relation, static_cast<char*>(linitial(parts)));
-    if (number <= 0) return false;
-    *set = bms_add_member(*set, number);
+    Oid relation;
+    AttrNumber number;
+    if (!FindColumn(text, &relation, &number)) return NIL;
+    auto* part = parts == NIL ? nullptr : static_cast<RevealedRelation*>(llast(parts));
+    if (part == nullptr || part->relation != relation) {
+      part = static_cast<RevealedRelation*>(palloc0(sizeof(RevealedRelation)));
+      part->relation = relation;
+      parts = lappend(parts, part);
+    }
+    part->attributes = bms_add_member(part->attributes, number);
   }
-  return true;
+  return parts;
 }
 
 const char* Closed(const StringInfoData* array) { return psprintf("%s}", array->data); }
 
-// Wanted sets of one relation that exist, and what came of them.
-struct Batch {
-  const char* relation_name;
-  Oid relation;
+// Relations that rates are computed from, and what they are like just before: literals of arrays under construction.
+struct Sources {
+  StringInfoData names, rows, modifications, identities;
   int count;
-  const char** attributes;  // as wanted
-  const Bitmapset** sets;
-  double* rates;
 };
 
-// What a relation is like: the fields of privacy_score.source_state() as text.
-struct SourceState {
-  const char* identity;
-  const char* modifications;
-};
-
-SourceState StateOf(const char* relation_name) {
-  const char* args[] = {relation_name};
-  InternalScope scope;
-  EnterInternal(&scope);
-  char* text = InternalValue(
-      "SELECT s.identity || ' ' || s.modifications FROM privacy_score.source_state($1) s WHERE s.identity IS NOT NULL",
-      1, args);
-  LeaveInternal(&scope);
-  if (text == nullptr)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation %s does not exist", relation_name)));
-  char* blank = strchr(text, ' ');
-  *blank = '\0';
-  return {text, blank + 1};
+void InitSources(Sources* sources) {
+  sources->count = 0;
+  for (StringInfo array : {&sources->names, &sources->rows, &sources->modifications, &sources->identities}) {
+    initStringInfo(array);
+    appendStringInfoChar(array, '{');
+  }
 }
 
-void StoreBatch(const Batch* batch, const Bitmapset* subject, const SubjectFacts* facts, const SourceState* state) {
-  StringInfoData columns;
-  initStringInfo(&columns);
-  for (int attribute = -1; (attribute = bms_next_member(subject, attribute)) >= 0;)
-    appendStringInfo(&columns, "%s%s", columns.len > 0 ? "," : "",
-                     quote_identifier(get_attname(batch->relation, static_cast<AttrNumber>(attribute), false)));
+void AddSource(Sources* sources, Oid relation) {
+  const char* args[] = {CanonicalRelationName(relation)};
+  InternalScope scope;
+  EnterInternal(&scope);
+  char* state = InternalValue(
+      "SELECT s.identity || ' ' || s.modifications || ' ' || s.rows FROM privacy_score.source_state($1) s "
+      "WHERE s.identity IS NOT NULL",
+      1, args);
+  LeaveInternal(&scope);
+  if (state == nullptr)
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation %s does not exist", args[0])));
+  char* rest = nullptr;
+  const char* comma = sources->count++ == 0 ? "" : ",";
+  AppendArrayElement(&sources->names, args[0]);
+  appendStringInfo(&sources->identities, "%s%s", comma, strtok_r(state, " ", &rest));
+  appendStringInfo(&sources->modifications, "%s%s", comma, strtok_r(nullptr, " ", &rest));
+  appendStringInfo(&sources->rows, "%s%s", comma, strtok_r(nullptr, " ", &rest));
+}
+
+// Rates of one name, of what is in common to them.
+struct Batch {
+  const char* relation_name;
+  const char* subject;
+  SubjectFacts facts;
+  const Sources* sources;
+};
+
+void StoreRates(const Batch* batch, const char* const* attributes, const double* rates, int count) {
   ComputedRates stored;
   InitComputedRates(&stored);
-  for (int i = 0; i < batch->count; ++i) {
-    AppendArrayElement(&stored.attributes, batch->attributes[i]);
-    appendStringInfo(&stored.rates, "%s%.17g", i == 0 ? "" : ",", batch->rates[i]);
+  for (int i = 0; i < count; ++i) {
+    AppendArrayElement(&stored.attributes, attributes[i]);
+    appendStringInfo(&stored.rates, "%s%.17g", i == 0 ? "" : ",", rates[i]);
   }
   const char* args[] = {batch->relation_name,
                         Closed(&stored.attributes),
                         Closed(&stored.rates),
-                        columns.data,
-                        psprintf(INT64_FORMAT, facts->rows),
-                        psprintf("%.17g", facts->entropy),
-                        state->modifications,
-                        state->identity};
+                        batch->subject,
+                        psprintf(INT64_FORMAT, batch->facts.rows),
+                        psprintf("%.17g", batch->facts.entropy),
+                        Closed(&batch->sources->names),
+                        Closed(&batch->sources->rows),
+                        Closed(&batch->sources->modifications),
+                        Closed(&batch->sources->identities)};
   InternalScope scope;
   EnterInternal(&scope);
   RunInternal(
       "INSERT INTO privacy_score.rate (relation_name, attributes, rate, subject, rows, subject_entropy, sources, "
       "source_rows, modifications, identities) "
       "SELECT $1, pg_catalog.string_to_array(c.attributes, pg_catalog.chr(1)), c.rate, $4, $5::pg_catalog.int8, "
-      "$6::pg_catalog.float8, ARRAY[$1], ARRAY[$5::pg_catalog.int8], ARRAY[$7::pg_catalog.int8], "
-      "ARRAY[$8::pg_catalog.int8] FROM ROWS FROM (pg_catalog.unnest($2::text[]), "
-      "pg_catalog.unnest($3::pg_catalog.float8[])) c(attributes, rate) "
+      "$6::pg_catalog.float8, $7::text[], $8::pg_catalog.int8[], $9::pg_catalog.int8[], $10::pg_catalog.int8[] "
+      "FROM ROWS FROM (pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::pg_catalog.float8[])) c(attributes, rate) "
       "ON CONFLICT (relation_name, attributes) DO UPDATE SET rate = EXCLUDED.rate, subject = EXCLUDED.subject, "
       "rows = EXCLUDED.rows, subject_entropy = EXCLUDED.subject_entropy, sources = EXCLUDED.sources, "
       "source_rows = EXCLUDED.source_rows, modifications = EXCLUDED.modifications, "
       "identities = EXCLUDED.identities, computed_at = pg_catalog.now()",
-      8, args);
+      10, args);
   LeaveInternal(&scope);
 }
 
-// The owner of a relation; false when it has just been dropped.
-bool FindOwner(Oid relation, Oid* owner) {
+void AppendComputed(ComputedRates* computed, const char* relation_name, const char* attributes, double rate) {
+  AppendArrayElement(&computed->relations, relation_name);
+  AppendArrayElement(&computed->attributes, attributes);
+  appendStringInfo(&computed->rates, "%s%.17g", computed->rates.len == 1 ? "" : ",", rate);
+  ++computed->count;
+}
+
+// The names of columns, parted by commas.
+template <typename Next>
+const char* ColumnNames(Oid relation, Next next) {
+  StringInfoData names;
+  initStringInfo(&names);
+  for (int attribute = next(); attribute > 0; attribute = next())
+    appendStringInfo(&names, "%s%s", names.len > 0 ? "," : "",
+                     quote_identifier(get_attname(relation, static_cast<AttrNumber>(attribute), false)));
+  return names.data;
+}
+
+// Enters the rights of a relation's owner and a snapshot of now: what is committed after its state was taken is known
+// to have come later. False when the relation has just been dropped.
+bool EnterOwner(InternalScope* scope, Oid relation) {
   HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
   if (!HeapTupleIsValid(tuple)) return false;
-  *owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
+  const Oid owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
   ReleaseSysCache(tuple);
+  PushActiveSnapshot(GetLatestSnapshot());
+  EnterInternal(scope, owner);
+  // A policy that the owner is subject to would be somebody's code in this process: such a relation has no rates.
+  set_config_option("row_security", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
   return true;
 }
 
-// The sets that exist, each once. `wanted` is in order and of one relation.
-Batch MakeBatch(const WantedRate* wanted, int count) {
-  Batch batch = {};
-  batch.relation_name = wanted[0].relation;
-  batch.relation =
-      RangeVarGetRelid(makeRangeVarFromNameList(stringToQualifiedNameList(batch.relation_name)), NoLock, true);
-  if (!OidIsValid(batch.relation)) return batch;
-  batch.attributes = static_cast<const char**>(palloc(sizeof(char*) * static_cast<Size>(count)));
-  batch.sets = static_cast<const Bitmapset**>(palloc(sizeof(Bitmapset*) * static_cast<Size>(count)));
-  batch.rates = static_cast<double*>(palloc(sizeof(double) * static_cast<Size>(count)));
-  for (int i = 0; i < count; ++i) {
-    Bitmapset* set;
-    if (i > 0 && strcmp(wanted[i].attributes, wanted[i - 1].attributes) == 0) continue;
-    if (!ParseAttributes(batch.relation, batch.relation_name, wanted[i].attributes, &set)) continue;
-    batch.attributes[batch.count] = wanted[i].attributes;
-    batch.sets[batch.count++] = set;
-  }
-  return batch;
+void LeaveOwner(const InternalScope* scope) {
+  LeaveInternal(scope);
+  PopActiveSnapshot();
 }
 
-// Computes wanted sets of one relation, in order.
-void ComputeOfRelation(ComputedRates* computed, const WantedRate* wanted, int count) {
-  const Batch batch = MakeBatch(wanted, count);
-  Oid owner;
-  if (batch.count == 0 || !FindOwner(batch.relation, &owner)) return;
-  Bitmapset* subject = SubjectOf(batch.relation);
-  // What is committed after this is known to have come later, and rows are read as of after this.
-  const SourceState state = StateOf(batch.relation_name);
-  SubjectFacts facts;
-  PushActiveSnapshot(GetLatestSnapshot());
+// Sets that are computed together.
+struct WantedSets {
+  int count;
+  const char** attributes;  // as wanted
+  List** parts;             // of RevealedRelation
+  double* rates;
+};
+
+WantedSets NewWantedSets(int most) {
+  const Size size = static_cast<Size>(most);
+  return {0, static_cast<const char**>(palloc(sizeof(char*) * size)), static_cast<List**>(palloc(sizeof(List*) * size)),
+          static_cast<double*>(palloc(sizeof(double) * size))};
+}
+
+void AddSet(WantedSets* sets, const char* attributes, List* parts) {
+  sets->attributes[sets->count] = attributes;
+  sets->parts[sets->count++] = parts;
+}
+
+// Sets of columns of one relation.
+void ComputePlain(ComputedRates* computed, const char* name, Oid relation, const WantedSets* sets) {
+  if (sets->count == 0) return;
+  Bitmapset* subject = SubjectOf(relation);
+  Sources sources;
+  InitSources(&sources);
+  AddSource(&sources, relation);
+  auto** columns = static_cast<const Bitmapset**>(palloc(sizeof(Bitmapset*) * static_cast<Size>(sets->count)));
+  for (int i = 0; i < sets->count; ++i)
+    columns[i] = static_cast<RevealedRelation*>(linitial(sets->parts[i]))->attributes;
+  Batch batch = {name, nullptr, {}, &sources};
   InternalScope scope;
-  EnterInternal(&scope, owner);
-  // A policy that the owner is subject to would be somebody's code in this process: such a relation has no rates.
-  set_config_option("row_security", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-  RelationRates(batch.relation, batch.sets, batch.count, subject, batch.rates, &facts);
-  LeaveInternal(&scope);
-  PopActiveSnapshot();
-  if (!XactReadOnly) StoreBatch(&batch, subject, &facts, &state);
-  for (int i = 0; i < batch.count; ++i) {
-    AppendArrayElement(&computed->relations, batch.relation_name);
-    AppendArrayElement(&computed->attributes, batch.attributes[i]);
-    appendStringInfo(&computed->rates, "%s%.17g", computed->rates.len == 1 ? "" : ",", batch.rates[i]);
-    ++computed->count;
+  if (!EnterOwner(&scope, relation)) return;
+  RelationRates(relation, columns, sets->count, subject, sets->rates, &batch.facts);
+  LeaveOwner(&scope);
+  int attribute = -1;
+  batch.subject = ColumnNames(relation, [&] { return attribute = bms_next_member(subject, attribute); });
+  resetStringInfo(&sources.rows);
+  appendStringInfo(&sources.rows, "{" INT64_FORMAT, batch.facts.rows);
+  if (!XactReadOnly) StoreRates(&batch, sets->attributes, sets->rates, sets->count);
+  for (int i = 0; i < sets->count; ++i) AppendComputed(computed, name, sets->attributes[i], sets->rates[i]);
+}
+
+bool SameRelations(const List* a, const List* b) {
+  if (list_length(a) != list_length(b)) return false;
+  for (int i = 0; i < list_length(a); ++i)
+    if (static_cast<RevealedRelation*>(list_nth(a, i))->relation !=
+        static_cast<RevealedRelation*>(list_nth(b, i))->relation)
+      return false;
+  return true;
+}
+
+// What a joint set is computed from: the home, and its relations.
+const Sources* SourcesOf(Oid home, const List* parts) {
+  auto* sources = static_cast<Sources*>(palloc(sizeof(Sources)));
+  InitSources(sources);
+  AddSource(sources, home);
+  const ListCell* cell;
+  foreach (cell, parts) {
+    const Oid relation = static_cast<RevealedRelation*>(lfirst(cell))->relation;
+    if (relation != home) AddSource(sources, relation);
   }
+  return sources;
+}
+
+// The names of the subject's columns at home, to which those of any other relation refer.
+const char* SubjectAtHome(Oid home, const List* parts) {
+  const auto* part = static_cast<RevealedRelation*>(linitial(parts));
+  if (part->relation == home) part = static_cast<RevealedRelation*>(lsecond(parts));
+  const SubjectPath path = SubjectPathOf(part->relation);
+  int column = 0;
+  return ColumnNames(home, [&] { return column < path.count ? path.at_home[column++] : 0; });
+}
+
+// Sets of columns of several relations that are joined at `home`.
+void ComputeJoint(ComputedRates* computed, const char* name, Oid home, const WantedSets* sets) {
+  if (sets->count == 0) return;
+  auto** sources = static_cast<const Sources**>(palloc(sizeof(Sources*) * static_cast<Size>(sets->count)));
+  for (int i = 0; i < sets->count; ++i) {
+    int same = 0;
+    while (!SameRelations(sets->parts[same], sets->parts[i])) ++same;
+    sources[i] = same < i ? sources[same] : SourcesOf(home, sets->parts[i]);
+  }
+  Batch batch = {name, SubjectAtHome(home, sets->parts[0]), {}, nullptr};
+  InternalScope scope;
+  if (!EnterOwner(&scope, home)) return;
+  JointRates(home, sets->parts, sets->count, sets->rates, &batch.facts);
+  LeaveOwner(&scope);
+  for (int i = 0; i < sets->count && !XactReadOnly; ++i) {
+    batch.sources = sources[i];
+    StoreRates(&batch, &sets->attributes[i], &sets->rates[i], 1);
+  }
+  for (int i = 0; i < sets->count; ++i) AppendComputed(computed, name, sets->attributes[i], sets->rates[i]);
+}
+
+// Whether all relations of a set are joined at `home`, as the catalogs are now. What was found of a relation is kept in
+// two lists.
+bool IsJointAt(Oid home, const List* parts, List** joined, List** others) {
+  const ListCell* cell;
+  foreach (cell, parts) {
+    const Oid relation = static_cast<RevealedRelation*>(lfirst(cell))->relation;
+    if (list_member_oid(*others, relation)) return false;
+    if (list_member_oid(*joined, relation)) continue;
+    List** list = JointHome(relation) == home ? joined : others;
+    *list = lappend_oid(*list, relation);
+    if (list == others) return false;
+  }
+  return true;
+}
+
+// Computes wanted sets of one name, in order; those that do not exist any more are left out.
+void ComputeOfRelation(ComputedRates* computed, const WantedRate* wanted, int count) {
+  const char* name = wanted[0].relation;
+  const Oid relation = RangeVarGetRelid(makeRangeVarFromNameList(stringToQualifiedNameList(name)), NoLock, true);
+  if (!OidIsValid(relation)) return;
+  WantedSets plain = NewWantedSets(count);
+  WantedSets joint = NewWantedSets(count);
+  List* joined = NIL;
+  List* others = NIL;
+  for (int i = 0; i < count; ++i) {
+    if (i > 0 && strcmp(wanted[i].attributes, wanted[i - 1].attributes) == 0) continue;
+    List* parts = ParseSet(wanted[i].attributes);
+    if (list_length(parts) == 1 && static_cast<RevealedRelation*>(linitial(parts))->relation == relation)
+      AddSet(&plain, wanted[i].attributes, parts);
+    else if (list_length(parts) > 1 && IsJointAt(relation, parts, &joined, &others))
+      AddSet(&joint, wanted[i].attributes, parts);
+  }
+  ComputePlain(computed, name, relation, &plain);
+  ComputeJoint(computed, name, relation, &joint);
 }
 
 int CompareWanted(const void* a, const void* b) {

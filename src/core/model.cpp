@@ -31,13 +31,15 @@ Label ParseLabel(const Field& field) {
   Corrupt("unknown label " + std::string(*field));
 }
 
-// The rate of a row of section `rates`.
-RateBounds ParseRate(const Row& row) {
+// The rate of a row of section `rates`. A modified row of a relation may have left one subject for another, which
+// counts for two of the subjects that a joint rate is computed over.
+RateBounds ParseRate(const Row& row, bool joint) {
   const double rate = std::clamp(ParseDouble(Text(row[2])), 0.0, 1.0);
   if (!row[5]) return {rate, rate};
   const std::int64_t modified = ParseInteger(*row[5]);
   if (modified < 0) return {0, 1};
-  return AfterModifications(rate, ParseDouble(Text(row[4])), ParseInteger(Text(row[3])), modified);
+  return AfterModifications(rate, ParseDouble(Text(row[4])), ParseInteger(Text(row[3])),
+                            joint ? 2 * modified : modified);
 }
 
 }  // namespace
@@ -64,6 +66,12 @@ AttributeSet DifferenceOf(const AttributeSet& a, const AttributeSet& b) {
   return result;
 }
 
+AttributeSet IntersectionOf(const AttributeSet& a, const AttributeSet& b) {
+  AttributeSet result;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result));
+  return result;
+}
+
 bool IsSubset(const AttributeSet& a, const AttributeSet& b) {
   return std::includes(b.begin(), b.end(), a.begin(), a.end());
 }
@@ -86,11 +94,12 @@ std::string_view TextOf(Label label) {
 
 Model Model::Read(WireReader& reader) {
   Model model;
-  for (const Row& row : reader.Section(3)) {
+  for (const Row& row : reader.Section(4)) {
     const auto id = static_cast<std::uint32_t>(model.relations_.size());
     if (!model.relation_ids_.emplace(String(row[0]), id).second)
       Corrupt("relation " + String(row[0]) + " stands twice");
-    model.relations_.push_back({String(row[0]), ParseInteger(Text(row[1])), ParseBool(Text(row[2]))});
+    model.relations_.push_back(
+        {String(row[0]), ParseInteger(Text(row[1])), ParseBool(Text(row[2])), row[3] ? String(row[3]) : std::string()});
   }
   model.ReadAttributes(reader);
   model.ReadDependencies(reader);
@@ -177,24 +186,43 @@ void Model::ReadBaselines(WireReader& reader) {
 void Model::ReadRates(WireReader& reader) {
   rates_by_relation_.resize(relations_.size());
   for (const Row& row : reader.Section(6)) {
-    const auto relation = relation_ids_.find(String(row[0]));
-    if (relation == relation_ids_.end()) continue;
     AttributeSet set;
     bool known = true;
     std::string_view rest = Text(row[1]);
     while (known && !rest.empty()) {
       const auto end = std::min(rest.find(kAttributeSeparator), rest.size());
       const auto attribute = FindAttribute(std::string(rest.substr(0, end)));
-      known = attribute && attributes_[*attribute].relation == relation->second;
+      known = attribute.has_value();
       if (known) set.push_back(*attribute);
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    if (!known || set.empty()) continue;
     std::sort(set.begin(), set.end());
     set.erase(std::unique(set.begin(), set.end()), set.end());
-    const RateBounds rate = ParseRate(row);
-    if (rates_.emplace(set, rate).second) rates_by_relation_[relation->second].push_back({std::move(set), rate});
+    if (!known || set.empty() || RatedAs(set) != Text(row[0])) continue;
+    const std::uint32_t relation = attributes_[set.front()].relation;
+    const bool joint = attributes_[set.back()].relation != relation;
+    const RateBounds rate = ParseRate(row, joint);
+    if (!rates_.emplace(set, rate).second) continue;
+    auto& list = joint ? joint_rates_[relations_[relation].subject_group] : rates_by_relation_[relation];
+    list.push_back({std::move(set), rate});
   }
+}
+
+const std::string& Model::RatedAs(const AttributeSet& set) const {
+  static const std::string none;
+  const ProtectedRelation& first = relations_[attributes_[set.front()].relation];
+  if (attributes_[set.back()].relation == attributes_[set.front()].relation) return first.name;
+  for (const AttributeId id : set) {
+    const ProtectedRelation& relation = relations_[attributes_[id].relation];
+    if (relation.subject_group != first.subject_group || relation.joint_home != first.joint_home) return none;
+  }
+  return first.joint_home;
+}
+
+const std::vector<Model::KnownRate>& Model::JointRatesOf(std::int64_t subject_group) const {
+  static const std::vector<KnownRate> none;
+  const auto found = joint_rates_.find(subject_group);
+  return found == joint_rates_.end() ? none : found->second;
 }
 
 const Baseline* Model::BaselineOfRole(std::string_view role) const {

@@ -37,6 +37,7 @@ struct AttributeSetHash {
 
 AttributeSet UnionOf(const AttributeSet& a, const AttributeSet& b);
 AttributeSet DifferenceOf(const AttributeSet& a, const AttributeSet& b);
+AttributeSet IntersectionOf(const AttributeSet& a, const AttributeSet& b);
 bool IsSubset(const AttributeSet& a, const AttributeSet& b);
 
 enum class Label { kNone, kIdentifier, kQuasiIdentifier, kSensitive, kPublic };
@@ -44,11 +45,13 @@ enum class Label { kNone, kIdentifier, kQuasiIdentifier, kSensitive, kPublic };
 std::string_view TextOf(Label label);
 
 // A protected relation. Relations with the same `subject_group` are about the same subjects. `is_row_subject`: the
-// subject tells the rows apart (no subject declared, or a unique one).
+// subject tells the rows apart (no subject declared, or a unique one). `joint_home`: the relation where the subject is
+// at home, when rates of columns of several relations of the group can be computed over its rows; else empty.
 struct ProtectedRelation {
   std::string name;
   std::int64_t subject_group = 0;
   bool is_row_subject = true;
+  std::string joint_home;
 };
 
 // `subject_position`: the place of a subject column among the columns of its subject, counted from 0 where the subject
@@ -84,7 +87,8 @@ struct Baseline {
   std::vector<SessionSet> session_sets;
 };
 
-// A set of attributes of one relation whose exact rate is wanted.
+// A set of attributes whose exact rate is wanted. They are of one relation, or of several about the same subjects,
+// whose joint_home stands in the place of the relation.
 struct MissingRate {
   std::string relation;
   std::string attributes;  // qualified names, sorted, parted by kAttributeSeparator
@@ -105,7 +109,7 @@ class Model {
   Model() = default;
 
   // Reads the sections of a model from the reader, in this order:
-  //   relations (name, subject_group, is_row_subject); attributes (name, relation, label, identifier,
+  //   relations (name, subject_group, is_row_subject, joint_home); attributes (name, relation, label, identifier,
   //   subject_position); dependencies (determinant, dependent); abstractions (id, token), one row a token;
   //   baselines (id, role, sessions, reach, subjects, subject_columns); their n-grams (id, n-gram, count); their
   //   sessions (id, count, abstractions); rates (relation, attributes, rate, rows, subject_entropy, modified), the last
@@ -131,9 +135,14 @@ class Model {
   // The set with all that it determines by confirmed dependencies, never through an identifier.
   AttributeSet Closure(const AttributeSet& set) const;
 
-  // What is known of the rate of a set of attributes of one relation; null when nothing has been computed.
+  // What is known of the rate of a set of attributes, of one relation or joint; null when nothing has been computed.
   const RateBounds* FindRate(const AttributeSet& set) const;
+  // The name under which rates of the set are kept: that of its relation, or the joint home of its relations; empty
+  // when there are no rates of it.
+  const std::string& RatedAs(const AttributeSet& set) const;
   const std::vector<KnownRate>& RatesOf(std::uint32_t relation) const { return rates_by_relation_[relation]; }
+  // The same of several relations of a group.
+  const std::vector<KnownRate>& JointRatesOf(std::int64_t subject_group) const;
 
   // Names of a set.
   std::vector<std::string> NamesOf(const AttributeSet& set) const;
@@ -153,6 +162,7 @@ class Model {
   std::vector<Baseline> baselines_;
   std::unordered_map<AttributeSet, RateBounds, AttributeSetHash> rates_;
   std::vector<std::vector<KnownRate>> rates_by_relation_;
+  std::unordered_map<std::int64_t, std::vector<KnownRate>> joint_rates_;  // by subject group
 };
 
 }  // namespace privacy_score

@@ -50,33 +50,113 @@ RateBounds RateBook::OfRelation(const AttributeSet& set) const {
   return bounds;
 }
 
+std::vector<RateBook::Group> RateBook::ByGroup(const AttributeSet& set) const {
+  std::map<std::int64_t, Group> groups;
+  for (AttributeSet& part : ByRelation(set)) {
+    Group& group = groups[model_->relations()[model_->attributes()[part.front()].relation].subject_group];
+    group.set.insert(group.set.end(), part.begin(), part.end());
+    group.parts.push_back(std::move(part));
+  }
+  std::vector<Group> list;
+  for (auto& [number, group] : groups) {
+    group.joint = group.parts.size() > 1 && !model_->RatedAs(group.set).empty();
+    list.push_back(std::move(group));
+  }
+  return list;
+}
+
+bool RateBook::HasJointGroup(const AttributeSet& set) const {
+  const auto& attributes = model_->attributes();
+  if (attributes[set.front()].relation == attributes[set.back()].relation) return false;
+  const bool any = std::any_of(set.begin(), set.end(), [&](AttributeId id) {
+    return !model_->relations()[attributes[id].relation].joint_home.empty();
+  });
+  if (!any) return false;
+  const std::vector<Group> groups = ByGroup(set);
+  return std::any_of(groups.begin(), groups.end(), [](const Group& group) { return group.joint; });
+}
+
+RateBounds RateBook::OfGroup(const Group& group) const {
+  RateBounds sum;
+  RateBounds greatest;
+  for (const AttributeSet& part : group.parts) {
+    const RateBounds bounds = OfRelation(part);
+    sum = {std::min(1.0, sum.lower + bounds.lower), std::min(1.0, sum.upper + bounds.upper)};
+    greatest = {std::max(greatest.lower, bounds.lower), std::max(greatest.upper, bounds.upper)};
+  }
+  if (!group.joint) return sum;
+  if (greatest.lower >= 1 - kNoise) return {1, 1};
+  const RateBounds* known = model_->FindRate(group.set);
+  RateBounds joint = known != nullptr ? *known : RateBounds{0, 1};
+  if (!joint.exact()) {
+    const std::uint32_t relation = model_->attributes()[group.set.front()].relation;
+    for (const auto& subset : model_->JointRatesOf(model_->relations()[relation].subject_group)) {
+      if (subset.rate.lower > joint.lower && IsSubset(subset.set, group.set)) joint.lower = subset.rate.lower;
+    }
+    if (joint.lower >= 1 - kNoise) return {1, 1};
+    joint.upper = std::max(joint.lower, joint.upper);
+  }
+  return {std::max(joint.lower, greatest.lower), std::max(joint.upper, greatest.upper)};
+}
+
 RateBounds RateBook::Combined(const AttributeSet& set) {
   const auto found = combined_.find(set);
   if (found != combined_.end()) return found->second;
-  std::map<std::int64_t, RateBounds> groups;
-  for (const AttributeSet& part : ByRelation(set)) {
-    const RateBounds bounds = OfRelation(part);
-    RateBounds& group = groups[model_->relations()[model_->attributes()[part.front()].relation].subject_group];
-    group.lower = std::min(1.0, group.lower + bounds.lower);
-    group.upper = std::min(1.0, group.upper + bounds.upper);
-  }
   RateBounds result;
-  for (const auto& [group, bounds] : groups) {
-    result.lower = std::max(result.lower, bounds.lower);
-    result.upper = std::max(result.upper, bounds.upper);
+  for (const Group& group : ByGroup(set)) {
+    const RateBounds bounds = OfGroup(group);
+    result = {std::max(result.lower, bounds.lower), std::max(result.upper, bounds.upper)};
   }
   if (combined_.size() >= kMostRemembered) combined_.clear();
   combined_.emplace(set, result);
   return result;
 }
 
+// What a set of one relation tells beyond a part of it.
+RateBounds RateBook::BeyondInRelation(const AttributeSet& set, const AttributeSet& known) const {
+  if (set == known) return {0, 0};
+  const RateBounds both = OfRelation(set);
+  const RateBounds before = OfRelation(known);
+  RateBounds bounds{std::max(0.0, both.lower - before.upper), std::max(0.0, both.upper - before.lower)};
+  // Where the subject tells the rows apart, columns tell no more beyond others than alone.
+  if (!bounds.exact() && model_->relations()[model_->attributes()[set.front()].relation].is_row_subject)
+    bounds.upper = std::max(bounds.lower, std::min(bounds.upper, OfRelation(DifferenceOf(set, known)).upper));
+  return bounds;
+}
+
+// What a set tells beyond a part of it, in groups with a joint rate as the sum over their relations.
+RateBounds RateBook::BeyondByRelation(const AttributeSet& set, const AttributeSet& known) const {
+  RateBounds most;
+  for (const Group& group : ByGroup(set)) {
+    RateBounds bounds;
+    if (group.joint) {
+      for (const AttributeSet& part : group.parts) {
+        const RateBounds beyond = BeyondInRelation(part, IntersectionOf(part, known));
+        bounds = {bounds.lower + beyond.lower, bounds.upper + beyond.upper};
+      }
+    } else {
+      const RateBounds both = OfGroup(group);
+      RateBounds before;
+      for (const Group& part : ByGroup(IntersectionOf(group.set, known))) before = OfGroup(part);
+      bounds = {std::max(0.0, both.lower - before.upper), std::max(0.0, both.upper - before.lower)};
+    }
+    most = {std::max(most.lower, bounds.lower), std::max(most.upper, bounds.upper)};
+  }
+  return most;
+}
+
 RateBounds RateBook::Difference(const AttributeSet& added, const AttributeSet& known) {
   if (IsSubset(added, known)) return {0, 0};
-  const RateBounds both = Combined(UnionOf(added, known));
+  const AttributeSet all = UnionOf(added, known);
+  const RateBounds both = Combined(all);
   const RateBounds before = Combined(known);
   RateBounds bounds{std::clamp(both.lower - before.upper, 0.0, 1.0), std::clamp(both.upper - before.lower, 0.0, 1.0)};
-  if (!bounds.exact()) {
-    // Where the subject tells the rows apart, columns tell no more beyond others than alone.
+  if (HasJointGroup(all)) {
+    const RateBounds alone = Combined(added);
+    const RateBounds beyond = BeyondByRelation(all, known);
+    bounds = {std::min(bounds.lower, std::max(alone.lower, beyond.lower)),
+              std::min(bounds.upper, std::max(alone.upper, beyond.upper))};
+  } else if (!bounds.exact()) {
     const AttributeSet fresh = DifferenceOf(added, known);
     const bool by_row = std::all_of(fresh.begin(), fresh.end(), [this](AttributeId id) {
       return model_->relations()[model_->attributes()[id].relation].is_row_subject;
@@ -87,17 +167,27 @@ RateBounds RateBook::Difference(const AttributeSet& added, const AttributeSet& k
   return bounds;
 }
 
+void RateBook::WantOne(const AttributeSet& set) {
+  if (wanted_.insert(set).second) untaken_.push_back(set);
+}
+
 void RateBook::Want(const AttributeSet& set) {
-  for (AttributeSet& part : ByRelation(set)) {
-    if (OfRelation(part).exact()) continue;
-    if (wanted_.insert(part).second) untaken_.push_back(std::move(part));
+  for (const Group& group : ByGroup(set)) {
+    for (const AttributeSet& part : group.parts) {
+      if (!OfRelation(part).exact()) WantOne(part);
+    }
+    if (!group.joint || OfGroup(group).exact()) continue;
+    const RateBounds* known = model_->FindRate(group.set);
+    if (known == nullptr || !known->exact()) WantOne(group.set);
   }
 }
 
 void RateBook::WantDifference(const AttributeSet& added, const AttributeSet& known) {
   if (Difference(added, known).exact()) return;
-  Want(UnionOf(added, known));
+  const AttributeSet all = UnionOf(added, known);
+  Want(all);
   Want(known);
+  if (HasJointGroup(all)) Want(added);
 }
 
 std::vector<MissingRate> RateBook::TakeMissing() {
@@ -105,7 +195,7 @@ std::vector<MissingRate> RateBook::TakeMissing() {
   std::vector<MissingRate> missing;
   for (const AttributeSet& set : untaken_) {
     MissingRate rate;
-    rate.relation = model_->relations()[model_->attributes()[set.front()].relation].name;
+    rate.relation = model_->RatedAs(set);
     for (const AttributeId id : set) {
       if (!rate.attributes.empty()) rate.attributes += kAttributeSeparator;
       rate.attributes += model_->attributes()[id].name;

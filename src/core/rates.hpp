@@ -28,9 +28,12 @@ class RateBook {
   std::vector<AttributeSet> ByRelation(const AttributeSet& set) const;
   // CDR of attributes of one relation against its subject.
   RateBounds OfRelation(const AttributeSet& set) const;
-  // CDR over several relations (ours): min(1, sum) within a subject group, the greatest of the groups.
+  // CDR over several relations (ours): the joint rate within a subject group, else min(1, sum); the greatest of the
+  // groups.
   RateBounds Combined(const AttributeSet& set);
-  // What `added` tells beyond `known`: CDR(added u known) - CDR(known), never negative.
+  // What `added` tells beyond `known`: CDR(added u known) - CDR(known), never negative. The rows of different
+  // statements are not linked: where joint rates count it is no more than `added` tells by itself, or, if that is
+  // greater, than the sum of what it tells beyond `known` in each relation.
   RateBounds Difference(const AttributeSet& added, const AttributeSet& known);
 
   // Notes the sets that must be computed before Combined(set) is exact, and those of Difference.
@@ -41,6 +44,19 @@ class RateBook {
   bool IsMissing() const { return !untaken_.empty(); }
 
  private:
+  // Attributes of relations about the same subjects.
+  struct Group {
+    AttributeSet set;
+    std::vector<AttributeSet> parts;  // by relation
+    bool joint = false;               // of several relations, and with a joint rate
+  };
+  std::vector<Group> ByGroup(const AttributeSet& set) const;
+  bool HasJointGroup(const AttributeSet& set) const;
+  RateBounds OfGroup(const Group& group) const;
+  RateBounds BeyondInRelation(const AttributeSet& set, const AttributeSet& known) const;
+  RateBounds BeyondByRelation(const AttributeSet& set, const AttributeSet& known) const;
+  void WantOne(const AttributeSet& set);
+
   const Model* model_;
   std::unordered_map<AttributeSet, RateBounds, AttributeSetHash> combined_;
   std::set<AttributeSet> wanted_;

@@ -94,6 +94,27 @@ q "DROP TABLE patients" "CREATE TABLE patients (id int PRIMARY KEY, city text, g
   "INSERT INTO patients SELECT i, i, 'g', 'd', i % 3, i FROM generate_series(1, 10) i" "GRANT SELECT ON patients TO alice" >/dev/null
 check_true "so does another table of the name" wait_for "SELECT rate, rows FROM privacy_score.stat_cdr WHERE attributes = '{city}'" "1|10"
 
+# --- several relations about the same subjects --------------------------------------------------------------------------
+q "CREATE TABLE client (id int PRIMARY KEY, zip text)" "CREATE TABLE visit (client int REFERENCES client, ward text)" \
+  "INSERT INTO client SELECT i, 'z' || i % 4 FROM generate_series(1, 64) i" "INSERT INTO visit SELECT i, 'w' || (i / 4) % 2 FROM generate_series(1, 64) i" \
+  "SELECT privacy_score.protect('client'), privacy_score.protect('visit', '{client}')" "GRANT SELECT ON client, visit TO alice" "SELECT privacy_score.flush()" >/dev/null
+joint="SELECT relation, attributes, relations, target, round(rate::numeric, 4), rows FROM privacy_score.stat_cdr WHERE relations @> '{client,visit}'::regclass[]"
+stop_worker
+say "SELECT zip, ward FROM client JOIN visit ON id = client LIMIT 0"
+check "without a joint rate the score is an upper bound" "$(q "$estimated")" t
+go_on
+# Four zips and two wards, independent: 3 of 6 bits.
+check_true "the worker computes what they say together" wait_for "$joint" "client|{zip,ward}|{client,visit}|{id}|0.5000|64"
+check_true "and corrects the score" wait_for "$estimated" f
+q "UPDATE visit SET ward = 'w' || client" >/dev/null
+check_true "it is out of date with each of them" wait_for "$joint" "client|{zip,ward}|{client,visit}|{id}|1.0000|64"
+q "CREATE ROLE other" "ALTER TABLE visit OWNER TO other" "SELECT privacy_score.flush()" >/dev/null
+say "SELECT ward, zip, 1 AS one FROM client JOIN visit ON id = client LIMIT 0"
+check_true "of other owners they are not joined" wait_for "$estimated" f
+check "and nothing is asked for in vain" "$(q "$pending")" 0
+q "DROP TABLE visit" >/dev/null
+check_true "none is left of a relation that was dropped" wait_for "SELECT count(*) FROM privacy_score.rate WHERE 'public.visit' = ANY (sources)" 0
+
 # --- one set at fault ---------------------------------------------------------------------------------------------------
 q_script >/dev/null <<'SQL'
 CREATE TYPE odd;

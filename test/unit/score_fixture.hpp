@@ -104,7 +104,7 @@ struct ModelRows {
     return rows;
   }
   void Write(WireWriter& writer) const {
-    writer.Section(3, relations);
+    writer.Section(4, Padded(relations, 4));
     writer.Section(5, Padded(attributes, 5));
     writer.Section(2, dependencies);
     writer.Section(2, abstractions);
