@@ -1,18 +1,18 @@
 -- Publishing a relation as two tables that are joined by bucket.
 
 CREATE FUNCTION privacy_score.bucketize(relation regclass, quasi_identifiers name[], sensitive name, qit text, st text,
-    method text DEFAULT 'multi-size', thresholds jsonb DEFAULT NULL, theta numeric DEFAULT NULL, floor numeric DEFAULT NULL, l int DEFAULT NULL,
+    method text DEFAULT 'optimal', thresholds jsonb DEFAULT NULL, theta numeric DEFAULT NULL, floor numeric DEFAULT NULL, l int DEFAULT NULL,
     min_bucket int DEFAULT NULL, max_bucket int DEFAULT 50, fake_values int DEFAULT 0, st_form text DEFAULT 'rows', replace boolean DEFAULT false)
   RETURNS TABLE (buckets bigint, rows bigint, fake bigint, sizes jsonb, loss numeric, mse numeric, gap float8, max_probability jsonb, seconds float8)
   AS 'MODULE_PATHNAME', 'ps_bucketize' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.bucketize(regclass, name[], name, text, text, text, jsonb, numeric, numeric, int, int, int, int, text, boolean) IS
-  'Publishes a relation as a table of quasi-identifiers (qit: they and bid) and one of sensitive values (st: bid and the value), so that a value has at most its threshold as a share of any bucket [Wang]. Exactly one of thresholds (by value, others 1), theta with floor (theta * frequency + floor, floor 0.02) and l (1/l for all) is given. With the rights of the caller, who will own the tables; nobody else may read them until he grants it. NULL is a value. Errors: 22023 for bad arguments and for thresholds that cannot be kept, 42501, 42P07, 42701, 42703, 42883 for a sensitive column without equality.';
+  'Publishes a relation as a table of quasi-identifiers (qit: they and bid) and one of sensitive values (st: bid and the value), so that a value has at most its threshold as a share of any bucket [Wang], with the least loss (method optimal, within privacy_score.bucket_search_time; gap says how far from the least it can be). Exactly one of thresholds (by value, others 1), theta with floor (theta * frequency + floor, floor 0.02) and l (1/l for all) is given. With the rights of the caller, who will own the tables; nobody else may read them until he grants it. NULL is a value. Errors: 22023 for bad arguments and for thresholds that cannot be kept, 42501, 42P07, 42701, 42703, 42883 for a sensitive column without equality, 54000 when the search ends undecided.';
 
-CREATE FUNCTION privacy_score.bucket_setting(counts bigint[], thresholds text[], method text DEFAULT 'multi-size', min_bucket int DEFAULT NULL, max_bucket int DEFAULT 50)
+CREATE FUNCTION privacy_score.bucket_setting(counts bigint[], thresholds text[], method text DEFAULT 'optimal', min_bucket int DEFAULT NULL, max_bucket int DEFAULT 50)
   RETURNS TABLE (bucket_size int, buckets bigint, loss numeric, gap float8)
   AS 'MODULE_PATHNAME', 'ps_bucket_setting' LANGUAGE C VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION privacy_score.bucket_setting(bigint[], text[], text, int, int) IS
-  'How many buckets of which size keep the thresholds of values with these counts: one row a size with its loss, buckets * (size - 1)^2, and of the whole setting the proved relative distance from the least loss (NULL where none is). No row: no setting is valid. Thresholds are rationals in (0, 1] as text, one a count [Wang, section 5]. 22023 for what is no such thing.';
+  'How many buckets of which size keep the thresholds of values with these counts: one row a size with its loss, buckets * (size - 1)^2, and of the whole setting the proved relative distance from the least loss (NULL where none is). Methods optimal (within privacy_score.bucket_search_time, never worse than multi-size), multi-size, two-size, anatomy. No row: no setting is valid. Thresholds are rationals in (0, 1] as text, one a count [Wang, section 5]. 22023 for what is no such thing, 54000 when the search ends undecided.';
 
 CREATE FUNCTION privacy_score.bucket_setting_valid(counts bigint[], thresholds text[], sizes int[], buckets bigint[]) RETURNS boolean
   AS 'MODULE_PATHNAME', 'ps_bucket_setting_valid' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -28,7 +28,7 @@ CREATE FUNCTION privacy_score.suggest_thresholds(relation regclass, sensitive na
   RETURNS TABLE (theta numeric, feasible boolean, smallest_bucket int, largest_bucket int, loss numeric, mse numeric, l_needed int, l_possible boolean)
   AS 'MODULE_PATHNAME', 'ps_suggest_thresholds' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privacy_score.suggest_thresholds(regclass, name, numeric[], numeric, int) IS
-  'For each theta what thresholds min(1, theta f + floor) would cost: whether buckets of up to max_bucket records keep them, sizes, loss and mean squared error of the multi-size method, the l that l-diversity would need for the same promise, and whether any l-diverse release exists [Wang, remark 3.8]. With the rights of the caller; nothing is published.';
+  'For each theta what thresholds min(1, theta f + floor) would cost: whether buckets of up to max_bucket records keep them, sizes, loss and mean squared error of the method optimal (at most privacy_score.bucket_search_time for each theta; NULL where that was not enough to tell), the l that l-diversity would need for the same promise, and whether any l-diverse release exists [Wang, remark 3.8]. With the rights of the caller; nothing is published.';
 
 CREATE FUNCTION privacy_score.verify_release(qit regclass, st regclass, thresholds jsonb DEFAULT NULL, theta numeric DEFAULT NULL, floor numeric DEFAULT NULL, l int DEFAULT NULL, source regclass DEFAULT NULL)
   RETURNS TABLE (check_name text, holds boolean, detail text)

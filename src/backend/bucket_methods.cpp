@@ -5,6 +5,7 @@
 
 extern "C" {
 #include "fmgr.h"
+#include "portability/instr_time.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 }
@@ -12,13 +13,15 @@ extern "C" {
 #include <algorithm>
 
 #include "publish_arguments.hpp"
+#include "settings.hpp"
 
 BucketMethod MethodOfName(const char* name) {
+  if (strcmp(name, "optimal") == 0) return BucketMethod::kOptimal;
   if (strcmp(name, "two-size") == 0) return BucketMethod::kTwoSize;
   if (strcmp(name, "multi-size") == 0) return BucketMethod::kMultiSize;
   if (strcmp(name, "anatomy") == 0) return BucketMethod::kAnatomy;
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown method \"%s\"", name),
-                  errhint("Methods are two-size, multi-size and anatomy.")));
+                  errhint("Methods are optimal, multi-size, two-size and anatomy.")));
 }
 
 void SizesArguments(FunctionCallInfo fcinfo, int min_argument, int max_argument, PlanRequest* request) {
@@ -39,8 +42,12 @@ std::int64_t DiversityOf(const std::vector<privacy_score::Rational>& thresholds)
   return privacy_score::SmallestBucket({least});
 }
 
-// Called within CallCore.
+// Called within CallCore. Leaves the search for the optimum to Search().
 void PlanInCore(BucketWork* work, const PlanRequest& request) {
+  work->search.reset();
+  work->plan.reset();
+  work->broken.clear();
+  work->undecided = false;
   if (request.method == BucketMethod::kAnatomy) {
     const std::int64_t l = work->counts.empty() ? 1 : DiversityOf(work->thresholds);
     work->plan = privacy_score::AnatomyPlan(work->counts, l);
@@ -49,13 +56,37 @@ void PlanInCore(BucketWork* work, const PlanRequest& request) {
           work->counts, std::vector<privacy_score::Rational>(work->counts.size(), {1, l}), 1, request.max_bucket);
     return;
   }
-  const auto problem =
-      privacy_score::BucketProblem::WithSizes(work->counts, work->thresholds, request.min_bucket, request.max_bucket);
-  work->plan = request.method == BucketMethod::kTwoSize ? privacy_score::TwoSizePlan(problem)
-                                                        : privacy_score::MultiSizePlan(problem);
-  if (!work->plan)
-    work->broken = privacy_score::BrokenThresholds(work->counts, work->thresholds, std::max(1, request.min_bucket),
-                                                   request.max_bucket);
+  work->problem = std::make_unique<privacy_score::BucketProblem>(
+      privacy_score::BucketProblem::WithSizes(work->counts, work->thresholds, request.min_bucket, request.max_bucket));
+  if (request.method == BucketMethod::kOptimal) {
+    work->search = std::make_unique<privacy_score::OptimalBuckets>(*work->problem);
+    return;
+  }
+  work->plan = request.method == BucketMethod::kTwoSize ? privacy_score::TwoSizePlan(*work->problem)
+                                                        : privacy_score::MultiSizePlan(*work->problem);
+}
+
+// Searches for the optimum until it is known or the time is over, which begins when the methods that need no search
+// have made their plan.
+void Search(BucketWork* work) {
+  instr_time started;
+  INSTR_TIME_SET_ZERO(started);
+  privacy_score::SearchOutcome outcome = privacy_score::SearchOutcome::kRunning;
+  RunPausing([&](auto interrupted) {
+    outcome = work->search->Run({interrupted, [&started] {
+                                   instr_time now;
+                                   INSTR_TIME_SET_CURRENT(now);
+                                   if (INSTR_TIME_IS_ZERO(started)) started = now;
+                                   INSTR_TIME_SUBTRACT(now, started);
+                                   return INSTR_TIME_GET_MILLISEC(now) >= ps_settings.bucket_search_time;
+                                 }});
+    return outcome != privacy_score::SearchOutcome::kRunning;
+  });
+  CallCoreOrRaise([&] {
+    work->plan = work->search->plan();
+    work->search.reset();
+  });
+  work->undecided = outcome == privacy_score::SearchOutcome::kUnknown;
 }
 
 }  // namespace
@@ -63,6 +94,19 @@ void PlanInCore(BucketWork* work, const PlanRequest& request) {
 void MakePlan(BucketWork* work, const PlanRequest& request) {
   CallCoreOrRaise([&] { PlanInCore(work, request); });
   CHECK_FOR_INTERRUPTS();
+  if (work->search) Search(work);
+  if (work->plan || request.method == BucketMethod::kAnatomy) return;
+  CallCoreOrRaise([&] {
+    work->broken = privacy_score::BrokenThresholds(work->counts, work->thresholds, std::max(1, request.min_bucket),
+                                                   request.max_bucket);
+  });
+}
+
+void RaiseUndecided() {
+  ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                  errmsg("no buckets that keep all thresholds were found within %d ms", ps_settings.bucket_search_time),
+                  errdetail("Whether there are any is not known."),
+                  errhint("Raise privacy_score.bucket_search_time, max_bucket or some of the thresholds.")));
 }
 
 Datum QuotientOfTexts(char* numerator, char* denominator) {

@@ -10,16 +10,19 @@ extern "C" {
 }
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/bucket_plan.hpp"
+#include "core/bucket_problem.hpp"
 #include "core/bucket_thresholds.hpp"
+#include "core/optimal_buckets.hpp"
 #include "core/rational.hpp"
 #include "core_call.hpp"
 
-enum class BucketMethod { kTwoSize, kMultiSize, kAnatomy };
+enum class BucketMethod { kTwoSize, kMultiSize, kOptimal, kAnatomy };
 
 // Raises 22023 for a name that is none.
 BucketMethod MethodOfName(const char* name);
@@ -38,15 +41,22 @@ void SizesArguments(FunctionCallInfo fcinfo, int min_argument, int max_argument,
 struct BucketWork {
   std::vector<std::int64_t> counts;
   std::vector<privacy_score::Rational> thresholds;
+  std::unique_ptr<privacy_score::BucketProblem> problem;
+  std::unique_ptr<privacy_score::OptimalBuckets> search;  // refers to the problem
   std::optional<privacy_score::BucketPlan> plan;
+  bool undecided = false;                              // no plan, but the time for the search was over
   std::vector<privacy_score::BrokenThreshold> broken;  // when there is no plan: values that have none by themselves
   std::vector<std::uint32_t> listed;                   // see release_report.cpp
   std::vector<double> thresholds_shown;
   std::string text;
 };
 
-// Makes the plan, or finds what is broken. Takes interrupts.
+// Makes the plan, or finds what is broken. The search for the optimum ends after privacy_score.bucket_search_time.
+// Takes interrupts.
 void MakePlan(BucketWork* work, const PlanRequest& request);
+
+// Raises 54000 because the search ended without knowing whether there is a plan.
+[[noreturn]] void RaiseUndecided();
 
 // Calls a step of core that pauses for interrupts (returns false) until it is done.
 template <typename Step>

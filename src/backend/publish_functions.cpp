@@ -112,6 +112,7 @@ Datum ps_bucket_setting(PG_FUNCTION_ARGS) {
   SizesArguments(fcinfo, 3, 4, &request);
   InitMaterializedSRF(fcinfo, 0);
   MakePlan(work, request);
+  if (work->undecided) RaiseUndecided();
   if (!work->plan) return Datum(0);
   double gap = 0;
   const bool known = GapOf(work, &gap);
@@ -154,7 +155,7 @@ Datum ps_suggest_thresholds(PG_FUNCTION_ARGS) {
   RequireArgument(fcinfo, 3, "floor");
   const char* floor = NumericArgument(fcinfo, 3);
   PlanRequest request = {};
-  request.method = BucketMethod::kMultiSize;
+  request.method = BucketMethod::kOptimal;
   RequireArgument(fcinfo, 4, "max_bucket");
   request.max_bucket = PG_GETARG_INT32(4);
   InitMaterializedSRF(fcinfo, 0);
@@ -181,6 +182,7 @@ Datum ps_suggest_thresholds(PG_FUNCTION_ARGS) {
                        BoolGetDatum(possible)};
     bool nulls[8] = {};
     const bool sized = feasible && !work->plan->setting.empty();
+    nulls[1] = work->undecided;
     nulls[2] = nulls[3] = !sized;
     nulls[4] = nulls[5] = !feasible;
     if (sized) {

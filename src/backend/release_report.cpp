@@ -29,6 +29,7 @@ void PutFraction(const privacy_score::Rational& value, char* buffer) {
 }  // namespace
 
 void RaiseNoPlan(const BucketWork* work, const ValueList* values, int64 rows, const PlanRequest& request) {
+  if (work->undecided) RaiseUndecided();
   if (work->broken.empty())
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("no buckets of up to %d records keep all thresholds", request.max_bucket),

@@ -8,7 +8,7 @@
 #include "value_list.hpp"
 
 // Raises 22023 because there is no plan: names the values whose thresholds cannot hold, their shares, and the least
-// thresholds that would do.
+// thresholds that would do. 54000 when the time for the search was over.
 [[noreturn]] void RaiseNoPlan(const BucketWork* work, const ValueList* values, int64 rows, const PlanRequest& request);
 
 // {"6": 6, "14": 1}: buckets by size, palloc'd.

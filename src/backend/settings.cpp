@@ -135,12 +135,20 @@ void DefineLimits() {
              "That it was needed is an alert.", &ps_settings.break_glass, false);
 }
 
+void DefinePublishing() {
+  DefineInt("privacy_score.bucket_search_time",
+            "How long the method optimal searches for the bucket setting of least loss.",
+            "Then it takes the best that it has found, never worse than multi-size; gap says what is proved of it.",
+            &ps_settings.bucket_search_time, 1000, 0, INT_MAX, PGC_USERSET, GUC_UNIT_MS);
+}
+
 }  // namespace
 
 void DefineSettings() {
   DefineWatching();
   DefineScoring();
   DefineLimits();
+  DefinePublishing();
   MarkGUCPrefixReserved("privacy_score");
 }
 

@@ -44,6 +44,7 @@ struct Settings {
   bool ignore_catalogs;
   int rate_refresh_threshold;        // rows
   double rate_refresh_scale_factor;  // share of the rows
+  int bucket_search_time;            // milliseconds
 };
 
 extern Settings ps_settings;

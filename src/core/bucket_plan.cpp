@@ -102,7 +102,7 @@ void SplitBySizes(const BucketProblem& problem, const BucketSetting& setting, Le
 std::optional<double> Gap(const BucketPlan& plan) {
   if (!plan.bound) return std::nullopt;
   if (plan.loss <= *plan.bound) return 0.0;
-  if (*plan.bound <= 0) return std::numeric_limits<double>::infinity();
+  if (*plan.bound <= 0) return std::nullopt;
   // Three correct roundings of less than one unit in the last place each.
   const double gap = static_cast<double>(plan.loss - *plan.bound) / static_cast<double>(*plan.bound);
   return gap * (1 + 4 * std::numeric_limits<double>::epsilon());

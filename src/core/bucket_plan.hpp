@@ -27,8 +27,8 @@ struct BucketPlan {
   std::int64_t Records(std::size_t value, std::size_t place) const { return records[value * setting.size() + place]; }
 };
 
-// (loss - bound)/bound, rounded up: how far the loss can be from the optimum. None without a bound, and infinite when
-// the bound is 0 and the loss is not.
+// (loss - bound)/bound, rounded up: how far the loss can be from the optimum. None without a bound, and when the bound
+// is 0 but the loss is not, which says nothing.
 std::optional<double> Gap(const BucketPlan& plan);
 
 // Which records go where in a setting, by an exact flow. None when no assignment is valid.

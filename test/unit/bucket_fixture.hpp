@@ -3,6 +3,8 @@
  */
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -34,8 +36,22 @@ inline std::vector<privacy_score::Rational> Thresholds(const std::vector<std::st
   return thresholds;
 }
 
-// The size of the records' assignment that a plan stands for: every value has all its records somewhere, every size is
-// filled exactly, and no value exceeds its capacity. Empty when the plan holds, else what is wrong.
+// Counts in a geometric series between two frequencies, which add up to `rows`.
+inline Counts GeometricCounts(int values, double greatest, double least, std::int64_t rows) {
+  std::vector<double> shares;
+  for (int i = 0; i < values; ++i)
+    shares.push_back(greatest * std::pow(least / greatest, values > 1 ? static_cast<double>(i) / (values - 1) : 0.0));
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+  Counts counts;
+  for (const double share : shares)
+    counts.push_back(static_cast<std::int64_t>(std::floor(share / sum * static_cast<double>(rows))));
+  std::int64_t left = rows - std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  for (std::size_t i = 0; left > 0; i = (i + 1) % counts.size(), --left) ++counts[i];
+  return counts;
+}
+
+// What is wrong with a plan, empty when it holds: every value has all its records somewhere, every size is
+// filled exactly, no value exceeds its capacity, and the loss is the setting's.
 inline std::string Fault(const privacy_score::BucketProblem& problem, const privacy_score::BucketPlan& plan) {
   std::int64_t loss = 0;
   for (std::size_t k = 0; k < plan.setting.size(); ++k) {

@@ -1,0 +1,69 @@
+/*
+ * dual_simplex_test.cpp - solutions of small programs satisfy all conditions, and the bound that their
+ * multipliers prove meets their objective, so that they are optimal.
+ */
+#include "core/dual_simplex.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "bucket_program_fixture.hpp"
+
+namespace privacy_score {
+namespace {
+
+using testing_support::kSanitizerDivisor;
+using testing_support::Numbers;
+using testing_support::ProgramExample;
+
+TEST(DualSimplex, SolutionsAreOptimalAndBoundsAreProved) {
+  std::mt19937_64 random(5);
+  int solved = 0;
+  int impossible = 0;
+  for (int round = 0; round < 1500 / kSanitizerDivisor; ++round) {
+    ProgramExample example(random);
+    const std::size_t places = example.program.costs.size();
+    if (example.program.total == 0) continue;
+    DualSimplex simplex(example.program, example.cuts);
+    Numbers low(places), high(places, DualSimplex::kNoBound);
+    if (round % 2 == 1) {
+      for (std::size_t k = 0; k < places; ++k) {
+        if (random() % 3 == 0) low[k] = static_cast<std::int64_t>(random() % 2);
+        if (random() % 3 == 0) high[k] = low[k] + static_cast<std::int64_t>(random() % 3);
+      }
+    }
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (const auto& [loss, buckets] : example.valid) {
+      bool within = true;
+      for (std::size_t k = 0; k < places; ++k) within = within && buckets[k] >= low[k] && buckets[k] <= high[k];
+      if (within) least = std::min(least, loss);
+    }
+    if (!example.Solve(simplex, low, high)) {
+      ++impossible;
+      ASSERT_EQ(least, std::numeric_limits<std::int64_t>::max()) << round;
+      continue;
+    }
+    ++solved;
+    double rows = 0;
+    Numbers whole(places);
+    std::vector<double> rest(places);
+    for (std::size_t k = 0; k < places; ++k) {
+      rest[k] = simplex.Value(k);
+      rows += rest[k] * example.program.weights[k];
+      ASSERT_GT(rest[k], static_cast<double>(low[k]) - 1e-6) << round;
+      if (high[k] == DualSimplex::kNoBound) continue;
+      ASSERT_LT(rest[k], static_cast<double>(high[k]) + 1e-6) << round;
+    }
+    ASSERT_NEAR(rows, static_cast<double>(example.program.total), 1e-6) << round;
+    for (const BucketCut& cut : example.cuts) ASSERT_GT(SlackOf(cut, whole, rest), -1e-5) << round;
+    ASSERT_GE(static_cast<double>(example.bound), simplex.Objective() - 1e-5) << round;
+    ASSERT_LT(static_cast<double>(example.bound), simplex.Objective() + 1 + 1e-5) << round;
+    ASSERT_LE(example.bound, least) << round;
+  }
+  EXPECT_GT(solved, 300 / kSanitizerDivisor);
+  EXPECT_GT(impossible, 100 / kSanitizerDivisor);
+}
+
+}  // namespace
+}  // namespace privacy_score
