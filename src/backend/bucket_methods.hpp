@@ -58,16 +58,6 @@ void MakePlan(BucketWork* work, const PlanRequest& request);
 // Raises 54000 because the search ended without knowing whether there is a plan.
 [[noreturn]] void RaiseUndecided();
 
-// Calls a step of core that pauses for interrupts (returns false) until it is done.
-template <typename Step>
-void RunPausing(Step step) {
-  bool done = false;
-  do {
-    CallCoreOrRaise([&] { done = step([] { return InterruptPending != 0; }); });
-    CHECK_FOR_INTERRUPTS();
-  } while (!done);
-}
-
 // Numeric of a numerator and a denominator.
 Datum QuotientOfTexts(char* numerator, char* denominator);
 

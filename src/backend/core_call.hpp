@@ -58,6 +58,16 @@ void CallCoreOrRaise(Body&& body) {
   if (!CallCore(&error, body)) RaiseCoreError(error);
 }
 
+// Calls a step of core that pauses for interrupts (returns false) until it is done.
+template <typename Step>
+void RunPausing(Step step) {
+  bool done = false;
+  do {
+    CallCoreOrRaise([&] { done = step([] { return InterruptPending != 0; }); });
+    CHECK_FOR_INTERRUPTS();
+  } while (!done);
+}
+
 // Owns one core object on behalf of a memory context. Trivially destructible itself; lives in that context.
 template <typename T>
 struct CoreHolder {

@@ -14,7 +14,7 @@ blocks() {
     /[^ ]/ { after = 0 }' "$1"
 }
 
-for page in inference; do
+for page in inference measures; do
   start_server "shared_preload_libraries = ''"
   folder=$ps_home/$page
   mkdir "$folder"

@@ -1,0 +1,35 @@
+/*
+ * paused.hpp - how the inner loops of a long computation leave it when an interrupt is pending.
+ *
+ * They throw Paused; the object whose method was called catches it, keeps what is finished and returns false, and the
+ * caller takes its interrupts and calls again. Paused never leaves core.
+ */
+#pragma once
+
+#include "work_control.hpp"
+
+namespace privacy_score {
+
+struct Paused {};
+
+inline void PauseIfInterrupted(const WorkControl& control) {
+  if (control.Interrupted()) throw Paused{};
+}
+
+// Counts cheap steps and asks only now and then.
+class PauseCounter {
+ public:
+  explicit PauseCounter(const WorkControl& control) : control_(control) {}
+  void Add(std::size_t work) {
+    work_ += work;
+    if (work_ < control_.work_between_questions) return;
+    work_ = 0;
+    PauseIfInterrupted(control_);
+  }
+
+ private:
+  const WorkControl& control_;
+  std::size_t work_ = 0;
+};
+
+}  // namespace privacy_score

@@ -1,0 +1,53 @@
+/*
+ * sum_convolution_test.cpp - likelihoods of small sums by hand, and how much work they are.
+ */
+#include "core/sum_convolution.hpp"
+
+#include <gtest/gtest.h>
+
+namespace privacy_score {
+namespace {
+
+TiltedSum Untilted(const std::vector<std::int64_t>& images, const std::vector<SumGroup>& groups) {
+  TiltedSum sum;
+  for (const SumGroup& group : groups)
+    sum.groups.push_back({group.probability, group.records, 0, images.front(), images.back()});
+  return sum;
+}
+
+// Two records of 0, 1 or 5, one of them mostly 5: what the other comes to.
+TEST(SumConvolution, LeavesEachGroupOut) {
+  const std::vector<std::int64_t> images = {0, 1, 5};
+  const std::vector<SumGroup> groups = {{{0.5, 0.3, 0.2}, 1}, {{0.1, 0.1, 0.8}, 1}};
+  const TiltedSum sum = Untilted(images, groups);
+  const Likelihoods exact = ConvolveOthers(images, sum, {6, {}, 0}, {});
+  EXPECT_EQ(exact[0], (std::vector<double>{0, 0.8, 0.1}));
+  EXPECT_EQ(exact[1], (std::vector<double>{0, 0.2, 0.3}));
+  // With noise in steps of 2 the other may be 2 j away from the rest.
+  const Likelihoods noisy = ConvolveOthers(images, sum, {6, {1, 2}, 0}, {});
+  EXPECT_NEAR(noisy[0][0], 0.1 * std::exp(-3), 1e-15);
+  EXPECT_NEAR(noisy[0][1], 0.8 + 0.1 * std::exp(-2), 1e-15);
+  EXPECT_NEAR(noisy[0][2], 0.1 + 0.8 * std::exp(-2), 1e-15);
+}
+
+// Values that no grid holds: the sums are listed, not laid out.
+TEST(SumConvolution, SparseValues) {
+  const std::int64_t wide = 1'000'000'000'000;
+  const std::vector<std::int64_t> images = {0, wide, 3 * wide + 1};
+  const Likelihoods given =
+      ConvolveOthers(images, Untilted(images, {{{0.25, 0.25, 0.5}, 3}}), {4 * wide + 1, {}, 0}, {});
+  EXPECT_EQ(given[0], (std::vector<double>{2 * 0.25 * 0.5, 2 * 0.25 * 0.5, 2 * 0.25 * 0.25}));
+}
+
+TEST(SumConvolution, Work) {
+  const auto work = [](std::int64_t range, std::int64_t records) {
+    const std::vector<std::int64_t> images = {0, range / 2, range};
+    return ConvolutionWork(images, Untilted(images, {{{0.2, 0.3, 0.5}, records}}));
+  };
+  EXPECT_LT(work(2, 1000), 1e7);
+  EXPECT_GT(work(1'000'000, 1000), 1e8);
+  EXPECT_LT(work(1'000'000, 20), 1e5);
+}
+
+}  // namespace
+}  // namespace privacy_score
