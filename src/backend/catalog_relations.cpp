@@ -321,17 +321,31 @@ uint64 CatalogGeneration() {
   return generation;
 }
 
-const char* QuoteName(const char* name) {
-  if (!quote_all_identifiers) return quote_identifier(name);
-  const char* volatile quoted = nullptr;
+namespace {
+
+// What `write` writes while names are quoted only where they must be.
+template <typename Write>
+const char* WithFewestQuotes(Write write) {
+  if (!quote_all_identifiers) return write();
+  const char* volatile written = nullptr;
   quote_all_identifiers = false;
   PG_TRY()
     ;
-    { quoted = quote_identifier(name); }
+    { written = write(); }
     PG_FINALLY();
     { quote_all_identifiers = true; }
   PG_END_TRY();
-  return quoted;
+  return written;
+}
+
+}  // namespace
+
+const char* QuoteName(const char* name) {
+  return WithFewestQuotes([=] { return quote_identifier(name); });
+}
+
+const char* CanonicalType(Oid type) {
+  return WithFewestQuotes([=]() -> const char* { return format_type_be_qualified(type); });
 }
 
 const char* CanonicalSchema(Oid schema) {

@@ -75,6 +75,9 @@ uint64 CatalogGeneration();
 // quote_identifier whatever quote_all_identifiers says; palloc'd or `name` itself.
 const char* QuoteName(const char* name);
 
+// The qualified name of a type, whatever quote_all_identifiers says; palloc'd.
+const char* CanonicalType(Oid type);
+
 // The name under which abstractions write a schema: quoted, pg_temp for every temporary one; palloc'd.
 const char* CanonicalSchema(Oid schema);
 

@@ -29,7 +29,8 @@ constexpr int kLeftLength = 160;
 enum class ChargeOutcome : int32 {
   kCharged,    // and the answer stored
   kRepeated,   // there is an answer already; `release` holds it
-  kExhausted,  // it costs more than is left
+  kExhausted,  // it costs more epsilon than is left
+  kNoDelta,    // it costs more delta than is left
   kNoBudget,   // revoked, or not committed yet
   kBusy,       // somebody is changing the budget
   kFailed      // see the message
@@ -40,7 +41,7 @@ struct ChargeReply {
   ChargeOutcome outcome;
   int32 sqlstate;
   int64 release;           // id in the ledger of the answer that holds
-  char left[kLeftLength];  // of the budget, after the charge
+  char left[kLeftLength];  // of the budget, after the charge; with kNoDelta, of delta
   char message[256];
 };
 

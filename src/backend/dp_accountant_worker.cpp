@@ -54,10 +54,12 @@ LedgerStatement budget_exists = {"SELECT FROM privacy_score.budget WHERE id = $1
 LedgerStatement find_state = {
     "SELECT n.number, pg_catalog.trim_scale(n.epsilon - n.spent_now), n.epsilon - n.spent_now >= "
     "$2::pg_catalog.numeric, "
-    "pg_catalog.trim_scale(n.epsilon - n.spent_now - $2::pg_catalog.numeric) FROM privacy_score.budget_now n "
+    "pg_catalog.trim_scale(n.epsilon - n.spent_now - $2::pg_catalog.numeric), "
+    "COALESCE(n.delta - n.delta_now >= $5::pg_catalog.numeric, true), pg_catalog.trim_scale(n.delta - n.delta_now) "
+    "FROM privacy_score.budget_now n "
     "WHERE n.id = $1::pg_catalog.int8 AND n.revoked_at IS NULL AND n.role_oid = $3::pg_catalog.oid "
     "AND n.relation_oid = $4::pg_catalog.oid",
-    4, nullptr};
+    5, nullptr};
 LedgerStatement find_answer = {
     "SELECT r.id FROM privacy_score.release r WHERE r.budget_id = $1::pg_catalog.int8 "
     "AND r.question = pg_catalog.decode($2, 'hex') AND r.answer IS NOT NULL ORDER BY r.id DESC LIMIT 1",
@@ -71,9 +73,11 @@ LedgerStatement note_repeat = {
 LedgerStatement charge_budget = {
     "UPDATE privacy_score.budget b SET spent = b.spent + $2::pg_catalog.numeric, "
     "spent_before = CASE WHEN $3::pg_catalog.int8 > b.period_number THEN b.spent ELSE b.spent_before END, "
+    "delta_spent = b.delta_spent + COALESCE($4::pg_catalog.numeric, 0), "
+    "delta_before = CASE WHEN $3::pg_catalog.int8 > b.period_number THEN b.delta_spent ELSE b.delta_before END, "
     "period_number = $3::pg_catalog.int8, latest = GREATEST(b.latest, pg_catalog.clock_timestamp()) "
     "WHERE b.id = $1::pg_catalog.int8",
-    3, nullptr};
+    4, nullptr};
 LedgerStatement enter_release = {
     "INSERT INTO privacy_score.release (budget_id, at, role, kind, epsilon, delta, question, shape, answer) "
     "VALUES ($1::pg_catalog.int8, pg_catalog.clock_timestamp(), $2, $3, $4::pg_catalog.numeric, "
@@ -180,7 +184,8 @@ void Repeat(const ChargeOrder* order, const char* release, ChargeReply* reply) {
 void CarryOutOrder(const ChargeOrder* order, ChargeReply* reply) {
   const char* budget = TextOfInt64(order->budget);
   const char* epsilon = TextAt(order, kOrderEpsilon);
-  const char* state_args[] = {budget, epsilon, TextOfOid(order->role), TextOfOid(order->relation)};
+  const char* delta = TextAt(order, kOrderDelta);
+  const char* state_args[] = {budget, epsilon, TextOfOid(order->role), TextOfOid(order->relation), delta};
   const char* answer_args[] = {budget, TextAt(order, kOrderQuestion)};
   RunLedger(&lock_budget, &budget, true);
   if (SPI_processed == 0) {
@@ -195,6 +200,8 @@ void CarryOutOrder(const ChargeOrder* order, ChargeReply* reply) {
   const bool fits = LedgerFlag(0, 2);
   const char* left = LedgerField(0, 1);
   const char* left_after = LedgerField(0, 3);
+  const bool delta_fits = LedgerFlag(0, 4);
+  const char* delta_left = LedgerField(0, 5);
   strlcpy(reply->left, left, sizeof reply->left);
   if (!order->fresh) {
     RunLedger(&find_answer, answer_args, true);
@@ -204,16 +211,16 @@ void CarryOutOrder(const ChargeOrder* order, ChargeReply* reply) {
     return Fail(reply, ERRCODE_T_R_SERIALIZATION_FAILURE, "the stored answer is gone");
   reply->outcome = ChargeOutcome::kExhausted;
   if (!fits) return;
-  const char* charge_args[] = {budget, epsilon, number};
+  reply->outcome = ChargeOutcome::kNoDelta;
+  if (!delta_fits) {
+    strlcpy(reply->left, delta_left, sizeof reply->left);
+    return;
+  }
+  const char* charge_args[] = {budget, epsilon, number, delta};
   RunLedger(&charge_budget, charge_args, true);
-  const char* release_args[] = {budget,
-                                TextAt(order, kOrderRole),
-                                TextAt(order, kOrderKind),
-                                epsilon,
-                                TextAt(order, kOrderDelta),
-                                TextAt(order, kOrderQuestion),
-                                TextAt(order, kOrderShape),
-                                TextAt(order, kOrderAnswer)};
+  const char* release_args[] = {
+      budget, TextAt(order, kOrderRole),     TextAt(order, kOrderKind),  epsilon,
+      delta,  TextAt(order, kOrderQuestion), TextAt(order, kOrderShape), TextAt(order, kOrderAnswer)};
   RunLedger(&enter_release, release_args, true);
   reply->outcome = ChargeOutcome::kCharged;
   reply->release = LedgerNumber(0, 0);

@@ -8,6 +8,7 @@
 
 extern "C" {
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "common/hmac.h"
 #include "common/sha2.h"
@@ -20,6 +21,7 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
+#include "catalog_relations.hpp"
 #include "dp_accountant.hpp"
 #include "dp_ledger.hpp"
 
@@ -38,14 +40,15 @@ LedgerStatement find_budgets = {
     "UNION SELECT b.id FROM privacy_score.budget b WHERE b.relation_name = $2)) ORDER BY n.id",
     2, nullptr};
 LedgerStatement find_key = {"SELECT pg_catalog.encode(k.key, 'hex') FROM privacy_score.ledger_key k", 0, nullptr};
-// The last column finds the newest answer to the same question.
+// The fifth column finds the newest answer to the same question.
 LedgerStatement look_ahead = {
     "SELECT pg_catalog.trim_scale(n.epsilon - n.spent_now), n.epsilon - n.spent_now >= $2::pg_catalog.numeric, "
     "pg_catalog.trim_scale(n.epsilon - n.spent_now - $2::pg_catalog.numeric), n.period_ends, "
     "(SELECT pg_catalog.max(r.id) FROM privacy_score.release r WHERE r.budget_id = n.id AND r.answer IS NOT NULL "
-    "AND r.question = pg_catalog.decode($3, 'hex')) "
+    "AND r.question = pg_catalog.decode($3, 'hex')), "
+    "COALESCE(n.delta - n.delta_now >= $4::pg_catalog.numeric, true), pg_catalog.trim_scale(n.delta - n.delta_now) "
     "FROM privacy_score.budget_now n WHERE n.id = $1::pg_catalog.int8 AND n.revoked_at IS NULL",
-    3, nullptr};
+    4, nullptr};
 LedgerStatement read_answer = {
     "SELECT r.answer FROM privacy_score.release r WHERE r.id = $1::pg_catalog.int8 AND r.answer IS NOT NULL", 1,
     nullptr};
@@ -57,6 +60,8 @@ struct Outlook {
   char* left_after;
   char* period_ends;  // null: never
   char* release;      // that answers it; null: none
+  bool delta_fits;
+  char* delta_left;  // null: no limit
 };
 
 char* TextOfInt64(int64 value) { return psprintf(INT64_FORMAT, value); }
@@ -71,14 +76,14 @@ char* TextOfInt64(int64 value) { return psprintf(INT64_FORMAT, value); }
                   errhint("The owner of the relation gives a budget with privacy_score.dp_grant().")));
 }
 
-[[noreturn]] void RaiseExhausted(const Question* question, const char* left, const char* period_ends) {
-  ereport(ERROR, (errcode(kExhausted),
-                  errmsg("privacy budget exhausted: epsilon %s is asked for, %s is left", question->epsilon, left),
-                  period_ends != nullptr
-                      ? errhint("The budget is full again at %s. Answers that were paid for are repeated for free.",
-                                period_ends)
-                      : errhint("Answers that were paid for are repeated for free. The owner of the relation may raise "
-                                "the limit with privacy_score.dp_grant().")));
+[[noreturn]] void RaiseExhausted(const char* parameter, const char* asked, const char* left, const char* period_ends) {
+  ereport(
+      ERROR,
+      (errcode(kExhausted), errmsg("privacy budget exhausted: %s %s is asked for, %s is left", parameter, asked, left),
+       period_ends != nullptr
+           ? errhint("The budget is full again at %s. Answers that were paid for are repeated for free.", period_ends)
+           : errhint("Answers that were paid for are repeated for free. The owner of the relation may raise "
+                     "the limit with privacy_score.dp_grant().")));
 }
 
 // Raises unless the relation is still there, now that it is locked.
@@ -148,7 +153,7 @@ char* HashOf(const Question* question) {
   initStringInfo(&text);
   appendStringInfo(&text, "1\n%s\n%s\n%s\n%s\n%d\n%s", question->kind, question->epsilon,
                    question->delta == nullptr ? "" : question->delta,
-                   question->budget->unit == nullptr ? "" : quote_identifier(question->budget->unit),
+                   question->budget->unit == nullptr ? "" : QuoteName(question->budget->unit),
                    question->budget->max_rows_per_unit, question->canonical);
   InternalScope scope;
   EnterInternal(&scope);
@@ -160,13 +165,14 @@ char* HashOf(const Question* question) {
 }
 
 Outlook LookAhead(const Question* question, const char* hash) {
-  const char* args[] = {TextOfInt64(question->budget->id), question->epsilon, hash};
+  const char* args[] = {TextOfInt64(question->budget->id), question->epsilon, hash, question->delta};
   Outlook outlook = {};
   InternalScope scope;
   EnterInternal(&scope);
   RunLedger(&look_ahead, args);
   if (SPI_processed > 0)
-    outlook = {LedgerField(0, 0), LedgerFlag(0, 1), LedgerField(0, 2), LedgerField(0, 3), LedgerField(0, 4)};
+    outlook = {LedgerField(0, 0), LedgerFlag(0, 1), LedgerField(0, 2), LedgerField(0, 3),
+               LedgerField(0, 4), LedgerFlag(0, 5), LedgerField(0, 6)};
   LeaveInternal(&scope);
   if (outlook.left == nullptr) RaiseNoBudget(question->budget->function, question->budget->relation);
   return outlook;
@@ -211,7 +217,9 @@ Payment Settle(const Question* question, const char* hash, const char* answer) {
       case ChargeOutcome::kRepeated:
         return {ReadAnswer(reply.release), true, "0", pstrdup(reply.left)};
       case ChargeOutcome::kExhausted:
-        RaiseExhausted(question, reply.left, nullptr);
+        RaiseExhausted("epsilon", question->epsilon, reply.left, nullptr);
+      case ChargeOutcome::kNoDelta:
+        RaiseExhausted("delta", question->delta, reply.left, nullptr);
       case ChargeOutcome::kNoBudget:
         RaiseNoBudget(budget->function, budget->relation);
       case ChargeOutcome::kFailed:
@@ -239,6 +247,10 @@ const char* NormalDecimal(const char* parameter, Numeric value) {
 
 Budget* PayingBudget(const char* function, Oid relation, bool pays) {
   if (pays) RequirePrimary(function);
+  if (IsInParallelMode())
+    ereport(ERROR, (errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+                    errmsg("cannot spend a privacy budget during a parallel operation"),
+                    errhint("A function that calls %s() must not be declared PARALLEL SAFE.", function)));
   if (InSecurityRestrictedOperation())
     ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                     errmsg("cannot spend a privacy budget within a security-restricted operation"),
@@ -263,7 +275,8 @@ bool HeldAnswer(const Question* question, Payment* payment) {
     *payment = Settle(question, hash, nullptr);
     return true;
   }
-  if (!outlook.fits) RaiseExhausted(question, outlook.left, outlook.period_ends);
+  if (!outlook.fits) RaiseExhausted("epsilon", question->epsilon, outlook.left, outlook.period_ends);
+  if (!outlook.delta_fits) RaiseExhausted("delta", question->delta, outlook.delta_left, outlook.period_ends);
   CallAccountant();
   return false;
 }

@@ -7,6 +7,7 @@ extern "C" {
 #include "utils/builtins.h"
 }
 
+#include "catalog_relations.hpp"
 #include "internal.hpp"
 #include "noise_arguments.hpp"
 
@@ -33,10 +34,10 @@ ColumnQuestion AskAboutColumn(FunctionCallInfo fcinfo, const char* function, con
 }
 
 void CompleteQuestion(ColumnQuestion* asked, const char* details) {
-  const char* column = quote_identifier(asked->column.name);
+  const char* column = QuoteName(asked->column.name);
   const char* shape = asked->condition->shape;
-  asked->question.canonical = psprintf("%s %s\n%s\n%s", column, format_type_be_qualified(asked->column.type), details,
-                                       asked->condition->canonical);
+  asked->question.canonical =
+      psprintf("%s %s\n%s\n%s", column, CanonicalType(asked->column.type), details, asked->condition->canonical);
   asked->question.shape = shape == nullptr ? column : psprintf("%s WHERE %s", column, shape);
 }
 

@@ -11,6 +11,8 @@ extern "C" {
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
+#include "nodes/value.h"
+#include "parser/parse_oper.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
@@ -35,6 +37,13 @@ Oid NamespaceOfOperator(Oid id) {
   return found;
 }
 
+// The operator that a query means by OPERATOR(pg_catalog.=); InvalidOid when it is not clear. The owner of an enum may
+// have made an implicit cast of it.
+Oid EqualityByName(Oid type) {
+  List* name = list_make2(makeString(pstrdup("pg_catalog")), makeString(pstrdup("=")));
+  return compatible_oper_opid(name, type, type, true);
+}
+
 // Whether values of the type are of the server's own making. Arrays are that when their elements are.
 bool IsOwnType(Oid type) {
   const Oid element = get_base_element_type(type);
@@ -56,7 +65,8 @@ Oid ComparableOperand(Oid type) {
   const Oid input = get_opclass_input_type(opclass);
   const Oid equal = get_opfamily_member(get_opclass_family(opclass), input, input, BTEqualStrategyNumber);
   if (!OidIsValid(equal) || NamespaceOfOperator(equal) != PG_CATALOG_NAMESPACE) return InvalidOid;
-  return IsPolymorphicType(input) ? type : input;
+  const Oid operand = IsPolymorphicType(input) ? type : input;
+  return EqualityByName(operand) == equal ? operand : InvalidOid;
 }
 
 BoundColumn BindColumn(Oid relation, const char* name) {

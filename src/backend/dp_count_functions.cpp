@@ -23,6 +23,7 @@ PG_FUNCTION_INFO_V1(ps_dp_cost);
 #include "dp_predicate.hpp"
 #include "dp_scan.hpp"
 #include "internal.hpp"
+#include "noise_arguments.hpp"
 #include "strong_random.hpp"
 
 namespace ps = privacy_score;
@@ -30,11 +31,6 @@ namespace ps = privacy_score;
 namespace {
 
 constexpr const char* kConfidence = "0.95";
-
-void RequireArgument(FunctionCallInfo fcinfo, int number, const char* name) {
-  if (PG_ARGISNULL(number))
-    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be NULL", name)));
-}
 
 // The arguments that the three functions share, as a question; nothing is spent and no data is read.
 Question AskedQuestion(FunctionCallInfo fcinfo, const char* function, bool pays, const ConditionQuery** condition) {

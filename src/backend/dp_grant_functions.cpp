@@ -33,6 +33,7 @@ PG_FUNCTION_INFO_V1(ps_budget_restored);
 
 #include "catalog_relations.hpp"
 #include "dp_budget.hpp"
+#include "noise_arguments.hpp"
 
 namespace {
 
@@ -82,9 +83,16 @@ void RequirePeriod(const Interval* period) {
                            DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(period))))));
 }
 
-void RequireArgument(FunctionCallInfo fcinfo, int number, const char* name) {
-  if (PG_ARGISNULL(number))
-    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be NULL", name)));
+// The limit of delta, of which zero allows none, as a decimal; null for no limit. Raises 22023.
+const char* DeltaArgument(FunctionCallInfo fcinfo, int number) {
+  if (PG_ARGISNULL(number)) return nullptr;
+  const char* delta = DecimalArgument(fcinfo, number, "delta");
+  if (strcmp(delta, "0") == 0) return delta;
+  if (strncmp(delta, "0.", 2) != 0)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("delta must be from 0 to below 1, not %s", delta),
+                    errhint("It is a probability, and should be well below one over the number of persons.")));
+  (void)NormalDecimal("delta", PG_GETARG_NUMERIC(number));
+  return delta;
 }
 
 // Lets a budget under the same names, whose role or relation is gone, go on as that of the new ones. What was answered
@@ -100,23 +108,28 @@ const char* const kTakeOver =
     "UPDATE privacy_score.budget b SET role_oid = $2::pg_catalog.oid, relation_oid = $4::pg_catalog.oid, origin = $5 "
     "FROM old WHERE b.id = old.id";
 
-// Another period begins now, with what was spent in the current one; without one all that was ever spent counts.
+// Another period begins now, or, by a clock that was set back, when it was latest; with what was spent in the current
+// one. Without one all that was ever spent counts.
 const char* const kGrant =
     "INSERT INTO privacy_score.budget AS b (role, role_oid, relation_name, relation_oid, origin, epsilon, period, "
-    "period_anchor, latest, unit, max_rows_per_unit, granted_by, granted_at) "
+    "period_anchor, latest, unit, max_rows_per_unit, granted_by, granted_at, delta) "
     "VALUES ($1, $2::pg_catalog.oid, $3, $4::pg_catalog.oid, $5, $6::pg_catalog.numeric, $7::pg_catalog.interval, "
     "pg_catalog.clock_timestamp(), pg_catalog.clock_timestamp(), $8, $9::pg_catalog.int4, $10, "
-    "pg_catalog.clock_timestamp()) "
+    "pg_catalog.clock_timestamp(), $11::pg_catalog.numeric) "
     "ON CONFLICT (relation_oid, role_oid, origin) WHERE relation_oid <> 0 AND role_oid <> 0 DO UPDATE SET "
-    "epsilon = EXCLUDED.epsilon, unit = EXCLUDED.unit, max_rows_per_unit = EXCLUDED.max_rows_per_unit, "
+    "epsilon = EXCLUDED.epsilon, delta = EXCLUDED.delta, unit = EXCLUDED.unit, max_rows_per_unit = "
+    "EXCLUDED.max_rows_per_unit, "
     "granted_by = EXCLUDED.granted_by, granted_at = EXCLUDED.granted_at, revoked_at = NULL, period = EXCLUDED.period, "
     "period_anchor = CASE WHEN b.period::text IS NOT DISTINCT FROM EXCLUDED.period::text THEN b.period_anchor "
-    "ELSE EXCLUDED.period_anchor END, "
+    "ELSE GREATEST(EXCLUDED.period_anchor, b.latest) END, "
     "period_number = CASE WHEN b.period::text IS NOT DISTINCT FROM EXCLUDED.period::text THEN b.period_number ELSE 0 "
     "END, "
     "spent_before = CASE WHEN EXCLUDED.period IS NULL THEN 0 "
     "WHEN b.period::text = EXCLUDED.period::text THEN b.spent_before "
-    "ELSE (SELECT n.spent - n.spent_now FROM privacy_score.budget_now n WHERE n.id = b.id) END";
+    "ELSE (SELECT n.spent - n.spent_now FROM privacy_score.budget_now n WHERE n.id = b.id) END, "
+    "delta_before = CASE WHEN EXCLUDED.period IS NULL THEN 0 "
+    "WHEN b.period::text = EXCLUDED.period::text THEN b.delta_before "
+    "ELSE (SELECT n.delta_spent - n.delta_now FROM privacy_score.budget_now n WHERE n.id = b.id) END";
 
 const char* const kMakeKey =
     "INSERT INTO privacy_score.ledger_key (key) SELECT pg_catalog.sha256("
@@ -130,7 +143,7 @@ const char* const kRevoke =
 
 }  // namespace
 
-// dp_grant(role, relation, epsilon, period, unit, max_rows_per_unit)
+// dp_grant(role, relation, epsilon, period, unit, max_rows_per_unit, delta)
 Datum ps_dp_grant(PG_FUNCTION_ARGS) {
   RequirePrimary("dp_grant");
   RequireArgument(fcinfo, 0, "role");
@@ -166,7 +179,8 @@ Datum ps_dp_grant(PG_FUNCTION_ARGS) {
                         period,
                         unit,
                         psprintf("%d", max_rows),
-                        GetUserNameFromId(GetUserId(), false)};
+                        GetUserNameFromId(GetUserId(), false),
+                        DeltaArgument(fcinfo, 6)};
   InternalScope scope;
   EnterInternal(&scope);
   RunInternal(kMakeKey);
@@ -176,7 +190,7 @@ Datum ps_dp_grant(PG_FUNCTION_ARGS) {
     ;
     {
       entering = true;
-      RunInternal(kGrant, 10, args);
+      RunInternal(kGrant, 11, args);
     }
     PG_FINALLY();
     { entering = false; }

@@ -17,6 +17,7 @@ extern "C" {
 
 #include <string>
 
+#include "catalog_relations.hpp"
 #include "catalog_source.hpp"
 #include "core/predicate.hpp"
 #include "core_call.hpp"
@@ -145,9 +146,9 @@ Datum BindConstant(const BoundColumn* column, ps::PredicateConstant* constant) {
 
 // Tells core what a column is.
 void DescribeColumn(const BoundColumn* bound, const char* alias, ps::PredicateColumn* column) {
-  const char* quoted = quote_identifier(bound->name);
+  const char* quoted = QuoteName(bound->name);
   const char* sql = psprintf("%s.%s", alias, quoted);
-  const char* identity = psprintf("%s %s", quoted, format_type_be_qualified(bound->type));
+  const char* identity = psprintf("%s %s", quoted, CanonicalType(bound->type));
   const bool arrays = OidIsValid(bound->operand) && OidIsValid(get_array_type(bound->operand));
   CallCoreOrRaise([&] {
     column->name = quoted;

@@ -11,15 +11,18 @@ extern "C" {
 #include "utils/lsyscache.h"
 }
 
+#include "answering.hpp"
 #include "internal.hpp"
+#include "watching.hpp"
 
 namespace {
 
 // What the caller of the function may have set otherwise, or must not notice.
 constexpr const char* kSettings[][2] = {
-    {"row_security", "off"},          {"track_counts", "off"},      {"compute_query_id", "off"},
-    {"client_min_messages", "error"}, {"enable_seqscan", "on"},     {"enable_indexscan", "off"},
-    {"enable_indexonlyscan", "off"},  {"enable_bitmapscan", "off"}, {"enable_tidscan", "off"},
+    {"row_security", "off"},      {"track_counts", "off"},     {"track_functions", "none"},
+    {"track_io_timing", "off"},   {"compute_query_id", "off"}, {"client_min_messages", "error"},
+    {"enable_seqscan", "on"},     {"enable_indexscan", "off"}, {"enable_indexonlyscan", "off"},
+    {"enable_bitmapscan", "off"}, {"enable_tidscan", "off"},
 };
 
 void Run(const Budget* budget, const ScanQuery* query, void (*take)(void*), void* argument) {
@@ -27,6 +30,8 @@ void Run(const Budget* budget, const ScanQuery* query, void (*take)(void*), void
   EnterInternal(&scope, budget->owner);
   for (const auto& setting : kSettings)
     set_config_option(setting[0], setting[1], PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  EndUncounted(scope.uncounted);
+  BeginAnswering(budget->owner);
   SPIPlanPtr plan = SPI_prepare_cursor(query->sql, query->nargs, query->types, CURSOR_OPT_PARALLEL_OK);
   if (plan == nullptr || SPI_execute_plan(plan, query->values, query->nulls, true, 0) != SPI_OK_SELECT)
     elog(ERROR, "could not run the query of a noisy answer");
@@ -35,8 +40,9 @@ void Run(const Budget* budget, const ScanQuery* query, void (*take)(void*), void
 }
 
 // Whether the message of an error of this class depends on names, rights, resources and the server, but not on rows.
+// The last class is that of refused statements.
 bool TellsNothing(int sqlstate) {
-  for (const char* text : {"40000", "42000", "53000", "54000", "55000", "57000"})
+  for (const char* text : {"40", "42", "53", "54", "55", "57", "PS"})
     if (ERRCODE_TO_CATEGORY(sqlstate) == MAKE_SQLSTATE(text[0], text[1], '0', '0', '0')) return true;
   return false;
 }
@@ -56,9 +62,17 @@ void ReadRelation(const Budget* budget, const ScanQuery* query, void (*take)(voi
       pgBufferUsage = buffers;
       pgWalUsage = wal;
       MemoryContextSwitchTo(context);
-      const ErrorData* error = CopyErrorData();
-      if (TellsNothing(error->sqlerrcode)) PG_RE_THROW();
+      ErrorData* error = CopyErrorData();
       FlushErrorState();
+      if (TellsNothing(error->sqlerrcode)) {
+        // The query is nobody's but ours. Who cancels may want to know where his function stood.
+        if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_TO_CATEGORY(ERRCODE_OPERATOR_INTERVENTION)) {
+          error->context = nullptr;
+          error->internalquery = nullptr;
+          error->internalpos = 0;
+        }
+        ReThrowError(error);
+      }
       ereport(LOG_SERVER_ONLY, (errmsg("could not read relation \"%s\" for a noisy answer: %s", name, error->message),
                                 errhidestmt(true), errhidecontext(true)));
       ereport(ERROR, (errcode(error->sqlerrcode), errmsg("could not read relation \"%s\"", name),

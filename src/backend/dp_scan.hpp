@@ -7,8 +7,10 @@
  *
  * - It reads tables from end to end. With an index the blocks read, which EXPLAIN (BUFFERS) shows, and the time would
  * be those of the rows that match.
- * - It is not in the statistics of tables, which everybody may read, nor in pg_stat_statements; the blocks that it
- * reads are not added to those of the caller's statement.
+ * - It is not in the statistics of tables and functions, which everybody may read, nor in pg_stat_statements; the
+ * blocks that it reads are not added to those of the caller's statement.
+ * - It is no read by the caller, unless he or somebody without the rights of its owner has given the budget
+ *   (answering.hpp).
  * - Messages below an error do not reach the client. An error that may tell of the data (a view can fail on a row) is
  *   replaced by one that does not, and goes to the server log.
  *

@@ -30,6 +30,7 @@ extern "C" {
 
 #include "abstracting.hpp"
 #include "alerts.hpp"
+#include "answering.hpp"
 #include "compat.hpp"
 #include "constants.hpp"
 #include "copies.hpp"
@@ -113,8 +114,9 @@ PlannedStmt* PassToPlanner(Query* query, const char* text, int options, ParamLis
 PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListInfo parameters) {
   const Watch watch = LookAtPrincipal();
   if (watch.passes) return PassToPlanner(query, text, options, parameters);
-  const bool counts = query->commandType != CMD_UTILITY && CountsHere(watch);
-  const bool judged = query->commandType != CMD_UTILITY && ReadIsJudged(watch);
+  const bool reads = query->commandType != CMD_UTILITY && !QueryAnswers(query);
+  const bool counts = reads && CountsHere(watch);
+  const bool judged = reads && ReadIsJudged(watch);
   PlanMark* mark = nullptr;
   bool shows = false;
   if (counts)
@@ -155,7 +157,8 @@ void ps_executor_start(QueryDesc* query, int flags) {
     PassToExecutorStart(query, flags);
     return;
   }
-  const bool counts = (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && CountsHere(watch);
+  const bool answers = PlanAnswers(query->plannedstmt);
+  const bool counts = !answers && (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && CountsHere(watch);
   // Permissions are checked in here, and no row is read yet: a statement that is denied has read nothing.
   const bool before = inside_integrity_check;
   inside_integrity_check = before || watch.in_integrity_check;
@@ -169,14 +172,14 @@ void ps_executor_start(QueryDesc* query, int flags) {
       --depth;
     }
   PG_END_TRY();
-  if (ReadIsJudged(watch) && PlanReadsProtected(query->plannedstmt)) RecordProtectedRead(watch.role);
+  if (!answers && ReadIsJudged(watch) && PlanReadsProtected(query->plannedstmt)) RecordProtectedRead(watch.role);
   if (counts) CountExecution(query);
 }
 
 // The abstraction with which the rows of this run count; 0 when they do not.
 int64 RowsCountFor(const QueryDesc* query, const Watch& watch) {
   const PlannedStmt* plan = query->plannedstmt;
-  if ((plan->commandType != CMD_SELECT && !plan->hasReturning) || !CountsHere(watch)) return 0;
+  if ((plan->commandType != CMD_SELECT && !plan->hasReturning) || !CountsHere(watch) || PlanAnswers(plan)) return 0;
   return AbstractionOf(plan);
 }
 

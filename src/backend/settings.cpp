@@ -4,6 +4,7 @@
 #include "settings.hpp"
 
 extern "C" {
+#include "access/parallel.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
 }
@@ -13,6 +14,7 @@ extern "C" {
 #include "compat.hpp"
 
 Settings ps_settings;
+bool ps_answering_begins = false;
 
 namespace {
 
@@ -94,6 +96,12 @@ void DefineWatching() {
              "rate_refresh_threshold is added.", &ps_settings.rate_refresh_scale_factor, 0.1, 0.0, 100.0, PGC_SIGHUP);
 }
 
+// No SQL sets it, not even a superuser's: only BeginAnswering(), and a parallel worker that takes over what its leader
+// has set.
+bool MayAnswer(int* owner, void**, GucSource) {
+  return *owner == 0 || ps_answering_begins || InitializingParallelWorker;
+}
+
 void DefineScoring() {
   DefineInt("privacy_score.ngram_length", "How many consecutive statements are compared at a time.", nullptr,
             &ps_settings.ngram_length, 2, 1, privacy_score::kRecordedLength, PGC_SUSET, 0);
@@ -145,6 +153,10 @@ void DefinePublishing() {
 }  // namespace
 
 void DefineSettings() {
+  DefineCustomIntVariable("privacy_score.answering", "Who has given the budget for which rows are being read.", nullptr,
+                          &ps_settings.answering, 0, INT_MIN, INT_MAX, PGC_SUSET,
+                          GUC_NO_SHOW_ALL | GUC_NO_RESET_ALL | GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, MayAnswer,
+                          nullptr, nullptr);
   DefineWatching();
   DefineScoring();
   DefineLimits();

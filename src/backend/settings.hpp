@@ -45,9 +45,13 @@ struct Settings {
   int rate_refresh_threshold;        // rows
   double rate_refresh_scale_factor;  // share of the rows
   int bucket_search_time;            // milliseconds
+  int answering;                     // an Oid: see answering.hpp; 0 = no
 };
 
 extern Settings ps_settings;
+
+// Whether the setting `answering` may be set now.
+extern bool ps_answering_begins;
 
 // Defines all settings and reserves the prefix. Called once from _PG_init.
 void DefineSettings();

@@ -228,6 +228,39 @@ SELECT period, bool_and(privacy_score.period_number(a, period, privacy_score.per
        unnest('{2000-01-01 00:00+00, 2023-10-29 00:30+00, 2024-02-29 23:59:59.999999+00, 2024-12-31 23:59+00}'::timestamptz[]) a,
        generate_series(0, 500, 7) k GROUP BY period ORDER BY period;
 
+-- delta: a limit of its own, for histograms of unknown keys
+SET SESSION AUTHORIZATION regress_owner;
+CREATE TABLE regress_dp.wards (ward text);
+SELECT privacy_score.dp_grant('regress_bob', 'regress_dp.wards', 500, delta => -0.1);
+SELECT privacy_score.dp_grant('regress_bob', 'regress_dp.wards', 500, delta => 1);
+SELECT privacy_score.dp_grant('regress_bob', 'regress_dp.wards', 500, delta => 'NaN');
+SELECT privacy_score.dp_grant('regress_bob', 'regress_dp.wards', 500, delta => 1e-50);
+SELECT privacy_score.dp_grant('regress_bob', 'regress_dp.wards', 500);
+SET SESSION AUTHORIZATION regress_bob;
+SELECT * FROM privacy_score.dp_histogram('regress_dp.wards', 'ward', 1, delta => 0.010);
+SELECT spent, delta, delta_spent, delta_left FROM privacy_score.dp_budget WHERE relation = 'regress_dp.wards'::regclass;
+SET SESSION AUTHORIZATION regress_owner;
+SELECT privacy_score.dp_grant('regress_bob', 'regress_dp.wards', 500, delta => 0.025);
+SET SESSION AUTHORIZATION regress_bob;
+SELECT * FROM privacy_score.dp_histogram('regress_dp.wards', 'ward', 1, delta => 0.015);
+SELECT * FROM privacy_score.dp_histogram('regress_dp.wards', 'ward', 1, delta => 0.0001);
+SELECT * FROM privacy_score.dp_histogram('regress_dp.wards', 'ward', 1, delta => 0.01);
+SELECT privacy_score.dp_count('regress_dp.wards', epsilon => 50), count(*) FROM privacy_score.dp_histogram('regress_dp.wards', 'ward', 1, '{a}');
+SELECT spent, delta, delta_spent, delta_left FROM privacy_score.dp_budget WHERE relation = 'regress_dp.wards'::regclass;
+SET SESSION AUTHORIZATION regress_owner;
+SELECT privacy_score.dp_grant('regress_bob', 'regress_dp.wards', 500, '1 day', delta => 0);
+SELECT spent, delta, delta_spent, delta_left FROM privacy_score.dp_budget WHERE relation = 'regress_dp.wards'::regclass;
+-- the same day later: a new period has all of both again
+RESET SESSION AUTHORIZATION;
+UPDATE privacy_score.budget SET period_anchor = period_anchor - interval '1 day', latest = latest - interval '1 day', delta = 0.01 WHERE relation_oid = 'regress_dp.wards'::regclass;
+SELECT spent, delta, delta_spent, delta_left, spent_ever FROM privacy_score.dp_budget WHERE relation = 'regress_dp.wards'::regclass;
+SET SESSION AUTHORIZATION regress_bob;
+SELECT * FROM privacy_score.dp_histogram('regress_dp.wards', 'ward', 1, delta => 0.002);
+SELECT spent, delta, delta_spent, delta_left, spent_ever FROM privacy_score.dp_budget WHERE relation = 'regress_dp.wards'::regclass;
+SET SESSION AUTHORIZATION regress_owner;
+SELECT privacy_score.dp_grant('regress_bob', 'regress_dp.wards', 500, delta => 0.01);
+SELECT spent, delta, delta_spent, delta_left FROM privacy_score.dp_budget WHERE relation = 'regress_dp.wards'::regclass;
+
 RESET SESSION AUTHORIZATION;
 DROP SCHEMA regress_dp CASCADE;
 DROP OWNED BY regress_alice, regress_owner, regress_bob;

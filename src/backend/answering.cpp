@@ -1,0 +1,63 @@
+/*
+ * answering.cpp - see answering.hpp.
+ */
+#include "answering.hpp"
+
+extern "C" {
+#include "access/htup_details.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "utils/acl.h"
+#include "utils/guc.h"
+#include "utils/syscache.h"
+}
+
+#include "settings.hpp"
+
+namespace {
+
+Oid BudgetOwner() { return static_cast<Oid>(ps_settings.answering); }
+
+bool HasRightsOfOwner(Oid relation) {
+  HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+  if (!HeapTupleIsValid(tuple)) return false;
+  const Oid owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
+  ReleaseSysCache(tuple);
+  return has_privs_of_role(BudgetOwner(), owner);
+}
+
+bool MayGiveAll(const List* relations) {
+  ListCell* cell;
+  foreach (cell, relations)
+    if (!HasRightsOfOwner(lfirst_oid(cell))) return false;
+  return true;
+}
+
+}  // namespace
+
+void BeginAnswering(Oid owner) {
+  if (is_member_of_role_nosuper(GetSessionUserId(), owner)) return;
+  ps_answering_begins = true;
+  PG_TRY()
+    ;
+    {
+      set_config_option("privacy_score.answering", psprintf("%d", static_cast<int>(owner)), PGC_SUSET, PGC_S_SESSION,
+                        GUC_ACTION_SAVE, true, 0, false);
+    }
+    PG_FINALLY();
+    { ps_answering_begins = false; }
+  PG_END_TRY();
+}
+
+bool QueryAnswers(const Query* query) {
+  if (!OidIsValid(BudgetOwner())) return false;
+  List* relations = NIL;
+  List* others = NIL;
+  bool has_row_security = false;
+  extract_query_dependencies(reinterpret_cast<Node*>(const_cast<Query*>(query)), &relations, &others,
+                             &has_row_security);
+  return MayGiveAll(relations);
+}
+
+bool PlanAnswers(const PlannedStmt* plan) { return OidIsValid(BudgetOwner()) && MayGiveAll(plan->relationOids); }

@@ -1,0 +1,26 @@
+/*
+ * answering.hpp - which statements read for a noisy answer.
+ *
+ * What is read for a noisy answer is no read by the caller: it is not in his history, and a label of his role does not
+ * forbid it. That holds where noise and budget protect, which is where they were given by whom the data belongs to, and
+ * not by the caller to himself: who may read a table could else make a view of it, give himself a budget without bound
+ * for that, and read all of it unseen.
+ *
+ * It is kept in a setting, because parallel workers take over their leader's settings.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+
+#include "nodes/parsenodes.h"
+#include "nodes/plannodes.h"
+}
+
+// Rows are read from here on for a budget that `owner` has given, to the end of the caller's GUC nest level.
+void BeginAnswering(Oid owner);
+
+// Whether a statement reads for a noisy answer: rows are read for one, and the owner of the budget, who is not the
+// session's role, has the rights of the owners of all relations that the statement names.
+bool QueryAnswers(const Query* query);
+bool PlanAnswers(const PlannedStmt* plan);
