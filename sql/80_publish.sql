@@ -36,6 +36,12 @@ CREATE FUNCTION privacy_score.verify_release(qit regclass, st regclass, threshol
 COMMENT ON FUNCTION privacy_score.verify_release(regclass, regclass, jsonb, numeric, numeric, int, regclass) IS
   'Judges a pair of published tables, whoever made it, one row a check: buckets in both, sizes, thresholds as in bucketize(), and against the source records, duplicates, values, fakes and the order of rows. holds is NULL for what cannot be told from what is given. The checks of order are statistical; each calls a good release bad with probability 1e-7 at most. 42703 and 42P16 for tables of another form, 42501.';
 
+CREATE FUNCTION privacy_score.release_utility(qit regclass, st regclass, source regclass, queries int DEFAULT 1000, selectivity float8 DEFAULT 0.01)
+  RETURNS TABLE (dimensions int, queries int, mean_relative_error float8, median_relative_error float8)
+  AS 'MODULE_PATHNAME', 'ps_release_utility' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privacy_score.release_utility(regclass, regclass, regclass, int, float8) IS
+  'How far estimate_count() is from the counts of the source, as |actual - estimate|/actual over random queries: as many of each number of quasi-identifiers, each attribute and the sensitive one compared with random values of its domain so that the expected share of records is the selectivity [Wang, section 7.2; Anatomy]. queries counts those that select any record; errors are NULL where none does. With the rights of the caller, for whoever may read the source. 22023, 42501, 42703, 42P16.';
+
 CREATE FUNCTION privacy_score.k_anonymity(relation regclass, quasi_identifiers name[]) RETURNS bigint
   AS 'MODULE_PATHNAME', 'ps_k_anonymity' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privacy_score.k_anonymity(regclass, name[]) IS

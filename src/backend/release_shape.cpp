@@ -6,6 +6,7 @@
 extern "C" {
 #include "access/relation.h"
 #include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -45,6 +46,12 @@ void SortColumns(Oid relation, bool counted, AttrNumber* bid, AttrNumber* count,
   }
   relation_close(rel, NoLock);
   RequireBid(relation, *bid);
+}
+
+// The columns of a relation's quasi-identifiers as the published table has them, each with a comma.
+void AppendQuasi(StringInfo sql, const ReleaseShape* shape, Oid relation, const AttrNumber* numbers) {
+  for (int i = 0; i < shape->quasi.count; ++i)
+    appendStringInfo(sql, "%s, ", ColumnAs(relation, numbers[i], shape->qit, shape->quasi.numbers[i], "r"));
 }
 
 }  // namespace
@@ -91,4 +98,24 @@ ColumnList ColumnsOfSource(const ReleaseShape* shape, Oid source) {
     columns.numbers[columns.count++] = RequireColumn(source, get_attname(shape->qit, shape->quasi.numbers[i], false));
   columns.numbers[columns.count] = RequireColumn(source, get_attname(shape->st, shape->value, false));
   return columns;
+}
+
+char* ReleaseRecordsSql(const ReleaseShape* shape) {
+  StringInfoData sql;
+  initStringInfo(&sql);
+  appendStringInfoString(&sql, "SELECT ");
+  AppendQuasi(&sql, shape, shape->qit, shape->quasi.numbers);
+  appendStringInfo(&sql, "r.%s FROM %s r", QuotedColumn(shape->qit, shape->qit_bid), shape->qit_name);
+  return sql.data;
+}
+
+char* ReleaseSourceSql(const ReleaseShape* shape, Oid source, const ColumnList* source_columns) {
+  const AttrNumber* numbers = source_columns->numbers;
+  StringInfoData sql;
+  initStringInfo(&sql);
+  appendStringInfoString(&sql, "SELECT ");
+  AppendQuasi(&sql, shape, source, numbers);
+  appendStringInfo(&sql, "%s FROM %s r", ColumnAs(source, numbers[shape->quasi.count], shape->st, shape->value, "r"),
+                   CanonicalRelationName(source));
+  return sql.data;
 }

@@ -37,6 +37,12 @@ const char* QuotedColumn(Oid relation, AttrNumber column);
 // expression begins with `alias` and a dot.
 const char* ColumnAs(Oid relation, AttrNumber column, Oid other, AttrNumber other_column, const char* alias);
 
+// SELECT quasi-identifiers, bucket FROM qit.
+char* ReleaseRecordsSql(const ReleaseShape* shape);
+
+// SELECT quasi-identifiers, sensitive value FROM source, as the published tables have them.
+char* ReleaseSourceSql(const ReleaseShape* shape, Oid source, const ColumnList* source_columns);
+
 // The columns of a source that a release is of, by their names: as many as quasi.count, then the sensitive one. Raises
 // 42703.
 ColumnList ColumnsOfSource(const ReleaseShape* shape, Oid source);

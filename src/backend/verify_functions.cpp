@@ -73,24 +73,6 @@ const privacy_score::ReleaseFacts& FactsOf(const Verification* verification) {
   return verification->work->check.facts();
 }
 
-// The columns of a relation's quasi-identifiers as the published table has them, with what follows.
-void AppendQuasi(StringInfo sql, const Verification* verification, Oid relation, const AttrNumber* numbers) {
-  const ReleaseShape* shape = &verification->shape;
-  for (int i = 0; i < shape->quasi.count; ++i)
-    appendStringInfo(sql, "%s, ", ColumnAs(relation, numbers[i], shape->qit, shape->quasi.numbers[i], "r"));
-}
-
-// SELECT quasi-identifiers, bucket FROM qit.
-char* RecordsSql(const Verification* verification) {
-  const ReleaseShape* shape = &verification->shape;
-  StringInfoData sql;
-  initStringInfo(&sql);
-  appendStringInfoString(&sql, "SELECT ");
-  AppendQuasi(&sql, verification, shape->qit, shape->quasi.numbers);
-  appendStringInfo(&sql, "r.%s FROM %s r", QuotedColumn(shape->qit, shape->qit_bid), shape->qit_name);
-  return sql.data;
-}
-
 // SELECT bucket, value, count FROM st.
 char* ValuesSql(const ReleaseShape* shape) {
   StringInfoData sql;
@@ -103,24 +85,10 @@ char* ValuesSql(const ReleaseShape* shape) {
   return sql.data;
 }
 
-// SELECT quasi-identifiers, value FROM source.
-char* SourceSql(const Verification* verification) {
-  const ReleaseShape* shape = &verification->shape;
-  const AttrNumber* numbers = verification->source_columns.numbers;
-  StringInfoData sql;
-  initStringInfo(&sql);
-  appendStringInfoString(&sql, "SELECT ");
-  AppendQuasi(&sql, verification, verification->source, numbers);
-  appendStringInfo(&sql, "%s FROM %s r",
-                   ColumnAs(verification->source, numbers[shape->quasi.count], shape->st, shape->value, "r"),
-                   CanonicalRelationName(verification->source));
-  return sql.data;
-}
-
 void ReadTables(const Verification* verification) {
   VerifyWork* work = verification->work;
   SetProgressPhase("reading the release");
-  const ReleaseReading reading = {RecordsSql(verification),
+  const ReleaseReading reading = {ReleaseRecordsSql(&verification->shape),
                                   ValuesSql(&verification->shape),
                                   verification->shape.count != InvalidAttrNumber,
                                   false,
@@ -143,7 +111,9 @@ void TakeSourceRow(void* context, TupleTableSlot*, uint64 hash, uint32 value) {
 
 void ReadSourceOf(const Verification* verification) {
   SetProgressPhase("reading the source");
-  const SourceReading reading = {SourceSql(verification), verification->values, TakeSourceRow, verification->work};
+  const SourceReading reading = {
+      ReleaseSourceSql(&verification->shape, verification->source, &verification->source_columns), verification->values,
+      TakeSourceRow, verification->work};
   ReadSourceRows(&reading);
 }
 
@@ -358,11 +328,14 @@ int64 CountGivenAway(const Verification* verification) {
   StartFakes(&maker, &work->fakes, 1, columns, &work->source_counts);
   FakeJudge judge = {verification, &maker, true, -1, 0};
   SetProgressPhase("learning what goes with what");
-  const SourceReading learning = {SourceSql(verification), verification->values, TakeForFakes, &judge};
+  const SourceReading learning = {
+      ReleaseSourceSql(&verification->shape, verification->source, &verification->source_columns), verification->values,
+      TakeForFakes, &judge};
   ReadSourceRows(&learning);
   judge.learning = false;
   SetProgressPhase("judging fakes");
-  const char* sql = psprintf("%s ORDER BY r.%s", RecordsSql(verification), QuotedColumn(shape->qit, shape->qit_bid));
+  const char* sql =
+      psprintf("%s ORDER BY r.%s", ReleaseRecordsSql(&verification->shape), QuotedColumn(shape->qit, shape->qit_bid));
   const SourceReading reading = {sql, verification->buckets, TakeForFakes, &judge};
   ReadSourceRows(&reading);
   JudgeBucketFakes(&judge);

@@ -1,0 +1,94 @@
+/*
+ * release_utility.hpp - how far counts from a release are from the counts of its source, over random queries.
+ *
+ * The queries are those of [Anatomy, section 6] and [Wang, section 7.2.2]: so many quasi-identifiers at random, and the
+ * sensitive attribute, each compared with b random values of its domain, b = ceil(domain * selectivity^(1/(d + 1))) for
+ * d quasi-identifiers, so that a query selects that share of the records if attributes are independent. The estimate is
+ * that of estimate_count(): of each record that matches, the share of its bucket's values that match. A query that
+ * selects nothing of the source has no relative error |actual - estimate|/actual, and is left out.
+ *
+ * Rows come as codes, 4 bytes a column; all are kept.
+ */
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "random_source.hpp"
+#include "work_control.hpp"
+
+namespace privacy_score {
+
+// Values that columns are compared with: the attribute is one of them.
+struct CountQuery {
+  std::vector<std::size_t> columns;
+  std::vector<std::vector<std::uint32_t>> values;  // by place in `columns`
+  std::vector<std::uint32_t> sensitive;
+};
+
+struct CountAnswer {
+  std::int64_t actual;
+  double estimate;
+};
+
+struct DimensionUtility {
+  std::int64_t queries = 0;        // that select something
+  double mean_relative_error = 0;  // of no queries 0
+  double median_relative_error = 0;
+};
+
+class ReleaseUtility {
+ public:
+  // With so many quasi-identifiers, at least one. Throws Error 22023 unless queries >= 1 and 0 < selectivity <= 1.
+  ReleaseUtility(std::size_t columns, std::int64_t queries, double selectivity);
+
+  // Rows of the source, which come first: their codes are the domains, 0, 1, ... by first occurrence.
+  void AddSource(const std::uint32_t* codes, std::uint32_t value);
+  // Rows of the release. Codes may be others than those of the source.
+  void AddRecord(const std::uint32_t* codes, std::uint32_t bucket);
+  void AddValue(std::uint32_t bucket, std::uint32_t value, std::int64_t count);
+  // No more rows come.
+  void Prepare();
+
+  // A random query of `dimensions` quasi-identifiers.
+  CountQuery Draw(std::size_t dimensions, RandomSource& random);
+  CountAnswer Answer(const CountQuery& query);
+
+  // Asks all queries, as many of each dimension. Returns false when the control asks for a pause: call it again.
+  bool Run(RandomSource& random, const WorkControl& control);
+  // After Run() was true; the n-th is of n + 1 dimensions.
+  std::vector<DimensionUtility> Result() const;
+
+ private:
+  using Column = std::vector<std::uint32_t>;
+  struct BucketValue {
+    std::uint32_t bucket;
+    std::uint32_t value;
+    std::int64_t count;
+  };
+  struct Domain {
+    std::vector<std::uint32_t> values;  // in an order that drawing shuffles
+    std::vector<char> chosen;           // by code, also those that are not in the domain
+  };
+
+  std::vector<std::uint32_t> DrawValues(Domain& domain, std::size_t dimensions, RandomSource& random);
+  std::size_t Match(const std::vector<Column>& rows, std::size_t count, const CountQuery& query);
+
+  std::int64_t queries_;
+  double selectivity_;
+  std::vector<Column> source_;  // by column
+  Column source_values_;
+  std::vector<Column> records_;
+  Column record_buckets_;
+  std::vector<BucketValue> values_;         // by bucket after Prepare()
+  std::vector<std::size_t> bucket_begins_;  // by bucket, its first in values_; one more at the end
+  std::vector<std::int64_t> bucket_totals_;
+  std::vector<Domain> domains_;  // by column, the sensitive one last
+  std::vector<std::size_t> order_;
+  std::vector<std::uint32_t> matching_;  // the first ones are the rows that Match() found
+  std::int64_t asked_ = 0;
+  std::vector<std::vector<double>> errors_;  // by dimension
+};
+
+}  // namespace privacy_score
