@@ -109,11 +109,15 @@ const Bitmapset* RevealedOf(List* revealed, Oid relation) {
 
 namespace {
 
+// Two statements, and both together.
+constexpr int kMostStatements = 3;
+
 // Relations about the same subjects.
 struct SubjectGroup {
   const char* home;  // SubjectHome
-  List* parts;       // RevealedRelation
-  Oid joint_home;    // where the current user may join them; InvalidOid: nowhere
+  Oid joint_home;    // where the current user may join some of them
+  List* joined;      // these, of RevealedRelation
+  List* others;      // likewise
 };
 
 // The groups of what is revealed.
@@ -133,19 +137,12 @@ List* GroupsOf(List* revealed) {
       group->home = home;
       groups = lappend(groups, group);
     }
-    group->parts = lappend(group->parts, part);
-  }
-  foreach (cell, groups) {
-    auto* group = static_cast<SubjectGroup*>(lfirst(cell));
-    if (list_length(group->parts) < 2) continue;
-    const ListCell* part;
-    foreach (part, group->parts) {
-      const Oid home = ReadableJointHome(static_cast<RevealedRelation*>(lfirst(part))->relation);
-      if (part != list_head(group->parts) && home != group->joint_home) {
-        group->joint_home = InvalidOid;
-        break;
-      }
-      group->joint_home = home;
+    const Oid joint_home = list_length(revealed) > 1 ? ReadableJointHome(part->relation) : InvalidOid;
+    if (OidIsValid(joint_home) && (group->joined == NIL || group->joint_home == joint_home)) {
+      group->joint_home = joint_home;
+      group->joined = lappend(group->joined, part);
+    } else {
+      group->others = lappend(group->others, part);
     }
   }
   return groups;
@@ -155,11 +152,11 @@ void Connect() {
   if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
 }
 
-// What of a list is of the relations of a group.
-List* PartsOf(List* revealed, const SubjectGroup* group) {
+// What of a list is of the relations of another.
+List* PartsOf(List* revealed, const List* relations) {
   List* parts = NIL;
   const ListCell* cell;
-  foreach (cell, group->parts) {
+  foreach (cell, relations) {
     const Oid relation = static_cast<RevealedRelation*>(lfirst(cell))->relation;
     const ListCell* other;
     foreach (other, revealed)
@@ -168,92 +165,109 @@ List* PartsOf(List* revealed, const SubjectGroup* group) {
   return parts;
 }
 
-// How the statements compare in one relation.
-privacy_score::RevealOrder OrderInRelation(const RevealedRelation* both, List* first, List* second) {
-  const Bitmapset* sets[] = {RevealedOf(first, both->relation), RevealedOf(second, both->relation), both->attributes};
-  double rates[3];
-  Bitmapset* subject = SubjectOf(both->relation);
-  Connect();
-  RelationRates(both->relation, sets, 3, subject, rates, nullptr);
-  SPI_finish();
-  auto order = privacy_score::RevealOrder::kEquivalent;
+// How statements compare: what the first has beyond the second, and the other way round.
+struct Excess {
+  bool first;
+  bool second;
+};
+
+// By their rates, and that of both together.
+Excess ExcessOf(const double* rates) {
+  using privacy_score::RevealOrder;
+  auto order = RevealOrder::kEquivalent;
   CallCoreOrRaise([&] { order = privacy_score::CompareRates(rates[0], rates[1], rates[2]); });
-  return order;
+  const bool incomparable = order == RevealOrder::kIncomparable;
+  return {order == RevealOrder::kMore || incomparable, order == RevealOrder::kLess || incomparable};
 }
 
-// How they compare by what all relations of a group say of a subject.
-privacy_score::RevealOrder OrderInGroup(const SubjectGroup* group, List* first, List* second) {
-  List* sets[] = {PartsOf(first, group), PartsOf(second, group), group->parts};
-  double rates[3];
+// The rates of each statement in one relation, from one reading.
+void RatesInRelation(Oid relation, List* const* statements, int count, double* rates) {
+  const Bitmapset* sets[kMostStatements];
+  for (int i = 0; i < count; ++i) sets[i] = RevealedOf(statements[i], relation);
+  Bitmapset* subject = SubjectOf(relation);
   Connect();
-  JointRates(group->joint_home, sets, 3, rates, nullptr);
+  RelationRates(relation, sets, count, subject, rates, nullptr);
   SPI_finish();
-  auto order = privacy_score::RevealOrder::kEquivalent;
-  CallCoreOrRaise([&] { order = privacy_score::CompareRates(rates[0], rates[1], rates[2]); });
-  return order;
 }
 
-bool HasMore(privacy_score::RevealOrder order) {
-  return order == privacy_score::RevealOrder::kMore || order == privacy_score::RevealOrder::kIncomparable;
+// Adds the rate of each statement in relations that are joined to `rates`; what the statements have beyond each other
+// (wanted when not null) there.
+void AddJoined(const SubjectGroup* group, List* const* statements, int count, double* rates, Excess* excess) {
+  double greatest[kMostStatements] = {};
+  const ListCell* cell;
+  foreach (cell, group->joined) {
+    double in_relation[kMostStatements];
+    RatesInRelation(static_cast<RevealedRelation*>(lfirst(cell))->relation, statements, count, in_relation);
+    for (int i = 0; i < count; ++i) greatest[i] = Max(greatest[i], in_relation[i]);
+    if (excess == nullptr) continue;
+    const Excess here = ExcessOf(in_relation);
+    *excess = {excess->first || here.first, excess->second || here.second};
+  }
+  // What one statement says of every subject may determine what the other says, though in no relation by itself.
+  const bool joint_order = excess != nullptr && list_length(group->joined) > 1 && (excess->first || excess->second);
+  List* sets[kMostStatements];
+  int places[kMostStatements];
+  int wanted = 0;
+  for (int i = 0; i < count; ++i) {
+    List* parts = PartsOf(statements[i], group->joined);
+    if (parts == NIL || !(joint_order || (list_length(parts) > 1 && greatest[i] < 1))) continue;
+    sets[wanted] = parts;
+    places[wanted++] = i;
+  }
+  double joint[kMostStatements] = {};
+  if (wanted > 0) {
+    double computed[kMostStatements];
+    Connect();
+    JointRates(group->joint_home, sets, wanted, computed, nullptr);
+    SPI_finish();
+    for (int i = 0; i < wanted; ++i) {
+      joint[places[i]] = computed[i];
+      if (list_length(sets[i]) > 1) greatest[places[i]] = Max(greatest[places[i]], computed[i]);
+    }
+  }
+  for (int i = 0; i < count; ++i) rates[i] = Min(1.0, rates[i] + greatest[i]);
+  if (!joint_order) return;
+  const Excess together = ExcessOf(joint);
+  *excess = {excess->first && together.first, excess->second && together.second};
 }
 
-bool HasLess(privacy_score::RevealOrder order) {
-  return order == privacy_score::RevealOrder::kLess || order == privacy_score::RevealOrder::kIncomparable;
+// DRSQL of each statement, `revealed` being what all of them reveal; what the statements have beyond each other.
+void RateStatements(List* revealed, List* const* statements, int count, double* rates, Excess* excess) {
+  const ListCell* cell;
+  foreach (cell, GroupsOf(revealed)) {
+    const auto* group = static_cast<SubjectGroup*>(lfirst(cell));
+    double sums[kMostStatements] = {};
+    Excess in_group = {false, false};
+    const ListCell* other;
+    foreach (other, group->others) {
+      double in_relation[kMostStatements];
+      RatesInRelation(static_cast<RevealedRelation*>(lfirst(other))->relation, statements, count, in_relation);
+      for (int i = 0; i < count; ++i) sums[i] = Min(1.0, sums[i] + in_relation[i]);
+      if (excess == nullptr) continue;
+      const Excess here = ExcessOf(in_relation);
+      *excess = {excess->first || here.first, excess->second || here.second};
+    }
+    AddJoined(group, statements, count, sums, excess == nullptr ? nullptr : &in_group);
+    for (int i = 0; i < count; ++i) rates[i] = Max(rates[i], sums[i]);
+    if (excess != nullptr) *excess = {excess->first || in_group.first, excess->second || in_group.second};
+  }
 }
 
 }  // namespace
 
 double QueryRate(List* revealed) {
-  double greatest = 0;
-  const ListCell* cell;
-  foreach (cell, GroupsOf(revealed)) {
-    const auto* group = static_cast<SubjectGroup*>(lfirst(cell));
-    double sum = 0;
-    double greatest_part = 0;
-    const ListCell* other;
-    foreach (other, group->parts) {
-      const auto* part = static_cast<RevealedRelation*>(lfirst(other));
-      Bitmapset* subject = SubjectOf(part->relation);
-      Connect();
-      const double rate = RelationRate(part->relation, part->attributes, subject);
-      SPI_finish();
-      sum = Min(1.0, sum + rate);
-      greatest_part = Max(greatest_part, rate);
-    }
-    if (OidIsValid(group->joint_home) && greatest_part < 1) {
-      Connect();
-      JointRates(group->joint_home, &group->parts, 1, &sum, nullptr);
-      SPI_finish();
-      sum = Max(sum, greatest_part);
-    }
-    greatest = Max(greatest, sum);
-  }
-  return greatest;
+  double rate = 0;
+  RateStatements(revealed, &revealed, 1, &rate, nullptr);
+  return rate;
 }
 
-privacy_score::RevealOrder OrderOf(List* first, List* second) {
+QueryComparison CompareRevealed(List* first, List* second) {
   using privacy_score::RevealOrder;
-  bool first_has_more = false;
-  bool second_has_more = false;
-  const ListCell* cell;
-  foreach (cell, GroupsOf(UnionOfRevealed(first, second))) {
-    const auto* group = static_cast<SubjectGroup*>(lfirst(cell));
-    bool more = false;
-    bool less = false;
-    const ListCell* part;
-    foreach (part, group->parts) {
-      const RevealOrder order = OrderInRelation(static_cast<RevealedRelation*>(lfirst(part)), first, second);
-      more |= HasMore(order);
-      less |= HasLess(order);
-    }
-    if ((more || less) && OidIsValid(group->joint_home)) {
-      const RevealOrder order = OrderInGroup(group, first, second);
-      more = more && HasMore(order);
-      less = less && HasLess(order);
-    }
-    first_has_more |= more;
-    second_has_more |= less;
-  }
-  if (first_has_more) return second_has_more ? RevealOrder::kIncomparable : RevealOrder::kMore;
-  return second_has_more ? RevealOrder::kLess : RevealOrder::kEquivalent;
+  List* statements[] = {first, second, UnionOfRevealed(first, second)};
+  double rates[kMostStatements] = {};
+  Excess excess = {false, false};
+  RateStatements(statements[2], statements, kMostStatements, rates, &excess);
+  auto order = excess.second ? RevealOrder::kLess : RevealOrder::kEquivalent;
+  if (excess.first) order = excess.second ? RevealOrder::kIncomparable : RevealOrder::kMore;
+  return {order, rates[0], rates[1], rates[2]};
 }

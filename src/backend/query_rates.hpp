@@ -16,10 +16,17 @@ List* UnionOfRevealed(List* a, List* b);
 const Bitmapset* RevealedOf(List* revealed, Oid relation);
 
 // DRSQL: CDR of each relation against its subject; of relations that share a subject through foreign keys the joint
-// rate where the current user may join them (never less than that of one of them), else the sum, to 1 at most; the
-// greatest of these [Khan; combination ours].
+// rate of those that the current user may join (never less than that of one of them) and the rates of the others, added
+// up to 1 at most; the greatest of these [Khan; combination ours].
 double QueryRate(List* revealed);
 
-// Of two lists the first against the second: it reveals at most what the other does when that holds in every relation,
-// or in what relations about the same subjects say together.
-privacy_score::RevealOrder OrderOf(List* first, List* second);
+// Two lists: the rate of each, and of both together; the first against the second: it reveals at most what the other
+// does when that holds in every relation, or in what relations that are joined say together. Each relation is read
+// once, and once more where it is joined.
+struct QueryComparison {
+  privacy_score::RevealOrder order;
+  double rate1;
+  double rate2;
+  double both;
+};
+QueryComparison CompareRevealed(List* first, List* second);

@@ -291,15 +291,12 @@ Datum ps_query_identification(PG_FUNCTION_ARGS) { PG_RETURN_FLOAT8(QueryRate(Rev
 Datum ps_compare_queries(PG_FUNCTION_ARGS) {
   List* revealed1 = RevealedByText(PG_GETARG_TEXT_PP(0));
   List* revealed2 = RevealedByText(PG_GETARG_TEXT_PP(1));
-  const privacy_score::RevealOrder order = OrderOf(revealed1, revealed2);
-  const double rate1 = QueryRate(revealed1);
-  const double rate2 = QueryRate(revealed2);
-  const double both = QueryRate(UnionOfRevealed(revealed1, revealed2));
+  const QueryComparison comparison = CompareRevealed(revealed1, revealed2);
   auto* rows = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
   CallCoreOrRaise([&] {
     rows->Reset(new privacy_score::ResultTable());
-    rows->object->rows.push_back({privacy_score::TextOf(order), privacy_score::TextOf(rate1),
-                                  privacy_score::TextOf(rate2), privacy_score::TextOf(both)});
+    rows->object->rows.push_back({privacy_score::TextOf(comparison.order), privacy_score::TextOf(comparison.rate1),
+                                  privacy_score::TextOf(comparison.rate2), privacy_score::TextOf(comparison.both)});
   });
   PutResult(fcinfo, *rows->object);
   return Datum(0);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "error.hpp"
+#include "flat_map.hpp"
 #include "rows.hpp"
 
 namespace privacy_score {
@@ -86,6 +87,8 @@ ClassId PairScorer::Intern(const AttributeSet& revealed) {
   }
   entry.closure = model_->Closure(revealed);
   const auto id = static_cast<ClassId>(classes_.size());
+  holders_.resize(model_->attributes().size());
+  for (const AttributeId attribute : entry.closure) holders_[attribute].push_back(id);
   classes_.push_back(std::move(entry));
   class_ids_.emplace(revealed, id);
   return id;
@@ -121,19 +124,50 @@ double PairScorer::Tau(ClassId a, ClassId b) const {
   return log_sum < 0 ? std::clamp(-std::expm1(log_sum), 0.0, 1.0) : 0;
 }
 
-RateBounds PairScorer::Delta(ClassId a, ClassId b) { return rates_.Difference(classes_[a].scored, classes_[b].scored); }
+const RatedSet& PairScorer::RatedOf(ClassId id) {
+  Class& entry = classes_[id];
+  if (!entry.is_rated) entry.rated = rates_.Rate(entry.scored);
+  entry.is_rated = true;
+  return entry.rated;
+}
+
+RateBounds PairScorer::Delta(ClassId a, ClassId b) { return rates_.Difference(RatedOf(a), RatedOf(b)); }
+
+// It depends on nothing but what the other class holds of a's closure. Most hold nothing.
+std::vector<double> PairScorer::Surprises(ClassId a, const std::vector<ClassId>& others) {
+  std::vector<double> surprises(others.size());
+  const AttributeSet& closure = classes_[a].closure;
+  if (closure.empty() || !(settings_.alpha < 1)) return surprises;
+  if (closure.size() > 64) {
+    for (std::size_t i = 0; i < others.size(); ++i) surprises[i] = (1 - settings_.alpha) * Tau(a, others[i]);
+    return surprises;
+  }
+  held_.assign(classes_.size(), 0);
+  for (std::size_t k = 0; k < closure.size(); ++k)
+    for (const ClassId holder : holders_[closure[k]]) held_[holder] |= std::uint64_t{1} << k;
+  FlatMap<double> by_held;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    const std::uint64_t held = held_[others[i]];
+    auto& slot = by_held.SlotOf(held);
+    surprises[i] = slot.key != 0 ? slot.value : *by_held.Insert(slot, held, (1 - settings_.alpha) * Tau(a, others[i]));
+  }
+  return surprises;
+}
 
 RateBounds PairScorer::Combined(ClassId a, ClassId b) {
+  return Combined(a, b, settings_.alpha < 1 ? (1 - settings_.alpha) * Tau(a, b) : 0);
+}
+
+RateBounds PairScorer::Combined(ClassId a, ClassId b, double surprise) {
   if (a == b || a == kEmptyClass) return {0, 0};
   const double alpha = settings_.alpha;
-  const double surprise = alpha < 1 ? (1 - alpha) * Tau(a, b) : 0;
   if (!(alpha > 0)) return {surprise, surprise};
   const RateBounds delta = Delta(a, b);
   return {std::min(1.0, alpha * delta.lower + surprise), std::min(1.0, alpha * delta.upper + surprise)};
 }
 
 void PairScorer::Want(ClassId a, ClassId b) {
-  if (settings_.alpha > 0) rates_.WantDifference(classes_[a].scored, classes_[b].scored);
+  if (settings_.alpha > 0) rates_.WantDifference(RatedOf(a), RatedOf(b));
 }
 
 AttributeSet PairScorer::Causes(ClassId a, ClassId b) const {

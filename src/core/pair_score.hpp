@@ -33,6 +33,8 @@ class PairScorer {
     AttributeSet revealed;
     AttributeSet scored;   // revealed, without identifiers unless they count: for delta
     AttributeSet closure;  // of revealed: for tau
+    bool is_rated = false;
+    RatedSet rated;  // scored, once it was asked for
   };
 
   PairScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings);
@@ -54,6 +56,10 @@ class PairScorer {
   RateBounds Delta(ClassId a, ClassId b);
   // delta*(a|b). Tau is always exact.
   RateBounds Combined(ClassId a, ClassId b);
+  // The same where the surprise, (1 - alpha) tau(a|b), is known.
+  RateBounds Combined(ClassId a, ClassId b, double surprise);
+  // That surprise for each b of `others`, in their order: what delta*(a|b) is at least, whatever the rates are.
+  std::vector<double> Surprises(ClassId a, const std::vector<ClassId>& others);
   // Notes what must be computed before Combined(a, b) is exact.
   void Want(ClassId a, ClassId b);
   // The columns to which delta*(a|b) is due: scored ones that are new (for delta), new ones with a weight (for tau).
@@ -64,14 +70,17 @@ class PairScorer {
 
  private:
   void CountSessions(std::string_view role);
+  const RatedSet& RatedOf(ClassId id);
 
   std::shared_ptr<const Model> model_;
   ScoreSettings settings_;
   RateBook rates_;
   std::vector<Class> classes_;
   std::unordered_map<AttributeSet, ClassId, AttributeSetHash> class_ids_;
-  std::vector<double> probability_;  // p(y), one an attribute
-  std::vector<double> log_cost_;     // lambda(y) ln p(y)
+  std::vector<std::vector<ClassId>> holders_;  // of each attribute: the classes whose closure has it
+  std::vector<std::uint64_t> held_;            // in the making
+  std::vector<double> probability_;            // p(y), one an attribute
+  std::vector<double> log_cost_;               // lambda(y) ln p(y)
 };
 
 }  // namespace privacy_score

@@ -18,7 +18,8 @@ namespace {
 
 // Scores and delta* remembered a level before the memory starts afresh.
 constexpr std::size_t kMostScores = 1U << 16U;
-constexpr std::size_t kMostDeltas = 1U << 22U;
+constexpr std::size_t kMostDeltas = 1U << 19U;
+constexpr double kNotComputed = std::numeric_limits<double>::infinity();
 // Distances that differ by less are equal when the nearest n-gram is named.
 constexpr double kTie = 1e-12;
 
@@ -102,18 +103,30 @@ RoleScorer::Classes RoleScorer::Together(const Level& level, Classes places) {
   return together;
 }
 
-const RoleScorer::DeltaRow& RoleScorer::RowOf(Level& level, ClassId id) {
+RoleScorer::DeltaRow& RoleScorer::RowOf(Level& level, ClassId id) {
   const auto found = level.deltas.find(id);
   if (found != level.deltas.end()) return found->second;
   DeltaRow row;
-  row.upper.reserve(level.columns.size());
-  for (std::size_t c = 0; c < level.columns.size(); ++c) {
-    const RateBounds bounds = pairs_.Combined(id, level.columns[c]);
-    if (!bounds.exact() && row.lower.empty()) row.lower = row.upper;
-    row.upper.push_back(bounds.upper);
-    if (!bounds.exact() || !row.lower.empty()) row.lower.push_back(bounds.lower);
-  }
+  row.upper.assign(level.columns.size(), kNotComputed);
+  row.lower = pairs_.Surprises(id, level.columns);
   return level.deltas.emplace(id, std::move(row)).first->second;
+}
+
+// The upper bound of one delta*, computed when it is first asked for.
+double RoleScorer::Evaluate(const Level& level, ClassId id, DeltaRow& row, std::uint32_t column) {
+  if (row.upper[column] != kNotComputed) return row.upper[column];
+  const RateBounds bounds = pairs_.Combined(id, level.columns[column], row.lower[column]);
+  row.lower[column] = bounds.lower;
+  row.exact = row.exact && bounds.exact();
+  return row.upper[column] = bounds.upper;
+}
+
+// D of an n-gram and the one of the baseline that stands at that place of the rows.
+double RoleScorer::Distance(const Level& level, const Classes& classes, const DeltaRows& rows, std::size_t at) {
+  double distance = 0;
+  for (std::size_t k = 0; k < level.positions; ++k)
+    distance += Evaluate(level, classes[k], *rows[k], level.rows[at + k]);
+  return distance;
 }
 
 NGramScore RoleScorer::Score(const NGram& ngram, ScoreLevel which) {
@@ -143,40 +156,48 @@ NGramScore RoleScorer::Compute(Level& level, const Classes& classes, bool matche
 // Fills s(g|beta).
 void RoleScorer::ComputeNearest(Level& level, const Classes& classes, NGramScore& score) {
   if (level.deltas.size() * level.columns.size() > kMostDeltas) level.deltas.clear();
-  std::array<const DeltaRow*, kRecordedLength> rows{};
-  bool exact = true;
-  for (std::size_t k = 0; k < level.positions; ++k) {
-    rows[k] = &RowOf(level, classes[k]);
-    exact = exact && rows[k]->lower.empty();
-  }
+  DeltaRows rows{};
+  for (std::size_t k = 0; k < level.positions; ++k) rows[k] = &RowOf(level, classes[k]);
+  const auto at_least = [&](std::size_t at) {
+    double sum = 0;
+    for (std::size_t k = 0; k < level.positions; ++k) sum += rows[k]->lower[level.rows[at + k]];
+    return sum;
+  };
+  // What is nearest by all that is known already comes first: few others can then be nearer.
+  std::size_t first = 0;
   double least = std::numeric_limits<double>::infinity();
-  const std::size_t positions = level.positions;
-  for (std::size_t at = 0; at < level.rows.size(); at += positions) {
-    double distance = 0;
-    for (std::size_t k = 0; k < positions; ++k) distance += rows[k]->upper[level.rows[at + k]];
-    least = std::min(least, distance);
+  for (std::size_t at = 0; at < level.rows.size(); at += level.positions) {
+    const double sum = at_least(at);
+    if (sum >= least) continue;
+    least = sum;
+    first = at;
   }
+  least = Distance(level, classes, rows, first);
+  for (std::size_t at = 0; at < level.rows.size(); at += level.positions)
+    if (at_least(at) < least) least = std::min(least, Distance(level, classes, rows, at));
   score.score = least;
+  const bool exact = std::all_of(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(level.positions),
+                                 [](const DeltaRow* row) { return row->exact; });
   if (!exact) WantNearest(level, classes, rows, least, score);
 }
 
 // Finds the n-grams of the baseline that may be nearer than `least`, or make it exact, and notes the rates they lack.
-void RoleScorer::WantNearest(Level& level, const Classes& classes,
-                             const std::array<const DeltaRow*, kRecordedLength>& rows, double least,
+// All of them were computed: what is known of a row only rises.
+void RoleScorer::WantNearest(Level& level, const Classes& classes, const DeltaRows& rows, double least,
                              NGramScore& score) {
   const std::size_t positions = level.positions;
-  std::set<std::pair<ClassId, ClassId>> wanted;
+  std::array<std::vector<bool>, kRecordedLength> wanted;
+  for (std::size_t k = 0; k < positions; ++k) wanted[k].resize(level.columns.size());
   for (std::size_t at = 0; at < level.rows.size(); at += positions) {
     double lower = 0;
-    for (std::size_t k = 0; k < positions; ++k) {
-      const std::uint32_t column = level.rows[at + k];
-      lower += rows[k]->lower.empty() ? rows[k]->upper[column] : rows[k]->lower[column];
-    }
+    for (std::size_t k = 0; k < positions; ++k) lower += rows[k]->lower[level.rows[at + k]];
     if (!(lower < least)) continue;
     score.estimated = true;
-    for (std::size_t k = 0; k < positions; ++k) wanted.emplace(classes[k], level.columns[level.rows[at + k]]);
+    for (std::size_t k = 0; k < positions; ++k) wanted[k][level.rows[at + k]] = true;
   }
-  for (const auto& [a, b] : wanted) pairs_.Want(a, b);
+  for (std::size_t k = 0; k < positions; ++k)
+    for (std::size_t column = 0; column < level.columns.size(); ++column)
+      if (wanted[k][column]) pairs_.Want(classes[k], level.columns[column]);
 }
 
 NGramExplanation RoleScorer::Explain(const NGram& ngram, ScoreLevel which) {
@@ -213,11 +234,11 @@ NGramExplanation RoleScorer::ExplainClasses(Level& level, const NGram& ngram, co
     Rank best{std::numeric_limits<double>::infinity(), 0, 0, NGram{}};
     std::array<std::vector<double>, kRecordedLength> by_class;
     for (std::size_t k = 0; k < level.positions; ++k) {
-      const std::vector<double>& upper = RowOf(level, classes[k]).upper;
-      for (std::size_t c = 0; c < upper.size(); ++c) {
+      DeltaRow& row = RowOf(level, classes[k]);
+      for (std::uint32_t c = 0; c < level.columns.size(); ++c) {
         const std::size_t id = level.columns[c];
         if (by_class[k].size() <= id) by_class[k].resize(id + 1);
-        by_class[k][id] = upper[c];
+        by_class[k][id] = Evaluate(level, classes[k], row, c);
       }
     }
     for (const auto& [candidate, count] : level.baseline) {

@@ -6,8 +6,9 @@
  *   s(g|beta) = min over h in beta of D(g,h); beta empty: against the empty n-gram
  * Each scorer keeps two levels: n-grams of `ngram_length`, and single statements (n = 1), which no reordering evades.
  *
- * Cost: the baseline n-grams are reduced to distinct rows of class numbers. A class of statements not met before costs
- * one delta* for each distinct class of the baseline; from then on an n-gram costs one walk over those rows.
+ * Cost: the baseline n-grams are reduced to distinct rows of class numbers. An n-gram costs a walk or two over those
+ * rows with what is known to be the least of each delta*; delta* itself is computed for the rows that may be nearest,
+ * once for each pair of classes.
  *
  * With rates that are only bounded, s is the upper bound; the rates that could change it are noted as missing, and no
  * others: an n-gram of the baseline whose lower bound is not below the least upper bound cannot be the nearest.
@@ -91,11 +92,13 @@ class RoleScorer {
  private:
   using Classes = std::array<ClassId, kRecordedLength>;  // the first `positions` of them
 
-  // delta* of one class against each column; `lower` is empty when all are exact.
+  // delta* of one class against each column. Not computed yet: `upper` is infinite, and `lower` what it is at least.
   struct DeltaRow {
     std::vector<double> upper;
     std::vector<double> lower;
+    bool exact = true;  // all that was computed
   };
+  using DeltaRows = std::array<DeltaRow*, kRecordedLength>;
   struct Level {
     int length = 1;
     std::size_t positions = 1;  // 1 for 'union'
@@ -112,11 +115,12 @@ class RoleScorer {
   ClassId ClassOfId(AbstractionId id, bool may_be_unknown);
   Classes ClassesOf(const Level& level, const NGram& ngram, bool may_be_unknown);
   Classes Together(const Level& level, Classes places);
-  const DeltaRow& RowOf(Level& level, ClassId id);
+  DeltaRow& RowOf(Level& level, ClassId id);
+  double Evaluate(const Level& level, ClassId id, DeltaRow& row, std::uint32_t column);
+  double Distance(const Level& level, const Classes& classes, const DeltaRows& rows, std::size_t at);
   NGramScore Compute(Level& level, const Classes& classes, bool matched);
   void ComputeNearest(Level& level, const Classes& classes, NGramScore& score);
-  void WantNearest(Level& level, const Classes& classes, const std::array<const DeltaRow*, kRecordedLength>& rows,
-                   double least, NGramScore& score);
+  void WantNearest(Level& level, const Classes& classes, const DeltaRows& rows, double least, NGramScore& score);
   NGramExplanation ExplainClasses(Level& level, const NGram& ngram, const Classes& classes, const NGramScore& score);
 
   PairScorer pairs_;

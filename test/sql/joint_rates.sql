@@ -101,6 +101,11 @@ GRANT USAGE ON SCHEMA joint_rates TO regress_joint_owner;
 SELECT * FROM adds_up;
 ALTER TABLE payment OWNER TO regress_joint_owner;
 SELECT privacy_score.joint_home('payment'::regclass), (SELECT query = sum FROM adds_up) AS adds_up;
+-- What cannot be joined adds to what is: .7421 + .1245.
+SELECT r4(privacy_score.query_identification('SELECT zip, ward, bank FROM patient, visit, payment')) AS query,
+       r4(privacy_score.query_identification('SELECT zip, ward FROM patient, visit') + privacy_score.discrimination_rate('payment', 'bank')) AS sum;
+SELECT c.relation, r4(c.rate1) AS rate1, r4(c.rate2) AS rate2, r4(c.combined_rate) AS combined_rate
+  FROM privacy_score.compare_queries('SELECT zip, bank FROM patient, payment', 'SELECT ward FROM visit') c;
 ALTER TABLE payment OWNER TO CURRENT_USER;
 ALTER TABLE payment ENABLE ROW LEVEL SECURITY;
 SELECT privacy_score.joint_home('payment'::regclass)::regclass, (SELECT query = sum FROM adds_up) AS adds_up;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 #include "core/error.hpp"
 #include "core/keyed_hash.hpp"
@@ -175,6 +176,36 @@ TEST(LiveScorer, Reach) {
   EXPECT_EQ(live.reach().values[0], 12);
   live.Restart();
   EXPECT_EQ(live.reach().values[0], 0);
+}
+
+// More steps than are kept at hand, many times: what is counted is what ScoreSessions would count, n-gram by n-gram.
+TEST(LiveScorer, MoreStepsThanAreKept) {
+  for (const auto counting : {ScoreSettings::kSet, ScoreSettings::kMultiset}) {
+    ScoreSettings settings;
+    settings.counting = counting;
+    LiveScorer live("analyst", settings);
+    live.Load(WorkedModel().Wire());
+    Tokens tokens = {"cmd:select", "t:public.hospital"};
+    for (AbstractionId id = 100; id < 1300; ++id) live.Define(id, tokens);
+    std::set<std::pair<AbstractionId, AbstractionId>> pairs;
+    std::int64_t count = 0;
+    AbstractionId last = 0;
+    for (int round = 0; round < 3; ++round) {
+      for (AbstractionId id = 100; id < 1300; id += round == 1 ? 7 : 1) {
+        live.Observe(id);
+        pairs.emplace(last, id);
+        last = id;
+        ++count;
+        ASSERT_EQ(live.summary().queries, count);
+        const auto expected = counting == ScoreSettings::kSet ? static_cast<std::int64_t>(pairs.size()) : count;
+        ASSERT_EQ(live.summary().ngrams, expected);
+      }
+    }
+    live.Restart();
+    EXPECT_FALSE(live.Repeats(100));
+    live.Observe(100);
+    EXPECT_EQ(live.summary().ngrams, 1);
+  }
 }
 
 }  // namespace

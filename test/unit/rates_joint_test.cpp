@@ -31,7 +31,7 @@ ModelRows Rows() {
   }
   return rows;
 }
-constexpr AttributeId kZ = 0, kW = 1, kX = 2, kU = 3;
+constexpr AttributeId kZ = 0, kW = 1, kX = 2, kU = 3, kS = 4;
 
 TEST(JointRates, BoundsUntilItIsKnown) {
   ModelRows rows = Rows();
@@ -164,11 +164,15 @@ struct World {
   }
 };
 
+// A mask has a bit for z, w, x, and for the only column of public.s, which cannot be joined.
+constexpr unsigned kOfPatient = 1, kOfVisit = 6, kOfOther = 8, kMasks = 16;
+
 AttributeSet SetOf(unsigned mask) {
   AttributeSet set;
   for (const AttributeId id : {kZ, kW, kX}) {
     if ((mask >> id & 1U) != 0) set.push_back(id);
   }
+  if ((mask & kOfOther) != 0) set.push_back(kS);
   return set;
 }
 
@@ -176,20 +180,25 @@ TEST(JointRates, WhatHoldsOnRandomRelations) {
   const char* const kNames[] = {"public.p.z", "public.v.w", "public.v.x"};
   std::mt19937 random(7);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 100; ++round) {
     World world;
     const int subjects = 2 + below(12);
     for (int i = 0; i < subjects; ++i) world.z.push_back(below(1 + below(4)));
     for (int i = below(4 * subjects); i >= 0; --i) world.visits.push_back({below(subjects), below(3), below(2)});
     ModelRows rows = Rows();
-    ModelRows parts_only = Rows();
-    for (unsigned mask = 1; mask < 8; ++mask) {
+    rows.relations.push_back({"public.s", "1", "t"});
+    rows.attributes.push_back({"public.s.t", "public.s", std::nullopt, "f"});
+    rows.rates.push_back({"public.s", "public.s.t", TextOf(below(100) / 100.0)});
+    ModelRows parts_only = rows;
+    for (unsigned mask = 1; mask < kOfOther; ++mask) {
       std::string names;
       for (unsigned c = 0; c < 3; ++c)
         if ((mask >> c & 1U) != 0) names += (names.empty() ? "" : "\x01") + std::string(kNames[c]);
-      const bool joint = (mask & 1U) != 0 && mask != 1;
-      const double rate = joint ? world.JointRate(mask) : mask == 1 ? world.PatientRate() : world.VisitRate(mask);
-      const testing_support::TextRow row = {(mask & 1U) != 0 ? "public.p" : "public.v", names, TextOf(rate)};
+      const bool joint = (mask & kOfPatient) != 0 && mask != kOfPatient;
+      const double rate = joint                ? world.JointRate(mask)
+                          : mask == kOfPatient ? world.PatientRate()
+                                               : world.VisitRate(mask);
+      const testing_support::TextRow row = {(mask & kOfPatient) != 0 ? "public.p" : "public.v", names, TextOf(rate)};
       rows.rates.push_back(row);
       if (!joint) parts_only.rates.push_back(row);
     }
@@ -197,14 +206,17 @@ TEST(JointRates, WhatHoldsOnRandomRelations) {
     const Model without = Model::Parse(parts_only.Wire());
     RateBook book(model);
     RateBook bounded(without);
-    for (unsigned a = 0; a < 8; ++a) {
+    for (unsigned a = 0; a < kMasks; ++a) {
       const RateBounds of_a = book.Combined(SetOf(a));
       ASSERT_TRUE(of_a.exact());
-      ASSERT_GE(of_a.upper, book.OfRelation(SetOf(a & 1U)).upper);
-      ASSERT_GE(of_a.upper, book.OfRelation(SetOf(a & 6U)).upper);
+      for (const unsigned part : {kOfPatient, kOfVisit, kOfOther})
+        ASSERT_GE(of_a.upper, book.OfRelation(SetOf(a & part)).upper);
+      ASSERT_NEAR(of_a.upper,
+                  std::min(1.0, book.Combined(SetOf(a & ~kOfOther)).upper + book.Combined(SetOf(a & kOfOther)).upper),
+                  1e-12);
       ASSERT_LE(bounded.Combined(SetOf(a)).lower, of_a.lower);
       ASSERT_GE(bounded.Combined(SetOf(a)).upper, of_a.upper);
-      for (unsigned b = 0; b < 8; ++b) {
+      for (unsigned b = 0; b < kMasks; ++b) {
         ASSERT_LE(of_a.upper, book.Combined(SetOf(a | b)).upper + 1e-12);  // more columns tell no less
         const RateBounds beyond = book.Difference(SetOf(a), SetOf(b));
         ASSERT_TRUE(beyond.exact());
@@ -216,7 +228,7 @@ TEST(JointRates, WhatHoldsOnRandomRelations) {
         }
         ASSERT_LE(bounded.Difference(SetOf(a), SetOf(b)).lower, beyond.lower + 1e-12);
         ASSERT_GE(bounded.Difference(SetOf(a), SetOf(b)).upper, beyond.upper - 1e-12);
-        for (unsigned c = 0; c < 8; ++c)  // nor does a statement that reveals more tell less beyond b
+        for (unsigned c = 0; c < kMasks; ++c)  // nor does a statement that reveals more tell less beyond b
           ASSERT_LE(beyond.upper, book.Difference(SetOf(a | c), SetOf(b)).upper + 1e-12);
       }
     }
