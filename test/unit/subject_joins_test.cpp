@@ -21,7 +21,8 @@ Model TheModel() {
                     {"public.d", "5", "f", "public.a"},
                     {"public.e", "9", "t", "public.e"}};
   for (const char* name : {"a.x", "a.y", "b.x", "c.x", "d.x", "e.x"})
-    rows.attributes.push_back({std::string("public.") + name, std::string("public.") + std::string(name, 1), std::nullopt, "f"});
+    rows.attributes.push_back(
+        {std::string("public.") + name, std::string("public.") + std::string(name, 1), std::nullopt, "f"});
   rows.rates = {{"public.b", "public.b.x", "0.5"}, {"public.a", "public.a.y\x01public.d.x", "0.25"}};
   return Model::Parse(rows.Wire());
 }
