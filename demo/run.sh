@@ -102,7 +102,8 @@ main() {
   heading "10. Counts for somebody who may not read a row"
   . ./counts.sh
   table -f release.sql
-  step "done; this text is in demo/report.txt"
+  sql -c "SELECT privacy_score.report(NULL, demo.date_of(1), privacy_score.today())" >report.html
+  step "done; this text is in demo/report.txt, the report for a browser in demo/report.html"
 }
 
 main 2>&1 | tee report.txt

@@ -16,13 +16,14 @@ extern "C" {
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
-#include "utils/regproc.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(ps_protection_changed);
 PG_FUNCTION_INFO_V1(ps_copy_restored);
 }
+
+#include "internal.hpp"
 
 namespace {
 
@@ -76,12 +77,6 @@ Oid OidField(const OwnScan& scan, HeapTuple tuple, AttrNumber column) {
 
 bool RelationExists(Oid relid) { return SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)); }
 
-// The relation of a qualified name; InvalidOid when there is none.
-Oid RelationOfName(Datum name) {
-  List* names = stringToQualifiedNameList(TextDatumGetCString(name));
-  return RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true);
-}
-
 void Invalidate(Oid relid) {
   if (OidIsValid(relid) && RelationExists(relid)) CacheInvalidateRelcacheByRelid(relid);
 }
@@ -95,7 +90,7 @@ void InvalidateRow(HeapTuple row, TupleDesc columns) {
     const Datum value = heap_getattr(row, i + 1, columns, &null);
     if (null) continue;
     if (strcmp(column, "relation") == 0) Invalidate(DatumGetObjectId(value));
-    if (strcmp(column, "name") == 0) Invalidate(RelationOfName(value));
+    if (strcmp(column, "name") == 0) Invalidate(RelationOfCanonicalName(TextDatumGetCString(value)));
   }
 }
 
@@ -135,7 +130,8 @@ List* DeclaredRelations() {
     Oid relid = OidField(scan, tuple, kDeclaredRelation);
     if (!RelationExists(relid)) {
       bool null;
-      relid = RelationOfName(heap_getattr(tuple, kDeclaredName, RelationGetDescr(scan.table), &null));
+      relid = RelationOfCanonicalName(
+          TextDatumGetCString(heap_getattr(tuple, kDeclaredName, RelationGetDescr(scan.table), &null)));
     }
     if (OidIsValid(relid)) relations = list_append_unique_oid(relations, relid);
   }

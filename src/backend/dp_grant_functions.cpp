@@ -20,7 +20,6 @@ extern "C" {
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/regproc.h"
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 #include "utils/varlena.h"
@@ -240,8 +239,7 @@ Datum ps_budget_restored(PG_FUNCTION_ARGS) {
     values[0] = ObjectIdGetDatum(get_role_oid(SPI_getvalue(row, columns, SPI_fnumber(columns, "role")), true));
   if (DatumGetObjectId(values[1]) != InvalidOid) {
     const char* name = SPI_getvalue(row, columns, SPI_fnumber(columns, "relation_name"));
-    RangeVar* named = makeRangeVarFromNameList(stringToQualifiedNameList(name));
-    values[1] = ObjectIdGetDatum(RangeVarGetRelid(named, NoLock, true));
+    values[1] = ObjectIdGetDatum(RelationOfCanonicalName(name));
   }
   return PointerGetDatum(heap_modify_tuple_by_cols(row, columns, 3, numbers, values, nulls));
 }

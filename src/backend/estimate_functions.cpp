@@ -50,8 +50,8 @@ Datum ps_estimate_count(PG_FUNCTION_ARGS) {
       s_bid, weight, shape.qit_name, shape.st_name, q_bid, s_bid, condition->sql, s_bid, s_bid, weight, shape.st_name,
       s_bid);
   if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
-  // Few buckets are expected where a release was not analyzed, or where conditions go together: then a nested loop takes
-  // the square of the time, and nowhere is it much faster.
+  // Few buckets are expected where a release was not analyzed, or where conditions go together: then a nested loop
+  // takes the square of the time, and nowhere is it much faster.
   const int nest_level = NewGUCNestLevel();
   set_config_option("enable_nestloop", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
   if (SPI_execute_with_args(sql, condition->nargs, condition->types, condition->values, nullptr, true, 0) !=

@@ -17,6 +17,7 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/regproc.h"
 #include "utils/syscache.h"
 }
 
@@ -121,6 +122,15 @@ char* CanonicalRelationName(Oid relation) {
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
   if (isAnyTempNamespace(schema)) schema_name = "pg_temp";
   return psprintf("%s.%s", QuoteName(schema_name), QuoteName(name));
+}
+
+Oid RelationOfCanonicalName(const char* name) {
+  const RangeVar* parts = makeRangeVarFromNameList(stringToQualifiedNameList(name));
+  if (parts->schemaname == nullptr) return RelnameGetRelid(parts->relname);
+  const bool is_temporary = strcmp(parts->schemaname, "pg_temp") == 0;
+  const Oid schema =
+      is_temporary ? LookupExplicitNamespace("pg_temp", true) : get_namespace_oid(parts->schemaname, true);
+  return OidIsValid(schema) ? get_relname_relid(parts->relname, schema) : InvalidOid;
 }
 
 void RequireOwner(Oid relation) {

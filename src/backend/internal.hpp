@@ -57,6 +57,10 @@ Oid ReadableRole(const char* name);
 // The qualified name as abstractions write it, palloc'd; raises 42P01 when the relation is gone.
 char* CanonicalRelationName(Oid relation);
 
+// The relation that abstractions write so, InvalidOid when there is none. Whether the caller may use its schema does
+// not matter: the name comes from the extension's own tables.
+Oid RelationOfCanonicalName(const char* name);
+
 // Raises unless the current user owns the relation.
 void RequireOwner(Oid relation);
 

@@ -25,11 +25,13 @@ PG_FUNCTION_INFO_V1(ps_attribute_risk);
 PG_FUNCTION_INFO_V1(ps_attribute_set_risk);
 PG_FUNCTION_INFO_V1(ps_attribute_relationships);
 PG_FUNCTION_INFO_V1(ps_attribute_relationships_dot);
+PG_FUNCTION_INFO_V1(ps_relationship_chart);
 PG_FUNCTION_INFO_V1(ps_query_identification);
 PG_FUNCTION_INFO_V1(ps_compare_queries);
 }
 
 #include "core/equivalence.hpp"
+#include "core/relationship_chart.hpp"
 #include "core/relationships.hpp"
 #include "core_call.hpp"
 
@@ -281,6 +283,19 @@ Datum ps_attribute_relationships_dot(PG_FUNCTION_ARGS) {
   const RelationEntropies all = MeasurePairs(relation);
   auto* text = NewCoreHolder<std::string>(CurrentMemoryContext);
   CallCoreOrRaise([&] { text->Reset(new std::string(privacy_score::RelationshipsDot(EntropiesOf(&all), name))); });
+  PG_RETURN_TEXT_P(cstring_to_text_with_len(text->object->data(), static_cast<int>(text->object->size())));
+}
+
+// relationship_chart(relation)
+Datum ps_relationship_chart(PG_FUNCTION_ARGS) {
+  const Oid relation = RelationArgument(fcinfo);
+  const char* name = CanonicalRelationName(relation);
+  const RelationEntropies all = MeasurePairs(relation);
+  auto* text = NewCoreHolder<std::string>(CurrentMemoryContext);
+  CallCoreOrRaise([&] {
+    using namespace privacy_score;
+    text->Reset(new std::string(RelationshipChart(name, DiagramOf(EntropiesOf(&all)), Placement::kAlone)));
+  });
   PG_RETURN_TEXT_P(cstring_to_text_with_len(text->object->data(), static_cast<int>(text->object->size())));
 }
 

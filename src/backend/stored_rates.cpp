@@ -6,13 +6,11 @@
 extern "C" {
 #include "access/htup_details.h"
 #include "access/xact.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/regproc.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
@@ -29,8 +27,7 @@ namespace {
 bool FindColumn(const char* column, Oid* relation, AttrNumber* number) {
   const Size length = privacy_score::RelationOfColumn(column).size();
   if (length == 0) return false;
-  *relation =
-      RangeVarGetRelid(makeRangeVarFromNameList(stringToQualifiedNameList(pnstrdup(column, length))), NoLock, true);
+  *relation = RelationOfCanonicalName(pnstrdup(column, length));
   List* parts = NIL;
   if (!OidIsValid(*relation) || !SplitIdentifierString(pstrdup(column + length + 1), '.', &parts) ||
       list_length(parts) != 1)
@@ -285,7 +282,7 @@ bool IsJointAt(Oid home, const List* parts, List** joined, List** others) {
 // Computes wanted sets of one name, in order; those that do not exist any more are left out.
 void ComputeOfRelation(ComputedRates* computed, const WantedRate* wanted, int count) {
   const char* name = wanted[0].relation;
-  const Oid relation = RangeVarGetRelid(makeRangeVarFromNameList(stringToQualifiedNameList(name)), NoLock, true);
+  const Oid relation = RelationOfCanonicalName(name);
   if (!OidIsValid(relation)) return;
   WantedSets plain = NewWantedSets(count);
   WantedSets joint = NewWantedSets(count);

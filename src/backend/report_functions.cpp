@@ -1,0 +1,320 @@
+/*
+ * report_functions.cpp - charts, and the report as a page.
+ *
+ * The report asks the views that everybody may ask, with the caller's rights, so each role's report holds what that
+ * role may see. Drawing and page are core's (core/report.hpp).
+ */
+#include "internal.hpp"
+#include "watching.hpp"
+
+extern "C" {
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/guc.h"
+
+PG_FUNCTION_INFO_V1(ps_report);
+PG_FUNCTION_INFO_V1(ps_score_chart);
+}
+
+#include "core/report.hpp"
+#include "core/score_chart.hpp"
+#include "core_call.hpp"
+
+namespace {
+
+// What the queries of a report are given as $1 to $5.
+struct ReportScope {
+  const char* roles;  // name[] that the caller may see
+  const char* from_day;
+  const char* to_day;
+  const char* role;   // the one that was asked for, null for all
+  const char* reads;  // t when tables may be read for it
+};
+
+const char* const kFacts =
+    "SELECT pg_catalog.current_database(), CURRENT_USER, "
+    "(SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'privacy_score'), "
+    "pg_catalog.to_char(pg_catalog.statement_timestamp(), 'YYYY-MM-DD HH24:MI TZ'), $2, $3, $4, "
+    "pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE'), "
+    "COALESCE(pg_catalog.current_setting('privacy_score.mode', true), 'not preloaded, nothing is watched')";
+
+const char* const kDays =
+    "SELECT r.role, s.day - date '2000-01-01', s.queries, s.mismatched, s.score, s.max_score, s.cumulative "
+    "FROM pg_catalog.unnest($1::name[]) r(role), LATERAL privacy_score.score(r.role, $2::date, $3::date) s "
+    "ORDER BY r.role, s.day";
+
+const char* const kTiles =
+    "SELECT pg_catalog.count(*), 'critical alerts not seen', pg_catalog.count(*) > 0 FROM privacy_score.alerts a "
+    "WHERE a.severity = 'critical' AND a.acknowledged_at IS NULL AND a.at::date BETWEEN $2::date AND $3::date "
+    "AND ($4 IS NULL OR a.role = $4) "
+    "UNION ALL SELECT COALESCE(pg_catalog.sum(a.occurrences), 0), 'statements refused', "
+    "COALESCE(pg_catalog.sum(a.occurrences), 0) > 0 "
+    "FROM privacy_score.alerts a WHERE a.blocked AND a.at::date BETWEEN $2::date AND $3::date "
+    "AND ($4 IS NULL OR a.role = $4) "
+    "UNION ALL SELECT pg_catalog.count(*), 'protected tables', false FROM privacy_score.protected_relations";
+
+const char* const kBaselines =
+    "SELECT b.role, b.from_day, b.to_day, b.ngrams FROM privacy_score.baselines b "
+    "WHERE b.active AND b.role = ANY ($1::name[])";
+
+const char* const kSessions =
+    "SELECT pg_catalog.round(s.score::numeric, 2), s.day, r.role, s.session, pg_catalog.round(s.max_score::numeric), "
+    "s.queries, s.mismatched, CASE WHEN s.reach IS NOT NULL THEN s.rows END, s.subjects "
+    "FROM pg_catalog.unnest($1::name[]) r(role), LATERAL privacy_score.score_sessions(r.role, $2::date, $3::date) s "
+    "WHERE s.score > 0 ORDER BY s.score DESC, s.day, r.role, s.session LIMIT 20";
+
+// $1 and $2: the days and roles of the sessions above, the worst first.
+const char* const kNGrams =
+    "SELECT d.day, d.role, pg_catalog.round(x.score::numeric, 2), x.count, "
+    "pg_catalog.array_to_string(x.ngram, E'\\n', '(start)'), pg_catalog.array_to_string(x.nearest, E'\\n', '(start)'), "
+    "pg_catalog.array_to_string(x.attributes, E'\\n') "
+    "FROM ROWS FROM (pg_catalog.unnest($1::date[]), pg_catalog.unnest($2::name[])) WITH ORDINALITY d(day, role, "
+    "place), "
+    "LATERAL (SELECT * FROM privacy_score.score_ngrams(d.role, d.day, d.day) n WHERE n.score > 0 "
+    "ORDER BY n.score DESC, n.ngram LIMIT 3) x ORDER BY d.place, x.score DESC, x.ngram";
+
+const char* const kAlerts =
+    "SELECT pg_catalog.to_char(a.at, 'YYYY-MM-DD HH24:MI'), a.role, a.kind, "
+    "a.severity, pg_catalog.round(a.score::numeric, 2), a.alert_limit, a.occurrences, CASE WHEN a.blocked THEN "
+    "'refused' END, "
+    "a.acknowledged_by FROM privacy_score.alerts a WHERE a.at::date BETWEEN $2::date AND $3::date AND ($4 IS NULL OR "
+    "a.role = $4) "
+    "ORDER BY a.severity = 'critical' DESC, a.kind LIKE 'baseline%', a.at DESC, a.id DESC LIMIT 50";
+
+// Tables that the report reads: those the caller may read as a whole, and not so large that one would wait for it.
+#define READABLE                                                                                        \
+  "$5::boolean AND pg_catalog.has_table_privilege(p.relation, 'SELECT') "                               \
+  "AND NOT pg_catalog.row_security_active(p.relation) AND (SELECT c.relkind IN ('r', 'p', 'm') "        \
+  "AND COALESCE((SELECT pg_catalog.sum(pg_catalog.pg_relation_size(t.relid)) FROM "                     \
+  "pg_catalog.pg_partition_tree(p.relation) t), pg_catalog.pg_relation_size(p.relation)) <= 268435456 " \
+  "FROM pg_catalog.pg_class c WHERE c.oid = p.relation)"
+
+const char* const kRelations =
+    "SELECT p.relation, CASE WHEN pg_catalog.cardinality(p.subject) = 0 THEN 'a row' "
+    "ELSE pg_catalog.array_to_string(p.subject, ', ') END, p.attributes, p.labelled, "
+    "pg_catalog.to_char(p.statistics_at, 'YYYY-MM-DD HH24:MI'), "
+    "CASE WHEN " READABLE
+    " THEN CASE WHEN p.stale THEN 'statistics are about to be computed' END "
+    "WHEN $5::boolean AND pg_catalog.has_table_privilege(p.relation, 'SELECT') THEN 'large or with row security: not "
+    "read for this report' "
+    "ELSE 'you may not read it' END "
+    "FROM privacy_score.protected_relations p ORDER BY p.relation::text";
+
+const char* const kRisks =
+    "WITH p AS MATERIALIZED (SELECT p.relation FROM privacy_score.protected_relations p WHERE " READABLE
+    ") "
+    "SELECT p.relation, a.attribute, a.label, a.distinct_values, pg_catalog.round(a.entropy::numeric, 3), "
+    "pg_catalog.round(a.discrimination_rate::numeric, 4), a.uniques "
+    "FROM p, LATERAL privacy_score.attribute_risk(p.relation) a "
+    "UNION ALL SELECT s.relation, s.attributes[1], NULL, NULL, NULL, pg_catalog.round(s.rate::numeric, 4), NULL "
+    "FROM privacy_score.stat_cdr s WHERE pg_catalog.cardinality(s.attributes) = 1 AND NOT EXISTS (SELECT FROM p WHERE "
+    "p.relation = s.relation) "
+    "ORDER BY 1, 6 DESC, 2";
+
+const char* const kCharts =
+    "WITH p AS MATERIALIZED (SELECT p.relation FROM privacy_score.protected_relations p WHERE " READABLE
+    ") "
+    "SELECT p.relation, privacy_score.relationship_chart(p.relation) FROM p";
+
+const char* const kBudgets =
+    "SELECT b.role, b.relation, pg_catalog.round(b.spent / b.epsilon, 3), b.epsilon, b.\"left\", b.period, "
+    "pg_catalog.to_char(b.period_ends, 'YYYY-MM-DD HH24:MI'), "
+    "CASE WHEN b.unit IS NULL THEN 'a row' ELSE pg_catalog.format('%s, up to %s rows', b.unit, b.max_rows_per_unit) "
+    "END "
+    "FROM privacy_score.dp_budget b WHERE $4 IS NULL OR b.role = $4 ORDER BY b.relation::text, b.role";
+
+const char* const kAnswers =
+    "SELECT pg_catalog.to_char(r.at, 'YYYY-MM-DD HH24:MI'), r.role, r.relation_name, r.kind, CASE WHEN r.repeated THEN "
+    "0 ELSE r.epsilon END, r.times, r.predicate_shape "
+    "FROM privacy_score.dp_releases r WHERE r.at::date BETWEEN $2::date AND $3::date AND ($4 IS NULL OR r.role = $4) "
+    "ORDER BY r.at DESC LIMIT 20";
+
+const char* const kState =
+    "SELECT x.what, x.now FROM privacy_score.stat_info i, LATERAL (VALUES "
+    "(1, 'version', i.version), (2, 'statements counted', i.events::text), (3, 'statements lost for lack of memory', "
+    "i.dropped::text), "
+    "(4, 'memory, bytes', pg_catalog.format('%s of %s', i.memory_used, i.memory_limit)), "
+    "(5, 'faults of scoring', i.scoring_errors::text), (6, 'rates still to be computed', i.pending_cdr::text), "
+    "(7, 'process id of the worker', i.worker_pid::text), "
+    "(8, 'last written', pg_catalog.to_char(i.last_flush, 'YYYY-MM-DD HH24:MI:SS TZ'))) x(place, what, now) "
+    "UNION ALL SELECT s.name, s.setting || COALESCE(' ' || s.unit, '') FROM pg_catalog.pg_settings s "
+    "WHERE s.name LIKE 'privacy\\_score.%' AND s.setting <> s.boot_val";
+
+// Second tables of releases are known by their comment. Values are counted, none is shown.
+const char* const kReleaseTables =
+    "SELECT c.oid::pg_catalog.regclass::text, pg_catalog.quote_ident(v.attname), w.attname IS NOT NULL, d.description "
+    "FROM pg_catalog.pg_class c "
+    "JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass "
+    "AND d.objsubid = 0 AND d.description LIKE 'privacy\\_score release: sensitive values %' "
+    "JOIN pg_catalog.pg_attribute b ON b.attrelid = c.oid AND b.attname = 'bid' AND NOT b.attisdropped "
+    "JOIN pg_catalog.pg_attribute v ON v.attrelid = c.oid AND v.attnum > 0 AND v.attname NOT IN ('bid', 'count') AND "
+    "NOT v.attisdropped "
+    "LEFT JOIN pg_catalog.pg_attribute w ON w.attrelid = c.oid AND w.attname = 'count' AND NOT w.attisdropped "
+    "WHERE c.relkind = 'r' AND pg_catalog.has_table_privilege(c.oid, 'SELECT') AND NOT "
+    "pg_catalog.row_security_active(c.oid) "
+    "AND pg_catalog.pg_relation_size(c.oid) <= 268435456 ORDER BY c.oid::pg_catalog.regclass::text LIMIT 50";
+
+// The query of the section on releases: one row a table.
+const char* ReleasesQuery() {
+  if (SPI_execute(kReleaseTables, true, 0) != SPI_OK_SELECT) elog(ERROR, "could not list releases");
+  StringInfoData sql;
+  initStringInfo(&sql);
+  appendStringInfoString(&sql, "SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE false");
+  for (uint64 i = 0; i < SPI_processed; ++i) {
+    const HeapTuple tuple = SPI_tuptable->vals[i];
+    const TupleDesc desc = SPI_tuptable->tupdesc;
+    const char* table = SPI_getvalue(tuple, desc, 1);
+    const char* value = SPI_getvalue(tuple, desc, 2);
+    const bool counted = SPI_getvalue(tuple, desc, 3)[0] == 't';
+    appendStringInfo(
+        &sql,
+        " UNION ALL SELECT %s, pg_catalog.count(*)::text, pg_catalog.sum(b.n)::text, pg_catalog.min(b.n)::text, "
+        "pg_catalog.max(b.n)::text, pg_catalog.sum((b.n - 1) * (b.n - 1))::text, "
+        "pg_catalog.round(pg_catalog.max(b.most / b.n), 4)::text, %s FROM (SELECT pg_catalog.sum(v.n) AS n, "
+        "pg_catalog.max(v.n) AS most FROM (SELECT bid, %s AS n FROM %s GROUP BY bid, %s) v GROUP BY v.bid) b",
+        quote_literal_cstr(table), quote_literal_cstr(SPI_getvalue(tuple, desc, 4)),
+        counted ? "pg_catalog.sum(\"count\")::numeric" : "pg_catalog.count(*)::numeric", table, value);
+  }
+  return sql.data;
+}
+
+void AppendSection(StringInfo wire, const char* sql, const ReportScope* scope) {
+  const char* args[] = {scope->roles, scope->from_day, scope->to_day, scope->role, scope->reads};
+  AppendQuery(wire, sql, 5, args);
+}
+
+// The dearest n-grams of the days of the section of sessions, which begins at `section` in the buffer.
+void AppendNGrams(StringInfo wire, int section) {
+  struct Literals {
+    std::string days;
+    std::string roles;
+  };
+  auto* literals = NewCoreHolder<Literals>(CurrentMemoryContext);
+  CallCoreOrRaise([&] {
+    using namespace privacy_score;
+    WireReader reader(WireBytes(wire).substr(static_cast<std::size_t>(section)));
+    std::vector<std::string> days, roles;
+    for (const Row& row : reader.Section(9)) {
+      bool is_new = true;
+      for (std::size_t i = 0; i < days.size(); ++i) is_new = is_new && (days[i] != *row[1] || roles[i] != *row[2]);
+      if (!is_new) continue;
+      days.emplace_back(*row[1]);
+      roles.emplace_back(*row[2]);
+    }
+    literals->Reset(new Literals{ArrayText(days), ArrayText(roles)});
+  });
+  const char* args[] = {literals->object->days.c_str(), literals->object->roles.c_str()};
+  AppendQuery(wire, kNGrams, 2, args);
+}
+
+// Roles with sessions in the time that the caller may see, as the literal of a name[].
+const char* RolesAtWork(const char* from_day, const char* to_day, const char* role) {
+  const char* args[] = {from_day, to_day, role};
+  InternalScope scope;
+  EnterInternal(&scope);
+  const char* all = InternalValue(
+      "SELECT COALESCE(pg_catalog.array_agg(DISTINCT s.role), '{}') FROM privacy_score.session s "
+      "WHERE s.day BETWEEN $1::pg_catalog.date AND $2::pg_catalog.date AND ($3 IS NULL OR s.role = "
+      "$3::pg_catalog.name)",
+      3, args);
+  LeaveInternal(&scope);
+  return all;
+}
+
+Datum TextDatum(const std::string& text) {
+  return PointerGetDatum(cstring_to_text_with_len(text.data(), static_cast<int>(text.size())));
+}
+
+char* TextOfDate(DateADT day) { return DatumGetCString(DirectFunctionCall1(date_out, DateADTGetDatum(day))); }
+
+void RequireOrder(DateADT from_day, DateADT to_day) {
+  if (from_day > to_day)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("from_day must not be after to_day")));
+}
+
+// The queries are written for this path and these settings.
+int SetForReport() {
+  const int nest_level = NewGUCNestLevel();
+  set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  set_config_option("datestyle", "ISO", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  return nest_level;
+}
+
+}  // namespace
+
+// report(role, from_day, to_day): by default all roles and the last thirty days.
+Datum ps_report(PG_FUNCTION_ARGS) {
+  ReportScope scope = {};
+  if (!PG_ARGISNULL(0)) {
+    scope.role = NameStr(*PG_GETARG_NAME(0));
+    ReadableRole(scope.role);
+  }
+  StringInfoData wire;
+  initStringInfo(&wire);
+  const int nest_level = SetForReport();
+  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  bool null;
+  if (SPI_execute("SELECT privacy_score.today()", true, 0) != SPI_OK_SELECT) elog(ERROR, "could not tell the day");
+  const DateADT today = DatumGetDateADT(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
+  const DateADT to_day = PG_ARGISNULL(2) ? today : PG_GETARG_DATEADT(2);
+  const DateADT from_day = PG_ARGISNULL(1) ? (DATE_NOT_FINITE(to_day) ? to_day : to_day - 29) : PG_GETARG_DATEADT(1);
+  RequireOrder(from_day, to_day);
+  scope.from_day = TextOfDate(from_day);
+  scope.to_day = TextOfDate(to_day);
+  const char* reason;
+  const RoleClass role_class = ClassOfRole(PrincipalOf(), &reason);
+  scope.reads = role_class == RoleClass::kUnwatched || role_class == RoleClass::kWatched ? "t" : "f";
+  Oid types[] = {TEXTOID};
+  Datum values[] = {CStringGetTextDatum(RolesAtWork(scope.from_day, scope.to_day, scope.role))};
+  if (SPI_execute_with_args("SELECT COALESCE(pg_catalog.array_agg(r.role ORDER BY r.role), '{}') FROM "
+                            "pg_catalog.unnest($1::name[]) r(role) "
+                            "WHERE privacy_score.may_read(r.role)",
+                            1, types, values, nullptr, true, 0) != SPI_OK_SELECT)
+    elog(ERROR, "could not tell which roles may be seen");
+  scope.roles = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+  for (const char* sql : {kFacts, kDays, kTiles, kBaselines}) AppendSection(&wire, sql, &scope);
+  const int sessions = wire.len;
+  AppendSection(&wire, kSessions, &scope);
+  AppendNGrams(&wire, sessions);
+  for (const char* sql : {kAlerts, kRelations, kRisks, kCharts, kBudgets, kAnswers}) AppendSection(&wire, sql, &scope);
+  AppendQuery(&wire, ReleasesQuery());
+  AppendQuery(&wire, kState);
+  SPI_finish();
+  AtEOXact_GUC(false, nest_level);
+  auto* page = NewCoreHolder<std::string>(CurrentMemoryContext);
+  CallCoreOrRaise([&] { page->Reset(new std::string(privacy_score::ReportPage(WireBytes(&wire)))); });
+  PG_RETURN_DATUM(TextDatum(*page->object));
+}
+
+// score_chart(role, from_day, to_day)
+Datum ps_score_chart(PG_FUNCTION_ARGS) {
+  const char* role = NameStr(*PG_GETARG_NAME(0));
+  ReadableRole(role);
+  RequireOrder(PG_GETARG_DATEADT(1), PG_GETARG_DATEADT(2));
+  StringInfoData roles;
+  initStringInfo(&roles);
+  appendStringInfoChar(&roles, '{');
+  AppendArrayElement(&roles, role);
+  appendStringInfoChar(&roles, '}');
+  const ReportScope scope = {roles.data, TextOfDate(PG_GETARG_DATEADT(1)), TextOfDate(PG_GETARG_DATEADT(2)), nullptr,
+                             nullptr};
+  StringInfoData wire;
+  initStringInfo(&wire);
+  const int nest_level = SetForReport();
+  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  AppendSection(&wire, kDays, &scope);
+  SPI_finish();
+  AtEOXact_GUC(false, nest_level);
+  auto* chart = NewCoreHolder<std::string>(CurrentMemoryContext);
+  CallCoreOrRaise([&] {
+    using namespace privacy_score;
+    std::vector<DayOfScore> days;
+    WireReader reader(WireBytes(&wire));
+    for (const Row& row : reader.Section(7)) days.push_back(DayOf(row));
+    chart->Reset(new std::string(ScoreChart(role, days, Placement::kAlone)));
+  });
+  PG_RETURN_DATUM(TextDatum(*chart->object));
+}

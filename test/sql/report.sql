@@ -1,0 +1,63 @@
+-- The report and its charts: well-formed, escaped, and for each role what it may see.
+SET client_min_messages = warning;
+CREATE ROLE regress_reporter;
+CREATE ROLE regress_worker;
+CREATE SCHEMA reported;
+CREATE TABLE reported."pa<tients>" (id int PRIMARY KEY, "<script>alert(1)</script>" text, zip text, city text);
+INSERT INTO reported."pa<tients>" SELECT i, 'secret' || i, i % 20, i % 20 / 5 FROM generate_series(1, 100) i;
+SELECT privacy_score.protect('reported."pa<tients>"');
+SELECT privacy_score.import_statements($$
+  VALUES ('a', 'regress_worker'::name, timestamptz '2025-03-03 09:00+00', 'SELECT zip FROM reported."pa<tients>"'),
+         ('b', 'regress_worker', '2025-03-04 09:00+00', 'SELECT zip FROM reported."pa<tients>"'),
+         ('b', 'regress_worker', '2025-03-04 09:01+00', 'SELECT id, "<script>alert(1)</script>" FROM reported."pa<tients>" WHERE zip = ''secret literal'''),
+         ('c', 'regress_reporter', '2025-03-04 10:00+00', 'SELECT city FROM reported."pa<tients>"')$$);
+SELECT privacy_score.set_baseline('regress_worker', '2025-03-03', '2025-03-03');
+
+-- Charts are XML, and say what they show.
+SELECT (xpath('/*/@aria-label', privacy_score.score_chart('regress_worker', '2025-03-03', '2025-03-04')::xml))[1] AS label;
+SELECT (xpath('/*/@aria-label', privacy_score.score_chart('regress_worker', '2024-01-01', '2024-01-02')::xml))[1] AS label;
+SELECT (xpath('/*/@aria-label', privacy_score.relationship_chart('reported."pa<tients>"')::xml))[1] AS label;
+SELECT privacy_score.relationship_chart('reported."pa<tients>"') ~ '<script' AS has_script;
+
+CREATE FUNCTION says(page text) RETURNS TABLE (what text, said boolean) LANGUAGE sql AS $$
+  SELECT t.what, page LIKE '%' || t.part || '%'
+    FROM (VALUES (1, 'whole page', '</html>'), (2, 'a script', '<script'), (3, 'a literal', 'secret'), (4, 'the worker', 'regress_worker'),
+                 (5, 'the reporter', 'regress_reporter'), (6, 'why', 'where zip'), (7, 'the column', '&#60;script&#62;alert(1)'),
+                 (8, 'its rate', '1.0000'), (9, 'that it may not be read', 'you may not read it')) t(place, what, part) ORDER BY t.place
+$$;
+SELECT * FROM says(privacy_score.report(from_day => '2025-03-01', to_day => '2025-03-31'));
+SELECT * FROM says(privacy_score.report('regress_reporter', '2025-03-01', '2025-03-31')) WHERE what ~ 'the (worker|reporter)';
+-- A role without rights sees itself, and no table.
+SET ROLE regress_reporter;
+SELECT * FROM says(privacy_score.report(from_day => '2025-03-01', to_day => '2025-03-31'));
+SELECT privacy_score.report('regress_worker');
+SELECT privacy_score.score_chart('regress_worker', '2025-03-03', '2025-03-04');
+SELECT privacy_score.relationship_chart('reported."pa<tients>"');
+RESET ROLE;
+
+-- What else may be in the way.
+SELECT length(privacy_score.report()) > 1000 AS last_thirty_days;
+BEGIN READ ONLY;
+SELECT length(privacy_score.report(NULL, '-infinity', 'infinity')) > 1000 AS all_days;
+COMMIT;
+SELECT length(privacy_score.report('nobody')) > 1000 AS a_role_that_is_gone;
+SELECT privacy_score.report(NULL, '2025-03-04', '2025-03-03');
+SELECT privacy_score.score_chart('regress_worker', '2025-03-04', '2025-03-03');
+SET search_path = reported;
+SET datestyle = 'German';
+CREATE FUNCTION reported.count(anyelement) RETURNS int LANGUAGE sql AS 'SELECT 1/0';
+SELECT length(privacy_score.report(from_day => '01.03.2025', to_day => '31.03.2025')) > 1000 AS whatever_the_settings;
+SHOW datestyle;
+RESET search_path;
+RESET datestyle;
+
+-- Releases: sizes and the likeliest value, no value.
+CREATE TABLE reported.source AS SELECT i AS age, CASE WHEN i % 4 = 0 THEN 'hidden value' ELSE 'v' || i % 4 END AS disease FROM generate_series(1, 40) i;
+SELECT buckets, rows FROM privacy_score.bucketize('reported.source', '{age}', 'disease', 'reported.qit', 'reported.st', l => 4);
+SELECT page LIKE '%reported.st%' AS listed, page LIKE '%0.2500%' AS likeliest, page LIKE '%hidden value%' AS shows_values
+  FROM privacy_score.report(from_day => '2025-03-01', to_day => '2025-03-31') page;
+
+DROP SCHEMA reported CASCADE;
+DROP FUNCTION says(text);
+SELECT privacy_score.drop_baseline('regress_worker');
+DROP ROLE regress_reporter, regress_worker;
