@@ -110,11 +110,13 @@ CREATE VIEW privileges.doings AS
 GRANT SELECT ON privileges.doings TO PUBLIC;
 \c - regress_privileges_one
 SELECT sql, privileges.attempt(sql) FROM privileges.doings ORDER BY n;
--- Each setting is the administrator's: one line a setting, so that a new one changes no other line.
+-- Settings are the administrator's, one line a setting, so that a new one changes no other line; but for those that only
+-- change how long one's own work takes.
 \pset format unaligned
 \pset footer off
 SELECT name, context, left(privileges.attempt(format('SET %s = %L', name, setting)), 5) AS attempt, left(privileges.attempt(format('ALTER ROLE regress_privileges_one SET %s = %L', name, setting)), 5) AS for_later
-  FROM pg_settings WHERE name LIKE 'privacy\_score.%' ORDER BY name;
+  FROM pg_settings WHERE name LIKE 'privacy\_score.%' AND context <> 'user' ORDER BY name;
+SELECT name, context FROM pg_settings WHERE name LIKE 'privacy\_score.%' AND context = 'user' ORDER BY name;
 \pset format aligned
 \pset footer on
 SET privacy_score.nosuch = 1;
