@@ -37,6 +37,7 @@ constexpr ColumnArguments kHistogramArguments = {2, 5, 6};
 constexpr ColumnArguments kDistinctArguments = {2, 3, 4};
 constexpr int kKeys = 3;
 constexpr int kDelta = 4;
+constexpr uint64 kDrawsBetweenInterrupts = 65536;
 
 // The keys of a histogram, in the order in which they were given.
 struct GivenKeys {
@@ -202,10 +203,14 @@ void RequireLaw(const Question* question) {
 }
 
 void AddNoise(const Question* question, int64* counts, uint64 count) {
-  CallCoreOrRaise([&] {
-    const ps::DiscreteLaplace law = CountLaw(question);
-    for (uint64 i = 0; i < count; ++i) counts[i] = ps::SaturatingAdd(counts[i], law.Draw(StrongRandom()));
-  });
+  for (uint64 first = 0; first < count; first += kDrawsBetweenInterrupts) {
+    CHECK_FOR_INTERRUPTS();
+    const uint64 end = Min(count, first + kDrawsBetweenInterrupts);
+    CallCoreOrRaise([&] {
+      const ps::DiscreteLaplace law = CountLaw(question);
+      for (uint64 i = first; i < end; ++i) counts[i] = ps::SaturatingAdd(counts[i], law.Draw(StrongRandom()));
+    });
+  }
 }
 
 const char* TextOfArray(Datum* elements, bool* nulls, int count, Oid type) {

@@ -22,7 +22,8 @@ constexpr const char* kSettings[][2] = {
     {"row_security", "off"},      {"track_counts", "off"},     {"track_functions", "none"},
     {"track_io_timing", "off"},   {"compute_query_id", "off"}, {"client_min_messages", "error"},
     {"enable_seqscan", "on"},     {"enable_indexscan", "off"}, {"enable_indexonlyscan", "off"},
-    {"enable_bitmapscan", "off"}, {"enable_tidscan", "off"},
+    {"enable_bitmapscan", "off"}, {"enable_tidscan", "off"},        {"parallel_setup_cost", "0"},
+    {"parallel_tuple_cost", "0"},
 };
 
 void Run(const Budget* budget, const ScanQuery* query, void (*take)(void*), void* argument) {

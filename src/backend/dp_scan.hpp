@@ -7,6 +7,8 @@
  *
  * - It reads tables from end to end. With an index the blocks read, which EXPLAIN (BUFFERS) shows, and the time would
  * be those of the rows that match.
+ * - Parallel workers, which everybody sees, are started for large tables and not for many rows: with a price on tuples
+ *   that he sets himself, the caller would see how many the planner expects from the column's statistics.
  * - It is not in the statistics of tables and functions, which everybody may read, nor in pg_stat_statements; the
  * blocks that it reads are not added to those of the caller's statement.
  * - It is no read by the caller, unless he or somebody without the rights of its owner has given the budget

@@ -16,11 +16,6 @@ namespace privacy_score {
 
 namespace {
 
-// Holds u + v numerator for any 64-bit v, and is no slower for that than the next smaller width.
-using Wide = boost::multiprecision::number<
-    boost::multiprecision::cpp_int_backend<320, 320, boost::multiprecision::unsigned_magnitude,
-                                           boost::multiprecision::unchecked, void>,
-    boost::multiprecision::et_off>;
 using UInt128 = unsigned __int128;
 
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
@@ -37,20 +32,28 @@ std::string Shown(std::string_view text) {
   return text.size() <= 60 ? std::string(text) : std::string(text.substr(0, 60)) + "...";
 }
 
-// [Canonne, Kamath, Steinke 2020, algorithm 2] for a scale numerator/denominator: `below()` is a uniform number below
-// the numerator, `quotient(u, v)` is (u + v numerator)/denominator rounded down and held at the end of the range.
-template <typename Below, typename Quotient>
-std::int64_t DrawValue(RandomSource& random, Below below, Quotient quotient) {
+// [Canonne, Kamath, Steinke 2020, algorithm 2]: `begin(u)` draws u and tells whether it is kept, `goes_on()` is the
+// coin that counts v, `magnitude(u, v)` is the value that they make, held at the end of the range.
+template <typename Begin, typename GoesOn, typename Magnitude>
+std::int64_t DrawValue(RandomSource& random, Begin begin, GoesOn goes_on, Magnitude magnitude) {
   for (;;) {
-    // u is kept with probability exp(-u/numerator) and v has the law of exp(-v): u + v numerator is geometric.
-    const auto u = below();
-    if (!BernoulliExpOfCoin([&] { return below() < u; }, random)) continue;
+    std::uint64_t u = 0;
+    if (!begin(u)) continue;
     std::uint64_t v = 0;
-    while (BernoulliExpOne(random)) ++v;
-    const std::int64_t magnitude = quotient(u, v);
-    if (random.Below(2) == 0) return magnitude;
-    if (magnitude != 0) return -magnitude;  // a zero of either sign would come twice as often as it should
+    while (goes_on()) ++v;
+    const std::int64_t value = magnitude(u, v);
+    if (random.Below(2) == 0) return value;
+    if (value != 0) return -value;  // a zero of either sign would come twice as often as it should
   }
+}
+
+std::int64_t Held(UInt128 value) {
+  return value > static_cast<UInt128>(kMax) ? kMax : static_cast<std::int64_t>(value);
+}
+
+// A fraction from 0 to below 2^64 in units of 1, rounded down.
+std::uint64_t WholeUnits(const Integer& numerator, const Integer& denominator) {
+  return static_cast<std::uint64_t>(numerator / denominator);
 }
 
 // Whether factor a^power <= bound (1 + a), for power >= 1 and a = exp(-1/scale). The two sides are never equal, because
@@ -121,6 +124,8 @@ DiscreteLaplace::DiscreteLaplace(const Rational& scale) : scale_(scale) {
   if (FitsIn(scale.numerator(), kNarrowBits) && FitsIn(scale.denominator(), kNarrowBits)) {
     numerator_ = static_cast<std::uint64_t>(scale.numerator());
     denominator_ = static_cast<std::uint64_t>(scale.denominator());
+  } else {
+    PrepareWide();
   }
 }
 
@@ -128,26 +133,57 @@ std::int64_t DiscreteLaplace::Draw(RandomSource& random) const {
   return numerator_ != 0 ? DrawNarrow(random) : DrawWide(random);
 }
 
+// u below the numerator is kept with probability exp(-u/numerator), and v has the law of exp(-v): u + v numerator is
+// geometric, and so is that over the denominator, rounded down.
 std::int64_t DiscreteLaplace::DrawNarrow(RandomSource& random) const {
   const std::uint64_t numerator = numerator_;
   const std::uint64_t denominator = denominator_;
-  return DrawValue(
-      random, [&] { return random.Below(numerator); },
-      [=](std::uint64_t u, std::uint64_t v) {
-        const UInt128 sum = u + static_cast<UInt128>(v) * numerator;
-        const UInt128 value = sum >> 64U == 0 ? static_cast<std::uint64_t>(sum) / denominator : sum / denominator;
-        return value > static_cast<UInt128>(kMax) ? kMax : static_cast<std::int64_t>(value);
-      });
+  const auto begin = [&random, numerator](std::uint64_t& u) {
+    u = random.Below(numerator);
+    return BernoulliExpOfCoin([&] { return random.Below(numerator) < u; }, random);
+  };
+  const auto goes_on = [&random] { return BernoulliExpOne(random); };
+  return DrawValue(random, begin, goes_on, [=](std::uint64_t u, std::uint64_t v) {
+    const UInt128 sum = u + static_cast<UInt128>(v) * numerator;
+    return Held(sum >> 64U == 0 ? static_cast<std::uint64_t>(sum) / denominator : sum / denominator);
+  });
 }
 
+void DiscreteLaplace::PrepareWide() {
+  const Integer& numerator = scale_.numerator();
+  const Integer& denominator = scale_.denominator();
+  if (numerator >= denominator) {
+    run_ = WholeUnits(numerator, denominator);
+    const Integer rate = (denominator << 128U) / numerator;
+    rate_[0] = static_cast<std::uint64_t>(rate >> 64U);
+    rate_[1] = static_cast<std::uint64_t>(rate & ((Integer(1) << 64U) - 1));
+  }
+  const Rational run_rate(Integer(run_) * denominator, numerator);
+  const Integer whole = Floor(run_rate);
+  whole_ = static_cast<std::uint64_t>(whole);
+  exact_fraction_ = run_rate - Rational(whole, 1);
+  fraction_ = WholeUnits(exact_fraction_.numerator() << 64U, exact_fraction_.denominator());
+}
+
+// The same with runs of whole values in place of the numerator, so that no wide number is divided: u below the run is
+// kept with probability exp(-u/scale), and v has the law of exp(-v run/scale): u + v run is geometric. The coins with
+// these exponents are tossed by their first binary digits.
 std::int64_t DiscreteLaplace::DrawWide(RandomSource& random) const {
-  const Wide numerator(scale_.numerator());
-  const Wide denominator(scale_.denominator());
-  const auto below = [&] { return RandomBelow(numerator, random); };
-  return DrawValue(random, below, [&](const Wide& u, std::uint64_t v) {
-    const Wide value = (u + numerator * v) / denominator;
-    return value > static_cast<std::uint64_t>(kMax) ? kMax : static_cast<std::int64_t>(value);
-  });
+  const auto begin = [&](std::uint64_t& u) {
+    u = random.Below(run_);
+    if (u == 0) return true;
+    const std::uint64_t lower = u * rate_[0] + static_cast<std::uint64_t>(static_cast<UInt128>(u) * rate_[1] >> 64U);
+    const auto exact = [&] { return Rational(Integer(u), 1) / scale_; };
+    return BernoulliExpOfCoin([&] { return TossFraction(lower, exact, random); }, random);
+  };
+  const auto exact = [&] { return exact_fraction_; };
+  const auto goes_on = [&] {
+    for (std::uint64_t i = 0; i < whole_; ++i)
+      if (!BernoulliExpOne(random)) return false;
+    return BernoulliExpOfCoin([&] { return TossFraction(fraction_, exact, random); }, random);
+  };
+  return DrawValue(random, begin, goes_on,
+                   [&](std::uint64_t u, std::uint64_t v) { return Held(u + static_cast<UInt128>(v) * run_); });
 }
 
 Rational ParseEpsilon(std::string_view text) {

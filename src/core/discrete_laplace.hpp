@@ -34,13 +34,19 @@ class DiscreteLaplace {
   const Rational& scale() const { return scale_; }
 
  private:
+  void PrepareWide();
   std::int64_t DrawNarrow(RandomSource& random) const;
   std::int64_t DrawWide(RandomSource& random) const;
 
   Rational scale_;
-  // The scale as a fraction, when both fit; else both are zero.
+  // The scale as a fraction, when both fit; else both are zero, and the rest is used.
   std::uint64_t numerator_ = 0;
   std::uint64_t denominator_ = 0;
+  std::uint64_t run_ = 1;           // as many values make a run: scale rounded down, at least 1
+  std::uint64_t rate_[2] = {0, 0};  // 1/scale in units of 2^-64 and 2^-128, rounded down; zero for a scale below 1
+  std::uint64_t whole_ = 0;         // run/scale, rounded down,
+  std::uint64_t fraction_ = 0;      // and what is left in units of 2^-64, rounded down,
+  Rational exact_fraction_;         // and exactly
 };
 
 // Reads the epsilon of a release. Throws Error 22023 when it is not from 10^-12 to 1000, or has more than 40 digits.

@@ -5,6 +5,17 @@
 
 namespace privacy_score {
 
+// The number is at least `digits` and less than digits + 1, in units of 2^-64.
+bool IsBelow(std::uint64_t digits, const Rational& fraction, RandomSource& random) {
+  const Integer& denominator = fraction.denominator();
+  Integer rest = fraction.numerator();
+  for (;; digits = random.Word()) {
+    rest = (rest << 64U) - Integer(digits) * denominator;
+    if (rest <= 0) return false;
+    if (rest >= denominator) return true;
+  }
+}
+
 bool BernoulliExp(const Rational& gamma, RandomSource& random) {
   const Integer whole = Floor(gamma);
   for (Integer i = 0; i < whole; ++i)

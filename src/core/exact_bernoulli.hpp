@@ -29,6 +29,24 @@ Number RandomBelow(const Number& bound, RandomSource& random) {
   }
 }
 
+// Whether a uniform number of [0, 1) whose first 64 binary digits are `digits` is below `fraction`, which is from 0 to
+// below 1. Draws further digits only when these do not tell.
+bool IsBelow(std::uint64_t digits, const Rational& fraction, RandomSource& random);
+
+// Heads with a probability p from 0 to below 1, of which lower <= p 2^64 < lower + 2 is known. `exact()` is p as a
+// Rational, and hardly ever called: 16 random digits tell nearly always, 64 all but always.
+template <typename Exact>
+bool TossFraction(std::uint64_t lower, Exact exact, RandomSource& random) {
+  const std::uint64_t upper = lower + 1 == 0 ? lower : lower + 1;
+  const std::uint64_t first = random.Quarter();
+  if (first < lower >> 48U) return true;
+  if (first > upper >> 48U) return false;
+  const std::uint64_t digits = first << 48U | random.Word() >> 16U;
+  if (digits < lower) return true;
+  if (digits > upper) return false;
+  return IsBelow(digits, exact(), random);
+}
+
 // Heads with probability exp(-gamma) for a gamma from 0 to 1 that is given as a coin: `heads()` shows heads with
 // probability gamma, independently each time. The number of coins with probability gamma/k that show heads before the
 // first that shows tails is even with probability exp(-gamma). Expects at most e tosses.

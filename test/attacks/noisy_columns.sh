@@ -134,6 +134,22 @@ explained() { as mallory q_all "SELECT count(*) FROM privacy_score.dp_histogram(
 check_true "EXPLAIN shows none of the blocks of a histogram, here more than 700" test \
   "$(explained "count(*) FROM privacy_score.dp_histogram('people_with', 'note', 0.1, delta => 0.01)" | sed -nE 's/.*shared hit=([0-9]+).*/\1/p' | sort -n | tail -n 1)" -lt 500
 check "nor more rows than were answered" "$(explained "* FROM privacy_score.dp_histogram('people_with', 'id', 0.1, delta => 0.000001)" | sed -nE 's/.*Function Scan.*rows=([0-9]+) .*/\1/p')" 0
+# Whether workers are started must not follow from how many rows the planner expects, with prices that mallory sets.
+as owner q "SELECT privacy_score.dp_grant('mallory', 'h.people_with', 1000000, unit => 'id', max_rows_per_unit => 2)" >/dev/null
+q "ALTER ROLE mallory SET session_preload_libraries = 'auto_explain'" "ALTER ROLE mallory SET auto_explain.log_min_duration = 0" "ALTER ROLE mallory SET auto_explain.log_nested_statements = on" >/dev/null
+workers() { # PREDICATE
+  local before
+  before=$(wc -l <"$ps_log")
+  as mallory q "SET min_parallel_table_scan_size = 0" "SET parallel_setup_cost = 0" "SET parallel_tuple_cost = $price" "SELECT privacy_score.dp_sum('people_with', 'age', 0, 9, 0.1, '$1', true)" >/dev/null
+  tail -n +"$before" "$ps_log" | grep -c 'Workers Planned'
+}
+price=0
+check_true "workers are started" test "$(workers "name = ''n2''")" -gt 0
+for price in 0 0.1 0.5 1 3 100; do
+  check "workers for many rows and for none, at a price of $price for a tuple" "$(workers "name = ''n1''")" "$(workers "name = ''nobody''")"
+done
+q "ALTER ROLE mallory RESET ALL" "ALTER ROLE mallory SET search_path = h, public" >/dev/null
+as owner q "SELECT privacy_score.dp_grant('mallory', 'h.people_with', 1000000)" >/dev/null
 # The function of a view runs for every row that matches the rest.
 as owner q "CREATE FUNCTION h.look(int) RETURNS int LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 AS \$\$ BEGIN RETURN (SELECT \$1 % 3 FROM h.people_with p WHERE p.id = \$1 LIMIT 1); END \$\$" \
   "CREATE FUNCTION h.catches(int) RETURNS int LANGUAGE plpgsql STABLE AS \$\$ BEGIN PERFORM 1 / (\$1 % 2); RETURN 1; EXCEPTION WHEN division_by_zero THEN RETURN (SELECT 0 FROM h.people_with p WHERE p.id = \$1); END \$\$" \

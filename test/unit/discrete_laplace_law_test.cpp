@@ -1,8 +1,8 @@
 /*
  * discrete_laplace_law_test.cpp - draws follow the discrete Laplace law, and samplers that do not are caught.
  *
- * A million draws for each of seven scales, seeded anew in each run. A right sampler fails one of the 17 chi-square
- * tests with probability below 17 * 1e-9 a run, and the neighbour test below 1e-8. The broken samplers would
+ * A million draws for each of nine scales, seeded anew in each run. A right sampler fails one of the 22 chi-square
+ * tests with probability below 22 * 1e-9 a run, and the neighbour test below 1e-8. The broken samplers would
  * pass with about the same probability. Under the sanitizers a tenth of the draws, and coarser faults.
  */
 #include <gtest/gtest.h>
@@ -27,10 +27,17 @@ constexpr int kDraws = 1000000;
 #endif
 constexpr double kAlarm = 1e-9;
 
-// The first four take whole and fractional scales through words of 16 and 64 bits, the last but one is 1/epsilon for an
-// epsilon of 30 digits, which takes the wide numbers.
-constexpr const char* kScales[] = {
-    "1/3", "1", "10", "333.3", "123456.789", "10/1.00000000000000000000000000001", "1000000000000"};
+// The first four take whole and fractional scales through words of 16 and 64 bits; the three after the fifth have 30
+// digits, which takes the wide numbers: above, below and far above 1.
+constexpr const char* kScales[] = {"1/3",
+                                   "1",
+                                   "10",
+                                   "333.3",
+                                   "123456.789",
+                                   "10/1.00000000000000000000000000001",
+                                   "0.333333333333333333333333333331",
+                                   "98765432.1000000000000000000001",
+                                   "1000000000000"};
 
 // Scales at which zeros are frequent enough to tell whether their number is right: with fewer draws, smaller ones.
 std::vector<const char*> ScalesWithZeros() {

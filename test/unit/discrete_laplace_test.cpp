@@ -34,43 +34,53 @@ TEST(DiscreteLaplace, SumsSaturate) {
   EXPECT_EQ(SaturatingAdd(0, kMin), kMin);
 }
 
-// A source that decides v of the algorithm: after the words that draw u (half the scale) and keep it, pieces of 16 bits
-// that are 0 of 2 and 2 of 3 end a coin of exp(-1) at the third step, with heads, two to a word; at last 1 of 2 ends it
-// with tails and makes the sign negative.
+// A source that decides v of the algorithm: after the words that draw u (half the scale) and keep it come words of
+// heads, and at last one that makes tails and a negative sign.
 class LongRun : public RandomSource {
  public:
-  LongRun(std::vector<std::uint64_t> first, std::uint64_t pairs) : first_(std::move(first)), pairs_(pairs) {}
+  LongRun(std::vector<std::uint64_t> first, std::uint64_t heads, std::uint64_t count, std::uint64_t tails)
+      : first_(std::move(first)), heads_(heads), count_(count), tails_(tails) {}
 
  protected:
   void Fill(std::uint64_t* words, std::size_t count) override {
     for (std::size_t i = 0; i < count; ++i, ++position_) {
       const std::uint64_t later = position_ - first_.size();
-      words[i] = position_ < first_.size() ? first_[position_]
-                 : later < pairs_          ? 0xffff0000ffff0000U
-                                           : 0x8000800080008000U;
+      words[i] = position_ < first_.size() ? first_[position_] : later < count_ ? heads_ : tails_;
     }
   }
 
  private:
   std::vector<std::uint64_t> first_;
-  std::uint64_t pairs_;
+  std::uint64_t heads_;
+  std::uint64_t count_;
+  std::uint64_t tails_;
   std::uint64_t position_ = 0;
 };
 
 TEST(DiscreteLaplace, DrawsSaturate) {
+  // Pieces of 16 bits, the last digits first: 0 of 2 and 2 of 3 end a coin of exp(-1) at the third step, with heads,
+  // two to a word; 1 of 2 ends it with tails. The coins of wide numbers toss before each step: 0 is heads.
+  constexpr std::uint64_t kWide = 0xffff000000000000U;
   const struct {
     DiscreteLaplace law;
     std::vector<std::uint64_t> first;
-    double half;  // u
-  } cases[] = {{DiscreteLaplace(Rational(1000000000000)), {(1ULL << 63) + 1000, ~0ULL}, 5e11},
-               // 133 bits: u = 2^132 of 10^40, in units of 10^-28
+    std::uint64_t heads;
+    int in_word;
+    std::uint64_t tails;
+  } cases[] = {{DiscreteLaplace(Rational(1000000000000)),
+                {(1ULL << 63) + 1000, ~0ULL},
+                0xffff0000ffff0000U,
+                2,
+                0x8000800080008000U},
                {DiscreteLaplace(R("999999999999.9999999999999999999999999999")),
-                {1ULL << 63, 0, 0, 0xeULL << 60, 0, 0},
-                std::ldexp(1.0, 132) * 1e-28}};
+                {1ULL << 63, kWide},
+                kWide,
+                1,
+                0x8000800080000000U}};
   for (const auto& c : cases) {
-    LongRun within(c.first, 3);
-    EXPECT_NEAR(static_cast<double>(c.law.Draw(within)), -(6e12 + c.half), 1);
-    LongRun beyond(c.first, 5000000);  // 10^7 times the scale
+    LongRun within(c.first, c.heads, 6 / c.in_word, c.tails);
+    EXPECT_NEAR(static_cast<double>(c.law.Draw(within)), -6.5e12, 8);
+    LongRun beyond(c.first, c.heads, 10000000 / c.in_word, c.tails);  // 10^7 times the scale
     EXPECT_EQ(c.law.Draw(beyond), -kMax);
   }
 }

@@ -64,6 +64,64 @@ TEST(ExactBernoulli, CountsTheCoinsUntilTails) {
   EXPECT_FALSE(BernoulliExpOfCoin([&] { return static_cast<bool>(coins.at(next++)); }, random));
 }
 
+// Digits that are those of the fraction do not tell, and more are drawn.
+TEST(ExactBernoulli, IsBelowDrawsDigitsUntilTheyTell) {
+  const Rational third(1, 3);
+  constexpr std::uint64_t kThird = 0x5555555555555555U;
+  const auto is_below = [&](std::uint64_t digits, std::vector<std::uint64_t> more) {
+    ScriptedRandom random(std::move(more));
+    return IsBelow(digits, third, random);
+  };
+  EXPECT_TRUE(is_below(kThird - 1, {}));
+  EXPECT_FALSE(is_below(kThird + 1, {}));
+  EXPECT_TRUE(is_below(kThird, {kThird, kThird - 1}));
+  EXPECT_FALSE(is_below(kThird, {kThird, kThird + 1}));
+  ScriptedRandom none({});
+  EXPECT_FALSE(IsBelow(1ULL << 63, Rational(1, 2), none));  // exactly the fraction, or above
+  EXPECT_TRUE(IsBelow((1ULL << 63) - 1, Rational(1, 2), none));
+  EXPECT_FALSE(IsBelow(0, Rational(0), none));
+}
+
+// The first 16 digits decide, or 64, or as many as it takes; what is known of the fraction may be one too small.
+TEST(ExactBernoulli, TossFractionDecidesByAsFewDigitsAsTell) {
+  constexpr std::uint64_t kThird = 0x5555555555555555U;
+  int asked = 0;
+  const auto toss = [&](std::uint64_t lower, std::vector<std::uint64_t> words) {
+    ScriptedRandom random(std::move(words));
+    const bool heads = TossFraction(
+        lower,
+        [&] {
+          ++asked;
+          return Rational(1, 3);
+        },
+        random);
+    return heads;
+  };
+  EXPECT_TRUE(toss(kThird, {0x5554}));
+  EXPECT_FALSE(toss(kThird, {0x5556}));
+  EXPECT_TRUE(toss(kThird, {0x5555, 0x5555555555540000U}));
+  EXPECT_FALSE(toss(kThird, {0x5555, 0x5555555555570000U}));
+  EXPECT_EQ(asked, 0);
+  for (const std::uint64_t lower : {kThird, kThird - 1}) {
+    EXPECT_TRUE(toss(lower, {0x5555, 0x5555555555550000U, kThird - 1}));
+    EXPECT_FALSE(toss(lower, {0x5555, 0x5555555555550000U, kThird + 1}));
+  }
+  EXPECT_FALSE(toss(kThird, {0x5555, 0x5555555555560000U}));
+  EXPECT_EQ(asked, 5);
+  ScriptedRandom ones({~0ULL, ~0ULL, ~0ULL});
+  EXPECT_TRUE(TossFraction(
+      ~0ULL, [] { return Rational(1) - Rational(1, PowerOfTwo(200)); }, ones));
+}
+
+TEST(ExactBernoulli, TossFractionHasItsProbability) {
+  SeededRandom random(8);
+  int heads = 0;
+  for (int i = 0; i < kTosses; ++i)
+    heads += TossFraction(
+        0x5555555555555555U, [] { return Rational(1, 3); }, random);
+  EXPECT_NEAR(heads, kTosses / 3.0, 6.5 * std::sqrt(kTosses * 2 / 9.0));
+}
+
 TEST(ExactBernoulli, RandomBelowReachesEveryNumberEquallyOften) {
   SeededRandom random(5);
   const Integer bound = 5;
