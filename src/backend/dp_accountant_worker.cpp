@@ -47,6 +47,9 @@ struct TakenOrder {
 
 TakenOrder taken[kBatch];
 int taken_count = 0;
+// Taken off the queue and not yet opened.
+dsm_handle unopened[kBatch];
+int unopened_count = 0;
 
 LedgerStatement lock_budget = {
     "SELECT FROM privacy_score.budget WHERE id = $1::pg_catalog.int8 FOR NO KEY UPDATE SKIP LOCKED", 1, nullptr};
@@ -100,11 +103,14 @@ void Answer(TakenOrder* one, OrderState state) {
   dsm_detach(one->segment);
 }
 
-// At the end of the process, however it comes: what is not answered was not carried out.
+// At the end of the process, however it comes: what is not answered was not carried out, and what could not be opened
+// (memory, files) waits for the next one.
 void LeaveSlot(int, Datum) {
   AccountantArea* area = SharedAccountants();
   while (taken_count > 0) Answer(&taken[--taken_count], kOrderAbandoned);
   LWLockAcquire(&area->lock, LW_EXCLUSIVE);
+  while (unopened_count > 0 && area->queued < kQueueLength)
+    area->queue[area->queued++] = {MyDatabaseId, unopened[--unopened_count]};
   for (AccountantSlot& slot : area->slots)
     if (slot.latch == MyLatch) slot = {InvalidOid, nullptr, 0};
   LWLockRelease(&area->lock);
@@ -143,20 +149,19 @@ bool LeaveWhenIdle() {
 // Takes the orders of this database from the queue, up to a batch.
 void TakeOrders() {
   AccountantArea* area = SharedAccountants();
-  dsm_handle handles[kBatch];
-  int count = 0;
   int32 kept = 0;
   LWLockAcquire(&area->lock, LW_EXCLUSIVE);
   for (int32 i = 0; i < area->queued; ++i) {
-    if (area->queue[i].database == MyDatabaseId && count < kBatch)
-      handles[count++] = area->queue[i].handle;
+    if (area->queue[i].database == MyDatabaseId && unopened_count < kBatch)
+      unopened[unopened_count++] = area->queue[i].handle;
     else
       area->queue[kept++] = area->queue[i];
   }
   area->queued = kept;
   LWLockRelease(&area->lock);
-  for (int i = 0; i < count; ++i) {
-    dsm_segment* segment = dsm_attach(handles[i]);
+  while (unopened_count > 0) {
+    dsm_segment* segment = dsm_attach(unopened[unopened_count - 1]);
+    --unopened_count;
     if (segment == nullptr) continue;  // its backend has given up
     auto* order = static_cast<ChargeOrder*>(dsm_segment_address(segment));
     if (dsm_segment_map_length(segment) < sizeof(ChargeOrder) || order->magic != kOrderMagic)

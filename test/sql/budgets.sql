@@ -260,6 +260,10 @@ SELECT spent, delta, delta_spent, delta_left, spent_ever FROM privacy_score.dp_b
 SET SESSION AUTHORIZATION regress_owner;
 SELECT privacy_score.dp_grant('regress_bob', 'regress_dp.wards', 500, delta => 0.01);
 SELECT spent, delta, delta_spent, delta_left FROM privacy_score.dp_budget WHERE relation = 'regress_dp.wards'::regclass;
+-- thirty digits are not bad, and are spent to the last
+SET SESSION AUTHORIZATION regress_bob;
+SELECT privacy_score.dp_count('regress_dp.wards', epsilon => 0.100000000000000000000000000001) IS NOT NULL AS answered, privacy_score.dp_count('regress_dp.wards', epsilon => 0.100000000000000000000000000002) IS NOT NULL AS another;
+SELECT spent FROM privacy_score.dp_budget WHERE relation = 'regress_dp.wards'::regclass;
 
 RESET SESSION AUTHORIZATION;
 DROP SCHEMA regress_dp CASCADE;

@@ -70,6 +70,19 @@ SELECT count(*), abs(avg(noisy_count * noisy_count) - 7.835) < 3 AS variance,
   FROM privacy_score.dp_histogram('t', 'dept', 0.5, ARRAY(SELECT 'k' || i FROM generate_series(1, 4000) i));
 SELECT spent - :before AS spent FROM privacy_score.dp_budget WHERE relation = 't'::regclass;
 
+-- neighbouring tables, 20,000 pairs of them: each key has three rows in the one and four in the other. No answer is more
+-- than e^0.5 times as likely for one of them, 7 standard deviations of the logarithm allowed; less than that would not do.
+SET SESSION AUTHORIZATION regress_columns_owner;
+CREATE TABLE three AS SELECT k FROM generate_series(1, 20000) k, generate_series(1, 3);
+CREATE TABLE four AS SELECT k FROM generate_series(1, 20000) k, generate_series(1, 4);
+SELECT privacy_score.dp_grant('regress_columns_analyst', 'three', 1), privacy_score.dp_grant('regress_columns_analyst', 'four', 1);
+SET SESSION AUTHORIZATION regress_columns_analyst;
+WITH keys AS (SELECT ARRAY(SELECT k::text FROM generate_series(1, 20000) k) AS keys),
+  a AS (SELECT noisy_count, count(*) AS n FROM keys, privacy_score.dp_histogram('three', 'k', 0.5, keys) GROUP BY 1),
+  b AS (SELECT noisy_count, count(*) AS n FROM keys, privacy_score.dp_histogram('four', 'k', 0.5, keys) GROUP BY 1),
+  ratios AS (SELECT abs(ln(a.n::float8 / b.n)) AS ratio, 7 * sqrt(1.0 / a.n + 1.0 / b.n) AS error FROM a JOIN b USING (noisy_count) WHERE a.n > 300 AND b.n > 300)
+SELECT count(*) > 8 AS answers, bool_and(ratio < 0.5 + error) AS within, bool_and(ratio < 0.25 + error) AS within_half FROM ratios;
+
 -- distinct values
 SELECT privacy_score.dp_count_distinct('t', 'dept', 1000), privacy_score.dp_count_distinct('t', 'm', 1000, 'flag'), privacy_score.dp_count_distinct('t', 'empty', 1000),
        privacy_score.dp_count_distinct('t', 'f', 1000), privacy_score.dp_count_distinct('t', 'arr', 1000), privacy_score.dp_count_distinct('nothing', 'n', 1000);
