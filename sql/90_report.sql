@@ -14,3 +14,8 @@ CREATE FUNCTION privacy_score.relationship_chart(relation regclass) RETURNS text
   AS 'MODULE_PATHNAME', 'ps_relationship_chart' LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privacy_score.relationship_chart(regclass) IS
   'The attribute relationship diagram of a relation [Khan] as SVG: what determines what, mutually determining columns in one box. One pass over the relation.';
+
+CREATE FUNCTION privacy_score.equivocation_chart(vals numeric[], probabilities float8[] DEFAULT NULL) RETURNS text
+  AS 'MODULE_PATHNAME', 'ps_equivocation_chart' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privacy_score.equivocation_chart(numeric[], float8[]) IS
+  'equivocation_curve() as SVG: bits left to guess of a value over the width within which it counts as known, with the area below. Arguments and errors as equivocation_curve().';

@@ -13,14 +13,17 @@ extern "C" {
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 
 PG_FUNCTION_INFO_V1(ps_report);
 PG_FUNCTION_INFO_V1(ps_score_chart);
+PG_FUNCTION_INFO_V1(ps_equivocation_chart);
 }
 
 #include "core/report.hpp"
 #include "core/score_chart.hpp"
+#include "core/step_chart.hpp"
 #include "core_call.hpp"
 
 namespace {
@@ -240,6 +243,7 @@ int SetForReport() {
   const int nest_level = NewGUCNestLevel();
   set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
   set_config_option("datestyle", "ISO", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  set_config_option("extra_float_digits", "1", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
   return nest_level;
 }
 
@@ -315,6 +319,30 @@ Datum ps_score_chart(PG_FUNCTION_ARGS) {
     WireReader reader(WireBytes(&wire));
     for (const Row& row : reader.Section(7)) days.push_back(DayOf(row));
     chart->Reset(new std::string(ScoreChart(role, days, Placement::kAlone)));
+  });
+  PG_RETURN_DATUM(TextDatum(*chart->object));
+}
+
+// equivocation_chart(vals, probabilities)
+Datum ps_equivocation_chart(PG_FUNCTION_ARGS) {
+  const int nest_level = SetForReport();
+  const char* args[2] = {};
+  for (int i = 0; i < 2; ++i)
+    if (!PG_ARGISNULL(i)) args[i] = OidOutputFunctionCall(F_ARRAY_OUT, PG_GETARG_DATUM(i));
+  StringInfoData wire;
+  initStringInfo(&wire);
+  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  AppendQuery(&wire,
+              "SELECT c.epsilon, c.entropy FROM privacy_score.equivocation_curve("
+              "$1::pg_catalog._numeric, $2::pg_catalog._float8) c ORDER BY c.epsilon",
+              2, args);
+  SPI_finish();
+  AtEOXact_GUC(false, nest_level);
+  auto* chart = NewCoreHolder<std::string>(CurrentMemoryContext);
+  CallCoreOrRaise([&] {
+    using namespace privacy_score;
+    WireReader reader(WireBytes(&wire));
+    chart->Reset(new std::string(EquivocationChart(StepsOf(reader.Section(2)), Placement::kAlone)));
   });
   PG_RETURN_DATUM(TextDatum(*chart->object));
 }

@@ -16,13 +16,13 @@ const char* const kChartStyle =
     ".inside{fill:#fff}"
     ".ps .tick,.ps .label{fill:#59636e}.ps .paper{fill:#fff}"
     ".ps .score{fill:#c04b00}.ps .maximum{fill:#c3ccd5}.ps .grid{stroke:#d1d9e0}.ps .axis{stroke:#59636e}"
-    ".ps .cumulative{fill:none;stroke:#0063a8;stroke-width:2}.ps .point{fill:#0063a8}"
+    ".ps .cumulative{fill:none;stroke:#0063a8;stroke-width:2}.ps .point{fill:#0063a8}.ps .area{fill:#dbe8f2}"
     ".ps .node{fill:#f3f6f9;stroke:#59636e}.ps .edge{fill:none;stroke:#59636e;stroke-width:1.3}.ps .tip{fill:#59636e}"
     ".ps .hint{fill:transparent}"
     "@media(prefers-color-scheme:dark){"
     ".ps text{fill:#e6edf3}.ps .tick,.ps .label{fill:#9aa5b1}.ps .paper{fill:#14181d}.ps .inside{fill:#14181d}"
     ".ps .score{fill:#f0883e}.ps .maximum{fill:#434c57}.ps .grid{stroke:#343b44}.ps .axis{stroke:#9aa5b1}"
-    ".ps .cumulative{stroke:#5cb2f2}.ps .point{fill:#5cb2f2}"
+    ".ps .cumulative{stroke:#5cb2f2}.ps .point{fill:#5cb2f2}.ps .area{fill:#1d2f3f}"
     ".ps .node{fill:#20262d;stroke:#9aa5b1}.ps .edge{stroke:#9aa5b1}.ps .tip{fill:#9aa5b1}}";
 
 Svg::Svg(double width, double height, std::string_view label, Placement placement) {

@@ -17,6 +17,12 @@ SELECT privacy_score.set_baseline('regress_worker', '2025-03-03', '2025-03-03');
 SELECT (xpath('/*/@aria-label', privacy_score.score_chart('regress_worker', '2025-03-03', '2025-03-04')::xml))[1] AS label;
 SELECT (xpath('/*/@aria-label', privacy_score.score_chart('regress_worker', '2024-01-01', '2024-01-02')::xml))[1] AS label;
 SELECT (xpath('/*/@aria-label', privacy_score.relationship_chart('reported."pa<tients>"')::xml))[1] AS label;
+SELECT (xpath('/*/@aria-label', privacy_score.equivocation_chart('{1,2,3,10}', '{0.25,0.25,0.25,0.25}')::xml))[1] AS label;
+SET extra_float_digits = -15;
+SELECT privacy_score.equivocation_chart('{1,2,3}', '{0.123456789,0.376543211,0.5}') ~ '</svg>' AS all_digits;
+RESET extra_float_digits;
+SELECT privacy_score.equivocation_chart(NULL);
+SELECT privacy_score.equivocation_chart('{1,2}', '{0.1,0.2}');
 SELECT privacy_score.relationship_chart('reported."pa<tients>"') ~ '<script' AS has_script;
 
 CREATE FUNCTION says(page text) RETURNS TABLE (what text, said boolean) LANGUAGE sql AS $$
