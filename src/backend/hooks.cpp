@@ -82,19 +82,49 @@ int64 AbstractionOf(const PlannedStmt* plan) {
   return mark != nullptr ? mark->id : AbstractPlan(plan);
 }
 
-// Counts one execution of a plan with its constants and parameters. What reading these leaves in memory goes with the
-// next execution.
-void CountExecution(const QueryDesc* query) {
-  static MemoryContext scratch = nullptr;
-  const PlanMark* mark = MarkOfPlan(query->plannedstmt);
-  const int64 id = mark != nullptr ? mark->id : AbstractPlan(query->plannedstmt);
-  if (id == 0) return;
+// An execution that is to be counted when it has begun.
+struct Execution {
+  int64 id;  // 0: it is not known yet
+  privacy_score::BoundConstants constants;
+  uint64 number;
+};
+
+// How many executions' constants were read. Those of the last one are at hand; what reading and counting them leaves in
+// memory goes with the next.
+uint64 executions_read = 0;
+MemoryContext scratch = nullptr;
+
+// Reads an execution's constants and parameters.
+Execution ReadExecution(const QueryDesc* query, const PlanMark* mark, int64 id) {
   if (scratch == nullptr)
     scratch = AllocSetContextCreate(TopMemoryContext, "privacy_score execution", ALLOCSET_SMALL_SIZES);
   else
     MemoryContextReset(scratch);
   MemoryContext old = MemoryContextSwitchTo(scratch);
-  RecordEvent(id, ConstantsOfExecution(mark, query->params));
+  const privacy_score::BoundConstants constants = ConstantsOfExecution(mark, query->params);
+  MemoryContextSwitchTo(old);
+  return {id, constants, ++executions_read};
+}
+
+// Reads what can be read before the executor starts, so that what it is compared with is near when it has.
+Execution ExpectExecution(const QueryDesc* query) {
+  const PlanMark* mark = MarkOfPlan(query->plannedstmt);
+  if (mark == nullptr || mark->id == 0) return {};
+  const Execution execution = ReadExecution(query, mark, mark->id);
+  ExpectEvent(execution.id, execution.constants);
+  return execution;
+}
+
+// Counts one execution of a plan with its constants and parameters.
+void CountExecution(const QueryDesc* query, Execution execution) {
+  if (execution.id == 0 || execution.number != executions_read) {
+    const PlanMark* mark = MarkOfPlan(query->plannedstmt);
+    const int64 id = mark != nullptr ? mark->id : AbstractPlan(query->plannedstmt);
+    if (id == 0) return;
+    execution = ReadExecution(query, mark, id);
+  }
+  MemoryContext old = MemoryContextSwitchTo(scratch);
+  RecordEvent(execution.id, execution.constants);
   MemoryContextSwitchTo(old);
 }
 
@@ -159,6 +189,7 @@ void ps_executor_start(QueryDesc* query, int flags) {
   }
   const bool answers = PlanAnswers(query->plannedstmt);
   const bool counts = !answers && (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && CountsHere(watch);
+  const Execution execution = counts ? ExpectExecution(query) : Execution{};
   // Permissions are checked in here, and no row is read yet: a statement that is denied has read nothing.
   const bool before = inside_integrity_check;
   inside_integrity_check = before || watch.in_integrity_check;
@@ -173,7 +204,7 @@ void ps_executor_start(QueryDesc* query, int flags) {
     }
   PG_END_TRY();
   if (!answers && ReadIsJudged(watch) && PlanReadsProtected(query->plannedstmt)) RecordProtectedRead(watch.role);
-  if (counts) CountExecution(query);
+  if (counts) CountExecution(query, execution);
 }
 
 // The abstraction with which the rows of this run count; 0 when they do not.

@@ -328,6 +328,10 @@ bool IsUnparsed(int64 id) {
   return id == unparsed;
 }
 
+void ExpectEvent(int64 id, const privacy_score::BoundConstants& constants) {
+  if (local.scorer != nullptr) local.scorer->scorer.Expect(id, constants);
+}
+
 // Most of what follows is nothing for a statement that repeats: no clock is read, no memory allocated, and the only
 // lock is the session's own, for the stores of AppendEvent.
 void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {

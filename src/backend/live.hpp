@@ -25,6 +25,9 @@ bool IsUnparsed(int64 id);
 // Counts one execution of an abstraction that was defined in this backend: history, score, limits, reach.
 void RecordEvent(int64 id, const privacy_score::BoundConstants& constants = {});
 
+// Says that the execution is about to begin, and will be counted if it does. Only for speed.
+void ExpectEvent(int64 id, const privacy_score::BoundConstants& constants);
+
 // What the label of the principal asks for when a protected relation is read: refuses it for `dp only`, unless
 // break_glass is on; announces it once a session for `exempt`.
 void RecordProtectedRead(RoleClass role);

@@ -37,10 +37,13 @@ class FlatMap {
   Slot& SlotOf(std::uint64_t key) {
     key = Kept(key);
     const std::size_t mask = slots_.size() - 1;
-    std::size_t place = static_cast<std::size_t>((key * 0x9e3779b97f4a7c15U) >> 32U) & mask;
+    std::size_t place = PlaceOf(key);
     while (slots_[place].key != key && slots_[place].key != 0) place = (place + 1) & mask;
     return slots_[place];
   }
+
+  // Brings near where a key belongs: a look-up that follows soon does not wait for memory.
+  void Expect(std::uint64_t key) const { __builtin_prefetch(&slots_[PlaceOf(Kept(key))], 1); }
 
   // The value of a key, valid until the next Insert; null when the key is not there.
   Value* Find(std::uint64_t key) {
@@ -64,6 +67,9 @@ class FlatMap {
   Value* Insert(std::uint64_t key, const Value& value) { return Insert(SlotOf(key), key, value); }
 
  private:
+  std::size_t PlaceOf(std::uint64_t key) const {
+    return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15U) >> 32U) & (slots_.size() - 1);
+  }
   // 0 is taken for another key. Keys are hashes, or small numbers put together: that one is this one does not happen.
   static std::uint64_t Kept(std::uint64_t key) { return key != 0 ? key : 0x8f2d1c5ba37e9641U; }
 

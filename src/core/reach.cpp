@@ -18,6 +18,9 @@ constexpr int kReach = 0;
 constexpr int kSubjects = 1;
 constexpr int kSubjectColumns = 2;
 
+// In the first word of an entry of the log: the statement's one constant follows, compared with Form::single.
+constexpr std::uint64_t kBySubject = std::uint64_t{1} << 63U;
+
 using Comparisons = std::vector<std::vector<std::uint64_t>>;
 
 // The comparisons of a list.
@@ -119,16 +122,61 @@ ReachTracker::ReachTracker(const Model& model, bool where_counts) : where_counts
 void ReachTracker::Observe(std::uint32_t form, const BoundConstants& constants) {
   std::size_t groups_at = 0;
   resolved_.vector = ResolveVector(constants, &groups_at);
+  SingleComparison single;
+  if (ResolveSingle(constants, groups_at, single)) {
+    ObserveSingle(form, resolved_.vector, single);
+    return;
+  }
   const std::uint64_t key = FoldHash(form, resolved_.vector);
   FlatSet::Slot& slot = seen_.SlotOf(key);
   if (slot.key != 0) return;
-  SingleComparison single;
-  if (ResolveSingle(constants, groups_at, single)) {
-    TakeSingle(form, slot, key, resolved_.vector, single);
-    return;
-  }
   ResolveGroups(constants, groups_at, resolved_.groups);
   Take(form, slot, key, resolved_);
+}
+
+void ReachTracker::Expect(std::uint32_t form, const BoundConstants& constants) const noexcept {
+  const std::optional<std::int64_t>& group = forms_[form].single_group;
+  SingleComparison single;
+  if (!group || constants.count <= kParameterCountWord) return;
+  const std::size_t groups_at = kParameterCountWord + 1 + constants.words[kParameterCountWord];
+  if (groups_at >= constants.count || !ResolveSingle(constants, groups_at, single)) return;
+  subjects_.Expect(SubjectOf(*group, single.value));
+  __builtin_prefetch(log_.data() + log_.size(), 1);
+}
+
+// An execution with one comparison.
+void ReachTracker::ObserveSingle(std::uint32_t index, std::uint64_t vector, const SingleComparison& single) {
+  // When that is the only constant, it tells the vector.
+  if (vector == FoldHash(0, single.value) && ObserveBySubject(index, single)) return;
+  const std::uint64_t key = FoldHash(index, vector);
+  FlatSet::Slot& slot = seen_.SlotOf(key);
+  if (slot.key == 0) TakeSingle(index, slot, key, vector, single);
+}
+
+// The same where the constant is remembered with the subject that it is; false where it must be remembered elsewhere.
+bool ReachTracker::ObserveBySubject(std::uint32_t index, const SingleComparison& single) {
+  Form& form = forms_[index];
+  if (!form.has_single) {
+    form.has_single = true;
+    form.single = single.column;
+    const SubjectColumn* subject = subject_columns_.Find(single.column.name);
+    if (form.counts && subject != nullptr && IsWhole(*subject)) form.single_group = subject->group;
+  }
+  if (!form.single_group || form.single.name != single.column.name || form.single.item != single.column.item)
+    return false;
+  const std::uint64_t subject = SubjectOf(*form.single_group, single.value);
+  auto& slot = subjects_.SlotOf(subject);
+  if (slot.key != 0) return slot.value.form == index + 1;
+  if (!HasRoom(form) || subjects_.size() >= kMostSubjects) return false;
+  Asked* asked = subjects_.Insert(slot, subject, {0, index + 1});
+  ++by_subject_;
+  ++form.vectors;
+  Log(kBySubject | index, single.value, nullptr, 0);
+  Raise(kReach, form.vectors);
+  Raise(kSubjects, subjects_.size());
+  if (form.first_set == 0) form.first_set = SetWith(0, index).value_or(0);
+  asked->set = form.first_set;
+  return true;
 }
 
 void ReachTracker::Observe(std::uint32_t form, const ExecutionConstants& constants) {
@@ -162,12 +210,19 @@ void ReachTracker::Replay(const ReachTracker& before, const Model& model,
   const std::uint64_t* at = before.log_.data();
   const std::uint64_t* end = at + before.log_.size();
   while (at != end) {
-    const AbstractionId id = before.forms_[*at++].id;
+    const std::uint64_t head = *at++;
+    const Form& form = before.forms_[head & ~kBySubject];
+    const std::uint32_t index = FormOf(model, form.id, tokens_of(form.id));
+    if ((head & kBySubject) != 0) {
+      const std::uint64_t value = *at++;
+      ObserveSingle(index, FoldHash(0, value), {form.single, value});
+      continue;
+    }
     resolved_.vector = *at++;
     const std::uint64_t* groups = at;
     for (std::uint64_t left = *at++; left > 0; --left) at = EndOfComparisons(at + 1 + 2 * *at);
     resolved_.groups.assign(groups, at);
-    Observe(FormOf(model, id, tokens_of(id)), resolved_);
+    Observe(index, resolved_);
   }
   if (!before.log_is_full_) return;
   log_is_full_ = true;
@@ -192,7 +247,7 @@ std::uint32_t ReachTracker::FormOf(const Model& model, AbstractionId id, const T
 // Remembers a vector of a statement as seen; false when there is no room.
 bool ReachTracker::Remember(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key) {
   Form& form = forms_[index];
-  if (form.vectors >= kMostVectorsOfForm || seen_.size() >= kMostVectors) return false;
+  if (!HasRoom(form)) return false;
   if (!form.counts && unprotected_ >= kMostUnprotectedVectors) return false;
   seen_.Insert(free, key, {});
   ++form.vectors;
@@ -200,13 +255,13 @@ bool ReachTracker::Remember(std::uint32_t index, FlatSet::Slot& free, std::uint6
   return true;
 }
 
-// For each execution the statement, its vector and its groups.
-void ReachTracker::Log(std::uint32_t index, std::uint64_t vector, const std::uint64_t* groups, std::size_t size) {
+// For each execution the statement, its vector and its groups; or as kBySubject says.
+void ReachTracker::Log(std::uint64_t head, std::uint64_t vector, const std::uint64_t* groups, std::size_t size) {
   if (log_is_full_ || log_.size() + 2 + size > kMostLogWords) {
     log_is_full_ = true;
     return;
   }
-  log_.push_back(index);
+  log_.push_back(head);
   log_.push_back(vector);
   log_.insert(log_.end(), groups, groups + size);
 }
@@ -255,13 +310,13 @@ void ReachTracker::AddSubjectsOfItem(std::uint32_t index, const Compared* begin,
 // A statement asks about a subject.
 void ReachTracker::AddSubject(std::uint32_t index, std::uint64_t subject) {
   auto& slot = subjects_.SlotOf(subject);
-  std::uint32_t* place = &slot.value;
+  Asked* asked = &slot.value;
   if (slot.key == 0) {
     if (subjects_.size() >= kMostSubjects) return;
-    place = subjects_.Insert(slot, subject, 0);
+    asked = subjects_.Insert(slot, subject, {});
     Raise(kSubjects, subjects_.size());
   }
-  if (const auto set = SetWith(*place, index)) *place = *set;
+  if (const auto set = SetWith(asked->set, index)) asked->set = *set;
 }
 
 // The number of the set with the columns of a statement added; none when there is no room, but the figure knows of it.

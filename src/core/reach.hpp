@@ -14,7 +14,9 @@
  * under another model. Memory is bounded: beyond the limits below a figure stays where it is.
  *
  * Constants that a statement has had before cost their hash and one look-up; new ones a few stores more. Nothing is
- * allocated but when an array grows.
+ * allocated but when an array grows. Most statements that come again and again with ever new constants have one, and ask
+ * with it about one subject: then the subject tells, by the statement that was the first to ask about it, that the
+ * constant was there before, and nothing else is kept of it but two words of the log.
  */
 #pragma once
 
@@ -74,6 +76,10 @@ class ReachTracker {
   void Observe(std::uint32_t form, const BoundConstants& constants);
   void Observe(std::uint32_t form, const ExecutionConstants& constants);
 
+  // Says that an execution of the statement is about to be taken in. Only for speed: what it is compared with lies in
+  // memory anywhere, and is there by then.
+  void Expect(std::uint32_t form, const BoundConstants& constants) const noexcept;
+
   // Takes in all that `before` has observed. What was too much for its log keeps the figures that it had.
   void Replay(const ReachTracker& before, const Model& model,
               const std::function<const Tokens&(AbstractionId)>& tokens_of);
@@ -93,6 +99,19 @@ class ReachTracker {
     std::size_t vectors = 0;
     bool counts = false;
     AttributeSet columns;  // non-identifiers that it reveals
+    // Of its first execution with one constant: what that is compared with, and, when this is a subject by itself, the
+    // subject's group.
+    bool has_single = false;
+    ComparedColumn single;
+    std::optional<std::int64_t> single_group;
+    std::uint32_t first_set = 0;  // what SetWith makes of the empty set; 0: not known
+  };
+
+  // What is known of a subject.
+  struct Asked {
+    std::uint32_t set = 0;  // of the columns revealed of it
+    // The statement that asked first plus 1, when the subject is all it asked with: the constant was remembered here.
+    std::uint32_t form = 0;
   };
 
   // A column of a subject that one FROM item compares, and the comparisons (ExecutionConstants::groups).
@@ -102,11 +121,16 @@ class ReachTracker {
     const std::uint64_t* comparisons = nullptr;
   };
 
+  void ObserveSingle(std::uint32_t index, std::uint64_t vector, const SingleComparison& single);
+  bool ObserveBySubject(std::uint32_t index, const SingleComparison& single);
   void Take(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key, const ExecutionConstants& constants);
   void TakeSingle(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key, std::uint64_t vector,
                   const SingleComparison& single);
+  bool HasRoom(const Form& form) const {
+    return form.vectors < kMostVectorsOfForm && seen_.size() + by_subject_ < kMostVectors;
+  }
   bool Remember(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key);
-  void Log(std::uint32_t index, std::uint64_t vector, const std::uint64_t* groups, std::size_t size);
+  void Log(std::uint64_t head, std::uint64_t vector, const std::uint64_t* groups, std::size_t size);
   void AddSubjects(std::uint32_t index, const std::vector<std::uint64_t>& groups);
   void AddSubjectsOfItem(std::uint32_t index, const Compared* begin, const Compared* end);
   void AddSubject(std::uint32_t index, std::uint64_t subject);
@@ -119,9 +143,10 @@ class ReachTracker {
   std::unordered_map<AbstractionId, std::uint32_t> form_ids_;
   FlatSet seen_;                 // statement and vector
   std::size_t unprotected_ = 0;  // of them, of statements that do not count
+  std::size_t by_subject_ = 0;   // vectors that subjects_ remembers instead
   std::vector<std::uint64_t> log_;
   bool log_is_full_ = false;
-  FlatMap<std::uint32_t> subjects_;  // the set of columns revealed of each
+  FlatMap<Asked> subjects_;
   std::vector<AttributeSet> sets_;
   std::unordered_map<AttributeSet, std::uint32_t, AttributeSetHash> set_ids_;
   FlatMap<std::uint32_t> steps_;  // (set, statement) -> set

@@ -231,6 +231,74 @@ TEST_F(ReachTest, ConstantsFromThePlan) {
   EXPECT_EQ(FiguresOf(again), Figures());
 }
 
+// The words of a statement that compares patients.id with its parameter, and has another constant when that is not 0.
+ConstantWords OneParameter(std::uint64_t other = 0) {
+  StatementConstants constants;
+  if (other != 0) constants.vector = FoldHash(0, other);
+  constants.parameters = {1};
+  constants.groups.push_back({{Of("patients.id")}, {{{0, {1}, false}}}});
+  return Encode(constants);
+}
+
+// Executes it as a backend does.
+void Execute(ReachTracker& to, std::uint32_t form, const ConstantWords& words, std::uint64_t value) {
+  const ParameterValue parameter = {1, false, value, nullptr, 0};
+  const BoundConstants constants = {words.data(), words.size(), &parameter, 1};
+  to.Expect(form, constants);
+  to.Observe(form, constants);
+}
+
+// Statements with one constant, which is a subject, among others that ask about the same ones: against sets of plain
+// values, and the same again after a replay.
+TEST_F(ReachTest, OneConstantEqualsTheDefinition) {
+  const ConstantWords alone = OneParameter();
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    std::mt19937 random(seed);
+    ReachTracker live(model, true);
+    std::map<AbstractionId, std::set<Values>> vectors;
+    std::map<std::uint64_t, std::set<AbstractionId>> columns;
+    for (int step = 0; step < 300; ++step) {
+      const AbstractionId id = 1 + random() % 9;
+      const std::uint64_t value = 1 + random() % 50;
+      const std::uint64_t other = random() % 3 == 0 ? 100 + random() % 2 : 0;
+      const std::uint32_t form = live.FormOf(model, id, Column(id));
+      if (other != 0) {
+        Execute(live, form, OneParameter(other), value);
+        vectors[id].insert({other, value});
+      } else {
+        Execute(live, form, alone, value);
+        vectors[id].insert({value});
+      }
+      columns[value].insert(id);
+    }
+    Is expected = {0, static_cast<std::int64_t>(columns.size()), 0};
+    for (const auto& [id, of] : vectors) expected[0] = std::max<std::int64_t>(expected[0], of.size());
+    for (const auto& [value, of] : columns) expected[2] = std::max<std::int64_t>(expected[2], of.size());
+    EXPECT_EQ(FiguresOf(live), expected) << seed;
+    ReachTracker again(model, true);
+    again.Replay(live, model, Column);
+    EXPECT_EQ(FiguresOf(again), expected) << seed;
+    // Where the column is no subject any more, the vectors stay what they are.
+    ModelRows rows = ReachModel();
+    rows.attributes[0][4] = std::nullopt;
+    const Model other_model = Model::Parse(rows.Wire());
+    ReachTracker without(other_model, true);
+    without.Replay(again, other_model, Column);
+    EXPECT_EQ(FiguresOf(without), (Is{expected[0], 0, 0})) << seed;
+  }
+}
+
+TEST_F(ReachTest, OneConstantIsBounded) {
+  const ConstantWords alone = OneParameter();
+  const std::uint32_t form = tracker.FormOf(model, 1, Column(1));
+  for (std::uint64_t value = 1; value <= 3 * kMostVectorsOfForm; ++value) Execute(tracker, form, alone, value);
+  const auto most = static_cast<std::int64_t>(kMostVectorsOfForm);
+  EXPECT_EQ(Figures(), (Is{most, static_cast<std::int64_t>(kMostSubjects), 1}));
+  const std::uint32_t other = tracker.FormOf(model, 2, Column(2));
+  for (std::uint64_t value = 1; value <= 40; ++value) Execute(tracker, other, alone, value);
+  EXPECT_EQ(Figures()[2], 2);
+}
+
 // Observed before anything was known to be protected, a session has its figures once the model is there.
 TEST_F(ReachTest, ReplayUnderAnotherModel) {
   const Model nothing;
