@@ -103,9 +103,10 @@ COMMENT ON TABLE privacy_score.baseline_ngram IS 'n-grams of a baseline at the r
 CREATE TABLE privacy_score.baseline_session (
   baseline_id bigint NOT NULL,
   count bigint NOT NULL,
-  ids bigint[] NOT NULL,
-  PRIMARY KEY (baseline_id, ids)
+  ids bigint[] NOT NULL
 );
+-- No index has ids: an entry may be as long as a session has different statements.
+CREATE INDEX baseline_session_baseline ON privacy_score.baseline_session (baseline_id);
 COMMENT ON TABLE privacy_score.baseline_session IS 'Distinct sets of abstractions of a baseline''s sessions, with the number of sessions that have each.';
 
 CREATE TABLE privacy_score.rate (

@@ -38,7 +38,9 @@ COMMENT ON TABLE privacy_score.baseline IS
 
 ALTER TABLE privacy_score.session_part ADD COLUMN rows bigint[], DROP CONSTRAINT session_part_session_id_fkey;
 ALTER TABLE privacy_score.baseline_ngram DROP CONSTRAINT baseline_ngram_baseline_id_fkey;
-ALTER TABLE privacy_score.baseline_session DROP CONSTRAINT baseline_session_baseline_id_fkey;
+ALTER TABLE privacy_score.baseline_session
+  DROP CONSTRAINT baseline_session_baseline_id_fkey, DROP CONSTRAINT baseline_session_pkey;
+CREATE INDEX baseline_session_baseline ON privacy_score.baseline_session (baseline_id);
 COMMENT ON TABLE privacy_score.session_part IS 'The sequence of abstractions of a session, run-length encoded, in the parts in which it was flushed, with the rows returned (NULL: not recorded); a run of 0 brings rows of an earlier execution.';
 
 ALTER TABLE privacy_score.alert

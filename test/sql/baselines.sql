@@ -133,6 +133,14 @@ SELECT privacy_score.set_baseline('regress_baselines', '01.01.2026', '04.01.2026
 SELECT detail->'cause' AS cause FROM privacy_score.alerts WHERE role = 'regress_baselines' AND kind = 'baseline_small' ORDER BY id;
 SET datestyle = 'ISO';
 
+-- A session may have any number of different statements.
+SELECT privacy_score.import_statements($$SELECT 'long', 'regress_baselines_long'::name, timestamptz '2026-03-01 08:00' + i * interval '1 second', 'SELECT c FROM t' || i
+  FROM generate_series(1, 3000) i$$) AS statements;
+SET privacy_score.baseline_min_sessions = 0;
+SELECT privacy_score.set_baseline('regress_baselines_long', '2026-03-01', '2026-03-01') > 2500 AS each_its_own;
+SELECT privacy_score.drop_baseline('regress_baselines_long');
+SET privacy_score.baseline_min_sessions = 100;
+
 -- A role sees its baselines, and no alert about them; the functions are not its own.
 SELECT count(*) > 1 AS rows, count(DISTINCT role) > 1 AS several_roles FROM privacy_score.baselines;
 \c - regress_baselines
