@@ -14,8 +14,8 @@
  * under another model. Memory is bounded: beyond the limits below a figure stays where it is.
  *
  * Constants that a statement has had before cost their hash and one look-up; new ones a few stores more. Nothing is
- * allocated but when an array grows. Most statements that come again and again with ever new constants have one, and ask
- * with it about one subject: then the subject tells, by the statement that was the first to ask about it, that the
+ * allocated but when an array grows. Most statements that come again and again with ever new constants have one, and
+ * ask with it about one subject: then the subject tells, by the statement that was the first to ask about it, that the
  * constant was there before, and nothing else is kept of it but two words of the log.
  */
 #pragma once
