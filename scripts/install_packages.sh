@@ -44,6 +44,7 @@ if ! [ -f "$("$pg_config" --pgxs 2>/dev/null)" ] || ! [ -f "$("$pg_config" --inc
   need "postgresql-server-dev-$major" "/usr/include/postgresql/$major/server/postgres.h"
 fi
 library_dir=$("$pg_config" --pkglibdir 2>/dev/null) || library_dir=/usr/lib/postgresql/$major/lib
+welcome coinor-cbc cbc
 welcome "postgresql-$major-pgaudit" "$library_dir/pgaudit.so"
 welcome "postgresql-$major-plpgsql-check" "$library_dir/plpgsql_check.so"
 

@@ -1,10 +1,11 @@
 /*
  * bucketize.cpp - bucketize(): publishes a relation as a table of quasi-identifiers and one of sensitive values.
  *
- * The relation is read once, into a store that goes to disk beyond maintenance_work_mem; the second pass is over the
- * store. A record's bucket is drawn when it comes out of the store, and a sort by bucket and a random number puts it at
- * a place that tells nothing of where it was. Of each record there are in memory: 4 bytes for the places of its value
- * and 4 for the values of the buckets, later 8 for the check; of each value the value itself.
+ * The relation is read once, into a store that goes to disk beyond half of maintenance_work_mem; the second pass is
+ * over the store. A record's bucket is drawn when it comes out of the store. In memory it then goes to a random place
+ * of its bucket; from disk a sort by bucket and a random number puts it at one. Either tells nothing of where it was.
+ * Beside the store there are in memory of each record 4 bytes for the places of its value and 4 for the values of the
+ * buckets, later 8 for the check; of each value the value itself.
  *
  * Everything is done with the rights of the caller and in his transaction: an error or a cancel leaves nothing.
  */
@@ -46,6 +47,7 @@ PG_FUNCTION_INFO_V1(ps_bucketize);
 #include "internal.hpp"
 #include "progress.hpp"
 #include "publish_arguments.hpp"
+#include "record_store.hpp"
 #include "release_fakes.hpp"
 #include "release_report.hpp"
 #include "release_rows.hpp"
@@ -55,7 +57,7 @@ PG_FUNCTION_INFO_V1(ps_bucketize);
 
 namespace {
 
-constexpr int64 kMaxBuckets = PG_INT32_MAX;  // bucket and random number share the 8 bytes of the sort key
+constexpr int64 kMaxBuckets = PG_INT32_MAX;  // bucket and random number share the 8 bytes of a sort key
 constexpr unsigned kRandomBits = 32;
 
 struct BucketizeRequest {
@@ -186,82 +188,131 @@ void DrawBuckets(ReleaseWork* work) {
   RunPausing([&](auto interrupted) { return work->contents->Prepare(interrupted); });
 }
 
-// The sort key of the next record of a value.
-int64 DrawKey(ReleaseWork* work, std::size_t value) {
-  int64 key = 0;
+// The bucket of the next record of a value.
+int64 DrawBucket(ReleaseWork* work, std::size_t value) {
+  int64 bucket = 0;
   CallCoreOrRaise([&] {
     if (work->dealer->Left(value) == 0)
       throw privacy_score::Error("XX000", "a value has more records than were counted");
-    key = (work->dealer->Deal(value) << kRandomBits) | StrongRandom().Half();
+    bucket = work->dealer->Deal(value);
   });
-  return key;
+  return bucket;
 }
 
-// The last column of a record is a bigint that is never null, so it is the last 8 bytes of the tuple: it is first the
-// number of the value, then the sort key, then the bucket.
-int64 LastColumn(MinimalTuple tuple) {
-  int64 number;
-  memcpy(&number, reinterpret_cast<char*>(tuple) + tuple->t_len - sizeof number, sizeof number);
-  return number;
+// The records by bucket, and at random within.
+struct ArrangedRecords {
+  MinimalTuple* list;    // null: they come out of the sort
+  uint64 next;           // in the list
+  Tuplesortstate* sort;  // by bucket and a random number, which share the key
+  uint64 count;
+};
+
+// Records in memory: each goes to the next place of its bucket, then the places of a bucket are shuffled.
+void ArrangeInMemory(RecordStore* store, ReleaseWork* work, FakeMaker* fakes, ArrangedRecords* records) {
+  const auto buckets = static_cast<Size>(work->contents->buckets());
+  records->list = static_cast<MinimalTuple*>(
+      MemoryContextAllocHuge(CurrentMemoryContext, sizeof(MinimalTuple) * (store->count + 1)));
+  auto* ends = static_cast<uint32*>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * (buckets + 1)));
+  ends[0] = 0;  // of the places that are taken of each bucket, 1..buckets
+  for (Size bucket = 1, begin = 0; bucket <= buckets; ++bucket) {
+    ends[bucket] = static_cast<uint32>(begin);
+    begin += static_cast<Size>(work->contents->Size(static_cast<int64>(bucket)));
+  }
+  TupleTableSlot* slot = MakeSingleTupleTableSlot(store->columns, &TTSOpsMinimalTuple);
+  for (uint64 done = 0; done < store->count; ++done) {
+    CHECK_FOR_INTERRUPTS();
+    MinimalTuple record = store->records[done];
+    const auto value = static_cast<std::size_t>(LastColumn(record));
+    if (fakes->per_bucket > 0) LearnRecord(fakes, ExecStoreMinimalTuple(record, slot, false), value);
+    const int64 bucket = DrawBucket(work, value);
+    SetLastColumn(record, bucket);
+    records->list[ends[bucket]++] = record;
+    if (done % 1024 == 0) SetProgress(done, store->count);
+  }
+  ExecDropSingleTupleTableSlot(slot);
+  for (Size bucket = 1, begin = 0; bucket <= buckets; begin = ends[bucket], ++bucket) {
+    CHECK_FOR_INTERRUPTS();
+    CallCoreOrRaise([&] {
+      for (Size left = ends[bucket] - begin; left > 1; --left)
+        std::swap(records->list[begin + left - 1], records->list[begin + StrongRandom().Below(left)]);
+    });
+  }
+  pfree(ends);
 }
 
-void SetLastColumn(MinimalTuple tuple, int64 number) {
-  memcpy(reinterpret_cast<char*>(tuple) + tuple->t_len - sizeof number, &number, sizeof number);
-}
-
-// Records out of the store into a sort by bucket and at random within.
-Tuplesortstate* SortRecords(SourceRows* source, ReleaseWork* work, FakeMaker* fakes, TupleDesc columns) {
-  AttrNumber key_column = static_cast<AttrNumber>(columns->natts);
+// Records on disk, into a sort by bucket and at random within.
+void ArrangeBySort(RecordStore* store, ReleaseWork* work, FakeMaker* fakes, ArrangedRecords* records) {
+  AttrNumber key_column = static_cast<AttrNumber>(store->columns->natts);
   Oid less = Int8LessOperator;
   Oid collation = InvalidOid;
   bool nulls_first = false;
-  Tuplesortstate* sort = tuplesort_begin_heap(columns, 1, &key_column, &less, &collation, &nulls_first,
-                                              maintenance_work_mem / 2, nullptr, 0);
-  TupleTableSlot* stored = MakeSingleTupleTableSlot(columns, &TTSOpsMinimalTuple);
-  for (uint64 done = 0; tuplestore_gettupleslot(source->store, true, false, stored); ++done) {
+  records->sort = tuplesort_begin_heap(store->columns, 1, &key_column, &less, &collation, &nulls_first,
+                                       maintenance_work_mem / 2, nullptr, 0);
+  TupleTableSlot* stored = MakeSingleTupleTableSlot(store->columns, &TTSOpsMinimalTuple);
+  for (uint64 done = 0; tuplestore_gettupleslot(store->spilled, true, false, stored); ++done) {
     CHECK_FOR_INTERRUPTS();
     bool copied;
     MinimalTuple record = ExecFetchSlotMinimalTuple(stored, &copied);
     const auto value = static_cast<std::size_t>(LastColumn(record));
     if (fakes->per_bucket > 0) LearnRecord(fakes, stored, value);
-    SetLastColumn(record, DrawKey(work, value));
-    tuplesort_puttupleslot(sort, stored);
-    if (done % 1024 == 0) SetProgress(done, source->rows);
+    int64 key = DrawBucket(work, value) << kRandomBits;
+    CallCoreOrRaise([&] { key |= StrongRandom().Half(); });
+    SetLastColumn(record, key);
+    tuplesort_puttupleslot(records->sort, stored);
+    if (done % 1024 == 0) SetProgress(done, store->count);
   }
   ExecDropSingleTupleTableSlot(stored);
-  tuplestore_end(source->store);
-  source->store = nullptr;
-  tuplesort_performsort(sort);
-  return sort;
+  tuplestore_end(store->spilled);
+  store->spilled = nullptr;
+  tuplesort_performsort(records->sort);
 }
 
-void WriteRecords(Tuplesortstate* sort, FakeMaker* fakes, const ReleaseWork* work, Oid relation, uint64 rows) {
+// Stores the next record, its last column the bucket, in a slot; false when there is none.
+bool NextRecord(ArrangedRecords* records, TupleTableSlot* slot, MinimalTuple* record) {
+  bool copied;
+  if (records->list == nullptr) {
+    if (!tuplesort_gettupleslot(records->sort, true, true, slot, nullptr)) return false;
+    *record = ExecFetchSlotMinimalTuple(slot, &copied);
+    SetLastColumn(*record, LastColumn(*record) >> kRandomBits);
+    return true;
+  }
+  constexpr uint64 kAhead = 16;  // records lie anywhere in memory
+  if (records->next == records->count) return false;
+  if (records->next + kAhead < records->count) __builtin_prefetch(records->list[records->next + kAhead]);
+  *record = records->list[records->next++];
+  ExecStoreMinimalTuple(*record, slot, false);
+  return true;
+}
+
+void WriteRecords(ArrangedRecords* records, FakeMaker* fakes, const ReleaseWork* work, Oid relation) {
   TableWriter writer;
   OpenWriter(&writer, relation, &TTSOpsMinimalTuple);
-  for (uint64 done = 0; tuplesort_gettupleslot(sort, true, true, NextRow(&writer), nullptr); ++done) {
+  MinimalTuple record;
+  for (uint64 done = 0; NextRecord(records, NextRow(&writer), &record); ++done) {
     CHECK_FOR_INTERRUPTS();
-    bool copied;
-    MinimalTuple record = ExecFetchSlotMinimalTuple(NextRow(&writer), &copied);
-    const int64 bucket = LastColumn(record) >> kRandomBits;
-    SetLastColumn(record, bucket);
-    if (fakes->per_bucket > 0) TakeRecord(fakes, NextRow(&writer), bucket, work->contents.get());
+    if (fakes->per_bucket > 0) TakeRecord(fakes, NextRow(&writer), LastColumn(record), work->contents.get());
     AddRow(&writer, record->t_len);
-    if (done % 1024 == 0) SetProgress(done, rows);
+    if (done % 1024 == 0) SetProgress(done, records->count);
   }
   if (fakes->per_bucket > 0) TakeRecord(fakes, nullptr, 0, work->contents.get());
   CloseWriter(&writer);
 }
 
 void WriteQit(const BucketizeRequest* request, SourceRows* source, ReleaseWork* work, FakeMaker* fakes) {
-  Relation qit = table_open(request->qit.relation, NoLock);
-  const TupleDesc columns = CreateTupleDescCopy(RelationGetDescr(qit));
-  table_close(qit, NoLock);
+  RecordStore* store = source->store;
   SetProgressPhase("drawing buckets");
-  if (request->fakes > 0) StartFakes(fakes, &work->fakes, request->fakes, columns, &work->counts);
-  Tuplesortstate* sort = SortRecords(source, work, fakes, columns);
+  if (request->fakes > 0) StartFakes(fakes, &work->fakes, request->fakes, store->columns, &work->counts);
+  ArrangedRecords records = {};
+  records.count = store->count;
+  if (store->spilled == nullptr)
+    ArrangeInMemory(store, work, fakes, &records);
+  else
+    ArrangeBySort(store, work, fakes, &records);
   SetProgressPhase("writing quasi-identifiers");
-  WriteRecords(sort, fakes, work, request->qit.relation, source->rows);
-  tuplesort_end(sort);
+  WriteRecords(&records, fakes, work, request->qit.relation);
+  if (records.sort != nullptr) tuplesort_end(records.sort);
+  if (records.list != nullptr) pfree(records.list);
+  DropRecordStore(store);
 }
 
 void WriteSt(const BucketizeRequest* request, const ValueList* values, ReleaseWork* work, const FakeMaker* fakes) {

@@ -102,7 +102,7 @@ bool ReceiveSource(TupleTableSlot* slot, DestReceiver* self) {
   memcpy(receiver->row_nulls, slot->tts_isnull, sizeof(bool) * static_cast<Size>(quasi));
   receiver->row_values[quasi] = Int64GetDatum(number);
   receiver->row_nulls[quasi] = false;
-  tuplestore_putvalues(source->store, receiver->columns, receiver->row_values, receiver->row_nulls);
+  PutRecord(source->store, receiver->row_values, receiver->row_nulls);
   Report(&receiver->base);
   return true;
 }
@@ -180,7 +180,7 @@ void ReadSource(SourceRows* source, const char* sql, TupleDesc columns, ValueLis
   *source = {};
   source->values = values;
   source->counts = static_cast<int64*>(palloc0(sizeof(int64) * kFirstRoom));
-  source->store = tuplestore_begin_heap(false, false, memory_kb);
+  source->store = NewRecordStore(columns, memory_kb);
   Execute(&receiver.base, sql, ReceiveSource, true);
   source->rows = receiver.base.rows;
   source->values_count = source->values->count;

@@ -12,9 +12,9 @@ extern "C" {
 #include "access/attnum.h"
 #include "access/tupdesc.h"
 #include "executor/tuptable.h"
-#include "utils/tuplestore.h"
 }
 
+#include "record_store.hpp"
 #include "value_list.hpp"
 
 namespace privacy_score {
@@ -28,13 +28,13 @@ struct SourceRows {
   ValueList* values;
   int64* counts;  // of records, by value
   int64 values_count;
-  Tuplestorestate* store;
+  RecordStore* store;
   uint64 rows;
   uint64 fingerprint;  // of all rows' quasi-identifiers, in any order
 };
 
 // Runs `sql`, which yields the quasi-identifiers and then the sensitive column, once. `columns` are those of the table
-// of quasi-identifiers. The store takes `memory_kb` and goes to disk beyond that. SPI must be connected.
+// of quasi-identifiers. The store takes `memory_kb`, and goes to disk beyond that. SPI must be connected.
 void ReadSource(SourceRows* source, const char* sql, TupleDesc columns, ValueList* values, int memory_kb);
 
 // How the rows of two published tables are read.

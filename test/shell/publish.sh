@@ -145,6 +145,20 @@ check "no two releases are alike" "$(as alice q "SELECT rows FROM privacy_score.
   "SELECT count(*) < 1000 FROM shop.q JOIN shop.q2 USING (id, bid)" | tail -n 1)" t
 as alice q "DROP TABLE shop.q, shop.s, shop.q2, shop.s2" >/dev/null
 
+# --- from elsewhere ---------------------------------------------------------------------------------------------------
+if [ -n "$(q "SELECT 1 FROM pg_available_extensions WHERE name = 'postgres_fdw'")" ]; then
+  q "CREATE EXTENSION postgres_fdw" "CREATE SERVER here FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$PGHOST', port '$PGPORT', dbname 'postgres')" \
+    "CREATE USER MAPPING FOR alice SERVER here OPTIONS (user 'alice', password_required 'false')" "GRANT USAGE ON FOREIGN SERVER here TO alice" >/dev/null
+  as alice q "CREATE FOREIGN TABLE shop.far (age int, zip text, ward int, disease text) SERVER here OPTIONS (schema_name 'data', table_name 'patient')" >/dev/null
+  check "a foreign table is published" "$(as alice q "SELECT rows, gap FROM privacy_score.bucketize('shop.far', '{age,zip,ward}', 'disease', 'shop.q', 'shop.s', l => 4)")" "3600|0"
+  check "as it is where it lies" "$(as alice q "SELECT count(*) FROM privacy_score.verify_release('shop.q', 'shop.s', l => 4, source => 'data.patient') WHERE holds")" 10
+  check "and can be compared there" "$(as alice q "SELECT count(*) FROM privacy_score.release_utility('shop.q', 'shop.s', 'shop.far', 30) WHERE queries > 0")" 3
+  as owner q "REVOKE SELECT (disease) ON data.patient FROM alice" >/dev/null
+  check "a right that is missing there" "$(code alice "'shop.far', '{age}', 'disease', 'shop.q2', 'shop.s2', l => 4")" 42501
+  as owner q "GRANT SELECT (disease) ON data.patient TO alice" >/dev/null
+  as alice q "DROP TABLE shop.q, shop.s" "DROP FOREIGN TABLE shop.far" >/dev/null
+fi
+
 # --- watching ---------------------------------------------------------------------------------------------------------
 as owner q "SELECT privacy_score.protect('data.patient')" >/dev/null
 check "publishing counts as reading" "$(as alice q "SELECT rows FROM privacy_score.bucketize($usual)" >/dev/null; q "SELECT privacy_score.flush()" >/dev/null

@@ -1,0 +1,59 @@
+-- Random small tables from end to end: every release passes verify_release(), the methods' losses are in order, and what cannot be published is refused.
+-- The checks of order are statistical: one run in ten thousand may fail.
+CREATE SCHEMA random_releases;
+SET search_path = random_releases, public;
+SET client_min_messages = error;
+CREATE TABLE outcome (n int, method text, kind text, published boolean, problem text);
+CREATE PROCEDURE one(n int) LANGUAGE plpgsql AS $$
+DECLARE
+  kind text := (ARRAY['l', 'theta', 'listed', 'fakes'])[1 + n % 4];
+  method text := (ARRAY['optimal', 'multi-size', 'two-size', 'anatomy'])[1 + n / 4 % 4];
+  form text := (ARRAY['rows', 'counts'])[1 + n / 16 % 2];
+  domain int := 1 + floor(random() * 8);
+  l int := 1 + floor(random() * 4);
+  thresholds text;
+  asked text;
+  judged text;
+  failed text;
+  losses numeric[];
+BEGIN
+  DROP TABLE IF EXISTS source, q, s;
+  CREATE TABLE source AS SELECT floor(random() * 5)::int AS age, CASE WHEN random() < 0.8 THEN 'z' || floor(random() * 4) END AS zip, date '2020-01-01' + floor(random() * 3)::int AS day,
+      CASE floor(random() * random() * domain)::int WHEN 3 THEN NULL WHEN 0 THEN 'a' ELSE 'v' || floor(random() * random() * domain) END AS "Value"
+    FROM generate_series(1, floor(random() * 80)::int);
+  judged := CASE kind WHEN 'theta' THEN format('theta => %s, floor => %s', round((1 + 6 * random())::numeric, 2), round((0.3 * random())::numeric, 2))
+    WHEN 'listed' THEN format('thresholds => %L', jsonb_build_object('a', round((0.2 + 0.8 * random())::numeric, 2), 'v1', '1/' || l, 'v9', 0.5)) ELSE format('l => %s', l) END;
+  asked := judged || CASE WHEN kind = 'fakes' THEN format(', fake_values => %s', 1 + floor(random() * 2)) ELSE '' END;
+  BEGIN
+    EXECUTE format('SELECT loss FROM privacy_score.bucketize(''source'', ''{age,zip,day}'', ''Value'', ''q'', ''s'', %L, %s, st_form => %L)', method, asked, form);
+  EXCEPTION WHEN invalid_parameter_value THEN
+    INSERT INTO outcome VALUES (n, method, kind, false, CASE WHEN to_regclass('q') IS NOT NULL THEN 'left behind' END);
+    RETURN;
+  END;
+  EXECUTE format('SELECT string_agg(check_name || '': '' || detail, ''; '') FROM privacy_score.verify_release(''q'', ''s'', source => ''source'', %s) WHERE NOT holds', judged) INTO failed;
+  IF kind = 'l' AND failed IS NULL THEN
+    SELECT array_agg(loss ORDER BY place) INTO losses FROM (SELECT place, coalesce(sum(s.loss), 0) AS loss FROM unnest('{optimal,multi-size,two-size}'::text[]) WITH ORDINALITY m(method, place),
+        (SELECT array_agg(c) AS counts FROM (SELECT count(*) AS c FROM source GROUP BY "Value") c) c,
+        LATERAL privacy_score.bucket_setting(coalesce(counts, '{}'), array_fill('1/' || l, ARRAY[coalesce(cardinality(counts), 0)]), m.method) s GROUP BY 1) x;
+    IF losses[1] > losses[2] OR losses[2] > losses[3] THEN failed := 'losses ' || losses::text; END IF;
+  END IF;
+  INSERT INTO outcome VALUES (n, method, kind, true, failed);
+END $$;
+DO $$BEGIN FOR n IN 1..480 LOOP CALL one(n); COMMIT; END LOOP; END$$;
+SELECT * FROM outcome WHERE problem IS NOT NULL;
+SELECT method, kind, count(*), count(*) FILTER (WHERE published) > 3 AS published FROM outcome GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT count(*) FILTER (WHERE NOT published) > 20 AS some_refused FROM outcome;
+
+-- Records that go to disk and those that fit into memory.
+CREATE TABLE large AS SELECT i AS id, i % 97 AS age, CASE WHEN i % 11 <> 3 THEN repeat('x', i % 40) END AS note, 'd' || i % 7 AS disease FROM generate_series(1, 40000) i;
+SET maintenance_work_mem = '1MB';
+SELECT rows, gap, sizes FROM privacy_score.bucketize('large', '{id,age,note}', 'disease', 'disk_q', 'disk_s', l => 3);
+RESET maintenance_work_mem;
+SELECT rows, gap, sizes FROM privacy_score.bucketize('large', '{id,age,note}', 'disease', 'memory_q', 'memory_s', l => 3);
+SELECT check_name, bool_and(holds) FROM (SELECT * FROM privacy_score.verify_release('disk_q', 'disk_s', l => 3, source => 'large') UNION ALL
+  SELECT * FROM privacy_score.verify_release('memory_q', 'memory_s', l => 3, source => 'large')) v GROUP BY 1 ORDER BY 1;
+-- Where in its bucket a record stands: of buckets of three, 6 standard deviations around a third of the first, second and third records in the source come first.
+SELECT t.name, count(*) FILTER (WHERE first_id = least_id) BETWEEN 4000 AND 4890 AS low_first, count(*) FILTER (WHERE first_id = most_id) BETWEEN 4000 AND 4890 AS high_first
+  FROM (SELECT 'disk' AS name, bid, (array_agg(id ORDER BY ctid))[1] AS first_id, min(id) AS least_id, max(id) AS most_id, count(*) FROM disk_q GROUP BY bid UNION ALL
+        SELECT 'memory', bid, (array_agg(id ORDER BY ctid))[1], min(id), max(id), count(*) FROM memory_q GROUP BY bid) t WHERE count = 3 GROUP BY 1 ORDER BY 1;
+DROP SCHEMA random_releases CASCADE;
