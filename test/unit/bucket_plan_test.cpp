@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "bucket_fixture.hpp"
 
 namespace privacy_score {
@@ -37,6 +39,53 @@ void ExpectDealtOut(const BucketProblem& problem, const BucketPlan& plan) {
   }
 }
 
+// [Wang, section 4.1] with 5, 3 and 1 records in three buckets of three: two or one of the first value in each.
+TEST(BucketPlan, RoundRobinOfThePaper) {
+  const BucketProblem problem({5, 3, 1}, Thresholds({"2/3", "1/3", "1/3"}), {3});
+  const std::optional<BucketPlan> plan = PlanOf(problem, {{3, 3}});
+  ASSERT_TRUE(plan);
+  ExpectDealtOut(problem, *plan);
+  const RoundRobin dealer(*plan);
+  std::vector<std::vector<int>> held(3, std::vector<int>(3));
+  for (std::size_t value = 0; value < 3; ++value)
+    for (std::int64_t record = 0; record < dealer.records(value); ++record)
+      ++held[value][static_cast<std::size_t>(dealer.BucketOf(value, record))];
+  for (std::vector<int>& buckets : held) std::sort(buckets.begin(), buckets.end());
+  EXPECT_EQ(held, (std::vector<std::vector<int>>{{1, 2, 2}, {1, 1, 1}, {0, 0, 1}}));
+}
+
+// [Wang, example 4.20] four buckets of 9 and one of 14: the small ones take all of the values that may occur there, 42
+// records, of which 6 go to the large one, so that the parts have 36 and 14.
+TEST(BucketPlan, RecordPartitionOfThePaper) {
+  std::vector<std::int64_t> counts;
+  std::vector<std::string> thresholds;
+  const auto add = [&](int values, std::int64_t count, const char* threshold) {
+    counts.insert(counts.end(), static_cast<std::size_t>(values), count);
+    thresholds.insert(thresholds.end(), static_cast<std::size_t>(values), threshold);
+  };
+  add(8, 1, "9/100");
+  add(6, 3, "17/100");
+  add(4, 6, "29/100");
+  const BucketProblem problem(counts, Thresholds(thresholds), {9, 14});
+  std::int64_t could = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    could += std::min<std::int64_t>(counts[i], std::int64_t{4} * problem.Capacity(i, 0));
+  EXPECT_EQ(could, 42);
+  const std::optional<BucketPlan> plan = PlanOf(problem, {{9, 4}, {14, 1}});
+  ASSERT_TRUE(plan);
+  std::int64_t small = 0;
+  std::int64_t large = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    small += plan->Records(i, 0);
+    large += plan->Records(i, 1);
+    if (i >= 8) continue;
+    EXPECT_EQ(plan->Records(i, 1), 1);
+  }
+  EXPECT_EQ(small, 36);
+  EXPECT_EQ(large, 14);
+  EXPECT_EQ(could - small, 6);
+}
+
 TEST(BucketPlan, MultiSizeIsNeverWorseThanTwoSizes) {
   std::mt19937_64 random(29);
   int found = 0;
@@ -66,6 +115,14 @@ TEST(BucketPlan, Gap) {
   EXPECT_FALSE(Gap(plan));
   plan.loss = 0;
   EXPECT_EQ(*Gap(plan), 0);
+}
+
+// [Wang, section 7.1] a value of 7.5 % allows l up to 13.
+TEST(BucketPlan, GreatestDiversityOfThePaper) {
+  std::vector<std::int64_t> counts{75};
+  for (int i = 0; i < 37; ++i) counts.push_back(25);
+  EXPECT_TRUE(AnatomyPlan(counts, 13));
+  EXPECT_FALSE(AnatomyPlan(counts, 14));
 }
 
 TEST(BucketPlan, Anatomy) {

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "bucket_fixture.hpp"
 #include "error_fixture.hpp"
 
@@ -48,6 +50,13 @@ TEST(BucketThresholds, SmallestBucket) {
   EXPECT_EQ(SmallestBucket(Thresholds({"0.29", "0.02", "1"})), 1);
   EXPECT_EQ(ErrorOf([] { SmallestBucket({}); }).substr(0, 5), "22023");
   EXPECT_EQ(ErrorOf([] { SmallestBucket(Thresholds({"1e-12"})); }).substr(0, 5), "22003");
+}
+
+// [Wang, remark 3.8 and section 7.1] the l that promises as much to a value of 0.18 %.
+TEST(BucketThresholds, NeededDiversityOfThePaper) {
+  const std::vector<std::int64_t> counts{18, 750, 9232};
+  for (const auto& [theta, l] : std::vector<std::pair<int, int>>{{16, 21}, {32, 13}})
+    EXPECT_EQ(SmallestBucket({FrequencyThresholds(counts, theta, Rational(1, 50)).front()}), l);
 }
 
 TEST(BucketThresholds, ValuesThatBreakThem) {

@@ -75,6 +75,23 @@ TEST(FakeValues, NoValueThatNobodyInTheBucketCouldHave) {
 }
 
 // A code that occurs once was seen with one value; that says nothing of the others.
+// [Wang, section 6] a bucket of 5 with 2 fakes shows 7 values; when 4 records are found out 3 are left, 2 of them fake.
+TEST(FakeValues, WhatIsLeftWhenRecordsAreFoundOut) {
+  SeededRandom random(8);
+  const std::vector<std::int64_t> counts(9, 10);
+  const Associations associations(0, counts, kRoom);
+  FakeValues fakes(associations);
+  const std::uint32_t values[] = {0, 2, 4, 6, 8};
+  for (int round = 0; round < 20; ++round) {
+    std::set<std::uint32_t> shown(std::begin(values), std::end(values));
+    for (const std::uint32_t fake : fakes.Draw({}, values, 5, 2, random)) shown.insert(fake);
+    ASSERT_EQ(shown.size(), 7U);
+    for (std::size_t q = 0; q < 4; ++q) shown.erase(values[q]);
+    ASSERT_EQ(shown.size(), 3U);
+    ASSERT_EQ(shown.count(8), 1U);  // the record that is not found out: one of three
+  }
+}
+
 TEST(FakeValues, RareAttributesTellNothing) {
   Associations associations(1, {10, 10, 10}, kRoom);
   for (std::uint32_t i = 0; i < 30; ++i) associations.Learn(&i, i / 10);
