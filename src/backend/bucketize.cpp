@@ -39,6 +39,8 @@ PG_FUNCTION_INFO_V1(ps_bucketize);
 
 #include <algorithm>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "bucket_methods.hpp"
 #include "core/bucket_contents.hpp"
@@ -75,6 +77,7 @@ struct BucketizeRequest {
 
 // All core objects of one call.
 struct ReleaseWork : BucketWork {
+  std::vector<std::size_t> order;  // of the values when the plan is made
   std::unique_ptr<privacy_score::BucketDealer> dealer;
   std::unique_ptr<privacy_score::BucketContents> contents;
   FakeWork fakes;
@@ -163,6 +166,37 @@ void ReadRecords(const BucketizeRequest* request, SourceRows* source) {
   table_close(qit, NoLock);
 }
 
+// Makes the plan for the values by their counts and thresholds, equals in random order, so that it tells nothing of the
+// order in which they first occur.
+void PlanInRandomOrder(ReleaseWork* work, const PlanRequest& request) {
+  const auto reorder = [&](bool back) {
+    const std::vector<std::int64_t> counts = work->counts;
+    const std::vector<privacy_score::Rational> thresholds = work->thresholds;
+    for (std::size_t i = 0; i < work->order.size(); ++i) {
+      const std::size_t from = back ? i : work->order[i];
+      const std::size_t to = back ? work->order[i] : i;
+      work->counts[to] = counts[from];
+      work->thresholds[to] = thresholds[from];
+    }
+  };
+  CallCoreOrRaise([&] {
+    work->order = privacy_score::RandomOrder(work->counts.size(), StrongRandom());
+    std::vector<std::pair<std::int64_t, double>> keys;
+    for (std::size_t i = 0; i < work->counts.size(); ++i)
+      keys.emplace_back(-work->counts[i], -ToDouble(work->thresholds[i]));
+    std::stable_sort(work->order.begin(), work->order.end(),
+                     [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
+    reorder(false);
+  });
+  MakePlan(work, request);
+  CallCoreOrRaise([&] {
+    reorder(true);
+    if (work->plan) work->plan = privacy_score::WithoutOrder(std::move(*work->plan), work->order);
+    for (privacy_score::BrokenThreshold& broken : work->broken) broken.value = work->order[broken.value];
+    std::sort(work->broken.begin(), work->broken.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
+  });
+}
+
 void PlanBuckets(BucketizeRequest* request, const SourceRows* source, ReleaseWork* work) {
   FindListedValues(&request->thresholds, source->values, source->values_count);
   CallCoreOrRaise([&] {
@@ -172,7 +206,7 @@ void PlanBuckets(BucketizeRequest* request, const SourceRows* source, ReleaseWor
       request->plan.max_bucket =
           std::min(request->plan.max_bucket, privacy_score::LargestBucketForFakes(work->thresholds, request->fakes));
   });
-  MakePlan(work, request->plan);
+  PlanInRandomOrder(work, request->plan);
   if (!work->plan) RaiseNoPlan(work, source->values, static_cast<int64>(source->rows), request->plan);
 }
 

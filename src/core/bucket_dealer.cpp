@@ -12,11 +12,16 @@ namespace {
 
 constexpr std::size_t kStepsBetweenLooks = 1 << 16;
 
+std::size_t ValuesOf(const BucketPlan& plan) {
+  return plan.setting.empty() ? 0 : plan.records.size() / plan.setting.size();
+}
+
 }  // namespace
 
-BucketDealer::BucketDealer(const BucketPlan& plan, RandomSource& random) : round_robin_(plan), random_(random) {
+BucketDealer::BucketDealer(const BucketPlan& plan, RandomSource& random)
+    : round_robin_(plan, RandomOrder(ValuesOf(plan), random)), random_(random) {
   std::int64_t rows = 0;
-  const std::size_t values = plan.setting.empty() ? 0 : plan.records.size() / plan.setting.size();
+  const std::size_t values = ValuesOf(plan);
   for (std::size_t value = 0; value < values; ++value) {
     next_.push_back(rows);
     rows += round_robin_.records(value);

@@ -2,7 +2,8 @@
  * bucket_dealer.hpp - which bucket an arriving record goes into, at random among equals.
  *
  * For each record of a value one of the places that a plan has left for that value is drawn, all alike, so that neither
- * the order of the input nor anything else about a record but its value shows in where it goes. Buckets are named by
+ * the order of the input nor anything else about a record but its value shows in where it goes. Values come in random
+ * order. Buckets are named by
  * the numbers 1..buckets in random order, which tell neither sizes nor contents. Takes 4 bytes a record, and while it
  * prepares 4 a bucket; 8 each from 2^32 records on.
  */

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -179,21 +180,39 @@ std::optional<BucketPlan> AnatomyPlan(const std::vector<std::int64_t>& counts, s
   return plan;
 }
 
-RoundRobin::RoundRobin(const BucketPlan& plan) {
+std::vector<std::size_t> RandomOrder(std::size_t values, RandomSource& random) {
+  std::vector<std::size_t> order(values);
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t left = values; left > 1; --left) std::swap(order[left - 1], order[random.Below(left)]);
+  return order;
+}
+
+BucketPlan WithoutOrder(BucketPlan plan, const std::vector<std::size_t>& order) {
+  const std::vector<std::int64_t> records = plan.records;
+  const auto width = static_cast<std::ptrdiff_t>(plan.setting.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto from = records.begin() + static_cast<std::ptrdiff_t>(i) * width;
+    std::copy(from, from + width, plan.records.begin() + static_cast<std::ptrdiff_t>(order[i]) * width);
+  }
+  return plan;
+}
+
+RoundRobin::RoundRobin(const BucketPlan& plan, const std::vector<std::size_t>& order) {
   for (const SizeCount& part : plan.setting) {
     sizes_.push_back({part.size, buckets_, part.buckets});
     buckets_ += part.buckets;
   }
   std::vector<std::int64_t> start(sizes_.size());
-  starts_.reserve(plan.records.size());
-  ends_.reserve(plan.records.size());
-  for (std::size_t i = 0; i < plan.records.size(); i += sizes_.size()) {
+  starts_.resize(plan.records.size());
+  ends_.resize(plan.records.size());
+  for (const std::size_t value : order) {
     std::int64_t end = 0;
     for (std::size_t k = 0; k < sizes_.size(); ++k) {
-      starts_.push_back(start[k]);
-      start[k] += plan.records[i + k];
-      end += plan.records[i + k];
-      ends_.push_back(end);
+      const std::size_t i = value * sizes_.size() + k;
+      starts_[i] = start[k];
+      start[k] += plan.records[i];
+      end += plan.records[i];
+      ends_[i] = end;
     }
   }
 }

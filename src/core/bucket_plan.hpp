@@ -43,11 +43,20 @@ std::optional<BucketPlan> MultiSizePlan(const BucketProblem& problem);
 // value. The plan's values are those of the counts. None when a value has more than 1/l of the rows. [Anatomy]
 std::optional<BucketPlan> AnatomyPlan(const std::vector<std::int64_t>& counts, std::int64_t l);
 
+// Plans and round robin treat values that are equals by their order, and whoever knows how a release is made can tell
+// something of that order from the buckets. Values are numbered as they first occur in a table, so both have to go by a
+// random order instead.
+std::vector<std::size_t> RandomOrder(std::size_t values, RandomSource& random);
+
+// A plan for the values order[0], order[1], ... as one for the values 0, 1, ...
+BucketPlan WithoutOrder(BucketPlan plan, const std::vector<std::size_t>& order);
+
 // Deals out the records of a plan: which bucket has the n-th record of a value. Buckets are numbered from 0, by the
 // order of the sizes; a release must not show these numbers, which tell the sizes.
 class RoundRobin {
  public:
-  explicit RoundRobin(const BucketPlan& plan);
+  // `order` has each value of the plan once.
+  RoundRobin(const BucketPlan& plan, const std::vector<std::size_t>& order);
 
   std::int64_t buckets() const { return buckets_; }
   std::int64_t records(std::size_t value) const { return sizes_.empty() ? 0 : ends_[(value + 1) * sizes_.size() - 1]; }

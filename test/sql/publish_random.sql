@@ -52,6 +52,14 @@ RESET maintenance_work_mem;
 SELECT rows, gap, sizes FROM privacy_score.bucketize('large', '{id,age,note}', 'disease', 'memory_q', 'memory_s', l => 3);
 SELECT check_name, bool_and(holds) FROM (SELECT * FROM privacy_score.verify_release('disk_q', 'disk_s', l => 3, source => 'large') UNION ALL
   SELECT * FROM privacy_score.verify_release('memory_q', 'memory_s', l => 3, source => 'large')) v GROUP BY 1 ORDER BY 1;
+-- The order in which values first occur does not show in which of them share a bucket: of nine in three buckets two are together every fourth time.
+CREATE TABLE nine AS SELECT i AS id, 'v' || i AS v FROM generate_series(1, 9) i;
+CREATE TABLE together (first_and_second boolean, first_and_fourth boolean);
+DO $$BEGIN FOR n IN 1..120 LOOP
+  PERFORM privacy_score.bucketize('nine', '{id}', 'v', 'nine_q', 'nine_s', l => 3, replace => n > 1);
+  INSERT INTO together SELECT (SELECT bid FROM nine_s WHERE v = 'v1') = (SELECT bid FROM nine_s WHERE v = 'v2'), (SELECT bid FROM nine_s WHERE v = 'v1') = (SELECT bid FROM nine_s WHERE v = 'v4');
+END LOOP; END$$;
+SELECT count(*) FILTER (WHERE first_and_second) BETWEEN 4 AND 62 AS first_and_second, count(*) FILTER (WHERE first_and_fourth) BETWEEN 4 AND 62 AS first_and_fourth FROM together;
 -- Where in its bucket a record stands: of buckets of three, 6 standard deviations around a third of the first, second and third records in the source come first.
 SELECT t.name, count(*) FILTER (WHERE first_id = least_id) BETWEEN 4000 AND 4890 AS low_first, count(*) FILTER (WHERE first_id = most_id) BETWEEN 4000 AND 4890 AS high_first
   FROM (SELECT 'disk' AS name, bid, (array_agg(id ORDER BY ctid))[1] AS first_id, min(id) AS least_id, max(id) AS most_id, count(*) FROM disk_q GROUP BY bid UNION ALL

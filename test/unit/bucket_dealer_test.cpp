@@ -71,6 +71,26 @@ TEST(BucketDealer, EveryBucketIsAsLikely) {
   EXPECT_NEAR(first, rounds / 2.0, 3 * std::sqrt(rounds));
 }
 
+// Nine values in three buckets of three: any two of them meet with probability 2/8, whichever they are. Beyond 6
+// standard deviations a fair dealer comes with probability 2e-9.
+TEST(BucketDealer, OrderOfValuesDoesNotShow) {
+  const BucketPlan plan =
+      *PlanOf(BucketProblem(Counts(9, 1), Thresholds(std::vector<std::string>(9, "1/3")), {3}), {{3, 3}});
+  SeededRandom random(13);
+  const int rounds = 8000 / kSanitizerDivisor;
+  std::map<std::pair<std::size_t, std::size_t>, int> met;
+  for (int round = 0; round < rounds; ++round) {
+    BucketDealer dealer(plan, random);
+    ASSERT_TRUE(dealer.Prepare(nullptr));
+    std::vector<std::int64_t> bucket;
+    for (std::size_t value = 0; value < 9; ++value) bucket.push_back(dealer.Deal(value));
+    for (std::size_t a = 0; a < 9; ++a)
+      for (std::size_t b = a + 1; b < 9; ++b) met[{a, b}] += bucket[a] == bucket[b] ? 1 : 0;
+  }
+  for (const auto& [pair, times] : met)
+    EXPECT_NEAR(times, rounds / 4.0, 6 * std::sqrt(rounds * 3 / 16.0)) << pair.first << " " << pair.second;
+}
+
 TEST(BucketDealer, PausesWhereItIsAskedTo) {
   const BucketPlan plan = Plan({40000, 40000}, {"1/2", "1/2"});
   SeededRandom random(5);

@@ -6,8 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 
 #include "bucket_fixture.hpp"
+#include "random_fixture.hpp"
 
 namespace privacy_score {
 namespace {
@@ -18,9 +21,15 @@ using testing_support::kSanitizerDivisor;
 using testing_support::RandomProblem;
 using testing_support::Thresholds;
 
+std::vector<std::size_t> InOrder(std::size_t values) {
+  std::vector<std::size_t> order(values);
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
 // Every bucket gets its size, and of no value more than fits.
 void ExpectDealtOut(const BucketProblem& problem, const BucketPlan& plan) {
-  const RoundRobin dealer(plan);
+  const RoundRobin dealer(plan, InOrder(problem.values()));
   std::vector<std::vector<std::int64_t>> held(static_cast<std::size_t>(dealer.buckets()),
                                               std::vector<std::int64_t>(problem.values()));
   for (std::size_t value = 0; value < problem.values(); ++value) {
@@ -45,7 +54,7 @@ TEST(BucketPlan, RoundRobinOfThePaper) {
   const std::optional<BucketPlan> plan = PlanOf(problem, {{3, 3}});
   ASSERT_TRUE(plan);
   ExpectDealtOut(problem, *plan);
-  const RoundRobin dealer(*plan);
+  const RoundRobin dealer(*plan, InOrder(3));
   std::vector<std::vector<int>> held(3, std::vector<int>(3));
   for (std::size_t value = 0; value < 3; ++value)
     for (std::int64_t record = 0; record < dealer.records(value); ++record)
@@ -117,6 +126,20 @@ TEST(BucketPlan, Gap) {
   EXPECT_EQ(*Gap(plan), 0);
 }
 
+TEST(BucketPlan, OrderOfValues) {
+  BucketPlan plan;
+  plan.setting = {{2, 3}, {3, 1}};
+  plan.records = {1, 0, 2, 1, 3, 2};
+  const BucketPlan back = WithoutOrder(plan, {2, 0, 1});
+  EXPECT_EQ(back.records, (std::vector<std::int64_t>{2, 1, 3, 2, 1, 0}));
+  EXPECT_EQ(back.setting, plan.setting);
+  testing_support::SeededRandom random(12);
+  std::map<std::vector<std::size_t>, int> drawn;
+  for (int round = 0; round < 6000; ++round) ++drawn[RandomOrder(3, random)];
+  ASSERT_EQ(drawn.size(), 6U);
+  for (const auto& [order, count] : drawn) EXPECT_NEAR(count, 1000, 180);  // six standard deviations
+}
+
 // [Wang, section 7.1] a value of 7.5 % allows l up to 13.
 TEST(BucketPlan, GreatestDiversityOfThePaper) {
   std::vector<std::int64_t> counts{75};
@@ -131,7 +154,7 @@ TEST(BucketPlan, Anatomy) {
   const std::optional<BucketPlan> plan = AnatomyPlan(counts, 3);
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->setting, (BucketSetting{{3, 1}, {4, 1}}));
-  const RoundRobin dealer(*plan);
+  const RoundRobin dealer(*plan, InOrder(counts.size()));
   std::vector<std::vector<int>> held(2, std::vector<int>(4));
   for (std::size_t value = 0; value < counts.size(); ++value) {
     ASSERT_EQ(dealer.records(value), counts[value]);
