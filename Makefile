@@ -138,8 +138,9 @@ build/bench/%: bench/%.cpp $(patsubst %,build/module/%.o,$(CORE)) Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(LANGUAGE) $(RELEASE) -MF $@.d -o $@ $< $(patsubst %,build/module/%.o,$(CORE))
 
-bench-core: build/bench/subset_entropies
+bench-core: build/bench/subset_entropies build/bench/measures
 	@$< | tee bench/results_subset_entropies.md
+	@build/bench/measures all | tee bench/results_measures.md
 
 unit-programs: build/unit_tests build/unit_tests_asan
 clang-check: $(CLANG_OK)
