@@ -197,12 +197,19 @@ void WriteOrRemember(DatabaseSlot* slot) {
 void FollowModel(DatabaseSlot* slot) {
   const uint64 wanted = pg_atomic_read_u64(&slot->model_wanted);
   // A rate that is out of date is a bound until it has been computed again.
-  const bool outdated = LookForStaleRates(slot);
+  const int32 stale = CountStaleRates();
+  const bool outdated = stale > slot->stale_count;
   if (wanted != slot->model_built_for || catalogs_changed || outdated || ReplicatedModelIsDue()) {
     catalogs_changed = false;
     PublishModel(slot, republish);
     republish = false;
     slot->model_built_for = wanted;
+  }
+  // Not before: rates that count as pending are bounds for everybody.
+  if (stale >= 0) {
+    LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+    slot->stale_count = stale;
+    LWLockRelease(slot->lock);
   }
   CorrectScores(slot);
 }

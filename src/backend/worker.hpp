@@ -73,8 +73,8 @@ void PublishModel(DatabaseSlot* slot, bool even_if_same);
 void PutBackRate(DatabaseSlot* slot, const char* text, Size length);
 
 // Counts the stored rates that are out of date, at most every five seconds, and forgets those of relations that no
-// longer exist. True when more are out of date than when it looked before.
-bool LookForStaleRates(DatabaseSlot* slot);
+// longer exist. -1 when it has not looked.
+int32 CountStaleRates();
 
 // Computes the rates that scoring misses, and those that are out of date, relation by relation for about a second; true
 // when it settled any. The rest stays to be done, as do rates of relations that somebody holds locked.

@@ -231,11 +231,11 @@ void PutBackRate(DatabaseSlot* slot, const char* text, Size length) {
   LWLockRelease(slot->lock);
 }
 
-bool LookForStaleRates(DatabaseSlot* slot) {
+int32 CountStaleRates() {
   constexpr int kSeconds = 5;
   static TimestampTz looked_at = 0;
   const TimestampTz now = GetCurrentTimestamp();
-  if (RecoveryInProgress() || now - looked_at < kSeconds * USECS_PER_SEC) return false;
+  if (RecoveryInProgress() || now - looked_at < kSeconds * USECS_PER_SEC) return -1;
   looked_at = now;
   WorkTransaction work;
   BeginWork(&work);
@@ -246,11 +246,7 @@ bool LookForStaleRates(DatabaseSlot* slot) {
   const char* count = InternalValue("SELECT pg_catalog.count(*) FROM privacy_score.rate_state r WHERE r.stale");
   const auto stale = static_cast<int32>(strtol(count, nullptr, 10));
   EndWork(&work);
-  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  const bool more = stale > slot->stale_count;
-  slot->stale_count = stale;
-  LWLockRelease(slot->lock);
-  return more;
+  return stale;
 }
 
 bool ComputeMissingRates(DatabaseSlot* slot) {

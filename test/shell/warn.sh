@@ -107,7 +107,7 @@ check_true "a session that ends before its score is exact raises its alert" \
 q "ALTER TABLE patients ADD COLUMN email text" "UPDATE patients SET email = 'e' || id" "SELECT privacy_score.flush()" >/dev/null
 as quick q_all "SELECT email FROM patients LIMIT 0" "SELECT pg_sleep(1)" >/dev/null
 check_true "alert_level is asked of the corrected score too" \
-  wait_for "SELECT kind FROM privacy_score.alert WHERE role = 'quick'" ngram
+  wait_for "SELECT kind FROM privacy_score.alert WHERE role = 'quick'" ngram 30
 check "an alert of an estimated score carries the exact one" \
   "$(q "SELECT bool_and(abs(a.score - s.score) < 1e-9) FROM privacy_score.alert a
          JOIN privacy_score.score_sessions('brief', '-infinity', 'infinity') s USING (session) WHERE a.role = 'brief'")" t
