@@ -223,13 +223,27 @@ const char* TextOfArray(Datum* elements, bool* nulls, int count, Oid type) {
   return OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(array));
 }
 
+// Reads the text of an array in which NULL is NULL, whatever array_nulls says.
+Datum ArrayOfText(const char* text, Oid type) {
+  volatile Datum array = 0;
+  const bool before = Array_nulls;
+  Array_nulls = true;
+  PG_TRY()
+    ;
+    { array = OidInputFunctionCall(F_ARRAY_IN, const_cast<char*>(text), type, -1); }
+    PG_FINALLY();
+    { Array_nulls = before; }
+  PG_END_TRY();
+  return array;
+}
+
 // The elements of an answer that TextOfArray() has written.
 int ElementsOfAnswer(const char* answer, Oid type, Datum** elements, bool** nulls) {
   int16 length = 0;
   bool by_value = false;
   char alignment = 0;
   get_typlenbyvalalign(type, &length, &by_value, &alignment);
-  const Datum array = OidInputFunctionCall(F_ARRAY_IN, const_cast<char*>(answer), type, -1);
+  const Datum array = ArrayOfText(answer, type);
   int count = 0;
   deconstruct_array(DatumGetArrayTypeP(array), type, length, by_value, alignment, elements, nulls, &count);
   return count;

@@ -13,6 +13,7 @@ extern "C" {
 
 #include "answering.hpp"
 #include "internal.hpp"
+#include "owned_functions.hpp"
 #include "watching.hpp"
 
 namespace {
@@ -22,7 +23,7 @@ constexpr const char* kSettings[][2] = {
     {"row_security", "off"},      {"track_counts", "off"},     {"track_functions", "none"},
     {"track_io_timing", "off"},   {"compute_query_id", "off"}, {"client_min_messages", "error"},
     {"enable_seqscan", "on"},     {"enable_indexscan", "off"}, {"enable_indexonlyscan", "off"},
-    {"enable_bitmapscan", "off"}, {"enable_tidscan", "off"},        {"parallel_setup_cost", "0"},
+    {"enable_bitmapscan", "off"}, {"enable_tidscan", "off"},   {"parallel_setup_cost", "0"},
     {"parallel_tuple_cost", "0"},
 };
 
@@ -34,6 +35,7 @@ void Run(const Budget* budget, const ScanQuery* query, void (*take)(void*), void
   EndUncounted(scope.uncounted);
   BeginAnswering(budget->owner);
   SPIPlanPtr plan = SPI_prepare_cursor(query->sql, query->nargs, query->types, CURSOR_OPT_PARALLEL_OK);
+  if (plan != nullptr) RequireOwnFunctions(plan, budget->owner);
   if (plan == nullptr || SPI_execute_plan(plan, query->values, query->nulls, true, 0) != SPI_OK_SELECT)
     elog(ERROR, "could not run the query of a noisy answer");
   take(argument);

@@ -118,6 +118,18 @@ sad|3000"
 as mallory q "ALTER DOMAIN h.note ADD CONSTRAINT c CHECK (VALUE <> 'x') NOT VALID" >/dev/null
 check "a constraint that a domain gets later is not run" "$(as mallory q_all "SELECT * FROM privacy_score.dp_histogram('people_with', 'note', 50, '{x}')")" "x|0"
 check "a type that cannot be compared cannot be a unit" "$(as owner q_state "ALTER TABLE h.people_without ADD j json" "SELECT privacy_score.dp_grant('mallory', 'h.people_without', 1, unit => 'j')")" 42809
+# A function of mallory's in a view of the owner's would run as the owner when mallory asks.
+as mallory q "CREATE FUNCTION h.taken(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1'" "CREATE FUNCTION h.joined(int, int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1'" "CREATE AGGREGATE h.gathered(int) (SFUNC = h.joined, STYPE = int)" \
+  "CREATE DOMAIN h.small AS int CHECK (h.taken(VALUE) > 0)" "GRANT USAGE ON TYPE h.small TO owner" "CREATE OPERATOR h.<~> (LEFTARG = int, RIGHTARG = int, FUNCTION = h.joined)" >/dev/null
+number=0
+for expression in "h.taken(id)" "(SELECT h.gathered(x) FROM generate_series(1, id) x)" "id::h.small" "id OPERATOR(h.<~>) age" "(SELECT max(x) FROM generate_series(1, h.taken(id)) x)" "CASE WHEN EXISTS (SELECT FROM h.people_with p WHERE h.taken(p.id) = q.id) THEN 1 END" "other::text"; do
+  number=$((number + 1))
+  as owner q "CREATE VIEW h.taken_$number AS SELECT id, $expression AS x FROM h.people_with q" "SELECT privacy_score.dp_grant('mallory', 'h.taken_$number', 1000)" >/dev/null
+  check_match "nobody's function runs as somebody else: $expression" "$(as mallory q_all "SELECT privacy_score.dp_count('taken_$number', 'id = 1', 50)")" "^ERROR:  (function|domain) [^ ]+(\(.*\))?, which belongs to role \"mallory\", cannot run"
+done
+as owner q "CREATE FUNCTION h.own(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1'" "CREATE VIEW h.own_view AS SELECT id, h.own(id) AS x FROM h.people_with" "SELECT privacy_score.dp_grant('mallory', 'h.own_view', 1000)" >/dev/null
+check "the owner's functions do" "$(as mallory q "SELECT privacy_score.dp_count('own_view', 'x = 1 AND id < 5', 50)")" 5
+check "and a superuser's" "$(q "ALTER FUNCTION h.own(int) OWNER TO postgres" >/dev/null; as mallory q "SELECT privacy_score.dp_count('own_view', 'x = 1 AND id < 4', 50)")" 4
 for parameter in "session_replication_role = replica" "zero_damaged_pages = on" "log_statement = 'all'" "log_min_messages = debug5" "track_functions = none" "session_preload_libraries = 'x'" \
   "privacy_score.answering = 10" "privacy_score.mode = off" "log_executor_stats = on" "temp_file_limit = 1" "lc_messages = 'C'"; do
   check "mallory may not SET ${parameter%% *}" "$(as mallory q_state "SET $parameter")" 42501

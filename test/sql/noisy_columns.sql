@@ -53,6 +53,9 @@ SELECT attribute, (SELECT count(*) FROM plain p WHERE p.attribute = a.attribute)
   FROM (SELECT DISTINCT attribute FROM plain) a ORDER BY attribute;
 SELECT * FROM privacy_score.dp_histogram('t', 'dept', 1000, delta => 1e-30);
 SELECT * FROM privacy_score.dp_histogram('nothing', 'dept', 0.1, delta => 1e-30);
+SET array_nulls = off;
+SELECT count(*), count(key) FROM privacy_score.dp_histogram('t', 'dept', 1000, delta => 1e-30);
+RESET array_nulls;
 -- a key of one row is not shown: the threshold for epsilon 1 and delta 1e-12 is 29
 SELECT count(*) FROM privacy_score.dp_histogram('t', 'big', 1, delta => 1e-12);
 -- equal values of different looks are one value; as text they are two
