@@ -9,6 +9,7 @@ extern "C" {
 
 #include "catalog_relations.hpp"
 #include "constants.hpp"
+#include "guarded.hpp"
 #include "known_queries.hpp"
 #include "live.hpp"
 #include "protected_reads.hpp"
@@ -16,31 +17,27 @@ extern "C" {
 
 namespace {
 
-// Runs `body`, which makes a Statement with server calls and defines its abstraction, in a context of its own.
+int64 DefineUnparsed() {
+  privacy_score::Statement unparsed;
+  unparsed.unparsed = true;
+  return DefineAbstraction(unparsed);
+}
+
+// Runs `body`, which makes a Statement with server calls and defines its abstraction, in a context of its own. A fault
+// of these is not the statement's: what they may have left, down to a place in the queue for a lock, goes with a
+// subtransaction. Where there can be none the fault is raised, for nothing else would leave the server as it was.
 template <typename Body>
 int64 AbstractGuarded(Body body) {
   MemoryContext old = CurrentMemoryContext;
   MemoryContext scratch = AllocSetContextCreate(old, "privacy_score statement", ALLOCSET_DEFAULT_SIZES);
-  volatile int64 id = 0;
+  int64 id = 0;
   MemoryContextSwitchTo(scratch);
-  PG_TRY()
-    ;
-    { id = body(); }
-    PG_CATCH();
-    {
-      MemoryContextSwitchTo(scratch);
-      ErrorData* error = CopyErrorData();
-      if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN) {
-        MemoryContextSwitchTo(old);
-        PG_RE_THROW();
-      }
-      FlushErrorState();
-      CountScoringError(error->message);
-      privacy_score::Statement unparsed;
-      unparsed.unparsed = true;
-      id = DefineAbstraction(unparsed);
-    }
-  PG_END_TRY();
+  if (!CanContainFaults()) {
+    id = body();
+  } else if (const ErrorData* error = InSubtransaction([&id, &body] { id = body(); })) {
+    CountScoringError(error->message);
+    id = DefineUnparsed();
+  }
   MemoryContextSwitchTo(old);
   MemoryContextDelete(scratch);
   return id;
@@ -101,6 +98,7 @@ PlanMark* AbstractQuery(Query* query, bool* planning_shows) {
     return MarkOfKnownQuery(known, key);
   }
   if (has_key) key = CopyKey(key);
+  ForgetAbstractionsWhenFull();
   *planning_shows = PlanningShowsProtected(query);
   return has_key ? AbstractFirst(query, key, *planning_shows) : AbstractAnew(query);
 }

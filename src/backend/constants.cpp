@@ -4,6 +4,7 @@
 #include "constants.hpp"
 
 extern "C" {
+#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "nodes/bitmapset.h"
 #include "utils/array.h"
@@ -17,6 +18,7 @@ extern "C" {
 #include "compat.hpp"
 #include "core/keyed_hash.hpp"
 #include "core_call.hpp"
+#include "guarded.hpp"
 #include "live.hpp"
 #include "shared_state.hpp"
 
@@ -89,27 +91,58 @@ uint64 HashOrRaise(Oid type, Datum value) {
   return HashOfText(OidOutputFunctionCall(output, value));
 }
 
-// Runs `body`, which makes server calls, and returns true; false when it raised anything but a cancel, which goes on.
+// True for types whose values are hashed without any chance of an error, and that are no arrays.
+bool IsPlain(Oid type) { return type == INT4OID || type == INT8OID || type == INT2OID || type == BOOLOID; }
+
+// Whether what hashing calls for values of a type, in line, is the server's own and raises nothing, but for want of
+// memory or on damaged data: an error that may take the statement with it. Types' own output functions, and values out
+// of line, are contained.
+bool IsHarmlessType(Oid type) {
+  switch (type) {
+    case BOOLOID:
+    case INT2OID:
+    case INT4OID:
+    case INT8OID:
+    case FLOAT4OID:
+    case FLOAT8OID:
+    case UNKNOWNOID:
+    case CSTRINGOID:
+    case NAMEOID:
+    case TEXTOID:
+    case VARCHAROID:
+    case BYTEAOID:
+    case BPCHAROID:
+      return true;
+    default:
+      break;
+  }
+  if (OidIsValid(get_element_type(type))) return true;  // hashed as it lies in memory
+  Oid output;
+  bool varlena;
+  getTypeOutputInfo(type, &output, &varlena);
+  // What shows containers shows their elements too.
+  const Oid base = getBaseType(type);
+  const char kind = get_typtype(base);
+  return output < FirstGenbkiObjectId && !OidIsValid(get_element_type(base)) &&
+         (kind == TYPTYPE_BASE || kind == TYPTYPE_ENUM);
+}
+
+bool IsHarmless(Oid type, Datum value) {
+  if (IsPlain(type)) return true;
+  const bool out_of_line = get_typlen(type) == -1 && VARATT_IS_EXTERNAL(DatumGetPointer(value)) &&
+                           !VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value));
+  return !out_of_line && IsHarmlessType(type);
+}
+
+// Runs `body`, which makes server calls, and returns true; false when it raised anything but a cancel, which goes on,
+// or could not be contained and was not run.
 template <typename Body>
-bool Guarded(Body body) {
-  MemoryContext context = CurrentMemoryContext;
-  volatile bool done = false;
-  PG_TRY()
-    ;
-    {
-      body();
-      done = true;
-    }
-    PG_CATCH();
-    {
-      MemoryContextSwitchTo(context);
-      ErrorData* error = CopyErrorData();
-      if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN) PG_RE_THROW();
-      FlushErrorState();
-      FreeErrorData(error);
-    }
-  PG_END_TRY();
-  return done;
+bool Contained(Body body) {
+  if (!CanContainFaults()) return false;
+  ErrorData* error = InSubtransaction(body);
+  if (error == nullptr) return true;
+  FreeErrorData(error);
+  return false;
 }
 
 struct Vector {
@@ -143,9 +176,6 @@ const ParamExternData* Fetch(ParamListInfo given, int number, ParamExternData* w
   if (given->paramFetch != nullptr) return given->paramFetch(given, number, true, workspace);
   return &given->params[number - 1];
 }
-
-// True for types whose values are hashed without any chance of an error, and that are no arrays.
-bool IsPlain(Oid type) { return type == INT4OID || type == INT8OID || type == INT2OID || type == BOOLOID; }
 
 void ReadParameter(ParamListInfo given, ParameterValue* value) {
   ParamExternData workspace;
@@ -193,32 +223,30 @@ BoundConstants ParametersAlone(ParamListInfo given) {
 }  // namespace
 
 uint64 HashOfDatum(Oid type, Datum value) {
+  if (IsHarmless(type, value)) return HashOrRaise(type, value);
   uint64 hash = kUnknownHash;
-  switch (type) {
-    case BOOLOID:
-    case INT2OID:
-    case INT4OID:
-    case INT8OID:
-      return HashOrRaise(type, value);
-    default:
-      return Guarded([&] { hash = HashOrRaise(type, value); }) ? hash : kUnknownHash;
-  }
+  return Contained([&hash, type, value] { hash = HashOrRaise(type, value); }) ? hash : kUnknownHash;
 }
 
 uint64* HashesOfElements(Oid type, Datum value, int* count) {
   *count = 0;
   const Oid element = get_base_element_type(type);
   if (!OidIsValid(element)) return nullptr;
-  ArrayType* array = DatumGetArrayTypeP(value);
-  ArrayIterator iterator = array_create_iterator(array, 0, nullptr);
-  const int size = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-  const int most = Min(size, static_cast<int>(privacy_score::kMostComparedValues));
-  auto* hashes = static_cast<uint64*>(palloc(sizeof(uint64) * static_cast<Size>(most + 1)));
-  Datum item;
-  bool is_null;
-  while (*count < most && array_iterate(iterator, &item, &is_null))
-    if (!is_null) hashes[(*count)++] = HashOfDatum(element, item);
-  array_free_iterator(iterator);
+  constexpr auto kMost = static_cast<int>(privacy_score::kMostComparedValues);
+  auto* hashes = static_cast<uint64*>(palloc(sizeof(uint64) * static_cast<Size>(kMost + 1)));
+  const auto read = [=] {
+    ArrayIterator iterator = array_create_iterator(DatumGetArrayTypeP(value), 0, nullptr);
+    Datum item;
+    bool is_null;
+    while (*count < kMost && array_iterate(iterator, &item, &is_null))
+      if (!is_null) hashes[(*count)++] = HashOrRaise(element, item);
+    array_free_iterator(iterator);
+  };
+  // An array has its elements in line.
+  if (IsHarmless(type, value) && IsHarmlessType(element))
+    read();
+  else
+    (void)Contained(read);
   return hashes;
 }
 
@@ -270,7 +298,7 @@ BoundConstants ConstantsOfExecution(const PlanMark* mark, ParamListInfo given) {
   for (int i = 0; i < count; ++i) {
     ParameterValue* value = &values[i];
     *value = {static_cast<int>(bound.words[kParameterCount + 1 + i]), true, 0, nullptr, 0};
-    if (!ReadPlainParameter(given, value)) (void)Guarded([given, value] { ReadParameter(given, value); });
+    if (!ReadPlainParameter(given, value)) ReadParameter(given, value);
   }
   bound.parameters = values;
   bound.parameter_count = static_cast<std::size_t>(count);

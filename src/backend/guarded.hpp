@@ -11,6 +11,9 @@ extern "C" {
 #include "utils/resowner.h"
 }
 
+// Whether there can be a subtransaction: the server has none while a plan runs in parallel.
+inline bool CanContainFaults() { return !IsInParallelMode(); }
+
 // Runs `work` in a subtransaction. Null when it succeeded, else a copy of its error in the current memory context; a
 // cancelled query and the end of the process are raised, after the subtransaction is gone.
 template <typename Work>

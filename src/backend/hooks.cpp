@@ -76,10 +76,10 @@ bool CountsHere(const Watch& watch) {
   return !watch.in_integrity_check || inside_integrity_check;
 }
 
-// The abstraction of a plan.
+// The abstraction of a plan; where that has been forgotten since it was made, what the plan itself says.
 int64 AbstractionOf(const PlannedStmt* plan) {
   const PlanMark* mark = MarkOfPlan(plan);
-  return mark != nullptr ? mark->id : AbstractPlan(plan);
+  return mark != nullptr && IsRemembered(mark->id) ? mark->id : AbstractPlan(plan);
 }
 
 // An execution that is to be counted when it has begun.
@@ -109,7 +109,7 @@ Execution ReadExecution(const QueryDesc* query, const PlanMark* mark, int64 id) 
 // Reads what can be read before the executor starts, so that what it is compared with is near when it has.
 Execution ExpectExecution(const QueryDesc* query) {
   const PlanMark* mark = MarkOfPlan(query->plannedstmt);
-  if (mark == nullptr || mark->id == 0) return {};
+  if (mark == nullptr || mark->id == 0 || !IsRemembered(mark->id)) return {};
   const Execution execution = ReadExecution(query, mark, mark->id);
   ExpectEvent(execution.id, execution.constants);
   return execution;
@@ -118,10 +118,9 @@ Execution ExpectExecution(const QueryDesc* query) {
 // Counts one execution of a plan with its constants and parameters.
 void CountExecution(const QueryDesc* query, Execution execution) {
   if (execution.id == 0 || execution.number != executions_read) {
-    const PlanMark* mark = MarkOfPlan(query->plannedstmt);
-    const int64 id = mark != nullptr ? mark->id : AbstractPlan(query->plannedstmt);
+    const int64 id = AbstractionOf(query->plannedstmt);
     if (id == 0) return;
-    execution = ReadExecution(query, mark, id);
+    execution = ReadExecution(query, MarkOfPlan(query->plannedstmt), id);
   }
   MemoryContext old = MemoryContextSwitchTo(scratch);
   RecordEvent(execution.id, execution.constants);

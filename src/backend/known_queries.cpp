@@ -54,7 +54,7 @@ MemoryContext context = nullptr;
 Set* sets = nullptr;
 Size bytes = 0;
 
-void ForgetAll() {
+void MakeRoom() {
   if (context == nullptr)
     context = AllocSetContextCreate(TopMemoryContext, "privacy_score known queries", ALLOCSET_DEFAULT_SIZES);
   sets = nullptr;
@@ -139,7 +139,7 @@ const KnownQuery* RememberQuery(const QueryKey& key, uint64 generation, int64 id
                     MAXALIGN(sizeof(HashGap) * static_cast<Size>(gap_count)) +
                     MAXALIGN(sizeof(HashRecipe) * static_cast<Size>(recipes.recipe_count)) +
                     MAXALIGN(sizeof(HashStep) * static_cast<Size>(recipes.step_count));
-  if (sets == nullptr || bytes + size > kMostBytes) ForgetAll();
+  if (sets == nullptr || bytes + size > kMostBytes) MakeRoom();
   auto* known = static_cast<KnownQuery*>(MemoryContextAlloc(context, size));
   char* at = reinterpret_cast<char*>(known) + MAXALIGN(sizeof(KnownQuery));
   *known = {};
@@ -167,4 +167,8 @@ const KnownQuery* RememberQuery(const QueryKey& key, uint64 generation, int64 id
   }
   set->entries[way] = known;
   return known;
+}
+
+void ForgetKnownQueries() {
+  if (sets != nullptr) MakeRoom();
 }

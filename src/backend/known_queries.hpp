@@ -22,10 +22,13 @@ const KnownQuery* FindKnownQuery(const QueryKey& key);
 // Whether planning the query hands protected values to somebody's function (protected_reads.hpp).
 bool PlanningIsKnownToShow(const KnownQuery* known);
 
-// The mark of a plan of the query with its literals, in the current context. Raises nothing but a cancel.
+// The mark of a plan of the query with its literals, in the current context.
 PlanMark* MarkOfKnownQuery(const KnownQuery* known, const QueryKey& key);
 
 // Remembers a query that was abstracted under `generation`, with the words of its constants and the recipes of the
 // hashes in them; returns null when there is nothing to be remembered.
 const KnownQuery* RememberQuery(const QueryKey& key, uint64 generation, int64 id, ConstantWordsView words,
                                 const ValueRecipes& recipes, bool planning_shows);
+
+// Forgets all of them.
+void ForgetKnownQueries();

@@ -9,6 +9,7 @@
 extern "C" {
 #include "access/xact.h"
 #include "utils/memutils.h"
+#include "utils/plancache.h"
 #include "utils/wait_event.h"
 }
 
@@ -19,6 +20,7 @@ extern "C" {
 #include "core/live_scorer.hpp"
 #include "core_call.hpp"
 #include "enforce.hpp"
+#include "known_queries.hpp"
 #include "limits.hpp"
 #include "live_session.hpp"
 #include "protected_reads.hpp"
@@ -46,7 +48,12 @@ struct Local {
   Oid scorer_role;
   LocalScorer* scorer;
   std::unordered_map<int64, std::string>* tokens;  // joined by kTokenEnd, of all met in this process
+  Size token_bytes;
+  bool forgot;  // some that were met
 };
+
+// Room for tokens, those of tens of thousands of statements as a rule.
+constexpr Size kMostTokenBytes = 16 * 1024 * 1024;
 
 Local local;
 
@@ -312,6 +319,7 @@ int64 DefineAbstraction(const privacy_score::Statement& statement) {
       if (!text.empty()) text += kTokenEnd;
       text += token;
     }
+    local.token_bytes += text.size() + sizeof(std::string);
     local.tokens->emplace(id, std::move(text));
   };
   CoreError error;
@@ -320,6 +328,23 @@ int64 DefineAbstraction(const privacy_score::Statement& statement) {
   CallCore(&error, [&] { define({"unparsed"}); });
   return id;
 }
+
+void ForgetAbstractionsWhenFull() {
+  if (local.token_bytes <= kMostTokenBytes) return;
+  CoreError error;
+  if (!CallCore(&error, [] {
+        if (local.scorer != nullptr) local.scorer->scorer.ForgetUnused();
+        local.tokens->clear();
+      }))
+    CountScoringError(error.message);
+  local.token_bytes = 0;
+  local.forgot = true;
+  ForgetKnownQueries();
+  ResetPlanCache();  // plans carry abstractions
+  ereport(DEBUG1, (errmsg_internal("privacy_score has forgotten the abstractions that this process has met")));
+}
+
+bool IsRemembered(int64 id) { return !local.forgot || id == 0 || local.tokens->count(id) != 0; }
 
 bool IsUnparsed(int64 id) {
   static int64 unparsed = 0;

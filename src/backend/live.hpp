@@ -22,7 +22,13 @@ int64 DefineAbstraction(const privacy_score::Statement& statement);
 // Whether this is the abstraction of what could not be abstracted.
 bool IsUnparsed(int64 id);
 
-// Counts one execution of an abstraction that was defined in this backend: history, score, limits, reach.
+// When the tokens that are remembered take more room than they may: forgets them, with all that leads to abstractions
+// of which they are no longer known, so that statements are abstracted anew.
+void ForgetAbstractionsWhenFull();
+// Whether the tokens of an abstraction that was defined are remembered.
+bool IsRemembered(int64 id);
+
+// Counts one execution of an abstraction that is remembered in this backend: history, score, limits, reach.
 void RecordEvent(int64 id, const privacy_score::BoundConstants& constants = {});
 
 // Says that the execution is about to begin, and will be counted if it does. Only for speed.

@@ -61,6 +61,16 @@ void LiveScorer::Define(AbstractionId id, Tokens tokens) {
   defined_.emplace(id, std::move(tokens));
 }
 
+void LiveScorer::ForgetUnused() {
+  TokenMap used;
+  for (const auto& [ngram, met] : recorded_) {
+    const auto found = defined_.find(ngram.back());
+    if (found != defined_.end()) used.insert(*found);
+  }
+  defined_ = std::move(used);
+  Replace(model_, settings());
+}
+
 NGram LiveScorer::NextNGram(AbstractionId id) const {
   NGramWindow window(LastNGram());
   window.Push(id);

@@ -39,6 +39,8 @@ class LiveScorer {
   bool Knows(AbstractionId id) const;
   // Gives the tokens of an abstraction that the model does not hold yet.
   void Define(AbstractionId id, Tokens tokens);
+  // Forgets the abstractions that the session has not had, with what was made of them.
+  void ForgetUnused();
   // Takes in one execution. Empty abstractions (0) take no place. Throws Error XX001 on an id that is not known, and
   // then has not counted it, or on damaged constants, which are then not counted.
   void Observe(AbstractionId id, const BoundConstants& constants = {});

@@ -178,6 +178,28 @@ TEST(LiveScorer, Reach) {
   EXPECT_EQ(live.reach().values[0], 0);
 }
 
+TEST(LiveScorer, ForgetsWhatTheSessionHasNotHad) {
+  LiveScorer live("analyst", ScoreSettings());
+  live.Load(WorkedModel().Wire());
+  for (AbstractionId id = 100; id < 110; ++id) live.Define(id, {"cmd:select", "t:public.hospital"});
+  for (const AbstractionId id : {100, 101, 100}) live.Observe(id);
+  const SessionSummary before = live.summary();
+  live.ForgetUnused();
+  EXPECT_TRUE(live.Knows(100));
+  EXPECT_TRUE(live.Knows(101));
+  EXPECT_FALSE(live.Knows(102));
+  EXPECT_EQ(live.summary().score, before.score);
+  EXPECT_EQ(live.summary().ngrams, before.ngrams);
+  EXPECT_EQ(live.summary().queries, before.queries);
+  live.Observe(101);
+  EXPECT_EQ(live.summary().queries, before.queries + 1);
+  EXPECT_EQ(live.summary().ngrams, before.ngrams);  // 100, 101 has been
+  EXPECT_THROW(live.Observe(102), Error);
+  live.Define(102, {"cmd:select"});
+  live.Observe(102);
+  EXPECT_EQ(live.summary().ngrams, before.ngrams + 1);
+}
+
 // More steps than are kept at hand, many times: what is counted is what ScoreSessions would count, n-gram by n-gram.
 TEST(LiveScorer, MoreStepsThanAreKept) {
   for (const auto counting : {ScoreSettings::kSet, ScoreSettings::kMultiset}) {

@@ -1,0 +1,95 @@
+#!/bin/bash
+# contained.sh - a fault while a statement is abstracted or its constants are hashed is not the statement's, and leaves
+# nothing behind; what a process remembers of abstractions is bounded.
+. "$(dirname "$0")/../lib.sh"
+
+start_server
+q "CREATE EXTENSION privacy_score" "CREATE TABLE people (id int PRIMARY KEY, name text, age int)" "SELECT privacy_score.protect('people')" \
+  "INSERT INTO people SELECT i, 'n' || i, i FROM generate_series(1, 100) i" "ANALYZE people" \
+  "CREATE ROLE reader LOGIN" "GRANT SELECT ON people TO reader" >/dev/null
+faults="SELECT scoring_errors FROM privacy_score.stat_info"
+before=$(q "$faults")
+
+# --- a lock that is not to be had ---------------------------------------------------------------------------------------
+# What pg_stats shows depends on what is protected: that is looked up while the statement is abstracted.
+mkfifo "$PS_TMP/locker"
+"$PS_BINDIR/psql" -XAtq <"$PS_TMP/locker" >/dev/null 2>&1 &
+exec 4>"$PS_TMP/locker"
+echo "BEGIN; LOCK TABLE privacy_score.protected_relation IN ACCESS EXCLUSIVE MODE;" >&4
+wait_for "SELECT count(*) FROM pg_locks WHERE relation = 'privacy_score.protected_relation'::regclass AND mode = 'AccessExclusiveLock' AND granted" 1
+own_waits="SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND NOT granted"
+{
+  echo "$own_waits;"
+  echo "BEGIN; SET LOCAL lock_timeout = '100ms';"
+  echo "SELECT count(most_common_vals) >= 0 FROM pg_stats WHERE tablename = 'people';"
+  echo "$own_waits;"
+  echo "LOCK TABLE people IN ACCESS SHARE MODE; COMMIT;"
+  echo "SELECT 'goes on';"
+} >"$PS_TMP/waiting.sql"
+check "a statement whose abstraction waits for a lock too long goes on, and waits for nothing" \
+  "$(as reader q_script <"$PS_TMP/waiting.sql")" "0
+t
+0
+goes on"
+echo "COMMIT;" >&4
+exec 4>&-
+wait
+check "it was a fault of scoring" "$(($(q "$faults") - before))" 1
+check "the lock can be had" "$(q "SET lock_timeout = '1s'" "BEGIN" "LOCK TABLE privacy_score.protected_relation IN ACCESS EXCLUSIVE MODE" "COMMIT" "SELECT 'had'")" had
+
+# --- an error in the middle of a scan -----------------------------------------------------------------------------------
+# A relation that is gone is looked for by its name, which here is none.
+before=$(q "$faults")
+q "SET session_replication_role = replica" "INSERT INTO privacy_score.protected_relation (relation, name, declared_by) VALUES (1, 'a.b.c.d', 'postgres')" >/dev/null
+check "a statement goes on when what is protected cannot be read" \
+  "$(as reader q "SELECT count(most_common_vals) >= 0 FROM pg_stats" "SELECT 'goes on'")" "t
+goes on"
+check_true "that is a fault of scoring" test "$(q "$faults")" -gt "$before"
+q "SET session_replication_role = replica" "DELETE FROM privacy_score.protected_relation WHERE relation = 1" >/dev/null
+check "nothing that was open is left" "$(grep -cE "leak|WARNING" "$ps_log")" 0
+
+# --- a value that cannot be shown ---------------------------------------------------------------------------------------
+q "CREATE TYPE hidden" "CREATE FUNCTION hidden_in(cstring) RETURNS hidden LANGUAGE internal IMMUTABLE STRICT AS 'textin'" \
+  "CREATE FUNCTION hidden_out(hidden) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'shell_out'" \
+  "CREATE TYPE hidden (INPUT = hidden_in, OUTPUT = hidden_out)" "CREATE DOMAIN hidden_many AS hidden[]" "CREATE TYPE hidden_row AS (a int, b hidden)" \
+  "GRANT USAGE ON TYPE hidden, hidden_many, hidden_row TO reader" >/dev/null
+check "a parameter and a constant of a type whose output fails" \
+  "$(as reader q "PREPARE p(hidden, hidden[]) AS SELECT count(*) FROM people WHERE \$1 IS NOT NULL AND \$2 IS NOT NULL" "EXECUTE p('x', NULL)" "EXECUTE p('x', '{y}')" \
+    "SELECT count(*) FROM people WHERE 'x'::hidden IS NOT NULL" \
+    "PREPARE within(hidden_many, hidden_row, hidden_row[]) AS SELECT count(*) FROM people WHERE \$1 IS NOT NULL AND \$2 IS NOT NULL AND \$3 IS NOT NULL" \
+    "EXECUTE within('{x}', '(1,x)', '{\"(1,x)\"}')")" "0
+100
+100
+100"
+
+# --- where nothing can be contained -------------------------------------------------------------------------------------
+# A plan that runs in parallel, in which a function runs statements of its own that nobody has met.
+q "CREATE FUNCTION within(hidden hidden DEFAULT 'x') RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE AS \$\$
+   DECLARE answer bigint; BEGIN SELECT count(name) INTO answer FROM people WHERE age > 10 AND hidden IS NOT NULL; RETURN answer; END \$\$" >/dev/null
+check "statements within a parallel plan" "$(as reader q "SET force_parallel_mode = on" "SELECT within()" "SET force_parallel_mode = off" "SELECT within()")" "90
+90"
+
+# --- memory of abstractions ---------------------------------------------------------------------------------------------
+# Each statement has tokens of more than ten thousand bytes.
+long=$(printf 'long%.0s' {1..14})
+q "CREATE SCHEMA s_$long" "DO \$\$ BEGIN EXECUTE 'CREATE TABLE s_$long.t_$long (' || (SELECT string_agg('c' || i || '_$long int', ', ') FROM generate_series(1, 70) i) || ')'; END \$\$" \
+  "SELECT privacy_score.protect('s_$long.t_$long')" "GRANT USAGE ON SCHEMA s_$long TO reader" "GRANT SELECT ON s_$long.t_$long TO reader" >/dev/null
+{
+  echo "SET plan_cache_mode = force_generic_plan; PREPARE kept(int) AS SELECT name FROM people WHERE id = \$1;"
+  echo "SELECT EXISTS (SELECT FROM people WHERE age = 5); EXECUTE kept(1); EXECUTE kept(2);"
+  echo "SET client_min_messages = debug1;"
+  echo "SELECT 'SELECT ' || string_agg('c' || c || '_$long', ', ') || ' FROM s_$long.t_$long' FROM generate_series(1, 1800) i, generate_series(1, 70) c
+         WHERE c > 11 OR (i >> (c - 1)) & 1 = 1 GROUP BY i ORDER BY i \\gexec"
+  echo "SET client_min_messages = warning; EXECUTE kept(3); SELECT EXISTS (SELECT FROM people WHERE age = 7);"
+} >"$PS_TMP/many.sql"
+dropped=$(q "SELECT dropped FROM privacy_score.stat_info")
+as reader "$PS_BINDIR/psql" -XAtq -v ON_ERROR_STOP=1 -f "$PS_TMP/many.sql" >"$PS_TMP/many.out" 2>"$PS_TMP/many.err"
+check "what a process has met is forgotten when it takes too much room" "$(grep -c "has forgotten the abstractions" "$PS_TMP/many.err")" 1
+q "SELECT privacy_score.flush()" >/dev/null
+check "no execution is lost by that" "$(q "SELECT dropped - $dropped FROM privacy_score.stat_info")" 0
+runs="SELECT sum(e.run) FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id, ROWS FROM (unnest(p.ids), unnest(p.runs)) e(id, run)
+  JOIN privacy_score.abstraction a USING (id) WHERE s.id = (SELECT max(id) FROM privacy_score.session WHERE role = 'reader') AND a.tokens"
+check "a statement that was prepared before is what it was" "$(q "$runs @> '{p:public.people.name,w:public.people.id}'")" 3
+check "one that comes again too" "$(q "$runs @> '{w:public.people.age}' AND NOT a.tokens @> '{p:public.people.name}'")" 2
+check "all of them are recorded" "$(q "$runs @> '{t:s_$long.t_$long}'")" 1800
+done_testing
