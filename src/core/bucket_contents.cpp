@@ -19,7 +19,8 @@ constexpr std::int64_t kStepsBetweenLooks = 1 << 16;
 
 BucketContents::BucketContents(const BucketDealer& dealer) : dealer_(&dealer) {
   if (dealer.rows() > kMaxContentRows)
-    throw Error("54000", "a release must not have more than " + std::to_string(kMaxContentRows) + " records");
+    throw Error("54000", "a release must not have more than " + std::to_string(kMaxContentRows) + " records",
+                "Publish fewer records at a time.");
   starts_.resize(static_cast<std::size_t>(dealer.buckets()) + 1);
   values_.resize(static_cast<std::size_t>(dealer.rows()));
 }

@@ -155,7 +155,7 @@ std::optional<BucketPlan> MultiSizePlan(const BucketProblem& problem) {
 // Round robin over the buckets makes them differ by at most one record and puts no value into one twice. With fewer
 // than l buckets a bucket may get more than one left-over record.
 std::optional<BucketPlan> AnatomyPlan(const std::vector<std::int64_t>& counts, std::int64_t l) {
-  if (l < 1) throw InvalidValue("l must be at least 1, not " + std::to_string(l));
+  if (l < 1) throw InvalidValue("l must be at least 1, not " + std::to_string(l), "A value may be 1/l of a bucket.");
   const std::int64_t rows = TotalRows(counts);
   const std::int64_t buckets = rows / l;
   if (rows == 0) return BucketPlan{{}, {}, 0, std::nullopt};

@@ -74,13 +74,17 @@ BucketProblem::BucketProblem(const std::vector<std::int64_t>& counts, const std:
 
 BucketProblem BucketProblem::WithSizes(const std::vector<std::int64_t>& counts, const std::vector<Rational>& thresholds,
                                        int min_size, int max_size) {
-  if (min_size < 0) throw InvalidValue("min_bucket must not be negative, as " + std::to_string(min_size) + " is");
+  if (min_size < 0)
+    throw InvalidValue("min_bucket must not be negative, as " + std::to_string(min_size) + " is",
+                       "It is the least number of records of a bucket.");
   if (max_size < 1 || max_size > kMaxSearchSize)
-    throw InvalidValue("max_bucket must be between 1 and " + std::to_string(kMaxSearchSize) + ", not " +
-                       std::to_string(max_size));
+    throw InvalidValue(
+        "max_bucket must be between 1 and " + std::to_string(kMaxSearchSize) + ", not " + std::to_string(max_size),
+        "It is the greatest number of records of a bucket.");
   if (min_size > max_size)
-    throw InvalidValue("min_bucket must be at most max_bucket, " + std::to_string(max_size) + ", not " +
-                       std::to_string(min_size));
+    throw InvalidValue(
+        "min_bucket must be at most max_bucket, " + std::to_string(max_size) + ", not " + std::to_string(min_size),
+        "Both are numbers of records of a bucket.");
   const int first = std::max(min_size, thresholds.empty() ? 1 : SmallestBucket(thresholds));
   std::vector<int> sizes(static_cast<std::size_t>(std::max(0, max_size - first + 1)));
   std::iota(sizes.begin(), sizes.end(), first);

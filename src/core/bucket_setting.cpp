@@ -126,13 +126,16 @@ void PairSearch::Try(std::size_t place1, std::size_t place2) {
 BucketSetting MakeSetting(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& buckets) {
   if (sizes.size() != buckets.size())
     throw InvalidValue("sizes and buckets must have the same length, not " + std::to_string(sizes.size()) + " and " +
-                       std::to_string(buckets.size()));
+                           std::to_string(buckets.size()),
+                       "Each size has its number of buckets.");
   std::map<int, std::int64_t> numbers;
   for (std::size_t k = 0; k < sizes.size(); ++k) {
     if (sizes[k] < 1 || sizes[k] > std::numeric_limits<int>::max())
-      throw InvalidValue("a bucket size must be at least 1, not " + std::to_string(sizes[k]));
+      throw InvalidValue("a bucket size must be at least 1, not " + std::to_string(sizes[k]),
+                         "It is the number of records of a bucket.");
     if (buckets[k] < 0)
-      throw InvalidValue("a number of buckets must not be negative, as " + std::to_string(buckets[k]) + " is");
+      throw InvalidValue("a number of buckets must not be negative, as " + std::to_string(buckets[k]) + " is",
+                         "Leave sizes without buckets out, or give them 0.");
     std::int64_t& number = numbers[static_cast<int>(sizes[k])];
     if (__builtin_add_overflow(number, buckets[k], &number))
       throw Error("22003", "there are too many buckets of size " + std::to_string(sizes[k]));

@@ -21,9 +21,12 @@ Integer Ceiling(const Rational& value) { return -Floor(Rational(-value.numerator
 std::int64_t TotalRows(const std::vector<std::int64_t>& counts) {
   std::int64_t rows = 0;
   for (const std::int64_t count : counts) {
-    if (count < 0) throw InvalidValue("a count must not be negative, as " + std::to_string(count) + " is");
+    if (count < 0)
+      throw InvalidValue("a count must not be negative, as " + std::to_string(count) + " is",
+                         "It is how often a value occurs.");
     if (count > kMaxBucketRows - rows)
-      throw Error("22003", "the counts must add up to at most " + std::to_string(kMaxBucketRows));
+      throw Error("22003", "the counts must add up to at most " + std::to_string(kMaxBucketRows),
+                  "Publish fewer records at a time.");
     rows += count;
   }
   return rows;
@@ -31,13 +34,18 @@ std::int64_t TotalRows(const std::vector<std::int64_t>& counts) {
 
 void CheckThreshold(std::string_view parameter, const Rational& threshold) {
   if (threshold <= 0 || threshold > 1)
-    throw InvalidValue(std::string(parameter) + " must be greater than 0 and at most 1, not " + TextOf(threshold));
+    throw InvalidValue(std::string(parameter) + " must be greater than 0 and at most 1, not " + TextOf(threshold),
+                       "It is the greatest share of a bucket that a value may have.");
 }
 
 std::vector<Rational> FrequencyThresholds(const std::vector<std::int64_t>& counts, const Rational& theta,
                                           const Rational& floor) {
-  if (theta < 0) throw InvalidValue("theta must not be negative, as " + TextOf(theta) + " is");
-  if (floor < 0 || floor > 1) throw InvalidValue("floor must be between 0 and 1, not " + TextOf(floor));
+  if (theta < 0)
+    throw InvalidValue("theta must not be negative, as " + TextOf(theta) + " is",
+                       "The threshold of a value is theta times its frequency, and floor.");
+  if (floor < 0 || floor > 1)
+    throw InvalidValue("floor must be between 0 and 1, not " + TextOf(floor),
+                       "The threshold of a value is theta times its frequency, and floor.");
   const std::int64_t rows = TotalRows(counts);
   std::vector<Rational> thresholds;
   thresholds.reserve(counts.size());
@@ -55,7 +63,7 @@ std::vector<Rational> FrequencyThresholds(const std::vector<std::int64_t>& count
 }
 
 Rational DiversityThreshold(std::int64_t l) {
-  if (l < 1) throw InvalidValue("l must be at least 1, not " + std::to_string(l));
+  if (l < 1) throw InvalidValue("l must be at least 1, not " + std::to_string(l), "A value may be 1/l of a bucket.");
   return Rational(1, l);
 }
 
@@ -65,7 +73,8 @@ int SmallestBucket(const std::vector<Rational>& thresholds) {
   CheckThreshold("threshold", greatest);
   const Integer size = Ceiling(1 / greatest);
   if (size > std::numeric_limits<int>::max())
-    throw Error("22003", "the thresholds need buckets of " + size.str() + " records, which is too many");
+    throw Error("22003", "the thresholds need buckets of " + size.str() + " records, which is too many",
+                "Raise the greatest of them.");
   return static_cast<int>(size);
 }
 

@@ -24,9 +24,12 @@ void ReleaseCheck::AddRecord(std::uint32_t bucket) {
 }
 
 void ReleaseCheck::AddValue(std::uint32_t bucket, std::uint32_t value, std::int64_t count) {
-  if (count < 1) throw InvalidValue("a count must be at least 1, not " + std::to_string(count));
+  if (count < 1)
+    throw InvalidValue("a count must be at least 1, not " + std::to_string(count),
+                       "It is how often a value is in its bucket.");
   if (shown_.size() == kMaxShownRows)
-    throw Error("54000", "a release must not have more than " + std::to_string(kMaxShownRows) + " values");
+    throw Error("54000", "a release must not have more than " + std::to_string(kMaxShownRows) + " values",
+                "Judge fewer buckets at a time.");
   if (!shown_.empty() && bucket < shown_.back().bucket) sorted_ = false;
   if (count != 1 && counts_.empty()) counts_.assign(shown_.size(), 1);
   shown_.push_back({bucket, value});

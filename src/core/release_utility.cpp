@@ -20,7 +20,9 @@ ReleaseUtility::ReleaseUtility(std::size_t columns, std::int64_t queries, double
       domains_(columns + 1),
       order_(columns),
       errors_(columns) {
-  if (queries < 1) throw InvalidValue("queries must be at least 1, not " + std::to_string(queries));
+  if (queries < 1)
+    throw InvalidValue("queries must be at least 1, not " + std::to_string(queries),
+                       "Each query compares a count of the release with one of the source.");
   if (!(selectivity > 0 && selectivity <= 1))
     throw InvalidValue("selectivity must be greater than 0 and at most 1", "It is the expected share of the records.");
   std::iota(order_.begin(), order_.end(), 0);

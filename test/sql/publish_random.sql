@@ -41,7 +41,7 @@ BEGIN
 END $$;
 DO $$BEGIN FOR n IN 1..480 LOOP CALL one(n); COMMIT; END LOOP; END$$;
 SELECT * FROM outcome WHERE problem IS NOT NULL;
-SELECT method, kind, count(*), count(*) FILTER (WHERE published) > 3 AS published FROM outcome GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT method, kind, count(*), count(*) FILTER (WHERE published) > 3 AS published FROM outcome GROUP BY GROUPING SETS ((method), (kind)) ORDER BY 1, 2;
 SELECT count(*) FILTER (WHERE NOT published) > 20 AS some_refused FROM outcome;
 
 -- Records that go to disk and those that fit into memory.
