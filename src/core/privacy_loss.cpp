@@ -13,7 +13,7 @@ namespace privacy_score {
 
 namespace {
 
-constexpr std::size_t kMostPairs = 20'000'000;
+constexpr std::size_t kMostPairs = 2'000'000;
 constexpr std::int64_t kMostReleases = 20'000'000;
 
 Error TooWide() { return Error("54000", "the values span too many grid steps", "Round them to a coarser grid."); }

@@ -150,7 +150,7 @@ double ConvolutionWork(const std::vector<std::int64_t>& images, const TiltedSum&
     multisets = std::min(1e18, multisets * (width + j - 1) / j);
     const double sums = std::min(multisets, j * range + 1);
     work += sums * width;
-    if (multisets >= j * range + 1 && j * range > 1) {
+    if (multisets >= j * range + 1) {
       // From here on the range decides: add the rest at once.
       const double left = records - j - 1;
       work += left > 0 ? left * (j + left / 2) * range * width : 0;

@@ -98,6 +98,14 @@ SumPosterior SumLaw::Given(std::int64_t released, const SumNoise& noise, const W
     released += (below - above) * noise.step;
     log_probability += std::log(std::tanh(noise.rate / 2)) - noise.rate * static_cast<double>(below + above);
   }
+  if (least_ == greatest_) {
+    // Nothing to learn, but not every release can be had.
+    if ((released - least_) % noise.step != 0) return {};
+    SumPosterior posterior = Extreme(true);
+    posterior.log_probability +=
+        log_probability - noise.rate * std::abs(static_cast<double>((released - least_) / noise.step));
+    return posterior;
+  }
   const TiltedSum tilted = TiltTo(images_, groups_, released, noise, control);
   const ReleaseWeight weight{released, noise, tilted.theta};
   const double work = ConvolutionWork(images_, tilted);

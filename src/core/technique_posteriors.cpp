@@ -12,6 +12,12 @@
 
 namespace privacy_score {
 
+namespace {
+
+constexpr std::int64_t kMostNoise = 100'000'000;  // its law fits into memory
+
+}  // namespace
+
 std::vector<double> SamplingProbabilities(const std::vector<std::int64_t>& counts, std::int64_t matching) {
   const std::int64_t sampled = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   if (matching < 1)
@@ -29,16 +35,16 @@ std::vector<double> SamplingProbabilities(const std::vector<std::int64_t>& count
 }
 
 std::int64_t MaxNoise(double percent, std::int64_t domain_size) {
-  if (!(percent >= 0) || percent > 1e6)
-    throw InvalidValue("percent must be from 0 to 1000000, not " + std::to_string(percent),
+  if (!(percent >= 0) || percent > 1000)
+    throw InvalidValue("percent must be from 0 to 1000, not " + std::to_string(percent),
                        "The greatest noise is this share of the number of values less one.");
   const double noise = percent / 100 * static_cast<double>(domain_size - 1);
   return 2 * static_cast<std::int64_t>(std::floor(noise / 2 + 0.5));
 }
 
 std::vector<double> BinomialNoise(std::int64_t max_noise) {
-  if (max_noise < 0 || max_noise % 2 != 0)
-    throw InvalidValue("max_noise must be even and at least 0, not " + std::to_string(max_noise),
+  if (max_noise < 0 || max_noise > kMostNoise || max_noise % 2 != 0)
+    throw InvalidValue("max_noise must be even and from 0 to 100000000, not " + std::to_string(max_noise),
                        "The noise is Binomial(max_noise, 1/2) - max_noise/2.");
   const auto m = static_cast<double>(max_noise);
   std::vector<double> noise(static_cast<std::size_t>(max_noise) + 1);

@@ -20,11 +20,11 @@ namespace privacy_score {
 std::vector<double> SamplingProbabilities(const std::vector<std::int64_t>& counts, std::int64_t matching);
 
 // The greatest noise M: percent of |D| - 1, to the nearest even number; of two equally near the greater one. Throws
-// Error 22023 unless percent is at least 0 and finite.
+// Error 22023 unless percent is from 0 to 1000.
 std::int64_t MaxNoise(double percent, std::int64_t domain_size);
 
-// Binomial noise: P(k - M/2) for k = 0 ... M, of Binomial(M, 1/2) - M/2. Throws Error 22023 unless M is even and not
-// negative.
+// Binomial noise: P(k - M/2) for k = 0 ... M, of Binomial(M, 1/2) - M/2. Throws Error 22023 unless M is even and from 0
+// to 10^8.
 std::vector<double> BinomialNoise(std::int64_t max_noise);
 
 // Values numbered 1 ... domain_size were released with noise: the mean over the matching records, of which y was

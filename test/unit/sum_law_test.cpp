@@ -104,6 +104,16 @@ TEST(SumLaw, NoiseBeyondAllSums) {
   }
 }
 
+// Two thousand million records of one value: nothing to learn, whatever the noise.
+TEST(SumLaw, OneValue) {
+  const SumLaw law({0, 3}, {{{0, 1}, 2'000'000'000}});
+  const SumPosterior got = law.Given(6'000'000'010, {0.5, 2}, {});
+  ASSERT_TRUE(got.possible);
+  EXPECT_EQ(got.probability[0][1], 1);
+  EXPECT_NEAR(got.log_probability, std::log(std::tanh(0.25)) - 2.5, 1e-12);
+  EXPECT_FALSE(law.Given(6'000'000'011, {0.5, 2}, {}).possible);
+}
+
 TEST(SumLaw, TooFineGrids) {
   std::vector<std::int64_t> images;
   std::mt19937_64 random(5);

@@ -110,7 +110,7 @@ TEST(TechniqueEvaluation, Repeats) {
   static int questions;
   questions = 0;
   WorkControl control;
-  control.interrupted = [] { return ++questions % 4 == 0; };
+  control.interrupted = [] { return ++questions % 97 == 0; };
   control.work_between_questions = 1;
   TechniqueEvaluation evaluation(SmallTable(), Technique::kSampling, {0.4}, 10, 5);
   int pauses = 0;
@@ -128,7 +128,7 @@ TEST(TechniqueEvaluation, Refusals) {
   EXPECT_EQ(refusal(Technique::kSampling, std::nan("")),
             "22023 fractions must be greater than 0 and at most 1, not nan");
   EXPECT_EQ(refusal(Technique::kQueryRestriction, 3), "22023 query_sizes must be even and at least 2, not 3");
-  EXPECT_EQ(refusal(Technique::kNoise, -1), "22023 percent must be from 0 to 1000000, not -1.000000");
+  EXPECT_EQ(refusal(Technique::kNoise, -1), "22023 percent must be from 0 to 1000, not -1.000000");
   EXPECT_EQ(ErrorOf([] { TechniqueEvaluation(SmallTable(), Technique::kNoise, {}, 1, 0); }),
             "22023 there must be at least one strength");
   EXPECT_EQ(ErrorOf([] { TechniqueEvaluation(SmallTable(), Technique::kNoise, {1}, 0, 0); }),

@@ -44,11 +44,11 @@ TEST(TechniquePosteriors, Noise) {
   double total = 0;
   for (const double p : BinomialNoise(100'000)) total += p;
   EXPECT_NEAR(total, 1, 1e-12);
-  EXPECT_EQ(ErrorOf([] { BinomialNoise(3); }), "22023 max_noise must be even and at least 0, not 3");
-  EXPECT_EQ(ErrorOf([] { BinomialNoise(-2); }), "22023 max_noise must be even and at least 0, not -2");
+  EXPECT_EQ(ErrorOf([] { BinomialNoise(3); }), "22023 max_noise must be even and from 0 to 100000000, not 3");
+  EXPECT_EQ(ErrorOf([] { BinomialNoise(-2); }), "22023 max_noise must be even and from 0 to 100000000, not -2");
   EXPECT_EQ(ErrorOf([] { NoisePosterior(3, {6}, BinomialNoise(4)); }),
             "22023 released number 6 cannot come from any value");
-  EXPECT_EQ(ErrorOf([] { MaxNoise(-1, 5); }), "22023 percent must be from 0 to 1000000, not -1.000000");
+  EXPECT_EQ(ErrorOf([] { MaxNoise(-1, 5); }), "22023 percent must be from 0 to 1000, not -1.000000");
 }
 
 // 6.5 standard deviations: a right sampler fails with probability below 1e-9 in all.
