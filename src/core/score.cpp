@@ -121,11 +121,11 @@ double RoleScorer::Evaluate(const Level& level, ClassId id, DeltaRow& row, std::
   return row.upper[column] = bounds.upper;
 }
 
-// D of an n-gram and the one of the baseline that stands at that place of the rows.
-double RoleScorer::Distance(const Level& level, const Classes& classes, const DeltaRows& rows, std::size_t at) {
+// D of an n-gram and one of the baseline, which is given by its columns.
+double RoleScorer::Distance(const Level& level, const Classes& classes, const DeltaRows& rows,
+                            const std::uint32_t* columns) {
   double distance = 0;
-  for (std::size_t k = 0; k < level.positions; ++k)
-    distance += Evaluate(level, classes[k], *rows[k], level.rows[at + k]);
+  for (std::size_t k = 0; k < level.positions; ++k) distance += Evaluate(level, classes[k], *rows[k], columns[k]);
   return distance;
 }
 
@@ -172,9 +172,9 @@ void RoleScorer::ComputeNearest(Level& level, const Classes& classes, NGramScore
     least = sum;
     first = at;
   }
-  least = Distance(level, classes, rows, first);
+  least = Distance(level, classes, rows, &level.rows[first]);
   for (std::size_t at = 0; at < level.rows.size(); at += level.positions)
-    if (at_least(at) < least) least = std::min(least, Distance(level, classes, rows, at));
+    if (at_least(at) < least) least = std::min(least, Distance(level, classes, rows, &level.rows[at]));
   score.score = least;
   const bool exact = std::all_of(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(level.positions),
                                  [](const DeltaRow* row) { return row->exact; });
@@ -221,6 +221,42 @@ NGramExplanation RoleScorer::ExplainTokens(const std::vector<Tokens>& places, Sc
   return ExplainClasses(level, ngram, classes, Compute(level, classes, level.baseline.count(ngram) > 0));
 }
 
+void RoleScorer::PrepareExplaining(Level& level) {
+  if (!level.explained.empty()) return;
+  std::unordered_map<ClassId, std::uint32_t> column_of;
+  for (const ClassId id : level.columns) column_of.emplace(id, static_cast<std::uint32_t>(column_of.size()));
+  for (const auto& [ngram, count] : level.baseline) {
+    level.explained.emplace_back(ngram, count);
+    const Classes classes = ClassesOf(level, ngram, true);
+    for (std::size_t k = 0; k < level.positions; ++k) level.explained_columns.push_back(column_of.at(classes[k]));
+  }
+}
+
+// The number of the n-gram of a baseline that is not empty that is named as the nearest, `least` being the score.
+std::size_t RoleScorer::NearestOf(Level& level, const NGram& ngram, const Classes& classes, double least) {
+  using Rank = std::tuple<double, int, std::int64_t, NGram>;  // distances but for rounding
+  PrepareExplaining(level);
+  DeltaRows rows{};
+  for (std::size_t k = 0; k < level.positions; ++k) rows[k] = &RowOf(level, classes[k]);
+  Rank best{std::numeric_limits<double>::infinity(), 0, 0, NGram{}};
+  std::size_t nearest = 0;
+  for (std::size_t i = 0; i < level.explained.size(); ++i) {
+    const std::uint32_t* columns = &level.explained_columns[i * level.positions];
+    double at_least = 0;
+    for (std::size_t k = 0; k < level.positions; ++k) at_least += rows[k]->lower[columns[k]];
+    if (at_least > least + 2 * kTie) continue;
+    const double distance = Distance(level, classes, rows, columns);
+    const auto& [candidate, count] = level.explained[i];
+    int different = 0;
+    for (std::size_t k = 0; k < ngram.size(); ++k) different += candidate[k] != ngram[k] ? 1 : 0;
+    Rank rank{std::round(distance / kTie), different, -count, candidate};
+    if (!(rank < best)) continue;
+    best = rank;
+    nearest = i;
+  }
+  return nearest;
+}
+
 NGramExplanation RoleScorer::ExplainClasses(Level& level, const NGram& ngram, const Classes& classes,
                                             const NGramScore& score) {
   NGramExplanation explanation;
@@ -229,31 +265,11 @@ NGramExplanation RoleScorer::ExplainClasses(Level& level, const NGram& ngram, co
   if (score.matched) {
     explanation.nearest = ngram;
     nearest = classes;
-  } else {
-    using Rank = std::tuple<double, int, std::int64_t, NGram>;  // distances but for rounding
-    Rank best{std::numeric_limits<double>::infinity(), 0, 0, NGram{}};
-    std::array<std::vector<double>, kRecordedLength> by_class;
-    for (std::size_t k = 0; k < level.positions; ++k) {
-      DeltaRow& row = RowOf(level, classes[k]);
-      for (std::uint32_t c = 0; c < level.columns.size(); ++c) {
-        const std::size_t id = level.columns[c];
-        if (by_class[k].size() <= id) by_class[k].resize(id + 1);
-        by_class[k][id] = Evaluate(level, classes[k], row, c);
-      }
-    }
-    for (const auto& [candidate, count] : level.baseline) {
-      const Classes places = ClassesOf(level, candidate, true);
-      double distance = 0;
-      for (std::size_t k = 0; k < level.positions; ++k) distance += by_class[k][places[k]];
-      int different = 0;
-      for (std::size_t k = 0; k < ngram.size(); ++k) different += candidate[k] != ngram[k] ? 1 : 0;
-      Rank rank{std::round(distance / kTie), different, -count, candidate};
-      if (rank < best) {
-        best = rank;
-        nearest = places;
-      }
-    }
-    explanation.nearest = std::get<NGram>(best);
+  } else if (!level.baseline.empty()) {
+    const std::size_t found = NearestOf(level, ngram, classes, score.score);
+    explanation.nearest = level.explained[found].first;
+    for (std::size_t k = 0; k < level.positions; ++k)
+      nearest[k] = level.columns[level.explained_columns[found * level.positions + k]];
   }
   AttributeSet causes;
   for (std::size_t k = 0; k < level.positions; ++k) {

@@ -105,6 +105,9 @@ class RoleScorer {
     std::unordered_map<NGram, std::int64_t, NGramHash> baseline;
     std::vector<ClassId> columns;     // distinct classes of the baseline
     std::vector<std::uint32_t> rows;  // distinct n-grams as columns, `positions` each
+    // The n-grams of the baseline with their counts, and as columns likewise; from the first explanation on.
+    std::vector<std::pair<NGram, std::int64_t>> explained;
+    std::vector<std::uint32_t> explained_columns;
     std::unordered_map<ClassId, DeltaRow> deltas;
     std::unordered_map<NGram, NGramScore, NGramHash> memo;
   };
@@ -117,10 +120,12 @@ class RoleScorer {
   Classes Together(const Level& level, Classes places);
   DeltaRow& RowOf(Level& level, ClassId id);
   double Evaluate(const Level& level, ClassId id, DeltaRow& row, std::uint32_t column);
-  double Distance(const Level& level, const Classes& classes, const DeltaRows& rows, std::size_t at);
+  double Distance(const Level& level, const Classes& classes, const DeltaRows& rows, const std::uint32_t* columns);
   NGramScore Compute(Level& level, const Classes& classes, bool matched);
   void ComputeNearest(Level& level, const Classes& classes, NGramScore& score);
   void WantNearest(Level& level, const Classes& classes, const DeltaRows& rows, double least, NGramScore& score);
+  void PrepareExplaining(Level& level);
+  std::size_t NearestOf(Level& level, const NGram& ngram, const Classes& classes, double least);
   NGramExplanation ExplainClasses(Level& level, const NGram& ngram, const Classes& classes, const NGramScore& score);
 
   PairScorer pairs_;

@@ -6,10 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <random>
 #include <set>
+#include <tuple>
 
 #include "core/error.hpp"
 #include "score_fixture.hpp"
@@ -185,6 +188,16 @@ TEST(RoleScorer, TheNearestIsThatOfAll) {
       const auto& ngrams = model->BaselineOfRole("analyst")->ngrams;
       for (const auto& other : ngrams) least = std::min(least, sums(other.ngram).upper);
       EXPECT_EQ(score.score, least);
+      // What is named as the nearest: the same to rounding, then most equal places, most frequent, first.
+      std::map<NGram, std::int64_t> counts;
+      for (const auto& other : ngrams) counts[Suffix(other.ngram, settings.ngram_length)] += other.count;
+      std::tuple<double, int, std::int64_t, NGram> best{std::numeric_limits<double>::infinity(), 0, 0, NGram{}};
+      for (const auto& [other, count] : counts) {
+        int different = 0;
+        for (std::size_t k = 0; k < other.size(); ++k) different += other[k] != ngram[k] ? 1 : 0;
+        best = std::min(best, {std::round(sums(other).upper / 1e-12), different, -count, other});
+      }
+      EXPECT_EQ(scorer.Explain(ngram, ScoreLevel::kNGram).nearest, std::get<NGram>(best));
       bool estimated = false;
       for (std::size_t k = 0; k < length; ++k) {
         estimated = estimated || !pairs.Combined(class_at(ngram, k), kEmptyClass).exact();
