@@ -40,7 +40,7 @@ OBJS = $(patsubst %,build/module/%.o,$(CORE) $(filter-out sqlparse/$(ISLAND),$(S
 UNIT_OBJS = $(patsubst %,build/module/%.o,$(CORE) $(SQLPARSE)) $(patsubst %,build/%.o,$(UNIT))
 ASAN_OBJS = $(patsubst %,build/asan/%.o,$(CORE) $(SQLPARSE) $(UNIT))
 CLANG_OK = $(patsubst %,build/clang/%.ok,$(CORE) $(SQLPARSE) $(BACKEND))
-EXTRA_CLEAN = build results regression.diffs regression.out
+EXTRA_CLEAN = build bench/programs bench/results results regression.diffs regression.out
 
 # --- PGXS, once the server's development files are there --------------------------------------------------------------
 PG_CONFIG ?= pg_config
@@ -133,14 +133,23 @@ build/unit_tests: $(UNIT_OBJS)
 build/unit_tests_asan: $(ASAN_OBJS)
 	$(CXX) $(SANITIZE) -o $@ $(ASAN_OBJS) $(UNIT_LIBS)
 
-# --- measurements without a server --------------------------------------------------------------------------------------
-build/bench/%: bench/%.cpp $(patsubst %,build/module/%.o,$(CORE)) Makefile
+# --- programs of the measurements ---------------------------------------------------------------------------------------
+# They lie where the sandbox finds them.
+bench/programs/%: bench/%.cpp $(patsubst %,build/module/%.o,$(CORE)) Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(LANGUAGE) $(RELEASE) -MF $@.d -o $@ $< $(patsubst %,build/module/%.o,$(CORE))
+	$(CXX) $(LANGUAGE) $(RELEASE) -s -MF build/bench_$(*F).d -o $@ $< $(patsubst %,build/module/%.o,$(CORE))
 
-bench-core: build/bench/subset_entropies build/bench/measures
+# A client, which knows the server by its protocol only.
+bench/programs/statements: bench/statements.cpp Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(LANGUAGE) $(RELEASE) -s -isystem $(shell $(PG_CONFIG) --includedir) -MF build/bench_statements.d -o $@ $< \
+	  -L$(shell $(PG_CONFIG) --libdir) -lpq
+
+bench-programs: $(patsubst bench/%.cpp,bench/programs/%,$(wildcard bench/*.cpp))
+
+bench-core: bench/programs/subset_entropies bench/programs/measures
 	@$< | tee bench/results_subset_entropies.md
-	@build/bench/measures all | tee bench/results_measures.md
+	@bench/programs/measures all | tee bench/results_measures.md
 
 unit-programs: build/unit_tests build/unit_tests_asan
 clang-check: $(CLANG_OK)
@@ -161,4 +170,4 @@ demo bench:
 format:
 	clang-format -i $(wildcard src/*/*.cpp src/*/*.hpp test/unit/*.cpp test/unit/*.hpp)
 
-.PHONY: all packages test unit regress shell attacks lint demo bench bench-core format unit-programs clang-check
+.PHONY: all packages test unit regress shell attacks lint demo bench bench-core bench-programs format unit-programs clang-check

@@ -1,26 +1,24 @@
 #!/bin/bash
 # rates.sh - what rates cost: sets of the columns of a table in memory, against count(*) and against plain SQL.
 #
-#   scripts/sandbox.sh bench/rates.sh [-r ROUNDS] [-s SQL_ROUNDS] [ROWS...]        (9, 3, 1000000 10000000)
+#   scripts/sandbox.sh bench/rates.sh [ROWS...]        (1000000 10000000)
 #
 # Prints a section in Markdown. Eight smallint columns with domains of 76, 2, 14, 6, 9, 10, 83 and 50 values: uniform and
 # independent (the worst case), Zipf and independent, and rows that repeat (a twentieth of them distinct, drawn by Zipf).
 # One process each, no parallel workers, everything cached, memory for everything. The rounds are interleaved: each
-# measures everything once, so a noisy neighbour meets all alike; medians of the rounds.
-. "$(dirname "$0")/../test/lib.sh"
+# measures everything once, so a noisy neighbour meets all alike; medians of the rounds. What plain SQL takes minutes for
+# is measured in fewer rounds.
+. "$(dirname "$0")/lib.sh"
 
-rounds=9
-sql_rounds=3  # of 50 sets by plain SQL, which take minutes
-while getopts r:s: option; do
-  case $option in
-    r) rounds=$OPTARG ;;
-    s) sql_rounds=$OPTARG ;;
-    *) exit 2 ;;
-  esac
-done
-shift $((OPTIND - 1))
 sizes=("$@")
-if [ ${#sizes[@]} -eq 0 ]; then sizes=(1000000 10000000); fi
+if [ ${#sizes[@]} -eq 0 ]; then
+  sizes=(1000000 10000000)
+  if quick; then sizes=(50000 100000); fi
+fi
+most=${sizes[-1]}
+# Rounds of plain SQL: of single sets, and of many.
+single_rounds() { if [ "$1" -gt 1000000 ]; then echo 3; else echo "$rounds"; fi; }
+many_rounds() { if [ "$1" -gt 1000000 ]; then echo 1; else echo 3; fi; }
 
 start_server "shared_buffers = '2GB'" "maintenance_work_mem = '2GB'" "work_mem = '2GB'" "jit = off" \
   "max_parallel_workers_per_gather = 0" "max_wal_size = '8GB'" "autovacuum = off" "bgwriter_lru_maxpages = 0"
@@ -57,6 +55,7 @@ json_of() { for n in "$@"; do echo "[\"$(set_of "$n" | sed 's/,/","/g')\"]"; don
 three=$((1 + 4 + 128)) four=$((1 + 4 + 32 + 64)) eight=255
 singles=(1 2 4 8 16 32 64 128)
 mapfile -t fifty < <(for i in $(seq 0 49); do echo $((i * 51 / 10 + 1)); done)
+mapfile -t ten < <(for i in $(seq 0 5 49); do echo "${fifty[i]}"; done)  # by plain SQL, which takes long
 mapfile -t all < <(seq 1 255)
 declare -A ours=([three]="$(json_of $three)" [four]="$(json_of $four)" [eight]="$(json_of $eight)" [singles]="$(json_of "${singles[@]}")"
   [fifty]="$(json_of "${fifty[@]}")" [all]="$(json_of "${all[@]}")")
@@ -79,21 +78,23 @@ timed() {
   times[$key.pass]+="$(sed -nE 's/.*read [0-9]+ columns in ([0-9.]+) ms, counted.*/\1/p' <<<"$out" | awk '{ t += $1 } END { print t + 0 }') "
   times[$key.after]+="$(sed -nE 's/.*, counted [0-9]+ sets in ([0-9.]+) ms.*/\1/p' <<<"$out" | awk '{ t += $1 } END { print t + 0 }') "
 }
-median() { tr ' ' '\n' <<<"$1" | grep . | sort -n | awk '{ v[NR] = $1 } END { print (NR % 2) ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+of() { median <<<"${times[$1]}"; }
 
 one_round() {
-  local table=$1 round=$2 n statements
+  local table=$1 rows=$2 round=$3 n statements
   timed count "SELECT count(*) FROM $table;"
   for n in three four eight singles fifty all; do timed $n "SELECT count(*) FROM privacy_score.attribute_set_risk('$table', '${ours[$n]}');"; done
-  timed sql.three "$(sql_of "$table" $three)"
-  timed sql.four "$(sql_of "$table" $four)"
-  timed sql.eight "$(sql_of "$table" $eight)"
-  mapfile -t statements < <(for n in "${singles[@]}"; do sql_of "$table" "$n"; done)
-  timed sql.singles "${statements[@]}"
-  timed grouping.singles "$(grouping_sets "$table" "${singles[@]}")"
-  if [ "$round" -le "$sql_rounds" ]; then
-    mapfile -t statements < <(for n in "${fifty[@]}"; do sql_of "$table" "$n"; done)
-    timed sql.fifty "${statements[@]}"
+  if [ "$round" -le "$(single_rounds "$rows")" ]; then
+    timed sql.three "$(sql_of "$table" $three)"
+    timed sql.four "$(sql_of "$table" $four)"
+    timed sql.eight "$(sql_of "$table" $eight)"
+    timed grouping.singles "$(grouping_sets "$table" "${singles[@]}")"
+  fi
+  if [ "$round" -le "$(many_rounds "$rows")" ]; then
+    mapfile -t statements < <(for n in "${singles[@]}"; do sql_of "$table" "$n"; done)
+    timed sql.singles "${statements[@]}"
+    mapfile -t statements < <(for n in "${ten[@]}"; do sql_of "$table" "$n"; done)
+    timed sql.ten "${statements[@]}"
   fi
 }
 
@@ -118,47 +119,70 @@ memory_of() {
 # row LABEL KEY SQL_KEY [FACTOR NOTE]: one line of the table; times in seconds and as multiples of count(*).
 row() {
   local base sql=
-  base=$(median "${times[count]}")
-  if [ -n "${times[$3]:-}" ]; then sql=$(median "${times[$3]}"); fi
-  awk -v label="$1" -v t="$(median "${times[$2]}")" -v pass="$(median "${times[$2.pass]}")" -v after="$(median "${times[$2.after]}")" \
+  base=$(of "count")
+  if [ -n "${times[$3]:-}" ]; then sql=$(of "$3"); fi
+  awk -v label="$1" -v t="$(of "$2")" -v pass="$(of "$2.pass")" -v after="$(of "$2.after")" \
     -v base="$base" -v sql="$sql" -v factor="${4:-1}" -v note="${5:-}" 'BEGIN {
       printf "| %s | %.3f | %.2f | %.2f | %.2f | ", label, t / 1000, t / base, pass / base, after / base
       if (sql == "") print "| | |"; else printf "%.2f%s | %.1f | %.1f |\n", sql * factor / 1000, note, sql * factor / base, sql * factor / t }'
 }
 
-echo "## Rates of attribute sets"
-echo
-echo "Medians of $rounds interleaved rounds; 50 sets by plain SQL of $sql_rounds. Times in seconds; multiples are of count(*) on the same table."
-echo "\"Pass\": reading the columns the sets have and collapsing rows to distinct tuples. \"After\": counting the sets. Plain SQL: a statement"
-echo "a set, \`SELECT sum(c * ln(c)) FROM (SELECT count(*) AS c FROM t GROUP BY ...)\`. That of all 255 sets is the time of the 50 sets times 5.1:"
-echo "they are every fifth in the order of their bit patterns. One process, \`work_mem\` and \`maintenance_work_mem\` 2GB, JIT off,"
-echo "unlogged tables of 8 smallint columns after VACUUM FREEZE, all in shared buffers."
-echo "$(q "SELECT version()")."
+# Multiples of the time that count(*) takes, or another.
+multiple() { ratio "$(of "$1")" "$(of "${2:-count}")" 4; }
+declare -A most_after=([uniform]=30 [zipf]=14 [repeated]=4)
+targets_of() {
+  target "$1: the pass for all 255 sets / \`count(*)\`" "$(multiple all.pass)" at-most 4
+  target "$1: all 255 sets after the pass / \`count(*)\`" "$(multiple all.after)" at-most "${most_after[$1]}"
+  target "$1: one set of 4 columns after the pass / \`count(*)\`" "$(multiple four.after)" at-most 0.2
+  target "$1: one set of 4 columns after the pass / the same by plain SQL" "$(multiple four.after sql.four)" at-most 0.2
+}
+
+tables=$PS_TMP/tables targets=$PS_TMP/targets
+: >"$tables"
+: >"$targets"
 for rows in "${sizes[@]}"; do
   for kind in uniform zipf repeated; do
     make_table $kind "$rows"
     times=()
     for round in $(seq "$rounds"); do
-      one_round $kind "$round"
+      one_round $kind "$rows" "$round"
       printf '%s rows, %s: round %s of %s\n' "$rows" $kind "$round" "$rounds" >&2
     done
     memory=$(memory_of "SELECT count(*) FROM privacy_score.attribute_set_risk('$kind', '${ours[all]}');")
     without=$(memory_of "SELECT count(*) FROM privacy_score.attribute_set_risk('$kind', '[]');")
-    echo
-    echo "### $kind, $rows rows, $(q "SELECT distinct_values FROM privacy_score.attribute_set_risk('$kind', '${ours[eight]}')") distinct"
-    echo
-    echo "count(*): $(median "${times[count]}") ms. Memory for all 255 sets: $((memory - without)) MB, $(((memory - without) * 1048576 / rows)) bytes a row."
-    echo
-    echo "| sets | seconds | x count(*) | pass x | after x | plain SQL: seconds | x count(*) | plain SQL / ours |"
-    echo "|---|---|---|---|---|---|---|---|"
-    row "1 of 3 columns (a, c, h)" three sql.three
-    row "1 of 4 columns (a, c, f, g)" four sql.four
-    row "1 of all 8 columns" eight sql.eight
-    row "8 single columns" singles sql.singles
-    row "8 single columns (plain SQL: GROUPING SETS)" singles grouping.singles
-    row "50 sets" fifty sql.fifty
-    row "all 255 sets" all sql.fifty 5.1 " (estimate)"
+    distinct=$(q "SELECT distinct_values FROM privacy_score.attribute_set_risk('$kind', '${ours[eight]}')")
+    {
+      echo
+      echo "### $kind, $rows rows, $distinct distinct"
+      echo
+      echo "\`count(*)\`: $(of count) ms. Memory for all 255 sets: $((memory - without)) MB, $(((memory - without) * 1048576 / rows)) bytes a row."
+      echo
+      echo "| sets | seconds | x count(*) | pass x | after x | plain SQL: seconds | x count(*) | plain SQL / ours |"
+      echo "|---|---|---|---|---|---|---|---|"
+      row "1 of 3 columns (a, c, h)" three sql.three
+      row "1 of 4 columns (a, c, f, g)" four sql.four
+      row "1 of all 8 columns" eight sql.eight
+      row "8 single columns" singles sql.singles
+      row "8 single columns (plain SQL: GROUPING SETS)" singles grouping.singles
+      row "50 sets" fifty sql.ten 5 " (estimate)"
+      row "all 255 sets" all sql.ten 25.5 " (estimate)"
+    } >>"$tables"
+    if [ "$rows" = "$most" ]; then targets_of $kind >>"$targets"; fi
     q "DROP TABLE $kind" >/dev/null
   done
 done
-ps_finished=yes
+
+echo "## Rates of attribute sets"
+echo
+echo "At $most rows:"
+echo
+target_header
+cat "$targets"
+echo
+echo "Medians of $rounds interleaved rounds; of plain SQL at $most rows $(single_rounds "$most") for one set and GROUPING SETS, $(many_rounds "$most") for many sets (at fewer rows 3). Times in seconds; multiples are of \`count(*)\` on the same table. *Pass*: reading the columns that the sets have"
+echo "and collapsing rows to distinct tuples. *After*: counting the sets. Plain SQL: a statement a set,"
+echo "\`SELECT sum(c * ln(c)) FROM (SELECT count(*) AS c FROM t GROUP BY ...)\`. What it takes for 50 and 255 sets is estimated from ten"
+echo "of them, spread evenly in the order of their bit patterns. *Repeated*: a twentieth as many different rows as rows, drawn by Zipf. One process, \`work_mem\` and"
+echo "\`maintenance_work_mem\` 2 GB, JIT off, unlogged tables of 8 smallint columns after VACUUM FREEZE, all in shared buffers."
+cat "$tables"
+part_done

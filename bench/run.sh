@@ -1,56 +1,39 @@
 #!/bin/bash
-# run.sh - what watching costs: pgbench -S with the library absent, loaded but off, and observing, side by side.
+# run.sh - runs the parts of the measurements, each of which prints a section in Markdown.
 #
-# Runs below scripts/sandbox.sh ("make bench"). Three servers with the same data run at the same time, of which one at
-# a time is loaded; the rounds are interleaved, so a noisy neighbour meets all alike. Prints the median of the rounds and
-# the ratio to the server without the library, and leaves the same table in bench/results.md. Then comes noise.sh.
-. "$(dirname "$0")/../test/lib.sh"
+#   PS_BENCH_PARTS   which ones (all: watching rates history memory noise publish buckets)
+#
+# Runs below scripts/sandbox.sh ("make bench"). The sections are left in bench/results/, one file a part, where page.sh
+# takes them from, with the pictures that they have made. A part that fails leaves none, and the others still run.
+set -u -o pipefail
 
-rounds=${PS_BENCH_ROUNDS:-9}
-seconds=${PS_BENCH_SECONDS:-2}
-kinds=(absent off observe)
+results=bench/results
+rm -rf $results
+mkdir -p $results
+status=0
+compiler=$(g++ --version 2>/dev/null | head -n 1)
+machine="$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, $(awk '$1 == "MemTotal:" { printf "%.0f GB", $2 / 1048576 }' /proc/meminfo), $(uname -sr)"
+versions="$("$PS_BINDIR/postgres" --version), privacy_score $(sed -n "s/^default_version = '\(.*\)'/\1/p" privacy_score.control)${compiler:+, $compiler}"
+load() { cut -d' ' -f1 /proc/loadavg; }
 
-median() { sort -n | awk '{v[NR] = $1} END {print (NR % 2) ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2}'; }
-
-for kind in "${kinds[@]}"; do
-  use_server "$kind"
-  case $kind in
-    absent) start_server "shared_preload_libraries = ''" ;;
-    *) start_server "privacy_score.mode = '$kind'" "privacy_score.flush_interval = '1s'" ;;
-  esac
-  "$PS_BINDIR/pgbench" -i -q -s 5 >/dev/null 2>&1
-  if [ "$kind" != absent ]; then q "CREATE EXTENSION privacy_score" "SELECT privacy_score.protect('pgbench_accounts')" >/dev/null; fi
-  q "CREATE ROLE analyst LOGIN" "GRANT SELECT ON ALL TABLES IN SCHEMA public TO analyst"
+for part in ${PS_BENCH_PARTS:-watching rates history memory noise publish buckets}; do
+  if ! [ -f "bench/$part.sh" ]; then
+    echo "there is no bench/$part.sh" >&2
+    status=1
+    continue
+  fi
+  echo "== $part" >&2
+  began=$SECONDS
+  load_before=$(load)
+  if bash "bench/$part.sh" >"$PS_TMP/$part.md"; then
+    # Test/lib.sh's last line is no part of it.
+    grep -vE '^passed [0-9]+ failed [0-9]+$' "$PS_TMP/$part.md" |
+      awk -v run="*Run on $(date -u +%Y-%m-%d) in $((SECONDS - began)) s on $machine; $versions; load average $load_before before and $(load) after.*" \
+        '{ print } !done && /^## / { print ""; print run; done = 1 }' | tee "$results/$part.md"
+  else
+    cat "$PS_TMP/$part.md" >&2
+    echo "part $part failed" >&2
+    status=1
+  fi
 done
-
-declare -A tps
-for protocol in simple prepared; do
-  for round in $(seq "$rounds"); do
-    for kind in "${kinds[@]}"; do
-      use_server "$kind"
-      value=$(PGUSER=analyst "$PS_BINDIR/pgbench" -n -S -M $protocol -c 1 -T "$seconds" 2>/dev/null |
-        sed -nE 's/^tps = ([0-9.]+) .*/\1/p')
-      tps[$protocol.$kind]+="$value "
-    done
-    printf '%s round %s of %s\n' "$protocol" "$round" "$rounds" >&2
-  done
-done
-
-{
-  echo "pgbench -S, scale 5, 1 client, $rounds interleaved rounds of $seconds s; median transactions per second."
-  echo "$(q "SELECT version()")"
-  echo "$(grep -m1 'model name' /proc/cpuinfo | sed 's/.*: //'), $(nproc) cores"
-  echo
-  echo "| protocol | library | tps | microseconds a statement | added to no library |"
-  echo "|---|---|---|---|---|"
-  for protocol in simple prepared; do
-    base=$(tr ' ' '\n' <<<"${tps[$protocol.absent]}" | grep . | median)
-    for kind in "${kinds[@]}"; do
-      value=$(tr ' ' '\n' <<<"${tps[$protocol.$kind]}" | grep . | median)
-      awk -v p="$protocol" -v k="$kind" -v v="$value" -v b="$base" \
-        'BEGIN {printf "| %s | %s | %.0f | %.2f | %+.2f us, %+.1f %% |\n", p, k, v, 1e6 / v, 1e6 / v - 1e6 / b, 100 * (b / v - 1)}'
-    done
-  done
-} | tee bench/results.md
-"$(dirname "$0")/noise.sh"
-ps_finished=yes
+exit $status

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Installs the Debian packages that building and testing need, and only those that are missing.
+# Installs the Debian packages that building and testing need, and only those that are missing; with the argument
+# "bench" also what the measurements compare with and count by.
 #
 # It looks for what a package provides rather than for its name, so a newer compiler or another Boost is left alone.
 # It removes nothing, and no cluster is created or started: a temporary setting keeps the server package from creating
@@ -24,7 +25,7 @@ is_there() {
   return 1
 }
 need() { is_there "${@:2}" || missing+=("$1"); }
-# What only a few tests need, which are left out without it.
+# What only a few tests or measurements need, which are left out without it.
 welcome() { is_there "${@:2}" || welcome+=("$1"); }
 need make make
 need g++ g++
@@ -47,11 +48,16 @@ library_dir=$("$pg_config" --pkglibdir 2>/dev/null) || library_dir=/usr/lib/post
 welcome coinor-cbc cbc
 welcome "postgresql-$major-pgaudit" "$library_dir/pgaudit.so"
 welcome "postgresql-$major-plpgsql-check" "$library_dir/plpgsql_check.so"
+if [ "${1:-}" = bench ]; then
+  welcome "postgresql-$major-pg-qualstats" "$library_dir/pg_qualstats.so"
+  welcome valgrind valgrind
+  welcome coinor-cbc cbc
+fi
 
 if [ ${#missing[@]} -eq 0 ] && [ ${#welcome[@]} -eq 0 ]; then exit 0; fi
 echo "missing packages: ${missing[*]} ${welcome[*]}"
 if [ ${#missing[@]} -eq 0 ] && { ! command -v apt-get || { [ "$(id -u)" -ne 0 ] && ! command -v sudo; }; } >/dev/null; then
-  echo "the tests that need them are left out"
+  echo "what needs them is left out"
   exit 0
 fi
 if ! command -v apt-get >/dev/null; then
@@ -60,7 +66,7 @@ if ! command -v apt-get >/dev/null; then
 fi
 if [ "$(id -u)" -ne 0 ]; then
   command -v sudo >/dev/null || { echo "neither root nor sudo: please install them as root" >&2; exit 1; }
-  exec sudo env PG_CONFIG="$pg_config" "$0"
+  exec sudo env PG_CONFIG="$pg_config" "$0" "$@"
 fi
 
 export DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1
@@ -96,5 +102,5 @@ if [[ " ${missing[*]} " == *" postgresql-$major "* ]]; then
 fi
 if [ ${#missing[@]} -gt 0 ]; then apt_install "${missing[@]}"; fi
 for package in "${welcome[@]}"; do
-  apt_install "$package" || echo "$package cannot be installed: the tests that need it are left out"
+  apt_install "$package" || echo "$package cannot be installed: what needs it is left out"
 done

@@ -79,13 +79,25 @@ run_server() {
   run_part server scripts/sandbox.sh test/run_server.sh "$@"
 }
 
-run_script() {
-  if [ -x "$1/run.sh" ]; then exec scripts/sandbox.sh "$1/run.sh"; fi
-  echo "there is no $1/run.sh" >&2
+run_demo() {
+  if [ -x demo/run.sh ]; then exec scripts/sandbox.sh demo/run.sh; fi
+  echo "there is no demo/run.sh" >&2
   exit 1
 }
 
-scripts/install_packages.sh || { one_failure "the packages could not be installed"; finish; }
+# The measurements; what they say goes into docs/benchmarks.md.
+run_bench() {
+  local status=0 setting settings=()
+  build bench-programs || { one_failure "the programs of the measurements do not build"; finish; }
+  for setting in PS_BENCH_PARTS PS_BENCH_ROUNDS PS_BENCH_QUICK; do
+    if [ -n "${!setting:-}" ]; then settings+=("$setting=${!setting}"); fi
+  done
+  scripts/sandbox.sh env ${settings[@]+"${settings[@]}"} bench/run.sh || status=$?
+  bench/page.sh || status=$?
+  exit $status
+}
+
+scripts/install_packages.sh "$part" || { one_failure "the packages could not be installed"; finish; }
 build all || { one_failure "the module does not build"; finish; }
 case $part in
   all)
@@ -96,7 +108,8 @@ case $part in
   unit) run_unit ;;
   lint) run_lint ;;
   regress | shell | attacks) run_server "$part" "$@" ;;
-  demo | bench) run_script "$part" ;;
+  demo) run_demo ;;
+  bench) run_bench ;;
   *)
     echo "unknown part: $part" >&2
     exit 2
