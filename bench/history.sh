@@ -40,7 +40,11 @@ arguments="'analyst', '2024-06-01', '2024-06-30'"
 declare -A first times
 for call in "${calls[@]}"; do first[$call]=$(time_of "SELECT count(*) FROM privacy_score.$call($arguments)"); done
 for round in $(seq "$rounds"); do
-  for call in "${calls[@]}"; do times[$call]+="$(time_of "SELECT count(*) FROM privacy_score.$call($arguments)") "; done
+  for call in "${calls[@]}"; do
+    # This one takes long: it tells each n-gram's nearest.
+    if [ "$call" = score_ngrams ] && [ "$round" -gt 1 ]; then continue; fi
+    times[$call]+="$(time_of "SELECT count(*) FROM privacy_score.$call($arguments)") "
+  done
   echo "round $round of $rounds" >&2
 done
 
@@ -56,7 +60,8 @@ echo
 echo "$new_ngrams"
 echo
 echo "A month of $statements statements in $sessions sessions, against a baseline of $ngrams n-grams of length 2 over 110 distinct statements. Milliseconds; medians of"
-echo "$rounds interleaved rounds but for what can be done once. The first call also computes the rates that nobody has asked for before."
+echo "$rounds interleaved rounds but for what can be done once, and \`score_ngrams()\`, of one."
+echo "The first call also computes the rates that nobody has asked for before."
 echo
 echo "| | milliseconds | statements a second |"
 echo "|---|---|---|"
