@@ -28,9 +28,18 @@ section() {
   fi
 }
 
+# The charts, where there are any.
+pictures_of_buckets() {
+  local picture
+  for picture in "$pictures"/figure_*.svg; do
+    if [ -e "$picture" ]; then printf '\n\n![%s](benchmarks/%s)' "$(basename "$picture" .svg | tr _ ' ')" "$(basename "$picture")"; fi
+  done
+}
+
 sections=
 for part in "${parts[@]}"; do
   text=$(section "$part")
+  if [ -n "$text" ] && [ "$part" = buckets ] && [[ $text != *.svg* ]]; then text+=$(pictures_of_buckets); fi
   if [ -n "$text" ]; then sections+=$(printf '\n<!-- %s -->\n%s\n<!-- end of %s -->\n.' "$part" "$text" "$part") && sections=${sections%.}; fi
 done
 verdicts=$(grep -E '^\|.*\| (reached|missed.*) \|$' <<<"$sections")

@@ -1,7 +1,7 @@
 /*
  * subset_entropies.cpp - what entropies of sets of columns cost in memory, without a server.
  *
- *   make bench-core, or build/bench/subset_entropies [ROWS [ROUNDS [plain]]]     10,000,000 rows, 5 rounds, plain
+ *   make bench-core, or bench/programs/subset_entropies [ROWS [ROUNDS [plain]]]     10,000,000 rows, 5 rounds, plain
  *
  * Tables of 8 columns with 76, 2, 14, 6, 9, 10, 83 and 50 values: independent and uniform (nearly all rows differ),
  * independent and Zipf, and rows drawn by Zipf from a twentieth as many. For each: collecting the coded rows of the
