@@ -60,8 +60,8 @@ and wants a machine that does nothing else.
 
 The parts: `watching` (what a statement costs more), `rates` (entropies of attribute sets), `history` (scoring), `memory`,
 `noise` (noisy counts), `publish` (`bucketize()`), `buckets` (the solver behind it). What is compared takes turns in interleaved
-rounds, at least nine, so that whatever else the machine does meets all alike; the medians of the rounds are compared.
-Each section says what else belongs to its method, and when and on what it ran.
+rounds, at least nine unless a section says otherwise, so that whatever else the machine does meets all alike; the medians
+of the rounds are compared. Each section says what else belongs to its method, and when and on what it ran.
 TEXT
   echo
   if [ -n "$verdicts" ]; then

@@ -186,7 +186,8 @@ header
 table "${measured[@]}"
 echo
 echo "What watching does for \`pgbench -S\` and pg_stat_statements does not: each row asked for is a constant that is hashed under a key, looked up among those that"
-echo "the session has had, and added. That table has an entry a subject and lies in no cache. *One row*, below, is the same statement without new constants."
+echo "the session has had, and added. That table has an entry a subject and lies in no cache. *One row*, below, is the same statement without new constants. Where times differ more than instructions do, the rest is waiting for"
+echo "memory: the statement's own work has pushed a library's code and data out of the nearest caches by the time that it is needed again."
 for protocol in prepared simple; do
   if [ -n "${functions[$protocol]:-}" ]; then
     echo
