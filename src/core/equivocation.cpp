@@ -73,6 +73,7 @@ void EquivocationCurve::Record(std::int64_t epsilon, double entropy) {
 
 bool EquivocationCurve::Run(const WorkControl& control) try {
   PauseCounter pause(control);
+  if (steps_.back().epsilon == 0) return true;  // one value, or all steps are found
   if (targets_.empty()) {
     const std::vector<double> none(boundaries_.size());
     Leaf(boundaries_, none, none, std::numeric_limits<double>::infinity(), -1, kAll, &pause);
