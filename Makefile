@@ -64,7 +64,7 @@ WERROR = -Werror
 WARNINGS = -Wall -Wextra $(WERROR) -Wno-register
 LANGUAGE = -std=c++17 -Isrc -MMD -MP $(WARNINGS)
 RELEASE = -O2 -g -fPIC -fstack-protector-strong -D_FORTIFY_SOURCE=2
-SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS
+SANITIZE = -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS
 SERVER = -fno-strict-aliasing -fwrapv -D_GNU_SOURCE -isystem $(includedir_server) \
          -DPS_EXTENSION_VERSION='"$(EXT_VERSION)"'
 CLANGXX = clang++
@@ -94,7 +94,7 @@ build/module/island.o: build/module/sqlparse/$(ISLAND).o $(PG_QUERY_A)
 
 build/unit/%.o: test/unit/%.cpp Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(LANGUAGE) -O1 -g -c $< -o $@
+	$(CXX) $(LANGUAGE) -O1 -g1 -c $< -o $@
 
 build/asan/unit/%.o: test/unit/%.cpp Makefile
 	@mkdir -p $(@D)
