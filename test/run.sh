@@ -65,9 +65,10 @@ unit_program() {
 
 run_unit() {
   build unit-programs || { one_failure "the unit tests do not build"; return; }
+  UBSAN_OPTIONS=print_stacktrace=1 unit_program build/unit_tests_asan >build/unit_asan.out 2>&1 &
   run_part unit unit_program build/unit_tests
-  export UBSAN_OPTIONS=print_stacktrace=1
-  run_part unit_asan unit_program build/unit_tests_asan
+  wait $! || true
+  run_part unit_asan cat build/unit_asan.out
 }
 
 run_lint() {
