@@ -177,8 +177,11 @@ List* CopiedRelations() {
   OwnScan scan;
   if (!OpenScan(&scan, "copied_column", nullptr, nullptr)) return NIL;
   HeapTuple tuple;
-  while (HeapTupleIsValid(tuple = systable_getnext(scan.scan)))
-    relations = list_append_unique_oid(relations, OidField(scan, tuple, kCopiedRelation));
+  while (HeapTupleIsValid(tuple = systable_getnext(scan.scan))) {
+    // What was recorded of a dropped copy is only removed when the next one is made.
+    const Oid relid = OidField(scan, tuple, kCopiedRelation);
+    if (RelationExists(relid)) relations = list_append_unique_oid(relations, relid);
+  }
   CloseScan(&scan);
   return relations;
 }

@@ -197,18 +197,29 @@ bool ReadPlainParameter(ParamListInfo given, ParameterValue* value) {
   return true;
 }
 
-// Room for so many values in this backend, kept for the next execution.
-ParameterValue* RoomForParameters(int count) {
-  static ParameterValue* values = nullptr;
-  static int room = 0;
-  if (count > room) {
+// Room for the values of an execution, kept for the next one. It is taken away while values are read, because reading
+// one may run statements, which read theirs.
+struct ParameterRoom {
+  ParameterValue* values;
+  int size;
+};
+ParameterRoom room;
+
+ParameterRoom TakeRoom(int count) {
+  ParameterRoom taken = room;
+  room = {};
+  if (count > taken.size) {
     const int larger = Max(count, 16);
     const Size size = sizeof(ParameterValue) * static_cast<Size>(larger);
-    values = static_cast<ParameterValue*>(values == nullptr ? MemoryContextAlloc(TopMemoryContext, size)
-                                                            : repalloc(values, size));
-    room = larger;
+    if (taken.values != nullptr) pfree(taken.values);
+    taken = {static_cast<ParameterValue*>(MemoryContextAlloc(TopMemoryContext, size)), larger};
   }
-  return values;
+  return taken;
+}
+
+void PutBackRoom(const ParameterRoom& taken) {
+  if (room.values != nullptr) pfree(room.values);
+  room = taken;
 }
 
 // Words of a statement of which nothing is known but its parameters: no constants, all parameters, no comparisons.
@@ -294,13 +305,14 @@ BoundConstants ConstantsOfExecution(const PlanMark* mark, ParamListInfo given) {
                              : ParametersAlone(given);
   const int count = static_cast<int>(bound.words[kParameterCount]);
   if (count == 0) return bound;
-  ParameterValue* values = RoomForParameters(count);
+  const ParameterRoom taken = TakeRoom(count);
   for (int i = 0; i < count; ++i) {
-    ParameterValue* value = &values[i];
+    ParameterValue* value = &taken.values[i];
     *value = {static_cast<int>(bound.words[kParameterCount + 1 + i]), true, 0, nullptr, 0};
     if (!ReadPlainParameter(given, value)) ReadParameter(given, value);
   }
-  bound.parameters = values;
+  PutBackRoom(taken);
+  bound.parameters = taken.values;
   bound.parameter_count = static_cast<std::size_t>(count);
   return bound;
 }

@@ -94,15 +94,20 @@ struct Execution {
 uint64 executions_read = 0;
 MemoryContext scratch = nullptr;
 
-// Reads an execution's constants and parameters.
+// Reads an execution's constants and parameters. A type's output function may run statements of its own, which are read
+// into another context.
 Execution ReadExecution(const QueryDesc* query, const PlanMark* mark, int64 id) {
-  if (scratch == nullptr)
-    scratch = AllocSetContextCreate(TopMemoryContext, "privacy_score execution", ALLOCSET_SMALL_SIZES);
+  MemoryContext own = scratch;
+  scratch = nullptr;
+  if (own == nullptr)
+    own = AllocSetContextCreate(TopMemoryContext, "privacy_score execution", ALLOCSET_SMALL_SIZES);
   else
-    MemoryContextReset(scratch);
-  MemoryContext old = MemoryContextSwitchTo(scratch);
+    MemoryContextReset(own);
+  MemoryContext old = MemoryContextSwitchTo(own);
   const privacy_score::BoundConstants constants = ConstantsOfExecution(mark, query->params);
   MemoryContextSwitchTo(old);
+  if (scratch != nullptr) MemoryContextDelete(scratch);
+  scratch = own;
   return {id, constants, ++executions_read};
 }
 

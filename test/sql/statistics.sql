@@ -89,6 +89,10 @@ SELECT privacy_score.reads_protected('SELECT stavalues1 FROM pg_statistic');
 RESET ROLE;
 REVOKE SELECT ON pg_statistic, pg_statistic_ext_data FROM regress_statistics;
 
+-- A copy that was dropped is in nobody's way.
+DROP TABLE a_copy CASCADE;
+SELECT tokens('SELECT most_common_vals FROM pg_stats') LIKE '%p:patients.diagnosis%' AS everything_but_the_copy;
+
 SELECT privacy_score.unprotect(relation) FROM privacy_score.protected_relations ORDER BY relation::text;
 SELECT tokens('SELECT most_common_vals FROM pg_stats') AS nothing_protected;
 DROP SCHEMA statistics CASCADE;
