@@ -86,7 +86,7 @@ CREATE FUNCTION privacy_score.subject_home(relation oid) RETURNS text
   END;
 COMMENT ON FUNCTION privacy_score.subject_home(oid) IS 'Internal: relations with equal results share a subject through declared foreign keys.';
 
--- Rows are read as the owner of a relation, so all have to have the same; his policies would be somebody's code.
+-- Rows are read as the owner of a relation, so all have to have the same.
 CREATE FUNCTION privacy_score.joint_home(relation oid) RETURNS oid
   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
   BEGIN ATOMIC
@@ -95,7 +95,6 @@ CREATE FUNCTION privacy_score.joint_home(relation oid) RETURNS oid
       JOIN pg_catalog.pg_class h ON h.oid = p.home
       JOIN pg_catalog.pg_class r ON r.oid = joint_home.relation
      WHERE h.relowner = r.relowner
-       AND NOT (h.relrowsecurity AND h.relforcerowsecurity) AND NOT (r.relrowsecurity AND r.relforcerowsecurity)
        AND (h.relkind = 'p' OR h.relkind = 'r' AND NOT h.relhassubclass)
        AND p.columns <> '{}'
        AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a

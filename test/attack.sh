@@ -139,5 +139,5 @@ verify_paths() {
       *) check "counted: ${ps_paths[i]}" "${found[$((i + 1))]:-}" "${ps_expected[i]}" ;;
     esac
   done
-  check "nothing went wrong while scoring" "$(q "SELECT scoring_errors, dropped FROM privacy_score.stat_info")" "0|0"
+  check_scored
 }

@@ -178,6 +178,15 @@ check_true() {
   if "$@"; then pass "$description"; else fail "$description" "not so: $*"; fi
 }
 
+# No statement and no rate failed to be scored, and no record was lost; the server's log says what did. With a reason to
+# expect losses, check_scored "scoring_errors".
+check_scored() {
+  local wrong
+  wrong=$(q "SELECT ${1:-scoring_errors + dropped} FROM privacy_score.stat_info")
+  if [ "$wrong" = 0 ]; then pass "nothing went wrong while scoring"; return; fi
+  fail "nothing went wrong while scoring" "faults: $wrong" "$(grep -E 'could not (score|compute)' "$ps_log" | head -n 5)"
+}
+
 # Gives up: one failure, and the rest of the script is not run.
 bail_out() {
   fail "$1"

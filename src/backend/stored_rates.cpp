@@ -160,7 +160,12 @@ bool EnterOwner(InternalScope* scope, Oid relation) {
   ReleaseSysCache(tuple);
   PushActiveSnapshot(GetLatestSnapshot());
   EnterInternal(scope, owner);
-  // A policy that the owner is subject to would be somebody's code in this process: such a relation has no rates.
+  // A policy would be somebody's code in this process, and rates are of all rows: as for a foreign key's own queries, it
+  // does not hold for the owner even where row security is forced on him.
+  Oid user;
+  int context;
+  GetUserIdAndSecContext(&user, &context);
+  SetUserIdAndSecContext(user, context | SECURITY_NOFORCE_RLS);
   set_config_option("row_security", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
   return true;
 }

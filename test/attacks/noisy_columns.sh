@@ -245,6 +245,6 @@ done
 check "and no lock on it" "$(as mallory q_state "BEGIN" "LOCK TABLE privacy_score.budget IN ACCESS SHARE MODE")" 42501
 check "what is in the ledger is what was charged" "$(q "SELECT bool_and(b.spent = r.epsilon AND b.delta_spent = r.delta) FROM privacy_score.budget b JOIN (SELECT budget_id, sum(epsilon) FILTER (WHERE repeat_of IS NULL) AS epsilon, coalesce(sum(delta) FILTER (WHERE repeat_of IS NULL), 0) AS delta FROM privacy_score.release GROUP BY 1) r ON r.budget_id = b.id")" t
 check "the ledger has no constants" "$(q "SELECT count(*) FROM privacy_score.release r WHERE shape ~ 'bob|secret|glad|n3|n1'")" 0
-check "nothing went wrong while scoring" "$(q "SELECT scoring_errors FROM privacy_score.stat_info")" 0
+check_scored scoring_errors
 check "nor in the server" "$(grep -cE 'PANIC|TRAP|terminated by signal' "$ps_log")" 0
 done_testing

@@ -185,6 +185,6 @@ check "differences of near questions are noise" \
 check "and each is paid for" "$(since)" 8.21
 
 check "what is in the ledger is what was charged" "$(charged)" t
-check "nothing went wrong while scoring" "$(q "SELECT scoring_errors FROM privacy_score.stat_info")" 0
+check_scored scoring_errors
 check "nor in the server" "$(grep -cE 'PANIC|TRAP|Assert' "$ps_log")" 0
 done_testing

@@ -125,12 +125,15 @@ SELECT privacy_score.protect('h.trap');
 SQL
 as_mallory "SELECT a, b FROM trap" "SELECT b FROM trap" >/dev/null
 q "SELECT privacy_score.flush()" "SELECT * FROM privacy_score.stat_roles" "SELECT * FROM privacy_score.stat_abstractions" >/dev/null
-check "an owner's policy runs with the owner's rights only" "$(q "SELECT COALESCE(string_agg(DISTINCT who, ','), 'mallory') FROM h.caught")" mallory
+check_true "forced row security does not keep rates from being of all rows" \
+  wait_for "SELECT max(rate) FROM privacy_score.rate WHERE relation_name = 'h.trap' AND attributes = '{h.trap.a,h.trap.b}'" 1
+check "an owner's policy runs in the owner's own session only" \
+  "$(q "SELECT COALESCE(string_agg(DISTINCT who || ' in a session of ' || session, ','), 'nowhere') FROM h.caught")" "mallory in a session of mallory"
 
 # --- a schema of the same name in another database ------------------------------------------------------------------------
 q "CREATE DATABASE other" "GRANT CREATE ON DATABASE other TO mallory" >/dev/null
 check "an own schema privacy_score elsewhere does no harm" \
   "$(as mallory on other q "CREATE SCHEMA privacy_score" "CREATE TABLE privacy_score.session (id int)" "SELECT count(*) FROM privacy_score.session")" 0
 check_true "nobody works in its name" wait_for "SELECT count(*) FROM pg_stat_activity WHERE datname = 'other'" 0
-check "nothing went wrong while scoring" "$(q "SELECT scoring_errors, dropped FROM privacy_score.stat_info")" "0|0"
+check_scored
 done_testing

@@ -110,7 +110,8 @@ ALTER TABLE payment OWNER TO CURRENT_USER;
 ALTER TABLE payment ENABLE ROW LEVEL SECURITY;
 SELECT privacy_score.joint_home('payment'::regclass)::regclass, (SELECT query = sum FROM adds_up) AS adds_up;
 ALTER TABLE payment FORCE ROW LEVEL SECURITY;
-SELECT privacy_score.joint_home('payment'::regclass), (SELECT query = sum FROM adds_up) AS adds_up;
+-- Rates are of all rows, row security forced on the owner or not.
+SELECT privacy_score.joint_home('payment'::regclass)::regclass, (SELECT query = sum FROM adds_up) AS adds_up;
 ALTER TABLE payment NO FORCE ROW LEVEL SECURITY;
 CREATE POLICY seen ON payment FOR SELECT TO regress_joint_reader USING (true);
 GRANT SELECT ON patient, visit, payment TO regress_joint_reader;
