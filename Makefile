@@ -31,16 +31,18 @@ ISLAND = parser_island
 CORE := $(patsubst src/%.cpp,%,$(wildcard src/core/*.cpp))
 SQLPARSE := $(patsubst src/%.cpp,%,$(wildcard src/sqlparse/*.cpp))
 BACKEND := $(patsubst src/%.cpp,%,$(wildcard src/backend/*.cpp))
+SOLVER := $(patsubst src/%.cpp,%,$(wildcard src/solver/*.cpp))
 UNIT := $(patsubst test/%.cpp,%,$(wildcard test/unit/*.cpp))
 HAS_ISLAND := $(filter sqlparse/$(ISLAND),$(SQLPARSE))
 PG_QUERY_A := $(shell $(or $(CXX),g++) -print-file-name=libpg_query.a)
 
 OBJS = $(patsubst %,build/module/%.o,$(CORE) $(filter-out sqlparse/$(ISLAND),$(SQLPARSE)) $(BACKEND)) \
        $(if $(HAS_ISLAND),build/module/island.o)
-UNIT_OBJS = $(patsubst %,build/module/%.o,$(CORE) $(SQLPARSE)) $(patsubst %,build/%.o,$(UNIT))
-ASAN_OBJS = $(patsubst %,build/asan/%.o,$(CORE) $(SQLPARSE) $(UNIT))
-CLANG_OK = $(patsubst %,build/clang/%.ok,$(CORE) $(SQLPARSE) $(BACKEND))
-EXTRA_CLEAN = build bench/programs bench/results results regression.diffs regression.out
+SOLVER_OBJS = $(patsubst %,build/module/%.o,$(SOLVER))
+UNIT_OBJS = $(patsubst %,build/module/%.o,$(CORE) $(SQLPARSE) $(SOLVER)) $(patsubst %,build/%.o,$(UNIT))
+ASAN_OBJS = $(patsubst %,build/asan/%.o,$(CORE) $(SQLPARSE) $(SOLVER) $(UNIT))
+CLANG_OK = $(patsubst %,build/clang/%.ok,$(CORE) $(SQLPARSE) $(SOLVER) $(BACKEND))
+EXTRA_CLEAN = $(MODULE_big)_solver.so build bench/programs bench/results results regression.diffs regression.out
 
 # --- PGXS, once the server's development files are there --------------------------------------------------------------
 PG_CONFIG ?= pg_config
@@ -51,6 +53,18 @@ override with_llvm = no
 SHLIB_LINK = -Wl,--version-script=scripts/exports.map -lstdc++ -lm
 include $(PGXS)
 $(shlib): scripts/exports.map
+
+# The second module, which a backend loads when it first solves a linear program; built and installed with the first.
+SOLVER_MODULE = $(MODULE_big)_solver$(DLSUFFIX)
+all: $(SOLVER_MODULE)
+$(SOLVER_MODULE): $(SOLVER_OBJS) scripts/exports.map
+	$(CXX) -shared -o $@ $(SOLVER_OBJS) -Wl,-z,relro -Wl,-z,now -Wl,--version-script=scripts/exports.map $(SOLVER_LIBS)
+install: install-solver
+install-solver: all installdirs
+	$(INSTALL_SHLIB) $(SOLVER_MODULE) '$(DESTDIR)$(pkglibdir)/'
+uninstall: uninstall-solver
+uninstall-solver:
+	rm -f '$(DESTDIR)$(pkglibdir)/$(SOLVER_MODULE)'
 else
 all install uninstall installcheck:
 	@echo "the server's development files are missing: 'make packages' installs them on Debian" >&2; exit 1
@@ -67,6 +81,10 @@ RELEASE = -O2 -g -fPIC -fstack-protector-strong -D_FORTIFY_SOURCE=2
 SANITIZE = -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS
 SERVER = -fno-strict-aliasing -fwrapv -D_GNU_SOURCE -isystem $(includedir_server) \
          -DPS_EXTENSION_VERSION='"$(EXT_VERSION)"'
+# Where COIN-OR Clp's headers are, and what the module of the solver links with.
+CLP_INCLUDE ?= /usr/include/coin
+SOLVER_HEADERS = -isystem $(CLP_INCLUDE)
+SOLVER_LIBS = -lClp -lCoinUtils
 CLANGXX = clang++
 
 build/module/core/%.o: src/core/%.cpp Makefile
@@ -116,6 +134,19 @@ build/clang/%.ok: src/%.cpp Makefile
 	$(CLANGXX) $(LANGUAGE) -MF $(@:.ok=.d) -MT $@ -fsyntax-only $<
 	@touch $@
 
+build/module/solver/%.o: src/solver/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(LANGUAGE) $(RELEASE) $(SOLVER_HEADERS) -fvisibility=hidden -c $< -o $@
+
+build/asan/solver/%.o: src/solver/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(LANGUAGE) $(SANITIZE) $(SOLVER_HEADERS) -c $< -o $@
+
+build/clang/solver/%.ok: src/solver/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CLANGXX) $(LANGUAGE) $(SOLVER_HEADERS) -MF $(@:.ok=.d) -MT $@ -fsyntax-only $<
+	@touch $@
+
 -include $(patsubst %.o,%.d,$(filter-out build/module/island.o,$(OBJS)) $(UNIT_OBJS) $(ASAN_OBJS))
 -include $(CLANG_OK:.ok=.d)
 
@@ -126,7 +157,7 @@ $(SQL_UPDATES): sql/$(EXTENSION)--%.sql: sql/updates/%.sql $(SQL_PARTS)
 	(cat $<; sed -E 's/^CREATE (FUNCTION|VIEW|TRIGGER|AGGREGATE)/CREATE OR REPLACE \1/' $(filter-out %/00_guard.sql %/10_tables.sql,$(SQL_PARTS))) > $@
 
 # --- unit test programs -----------------------------------------------------------------------------------------------
-UNIT_LIBS = $(if $(HAS_ISLAND),$(PG_QUERY_A)) -lgtest -lgtest_main -lpthread
+UNIT_LIBS = $(if $(HAS_ISLAND),$(PG_QUERY_A)) $(SOLVER_LIBS) -lgtest -lgtest_main -lpthread
 
 build/unit_tests: $(UNIT_OBJS)
 	$(CXX) -o $@ $(UNIT_OBJS) $(UNIT_LIBS)
@@ -171,4 +202,5 @@ demo bench:
 format:
 	clang-format -i $(wildcard src/*/*.cpp src/*/*.hpp test/unit/*.cpp test/unit/*.hpp)
 
-.PHONY: all packages test unit regress shell attacks lint demo bench bench-core bench-programs format unit-programs clang-check
+.PHONY: all packages test unit regress shell attacks lint demo bench bench-core bench-programs format unit-programs clang-check \
+  install-solver uninstall-solver

@@ -34,6 +34,7 @@ need clang clang++
 need diffutils diff
 need perl perl
 need libboost-dev /usr/include/boost/version.hpp /usr/local/include/boost/version.hpp
+need coinor-libclp-dev /usr/include/coin/ClpSimplex.hpp /usr/local/include/coin/ClpSimplex.hpp
 need libgtest-dev '/usr/lib/*/libgtest_main.a' /usr/local/lib/libgtest_main.a
 need libpg-query-dev '/usr/lib/*/libpg_query.a' /usr/local/lib/libpg_query.a
 need libprotobuf-c-dev '/usr/include/protobuf-c/protobuf-c.h' /usr/local/include/protobuf-c/protobuf-c.h

@@ -47,8 +47,25 @@ layering() {
   verdict "src/core includes nothing of sqlparse or backend" \
     "$(includes core | grep -E '"(\.\./|sqlparse/|backend/)|parser_island')"
   verdict "src/sqlparse includes nothing of backend" "$(includes sqlparse | grep -E '"(\.\./)*backend/')"
+  verdict "src/solver includes no server header, and of the project the solver's interface only" \
+    "$(includes solver | grep -E "$server|\"(sqlparse|backend)/"; includes solver | grep '"' | grep -vF '"core/linear_solver.hpp"')"
+  verdict "Clp is used in src/solver only" "$(grep -rnE 'include.*(Clp|Coin)[A-Z]' src/core src/sqlparse src/backend test/unit 2>/dev/null)"
   verdict "libpg_query is used in src/sqlparse only" \
     "$(grep -rnE 'include.*pg_query|PgQuery__|pg_query_[a-z]+ ?\(' src/core src/backend test/unit 2>/dev/null)"
+}
+
+# The solver's module shows one entry, and asks nothing of the server.
+solver_symbols() {
+  local module=privacy_score_solver.so server
+  server=$("${PG_CONFIG:-pg_config}" --bindir)/postgres
+  if ! [ -f $module ]; then verdict "the solver's module is built" "there is no $module"; return; fi
+  verdict "the solver's module exports one entry" "$(defined $module | grep -vx ps_linear_solver)"
+  verdict "the solver's module needs Clp and the libraries of C++ only" \
+    "$(objdump -p $module | awk '$1 == "NEEDED" { print $2 }' |
+      grep -vE '^(libClp|libCoinUtils|libc|libm|libstdc\+\+|libgcc_s|ld-linux[-a-z0-9_]*)\.so')"
+  verdict "the solver's module takes nothing from the server" \
+    "$(comm -12 <(undefined $module) <(defined "$server") |
+      comm -23 - <(ldd $module | awk '$3 ~ /^\// { print $3 }' | while IFS= read -r library; do defined "$library"; done | sort -u))"
 }
 
 # Core, and core with sqlparse, must link without anything above them.
@@ -156,6 +173,7 @@ tools() {
 layering
 linking
 symbols
+solver_symbols
 house_rules
 verdict "the SQL parts keep the rules for extension scripts" "$(perl scripts/lint_sql.pl sql/[0-9][0-9]_*.sql 2>&1)"
 tools
