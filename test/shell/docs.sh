@@ -1,39 +1,34 @@
 #!/bin/bash
-# docs.sh - the SQL of pages whose numbers are exact, run as they stand: what a page shows is what the server answers.
-#
-# An ```sql block is run in the page's session; a ``` block that follows it is its output, blanks at line ends aside.
+# docs.sh - every example of the documentation, run as it stands: what a page shows is what the server answers. test/docs.pl
+# says how examples are marked whose output varies, or which need more than the page shows.
 . "$(dirname "$0")/../lib.sh"
 
-# blocks PAGE FOLDER: writes the SQL blocks of a page to FOLDER/NN.sql and the output shown after them to FOLDER/NN.out.
-blocks() {
-  awk -v folder="$2" '
-    /^```sql$/ { kind = "sql"; name = sprintf("%s/%02d", folder, ++number); printf "" > (name ".sql"); after = 0; next }
-    /^```$/ && kind == "" && after { kind = "out"; printf "" > (name ".out"); after = 0; next }
-    /^```/ && kind != "" { after = kind == "sql"; kind = ""; next }
-    kind != "" { print > (name "." kind); next }
-    /[^ ]/ { after = 0 }' "$1"
+# run_pages PAGE...: each in a fresh database of the current server.
+run_pages() {
+  local verdict what lines
+  export PS_DOCS_FOLDER=$ps_home CSV_LOG=$ps_home/server.csv CHECKOUT=$PWD
+  while IFS=$'\t' read -r verdict what lines; do
+    if [ "$verdict" = ok ]; then pass "$what"; else IFS=$'\t' fail "$what" "${lines//$'\t'/$'\n'}"; fi
+  done < <(perl test/docs.pl "$@" || printf 'FAILED\tthe examples of %s are run to the end\n' "$*")
 }
 
-for page in inference measures; do
-  start_server "shared_preload_libraries = ''"
-  folder=$ps_home/$page
-  mkdir "$folder"
-  blocks "docs/$page.md" "$folder"
-  # One session, so that a page may set up what it shows: each block ends with a line that parts the outputs.
-  for block in "$folder"/*.sql; do
-    cat "$block"
-    echo "\\echo end of $(basename "$block" .sql)"
-  done >"$folder/all"
-  "$PS_BINDIR/psql" -Xq -v ON_ERROR_STOP=1 -P footer=off -f "$folder/all" >"$folder/answers" 2>"$folder/errors"
-  check "the SQL of $page.md runs" "$(cat "$folder/errors")" ""
-  shown=0
-  for block in "$folder"/*.out; do
-    number=$(basename "$block" .out)
-    answer=$(awk -v from="end of $(printf '%02d' $((10#$number - 1)))" -v to="end of $number" \
-      -v on="$([ "$number" = 01 ] && echo 1)" '$0 == to { exit } on { print } $0 == from { on = 1 }' "$folder/answers" | sed 's/ *$//; /^$/d')
-    check "$page.md, block $number: $(head -n 1 "$folder/$number.sql" | cut -c 1-60)" "$answer" "$(sed 's/ *$//' "$block")"
-    shown=$((shown + 1))
-  done
-  check_true "$page.md shows outputs" [ "$shown" -ge 3 ]
+mapfile -t pages < <(grep -lE '^ *```(sql|sh)$' README.md docs/*.md demo/README.md monitoring/README.md CONTRIBUTING.md)
+check_true "there are pages with examples" [ ${#pages[@]} -ge 8 ]
+
+# These need no preloading, and say so.
+plain=(docs/inference.md docs/measures.md docs/publishing.md)
+start_server "shared_preload_libraries = ''"
+run_pages "${plain[@]}"
+stop_server
+
+use_server preloaded
+start_server "shared_preload_libraries = 'privacy_score, pg_stat_statements'" "logging_collector = on" "log_destination = 'csvlog'" "log_directory = '$ps_home'" "log_filename = 'server.log'"
+# What the pages show is with the default.
+sed -i '/baseline_min_sessions/d' "$PGDATA/postgresql.conf"
+restart_server
+preloaded=()
+for page in "${pages[@]}"; do
+  if [[ " ${plain[*]} " != *" $page "* ]]; then preloaded+=("$page"); fi
 done
+run_pages "${preloaded[@]}"
 done_testing
