@@ -139,10 +139,8 @@ void ReadRequest(FunctionCallInfo fcinfo, BucketizeRequest* request) {
   if (strcmp(request->qit.quoted, request->st.quoted) == 0)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("qit and st name the same table"),
                     errhint("Quasi-identifiers and sensitive values are published in two tables.")));
-  if (request->relation == request->qit.existing || request->relation == request->st.existing)
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("the relation that is published cannot be replaced by what is published of it"),
-                    errhint("Name another table for the output.")));
+  RequireAnotherTable(&request->qit, request->relation);
+  RequireAnotherTable(&request->st, request->relation);
   ShapeTables(request);
 }
 
@@ -421,13 +419,15 @@ void Describe(const BucketizeRequest* request, const ReleaseWork* work, uint64 r
   const char* summary =
       psprintf(UINT64_FORMAT " records in " INT64_FORMAT " buckets of " INT64_FORMAT " to " INT64_FORMAT " records",
                rows, facts.buckets, facts.smallest, facts.largest);
-  DescribeReleaseTable(&request->qit, psprintf("quasi-identifiers of %s (method %s)", summary, request->method), "bid",
-                       "The bucket of the record: its sensitive value is one of those of the bucket.");
-  DescribeReleaseTable(&request->st, psprintf("sensitive values of %s (method %s)", summary, request->method), "bid",
-                       request->fakes == 0 ? "The bucket that the value is in, as often as its records have it."
-                                           : psprintf("The bucket that the value is in. Each bucket has %d values that "
-                                                      "no record of it has.",
-                                                      request->fakes));
+  DescribeReleaseTable(&request->qit, psprintf("quasi-identifiers of %s (method %s)", summary, request->method));
+  DescribeReleaseColumn(&request->qit, "bid",
+                        "The bucket of the record: its sensitive value is one of those of the bucket.");
+  DescribeReleaseTable(&request->st, psprintf("sensitive values of %s (method %s)", summary, request->method));
+  DescribeReleaseColumn(&request->st, "bid",
+                        request->fakes == 0 ? "The bucket that the value is in, as often as its records have it."
+                                            : psprintf("The bucket that the value is in. Each bucket has %d values "
+                                                       "that no record of it has.",
+                                                       request->fakes));
 }
 
 // The row that the caller gets.

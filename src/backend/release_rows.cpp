@@ -167,6 +167,23 @@ bool ReceiveRow(TupleTableSlot* slot, DestReceiver* self) {
   return true;
 }
 
+struct PlainReceiver {
+  Receiver base;
+  void (*receive)(void* context, TupleTableSlot* row);
+  void* context;
+};
+
+bool ReceivePlain(TupleTableSlot* slot, DestReceiver* self) {
+  auto* receiver = reinterpret_cast<PlainReceiver*>(self);
+  slot_getallattrs(slot);
+  MemoryContext before = MemoryContextSwitchTo(receiver->base.row);
+  receiver->receive(receiver->context, slot);
+  MemoryContextSwitchTo(before);
+  MemoryContextReset(receiver->base.row);
+  Report(&receiver->base);
+  return true;
+}
+
 }  // namespace
 
 void ReadSource(SourceRows* source, const char* sql, TupleDesc columns, ValueList* values, int memory_kb) {
@@ -198,4 +215,12 @@ void ReadSourceRows(const SourceReading* reading) {
   RowReceiver receiver = {};
   receiver.reading = reading;
   Execute(&receiver.base, reading->sql, ReceiveRow, true);
+}
+
+uint64 ReadRows(const char* sql, void (*receive)(void* context, TupleTableSlot* row), void* context) {
+  PlainReceiver receiver = {};
+  receiver.receive = receive;
+  receiver.context = context;
+  Execute(&receiver.base, sql, ReceivePlain, true);
+  return receiver.base.rows;
 }

@@ -61,3 +61,6 @@ struct SourceReading {
   void* context;
 };
 void ReadSourceRows(const SourceReading* reading);
+
+// Runs `sql` and hands each row to `receive`, in a memory context that is reset after it. Returns how many there were.
+uint64 ReadRows(const char* sql, void (*receive)(void* context, TupleTableSlot* row), void* context);

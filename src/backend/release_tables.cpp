@@ -162,6 +162,13 @@ void NameReleaseTable(ReleaseTable* table, const char* parameter, const text* na
   if (OidIsValid(table->existing)) RequireReplaceable(table);
 }
 
+void RequireAnotherTable(const ReleaseTable* table, Oid published) {
+  if (table->existing == published)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("the relation that is published cannot be replaced by what is published of it"),
+                    errhint("Name another table for the output.")));
+}
+
 namespace {
 
 void AddColumn(ReleaseTable* table, const FormData_pg_attribute* like, bool not_null) {
@@ -213,11 +220,12 @@ void CreateReleaseTables(ReleaseTable* const* tables, int count) {
   for (int i = 0; i < count; ++i) RequireAsAsked(tables[i]);
 }
 
-void DescribeReleaseTable(const ReleaseTable* table, const char* comment, const char* column,
-                          const char* about_column) {
+void DescribeReleaseTable(const ReleaseTable* table, const char* comment) {
   Run(psprintf("COMMENT ON TABLE %s IS %s", table->quoted, quote_literal_cstr(psprintf("%s%s", kComment, comment))));
-  Run(psprintf("COMMENT ON COLUMN %s.%s IS %s", table->quoted, quote_identifier(column),
-               quote_literal_cstr(about_column)));
+}
+
+void DescribeReleaseColumn(const ReleaseTable* table, const char* column, const char* comment) {
+  Run(psprintf("COMMENT ON COLUMN %s.%s IS %s", table->quoted, quote_identifier(column), quote_literal_cstr(comment)));
 }
 
 void OpenWriter(TableWriter* writer, Oid relation, const TupleTableSlotOps* form) {

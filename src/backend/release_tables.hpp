@@ -36,6 +36,9 @@ struct ReleaseTable {
 // table of an earlier release that the current user owns: else 42501, 42809, 55000.
 void NameReleaseTable(ReleaseTable* table, const char* parameter, const text* name, bool replace);
 
+// Raises 22023 when the table is the relation that is published.
+void RequireAnotherTable(const ReleaseTable* table, Oid published);
+
 // Gives the table one more column: one like another, or a bigint.
 void AddColumnLike(ReleaseTable* table, const FormData_pg_attribute* like);
 void AddNumberColumn(ReleaseTable* table, const char* name);
@@ -44,8 +47,9 @@ void AddNumberColumn(ReleaseTable* table, const char* name);
 // for. SPI must be connected.
 void CreateReleaseTables(ReleaseTable* const* tables, int count);
 
-// What the table says of itself: the text of its comment and of its column's. SPI must be connected.
-void DescribeReleaseTable(const ReleaseTable* table, const char* comment, const char* column, const char* about_column);
+// What the table says of itself, and of one of its columns: the texts of their comments. SPI must be connected.
+void DescribeReleaseTable(const ReleaseTable* table, const char* comment);
+void DescribeReleaseColumn(const ReleaseTable* table, const char* column, const char* comment);
 
 // Fills a table. Rows are seen by what runs after the next command counter increment.
 struct TableWriter {

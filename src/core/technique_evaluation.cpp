@@ -143,7 +143,7 @@ void TechniqueEvaluation::Observe(std::size_t strength, int repetition) {
   std::vector<std::uint32_t> order(records);
   std::iota(order.begin(), order.end(), 0U);
   if (technique_ == Technique::kSampling) {
-    const auto sampled = static_cast<std::size_t>(std::llround(strengths_[strength] * static_cast<double>(records)));
+    const auto sampled = static_cast<std::size_t>(SampleSize(strengths_[strength], static_cast<std::int64_t>(records)));
     Shuffle(&order, sampled, random);
     std::fill(seen_.begin(), seen_.end(), kNotInSample);
     for (std::size_t i = 0; i < sampled; ++i) seen_[order[i]] = table_.sensitive[order[i]];

@@ -34,6 +34,13 @@ std::vector<double> SamplingProbabilities(const std::vector<std::int64_t>& count
   return probabilities;
 }
 
+std::int64_t SampleSize(double fraction, std::int64_t records) {
+  if (!(fraction > 0 && fraction <= 1))
+    throw InvalidValue("fraction must be greater than 0 and at most 1, not " + std::to_string(fraction),
+                       "It is the share of the records that are released.");
+  return std::llround(fraction * static_cast<double>(records));
+}
+
 std::int64_t MaxNoise(double percent, std::int64_t domain_size) {
   if (!(percent >= 0) || percent > 1000)
     throw InvalidValue("percent must be from 0 to 1000, not " + std::to_string(percent),

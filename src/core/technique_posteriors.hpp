@@ -19,6 +19,10 @@ namespace privacy_score {
 // unless matching >= 1 and at least as many as in the sample.
 std::vector<double> SamplingProbabilities(const std::vector<std::int64_t>& counts, std::int64_t matching);
 
+// How many of the records a sample has: that share of them, to the nearest whole number, of two equally near the
+// greater one. Throws Error 22023 unless the fraction is greater than 0 and at most 1.
+std::int64_t SampleSize(double fraction, std::int64_t records);
+
 // The greatest noise M: percent of |D| - 1, to the nearest even number; of two equally near the greater one. Throws
 // Error 22023 unless percent is from 0 to 1000.
 std::int64_t MaxNoise(double percent, std::int64_t domain_size);

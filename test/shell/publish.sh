@@ -94,11 +94,11 @@ q "DROP EVENT TRIGGER notes" "DROP TABLE shop.q, shop.s" >/dev/null
 # --- cancel, kill, faults ---------------------------------------------------------------------------------------------
 as owner q "CREATE TABLE data.many AS SELECT i AS id, i % 90 AS age, 'd' || i % 40 AS disease, repeat('x', 100) AS note FROM generate_series(1, 400000) i" "GRANT SELECT ON data.many TO alice" >/dev/null
 many="'data.many', '{id,age,note}', 'disease', 'shop.q', 'shop.s', 'two-size', l => 20"
-# until PHASE: waits until bucketize is in that phase, and prints its process.
+# until_phase PHASE [COMMAND]: waits until bucketize is in that phase, and prints its process.
 until_phase() {
   local pid tries=400
   while [ $((tries -= 1)) -gt 0 ]; do
-    pid=$(q "SELECT pid FROM privacy_score.progress WHERE command = 'bucketize' AND phase = '$1'")
+    pid=$(q "SELECT pid FROM privacy_score.progress WHERE command = '${2:-bucketize}' AND phase = '$1'")
     if [ -n "$pid" ]; then echo "$pid"; return; fi
   done
 }
@@ -112,6 +112,20 @@ for phase in "reading rows" "writing quasi-identifiers" "verifying"; do
   check "cancelled while $phase" "$(cat "$PS_TMP/cancelled")" "ERROR: canceling statement due to user request"
   check "nothing is left of it" "$(left)$(q "SELECT count(*) FROM privacy_score.progress")" "0"
 done
+# cancelled PHASE COMMAND ARGUMENTS: another way to publish, cancelled in that phase.
+cancelled() {
+  as alice q "SELECT privacy_score.$2($3)" >"$PS_TMP/cancelled" &
+  local client=$! pid
+  pid=$(until_phase "$1" "$2")
+  check_true "progress shows of $2: $1" test -n "$pid"
+  if [ -n "$pid" ]; then q "SELECT pg_cancel_backend($pid)" >/dev/null; fi
+  wait $client
+  check "$2 cancelled while $1" "$(cat "$PS_TMP/cancelled")" "ERROR: canceling statement due to user request"
+  check "nothing is left of that" "$(left)$(q "SELECT count(*) FROM privacy_score.progress")" "0"
+}
+cancelled "reading rows" release_sample "'data.many', 'shop.t', 0.9"
+cancelled "choosing rows" release_sample "'data.many', 'shop.t', 0.9"
+cancelled "writing rows" release_perturbed "'data.many', 'shop.t', '{age,disease}', 50"
 check "no temporary files are left" "$(find "$PGDATA/base/pgsql_tmp" -type f 2>/dev/null | wc -l)" 0
 check "spilling to disk gives the same" "$(publish alice "$many"; as alice q "SELECT count(*) FROM privacy_score.verify_release('shop.q', 'shop.s', l => 20, source => 'data.many') WHERE holds" | tr '\n' ' ')" "400000
 10 "
@@ -160,7 +174,9 @@ if [ -n "$(q "SELECT 1 FROM pg_available_extensions WHERE name = 'postgres_fdw'"
 fi
 
 # --- watching ---------------------------------------------------------------------------------------------------------
-as owner q "SELECT privacy_score.protect('data.patient')" >/dev/null
+as owner q "SELECT privacy_score.protect('data.patient')" "SELECT privacy_score.protect('data.many')" >/dev/null
+check "so does a sample" "$(as alice q "SELECT privacy_score.release_sample('data.many', 'shop.t', 0.01)" "DROP TABLE shop.t" >/dev/null; q "SELECT privacy_score.flush()" >/dev/null
+  q "SELECT count(*) > 0 FROM privacy_score.stat_abstractions WHERE tokens @> '{p:data.many.id,p:data.many.age,p:data.many.disease,p:data.many.note}'")" t
 check "publishing counts as reading" "$(as alice q "SELECT rows FROM privacy_score.bucketize($usual)" >/dev/null; q "SELECT privacy_score.flush()" >/dev/null
   q "SELECT count(*) > 0 FROM privacy_score.stat_abstractions WHERE tokens @> '{p:data.patient.age,p:data.patient.zip,p:data.patient.disease}'")" t
 check "what is published is no copy" "$(q "SELECT count(*) FROM privacy_score.copied_column")" 0

@@ -33,6 +33,17 @@ TEST(TechniquePosteriors, Sampling) {
   EXPECT_EQ(ErrorOf([] { SamplingProbabilities({0}, 0); }), "22023 matching_in_population must be at least 1, not 0");
 }
 
+TEST(TechniquePosteriors, SampleSize) {
+  EXPECT_EQ(SampleSize(0.1, 1000), 100);
+  EXPECT_EQ(SampleSize(0.5, 5), 3);  // 2.5 lies in the middle
+  EXPECT_EQ(SampleSize(0.01, 49), 0);
+  EXPECT_EQ(SampleSize(1, 7), 7);
+  EXPECT_EQ(ErrorOf([] { SampleSize(0, 7); }), "22023 fraction must be greater than 0 and at most 1, not 0.000000");
+  EXPECT_EQ(ErrorOf([] { SampleSize(1.01, 7); }), "22023 fraction must be greater than 0 and at most 1, not 1.010000");
+  EXPECT_EQ(ErrorOf([] { SampleSize(std::nan(""), 7); }),
+            "22023 fraction must be greater than 0 and at most 1, not nan");
+}
+
 TEST(TechniquePosteriors, Noise) {
   EXPECT_EQ(MaxNoise(20, 25), 4);  // 4.8 is nearer to 4 than to 6
   EXPECT_EQ(MaxNoise(25, 13), 4);  // 3 lies in the middle of 2 and 4
