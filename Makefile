@@ -21,7 +21,8 @@ SQL_SCRIPT = sql/$(EXTENSION)--$(EXT_VERSION).sql
 # While a version is not released, the script that updates to it is its changes of tables and the parts after the tables.
 SQL_UPDATES := $(patsubst sql/updates/%.sql,sql/$(EXTENSION)--%.sql,$(wildcard sql/updates/*--*.sql))
 DATA_built = $(SQL_SCRIPT) $(SQL_UPDATES)
-DATA = $(filter-out $(SQL_UPDATES),$(wildcard sql/$(EXTENSION)--*--*.sql)) $(wildcard sql/releases/*.sql)
+DATA = $(filter-out $(SQL_UPDATES),$(wildcard sql/$(EXTENSION)--*--*.sql)) $(wildcard sql/releases/*.sql) \
+  psql/privacy_score_daily.psql
 
 REGRESS = $(sort $(basename $(notdir $(wildcard test/sql/*.sql))))
 REGRESS_OPTS = --inputdir=test --load-extension=$(EXTENSION)

@@ -1,11 +1,13 @@
 #!/usr/bin/perl
-# docs.pl PAGE... - runs the examples of documentation pages, in order, and compares what they show with what the server
+# docs.pl [--links] PAGE... - runs the examples of documentation pages, in order, and compares what they show with what the server
 # answers. Called by test/shell/docs.sh; prints "ok<TAB>what" or "FAILED<TAB>what<TAB>line..." for each example.
 #
 # A ```sql block runs in the page's session, of a superuser in a fresh database; the ``` block that follows it is the end of
 # its output: as psql prints it or, without a line of dashes, unaligned and without headers. Blanks at line ends, empty
 # lines and "(n rows)" do not count, nor do notices that the page does not show. A statement that ends in "; -- 13" answers 13.
 # ```sh blocks run too. What else a page needs stands in comments, which readers of the rendered page do not see:
+#
+# With --links it prints the links of the pages that lead nowhere instead.
 #
 #   <!-- varies: a, b -->       the columns a and b of the next output are not compared
 #   <!-- output varies -->      only the column names of the next output are compared
@@ -22,7 +24,7 @@ use warnings;
 use IPC::Open2;
 use Time::HiRes qw(sleep time);
 
-my $psql = "$ENV{PS_BINDIR}/psql";
+my $psql = ($ENV{PS_BINDIR} // '') . '/psql';
 my ($page, $database, $number, %sessions, @here);
 
 sub report { print join("\t", map { s/[\t\n]/ /gr } @_), "\n"; }
@@ -109,6 +111,7 @@ sub without {
 sub compare {
   my ($shown, $answer, $varies) = @_;
   my @shown = essence(@$shown);
+  return 'the page shows nothing' unless @shown;
   my $remarks = qr/^(NOTICE|WARNING|DETAIL|HINT|CONTEXT|LINE \d+|\s+\^|Asynchronous)/;
   my @answer = essence(@$answer);
   @answer = grep { $_ !~ $remarks } @answer unless grep { $_ =~ $remarks } @shown;
@@ -234,5 +237,29 @@ sub run_page {
   end_database();
 }
 
+# The anchors that a page's headings have.
+sub anchors {
+  my ($file) = @_;
+  open(my $in, '<', $file) or return {};
+  my %found;
+  while (<$in>) { $found{lc($1) =~ s/[^\w\- ]//gr =~ s/ /-/gr} = 1 if /^#+ (.*?)\s*$/; }
+  return \%found;
+}
+
+sub print_dead_links {
+  for my $file (@_) {
+    open(my $in, '<', $file) or die "$file: $!";
+    while (my $line = <$in>) {
+      while ($line =~ /\]\(([^)#\s:]*)(?:#([^)\s]*))?\)/g) {
+        my ($path, $anchor) = ($1, $2);
+        my $target = $path eq '' ? $file : ($file =~ s{[^/]*$}{}r) . $path;
+        print "$file, line $.: $path", defined $anchor ? "#$anchor" : '', "\n"
+          if !-e $target || defined $anchor && !anchors($target)->{$anchor};
+      }
+    }
+  }
+}
+
+if (@ARGV && $ARGV[0] eq '--links') { shift; print_dead_links(@ARGV); exit; }
 $| = 1;
 for (@ARGV) { $page = $_; @here = (); run_page(); undef $database; }

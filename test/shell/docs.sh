@@ -15,6 +15,9 @@ run_pages() {
 mapfile -t pages < <(grep -lE '^ *```(sql|sh)$' README.md docs/*.md demo/README.md monitoring/README.md CONTRIBUTING.md)
 check_true "there are pages with examples" [ ${#pages[@]} -ge 8 ]
 
+# Relative links lead to files, and to headings of pages.
+check "links lead somewhere" "$(perl test/docs.pl --links README.md CONTRIBUTING.md SECURITY.md ARCHITECTURE.md docs/*.md demo/README.md monitoring/README.md)" ""
+
 # These need no preloading, and say so.
 plain=(docs/inference.md docs/measures.md docs/publishing.md)
 start_server "shared_preload_libraries = ''"
