@@ -2,10 +2,10 @@
  * bucketize.cpp - bucketize(): publishes a relation as a table of quasi-identifiers and one of sensitive values.
  *
  * The relation is read once, into a store that goes to disk beyond half of maintenance_work_mem; the second pass is
- * over the store. A record's bucket is drawn when it comes out of the store. In memory it then goes to a random place
- * of its bucket; from disk a sort by bucket and a random number puts it at one. Either tells nothing of where it was.
- * Beside the store there are in memory of each record 4 bytes for the places of its value and 4 for the values of the
- * buckets, later 8 for the check; of each value the value itself.
+ * over the store. A record's bucket is drawn when it comes out of the store, then records are arranged by their buckets
+ * and at random within (release_arranging.hpp), and both tables are written bucket by bucket. That tells nothing of
+ * where a record was. Beside the records there are in memory of each record 4 bytes for the places of its value, of
+ * each bucket 4 bytes while these are drawn and 8 for the check; of each value the value itself.
  *
  * Everything is done with the rights of the caller and in his transaction: an error or a cancel leaves nothing.
  */
@@ -14,7 +14,6 @@ extern "C" {
 
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/pg_operator_d.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "executor/executor.h"
@@ -26,13 +25,13 @@ extern "C" {
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
-#include "utils/tuplesort.h"
 
 PG_FUNCTION_INFO_V1(ps_bucketize);
 }
@@ -49,7 +48,7 @@ PG_FUNCTION_INFO_V1(ps_bucketize);
 #include "internal.hpp"
 #include "progress.hpp"
 #include "publish_arguments.hpp"
-#include "record_store.hpp"
+#include "release_arranging.hpp"
 #include "release_fakes.hpp"
 #include "release_report.hpp"
 #include "release_rows.hpp"
@@ -58,9 +57,6 @@ PG_FUNCTION_INFO_V1(ps_bucketize);
 #include "watching.hpp"
 
 namespace {
-
-constexpr int64 kMaxBuckets = PG_INT32_MAX;  // bucket and random number share the 8 bytes of a sort key
-constexpr unsigned kRandomBits = 32;
 
 struct BucketizeRequest {
   Oid relation;
@@ -79,9 +75,9 @@ struct BucketizeRequest {
 struct ReleaseWork : BucketWork {
   std::vector<std::size_t> order;  // of the values when the plan is made
   std::unique_ptr<privacy_score::BucketDealer> dealer;
-  std::unique_ptr<privacy_score::BucketContents> contents;
+  privacy_score::BucketContents contents;
   FakeWork fakes;
-  privacy_score::ReleaseCheck check;
+  privacy_score::ReleaseCheck check{privacy_score::ReleaseCheck::Keeps::kNone};
 };
 
 bool StFormArgument(FunctionCallInfo fcinfo, int argument) {
@@ -156,11 +152,14 @@ char* SourceSql(const BucketizeRequest* request) {
   return sql.data;
 }
 
+// Records that wait and records that are arranged take one half each.
+Size ArrangingMemory() { return Size{512} * static_cast<Size>(maintenance_work_mem); }
+
 void ReadRecords(const BucketizeRequest* request, SourceRows* source) {
   const FormData_pg_attribute* column = request->st.types[1];
   ValueList* values = NewValueList(column->atttypid, column->attcollation, NameStr(column->attname));
   Relation qit = table_open(request->qit.relation, NoLock);
-  ReadSource(source, SourceSql(request), CreateTupleDescCopy(RelationGetDescr(qit)), values, maintenance_work_mem / 2);
+  ReadSource(source, SourceSql(request), CreateTupleDescCopy(RelationGetDescr(qit)), values, ArrangingMemory());
   table_close(qit, NoLock);
 }
 
@@ -208,16 +207,14 @@ void PlanBuckets(BucketizeRequest* request, const SourceRows* source, ReleaseWor
   if (!work->plan) RaiseNoPlan(work, source->values, static_cast<int64>(source->rows), request->plan);
 }
 
-// Which buckets the records of a value get, and which values a bucket has.
+// Which buckets the records of a value get.
 void DrawBuckets(ReleaseWork* work) {
   CallCoreOrRaise([&] { work->dealer = std::make_unique<privacy_score::BucketDealer>(*work->plan, StrongRandom()); });
-  if (work->dealer->buckets() > kMaxBuckets)
+  if (work->dealer->buckets() > kMaxArrangedBuckets)
     ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                    errmsg("a release can have at most %lld buckets", static_cast<long long>(kMaxBuckets)),
+                    errmsg("a release can have at most %lld buckets", static_cast<long long>(kMaxArrangedBuckets)),
                     errhint("Publish fewer records at a time, or raise min_bucket.")));
   RunPausing([&](auto interrupted) { return work->dealer->Prepare(interrupted); });
-  CallCoreOrRaise([&] { work->contents = std::make_unique<privacy_score::BucketContents>(*work->dealer); });
-  RunPausing([&](auto interrupted) { return work->contents->Prepare(interrupted); });
 }
 
 // The bucket of the next record of a value.
@@ -231,154 +228,109 @@ int64 DrawBucket(ReleaseWork* work, std::size_t value) {
   return bucket;
 }
 
-// The records by bucket, and at random within.
-struct ArrangedRecords {
-  MinimalTuple* list;    // null: they come out of the sort
-  uint64 next;           // in the list
-  Tuplesortstate* sort;  // by bucket and a random number, which share the key
+// What records go through on their way into the tables.
+struct ReleaseWriting {
+  const BucketizeRequest* request;
+  SourceRows* source;
+  ReleaseWork* work;
+  FakeMaker fakes;
+  TupleTableSlot* slot;  // for what is learned of records
+  TableWriter qit;
+  TableWriter st;
+  uint64 done;
   uint64 count;
 };
 
-// Records in memory: each goes to the next place of its bucket, then the places of a bucket are shuffled.
-void ArrangeInMemory(RecordStore* store, ReleaseWork* work, FakeMaker* fakes, ArrangedRecords* records) {
-  const auto buckets = static_cast<Size>(work->contents->buckets());
-  records->list = static_cast<MinimalTuple*>(
-      MemoryContextAllocHuge(CurrentMemoryContext, sizeof(MinimalTuple) * (store->count + 1)));
-  auto* ends = static_cast<uint32*>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint32) * (buckets + 1)));
-  ends[0] = 0;  // of the places that are taken of each bucket, 1..buckets
-  for (Size bucket = 1, begin = 0; bucket <= buckets; ++bucket) {
-    ends[bucket] = static_cast<uint32>(begin);
-    begin += static_cast<Size>(work->contents->Size(static_cast<int64>(bucket)));
-  }
-  TupleTableSlot* slot = MakeSingleTupleTableSlot(store->columns, &TTSOpsMinimalTuple);
-  for (uint64 done = 0; done < store->count; ++done) {
-    CHECK_FOR_INTERRUPTS();
-    MinimalTuple record = store->records[done];
-    const auto value = static_cast<std::size_t>(LastColumn(record));
-    if (fakes->per_bucket > 0) LearnRecord(fakes, ExecStoreMinimalTuple(record, slot, false), value);
-    const int64 bucket = DrawBucket(work, value);
-    SetLastColumn(record, bucket);
-    records->list[ends[bucket]++] = record;
-    if (done % 1024 == 0) SetProgress(done, store->count);
-  }
-  ExecDropSingleTupleTableSlot(slot);
-  for (Size bucket = 1, begin = 0; bucket <= buckets; begin = ends[bucket], ++bucket) {
-    CHECK_FOR_INTERRUPTS();
-    CallCoreOrRaise([&] {
-      for (Size left = ends[bucket] - begin; left > 1; --left)
-        std::swap(records->list[begin + left - 1], records->list[begin + StrongRandom().Below(left)]);
-    });
-  }
-  pfree(ends);
+void ShowProgress(ReleaseWriting* writing) {
+  if (++writing->done % 1024 == 0) SetProgress(writing->done, writing->count);
 }
 
-// Records on disk, into a sort by bucket and at random within.
-void ArrangeBySort(RecordStore* store, ReleaseWork* work, FakeMaker* fakes, ArrangedRecords* records) {
-  AttrNumber key_column = static_cast<AttrNumber>(store->columns->natts);
-  Oid less = Int8LessOperator;
-  Oid collation = InvalidOid;
-  bool nulls_first = false;
-  records->sort = tuplesort_begin_heap(store->columns, 1, &key_column, &less, &collation, &nulls_first,
-                                       maintenance_work_mem / 2, nullptr, 0);
-  TupleTableSlot* stored = MakeSingleTupleTableSlot(store->columns, &TTSOpsMinimalTuple);
-  for (uint64 done = 0; tuplestore_gettupleslot(store->spilled, true, false, stored); ++done) {
-    CHECK_FOR_INTERRUPTS();
-    bool copied;
-    MinimalTuple record = ExecFetchSlotMinimalTuple(stored, &copied);
-    const auto value = static_cast<std::size_t>(LastColumn(record));
-    if (fakes->per_bucket > 0) LearnRecord(fakes, stored, value);
-    int64 key = DrawBucket(work, value) << kRandomBits;
-    CallCoreOrRaise([&] { key |= StrongRandom().Half(); });
-    SetLastColumn(record, key);
-    tuplesort_puttupleslot(records->sort, stored);
-    if (done % 1024 == 0) SetProgress(done, store->count);
+void DealRecord(void* context, MinimalTuple record) {
+  auto* writing = static_cast<ReleaseWriting*>(context);
+  const auto value = static_cast<uint32>(LastColumn(record));
+  if (writing->request->fakes > 0)
+    LearnRecord(&writing->fakes, ExecStoreMinimalTuple(record, writing->slot, false), value);
+  SetLastColumn(record, PlaceKey(DrawBucket(writing->work, value), value));
+  ShowProgress(writing);
+}
+
+void BeginWriting(void* context) {
+  auto* writing = static_cast<ReleaseWriting*>(context);
+  SetProgressPhase("writing tables");
+  writing->done = 0;
+  OpenWriter(&writing->qit, writing->request->qit.relation, &TTSOpsMinimalTuple);
+  OpenWriter(&writing->st, writing->request->st.relation, &TTSOpsVirtual);
+}
+
+void WriteRecords(ReleaseWriting* writing, int64 bucket, MinimalTuple* records, Size count) {
+  CallCoreOrRaise([&] {
+    writing->work->contents.Begin();
+    for (Size i = 0; i < count; ++i) writing->work->contents.Add(ValueOfKey(LastColumn(records[i])));
+  });
+  for (Size i = 0; i < count; ++i) {
+    SetLastColumn(records[i], bucket);
+    TupleTableSlot* row = ExecStoreMinimalTuple(records[i], NextRow(&writing->qit), false);
+    if (writing->request->fakes > 0) TakeRecord(&writing->fakes, row);
+    AddRow(&writing->qit, records[i]->t_len);
+    ShowProgress(writing);
   }
-  ExecDropSingleTupleTableSlot(stored);
-  tuplestore_end(store->spilled);
-  store->spilled = nullptr;
-  tuplesort_performsort(records->sort);
 }
 
-// Stores the next record, its last column the bucket, in a slot; false when there is none.
-bool NextRecord(ArrangedRecords* records, TupleTableSlot* slot, MinimalTuple* record) {
-  bool copied;
-  if (records->list == nullptr) {
-    if (!tuplesort_gettupleslot(records->sort, true, true, slot, nullptr)) return false;
-    *record = ExecFetchSlotMinimalTuple(slot, &copied);
-    SetLastColumn(*record, LastColumn(*record) >> kRandomBits);
-    return true;
-  }
-  constexpr uint64 kAhead = 16;  // records lie anywhere in memory
-  if (records->next == records->count) return false;
-  if (records->next + kAhead < records->count) __builtin_prefetch(records->list[records->next + kAhead]);
-  *record = records->list[records->next++];
-  ExecStoreMinimalTuple(*record, slot, false);
-  return true;
-}
-
-void WriteRecords(ArrangedRecords* records, FakeMaker* fakes, const ReleaseWork* work, Oid relation) {
-  TableWriter writer;
-  OpenWriter(&writer, relation, &TTSOpsMinimalTuple);
-  MinimalTuple record;
-  for (uint64 done = 0; NextRecord(records, NextRow(&writer), &record); ++done) {
-    CHECK_FOR_INTERRUPTS();
-    if (fakes->per_bucket > 0) TakeRecord(fakes, NextRow(&writer), LastColumn(record), work->contents.get());
-    AddRow(&writer, record->t_len);
-    if (done % 1024 == 0) SetProgress(done, records->count);
-  }
-  if (fakes->per_bucket > 0) TakeRecord(fakes, nullptr, 0, work->contents.get());
-  CloseWriter(&writer);
-}
-
-void WriteQit(const BucketizeRequest* request, SourceRows* source, ReleaseWork* work, FakeMaker* fakes) {
-  RecordStore* store = source->store;
-  SetProgressPhase("drawing buckets");
-  if (request->fakes > 0) StartFakes(fakes, &work->fakes, request->fakes, store->columns, &work->counts);
-  ArrangedRecords records = {};
-  records.count = store->count;
-  if (store->spilled == nullptr)
-    ArrangeInMemory(store, work, fakes, &records);
-  else
-    ArrangeBySort(store, work, fakes, &records);
-  SetProgressPhase("writing quasi-identifiers");
-  WriteRecords(&records, fakes, work, request->qit.relation);
-  if (records.sort != nullptr) tuplesort_end(records.sort);
-  if (records.list != nullptr) pfree(records.list);
-  DropRecordStore(store);
-}
-
-void WriteSt(const BucketizeRequest* request, const ValueList* values, ReleaseWork* work, const FakeMaker* fakes) {
-  SetProgressPhase("writing sensitive values");
-  TableWriter writer;
-  OpenWriter(&writer, request->st.relation, &TTSOpsVirtual);
-  const int64 buckets = work->contents->buckets();
-  const int16 length = values->dictionary->length;
-  for (int64 bucket = 1; bucket <= buckets; ++bucket) {
-    CHECK_FOR_INTERRUPTS();
-    const privacy_score::ShownValue* shown = nullptr;
-    std::size_t count = 0;
-    CallCoreOrRaise([&] {
-      const auto& rows = work->contents->Show(bucket, FakesOf(fakes, bucket), request->counted, StrongRandom());
-      shown = rows.data();
-      count = rows.size();
-    });
-    for (std::size_t i = 0; i < count; ++i) {
-      const Datum value = values->values[shown[i].value];
-      TupleTableSlot* row = NextRow(&writer);
-      row->tts_values[0] = Int64GetDatum(bucket);
-      row->tts_values[1] = value;
-      row->tts_isnull[0] = false;
-      row->tts_isnull[1] = shown[i].value == values->null_number;
-      if (request->counted) {
-        row->tts_values[2] = Int64GetDatum(shown[i].count);
-        row->tts_isnull[2] = false;
-      }
-      ExecStoreVirtualTuple(row);
-      AddRow(&writer, length == -1 && !row->tts_isnull[1] ? VARSIZE_ANY(DatumGetPointer(value)) : sizeof(Datum));
+void WriteValues(ReleaseWriting* writing, int64 bucket) {
+  const BucketizeRequest* request = writing->request;
+  const ValueList* values = writing->source->values;
+  privacy_score::BucketContents* contents = &writing->work->contents;
+  const privacy_score::ShownValue* shown = nullptr;
+  Size count = 0;
+  CallCoreOrRaise([&] {
+    const std::vector<std::uint32_t> none;
+    const auto& fakes = request->fakes > 0 ? DrawFakes(&writing->fakes, contents->values()) : none;
+    const auto& rows = contents->Show(fakes, request->counted, StrongRandom());
+    shown = rows.data();
+    count = rows.size();
+  });
+  for (Size i = 0; i < count; ++i) {
+    const Datum value = values->values[shown[i].value];
+    TupleTableSlot* row = NextRow(&writing->st);
+    row->tts_values[0] = Int64GetDatum(bucket);
+    row->tts_values[1] = value;
+    row->tts_isnull[0] = false;
+    row->tts_isnull[1] = shown[i].value == values->null_number;
+    if (request->counted) {
+      row->tts_values[2] = Int64GetDatum(shown[i].count);
+      row->tts_isnull[2] = false;
     }
-    if (bucket % 1024 == 0) SetProgress(static_cast<uint64>(bucket), static_cast<uint64>(buckets));
+    ExecStoreVirtualTuple(row);
+    const bool varies = values->dictionary->length == -1 && !row->tts_isnull[1];
+    AddRow(&writing->st, varies ? VARSIZE_ANY(DatumGetPointer(value)) : sizeof(Datum));
   }
-  CloseWriter(&writer);
+}
+
+void WriteTables(const BucketizeRequest* request, SourceRows* source, ReleaseWork* work) {
+  ReleaseWriting writing = {};
+  writing.request = request;
+  writing.source = source;
+  writing.work = work;
+  writing.count = source->rows;
+  writing.slot = MakeSingleTupleTableSlot(source->columns, &TTSOpsMinimalTuple);
+  SetProgressPhase("drawing buckets");
+  if (request->fakes > 0) StartFakes(&writing.fakes, &work->fakes, request->fakes, source->columns, &work->counts);
+  Arrangement arrangement = {};
+  arrangement.buckets = work->dealer->buckets();
+  arrangement.memory = ArrangingMemory();
+  arrangement.context = &writing;
+  arrangement.deal = DealRecord;
+  arrangement.dealt = BeginWriting;
+  arrangement.receive = [](void* context, int64 bucket, MinimalTuple* records, Size count) {
+    auto* to = static_cast<ReleaseWriting*>(context);
+    WriteRecords(to, bucket, records, count);
+    WriteValues(to, bucket);
+  };
+  arrangement.forget = [](void* context) { FlushWriter(&static_cast<ReleaseWriting*>(context)->qit); };
+  ArrangeRecords(&arrangement, source->store);
+  CloseWriter(&writing.qit);
+  CloseWriter(&writing.st);
+  ExecDropSingleTupleTableSlot(writing.slot);
 }
 
 // Reads what was written, and raises an internal error unless it is what was promised.
@@ -386,21 +338,28 @@ void Verify(const BucketizeRequest* request, const SourceRows* source, ReleaseWo
   SetProgressPhase("verifying");
   CommandCounterIncrement();
   const bool uncounted = BeginUncounted();
+  const int nest_level = NewGUCNestLevel();
+  ReadInPhysicalOrder();
+  const int64 buckets = work->dealer->buckets();
+  CallCoreOrRaise([&] { work->dealer.reset(); });
   const ReleaseReading reading = {psprintf("SELECT * FROM %s", request->qit.quoted),
                                   psprintf("SELECT * FROM %s", request->st.quoted),
                                   request->counted,
                                   true,
-                                  NewValueList(INT8OID, InvalidOid, "bid"),
+                                  nullptr,
+                                  buckets,
                                   source->values,
                                   &work->check,
                                   nullptr};
   const uint64 fingerprint = ReadRelease(&reading);
+  AtEOXact_GUC(false, nest_level);
   EndUncounted(uncounted);
   RunPausing([&](auto interrupted) { return work->check.Judge(interrupted); });
   const char* fault = nullptr;
   if (fingerprint != source->fingerprint) fault = "records are missing or changed";
   CallCoreOrRaise([&] {
     const privacy_score::ReleaseFacts& facts = work->check.facts();
+    if (facts.scattered > 0) fault = "rows of a bucket do not stand together";
     if (facts.without_values > 0 || facts.without_records > 0) fault = "buckets are not in both tables";
     if (facts.buckets > 0 && (facts.least_extra != request->fakes || facts.most_extra != request->fakes))
       fault = "sizes of buckets differ";
@@ -477,9 +436,7 @@ Datum ps_bucketize(PG_FUNCTION_ARGS) {
   SetProgressPhase("choosing bucket sizes");
   PlanBuckets(request, &source, work);
   DrawBuckets(work);
-  FakeMaker fakes = {};
-  WriteQit(request, &source, work, &fakes);
-  WriteSt(request, source.values, work, &fakes);
+  WriteTables(request, &source, work);
   Verify(request, &source, work);
   Describe(request, work, source.rows);
   INSTR_TIME_SET_CURRENT(ended);

@@ -105,6 +105,7 @@ char* SourceSql(const MicrodataRequest* request) {
 
 struct Reading {
   const MicrodataRequest* request;
+  TupleDesc columns;
   RecordStore* store;
   Datum* values;
   bool* nulls;
@@ -120,44 +121,63 @@ void StoreRow(void* context, TupleTableSlot* row) {
     if (request->perturbed[i] != nullptr && !row->tts_isnull[i])
       reading->values[i] = Int64GetDatum(NumberOf(request->perturbed[i]->values, row->tts_values[i], false));
   }
-  PutRecord(reading->store, reading->values, reading->nulls);
+  PutRow(reading->store, reading->columns, reading->values, reading->nulls);
 }
 
 RecordStore* ReadRecords(const MicrodataRequest* request, TupleDesc columns) {
   SetProgressPhase("reading rows");
   const auto count = static_cast<Size>(columns->natts);
-  Reading reading = {request, NewRecordStore(columns, maintenance_work_mem / 2),
-                     static_cast<Datum*>(palloc0(sizeof(Datum) * count)),
+  constexpr Size kBlockBytes = Size{256} << 10U;
+  RecordStore* store = NewRecordStore(Size{512} * static_cast<Size>(maintenance_work_mem), kBlockBytes);
+  Reading reading = {request, columns, store, static_cast<Datum*>(palloc0(sizeof(Datum) * count)),
                      static_cast<bool*>(palloc0(sizeof(bool) * count))};
   ReadRows(SourceSql(request), StoreRow, &reading);
   return reading.store;
 }
 
-// Writes the records with their noise, and drops them.
-void WriteRecords(const MicrodataRequest* request, ShuffledRecords* records) {
-  SetProgressPhase("writing rows");
+struct Writing {
+  const MicrodataRequest* request;
   TableWriter writer;
-  OpenWriter(&writer, request->target.relation, &TTSOpsVirtual);
-  TupleTableSlot* record = MakeSingleTupleTableSlot(records->store->columns, &TTSOpsMinimalTuple);
-  for (uint64 done = 0; NextShuffled(records, record); ++done) {
-    CHECK_FOR_INTERRUPTS();
-    slot_getallattrs(record);
-    TupleTableSlot* row = NextRow(&writer);
-    for (int i = 0; i < request->columns.count; ++i) {
-      row->tts_isnull[i] = record->tts_isnull[i];
-      row->tts_values[i] = record->tts_values[i];
-      if (request->perturbed[i] != nullptr && !record->tts_isnull[i])
-        row->tts_values[i] = Perturb(request->perturbed[i], DatumGetInt64(record->tts_values[i]));
-    }
-    ExecStoreVirtualTuple(row);
-    if (records->sort != nullptr) ExecMaterializeSlot(row);  // the record is gone with the next one
-    bool copied;
-    AddRow(&writer, ExecFetchSlotMinimalTuple(record, &copied)->t_len);
-    if (done % 1024 == 0) SetProgress(done, records->wanted);
+  TupleTableSlot* record;
+  uint64 done;
+  uint64 wanted;
+};
+
+void BeginWriting(void* context) {
+  auto* writing = static_cast<Writing*>(context);
+  SetProgressPhase("writing rows");
+  OpenWriter(&writing->writer, writing->request->target.relation, &TTSOpsVirtual);
+}
+
+// Writes a record with its noise.
+void WriteRecord(void* context, MinimalTuple tuple) {
+  auto* writing = static_cast<Writing*>(context);
+  const MicrodataRequest* request = writing->request;
+  TupleTableSlot* record = ExecStoreMinimalTuple(tuple, writing->record, false);
+  slot_getallattrs(record);
+  TupleTableSlot* row = NextRow(&writing->writer);
+  for (int i = 0; i < request->columns.count; ++i) {
+    row->tts_isnull[i] = record->tts_isnull[i];
+    row->tts_values[i] = record->tts_values[i];
+    if (request->perturbed[i] != nullptr && !record->tts_isnull[i])
+      row->tts_values[i] = Perturb(request->perturbed[i], DatumGetInt64(record->tts_values[i]));
   }
-  CloseWriter(&writer);
-  ExecDropSingleTupleTableSlot(record);
-  DropShuffled(records);
+  ExecStoreVirtualTuple(row);
+  AddRow(&writing->writer, tuple->t_len);
+  if (++writing->done % 1024 == 0) SetProgress(writing->done, writing->wanted);
+}
+
+// Chooses so many of the records and writes them.
+void WriteRecords(const MicrodataRequest* request, TupleDesc columns, RecordStore* store, uint64 wanted) {
+  Writing writing = {};
+  writing.request = request;
+  writing.record = MakeSingleTupleTableSlot(columns, &TTSOpsMinimalTuple);
+  writing.wanted = wanted;
+  const ShuffledReceiver receiver = {&writing, BeginWriting, WriteRecord,
+                                     [](void* context) { FlushWriter(&static_cast<Writing*>(context)->writer); }};
+  ShuffleRecords(store, wanted, &receiver);
+  CloseWriter(&writing.writer);
+  ExecDropSingleTupleTableSlot(writing.record);
 }
 
 void CreateTarget(MicrodataRequest* request) {
@@ -201,9 +221,7 @@ Datum ps_release_sample(PG_FUNCTION_ARGS) {
   const auto all = static_cast<int64>(store->count);
   CallCoreOrRaise([&] { wanted = privacy_score::SampleSize(fraction, all); });
   SetProgressPhase("choosing rows");
-  ShuffledRecords records;
-  ShuffleRecords(&records, store, static_cast<uint64>(wanted));
-  WriteRecords(&request, &records);
+  WriteRecords(&request, stored, store, static_cast<uint64>(wanted));
   DescribeReleaseTable(&request.target, psprintf("simple random sample without replacement, " INT64_FORMAT
                                                  " of " INT64_FORMAT " records (fraction %.15g)",
                                                  wanted, all, fraction));
@@ -239,9 +257,7 @@ Datum ps_release_perturbed(PG_FUNCTION_ARGS) {
     if (request.perturbed[i] != nullptr) OrderPerturbed(request.perturbed[i], percent);
   SetProgressPhase("arranging rows");
   const uint64 all = store->count;
-  ShuffledRecords records;
-  ShuffleRecords(&records, store, all);
-  WriteRecords(&request, &records);
+  WriteRecords(&request, stored, store, all);
   DescribeReleaseTable(&request.target,
                        psprintf(UINT64_FORMAT " records with binomial noise of %.15g percent in %d of %d columns", all,
                                 percent, attributes.count, request.columns.count));

@@ -10,7 +10,6 @@ extern "C" {
 }
 
 #include "coded_pass.hpp"
-#include "core/bucket_contents.hpp"
 #include "core_call.hpp"
 #include "strong_random.hpp"
 
@@ -61,27 +60,17 @@ void LearnRecord(FakeMaker* maker, TupleTableSlot* record, std::size_t value) {
   CallCoreOrRaise([&] { maker->work->associations->Learn(maker->codes, value); });
 }
 
-void TakeRecord(FakeMaker* maker, TupleTableSlot* record, int64 bucket, const privacy_score::BucketContents* contents) {
-  if (maker->bucket > 0 && (record == nullptr || bucket != maker->bucket)) {
-    FakeWork* work = maker->work;
-    CallCoreOrRaise([&] {
-      const auto& drawn = work->drawer->Draw(work->bucket_codes, contents->Values(maker->bucket),
-                                             static_cast<std::size_t>(contents->Size(maker->bucket)),
-                                             static_cast<std::size_t>(maker->per_bucket), StrongRandom());
-      work->drawn.insert(work->drawn.end(), drawn.begin(), drawn.end());
-      work->bucket_codes.clear();
-    });
-  }
-  if (record == nullptr) return;
-  maker->bucket = bucket;
+void TakeRecord(FakeMaker* maker, TupleTableSlot* record) {
   CodeRecord(maker, record);
   CallCoreOrRaise([&] {
     maker->work->bucket_codes.insert(maker->work->bucket_codes.end(), maker->codes, maker->codes + maker->attributes);
   });
 }
 
-std::vector<std::uint32_t> FakesOf(const FakeMaker* maker, int64 bucket) {
-  if (maker->per_bucket == 0) return {};
-  const auto first = maker->work->drawn.begin() + (bucket - 1) * maker->per_bucket;
-  return {first, first + maker->per_bucket};
+const std::vector<std::uint32_t>& DrawFakes(FakeMaker* maker, const std::vector<std::uint32_t>& values) {
+  FakeWork* work = maker->work;
+  const std::vector<std::uint32_t>& drawn = work->drawer->Draw(
+      work->bucket_codes, values.data(), values.size(), static_cast<std::size_t>(maker->per_bucket), StrongRandom());
+  work->bucket_codes.clear();
+  return drawn;
 }

@@ -19,16 +19,11 @@ extern "C" {
 #include "core/fake_values.hpp"
 #include "value_dictionary.hpp"
 
-namespace privacy_score {
-class BucketContents;
-}
-
 // The core's part; lives in the CoreHolder of the release.
 struct FakeWork {
   std::optional<privacy_score::Associations> associations;
   std::optional<privacy_score::FakeValues> drawer;
   std::vector<std::uint32_t> bucket_codes;  // of the records of the bucket at hand
-  std::vector<std::uint32_t> drawn;         // of all buckets, one after the other
 };
 
 struct FakeMaker {
@@ -40,7 +35,6 @@ struct FakeMaker {
   ValueDictionary** dictionaries;
   MemoryContext row;
   uint32* codes;
-  int64 bucket;  // at hand, 0 before the first
 };
 
 // `columns` are those of the table of quasi-identifiers, `counts` those of the values.
@@ -51,8 +45,9 @@ void CodeRecord(FakeMaker* maker, TupleTableSlot* record);
 
 void LearnRecord(FakeMaker* maker, TupleTableSlot* record, std::size_t value);
 
-// Takes a record in the order of the buckets, and draws for a bucket when the next one begins; null: all have come.
-void TakeRecord(FakeMaker* maker, TupleTableSlot* record, int64 bucket, const privacy_score::BucketContents* contents);
+// Takes a record of the bucket at hand.
+void TakeRecord(FakeMaker* maker, TupleTableSlot* record);
 
-// The fakes of a bucket, for use within CallCore.
-std::vector<std::uint32_t> FakesOf(const FakeMaker* maker, int64 bucket);
+// Draws fakes for the bucket at hand, whose records have these values, and goes on to the next one. For use within
+// CallCore; valid until the next call.
+const std::vector<std::uint32_t>& DrawFakes(FakeMaker* maker, const std::vector<std::uint32_t>& values);

@@ -8,6 +8,7 @@ extern "C" {
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "tcop/dest.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 }
 
@@ -102,7 +103,7 @@ bool ReceiveSource(TupleTableSlot* slot, DestReceiver* self) {
   memcpy(receiver->row_nulls, slot->tts_isnull, sizeof(bool) * static_cast<Size>(quasi));
   receiver->row_values[quasi] = Int64GetDatum(number);
   receiver->row_nulls[quasi] = false;
-  PutRecord(source->store, receiver->row_values, receiver->row_nulls);
+  PutRow(source->store, receiver->columns, receiver->row_values, receiver->row_nulls);
   Report(&receiver->base);
   return true;
 }
@@ -113,13 +114,20 @@ struct CheckReceiver {
   uint64 fingerprint;
 };
 
+uint32 BucketNumber(const ReleaseReading* reading, Datum bucket, bool null) {
+  if (reading->buckets != nullptr) return NumberOf(reading->buckets, bucket, null);
+  const int64 number = null ? 0 : DatumGetInt64(bucket);
+  if (number < 1 || number > reading->last_bucket) elog(ERROR, "a row of a release has no bucket");
+  return static_cast<uint32>(number - 1);
+}
+
 bool ReceiveRecord(TupleTableSlot* slot, DestReceiver* self) {
   auto* receiver = reinterpret_cast<CheckReceiver*>(self);
   const ReleaseReading* reading = receiver->reading;
   const int quasi = slot->tts_tupleDescriptor->natts - 1;
   slot_getallattrs(slot);
   MemoryContext before = MemoryContextSwitchTo(receiver->base.row);
-  const uint32 bucket = NumberOf(reading->buckets, slot->tts_values[quasi], slot->tts_isnull[quasi]);
+  const uint32 bucket = BucketNumber(reading, slot->tts_values[quasi], slot->tts_isnull[quasi]);
   const uint64 hash = HashRow(slot->tts_tupleDescriptor, quasi, slot->tts_values, slot->tts_isnull);
   MemoryContextSwitchTo(before);
   MemoryContextReset(receiver->base.row);
@@ -137,7 +145,7 @@ bool ReceiveValue(TupleTableSlot* slot, DestReceiver* self) {
   const ReleaseReading* reading = receiver->reading;
   slot_getallattrs(slot);
   MemoryContext before = MemoryContextSwitchTo(receiver->base.row);
-  const uint32 bucket = NumberOf(reading->buckets, slot->tts_values[0], slot->tts_isnull[0]);
+  const uint32 bucket = BucketNumber(reading, slot->tts_values[0], slot->tts_isnull[0]);
   const uint32 value = NumberOf(reading->values, slot->tts_values[1], slot->tts_isnull[1]);
   MemoryContextSwitchTo(before);
   MemoryContextReset(receiver->base.row);
@@ -186,7 +194,8 @@ bool ReceivePlain(TupleTableSlot* slot, DestReceiver* self) {
 
 }  // namespace
 
-void ReadSource(SourceRows* source, const char* sql, TupleDesc columns, ValueList* values, int memory_kb) {
+void ReadSource(SourceRows* source, const char* sql, TupleDesc columns, ValueList* values, Size memory) {
+  constexpr Size kBlockBytes = Size{256} << 10U;
   constexpr int64 kFirstRoom = 64;
   SourceReceiver receiver = {};
   receiver.source = source;
@@ -196,11 +205,20 @@ void ReadSource(SourceRows* source, const char* sql, TupleDesc columns, ValueLis
   receiver.row_nulls = static_cast<bool*>(palloc(sizeof(bool) * static_cast<Size>(columns->natts)));
   *source = {};
   source->values = values;
+  source->columns = columns;
   source->counts = static_cast<int64*>(palloc0(sizeof(int64) * kFirstRoom));
-  source->store = NewRecordStore(columns, memory_kb);
+  source->store = NewRecordStore(memory, kBlockBytes);
   Execute(&receiver.base, sql, ReceiveSource, true);
   source->rows = receiver.base.rows;
   source->values_count = source->values->count;
+}
+
+void ReadInPhysicalOrder() {
+  const auto set = [](const char* name, const char* value) {
+    set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  };
+  set("synchronize_seqscans", "off");
+  set("max_parallel_workers_per_gather", "0");
 }
 
 uint64 ReadRelease(const ReleaseReading* reading) {

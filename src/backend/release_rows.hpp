@@ -28,22 +28,29 @@ struct SourceRows {
   ValueList* values;
   int64* counts;  // of records, by value
   int64 values_count;
+  TupleDesc columns;  // of the table of quasi-identifiers
   RecordStore* store;
   uint64 rows;
   uint64 fingerprint;  // of all rows' quasi-identifiers, in any order
 };
 
 // Runs `sql`, which yields the quasi-identifiers and then the sensitive column, once. `columns` are those of the table
-// of quasi-identifiers. The store takes `memory_kb`, and goes to disk beyond that. SPI must be connected.
-void ReadSource(SourceRows* source, const char* sql, TupleDesc columns, ValueList* values, int memory_kb);
+// of quasi-identifiers. The store takes `memory` bytes, and goes to disk beyond that. SPI must be connected.
+void ReadSource(SourceRows* source, const char* sql, TupleDesc columns, ValueList* values, Size memory);
+
+// Lets the rows of tables come in physical order, from the first on, in what runs until the caller's nest level of
+// settings ends.
+void ReadInPhysicalOrder();
 
 // How the rows of two published tables are read.
 struct ReleaseReading {
   const char* records_sql;  // columns, the last of which is the bucket
   const char* values_sql;   // bucket, value, and with `counted` how often it is there
   bool counted;
-  bool fresh;          // they were written by this command
-  ValueList* buckets;  // what has no number in the lists gets one
+  bool fresh;  // they were written by this command
+  ValueList*
+      buckets;  // what has no number in the lists gets one; null: buckets are 1..last_bucket, and numbered from 0
+  int64 last_bucket;
   ValueList* values;
   privacy_score::ReleaseCheck* check;
   privacy_score::OrderCheck* order;  // null: not wanted

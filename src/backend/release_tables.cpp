@@ -239,10 +239,8 @@ void OpenWriter(TableWriter* writer, Oid relation, const TupleTableSlotOps* form
   writer->bytes = 0;
 }
 
-namespace {
-
 // The table is new in this transaction: nobody else needs its free space map, and rows may be frozen.
-void Flush(TableWriter* writer) {
+void FlushWriter(TableWriter* writer) {
   if (writer->used == 0) return;
   MemoryContext before = MemoryContextSwitchTo(writer->batch);
   table_multi_insert(writer->relation, writer->slots, writer->used, GetCurrentCommandId(true),
@@ -254,17 +252,15 @@ void Flush(TableWriter* writer) {
   writer->bytes = 0;
 }
 
-}  // namespace
-
 TupleTableSlot* NextRow(TableWriter* writer) { return writer->slots[writer->used]; }
 
 void AddRow(TableWriter* writer, Size bytes) {
   writer->bytes += bytes;
-  if (++writer->used == kBatchRows || writer->bytes >= kBatchBytes) Flush(writer);
+  if (++writer->used == kBatchRows || writer->bytes >= kBatchBytes) FlushWriter(writer);
 }
 
 void CloseWriter(TableWriter* writer) {
-  Flush(writer);
+  FlushWriter(writer);
   FreeBulkInsertState(writer->bulk);
   table_finish_bulk_insert(writer->relation, TABLE_INSERT_SKIP_FSM | TABLE_INSERT_FROZEN);
   for (int i = 0; i < kBatchRows; ++i) ExecDropSingleTupleTableSlot(writer->slots[i]);

@@ -64,7 +64,9 @@ struct TableWriter {
 // Rows come in slots of a form.
 void OpenWriter(TableWriter* writer, Oid relation, const TupleTableSlotOps* form);
 // An empty slot: store a row in it, then add it with about as many bytes as it has. A virtual row's values are needed
-// until the writer is closed.
+// until the writer is flushed or closed.
 TupleTableSlot* NextRow(TableWriter* writer);
 void AddRow(TableWriter* writer, Size bytes);
+// Writes the rows that wait.
+void FlushWriter(TableWriter* writer);
 void CloseWriter(TableWriter* writer);

@@ -1,93 +1,68 @@
 /*
  * shuffled_records.cpp - see shuffled_records.hpp.
  *
- * In memory the list of records is shuffled as far as it is wanted. From disk each record is taken with the probability
- * (still wanted)/(still to come), which makes all sets of that size equally likely [Knuth, selection sampling], and
- * those that are taken are sorted by random numbers.
+ * Each record is taken with the probability (still wanted)/(still to come), which makes all sets of that size equally
+ * likely [Knuth, selection sampling]. Those that are taken are arranged by numbers drawn for each by itself, and at
+ * random where these are equal, which makes all orders so.
  */
 #include "shuffled_records.hpp"
 
 extern "C" {
-#include "catalog/pg_operator_d.h"
 #include "miscadmin.h"
 }
 
-#include <utility>
-
 #include "core_call.hpp"
 #include "progress.hpp"
+#include "release_arranging.hpp"
 #include "strong_random.hpp"
 
 namespace {
 
+constexpr uint64 kRecordsOfNumber = 16;  // that share one, on average
 constexpr uint64 kAtATime = 1024;
 
-void ShuffleList(RecordStore* store, uint64 wanted) {
-  for (uint64 done = 0; done < wanted;) {
-    CHECK_FOR_INTERRUPTS();
-    CallCoreOrRaise([&] {
-      for (const uint64 end = Min(done + kAtATime, wanted); done < end; ++done)
-        std::swap(store->records[done], store->records[done + StrongRandom().Below(store->count - done)]);
-    });
-    SetProgress(done, wanted);
-  }
-}
+struct Shuffling {
+  const ShuffledReceiver* receiver;
+  uint64 count;  // of all records
+  uint64 left;   // to look at
+  uint64 wanted;
+  int64 numbers;
+};
 
-// Whether the next record is taken, and its place in the order.
-bool Take(uint64 wanted, uint64 left, int64* key) {
-  bool taken = false;
+void Choose(void* context, MinimalTuple record) {
+  auto* shuffling = static_cast<Shuffling*>(context);
+  int64 key = kLeftOut;
   CallCoreOrRaise([&] {
-    taken = StrongRandom().Below(left) < wanted;
-    if (taken) *key = static_cast<int64>(StrongRandom().Word());
+    if (StrongRandom().Below(shuffling->left) >= shuffling->wanted) return;
+    key = PlaceKey(1 + static_cast<int64>(StrongRandom().Below(static_cast<uint64>(shuffling->numbers))), 0);
   });
-  return taken;
-}
-
-void SortChosen(ShuffledRecords* shuffled) {
-  RecordStore* store = shuffled->store;
-  AttrNumber key_column = static_cast<AttrNumber>(store->columns->natts);
-  Oid less = Int8LessOperator;
-  Oid collation = InvalidOid;
-  bool nulls_first = false;
-  shuffled->sort = tuplesort_begin_heap(store->columns, 1, &key_column, &less, &collation, &nulls_first,
-                                        maintenance_work_mem / 2, nullptr, 0);
-  TupleTableSlot* stored = MakeSingleTupleTableSlot(store->columns, &TTSOpsMinimalTuple);
-  uint64 wanted = shuffled->wanted;
-  for (uint64 done = 0; tuplestore_gettupleslot(store->spilled, true, false, stored); ++done) {
-    CHECK_FOR_INTERRUPTS();
-    int64 key;
-    if (Take(wanted, store->count - done, &key)) {
-      bool copied;
-      SetLastColumn(ExecFetchSlotMinimalTuple(stored, &copied), key);
-      tuplesort_puttupleslot(shuffled->sort, stored);
-      --wanted;
-    }
-    if (done % kAtATime == 0) SetProgress(done, store->count);
-  }
-  ExecDropSingleTupleTableSlot(stored);
-  tuplesort_performsort(shuffled->sort);
+  --shuffling->left;
+  if (key != kLeftOut) --shuffling->wanted;
+  SetLastColumn(record, key);
+  if (shuffling->left % kAtATime == 0) SetProgress(shuffling->count - shuffling->left, shuffling->count);
 }
 
 }  // namespace
 
-void ShuffleRecords(ShuffledRecords* shuffled, RecordStore* store, uint64 wanted) {
-  *shuffled = {};
-  shuffled->store = store;
-  shuffled->wanted = wanted;
-  if (store->spilled == nullptr)
-    ShuffleList(store, wanted);
-  else
-    SortChosen(shuffled);
-}
-
-bool NextShuffled(ShuffledRecords* shuffled, TupleTableSlot* slot) {
-  if (shuffled->sort != nullptr) return tuplesort_gettupleslot(shuffled->sort, true, true, slot, nullptr);
-  if (shuffled->next == shuffled->wanted) return false;
-  ExecStoreMinimalTuple(shuffled->store->records[shuffled->next++], slot, false);
-  return true;
-}
-
-void DropShuffled(ShuffledRecords* shuffled) {
-  if (shuffled->sort != nullptr) tuplesort_end(shuffled->sort);
-  DropRecordStore(shuffled->store);
+void ShuffleRecords(RecordStore* store, uint64 wanted, const ShuffledReceiver* receiver) {
+  const auto numbers = static_cast<int64>(Min(wanted / kRecordsOfNumber + 1, static_cast<uint64>(kMaxArrangedBuckets)));
+  Shuffling shuffling = {receiver, store->count, store->count, wanted, numbers};
+  Arrangement arrangement = {};
+  arrangement.buckets = numbers;
+  arrangement.memory = Size{512} * static_cast<Size>(maintenance_work_mem);
+  arrangement.context = &shuffling;
+  arrangement.deal = Choose;
+  arrangement.dealt = [](void* context) {
+    const ShuffledReceiver* to = static_cast<Shuffling*>(context)->receiver;
+    to->chosen(to->context);
+  };
+  arrangement.receive = [](void* context, int64, MinimalTuple* records, Size count) {
+    const ShuffledReceiver* to = static_cast<Shuffling*>(context)->receiver;
+    for (Size i = 0; i < count; ++i) to->receive(to->context, records[i]);
+  };
+  arrangement.forget = [](void* context) {
+    const ShuffledReceiver* to = static_cast<Shuffling*>(context)->receiver;
+    to->forget(to->context);
+  };
+  ArrangeRecords(&arrangement, store);
 }

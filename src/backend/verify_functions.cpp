@@ -93,6 +93,7 @@ void ReadTables(const Verification* verification) {
                                   verification->shape.count != InvalidAttrNumber,
                                   false,
                                   verification->buckets,
+                                  0,
                                   verification->values,
                                   &work->check,
                                   work->order.get()};
@@ -400,15 +401,6 @@ void JudgeOrder(const Verification* verification) {
                : "bid is no integer");
 }
 
-// Rows come in physical order, from the first on.
-void ReadInOrder() {
-  const auto set = [](const char* name, const char* value) {
-    set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-  };
-  set("synchronize_seqscans", "off");
-  set("max_parallel_workers_per_gather", "0");
-}
-
 }  // namespace
 
 // verify_release(qit, st, thresholds, theta, floor, l, source)
@@ -433,7 +425,7 @@ Datum ps_verify_release(PG_FUNCTION_ARGS) {
   BeginProgress("verify_release", qit, "reading the release");
   if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
   const int nest_level = NewGUCNestLevel();
-  ReadInOrder();
+  ReadInPhysicalOrder();
   Oid type, collation;
   int32 modifier;
   get_atttypetypmodcoll(qit, shape->qit_bid, &type, &modifier, &collation);

@@ -1,5 +1,7 @@
 /*
- * bucket_dealer.cpp - drawing places without putting them back (see bucket_dealer.hpp).
+ * bucket_dealer.cpp - places of values in random order (see bucket_dealer.hpp).
+ *
+ * Shuffles grow with their lists [Knuth, algorithm P]: a place that is added changes places with any of those up to it.
  */
 #include "bucket_dealer.hpp"
 
@@ -46,7 +48,6 @@ bool BucketDealer::LayOut(Places<Word>& places, bool (*interrupted)()) {
     return step % kStepsBetweenLooks == 0 && interrupted != nullptr && interrupted();
   };
   if (laid_value_ == 0 && places.buckets.empty()) {
-    // A shuffle that grows with the list [Knuth, algorithm P].
     while (places.names.size() < static_cast<std::size_t>(buckets())) {
       const std::size_t name = places.names.size();
       places.names.push_back(static_cast<Word>(name + 1));
@@ -55,9 +56,13 @@ bool BucketDealer::LayOut(Places<Word>& places, bool (*interrupted)()) {
     }
   }
   for (; laid_value_ < next_.size(); ++laid_value_) {
+    const auto begin = static_cast<std::size_t>(next_[laid_value_]);
     while (places.buckets.size() < static_cast<std::size_t>(ends_[laid_value_])) {
-      const auto record = static_cast<std::int64_t>(places.buckets.size()) - next_[laid_value_];
-      places.buckets.push_back(places.names[static_cast<std::size_t>(round_robin_.BucketOf(laid_value_, record))]);
+      const std::size_t record = places.buckets.size() - begin;
+      places.buckets.push_back(
+          places
+              .names[static_cast<std::size_t>(round_robin_.BucketOf(laid_value_, static_cast<std::int64_t>(record)))]);
+      std::swap(places.buckets[begin + record], places.buckets[begin + random_.Below(record + 1)]);
       if (pauses(places.buckets.size())) return false;
     }
   }
@@ -66,15 +71,8 @@ bool BucketDealer::LayOut(Places<Word>& places, bool (*interrupted)()) {
 }
 
 std::int64_t BucketDealer::Deal(std::size_t value) {
-  return std::visit(
-      [&](auto& places) {
-        const auto next = static_cast<std::size_t>(next_[value]);
-        const auto drawn = next + static_cast<std::size_t>(random_.Below(static_cast<std::uint64_t>(Left(value))));
-        std::swap(places.buckets[next], places.buckets[drawn]);
-        ++next_[value];
-        return static_cast<std::int64_t>(places.buckets[next]);
-      },
-      places_);
+  const auto next = static_cast<std::size_t>(next_[value]++);
+  return std::visit([&](const auto& places) { return static_cast<std::int64_t>(places.buckets[next]); }, places_);
 }
 
 }  // namespace privacy_score

@@ -1,11 +1,11 @@
 /*
  * bucket_dealer.hpp - which bucket an arriving record goes into, at random among equals.
  *
- * For each record of a value one of the places that a plan has left for that value is drawn, all alike, so that neither
- * the order of the input nor anything else about a record but its value shows in where it goes. Values come in random
- * order. Buckets are named by
- * the numbers 1..buckets in random order, which tell neither sizes nor contents. Takes 4 bytes a record, and while it
- * prepares 4 a bucket; 8 each from 2^32 records on.
+ * The places that a plan has for the records of a value are shuffled, and each record of the value gets the next one,
+ * so that neither the order of the input nor anything else about a record but its value shows in where it goes. A
+ * value's places lie together, so the shuffle stays within memory that is close by. Values come in random order.
+ * Buckets are named by the numbers 1..buckets in random order, which tell neither sizes nor contents. Takes 4 bytes a
+ * record, and while it prepares 4 a bucket; 8 each from 2^32 records on.
  */
 #pragma once
 
@@ -24,7 +24,8 @@ class BucketDealer {
   // `random` must outlive the dealer.
   BucketDealer(const BucketPlan& plan, RandomSource& random);
 
-  // Lays the places out. Returns false when `interrupted` (null: never) asks for a pause: call it again to go on.
+  // Lays the places out and shuffles them. Returns false when `interrupted` (null: never) asks for a pause: call it
+  // again to go on.
   bool Prepare(bool (*interrupted)());
 
   std::int64_t buckets() const { return round_robin_.buckets(); }
@@ -35,15 +36,6 @@ class BucketDealer {
 
   std::size_t values() const { return next_.size(); }
   std::int64_t rows() const { return ends_.empty() ? 0 : ends_.back(); }
-  // The bucket that has the n-th of the places left for the value, 0 <= n < Left(value): what its records will get, in
-  // no order that tells which one gets which.
-  std::int64_t Peek(std::size_t value, std::int64_t n) const {
-    return std::visit(
-        [&](const auto& places) {
-          return static_cast<std::int64_t>(places.buckets[static_cast<std::size_t>(next_[value] + n)]);
-        },
-        places_);
-  }
 
  private:
   template <typename Word>

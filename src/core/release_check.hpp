@@ -5,7 +5,8 @@
  * Judges any pair, whoever made it: the rows of the table of quasi-identifiers come as bucket numbers, those of the
  * table of sensitive values as bucket and value numbers, in any order. P(value | bucket) is the value's occurrences
  * over the records of the bucket [Wang, section 3.1]; fake values add rows to the second table, not records, so that
- * what is judged is an upper bound of it. Takes 8 bytes a row, 12 when rows do not come bucket by bucket.
+ * what is judged is an upper bound of it. Takes 8 bytes a bucket, and with rows that are kept 8 bytes a row, 12 when
+ * they do not come bucket by bucket.
  */
 #pragma once
 
@@ -39,13 +40,19 @@ struct ReleaseFacts {
   std::int64_t most_extra = 0;
   std::uint32_t least_extra_bucket = 0;
   std::uint32_t most_extra_bucket = 0;
-  std::int64_t repeating = 0;        // buckets that show a value more than once
+  std::int64_t repeating = 0;  // buckets that show a value more than once
+  std::int64_t scattered = 0;  // times that rows of a bucket came when it was judged already: nothing else is right
   std::vector<std::int64_t> counts;  // of each value
   std::vector<ValueShare> worst;     // of each value
 };
 
 class ReleaseCheck {
  public:
+  // What rows of the second table are kept for: to come in any order and to be asked for later. kNone: all records come
+  // before them, and each bucket is judged when the next one begins.
+  enum class Keeps { kNone, kRows };
+  explicit ReleaseCheck(Keeps keeps = Keeps::kRows) : keeps_(keeps) {}
+
   void AddRecord(std::uint32_t bucket);
   // A row that shows a value `count` >= 1 times.
   void AddValue(std::uint32_t bucket, std::uint32_t value, std::int64_t count);
@@ -54,22 +61,28 @@ class ReleaseCheck {
   bool Judge(bool (*interrupted)());
   // After Judge() was true.
   const ReleaseFacts& facts() const { return facts_; }
-  // The values of the rows of a bucket in the order in which they came. After Judge() was true.
+  // The values of the rows of a bucket in the order in which they came. After Judge() was true, of rows that are kept.
   std::vector<std::uint32_t> Values(std::uint32_t bucket) const;
 
  private:
-  std::size_t RowAt(std::size_t i) const { return sorted_ ? i : order_[i]; }
-  void JudgeBucket(std::uint32_t bucket, std::size_t begin, std::size_t end);
-
   struct Shown {
     std::uint32_t bucket;
     std::uint32_t value;
   };
+  std::size_t RowAt(std::size_t i) const { return sorted_ ? i : order_[i]; }
+  void Start();
+  void JudgeBuckets();
+  // Judges rows begin..end of those that are kept, all of one bucket, and counts buckets that have values.
+  void JudgeBucket(std::size_t begin, std::size_t end);
+  void JudgeRowsAtHand();
+
+  Keeps keeps_;
   std::vector<std::int64_t> records_;  // by bucket
-  std::vector<Shown> shown_;
-  std::vector<std::int64_t> counts_;  // of the rows in shown_; empty while all are 1
-  bool sorted_ = true;                // rows came bucket by bucket
-  std::vector<std::uint32_t> order_;  // else: places in shown_ by bucket
+  std::vector<bool> judged_;           // by bucket: has values
+  std::vector<Shown> shown_;           // without Keeps::kRows those of the bucket at hand
+  std::vector<std::int64_t> counts_;   // of the rows in shown_; empty while all are 1
+  bool sorted_ = true;                 // rows came bucket by bucket
+  std::vector<std::uint32_t> order_;   // else: places in shown_ by bucket
   bool started_ = false;
   bool any_extra_ = false;
   std::size_t next_ = 0;                 // the first row that is not judged

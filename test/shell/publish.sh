@@ -102,7 +102,7 @@ until_phase() {
     if [ -n "$pid" ]; then echo "$pid"; return; fi
   done
 }
-for phase in "reading rows" "writing quasi-identifiers" "verifying"; do
+for phase in "reading rows" "drawing buckets" "writing tables" "verifying"; do
   publish alice "$many" >"$PS_TMP/cancelled" &
   client=$!
   pid=$(until_phase "$phase")

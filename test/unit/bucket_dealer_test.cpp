@@ -6,8 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
-#include <set>
+#include <random>
 
 #include "bucket_fixture.hpp"
 #include "random_fixture.hpp"
@@ -34,13 +35,8 @@ TEST(BucketDealer, DealsEveryPlaceOnce) {
   std::map<std::int64_t, std::vector<int>> held;
   for (std::size_t value = 0; value < counts.size(); ++value) {
     ASSERT_EQ(dealer.Left(value), counts[value]);
-    std::multiset<std::int64_t> left;
-    for (std::int64_t n = 0; n < dealer.Left(value); ++n) left.insert(dealer.Peek(value, n));
     while (dealer.Left(value) > 0) {
       const std::int64_t bucket = dealer.Deal(value);
-      const auto found = left.find(bucket);
-      ASSERT_NE(found, left.end());
-      left.erase(found);
       held[bucket].resize(counts.size());
       ++held[bucket][value];
     }
@@ -89,6 +85,67 @@ TEST(BucketDealer, OrderOfValuesDoesNotShow) {
   }
   for (const auto& [pair, times] : met)
     EXPECT_NEAR(times, rounds / 4.0, 6 * std::sqrt(rounds * 3 / 16.0)) << pair.first << " " << pair.second;
+}
+
+// Over random plans, each bucket gets as many records as its size, in as many buckets of each size as the plan says,
+// and each size as many records of each value.
+TEST(BucketDealer, DealsWhatThePlanSays) {
+  std::mt19937_64 engine(7);
+  SeededRandom random(8);
+  int plans = 0;
+  for (int i = 0; i < 600 / kSanitizerDivisor; ++i) {
+    const auto plan = MultiSizePlan(testing_support::RandomProblem(engine, 60, 6, 9));
+    if (!plan) continue;
+    ++plans;
+    BucketDealer dealer(*plan, random);
+    ASSERT_TRUE(dealer.Prepare(nullptr));
+    std::map<std::int64_t, std::vector<std::int64_t>> held;  // by bucket: records of each value
+    for (std::size_t value = 0; value < dealer.values(); ++value) {
+      while (dealer.Left(value) > 0) {
+        auto& records = held[dealer.Deal(value)];
+        records.resize(dealer.values());
+        ++records[value];
+      }
+    }
+    EXPECT_EQ(static_cast<std::int64_t>(held.size()), dealer.buckets());
+    std::map<std::int64_t, std::int64_t> buckets;               // by size
+    std::map<std::int64_t, std::vector<std::int64_t>> of_size;  // by size: records of each value
+    for (const auto& [bucket, records] : held) {
+      std::int64_t size = 0;
+      for (const std::int64_t some : records) size += some;
+      ++buckets[size];
+      of_size[size].resize(dealer.values());
+      for (std::size_t value = 0; value < records.size(); ++value) of_size[size][value] += records[value];
+    }
+    ASSERT_EQ(buckets.size(), plan->setting.size());
+    for (std::size_t place = 0; place < plan->setting.size(); ++place) {
+      const auto [size, number] = plan->setting[place];
+      EXPECT_EQ(buckets[size], number);
+      for (std::size_t value = 0; value < dealer.values(); ++value)
+        EXPECT_EQ(of_size[size][value], plan->Records(value, place));
+    }
+  }
+  EXPECT_GT(plans, 100 / kSanitizerDivisor);
+}
+
+// Four records of one value, one in each of four buckets: all 24 orders are dealt alike. Chi-square with 23 degrees of
+// freedom; a fair dealer is beyond the limit with probability 1e-6.
+TEST(BucketDealer, EveryOrderIsDealtAlike) {
+  const BucketPlan plan = *PlanOf(BucketProblem({4, 4}, Thresholds({"1/2", "1/2"}), {2}), {{2, 4}});
+  SeededRandom random(17);
+  const int rounds = 24000 / kSanitizerDivisor;
+  std::map<std::vector<std::int64_t>, int> orders;
+  for (int round = 0; round < rounds; ++round) {
+    BucketDealer dealer(plan, random);
+    ASSERT_TRUE(dealer.Prepare(nullptr));
+    std::vector<std::int64_t> order;
+    for (int record = 0; record < 4; ++record) order.push_back(dealer.Deal(1));
+    ++orders[order];
+  }
+  ASSERT_EQ(orders.size(), 24U);
+  double chi_square = 0;
+  for (const auto& [order, times] : orders) chi_square += std::pow(times - rounds / 24.0, 2) / (rounds / 24.0);
+  EXPECT_LT(chi_square, 73.0);
 }
 
 TEST(BucketDealer, PausesWhereItIsAskedTo) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <tuple>
 
 #include "core/error.hpp"
 #include "error_fixture.hpp"
@@ -71,6 +72,49 @@ TEST(ReleaseCheck, OfNothing) {
   ASSERT_TRUE(check.Judge(nullptr));
   EXPECT_EQ(check.facts().buckets, 0);
   EXPECT_TRUE(BrokenPromises(check.facts(), {}).empty());
+}
+
+// Without keeping rows the facts are the same as long as rows come bucket by bucket, and it is told when they do not.
+TEST(ReleaseCheck, JudgesRowsAsTheyCome) {
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 200; ++i) {
+    ReleaseCheck keeping;
+    ReleaseCheck passing(ReleaseCheck::Keeps::kNone);
+    for (std::uint32_t k = random() % 40; k > 0; --k) {
+      const auto bucket = static_cast<std::uint32_t>(random() % 9);
+      keeping.AddRecord(bucket);
+      passing.AddRecord(bucket);
+    }
+    for (std::uint32_t bucket = 0; bucket < 11; ++bucket) {
+      for (std::uint32_t k = random() % 5; k > 0; --k) {
+        const auto value = static_cast<std::uint32_t>(random() % 4);
+        const auto count = static_cast<std::int64_t>(1 + random() % (1 + static_cast<unsigned>(i) % 2));
+        keeping.AddValue(bucket, value, count);
+        passing.AddValue(bucket, value, count);
+      }
+    }
+    ASSERT_TRUE(keeping.Judge(nullptr));
+    ASSERT_TRUE(passing.Judge(nullptr));
+    const ReleaseFacts& a = keeping.facts();
+    const ReleaseFacts& b = passing.facts();
+    EXPECT_EQ(a.scattered, 0);
+    EXPECT_EQ(b.scattered, 0);
+    EXPECT_EQ(std::tie(a.buckets, a.records, a.values, a.smallest, a.largest, a.without_values, a.without_records,
+                       a.orphan, a.least_extra, a.most_extra, a.repeating, a.counts),
+              std::tie(b.buckets, b.records, b.values, b.smallest, b.largest, b.without_values, b.without_records,
+                       b.orphan, b.least_extra, b.most_extra, b.repeating, b.counts));
+    ASSERT_EQ(a.worst.size(), b.worst.size());
+    for (std::size_t value = 0; value < a.worst.size(); ++value)
+      EXPECT_EQ(std::tie(a.worst[value].occurrences, a.worst[value].records, a.worst[value].bucket),
+                std::tie(b.worst[value].occurrences, b.worst[value].records, b.worst[value].bucket));
+  }
+  ReleaseCheck scattered(ReleaseCheck::Keeps::kNone);
+  for (const std::uint32_t bucket : {0U, 1U, 0U}) {
+    scattered.AddRecord(bucket);
+    scattered.AddValue(bucket, 0, 1);
+  }
+  ASSERT_TRUE(scattered.Judge(nullptr));
+  EXPECT_EQ(scattered.facts().scattered, 1);
 }
 
 TEST(ReleaseCheck, RefusesCountsBelowOne) {
