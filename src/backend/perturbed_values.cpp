@@ -16,6 +16,7 @@ extern "C" {
 
 #include "core/technique_posteriors.hpp"
 #include "core_call.hpp"
+#include "publish_arguments.hpp"
 #include "strong_random.hpp"
 
 namespace {
@@ -127,12 +128,7 @@ PerturbedColumn* NewPerturbedColumn(const FormData_pg_attribute* attribute) {
   auto* column = static_cast<PerturbedColumn*>(palloc0(sizeof(PerturbedColumn)));
   column->name = pstrdup(NameStr(attribute->attname));
   column->collation = attribute->attcollation;
-  if (!OidIsValid(lookup_type_cache(attribute->atttypid, TYPECACHE_CMP_PROC)->cmp_proc))
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
-                    errmsg("column \"%s\" is of type %s, whose values have no order", column->name,
-                           format_type_be(attribute->atttypid)),
-                    errhint("Noise moves a value among the others in ascending order. Name the columns that have one "
-                            "in attributes, or read a view that casts the column.")));
+  RequireOrder(attribute->atttypid, column->name);
   column->values = NewValueList(attribute->atttypid, attribute->attcollation, column->name);
   const NumberType* type = NumberTypeOf(getBaseType(attribute->atttypid));
   column->of_numbers = type != nullptr;

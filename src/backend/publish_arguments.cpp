@@ -11,6 +11,7 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
+#include "utils/typcache.h"
 }
 
 #include <string>
@@ -59,6 +60,13 @@ ColumnList ColumnsArgument(FunctionCallInfo fcinfo, int argument, const char* na
     columns.numbers[columns.count++] = number;
   }
   return columns;
+}
+
+void RequireOrder(Oid type, const char* column) {
+  if (OidIsValid(lookup_type_cache(type, TYPECACHE_CMP_PROC)->cmp_proc)) return;
+  ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
+                  errmsg("column \"%s\" is of type %s, whose values have no order", column, format_type_be(type)),
+                  errhint("Leave it out, or read a view that casts it to a type that has one, such as text.")));
 }
 
 void RequireSelect(Oid relation, AttrNumber column) {

@@ -30,6 +30,9 @@ struct ColumnList {
 // Raises 22023 for NULL and for no columns, 22004 for NULL in it, 42703, 42701 for one named twice.
 ColumnList ColumnsArgument(FunctionCallInfo fcinfo, int argument, const char* name, Oid relation);
 
+// Raises 42883 unless the values of a type have an order; `column` is for the message.
+void RequireOrder(Oid type, const char* column);
+
 // Raises 42501 unless the current user may read a column.
 void RequireSelect(Oid relation, AttrNumber column);
 bool HasColumn(const ColumnList* columns, AttrNumber number);
