@@ -22,6 +22,9 @@ namespace {
 
 // Days with hints beside them make a page large; where there are many roles it does without.
 constexpr std::size_t kMostHints = 3000;
+// Of how many roles there are charts, and lines of the table: the worst ones. Further ones are only counted.
+constexpr std::size_t kMostCharts = 24;
+constexpr std::size_t kMostRoles = 400;
 
 std::string TextOrNothing(const Field& field) { return field ? std::string(*field) : std::string(); }
 
@@ -51,6 +54,9 @@ std::vector<RoleDays> DaysByRole(const std::vector<Row>& rows) {
   std::stable_sort(roles.begin(), roles.end(), [](const RoleDays& a, const RoleDays& b) { return a.worst > b.worst; });
   return roles;
 }
+
+// "3 others", "1 other".
+std::string Others(std::size_t count) { return std::to_string(count) + (count == 1 ? " other" : " others"); }
 
 // Rows of fields whose texts live elsewhere.
 std::vector<Row> RowsOf(const std::vector<std::vector<std::string>>& texts) {
@@ -141,11 +147,18 @@ void Report::Scores() {
       "unusual their columns are. Cumulative: since the first day, each new n-gram paid once. Maximum: what the day "
       "could "
       "score at most.");
+  const std::size_t charts = static_cast<std::size_t>(
+      std::count_if(roles_.begin(), roles_.end(), [](const RoleDays& role) { return role.worst > 0; }));
   std::size_t days = 0;
-  for (const RoleDays& role : roles_) days += role.days.size();
+  for (std::size_t i = 0; i < std::min(charts, kMostCharts); ++i) days += roles_[i].days.size();
+  for (std::size_t i = 0; i < std::min(charts, kMostCharts); ++i)
+    page_.Figure(ScoreChart(roles_[i].role, roles_[i].days, Placement::kInPage, days <= kMostHints));
+  if (charts > kMostCharts)
+    page_.Note("Charts are of the " + std::to_string(kMostCharts) + " roles with the highest scores of a day; " +
+               Others(charts - kMostCharts) + " had new n-grams, too: see the table.");
   std::vector<std::vector<std::string>> texts;
-  for (const RoleDays& role : roles_) {
-    if (role.worst > 0) page_.Figure(ScoreChart(role.role, role.days, Placement::kInPage, days <= kMostHints));
+  for (std::size_t i = 0; i < std::min(roles_.size(), kMostRoles); ++i) {
+    const RoleDays& role = roles_[i];
     const auto baseline = baselines.find(role.role);
     const bool has = baseline != baselines.end();
     texts.push_back({role.role, std::to_string(role.days.size()), std::to_string(role.queries),
@@ -163,6 +176,9 @@ void Report::Scores() {
                {"baseline", CellKind::kShort},
                {"its n-grams", CellKind::kNumber}},
               RowsOf(texts));
+  if (roles_.size() > kMostRoles)
+    page_.Note("And " + Others(roles_.size() - kMostRoles) +
+               ", whose days scored no higher. report() of one role shows it by itself.");
 }
 
 void Report::Sessions() {

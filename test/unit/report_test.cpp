@@ -23,12 +23,15 @@ using testing_support::Misnested;
 
 using Texts = std::vector<std::optional<std::string>>;
 
-// The sections of a report; every field of text is `text`.
-std::string Sections(const std::string& text, int rows) {
+// The sections of a report; every field of text is `text`. Further roles bear numbers, the higher the worse.
+std::string Sections(const std::string& text, int rows, int roles = 1) {
   WireWriter writer;
   writer.Section(9, {{text, text, text, text, "2026-11-01", "2026-11-30", std::nullopt, "t", text}});
   std::vector<Texts> days;
-  for (int i = 0; i < rows; ++i) days.push_back({text, std::to_string(9800 + i), "3", "1", "0.5", "4", "0.5"});
+  for (int role = 0; role < roles; ++role)
+    for (int i = 0; i < rows; ++i)
+      days.push_back({role == 0 ? text : text + std::to_string(1000 + role), std::to_string(9800 + i), "3", "1",
+                      std::to_string(0.5 + role), "4000", "0.5"});
   writer.Section(7, days);
   const auto section = [&](std::uint32_t columns, std::size_t numeric_from = 99) {
     std::vector<Texts> list;
@@ -60,6 +63,29 @@ TEST(Report, IsWellFormedWhateverTheDatabaseHolds) {
       EXPECT_EQ(page.find("https://"), std::string::npos);
     }
   }
+}
+
+std::size_t Times(std::string_view text, std::string_view part) {
+  std::size_t times = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) ++times;
+  return times;
+}
+
+TEST(Report, ShowsTheWorstRolesAndCountsTheOthers) {
+  const std::string few = ReportPage(Sections("role", 2, 24));
+  EXPECT_EQ(few.find("other"), std::string::npos);
+  EXPECT_EQ(Times(few, "Privacy score of role"), 2 * 24U);  // what it shows, and its title
+  const std::string page = ReportPage(Sections("role", 12, 450));
+  EXPECT_EQ(Misnested(page), "");
+  EXPECT_EQ(Times(page, "Privacy score of role"), 2 * 24U);
+  EXPECT_NE(page.find("Privacy score of role1449,"), std::string::npos);
+  EXPECT_NE(page.find("Privacy score of role1426,"), std::string::npos);
+  EXPECT_NE(page.find("Charts are of the 24 roles with the highest scores of a day; 426 others had new n-grams"),
+            std::string::npos);
+  EXPECT_NE(page.find("And 50 others,"), std::string::npos);
+  EXPECT_NE(page.find(">role1050<"), std::string::npos);
+  EXPECT_EQ(page.find(">role1049<"), std::string::npos);
+  EXPECT_LT(page.size(), 1000000U);
 }
 
 TEST(Report, RefusesOtherSections) {
