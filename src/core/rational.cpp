@@ -23,8 +23,6 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-Integer PowerOfTen(int exponent) { return boost::multiprecision::pow(Integer(10), static_cast<unsigned>(exponent)); }
-
 // Takes the digits at the front of `text` onto `value`; returns how many there were.
 int TakeDigits(std::string_view& text, std::string& digits) {
   int count = 0;
@@ -70,6 +68,8 @@ bool ParseDecimal(std::string_view text, Rational& value) {
 
 }  // namespace
 
+Integer PowerOfTen(int exponent) { return boost::multiprecision::pow(Integer(10), static_cast<unsigned>(exponent)); }
+
 Integer PowerOfTwo(unsigned exponent) {
   Integer power = 0;
   boost::multiprecision::bit_set(power, exponent);
@@ -112,6 +112,22 @@ Integer Floor(const Rational& value) {
   boost::multiprecision::divide_qr(value.numerator(), value.denominator(), quotient, remainder);
   if (remainder < 0) --quotient;  // the division cuts towards zero
   return quotient;
+}
+
+std::string DecimalTextOf(const Rational& value, int decimals, bool up) {
+  const Rational scaled = value * Rational(PowerOfTen(decimals), 1);
+  Integer whole = Floor(scaled);
+  if (up && Rational(whole, 1) < scaled) ++whole;
+  const bool negative = whole < 0;
+  std::string digits = Integer(boost::multiprecision::abs(whole)).str();
+  const auto places = static_cast<std::size_t>(decimals);
+  if (digits.size() <= places) digits.insert(0, places + 1 - digits.size(), '0');
+  if (places > 0) {
+    digits.insert(digits.size() - places, ".");
+    digits.erase(digits.find_last_not_of('0') + 1);
+    if (digits.back() == '.') digits.pop_back();
+  }
+  return (negative ? "-" : "") + digits;
 }
 
 // Both are cut to 64 bits first: their quotient may be a double although they are none themselves.

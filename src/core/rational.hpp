@@ -18,6 +18,7 @@ namespace privacy_score {
 using Integer = boost::multiprecision::number<boost::multiprecision::cpp_int_backend<>, boost::multiprecision::et_off>;
 
 Integer PowerOfTwo(unsigned exponent);
+Integer PowerOfTen(int exponent);  // not negative
 
 // A value in lowest terms; the denominator is greater than zero.
 class Rational {
@@ -59,6 +60,9 @@ double ToDouble(const Rational& value);
 
 // 3, -29/100.
 std::string TextOf(const Rational& value);
+
+// As a decimal with at most `decimals` places and no zeros at the end; what has more places is rounded down, or up.
+std::string DecimalTextOf(const Rational& value, int decimals, bool up);
 
 // Reads a decimal (12, -0.29, .5, 1e-3) or a fraction of two decimals (1/3). Throws Error 22023 that names `parameter`
 // for anything else, NaN and infinity included, and for more than 1000 characters or an exponent beyond 1000.

@@ -1,0 +1,156 @@
+/*
+ * answered_functions.cpp - SQL functions for what answered queries tell of single records.
+ */
+extern "C" {
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+#include "utils/numeric.h"
+
+PG_FUNCTION_INFO_V1(ps_query_bounds);
+PG_FUNCTION_INFO_V1(ps_disclosed_records);
+}
+
+#include <optional>
+
+#include "core/record_bounds.hpp"
+#include "measure_arguments.hpp"
+#include "publish_arguments.hpp"
+#include "record_sets.hpp"
+#include "solver_module.hpp"
+
+namespace ps = privacy_score;
+
+namespace {
+
+// What a bound that is no decimal has more than the answers, before it is rounded outwards.
+constexpr int kMorePlaces = 16;
+constexpr int kRowsBetweenInterrupts = 4096;
+
+// Memory for one call.
+struct BoundsWork {
+  std::optional<ps::RecordBounds> bounds;
+};
+
+// A limit of all records as text; null when it is open, which an infinity on that side says too.
+const char* LimitArgument(FunctionCallInfo fcinfo, int argument, const char* infinity) {
+  const char* text = NumericArgument(fcinfo, argument);
+  return text == nullptr || strcmp(text, infinity) == 0 ? nullptr : text;
+}
+
+std::optional<ps::Decimal> LimitOf(const char* name, const char* text) {
+  if (text == nullptr) return std::nullopt;
+  return ps::ParseDecimal(name, text);
+}
+
+// Computes the bounds of the arguments queries, answers, low, high and records.
+const ps::RecordBounds& FindBounds(FunctionCallInfo fcinfo) {
+  const RecordSetList queries = RecordSetsArgument(fcinfo, 0, "queries");
+  const DecimalTexts answers = DecimalsArgument(fcinfo, 1, "answers");
+  const char* low = LimitArgument(fcinfo, 2, "-Infinity");
+  const char* high = LimitArgument(fcinfo, 3, "Infinity");
+  RequireArgument(fcinfo, 4, "records");
+  const int32 records = PG_GETARG_INT32(4);
+  const PsLinearSolver& solver = LinearSolver();
+  auto* holder = NewCoreHolder<BoundsWork>(CurrentMemoryContext);
+  CallCoreOrRaise([&] { holder->Reset(new BoundsWork()); });
+  BoundsWork* work = holder->object;
+  CallCoreOrRaise([&] {
+    work->bounds.emplace(solver, ps::SumsOf(SetsOf(queries), DecimalsOf(answers, "answers"), LimitOf("low", low),
+                                            LimitOf("high", high), records));
+  });
+  RunPausing([&](auto interrupted) { return work->bounds->Run(ControlOf(interrupted)); });
+  return *work->bounds;
+}
+
+// Room for 36 digits before the point and as many, and more, behind it.
+using BoundText = char[128];
+
+// A side of a bound, of steps of 10^-decimals, as numeric's text. For use within CallCore.
+void WriteBound(BoundText& text, const std::optional<ps::Rational>& side, int decimals, bool upper) {
+  if (!side) {
+    strlcpy(text, upper ? "Infinity" : "-Infinity", sizeof text);
+    return;
+  }
+  const ps::Rational value = *side / ps::Rational(ps::PowerOfTen(decimals), 1);
+  strlcpy(text, ps::DecimalTextOf(value, decimals + kMorePlaces, upper).c_str(), sizeof text);
+}
+
+Datum NumericOf(char* text) {
+  return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+}
+
+// Puts one row: record, lower, upper and, where there is such a column, whether the answers alone determine it.
+void PutRecord(ReturnSetInfo* info, MemoryContext row_context, const ps::RecordBounds& bounds, int record) {
+  BoundText lower, upper;
+  bool determined = false;
+  CallCoreOrRaise([&] {
+    const ps::RecordBound bound = bounds.Of(record);
+    WriteBound(lower, bound.lower, bounds.sums().decimals, false);
+    WriteBound(upper, bound.upper, bounds.sums().decimals, true);
+    determined = bounds.Determined(record);
+  });
+  MemoryContext caller = MemoryContextSwitchTo(row_context);
+  Datum values[4] = {Int32GetDatum(record), NumericOf(lower), NumericOf(upper), BoolGetDatum(determined)};
+  bool nulls[4] = {};
+  tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+  MemoryContextSwitchTo(caller);
+  MemoryContextReset(row_context);
+  if (record % kRowsBetweenInterrupts == 0) CHECK_FOR_INTERRUPTS();
+}
+
+MemoryContext RowContext() {
+  return AllocSetContextCreate(CurrentMemoryContext, "privacy_score bounds of a record", ALLOCSET_SMALL_SIZES);
+}
+
+}  // namespace
+
+// query_bounds(queries, answers, low, high, records, asked)
+Datum ps_query_bounds(PG_FUNCTION_ARGS) {
+  NumberList asked = {0, nullptr};
+  const bool all = PG_ARGISNULL(5);
+  if (!all) asked = NumbersArgument(fcinfo, 5, "asked", INT4OID);
+  InitMaterializedSRF(fcinfo, 0);
+  const ps::RecordBounds& bounds = FindBounds(fcinfo);
+  const int records = bounds.sums().records;
+  for (int i = 0; i < asked.count; ++i) {
+    const int record = DatumGetInt32(asked.values[i]);
+    if (record < 1 || record > records)
+      ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("asked has the record %d", record),
+                      errhint("Records are numbered from 1 to %d.", records)));
+  }
+  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+  MemoryContext row_context = RowContext();
+  const int rows = all ? records : asked.count;
+  for (int i = 0; i < rows; ++i) PutRecord(info, row_context, bounds, all ? i + 1 : DatumGetInt32(asked.values[i]));
+  return Datum(0);
+}
+
+// disclosed_records(queries, answers, low, high, records, width)
+Datum ps_disclosed_records(PG_FUNCTION_ARGS) {
+  RequireArgument(fcinfo, 5, "width");
+  const char* width_text = NumericArgument(fcinfo, 5);
+  InitMaterializedSRF(fcinfo, 0);
+  CallCoreOrRaise([&] {
+    if (ps::ParseDecimal("width", width_text).digits < 0)
+      throw ps::InvalidValue("width must be at least 0, not " + std::string(width_text),
+                             "With 0 only records that are known exactly are shown.");
+  });
+  const ps::RecordBounds& bounds = FindBounds(fcinfo);
+  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+  MemoryContext row_context = RowContext();
+  for (int record = 1; record <= bounds.sums().records; ++record) {
+    bool disclosed = false;
+    CallCoreOrRaise([&] {
+      const ps::RecordBound bound = bounds.Of(record);
+      if (!bound.lower || !bound.upper) return;
+      const ps::Rational grid(ps::PowerOfTen(bounds.sums().decimals), 1);
+      disclosed = *bound.upper - *bound.lower <= ps::ParseRational("width", width_text) * grid;
+    });
+    if (disclosed) PutRecord(info, row_context, bounds, record);
+    if (record % kRowsBetweenInterrupts == 0) CHECK_FOR_INTERRUPTS();
+  }
+  return Datum(0);
+}
