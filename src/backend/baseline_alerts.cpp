@@ -64,7 +64,7 @@ void AppendEverything(StringInfo wire, const ComputedRates* computed, const Acti
   // Internal queries read with the snapshot at hand, which must have what this command wrote.
   CommandCounterIncrement();
   PushActiveSnapshot(GetTransactionSnapshot());
-  AppendModel(wire, ModelScope::kBaselines, computed);
+  AppendModel(wire, ModelScope::kBaselines, computed, baseline->role);
   AppendSettings(wire);
   if (with_days)
     AppendSessions(wire, baseline->role, baseline->from_day, baseline->to_day);

@@ -75,7 +75,7 @@ void ScoreHistory(FunctionCallInfo fcinfo, HistoryResult (*score)(std::string_vi
     initStringInfo(&wire);
     InternalScope scope;
     EnterInternal(&scope);
-    AppendModel(&wire, ModelScope::kAll, &computed);
+    AppendModel(&wire, ModelScope::kAll, &computed, role);
     AppendSettings(&wire);
     AppendSessions(&wire, role, from_day, to_day);
     LeaveInternal(&scope);
@@ -136,7 +136,7 @@ Datum ps_explain_query(PG_FUNCTION_ARGS) {
     initStringInfo(&wire);
     InternalScope scope;
     EnterInternal(&scope);
-    AppendModel(&wire, ModelScope::kAll, &computed);
+    AppendModel(&wire, ModelScope::kAll, &computed, role);
     LeaveInternal(&scope);
     CallCoreOrRaise([&] {
       explained->Reset(

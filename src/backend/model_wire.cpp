@@ -23,12 +23,15 @@ const char* const kBaselineAbstractions =
     "WHERE a.id IN (SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s "
     "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active) ORDER BY a.id, t";
 
-const char* const kBaselineSections[] = {
-    "SELECT id, role, sessions, reach, subjects, subject_columns FROM privacy_score.baseline WHERE active ORDER BY id",
+const char* const kBaselines =
+    "SELECT id, role, sessions, reach, subjects, subject_columns FROM privacy_score.baseline WHERE active ORDER BY id";
+const char* const kBaselineNGrams =
     "SELECT n.baseline_id, n.ngram, n.count FROM privacy_score.baseline_ngram n "
-    "JOIN privacy_score.baseline b ON b.id = n.baseline_id AND b.active ORDER BY n.baseline_id, n.ngram",
+    "JOIN privacy_score.baseline b ON b.id = n.baseline_id AND b.active "
+    "WHERE $1 IS NULL OR b.role = $1::pg_catalog.name ORDER BY n.baseline_id, n.ngram";
+const char* const kBaselineSessions =
     "SELECT s.baseline_id, s.count, s.ids FROM privacy_score.baseline_session s "
-    "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active ORDER BY s.baseline_id, s.ids"};
+    "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active ORDER BY s.baseline_id, s.ids";
 
 // A rate just computed goes before a stored one.
 const char* const kRates =
@@ -42,10 +45,12 @@ const char* const kRates =
 
 }  // namespace
 
-int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed) {
+int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed, const char* role) {
   for (const char* sql : kModelSections) AppendQuery(wire, sql);
   AppendQuery(wire, scope == ModelScope::kAll ? kAllAbstractions : kBaselineAbstractions);
-  for (const char* sql : kBaselineSections) AppendQuery(wire, sql);
+  AppendQuery(wire, kBaselines);
+  AppendQuery(wire, kBaselineNGrams, 1, &role);
+  AppendQuery(wire, kBaselineSessions);
   const char* rates[3] = {"{}", "{}", "{}"};
   if (computed != nullptr) {
     rates[0] = psprintf("%s}", computed->relations.data);

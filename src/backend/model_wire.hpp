@@ -10,8 +10,9 @@
 enum class ModelScope { kBaselines, kAll };
 
 // Appends all sections of the model. Inside an internal scope. `computed` adds rates that are not in the table (null:
-// none). Returns where the section of rates, the last one, begins.
-int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed);
+// none). `role`: whose n-grams are enough, as they are to score one role; the sessions of baselines, which say what is
+// usual among peers, are those of all (null: n-grams of all). Returns where the section of rates, the last one, begins.
+int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed, const char* role = nullptr);
 
 // Appends the section of the settings in force.
 void AppendSettings(StringInfo wire);
