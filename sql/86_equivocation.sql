@@ -39,4 +39,4 @@ COMMENT ON FUNCTION privacy_score.sampling_probabilities(numeric[], numeric[], b
 CREATE FUNCTION privacy_score.noise_posterior(domain_size int, released int[], max_noise int) RETURNS float8[]
   AS 'MODULE_PATHNAME', 'ps_noise_posterior' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION privacy_score.noise_posterior(int, int[], int) IS
-  'What an intruder who sees values with noise believes of each of the values 1 to domain_size: the mean over the released numbers y of P(noise = y-d) by its sum over d, with noise Binomial(max_noise, 1/2) - max_noise/2 [Alfalayleh, appendix]. 22023 unless max_noise is even and from 0 to 10^8, and for a number that no value gives.';
+  'What an intruder who sees values with noise believes of each of the values 1 to domain_size: the mean over the released numbers y of P(noise = y-d) by its sum over d, with noise Binomial(max_noise, 1/2) - max_noise/2 [Alfalayleh, appendix]. 22023 unless max_noise is even and from 0 to 10^8, and for a number that no value gives, 54000 for a domain of more than 10^7 values.';

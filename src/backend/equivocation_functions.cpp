@@ -34,6 +34,7 @@ namespace ps = privacy_score;
 namespace {
 
 constexpr int64 kMostRows = 10000000;
+constexpr int32 kMostValues = 10000000;  // some hundred megabytes while they are worked out
 
 // Memory for one call.
 struct EquivocationWork {
@@ -243,6 +244,11 @@ Datum ps_noise_posterior(PG_FUNCTION_ARGS) {
     ereport(ERROR,
             (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("domain_size must be at least 1, not %d", domain_size),
              errhint("It is the number of values, which are numbered from 1.")));
+  if (domain_size > kMostValues)
+    ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                    errmsg("domain_size can be at most %d, not %d", kMostValues, domain_size),
+                    errhint("The answer has a probability for each value. Leave out values that the noise cannot lead "
+                            "to from what was released.")));
   if (released.count == 0)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("released must not be empty"),
                     errhint("List the released numbers of the matching records.")));

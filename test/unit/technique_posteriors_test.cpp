@@ -115,7 +115,24 @@ TEST(TechniquePosteriors, BoundsOfShiftedSums) {
   }
 }
 
-// pub-030: two salaries of 40 to 120 that sum to 157; pub-032: 155 sums over 2,500 records.
+// pub-032 and pub-033: 155 sums of 32 over 2,500 records, 3 of 4 over 8. Who has nothing is known wherever a sum
+// reaches.
+TEST(TechniquePosteriors, HowManySums) {
+  const auto reached = [](std::size_t records, std::int64_t l) {
+    std::int64_t count = 0;
+    for (const ValueRange& range : ShiftedSumBounds(std::vector<std::int64_t>(records), l, 0, 100)) {
+      EXPECT_EQ(range.lower, 0);
+      count += range.upper == 0 ? 1 : 0;
+    }
+    return count;
+  };
+  // A sum more reaches l records more.
+  EXPECT_EQ(reached(2500, 16) / 16 - 1, 155);
+  EXPECT_EQ(reached(2500, 16) % 16, 0);
+  EXPECT_EQ(reached(8, 2) / 2 - 1, 3);
+}
+
+// pub-030: two salaries of 40 to 120 that sum to 157.
 TEST(TechniquePosteriors, TwoSalaries) {
   const std::vector<ValueRange> bounds = ShiftedSumBounds({107, 50}, 1, 40, 120);
   EXPECT_EQ(bounds[0].lower, 40);
