@@ -9,7 +9,33 @@ set -euo pipefail
 
 pg_config=${PG_CONFIG:-pg_config}
 major=$("$pg_config" --version 2>/dev/null | sed -nE 's/^PostgreSQL ([0-9]+).*/\1/p') || true
-major=${major:-15}
+
+# become_root ARGUMENT...: starts this script again as root, when it is not.
+become_root() {
+  if ! command -v apt-get >/dev/null; then
+    echo "this is not a Debian system: please install them by its own means" >&2
+    exit 1
+  fi
+  if [ "$(id -u)" -eq 0 ]; then return; fi
+  command -v sudo >/dev/null || { echo "neither root nor sudo: please install them as root" >&2; exit 1; }
+  exec sudo env PG_CONFIG="$pg_config" "$0" "$@"
+}
+refresh_lists() {
+  if [ -z "${refreshed:-}" ]; then apt-get -o DPkg::Lock::Timeout=300 update -q; fi
+  refreshed=yes
+}
+
+# Without a server, the one of this Debian release: what its package "postgresql" depends on.
+release_major() {
+  apt-cache depends postgresql 2>/dev/null | sed -nE 's/.*Depends: postgresql-([0-9]+)$/\1/p' | head -n 1 || true
+}
+major=${major:-$(release_major)}
+if [ -z "$major" ]; then
+  echo "missing packages: a PostgreSQL server"
+  become_root "$@"
+  refresh_lists
+  major=$(release_major)
+fi
 
 # package, and the command (or file pattern) that shows it is there
 missing=()
@@ -36,6 +62,9 @@ need perl perl
 need libboost-dev /usr/include/boost/version.hpp /usr/local/include/boost/version.hpp
 need coinor-libclp-dev /usr/include/coin/ClpSimplex.hpp /usr/local/include/coin/ClpSimplex.hpp
 need libgtest-dev '/usr/lib/*/libgtest_main.a' /usr/local/lib/libgtest_main.a
+# Later libpg_query has no C structs for its trees; they are made from their description.
+lacks_structs() { [ -e /usr/include/pg_query/pg_query.proto ] && ! [ -e /usr/include/pg_query/pg_query.pb-c.h ]; }
+if lacks_structs; then need protobuf-c-compiler protoc-c; fi
 need libpg-query-dev '/usr/lib/*/libpg_query.a' /usr/local/lib/libpg_query.a
 need libprotobuf-c-dev '/usr/include/protobuf-c/protobuf-c.h' /usr/local/include/protobuf-c/protobuf-c.h
 if ! [ -x "$("$pg_config" --bindir 2>/dev/null)/postgres" ]; then
@@ -61,14 +90,7 @@ if [ ${#missing[@]} -eq 0 ] && { ! command -v apt-get || { [ "$(id -u)" -ne 0 ] 
   echo "what needs them is left out"
   exit 0
 fi
-if ! command -v apt-get >/dev/null; then
-  echo "this is not a Debian system: please install them by its own means" >&2
-  exit 1
-fi
-if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || { echo "neither root nor sudo: please install them as root" >&2; exit 1; }
-  exec sudo env PG_CONFIG="$pg_config" "$0" "$@"
-fi
+become_root "$@"
 
 export DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1
 apt_install() {
@@ -86,7 +108,7 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM HUP
 
-apt-get -o DPkg::Lock::Timeout=300 update -q
+refresh_lists
 if ! [ -e "$policy" ]; then
   made_policy=yes
   printf '#!/bin/sh\nexit 101\n' >"$policy"
@@ -102,6 +124,7 @@ if [[ " ${missing[*]} " == *" postgresql-$major "* ]]; then
   fi
 fi
 if [ ${#missing[@]} -gt 0 ]; then apt_install "${missing[@]}"; fi
+if lacks_structs && ! is_there protoc-c; then apt_install protobuf-c-compiler; fi
 for package in "${welcome[@]}"; do
   apt_install "$package" || echo "$package cannot be installed: what needs it is left out"
 done

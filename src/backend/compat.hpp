@@ -15,11 +15,17 @@ extern "C" {
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
 #include "parser/analyze.h"
+#include "storage/proc.h"
 #if PG_VERSION_NUM >= 160000
 #include "parser/parse_relation.h"
 #endif
 #include "utils/acl.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/regproc.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 }
 
 // Calls `walker` for each direct child of an expression node; stops and returns true when it returns true.
@@ -194,6 +200,33 @@ inline bool OwnsRelation(Oid relation, Oid role) {
   return object_ownercheck(RelationRelationId, relation, role);
 #else
   return pg_class_ownercheck(relation, role);
+#endif
+}
+
+// The parts of a qualified name as SQL writes it.
+inline List* QualifiedNameParts(const char* name) {
+#if PG_VERSION_NUM >= 160000
+  return stringToQualifiedNameList(name, nullptr);
+#else
+  return stringToQualifiedNameList(name);
+#endif
+}
+
+// The number of a process's entry in shared memory.
+inline int ProcessNumber(const PGPROC* process) {
+#if PG_VERSION_NUM >= 170000
+  return GetNumberFromPGProc(process);
+#else
+  return process->pgprocno;
+#endif
+}
+
+// Whether an operator is one of those of an operator family that orders.
+inline bool IsOrderingOperator(Oid operator_oid) {
+#if PG_VERSION_NUM >= 180000
+  return get_op_index_interpretation(operator_oid) != NIL;
+#else
+  return get_op_btree_interpretation(operator_oid) != NIL;
 #endif
 }
 

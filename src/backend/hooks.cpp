@@ -218,17 +218,20 @@ int64 RowsCountFor(const QueryDesc* query, const Watch& watch) {
   return AbstractionOf(plan);
 }
 
-void PassToExecutorRun(QueryDesc* query, ScanDirection direction, uint64 count, bool once) {
+// Until version 18 the executor is also told whether it runs once.
+template <typename... Once>
+void PassToExecutorRun(QueryDesc* query, ScanDirection direction, uint64 count, Once... once) {
   if (prev_executor_run)
-    prev_executor_run(query, direction, count, once);
+    prev_executor_run(query, direction, count, once...);
   else
-    standard_ExecutorRun(query, direction, count, once);
+    standard_ExecutorRun(query, direction, count, once...);
 }
 
-void ps_executor_run(QueryDesc* query, ScanDirection direction, uint64 count, bool once) {
+template <typename... Once>
+void ps_executor_run(QueryDesc* query, ScanDirection direction, uint64 count, Once... once) {
   const Watch watch = LookAtPrincipal();
   if (watch.passes) {
-    PassToExecutorRun(query, direction, count, once);
+    PassToExecutorRun(query, direction, count, once...);
     return;
   }
   const bool before = inside_integrity_check;
@@ -237,7 +240,7 @@ void ps_executor_run(QueryDesc* query, ScanDirection direction, uint64 count, bo
   ++depth;
   PG_TRY()
     ;
-    { PassToExecutorRun(query, direction, count, once); }
+    { PassToExecutorRun(query, direction, count, once...); }
     PG_FINALLY();
     {
       inside_integrity_check = before;

@@ -125,7 +125,7 @@ char* CanonicalRelationName(Oid relation) {
 }
 
 Oid RelationOfCanonicalName(const char* name) {
-  const RangeVar* parts = makeRangeVarFromNameList(stringToQualifiedNameList(name));
+  const RangeVar* parts = makeRangeVarFromNameList(QualifiedNameParts(name));
   if (parts->schemaname == nullptr) return RelnameGetRelid(parts->relname);
   const bool is_temporary = strcmp(parts->schemaname, "pg_temp") == 0;
   const Oid schema =

@@ -8,6 +8,8 @@ extern "C" {
 #include "nodes/primnodes.h"
 }
 
+#include "compat.hpp"
+
 namespace {
 
 // No syscache has this id, and no type this OID but one made when the OIDs are about to wrap around.

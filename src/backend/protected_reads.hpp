@@ -10,6 +10,7 @@
 extern "C" {
 #include "postgres.h"
 
+#include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
 }
 

@@ -315,7 +315,7 @@ bool IsEqualityOperator(Oid opno) {
   const bool named = strcmp(NameStr(form->oprname), "=") == 0;
   const bool builtin = form->oprnamespace == PG_CATALOG_NAMESPACE;
   ReleaseSysCache(tuple);
-  return named && (builtin || get_op_btree_interpretation(opno) != NIL);
+  return named && (builtin || IsOrderingOperator(opno));
 }
 
 ps::Expr* BuildExpr(Scope* scope, Node* node) {

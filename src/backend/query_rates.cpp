@@ -17,6 +17,7 @@ extern "C" {
 #include <string>
 #include <vector>
 
+#include "compat.hpp"
 #include "internal.hpp"
 #include "relation_rates.hpp"
 #include "settings.hpp"
@@ -40,8 +41,7 @@ RevealedRelation* FindOrAdd(List** revealed, Oid relation) {
 void AddColumn(List** revealed, const char* column, Size relation_length) {
   if (relation_length == 0) return;
   const char* relation_name = pnstrdup(column, relation_length);
-  const Oid relation =
-      RangeVarGetRelid(makeRangeVarFromNameList(stringToQualifiedNameList(relation_name)), NoLock, true);
+  const Oid relation = RangeVarGetRelid(makeRangeVarFromNameList(QualifiedNameParts(relation_name)), NoLock, true);
   List* parts = NIL;
   if (!OidIsValid(relation) || !SplitIdentifierString(pstrdup(column + relation_length + 1), '.', &parts) ||
       list_length(parts) != 1)

@@ -160,8 +160,8 @@ bool EnterOwner(InternalScope* scope, Oid relation) {
   ReleaseSysCache(tuple);
   PushActiveSnapshot(GetLatestSnapshot());
   EnterInternal(scope, owner);
-  // A policy would be somebody's code in this process, and rates are of all rows: as for a foreign key's own queries, it
-  // does not hold for the owner even where row security is forced on him.
+  // A policy would be somebody's code in this process, and rates are of all rows: as for a foreign key's own queries,
+  // it does not hold for the owner even where row security is forced on him.
   Oid user;
   int context;
   GetUserIdAndSecContext(&user, &context);

@@ -13,6 +13,7 @@ extern "C" {
 #include <vector>
 
 #include "catalog_source.hpp"
+#include "compat.hpp"
 #include "sqlparse/analyse.hpp"
 
 namespace {

@@ -13,6 +13,7 @@ extern "C" {
 }
 
 #include "coded_pass.hpp"
+#include "compat.hpp"
 
 namespace {
 

@@ -35,6 +35,7 @@ PGDLLEXPORT void ps_worker_main(Datum database);
 }
 
 #include "alerts.hpp"
+#include "compat.hpp"
 #include "settings.hpp"
 
 volatile sig_atomic_t ps_computing_rates = 0;
@@ -79,7 +80,7 @@ bool ClaimSlot(DatabaseSlot* slot) {
   const bool taken = slot->worker_pid != 0;
   if (!taken) {
     slot->worker_pid = MyProcPid;
-    slot->worker_procno = MyProc->pgprocno;
+    slot->worker_procno = ProcessNumber(MyProc);
     CountMissing(slot);
   }
   LWLockRelease(slot->lock);

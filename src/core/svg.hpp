@@ -23,8 +23,9 @@ class Svg {
   // `label` is what the drawing shows, for those who do not see it.
   Svg(double width, double height, std::string_view label, Placement placement);
 
-  // Classes: `score`, `maximum`, `cumulative`, `point`, `area`, `grid`, `axis`, `node`, `edge`, `tip`, `hint` for shapes;
-  // `title`, `label`, `tick`, `value`, `inside` (on a bar) for text. A hint is shown when one points at the shape.
+  // Classes: `score`, `maximum`, `cumulative`, `point`, `area`, `grid`, `axis`, `node`, `edge`, `tip`, `hint` for
+  // shapes; `title`, `label`, `tick`, `value`, `inside` (on a bar) for text. A hint is shown when one points at the
+  // shape.
   Svg& Rectangle(double x, double y, double width, double height, const char* shape_class, std::string_view hint = {});
   Svg& RoundedBox(double x, double y, double width, double height, double radius, const char* shape_class);
   Svg& Line(double x1, double y1, double x2, double y2, const char* shape_class);

@@ -1,6 +1,7 @@
 /*
  * resolve_dml.cpp - INSERT, UPDATE, DELETE and MERGE (analyze.c, parse_merge.c). The target is range 0.
  */
+#include "sqlparse/parser_versions.hpp"
 #include "sqlparse/resolver.hpp"
 
 namespace privacy_score {
@@ -32,10 +33,22 @@ void Resolver::Assign(Level* level, int column, Expr* value) {
   level->query->assignments.Add(assignment);
 }
 
-void Resolver::Returning(Level* level, NodeList list, Result* result) {
-  for (const Target& target : TargetList(level, list, result)) {
-    level->query->outputs.Add(target.expr);
-    result->names.push_back(target.name);
+// The row before and after is the target's under another name, unless something else in sight has that name.
+void Resolver::Returning(Level* level, Item* target, const ReturningList& returning, Result* result) {
+  for (const std::string_view name : {returning.before, returning.after}) {
+    int levels_up = 0;
+    if (name.empty() || (FindItem(level, {}, name, &levels_up) != nullptr && levels_up == 0)) continue;
+    Item* row = NewItem();
+    *row = *target;
+    row->alias = name;
+    row->schema = {};
+    row->columns_visible = false;
+    row->relation_visible = true;
+    level->names.push_back(row);
+  }
+  for (const Target& output : TargetList(level, returning.list, result)) {
+    level->query->outputs.Add(output.expr);
+    result->names.push_back(output.name);
   }
   result->query = level->query;
   result->arms = {{level->query, result->open_item, result->open}};
@@ -52,7 +65,7 @@ Result Resolver::Insert(Level* parent, const PgQuery__InsertStmt& insert) {
   if (insert.on_conflict_clause != nullptr) OnConflict(&level, *insert.on_conflict_clause, target);
   level.names = {target};
   Result result;
-  Returning(&level, {insert.returning_list, insert.n_returning_list}, &result);
+  Returning(&level, target, ReturningOf(insert), &result);
   return result;
 }
 
@@ -136,7 +149,7 @@ Result Resolver::Update(Level* parent, const PgQuery__UpdateStmt& update) {
   SetClauses(&level, target, {update.target_list, update.n_target_list});
   if (update.where_clause != nullptr) level.query->conditions.Add(Expression(&level, update.where_clause));
   Result result;
-  Returning(&level, {update.returning_list, update.n_returning_list}, &result);
+  Returning(&level, target, ReturningOf(update), &result);
   return result;
 }
 
@@ -151,7 +164,7 @@ Result Resolver::Delete(Level* parent, const PgQuery__DeleteStmt& remove) {
   FromClause(&level, {remove.using_clause, remove.n_using_clause});
   if (remove.where_clause != nullptr) level.query->conditions.Add(Expression(&level, remove.where_clause));
   Result result;
-  Returning(&level, {remove.returning_list, remove.n_returning_list}, &result);
+  Returning(&level, target, ReturningOf(remove), &result);
   return result;
 }
 
@@ -172,7 +185,8 @@ Result Resolver::Merge(Level* parent, const PgQuery__MergeStmt& merge) {
   for (const Node* node : NodeList{merge.merge_when_clauses, merge.n_merge_when_clauses}) {
     if (node->node_case != PG_QUERY__NODE__NODE_MERGE_WHEN_CLAUSE) continue;
     const PgQuery__MergeWhenClause& when = *node->merge_when_clause;
-    level.names = when.matched ? both : source;
+    const MergeMatch match = MatchOf(when);
+    level.names = match == MergeMatch::kBoth ? both : match == MergeMatch::kSource ? source : std::vector{target};
     if (when.condition != nullptr) level.query->having.Add(Expression(&level, when.condition));
     const NodeList targets = {when.target_list, when.n_target_list};
     if (when.command_type == PG_QUERY__CMD_TYPE__CMD_UPDATE) SetClauses(&level, target, targets);
@@ -185,8 +199,9 @@ Result Resolver::Merge(Level* parent, const PgQuery__MergeStmt& merge) {
       Assign(&level, column, IsDefault(when.values[i]) ? nullptr : Expression(&level, when.values[i]));
     }
   }
+  level.names = both;
   Result result;
-  result.query = level.query;
+  Returning(&level, target, ReturningOf(merge), &result);
   return result;
 }
 

@@ -3,6 +3,7 @@
  */
 #include <initializer_list>
 
+#include "sqlparse/parser_versions.hpp"
 #include "sqlparse/resolver.hpp"
 
 namespace privacy_score {
@@ -128,8 +129,19 @@ Expr* Resolver::Expression(Level* level, const Node* node) {
     }
     case PG_QUERY__NODE__NODE_CASE_WHEN:
       return OtherOf(level, {node->case_when->expr, node->case_when->result});
-    default:
-      return NewExpr(ExprKind::kConstant);  // literals, parameters, current_date, DEFAULT, CURRENT OF, GROUPING
+    case PG_QUERY__NODE__NODE_A_CONST:
+    case PG_QUERY__NODE__NODE_PARAM_REF:
+    case PG_QUERY__NODE__NODE_STRING:
+    case PG_QUERY__NODE__NODE_INTEGER:
+    case PG_QUERY__NODE__NODE_SQLVALUE_FUNCTION:
+    case PG_QUERY__NODE__NODE_SET_TO_DEFAULT:
+    case PG_QUERY__NODE__NODE_CURRENT_OF_EXPR:
+    case PG_QUERY__NODE__NODE_GROUPING_FUNC:
+      return NewExpr(ExprKind::kConstant);
+    default: {  // kinds that the grammar of a later version brings, such as JSON_VALUE
+      const std::vector<Node*> children = ChildNodes(*node);
+      return OtherOf(level, {children.data(), children.size()});
+    }
   }
 }
 

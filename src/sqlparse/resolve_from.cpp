@@ -31,7 +31,7 @@ void Resolver::FromClause(Level* level, NodeList list) {
   SetLateral(level->names, false);
 }
 
-// One FROM item; adds what it brings into sight to `names`. Null for a node of another kind.
+// One FROM item; adds what it brings into sight to `names`. Null for none.
 Item* Resolver::From(Level* level, const Node* node, std::vector<Item*>* names) {
   if (node == nullptr) return nullptr;
   Depth depth(this);
@@ -54,7 +54,7 @@ Item* Resolver::From(Level* level, const Node* node, std::vector<Item*>* names) 
       item = FromXmlTable(level, *node->range_table_func);
       break;
     default:
-      return nullptr;
+      item = FromOther(level, *node);
   }
   names->push_back(item);
   return item;

@@ -2,6 +2,7 @@
  * resolve_function.cpp - function calls, in expressions and in FROM.
  */
 #include "sqlparse/names.hpp"
+#include "sqlparse/parser_versions.hpp"
 #include "sqlparse/resolver.hpp"
 
 namespace privacy_score {
@@ -134,6 +135,26 @@ Item* Resolver::FromXmlTable(Level* level, const PgQuery__RangeTableFunc& table)
   item->range = AddRange(level, RangeKind::kFunction, &range);
   range->args.Add(Other(args));
   NameItem(item, table.alias);
+  return item;
+}
+
+// JSON_TABLE, and what later grammars allow in FROM: a function of all that it holds.
+Item* Resolver::FromOther(Level* level, const Node& node) {
+  Item* item = NewItem();
+  const PgQuery__Alias* alias = nullptr;
+  std::vector<std::string_view> columns;
+  item->open = !IsJsonTable(node, &alias, &columns);
+  if (!item->open) item->alias = "json_table";
+  const bool lateral = level->lateral_active;
+  level->lateral_active = true;
+  const std::vector<Node*> children = ChildNodes(node);
+  Expr* all = OtherOf(level, {children.data(), children.size()});
+  level->lateral_active = lateral;
+  for (const std::string_view name : columns) item->columns.push_back({name});
+  Range* range = nullptr;
+  item->range = AddRange(level, RangeKind::kFunction, &range);
+  range->args.Add(all);
+  NameItem(item, alias);
   return item;
 }
 

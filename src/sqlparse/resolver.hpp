@@ -45,6 +45,7 @@ struct ItemColumn {
 };
 
 struct Item;
+struct ReturningList;
 
 // A query whose star could not be expanded, to which a column can be added later. Of a set operation every leaf.
 struct OpenArm {
@@ -169,6 +170,7 @@ class Resolver {
   // resolve_function.cpp
   Item* FromFunction(Level* level, const PgQuery__RangeFunction& function);
   Item* FromXmlTable(Level* level, const PgQuery__RangeTableFunc& table);
+  Item* FromOther(Level* level, const Node& node);
   const CatalogFunction* Function(NodeList name, std::size_t arguments, bool in_from);
   Expr* Call(Level* level, const PgQuery__FuncCall& call);
 
@@ -214,7 +216,7 @@ class Resolver {
   Result Delete(Level* parent, const PgQuery__DeleteStmt& remove);
   Result Merge(Level* parent, const PgQuery__MergeStmt& merge);
   void SetClauses(Level* level, Item* target, NodeList list);
-  void Returning(Level* level, NodeList list, Result* result);
+  void Returning(Level* level, Item* target, const ReturningList& returning, Result* result);
   void Assign(Level* level, int column, Expr* value);
 
   // resolve_target.cpp
