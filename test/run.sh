@@ -53,12 +53,13 @@ run_part() {
 
 # Runs a GoogleTest program and turns its summary into "passed N failed M". A program that dies counts one failure more.
 unit_program() {
-  local log=$1.log ran ok status=0
+  local log=$1.log ran ok skipped status=0
   "$1" --gtest_brief=1 >"$log" 2>&1 || status=$?
   cat "$log"
   ran=$(sed -nE 's/^\[==========\] ([0-9]+) tests? from .* ran\..*/\1/p' "$log")
   ok=$(sed -nE 's/^\[  PASSED  \] ([0-9]+) tests?\./\1/p' "$log")
-  ran=${ran:-0} ok=${ok:-0}
+  skipped=$(sed -nE 's/^\[  SKIPPED \] ([0-9]+) tests?.*/\1/p' "$log")
+  ran=$((${ran:-0} - ${skipped:-0})) ok=${ok:-0}
   if [ $status -ne 0 ] && [ "$ran" -eq "$ok" ]; then ran=$((ran + 1)); fi
   echo "passed $ok failed $((ran - ok))"
 }
