@@ -6,6 +6,7 @@
 #   make unit | regress | shell | attacks     one part of it (but for unit, T="name ..." picks tests)
 #   make test-matrix     the same on other Debian releases with their servers, in root file systems made for it (root only)
 #   make lint | format   layering, symbols and text rules | clang-format in place
+#   make package         the Debian package, built and tested in build/package where the tools for it are at hand
 #   make demo | bench    the demonstration | the measurements; bench-core: of what needs no server
 #
 # test, demo and bench install the Debian packages that are missing (as root or through sudo) and never write into the
@@ -223,8 +224,11 @@ test-matrix:
 demo bench:
 	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' test/run.sh $@
 
+package:
+	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' scripts/package.sh
+
 format:
 	clang-format -i $(wildcard src/*/*.cpp src/*/*.hpp test/unit/*.cpp test/unit/*.hpp)
 
-.PHONY: all packages test test-matrix unit regress shell attacks lint demo bench bench-core bench-programs format unit-programs clang-check \
+.PHONY: all packages package test test-matrix unit regress shell attacks lint demo bench bench-core bench-programs format unit-programs clang-check \
   install-solver uninstall-solver

@@ -103,7 +103,8 @@ main() {
   . ./counts.sh
   table -f release.sql
   sql -c "SELECT privacy_score.report(NULL, demo.date_of(1), privacy_score.today())" >report.html
-  step "done; this text is in demo/report.txt, the report for a browser in demo/report.html"
+  sql -c "SELECT privacy_score.score_chart('nurse_anna', demo.date_of(1), privacy_score.today())" >report.svg
+  step "done; this text is in demo/report.txt, the report for a browser in demo/report.html, nurse_anna's chart in demo/report.svg"
 }
 
 main 2>&1 | tee report.txt

@@ -155,6 +155,29 @@ house_rules() {
     done)"
 }
 
+# What is installed goes again, all of it.
+installation() {
+  local root=build/lint_install run
+  rm -rf $root
+  run() { "${MAKE:-make}" -s --no-print-directory PG_CONFIG="${PG_CONFIG:-pg_config}" DESTDIR="$PWD/$root" "$@" 2>&1; }
+  verdict "make install works" "$(run install >$root.log || cat $root.log)"
+  verdict "it installs modules, control file, scripts and the daily round" \
+    "$(for run in privacy_score.so privacy_score_solver.so privacy_score.control "privacy_score--$(sed -n "s/^default_version = '\(.*\)'/\1/p" privacy_score.control).sql" privacy_score_daily.psql; do
+      find $root -type f -name "$run" | grep -q . || echo "$run is not installed"
+    done)"
+  verdict "make uninstall leaves nothing" "$(run uninstall >$root.log || cat $root.log; find $root -type f -o -type l)"
+  rm -rf $root $root.log
+}
+
+# META.json as the specification 1.0.0 of the PostgreSQL Extension Network's metadata wants it, and versions that agree.
+metadata() {
+  verdict "META.json has what the specification requires, and its files exist" "$(perl scripts/lint_meta.pl 2>&1)"
+  verdict "debian/changelog, META.json and the control file speak of one version" \
+    "$(for file in META.json debian/changelog; do
+      grep -qE "\b$(sed -nE "s/^default_version = '([0-9]+)\.([0-9]+)'/\1\\\\.\2/p" privacy_score.control)\.[0-9]+\b" $file || echo "$file speaks of another"
+    done)"
+}
+
 tools() {
   local sources
   if command -v shellcheck >/dev/null; then
@@ -175,6 +198,8 @@ linking
 symbols
 solver_symbols
 house_rules
+installation
+metadata
 verdict "the SQL parts keep the rules for extension scripts" "$(perl scripts/lint_sql.pl sql/[0-9][0-9]_*.sql 2>&1)"
 tools
 echo "passed $passed failed $failed"

@@ -4,12 +4,12 @@
 # A temporary folder gets a copy of the checkout and a private copy of the PostgreSQL programs, into which the extension
 # is installed: a server finds its files relative to its own program, so the system's installation is not written to
 # and several checkouts can be tested side by side. As root, the command runs as "postgres" (PS_SERVER_USER), which
-# needs no right to read the checkout; what it leaves in results/, demo/report.txt (.md, .html, .json)
+# needs no right to read the checkout; what it leaves in results/, demo/report.txt (.md, .html, .json, .svg)
 # and the like is copied back.
 #
 # The command finds: the current directory = the copy of the checkout; PS_BINDIR = the private programs, first in PATH;
 # PS_TMP = an empty folder with a short name; PS_REGRESS_DIR = where pg_regress is. No other PG* variable is set.
-# PS_KEEP=1 keeps the folder. Whatever server is still running below PS_TMP at the end is stopped.
+# PS_KEEP=1 keeps the folder; PS_PACKAGE=FILE takes the extension from a Debian package rather than from the checkout. Whatever server is still running below PS_TMP at the end is stopped.
 set -euo pipefail
 
 checkout=$(cd "$(dirname "$0")/.." && pwd)
@@ -45,7 +45,11 @@ cp -a "$bindir/." "$root$bindir"
 cp -as "$libdir/." "$root$libdir"
 cp -as "$sharedir/." "$root$sharedir"
 rm -f "$root$libdir"/privacy_score* "$root$sharedir"/extension/privacy_score*
-"${MAKE:-make}" -s --no-print-directory -C "$checkout" PG_CONFIG="$pg_config" DESTDIR="$root" install
+if [ -n "${PS_PACKAGE:-}" ]; then
+  dpkg-deb --extract "$PS_PACKAGE" "$root"
+else
+  "${MAKE:-make}" -s --no-print-directory -C "$checkout" PG_CONFIG="$pg_config" DESTDIR="$root" install
+fi
 
 mkdir "$sandbox/tree" "$sandbox/run"
 tar -C "$checkout" --exclude=./.git --exclude=./build --exclude=./results --exclude='./regression.*' --exclude='*.so' -cf - . |
@@ -64,7 +68,7 @@ status=0
 
 # what the run leaves behind
 shopt -s nullglob
-for result in results regression.diffs regression.out demo/report.{txt,md,html,json} bench/results*; do
+for result in results regression.diffs regression.out demo/report.{txt,md,html,json,svg} bench/results*; do
   if ! [ -e "$result" ]; then continue; fi
   rm -rf "${checkout:?}/$result"
   cp -RP --no-preserve=mode,ownership "$result" "$checkout/$result"

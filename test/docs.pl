@@ -249,11 +249,13 @@ sub anchors {
 sub print_dead_links {
   for my $file (@_) {
     open(my $in, '<', $file) or die "$file: $!";
+    my $number = 0;
     while (my $line = <$in>) {
+      ++$number;
       while ($line =~ /\]\(([^)#\s:]*)(?:#([^)\s]*))?\)/g) {
         my ($path, $anchor) = ($1, $2);
         my $target = $path eq '' ? $file : ($file =~ s{[^/]*$}{}r) . $path;
-        print "$file, line $.: $path", defined $anchor ? "#$anchor" : '', "\n"
+        print "$file, line $number: $path", defined $anchor ? "#$anchor" : '', "\n"
           if !-e $target || defined $anchor && !anchors($target)->{$anchor};
       }
     }
