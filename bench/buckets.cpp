@@ -7,11 +7,13 @@
  * Prints Markdown, and leaves charts in the folder. Times are of one thread, medians of rounds in which the things to
  * compare take turns. Where a search repeats within a round its time is the mean.
  */
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -245,14 +247,18 @@ double RelativeError(const Table& records, const BucketPlan& plan, std::int64_t 
   BucketDealer dealer(plan, dealing);
   dealer.Prepare(nullptr);
   ReleaseUtility utility(Table::kDomains.size(), queries, 0.01);
+  std::vector<std::size_t> domains(Table::kDomains.begin(), Table::kDomains.end());
+  domains.push_back(*std::max_element(records.values.begin(), records.values.end()) + 1);
+  utility.SetDomains(domains);
+  utility.DrawQueries(asking, std::numeric_limits<std::size_t>::max());
   for (std::size_t i = 0; i < records.codes.size(); ++i) {
     const auto bucket = static_cast<std::uint32_t>(dealer.Deal(records.values[i]));
     utility.AddSource(records.codes[i].data(), records.values[i]);
     utility.AddRecord(records.codes[i].data(), bucket);
     utility.AddValue(bucket, records.values[i], 1);
   }
-  utility.Prepare();
-  utility.Run(asking, {});
+  utility.Ask({});
+  utility.Judge();
   double sum = 0;
   double asked = 0;
   for (const DimensionUtility& each : utility.Result()) {

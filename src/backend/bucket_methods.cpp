@@ -42,7 +42,7 @@ std::int64_t DiversityOf(const std::vector<privacy_score::Rational>& thresholds)
   return privacy_score::SmallestBucket({least});
 }
 
-// Called within CallCore. Leaves the search for the optimum to Search().
+// Called within RunGivingUp. Leaves the search for the optimum to Search().
 void PlanInCore(BucketWork* work, const PlanRequest& request) {
   work->search.reset();
   work->plan.reset();
@@ -52,12 +52,13 @@ void PlanInCore(BucketWork* work, const PlanRequest& request) {
     const std::int64_t l = work->counts.empty() ? 1 : DiversityOf(work->thresholds);
     work->plan = privacy_score::AnatomyPlan(work->counts, l);
     if (!work->plan)
-      work->broken = privacy_score::BrokenThresholds(
-          work->counts, std::vector<privacy_score::Rational>(work->counts.size(), {1, l}), 1, request.max_bucket);
+      work->broken = privacy_score::BrokenThresholds(work->counts,
+                                                     std::vector<privacy_score::Rational>(work->counts.size(), {1, l}),
+                                                     1, request.max_bucket, StatementEnds);
     return;
   }
-  work->problem = std::make_unique<privacy_score::BucketProblem>(
-      privacy_score::BucketProblem::WithSizes(work->counts, work->thresholds, request.min_bucket, request.max_bucket));
+  work->problem = std::make_unique<privacy_score::BucketProblem>(privacy_score::BucketProblem::WithSizes(
+      work->counts, work->thresholds, request.min_bucket, request.max_bucket, StatementEnds));
   if (request.method == BucketMethod::kOptimal) {
     work->search = std::make_unique<privacy_score::OptimalBuckets>(*work->problem);
     return;
@@ -72,15 +73,20 @@ void Search(BucketWork* work) {
   instr_time started;
   INSTR_TIME_SET_ZERO(started);
   privacy_score::SearchOutcome outcome = privacy_score::SearchOutcome::kRunning;
+  const auto expired = [&started] {
+    instr_time now;
+    INSTR_TIME_SET_CURRENT(now);
+    if (INSTR_TIME_IS_ZERO(started)) started = now;
+    INSTR_TIME_SUBTRACT(now, started);
+    return INSTR_TIME_GET_MILLISEC(now) >= ps_settings.bucket_search_time;
+  };
   RunPausing([&](auto interrupted) {
-    outcome = work->search->Run({interrupted, [&started] {
-                                   instr_time now;
-                                   INSTR_TIME_SET_CURRENT(now);
-                                   if (INSTR_TIME_IS_ZERO(started)) started = now;
-                                   INSTR_TIME_SUBTRACT(now, started);
-                                   return INSTR_TIME_GET_MILLISEC(now) >= ps_settings.bucket_search_time;
-                                 }});
-    return outcome != privacy_score::SearchOutcome::kRunning;
+    const bool finished = privacy_score::Finishes([&] {
+      if (!work->search) work->search = std::make_unique<privacy_score::OptimalBuckets>(*work->problem);
+      outcome = work->search->Run({interrupted, expired});
+    });
+    if (!finished) work->search.reset();
+    return finished && outcome != privacy_score::SearchOutcome::kRunning;
   });
   CallCoreOrRaise([&] {
     work->plan = work->search->plan();
@@ -92,13 +98,12 @@ void Search(BucketWork* work) {
 }  // namespace
 
 void MakePlan(BucketWork* work, const PlanRequest& request) {
-  CallCoreOrRaise([&] { PlanInCore(work, request); });
-  CHECK_FOR_INTERRUPTS();
+  RunGivingUp([&] { PlanInCore(work, request); });
   if (work->search) Search(work);
   if (work->plan || request.method == BucketMethod::kAnatomy) return;
-  CallCoreOrRaise([&] {
+  RunGivingUp([&] {
     work->broken = privacy_score::BrokenThresholds(work->counts, work->thresholds, std::max(1, request.min_bucket),
-                                                   request.max_bucket);
+                                                   request.max_bucket, StatementEnds);
   });
 }
 

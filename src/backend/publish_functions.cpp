@@ -68,11 +68,12 @@ privacy_score::BucketSetting ListedSetting(const NumberList& sizes, const Number
   return privacy_score::MakeSetting(listed_sizes, listed_buckets);
 }
 
+// Called within RunGivingUp.
 bool SettingValid(const BucketWork* work, const privacy_score::BucketSetting& setting) {
   if (privacy_score::Records(setting) != privacy_score::TotalRows(work->counts)) return false;
   std::vector<int> sizes;
   for (const auto& part : setting) sizes.push_back(part.size);
-  return privacy_score::PlanOf({work->counts, work->thresholds, sizes}, setting).has_value();
+  return privacy_score::PlanOf({work->counts, work->thresholds, sizes, StatementEnds}, setting).has_value();
 }
 
 // How often each value of a column occurs, in no order; SPI must be connected.
@@ -134,7 +135,7 @@ Datum ps_bucket_setting_valid(PG_FUNCTION_ARGS) {
   const NumberList sizes = NumbersArgument(fcinfo, 2, "sizes", INT4OID);
   const NumberList buckets = NumbersArgument(fcinfo, 3, "buckets", INT8OID);
   bool valid = false;
-  CallCoreOrRaise([&] { valid = SettingValid(work, ListedSetting(sizes, buckets)); });
+  RunGivingUp([&] { valid = SettingValid(work, ListedSetting(sizes, buckets)); });
   PG_RETURN_BOOL(valid);
 }
 

@@ -1,8 +1,10 @@
 /*
  * utility_functions.cpp - release_utility(): how far counts from a release are from those of its source.
  *
- * All three relations are read once, by statements of the caller, into codes that core keeps; the queries are asked
- * there. Values are equal when the column's type says so.
+ * All three relations are read once, by statements of the caller, into codes, 4 bytes a column, which go to temporary
+ * files beyond a part of maintenance_work_mem. The rows of the release are arranged by bucket. Then core gets them part
+ * by part, as often as it takes to ask all queries, of which as many are asked at a time as fit into memory. Values are
+ * equal when the column's type says so.
  */
 extern "C" {
 #include "postgres.h"
@@ -24,6 +26,7 @@ PG_FUNCTION_INFO_V1(ps_release_utility);
 #include "internal.hpp"
 #include "progress.hpp"
 #include "publish_arguments.hpp"
+#include "release_arranging.hpp"
 #include "release_rows.hpp"
 #include "release_shape.hpp"
 #include "strong_random.hpp"
@@ -36,14 +39,31 @@ struct UtilityWork {
   std::vector<privacy_score::DimensionUtility> result;
 };
 
+// A record of a store: the length, which is where a minimal tuple has it, codes, and at the end what it belongs to: of
+// the source its value, of the release its bucket, and whether it is a row of the first table or of the second.
+struct CodeRecord {
+  uint32 length;
+  uint32 codes[FLEXIBLE_ARRAY_MEMBER];
+};
+constexpr uint32 kRecordRow = 0;
+constexpr uint32 kValueRow = 1;
+
 struct UtilityReading {
   const ReleaseShape* shape;
   ValueList** columns;  // one a quasi-identifier
   ValueList* values;
   ValueList* buckets;
-  uint32* codes;  // of the row at hand
+  CodeRecord* row;  // at hand
+  RecordStore* source;
+  RecordStore* release;
+  RecordStore* arranged;  // rows of the release by bucket
   UtilityWork* work;
 };
+
+constexpr Size kBlockBytes = Size{64} << 10U;
+
+// What each of four takes: the codes of the source, of the release twice while they are arranged, queries.
+Size QuarterOfMemory() { return Size{256} * static_cast<Size>(maintenance_work_mem); }
 
 ValueList* ListOf(Oid relation, AttrNumber column) {
   Oid type, collation;
@@ -54,14 +74,23 @@ ValueList* ListOf(Oid relation, AttrNumber column) {
 
 void CodeColumns(const UtilityReading* reading, const TupleTableSlot* row) {
   for (int i = 0; i < reading->shape->quasi.count; ++i)
-    reading->codes[i] = NumberOf(reading->columns[i], row->tts_values[i], row->tts_isnull[i]);
+    reading->row->codes[i] = NumberOf(reading->columns[i], row->tts_values[i], row->tts_isnull[i]);
+}
+
+// Adds the row at hand, which has so many codes.
+void PutCodes(const UtilityReading* reading, RecordStore* store, int codes, int64 key) {
+  reading->row->length =
+      static_cast<uint32>(offsetof(CodeRecord, codes) + sizeof(uint32) * static_cast<Size>(codes) + sizeof key);
+  auto* record = reinterpret_cast<MinimalTuple>(reading->row);
+  SetLastColumn(record, key);
+  PutRecord(store, record);
 }
 
 // Quasi-identifiers and the sensitive value.
 void TakeSource(void* context, TupleTableSlot* row, uint64, uint32 value) {
   const auto* reading = static_cast<const UtilityReading*>(context);
   CodeColumns(reading, row);
-  CallCoreOrRaise([&] { reading->work->utility->AddSource(reading->codes, value); });
+  PutCodes(reading, reading->source, reading->shape->quasi.count, value);
 }
 
 // Quasi-identifiers and the bucket; a record without one is in none.
@@ -69,16 +98,17 @@ void TakeRecord(void* context, TupleTableSlot* row, uint64, uint32 bucket) {
   const auto* reading = static_cast<const UtilityReading*>(context);
   if (row->tts_isnull[reading->shape->quasi.count]) return;
   CodeColumns(reading, row);
-  CallCoreOrRaise([&] { reading->work->utility->AddRecord(reading->codes, bucket); });
+  PutCodes(reading, reading->release, reading->shape->quasi.count, PlaceKey(int64{bucket} + 1, kRecordRow));
 }
 
 // The sensitive value, how often it is there, and the bucket.
 void TakeValue(void* context, TupleTableSlot* row, uint64, uint32 bucket) {
   const auto* reading = static_cast<const UtilityReading*>(context);
   if (row->tts_isnull[1] || row->tts_isnull[2]) return;
-  const uint32 value = NumberOf(reading->values, row->tts_values[0], row->tts_isnull[0]);
   const int64 count = DatumGetInt64(row->tts_values[1]);
-  CallCoreOrRaise([&] { reading->work->utility->AddValue(bucket, value, count); });
+  reading->row->codes[0] = NumberOf(reading->values, row->tts_values[0], row->tts_isnull[0]);
+  memcpy(&reading->row->codes[1], &count, sizeof count);
+  PutCodes(reading, reading->release, 3, PlaceKey(int64{bucket} + 1, kValueRow));
 }
 
 void Read(UtilityReading* reading, const char* phase, const char* sql, ValueList* last,
@@ -88,6 +118,17 @@ void Read(UtilityReading* reading, const char* phase, const char* sql, ValueList
   ReadSourceRows(&rows);
 }
 
+// The number of values of each column, the sensitive one last.
+void TellDomains(const UtilityReading* reading) {
+  CallCoreOrRaise([&] {
+    std::vector<std::size_t> sizes;
+    for (int i = 0; i < reading->shape->quasi.count; ++i)
+      sizes.push_back(static_cast<std::size_t>(reading->columns[i]->count));
+    sizes.push_back(static_cast<std::size_t>(reading->values->count));
+    reading->work->utility->SetDomains(sizes);
+  });
+}
+
 void ReadAll(UtilityReading* reading, Oid source, const ColumnList* source_columns) {
   const ReleaseShape* shape = reading->shape;
   const char* count = shape->count == InvalidAttrNumber ? "1" : psprintf("r.%s", QuotedColumn(shape->st, shape->count));
@@ -95,8 +136,79 @@ void ReadAll(UtilityReading* reading, Oid source, const ColumnList* source_colum
       psprintf("SELECT r.%s, %s::pg_catalog.int8, %s FROM %s r", QuotedColumn(shape->st, shape->value), count,
                ColumnAs(shape->st, shape->st_bid, shape->qit, shape->qit_bid, "r"), shape->st_name);
   Read(reading, "reading the source", ReleaseSourceSql(shape, source, source_columns), reading->values, TakeSource);
+  TellDomains(reading);
   Read(reading, "reading the release", ReleaseRecordsSql(shape), reading->buckets, TakeRecord);
   Read(reading, "reading the release", values_sql, reading->buckets, TakeValue);
+}
+
+void ArrangeRelease(UtilityReading* reading) {
+  SetProgressPhase("arranging the release");
+  Arrangement arrangement = {};
+  arrangement.buckets = reading->buckets->count;
+  arrangement.memory = QuarterOfMemory();
+  arrangement.context = reading;
+  arrangement.deal = [](void*, MinimalTuple) {};
+  arrangement.dealt = [](void*) {};
+  arrangement.receive = [](void* context, int64, MinimalTuple* records, Size rows) {
+    for (Size i = 0; i < rows; ++i) PutRecord(static_cast<UtilityReading*>(context)->arranged, records[i]);
+  };
+  arrangement.forget = [](void*) {};
+  ArrangeRecords(&arrangement, reading->release);
+}
+
+// Asks the rows that core has the queries at hand.
+void AskPart(const UtilityReading* reading) {
+  RunPausing([&](auto interrupted) { return reading->work->utility->Ask({interrupted}); });
+}
+
+// Hands the rows of a store to core with hand(row, key, first of a part, first of a bucket), and asks it whenever it
+// has a part, between buckets.
+template <typename Hand>
+void AskStore(const UtilityReading* reading, RecordStore* store, Hand hand) {
+  constexpr Size kRowsOfPart = Size{1} << 16U;
+  const Size row_bytes = sizeof(uint32) * static_cast<Size>(reading->shape->quasi.count + 4);
+  const Size part = Max(Size{1024}, Min(kRowsOfPart, QuarterOfMemory() / 4 / row_bytes));
+  BlockReader reader = {store, 0, false, 0};
+  RecordBlock block;
+  Size rows = 0;
+  int64 bucket = 0;  // of the row before
+  while (ReadBlock(&reader, &block)) {
+    for (Size at = 0; at < block.used; at = NextRecord(&block, at), ++rows) {
+      MinimalTuple record = RecordAt(&block, at);
+      const int64 key = LastColumn(record);
+      if (rows >= part && (BucketOfKey(key) == 0 || BucketOfKey(key) != bucket)) {
+        AskPart(reading);
+        rows = 0;
+      }
+      const bool begins = rows == 0 || BucketOfKey(key) != bucket;
+      bucket = BucketOfKey(key);
+      CallCoreOrRaise([&] { hand(reinterpret_cast<const CodeRecord*>(record), key, rows == 0, begins); });
+    }
+  }
+  AskPart(reading);
+}
+
+// Asks all rows the queries at hand.
+void AskAll(const UtilityReading* reading) {
+  privacy_score::ReleaseUtility* utility = reading->work->utility.get();
+  AskStore(reading, reading->source, [=](const CodeRecord* row, int64 key, bool, bool) {
+    utility->AddSource(row->codes, static_cast<uint32>(key));
+  });
+  uint32 bucket = 0;  // of the part
+  AskStore(reading, reading->arranged, [=, &bucket](const CodeRecord* row, int64 key, bool first, bool begins) {
+    if (first)
+      bucket = 0;
+    else if (begins)
+      ++bucket;
+    if (ValueOfKey(key) == kRecordRow) {
+      utility->AddRecord(row->codes, bucket);
+    } else {
+      int64 count;
+      memcpy(&count, &row->codes[1], sizeof count);
+      utility->AddValue(bucket, row->codes[0], count);
+    }
+  });
+  CallCoreOrRaise([&] { utility->Judge(); });
 }
 
 }  // namespace
@@ -124,22 +236,27 @@ Datum ps_release_utility(PG_FUNCTION_ARGS) {
   InitMaterializedSRF(fcinfo, 0);
   BeginProgress("release_utility", qit, "reading the source");
   if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
-  UtilityReading reading = {&shape,
-                            static_cast<ValueList**>(palloc(sizeof(ValueList*) * columns)),
-                            ListOf(shape.st, shape.value),
-                            ListOf(qit, shape.qit_bid),
-                            static_cast<uint32*>(palloc(sizeof(uint32) * columns)),
-                            work};
+  UtilityReading reading = {};
+  reading.shape = &shape;
+  reading.columns = static_cast<ValueList**>(palloc(sizeof(ValueList*) * columns));
+  reading.values = ListOf(shape.st, shape.value);
+  reading.buckets = ListOf(qit, shape.qit_bid);
+  reading.row = static_cast<CodeRecord*>(palloc0(offsetof(CodeRecord, codes) + sizeof(uint32) * (columns + 8)));
+  reading.source = NewRecordStore(QuarterOfMemory(), kBlockBytes);
+  reading.release = NewRecordStore(QuarterOfMemory(), kBlockBytes);
+  reading.arranged = NewRecordStore(QuarterOfMemory(), kBlockBytes);
+  reading.work = work;
   for (int i = 0; i < shape.quasi.count; ++i) reading.columns[i] = ListOf(qit, shape.quasi.numbers[i]);
   ReadAll(&reading, source, &source_columns);
-  SPI_finish();
+  ArrangeRelease(&reading);
   SetProgressPhase("asking queries");
-  CallCoreOrRaise([&] { work->utility->Prepare(); });
-  volatile std::int64_t done = 0, total = PG_GETARG_INT32(3);
-  RunPausing([&](auto interrupted) {
-    SetProgress(static_cast<uint64>(done), static_cast<uint64>(total));
-    return work->utility->Run(StrongRandom(), {interrupted, &done, &total});
-  });
+  for (bool any = true; any;) {
+    CallCoreOrRaise([&] { any = work->utility->DrawQueries(StrongRandom(), QuarterOfMemory()); });
+    if (any) AskAll(&reading);
+  }
+  DropRecordStore(reading.source);
+  DropRecordStore(reading.arranged);
+  SPI_finish();
   CallCoreOrRaise([&] { work->result = work->utility->Result(); });
   auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   for (Size i = 0; i < columns; ++i) {

@@ -8,13 +8,14 @@
 namespace privacy_score {
 
 BucketFlow::BucketFlow(const BucketProblem& problem, const std::vector<std::int64_t>& buckets, std::int64_t scale)
-    : places_(problem.sizes().size()) {
-  for (std::size_t place = 0; place < places_; ++place) {
+    : problem_(problem) {
+  for (std::size_t place = 0; place < problem.sizes().size(); ++place) {
     if (buckets[place] == 0) continue;
     used_.push_back(place);
     room_.push_back(problem.sizes()[place] * buckets[place]);
   }
   const std::vector<ValueGroup>& groups = problem.groups();
+  problem.Work(groups.size() * used_.size());
   left_.reserve(groups.size() * used_.size());
   for (const ValueGroup& group : groups) {
     const auto members = static_cast<std::int64_t>(group.members.size());
@@ -45,6 +46,7 @@ bool BucketFlow::FindLevels() {
     std::vector<std::size_t> sizes;
     for (std::size_t k = 0; k < width; ++k) {
       if (size_level_[k] >= 0) continue;
+      problem_.Work(groups.size());
       for (const std::size_t g : groups) {
         if (left_[g * width + k] == 0) continue;
         size_level_[k] = level;
@@ -56,6 +58,7 @@ bool BucketFlow::FindLevels() {
     groups.clear();
     for (std::size_t g = 0; g < supply_.size() && !found; ++g) {
       if (group_level_[g] >= 0) continue;
+      problem_.Work(sizes.size());
       for (const std::size_t k : sizes) {
         if (moved_[g * width + k] == 0) continue;
         group_level_[g] = level + 1;
@@ -71,6 +74,7 @@ std::int64_t BucketFlow::PushFromGroup(std::size_t group, std::int64_t limit) {
   const std::size_t width = used_.size();
   std::int64_t pushed = 0;
   for (std::size_t& k = group_next_[group]; k < width; ++k) {
+    problem_.Work(1);
     const std::size_t edge = group * width + k;
     if (size_level_[k] != group_level_[group] + 1 || left_[edge] == 0) continue;
     const std::int64_t part = PushFromSize(k, std::min(limit - pushed, left_[edge]));
@@ -87,6 +91,7 @@ std::int64_t BucketFlow::PushFromSize(std::size_t used, std::int64_t limit) {
   std::int64_t pushed = std::min(limit, room_[used]);
   room_[used] -= pushed;
   for (std::size_t& g = size_next_[used]; pushed < limit && g < supply_.size(); ++g) {
+    problem_.Work(1);
     const std::size_t edge = g * width + used;
     if (group_level_[g] != size_level_[used] + 1 || moved_[edge] == 0) continue;
     const std::int64_t part = PushFromGroup(g, std::min(limit - pushed, moved_[edge]));

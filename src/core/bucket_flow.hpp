@@ -18,7 +18,7 @@ namespace privacy_score {
 class BucketFlow {
  public:
   // buckets[k] buckets of the size at place k, in units of 1/scale: a search for bounds asks about fractions of
-  // buckets. rows * scale and all size * buckets fit 62 bits.
+  // buckets. rows * scale and all size * buckets fit 62 bits. `problem` must outlive the object.
   BucketFlow(const BucketProblem& problem, const std::vector<std::int64_t>& buckets, std::int64_t scale);
 
   // Finds a maximum flow; returns whether it moves all records.
@@ -36,7 +36,7 @@ class BucketFlow {
   std::int64_t PushFromGroup(std::size_t group, std::int64_t limit);
   std::int64_t PushFromSize(std::size_t used, std::int64_t limit);
 
-  std::size_t places_;
+  const BucketProblem& problem_;
   std::vector<std::size_t> used_;     // places with buckets
   std::vector<std::int64_t> supply_;  // by group: records that have not gone
   std::vector<std::int64_t> room_;    // by used size: records it still takes

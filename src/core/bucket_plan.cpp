@@ -126,6 +126,7 @@ std::optional<BucketPlan> PlanOf(const BucketProblem& problem, const BucketSetti
   plan.setting = setting;
   plan.records.resize(problem.values() * setting.size());
   plan.loss = SearchLoss(setting);
+  problem.Work(plan.records.size());
   for (std::size_t g = 0; g < problem.groups().size(); ++g) DealGroup(problem.groups()[g], g, flow, places, plan);
   return plan;
 }

@@ -16,14 +16,11 @@ namespace privacy_score {
 
 namespace {
 
-struct CapacityHash {
-  std::size_t operator()(const std::vector<std::int32_t>& capacities) const {
-    std::uint64_t hash = 0xcbf29ce484222325U;
-    for (const std::int32_t capacity : capacities)
-      hash = (hash ^ static_cast<std::uint32_t>(capacity)) * 0x100000001b3U;
-    return static_cast<std::size_t>(hash);
-  }
-};
+std::uint64_t HashOf(const std::vector<std::int32_t>& capacities) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const std::int32_t capacity : capacities) hash = (hash ^ static_cast<std::uint32_t>(capacity)) * 0x100000001b3U;
+  return hash;
+}
 
 // floor(threshold S) for each size.
 void FillCapacities(const Rational& threshold, const std::vector<int>& sizes, std::vector<std::int32_t>& capacities) {
@@ -45,8 +42,8 @@ void FillCapacities(const Rational& threshold, const std::vector<int>& sizes, st
 }  // namespace
 
 BucketProblem::BucketProblem(const std::vector<std::int64_t>& counts, const std::vector<Rational>& thresholds,
-                             std::vector<int> sizes)
-    : sizes_(std::move(sizes)) {
+                             std::vector<int> sizes, GivesUp gives_up)
+    : sizes_(std::move(sizes)), gives_up_(gives_up) {
   if (counts.size() != thresholds.size())
     throw InvalidValue("there must be one threshold for each of the " + std::to_string(counts.size()) +
                        " counts, not " + std::to_string(thresholds.size()));
@@ -54,7 +51,7 @@ BucketProblem::BucketProblem(const std::vector<std::int64_t>& counts, const std:
     if (sizes_[k] < 1 || (k > 0 && sizes_[k] <= sizes_[k - 1]))
       throw InvalidValue("bucket sizes must ascend from at least 1, unlike " + std::to_string(sizes_[k]));
   }
-  std::unordered_map<std::vector<std::int32_t>, std::size_t, CapacityHash> classes;
+  std::unordered_multimap<std::uint64_t, std::size_t> classes;  // by hash of their capacities
   class_of_value_.reserve(counts.size());
   std::vector<std::int32_t> capacities;
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -63,9 +60,19 @@ BucketProblem::BucketProblem(const std::vector<std::int64_t>& counts, const std:
       continue;
     }
     CheckThreshold("threshold", thresholds[i]);
+    Work(4 * sizes_.size());
     FillCapacities(thresholds[i], sizes_, capacities);
-    const auto [known, is_new] = classes.try_emplace(capacities, classes.size());
-    if (is_new) capacities_.insert(capacities_.end(), capacities.begin(), capacities.end());
+    const std::uint64_t hash = HashOf(capacities);
+    auto [known, end] = classes.equal_range(hash);
+    while (known != end && !std::equal(capacities.begin(), capacities.end(), Capacities(known->second))) ++known;
+    if (known == end) {
+      known = classes.emplace(hash, classes.size());
+      if (capacities_.size() + capacities.size() > kMaxCapacities)
+        throw Error("54000",
+                    "there are too many different thresholds for " + std::to_string(sizes_.size()) + " bucket sizes",
+                    "Lower max_bucket, or give more values the same threshold.");
+      capacities_.insert(capacities_.end(), capacities.begin(), capacities.end());
+    }
     class_of_value_.push_back(known->second);
   }
   class_first_group_.assign(classes.size() + 1, 0);
@@ -73,7 +80,7 @@ BucketProblem::BucketProblem(const std::vector<std::int64_t>& counts, const std:
 }
 
 BucketProblem BucketProblem::WithSizes(const std::vector<std::int64_t>& counts, const std::vector<Rational>& thresholds,
-                                       int min_size, int max_size) {
+                                       int min_size, int max_size, GivesUp gives_up) {
   if (min_size < 0)
     throw InvalidValue("min_bucket must not be negative, as " + std::to_string(min_size) + " is",
                        "It is the least number of records of a bucket.");
@@ -88,7 +95,7 @@ BucketProblem BucketProblem::WithSizes(const std::vector<std::int64_t>& counts, 
   const int first = std::max(min_size, thresholds.empty() ? 1 : SmallestBucket(thresholds));
   std::vector<int> sizes(static_cast<std::size_t>(std::max(0, max_size - first + 1)));
   std::iota(sizes.begin(), sizes.end(), first);
-  return BucketProblem(counts, thresholds, std::move(sizes));
+  return BucketProblem(counts, thresholds, std::move(sizes), gives_up);
 }
 
 BucketProblem BucketProblem::WithCounts(const std::vector<std::int64_t>& counts) const {
@@ -97,8 +104,15 @@ BucketProblem BucketProblem::WithCounts(const std::vector<std::int64_t>& counts)
   problem.capacities_ = capacities_;
   problem.class_of_value_ = class_of_value_;
   problem.class_first_group_.assign(class_first_group_.size(), 0);
+  problem.gives_up_ = gives_up_;
+  Work(capacities_.size() / 8 + counts.size());
   problem.SetCounts(counts);
   return problem;
+}
+
+void BucketProblem::Ask() const {
+  work_ = 0;
+  if (gives_up_ != nullptr && gives_up_()) throw Paused{};
 }
 
 void BucketProblem::SetCounts(const std::vector<std::int64_t>& counts) {

@@ -13,11 +13,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "paused.hpp"
 #include "rational.hpp"
 
 namespace privacy_score {
 
 constexpr int kMaxSearchSize = 1000;  // the greatest bucket size that a search for a setting takes
+constexpr std::size_t kMaxCapacities = std::size_t{1} << 26U;  // of all classes and sizes, 4 bytes each
 
 // Values that occur equally often and have equal capacities.
 struct ValueGroup {
@@ -28,15 +30,17 @@ struct ValueGroup {
 
 class BucketProblem {
  public:
-  // Sizes in ascending order. Throws Error 22023 for counts and thresholds of different number, negative counts,
-  // thresholds outside of (0, 1], sizes that do not ascend from at least 1; 22003 for too many rows.
+  // Sizes in ascending order. Whoever works on the problem throws Paused (paused.hpp) when `gives_up` says so, the
+  // constructor too. Throws Error 22023 for counts and thresholds of different number, negative counts, thresholds
+  // outside of (0, 1], sizes that do not ascend from at least 1; 22003 for too many rows; 54000 for more than
+  // kMaxCapacities capacities.
   BucketProblem(const std::vector<std::int64_t>& counts, const std::vector<Rational>& thresholds,
-                std::vector<int> sizes);
+                std::vector<int> sizes, GivesUp gives_up = nullptr);
 
   // All sizes from min_size (0: the least that can hold a value) to max_size; without those that are too small for any
   // value. Throws Error 22023 unless 0 <= min_size <= max_size <= kMaxSearchSize and max_size >= 1.
   static BucketProblem WithSizes(const std::vector<std::int64_t>& counts, const std::vector<Rational>& thresholds,
-                                 int min_size, int max_size);
+                                 int min_size, int max_size, GivesUp gives_up = nullptr);
 
   // The same thresholds with other counts, one a value: a part of the records.
   BucketProblem WithCounts(const std::vector<std::int64_t>& counts) const;
@@ -63,8 +67,17 @@ class BucketProblem {
   // Groups of a class: from ClassBegin(c) to ClassBegin(c + 1), perhaps none.
   std::size_t ClassBegin(std::size_t capacity_class) const { return class_first_group_[capacity_class]; }
 
+  // Counts steps of work on the problem, each of some nanoseconds, and now and then asks whether to give up.
+  void Work(std::size_t steps) const {
+    work_ += steps;
+    if (work_ >= kStepsBetweenQuestions) Ask();
+  }
+
  private:
+  static constexpr std::size_t kStepsBetweenQuestions = std::size_t{1} << 20U;
+
   BucketProblem() = default;
+  void Ask() const;
   void SetCounts(const std::vector<std::int64_t>& counts);
 
   std::vector<int> sizes_;
@@ -74,6 +87,8 @@ class BucketProblem {
   std::int64_t rows_ = 0;
   std::vector<ValueGroup> groups_;
   std::vector<std::size_t> class_first_group_;
+  GivesUp gives_up_ = nullptr;
+  mutable std::size_t work_ = 0;
 };
 
 }  // namespace privacy_score

@@ -44,6 +44,7 @@ std::int64_t FillLimit(const BucketProblem& problem, std::size_t place) {
   const std::int64_t size = problem.sizes()[place];
   std::int64_t buckets = problem.rows() / size;
   for (;;) {
+    problem.Work(4 * problem.groups().size());
     std::int64_t whole = 0;  // records of values that go in completely
     std::int64_t slope = 0;  // records of the others for each bucket
     for (const ValueGroup& group : problem.groups()) {
@@ -85,6 +86,7 @@ void PairSearch::Try(std::size_t place1, std::size_t place2) {
   const std::int64_t rows = problem.rows();
   const std::int64_t size1 = problem.sizes()[place1];
   const std::int64_t size2 = problem.sizes()[place2];
+  problem.Work(16);
   const std::int64_t divisor = std::gcd(size1, size2);
   if (rows % divisor != 0) return;
   const std::int64_t step2 = size1 / divisor;  // of b2; b1 goes down by step1
@@ -102,6 +104,7 @@ void PairSearch::Try(std::size_t place1, std::size_t place2) {
   std::int64_t high = std::min(b1 / step1, (best_loss - 1 - loss) / loss_step);
   if (b1 > fill_limits[place1]) low = CeilDivide(b1 - fill_limits[place1], step1);
   high = std::min(high, FloorDivide(fill_limits[place2] - b2, step2));
+  problem.Work(4 * capacities.size());
   for (std::size_t c = 0; c < capacities.size() && low <= high; ++c) {
     const std::int64_t capacity1 = capacities[c][place1];
     const std::int64_t capacity2 = capacities[c][place2];

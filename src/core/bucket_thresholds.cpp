@@ -79,7 +79,8 @@ int SmallestBucket(const std::vector<Rational>& thresholds) {
 }
 
 std::vector<BrokenThreshold> BrokenThresholds(const std::vector<std::int64_t>& counts,
-                                              const std::vector<Rational>& thresholds, int min_size, int max_size) {
+                                              const std::vector<Rational>& thresholds, int min_size, int max_size,
+                                              GivesUp gives_up) {
   if (counts.size() != thresholds.size())
     throw InvalidValue("there must be one threshold for each of the " + std::to_string(counts.size()) +
                        " counts, not " + std::to_string(thresholds.size()));
@@ -89,6 +90,7 @@ std::vector<BrokenThreshold> BrokenThresholds(const std::vector<std::int64_t>& c
   const Integer rows = TotalRows(counts);
   std::vector<BrokenThreshold> broken;
   for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (gives_up != nullptr && gives_up()) throw Paused{};
     CheckThreshold("threshold", thresholds[i]);
     if (counts[i] == 0) continue;
     // Of a bucket of S records at least ceil(f S) have to be of the value, in some size.

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "paused.hpp"
 #include "rational.hpp"
 
 namespace privacy_score {
@@ -45,8 +46,10 @@ struct BrokenThreshold {
 
 // The values whose thresholds cannot hold with buckets of min_size..max_size records, in the order of the counts:
 // f_i <= f'_i is needed, and a size S with floor(f'_i S)/S >= f_i. With max_size >= the number of rows, f_i <= f'_i for
-// all is enough for a solution, one bucket; with smaller ones the values together may still have none.
+// all is enough for a solution, one bucket; with smaller ones the values together may still have none. Throws Paused
+// when `gives_up` says so.
 std::vector<BrokenThreshold> BrokenThresholds(const std::vector<std::int64_t>& counts,
-                                              const std::vector<Rational>& thresholds, int min_size, int max_size);
+                                              const std::vector<Rational>& thresholds, int min_size, int max_size,
+                                              GivesUp gives_up = nullptr);
 
 }  // namespace privacy_score

@@ -38,6 +38,7 @@ BucketCut HallCuts::CutOf(const std::vector<char>& group_inside) const {
     if (group_inside[g] != 0) {
       cut.limit += members * group.count;
     } else {
+      problem_.Work(sizes.size());
       const std::int32_t* capacities = problem_.Capacities(group.capacity_class);
       for (std::size_t k = 0; k < sizes.size(); ++k) others[k] += members * capacities[k];
     }
@@ -57,6 +58,7 @@ std::vector<BucketCut> HallCuts::Broken(const std::vector<std::int64_t>& whole, 
   for (std::size_t c = 0; c < problem_.classes(); ++c) {
     const std::size_t end = problem_.ClassBegin(c + 1);
     if (problem_.ClassBegin(c) == end) continue;
+    problem_.Work(places);
     const std::int32_t* capacities = problem_.Capacities(c);
     std::int64_t missing = problem_.groups()[end - 1].count;
     double excess = 0;

@@ -2,7 +2,8 @@
  * paused.hpp - how the inner loops of a long computation leave it when an interrupt is pending.
  *
  * They throw Paused; the object whose method was called catches it, keeps what is finished and returns false, and the
- * caller takes its interrupts and calls again. Paused never leaves core.
+ * caller takes its interrupts and calls again. What keeps nothing is called within Finishes(). Paused never leaves
+ * core.
  */
 #pragma once
 
@@ -11,6 +12,21 @@
 namespace privacy_score {
 
 struct Paused {};
+
+// Whether to give up, because nobody waits for the answer any more; null: never. Asked by what cannot go on where it
+// was, and so would have to start anew if it left for anything less.
+using GivesUp = bool (*)();
+
+// Runs what throws Paused, and returns whether it came to its end.
+template <typename Compute>
+bool Finishes(Compute compute) {
+  try {
+    compute();
+    return true;
+  } catch (const Paused&) {
+    return false;
+  }
+}
 
 inline void PauseIfInterrupted(const WorkControl& control) {
   if (control.Interrupted()) throw Paused{};

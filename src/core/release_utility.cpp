@@ -15,17 +15,24 @@ namespace privacy_score {
 ReleaseUtility::ReleaseUtility(std::size_t columns, std::int64_t queries, double selectivity)
     : queries_(queries),
       selectivity_(selectivity),
-      source_(columns),
-      records_(columns),
       domains_(columns + 1),
       order_(columns),
-      errors_(columns) {
+      errors_(columns),
+      source_(columns),
+      records_(columns) {
   if (queries < 1)
     throw InvalidValue("queries must be at least 1, not " + std::to_string(queries),
                        "Each query compares a count of the release with one of the source.");
   if (!(selectivity > 0 && selectivity <= 1))
     throw InvalidValue("selectivity must be greater than 0 and at most 1", "It is the expected share of the records.");
   std::iota(order_.begin(), order_.end(), 0);
+}
+
+void ReleaseUtility::SetDomains(const std::vector<std::size_t>& sizes) {
+  for (std::size_t c = 0; c < domains_.size(); ++c) {
+    domains_[c].values.resize(sizes[c]);
+    std::iota(domains_[c].values.begin(), domains_[c].values.end(), 0U);
+  }
 }
 
 void ReleaseUtility::AddSource(const std::uint32_t* codes, std::uint32_t value) {
@@ -56,20 +63,19 @@ void ReleaseUtility::Prepare() {
   }
   std::partial_sum(bucket_begins_.begin(), bucket_begins_.end(), bucket_begins_.begin());
 
-  const auto greatest = [](const Column& codes) {
-    return codes.empty() ? std::size_t{0} : std::size_t{*std::max_element(codes.begin(), codes.end())} + 1;
+  // Marks for all codes of the domains and of the part.
+  std::vector<std::size_t> codes;
+  const auto greatest = [](const Column& column) {
+    return column.empty() ? std::size_t{0} : std::size_t{*std::max_element(column.begin(), column.end())} + 1;
   };
-  for (std::size_t c = 0; c < domains_.size(); ++c) {
-    const bool is_sensitive = c == source_.size();
-    domains_[c].values.resize(greatest(is_sensitive ? source_values_ : source_[c]));
-    std::iota(domains_[c].values.begin(), domains_[c].values.end(), 0U);
-    std::size_t codes = domains_[c].values.size();
-    if (!is_sensitive) codes = std::max(codes, greatest(records_[c]));
-    for (const BucketValue& each : values_)
-      if (is_sensitive) codes = std::max(codes, std::size_t{each.value} + 1);
-    domains_[c].chosen.assign(codes, 0);
-  }
+  for (std::size_t c = 0; c < source_.size(); ++c)
+    codes.push_back(std::max(greatest(source_[c]), greatest(records_[c])));
+  codes.push_back(greatest(source_values_));
+  for (const BucketValue& each : values_) codes.back() = std::max(codes.back(), std::size_t{each.value} + 1);
+  for (std::size_t c = 0; c < domains_.size(); ++c)
+    domains_[c].chosen.resize(std::max({domains_[c].chosen.size(), domains_[c].values.size(), codes[c]}));
   matching_.resize(std::max(source_values_.size(), record_buckets_.size()));
+  is_prepared_ = true;
 }
 
 // b different values of a domain, all sets of them alike.
@@ -124,30 +130,59 @@ CountAnswer ReleaseUtility::Answer(const CountQuery& query) {
   const std::size_t in_source = Match(source_, source_values_.size(), query);
   for (std::size_t n = 0; n < in_source; ++n) answer.actual += chosen[source_values_[matching_[n]]];
   const std::size_t in_release = Match(records_, record_buckets_.size(), query);
+  double share = 0;  // of the values of the record before that match
   for (std::size_t n = 0; n < in_release; ++n) {
     const std::uint32_t bucket = record_buckets_[matching_[n]];
-    std::int64_t matching_values = 0;
-    for (std::size_t i = bucket_begins_[bucket]; i < bucket_begins_[std::size_t{bucket} + 1]; ++i)
-      matching_values += chosen[values_[i].value] != 0 ? values_[i].count : 0;
-    if (matching_values > 0)
-      answer.estimate += static_cast<double>(matching_values) / static_cast<double>(bucket_totals_[bucket]);
+    if (n == 0 || bucket != record_buckets_[matching_[n - 1]]) {
+      std::int64_t matching_values = 0;
+      for (std::size_t i = bucket_begins_[bucket]; i < bucket_begins_[std::size_t{bucket} + 1]; ++i)
+        matching_values += chosen[values_[i].value] != 0 ? values_[i].count : 0;
+      share =
+          matching_values == 0 ? 0 : static_cast<double>(matching_values) / static_cast<double>(bucket_totals_[bucket]);
+    }
+    answer.estimate += share;
   }
   choose(0);
   return answer;
 }
 
-bool ReleaseUtility::Run(RandomSource& random, const WorkControl& control) {
-  for (; asked_ < queries_; ++asked_) {
-    if (control.Interrupted()) return false;
-    control.Show(static_cast<double>(asked_) / static_cast<double>(queries_));
-    const std::size_t dimensions = 1 + static_cast<std::size_t>(asked_) % errors_.size();
-    if (source_values_.empty()) continue;
-    const CountAnswer answer = Answer(Draw(dimensions, random));
-    if (answer.actual == 0) continue;
-    const auto actual = static_cast<double>(answer.actual);
-    errors_[dimensions - 1].push_back(std::abs(actual - answer.estimate) / actual);
+bool ReleaseUtility::DrawQueries(RandomSource& random, std::size_t memory) {
+  at_hand_.clear();
+  if (domains_.back().values.empty()) return false;  // there is nothing to ask about
+  for (std::size_t bytes = 0; drawn_ < queries_ && (at_hand_.empty() || bytes < memory); ++drawn_) {
+    const CountQuery& query =
+        at_hand_.emplace_back(Draw(1 + static_cast<std::size_t>(drawn_) % errors_.size(), random));
+    bytes += sizeof query + sizeof(CountAnswer) + query.sensitive.capacity() * sizeof(std::uint32_t);
+    for (const auto& values : query.values) bytes += sizeof values + values.capacity() * sizeof(std::uint32_t);
   }
+  answers_.assign(at_hand_.size(), {0, 0});
+  return !at_hand_.empty();
+}
+
+bool ReleaseUtility::Ask(const WorkControl& control) {
+  if (!is_prepared_) Prepare();
+  for (; asked_ < at_hand_.size(); ++asked_) {
+    if (control.Interrupted()) return false;
+    const CountAnswer answer = Answer(at_hand_[asked_]);
+    answers_[asked_].actual += answer.actual;
+    answers_[asked_].estimate += answer.estimate;
+  }
+  asked_ = 0;
+  is_prepared_ = false;
+  for (Column& column : source_) column.clear();
+  for (Column& column : records_) column.clear();
+  source_values_.clear();
+  record_buckets_.clear();
+  values_.clear();
   return true;
+}
+
+void ReleaseUtility::Judge() {
+  for (std::size_t n = 0; n < at_hand_.size(); ++n) {
+    if (answers_[n].actual == 0) continue;
+    const auto actual = static_cast<double>(answers_[n].actual);
+    errors_[at_hand_[n].columns.size() - 1].push_back(std::abs(actual - answers_[n].estimate) / actual);
+  }
 }
 
 std::vector<DimensionUtility> ReleaseUtility::Result() const {

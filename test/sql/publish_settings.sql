@@ -57,6 +57,22 @@ RESET privacy_score.bucket_search_time;
 SELECT * FROM privacy_score.bucket_setting('{4,3}', '{1,1}', min_bucket => 4, max_bucket => 5);
 SELECT feasible, loss FROM privacy_score.suggest_thresholds('seven', 'v', '{1}', 0, 6);
 
+-- What would take seconds and more ends with the statement: building the problem, pairs of sizes, the recursion, the search, saying what is broken.
+CREATE TABLE hard AS SELECT array_agg(n) AS counts, array_agg((0.02 + 4 * n / total)::numeric(20, 15)::text) AS thresholds
+  FROM (SELECT n, sum(n) OVER () AS total FROM (SELECT 1 + (20000 * power(7919 * i % 20011 / 20011.0, 3))::bigint AS n FROM generate_series(1, 10000) i) i) i;
+CREATE TABLE harder AS SELECT array_fill(10::bigint, '{200000}') AS counts, array_agg((999000000 + i) || '/1000000000000') AS thresholds FROM generate_series(1, 200000) i;
+SELECT clock_timestamp() AS begun \gset
+SET statement_timeout = '20ms';
+SELECT count(*) FROM hard, privacy_score.bucket_setting(counts, thresholds, 'two-size', max_bucket => 1000);
+SET statement_timeout = '200ms';
+SELECT count(*) FROM hard, privacy_score.bucket_setting(counts, thresholds, 'multi-size', max_bucket => 1000);
+SELECT count(*) FROM hard, privacy_score.bucket_setting(counts, thresholds, max_bucket => 1000);
+SELECT count(*) FROM harder, privacy_score.bucket_setting(counts, thresholds, 'multi-size', max_bucket => 1000);
+RESET statement_timeout;
+SELECT clock_timestamp() - :'begun' < '40 s' AS promptly;
+-- Capacities of so many kinds of values for so many sizes would not fit.
+SELECT count(*) FROM privacy_score.bucket_setting(array_fill(1::bigint, '{130000}'), (SELECT array_agg((1000000 + 7 * i) || '/2000003') FROM generate_series(1, 130000) i), max_bucket => 1000);
+
 SELECT privacy_score.mse('{1}', '{6}') AS rows_alone, privacy_score.mse('{6}', '{1}') AS one_bucket, privacy_score.mse('{}', '{}') AS none, privacy_score.mse('{1}', '{1}') AS one_row,
        privacy_score.mse('{2147483647}', '{9223372036854775807}') >= 2147483645 AS huge;
 

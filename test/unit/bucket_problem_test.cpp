@@ -6,13 +6,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "bucket_fixture.hpp"
+#include "core/bucket_plan.hpp"
+#include "core/bucket_thresholds.hpp"
 #include "error_fixture.hpp"
 
 namespace privacy_score {
 namespace {
 
+using testing_support::Counts;
 using testing_support::ErrorOf;
 using testing_support::kSanitizerDivisor;
 using testing_support::RandomProblem;
@@ -80,6 +84,46 @@ TEST(BucketProblem, RefusesWhatIsNone) {
   EXPECT_EQ(ErrorOf([&] { BucketProblem({1}, half, {3, 3}); }).substr(0, 5), "22023");
   EXPECT_EQ(ErrorOf([&] { BucketProblem::WithSizes({1}, half, 3, 2); }).substr(0, 5), "22023");
   EXPECT_EQ(ErrorOf([&] { BucketProblem::WithSizes({1}, half, 0, kMaxSearchSize + 1); }).substr(0, 5), "22023");
+}
+
+// A problem that takes long asks whether it is still worth the while, and gives up wherever it is; what asks nobody, or
+// is told to go on, comes to the same end.
+TEST(BucketProblem, GivesUpWhenNobodyWaits) {
+  static int questions_left = 0;
+  const GivesUp gives_up = [] { return --questions_left < 0; };
+  Counts counts;
+  std::vector<Rational> thresholds;
+  for (int i = 0; i < 400; ++i) {
+    counts.push_back(1000 + 37 * i % 501);
+    thresholds.emplace_back(20 + i, 8000 + i);
+  }
+  const BucketProblem plain = BucketProblem::WithSizes(counts, thresholds, 0, 600);
+  const auto expected = MultiSizePlan(plain);
+  ASSERT_TRUE(expected);
+  std::optional<BucketPlan> found;
+  int given_up = 0;
+  for (int questions = 0; !found && questions < 100000; questions += 1 + questions / 4) {
+    questions_left = questions;
+    const bool finished =
+        Finishes([&] { found = MultiSizePlan(BucketProblem::WithSizes(counts, thresholds, 0, 600, gives_up)); });
+    EXPECT_EQ(finished, found.has_value());
+    given_up += finished ? 0 : 1;
+  }
+  EXPECT_GT(given_up, 5);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->setting, expected->setting);
+  EXPECT_EQ(found->records, expected->records);
+
+  questions_left = 0;
+  EXPECT_FALSE(Finishes([&] { BrokenThresholds(counts, thresholds, 1, 600, gives_up); }));
+}
+
+TEST(BucketProblem, RefusesTooManyCapacities) {
+  const Counts counts(130000, 1);
+  std::vector<Rational> thresholds;
+  for (int i = 0; i < 130000; ++i) thresholds.emplace_back(1000000 + 7 * i, 2000003);
+  EXPECT_EQ(ErrorOf([&] { BucketProblem::WithSizes(counts, thresholds, 0, 1000); }),
+            "54000 there are too many different thresholds for 999 bucket sizes");
 }
 
 }  // namespace

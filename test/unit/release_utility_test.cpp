@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "error_fixture.hpp"
@@ -33,58 +34,78 @@ bool Matches(const Row& row, const CountQuery& query) {
   return true;
 }
 
+// One query at a time, whose error tells the answer; rows come in parts, the release's by buckets.
 TEST(ReleaseUtility, AnswersAsDefined) {
+  struct Value {
+    std::uint32_t bucket, value;
+    std::int64_t count;
+  };
   SeededRandom random(1);
   int answered = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     const std::size_t columns = 1 + random.Below(4);
     const auto rows = static_cast<std::size_t>(1 + random.Below(40));
-    ReleaseUtility utility(columns, 1, 0.05 + 0.01 * static_cast<double>(random.Below(90)));
+    const double selectivity = 0.05 + 0.01 * static_cast<double>(random.Below(90));
     std::vector<Row> source(rows), records(rows);
+    std::vector<std::size_t> domains;
+    for (std::size_t c = 0; c < columns; ++c) domains.push_back(3 + 2 * c);
+    domains.push_back(5);
     for (Row& row : source) {
       for (std::size_t c = 0; c < columns; ++c)
-        row.codes.push_back(static_cast<std::uint32_t>(random.Below(3 + 2 * c)));
+        row.codes.push_back(static_cast<std::uint32_t>(random.Below(domains[c])));
       row.last = static_cast<std::uint32_t>(random.Below(5));
-      utility.AddSource(row.codes.data(), row.last);
     }
-    struct Value {
-      std::uint32_t bucket, value;
-      std::int64_t count;
-    };
-    std::vector<Value> values;
     for (Row& row : records) {
       // Codes and values that the source does not have, and buckets without values.
       for (std::size_t c = 0; c < columns; ++c) row.codes.push_back(static_cast<std::uint32_t>(random.Below(9 + c)));
       row.last = static_cast<std::uint32_t>(random.Below(8));
-      utility.AddRecord(row.codes.data(), row.last);
     }
-    for (std::size_t n = random.Below(60); n > 0; --n) {
+    std::vector<Value> values;
+    for (std::size_t n = random.Below(60); n > 0; --n)
       values.push_back({static_cast<std::uint32_t>(random.Below(12)), static_cast<std::uint32_t>(random.Below(7)),
                         static_cast<std::int64_t>(random.Below(3))});
-      utility.AddValue(values.back().bucket, values.back().value, values.back().count);
+
+    // Two objects that draw the same queries: one is asked, of the other they are known.
+    ReleaseUtility utility(columns, 1, selectivity);
+    ReleaseUtility drawing(columns, 1, selectivity);
+    utility.SetDomains(domains);
+    drawing.SetDomains(domains);
+    SeededRandom for_utility(static_cast<std::uint64_t>(round));
+    SeededRandom for_drawing(static_cast<std::uint64_t>(round));
+    ASSERT_TRUE(utility.DrawQueries(for_utility, 1));
+    const CountQuery query = drawing.Draw(1, for_drawing);
+    for (const Row& row : source) {
+      utility.AddSource(row.codes.data(), row.last);
+      if (random.Below(10) == 0) ASSERT_TRUE(utility.Ask({}));
     }
-    utility.Prepare();
-    for (int n = 0; n < 5; ++n) {
-      const CountQuery query = utility.Draw(1 + random.Below(columns), random);
-      const CountAnswer answer = utility.Answer(query);
-      std::int64_t actual = 0;
-      for (const Row& row : source) actual += Matches(row, query) && Has(query.sensitive, row.last) ? 1 : 0;
-      double estimate = 0;
-      for (const Row& row : records) {
-        if (!Matches(row, query)) continue;
-        std::int64_t all = 0;
-        std::int64_t matching = 0;
-        for (const Value& value : values) {
-          if (value.bucket != row.last) continue;
-          all += value.count;
-          if (Has(query.sensitive, value.value)) matching += value.count;
-        }
-        if (all > 0) estimate += static_cast<double>(matching) / static_cast<double>(all);
+    for (std::uint32_t part = 0; part < 2; ++part) {
+      for (const Row& row : records)
+        if (row.last % 2 == part) utility.AddRecord(row.codes.data(), row.last / 2);
+      for (const Value& value : values)
+        if (value.bucket % 2 == part) utility.AddValue(value.bucket / 2, value.value, value.count);
+      ASSERT_TRUE(utility.Ask({}));
+    }
+    utility.Judge();
+    EXPECT_FALSE(utility.DrawQueries(for_utility, 1));
+
+    double actual = 0;
+    for (const Row& row : source) actual += Matches(row, query) && Has(query.sensitive, row.last) ? 1 : 0;
+    double estimate = 0;
+    for (const Row& row : records) {
+      if (!Matches(row, query)) continue;
+      std::int64_t all = 0;
+      std::int64_t matching = 0;
+      for (const Value& value : values) {
+        if (value.bucket != row.last) continue;
+        all += value.count;
+        if (Has(query.sensitive, value.value)) matching += value.count;
       }
-      ASSERT_EQ(answer.actual, actual) << round;
-      ASSERT_NEAR(answer.estimate, estimate, 1e-9) << round;
-      answered += actual > 0 ? 1 : 0;
+      if (all > 0) estimate += static_cast<double>(matching) / static_cast<double>(all);
     }
+    const DimensionUtility result = utility.Result()[0];
+    ASSERT_EQ(result.queries, actual > 0 ? 1 : 0) << round;
+    if (actual > 0) ASSERT_NEAR(result.mean_relative_error, std::abs(actual - estimate) / actual, 1e-9) << round;
+    answered += actual > 0 ? 1 : 0;
   }
   EXPECT_GT(answered, 300);
 }
@@ -92,11 +113,7 @@ TEST(ReleaseUtility, AnswersAsDefined) {
 // Domains of 100, 10 and 4 values, and 50 of the sensitive attribute.
 TEST(ReleaseUtility, DrawsDifferentValuesByTheSelectivity) {
   ReleaseUtility utility(3, 1, 0.01);
-  for (std::uint32_t i = 0; i < 100; ++i) {
-    const std::uint32_t codes[] = {i, i % 10, i % 4};
-    utility.AddSource(codes, i % 50);
-  }
-  utility.Prepare();
+  utility.SetDomains({100, 10, 4, 50});
   SeededRandom random(2);
   const std::size_t domains[] = {100, 10, 4};
   std::vector<int> columns_drawn(3);
@@ -129,14 +146,19 @@ TEST(ReleaseUtility, DrawsDifferentValuesByTheSelectivity) {
 TEST(ReleaseUtility, BucketsOfOneAreExact) {
   SeededRandom random(3);
   ReleaseUtility utility(2, 500, 0.1);
-  for (std::uint32_t i = 0; i < 200; ++i) {
-    const std::uint32_t codes[] = {i % 7, i / 7 % 11};
-    utility.AddSource(codes, i % 13);
-    utility.AddRecord(codes, i);
-    utility.AddValue(i, i % 13, 1);
+  utility.SetDomains({7, 11, 13});
+  int batches = 0;
+  for (; utility.DrawQueries(random, 1000); ++batches) {
+    for (std::uint32_t i = 0; i < 200; ++i) {
+      const std::uint32_t codes[] = {i % 7, i / 7 % 11};
+      utility.AddSource(codes, i % 13);
+      utility.AddRecord(codes, i);
+      utility.AddValue(i, i % 13, 1);
+    }
+    ASSERT_TRUE(utility.Ask({}));
+    utility.Judge();
   }
-  utility.Prepare();
-  ASSERT_TRUE(utility.Run(random, {}));
+  EXPECT_GT(batches, 20);  // of some queries each
   const std::vector<DimensionUtility> result = utility.Result();
   ASSERT_EQ(result.size(), 2U);
   for (const DimensionUtility& each : result) {
@@ -151,14 +173,16 @@ TEST(ReleaseUtility, BucketsOfOneAreExact) {
 TEST(ReleaseUtility, MeanAndMedian) {
   SeededRandom random(4);
   ReleaseUtility utility(1, 3000, 0.000001);
+  utility.SetDomains({1, 3});
+  ASSERT_TRUE(utility.DrawQueries(random, std::numeric_limits<std::size_t>::max()));
   for (std::uint32_t i = 0; i < 8; ++i) {
     const std::uint32_t code = 0;
     utility.AddSource(&code, i < 6 ? 0 : i - 5);
     utility.AddRecord(&code, 0);
     utility.AddValue(0, i < 4 ? 0 : i < 6 ? 1 : 2, 1);
   }
-  utility.Prepare();
-  ASSERT_TRUE(utility.Run(random, {}));
+  ASSERT_TRUE(utility.Ask({}));
+  utility.Judge();
   const DimensionUtility each = utility.Result()[0];
   EXPECT_EQ(each.queries, 3000);
   // Value 0: 6 records, 4 expected; 1: 1 and 2; 2: 1 and 2.
@@ -171,12 +195,14 @@ TEST(ReleaseUtility, PausesAndGoesOn) {
   SeededRandom random(5);
   ReleaseUtility utility(1, 100, 0.5);
   const std::uint32_t code = 0;
+  utility.SetDomains({1, 1});
+  ASSERT_TRUE(utility.DrawQueries(random, std::numeric_limits<std::size_t>::max()));
   utility.AddSource(&code, 0);
-  utility.Prepare();
   WorkControl control;
   control.interrupted = [] { return ++looks % 3 == 0; };
   int pauses = 0;
-  while (!utility.Run(random, control)) ASSERT_LT(++pauses, 1000);
+  while (!utility.Ask(control)) ASSERT_LT(++pauses, 1000);
+  utility.Judge();
   EXPECT_GT(pauses, 20);
   EXPECT_EQ(utility.Result()[0].queries, 100);
   EXPECT_EQ(utility.Result()[0].mean_relative_error, 1);  // the record is not in the release
@@ -185,8 +211,8 @@ TEST(ReleaseUtility, PausesAndGoesOn) {
 TEST(ReleaseUtility, NoRows) {
   SeededRandom random(6);
   ReleaseUtility utility(2, 10, 0.01);
-  utility.Prepare();
-  ASSERT_TRUE(utility.Run(random, {}));
+  utility.SetDomains({0, 0, 0});
+  EXPECT_FALSE(utility.DrawQueries(random, 1000));
   EXPECT_EQ(utility.Result()[0].queries, 0);
   EXPECT_EQ(utility.Result()[1].queries, 0);
 }
