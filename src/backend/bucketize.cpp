@@ -258,6 +258,8 @@ void BeginWriting(void* context) {
   auto* writing = static_cast<ReleaseWriting*>(context);
   SetProgressPhase("writing tables");
   writing->done = 0;
+  const ReleaseTable* tables[] = {&writing->request->qit, &writing->request->st};
+  RequireUnchanged(tables, 2);
   OpenWriter(&writing->qit, writing->request->qit.relation, &TTSOpsMinimalTuple);
   OpenWriter(&writing->st, writing->request->st.relation, &TTSOpsVirtual);
 }
@@ -342,6 +344,7 @@ void Verify(const BucketizeRequest* request, const SourceRows* source, ReleaseWo
   ReadInPhysicalOrder();
   const int64 buckets = work->dealer->buckets();
   CallCoreOrRaise([&] { work->dealer.reset(); });
+  int64 senseless = 0;
   const ReleaseReading reading = {psprintf("SELECT * FROM %s", request->qit.quoted),
                                   psprintf("SELECT * FROM %s", request->st.quoted),
                                   request->counted,
@@ -350,7 +353,8 @@ void Verify(const BucketizeRequest* request, const SourceRows* source, ReleaseWo
                                   buckets,
                                   source->values,
                                   &work->check,
-                                  nullptr};
+                                  nullptr,
+                                  &senseless};
   const uint64 fingerprint = ReadRelease(&reading);
   AtEOXact_GUC(false, nest_level);
   EndUncounted(uncounted);
@@ -359,6 +363,7 @@ void Verify(const BucketizeRequest* request, const SourceRows* source, ReleaseWo
   if (fingerprint != source->fingerprint) fault = "records are missing or changed";
   CallCoreOrRaise([&] {
     const privacy_score::ReleaseFacts& facts = work->check.facts();
+    if (senseless > 0) fault = "a value is counted less than once";
     if (facts.scattered > 0) fault = "rows of a bucket do not stand together";
     if (facts.without_values > 0 || facts.without_records > 0) fault = "buckets are not in both tables";
     if (facts.buckets > 0 && (facts.least_extra != request->fakes || facts.most_extra != request->fakes))

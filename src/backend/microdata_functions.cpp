@@ -146,6 +146,8 @@ struct Writing {
 void BeginWriting(void* context) {
   auto* writing = static_cast<Writing*>(context);
   SetProgressPhase("writing rows");
+  const ReleaseTable* tables[] = {&writing->request->target};
+  RequireUnchanged(tables, 1);
   OpenWriter(&writing->writer, writing->request->target.relation, &TTSOpsVirtual);
 }
 

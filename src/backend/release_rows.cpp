@@ -151,7 +151,10 @@ bool ReceiveValue(TupleTableSlot* slot, DestReceiver* self) {
   MemoryContextReset(receiver->base.row);
   int64 count = 1;
   if (reading->counted) count = slot->tts_isnull[2] ? 0 : DatumGetInt64(slot->tts_values[2]);
-  CallCoreOrRaise([&] { reading->check->AddValue(bucket, value, count); });
+  if (count < 1)
+    ++*reading->senseless;
+  else
+    CallCoreOrRaise([&] { reading->check->AddValue(bucket, value, count); });
   Report(&receiver->base);
   return true;
 }

@@ -54,6 +54,7 @@ struct ReleaseReading {
   ValueList* values;
   privacy_score::ReleaseCheck* check;
   privacy_score::OrderCheck* order;  // null: not wanted
+  int64* senseless;                  // rows with a count of less than 1, which are left out
 };
 
 // Gives the rows to the checks. Returns the fingerprint of the columns before the bucket. SPI must be connected.

@@ -125,9 +125,10 @@ void RequireAsAsked(const ReleaseTable* table) {
   Relation relation = OidIsValid(table->relation) ? try_table_open(table->relation, RowExclusiveLock) : nullptr;
   const char* fault = relation == nullptr ? "it is gone" : Fault(table, relation);
   if (fault != nullptr)
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("table \"%s\" is not as it was created: %s", table->name->relname, fault),
-                    errhint("An event trigger changes new tables. Publish into a schema that it leaves alone.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("table \"%s\" is not as it was created: %s", table->name->relname, fault),
+             errhint("An event trigger, or a function of the source, changes new tables. Let it leave these alone.")));
   table_close(relation, NoLock);
 }
 
@@ -217,6 +218,10 @@ void CreateReleaseTables(ReleaseTable* const* tables, int count) {
     RevokeGrants(tables[i]);
   }
   // Creating one table may have let an event trigger change the other.
+  RequireUnchanged(tables, count);
+}
+
+void RequireUnchanged(const ReleaseTable* const* tables, int count) {
   for (int i = 0; i < count; ++i) RequireAsAsked(tables[i]);
 }
 

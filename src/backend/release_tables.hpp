@@ -47,6 +47,9 @@ void AddNumberColumn(ReleaseTable* table, const char* name);
 // for. SPI must be connected.
 void CreateReleaseTables(ReleaseTable* const* tables, int count);
 
+// Makes sure that they still are: what ran since, such as functions of a view, may have changed them. 55000.
+void RequireUnchanged(const ReleaseTable* const* tables, int count);
+
 // What the table says of itself, and of one of its columns: the texts of their comments. SPI must be connected.
 void DescribeReleaseTable(const ReleaseTable* table, const char* comment);
 void DescribeReleaseColumn(const ReleaseTable* table, const char* column, const char* comment);

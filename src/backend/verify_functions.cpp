@@ -41,6 +41,7 @@ namespace {
 struct VerifyWork {
   privacy_score::ReleaseCheck check;
   std::unique_ptr<privacy_score::OrderCheck> order;
+  int64 senseless = 0;                      // rows of values with a count of less than 1
   std::vector<std::int64_t> source_counts;  // by value
   std::vector<privacy_score::Rational> thresholds;
   std::vector<std::uint32_t> broken;
@@ -96,7 +97,8 @@ void ReadTables(const Verification* verification) {
                                   0,
                                   verification->values,
                                   &work->check,
-                                  work->order.get()};
+                                  work->order.get(),
+                                  &work->senseless};
   (void)ReadRelease(&reading);
   RunPausing([&](auto interrupted) { return work->check.Judge(interrupted); });
 }
@@ -139,7 +141,10 @@ void JudgeBuckets(const Verification* verification) {
 
 void JudgeSizes(const Verification* verification) {
   const privacy_score::ReleaseFacts& facts = FactsOf(verification);
-  if (facts.least_extra != facts.most_extra || facts.least_extra < 0) {
+  if (verification->work->senseless > 0) {
+    Put(verification, "sizes", Verdict::kFails,
+        psprintf(INT64_FORMAT " rows have a count of less than 1, or none", verification->work->senseless));
+  } else if (facts.least_extra != facts.most_extra || facts.least_extra < 0) {
     Put(verification, "sizes", Verdict::kFails,
         psprintf("bucket %s has " INT64_FORMAT " more values than records, bucket %s " INT64_FORMAT,
                  BucketText(verification, facts.most_extra_bucket), facts.most_extra,

@@ -54,7 +54,7 @@ class ReleaseCheck {
   explicit ReleaseCheck(Keeps keeps = Keeps::kRows) : keeps_(keeps) {}
 
   void AddRecord(std::uint32_t bucket);
-  // A row that shows a value `count` >= 1 times.
+  // A row that shows a value `count` >= 1 times. Throws Error 22003 when all counts add up to more than 64 bits hold.
   void AddValue(std::uint32_t bucket, std::uint32_t value, std::int64_t count);
 
   // Gathers the facts. Returns false when `interrupted` (null: never) asks for a pause: call it again to go on.
@@ -83,6 +83,7 @@ class ReleaseCheck {
   std::vector<std::int64_t> counts_;   // of the rows in shown_; empty while all are 1
   bool sorted_ = true;                 // rows came bucket by bucket
   std::vector<std::uint32_t> order_;   // else: places in shown_ by bucket
+  std::int64_t total_ = 0;             // of the counts
   bool started_ = false;
   bool any_extra_ = false;
   std::size_t next_ = 0;                 // the first row that is not judged

@@ -46,7 +46,10 @@ void ReleaseUtility::AddRecord(const std::uint32_t* codes, std::uint32_t bucket)
 }
 
 void ReleaseUtility::AddValue(std::uint32_t bucket, std::uint32_t value, std::int64_t count) {
-  if (count > 0) values_.push_back({bucket, value, count});
+  if (count <= 0) return;
+  if (__builtin_add_overflow(total_, count, &total_))
+    throw Error("22003", "the counts of a release add up to more than 64 bits hold");
+  values_.push_back({bucket, value, count});
 }
 
 void ReleaseUtility::Prepare() {
@@ -174,6 +177,7 @@ bool ReleaseUtility::Ask(const WorkControl& control) {
   source_values_.clear();
   record_buckets_.clear();
   values_.clear();
+  total_ = 0;
   return true;
 }
 

@@ -95,6 +95,7 @@ class ReleaseUtility {
   Column source_values_;
   std::vector<Column> records_;
   Column record_buckets_;
+  std::int64_t total_ = 0;                  // of the counts
   std::vector<BucketValue> values_;         // by bucket once it is prepared
   std::vector<std::size_t> bucket_begins_;  // by bucket, its first in values_; one more at the end
   std::vector<std::int64_t> bucket_totals_;

@@ -130,6 +130,15 @@ check "no temporary files are left" "$(find "$PGDATA/base/pgsql_tmp" -type f 2>/
 check "spilling to disk gives the same" "$(publish alice "$many"; as alice q "SELECT count(*) FROM privacy_score.verify_release('shop.q', 'shop.s', l => 20, source => 'data.many') WHERE holds" | tr '\n' ' ')" "400000
 10 "
 as alice q "DROP TABLE shop.q, shop.s" >/dev/null
+check "temporary files beyond their limit" "$(q "ALTER ROLE alice SET temp_file_limit = '1MB'" >/dev/null; publish alice "$many"; q "ALTER ROLE alice RESET temp_file_limit" >/dev/null)" "ERROR: temporary file size exceeds temp_file_limit (1024kB)"
+publish alice "$many" >"$PS_TMP/ended" &
+client=$!
+pid=$(until_phase "writing tables")
+if [ -n "$pid" ]; then q "SELECT pg_terminate_backend($pid)" >/dev/null; fi
+wait $client
+check_match "a session that is ended while writing" "$(cat "$PS_TMP/ended")" "terminating connection due to administrator command"
+check_true "leaves no temporary files" wait_for "SELECT count(*) FROM pg_ls_tmpdir()" 0
+check "and no tables" "$(left)" ""
 check "a timeout" "$(as alice q "SET statement_timeout = '50ms'" "SELECT rows FROM privacy_score.bucketize($many)")" "ERROR: canceling statement due to statement timeout"
 check "values that do not fit into memory" "$(as alice q "SET maintenance_work_mem = '1MB'" "SELECT rows FROM privacy_score.bucketize('data.many', '{age}', 'id', 'shop.q', 'shop.s', 'two-size', l => 20)")" \
   "ERROR: the distinct values of a column do not fit into maintenance_work_mem"

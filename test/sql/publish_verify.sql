@@ -44,6 +44,16 @@ SELECT check_name, holds FROM faults('''q''', '''s''', 'thresholds => ''{"v0": "
 -- A threshold that equals the share holds; a little less does not.
 SELECT count(*) AS faults FROM faults('''qc''', '''sc''', 'thresholds => ''{"v0": "1/5", "v1": 0.2}''') WHERE NOT holds;
 SELECT count(*) AS faults FROM faults('''qc''', '''sc''', 'thresholds => ''{"v0": "199999999999999999999/1000000000000000000000"}''') WHERE NOT holds;
+-- Counts that mean nothing; such as would turn negative when they are added up.
+BEGIN;
+ALTER TABLE sc ALTER count DROP NOT NULL;
+UPDATE sc SET count = CASE WHEN count > 1 THEN 0 END WHERE bid <= 2;
+SELECT check_name, detail ~ '^\d+ rows have a count of less than 1, or none$' AS told FROM faults('''qc''', '''sc''', 'l => 5') WHERE NOT holds AND check_name = 'sizes';
+ROLLBACK;
+BEGIN;
+UPDATE sc SET count = 9223372036854775807 WHERE bid = 1;
+SELECT * FROM faults('''qc''', '''sc''', 'l => 5');
+ROLLBACK;
 BEGIN;
 UPDATE q SET age = -1 WHERE age = 1000;
 SELECT check_name, detail FROM faults('''q''', '''s''', 'source => ''source''') WHERE NOT holds;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -120,6 +121,9 @@ TEST(ReleaseCheck, JudgesRowsAsTheyCome) {
 TEST(ReleaseCheck, RefusesCountsBelowOne) {
   ReleaseCheck check;
   EXPECT_EQ(testing_support::ErrorOf([&] { check.AddValue(0, 0, 0); }), "22023 a count must be at least 1, not 0");
+  check.AddValue(0, 0, std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(testing_support::ErrorOf([&] { check.AddValue(1, 0, 1); }),
+            "22003 the counts of a release add up to more than 64 bits hold");
 }
 
 TEST(ReleaseCheck, EqualsAPlainComputationInAnyOrder) {
