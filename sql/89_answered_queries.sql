@@ -11,3 +11,9 @@ CREATE FUNCTION privacy_score.disclosed_records(queries jsonb, answers numeric[]
   AS 'MODULE_PATHNAME', 'ps_disclosed_records' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION privacy_score.disclosed_records(jsonb, numeric[], numeric, numeric, int, numeric) IS
   'The records that the answers disclose: those of query_bounds() with upper - lower <= width, in their units; width 0: exactly. determined: the answers alone give the value, by exact elimination, whatever the limits. Errors as query_bounds(), and 22023 for width below 0.';
+
+CREATE FUNCTION privacy_score.further_queries(queries jsonb, allowed jsonb, records int)
+  RETURNS TABLE (record int, number int, query int[])
+  AS 'MODULE_PATHNAME', 'ps_further_queries' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privacy_score.further_queries(jsonb, jsonb, int) IS
+  'The fewest further queries among the allowed ones that, with those that are answered, would give a record away exactly, whatever the answers: a row for each, its number in allowed (from 1), its records, and the record given away. One row with number and query NULL when the answered ones do already; no row when even all allowed ones give none away. Exact; time grows exponentially with how many are needed. Errors: 22023 for what is no set of records from 1 to records.';

@@ -6,15 +6,18 @@ extern "C" {
 
 #include "catalog/pg_type.h"
 #include "funcapi.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
 PG_FUNCTION_INFO_V1(ps_query_bounds);
 PG_FUNCTION_INFO_V1(ps_disclosed_records);
+PG_FUNCTION_INFO_V1(ps_further_queries);
 }
 
 #include <optional>
 
+#include "core/further_queries.hpp"
 #include "core/record_bounds.hpp"
 #include "measure_arguments.hpp"
 #include "publish_arguments.hpp"
@@ -24,6 +27,11 @@ PG_FUNCTION_INFO_V1(ps_disclosed_records);
 namespace ps = privacy_score;
 
 namespace {
+
+// Memory for one search.
+struct SearchWork {
+  std::optional<ps::FurtherQueries> search;
+};
 
 // What a bound that is no decimal has more than the answers, before it is rounded outwards.
 constexpr int kMorePlaces = 16;
@@ -151,6 +159,43 @@ Datum ps_disclosed_records(PG_FUNCTION_ARGS) {
     });
     if (disclosed) PutRecord(info, row_context, bounds, record);
     if (record % kRowsBetweenInterrupts == 0) CHECK_FOR_INTERRUPTS();
+  }
+  return Datum(0);
+}
+
+// further_queries(queries, allowed, records)
+Datum ps_further_queries(PG_FUNCTION_ARGS) {
+  const RecordSetList answered = RecordSetsArgument(fcinfo, 0, "queries");
+  const RecordSetList allowed = RecordSetsArgument(fcinfo, 1, "allowed");
+  RequireArgument(fcinfo, 2, "records");
+  const int32 records = PG_GETARG_INT32(2);
+  InitMaterializedSRF(fcinfo, 0);
+  auto* holder = NewCoreHolder<SearchWork>(CurrentMemoryContext);
+  CallCoreOrRaise([&] { holder->Reset(new SearchWork()); });
+  SearchWork* work = holder->object;
+  CallCoreOrRaise([&] {
+    ps::CheckRecordCount(records);
+    const ps::RecordSets sets = SetsOf(answered), further = SetsOf(allowed);
+    ps::CheckRecordSets("queries", sets, records);
+    ps::CheckRecordSets("allowed", further, records);
+    work->search.emplace(sets, further, records);
+  });
+  RunPausing([&](auto interrupted) { return work->search->Run(ControlOf(interrupted)); });
+  if (work->search->record() == 0) return Datum(0);
+  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+  Datum values[3] = {Int32GetDatum(work->search->record())};
+  bool nulls[3] = {false, true, true};
+  const std::vector<std::size_t>& queries = work->search->queries();
+  if (queries.empty()) tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+  nulls[1] = nulls[2] = false;
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    const int64 start = allowed.starts[queries[i]];
+    const int count = static_cast<int>(allowed.starts[queries[i] + 1] - start);
+    auto* members = static_cast<Datum*>(palloc(sizeof(Datum) * static_cast<Size>(count)));
+    for (int k = 0; k < count; ++k) members[k] = Int32GetDatum(allowed.records[start + k]);
+    values[1] = Int32GetDatum(static_cast<int32>(queries[i]) + 1);
+    values[2] = PointerGetDatum(construct_array(members, count, INT4OID, sizeof(int32), true, TYPALIGN_INT));
+    tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
   }
   return Datum(0);
 }

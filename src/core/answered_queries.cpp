@@ -11,6 +11,12 @@
 
 namespace privacy_score {
 
+void CheckRecordCount(int records) {
+  if (records < 0)
+    throw InvalidValue("records must be at least 0, not " + std::to_string(records),
+                       "It is the number of records, which are numbered from 1.");
+}
+
 void CheckRecordSets(const char* what, const RecordSets& sets, int records) {
   std::vector<std::size_t> last_set(static_cast<std::size_t>(std::max(records, 0)) + 1);
   for (std::size_t k = 0; k < sets.size(); ++k) {

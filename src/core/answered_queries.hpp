@@ -21,6 +21,9 @@ struct RecordSets {
   std::size_t size() const { return starts.size() - 1; }
 };
 
+// Throws Error 22023 for a number of records below 0.
+void CheckRecordCount(int records);
+
 // Throws Error 22023 for an empty set, a record that is not from 1 to `records`, or one that is twice in a set. `what`
 // names the argument.
 void CheckRecordSets(const char* what, const RecordSets& sets, int records);

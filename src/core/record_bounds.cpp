@@ -25,9 +25,7 @@ Integer StepsOnGrid(const char* parameter, const Decimal& value, int decimals) {
 
 AnsweredSums SumsOf(RecordSets queries, const std::vector<Decimal>& answers, const std::optional<Decimal>& low,
                     const std::optional<Decimal>& high, int records) {
-  if (records < 0)
-    throw InvalidValue("records must be at least 0, not " + std::to_string(records),
-                       "It is the number of records, which are numbered from 1.");
+  CheckRecordCount(records);
   CheckRecordSets("queries", queries, records);
   if (queries.size() != answers.size())
     throw InvalidValue(

@@ -52,6 +52,16 @@ SELECT * FROM privacy_score.disclosed_records('[[1,2,3],[2,3],[4,5]]', '{9,5,19.
 SELECT * FROM privacy_score.disclosed_records('[[1,2,3],[2,3],[4,5]]', '{9,5,19.5}', 0, 10, 6, 0.5);
 SELECT * FROM privacy_score.disclosed_records('[[1,2,3],[2,3],[4,5]]', '{9,5,19.5}', NULL, NULL, 6, 100);
 SELECT * FROM privacy_score.disclosed_records('[[1,2,3]]', '{0}', 0, 10, 4);
+-- the fewest further queries that would give a record away: a difference, an odd cycle, none needed, none there is
+SELECT * FROM privacy_score.further_queries('[[1,2,3,4]]', '[[1,2],[3,4],[1,2,4]]', 4);
+SELECT * FROM privacy_score.further_queries('[]', '[[1,2],[2,3],[3,4],[1,3]]', 4);
+SELECT * FROM privacy_score.further_queries('[[1,2],[2]]', '[[3]]', 3);
+SELECT * FROM privacy_score.further_queries('[[1,2]]', '[[3,4],[1,2,3,4],[2,1]]', 4);
+-- sums of 13 or 15 consecutive ones of 40 records, of which the tens have been answered: three are needed
+SELECT number, query[1] AS first, query[array_length(query, 1)] AS last, record
+  FROM privacy_score.further_queries((SELECT jsonb_agg(s) FROM (SELECT jsonb_agg(i) FROM generate_series(1, 40) i GROUP BY (i - 1) / 10) g(s)),
+         (SELECT jsonb_agg(to_jsonb(ARRAY(SELECT generate_series(a, b))) ORDER BY a, b) FROM generate_series(1, 40) a, generate_series(1, 40) b
+           WHERE b - a BETWEEN 11 AND 15 AND (a + b) % 2 = 0), 40);
 -- many records
 CREATE TABLE many AS SELECT jsonb_build_array(jsonb_agg(i), jsonb_agg(i) FILTER (WHERE i > 1)) AS queries FROM generate_series(1, 1000000) i;
 SELECT d.* FROM many, privacy_score.disclosed_records(queries, '{500000,499999.5}', 0, 1, 1000000) d;
@@ -90,6 +100,13 @@ INSERT INTO attempts (call) VALUES
   ('query_bounds(''[[1]]'', ''{0.1234567890123456789012345678901234567}'', 0, 1, 2)'),
   ('query_bounds(''[[1]]'', ''{2}'', 0, 1, 2)'),
   ('query_bounds(''[[1,2],[3,4],[1,2,3,4]]'', ''{10,10,20.000000000000001}'', 0, 10, 4)'),
+  ('further_queries(NULL, ''[]'', 2)'),
+  ('further_queries(''[]'', NULL, 2)'),
+  ('further_queries(''[]'', ''[]'', NULL)'),
+  ('further_queries(''[]'', ''[]'', -1)'),
+  ('further_queries(''[[3]]'', ''[]'', 2)'),
+  ('further_queries(''[]'', ''[[2],[3]]'', 2)'),
+  ('further_queries(''[]'', ''[1]'', 2)'),
   ('disclosed_records(''[[1]]'', ''{1}'', 0, 1, 2, -1)'),
   ('disclosed_records(''[[1]]'', ''{1}'', 0, 1, 2, NULL)'),
   ('disclosed_records(''[[1]]'', ''{1}'', 0, 1, 2, ''NaN'')');
