@@ -107,7 +107,8 @@ SERVER = -fno-strict-aliasing -fwrapv -D_GNU_SOURCE -isystem $(includedir_server
 CLP_INCLUDE ?= /usr/include/coin
 SOLVER_HEADERS = -isystem $(CLP_INCLUDE)
 SOLVER_LIBS = -lClp -lCoinUtils
-CLANGXX = clang++
+# It does not know all warnings that g++ is told of.
+CLANGXX = clang++ -Wno-unknown-warning-option
 
 build/module/core/%.o: src/core/%.cpp Makefile
 	@mkdir -p $(@D)
