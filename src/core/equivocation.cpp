@@ -25,6 +25,37 @@ constexpr double kEqual = 1e-12;
 // Up to so many values all windows are kept.
 constexpr std::size_t kFewValues = 128;
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kBlock = 8;  // boundaries that are left out together
+
+// Windows between boundaries, with what they cost.
+struct WindowList {
+  std::vector<std::uint32_t> from;
+  std::vector<std::int64_t> spreads;
+  std::vector<double> costs;
+
+  // Adds the windows from start..end - 1 to the boundary `end` that cost, with what is before them, at most so much.
+  // Returns how many costs it worked out.
+  std::size_t Add(const Boundaries& boundaries, const std::vector<double>& before, double most, std::size_t start,
+                  std::size_t end) {
+    std::size_t worked_out = 0;
+    const double sum = boundaries.sums[end];
+    for (std::size_t block = start; block < end; block += kBlock) {
+      const std::size_t block_end = std::min(block + kBlock, end);
+      ++worked_out;
+      // Costs before increase with the boundary, and windows get shorter.
+      if (before[block] + WindowCost(sum - boundaries.sums[block_end - 1]) > most) continue;
+      worked_out += block_end - block;
+      for (std::size_t i = block; i < block_end; ++i) {
+        const double cost = WindowCost(sum - boundaries.sums[i]);
+        if (before[i] + cost > most) continue;
+        from.push_back(static_cast<std::uint32_t>(i));
+        spreads.push_back(boundaries.last[end] - boundaries.first[i]);
+        costs.push_back(cost);
+      }
+    }
+    return worked_out;
+  }
+};
 
 }  // namespace
 
@@ -49,7 +80,7 @@ double EquivocationAt(const ValueLaw& law, std::int64_t epsilon, const WorkContr
 EquivocationCurve::EquivocationCurve(const ValueLaw& law)
     : boundaries_(AllBoundaries(law.steps(), law.probabilities())) {
   const std::size_t n = law.steps().size();
-  if (n > kFewValues) targets_ = {300, 30};
+  if (n > kFewValues) targets_ = {400, 50};
   if (n > 5000) targets_ = {3000, 300, 24};
   const std::int64_t range = law.steps().back();
   for (const std::size_t target : targets_)
@@ -134,57 +165,43 @@ bool EquivocationCurve::Chunks(const Boundaries& boundaries, std::int64_t low, s
 bool EquivocationCurve::Leaf(const Boundaries& boundaries, const std::vector<double>& before,
                              const std::vector<double>& behind, double most, std::int64_t low, std::size_t most_steps,
                              PauseCounter* pause) {
-  struct Window {
-    std::size_t from;
-    std::int64_t spread;
-    double cost;
-  };
+  // By the boundary they end at, the widest first: those that have become too wide are at the front.
+  WindowList windows;
   const std::size_t size = boundaries.size();
   std::int64_t limit = steps_.back().epsilon;
-  std::vector<Window> windows;
-  std::vector<std::size_t> ends(size);  // of the windows that end at a boundary
+  std::vector<std::size_t> begins(size);
+  std::vector<std::size_t> ends(size);
   std::size_t start = 0;
   for (std::size_t j = 1; j < size; ++j) {
     while (boundaries.last[j] - boundaries.first[start] >= limit) ++start;
-    for (std::size_t i = start; i < j; ++i) {
-      const double cost = WindowCost(boundaries.sums[j] - boundaries.sums[i]);
-      if (before[i] + cost + behind[j] <= most) windows.push_back({i, boundaries.last[j] - boundaries.first[i], cost});
-    }
-    pause->Add((j - start) * 16);
-    ends[j] = windows.size();
+    begins[j] = windows.costs.size();
+    pause->Add(windows.Add(boundaries, before, most - behind[j], start, j) * 16);
+    ends[j] = windows.costs.size();
   }
   std::vector<double> costs(size);
   std::vector<std::size_t> chosen(size);
   const std::size_t at_start = recorded_;
   while (limit > std::max<std::int64_t>(low, 0)) {
     if (recorded_ - at_start > most_steps) return false;
-    // Windows that have become too wide are dropped on the way.
-    std::size_t kept = 0;
-    std::size_t begin = 0;
+    std::size_t looked = 0;
     for (std::size_t j = 1; j < size; ++j) {
+      while (begins[j] < ends[j] && windows.spreads[begins[j]] >= limit) ++begins[j];
       double best = std::numeric_limits<double>::infinity();
-      for (std::size_t w = begin; w < ends[j]; ++w) {
-        const Window window = windows[w];
-        if (window.spread >= limit) continue;
-        const double cost = costs[window.from] + window.cost;
+      for (std::size_t w = begins[j]; w < ends[j]; ++w) {
+        const double cost = costs[windows.from[w]] + windows.costs[w];
         if (cost < best) {
           best = cost;
-          chosen[j] = kept;
+          chosen[j] = w;
         }
-        windows[kept++] = window;
       }
-      begin = ends[j];
-      ends[j] = kept;
+      looked += ends[j] - begins[j];
       costs[j] = best;
     }
-    pause->Add(begin);
+    pause->Add(looked);
     if (std::isinf(costs.back())) return true;  // all cuts left lie at or below the bottom
     std::int64_t spread = 0;
-    for (std::size_t j = size - 1; j > 0;) {
-      const Window& window = windows[chosen[j]];
-      spread = std::max(spread, window.spread);
-      j = window.from;
-    }
+    for (std::size_t j = size - 1; j > 0; j = windows.from[chosen[j]])
+      spread = std::max(spread, windows.spreads[chosen[j]]);
     if (spread <= low) return true;
     Record(spread, EntropyOfCost(costs.back()));
     limit = spread;

@@ -10,7 +10,7 @@ namespace privacy_score {
 
 namespace {
 
-constexpr std::size_t kBlock = 16;
+constexpr std::size_t kBlock = 8;
 
 // The best place to cut before boundary `to`, among places from..until: halves that cannot hold a better one are
 // skipped.
