@@ -1,7 +1,7 @@
 #!/bin/bash
 # watching.sh - what a statement costs more with this library, and with those that everybody runs, than with none.
 #
-#   scripts/sandbox.sh bench/watching.sh           15 rounds
+#   scripts/sandbox.sh bench/watching.sh           11 rounds
 #
 # Prints a section in Markdown. One server for each library, with the same data; of all servers one at a time is at work.
 # The times are CPU times of the backends, read from the clocks of their processes (statements.cpp). In each round every
@@ -12,7 +12,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/servers.sh"
 
-rounds=$(rounds_of 15)
+rounds=$(rounds_of 11)
 libraries=(none again pg_stat_statements pgaudit pg_qualstats auto_explain unwatched watched)
 declare -A titles=([none]="none" [again]="none, a second server" [unwatched]="privacy_score, role not watched" [watched]="privacy_score, role watched")
 declare -A names=([one]="\`SELECT 1\`" [point]="\`pgbench -S\`" [row]="\`pgbench -S\`, one row" [join]="6-table join" [first]="first sight" [pair]="new n-gram" [same]="the same again")

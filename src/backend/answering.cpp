@@ -13,8 +13,6 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
-#include "settings.hpp"
-
 namespace {
 
 Oid BudgetOwner() { return static_cast<Oid>(ps_settings.answering); }
@@ -25,13 +23,6 @@ bool HasRightsOfOwner(Oid relation) {
   const Oid owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
   ReleaseSysCache(tuple);
   return has_privs_of_role(BudgetOwner(), owner);
-}
-
-bool MayGiveAll(const List* relations) {
-  ListCell* cell;
-  foreach (cell, relations)
-    if (!HasRightsOfOwner(lfirst_oid(cell))) return false;
-  return true;
 }
 
 }  // namespace
@@ -57,7 +48,12 @@ bool QueryAnswers(const Query* query) {
   bool has_row_security = false;
   extract_query_dependencies(reinterpret_cast<Node*>(const_cast<Query*>(query)), &relations, &others,
                              &has_row_security);
-  return MayGiveAll(relations);
+  return RelationsAnswer(relations);
 }
 
-bool PlanAnswers(const PlannedStmt* plan) { return OidIsValid(BudgetOwner()) && MayGiveAll(plan->relationOids); }
+bool RelationsAnswer(const List* relations) {
+  ListCell* cell;
+  foreach (cell, relations)
+    if (!HasRightsOfOwner(lfirst_oid(cell))) return false;
+  return true;
+}

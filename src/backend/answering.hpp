@@ -17,10 +17,15 @@ extern "C" {
 #include "nodes/plannodes.h"
 }
 
+#include "settings.hpp"
+
 // Rows are read from here on for a budget that `owner` has given, to the end of the caller's GUC nest level.
 void BeginAnswering(Oid owner);
 
 // Whether a statement reads for a noisy answer: rows are read for one, and the owner of the budget, who is not the
 // session's role, has the rights of the owners of all relations that the statement names.
 bool QueryAnswers(const Query* query);
-bool PlanAnswers(const PlannedStmt* plan);
+bool RelationsAnswer(const List* relations);
+inline bool PlanAnswers(const PlannedStmt* plan) {
+  return ps_settings.answering != 0 && RelationsAnswer(plan->relationOids);
+}

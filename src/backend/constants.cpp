@@ -32,9 +32,43 @@ constexpr int kParameterCount = static_cast<int>(privacy_score::kParameterCountW
 constexpr uint64 kNullHash = 1;
 constexpr uint64 kUnknownHash = 2;
 
-uint64 HashOfBytes(const char* bytes, Size length) {
+privacy_score::HashKey Key() {
   constexpr privacy_score::HashKey none = {0, 0};
-  return privacy_score::KeyedHash(ps_shared == nullptr ? none : ps_shared->hash_key, {bytes, length});
+  return ps_shared == nullptr ? none : ps_shared->hash_key;
+}
+
+[[gnu::hot]] uint64 HashOfNumber(int64 number) { return privacy_score::KeyedHash(Key(), number); }
+
+// Whether a text is how a whole number is written, of so many digits that it surely fits.
+bool IsNumber(const char* bytes, Size length, int64* number) {
+  constexpr Size kMostDigits = 18;
+  const bool negative = length > 0 && bytes[0] == '-';
+  const char* digit = bytes + (negative ? 1 : 0);
+  const char* end = bytes + length;
+  if (digit == end || static_cast<Size>(end - digit) > kMostDigits) return false;
+  if (*digit == '0' && (negative || end - digit > 1)) return false;
+  int64 value = 0;
+  for (; digit < end; ++digit) {
+    if (*digit < '0' || *digit > '9') return false;
+    value = 10 * value + (*digit - '0');
+  }
+  *number = negative ? -value : value;
+  return true;
+}
+
+// A number is hashed as one also where it comes as text.
+uint64 HashOfBytes(const char* bytes, Size length) {
+  int64 number;
+  if (IsNumber(bytes, length, &number)) return HashOfNumber(number);
+  return privacy_score::KeyedHash(Key(), std::string_view(bytes, length));
+}
+
+// A bigint of more digits than IsNumber() takes is hashed as its text, too.
+uint64 HashOfLong(int64 number) {
+  constexpr int64 kMost = INT64CONST(999999999999999999);
+  if (number >= -kMost && number <= kMost) return HashOfNumber(number);
+  char text[MAXINT8LEN + 1];
+  return privacy_score::KeyedHash(Key(), std::string_view(text, static_cast<Size>(pg_lltoa(number, text))));
 }
 
 uint64 HashOfText(const char* text) { return HashOfBytes(text, strlen(text)); }
@@ -56,16 +90,15 @@ uint64 HashOfArray(Datum value) {
 
 // May raise. Floating point does not depend on extra_float_digits.
 uint64 HashOrRaise(Oid type, Datum value) {
-  char text[64];
   switch (type) {
     case BOOLOID:
       return HashOfText(DatumGetBool(value) ? "t" : "f");
     case INT2OID:
-      return HashOfBytes(text, static_cast<Size>(pg_itoa(DatumGetInt16(value), text)));
+      return HashOfNumber(DatumGetInt16(value));
     case INT4OID:
-      return HashOfBytes(text, static_cast<Size>(pg_ltoa(DatumGetInt32(value), text)));
+      return HashOfNumber(DatumGetInt32(value));
     case INT8OID:
-      return HashOfBytes(text, static_cast<Size>(pg_lltoa(DatumGetInt64(value), text)));
+      return HashOfLong(DatumGetInt64(value));
     case FLOAT4OID:
       return HashOfText(psprintf("%.9g", static_cast<double>(DatumGetFloat4(value))));
     case FLOAT8OID:
@@ -315,4 +348,23 @@ BoundConstants ConstantsOfExecution(const PlanMark* mark, ParamListInfo given) {
   bound.parameters = taken.values;
   bound.parameter_count = static_cast<std::size_t>(count);
   return bound;
+}
+
+[[gnu::hot]] bool OneConstantOfExecution(const PlanMark* mark, ParamListInfo given, OneConstant* constant) {
+  privacy_score::SoleConstant sole;
+  if (!FindSoleConstant(mark->words, static_cast<std::size_t>(mark->word_count), sole)) return false;
+  constant->column = sole.column;
+  constant->hash = sole.hash;
+  if (sole.parameter == 0) return true;
+  if (given == nullptr || given->paramFetch != nullptr || sole.parameter < 1 || sole.parameter > given->numParams)
+    return false;
+  const ParamExternData& data = given->params[sole.parameter - 1];
+  if (data.isnull) return false;
+  if (data.ptype == INT4OID)
+    constant->hash = HashOfNumber(DatumGetInt32(data.value));
+  else if (data.ptype == INT8OID)
+    constant->hash = HashOfLong(DatumGetInt64(data.value));
+  else
+    return false;
+  return true;
 }

@@ -17,8 +17,8 @@ extern "C" {
 #include "plan_mark.hpp"
 #include "query_key.hpp"
 
-// The hash of a value that is not NULL: of its text, so that 5, 5::bigint and '5' are the same; an array's is that of
-// its bytes. Raises nothing but a cancel: what has no text gets one hash for all.
+// The hash of a value that is not NULL: of its text, a number's of the number, so that 5, 5::bigint and '5' are the
+// same; an array's is that of its bytes. Raises nothing but a cancel: what has no text gets one hash for all.
 uint64 HashOfDatum(Oid type, Datum value);
 
 // Hashes of the elements of an array that are not NULL, at most kMostComparedValues, palloc'd; null for another type.
@@ -43,3 +43,11 @@ uint64 VectorOfLiterals(const uint64* hashes, const QueryKey* key);
 // unwatched (null) is known by its parameters alone. Valid until the next call. Raises nothing but a cancel: a
 // parameter that cannot be read is not given.
 privacy_score::BoundConstants ConstantsOfExecution(const PlanMark* mark, ParamListInfo given);
+
+// When an execution has one constant in all, which one column is compared with, and that is a hash or a plain number:
+// says which, and returns true. The common case of ConstantsOfExecution() without its cost; raises nothing.
+struct OneConstant {
+  privacy_score::ComparedColumn column;
+  uint64 hash;
+};
+bool OneConstantOfExecution(const PlanMark* mark, ParamListInfo given, OneConstant* constant);

@@ -175,7 +175,7 @@ void MixOrigins(Oid relation, List* columns) {
 
 bool InThisDatabase() { return IsTransactionState() && RecordsCopies(); }
 
-void ps_object_access(ObjectAccessType access, Oid class_oid, Oid object, int part, void* arg) {
+[[gnu::hot]] void ps_object_access(ObjectAccessType access, Oid class_oid, Oid object, int part, void* arg) {
   if (prev_object_access != nullptr) prev_object_access(access, class_oid, object, part, arg);
   if (access != OAT_POST_CREATE || class_oid != RelationRelationId || part != 0) return;
   if (innermost != nullptr && innermost->makes_relation && !OidIsValid(innermost->relation))

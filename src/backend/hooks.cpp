@@ -68,7 +68,7 @@ Refresh refresh = {-1, false};
 
 // Whether statements count at this place. A parallel worker runs a piece of the leader's plan; only what functions
 // start within that is new.
-bool CountsHere(const Watch& watch) {
+inline bool CountsHere(const Watch& watch) {
   if (!Counts(watch.role)) return false;
   if (depth == 0 && IsParallelWorker()) return false;
   if (depth > 0 && ps_settings.track != static_cast<int>(TrackLevel::kAll)) return false;
@@ -77,21 +77,21 @@ bool CountsHere(const Watch& watch) {
 }
 
 // The abstraction of a plan; where that has been forgotten since it was made, what the plan itself says.
-int64 AbstractionOf(const PlannedStmt* plan) {
+inline int64 AbstractionOf(const PlannedStmt* plan) {
   const PlanMark* mark = MarkOfPlan(plan);
   return mark != nullptr && IsRemembered(mark->id) ? mark->id : AbstractPlan(plan);
 }
 
 // An execution that is to be counted when it has begun.
 struct Execution {
-  int64 id;  // 0: it is not known yet
+  ExpectedEvent event;
   privacy_score::BoundConstants constants;
-  uint64 number;
+  uint64 number;  // 0: the constants were not read, or not needed
 };
 
 // How many executions' constants were read. Those of the last one are at hand; what reading and counting them leaves in
 // memory goes with the next.
-uint64 executions_read = 0;
+uint64 executions_read = 1;
 MemoryContext scratch = nullptr;
 
 // Reads an execution's constants and parameters. A type's output function may run statements of its own, which are read
@@ -108,28 +108,38 @@ Execution ReadExecution(const QueryDesc* query, const PlanMark* mark, int64 id) 
   MemoryContextSwitchTo(old);
   if (scratch != nullptr) MemoryContextDelete(scratch);
   scratch = own;
-  return {id, constants, ++executions_read};
+  return {{id, {}}, constants, ++executions_read};
 }
 
 // Reads what can be read before the executor starts, so that what it is compared with is near when it has.
-Execution ExpectExecution(const QueryDesc* query) {
+inline Execution ExpectExecution(const QueryDesc* query) {
   const PlanMark* mark = MarkOfPlan(query->plannedstmt);
   if (mark == nullptr || mark->id == 0 || !IsRemembered(mark->id)) return {};
-  const Execution execution = ReadExecution(query, mark, mark->id);
-  ExpectEvent(execution.id, execution.constants);
-  return execution;
+  OneConstant constant;
+  if (OneConstantOfExecution(mark, query->params, &constant)) {
+    const ExpectedEvent event = ExpectEvent(mark->id, constant);
+    if (event.expected.subject != 0) return {event, {}, 0};
+  }
+  return ReadExecution(query, mark, mark->id);
 }
 
-// Counts one execution of a plan with its constants and parameters.
-void CountExecution(const QueryDesc* query, Execution execution) {
-  if (execution.id == 0 || execution.number != executions_read) {
+// Counts one execution of a plan with its constants and parameters, which did not take the shortest way.
+[[gnu::noinline]] void CountReadExecution(const QueryDesc* query, Execution execution, Oid principal) {
+  if (execution.event.id == 0 || execution.number != executions_read) {
     const int64 id = AbstractionOf(query->plannedstmt);
     if (id == 0) return;
     execution = ReadExecution(query, MarkOfPlan(query->plannedstmt), id);
   }
   MemoryContext old = MemoryContextSwitchTo(scratch);
-  RecordEvent(execution.id, execution.constants);
+  if (!RecordRepeat(execution.event, &execution.constants, principal))
+    RecordEvent(execution.event.id, execution.constants);
   MemoryContextSwitchTo(old);
+}
+
+// Counts one execution of a plan.
+inline void CountExecution(const QueryDesc* query, const Execution& execution, Oid principal) {
+  if (execution.number == 0 && execution.event.id != 0 && RecordRepeat(execution.event, nullptr, principal)) return;
+  CountReadExecution(query, execution, principal);
 }
 
 // Labels of roles decide on reading protected relations whatever counts: also on EXPLAIN, which shows estimates made
@@ -185,16 +195,8 @@ void PassToExecutorStart(QueryDesc* query, int flags) {
     standard_ExecutorStart(query, flags);
 }
 
-void ps_executor_start(QueryDesc* query, int flags) {
-  const Watch watch = LookAtPrincipal();
-  if (watch.passes) {
-    PassToExecutorStart(query, flags);
-    return;
-  }
-  const bool answers = PlanAnswers(query->plannedstmt);
-  const bool counts = !answers && (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && CountsHere(watch);
-  const Execution execution = counts ? ExpectExecution(query) : Execution{};
-  // Permissions are checked in here, and no row is read yet: a statement that is denied has read nothing.
+// Starts the executor as a place within the statement.
+void StartWithin(QueryDesc* query, int flags, const Watch& watch) {
   const bool before = inside_integrity_check;
   inside_integrity_check = before || watch.in_integrity_check;
   ++depth;
@@ -207,8 +209,31 @@ void ps_executor_start(QueryDesc* query, int flags) {
       --depth;
     }
   PG_END_TRY();
+}
+
+// Whether nothing runs when the executor starts but its own code: a plain scan is set up, and no expression evaluated.
+inline bool StartsAlone(const PlannedStmt* plan) {
+  if (prev_executor_start != nullptr || ExecutorCheckPerms_hook != nullptr || plan->subplans != NIL) return false;
+  const NodeTag tag = nodeTag(plan->planTree);
+  return tag == T_SeqScan || tag == T_IndexScan || tag == T_IndexOnlyScan;
+}
+
+[[gnu::hot]] void ps_executor_start(QueryDesc* query, int flags) {
+  const Watch watch = LookAtPrincipal();
+  if (watch.passes) {
+    PassToExecutorStart(query, flags);
+    return;
+  }
+  const bool answers = PlanAnswers(query->plannedstmt);
+  const bool counts = !answers && (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && CountsHere(watch);
+  const Execution execution = counts ? ExpectExecution(query) : Execution{};
+  // Permissions are checked in here, and no row is read yet: a statement that is denied has read nothing.
+  if (StartsAlone(query->plannedstmt))
+    PassToExecutorStart(query, flags);
+  else
+    StartWithin(query, flags, watch);
   if (!answers && ReadIsJudged(watch) && PlanReadsProtected(query->plannedstmt)) RecordProtectedRead(watch.role);
-  if (counts) CountExecution(query, execution);
+  if (counts) CountExecution(query, execution, watch.principal);
 }
 
 // The abstraction with which the rows of this run count; 0 when they do not.
@@ -228,7 +253,7 @@ void PassToExecutorRun(QueryDesc* query, ScanDirection direction, uint64 count, 
 }
 
 template <typename... Once>
-void ps_executor_run(QueryDesc* query, ScanDirection direction, uint64 count, Once... once) {
+[[gnu::hot]] void ps_executor_run(QueryDesc* query, ScanDirection direction, uint64 count, Once... once) {
   const Watch watch = LookAtPrincipal();
   if (watch.passes) {
     PassToExecutorRun(query, direction, count, once...);
@@ -262,7 +287,7 @@ void PassToExecutorFinish(QueryDesc* query) {
 // Where nothing is written no trigger is left to run.
 bool MayFireTriggers(const PlannedStmt* plan) { return plan->commandType != CMD_SELECT || plan->hasModifyingCTE; }
 
-void ps_executor_finish(QueryDesc* query) {
+[[gnu::hot]] void ps_executor_finish(QueryDesc* query) {
   if (!MayFireTriggers(query->plannedstmt) || LookAtPrincipal().passes) {
     PassToExecutorFinish(query);
     return;

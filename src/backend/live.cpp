@@ -13,15 +13,12 @@ extern "C" {
 #include "utils/wait_event.h"
 }
 
-#include <string>
-#include <unordered_map>
-
 #include "core/abstraction.hpp"
-#include "core/live_scorer.hpp"
 #include "core_call.hpp"
 #include "enforce.hpp"
 #include "known_queries.hpp"
 #include "limits.hpp"
+#include "live_local.hpp"
 #include "live_session.hpp"
 #include "protected_reads.hpp"
 #include "settings.hpp"
@@ -31,31 +28,12 @@ extern "C" {
 using privacy_score::LiveScorer;
 using privacy_score::SessionSummary;
 
+Local ps_local;
+
 namespace {
-
-// What this backend knows about one principal, on the C++ heap.
-struct LocalScorer {
-  explicit LocalScorer(const privacy_score::ScoreSettings& settings, const char* role) : scorer(role, settings) {}
-  LiveScorer scorer;
-  std::vector<std::string> missing;
-  std::string explanation = "{}";
-  std::vector<privacy_score::ReachExcess> excesses;
-};
-
-struct Local {
-  bool error_logged;
-  uint64 model_version;  // that the scorer has loaded
-  Oid scorer_role;
-  LocalScorer* scorer;
-  std::unordered_map<int64, std::string>* tokens;  // joined by kTokenEnd, of all met in this process
-  Size token_bytes;
-  bool forgot;  // some that were met
-};
 
 // Room for tokens, those of tens of thousands of statements as a rule.
 constexpr Size kMostTokenBytes = 16 * 1024 * 1024;
-
-Local local;
 
 // Makes the scorer of the session's role, or gives it the settings in force; starts a new session in it.
 bool RestartScorer(const LiveSession* session) {
@@ -64,16 +42,16 @@ bool RestartScorer(const LiveSession* session) {
   const privacy_score::ScoreSettings settings = session->settings;
   CoreError error;
   const bool done = CallCore(&error, [&] {
-    if (local.scorer == nullptr || local.scorer_role != role) {
-      delete local.scorer;
-      local.scorer = nullptr;
-      local.scorer = new LocalScorer(settings, name);
-      local.model_version = 0;
+    if (ps_local.scorer == nullptr || ps_local.scorer_role != role) {
+      delete ps_local.scorer;
+      ps_local.scorer = nullptr;
+      ps_local.scorer = new LocalScorer(settings, name);
+      ps_local.model_version = 0;
     }
-    local.scorer->scorer.Configure(settings);
-    local.scorer->scorer.Restart();
+    ps_local.scorer->scorer.Configure(settings);
+    ps_local.scorer->scorer.Restart();
   });
-  local.scorer_role = role;
+  ps_local.scorer_role = role;
   if (!done) CountScoringError(error.message);
   return done;
 }
@@ -81,7 +59,7 @@ bool RestartScorer(const LiveSession* session) {
 // Loads the model in force into the scorer when there is a newer one.
 void RefreshModel(DatabaseSlot* slot) {
   const uint64 version = pg_atomic_read_u64(&slot->model_version);
-  if (version == local.model_version || version == 0) return;
+  if (version == ps_local.model_version || version == 0) return;
   LWLockAcquire(slot->lock, LW_SHARED);
   const uint64 held = pg_atomic_read_u64(&slot->model_version);
   const Size length = static_cast<Size>(slot->model_length);
@@ -90,10 +68,10 @@ void RefreshModel(DatabaseSlot* slot) {
   if (copy != nullptr && length > 0) memcpy(copy, dsa_get_address(SharedArea(), slot->model), length);
   LWLockRelease(slot->lock);
   CoreError error;
-  if (copy == nullptr || !CallCore(&error, [&] { local.scorer->scorer.Load({copy, length}); }))
+  if (copy == nullptr || !CallCore(&error, [&] { ps_local.scorer->scorer.Load({copy, length}); }))
     CountScoringError(copy == nullptr ? "out of memory" : error.message);
   else
-    local.model_version = held;
+    ps_local.model_version = held;
   if (copy != nullptr) pfree(copy);
 }
 
@@ -104,16 +82,16 @@ void SendMissingRates(DatabaseSlot* slot) {
   CoreError error;
   std::size_t count = 0;
   if (!CallCore(&error, [&] {
-        local.scorer->missing.clear();
-        for (const auto& rate : local.scorer->scorer.TakeMissing())
-          local.scorer->missing.push_back(rate.relation + '\0' + rate.attributes);
-        count = local.scorer->missing.size();
+        ps_local.scorer->missing.clear();
+        for (const auto& rate : ps_local.scorer->scorer.TakeMissing())
+          ps_local.scorer->missing.push_back(rate.relation + '\0' + rate.attributes);
+        count = ps_local.scorer->missing.size();
       }))
     return;
   if (count == 0) return;
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   for (std::size_t i = 0; i < count && slot->missing_count < kMostMissing; ++i) {
-    const std::string& text = local.scorer->missing[i];
+    const std::string& text = ps_local.scorer->missing[i];
     const dsa_pointer pointer = AllocateShared(offsetof(MissingRateNode, text) + text.size());
     if (!DsaPointerIsValid(pointer)) break;
     auto* node = SharedAt<MissingRateNode>(pointer);
@@ -143,12 +121,12 @@ bool SendTokens(LiveSession* session, int64 id) {
   if (DefinitionSent(id)) return true;
   const std::string* text = nullptr;
   CoreError error;
-  return CallCore(&error, [&] { text = &local.tokens->at(id); }) && SendDefinition(session, id, *text);
+  return CallCore(&error, [&] { text = &ps_local.tokens->at(id); }) && SendDefinition(session, id, *text);
 }
 
 // Whether the scorer has the model that declarations and baselines ask for now.
 bool ModelIsCurrent(DatabaseSlot* slot) {
-  return local.model_version != 0 && local.model_version == pg_atomic_read_u64(&slot->model_version) &&
+  return ps_local.model_version != 0 && ps_local.model_version == pg_atomic_read_u64(&slot->model_version) &&
          pg_atomic_read_u64(&slot->model_wanted) == slot->model_built_for;
 }
 
@@ -158,10 +136,10 @@ void AlertOnLimits(LiveSession* session, double rise) {
   const int count = TakePassedLimits(session, rise, passed);
   if (count == 0) return;
   CoreError error;
-  if (!CallCore(&error, [&] { local.scorer->explanation = local.scorer->scorer.LastExplanation(); }))
+  if (!CallCore(&error, [&] { ps_local.scorer->explanation = ps_local.scorer->scorer.LastExplanation(); }))
     CountScoringError(error.message);
   for (int i = 0; i < count; ++i)
-    RaiseAlert(session, passed[i], false, local.scorer->explanation.data(), local.scorer->explanation.size());
+    RaiseAlert(session, passed[i], false, ps_local.scorer->explanation.data(), ps_local.scorer->explanation.size());
   AwaitAlerts(session);
   for (int i = 0; i < count && session->warn; ++i) WarnClient(passed[i]);
 }
@@ -171,7 +149,7 @@ constexpr AlertKind kReachKinds[privacy_score::kReachFigureCount] = {kAlertReach
 
 // Whether a figure of the session's reach is too great and nobody was told. Other processes set no such alert.
 bool IsNewlyOutOfReach(const LiveSession* session) {
-  const unsigned figures = local.scorer->scorer.FiguresOutOfReach(ps_settings.reach_factor);
+  const unsigned figures = ps_local.scorer->scorer.FiguresOutOfReach(ps_settings.reach_factor);
   for (int figure = 0; figures != 0 && figure < privacy_score::kReachFigureCount; ++figure)
     if ((figures >> figure & 1U) != 0 && (session->alerted & kReachKinds[figure]) == 0) return true;
   return false;
@@ -181,16 +159,16 @@ bool IsNewlyOutOfReach(const LiveSession* session) {
 void AlertOnReach(LiveSession* session) {
   const double factor = ps_settings.reach_factor;
   CoreError error;
-  if (!CallCore(&error, [&] { local.scorer->excesses = local.scorer->scorer.OutOfReach(factor); }))
+  if (!CallCore(&error, [&] { ps_local.scorer->excesses = ps_local.scorer->scorer.OutOfReach(factor); }))
     CountScoringError(error.message);
-  const std::size_t count = local.scorer->excesses.size();
+  const std::size_t count = ps_local.scorer->excesses.size();
   for (std::size_t i = 0; i < count; ++i) {
-    const privacy_score::ReachExcess excess = local.scorer->excesses[i];
+    const privacy_score::ReachExcess excess = ps_local.scorer->excesses[i];
     const PassedLimit passed = {kReachKinds[excess.figure], static_cast<double>(excess.value), excess.limit};
     if (!TakeReachAlert(session, passed.kind)) continue;
-    if (!CallCore(&error, [&] { local.scorer->explanation = ReachExcessJson(excess, factor); }))
+    if (!CallCore(&error, [&] { ps_local.scorer->explanation = ReachExcessJson(excess, factor); }))
       CountScoringError(error.message);
-    RaiseAlert(session, passed, false, local.scorer->explanation.data(), local.scorer->explanation.size());
+    RaiseAlert(session, passed, false, ps_local.scorer->explanation.data(), ps_local.scorer->explanation.size());
     if (session->warn) WarnClient(passed);
   }
 }
@@ -210,10 +188,9 @@ void DeliverWarnings(LiveSession* session) {
 // The moment of an event: for the first of what the client has sent, that in which this arrived; for those that follow,
 // in a function or a list of statements, what the clock says.
 TimestampTz MomentOfEvent() {
-  static TimestampTz last_start = 0;
   const TimestampTz start = GetCurrentStatementStartTimestamp();
-  if (start == last_start) return GetCurrentTimestamp();
-  last_start = start;
+  if (start == ps_local.last_start) return GetCurrentTimestamp();
+  ps_local.last_start = start;
   return start;
 }
 
@@ -227,9 +204,9 @@ bool AnyLimitOf(const LiveSession* session) {
 bool DefineInScorer(int64 id) {
   CoreError error;
   if (CallCore(&error, [&] {
-        LiveScorer& scorer = local.scorer->scorer;
+        LiveScorer& scorer = ps_local.scorer->scorer;
         if (scorer.Knows(id)) return;
-        scorer.Define(id, SplitTokens(local.tokens->at(id)));
+        scorer.Define(id, SplitTokens(ps_local.tokens->at(id)));
       }))
     return true;
   CountScoringError(error.message);
@@ -278,8 +255,8 @@ void Admit(DatabaseSlot* slot, LiveSession* session, int64 id, bool defined) {
     double rise = 0;
     CoreError error;
     if (!CallCore(&error, [&] {
-          would_be = local.scorer->scorer.WouldBe(id);
-          rise = would_be.score - local.scorer->scorer.summary().score;
+          would_be = ps_local.scorer->scorer.WouldBe(id);
+          rise = would_be.score - ps_local.scorer->scorer.summary().score;
         })) {
       CountScoringError(error.message);
       RefuseFault(session, "It could not be scored.");
@@ -297,9 +274,9 @@ void Admit(DatabaseSlot* slot, LiveSession* session, int64 id, bool defined) {
         RefuseFault(session, "The background worker has not answered in time.");
         return;
       }
-      if (!CallCore(&error, [&] { local.scorer->explanation = local.scorer->scorer.WouldBeExplained(id); }))
+      if (!CallCore(&error, [&] { ps_local.scorer->explanation = ps_local.scorer->scorer.WouldBeExplained(id); }))
         CountScoringError(error.message);
-      RefuseAboveLimit(session, passed, id, !exact, local.scorer->explanation);
+      RefuseAboveLimit(session, passed, id, !exact, ps_local.scorer->explanation);
       return;
     }
     WaitForWorker(slot);
@@ -312,15 +289,15 @@ int64 DefineAbstraction(const privacy_score::Statement& statement) {
   int64 id = 0;
   const auto define = [&](const privacy_score::Tokens& tokens) {
     id = privacy_score::Fingerprint(tokens);
-    if (local.tokens == nullptr) local.tokens = new std::unordered_map<int64, std::string>();
-    if (id == 0 || local.tokens->count(id) != 0) return;
+    if (ps_local.tokens == nullptr) ps_local.tokens = new std::unordered_map<int64, std::string>();
+    if (id == 0 || ps_local.tokens->count(id) != 0) return;
     std::string text;
     for (const auto& token : tokens) {
       if (!text.empty()) text += kTokenEnd;
       text += token;
     }
-    local.token_bytes += text.size() + sizeof(std::string);
-    local.tokens->emplace(id, std::move(text));
+    ps_local.token_bytes += text.size() + sizeof(std::string);
+    ps_local.tokens->emplace(id, std::move(text));
   };
   CoreError error;
   if (CallCore(&error, [&] { define(privacy_score::Abstract(statement)); })) return id;
@@ -330,21 +307,19 @@ int64 DefineAbstraction(const privacy_score::Statement& statement) {
 }
 
 void ForgetAbstractionsWhenFull() {
-  if (local.token_bytes <= kMostTokenBytes) return;
+  if (ps_local.token_bytes <= kMostTokenBytes) return;
   CoreError error;
   if (!CallCore(&error, [] {
-        if (local.scorer != nullptr) local.scorer->scorer.ForgetUnused();
-        local.tokens->clear();
+        if (ps_local.scorer != nullptr) ps_local.scorer->scorer.ForgetUnused();
+        ps_local.tokens->clear();
       }))
     CountScoringError(error.message);
-  local.token_bytes = 0;
-  local.forgot = true;
+  ps_local.token_bytes = 0;
+  ps_local.forgot = true;
   ForgetKnownQueries();
   ResetPlanCache();  // plans carry abstractions
   ereport(DEBUG1, (errmsg_internal("privacy_score has forgotten the abstractions that this process has met")));
 }
-
-bool IsRemembered(int64 id) { return !local.forgot || id == 0 || local.tokens->count(id) != 0; }
 
 bool IsUnparsed(int64 id) {
   static int64 unparsed = 0;
@@ -353,12 +328,8 @@ bool IsUnparsed(int64 id) {
   return id == unparsed;
 }
 
-void ExpectEvent(int64 id, const privacy_score::BoundConstants& constants) {
-  if (local.scorer != nullptr) local.scorer->scorer.Expect(id, constants);
-}
-
 // Most of what follows is nothing for a statement that repeats: no clock is read, no memory allocated, and the only
-// lock is the session's own, for the stores of AppendEvent.
+// lock is the session's own, for the stores of AppendEvent. live_repeat.cpp has what is left of it.
 void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
   if (id == 0) return;
   const TimestampTz now = MomentOfEvent();
@@ -371,7 +342,7 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
     return;
   }
   RefreshModel(slot);
-  LiveScorer& scorer = local.scorer->scorer;
+  LiveScorer& scorer = ps_local.scorer->scorer;
   const bool defined = scorer.Repeats(id) || DefineInScorer(id);
   if (Enforcing()) {
     Admit(slot, session, id, defined);
@@ -387,7 +358,7 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
   const bool current = ModelIsCurrent(slot);
   const SessionSummary& summary = scorer.summary();
   const double rise = summary.score - before;
-  const EventFigures figures = {id, now, &summary, &scorer.reach(), rise, current, local.model_version};
+  const EventFigures figures = {id, now, &summary, &scorer.reach(), rise, current, ps_local.model_version};
   if (Enforcing()) {
     if (scored) PublishFigures(session, figures);
   } else if (!SendTokens(session, id) || !AppendEvent(session, id, scored ? &figures : nullptr)) {
@@ -399,7 +370,11 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
   EnsureWorker(slot);
   if (session->unwarned_count > 0) DeliverWarnings(session);
   if (!summary.estimated && current && AnyLimitOf(session)) AlertOnLimits(session, rise);
-  if (current && IsNewlyOutOfReach(session)) AlertOnReach(session);
+  if (current) JudgeReach(session);
+}
+
+void JudgeReach(LiveSession* session) {
+  if (IsNewlyOutOfReach(session)) AlertOnReach(session);
 }
 
 bool LabelJudges(RoleClass role) {
@@ -422,15 +397,9 @@ void JudgeRead(Oid relation) {
   if (LabelJudges(role) && RelationIsProtected(relation)) RecordProtectedRead(role);
 }
 
-void RecordRows(int64 id, int64 rows) {
-  LiveSession* session = OwnSession();
-  if (id == 0 || rows == 0 || session == nullptr) return;
-  if (!AppendRows(session, id, rows)) pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
-}
-
 void CountScoringError(const char* what) {
   if (ps_shared != nullptr) pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
-  if (local.error_logged) return;
-  local.error_logged = true;
+  if (ps_local.error_logged) return;
+  ps_local.error_logged = true;
   ereport(LOG, (errmsg("could not score a statement: %s", what), errhidestmt(true), errhidecontext(true)));
 }

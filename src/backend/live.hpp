@@ -11,7 +11,9 @@ extern "C" {
 #include "postgres.h"
 }
 
+#include "constants.hpp"
 #include "core/comparisons.hpp"
+#include "core/live_scorer.hpp"
 #include "core/statement.hpp"
 #include "watching.hpp"
 
@@ -28,11 +30,21 @@ void ForgetAbstractionsWhenFull();
 // Whether the tokens of an abstraction that was defined are remembered.
 bool IsRemembered(int64 id);
 
+// What is known of an execution that is about to begin and to be counted, when it repeats.
+struct ExpectedEvent {
+  int64 id;  // 0: nothing
+  privacy_score::LiveScorer::Expected expected;
+};
+
 // Counts one execution of an abstraction that is remembered in this backend: history, score, limits, reach.
 void RecordEvent(int64 id, const privacy_score::BoundConstants& constants = {});
 
-// Says that the execution is about to begin, and will be counted if it does. Only for speed.
-void ExpectEvent(int64 id, const privacy_score::BoundConstants& constants);
+// Expects an execution, with one constant in all, of an abstraction that is remembered.
+ExpectedEvent ExpectEvent(int64 id, const OneConstant& constant);
+
+// Counts an execution for the principal by the shortest way: what was expected, or, with constants, any. False, and
+// nothing is done, when it takes RecordEvent().
+bool RecordRepeat(const ExpectedEvent& event, const privacy_score::BoundConstants* constants, Oid principal);
 
 // What the label of the principal asks for when a protected relation is read: refuses it for `dp only`, unless
 // break_glass is on; announces it once a session for `exempt`.

@@ -16,18 +16,17 @@ extern "C" {
 
 #include "core_call.hpp"
 #include "limits.hpp"
+#include "live_local.hpp"
 #include "settings.hpp"
+
+OwnSessionState ps_own;
+int64 ps_recently_sent[kRecentlySent];
 
 namespace {
 
-LiveSession* own = nullptr;
 int pieces = 0;  // sessions so far of this connection
 bool exit_registered = false;
-int64 last_event = 0;  // of the session, and how often in a row it came
-int64 repeated = 0;
 std::unordered_set<int64>* sent = nullptr;  // definitions that the session has handed to the worker
-constexpr uint64 kRecentlySent = 64;
-int64 recently_sent[kRecentlySent];  // some of them, each at its place
 
 // The name of a role; of one that was dropped while its session runs, its OID.
 const char* RoleName(Oid role) {
@@ -59,13 +58,18 @@ void FillSession(LiveSession* session, Oid role, TimestampTz now) {
 
 // The chunk behind a pointer; that of the last call is remembered.
 EventChunk* ChunkAt(dsa_pointer pointer) {
-  static dsa_pointer last = InvalidDsaPointer;
-  static EventChunk* chunk = nullptr;
-  if (pointer != last) {
-    chunk = SharedAt<EventChunk>(pointer);
-    last = pointer;
+  if (pointer != ps_own.chunk_at) {
+    ps_own.chunk = SharedAt<EventChunk>(pointer);
+    ps_own.chunk_at = pointer;
   }
-  return chunk;
+  return ps_own.chunk;
+}
+
+// Whether figures of a statement that repeats stay as they are, and are compared with no limit.
+bool IsPlain(const LiveSession* session) {
+  const SessionLimits& limits = session->limits;
+  return session->settings.counting == privacy_score::ScoreSettings::kSet && ModeInForce() != WatchMode::kEnforce &&
+         limits.session < 0 && limits.daily < 0 && limits.normalised < 0 && limits.ngram < 0;
 }
 
 // Stores what goes with an event. Under the session's lock.
@@ -80,6 +84,8 @@ void Store(LiveSession* session, const EventFigures& figures) {
   session->last_at = figures.at;
   session->limits = LimitsInForce();
   session->warn = ModeInForce() != WatchMode::kObserve;
+  ps_own.plain_settings = figures.current && IsPlain(session) ? ps_settings_changes : 0;
+  ps_own.plain_model = figures.model_version;
 }
 
 // Adds to the last entry of the open chunks when that is of the same abstraction and may be shared, else appends an
@@ -120,12 +126,12 @@ bool Append(LiveSession* session, const EventRun& event, bool may_share, const E
 
 }  // namespace
 
-LiveSession* OwnSession() { return own; }
+LiveSession* OwnSession() { return ps_own.session; }
 
 void CloseSession() {
-  if (own == nullptr) return;
-  LiveSession* session = own;
-  own = nullptr;
+  if (ps_own.session == nullptr) return;
+  LiveSession* session = ps_own.session;
+  ps_own.session = nullptr;
   SpinLockAcquire(&session->mutex);
   session->closed = true;
   SpinLockRelease(&session->mutex);
@@ -138,6 +144,7 @@ void CloseSession() {
 
 void CutSession(Oid role, TimestampTz now) {
   const int64 gap = static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC;
+  const LiveSession* own = ps_own.session;
   if (own == nullptr) return;
   // What began on a standby cannot be recorded; after the promotion the session goes on as another one, that is.
   const bool promoted = own->unrecorded && !RecoveryInProgress();
@@ -165,14 +172,15 @@ LiveSession* OpenSession(Oid role, TimestampTz now) {
   LWLockRelease(slot->lock);
   if (!exit_registered) before_shmem_exit(OnBackendExit, Datum(0));
   exit_registered = true;
-  own = session;
-  last_event = repeated = 0;
-  memset(recently_sent, 0, sizeof recently_sent);
+  ps_own.session = session;
+  ps_own.last_event = ps_own.repeated = 0;
+  ps_own.plain_settings = 0;
+  memset(ps_recently_sent, 0, sizeof ps_recently_sent);
   return session;
 }
 
 bool DefinitionSent(int64 id) {
-  int64* recent = &recently_sent[static_cast<uint64>(id) % kRecentlySent];
+  int64* recent = RecentlySent(id);
   if (*recent == id) return true;
   if (sent->count(id) == 0) return false;
   *recent = id;
@@ -195,10 +203,10 @@ bool SendDefinition(LiveSession* session, int64 id, std::string_view tokens) {
 }
 
 bool AppendEvent(LiveSession* session, int64 id, const EventFigures* figures) {
-  repeated = id == last_event ? repeated + 1 : 1;
-  last_event = id;
+  ps_own.repeated = id == ps_own.last_event ? ps_own.repeated + 1 : 1;
+  ps_own.last_event = id;
   // Only where each n-gram equals the one before do executions share an entry, so that rows keep to their n-grams.
-  return Append(session, {id, 1, 0}, repeated > privacy_score::kRecordedLength, figures);
+  return Append(session, {id, 1, 0}, ps_own.repeated > privacy_score::kRecordedLength, figures);
 }
 
 void PublishFigures(LiveSession* session, const EventFigures& figures) {
@@ -211,17 +219,15 @@ bool AppendRows(LiveSession* session, int64 id, int64 rows) { return Append(sess
 
 // A day begins with a whole second in every time zone.
 int32 DayOf(TimestampTz at) {
-  static int64 last_second = -1;
-  static const pg_tz* last_zone = nullptr;
-  static int32 last_day = 0;
-  const int64 second = at / USECS_PER_SEC;
-  if (at >= 0 && second == last_second && log_timezone == last_zone) return last_day;
+  OwnSessionState& own = ps_own;
+  if (at >= own.day_from && at < own.day_until && log_timezone == own.zone) return own.day;
   struct pg_tm tm;
   fsec_t fraction;
   int zone;
   if (timestamp2tm(at, &zone, &tm, &fraction, nullptr, log_timezone) != 0) return 0;
-  last_second = at >= 0 ? second : -1;
-  last_zone = log_timezone;
-  last_day = date2j(tm.tm_year, tm.tm_mon, tm.tm_mday) - POSTGRES_EPOCH_JDATE;
-  return last_day;
+  own.day_from = at - fraction;
+  own.day_until = own.day_from + USECS_PER_SEC;
+  own.zone = log_timezone;
+  own.day = date2j(tm.tm_year, tm.tm_mon, tm.tm_mday) - POSTGRES_EPOCH_JDATE;
+  return own.day;
 }

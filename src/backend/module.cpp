@@ -17,7 +17,6 @@ PGDLLEXPORT void _PG_init(void);
 }
 
 #include "hooks.hpp"
-#include "progress.hpp"
 #include "settings.hpp"
 #include "watching.hpp"
 
@@ -27,6 +26,5 @@ void _PG_init(void) {
   DefineSettings();
   register_label_provider("privacy_score", CheckSecurityLabel);
   InstallWatchingCallbacks();
-  InstallProgressCallbacks();
   if (process_shared_preload_libraries_in_progress) InstallHooks();
 }

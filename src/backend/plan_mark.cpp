@@ -12,9 +12,6 @@ extern "C" {
 
 namespace {
 
-// No syscache has this id, and no type this OID but one made when the OIDs are about to wrap around.
-constexpr int kMarkType = -0x5053;
-
 // The plan cache reads an item's cacheId where the mark has its type.
 static_assert(offsetof(Const, consttype) == offsetof(PlanInvalItem, cacheId), "a mark must pass for a PlanInvalItem");
 static_assert(offsetof(PlanMark, words) == offsetof(PlanMark, id) + sizeof(int64), "no gap before the words");
@@ -37,11 +34,4 @@ void MarkPlan(PlannedStmt* plan, PlanMark* mark) {
   item->constvalue = PointerGetDatum(mark);
   item->location = -1;
   plan->invalItems = lappend(plan->invalItems, item);
-}
-
-const PlanMark* MarkOfPlan(const PlannedStmt* plan) {
-  if (plan->invalItems == NIL) return nullptr;
-  const auto* item = static_cast<const Const*>(llast(plan->invalItems));
-  if (!IsA(item, Const) || item->consttype != static_cast<Oid>(kMarkType)) return nullptr;
-  return reinterpret_cast<const PlanMark*>(DatumGetPointer(item->constvalue));
 }

@@ -12,7 +12,9 @@
 extern "C" {
 #include "postgres.h"
 
+#include "nodes/pg_list.h"
 #include "nodes/plannodes.h"
+#include "nodes/primnodes.h"
 }
 
 // Plain data in one piece of memory, a varlena for the server. The words are those of core/comparisons.hpp; none when
@@ -30,5 +32,13 @@ PlanMark* NewPlanMark(int64 id, int word_count);
 // Ties the mark, allocated where the plan is, to the plan.
 void MarkPlan(PlannedStmt* plan, PlanMark* mark);
 
+// No syscache has this id, and no type this OID but one made when the OIDs are about to wrap around.
+constexpr int kMarkType = -0x5053;
+
 // The mark of a plan; null when it was made unwatched.
-const PlanMark* MarkOfPlan(const PlannedStmt* plan);
+inline const PlanMark* MarkOfPlan(const PlannedStmt* plan) {
+  if (plan->invalItems == NIL) return nullptr;
+  const auto* item = static_cast<const Const*>(llast(plan->invalItems));
+  if (!IsA(item, Const) || item->consttype != static_cast<Oid>(kMarkType)) return nullptr;
+  return reinterpret_cast<const PlanMark*>(DatumGetPointer(item->constvalue));
+}

@@ -91,6 +91,15 @@ void OnSubtransactionEnd(SubXactEvent event, SubTransactionId, SubTransactionId,
   Unwind(to);
 }
 
+// From the first long work on: a backend that only runs statements has no use for it.
+void FollowTransactions() {
+  static bool follows = false;
+  if (follows) return;
+  RegisterXactCallback(OnTransactionEnd, nullptr);
+  RegisterSubXactCallback(OnSubtransactionEnd, nullptr);
+  follows = true;
+}
+
 // Copies what a slot shows; false when it is free or its owner is gone.
 bool CopySlot(ProgressSlot* slot, ProgressSlot* copy) {
   for (;;) {
@@ -107,6 +116,7 @@ bool CopySlot(ProgressSlot* slot, ProgressSlot* copy) {
 }  // namespace
 
 void BeginProgress(const char* command, Oid relation, const char* phase) {
+  FollowTransactions();
   if (depth == room) {
     const int more = Max(8, 2 * room);
     const Size size = sizeof(Announcement) * static_cast<Size>(more);
@@ -147,11 +157,6 @@ void SetProgress(uint64 done, uint64 total) noexcept {
 
 void EndProgress() {
   if (depth > 0) Unwind(depth - 1);
-}
-
-void InstallProgressCallbacks() {
-  RegisterXactCallback(OnTransactionEnd, nullptr);
-  RegisterSubXactCallback(OnSubtransactionEnd, nullptr);
 }
 
 // long_work(): what the backends of this database are at, as far as the caller may see it.

@@ -48,6 +48,3 @@ void SetProgressPhase(const char* phase);
 void SetProgress(uint64 done, uint64 total) noexcept;
 
 void EndProgress();
-
-// Registers the callbacks of this backend. Called from _PG_init.
-void InstallProgressCallbacks();

@@ -14,6 +14,7 @@ extern "C" {
 #include "compat.hpp"
 
 Settings ps_settings;
+uint64 ps_settings_changes = 0;
 bool ps_answering_begins = false;
 
 namespace {
@@ -40,24 +41,30 @@ const config_enum_entry kCompares[] = {
 constexpr double kUnset = -1.0;
 constexpr double kLargest = 1e12;
 
+// Assign hooks.
+void CountBoolChange(bool, void*) { ++ps_settings_changes; }
+void CountIntChange(int, void*) { ++ps_settings_changes; }
+void CountRealChange(double, void*) { ++ps_settings_changes; }
+
 void DefineEnum(const char* name, const char* summary, const char* detail, int* value, int initial,
                 const config_enum_entry* options) {
-  DefineCustomEnumVariable(name, summary, detail, value, initial, options, PGC_SUSET, 0, nullptr, nullptr, nullptr);
+  DefineCustomEnumVariable(name, summary, detail, value, initial, options, PGC_SUSET, 0, nullptr, CountIntChange,
+                           nullptr);
 }
 
 void DefineBool(const char* name, const char* summary, const char* detail, bool* value, bool initial) {
-  DefineCustomBoolVariable(name, summary, detail, value, initial, PGC_SUSET, 0, nullptr, nullptr, nullptr);
+  DefineCustomBoolVariable(name, summary, detail, value, initial, PGC_SUSET, 0, nullptr, CountBoolChange, nullptr);
 }
 
 void DefineInt(const char* name, const char* summary, const char* detail, int* value, int initial, int least,
                int greatest, GucContext context, int flags) {
-  DefineCustomIntVariable(name, summary, detail, value, initial, least, greatest, context, flags, nullptr, nullptr,
-                          nullptr);
+  DefineCustomIntVariable(name, summary, detail, value, initial, least, greatest, context, flags, nullptr,
+                          CountIntChange, nullptr);
 }
 
 void DefineReal(const char* name, const char* summary, const char* detail, double* value, double initial, double least,
                 double greatest, GucContext context = PGC_SUSET) {
-  DefineCustomRealVariable(name, summary, detail, value, initial, least, greatest, context, 0, nullptr, nullptr,
+  DefineCustomRealVariable(name, summary, detail, value, initial, least, greatest, context, 0, nullptr, CountRealChange,
                            nullptr);
 }
 

@@ -50,6 +50,9 @@ struct Settings {
 
 extern Settings ps_settings;
 
+// How often a setting was given a value, so that what follows from settings is known to stand.
+extern uint64 ps_settings_changes;
+
 // Whether the setting `answering` may be set now.
 extern bool ps_answering_begins;
 

@@ -20,12 +20,12 @@ extern "C" {
 #include "settings.hpp"
 
 SharedHeader* ps_shared = nullptr;
+DatabaseSlot* ps_own_slot = nullptr;
 
 namespace {
 
 constexpr const char* kTranche = "privacy_score";
 dsa_area* area = nullptr;
-DatabaseSlot* own_slot = nullptr;
 
 Size AreaOffset() { return MAXALIGN(sizeof(SharedHeader)); }
 Size TotalSize() { return static_cast<Size>(ps_settings.max_memory) * 1024; }
@@ -84,8 +84,6 @@ void StartSharedMemory() {
   LWLockRelease(AddinShmemInitLock);
 }
 
-void CountEvent() { pg_atomic_fetch_add_u64(&ps_shared->stripes[MyProcPid % kEventStripes].events, 1); }
-
 uint64 EventsCounted() {
   uint64 events = 0;
   for (EventStripe& stripe : ps_shared->stripes) events += pg_atomic_read_u64(&stripe.events);
@@ -115,22 +113,22 @@ dsa_area* SharedArea() {
 }
 
 DatabaseSlot* SlotOfDatabase(bool create) {
-  if (own_slot != nullptr || ps_shared == nullptr) return own_slot;
+  if (ps_own_slot != nullptr || ps_shared == nullptr) return ps_own_slot;
   LWLockAcquire(ps_shared->lock, create ? LW_EXCLUSIVE : LW_SHARED);
   DatabaseSlot* free_slot = nullptr;
-  for (int i = 0; i < kMaxDatabases && own_slot == nullptr; ++i) {
+  for (int i = 0; i < kMaxDatabases && ps_own_slot == nullptr; ++i) {
     DatabaseSlot* slot = &ps_shared->databases[i];
     if (slot->database == MyDatabaseId)
-      own_slot = slot;
+      ps_own_slot = slot;
     else if (free_slot == nullptr && !OidIsValid(slot->database))
       free_slot = slot;
   }
-  if (own_slot == nullptr && create && free_slot != nullptr) {
+  if (ps_own_slot == nullptr && create && free_slot != nullptr) {
     free_slot->database = MyDatabaseId;
-    own_slot = free_slot;
+    ps_own_slot = free_slot;
   }
   LWLockRelease(ps_shared->lock);
-  return own_slot;
+  return ps_own_slot;
 }
 
 dsa_pointer AllocateShared(Size size) {

@@ -21,6 +21,7 @@
 extern "C" {
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "port/atomics.h"
 #include "postmaster/bgworker.h"
 #include "storage/condition_variable.h"
@@ -112,36 +113,39 @@ struct SessionLimits {
   double session, daily, normalised, ngram;  // below zero: not set
 };
 
+// What every statement looks at or stores stands first.
 struct LiveSession {
-  dsa_pointer next, previous;  // list of the database slot
   slock_t mutex;
   bool closed;
-  int pid;
+  bool warn;
+  bool discarded;    // its definitions were thrown away with the rest: it must be cut
+  bool unrecorded;   // began in recovery: nothing of it is ever written (worker_standby.cpp)
+  bool reach_known;  // a model told what is protected
   Oid role;
-  NameData role_name;
-  char session[kSessionTextLength];
-  TimestampTz started, last_at;
   int32 day;  // days since 2000-01-01 in log_timezone
+  TimestampTz last_at;
   int64 last_id;
   int64 rows;
+  uint32 alerted;  // AlertKind bits
+  int32 unwarned_count;
+  PendingHistory open;
+  privacy_score::ReachFigures reach;
   privacy_score::SessionSummary summary;
+  dsa_pointer next, previous;  // list of the database slot
+  int pid;
+  NameData role_name;
+  char session[kSessionTextLength];
+  TimestampTz started;
   privacy_score::ScoreSettings settings;
   SessionLimits limits;
-  bool warn;
-  bool discarded;   // its definitions were thrown away with the rest: it must be cut
-  bool unrecorded;  // began in recovery: nothing of it is ever written (worker_standby.cpp)
-  privacy_score::ReachFigures reach;
-  bool reach_known;      // a model told what is protected
   uint64 model_version;  // the model that the summary was computed with
   double day_score;      // of the role and day, as of the last flush; -1 unknown
   // What this session's statements have added to its score: in all; of that in sealed events; in stored ones; in
   // day_score. A sum of rises, never less than what the score has grown by.
   double risen, sealed_rise, stored_rise, counted_rise;
   int64 refused;                      // statements
-  uint32 alerted;                     // AlertKind bits
   PassedLimit unwarned[kAlertKinds];  // raised by the worker in warn mode: the client hears of them with its next event
-  int32 unwarned_count;
-  PendingHistory open, sealed;
+  PendingHistory sealed;
   // Owned by the worker.
   int64 row_id;  // of privacy_score.session, 0 before the first flush
   int32 next_part;
@@ -168,9 +172,12 @@ struct RateFaults {
 };
 
 struct DatabaseSlot {
-  Oid database;  // InvalidOid: free
+  Oid database;                    // InvalidOid: free
+  int worker_pid;                  // 0: none
+  pg_atomic_uint64 model_version;  // 0: none yet
+  pg_atomic_uint64 model_wanted;   // raised at the commit of each change
+  uint64 model_built_for;          // value of model_wanted that the model in force reflects
   LWLock* lock;
-  int worker_pid;  // 0: none
   int worker_procno;
   TimestampTz worker_asked_at;
   dsa_pointer sessions;
@@ -182,11 +189,8 @@ struct DatabaseSlot {
   int32 round_settled;  // by the process that computes a round of rates; -1 until it has ended well
   dsa_pointer model;
   int64 model_length;
-  pg_atomic_uint64 model_version;  // 0: none yet
-  pg_atomic_uint64 model_wanted;   // raised at the commit of each change
-  uint64 model_built_for;          // value of model_wanted that the model in force reflects
-  uint64 definitions_hash;         // of all of the model but the rates
-  uint64 definitions_version;      // the model version that last changed these
+  uint64 definitions_hash;     // of all of the model but the rates
+  uint64 definitions_version;  // the model version that last changed these
   pg_atomic_uint64 flush_wanted;
   uint64 flush_done;
   ConditionVariable flushed;
@@ -201,19 +205,20 @@ struct EventStripe {
 };
 
 struct SharedHeader {
+  // What every statement reads does not share a cache line with what others write.
   LWLock* lock;
   Size size;
-  pg_atomic_uint64 memory_used;
+  pg_atomic_uint64 role_labels_version;
+  privacy_score::HashKey hash_key;  // of constants; made at start, never stored or shown
+  alignas(PG_CACHE_LINE_SIZE) pg_atomic_uint64 memory_used;
   pg_atomic_uint64 dropped;
   pg_atomic_uint64 evictions;
   pg_atomic_uint64 scoring_errors;
-  pg_atomic_uint64 role_labels_version;
   pg_atomic_uint64 flush_errors;
   TimestampTz stats_reset;
-  privacy_score::HashKey hash_key;  // of constants; made at start, never stored or shown
   ProgressSlot progress[kProgressSlots];
-  EventStripe stripes[kEventStripes];
-  DatabaseSlot databases[kMaxDatabases];
+  alignas(PG_CACHE_LINE_SIZE) EventStripe stripes[kEventStripes];
+  alignas(PG_CACHE_LINE_SIZE) DatabaseSlot databases[kMaxDatabases];
   // The DSA area follows, aligned.
 };
 
@@ -225,7 +230,7 @@ void RequestSharedMemory();
 void StartSharedMemory();
 
 // Counts one event; how many there were; begins anew.
-void CountEvent();
+inline void CountEvent() { pg_atomic_fetch_add_u64(&ps_shared->stripes[MyProcPid % kEventStripes].events, 1); }
 uint64 EventsCounted();
 void ResetEventsCounted();
 
@@ -237,6 +242,8 @@ dsa_area* SharedArea();
 
 // The slot of this database, made on first use; null when the table of databases is full.
 DatabaseSlot* SlotOfDatabase(bool create);
+// The same once it is known to this process, else null.
+extern DatabaseSlot* ps_own_slot;
 
 // Allocates zeroed shared memory; InvalidDsaPointer (and `dropped` counted) when max_memory is reached.
 dsa_pointer AllocateShared(Size size);

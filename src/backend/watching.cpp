@@ -24,8 +24,8 @@ extern "C" {
 }
 
 #include "live_session.hpp"
-#include "settings.hpp"
-#include "shared_state.hpp"
+
+LastWatch ps_last_watch;
 
 namespace {
 
@@ -43,7 +43,12 @@ struct Gate {
 
 Gate gate;
 
-void OnNamespaceChange(Datum, int, uint32) { gate.extension_known = false; }
+void OnNamespaceChange(Datum, int, uint32) { gate.extension_known = ps_last_watch.stands = false; }
+
+void SetUncounted(bool uncounted) {
+  gate.uncounted = uncounted;
+  ps_last_watch.stands = false;
+}
 
 void OnTransactionEnd(XactEvent event, void*) {
   if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE || event == XACT_EVENT_PARALLEL_PRE_COMMIT)
@@ -59,11 +64,20 @@ void OnTransactionEnd(XactEvent event, void*) {
     }
   }
   gate.model_changed = gate.labels_changed = false;
-  gate.uncounted = false;
+  SetUncounted(false);
 }
 
 void OnSubtransactionEnd(SubXactEvent event, SubTransactionId, SubTransactionId, void*) {
-  if (event == SUBXACT_EVENT_ABORT_SUB) gate.uncounted = false;
+  if (event == SUBXACT_EVENT_ABORT_SUB) SetUncounted(false);
+}
+
+// From now on the ends of transactions are looked at: in a backend that only runs statements they never are.
+void FollowTransactions() {
+  static bool follows = false;
+  if (follows) return;
+  RegisterXactCallback(OnTransactionEnd, nullptr);
+  RegisterSubXactCallback(OnSubtransactionEnd, nullptr);
+  follows = true;
 }
 
 // Whether any role is labelled watched.
@@ -163,33 +177,38 @@ RoleClass PrincipalClass() { return NothingWatched() ? RoleClass::kUnwatched : C
 
 // With `track = top` and in parallel workers it counts how deep a statement stands, in case the principal changes below
 // it; a security context may make somebody else the principal, or belong to a referential-integrity check.
-Watch LookAtPrincipal() {
-  if (ps_settings.mode == static_cast<int>(WatchMode::kOff) || ps_shared == nullptr)
-    return {RoleClass::kUnwatched, true, false};
-  Oid user;
-  int context;
-  GetUserIdAndSecContext(&user, &context);
-  Watch watch = {RoleClass::kUnwatched, false, (context & SECURITY_NOFORCE_RLS) != 0};
-  if (!NothingWatched()) watch.role = ClassOfPrincipal(PrincipalIn(user, context));
+Watch LookAgain(Oid user, int context) {
+  const uint64 labels = pg_atomic_read_u64(&ps_shared->role_labels_version);
+  Watch watch = {PrincipalIn(user, context), RoleClass::kUnwatched, false, (context & SECURITY_NOFORCE_RLS) != 0};
+  if (!NothingWatched()) watch.role = ClassOfPrincipal(watch.principal);
   watch.passes = watch.role == RoleClass::kUnwatched && context == 0 && !IsParallelWorker() &&
                  ps_settings.track == static_cast<int>(TrackLevel::kAll) &&
                  ps_settings.principal == static_cast<int>(Principal::kSessionUser);
+  // A restricted operation asks whether the session's user is a superuser; a standby must look again soon.
+  const bool stands = !NothingWatched() && gate.on_primary && gate.extension_known &&
+                      watch.principal == gate.principal && labels == gate.labels_version &&
+                      (context & SECURITY_RESTRICTED_OPERATION) == 0;
+  ps_last_watch = {stands, user, GetSessionUserId(), context, ps_settings_changes, labels, watch};
   return watch;
 }
 
 bool BeginUncounted() {
+  FollowTransactions();
   const bool before = gate.uncounted;
-  gate.uncounted = true;
+  SetUncounted(true);
   return before;
 }
 
-void EndUncounted(bool before) { gate.uncounted = before; }
+void EndUncounted(bool before) { SetUncounted(before); }
 
-void NoteModelChange() { gate.model_changed = true; }
-void NoteRoleLabelChange() { gate.labels_changed = gate.model_changed = true; }
-
-void InstallWatchingCallbacks() {
-  CacheRegisterSyscacheCallback(NAMESPACENAME, OnNamespaceChange, Datum(0));
-  RegisterXactCallback(OnTransactionEnd, nullptr);
-  RegisterSubXactCallback(OnSubtransactionEnd, nullptr);
+void NoteModelChange() {
+  FollowTransactions();
+  gate.model_changed = true;
 }
+
+void NoteRoleLabelChange() {
+  NoteModelChange();
+  gate.labels_changed = true;
+}
+
+void InstallWatchingCallbacks() { CacheRegisterSyscacheCallback(NAMESPACENAME, OnNamespaceChange, Datum(0)); }

@@ -8,7 +8,12 @@
 
 extern "C" {
 #include "postgres.h"
+
+#include "miscadmin.h"
 }
+
+#include "settings.hpp"
+#include "shared_state.hpp"
 
 // What the security label of a role, or its lack, means for its statements.
 enum class RoleClass {
@@ -30,6 +35,7 @@ RoleClass PrincipalClass();
 
 // What a hook needs to know of who runs a statement.
 struct Watch {
+  Oid principal;
   RoleClass role;  // of the principal
   // Nothing that this statement does, or starts, needs to be looked at, short of another role becoming the principal
   // within it: a hook that finds this only passes on. False does not mean that anything counts.
@@ -37,7 +43,32 @@ struct Watch {
   bool in_integrity_check;  // the statement is a referential-integrity check, or runs within one
 };
 
-Watch LookAtPrincipal();
+// What was found out last, and what it follows from.
+struct LastWatch {
+  bool stands;  // nothing has happened that it does not show itself
+  Oid user, session_user;
+  int context;
+  uint64 settings, labels_version;
+  Watch watch;
+};
+extern LastWatch ps_last_watch;
+
+// Finds it out. May read catalogs.
+Watch LookAgain(Oid user, int context);
+
+inline Watch LookAtPrincipal() {
+  if (ps_settings.mode == static_cast<int>(WatchMode::kOff) || ps_shared == nullptr)
+    return {InvalidOid, RoleClass::kUnwatched, true, false};
+  Oid user;
+  int context;
+  GetUserIdAndSecContext(&user, &context);
+  const LastWatch& last = ps_last_watch;
+  if (last.stands && last.user == user && last.context == context && last.session_user == GetSessionUserId() &&
+      last.settings == ps_settings_changes &&
+      last.labels_version == pg_atomic_read_u64(&ps_shared->role_labels_version))
+    return last.watch;
+  return LookAgain(user, context);
+}
 
 // True when statements of this backend count at this moment.
 inline bool Counts(RoleClass role) { return role == RoleClass::kWatched || role == RoleClass::kDpOnly; }

@@ -230,11 +230,8 @@ std::size_t Search::RootOf(std::size_t node) {
   return node;
 }
 
-// Words. A value is one head word (bit 0: elements, bit 1: has a hash, above: parameters), its hash, its parameters.
+// Words. A value is one head word, its hash, its parameters.
 constexpr std::size_t kWordsOfColumn = 3;
-constexpr std::uint32_t kElementsBit = 1;
-constexpr std::uint32_t kHashBit = 2;
-constexpr std::uint32_t kCountShift = 2;
 
 void PutLong(ConstantWords& words, std::uint64_t value) {
   words.push_back(static_cast<std::uint32_t>(value));
@@ -242,8 +239,6 @@ void PutLong(ConstantWords& words, std::uint64_t value) {
 }
 
 void PutCount(ConstantWords& words, std::size_t count) { words.push_back(static_cast<std::uint32_t>(count)); }
-
-std::uint64_t LongAt(const std::uint32_t* words) { return words[0] | static_cast<std::uint64_t>(words[1]) << 32U; }
 
 class WordReader {
  public:

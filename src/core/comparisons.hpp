@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "keyed_hash.hpp"
 #include "statement.hpp"
 
 namespace privacy_score {
@@ -103,7 +104,41 @@ struct SingleComparison {
   std::uint64_t value = 0;
 };
 bool ResolveSingle(const BoundConstants& bound, std::size_t groups_at, SingleComparison& single);
+// The shape of the words of a statement with one constant in all, which one column is compared with: as most have that
+// come again and again. What the constant is: a hash among the words, or the parameter with a number.
+struct SoleConstant {
+  ComparedColumn column;
+  std::uint64_t hash = 0;
+  int parameter = 0;  // 0: the hash is known
+};
+bool FindSoleConstant(const std::uint32_t* words, std::size_t count, SoleConstant& sole);
 // The groups, from that word on, into `groups` (ExecutionConstants). At most kMostComparedValues values.
 void ResolveGroups(const BoundConstants& bound, std::size_t groups_at, std::vector<std::uint64_t>& groups);
+
+// How a value begins in the words: bit 0 elements, bit 1 a hash follows, above these the number of parameters.
+inline constexpr std::uint32_t kElementsBit = 1;
+inline constexpr std::uint32_t kHashBit = 2;
+inline constexpr std::uint32_t kCountShift = 2;
+
+inline std::uint64_t LongAt(const std::uint32_t* words) {
+  return words[0] | static_cast<std::uint64_t>(words[1]) << 32U;
+}
+
+inline bool FindSoleConstant(const std::uint32_t* words, std::size_t count, SoleConstant& sole) {
+  // Vector and parameters; one group of one column; one comparison with one value.
+  constexpr std::size_t kSoleWords = 13;
+  if (count != kSoleWords) return false;
+  const std::uint32_t parameters = words[kParameterCountWord];
+  if (parameters > 1) return false;
+  const std::uint32_t* group = words + kParameterCountWord + 1 + parameters;
+  if (((group[0] ^ 1U) | (group[1] ^ 1U) | (group[5] ^ 1U) | (group[6] ^ 1U)) != 0) return false;
+  sole.column = {group[2], LongAt(group + 3)};
+  if (parameters == 0) {
+    sole.hash = LongAt(group + 8);
+    return group[7] == kHashBit && LongAt(words) == FoldHash(0, sole.hash);
+  }
+  sole.parameter = static_cast<int>(group[8]);
+  return group[7] == 1U << kCountShift && words[kParameterCountWord + 1] == group[8] && LongAt(words) == 0;
+}
 
 }  // namespace privacy_score

@@ -36,10 +36,10 @@ class FlatMap {
   // The slot of a key, or the free one where it belongs; valid until the next Insert.
   Slot& SlotOf(std::uint64_t key) {
     key = Kept(key);
-    const std::size_t mask = slots_.size() - 1;
+    Slot* slots = slots_.data();
     std::size_t place = PlaceOf(key);
-    while (slots_[place].key != key && slots_[place].key != 0) place = (place + 1) & mask;
-    return slots_[place];
+    while (slots[place].key != key && slots[place].key != 0) place = (place + 1) & mask_;
+    return slots[place];
   }
 
   // Brings near where a key belongs: a look-up that follows soon does not wait for memory.
@@ -53,9 +53,9 @@ class FlatMap {
 
   // Adds a key that is not there to the slot that SlotOf has given; returns its value. Changes nothing when memory runs
   // out.
-  Value* Insert(Slot& free, std::uint64_t key, const Value& value) {
+  Value* Insert(Slot& free, std::uint64_t key, Value value) {
     Slot* slot = &free;
-    if (4 * (size_ + 1) > 3 * slots_.size()) {
+    if (size_ == most_) {
       Grow();
       slot = &SlotOf(key);
     }
@@ -64,25 +64,31 @@ class FlatMap {
     ++size_;
     return &slot->value;
   }
-  Value* Insert(std::uint64_t key, const Value& value) { return Insert(SlotOf(key), key, value); }
+  Value* Insert(std::uint64_t key, Value value) { return Insert(SlotOf(key), key, value); }
 
  private:
   std::size_t PlaceOf(std::uint64_t key) const {
-    return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15U) >> 32U) & (slots_.size() - 1);
+    return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15U) >> 32U) & mask_;
   }
   // 0 is taken for another key. Keys are hashes, or small numbers put together: that one is this one does not happen.
   static std::uint64_t Kept(std::uint64_t key) { return key != 0 ? key : 0x8f2d1c5ba37e9641U; }
 
-  void Grow() {
+  [[gnu::cold]] [[gnu::noinline]] void Grow() {
     FlatMap larger;
     larger.slots_.resize(2 * slots_.size());
+    larger.mask_ = larger.slots_.size() - 1;
     for (const Slot& slot : slots_)
       if (slot.key != 0) larger.SlotOf(slot.key) = slot;
     slots_.swap(larger.slots_);
+    mask_ = larger.mask_;
+    most_ = slots_.size() / 4 * 3;
   }
 
-  std::vector<Slot> slots_ = std::vector<Slot>(16);  // a power of two, of which one at least is free
+  static constexpr std::size_t kFirstSlots = 16;  // as always a power of two, of which a quarter at least is free
+  std::vector<Slot> slots_ = std::vector<Slot>(kFirstSlots);
+  std::size_t mask_ = kFirstSlots - 1;
   std::size_t size_ = 0;
+  std::size_t most_ = kFirstSlots / 4 * 3;
 };
 
 using FlatSet = FlatMap<NoValue>;

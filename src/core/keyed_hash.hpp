@@ -1,9 +1,11 @@
 /*
  * keyed_hash.hpp - constants of statements, made unreadable.
  *
- * To count distinct constants one need not know them: they are replaced by SipHash-2-4 [Aumasson, Bernstein 2012] under
+ * To count distinct constants one need not know them: they are replaced by SipHash-1-3 [Aumasson, Bernstein 2012] under
  * a key that is made when the server starts and is never stored. Without the key a hash tells nothing of its constant,
- * not even whether a guess is right; with another start of the server all hashes are others.
+ * not even whether a guess is right; with another start of the server all hashes are others. Hashes stay in the memory
+ * of the server, so nobody collects them to attack the key: one round a word and three at the end, which is what
+ * hash tables that face attackers use, are enough.
  */
 #pragma once
 
@@ -18,8 +20,58 @@ struct HashKey {
   std::uint64_t high;
 };
 
-// SipHash-2-4 of the bytes.
+// The state of one hash.
+class SipHash {
+ public:
+  explicit SipHash(const HashKey& key)
+      : v0_(key.low ^ 0x736f6d6570736575U),
+        v1_(key.high ^ 0x646f72616e646f6dU),
+        v2_(key.low ^ 0x6c7967656e657261U),
+        v3_(key.high ^ 0x7465646279746573U) {}
+
+  void Add(std::uint64_t word) {
+    v3_ ^= word;
+    Round();
+    v0_ ^= word;
+  }
+  std::uint64_t Finish() {
+    v2_ ^= 0xff;
+    Round();
+    Round();
+    Round();
+    return v0_ ^ v1_ ^ v2_ ^ v3_;
+  }
+
+ private:
+  static constexpr std::uint64_t Rotate(std::uint64_t word, unsigned bits) {
+    return word << bits | word >> (64U - bits);
+  }
+  void Round() {
+    v0_ += v1_;
+    v1_ = Rotate(v1_, 13) ^ v0_;
+    v0_ = Rotate(v0_, 32);
+    v2_ += v3_;
+    v3_ = Rotate(v3_, 16) ^ v2_;
+    v0_ += v3_;
+    v3_ = Rotate(v3_, 21) ^ v0_;
+    v2_ += v1_;
+    v1_ = Rotate(v1_, 17) ^ v2_;
+    v2_ = Rotate(v2_, 32);
+  }
+
+  std::uint64_t v0_, v1_, v2_, v3_;
+};
+
+// SipHash-1-3 of the bytes.
 std::uint64_t KeyedHash(const HashKey& key, std::string_view bytes);
+
+// The same of the eight bytes of a number, lowest first, and a zero byte, which no text ends with.
+inline std::uint64_t KeyedHash(const HashKey& key, std::int64_t number) {
+  SipHash hash(key);
+  hash.Add(static_cast<std::uint64_t>(number));
+  hash.Add(std::uint64_t{9} << 56U);
+  return hash.Finish();
+}
 
 // The hash of a sequence is folded from that of its elements, in order; an empty sequence is 0. The mixer is that of
 // splitmix64: what goes in is hashed already.

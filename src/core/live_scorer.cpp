@@ -50,6 +50,7 @@ void LiveScorer::Replace(std::shared_ptr<const Model> model, const ScoreSettings
   profile_ = std::move(profile);
   summary_ = profile_.Summary();
   steps_.fill({});
+  ++turn_;
 }
 
 bool LiveScorer::Knows(AbstractionId id) const {
@@ -77,17 +78,6 @@ NGram LiveScorer::NextNGram(AbstractionId id) const {
   return window.recorded();
 }
 
-std::size_t LiveScorer::PlaceOfStep(AbstractionId id) const {
-  const auto from = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(state_));
-  return static_cast<std::size_t>(((from ^ static_cast<std::uint64_t>(id)) * 0x9e3779b97f4a7c15U) >> 55U);
-}
-
-// Where a statement leads from where the session is; null when that step is not at hand.
-LiveScorer::State* LiveScorer::FindStep(AbstractionId id) const {
-  const Step& step = steps_[PlaceOfStep(id)];
-  return step.from == state_ && step.id == id ? step.to : nullptr;
-}
-
 // Takes in an n-gram that the session has not had.
 LiveScorer::State* LiveScorer::Meet(AbstractionId id, const NGram& ngram) {
   const std::uint32_t form = reach_->FormOf(*model_, id, scorer_->TokensOf(id));
@@ -113,13 +103,11 @@ void LiveScorer::Observe(AbstractionId id, const BoundConstants& constants) {
     next = is_new ? Meet(id, ngram) : &*found;
     steps_[PlaceOfStep(id)] = {state_, id, next};
   }
-  state_ = next;
-  if (!is_new) {
-    ++next->second.count;
-    if (profile_.Repeat(next->second.places, settings()))
-      summary_ = profile_.Summary();
-    else
-      ++summary_.queries;
+  if (is_new) {
+    ++turn_;
+    state_ = next;
+  } else {
+    Follow(next);
   }
   reach_->Observe(next->second.form, constants);
 }
@@ -141,6 +129,7 @@ SessionSummary LiveScorer::WouldBe(AbstractionId id) {
 std::string LiveScorer::WouldBeExplained(AbstractionId id) { return Explained(NextNGram(id)); }
 
 void LiveScorer::Restart() {
+  ++turn_;
   state_ = nullptr;
   steps_.fill({});
   recorded_.clear();

@@ -63,9 +63,28 @@ class LiveScorer {
   unsigned FiguresOutOfReach(double factor) const {
     return baseline_ == nullptr ? 0 : privacy_score::FiguresOutOfReach(reach(), *baseline_, factor);
   }
-  // Says that Observe() follows soon with the same. Only for speed.
-  void Expect(AbstractionId id, const BoundConstants& constants) const noexcept {
-    if (const State* next = FindStep(id)) reach_->Expect(next->second.form, constants);
+  // An execution that is about to be taken in and, when it repeats an n-gram of the session with one constant, what
+  // has been found out of it. Plain data. It is as good as none when anything else is taken in before it.
+  struct Expected {
+    void* step = nullptr;
+    std::uint64_t turn = 0;
+    std::uint64_t subject = 0;
+    std::uint64_t value = 0;
+  };
+  // Expects an execution with no other constant than this one.
+  Expected Expect(AbstractionId id, const ComparedColumn& column, std::uint64_t value) const noexcept {
+    State* next = FindStep(id);
+    if (next == nullptr) return {};
+    return {next, turn_, reach_->Expect(next->second.form, column, value), value};
+  }
+  // Takes in what was expected; false, and nothing is done, when it needs Observe. Of the summary only the number of
+  // queries changes, unless n-grams are counted as often as they occur.
+  bool ObserveExpected(const Expected& expected) {
+    if (expected.turn != turn_ || expected.subject == 0) return false;
+    auto* next = static_cast<State*>(expected.step);
+    if (!reach_->ObserveBySubject(next->second.form, expected.subject, expected.value)) return false;
+    Follow(next);
+    return true;
   }
   // The rates that were wanted since the last call.
   std::vector<MissingRate> TakeMissing() { return scorer_->TakeMissing(); }
@@ -92,13 +111,30 @@ class LiveScorer {
     State* to = nullptr;
   };
 
+  // Goes to an n-gram that the session has had before.
+  void Follow(State* next) {
+    ++turn_;
+    state_ = next;
+    ++next->second.count;
+    if (profile_.Repeat(next->second.places, settings()))
+      summary_ = profile_.Summary();
+    else
+      ++summary_.queries;
+  }
   static bool HasNGram(const NGram& recorded, const ScoreSettings& settings);
   std::string Explained(const NGram& recorded);
   void Replace(std::shared_ptr<const Model> model, const ScoreSettings& settings);
   NGram LastNGram() const { return state_ == nullptr ? NGram{} : state_->first; }
   NGram NextNGram(AbstractionId id) const;
-  std::size_t PlaceOfStep(AbstractionId id) const;
-  State* FindStep(AbstractionId id) const;
+  std::size_t PlaceOfStep(AbstractionId id) const {
+    const auto from = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(state_));
+    return static_cast<std::size_t>(((from ^ static_cast<std::uint64_t>(id)) * 0x9e3779b97f4a7c15U) >> 55U);
+  }
+  // Where a statement leads from where the session is; null when that step is not at hand.
+  State* FindStep(AbstractionId id) const {
+    const Step& step = steps_[PlaceOfStep(id)];
+    return step.from == state_ && step.id == id ? step.to : nullptr;
+  }
   State* Meet(AbstractionId id, const NGram& ngram);
 
   std::string role_;
@@ -112,6 +148,7 @@ class LiveScorer {
   // The session at full length, which another ngram_length is cut from.
   Recorded recorded_;
   State* state_ = nullptr;  // null before the first statement
+  std::uint64_t turn_ = 1;  // another one after whatever changes the session or how it is scored
   std::array<Step, 512> steps_{};
 };
 

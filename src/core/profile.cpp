@@ -29,14 +29,9 @@ Profile::Places Profile::Add(const NGram& recorded, std::int64_t count, RoleScor
   return places;
 }
 
-bool Profile::Repeat(const Places& places, const ScoreSettings& settings) {
-  ++queries_;
-  ++places.statement->count;
-  if (places.ngram != nullptr) ++places.ngram->count;
-  if (settings.counting == ScoreSettings::kSet) return false;
+void Profile::CountAgain(const Places& places) {
   statements_.Count(places.statement->score, 1, false);
   if (places.ngram != nullptr) ngrams_.Count(places.ngram->score, 1, false);
-  return true;
 }
 
 void Profile::Remove(const NGram& recorded, std::int64_t count, RoleScorer& scorer) {

@@ -46,7 +46,14 @@ class Profile {
   Places Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer);
   // Takes in one more of an n-gram that was added before, without a look-up; returns whether anything but the number of
   // queries has changed.
-  bool Repeat(const Places& places, const ScoreSettings& settings);
+  bool Repeat(const Places& places, const ScoreSettings& settings) {
+    ++queries_;
+    ++places.statement->count;
+    if (places.ngram != nullptr) ++places.ngram->count;
+    if (settings.counting == ScoreSettings::kSet) return false;
+    CountAgain(places);
+    return true;
+  }
   // Takes back statements that were added before.
   void Remove(const NGram& recorded, std::int64_t count, RoleScorer& scorer);
   // Scores everything again, after the model has changed. The settings must be those of before.
@@ -58,6 +65,8 @@ class Profile {
   const Entries& statements() const { return statements_.entries; }
 
  private:
+  void CountAgain(const Places& places);
+
   // An order-free sum of scores in units of 2^-60.
   __extension__ using Sum = __int128;
   struct Tally {

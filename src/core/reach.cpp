@@ -34,11 +34,6 @@ Comparisons ValuesOf(const std::uint64_t* at) {
   return comparisons;
 }
 
-// The subject with that value in its only column.
-std::uint64_t SubjectOf(std::int64_t group, std::uint64_t value) {
-  return FoldHash(static_cast<std::uint64_t>(group), FoldHash(0, value));
-}
-
 const std::uint64_t* EndOfComparisons(const std::uint64_t* at) {
   for (std::uint64_t left = *at++; left > 0; --left) at += *at + 1;
   return at;
@@ -134,27 +129,19 @@ void ReachTracker::Observe(std::uint32_t form, const BoundConstants& constants) 
   Take(form, slot, key, resolved_);
 }
 
-void ReachTracker::Expect(std::uint32_t form, const BoundConstants& constants) const noexcept {
-  const std::optional<std::int64_t>& group = forms_[form].single_group;
-  SingleComparison single;
-  if (!group || constants.count <= kParameterCountWord) return;
-  const std::size_t groups_at = kParameterCountWord + 1 + constants.words[kParameterCountWord];
-  if (groups_at >= constants.count || !ResolveSingle(constants, groups_at, single)) return;
-  subjects_.Expect(SubjectOf(*group, single.value));
-  __builtin_prefetch(log_.data() + log_.size(), 1);
-}
-
 // An execution with one comparison.
 void ReachTracker::ObserveSingle(std::uint32_t index, std::uint64_t vector, const SingleComparison& single) {
   // When that is the only constant, it tells the vector.
-  if (vector == FoldHash(0, single.value) && ObserveBySubject(index, single)) return;
+  if (vector == FoldHash(0, single.value) && AsksBySubject(index, single) &&
+      ObserveBySubject(index, SubjectOf(*forms_[index].single_group, single.value), single.value))
+    return;
   const std::uint64_t key = FoldHash(index, vector);
   FlatSet::Slot& slot = seen_.SlotOf(key);
   if (slot.key == 0) TakeSingle(index, slot, key, vector, single);
 }
 
-// The same where the constant is remembered with the subject that it is; false where it must be remembered elsewhere.
-bool ReachTracker::ObserveBySubject(std::uint32_t index, const SingleComparison& single) {
+// Whether a statement's only constant is remembered with the subject that it is.
+bool ReachTracker::AsksBySubject(std::uint32_t index, const SingleComparison& single) {
   Form& form = forms_[index];
   if (!form.has_single) {
     form.has_single = true;
@@ -162,20 +149,26 @@ bool ReachTracker::ObserveBySubject(std::uint32_t index, const SingleComparison&
     const SubjectColumn* subject = subject_columns_.Find(single.column.name);
     if (form.counts && subject != nullptr && IsWhole(*subject)) form.single_group = subject->group;
   }
-  if (!form.single_group || form.single.name != single.column.name || form.single.item != single.column.item)
-    return false;
-  const std::uint64_t subject = SubjectOf(*form.single_group, single.value);
+  return form.single_group && form.single.name == single.column.name && form.single.item == single.column.item;
+}
+
+[[gnu::hot]] bool ReachTracker::ObserveBySubject(std::uint32_t index, std::uint64_t subject, std::uint64_t value) {
   auto& slot = subjects_.SlotOf(subject);
   if (slot.key != 0) return slot.value.form == index + 1;
+  Form& form = forms_[index];
   if (!HasRoom(form) || subjects_.size() >= kMostSubjects) return false;
-  Asked* asked = subjects_.Insert(slot, subject, {0, index + 1});
+  Asked* asked = subjects_.Insert(slot, subject, {form.first_set, index + 1});
   ++by_subject_;
   ++form.vectors;
-  Log(kBySubject | index, single.value, nullptr, 0);
+  if (log_.size() < kMostLogWords - 1 && !log_is_full_) {
+    log_.push_back(kBySubject | index);
+    log_.push_back(value);
+  } else {
+    log_is_full_ = true;
+  }
   Raise(kReach, form.vectors);
   Raise(kSubjects, subjects_.size());
-  if (form.first_set == 0) form.first_set = SetWith(0, index).value_or(0);
-  asked->set = form.first_set;
+  if (form.first_set == 0) asked->set = form.first_set = SetWith(0, index).value_or(0);
   return true;
 }
 
@@ -337,10 +330,6 @@ std::optional<std::uint32_t> ReachTracker::SetWith(std::uint32_t set, std::uint3
   }
   if (steps_.size() < kMostVectors) steps_.Insert(step, result);
   return result;
-}
-
-void ReachTracker::Raise(int figure, std::size_t value) {
-  figures_.values[figure] = std::max(figures_.values[figure], static_cast<std::int64_t>(value));
 }
 
 }  // namespace privacy_score

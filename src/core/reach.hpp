@@ -20,6 +20,7 @@
  */
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -76,9 +77,18 @@ class ReachTracker {
   void Observe(std::uint32_t form, const BoundConstants& constants);
   void Observe(std::uint32_t form, const ExecutionConstants& constants);
 
-  // Says that an execution of the statement is about to be taken in. Only for speed: what it is compared with lies in
-  // memory anywhere, and is there by then.
-  void Expect(std::uint32_t form, const BoundConstants& constants) const noexcept;
+  // The subject that an execution with no other constant but this one asks about, 0 when that must be found out in
+  // another way. It is about to be taken in: what it is compared with lies in memory anywhere, and is there by then.
+  std::uint64_t Expect(std::uint32_t index, const ComparedColumn& column, std::uint64_t value) const noexcept {
+    const Form& form = forms_[index];
+    if (!form.single_group || form.single.name != column.name || form.single.item != column.item) return 0;
+    const std::uint64_t subject = SubjectOf(*form.single_group, value);
+    subjects_.Expect(subject);
+    __builtin_prefetch(log_.data() + log_.size(), 1);
+    return subject;
+  }
+  // Takes that execution in; false, and nothing is done, where it needs Observe.
+  bool ObserveBySubject(std::uint32_t form, std::uint64_t subject, std::uint64_t value);
 
   // Takes in all that `before` has observed. What was too much for its log keeps the figures that it had.
   void Replay(const ReachTracker& before, const Model& model,
@@ -87,6 +97,10 @@ class ReachTracker {
   const ReachFigures& figures() const { return figures_; }
 
  private:
+  // The subject with that value in its only column.
+  static std::uint64_t SubjectOf(std::int64_t group, std::uint64_t value) {
+    return FoldHash(static_cast<std::uint64_t>(group), FoldHash(0, value));
+  }
   struct SubjectColumn {
     std::int64_t group = 0;
     std::uint32_t position = 0;
@@ -122,7 +136,7 @@ class ReachTracker {
   };
 
   void ObserveSingle(std::uint32_t index, std::uint64_t vector, const SingleComparison& single);
-  bool ObserveBySubject(std::uint32_t index, const SingleComparison& single);
+  bool AsksBySubject(std::uint32_t index, const SingleComparison& single);
   void Take(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key, const ExecutionConstants& constants);
   void TakeSingle(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key, std::uint64_t vector,
                   const SingleComparison& single);
@@ -135,7 +149,9 @@ class ReachTracker {
   void AddSubjectsOfItem(std::uint32_t index, const Compared* begin, const Compared* end);
   void AddSubject(std::uint32_t index, std::uint64_t subject);
   std::optional<std::uint32_t> SetWith(std::uint32_t set, std::uint32_t index);
-  void Raise(int figure, std::size_t value);
+  void Raise(int figure, std::size_t value) {
+    figures_.values[figure] = std::max(figures_.values[figure], static_cast<std::int64_t>(value));
+  }
 
   bool where_counts_;
   FlatMap<SubjectColumn> subject_columns_;  // by NameHash

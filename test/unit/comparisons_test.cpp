@@ -231,6 +231,41 @@ TEST_F(ComparisonsTest, DamagedWords) {
   }
 }
 
+// Only a statement with one constant in all, given or a parameter, which one column is compared with.
+TEST_F(ComparisonsTest, SoleConstant) {
+  StatementConstants constants;
+  const auto found = [&constants] {
+    const ConstantWords words = Encode(constants);
+    SoleConstant sole;
+    if (!FindSoleConstant(words.data(), words.size(), sole)) return std::string("none");
+    return std::to_string(sole.column.item) + " " + std::to_string(sole.column.name) + " " + std::to_string(sole.hash) +
+           " $" + std::to_string(sole.parameter);
+  };
+  EXPECT_EQ(found(), "none");
+  constants.vector = FoldHash(0, 77);
+  constants.groups.push_back({{{3, std::uint64_t{1} << 40U}}, {{{77, {}, false}}}});
+  EXPECT_EQ(found(), "3 1099511627776 77 $0");
+  constants.vector = FoldHash(FoldHash(0, 77), 78);
+  EXPECT_EQ(found(), "none");
+  constants.vector = 0;
+  constants.parameters = {4};
+  constants.groups[0].comparisons[0][0] = {0, {4}, false};
+  EXPECT_EQ(found(), "3 1099511627776 0 $4");
+  constants.vector = FoldHash(0, 78);
+  EXPECT_EQ(found(), "none");
+  constants.vector = 0;
+  constants.parameters = {5};
+  EXPECT_EQ(found(), "none");
+  constants.parameters = {4};
+  constants.groups[0].comparisons[0][0].elements = true;
+  EXPECT_EQ(found(), "none");
+  constants.groups[0].comparisons[0][0] = {9, {4}, false};
+  EXPECT_EQ(found(), "none");
+  constants.groups[0].comparisons[0][0] = {0, {4}, false};
+  constants.groups[0].comparisons.push_back({{0, {4}, false}});
+  EXPECT_EQ(found(), "none");
+}
+
 // Each hash of the words can be put in afterwards.
 TEST_F(ComparisonsTest, PlacesOfHashes) {
   StatementConstants constants;

@@ -178,6 +178,51 @@ TEST(LiveScorer, Reach) {
   EXPECT_EQ(live.reach().values[0], 0);
 }
 
+// What was expected is taken in as Observe() takes it, and not once anything else came in between.
+TEST(LiveScorer, ExpectedIsObserved) {
+  ModelRows model = WorkedModel();
+  model.attributes[0].resize(5);
+  model.attributes[0][4] = "0";  // first_name is the subject
+  for (const auto counting : {ScoreSettings::kSet, ScoreSettings::kMultiset}) {
+    ScoreSettings settings = Published();
+    settings.counting = counting;
+    LiveScorer plain("analyst", settings);
+    LiveScorer live("analyst", settings);
+    plain.Load(model.Wire());
+    live.Load(model.Wire());
+    std::mt19937 random(3);
+    const AbstractionId ids[] = {kG, kGh, kLg};
+    int taken = 0;
+    for (int i = 0; i < 2000; ++i) {
+      const AbstractionId id = ids[random() % 30 == 0 ? random() % 3 : 0];
+      const std::uint64_t value = random() % (random() % 4 == 0 ? 20 : 100000) + 1;
+      const ComparedColumn column = {
+          0, NameHash(random() % 8 == 0 ? "public.hospital.gender" : "public.hospital.first_name")};
+      StatementConstants constants;
+      constants.vector = FoldHash(0, value);
+      constants.groups.push_back({{column}, {{{value, {}, false}}}});
+      const ConstantWords words = Encode(constants);
+      const LiveScorer::Expected expected = live.Expect(id, column, value);
+      const bool late = random() % 30 == 0;
+      if (late) live.Observe(kLgd), plain.Observe(kLgd);
+      const bool done = live.ObserveExpected(expected);
+      EXPECT_FALSE(done && late);
+      taken += done ? 1 : 0;
+      if (!done) live.Observe(id, {words.data(), words.size(), nullptr, 0});
+      plain.Observe(id, {words.data(), words.size(), nullptr, 0});
+      ASSERT_EQ(live.summary().queries, plain.summary().queries);
+      ASSERT_EQ(live.summary().ngrams, plain.summary().ngrams);
+      ASSERT_EQ(live.summary().score, plain.summary().score);
+      for (int figure = 0; figure < kReachFigureCount; ++figure)
+        ASSERT_EQ(live.reach().values[figure], plain.reach().values[figure]) << figure << " after " << i;
+    }
+    EXPECT_GT(taken, 800);
+    EXPECT_EQ(live.LastExplanation(), plain.LastExplanation());
+  }
+  LiveScorer empty("analyst", Published());
+  EXPECT_FALSE(empty.ObserveExpected(empty.Expect(kG, {}, 1)));
+}
+
 TEST(LiveScorer, ForgetsWhatTheSessionHasNotHad) {
   LiveScorer live("analyst", ScoreSettings());
   live.Load(WorkedModel().Wire());

@@ -244,7 +244,11 @@ ConstantWords OneParameter(std::uint64_t other = 0) {
 void Execute(ReachTracker& to, std::uint32_t form, const ConstantWords& words, std::uint64_t value) {
   const ParameterValue parameter = {1, false, value, nullptr, 0};
   const BoundConstants constants = {words.data(), words.size(), &parameter, 1};
-  to.Expect(form, constants);
+  SoleConstant sole;
+  if (FindSoleConstant(words.data(), words.size(), sole)) {
+    const std::uint64_t subject = to.Expect(form, sole.column, value);
+    if (subject != 0 && to.ObserveBySubject(form, subject, value)) return;
+  }
   to.Observe(form, constants);
 }
 

@@ -1,0 +1,65 @@
+/*
+ * live_local.hpp - what this process knows of the session that it scores; shared by live.cpp, live_session.cpp and
+ * live_repeat.cpp only.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+
+#include "pgtime.h"
+}
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/live_scorer.hpp"
+#include "shared_state.hpp"
+
+// What this backend knows about one principal, on the C++ heap.
+struct LocalScorer {
+  explicit LocalScorer(const privacy_score::ScoreSettings& settings, const char* role) : scorer(role, settings) {}
+  privacy_score::LiveScorer scorer;
+  std::vector<std::string> missing;
+  std::string explanation = "{}";
+  std::vector<privacy_score::ReachExcess> excesses;
+};
+
+struct Local {
+  bool forgot;  // abstractions that were met
+  bool error_logged;
+  LocalScorer* scorer;
+  uint64 model_version;    // that the scorer has loaded
+  TimestampTz last_start;  // of the last message of the client that an event came from
+  Oid scorer_role;
+  std::unordered_map<int64, std::string>* tokens;  // joined by kTokenEnd, of all met in this process
+  Size token_bytes;
+};
+extern Local ps_local;
+
+// The open session, and what was found out of it when an event was last recorded the long way.
+struct OwnSessionState {
+  LiveSession* session;  // null: none
+  int64 last_event;      // of the session, and how often in a row it came
+  int64 repeated;
+  dsa_pointer chunk_at;  // the chunk last written to
+  EventChunk* chunk;
+  // The settings and model under which the figures were published, when of a statement that repeats only the counts can
+  // change and nothing is compared with limits; else 0.
+  uint64 plain_settings, plain_model;
+  // A second of which the day is known.
+  TimestampTz day_from, day_until;
+  int32 day;
+  const pg_tz* zone;
+};
+extern OwnSessionState ps_own;
+
+constexpr uint64 kRecentlySent = 64;
+extern int64
+    ps_recently_sent[kRecentlySent];  // definitions that the session has handed to the worker, some, each at its place
+
+inline int64* RecentlySent(int64 id) { return &ps_recently_sent[static_cast<uint64>(id) % kRecentlySent]; }
+
+// Raises an alert for each figure of the session's reach that is too great, when nobody was told.
+void JudgeReach(LiveSession* session);
