@@ -76,7 +76,9 @@ TEST(ReleaseUtility, AnswersAsDefined) {
     const CountQuery query = drawing.Draw(1, for_drawing);
     for (const Row& row : source) {
       utility.AddSource(row.codes.data(), row.last);
-      if (random.Below(10) == 0) ASSERT_TRUE(utility.Ask({}));
+      if (random.Below(10) == 0) {
+        ASSERT_TRUE(utility.Ask({}));
+      }
     }
     for (std::uint32_t part = 0; part < 2; ++part) {
       for (const Row& row : records)
@@ -104,8 +106,9 @@ TEST(ReleaseUtility, AnswersAsDefined) {
     }
     const DimensionUtility result = utility.Result()[0];
     ASSERT_EQ(result.queries, actual > 0 ? 1 : 0) << round;
-    if (actual > 0) ASSERT_NEAR(result.mean_relative_error, std::abs(actual - estimate) / actual, 1e-9) << round;
-    answered += actual > 0 ? 1 : 0;
+    if (actual == 0) continue;
+    ASSERT_NEAR(result.mean_relative_error, std::abs(actual - estimate) / actual, 1e-9) << round;
+    ++answered;
   }
   EXPECT_GT(answered, 300);
 }
