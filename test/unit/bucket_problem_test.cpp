@@ -95,7 +95,7 @@ TEST(BucketProblem, GivesUpWhenNobodyWaits) {
   std::vector<Rational> thresholds;
   for (int i = 0; i < 400; ++i) {
     counts.push_back(1000 + 37 * i % 501);
-    thresholds.emplace_back(20 + i, 8000 + i);
+    thresholds.emplace_back(60 + i, 8000 + i);
   }
   const BucketProblem plain = BucketProblem::WithSizes(counts, thresholds, 0, 600);
   const auto expected = MultiSizePlan(plain);
