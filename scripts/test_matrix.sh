@@ -51,8 +51,10 @@ run_release() {
     # A mirror of a moving release may be some weeks old.
     echo 'Acquire::Check-Valid-Until "false";' >"$root/etc/apt/apt.conf.d/90old_mirror"
   fi
-  mkdir -p "$root/dev/shm" "$root/checkout"
-  # What is built there stays, so that a second run only builds what has changed.
+  mkdir -p "$root/dev/shm"
+  # What was built there from other sources may be newer than these.
+  rm -rf "${root:?}/checkout"
+  mkdir -p "$root/checkout"
   tar --exclude=./.git --exclude=./build --exclude='*.so' --exclude=./results -cf - . | tar -C "$root/checkout" --no-same-owner -xf -
   # shellcheck disable=SC2086
   inside "$root" bash -c "cd /checkout && ${PS_MATRIX_COMMAND:-make test}" >"$log" 2>&1
