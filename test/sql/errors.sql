@@ -12,16 +12,9 @@ CREATE VIEW seen AS SELECT name FROM person;
 CREATE VIEW failing AS SELECT name, 1 / (id - 1) AS inverse FROM person;
 SELECT privacy_score.protect('person');
 SELECT privacy_score.import_statements($$VALUES ('s', 'regress_errors'::name, '2026-01-01 12:00+00'::timestamptz, 'SELECT name FROM errors.person')$$);
--- Runs a statement and tells how it failed.
-CREATE FUNCTION attempt(sql text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE answer text; hint text;
-BEGIN
-  EXECUTE sql INTO answer;
-  RETURN 'no error: ' || coalesce(answer, 'NULL');
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-  RETURN SQLSTATE || ' ' || SQLERRM || CASE WHEN hint <> '' THEN E'\n      ' || hint ELSE '' END;
-END $$;
+\getenv inputs PG_ABS_SRCDIR
+\set attempt :inputs '/support/attempt.sql'
+\i :attempt
 CREATE TABLE attempts (n int GENERATED ALWAYS AS IDENTITY, sql text);
 INSERT INTO attempts (sql) VALUES
   -- declaring

@@ -2,15 +2,9 @@
 CREATE SCHEMA loss_entropy;
 SET search_path = loss_entropy, public;
 SET client_min_messages = warning;
-CREATE FUNCTION attempt(sql text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE answer text; hint text;
-BEGIN
-  EXECUTE sql INTO answer;
-  RETURN 'no error: ' || coalesce(answer, 'NULL');
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-  RETURN SQLSTATE || ' ' || SQLERRM || CASE WHEN hint <> '' THEN E'\n      ' || hint ELSE '' END;
-END $$;
+\getenv inputs PG_ABS_SRCDIR
+\set attempt :inputs '/support/attempt.sql'
+\i :attempt
 CREATE FUNCTION r(x float8) RETURNS numeric LANGUAGE sql RETURN round(x::numeric, 11);
 
 -- worked numbers

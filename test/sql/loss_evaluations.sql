@@ -2,15 +2,9 @@
 CREATE SCHEMA loss_evaluations;
 SET search_path = loss_evaluations, public;
 SET client_min_messages = warning;
-CREATE FUNCTION attempt(sql text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE answer text; hint text;
-BEGIN
-  EXECUTE sql INTO answer;
-  RETURN 'no error: ' || coalesce(answer, 'NULL');
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-  RETURN SQLSTATE || ' ' || SQLERRM || CASE WHEN hint <> '' THEN E'\n      ' || hint ELSE '' END;
-END $$;
+\getenv inputs PG_ABS_SRCDIR
+\set attempt :inputs '/support/attempt.sql'
+\i :attempt
 CREATE FUNCTION r(x float8) RETURNS numeric LANGUAGE sql RETURN round(x::numeric, 9);
 CREATE TABLE staff (id int PRIMARY KEY, salary numeric, age int, sex text, place point);
 INSERT INTO staff VALUES (1, 10, 30, 'f'), (2, 40.0, 30, 'f'), (3, 20, 30, 'm'), (4, 20, 41, 'm'), (5, 10, 41, NULL), (6, 40, NULL, NULL), (7, NULL, 30, 'f');

@@ -2,15 +2,9 @@
 CREATE SCHEMA loss_extremes;
 SET search_path = loss_extremes, public;
 SET client_min_messages = warning;
-CREATE FUNCTION attempt(sql text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE answer text; hint text;
-BEGIN
-  EXECUTE sql INTO answer;
-  RETURN 'no error: ' || coalesce(answer, 'NULL');
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-  RETURN SQLSTATE || ' ' || SQLERRM || CASE WHEN hint <> '' THEN E'\n      ' || hint ELSE '' END;
-END $$;
+\getenv inputs PG_ABS_SRCDIR
+\set attempt :inputs '/support/attempt.sql'
+\i :attempt
 -- One value: nothing to lose, nothing to guess.
 SELECT s, privacy_score.privacy_loss('{7}', 3, s, r) AS loss, privacy_score.expected_privacy_loss('{7}', 3, s) AS expected
   FROM (VALUES ('sum', 21), ('average', 7), ('count', 3), ('minimum', 7), ('maximum', 7), ('median', 7)) v(s, r) ORDER BY s;

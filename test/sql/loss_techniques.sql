@@ -2,15 +2,9 @@
 CREATE SCHEMA loss_techniques;
 SET search_path = loss_techniques, public;
 SET client_min_messages = warning;
-CREATE FUNCTION attempt(sql text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE answer text; hint text;
-BEGIN
-  EXECUTE sql INTO answer;
-  RETURN 'no error: ' || coalesce(answer, 'NULL');
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-  RETURN SQLSTATE || ' ' || SQLERRM || CASE WHEN hint <> '' THEN E'\n      ' || hint ELSE '' END;
-END $$;
+\getenv inputs PG_ABS_SRCDIR
+\set attempt :inputs '/support/attempt.sql'
+\i :attempt
 CREATE TABLE patient (id int PRIMARY KEY, age int, ward text);
 INSERT INTO patient SELECT i, CASE WHEN i % 10 <> 0 THEN 20 + i END, CASE WHEN i <= 3 THEN 'burns' ELSE 'general' END FROM generate_series(1, 20) i;
 -- 20 records, 18 with an age; a set of 3, its complement, sets of 4 and 16 with a minimum of 4, and of all records

@@ -3,15 +3,9 @@
 CREATE SCHEMA noise;
 SET search_path = noise, public;
 SET client_min_messages = warning;
-CREATE FUNCTION attempt(sql text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE answer text; hint text;
-BEGIN
-  EXECUTE sql INTO answer;
-  RETURN 'no error: ' || coalesce(answer, 'NULL');
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-  RETURN SQLSTATE || ' ' || SQLERRM || CASE WHEN hint <> '' THEN E'\n      ' || hint ELSE '' END;
-END $$;
+\getenv inputs PG_ABS_SRCDIR
+\set attempt :inputs '/support/attempt.sql'
+\i :attempt
 -- Whether a share of draws agrees with its probability.
 CREATE FUNCTION agrees(hits bigint, draws bigint, probability float8) RETURNS boolean LANGUAGE sql
   RETURN abs(hits - draws * probability) <= 6.5 * sqrt(draws * probability * (1 - probability)) + 1e-9;

@@ -17,15 +17,9 @@ INSERT INTO t SELECT k % 40, CASE WHEN k % 10 > 0 THEN (ARRAY['north', 'south', 
 CREATE TABLE nothing (dept text, n int);
 SELECT privacy_score.dp_grant('regress_columns_analyst', 't', 1000000);
 SELECT privacy_score.dp_grant('regress_columns_analyst', 'nothing', 1000000);
-CREATE FUNCTION attempt(sql text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE answer text; hint text;
-BEGIN
-  EXECUTE 'SELECT (' || sql || ')::text' INTO answer;
-  RETURN 'no error: ' || coalesce(answer, 'NULL');
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-  RETURN SQLSTATE || ' ' || SQLERRM || CASE WHEN hint <> '' THEN E'\n      ' || hint ELSE '' END;
-END $$;
+\getenv inputs PG_ABS_SRCDIR
+\set attempt :inputs '/support/attempt.sql'
+\i :attempt
 -- the plain counts that the noisy ones are compared with
 CREATE TABLE plain AS SELECT 'dept' AS attribute, dept AS key, count(*) AS n FROM t GROUP BY 2 UNION ALL SELECT 'v', v, count(*) FROM t GROUP BY 2
   UNION ALL SELECT 'c', c::text, count(*) FROM t GROUP BY 2 UNION ALL SELECT 'flag', flag::text, count(*) FROM t GROUP BY 2 UNION ALL SELECT 'm', m::text, count(*) FROM t GROUP BY 2
@@ -161,7 +155,7 @@ SET search_path = regress_columns;
 \pset format unaligned
 \pset tuples_only on
 SET SESSION AUTHORIZATION regress_columns_analyst;
-SELECT sql || E'\n   ' || attempt(replace(sql, 'dp_', 'privacy_score.dp_')) FROM unnest(ARRAY[
+SELECT sql || E'\n   ' || attempt('SELECT (' || replace(sql, 'dp_', 'privacy_score.dp_') || ')::text') FROM unnest(ARRAY[
   'SELECT count(*) FROM dp_histogram(''t'', ''dept'')', 'SELECT count(*) FROM dp_histogram(''t'', ''dept'', keys => ''{a}'', delta => 0.1)',
   'SELECT count(*) FROM dp_histogram(''t'', ''dept'', keys => ''{}'')', 'SELECT count(*) FROM dp_histogram(''t'', ''dept'', keys => ''{{a,b},{c,d}}'')',
   'SELECT count(*) FROM dp_histogram(''t'', ''dept'', keys => ''{a,b,a}'')', 'SELECT count(*) FROM dp_histogram(''t'', ''s'', keys => ''{1,01}'')',

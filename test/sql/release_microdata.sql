@@ -3,15 +3,9 @@
 CREATE SCHEMA microdata;
 SET search_path = microdata, public;
 SET client_min_messages = error;
-CREATE FUNCTION attempt(sql text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE answer text; hint text;
-BEGIN
-  EXECUTE sql INTO answer;
-  RETURN 'no error: ' || coalesce(answer, 'NULL');
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-  RETURN SQLSTATE || ' ' || SQLERRM || CASE WHEN hint <> '' THEN E'\n      ' || hint ELSE '' END;
-END $$;
+\getenv inputs PG_ABS_SRCDIR
+\set attempt :inputs '/support/attempt.sql'
+\i :attempt
 CREATE DOMAIN grade AS smallint CHECK (VALUE BETWEEN 1 AND 5);
 CREATE TABLE person (id int PRIMARY KEY, age smallint, salary numeric(6,2), weight real, height float8, name text COLLATE "C", born date, grade grade, note text);
 INSERT INTO person SELECT i, 20 + i % 25, 10 + i % 41 * 0.5, i % 3 + 0.25, i % 7 / 10.0, 'n' || i % 5, date '2000-01-01' + i % 9, 1 + i % 5, CASE WHEN i % 4 = 0 THEN NULL ELSE repeat('x', i % 50) END

@@ -2,15 +2,9 @@
 CREATE SCHEMA two_way;
 SET search_path = two_way, public;
 SET client_min_messages = warning;
-CREATE FUNCTION attempt(sql text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE answer text; hint text;
-BEGIN
-  EXECUTE sql INTO answer;
-  RETURN 'no error: ' || coalesce(answer, 'NULL');
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-  RETURN SQLSTATE || ' ' || SQLERRM || CASE WHEN hint <> '' THEN E'\n      ' || hint ELSE '' END;
-END $$;
+\getenv inputs PG_ABS_SRCDIR
+\set attempt :inputs '/support/attempt.sql'
+\i :attempt
 CREATE TABLE case_list (ward text, disease text, age int);
 INSERT INTO case_list SELECT w, d, 40 + n % 3 FROM (VALUES ('A', 'flu', 2), ('A', 'gout', 30), ('A', 'mumps', 9), ('B', 'flu', 40), ('B', 'gout', 50), ('B', 'mumps', 60), ('C', 'flu', 8), ('C', 'gout', 70), ('C', 'mumps', 7)) v(w, d, n), generate_series(1, n);
 
