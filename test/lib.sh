@@ -21,6 +21,10 @@ ps_finished=
 ps_servers=()
 export PGUSER=postgres PGDATABASE=postgres PGPORT=5432 PGHOST PGDATA PGOPTIONS=
 
+# Which server it is, and what differs by that in more than one test: the setting that makes plans use workers.
+ps_major=$("$PS_BINDIR/postgres" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/')
+if [ "$ps_major" -ge 16 ]; then forced_parallel=debug_parallel_query; else forced_parallel=force_parallel_mode; fi
+
 # --- servers ----------------------------------------------------------------------------------------------------------
 
 # Directs everything that follows to the server of that name (the first one is "main").

@@ -21,6 +21,7 @@ extern "C" {
 #include "internal.hpp"
 #include "relation_rates.hpp"
 #include "settings.hpp"
+#include "sqlparse/analyse.hpp"
 #include "text_statements.hpp"
 
 namespace {
@@ -75,7 +76,7 @@ List* RevealedByText(const text* sql) {
   });
   if (unparsed)
     ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("the statement does not parse"),
-                    errhint("It is parsed as PostgreSQL %s would.", PG_MAJORVERSION)));
+                    errhint("It is parsed as PostgreSQL %d would.", privacy_score::kGrammarVersion / 10000)));
   List* revealed = NIL;
   const std::size_t count = columns->object->size();
   for (std::size_t i = 0; i < count; ++i) {

@@ -14,6 +14,9 @@
 
 namespace privacy_score {
 
+// The server whose grammar text is parsed with, as in its PG_VERSION_NUM; it need not be the one that runs.
+extern const int kGrammarVersion;
+
 // The statements of `sql` (UTF-8), with the names that `catalog` knows. Text that does not parse, or is nested too
 // deeply, is one Statement with `unparsed`. Names that the catalog never answered are added to `missing` (may be null)
 // and meanwhile treated as if they did not exist. The statements live in `arena` and do not point into `catalog`.

@@ -5,6 +5,8 @@
 
 #include <pg_query.h>
 
+#include "sqlparse/analyse.hpp"
+
 namespace privacy_score {
 
 const int kGrammarVersion = PG_VERSION_NUM;

@@ -13,9 +13,6 @@
 
 namespace privacy_score {
 
-// The server whose grammar it is, as in PG_VERSION_NUM.
-extern const int kGrammarVersion;
-
 // The nearest nodes below a node of any kind, whatever they are for.
 std::vector<Node*> ChildNodes(const Node& node);
 

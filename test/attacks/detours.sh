@@ -41,7 +41,7 @@ taken "a policy in a rate function" "SELECT privacy_score.discrimination_rate('a
   "SELECT privacy_score.analyze_relation('ana.own')"
 taken "a cast in a rate function" "SELECT privacy_score.discrimination_rate('ana.cast_own', 'p', '{id}')" "SELECT privacy_score.discrimination_rate('ana.cast_own', 'j', '{id}')"
 taken "a foreign key action" "DELETE FROM ana.pk WHERE x = 7"
-taken "pruning in a parallel worker" "SET force_parallel_mode = on" "SELECT * FROM ana.parted WHERE k = ana.prune()"
+taken "pruning in a parallel worker" "SET $forced_parallel = on" "SELECT * FROM ana.parted WHERE k = ana.prune()"
 
 # --- maintenance by somebody else ---------------------------------------------------------------------------------------------
 as ana q "CREATE TABLE ana.loot (s text)" \

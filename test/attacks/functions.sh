@@ -103,7 +103,7 @@ path "DO with dynamic SQL in pieces" "$read" "DO \$\$BEGIN EXECUTE format('SEL%s
 path "DO in DO" "$read" "DO \$\$BEGIN EXECUTE 'DO \$x\$BEGIN PERFORM diagnosis FROM h.patients; END\$x\$'; END\$\$"
 path "a function twice in a session" "$outer; $by_id; $outer; $by_id" "SELECT h.static()" "SELECT h.static()"
 # A parallel worker's reads are a session of their own, in the name of the same role.
-path "a function in a parallel worker" "$outer" "SET force_parallel_mode = on" "SET parallel_leader_participation = off" "SELECT h.in_worker()"
+path "a function in a parallel worker" "$outer" "SET $forced_parallel = on" "SET parallel_leader_participation = off" "SELECT h.in_worker()"
 check_true "counted: what the function in the parallel worker reads" wait_for "SELECT count(*) FROM privacy_score.session s
   JOIN privacy_score.session_part p ON p.session_id = s.id WHERE s.role = 'mallory'
    AND (SELECT array_agg(array_to_string(a.tokens, ' ')) FROM privacy_score.abstraction a WHERE a.id = ANY (p.ids)) = '{cmd:select f:string_agg(h.patients.city) p:h.patients.city t:h.patients}' AND p.runs = '{1}'" 1

@@ -35,7 +35,7 @@ refund "a sum in an exception block" 3000 "SELECT privacy_score.dp_sum('people_w
 refund "distinct values behind a savepoint" 21 "SELECT privacy_score.dp_count_distinct('people_with', 'name', 50)" "BEGIN" "SAVEPOINT a" "@" "ROLLBACK TO a" "COMMIT"
 refund "an average in a read-only, serializable transaction" "1\\.00000[0-9]*" "SELECT privacy_score.dp_avg('people_with', 'age', 1, 1.0000000001, 50)" "BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY" "@" "ROLLBACK"
 before=$(spent)
-check "a function that is declared PARALLEL SAFE gets no answer" "$(as mallory q_state "SET force_parallel_mode = on" \
+check "a function that is declared PARALLEL SAFE gets no answer" "$(as mallory q_state "SET $forced_parallel = on" \
   "CREATE FUNCTION h.parallel_ask() RETURNS numeric LANGUAGE plpgsql PARALLEL SAFE AS \$\$ BEGIN RETURN privacy_score.dp_sum('h.people_with', 'age', 0, 1, 50, 'id > -4'); END \$\$" "SELECT h.parallel_ask()")" 25000
 check "and costs nothing" "$(since)" 0
 check "ten thousand repeats in other words are one answer" "$(as mallory q "SELECT count(*), count(DISTINCT n) FROM (SELECT privacy_score.dp_sum('people_with', 'age', CASE i % 2 WHEN 0 THEN 0 ELSE 0.00 END, 60, CASE i % 3 WHEN 0 THEN 0.1 ELSE 0.10 END, CASE i % 2 WHEN 0 THEN 'age < 60' ELSE 'NOT 60 <= age' END) AS n FROM generate_series(1, 10000) i) x")" "10000|1"
@@ -168,7 +168,7 @@ as owner q "CREATE FUNCTION h.look(int) RETURNS int LANGUAGE plpgsql STABLE PARA
   "CREATE VIEW h.catching AS SELECT id, h.catches(id) AS odd FROM h.people_with WHERE id BETWEEN 1 AND 20" "SELECT privacy_score.dp_grant('mallory', 'h.catching', 1000)" \
     "CREATE VIEW h.looks AS SELECT id, name, h.look(id) AS looked FROM h.people_with" "GRANT EXECUTE ON FUNCTION h.look(int) TO PUBLIC" "SELECT privacy_score.dp_grant('mallory', 'h.looks', 1000000)" >/dev/null
 calls="SELECT coalesce(max(calls), 0) FROM pg_stat_user_functions WHERE funcname = 'look'"
-parallel=("SET force_parallel_mode = on" "SET parallel_setup_cost = 0" "SET parallel_tuple_cost = 0" "SET min_parallel_table_scan_size = 0")
+parallel=("SET $forced_parallel = on" "SET parallel_setup_cost = 0" "SET parallel_tuple_cost = 0" "SET min_parallel_table_scan_size = 0")
 check "a view with a function" "$(as mallory q "SELECT privacy_score.dp_count('looks', 'id < 100 AND looked = 1', 50)" "SELECT pg_stat_force_next_flush()" | head -n 1)" 33
 check "in parallel" "$(as mallory q "${parallel[@]}" "SELECT privacy_score.dp_count('looks', 'id < 200 AND looked = 1', 50)" "SELECT pg_stat_force_next_flush()" | head -n 1)" 67
 sleep 1

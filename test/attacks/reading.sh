@@ -85,11 +85,11 @@ path "CREATE MATERIALIZED VIEW" "$read" "CREATE MATERIALIZED VIEW m AS $query" "
 # --- parallel plans -------------------------------------------------------------------------------------------------------
 parallel=("SET parallel_setup_cost = 0" "SET parallel_tuple_cost = 0" "SET min_parallel_table_scan_size = 0" "SET max_parallel_workers_per_gather = 2")
 path "a parallel plan" "$read" "${parallel[@]}" "$query"
-path "a forced parallel plan" "$read" "SET force_parallel_mode = on" "SET parallel_leader_participation = off" "$query"
+path "a forced parallel plan" "$read" "SET $forced_parallel = on" "SET parallel_leader_participation = off" "$query"
 path "a parallel aggregate" "cmd:select f:count(*) g:h.patients.diagnosis p:h.patients.diagnosis t:h.patients" "${parallel[@]}" \
   "SELECT diagnosis, count(*) FROM patients GROUP BY 1"
-path "a parallel plan, prepared" "$by_id x3" "SET force_parallel_mode = on" "SET plan_cache_mode = force_generic_plan" "$prepare" "EXECUTE p(1)" "EXECUTE p(2)" "EXECUTE p(3)"
-path "a parallel plan in a cursor" "$read" "SET force_parallel_mode = on" "BEGIN" "DECLARE c CURSOR FOR $query" "FETCH 10 FROM c" "COMMIT"
+path "a parallel plan, prepared" "$by_id x3" "SET $forced_parallel = on" "SET plan_cache_mode = force_generic_plan" "$prepare" "EXECUTE p(1)" "EXECUTE p(2)" "EXECUTE p(3)"
+path "a parallel plan in a cursor" "$read" "SET $forced_parallel = on" "BEGIN" "DECLARE c CURSOR FOR $query" "FETCH 10 FROM c" "COMMIT"
 path "EXPLAIN ANALYZE of a parallel plan" "$read" "${parallel[@]}" "EXPLAIN (ANALYZE, VERBOSE) $query"
 
 # --- what fails, what is rolled back --------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ for statement in "$query" "SELECT count(*) FROM patients" "TABLE patients" "SELE
   "EXPLAIN $query" "EXPLAIN ANALYZE $query" "SELECT query_to_xml('$query', true, false, '')" "SELECT table_to_xml('patients', true, false, '')" \
   "SELECT * FROM ts_stat('SELECT to_tsvector(diagnosis) FROM h.patients')" "WITH x AS ($query) SELECT * FROM x" "WITH x AS (INSERT INTO loot $query RETURNING d) SELECT 1" \
   "DO \$\$BEGIN PERFORM diagnosis FROM h.patients; END\$\$" "SET ROLE clerk; SELECT diagnosis FROM h.patients" "DISCARD ALL; SELECT diagnosis FROM h.patients" \
-  "SET force_parallel_mode = on; $query" "SELECT ctid FROM patients" "SELECT tableoid FROM patients" "CREATE INDEX ON loot (h.folded())" \
+  "SET $forced_parallel = on; $query" "SELECT ctid FROM patients" "SELECT tableoid FROM patients" "CREATE INDEX ON loot (h.folded())" \
   "BEGIN; SAVEPOINT a; $query"; do
   refused "$statement" PS001 "$statement"
 done

@@ -66,7 +66,7 @@ check "a parameter and a constant of a type whose output fails" \
 # A plan that runs in parallel, in which a function runs statements of its own that nobody has met.
 q "CREATE FUNCTION within(hidden hidden DEFAULT 'x') RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE AS \$\$
    DECLARE answer bigint; BEGIN SELECT count(name) INTO answer FROM people WHERE age > 10 AND hidden IS NOT NULL; RETURN answer; END \$\$" >/dev/null
-check "statements within a parallel plan" "$(as reader q "SET force_parallel_mode = on" "SELECT within()" "SET force_parallel_mode = off" "SELECT within()")" "90
+check "statements within a parallel plan" "$(as reader q "SET $forced_parallel = on" "SELECT within()" "SET $forced_parallel = off" "SELECT within()")" "90
 90"
 
 # --- memory of abstractions ---------------------------------------------------------------------------------------------

@@ -17,7 +17,8 @@ has() { [[ " ${others[*]} " == *" $1 "* ]]; }
 check_true "contrib is there" eval "has pg_stat_statements && has auto_explain"
 
 # Everything that the watched role does: all kinds of plans and utilities that those extensions hook into.
-cat >"$PS_TMP/work.sql" <<'SQL'
+echo "\\set forced_parallel $forced_parallel" >"$PS_TMP/work.sql"
+cat >>"$PS_TMP/work.sql" <<'SQL'
 SELECT diagnosis FROM h.patients WHERE id = 1;
 SELECT diagnosis FROM h.patients WHERE id = 2;
 PREPARE p(int) AS SELECT city FROM h.patients WHERE id = $1;
@@ -41,9 +42,9 @@ CREATE TEMP TABLE t AS SELECT city FROM h.patients;
 INSERT INTO t SELECT diagnosis FROM h.patients;
 EXPLAIN (COSTS OFF) SELECT city FROM h.patients;
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT city FROM h.patients;
-SET force_parallel_mode = on;
+SET :forced_parallel = on;
 SELECT count(*) FROM h.patients;
-SET force_parallel_mode = off;
+SET :forced_parallel = off;
 SELECT 1 / (id - 50) FROM h.patients;
 SELECT nosuch FROM h.patients;
 SELECT code FROM h.secrets;

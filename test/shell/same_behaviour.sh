@@ -36,7 +36,8 @@ VACUUM ANALYZE;
 SQL
 }
 
-cat >"$PS_TMP/corpus.sql" <<'SQL'
+echo "\\set forced_parallel $forced_parallel" >"$PS_TMP/corpus.sql"
+cat >>"$PS_TMP/corpus.sql" <<'SQL'
 \set VERBOSITY verbose
 \set SHOW_ALL_RESULTS on
 \timing off
@@ -63,8 +64,8 @@ EXPLAIN (COSTS OFF, VERBOSE) SELECT * FROM barrier;
 EXPLAIN (COSTS OFF) SELECT * FROM policed;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT n FROM inlined(5);
 EXPLAIN (COSTS OFF) SELECT * FROM parts WHERE kind = 'a';
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM patients WHERE ward = 1;
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, FORMAT XML) SELECT 1;
+EXPLAIN (ANALYZE, COSTS OFF, BUFFERS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM patients WHERE ward = 1;
+EXPLAIN (ANALYZE, COSTS OFF, BUFFERS OFF, TIMING OFF, SUMMARY OFF, FORMAT XML) SELECT 1;
 EXPLAIN (COSTS OFF) UPDATE patients SET age = age + 1;
 EXPLAIN (COSTS OFF) DECLARE c CURSOR FOR SELECT * FROM patients;
 EXPLAIN (COSTS OFF, SETTINGS) SELECT 1;
@@ -73,10 +74,10 @@ EXPLAIN (COSTS OFF) EXECUTE e(1);
 SET plan_cache_mode = force_generic_plan;
 EXPLAIN (COSTS OFF) EXECUTE e(1);
 RESET plan_cache_mode;
-SET force_parallel_mode = on;
+SET :forced_parallel = on;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM patients;
 SELECT count(*) FROM patients;
-RESET force_parallel_mode;
+RESET :forced_parallel;
 -- errors: code, position, context, hint; and what follows them
 SELECT nosuch FROM patients;
 SELECT naem FROM patients;

@@ -44,7 +44,7 @@ check "a time limit holds" "$(q_state "SET statement_timeout = '2s'" "$big")" 57
 check "and what it left does no harm" "$(q_state "SET statement_timeout = '300ms'" "$big" "RESET statement_timeout" "$(margins 4)")" 00000
 
 # Parallel workers load what their leader has loaded, but not the solver.
-check "parallel workers do without" "$(q "$(margins 3)" "SET force_parallel_mode = on" "$loaded" | tail -n 1)" f
+check "parallel workers do without" "$(q "$(margins 3)" "SET $forced_parallel = on" "$loaded" | tail -n 1)" f
 
 # --- without the module -----------------------------------------------------------------------------------------------
 # A copy of the library looks for the solver beside itself.

@@ -132,10 +132,13 @@ SECURITY LABEL FOR privacy_score ON ROLE postgres IS NULL;
 SECURITY LABEL FOR privacy_score ON ROLE regress_declare_owner IS 'sensitive';
 SECURITY LABEL FOR privacy_score ON ROLE regress_declare_owner IS 'Watched';
 SECURITY LABEL FOR privacy_score ON ROLE nosuch IS 'watched';
+-- Later servers ask for ADMIN OPTION before they ask us.
+GRANT regress_declare_owner TO regress_declare_other WITH ADMIN OPTION;
 SET ROLE regress_declare_other;
 SECURITY LABEL FOR privacy_score ON ROLE regress_declare_owner IS NULL;
 SECURITY LABEL FOR privacy_score ON ROLE regress_declare_owner IS 'watched';
 RESET ROLE;
+REVOKE regress_declare_owner FROM regress_declare_other;
 SELECT objname, label FROM pg_seclabels WHERE provider = 'privacy_score' AND objtype = 'role' AND objname LIKE 'regress_declare%' ORDER BY objname;
 SECURITY LABEL FOR privacy_score ON ROLE regress_declare_owner IS NULL;
 SECURITY LABEL FOR privacy_score ON ROLE regress_declare_member IS NULL;

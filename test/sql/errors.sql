@@ -156,7 +156,9 @@ SELECT queries, mismatched FROM privacy_score.score('regress_errors', '2026-01-0
 SELECT privacy_score.discrimination_rate('failing', 'inverse');
 SELECT privacy_score.discrimination_rate('person', 'name');
 SELECT privacy_score.import_statements('SELECT name, name::name, now(), (1 / (id - 2))::text FROM errors.person');
+\set VERBOSITY terse
 SELECT privacy_score.query_identification('SELECT )');
+\set VERBOSITY default
 BEGIN;
 SAVEPOINT a;
 SELECT privacy_score.set_baseline('nosuch', '2026-01-01', '2026-01-01');
@@ -185,7 +187,11 @@ SET privacy_score.ngram_length = 7;
 SET privacy_score.alpha = 1.01;
 SET privacy_score.alpha = -0.1;
 SET privacy_score.alpha = 'NaN';
+-- The range is worded by the server.
+\set VERBOSITY sqlstate
 SET privacy_score.idle_gap = 0;
+\set VERBOSITY default
+SELECT min_val, max_val, unit FROM pg_settings WHERE name = 'privacy_score.idle_gap';
 SET privacy_score.session_limit = -2;
 SET privacy_score.normalised_limit = 1.5;
 SET privacy_score.pad = 'perhaps';

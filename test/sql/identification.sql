@@ -44,7 +44,9 @@ SELECT v.sql, r4(privacy_score.query_identification(v.sql)) AS identification, v
 SET privacy_score.where_counts = off;
 SELECT n, r4(privacy_score.query_identification(sql)) AS without_filters FROM published ORDER BY n;
 RESET privacy_score.where_counts;
+\set VERBOSITY terse
 SELECT privacy_score.query_identification('SELECT gender FROM');
+\set VERBOSITY default
 
 -- The declared subject decides.
 SELECT privacy_score.protect('hospitaldb', '{lastname}');
@@ -76,7 +78,9 @@ SELECT v.columns1, v.columns2, c.relation, r4(c.rate1) AS rate1, r4(c.rate2) AS 
                ('gender', 'department'), ('firstname, lastname', 'lastname, department'), ('gender', 'gender')) v(columns1, columns2),
        privacy_score.compare_queries('SELECT ' || columns1 || ' FROM hospitaldb', 'SELECT ' || columns2 || ' FROM hospitaldb') c
  ORDER BY 1, 2;
+\set VERBOSITY terse
 SELECT * FROM privacy_score.compare_queries('SELECT 1', 'SELEC 2');
+\set VERBOSITY default
 
 -- An explanation in JSON.
 SELECT jsonb_object_keys(e) AS key FROM privacy_score.explain_query((SELECT sql FROM published WHERE n = 1)) e ORDER BY 1;

@@ -65,7 +65,7 @@ COPY (SELECT city FROM patients WHERE age > 30) TO STDOUT;
 CREATE TABLE copied AS SELECT name, city FROM patients;
 CREATE TABLE not_filled AS SELECT name FROM patients WITH NO DATA;
 EXPLAIN (COSTS OFF) SELECT name FROM patients;
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM patients;
+EXPLAIN (ANALYZE) SELECT count(*) FROM patients \g /dev/null
 UPDATE patients SET age = age WHERE id = 1;
 SELECT 1;
 SHOW search_path;

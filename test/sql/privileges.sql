@@ -109,7 +109,8 @@ CREATE VIEW privileges.doings AS
     (22, $$SECURITY LABEL FOR privacy_score ON COLUMN privileges.patients.name IS 'public'$$)) v(n, sql);
 GRANT SELECT ON privileges.doings TO PUBLIC;
 \c - regress_privileges_one
-SELECT sql, privileges.attempt(sql) FROM privileges.doings ORDER BY n;
+-- Why a role may not be labelled is worded by the server.
+SELECT sql, CASE n WHEN 21 THEN left(privileges.attempt(sql), 5) ELSE privileges.attempt(sql) END AS attempt FROM privileges.doings ORDER BY n;
 -- Settings are the administrator's, one line a setting, so that a new one changes no other line; but for those that only
 -- change how long one's own work takes.
 \pset format unaligned

@@ -7,6 +7,8 @@ BEGIN
   RETURN 'no error: ' || coalesce(answer, 'NULL');
 EXCEPTION WHEN OTHERS THEN
   GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+  -- What differs between servers.
+  hint := replace(regexp_replace(hint, 'PostgreSQL \d+', 'PostgreSQL VERSION'), 'DateStyle', 'datestyle');
   RETURN SQLSTATE || ' ' || SQLERRM || CASE WHEN hint <> '' THEN E'\n      ' || hint ELSE '' END;
 END $$;
 \set ECHO all
