@@ -71,8 +71,8 @@ void DefineReal(const char* name, const char* summary, const char* detail, doubl
 void DefineWatching() {
   DefineEnum(
       "privacy_score.mode", "What happens to statements of watched roles.",
-      "observe records and scores; warn also sends a warning when a limit is passed; enforce does as warn in this "
-      "version, which refuses nothing; off does nothing.",
+      "observe records and scores; warn also sends a warning when a limit is passed; enforce refuses statements that "
+      "would pass one; off does nothing.",
       &ps_settings.mode, static_cast<int>(WatchMode::kObserve), kModes);
   DefineEnum("privacy_score.track", "Which statements count.",
              "all counts statements within functions too; top only those that the client sends.", &ps_settings.track,
