@@ -29,9 +29,16 @@ CREATE TRIGGER protection_changed AFTER INSERT OR UPDATE OR DELETE ON privacy_sc
   FOR EACH ROW EXECUTE FUNCTION privacy_score.protection_changed();
 COMMENT ON TRIGGER protection_changed ON privacy_score.protected_relation IS 'Declarations take effect at once in every session.';
 
+-- Not quote_ident(), which quotes all names where the session or the server says so: the worker and core must find what
+-- abstractions have written.
+CREATE FUNCTION privacy_score.canonical_name(identifier name) RETURNS text
+  AS 'MODULE_PATHNAME', 'ps_canonical_name' LANGUAGE C STRICT STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privacy_score.canonical_name(name) IS
+  'Internal: an identifier as abstractions write it, in quotes only where it must be, whatever quote_all_identifiers says.';
+
 CREATE VIEW privacy_score.protected_current AS
   SELECT DISTINCT ON (c.oid) c.oid AS relation,
-         pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname) AS name,
+         privacy_score.canonical_name(n.nspname) || '.' || privacy_score.canonical_name(c.relname) AS name,
          p.subject
     FROM privacy_score.protected_relation p
     JOIN pg_catalog.pg_class c
@@ -128,7 +135,7 @@ CREATE VIEW privacy_score.model_relation AS
                                                                   WHERE a.attrelid = p.relation AND a.attnum = ANY (c.conkey)
                                                                     AND NOT a.attnotnull))) AS is_row_subject,
          p.relation,
-         (SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(h.relname)
+         (SELECT privacy_score.canonical_name(n.nspname) || '.' || privacy_score.canonical_name(h.relname)
             FROM pg_catalog.pg_class h JOIN pg_catalog.pg_namespace n ON n.oid = h.relnamespace
            WHERE h.oid = privacy_score.joint_home(p.relation)) AS joint_home
     FROM privacy_score.protected_current p,
@@ -136,7 +143,7 @@ CREATE VIEW privacy_score.model_relation AS
 COMMENT ON VIEW privacy_score.model_relation IS 'Internal: protected relations that exist, with their subject group; is_row_subject: each row is a subject of its own; joint_home: where rows of relations of the group can be joined.';
 
 CREATE VIEW privacy_score.model_attribute AS
-  SELECT r.name || '.' || pg_catalog.quote_ident(a.attname) AS name,
+  SELECT r.name || '.' || privacy_score.canonical_name(a.attname) AS name,
          r.name AS relation_name,
          l.label,
          a.attnum = ANY (h.subject)

@@ -46,7 +46,7 @@ COMMENT ON VIEW privacy_score.budget_now IS
   'Internal: budgets at this moment. A period that the clock has reached once stays reached, so setting the clock back gives nothing.';
 
 CREATE FUNCTION privacy_score.tidy_budgets() RETURNS void
-  LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off
+  LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
   BEGIN ATOMIC
     UPDATE privacy_score.budget b SET role_oid = n.role_oid, relation_oid = n.relation_oid, origin = privacy_score.database_identity()
       FROM privacy_score.budget_now n
@@ -58,7 +58,7 @@ CREATE FUNCTION privacy_score.tidy_budgets() RETURNS void
     UPDATE privacy_score.budget b SET role = r.rolname
       FROM pg_catalog.pg_roles r WHERE r.oid = b.role_oid AND r.rolname <> b.role;
     UPDATE privacy_score.budget b SET relation_name = c.name
-      FROM (SELECT x.oid, pg_catalog.quote_ident(s.nspname) || '.' || pg_catalog.quote_ident(x.relname) AS name
+      FROM (SELECT x.oid, privacy_score.canonical_name(s.nspname) || '.' || privacy_score.canonical_name(x.relname) AS name
               FROM pg_catalog.pg_class x JOIN pg_catalog.pg_namespace s ON s.oid = x.relnamespace) c
      WHERE c.oid = b.relation_oid AND c.name <> b.relation_name;
   END;

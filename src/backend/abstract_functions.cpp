@@ -1,5 +1,5 @@
 /*
- * abstract_functions.cpp - SQL functions that show A(Q) of a text.
+ * abstract_functions.cpp - SQL functions that show A(Q) of a text, and how it writes a name.
  *
  * abstract_query and abstract_query_poster go through sqlparse and never raise on any text; names are resolved with the
  * caller's search_path. abstract_query_analyzed and reads_protected go the way of the live path, by the server's own
@@ -21,11 +21,13 @@ PG_FUNCTION_INFO_V1(ps_abstract_query);
 PG_FUNCTION_INFO_V1(ps_abstract_query_poster);
 PG_FUNCTION_INFO_V1(ps_abstract_query_analyzed);
 PG_FUNCTION_INFO_V1(ps_reads_protected);
+PG_FUNCTION_INFO_V1(ps_canonical_name);
 }
 
 #include <string>
 #include <vector>
 
+#include "catalog_relations.hpp"
 #include "compat.hpp"
 #include "core/abstraction.hpp"
 #include "protected_reads.hpp"
@@ -153,4 +155,9 @@ Datum ps_reads_protected(PG_FUNCTION_ARGS) {
                       : RelationIsProtected(RelationOf(part)));
   }
   PG_RETURN_BOOL(reads);
+}
+
+// canonical_name(identifier)
+Datum ps_canonical_name(PG_FUNCTION_ARGS) {
+  PG_RETURN_TEXT_P(cstring_to_text(QuoteName(NameStr(*PG_GETARG_NAME(0)))));
 }

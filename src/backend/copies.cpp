@@ -38,7 +38,7 @@ CopyingStatement* innermost = nullptr;
 const char* const kRecord =
     "INSERT INTO privacy_score.copied_column "
     "SELECT a.attrelid, a.attrelid, a.attname, a.attnum, COALESCE(c.oid, 0), "
-    "COALESCE(pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname), $5), "
+    "COALESCE(privacy_score.canonical_name(n.nspname) || '.' || privacy_score.canonical_name(c.relname), $5), "
     "COALESCE(o.attname, $6::pg_catalog.name), COALESCE(o.attnum, 0) "
     "FROM pg_catalog.pg_attribute a LEFT JOIN (pg_catalog.pg_class c "
     "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "

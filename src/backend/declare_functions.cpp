@@ -119,7 +119,7 @@ Datum ps_protect(PG_FUNCTION_ARGS) {
   // A protected relation that has borne this name and was renamed since keeps its protection.
   RunInternal(
       "UPDATE privacy_score.protected_relation p "
-      "SET name = pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname) "
+      "SET name = privacy_score.canonical_name(n.nspname) || '.' || privacy_score.canonical_name(c.relname) "
       "FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
       "WHERE c.oid = p.relation AND p.name = $2",
       2, args);

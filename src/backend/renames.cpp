@@ -8,9 +8,9 @@ extern "C" {
 #include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
 #include "commands/extension.h"
-#include "utils/builtins.h"
 }
 
+#include "catalog_relations.hpp"
 #include "internal.hpp"
 #include "watching.hpp"
 
@@ -57,8 +57,8 @@ void FollowRelation(const char* old_name, const char* new_name) {
 
 // The same for all relations of a schema.
 void FollowSchema(const Renaming& renaming) {
-  const char* args[] = {psprintf("%s.", quote_identifier(renaming.old_column)),
-                        psprintf("%s.", quote_identifier(renaming.new_column))};
+  const char* args[] = {psprintf("%s.", QuoteName(renaming.old_column)),
+                        psprintf("%s.", QuoteName(renaming.new_column))};
   RunInternal(
       "DELETE FROM privacy_score.rate WHERE EXISTS (SELECT FROM pg_catalog.unnest(sources) s "
       "WHERE pg_catalog.starts_with(s, $1) OR pg_catalog.starts_with(s, $2))",

@@ -78,7 +78,7 @@ q "CREATE SCHEMA archive" "ALTER TABLE patients SET SCHEMA archive" "ALTER TABLE
   "ALTER SCHEMA archive RENAME TO store" >/dev/null
 check "a table keeps them under another name and schema" \
   "$(q "SELECT p.relation, p.subject, d.relation_name FROM privacy_score.protected_relations p, privacy_score.dependency d")" "store.people|{subject_no}|store.people"
-q "ALTER SCHEMA store RENAME TO archive" "ALTER TABLE archive.people RENAME TO patients" "ALTER TABLE archive.patients SET SCHEMA public" \
+q "SET quote_all_identifiers = on" "ALTER SCHEMA store RENAME TO archive" "ALTER TABLE archive.people RENAME TO patients" "ALTER TABLE archive.patients SET SCHEMA public" \
   "CREATE TABLE others (id int PRIMARY KEY, city text)" "SELECT privacy_score.protect('others')" "SELECT privacy_score.analyze_relation('others')" >/dev/null
 q "BEGIN" "ALTER TABLE patients RENAME TO swap" "ALTER TABLE others RENAME TO patients" "ALTER TABLE swap RENAME TO others" "COMMIT" >/dev/null
 check "two tables can change names" "$(q "$subject")" "others|{subject_no}

@@ -1,6 +1,6 @@
 #!/bin/bash
 # worker.sh - the worker dies, is terminated, cannot start, cannot write; cancelling what waits or computes; sessions cut
-# at idle_gap; history_retention.
+# at idle_gap; history_retention; names.
 . "$(dirname "$0")/../lib.sh"
 
 recorded="SELECT COALESCE(sum(queries), 0) FROM privacy_score.session"
@@ -12,11 +12,11 @@ clinic=("CREATE EXTENSION privacy_score"
   "INSERT INTO patients SELECT i, 'c' || i % 13, 'd' || i % 7 FROM generate_series(1, 100) i"
   "CREATE ROLE alice LOGIN" "GRANT SELECT ON patients TO alice" "SELECT privacy_score.protect('patients')")
 
-# A session of alice that reads statements from file descriptor 3.
+# A session of alice, or of a role, that reads statements from file descriptor 3.
 open_session() {
   rm -f "$PS_TMP/alice"
   mkfifo "$PS_TMP/alice"
-  as alice "$PS_BINDIR/psql" -XAtq <"$PS_TMP/alice" >"$PS_TMP/alice.out" 2>&1 &
+  as "${1:-alice}" "$PS_BINDIR/psql" -XAtq <"$PS_TMP/alice" >"$PS_TMP/alice.out" 2>&1 &
   alice=$!
   exec 3>"$PS_TMP/alice"
 }
@@ -177,6 +177,16 @@ restart_server
 q "SELECT privacy_score.flush()" >/dev/null
 check "history older than history_retention is deleted" "$(q "SELECT count(*), count(*) FILTER (WHERE day < privacy_score.today() - 5) FROM privacy_score.session")" "$kept|0"
 check "baselines are not" "$(q "SELECT count(*), (SELECT count(*) FROM privacy_score.baseline_ngram) FROM privacy_score.baseline")" "$baselines"
+
+# --- the server quotes all names ----------------------------------------------------------------------------------------
+conf "quote_all_identifiers = on"
+restart_server
+q "CREATE ROLE dave LOGIN" >/dev/null
+open_session dave
+echo "SELECT city, diagnosis FROM patients;" >&3
+check_true "what is declared is scored also where the server quotes all names" \
+  wait_for "SELECT score > 0 AND NOT estimated FROM privacy_score.stat_sessions WHERE role = 'dave'" t
+close_session
 
 # --- what became of the server without workers --------------------------------------------------------------------------
 wait $starved

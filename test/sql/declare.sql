@@ -192,6 +192,11 @@ SELECT attributes, target, round(rate::numeric, 4) AS rate, rows FROM privacy_sc
 SELECT privacy_score.analyze_relation('plain') AS known_sets_and_columns;
 SELECT attributes, target, round(rate::numeric, 4) AS rate, rows FROM privacy_score.stat_cdr WHERE relation = 'plain'::regclass ORDER BY attributes;
 SELECT relation, has_statistics FROM declared WHERE relation = 'plain'::regclass;
+-- Names are found also where a session has all of them quoted.
+SET quote_all_identifiers = on;
+SELECT subject, has_statistics FROM declared WHERE relation = 'plain'::regclass;
+SELECT attributes, round(rate::numeric, 4) AS rate FROM privacy_score.stat_cdr WHERE relation = 'plain'::regclass ORDER BY attributes;
+RESET quote_all_identifiers;
 -- Another subject, other rates.
 SELECT privacy_score.protect('plain', '{name}');
 SELECT count(*) AS forgotten FROM privacy_score.stat_cdr WHERE relation = 'plain'::regclass;
