@@ -65,7 +65,7 @@ void AppendEverything(StringInfo wire, const ComputedRates* computed, const Acti
   CommandCounterIncrement();
   PushActiveSnapshot(GetTransactionSnapshot());
   AppendModel(wire, ModelScope::kBaselines, computed, baseline->role);
-  AppendSettings(wire);
+  AppendSettings(wire, ScoreSettingsInForce());
   if (with_days)
     AppendSessions(wire, baseline->role, baseline->from_day, baseline->to_day);
   else

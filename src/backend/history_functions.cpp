@@ -76,7 +76,7 @@ void ScoreHistory(FunctionCallInfo fcinfo, HistoryResult (*score)(std::string_vi
     InternalScope scope;
     EnterInternal(&scope);
     AppendModel(&wire, ModelScope::kAll, &computed, role);
-    AppendSettings(&wire);
+    AppendSettings(&wire, ScoreSettingsInForce());
     AppendSessions(&wire, role, from_day, to_day);
     LeaveInternal(&scope);
     CallCoreOrRaise([&] { result->Reset(new HistoryResult(score(WireBytes(&wire)))); });

@@ -3,12 +3,6 @@
  */
 #include "model_wire.hpp"
 
-extern "C" {
-#include "utils/guc.h"
-}
-
-#include "settings.hpp"
-
 namespace {
 
 const char* const kModelSections[] = {
@@ -75,13 +69,14 @@ void AppendSessions(StringInfo wire, const char* role, const char* from_day, con
       3, args);
 }
 
-void AppendSettings(StringInfo wire) {
-  const char* fields[] = {psprintf("%d", ps_settings.ngram_length),
-                          GetConfigOption("privacy_score.counting", false, false),
-                          GetConfigOption("privacy_score.compare", false, false),
-                          psprintf("%.17g", ps_settings.alpha),
-                          ps_settings.where_counts ? "t" : "f",
-                          ps_settings.pad ? "t" : "f",
-                          ps_settings.identifiers_count ? "t" : "f"};
+void AppendSettings(StringInfo wire, const privacy_score::ScoreSettings& settings) {
+  using privacy_score::ScoreSettings;
+  const char* fields[] = {psprintf("%d", settings.ngram_length),
+                          settings.counting == ScoreSettings::kSet ? "set" : "multiset",
+                          settings.compare == ScoreSettings::kPositionwise ? "positionwise" : "union",
+                          psprintf("%.17g", settings.alpha),
+                          settings.where_counts ? "t" : "f",
+                          settings.pad ? "t" : "f",
+                          settings.identifiers_count ? "t" : "f"};
   AppendRow(wire, 7, fields);
 }

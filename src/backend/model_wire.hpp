@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "core/score_settings.hpp"
 #include "stored_rates.hpp"
 #include "wire.hpp"
 
@@ -14,8 +15,8 @@ enum class ModelScope { kBaselines, kAll };
 // usual among peers, are those of all (null: n-grams of all). Returns where the section of rates, the last one, begins.
 int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed, const char* role = nullptr);
 
-// Appends the section of the settings in force.
-void AppendSettings(StringInfo wire);
+// Appends the section of settings.
+void AppendSettings(StringInfo wire, const privacy_score::ScoreSettings& settings);
 
 // Appends the section of recorded sessions of a role (null: all) in a range of days: (session row, role, day, session,
 // ids, runs, rows, reach, subjects, subject_columns), a row a part. Inside an internal scope.

@@ -97,6 +97,17 @@ void ReleaseSlot(int code, Datum argument) {
   ConditionVariableBroadcast(&slot->flushed);
 }
 
+// Rates that were asked for: of another database they would be asked of the next one that gets the slot.
+void FreeMissingRates(DatabaseSlot* slot) {
+  while (DsaPointerIsValid(slot->missing_rates)) {
+    const dsa_pointer at = slot->missing_rates;
+    const auto* node = SharedAt<MissingRateNode>(at);
+    slot->missing_rates = node->next;
+    FreeShared(at, offsetof(MissingRateNode, text) + static_cast<Size>(node->length));
+  }
+  slot->missing_count = 0;
+}
+
 // The first transaction of the worker. Frees the slots of databases that were dropped: nobody can be in them any more.
 void ReclaimSlots() {
   StartTransactionCommand();
@@ -115,6 +126,7 @@ void ReclaimSlots() {
       slot.model_built_for = 0;
       FreeShared(slot.faults, sizeof(RateFaults));
       slot.faults = InvalidDsaPointer;
+      FreeMissingRates(&slot);
       slot.stale_count = 0;
       pg_atomic_write_u64(&slot.model_version, 0);
       slot.database = InvalidOid;
@@ -215,19 +227,37 @@ void FollowModel(DatabaseSlot* slot) {
   CorrectScores(slot);
 }
 
+// Runs a step in a memory context of its own: a cycle may go on for hours, and each step copies the model. After an error
+// that goes with the context of the cycle.
+template <typename Step>
+void InOwnContext(Step step) {
+  MemoryContext outer = CurrentMemoryContext;
+  MemoryContext own = AllocSetContextCreate(outer, "privacy_score step", ALLOCSET_DEFAULT_SIZES);
+  MemoryContextSwitchTo(own);
+  step();
+  MemoryContextSwitchTo(outer);
+  MemoryContextDelete(own);
+}
+
 // What goes on while another process computes.
 void WriteAndFollow(DatabaseSlot* slot) {
-  WriteOrRemember(slot);
-  FollowModel(slot);
+  InOwnContext([slot] {
+    WriteOrRemember(slot);
+    FollowModel(slot);
+  });
 }
 
 // A corrected score may need further rates, so this goes on until none is missing.
 void ComputeRates(DatabaseSlot* slot) {
-  for (int round = 0; round < kMostRounds && !ShutdownRequestPending && ComputeRound(slot, WriteAndFollow); ++round) {
-    PublishModel(slot, false);
-    CorrectScores(slot);
-    WriteOrRemember(slot);
-  }
+  bool more = true;
+  for (int round = 0; round < kMostRounds && more && !ShutdownRequestPending; ++round)
+    InOwnContext([slot, &more] {
+      more = ComputeRound(slot, WriteAndFollow);
+      if (!more) return;
+      PublishModel(slot, false);
+      CorrectScores(slot);
+      WriteOrRemember(slot);
+    });
   WriteOrRemember(slot);
   if (!RecoveryInProgress()) ApplyRetention();
 }
@@ -280,15 +310,20 @@ void RecoverFromError(DatabaseSlot* slot) {
 
 // Runs one step; an error does not end the process. False after an error.
 bool Guarded(void (*step)(DatabaseSlot*), DatabaseSlot* slot) {
+  MemoryContext cycle = CurrentMemoryContext;
   volatile bool done = false;
   PG_TRY()
     ;
     {
-      step(slot);
+      InOwnContext([step, slot] { step(slot); });
       done = true;
     }
     PG_CATCH();
-    { RecoverFromError(slot); }
+    {
+      RecoverFromError(slot);
+      // The abort of the transaction leaves the context that nothing is ever freed from.
+      MemoryContextSwitchTo(cycle);
+    }
   PG_END_TRY();
   return done;
 }

@@ -1,10 +1,10 @@
 /*
  * worker.hpp - the background worker of one database.
  *
- * It writes history, alerts and definitions to tables (worker_flush.cpp), builds the model that backends score with,
- * computes the rates they miss, and corrects estimated scores (worker_model.cpp). It runs while the database has
- * sessions or a flush is asked for, and leaves when there is nothing to do, so that it does not keep the database from
- * being dropped. Whoever records an event starts it again.
+ * It writes history, alerts and definitions to tables (worker_flush.cpp), builds the model that backends score with and
+ * corrects estimated scores (worker_model.cpp), and computes the rates that are missing (worker_rates.cpp). It runs
+ * while the database has sessions or a flush is asked for, and leaves when there is nothing to do, so that it does not
+ * keep the database from being dropped. Whoever records an event starts it again.
  */
 #pragma once
 
@@ -71,6 +71,9 @@ void PublishModel(DatabaseSlot* slot, bool even_if_same);
 
 // Puts "relation NUL attributes" into the list of rates that are asked for, without counting it.
 void PutBackRate(DatabaseSlot* slot, const char* text, Size length);
+
+// Whether the rate could not be computed a short time ago. Whoever needs it asks again with every new model.
+bool FailedLately(DatabaseSlot* slot, const WantedRate* wanted);
 
 // Counts the stored rates that are out of date, at most every five seconds, and forgets those of relations that no
 // longer exist. -1 when it has not looked.

@@ -1,5 +1,6 @@
 /*
- * worker_model.cpp - the model that backends score with, the rates that they miss, and corrected scores.
+ * worker_model.cpp - the model that backends score with, and scores that are corrected by it: of sessions, and of days
+ * where a limit asks for them.
  */
 #include "worker.hpp"
 
@@ -9,9 +10,10 @@ extern "C" {
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
+#include "utils/date.h"
 }
 
+#include "core/history.hpp"
 #include "core/live_scorer.hpp"
 #include "core_call.hpp"
 #include "limits.hpp"
@@ -79,6 +81,7 @@ void AddMissing(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate
 }
 
 using Rescored = privacy_score::MemoryScore;
+using privacy_score::HistoryResult;
 
 // Scores a session from its history, as its own backend would with this model.
 void RescoreFromHistory(const LiveSession* session, const StringInfoData* model, Rescored* result, CoreError* error) {
@@ -169,24 +172,55 @@ void CorrectScore(DatabaseSlot* slot, dsa_pointer pointer, const StringInfoData*
   SpinLockRelease(&session->mutex);
 }
 
-// The role's score of the day so far.
-double DayScore(DatabaseSlot* slot, const LiveSession* session, const StringInfoData* model) {
-  if (session->unrecorded) {
-    const CoreHolder<Rescored>* result = ScoreDayFromMemory(session, model);
-    if (result == nullptr) return session->day_score;
-    AddMissing(slot, &result->object->missing);
-    return result->object->summary.score;
-  }
+// Scores the recorded sessions of the session's role and day with the session's settings; null when core has failed.
+CoreHolder<HistoryResult>* ScoreRecordedDay(const LiveSession* session) {
+  const char* role = NameStr(session->role_name);
+  const char* day = DatumGetCString(DirectFunctionCall1(date_out, DateADTGetDatum(session->day)));
+  StringInfoData wire;
+  initStringInfo(&wire);
   WorkTransaction work;
   BeginWork(&work);
-  const char* args[] = {NameStr(session->role_name), psprintf("%d", session->day)};
-  const char* text = InternalValue(
-      "SELECT s.score FROM privacy_score.score($1::pg_catalog.name, pg_catalog.date '2000-01-01' + "
-      "$2::pg_catalog.int4, "
-      "pg_catalog.date '2000-01-01' + $2::pg_catalog.int4) s",
-      2, args);
-  const double score = text == nullptr ? 0 : strtod(text, nullptr);
+  AppendModel(&wire, ModelScope::kAll, nullptr, role);
+  AppendSettings(&wire, session->settings);
+  AppendSessions(&wire, role, day, day);
   EndWork(&work);
+  CoreHolder<HistoryResult>* result = NewCoreHolder<HistoryResult>(CurrentMemoryContext);
+  CoreError error;
+  const bool done =
+      CallCore(&error, [&] { result->Reset(new HistoryResult(privacy_score::ScoreDays(WireBytes(&wire)))); });
+  if (!done) pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
+  pfree(wire.data);
+  return done ? result : nullptr;
+}
+
+// Whether any of the rates may still come.
+bool AnyIsAwaited(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate>* rates) {
+  for (const privacy_score::MissingRate& rate : *rates) {
+    const WantedRate wanted = {rate.relation.c_str(), rate.attributes.c_str(), false};
+    if (!FailedLately(slot, &wanted)) return true;
+  }
+  return false;
+}
+
+// The role's score of the day so far, below zero when it is not known. `asks`: rates that it misses are asked for. They
+// are not computed here, as score() would: history waits for what this process does.
+double DayScore(DatabaseSlot* slot, const LiveSession* session, const StringInfoData* model, bool asks) {
+  if (session->unrecorded) {
+    const CoreHolder<Rescored>* result = ScoreDayFromMemory(session, model);
+    if (result == nullptr) return -1;
+    if (asks) AddMissing(slot, &result->object->missing);
+    return result->object->summary.score;
+  }
+  const CoreHolder<HistoryResult>* result = ScoreRecordedDay(session);
+  if (result == nullptr) return -1;
+  if (asks) AddMissing(slot, &result->object->missing);
+  if (AnyIsAwaited(slot, &result->object->missing)) return -1;
+  double score = 0;
+  CallCoreOrRaise([&] {
+    constexpr std::size_t kScore = 5;  // in a row of ScoreDays()
+    const auto& rows = result->object->table.rows;
+    if (!rows.empty()) score = strtod(rows.front()[kScore]->c_str(), nullptr);
+  });
   return score;
 }
 
@@ -199,11 +233,12 @@ struct DayFigure {
 };
 
 // DayScore, computed once for the sessions of one role and day.
-double DayFigureOf(DayFigure** days, DatabaseSlot* slot, const LiveSession* session, const StringInfoData* model) {
+double DayFigureOf(DayFigure** days, DatabaseSlot* slot, const LiveSession* session, const StringInfoData* model,
+                   bool asks) {
   for (const DayFigure* day = *days; day != nullptr; day = day->next)
     if (day->day == session->day && strcmp(NameStr(day->role), NameStr(session->role_name)) == 0) return day->score;
   auto* day = static_cast<DayFigure*>(palloc(sizeof(DayFigure)));
-  *day = {*days, session->role_name, session->day, DayScore(slot, session, model)};
+  *day = {*days, session->role_name, session->day, DayScore(slot, session, model, asks)};
   *days = day;
   return day->score;
 }
@@ -222,20 +257,23 @@ void PublishModel(DatabaseSlot* slot, bool even_if_same) {
 }
 
 void CorrectScores(DatabaseSlot* slot) {
+  // What a day misses is asked for once with each model: what came of it is in the next.
+  static uint64 asked_with = 0;
+  const uint64 version = pg_atomic_read_u64(&slot->model_version);
+  const bool asks = version != asked_with;
   StringInfoData model = CopyModel(slot);
   DayFigure* days = nullptr;
-  LWLockAcquire(slot->lock, LW_SHARED);
-  dsa_pointer at = slot->sessions;
-  LWLockRelease(slot->lock);
-  for (; DsaPointerIsValid(at); at = SharedAt<LiveSession>(at)->next) {
+  for (dsa_pointer at = FirstSession(slot); DsaPointerIsValid(at); at = SharedAt<LiveSession>(at)->next) {
     CHECK_FOR_INTERRUPTS();
     CorrectScore(slot, at, &model);
     auto* session = SharedAt<LiveSession>(at);
     if (session->limits.daily < 0) continue;
-    const double score = DayFigureOf(&days, slot, session, &model);
+    const double score = DayFigureOf(&days, slot, session, &model, asks);
+    if (score < 0) continue;
     SpinLockAcquire(&session->mutex);
     session->day_score = score;
     session->counted_rise = session->stored_rise;
     SpinLockRelease(&session->mutex);
   }
+  asked_with = version;
 }

@@ -118,18 +118,6 @@ uint64 HashOf(const WantedRate* wanted) {
   return hash(wanted->attributes, hash(wanted->relation, 0));
 }
 
-// Whether the rate could not be computed a short time ago. Whoever needs it asks again with every new model.
-bool FailedLately(DatabaseSlot* slot, const WantedRate* wanted) {
-  constexpr int kSeconds = 60;
-  if (!DsaPointerIsValid(slot->faults)) return false;
-  const auto* faults = SharedAt<RateFaults>(slot->faults);
-  const TimestampTz since = GetCurrentTimestamp() - kSeconds * USECS_PER_SEC;
-  const uint64 hash = HashOf(wanted);
-  for (const auto& fault : faults->faults)
-    if (fault.hash == hash && fault.at > since) return true;
-  return false;
-}
-
 void RememberFault(DatabaseSlot* slot, const WantedRate* wanted) {
   if (!DsaPointerIsValid(slot->faults)) slot->faults = AllocateShared(sizeof(RateFaults));
   if (!DsaPointerIsValid(slot->faults)) return;
@@ -218,6 +206,17 @@ bool AnyIsLarge(DatabaseSlot* slot) {
 }
 
 }  // namespace
+
+bool FailedLately(DatabaseSlot* slot, const WantedRate* wanted) {
+  constexpr int kSeconds = 60;
+  if (!DsaPointerIsValid(slot->faults)) return false;
+  const auto* faults = SharedAt<RateFaults>(slot->faults);
+  const TimestampTz since = GetCurrentTimestamp() - kSeconds * USECS_PER_SEC;
+  const uint64 hash = HashOf(wanted);
+  for (const auto& fault : faults->faults)
+    if (fault.hash == hash && fault.at > since) return true;
+  return false;
+}
 
 void PutBackRate(DatabaseSlot* slot, const char* text, Size length) {
   const dsa_pointer pointer = AllocateShared(offsetof(MissingRateNode, text) + length);
