@@ -89,7 +89,7 @@ PlanMark* AbstractFirst(Query* query, const QueryKey& key, bool planning_shows) 
 
 }  // namespace
 
-PlanMark* AbstractQuery(Query* query, bool* planning_shows) {
+[[gnu::hot]] PlanMark* AbstractQuery(Query* query, bool* planning_shows) {
   QueryKey key;
   const bool has_key = MakeQueryKey(query, &key);
   const KnownQuery* known = has_key ? FindKnownQuery(key) : nullptr;

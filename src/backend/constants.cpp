@@ -89,7 +89,7 @@ uint64 HashOfArray(Datum value) {
 }
 
 // May raise. Floating point does not depend on extra_float_digits.
-uint64 HashOrRaise(Oid type, Datum value) {
+[[gnu::hot]] uint64 HashOrRaise(Oid type, Datum value) {
   switch (type) {
     case BOOLOID:
       return HashOfText(DatumGetBool(value) ? "t" : "f");
@@ -266,7 +266,7 @@ BoundConstants ParametersAlone(ParamListInfo given) {
 
 }  // namespace
 
-uint64 HashOfDatum(Oid type, Datum value) {
+[[gnu::hot]] uint64 HashOfDatum(Oid type, Datum value) {
   if (IsHarmless(type, value)) return HashOrRaise(type, value);
   uint64 hash = kUnknownHash;
   return Contained([&hash, type, value] { hash = HashOrRaise(type, value); }) ? hash : kUnknownHash;
@@ -294,7 +294,7 @@ uint64* HashesOfElements(Oid type, Datum value, int* count) {
   return hashes;
 }
 
-uint64 HashOfConstant(const Const* constant, uint64 of_null) {
+[[gnu::hot]] uint64 HashOfConstant(const Const* constant, uint64 of_null) {
   return constant->constisnull ? of_null : HashOfDatum(constant->consttype, constant->constvalue);
 }
 
@@ -325,7 +325,7 @@ ConstantWordsView EncodeConstants(Query* query, const privacy_score::Statement& 
   return {words->data(), static_cast<int>(words->size())};
 }
 
-uint64 VectorOfLiterals(const uint64* hashes, const QueryKey* key) {
+[[gnu::hot]] uint64 VectorOfLiterals(const uint64* hashes, const QueryKey* key) {
   uint64 vector = 0;
   for (int i = 0; i < key->literal_count; ++i)
     vector = FoldHash(vector, key->literals[i]->constisnull ? kNullHash : hashes[i]);

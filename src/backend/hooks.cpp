@@ -155,7 +155,7 @@ PlannedStmt* PassToPlanner(Query* query, const char* text, int options, ParamLis
                       : standard_planner(query, text, options, parameters);
 }
 
-PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListInfo parameters) {
+[[gnu::hot]] PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListInfo parameters) {
   const Watch watch = LookAtPrincipal();
   if (watch.passes) return PassToPlanner(query, text, options, parameters);
   const bool reads = query->commandType != CMD_UTILITY && !QueryAnswers(query);

@@ -103,7 +103,7 @@ const HashGap* FindGaps(ConstantWordsView words, const ValueRecipes& recipes, in
 
 }  // namespace
 
-const KnownQuery* FindKnownQuery(const QueryKey& key) {
+[[gnu::hot]] const KnownQuery* FindKnownQuery(const QueryKey& key) {
   if (sets == nullptr) return nullptr;
   for (const KnownQuery* known : SetOf(key.hash)->entries)
     if (SameKey(known, key)) return known->generation == CatalogGeneration() ? known : nullptr;
@@ -112,7 +112,7 @@ const KnownQuery* FindKnownQuery(const QueryKey& key) {
 
 bool PlanningIsKnownToShow(const KnownQuery* known) { return known->planning_shows; }
 
-PlanMark* MarkOfKnownQuery(const KnownQuery* known, const QueryKey& key) {
+[[gnu::hot]] PlanMark* MarkOfKnownQuery(const KnownQuery* known, const QueryKey& key) {
   PlanMark* mark = NewPlanMark(known->id, known->word_count);
   if (known->word_count == 0) return mark;
   uint64 hashes[kMostLiterals];

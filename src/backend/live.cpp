@@ -147,12 +147,13 @@ void AlertOnLimits(LiveSession* session, double rise) {
 // The kinds of alert for the figures of reach.
 constexpr AlertKind kReachKinds[privacy_score::kReachFigureCount] = {kAlertReach, kAlertSubjects, kAlertSubjectColumns};
 
-// Whether a figure of the session's reach is too great and nobody was told. Other processes set no such alert.
-bool IsNewlyOutOfReach(const LiveSession* session) {
-  const unsigned figures = ps_local.scorer->scorer.FiguresOutOfReach(ps_settings.reach_factor);
-  for (int figure = 0; figures != 0 && figure < privacy_score::kReachFigureCount; ++figure)
-    if ((figures >> figure & 1U) != 0 && (session->alerted & kReachKinds[figure]) == 0) return true;
-  return false;
+// From where on figures of the session's reach are too great, of those of which nobody was told. Other processes set no
+// such alert.
+privacy_score::ReachLimits UntoldLimits(const LiveSession* session) {
+  privacy_score::ReachLimits limits = ps_local.scorer->scorer.LeastOutOfReach(ps_settings.reach_factor);
+  for (std::size_t figure = 0; figure < limits.size(); ++figure)
+    if ((session->alerted & kReachKinds[figure]) != 0) limits[figure] = privacy_score::kNeverOutOfReach;
+  return limits;
 }
 
 // Raises an alert for each figure of the session's reach that is too great for the first time.
@@ -374,7 +375,10 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
 }
 
 void JudgeReach(LiveSession* session) {
-  if (IsNewlyOutOfReach(session)) AlertOnReach(session);
+  ps_own.reach_judged_below = UntoldLimits(session);
+  if (!MayBeOutOfReach(ps_local.scorer->scorer.reach())) return;
+  AlertOnReach(session);
+  ps_own.reach_judged_below = UntoldLimits(session);
 }
 
 bool LabelJudges(RoleClass role) {

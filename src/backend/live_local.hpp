@@ -48,6 +48,8 @@ struct OwnSessionState {
   // The settings and model under which the figures were published, when of a statement that repeats only the counts can
   // change and nothing is compared with limits; else 0.
   uint64 plain_settings, plain_model;
+  // The figures of reach have been judged as long as none is so great, and the others stand; 0: not yet.
+  privacy_score::ReachLimits reach_judged_below;
   // A second of which the day is known.
   TimestampTz day_from, day_until;
   int32 day;
@@ -63,3 +65,10 @@ inline int64* RecentlySent(int64 id) { return &ps_recently_sent[static_cast<uint
 
 // Raises an alert for each figure of the session's reach that is too great, when nobody was told.
 void JudgeReach(LiveSession* session);
+
+// Whether there may be one.
+inline bool MayBeOutOfReach(const privacy_score::ReachFigures& reach) {
+  for (std::size_t figure = 0; figure < ps_own.reach_judged_below.size(); ++figure)
+    if (reach.values[figure] >= ps_own.reach_judged_below[figure]) return true;
+  return false;
+}

@@ -112,7 +112,7 @@ inline bool AppendRepeat(LiveSession* session, int64 id, TimestampTz now, const 
   ps_local.last_start = now;
   CountEvent();
   if (!AppendRepeat(session, id, now, scorer)) AppendToNewChunk(session, id, now, scorer);
-  if (scorer.FiguresOutOfReach(ps_settings.reach_factor) != 0) JudgeReach(session);
+  if (MayBeOutOfReach(scorer.reach())) JudgeReach(session);
   return true;
 }
 

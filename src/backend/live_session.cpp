@@ -86,6 +86,7 @@ void Store(LiveSession* session, const EventFigures& figures) {
   session->warn = ModeInForce() != WatchMode::kObserve;
   ps_own.plain_settings = figures.current && IsPlain(session) ? ps_settings_changes : 0;
   ps_own.plain_model = figures.model_version;
+  ps_own.reach_judged_below = {};
 }
 
 // Adds to the last entry of the open chunks when that is of the same abstraction and may be shared, else appends an

@@ -18,7 +18,7 @@ static_assert(offsetof(PlanMark, words) == offsetof(PlanMark, id) + sizeof(int64
 
 }  // namespace
 
-PlanMark* NewPlanMark(int64 id, int word_count) {
+[[gnu::hot]] PlanMark* NewPlanMark(int64 id, int word_count) {
   const Size size = offsetof(PlanMark, words) + sizeof(uint32) * static_cast<Size>(word_count);
   auto* mark = static_cast<PlanMark*>(palloc(size));
   SET_VARSIZE(mark, size);
@@ -27,7 +27,7 @@ PlanMark* NewPlanMark(int64 id, int word_count) {
   return mark;
 }
 
-void MarkPlan(PlannedStmt* plan, PlanMark* mark) {
+[[gnu::hot]] void MarkPlan(PlannedStmt* plan, PlanMark* mark) {
   Const* item = makeNode(Const);
   item->consttype = static_cast<Oid>(kMarkType);
   item->constlen = -1;

@@ -99,7 +99,7 @@ void KeyWriter::PutName(const char* name) {
   }
 }
 
-bool KeyWriter::Write(Node* node) {
+[[gnu::hot]] bool KeyWriter::Write(Node* node) {
   if (node == nullptr) {
     Put(0);
     return true;
@@ -110,7 +110,7 @@ bool KeyWriter::Write(Node* node) {
   return done;
 }
 
-bool KeyWriter::WriteList(List* list) {
+[[gnu::hot]] bool KeyWriter::WriteList(List* list) {
   Put(static_cast<uint32>(list_length(list)));
   ListCell* cell;
   foreach (cell, list)
@@ -170,7 +170,7 @@ bool KeyWriter::WriteSubquery(const SubLink* link) {
 }
 
 // False for a node that is not known.
-bool KeyWriter::WriteNode(Node* node) {
+[[gnu::hot]] bool KeyWriter::WriteNode(Node* node) {
   Put(static_cast<uint32>(nodeTag(node)));
   switch (nodeTag(node)) {
     case T_List:
@@ -283,7 +283,7 @@ bool KeyWriter::WriteNode(Node* node) {
   }
 }
 
-bool KeyWriter::WriteRange(Query* query, RangeTblEntry* rte) {
+[[gnu::hot]] bool KeyWriter::WriteRange(Query* query, RangeTblEntry* rte) {
   Put(static_cast<uint32>(rte->rtekind));
   if (rte->securityQuals != NIL) return false;
   switch (rte->rtekind) {
@@ -309,7 +309,7 @@ bool KeyWriter::WriteRange(Query* query, RangeTblEntry* rte) {
   }
 }
 
-bool KeyWriter::WriteQuery(Query* query) {
+[[gnu::hot]] bool KeyWriter::WriteQuery(Query* query) {
   if (query->commandType == CMD_UTILITY || query->commandType == CMD_NOTHING || IsMerge(query->commandType))
     return false;
   if (query->onConflict != nullptr || query->withCheckOptions != NIL) return false;
@@ -339,7 +339,7 @@ bool KeyWriter::WriteQuery(Query* query) {
 
 }  // namespace
 
-bool MakeQueryKey(Query* query, QueryKey* key) {
+[[gnu::hot]] bool MakeQueryKey(Query* query, QueryKey* key) {
   static KeyBuffer* buffer = nullptr;
   if (buffer == nullptr) buffer = static_cast<KeyBuffer*>(MemoryContextAlloc(TopMemoryContext, sizeof(KeyBuffer)));
   check_stack_depth();

@@ -51,12 +51,27 @@ class FlatMap {
     return slot.key != 0 ? &slot.value : nullptr;
   }
 
+  // Makes room for so many keys. To be called before the keys of another map are added in its order, which would crowd
+  // where they belong in a smaller one.
+  void Reserve(std::size_t size) {
+    std::size_t slots = slots_.size();
+    while (slots / 4 * 3 < size) slots *= 2;
+    if (slots != slots_.size()) Grow(slots);
+  }
+
+  // Calls `visit` with each key and value, in any order. A key of 0 comes as another one.
+  template <typename Visit>
+  void ForEach(const Visit& visit) const {
+    for (const Slot& slot : slots_)
+      if (slot.key != 0) visit(slot.key, slot.value);
+  }
+
   // Adds a key that is not there to the slot that SlotOf has given; returns its value. Changes nothing when memory runs
   // out.
   Value* Insert(Slot& free, std::uint64_t key, Value value) {
     Slot* slot = &free;
     if (size_ == most_) {
-      Grow();
+      Grow(2 * slots_.size());
       slot = &SlotOf(key);
     }
     slot->key = Kept(key);
@@ -73,9 +88,9 @@ class FlatMap {
   // 0 is taken for another key. Keys are hashes, or small numbers put together: that one is this one does not happen.
   static std::uint64_t Kept(std::uint64_t key) { return key != 0 ? key : 0x8f2d1c5ba37e9641U; }
 
-  [[gnu::cold]] [[gnu::noinline]] void Grow() {
+  [[gnu::cold]] [[gnu::noinline]] void Grow(std::size_t slots) {
     FlatMap larger;
-    larger.slots_.resize(2 * slots_.size());
+    larger.slots_.resize(slots);
     larger.mask_ = larger.slots_.size() - 1;
     for (const Slot& slot : slots_)
       if (slot.key != 0) larger.SlotOf(slot.key) = slot;

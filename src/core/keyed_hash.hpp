@@ -82,6 +82,15 @@ inline std::uint64_t FoldHash(std::uint64_t sequence, std::uint64_t element) {
   return word ^ word >> 31U;
 }
 
+// The last element of the sequence that is folded into `folded`, when those before it come to `sequence`: every step
+// of the mixer can be undone.
+inline std::uint64_t LastOfHash(std::uint64_t sequence, std::uint64_t folded) {
+  std::uint64_t word = folded ^ folded >> 31U ^ folded >> 62U;
+  word *= 0x319642b2d24d8ec3U;                                      // times 0x94d049bb133111eb is 1
+  word = (word ^ word >> 27U ^ word >> 54U) * 0x96de1b173f119089U;  // times 0xbf58476d1ce4e5b9 is 1
+  return word ^ ((sequence << 23U | sequence >> 41U) + 0x9e3779b97f4a7c15U);
+}
+
 // What a name (of a column) is known by in the same places; names are no secret, so there is no key.
 std::uint64_t NameHash(std::string_view name);
 

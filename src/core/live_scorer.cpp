@@ -138,6 +138,10 @@ void LiveScorer::Restart() {
   reach_ = std::make_unique<ReachTracker>(*model_, settings().where_counts);
 }
 
+ReachLimits LiveScorer::LeastOutOfReach(double factor) const {
+  return privacy_score::LeastOutOfReach(baseline_ == nullptr ? Baseline() : *baseline_, factor);
+}
+
 std::vector<ReachExcess> LiveScorer::OutOfReach(double factor) const {
   if (baseline_ == nullptr) return {};
   return privacy_score::OutOfReach(reach(), *baseline_, factor);

@@ -59,30 +59,27 @@ class LiveScorer {
   const ReachFigures& reach() const { return reach_->figures(); }
   // What of it is too far for the role's baseline; nothing without a baseline.
   std::vector<ReachExcess> OutOfReach(double factor) const;
-  // The numbers of the figures that are, as bits.
-  unsigned FiguresOutOfReach(double factor) const {
-    return baseline_ == nullptr ? 0 : privacy_score::FiguresOutOfReach(reach(), *baseline_, factor);
-  }
+  // From where on each figure is.
+  ReachLimits LeastOutOfReach(double factor) const;
   // An execution that is about to be taken in and, when it repeats an n-gram of the session with one constant, what
   // has been found out of it. Plain data. It is as good as none when anything else is taken in before it.
   struct Expected {
     void* step = nullptr;
     std::uint64_t turn = 0;
     std::uint64_t subject = 0;
-    std::uint64_t value = 0;
   };
   // Expects an execution with no other constant than this one.
   Expected Expect(AbstractionId id, const ComparedColumn& column, std::uint64_t value) const noexcept {
     State* next = FindStep(id);
     if (next == nullptr) return {};
-    return {next, turn_, reach_->Expect(next->second.form, column, value), value};
+    return {next, turn_, reach_->Expect(next->second.form, column, value)};
   }
   // Takes in what was expected; false, and nothing is done, when it needs Observe. Of the summary only the number of
   // queries changes, unless n-grams are counted as often as they occur.
   bool ObserveExpected(const Expected& expected) {
     if (expected.turn != turn_ || expected.subject == 0) return false;
     auto* next = static_cast<State*>(expected.step);
-    if (!reach_->ObserveBySubject(next->second.form, expected.subject, expected.value)) return false;
+    if (!reach_->ObserveBySubject(next->second.form, expected.subject)) return false;
     Follow(next);
     return true;
   }

@@ -4,6 +4,7 @@
 #include "reach.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "json.hpp"
@@ -17,9 +18,6 @@ constexpr std::int64_t kLeastOutOfReach = 10;
 constexpr int kReach = 0;
 constexpr int kSubjects = 1;
 constexpr int kSubjectColumns = 2;
-
-// In the first word of an entry of the log: the statement's one constant follows, compared with Form::single.
-constexpr std::uint64_t kBySubject = std::uint64_t{1} << 63U;
 
 using Comparisons = std::vector<std::vector<std::uint64_t>>;
 
@@ -67,22 +65,23 @@ std::vector<std::uint64_t> Combine(const std::vector<Comparisons>& positions) {
 
 }  // namespace
 
-unsigned FiguresOutOfReach(const ReachFigures& figures, const Baseline& baseline, double factor) {
-  unsigned found = 0;
-  for (int figure = 0; figure < kReachFigureCount; ++figure) {
-    const std::int64_t value = figures.values[figure];
-    const auto& greatest = baseline.greatest[static_cast<std::size_t>(figure)];
-    if (!greatest || value < kLeastOutOfReach) continue;
-    if (static_cast<double>(value) > factor * static_cast<double>(*greatest)) found |= 1U << figure;
+ReachLimits LeastOutOfReach(const Baseline& baseline, double factor) {
+  ReachLimits least;
+  least.fill(kNeverOutOfReach);
+  for (std::size_t figure = 0; figure < least.size(); ++figure) {
+    if (!baseline.greatest[figure]) continue;
+    const double within = std::floor(factor * static_cast<double>(*baseline.greatest[figure]));
+    if (within < static_cast<double>(kNeverOutOfReach))
+      least[figure] = std::max(kLeastOutOfReach, static_cast<std::int64_t>(within) + 1);
   }
-  return found;
+  return least;
 }
 
 std::vector<ReachExcess> OutOfReach(const ReachFigures& figures, const Baseline& baseline, double factor) {
   std::vector<ReachExcess> excesses;
-  const unsigned found = FiguresOutOfReach(figures, baseline, factor);
+  const ReachLimits least = LeastOutOfReach(baseline, factor);
   for (int figure = 0; figure < kReachFigureCount; ++figure) {
-    if ((found >> figure & 1U) == 0) continue;
+    if (figures.values[figure] < least[static_cast<std::size_t>(figure)]) continue;
     const std::int64_t greatest = *baseline.greatest[static_cast<std::size_t>(figure)];
     excesses.push_back({figure, figures.values[figure], greatest, factor * static_cast<double>(greatest)});
   }
@@ -133,7 +132,7 @@ void ReachTracker::Observe(std::uint32_t form, const BoundConstants& constants) 
 void ReachTracker::ObserveSingle(std::uint32_t index, std::uint64_t vector, const SingleComparison& single) {
   // When that is the only constant, it tells the vector.
   if (vector == FoldHash(0, single.value) && AsksBySubject(index, single) &&
-      ObserveBySubject(index, SubjectOf(*forms_[index].single_group, single.value), single.value))
+      ObserveBySubject(index, SubjectOf(*forms_[index].single_group, single.value)))
     return;
   const std::uint64_t key = FoldHash(index, vector);
   FlatSet::Slot& slot = seen_.SlotOf(key);
@@ -152,7 +151,7 @@ bool ReachTracker::AsksBySubject(std::uint32_t index, const SingleComparison& si
   return form.single_group && form.single.name == single.column.name && form.single.item == single.column.item;
 }
 
-[[gnu::hot]] bool ReachTracker::ObserveBySubject(std::uint32_t index, std::uint64_t subject, std::uint64_t value) {
+[[gnu::hot]] bool ReachTracker::ObserveBySubject(std::uint32_t index, std::uint64_t subject) {
   auto& slot = subjects_.SlotOf(subject);
   if (slot.key != 0) return slot.value.form == index + 1;
   Form& form = forms_[index];
@@ -160,12 +159,6 @@ bool ReachTracker::AsksBySubject(std::uint32_t index, const SingleComparison& si
   Asked* asked = subjects_.Insert(slot, subject, {form.first_set, index + 1});
   ++by_subject_;
   ++form.vectors;
-  if (log_.size() < kMostLogWords - 1 && !log_is_full_) {
-    log_.push_back(kBySubject | index);
-    log_.push_back(value);
-  } else {
-    log_is_full_ = true;
-  }
   Raise(kReach, form.vectors);
   Raise(kSubjects, subjects_.size());
   if (form.first_set == 0) asked->set = form.first_set = SetWith(0, index).value_or(0);
@@ -200,17 +193,18 @@ void ReachTracker::TakeSingle(std::uint32_t index, FlatSet::Slot& free, std::uin
 
 void ReachTracker::Replay(const ReachTracker& before, const Model& model,
                           const std::function<const Tokens&(AbstractionId)>& tokens_of) {
+  const auto replayed = [&](const Form& form) { return FormOf(model, form.id, tokens_of(form.id)); };
+  subjects_.Reserve(before.subjects_.size());
+  before.subjects_.ForEach([&](std::uint64_t subject, const Asked& asked) {
+    if (asked.form == 0) return;
+    const Form& form = before.forms_[asked.form - 1];
+    const std::uint64_t value = ValueOf(*form.single_group, subject);
+    ObserveSingle(replayed(form), FoldHash(0, value), {form.single, value});
+  });
   const std::uint64_t* at = before.log_.data();
   const std::uint64_t* end = at + before.log_.size();
   while (at != end) {
-    const std::uint64_t head = *at++;
-    const Form& form = before.forms_[head & ~kBySubject];
-    const std::uint32_t index = FormOf(model, form.id, tokens_of(form.id));
-    if ((head & kBySubject) != 0) {
-      const std::uint64_t value = *at++;
-      ObserveSingle(index, FoldHash(0, value), {form.single, value});
-      continue;
-    }
+    const std::uint32_t index = replayed(before.forms_[*at++]);
     resolved_.vector = *at++;
     const std::uint64_t* groups = at;
     for (std::uint64_t left = *at++; left > 0; --left) at = EndOfComparisons(at + 1 + 2 * *at);
@@ -248,13 +242,13 @@ bool ReachTracker::Remember(std::uint32_t index, FlatSet::Slot& free, std::uint6
   return true;
 }
 
-// For each execution the statement, its vector and its groups; or as kBySubject says.
-void ReachTracker::Log(std::uint64_t head, std::uint64_t vector, const std::uint64_t* groups, std::size_t size) {
+// For each execution the statement, its vector and its groups.
+void ReachTracker::Log(std::uint64_t form, std::uint64_t vector, const std::uint64_t* groups, std::size_t size) {
   if (log_is_full_ || log_.size() + 2 + size > kMostLogWords) {
     log_is_full_ = true;
     return;
   }
-  log_.push_back(head);
+  log_.push_back(form);
   log_.push_back(vector);
   log_.insert(log_.end(), groups, groups + size);
 }

@@ -10,13 +10,14 @@
  * subject of several columns counts when all of them are compared in one FROM item; comparisons of equal number are
  * taken pair by pair, as in (a, b) IN ((1, 2), (3, 4)), else each with each.
  *
- * Constants come as keyed hashes. What was observed is kept in a compact log, so that the figures can be had again
- * under another model. Memory is bounded: beyond the limits below a figure stays where it is.
+ * Constants come as keyed hashes. What was observed is kept, in a compact log or with the subjects, so that the figures
+ * can be had again under another model. Memory is bounded: beyond the limits below a figure stays where it is.
  *
  * Constants that a statement has had before cost their hash and one look-up; new ones a few stores more. Nothing is
  * allocated but when an array grows. Most statements that come again and again with ever new constants have one, and
  * ask with it about one subject: then the subject tells, by the statement that was the first to ask about it, that the
- * constant was there before, and nothing else is kept of it but two words of the log.
+ * constant was there before, and nothing else is kept of it: a subject is its group and the constant, mixed in a way
+ * that can be undone.
  */
 #pragma once
 
@@ -24,6 +25,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,11 +58,13 @@ struct ReachExcess {
   double limit = 0;           // factor times that
 };
 
-// The figures that exceed `factor` times the greatest of the baseline and are at least 10. Of a figure that is not
-// known of the baseline nothing is said.
+// From where on each figure is out of reach: it exceeds `factor` times the greatest of the baseline and is at least 10.
+// Of a figure that is not known of the baseline nothing is said: kNeverOutOfReach.
+inline constexpr std::int64_t kNeverOutOfReach = std::numeric_limits<std::int64_t>::max();
+using ReachLimits = std::array<std::int64_t, kReachFigureCount>;
+ReachLimits LeastOutOfReach(const Baseline& baseline, double factor);
+// The figures that are.
 std::vector<ReachExcess> OutOfReach(const ReachFigures& figures, const Baseline& baseline, double factor);
-// The numbers of these figures, as bits.
-unsigned FiguresOutOfReach(const ReachFigures& figures, const Baseline& baseline, double factor);
 
 // JSON of an alert: cause and figure (its name), value, baseline, factor.
 std::string ReachExcessJson(const ReachExcess& excess, double factor);
@@ -84,11 +88,10 @@ class ReachTracker {
     if (!form.single_group || form.single.name != column.name || form.single.item != column.item) return 0;
     const std::uint64_t subject = SubjectOf(*form.single_group, value);
     subjects_.Expect(subject);
-    __builtin_prefetch(log_.data() + log_.size(), 1);
     return subject;
   }
   // Takes that execution in; false, and nothing is done, where it needs Observe.
-  bool ObserveBySubject(std::uint32_t form, std::uint64_t subject, std::uint64_t value);
+  bool ObserveBySubject(std::uint32_t form, std::uint64_t subject);
 
   // Takes in all that `before` has observed. What was too much for its log keeps the figures that it had.
   void Replay(const ReachTracker& before, const Model& model,
@@ -100,6 +103,10 @@ class ReachTracker {
   // The subject with that value in its only column.
   static std::uint64_t SubjectOf(std::int64_t group, std::uint64_t value) {
     return FoldHash(static_cast<std::uint64_t>(group), FoldHash(0, value));
+  }
+  // That value.
+  static std::uint64_t ValueOf(std::int64_t group, std::uint64_t subject) {
+    return LastOfHash(0, LastOfHash(static_cast<std::uint64_t>(group), subject));
   }
   struct SubjectColumn {
     std::int64_t group = 0;
@@ -144,7 +151,7 @@ class ReachTracker {
     return form.vectors < kMostVectorsOfForm && seen_.size() + by_subject_ < kMostVectors;
   }
   bool Remember(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key);
-  void Log(std::uint64_t head, std::uint64_t vector, const std::uint64_t* groups, std::size_t size);
+  void Log(std::uint64_t form, std::uint64_t vector, const std::uint64_t* groups, std::size_t size);
   void AddSubjects(std::uint32_t index, const std::vector<std::uint64_t>& groups);
   void AddSubjectsOfItem(std::uint32_t index, const Compared* begin, const Compared* end);
   void AddSubject(std::uint32_t index, std::uint64_t subject);

@@ -48,6 +48,11 @@ TEST(FlatMap, EqualsAnOrdinaryMap) {
     EXPECT_EQ(map.size(), expected.size());
     for (const auto& [key, value] : expected) EXPECT_EQ(*map.Find(key), value);
     EXPECT_EQ(map.Find(5001 * step), nullptr);
+    FlatMap<std::uint32_t> copy;
+    copy.Reserve(map.size());
+    map.ForEach([&](std::uint64_t key, std::uint32_t value) { copy.Insert(key, value); });
+    EXPECT_EQ(copy.size(), expected.size());
+    for (const auto& [key, value] : expected) EXPECT_EQ(*copy.Find(key), value);
   }
 }
 

@@ -42,6 +42,14 @@ TEST(KeyedHash, DependsOnTheKey) {
   EXPECT_EQ(NameHash("public.t.id"), KeyedHash({0, 0}, "public.t.id"));
 }
 
+TEST(KeyedHash, FoldingCanBeUndone) {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 10000; ++i) {
+    const std::uint64_t sequence = random(), element = i < 100 ? static_cast<std::uint64_t>(i) : random();
+    ASSERT_EQ(LastOfHash(sequence, FoldHash(sequence, element)), element);
+  }
+}
+
 TEST(KeyedHash, FoldingKeepsOrderAndCount) {
   EXPECT_NE(FoldHash(FoldHash(0, 1), 2), FoldHash(FoldHash(0, 2), 1));
   EXPECT_NE(FoldHash(0, 0), FoldHash(FoldHash(0, 0), 0));

@@ -247,7 +247,7 @@ void Execute(ReachTracker& to, std::uint32_t form, const ConstantWords& words, s
   SoleConstant sole;
   if (FindSoleConstant(words.data(), words.size(), sole)) {
     const std::uint64_t subject = to.Expect(form, sole.column, value);
-    if (subject != 0 && to.ObserveBySubject(form, subject, value)) return;
+    if (subject != 0 && to.ObserveBySubject(form, subject)) return;
   }
   to.Observe(form, constants);
 }
@@ -361,6 +361,9 @@ TEST(OutOfReach, ExceedsTheFactorAndTen) {
   const auto excess = OutOfReach({{30, 1, 1}}, baseline, 2);
   ASSERT_EQ(excess.size(), 1U);
   EXPECT_EQ(excess[0].limit, 10);
+  EXPECT_EQ(LeastOutOfReach(baseline, 2), (ReachLimits{11, 10, kNeverOutOfReach}));
+  EXPECT_EQ(LeastOutOfReach(baseline, 2.5), (ReachLimits{13, 11, kNeverOutOfReach}));
+  EXPECT_EQ(LeastOutOfReach(baseline, 1e300)[0], kNeverOutOfReach);
   EXPECT_EQ(ReachExcessJson(excess[0], 2),
             R"({"cause": "reach", "figure": "reach", "value": 30, "baseline": 5, "factor": 2})");
 }
