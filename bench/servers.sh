@@ -86,10 +86,15 @@ bench_server() {
   set_up "$1"
 }
 
+# Reads into the current server's memory what pgbench -S asks for.
+warm_up() { q "SELECT sum(abalance) FROM pgbench_accounts" "SET enable_seqscan = off" "SELECT count(aid) FROM pgbench_accounts" >/dev/null; }
+
 # Starts the current server, which has been stopped, below callgrind; each process leaves its counts in callgrind.PID.
+# Caches are simulated: 32 and 48 KB next to the processor, 2 MB behind them.
 resume_below_callgrind() {
   local tries=1200
-  valgrind --tool=callgrind --callgrind-out-file="$ps_home/callgrind.%p" --log-file=/dev/null \
+  valgrind --tool=callgrind --cache-sim=yes --I1=32768,8,64 --D1=49152,12,64 --LL=2097152,16,64 \
+    --callgrind-out-file="$ps_home/callgrind.%p" --log-file=/dev/null \
     "$PS_BINDIR/postgres" -D "$PGDATA" >>"$ps_log" 2>&1 </dev/null &
   until "$PS_BINDIR/pg_isready" -q; do
     if [ $((tries -= 1)) -le 0 ]; then bail_out "the server does not start below callgrind"; fi

@@ -1,13 +1,14 @@
 /*
  * statements.cpp - runs the same statements on several servers in turns and measures what they cost each server.
  *
- *   statements compare WORKLOAD PROTOCOL CLIENTS ROUNDS COUNT NAME=CONNINFO...
+ *   statements compare WORKLOAD PROTOCOL CLIENTS ROUND COUNT NAME=CONNINFO...
  *   statements run WORKLOAD PROTOCOL COUNT NAME=CONNINFO
  *   statements memory WORKLOAD COUNT NAME=CONNINFO
  *
- * `compare`: in each round every server gets fresh connections and COUNT statements that only warm up. Then the servers
- * take turns, in an order that changes, in slices of a twentieth of COUNT statements until each has run COUNT more, so
- * that a machine that is slower for a millisecond or a second is so for all. Per round and server one line is printed, fields parted by tabs:
+ * `compare` is one round, which bears a number: every server gets fresh connections and COUNT statements that only warm
+ * up. Then the servers take turns, in an order that changes, in slices of a twentieth of COUNT statements until each has
+ * run COUNT more, so that a machine that is slower for a millisecond or a second is so for all. Per server one line is
+ * printed, fields parted by tabs:
  *   name, round, CPU of the backends, CPU of the library's background processes, time that passed; nanoseconds a
  *   statement.
  * CPU time is read from the clocks of the server's processes, which go on at nanoseconds: on a busy machine it tells
@@ -28,7 +29,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -362,30 +362,25 @@ bool IsPrepared(const char* protocol) {
   throw std::runtime_error(std::string("unknown protocol ") + protocol);
 }
 
-void Compare(const Workload& workload, bool prepared, int clients, int rounds, std::uint64_t count,
-             const std::vector<Server>& servers) {
-  std::vector<std::size_t> order(servers.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::mt19937 random(20);
-  for (int round = 1; round <= rounds; ++round) {
-    std::vector<Turn> turns;
-    std::shuffle(order.begin(), order.end(), random);
-    for (const std::size_t i : order) {
-      turns.emplace_back(servers[i], workload, prepared, clients);
-      RunAll(turns.back().connections, 0, count);
-      turns.back().next = count;
-    }
-    for (int slice = 0; slice < kSlices; ++slice) {
-      std::shuffle(turns.begin(), turns.end(), random);
-      for (Turn& turn : turns) turn.Measure(count / kSlices);
-    }
-    const double statements = static_cast<double>(count / kSlices * kSlices) * clients;
-    for (const Turn& turn : turns)
-      std::printf("%s\t%d\t%.1f\t%.1f\t%.1f\n", turn.server->name.c_str(), round,
-                  static_cast<double>(turn.backends_cpu) / statements,
-                  static_cast<double>(turn.background_cpu) / statements, static_cast<double>(turn.passed) / statements);
-    std::fflush(stdout);
+void Compare(const Workload& workload, bool prepared, int clients, int round, std::uint64_t count,
+             std::vector<Server> servers) {
+  std::mt19937 random(static_cast<unsigned>(round));
+  std::shuffle(servers.begin(), servers.end(), random);
+  std::vector<Turn> turns;
+  for (const Server& server : servers) {
+    turns.emplace_back(server, workload, prepared, clients);
+    RunAll(turns.back().connections, 0, count);
+    turns.back().next = count;
   }
+  for (int slice = 0; slice < kSlices; ++slice) {
+    std::shuffle(turns.begin(), turns.end(), random);
+    for (Turn& turn : turns) turn.Measure(count / kSlices);
+  }
+  const double statements = static_cast<double>(count / kSlices * kSlices) * clients;
+  for (const Turn& turn : turns)
+    std::printf("%s\t%d\t%.1f\t%.1f\t%.1f\n", turn.server->name.c_str(), round,
+                static_cast<double>(turn.backends_cpu) / statements,
+                static_cast<double>(turn.background_cpu) / statements, static_cast<double>(turn.passed) / statements);
 }
 
 // Memory of a process that is neither shared nor mapped from files, in bytes.
@@ -417,7 +412,7 @@ void Main(int argc, char** argv) {
             std::strtoull(argv[6], nullptr, 10), Servers(argc - 7, argv + 7));
   } else {
     throw std::runtime_error(
-        "usage: statements compare WORKLOAD PROTOCOL CLIENTS ROUNDS COUNT NAME=CONNINFO...\n"
+        "usage: statements compare WORKLOAD PROTOCOL CLIENTS ROUND COUNT NAME=CONNINFO...\n"
         "       statements run WORKLOAD PROTOCOL COUNT NAME=CONNINFO\n"
         "       statements memory WORKLOAD COUNT NAME=CONNINFO");
   }
