@@ -39,9 +39,11 @@ UNIT := $(patsubst test/%.cpp,%,$(wildcard test/unit/*.cpp))
 HAS_ISLAND := $(filter sqlparse/$(ISLAND),$(SQLPARSE))
 PG_QUERY_A := $(shell $(or $(CXX),g++) -print-file-name=libpg_query.a)
 
-OBJS = $(patsubst %,build/module/%.o,$(CORE) $(filter-out sqlparse/$(ISLAND),$(SQLPARSE)) $(BACKEND)) \
+# What the server knows the solver's module by.
+SOLVER_MAGIC = backend/solver_magic
+OBJS = $(patsubst %,build/module/%.o,$(CORE) $(filter-out sqlparse/$(ISLAND),$(SQLPARSE)) $(filter-out $(SOLVER_MAGIC),$(BACKEND))) \
        $(if $(HAS_ISLAND),build/module/island.o)
-SOLVER_OBJS = $(patsubst %,build/module/%.o,$(SOLVER))
+SOLVER_OBJS = $(patsubst %,build/module/%.o,$(SOLVER) $(SOLVER_MAGIC))
 UNIT_OBJS = $(patsubst %,build/module/%.o,$(CORE) $(SQLPARSE) $(SOLVER)) $(patsubst %,build/%.o,$(UNIT))
 ASAN_OBJS = $(patsubst %,build/asan/%.o,$(CORE) $(SQLPARSE) $(SOLVER) $(UNIT))
 CLANG_OK = $(patsubst %,build/clang/%.ok,$(CORE) $(SQLPARSE) $(SOLVER) $(BACKEND))
@@ -122,7 +124,7 @@ build/module/backend/%.o: src/backend/%.cpp Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(LANGUAGE) $(RELEASE) $(SERVER) -c $< -o $@
 
-build/module/backend/worker.o: privacy_score.control
+build/module/backend/worker.o build/module/backend/module.o build/module/$(SOLVER_MAGIC).o: privacy_score.control
 # Loops over millions of rows, which the vectoriser of -O3 speeds up.
 build/module/core/narrow_rows.o build/module/core/subset_cube.o build/module/core/wide_rows.o: RELEASE += -O3
 

@@ -54,12 +54,12 @@ layering() {
     "$(grep -rnE 'include.*pg_query|PgQuery__|pg_query_[a-z]+ ?\(' src/core src/backend test/unit 2>/dev/null)"
 }
 
-# The solver's module shows one entry, and asks nothing of the server.
+# The solver's module shows one entry and what the server knows a module by, and asks nothing of the server.
 solver_symbols() {
   local module=privacy_score_solver.so server
   server=$("${PG_CONFIG:-pg_config}" --bindir)/postgres
   if ! [ -f $module ]; then verdict "the solver's module is built" "there is no $module"; return; fi
-  verdict "the solver's module exports one entry" "$(defined $module | grep -vx ps_linear_solver)"
+  verdict "the solver's module exports one entry, and its magic block" "$(defined $module | grep -vxE 'ps_linear_solver|Pg_magic_func')"
   verdict "the solver's module needs Clp and the libraries of C++ only" \
     "$(objdump -p $module | awk '$1 == "NEEDED" { print $2 }' |
       grep -vE '^(libClp|libCoinUtils|libc|libm|libstdc\+\+|libgcc_s|ld-linux[-a-z0-9_]*)\.so')"

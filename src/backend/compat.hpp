@@ -1,5 +1,6 @@
 /*
- * compat.hpp - differences between PostgreSQL 14 and 18, in one place.
+ * compat.hpp - differences between PostgreSQL 14 and 18, in one place; compat.cpp has those that need code of their
+ * own.
  *
  * Each helper has the same meaning on every version; callers hold no version tests of their own.
  */
@@ -11,6 +12,12 @@ extern "C" {
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
+#include "commands/explain.h"
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
+#include "fmgr.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
@@ -23,6 +30,7 @@ extern "C" {
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
+#include "utils/wait_event.h"
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
@@ -237,6 +245,47 @@ inline bool CopiesKind(char kind) {
 #endif
   return kind == RELKIND_RELATION;
 }
+
+// The block by which the server knows a module; from 18 on pg_get_loaded_modules() shows name and version.
+#if PG_VERSION_NUM >= 180000
+#define PS_MODULE_MAGIC(module_name) PG_MODULE_MAGIC_EXT(.name = module_name, .version = PS_EXTENSION_VERSION)
+#else
+#define PS_MODULE_MAGIC(module_name) PG_MODULE_MAGIC
+#endif
+
+// A wait event of that name, as pg_stat_activity shows it; before 17 the one that all extensions share.
+inline uint32 NewWaitEvent(const char* name) {
+#if PG_VERSION_NUM >= 170000
+  return WaitEventExtensionNew(name);
+#else
+  (void)name;
+  return PG_WAIT_EXTENSION;
+#endif
+}
+
+// Shared memory that nobody has asked for at the server's start: made by whoever wants it first, with `init`, and there
+// until the server ends. A named DSM segment; before 17 a part of the little that the server keeps spare for everybody,
+// which is for what cannot be done without only.
+void* SharedOnFirstUse(const char* name, Size size, void (*init)(void* place));
+#if PG_VERSION_NUM >= 170000
+constexpr bool kFirstUseHasRoom = true;
+#else
+constexpr bool kFirstUseHasRoom = false;
+#endif
+
+// An option of EXPLAIN that extends what it shows.
+struct ExplainOption {
+  const char* name;
+  // A command has it: returns what is kept for the others, in the memory of the command.
+  void* (*begin)();
+  // A query of that command is about to be planned; it is only read. Not called for plans that are there already.
+  void (*before_planning)(void* kept, Query* query);
+  // A plan was shown, and run if it is to be: shows what is to follow, within the group of the query.
+  void (*after_plan)(void* kept, const PlannedStmt* plan, ExplainState* explain);
+};
+
+// Adds an option, which must stay, as the only one of this module. Before 18 EXPLAIN takes none.
+void AddExplainOption(const ExplainOption* option);
 
 #if PG_VERSION_NUM < 150000
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)

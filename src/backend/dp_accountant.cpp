@@ -6,12 +6,12 @@
 extern "C" {
 #include "miscadmin.h"
 #include "storage/proc.h"
-#include "storage/shmem.h"
 #include "utils/memutils.h"
-#include "utils/wait_event.h"
 }
 
+#include "compat.hpp"
 #include "shared_state.hpp"
+#include "wait_events.hpp"
 
 namespace {
 
@@ -22,7 +22,8 @@ constexpr int64 kAskAgainAfter = USECS_PER_SEC;
 
 AccountantArea* shared_area = nullptr;
 
-void InitArea(AccountantArea* area) {
+void InitArea(void* place) {
+  auto* area = static_cast<AccountantArea*>(place);
   memset(area, 0, sizeof *area);
   area->tranche = LWLockNewTrancheId();
   LWLockInitialize(&area->lock, area->tranche);
@@ -97,12 +98,8 @@ dsm_segment* MakeOrder(const Charge* charge) {
 
 AccountantArea* SharedAccountants() {
   if (shared_area != nullptr) return shared_area;
-  bool found;
-  LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
   auto* area =
-      static_cast<AccountantArea*>(ShmemInitStruct("privacy_score accountants", sizeof(AccountantArea), &found));
-  if (!found) InitArea(area);
-  LWLockRelease(AddinShmemInitLock);
+      static_cast<AccountantArea*>(SharedOnFirstUse("privacy_score accountants", sizeof(AccountantArea), InitArea));
   LWLockRegisterTranche(area->tranche, "privacy_score_accountants");
   shared_area = area;
   return area;
@@ -138,6 +135,7 @@ void CallAccountant() {
 }
 
 ChargeReply CarryOut(const Charge* charge) {
+  SharedAccountants();  // outlives the order, which Withdraw takes out of it
   dsm_segment* segment = MakeOrder(charge);
   auto* order = static_cast<ChargeOrder*>(dsm_segment_address(segment));
   const dsm_handle handle = dsm_segment_handle(segment);
@@ -160,7 +158,8 @@ ChargeReply CarryOut(const Charge* charge) {
       CallAccountant();
     if (GetCurrentTimestamp() > deadline) RaiseNoAccountant();
     CHECK_FOR_INTERRUPTS();
-    WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, kPollMilliseconds, PG_WAIT_EXTENSION);
+    WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, kPollMilliseconds,
+              WaitEventOf(OwnWait::kCharge));
   }
   pg_read_barrier();
   const ChargeReply reply = order->reply;

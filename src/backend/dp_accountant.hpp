@@ -4,7 +4,7 @@
  * A charge must be durable whatever becomes of the transaction that asked for it, so another process commits it: the
  * accountant, a background worker of the database, started when it is needed and gone a second after it was needed last
  * (a database with a process in it cannot be dropped). It needs no preloading: what it shares with backends is a small
- * area that is made on first use, in the memory that the server leaves for that.
+ * area that is made on first use (SharedOnFirstUse in compat.hpp).
  *
  * An order is a DSM segment of its own, made by the backend. Its handle goes into a queue in the shared area. The
  * accountant takes all orders of its database at once, carries them out in one transaction, commits, which flushes the

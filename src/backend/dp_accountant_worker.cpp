@@ -26,12 +26,12 @@ extern "C" {
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/wait_event.h"
 
 PGDLLEXPORT void ps_accountant_main(Datum database);
 }
 
 #include "dp_ledger.hpp"
+#include "wait_events.hpp"
 #include "worker.hpp"
 
 namespace {
@@ -364,7 +364,7 @@ void ps_accountant_main(Datum database) {
       tidied = true;
       Tidy();
     } else if ((WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, kIdleMilliseconds,
-                          PG_WAIT_EXTENSION) &
+                          WaitEventOf(OwnWait::kAccountantMain)) &
                 WL_LATCH_SET) == 0 &&
                LeaveWhenIdle()) {
       proc_exit(0);

@@ -24,6 +24,7 @@ extern "C" {
 #include "catalog_relations.hpp"
 #include "dp_accountant.hpp"
 #include "dp_ledger.hpp"
+#include "wait_events.hpp"
 
 namespace {
 
@@ -31,7 +32,7 @@ constexpr int kExhausted = MAKE_SQLSTATE('P', 'S', '0', '0', '2');
 constexpr int kMostDigits = 40;
 // How long to wait for somebody who is changing the budget.
 constexpr int kBusyTries = 100;
-constexpr long kBusyPauseMicroseconds = 50 * 1000;
+constexpr long kBusyPauseMilliseconds = 50;
 
 LedgerStatement find_budgets = {
     "SELECT n.id, n.role_oid, n.unit, n.max_rows_per_unit FROM privacy_score.budget_now n "
@@ -197,7 +198,7 @@ void PauseForBusy(int tries, const Question* question) {
                            get_rel_name(question->budget->relation)),
                     errhint("Try again when that transaction, maybe your own, has ended.")));
   CHECK_FOR_INTERRUPTS();
-  pg_usleep(kBusyPauseMicroseconds);
+  Pause(OwnWait::kBudget, kBusyPauseMilliseconds);
 }
 
 // Has the accountant charge, and raises what it refuses.

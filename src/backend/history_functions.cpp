@@ -87,18 +87,11 @@ void ScoreHistory(FunctionCallInfo fcinfo, HistoryResult (*score)(std::string_vi
   PutResult(fcinfo, result->object->table, left_out);
 }
 
-// Rates tell about the rows, so whoever explains a statement must be able to read its columns, or all statistics.
-void RequireReadableColumns(const text* sql) {
+// Whoever explains a statement must be allowed to know its rates. A text that does not parse has none.
+void RequireKnowableRates(const text* sql) {
   if (MayReadRole(InvalidOid)) return;
-  ListCell* cell;
-  foreach (cell, RevealedByText(sql)) {
-    const auto* entry = static_cast<RevealedRelation*>(lfirst(cell));
-    if (pg_class_aclcheck(entry->relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK) continue;
-    for (int column = -1; (column = bms_next_member(entry->attributes, column)) >= 0;)
-      if (pg_attribute_aclcheck(entry->relation, static_cast<AttrNumber>(column), GetUserId(), ACL_SELECT) !=
-          ACLCHECK_OK)
-        aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(entry->relation));
-  }
+  const Oid hidden = HiddenRelation(RevealedByText(sql));
+  if (OidIsValid(hidden)) aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(hidden));
 }
 
 }  // namespace
@@ -125,7 +118,7 @@ Datum ps_score_ngrams(PG_FUNCTION_ARGS) {
 Datum ps_explain_query(PG_FUNCTION_ARGS) {
   const char* role = NameStr(*PG_GETARG_NAME(1));
   const Oid role_id = ReadableRole(role);
-  RequireReadableColumns(PG_GETARG_TEXT_PP(0));
+  RequireKnowableRates(PG_GETARG_TEXT_PP(0));
   CoreHolder<privacy_score::Tokens>* tokens = TokensOfText(PG_GETARG_TEXT_PP(0), role_id);
   CoreHolder<privacy_score::Explained>* explained = NewCoreHolder<privacy_score::Explained>(CurrentMemoryContext);
   const privacy_score::ScoreSettings settings = ScoreSettingsInForce();

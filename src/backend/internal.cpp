@@ -33,12 +33,17 @@ Oid ExtensionOwner() {
   return owner;
 }
 
-void EnterInternal(InternalScope* scope, Oid user) {
-  if (!OidIsValid(user)) user = ExtensionOwner();
-  if (!OidIsValid(user))
+Oid RequireExtension() {
+  const Oid owner = ExtensionOwner();
+  if (!OidIsValid(owner))
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("extension privacy_score is not in this database"),
                     errhint("Run CREATE EXTENSION privacy_score.")));
+  return owner;
+}
+
+void EnterInternal(InternalScope* scope, Oid user) {
+  if (!OidIsValid(user)) user = RequireExtension();
   GetUserIdAndSecContext(&scope->user, &scope->security_context);
   SetUserIdAndSecContext(user, scope->security_context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
   scope->guc_nest_level = NewGUCNestLevel();

@@ -26,6 +26,8 @@ struct InternalScope {
 
 // The owner of the extension's schema, or InvalidOid when the extension is not in this database.
 Oid ExtensionOwner();
+// The same; raises 55000 when the extension is not in this database.
+Oid RequireExtension();
 
 // Enters the scope as `user` (see above); InvalidOid means the owner of the extension. Raises 55000 when the extension
 // is not in this database.

@@ -5,11 +5,11 @@
 
 extern "C" {
 #include "port/pg_bitutils.h"
-#include "utils/wait_event.h"
 }
 
 #include "alerts.hpp"
 #include "settings.hpp"
+#include "wait_events.hpp"
 
 namespace {
 
@@ -117,7 +117,7 @@ void AwaitAlerts(LiveSession* session) {
     if (!pending || GetCurrentTimestamp() > deadline) break;
     EnsureWorker(slot);
     WakeWorker(slot);
-    ConditionVariableTimedSleep(&slot->flushed, 100, PG_WAIT_EXTENSION);
+    ConditionVariableTimedSleep(&slot->flushed, 100, WaitEventOf(OwnWait::kAlert));
   }
   ConditionVariableCancelSleep();
 }

@@ -10,7 +10,6 @@ extern "C" {
 #include "access/xact.h"
 #include "utils/memutils.h"
 #include "utils/plancache.h"
-#include "utils/wait_event.h"
 }
 
 #include "core/abstraction.hpp"
@@ -23,6 +22,7 @@ extern "C" {
 #include "protected_reads.hpp"
 #include "settings.hpp"
 #include "shared_state.hpp"
+#include "wait_events.hpp"
 #include "watching.hpp"
 
 using privacy_score::LiveScorer;
@@ -238,7 +238,7 @@ void WaitForWorker(DatabaseSlot* slot) {
   EnsureWorker(slot);
   WakeWorker(slot);
   ConditionVariablePrepareToSleep(&slot->flushed);
-  ConditionVariableTimedSleep(&slot->flushed, 20, PG_WAIT_EXTENSION);
+  ConditionVariableTimedSleep(&slot->flushed, 20, WaitEventOf(OwnWait::kScore));
   ConditionVariableCancelSleep();
   RefreshModel(slot);
 }
@@ -305,6 +305,10 @@ int64 DefineAbstraction(const privacy_score::Statement& statement) {
   CountScoringError(error.message);
   CallCore(&error, [&] { define({"unparsed"}); });
   return id;
+}
+
+privacy_score::Tokens RememberedTokens(int64 id) {
+  return id == 0 ? privacy_score::Tokens() : SplitTokens(ps_local.tokens->at(id));
 }
 
 void ForgetAbstractionsWhenFull() {

@@ -29,6 +29,8 @@ bool IsUnparsed(int64 id);
 void ForgetAbstractionsWhenFull();
 // Whether the tokens of an abstraction that was defined are remembered.
 bool IsRemembered(int64 id);
+// These tokens; none for 0. The id must be 0 or remembered; to be called through CallCore.
+privacy_score::Tokens RememberedTokens(int64 id);
 
 // What is known of an execution that is about to begin and to be counted, when it repeats.
 struct ExpectedEvent {

@@ -11,14 +11,18 @@ extern "C" {
 #include "commands/seclabel.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-
-PG_MODULE_MAGIC;
-PGDLLEXPORT void _PG_init(void);
 }
 
+#include "compat.hpp"
+#include "explain_option.hpp"
 #include "hooks.hpp"
 #include "settings.hpp"
 #include "watching.hpp"
+
+extern "C" {
+PS_MODULE_MAGIC("privacy_score");
+PGDLLEXPORT void _PG_init(void);
+}
 
 void CheckSecurityLabel(const ObjectAddress* object, const char* label);
 
@@ -26,5 +30,6 @@ void _PG_init(void) {
   DefineSettings();
   register_label_provider("privacy_score", CheckSecurityLabel);
   InstallWatchingCallbacks();
+  InstallExplainOption();
   if (process_shared_preload_libraries_in_progress) InstallHooks();
 }

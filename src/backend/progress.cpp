@@ -14,6 +14,7 @@ extern "C" {
 PG_FUNCTION_INFO_V1(ps_long_work);
 }
 
+#include "compat.hpp"
 #include "internal.hpp"
 #include "shared_state.hpp"
 
@@ -45,13 +46,26 @@ void Change(Write write) {
 
 bool IsAlive(int pid) { return pid != 0 && BackendPidGetProc(pid) != nullptr; }
 
+// The slots, kProgressSlots of them; null when there are none.
+ProgressSlot* Slots() {
+  static ProgressSlot* slots = nullptr;
+  if (slots != nullptr) return slots;
+  if (ps_shared != nullptr)
+    slots = ps_shared->progress;
+  else if (kFirstUseHasRoom)
+    slots = static_cast<ProgressSlot*>(
+        SharedOnFirstUse("privacy_score progress", sizeof(ProgressSlot) * kProgressSlots, InitProgressSlots));
+  return slots;
+}
+
 // Takes a slot that is free, or whose process has gone without giving it back.
 ProgressSlot* TakeSlot() {
-  if (ps_shared == nullptr) return nullptr;
-  for (ProgressSlot& slot : ps_shared->progress) {
-    uint32 owner = pg_atomic_read_u32(&slot.owner);
+  ProgressSlot* slots = Slots();
+  for (int i = 0; slots != nullptr && i < kProgressSlots; ++i) {
+    ProgressSlot* slot = &slots[i];
+    uint32 owner = pg_atomic_read_u32(&slot->owner);
     if (static_cast<int>(owner) != MyProcPid && IsAlive(static_cast<int>(owner))) continue;
-    if (pg_atomic_compare_exchange_u32(&slot.owner, &owner, static_cast<uint32>(MyProcPid))) return &slot;
+    if (pg_atomic_compare_exchange_u32(&slot->owner, &owner, static_cast<uint32>(MyProcPid))) return slot;
   }
   return nullptr;
 }
@@ -115,6 +129,17 @@ bool CopySlot(ProgressSlot* slot, ProgressSlot* copy) {
 
 }  // namespace
 
+void InitProgressSlots(void* place) {
+  memset(place, 0, sizeof(ProgressSlot) * kProgressSlots);
+  auto* slots = static_cast<ProgressSlot*>(place);
+  for (int i = 0; i < kProgressSlots; ++i) {
+    pg_atomic_init_u32(&slots[i].owner, 0);
+    pg_atomic_init_u32(&slots[i].changes, 0);
+    pg_atomic_init_u64(&slots[i].done, 0);
+    pg_atomic_init_u64(&slots[i].total, 0);
+  }
+}
+
 void BeginProgress(const char* command, Oid relation, const char* phase) {
   FollowTransactions();
   if (depth == room) {
@@ -163,9 +188,10 @@ void EndProgress() {
 Datum ps_long_work(PG_FUNCTION_ARGS) {
   InitMaterializedSRF(fcinfo, 0);
   auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
-  for (int i = 0; ps_shared != nullptr && i < kProgressSlots; ++i) {
+  ProgressSlot* slots = Slots();
+  for (int i = 0; slots != nullptr && i < kProgressSlots; ++i) {
     ProgressSlot copy;
-    if (!CopySlot(&ps_shared->progress[i], &copy) || copy.database != MyDatabaseId || !MayReadRole(copy.role)) continue;
+    if (!CopySlot(&slots[i], &copy) || copy.database != MyDatabaseId || !MayReadRole(copy.role)) continue;
     const uint64 total = pg_atomic_read_u64(&copy.total);
     Datum values[7] = {Int32GetDatum(copy.pid),
                        CStringGetTextDatum(NameStr(copy.command)),

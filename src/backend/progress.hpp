@@ -3,8 +3,10 @@
  *
  * The server's own progress reports are not open to extensions. A backend takes one of a fixed number of slots in
  * shared memory when its outermost announcement begins, and gives it back when that ends: by EndProgress, or when the
- * (sub)transaction in which it began aborts (error, cancel, end of the process). Without preload, and when all slots
- * are taken, nothing is shown and nothing else changes. A kill -9 makes the server start its shared memory anew.
+ * (sub)transaction in which it began aborts (error, cancel, end of the process). The slots are part of what is made
+ * when the server starts with the library preloaded; else they are made on first use where the server has room for
+ * that. When there are none, and when all are taken, nothing is shown and nothing else changes. A kill -9 makes the
+ * server start its shared memory anew.
  *
  * Announcements nest: a function announces itself, and the pass over a table that it runs announces what it is at. The
  * view shows the command of the outermost and the rest of the innermost.
@@ -36,6 +38,9 @@ struct ProgressSlot {
   pg_atomic_uint64 done;
   pg_atomic_uint64 total;
 };
+
+// Makes kProgressSlots free slots of the memory at `place`.
+void InitProgressSlots(void* place);
 
 // Begins an announcement inside a transaction. `command` is what a user calls it, `phase` what is done first, both
 // constant texts; `relation` is InvalidOid where there is none.

@@ -8,9 +8,11 @@ extern "C" {
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/bitmapset.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
+#include "utils/rls.h"
 #include "utils/varlena.h"
 }
 
@@ -38,19 +40,41 @@ RevealedRelation* FindOrAdd(List** revealed, Oid relation) {
   return entry;
 }
 
-// Adds one qualified column, when it exists.
-void AddColumn(List** revealed, const char* column, Size relation_length) {
-  if (relation_length == 0) return;
-  const char* relation_name = pnstrdup(column, relation_length);
-  const Oid relation = RangeVarGetRelid(makeRangeVarFromNameList(QualifiedNameParts(relation_name)), NoLock, true);
+// The relation of that qualified name; InvalidOid when there is none.
+using FindRelation = Oid (*)(const char* name);
+
+Oid RelationForCaller(const char* name) {
+  return RangeVarGetRelid(makeRangeVarFromNameList(QualifiedNameParts(name)), NoLock, true);
+}
+
+// Adds one qualified column; false when it does not exist.
+bool AddColumn(List** revealed, const char* column, Size relation_length, FindRelation find) {
+  if (relation_length == 0) return false;
+  const Oid relation = find(pnstrdup(column, relation_length));
   List* parts = NIL;
   if (!OidIsValid(relation) || !SplitIdentifierString(pstrdup(column + relation_length + 1), '.', &parts) ||
       list_length(parts) != 1)
-    return;
+    return false;
   const AttrNumber number = get_attnum(relation, static_cast<char*>(linitial(parts)));
-  if (number <= 0) return;
+  if (number <= 0) return false;
   RevealedRelation* entry = FindOrAdd(revealed, relation);
   entry->attributes = bms_add_member(entry->attributes, number);
+  return true;
+}
+
+// Adds what tokens reveal; false when a column does not exist.
+bool AddRevealed(List** revealed, const privacy_score::Tokens& tokens, FindRelation find) {
+  CoreHolder<std::vector<std::string>>* columns = NewCoreHolder<std::vector<std::string>>(CurrentMemoryContext);
+  const bool where_counts = ps_settings.where_counts;
+  CallCoreOrRaise(
+      [&] { columns->Reset(new std::vector<std::string>(privacy_score::RevealedColumns(tokens, where_counts))); });
+  bool all = true;
+  const std::size_t count = columns->object->size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const char* column = (*columns->object)[i].c_str();
+    all &= AddColumn(revealed, column, privacy_score::RelationOfColumn(column).size(), find);
+  }
+  return all;
 }
 
 // Relations with equal text share a subject.
@@ -67,23 +91,31 @@ char* SubjectHome(Oid relation) {
 
 List* RevealedByText(const text* sql) {
   CoreHolder<privacy_score::Tokens>* tokens = TokensOfText(sql, GetUserId());
-  CoreHolder<std::vector<std::string>>* columns = NewCoreHolder<std::vector<std::string>>(CurrentMemoryContext);
-  const bool where_counts = ps_settings.where_counts;
-  bool unparsed = false;
-  CallCoreOrRaise([&] {
-    unparsed = tokens->object->size() == 1 && tokens->object->front() == "unparsed";
-    columns->Reset(new std::vector<std::string>(privacy_score::RevealedColumns(*tokens->object, where_counts)));
-  });
-  if (unparsed)
+  if (tokens->object->size() == 1 && tokens->object->front() == "unparsed")
     ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("the statement does not parse"),
                     errhint("It is parsed as PostgreSQL %d would.", privacy_score::kGrammarVersion / 10000)));
   List* revealed = NIL;
-  const std::size_t count = columns->object->size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const char* column = (*columns->object)[i].c_str();
-    AddColumn(&revealed, column, privacy_score::RelationOfColumn(column).size());
-  }
+  AddRevealed(&revealed, *tokens->object, RelationForCaller);
   return revealed;
+}
+
+bool RevealedByTokens(const privacy_score::Tokens& tokens, List** revealed) {
+  return AddRevealed(revealed, tokens, RelationOfCanonicalName);
+}
+
+Oid HiddenRelation(List* revealed) {
+  if (MayReadRole(InvalidOid)) return InvalidOid;
+  ListCell* cell;
+  foreach (cell, revealed) {
+    const auto* entry = static_cast<RevealedRelation*>(lfirst(cell));
+    if (check_enable_rls(entry->relation, InvalidOid, true) == RLS_ENABLED) return entry->relation;
+    if (pg_class_aclcheck(entry->relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK) continue;
+    for (int column = -1; (column = bms_next_member(entry->attributes, column)) >= 0;)
+      if (pg_attribute_aclcheck(entry->relation, static_cast<AttrNumber>(column), GetUserId(), ACL_SELECT) !=
+          ACLCHECK_OK)
+        return entry->relation;
+  }
+  return InvalidOid;
 }
 
 List* UnionOfRevealed(List* a, List* b) {

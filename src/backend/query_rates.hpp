@@ -3,12 +3,21 @@
  */
 #pragma once
 
+#include "core/abstraction.hpp"
 #include "core/equivalence.hpp"
 #include "joint_rates.hpp"
 
 // What a text reveals: a list of RevealedRelation; columns of relations that do not exist are left out. Raises 42601
-// when the text does not parse.
+// when the text does not parse, and where names lead into schemas that the current user may not use.
 List* RevealedByText(const text* sql);
+
+// What tokens of statements that were analysed here reveal, likewise, whatever schemas the current user may use; false
+// when a column was not found.
+bool RevealedByTokens(const privacy_score::Tokens& tokens, List** revealed);
+
+// A relation of which the current user may not read all that is revealed: the columns, and every row. InvalidOid when
+// there is none. Rates tell about the rows: they are for those who may read these, or all statistics.
+Oid HiddenRelation(List* revealed);
 
 List* UnionOfRevealed(List* a, List* b);
 

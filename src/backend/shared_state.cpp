@@ -54,12 +54,7 @@ void InitHeader() {
   pg_atomic_init_u64(&ps_shared->scoring_errors, 0);
   pg_atomic_init_u64(&ps_shared->role_labels_version, 1);
   pg_atomic_init_u64(&ps_shared->flush_errors, 0);
-  for (ProgressSlot& slot : ps_shared->progress) {
-    pg_atomic_init_u32(&slot.owner, 0);
-    pg_atomic_init_u32(&slot.changes, 0);
-    pg_atomic_init_u64(&slot.done, 0);
-    pg_atomic_init_u64(&slot.total, 0);
-  }
+  InitProgressSlots(ps_shared->progress);
   for (int i = 0; i < kMaxDatabases; ++i) InitSlot(&ps_shared->databases[i], &locks[1 + i].lock);
 }
 

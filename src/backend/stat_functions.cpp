@@ -4,6 +4,7 @@
 #include "internal.hpp"
 #include "live_session.hpp"
 #include "shared_state.hpp"
+#include "wait_events.hpp"
 #include "watching.hpp"
 
 extern "C" {
@@ -22,7 +23,6 @@ extern "C" {
 #include "utils/date.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/wait_event.h"
 
 PG_FUNCTION_INFO_V1(ps_live_sessions);
 PG_FUNCTION_INFO_V1(ps_shared_info);
@@ -171,7 +171,7 @@ Datum ps_flush(PG_FUNCTION_ARGS) {
     }
     EnsureWorker(slot);
     WakeWorker(slot);
-    ConditionVariableTimedSleep(&slot->flushed, 100, PG_WAIT_EXTENSION);
+    ConditionVariableTimedSleep(&slot->flushed, 100, WaitEventOf(OwnWait::kFlush));
   }
   ConditionVariableCancelSleep();
   PG_RETURN_VOID();

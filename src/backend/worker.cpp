@@ -29,7 +29,6 @@ extern "C" {
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
-#include "utils/wait_event.h"
 
 PGDLLEXPORT void ps_worker_main(Datum database);
 }
@@ -37,6 +36,7 @@ PGDLLEXPORT void ps_worker_main(Datum database);
 #include "alerts.hpp"
 #include "compat.hpp"
 #include "settings.hpp"
+#include "wait_events.hpp"
 
 volatile sig_atomic_t ps_computing_rates = 0;
 
@@ -272,7 +272,7 @@ void FlushAndLeave(DatabaseSlot* slot) {
     const bool empty = !DsaPointerIsValid(slot->sessions);
     LWLockRelease(slot->lock);
     if (empty) break;
-    pg_usleep(50 * 1000);
+    Pause(OwnWait::kShutdown, 50);
   }
   proc_exit(0);
 }
@@ -423,6 +423,6 @@ void ps_worker_main(Datum database) {
     }
     const long pause = due ? PauseAfterCycle() : 100;
     // A request that came during the cycle has set the latch and is served at once.
-    WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, pause, PG_WAIT_EXTENSION);
+    WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, pause, WaitEventOf(OwnWait::kWorkerMain));
   }
 }

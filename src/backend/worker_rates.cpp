@@ -21,7 +21,6 @@ extern "C" {
 #include "storage/latch.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
-#include "utils/wait_event.h"
 
 PGDLLEXPORT void ps_rates_main(Datum database);
 }
@@ -31,6 +30,7 @@ PGDLLEXPORT void ps_rates_main(Datum database);
 
 #include "progress.hpp"
 #include "settings.hpp"
+#include "wait_events.hpp"
 
 namespace {
 
@@ -299,7 +299,8 @@ bool ComputeRound(DatabaseSlot* slot, void (*meanwhile)(DatabaseSlot*)) {
     ResetLatch(MyLatch);
     CHECK_FOR_INTERRUPTS();
     meanwhile(slot);
-    WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ps_settings.flush_interval, PG_WAIT_EXTENSION);
+    WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ps_settings.flush_interval,
+              WaitEventOf(OwnWait::kRates));
   }
   // What it had taken is asked for again.
   if (slot->round_settled < 0) ereport(ERROR, (errmsg("the process that computes rates has ended early")));

@@ -1,0 +1,7 @@
+/*
+ * explain_option.hpp - EXPLAIN (PRIVACY).
+ */
+#pragma once
+
+// Adds the option where EXPLAIN takes options of extensions. Called from _PG_init, preloaded or not.
+void InstallExplainOption();

@@ -1,0 +1,28 @@
+/*
+ * wait_events.hpp - what processes of ours wait for, as pg_stat_activity shows it.
+ *
+ * docs/dba.md lists the names. Servers before 17 show `Extension` for all of them.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+}
+
+enum class OwnWait {
+  kWorkerMain,      // the worker, for something to do
+  kRates,           // the worker, for the process that computes rates
+  kShutdown,        // the worker at the server's end, for sessions to close
+  kAccountantMain,  // the accountant, for a charge to carry out
+  kCharge,          // a session, for the accountant
+  kBudget,          // a session, for somebody who is changing the budget
+  kFlush,           // a session in flush(), for the worker
+  kScore,           // a statement in enforce mode, for its exact score
+  kAlert            // a session that ends or is refused, for its alerts to be stored
+};
+
+// The wait event to report. Asked for the first time in a process it takes a lock, and may raise.
+uint32 WaitEventOf(OwnWait wait);
+
+// Sleeps so long, whatever happens, unless the server's first process dies.
+void Pause(OwnWait wait, long milliseconds);
