@@ -76,9 +76,13 @@ linking() {
   verdict "src/core links alone" "$(g++ -shared -Wl,--no-undefined -o $out "${core[@]}" 2>&1)"
   sqlparse=(build/module/sqlparse/*.o)
   if [ -e "${sqlparse[0]}" ]; then
-    archive=$(g++ -print-file-name=libpg_query.a)
+    archive=("$(g++ -print-file-name=libpg_query.a)")
+    # Where the structs of the trees are our own.
+    if [ -e build/tree/pg_query/pg_query.pb-c.o ]; then
+      archive=(build/tree/pg_query/pg_query.pb-c.o "${archive[@]}" "$(g++ -print-file-name=libprotobuf-c.a)")
+    fi
     verdict "src/sqlparse links with src/core and libpg_query alone" \
-      "$(g++ -shared -Wl,--no-undefined -o $out "${core[@]}" "${sqlparse[@]}" "$archive" -lpthread 2>&1)"
+      "$(g++ -shared -Wl,--no-undefined -o $out "${core[@]}" "${sqlparse[@]}" "${archive[@]}" -lpthread 2>&1)"
   fi
   rm -f $out
 }

@@ -79,8 +79,8 @@ shell() {
   local folder=$1 test log
   while IFS= read -r test; do
     log=$PS_TMP/$test.out
-    timeout -k 10 400 bash "$folder/$test.sh" 2>"$PS_TMP/$test.err" </dev/null | tee "$log"
-    if ! tail -n 1 "$log" | grep -qE '^passed [0-9]+ failed 0$'; then
+    timeout -k 10 900 bash "$folder/$test.sh" 2>"$PS_TMP/$test.err" </dev/null | tee "$log"
+    if ! tail -n 1 "$log" | grep -aqE '^passed [0-9]+ failed 0$'; then
       echo "--- $test: the end of its error output and of its servers' logs"
       tail -n 30 "$PS_TMP/$test.err" "$PS_TMP/$test".*/log 2>/dev/null
     fi
@@ -100,7 +100,7 @@ shell_alone() {
 # Adds the numbers of a log's last line; a log without them is one failure.
 tally() {
   local line
-  line=$(grep -E '^passed [0-9]+ failed [0-9]+$' "$1" | tail -n 1)
+  line=$(grep -aE '^passed [0-9]+ failed [0-9]+$' "$1" | tail -n 1)
   if [ -z "$line" ]; then line="passed 0 failed 1"; fi
   read -r _ p _ f <<<"$line"
   passed=$((passed + p))

@@ -18,6 +18,8 @@ extern "C" {
 PG_FUNCTION_INFO_V1(ps_analyze_relation);
 }
 
+#include <algorithm>
+
 #include "core/rates.hpp"
 #include "core_call.hpp"
 

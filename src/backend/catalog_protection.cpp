@@ -12,6 +12,7 @@ extern "C" {
 #include "commands/extension.h"
 #include "commands/trigger.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
@@ -197,7 +198,8 @@ Datum ps_protection_changed(PG_FUNCTION_ARGS) {
 }
 
 // copy_restored(): row trigger before a record of a copy is inserted. One that comes out of a dump gets the numbers of
-// this server while names still agree.
+// this server while names still agree; its OIDs may be those of this server by chance. What an internal scope inserts
+// is of this server, and its names may be the older ones.
 Datum ps_copy_restored(PG_FUNCTION_ARGS) {
   if (!CALLED_AS_TRIGGER(fcinfo)) elog(ERROR, "copy_restored() is a trigger");
   const auto* trigger = reinterpret_cast<TriggerData*>(fcinfo->context);
@@ -208,9 +210,15 @@ Datum ps_copy_restored(PG_FUNCTION_ARGS) {
   const Oid recorded = DatumGetObjectId(heap_getattr(row, kCopiedOid, desc, &nulls[1]));
   const Datum attribute = heap_getattr(row, kCopiedAttribute, desc, &nulls[2]);
   const Datum origin_attribute = heap_getattr(row, kCopiedOriginAttribute, desc, &nulls[3]);
-  if (relation == recorded || nulls[0] || nulls[1] || nulls[2] || nulls[3]) return PointerGetDatum(row);
+  if (nulls[0] || nulls[1] || nulls[2] || nulls[3]) return PointerGetDatum(row);
+  if (relation == recorded && InLocalUserIdChange()) return PointerGetDatum(row);
   const AttrNumber number = get_attnum(relation, NameStr(*DatumGetName(attribute)));
-  if (number == InvalidAttrNumber) return PointerGetDatum(row);
+  if (number == InvalidAttrNumber) {
+    int column[] = {kCopiedOid};
+    Datum nobody[] = {ObjectIdGetDatum(InvalidOid)};
+    bool null[] = {false};
+    return PointerGetDatum(heap_modify_tuple_by_cols(row, desc, 1, column, nobody, null));
+  }
   const Oid origin = DatumGetObjectId(heap_getattr(row, kCopiedOrigin, desc, &nulls[0]));
   int columns[] = {kCopiedOid, kCopiedNumber, kCopiedOriginNumber};
   Datum values[] = {ObjectIdGetDatum(relation), Int16GetDatum(number),

@@ -3,6 +3,7 @@
  */
 #include "rational.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>

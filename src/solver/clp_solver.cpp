@@ -8,6 +8,7 @@
 #include <ClpEventHandler.hpp>
 #include <ClpSimplex.hpp>
 #include <CoinMessageHandler.hpp>
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <new>

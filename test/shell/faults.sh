@@ -194,7 +194,7 @@ visitor & loads+=($!)
 declare -A killed=()
 kills=0 faults=0 broken= alerts_seen=0 lost_alerts=
 began=$EPOCHSECONDS
-while [ $kills -lt "$most_kills" ] && [ $((EPOCHSECONDS - began)) -lt "${PS_SECONDS:-340}" ]; do
+while [ $kills -lt "$most_kills" ] && [ $((EPOCHSECONDS - began)) -lt "${PS_SECONDS:-800}" ]; do
   pause 600
   # Now and then sessions get so old that something of them must have been written.
   if [ $((faults % 6)) -eq 0 ]; then sleep 2; fi

@@ -11,7 +11,7 @@ entropy="SELECT -sum(c / 500000.0::float8 * ln(c / 500000.0::float8)) / ln(2) FR
 expected=$(q "SELECT ($entropy a, b, c) s) / (ln(500000) / ln(2))")
 
 # Parallel workers.
-q "CREATE UNLOGGED TABLE parts (LIKE wide) PARTITION BY LIST (b)" "CREATE UNLOGGED TABLE parts_0 PARTITION OF parts FOR VALUES IN (0)" \
+q "CREATE TABLE parts (LIKE wide) PARTITION BY LIST (b)" "CREATE UNLOGGED TABLE parts_0 PARTITION OF parts FOR VALUES IN (0)" \
   "CREATE UNLOGGED TABLE parts_1 PARTITION OF parts FOR VALUES IN (1)" "INSERT INTO parts SELECT * FROM wide" "ANALYZE parts"
 export PGOPTIONS="-c auto_explain.log_min_duration=0 -c auto_explain.log_nested_statements=on -c auto_explain.log_analyze=on
   -c max_parallel_workers_per_gather=2 -c min_parallel_table_scan_size=0 -c parallel_setup_cost=0"

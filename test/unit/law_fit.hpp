@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>

@@ -152,8 +152,8 @@ TEST(ReleaseCheck, EqualsAPlainComputationInAnyOrder) {
       times[row.bucket][row.value] += row.count;
       shown[row.bucket] += row.count;
     }
-    int pauses = 0;
-    while (!check.Judge([] { return true; })) ++pauses;
+    while (!check.Judge([] { return true; })) {
+    }
     const ReleaseFacts& facts = check.facts();
     EXPECT_EQ(facts.buckets, static_cast<std::int64_t>(size.size()));
     std::set<std::uint32_t> missing;
