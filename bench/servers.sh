@@ -105,13 +105,9 @@ resume_below_callgrind() {
 # conninfo KIND [ROLE]: of the current server.
 conninfo() { echo "host=$PGHOST port=$PGPORT dbname=postgres user=${1:-analyst}"; }
 
-# Gives the role analyst a baseline of 10,100 n-grams on the current server, and lets the rates be computed that
-# comparing the workload "pair" with it needs.
-make_baseline() {
+# Lets the rates be computed that sessions on the current server have asked for: each that arrives makes them load all.
+await_rates() {
   local before=-1 now
-  "$client" run baseline simple 10201 "x=$(conninfo)" >/dev/null
-  q "SELECT privacy_score.flush()" "SELECT privacy_score.set_baseline('analyst', privacy_score.today(), privacy_score.today())" >/dev/null
-  "$client" run pair simple 4000 "x=$(conninfo)" >/dev/null
   for _ in $(seq 100); do
     q "SELECT privacy_score.flush()" >/dev/null
     now=$(q "SELECT count(*) FROM privacy_score.stat_cdr")
@@ -119,4 +115,13 @@ make_baseline() {
     before=$now
     sleep 1
   done
+}
+
+# Gives the role analyst a baseline of 10,100 n-grams on the current server, and lets the rates be computed that
+# comparing the workload "pair" with it needs.
+make_baseline() {
+  "$client" run baseline simple 10201 "x=$(conninfo)" >/dev/null
+  q "SELECT privacy_score.flush()" "SELECT privacy_score.set_baseline('analyst', privacy_score.today(), privacy_score.today())" >/dev/null
+  "$client" run pair simple 4000 "x=$(conninfo)" >/dev/null
+  await_rates
 }

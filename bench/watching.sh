@@ -123,7 +123,7 @@ if command -v valgrind >/dev/null; then
       echo "callgrind: $kind, $workload $protocol" >&2
       # What a session does once is in both counts, once the background has made its part of it.
       "$client" run "$workload" "$protocol" $((count / 4)) "x=${connections[$kind]}" >/dev/null
-      if [ "$(library_of "$kind")" = privacy_score ]; then q "SELECT privacy_score.flush()" >/dev/null; fi
+      if [ "$(library_of "$kind")" = privacy_score ]; then await_rates; fi
       few=$(count_events "$workload" "$protocol" $((count / 4)))
       many=$(count_events "$workload" "$protocol" "$count")
       events[$workload.$protocol.$kind]=$(awk -v n=$((count - count / 4)) '{ for (i = 1; i <= NF / 2; i++) printf "%.1f ", ($(i + NF / 2) - $i) / n }' <<<"$few $many")
