@@ -25,7 +25,7 @@ check "explain_query() tells the rate to who reads all rows" "$(as alice q "$ask
 check "not to who sees some" "$(limited as alice q "$ask")" "ERROR: permission denied for table people"
 check "the owner and pg_read_all_stats know it" "$(limited q "$ask")" 0.5
 
-if [ "$(q "SHOW server_version_num")" -lt 180000 ]; then
+if [ "$ps_major" -lt 18 ]; then
   check "before 18 EXPLAIN does not know the option" "$(q "EXPLAIN (PRIVACY) SELECT 1")" "ERROR: unrecognized EXPLAIN option \"privacy\""
   check "and says so as of any other" "$(q_state "EXPLAIN (PRIVACY off) SELECT 1")" 42601
   done_testing

@@ -8,10 +8,9 @@ start_server
 q "CREATE EXTENSION privacy_score" "CREATE ROLE alice LOGIN" "CREATE TABLE people (id int PRIMARY KEY, zip text)" \
   "INSERT INTO people SELECT i, i / 4 FROM generate_series(1, 16) i" "GRANT SELECT ON people TO alice" \
   "SELECT privacy_score.protect('people')" >/dev/null
-version=$(q "SHOW server_version_num")
 
 # named NAME: that name, on a server that shows names.
-named() { if [ "$version" -ge 170000 ]; then echo "$1"; else echo Extension; fi; }
+named() { if [ "$ps_major" -ge 17 ]; then echo "$1"; else echo Extension; fi; }
 
 # --- waits --------------------------------------------------------------------------------------------------------------
 # A session that is counted keeps the worker.
@@ -66,7 +65,7 @@ wait $asks
 check "the accountant waits by its name" "$(as alice seen "PERFORM privacy_score.dp_count('people', 'id > ' || i, 1);" \
   "backend_type = 'privacy_score accountant' AND wait_event = '$(named PrivacyScoreAccountantMain)'")" ""
 
-if [ "$version" -ge 170000 ]; then
+if [ "$ps_major" -ge 17 ]; then
   check "the server lists the names that were needed" \
     "$(q "SELECT DISTINCT type FROM pg_wait_events WHERE name LIKE 'PrivacyScore%'" "SELECT count(*) >= 4 FROM pg_wait_events WHERE name IN ('PrivacyScoreWorkerMain', 'PrivacyScoreFlush', 'PrivacyScoreBudget', 'PrivacyScoreAccountantMain')")" "Extension
 t"
@@ -75,12 +74,12 @@ fi
 # --- shared memory ------------------------------------------------------------------------------------------------------
 spare="SELECT count(*) FROM pg_shmem_allocations WHERE name = 'privacy_score accountants'"
 check "what the accountant shares is in the memory that the server keeps spare only where there is no other" "$(q "$spare")" \
-  "$([ "$version" -ge 170000 ] && echo 0 || echo 1)"
+  "$([ "$ps_major" -ge 17 ] && echo 0 || echo 1)"
 
 # --- modules ------------------------------------------------------------------------------------------------------------
 loads=("LOAD 'privacy_score'" "LOAD 'privacy_score_solver'")
 check "the server takes both modules" "$(q_state "${loads[@]}")" 00000
-if [ "$version" -ge 180000 ]; then
+if [ "$ps_major" -ge 18 ]; then
   installed=$(q "SELECT extversion FROM pg_extension WHERE extname = 'privacy_score'")
   check "and shows name and version of both" \
     "$(q "${loads[@]}" "SELECT module_name, version FROM pg_get_loaded_modules() WHERE file_name LIKE 'privacy_score%' ORDER BY 1")" \

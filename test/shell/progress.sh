@@ -86,7 +86,7 @@ conf "shared_preload_libraries = ''"
 restart_server
 check "without preload nothing is shown when nothing runs" "$(q "$count")" 0
 begin_work
-if [ "$(q "SHOW server_version_num")" -ge 170000 ]; then
+if [ "$ps_major" -ge 17 ]; then
   check "without preload work is shown" "$(q "$shown")" "analyze_relation|patients|t|t|t"
   check "to the same people" "$(as alice q "$count")$(as bob q "$count")$(as eve q "$count")$(on other q "$count")" 1010
 else
