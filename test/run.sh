@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh all|beside|unit|regress|shell|attacks|lint|demo|bench [TEST...] - installs what is missing, builds, and runs that part.
+# run.sh all|beside|unit|regress|shell|attacks|lint|demo|bench [TEST...] | soak SECONDS - installs what is missing, builds, and runs that part.
 #
 # Needs nothing but bash and make on Debian. The tests that need a server run below scripts/sandbox.sh. With tests, the
 # last line of the output is "N passed, M failed", and the exit status says whether anything failed.
@@ -126,6 +126,7 @@ case $part in
   unit) run_unit ;;
   lint) run_lint ;;
   regress | shell | attacks) run_server "$part" "$@" ;;
+  soak) run_part soak scripts/sandbox.sh bash test/soak/soak.sh "$@" ;;
   demo) run_demo ;;
   bench) run_bench ;;
   *)

@@ -1,0 +1,3 @@
+-- events 1: two protected relations
+\set id random(1, 4000)
+SELECT p.city, v.cost FROM visits v JOIN patients p ON p.id = v.patient_id WHERE v.id = :id;
