@@ -82,9 +82,6 @@ privacy_score::Expr* BuildExpr(Scope* scope, Node* node);
 // Translates `node` and adds it to `list`; nothing for null.
 void AddExpr(Scope* scope, privacy_score::ArenaList<privacy_score::Expr>* list, Node* node);
 
-// Adds `node` to `list` when it holds a subquery: for places that take expressions without columns.
-void AddSubqueries(Scope* scope, privacy_score::ArenaList<privacy_score::Expr>* list, Node* node);
-
 // kOther with the children of `node`; a constant when nothing is below.
 privacy_score::Expr* BuildOther(Scope* scope, Node* node);
 

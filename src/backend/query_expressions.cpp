@@ -272,12 +272,6 @@ ps::Expr* BuildBool(Scope* scope, BoolExpr* boolean) {
   return expr;
 }
 
-bool FindSubquery(Node* node, void* context) {
-  if (node == nullptr) return false;
-  if (IsA(node, SubLink)) return true;
-  return WalkChildren(node, FindSubquery, context);
-}
-
 // True for a cast, of whatever form.
 bool IsCast(Node* node) {
   switch (nodeTag(node)) {
@@ -366,8 +360,4 @@ void AddExpr(Scope* scope, ExprList* list, Node* node) {
   if (node == nullptr || IsA(node, Const)) return;
   ps::Expr* expr = BuildExpr(scope, node);
   if (expr->kind != ps::ExprKind::kConstant) list->Add(expr);
-}
-
-void AddSubqueries(Scope* scope, ExprList* list, Node* node) {
-  if (FindSubquery(node, nullptr)) AddExpr(scope, list, node);
 }

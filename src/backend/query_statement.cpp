@@ -137,8 +137,9 @@ void AddWindows(Scope* scope) {
     auto* window = lfirst_node(WindowClause, cell);
     AddClauses(scope, &scope->result->partition_by, window->partitionClause);
     AddClauses(scope, &scope->result->window_order_by, window->orderClause);
-    AddSubqueries(scope, &scope->result->having, window->startOffset);
-    AddSubqueries(scope, &scope->result->having, window->endOffset);
+    // Frames, like LIMIT, cannot read columns of their own level, but those of an outer one, and subqueries.
+    AddExpr(scope, &scope->result->having, window->startOffset);
+    AddExpr(scope, &scope->result->having, window->endOffset);
   }
 }
 
@@ -206,8 +207,8 @@ ps::Query* BuildQuery(ps::Arena* arena, Query* query, Scope* parent, Definition*
     BuildSetOperation(&scope);
   else
     BuildLevel(&scope);
-  AddSubqueries(&scope, &result->having, query->limitCount);
-  AddSubqueries(&scope, &result->having, query->limitOffset);
+  AddExpr(&scope, &result->having, query->limitCount);
+  AddExpr(&scope, &result->having, query->limitOffset);
   return result;
 }
 

@@ -119,7 +119,7 @@ enum class RangeKind {
   kRelation,  // relation
   kSubquery,  // derived table, view, VALUES with columns in them; subquery
   kCte,       // WITH query `cte` of the query `levels_up` levels out
-  kFunction,  // function in FROM, TABLESAMPLE args, XMLTABLE, ROWS FROM: every column comes from all of args
+  kFunction,  // function in FROM, XMLTABLE, ROWS FROM: every column comes from all of args
   kValues,    // VALUES lists: column i comes from `args` of value_columns (one kOther expr a column)
   kExcluded,  // EXCLUDED of ON CONFLICT: reveals nothing
   kUnknown    // a FROM item whose columns cannot be known

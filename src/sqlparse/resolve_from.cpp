@@ -164,18 +164,14 @@ Item* Resolver::FromSubquery(Level* level, const PgQuery__RangeSubselect& subque
   return item;
 }
 
-// TABLESAMPLE: its arguments are a function in FROM when they read anything.
+// TABLESAMPLE: what its arguments read decides how many rows come, as a filter does.
 Item* Resolver::FromSample(Level* level, const PgQuery__RangeTableSample& sample, std::vector<Item*>* names) {
   Item* item = From(level, sample.relation, names);
   const bool lateral = level->lateral_active;
   level->lateral_active = true;
   Expr* args = Other({OtherOf(level, {sample.args, sample.n_args}), Expression(level, sample.repeatable)});
   level->lateral_active = lateral;
-  if (args->kind != ExprKind::kConstant) {
-    Range* range = nullptr;
-    AddRange(level, RangeKind::kFunction, &range);
-    range->args.Add(args);
-  }
+  if (args->kind != ExprKind::kConstant) level->query->having.Add(args);
   return item;
 }
 

@@ -111,7 +111,7 @@ void Resolver::Group(Level* level, const Node* node, const std::vector<Target>& 
   }
 }
 
-// LIMIT and OFFSET reveal nothing but what subqueries in them read. LIMIT ALL is none.
+// LIMIT and OFFSET reveal what subqueries in them read, and columns of outer levels. LIMIT ALL is none.
 void Resolver::Limit(Level* level, const PgQuery__SelectStmt& select) {
   for (const Node* node : {select.limit_count, select.limit_offset}) {
     if (node != nullptr && !IsNullConstant(node)) level->query->limit = true;  // LIMIT ALL is a null constant
@@ -120,12 +120,16 @@ void Resolver::Limit(Level* level, const PgQuery__SelectStmt& select) {
   }
 }
 
-// PARTITION BY and ORDER BY of one window; what it inherits is there by itself.
+// PARTITION BY, ORDER BY and frame of one window; what it inherits is there by itself.
 void Resolver::Window(Level* level, const PgQuery__WindowDef& window) {
   for (const Node* node : NodeList{window.partition_clause, window.n_partition_clause})
     level->query->partition_by.Add(Expression(level, node));
   for (const Node* node : NodeList{window.order_clause, window.n_order_clause})
     level->query->window_order_by.Add(Expression(level, node));
+  for (const Node* offset : {window.start_offset, window.end_offset}) {
+    Expr* expr = Expression(level, offset);
+    if (expr->kind != ExprKind::kConstant) level->query->having.Add(expr);
+  }
 }
 
 // A kValues range of the lists; returns its index.

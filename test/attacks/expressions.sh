@@ -25,6 +25,12 @@ path "VALUES with a subquery" "cmd:select f:array_agg(h.patients.diagnosis) p:h.
 path "generate_series up to what was read" "cmd:select f:max(h.patients.id) p:h.patients.id t:h.patients" "SELECT * FROM generate_series(1, (SELECT max(id) FROM (SELECT id FROM patients OFFSET 0) x))"
 path "LATERAL" "cmd:select j:h.patients.id j:h.visits.patient p:h.patients.diagnosis p:h.visits.ward t:h.patients t:h.visits" "SELECT ward, d FROM visits v, LATERAL (SELECT diagnosis d FROM patients p WHERE p.id = v.patient) x"
 path "TABLESAMPLE" "$read" "SELECT diagnosis FROM patients TABLESAMPLE BERNOULLI (100)"
+path "a column as the number of rows of LIMIT, OFFSET, TABLESAMPLE, of a window's frame" \
+  "cmd:select f:count(*) p:h.visits.id t:h.patients t:h.visits w:h.visits.cost x3; cmd:select f:count(*) f:max() p:h.visits.id t:h.patients t:h.visits w:h.visits.cost" \
+  "SELECT v.id, n FROM visits v, LATERAL (SELECT count(*) n FROM (SELECT 1 FROM patients LIMIT v.cost::int) x) y" \
+  "SELECT v.id, (SELECT count(*) FROM (SELECT 1 FROM patients OFFSET v.cost::int) x) FROM visits v" \
+  "SELECT v.id, n FROM visits v, LATERAL (SELECT count(*) n FROM patients TABLESAMPLE system (v.cost)) y" \
+  "SELECT v.id, (SELECT max(n) FROM (SELECT count(*) OVER (ROWS v.cost::int PRECEDING) n FROM patients) x) FROM visits v"
 path "UNION, EXCEPT, INTERSECT" "cmd:select p:h.patients.city p:h.patients.diagnosis t:h.patients x3" "SELECT diagnosis FROM patients UNION SELECT city FROM patients" \
   "SELECT diagnosis FROM patients EXCEPT SELECT city FROM patients" "SELECT diagnosis FROM patients INTERSECT ALL SELECT city FROM patients"
 path "WITH, used and not used" "$read x2; cmd:select" "WITH x AS (SELECT * FROM patients) SELECT diagnosis FROM x" "WITH RECURSIVE x AS (SELECT diagnosis, 1 n FROM patients UNION ALL SELECT diagnosis, n + 1 FROM x WHERE n < 3) SELECT diagnosis FROM x" \
