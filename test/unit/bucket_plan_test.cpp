@@ -10,12 +10,14 @@
 #include <numeric>
 
 #include "bucket_fixture.hpp"
+#include "error_fixture.hpp"
 #include "random_fixture.hpp"
 
 namespace privacy_score {
 namespace {
 
 using testing_support::Counts;
+using testing_support::ErrorOf;
 using testing_support::Fault;
 using testing_support::kSanitizerDivisor;
 using testing_support::RandomProblem;
@@ -164,6 +166,13 @@ TEST(BucketPlan, Anatomy) {
   for (const auto& bucket : held)
     for (const int records : bucket) EXPECT_LE(records, 1);
   EXPECT_FALSE(AnatomyPlan({3, 2, 1}, 3));  // half of the rows
+}
+
+TEST(BucketPlan, RefusesSizesThatTheProblemDoesNotHave) {
+  const BucketProblem problem({2, 2}, Thresholds({"1/2", "1/2"}), {2, 4});
+  EXPECT_EQ(ErrorOf([&] { PlanOf(problem, {{3, 1}}); }), "22023 buckets of 3 records are not among the sizes");
+  EXPECT_FALSE(PlanOf(problem, {{2, 1}}));  // not all records
+  EXPECT_TRUE(PlanOf(problem, {{2, 2}}));
 }
 
 }  // namespace

@@ -74,5 +74,14 @@ TEST(BucketThresholds, ValuesThatBreakThem) {
   EXPECT_TRUE(BrokenThresholds({2, 0}, Thresholds({"1", "1/100"}), 1, 1).empty());
 }
 
+TEST(BucketThresholds, RefusesWhatDoesNotFitTogether) {
+  EXPECT_EQ(ErrorOf([] { BrokenThresholds({1, 2}, Thresholds({"1/2"}), 1, 2); }),
+            "22023 there must be one threshold for each of the 2 counts, not 1");
+  for (const auto& [least, most] : std::vector<std::pair<int, int>>{{0, 2}, {3, 2}})
+    EXPECT_EQ(ErrorOf([&, low = least, high = most] { BrokenThresholds({1}, Thresholds({"1/2"}), low, high); }),
+              "22023 bucket sizes must go from at least 1 upward, not from " + std::to_string(least) + " to " +
+                  std::to_string(most));
+}
+
 }  // namespace
 }  // namespace privacy_score

@@ -66,5 +66,21 @@ TEST(DualSimplex, SolutionsAreOptimalAndBoundsAreProved) {
   EXPECT_GT(impossible, 100 / kSanitizerDivisor);
 }
 
+// Two equal conditions that are both to be met exactly are no basis: it begins anew, with both.
+TEST(DualSimplex, BeginsAnewFromASingularBasis) {
+  const BucketProgram program = {{1, 4, 16}, {2, 3, 5}, 30};
+  const std::vector<BucketCut> cuts(2, BucketCut{{1, 0, 0}, 3});
+  DualSimplex simplex(program, cuts);
+  ASSERT_EQ(simplex.Solve(), DualSimplex::Result::kOptimal);
+  EXPECT_NEAR(simplex.Objective(), 15, 1e-9);
+  simplex.Restore(Numbers(3), Numbers(3, DualSimplex::kNoBound), {{3, false}, {4, false}});
+  EXPECT_TRUE(simplex.IsActive(0));
+  EXPECT_TRUE(simplex.IsActive(1));
+  ASSERT_EQ(simplex.Solve(), DualSimplex::Result::kOptimal);
+  EXPECT_NEAR(simplex.Objective(), 35, 1e-9);
+  EXPECT_NEAR(simplex.Value(0), 3, 1e-9);
+  EXPECT_NEAR(simplex.Value(1), 8, 1e-9);
+}
+
 }  // namespace
 }  // namespace privacy_score

@@ -11,12 +11,14 @@
 
 #include "core/error.hpp"
 #include "core/paused.hpp"
+#include "error_fixture.hpp"
 #include "solver_fixture.hpp"
 
 namespace privacy_score {
 namespace {
 
 using Status = LinearSolution::Status;
+using testing_support::ErrorOf;
 
 TEST(LinearProgram, SolvesSeveralObjectivesOverOneSet) {
   LinearForm form;
@@ -167,6 +169,26 @@ TEST(LinearProgram, DualsProveRandomOptima) {
     }
   }
   EXPECT_GT(optimal, 500);
+}
+
+// What a solver answers when it cannot go on.
+PsLinearStatus last_word;
+PsLinearStatus GiveUp(void*, const double*, bool (*)(), PsLinearSolution*) { return last_word; }
+void* OpenNothing(const PsLinearForm*) { return nullptr; }
+
+TEST(LinearProgram, TellsWhyTheSolverGaveUp) {
+  LinearForm form;
+  form.AddColumn(0, 1);
+  PsLinearSolver tired = *ps_linear_solver();
+  tired.minimise = GiveUp;
+  LinearProgram program(tired, form);
+  last_word = PS_LINEAR_STUCK;
+  EXPECT_EQ(ErrorOf([&] { program.Minimise({1}, {}); }),
+            "XX000 the solver of linear programs did not come to an end");
+  last_word = PS_LINEAR_NO_MEMORY;
+  EXPECT_THROW(program.Maximise({1}, {}), std::bad_alloc);
+  tired.open = OpenNothing;
+  EXPECT_THROW(LinearProgram(tired, form), std::bad_alloc);
 }
 
 }  // namespace

@@ -6,10 +6,13 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "error_fixture.hpp"
 #include "solver_fixture.hpp"
 
 namespace privacy_score {
 namespace {
+
+using testing_support::ErrorOf;
 
 using Rows = std::vector<std::vector<int>>;
 
@@ -70,6 +73,17 @@ TEST(ProvenProgram, BelievesNoMultipliers) {
   EXPECT_THROW(least(), Error);
   wrong_by = 1e300;
   EXPECT_THROW(least(), Error);
+}
+
+// A solver that says there is no solution, and cannot show why.
+PsLinearStatus DenySolutions(void*, const double*, bool (*)(), PsLinearSolution*) { return PS_LINEAR_INFEASIBLE; }
+
+TEST(ProvenProgram, BelievesNoContradictionWithoutProof) {
+  PsLinearSolver liar = *ps_linear_solver();
+  liar.minimise = DenySolutions;
+  ProvenProgram program(liar, Rows{{0, 1}, {1, 2}}, {12, 7}, {10, 10, 10}, 10);
+  EXPECT_EQ(ErrorOf([&] { program.Least(0, {}); }),
+            "XX000 the solver of linear programs could not tell whether there is a solution");
 }
 
 }  // namespace

@@ -227,5 +227,12 @@ TEST(ReleaseUtility, RefusesArguments) {
               "22023 selectivity must be greater than 0 and at most 1");
 }
 
+TEST(ReleaseUtility, RefusesMoreValuesThanCanBeCounted) {
+  ReleaseUtility utility(1, 1, 0.1);
+  utility.AddValue(0, 0, std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(ErrorOf([&] { utility.AddValue(1, 0, 1); }),
+            "22003 the counts of a release add up to more than 64 bits hold");
+}
+
 }  // namespace
 }  // namespace privacy_score

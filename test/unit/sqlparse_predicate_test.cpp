@@ -48,6 +48,9 @@ TEST(ParsePredicate, Shapes) {
   EXPECT_EQ(Shape("a IS DISTINCT FROM 1"), "a <> $1 OR a IS NULL");
   EXPECT_EQ(Shape("a IS NOT DISTINCT FROM NULL"), "a IS NULL");
   EXPECT_EQ(Shape("b = a"), "a = b");
+  EXPECT_EQ(Shape("a IN (b, 1)"), "a = $1 OR a = b");
+  EXPECT_EQ(Shape("a NOT IN (b, 1)"), "a <> $1 AND a <> b");
+  EXPECT_EQ(Shape("1 IN (a, b)"), "a = $1 OR b = $2");
   EXPECT_EQ(Shape("true"), "true");
   EXPECT_EQ(Shape("a = NULL OR NULL"), "false");
   EXPECT_EQ(Shape("t.a = 1"), "a = $1");
@@ -144,6 +147,8 @@ TEST(ParsePredicate, EverythingElseIsRefusedByName) {
       {"a = $1", "a parameter: $1"},
       {"CASE WHEN a = 1 THEN true END", "CASE"},
       {"COALESCE(a, 1) = 1", "COALESCE"},
+      {"a = (b IS NULL)", "a condition where a column or constant is expected"},
+      {"a IS DOCUMENT", "such an expression"},
       {"NULLIF(a, 1) = 1", "NULLIF"},
       {"GREATEST(a, 1) = 1", "GREATEST or LEAST"},
       {"a = current_date", "a function such as CURRENT_DATE"},

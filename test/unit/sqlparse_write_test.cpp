@@ -71,6 +71,9 @@ TEST(Resolver, UtilityStatements) {
       {"COPY patients (mrn, zip) TO STDOUT", "cmd:copy p:public.patients.mrn p:public.patients.zip t:public.patients"},
       {"COPY patients (mrn, zip) FROM STDIN",
        "cmd:insert s:public.patients.mrn s:public.patients.zip t:public.patients"},
+      {"COPY departments FROM STDIN",
+       "cmd:insert s:public.departments.building s:public.departments.id s:public.departments.name "
+       "t:public.departments"},
       {"SELECT town FROM scratch.copied",
        "cmd:select p:public.patients.city p:public.patients.zip t:public.patients t:scratch.copied"},
       {"SELECT n FROM scratch.copied WHERE town = 'x'; INSERT INTO scratch.copied (town) VALUES ('x')",

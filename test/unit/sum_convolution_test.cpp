@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "error_fixture.hpp"
+
 namespace privacy_score {
 namespace {
 
@@ -47,6 +49,19 @@ TEST(SumConvolution, Work) {
   EXPECT_LT(work(2, 1000), 1e7);
   EXPECT_GT(work(1'000'000, 1000), 1e8);
   EXPECT_LT(work(1'000'000, 20), 1e5);
+}
+
+// A thousand values whose sums are all different: of three records there are too many.
+TEST(SumConvolution, RefusesTooManySums) {
+  std::vector<std::int64_t> images;
+  for (std::int64_t i = 0; i < 1000; ++i) images.push_back(i * i * i * 1'000'003);
+  const std::vector<double> law(images.size(), 1.0 / static_cast<double>(images.size()));
+  const auto convolve = [&](std::int64_t records) {
+    return testing_support::ErrorOf(
+        [&] { ConvolveOthers(images, Untilted(images, {{law, records}, {law, 1}}), {images.back(), {}, 0}, {}); });
+  };
+  EXPECT_EQ(convolve(1), "");
+  EXPECT_EQ(convolve(4), "54000 there are too many possible sums to compute the posterior exactly");
 }
 
 }  // namespace

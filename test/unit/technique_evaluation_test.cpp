@@ -134,6 +134,11 @@ TEST(TechniqueEvaluation, Refusals) {
   EXPECT_EQ(ErrorOf([] { TechniqueEvaluation(SmallTable(), Technique::kNoise, {1}, 0, 0); }),
             "22023 repetitions must be at least 1, not 0");
   EXPECT_EQ(ErrorOf([] {
+              TechniqueEvaluation({{{0, 0}, {1'000'000'000'000'000'000, 0}}, {0, 1, 1, 1, 1, 1}, {{0, 0, 0, 0, 0, 0}}},
+                                  Technique::kNoise, {1}, 1, 0);
+            }),
+            "22003 the sensitive values span too many steps of their common grid");
+  EXPECT_EQ(ErrorOf([] {
               TechniqueEvaluation({{}, {}, {{}}}, Technique::kNoise, {1}, 1, 0);
             }),
             "22023 there are no records with a sensitive value");
