@@ -321,9 +321,17 @@ void AppendCatalog(StringInfo wire, const std::vector<ps::MissingName>& names, O
 }
 
 const char* ToUtf8(const char* text, int length, int* utf8_length) {
+  *utf8_length = length;
+  // What is not UTF-8 in it is for the parser to refuse; the server would raise an error.
+  if (GetDatabaseEncoding() == PG_SQL_ASCII) return text;
   char* converted = pg_server_to_any(text, length, PG_UTF8);
   *utf8_length = converted == text ? length : static_cast<int>(strlen(converted));
   return converted;
+}
+
+const char* Utf8Name(const char* name) {
+  int length;
+  return ToUtf8(name, static_cast<int>(strlen(name)), &length);
 }
 
 const char* FromUtf8(const char* text, int length) {

@@ -26,5 +26,7 @@ void AppendCatalog(StringInfo wire, const std::vector<privacy_score::MissingName
 // Text in the database's encoding as UTF-8, the encoding of sqlparse; palloc'd or `text` itself.
 const char* ToUtf8(const char* text, int length, int* utf8_length);
 
+const char* Utf8Name(const char* name);
+
 // The way back, NUL-terminated; null when the database's encoding cannot hold it.
 const char* FromUtf8(const char* text, int length);

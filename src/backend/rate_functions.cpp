@@ -30,6 +30,7 @@ PG_FUNCTION_INFO_V1(ps_query_identification);
 PG_FUNCTION_INFO_V1(ps_compare_queries);
 }
 
+#include "catalog_source.hpp"
 #include "core/equivalence.hpp"
 #include "core/relationship_chart.hpp"
 #include "core/relationships.hpp"
@@ -289,8 +290,9 @@ Datum ps_attribute_relationships_dot(PG_FUNCTION_ARGS) {
 // relationship_chart(relation)
 Datum ps_relationship_chart(PG_FUNCTION_ARGS) {
   const Oid relation = RelationArgument(fcinfo);
-  const char* name = CanonicalRelationName(relation);
+  const char* name = Utf8Name(CanonicalRelationName(relation));
   const RelationEntropies all = MeasurePairs(relation);
+  for (int i = 0; i < all.count; ++i) all.names[i] = Utf8Name(all.names[i]);
   auto* text = NewCoreHolder<std::string>(CurrentMemoryContext);
   CallCoreOrRaise([&] {
     using namespace privacy_score;

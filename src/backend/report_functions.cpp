@@ -21,6 +21,7 @@ PG_FUNCTION_INFO_V1(ps_score_chart);
 PG_FUNCTION_INFO_V1(ps_equivocation_chart);
 }
 
+#include "catalog_source.hpp"
 #include "core/report.hpp"
 #include "core/score_chart.hpp"
 #include "core/step_chart.hpp"
@@ -288,6 +289,7 @@ Datum ps_report(PG_FUNCTION_ARGS) {
   AppendQuery(&wire, kState);
   SPI_finish();
   AtEOXact_GUC(false, nest_level);
+  SectionsToUtf8(&wire);
   auto* page = NewCoreHolder<std::string>(CurrentMemoryContext);
   CallCoreOrRaise([&] { page->Reset(new std::string(privacy_score::ReportPage(WireBytes(&wire)))); });
   PG_RETURN_DATUM(TextDatum(*page->object));
@@ -313,6 +315,7 @@ Datum ps_score_chart(PG_FUNCTION_ARGS) {
   SPI_finish();
   AtEOXact_GUC(false, nest_level);
   auto* chart = NewCoreHolder<std::string>(CurrentMemoryContext);
+  role = Utf8Name(role);
   CallCoreOrRaise([&] {
     using namespace privacy_score;
     std::vector<DayOfScore> days;

@@ -7,6 +7,7 @@ extern "C" {
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "funcapi.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 }
@@ -61,6 +62,28 @@ void AppendRow(StringInfo wire, int columns, const char* const* fields) {
   PutNumber<uint32>(wire, static_cast<uint32>(columns));
   PutNumber<uint32>(wire, 1);
   for (int i = 0; i < columns; ++i) PutField(wire, fields[i]);
+}
+
+void SectionsToUtf8(StringInfo wire) {
+  const int encoding = GetDatabaseEncoding();
+  if (encoding == PG_UTF8 || encoding == PG_SQL_ASCII) return;
+  StringInfoData converted;
+  initStringInfo(&converted);
+  const char* at = wire->data;
+  while (at < wire->data + wire->len) {
+    uint32 size[2];  // columns and rows
+    memcpy(size, at, sizeof size);
+    appendBinaryStringInfo(&converted, at, sizeof size);
+    at += sizeof size;
+    for (uint64 field = 0; field < static_cast<uint64>(size[0]) * size[1]; ++field) {
+      int32 length;
+      memcpy(&length, at, sizeof length);
+      at += sizeof length;
+      PutField(&converted, length < 0 ? nullptr : pg_server_to_any(pnstrdup(at, static_cast<Size>(length)), length, PG_UTF8));
+      at += length < 0 ? 0 : length;
+    }
+  }
+  *wire = converted;
 }
 
 void PutResult(FunctionCallInfo fcinfo, const privacy_score::ResultTable& result, int left_out) {

@@ -23,6 +23,9 @@ void AppendQuery(StringInfo wire, const char* sql, int nargs = 0, const char* co
 // Appends one section with a single row of the given text fields.
 void AppendRow(StringInfo wire, int columns, const char* const* fields);
 
+// Brings the fields of whole sections from the database's encoding into UTF-8, which pages and charts are made of.
+void SectionsToUtf8(StringInfo wire);
+
 // The bytes of a buffer as core reads them.
 inline std::string_view WireBytes(const StringInfoData* wire) {
   return {wire->data, static_cast<std::size_t>(wire->len)};
