@@ -188,6 +188,23 @@ check_true "what is declared is scored also where the server quotes all names" \
   wait_for "SELECT score > 0 AND NOT estimated FROM privacy_score.stat_sessions WHERE role = 'dave'" t
 close_session
 
+# --- settings that are read again while it runs ---------------------------------------------------------------------------
+conf "privacy_score.flush_interval = '1h'"
+restart_server
+open_session
+echo "SELECT city FROM patients;" >&3
+wait_for "SELECT worker_pid IS NOT NULL FROM privacy_score.stat_info" t
+q "SELECT privacy_score.flush()" >/dev/null
+before=$(q "$recorded")
+first=$(q "$worker")
+echo "SELECT city FROM patients;" >&3
+wait_for "SELECT queries FROM privacy_score.stat_sessions" 2
+conf "privacy_score.flush_interval = '100ms'"
+reload_server
+check_true "a reload changes how often a running worker writes" wait_for "SELECT ($recorded) - $before" 1
+check "it is the same process" "$(q "$worker")" "$first"
+close_session
+
 # --- what became of the server without workers --------------------------------------------------------------------------
 wait $starved
 use_server starved

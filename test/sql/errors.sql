@@ -7,6 +7,8 @@ CREATE TABLE person (id int PRIMARY KEY, name text, city text);
 INSERT INTO person VALUES (1, 'Ann', 'Cork'), (2, 'Bob', 'Bray');
 CREATE TABLE unprotected (id int PRIMARY KEY, name text);
 CREATE SEQUENCE numbers;
+CREATE TABLE places (id int PRIMARY KEY, spot point);
+CREATE TABLE many AS SELECT i % 5 AS value, i % 7 AS known FROM generate_series(1, 200000) i;
 CREATE TYPE composite AS (a int);
 CREATE VIEW seen AS SELECT name FROM person;
 CREATE VIEW failing AS SELECT name, 1 / (id - 1) AS inverse FROM person;
@@ -15,6 +17,7 @@ SELECT privacy_score.import_statements($$VALUES ('s', 'regress_errors'::name, '2
 \getenv inputs PG_ABS_SRCDIR
 \set attempt :inputs '/support/attempt.sql'
 \i :attempt
+SET maintenance_work_mem = '1MB';
 CREATE TABLE attempts (n int GENERATED ALWAYS AS IDENTITY, sql text);
 INSERT INTO attempts (sql) VALUES
   -- declaring
@@ -25,6 +28,7 @@ INSERT INTO attempts (sql) VALUES
   ('privacy_score.protect(''person'', ''{nosuch}'')'),
   ('privacy_score.protect(''person'', ''{id,id}'')'),
   ('privacy_score.protect(''seen'')'),
+  ('privacy_score.protect(''pg_class'')'),
   ('privacy_score.unprotect(''unprotected'')'),
   ('privacy_score.unprotect(4000000000::oid)'),
   ('privacy_score.unprotect(NULL) IS NULL'),
@@ -34,6 +38,18 @@ INSERT INTO attempts (sql) VALUES
   ('privacy_score.confirm_dependency(''person'', NULL, ''name'') IS NULL'),
   ('privacy_score.withdraw_dependency(''person'', ''name'', ''nosuch'')'),
   ('(SELECT count(*) FROM privacy_score.role_status(''nosuch''))'),
+  -- budgets, and conditions
+  ('privacy_score.dp_grant(session_user, ''pg_class'', 1)'),
+  ('privacy_score.dp_grant(session_user, ''numbers'', 1)'),
+  ('privacy_score.dp_grant(session_user, ''places'', 1, unit => ''spot'')'),
+  ($$privacy_score.restricted_count('person', 'name = ''Ann''::nosuch', 1)$$),
+  ($$privacy_score.restricted_count('places', 'spot = ''(1,2)''', 1)$$),
+  ($$privacy_score.restricted_count('person', 'id LIKE ''1%''', 1)$$),
+  ($$privacy_score.restricted_count('person', 'id = name', 1)$$),
+  ($$privacy_score.restricted_count('person', 'ctid IS NULL', 1)$$),
+  -- what does not fit, what may not be replaced
+  ($$(SELECT count(*) FROM privacy_score.evaluate_sampling('many', 'value', '{known}', '{0.5}', 1))$$),
+  ($$(SELECT buckets FROM privacy_score.bucketize('person', '{city}', 'name', 'errors.seen', 'errors.st', l => 1, replace => true))$$),
   -- rates
   ('privacy_score.discrimination_rate(NULL, ''name'')'),
   ('privacy_score.discrimination_rate(''person'', NULL)'),

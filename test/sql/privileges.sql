@@ -105,9 +105,14 @@ CREATE VIEW privileges.doings AS
     (8, $$SELECT privacy_score.import_statements('SELECT 1')$$), (9, $$SELECT privacy_score.protect('privileges.patients')$$),
     (10, $$SELECT privacy_score.unprotect('privileges.patients')$$), (11, $$SELECT privacy_score.confirm_dependency('privileges.patients', 'name', 'city')$$),
     (12, $$SELECT privacy_score.analyze_relation('privileges.patients')$$),
+    (13, $$SELECT privacy_score.explain_query('SELECT id FROM privileges.vault')->>'role'$$),
+    (14, $$SELECT privacy_score.explain_query('SELECT id FROM privileges.vault WHERE code = 1')->>'role'$$),
     (21, $$SECURITY LABEL FOR privacy_score ON ROLE regress_privileges_one IS 'exempt'$$),
     (22, $$SECURITY LABEL FOR privacy_score ON COLUMN privileges.patients.name IS 'public'$$)) v(n, sql);
 GRANT SELECT ON privileges.doings TO PUBLIC;
+-- Who explains a statement must be allowed to read the columns that it reveals.
+CREATE TABLE privileges.vault (id int PRIMARY KEY, code int);
+GRANT SELECT (id) ON privileges.vault TO PUBLIC;
 \c - regress_privileges_one
 -- Why a role may not be labelled is worded by the server.
 SELECT sql, CASE n WHEN 21 THEN left(privileges.attempt(sql), 5) ELSE privileges.attempt(sql) END AS attempt FROM privileges.doings ORDER BY n;
