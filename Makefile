@@ -6,6 +6,8 @@
 #   make unit | regress | shell | attacks     one part of it (but for unit, T="name ..." picks tests)
 #   make test-matrix     the same on other Debian releases with their servers, in root file systems made for it (root only)
 #   make lint | format   layering, symbols and text rules | clang-format in place
+#   make coverage        which lines the tests run: unit, regression, shell tests and attacks on a second build
+#   make soak            mixed load on one server for SECONDS=600, in which nothing may grow, be lost or go wrong
 #   make package         the Debian package, built and tested in build/package where the tools for it are at hand
 #   make demo | bench    the demonstration | the measurements; bench-core: of what needs no server
 #
@@ -227,11 +229,19 @@ test-matrix:
 demo bench:
 	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' test/run.sh $@
 
+# The suites can be run one by one, and the report of all that ran be printed: T=regress, T=report.
+coverage:
+	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' scripts/coverage.sh $(T)
+
+SECONDS ?= 600
+soak:
+	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' test/run.sh soak $(SECONDS)
+
 package:
 	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' scripts/package.sh
 
 format:
 	clang-format -i $(wildcard src/*/*.cpp src/*/*.hpp test/unit/*.cpp test/unit/*.hpp)
 
-.PHONY: all packages package test test-matrix unit regress shell attacks lint demo bench bench-core bench-programs format unit-programs clang-check \
+.PHONY: all packages package test test-matrix coverage soak unit regress shell attacks lint demo bench bench-core bench-programs format unit-programs clang-check \
   install-solver uninstall-solver

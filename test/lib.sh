@@ -207,7 +207,7 @@ ps_at_exit() {
   local data
   if [ -z "$ps_finished" ]; then fail "the script reaches its end"; fi
   for data in ${ps_servers[@]+"${ps_servers[@]}"}; do
-    PGDATA=$data stop_server immediate
+    PGDATA=$data stop_server "${PS_STOP:-immediate}"
   done
   echo "passed $ps_passed failed $ps_failed"
 }
