@@ -266,20 +266,24 @@ class WordReader {
   const std::uint32_t* end_;
 };
 
+// The parameters of an execution. They are asked for in ascending order by most statements, of which some have tens of
+// thousands.
 class Parameters {
  public:
-  Parameters(const ParameterValue* values, std::size_t count) : values_(values), count_(count) {}
+  Parameters(const ParameterValue* values, std::size_t count) : next_(values), begin_(values), end_(values + count) {}
 
   // Null when it is not given.
-  const ParameterValue* Find(int number) const {
-    for (std::size_t i = 0; i < count_; ++i)
-      if (values_[i].number == number) return &values_[i];
-    return nullptr;
+  const ParameterValue* Find(int number) {
+    if (next_ == end_ || next_->number != number)
+      next_ = std::lower_bound(begin_, end_, number,
+                               [](const ParameterValue& value, int wanted) { return value.number < wanted; });
+    return next_ != end_ && next_->number == number ? next_++ : nullptr;
   }
 
  private:
-  const ParameterValue* values_;
-  std::size_t count_;
+  const ParameterValue* next_;  // behind the one that was found last
+  const ParameterValue* begin_;
+  const ParameterValue* end_;
 };
 
 // Writes the groups of an execution over those of another.
@@ -311,7 +315,7 @@ class GroupWriter {
 };
 
 // Reads one value and adds what it stands for in this execution.
-void ResolveValue(WordReader& reader, const Parameters& parameters, GroupWriter& values) {
+void ResolveValue(WordReader& reader, Parameters& parameters, GroupWriter& values) {
   const std::uint32_t head = reader.Next();
   std::uint64_t hash = (head & kHashBit) != 0 ? reader.Long() : 0;
   const std::uint32_t count = head >> kCountShift;
@@ -403,7 +407,7 @@ std::uint64_t ResolveVector(const BoundConstants& bound, std::size_t* groups_at)
   constexpr std::uint64_t kNullHash = 0x6e756c6cU;
   if (bound.count == 0) return 0;
   WordReader reader(bound.words, bound.count);
-  const Parameters given(bound.parameters, bound.parameter_count);
+  Parameters given(bound.parameters, bound.parameter_count);
   std::uint64_t vector = reader.Long();
   for (std::size_t left = reader.Count(); left > 0; --left) {
     const ParameterValue* parameter = given.Find(static_cast<int>(reader.Next()));
@@ -442,7 +446,7 @@ void ResolveGroups(const BoundConstants& bound, std::size_t groups_at, std::vect
   WordReader reader(bound.words + groups_at, bound.count - groups_at);
   // Nothing but elements of arrays takes more places than it has words.
   GroupWriter writer(groups, bound.count);
-  const Parameters given(bound.parameters, bound.parameter_count);
+  Parameters given(bound.parameters, bound.parameter_count);
   std::size_t values_left = kMostComparedValues;
   for (std::size_t left_groups = writer.Put(reader.Count()); left_groups > 0; --left_groups) {
     for (std::size_t left = writer.Put(reader.Count()); left > 0; --left) {

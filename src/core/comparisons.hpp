@@ -74,7 +74,7 @@ struct ParameterValue {
 };
 
 // The constants of one execution as they come from the backend: the words of the statement, none when nothing is known
-// of it, and the parameters. Plain data, nothing is owned.
+// of it, and the parameters, ascending by number. Plain data, nothing is owned.
 struct BoundConstants {
   const std::uint32_t* words = nullptr;
   std::size_t count = 0;

@@ -161,6 +161,27 @@ TEST_F(ComparisonsTest, Parameters) {
   EXPECT_EQ(Compared(query, {{1, true, 0, nullptr, 0}}), (Found{{"p.id", {4}}}));
 }
 
+// As many parameters as the protocol allows: each is found at once, in whatever order they are asked for.
+TEST_F(ComparisonsTest, ParametersAreFoundInAnyOrder) {
+  constexpr int kMost = 65535;
+  Query* query = b.Select();
+  b.From(query, patients);
+  Expr* list = b.In(b.Col(0, 0), {});
+  for (int number = 1; number <= kMost; number += 2) list->values.Add(b.Given(number));
+  for (int number = kMost - 1; number > 0; number -= 2) list->values.Add(b.Given(number));
+  list->values.Add(b.Given(kMost + 1));
+  query->conditions.Add(list);
+  std::vector<ParameterValue> given;
+  std::set<std::uint64_t> expected;
+  for (int number = 1; number <= kMost; ++number) {
+    const bool is_null = number % 7 == 0;
+    const auto hash = static_cast<std::uint64_t>(1000 + number);
+    given.push_back({number, is_null, hash, nullptr, 0});
+    if (!is_null) expected.insert(hash);
+  }
+  EXPECT_EQ(Compared(query, given), (Found{{"p.id", expected}}));
+}
+
 TEST_F(ComparisonsTest, TheVectorHasConstantsAndParameters) {
   const auto vector = [this](std::uint64_t constants, std::uint64_t first, std::uint64_t second) {
     StatementConstants statement;
