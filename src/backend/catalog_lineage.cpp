@@ -247,7 +247,7 @@ List* DefinitionOrigins(Oid relid, List** views) {
   MemoryContext scratch = AllocSetContextCreate(result, "privacy_score definition", ALLOCSET_DEFAULT_SIZES);
   MemoryContextSwitchTo(scratch);
   BackendArena arena(scratch);
-  Definition definition = {list_make1_oid(relid), NIL, 0};
+  StoredViews definition = {list_make1_oid(relid), NIL, 0};
   ps::Statement statement;
   statement.query = BuildQuery(&arena, query, nullptr, &definition);
   CoreHolder<Outputs>* outputs = NewCoreHolder<Outputs>(scratch);

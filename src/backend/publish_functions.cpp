@@ -119,7 +119,7 @@ Datum ps_bucket_setting(PG_FUNCTION_ARGS) {
   const bool known = GapOf(work, &gap);
   auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   for (std::size_t i = 0; i < work->plan->setting.size(); ++i) {
-    const privacy_score::SizeCount part = work->plan->setting[i];
+    const privacy_score::SizeBuckets part = work->plan->setting[i];
     Datum values[4] = {Int32GetDatum(part.size), Int64GetDatum(part.buckets),
                        NumericGetDatum(int64_to_numeric(part.buckets * privacy_score::BucketLoss(part.size))),
                        Float8GetDatum(gap)};

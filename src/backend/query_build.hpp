@@ -23,9 +23,9 @@ struct RangeSlot {
   Oid view;        // that view
 };
 
-// A stored query of a view or materialized view, which nobody has rewritten: the views in it are put in place here.
+// The stored query of a view or materialized view, which nobody has rewritten: the views in it are put in place here.
 // Functions stay calls, for to look into them the planner may run what somebody else has written.
-struct Definition {
+struct StoredViews {
   List* path;   // the views around what is being translated
   List* views;  // all views met
   int expanded;
@@ -39,11 +39,11 @@ struct Scope {
   privacy_score::Query* result;
   RangeSlot* slots;  // by range table index; the first is not used
   Scope* parent;
-  List* targets;           // the assignments that are being translated
-  Definition* definition;  // null but within a stored query
-  int place;               // the range table entry of the parent that this is the query of, 0 when it is not in FROM
-  int entering;            // the range table entry whose query is about to be translated
-  ValueRecipes* recipes;   // null where hashes of values are wanted at once
+  List* targets;            // the assignments that are being translated
+  StoredViews* definition;  // null but within a stored query
+  int place;                // the range table entry of the parent that this is the query of, 0 when it is not in FROM
+  int entering;             // the range table entry whose query is about to be translated
+  ValueRecipes* recipes;    // null where hashes of values are wanted at once
 };
 
 // query_statement.cpp
@@ -52,7 +52,7 @@ privacy_score::Command CommandOf(CmdType type);
 
 // Translates a query that stands inside `parent` (null for the outermost).
 privacy_score::Query* BuildQuery(privacy_score::Arena* arena, Query* query, Scope* parent,
-                                 Definition* definition = nullptr, ValueRecipes* recipes = nullptr);
+                                 StoredViews* definition = nullptr, ValueRecipes* recipes = nullptr);
 
 // query_ranges.cpp
 

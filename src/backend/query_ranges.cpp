@@ -86,7 +86,7 @@ Query* InlinedFunction(const RangeTblEntry* rte) {
 // The stored query of a view within a stored query. Null when it leads back to itself or there are too many.
 Query* StoredView(Scope* scope, Oid view) {
   constexpr int kMostViews = 1000;
-  Definition* definition = scope->definition;
+  StoredViews* definition = scope->definition;
   if (list_member_oid(definition->path, view) || ++definition->expanded > kMostViews) return nullptr;
   definition->views = list_append_unique_oid(definition->views, view);
   return StoredQuery(view);

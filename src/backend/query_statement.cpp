@@ -191,7 +191,7 @@ ps::Command CommandOf(CmdType type) {
   }
 }
 
-ps::Query* BuildQuery(ps::Arena* arena, Query* query, Scope* parent, Definition* definition, ValueRecipes* recipes) {
+ps::Query* BuildQuery(ps::Arena* arena, Query* query, Scope* parent, StoredViews* definition, ValueRecipes* recipes) {
   check_stack_depth();
   auto* result = arena->New<ps::Query>();
   result->command = CommandOf(query->commandType);

@@ -43,7 +43,7 @@ struct Leaf {
 };
 using Leaves = std::map<int, Leaf>;
 
-void AddLeaf(Leaves& leaves, SizeCount part, const std::vector<std::int64_t>& counts) {
+void AddLeaf(Leaves& leaves, SizeBuckets part, const std::vector<std::int64_t>& counts) {
   Leaf& leaf = leaves[part.size];
   leaf.buckets += part.buckets;
   leaf.counts.resize(counts.size());
@@ -52,7 +52,7 @@ void AddLeaf(Leaves& leaves, SizeCount part, const std::vector<std::int64_t>& co
 
 // Record partition of a valid setting of two sizes: the first gets all it can hold of each value, and values give up to
 // what the second can hold until the first is full exactly [Wang, section 4.2]. Returns the counts of the first.
-std::vector<std::int64_t> FirstPart(const BucketProblem& problem, SizeCount first, SizeCount second) {
+std::vector<std::int64_t> FirstPart(const BucketProblem& problem, SizeBuckets first, SizeBuckets second) {
   const std::size_t place1 = problem.PlaceOf(first.size);
   const std::size_t place2 = problem.PlaceOf(second.size);
   std::vector<std::int64_t> part(problem.values());
@@ -74,7 +74,7 @@ std::vector<std::int64_t> FirstPart(const BucketProblem& problem, SizeCount firs
 void SplitBySizes(const BucketProblem& problem, const BucketSetting& setting, Leaves& leaves);
 
 // A part that fits buckets of one size: split further when two sizes are better.
-void SplitPart(const BucketProblem& problem, SizeCount one_size, const std::vector<std::int64_t>& counts,
+void SplitPart(const BucketProblem& problem, SizeBuckets one_size, const std::vector<std::int64_t>& counts,
                Leaves& leaves) {
   const BucketProblem part = problem.WithCounts(counts);
   const std::optional<BucketSetting> better = BestTwoSizes(part);
@@ -112,7 +112,7 @@ std::optional<double> Gap(const BucketPlan& plan) {
 std::optional<BucketPlan> PlanOf(const BucketProblem& problem, const BucketSetting& setting) {
   std::vector<std::int64_t> buckets(problem.sizes().size());
   std::vector<std::size_t> places;
-  for (const SizeCount& part : setting) {
+  for (const SizeBuckets& part : setting) {
     const std::size_t place = problem.PlaceOf(part.size);
     if (place == buckets.size())
       throw InvalidValue("buckets of " + std::to_string(part.size) + " records are not among the sizes");
@@ -199,7 +199,7 @@ BucketPlan WithoutOrder(BucketPlan plan, const std::vector<std::size_t>& order) 
 }
 
 RoundRobin::RoundRobin(const BucketPlan& plan, const std::vector<std::size_t>& order) {
-  for (const SizeCount& part : plan.setting) {
+  for (const SizeBuckets& part : plan.setting) {
     sizes_.push_back({part.size, buckets_, part.buckets});
     buckets_ += part.buckets;
   }

@@ -151,13 +151,13 @@ BucketSetting MakeSetting(const std::vector<std::int64_t>& sizes, const std::vec
 
 Integer Loss(const BucketSetting& setting) {
   Integer loss = 0;
-  for (const SizeCount& part : setting) loss += Integer(BucketLoss(part.size)) * part.buckets;
+  for (const SizeBuckets& part : setting) loss += Integer(BucketLoss(part.size)) * part.buckets;
   return loss;
 }
 
 Integer Records(const BucketSetting& setting) {
   Integer records = 0;
-  for (const SizeCount& part : setting) records += Integer(part.size) * part.buckets;
+  for (const SizeBuckets& part : setting) records += Integer(part.size) * part.buckets;
   return records;
 }
 
@@ -168,7 +168,7 @@ Rational MeanSquaredError(const BucketSetting& setting) {
 
 std::int64_t SearchLoss(const BucketSetting& setting) {
   std::int64_t loss = 0;
-  for (const SizeCount& part : setting) loss += BucketLoss(part.size) * part.buckets;
+  for (const SizeBuckets& part : setting) loss += BucketLoss(part.size) * part.buckets;
   return loss;
 }
 

@@ -16,15 +16,17 @@
 
 namespace privacy_score {
 
-struct SizeCount {
+struct SizeBuckets {
   int size;
   std::int64_t buckets;
 
-  friend bool operator==(const SizeCount& a, const SizeCount& b) { return a.size == b.size && a.buckets == b.buckets; }
+  friend bool operator==(const SizeBuckets& a, const SizeBuckets& b) {
+    return a.size == b.size && a.buckets == b.buckets;
+  }
 };
 
 // Ascending sizes, each with at least one bucket.
-using BucketSetting = std::vector<SizeCount>;
+using BucketSetting = std::vector<SizeBuckets>;
 
 // A setting from lists that a user wrote: sorted, equal sizes added up, sizes without buckets left out. Throws Error
 // 22023 for lists of different length, sizes below 1 and negative numbers of buckets.

@@ -17,18 +17,18 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kDroppedSystemColumns = {"tableoid", "xmin", "cmin", "xmax", "cmax"};
 
-bool IsInSight(const Level& level, const Item& item) { return !item.lateral_only || level.lateral_active; }
+bool IsInSight(const Level& level, const NamespaceItem& item) { return !item.lateral_only || level.lateral_active; }
 
 }  // namespace
 
-int Resolver::FindColumn(const Item& item, std::string_view name) {
+int Resolver::FindColumn(const NamespaceItem& item, std::string_view name) {
   for (std::size_t i = 0; i < item.columns.size(); ++i)
     if (item.columns[i].name == name) return static_cast<int>(i);
   return -1;
 }
 
-Expr* Resolver::ColumnOf(const Item& item, int column, int levels_up) {
-  const ItemColumn& entry = item.columns[static_cast<std::size_t>(column)];
+Expr* Resolver::ColumnOf(const NamespaceItem& item, int column, int levels_up) {
+  const NamespaceColumn& entry = item.columns[static_cast<std::size_t>(column)];
   return entry.expr != nullptr ? Clone(entry.expr, levels_up) : ColumnAt(item.range, column, levels_up);
 }
 
@@ -46,7 +46,7 @@ int Resolver::AddMentioned(Relation* relation, std::string_view name) {
 }
 
 // The index in the range of an open item of a column that was not known; an open subquery hands it on.
-int Resolver::AddOpenColumn(Item* item, std::string_view name) {
+int Resolver::AddOpenColumn(NamespaceItem* item, std::string_view name) {
   Depth depth(this);
   if (item->unresolved != nullptr) return AddMentioned(item->unresolved, QuoteName(name));
   if (item->arms.empty()) return 0;  // a function, of which all columns are alike
@@ -71,7 +71,7 @@ int Resolver::AddOpenColumn(Item* item, std::string_view name) {
 }
 
 // ctid stands for the row; the other system columns reveal nothing. Null for other names.
-Expr* Resolver::SystemColumn(const Item& item, std::string_view name, int levels_up) {
+Expr* Resolver::SystemColumn(const NamespaceItem& item, std::string_view name, int levels_up) {
   if (!item.is_base) return nullptr;
   if (name == "ctid") {
     Expr* row = NewExpr(ExprKind::kWholeRow);
@@ -84,7 +84,7 @@ Expr* Resolver::SystemColumn(const Item& item, std::string_view name, int levels
   return nullptr;
 }
 
-Expr* Resolver::WholeRow(Item* item, int levels_up) {
+Expr* Resolver::WholeRow(NamespaceItem* item, int levels_up) {
   if (item->range >= 0 && !item->is_mapped) {
     Expr* row = NewExpr(ExprKind::kWholeRow);
     row->range = item->range;
@@ -94,12 +94,12 @@ Expr* Resolver::WholeRow(Item* item, int levels_up) {
   std::vector<Expr*> columns;
   for (std::size_t i = 0; i < item->columns.size(); ++i)
     columns.push_back(ColumnOf(*item, static_cast<int>(i), levels_up));
-  for (Item* open : item->open_items) columns.push_back(WholeRow(open, levels_up));
+  for (NamespaceItem* open : item->open_items) columns.push_back(WholeRow(open, levels_up));
   return Other(columns);
 }
 
 // The column `name` of an item; null when it has none.
-Expr* Resolver::ItemField(Item* item, std::string_view name, int levels_up) {
+Expr* Resolver::ItemField(NamespaceItem* item, std::string_view name, int levels_up) {
   const int column = FindColumn(*item, name);
   if (column >= 0) return ColumnOf(*item, column, levels_up);
   if (Expr* system = SystemColumn(*item, name, levels_up)) return system;
@@ -111,20 +111,20 @@ Expr* Resolver::ItemField(Item* item, std::string_view name, int levels_up) {
   return nullptr;
 }
 
-Item* Resolver::FindItem(Level* level, std::string_view schema, std::string_view name, int* levels_up) {
+NamespaceItem* Resolver::FindItem(Level* level, std::string_view schema, std::string_view name, int* levels_up) {
   *levels_up = 0;
   for (; level != nullptr; level = level->parent, ++*levels_up)
-    for (Item* item : level->names)
+    for (NamespaceItem* item : level->names)
       if (item->relation_visible && item->alias == name && IsInSight(*level, *item) &&
           (schema.empty() || item->schema == schema))
         return item;
   return nullptr;
 }
 
-Item* Resolver::ItemOfRange(Level* level, int range, int levels_up) {
+NamespaceItem* Resolver::ItemOfRange(Level* level, int range, int levels_up) {
   while (level != nullptr && levels_up-- > 0) level = level->parent;
   if (level == nullptr) return nullptr;
-  for (Item* item : level->names)
+  for (NamespaceItem* item : level->names)
     if (item->range == range && range >= 0) return item;
   return nullptr;
 }
@@ -135,7 +135,7 @@ Expr* Resolver::ColumnReference(Level* level, const PgQuery__ColumnRef& ref) {
   if (star) parts.pop_back();
   if (parts.empty()) {  // a bare * outside of a select list
     std::vector<Expr*> rows;
-    for (Item* item : level->names)
+    for (NamespaceItem* item : level->names)
       if (item->columns_visible && !item->lateral_only) rows.push_back(WholeRow(item, 0));
     return Other(rows);
   }
@@ -146,17 +146,17 @@ Expr* Resolver::ColumnReference(Level* level, const PgQuery__ColumnRef& ref) {
 Expr* Resolver::BareColumn(Level* level, std::string_view name) {
   int levels_up = 0;
   for (Level* at = level; at != nullptr; at = at->parent, ++levels_up) {
-    for (const Item* item : at->names) {
+    for (const NamespaceItem* item : at->names) {
       if (!item->columns_visible || !IsInSight(*at, *item)) continue;
       const int column = FindColumn(*item, name);
       if (column >= 0) return ColumnOf(*item, column, levels_up);
     }
-    for (const Item* item : at->names) {
+    for (const NamespaceItem* item : at->names) {
       if (!item->columns_visible || !IsInSight(*at, *item)) continue;
       if (Expr* system = SystemColumn(*item, name, levels_up)) return system;
     }
   }
-  if (Item* item = FindItem(level, {}, name, &levels_up)) return WholeRow(item, levels_up);
+  if (NamespaceItem* item = FindItem(level, {}, name, &levels_up)) return WholeRow(item, levels_up);
   if (Expr* open = OpenColumn(level, name)) return open;
   return Stray(level, QuoteName(name));
 }
@@ -165,8 +165,8 @@ Expr* Resolver::BareColumn(Level* level, std::string_view name) {
 Expr* Resolver::OpenColumn(Level* level, std::string_view name) {
   int levels_up = 0;
   for (; level != nullptr; level = level->parent, ++levels_up) {
-    std::vector<Item*> open;
-    for (Item* item : level->names) {
+    std::vector<NamespaceItem*> open;
+    for (NamespaceItem* item : level->names) {
       if (!item->columns_visible || !IsInSight(*level, *item)) continue;
       if (item->range >= 0 && item->open) open.push_back(item);
       open.insert(open.end(), item->open_items.begin(), item->open_items.end());
@@ -182,7 +182,7 @@ Expr* Resolver::QualifiedColumn(Level* level, const std::vector<std::string_view
   const std::size_t size = parts.size();
   const std::size_t table = star ? size - 1 : size - 2;
   int levels_up = 0;
-  Item* item = FindItem(level, table > 0 ? parts[table - 1] : std::string_view(), parts[table], &levels_up);
+  NamespaceItem* item = FindItem(level, table > 0 ? parts[table - 1] : std::string_view(), parts[table], &levels_up);
   if (item != nullptr && star) return WholeRow(item, levels_up);
   std::string text;
   for (const std::string_view part : parts) text += (text.empty() ? "" : ".") + QuoteName(part);
@@ -201,7 +201,7 @@ Expr* Resolver::QualifiedColumn(Level* level, const std::vector<std::string_view
 // (row).name: the column itself when the row is that of a FROM item, else all that the row holds.
 Expr* Resolver::Field(Level* level, Expr* row, std::string_view name) {
   if (row->kind == ExprKind::kWholeRow) {
-    Item* item = ItemOfRange(level, row->range, row->levels_up);
+    NamespaceItem* item = ItemOfRange(level, row->range, row->levels_up);
     Expr* field = item == nullptr ? nullptr : ItemField(item, name, row->levels_up);
     if (field != nullptr) return field;
   }

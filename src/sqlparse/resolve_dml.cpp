@@ -34,11 +34,11 @@ void Resolver::Assign(Level* level, int column, Expr* value) {
 }
 
 // The row before and after is the target's under another name, unless something else in sight has that name.
-void Resolver::Returning(Level* level, Item* target, const ReturningList& returning, Result* result) {
+void Resolver::Returning(Level* level, NamespaceItem* target, const ReturningList& returning, Result* result) {
   for (const std::string_view name : {returning.before, returning.after}) {
     int levels_up = 0;
     if (name.empty() || (FindItem(level, {}, name, &levels_up) != nullptr && levels_up == 0)) continue;
-    Item* row = NewItem();
+    NamespaceItem* row = NewItem();
     *row = *target;
     row->alias = name;
     row->schema = {};
@@ -59,7 +59,7 @@ Result Resolver::Insert(Level* parent, const PgQuery__InsertStmt& insert) {
   level.parent = parent;
   NewQuery(&level, Command::kInsert);
   With(&level, insert.with_clause);
-  Item* target = TargetItem(&level, *insert.relation);
+  NamespaceItem* target = TargetItem(&level, *insert.relation);
   InsertSource(&level, insert, target);
   level.names = {target};
   if (insert.on_conflict_clause != nullptr) OnConflict(&level, *insert.on_conflict_clause, target);
@@ -70,7 +70,7 @@ Result Resolver::Insert(Level* parent, const PgQuery__InsertStmt& insert) {
 }
 
 // The assignments of an INSERT, before its target is in sight.
-void Resolver::InsertSource(Level* level, const PgQuery__InsertStmt& insert, Item* target) {
+void Resolver::InsertSource(Level* level, const PgQuery__InsertStmt& insert, NamespaceItem* target) {
   const std::vector<std::string_view> names = ColumnNames({insert.cols, insert.n_cols});
   const auto column_at = [&](std::size_t i) {
     if (names.empty()) return TargetColumnAt(*target, i);
@@ -104,22 +104,22 @@ void Resolver::InsertSource(Level* level, const PgQuery__InsertStmt& insert, Ite
 }
 
 // DO UPDATE sees the target and EXCLUDED.
-void Resolver::OnConflict(Level* level, const PgQuery__OnConflictClause& conflict, Item* target) {
+void Resolver::OnConflict(Level* level, const PgQuery__OnConflictClause& conflict, NamespaceItem* target) {
   if (conflict.action != PG_QUERY__ON_CONFLICT_ACTION__ONCONFLICT_UPDATE) return;
   Range* range = nullptr;
-  Item* excluded = NewItem();
+  NamespaceItem* excluded = NewItem();
   excluded->range = AddRange(level, RangeKind::kExcluded, &range);
   excluded->alias = "excluded";
   excluded->columns_visible = false;
   excluded->open = true;
-  for (const ItemColumn& column : target->columns) excluded->columns.push_back({column.name});
+  for (const NamespaceColumn& column : target->columns) excluded->columns.push_back({column.name});
   level->names = {target, excluded};
   SetClauses(level, target, {conflict.target_list, conflict.n_target_list});
   if (conflict.where_clause != nullptr) level->query->having.Add(Expression(level, conflict.where_clause));
 }
 
 // SET column = value, SET (a, b) = (x, y), SET (a, b) = (SELECT ...).
-void Resolver::SetClauses(Level* level, Item* target, NodeList list) {
+void Resolver::SetClauses(Level* level, NamespaceItem* target, NodeList list) {
   for (const Node* node : list) {
     if (node->node_case != PG_QUERY__NODE__NODE_RES_TARGET) continue;
     const Node* value = node->res_target->val;
@@ -142,7 +142,7 @@ Result Resolver::Update(Level* parent, const PgQuery__UpdateStmt& update) {
   level.parent = parent;
   NewQuery(&level, Command::kUpdate);
   With(&level, update.with_clause);
-  Item* target = TargetItem(&level, *update.relation);
+  NamespaceItem* target = TargetItem(&level, *update.relation);
   target->lateral_only = true;
   level.names.push_back(target);
   FromClause(&level, {update.from_clause, update.n_from_clause});
@@ -158,7 +158,7 @@ Result Resolver::Delete(Level* parent, const PgQuery__DeleteStmt& remove) {
   level.parent = parent;
   NewQuery(&level, Command::kDelete);
   With(&level, remove.with_clause);
-  Item* target = TargetItem(&level, *remove.relation);
+  NamespaceItem* target = TargetItem(&level, *remove.relation);
   target->lateral_only = true;
   level.names.push_back(target);
   FromClause(&level, {remove.using_clause, remove.n_using_clause});
@@ -174,11 +174,11 @@ Result Resolver::Merge(Level* parent, const PgQuery__MergeStmt& merge) {
   level.parent = parent;
   NewQuery(&level, Command::kMerge);
   With(&level, merge.with_clause);
-  Item* target = TargetItem(&level, *merge.relation);
-  std::vector<Item*> source;
+  NamespaceItem* target = TargetItem(&level, *merge.relation);
+  std::vector<NamespaceItem*> source;
   From(&level, merge.source_relation, &source);
-  for (Item* item : source) item->lateral_only = false;
-  std::vector<Item*> both = source;
+  for (NamespaceItem* item : source) item->lateral_only = false;
+  std::vector<NamespaceItem*> both = source;
   both.insert(both.begin(), target);
   level.names = both;
   if (merge.join_condition != nullptr) level.query->conditions.Add(Expression(&level, merge.join_condition));

@@ -9,13 +9,13 @@ namespace privacy_score {
 
 namespace {
 
-void SetLateral(const std::vector<Item*>& names, bool only) {
-  for (Item* item : names) item->lateral_only = only;
+void SetLateral(const std::vector<NamespaceItem*>& names, bool only) {
+  for (NamespaceItem* item : names) item->lateral_only = only;
 }
 
 // The open items behind an item.
-std::vector<Item*> OpenItems(Item* item) {
-  if (item->range >= 0) return item->open ? std::vector<Item*>{item} : std::vector<Item*>{};
+std::vector<NamespaceItem*> OpenItems(NamespaceItem* item) {
+  if (item->range >= 0) return item->open ? std::vector<NamespaceItem*>{item} : std::vector<NamespaceItem*>{};
   return item->open_items;
 }
 
@@ -23,7 +23,7 @@ std::vector<Item*> OpenItems(Item* item) {
 
 void Resolver::FromClause(Level* level, NodeList list) {
   for (const Node* node : list) {
-    std::vector<Item*> names;
+    std::vector<NamespaceItem*> names;
     From(level, node, &names);
     SetLateral(names, true);
     level->names.insert(level->names.end(), names.begin(), names.end());
@@ -32,10 +32,10 @@ void Resolver::FromClause(Level* level, NodeList list) {
 }
 
 // One FROM item; adds what it brings into sight to `names`. Null for none.
-Item* Resolver::From(Level* level, const Node* node, std::vector<Item*>* names) {
+NamespaceItem* Resolver::From(Level* level, const Node* node, std::vector<NamespaceItem*>* names) {
   if (node == nullptr) return nullptr;
   Depth depth(this);
-  Item* item = nullptr;
+  NamespaceItem* item = nullptr;
   switch (node->node_case) {
     case PG_QUERY__NODE__NODE_JOIN_EXPR:
       return FromJoin(level, *node->join_expr, names);
@@ -61,7 +61,7 @@ Item* Resolver::From(Level* level, const Node* node, std::vector<Item*>* names) 
 }
 
 // Gives an item its alias and column aliases.
-void Resolver::NameItem(Item* item, const PgQuery__Alias* alias) {
+void Resolver::NameItem(NamespaceItem* item, const PgQuery__Alias* alias) {
   if (alias == nullptr) return;
   item->alias = alias->aliasname;
   item->schema = {};
@@ -76,8 +76,8 @@ void Resolver::NameItem(Item* item, const PgQuery__Alias* alias) {
   }
 }
 
-Item* Resolver::FromTable(Level* level, const PgQuery__RangeVar& table) {
-  Item* item = *table.schemaname == '\0' ? CteItem(level, table) : nullptr;
+NamespaceItem* Resolver::FromTable(Level* level, const PgQuery__RangeVar& table) {
+  NamespaceItem* item = *table.schemaname == '\0' ? CteItem(level, table) : nullptr;
   if (item == nullptr) {
     const CatalogRelation* entry = FindRelation(table);
     Query* view = entry != nullptr && entry->is_view ? View(*entry) : nullptr;
@@ -95,9 +95,9 @@ Item* Resolver::FromTable(Level* level, const PgQuery__RangeVar& table) {
 }
 
 // A new range and item of a table: resolved when `entry` is given, else as written.
-Item* Resolver::RelationItem(Level* level, const PgQuery__RangeVar& table, const CatalogRelation* entry) {
+NamespaceItem* Resolver::RelationItem(Level* level, const PgQuery__RangeVar& table, const CatalogRelation* entry) {
   Range* range = nullptr;
-  Item* item = NewItem();
+  NamespaceItem* item = NewItem();
   item->range = AddRange(level, RangeKind::kRelation, &range);
   item->alias = table.relname;
   item->schema = table.schemaname;
@@ -115,7 +115,7 @@ Item* Resolver::RelationItem(Level* level, const PgQuery__RangeVar& table, const
 }
 
 // The WITH query of that name; null when there is none in sight.
-Item* Resolver::CteItem(Level* level, const PgQuery__RangeVar& table) {
+NamespaceItem* Resolver::CteItem(Level* level, const PgQuery__RangeVar& table) {
   int levels_up = 0;
   for (Level* at = level; at != nullptr; at = at->parent, ++levels_up) {
     for (std::size_t i = 0; i < at->ctes.size(); ++i) {
@@ -123,7 +123,7 @@ Item* Resolver::CteItem(Level* level, const PgQuery__RangeVar& table) {
       if (const PgQuery__CommonTableExpr* waiting = at->ctes[i]->waiting)
         AnalyseCte(at, *waiting, static_cast<int>(i), true);
       Range* range = nullptr;
-      Item* item = NewItem();
+      NamespaceItem* item = NewItem();
       item->range = AddRange(level, RangeKind::kCte, &range);
       item->alias = table.relname;
       range->cte = static_cast<int>(i);
@@ -136,7 +136,7 @@ Item* Resolver::CteItem(Level* level, const PgQuery__RangeVar& table) {
 }
 
 // The columns of an item that shows what a query returns.
-void Resolver::FillFromResult(Item* item, const Result& result) {
+void Resolver::FillFromResult(NamespaceItem* item, const Result& result) {
   for (const std::string_view name : result.names) item->columns.push_back({name});
   item->open = result.open;
   if (result.open) item->arms = result.arms;
@@ -150,13 +150,13 @@ Query* Resolver::View(const CatalogRelation& view) {
   return select == nullptr ? nullptr : Select(nullptr, *select, nullptr).query;
 }
 
-Item* Resolver::FromSubquery(Level* level, const PgQuery__RangeSubselect& subquery) {
+NamespaceItem* Resolver::FromSubquery(Level* level, const PgQuery__RangeSubselect& subquery) {
   const bool lateral = level->lateral_active;
   level->lateral_active = subquery.lateral;
   const Result result = Any(level, subquery.subquery, nullptr);
   level->lateral_active = lateral;
   Range* range = nullptr;
-  Item* item = NewItem();
+  NamespaceItem* item = NewItem();
   item->range = AddRange(level, RangeKind::kSubquery, &range);
   range->subquery = result.query;
   FillFromResult(item, result);
@@ -165,8 +165,9 @@ Item* Resolver::FromSubquery(Level* level, const PgQuery__RangeSubselect& subque
 }
 
 // TABLESAMPLE: what its arguments read decides how many rows come, as a filter does.
-Item* Resolver::FromSample(Level* level, const PgQuery__RangeTableSample& sample, std::vector<Item*>* names) {
-  Item* item = From(level, sample.relation, names);
+NamespaceItem* Resolver::FromSample(Level* level, const PgQuery__RangeTableSample& sample,
+                                    std::vector<NamespaceItem*>* names) {
+  NamespaceItem* item = From(level, sample.relation, names);
   const bool lateral = level->lateral_active;
   level->lateral_active = true;
   Expr* args = Other({OtherOf(level, {sample.args, sample.n_args}), Expression(level, sample.repeatable)});
@@ -175,22 +176,22 @@ Item* Resolver::FromSample(Level* level, const PgQuery__RangeTableSample& sample
   return item;
 }
 
-Item* Resolver::FromJoin(Level* level, const PgQuery__JoinExpr& join, std::vector<Item*>* names) {
-  std::vector<Item*> mine;
-  Item* left = From(level, join.larg, &mine);
+NamespaceItem* Resolver::FromJoin(Level* level, const PgQuery__JoinExpr& join, std::vector<NamespaceItem*>* names) {
+  std::vector<NamespaceItem*> mine;
+  NamespaceItem* left = From(level, join.larg, &mine);
   SetLateral(mine, true);
   const std::size_t sight = level->names.size();
   level->names.insert(level->names.end(), mine.begin(), mine.end());
-  Item* right = From(level, join.rarg, &mine);
+  NamespaceItem* right = From(level, join.rarg, &mine);
   level->names.resize(sight);
   if (left == nullptr || right == nullptr) return left != nullptr ? left : right;
 
   std::vector<std::string_view> merged = TextsOf({join.using_clause, join.n_using_clause});
   if (join.is_natural)
-    for (const ItemColumn& column : left->columns)
+    for (const NamespaceColumn& column : left->columns)
       if (!column.name.empty() && FindColumn(*right, column.name) >= 0) merged.push_back(column.name);
 
-  Item* item = NewItem();
+  NamespaceItem* item = NewItem();
   const auto is_merged = [&merged](std::string_view name) {
     for (const std::string_view other : merged)
       if (name == other) return true;
@@ -207,26 +208,26 @@ Item* Resolver::FromJoin(Level* level, const PgQuery__JoinExpr& join, std::vecto
     else
       item->columns.push_back({name, join.jointype == PG_QUERY__JOIN_TYPE__JOIN_RIGHT ? right_column : left_column});
   }
-  Item* using_item = nullptr;
+  NamespaceItem* using_item = nullptr;
   if (join.join_using_alias != nullptr) {
     using_item = NewItem();
     using_item->alias = join.join_using_alias->aliasname;
     using_item->columns = item->columns;
     using_item->columns_visible = false;
   }
-  for (Item* side : {left, right}) {
+  for (NamespaceItem* side : {left, right}) {
     for (std::size_t i = 0; i < side->columns.size(); ++i) {
       const std::string_view name = side->columns[i].name;
       if (!name.empty() && is_merged(name) && FindColumn(*side, name) == static_cast<int>(i)) continue;
       if (!name.empty() || side->unresolved == nullptr)
         item->columns.push_back({name, ColumnOf(*side, static_cast<int>(i), 0)});
     }
-    const std::vector<Item*> open = OpenItems(side);
+    const std::vector<NamespaceItem*> open = OpenItems(side);
     item->open_items.insert(item->open_items.end(), open.begin(), open.end());
   }
   if (join.quals != nullptr) {
     SetLateral(mine, false);
-    std::vector<Item*> outer = std::move(level->names);
+    std::vector<NamespaceItem*> outer = std::move(level->names);
     level->names = mine;
     level->query->conditions.Add(Expression(level, join.quals));
     level->names = std::move(outer);
@@ -235,7 +236,7 @@ Item* Resolver::FromJoin(Level* level, const PgQuery__JoinExpr& join, std::vecto
     NameItem(item, join.alias);
     mine.clear();
   } else {
-    for (Item* hidden : mine) hidden->columns_visible = false;
+    for (NamespaceItem* hidden : mine) hidden->columns_visible = false;
     item->relation_visible = false;
   }
   if (using_item != nullptr) mine.push_back(using_item);

@@ -73,8 +73,8 @@ Expr* Resolver::Call(Level* level, const PgQuery__FuncCall& call) {
 }
 
 // A function in FROM, or several in ROWS FROM. Its arguments see the items before it.
-Item* Resolver::FromFunction(Level* level, const PgQuery__RangeFunction& function) {
-  Item* item = NewItem();
+NamespaceItem* Resolver::FromFunction(Level* level, const PgQuery__RangeFunction& function) {
+  NamespaceItem* item = NewItem();
   std::vector<Expr*> args;
   const bool lateral = level->lateral_active;
   level->lateral_active = true;
@@ -116,8 +116,8 @@ Item* Resolver::FromFunction(Level* level, const PgQuery__RangeFunction& functio
   return item;
 }
 
-Item* Resolver::FromXmlTable(Level* level, const PgQuery__RangeTableFunc& table) {
-  Item* item = NewItem();
+NamespaceItem* Resolver::FromXmlTable(Level* level, const PgQuery__RangeTableFunc& table) {
+  NamespaceItem* item = NewItem();
   item->alias = "xmltable";
   const bool lateral = level->lateral_active;
   level->lateral_active = true;
@@ -139,8 +139,8 @@ Item* Resolver::FromXmlTable(Level* level, const PgQuery__RangeTableFunc& table)
 }
 
 // JSON_TABLE, and what later grammars allow in FROM: a function of all that it holds.
-Item* Resolver::FromOther(Level* level, const Node& node) {
-  Item* item = NewItem();
+NamespaceItem* Resolver::FromOther(Level* level, const Node& node) {
+  NamespaceItem* item = NewItem();
   const PgQuery__Alias* alias = nullptr;
   std::vector<std::string_view> columns;
   item->open = !IsJsonTable(node, &alias, &columns);

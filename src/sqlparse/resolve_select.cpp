@@ -89,7 +89,7 @@ Expr* Resolver::SortTarget(Level* level, const Node* node, const std::vector<Tar
   if (!name.empty()) {
     bool is_input = false;
     if (is_group)
-      for (const Item* item : level->names)
+      for (const NamespaceItem* item : level->names)
         if (item->columns_visible && FindColumn(*item, name) >= 0) is_input = true;
     if (!is_input)
       for (const Target& target : targets)

@@ -29,10 +29,10 @@ bool IsPlain(const Expr& expr) {
 }  // namespace
 
 // The target as range 0 of its query and as an item, which is not in sight yet.
-Item* Resolver::TargetItem(Level* level, const PgQuery__RangeVar& table) {
+NamespaceItem* Resolver::TargetItem(Level* level, const PgQuery__RangeVar& table) {
   Depth depth(this);
   const CatalogRelation* entry = FindRelation(table);
-  Item* item = entry != nullptr && entry->is_view ? ViewTarget(level, *entry) : nullptr;
+  NamespaceItem* item = entry != nullptr && entry->is_view ? ViewTarget(level, *entry) : nullptr;
   if (item == nullptr) {
     item = RelationItem(level, table, entry);
   } else {
@@ -45,15 +45,15 @@ Item* Resolver::TargetItem(Level* level, const PgQuery__RangeVar& table) {
 }
 
 // Null when the view cannot be written through; nothing has changed then.
-Item* Resolver::ViewTarget(Level* level, const CatalogRelation& view) {
+NamespaceItem* Resolver::ViewTarget(Level* level, const CatalogRelation& view) {
   ViewText text(this);
   const PgQuery__SelectStmt* select = ParseView(view);
   const PgQuery__RangeVar* source = select == nullptr ? nullptr : SimpleSource(*select);
   if (source == nullptr) return nullptr;
   const ArenaList<Range> ranges = level->query->ranges;
   const ArenaList<Expr> conditions = level->query->conditions;
-  Item* base = TargetItem(level, *source);
-  std::vector<Item*> outer = {base};
+  NamespaceItem* base = TargetItem(level, *source);
+  std::vector<NamespaceItem*> outer = {base};
   std::swap(level->names, outer);
   Result result;
   const std::vector<Target> targets = TargetList(level, {select->target_list, select->n_target_list}, &result);
@@ -61,7 +61,7 @@ Item* Resolver::ViewTarget(Level* level, const CatalogRelation& view) {
     level->query->conditions.Add(Expression(level, select->where_clause));
   std::swap(level->names, outer);
 
-  Item* item = NewItem();
+  NamespaceItem* item = NewItem();
   item->range = base->range;
   item->is_mapped = true;
   bool plain = !result.open;
@@ -77,14 +77,14 @@ Item* Resolver::ViewTarget(Level* level, const CatalogRelation& view) {
 }
 
 // The column of the table that column `position` of the target stands for; -1 when it stands for none.
-int Resolver::TargetColumnAt(const Item& target, std::size_t position) {
+int Resolver::TargetColumnAt(const NamespaceItem& target, std::size_t position) {
   if (position >= target.columns.size()) return -1;
   const Expr* expr = target.columns[position].expr;
   if (expr == nullptr) return static_cast<int>(position);
   return expr->kind == ExprKind::kColumn && expr->range == target.range && expr->levels_up == 0 ? expr->column : -1;
 }
 
-int Resolver::TargetColumn(Item* target, std::string_view name) {
+int Resolver::TargetColumn(NamespaceItem* target, std::string_view name) {
   const int position = FindColumn(*target, name);
   if (position >= 0) return TargetColumnAt(*target, static_cast<std::size_t>(position));
   return target->open ? AddOpenColumn(target, name) : -1;

@@ -172,13 +172,13 @@ std::vector<Target> Resolver::TargetList(Level* level, NodeList list, Result* re
 // *, table.*, schema.table.*, (row).*
 void Resolver::ExpandStar(Level* level, const Node* node, std::vector<Target>* targets, Result* result) {
   int levels_up = 0;
-  Item* item = nullptr;
+  NamespaceItem* item = nullptr;
   if (node->node_case == PG_QUERY__NODE__NODE_COLUMN_REF) {
     std::vector<std::string_view> parts = TextsOf({node->column_ref->fields, node->column_ref->n_fields});
     parts.pop_back();
     if (parts.empty()) {
-      const std::vector<Item*> names = level->names;  // strays may be added
-      for (Item* each : names)
+      const std::vector<NamespaceItem*> names = level->names;  // strays may be added
+      for (NamespaceItem* each : names)
         if (each->columns_visible && !each->lateral_only) ExpandItem(level, level, each, targets, result);
       return;
     }
@@ -203,7 +203,7 @@ void Resolver::ExpandStar(Level* level, const Node* node, std::vector<Target>* t
 }
 
 // All columns of an item that belongs to level `at`.
-void Resolver::ExpandItem(Level* at, Level* level, Item* item, std::vector<Target>* targets, Result* result) {
+void Resolver::ExpandItem(Level* at, Level* level, NamespaceItem* item, std::vector<Target>* targets, Result* result) {
   int levels_up = 0;
   for (const Level* i = level; i != at; i = i->parent) ++levels_up;
   if (item->unresolved != nullptr && item->range >= 0) {
@@ -219,7 +219,7 @@ void Resolver::ExpandItem(Level* at, Level* level, Item* item, std::vector<Targe
     result->MarkOpen(levels_up == 0 ? item : nullptr);
     return;
   }
-  for (Item* open : item->open_items) {
+  for (NamespaceItem* open : item->open_items) {
     if (open->unresolved != nullptr) targets->push_back({{}, WholeRow(open, levels_up)});
     result->MarkOpen(levels_up == 0 ? open : nullptr);
   }

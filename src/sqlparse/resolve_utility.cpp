@@ -53,7 +53,7 @@ Query* Resolver::Copy(const PgQuery__CopyStmt& copy) {
   Level level;
   NewQuery(&level, copy.is_from ? Command::kInsert : Command::kCopy);
   if (copy.is_from) {
-    Item* target = TargetItem(&level, *copy.relation);
+    NamespaceItem* target = TargetItem(&level, *copy.relation);
     level.names = {target};
     for (const std::string_view name : listed) Assign(&level, TargetColumn(target, name), nullptr);
     if (listed.empty())
@@ -61,7 +61,7 @@ Query* Resolver::Copy(const PgQuery__CopyStmt& copy) {
     if (copy.where_clause != nullptr) level.query->conditions.Add(Expression(&level, copy.where_clause));
     return level.query;
   }
-  Item* item = RelationItem(&level, *copy.relation, FindRelation(*copy.relation));
+  NamespaceItem* item = RelationItem(&level, *copy.relation, FindRelation(*copy.relation));
   level.names = {item};
   for (const std::string_view name : listed) {
     Expr* column = ItemField(item, name, 0);

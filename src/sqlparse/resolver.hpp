@@ -5,9 +5,9 @@
  * what is visible where, so that both front ends agree. Where a name cannot be resolved it guesses instead of failing,
  * and the guess never hides a column that the statement could read.
  *
- * Namespace items (Item) belong to the Resolver; names in them point into the parse trees and the Catalog. Nodes of the
- * Statement belong to the arena and copy their names. Recursion is as deep as the parse tree, which the island bounds;
- * views add to it, so it is counted.
+ * Namespace items (NamespaceItem) belong to the Resolver; names in them point into the parse trees and the Catalog.
+ * Nodes of the Statement belong to the arena and copy their names. Recursion is as deep as the parse tree, which the
+ * island bounds; views add to it, so it is counted.
  */
 #pragma once
 
@@ -39,36 +39,36 @@ struct NodeList {
 };
 
 // A column of a namespace item: by default column `index` of its range, else any expression of its level.
-struct ItemColumn {
+struct NamespaceColumn {
   std::string_view name;  // empty: a star whose columns are not known
   Expr* expr = nullptr;
 };
 
-struct Item;
+struct NamespaceItem;
 struct ReturningList;
 
 // A query whose star could not be expanded, to which a column can be added later. Of a set operation every leaf.
 struct OpenArm {
   Query* query = nullptr;
-  Item* item = nullptr;  // the only item with unknown columns; null when there are several
-  bool open = false;     // false: an arm whose columns are all known
+  NamespaceItem* item = nullptr;  // the only item with unknown columns; null when there are several
+  bool open = false;              // false: an arm whose columns are all known
 };
 
 // What a name in FROM stands for.
-struct Item {
+struct NamespaceItem {
   std::string_view alias;   // table name or alias; empty: none
   std::string_view schema;  // of a table without alias, as written or canonical
   int range = -1;           // -1: a join
-  std::vector<ItemColumn> columns;
+  std::vector<NamespaceColumn> columns;
   bool columns_visible = true;
   bool relation_visible = true;
   bool lateral_only = false;
-  bool is_base = false;            // has ctid and other system columns
-  bool is_mapped = false;          // a view that is written through: its columns are expressions over range
-  bool open = false;               // may have columns that are not known
-  Relation* unresolved = nullptr;  // open: takes the columns that are mentioned
-  std::vector<OpenArm> arms;       // open subquery: what takes the columns that are mentioned
-  std::vector<Item*> open_items;   // a join: the open items within
+  bool is_base = false;                    // has ctid and other system columns
+  bool is_mapped = false;                  // a view that is written through: its columns are expressions over range
+  bool open = false;                       // may have columns that are not known
+  Relation* unresolved = nullptr;          // open: takes the columns that are mentioned
+  std::vector<OpenArm> arms;               // open subquery: what takes the columns that are mentioned
+  std::vector<NamespaceItem*> open_items;  // a join: the open items within
 };
 
 // The columns that a query returns, by name.
@@ -76,10 +76,10 @@ struct Result {
   Query* query = nullptr;
   std::vector<std::string_view> names;  // empty: a star whose columns are not known
   bool open = false;
-  Item* open_item = nullptr;  // the one item whose star could not be expanded; null when there are several
-  std::vector<OpenArm> arms;  // set when the query is complete
+  NamespaceItem* open_item = nullptr;  // the one item whose star could not be expanded; null when there are several
+  std::vector<OpenArm> arms;           // set when the query is complete
 
-  void MarkOpen(Item* item) {
+  void MarkOpen(NamespaceItem* item) {
     open_item = open ? nullptr : item;
     open = true;
   }
@@ -96,7 +96,7 @@ struct CteInfo {
 struct Level {
   Level* parent = nullptr;
   Query* query = nullptr;
-  std::vector<Item*> names;
+  std::vector<NamespaceItem*> names;
   std::vector<CteInfo*> ctes;  // visible so far; the index is that of Query::ctes
   bool lateral_active = false;
   int stray_range = -1;
@@ -145,7 +145,7 @@ class Resolver {
   // resolve_targets.cpp
   std::vector<Target> TargetList(Level* level, NodeList list, Result* result);
   void ExpandStar(Level* level, const Node* node, std::vector<Target>* targets, Result* result);
-  void ExpandItem(Level* at, Level* level, Item* item, std::vector<Target>* targets, Result* result);
+  void ExpandItem(Level* at, Level* level, NamespaceItem* item, std::vector<Target>* targets, Result* result);
   std::string_view OutputName(const Node* node, int* strength);
 
   // resolve_cte.cpp
@@ -156,21 +156,21 @@ class Resolver {
 
   // resolve_from.cpp
   void FromClause(Level* level, NodeList list);
-  Item* From(Level* level, const Node* node, std::vector<Item*>* names);
-  Item* FromTable(Level* level, const PgQuery__RangeVar& table);
-  Item* FromSubquery(Level* level, const PgQuery__RangeSubselect& subquery);
-  Item* FromSample(Level* level, const PgQuery__RangeTableSample& sample, std::vector<Item*>* names);
-  Item* FromJoin(Level* level, const PgQuery__JoinExpr& join, std::vector<Item*>* names);
-  Item* CteItem(Level* level, const PgQuery__RangeVar& table);
-  Item* RelationItem(Level* level, const PgQuery__RangeVar& table, const CatalogRelation* entry);
+  NamespaceItem* From(Level* level, const Node* node, std::vector<NamespaceItem*>* names);
+  NamespaceItem* FromTable(Level* level, const PgQuery__RangeVar& table);
+  NamespaceItem* FromSubquery(Level* level, const PgQuery__RangeSubselect& subquery);
+  NamespaceItem* FromSample(Level* level, const PgQuery__RangeTableSample& sample, std::vector<NamespaceItem*>* names);
+  NamespaceItem* FromJoin(Level* level, const PgQuery__JoinExpr& join, std::vector<NamespaceItem*>* names);
+  NamespaceItem* CteItem(Level* level, const PgQuery__RangeVar& table);
+  NamespaceItem* RelationItem(Level* level, const PgQuery__RangeVar& table, const CatalogRelation* entry);
   Query* View(const CatalogRelation& view);
-  void NameItem(Item* item, const PgQuery__Alias* alias);
-  void FillFromResult(Item* item, const Result& result);
+  void NameItem(NamespaceItem* item, const PgQuery__Alias* alias);
+  void FillFromResult(NamespaceItem* item, const Result& result);
 
   // resolve_function.cpp
-  Item* FromFunction(Level* level, const PgQuery__RangeFunction& function);
-  Item* FromXmlTable(Level* level, const PgQuery__RangeTableFunc& table);
-  Item* FromOther(Level* level, const Node& node);
+  NamespaceItem* FromFunction(Level* level, const PgQuery__RangeFunction& function);
+  NamespaceItem* FromXmlTable(Level* level, const PgQuery__RangeTableFunc& table);
+  NamespaceItem* FromOther(Level* level, const Node& node);
   const CatalogFunction* Function(NodeList name, std::size_t arguments, bool in_from);
   Expr* Call(Level* level, const PgQuery__FuncCall& call);
 
@@ -179,17 +179,17 @@ class Resolver {
   Expr* BareColumn(Level* level, std::string_view name);
   Expr* QualifiedColumn(Level* level, const std::vector<std::string_view>& parts, bool star);
   Expr* OpenColumn(Level* level, std::string_view name);
-  Expr* ItemField(Item* item, std::string_view name, int levels_up);
-  Expr* SystemColumn(const Item& item, std::string_view name, int levels_up);
+  Expr* ItemField(NamespaceItem* item, std::string_view name, int levels_up);
+  Expr* SystemColumn(const NamespaceItem& item, std::string_view name, int levels_up);
   Expr* Field(Level* level, Expr* row, std::string_view name);
   Expr* Stray(Level* level, std::string text);
-  Item* FindItem(Level* level, std::string_view schema, std::string_view name, int* levels_up);
-  static int FindColumn(const Item& item, std::string_view name);
-  int AddOpenColumn(Item* item, std::string_view name);
+  NamespaceItem* FindItem(Level* level, std::string_view schema, std::string_view name, int* levels_up);
+  static int FindColumn(const NamespaceItem& item, std::string_view name);
+  int AddOpenColumn(NamespaceItem* item, std::string_view name);
   int AddMentioned(Relation* relation, std::string_view name);
-  Expr* ColumnOf(const Item& item, int column, int levels_up);
-  Expr* WholeRow(Item* item, int levels_up);
-  static Item* ItemOfRange(Level* level, int range, int levels_up);
+  Expr* ColumnOf(const NamespaceItem& item, int column, int levels_up);
+  Expr* WholeRow(NamespaceItem* item, int levels_up);
+  static NamespaceItem* ItemOfRange(Level* level, int range, int levels_up);
 
   // resolve_expr.cpp
   Expr* Expression(Level* level, const Node* node);
@@ -210,20 +210,20 @@ class Resolver {
 
   // resolve_dml.cpp
   Result Insert(Level* parent, const PgQuery__InsertStmt& insert);
-  void InsertSource(Level* level, const PgQuery__InsertStmt& insert, Item* target);
-  void OnConflict(Level* level, const PgQuery__OnConflictClause& conflict, Item* target);
+  void InsertSource(Level* level, const PgQuery__InsertStmt& insert, NamespaceItem* target);
+  void OnConflict(Level* level, const PgQuery__OnConflictClause& conflict, NamespaceItem* target);
   Result Update(Level* parent, const PgQuery__UpdateStmt& update);
   Result Delete(Level* parent, const PgQuery__DeleteStmt& remove);
   Result Merge(Level* parent, const PgQuery__MergeStmt& merge);
-  void SetClauses(Level* level, Item* target, NodeList list);
-  void Returning(Level* level, Item* target, const ReturningList& returning, Result* result);
+  void SetClauses(Level* level, NamespaceItem* target, NodeList list);
+  void Returning(Level* level, NamespaceItem* target, const ReturningList& returning, Result* result);
   void Assign(Level* level, int column, Expr* value);
 
   // resolve_target.cpp
-  Item* TargetItem(Level* level, const PgQuery__RangeVar& table);
-  Item* ViewTarget(Level* level, const CatalogRelation& view);
-  int TargetColumn(Item* target, std::string_view name);
-  static int TargetColumnAt(const Item& target, std::size_t position);
+  NamespaceItem* TargetItem(Level* level, const PgQuery__RangeVar& table);
+  NamespaceItem* ViewTarget(Level* level, const CatalogRelation& view);
+  int TargetColumn(NamespaceItem* target, std::string_view name);
+  static int TargetColumnAt(const NamespaceItem& target, std::size_t position);
 
   // resolver.cpp
   const CatalogRelation* FindRelation(const PgQuery__RangeVar& table);
@@ -235,12 +235,12 @@ class Resolver {
   Query* NewQuery(Level* level, Command command);
   int AddRange(Level* level, RangeKind kind, Range** range);
   void CountNode();
-  Item* NewItem() { return &items_.emplace_back(); }
+  NamespaceItem* NewItem() { return &items_.emplace_back(); }
 
   const Catalog& catalog_;
   Arena& arena_;
   std::vector<MissingName>* missing_;
-  std::deque<Item> items_;
+  std::deque<NamespaceItem> items_;
   std::deque<CteInfo> ctes_;
   std::map<std::string, PrivacyScoreParse> views_;  // parsed definitions, by canonical name
   std::map<std::string, Relation*> relations_;      // of this statement, by canonical name

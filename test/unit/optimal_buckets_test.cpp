@@ -142,7 +142,7 @@ TEST(OptimalBuckets, Boundaries) {
     EXPECT_EQ(Fault(problem, *search.plan()), "");
     EXPECT_EQ(search.plan()->bound, search.plan()->loss);
     std::string text;
-    for (const SizeCount& part : search.plan()->setting)
+    for (const SizeBuckets& part : search.plan()->setting)
       text += std::to_string(part.buckets) + "x" + std::to_string(part.size) + " ";
     return text;
   };
