@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sqlparse/resolver.hpp"
+#include "sqlparse/tree.hpp"
 
 namespace privacy_score {
 

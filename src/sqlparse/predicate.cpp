@@ -11,16 +11,13 @@
 #include <string>
 #include <utility>
 
-#include <pg_query/pg_query.pb-c.h>
-
 #include "core/error.hpp"
 #include "sqlparse/parse.hpp"
+#include "sqlparse/tree.hpp"
 
 namespace privacy_score {
 
 namespace {
-
-using Node = PgQuery__Node;
 
 constexpr std::string_view kSelect = "SELECT 1 WHERE ";
 
@@ -29,16 +26,11 @@ constexpr std::string_view kSelect = "SELECT 1 WHERE ";
               "Allowed are columns, constants, comparisons, IN, BETWEEN, LIKE, IS NULL, AND, OR and NOT.");
 }
 
-// The text of a String node, else empty.
-std::string_view TextOf(const Node* node) {
-  return node != nullptr && node->node_case == PG_QUERY__NODE__NODE_STRING ? node->string->sval : std::string_view();
-}
-
-std::string Dotted(Node* const* names, std::size_t count) {
+std::string Dotted(NodeList names) {
   std::string text;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i > 0) text += '.';
-    text += TextOf(names[i]);
+  for (const Node* name : names) {
+    if (name != names[0]) text += '.';
+    text += TextOf(name);
   }
   return text;
 }
@@ -56,7 +48,7 @@ std::string ExpressionName(const PgQuery__AExpr& expression) {
     case PG_QUERY__A__EXPR__KIND__AEXPR_SIMILAR:
       return "SIMILAR TO";
     default:
-      return "an operator that is not allowed: " + Dotted(expression.name, expression.n_name);
+      return "an operator that is not allowed: " + Dotted({expression.name, expression.n_name});
   }
 }
 
@@ -65,7 +57,7 @@ std::string PartName(const Node* node) {
   if (node == nullptr) return "an empty part";
   switch (node->node_case) {
     case PG_QUERY__NODE__NODE_FUNC_CALL:
-      return "a function call: " + Dotted(node->func_call->funcname, node->func_call->n_funcname) + "()";
+      return "a function call: " + Dotted({node->func_call->funcname, node->func_call->n_funcname}) + "()";
     case PG_QUERY__NODE__NODE_SUB_LINK:
       return "a subquery";
     case PG_QUERY__NODE__NODE_TYPE_CAST:
@@ -324,7 +316,7 @@ class Reader {
   static PredicateConstant Pattern(const Node* node) {
     std::string escape = "\\";
     if (node != nullptr && node->node_case == PG_QUERY__NODE__NODE_FUNC_CALL &&
-        Dotted(node->func_call->funcname, node->func_call->n_funcname) == "pg_catalog.like_escape" &&
+        Dotted({node->func_call->funcname, node->func_call->n_funcname}) == "pg_catalog.like_escape" &&
         node->func_call->n_args == 2) {
       const PredicateConstant given = StringConstant(node->func_call->args[1]);
       if (given.kind == ConstantKind::kNull) return given;
@@ -371,7 +363,7 @@ class Reader {
 
   std::size_t Column(const PgQuery__ColumnRef& reference) {
     const std::size_t count = reference.n_fields;
-    const std::string written = Dotted(reference.fields, count);
+    const std::string written = Dotted({reference.fields, count});
     const std::string name(TextOf(reference.fields[count - 1]));
     if (name.empty()) Refuse("a star");
     if (count == 2 && TextOf(reference.fields[0]) != relation_) Refuse("a column of something else: " + written);
@@ -436,7 +428,7 @@ class Reader {
     const bool is_catalog = type.n_names == 2 && TextOf(type.names[0]) == "pg_catalog";
     if ((type.n_names != 1 && !is_catalog) || type.setof || type.pct_type || type.n_typmods > 0 ||
         type.n_array_bounds > 1)
-      Refuse("a cast to a type that is not a plain one of the server's: " + Dotted(type.names, type.n_names));
+      Refuse("a cast to a type that is not a plain one of the server's: " + Dotted({type.names, type.n_names}));
     constant.type = std::string(TextOf(type.names[type.n_names - 1])) + (type.n_array_bounds == 1 ? "[]" : "");
     return constant;
   }

@@ -17,26 +17,13 @@
 #include <string_view>
 #include <vector>
 
-#include <pg_query/pg_query.pb-c.h>
-
 #include "core/arena.hpp"
 #include "core/statement.hpp"
 #include "sqlparse/catalog.hpp"
 #include "sqlparse/parser_island.hpp"
+#include "sqlparse/tree.hpp"
 
 namespace privacy_score {
-
-using Node = PgQuery__Node;
-
-// A list of a parse tree.
-struct NodeList {
-  Node* const* items;
-  std::size_t size;
-
-  Node* const* begin() const { return items; }
-  Node* const* end() const { return items + size; }
-  Node* operator[](std::size_t index) const { return items[index]; }
-};
 
 // A column of a namespace item: by default column `index` of its range, else any expression of its level.
 struct NamespaceColumn {
@@ -274,14 +261,5 @@ class Resolver::ViewText {
  private:
   Resolver* resolver_;
 };
-
-// The text of a String node; empty for others.
-std::string_view TextOf(const Node* node);
-// The strings of a list.
-std::vector<std::string_view> TextsOf(NodeList list);
-bool IsStar(const Node* node);
-// True for a ColumnRef or an indirection that ends in a star.
-bool EndsInStar(const Node* node);
-bool IsNullConstant(const Node* node);
 
 }  // namespace privacy_score
