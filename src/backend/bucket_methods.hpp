@@ -19,20 +19,9 @@ extern "C" {
 #include "core/bucket_problem.hpp"
 #include "core/bucket_thresholds.hpp"
 #include "core/optimal_buckets.hpp"
-#include "core/paused.hpp"
 #include "core/rational.hpp"
 #include "core_call.hpp"
-
-// Whether an interrupt is pending that ends the statement: what core asks where it can only give up.
-inline bool StatementEnds() noexcept {
-  return InterruptPending != 0 && (QueryCancelPending != 0 || ProcDiePending != 0);
-}
-
-// Calls what gives up by StatementEnds(), and begins anew should the statement go on after all.
-template <typename Compute>
-void RunGivingUp(Compute compute) {
-  RunPausing([&](auto) { return privacy_score::Finishes(compute); });
-}
+#include "giving_up.hpp"
 
 enum class BucketMethod { kTwoSize, kMultiSize, kOptimal, kAnatomy };
 

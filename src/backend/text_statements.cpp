@@ -7,6 +7,7 @@
 #include "text_statements.hpp"
 
 extern "C" {
+#include "miscadmin.h"
 #include "utils/builtins.h"
 }
 
@@ -14,6 +15,8 @@ extern "C" {
 
 #include "catalog_source.hpp"
 #include "compat.hpp"
+#include "core_call.hpp"
+#include "giving_up.hpp"
 #include "sqlparse/analyse.hpp"
 
 namespace {
@@ -29,15 +32,21 @@ struct TextRounds {
   std::string poster;
 };
 
-// Runs `step`, a core call that fills `missing`, until nothing is missing. What core refuses (a statement that is too
-// large for it) is told by false.
+// Runs `step`, a core call that fills `missing` and gives up by StatementEnds(), until nothing is missing. What core
+// refuses (a statement that is too large for it) is told by false.
 template <typename Step>
 bool RunRounds(CoreHolder<TextRounds>* rounds, Oid role, Step step) {
   CallCoreOrRaise([&] { rounds->Reset(new TextRounds()); });
   for (int round = 0; round < privacy_score::kMaxCatalogRounds; ++round) {
-    CoreError error;
-    CallCoreOrRaise([&] { rounds->object->missing.clear(); });
-    if (!CallCore(&error, [&] { step(rounds->object); })) return false;
+    for (bool is_finished = false; !is_finished;) {
+      CoreError error;
+      const bool is_good = CallCore(&error, [&] {
+        rounds->object->missing.clear();
+        is_finished = privacy_score::Finishes([&] { step(rounds->object); });
+      });
+      CHECK_FOR_INTERRUPTS();
+      if (!is_good) return false;
+    }
     if (rounds->object->missing.empty()) return true;
     StringInfoData wire;
     initStringInfo(&wire);
@@ -67,7 +76,7 @@ CoreHolder<Tokens>* TokensOfText(const text* sql, Oid role) {
   const std::string_view view(utf8, static_cast<std::size_t>(length));
   CoreHolder<TextRounds>* rounds = NewCoreHolder<TextRounds>(CurrentMemoryContext);
   bool done = RunRounds(rounds, role, [&](TextRounds* all) {
-    all->tokens = privacy_score::AbstractText(view, all->catalog, &all->missing);
+    all->tokens = privacy_score::AbstractText(view, all->catalog, &all->missing, StatementEnds);
   });
   CoreHolder<Tokens>* tokens = NewCoreHolder<Tokens>(CurrentMemoryContext);
   CallCoreOrRaise([&] { tokens->Reset(new Tokens()); });
@@ -86,7 +95,7 @@ const char* PosterOfText(const text* sql, Oid role) {
   const std::string_view view(utf8, static_cast<std::size_t>(length));
   CoreHolder<TextRounds>* rounds = NewCoreHolder<TextRounds>(CurrentMemoryContext);
   const bool done = RunRounds(rounds, role, [&](TextRounds* all) {
-    all->poster = privacy_score::PosterText(view, all->catalog, &all->missing);
+    all->poster = privacy_score::PosterText(view, all->catalog, &all->missing, StatementEnds);
   });
   const std::string* poster = &rounds->object->poster;
   const char* converted = done ? FromUtf8(poster->data(), static_cast<int>(poster->size())) : nullptr;

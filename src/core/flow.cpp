@@ -363,7 +363,7 @@ void Walk::FlowItem(Item item, int column, Context context) {
       if (!Enter(range, column, context)) break;
       if (column == kAll)
         PushVisits(item.scope, range->args, context);
-      else if (const Expr* value = range->args.At(column))
+      else if (const Expr* value = scopes_.ValuesOf(*range, column))
         pushed_.push_back({Task::kVisit, item.scope, value, kAll, context});
       break;
     case RangeKind::kExcluded:

@@ -115,7 +115,7 @@ BareColumns Scopes::ResolveBare(Scope* scope, const Expr& column) {
         result.bare = false;
         if (range->kind == RangeKind::kFunction)
           for (const Expr* arg : range->args) result.ends.emplace_back(item.scope, arg);
-        else if (const Expr* value = range->kind == RangeKind::kValues ? range->args.At(expr->column) : nullptr)
+        else if (const Expr* value = range->kind == RangeKind::kValues ? ValuesOf(*range, expr->column) : nullptr)
           result.ends.emplace_back(item.scope, value);
       }
       continue;
@@ -132,6 +132,15 @@ BareColumns Scopes::ResolveBare(Scope* scope, const Expr& column) {
   }
   if (result.columns.empty()) result.bare = false;
   return result;
+}
+
+const Expr* Scopes::ValuesOf(const Range& range, int column) {
+  const auto [entry, is_new] = values_.try_emplace(&range);
+  std::vector<const Expr*>& columns = entry->second;
+  if (is_new)
+    for (const Expr* expr : range.args) columns.push_back(expr);
+  const auto index = static_cast<std::size_t>(column);
+  return column >= 0 && index < columns.size() ? columns[index] : nullptr;
 }
 
 bool Scopes::IsJoin(Scope* scope, const Expr& equality) {

@@ -82,6 +82,9 @@ class Scopes {
   // The set of base FROM items that this query groups by a whole key, so that each group is one row of them.
   int KeyedItems(Scope* scope);
 
+  // The expressions of a column of a kValues item; null when it has no such column.
+  const Expr* ValuesOf(const Range& range, int column);
+
   // The set of FROM items that are in both sets.
   int CommonItems(int a, int b);
 
@@ -91,6 +94,7 @@ class Scopes {
   int InternItems(std::vector<Item> items);
 
   std::unordered_map<const Query*, Scope> scopes_;
+  std::unordered_map<const Range*, std::vector<const Expr*>> values_;
   std::vector<std::vector<Item>> item_sets_ = {{}};
 };
 

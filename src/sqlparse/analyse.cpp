@@ -42,12 +42,12 @@ Tokens WithoutNamelessRelation(const Tokens& tokens) {
 }  // namespace
 
 std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog, Arena& arena,
-                                   std::vector<MissingName>* missing) {
+                                   std::vector<MissingName>* missing, GivesUp gives_up) {
   const Parse parse(sql);
   if (parse.tree() == nullptr) return {Unparsed()};
   std::vector<Statement> statements;
   try {
-    Resolver resolver(catalog, arena, missing);
+    Resolver resolver(catalog, arena, missing, gives_up);
     for (std::size_t i = 0; i < parse.tree()->n_stmts; ++i)
       statements.push_back(resolver.Resolve(parse.tree()->stmts[i]->stmt));
   } catch (const Error&) {  // nested too deeply or too large
@@ -56,18 +56,19 @@ std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog,
   return statements;
 }
 
-Tokens AbstractText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing) {
+Tokens AbstractText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing, GivesUp gives_up) {
   HeapArena arena;
   std::vector<Tokens> parts;
-  for (const Statement& statement : AnalyseText(sql, catalog, arena, missing))
+  for (const Statement& statement : AnalyseText(sql, catalog, arena, missing, gives_up))
     parts.push_back(WithoutNamelessRelation(Abstract(statement)));
   return UnionTokens(parts);
 }
 
-std::string PosterText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing) {
+std::string PosterText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing,
+                       GivesUp gives_up) {
   HeapArena arena;
   std::string text;
-  for (const Statement& statement : AnalyseText(sql, catalog, arena, missing)) {
+  for (const Statement& statement : AnalyseText(sql, catalog, arena, missing, gives_up)) {
     if (!text.empty()) text += ' ';
     text += WithoutNamelessRelation(PosterForm(statement));
   }

@@ -9,6 +9,7 @@
 
 #include "core/abstraction.hpp"
 #include "core/arena.hpp"
+#include "core/paused.hpp"
 #include "core/statement.hpp"
 #include "sqlparse/catalog.hpp"
 
@@ -20,13 +21,18 @@ extern const int kGrammarVersion;
 // The statements of `sql` (UTF-8), with the names that `catalog` knows. Text that does not parse, or is nested too
 // deeply, is one Statement with `unparsed`. Names that the catalog never answered are added to `missing` (may be null)
 // and meanwhile treated as if they did not exist. The statements live in `arena` and do not point into `catalog`.
+//
+// The time may grow with the square of the text, as in the server. All throw Paused (core/paused.hpp) when `gives_up`
+// says so.
 std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog, Arena& arena,
-                                   std::vector<MissingName>* missing);
+                                   std::vector<MissingName>* missing, GivesUp gives_up = nullptr);
 
 // The union of the tokens of all statements in `sql`.
-Tokens AbstractText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing = nullptr);
+Tokens AbstractText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing = nullptr,
+                    GivesUp gives_up = nullptr);
 
 // The published form; of several statements each, with a space between.
-std::string PosterText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing = nullptr);
+std::string PosterText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing = nullptr,
+                       GivesUp gives_up = nullptr);
 
 }  // namespace privacy_score

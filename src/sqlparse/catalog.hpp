@@ -23,7 +23,6 @@
  * 5. function_columns, 4 columns: requested_schema, requested_name, requested_arguments, column (not quoted, in order):
  *    the columns of a result in FROM, from OUT parameters, RETURNS TABLE or a composite type; none for a scalar result
  *    and for record.
- *
  * 6. origins, 4 columns: canonical, column (quoted), origin (canonical name of a relation), origin_column (quoted): the
  *    columns that are copies, and of what. May be left out.
  *
@@ -54,6 +53,9 @@ struct MissingName {
 
   friend bool operator==(const MissingName& a, const MissingName& b) {
     return a.kind == b.kind && a.schema == b.schema && a.name == b.name && a.arguments == b.arguments;
+  }
+  friend bool operator<(const MissingName& a, const MissingName& b) {
+    return std::tie(a.kind, a.schema, a.name, a.arguments) < std::tie(b.kind, b.schema, b.name, b.arguments);
   }
 };
 

@@ -15,16 +15,25 @@ namespace privacy_score {
 
 namespace {
 
+// So many are looked through.
+constexpr std::size_t kFewColumns = 16;
 constexpr std::array<std::string_view, 5> kDroppedSystemColumns = {"tableoid", "xmin", "cmin", "xmax", "cmax"};
 
 bool IsInSight(const Level& level, const NamespaceItem& item) { return !item.lateral_only || level.lateral_active; }
 
 }  // namespace
 
+// The first column of that name; -1 when there is none.
 int Resolver::FindColumn(const NamespaceItem& item, std::string_view name) {
-  for (std::size_t i = 0; i < item.columns.size(); ++i)
-    if (item.columns[i].name == name) return static_cast<int>(i);
-  return -1;
+  if (item.columns.size() <= kFewColumns) {
+    for (std::size_t i = 0; i < item.columns.size(); ++i)
+      if (item.columns[i].name == name) return static_cast<int>(i);
+    return -1;
+  }
+  for (; item.placed < item.columns.size(); ++item.placed)
+    item.places.emplace(item.columns[item.placed].name, static_cast<int>(item.placed));
+  const auto found = item.places.find(name);
+  return found == item.places.end() ? -1 : found->second;
 }
 
 Expr* Resolver::ColumnOf(const NamespaceItem& item, int column, int levels_up) {
@@ -32,17 +41,14 @@ Expr* Resolver::ColumnOf(const NamespaceItem& item, int column, int levels_up) {
   return entry.expr != nullptr ? Clone(entry.expr, levels_up) : ColumnAt(item.range, column, levels_up);
 }
 
-// The index of a mentioned column in a relation that did not resolve.
+// The index of a mentioned column in a relation that has no other columns than those.
 int Resolver::AddMentioned(Relation* relation, std::string_view name) {
-  int index = 0;
-  for (const Column* column : relation->columns) {
-    if (column->name == name) return index;
-    ++index;
-  }
+  const auto known = mentioned_.find({relation, name});
+  if (known != mentioned_.end()) return known->second;
   Column* column = arena_.New<Column>();
   column->name = arena_.Copy(name);
   relation->columns.Add(column);
-  return index;
+  return mentioned_[{relation, column->name}] = relation->columns.size - 1;
 }
 
 // The index in the range of an open item of a column that was not known; an open subquery hands it on.

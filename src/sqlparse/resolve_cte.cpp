@@ -9,37 +9,33 @@ namespace privacy_score {
 // RECURSIVE all of them.
 void Resolver::With(Level* level, const PgQuery__WithClause* with) {
   if (with == nullptr) return;
-  const NodeList list = {with->ctes, with->n_ctes};
-  for (const Node* node : list) {
+  std::vector<CteInfo*> infos;
+  for (const Node* node : NodeList{with->ctes, with->n_ctes}) {
     if (node->node_case != PG_QUERY__NODE__NODE_COMMON_TABLE_EXPR) continue;
-    level->query->ctes.Add(arena_.New<Cte>());
-    if (!with->recursive) continue;
     CteInfo* info = &ctes_.emplace_back();
     info->name = node->common_table_expr->ctename;
+    info->cte = arena_.New<Cte>();
     info->result.open = true;  // until its own analysis
     info->waiting = node->common_table_expr;
-    level->ctes.push_back(info);
+    level->query->ctes.Add(info->cte);
+    if (with->recursive) level->ctes.push_back(info);
+    infos.push_back(info);
   }
-  int index = 0;
-  for (const Node* node : list) {
-    if (node->node_case != PG_QUERY__NODE__NODE_COMMON_TABLE_EXPR) continue;
+  for (CteInfo* info : infos) {
     // One that an earlier one refers to has been analysed on the way.
-    if (!with->recursive || level->ctes[static_cast<std::size_t>(index)]->waiting != nullptr)
-      AnalyseCte(level, *node->common_table_expr, index, with->recursive);
-    ++index;
+    if (info->waiting != nullptr) AnalyseCte(level, info, with->recursive);
+    if (!with->recursive) level->ctes.push_back(info);
   }
 }
 
-void Resolver::AnalyseCte(Level* level, const PgQuery__CommonTableExpr& cte, int index, bool recursive) {
-  CteInfo* info = recursive ? level->ctes[static_cast<std::size_t>(index)] : &ctes_.emplace_back();
+void Resolver::AnalyseCte(Level* level, CteInfo* info, bool recursive) {
+  const PgQuery__CommonTableExpr& cte = *info->waiting;
   info->waiting = nullptr;
-  info->name = cte.ctename;
   info->aliases = TextsOf({cte.aliascolnames, cte.n_aliascolnames});
   const Result result = Any(level, cte.ctequery, recursive ? info : nullptr);
-  level->query->ctes.At(index)->query = result.query;
+  info->cte->query = result.query;
   NameCte(info, result);
   SearchAndCycle(cte, info);
-  if (!recursive) level->ctes.push_back(info);
 }
 
 // Gives a WITH query the columns of its text, under its own column names.

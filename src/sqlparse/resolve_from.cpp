@@ -2,6 +2,8 @@
  * resolve_from.cpp - the FROM clause (parse_clause.c: transformFromClauseItem): which ranges a query has, and which
  * names they bring into sight.
  */
+#include <unordered_set>
+
 #include "sqlparse/names.hpp"
 #include "sqlparse/resolver.hpp"
 
@@ -65,6 +67,8 @@ void Resolver::NameItem(NamespaceItem* item, const PgQuery__Alias* alias) {
   if (alias == nullptr) return;
   item->alias = alias->aliasname;
   item->schema = {};
+  item->places.clear();
+  item->placed = 0;
   for (std::size_t i = 0; i < alias->n_colnames; ++i) {
     const std::string_view name = TextOf(alias->colnames[i]);
     if (i < item->columns.size() && !item->columns[i].name.empty())
@@ -120,8 +124,8 @@ NamespaceItem* Resolver::CteItem(Level* level, const PgQuery__RangeVar& table) {
   for (Level* at = level; at != nullptr; at = at->parent, ++levels_up) {
     for (std::size_t i = 0; i < at->ctes.size(); ++i) {
       if (at->ctes[i]->name != table.relname) continue;
-      if (const PgQuery__CommonTableExpr* waiting = at->ctes[i]->waiting)
-        AnalyseCte(at, *waiting, static_cast<int>(i), true);
+      if (at->ctes[i]->waiting != nullptr)  // under RECURSIVE
+        AnalyseCte(at, at->ctes[i], true);
       Range* range = nullptr;
       NamespaceItem* item = NewItem();
       item->range = AddRange(level, RangeKind::kCte, &range);
@@ -192,11 +196,7 @@ NamespaceItem* Resolver::FromJoin(Level* level, const PgQuery__JoinExpr& join, s
       if (!column.name.empty() && FindColumn(*right, column.name) >= 0) merged.push_back(column.name);
 
   NamespaceItem* item = NewItem();
-  const auto is_merged = [&merged](std::string_view name) {
-    for (const std::string_view other : merged)
-      if (name == other) return true;
-    return false;
-  };
+  const std::unordered_set<std::string_view> is_merged(merged.begin(), merged.end());
   for (const std::string_view name : merged) {
     Expr* left_column = ItemField(left, name, 0);
     Expr* right_column = ItemField(right, name, 0);
@@ -218,7 +218,7 @@ NamespaceItem* Resolver::FromJoin(Level* level, const PgQuery__JoinExpr& join, s
   for (NamespaceItem* side : {left, right}) {
     for (std::size_t i = 0; i < side->columns.size(); ++i) {
       const std::string_view name = side->columns[i].name;
-      if (!name.empty() && is_merged(name) && FindColumn(*side, name) == static_cast<int>(i)) continue;
+      if (!name.empty() && is_merged.count(name) > 0 && FindColumn(*side, name) == static_cast<int>(i)) continue;
       if (!name.empty() || side->unresolved == nullptr)
         item->columns.push_back({name, ColumnOf(*side, static_cast<int>(i), 0)});
     }

@@ -15,6 +15,8 @@ namespace {
 constexpr int kMaxDepth = 4000;
 constexpr int kMaxViewDepth = 64;
 constexpr long kMaxNodes = 2000000;
+// A node may take a look at everything else: a millisecond with as many nodes as there can be.
+constexpr long kNodesBetweenQuestions = 64;
 
 }  // namespace
 
@@ -28,6 +30,11 @@ Resolver::ViewText::ViewText(Resolver* resolver) : resolver_(resolver) {
   ++resolver->view_depth_;
 }
 
+Resolver::Resolver(const Catalog& catalog, Arena& arena, std::vector<MissingName>* missing, GivesUp gives_up)
+    : catalog_(catalog), arena_(arena), missing_(missing), gives_up_(gives_up) {
+  if (missing != nullptr) missed_.insert(missing->begin(), missing->end());
+}
+
 Resolver::~Resolver() {
   for (auto& [name, parse] : views_) privacy_score_parse_free(&parse);
 }
@@ -36,6 +43,7 @@ Statement Resolver::Resolve(const Node* raw) {
   relations_.clear();
   unresolved_.clear();
   origins_.clear();
+  mentioned_.clear();
   Statement statement;
   if (raw != nullptr) statement.query = Utility(raw);
   return statement;
@@ -58,8 +66,7 @@ void Resolver::Miss(MissingName::Kind kind, std::string_view schema, std::string
   missing.schema = schema;
   missing.name = name;
   missing.arguments = arguments;
-  if (std::find(missing_->begin(), missing_->end(), missing) == missing_->end())
-    missing_->push_back(std::move(missing));
+  if (missed_.insert(missing).second) missing_->push_back(std::move(missing));
 }
 
 // The node of a table, one for each statement.
@@ -161,6 +168,7 @@ Expr* Resolver::NewExpr(ExprKind kind) {
 // Views of views and stars of stars can grow exponentially.
 void Resolver::CountNode() {
   if (++nodes_ > kMaxNodes) throw Error("54001", "statement is too large");
+  if (gives_up_ != nullptr && nodes_ % kNodesBetweenQuestions == 0 && gives_up_()) throw Paused{};
 }
 
 }  // namespace privacy_score

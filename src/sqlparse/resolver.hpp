@@ -13,11 +13,15 @@
 
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/arena.hpp"
+#include "core/paused.hpp"
 #include "core/statement.hpp"
 #include "sqlparse/catalog.hpp"
 #include "sqlparse/parser_island.hpp"
@@ -56,6 +60,10 @@ struct NamespaceItem {
   Relation* unresolved = nullptr;          // open: takes the columns that are mentioned
   std::vector<OpenArm> arms;               // open subquery: what takes the columns that are mentioned
   std::vector<NamespaceItem*> open_items;  // a join: the open items within
+
+  // Where names were found first among the columns looked at so far: FindColumn keeps them for items of many columns.
+  mutable std::unordered_map<std::string_view, int> places;
+  mutable std::size_t placed = 0;
 };
 
 // The columns that a query returns, by name.
@@ -74,9 +82,10 @@ struct Result {
 
 struct CteInfo {
   std::string_view name;
+  Cte* cte = nullptr;
   Result result;
   std::vector<std::string_view> aliases;
-  const PgQuery__CommonTableExpr* waiting = nullptr;  // under RECURSIVE, until its analysis begins
+  const PgQuery__CommonTableExpr* waiting = nullptr;  // until its analysis begins
 };
 
 // One query level during analysis.
@@ -98,8 +107,8 @@ struct Target {
 
 class Resolver {
  public:
-  Resolver(const Catalog& catalog, Arena& arena, std::vector<MissingName>* missing)
-      : catalog_(catalog), arena_(arena), missing_(missing) {}
+  // Whoever resolves throws Paused (core/paused.hpp) when `gives_up` says so.
+  Resolver(const Catalog& catalog, Arena& arena, std::vector<MissingName>* missing, GivesUp gives_up);
   ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
@@ -137,7 +146,7 @@ class Resolver {
 
   // resolve_cte.cpp
   void With(Level* level, const PgQuery__WithClause* with);
-  void AnalyseCte(Level* level, const PgQuery__CommonTableExpr& cte, int index, bool recursive);
+  void AnalyseCte(Level* level, CteInfo* info, bool recursive);
   void SearchAndCycle(const PgQuery__CommonTableExpr& cte, CteInfo* info);
   void NameCte(CteInfo* info, const Result& result);
 
@@ -227,12 +236,15 @@ class Resolver {
   const Catalog& catalog_;
   Arena& arena_;
   std::vector<MissingName>* missing_;
+  std::set<MissingName> missed_;  // what is in missing_
+  GivesUp gives_up_;
   std::deque<NamespaceItem> items_;
   std::deque<CteInfo> ctes_;
-  std::map<std::string, PrivacyScoreParse> views_;  // parsed definitions, by canonical name
-  std::map<std::string, Relation*> relations_;      // of this statement, by canonical name
-  std::map<std::string, Relation*> origins_;        // what copies come from, by canonical name
-  std::map<std::string, Relation*> unresolved_;     // of this statement, by the name as written
+  std::map<std::string, PrivacyScoreParse> views_;                         // parsed definitions, by canonical name
+  std::map<std::string, Relation*> relations_;                             // of this statement, by canonical name
+  std::map<std::string, Relation*> origins_;                               // what copies come from, by canonical name
+  std::map<std::string, Relation*> unresolved_;                            // of this statement, by the name as written
+  std::map<std::pair<const Relation*, std::string_view>, int> mentioned_;  // places of columns, see AddMentioned
   int depth_ = 0;
   int view_depth_ = 0;
   long nodes_ = 0;

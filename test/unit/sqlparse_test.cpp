@@ -164,6 +164,39 @@ TEST(Resolver, CountsLevels) {
   EXPECT_EQ(equality->args.last->levels_up, 2);  // the arm and the set operation are levels
 }
 
+// Items of many columns look their names up by another way than those of few.
+TEST(Resolver, FindsColumnsAmongMany) {
+  std::string listed, renamed, names;
+  for (int i = 0; i < 40; ++i) {
+    const std::string number = std::to_string(i);
+    listed += (i == 0 ? "a" : ", a") + number + " AS c" + std::to_string(i % 39);  // c0 stands there twice
+    names += (i == 0 ? "d" : ", d") + number;
+  }
+  const std::string inner = "(SELECT " + listed + " FROM t)";
+  EXPECT_EQ(BareTokens("SELECT c17 FROM " + inner + " q"), "cmd:select p:t.a17 t:t");
+  EXPECT_EQ(BareTokens("SELECT q.c0 FROM " + inner + " q"), "cmd:select p:t.a0 t:t");
+  EXPECT_EQ(BareTokens("SELECT c38, nosuch FROM " + inner + " q"), "cmd:select p:nosuch p:t.a38 t:t");
+  EXPECT_EQ(BareTokens("SELECT d39 FROM " + inner + " q (" + names + ")"), "cmd:select p:t.a39 t:t");
+  EXPECT_EQ(BareTokens("SELECT c5 FROM " + inner + " q JOIN (SELECT b AS c5, c FROM u) v USING (c5)"),
+            "cmd:select j:t.a5 j:u.b p:t.a5 t:t t:u");
+}
+
+// What takes too long is left when nobody waits for it any more; short texts do not even ask.
+TEST(Resolver, GivesUp) {
+  static int asked = 0;
+  std::string columns = "a";
+  for (int i = 0; i < 1000; ++i) columns += ", a" + std::to_string(i);
+  const std::string text = "SELECT " + columns + " FROM t";
+  const Catalog catalog;
+  Tokens tokens;
+  EXPECT_FALSE(Finishes([&] { tokens = AbstractText(text, catalog, nullptr, [] { return ++asked == 3; }); }));
+  EXPECT_EQ(asked, 3);
+  EXPECT_FALSE(Finishes([&] { PosterText(text, catalog, nullptr, [] { return true; }); }));
+  EXPECT_TRUE(Finishes([&] { tokens = AbstractText(text, catalog, nullptr, [] { return false; }); }));
+  EXPECT_EQ(tokens.size(), 1003U);
+  EXPECT_TRUE(Finishes([&] { tokens = AbstractText("SELECT a FROM t", catalog, nullptr, [] { return true; }); }));
+}
+
 TEST(Catalog, RefusesABrokenFeeding) {
   Catalog catalog;
   WireReader reader("abc");
