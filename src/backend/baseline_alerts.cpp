@@ -17,6 +17,7 @@ extern "C" {
 
 #include "core/baseline_check.hpp"
 #include "core_call.hpp"
+#include "giving_up.hpp"
 
 namespace {
 
@@ -97,14 +98,10 @@ void RunCheck(CoreHolder<BaselineCheck>* check, const ActiveBaseline* baseline, 
     EnterInternal(&scope);
     AppendEverything(&wire, &computed, baseline, with_days);
     LeaveInternal(&scope);
-    CoreError error;
-    const bool done = CallCore(&error, [&] {
-      check->Reset(new BaselineCheck(
-          privacy_score::CheckBaseline(WireBytes(&wire), baseline->role, baseline->from_day, baseline->to_day,
-                                       [] { return QueryCancelPending || ProcDiePending; })));
+    RunGivingUp([&] {
+      check->Reset(new BaselineCheck(privacy_score::CheckBaseline(WireBytes(&wire), baseline->role, baseline->from_day,
+                                                                  baseline->to_day, StatementEnds)));
     });
-    CHECK_FOR_INTERRUPTS();
-    if (!done) RaiseCoreError(error);
     pfree(wire.data);
     if (!ComputeWhatCanBe(&computed, &check->object->missing)) break;
   }

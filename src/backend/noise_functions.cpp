@@ -5,6 +5,7 @@
  * stands between the epsilon that was written and the law that is drawn from.
  */
 #include "core_call.hpp"
+#include "giving_up.hpp"
 
 extern "C" {
 #include "catalog/pg_type.h"
@@ -62,8 +63,6 @@ int ElementsOf(FunctionCallInfo fcinfo, int number, const char* parameter, Oid t
   deconstruct_array(array, type, length, by_value, alignment, elements, nullptr, &count);
   return count;
 }
-
-bool MustStop() { return InterruptPending != 0; }
 
 }  // namespace
 
@@ -135,17 +134,12 @@ Datum ps_dp_choose(PG_FUNCTION_ARGS) {
                     errmsg("there must be one utility for each option, not %d for %d", utility_count, count),
                     errhint("Give one utility for each option, in the same order.")));
   std::size_t chosen = 0;
-  CoreError error;
-  // An interrupt that raises nothing lets the choice begin anew, which has the same law.
-  while (!CallCore(&error, [&] {
+  RunGivingUp([&] {
     std::vector<double> values;
     for (int i = 0; i < count; ++i) values.push_back(DatumGetFloat8(utilities[i]));
     chosen = ps::ChooseExponential(values, ps::ParseEpsilon(epsilon), ps::ParseRational("sensitivity", sensitivity),
-                                   StrongRandom(), MustStop);
-  })) {
-    if (std::strcmp(error.sqlstate, "57014") != 0) RaiseCoreError(error);
-    CHECK_FOR_INTERRUPTS();
-  }
+                                   StrongRandom(), StatementEnds);
+  });
   PG_RETURN_DATUM(options[chosen]);
 }
 

@@ -123,13 +123,13 @@ double OutlierFence(std::vector<double> scores) {
 }
 
 BaselineCheck CheckBaseline(std::string_view wire, const std::string& role, const std::string& from_day,
-                            const std::string& to_day, const std::function<bool()>& stop) {
+                            const std::string& to_day, GivesUp gives_up) {
   WireReader reader(wire);
   const auto model = std::make_shared<Model>(Model::Read(reader));
   const ScoreSettings settings = ReadSettings(reader);
   const std::vector<HistorySession> sessions = ReadSessions(reader);
-  const auto go_on = [&stop] {
-    if (stop()) throw Error("57014", "check of the baseline was canceled");
+  const auto go_on = [gives_up] {
+    if (gives_up != nullptr && gives_up()) throw Paused{};
   };
 
   Contents all;

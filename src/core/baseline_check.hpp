@@ -2,24 +2,25 @@
  * baseline_check.hpp - whether the days that a baseline is made of are fit to be called normal (ours).
  *
  * A baseline made while somebody was already pulling out data calls that normal. Three things are looked at:
- *   days that stand out   leave one day out: each day is scored against the baseline of the other days; a day stands
- * out when its score is above the fence max(kFenceFloor, median + 3.5 * 1.4826 * MAD of the scores of all days), the
- * modified z-score of Iglewicz and Hoaglin, "How to Detect and Handle Outliers" (1993), above 3.5. Median and MAD (the
- * median distance from the median) bear almost half of the days being bad; quartiles bear a quarter, which of four days
- * is none. Below four days nothing is said. The floor keeps a day from standing out for a trifle where most scores are
- * 0: 1 is what one statement adds that tells everything, in one position. how far it identifies CDR of all that the
- * baseline reveals; above kHighRate delta has little left to say its size              the number of sessions, which
- * the caller judges Two days that did the same unusual thing vouch for each other: leaving one out cannot show them.
+ *
+ * - Days that stand out, leave one day out: each day is scored against the baseline of the other days. A day stands out
+ *   when its score is above the fence max(kFenceFloor, median + 3.5 * 1.4826 * MAD of the scores of all days), the
+ *   modified z-score of Iglewicz and Hoaglin, "How to Detect and Handle Outliers" (1993), above 3.5. Median and MAD,
+ *   the median distance from the median, bear almost half of the days being bad; quartiles bear a quarter, which of
+ *   four days is none. Below four days nothing is said. The floor keeps a day from standing out for a trifle where most
+ *   scores are 0: 1 is what one statement adds that tells everything, in one position. Two days that did the same
+ *   unusual thing vouch for each other: leaving one out cannot show them.
+ * - How far it identifies: CDR of all that the baseline reveals; above kHighRate delta has little left to say.
+ * - Its size: the number of sessions, which the caller judges.
  */
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "history.hpp"
-#include "rates.hpp"
+#include "paused.hpp"
 
 namespace privacy_score {
 
@@ -51,9 +52,9 @@ struct BaselineCheck {
 };
 
 // Checks the baseline of `role` that the model holds. `wire` holds the sections of Model::Read, of settings and of the
-// sessions that the baseline is made of (none when they are not known: then no day is compared). `stop` is asked now
-// and then; when it says so, the check breaks off with Error 57014. Throws Error 22023 on bad settings.
+// sessions that the baseline is made of (none when they are not known: then no day is compared). Throws Paused when
+// `gives_up` says so, and Error 22023 on bad settings.
 BaselineCheck CheckBaseline(std::string_view wire, const std::string& role, const std::string& from_day,
-                            const std::string& to_day, const std::function<bool()>& stop);
+                            const std::string& to_day, GivesUp gives_up = nullptr);
 
 }  // namespace privacy_score

@@ -14,12 +14,12 @@ namespace privacy_score {
 
 namespace {
 
-constexpr std::size_t kPicksBetweenStops = 256;
+constexpr std::size_t kPicksBetweenQuestions = 256;
 
 }  // namespace
 
 std::size_t ChooseExponential(const std::vector<double>& utilities, const Rational& epsilon,
-                              const Rational& sensitivity, RandomSource& random, const std::function<bool()>& stop) {
+                              const Rational& sensitivity, RandomSource& random, GivesUp gives_up) {
   if (utilities.empty()) throw InvalidValue("options must not be empty", "There must be something to choose.");
   if (epsilon <= Rational(0)) throw InvalidValue("epsilon must be greater than zero, not " + TextOf(epsilon));
   if (sensitivity <= Rational(0))
@@ -31,7 +31,7 @@ std::size_t ChooseExponential(const std::vector<double>& utilities, const Ration
   const Rational best = RationalOf("utility", *std::max_element(utilities.begin(), utilities.end()));
   const Rational weight = epsilon / (Rational(2) * sensitivity);
   for (std::size_t picks = 1;; ++picks) {
-    if (picks % kPicksBetweenStops == 0 && stop()) throw Error("57014", "the choice was canceled");
+    if (picks % kPicksBetweenQuestions == 0 && gives_up != nullptr && gives_up()) throw Paused{};
     const std::size_t place = random.Below(utilities.size());
     if (BernoulliExp((best - RationalOf("utility", utilities[place])) * weight, random)) return place;
   }
