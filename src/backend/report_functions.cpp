@@ -42,7 +42,6 @@ const char* const kFacts =
     "SELECT pg_catalog.current_database(), CURRENT_USER, "
     "(SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'privacy_score'), "
     "pg_catalog.to_char(pg_catalog.statement_timestamp(), 'YYYY-MM-DD HH24:MI TZ'), $2, $3, $4, "
-    "pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE'), "
     "COALESCE(pg_catalog.current_setting('privacy_score.mode', true), 'not preloaded, nothing is watched')";
 
 const char* const kDays =

@@ -226,10 +226,4 @@ std::int64_t RoundRobin::BucketOf(std::size_t value, std::int64_t record) const 
   return sizes_[k].first_bucket + (starts_[row + k] + record - before) % sizes_[k].buckets;
 }
 
-int RoundRobin::SizeOf(std::int64_t bucket) const {
-  std::size_t k = 0;
-  while (sizes_[k].first_bucket + sizes_[k].buckets <= bucket) ++k;
-  return sizes_[k].size;
-}
-
 }  // namespace privacy_score

@@ -62,7 +62,6 @@ class RoundRobin {
   std::int64_t records(std::size_t value) const { return sizes_.empty() ? 0 : ends_[(value + 1) * sizes_.size() - 1]; }
   // 0 <= record < records(value).
   std::int64_t BucketOf(std::size_t value, std::int64_t record) const;
-  int SizeOf(std::int64_t bucket) const;
 
  private:
   struct SizeRange {

@@ -388,21 +388,6 @@ std::vector<std::size_t> PlacesOfHashes(const std::uint32_t* words, std::size_t 
   return places;
 }
 
-void ExecutionConstants::AddGroup(const std::vector<ComparedColumn>& compared,
-                                  const std::vector<std::vector<std::uint64_t>>& with) {
-  ++groups[0];
-  groups.push_back(compared.size());
-  for (const ComparedColumn& column : compared) {
-    groups.push_back(column.item);
-    groups.push_back(column.name);
-  }
-  groups.push_back(with.size());
-  for (const auto& values : with) {
-    groups.push_back(values.size());
-    groups.insert(groups.end(), values.begin(), values.end());
-  }
-}
-
 std::uint64_t ResolveVector(const BoundConstants& bound, std::size_t* groups_at) {
   constexpr std::uint64_t kNullHash = 0x6e756c6cU;
   if (bound.count == 0) return 0;

@@ -89,9 +89,6 @@ struct ExecutionConstants {
   // Of each group: how many columns, of each its item and name; how many comparisons, of each how many values and
   // these. First of all, how many groups.
   std::vector<std::uint64_t> groups = {0};
-
-  // Adds columns that are compared, one by one, with these values.
-  void AddGroup(const std::vector<ComparedColumn>& compared, const std::vector<std::vector<std::uint64_t>>& with);
 };
 
 // What tells executions of one statement apart: the folded hash of all constants and parameters; 0 without words.

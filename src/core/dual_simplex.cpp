@@ -271,7 +271,6 @@ void DualSimplex::Pivot(std::size_t row, std::size_t column, double target) {
   values_[row] = value;
   Where(leaving) = -1 - static_cast<std::ptrdiff_t>(column);
   Where(entering) = static_cast<std::ptrdiff_t>(row);
-  ++pivots_;
   ++pivots_since_factor_;
 }
 
@@ -314,12 +313,6 @@ double DualSimplex::Offset(std::size_t place) const {
   return where >= 0 ? values_[static_cast<std::size_t>(where)] : NonbasicValue(static_cast<std::size_t>(-1 - where));
 }
 
-double DualSimplex::Objective() const {
-  double objective = 0;
-  for (std::size_t k = 0; k < Places(); ++k) objective += static_cast<double>(program_.costs[k]) * Value(k);
-  return objective;
-}
-
 std::vector<DualSimplex::Multiplier> DualSimplex::Multipliers(Result result) const {
   std::vector<Multiplier> multipliers;
   const auto add = [&](std::size_t variable, double value) {
@@ -334,10 +327,6 @@ std::vector<DualSimplex::Multiplier> DualSimplex::Multipliers(Result result) con
     add(basic_[infeasible_row_], sign);
   }
   return multipliers;
-}
-
-double DualSimplex::ReducedCost(std::size_t place) const {
-  return where_[place] >= 0 ? 0.0 : reduced_costs_[static_cast<std::size_t>(-1 - where_[place])];
 }
 
 }  // namespace privacy_score

@@ -69,7 +69,6 @@ class DualSimplex {
   std::int64_t Origin(std::size_t place) const { return origin_[place]; }
   double Offset(std::size_t place) const;  // difference of the solution to the origin
   double Value(std::size_t place) const { return static_cast<double>(origin_[place]) + Offset(place); }
-  double Objective() const;
   bool IsBasic(std::size_t place) const { return where_[place] >= 0; }
 
   struct Multiplier {
@@ -79,8 +78,6 @@ class DualSimplex {
   // After kOptimal the price of each tight cut; after kInfeasible the multipliers of the cuts that contradict each
   // other within the bounds.
   std::vector<Multiplier> Multipliers(Result result) const;
-  // What a unit more costs; 0 for basic variables.
-  double ReducedCost(std::size_t place) const;
 
   // The tableau: basic variable i is values()[i] - sum over j of Row(i)[j] (x_j - bound_j), as differences to the
   // origin.
@@ -88,8 +85,6 @@ class DualSimplex {
   const std::vector<double>& values() const { return values_; }
   const SimplexBasis& nonbasic() const { return nonbasic_; }
   const double* Row(std::size_t row) const { return entries_.data() + row * columns_; }
-
-  std::int64_t pivots() const { return pivots_; }
 
  private:
   std::size_t Places() const { return program_.costs.size(); }
@@ -119,7 +114,6 @@ class DualSimplex {
   std::vector<std::ptrdiff_t> where_;       // by variable: its row, or -1 - its column, or kAbsent
   double tolerance_ = 1e-7;
   std::size_t infeasible_row_ = 0;
-  std::int64_t pivots_ = 0;
   int pivots_since_factor_ = 0;
 };
 

@@ -38,12 +38,6 @@ ClassSizes Canonical(ClassSizes sizes) {
 
 }  // namespace
 
-std::int64_t RowsOf(const ClassSizes& sizes) {
-  std::int64_t rows = 0;
-  for (const auto& entry : Canonical(sizes)) rows += entry.size * entry.count;
-  return rows;
-}
-
 double Entropy(const ClassSizes& sizes) {
   const ClassSizes classes = Canonical(sizes);
   long double rows = 0;
@@ -59,11 +53,6 @@ double Entropy(const ClassSizes& sizes) {
 double DiscriminationRate(double entropy_x, double entropy_xy, double entropy_y) {
   if (!(entropy_x > 0)) return 0;
   return std::clamp(1 - (entropy_xy - entropy_y) / entropy_x, 0.0, 1.0);
-}
-
-double RowDiscriminationRate(const ClassSizes& sizes) {
-  const double row_entropy = Entropy({{1, RowsOf(sizes)}});
-  return DiscriminationRate(row_entropy, row_entropy, Entropy(sizes));
 }
 
 }  // namespace privacy_score

@@ -20,17 +20,11 @@ struct SizeCount {
 // The histogram of the class sizes of a partition; sizes in any order, also repeated.
 using ClassSizes = std::vector<SizeCount>;
 
-// N, the number of rows of the partition. Throws Error 22023 on a size below 1 or a negative count.
-std::int64_t RowsOf(const ClassSizes& sizes);
-
 // H = lg N - (sum of count size lg size)/N in bits; 0 for no rows. The same partition gives the same bits, whatever the
-// order of the histogram. Throws as RowsOf.
+// order of the histogram. Throws Error 22023 on a size below 1 or a negative count.
 double Entropy(const ClassSizes& sizes);
 
 // DR_X(Y) = 1 - H(X|Y)/H(X) with H(X|Y) = H(X,Y) - H(Y) [Khan, equation 3]; in [0,1], 0 when H(X) = 0.
 double DiscriminationRate(double entropy_x, double entropy_xy, double entropy_y);
-
-// The same with X = the row, of which `sizes` is the partition by Y: 1 - (sum of c/N lg c)/lg N.
-double RowDiscriminationRate(const ClassSizes& sizes);
 
 }  // namespace privacy_score

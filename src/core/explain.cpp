@@ -139,31 +139,6 @@ Explained ExplainQuery(std::string_view model_wire, std::string_view role, const
   return result;
 }
 
-Explained ExplainNGram(std::string_view model_wire, std::string_view role, const ScoreSettings& settings,
-                       const std::vector<Tokens>& places) {
-  RoleScorer scorer(Shared(model_wire), role, settings);
-  const NGramExplanation explained = scorer.ExplainTokens(places, ScoreLevel::kNGram);
-  std::vector<std::string> lines;
-  for (const Tokens& tokens : places) lines.push_back(ReadableLine(tokens));
-  std::vector<std::string> nearest;
-  for (std::size_t k = 0; k < places.size(); ++k) {
-    const AbstractionId id = explained.nearest[explained.nearest.size() - places.size() + k];
-    nearest.push_back(explained.score.matched ? lines[k] : ReadableLine(KnownTokens(scorer.model(), id)));
-  }
-  JsonWriter json;
-  json.BeginObject().Key("version").Value(std::int64_t{1});
-  json.Key("role").Value(role);
-  WriteSettings(json, settings);
-  json.Key("ngram").Value(lines);
-  json.Key("known").Value(explained.score.matched);
-  WriteNearest(json, nearest, explained);
-  Explained result;
-  result.missing = scorer.TakeMissing();
-  WriteMissing(json, result.missing);
-  result.json = json.EndObject().text();
-  return result;
-}
-
 void WriteRates(JsonWriter& json, RateBook& rates, const Model& model, const std::vector<std::string>& columns) {
   AttributeSet all;
   json.Key("rates").BeginObject();

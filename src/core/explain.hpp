@@ -26,10 +26,6 @@ struct Explained {
 Explained ExplainQuery(std::string_view model_wire, std::string_view role, const ScoreSettings& settings,
                        const Tokens& tokens);
 
-// Explains the n-gram of these statements (settings.ngram_length of them, oldest first; empty tokens are padding).
-Explained ExplainNGram(std::string_view model_wire, std::string_view role, const ScoreSettings& settings,
-                       const std::vector<Tokens>& places);
-
 // The JSON of an n-gram that has been observed: ngram, known, nearest, deltas, attributes, score, estimated; rates (the
 // discrimination rate of each of the attributes as far as the model knows it: a number, {"at_most": number} or null),
 // combined_rate and combined_rate_exact (of all of them together). Nothing in it is the value of a column.

@@ -71,16 +71,4 @@ LinearSolution LinearProgram::Minimise(const std::vector<double>& costs, const W
   throw Error("XX000", "the solver of linear programs did not come to an end");
 }
 
-LinearSolution LinearProgram::Maximise(const std::vector<double>& costs, const WorkControl& control) {
-  std::vector<double> opposite(costs);
-  for (double& cost : opposite) cost = -cost;
-  LinearSolution solution = Minimise(opposite, control);
-  solution.objective = -solution.objective;
-  return solution;
-}
-
-void LinearProgram::BoundColumn(int column, double lower, double upper) {
-  program_.get_deleter().solver->bound_column(program_.get(), column, lower, upper);
-}
-
 }  // namespace privacy_score

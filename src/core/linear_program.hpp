@@ -45,7 +45,7 @@ struct LinearSolution {
   // Set when optimal.
   double objective = 0;
   std::vector<double> columns;
-  std::vector<double> row_duals;  // of the minimised objective; a maximised one is minimised with its sign changed
+  std::vector<double> row_duals;
 };
 
 // One program that is solved for several objectives.
@@ -54,13 +54,9 @@ class LinearProgram {
   // The solver outlives it. Throws Error 53200 when memory is short.
   LinearProgram(const PsLinearSolver& solver, const LinearForm& form);
 
-  // Both throw Paused (paused.hpp) when an interrupt is pending: called again with the same objective they go on where
-  // they stood. Throw Error XX000 when rounding errors keep the solver from an end, 53200 when memory is short.
+  // Throws Paused (paused.hpp) when an interrupt is pending: called again with the same objective it goes on where it
+  // stood. Throws Error XX000 when rounding errors keep the solver from an end, 53200 when memory is short.
   LinearSolution Minimise(const std::vector<double>& costs, const WorkControl& control);
-  LinearSolution Maximise(const std::vector<double>& costs, const WorkControl& control);
-
-  // Other bounds of a column from now on.
-  void BoundColumn(int column, double lower, double upper);
 
  private:
   struct Closer {

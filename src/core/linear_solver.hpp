@@ -49,8 +49,6 @@ struct PsLinearSolver {
   // Minimises costs x from where the last call ended: another objective over the same program is cheap. `stop` only
   // reads a flag and is asked at each step; null: never stop.
   PsLinearStatus (*minimise)(void* program, const double* costs, bool (*stop)(), PsLinearSolution* solution);
-  // Other bounds of one column, for the next call.
-  void (*bound_column)(void* program, int column, double lower, double upper);
   void (*close)(void* program);
 };
 

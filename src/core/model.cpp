@@ -66,12 +66,6 @@ AttributeSet DifferenceOf(const AttributeSet& a, const AttributeSet& b) {
   return result;
 }
 
-AttributeSet IntersectionOf(const AttributeSet& a, const AttributeSet& b) {
-  AttributeSet result;
-  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result));
-  return result;
-}
-
 bool IsSubset(const AttributeSet& a, const AttributeSet& b) {
   return std::includes(b.begin(), b.end(), a.begin(), a.end());
 }

@@ -37,7 +37,6 @@ struct AttributeSetHash {
 
 AttributeSet UnionOf(const AttributeSet& a, const AttributeSet& b);
 AttributeSet DifferenceOf(const AttributeSet& a, const AttributeSet& b);
-AttributeSet IntersectionOf(const AttributeSet& a, const AttributeSet& b);
 bool IsSubset(const AttributeSet& a, const AttributeSet& b);
 
 enum class Label { kNone, kIdentifier, kQuasiIdentifier, kSensitive, kPublic };

@@ -62,7 +62,6 @@ class Profile {
   SessionSummary Summary() const;
   // The n-grams of ngram_length.
   const Entries& ngrams() const { return ngrams_.entries; }
-  const Entries& statements() const { return statements_.entries; }
 
  private:
   void CountAgain(const Places& places);

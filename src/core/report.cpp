@@ -29,7 +29,7 @@ constexpr std::size_t kMostRoles = 400;
 std::string TextOrNothing(const Field& field) { return field ? std::string(*field) : std::string(); }
 
 // Columns of the sections, in their order.
-enum Fact { kDatabase, kUser, kVersion, kMadeAt, kFromDay, kToDay, kRole, kSeesAll, kMode, kFacts };
+enum Fact { kDatabase, kUser, kVersion, kMadeAt, kFromDay, kToDay, kRole, kMode, kFacts };
 
 struct RoleDays {
   std::string role;

@@ -74,8 +74,6 @@ class Program {
     return std::isfinite(solution->objective) ? PS_LINEAR_OPTIMAL : PS_LINEAR_STUCK;
   }
 
-  void BoundColumn(int column, double lower, double upper) { model_.setColumnBounds(column, lower, upper); }
-
  private:
   static std::vector<CoinBigIndex> StartsOf(const PsLinearForm& form) {
     return {form.row_starts, form.row_starts + form.rows + 1};
@@ -129,10 +127,6 @@ PsLinearStatus Minimise(void* program, const double* costs, bool (*stop)(), PsLi
   }
 }
 
-void BoundColumn(void* program, int column, double lower, double upper) noexcept {
-  static_cast<Program*>(program)->BoundColumn(column, lower, upper);
-}
-
 void Close(void* program) noexcept {
   try {
     delete static_cast<Program*>(program);
@@ -145,6 +139,6 @@ void Close(void* program) noexcept {
 
 // The module's only entry.
 extern "C" __attribute__((visibility("default"))) const PsLinearSolver* ps_linear_solver() {
-  static const PsLinearSolver solver = {PS_LINEAR_VERSION, Open, Minimise, BoundColumn, Close};
+  static const PsLinearSolver solver = {PS_LINEAR_VERSION, Open, Minimise, Close};
   return &solver;
 }

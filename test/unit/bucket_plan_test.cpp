@@ -39,8 +39,10 @@ void ExpectDealtOut(const BucketProblem& problem, const BucketPlan& plan) {
     for (std::int64_t record = 0; record < dealer.records(value); ++record)
       ++held[static_cast<std::size_t>(dealer.BucketOf(value, record))][value];
   }
+  std::vector<int> sizes;
+  for (const auto& [size, buckets] : plan.setting) sizes.insert(sizes.end(), static_cast<std::size_t>(buckets), size);
   for (std::size_t bucket = 0; bucket < held.size(); ++bucket) {
-    const int size = dealer.SizeOf(static_cast<std::int64_t>(bucket));
+    const int size = sizes.at(bucket);
     std::int64_t filled = 0;
     for (std::size_t value = 0; value < problem.values(); ++value) {
       ASSERT_LE(held[bucket][value], problem.Capacity(value, problem.PlaceOf(size)));

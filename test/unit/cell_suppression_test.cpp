@@ -49,14 +49,16 @@ bool IsShown(const CellSuppression& table, std::size_t row, std::size_t column) 
   return table.State(row, column) == CellState::kShown;
 }
 
-// What the sums say of the cells, all unknown but those that are shown.
-LinearProgram Attack(const CellSuppression& table) {
+constexpr std::size_t kNoCell = static_cast<std::size_t>(-1);
+
+// What the sums say of the cells, all unknown but those that are shown, and perhaps another one.
+LinearProgram Attack(const CellSuppression& table, std::size_t known = kNoCell) {
   LinearForm form;
   const std::size_t width = table.columns() + 1;
   for (std::size_t row = 0; row <= table.rows(); ++row) {
     for (std::size_t column = 0; column < width; ++column) {
       const auto count = static_cast<double>(table.Count(row, column));
-      const bool shown = IsShown(table, row, column);
+      const bool shown = IsShown(table, row, column) || row * width + column == known;
       form.AddColumn(shown ? count : 0, shown ? count : kNoLinearBound);
     }
   }
@@ -89,7 +91,7 @@ void ExpectWithstands(const CellSuppression& table, std::int64_t min_cell) {
       const LinearSolution least = attack.Minimise(costs, {});
       ASSERT_EQ(least.status, LinearSolution::Status::kOptimal);
       EXPECT_LE(least.objective, std::max(0.0, static_cast<double>(count) - asked) + 1e-6) << Shown(table);
-      const LinearSolution greatest = attack.Maximise(costs, {});
+      const LinearSolution greatest = Maximise(attack, costs);
       if (greatest.status != LinearSolution::Status::kUnbounded) {
         ASSERT_EQ(greatest.status, LinearSolution::Status::kOptimal);
         EXPECT_GE(greatest.objective, static_cast<double>(count) + asked - 1e-6) << Shown(table);
@@ -238,17 +240,16 @@ TEST(CellSuppression, GoesOnAfterInterrupts) {
 
 // Whether the pattern still withstands when one complementary cell is shown.
 bool WithstandsWithout(const CellSuppression& table, std::size_t known) {
-  LinearProgram attack = Attack(table);
+  LinearProgram attack = Attack(table, known);
   const std::size_t width = table.columns() + 1;
   const auto count_of = [&](std::size_t cell) { return static_cast<double>(table.Count(cell / width, cell % width)); };
-  attack.BoundColumn(static_cast<int>(known), count_of(known), count_of(known));
   std::vector<double> costs(width * (table.rows() + 1));
   for (std::size_t cell = 0; cell < costs.size(); ++cell) {
     if (cell == known || IsShown(table, cell / width, cell % width)) continue;
     costs[cell] = 1;
     const auto asked = static_cast<double>(table.Asked(cell / width, cell % width));
     if (attack.Minimise(costs, {}).objective > std::max(0.0, count_of(cell) - asked) + 1e-6) return false;
-    const LinearSolution greatest = attack.Maximise(costs, {});
+    const LinearSolution greatest = Maximise(attack, costs);
     if (greatest.status == LinearSolution::Status::kOptimal && greatest.objective < count_of(cell) + asked - 1e-6)
       return false;
     costs[cell] = 0;

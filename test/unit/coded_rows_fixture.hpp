@@ -58,6 +58,13 @@ struct CodedTable {
   }
 };
 
+// The number of rows of a partition.
+inline std::int64_t RowsOf(const ClassSizes& sizes) {
+  std::int64_t rows = 0;
+  for (const SizeCount& entry : sizes) rows += entry.size * entry.count;
+  return rows;
+}
+
 // Every subset of the first `columns` columns, the empty one too.
 inline ColumnSets AllSubsets(std::size_t columns) {
   ColumnSets sets;

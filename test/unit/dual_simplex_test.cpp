@@ -18,6 +18,13 @@ using testing_support::kSanitizerDivisor;
 using testing_support::Numbers;
 using testing_support::ProgramExample;
 
+double ObjectiveOf(const DualSimplex& simplex, const BucketProgram& program) {
+  double objective = 0;
+  for (std::size_t k = 0; k < program.costs.size(); ++k)
+    objective += simplex.Value(k) * static_cast<double>(program.costs[k]);
+  return objective;
+}
+
 TEST(DualSimplex, SolutionsAreOptimalAndBoundsAreProved) {
   std::mt19937_64 random(5);
   int solved = 0;
@@ -47,6 +54,7 @@ TEST(DualSimplex, SolutionsAreOptimalAndBoundsAreProved) {
     }
     ++solved;
     double rows = 0;
+    const double objective = ObjectiveOf(simplex, example.program);
     Numbers whole(places);
     std::vector<double> rest(places);
     for (std::size_t k = 0; k < places; ++k) {
@@ -58,8 +66,8 @@ TEST(DualSimplex, SolutionsAreOptimalAndBoundsAreProved) {
     }
     ASSERT_NEAR(rows, static_cast<double>(example.program.total), 1e-6) << round;
     for (const BucketCut& cut : example.cuts) ASSERT_GT(SlackOf(cut, whole, rest), -1e-5) << round;
-    ASSERT_GE(static_cast<double>(example.bound), simplex.Objective() - 1e-5) << round;
-    ASSERT_LT(static_cast<double>(example.bound), simplex.Objective() + 1 + 1e-5) << round;
+    ASSERT_GE(static_cast<double>(example.bound), objective - 1e-5) << round;
+    ASSERT_LT(static_cast<double>(example.bound), objective + 1 + 1e-5) << round;
     ASSERT_LE(example.bound, least) << round;
   }
   EXPECT_GT(solved, 300 / kSanitizerDivisor);
@@ -72,12 +80,12 @@ TEST(DualSimplex, BeginsAnewFromASingularBasis) {
   const std::vector<BucketCut> cuts(2, BucketCut{{1, 0, 0}, 3});
   DualSimplex simplex(program, cuts);
   ASSERT_EQ(simplex.Solve(), DualSimplex::Result::kOptimal);
-  EXPECT_NEAR(simplex.Objective(), 15, 1e-9);
+  EXPECT_NEAR(ObjectiveOf(simplex, program), 15, 1e-9);
   simplex.Restore(Numbers(3), Numbers(3, DualSimplex::kNoBound), {{3, false}, {4, false}});
   EXPECT_TRUE(simplex.IsActive(0));
   EXPECT_TRUE(simplex.IsActive(1));
   ASSERT_EQ(simplex.Solve(), DualSimplex::Result::kOptimal);
-  EXPECT_NEAR(simplex.Objective(), 35, 1e-9);
+  EXPECT_NEAR(ObjectiveOf(simplex, program), 35, 1e-9);
   EXPECT_NEAR(simplex.Value(0), 3, 1e-9);
   EXPECT_NEAR(simplex.Value(1), 8, 1e-9);
 }

@@ -56,13 +56,6 @@ TEST(ExplainQuery, NothingRevealed) {
   EXPECT_TRUE(explained.missing.empty());
 }
 
-TEST(ExplainNGram, NearestAndDeltas) {
-  const Explained explained = ExplainNGram(WorkedModel().Wire(), "analyst", Published(), {Tokens{}, kLastNameTokens});
-  EXPECT_TRUE(Has(explained.json, "\"ngram\": [\"\", \"cmd:select p:public.hospital.gender")) << explained.json;
-  EXPECT_TRUE(Has(explained.json, "\"attributes\": [\"public.hospital.last_name\"]")) << explained.json;
-  EXPECT_THROW(ExplainNGram(WorkedModel().Wire(), "analyst", Published(), {Tokens{}}), Error);
-}
-
 // The rates of the columns to which an alert is due, in the worked case of DEFINITIONS, sections 2 and 4.
 TEST(NGramJson, NamesColumnsAndTheirRates) {
   RoleScorer scorer(std::make_shared<const Model>(Model::Parse(WorkedModel().Wire())), "analyst", Published());

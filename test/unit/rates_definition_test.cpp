@@ -66,7 +66,7 @@ class ByDefinition {
     if (HasJoint(all)) {
       RateBounds by_relation;
       for (const auto& [group, attributes] : Groups(all)) {
-        const AttributeSet before = IntersectionOf(attributes, known);
+        const AttributeSet before = DifferenceOf(attributes, DifferenceOf(attributes, known));
         RateBounds beyond = Grown(OfGroup(attributes), OfGroup(before));
         if (HasJoint(attributes)) {
           beyond = {0, 0};
@@ -161,7 +161,7 @@ class ByDefinition {
     return sum;
   }
   RateBounds InRelation(const AttributeSet& part, const AttributeSet& known) const {
-    const AttributeSet before = IntersectionOf(part, known);
+    const AttributeSet before = DifferenceOf(part, DifferenceOf(part, known));
     if (before == part) return {0, 0};
     RateBounds bounds = Grown(OfRelation(part), OfRelation(before));
     if (!bounds.exact() && IsByRow(part))

@@ -19,6 +19,7 @@ namespace privacy_score {
 namespace {
 
 using testing_support::ModelRows;
+using testing_support::RowRate;
 using testing_support::TestTable;
 
 // public.p (z) with one row a subject, public.v (w, x) with any number, public.o (u) about others.
@@ -143,7 +144,7 @@ struct World {
       ++classes[{(mask & 1U) != 0 ? z[subject] : 0, said[subject]}];
     ClassSizes sizes;
     for (const auto& [value, count] : classes) sizes.push_back({count, 1});
-    return RowDiscriminationRate(sizes);
+    return RowRate(sizes);
   }
   double VisitRate(unsigned mask) const {
     const TestTable table{"public.v", {"subject", "w", "x"}, visits};

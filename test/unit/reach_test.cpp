@@ -35,10 +35,27 @@ ComparedColumn Of(const char* name, std::uint32_t item = 0) { return {item, Name
 
 using Values = std::vector<std::uint64_t>;
 
+// Adds columns that are compared, one by one, with these values.
+void AddGroup(ExecutionConstants& constants, const std::vector<ComparedColumn>& compared,
+              const std::vector<Values>& with) {
+  std::vector<std::uint64_t>& groups = constants.groups;
+  ++groups[0];
+  groups.push_back(compared.size());
+  for (const ComparedColumn& column : compared) {
+    groups.push_back(column.item);
+    groups.push_back(column.name);
+  }
+  groups.push_back(with.size());
+  for (const Values& values : with) {
+    groups.push_back(values.size());
+    groups.insert(groups.end(), values.begin(), values.end());
+  }
+}
+
 // One execution that compares a column with values.
 ExecutionConstants Asking(const char* column, const Values& values) {
   ExecutionConstants constants;
-  constants.AddGroup({Of(column)}, {values});
+  AddGroup(constants, {Of(column)}, {values});
   for (const std::uint64_t value : values) constants.vector = FoldHash(constants.vector, value);
   return constants;
 }
@@ -135,8 +152,8 @@ TEST_F(ReachTest, SubjectsOfTwoColumns) {
   const auto ask = [&](std::uint64_t vector, const std::vector<Values>& a, const std::vector<Values>& b) {
     ExecutionConstants constants;
     constants.vector = vector;
-    constants.AddGroup({Of("stays.a")}, a);
-    constants.AddGroup({Of("stays.b")}, b);
+    AddGroup(constants, {Of("stays.a")}, a);
+    AddGroup(constants, {Of("stays.b")}, b);
     ReachTracker fresh(model, true);
     Observe(fresh, model, 80, tokens, constants);
     Observe(tracker, model, 80, tokens, constants);
@@ -151,15 +168,15 @@ TEST_F(ReachTest, SubjectsOfTwoColumns) {
   // (1,2), (3,4), (1,3), (1,4), (3,2), (5,2), (5,4)
   EXPECT_EQ(Figures(), (Is{6, 7, 0}));
   ExecutionConstants apart;  // columns of two FROM items are not one subject
-  apart.AddGroup({Of("stays.a", 0)}, {{1}});
-  apart.AddGroup({Of("stays.b", 1)}, {{99}});
+  AddGroup(apart, {Of("stays.a", 0)}, {{1}});
+  AddGroup(apart, {Of("stays.b", 1)}, {{99}});
   Observe(tracker, model, 80, tokens, apart);
   EXPECT_EQ(Figures()[1], 7);
 }
 
 TEST_F(ReachTest, EquatedColumnsOfOneGroup) {
   ExecutionConstants constants;
-  constants.AddGroup({Of("patients.id", 0), Of("visits.patient_id", 1)}, {{5}, {6}});
+  AddGroup(constants, {Of("patients.id", 0), Of("visits.patient_id", 1)}, {{5}, {6}});
   Observe(tracker, model, 1, Column(1), constants);
   EXPECT_EQ(Figures(), (Is{1, 2, 1}));
 }

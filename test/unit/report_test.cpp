@@ -26,7 +26,7 @@ using Texts = std::vector<std::optional<std::string>>;
 // The sections of a report; every field of text is `text`. Further roles bear numbers, the higher the worse.
 std::string Sections(const std::string& text, int rows, int roles = 1) {
   WireWriter writer;
-  writer.Section(9, {{text, text, text, text, "2026-11-01", "2026-11-30", std::nullopt, "t", text}});
+  writer.Section(8, {{text, text, text, text, "2026-11-01", "2026-11-30", std::nullopt, text}});
   std::vector<Texts> days;
   for (int role = 0; role < roles; ++role)
     for (int i = 0; i < rows; ++i)

@@ -25,6 +25,14 @@ namespace privacy_score::testing_support {
 using TextRow = std::vector<std::optional<std::string>>;
 using TextRows = std::vector<TextRow>;
 
+// DR against the row, of which `sizes` is the partition: 1 - (sum of c/N lg c)/lg N.
+inline double RowRate(const ClassSizes& sizes) {
+  std::int64_t rows = 0;
+  for (const auto& [size, count] : sizes) rows += size * count;
+  const double entropy = Entropy({{1, rows}});
+  return DiscriminationRate(entropy, entropy, Entropy(sizes));
+}
+
 struct TestTable {
   std::string relation = "public.t";
   std::vector<std::string> columns;
@@ -43,7 +51,7 @@ struct TestTable {
     for (const auto& [size, count] : histogram) sizes.push_back({size, count});
     return sizes;
   }
-  double Rate(const std::vector<std::size_t>& by) const { return RowDiscriminationRate(SizesBy(by)); }
+  double Rate(const std::vector<std::size_t>& by) const { return RowRate(SizesBy(by)); }
   std::string Qualified(std::size_t column) const { return relation + "." + columns[column]; }
 
   // A row of the section of rates for every set of columns given by the bits of a mask.
