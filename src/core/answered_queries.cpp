@@ -8,6 +8,7 @@
 #include <string>
 
 #include "error.hpp"
+#include "sort_unique.hpp"
 
 namespace privacy_score {
 
@@ -76,8 +77,7 @@ void RecordClasses::FindClasses(const RecordSets& queries) {
     std::vector<int> row;
     for (std::int64_t i = queries.starts[k]; i < queries.starts[k + 1]; ++i)
       row.push_back(class_of_[static_cast<std::size_t>(queries.records[static_cast<std::size_t>(i)] - 1)]);
-    std::sort(row.begin(), row.end());
-    row.erase(std::unique(row.begin(), row.end()), row.end());
+    SortUnique(row);
     row.shrink_to_fit();
     queries_.push_back(std::move(row));
   }

@@ -11,11 +11,12 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 
+#include "baseline_contents.hpp"
 #include "error.hpp"
 #include "explain.hpp"
+#include "missing_rates.hpp"
 #include "profile.hpp"
 
 namespace privacy_score {
@@ -31,24 +32,8 @@ double Median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-// What sessions contribute to a baseline.
-struct Contents {
-  std::int64_t sessions = 0;
-  std::map<NGram, std::int64_t> ngrams;
-  std::map<std::vector<AbstractionId>, std::int64_t> session_sets;
-
-  void Add(const Sequence& sequence) {
-    if (sequence.empty()) return;
-    ++sessions;
-    ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) { ngrams[ngram] += count; });
-    std::set<AbstractionId> ids;
-    for (const Run& run : sequence) ids.insert(run.id);
-    ++session_sets[{ids.begin(), ids.end()}];
-  }
-};
-
 // The baseline of all sessions but those of one day.
-Baseline Without(const std::string& role, const Contents& all, const Contents& day) {
+Baseline Without(const std::string& role, const BaselineContents& all, const BaselineContents& day) {
   Baseline baseline;
   baseline.role = role;
   baseline.sessions = all.sessions - day.sessions;
@@ -64,22 +49,6 @@ Baseline Without(const std::string& role, const Contents& all, const Contents& d
   }
   return baseline;
 }
-
-// Rates that were wanted, each once.
-class Wanted {
- public:
-  void Add(std::vector<MissingRate> rates) {
-    for (MissingRate& rate : rates) all_.emplace(std::move(rate.relation), std::move(rate.attributes));
-  }
-  std::vector<MissingRate> List() const {
-    std::vector<MissingRate> list;
-    for (const auto& [relation, attributes] : all_) list.push_back({relation, attributes});
-    return list;
-  }
-
- private:
-  std::set<std::pair<std::string, std::string>> all_;
-};
 
 void BeginDetail(JsonWriter& json, const std::string& from_day, const std::string& to_day) {
   json.BeginObject().Key("version").Value(std::int64_t{1});
@@ -132,8 +101,8 @@ BaselineCheck CheckBaseline(std::string_view wire, const std::string& role, cons
     if (gives_up != nullptr && gives_up()) throw Paused{};
   };
 
-  Contents all;
-  std::map<std::string, std::pair<Contents, std::vector<const Sequence*>>> days;
+  BaselineContents all;
+  std::map<std::string, std::pair<BaselineContents, std::vector<const Sequence*>>> days;
   for (const HistorySession& session : sessions) {
     if (session.role != role || session.sequence.empty()) continue;
     go_on();
@@ -144,7 +113,7 @@ BaselineCheck CheckBaseline(std::string_view wire, const std::string& role, cons
   }
 
   BaselineCheck check;
-  Wanted wanted;
+  MissingRates missing;
   const Baseline* found = model->BaselineOfRole(role);
   if (found == nullptr) throw Error("XX001", "role " + role + " has no baseline in the model");
   const Baseline whole = *found;
@@ -161,7 +130,7 @@ BaselineCheck CheckBaseline(std::string_view wire, const std::string& role, cons
       }
       const SessionSummary summary = profile.Summary();
       check.days.push_back({day, summary.score, summary.estimated, false});
-      wanted.Add(scorer.TakeMissing());
+      missing.Add(scorer.TakeMissing());
     }
     model->SetBaseline(whole);
   }
@@ -178,8 +147,8 @@ BaselineCheck CheckBaseline(std::string_view wire, const std::string& role, cons
   if (check.rate.upper > kHighRate) WantEach(scorer.pairs().rates(), *model, check.columns);
   WriteRates(json, scorer.pairs().rates(), *model, check.columns);
   check.rate_detail = json.EndObject().text();
-  wanted.Add(scorer.TakeMissing());
-  check.missing = wanted.List();
+  missing.Add(scorer.TakeMissing());
+  check.missing = missing.List();
   return check;
 }
 

@@ -17,26 +17,11 @@
 #include <string>
 
 #include "error.hpp"
+#include "whole_division.hpp"
 
 namespace privacy_score {
 
 namespace {
-
-std::int64_t CeilDivide(std::int64_t a, std::int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
-std::int64_t FloorDivide(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
-
-// The inverse of a modulo m, which have no common divisor; 0 for m = 1.
-std::int64_t InverseModulo(std::int64_t a, std::int64_t m) {
-  std::int64_t r0 = m, r1 = a % m, t0 = 0, t1 = 1;
-  while (r1 != 0) {
-    const std::int64_t quotient = r0 / r1;
-    r0 -= quotient * r1;
-    std::swap(r0, r1);
-    t0 -= quotient * t1;
-    std::swap(t0, t1);
-  }
-  return ((t0 % m) + m) % m;
-}
 
 // The greatest number of buckets of a size that the values can fill: the last b <= rows/size with
 // sum of min(o_i, c_i b) >= size b. From above along tangents, which lie above the concave difference.

@@ -13,6 +13,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "sort_unique.hpp"
+
 namespace privacy_score {
 
 namespace {
@@ -77,8 +79,7 @@ class PlanMaker {
   // The columns that sets have, and the sets as masks of them.
   bool TakeColumns(const std::vector<CubeSet>& sets) {
     for (const CubeSet& set : sets) columns_.insert(columns_.end(), set.columns.begin(), set.columns.end());
-    std::sort(columns_.begin(), columns_.end());
-    columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
+    SortUnique(columns_);
     if (columns_.empty() || columns_.size() > 64) return false;
     for (const CubeSet& set : sets) {
       Node node;

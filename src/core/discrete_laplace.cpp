@@ -19,12 +19,11 @@ namespace {
 using UInt128 = unsigned __int128;
 
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kLargestScale = 1000000000000;
 constexpr std::int64_t kSmallestScaleInverse = 1000;
-constexpr std::int64_t kLargestSensitivity = kLargestScale * 1000;
+constexpr std::int64_t kLargestSensitivity = kLargestNoiseScale * 1000;
 constexpr unsigned kMaxBits = 224;
 constexpr unsigned kNarrowBits = 62;
-constexpr unsigned kMaxDigits = 40;
+constexpr int kMaxDigits = 40;
 
 bool FitsIn(const Integer& value, unsigned bits) { return value == 0 || boost::multiprecision::msb(value) < bits; }
 
@@ -100,8 +99,8 @@ Rational ParseWithin(std::string_view parameter, std::string_view text, const Ra
   const std::string name(parameter);
   if (value <= Rational(0)) throw InvalidValue(name + " must be greater than zero, not " + Shown(text), hint);
   if (value < least || value > greatest) throw InvalidValue(name + " must be " + range + ", not " + Shown(text), hint);
-  const Integer most = boost::multiprecision::pow(Integer(10), kMaxDigits);
-  if (value.numerator() >= most || value.denominator() >= most * kLargestScale)
+  const Integer most = PowerOfTen(kMaxDigits);
+  if (value.numerator() >= most || value.denominator() >= most * kLargestNoiseScale)
     throw InvalidValue(
         name + " must have at most " + std::to_string(kMaxDigits) + " digits, not as many as " + Shown(text), hint);
   return value;
@@ -116,7 +115,7 @@ std::int64_t SaturatingAdd(std::int64_t a, std::int64_t b) {
 }
 
 DiscreteLaplace::DiscreteLaplace(const Rational& scale) : scale_(scale) {
-  if (scale < Rational(1, kSmallestScaleInverse) || scale > Rational(kLargestScale))
+  if (scale < Rational(1, kSmallestScaleInverse) || scale > Rational(kLargestNoiseScale))
     throw InvalidValue("scale of noise must be between 0.001 and 1e12, not " + Shown(TextOf(scale)));
   if (!FitsIn(scale.numerator(), kMaxBits) || !FitsIn(scale.denominator(), kMaxBits))
     throw InvalidValue("scale of noise must be a fraction of numbers of at most 67 digits, not " +
@@ -187,12 +186,12 @@ std::int64_t DiscreteLaplace::DrawWide(RandomSource& random) const {
 }
 
 Rational ParseEpsilon(std::string_view text) {
-  return ParseWithin("epsilon", text, Rational(1, kLargestScale), Rational(kSmallestScaleInverse),
+  return ParseWithin("epsilon", text, Rational(1, kLargestNoiseScale), Rational(kSmallestScaleInverse),
                      "between 1e-12 and 1000", "A smaller epsilon protects more; common values are from 0.01 to 1.");
 }
 
 Rational ParseScale(std::string_view text) {
-  return ParseWithin("scale", text, Rational(1, kSmallestScaleInverse), Rational(kLargestScale),
+  return ParseWithin("scale", text, Rational(1, kSmallestScaleInverse), Rational(kLargestNoiseScale),
                      "between 0.001 and 1e12", "The scale of the noise is sensitivity/epsilon.");
 }
 

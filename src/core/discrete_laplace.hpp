@@ -19,6 +19,8 @@ namespace privacy_score {
 // privacy.
 std::int64_t SaturatingAdd(std::int64_t a, std::int64_t b);
 
+constexpr std::int64_t kLargestNoiseScale = 1'000'000'000'000;
+
 // One law, from which any number of values may be drawn.
 class DiscreteLaplace {
  public:

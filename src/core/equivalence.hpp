@@ -1,8 +1,8 @@
 /*
  * equivalence.hpp - privacy equivalence of two statements (ours, strong form).
  *
- * The first reveals at most the second iff CDR(Y1 u Y2) = CDR(Y2). Equal rates are not enough: {firstName} and
- * {gender, department} of the example have .6555 each and 1 together.
+ * The first reveals at most the second iff CDR(Y1 u Y2) = CDR(Y2), within kRateTolerance. Equal rates are not enough:
+ * {firstName} and {gender, department} of the example have .6555 each and 1 together.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace privacy_score {
 
-// Rates that differ by no more than this are equal.
+// Rates that differ by no more than this are equal: the rest is rounding.
 inline constexpr double kRateTolerance = 1e-12;
 
 enum class RevealOrder { kEquivalent, kLess, kMore, kIncomparable };

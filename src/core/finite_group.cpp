@@ -12,6 +12,8 @@
 #include <numeric>
 #include <utility>
 
+#include "whole_division.hpp"
+
 namespace privacy_score {
 
 namespace {
@@ -29,15 +31,7 @@ void Subtract(Row& target, const Row& source, std::int64_t factor, std::int64_t 
 std::int64_t UnitToDivisor(std::int64_t a, std::int64_t modulus) {
   const std::int64_t divisor = std::gcd(a, modulus);
   const std::int64_t step = modulus / divisor;
-  std::int64_t r0 = step, r1 = a / divisor % step, t0 = 0, t1 = 1;
-  while (r1 != 0) {
-    const std::int64_t quotient = r0 / r1;
-    r0 -= quotient * r1;
-    std::swap(r0, r1);
-    t0 -= quotient * t1;
-    std::swap(t0, t1);
-  }
-  std::int64_t unit = (t0 % step + step) % step;
+  std::int64_t unit = InverseModulo(a / divisor, step);
   while (std::gcd(unit, modulus) != 1) unit += step;
   return unit;
 }

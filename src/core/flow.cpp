@@ -20,6 +20,7 @@
 
 #include "abstraction.hpp"
 #include "scope.hpp"
+#include "sort_unique.hpp"
 
 namespace privacy_score {
 
@@ -444,8 +445,7 @@ Flow Walk::Run(const Query* query) {
     Drain();
   }
   for (FunctionUse& use : flow_.functions) {
-    std::sort(use.columns.begin(), use.columns.end());
-    use.columns.erase(std::unique(use.columns.begin(), use.columns.end()), use.columns.end());
+    SortUnique(use.columns);
   }
   const bool names_anything =
       std::any_of(flow_.names.begin(), flow_.names.end(), [](const auto& names) { return !names.empty(); });

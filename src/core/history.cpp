@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "error.hpp"
+#include "missing_rates.hpp"
 #include "profile.hpp"
 
 namespace privacy_score {
@@ -56,13 +56,9 @@ class Scorers {
   }
 
   std::vector<MissingRate> TakeMissing() {
-    std::set<std::pair<std::string, std::string>> all;
-    for (auto& [role, scorer] : scorers_) {
-      for (MissingRate& rate : scorer->TakeMissing()) all.emplace(std::move(rate.relation), std::move(rate.attributes));
-    }
-    std::vector<MissingRate> missing;
-    for (const auto& [relation, attributes] : all) missing.push_back({relation, attributes});
-    return missing;
+    MissingRates all;
+    for (auto& [role, scorer] : scorers_) all.Add(scorer->TakeMissing());
+    return all.List();
   }
 
  private:

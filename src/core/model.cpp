@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "error.hpp"
+#include "sort_unique.hpp"
 
 namespace privacy_score {
 
@@ -190,8 +191,7 @@ void Model::ReadRates(WireReader& reader) {
       if (known) set.push_back(*attribute);
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    std::sort(set.begin(), set.end());
-    set.erase(std::unique(set.begin(), set.end()), set.end());
+    SortUnique(set);
     if (!known || set.empty() || RatedAs(set) != Text(row[0])) continue;
     const std::uint32_t relation = attributes_[set.front()].relation;
     const bool joint = attributes_[set.back()].relation != relation;
@@ -251,16 +251,14 @@ AttributeSet Model::Revealed(const Tokens& tokens, bool where_counts) const {
   for (const std::string& column : RevealedColumns(tokens, where_counts)) {
     if (const auto attribute = FindAttribute(column)) set.push_back(*attribute);
   }
-  std::sort(set.begin(), set.end());
-  set.erase(std::unique(set.begin(), set.end()), set.end());
+  SortUnique(set);
   return set;
 }
 
 AttributeSet Model::Closure(const AttributeSet& set) const {
   AttributeSet closure;
   for (const AttributeId id : set) closure.insert(closure.end(), reach_[id].begin(), reach_[id].end());
-  std::sort(closure.begin(), closure.end());
-  closure.erase(std::unique(closure.begin(), closure.end()), closure.end());
+  SortUnique(closure);
   return closure;
 }
 

@@ -4,11 +4,11 @@
 #include "ngram.hpp"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "baseline_contents.hpp"
 #include "error.hpp"
 
 namespace privacy_score {
@@ -134,21 +134,13 @@ std::vector<CutSession> CutSessions(std::vector<Event> events, std::int64_t idle
 }
 
 BaselineRows BaselineOf(const std::vector<Sequence>& sessions) {
+  BaselineContents contents;
+  for (const Sequence& sequence : sessions) contents.Add(sequence);
   BaselineRows rows;
-  std::map<NGram, std::int64_t> ngrams;
-  std::map<std::vector<AbstractionId>, std::int64_t> sets;
-  for (const Sequence& sequence : sessions) {
-    if (sequence.empty()) continue;
-    ++rows.sessions;
-    ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) { ngrams[ngram] += count; });
-    std::vector<AbstractionId> ids;
-    for (const Run& run : sequence) ids.push_back(run.id);
-    std::sort(ids.begin(), ids.end());
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-    ++sets[ids];
-  }
-  for (const auto& [ngram, count] : ngrams) rows.ngrams.rows.push_back({TextOf(ngram), TextOf(count)});
-  for (const auto& [ids, count] : sets) rows.session_sets.rows.push_back({TextOf(count), ArrayText(ids)});
+  rows.sessions = contents.sessions;
+  for (const auto& [ngram, count] : contents.ngrams) rows.ngrams.rows.push_back({TextOf(ngram), TextOf(count)});
+  for (const auto& [ids, count] : contents.session_sets)
+    rows.session_sets.rows.push_back({TextOf(count), ArrayText(ids)});
   return rows;
 }
 

@@ -7,9 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "error.hpp"
 #include "flat_map.hpp"
-#include "rows.hpp"
 
 namespace privacy_score {
 
@@ -19,16 +17,6 @@ constexpr double kOwnShare = .8;  // of the role's baseline in p(y); the rest is
 constexpr double kPriorSessions = .02;
 
 }  // namespace
-
-void CheckSettings(const ScoreSettings& settings) {
-  if (settings.ngram_length < 1 || settings.ngram_length > kRecordedLength) {
-    throw InvalidValue("n-gram length must be between 1 and " + std::to_string(kRecordedLength) + ", not " +
-                       std::to_string(settings.ngram_length));
-  }
-  if (!(settings.alpha >= 0 && settings.alpha <= 1)) {
-    throw InvalidValue("alpha must be between 0 and 1, not " + TextOf(settings.alpha));
-  }
-}
 
 PairScorer::PairScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings)
     : model_(std::move(model)), settings_(settings), rates_(*model_) {

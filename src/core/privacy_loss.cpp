@@ -8,6 +8,9 @@
 #include <string>
 
 #include "error.hpp"
+#include "probabilities.hpp"
+#include "rows.hpp"
+#include "whole_division.hpp"
 
 namespace privacy_score {
 
@@ -34,11 +37,6 @@ Int128 PowerOf10(int exponent) {
   Int128 power = 1;
   for (int i = 0; i < exponent; ++i) power = Product(power, 10);
   return power;
-}
-
-Int128 FloorDivide(Int128 a, Int128 b) {
-  const Int128 quotient = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
 // a/b, b > 0, rounded half away from zero as the server rounds.

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "equivalence.hpp"
 #include "keyed_hash.hpp"
 
 namespace privacy_score {
@@ -14,8 +15,6 @@ namespace privacy_score {
 namespace {
 
 constexpr std::size_t kBits = 64;
-// A rate that is 1 but for rounding.
-constexpr double kAlmostOne = 1 - 1e-12;
 
 // Calls `visit` with the number of each bit, in order, until it returns false.
 template <typename Visit>
@@ -162,7 +161,7 @@ RateBounds RateIndex::BoundsOf(std::uint32_t domain, const MaskWord* mask, doubl
     bounds = *known;
   }
   bounds.lower = std::max(bounds.lower, best_subset);
-  if (bounds.lower >= kAlmostOne) return {1, 1};
+  if (bounds.lower >= 1 - kRateTolerance) return {1, 1};
   const Domain& of = domains_[domain];
   if (!of.sum_bounds) return {bounds.lower, std::max(bounds.lower, bounds.upper)};
   double sum = 0;

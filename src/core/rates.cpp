@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
+#include "equivalence.hpp"
+
 namespace privacy_score {
 
 namespace {
 
-// A difference of rates below this is rounding.
-constexpr double kNoise = 1e-12;
 // Sets remembered before the memory starts afresh.
 constexpr std::size_t kMostRemembered = 1U << 16U;
 
@@ -120,7 +120,7 @@ void RateBook::FindJoins(RatedSet& set) {
 RateBounds RateBook::OfJoin(RatedSet& set, std::size_t at, const RatedSet* a, const RatedSet* b) {
   RatedSet::Join& join = set.joins[at];
   if (a == nullptr) join.best_subset = joint_.BestSubset(join.number, MaskOfJoin(set, at));
-  if (join.bounds.lower >= 1 - kNoise) return {1, 1};
+  if (join.bounds.lower >= 1 - kRateTolerance) return {1, 1};
   if (a != nullptr && !joint_.IsExact(join.number, MaskOfJoin(set, at))) join.best_subset = BestOfJoin(set, at, *a, *b);
   return GreaterOf(joint_.BoundsOf(join.number, MaskOfJoin(set, at), join.best_subset), join.bounds);
 }
@@ -286,7 +286,7 @@ RateBounds RateBook::Difference(const RatedSet& added, const RatedSet& known) {
     // Where the subject tells the rows apart, columns tell no more beyond others than alone.
     bounds.upper = std::max(bounds.lower, std::min(bounds.upper, CombinedFresh(added, known).upper));
   }
-  if (bounds.upper < kNoise) return {0, 0};
+  if (bounds.upper < kRateTolerance) return {0, 0};
   return bounds;
 }
 

@@ -45,10 +45,4 @@ class RecordPriors {
   std::vector<std::size_t> group_of_;  // empty: all records are in group 0
 };
 
-// Throws Error 22023 that names `what` when one is negative or not a number, or they do not sum to one within 1e-9.
-void CheckProbabilities(const char* what, const double* values, std::size_t count);
-
-// -sum p lg p in bits.
-double EntropyOf(const std::vector<double>& probabilities);
-
 }  // namespace privacy_score

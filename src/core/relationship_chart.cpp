@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "joined.hpp"
+
 namespace privacy_score {
 
 namespace {
@@ -248,13 +250,8 @@ std::string Summary(const std::string& relation, const RelationshipDiagram& diag
   std::string text = "Attribute relationships of " + relation + ": ";
   if (diagram.edges.empty()) text += "no attribute determines another";
   for (std::size_t i = 0; i < diagram.edges.size(); ++i) {
-    const auto names = [](const std::vector<std::string>& list) {
-      std::string joined;
-      for (const std::string& name : list) joined += (joined.empty() ? "" : " = ") + name;
-      return joined;
-    };
-    text += (i == 0 ? "" : "; ") + names(diagram.nodes[diagram.edges[i].first]) + " determines " +
-            names(diagram.nodes[diagram.edges[i].second]);
+    text += (i == 0 ? "" : "; ") + Joined(diagram.nodes[diagram.edges[i].first], " = ") + " determines " +
+            Joined(diagram.nodes[diagram.edges[i].second], " = ");
   }
   return text + ".";
 }

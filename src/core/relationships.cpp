@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "error.hpp"
+#include "joined.hpp"
 
 namespace privacy_score {
 
@@ -56,15 +57,6 @@ std::string Quoted(std::string_view text) {
     }
   }
   return quoted + '"';
-}
-
-std::string Joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) {
-    if (!text.empty()) text += '\n';
-    text += name;
-  }
-  return text;
 }
 
 }  // namespace
@@ -143,13 +135,13 @@ std::string RelationshipsDot(const AttributeEntropies& entropies, const std::str
   const RelationshipDiagram diagram = DiagramOf(entropies, tolerance);
   std::string dot = "digraph " + Quoted(title) + " {\n  node [shape=box];\n";
   for (std::size_t node = 0; node < diagram.nodes.size(); ++node) {
-    dot += "  n" + std::to_string(node) + " [label=" + Quoted(Joined(diagram.nodes[node])) + "];\n";
+    dot += "  n" + std::to_string(node) + " [label=" + Quoted(Joined(diagram.nodes[node], "\n")) + "];\n";
   }
   for (const auto& [from, to] : diagram.edges) {
     dot += "  n" + std::to_string(from) + " -> n" + std::to_string(to) + ";\n";
   }
   if (!diagram.constants.empty()) {
-    dot += "  constants [label=" + Quoted("constant:\n" + Joined(diagram.constants)) + ", style=dashed];\n";
+    dot += "  constants [label=" + Quoted("constant:\n" + Joined(diagram.constants, "\n")) + ", style=dashed];\n";
   }
   return dot + "}\n";
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "error.hpp"
+#include "joined.hpp"
 
 namespace privacy_score {
 
@@ -299,21 +300,12 @@ RateBounds RoleScorer::BaselineRate() {
   return pairs_.rates().Combined(all);
 }
 
-std::string ReadableLine(const Tokens& tokens) {
-  std::string line;
-  for (const std::string& token : tokens) {
-    if (!line.empty()) line += ' ';
-    line += token;
-  }
-  return line;
-}
-
 std::vector<std::string> RoleScorer::ReadableForm(const NGram& ngram, ScoreLevel which) const {
   std::vector<std::string> lines;
   const int length = LengthOf(which);
   for (int k = kRecordedLength - length; k < kRecordedLength; ++k) {
     const Tokens* tokens = FindTokens(ngram[static_cast<std::size_t>(k)]);
-    lines.push_back(tokens != nullptr ? ReadableLine(*tokens) : "unknown");
+    lines.push_back(tokens != nullptr ? Joined(*tokens, " ") : "unknown");
   }
   return lines;
 }

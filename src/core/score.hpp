@@ -47,9 +47,6 @@ struct NGramExplanation {
   std::vector<std::string> attributes;  // columns to which they are due, sorted
 };
 
-// One line for an abstraction: its tokens parted by blanks.
-std::string ReadableLine(const Tokens& tokens);
-
 class RoleScorer {
  public:
   // `defined` holds abstractions beyond those of the model; it may be null, must outlive the object and may grow.
@@ -82,7 +79,8 @@ class RoleScorer {
   const Tokens& TokensOf(AbstractionId id) const;
   // Null when it is not known.
   const Tokens* FindTokens(AbstractionId id) const;
-  // The readable line of each abstraction of the level; empty for padding, "unknown" where tokens were lost.
+  // A line for each abstraction of the level, its tokens parted by blanks; empty for padding, "unknown" where tokens
+  // were lost.
   std::vector<std::string> ReadableForm(const NGram& ngram, ScoreLevel level) const;
 
   // Rates that were wanted since the last call.

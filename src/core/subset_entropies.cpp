@@ -12,6 +12,7 @@
 #include "cube_family.hpp"
 #include "entropy.hpp"
 #include "error.hpp"
+#include "sort_unique.hpp"
 #include "subset_cube.hpp"
 #include "subset_refinement.hpp"
 
@@ -39,8 +40,7 @@ class SubsetEntropies::Walk {
                   ClassHistogram(std::clamp(kAllCounters / (sets.size() + 1), kLeastCounters, kMostCounters))) {
     std::vector<std::size_t> columns;
     for (const auto& set : sets) columns.insert(columns.end(), set.begin(), set.end());
-    std::sort(columns.begin(), columns.end());
-    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    SortUnique(columns);
     std::vector<PackedColumn> packed(rows.columns());
     for (const std::size_t column : columns) {
       packed[column] = rows.narrow() != nullptr ? rows.narrow()->columns()[column]
@@ -117,8 +117,7 @@ SubsetEntropies::SubsetEntropies(CodedRows& rows, const std::vector<std::vector<
     }
     // A column with one code splits nothing.
     set.erase(std::remove_if(set.begin(), set.end(), [&](std::size_t c) { return rows.domain(c) < 2; }), set.end());
-    std::sort(set.begin(), set.end());
-    set.erase(std::unique(set.begin(), set.end()), set.end());
+    SortUnique(set);
     const auto [place, added] = different.emplace(std::move(set), walked.size());
     if (added) walked.push_back(place->first);
     walked_.push_back(place->second);

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "sort_unique.hpp"
 #include "subset_cube.hpp"
 #include "word_sort.hpp"
 
@@ -137,8 +138,7 @@ std::unique_ptr<PackedFamily> SubsetRefinement::Packed(const Frame& frame) const
   std::vector<CubeSet> sets = frame.family->Remaining();
   std::vector<std::uint32_t> used;
   for (const CubeSet& set : sets) used.insert(used.end(), set.columns.begin(), set.columns.end());
-  std::sort(used.begin(), used.end());
-  used.erase(std::unique(used.begin(), used.end()), used.end());
+  SortUnique(used);
   const bool classes = frame.class_count > 1;
   std::vector<PackedColumn> columns;
   if (classes) columns.push_back({frame.class_count, BitsOf(frame.class_count), 0});

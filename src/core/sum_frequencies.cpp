@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "decimal_grid.hpp"
+#include "whole_division.hpp"
 
 namespace privacy_score {
 
@@ -167,9 +168,8 @@ class Frequencies {
     // t = released + step j.
     const std::int64_t before = first_ - weight_.released;
     const std::int64_t after = first_ + modulus_ - 1 - weight_.released;
-    const auto floor_div = [step](std::int64_t a) { return a >= 0 ? a / step : -((-a + step - 1) / step); };
-    const std::int64_t from = -floor_div(-before);
-    const std::int64_t to = floor_div(after);
+    const std::int64_t from = CeilDivide(before, step);
+    const std::int64_t to = FloorDivide(after, step);
     const auto up = Geometric(k, std::max<std::int64_t>(0, from), to, 1);
     const auto down = Geometric(k, std::max<std::int64_t>(1, -to), -from, -1);
     return at_release * (up + down);

@@ -14,16 +14,15 @@ namespace {
 
 // Finer grids than this help nobody; coarser ones than its opposite are beyond what a parameter can be.
 constexpr int kMostDecimals = 1000;
-constexpr std::int64_t kLargestScale = 1000000000000;
 
-Rational PowerOfTen(int exponent) {
-  const Integer power = boost::multiprecision::pow(Integer(10), static_cast<unsigned>(std::abs(exponent)));
-  return exponent >= 0 ? Rational(power, 1) : Rational(1, power);
+// Steps that make one.
+Rational StepsOfOne(int decimals) {
+  return decimals >= 0 ? Rational(PowerOfTen(decimals), 1) : Rational(1, PowerOfTen(-decimals));
 }
 
 // A value that is at most `magnitude` is rounded to at most so many steps.
 Integer StepsOf(const Rational& magnitude, int decimals) {
-  return -Floor(Rational(0) - magnitude * PowerOfTen(decimals));
+  return -Floor(Rational(0) - magnitude * StepsOfOne(decimals));
 }
 
 Rational ScaleOf(const Rational& magnitude, std::int64_t rows, const Rational& epsilon, int decimals) {
@@ -43,7 +42,7 @@ SumGrid ChooseSumGrid(const Rational& magnitude, std::int64_t rows, const Ration
   int beyond = std::min(most_decimals.value_or(kMostDecimals), kMostDecimals) + 1;
   while (beyond - fits > 1) {
     const int middle = fits + (beyond - fits) / 2;
-    (ScaleOf(magnitude, rows, epsilon, middle) <= Rational(kLargestScale) ? fits : beyond) = middle;
+    (ScaleOf(magnitude, rows, epsilon, middle) <= Rational(kLargestNoiseScale) ? fits : beyond) = middle;
   }
   const SumGrid grid = {fits, ScaleOf(magnitude, rows, epsilon, fits)};
   const DiscreteLaplace law(grid.scale);  // or raises why there is none

@@ -13,7 +13,8 @@
 
 #include "equivocation.hpp"
 #include "error.hpp"
-#include "record_priors.hpp"
+#include "probabilities.hpp"
+#include "rows.hpp"
 #include "simulation_random.hpp"
 #include "technique_posteriors.hpp"
 

@@ -8,15 +8,12 @@
 #include <boost/uuid/uuid.hpp>
 
 #include "abstraction.hpp"
+#include "joined.hpp"
+#include "sort_unique.hpp"
 
 namespace privacy_score {
 
 namespace {
-
-void SortUnique(std::vector<std::string>& names) {
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-}
 
 bool IsMarked(std::string_view token, char mark) { return token.size() > 2 && token[0] == mark && token[1] == ':'; }
 
@@ -60,12 +57,7 @@ std::string_view RelationOfColumn(std::string_view column) {
 // The UUID is uuid_generate_v5(uuid_ns_oid(), array_to_string(tokens, E'\n')); bytes 6 and 8 hold version and variant.
 std::int64_t Fingerprint(const Tokens& tokens) {
   if (tokens.empty()) return 0;
-  std::string text;
-  for (const std::string& token : tokens) {
-    if (!text.empty()) text += '\n';
-    text += token;
-  }
-  const boost::uuids::uuid uuid = boost::uuids::name_generator_sha1(boost::uuids::ns::oid())(text);
+  const boost::uuids::uuid uuid = boost::uuids::name_generator_sha1(boost::uuids::ns::oid())(Joined(tokens, "\n"));
   std::uint64_t bits = 0;
   for (const int byte : {0, 1, 2, 3, 4, 5, 9, 10}) bits = bits << 8 | *(uuid.begin() + byte);
   return bits == 0 ? 1 : static_cast<std::int64_t>(bits);

@@ -10,7 +10,8 @@
 #include <string>
 
 #include "error.hpp"
-#include "record_priors.hpp"
+#include "probabilities.hpp"
+#include "rows.hpp"
 
 namespace privacy_score {
 

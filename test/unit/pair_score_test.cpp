@@ -104,18 +104,5 @@ TEST(PairScorer, WhereCounts) {
   EXPECT_EQ(pairs.ClassOf({"cmd:select", "w:public.hospital.first_name"}), kEmptyClass);
 }
 
-TEST(ScoreSettings, AreChecked) {
-  ScoreSettings settings;
-  settings.ngram_length = 0;
-  EXPECT_THROW(CheckSettings(settings), Error);
-  settings.ngram_length = 7;
-  EXPECT_THROW(CheckSettings(settings), Error);
-  settings = {};
-  settings.alpha = 1.5;
-  EXPECT_THROW(CheckSettings(settings), Error);
-  settings.alpha = std::nan("");
-  EXPECT_THROW(CheckSettings(settings), Error);
-}
-
 }  // namespace
 }  // namespace privacy_score

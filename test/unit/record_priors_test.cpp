@@ -42,10 +42,5 @@ TEST(RecordPriors, NamesTheRecord) {
             "22023 the probabilities of prior of record 2 must sum to one, not to 1.1");
 }
 
-TEST(RecordPriors, Entropy) {
-  EXPECT_EQ(EntropyOf({1, 0}), 0);
-  EXPECT_NEAR(EntropyOf({.5, .25, .25}), 1.5, 1e-15);
-}
-
 }  // namespace
 }  // namespace privacy_score

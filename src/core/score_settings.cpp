@@ -1,0 +1,24 @@
+/*
+ * score_settings.cpp - see score_settings.hpp.
+ */
+#include "score_settings.hpp"
+
+#include <string>
+
+#include "error.hpp"
+#include "ngram.hpp"
+#include "rows.hpp"
+
+namespace privacy_score {
+
+void CheckSettings(const ScoreSettings& settings) {
+  if (settings.ngram_length < 1 || settings.ngram_length > kRecordedLength) {
+    throw InvalidValue("n-gram length must be between 1 and " + std::to_string(kRecordedLength) + ", not " +
+                       std::to_string(settings.ngram_length));
+  }
+  if (!(settings.alpha >= 0 && settings.alpha <= 1)) {
+    throw InvalidValue("alpha must be between 0 and 1, not " + TextOf(settings.alpha));
+  }
+}
+
+}  // namespace privacy_score
