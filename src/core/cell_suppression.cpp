@@ -14,6 +14,7 @@
 #include <string>
 
 #include "error.hpp"
+#include "rows.hpp"
 
 namespace privacy_score {
 
@@ -31,7 +32,7 @@ void CellSuppression::CheckRule(std::int64_t min_cell, double protection) {
     throw InvalidValue("min_cell must be at least 1, not " + std::to_string(min_cell),
                        "Cells that count less are suppressed.");
   if (!(protection >= 0 && protection <= 1))
-    throw InvalidValue("protection must be from 0 to 1, not " + std::to_string(protection),
+    throw InvalidValue("protection must be from 0 to 1, not " + TextOf(protection),
                        "It is the share of a suppressed cell by which nobody can tell it from more and from less.");
 }
 

@@ -48,7 +48,7 @@ Int128 RoundDivide(Int128 a, Int128 b) {
 
 double RateOf(double noise_scale) {
   if (!(noise_scale > 0) || std::isinf(noise_scale))
-    throw InvalidValue("noise_scale must be finite and greater than 0, not " + std::to_string(noise_scale),
+    throw InvalidValue("noise_scale must be finite and greater than 0, not " + TextOf(noise_scale),
                        "NULL stands for no noise.");
   return 1 / noise_scale;
 }

@@ -59,7 +59,7 @@ void TechniqueEvaluation::CheckStrengths() const {
   if (strengths_.empty()) throw InvalidValue("there must be at least one strength", "List those to compare.");
   for (const double strength : strengths_) {
     if (technique_ == Technique::kSampling && !(strength > 0 && strength <= 1))
-      throw InvalidValue("fractions must be greater than 0 and at most 1, not " + std::to_string(strength),
+      throw InvalidValue("fractions must be greater than 0 and at most 1, not " + TextOf(strength),
                          "A fraction is the share of records in the sample.");
     if (technique_ == Technique::kQueryRestriction && (strength < 2 || std::fmod(strength, 2) != 0))
       throw InvalidValue("query_sizes must be even and at least 2, not " + std::to_string(std::lround(strength)),

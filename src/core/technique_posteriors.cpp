@@ -9,6 +9,7 @@
 #include <string>
 
 #include "error.hpp"
+#include "rows.hpp"
 
 namespace privacy_score {
 
@@ -36,14 +37,14 @@ std::vector<double> SamplingProbabilities(const std::vector<std::int64_t>& count
 
 std::int64_t SampleSize(double fraction, std::int64_t records) {
   if (!(fraction > 0 && fraction <= 1))
-    throw InvalidValue("fraction must be greater than 0 and at most 1, not " + std::to_string(fraction),
+    throw InvalidValue("fraction must be greater than 0 and at most 1, not " + TextOf(fraction),
                        "It is the share of the records that are released.");
   return std::llround(fraction * static_cast<double>(records));
 }
 
 std::int64_t MaxNoise(double percent, std::int64_t domain_size) {
   if (!(percent >= 0) || percent > 1000)
-    throw InvalidValue("percent must be from 0 to 1000, not " + std::to_string(percent),
+    throw InvalidValue("percent must be from 0 to 1000, not " + TextOf(percent),
                        "The greatest noise is this share of the number of values less one.");
   const double noise = percent / 100 * static_cast<double>(domain_size - 1);
   return 2 * static_cast<std::int64_t>(std::floor(noise / 2 + 0.5));

@@ -59,7 +59,7 @@ ValueLaw::ValueLaw(const std::vector<Decimal>& values, const std::vector<double>
 
 std::int64_t IntervalPrivacy(const ValueLaw& law, double confidence) {
   if (!(confidence > 0 && confidence <= 1))
-    throw InvalidValue("confidence must be greater than 0 and at most 1, not " + std::to_string(confidence),
+    throw InvalidValue("confidence must be greater than 0 and at most 1, not " + TextOf(confidence),
                        "It is the probability with which the interval holds the value.");
   const std::vector<double>& p = law.probabilities();
   std::int64_t width = law.steps().back();
@@ -75,7 +75,7 @@ std::int64_t IntervalPrivacy(const ValueLaw& law, double confidence) {
 
 double InformationLoss(const std::vector<double>& original, const std::vector<double>& estimated, double width) {
   if (!(width > 0) || std::isinf(width))
-    throw InvalidValue("width must be finite and greater than 0, not " + std::to_string(width),
+    throw InvalidValue("width must be finite and greater than 0, not " + TextOf(width),
                        "It is the width of the cells on which the densities are constant.");
   if (original.empty()) throw InvalidValue("original must not be empty", "Give a density for each cell.");
   if (original.size() != estimated.size())

@@ -54,8 +54,7 @@ TEST(ValueLaw, IntervalPrivacy) {
   EXPECT_EQ(IntervalPrivacy(law, 0.75), 4);
   EXPECT_EQ(IntervalPrivacy(law, 1), 5);
   EXPECT_EQ(IntervalPrivacy(LawOf({"0", "10", "11", "12"}, {0.7, 0.1, 0.1, 0.1}), 0.7), 0);
-  EXPECT_EQ(ErrorOf([&] { IntervalPrivacy(law, 0); }),
-            "22023 confidence must be greater than 0 and at most 1, not 0.000000");
+  EXPECT_EQ(ErrorOf([&] { IntervalPrivacy(law, 0); }), "22023 confidence must be greater than 0 and at most 1, not 0");
 }
 
 TEST(ValueLaw, InformationLoss) {
