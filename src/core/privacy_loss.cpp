@@ -33,6 +33,12 @@ Int128 Product(Int128 a, Int128 b) {
   return product;
 }
 
+Int128 Sum(Int128 a, Int128 b) {
+  Int128 sum;
+  if (__builtin_add_overflow(a, b, &sum)) throw TooWide();
+  return sum;
+}
+
 Int128 PowerOf10(int exponent) {
   Int128 power = 1;
   for (int i = 0; i < exponent; ++i) power = Product(power, 10);
@@ -42,7 +48,7 @@ Int128 PowerOf10(int exponent) {
 // a/b, b > 0, rounded half away from zero as the server rounds.
 Int128 RoundDivide(Int128 a, Int128 b) {
   const Int128 twice = Product(2, a < 0 ? -a : a);
-  const Int128 rounded = (twice + b) / (2 * b);
+  const Int128 rounded = Sum(twice, b) / Product(2, b);
   return a < 0 ? -rounded : rounded;
 }
 
@@ -126,19 +132,19 @@ std::optional<std::int64_t> PrivacyLoss::SumOf(const Decimal& released, bool noi
   const Int128 finer = PowerOf10(decimals - priors_.decimals());
   const Int128 given = StepsOf("released", released, decimals);
   const Int128 base = Product(Product(records, offset_), finer);
-  const Int128 sum = Product(given, average ? records : Int128{1}) - base;
+  const Int128 sum = Sum(Product(given, average ? records : Int128{1}), -base);
   const Int128 grid = Product(grid_, finer);
-  const Int128 nearest = FloorDivide(sum + grid / 2, grid);
+  const Int128 nearest = FloorDivide(Sum(sum, grid / 2), grid);
   if (sum == Product(nearest, grid)) return Narrow(nearest);
   if (!average || noisy) return {};
   // An average may be rounded to the decimals it is written with.
   const Int128 unit = PowerOf10(decimals - released.decimals);
   const auto rounds_to = [&](Int128 image) {
-    const Int128 exact = base + Product(image, grid);
+    const Int128 exact = Sum(base, Product(image, grid));
     return RoundDivide(exact, Product(records, unit)) == released.digits;
   };
   const bool fits = rounds_to(nearest);
-  if (rounds_to(nearest - 1) || (rounds_to(nearest + 1)))
+  if (rounds_to(nearest - 1) || rounds_to(nearest + 1))
     throw InvalidValue("the average " + DecimalText(released.digits, released.decimals) + " stands for several sums",
                        "Give it with more decimals, or release the sum.");
   if (!fits) return {};
@@ -174,7 +180,7 @@ std::vector<PrivacyLoss::Outcome> PrivacyLoss::OutcomesOf(const Decimal& release
   const Int128 unit = Product(2, PowerOf10(decimals));
   std::vector<Outcome> outcomes;
   const auto consider = [&](std::size_t a, std::size_t b) {
-    const Int128 noise = twice - Product(values[a] + values[b], finer);
+    const Int128 noise = Sum(twice, -Product(values[a] + values[b], finer));
     if (noise == 0)
       outcomes.push_back({a, b, 0});
     else if (rate && noise % unit == 0)

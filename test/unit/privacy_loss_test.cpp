@@ -281,7 +281,21 @@ TEST(PrivacyLoss, Refusals) {
               PrivacyLoss loss(RecordPriors(Decimals({"1"}), 3, {}), ReleaseStatistic::kSum);
               loss.Release({3, 0}, 0.0, {});
             }),
-            "22023 noise_scale must be finite and greater than 0, not 0.000000");
+            "22023 noise_scale must be finite and greater than 0, not 0");
+}
+
+// Values of as many digits as there can be: sums that do not fit are refused, not wrapped.
+TEST(PrivacyLoss, SumsThatAreTooLarge) {
+  const std::string large(36, '9');
+  const auto loss = [&](std::int64_t records) {
+    PrivacyLoss loss(RecordPriors(Decimals({("-" + large).c_str(), large.c_str()}), records, {}),
+                     ReleaseStatistic::kAverage);
+    EXPECT_TRUE(loss.Release(Decimals({large.c_str()})[0], std::nullopt, {}));
+    EXPECT_TRUE(loss.possible());
+    return loss.LossOf(0).loss;
+  };
+  EXPECT_EQ(loss(50), 1);
+  EXPECT_EQ(ErrorOf([&] { loss(160); }), "54000 the values span too many grid steps");
 }
 
 }  // namespace
