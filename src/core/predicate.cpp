@@ -101,6 +101,13 @@ class Normaliser {
       Part only = std::move(part.parts[0]);
       return only;
     }
+    // What is two levels down is part of no list any more. Texts of all levels would add up to the predicate times its
+    // depth.
+    for (Part& inner : part.parts)
+      for (Part& deeper : inner.parts) {
+        std::string().swap(deeper.key);  // an assignment would keep the memory
+        std::string().swap(deeper.outline);
+      }
     part.key = part.form == Form::kAnd ? "and(" : "or(";
     part.outline = part.key;
     for (const Part& inner : part.parts) {

@@ -4,6 +4,10 @@
 #include "core/predicate.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <cstdlib>
+#include <fstream>
 
 namespace privacy_score {
 namespace {
@@ -94,6 +98,51 @@ TEST(Predicate, ValuesOfOtherLengthsCannotBeMistaken) {
   predicate.constants[0].value = "1:x4:x1:x";
   predicate.leaves[0].constants = {0};
   EXPECT_NE(Normalise(predicate, 1).canonical, canonical);
+}
+
+// AND and OR by turns: (a = 1 OR a IS NULL) AND b IS NULL OR a IS NULL ...
+Predicate Nested(int levels, std::string value) {
+  Predicate predicate = Columns(true);
+  predicate.constants[0].value = std::move(value);
+  AddLeaf(&predicate, {LeafKind::kCompare, Comparison::kEqual, 0, 0, {0}});
+  AddLeaf(&predicate, {LeafKind::kIsNull, Comparison::kEqual, 0, 0, {}});
+  AddLeaf(&predicate, {LeafKind::kIsNull, Comparison::kEqual, 1, 0, {}});
+  std::size_t inner = 0;
+  for (int level = 0; level < levels; ++level) {
+    Add(&predicate, level % 2 == 0 ? PredicateKind::kOr : PredicateKind::kAnd,
+        {inner, static_cast<std::size_t>(1 + level % 2)});
+    inner = predicate.nodes.size() - 1;
+  }
+  return predicate;
+}
+
+TEST(Predicate, LevelsAreKeptApart) {
+  EXPECT_EQ(Normalise(Nested(4, "one"), 1).sql,
+            "r.b IS NULL AND ((r.b IS NULL AND (r.a OPERATOR(pg_catalog.=) $1 OR r.a IS NULL)) OR r.a IS NULL)");
+  // Parts that turn out to be the same, or nothing, at several levels.
+  Predicate predicate = Nested(4, "one");
+  const std::size_t all = predicate.nodes.size() - 1;
+  Add(&predicate, PredicateKind::kAnd, {all, all});
+  Add(&predicate, PredicateKind::kOr, {predicate.nodes.size() - 1});
+  EXPECT_EQ(Normalise(predicate, 1).canonical, Normalise(Nested(4, "one"), 1).canonical);
+}
+
+// The canonical text of each level has the whole constant; they are not all kept.
+TEST(PredicateDeathTest, TakesNoMemoryByDepth) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "memory cannot be limited";
+#endif
+  constexpr rlim_t kMegabyte = 1U << 20U;
+  const auto normalise = [] {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t most = pages * 4096 + 100 * kMegabyte;
+    const rlimit limit = {most, most};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) std::exit(2);
+    const NormalPredicate normal = Normalise(Nested(400, std::string(kMegabyte, 'x')), 1);
+    std::exit(normal.canonical.size() > kMegabyte ? 0 : 1);
+  };
+  EXPECT_EXIT(normalise(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
