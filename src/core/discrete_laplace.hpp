@@ -25,7 +25,7 @@ constexpr std::int64_t kLargestNoiseScale = 1'000'000'000'000;
 class DiscreteLaplace {
  public:
   // Throws Error 22023 when the scale is not from 1/1000 to 10^12, or when its numerator or denominator has more than
-  // 190 bits (57 digits).
+  // 224 bits (67 digits).
   explicit DiscreteLaplace(const Rational& scale);
 
   // One value. Takes an expected number of random words that does not depend on the scale; the time of a single draw

@@ -3,10 +3,10 @@
  * it valid.
  *
  * b buckets of each size hold all records iff for every set V of values
- *     sum over S of d_V(S) b_S <= O(V),   d_V(S) = max(0, S - sum over i not in V of floor(f'_i S)),   O(V) = sum of
- * o_i in V: what the other values cannot fill must be filled by V (maximum flow = minimum cut; the extension of [Wang,
- * theorem 4.17] to any number of sizes). There are too many V to list; those that some b breaks are found when they are
- * needed.
+ *     sum over S of d_V(S) b_S <= O(V),   d_V(S) = max(0, S - sum over i not in V of floor(f'_i S)),
+ * O(V) = sum of o_i over i in V: what the other values cannot fill must be filled by V (maximum flow = minimum cut; the
+ * extension of [Wang, theorem 4.17] to any number of sizes). There are too many V to list; those that some b breaks are
+ * found when they are needed.
  */
 #pragma once
 

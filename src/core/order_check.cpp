@@ -31,8 +31,8 @@ std::vector<double> Ranks(const std::vector<std::int64_t>& list) {
   return ranks;
 }
 
-// What is known of one bucket: by value, how many records at which position are known to have it.
-using KnownInBucket = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // position, value
+// The known records of one bucket: at which position each stands, and which value it has.
+using KnownInBucket = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 struct Moments {
   std::int64_t matches = 0;

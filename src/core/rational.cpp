@@ -24,7 +24,7 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-// Takes the digits at the front of `text` onto `value`; returns how many there were.
+// Takes the digits at the front of `text` onto `digits`; returns how many there were.
 int TakeDigits(std::string_view& text, std::string& digits) {
   int count = 0;
   for (; !text.empty() && text.front() >= '0' && text.front() <= '9'; text.remove_prefix(1), ++count)

@@ -1,9 +1,9 @@
 /*
  * rational.hpp - exact rational numbers of any size.
  *
- * Privacy parameters and thresholds are read as the decimal that was written, never as the nearest double: 0.29 * 100
- * is
- * 29. Not for inner loops: each operation allocates.
+ * Privacy parameters and thresholds are read as the decimal that was written, never as the nearest double:
+ * 0.29 * 100 is exactly 29.
+ * Not for inner loops: each operation allocates.
  */
 #pragma once
 
