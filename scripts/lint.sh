@@ -1,6 +1,6 @@
 #!/bin/bash
 # Proves the layering, the symbols of the built module and the house rules. Needs a finished build (make lint sees to it).
-# Each rule is one line of output; the last line is "passed N failed M".
+# Each rule is one line of output; the last line is "passed N failed M". test/lint_rules.sh breaks every rule once.
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C
@@ -49,6 +49,9 @@ layering() {
   verdict "src/sqlparse includes nothing of backend" "$(includes sqlparse | grep -E '"(\.\./)*backend/')"
   verdict "src/solver includes no server header, and of the project the solver's interface only" \
     "$(includes solver | grep -E "$server|\"(sqlparse|backend)/"; includes solver | grep '"' | grep -vF '"core/linear_solver.hpp"')"
+  verdict "src/core and src/sqlparse have no clock, no threads, no files and no randomness of their own" \
+    "$(for layer in core sqlparse; do includes $layer; done |
+      grep -E '<(iostream|fstream|filesystem|random|chrono|ctime|thread|mutex|future|time\.h|pthread\.h)>')"
   verdict "Clp is used in src/solver only" "$(grep -rnE 'include.*(Clp|Coin)[A-Z]' src/core src/sqlparse src/backend test/unit 2>/dev/null)"
   verdict "libpg_query is used in src/sqlparse only" \
     "$(grep -rnE 'include.*pg_query|PgQuery__|pg_query_[a-z]+ ?\(' src/core src/backend test/unit 2>/dev/null)"
@@ -85,6 +88,15 @@ linking() {
       "$(g++ -shared -Wl,--no-undefined -o $out "${core[@]}" "${sqlparse[@]}" "${archive[@]}" -lpthread 2>&1)"
   fi
   rm -f $out
+}
+
+unused() {
+  local source objects=()
+  for source in src/*/*.cpp; do
+    objects+=("build/module/${source#src/}")
+  done
+  objects=("${objects[@]/%.cpp/.o}")
+  verdict "no function and no constant is there for tests only" "$(perl scripts/lint_unused.pl "${objects[@]}" 2>&1)"
 }
 
 defined() { nm -D --defined-only "$1" | awk '{ sub(/@.*/, "", $NF); print $NF }' | sort -u; }
@@ -125,7 +137,7 @@ house_rules() {
   local file stem
   verdict "no source file has more than 500 lines" \
     "$(files src sql test scripts bench monitoring Makefile .ci | grep -vE '^(\./)?(test/(data|corpus)|sql/releases)/' |
-      while IFS= read -r file; do awk -v f="$file" 'END { if (NR > 500) print f ": " NR " lines" }' "$file"; done)"
+      xargs -r wc -l | awk '$1 > 500 && $2 != "total" { print $2 ": " $1 " lines" }')"
   verdict "every src/core/X.cpp has test/unit/X_test.cpp" \
     "$(for file in src/core/*.cpp; do
       stem=$(basename "$file" .cpp)
@@ -133,17 +145,33 @@ house_rules() {
         echo "$file"
     done)"
   verdict "every C++ file begins with a comment that names it" \
-    "$(files src test/unit | grep -E '\.[ch]pp$' | while IFS= read -r file; do
-      head -n 3 "$file" | grep -qF "$(basename "$file")" || echo "$file"
-    done)"
+    "$(files src test/unit | grep -E '\.[ch]pp$' |
+      xargs -r awk 'FNR == 1 { name = FILENAME; sub(".*/", "", name); unnamed[FILENAME] = 1 }
+        FNR <= 3 && index($0, name) { delete unnamed[FILENAME] }
+        END { for (file in unnamed) print file }' | sort)"
   verdict "every header is guarded by #pragma once" \
     "$(files src test/unit | grep -E '\.hpp$' | xargs -r grep -L '^#pragma once')"
-  verdict "no regression test bears the name of a file in sql/, and each has its expected output" \
+  verdict "no two types of one namespace bear one name" \
+    "$(perl scripts/lint_types.pl src/core/*.[ch]pp src/sqlparse/*.[ch]pp src/solver/*.[ch]pp 2>&1
+      perl scripts/lint_types.pl src/backend/*.[ch]pp 2>&1)"
+  verdict "each setting is read and documented, and no others are" "$(perl scripts/lint_settings.pl 2>&1)"
+  verdict "no regression test bears the name of a file in sql/" \
     "$(for file in test/sql/*.sql; do
-      if ! [ -e "$file" ]; then continue; fi
-      stem=$(basename "$file")
-      if [ -e "sql/$stem" ]; then echo "$file: also in sql/"; fi
-      if ! [ -e "expected/${stem%.sql}.out" ]; then echo "$file: no expected/${stem%.sql}.out"; fi
+      if [ -e "sql/$(basename "$file")" ]; then echo "$file: also in sql/"; fi
+    done)"
+  # The runner and the Makefile take all files of test/sql; what they are compared with has to be there, and no more.
+  verdict "each regression test has its expected output, and each expected output its test" \
+    "$(for file in test/sql/*.sql; do
+      stem=$(basename "$file" .sql)
+      if ! [ -s "expected/$stem.out" ]; then echo "$file: no expected/$stem.out"; fi
+    done
+    for file in expected/*.out; do
+      stem=$(basename "$file" .out)
+      if ! [ -e "test/sql/$stem.sql" ] && ! [ -e "test/specs/$stem.spec" ]; then echo "$file: no test/sql/$stem.sql"; fi
+    done)"
+  verdict "each shell test uses what tests share, and comes to its end" \
+    "$(for file in test/shell/*.sh test/attacks/*.sh; do
+      grep -qE '^\. "\$\(dirname "\$0"\)/\.\./(lib|attack)\.sh"' "$file" && tail -n 1 "$file" | grep -qx done_testing || echo "$file"
     done)"
   # The patterns are written so that they do not match themselves.
   verdict "no file names a folder of a developer's machine" \
@@ -199,6 +227,7 @@ tools() {
 
 layering
 linking
+unused
 symbols
 solver_symbols
 house_rules

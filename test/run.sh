@@ -79,6 +79,7 @@ run_unit() {
 run_lint() {
   if build -k clang-check; then passed=$((passed + 1)); else one_failure "clang++ finds fault with the code"; fi
   run_part lint scripts/lint.sh
+  run_part lint_rules test/lint_rules.sh
 }
 
 run_server() {
