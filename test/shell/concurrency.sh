@@ -87,7 +87,9 @@ touch "$PS_TMP/reading"
   done
 } 2>"$PS_TMP/admin.err" &
 admin=$!
-done_now=$(as nurse load -M prepared)
+# Not prepared: a thread of pgbench waits for a statement to be parsed while other clients of it are within transactions,
+# and when that waits for ALTER TABLE, which waits for these, all wait for ever.
+done_now=$(as nurse load -M extended)
 rm "$PS_TMP/reading"
 wait $admin
 sent=$((sent + done_now * 5))
