@@ -221,7 +221,8 @@ void FillRange(Scope* scope, int rtindex, ps::Range* range) {
   if (OidIsValid(slot.view)) return;
   switch (rte->rtekind) {
     case RTE_RELATION:
-      if (rte->tablesample != nullptr) AddExpr(scope, &scope->result->having, reinterpret_cast<Node*>(rte->tablesample));
+      if (rte->tablesample != nullptr)
+        AddExpr(scope, &scope->result->having, reinterpret_cast<Node*>(rte->tablesample));
       AddBarrierConditions(scope, rte);
       break;
     case RTE_SUBQUERY:

@@ -79,7 +79,8 @@ void SectionsToUtf8(StringInfo wire) {
       int32 length;
       memcpy(&length, at, sizeof length);
       at += sizeof length;
-      PutField(&converted, length < 0 ? nullptr : pg_server_to_any(pnstrdup(at, static_cast<Size>(length)), length, PG_UTF8));
+      PutField(&converted,
+               length < 0 ? nullptr : pg_server_to_any(pnstrdup(at, static_cast<Size>(length)), length, PG_UTF8));
       at += length < 0 ? 0 : length;
     }
   }

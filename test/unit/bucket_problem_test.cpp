@@ -37,7 +37,8 @@ TEST(BucketProblem, CapacitiesAreExact) {
 // Thresholds by a hair below and above a half, and below a third, which no machine word holds.
 TEST(BucketProblem, CapacitiesOfLongThresholdsAreExact) {
   const BucketProblem problem(
-      {10, 10, 10}, Thresholds({"0.49999999999999999999999999", "0.50000000000000000000000001", "0.33333333333333333333"}),
+      {10, 10, 10},
+      Thresholds({"0.49999999999999999999999999", "0.50000000000000000000000001", "0.33333333333333333333"}),
       {2, 3, 100});
   EXPECT_EQ(problem.Capacity(0, 0), 0);
   EXPECT_EQ(problem.Capacity(1, 0), 1);
@@ -95,7 +96,8 @@ TEST(BucketProblem, RefusesWhatIsNone) {
   EXPECT_EQ(ErrorOf([&] { BucketProblem({-1}, half, {2}); }).substr(0, 5), "22023");
   EXPECT_EQ(ErrorOf([&] { BucketProblem({1}, Thresholds({"0"}), {2}); }).substr(0, 5), "22023");
   EXPECT_EQ(ErrorOf([&] { BucketProblem({1}, half, {3, 3}); }).substr(0, 5), "22023");
-  EXPECT_EQ(ErrorOf([&] { BucketProblem::WithSizes({1}, half, -1, 2); }), "22023 min_bucket must not be negative, as -1 is");
+  EXPECT_EQ(ErrorOf([&] { BucketProblem::WithSizes({1}, half, -1, 2); }),
+            "22023 min_bucket must not be negative, as -1 is");
   EXPECT_EQ(ErrorOf([&] { BucketProblem::WithSizes({1}, half, 3, 2); }).substr(0, 5), "22023");
   EXPECT_EQ(ErrorOf([&] { BucketProblem::WithSizes({1}, half, 0, kMaxSearchSize + 1); }).substr(0, 5), "22023");
 }

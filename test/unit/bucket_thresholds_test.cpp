@@ -75,7 +75,9 @@ TEST(BucketThresholds, ValuesThatBreakThem) {
 }
 
 TEST(BucketThresholds, RefusesWhatDoesNotFitTogether) {
-  EXPECT_EQ(ErrorOf([] { BrokenThresholds({1, 2}, Thresholds({"1/2"}), 1, 2); }),
+  EXPECT_EQ(ErrorOf([] {
+              BrokenThresholds({1, 2}, Thresholds({"1/2"}), 1, 2);
+            }),
             "22023 there must be one threshold for each of the 2 counts, not 1");
   for (const auto& [least, most] : std::vector<std::pair<int, int>>{{0, 2}, {3, 2}})
     EXPECT_EQ(ErrorOf([&, low = least, high = most] { BrokenThresholds({1}, Thresholds({"1/2"}), low, high); }),

@@ -182,8 +182,7 @@ TEST(LinearProgram, TellsWhyTheSolverGaveUp) {
   tired.minimise = GiveUp;
   LinearProgram program(tired, form);
   last_word = PS_LINEAR_STUCK;
-  EXPECT_EQ(ErrorOf([&] { program.Minimise({1}, {}); }),
-            "XX000 the solver of linear programs did not come to an end");
+  EXPECT_EQ(ErrorOf([&] { program.Minimise({1}, {}); }), "XX000 the solver of linear programs did not come to an end");
   last_word = PS_LINEAR_NO_MEMORY;
   EXPECT_THROW(program.Minimise({1}, {}), std::bad_alloc);
   tired.open = OpenNothing;

@@ -57,8 +57,9 @@ TEST(SumConvolution, RefusesTooManySums) {
   for (std::int64_t i = 0; i < 1000; ++i) images.push_back(i * i * i * 1'000'003);
   const std::vector<double> law(images.size(), 1.0 / static_cast<double>(images.size()));
   const auto convolve = [&](std::int64_t records) {
-    return testing_support::ErrorOf(
-        [&] { ConvolveOthers(images, Untilted(images, {{law, records}, {law, 1}}), {images.back(), {}, 0}, {}); });
+    return testing_support::ErrorOf([&] {
+      ConvolveOthers(images, Untilted(images, {{law, records}, {law, 1}}), {images.back(), {}, 0}, {});
+    });
   };
   EXPECT_EQ(convolve(1), "");
   EXPECT_EQ(convolve(4), "54000 there are too many possible sums to compute the posterior exactly");
