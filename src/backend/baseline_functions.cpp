@@ -28,6 +28,8 @@ PG_FUNCTION_INFO_V1(ps_import_baseline);
 #include "core/history.hpp"
 #include "core_call.hpp"
 
+static_assert(privacy_score::kMostCounted >= 1'000'000'000'000'000, "what import_baseline() lets in can be read");
+
 namespace {
 
 // The rows of a baseline as array literals for unnest.
@@ -74,11 +76,13 @@ char* NewBaseline(const char* role, const char* from_day, const char* to_day, co
       5, args);
 }
 
-// Whether $1 is a baseline: every part has its type and range, and what is referred to is there. CASE keeps the order,
-// so that no part is taken for what it is not; numbers are digits, for a cast would raise an error of its own.
+// Whether $1 is a baseline: every part has its type and range, nothing stands twice, and what is referred to is there.
+// CASE keeps the order, and strict does not look into lists for a text, so that no part is taken for what it is not;
+// numbers are digits, for a cast would raise an error of its own. Counts are at most kMostCounted, added up too, and
+// sessions with a set no more than sessions: their shares are probabilities.
 const char* const kIsBaseline =
     "WITH x AS (SELECT $1::pg_catalog.jsonb AS j), shape AS (SELECT j, "
-    "j @@ '$.version == 1 && $.role like_regex \"^.{1,63}$\" flag \"s\" "
+    "j @@ 'strict $.version == 1 && $.role like_regex \"^.{1,63}$\" flag \"s\" "
     "&& $.from_day like_regex \"^[0-9]{4,7}-[0-9]{2}-[0-9]{2}$\" && $.to_day like_regex "
     "\"^[0-9]{4,7}-[0-9]{2}-[0-9]{2}$\" "
     "&& $.sessions.type() == \"number\" && $.ngrams.type() == \"array\" && $.session_sets.type() == \"array\" "
@@ -90,16 +94,22 @@ const char* const kIsBaseline =
     "UNION ALL SELECT 'a', e->'tokens', e->>'id', '{}' FROM shape, "
     "pg_catalog.jsonb_array_elements(CASE WHEN parts THEN j->'abstractions' ELSE '[]' END) e), "
     "lists AS (SELECT r.*, CASE WHEN pg_catalog.jsonb_typeof(list) = 'array' THEN list END AS elements FROM rows r) "
-    "SELECT CASE WHEN parts THEN (j->>'sessions') ~ '^[1-9][0-9]{0,17}$' "
+    "SELECT CASE WHEN parts THEN (j->>'sessions') ~ '^[1-9][0-9]{0,14}$' "
+    "AND pg_catalog.octet_length(j->>'role') < 64 "
     "AND (j->>'from_day')::pg_catalog.date <= (j->>'to_day')::pg_catalog.date "
     "AND NOT EXISTS (SELECT FROM lists l WHERE elements IS NULL OR number IS NULL "
-    "OR number !~ CASE kind WHEN 'a' THEN '^-?[1-9][0-9]{0,18}$' ELSE '^[1-9][0-9]{0,17}$' END "
+    "OR number !~ CASE kind WHEN 'a' THEN '^-?[1-9][0-9]{0,18}$' ELSE '^[1-9][0-9]{0,14}$' END "
     "OR (kind = 'n' AND pg_catalog.jsonb_array_length(elements) <> 6) "
     "OR (kind <> 'n' AND pg_catalog.jsonb_array_length(elements) = 0) "
     "OR EXISTS (SELECT FROM pg_catalog.jsonb_array_elements(elements) e "
     "WHERE pg_catalog.jsonb_typeof(e) <> CASE kind WHEN 'a' THEN 'string' ELSE 'number' END "
     "OR (kind <> 'a' AND e::text <> ALL (known) AND e::text NOT IN "
     "(SELECT a.number FROM rows a WHERE a.kind = 'a' AND a.number IS NOT NULL)))) "
+    "AND NOT EXISTS (SELECT FROM rows WHERE kind IN ('n', 'a') GROUP BY kind, CASE kind WHEN 'n' THEN list::text ELSE "
+    "number END HAVING pg_catalog.count(*) > 1) "
+    "AND NOT EXISTS (SELECT FROM rows WHERE kind <> 'a' GROUP BY kind HAVING pg_catalog.sum(CASE WHEN number ~ "
+    "'^[0-9]{1,15}$' THEN number::pg_catalog.numeric END) > CASE WHEN kind = 's' AND (j->>'sessions') ~ "
+    "'^[0-9]{1,15}$' THEN (j->>'sessions')::pg_catalog.numeric ELSE 1e15 END) "
     "AND NOT EXISTS (SELECT FROM (VALUES ('reach'), ('subjects'), ('subject_columns')) f(name) "
     "WHERE (j->>name) !~ '^[0-9]{1,9}$') "
     "ELSE false END FROM shape";

@@ -4,6 +4,7 @@
 #include "model.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <tuple>
 
@@ -32,15 +33,21 @@ Label ParseLabel(const Field& field) {
   Corrupt("unknown label " + std::string(*field));
 }
 
+// A rate or an entropy. What compares with nothing would make scores that no limit is below.
+double ParseFigure(const Field& field) {
+  const double figure = ParseDouble(Text(field));
+  if (!std::isfinite(figure)) Corrupt("a figure that is " + String(field));
+  return figure;
+}
+
 // The rate of a row of section `rates`. A modified row of a relation may have left one subject for another, which
 // counts for two of the subjects that a joint rate is computed over.
 RateBounds ParseRate(const Row& row, bool joint) {
-  const double rate = std::clamp(ParseDouble(Text(row[2])), 0.0, 1.0);
+  const double rate = std::clamp(ParseFigure(row[2]), 0.0, 1.0);
   if (!row[5]) return {rate, rate};
-  const std::int64_t modified = ParseInteger(*row[5]);
+  const std::int64_t modified = std::min(ParseInteger(*row[5]), kMostCounted);
   if (modified < 0) return {0, 1};
-  return AfterModifications(rate, ParseDouble(Text(row[4])), ParseInteger(Text(row[3])),
-                            joint ? 2 * modified : modified);
+  return AfterModifications(rate, ParseFigure(row[4]), ParseInteger(Text(row[3])), joint ? 2 * modified : modified);
 }
 
 }  // namespace
@@ -159,9 +166,9 @@ void Model::ReadBaselines(WireReader& reader) {
     Baseline baseline;
     baseline.id = ParseInteger(Text(row[0]));
     baseline.role = String(row[1]);
-    baseline.sessions = ParseInteger(Text(row[2]));
+    baseline.sessions = ParseCount(Text(row[2]));
     for (std::size_t figure = 0; figure < baseline.greatest.size(); ++figure)
-      if (row[3 + figure]) baseline.greatest[figure] = ParseInteger(*row[3 + figure]);
+      if (row[3 + figure]) baseline.greatest[figure] = ParseCount(*row[3 + figure]);
     if (!places.emplace(baseline.id, baselines_.size()).second) Corrupt("baseline " + String(row[0]) + " stands twice");
     baselines_.push_back(std::move(baseline));
   }
@@ -171,10 +178,10 @@ void Model::ReadBaselines(WireReader& reader) {
     return baselines_[place->second];
   };
   for (const Row& row : reader.Section(3)) {
-    find(row).ngrams.push_back({ParseNGram(Text(row[1])), ParseInteger(Text(row[2]))});
+    find(row).ngrams.push_back({ParseNGram(Text(row[1])), ParseCount(Text(row[2]))});
   }
   for (const Row& row : reader.Section(3)) {
-    find(row).session_sets.push_back({ParseInteger(Text(row[1])), ParseIntegers(Text(row[2]))});
+    find(row).session_sets.push_back({ParseCount(Text(row[1])), ParseIntegers(Text(row[2]))});
   }
 }
 

@@ -15,6 +15,10 @@ namespace privacy_score {
 
 namespace {
 
+[[noreturn]] void RefuseCount(std::int64_t count) {
+  throw Error("XX001", "could not read internal data: a count of " + std::to_string(count));
+}
+
 std::vector<AbstractionId> ToVector(const NGram& ngram) { return {ngram.begin(), ngram.end()}; }
 
 }  // namespace
@@ -26,6 +30,12 @@ std::size_t NGramHash::operator()(const NGram& ngram) const noexcept {
     hash ^= hash >> 32U;
   }
   return static_cast<std::size_t>(hash);
+}
+
+std::int64_t ParseCount(std::string_view text) {
+  const std::int64_t count = ParseInteger(text);
+  if (count < 0 || count > kMostCounted) RefuseCount(count);
+  return count;
 }
 
 NGram Suffix(const NGram& ngram, int length) {
@@ -52,9 +62,11 @@ void NGramWindow::Push(AbstractionId id) {
 }
 
 void AppendRun(Sequence& sequence, AbstractionId id, std::int64_t count, std::int64_t rows) {
-  if (count < 0) throw Error("XX001", "could not read internal data: run of length " + std::to_string(count));
+  if (count < 0 || count > kMostCounted) RefuseCount(count);
+  if (rows < 0 || rows > kMostCounted) RefuseCount(rows);
   if (id == 0 || (count == 0 && rows == 0)) return;
-  if (!sequence.empty() && sequence.back().id == id && sequence.back().rows == 0 && rows == 0) {
+  if (!sequence.empty() && sequence.back().id == id && sequence.back().rows == 0 && rows == 0 &&
+      sequence.back().count <= kMostCounted - count) {
     sequence.back().count += count;
   } else {
     sequence.push_back({id, count, rows});

@@ -24,6 +24,12 @@ inline constexpr int kRecordedLength = 6;
 // The fingerprint of an abstraction; 0 is the empty one, which only stands as padding.
 using AbstractionId = std::int64_t;
 
+// The greatest count that is stored of anything: thousands of them add up in 64 bits.
+inline constexpr std::int64_t kMostCounted = std::int64_t{1} << 50;
+
+// Reads a stored count. Throws Error XX001 unless it is from 0 to kMostCounted.
+std::int64_t ParseCount(std::string_view text);
+
 // An n-gram of any length up to kRecordedLength: it stands at the end of the array, with 0 in front.
 using NGram = std::array<AbstractionId, kRecordedLength>;
 
@@ -67,7 +73,7 @@ struct Run {
 using Sequence = std::vector<Run>;
 
 // Adds executions to the end of a sequence. Empty abstractions take no place. Runs with rows stay apart, so that rows
-// keep to their n-grams. Throws Error XX001 on a count below 0.
+// keep to their n-grams. Throws Error XX001 unless count and rows are from 0 to kMostCounted.
 void AppendRun(Sequence& sequence, AbstractionId id, std::int64_t count = 1, std::int64_t rows = 0);
 std::int64_t LengthOf(const Sequence& sequence);
 

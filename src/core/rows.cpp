@@ -3,6 +3,7 @@
  */
 #include "rows.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -36,7 +37,8 @@ std::vector<Row> WireReader::Section(std::uint32_t columns) {
   if (Number<std::uint32_t>() != columns) Corrupt("unexpected number of columns");
   const auto count = Number<std::uint32_t>();
   std::vector<Row> rows;
-  rows.reserve(count);
+  // A damaged count asks for no more memory than there are bytes for: each field has its length.
+  rows.reserve(std::min<std::size_t>(count, (bytes_.size() - position_) / (columns * sizeof(std::int32_t))));
   for (std::uint32_t i = 0; i < count; ++i) {
     Row row;
     row.reserve(columns);

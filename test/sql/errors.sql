@@ -152,7 +152,17 @@ SELECT format('privacy_score.import_baseline(jsonb_set((SELECT baseline FROM err
                (22, '{session_sets,0,ids}', '["x"]'), (23, '{session_sets,0,count}', 'null'), (24, '{abstractions}', 'null'), (25, '{abstractions}', '[5]'),
                (26, '{abstractions,0,id}', '"x"'), (29, '{abstractions,0,id}', '77'), (30, '{abstractions}', '[]'), (31, '{sessions}', '0'),
                (32, '{session_sets,0,ids}', '[77]'), (33, '{from_day}', '"2026-13-01"'), (34, '{ngrams,0,ngram,5}', '1.5'), (35, '{ngrams,0,ngram,5}', '99999999999999999999'),
+               (36, '{role}', '["r"]'), (37, '{version}', '[1]'), (38, '{to_day}', '["2026-01-01"]'), (39, '{role}', to_json(repeat('ä', 32))::text),
                (27, '{abstractions,0,tokens}', '"x"'), (28, '{abstractions,0,tokens}', '[null]')) v(n, path, value)
+ ORDER BY v.n;
+-- And by a change that leaves every part good: what stands twice, an abstraction that has its tokens only together with
+-- another of the same id, more sessions with a set than there are, counts that add up to more than can be counted.
+INSERT INTO attempts (sql)
+SELECT format('privacy_score.import_baseline((SELECT %s FROM errors.good))', change)
+  FROM (VALUES (1, $$jsonb_insert(baseline, '{ngrams,0}', baseline->'ngrams'->0)$$), (2, $$jsonb_insert(baseline, '{abstractions,0}', baseline->'abstractions'->0)$$),
+               (3, $$jsonb_set(jsonb_insert(baseline, '{abstractions,1}', baseline->'abstractions'->0 #- '{tokens,0}'), '{abstractions,0,tokens}', jsonb_build_array(baseline #> '{abstractions,0,tokens,0}'))$$),
+               (4, $$jsonb_set(baseline, '{session_sets,0,count}', '2000000000')$$), (5, $$jsonb_set(baseline, '{ngrams,0,count}', '999999999999999999')$$),
+               (6, $$jsonb_set(baseline, '{ngrams,0,count}', '999999999999999') || '{"sessions": 999999999999999}' || jsonb_build_object('ngrams', jsonb_set(baseline->'ngrams', '{0,count}', '999999999999999') || '[{"ngram": [0,0,0,0,0,0], "count": 9}]')$$)) v(n, change)
  ORDER BY v.n;
 \pset format unaligned
 \pset tuples_only on

@@ -124,5 +124,33 @@ TEST(Model, RefusesDamagedBytes) {
   EXPECT_THROW(Model::Parse(rows.Wire()), Error);
 }
 
+// Sums of counts that overflow, or a rate that compares with nothing, would make a score that no limit is below.
+TEST(Model, RefusesCountsAndRatesThatNoScoreCanBeMadeOf) {
+  const std::string most = std::to_string(kMostCounted);
+  const std::string more = std::to_string(kMostCounted + 1);
+  const auto parse = [](const std::string& sessions, const std::string& ngrams, const std::string& sets) {
+    ModelRows rows = TwoRelations();
+    rows.baselines = {{"1", "a", sessions}};
+    rows.ngrams = {{"1", "{0,0,0,0,0,1}", ngrams}};
+    rows.session_sets = {{"1", sets, "{1}"}};
+    Model::Parse(rows.Wire());
+  };
+  EXPECT_NO_THROW(parse(most, most, most));
+  for (const std::string& bad : {more, std::string("-1")}) {
+    EXPECT_THROW(parse(bad, "1", "1"), Error);
+    EXPECT_THROW(parse("1", bad, "1"), Error);
+    EXPECT_THROW(parse("1", "1", bad), Error);
+  }
+  const auto parse_rate = [](const std::string& rate, const std::string& entropy, const std::string& modified) {
+    ModelRows rows = TwoRelations();
+    rows.rates = {{"public.a", "public.a.x", rate, "1000", entropy, modified}};
+    Model::Parse(rows.Wire());
+  };
+  EXPECT_NO_THROW(parse_rate("0.5", "9", "9223372036854775807"));
+  EXPECT_THROW(parse_rate("nan", "9", "1"), Error);
+  EXPECT_THROW(parse_rate("0.5", "nan", "1"), Error);
+  EXPECT_THROW(parse_rate("0.5", "inf", "1"), Error);
+}
+
 }  // namespace
 }  // namespace privacy_score

@@ -62,6 +62,20 @@ TEST(NGram, StoredSequences) {
   EXPECT_THROW(AppendStored(sequence, "{5}", "{-1}"), Error);
 }
 
+TEST(NGram, CountsThatWouldNotAddUpAreRefused) {
+  Sequence sequence;
+  AppendRun(sequence, 5, kMostCounted);
+  AppendRun(sequence, 5, kMostCounted);
+  EXPECT_EQ(LengthOf(sequence), 2 * kMostCounted);
+  EXPECT_THROW(AppendRun(sequence, 5, kMostCounted + 1), Error);
+  EXPECT_THROW(AppendRun(sequence, 5, -1), Error);
+  EXPECT_THROW(AppendRun(sequence, 5, 1, kMostCounted + 1), Error);
+  EXPECT_THROW(AppendRun(sequence, 5, 1, -1), Error);
+  EXPECT_EQ(ParseCount("0"), 0);
+  EXPECT_THROW(ParseCount("-1"), Error);
+  EXPECT_THROW(ParseCount("9223372036854775807"), Error);
+}
+
 TEST(NGram, RowsKeepToTheirNGrams) {
   // 5 5 6, then rows of the second 5, then seven more 6 of which the last returned 4.
   Sequence sequence;

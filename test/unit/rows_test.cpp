@@ -46,6 +46,16 @@ TEST(Wire, RefusesEveryCutBuffer) {
   }
 }
 
+// It is refused, and no memory is asked for billions of rows.
+TEST(Wire, RefusesADamagedNumberOfRows) {
+  WireWriter writer;
+  writer.Section(2, {{"a", "b"}});
+  std::string bytes = writer.bytes();
+  bytes.replace(sizeof(std::uint32_t), sizeof(std::uint32_t), sizeof(std::uint32_t), '\xff');
+  WireReader reader(bytes);
+  EXPECT_THROW(reader.Section(2), Error);
+}
+
 TEST(Wire, NumbersReadBackAsThemselves) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 1000; ++i) {
