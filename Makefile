@@ -8,6 +8,8 @@
 #   make lint | format   layering, symbols and text rules | clang-format in place
 #   make coverage        which lines the tests run: unit, regression, shell tests and attacks on a second build
 #   make soak            mixed load on one server for SECONDS=600, in which nothing may grow, be lost or go wrong
+#   make fuzz            libFuzzer on the targets of test/fuzz: T="name ..." SECONDS=600 (of each)
+#   make sqlsmith | fuzz-jsonb    random statements against a watching server: SECONDS=600 | jsonb arguments: ROUNDS=2000
 #   make package         the Debian package, built and tested in build/package where the tools for it are at hand
 #   make demo | bench    the demonstration | the measurements; bench-core: of what needs no server
 #
@@ -46,8 +48,11 @@ SOLVER_MAGIC = backend/solver_magic
 OBJS = $(patsubst %,build/module/%.o,$(CORE) $(filter-out sqlparse/$(ISLAND),$(SQLPARSE)) $(filter-out $(SOLVER_MAGIC),$(BACKEND))) \
        $(if $(HAS_ISLAND),build/module/island.o)
 SOLVER_OBJS = $(patsubst %,build/module/%.o,$(SOLVER) $(SOLVER_MAGIC))
-UNIT_OBJS = $(patsubst %,build/module/%.o,$(CORE) $(SQLPARSE) $(SOLVER)) $(patsubst %,build/%.o,$(UNIT))
-ASAN_OBJS = $(patsubst %,build/asan/%.o,$(CORE) $(SQLPARSE) $(SOLVER) $(UNIT))
+# What is fuzzed; the unit tests run the inputs that are kept.
+TARGETS := $(patsubst test/fuzz/%.cpp,targets/%,$(filter-out test/fuzz/fuzzer_main.cpp,$(wildcard test/fuzz/*.cpp)))
+UNIT_OBJS = $(patsubst %,build/module/%.o,$(CORE) $(SQLPARSE) $(SOLVER)) $(patsubst %,build/%.o,$(UNIT) $(TARGETS))
+ASAN_OBJS = $(patsubst %,build/asan/%.o,$(CORE) $(SQLPARSE) $(SOLVER) $(UNIT) $(TARGETS))
+FUZZ_OBJS = $(patsubst %,build/fuzz/%.o,$(CORE) $(SQLPARSE) $(SOLVER) $(TARGETS) targets/fuzzer_main unit/sqlparse_support)
 CLANG_OK = $(patsubst %,build/clang/%.ok,$(CORE) $(SQLPARSE) $(SOLVER) $(BACKEND))
 EXTRA_CLEAN = $(MODULE_big)_solver.so build bench/programs bench/results results regression.diffs regression.out
 
@@ -93,8 +98,8 @@ $(TREE_STRUCTS).h: $(PG_QUERY_PROTO)
 	protoc-c --c_out=build/tree --proto_path=$(patsubst %/pg_query/pg_query.proto,%,$<) $<
 $(TREE_OBJ): $(TREE_STRUCTS).h
 	$(CC) -O2 -fPIC -Ibuild/tree -c $(TREE_STRUCTS).c -o $@
-$(patsubst %,build/module/%.o,$(SQLPARSE) $(BACKEND)) $(patsubst %,build/asan/%.o,$(SQLPARSE) $(UNIT)) \
-$(patsubst %,build/%.o,$(UNIT)) $(CLANG_OK): | $(TREE_STRUCTS).h
+$(patsubst %,build/module/%.o,$(SQLPARSE) $(BACKEND)) $(patsubst %,build/asan/%.o,$(SQLPARSE) $(UNIT) $(TARGETS)) \
+$(patsubst %,build/%.o,$(UNIT) $(TARGETS)) $(FUZZ_OBJS) $(CLANG_OK): | $(TREE_STRUCTS).h
 endif
 
 # --- compiling --------------------------------------------------------------------------------------------------------
@@ -150,6 +155,27 @@ build/asan/%.o: src/%.cpp Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(LANGUAGE) $(SANITIZE) -c $< -o $@
 
+build/targets/%.o: test/fuzz/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(LANGUAGE) -O1 -g1 -c $< -o $@
+
+build/asan/targets/%.o: test/fuzz/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(LANGUAGE) $(subst -O1,-O0,$(SANITIZE)) -c $< -o $@
+
+# libFuzzer comes with clang.
+build/fuzz/targets/%.o: test/fuzz/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CLANGXX) $(LANGUAGE) $(SANITIZE) -fsanitize=fuzzer-no-link -c $< -o $@
+
+build/fuzz/unit/%.o: test/unit/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CLANGXX) $(LANGUAGE) $(SANITIZE) -fsanitize=fuzzer-no-link -c $< -o $@
+
+build/fuzz/%.o: src/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CLANGXX) $(LANGUAGE) $(SANITIZE) -fsanitize=fuzzer-no-link $(SOLVER_HEADERS) -c $< -o $@
+
 # clang++ blames a function for not using the argument that PG_FUNCTION_ARGS declares; g++ knows better.
 build/clang/backend/%.ok: src/backend/%.cpp Makefile
 	@mkdir -p $(@D)
@@ -174,7 +200,7 @@ build/clang/solver/%.ok: src/solver/%.cpp Makefile
 	$(CLANGXX) $(LANGUAGE) $(SOLVER_HEADERS) -MF $(@:.ok=.d) -MT $@ -fsyntax-only $<
 	@touch $@
 
--include $(patsubst %.o,%.d,$(filter-out build/module/island.o,$(OBJS)) $(UNIT_OBJS) $(ASAN_OBJS))
+-include $(patsubst %.o,%.d,$(filter-out build/module/island.o,$(OBJS)) $(UNIT_OBJS) $(ASAN_OBJS) $(FUZZ_OBJS))
 -include $(CLANG_OK:.ok=.d)
 
 $(SQL_SCRIPT): $(SQL_PARTS) privacy_score.control
@@ -191,6 +217,10 @@ build/unit_tests: $(UNIT_OBJS)
 
 build/unit_tests_asan: $(ASAN_OBJS)
 	$(CXX) $(SANITIZE) -o $@ $(ASAN_OBJS) $(UNIT_LIBS)
+
+# --- the fuzzer -------------------------------------------------------------------------------------------------------
+build/fuzz/fuzzer: $(FUZZ_OBJS)
+	$(CLANGXX) $(SANITIZE) -fsanitize=fuzzer -o $@ $(FUZZ_OBJS) $(filter-out -lgtest%,$(UNIT_LIBS))
 
 # --- programs of the measurements ---------------------------------------------------------------------------------------
 # They lie where the sandbox finds them.
@@ -211,6 +241,7 @@ bench-core: bench/programs/subset_entropies bench/programs/measures
 	@bench/programs/measures all | tee bench/results_measures.md
 
 unit-programs: build/unit_tests build/unit_tests_asan
+fuzz-program: build/fuzz/fuzzer
 clang-check: $(CLANG_OK)
 
 # --- what people call -------------------------------------------------------------------------------------------------
@@ -237,11 +268,14 @@ SECONDS ?= 600
 soak:
 	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' test/run.sh soak $(SECONDS)
 
+fuzz sqlsmith fuzz-jsonb:
+	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' PS_FUZZ_SECONDS='$(SECONDS)' PS_FUZZ_ROUNDS='$(ROUNDS)' test/run.sh $@ $(T)
+
 package:
 	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' scripts/package.sh
 
 format:
-	clang-format -i $(wildcard src/*/*.cpp src/*/*.hpp test/unit/*.cpp test/unit/*.hpp)
+	clang-format -i $(wildcard src/*/*.cpp src/*/*.hpp test/unit/*.cpp test/unit/*.hpp test/fuzz/*.cpp test/fuzz/*.hpp)
 
-.PHONY: all packages package test test-matrix coverage soak unit regress shell attacks lint demo bench bench-core bench-programs format unit-programs clang-check \
+.PHONY: all packages package test test-matrix coverage soak unit regress shell attacks lint demo bench bench-core bench-programs fuzz sqlsmith fuzz-jsonb fuzz-program format unit-programs clang-check \
   install-solver uninstall-solver

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs the Debian packages that building and testing need, and only those that are missing; with the argument
-# "bench" also what the measurements compare with and count by.
+# "bench" also what the measurements compare with and count by, with "fuzz" and "sqlsmith" what these need.
 #
 # It looks for what a package provides rather than for its name, so a newer compiler or another Boost is left alone.
 # It removes nothing, and no cluster is created or started: a temporary setting keeps the server package from creating
@@ -78,6 +78,10 @@ library_dir=$("$pg_config" --pkglibdir 2>/dev/null) || library_dir=/usr/lib/post
 welcome coinor-cbc cbc
 welcome "postgresql-$major-pgaudit" "$library_dir/pgaudit.so"
 welcome "postgresql-$major-plpgsql-check" "$library_dir/plpgsql_check.so"
+case ${1:-} in
+  fuzz) need libclang-rt-dev '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' '/usr/lib/clang/*/lib/*/libclang_rt.fuzzer*.a' ;;
+  sqlsmith) need sqlsmith sqlsmith ;;
+esac
 if [ "${1:-}" = bench ]; then
   welcome "postgresql-$major-pg-qualstats" "$library_dir/pg_qualstats.so"
   welcome valgrind valgrind

@@ -52,9 +52,9 @@ layering() {
   verdict "src/core and src/sqlparse have no clock, no threads, no files and no randomness of their own" \
     "$(for layer in core sqlparse; do includes $layer; done |
       grep -E '<(iostream|fstream|filesystem|random|chrono|ctime|thread|mutex|future|time\.h|pthread\.h)>')"
-  verdict "Clp is used in src/solver only" "$(grep -rnE 'include.*(Clp|Coin)[A-Z]' src/core src/sqlparse src/backend test/unit 2>/dev/null)"
+  verdict "Clp is used in src/solver only" "$(grep -rnE 'include.*(Clp|Coin)[A-Z]' src/core src/sqlparse src/backend test/unit test/fuzz 2>/dev/null)"
   verdict "libpg_query is used in src/sqlparse only" \
-    "$(grep -rnE 'include.*pg_query|PgQuery__|pg_query_[a-z]+ ?\(' src/core src/backend test/unit 2>/dev/null)"
+    "$(grep -rnE 'include.*pg_query|PgQuery__|pg_query_[a-z]+ ?\(' src/core src/backend test/unit test/fuzz 2>/dev/null)"
 }
 
 # The solver's module shows one entry and what the server knows a module by, and asks nothing of the server.
@@ -145,12 +145,12 @@ house_rules() {
         echo "$file"
     done)"
   verdict "every C++ file begins with a comment that names it" \
-    "$(files src test/unit | grep -E '\.[ch]pp$' |
+    "$(files src test/unit test/fuzz | grep -E '\.[ch]pp$' |
       xargs -r awk 'FNR == 1 { name = FILENAME; sub(".*/", "", name); unnamed[FILENAME] = 1 }
         FNR <= 3 && index($0, name) { delete unnamed[FILENAME] }
         END { for (file in unnamed) print file }' | sort)"
   verdict "every header is guarded by #pragma once" \
-    "$(files src test/unit | grep -E '\.hpp$' | xargs -r grep -L '^#pragma once')"
+    "$(files src test/unit test/fuzz | grep -E '\.hpp$' | xargs -r grep -L '^#pragma once')"
   verdict "no two types of one namespace bear one name" \
     "$(perl scripts/lint_types.pl src/core/*.[ch]pp src/sqlparse/*.[ch]pp src/solver/*.[ch]pp 2>&1
       perl scripts/lint_types.pl src/backend/*.[ch]pp 2>&1)"
@@ -218,7 +218,7 @@ tools() {
   fi
   # Versions of clang-format differ; this is for information only.
   if command -v clang-format >/dev/null; then
-    sources=$(files src test/unit | grep -E '\.[ch]pp$' | while IFS= read -r file; do
+    sources=$(files src test/unit test/fuzz | grep -E '\.[ch]pp$' | while IFS= read -r file; do
       clang-format "$file" | cmp -s - "$file" || echo "$file"
     done)
     if [ -n "$sources" ]; then echo "note    clang-format would change $(wc -l <<<"$sources") files (make format)"; fi

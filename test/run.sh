@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh all|beside|unit|regress|shell|attacks|lint|demo|bench [TEST...] | soak SECONDS - installs what is missing, builds, and runs that part.
+# run.sh all|beside|unit|regress|shell|attacks|lint|demo|bench|fuzz|sqlsmith|fuzz-jsonb [TEST...] | soak SECONDS - installs what is missing, builds, and runs that part.
 #
 # Needs nothing but bash and make on Debian. The tests that need a server run below scripts/sandbox.sh. With tests, the
 # last line of the output is "N passed, M failed", and the exit status says whether anything failed.
@@ -118,9 +118,15 @@ run_bench() {
   exit $status
 }
 
+# Each target for PS_FUZZ_SECONDS.
+run_fuzz() {
+  build fuzz-program || { one_failure "the fuzzer does not build"; finish; }
+  run_part fuzz test/fuzz/run.sh "$@"
+}
+
 # `beside` is what "all" does at the same time: packages and module are there.
 [ "$part" = beside ] || scripts/install_packages.sh "$part" || { one_failure "the packages could not be installed"; finish; }
-[ "$part" = beside ] || build all || { one_failure "the module does not build"; finish; }
+[[ $part =~ ^(beside|fuzz)$ ]] || build all || { one_failure "the module does not build"; finish; }
 case $part in
   all) run_all ;;
   beside) run_unit run_lint ;;
@@ -130,6 +136,9 @@ case $part in
   soak) run_part soak scripts/sandbox.sh bash test/soak/soak.sh "$@" ;;
   demo) run_demo ;;
   bench) run_bench ;;
+  fuzz) run_fuzz "$@" ;;
+  sqlsmith) run_part sqlsmith scripts/sandbox.sh env PS_FUZZ_SECONDS="${PS_FUZZ_SECONDS:-}" test/fuzz/sqlsmith.sh ;;
+  fuzz-jsonb) run_part fuzz-jsonb scripts/sandbox.sh env PS_FUZZ_ROUNDS="${PS_FUZZ_ROUNDS:-}" test/fuzz/jsonb.sh ;;
   *)
     echo "unknown part: $part" >&2
     exit 2
