@@ -15,10 +15,6 @@ extern "C" {
 #include "internal.hpp"
 #include "settings.hpp"
 
-// An argument of microseconds since 2000 as timestamptz.
-#define TIME_ARGUMENT \
-  "('2000-01-01 00:00:00+00'::pg_catalog.timestamptz + $1::pg_catalog.int8 * '1 microsecond'::pg_catalog.interval)"
-
 namespace {
 
 constexpr const char* kChannel = "privacy_score_alert";
@@ -60,7 +56,7 @@ char* RaiseOpenAlert(const AlertRecord* alert, const AlertText* text, bool* esca
   const char* args[] = {text->at,    alert->role,   alert->session, alert->kind,  text->score,
                         text->limit, text->blocked, text->severity, text->detail, text->window};
   char* raised =
-      InternalValue("WITH g AS (SELECT " TIME_ARGUMENT
+      InternalValue("WITH g AS (SELECT " SQL_MOMENT("$1")
                     " AS at, $5::pg_catalog.float8 AS score, $9::pg_catalog.jsonb AS detail), "
                     "o AS (SELECT a.id, a.severity FROM privacy_score.alert a, g WHERE a.role = $2::pg_catalog.name "
                     "AND a.kind = $4 AND a.blocked = $7::pg_catalog.bool AND a.acknowledged_at IS NULL "
@@ -90,7 +86,7 @@ bool TooManyCauses(const AlertRecord* alert, const AlertText* text) {
   const char* many = InternalValue(
       "SELECT pg_catalog.count(*) >= $6::pg_catalog.int8 FROM privacy_score.alert a WHERE a.role = $2::pg_catalog.name "
       "AND a.kind = $3 AND a.blocked = $4::pg_catalog.bool AND a.acknowledged_at IS NULL "
-      "AND a.at > " TIME_ARGUMENT " - pg_catalog.make_interval(secs => $5::pg_catalog.float8)",
+      "AND a.at > " SQL_MOMENT("$1") " - pg_catalog.make_interval(secs => $5::pg_catalog.float8)",
       6, args);
   return many != nullptr && strcmp(many, "t") == 0;
 }
@@ -108,7 +104,7 @@ char* InsertAlert(const AlertRecord* alert, const AlertText* text) {
       "detail, cause) SELECT j.at, j.at, $2::pg_catalog.name, $3, $4, $5::pg_catalog.float8, $6::pg_catalog.float8, "
       "$7::pg_catalog.bool, $8, j.detail, "
       "COALESCE(j.detail->>'cause', j.detail->>'ngram', '') "
-      "FROM (SELECT " TIME_ARGUMENT " AS at, $9::pg_catalog.jsonb AS detail) j RETURNING id",
+      "FROM (SELECT " SQL_MOMENT("$1") " AS at, $9::pg_catalog.jsonb AS detail) j RETURNING id",
       9, args);
 }
 
@@ -126,14 +122,15 @@ void Notify(const char* id) {
       2, args);
 }
 
-}  // namespace
-
+// info: worth a look when there is time; critical: refused, or more than twice the limit; warning: all else.
 const char* AlertSeverity(const AlertRecord* alert) {
   if (alert->blocked) return "critical";
   if (strcmp(alert->kind, "baseline_small") == 0) return "info";
   if (strncmp(alert->kind, "baseline_", strlen("baseline_")) == 0) return "warning";
   return alert->score > 2 * alert->limit ? "critical" : "warning";
 }
+
+}  // namespace
 
 void NoteDatabaseName() {
   const char* name = get_database_name(MyDatabaseId);
@@ -155,7 +152,7 @@ void LogAlert(const AlertRecord* alert) {
 }
 
 void WriteAlert(const AlertRecord* alert) {
-  AlertText text = {psprintf(INT64_FORMAT, alert->at),
+  AlertText text = {TextOfInteger(alert->at),
                     psprintf("%d", ps_settings.alert_window),
                     psprintf("%.17g", alert->score),
                     psprintf("%.17g", alert->limit),

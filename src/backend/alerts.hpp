@@ -30,9 +30,6 @@ struct AlertRecord {
   const char* detail;
 };
 
-// info: worth a look when there is time; critical: refused, or more than twice the limit; warning: all else.
-const char* AlertSeverity(const AlertRecord* alert);
-
 // Writes the LOG line: key=value, names in double quotes with backslash escapes, never more than one line.
 void LogAlert(const AlertRecord* alert);
 

@@ -1,6 +1,7 @@
 /*
  * analyze_functions.cpp - rates on demand.
  */
+#include "function_arguments.hpp"
 #include "internal.hpp"
 #include "model_wire.hpp"
 #include "progress.hpp"
@@ -11,7 +12,6 @@
 extern "C" {
 #include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -26,15 +26,6 @@ PG_FUNCTION_INFO_V1(ps_analyze_relation);
 namespace {
 
 using privacy_score::MissingRate;
-
-// Raises 42703 when a name is not that of a column.
-void RequireColumns(Oid relation, ArrayType* names) {
-  Datum* elements;
-  bool* nulls;
-  int count;
-  deconstruct_array(names, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &elements, &nulls, &count);
-  for (int i = 0; i < count; ++i) RequireColumn(relation, nulls[i] ? "NULL" : NameStr(*DatumGetName(elements[i])));
-}
 
 bool Concerns(const MissingRate& rate, std::string_view relation) {
   for (std::string_view rest = rate.attributes; !rest.empty();) {
@@ -90,16 +81,14 @@ void WarnOfFault(void*, const WantedRate* wanted, const ErrorData* error) {
 // analyze_relation(relation, attributes)
 Datum ps_analyze_relation(PG_FUNCTION_ARGS) {
   RequirePrimary("analyze_relation");
-  if (PG_ARGISNULL(0)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL")));
+  RequireArgument(fcinfo, 0, "relation");
   const Oid relation = PG_GETARG_OID(0);
   RequireOwner(relation);
   const char* columns = nullptr;
   if (!PG_ARGISNULL(1)) {
-    RequireColumns(relation, PG_GETARG_ARRAYTYPE_P(1));
-    Oid output;
-    bool varlena;
-    getTypeOutputInfo(NAMEARRAYOID, &output, &varlena);
-    columns = OidOutputFunctionCall(output, PG_GETARG_DATUM(1));
+    const ElementList names = ElementsArgument(fcinfo, 1, "attributes", NAMEOID);
+    for (int i = 0; i < names.count; ++i) RequireColumn(relation, NameStr(*DatumGetName(names.values[i])));
+    columns = LiteralOfArray(PG_GETARG_DATUM(1));
   }
   const CoreHolder<std::vector<MissingRate>>* sets = SetsToAnalyze(relation, columns);
   if (sets->object->empty())

@@ -19,10 +19,11 @@ PG_FUNCTION_INFO_V1(ps_further_queries);
 
 #include "core/further_queries.hpp"
 #include "core/record_bounds.hpp"
+#include "function_arguments.hpp"
 #include "measure_arguments.hpp"
-#include "publish_arguments.hpp"
 #include "record_sets.hpp"
 #include "solver_module.hpp"
+#include "wire.hpp"
 
 namespace ps = privacy_score;
 
@@ -62,9 +63,7 @@ const ps::RecordBounds& FindBounds(FunctionCallInfo fcinfo) {
   RequireArgument(fcinfo, 4, "records");
   const int32 records = PG_GETARG_INT32(4);
   const PsLinearSolver& solver = LinearSolver();
-  auto* holder = NewCoreHolder<BoundsWork>(CurrentMemoryContext);
-  CallCoreOrRaise([&] { holder->Reset(new BoundsWork()); });
-  BoundsWork* work = holder->object;
+  auto* work = NewCoreObject<BoundsWork>(CurrentMemoryContext);
   CallCoreOrRaise([&] {
     work->bounds.emplace(solver, ps::SumsOf(SetsOf(queries), DecimalsOf(answers, "answers"), LimitOf("low", low),
                                             LimitOf("high", high), records));
@@ -86,12 +85,8 @@ void WriteBound(BoundText& text, const std::optional<ps::Rational>& side, int de
   strlcpy(text, ps::DecimalTextOf(value, decimals + kMorePlaces, upper).c_str(), sizeof text);
 }
 
-Datum NumericOf(char* text) {
-  return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-}
-
 // Puts one row: record, lower, upper and, where there is such a column, whether the answers alone determine it.
-void PutRecord(ReturnSetInfo* info, MemoryContext row_context, const ps::RecordBounds& bounds, int record) {
+void PutRecord(FunctionCallInfo fcinfo, MemoryContext row_context, const ps::RecordBounds& bounds, int record) {
   BoundText lower, upper;
   bool determined = false;
   CallCoreOrRaise([&] {
@@ -103,7 +98,7 @@ void PutRecord(ReturnSetInfo* info, MemoryContext row_context, const ps::RecordB
   MemoryContext caller = MemoryContextSwitchTo(row_context);
   Datum values[4] = {Int32GetDatum(record), NumericOf(lower), NumericOf(upper), BoolGetDatum(determined)};
   bool nulls[4] = {};
-  tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+  PutResultRow(fcinfo, values, nulls);
   MemoryContextSwitchTo(caller);
   MemoryContextReset(row_context);
   if (record % kRowsBetweenInterrupts == 0) CHECK_FOR_INTERRUPTS();
@@ -117,9 +112,9 @@ MemoryContext RowContext() {
 
 // query_bounds(queries, answers, low, high, records, asked)
 Datum ps_query_bounds(PG_FUNCTION_ARGS) {
-  NumberList asked = {0, nullptr};
+  ElementList asked = {0, nullptr};
   const bool all = PG_ARGISNULL(5);
-  if (!all) asked = NumbersArgument(fcinfo, 5, "asked", INT4OID);
+  if (!all) asked = ElementsArgument(fcinfo, 5, "asked", INT4OID);
   InitMaterializedSRF(fcinfo, 0);
   const ps::RecordBounds& bounds = FindBounds(fcinfo);
   const int records = bounds.sums().records;
@@ -129,10 +124,9 @@ Datum ps_query_bounds(PG_FUNCTION_ARGS) {
       ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("asked has the record %d", record),
                       errhint("Records are numbered from 1 to %d.", records)));
   }
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   MemoryContext row_context = RowContext();
   const int rows = all ? records : asked.count;
-  for (int i = 0; i < rows; ++i) PutRecord(info, row_context, bounds, all ? i + 1 : DatumGetInt32(asked.values[i]));
+  for (int i = 0; i < rows; ++i) PutRecord(fcinfo, row_context, bounds, all ? i + 1 : DatumGetInt32(asked.values[i]));
   return Datum(0);
 }
 
@@ -147,7 +141,6 @@ Datum ps_disclosed_records(PG_FUNCTION_ARGS) {
                              "With 0 only records that are known exactly are shown.");
   });
   const ps::RecordBounds& bounds = FindBounds(fcinfo);
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   MemoryContext row_context = RowContext();
   for (int record = 1; record <= bounds.sums().records; ++record) {
     bool disclosed = false;
@@ -157,7 +150,7 @@ Datum ps_disclosed_records(PG_FUNCTION_ARGS) {
       const ps::Rational grid(ps::PowerOfTen(bounds.sums().decimals), 1);
       disclosed = *bound.upper - *bound.lower <= ps::ParseRational("width", width_text) * grid;
     });
-    if (disclosed) PutRecord(info, row_context, bounds, record);
+    if (disclosed) PutRecord(fcinfo, row_context, bounds, record);
     if (record % kRowsBetweenInterrupts == 0) CHECK_FOR_INTERRUPTS();
   }
   return Datum(0);
@@ -170,9 +163,7 @@ Datum ps_further_queries(PG_FUNCTION_ARGS) {
   RequireArgument(fcinfo, 2, "records");
   const int32 records = PG_GETARG_INT32(2);
   InitMaterializedSRF(fcinfo, 0);
-  auto* holder = NewCoreHolder<SearchWork>(CurrentMemoryContext);
-  CallCoreOrRaise([&] { holder->Reset(new SearchWork()); });
-  SearchWork* work = holder->object;
+  auto* work = NewCoreObject<SearchWork>(CurrentMemoryContext);
   CallCoreOrRaise([&] {
     ps::CheckRecordCount(records);
     const ps::RecordSets sets = SetsOf(answered), further = SetsOf(allowed);
@@ -182,11 +173,10 @@ Datum ps_further_queries(PG_FUNCTION_ARGS) {
   });
   RunPausing([&](auto interrupted) { return work->search->Run(ControlOf(interrupted)); });
   if (work->search->record() == 0) return Datum(0);
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   Datum values[3] = {Int32GetDatum(work->search->record())};
   bool nulls[3] = {false, true, true};
   const std::vector<std::size_t>& queries = work->search->queries();
-  if (queries.empty()) tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+  if (queries.empty()) PutResultRow(fcinfo, values, nulls);
   nulls[1] = nulls[2] = false;
   for (std::size_t i = 0; i < queries.size(); ++i) {
     const int64 start = allowed.starts[queries[i]];
@@ -195,7 +185,7 @@ Datum ps_further_queries(PG_FUNCTION_ARGS) {
     for (int k = 0; k < count; ++k) members[k] = Int32GetDatum(allowed.records[start + k]);
     values[1] = Int32GetDatum(static_cast<int32>(queries[i]) + 1);
     values[2] = PointerGetDatum(construct_array(members, count, INT4OID, sizeof(int32), true, TYPALIGN_INT));
-    tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+    PutResultRow(fcinfo, values, nulls);
   }
   return Datum(0);
 }

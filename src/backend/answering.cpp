@@ -4,25 +4,21 @@
 #include "answering.hpp"
 
 extern "C" {
-#include "access/htup_details.h"
-#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
-#include "utils/syscache.h"
 }
+
+#include "internal.hpp"
 
 namespace {
 
 Oid BudgetOwner() { return static_cast<Oid>(ps_settings.answering); }
 
 bool HasRightsOfOwner(Oid relation) {
-  HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-  if (!HeapTupleIsValid(tuple)) return false;
-  const Oid owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
-  ReleaseSysCache(tuple);
-  return has_privs_of_role(BudgetOwner(), owner);
+  const Oid owner = OwnerOfRelation(relation);
+  return OidIsValid(owner) && has_privs_of_role(BudgetOwner(), owner);
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ bool ComputeWhatCanBe(ComputedRates* computed, const std::vector<MissingRate>* m
   const int before = computed->count;
   InternalScope scope;
   EnterInternal(&scope);
-  set_config_option("lock_timeout", "2s", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  SetWithin("lock_timeout", "2s");
   ComputeRatesApart(
       computed, WantedFrom(missing), static_cast<int>(missing->size()),
       [](void*, const WantedRate*, const ErrorData*) {}, nullptr);

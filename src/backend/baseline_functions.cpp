@@ -2,6 +2,7 @@
  * baseline_functions.cpp - making, dropping and moving baselines. Baselines never learn by themselves.
  */
 #include "baseline_alerts.hpp"
+#include "function_arguments.hpp"
 #include "internal.hpp"
 #include "model_wire.hpp"
 #include "settings.hpp"
@@ -153,8 +154,7 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
   const char* role = NameStr(*PG_GETARG_NAME(0));
   const char* from_day = DatumGetCString(DirectFunctionCall1(date_out, PG_GETARG_DATUM(1)));
   const char* to_day = DatumGetCString(DirectFunctionCall1(date_out, PG_GETARG_DATUM(2)));
-  if (PG_GETARG_DATEADT(1) > PG_GETARG_DATEADT(2))
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("from_day must not be after to_day")));
+  RequireDays(PG_GETARG_DATEADT(1), PG_GETARG_DATEADT(2));
   const char* made_by = GetUserNameFromId(GetUserId(), false);
   CoreHolder<BaselineText>* text = NewCoreHolder<BaselineText>(CurrentMemoryContext);
   const privacy_score::ScoreSettings settings = ScoreSettingsInForce();
@@ -172,7 +172,7 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
                     errmsg("role \"%s\" has no recorded sessions from %s to %s", role, from_day, to_day),
                     errhint("privacy_score.stat_days shows which days have been recorded; flush() writes the last "
                             "second.")));
-  const char* id = NewBaseline(role, from_day, to_day, psprintf(INT64_FORMAT, text->object->sessions), made_by);
+  const char* id = NewBaseline(role, from_day, to_day, TextOfInteger(text->object->sessions), made_by);
   const char* id_args[] = {id};
   RunInternal(kReachOfSessions, 1, id_args);
   const char* ngrams[] = {id, text->object->ngrams.c_str(), text->object->ngram_counts.c_str()};
@@ -196,7 +196,7 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
 // activate_baseline(id): an earlier version back in force.
 Datum ps_activate_baseline(PG_FUNCTION_ARGS) {
   RequirePrimary("activate_baseline");
-  const char* args[] = {psprintf(INT64_FORMAT, PG_GETARG_INT64(0))};
+  const char* args[] = {TextOfInteger(PG_GETARG_INT64(0))};
   InternalScope scope;
   EnterInternal(&scope);
   const char* role = InternalValue("SELECT role FROM privacy_score.baseline WHERE id = $1::pg_catalog.int8", 1, args);

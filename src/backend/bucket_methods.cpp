@@ -12,7 +12,7 @@ extern "C" {
 
 #include <algorithm>
 
-#include "publish_arguments.hpp"
+#include "function_arguments.hpp"
 #include "settings.hpp"
 
 BucketMethod MethodOfName(const char* name) {
@@ -114,10 +114,7 @@ void RaiseUndecided() {
                   errhint("Raise privacy_score.bucket_search_time, max_bucket or some of the thresholds.")));
 }
 
-Datum QuotientOfTexts(char* numerator, char* denominator) {
-  const auto read = [](char* text) {
-    return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-  };
-  const Datum dividend = read(numerator);
-  return DirectFunctionCall1(numeric_trim_scale, DirectFunctionCall2(numeric_div, dividend, read(denominator)));
+Datum QuotientOfTexts(const char* numerator, const char* denominator) {
+  const Datum quotient = DirectFunctionCall2(numeric_div, NumericOf(numerator), NumericOf(denominator));
+  return DirectFunctionCall1(numeric_trim_scale, quotient);
 }

@@ -60,7 +60,7 @@ void MakePlan(BucketWork* work, const PlanRequest& request);
 [[noreturn]] void RaiseUndecided();
 
 // Numeric of a numerator and a denominator.
-Datum QuotientOfTexts(char* numerator, char* denominator);
+Datum QuotientOfTexts(const char* numerator, const char* denominator);
 
 // The rational that `compute` returns, as numeric. `compute` runs within CallCore.
 template <typename Compute>

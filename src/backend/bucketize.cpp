@@ -42,18 +42,20 @@ PG_FUNCTION_INFO_V1(ps_bucketize);
 #include <vector>
 
 #include "bucket_methods.hpp"
+#include "coded_pass.hpp"
 #include "core/bucket_contents.hpp"
 #include "core/bucket_dealer.hpp"
 #include "core/release_check.hpp"
+#include "function_arguments.hpp"
 #include "internal.hpp"
 #include "progress.hpp"
-#include "publish_arguments.hpp"
 #include "release_arranging.hpp"
 #include "release_fakes.hpp"
 #include "release_report.hpp"
 #include "release_rows.hpp"
 #include "release_tables.hpp"
 #include "strong_random.hpp"
+#include "threshold_request.hpp"
 #include "watching.hpp"
 
 namespace {
@@ -104,7 +106,8 @@ void ShapeTables(BucketizeRequest* request) {
 
 void ReadRequest(FunctionCallInfo fcinfo, BucketizeRequest* request) {
   request->relation = RelationArgument(fcinfo, 0, "relation");
-  request->quasi = ColumnsArgument(fcinfo, 1, "quasi_identifiers", request->relation);
+  request->quasi = ColumnsArgument(fcinfo, 1, "quasi_identifiers", request->relation,
+                                   "Name the columns that may tell who a record is about.");
   RequireArgument(fcinfo, 2, "sensitive");
   const char* sensitive = NameStr(*PG_GETARG_NAME(2));
   request->sensitive = RequireColumn(request->relation, sensitive);
@@ -146,14 +149,14 @@ char* SourceSql(const BucketizeRequest* request) {
   initStringInfo(&sql);
   appendStringInfoString(&sql, "SELECT ");
   for (int i = 0; i < request->quasi.count; ++i)
-    appendStringInfo(&sql, "%s, ", quote_identifier(get_attname(request->relation, request->quasi.numbers[i], false)));
-  appendStringInfo(&sql, "%s FROM %s", quote_identifier(get_attname(request->relation, request->sensitive, false)),
+    appendStringInfo(&sql, "%s, ", QuotedColumn(request->relation, request->quasi.numbers[i]));
+  appendStringInfo(&sql, "%s FROM %s", QuotedColumn(request->relation, request->sensitive),
                    CanonicalRelationName(request->relation));
   return sql.data;
 }
 
 // Records that wait and records that are arranged take one half each.
-Size ArrangingMemory() { return Size{512} * static_cast<Size>(maintenance_work_mem); }
+Size ArrangingMemory() { return PassMemory() / 2; }
 
 void ReadRecords(const BucketizeRequest* request, SourceRows* source) {
   const FormData_pg_attribute* column = request->st.types[1];
@@ -410,8 +413,7 @@ void PutReport(FunctionCallInfo fcinfo, const SourceRows* source, ReleaseWork* w
   values[6] = Float8GetDatum(gap);
   values[7] = DirectFunctionCall1(jsonb_in, CStringGetDatum(ProbabilitiesJson(work, facts, source->values)));
   values[8] = Float8GetDatum(seconds);
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
-  tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+  PutResultRow(fcinfo, values, nulls);
 }
 
 }  // namespace
@@ -427,12 +429,10 @@ Datum ps_bucketize(PG_FUNCTION_ARGS) {
   auto* request = static_cast<BucketizeRequest*>(palloc0(sizeof(BucketizeRequest)));
   ReadRequest(fcinfo, request);
   MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "privacy_score release", ALLOCSET_DEFAULT_SIZES);
-  auto* holder = NewCoreHolder<ReleaseWork>(context);
-  CallCoreOrRaise([&] { holder->Reset(new ReleaseWork()); });
-  ReleaseWork* work = holder->object;
+  auto* work = NewCoreObject<ReleaseWork>(context);
   BeginProgress("bucketize", request->relation, "creating tables");
   // What is allocated from here on goes away with SPI_finish.
-  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  ConnectSpi();
   ReleaseTable* tables[] = {&request->qit, &request->st};
   CreateReleaseTables(tables, 2);
   SetProgressPhase("reading rows");

@@ -6,7 +6,9 @@
 #include "catalog_arena.hpp"
 #include "catalog_relations.hpp"
 #include "compat.hpp"
+#include "internal.hpp"
 #include "telling_functions.hpp"
+#include "wire.hpp"
 
 extern "C" {
 #include "catalog/namespace.h"
@@ -33,7 +35,7 @@ namespace {
 // The rows of one section while they are gathered.
 struct Section {
   StringInfoData rows;
-  uint32 columns;
+  int columns;
   uint32 count;
 };
 
@@ -49,24 +51,15 @@ struct Feeding {
   bool check_usage;
 };
 
-void StartSection(Section* section, uint32 columns) {
+void StartSection(Section* section, int columns) {
   initStringInfo(&section->rows);
   section->columns = columns;
   section->count = 0;
 }
 
-void PutLength(StringInfo wire, int32 length) {
-  appendBinaryStringInfo(wire, reinterpret_cast<const char*>(&length), sizeof length);
-}
-
 void PutField(Section* section, const char* text, int length) {
-  if (text == nullptr) {
-    PutLength(&section->rows, -1);
-    return;
-  }
-  text = ToUtf8(text, length, &length);
-  PutLength(&section->rows, length);
-  appendBinaryStringInfo(&section->rows, text, length);
+  if (text != nullptr) text = ToUtf8(text, length, &length);
+  AppendField(&section->rows, text, length);
 }
 
 void PutField(Section* section, const char* text) {
@@ -79,13 +72,11 @@ void PutField(Section* section, std::string_view text) {
 
 // The name as it was asked, which is UTF-8 already.
 void PutAsked(Section* section, const std::string& text) {
-  PutLength(&section->rows, static_cast<int32>(text.size()));
-  appendBinaryStringInfo(&section->rows, text.data(), static_cast<int>(text.size()));
+  AppendField(&section->rows, text.data(), static_cast<int>(text.size()));
 }
 
 void FinishSection(StringInfo wire, const Section* section) {
-  appendBinaryStringInfo(wire, reinterpret_cast<const char*>(&section->columns), sizeof section->columns);
-  appendBinaryStringInfo(wire, reinterpret_cast<const char*>(&section->count), sizeof section->count);
+  AppendSectionHead(wire, section->columns, section->count);
   appendBinaryStringInfo(wire, section->rows.data, section->rows.len);
 }
 
@@ -113,8 +104,7 @@ Oid FindRelationOid(const Feeding* feeding, const std::string& schema, const cha
 // The query of a view with every name qualified but those of pg_catalog and temporary ones; null when the view is gone.
 const char* ViewDefinition(Oid view) {
   const int nest_level = NewGUCNestLevel();
-  (void)set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
-                          false);
+  SetWithin("search_path", "pg_catalog, pg_temp");
   LOCAL_FCINFO(fcinfo, 1);
   InitFunctionCallInfoData(*fcinfo, nullptr, 1, InvalidOid, nullptr, nullptr);
   fcinfo->args[0].value = ObjectIdGetDatum(view);

@@ -9,8 +9,6 @@ extern "C" {
 #include "postgres.h"
 
 #include "executor/spi.h"
-#include "miscadmin.h"
-#include "tcop/dest.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -27,9 +25,10 @@ PG_FUNCTION_INFO_V1(ps_t_closeness);
 
 #include "core/class_measures.hpp"
 #include "core_call.hpp"
+#include "function_arguments.hpp"
 #include "grouping_sql.hpp"
 #include "internal.hpp"
-#include "publish_arguments.hpp"
+#include "row_reading.hpp"
 
 namespace {
 
@@ -42,15 +41,15 @@ struct ClassRequest {
 ClassRequest ReadRequest(FunctionCallInfo fcinfo, bool with_sensitive) {
   ClassRequest request = {};
   request.relation = RelationArgument(fcinfo, 0, "relation");
-  request.quasi = ColumnsArgument(fcinfo, 1, "quasi_identifiers", request.relation);
+  request.quasi = ColumnsArgument(fcinfo, 1, "quasi_identifiers", request.relation,
+                                  "Name the columns that may tell who a record is about.");
   if (!with_sensitive) return request;
-  RequireArgument(fcinfo, 2, "sensitive");
-  request.sensitive = RequireColumn(request.relation, NameStr(*PG_GETARG_NAME(2)));
+  request.sensitive = ColumnArgument(fcinfo, 2, "sensitive", request.relation);
   return request;
 }
 
 const char* Grouped(Oid relation, AttrNumber column) {
-  return GroupingExpression(get_atttype(relation, column), quote_identifier(get_attname(relation, column, false)));
+  return GroupingExpression(get_atttype(relation, column), QuotedColumn(relation, column));
 }
 
 // "k0, k1": the keys of a class, each preceded by `lead`.
@@ -68,11 +67,8 @@ void AppendRecords(StringInfo sql, const ClassRequest* request, const char* valu
 
 // One row a class: the ranks of its values, and how often each is there.
 char* ClassesSql(const ClassRequest* request) {
-  const Oid type = get_atttype(request->relation, request->sensitive);
-  const char* name = quote_identifier(get_attname(request->relation, request->sensitive, false));
-  const bool ordered = OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr);
-  const char* value =
-      ordered ? name : psprintf("CASE WHEN pg_catalog.num_nulls(%s) = 0 THEN pg_catalog.concat(%s) END", name, name);
+  const char* value = GroupingExpression(get_atttype(request->relation, request->sensitive),
+                                         QuotedColumn(request->relation, request->sensitive), true);
   StringInfoData sql;
   initStringInfo(&sql);
   appendStringInfoString(&sql, "SELECT pg_catalog.array_agg(v), pg_catalog.array_agg(n) FROM (SELECT ");
@@ -86,12 +82,11 @@ char* ClassesSql(const ClassRequest* request) {
   return sql.data;
 }
 
-// The only value of a query; false for NULL. SPI must be connected.
+// The only value of a query, a count; false for NULL, which there is without rows. SPI must be connected.
 bool SingleNumber(const char* sql, int64* number) {
   if (SPI_execute(sql, true, 0) != SPI_OK_SELECT || SPI_processed != 1) elog(ERROR, "could not group a relation");
-  bool null;
-  *number = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
-  return !null;
+  *number = FieldNumber(0, 0);
+  return *number > 0;
 }
 
 // What is found out of the classes.
@@ -105,48 +100,33 @@ struct ClassWork {
   double greatest_distance = 0;
 };
 
-struct ClassReceiver {
-  DestReceiver receiver;
+// A way to take a class, within CallCore.
+struct ClassTaker {
   ClassWork* work;
-  void (*take)(ClassWork* work);  // within CallCore, for each class
-  MemoryContext row;
+  void (*take)(ClassWork* work);
 };
 
 // Both arrays are bigint[] without NULL.
-bool ReceiveClass(TupleTableSlot* slot, DestReceiver* self) {
-  auto* receiver = reinterpret_cast<ClassReceiver*>(self);
-  slot_getallattrs(slot);
-  MemoryContext before = MemoryContextSwitchTo(receiver->row);
-  ArrayType* ranks = DatumGetArrayTypeP(slot->tts_values[0]);
-  ArrayType* counts = DatumGetArrayTypeP(slot->tts_values[1]);
+void ReceiveClass(void* context, TupleTableSlot* row) {
+  const auto* taker = static_cast<const ClassTaker*>(context);
+  ArrayType* ranks = DatumGetArrayTypeP(row->tts_values[0]);
+  ArrayType* counts = DatumGetArrayTypeP(row->tts_values[1]);
   const int values = ArrayGetNItems(ARR_NDIM(ranks), ARR_DIMS(ranks));
   const auto* rank = reinterpret_cast<const int64*>(ARR_DATA_PTR(ranks));
   const auto* count = reinterpret_cast<const int64*>(ARR_DATA_PTR(counts));
   CallCoreOrRaise([&] {
-    ClassWork* work = receiver->work;
+    ClassWork* work = taker->work;
     work->values.clear();
     for (int i = 0; i < values; ++i) work->values.push_back({static_cast<std::size_t>(rank[i] - 1), count[i]});
     std::sort(work->values.begin(), work->values.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
-    receiver->take(work);
+    taker->take(work);
     work->any = true;
   });
-  MemoryContextSwitchTo(before);
-  MemoryContextReset(receiver->row);
-  return true;
 }
 
 void ForEachClass(const char* sql, ClassWork* work, void (*take)(ClassWork* work)) {
-  ClassReceiver receiver = {};
-  receiver.receiver = {ReceiveClass, [](DestReceiver*, int, TupleDesc) {}, [](DestReceiver*) {}, [](DestReceiver*) {},
-                       DestTuplestore};
-  receiver.work = work;
-  receiver.take = take;
-  receiver.row = AllocSetContextCreate(CurrentMemoryContext, "privacy_score class", ALLOCSET_DEFAULT_SIZES);
-  SPIExecuteOptions options = {};
-  options.read_only = true;
-  options.dest = &receiver.receiver;
-  if (SPI_execute_extended(sql, &options) != SPI_OK_SELECT) elog(ERROR, "could not read the classes of a relation");
-  MemoryContextDelete(receiver.row);
+  ClassTaker taker = {work, take};
+  ReadRows(sql, ReceiveClass, &taker);
 }
 
 void TakeDiversity(ClassWork* work) {
@@ -165,16 +145,6 @@ void TakeDistance(ClassWork* work) {
   const double distance =
       work->ordered ? work->closeness->OrderedEarthMovers(work->values) : work->closeness->Variational(work->values);
   work->greatest_distance = std::max(work->greatest_distance, distance);
-}
-
-CoreHolder<ClassWork>* NewWork() {
-  auto* holder = NewCoreHolder<ClassWork>(CurrentMemoryContext);
-  CallCoreOrRaise([&] { holder->Reset(new ClassWork()); });
-  return holder;
-}
-
-void Connect() {
-  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
 }
 
 // The least number of distinct values of a class; false when there is no class.
@@ -205,7 +175,7 @@ Datum ps_k_anonymity(PG_FUNCTION_ARGS) {
   appendStringInfoString(&sql, ") r");
   AppendKeys(&sql, &request, " GROUP BY ");
   appendStringInfoString(&sql, ") c");
-  Connect();
+  ConnectSpi();
   int64 least;
   const bool known = SingleNumber(sql.data, &least);
   SPI_finish();
@@ -224,16 +194,16 @@ Datum ps_l_diversity(PG_FUNCTION_ARGS) {
                     errhint("Forms of l-diversity are distinct and entropy.")));
   bool known;
   double least;
-  Connect();
+  ConnectSpi();
   if (distinct) {
     int64 values;
     known = LeastDistinct(&request, &values);
     least = static_cast<double>(values);
   } else {
-    CoreHolder<ClassWork>* holder = NewWork();
-    ForEachClass(ClassesSql(&request), holder->object, TakeDiversity);
-    known = holder->object->any;
-    least = holder->object->least_values;
+    auto* work = NewCoreObject<ClassWork>();
+    ForEachClass(ClassesSql(&request), work, TakeDiversity);
+    known = work->any;
+    least = work->least_values;
   }
   SPI_finish();
   if (!known) PG_RETURN_NULL();
@@ -246,9 +216,8 @@ Datum ps_t_closeness(PG_FUNCTION_ARGS) {
   char category;
   bool preferred;
   get_type_category_preferred(getBaseType(get_atttype(request.relation, request.sensitive)), &category, &preferred);
-  Connect();
-  CoreHolder<ClassWork>* holder = NewWork();
-  ClassWork* work = holder->object;
+  ConnectSpi();
+  auto* work = NewCoreObject<ClassWork>();
   work->ordered = category == TYPCATEGORY_NUMERIC;
   const char* sql = ClassesSql(&request);
   ForEachClass(sql, work, TakeCounts);

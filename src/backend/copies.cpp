@@ -95,8 +95,6 @@ void FindOrigins(CopyingStatement* copying, Node* statement) {
   copying->relation = relation;
 }
 
-char* TextOfNumber(int value) { return psprintf("%d", value); }
-
 // Records the origins of a relation in place of what was known.
 void RecordOrigins(Oid relation, List* origins) {
   CommandCounterIncrement();
@@ -107,9 +105,9 @@ void RecordOrigins(Oid relation, List* origins) {
   ListCell* cell;
   foreach (cell, origins) {
     const auto* origin = static_cast<CopiedOrigin*>(lfirst(cell));
-    args[1] = TextOfNumber(origin->column + 1);
+    args[1] = TextOfInteger(origin->column + 1);
     args[2] = TextOfOid(origin->relid);
-    args[3] = TextOfNumber(origin->number);
+    args[3] = TextOfInteger(origin->number);
     args[4] = pnstrdup(origin->relation_name.data(), origin->relation_name.size());
     args[5] = pnstrdup(origin->column_name.data(), origin->column_name.size());
     RunInternal(kRecord, 6, args);

@@ -89,3 +89,11 @@ CoreHolder<T>* NewCoreHolder(MemoryContext context) {
   MemoryContextRegisterResetCallback(context, &holder->callback);
   return holder;
 }
+
+// Makes an object without arguments that is deleted when `context` is reset or deleted.
+template <typename T>
+T* NewCoreObject(MemoryContext context = CurrentMemoryContext) {
+  CoreHolder<T>* holder = NewCoreHolder<T>(context);
+  CallCoreOrRaise([&] { holder->Reset(new T()); });
+  return holder->object;
+}

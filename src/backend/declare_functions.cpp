@@ -1,27 +1,20 @@
 /*
- * declare_functions.cpp - protect(), unprotect(), dependencies, and the check of security labels.
+ * declare_functions.cpp - protect(), unprotect(), dependencies.
  *
  * Each change is announced at commit (NoteModelChange), so that the worker rebuilds the model that live scoring reads.
  */
 #include "catalog_relations.hpp"
+#include "function_arguments.hpp"
 #include "internal.hpp"
 #include "watching.hpp"
 
 extern "C" {
 #include "catalog/namespace.h"
-#include "catalog/objectaddress.h"
-#include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
-#include "commands/seclabel.h"
-#include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/inval.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(ps_protect);
 PG_FUNCTION_INFO_V1(ps_unprotect);
@@ -55,25 +48,6 @@ void RequireProtectable(Oid relation) {
     ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("temporary table \"%s\" cannot be protected", name)));
 }
 
-// Raises unless every element names a column, none is NULL and none is named twice.
-void CheckSubject(Oid relation, ArrayType* subject) {
-  Datum* names;
-  bool* nulls;
-  int count;
-  deconstruct_array(subject, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &names, &nulls, &count);
-  if (count == 0)
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("subject must name at least one column"),
-                    errhint("Leave subject out for the primary key, or the row where there is none.")));
-  for (int i = 0; i < count; ++i) {
-    if (nulls[i]) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("subject must not contain NULL")));
-    RequireColumn(relation, NameStr(*DatumGetName(names[i])));
-    for (int k = 0; k < i; ++k)
-      if (namestrcmp(DatumGetName(names[k]), NameStr(*DatumGetName(names[i]))) == 0)
-        ereport(ERROR, (errcode(ERRCODE_DUPLICATE_COLUMN),
-                        errmsg("column \"%s\" is named twice in subject", NameStr(*DatumGetName(names[i])))));
-  }
-}
-
 // Shared by the two dependency functions: checks the arguments and runs `sql` with (relation, determinant, dependent,
 // role).
 void ChangeDependency(FunctionCallInfo fcinfo, const char* sql) {
@@ -99,17 +73,15 @@ void ChangeDependency(FunctionCallInfo fcinfo, const char* sql) {
 // protect(relation, subject)
 Datum ps_protect(PG_FUNCTION_ARGS) {
   RequirePrimary("protect");
-  if (PG_ARGISNULL(0)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL")));
+  RequireArgument(fcinfo, 0, "relation");
   const Oid relation = PG_GETARG_OID(0);
   RequireOwner(relation);
   RequireProtectable(relation);
   const char* subject = nullptr;
   if (!PG_ARGISNULL(1)) {
-    CheckSubject(relation, PG_GETARG_ARRAYTYPE_P(1));
-    Oid output;
-    bool varlena;
-    getTypeOutputInfo(NAMEARRAYOID, &output, &varlena);
-    subject = OidOutputFunctionCall(output, PG_GETARG_DATUM(1));
+    (void)ColumnsArgument(fcinfo, 1, "subject", relation,
+                          "Leave subject out for the primary key, or the row where there is none.");
+    subject = LiteralOfArray(PG_GETARG_DATUM(1));
   }
   const char* args[] = {TextOfOid(relation), CanonicalRelationName(relation), subject,
                         GetUserNameFromId(GetUserId(), false)};
@@ -169,31 +141,4 @@ Datum ps_withdraw_dependency(PG_FUNCTION_ARGS) {
                    "DELETE FROM privacy_score.dependency "
                    "WHERE relation_name = $1 AND determinant = $2 AND dependent = $3");
   PG_RETURN_VOID();
-}
-
-// Called by the server for every SECURITY LABEL FOR privacy_score; raises when the label cannot be.
-void CheckSecurityLabel(const ObjectAddress* object, const char* label) {
-  if (object->classId == AuthIdRelationId) {
-    if (!superuser())
-      ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied to label a role"),
-                      errhint("Only a superuser decides which roles are watched.")));
-    if (label != nullptr && strcmp(label, "watched") != 0 && strcmp(label, "exempt") != 0 &&
-        strcmp(label, "dp only") != 0)
-      ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("\"%s\" is not a label of roles", label),
-                      errhint("Labels of roles are 'watched', 'exempt' and 'dp only'.")));
-    NoteRoleLabelChange();
-    return;
-  }
-  if (object->classId != RelationRelationId || object->objectSubId == 0)
-    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("privacy_score labels columns and roles only"),
-                    errhint("Use SECURITY LABEL FOR privacy_score ON COLUMN or ON ROLE.")));
-  if (label != nullptr && strcmp(label, "identifier") != 0 && strcmp(label, "quasi-identifier") != 0 &&
-      strcmp(label, "sensitive") != 0 && strcmp(label, "public") != 0)
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("\"%s\" is not a label of columns", label),
-                    errhint("Labels of columns are 'identifier', 'quasi-identifier', 'sensitive' and 'public'.")));
-  if (label != nullptr && strcmp(label, "public") == 0)
-    RequireOrigins(object->objectId, static_cast<AttrNumber>(object->objectSubId));
-  // Whether a copy's column is public is part of what sessions remember of it.
-  CacheInvalidateRelcacheByRelid(object->objectId);
-  NoteModelChange();
 }

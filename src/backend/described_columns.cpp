@@ -35,6 +35,8 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
+#include "internal.hpp"
+
 namespace ps = privacy_score;
 
 namespace {
@@ -371,11 +373,6 @@ List* Candidates(List* tests) {
 // --- what is described
 // ------------------------------------------------------------------------------------------------
 
-bool MayRead(Oid relid, AttrNumber column) {
-  return pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
-         pg_attribute_aclcheck(relid, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
-}
-
 bool MayReadSome(Oid relid) {
   return pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
          pg_attribute_aclcheck_all(relid, GetUserId(), ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
@@ -434,7 +431,7 @@ void AddCandidate(ps::Arena* arena, ps::ArenaList<ps::Origin>* list, Oid relid, 
     const auto number = static_cast<AttrNumber>(i + 1);
     if (resolved.self->live[i] < 0) continue;
     if (columns_known && !is_index && !ColumnPasses(table, number, tests)) continue;
-    if (!is_index && !all && !MayRead(table, number)) continue;
+    if (!is_index && !all && !MaySelect(table, number)) continue;
     AddDescribed(arena, list, relation, resolved.columns[i], declared);
   }
 }

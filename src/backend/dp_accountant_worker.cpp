@@ -92,8 +92,6 @@ const char* TextAt(const ChargeOrder* order, OrderText text) {
   return order->texts[text] == 0 ? nullptr : reinterpret_cast<const char*>(order) + order->texts[text];
 }
 
-char* TextOfInt64(int64 value) { return psprintf(INT64_FORMAT, value); }
-
 // Gives an answer to the backend that waits for it, and lets go of its order.
 void Answer(TakenOrder* one, OrderState state) {
   one->order->reply = one->reply;
@@ -187,7 +185,7 @@ void Repeat(const ChargeOrder* order, const char* release, ChargeReply* reply) {
 
 // Carries out one order within the transaction.
 void CarryOutOrder(const ChargeOrder* order, ChargeReply* reply) {
-  const char* budget = TextOfInt64(order->budget);
+  const char* budget = TextOfInteger(order->budget);
   const char* epsilon = TextAt(order, kOrderEpsilon);
   const char* delta = TextAt(order, kOrderDelta);
   const char* state_args[] = {budget, epsilon, TextOfOid(order->role), TextOfOid(order->relation), delta};
@@ -201,16 +199,16 @@ void CarryOutOrder(const ChargeOrder* order, ChargeReply* reply) {
   RunLedger(&find_state, state_args, true);
   reply->outcome = ChargeOutcome::kNoBudget;
   if (SPI_processed == 0) return;
-  const char* number = LedgerField(0, 0);
+  const char* number = FieldText(0, 0);
   const bool fits = LedgerFlag(0, 2);
-  const char* left = LedgerField(0, 1);
-  const char* left_after = LedgerField(0, 3);
+  const char* left = FieldText(0, 1);
+  const char* left_after = FieldText(0, 3);
   const bool delta_fits = LedgerFlag(0, 4);
-  const char* delta_left = LedgerField(0, 5);
+  const char* delta_left = FieldText(0, 5);
   strlcpy(reply->left, left, sizeof reply->left);
   if (!order->fresh) {
     RunLedger(&find_answer, answer_args, true);
-    if (SPI_processed > 0) return Repeat(order, LedgerField(0, 0), reply);
+    if (SPI_processed > 0) return Repeat(order, FieldText(0, 0), reply);
   }
   if (TextAt(order, kOrderAnswer) == nullptr)
     return Fail(reply, ERRCODE_T_R_SERIALIZATION_FAILURE, "the stored answer is gone");
@@ -308,7 +306,7 @@ void Tidy() {
     {
       InternalScope scope;
       BeginEntry(&scope);
-      set_config_option("lock_timeout", "50ms", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+      SetWithin("lock_timeout", "50ms");
       (void)InternalValue("SELECT privacy_score.tidy_budgets()");
       CommitEntry(&scope);
     }

@@ -65,8 +65,6 @@ struct Outlook {
   char* delta_left;  // null: no limit
 };
 
-char* TextOfInt64(int64 value) { return psprintf(INT64_FORMAT, value); }
-
 [[noreturn]] void RaiseNoBudget(const char* function, Oid relation) {
   ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                   errmsg("role \"%s\" has no privacy budget for relation \"%s\"",
@@ -85,16 +83,6 @@ char* TextOfInt64(int64 value) { return psprintf(INT64_FORMAT, value); }
            ? errhint("The budget is full again at %s. Answers that were paid for are repeated for free.", period_ends)
            : errhint("Answers that were paid for are repeated for free. The owner of the relation may raise "
                      "the limit with privacy_score.dp_grant().")));
-}
-
-// Raises unless the relation is still there, now that it is locked.
-Oid OwnerOfLocked(Oid relation) {
-  HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-  if (!HeapTupleIsValid(tuple))
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
-  const Oid owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
-  ReleaseSysCache(tuple);
-  return owner;
 }
 
 // Raises unless the column that names whom to protect is still there.
@@ -119,7 +107,7 @@ bool FindBudget(Budget* budget) {
     if (!own && (OidIsValid(budget->role) || !is_member_of_role_nosuper(user, role))) continue;
     budget->id = LedgerNumber(row, 0);
     budget->role = role;
-    budget->unit = LedgerField(row, 2);
+    budget->unit = FieldText(row, 2);
     budget->max_rows_per_unit = static_cast<int32>(LedgerNumber(row, 3));
     if (own) break;
   }
@@ -159,32 +147,32 @@ char* HashOf(const Question* question) {
   InternalScope scope;
   EnterInternal(&scope);
   RunLedger(&find_key, nullptr);
-  char* key = SPI_processed == 0 ? nullptr : LedgerField(0, 0);
+  char* key = SPI_processed == 0 ? nullptr : FieldText(0, 0);
   LeaveInternal(&scope);
   if (key == nullptr) elog(ERROR, "the ledger has no key");
   return KeyedDigest(key, text.data);
 }
 
 Outlook LookAhead(const Question* question, const char* hash) {
-  const char* args[] = {TextOfInt64(question->budget->id), question->epsilon, hash, question->delta};
+  const char* args[] = {TextOfInteger(question->budget->id), question->epsilon, hash, question->delta};
   Outlook outlook = {};
   InternalScope scope;
   EnterInternal(&scope);
   RunLedger(&look_ahead, args);
   if (SPI_processed > 0)
-    outlook = {LedgerField(0, 0), LedgerFlag(0, 1), LedgerField(0, 2), LedgerField(0, 3),
-               LedgerField(0, 4), LedgerFlag(0, 5), LedgerField(0, 6)};
+    outlook = {FieldText(0, 0), LedgerFlag(0, 1), FieldText(0, 2), FieldText(0, 3),
+               FieldText(0, 4), LedgerFlag(0, 5), FieldText(0, 6)};
   LeaveInternal(&scope);
   if (outlook.left == nullptr) RaiseNoBudget(question->budget->function, question->budget->relation);
   return outlook;
 }
 
 const char* ReadAnswer(int64 release) {
-  const char* args[] = {TextOfInt64(release)};
+  const char* args[] = {TextOfInteger(release)};
   InternalScope scope;
   EnterInternal(&scope);
   RunLedger(&read_answer, args);
-  const char* answer = SPI_processed == 0 ? nullptr : LedgerField(0, 0);
+  const char* answer = SPI_processed == 0 ? nullptr : FieldText(0, 0);
   LeaveInternal(&scope);
   if (answer == nullptr) elog(ERROR, "an answer of the ledger is gone");
   return answer;
@@ -256,15 +244,16 @@ Budget* PayingBudget(const char* function, Oid relation, bool pays) {
     ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                     errmsg("cannot spend a privacy budget within a security-restricted operation"),
                     errdetail("Materialized views, indexes and the like run the code of their owner.")));
-  if (get_rel_name(relation) == nullptr)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
+  (void)RequireRelation(relation);
   auto* budget = static_cast<Budget*>(palloc0(sizeof(Budget)));
   budget->relation = relation;
   budget->function = function;
   if (!FindBudget(budget)) RaiseNoBudget(function, relation);
   // Only who has a budget may hold up others with a lock.
   LockRelationOid(relation, AccessShareLock);
-  budget->owner = OwnerOfLocked(relation);
+  budget->owner = OwnerOfRelation(relation);
+  // It may have gone before it was locked.
+  if (!OidIsValid(budget->owner)) (void)RequireRelation(relation);
   RequireUnitOf(budget);
   return budget;
 }

@@ -8,8 +8,8 @@ extern "C" {
 }
 
 #include "catalog_relations.hpp"
+#include "function_arguments.hpp"
 #include "internal.hpp"
-#include "noise_arguments.hpp"
 
 ColumnQuestion AskAboutColumn(FunctionCallInfo fcinfo, const char* function, const char* kind,
                               const ColumnArguments& places, int parameters) {

@@ -22,8 +22,8 @@ PG_FUNCTION_INFO_V1(ps_dp_cost);
 #include "dp_budget.hpp"
 #include "dp_predicate.hpp"
 #include "dp_scan.hpp"
+#include "function_arguments.hpp"
 #include "internal.hpp"
-#include "noise_arguments.hpp"
 #include "strong_random.hpp"
 
 namespace ps = privacy_score;
@@ -60,10 +60,7 @@ const char* CountingQuery(const Budget* budget, const ConditionQuery* condition)
       budget->max_rows_per_unit, relation, condition->sql, unit, unit);
 }
 
-void TakeCount(void* count) {
-  bool null;
-  *static_cast<int64*>(count) = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
-}
+void TakeCount(void* count) { *static_cast<int64*>(count) = FieldNumber(0, 0); }
 
 // The noisy count, as text.
 const char* NoisyCount(const Question* question, const ConditionQuery* condition) {
@@ -77,7 +74,7 @@ const char* NoisyCount(const Question* question, const ConditionQuery* condition
     const ps::DiscreteLaplace law(ps::Rational(sensitivity) / ps::ParseEpsilon(epsilon));
     count = ps::SaturatingAdd(count, law.Draw(StrongRandom()));
   });
-  return psprintf(INT64_FORMAT, count);
+  return TextOfInteger(count);
 }
 
 Payment AnswerCount(FunctionCallInfo fcinfo, const char* function, Question* question) {
@@ -88,10 +85,6 @@ Payment AnswerCount(FunctionCallInfo fcinfo, const char* function, Question* que
   Payment payment;
   if (HeldAnswer(question, &payment)) return payment;
   return Pay(question, NoisyCount(question, condition));
-}
-
-Datum NumericOf(const char* text) {
-  return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
 
 Datum RowOf(FunctionCallInfo fcinfo, Datum* values) {

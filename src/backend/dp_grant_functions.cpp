@@ -32,7 +32,7 @@ PG_FUNCTION_INFO_V1(ps_budget_restored);
 
 #include "catalog_relations.hpp"
 #include "dp_budget.hpp"
-#include "noise_arguments.hpp"
+#include "function_arguments.hpp"
 
 namespace {
 
@@ -47,10 +47,8 @@ char* DatabaseIdentity() { return psprintf(UINT64_FORMAT "/%u", GetSystemIdentif
 
 // Raises unless noisy questions can be asked about a relation of this kind.
 void RequireAnswerable(Oid relation) {
-  const char kind = get_rel_relkind(relation);
   const char* name = get_rel_name(relation);
-  if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW &&
-      kind != RELKIND_FOREIGN_TABLE && kind != RELKIND_VIEW)
+  if (!HasRows(relation))
     ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" has no rows that could be counted", name),
                     errhint("Give budgets for tables, partitioned and foreign tables, views and materialized views.")));
   if (IsCatalogSchema(get_rel_namespace(relation)))

@@ -25,8 +25,8 @@ PG_FUNCTION_INFO_V1(ps_dp_count_distinct);
 
 #include "core/discrete_laplace.hpp"
 #include "dp_column_question.hpp"
+#include "function_arguments.hpp"
 #include "internal.hpp"
-#include "noise_arguments.hpp"
 #include "strong_random.hpp"
 
 namespace ps = privacy_score;
@@ -167,12 +167,7 @@ const char* BindKeys(FunctionCallInfo fcinfo, ColumnQuestion* asked, GivenKeys* 
 // Fills in the counts of keys that occur; the others stay zero.
 void TakeCounts(void* argument) {
   auto* counts = static_cast<int64*>(argument);
-  for (uint64 row = 0; row < SPI_processed; ++row) {
-    bool null = false;
-    HeapTuple tuple = SPI_tuptable->vals[row];
-    const int64 place = DatumGetInt64(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 1, &null));
-    counts[place - 1] = DatumGetInt64(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 2, &null));
-  }
+  for (uint64 row = 0; row < SPI_processed; ++row) counts[FieldNumber(row, 0) - 1] = FieldNumber(row, 1);
 }
 
 void TakeGroups(void* argument) {
@@ -181,15 +176,8 @@ void TakeGroups(void* argument) {
   groups->keys = static_cast<char**>(SPI_palloc(sizeof(char*) * (SPI_processed + 1)));
   groups->counts = static_cast<int64*>(SPI_palloc(sizeof(int64) * (SPI_processed + 1)));
   for (uint64 row = 0; row < SPI_processed; ++row) {
-    bool null = false;
-    HeapTuple tuple = SPI_tuptable->vals[row];
-    const char* key = SPI_getvalue(tuple, SPI_tuptable->tupdesc, 1);
-    groups->keys[row] = nullptr;
-    if (key != nullptr) {
-      groups->keys[row] = static_cast<char*>(SPI_palloc(strlen(key) + 1));
-      strcpy(groups->keys[row], key);
-    }
-    groups->counts[row] = DatumGetInt64(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 2, &null));
+    groups->keys[row] = FieldText(row, 0);
+    groups->counts[row] = FieldNumber(row, 1);
   }
 }
 
@@ -303,7 +291,7 @@ const char* CountFound(const ColumnQuestion* asked) {
     nulls[shown] = groups.keys[i] == nullptr;
     elements[shown] = nulls[shown] ? Datum(0) : CStringGetTextDatum(groups.keys[i]);
     nulls[shown + 1] = false;
-    elements[shown + 1] = CStringGetTextDatum(psprintf(INT64_FORMAT, groups.counts[i]));
+    elements[shown + 1] = CStringGetTextDatum(TextOfInteger(groups.counts[i]));
     shown += 2;
   }
   return shown == 0 ? "{}" : TextOfArray(elements, nulls, shown, TEXTOID);
@@ -321,10 +309,9 @@ void RequireKeysOrDelta(bool has_keys, bool has_delta) {
 }
 
 void PutRow(FunctionCallInfo fcinfo, Datum key, bool is_null, int64 count) {
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   Datum values[2] = {key, Int64GetDatum(count)};
   bool nulls[2] = {is_null, false};
-  tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+  PutResultRow(fcinfo, values, nulls);
 }
 
 void PutGivenKeys(FunctionCallInfo fcinfo, const GivenKeys* keys, const char* answer) {
@@ -345,10 +332,7 @@ void PutFoundKeys(FunctionCallInfo fcinfo, const char* answer) {
     PutRow(fcinfo, elements[i], nulls[i], pg_strtoint64(TextDatumGetCString(elements[i + 1])));
 }
 
-void TakeOneCount(void* count) {
-  bool null = false;
-  *static_cast<int64*>(count) = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
-}
+void TakeOneCount(void* count) { *static_cast<int64*>(count) = FieldNumber(0, 0); }
 
 }  // namespace
 
@@ -397,8 +381,7 @@ Datum ps_dp_count_distinct(PG_FUNCTION_ARGS) {
     int64 count = 0;
     ReadForQuestion(&asked, sql, TakeOneCount, &count);
     AddNoise(&asked.question, &count, 1);
-    payment = Pay(&asked.question, psprintf(INT64_FORMAT, count));
+    payment = Pay(&asked.question, TextOfInteger(count));
   }
-  return DirectFunctionCall3(numeric_in, CStringGetDatum(payment.answer), ObjectIdGetDatum(InvalidOid),
-                             Int32GetDatum(-1));
+  return NumericOf(payment.answer);
 }

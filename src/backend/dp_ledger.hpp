@@ -12,8 +12,6 @@ extern "C" {
 #include "executor/spi.h"
 }
 
-constexpr int kMostLedgerArguments = 12;
-
 // A statement with text arguments, prepared on first use in this process.
 struct LedgerStatement {
   const char* sql;
@@ -25,9 +23,6 @@ struct LedgerStatement {
 // stay until the scope is left. `writes` is for the accountant: it runs with the snapshot of its transaction.
 void RunLedger(LedgerStatement* statement, const char* const* args, bool writes = false);
 
-// A field of the result, counted from 0, palloc'd in the memory context from before the internal scope; null for NULL.
-char* LedgerField(uint64 row, int column);
-
-// The same where NULL cannot be.
+// Fields of the result, row and column counted from 0, where NULL cannot be; texts are FieldText() (wire.hpp).
 int64 LedgerNumber(uint64 row, int column);
 bool LedgerFlag(uint64 row, int column);

@@ -30,8 +30,7 @@ constexpr const char* kSettings[][2] = {
 void Run(const Budget* budget, const ScanQuery* query, void (*take)(void*), void* argument) {
   InternalScope scope;
   EnterInternal(&scope, budget->owner);
-  for (const auto& setting : kSettings)
-    set_config_option(setting[0], setting[1], PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  for (const auto& setting : kSettings) SetWithin(setting[0], setting[1]);
   EndUncounted(scope.uncounted);
   BeginAnswering(budget->owner);
   SPIPlanPtr plan = SPI_prepare_cursor(query->sql, query->nargs, query->types, CURSOR_OPT_PARALLEL_OK);

@@ -22,8 +22,9 @@ PG_FUNCTION_INFO_V1(ps_dp_avg);
 #include "core/discrete_laplace.hpp"
 #include "core/sum_grid.hpp"
 #include "dp_column_question.hpp"
-#include "noise_arguments.hpp"
+#include "function_arguments.hpp"
 #include "strong_random.hpp"
+#include "wire.hpp"
 
 namespace ps = privacy_score;
 
@@ -46,10 +47,6 @@ struct SumAndCount {
   int64 count;
 };
 
-Datum NumericOf(const char* text) {
-  return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-}
-
 Datum Calculate(PGFunction operation, Datum left, Datum right) { return DirectFunctionCall2(operation, left, right); }
 
 // A bound as a decimal; raises 22023 when it is missing or no number.
@@ -63,25 +60,16 @@ const char* BoundArgument(FunctionCallInfo fcinfo, int number, const char* name)
 }
 
 void RequireNumber(const BoundColumn* column) {
-  switch (column->type) {
-    case INT2OID:
-    case INT4OID:
-    case INT8OID:
-    case FLOAT4OID:
-    case FLOAT8OID:
-    case NUMERICOID:
-      return;
-    default:
-      ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                      errmsg("column \"%s\" must hold numbers, not values of type %s", column->name,
-                             format_type_be(column->type)),
-                      errhint("Sums and averages are of integer, real and numeric columns.")));
-  }
+  if (!IsNumberType(column->type))
+    ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+                    errmsg("column \"%s\" must hold numbers, not values of type %s", column->name,
+                           format_type_be(column->type)),
+                    errhint("Sums and averages are of integer, real and numeric columns.")));
 }
 
 // The decimals that the column's type keeps; -1 where that is not said.
 int DecimalsOf(const BoundColumn* column) {
-  if (column->type == INT2OID || column->type == INT4OID || column->type == INT8OID) return 0;
+  if (IsIntegerType(column->type)) return 0;
   if (column->type != NUMERICOID || column->modifier < static_cast<int32>(VARHDRSZ)) return -1;
   // As numeric.c has it; a negative scale, which later versions allow, keeps no decimals.
   const int scale = ((column->modifier - static_cast<int32>(VARHDRSZ)) & 0x7ff) ^ 1024;
@@ -109,12 +97,8 @@ BoundedQuestion AskWithinBounds(FunctionCallInfo fcinfo, const char* function, c
 
 void TakeSum(void* argument) {
   auto* result = static_cast<SumAndCount*>(argument);
-  bool null = false;
-  const char* sum = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
-  auto* copy = static_cast<char*>(SPI_palloc(strlen(sum) + 1));
-  strcpy(copy, sum);
-  result->sum = copy;
-  result->count = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &null));
+  result->sum = FieldText(0, 0);
+  result->count = FieldNumber(0, 1);
 }
 
 // The exact sum of what the clamped values differ from `centre`, on the grid, and how many values there are.

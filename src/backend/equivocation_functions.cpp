@@ -26,8 +26,9 @@ PG_FUNCTION_INFO_V1(ps_noise_posterior);
 
 #include "core/equivocation.hpp"
 #include "core/technique_posteriors.hpp"
+#include "function_arguments.hpp"
 #include "measure_arguments.hpp"
-#include "publish_arguments.hpp"
+#include "wire.hpp"
 
 namespace ps = privacy_score;
 
@@ -43,17 +44,11 @@ struct EquivocationWork {
   std::vector<double> numbers;
 };
 
-EquivocationWork* NewWork() {
-  auto* holder = NewCoreHolder<EquivocationWork>(CurrentMemoryContext);
-  CallCoreOrRaise([&] { holder->Reset(new EquivocationWork()); });
-  return holder->object;
-}
-
 // The law of the first two arguments, vals and probabilities.
 EquivocationWork* ReadLaw(FunctionCallInfo fcinfo) {
   const DecimalTexts vals = DecimalsArgument(fcinfo, 0, "vals");
   const NumberRows probabilities = NumberRowsArgument(fcinfo, 1, "probabilities", 1);
-  EquivocationWork* work = NewWork();
+  auto* work = NewCoreObject<EquivocationWork>();
   CallCoreOrRaise([&] {
     const std::vector<double> given(probabilities.numbers, probabilities.numbers + probabilities.width);
     work->law.emplace(DecimalsOf(vals, "vals"), probabilities.rows > 0 ? &given : nullptr);
@@ -67,10 +62,10 @@ void FindCurve(EquivocationWork* work) {
 }
 
 // A decimal as numeric.
-Datum NumericOf(ps::Int128 steps, int decimals) {
+Datum NumericOfSteps(ps::Int128 steps, int decimals) {
   char text[64];
   CallCoreOrRaise([&] { strlcpy(text, ps::DecimalText(steps, decimals).c_str(), sizeof text); });
-  return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+  return NumericOf(text);
 }
 
 // The numbers that core has left in `work`, as float8[].
@@ -87,14 +82,14 @@ NumberRows RequiredNumbers(FunctionCallInfo fcinfo, int argument, const char* na
   return NumberRowsArgument(fcinfo, argument, name, 1);
 }
 
-void PutStep(ReturnSetInfo* info, Datum epsilon, double entropy) {
+void PutStep(FunctionCallInfo fcinfo, Datum epsilon, double entropy) {
   Datum values[2] = {epsilon, Float8GetDatum(entropy)};
   bool nulls[2] = {};
-  tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+  PutResultRow(fcinfo, values, nulls);
 }
 
 // Rows at 0, step, 2 step, ... up to the first at which nothing is left.
-void PutRegularSteps(ReturnSetInfo* info, EquivocationWork* work, const char* step_text) {
+void PutRegularSteps(FunctionCallInfo fcinfo, EquivocationWork* work, const char* step_text) {
   ps::Decimal step;
   int64 rows = 0;
   CallCoreOrRaise([&] {
@@ -114,7 +109,7 @@ void PutRegularSteps(ReturnSetInfo* info, EquivocationWork* work, const char* st
     CallCoreOrRaise([&] {
       entropy = work->curve->EntropyAt(ps::EpsilonSteps(*work->law, {step.digits * rows, step.decimals}));
     });
-    PutStep(info, NumericOf(step.digits * rows, step.decimals), entropy);
+    PutStep(fcinfo, NumericOfSteps(step.digits * rows, step.decimals), entropy);
     more = entropy > 0;
   }
 }
@@ -145,14 +140,13 @@ Datum ps_equivocation_curve(PG_FUNCTION_ARGS) {
   const char* step = NumericArgument(fcinfo, 2);
   InitMaterializedSRF(fcinfo, 0);
   FindCurve(work);
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   if (step != nullptr) {
-    PutRegularSteps(info, work, step);
+    PutRegularSteps(fcinfo, work, step);
     return Datum(0);
   }
   const std::vector<ps::EquivocationStep>& steps = work->curve->steps();
   for (std::size_t i = steps.size(); i-- > 0;)
-    PutStep(info, NumericOf(steps[i].epsilon, work->law->decimals()), steps[i].entropy);
+    PutStep(fcinfo, NumericOfSteps(steps[i].epsilon, work->law->decimals()), steps[i].entropy);
   return Datum(0);
 }
 
@@ -192,7 +186,7 @@ Datum ps_interval_privacy(PG_FUNCTION_ARGS) {
   const double confidence = PG_GETARG_FLOAT8(2);
   int64 width = 0;
   CallCoreOrRaise([&] { width = ps::IntervalPrivacy(*work->law, confidence); });
-  return NumericOf(width, work->law->decimals());
+  return NumericOfSteps(width, work->law->decimals());
 }
 
 // sampling_probabilities(domain, matching_in_sample, matching_in_population)
@@ -201,7 +195,7 @@ Datum ps_sampling_probabilities(PG_FUNCTION_ARGS) {
   const DecimalTexts sample = DecimalsArgument(fcinfo, 1, "matching_in_sample");
   RequireArgument(fcinfo, 2, "matching_in_population");
   const int64 matching = PG_GETARG_INT64(2);
-  EquivocationWork* work = NewWork();
+  auto* work = NewCoreObject<EquivocationWork>();
   CallCoreOrRaise([&] {
     const std::vector<ps::Decimal> values = DecimalsOf(domain, "domain");
     if (values.empty()) throw ps::InvalidValue("domain must not be empty", "List the values that a record can have.");
@@ -237,7 +231,7 @@ Datum ps_sampling_probabilities(PG_FUNCTION_ARGS) {
 Datum ps_noise_posterior(PG_FUNCTION_ARGS) {
   RequireArgument(fcinfo, 0, "domain_size");
   const int32 domain_size = PG_GETARG_INT32(0);
-  const NumberList released = NumbersArgument(fcinfo, 1, "released", INT4OID);
+  const ElementList released = ElementsArgument(fcinfo, 1, "released", INT4OID);
   RequireArgument(fcinfo, 2, "max_noise");
   const int32 max_noise = PG_GETARG_INT32(2);
   if (domain_size < 1)
@@ -252,7 +246,7 @@ Datum ps_noise_posterior(PG_FUNCTION_ARGS) {
   if (released.count == 0)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("released must not be empty"),
                     errhint("List the released numbers of the matching records.")));
-  EquivocationWork* work = NewWork();
+  auto* work = NewCoreObject<EquivocationWork>();
   CallCoreOrRaise([&] {
     std::vector<std::int64_t> numbers;
     for (int i = 0; i < released.count; ++i) numbers.push_back(DatumGetInt32(released.values[i]));

@@ -18,8 +18,8 @@ PG_FUNCTION_INFO_V1(ps_estimate_count);
 }
 
 #include "dp_predicate.hpp"
+#include "function_arguments.hpp"
 #include "internal.hpp"
-#include "publish_arguments.hpp"
 #include "release_shape.hpp"
 
 namespace {
@@ -49,11 +49,11 @@ Datum ps_estimate_count(PG_FUNCTION_ARGS) {
       "JOIN (SELECT s.%s AS b, %s::pg_catalog.float8 AS n FROM %s s GROUP BY s.%s) t ON m.b OPERATOR(pg_catalog.=) t.b",
       s_bid, weight, shape.qit_name, shape.st_name, q_bid, s_bid, condition->sql, s_bid, s_bid, weight, shape.st_name,
       s_bid);
-  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  ConnectSpi();
   // Few buckets are expected where a release was not analyzed, or where conditions go together: then a nested loop
   // takes the square of the time, and nowhere is it much faster.
   const int nest_level = NewGUCNestLevel();
-  set_config_option("enable_nestloop", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  SetWithin("enable_nestloop", "off");
   if (SPI_execute_with_args(sql, condition->nargs, condition->types, condition->values, nullptr, true, 0) !=
           SPI_OK_SELECT ||
       SPI_processed != 1)

@@ -24,10 +24,10 @@ PG_FUNCTION_INFO_V1(ps_evaluate_noise);
 
 #include "coded_pass.hpp"
 #include "core/technique_evaluation.hpp"
+#include "function_arguments.hpp"
 #include "internal.hpp"
 #include "measure_arguments.hpp"
 #include "progress.hpp"
-#include "publish_arguments.hpp"
 #include "value_list.hpp"
 
 namespace ps = privacy_score;
@@ -55,10 +55,10 @@ struct EvaluationRequest {
 const char* RecordsSql(const EvaluationRequest* request) {
   StringInfoData sql;
   initStringInfo(&sql);
-  const char* sensitive = quote_identifier(get_attname(request->relation, request->sensitive, false));
+  const char* sensitive = QuotedColumn(request->relation, request->sensitive);
   appendStringInfo(&sql, "SELECT %s::pg_catalog.numeric", sensitive);
   for (int i = 0; i < request->known.count; ++i)
-    appendStringInfo(&sql, ", %s", quote_identifier(get_attname(request->relation, request->known.numbers[i], false)));
+    appendStringInfo(&sql, ", %s", QuotedColumn(request->relation, request->known.numbers[i]));
   appendStringInfo(&sql, " FROM %s WHERE %s IS NOT NULL", CanonicalRelationName(request->relation), sensitive);
   return sql.data;
 }
@@ -120,13 +120,14 @@ Datum Evaluate(FunctionCallInfo fcinfo, ps::Technique technique, const char* com
   RequireArgument(fcinfo, 1, "sensitive");
   request.sensitive = RequireColumn(request.relation, NameStr(*PG_GETARG_NAME(1)));
   RequireNumericColumn(request.relation, request.sensitive);
-  request.known = ColumnsArgument(fcinfo, 2, "known", request.relation);
+  request.known =
+      ColumnsArgument(fcinfo, 2, "known", request.relation, "Name the columns that may tell who a record is about.");
   for (int i = 0; i < request.known.count; ++i) RequireSelect(request.relation, request.known.numbers[i]);
   if (HasColumn(&request.known, request.sensitive))
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("known must not name the sensitive column"),
                     errhint("Who knows it has nothing left to guess.")));
   const bool whole = technique == ps::Technique::kQueryRestriction;
-  const NumberList strengths = NumbersArgument(fcinfo, 3, strengths_name, whole ? INT4OID : FLOAT8OID);
+  const ElementList strengths = ElementsArgument(fcinfo, 3, strengths_name, whole ? INT4OID : FLOAT8OID);
   RequireArgument(fcinfo, 4, "repetitions");
   const int32 repetitions = PG_GETARG_INT32(4);
   RequireArgument(fcinfo, 5, "seed");
@@ -141,7 +142,7 @@ Datum Evaluate(FunctionCallInfo fcinfo, ps::Technique technique, const char* com
   });
   EvaluationWork* work = holder->object;
   BeginProgress(request.command, request.relation, "reading records");
-  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  ConnectSpi();
   ReadRecords(&request, work);
   SPI_finish();
   CallCoreOrRaise([&] {
@@ -163,13 +164,12 @@ Datum Evaluate(FunctionCallInfo fcinfo, ps::Technique technique, const char* com
   } while (!done);
   CallCoreOrRaise([&] { work->results = work->evaluation->Results(); });
   EndProgress();
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   for (const ps::EvaluationResult& result : work->results) {
     Datum values[5] = {Float8GetDatum(result.strength), Int32GetDatum(result.known_attributes),
                        Float8GetDatum(result.initial_entropy), Float8GetDatum(result.area),
                        Int64GetDatum(result.samples)};
     bool nulls[5] = {};
-    tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+    PutResultRow(fcinfo, values, nulls);
   }
   return Datum(0);
 }

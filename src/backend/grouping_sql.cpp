@@ -20,17 +20,13 @@ extern "C" {
 
 namespace {
 
-const char* ColumnName(Oid relation, int attribute) {
-  return quote_identifier(get_attname(relation, static_cast<AttrNumber>(attribute), false));
-}
-
 // What GROUP BY takes for a column of a source.
 void AppendSourceColumn(StringInfo sql, const RowSource* source, int column) {
   if (source->query != nullptr)
     appendStringInfo(sql, "c%d", column);
   else
     appendStringInfoString(sql, GroupingExpression(get_atttype(source->relation, static_cast<AttrNumber>(column)),
-                                                   ColumnName(source->relation, column)));
+                                                   QuotedColumn(source->relation, column)));
 }
 
 // "SELECT a AS k1, b AS k2".
@@ -58,7 +54,7 @@ void AppendFrom(StringInfo sql, const RowSource* source, const Bitmapset* column
   appendStringInfoString(sql, " FROM (SELECT ");
   const char* separator = "";
   for (int attribute = -1; (attribute = bms_next_member(source->asked, attribute)) >= 0;) {
-    appendStringInfo(sql, "%s%s", separator, ColumnName(source->relation, attribute));
+    appendStringInfo(sql, "%s%s", separator, QuotedColumn(source->relation, attribute));
     separator = ", ";
   }
   appendStringInfo(sql, " FROM %s) t", name);

@@ -5,6 +5,7 @@
  * found missing until none is left; then the answer is exact. The rates are kept in the table of rates, so live scores
  * and scores of history rest on the same numbers.
  */
+#include "function_arguments.hpp"
 #include "internal.hpp"
 #include "model_wire.hpp"
 #include "query_rates.hpp"
@@ -48,11 +49,6 @@ char* DayArgument(FunctionCallInfo fcinfo, int index) {
   return DatumGetCString(DirectFunctionCall1(date_out, PG_GETARG_DATUM(index)));
 }
 
-void CheckDays(FunctionCallInfo fcinfo, int first) {
-  if (PG_GETARG_DATEADT(first) > PG_GETARG_DATEADT(first + 1))
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("from_day must not be after to_day")));
-}
-
 // Computes the rates that core wants; returns false when there were none, or none could be computed.
 bool ComputeWanted(ComputedRates* computed, const std::vector<MissingRate>* missing) {
   const int before = computed->count;
@@ -64,7 +60,7 @@ bool ComputeWanted(ComputedRates* computed, const std::vector<MissingRate>* miss
 void ScoreHistory(FunctionCallInfo fcinfo, HistoryResult (*score)(std::string_view), int left_out) {
   const char* role = NameStr(*PG_GETARG_NAME(0));
   ReadableRole(role);
-  CheckDays(fcinfo, 1);
+  RequireDays(PG_GETARG_DATEADT(1), PG_GETARG_DATEADT(2));
   const char* from_day = DayArgument(fcinfo, 1);
   const char* to_day = DayArgument(fcinfo, 2);
   CoreHolder<HistoryResult>* result = NewCoreHolder<HistoryResult>(CurrentMemoryContext);
@@ -180,7 +176,7 @@ Datum ps_identifications(PG_FUNCTION_ARGS) {
 Datum ps_choose_ngram_length(PG_FUNCTION_ARGS) {
   const char* role = NameStr(*PG_GETARG_NAME(0));
   ReadableRole(role);
-  CheckDays(fcinfo, 1);
+  RequireDays(PG_GETARG_DATEADT(1), PG_GETARG_DATEADT(2));
   const int longest = PG_GETARG_INT32(3);
   StringInfoData wire;
   initStringInfo(&wire);

@@ -102,7 +102,7 @@ void AddRow(Import* import, HeapTuple tuple, TupleDesc row) {
 
 void ReadQuery(Import* import, const char* query) {
   constexpr int kRowsAtATime = 1000;
-  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  ConnectSpi();
   Portal portal = SPI_cursor_open_with_args(nullptr, query, 0, nullptr, nullptr, nullptr, true, 0);
   MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "privacy_score import", ALLOCSET_DEFAULT_SIZES);
   for (;;) {
@@ -137,7 +137,7 @@ bool WriteSession(const SessionText* text) {
                         text->ids.c_str(),     text->runs.c_str(),    text->connection.c_str()};
   if (InternalValue("SELECT 1 FROM privacy_score.session WHERE role = $1::pg_catalog.name AND source = 'live' "
                     "AND (session = $9 OR pg_catalog.starts_with(session, $9 || '/')) "
-                    "AND day = pg_catalog.date '2000-01-01' + $3::pg_catalog.int4 LIMIT 1",
+                    "AND day = " SQL_DAY("$3") " LIMIT 1",
                     9, args) != nullptr)
     return false;
   // The same stretch of a log may have been imported before, cut otherwise or as another piece of its connection.
@@ -145,10 +145,8 @@ bool WriteSession(const SessionText* text) {
       "WITH old AS (DELETE FROM privacy_score.session WHERE role = $1::pg_catalog.name AND source = 'import' "
       "AND (session = $9 OR pg_catalog.starts_with(session, $9 || '/') "
       "AND pg_catalog.substr(session, pg_catalog.length($9) + 2) ~ '^[0-9]+$') "
-      "AND started <= pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $5::pg_catalog.int8 * "
-      "pg_catalog.interval '1 microsecond' "
-      "AND last_at >= pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $4::pg_catalog.int8 * "
-      "pg_catalog.interval '1 microsecond' RETURNING id), "
+      "AND started <= " SQL_MOMENT("$5") " "
+      "AND last_at >= " SQL_MOMENT("$4") " RETURNING id), "
       "p AS (DELETE FROM privacy_score.session_part d USING old WHERE d.session_id = old.id RETURNING d.ids, d.runs), "
       "u AS (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls FROM p, "
       "ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) x(id, run) GROUP BY x.id) "
@@ -156,9 +154,9 @@ bool WriteSession(const SessionText* text) {
       9, args);
   RunInternal(
       "WITH s AS (INSERT INTO privacy_score.session (role, session, day, started, last_at, source, queries) "
-      "VALUES ($1::pg_catalog.name, $2, pg_catalog.date '2000-01-01' + $3::pg_catalog.int4, "
-      "pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $4::pg_catalog.int8 * pg_catalog.interval '1 microsecond', "
-      "pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $5::pg_catalog.int8 * pg_catalog.interval '1 microsecond', "
+      "VALUES ($1::pg_catalog.name, $2, " SQL_DAY("$3") ", "
+      "" SQL_MOMENT("$4") ", "
+      "" SQL_MOMENT("$5") ", "
       "'import', $6::pg_catalog.int8) RETURNING id) "
       "INSERT INTO privacy_score.session_part (session_id, part, ids, runs) "
       "SELECT s.id, 0, $7::pg_catalog.int8[], $8::pg_catalog.int8[] FROM s",
@@ -167,8 +165,7 @@ bool WriteSession(const SessionText* text) {
       "UPDATE privacy_score.abstraction a SET calls = a.calls + u.calls, first_seen = LEAST(a.first_seen, u.at), "
       "last_seen = GREATEST(a.last_seen, u.at) "
       "FROM (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls, "
-      "pg_catalog.timestamptz '2000-01-01 00:00:00+00' + $5::pg_catalog.int8 * pg_catalog.interval '1 microsecond' AS "
-      "at "
+      "" SQL_MOMENT("$5") " AS at "
       "FROM ROWS FROM (pg_catalog.unnest($7::pg_catalog.int8[]), pg_catalog.unnest($8::pg_catalog.int8[])) x(id, run) "
       "GROUP BY x.id) u WHERE a.id = u.id",
       8, args);

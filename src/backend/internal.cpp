@@ -7,22 +7,23 @@ extern "C" {
 #include "access/htup_details.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
+#include "catalog/objectaddress.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
-#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/regproc.h"
 #include "utils/syscache.h"
+#include "utils/varlena.h"
 }
 
 #include "catalog_relations.hpp"
 #include "compat.hpp"
+#include "core/abstraction.hpp"
 #include "watching.hpp"
 
 Oid ExtensionOwner() {
@@ -47,8 +48,8 @@ void EnterInternal(InternalScope* scope, Oid user) {
   GetUserIdAndSecContext(&scope->user, &scope->security_context);
   SetUserIdAndSecContext(user, scope->security_context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
   scope->guc_nest_level = NewGUCNestLevel();
-  set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  SetWithin("search_path", "pg_catalog, pg_temp");
+  ConnectSpi();
   scope->uncounted = BeginUncounted();
 }
 
@@ -61,38 +62,33 @@ void LeaveInternal(const InternalScope* scope) {
 
 namespace {
 
-int ExecuteInternal(const char* sql, int nargs, const char* const* args, bool read_only) {
-  Oid types[12];
-  Datum values[12];
-  char nulls[12] = {};
-  Assert(nargs <= 12);
-  for (int i = 0; i < nargs; ++i) {
-    types[i] = TEXTOID;
-    nulls[i] = args[i] == nullptr ? 'n' : ' ';
-    values[i] = args[i] == nullptr ? Datum(0) : CStringGetTextDatum(args[i]);
-  }
-  return SPI_execute_with_args(sql, nargs, types, values, nulls, read_only, 0);
+int ExecuteInternal(const char* sql, int nargs, const char* const* args) {
+  TextArguments arguments;
+  FillTextArguments(&arguments, nargs, args);
+  return SPI_execute_with_args(sql, nargs, arguments.types, arguments.values, arguments.nulls, false, 0);
 }
 
 }  // namespace
 
 uint64 RunInternal(const char* sql, int nargs, const char* const* args) {
-  if (ExecuteInternal(sql, nargs, args, false) < 0) elog(ERROR, "could not run an internal statement");
+  if (ExecuteInternal(sql, nargs, args) < 0) elog(ERROR, "could not run an internal statement");
   if (SPI_tuptable != nullptr) SPI_freetuptable(SPI_tuptable);
   return SPI_processed;
 }
 
 char* InternalValue(const char* sql, int nargs, const char* const* args) {
-  if (ExecuteInternal(sql, nargs, args, false) < 0) elog(ERROR, "could not run an internal query");
+  if (ExecuteInternal(sql, nargs, args) < 0) elog(ERROR, "could not run an internal query");
   if (SPI_tuptable == nullptr || SPI_processed == 0) return nullptr;
-  char* value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
-  if (value == nullptr) return nullptr;
-  char* copy = static_cast<char*>(SPI_palloc(strlen(value) + 1));
-  memcpy(copy, value, strlen(value) + 1);
-  return copy;
+  return FieldText(0, 0);
+}
+
+void SetWithin(const char* name, const char* value) {
+  set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
 char* TextOfOid(Oid value) { return psprintf("%u", value); }
+
+char* TextOfInteger(int64 value) { return psprintf(INT64_FORMAT, value); }
 
 void AppendArrayElement(StringInfo array, const char* text) {
   appendStringInfoString(array, array->len == 1 ? "\"" : ",\"");
@@ -119,14 +115,13 @@ Oid ReadableRole(const char* name) {
            errhint("A role reads its own history; pg_read_all_stats reads all.")));
 }
 
-char* CanonicalRelationName(Oid relation) {
-  const char* name = get_rel_name(relation);
-  const Oid schema = get_rel_namespace(relation);
-  const char* schema_name = OidIsValid(schema) ? get_namespace_name(schema) : nullptr;
-  if (name == nullptr || schema_name == nullptr)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
-  if (isAnyTempNamespace(schema)) schema_name = "pg_temp";
-  return psprintf("%s.%s", QuoteName(schema_name), QuoteName(name));
+const char* CanonicalRelationName(Oid relation) {
+  const char* name = RequireRelation(relation);
+  return psprintf("%s.%s", CanonicalSchema(get_rel_namespace(relation)), QuoteName(name));
+}
+
+const char* QuotedColumn(Oid relation, int column) {
+  return quote_identifier(get_attname(relation, static_cast<AttrNumber>(column), false));
 }
 
 Oid RelationOfCanonicalName(const char* name) {
@@ -138,20 +133,47 @@ Oid RelationOfCanonicalName(const char* name) {
   return OidIsValid(schema) ? get_relname_relid(parts->relname, schema) : InvalidOid;
 }
 
-void RequireOwner(Oid relation) {
+bool FindCanonicalColumn(const char* column, RelationFinder find, Oid* relation, AttrNumber* number) {
+  const Size length = privacy_score::RelationOfColumn(column).size();
+  if (length == 0) return false;
+  *relation = find(pnstrdup(column, length));
+  List* parts = NIL;
+  if (!OidIsValid(*relation) || !SplitIdentifierString(pstrdup(column + length + 1), '.', &parts) ||
+      list_length(parts) != 1)
+    return false;
+  *number = get_attnum(*relation, static_cast<char*>(linitial(parts)));
+  return *number > 0;
+}
+
+const char* RequireRelation(Oid relation) {
   const char* name = get_rel_name(relation);
   if (name == nullptr)
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
+  return name;
+}
+
+Oid OwnerOfRelation(Oid relation) {
+  HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+  if (!HeapTupleIsValid(tuple)) return InvalidOid;
+  const Oid owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
+  ReleaseSysCache(tuple);
+  return owner;
+}
+
+void RequireOwner(Oid relation) {
+  const char* name = RequireRelation(relation);
   if (!OwnsRelation(relation, GetUserId())) aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, name);
 }
 
-void RequireRows(Oid relation) {
-  const char* name = get_rel_name(relation);
-  if (name == nullptr)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
+bool HasRows(Oid relation) {
   const char kind = get_rel_relkind(relation);
-  if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW &&
-      kind != RELKIND_FOREIGN_TABLE && kind != RELKIND_VIEW)
+  return kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_MATVIEW ||
+         kind == RELKIND_FOREIGN_TABLE || kind == RELKIND_VIEW;
+}
+
+void RequireRows(Oid relation) {
+  const char* name = RequireRelation(relation);
+  if (!HasRows(relation))
     ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" has no rows to measure", name),
                     errhint("Name a table, a view, a materialized view or a foreign table.")));
 }
@@ -163,4 +185,14 @@ AttrNumber RequireColumn(Oid relation, const char* column) {
                     errmsg("column \"%s\" of relation \"%s\" does not exist", column, get_rel_name(relation)),
                     errhint("Name columns as they are stored, without quotes.")));
   return number;
+}
+
+bool MaySelect(Oid relation, AttrNumber column) {
+  return pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+         pg_attribute_aclcheck(relation, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+}
+
+void RequireSelect(Oid relation, AttrNumber column) {
+  if (MaySelect(relation, column)) return;
+  aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(relation)), get_rel_name(relation));
 }

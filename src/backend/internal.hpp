@@ -41,8 +41,19 @@ uint64 RunInternal(const char* sql, int nargs = 0, const char* const* args = nul
 // or no row.
 char* InternalValue(const char* sql, int nargs = 0, const char* const* args = nullptr);
 
-// Text of an Oid, an integer, palloc'd.
+// Gives a setting a value until the nest level of settings ends that the caller has begun.
+void SetWithin(const char* name, const char* value);
+
+// A moment and a day in SQL, from a parameter in text form: microseconds since 2000, which no DateStyle can misread,
+// and days since then.
+#define SQL_MOMENT(parameter)                                      \
+  "('2000-01-01 00:00:00+00'::pg_catalog.timestamptz + " parameter \
+  "::pg_catalog.int8 * '1 microsecond'::pg_catalog.interval)"
+#define SQL_DAY(parameter) "('2000-01-01'::pg_catalog.date + " parameter "::pg_catalog.int4)"
+
+// Numbers as text, palloc'd.
 char* TextOfOid(Oid value);
+char* TextOfInteger(int64 value);
 
 // Adds an element to the literal of a text[] that begins with "{" and is not closed yet.
 void AppendArrayElement(StringInfo array, const char* text);
@@ -53,21 +64,41 @@ void RequirePrimary(const char* function);
 // True when `role` is the current user or the current user has the privileges of pg_read_all_stats.
 bool MayReadRole(Oid role);
 
-// The role that is called `name`; raises 42704 when there is none and 42501 when the caller may not see its rows.
+// The role that is called `name`, InvalidOid when there is none: history outlives a role. Raises 42501 when the caller
+// may not see its rows, and does not tell then whether it is there.
 Oid ReadableRole(const char* name);
 
 // The qualified name as abstractions write it, palloc'd; raises 42P01 when the relation is gone.
-char* CanonicalRelationName(Oid relation);
+const char* CanonicalRelationName(Oid relation);
+
+// The name of a column as SQL takes it, palloc'd.
+const char* QuotedColumn(Oid relation, int column);
 
 // The relation that abstractions write so, InvalidOid when there is none. Whether the caller may use its schema does
 // not matter: the name comes from the extension's own tables.
 Oid RelationOfCanonicalName(const char* name);
 
+// Finds what abstractions write as a column: its relation, by `find` (RelationOfCanonicalName or another), and its
+// number there; false when one of them is gone.
+using RelationFinder = Oid (*)(const char* name);
+bool FindCanonicalColumn(const char* column, RelationFinder find, Oid* relation, AttrNumber* number);
+
+// The name of a relation, palloc'd; raises 42P01 when it is gone.
+const char* RequireRelation(Oid relation);
+
+// The owner of a relation, InvalidOid when it is gone.
+Oid OwnerOfRelation(Oid relation);
+
 // Raises unless the current user owns the relation.
 void RequireOwner(Oid relation);
 
-// Raises 42P01 when a relation does not exist and 42809 when it is of a kind that has no rows.
+// Whether a relation is of a kind that has rows to be read; the other raises 42809 when not, and 42P01 when it is gone.
+bool HasRows(Oid relation);
 void RequireRows(Oid relation);
 
 // The attribute number of a column; raises 42703 when the relation has none of that name.
 AttrNumber RequireColumn(Oid relation, const char* column);
+
+// Whether the current user may read a column, or the whole relation; the other raises 42501 unless he may.
+bool MaySelect(Oid relation, AttrNumber column);
+void RequireSelect(Oid relation, AttrNumber column);

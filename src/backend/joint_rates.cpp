@@ -34,10 +34,6 @@ struct JointColumn {
   const Bitmapset* attributes;
 };
 
-const char* Quoted(Oid relation, int attribute) {
-  return quote_identifier(get_attname(relation, static_cast<AttrNumber>(attribute), false));
-}
-
 // The number from 1 of a column in the list, to which it is added when it is new.
 int NumberOf(List** columns, Oid relation, Bitmapset* attributes) {
   int number = 0;
@@ -90,7 +86,8 @@ void AppendEquality(StringInfo sql, Oid home, AttrNumber at_home, Oid relation, 
 void AppendAttributes(StringInfo sql, Oid relation, const Bitmapset* attributes, bool ordered) {
   for (int attribute = -1; (attribute = bms_next_member(attributes, attribute)) >= 0;) {
     const Oid type = get_atttype(relation, static_cast<AttrNumber>(attribute));
-    appendStringInfo(sql, ", %s AS a%d", GroupingExpression(type, Quoted(relation, attribute), ordered), attribute);
+    appendStringInfo(sql, ", %s AS a%d", GroupingExpression(type, QuotedColumn(relation, attribute), ordered),
+                     attribute);
   }
 }
 
@@ -112,7 +109,7 @@ void AppendJoin(StringInfo sql, const List* columns, const SubjectPath* path, Oi
   for (StringInfo text : {&keys, &own_keys, &sets, &tuples}) initStringInfo(text);
   for (int i = 0; i < path->count; ++i) {
     appendStringInfo(&keys, "%ss%d", i == 0 ? "" : ", ", i + 1);
-    appendStringInfo(&own_keys, "%s%s AS s%d", i == 0 ? "" : ", ", Quoted(relation, path->own[i]), i + 1);
+    appendStringInfo(&own_keys, "%s%s AS s%d", i == 0 ? "" : ", ", QuotedColumn(relation, path->own[i]), i + 1);
   }
   int column_number = 0;
   const ListCell* cell;
@@ -168,7 +165,7 @@ char* SubjectsSql(Oid home, const List* columns, List** relations) {
   }
   appendStringInfoString(&sql, " FROM (SELECT NULL AS none");
   for (int key = -1; (key = bms_next_member(keys, key)) >= 0;)
-    appendStringInfo(&sql, ", %s AS k%d", Quoted(home, key), key);
+    appendStringInfo(&sql, ", %s AS k%d", QuotedColumn(home, key), key);
   AppendAttributes(&sql, home, AttributesOf(columns, home), false);
   appendStringInfo(&sql, " FROM %s) h%s", CanonicalRelationName(home), joins.data);
   return sql.data;
@@ -192,10 +189,9 @@ Oid ReadableJointHome(Oid relation) {
   if (!OidIsValid(home) || check_enable_rls(home, InvalidOid, true) == RLS_ENABLED ||
       check_enable_rls(relation, InvalidOid, true) == RLS_ENABLED)
     return InvalidOid;
-  if (pg_class_aclcheck(home, GetUserId(), ACL_SELECT) == ACLCHECK_OK) return home;
   const SubjectPath path = SubjectPathOf(relation);
   for (int i = 0; i < path.count; ++i)
-    if (pg_attribute_aclcheck(home, path.at_home[i], GetUserId(), ACL_SELECT) != ACLCHECK_OK) return InvalidOid;
+    if (!MaySelect(home, path.at_home[i])) return InvalidOid;
   return home;
 }
 

@@ -21,9 +21,9 @@ PG_FUNCTION_INFO_V1(ps_expected_binary_privacy_loss);
 
 #include "core/binary_loss.hpp"
 #include "core/privacy_loss.hpp"
+#include "function_arguments.hpp"
 #include "internal.hpp"
 #include "measure_arguments.hpp"
-#include "publish_arguments.hpp"
 
 namespace ps = privacy_score;
 
@@ -35,12 +35,6 @@ struct LossWork {
   std::vector<ps::ValueCount> database;
 };
 
-LossWork* NewWork() {
-  auto* holder = NewCoreHolder<LossWork>(CurrentMemoryContext);
-  CallCoreOrRaise([&] { holder->Reset(new LossWork()); });
-  return holder->object;
-}
-
 // The loss of a release of domain, records and statistic, the first three arguments.
 LossWork* ReadLoss(FunctionCallInfo fcinfo, int prior_argument) {
   const DecimalTexts domain = DecimalsArgument(fcinfo, 0, "domain");
@@ -49,7 +43,7 @@ LossWork* ReadLoss(FunctionCallInfo fcinfo, int prior_argument) {
   RequireArgument(fcinfo, 2, "statistic");
   const char* statistic = text_to_cstring(PG_GETARG_TEXT_PP(2));
   const NumberRows prior = NumberRowsArgument(fcinfo, prior_argument, "prior", 2);
-  LossWork* work = NewWork();
+  auto* work = NewCoreObject<LossWork>();
   CallCoreOrRaise([&] {
     const ps::ReleaseStatistic known = ps::ReleaseStatisticOf(statistic);
     work->loss.emplace(ps::RecordPriors(DecimalsOf(domain, "domain"), records, PriorsOf(prior)), known);
@@ -78,16 +72,16 @@ bool ReadRelease(FunctionCallInfo fcinfo, LossWork* work) {
   return work->loss->possible();
 }
 
-void PutLoss(ReturnSetInfo* info, int64 record, const ps::RecordLoss& loss) {
+void PutLoss(FunctionCallInfo fcinfo, int64 record, const ps::RecordLoss& loss) {
   Datum values[5] = {Int32GetDatum(static_cast<int32>(record + 1)), Float8GetDatum(loss.entropy_before),
                      Float8GetDatum(loss.entropy_after), Float8GetDatum(loss.loss), Float8GetDatum(loss.percent)};
   bool nulls[5] = {};
-  tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+  PutResultRow(fcinfo, values, nulls);
 }
 
 // Reads the values of a column and how often each occurs; NULL is no value of a statistic. SPI must be connected.
 int64 ReadColumn(Oid relation, AttrNumber column, LossWork* work) {
-  const char* name = quote_identifier(get_attname(relation, column, false));
+  const char* name = QuotedColumn(relation, column);
   const char* sql =
       psprintf("SELECT %s::pg_catalog.numeric, pg_catalog.count(*) FROM %s WHERE %s IS NOT NULL GROUP BY 1", name,
                CanonicalRelationName(relation), name);
@@ -135,10 +129,9 @@ Datum ps_privacy_loss_detail(PG_FUNCTION_ARGS) {
   LossWork* work = ReadLoss(fcinfo, 4);
   InitMaterializedSRF(fcinfo, 0);
   if (!ReadRelease(fcinfo, work)) return Datum(0);
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   for (int64 record = 0; record < work->loss->priors().records(); ++record) {
     CHECK_FOR_INTERRUPTS();
-    PutLoss(info, record, work->loss->LossOf(record));
+    PutLoss(fcinfo, record, work->loss->LossOf(record));
   }
   return Datum(0);
 }
@@ -166,8 +159,8 @@ Datum ps_release_privacy_loss(PG_FUNCTION_ARGS) {
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("prior needs domain"),
                     errhint("List the values whose probabilities the prior has, in the same order.")));
   InitMaterializedSRF(fcinfo, 0);
-  LossWork* work = NewWork();
-  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  auto* work = NewCoreObject<LossWork>();
+  ConnectSpi();
   const int64 records = ReadColumn(relation, column, work);
   SPI_finish();
   CallCoreOrRaise([&] {
@@ -178,8 +171,7 @@ Datum ps_release_privacy_loss(PG_FUNCTION_ARGS) {
   RunWithNoise(fcinfo, 3, [&](std::optional<double> scale, const ps::WorkControl& control) {
     return work->loss->ReleaseOf(work->database, scale, control);
   });
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
-  PutLoss(info, 0, work->loss->LossOf(0));
+  PutLoss(fcinfo, 0, work->loss->LossOf(0));
   return Datum(0);
 }
 

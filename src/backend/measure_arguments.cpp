@@ -11,10 +11,11 @@ extern "C" {
 #include "utils/numeric.h"
 }
 
-#include "publish_arguments.hpp"
+#include "function_arguments.hpp"
+#include "internal.hpp"
 
 DecimalTexts DecimalsArgument(FunctionCallInfo fcinfo, int argument, const char* name) {
-  const NumberList list = NumbersArgument(fcinfo, argument, name, NUMERICOID);
+  const ElementList list = ElementsArgument(fcinfo, argument, name, NUMERICOID);
   DecimalTexts decimals = {list.count, nullptr};
   const Size room = sizeof(char*) * (static_cast<Size>(list.count) + 1);
   decimals.texts = static_cast<const char**>(MemoryContextAllocHuge(CurrentMemoryContext, room));
@@ -60,17 +61,8 @@ privacy_score::PriorRows PriorsOf(const NumberRows& rows) {
 
 void RequireNumericColumn(Oid relation, AttrNumber column) {
   RequireSelect(relation, column);
-  switch (getBaseType(get_atttype(relation, column))) {
-    case INT2OID:
-    case INT4OID:
-    case INT8OID:
-    case NUMERICOID:
-    case FLOAT4OID:
-    case FLOAT8OID:
-      return;
-    default:
-      ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                      errmsg("column \"%s\" does not hold numbers", get_attname(relation, column, false)),
-                      errhint("Integers, numeric, real and double precision do.")));
-  }
+  if (!IsNumberType(getBaseType(get_atttype(relation, column))))
+    ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+                    errmsg("column \"%s\" does not hold numbers", get_attname(relation, column, false)),
+                    errhint("Integers, numeric, real and double precision do.")));
 }

@@ -25,15 +25,16 @@ PG_FUNCTION_INFO_V1(ps_release_sample);
 PG_FUNCTION_INFO_V1(ps_release_perturbed);
 }
 
+#include "coded_pass.hpp"
 #include "core/technique_posteriors.hpp"
 #include "core_call.hpp"
+#include "function_arguments.hpp"
 #include "internal.hpp"
 #include "perturbed_values.hpp"
 #include "progress.hpp"
-#include "publish_arguments.hpp"
 #include "record_store.hpp"
-#include "release_rows.hpp"
 #include "release_tables.hpp"
+#include "row_reading.hpp"
 #include "shuffled_records.hpp"
 
 namespace {
@@ -97,8 +98,7 @@ char* SourceSql(const MicrodataRequest* request) {
   initStringInfo(&sql);
   appendStringInfoString(&sql, "SELECT ");
   for (int i = 0; i < request->columns.count; ++i)
-    appendStringInfo(&sql, "%s%s", i > 0 ? ", " : "",
-                     quote_identifier(get_attname(request->relation, request->columns.numbers[i], false)));
+    appendStringInfo(&sql, "%s%s", i > 0 ? ", " : "", QuotedColumn(request->relation, request->columns.numbers[i]));
   appendStringInfo(&sql, " FROM %s", CanonicalRelationName(request->relation));
   return sql.data;
 }
@@ -128,7 +128,7 @@ RecordStore* ReadRecords(const MicrodataRequest* request, TupleDesc columns) {
   SetProgressPhase("reading rows");
   const auto count = static_cast<Size>(columns->natts);
   constexpr Size kBlockBytes = Size{256} << 10U;
-  RecordStore* store = NewRecordStore(Size{512} * static_cast<Size>(maintenance_work_mem), kBlockBytes);
+  RecordStore* store = NewRecordStore(PassMemory() / 2, kBlockBytes);
   Reading reading = {request, columns, store, static_cast<Datum*>(palloc0(sizeof(Datum) * count)),
                      static_cast<bool*>(palloc0(sizeof(bool) * count))};
   ReadRows(SourceSql(request), StoreRow, &reading);
@@ -184,7 +184,7 @@ void WriteRecords(const MicrodataRequest* request, TupleDesc columns, RecordStor
 
 void CreateTarget(MicrodataRequest* request) {
   BeginProgress(request->command, request->relation, "creating tables");
-  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  ConnectSpi();
   ReleaseTable* tables[] = {&request->target};
   CreateReleaseTables(tables, 1);
 }
@@ -242,8 +242,10 @@ Datum ps_release_perturbed(PG_FUNCTION_ARGS) {
   const double percent = PG_GETARG_FLOAT8(3);
   CallCoreOrRaise([&] { privacy_score::MaxNoise(percent, 1); });
   FindColumns(&request);
-  const ColumnList attributes =
-      PG_ARGISNULL(2) ? request.columns : ColumnsArgument(fcinfo, 2, "attributes", request.relation);
+  const ColumnList attributes = PG_ARGISNULL(2)
+                                    ? request.columns
+                                    : ColumnsArgument(fcinfo, 2, "attributes", request.relation,
+                                                      "Name the columns that may tell who a record is about.");
   Relation relation = table_open(request.relation, NoLock);
   for (int i = 0; i < request.columns.count; ++i)
     if (HasColumn(&attributes, request.columns.numbers[i]))

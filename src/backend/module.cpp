@@ -7,8 +7,6 @@
 extern "C" {
 #include "postgres.h"
 
-#include "catalog/objectaddress.h"
-#include "commands/seclabel.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 }
@@ -16,6 +14,7 @@ extern "C" {
 #include "compat.hpp"
 #include "explain_option.hpp"
 #include "hooks.hpp"
+#include "security_labels.hpp"
 #include "settings.hpp"
 #include "watching.hpp"
 
@@ -24,11 +23,9 @@ PS_MODULE_MAGIC("privacy_score");
 PGDLLEXPORT void _PG_init(void);
 }
 
-void CheckSecurityLabel(const ObjectAddress* object, const char* label);
-
 void _PG_init(void) {
   DefineSettings();
-  register_label_provider("privacy_score", CheckSecurityLabel);
+  RegisterLabels();
   InstallWatchingCallbacks();
   InstallExplainOption();
   if (process_shared_preload_libraries_in_progress) InstallHooks();

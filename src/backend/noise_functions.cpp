@@ -11,9 +11,7 @@ extern "C" {
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 PG_FUNCTION_INFO_V1(ps_discrete_laplace);
 PG_FUNCTION_INFO_V1(ps_laplace_noise);
@@ -31,8 +29,9 @@ PG_FUNCTION_INFO_V1(ps_dp_inference_ratio);
 #include "core/exponential_mechanism.hpp"
 #include "core/laplace.hpp"
 #include "core/noise_measures.hpp"
-#include "noise_arguments.hpp"
+#include "function_arguments.hpp"
 #include "strong_random.hpp"
+#include "wire.hpp"
 
 namespace ps = privacy_score;
 
@@ -44,41 +43,7 @@ struct LawCache {
   char* scale;
 };
 
-// The elements of an array argument of one dimension at most. Raises 22023 for more dimensions and for NULLs.
-int ElementsOf(FunctionCallInfo fcinfo, int number, const char* parameter, Oid type, Datum** elements) {
-  RequireArgument(fcinfo, number, parameter);
-  ArrayType* array = PG_GETARG_ARRAYTYPE_P(number);
-  if (ARR_NDIM(array) > 1)
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("%s must have one dimension, not %d", parameter, ARR_NDIM(array)),
-                    errhint("Give one utility for each option, in the same order.")));
-  if (array_contains_nulls(array))
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must not contain NULL", parameter),
-                    errhint("Leave out what cannot be chosen.")));
-  int16 length = 0;
-  bool by_value = false;
-  char alignment = 0;
-  get_typlenbyvalalign(type, &length, &by_value, &alignment);
-  int count = 0;
-  deconstruct_array(array, type, length, by_value, alignment, elements, nullptr, &count);
-  return count;
-}
-
 }  // namespace
-
-void RequireArgument(FunctionCallInfo fcinfo, int number, const char* parameter) {
-  if (PG_ARGISNULL(number)) RaiseNullArgument(parameter);
-}
-
-void RaiseNullArgument(const char* parameter) {
-  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must not be NULL", parameter),
-                  errhint("No default stands in for NULL.")));
-}
-
-const char* DecimalArgument(FunctionCallInfo fcinfo, int number, const char* parameter) {
-  RequireArgument(fcinfo, number, parameter);
-  return numeric_normalize(PG_GETARG_NUMERIC(number));
-}
 
 // discrete_laplace(scale)
 Datum ps_discrete_laplace(PG_FUNCTION_ARGS) {
@@ -120,27 +85,25 @@ Datum ps_laplace_step(PG_FUNCTION_ARGS) {
 
 // dp_choose(options, utilities, epsilon, sensitivity)
 Datum ps_dp_choose(PG_FUNCTION_ARGS) {
-  Datum* options = nullptr;
-  Datum* utilities = nullptr;
-  const int count = ElementsOf(fcinfo, 0, "options", TEXTOID, &options);
-  const int utility_count = ElementsOf(fcinfo, 1, "utilities", FLOAT8OID, &utilities);
+  const ElementList options = ElementsArgument(fcinfo, 0, "options", TEXTOID);
+  const ElementList utilities = ElementsArgument(fcinfo, 1, "utilities", FLOAT8OID);
   const char* epsilon = DecimalArgument(fcinfo, 2, "epsilon");
   const char* sensitivity = DecimalArgument(fcinfo, 3, "sensitivity");
-  if (count == 0)
+  if (options.count == 0)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("options must not be empty"),
                     errhint("There must be something to choose.")));
-  if (count != utility_count)
+  if (options.count != utilities.count)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("there must be one utility for each option, not %d for %d", utility_count, count),
+                    errmsg("there must be one utility for each option, not %d for %d", utilities.count, options.count),
                     errhint("Give one utility for each option, in the same order.")));
   std::size_t chosen = 0;
   RunGivingUp([&] {
     std::vector<double> values;
-    for (int i = 0; i < count; ++i) values.push_back(DatumGetFloat8(utilities[i]));
+    for (int i = 0; i < utilities.count; ++i) values.push_back(DatumGetFloat8(utilities.values[i]));
     chosen = ps::ChooseExponential(values, ps::ParseEpsilon(epsilon), ps::ParseRational("sensitivity", sensitivity),
                                    StrongRandom(), StatementEnds);
   });
-  PG_RETURN_DATUM(options[chosen]);
+  PG_RETURN_DATUM(options.values[chosen]);
 }
 
 // dp_kl_divergence(epsilon, mechanism)
@@ -160,10 +123,9 @@ Datum ps_dp_inference_ratio(PG_FUNCTION_ARGS) {
   ps::InferenceRatio ratio = {};
   CallCoreOrRaise([&] { ratio = ps::InferNoisyRatio(x, y, epsilon); });
   InitMaterializedSRF(fcinfo, 0);
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   Datum values[3] = {Float8GetDatum(ratio.true_ratio), Float8GetDatum(ratio.expected_ratio),
                      Float8GetDatum(ratio.variance)};
   bool nulls[3] = {};
-  tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+  PutResultRow(fcinfo, values, nulls);
   return Datum(0);
 }

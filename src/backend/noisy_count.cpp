@@ -16,6 +16,7 @@ extern "C" {
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
+#include "utils/numeric.h"
 
 PG_FUNCTION_INFO_V1(ps_noisy_count_transition);
 PG_FUNCTION_INFO_V1(ps_noisy_count_final);
@@ -24,7 +25,7 @@ PG_FUNCTION_INFO_V1(ps_noisy_count_final);
 #include <cstring>
 
 #include "core/discrete_laplace.hpp"
-#include "noise_arguments.hpp"
+#include "function_arguments.hpp"
 #include "strong_random.hpp"
 
 namespace ps = privacy_score;

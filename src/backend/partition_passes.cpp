@@ -18,6 +18,7 @@ extern "C" {
 #include "core/subset_entropies.hpp"
 #include "core_call.hpp"
 #include "progress.hpp"
+#include "wire.hpp"
 
 namespace {
 
@@ -38,11 +39,6 @@ struct Settling {
   List* failed;           // columns whose tuples do not fit together
   ColumnWeight* weights;  // by attribute number
 };
-
-int64 FieldNumber(const SPITupleTable* table, uint64 row, int column) {
-  bool null;
-  return DatumGetInt64(SPI_getbinval(table->vals[row], table->tupdesc, column, &null));
-}
 
 // Columns of some sets as core numbers them: places among the columns that are read.
 struct Places {
@@ -268,11 +264,10 @@ PartitionFacts GroupedPartition(const RowSource* source, const Bitmapset* column
   SetProgressPhase("grouping by the server");
   if (SPI_execute(ClassSizesSql(source, columns), true, 0) != SPI_OK_SELECT)
     elog(ERROR, "could not count the classes of a relation");
-  const SPITupleTable* table = SPI_tuptable;
-  const uint64 count = table->numvals;
+  const uint64 count = SPI_processed;
   auto* sizes = static_cast<int64*>(palloc(sizeof(int64) * 2 * (count + 1)));
   for (uint64 row = 0; row < count; ++row)
-    for (int column = 0; column < 2; ++column) sizes[2 * row + column] = FieldNumber(table, row, column + 1);
+    for (int column = 0; column < 2; ++column) sizes[2 * row + column] = FieldNumber(row, column);
   SPI_freetuptable(SPI_tuptable);
   PartitionFacts facts = {};
   for (uint64 row = 0; row < count; ++row) {

@@ -18,6 +18,7 @@ extern "C" {
 
 #include "core/entropy.hpp"
 #include "core_call.hpp"
+#include "internal.hpp"
 #include "live.hpp"
 #include "partition_passes.hpp"
 #include "progress.hpp"
@@ -121,8 +122,7 @@ void PartitionsOf(Oid relation, const Bitmapset* const* sets, int count, Partiti
   const bool uncounted = BeginUncounted();
   const int nest_level = NewGUCNestLevel();
   // Partitions group for themselves, in parallel workers and on foreign servers, where they can.
-  set_config_option("enable_partitionwise_aggregate", "on", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
-                    false);
+  SetWithin("enable_partitionwise_aggregate", "on");
   SettleAsOurs(relation, sets, count, facts);
   AtEOXact_GUC(false, nest_level);
   EndUncounted(uncounted);

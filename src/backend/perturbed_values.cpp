@@ -16,7 +16,7 @@ extern "C" {
 
 #include "core/technique_posteriors.hpp"
 #include "core_call.hpp"
-#include "publish_arguments.hpp"
+#include "function_arguments.hpp"
 #include "strong_random.hpp"
 
 namespace {

@@ -187,7 +187,6 @@ void EndProgress() {
 // long_work(): what the backends of this database are at, as far as the caller may see it.
 Datum ps_long_work(PG_FUNCTION_ARGS) {
   InitMaterializedSRF(fcinfo, 0);
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   ProgressSlot* slots = Slots();
   for (int i = 0; slots != nullptr && i < kProgressSlots; ++i) {
     ProgressSlot copy;
@@ -203,7 +202,7 @@ Datum ps_long_work(PG_FUNCTION_ARGS) {
     bool nulls[7] = {};
     nulls[2] = !OidIsValid(copy.relation);
     nulls[5] = total == 0;
-    tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+    PutResultRow(fcinfo, values, nulls);
   }
   return Datum(0);
 }

@@ -22,28 +22,22 @@ PG_FUNCTION_INFO_V1(ps_suggest_thresholds);
 #include <string>
 
 #include "bucket_methods.hpp"
+#include "function_arguments.hpp"
 #include "internal.hpp"
 #include "progress.hpp"
-#include "publish_arguments.hpp"
 #include "release_report.hpp"
 
 namespace {
 
 // A holder for the work of one call, below the current memory context.
-BucketWork* NewWork() {
-  auto* holder = NewCoreHolder<BucketWork>(CurrentMemoryContext);
-  CallCoreOrRaise([&] { holder->Reset(new BucketWork()); });
-  return holder->object;
-}
-
 // Counts and thresholds of the first two arguments.
 BucketWork* ProblemArguments(FunctionCallInfo fcinfo) {
-  const NumberList counts = NumbersArgument(fcinfo, 0, "counts", INT8OID);
-  const NumberList thresholds = NumbersArgument(fcinfo, 1, "thresholds", TEXTOID);
+  const ElementList counts = ElementsArgument(fcinfo, 0, "counts", INT8OID);
+  const ElementList thresholds = ElementsArgument(fcinfo, 1, "thresholds", TEXTOID);
   const auto room = static_cast<Size>(thresholds.count);
   auto** texts = static_cast<char**>(palloc(sizeof(char*) * (room + 1)));
   for (Size i = 0; i < room; ++i) texts[i] = TextDatumGetCString(thresholds.values[i]);
-  BucketWork* work = NewWork();
+  auto* work = NewCoreObject<BucketWork>();
   CallCoreOrRaise([&] {
     for (int i = 0; i < counts.count; ++i) work->counts.push_back(DatumGetInt64(counts.values[i]));
     for (Size i = 0; i < room; ++i) {
@@ -61,7 +55,7 @@ BucketWork* ProblemArguments(FunctionCallInfo fcinfo) {
 }
 
 // The setting that two arguments list.
-privacy_score::BucketSetting ListedSetting(const NumberList& sizes, const NumberList& buckets) {
+privacy_score::BucketSetting ListedSetting(const ElementList& sizes, const ElementList& buckets) {
   std::vector<std::int64_t> listed_sizes, listed_buckets;
   for (int i = 0; i < sizes.count; ++i) listed_sizes.push_back(DatumGetInt32(sizes.values[i]));
   for (int i = 0; i < buckets.count; ++i) listed_buckets.push_back(DatumGetInt64(buckets.values[i]));
@@ -78,13 +72,11 @@ bool SettingValid(const BucketWork* work, const privacy_score::BucketSetting& se
 
 // How often each value of a column occurs, in no order; SPI must be connected.
 void CountValues(Oid relation, AttrNumber column, BucketWork* work) {
-  const char* name = quote_identifier(get_attname(relation, column, false));
+  const char* name = QuotedColumn(relation, column);
   const char* sql = psprintf("SELECT pg_catalog.count(*) FROM %s GROUP BY %s", CanonicalRelationName(relation), name);
   if (SPI_execute(sql, true, 0) != SPI_OK_SELECT) elog(ERROR, "could not count the values of a column");
-  const SPITupleTable* table = SPI_tuptable;
-  for (uint64 row = 0; row < table->numvals; ++row) {
-    bool null;
-    const int64 count = DatumGetInt64(SPI_getbinval(table->vals[row], table->tupdesc, 1, &null));
+  for (uint64 row = 0; row < SPI_processed; ++row) {
+    const int64 count = FieldNumber(row, 0);
     CallCoreOrRaise([&] { work->counts.push_back(count); });
   }
   SPI_freetuptable(SPI_tuptable);
@@ -117,14 +109,13 @@ Datum ps_bucket_setting(PG_FUNCTION_ARGS) {
   if (!work->plan) return Datum(0);
   double gap = 0;
   const bool known = GapOf(work, &gap);
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   for (std::size_t i = 0; i < work->plan->setting.size(); ++i) {
     const privacy_score::SizeBuckets part = work->plan->setting[i];
     Datum values[4] = {Int32GetDatum(part.size), Int64GetDatum(part.buckets),
                        NumericGetDatum(int64_to_numeric(part.buckets * privacy_score::BucketLoss(part.size))),
                        Float8GetDatum(gap)};
     bool nulls[4] = {false, false, false, !known};
-    tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+    PutResultRow(fcinfo, values, nulls);
   }
   return Datum(0);
 }
@@ -132,8 +123,8 @@ Datum ps_bucket_setting(PG_FUNCTION_ARGS) {
 // bucket_setting_valid(counts, thresholds, sizes, buckets)
 Datum ps_bucket_setting_valid(PG_FUNCTION_ARGS) {
   BucketWork* work = ProblemArguments(fcinfo);
-  const NumberList sizes = NumbersArgument(fcinfo, 2, "sizes", INT4OID);
-  const NumberList buckets = NumbersArgument(fcinfo, 3, "buckets", INT8OID);
+  const ElementList sizes = ElementsArgument(fcinfo, 2, "sizes", INT4OID);
+  const ElementList buckets = ElementsArgument(fcinfo, 3, "buckets", INT8OID);
   bool valid = false;
   RunGivingUp([&] { valid = SettingValid(work, ListedSetting(sizes, buckets)); });
   PG_RETURN_BOOL(valid);
@@ -141,8 +132,8 @@ Datum ps_bucket_setting_valid(PG_FUNCTION_ARGS) {
 
 // mse(sizes, buckets)
 Datum ps_mse(PG_FUNCTION_ARGS) {
-  const NumberList sizes = NumbersArgument(fcinfo, 0, "sizes", INT4OID);
-  const NumberList buckets = NumbersArgument(fcinfo, 1, "buckets", INT8OID);
+  const ElementList sizes = ElementsArgument(fcinfo, 0, "sizes", INT4OID);
+  const ElementList buckets = ElementsArgument(fcinfo, 1, "buckets", INT8OID);
   return NumericOfRational([&] { return privacy_score::MeanSquaredError(ListedSetting(sizes, buckets)); });
 }
 
@@ -152,7 +143,7 @@ Datum ps_suggest_thresholds(PG_FUNCTION_ARGS) {
   RequireArgument(fcinfo, 1, "sensitive");
   const AttrNumber column = RequireColumn(relation, NameStr(*PG_GETARG_NAME(1)));
   RequireSelect(relation, column);
-  const NumberList thetas = NumbersArgument(fcinfo, 2, "thetas", NUMERICOID);
+  const ElementList thetas = ElementsArgument(fcinfo, 2, "thetas", NUMERICOID);
   RequireArgument(fcinfo, 3, "floor");
   const char* floor = NumericArgument(fcinfo, 3);
   PlanRequest request = {};
@@ -160,13 +151,12 @@ Datum ps_suggest_thresholds(PG_FUNCTION_ARGS) {
   RequireArgument(fcinfo, 4, "max_bucket");
   request.max_bucket = PG_GETARG_INT32(4);
   InitMaterializedSRF(fcinfo, 0);
-  BucketWork* work = NewWork();
+  auto* work = NewCoreObject<BucketWork>();
   BeginProgress("suggest_thresholds", relation, "counting values");
-  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  ConnectSpi();
   CountValues(relation, column, work);
   SPI_finish();
   SetProgressPhase("comparing thresholds");
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   for (int i = 0; i < thetas.count; ++i) {
     SetProgress(static_cast<uint64>(i), static_cast<uint64>(thetas.count));
     const char* theta = DatumGetCString(DirectFunctionCall1(numeric_out, thetas.values[i]));
@@ -194,7 +184,7 @@ Datum ps_suggest_thresholds(PG_FUNCTION_ARGS) {
       values[4] = NumericGetDatum(int64_to_numeric(work->plan->loss));
       values[5] = MeanSquaredErrorOf(work);
     }
-    tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+    PutResultRow(fcinfo, values, nulls);
   }
   EndProgress();
   return Datum(0);

@@ -11,9 +11,7 @@ extern "C" {
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/regproc.h"
 #include "utils/rls.h"
-#include "utils/varlena.h"
 }
 
 #include <string>
@@ -40,40 +38,30 @@ RevealedRelation* FindOrAdd(List** revealed, Oid relation) {
   return entry;
 }
 
-// The relation of that qualified name; InvalidOid when there is none.
-using FindRelation = Oid (*)(const char* name);
-
+// Raises 42501 where the current user may not use the schema.
 Oid RelationForCaller(const char* name) {
   return RangeVarGetRelid(makeRangeVarFromNameList(QualifiedNameParts(name)), NoLock, true);
 }
 
 // Adds one qualified column; false when it does not exist.
-bool AddColumn(List** revealed, const char* column, Size relation_length, FindRelation find) {
-  if (relation_length == 0) return false;
-  const Oid relation = find(pnstrdup(column, relation_length));
-  List* parts = NIL;
-  if (!OidIsValid(relation) || !SplitIdentifierString(pstrdup(column + relation_length + 1), '.', &parts) ||
-      list_length(parts) != 1)
-    return false;
-  const AttrNumber number = get_attnum(relation, static_cast<char*>(linitial(parts)));
-  if (number <= 0) return false;
+bool AddColumn(List** revealed, const char* column, RelationFinder find) {
+  Oid relation;
+  AttrNumber number;
+  if (!FindCanonicalColumn(column, find, &relation, &number)) return false;
   RevealedRelation* entry = FindOrAdd(revealed, relation);
   entry->attributes = bms_add_member(entry->attributes, number);
   return true;
 }
 
 // Adds what tokens reveal; false when a column does not exist.
-bool AddRevealed(List** revealed, const privacy_score::Tokens& tokens, FindRelation find) {
+bool AddRevealed(List** revealed, const privacy_score::Tokens& tokens, RelationFinder find) {
   CoreHolder<std::vector<std::string>>* columns = NewCoreHolder<std::vector<std::string>>(CurrentMemoryContext);
   const bool where_counts = ps_settings.where_counts;
   CallCoreOrRaise(
       [&] { columns->Reset(new std::vector<std::string>(privacy_score::RevealedColumns(tokens, where_counts))); });
   bool all = true;
   const std::size_t count = columns->object->size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const char* column = (*columns->object)[i].c_str();
-    all &= AddColumn(revealed, column, privacy_score::RelationOfColumn(column).size(), find);
-  }
+  for (std::size_t i = 0; i < count; ++i) all &= AddColumn(revealed, (*columns->object)[i].c_str(), find);
   return all;
 }
 
@@ -109,14 +97,13 @@ Oid HiddenRelation(List* revealed) {
   foreach (cell, revealed) {
     const auto* entry = static_cast<RevealedRelation*>(lfirst(cell));
     if (check_enable_rls(entry->relation, InvalidOid, true) == RLS_ENABLED) return entry->relation;
-    if (pg_class_aclcheck(entry->relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK) continue;
     for (int column = -1; (column = bms_next_member(entry->attributes, column)) >= 0;)
-      if (pg_attribute_aclcheck(entry->relation, static_cast<AttrNumber>(column), GetUserId(), ACL_SELECT) !=
-          ACLCHECK_OK)
-        return entry->relation;
+      if (!MaySelect(entry->relation, static_cast<AttrNumber>(column))) return entry->relation;
   }
   return InvalidOid;
 }
+
+namespace {
 
 List* UnionOfRevealed(List* a, List* b) {
   List* both = NIL;
@@ -131,6 +118,7 @@ List* UnionOfRevealed(List* a, List* b) {
   return both;
 }
 
+// The attributes of a relation in such a list; null (the empty set) when it is not there.
 const Bitmapset* RevealedOf(List* revealed, Oid relation) {
   ListCell* cell;
   foreach (cell, revealed) {
@@ -139,8 +127,6 @@ const Bitmapset* RevealedOf(List* revealed, Oid relation) {
   }
   return nullptr;
 }
-
-namespace {
 
 // Two statements, and both together.
 constexpr int kMostStatements = 3;
@@ -181,10 +167,6 @@ List* GroupsOf(List* revealed) {
   return groups;
 }
 
-void Connect() {
-  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
-}
-
 // What of a list is of the relations of another.
 List* PartsOf(List* revealed, const List* relations) {
   List* parts = NIL;
@@ -218,7 +200,7 @@ void RatesInRelation(Oid relation, List* const* statements, int count, double* r
   const Bitmapset* sets[kMostStatements];
   for (int i = 0; i < count; ++i) sets[i] = RevealedOf(statements[i], relation);
   Bitmapset* subject = SubjectOf(relation);
-  Connect();
+  ConnectSpi();
   RelationRates(relation, sets, count, subject, rates, nullptr);
   SPI_finish();
 }
@@ -250,7 +232,7 @@ void AddJoined(const SubjectGroup* group, List* const* statements, int count, do
   double joint[kMostStatements] = {};
   if (wanted > 0) {
     double computed[kMostStatements];
-    Connect();
+    ConnectSpi();
     JointRates(group->joint_home, sets, wanted, computed, nullptr);
     SPI_finish();
     for (int i = 0; i < wanted; ++i) {

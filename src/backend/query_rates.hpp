@@ -19,11 +19,6 @@ bool RevealedByTokens(const privacy_score::Tokens& tokens, List** revealed);
 // there is none. Rates tell about the rows: they are for those who may read these, or all statistics.
 Oid HiddenRelation(List* revealed);
 
-List* UnionOfRevealed(List* a, List* b);
-
-// The attributes of a relation in such a list; null (the empty set) when it is not there.
-const Bitmapset* RevealedOf(List* revealed, Oid relation);
-
 // DRSQL: CDR of each relation against its subject; of relations that share a subject through foreign keys the joint
 // rate of those that the current user may join (never less than that of one of them) and the rates of the others, added
 // up to 1 at most; the greatest of these [Khan; combination ours].

@@ -1,16 +1,16 @@
 /*
  * rate_functions.cpp - discrimination rates by SQL, with the caller's rights.
  */
+#include "function_arguments.hpp"
 #include "internal.hpp"
 #include "partitions.hpp"
 #include "query_rates.hpp"
 #include "relation_rates.hpp"
+#include "security_labels.hpp"
 
 extern "C" {
 #include "access/relation.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "commands/seclabel.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "utils/array.h"
@@ -38,17 +38,12 @@ PG_FUNCTION_INFO_V1(ps_compare_queries);
 
 namespace {
 
-Bitmapset* AttributesOf(Oid relation, ArrayType* names, const char* parameter) {
-  Datum* elements;
-  bool* nulls;
-  int count;
-  deconstruct_array(names, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &elements, &nulls, &count);
+// The columns that an argument names, as a set.
+Bitmapset* AttributesArgument(FunctionCallInfo fcinfo, int index, const char* name, Oid relation) {
+  const ElementList names = ElementsArgument(fcinfo, index, name, NAMEOID);
   Bitmapset* set = nullptr;
-  for (int i = 0; i < count; ++i) {
-    if (nulls[i])
-      ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not contain NULL", parameter)));
-    set = bms_add_member(set, RequireColumn(relation, NameStr(*DatumGetName(elements[i]))));
-  }
+  for (int i = 0; i < names.count; ++i)
+    set = bms_add_member(set, RequireColumn(relation, NameStr(*DatumGetName(names.values[i]))));
   return set;
 }
 
@@ -84,21 +79,11 @@ List* SetsOf(Oid relation, Jsonb* arrays) {
 // The target of a rate function: argument `index`, else the declared subject.
 Bitmapset* TargetArgument(FunctionCallInfo fcinfo, int index, Oid relation) {
   if (PG_ARGISNULL(index)) return SubjectOf(relation);
-  Bitmapset* target = AttributesOf(relation, PG_GETARG_ARRAYTYPE_P(index), "target");
+  Bitmapset* target = AttributesArgument(fcinfo, index, "target", relation);
   if (bms_is_empty(target))
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("target must name at least one column"),
                     errhint("Leave target out for the declared subject.")));
   return target;
-}
-
-Oid RelationArgument(FunctionCallInfo fcinfo) {
-  if (PG_ARGISNULL(0)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("relation must not be NULL")));
-  RequireRows(PG_GETARG_OID(0));
-  return PG_GETARG_OID(0);
-}
-
-void Connect() {
-  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
 }
 
 // The live columns of a relation as a set.
@@ -143,7 +128,7 @@ RelationEntropies MeasurePairs(Oid relation) {
     sets[i] = bms_make_singleton(numbers[i]);
     for (int k = 0; k < i; ++k) sets[pair++] = bms_add_member(bms_make_singleton(numbers[i]), numbers[k]);
   }
-  Connect();
+  ConnectSpi();
   PartitionsOf(relation, sets, wanted, facts);
   for (int i = 0, pair = all.count; i < all.count; ++i) {
     all.single[i] = facts[i].entropy;
@@ -172,11 +157,10 @@ privacy_score::AttributeEntropies EntropiesOf(const RelationEntropies* all) {
 
 // discrimination_rate(relation, attribute, target)
 Datum ps_discrimination_rate(PG_FUNCTION_ARGS) {
-  const Oid relation = RelationArgument(fcinfo);
-  if (PG_ARGISNULL(1)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("attribute must not be NULL")));
-  Bitmapset* attribute = bms_make_singleton(RequireColumn(relation, NameStr(*PG_GETARG_NAME(1))));
+  const Oid relation = RelationArgument(fcinfo, 0, "relation");
+  Bitmapset* attribute = bms_make_singleton(ColumnArgument(fcinfo, 1, "attribute", relation));
   Bitmapset* target = TargetArgument(fcinfo, 2, relation);
-  Connect();
+  ConnectSpi();
   const double rate = RelationRate(relation, attribute, target);
   SPI_finish();
   PG_RETURN_FLOAT8(rate);
@@ -184,11 +168,10 @@ Datum ps_discrimination_rate(PG_FUNCTION_ARGS) {
 
 // combined_discrimination_rate(relation, attributes, target)
 Datum ps_combined_discrimination_rate(PG_FUNCTION_ARGS) {
-  const Oid relation = RelationArgument(fcinfo);
-  if (PG_ARGISNULL(1)) ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("attributes must not be NULL")));
-  Bitmapset* attributes = AttributesOf(relation, PG_GETARG_ARRAYTYPE_P(1), "attributes");
+  const Oid relation = RelationArgument(fcinfo, 0, "relation");
+  Bitmapset* attributes = AttributesArgument(fcinfo, 1, "attributes", relation);
   Bitmapset* target = TargetArgument(fcinfo, 2, relation);
-  Connect();
+  ConnectSpi();
   const double rate = RelationRate(relation, attributes, target);
   SPI_finish();
   PG_RETURN_FLOAT8(rate);
@@ -196,24 +179,21 @@ Datum ps_combined_discrimination_rate(PG_FUNCTION_ARGS) {
 
 // attribute_risk(relation)
 Datum ps_attribute_risk(PG_FUNCTION_ARGS) {
-  const Oid relation = RelationArgument(fcinfo);
+  const Oid relation = RelationArgument(fcinfo, 0, "relation");
   Bitmapset* target = SubjectOf(relation);
   Bitmapset* columns = ColumnsOf(relation);
   InitMaterializedSRF(fcinfo, 0);
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   const int count = bms_num_members(columns);
   auto** sets = static_cast<const Bitmapset**>(palloc(sizeof(Bitmapset*) * static_cast<Size>(count + 1)));
   auto* facts = static_cast<PartitionFacts*>(palloc(sizeof(PartitionFacts) * static_cast<Size>(count + 1)));
   auto* rates = static_cast<double*>(palloc(sizeof(double) * static_cast<Size>(count + 1)));
   int at = 0;
   for (int number = -1; (number = bms_next_member(columns, number)) >= 0;) sets[at++] = bms_make_singleton(number);
-  Connect();
+  ConnectSpi();
   if (count > 0) RelationRates(relation, sets, count, target, rates, nullptr, facts);
   at = 0;
   for (int number = -1; (number = bms_next_member(columns, number)) >= 0; ++at) {
-    ObjectAddress address;
-    ObjectAddressSubSet(address, RelationRelationId, relation, number);
-    const char* label = GetSecurityLabel(&address, "privacy_score");
+    const char* label = ColumnLabel(relation, static_cast<AttrNumber>(number));
     NameData name;
     namestrcpy(&name, ColumnName(relation, number));
     Datum values[6] = {NameGetDatum(&name),
@@ -223,7 +203,7 @@ Datum ps_attribute_risk(PG_FUNCTION_ARGS) {
                        Float8GetDatum(rates[at]),
                        Int64GetDatum(facts[at].uniques)};
     bool nulls[6] = {false, label == nullptr, false, false, false, false};
-    tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+    PutResultRow(fcinfo, values, nulls);
   }
   SPI_finish();
   return Datum(0);
@@ -231,20 +211,18 @@ Datum ps_attribute_risk(PG_FUNCTION_ARGS) {
 
 // attribute_set_risk(relation, attribute_sets, target)
 Datum ps_attribute_set_risk(PG_FUNCTION_ARGS) {
-  const Oid relation = RelationArgument(fcinfo);
-  if (PG_ARGISNULL(1))
-    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("attribute_sets must not be NULL")));
+  const Oid relation = RelationArgument(fcinfo, 0, "relation");
+  RequireArgument(fcinfo, 1, "attribute_sets");
   const List* wanted = SetsOf(relation, PG_GETARG_JSONB_P(1));
   Bitmapset* target = TargetArgument(fcinfo, 2, relation);
   InitMaterializedSRF(fcinfo, 0);
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   const int count = list_length(wanted);
   if (count == 0) return Datum(0);
   auto** sets = static_cast<const Bitmapset**>(palloc(sizeof(Bitmapset*) * static_cast<Size>(count)));
   auto* facts = static_cast<PartitionFacts*>(palloc(sizeof(PartitionFacts) * static_cast<Size>(count)));
   auto* rates = static_cast<double*>(palloc(sizeof(double) * static_cast<Size>(count)));
   for (int i = 0; i < count; ++i) sets[i] = static_cast<const Bitmapset*>(list_nth(wanted, i));
-  Connect();
+  ConnectSpi();
   RelationRates(relation, sets, count, target, rates, nullptr, facts);
   SPI_finish();
   auto* names = static_cast<Datum*>(palloc(sizeof(Datum) * MaxAttrNumber));
@@ -259,14 +237,14 @@ Datum ps_attribute_set_risk(PG_FUNCTION_ARGS) {
                        Int64GetDatum(facts[i].classes), Float8GetDatum(facts[i].entropy), Float8GetDatum(rates[i]),
                        Int64GetDatum(facts[i].uniques)};
     bool nulls[5] = {};
-    tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+    PutResultRow(fcinfo, values, nulls);
   }
   return Datum(0);
 }
 
 // attribute_relationships(relation, tolerance)
 Datum ps_attribute_relationships(PG_FUNCTION_ARGS) {
-  const Oid relation = RelationArgument(fcinfo);
+  const Oid relation = RelationArgument(fcinfo, 0, "relation");
   const double tolerance = PG_GETARG_FLOAT8(1);
   const RelationEntropies all = MeasurePairs(relation);
   auto* rows = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
@@ -279,7 +257,7 @@ Datum ps_attribute_relationships(PG_FUNCTION_ARGS) {
 
 // attribute_relationships_dot(relation)
 Datum ps_attribute_relationships_dot(PG_FUNCTION_ARGS) {
-  const Oid relation = RelationArgument(fcinfo);
+  const Oid relation = RelationArgument(fcinfo, 0, "relation");
   const char* name = CanonicalRelationName(relation);
   const RelationEntropies all = MeasurePairs(relation);
   auto* text = NewCoreHolder<std::string>(CurrentMemoryContext);
@@ -289,7 +267,7 @@ Datum ps_attribute_relationships_dot(PG_FUNCTION_ARGS) {
 
 // relationship_chart(relation)
 Datum ps_relationship_chart(PG_FUNCTION_ARGS) {
-  const Oid relation = RelationArgument(fcinfo);
+  const Oid relation = RelationArgument(fcinfo, 0, "relation");
   const char* name = Utf8Name(CanonicalRelationName(relation));
   const RelationEntropies all = MeasurePairs(relation);
   for (int i = 0; i < all.count; ++i) all.names[i] = Utf8Name(all.names[i]);

@@ -10,7 +10,7 @@ extern "C" {
 #include "utils/numeric.h"
 }
 
-#include "noise_arguments.hpp"
+#include "function_arguments.hpp"
 
 namespace {
 

@@ -5,21 +5,16 @@
 
 extern "C" {
 #include "common/hashfn.h"
-#include "executor/spi.h"
-#include "miscadmin.h"
-#include "tcop/dest.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 }
 
 #include "core/order_check.hpp"
 #include "core/release_check.hpp"
 #include "core_call.hpp"
-#include "progress.hpp"
+#include "internal.hpp"
+#include "row_reading.hpp"
 
 namespace {
-
-constexpr uint64 kRowsBetweenReports = 1024;
 
 // A step of the hash of a row.
 uint64 Mix(uint64 hash, uint64 word) {
@@ -50,66 +45,38 @@ uint64 HashRow(TupleDesc columns, int count, const Datum* values, const bool* nu
   return Mix(hash, 0);
 }
 
-// Where the executor sends rows.
-struct Receiver {
-  DestReceiver receiver;
-  MemoryContext row;  // what one row leaves behind
-  uint64 rows;
-};
-
-void Report(Receiver* receiver) {
-  if (++receiver->rows % kRowsBetweenReports == 0) SetProgress(receiver->rows, 0);
-}
-
-void Execute(Receiver* receiver, const char* sql, bool (*receive)(TupleTableSlot*, DestReceiver*), bool read_only) {
-  receiver->receiver = {receive, [](DestReceiver*, int, TupleDesc) {}, [](DestReceiver*) {}, [](DestReceiver*) {},
-                        DestTuplestore};
-  receiver->row = AllocSetContextCreate(CurrentMemoryContext, "privacy_score row", ALLOCSET_DEFAULT_SIZES);
-  receiver->rows = 0;
-  SPIExecuteOptions options = {};
-  options.read_only = read_only;
-  options.dest = &receiver->receiver;
-  if (SPI_execute_extended(sql, &options) != SPI_OK_SELECT) elog(ERROR, "could not read the rows of a release");
-  MemoryContextDelete(receiver->row);
-}
-
-struct SourceReceiver {
-  Receiver base;
+struct SourceTaker {
   SourceRows* source;
-  TupleDesc columns;
   int64 room;  // of source->counts
   Datum* row_values;
   bool* row_nulls;
 };
 
-bool ReceiveSource(TupleTableSlot* slot, DestReceiver* self) {
-  auto* receiver = reinterpret_cast<SourceReceiver*>(self);
-  SourceRows* source = receiver->source;
-  const int quasi = receiver->columns->natts - 1;
-  slot_getallattrs(slot);
-  MemoryContext before = MemoryContextSwitchTo(receiver->base.row);
-  const uint32 number = NumberOf(source->values, slot->tts_values[quasi], slot->tts_isnull[quasi]);
-  source->fingerprint += HashRow(receiver->columns, quasi, slot->tts_values, slot->tts_isnull);
-  MemoryContextSwitchTo(before);
-  MemoryContextReset(receiver->base.row);
-  if (number >= receiver->room) {
-    source->counts =
-        static_cast<int64*>(repalloc_huge(source->counts, sizeof(int64) * 2 * static_cast<Size>(receiver->room)));
-    memset(source->counts + receiver->room, 0, sizeof(int64) * static_cast<Size>(receiver->room));
-    receiver->room *= 2;
-  }
-  ++source->counts[number];
-  memcpy(receiver->row_values, slot->tts_values, sizeof(Datum) * static_cast<Size>(quasi));
-  memcpy(receiver->row_nulls, slot->tts_isnull, sizeof(bool) * static_cast<Size>(quasi));
-  receiver->row_values[quasi] = Int64GetDatum(number);
-  receiver->row_nulls[quasi] = false;
-  PutRow(source->store, receiver->columns, receiver->row_values, receiver->row_nulls);
-  Report(&receiver->base);
-  return true;
+void MakeRoom(SourceTaker* taker, uint32 number) {
+  if (number < taker->room) return;
+  int64* counts = taker->source->counts;
+  counts = static_cast<int64*>(repalloc_huge(counts, sizeof(int64) * 2 * static_cast<Size>(taker->room)));
+  memset(counts + taker->room, 0, sizeof(int64) * static_cast<Size>(taker->room));
+  taker->source->counts = counts;
+  taker->room *= 2;
 }
 
-struct CheckReceiver {
-  Receiver base;
+void TakeSourceRow(void* context, TupleTableSlot* row) {
+  auto* taker = static_cast<SourceTaker*>(context);
+  SourceRows* source = taker->source;
+  const int quasi = source->columns->natts - 1;
+  const uint32 number = NumberOf(source->values, row->tts_values[quasi], row->tts_isnull[quasi]);
+  source->fingerprint += HashRow(source->columns, quasi, row->tts_values, row->tts_isnull);
+  MakeRoom(taker, number);
+  ++source->counts[number];
+  memcpy(taker->row_values, row->tts_values, sizeof(Datum) * static_cast<Size>(quasi));
+  memcpy(taker->row_nulls, row->tts_isnull, sizeof(bool) * static_cast<Size>(quasi));
+  taker->row_values[quasi] = Int64GetDatum(number);
+  taker->row_nulls[quasi] = false;
+  PutRow(source->store, source->columns, taker->row_values, taker->row_nulls);
+}
+
+struct ReleaseTaker {
   const ReleaseReading* reading;
   uint64 fingerprint;
 };
@@ -121,78 +88,37 @@ uint32 BucketNumber(const ReleaseReading* reading, Datum bucket, bool null) {
   return static_cast<uint32>(number - 1);
 }
 
-bool ReceiveRecord(TupleTableSlot* slot, DestReceiver* self) {
-  auto* receiver = reinterpret_cast<CheckReceiver*>(self);
-  const ReleaseReading* reading = receiver->reading;
-  const int quasi = slot->tts_tupleDescriptor->natts - 1;
-  slot_getallattrs(slot);
-  MemoryContext before = MemoryContextSwitchTo(receiver->base.row);
-  const uint32 bucket = BucketNumber(reading, slot->tts_values[quasi], slot->tts_isnull[quasi]);
-  const uint64 hash = HashRow(slot->tts_tupleDescriptor, quasi, slot->tts_values, slot->tts_isnull);
-  MemoryContextSwitchTo(before);
-  MemoryContextReset(receiver->base.row);
-  receiver->fingerprint += hash;
+void TakeRecord(void* context, TupleTableSlot* row) {
+  auto* taker = static_cast<ReleaseTaker*>(context);
+  const ReleaseReading* reading = taker->reading;
+  const int quasi = row->tts_tupleDescriptor->natts - 1;
+  const uint32 bucket = BucketNumber(reading, row->tts_values[quasi], row->tts_isnull[quasi]);
+  const uint64 hash = HashRow(row->tts_tupleDescriptor, quasi, row->tts_values, row->tts_isnull);
+  taker->fingerprint += hash;
   CallCoreOrRaise([&] {
     reading->check->AddRecord(bucket);
     if (reading->order != nullptr) reading->order->AddRecord(hash, bucket);
   });
-  Report(&receiver->base);
-  return true;
 }
 
-bool ReceiveValue(TupleTableSlot* slot, DestReceiver* self) {
-  auto* receiver = reinterpret_cast<CheckReceiver*>(self);
-  const ReleaseReading* reading = receiver->reading;
-  slot_getallattrs(slot);
-  MemoryContext before = MemoryContextSwitchTo(receiver->base.row);
-  const uint32 bucket = BucketNumber(reading, slot->tts_values[0], slot->tts_isnull[0]);
-  const uint32 value = NumberOf(reading->values, slot->tts_values[1], slot->tts_isnull[1]);
-  MemoryContextSwitchTo(before);
-  MemoryContextReset(receiver->base.row);
+void TakeValue(void* context, TupleTableSlot* row) {
+  const ReleaseReading* reading = static_cast<ReleaseTaker*>(context)->reading;
+  const uint32 bucket = BucketNumber(reading, row->tts_values[0], row->tts_isnull[0]);
+  const uint32 value = NumberOf(reading->values, row->tts_values[1], row->tts_isnull[1]);
   int64 count = 1;
-  if (reading->counted) count = slot->tts_isnull[2] ? 0 : DatumGetInt64(slot->tts_values[2]);
+  if (reading->counted) count = row->tts_isnull[2] ? 0 : DatumGetInt64(row->tts_values[2]);
   if (count < 1)
     ++*reading->senseless;
   else
     CallCoreOrRaise([&] { reading->check->AddValue(bucket, value, count); });
-  Report(&receiver->base);
-  return true;
 }
 
-struct RowReceiver {
-  Receiver base;
-  const SourceReading* reading;
-};
-
-bool ReceiveRow(TupleTableSlot* slot, DestReceiver* self) {
-  auto* receiver = reinterpret_cast<RowReceiver*>(self);
-  const int quasi = slot->tts_tupleDescriptor->natts - 1;
-  slot_getallattrs(slot);
-  MemoryContext before = MemoryContextSwitchTo(receiver->base.row);
-  const uint32 value = NumberOf(receiver->reading->values, slot->tts_values[quasi], slot->tts_isnull[quasi]);
-  const uint64 hash = HashRow(slot->tts_tupleDescriptor, quasi, slot->tts_values, slot->tts_isnull);
-  receiver->reading->receive(receiver->reading->context, slot, hash, value);
-  MemoryContextSwitchTo(before);
-  MemoryContextReset(receiver->base.row);
-  Report(&receiver->base);
-  return true;
-}
-
-struct PlainReceiver {
-  Receiver base;
-  void (*receive)(void* context, TupleTableSlot* row);
-  void* context;
-};
-
-bool ReceivePlain(TupleTableSlot* slot, DestReceiver* self) {
-  auto* receiver = reinterpret_cast<PlainReceiver*>(self);
-  slot_getallattrs(slot);
-  MemoryContext before = MemoryContextSwitchTo(receiver->base.row);
-  receiver->receive(receiver->context, slot);
-  MemoryContextSwitchTo(before);
-  MemoryContextReset(receiver->base.row);
-  Report(&receiver->base);
-  return true;
+void TakeRow(void* context, TupleTableSlot* row) {
+  const auto* reading = static_cast<const SourceReading*>(context);
+  const int quasi = row->tts_tupleDescriptor->natts - 1;
+  const uint32 value = NumberOf(reading->values, row->tts_values[quasi], row->tts_isnull[quasi]);
+  reading->receive(reading->context, row, HashRow(row->tts_tupleDescriptor, quasi, row->tts_values, row->tts_isnull),
+                   value);
 }
 
 }  // namespace
@@ -200,48 +126,32 @@ bool ReceivePlain(TupleTableSlot* slot, DestReceiver* self) {
 void ReadSource(SourceRows* source, const char* sql, TupleDesc columns, ValueList* values, Size memory) {
   constexpr Size kBlockBytes = Size{256} << 10U;
   constexpr int64 kFirstRoom = 64;
-  SourceReceiver receiver = {};
-  receiver.source = source;
-  receiver.columns = columns;
-  receiver.room = kFirstRoom;
-  receiver.row_values = static_cast<Datum*>(palloc(sizeof(Datum) * static_cast<Size>(columns->natts)));
-  receiver.row_nulls = static_cast<bool*>(palloc(sizeof(bool) * static_cast<Size>(columns->natts)));
+  SourceTaker taker = {};
+  taker.source = source;
+  taker.room = kFirstRoom;
+  taker.row_values = static_cast<Datum*>(palloc(sizeof(Datum) * static_cast<Size>(columns->natts)));
+  taker.row_nulls = static_cast<bool*>(palloc(sizeof(bool) * static_cast<Size>(columns->natts)));
   *source = {};
   source->values = values;
   source->columns = columns;
   source->counts = static_cast<int64*>(palloc0(sizeof(int64) * kFirstRoom));
   source->store = NewRecordStore(memory, kBlockBytes);
-  Execute(&receiver.base, sql, ReceiveSource, true);
-  source->rows = receiver.base.rows;
+  source->rows = ReadRows(sql, TakeSourceRow, &taker);
   source->values_count = source->values->count;
 }
 
 void ReadInPhysicalOrder() {
-  const auto set = [](const char* name, const char* value) {
-    set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-  };
-  set("synchronize_seqscans", "off");
-  set("max_parallel_workers_per_gather", "0");
+  SetWithin("synchronize_seqscans", "off");
+  SetWithin("max_parallel_workers_per_gather", "0");
 }
 
 uint64 ReadRelease(const ReleaseReading* reading) {
-  CheckReceiver receiver = {};
-  receiver.reading = reading;
-  Execute(&receiver.base, reading->records_sql, ReceiveRecord, !reading->fresh);
-  Execute(&receiver.base, reading->values_sql, ReceiveValue, !reading->fresh);
-  return receiver.fingerprint;
+  ReleaseTaker taker = {reading, 0};
+  ReadRows(reading->records_sql, TakeRecord, &taker, reading->fresh);
+  ReadRows(reading->values_sql, TakeValue, &taker, reading->fresh);
+  return taker.fingerprint;
 }
 
 void ReadSourceRows(const SourceReading* reading) {
-  RowReceiver receiver = {};
-  receiver.reading = reading;
-  Execute(&receiver.base, reading->sql, ReceiveRow, true);
-}
-
-uint64 ReadRows(const char* sql, void (*receive)(void* context, TupleTableSlot* row), void* context) {
-  PlainReceiver receiver = {};
-  receiver.receive = receive;
-  receiver.context = context;
-  Execute(&receiver.base, sql, ReceivePlain, true);
-  return receiver.base.rows;
+  ReadRows(reading->sql, TakeRow, const_cast<SourceReading*>(reading));
 }

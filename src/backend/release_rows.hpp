@@ -1,8 +1,7 @@
 /*
  * release_rows.hpp - reading the rows of a release: those it is made of, and those it is in.
  *
- * Rows go from the executor straight to where they are needed; the statements run as the current user, so rights, row
- * security and hooks are those of SQL. Interrupts are taken between rows.
+ * Rows go from the executor straight to where they are needed (row_reading.hpp).
  */
 #pragma once
 
@@ -69,6 +68,3 @@ struct SourceReading {
   void* context;
 };
 void ReadSourceRows(const SourceReading* reading);
-
-// Runs `sql` and hands each row to `receive`, in a memory context that is reset after it. Returns how many there were.
-uint64 ReadRows(const char* sql, void (*receive)(void* context, TupleTableSlot* row), void* context);

@@ -16,10 +16,7 @@ extern "C" {
 
 namespace {
 
-bool IsInteger(Oid type) {
-  type = getBaseType(type);
-  return type == INT2OID || type == INT4OID || type == INT8OID;
-}
+bool IsInteger(Oid type) { return IsIntegerType(getBaseType(type)); }
 
 void RequireBid(Oid relation, AttrNumber bid) {
   if (bid == InvalidAttrNumber)
@@ -77,10 +74,6 @@ ReleaseShape ShapeOfRelease(Oid qit, Oid st) {
   shape.qit_name = CanonicalRelationName(qit);
   shape.st_name = CanonicalRelationName(st);
   return shape;
-}
-
-const char* QuotedColumn(Oid relation, AttrNumber column) {
-  return quote_identifier(get_attname(relation, column, false));
 }
 
 const char* ColumnAs(Oid relation, AttrNumber column, Oid other, AttrNumber other_column, const char* alias) {

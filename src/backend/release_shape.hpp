@@ -12,7 +12,7 @@ extern "C" {
 #include "access/attnum.h"
 }
 
-#include "publish_arguments.hpp"
+#include "function_arguments.hpp"
 
 struct ReleaseShape {
   Oid qit;
@@ -29,9 +29,6 @@ struct ReleaseShape {
 // Reads the shape of two relations, and locks them against changes. Raises 42703 and 42P16 when they are not of that
 // form.
 ReleaseShape ShapeOfRelease(Oid qit, Oid st);
-
-// The name of a column, quoted.
-const char* QuotedColumn(Oid relation, AttrNumber column);
 
 // A column of one relation as it is compared with one of another: cast to that one's type where types differ. The
 // expression begins with `alias` and a dot.

@@ -4,6 +4,7 @@
  * The report asks the views that everybody may ask, with the caller's rights, so each role's report holds what that
  * role may see. Drawing and page are core's (core/report.hpp).
  */
+#include "function_arguments.hpp"
 #include "internal.hpp"
 #include "watching.hpp"
 
@@ -233,17 +234,12 @@ Datum TextDatum(const std::string& text) {
 
 char* TextOfDate(DateADT day) { return DatumGetCString(DirectFunctionCall1(date_out, DateADTGetDatum(day))); }
 
-void RequireOrder(DateADT from_day, DateADT to_day) {
-  if (from_day > to_day)
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("from_day must not be after to_day")));
-}
-
 // The queries are written for this path and these settings.
 int SetForReport() {
   const int nest_level = NewGUCNestLevel();
-  set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-  set_config_option("datestyle", "ISO", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-  set_config_option("extra_float_digits", "1", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  SetWithin("search_path", "pg_catalog, pg_temp");
+  SetWithin("datestyle", "ISO");
+  SetWithin("extra_float_digits", "1");
   return nest_level;
 }
 
@@ -259,13 +255,13 @@ Datum ps_report(PG_FUNCTION_ARGS) {
   StringInfoData wire;
   initStringInfo(&wire);
   const int nest_level = SetForReport();
-  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  ConnectSpi();
   bool null;
   if (SPI_execute("SELECT privacy_score.today()", true, 0) != SPI_OK_SELECT) elog(ERROR, "could not tell the day");
   const DateADT today = DatumGetDateADT(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
   const DateADT to_day = PG_ARGISNULL(2) ? today : PG_GETARG_DATEADT(2);
   const DateADT from_day = PG_ARGISNULL(1) ? (DATE_NOT_FINITE(to_day) ? to_day : to_day - 29) : PG_GETARG_DATEADT(1);
-  RequireOrder(from_day, to_day);
+  RequireDays(from_day, to_day);
   scope.from_day = TextOfDate(from_day);
   scope.to_day = TextOfDate(to_day);
   const char* reason;
@@ -298,7 +294,7 @@ Datum ps_report(PG_FUNCTION_ARGS) {
 Datum ps_score_chart(PG_FUNCTION_ARGS) {
   const char* role = NameStr(*PG_GETARG_NAME(0));
   ReadableRole(role);
-  RequireOrder(PG_GETARG_DATEADT(1), PG_GETARG_DATEADT(2));
+  RequireDays(PG_GETARG_DATEADT(1), PG_GETARG_DATEADT(2));
   StringInfoData roles;
   initStringInfo(&roles);
   appendStringInfoChar(&roles, '{');
@@ -309,7 +305,7 @@ Datum ps_score_chart(PG_FUNCTION_ARGS) {
   StringInfoData wire;
   initStringInfo(&wire);
   const int nest_level = SetForReport();
-  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  ConnectSpi();
   AppendSection(&wire, kDays, &scope);
   SPI_finish();
   AtEOXact_GUC(false, nest_level);
@@ -333,7 +329,7 @@ Datum ps_equivocation_chart(PG_FUNCTION_ARGS) {
     if (!PG_ARGISNULL(i)) args[i] = OidOutputFunctionCall(F_ARRAY_OUT, PG_GETARG_DATUM(i));
   StringInfoData wire;
   initStringInfo(&wire);
-  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  ConnectSpi();
   AppendQuery(&wire,
               "SELECT c.epsilon, c.entropy FROM privacy_score.equivocation_curve("
               "$1::pg_catalog._numeric, $2::pg_catalog._float8) c ORDER BY c.epsilon",

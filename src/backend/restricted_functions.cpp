@@ -16,8 +16,8 @@ PG_FUNCTION_INFO_V1(ps_restricted_count);
 }
 
 #include "dp_predicate.hpp"
+#include "function_arguments.hpp"
 #include "internal.hpp"
-#include "publish_arguments.hpp"
 
 // restricted_count(relation, predicate, min_set_size)
 Datum ps_restricted_count(PG_FUNCTION_ARGS) {
@@ -33,14 +33,13 @@ Datum ps_restricted_count(PG_FUNCTION_ARGS) {
   const ConditionQuery* condition = BindCondition(relation, PG_GETARG_TEXT_PP(1), 0);
   const char* sql = psprintf("SELECT pg_catalog.count(*) FILTER (WHERE %s), pg_catalog.count(*) FROM %s r",
                              condition->sql, CanonicalRelationName(relation));
-  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  ConnectSpi();
   if (SPI_execute_with_args(sql, condition->nargs, condition->types, condition->values, nullptr, true, 0) !=
           SPI_OK_SELECT ||
       SPI_processed != 1)
     elog(ERROR, "could not count the records of a condition");
-  bool null;
-  const int64 set = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
-  const int64 all = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &null));
+  const int64 set = FieldNumber(0, 0);
+  const int64 all = FieldNumber(0, 1);
   SPI_finish();
   if (set < least || all - set < least) PG_RETURN_NULL();
   PG_RETURN_INT64(set);

@@ -11,6 +11,7 @@ extern "C" {
 #include "miscadmin.h"
 }
 
+#include "coded_pass.hpp"
 #include "core_call.hpp"
 #include "progress.hpp"
 #include "release_arranging.hpp"
@@ -49,7 +50,7 @@ void ShuffleRecords(RecordStore* store, uint64 wanted, const ShuffledReceiver* r
   Shuffling shuffling = {receiver, store->count, store->count, wanted, numbers};
   Arrangement arrangement = {};
   arrangement.buckets = numbers;
-  arrangement.memory = Size{512} * static_cast<Size>(maintenance_work_mem);
+  arrangement.memory = PassMemory() / 2;
   arrangement.context = &shuffling;
   arrangement.deal = Choose;
   arrangement.dealt = [](void* context) {

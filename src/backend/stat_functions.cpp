@@ -57,7 +57,7 @@ Datum PendingTokens(const PendingHistory* history, int64 id) {
   return Datum(0);
 }
 
-void PutSession(ReturnSetInfo* info, LiveSession* copy) {
+void PutSession(FunctionCallInfo fcinfo, LiveSession* copy) {
   const privacy_score::SessionSummary& summary = copy->summary;
   Datum tokens = PendingTokens(&copy->open, copy->last_id);
   if (tokens == 0) tokens = PendingTokens(&copy->sealed, copy->last_id);
@@ -84,7 +84,7 @@ void PutSession(ReturnSetInfo* info, LiveSession* copy) {
   bool nulls[kColumns] = {};
   nulls[13] = tokens == 0;
   for (int figure = 16; figure < kColumns; ++figure) nulls[figure] = !copy->reach_known;
-  tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+  PutResultRow(fcinfo, values, nulls);
 }
 
 }  // namespace
@@ -92,7 +92,6 @@ void PutSession(ReturnSetInfo* info, LiveSession* copy) {
 // live_sessions(): copies each session under its mutex; the slot's lock keeps it from being freed meanwhile.
 Datum ps_live_sessions(PG_FUNCTION_ARGS) {
   InitMaterializedSRF(fcinfo, 0);
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   DatabaseSlot* slot = RequireSlot();
   LWLockAcquire(slot->lock, LW_SHARED);
   for (dsa_pointer at = slot->sessions; DsaPointerIsValid(at);) {
@@ -101,7 +100,7 @@ Datum ps_live_sessions(PG_FUNCTION_ARGS) {
     SpinLockAcquire(&session->mutex);
     copy = *session;
     SpinLockRelease(&session->mutex);
-    if (!copy.closed && MayReadRole(copy.role)) PutSession(info, &copy);
+    if (!copy.closed && MayReadRole(copy.role)) PutSession(fcinfo, &copy);
     at = copy.next;
   }
   LWLockRelease(slot->lock);
@@ -111,7 +110,6 @@ Datum ps_live_sessions(PG_FUNCTION_ARGS) {
 // shared_info()
 Datum ps_shared_info(PG_FUNCTION_ARGS) {
   InitMaterializedSRF(fcinfo, 0);
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   const DatabaseSlot* slot = RequireSlot();
   Datum values[11] = {Int64GetDatum(pg_atomic_read_u64(&ps_shared->memory_used)),
                       Int64GetDatum(ps_shared->size),
@@ -127,7 +125,7 @@ Datum ps_shared_info(PG_FUNCTION_ARGS) {
   bool nulls[11] = {};
   nulls[7] = slot->worker_pid == 0;
   nulls[8] = slot->last_flush == 0;
-  tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+  PutResultRow(fcinfo, values, nulls);
   return Datum(0);
 }
 
@@ -199,7 +197,7 @@ Datum ps_reset_stats(PG_FUNCTION_ARGS) {
 // acknowledge_alert(id)
 Datum ps_acknowledge_alert(PG_FUNCTION_ARGS) {
   RequirePrimary("acknowledge_alert");
-  const char* args[] = {psprintf(INT64_FORMAT, PG_GETARG_INT64(0)), GetUserNameFromId(GetUserId(), false)};
+  const char* args[] = {TextOfInteger(PG_GETARG_INT64(0)), GetUserNameFromId(GetUserId(), false)};
   InternalScope scope;
   EnterInternal(&scope);
   const uint64 found = RunInternal(
@@ -229,9 +227,8 @@ Datum ps_role_watching(PG_FUNCTION_ARGS) {
   const char* reason;
   const bool watched = Counts(ClassOfRole(get_role_oid(name, false), &reason));
   InitMaterializedSRF(fcinfo, 0);
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   Datum values[2] = {BoolGetDatum(watched), CStringGetTextDatum(reason)};
   bool nulls[2] = {};
-  tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+  PutResultRow(fcinfo, values, nulls);
   return Datum(0);
 }

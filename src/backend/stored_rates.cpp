@@ -4,16 +4,10 @@
 #include "stored_rates.hpp"
 
 extern "C" {
-#include "access/htup_details.h"
 #include "access/xact.h"
-#include "catalog/pg_class.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
-#include "utils/varlena.h"
 }
 
 #include "core/abstraction.hpp"
@@ -22,19 +16,6 @@ extern "C" {
 #include "joint_rates.hpp"
 
 namespace {
-
-// The relation of a column's qualified name and its attribute number; false when one of them is gone.
-bool FindColumn(const char* column, Oid* relation, AttrNumber* number) {
-  const Size length = privacy_score::RelationOfColumn(column).size();
-  if (length == 0) return false;
-  *relation = RelationOfCanonicalName(pnstrdup(column, length));
-  List* parts = NIL;
-  if (!OidIsValid(*relation) || !SplitIdentifierString(pstrdup(column + length + 1), '.', &parts) ||
-      list_length(parts) != 1)
-    return false;
-  *number = get_attnum(*relation, static_cast<char*>(linitial(parts)));
-  return *number > 0;
-}
 
 // A wanted set by relation, a list of RevealedRelation; NIL when something of it is gone.
 List* ParseSet(const char* attributes) {
@@ -45,7 +26,7 @@ List* ParseSet(const char* attributes) {
     if (next != nullptr) *next++ = '\0';
     Oid relation;
     AttrNumber number;
-    if (!FindColumn(text, &relation, &number)) return NIL;
+    if (!FindCanonicalColumn(text, RelationOfCanonicalName, &relation, &number)) return NIL;
     auto* part = parts == NIL ? nullptr : static_cast<RevealedRelation*>(llast(parts));
     if (part == nullptr || part->relation != relation) {
       part = static_cast<RevealedRelation*>(palloc0(sizeof(RevealedRelation)));
@@ -111,7 +92,7 @@ void StoreRates(const Batch* batch, const char* const* attributes, const double*
                         Closed(&stored.attributes),
                         Closed(&stored.rates),
                         batch->subject,
-                        psprintf(INT64_FORMAT, batch->facts.rows),
+                        TextOfInteger(batch->facts.rows),
                         psprintf("%.17g", batch->facts.entropy),
                         Closed(&batch->sources->names),
                         Closed(&batch->sources->rows),
@@ -146,18 +127,15 @@ const char* ColumnNames(Oid relation, Next next) {
   StringInfoData names;
   initStringInfo(&names);
   for (int attribute = next(); attribute > 0; attribute = next())
-    appendStringInfo(&names, "%s%s", names.len > 0 ? "," : "",
-                     quote_identifier(get_attname(relation, static_cast<AttrNumber>(attribute), false)));
+    appendStringInfo(&names, "%s%s", names.len > 0 ? "," : "", QuotedColumn(relation, attribute));
   return names.data;
 }
 
 // Enters the rights of a relation's owner and a snapshot of now: what is committed after its state was taken is known
 // to have come later. False when the relation has just been dropped.
 bool EnterOwner(InternalScope* scope, Oid relation) {
-  HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-  if (!HeapTupleIsValid(tuple)) return false;
-  const Oid owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
-  ReleaseSysCache(tuple);
+  const Oid owner = OwnerOfRelation(relation);
+  if (!OidIsValid(owner)) return false;
   PushActiveSnapshot(GetLatestSnapshot());
   EnterInternal(scope, owner);
   // A policy would be somebody's code in this process, and rates are of all rows: as for a foreign key's own queries,
@@ -166,7 +144,7 @@ bool EnterOwner(InternalScope* scope, Oid relation) {
   int context;
   GetUserIdAndSecContext(&user, &context);
   SetUserIdAndSecContext(user, context | SECURITY_NOFORCE_RLS);
-  set_config_option("row_security", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  SetWithin("row_security", "off");
   return true;
 }
 

@@ -24,11 +24,11 @@ PG_FUNCTION_INFO_V1(ps_release_table);
 #include <vector>
 
 #include "core/cell_suppression.hpp"
+#include "function_arguments.hpp"
 #include "internal.hpp"
 #include "measure_arguments.hpp"
 #include "progress.hpp"
-#include "publish_arguments.hpp"
-#include "release_rows.hpp"
+#include "row_reading.hpp"
 
 namespace ps = privacy_score;
 
@@ -51,8 +51,8 @@ struct TableWork {
 
 // One row for each cell that counts: both values as text, how many, and the places of both values in ascending order.
 const char* CellsSql(Oid relation, AttrNumber row, AttrNumber column) {
-  const char* row_name = quote_identifier(get_attname(relation, row, false));
-  const char* column_name = quote_identifier(get_attname(relation, column, false));
+  const char* row_name = QuotedColumn(relation, row);
+  const char* column_name = QuotedColumn(relation, column);
   return psprintf(
       "SELECT r.%1$s::pg_catalog.text, r.%2$s::pg_catalog.text, pg_catalog.count(*), pg_catalog.dense_rank() OVER "
       "(ORDER "
@@ -111,7 +111,6 @@ void PutValue(const std::vector<ShownValue>& values, std::size_t place, Datum* v
 }
 
 void PutCells(FunctionCallInfo fcinfo, const TableWork* work) {
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   const ps::CellSuppression& table = *work->table;
   MemoryContext cell_memory = AllocSetContextCreate(CurrentMemoryContext, "privacy_score cell", ALLOCSET_SMALL_SIZES);
   for (std::size_t row = 0; row <= table.rows(); ++row) {
@@ -130,7 +129,7 @@ void PutCells(FunctionCallInfo fcinfo, const TableWork* work) {
       values[4] = BoolGetDatum(state == ps::CellState::kComplementary);
       values[5] = BoolGetDatum(row_margin);
       values[6] = BoolGetDatum(column_margin);
-      tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+      PutResultRow(fcinfo, values, nulls);
       MemoryContextSwitchTo(before);
       MemoryContextReset(cell_memory);
     }
@@ -160,11 +159,9 @@ Datum ps_release_table(PG_FUNCTION_ARGS) {
   const double protection = PG_GETARG_FLOAT8(4);
   CallCoreOrRaise([&] { ps::CellSuppression::CheckRule(min_cell, protection); });
   InitMaterializedSRF(fcinfo, 0);
-  auto* holder = NewCoreHolder<TableWork>(CurrentMemoryContext);
-  CallCoreOrRaise([&] { holder->Reset(new TableWork()); });
-  TableWork* work = holder->object;
+  auto* work = NewCoreObject<TableWork>(CurrentMemoryContext);
   BeginProgress("release_table", relation, "counting");
-  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  ConnectSpi();
   ReadRows(CellsSql(relation, row, column), TakeCell, work);
   SPI_finish();
   if (!work->cells.empty()) {

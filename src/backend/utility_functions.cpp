@@ -22,10 +22,11 @@ PG_FUNCTION_INFO_V1(ps_release_utility);
 #include <vector>
 
 #include "bucket_methods.hpp"
+#include "coded_pass.hpp"
 #include "core/release_utility.hpp"
+#include "function_arguments.hpp"
 #include "internal.hpp"
 #include "progress.hpp"
-#include "publish_arguments.hpp"
 #include "release_arranging.hpp"
 #include "release_rows.hpp"
 #include "release_shape.hpp"
@@ -63,7 +64,7 @@ struct UtilityReading {
 constexpr Size kBlockBytes = Size{64} << 10U;
 
 // What each of four takes: the codes of the source, of the release twice while they are arranged, queries.
-Size QuarterOfMemory() { return Size{256} * static_cast<Size>(maintenance_work_mem); }
+Size QuarterOfMemory() { return PassMemory() / 4; }
 
 ValueList* ListOf(Oid relation, AttrNumber column) {
   Oid type, collation;
@@ -235,7 +236,7 @@ Datum ps_release_utility(PG_FUNCTION_ARGS) {
   UtilityWork* work = holder->object;
   InitMaterializedSRF(fcinfo, 0);
   BeginProgress("release_utility", qit, "reading the source");
-  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  ConnectSpi();
   UtilityReading reading = {};
   reading.shape = &shape;
   reading.columns = static_cast<ValueList**>(palloc(sizeof(ValueList*) * columns));
@@ -258,14 +259,13 @@ Datum ps_release_utility(PG_FUNCTION_ARGS) {
   DropRecordStore(reading.arranged);
   SPI_finish();
   CallCoreOrRaise([&] { work->result = work->utility->Result(); });
-  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   for (Size i = 0; i < columns; ++i) {
     const privacy_score::DimensionUtility& each = work->result[i];
     const bool none = each.queries == 0;
     Datum values[4] = {Int32GetDatum(static_cast<int32>(i) + 1), Int32GetDatum(static_cast<int32>(each.queries)),
                        Float8GetDatum(each.mean_relative_error), Float8GetDatum(each.median_relative_error)};
     bool nulls[4] = {false, false, none, none};
-    tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
+    PutResultRow(fcinfo, values, nulls);
   }
   EndProgress();
   return Datum(0);

@@ -27,13 +27,14 @@ PG_FUNCTION_INFO_V1(ps_verify_release);
 #include "bucket_methods.hpp"
 #include "core/order_check.hpp"
 #include "core/release_check.hpp"
+#include "function_arguments.hpp"
 #include "grouping_sql.hpp"
 #include "internal.hpp"
 #include "progress.hpp"
-#include "publish_arguments.hpp"
 #include "release_fakes.hpp"
 #include "release_rows.hpp"
 #include "release_shape.hpp"
+#include "threshold_request.hpp"
 
 namespace {
 
@@ -225,13 +226,9 @@ void CompareRecords(const Verification* verification, GroupedRows* rows) {
   if (SPI_execute(sql.data, true, 0) != SPI_OK_SELECT) elog(ERROR, "could not compare a release with its source");
   *rows = {};
   for (uint64 row = 0; row < SPI_tuptable->numvals; ++row) {
-    int64 fields[3];
-    bool null;
-    for (int i = 0; i < 3; ++i) {
-      const Datum field = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, i + 1, &null);
-      fields[i] = null ? 0 : DatumGetInt64(field);
-    }
-    const auto [source, published, groups] = fields;
+    const int64 source = FieldNumber(row, 0);
+    const int64 published = FieldNumber(row, 1);
+    const int64 groups = FieldNumber(row, 2);
     if (published == 0)
       rows->missing += groups;
     else if (source == 0)
@@ -368,7 +365,7 @@ void JudgeFakes(const Verification* verification) {
 
 bool HasIntegers(const ValueList* buckets) {
   const Oid type = getBaseType(buckets->type);
-  return buckets->null_number < 0 && (type == INT2OID || type == INT4OID || type == INT8OID);
+  return buckets->null_number < 0 && IsIntegerType(type);
 }
 
 // The numbers of the buckets, if they are integers. Called within CallCore.
@@ -428,7 +425,7 @@ Datum ps_verify_release(PG_FUNCTION_ARGS) {
   });
   verification.work = holder->object;
   BeginProgress("verify_release", qit, "reading the release");
-  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
+  ConnectSpi();
   const int nest_level = NewGUCNestLevel();
   ReadInPhysicalOrder();
   Oid type, collation;

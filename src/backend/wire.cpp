@@ -12,46 +12,64 @@ extern "C" {
 #include "utils/builtins.h"
 }
 
-namespace {
-
-template <typename T>
-void PutNumber(StringInfo wire, T value) {
-  appendBinaryStringInfo(wire, reinterpret_cast<const char*>(&value), sizeof(T));
+void ConnectSpi() {
+  if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
 }
 
-void PutField(StringInfo wire, const char* text) {
-  if (text == nullptr) {
-    PutNumber<int32>(wire, -1);
-    return;
+void FillTextArguments(TextArguments* arguments, int nargs, const char* const* args) {
+  if (nargs > kMostTextArguments) elog(ERROR, "a statement has too many arguments");
+  for (int i = 0; i < nargs; ++i) {
+    arguments->types[i] = TEXTOID;
+    arguments->nulls[i] = args[i] == nullptr ? 'n' : ' ';
+    arguments->values[i] = args[i] == nullptr ? Datum(0) : CStringGetTextDatum(args[i]);
   }
-  const auto length = static_cast<int32>(strlen(text));
-  PutNumber<int32>(wire, length);
-  appendBinaryStringInfo(wire, text, length);
+}
+
+char* FieldText(uint64 row, int column) {
+  const char* value = SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column + 1);
+  if (value == nullptr) return nullptr;
+  const Size size = strlen(value) + 1;
+  return static_cast<char*>(memcpy(SPI_palloc(size), value, size));
+}
+
+int64 FieldNumber(uint64 row, int column) {
+  bool null;
+  const Datum value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column + 1, &null);
+  return null ? 0 : DatumGetInt64(value);
+}
+
+void AppendSectionHead(StringInfo wire, int columns, uint64 rows) {
+  for (const uint32 number : {static_cast<uint32>(columns), static_cast<uint32>(rows)})
+    appendBinaryStringInfo(wire, reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+void AppendField(StringInfo wire, const char* bytes, int length) {
+  const int32 head = bytes == nullptr ? -1 : length;
+  appendBinaryStringInfo(wire, reinterpret_cast<const char*>(&head), sizeof head);
+  if (bytes != nullptr) appendBinaryStringInfo(wire, bytes, length);
+}
+
+namespace {
+
+void AppendText(StringInfo wire, const char* text) {
+  AppendField(wire, text, text == nullptr ? 0 : static_cast<int>(strlen(text)));
 }
 
 }  // namespace
 
 void AppendQuery(StringInfo wire, const char* sql, int nargs, const char* const* args) {
-  Oid types[8];
-  Datum values[8];
-  char nulls[8] = {};
-  Assert(nargs <= 8);
-  for (int i = 0; i < nargs; ++i) {
-    types[i] = TEXTOID;
-    nulls[i] = args[i] == nullptr ? 'n' : ' ';
-    values[i] = args[i] == nullptr ? Datum(0) : CStringGetTextDatum(args[i]);
-  }
-  if (SPI_execute_with_args(sql, nargs, types, values, nulls, true, 0) != SPI_OK_SELECT)
+  TextArguments arguments;
+  FillTextArguments(&arguments, nargs, args);
+  if (SPI_execute_with_args(sql, nargs, arguments.types, arguments.values, arguments.nulls, true, 0) != SPI_OK_SELECT)
     elog(ERROR, "unexpected result of an internal query");
   SPITupleTable* table = SPI_tuptable;
   const int columns = table->tupdesc->natts;
-  PutNumber<uint32>(wire, static_cast<uint32>(columns));
-  PutNumber<uint32>(wire, static_cast<uint32>(table->numvals));
+  AppendSectionHead(wire, columns, table->numvals);
   for (uint64 row = 0; row < table->numvals; ++row) {
     CHECK_FOR_INTERRUPTS();
     for (int column = 1; column <= columns; ++column) {
       char* text = SPI_getvalue(table->vals[row], table->tupdesc, column);
-      PutField(wire, text);
+      AppendText(wire, text);
       if (text != nullptr) pfree(text);
     }
   }
@@ -59,9 +77,8 @@ void AppendQuery(StringInfo wire, const char* sql, int nargs, const char* const*
 }
 
 void AppendRow(StringInfo wire, int columns, const char* const* fields) {
-  PutNumber<uint32>(wire, static_cast<uint32>(columns));
-  PutNumber<uint32>(wire, 1);
-  for (int i = 0; i < columns; ++i) PutField(wire, fields[i]);
+  AppendSectionHead(wire, columns, 1);
+  for (int i = 0; i < columns; ++i) AppendText(wire, fields[i]);
 }
 
 void SectionsToUtf8(StringInfo wire) {
@@ -79,8 +96,8 @@ void SectionsToUtf8(StringInfo wire) {
       int32 length;
       memcpy(&length, at, sizeof length);
       at += sizeof length;
-      PutField(&converted,
-               length < 0 ? nullptr : pg_server_to_any(pnstrdup(at, static_cast<Size>(length)), length, PG_UTF8));
+      AppendText(&converted,
+                 length < 0 ? nullptr : pg_server_to_any(pnstrdup(at, static_cast<Size>(length)), length, PG_UTF8));
       at += length < 0 ? 0 : length;
     }
   }
@@ -110,4 +127,9 @@ void PutResult(FunctionCallInfo fcinfo, const privacy_score::ResultTable& result
     tuplestore_puttuple(info->setResult, tuple);
     heap_freetuple(tuple);
   }
+}
+
+void PutResultRow(FunctionCallInfo fcinfo, Datum* values, bool* nulls) {
+  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+  tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
 }

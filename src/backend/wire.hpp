@@ -1,5 +1,5 @@
 /*
- * wire.hpp - SQL results on their way into core, core results on their way to SQL.
+ * wire.hpp - SQL results on their way into core, core results on their way to SQL, and text arguments of SQL.
  *
  * AppendQuery runs a read-only query through SPI and appends its rows as text to a buffer in the format of
  * core/rows.hpp. PutResult returns a ResultTable from a set-returning function. Both are used by every function that
@@ -16,6 +16,23 @@ extern "C" {
 
 #include "core/rows.hpp"
 
+// Connects to SPI until SPI_finish().
+void ConnectSpi();
+
+// Arguments of a statement as text, in the form that SPI takes. A null argument is NULL.
+constexpr int kMostTextArguments = 12;
+struct TextArguments {
+  Oid types[kMostTextArguments];
+  Datum values[kMostTextArguments];
+  char nulls[kMostTextArguments];
+};
+void FillTextArguments(TextArguments* arguments, int nargs, const char* const* args);
+
+// A field of SPI's last result, row and column counted from 0: its text, palloc'd in the memory context from before SPI
+// was connected, null for NULL; or a bigint, 0 for NULL.
+char* FieldText(uint64 row, int column);
+int64 FieldNumber(uint64 row, int column);
+
 // Runs `sql` (SPI must be connected) with text arguments and appends one section. A null argument is NULL.
 // search_path is not touched: `sql` must qualify its names.
 void AppendQuery(StringInfo wire, const char* sql, int nargs = 0, const char* const* args = nullptr);
@@ -26,6 +43,10 @@ void AppendRow(StringInfo wire, int columns, const char* const* fields);
 // Brings the fields of whole sections from the database's encoding into UTF-8, which pages and charts are made of.
 void SectionsToUtf8(StringInfo wire);
 
+// The parts of a section, for who gathers its rows otherwise: the head, then the fields of all rows; null is NULL.
+void AppendSectionHead(StringInfo wire, int columns, uint64 rows);
+void AppendField(StringInfo wire, const char* bytes, int length);
+
 // The bytes of a buffer as core reads them.
 inline std::string_view WireBytes(const StringInfoData* wire) {
   return {wire->data, static_cast<std::size_t>(wire->len)};
@@ -34,3 +55,6 @@ inline std::string_view WireBytes(const StringInfoData* wire) {
 // Materialises `result` as the answer of a set-returning function; fields go through the column types' input functions.
 // `left_out` is a field of each row that the function does not show, -1 for none.
 void PutResult(FunctionCallInfo fcinfo, const privacy_score::ResultTable& result, int left_out = -1);
+
+// Adds a row to the answer of a set-returning function, after InitMaterializedSRF().
+void PutResultRow(FunctionCallInfo fcinfo, Datum* values, bool* nulls);

@@ -24,7 +24,7 @@ struct WorkTransaction {
 void BeginWork(WorkTransaction* work);
 void EndWork(const WorkTransaction* work);
 
-// Set while ComputeMissingRates runs queries on protected relations, which may take long.
+// Set while ComputeRound runs queries on protected relations, which may take long.
 extern volatile sig_atomic_t ps_computing_rates;
 
 // Writes what sessions have gathered and frees closed ones. Each call is one transaction; an error leaves everything
@@ -81,10 +81,8 @@ int32 CountStaleRates();
 
 // Computes the rates that scoring misses, and those that are out of date, relation by relation for about a second; true
 // when it settled any. The rest stays to be done, as do rates of relations that somebody holds locked.
-bool ComputeMissingRates(DatabaseSlot* slot);
-
-// ComputeMissingRates, by a process of its own when a relation is large (worker_rates.cpp); `meanwhile` is called once
-// a flush_interval until it has ended.
+// A large relation's are computed by a process of its own (worker_rates.cpp); `meanwhile` is called once a
+// flush_interval until it has ended.
 bool ComputeRound(DatabaseSlot* slot, void (*meanwhile)(DatabaseSlot*));
 
 // What the administrator sets for users must not keep a worker from writing, nor make it wait for ever.

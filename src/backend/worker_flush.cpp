@@ -116,8 +116,7 @@ int64 WriteSessionRow(const FlushItem* item, int64 queries) {
       "reach = EXCLUDED.reach, subjects = EXCLUDED.subjects, subject_columns = EXCLUDED.subject_columns "
       "RETURNING s.id",
       11, types, values);
-  bool null;
-  return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
+  return FieldNumber(0, 0);
 }
 
 void WriteEvents(FlushItem* item) {

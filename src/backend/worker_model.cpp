@@ -87,7 +87,7 @@ using privacy_score::HistoryResult;
 void RescoreFromHistory(const LiveSession* session, const StringInfoData* model, Rescored* result, CoreError* error) {
   StringInfoData wire;
   initStringInfo(&wire);
-  const char* args[] = {psprintf(INT64_FORMAT, session->row_id)};
+  const char* args[] = {TextOfInteger(session->row_id)};
   AppendQuery(
       &wire,
       "SELECT a.id, t FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t WHERE a.id IN "

@@ -248,6 +248,9 @@ int32 CountStaleRates() {
   return stale;
 }
 
+namespace {
+
+// What ComputeRound does, in this process.
 bool ComputeMissingRates(DatabaseSlot* slot) {
   Round round = {slot, nullptr, 0, 0, 0};
   TakeAsked(&round);
@@ -282,6 +285,8 @@ bool ComputeMissingRates(DatabaseSlot* slot) {
   LWLockRelease(slot->lock);
   return round.settled > 0 || round.stale_left < stale_before;
 }
+
+}  // namespace
 
 bool ComputeRound(DatabaseSlot* slot, void (*meanwhile)(DatabaseSlot*)) {
   if (RecoveryInProgress() || !AnyIsLarge(slot)) return ComputeMissingRates(slot);

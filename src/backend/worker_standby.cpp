@@ -128,21 +128,21 @@ CoreHolder<MemoryScore>* ScoreFromMemory(dsa_pointer pointer, const LiveSession*
 CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const StringInfoData* model) {
   StringInfoData stored;
   initStringInfo(&stored);
-  const char* args[] = {NameStr(session->role_name), psprintf("%d", session->day)};
+  const char* args[] = {NameStr(session->role_name), TextOfInteger(session->day)};
   WorkTransaction work;
   BeginWork(&work);
   AppendQuery(&stored,
               "SELECT a.id, t FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t WHERE a.id IN "
               "(SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session s "
               "JOIN privacy_score.session_part p ON p.session_id = s.id WHERE s.role = $1::pg_catalog.name "
-              "AND s.day = pg_catalog.date '2000-01-01' + $2::pg_catalog.int4) ORDER BY a.id, t",
+              "AND s.day = " SQL_DAY("$2") ") ORDER BY a.id, t",
               2, args);
   AppendQuery(&stored,
               "SELECT i.ids, i.runs FROM privacy_score.session s, LATERAL (SELECT pg_catalog.array_agg(u.id ORDER BY "
               "p.part, u.n) AS ids, pg_catalog.array_agg(u.run ORDER BY p.part, u.n) AS runs "
               "FROM privacy_score.session_part p, ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) "
               "WITH ORDINALITY u(id, run, n) WHERE p.session_id = s.id) i WHERE s.role = $1::pg_catalog.name "
-              "AND s.day = pg_catalog.date '2000-01-01' + $2::pg_catalog.int4 AND i.ids IS NOT NULL",
+              "AND s.day = " SQL_DAY("$2") " AND i.ids IS NOT NULL",
               2, args);
   EndWork(&work);
   return Held([&] {

@@ -1,90 +1,19 @@
 /*
- * publish_arguments.cpp - see publish_arguments.hpp.
+ * threshold_request.cpp - see threshold_request.hpp.
  */
-#include "publish_arguments.hpp"
+#include "threshold_request.hpp"
 
 extern "C" {
-#include "catalog/objectaddress.h"
-#include "catalog/pg_type.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
+#include "utils/jsonb.h"
 #include "utils/numeric.h"
-#include "utils/typcache.h"
 }
 
 #include <string>
 
 #include "core/bucket_thresholds.hpp"
 #include "core/error.hpp"
-#include "internal.hpp"
-
-Oid RelationArgument(FunctionCallInfo fcinfo, int argument, const char* name) {
-  RequireArgument(fcinfo, argument, name);
-  const Oid relation = PG_GETARG_OID(argument);
-  RequireRows(relation);
-  return relation;
-}
-
-NumberList NumbersArgument(FunctionCallInfo fcinfo, int argument, const char* name, Oid type) {
-  RequireArgument(fcinfo, argument, name);
-  ArrayType* array = PG_GETARG_ARRAYTYPE_P(argument);
-  if (ARR_NDIM(array) > 1)
-    ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR), errmsg("%s must have one dimension", name),
-                    errhint("Write ARRAY['a', 'b'] or '{a,b}'.")));
-  if (array_contains_nulls(array))
-    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not contain NULL", name),
-                    errhint("Leave out what is not known.")));
-  NumberList list;
-  int16 length;
-  bool by_value;
-  char align;
-  get_typlenbyvalalign(type, &length, &by_value, &align);
-  deconstruct_array(array, type, length, by_value, align, &list.values, nullptr, &list.count);
-  return list;
-}
-
-ColumnList ColumnsArgument(FunctionCallInfo fcinfo, int argument, const char* name, Oid relation) {
-  const NumberList names = NumbersArgument(fcinfo, argument, name, NAMEOID);
-  if (names.count == 0)
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must name at least one column", name),
-                    errhint("Name the columns that may tell who a record is about.")));
-  ColumnList columns = {0, static_cast<AttrNumber*>(palloc(sizeof(AttrNumber) * static_cast<Size>(names.count)))};
-  for (int i = 0; i < names.count; ++i) {
-    const char* column = NameStr(*DatumGetName(names.values[i]));
-    const AttrNumber number = RequireColumn(relation, column);
-    if (HasColumn(&columns, number))
-      ereport(ERROR, (errcode(ERRCODE_DUPLICATE_COLUMN), errmsg("%s names column \"%s\" more than once", name, column),
-                      errhint("Name each column once.")));
-    columns.numbers[columns.count++] = number;
-  }
-  return columns;
-}
-
-void RequireOrder(Oid type, const char* column) {
-  if (OidIsValid(lookup_type_cache(type, TYPECACHE_CMP_PROC)->cmp_proc)) return;
-  ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
-                  errmsg("column \"%s\" is of type %s, whose values have no order", column, format_type_be(type)),
-                  errhint("Leave it out, or read a view that casts it to a type that has one, such as text.")));
-}
-
-void RequireSelect(Oid relation, AttrNumber column) {
-  if (pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK) return;
-  if (pg_attribute_aclcheck(relation, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK) return;
-  aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(relation)), get_rel_name(relation));
-}
-
-bool HasColumn(const ColumnList* columns, AttrNumber number) {
-  for (int i = 0; i < columns->count; ++i)
-    if (columns->numbers[i] == number) return true;
-  return false;
-}
-
-const char* NumericArgument(FunctionCallInfo fcinfo, int argument) {
-  if (PG_ARGISNULL(argument)) return nullptr;
-  return DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(argument)));
-}
+#include "function_arguments.hpp"
 
 namespace {
 
