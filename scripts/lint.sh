@@ -201,9 +201,11 @@ installation() {
   rm -rf $root $root.log
 }
 
-# META.json as the specification 1.0.0 of the PostgreSQL Extension Network's metadata wants it, and versions that agree.
+# META.json as the specification 1.0.0 of the PostgreSQL Extension Network's metadata wants it, versions that agree, and
+# a plan of the house that is true.
 metadata() {
   verdict "META.json has what the specification requires, and its files exist" "$(perl scripts/lint_meta.pl 2>&1)"
+  verdict "ARCHITECTURE.md names files that exist, and every file of src/" "$(perl scripts/lint_architecture.pl 2>&1)"
   verdict "debian/changelog, META.json and the control file speak of one version" \
     "$(for file in META.json debian/changelog; do
       grep -qE "\b$(sed -nE "s/^default_version = '([0-9]+)\.([0-9]+)'/\1\\\\.\2/p" privacy_score.control)\.[0-9]+\b" $file || echo "$file speaks of another"
