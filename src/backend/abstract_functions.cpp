@@ -158,6 +158,4 @@ Datum ps_reads_protected(PG_FUNCTION_ARGS) {
 }
 
 // canonical_name(identifier)
-Datum ps_canonical_name(PG_FUNCTION_ARGS) {
-  PG_RETURN_TEXT_P(cstring_to_text(QuoteName(NameStr(*PG_GETARG_NAME(0)))));
-}
+Datum ps_canonical_name(PG_FUNCTION_ARGS) { PG_RETURN_TEXT_P(cstring_to_text(QuoteName(NameStr(*PG_GETARG_NAME(0))))); }
