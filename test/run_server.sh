@@ -34,7 +34,7 @@ run_pg_regress() {
     if ! [ -e "expected/$test.out" ]; then : >"expected/$test.out"; fi
   done
   rm -f regression.diffs
-  timeout -k 10 600 "$program" --bindir="$PS_BINDIR" --host="$PGHOST" --port="$PGPORT" --user=postgres \
+  timeout -k 10 1200 "$program" --bindir="$PS_BINDIR" --host="$PGHOST" --port="$PGPORT" --user=postgres \
     --inputdir=test --outputdir=. --dbname="contrib_$kind" --load-extension=privacy_score "$@" 2>&1 |
     tee "$out" || status=$?
   ok=$(grep -cE '^test .*[[:space:]]ok([[:space:]]|$)|^ok [0-9]' "$out")

@@ -17,6 +17,7 @@ PG_FUNCTION_INFO_V1(ps_further_queries);
 
 #include <optional>
 
+#include "compat.hpp"
 #include "core/further_queries.hpp"
 #include "core/record_bounds.hpp"
 #include "function_arguments.hpp"

@@ -43,6 +43,7 @@ PG_FUNCTION_INFO_V1(ps_bucketize);
 
 #include "bucket_methods.hpp"
 #include "coded_pass.hpp"
+#include "compat.hpp"
 #include "core/bucket_contents.hpp"
 #include "core/bucket_dealer.hpp"
 #include "core/release_check.hpp"

@@ -73,3 +73,35 @@ void AddExplainOption(const ExplainOption* option) {
 #else
 void AddExplainOption(const ExplainOption*) {}
 #endif
+
+#if PG_VERSION_NUM < 150000
+extern "C" {
+#include "funcapi.h"
+#include "utils/int8.h"
+#include "utils/tuplestore.h"
+}
+
+void InitMaterializedSRF(FunctionCallInfo fcinfo, bits32) {
+  auto* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+  if (result == nullptr || !IsA(result, ReturnSetInfo))
+    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                    errmsg("set-valued function called in context that cannot accept a set")));
+  if ((result->allowedModes & SFRM_Materialize) == 0)
+    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                    errmsg("materialize mode required, but it is not allowed in this context")));
+  MemoryContext before = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
+  TupleDesc columns;
+  if (get_call_result_type(fcinfo, nullptr, &columns) != TYPEFUNC_COMPOSITE)
+    elog(ERROR, "return type must be a row type");
+  result->returnMode = SFRM_Materialize;
+  result->setResult = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem);
+  result->setDesc = columns;
+  MemoryContextSwitchTo(before);
+}
+
+int64 pg_strtoint64(const char* text) {
+  int64 value;
+  (void)scanint8(text, false, &value);
+  return value;
+}
+#endif

@@ -18,6 +18,7 @@ extern "C" {
 #include "commands/explain_state.h"
 #endif
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
@@ -287,6 +288,31 @@ struct ExplainOption {
 // Adds an option, which must stay, as the only one of this module. Before 18 EXPLAIN takes none.
 void AddExplainOption(const ExplainOption* option);
 
+// Has `ask` called when libraries ask for shared memory, and returns what was to be called; before 15 that is while
+// they are loaded.
+using ShmemRequestHook = void (*)();
+inline ShmemRequestHook HookShmemRequest(ShmemRequestHook ask) {
+#if PG_VERSION_NUM >= 150000
+  ShmemRequestHook before = shmem_request_hook;
+  shmem_request_hook = ask;
+  return before;
+#else
+  ask();
+  return nullptr;
+#endif
+}
+
 #if PG_VERSION_NUM < 150000
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
+
+// Begins the result of a function that returns all of its rows at once.
+void InitMaterializedSRF(FunctionCallInfo fcinfo, bits32 flags);
+
+// Reads an integer; raises 22P02 or 22003.
+int64 pg_strtoint64(const char* text);
+#endif
+
+// What a file of a module ends with.
+#ifndef DLSUFFIX
+#define DLSUFFIX ".so"
 #endif

@@ -150,7 +150,8 @@ Names NamedBy(Node* node, int rtindex, const Mapping& mapping) {
   node = StripRelabel(node);
   if (node == nullptr || !IsA(node, Var)) return Names::kNothing;
   const auto* var = castNode(Var, node);
-  if (var->varno != rtindex || var->varlevelsup != 0 || var->varattno < 1 || var->varattno > mapping.count)
+  if (static_cast<int>(var->varno) != rtindex || var->varlevelsup != 0 || var->varattno < 1 ||
+      var->varattno > mapping.count)
     return Names::kNothing;
   return mapping.names[var->varattno - 1];
 }

@@ -30,6 +30,7 @@ extern "C" {
 PGDLLEXPORT void ps_accountant_main(Datum database);
 }
 
+#include "compat.hpp"
 #include "dp_ledger.hpp"
 #include "wait_events.hpp"
 #include "worker.hpp"

@@ -18,6 +18,7 @@ PG_FUNCTION_INFO_V1(ps_dp_cost);
 }
 
 #include "catalog_relations.hpp"
+#include "compat.hpp"
 #include "core/discrete_laplace.hpp"
 #include "dp_budget.hpp"
 #include "dp_predicate.hpp"

@@ -23,6 +23,7 @@ PG_FUNCTION_INFO_V1(ps_dp_histogram);
 PG_FUNCTION_INFO_V1(ps_dp_count_distinct);
 }
 
+#include "compat.hpp"
 #include "core/discrete_laplace.hpp"
 #include "dp_column_question.hpp"
 #include "function_arguments.hpp"

@@ -8,6 +8,8 @@ extern "C" {
 #include "utils/snapmgr.h"
 }
 
+#include "compat.hpp"
+
 void RunLedger(LedgerStatement* statement, const char* const* args, bool writes) {
   TextArguments arguments;
   FillTextArguments(&arguments, statement->nargs, args);

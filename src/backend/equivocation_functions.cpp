@@ -24,6 +24,7 @@ PG_FUNCTION_INFO_V1(ps_noise_posterior);
 #include <algorithm>
 #include <optional>
 
+#include "compat.hpp"
 #include "core/equivocation.hpp"
 #include "core/technique_posteriors.hpp"
 #include "function_arguments.hpp"

@@ -23,6 +23,7 @@ PG_FUNCTION_INFO_V1(ps_evaluate_noise);
 #include <optional>
 
 #include "coded_pass.hpp"
+#include "compat.hpp"
 #include "core/technique_evaluation.hpp"
 #include "function_arguments.hpp"
 #include "internal.hpp"

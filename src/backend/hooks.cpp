@@ -49,7 +49,7 @@ ExecutorStart_hook_type prev_executor_start = nullptr;
 ExecutorRun_hook_type prev_executor_run = nullptr;
 ExecutorFinish_hook_type prev_executor_finish = nullptr;
 ProcessUtility_hook_type prev_utility = nullptr;
-shmem_request_hook_type prev_shmem_request = nullptr;
+ShmemRequestHook prev_shmem_request = nullptr;
 shmem_startup_hook_type prev_shmem_startup = nullptr;
 
 // How many statements, plans or functions we are inside of.
@@ -390,8 +390,7 @@ void ps_shmem_startup() {
 }  // namespace
 
 void InstallHooks() {
-  prev_shmem_request = shmem_request_hook;
-  shmem_request_hook = ps_shmem_request;
+  prev_shmem_request = HookShmemRequest(ps_shmem_request);
   prev_shmem_startup = shmem_startup_hook;
   shmem_startup_hook = ps_shmem_startup;
   prev_planner = planner_hook;

@@ -19,6 +19,7 @@ PG_FUNCTION_INFO_V1(ps_expected_binary_privacy_loss);
 
 #include <optional>
 
+#include "compat.hpp"
 #include "core/binary_loss.hpp"
 #include "core/privacy_loss.hpp"
 #include "function_arguments.hpp"

@@ -25,6 +25,7 @@ PG_FUNCTION_INFO_V1(ps_dp_inference_ratio);
 #include <string>
 #include <vector>
 
+#include "compat.hpp"
 #include "core/discrete_laplace.hpp"
 #include "core/exponential_mechanism.hpp"
 #include "core/laplace.hpp"

@@ -22,6 +22,7 @@ PG_FUNCTION_INFO_V1(ps_suggest_thresholds);
 #include <string>
 
 #include "bucket_methods.hpp"
+#include "compat.hpp"
 #include "function_arguments.hpp"
 #include "internal.hpp"
 #include "progress.hpp"

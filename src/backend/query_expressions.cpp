@@ -125,7 +125,7 @@ ps::Expr* BuildJoinVar(Scope* scope, const Var* var, RangeTblEntry* rte) {
 ps::Expr* BuildColumn(Scope* scope, const Var* var, int attno) {
   const int levels = static_cast<int>(var->varlevelsup);
   Scope* outer = OuterScope(scope, levels);
-  if (outer == nullptr || var->varno <= 0 || var->varno > list_length(outer->query->rtable))
+  if (outer == nullptr || var->varno <= 0 || static_cast<int>(var->varno) > list_length(outer->query->rtable))
     return NewExpr(scope, ps::ExprKind::kConstant);
   RangeTblEntry* rte = rt_fetch(var->varno, outer->query->rtable);
   if (rte->rtekind == RTE_JOIN) return BuildJoinVar(scope, var, rte);

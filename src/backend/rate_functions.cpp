@@ -31,6 +31,7 @@ PG_FUNCTION_INFO_V1(ps_compare_queries);
 }
 
 #include "catalog_source.hpp"
+#include "compat.hpp"
 #include "core/equivalence.hpp"
 #include "core/relationship_chart.hpp"
 #include "core/relationships.hpp"

@@ -13,6 +13,8 @@ extern "C" {
 #include <cstdlib>
 #include <cstring>
 
+#include "compat.hpp"
+
 namespace {
 
 // Libraries of linear algebra, which Clp may bring in, start threads as they are loaded unless these say otherwise; a

@@ -34,6 +34,8 @@ PG_FUNCTION_INFO_V1(ps_today);
 PG_FUNCTION_INFO_V1(ps_role_watching);
 }
 
+#include "compat.hpp"
+
 namespace {
 
 // The slot of this database; raises without preload or when the table of databases is full.

@@ -23,6 +23,7 @@ PG_FUNCTION_INFO_V1(ps_release_table);
 #include <string>
 #include <vector>
 
+#include "compat.hpp"
 #include "core/cell_suppression.hpp"
 #include "function_arguments.hpp"
 #include "internal.hpp"

@@ -23,6 +23,7 @@ PG_FUNCTION_INFO_V1(ps_release_utility);
 
 #include "bucket_methods.hpp"
 #include "coded_pass.hpp"
+#include "compat.hpp"
 #include "core/release_utility.hpp"
 #include "function_arguments.hpp"
 #include "internal.hpp"

@@ -25,6 +25,7 @@ PG_FUNCTION_INFO_V1(ps_verify_release);
 #include <vector>
 
 #include "bucket_methods.hpp"
+#include "compat.hpp"
 #include "core/order_check.hpp"
 #include "core/release_check.hpp"
 #include "function_arguments.hpp"

@@ -12,6 +12,8 @@ extern "C" {
 #include "utils/builtins.h"
 }
 
+#include "compat.hpp"
+
 void ConnectSpi() {
   if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
 }
