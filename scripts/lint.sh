@@ -82,7 +82,7 @@ linking() {
     archive=("$(g++ -print-file-name=libpg_query.a)")
     # Where the structs of the trees are our own.
     if [ -e build/tree/pg_query/pg_query.pb-c.o ]; then
-      archive=(build/tree/pg_query/pg_query.pb-c.o "${archive[@]}" "$(g++ -print-file-name=libprotobuf-c.a)")
+      archive=(build/tree/pg_query/pg_query.pb-c.o "${archive[@]}" -lprotobuf-c)
     fi
     verdict "src/sqlparse links with src/core and libpg_query alone" \
       "$(g++ -shared -Wl,--no-undefined -o $out "${core[@]}" "${sqlparse[@]}" "${archive[@]}" -lpthread 2>&1)"
