@@ -32,7 +32,7 @@ clean_up() {
   fi
   if [ -z "${PS_MATRIX_DIR:-}" ]; then rm -rf --one-file-system "$roots"; fi
 }
-roots=${PS_MATRIX_DIR:-$(mktemp -d "${PS_TMPDIR:-/tmp}/ps_matrix.XXXXXX")}
+roots=${PS_MATRIX_DIR:-$(mktemp -d -p "${PS_TMPDIR:-/tmp}")}
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 

@@ -9,7 +9,7 @@ export LC_ALL=C
 
 passed=0
 failed=0
-scratch=$(mktemp -d "${PS_TMPDIR:-/tmp}/ps_lint.XXXXXX")
+scratch=$(mktemp -d -p "${PS_TMPDIR:-/tmp}")
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM HUP
 

@@ -138,8 +138,11 @@ void LiveScorer::Restart() {
   reach_ = std::make_unique<ReachTracker>(*model_, settings().where_counts);
 }
 
-ReachLimits LiveScorer::LeastOutOfReach(double factor) const {
-  return privacy_score::LeastOutOfReach(baseline_ == nullptr ? Baseline() : *baseline_, factor);
+ReachLimits LiveScorer::LeastOutOfReach(double factor) const noexcept {
+  if (baseline_ != nullptr) return privacy_score::LeastOutOfReach(*baseline_, factor);
+  ReachLimits none;
+  none.fill(kNeverOutOfReach);
+  return none;
 }
 
 std::vector<ReachExcess> LiveScorer::OutOfReach(double factor) const {

@@ -60,7 +60,7 @@ class LiveScorer {
   // What of it is too far for the role's baseline; nothing without a baseline.
   std::vector<ReachExcess> OutOfReach(double factor) const;
   // From where on each figure is.
-  ReachLimits LeastOutOfReach(double factor) const;
+  ReachLimits LeastOutOfReach(double factor) const noexcept;
   // An execution that is about to be taken in and, when it repeats an n-gram of the session with one constant, what
   // has been found out of it. Plain data. It is as good as none when anything else is taken in before it.
   struct Expected {

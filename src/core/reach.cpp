@@ -65,7 +65,7 @@ std::vector<std::uint64_t> Combine(const std::vector<Comparisons>& positions) {
 
 }  // namespace
 
-ReachLimits LeastOutOfReach(const Baseline& baseline, double factor) {
+ReachLimits LeastOutOfReach(const Baseline& baseline, double factor) noexcept {
   ReachLimits least;
   least.fill(kNeverOutOfReach);
   for (std::size_t figure = 0; figure < least.size(); ++figure) {

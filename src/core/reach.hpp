@@ -62,7 +62,7 @@ struct ReachExcess {
 // Of a figure that is not known of the baseline nothing is said: kNeverOutOfReach.
 inline constexpr std::int64_t kNeverOutOfReach = std::numeric_limits<std::int64_t>::max();
 using ReachLimits = std::array<std::int64_t, kReachFigureCount>;
-ReachLimits LeastOutOfReach(const Baseline& baseline, double factor);
+ReachLimits LeastOutOfReach(const Baseline& baseline, double factor) noexcept;
 // The figures that are.
 std::vector<ReachExcess> OutOfReach(const ReachFigures& figures, const Baseline& baseline, double factor);
 
