@@ -86,8 +86,14 @@ bench_server() {
   set_up "$1"
 }
 
-# Reads into the current server's memory what pgbench -S asks for.
-warm_up() { q "SELECT sum(abalance) FROM pgbench_accounts" "SET enable_seqscan = off" "SELECT count(aid) FROM pgbench_accounts" >/dev/null; }
+# warm_up KIND: reads into the current server's memory what pgbench -S asks for, and has a session ask for the model, which
+# the background makes after a start.
+warm_up() {
+  q "SELECT sum(abalance) FROM pgbench_accounts" "SET enable_seqscan = off" "SELECT count(aid) FROM pgbench_accounts" >/dev/null
+  if [ "$(library_of "$1")" != privacy_score ]; then return; fi
+  "$client" run point simple 20 "x=$(conninfo)" >/dev/null
+  await_rates
+}
 
 # Starts the current server, which has been stopped, below callgrind; each process leaves its counts in callgrind.PID.
 # Caches are simulated: 32 and 48 KB next to the processor, 2 MB behind them.

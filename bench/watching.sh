@@ -67,7 +67,7 @@ for ((round = 1; round <= rounds; round++)); do
   for kind in $(shuf -e "${kinds[@]}"); do
     use_server "$kind"
     resume_server
-    warm_up
+    warm_up "$kind"
   done
   for what in "${measured[@]}" "${seen[@]}"; do
     read -r workload protocol clients count _ only most <<<"$what"
@@ -117,13 +117,12 @@ if command -v valgrind >/dev/null; then
     if ! has_library "$kind"; then continue; fi
     use_server "$kind"
     resume_below_callgrind
+    warm_up "$kind"
     for what in "${measured[@]}" "${seen[@]}"; do
       read -r workload protocol _ _ count only _ <<<"$what"
       if [ "$count" -eq 0 ] || { [ "$only" != - ] && [[ ,$only, != *,$kind,* ]]; }; then continue; fi
       echo "callgrind: $kind, $workload $protocol" >&2
-      # What a session does once is in both counts, once the background has made its part of it.
-      "$client" run "$workload" "$protocol" $((count / 4)) "x=${connections[$kind]}" >/dev/null
-      if [ "$(library_of "$kind")" = privacy_score ]; then await_rates; fi
+      # What a session does once, such as taking in the model, is in both counts.
       few=$(count_events "$workload" "$protocol" $((count / 4)))
       many=$(count_events "$workload" "$protocol" "$count")
       events[$workload.$protocol.$kind]=$(awk -v n=$((count - count / 4)) '{ for (i = 1; i <= NF / 2; i++) printf "%.1f ", ($(i + NF / 2) - $i) / n }' <<<"$few $many")
