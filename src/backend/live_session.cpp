@@ -149,7 +149,8 @@ void CutSession(Oid role, TimestampTz now) {
   if (own == nullptr) return;
   // What began on a standby cannot be recorded; after the promotion the session goes on as another one, that is.
   const bool promoted = own->unrecorded && !RecoveryInProgress();
-  if (promoted || own->discarded || own->role != role || now - own->last_at > gap || DayOf(now) != own->day)
+  const bool full = ps_local.scorer != nullptr && ps_local.scorer->scorer.IsFull();
+  if (promoted || full || own->discarded || own->role != role || now - own->last_at > gap || DayOf(now) != own->day)
     CloseSession();
 }
 

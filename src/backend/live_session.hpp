@@ -1,8 +1,8 @@
 /*
  * live_session.hpp - the session of this backend in shared memory: opening, closing, adding to its history.
  *
- * One session is one principal and one connection, cut after idle_gap and at midnight. It belongs to this backend until
- * it is closed (shared_state.hpp has the rules).
+ * One session is one principal and one connection, cut after idle_gap, at midnight and when it has more different n-grams
+ * than a backend should keep. It belongs to this backend until it is closed (shared_state.hpp has the rules).
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 // The open session of this backend; null when there is none.
 LiveSession* OwnSession();
 
-// Closes the open session when it is another role's, when the pause or the day asks for a cut, or the server was
-// promoted.
+// Closes the open session when it is another role's, when the pause, the day or its size asks for a cut, or the server
+// was promoted.
 void CutSession(Oid role, TimestampTz now);
 
 // Opens a session; null when there is no room.

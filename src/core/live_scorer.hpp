@@ -25,6 +25,9 @@ namespace privacy_score {
 
 class LiveScorer {
  public:
+  // N-grams of the greatest length that a session may have before it is full; some 30 MB.
+  static constexpr std::size_t kMostNGrams = 65536;
+
   // Throws Error 22023 on bad settings. Until Load nothing is protected and every score is 0.
   LiveScorer(std::string role, const ScoreSettings& settings);
   LiveScorer(const LiveScorer&) = delete;
@@ -53,6 +56,8 @@ class LiveScorer {
   std::string WouldBeExplained(AbstractionId id);
   // Starts a new session.
   void Restart();
+  // Whether the session has so many n-grams that it should be ended: each takes memory for as long as it lasts.
+  bool IsFull() const { return recorded_.size() >= kMostNGrams; }
 
   const SessionSummary& summary() const { return summary_; }
   // How far the session reaches; nothing is known of it until Load.

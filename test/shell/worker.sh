@@ -151,6 +151,19 @@ check_true "a session is cut after idle_gap" wait_for "$cut" "2,1|1|,2"
 check "only its last piece is open" "$(q "SELECT queries, session LIKE '%/2' FROM privacy_score.stat_sessions")" "1|t"
 close_session
 
+q "ALTER ROLE alice RESET privacy_score.idle_gap" >/dev/null
+as alice q "DO \$\$
+  BEGIN
+    FOR i IN 1 .. 70000 LOOP
+      EXECUTE format('SELECT %s FROM patients WHERE %s IS NULL', ('{id,city,diagnosis,\"id,city\",\"id,diagnosis\",\"city,diagnosis\"}'::text[])[1 + abs(hashint4(i)) % 6],
+                     ('{id,city,diagnosis}'::text[])[1 + abs(hashint4(-i)) % 3]);
+    END LOOP;
+  END \$\$" >/dev/null
+q "SELECT privacy_score.flush()" >/dev/null
+check "and when it has more different n-grams than a backend should keep" \
+  "$(q "SELECT sum(queries), min(queries) FILTER (WHERE session NOT LIKE '%/%') >= 65536, string_agg(split_part(session, '/', 2), ',' ORDER BY id)
+          FROM (SELECT * FROM privacy_score.session ORDER BY id DESC LIMIT 2) s")" "70000|t|,2"
+
 # --- a role is dropped or renamed while its session runs ----------------------------------------------------------------
 q "CREATE ROLE carol LOGIN" "GRANT SELECT ON patients TO PUBLIC" "ALTER ROLE carol SET privacy_score.idle_gap = '1s'" >/dev/null
 rm -f "$PS_TMP/carol"

@@ -29,6 +29,7 @@ expected_errors=(
   'ERROR:  canceling statement due to statement timeout'                        # hurrier
   'ERROR:  relation "(records|archive)" does not exist at character'            # traveller: while the table has its other name
   'ERROR:  the privacy_score worker did not answer within [0-9]+ seconds'             # flush() of this script on a busy machine; it is tried again
+  'WARNING:  the columns in the baseline of role "alumna" have a combined'       # changer, when the rates of a table it has just altered are not there yet
   'FATAL:  terminating background worker "privacy_score worker" due to administrator command' # of the database annex, every minute
 )
 
@@ -99,8 +100,10 @@ bench() {
   bench_pids+=($!)
 }
 
-bench nurse postgres 2 6 -M prepared -- point@6 join@3 group@3 wide@1 write@1 nested@1
-bench clerk postgres 2 5 -M simple -- point@6 join@3 group@3 wide@1 write@1 nested@1
+# Long sessions keep what they have had: each n-gram and, up to a bound, each constant. So that what grows is a finding, these
+# clients have few orders of statements, and ask for few subjects.
+bench nurse postgres 2 1.4 -M prepared -- round@3 desk@1
+bench clerk postgres 2 1.2 -M simple -- round@3 desk@1
 bench surgeon annex 1 4 -M prepared -- point@4 join@2 wide@1 nested@1
 bench porter annex 1 0.4 -M extended -C -- point@1 group@1
 bench analyst postgres 1 0.5 -M prepared -- noisy@1

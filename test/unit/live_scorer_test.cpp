@@ -275,5 +275,26 @@ TEST(LiveScorer, MoreStepsThanAreKept) {
   }
 }
 
+// Only what is new fills it.
+TEST(LiveScorer, IsFullOfDifferentNGrams) {
+  LiveScorer live("analyst", ScoreSettings());
+  for (AbstractionId id = 100; id < 150; ++id) live.Define(id, {"cmd:select", "t:public.hospital"});
+  std::mt19937 random(7);
+  std::set<NGram> different;
+  NGramWindow window;
+  while (different.size() < LiveScorer::kMostNGrams) {
+    ASSERT_FALSE(live.IsFull()) << different.size();
+    const auto id = static_cast<AbstractionId>(100 + random() % 50);
+    for (int i = 0; i < 2; ++i) {
+      live.Observe(id);
+      window.Push(id);
+      different.insert(window.recorded());
+    }
+  }
+  EXPECT_TRUE(live.IsFull());
+  live.Restart();
+  EXPECT_FALSE(live.IsFull());
+}
+
 }  // namespace
 }  // namespace privacy_score

@@ -1,5 +1,7 @@
--- events 3: a transaction that writes, and one statement of it is rolled back to a savepoint
+-- events 4: more columns than the baseline knows of, and a transaction of which one statement is rolled back
 \set id random(1, 20)
+\set city random(0, 12)
+SELECT name, birth_year, diagnosis FROM patients WHERE city = 'c' || :city LIMIT 5;
 BEGIN;
 UPDATE notes SET line = 'seen ' || :id WHERE id = :id;
 SAVEPOINT here;
