@@ -1,7 +1,7 @@
 /*
  * declare_functions.cpp - protect(), unprotect(), dependencies.
  *
- * Each change is announced at commit (NoteModelChange), so that the worker rebuilds the model that live scoring reads.
+ * Each change is announced at commit (NoteDeclaration), so that the worker rebuilds the model that live scoring reads.
  */
 #include "catalog_relations.hpp"
 #include "function_arguments.hpp"
@@ -65,7 +65,7 @@ void ChangeDependency(FunctionCallInfo fcinfo, const char* sql) {
   EnterInternal(&scope);
   RunInternal(sql, 4, args);
   LeaveInternal(&scope);
-  NoteModelChange();
+  NoteDeclaration();
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ Datum ps_protect(PG_FUNCTION_ARGS) {
   // Rates are against the declared subject, which may be another one now.
   RunInternal("DELETE FROM privacy_score.rate WHERE $2 = ANY (sources)", 2, args);
   LeaveInternal(&scope);
-  NoteModelChange();
+  NoteDeclaration();
   PG_RETURN_VOID();
 }
 
@@ -121,7 +121,7 @@ Datum ps_unprotect(PG_FUNCTION_ARGS) {
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("relation \"%s\" is not protected", get_rel_name(relation)),
                     errhint("privacy_score.protected_relations lists the protected ones.")));
-  NoteModelChange();
+  NoteDeclaration();
   PG_RETURN_VOID();
 }
 

@@ -45,7 +45,7 @@ void ps_check_label(const ObjectAddress* object, const char* label) {
     RequireOrigins(object->objectId, static_cast<AttrNumber>(object->objectSubId));
   // Whether a copy's column is public is part of what sessions remember of it.
   CacheInvalidateRelcacheByRelid(object->objectId);
-  NoteModelChange();
+  NoteDeclaration();
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ struct Gate {
   TimestampTz looked_at;
   bool on_primary;  // once it is one, a server stays it
   bool uncounted;
-  bool model_changed, labels_changed;  // by this transaction
+  bool model_changed, labels_changed, declared;  // by this transaction
 };
 
 Gate gate;
@@ -50,7 +50,17 @@ void SetUncounted(bool uncounted) {
   ps_last_watch.stands = false;
 }
 
+// What is prepared is committed by anybody at any time, who knows nothing of what it has changed: open sessions would go
+// on with the old labels and baselines.
+void RefuseToPrepareDeclarations() {
+  if (!gate.declared) return;
+  ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                  errmsg("cannot PREPARE a transaction that has changed labels, declarations or baselines of privacy_score"),
+                  errhint("Use COMMIT.")));
+}
+
 void OnTransactionEnd(XactEvent event, void*) {
+  if (event == XACT_EVENT_PRE_PREPARE) RefuseToPrepareDeclarations();
   if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE || event == XACT_EVENT_PARALLEL_PRE_COMMIT)
     return;
   if (event == XACT_EVENT_COMMIT && ps_shared != nullptr) {
@@ -63,7 +73,7 @@ void OnTransactionEnd(XactEvent event, void*) {
       }
     }
   }
-  gate.model_changed = gate.labels_changed = false;
+  gate.model_changed = gate.labels_changed = gate.declared = false;
   SetUncounted(false);
 }
 
@@ -206,8 +216,13 @@ void NoteModelChange() {
   gate.model_changed = true;
 }
 
-void NoteRoleLabelChange() {
+void NoteDeclaration() {
   NoteModelChange();
+  gate.declared = true;
+}
+
+void NoteRoleLabelChange() {
+  NoteDeclaration();
   gate.labels_changed = true;
 }
 

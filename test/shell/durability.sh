@@ -22,7 +22,7 @@ close_session() {
   wait "$alice"
 }
 
-start_server "privacy_score.max_memory = '2MB'"
+start_server "privacy_score.max_memory = '2MB'" "max_prepared_transactions = 2"
 q "CREATE ROLE alice LOGIN" >/dev/null
 
 # --- databases come and go ----------------------------------------------------------------------------------------------
@@ -94,6 +94,15 @@ before=$(q "$recorded")
 PGUSER=alicia q "SELECT city FROM patients" >/dev/null
 check_true "a renamed role is recorded under its new name" wait_for "SELECT count(*) FROM privacy_score.session WHERE role = 'alicia'" 1
 q "ALTER ROLE alicia RENAME TO alice" "SELECT privacy_score.flush()" >/dev/null
+
+# --- what sessions are judged by does not change behind their backs ----------------------------------------------------------
+for change in "SECURITY LABEL FOR privacy_score ON ROLE alice IS 'exempt'" "SELECT privacy_score.unprotect('patients')" \
+  "SECURITY LABEL FOR privacy_score ON COLUMN patients.city IS 'public'" \
+  "SELECT privacy_score.set_baseline('alice', privacy_score.today(), privacy_score.today())"; do
+  check "not in a transaction that is prepared: $change" "$(q_state "BEGIN" "$change" "PREPARE TRANSACTION 'change'")" 0A000
+done
+check "what only reads is prepared" \
+  "$(q "BEGIN" "SELECT count(*) FROM privacy_score.score('alice', '-infinity', 'infinity')" "PREPARE TRANSACTION 'reading'" >/dev/null; q_state "COMMIT PREPARED 'reading'")" 00000
 
 # --- writing fails ------------------------------------------------------------------------------------------------------------
 q "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \$\$BEGIN RAISE SQLSTATE '53100' USING MESSAGE = 'could not extend file'; END\$\$" \
