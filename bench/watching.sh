@@ -211,7 +211,9 @@ echo "round all servers are started anew in another order, because which pages o
 echo "they take turns in slices of a twentieth of the statements, on connections that are new and warmed up. *Instructions*: counted by callgrind on one"
 echo "client. *Passed*: time between statements as the client sees it, all clients together. *Background*: CPU of the library's own processes, which write"
 echo "history. One client and its backend share a processor; eight backends are spread over all. pgaudit logs reads, pg_qualstats samples"
-echo "every statement, auto_explain waits for statements of a minute; all else is as it comes."
+echo "every statement, auto_explain waits for statements of a minute; all else is as it comes. Planning the join anew, in the simple protocol, takes so much"
+echo "memory that the C library gives some back to the system after each statement and faults its pages in again with the next, or does not, which depends on what"
+echo "else a library has put into the heap: differences of a tenth on these lines are that."
 if [ ${#absent[@]} -gt 0 ]; then echo "Not installed, so not compared: ${absent[*]}."; fi
 if [ ${#events[@]} -eq 0 ]; then echo "There is no valgrind here to count instructions."; fi
 header

@@ -195,12 +195,6 @@ TimestampTz MomentOfEvent() {
   return start;
 }
 
-// Whether there is anything that an exact score is compared with.
-bool AnyLimitOf(const LiveSession* session) {
-  const SessionLimits& limits = session->limits;
-  return limits.session >= 0 || limits.daily >= 0 || limits.normalised >= 0 || limits.ngram >= 0;
-}
-
 // Gives the scorer the tokens of an abstraction that it does not know yet.
 bool DefineInScorer(int64 id) {
   CoreError error;
@@ -374,7 +368,7 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
   if (scorer.IsMissingRates()) SendMissingRates(slot);
   EnsureWorker(slot);
   if (session->unwarned_count > 0) DeliverWarnings(session);
-  if (!summary.estimated && current && AnyLimitOf(session)) AlertOnLimits(session, rise);
+  if (!summary.estimated && current && session->limits.Any()) AlertOnLimits(session, rise);
   if (current) JudgeReach(session);
 }
 

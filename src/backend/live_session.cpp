@@ -67,9 +67,8 @@ EventChunk* ChunkAt(dsa_pointer pointer) {
 
 // Whether figures of a statement that repeats stay as they are, and are compared with no limit.
 bool IsPlain(const LiveSession* session) {
-  const SessionLimits& limits = session->limits;
   return session->settings.counting == privacy_score::ScoreSettings::kSet && ModeInForce() != WatchMode::kEnforce &&
-         limits.session < 0 && limits.daily < 0 && limits.normalised < 0 && limits.ngram < 0;
+         !session->limits.Any();
 }
 
 // Stores what goes with an event. Under the session's lock.

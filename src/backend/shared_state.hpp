@@ -111,6 +111,7 @@ struct PassedLimit {
 
 struct SessionLimits {
   double session, daily, normalised, ngram;  // below zero: not set
+  bool Any() const { return session >= 0 || daily >= 0 || normalised >= 0 || ngram >= 0; }
 };
 
 // What every statement looks at or stores stands first.

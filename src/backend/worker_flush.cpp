@@ -180,9 +180,7 @@ void FreeSession(DatabaseSlot* slot, dsa_pointer pointer) {
 
 bool AwaitsCorrection(LiveSession* session) {
   constexpr int kMostWaits = 20;
-  const SessionLimits& limits = session->limits;
-  const bool limited = limits.session >= 0 || limits.daily >= 0 || limits.normalised >= 0 || limits.ngram >= 0;
-  return limited && session->summary.estimated && session->waits++ < kMostWaits;
+  return session->limits.Any() && session->summary.estimated && session->waits++ < kMostWaits;
 }
 
 dsa_pointer FirstSession(DatabaseSlot* slot) {
