@@ -55,6 +55,25 @@ struct WindowList {
     }
     return worked_out;
   }
+
+  double CostThrough(const std::vector<double>& before, std::size_t window) const {
+    return before[from[window]] + costs[window];
+  }
+  // The least cost through one of the windows begin..end - 1; infinity without any. Which of them it is can hardly be
+  // predicted, so nothing here depends on it, and four go at a time.
+  double Least(const std::vector<double>& before, std::size_t begin, std::size_t end) const {
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    double least[4] = {kNone, kNone, kNone, kNone};
+    for (; begin + 4 <= end; begin += 4)
+      for (std::size_t i = 0; i < 4; ++i) least[i] = std::min(least[i], CostThrough(before, begin + i));
+    for (; begin < end; ++begin) least[0] = std::min(least[0], CostThrough(before, begin));
+    return std::min(std::min(least[0], least[1]), std::min(least[2], least[3]));
+  }
+  // The first window from `begin` on with that cost, which is there.
+  std::size_t Find(const std::vector<double>& before, std::size_t begin, double cost) const {
+    while (CostThrough(before, begin) != cost) ++begin;
+    return begin;
+  }
 };
 
 }  // namespace
@@ -81,7 +100,7 @@ EquivocationCurve::EquivocationCurve(const ValueLaw& law)
     : boundaries_(AllBoundaries(law.steps(), law.probabilities())) {
   const std::size_t n = law.steps().size();
   if (n > kFewValues) targets_ = {400, 50};
-  if (n > 5000) targets_ = {3000, 300, 24};
+  if (n > 5000) targets_ = {3000, 400, 48};
   const std::int64_t range = law.steps().back();
   for (const std::size_t target : targets_)
     widths_.push_back(
@@ -179,29 +198,23 @@ bool EquivocationCurve::Leaf(const Boundaries& boundaries, const std::vector<dou
     ends[j] = windows.costs.size();
   }
   std::vector<double> costs(size);
-  std::vector<std::size_t> chosen(size);
   const std::size_t at_start = recorded_;
   while (limit > std::max<std::int64_t>(low, 0)) {
     if (recorded_ - at_start > most_steps) return false;
     std::size_t looked = 0;
     for (std::size_t j = 1; j < size; ++j) {
       while (begins[j] < ends[j] && windows.spreads[begins[j]] >= limit) ++begins[j];
-      double best = std::numeric_limits<double>::infinity();
-      for (std::size_t w = begins[j]; w < ends[j]; ++w) {
-        const double cost = costs[windows.from[w]] + windows.costs[w];
-        if (cost < best) {
-          best = cost;
-          chosen[j] = w;
-        }
-      }
+      costs[j] = windows.Least(costs, begins[j], ends[j]);
       looked += ends[j] - begins[j];
-      costs[j] = best;
     }
     pause->Add(looked);
     if (std::isinf(costs.back())) return true;  // all cuts left lie at or below the bottom
     std::int64_t spread = 0;
-    for (std::size_t j = size - 1; j > 0; j = windows.from[chosen[j]])
-      spread = std::max(spread, windows.spreads[chosen[j]]);
+    for (std::size_t j = size - 1; j > 0;) {
+      const std::size_t chosen = windows.Find(costs, begins[j], costs[j]);
+      spread = std::max(spread, windows.spreads[chosen]);
+      j = windows.from[chosen];
+    }
     if (spread <= low) return true;
     Record(spread, EntropyOfCost(costs.back()));
     limit = spread;
