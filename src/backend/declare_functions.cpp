@@ -45,7 +45,8 @@ void RequireProtectable(Oid relation) {
     ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("partition \"%s\" cannot be protected by itself", name),
                     errhint("Protect the partitioned table that it belongs to.")));
   if (isAnyTempNamespace(get_rel_namespace(relation)))
-    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("temporary table \"%s\" cannot be protected", name)));
+    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("temporary table \"%s\" cannot be protected", name),
+                    errhint("Protect the table that it is filled from.")));
 }
 
 // Shared by the two dependency functions: checks the arguments and runs `sql` with (relation, determinant, dependent,
@@ -59,7 +60,8 @@ void ChangeDependency(FunctionCallInfo fcinfo, const char* sql) {
   RequireColumn(relation, dependent);
   if (strcmp(determinant, dependent) == 0)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("determinant and dependent must be two columns, not \"%s\" twice", determinant)));
+                    errmsg("determinant and dependent must be two columns, not \"%s\" twice", determinant),
+                    errhint("A dependency says that the values of the first column determine those of the second.")));
   const char* args[] = {CanonicalRelationName(relation), determinant, dependent, GetUserNameFromId(GetUserId(), false)};
   InternalScope scope;
   EnterInternal(&scope);

@@ -213,7 +213,7 @@ Payment Settle(const Question* question, const char* hash, const char* answer) {
         RaiseNoBudget(budget->function, budget->relation);
       case ChargeOutcome::kFailed:
         ereport(ERROR, (errcode(reply.sqlstate), errmsg("could not charge the privacy budget: %s", reply.message),
-                        errdetail("No answer is given.")));
+                        errdetail("No answer is given."), errhint("The server log may say more.")));
       case ChargeOutcome::kBusy:
         PauseForBusy(tries, question);
     }
@@ -226,11 +226,12 @@ const char* NormalDecimal(const char* parameter, Numeric value) {
   const char* text = numeric_is_nan(value) || numeric_is_inf(value) ? nullptr : numeric_normalize(value);
   const char* shown = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value)));
   if (text == nullptr || text[0] == '-' || strcmp(text, "0") == 0)
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("%s must be greater than zero, not %s", parameter, shown)));
-  if (strlen(text) > kMostDigits + 1)
     ereport(ERROR,
-            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s has more than %d digits", parameter, kMostDigits)));
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must be greater than zero, not %s", parameter, shown),
+             errhint("The smaller it is, the less an answer tells.")));
+  if (strlen(text) > kMostDigits + 1)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("%s has more than %d digits", parameter, kMostDigits), errhint("Round it.")));
   return text;
 }
 
@@ -243,7 +244,8 @@ Budget* PayingBudget(const char* function, Oid relation, bool pays) {
   if (InSecurityRestrictedOperation())
     ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                     errmsg("cannot spend a privacy budget within a security-restricted operation"),
-                    errdetail("Materialized views, indexes and the like run the code of their owner.")));
+                    errdetail("Materialized views, indexes and the like run the code of their owner."),
+                    errhint("Ask in a statement of its own.")));
   (void)RequireRelation(relation);
   auto* budget = static_cast<Budget*>(palloc0(sizeof(Budget)));
   budget->relation = relation;

@@ -53,10 +53,11 @@ void RequireAnswerable(Oid relation) {
     ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" has no rows that could be counted", name),
                     errhint("Give budgets for tables, partitioned and foreign tables, views and materialized views.")));
   if (IsCatalogSchema(get_rel_namespace(relation)))
-    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" is a system catalog", name)));
+    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" is a system catalog", name),
+                    errhint("Give budgets for relations with data of persons.")));
   if (isAnyTempNamespace(get_rel_namespace(relation)))
     ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" is a temporary table", name),
-                    errdetail("Other sessions cannot read it.")));
+                    errdetail("Other sessions cannot read it."), errhint("Give a budget for a table that stays.")));
 }
 
 // Raises unless the values of the column can be told apart by the server's own operators.
@@ -67,7 +68,8 @@ void RequireUnit(Oid relation, const char* unit) {
   if (!OidIsValid(entry->eq_opr))
     ereport(ERROR,
             (errcode(ERRCODE_WRONG_OBJECT_TYPE),
-             errmsg("column \"%s\" cannot be a unit: values of type %s have no equality", unit, format_type_be(type))));
+             errmsg("column \"%s\" cannot be a unit: values of type %s have no equality", unit, format_type_be(type)),
+             errhint("Name a column of a type of the server's own that can be compared.")));
 }
 
 // Raises unless the period is from a second to a hundred years, and no part of it is negative.
@@ -78,7 +80,8 @@ void RequirePeriod(const Interval* period) {
   if (negative || short_one || months > kLongestPeriodMonths)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("period must be from 1 second to 100 years, not %s",
-                           DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(period))))));
+                           DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(period)))),
+                    errhint("After each period the budget is whole again; without one it is given once.")));
 }
 
 // The limit of delta, of which zero allows none, as a decimal; null for no limit. Raises 22023.
@@ -164,7 +167,8 @@ Datum ps_dp_grant(PG_FUNCTION_ARGS) {
   if (unit != nullptr) RequireUnit(relation, unit);
   if (max_rows < 1 || max_rows > kMostRowsPerUnit)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("max_rows_per_unit must be from 1 to %d, not %d", kMostRowsPerUnit, max_rows)));
+                    errmsg("max_rows_per_unit must be from 1 to %d, not %d", kMostRowsPerUnit, max_rows),
+                    errhint("So many rows of each unit count at most, and noise grows with it.")));
   if (unit == nullptr && max_rows != 1)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("max_rows_per_unit needs a unit"),
                     errhint("Name the column that tells whose rows they are.")));

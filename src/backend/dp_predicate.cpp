@@ -53,7 +53,8 @@ const char* BindNamed(const Binding* binding, const std::string* utf8_name, Boun
   }
   *column = BindColumn(table->relation, name);
   if (column->number < 0)
-    ereport(ERROR, (errcode(kRefused), errmsg("predicate must not contain a system column: %s", name)));
+    ereport(ERROR, (errcode(kRefused), errmsg("predicate must not contain a system column: %s", name),
+                    errhint("Name columns that the relation was made with.")));
   return table->alias;
 }
 
@@ -63,24 +64,29 @@ void RequireComparable(const BoundColumn* column) {
                     errmsg("predicate must not compare column \"%s\": its type is %s", column->name,
                            format_type_be(column->type)),
                     errdetail("Only values of the server's own types that have an order can be compared without a risk "
-                              "of errors.")));
+                              "of errors."),
+                    errhint("Compare another column.")));
 }
 
 void RequireLikeable(const BoundColumn* column) {
   if (column->operand != TEXTOID && column->operand != BPCHAROID && column->operand != NAMEOID)
-    ereport(ERROR, (errcode(kRefused), errmsg("predicate must not use LIKE on column \"%s\": its type is %s",
-                                              column->name, format_type_be(column->type))));
+    ereport(ERROR, (errcode(kRefused),
+                    errmsg("predicate must not use LIKE on column \"%s\": its type is %s", column->name,
+                           format_type_be(column->type)),
+                    errhint("LIKE is for text; compare other types, or use IN or BETWEEN.")));
   if (!get_collation_isdeterministic(column->collation))
     ereport(ERROR,
             (errcode(kRefused),
-             errmsg("predicate must not use LIKE on column \"%s\": its collation is nondeterministic", column->name)));
+             errmsg("predicate must not use LIKE on column \"%s\": its collation is nondeterministic", column->name),
+             errhint("Compare it, or use IN or BETWEEN.")));
 }
 
 void RequireSameType(const BoundColumn* left, const BoundColumn* right) {
   if (left->operand != right->operand || left->collation != right->collation)
     ereport(ERROR, (errcode(kRefused),
                     errmsg("predicate must not compare columns \"%s\" and \"%s\": their types or collations differ",
-                           left->name, right->name)));
+                           left->name, right->name),
+                    errhint("Compare columns of one type, or each with constants.")));
 }
 
 // The type that a cast names; InvalidOid when the server brings none of that name.
@@ -99,13 +105,16 @@ Oid NamedType(const std::string* utf8_name) {
 const char* CastText(const BoundColumn* column, const std::string* type_name, const char* text) {
   const Oid type = NamedType(type_name);
   if (!OidIsValid(type) || !OidIsValid(ComparableOperand(type)))
-    ereport(ERROR, (errcode(kRefused), errmsg("predicate must not contain a cast to %s", type_name->c_str())));
+    ereport(ERROR, (errcode(kRefused), errmsg("predicate must not contain a cast to %s", type_name->c_str()),
+                    errhint("Cast constants to types of the server's own that have an order.")));
   if (type == column->type || type == column->operand) return text;
   const char* there = TextOfValue(type, ReadValue(type, text));
   const char* here = TextOfValue(column->operand, ReadValue(column->operand, there));
   if (strcmp(TextOfValue(type, ReadValue(type, here)), there) != 0)
-    ereport(ERROR, (errcode(kRefused), errmsg("a constant of type %s does not fit column \"%s\", whose type is %s",
-                                              format_type_be(type), column->name, format_type_be(column->type))));
+    ereport(ERROR, (errcode(kRefused),
+                    errmsg("a constant of type %s does not fit column \"%s\", whose type is %s", format_type_be(type),
+                           column->name, format_type_be(column->type)),
+                    errhint("Write it as a value of the column's type.")));
   return there;
 }
 
@@ -115,7 +124,8 @@ Datum ReadConstant(const BoundColumn* column, const ps::PredicateConstant* const
   if (text == nullptr)
     ereport(ERROR,
             (errcode(ERRCODE_UNTRANSLATABLE_CHARACTER),
-             errmsg("a constant of the predicate cannot be written in encoding \"%s\"", GetDatabaseEncodingName())));
+             errmsg("a constant of the predicate cannot be written in encoding \"%s\"", GetDatabaseEncodingName()),
+             errhint("No row of this database can hold it.")));
   if (!constant->type.empty()) text = CastText(column, &constant->type, text);
   char category;
   bool preferred;
@@ -124,9 +134,11 @@ Datum ReadConstant(const BoundColumn* column, const ps::PredicateConstant* const
       constant->kind == ps::ConstantKind::kString || !constant->type.empty() ||
       category == (constant->kind == ps::ConstantKind::kNumber ? TYPCATEGORY_NUMERIC : TYPCATEGORY_BOOLEAN);
   if (!fits)
-    ereport(ERROR, (errcode(kRefused), errmsg("predicate must not compare column \"%s\", whose type is %s, with a %s",
-                                              column->name, format_type_be(column->type),
-                                              constant->kind == ps::ConstantKind::kNumber ? "number" : "truth value")));
+    ereport(ERROR, (errcode(kRefused),
+                    errmsg("predicate must not compare column \"%s\", whose type is %s, with a %s", column->name,
+                           format_type_be(column->type),
+                           constant->kind == ps::ConstantKind::kNumber ? "number" : "truth value"),
+                    errhint("Write it in quotes, as a value of the column's type.")));
   if (constant->kind == ps::ConstantKind::kNumber && constant->type.empty())
     text = TextOfValue(NUMERICOID, ReadValue(NUMERICOID, text));
   return ReadValue(column->operand, text);

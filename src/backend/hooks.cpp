@@ -334,8 +334,9 @@ int64 CountCopy(const CopyStmt* copy) {
   // What is judged must be what COPY opens: once locked, the name cannot pass to another relation.
   LockRelationOid(relation, AccessShareLock);
   if (RangeVarGetRelid(copy->relation, NoLock, true) != relation)
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE),
-                    errmsg("relation \"%s\" changed while COPY began", copy->relation->relname)));
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_IN_USE),
+             errmsg("relation \"%s\" changed while COPY began", copy->relation->relname), errhint("Try again.")));
   if (ReadIsJudged(watch) && RelationIsProtected(relation)) RecordProtectedRead(watch.role);
   if (!CountsHere(watch)) return 0;
   const int64 id = AbstractCopy(relation, copy->attlist);

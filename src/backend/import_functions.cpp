@@ -88,7 +88,8 @@ void AddRow(Import* import, HeapTuple tuple, TupleDesc row) {
   const char* role = NameStr(*DatumGetName(values[1]));
   const TimestampTz at = DatumGetTimestampTz(values[2]);
   if (TIMESTAMP_NOT_FINITE(at))
-    ereport(ERROR, (errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE), errmsg("the time of a statement must be finite")));
+    ereport(ERROR, (errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE), errmsg("the time of a statement must be finite"),
+                    errhint("Leave such rows out: WHERE isfinite(at).")));
   const int32 day = DayOf(at);
   const int64 id = IdOfText(import, role, DatumGetTextPP(values[3]));
   CallCoreOrRaise([&] {

@@ -74,8 +74,10 @@ void AppendEquality(StringInfo sql, Oid home, AttrNumber at_home, Oid relation, 
       left == right ? type->eq_opr : get_opfamily_member(type->btree_opf, left, right, BTEqualStrategyNumber);
   HeapTuple tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(equal));
   if (!HeapTupleIsValid(tuple))
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION), errmsg("subjects of \"%s\" and \"%s\" cannot be compared",
-                                                                get_rel_name(home), get_rel_name(relation))));
+    ereport(ERROR,
+            (errcode(ERRCODE_UNDEFINED_FUNCTION),
+             errmsg("subjects of \"%s\" and \"%s\" cannot be compared", get_rel_name(home), get_rel_name(relation)),
+             errhint("A foreign key leads from the one to the other: give its columns one type.")));
   const auto* form = reinterpret_cast<Form_pg_operator>(GETSTRUCT(tuple));
   appendStringInfo(sql, " OPERATOR(%s.%s) ", quote_identifier(get_namespace_name(form->oprnamespace)),
                    NameStr(form->oprname));
@@ -157,9 +159,11 @@ char* SubjectsSql(Oid home, const List* columns, List** relations) {
     *relations = lappend_oid(*relations, column->relation);
     const SubjectPath path = SubjectPathOf(column->relation);
     if (path.home != home || path.count == 0)
-      ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                      errmsg("the subjects of \"%s\" are not at home in \"%s\"", get_rel_name(column->relation),
-                             get_rel_name(home))));
+      ereport(ERROR,
+              (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+               errmsg("the subjects of \"%s\" are not at home in \"%s\"", get_rel_name(column->relation),
+                      get_rel_name(home)),
+               errhint("Columns of several relations go together where foreign keys lead to the subjects of one.")));
     for (int i = 0; i < path.count; ++i) keys = bms_add_member(keys, path.at_home[i]);
     AppendJoin(&joins, columns, &path, column->relation, list_length(*relations));
   }

@@ -48,7 +48,8 @@ NoisyCountState* StateArgument(FunctionCallInfo fcinfo) {
                     errhint("Write SELECT privacy_score.noisy_count(0.1) FROM ....")));
   auto* state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<NoisyCountState*>(PG_GETARG_POINTER(0));
   if (state == nullptr || VARATT_IS_EXTENDED(state) || VARSIZE(state) != sizeof(NoisyCountState))
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("state of noisy_count has another form")));
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("state of noisy_count has another form"),
+                    errhint("Only noisy_count() makes such states.")));
   state->epsilon[sizeof state->epsilon - 1] = '\0';
   return state;
 }

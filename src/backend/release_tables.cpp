@@ -174,7 +174,8 @@ namespace {
 
 void AddColumn(ReleaseTable* table, const FormData_pg_attribute* like, bool not_null) {
   if (table->columns == kMaxColumns)
-    ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS), errmsg("tables can have at most %d columns", kMaxColumns)));
+    ereport(ERROR, (errcode(ERRCODE_TOO_MANY_COLUMNS), errmsg("tables can have at most %d columns", kMaxColumns),
+                    errhint("Publish fewer columns.")));
   for (int i = 0; i < table->columns; ++i) {
     if (strcmp(NameStr(table->types[i]->attname), NameStr(like->attname)) != 0) continue;
     ereport(ERROR, (errcode(ERRCODE_DUPLICATE_COLUMN),
