@@ -69,10 +69,12 @@ struct WindowList {
     for (; begin < end; ++begin) least[0] = std::min(least[0], CostThrough(before, begin));
     return std::min(std::min(least[0], least[1]), std::min(least[2], least[3]));
   }
-  // The first window from `begin` on with that cost, which is there.
-  std::size_t Find(const std::vector<double>& before, std::size_t begin, double cost) const {
-    while (CostThrough(before, begin) != cost) ++begin;
-    return begin;
+  // The first of them that costs least. There is one.
+  std::size_t Cheapest(const std::vector<double>& before, std::size_t begin, std::size_t end) const {
+    std::size_t cheapest = begin;
+    for (std::size_t window = begin + 1; window < end; ++window)
+      if (CostThrough(before, window) < CostThrough(before, cheapest)) cheapest = window;
+    return cheapest;
   }
 };
 
@@ -211,7 +213,7 @@ bool EquivocationCurve::Leaf(const Boundaries& boundaries, const std::vector<dou
     if (std::isinf(costs.back())) return true;  // all cuts left lie at or below the bottom
     std::int64_t spread = 0;
     for (std::size_t j = size - 1; j > 0;) {
-      const std::size_t chosen = windows.Find(costs, begins[j], costs[j]);
+      const std::size_t chosen = windows.Cheapest(costs, begins[j], ends[j]);
       spread = std::max(spread, windows.spreads[chosen]);
       j = windows.from[chosen];
     }
