@@ -46,7 +46,7 @@ void RequireProtectable(Oid relation) {
                     errhint("Protect the partitioned table that it belongs to.")));
   if (isAnyTempNamespace(get_rel_namespace(relation)))
     ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("temporary table \"%s\" cannot be protected", name),
-                    errhint("Protect the table that it is filled from.")));
+                    errhint("Protect tables that stay.")));
 }
 
 // Shared by the two dependency functions: checks the arguments and runs `sql` with (relation, determinant, dependent,

@@ -228,10 +228,10 @@ const char* NormalDecimal(const char* parameter, Numeric value) {
   if (text == nullptr || text[0] == '-' || strcmp(text, "0") == 0)
     ereport(ERROR,
             (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must be greater than zero, not %s", parameter, shown),
-             errhint("The smaller it is, the less an answer tells.")));
+             errhint("Give a positive decimal number.")));
   if (strlen(text) > kMostDigits + 1)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("%s has more than %d digits", parameter, kMostDigits), errhint("Round it.")));
+                    errmsg("%s has more than %d digits", parameter, kMostDigits), errhint("Give it with fewer digits.")));
   return text;
 }
 

@@ -54,7 +54,7 @@ const char* BindNamed(const Binding* binding, const std::string* utf8_name, Boun
   *column = BindColumn(table->relation, name);
   if (column->number < 0)
     ereport(ERROR, (errcode(kRefused), errmsg("predicate must not contain a system column: %s", name),
-                    errhint("Name columns that the relation was made with.")));
+                    errhint("Name the relation's own columns.")));
   return table->alias;
 }
 

@@ -48,8 +48,8 @@ bool RestartScorer(const LiveSession* session) {
       ps_local.scorer = new LocalScorer(settings, name);
       ps_local.model_version = 0;
     }
+    ps_local.scorer->scorer.Restart();  // first: what the session has had need not be scored once more
     ps_local.scorer->scorer.Configure(settings);
-    ps_local.scorer->scorer.Restart();
   });
   ps_local.scorer_role = role;
   if (!done) CountScoringError(error.message);

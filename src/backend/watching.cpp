@@ -43,7 +43,8 @@ struct Gate {
 
 Gate gate;
 
-void OnNamespaceChange(Datum, int, uint32) { gate.extension_known = ps_last_watch.stands = false; }
+// A schema or a role: with a role go its label and whether it is a superuser.
+void OnCatalogChange(Datum, int, uint32) { gate.extension_known = ps_last_watch.stands = false; }
 
 void SetUncounted(bool uncounted) {
   gate.uncounted = uncounted;
@@ -51,9 +52,9 @@ void SetUncounted(bool uncounted) {
 }
 
 // What is prepared is committed by anybody at any time, who knows nothing of what it has changed: open sessions would go
-// on with the old labels and baselines.
+// on with the old labels and baselines. Changes that were rolled back to a savepoint are refused as well.
 void RefuseToPrepareDeclarations() {
-  if (!gate.declared) return;
+  if (!gate.declared || ps_shared == nullptr) return;
   ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                   errmsg("cannot PREPARE a transaction that has changed labels, declarations or baselines of privacy_score"),
                   errhint("Use COMMIT.")));
@@ -226,4 +227,6 @@ void NoteRoleLabelChange() {
   gate.labels_changed = true;
 }
 
-void InstallWatchingCallbacks() { CacheRegisterSyscacheCallback(NAMESPACENAME, OnNamespaceChange, Datum(0)); }
+void InstallWatchingCallbacks() {
+  for (const int cache : {NAMESPACENAME, AUTHOID}) CacheRegisterSyscacheCallback(cache, OnCatalogChange, Datum(0));
+}

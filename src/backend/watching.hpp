@@ -78,8 +78,8 @@ inline bool Counts(RoleClass role) { return role == RoleClass::kWatched || role 
 bool BeginUncounted();
 void EndUncounted(bool before);
 
-// Announce at commit that what scoring rests on has changed: found out, such as rates; declared, as baselines and labels
-// are; or the label of a role. After the latter two the transaction cannot be prepared (0A000).
+// Announce at commit that what scoring rests on has changed: by itself, such as rates and names; declared, as baselines
+// and labels are; or the label of a role. After the latter two the transaction cannot be prepared (0A000).
 void NoteModelChange();
 void NoteDeclaration();
 void NoteRoleLabelChange();

@@ -65,6 +65,9 @@ void OnTerminate(int signal) {
 
 void OnRelationChange(Datum, Oid) { catalogs_changed = true; }
 
+// Names of relations go with their schema's.
+void OnSchemaChange(Datum, int, uint32) { catalogs_changed = true; }
+
 // Counts the rates that are asked for. What an earlier worker or cycle had taken when it ended is asked for again by
 // whoever still needs it, after a new version of the model.
 void CountMissing(DatabaseSlot* slot) {
@@ -402,6 +405,7 @@ void ps_worker_main(Datum database) {
   before_shmem_exit(ReleaseSlot, PointerGetDatum(slot));
   ReclaimSlots();
   CacheRegisterRelcacheCallback(OnRelationChange, Datum(0));
+  CacheRegisterSyscacheCallback(NAMESPACEOID, OnSchemaChange, Datum(0));
   MemoryContext cycle = AllocSetContextCreate(TopMemoryContext, "privacy_score cycle", ALLOCSET_DEFAULT_SIZES);
   for (;;) {
     ResetLatch(MyLatch);

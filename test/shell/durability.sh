@@ -96,13 +96,34 @@ check_true "a renamed role is recorded under its new name" wait_for "SELECT coun
 q "ALTER ROLE alicia RENAME TO alice" "SELECT privacy_score.flush()" >/dev/null
 
 # --- what sessions are judged by does not change behind their backs ----------------------------------------------------------
-for change in "SECURITY LABEL FOR privacy_score ON ROLE alice IS 'exempt'" "SELECT privacy_score.unprotect('patients')" \
-  "SECURITY LABEL FOR privacy_score ON COLUMN patients.city IS 'public'" \
-  "SELECT privacy_score.set_baseline('alice', privacy_score.today(), privacy_score.today())"; do
+q "SELECT privacy_score.set_baseline('alice', privacy_score.today(), privacy_score.today())" >/dev/null
+for change in "SECURITY LABEL FOR privacy_score ON ROLE alice IS 'exempt'" "SELECT privacy_score.unprotect('patients')" "SELECT privacy_score.protect('patients', '{subject_no}')" \
+  "SELECT privacy_score.confirm_dependency('patients', 'city', 'diagnosis')" "SECURITY LABEL FOR privacy_score ON COLUMN patients.city IS 'public'" \
+  "SELECT privacy_score.set_baseline('alice', privacy_score.today(), privacy_score.today())" "SELECT privacy_score.drop_baseline('alice')"; do
   check "not in a transaction that is prepared: $change" "$(q_state "BEGIN" "$change" "PREPARE TRANSACTION 'change'")" 0A000
 done
+check "the next transaction is" "$(q_state "BEGIN" "SELECT privacy_score.drop_baseline('alice')" "PREPARE TRANSACTION 'change'" "BEGIN" "SELECT 1" "PREPARE TRANSACTION 'next'")" 00000
+q "ROLLBACK PREPARED 'next'" >/dev/null
 check "what only reads is prepared" \
   "$(q "BEGIN" "SELECT count(*) FROM privacy_score.score('alice', '-infinity', 'infinity')" "PREPARE TRANSACTION 'reading'" >/dev/null; q_state "COMMIT PREPARED 'reading'")" 00000
+
+q "CREATE SCHEMA ward" "GRANT USAGE ON SCHEMA ward TO alice" "CREATE TABLE ward.beds (id int PRIMARY KEY, patient text)" "INSERT INTO ward.beds SELECT i, 'p' || i FROM generate_series(1, 50) i" \
+  "GRANT SELECT ON ward.beds TO alice" "SELECT privacy_score.protect('ward.beds')" "SELECT privacy_score.flush()" >/dev/null
+q "BEGIN" "ALTER SCHEMA ward RENAME TO unit" "PREPARE TRANSACTION 'rename'" "COMMIT PREPARED 'rename'" >/dev/null
+open_session postgres
+echo "SELECT patient FROM unit.beds;" >&3
+check_true "a schema that is renamed in a prepared transaction is scored under its new name" \
+  wait_for "SELECT score > 0 AND NOT estimated FROM privacy_score.stat_sessions WHERE role = 'alice'" t
+close_session
+q "CREATE ROLE head_nurse" "SECURITY LABEL FOR privacy_score ON ROLE head_nurse IS 'watched'" >/dev/null
+open_session postgres
+echo "SELECT patient FROM unit.beds;" >&3
+wait_for "SELECT count(*) FROM pg_stat_activity WHERE usename = 'alice' AND state = 'idle' AND query LIKE 'SELECT patient%'" 1
+check "who is not labelled is not watched while somebody is" "$(q "SELECT count(*) FROM privacy_score.stat_sessions WHERE role = 'alice'")" 0
+q "DROP ROLE head_nurse" >/dev/null
+echo "SELECT patient FROM unit.beds;" >&3
+check_true "an open session is when that role is dropped" wait_for "SELECT count(*) FROM privacy_score.stat_sessions WHERE role = 'alice'" 1
+close_session
 
 # --- writing fails ------------------------------------------------------------------------------------------------------------
 q "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \$\$BEGIN RAISE SQLSTATE '53100' USING MESSAGE = 'could not extend file'; END\$\$" \
