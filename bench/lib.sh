@@ -40,7 +40,7 @@ target() {
     well = side == "at-most" ? got <= limit : got >= limit
     by = side == "at-most" ? got - limit : limit - got
     sub("-", " ", side)
-    verdict = well ? "reached" : limit != 0 ? sprintf("missed by %.0f %%", by / limit * 100) : "missed"
+    verdict = well ? "reached" : limit != 0 ? sprintf("missed by %.*f %%", by < limit / 100 ? 1 : 0, by / limit * 100) : "missed"
     printf "| %s | %.3g%s | %s %g%s | %s |\n", what, got, unit, side, limit, unit, verdict
     exit !well
   }'
