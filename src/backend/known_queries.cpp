@@ -1,8 +1,9 @@
 /*
  * known_queries.cpp - see known_queries.hpp.
  *
- * A table of sets of a few entries each; an entry is one piece of memory. When all entries together become too large
- * they are all forgotten, which costs each query that comes again one translation.
+ * A table of sets of a few entries each; an entry is one piece of memory. When all entries together become too large,
+ * or a catalog has changed, they are all forgotten, which costs each query that comes again one translation. Entries
+ * that no longer hold must not stay: queries of tables that come and go never come again, and would fill the table.
  */
 #include "known_queries.hpp"
 
@@ -25,7 +26,6 @@ struct HashGap {
 // The arrays follow it in memory.
 struct KnownQuery {
   uint64 hash;
-  uint64 generation;
   int64 id;
   const uint32* key;
   int key_count;
@@ -52,9 +52,11 @@ struct Set {
 
 MemoryContext context = nullptr;
 Set* sets = nullptr;
+uint64 generation_of_all = 0;
 Size bytes = 0;
 
-void MakeRoom() {
+void MakeRoom(uint64 generation) {
+  generation_of_all = generation;
   if (context == nullptr)
     context = AllocSetContextCreate(TopMemoryContext, "privacy_score known queries", ALLOCSET_DEFAULT_SIZES);
   sets = nullptr;
@@ -104,9 +106,9 @@ const HashGap* FindGaps(ConstantWordsView words, const ValueRecipes& recipes, in
 }  // namespace
 
 [[gnu::hot]] const KnownQuery* FindKnownQuery(const QueryKey& key) {
-  if (sets == nullptr) return nullptr;
+  if (sets == nullptr || generation_of_all != CatalogGeneration()) return nullptr;
   for (const KnownQuery* known : SetOf(key.hash)->entries)
-    if (SameKey(known, key)) return known->generation == CatalogGeneration() ? known : nullptr;
+    if (SameKey(known, key)) return known;
   return nullptr;
 }
 
@@ -139,12 +141,11 @@ const KnownQuery* RememberQuery(const QueryKey& key, uint64 generation, int64 id
                     MAXALIGN(sizeof(HashGap) * static_cast<Size>(gap_count)) +
                     MAXALIGN(sizeof(HashRecipe) * static_cast<Size>(recipes.recipe_count)) +
                     MAXALIGN(sizeof(HashStep) * static_cast<Size>(recipes.step_count));
-  if (sets == nullptr || bytes + size > kMostBytes) MakeRoom();
+  if (sets == nullptr || generation != generation_of_all || bytes + size > kMostBytes) MakeRoom(generation);
   auto* known = static_cast<KnownQuery*>(MemoryContextAlloc(context, size));
   char* at = reinterpret_cast<char*>(known) + MAXALIGN(sizeof(KnownQuery));
   *known = {};
   known->hash = key.hash;
-  known->generation = generation;
   known->id = id;
   known->key = Place(&at, key.words, key.word_count);
   known->key_count = key.word_count;
@@ -170,5 +171,5 @@ const KnownQuery* RememberQuery(const QueryKey& key, uint64 generation, int64 id
 }
 
 void ForgetKnownQueries() {
-  if (sets != nullptr) MakeRoom();
+  if (sets != nullptr) MakeRoom(CatalogGeneration());
 }
