@@ -84,7 +84,8 @@ PlanMark* AbstractFirst(Query* query, const QueryKey& key, bool planning_shows) 
     return defined;
   });
   if (!translated) return NewPlanMark(id, 0);
-  return known != nullptr ? MarkOfKnownQuery(known, key) : AbstractAnew(query);
+  PlanMark* mark = known != nullptr ? MarkOfKnownQuery(known, key) : nullptr;
+  return mark != nullptr ? mark : AbstractAnew(query);
 }
 
 }  // namespace
@@ -95,7 +96,8 @@ PlanMark* AbstractFirst(Query* query, const QueryKey& key, bool planning_shows) 
   const KnownQuery* known = has_key ? FindKnownQuery(key) : nullptr;
   if (known != nullptr) {
     *planning_shows = PlanningIsKnownToShow(known);
-    return MarkOfKnownQuery(known, key);
+    PlanMark* mark = MarkOfKnownQuery(known, key);
+    return mark != nullptr ? mark : AbstractAnew(query);
   }
   if (has_key) key = CopyKey(key);
   ForgetAbstractionsWhenFull();

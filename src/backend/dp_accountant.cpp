@@ -91,7 +91,7 @@ dsm_segment* MakeOrder(const Charge* charge) {
   ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
                   errmsg("could not start the background process that charges privacy budgets"),
                   errdetail("Without it no answer can be given."),
-                  errhint("Raise max_worker_processes, or try again when other background processes have ended.")));
+                  errhint("Try again; when it goes on, raise max_worker_processes, or look into the server log.")));
 }
 
 }  // namespace

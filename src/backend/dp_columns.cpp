@@ -73,7 +73,8 @@ BoundColumn BindColumn(Oid relation, const char* name) {
   const AttrNumber number = get_attnum(relation, name);
   if (number == InvalidAttrNumber)
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-                    errmsg("column \"%s\" of relation \"%s\" does not exist", name, get_rel_name(relation))));
+                    errmsg("column \"%s\" of relation \"%s\" does not exist", name, get_rel_name(relation)),
+                    errhint("Name the relation's own columns.")));
   BoundColumn column = {pstrdup(name), number, InvalidOid, InvalidOid, InvalidOid, -1};
   if (number < 0) return column;
   get_atttypetypmodcoll(relation, number, &column.type, &column.modifier, &column.collation);

@@ -45,7 +45,8 @@ const char* BindNamed(const Binding* binding, const std::string* utf8_name, Boun
   const char* name = FromUtf8(utf8_name->data(), static_cast<int>(utf8_name->size()));
   if (name == nullptr)
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-                    errmsg("column \"?\" of relation \"%s\" does not exist", get_rel_name(table->relation))));
+                    errmsg("column \"?\" of relation \"%s\" does not exist", get_rel_name(table->relation)),
+                    errhint("Name the relation's own columns.")));
   for (int i = 0; i < binding->count; ++i) {
     if (get_attnum(binding->tables[i].relation, name) == InvalidAttrNumber) continue;
     table = &binding->tables[i];

@@ -148,7 +148,8 @@ bool FindCanonicalColumn(const char* column, RelationFinder find, Oid* relation,
 const char* RequireRelation(Oid relation) {
   const char* name = get_rel_name(relation);
   if (name == nullptr)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation),
+                    errhint("It may have been dropped in the meantime.")));
   return name;
 }
 

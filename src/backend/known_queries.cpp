@@ -118,7 +118,11 @@ bool PlanningIsKnownToShow(const KnownQuery* known) { return known->planning_sho
   PlanMark* mark = NewPlanMark(known->id, known->word_count);
   if (known->word_count == 0) return mark;
   uint64 hashes[kMostLiterals];
-  for (int i = 0; i < key.literal_count; ++i) hashes[i] = HashOfConstant(key.literals[i], 0);
+  const uint64 begun = ps_keys_begun;
+  for (int i = 0; i < key.literal_count; ++i) {
+    hashes[i] = HashOfConstant(key.literals[i], 0);
+    if (ps_keys_begun != begun) return nullptr;
+  }
   memcpy(mark->words, known->words, sizeof(uint32) * static_cast<Size>(known->word_count));
   const uint64 vector = VectorOfLiterals(hashes, &key);
   memcpy(mark->words, &vector, sizeof vector);

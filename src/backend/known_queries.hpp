@@ -22,7 +22,8 @@ const KnownQuery* FindKnownQuery(const QueryKey& key);
 // Whether planning the query hands protected values to somebody's function (protected_reads.hpp).
 bool PlanningIsKnownToShow(const KnownQuery* known);
 
-// The mark of a plan of the query with its literals, in the current context.
+// The mark of a plan of the query with its literals, in the current context. Null when the output function of a
+// literal's type has itself planned a query: nothing holds any more of what the key and `known` point to.
 PlanMark* MarkOfKnownQuery(const KnownQuery* known, const QueryKey& key);
 
 // Remembers a query that was abstracted under `generation`, with the words of its constants and the recipes of the

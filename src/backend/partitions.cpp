@@ -64,7 +64,8 @@ PartitionFacts OneClassARow(int64 rows) {
 void SettleAsOurs(Oid relation_id, const Bitmapset* const* sets, int count, PartitionFacts* facts) {
   Relation relation = try_relation_open(relation_id, AccessShareLock);
   if (relation == nullptr)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation_id)));
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation_id),
+                    errhint("It may have been dropped in the meantime.")));
   PartitionReading reading = {{relation_id, nullptr, NIL}, PlaceOf(relation), 0, sets, facts};
   if (relation->rd_rel->reltuples > 0) reading.expected = static_cast<uint64>(relation->rd_rel->reltuples);
   const List* keys = UniqueKeysOf(relation);

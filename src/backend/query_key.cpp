@@ -339,8 +339,11 @@ bool KeyWriter::WriteSubquery(const SubLink* link) {
 
 }  // namespace
 
+uint64 ps_keys_begun = 0;
+
 [[gnu::hot]] bool MakeQueryKey(Query* query, QueryKey* key) {
   static KeyBuffer* buffer = nullptr;
+  ++ps_keys_begun;
   if (buffer == nullptr) buffer = static_cast<KeyBuffer*>(MemoryContextAlloc(TopMemoryContext, sizeof(KeyBuffer)));
   check_stack_depth();
   KeyWriter writer(buffer);

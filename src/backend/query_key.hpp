@@ -32,3 +32,6 @@ struct QueryKey {
 
 // Makes the key; false when the query has none. Raises nothing but what memory or the stack may.
 bool MakeQueryKey(Query* query, QueryKey* key);
+
+// How many keys this backend has begun so far.
+extern uint64 ps_keys_begun;

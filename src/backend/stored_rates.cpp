@@ -64,7 +64,8 @@ void AddSource(Sources* sources, Oid relation) {
       1, args);
   LeaveInternal(&scope);
   if (state == nullptr)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation %s does not exist", args[0])));
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation %s does not exist", args[0]),
+                    errhint("It may have been dropped in the meantime.")));
   char* rest = nullptr;
   const char* comma = sources->count++ == 0 ? "" : ",";
   AppendArrayElement(&sources->names, args[0]);

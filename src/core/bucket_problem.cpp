@@ -46,10 +46,12 @@ BucketProblem::BucketProblem(const std::vector<std::int64_t>& counts, const std:
     : sizes_(std::move(sizes)), gives_up_(gives_up) {
   if (counts.size() != thresholds.size())
     throw InvalidValue("there must be one threshold for each of the " + std::to_string(counts.size()) +
-                       " counts, not " + std::to_string(thresholds.size()));
+                           " counts, not " + std::to_string(thresholds.size()),
+                       "Give the thresholds in the order of the counts.");
   for (std::size_t k = 0; k < sizes_.size(); ++k) {
     if (sizes_[k] < 1 || (k > 0 && sizes_[k] <= sizes_[k - 1]))
-      throw InvalidValue("bucket sizes must ascend from at least 1, unlike " + std::to_string(sizes_[k]));
+      throw InvalidValue("bucket sizes must ascend from at least 1, unlike " + std::to_string(sizes_[k]),
+                         "Give each size once, the smallest first.");
   }
   std::unordered_multimap<std::uint64_t, std::size_t> classes;  // by hash of their capacities
   class_of_value_.reserve(counts.size());

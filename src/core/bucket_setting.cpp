@@ -126,7 +126,8 @@ BucketSetting MakeSetting(const std::vector<std::int64_t>& sizes, const std::vec
                          "Leave sizes without buckets out, or give them 0.");
     std::int64_t& number = numbers[static_cast<int>(sizes[k])];
     if (__builtin_add_overflow(number, buckets[k], &number))
-      throw Error("22003", "there are too many buckets of size " + std::to_string(sizes[k]));
+      throw Error("22003", "there are too many buckets of size " + std::to_string(sizes[k]),
+                  "Publish fewer records at a time.");
   }
   BucketSetting setting;
   for (const auto& [size, number] : numbers)

@@ -68,7 +68,7 @@ Rational DiversityThreshold(std::int64_t l) {
 }
 
 int SmallestBucket(const std::vector<Rational>& thresholds) {
-  if (thresholds.empty()) throw InvalidValue("there must be at least one threshold");
+  if (thresholds.empty()) throw InvalidValue("there must be at least one threshold", "Give each sensitive value one.");
   const Rational& greatest = *std::max_element(thresholds.begin(), thresholds.end());
   CheckThreshold("threshold", greatest);
   const Integer size = Ceiling(1 / greatest);
@@ -83,10 +83,12 @@ std::vector<BrokenThreshold> BrokenThresholds(const std::vector<std::int64_t>& c
                                               GivesUp gives_up) {
   if (counts.size() != thresholds.size())
     throw InvalidValue("there must be one threshold for each of the " + std::to_string(counts.size()) +
-                       " counts, not " + std::to_string(thresholds.size()));
+                           " counts, not " + std::to_string(thresholds.size()),
+                       "Give the thresholds in the order of the counts.");
   if (min_size < 1 || max_size < min_size)
     throw InvalidValue("bucket sizes must go from at least 1 upward, not from " + std::to_string(min_size) + " to " +
-                       std::to_string(max_size));
+                           std::to_string(max_size),
+                       "Give the least size first.");
   const Integer rows = TotalRows(counts);
   std::vector<BrokenThreshold> broken;
   for (std::size_t i = 0; i < counts.size(); ++i) {

@@ -61,7 +61,8 @@ CellSuppression::CellSuppression(std::size_t rows, std::size_t columns, const st
       counts_[Cell(rows, columns)] += count;
     }
   }
-  if (counts_.back() >= kMostRecords) throw Error("54000", "a table can count at most 2^53 records");
+  if (counts_.back() >= kMostRecords)
+    throw Error("54000", "a table can count at most 2^53 records", "Publish fewer records at a time.");
   states_.assign(counts_.size(), CellState::kShown);
   for (std::size_t cell = 0; cell < counts_.size(); ++cell) {
     if (counts_[cell] >= min_cell) continue;

@@ -116,10 +116,11 @@ std::int64_t SaturatingAdd(std::int64_t a, std::int64_t b) {
 
 DiscreteLaplace::DiscreteLaplace(const Rational& scale) : scale_(scale) {
   if (scale < Rational(1, kSmallestScaleInverse) || scale > Rational(kLargestNoiseScale))
-    throw InvalidValue("scale of noise must be between 0.001 and 1e12, not " + Shown(TextOf(scale)));
+    throw InvalidValue("scale of noise must be between 0.001 and 1e12, not " + Shown(TextOf(scale)),
+                       "It is the sensitivity divided by epsilon.");
   if (!FitsIn(scale.numerator(), kMaxBits) || !FitsIn(scale.denominator(), kMaxBits))
-    throw InvalidValue("scale of noise must be a fraction of numbers of at most 67 digits, not " +
-                       Shown(TextOf(scale)));
+    throw InvalidValue("scale of noise must be a fraction of numbers of at most 67 digits, not " + Shown(TextOf(scale)),
+                       "Give epsilon and sensitivity with fewer digits.");
   if (FitsIn(scale.numerator(), kNarrowBits) && FitsIn(scale.denominator(), kNarrowBits)) {
     numerator_ = static_cast<std::uint64_t>(scale.numerator());
     denominator_ = static_cast<std::uint64_t>(scale.denominator());
@@ -198,7 +199,7 @@ Rational ParseScale(std::string_view text) {
 // P(|k| > h) = 2 a^(h+1)/(1+a).
 std::int64_t DiscreteLaplaceHalfWidth(const Rational& scale, const Rational& confidence) {
   if (confidence <= Rational(0) || confidence >= Rational(1))
-    throw InvalidValue("confidence must be between 0 and 1, not " + Shown(TextOf(confidence)));
+    throw InvalidValue("confidence must be between 0 and 1, not " + Shown(TextOf(confidence)), "0.95 is usual.");
   const Rational rest = Rational(1) - confidence;
   const double b = ToDouble(scale);
   const double guess = -b * std::log(ToDouble(rest) * (1 + std::exp(-1 / b)) / 2) - 1;
@@ -210,9 +211,11 @@ std::int64_t DiscreteLaplaceHalfWidth(const Rational& scale, const Rational& con
 // with c - m + 1 rows in one key and one in each other, and of these, being convex in m, with m = 1 or with m = c.
 std::int64_t KeyThreshold(const Rational& scale, std::int64_t sensitivity, const Rational& delta) {
   if (delta <= Rational(0) || delta >= Rational(1, 2))
-    throw InvalidValue("delta must be greater than 0 and less than 1/2, not " + Shown(TextOf(delta)));
+    throw InvalidValue("delta must be greater than 0 and less than 1/2, not " + Shown(TextOf(delta)),
+                       "It is a probability, and should be well below one over the number of persons.");
   if (sensitivity < 1 || sensitivity > kLargestSensitivity)
-    throw InvalidValue("sensitivity must be between 1 and 1e15, not " + std::to_string(sensitivity));
+    throw InvalidValue("sensitivity must be between 1 and 1e15, not " + std::to_string(sensitivity),
+                       "It is how much one person can change the answer.");
   const double b = ToDouble(scale);
   const double rest = -b * std::log(ToDouble(delta) * (1 + std::exp(-1 / b)));
   const auto c = static_cast<double>(sensitivity);

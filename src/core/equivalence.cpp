@@ -11,7 +11,8 @@ namespace privacy_score {
 RevealOrder CompareRates(double rate1, double rate2, double combined_rate) {
   for (const double rate : {rate1, rate2, combined_rate}) {
     if (!(rate >= 0 && rate <= 1))
-      throw InvalidValue("discrimination rate must be between 0 and 1, not " + TextOf(rate));
+      throw InvalidValue("discrimination rate must be between 0 and 1, not " + TextOf(rate),
+                         "It is the share of what tells persons apart that a column says.");
   }
   const bool at_most = combined_rate - rate2 <= kRateTolerance;
   const bool at_least = combined_rate - rate1 <= kRateTolerance;

@@ -21,7 +21,9 @@ constexpr std::size_t kPicksBetweenQuestions = 256;
 std::size_t ChooseExponential(const std::vector<double>& utilities, const Rational& epsilon,
                               const Rational& sensitivity, RandomSource& random, GivesUp gives_up) {
   if (utilities.empty()) throw InvalidValue("options must not be empty", "There must be something to choose.");
-  if (epsilon <= Rational(0)) throw InvalidValue("epsilon must be greater than zero, not " + TextOf(epsilon));
+  if (epsilon <= Rational(0))
+    throw InvalidValue("epsilon must be greater than zero, not " + TextOf(epsilon),
+                       "The smaller it is, the less depends on the utilities.");
   if (sensitivity <= Rational(0))
     throw InvalidValue("sensitivity must be greater than zero, not " + TextOf(sensitivity),
                        "It is how far one unit can move a utility.");

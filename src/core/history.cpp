@@ -233,7 +233,8 @@ BaselineRows BaselineOfHistory(std::string_view sessions_wire) {
 ResultTable ChooseNGramLength(std::string_view sessions_wire, int longest, bool pad) {
   if (longest < 1 || longest > kRecordedLength) {
     throw InvalidValue("longest n-gram length must be between 1 and " + std::to_string(kRecordedLength) + ", not " +
-                       std::to_string(longest));
+                           std::to_string(longest),
+                       "Bigrams are 2.");
   }
   WireReader reader(sessions_wire);
   const auto sessions = ReadSessions(reader);

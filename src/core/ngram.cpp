@@ -124,7 +124,9 @@ void ForEachNGram(const Sequence& sequence,
 }
 
 std::vector<CutSession> CutSessions(std::vector<Event> events, std::int64_t idle_gap) {
-  if (idle_gap < 0) throw InvalidValue("idle gap must not be negative, not " + std::to_string(idle_gap));
+  if (idle_gap < 0)
+    throw InvalidValue("idle gap must not be negative, not " + std::to_string(idle_gap),
+                       "It is how long a session may be without a statement.");
   events.erase(std::remove_if(events.begin(), events.end(), [](const Event& event) { return event.id == 0; }),
                events.end());
   std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {

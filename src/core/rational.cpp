@@ -177,7 +177,8 @@ Rational ParseRational(std::string_view parameter, std::string_view text) {
 Rational RationalOf(std::string_view parameter, double value) {
   if (!std::isfinite(value)) {
     const char* what = std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
-    throw InvalidValue(std::string(parameter) + " must be a finite number, not " + what);
+    throw InvalidValue(std::string(parameter) + " must be a finite number, not " + what,
+                       "NaN and infinity cannot be computed with exactly.");
   }
   int exponent = 0;
   const double fraction = std::frexp(value, &exponent);

@@ -19,7 +19,8 @@ namespace {
 constexpr double kNoise = 1e-9;
 
 void Check(const AttributeEntropies& entropies, double tolerance) {
-  if (!(tolerance >= 0)) throw InvalidValue("tolerance must not be negative, not " + TextOf(tolerance));
+  if (!(tolerance >= 0))
+    throw InvalidValue("tolerance must not be negative, not " + TextOf(tolerance), "Zero asks for equality.");
   const std::size_t count = entropies.names.size();
   bool fits = entropies.single.size() == count && entropies.pair.size() == count;
   for (const auto& row : entropies.pair) fits = fits && row.size() == count;

@@ -14,10 +14,12 @@ namespace privacy_score {
 void CheckSettings(const ScoreSettings& settings) {
   if (settings.ngram_length < 1 || settings.ngram_length > kRecordedLength) {
     throw InvalidValue("n-gram length must be between 1 and " + std::to_string(kRecordedLength) + ", not " +
-                       std::to_string(settings.ngram_length));
+                           std::to_string(settings.ngram_length),
+                       "Bigrams are 2.");
   }
   if (!(settings.alpha >= 0 && settings.alpha <= 1)) {
-    throw InvalidValue("alpha must be between 0 and 1, not " + TextOf(settings.alpha));
+    throw InvalidValue("alpha must be between 0 and 1, not " + TextOf(settings.alpha),
+                       "1 counts the rate alone, 0 the surprise of new columns alone.");
   }
 }
 

@@ -35,8 +35,12 @@ SumGrid ChooseSumGrid(const Rational& magnitude, std::int64_t rows, const Ration
                       std::optional<int> most_decimals) {
   if (magnitude <= Rational(0))
     throw InvalidValue("bounds must not both be zero", "They are the least and the greatest value that counts.");
-  if (rows < 1) throw InvalidValue("rows of a unit must be at least 1, not " + std::to_string(rows));
-  if (epsilon <= Rational(0)) throw InvalidValue("epsilon must be greater than zero, not " + TextOf(epsilon));
+  if (rows < 1)
+    throw InvalidValue("rows of a unit must be at least 1, not " + std::to_string(rows),
+                       "It is how many rows one person can have.");
+  if (epsilon <= Rational(0))
+    throw InvalidValue("epsilon must be greater than zero, not " + TextOf(epsilon),
+                       "The smaller it is, the more noise there is.");
   // The scale does not fall when decimals rise: search for the last that fits.
   int fits = -2 * kMostDecimals;
   int beyond = std::min(most_decimals.value_or(kMostDecimals), kMostDecimals) + 1;

@@ -322,7 +322,9 @@ class Reader {
       if (given.kind == ConstantKind::kNull) return given;
       escape = given.text;
       node = node->func_call->args[0];
-      if (Characters(escape) > 1) throw Error("PS003", "the escape of LIKE must be one character, or none");
+      if (Characters(escape) > 1)
+        throw Error("PS003", "the escape of LIKE must be one character, or none",
+                    "Write one character after ESCAPE, or leave it out.");
     }
     PredicateConstant pattern = StringConstant(node);
     std::string text;
@@ -337,7 +339,9 @@ class Reader {
       escaped = false;
       text += pattern.text[i++];
     }
-    if (escaped) throw Error("PS003", "a LIKE pattern must not end with its escape character");
+    if (escaped)
+      throw Error("PS003", "a LIKE pattern must not end with its escape character",
+                  "Write the escape character twice for one that is meant.");
     pattern.text = std::move(text);
     return pattern;
   }
@@ -456,11 +460,14 @@ const Node* ConditionOf(const PgQuery__ParseResult& tree) {
 
 Predicate ParsePredicate(std::string_view text, std::string_view relation) {
   if (text.size() > kMostPredicateBytes)
-    throw Error("PS003", "predicate is longer than " + std::to_string(kMostPredicateBytes) + " bytes");
+    throw Error("PS003", "predicate is longer than " + std::to_string(kMostPredicateBytes) + " bytes",
+                "Ask for fewer conditions at a time.");
   // A line break ends a comment that the text may leave open.
   const std::string sql = std::string(kSelect) + std::string(text) + "\n";
   const Parse parse(sql);
-  if (parse.tree() == nullptr) throw Error("PS003", std::string("predicate cannot be read: ") + parse.message());
+  if (parse.tree() == nullptr)
+    throw Error("PS003", std::string("predicate cannot be read: ") + parse.message(),
+                "Write what would stand after WHERE.");
   return Reader(relation).Read(ConditionOf(*parse.tree()));
 }
 

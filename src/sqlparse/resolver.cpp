@@ -21,12 +21,14 @@ constexpr long kNodesBetweenQuestions = 64;
 }  // namespace
 
 Resolver::Depth::Depth(Resolver* resolver) : resolver_(resolver) {
-  if (resolver->depth_ >= kMaxDepth) throw Error("54001", "statement is nested too deeply");
+  if (resolver->depth_ >= kMaxDepth)
+    throw Error("54001", "statement is nested too deeply", "Write it with fewer subqueries in each other.");
   ++resolver->depth_;
 }
 
 Resolver::ViewText::ViewText(Resolver* resolver) : resolver_(resolver) {
-  if (resolver->view_depth_ >= kMaxViewDepth) throw Error("54001", "views are nested too deeply");
+  if (resolver->view_depth_ >= kMaxViewDepth)
+    throw Error("54001", "views are nested too deeply", "Name the views below instead.");
   ++resolver->view_depth_;
 }
 
@@ -167,7 +169,7 @@ Expr* Resolver::NewExpr(ExprKind kind) {
 
 // Views of views and stars of stars can grow exponentially.
 void Resolver::CountNode() {
-  if (++nodes_ > kMaxNodes) throw Error("54001", "statement is too large");
+  if (++nodes_ > kMaxNodes) throw Error("54001", "statement is too large", "Split it into several.");
   if (gives_up_ != nullptr && nodes_ % kNodesBetweenQuestions == 0 && gives_up_()) throw Paused{};
 }
 

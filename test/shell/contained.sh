@@ -62,6 +62,23 @@ check "a parameter and a constant of a type whose output fails" \
 100
 100"
 
+# --- a value whose output function runs statements ------------------------------------------------------------------------
+# They have keys of their own, and make the process forget the queries that it knows.
+module=$PS_TMP/telling.so
+${CC:-cc} -O2 -shared -fPIC -I "$PS_HEADERS" -o "$module" "$(dirname "$0")/../support/telling.c" || bail_out "telling.c does not compile"
+q "CREATE TYPE telling" "CREATE FUNCTION telling_in(cstring) RETURNS telling LANGUAGE c IMMUTABLE STRICT AS '$module'" \
+  "CREATE FUNCTION telling_out(telling) RETURNS cstring LANGUAGE c IMMUTABLE STRICT AS '$module'" \
+  "CREATE TYPE telling (INPUT = telling_in, OUTPUT = telling_out)" "GRANT USAGE ON TYPE telling TO reader" "CREATE ROLE asker LOGIN" \
+  "GRANT SELECT ON people TO asker" "GRANT TEMPORARY ON DATABASE postgres TO asker" >/dev/null
+asked=()
+for i in {1..9} 4 5 6; do asked+=("SELECT name FROM people WHERE 'x'::telling IS NOT NULL AND id = $i AND 'y'::telling IS NOT NULL AND name <> 'z'"); done
+faults_before=$(q "$faults")
+check "constants of a type whose output plans other statements" "$(as asker q "${asked[@]}" | tr '\n' ' ')" "n1 n2 n3 n4 n5 n6 n7 n8 n9 n4 n5 n6 "
+q "SELECT privacy_score.flush()" >/dev/null
+check "no other statement's constants are taken for theirs" \
+  "$(q "SELECT subjects FROM privacy_score.score_sessions('asker', '-infinity', 'infinity')")" 10
+check "and nothing is a fault" "$(q "$faults")" "$faults_before"
+
 # --- where nothing can be contained -------------------------------------------------------------------------------------
 # A plan that runs in parallel, in which a function runs statements of its own that nobody has met.
 q "CREATE FUNCTION within(hidden hidden DEFAULT 'x') RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE AS \$\$

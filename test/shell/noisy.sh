@@ -94,7 +94,7 @@ check "and back again" "$(as alice q "$(ask 'id <= 19')")" 19
 conf "max_worker_processes = 0"
 restart_server
 check_match "without a process there is no answer, and the error says what to do" "$(as alice q_all "$(ask 'id <= 20')")" \
-  "could not start the background process.*Raise max_worker_processes"
+  "could not start the background process.*raise max_worker_processes"
 check "with its SQLSTATE" "$(as alice q_state "$(ask 'id <= 20')")" 53400
 check "nothing is charged" "$(as alice q "SELECT epsilon_spent, repeated FROM privacy_score.dp_cost('t', 'id <= 20', 50)")" "50|f"
 sed -i '/^max_worker_processes/d' "$PGDATA/postgresql.conf"

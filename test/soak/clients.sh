@@ -162,9 +162,17 @@ changes=(
   "SELECT privacy_score.set_baseline('alumna', privacy_score.today(), privacy_score.today())"
   "SELECT privacy_score.drop_baseline('alumna')"
 )
+# What the server's cache of catalogs takes of a client's backend, in kilobytes, for soak.sh: it grows with each relation
+# that comes and goes, also without the library (test/shell/catalog_cache.sh).
+tell_catalog_cache() {
+  must "SELECT total_bytes / 1024 FROM pg_backend_memory_contexts WHERE name = 'CacheMemoryContext'"
+  echo "$answer" >"$soak/catalog_cache/$name"
+}
+
 change_something() {
   must "${changes[turn % ${#changes[@]}]}"
   turn=$((turn + 1))
+  if [ $((turn % 11)) -eq 0 ]; then tell_catalog_cache; fi
 }
 changer() {
   turn=0
@@ -200,6 +208,7 @@ publish() {
   if [ "$state $answer" = "00000 0" ]; then add verified; else unexpected "verify_release: $answer"; fi
   ask "DROP TABLE pub.qit, pub.st"
   if [ "$state" != 00000 ]; then unexpected "dropping the release"; fi
+  tell_catalog_cache
 }
 publisher() {
   open_chat publisher postgres

@@ -11,7 +11,7 @@ load=$(cd "$(dirname "$0")" && pwd)
 
 duration=${1:-60}
 soak=$PS_TMP/soak
-mkdir -p "$soak/counts" "$soak/errors" "$soak/pgbench"
+mkdir -p "$soak/catalog_cache" "$soak/counts" "$soak/errors" "$soak/pgbench"
 touch "$soak/unexpected" "$soak/samples"
 exec 5>"$soak/lock"
 
@@ -52,7 +52,7 @@ roles=(nurse clerk surgeon porter analyst guard visitor traveller publisher audi
 q "$(printf 'CREATE ROLE %s LOGIN;' "${roles[@]}")" "CREATE DATABASE annex" \
   "ALTER ROLE guard SET privacy_score.mode = enforce" "ALTER ROLE guard SET privacy_score.session_limit = 20" \
   "ALTER ROLE visitor SET privacy_score.mode = enforce" "ALTER ROLE visitor SET privacy_score.session_limit = 4" \
-  "GRANT pg_read_all_stats TO auditor" "ALTER ROLE auditor SET privacy_score.track = top" >/dev/null || bail_out "the roles cannot be made"
+  "GRANT pg_read_all_stats TO auditor, publisher" "ALTER ROLE auditor SET privacy_score.track = top" >/dev/null || bail_out "the roles cannot be made"
 q "${clinic[@]}" "CREATE SCHEMA pub AUTHORIZATION publisher" "SELECT privacy_score.dp_grant('analyst', 'patients', 1000000), privacy_score.dp_grant('analyst', 'visits', 1000000),
   privacy_score.dp_grant('spender', 'patients', 0.05, '10 seconds'), privacy_score.dp_grant('hurrier', 'patients', 1000000)" >/dev/null || bail_out "the tables cannot be made"
 on annex q "${clinic[@]}" >/dev/null || bail_out "the other database cannot be made"
@@ -155,6 +155,7 @@ sample() {
                WHERE backend_type = 'client backend' AND application_name LIKE 'soak %' AND usename NOT IN ('porter', 'visitor') AND application_name NOT IN ('soak personnel', 'soak reporter')
                   OR datname = 'postgres' AND backend_type IN ('privacy_score worker', 'privacy_score accountant')
                ORDER BY 2, 1") | awk 'NF == 3 { second = $1; sum[$2] += $3 } END { for (who in sum) print second, who, sum[who] }' >>"$soak/samples"
+  for who in changer publisher; do echo "$1 ${who}_catalogs $(cat "$soak/catalog_cache/$who" 2>/dev/null || echo 0)"; done >>"$soak/samples"
   q "SELECT format(E'%s shared_state %s\n%s sessions %s', $1, memory_used / 1024, $1, (SELECT count(*) FROM privacy_score.session)) FROM privacy_score.stat_info" >>"$soak/samples"
   echo "$1 dynamic_shared $(du -sk "$PGDATA/pg_dynshmem" | cut -f 1)" >>"$soak/samples"
   echo "$1 server_files $(find /proc/"$(head -n 1 "$PGDATA/postmaster.pid")"/fd 2>/dev/null | wc -l)" >>"$soak/samples"
@@ -172,9 +173,11 @@ print_samples() {
     }' "$soak/samples"
 }
 
-# growth SERIES: "MEAN-OF-THE-SECOND-QUARTER MEAN-OF-THE-LAST", in kilobytes.
+# growth SERIES: "MEAN-OF-THE-SECOND-QUARTER MEAN-OF-THE-LAST", in kilobytes, without the server's own cache of catalogs for
+# the clients that tell it (clients.sh says why). That grows by doubling.
 growth() {
   awk -v who="$1" -v all="$duration" '
+    $2 == who "_catalogs" { if ($1 >= all / 4 && $1 < all / 2) early -= $3; if ($1 >= all * 3 / 4) late -= $3 }
     $2 == who { if ($1 >= all / 4 && $1 < all / 2) { early += $3; n++ } if ($1 >= all * 3 / 4) { late += $3; m++ } }
     END { printf "%d %d\n", (n ? early / n : 0), (m ? late / m : 0) }' "$soak/samples"
 }
