@@ -44,7 +44,8 @@ DatabaseSlot* RequireSlot() {
   DatabaseSlot* slot = SlotOfDatabase(true);
   if (slot == nullptr)
     ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-                    errmsg("privacy_score watches at most %d databases", kMaxDatabases)));
+                    errmsg("privacy_score watches at most %d databases", kMaxDatabases),
+                    errhint("Places of dropped databases are free when a session in another one begins to be watched.")));
   return slot;
 }
 

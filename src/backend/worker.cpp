@@ -111,13 +111,26 @@ void FreeMissingRates(DatabaseSlot* slot) {
   slot->missing_count = 0;
 }
 
+// What could not be written before the database was dropped.
+void FreeSessions(DatabaseSlot* slot) {
+  while (DsaPointerIsValid(slot->sessions)) {
+    const dsa_pointer at = slot->sessions;
+    auto* session = SharedAt<LiveSession>(at);
+    slot->sessions = session->next;
+    FreeHistory(&session->open);
+    FreeHistory(&session->sealed);
+    FreeShared(at, sizeof(LiveSession));
+  }
+  slot->session_count = 0;
+}
+
 // The first transaction of the worker. Frees the slots of databases that were dropped: nobody can be in them any more.
 void ReclaimSlots() {
   StartTransactionCommand();
   NoteDatabaseName();
   for (DatabaseSlot& slot : ps_shared->databases) {
     const Oid database = slot.database;
-    if (!OidIsValid(database) || slot.worker_pid != 0 || DsaPointerIsValid(slot.sessions) ||
+    if (!OidIsValid(database) || slot.worker_pid != 0 ||
         SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(database)))
       continue;
     LWLockAcquire(ps_shared->lock, LW_EXCLUSIVE);
@@ -130,6 +143,7 @@ void ReclaimSlots() {
       FreeShared(slot.faults, sizeof(RateFaults));
       slot.faults = InvalidDsaPointer;
       FreeMissingRates(&slot);
+      FreeSessions(&slot);
       slot.stale_count = 0;
       pg_atomic_write_u64(&slot.model_version, 0);
       slot.database = InvalidOid;

@@ -42,5 +42,5 @@ declared=$(grown "${changes[@]}" "${declarations[@]}")
 # Two more functions and a label look for things, too.
 check_true "and little more with declarations: $declared bytes a round" test "$declared" -le $((alone + alone / 2))
 q "SELECT privacy_score.flush()" >/dev/null
-check_true "the session was watched" test "$(q "SELECT sum(queries) FROM privacy_score.stat_sessions WHERE role = 'maker'")" -gt $((2 * rounds))
+check_true "the session was watched" test "$(q "SELECT sum(queries) FROM privacy_score.session WHERE role = 'maker'")" -gt $((2 * rounds))
 done_testing

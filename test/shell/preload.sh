@@ -92,6 +92,12 @@ for database in second third fourth; do
   on $database q "SELECT privacy_score.flush()" >/dev/null
   q "DROP DATABASE $database" >/dev/null
 done
+# Sessions that cannot be written, of a database that is dropped with its worker.
+q "CREATE DATABASE broken TEMPLATE first" >/dev/null
+on broken q "ALTER TABLE privacy_score.session ADD CHECK (false) NOT VALID" >/dev/null
+for i in 1 2 3; do on broken as alice q "SELECT city FROM patients WHERE id = $i" >/dev/null; done
+check_true "what cannot be written stays in memory" on first wait_for "SELECT flush_errors > 0 AND memory_used > $used FROM privacy_score.stat_info" t
+q "DROP DATABASE broken WITH (FORCE)" >/dev/null
 on first q "SELECT privacy_score.flush()" >/dev/null
 check_true "dropped databases leave no memory behind" test "$(on first q "SELECT memory_used FROM privacy_score.stat_info")" -le "$used"
 
