@@ -41,7 +41,7 @@ BACKEND := $(patsubst src/%.cpp,%,$(wildcard src/backend/*.cpp))
 SOLVER := $(patsubst src/%.cpp,%,$(wildcard src/solver/*.cpp))
 UNIT := $(patsubst test/%.cpp,%,$(wildcard test/unit/*.cpp))
 HAS_ISLAND := $(filter sqlparse/$(ISLAND),$(SQLPARSE))
-PG_QUERY_A := $(shell $(or $(CXX),g++) -print-file-name=libpg_query.a)
+PG_QUERY_A = build/libpg_query.a
 
 # What the server knows the solver's module by.
 SOLVER_MAGIC = backend/solver_magic
@@ -135,11 +135,16 @@ build/module/backend/worker.o build/module/backend/module.o build/module/$(SOLVE
 # Loops over millions of rows, which the vectoriser of -O3 speeds up.
 build/module/core/narrow_rows.o build/module/core/subset_cube.o build/module/core/wide_rows.o: RELEASE += -O3
 
+# A copy of libpg_query that asks the island for memory, and for the end of the process: there is a way out of both.
+build/libpg_query.a: $(shell $(or $(CXX),g++) -print-file-name=libpg_query.a)
+	@mkdir -p $(@D)
+	objcopy $(foreach name,malloc realloc strdup exit,--redefine-sym $(name)=island_$(name)) $< $@
+
 # The parser island: libpg_query and the server define the same names, so all but our entry points become local.
 # Groups are dissolved first, else the linker would share inline functions between the island and the module.
 build/module/island.o: build/module/sqlparse/$(ISLAND).o $(TREE_OBJ) $(PG_QUERY_A)
 	ld -r --force-group-allocation -o $@.all $^
-	objcopy --wildcard --keep-global-symbol='ps_island_*' --keep-global-symbol='privacy_score_*' $@.all $@
+	objcopy --wildcard --keep-global-symbol='privacy_score_*' $@.all $@
 	@rm -f $@.all
 
 build/unit/%.o: test/unit/%.cpp Makefile

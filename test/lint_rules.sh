@@ -38,7 +38,7 @@ put src/core/unused.cpp '// unused.cpp' 'extern "C" void* palloc(unsigned long);
 g++ -fPIC -c src/core/unused.cpp -o build/module/core/unused.o
 compile() { gcc -x c -fPIC "${@:2}" -o "$1" -; }
 rm build/module/island.o
-compile build/module/island.o -c <<<'void* palloc(unsigned long); void stray_entry(void) {} void* ps_island_a(void) { return palloc(1); }'
+compile build/module/island.o -c <<<'void* palloc(unsigned long); void stray_entry(void) {} void* privacy_score_a(void) { return palloc(1); }'
 compile libodd.so -shared <<<'int odd(void) { return 1; }'
 gcc -x c -fPIC -shared -o privacy_score.so - -x none "$scratch/libodd.so" -Wl,-rpath,"$scratch" \
   <<<'int nowhere(void); int odd(void); void stray(void) {} int _PG_init(void) { return nowhere() + odd(); }'

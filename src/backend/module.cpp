@@ -12,10 +12,12 @@ extern "C" {
 }
 
 #include "compat.hpp"
+#include "core_call.hpp"
 #include "explain_option.hpp"
 #include "hooks.hpp"
 #include "security_labels.hpp"
 #include "settings.hpp"
+#include "sqlparse/parser_island.hpp"
 #include "watching.hpp"
 
 extern "C" {
@@ -23,7 +25,20 @@ PS_MODULE_MAGIC("privacy_score");
 PGDLLEXPORT void _PG_init(void);
 }
 
+namespace {
+
+// What C++ and the parser keep for a thread is made when it is first used, and where there is no memory then, the C
+// library ends the process. An exception is first thrown when memory is short.
+void MakeThreadStorage() {
+  CoreError error;
+  (void)CallCore(&error, [] { throw std::bad_alloc(); });
+  privacy_score_parser_start();
+}
+
+}  // namespace
+
 void _PG_init(void) {
+  MakeThreadStorage();
   DefineSettings();
   RegisterLabels();
   InstallWatchingCallbacks();

@@ -33,7 +33,7 @@ struct TextRounds {
 };
 
 // Runs `step`, a core call that fills `missing` and gives up by StatementEnds(), until nothing is missing. What core
-// refuses (a statement that is too large for it) is told by false.
+// refuses (a statement that is too large for it) is told by false; that memory runs out is raised.
 template <typename Step>
 bool RunRounds(CoreHolder<TextRounds>* rounds, Oid role, Step step) {
   CallCoreOrRaise([&] { rounds->Reset(new TextRounds()); });
@@ -45,6 +45,7 @@ bool RunRounds(CoreHolder<TextRounds>* rounds, Oid role, Step step) {
         is_finished = privacy_score::Finishes([&] { step(rounds->object); });
       });
       CHECK_FOR_INTERRUPTS();
+      if (!is_good && strcmp(error.sqlstate, "53200") == 0) RaiseCoreError(error);
       if (!is_good) return false;
     }
     if (rounds->object->missing.empty()) return true;

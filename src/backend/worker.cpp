@@ -130,8 +130,7 @@ void ReclaimSlots() {
   NoteDatabaseName();
   for (DatabaseSlot& slot : ps_shared->databases) {
     const Oid database = slot.database;
-    if (!OidIsValid(database) || slot.worker_pid != 0 ||
-        SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(database)))
+    if (!OidIsValid(database) || slot.worker_pid != 0 || SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(database)))
       continue;
     LWLockAcquire(ps_shared->lock, LW_EXCLUSIVE);
     LWLockAcquire(slot.lock, LW_EXCLUSIVE);
@@ -326,7 +325,8 @@ void RecoverFromError(DatabaseSlot* slot) {
 }
 
 // Runs one step; an error does not end the process. False after an error.
-bool Guarded(void (*step)(DatabaseSlot*), DatabaseSlot* slot) {
+template <typename Step>
+bool Guarded(Step step, DatabaseSlot* slot) {
   MemoryContext cycle = CurrentMemoryContext;
   volatile bool done = false;
   PG_TRY()
@@ -348,11 +348,11 @@ bool Guarded(void (*step)(DatabaseSlot*), DatabaseSlot* slot) {
 // One round: write, publish, correct, compute. What cannot be written does not keep the model from being followed.
 void RunCycle(DatabaseSlot* slot) {
   const uint64 wanted_flush = pg_atomic_read_u64(&slot->flush_wanted);
-  const Extension extension = LookForExtension();
-  bool done = true;
+  auto extension = Extension::kOutdated;
+  bool done = Guarded([&extension](DatabaseSlot*) { extension = LookForExtension(); }, slot);
   if (extension == Extension::kAbsent) DiscardSessions(slot);
   if (extension == Extension::kCurrent) {
-    done = Guarded(WriteOrRemember, slot);
+    done &= Guarded(WriteOrRemember, slot);
     done &= Guarded(FollowModel, slot);
     done = done && Guarded(ComputeRates, slot);
   }

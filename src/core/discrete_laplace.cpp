@@ -156,7 +156,7 @@ void DiscreteLaplace::PrepareWide() {
     run_ = WholeUnits(numerator, denominator);
     const Integer rate = (denominator << 128U) / numerator;
     rate_[0] = static_cast<std::uint64_t>(rate >> 64U);
-    rate_[1] = static_cast<std::uint64_t>(rate & ((Integer(1) << 64U) - 1));
+    rate_[1] = static_cast<std::uint64_t>(rate & std::numeric_limits<std::uint64_t>::max());
   }
   const Rational run_rate(Integer(run_) * denominator, numerator);
   const Integer whole = Floor(run_rate);

@@ -4,19 +4,79 @@
  * Plain C in a C++ file: it needs malloc and free and nothing of libstdc++, so the island has no other imports. The
  * recursive parts of libpg_query (raw tree to protobuf) and of protobuf-c (unpacking) have no stack check, so the depth
  * of the tree is bounded from the tokens first. That costs a scan, which short texts are spared: a level takes a byte.
+ * Nor does libpg_query live when memory runs out: it writes through null, or raises where it catches nothing, which
+ * ends the process. So its requests for memory and for the end come here, and jump out of the call.
  */
 #include "sqlparse/parser_island.hpp"
 
 #include <pg_query.h>
 #include <pg_query/pg_query.pb-c.h>
 
+#include <csetjmp>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
+extern "C" {
+
+// What libpg_query has of the server; its copies are local to the island.
+struct MemoryContextData;
+extern __thread MemoryContextData* CurrentMemoryContext;
+extern __thread MemoryContextData* TopMemoryContext;
+extern __thread MemoryContextData* ErrorContext;
+extern __thread sigjmp_buf* PG_exception_stack;
+extern __thread struct ErrorContextCallback* error_context_stack;
+void FlushErrorState(void);
+void pg_query_exit_memory_context(MemoryContextData* context);
+
+// What libpg_query calls in the place of the C library's functions (Makefile).
+void* island_malloc(size_t size);
+void* island_realloc(void* memory, size_t size);
+char* island_strdup(const char* text);
+void island_exit(int status);
+}
+
 namespace {
 
+using privacy_score::kOutOfMemory;
+
 constexpr size_t kMaxLength = size_t{1} << 30;
+
+// Out of the call of libpg_query that is under way.
+sigjmp_buf* way_out = nullptr;
+
+void Leave() {
+  if (way_out != nullptr) siglongjmp(*way_out, 1);
+}
+
+// Runs a call of libpg_query; false when it had no memory. It does not look at all that it gets, and what it raises
+// outside of its own nets would end the process.
+template <typename Call>
+bool Contained(Call call) {
+  sigjmp_buf out;
+  sigjmp_buf* const stack = PG_exception_stack;
+  ErrorContextCallback* const callbacks = error_context_stack;
+  if (sigsetjmp(out, 0) == 0) {
+    way_out = &out;
+    call();
+    way_out = nullptr;
+    return true;
+  }
+  way_out = nullptr;
+  PG_exception_stack = stack;
+  error_context_stack = callbacks;
+  if (ErrorContext == nullptr) return false;  // it had not begun
+  if (CurrentMemoryContext != TopMemoryContext && CurrentMemoryContext != ErrorContext)
+    pg_query_exit_memory_context(CurrentMemoryContext);
+  CurrentMemoryContext = TopMemoryContext;
+  FlushErrorState();
+  return false;
+}
+
+// For protobuf-c, which frees what it has when it gets no more.
+void* Allocate(void*, size_t size) { return std::malloc(size); }
+void Free(void*, void* memory) { std::free(memory); }
+ProtobufCAllocator allocator = {Allocate, Free, nullptr};
 
 // The state of one open bracket, or of an open CASE.
 struct Level {
@@ -240,18 +300,22 @@ PrivacyScoreParse Failure(const PgQueryError& error) {
 
 // The bound of a NUL-terminated text: -1 when it does not scan, in which case `failure` says why.
 long ScanBound(const char* text, PrivacyScoreParse* failure) {
-  PgQueryScanResult result = pg_query_scan(text);
+  PgQueryScanResult result;
   long bound = -1;
+  if (!Contained([&] { result = pg_query_scan(text); })) {
+    *failure = Failure(kOutOfMemory);
+    return bound;
+  }
   if (result.error != nullptr) {
     *failure = Failure(*result.error);
   } else {
     PgQuery__ScanResult* scan =
-        pg_query__scan_result__unpack(nullptr, result.pbuf.len, reinterpret_cast<const uint8_t*>(result.pbuf.data));
+        pg_query__scan_result__unpack(&allocator, result.pbuf.len, reinterpret_cast<const uint8_t*>(result.pbuf.data));
     if (scan != nullptr) {
       bound = Bound(*scan);
-      pg_query__scan_result__free_unpacked(scan, nullptr);
+      pg_query__scan_result__free_unpacked(scan, &allocator);
     }
-    if (bound < 0) *failure = Failure("out of memory");
+    if (bound < 0) *failure = Failure(kOutOfMemory);
   }
   pg_query_free_scan_result(result);
   return bound;
@@ -259,14 +323,15 @@ long ScanBound(const char* text, PrivacyScoreParse* failure) {
 
 // Parses a NUL-terminated text of bounded depth.
 PrivacyScoreParse ParseBounded(const char* text) {
-  PgQueryProtobufParseResult result = pg_query_parse_protobuf(text);
+  PgQueryProtobufParseResult result;
   PrivacyScoreParse parse = {nullptr, nullptr, nullptr};
+  if (!Contained([&] { result = pg_query_parse_protobuf(text); })) return Failure(kOutOfMemory);
   if (result.error != nullptr) {
     parse = Failure(*result.error);
   } else {
-    parse.tree = pg_query__parse_result__unpack(nullptr, result.parse_tree.len,
+    parse.tree = pg_query__parse_result__unpack(&allocator, result.parse_tree.len,
                                                 reinterpret_cast<const uint8_t*>(result.parse_tree.data));
-    if (parse.tree == nullptr) parse.message = "out of memory";
+    if (parse.tree == nullptr) parse.message = kOutOfMemory;
   }
   pg_query_free_protobuf_parse_result(result);
   return parse;
@@ -276,12 +341,40 @@ PrivacyScoreParse ParseBounded(const char* text) {
 
 extern "C" {
 
+void* island_malloc(size_t size) {
+  void* memory = std::malloc(size);
+  if (memory == nullptr && size > 0) Leave();
+  return memory;
+}
+
+void* island_realloc(void* memory, size_t size) {
+  void* larger = std::realloc(memory, size);
+  if (larger == nullptr && size > 0) Leave();
+  return larger;
+}
+
+char* island_strdup(const char* text) {
+  char* copy = CopyText(text, std::strlen(text));
+  if (copy == nullptr) Leave();
+  return copy;
+}
+
+void island_exit(int status) {
+  Leave();
+  std::exit(status);
+}
+
+void privacy_score_parser_start() {
+  PrivacyScoreParse parse = privacy_score_parse("SELECT 1", std::strlen("SELECT 1"));
+  privacy_score_parse_free(&parse);
+}
+
 PrivacyScoreParse privacy_score_parse(const char* text, size_t length) {
   if (length > kMaxLength) return Failure("statement is too long");
   if (!IsUtf8(reinterpret_cast<const unsigned char*>(text), length))
     return Failure("invalid byte sequence for encoding \"UTF8\"");
   char* copy = CopyText(text, length);
-  if (copy == nullptr) return Failure("out of memory");
+  if (copy == nullptr) return Failure(kOutOfMemory);
   PrivacyScoreParse parse = {nullptr, nullptr, nullptr};
   long bound = 0;
   if (length > static_cast<size_t>(privacy_score::kMaxNesting)) bound = ScanBound(copy, &parse);
@@ -294,7 +387,7 @@ PrivacyScoreParse privacy_score_parse(const char* text, size_t length) {
 }
 
 void privacy_score_parse_free(PrivacyScoreParse* parse) {
-  if (parse->tree != nullptr) pg_query__parse_result__free_unpacked(parse->tree, nullptr);
+  if (parse->tree != nullptr) pg_query__parse_result__free_unpacked(parse->tree, &allocator);
   std::free(parse->owned);
   parse->tree = nullptr;
   parse->message = nullptr;

@@ -1,5 +1,5 @@
 /*
- * parser_island.hpp - the entry points of the parser island: libpg_query behind three C functions.
+ * parser_island.hpp - the entry points of the parser island: libpg_query behind a few C functions.
  *
  * libpg_query and the postgres binary define the same symbols, so parser_island.o and libpg_query.a are linked into one
  * relocatable object in which all but these functions are local. No other file may call libpg_query or protobuf-c; the
@@ -22,8 +22,13 @@ struct PrivacyScoreParse {
   char* owned;          // memory behind `message`, or null
 };
 
+// To be called once, early: makes what libpg_query keeps for the thread, for which there may be no memory later, when
+// the C library or libpg_query would end the process.
+void privacy_score_parser_start();
+
 // Parses SQL text of `length` bytes, which need not end in NUL. Fails cleanly on invalid SQL, a zero byte, invalid
-// UTF-8, a text above 1 GB and text whose nesting could exceed privacy_score::kMaxNesting levels.
+// UTF-8, a text above 1 GB and text whose nesting could exceed privacy_score::kMaxNesting levels;
+// with the message privacy_score::kOutOfMemory when there is no memory.
 PrivacyScoreParse privacy_score_parse(const char* text, size_t length);
 
 // Frees the tree and the message. The result may not be used afterwards.
@@ -34,6 +39,8 @@ long privacy_score_nesting_bound(const char* text, size_t length);
 }
 
 namespace privacy_score {
+
+constexpr char kOutOfMemory[] = "out of memory";
 
 // Deeper statements are refused before they are parsed: libpg_query and protobuf-c recurse on the C stack. This depth
 // takes less than 3 MB of it.

@@ -136,7 +136,7 @@ const PgQuery__SelectStmt* Resolver::ParseView(const CatalogRelation& view) {
   auto found = views_.find(view.canonical);
   if (found == views_.end()) {
     found = views_.emplace(view.canonical, PrivacyScoreParse{nullptr, nullptr, nullptr}).first;
-    found->second = privacy_score_parse(view.view_definition.data(), view.view_definition.size());
+    found->second = ParseOrThrow(view.view_definition);
   }
   const PgQuery__ParseResult* tree = found->second.tree;
   if (tree == nullptr || tree->n_stmts != 1 || tree->stmts[0]->stmt == nullptr) return nullptr;

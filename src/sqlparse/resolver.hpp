@@ -24,7 +24,7 @@
 #include "core/paused.hpp"
 #include "core/statement.hpp"
 #include "sqlparse/catalog.hpp"
-#include "sqlparse/parser_island.hpp"
+#include "sqlparse/parse.hpp"
 #include "sqlparse/tree.hpp"
 
 namespace privacy_score {

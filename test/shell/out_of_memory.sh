@@ -1,0 +1,148 @@
+#!/bin/bash
+# out_of_memory.sh - memory that runs out at any moment of a statement, a function or the worker's cycle is an error, and
+# nothing else: no process ends, no lock and no shared memory is left, and what is asked next is answered as always.
+#
+# failing_memory.c makes the nth allocation of a process fail, and the n is gone through: each of the first, then ever
+# wider steps, until a statement runs without meeting one.
+. "$(dirname "$0")/../lib.sh"
+
+module=$PS_TMP/failing_memory.so
+export FAILING_MEMORY=$PS_TMP/failing_memory
+${CC:-cc} -O2 -shared -fPIC -I "$PS_HEADERS" -o "$module" "$(dirname "$0")/../support/failing_memory.c" -ldl || bail_out "failing_memory.c does not compile"
+LD_PRELOAD=$module start_server "jit = off" "autovacuum = off" "log_error_verbosity = verbose" "privacy_score.alert_window = 0"
+q "CREATE EXTENSION privacy_score" "CREATE FUNCTION fail_memory(int, text, bigint, bigint) RETURNS void LANGUAGE c AS '$module'" \
+  "CREATE FUNCTION memory_failed() RETURNS bigint LANGUAGE c AS '$module'" \
+  "CREATE TABLE people (id int PRIMARY KEY, name text, city text, birth_year int, diagnosis text)" \
+  "INSERT INTO people SELECT i, 'n' || i, 'c' || i % 13, 1940 + i % 60, 'd' || i % 7 FROM generate_series(1, 300) i" \
+  "CREATE TABLE visits (id int PRIMARY KEY, person int REFERENCES people, cost int)" "INSERT INTO visits SELECT i, i % 300 + 1, i % 97 FROM generate_series(1, 500) i" \
+  "SELECT privacy_score.protect('people'), privacy_score.protect('visits', '{person}')" "ANALYZE" "CREATE ROLE reader LOGIN" "CREATE ROLE guarded LOGIN" \
+  "GRANT SELECT ON people, visits TO reader, guarded" "ALTER ROLE guarded SET privacy_score.mode = enforce" "ALTER ROLE guarded SET privacy_score.session_limit = 1000" \
+  "SELECT privacy_score.dp_grant('reader', 'people', 1000000)" >/dev/null
+
+moments=()
+for ((n = 1; n < 20000; n += n < 30 ? 1 : n / 6)); do moments+=("$n"); done
+
+# What went otherwise than it may.
+odd=$PS_TMP/odd
+: >"$odd"
+met=0
+
+# through ROLE "KIND COUNT"... fresh|same STATEMENT: the statement with a failure of each kind at each moment, on a fresh
+# connection each time or all on the same, and once without in the end.
+through() {
+  local role=$1 kinds=() kind connection statement at n state expected said=$PS_TMP/said
+  shift
+  while [ $# -gt 2 ]; do kinds+=("$1"); shift; done
+  connection=$1 statement=$2
+  expected=$(as "$role" q "$statement")
+  for kind in "${kinds[@]}"; do
+    : >"$said"
+    for ((at = 0; at < ${#moments[@]}; at = $(wc -l <"$said") / 2)); do
+      for n in "${moments[@]:at}"; do
+        echo "SELECT fail_memory(pg_backend_pid(), '${kind% *}', $n, ${kind#* }) \\g /dev/null"
+        printf '%s \\g /dev/null\n\\set failed lost\n' "$statement"
+        printf '\\echo :SQLSTATE\nSELECT memory_failed() AS failed \\gset\n\\echo :failed\n'
+        if [ "$connection" = fresh ]; then break; fi
+      done | as "$role" "$PS_BINDIR/psql" -XAtq >>"$said" 2>/dev/null || how_it_ended >>"$said"
+    done
+    met=$((met + $(awk 'NR % 2 == 0 && $1 != "0" { ++n } END { print n + 0 }' "$said")))
+    for state in $(awk 'NR % 2 == 1' "$said" | sort -u); do
+      case $role:$kind:$state in
+        *:00000 | *:53200 | guarded:*:PS001) ;;
+        # The server itself: a regular expression or a setting that was not compiled, OpenSSL.
+        *:any*:2201B | *:any*:22023 | reader:any*:XX000) ;;
+        *) echo "$role: $kind: $state: $statement" >>"$odd" ;;
+      esac
+    done
+    if [ "$(as "$role" q "$statement")" != "$expected" ]; then echo "$role: $kind: another answer than before: $statement" >>"$odd"; fi
+  done
+}
+
+# The one error by which the server ends a session itself: it has no memory to read the SET clause of a function.
+set_clauses() { grep -A 9 "FATAL:  53200: out of memory" "$ps_log" | grep -cE "LOCATION:  guc_(malloc|strdup)"; }
+
+# What has ended a connection, as two lines of `said`.
+seen=0
+how_it_ended() {
+  local now
+  now=$(set_clauses)
+  if [ "$now" -gt "$seen" ]; then echo 53200; else echo ended; fi
+  seen=$now
+  echo lost
+}
+
+# verdict WHAT: nothing was otherwise than it may be.
+verdict() {
+  check "$1: out of memory is an error and nothing else" "$(sort "$odd" | uniq -c | head -n 20)" ""
+  check "$1: no process has ended" "$(grep -E "PANIC:|was terminated|exited with" "$ps_log" | head -n 5)$(($(grep -c FATAL: "$ps_log") - $(set_clauses)))" 0
+  check "$1: nothing is left open" "$(grep -E "leak|WARNING:" "$ps_log" | grep -v "the columns in the baseline" | head -n 5)" ""
+  : >"$odd"
+}
+
+# --- statements that are watched ----------------------------------------------------------------------------------------
+# In mode enforce what cannot be scored is refused.
+for role in reader guarded; do
+  for connection in fresh same; do
+    through $role "new 1" "new 1000000" "any 1" $connection "SELECT p.name, sum(v.cost) FROM people p JOIN visits v ON v.person = p.id WHERE p.city IN ('c1', 'c2') AND p.birth_year < 1950 GROUP BY p.name HAVING count(*) > 1 ORDER BY 1"
+  done
+done
+verdict "watched statements"
+
+# --- functions ----------------------------------------------------------------------------------------------------------
+q "SELECT privacy_score.flush()" "SELECT privacy_score.set_baseline('reader', privacy_score.today(), privacy_score.today())" >/dev/null
+q "CREATE FUNCTION released() RETURNS text LANGUAGE plpgsql AS \$\$ DECLARE wrong bigint; BEGIN
+     PERFORM privacy_score.bucketize('people', '{city,birth_year}', 'diagnosis', 'out_qit', 'out_st', l => 3);
+     SELECT count(*) INTO wrong FROM privacy_score.verify_release('out_qit', 'out_st', l => 3, source => 'people') WHERE NOT holds;
+     PERFORM privacy_score.release_sample('people', 'out_sample', 0.5); PERFORM privacy_score.release_perturbed('people', 'out_noise', '{birth_year}', 10);
+     DROP TABLE out_qit, out_st, out_sample, out_noise; RETURN wrong; END \$\$" >/dev/null
+today="privacy_score.today(), privacy_score.today()"
+numbers="'{1,2,4,8}', '{0.1,0.2,0.3,0.4}'"
+functions=("privacy_score.analyze_relation('people')" "privacy_score.combined_discrimination_rate('people', '{city,birth_year}')"
+  "string_agg(r::text, ' ') FROM privacy_score.attribute_risk('people') r" "count(*) FROM privacy_score.attribute_relationships('people')"
+  "privacy_score.abstract_query('SELECT name FROM people WHERE id IN (SELECT person FROM visits)')"
+  "string_agg(r::text, ' ') FROM privacy_score.compare_queries('SELECT name FROM people', 'SELECT city FROM people') r"
+  "privacy_score.query_identification('SELECT p.city, v.cost FROM people p JOIN visits v ON v.person = p.id')"
+  "privacy_score.explain_query('SELECT name, diagnosis FROM people', 'reader') IS NOT NULL" "length(privacy_score.report()) > 1000"
+  "count(*) > 0 FROM privacy_score.score('reader', $today)" "count(*) >= 0 FROM privacy_score.score_ngrams('reader', $today)"
+  "privacy_score.set_baseline('reader', $today) >= 0" "privacy_score.import_baseline(privacy_score.export_baseline('reader')) >= 0"
+  "privacy_score.import_statements(\$\$SELECT 's' || i % 3, 'old'::name, '2026-01-01'::timestamptz + i * interval '1 s', 'SELECT city FROM people WHERE id = ' || i FROM generate_series(1, 9) i\$\$)"
+  "privacy_score.bucket_setting_valid('{20,10,5}', '{0.5,0.5,0.5}', '{2,3}', '{10,5}')" "released()"
+  "count(*) FROM privacy_score.bucket_setting('{30,20,10,5}', '{0.5,0.6,0.3,0.2}')" "count(*) FROM privacy_score.suggest_thresholds('people', 'diagnosis')"
+  "privacy_score.t_closeness('people', '{city}', 'diagnosis')" "count(*) FROM privacy_score.release_table('people', 'city', 'diagnosis', 4)"
+  "privacy_score.privacy_loss('{0,1,2,3}', 5, 'sum', 7)" "privacy_score.expected_privacy_loss('{0,1,2}', 4, 'median')" "privacy_score.equivocation_area($numbers)"
+  "length(privacy_score.equivocation_chart($numbers)) > 100" "count(*) FROM privacy_score.evaluate_noise('people', 'birth_year', '{city}', repetitions => 2, seed => 7)"
+  "count(*) FROM privacy_score.query_bounds('[[1,2],[2,3]]', '{7,9}', 0, 10, 3)" "privacy_score.dp_kl_divergence(0.1)")
+for function in "${functions[@]}"; do through postgres "new 1" "any 1" same "SELECT $function"; done
+verdict "functions"
+noisy=("privacy_score.dp_count('people', 'birth_year > 1950', 0.01, true)" "privacy_score.dp_sum('people', 'birth_year', 1900, 2000, 0.01, NULL, true)"
+  "count(*) FROM privacy_score.dp_histogram('people', 'city', 0.01, '{c1,c2}')")
+for function in "${noisy[@]}"; do through reader "new 1" "any 1" same "SELECT (SELECT $function) IS NOT NULL"; done
+verdict "noisy answers"
+check_true "memory ran out often: $met times" test "$met" -gt 1000
+
+# --- the worker ---------------------------------------------------------------------------------------------------------
+recorded="SELECT sum(queries) FROM privacy_score.session WHERE role = 'reader'"
+q "SELECT privacy_score.flush()" >/dev/null
+before=$(q "$recorded")
+asked=1
+mkfifo "$PS_TMP/stay"
+as reader "$PS_BINDIR/psql" -XAtq <"$PS_TMP/stay" >/dev/null 2>&1 &
+exec 3>"$PS_TMP/stay"
+echo "SELECT city FROM people WHERE id = 1;" >&3
+wait_for "$recorded" $((before + asked))
+columns=(name city birth_year diagnosis)
+for kind in new any; do
+  for n in "${moments[@]}"; do
+    q "SELECT fail_memory(worker_pid, '$kind', $n, 1) FROM privacy_score.stat_info" >/dev/null
+    echo "SELECT ${columns[n % 4]} FROM people WHERE ${columns[n / 4 % 4]} IS NOT NULL AND id = $n;" >&3
+    asked=$((asked + 1))
+    sleep 0.15
+  done
+done
+q "SELECT memory_failed()" >/dev/null
+exec 3>&-
+wait
+wait_for "$recorded" $((before + asked)) 40
+check "the worker: nothing that sessions did is lost" "$(q "$recorded")" $((before + asked))
+verdict "the worker"
+done_testing
