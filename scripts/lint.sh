@@ -79,7 +79,7 @@ linking() {
   verdict "src/core links alone" "$(g++ -shared -Wl,--no-undefined -o $out "${core[@]}" 2>&1)"
   sqlparse=(build/module/sqlparse/*.o)
   if [ -e "${sqlparse[0]}" ]; then
-    archive=("$(g++ -print-file-name=libpg_query.a)")
+    archive=(build/libpg_query.a)
     # Where the structs of the trees are our own.
     if [ -e build/tree/pg_query/pg_query.pb-c.o ]; then
       archive=(build/tree/pg_query/pg_query.pb-c.o "${archive[@]}" -lprotobuf-c)

@@ -18,7 +18,7 @@ tar --exclude=./.git --exclude=./build --exclude=./results --exclude=./bench --e
   --exclude='./test/attacks/*' --exclude='*.so' --exclude='./sql/privacy_score--*.sql' -cf - . | tar -C "$scratch" -xf -
 mkdir "$scratch/build" "$scratch/bin"
 ln -s "$(command -v true)" "$scratch/bin/clang-format"
-cp -as "$PWD/build/module" "$scratch/build/module"
+cp -as "$PWD/build/module" "$PWD/build/libpg_query.a" "$scratch/build"
 checkout=$PWD
 cd "$scratch" || exit 1
 

@@ -2,14 +2,18 @@
  * clp_solver.cpp - the module privacy_score_solver: linear programs solved by COIN-OR Clp.
  *
  * All of the module is behind one table of functions (core/linear_solver.hpp). It knows nothing of the server: each
- * function catches whatever Clp throws, and nothing that jumps runs inside. Clp's simplex is called directly, never its
- * driver, which would take over SIGINT; messages go nowhere; a program belongs to whoever opened it.
+ * function catches whatever Clp throws, and nothing of the server's runs inside. Clp's simplex is called directly,
+ * never its driver, which would take over SIGINT; messages go nowhere; a program belongs to whoever opened it.
+ *
+ * Clp and CoinUtils do not survive an exception of operator new: destructors free what they hold twice. So there is
+ * none while they work: the new-handler jumps out, and what the program had is given up, never freed.
  */
 #include <ClpEventHandler.hpp>
 #include <ClpSimplex.hpp>
 #include <CoinMessageHandler.hpp>
 #include <algorithm>
 #include <cmath>
+#include <csetjmp>
 #include <memory>
 #include <new>
 #include <vector>
@@ -109,30 +113,65 @@ class Program {
   ClpSimplex model_;
 };
 
-void* Open(const PsLinearForm* form) noexcept {
-  try {
-    return new Program(*form);
-  } catch (...) {
-    return nullptr;
+// What the caller holds.
+struct Opened {
+  Program* program;
+  bool lost;  // memory ran out in the middle of its work
+};
+
+sigjmp_buf* way_out = nullptr;
+
+void LeaveClp() { siglongjmp(*way_out, 1); }
+
+// The status that `work` returns, or why it came to no end. Holds nothing that has a destructor.
+template <typename Work>
+PsLinearStatus Contained(Work work) noexcept {
+  sigjmp_buf out;
+  const std::new_handler before = std::set_new_handler(LeaveClp);
+  way_out = &out;
+  if (sigsetjmp(out, 0) != 0) {
+    std::set_new_handler(before);
+    return PS_LINEAR_NO_MEMORY;
   }
+  PsLinearStatus status = PS_LINEAR_STUCK;
+  try {
+    status = work();
+  } catch (...) {
+    // Clp's own errors.
+  }
+  std::set_new_handler(before);
+  return status;
+}
+
+void* Open(const PsLinearForm* form) noexcept {
+  auto* opened = new (std::nothrow) Opened{nullptr, false};
+  if (opened == nullptr) return nullptr;
+  const auto open = [=] {
+    opened->program = new Program(*form);
+    return PS_LINEAR_OPTIMAL;
+  };
+  if (Contained(open) == PS_LINEAR_OPTIMAL) return opened;
+  delete opened;
+  return nullptr;
 }
 
 PsLinearStatus Minimise(void* program, const double* costs, bool (*stop)(), PsLinearSolution* solution) noexcept {
-  try {
-    return static_cast<Program*>(program)->Minimise(costs, stop, solution);
-  } catch (const std::bad_alloc&) {
-    return PS_LINEAR_NO_MEMORY;
-  } catch (...) {
-    return PS_LINEAR_STUCK;
-  }
+  auto* opened = static_cast<Opened*>(program);
+  if (opened->lost) return PS_LINEAR_NO_MEMORY;
+  const PsLinearStatus status = Contained([=] { return opened->program->Minimise(costs, stop, solution); });
+  opened->lost = status == PS_LINEAR_NO_MEMORY;
+  return status;
 }
 
 void Close(void* program) noexcept {
-  try {
-    delete static_cast<Program*>(program);
-  } catch (...) {
-    // Clp's destructors free memory only.
+  auto* opened = static_cast<Opened*>(program);
+  if (!opened->lost) {
+    (void)Contained([=] {
+      delete opened->program;
+      return PS_LINEAR_OPTIMAL;
+    });
   }
+  delete opened;
 }
 
 }  // namespace
