@@ -136,9 +136,10 @@ build/module/backend/worker.o build/module/backend/module.o build/module/$(SOLVE
 build/module/core/narrow_rows.o build/module/core/subset_cube.o build/module/core/wide_rows.o: RELEASE += -O3
 
 # A copy of libpg_query that asks the island for memory, and for the end of the process: there is a way out of both.
-build/libpg_query.a: $(shell $(or $(CXX),g++) -print-file-name=libpg_query.a)
+build/libpg_query.a: $(shell $(or $(CXX),g++) -print-file-name=libpg_query.a) Makefile
 	@mkdir -p $(@D)
-	objcopy $(foreach name,malloc realloc strdup exit,--redefine-sym $(name)=island_$(name)) $< $@
+	objcopy $(foreach name,malloc realloc strdup exit abort,--redefine-sym $(name)=island_$(name)) $< $@.new
+	@mv $@.new $@
 
 # The parser island: libpg_query and the server define the same names, so all but our entry points become local.
 # Groups are dissolved first, else the linker would share inline functions between the island and the module.
@@ -216,6 +217,8 @@ $(SQL_UPDATES): sql/$(EXTENSION)--%.sql: sql/updates/%.sql $(SQL_PARTS)
 
 # --- unit test programs -----------------------------------------------------------------------------------------------
 UNIT_LIBS = $(if $(HAS_ISLAND),$(TREE_OBJ) $(PG_QUERY_A)) $(SOLVER_LIBS) -lgtest -lgtest_main -lpthread
+
+build/unit_tests build/unit_tests_asan build/fuzz/fuzzer: $(if $(HAS_ISLAND),$(TREE_OBJ) $(PG_QUERY_A))
 
 build/unit_tests: $(UNIT_OBJS)
 	$(CXX) -o $@ $(UNIT_OBJS) $(UNIT_LIBS)

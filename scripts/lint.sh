@@ -127,6 +127,9 @@ symbols() {
   if [ -f build/module/island.o ]; then
     verdict "the parser island shows only its entry points" \
       "$(nm --defined-only --extern-only build/module/island.o | awk '{ print $NF }' | grep -v "^privacy_score_")"
+    verdict "libpg_query gets memory and ends the process by the island only" \
+      "$(nm --undefined-only build/libpg_query.a 2>/dev/null | awk '$1 == "U" { print $2 }' |
+        grep -xE '(c|m|re)alloc|reallocarray|aligned_alloc|posix_memalign|strn?dup|_?exit|_Exit|quick_exit|abort|pipe2?|dup2|fork' | sort -u)"
     verdict "the parser island takes nothing from the server" \
       "$(comm -12 <(nm --undefined-only build/module/island.o | awk '{ print $NF }' | sort -u) \
         <(comm -23 <(defined "$server") <(for name in $libraries; do defined "$name"; done | sort -u)))"

@@ -18,7 +18,8 @@ tar --exclude=./.git --exclude=./build --exclude=./results --exclude=./bench --e
   --exclude='./test/attacks/*' --exclude='*.so' --exclude='./sql/privacy_score--*.sql' -cf - . | tar -C "$scratch" -xf -
 mkdir "$scratch/build" "$scratch/bin"
 ln -s "$(command -v true)" "$scratch/bin/clang-format"
-cp -as "$PWD/build/module" "$PWD/build/libpg_query.a" "$scratch/build"
+cp -as "$PWD/build/module" "$scratch/build"
+cp "$PWD/build/libpg_query.a" "$scratch/build"
 checkout=$PWD
 cd "$scratch" || exit 1
 
@@ -39,6 +40,8 @@ g++ -fPIC -c src/core/unused.cpp -o build/module/core/unused.o
 compile() { gcc -x c -fPIC "${@:2}" -o "$1" -; }
 rm build/module/island.o
 compile build/module/island.o -c <<<'void* palloc(unsigned long); void stray_entry(void) {} void* privacy_score_a(void) { return palloc(1); }'
+compile build/unlooked.o -c <<<'void* calloc(unsigned long, unsigned long); void* unlooked(void) { return calloc(1, 1); }'
+ar r build/libpg_query.a build/unlooked.o
 compile libodd.so -shared <<<'int odd(void) { return 1; }'
 gcc -x c -fPIC -shared -o privacy_score.so - -x none "$scratch/libodd.so" -Wl,-rpath,"$scratch" \
   <<<'int nowhere(void); int odd(void); void stray(void) {} int _PG_init(void) { return nowhere() + odd(); }'
@@ -106,6 +109,7 @@ broken "the module takes palloc from the server" 'it does not import palloc'
 broken "the module needs only libc, libm, libstdc++ and libgcc" 'libodd'
 broken "every symbol the module imports is one of the server or of those libraries" 'nowhere'
 broken "the parser island shows only its entry points" 'stray_entry'
+broken "libpg_query gets memory and ends the process by the island only" '^ *calloc$'
 broken "the parser island takes nothing from the server" 'palloc'
 broken "the solver's module exports one entry, and its magic block" '^ *stray$'
 broken "the solver's module needs Clp and the libraries of C++ only" 'libodd'

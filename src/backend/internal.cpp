@@ -149,7 +149,7 @@ const char* RequireRelation(Oid relation) {
   const char* name = get_rel_name(relation);
   if (name == nullptr)
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation),
-                    errhint("It may have been dropped in the meantime.")));
+                    errhint("Give an existing relation; this one may have been dropped.")));
   return name;
 }
 

@@ -32,7 +32,7 @@ namespace {
 void MakeThreadStorage() {
   CoreError error;
   (void)CallCore(&error, [] { throw std::bad_alloc(); });
-  privacy_score_parser_start();
+  if (!privacy_score_parser_start()) ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 }
 
 }  // namespace

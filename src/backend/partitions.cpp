@@ -65,7 +65,7 @@ void SettleAsOurs(Oid relation_id, const Bitmapset* const* sets, int count, Part
   Relation relation = try_relation_open(relation_id, AccessShareLock);
   if (relation == nullptr)
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation_id),
-                    errhint("It may have been dropped in the meantime.")));
+                    errhint("Give an existing relation; this one may have been dropped.")));
   PartitionReading reading = {{relation_id, nullptr, NIL}, PlaceOf(relation), 0, sets, facts};
   if (relation->rd_rel->reltuples > 0) reading.expected = static_cast<uint64>(relation->rd_rel->reltuples);
   const List* keys = UniqueKeysOf(relation);

@@ -43,9 +43,11 @@ DatabaseSlot* RequireSlot() {
   RequirePreload();
   DatabaseSlot* slot = SlotOfDatabase(true);
   if (slot == nullptr)
-    ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-                    errmsg("privacy_score watches at most %d databases", kMaxDatabases),
-                    errhint("Places of dropped databases are free when a session in another one begins to be watched.")));
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+         errmsg("privacy_score watches at most %d databases", kMaxDatabases),
+         errhint("Dropped databases give their places back when a worker of privacy_score starts in another one.")));
   return slot;
 }
 

@@ -68,7 +68,8 @@ Rational DiversityThreshold(std::int64_t l) {
 }
 
 int SmallestBucket(const std::vector<Rational>& thresholds) {
-  if (thresholds.empty()) throw InvalidValue("there must be at least one threshold", "Give each sensitive value one.");
+  if (thresholds.empty())
+    throw InvalidValue("there must be at least one threshold", "Give one for each sensitive value.");
   const Rational& greatest = *std::max_element(thresholds.begin(), thresholds.end());
   CheckThreshold("threshold", greatest);
   const Integer size = Ceiling(1 / greatest);

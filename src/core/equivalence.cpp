@@ -12,7 +12,7 @@ RevealOrder CompareRates(double rate1, double rate2, double combined_rate) {
   for (const double rate : {rate1, rate2, combined_rate}) {
     if (!(rate >= 0 && rate <= 1))
       throw InvalidValue("discrimination rate must be between 0 and 1, not " + TextOf(rate),
-                         "It is the share of what tells persons apart that a column says.");
+                         "0 tells nobody apart, 1 everybody.");
   }
   const bool at_most = combined_rate - rate2 <= kRateTolerance;
   const bool at_least = combined_rate - rate1 <= kRateTolerance;

@@ -234,7 +234,7 @@ ResultTable ChooseNGramLength(std::string_view sessions_wire, int longest, bool 
   if (longest < 1 || longest > kRecordedLength) {
     throw InvalidValue("longest n-gram length must be between 1 and " + std::to_string(kRecordedLength) + ", not " +
                            std::to_string(longest),
-                       "Bigrams are 2.");
+                       "2 compares pairs of statements that follow each other, 1 single ones.");
   }
   WireReader reader(sessions_wire);
   const auto sessions = ReadSessions(reader);

@@ -28,7 +28,8 @@ void ReleaseCheck::AddValue(std::uint32_t bucket, std::uint32_t value, std::int6
     throw InvalidValue("a count must be at least 1, not " + std::to_string(count),
                        "It is how often a value is in its bucket.");
   if (__builtin_add_overflow(total_, count, &total_))
-    throw Error("22003", "the counts of a release add up to more than 64 bits hold", "Judge fewer buckets at a time.");
+    throw Error("22003", "the counts of a release add up to more than 64 bits hold",
+                "No table has so many records: look for a wrong count.");
   if (!shown_.empty() && bucket != shown_.back().bucket) {
     if (keeps_ == Keeps::kNone)
       JudgeRowsAtHand();

@@ -48,7 +48,8 @@ void ReleaseUtility::AddRecord(const std::uint32_t* codes, std::uint32_t bucket)
 void ReleaseUtility::AddValue(std::uint32_t bucket, std::uint32_t value, std::int64_t count) {
   if (count <= 0) return;
   if (__builtin_add_overflow(total_, count, &total_))
-    throw Error("22003", "the counts of a release add up to more than 64 bits hold", "Judge fewer buckets at a time.");
+    throw Error("22003", "the counts of a release add up to more than 64 bits hold",
+                "No table has so many records: look for a wrong count.");
   values_.push_back({bucket, value, count});
 }
 

@@ -15,7 +15,7 @@ void CheckSettings(const ScoreSettings& settings) {
   if (settings.ngram_length < 1 || settings.ngram_length > kRecordedLength) {
     throw InvalidValue("n-gram length must be between 1 and " + std::to_string(kRecordedLength) + ", not " +
                            std::to_string(settings.ngram_length),
-                       "Bigrams are 2.");
+                       "2 compares pairs of statements that follow each other, 1 single ones.");
   }
   if (!(settings.alpha >= 0 && settings.alpha <= 1)) {
     throw InvalidValue("alpha must be between 0 and 1, not " + TextOf(settings.alpha),

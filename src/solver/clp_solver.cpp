@@ -131,6 +131,7 @@ PsLinearStatus Contained(Work work) noexcept {
   way_out = &out;
   if (sigsetjmp(out, 0) != 0) {
     std::set_new_handler(before);
+    way_out = nullptr;
     return PS_LINEAR_NO_MEMORY;
   }
   PsLinearStatus status = PS_LINEAR_STUCK;
@@ -140,6 +141,7 @@ PsLinearStatus Contained(Work work) noexcept {
     // Clp's own errors.
   }
   std::set_new_handler(before);
+  way_out = nullptr;
   return status;
 }
 

@@ -13,6 +13,7 @@
 #include <pg_query/pg_query.pb-c.h>
 
 #include <csetjmp>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -26,6 +27,7 @@ extern __thread MemoryContextData* TopMemoryContext;
 extern __thread MemoryContextData* ErrorContext;
 extern __thread sigjmp_buf* PG_exception_stack;
 extern __thread struct ErrorContextCallback* error_context_stack;
+extern __thread sig_atomic_t pg_query_initialized;
 void FlushErrorState(void);
 void pg_query_exit_memory_context(MemoryContextData* context);
 
@@ -34,6 +36,7 @@ void* island_malloc(size_t size);
 void* island_realloc(void* memory, size_t size);
 char* island_strdup(const char* text);
 void island_exit(int status);
+void island_abort();
 }
 
 namespace {
@@ -50,7 +53,8 @@ void Leave() {
 }
 
 // Runs a call of libpg_query; false when it had no memory. It does not look at all that it gets, and what it raises
-// outside of its own nets would end the process.
+// outside of its own nets would end the process. The tokens that it had and, when it was forming an error, its memory
+// context are given up.
 template <typename Call>
 bool Contained(Call call) {
   sigjmp_buf out;
@@ -65,7 +69,11 @@ bool Contained(Call call) {
   way_out = nullptr;
   PG_exception_stack = stack;
   error_context_stack = callbacks;
-  if (ErrorContext == nullptr) return false;  // it had not begun
+  if (ErrorContext == nullptr) {  // it had not begun
+    pg_query_initialized = 0;
+    TopMemoryContext = CurrentMemoryContext = nullptr;
+    return false;
+  }
   if (CurrentMemoryContext != TopMemoryContext && CurrentMemoryContext != ErrorContext)
     pg_query_exit_memory_context(CurrentMemoryContext);
   CurrentMemoryContext = TopMemoryContext;
@@ -364,9 +372,16 @@ void island_exit(int status) {
   std::exit(status);
 }
 
-void privacy_score_parser_start() {
+void island_abort() {
+  Leave();
+  std::abort();
+}
+
+bool privacy_score_parser_start() {
   PrivacyScoreParse parse = privacy_score_parse("SELECT 1", std::strlen("SELECT 1"));
+  const bool started = parse.tree != nullptr;
   privacy_score_parse_free(&parse);
+  return started;
 }
 
 PrivacyScoreParse privacy_score_parse(const char* text, size_t length) {

@@ -23,8 +23,8 @@ struct PrivacyScoreParse {
 };
 
 // To be called once, early: makes what libpg_query keeps for the thread, for which there may be no memory later, when
-// the C library or libpg_query would end the process.
-void privacy_score_parser_start();
+// the C library or libpg_query would end the process. False when there is no memory now; it can be tried again.
+bool privacy_score_parser_start();
 
 // Parses SQL text of `length` bytes, which need not end in NUL. Fails cleanly on invalid SQL, a zero byte, invalid
 // UTF-8, a text above 1 GB and text whose nesting could exceed privacy_score::kMaxNesting levels;

@@ -6,6 +6,7 @@
  */
 #include "sqlparse/predicate.hpp"
 
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
@@ -467,7 +468,7 @@ Predicate ParsePredicate(std::string_view text, std::string_view relation) {
   const Parse parse(sql);
   if (parse.tree() == nullptr)
     throw Error("PS003", std::string("predicate cannot be read: ") + parse.message(),
-                "Write what would stand after WHERE.");
+                std::strncmp(parse.message(), "syntax error", 12) == 0 ? "Write what would stand after WHERE." : "");
   return Reader(relation).Read(ConditionOf(*parse.tree()));
 }
 

@@ -28,7 +28,7 @@ Resolver::Depth::Depth(Resolver* resolver) : resolver_(resolver) {
 
 Resolver::ViewText::ViewText(Resolver* resolver) : resolver_(resolver) {
   if (resolver->view_depth_ >= kMaxViewDepth)
-    throw Error("54001", "views are nested too deeply", "Name the views below instead.");
+    throw Error("54001", "views are nested too deeply", "Query the relations that these views read.");
   ++resolver->view_depth_;
 }
 

@@ -166,7 +166,8 @@ changes=(
 # that comes and goes, also without the library (test/shell/catalog_cache.sh).
 tell_catalog_cache() {
   must "SELECT total_bytes / 1024 FROM pg_backend_memory_contexts WHERE name = 'CacheMemoryContext'"
-  echo "$answer" >"$soak/catalog_cache/$name"
+  echo "$answer" >"$soak/catalog_cache/$name.new"
+  mv "$soak/catalog_cache/$name.new" "$soak/catalog_cache/$name"
 }
 
 change_something() {

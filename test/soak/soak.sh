@@ -155,7 +155,9 @@ sample() {
                WHERE backend_type = 'client backend' AND application_name LIKE 'soak %' AND usename NOT IN ('porter', 'visitor') AND application_name NOT IN ('soak personnel', 'soak reporter')
                   OR datname = 'postgres' AND backend_type IN ('privacy_score worker', 'privacy_score accountant')
                ORDER BY 2, 1") | awk 'NF == 3 { second = $1; sum[$2] += $3 } END { for (who in sum) print second, who, sum[who] }' >>"$soak/samples"
-  for who in changer publisher; do echo "$1 ${who}_catalogs $(cat "$soak/catalog_cache/$who" 2>/dev/null || echo 0)"; done >>"$soak/samples"
+  for who in changer publisher; do
+    if [ -e "$soak/catalog_cache/$who" ]; then echo "$1 ${who}_catalogs $(cat "$soak/catalog_cache/$who")"; fi
+  done >>"$soak/samples"
   q "SELECT format(E'%s shared_state %s\n%s sessions %s', $1, memory_used / 1024, $1, (SELECT count(*) FROM privacy_score.session)) FROM privacy_score.stat_info" >>"$soak/samples"
   echo "$1 dynamic_shared $(du -sk "$PGDATA/pg_dynshmem" | cut -f 1)" >>"$soak/samples"
   echo "$1 server_files $(find /proc/"$(head -n 1 "$PGDATA/postmaster.pid")"/fd 2>/dev/null | wc -l)" >>"$soak/samples"
@@ -177,9 +179,12 @@ print_samples() {
 # the clients that tell it (clients.sh says why). That grows by doubling.
 growth() {
   awk -v who="$1" -v all="$duration" '
-    $2 == who "_catalogs" { if ($1 >= all / 4 && $1 < all / 2) early -= $3; if ($1 >= all * 3 / 4) late -= $3 }
-    $2 == who { if ($1 >= all / 4 && $1 < all / 2) { early += $3; n++ } if ($1 >= all * 3 / 4) { late += $3; m++ } }
-    END { printf "%d %d\n", (n ? early / n : 0), (m ? late / m : 0) }' "$soak/samples"
+    FNR == NR { if ($2 == who "_catalogs") { cache[$1] = $3; tells = 1 } next }
+    $2 == who && (!tells || $1 in cache) {
+      if ($1 >= all / 4 && $1 < all / 2) { early += $3 - cache[$1]; n++ }
+      if ($1 >= all * 3 / 4) { late += $3 - cache[$1]; m++ }
+    }
+    END { printf "%d %d\n", (n ? early / n : 0), (m ? late / m : 0) }' "$soak/samples" "$soak/samples"
 }
 
 judge_memory() {
