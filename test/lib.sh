@@ -103,6 +103,12 @@ reload_server() { "$PS_BINDIR/pg_ctl" reload -s -D "$PGDATA"; }
 # Succeeds when the server's log has a line that matches the extended regular expression.
 log_has() { grep -qE -- "$1" "$ps_log"; }
 
+# compile_support NAME: sets `module` to a library made of test/support/NAME.c.
+compile_support() {
+  module=$PS_TMP/$1.so
+  ${CC:-cc} -O2 -shared -fPIC -I "$PS_HEADERS" -o "$module" "$(dirname "${BASH_SOURCE[0]}")/support/$1.c" -ldl || bail_out "$1.c does not compile"
+}
+
 # --- queries ----------------------------------------------------------------------------------------------------------
 
 # Runs statements in one session and prints the rows, fields separated by |. Stops at the first error and prints it as

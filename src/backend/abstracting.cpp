@@ -56,6 +56,12 @@ PlanMark* AbstractAnew(Query* query) {
   return mark;
 }
 
+// A query that is remembered, unless that is of no use any more when its literals have been looked at.
+[[gnu::hot]] PlanMark* AbstractKnown(Query* query, const KnownQuery* known, const QueryKey& key) {
+  PlanMark* mark = MarkOfKnownQuery(known, key);
+  return mark != nullptr ? mark : AbstractAnew(query);
+}
+
 // What runs while a query is translated may make other keys.
 QueryKey CopyKey(const QueryKey& key) {
   QueryKey copy = key;
@@ -84,8 +90,7 @@ PlanMark* AbstractFirst(Query* query, const QueryKey& key, bool planning_shows) 
     return defined;
   });
   if (!translated) return NewPlanMark(id, 0);
-  PlanMark* mark = known != nullptr ? MarkOfKnownQuery(known, key) : nullptr;
-  return mark != nullptr ? mark : AbstractAnew(query);
+  return known != nullptr ? AbstractKnown(query, known, key) : AbstractAnew(query);
 }
 
 }  // namespace
@@ -96,8 +101,7 @@ PlanMark* AbstractFirst(Query* query, const QueryKey& key, bool planning_shows) 
   const KnownQuery* known = has_key ? FindKnownQuery(key) : nullptr;
   if (known != nullptr) {
     *planning_shows = PlanningIsKnownToShow(known);
-    PlanMark* mark = MarkOfKnownQuery(known, key);
-    return mark != nullptr ? mark : AbstractAnew(query);
+    return AbstractKnown(query, known, key);
   }
   if (has_key) key = CopyKey(key);
   ForgetAbstractionsWhenFull();

@@ -21,7 +21,7 @@ grown() {
     if [ $round = 21 ]; then echo "$memory \\gset before_"; fi
     for statement in "$@" "DROP TABLE records"; do echo "$statement \\g /dev/null"; done
   done >"$PS_TMP/changes.sql"
-  echo "SELECT ((sum(used_bytes) - :before_sum) / $rounds)::int FROM pg_backend_memory_contexts WHERE name = 'CacheMemoryContext';" >>"$PS_TMP/changes.sql"
+  echo "SELECT ((($memory) - :before_sum) / $rounds)::int;" >>"$PS_TMP/changes.sql"
   as maker q_script <"$PS_TMP/changes.sql"
 }
 people=("CREATE TABLE people (id int PRIMARY KEY, name text, city text)" "INSERT INTO people SELECT i, 'n' || i, 'c' || i % 13 FROM generate_series(1, 200) i"

@@ -64,8 +64,7 @@ check "a parameter and a constant of a type whose output fails" \
 
 # --- a value whose output function runs statements ------------------------------------------------------------------------
 # They have keys of their own, and make the process forget the queries that it knows.
-module=$PS_TMP/telling.so
-${CC:-cc} -O2 -shared -fPIC -I "$PS_HEADERS" -o "$module" "$(dirname "$0")/../support/telling.c" || bail_out "telling.c does not compile"
+compile_support telling
 q "CREATE TYPE telling" "CREATE FUNCTION telling_in(cstring) RETURNS telling LANGUAGE c IMMUTABLE STRICT AS '$module'" \
   "CREATE FUNCTION telling_out(telling) RETURNS cstring LANGUAGE c IMMUTABLE STRICT AS '$module'" \
   "CREATE TYPE telling (INPUT = telling_in, OUTPUT = telling_out)" "GRANT USAGE ON TYPE telling TO reader" "CREATE ROLE asker LOGIN" \

@@ -1,14 +1,13 @@
 #!/bin/bash
 # out_of_memory.sh - memory that runs out at any moment of a statement, a function or the worker's cycle is an error, and
-# nothing else: no process ends, no lock and no shared memory is left, and what is asked next is answered as always.
+# nothing else: no process ends, nothing is left open, and what is asked next is answered as always.
 #
 # failing_memory.c makes the nth allocation of a process fail, and the n is gone through: each of the first, then ever
-# wider steps, until a statement runs without meeting one.
+# wider steps.
 . "$(dirname "$0")/../lib.sh"
 
-module=$PS_TMP/failing_memory.so
+compile_support failing_memory
 export FAILING_MEMORY=$PS_TMP/failing_memory
-${CC:-cc} -O2 -shared -fPIC -I "$PS_HEADERS" -o "$module" "$(dirname "$0")/../support/failing_memory.c" -ldl || bail_out "failing_memory.c does not compile"
 LD_PRELOAD=$module start_server "jit = off" "autovacuum = off" "log_error_verbosity = verbose" "privacy_score.alert_window = 0"
 q "CREATE EXTENSION privacy_score" "CREATE FUNCTION fail_memory(int, text, bigint, bigint) RETURNS void LANGUAGE c AS '$module'" \
   "CREATE FUNCTION memory_failed() RETURNS bigint LANGUAGE c AS '$module'" \
