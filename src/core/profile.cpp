@@ -43,11 +43,6 @@ void Profile::Remove(const NGram& recorded, std::int64_t count, RoleScorer& scor
   queries_ -= count;
 }
 
-void Profile::Rescore(RoleScorer& scorer) {
-  ngrams_.Rescore(scorer, ScoreLevel::kNGram);
-  statements_.Rescore(scorer, ScoreLevel::kStatement);
-}
-
 SessionSummary Profile::Summary() const {
   const auto number = [](Sum sum) {
     return static_cast<double>(static_cast<long double>(sum) / static_cast<long double>(kUnits));
@@ -97,17 +92,6 @@ void Profile::Tally::Count(const NGramScore& entry, std::int64_t counted, bool i
   score += static_cast<Sum>(ToFixed(entry.score)) * counted;
   tight += static_cast<Sum>(ToFixed(entry.tight)) * counted;
   if (is_new && entry.estimated) ++estimated;
-}
-
-void Profile::Tally::Rescore(RoleScorer& scorer, ScoreLevel level) {
-  const bool once = scorer.settings().counting == ScoreSettings::kSet;
-  total = mismatched = estimated = 0;
-  score = tight = 0;
-  most = scorer.MostPerNGram(level);
-  for (auto& [ngram, entry] : entries) {
-    entry.score = scorer.Score(ngram, level);
-    Count(entry.score, once ? 1 : entry.count, true);
-  }
 }
 
 }  // namespace privacy_score

@@ -56,8 +56,6 @@ class Profile {
   }
   // Takes back statements that were added before.
   void Remove(const NGram& recorded, std::int64_t count, RoleScorer& scorer);
-  // Scores everything again, after the model has changed. The settings must be those of before.
-  void Rescore(RoleScorer& scorer);
 
   SessionSummary Summary() const;
   // The n-grams of ngram_length.
@@ -80,7 +78,6 @@ class Profile {
     Entry* Add(const NGram& ngram, std::int64_t count, RoleScorer& scorer, ScoreLevel level);
     void Remove(const NGram& ngram, std::int64_t count, RoleScorer& scorer);
     void Count(const NGramScore& entry, std::int64_t counted, bool is_new);
-    void Rescore(RoleScorer& scorer, ScoreLevel level);
   };
 
   std::int64_t queries_ = 0;
