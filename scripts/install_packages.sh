@@ -110,7 +110,7 @@ cleanup() {
   if [ -n "${made_policy:-}" ]; then rm -f "$policy"; fi
 }
 trap cleanup EXIT
-trap 'exit 130' INT TERM HUP
+trap 'exit 130' INT TERM HUP PIPE
 
 refresh_lists
 if ! [ -e "$policy" ]; then

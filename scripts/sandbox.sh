@@ -30,14 +30,15 @@ fi
 
 cleanup() {
   local pid_file
-  trap '' INT TERM HUP
+  trap '' INT TERM HUP PIPE
   while IFS= read -r pid_file; do
     "${as_user[@]}" "$bindir/pg_ctl" stop -s -m immediate -D "$(dirname "$pid_file")" </dev/null || true
   done < <(find "$sandbox/run" -maxdepth 4 -name postmaster.pid 2>/dev/null)
   if [ -n "${PS_KEEP:-}" ]; then echo "kept: $sandbox"; else rm -rf "$sandbox"; fi
 }
 trap cleanup EXIT
-trap 'exit 130' INT TERM HUP
+# PIPE: what this writes may go to a program that the same signal has ended before.
+trap 'exit 130' INT TERM HUP PIPE
 
 # the private installation: programs are copied, since a server asks where its own file lies; the rest is linked
 root=$sandbox/pg

@@ -24,7 +24,7 @@ running=
 # The first process of a namespace takes all others with it, and `unshare` ends when they are gone.
 clean_up() {
   local first
-  trap '' INT TERM HUP
+  trap '' INT TERM HUP PIPE
   if [ -n "$running" ]; then
     first=$(cat "/proc/$running/task/$running/children" 2>/dev/null)
     kill -KILL ${first:-"$running"} 2>/dev/null
@@ -34,7 +34,7 @@ clean_up() {
 }
 roots=${PS_MATRIX_DIR:-$(mktemp -d -p "${PS_TMPDIR:-/tmp}")}
 trap clean_up EXIT
-trap 'exit 130' INT TERM HUP
+trap 'exit 130' INT TERM HUP PIPE
 
 releases=("$@")
 if [ ${#releases[@]} -eq 0 ]; then releases=(trixie sid); fi

@@ -211,6 +211,7 @@ done_testing() {
 
 ps_at_exit() {
   local data
+  trap '' INT TERM HUP PIPE
   if [ -z "$ps_finished" ]; then fail "the script reaches its end"; fi
   for data in ${ps_servers[@]+"${ps_servers[@]}"}; do
     PGDATA=$data stop_server "${PS_STOP:-immediate}"
@@ -218,6 +219,6 @@ ps_at_exit() {
   echo "passed $ps_passed failed $ps_failed"
 }
 trap ps_at_exit EXIT
-trap 'exit 130' INT TERM HUP
+trap 'exit 130' INT TERM HUP PIPE
 
 use_server main

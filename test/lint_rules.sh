@@ -11,7 +11,7 @@ passed=0
 failed=0
 scratch=$(mktemp -d -p "${PS_TMPDIR:-/tmp}")
 trap 'rm -rf "$scratch"' EXIT
-trap 'exit 130' INT TERM HUP
+trap 'exit 130' INT TERM HUP PIPE
 
 # --- a copy, with the objects of this build; without what takes long to look at and is not broken here ----------------------
 tar --exclude=./.git --exclude=./build --exclude=./results --exclude=./bench --exclude=./demo --exclude='./test/shell/*' \
