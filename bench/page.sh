@@ -49,7 +49,7 @@ missed=$(grep -E '\| missed[^|]*\|$' <<<"$verdicts")
   cat <<'TEXT'
 # Benchmarks
 
-`make bench` measures and writes this page; nothing here is written by hand. It takes about half an hour on two cores
+`make bench` measures and writes this page; nothing here is written by hand. It takes about forty minutes on two cores
 and wants a machine that does nothing else.
 
 | | |

@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh - the demonstration: a hospital, ten days of habit, four days with attacks, a live watch, noisy counts, a
+# run.sh - the demonstration: a hospital, ten days of habit, a normal one, three with attacks, a live watch, noisy counts, a
 # release. Runs below scripts/sandbox.sh ("make demo"); prints what it finds and leaves the same in demo/report.txt.
 #
 # It makes its own server with CSV logging below PS_TMP, lets six analysts do their work through real connections, turns

@@ -142,7 +142,7 @@ CREATE VIEW privacy_score.progress WITH (security_barrier) AS
   SELECT l.pid, l.command, l.relation::pg_catalog.regclass AS relation, l.phase, l.done, l.total, l.started
     FROM privacy_score.long_work() l;
 COMMENT ON VIEW privacy_score.progress IS
-  'Long work that runs now in this database: what was called, the table it is at, the phase, and how much of that is done (total NULL: not known). Own work; pg_read_all_stats sees all. Empty without preload.';
+  'Long work that runs now in this database: what was called, the table it is at, the phase, and how much of that is done (total NULL: not known). Own work; pg_read_all_stats sees all. Empty without preload before PostgreSQL 17.';
 
 CREATE FUNCTION privacy_score.flush() RETURNS void
   AS 'MODULE_PATHNAME', 'ps_flush' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;

@@ -1,7 +1,7 @@
 /*
  * reach.hpp - how far a session reaches: what statements that differ in constants only add up to.
  *
- * DEFINITIONS, section 4b (ours). For one session:
+ * docs/scoring.md, section 9 (ours). For one session:
  *   reach            greatest number of distinct constant vectors of one abstraction
  *   subjects         distinct values compared for equality with a subject column
  *   subject_columns  greatest number of distinct non-identifier columns revealed in statements about one such value

@@ -1,5 +1,5 @@
 /*
- * score_settings.hpp - the modes of the score (DEFINITIONS, section 4).
+ * score_settings.hpp - the modes of the score (docs/scoring.md, sections 5 and 6).
  */
 #pragma once
 

@@ -47,6 +47,7 @@ before=$(q "SELECT count(*) FROM privacy_score.alerts WHERE blocked")
 as alice all "$refused" "$refused" "$refused" "$refused" "$refused" >/dev/null
 flush
 check "the like are refused again" "$(q "SELECT blocked FROM privacy_score.stat_roles WHERE role = 'alice'")" 8
+check "and the report counts them all" "$(q "SELECT substring(privacy_score.report() FROM '<b>([0-9]+)</b><span>statements refused')")" 8
 check "harmless statements of the same session still run" \
   "$(as alice all "$refused" "SELECT count(*) FROM patients" | tail -1)" 200
 for path in "PREPARE s AS $refused; EXECUTE s" "DECLARE c CURSOR WITH HOLD FOR $refused" "COPY ($refused) TO STDOUT" \

@@ -33,9 +33,29 @@ missing "argument" "
    WHERE obj_description(p.oid, 'pg_proc') NOT LIKE 'Internal%' AND p.prokind <> 'a' AND COALESCE(a.mode, 'i') IN ('i', 'v')
      AND p.prorettype <> 'trigger'::regtype ORDER BY 1"
 missing "view" "SELECT '\`' || c.relname || '\`' FROM $relations WHERE c.relkind = 'v' ORDER BY 1"
-missing "column of a view" "
-  SELECT DISTINCT '\`' || a.attname || '\`' FROM $relations JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
-   WHERE c.relkind = 'v' AND has_table_privilege('pg_read_all_stats', c.oid, 'SELECT') ORDER BY 1"
+# missing_from WHAT QUERY EXTRACT: the first column of the query's answer says where, the second what has to be there.
+missing_from() {
+  q "$2" | while IFS='|' read -r place wanted; do
+    grep -qF -- "\`$wanted\`" <<<"$("$3" "$place")" || printf '%s of %s\n' "$wanted" "$place"
+  done >"$ps_home/missing"
+  check "every $1 is where it belongs" "$(cat "$ps_home/missing")" ""
+}
+# A row may say that a result is the same as the one above, or has the columns of another function.
+row() {
+  local text other
+  text=$(awk -F ' [|] ' -v name="| \`$1(" '$2 != "the same" { above = $0 } index($0, name) == 1 { print; print above }' "$written")
+  echo "$text"
+  other=$(sed -nE 's/.*\| the columns of `([a-z_]+)\(\)`.*/\1/p' <<<"$text" | head -n 1)
+  if [ -n "$other" ]; then row "$other"; fi
+}
+section() { awk -v heading="\`$1\`" '/^##/ { wanted = /^### / && index($0, heading) } wanted' "$written"; }
+missing_from "column of a function's result" "
+  SELECT DISTINCT p.proname, a.name FROM $functions, unnest(p.proargnames, p.proargmodes) a(name, mode)
+   WHERE a.mode IN ('o', 't') AND obj_description(p.oid, 'pg_proc') NOT LIKE 'Internal%' ORDER BY 1, 2" row
+# The section of stat_days names the function that has the same columns.
+missing_from "column of a view" "
+  SELECT c.relname, a.attname FROM $relations JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+   WHERE c.relkind = 'v' AND c.relname <> 'stat_days' AND has_table_privilege('pg_read_all_stats', c.oid, 'SELECT') ORDER BY 1, 2" section
 missing "table" "SELECT '\`' || c.relname || '\`' FROM $relations WHERE c.relkind = 'r' ORDER BY 1"
 missing "setting" "SELECT '\`' || substr(s.name, 15) || '\`' FROM pg_settings s WHERE s.name LIKE 'privacy\_score.%' ORDER BY 1"
 

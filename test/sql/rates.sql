@@ -1,4 +1,4 @@
--- Discrimination rates: DEFINITIONS section 2 with its worked numbers, and what counts as one value.
+-- Discrimination rates: docs/scoring.md, section 2, with its worked numbers, and what counts as one value.
 SET client_min_messages = warning;
 CREATE SCHEMA rates;
 SET search_path = rates, public;

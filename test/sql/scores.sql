@@ -1,4 +1,4 @@
--- Scores of recorded history: the worked numbers of DEFINITIONS section 4, settings as what-if, baselines.
+-- Scores of recorded history: the worked numbers of docs/scoring.md, section 5, settings as what-if, baselines.
 SET client_min_messages = warning;
 SET privacy_score.baseline_min_sessions = 0;
 -- The surprise of a column depends on all baselines: none of another test may be in force.

@@ -1,5 +1,5 @@
 /*
- * entropy_test.cpp - the table of DEFINITIONS, section 2, and worked cases pub-013 to pub-020.
+ * entropy_test.cpp - the table of docs/scoring.md, section 2, and worked cases pub-013 to pub-020.
  */
 #include "core/entropy.hpp"
 

@@ -1,5 +1,5 @@
 /*
- * equivalence_test.cpp - privacy equivalence in the example of DEFINITIONS, section 2.
+ * equivalence_test.cpp - privacy equivalence in the example of docs/scoring.md, section 2.
  */
 #include "core/equivalence.hpp"
 

@@ -56,7 +56,7 @@ TEST(ExplainQuery, NothingRevealed) {
   EXPECT_TRUE(explained.missing.empty());
 }
 
-// The rates of the columns to which an alert is due, in the worked case of DEFINITIONS, sections 2 and 4.
+// The rates of the columns to which an alert is due, in the worked case of docs/scoring.md, sections 2 and 5.
 TEST(NGramJson, NamesColumnsAndTheirRates) {
   RoleScorer scorer(std::make_shared<const Model>(Model::Parse(WorkedModel().Wire())), "analyst", Published());
   NGram ngram{};

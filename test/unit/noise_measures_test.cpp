@@ -50,7 +50,7 @@ TEST(NoiseMeasures, DivergenceOfDiscreteNoise) {
   EXPECT_DOUBLE_EQ(NeighbourDivergence(1e300, "discrete"), 1e300);
 }
 
-// pub-042, pub-043 and the factors of DEFINITIONS, section 5: b = 10.
+// pub-042, pub-043 and the factors of set queries: b = 10.
 TEST(NoiseMeasures, RatiosOfNoisyAnswers) {
   InferenceRatio ratio = InferNoisyRatio(100, 90, 0.1);
   EXPECT_DOUBLE_EQ(ratio.true_ratio, 0.9);

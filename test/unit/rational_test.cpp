@@ -48,7 +48,7 @@ TEST(Rational, FloorRoundsDown) {
   EXPECT_EQ(Floor(Rational(0)), 0);
 }
 
-// The examples of DEFINITIONS, section 6: floor(f S) must be exact.
+// Thresholds of releases: floor(f S) must be exact.
 TEST(Rational, FloorOfProductsIsThatOfTheDecimals) {
   EXPECT_EQ(Floor(ParseRational("f", "0.29") * Rational(100)), 29);
   EXPECT_EQ(Floor(ParseRational("f", "1/3") * Rational(3)), 1);

@@ -79,7 +79,7 @@ struct TestTable {
   }
 };
 
-// The example of DEFINITIONS, section 2.
+// The example of docs/scoring.md, section 2.
 inline TestTable ExampleTable() {
   return {"public.hospital",
           {"first_name", "last_name", "gender", "department", "city", "department_head"},
@@ -164,7 +164,7 @@ inline Sequence SequenceOf(const std::vector<AbstractionId>& ids) {
   return sequence;
 }
 
-// The worked case of DEFINITIONS, section 4: statements 1 to 5, the role analyst with baseline log g gd g gd.
+// The worked case of docs/scoring.md, section 5: statements 1 to 5, the role analyst with baseline log g gd g gd.
 enum Worked : AbstractionId { kG = 1, kGd, kGh, kLg, kLgd };
 inline ModelRows WorkedModel() {
   ModelRows model = ModelOf(ExampleTable());

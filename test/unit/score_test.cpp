@@ -1,5 +1,5 @@
 /*
- * score_test.cpp - the worked scores of DEFINITIONS, section 4, ties, bounds and speed.
+ * score_test.cpp - the worked scores of docs/scoring.md, section 5, ties, bounds and speed.
  */
 #include "core/score.hpp"
 
