@@ -58,16 +58,18 @@ through() {
   done
 }
 
-# The one error by which the server ends a session itself: it has no memory to read the SET clause of a function.
-set_clauses() {
-  awk '/FATAL:  53200: out of memory/ { fatal = 1 } / LOCATION:  / { if (fatal && / guc_(malloc|strdup),/) ++n; fatal = 0 } END { print n + 0 }' "$ps_log"
+# How often the server has ended a session itself: it had no memory to read the SET clause of a function, or, from
+# PostgreSQL 17 on, to begin a subtransaction.
+ended_by_server() {
+  awk '/FATAL:  53200: out of memory/ { fatal = 1; context = "" } / DETAIL:  .*"CurTransactionContext"/ { context = "subtransaction" }
+       / LOCATION:  / { if (fatal && (context != "" || / guc_(malloc|strdup),/)) ++n; fatal = 0 } END { print n + 0 }' "$ps_log"
 }
 
 # What has ended a connection, as a line of `said`.
 seen=0
 how_it_ended() {
   local now
-  now=$(set_clauses)
+  now=$(ended_by_server)
   if [ "$now" -gt "$seen" ]; then echo "53200 1"; else echo "ended 1"; fi
   seen=$now
 }
@@ -75,7 +77,7 @@ how_it_ended() {
 # verdict WHAT: nothing was otherwise than it may be.
 verdict() {
   check "$1: out of memory is an error and nothing else" "$(sort "$odd" | uniq -c | head -n 20)" ""
-  check "$1: no process has ended" "$(grep -E "PANIC:|was terminated|exited with" "$ps_log" | head -n 5)$(($(grep -c FATAL: "$ps_log") - $(set_clauses)))" 0
+  check "$1: no process has ended" "$(grep -E "PANIC:|was terminated|exited with" "$ps_log" | head -n 5)$(($(grep -c FATAL: "$ps_log") - $(ended_by_server)))" 0
   check "$1: nothing is left open" "$(grep -E "leak|WARNING:" "$ps_log" | grep -vE "the columns in the baseline|(is|are) above the limit|AbortSubTransaction while in START state" | head -n 5)" ""
   : >"$odd"
 }
