@@ -148,18 +148,28 @@ build/module/island.o: build/module/sqlparse/$(ISLAND).o $(TREE_OBJ) $(PG_QUERY_
 	objcopy --wildcard --keep-global-symbol='privacy_score_*' $@.all $@
 	@rm -f $@.all
 
-build/unit/%.o: test/unit/%.cpp Makefile
+# Both compilers look for prefix.hpp with .gch or .pch behind it, and find nothing else of that name there.
+build/unit/%.o: test/unit/%.cpp build/unit/prefix.hpp.gch Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(LANGUAGE) -O1 -g1 -c $< -o $@
+	$(CXX) $(LANGUAGE) -O1 -g1 -include build/unit/prefix.hpp -c $< -o $@
+
+build/unit/prefix.hpp.gch: test/unit/prefix.hpp Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(LANGUAGE) -O1 -g1 -x c++-header -c $< -o $@
 
 # Optimising what the sanitizers add takes longer than it saves; what is tested is optimised.
-build/asan/unit/%.o: test/unit/%.cpp Makefile
+TESTS_SANITIZED = $(subst -O1,-O0,$(SANITIZE))
+build/asan/unit/%.o: test/unit/%.cpp build/asan/unit/prefix.hpp.pch Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(LANGUAGE) $(subst -O1,-O0,$(SANITIZE)) -c $< -o $@
+	$(CLANGXX) $(LANGUAGE) $(TESTS_SANITIZED) -include build/asan/unit/prefix.hpp -c $< -o $@
+
+build/asan/unit/prefix.hpp.pch: test/unit/prefix.hpp Makefile
+	@mkdir -p $(@D)
+	$(CLANGXX) $(LANGUAGE) $(TESTS_SANITIZED) -x c++-header -c $< -o $@
 
 build/asan/%.o: src/%.cpp Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(LANGUAGE) $(SANITIZE) -c $< -o $@
+	$(CLANGXX) $(LANGUAGE) $(SANITIZE) -c $< -o $@
 
 build/targets/%.o: test/fuzz/%.cpp Makefile
 	@mkdir -p $(@D)
@@ -167,7 +177,7 @@ build/targets/%.o: test/fuzz/%.cpp Makefile
 
 build/asan/targets/%.o: test/fuzz/%.cpp Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(LANGUAGE) $(subst -O1,-O0,$(SANITIZE)) -c $< -o $@
+	$(CLANGXX) $(LANGUAGE) $(TESTS_SANITIZED) -c $< -o $@
 
 # libFuzzer comes with clang.
 build/fuzz/targets/%.o: test/fuzz/%.cpp Makefile
@@ -199,7 +209,7 @@ build/module/solver/%.o: src/solver/%.cpp Makefile
 
 build/asan/solver/%.o: src/solver/%.cpp Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(LANGUAGE) $(SANITIZE) $(SOLVER_HEADERS) -c $< -o $@
+	$(CLANGXX) $(LANGUAGE) $(SANITIZE) $(SOLVER_HEADERS) -c $< -o $@
 
 build/clang/solver/%.ok: src/solver/%.cpp Makefile
 	@mkdir -p $(@D)
@@ -224,7 +234,7 @@ build/unit_tests: $(UNIT_OBJS)
 	$(CXX) -o $@ $(UNIT_OBJS) $(UNIT_LIBS)
 
 build/unit_tests_asan: $(ASAN_OBJS)
-	$(CXX) $(SANITIZE) -o $@ $(ASAN_OBJS) $(UNIT_LIBS)
+	$(CLANGXX) $(SANITIZE) -o $@ $(ASAN_OBJS) $(UNIT_LIBS)
 
 # --- the fuzzer -------------------------------------------------------------------------------------------------------
 build/fuzz/fuzzer: $(FUZZ_OBJS)
@@ -251,6 +261,7 @@ bench-core: bench/programs/subset_entropies bench/programs/measures
 unit-programs: build/unit_tests build/unit_tests_asan
 fuzz-program: build/fuzz/fuzzer
 clang-check: $(CLANG_OK)
+clang-check-backend: $(filter build/clang/backend/%,$(CLANG_OK))
 
 # --- what people call -------------------------------------------------------------------------------------------------
 packages:
@@ -285,5 +296,5 @@ package:
 format:
 	clang-format -i $(wildcard src/*/*.cpp src/*/*.hpp test/unit/*.cpp test/unit/*.hpp test/fuzz/*.cpp test/fuzz/*.hpp)
 
-.PHONY: all packages package test test-matrix coverage soak unit regress shell attacks lint demo bench bench-core bench-programs fuzz sqlsmith fuzz-jsonb fuzz-program format unit-programs clang-check \
+.PHONY: all packages package test test-matrix coverage soak unit regress shell attacks lint demo bench bench-core bench-programs fuzz sqlsmith fuzz-jsonb fuzz-program format unit-programs clang-check clang-check-backend \
   install-solver uninstall-solver

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs the Debian packages that building and testing need, and only those that are missing; with the argument
-# "bench" also what the measurements compare with and count by, with "fuzz" and "sqlsmith" what these need.
+# "bench" also what the measurements compare with and count by, with "sqlsmith" what that needs.
 #
 # It looks for what a package provides rather than for its name, so a newer compiler or another Boost is left alone.
 # It removes nothing, and no cluster is created or started: a temporary setting keeps the server package from creating
@@ -57,6 +57,7 @@ need make make
 need g++ g++
 need binutils objcopy
 need clang clang++
+need libclang-rt-dev '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' '/usr/lib/clang/*/lib/*/libclang_rt.fuzzer*.a'
 need diffutils diff
 need perl perl
 need libboost-dev /usr/include/boost/version.hpp /usr/local/include/boost/version.hpp
@@ -79,7 +80,6 @@ welcome coinor-cbc cbc
 welcome "postgresql-$major-pgaudit" "$library_dir/pgaudit.so"
 welcome "postgresql-$major-plpgsql-check" "$library_dir/plpgsql_check.so"
 case ${1:-} in
-  fuzz) need libclang-rt-dev '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' '/usr/lib/clang/*/lib/*/libclang_rt.fuzzer*.a' ;;
   sqlsmith) need sqlsmith sqlsmith ;;
 esac
 if [ "${1:-}" = bench ]; then

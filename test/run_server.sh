@@ -74,27 +74,61 @@ regress() {
   tally "$log"
 }
 
-# shell FOLDER: the scripts of that folder, one after the other.
-shell() {
-  local folder=$1 test log
-  while IFS= read -r test; do
-    log=$PS_TMP/$test.out
-    timeout -k 10 900 bash "$folder/$test.sh" 2>"$PS_TMP/$test.err" </dev/null | tee "$log"
+# Paths of the scripts of FOLDER... that are asked for.
+scripts() {
+  local folder name
+  for folder in "$@"; do
+    while IFS= read -r name; do echo "$folder/$name.sh"; done < <(names "$folder" sh)
+  done
+}
+
+# Takes from the file $queue, which all lanes have open as 9, what no other has taken.
+next_script() {
+  flock 8
+  IFS= read -r script <&9
+} 8<"$queue"
+
+# lane FOLDER: makes the folder and runs scripts of the queue there, one after the other, until all are taken; each finds
+# nothing there but the cluster that they copy.
+lane() {
+  local PS_TMP=$1 script test log=$1.script
+  mkdir "$PS_TMP"
+  while next_script; do
+    test=$(basename "$script" .sh)
+    timeout -k 10 900 bash "$script" 2>"$PS_TMP/$test.err" </dev/null 9<&- | tee "$log"
     if ! tail -n 1 "$log" | grep -aqE '^passed [0-9]+ failed 0$'; then
       echo "--- $test: the end of its error output and of its servers' logs"
       tail -n 30 "$PS_TMP/$test.err" "$PS_TMP/$test".*/log 2>/dev/null
     fi
     tally "$log"
-    rm -rf "${PS_TMP:?}/$test".*/
-  done < <(names "$folder" sh)
+    find "$PS_TMP" -mindepth 1 -maxdepth 1 ! -name template -exec rm -rf {} +
+  done
 }
 
 # The same with numbers of its own, which it says in its last line.
-shell_alone() {
+lane_aside() {
   passed=0
   failed=0
-  shell "$1"
+  lane "$1"
   echo "passed $passed failed $failed"
+}
+
+# in_lanes COMMAND FOLDER...: the command, and the scripts of the folders. Scripts mostly wait: three run at the same
+# time. What the first lane runs, after the command, is shown at once; the rest when all have ended.
+in_lanes() {
+  local number queue=$PS_TMP/queue
+  scripts "${@:2}" >"$queue"
+  exec 9<"$queue"
+  for number in 2 3; do
+    (lane_aside "$PS_TMP/lane$number") >"$PS_TMP/lane$number.log" 2>&1 &
+  done
+  "$1"
+  lane "$PS_TMP/lane1"
+  wait
+  for number in 2 3; do
+    cat "$PS_TMP/lane$number.log"
+    tally "$PS_TMP/lane$number.log"
+  done
 }
 
 # Adds the numbers of a log's last line; a log without them is one failure.
@@ -109,18 +143,9 @@ tally() {
 
 case $part in
   regress) regress ;;
-  shell) shell test/shell ;;
-  attacks) shell test/attacks ;;
-  all)
-    # The attacks have servers and a folder of their own: they run beside the rest, which mostly waits.
-    mkdir "$PS_TMP/attacks"
-    (PS_TMP=$PS_TMP/attacks shell_alone test/attacks) >"$PS_TMP/attacks.log" 2>&1 &
-    regress
-    shell test/shell
-    wait
-    cat "$PS_TMP/attacks.log"
-    tally "$PS_TMP/attacks.log"
-    ;;
+  shell) in_lanes true test/shell ;;
+  attacks) in_lanes true test/attacks ;;
+  all) in_lanes regress test/shell test/attacks ;;
 esac
 if [ $((passed + failed)) -eq 0 ] && [ ${#wanted[@]} -gt 0 ]; then
   echo "FAILED  there is no test called ${wanted[*]}"

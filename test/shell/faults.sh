@@ -45,7 +45,8 @@ clerk() {
   done
 }
 
-# Short sessions, each of one statement that passes a limit; notes the process of each that was warned or refused.
+# Short sessions, each of one statement that passes a limit, several a second; notes the process of each that was warned
+# or refused.
 visitor() {
   local pid role=c4
   while [ ! -e "$home/stop" ]; do
@@ -55,6 +56,7 @@ visitor() {
     if grep -q '^WARNING:  session privacy score' "$home/visit"; then echo "$pid" >>"$home/warned"; fi
     if grep -q '^ERROR:  statement refused: its session privacy score' "$home/visit"; then echo "$pid" >>"$home/refused"; fi
     if [ $role = c4 ]; then role=c5; else role=c4; fi
+    sleep 0.1
   done
 }
 

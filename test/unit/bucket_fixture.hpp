@@ -20,13 +20,11 @@
 #include "core/bucket_setting.hpp"
 #include "core/rational.hpp"
 
+#include "sanitizers.hpp"
+
 namespace testing_support {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr int kSanitizerDivisor = 20;  // sanitizers are slow: fewer random instances
-#else
-constexpr int kSanitizerDivisor = 1;
-#endif
+constexpr int kSanitizerDivisor = kSanitized ? 20 : 1;
 
 using Counts = std::vector<std::int64_t>;
 

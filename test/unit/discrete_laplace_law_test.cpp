@@ -13,6 +13,7 @@
 #include "core/discrete_laplace.hpp"
 #include "law_fit.hpp"
 #include "random_fixture.hpp"
+#include "sanitizers.hpp"
 
 namespace privacy_score {
 namespace {
@@ -20,11 +21,7 @@ namespace {
 using testing_support::LawFit;
 using testing_support::SeededRandom;
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr int kDraws = 100000;
-#else
-constexpr int kDraws = 1000000;
-#endif
+constexpr int kDraws = testing_support::kSanitized ? 100000 : 1000000;
 constexpr double kAlarm = 1e-9;
 
 // The first four take whole and fractional scales through words of 16 and 64 bits; the three after the fifth have 30

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "random_fixture.hpp"
+#include "sanitizers.hpp"
 
 namespace privacy_score {
 namespace {
@@ -15,11 +16,7 @@ namespace {
 using testing_support::ScriptedRandom;
 using testing_support::SeededRandom;
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr int kTosses = 50000;
-#else
-constexpr int kTosses = 1000000;
-#endif
+constexpr int kTosses = testing_support::kSanitized ? 50000 : 1000000;
 
 // Each coin is given 6.5 standard deviations: a false alarm in 10^10 coins.
 void ExpectProbability(double p, const std::function<bool()>& toss, const std::string& what) {

@@ -11,6 +11,7 @@
 #include "error_fixture.hpp"
 #include "law_fit.hpp"
 #include "random_fixture.hpp"
+#include "sanitizers.hpp"
 
 namespace privacy_score {
 namespace {
@@ -19,11 +20,7 @@ using testing_support::ChiSquare;
 using testing_support::ErrorOf;
 using testing_support::SeededRandom;
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr int kDraws = 20000;
-#else
-constexpr int kDraws = 300000;
-#endif
+constexpr int kDraws = testing_support::kSanitized ? 20000 : 300000;
 
 Rational R(const char* text) { return ParseRational("r", text); }
 

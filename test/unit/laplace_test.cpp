@@ -10,6 +10,7 @@
 #include "error_fixture.hpp"
 #include "law_fit.hpp"
 #include "random_fixture.hpp"
+#include "sanitizers.hpp"
 
 namespace privacy_score {
 namespace {
@@ -18,11 +19,7 @@ using testing_support::ErrorOf;
 using testing_support::LawFit;
 using testing_support::SeededRandom;
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr int kDraws = 50000;
-#else
-constexpr int kDraws = 1000000;
-#endif
+constexpr int kDraws = testing_support::kSanitized ? 50000 : 1000000;
 
 TEST(Laplace, TheStepIsAPowerOfTwo) {
   for (const double scale : {1e-290, 1e-9, 0.1, 1.0, 10.0, 16.0, 1e100, 1e290}) {

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "sanitizers.hpp"
+
 namespace privacy_score {
 namespace {
 
@@ -129,9 +131,7 @@ TEST(Predicate, LevelsAreKeptApart) {
 
 // The canonical text of each level has the whole constant; they are not all kept.
 TEST(PredicateDeathTest, TakesNoMemoryByDepth) {
-#if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "memory cannot be limited";
-#endif
+  if (testing_support::kSanitized) GTEST_SKIP() << "memory cannot be limited";
   constexpr rlim_t kMegabyte = 1U << 20U;
   const auto normalise = [] {
     std::size_t pages = 0;
