@@ -32,9 +32,10 @@ one_failure() {
   failures+=("$1")
 }
 
+# Line numbers are enough here to debug with; all of it would take a third longer.
 build() {
   echo "== building: $*"
-  "$MAKE" -s --no-print-directory -j "$(nproc)" PG_CONFIG="$PG_CONFIG" "$@"
+  "$MAKE" -s --no-print-directory -j "$(nproc)" PG_CONFIG="$PG_CONFIG" DEBUG=-g1 "$@"
 }
 
 # run_part NAME COMMAND...: the command says "passed N failed M" in its last line. One that breaks off counts as failed.

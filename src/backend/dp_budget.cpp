@@ -230,8 +230,9 @@ const char* NormalDecimal(const char* parameter, Numeric value) {
             (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must be greater than zero, not %s", parameter, shown),
              errhint("Give a positive decimal number.")));
   if (strlen(text) > kMostDigits + 1)
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("%s has more than %d digits", parameter, kMostDigits), errhint("Give it with fewer digits.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s has more than %d digits", parameter, kMostDigits),
+             errhint("Give it with fewer digits.")));
   return text;
 }
 

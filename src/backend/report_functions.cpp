@@ -35,8 +35,8 @@ struct ReportScope {
   const char* roles;  // name[] that the caller may see
   const char* from_day;
   const char* to_day;
-  const char* role;   // the one that was asked for, null for all
-  const char* reads;  // t when tables may be read for it
+  const char* role;     // the one that was asked for, null for all
+  const char* reads;    // t when tables may be read for it
   const char* refused;  // statements refused of the roles
 };
 
@@ -312,8 +312,8 @@ Datum ps_score_chart(PG_FUNCTION_ARGS) {
   appendStringInfoChar(&roles, '{');
   AppendArrayElement(&roles, role);
   appendStringInfoChar(&roles, '}');
-  const ReportScope scope = {roles.data, TextOfDate(PG_GETARG_DATEADT(1)), TextOfDate(PG_GETARG_DATEADT(2)), nullptr,
-                             nullptr, nullptr};
+  const ReportScope scope = {
+      roles.data, TextOfDate(PG_GETARG_DATEADT(1)), TextOfDate(PG_GETARG_DATEADT(2)), nullptr, nullptr, nullptr};
   StringInfoData wire;
   initStringInfo(&wire);
   const int nest_level = SetForReport();

@@ -51,13 +51,14 @@ void SetUncounted(bool uncounted) {
   ps_last_watch.stands = false;
 }
 
-// What is prepared is committed by anybody at any time, who knows nothing of what it has changed: open sessions would go
-// on with the old labels and baselines. Changes that were rolled back to a savepoint are refused as well.
+// What is prepared is committed by anybody at any time, who knows nothing of what it has changed: open sessions would
+// go on with the old labels and baselines. Changes that were rolled back to a savepoint are refused as well.
 void RefuseToPrepareDeclarations() {
   if (!gate.declared || ps_shared == nullptr) return;
-  ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                  errmsg("cannot PREPARE a transaction that has changed labels, declarations or baselines of privacy_score"),
-                  errhint("Use COMMIT.")));
+  ereport(ERROR,
+          (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+           errmsg("cannot PREPARE a transaction that has changed labels, declarations or baselines of privacy_score"),
+           errhint("Use COMMIT.")));
 }
 
 void OnTransactionEnd(XactEvent event, void*) {

@@ -1,5 +1,5 @@
 /*
- * prefix.hpp - what nearly all unit tests include, compiled once for all of them: reading it is a third of the work of
+ * prefix.h - what nearly all unit tests include, compiled once for all of them: reading it is a third of the work of
  * compiling a test. A test names what it needs all the same; no test includes this file.
  */
 #include <gtest/gtest.h>
