@@ -32,7 +32,7 @@ one_failure() {
   failures+=("$1")
 }
 
-# Line numbers are enough here to debug with; all of it would take a third longer.
+# Line numbers are debug information enough here.
 build() {
   echo "== building: $*"
   "$MAKE" -s --no-print-directory -j "$(nproc)" PG_CONFIG="$PG_CONFIG" DEBUG=-g1 "$@"

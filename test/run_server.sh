@@ -116,16 +116,18 @@ lane_aside() {
 # in_lanes COMMAND FOLDER...: the command, and the scripts of the folders. Scripts mostly wait: three run at the same
 # time. What the first lane runs, after the command, is shown at once; the rest when all have ended.
 in_lanes() {
-  local number queue=$PS_TMP/queue
+  local number queue=$PS_TMP/queue aside=()
   scripts "${@:2}" >"$queue"
   exec 9<"$queue"
   for number in 2 3; do
     (lane_aside "$PS_TMP/lane$number") >"$PS_TMP/lane$number.log" 2>&1 &
+    aside[number]=$!
   done
   "$1"
   lane "$PS_TMP/lane1"
-  wait
   for number in 2 3; do
+    # What a lane that broke off says last are the numbers of its last script.
+    wait "${aside[number]}" || failed=$((failed + 1))
     cat "$PS_TMP/lane$number.log"
     tally "$PS_TMP/lane$number.log"
   done

@@ -44,8 +44,8 @@ TEST(OutlierFence, BearsManyOutliers) {
   EXPECT_GT(OutlierFence({2, 2.5, 3, 3.5, 50, 60, 2.2}), 3.5);
 }
 
-// The days of docs/scoring.md, section 5: against the log g gd g gd the day lg lgd gd has 1.5504, the day g gd lgd
-// .6891.
+// The days of docs/scoring.md, section 5: against the log g gd g gd the day lg lgd gd has 1.5504, and the day g gd lgd
+// has .6891.
 TEST(CheckBaseline, TheWorkedDays) {
   const BaselineCheck bad = Check(WorkedModel(), Published(), FourDaysAnd({kLg, kLgd, kGd}));
   ASSERT_EQ(bad.days.size(), 5U);

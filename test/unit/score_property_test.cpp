@@ -1,6 +1,5 @@
 /*
- * score_property_test.cpp - what must hold of scores (docs/scoring.md, section 5), on seeded random tables and
- * profiles.
+ * score_property_test.cpp - what must hold of scores (docs/scoring.md, section 5), on random tables and profiles.
  *
  * Each seed draws one or two tables, labels, identifiers, dependencies that hold, statements, baselines, days and a
  * mode. All rates are exact, computed from the tables. Everything must hold up to rounding (kSlack), the equality of
