@@ -6,6 +6,7 @@
 #include "alerts.hpp"
 #include "internal.hpp"
 #include "model_wire.hpp"
+#include "rounds_of_rates.hpp"
 #include "settings.hpp"
 
 extern "C" {
@@ -24,7 +25,6 @@ namespace {
 using privacy_score::BaselineCheck;
 using privacy_score::MissingRate;
 
-constexpr int kMostRounds = 16;
 constexpr int kDaysShown = 5;
 
 // The version in force; days in ISO form, or infinite.
@@ -74,10 +74,8 @@ void AppendEverything(StringInfo wire, const ComputedRates* computed, const Acti
   PopActiveSnapshot();
 }
 
-// Computes what core wants as far as that can be done; false when nothing new came of it. A relation that somebody
-// holds locked is not waited for long.
-bool ComputeWhatCanBe(ComputedRates* computed, const std::vector<MissingRate>* missing) {
-  const int before = computed->count;
+// Computes what core wants as far as that can be done. A relation that somebody holds locked is not waited for long.
+void ComputeWhatCanBe(ComputedRates* computed, const std::vector<MissingRate>* missing) {
   InternalScope scope;
   EnterInternal(&scope);
   SetWithin("lock_timeout", "2s");
@@ -85,26 +83,19 @@ bool ComputeWhatCanBe(ComputedRates* computed, const std::vector<MissingRate>* m
       computed, WantedFrom(missing), static_cast<int>(missing->size()),
       [](void*, const WantedRate*, const ErrorData*) {}, nullptr);
   LeaveInternal(&scope);
-  return computed->count > before;
 }
 
 void RunCheck(CoreHolder<BaselineCheck>* check, const ActiveBaseline* baseline, bool with_days) {
   ComputedRates computed;
-  InitComputedRates(&computed);
-  for (int round = 0; round < kMostRounds; ++round) {
-    StringInfoData wire;
-    initStringInfo(&wire);
-    InternalScope scope;
-    EnterInternal(&scope);
-    AppendEverything(&wire, &computed, baseline, with_days);
-    LeaveInternal(&scope);
-    RunGivingUp([&] {
-      check->Reset(new BaselineCheck(privacy_score::CheckBaseline(WireBytes(&wire), baseline->role, baseline->from_day,
-                                                                  baseline->to_day, StatementEnds)));
-    });
-    pfree(wire.data);
-    if (!ComputeWhatCanBe(&computed, &check->object->missing)) break;
-  }
+  ComputeInRounds(
+      &computed, [&](StringInfo wire) { AppendEverything(wire, &computed, baseline, with_days); },
+      [&](StringInfo wire) {
+        RunGivingUp([&] {
+          check->Reset(new BaselineCheck(privacy_score::CheckBaseline(
+              WireBytes(wire), baseline->role, baseline->from_day, baseline->to_day, StatementEnds)));
+        });
+        ComputeWhatCanBe(&computed, &check->object->missing);
+      });
 }
 
 Outliers OutliersOf(const BaselineCheck* check) {

@@ -9,6 +9,7 @@
 #include "internal.hpp"
 #include "model_wire.hpp"
 #include "query_rates.hpp"
+#include "rounds_of_rates.hpp"
 #include "settings.hpp"
 #include "stored_rates.hpp"
 #include "watching.hpp"
@@ -42,18 +43,12 @@ namespace {
 using privacy_score::HistoryResult;
 using privacy_score::MissingRate;
 
-// Rounds of computing missing rates; each brings new ones only where a bound had hidden them.
-constexpr int kMostRounds = 16;
-
 char* DayArgument(FunctionCallInfo fcinfo, int index) {
   return DatumGetCString(DirectFunctionCall1(date_out, PG_GETARG_DATUM(index)));
 }
 
-// Computes the rates that core wants; returns false when there were none, or none could be computed.
-bool ComputeWanted(ComputedRates* computed, const std::vector<MissingRate>* missing) {
-  const int before = computed->count;
+void ComputeWanted(ComputedRates* computed, const std::vector<MissingRate>* missing) {
   ComputeRates(computed, WantedFrom(missing), static_cast<int>(missing->size()));
-  return computed->count > before;
 }
 
 // Runs one function of core/history.hpp over a role's days until its rates are exact, and returns its rows.
@@ -65,20 +60,17 @@ void ScoreHistory(FunctionCallInfo fcinfo, HistoryResult (*score)(std::string_vi
   const char* to_day = DayArgument(fcinfo, 2);
   CoreHolder<HistoryResult>* result = NewCoreHolder<HistoryResult>(CurrentMemoryContext);
   ComputedRates computed;
-  InitComputedRates(&computed);
-  for (int round = 0; round < kMostRounds; ++round) {
-    StringInfoData wire;
-    initStringInfo(&wire);
-    InternalScope scope;
-    EnterInternal(&scope);
-    AppendModel(&wire, ModelScope::kAll, &computed, role);
-    AppendSettings(&wire, ScoreSettingsInForce());
-    AppendSessions(&wire, role, from_day, to_day);
-    LeaveInternal(&scope);
-    CallCoreOrRaise([&] { result->Reset(new HistoryResult(score(WireBytes(&wire)))); });
-    pfree(wire.data);
-    if (!ComputeWanted(&computed, &result->object->missing)) break;
-  }
+  ComputeInRounds(
+      &computed,
+      [&](StringInfo wire) {
+        AppendModel(wire, ModelScope::kAll, &computed, role);
+        AppendSettings(wire, ScoreSettingsInForce());
+        AppendSessions(wire, role, from_day, to_day);
+      },
+      [&](StringInfo wire) {
+        CallCoreOrRaise([&] { result->Reset(new HistoryResult(score(WireBytes(wire)))); });
+        ComputeWanted(&computed, &result->object->missing);
+      });
   if (computed.count > 0 && !XactReadOnly) NoteModelChange();
   PutResult(fcinfo, result->object->table, left_out);
 }
@@ -119,20 +111,15 @@ Datum ps_explain_query(PG_FUNCTION_ARGS) {
   CoreHolder<privacy_score::Explained>* explained = NewCoreHolder<privacy_score::Explained>(CurrentMemoryContext);
   const privacy_score::ScoreSettings settings = ScoreSettingsInForce();
   ComputedRates computed;
-  InitComputedRates(&computed);
-  for (int round = 0; round < kMostRounds; ++round) {
-    StringInfoData wire;
-    initStringInfo(&wire);
-    InternalScope scope;
-    EnterInternal(&scope);
-    AppendModel(&wire, ModelScope::kAll, &computed, role);
-    LeaveInternal(&scope);
-    CallCoreOrRaise([&] {
-      explained->Reset(
-          new privacy_score::Explained(privacy_score::ExplainQuery(WireBytes(&wire), role, settings, *tokens->object)));
-    });
-    if (!ComputeWanted(&computed, &explained->object->missing)) break;
-  }
+  ComputeInRounds(
+      &computed, [&](StringInfo wire) { AppendModel(wire, ModelScope::kAll, &computed, role); },
+      [&](StringInfo wire) {
+        CallCoreOrRaise([&] {
+          explained->Reset(new privacy_score::Explained(
+              privacy_score::ExplainQuery(WireBytes(wire), role, settings, *tokens->object)));
+        });
+        ComputeWanted(&computed, &explained->object->missing);
+      });
   PG_RETURN_DATUM(DirectFunctionCall1(jsonb_in, CStringGetDatum(explained->object->json.c_str())));
 }
 

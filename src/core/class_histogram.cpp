@@ -18,24 +18,14 @@ ClassSizes Merged(const ClassSizes& sorted, ClassSizes unsorted) {
   ClassSizes both(sorted.size() + unsorted.size());
   std::merge(sorted.begin(), sorted.end(), unsorted.begin(), unsorted.end(), both.begin(), smaller);
   ClassSizes merged;
-  for (const SizeCount& entry : both) {
-    if (!merged.empty() && merged.back().size == entry.size) {
-      merged.back().count += entry.count;
-    } else {
-      merged.push_back(entry);
-    }
-  }
+  for (const SizeCount& entry : both) AddClasses(&merged, entry);
   return merged;
 }
 
 }  // namespace
 
 void ClassHistogram::AddLarge(std::int64_t size, std::int64_t count) {
-  if (!large_.empty() && large_.back().size == size) {
-    large_.back().count += count;
-    return;
-  }
-  large_.push_back({size, count});
+  AddClasses(&large_, {size, count});
   if (large_.size() < std::max(kUnsorted, large_sorted_.size())) return;
   large_sorted_ = Merged(large_sorted_, std::move(large_));
   large_.clear();

@@ -26,12 +26,7 @@ ClassSizes Canonical(ClassSizes sizes) {
   std::sort(sizes.begin(), sizes.end(), [](const SizeCount& a, const SizeCount& b) { return a.size < b.size; });
   ClassSizes merged;
   for (const auto& entry : sizes) {
-    if (entry.count == 0) continue;
-    if (!merged.empty() && merged.back().size == entry.size) {
-      merged.back().count += entry.count;
-    } else {
-      merged.push_back(entry);
-    }
+    if (entry.count != 0) AddClasses(&merged, entry);
   }
   return merged;
 }

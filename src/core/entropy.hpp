@@ -20,6 +20,15 @@ struct SizeCount {
 // The histogram of the class sizes of a partition; sizes in any order, also repeated.
 using ClassSizes = std::vector<SizeCount>;
 
+// Appends classes, to those of the same size where these are the last.
+inline void AddClasses(ClassSizes* sizes, const SizeCount& classes) {
+  if (!sizes->empty() && sizes->back().size == classes.size) {
+    sizes->back().count += classes.count;
+  } else {
+    sizes->push_back(classes);
+  }
+}
+
 // H = lg N - (sum of count size lg size)/N in bits; 0 for no rows. The same partition gives the same bits, whatever the
 // order of the histogram. Throws Error 22023 on a size below 1 or a negative count.
 double Entropy(const ClassSizes& sizes);
