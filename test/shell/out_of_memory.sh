@@ -27,6 +27,9 @@ odd=$PS_TMP/odd
 : >"$odd"
 declare -A met=([new]=0 [any]=0)
 
+# PostgreSQL 18 itself crashes at the next use of its cache of types when memory runs out while it sets the cache up.
+begin="SELECT 1 WHERE false ORDER BY 1"
+
 # through ROLE "KIND COUNT"... fresh|same STATEMENT: the statement with a failure of each kind at each moment, on a fresh
 # connection each time or all on the same, and once without in the end. `said` has a line "SQLSTATE FAILURES" a moment.
 through() {
@@ -43,7 +46,7 @@ through() {
         printf '%s \\g /dev/null\n\\set state :SQLSTATE\n\\set failed 0\n' "$statement"
         printf 'SELECT memory_failed() AS failed \\gset\n\\echo :state :failed\n'
         if [ "$connection" = fresh ]; then break; fi
-      done | as "$role" "$PS_BINDIR/psql" -XAtq >>"$said" 2>/dev/null || how_it_ended >>"$said"
+      done | as "$role" "$PS_BINDIR/psql" -XAtq -c "$begin" -f - >>"$said" 2>/dev/null || how_it_ended >>"$said"
     done
     met[${kind% *}]=$((met[${kind% *}] + $(awk '$2 > 0 { ++n } END { print n + 0 }' "$said")))
     for state in $(awk '{ print $1 }' "$said" | sort -u); do
