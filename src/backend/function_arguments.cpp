@@ -5,6 +5,7 @@
 
 extern "C" {
 #include "catalog/pg_type.h"
+#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -27,6 +28,7 @@ void RequireArgument(FunctionCallInfo fcinfo, int argument, const char* name) {
 Oid RelationArgument(FunctionCallInfo fcinfo, int argument, const char* name) {
   RequireArgument(fcinfo, argument, name);
   const Oid relation = PG_GETARG_OID(argument);
+  LockRelationOid(relation, AccessShareLock);
   RequireRows(relation);
   return relation;
 }

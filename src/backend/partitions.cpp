@@ -60,6 +60,15 @@ PartitionFacts OneClassARow(int64 rows) {
   return facts;
 }
 
+// Columns are looked up before the relation is locked, for which the lookup may have waited.
+void RequireLiveColumns(Relation relation, const Bitmapset* columns) {
+  for (int number = -1; (number = bms_next_member(columns, number)) >= 0;)
+    if (TupleDescAttr(RelationGetDescr(relation), number - 1)->attisdropped)
+      ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+                      errmsg("a column of relation \"%s\" does not exist any more", RelationGetRelationName(relation)),
+                      errhint("It was dropped in the meantime. Ask again.")));
+}
+
 // Fills in the facts where nobody else's code decides which rows there are.
 void SettleAsOurs(Oid relation_id, const Bitmapset* const* sets, int count, PartitionFacts* facts) {
   Relation relation = try_relation_open(relation_id, AccessShareLock);
@@ -69,10 +78,11 @@ void SettleAsOurs(Oid relation_id, const Bitmapset* const* sets, int count, Part
   PartitionReading reading = {{relation_id, nullptr, NIL}, PlaceOf(relation), 0, sets, facts};
   if (relation->rd_rel->reltuples > 0) reading.expected = static_cast<uint64>(relation->rd_rel->reltuples);
   const List* keys = UniqueKeysOf(relation);
-  relation_close(relation, NoLock);
-  if (reading.place == RowPlace::kElsewhere) reading.source.members = MembersOf(relation_id);
   Bitmapset* asked = nullptr;
   for (int i = 0; i < count; ++i) asked = bms_add_members(asked, sets[i]);
+  RequireLiveColumns(relation, asked);
+  relation_close(relation, NoLock);
+  if (reading.place == RowPlace::kElsewhere) reading.source.members = MembersOf(relation_id);
   reading.source.asked = asked;
 
   // Each set once, and none that holds a key: of these only the number of rows is not known beforehand.

@@ -61,4 +61,26 @@ check "an old snapshot sees all rows" "$(sed -n 2p <<<"$seen")" "10|0|3.32192809
 check "and is not told by a younger key" "$(sed -n 4p <<<"$seen")" "$(sed -n 5p <<<"$seen")"
 check "a new one sees what is left" "$(tail -n 1 <<<"$seen")" "60|60"
 
+# A column that goes while the lock is waited for: what names it fails, what is of all columns is of those that are left.
+mkfifo "$PS_TMP/changes"
+"$PS_BINDIR/psql" -Xq <"$PS_TMP/changes" &
+exec 3>"$PS_TMP/changes"
+waiting="SELECT count(*) FROM pg_locks WHERE relation = 'moving'::regclass AND granted ="
+meanwhile() {
+  local asks
+  echo "BEGIN; ALTER TABLE moving DROP COLUMN $1;" >&3
+  wait_for "$waiting true" 1
+  q "$2" >"$PS_TMP/meanwhile" 2>/dev/null &
+  asks=$!
+  wait_for "$waiting false" 1
+  echo "COMMIT;" >&3
+  wait $asks
+  cat "$PS_TMP/meanwhile"
+}
+check "a column that is dropped meanwhile: a question about it" "$(meanwhile b "SELECT privacy_score.query_identification('SELECT a, b FROM moving')")" \
+  "ERROR: a column of relation \"moving\" does not exist any more"
+check "one about all columns" "$(meanwhile a "SELECT string_agg(attribute, ' ') FROM privacy_score.attribute_risk('moving')")" "id"
+exec 3>&-
+wait
+
 done_testing
