@@ -28,7 +28,10 @@ void RequireArgument(FunctionCallInfo fcinfo, int argument, const char* name) {
 Oid RelationArgument(FunctionCallInfo fcinfo, int argument, const char* name) {
   RequireArgument(fcinfo, argument, name);
   const Oid relation = PG_GETARG_OID(argument);
-  LockRelationOid(relation, AccessShareLock);
+  RequireRows(relation);
+  // Only who may read it may hold up others with a lock.
+  if (MaySelect(relation)) LockRelationOid(relation, AccessShareLock);
+  // It may have gone before it was locked.
   RequireRows(relation);
   return relation;
 }

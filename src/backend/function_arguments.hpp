@@ -19,8 +19,8 @@ extern "C" {
 // Raises 22023 when the argument is NULL.
 void RequireArgument(FunctionCallInfo fcinfo, int argument, const char* name);
 
-// The relation of an argument, locked as by a SELECT: its columns stay what they are. Raises 22023 for NULL, 42P01, and
-// 42809 when it has no rows.
+// The relation of an argument, locked as by a SELECT for who may read it: its columns stay what they are. Raises 22023
+// for NULL, 42P01, and 42809 when it has no rows.
 Oid RelationArgument(FunctionCallInfo fcinfo, int argument, const char* name);
 
 // The column that an argument names; raises 22023 for NULL and 42703.

@@ -188,6 +188,11 @@ AttrNumber RequireColumn(Oid relation, const char* column) {
   return number;
 }
 
+bool MaySelect(Oid relation) {
+  return pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+         pg_attribute_aclcheck_all(relation, GetUserId(), ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
+}
+
 bool MaySelect(Oid relation, AttrNumber column) {
   return pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
          pg_attribute_aclcheck(relation, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK;

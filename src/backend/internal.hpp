@@ -99,6 +99,9 @@ void RequireRows(Oid relation);
 // The attribute number of a column; raises 42703 when the relation has none of that name.
 AttrNumber RequireColumn(Oid relation, const char* column);
 
+// Whether the current user may read some column of a relation.
+bool MaySelect(Oid relation);
+
 // Whether the current user may read a column, or the whole relation; the other raises 42501 unless he may.
 bool MaySelect(Oid relation, AttrNumber column);
 void RequireSelect(Oid relation, AttrNumber column);

@@ -10,7 +10,6 @@ extern "C" {
 
 #include "executor/spi.h"
 #include "fmgr.h"
-#include "storage/lmgr.h"
 
 PG_FUNCTION_INFO_V1(ps_restricted_count);
 }
@@ -29,7 +28,6 @@ Datum ps_restricted_count(PG_FUNCTION_ARGS) {
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("min_set_size must be at least 1, not " INT64_FORMAT, least),
                     errhint("Sets of fewer records, and those whose complement is smaller, have no answer.")));
-  LockRelationOid(relation, AccessShareLock);
   const ConditionQuery* condition = BindCondition(relation, PG_GETARG_TEXT_PP(1), 0);
   const char* sql = psprintf("SELECT pg_catalog.count(*) FILTER (WHERE %s), pg_catalog.count(*) FROM %s r",
                              condition->sql, CanonicalRelationName(relation));

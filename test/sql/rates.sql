@@ -178,11 +178,20 @@ SELECT r4(privacy_score.discrimination_rate('guarded', 'ward')) AS all_rows, of_
 SET ROLE regress_rates;
 SELECT privacy_score.discrimination_rate('guarded', 'ward') AS own_rows;
 SELECT privacy_score.discrimination_rate('hospital', 'gender');
+-- Who may read nothing of it does not lock it.
+BEGIN;
+SELECT count(*) AS sets FROM privacy_score.attribute_set_risk('hospital', '[]');
+SELECT count(*) AS locks FROM pg_locks WHERE relation = 'hospital'::regclass AND pid = pg_backend_pid();
+COMMIT;
 RESET ROLE;
 GRANT SELECT (gender) ON hospital TO regress_rates;
 SET ROLE regress_rates;
 SELECT round(privacy_score.discrimination_rate('hospital', 'gender')::numeric, 4) AS granted_column;
 SELECT privacy_score.discrimination_rate('hospital', 'city');
+BEGIN;
+SELECT count(*) AS sets FROM privacy_score.attribute_set_risk('hospital', '[]');
+SELECT count(*) AS locks FROM pg_locks WHERE relation = 'hospital'::regclass AND pid = pg_backend_pid();
+COMMIT;
 RESET ROLE;
 
 DROP SCHEMA rates CASCADE;
