@@ -62,9 +62,11 @@ through() {
 }
 
 # How often the server has ended a session itself: it had no memory to read the SET clause of a function, or, from
-# PostgreSQL 17 on, to begin a subtransaction.
+# PostgreSQL 17 on, to begin a subtransaction; or it had none for a reference to statistics, whose place it then takes for
+# a reference, and frees when the session ends.
 ended_by_server() {
-  awk '/FATAL:  53200: out of memory/ { fatal = 1; context = "" } / DETAIL:  .*"CurTransactionContext"/ { context = "subtransaction" }
+  awk '/ DETAIL:  .*"PgStat Shared Ref"/ { damaged[$4] = 1 } /FATAL:  XX000: pfree called with invalid pointer/ { n += $4 in damaged }
+       /FATAL:  53200: out of memory/ { fatal = 1; context = "" } / DETAIL:  .*"CurTransactionContext"/ { context = "subtransaction" }
        / LOCATION:  / { if (fatal && (context != "" || / guc_(malloc|strdup),/)) ++n; fatal = 0 } END { print n + 0 }' "$ps_log"
 }
 
