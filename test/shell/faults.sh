@@ -23,12 +23,12 @@ margin=600
 # --- load -------------------------------------------------------------------------------------------------------------
 
 # client ROLE MODE SCRIPT...: one connection after the other, each a pgbench that runs the script's statements in turn and
-# logs when each turn was done.
+# logs when each turn was done. The server's log knows its sessions by the name of the run.
 client() {
   local role=$1 mode=$2 run=0
   while [ ! -e "$home/stop" ]; do
     run=$((run + 1))
-    (cd "$home" && exec "$PS_BINDIR/pgbench" -n -M "$mode" -R 40 -T 3600 -f "$home/$role.sql" -U "$role" -l \
+    (cd "$home" && PGAPPNAME=$role.$run exec "$PS_BINDIR/pgbench" -n -M "$mode" -R 40 -T 3600 -f "$home/$role.sql" -U "$role" -l \
       --log-prefix="$role.$run" postgres >"$home/$role.out" 2>>"$home/$role.err" </dev/null) &
     echo $! | tee "$home/$role.pid" >>"$home/$role.starts"
     wait $!
@@ -161,7 +161,7 @@ invariants="SELECT string_agg(x, '; ') FROM (
 
 # --- the server, with history and limits --------------------------------------------------------------------------------
 start_server "privacy_score.flush_interval = '${interval}ms'" "privacy_score.alert_window = 0" "autovacuum_naptime = '1s'" \
-  "max_worker_processes = 8" "checkpoint_timeout = '30s'" "log_min_messages = 'warning'" "log_min_error_statement = 'panic'"
+  "max_worker_processes = 8" "checkpoint_timeout = '30s'" "log_connections = on" "log_line_prefix = '%m [%p] %c '" "log_min_messages = 'warning'" "log_min_error_statement = 'panic'"
 postmaster=$(head -n 1 "$PGDATA/postmaster.pid")
 q "CREATE EXTENSION privacy_score" \
   "CREATE TABLE patients (id int PRIMARY KEY, first_name text, last_name text, city text, diagnosis text)" \
@@ -227,25 +227,29 @@ wait "${loads[@]}" 2>/dev/null
 check "the server answers in the end" "$(q "SELECT privacy_score.flush()")" ""
 check "and what is stored agrees" "$(q "$invariants")" ""
 
-# A run's log: client, turn, latency, script, seconds, microseconds, lag. Of each run: role, first and last turn, turns,
-# turns that ended longer than interval + margin before the last one.
+# A run's log: client, turn, latency, script, seconds, microseconds, lag. Of each run: name, role, first turn, turns, turns
+# that ended longer than interval + margin before the last one.
 for log in "$home"/c[123].*.[0-9]*; do
   name=${log##*/}
-  awk -v role="${name%%.*}" -v window=$((interval + margin)) '
+  name=${name%.*}
+  awk -v name="$name" -v role="${name%.*}" -v window=$((interval + margin)) '
     { at = $5 * 1000 + int($6 / 1000); turn[NR] = at }
     END { if (NR == 0) exit; for (i = 1; i <= NR; ++i) if (turn[i] < turn[NR] - window) ++old
-          printf "%s\t%.0f\t%.0f\t%d\t%d\n", role, turn[1], turn[NR], NR, old }' "$log"
+          printf "%s\t%s\t%.0f\t%d\t%d\n", name, role, turn[1], NR, old }' "$log"
 done >"$home/runs"
-q "CREATE TABLE run (role name, first bigint, last bigint, turns int, due int)" "\\copy run FROM '$home/runs'" \
-  "CREATE TABLE recorded AS SELECT s.role, s.session, extract(epoch FROM s.started) * 1000 AS started, s.queries,
+# A run's last session; the one before is pgbench's own.
+sed -nE 's/.*\] ([0-9a-f]+\.[0-9a-f]+) LOG:  connection authorized: .*application_name=(c[123]\.[0-9]+).*/\2\t\1/p' "$ps_log" |
+  awk -F '\t' '{ session[$1] = $2 } END { for (name in session) print name "\t" session[name] }' >"$home/sessions"
+q "CREATE TABLE run (name text, role name, first bigint, turns int, due int)" "\\copy run FROM '$home/runs'" \
+  "CREATE TABLE session_of (name text, session text)" "\\copy session_of FROM '$home/sessions'" \
+  "CREATE TABLE recorded AS SELECT s.role, s.session, s.queries,
      (SELECT array_agg(i.id ORDER BY p.part, i.n) FROM privacy_score.session_part p,
              ROWS FROM (unnest(p.ids), unnest(p.runs)) WITH ORDINALITY i(id, run, n), generate_series(1, i.run) WHERE p.session_id = s.id) AS ids
      FROM privacy_score.session s WHERE s.id > $first_session" \
-  "CREATE TABLE matched AS SELECT r.*, m.session, COALESCE(m.queries, 0) AS queries, m.ids FROM run r LEFT JOIN LATERAL (
-     SELECT * FROM recorded m WHERE m.role = r.role AND m.started BETWEEN r.first - 3000 AND r.first + 1
-        AND NOT EXISTS (SELECT FROM run o WHERE o.role = r.role AND o.last < r.first AND m.started <= o.last)
-      ORDER BY m.started DESC LIMIT 1) m ON true" >/dev/null
+  "CREATE TABLE matched AS SELECT r.*, m.session, COALESCE(m.queries, 0) AS queries, m.ids
+     FROM run r LEFT JOIN session_of o USING (name) LEFT JOIN recorded m ON m.role = r.role AND m.session = o.session" >/dev/null
 echo "# $(q "SELECT count(*) || ' sessions, ' || sum(turns) * 3 || ' statements answered, ' || sum(queries) || ' recorded, the most missing at the end of one: ' || max(turns * 3 - queries) FROM matched")"
+check "of each run the session is known" "$(q "SELECT count(*) FROM run WHERE name NOT IN (SELECT name FROM session_of)")" 0
 check_true "the clients were at work" test "$(q "SELECT count(*) FROM matched WHERE due > 0")" -gt $((most_kills / 10))
 check "what a session did before its last moment is recorded" \
   "$(q "SELECT role, turns, due, queries FROM matched WHERE queries < due * 3 ORDER BY role, first LIMIT 5")" ""
