@@ -343,7 +343,7 @@ void WriteTables(const BucketizeRequest* request, SourceRows* source, ReleaseWor
 void Verify(const BucketizeRequest* request, const SourceRows* source, ReleaseWork* work) {
   SetProgressPhase("verifying");
   CommandCounterIncrement();
-  const bool uncounted = BeginUncounted();
+  const Uncounted uncounted = BeginUncounted(Uncounted::kReading);
   const int nest_level = NewGUCNestLevel();
   ReadInPhysicalOrder();
   const int64 buckets = work->dealer->buckets();

@@ -56,11 +56,22 @@ Oid OwnRelation(const char* name) {
   return get_relname_relid(name, schema);
 }
 
+// Opens a table of ours; null when the extension is not in this database. DROP EXTENSION may take the table away while
+// its lock is waited for, and CREATE EXTENSION make another one.
+Relation OpenOwnTable(const char* name) {
+  for (;;) {
+    const Oid oid = OwnRelation(name);
+    if (!OidIsValid(oid)) return nullptr;
+    Relation table = try_table_open(oid, AccessShareLock);
+    if (table != nullptr) return table;
+    CHECK_FOR_INTERRUPTS();
+  }
+}
+
 bool OpenScan(OwnScan* scan, const char* table, const char* index, ScanKey key) {
-  const Oid table_oid = OwnRelation(table);
-  if (!OidIsValid(table_oid)) return false;
+  scan->table = OpenOwnTable(table);
+  if (scan->table == nullptr) return false;
   const Oid index_oid = index == nullptr ? InvalidOid : OwnRelation(index);
-  scan->table = table_open(table_oid, AccessShareLock);
   scan->scan = systable_beginscan(scan->table, index_oid, OidIsValid(index_oid), nullptr, key == nullptr ? 0 : 1, key);
   return true;
 }

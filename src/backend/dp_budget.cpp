@@ -14,7 +14,6 @@ extern "C" {
 #include "common/sha2.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -24,6 +23,7 @@ extern "C" {
 #include "catalog_relations.hpp"
 #include "dp_accountant.hpp"
 #include "dp_ledger.hpp"
+#include "relation_lock.hpp"
 #include "wait_events.hpp"
 
 namespace {
@@ -253,10 +253,8 @@ Budget* PayingBudget(const char* function, Oid relation, bool pays) {
   budget->function = function;
   if (!FindBudget(budget)) RaiseNoBudget(function, relation);
   // Only who has a budget may hold up others with a lock.
-  LockRelationOid(relation, AccessShareLock);
+  LockForReading(relation);
   budget->owner = OwnerOfRelation(relation);
-  // It may have gone before it was locked.
-  if (!OidIsValid(budget->owner)) (void)RequireRelation(relation);
   RequireUnitOf(budget);
   return budget;
 }

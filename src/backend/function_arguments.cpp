@@ -5,7 +5,6 @@
 
 extern "C" {
 #include "catalog/pg_type.h"
-#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -15,6 +14,7 @@ extern "C" {
 }
 
 #include "internal.hpp"
+#include "relation_lock.hpp"
 
 void RaiseNullArgument(const char* parameter) {
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must not be NULL", parameter),
@@ -30,7 +30,7 @@ Oid RelationArgument(FunctionCallInfo fcinfo, int argument, const char* name) {
   const Oid relation = PG_GETARG_OID(argument);
   RequireRows(relation);
   // Only who may read it may hold up others with a lock.
-  if (MaySelect(relation)) LockRelationOid(relation, AccessShareLock);
+  if (MaySelect(relation)) LockForReading(relation);
   // It may have gone before it was locked.
   RequireRows(relation);
   return relation;

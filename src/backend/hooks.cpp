@@ -155,9 +155,27 @@ PlannedStmt* PassToPlanner(Query* query, const char* text, int options, ParamLis
                       : standard_planner(query, text, options, parameters);
 }
 
+// Plans a statement of our own, which does not count.
+PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamListInfo parameters) {
+  PlannedStmt* volatile plan = nullptr;
+  const Uncounted before = BeginUncounted(Uncounted::kNone);
+  ++depth;
+  PG_TRY()
+    ;
+    { plan = PassToPlanner(query, text, options, parameters); }
+    PG_FINALLY();
+    {
+      --depth;
+      EndUncounted(before);
+    }
+  PG_END_TRY();
+  return plan;
+}
+
 [[gnu::hot]] PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListInfo parameters) {
   const Watch watch = LookAtPrincipal();
   if (watch.passes) return PassToPlanner(query, text, options, parameters);
+  if (watch.uncounted) return PlanUncounted(query, text, options, parameters);
   const bool reads = query->commandType != CMD_UTILITY && !QueryAnswers(query);
   const bool counts = reads && CountsHere(watch);
   const bool judged = reads && ReadIsJudged(watch);

@@ -50,7 +50,7 @@ void EnterInternal(InternalScope* scope, Oid user) {
   scope->guc_nest_level = NewGUCNestLevel();
   SetWithin("search_path", "pg_catalog, pg_temp");
   ConnectSpi();
-  scope->uncounted = BeginUncounted();
+  scope->uncounted = BeginUncounted(Uncounted::kAll);
 }
 
 void LeaveInternal(const InternalScope* scope) {

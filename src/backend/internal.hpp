@@ -14,6 +14,7 @@ extern "C" {
 #include "lib/stringinfo.h"
 }
 
+#include "watching.hpp"
 #include "wire.hpp"
 
 // What an internal scope restores.
@@ -21,7 +22,7 @@ struct InternalScope {
   Oid user;
   int security_context;
   int guc_nest_level;
-  bool uncounted;
+  Uncounted uncounted;
 };
 
 // The owner of the extension's schema, or InvalidOid when the extension is not in this database.

@@ -24,6 +24,7 @@ extern "C" {
 #include "live.hpp"
 #include "partition_passes.hpp"
 #include "progress.hpp"
+#include "relation_lock.hpp"
 #include "watching.hpp"
 
 namespace {
@@ -138,8 +139,9 @@ void AppendJoin(StringInfo sql, const List* columns, const SubjectPath* path, Oi
   }
 }
 
-// The statement that yields one row a subject, with the columns as c1, c2, ...; adds what it reads to `relations`.
-char* SubjectsSql(Oid home, const List* columns, List** relations) {
+// The statement that yields one row a subject, with the columns as c1, c2, ...
+char* SubjectsSql(Oid home, const List* columns) {
+  List* joined = NIL;
   StringInfoData sql, joins;
   initStringInfo(&sql);
   initStringInfo(&joins);
@@ -155,8 +157,8 @@ char* SubjectsSql(Oid home, const List* columns, List** relations) {
       continue;
     }
     appendStringInfo(&sql, "c%d", number);
-    if (list_member_oid(*relations, column->relation)) continue;
-    *relations = lappend_oid(*relations, column->relation);
+    if (list_member_oid(joined, column->relation)) continue;
+    joined = lappend_oid(joined, column->relation);
     const SubjectPath path = SubjectPathOf(column->relation);
     if (path.home != home || path.count == 0)
       ereport(ERROR,
@@ -165,7 +167,7 @@ char* SubjectsSql(Oid home, const List* columns, List** relations) {
                       get_rel_name(home)),
                errhint("Columns of several relations go together where foreign keys lead to the subjects of one.")));
     for (int i = 0; i < path.count; ++i) keys = bms_add_member(keys, path.at_home[i]);
-    AppendJoin(&joins, columns, &path, column->relation, list_length(*relations));
+    AppendJoin(&joins, columns, &path, column->relation, list_length(joined));
   }
   appendStringInfoString(&sql, " FROM (SELECT NULL AS none");
   for (int key = -1; (key = bms_next_member(keys, key)) >= 0;)
@@ -173,6 +175,16 @@ char* SubjectsSql(Oid home, const List* columns, List** relations) {
   AppendAttributes(&sql, home, AttributesOf(columns, home), false);
   appendStringInfo(&sql, " FROM %s) h%s", CanonicalRelationName(home), joins.data);
   return sql.data;
+}
+
+// Judges and locks a relation of which it was found that nobody else's code decides which rows it has.
+void LockForJoining(Oid relation) {
+  JudgeRead(relation);
+  LockForReading(relation);
+  if (get_rel_relkind(relation) != RELKIND_VIEW && check_enable_rls(relation, InvalidOid, true) != RLS_ENABLED) return;
+  ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+                  errmsg("relation \"%s\" was changed after this statement began", get_rel_name(relation)),
+                  errdetail("Its rows cannot be joined with those of others any more."), errhint("Try again.")));
 }
 
 Oid OidFromInternal(const char* sql, Oid argument) {
@@ -230,24 +242,29 @@ SubjectPath SubjectPathOf(Oid relation) {
 
 void JointRates(Oid home, List* const* sets, int count, double* rates, SubjectFacts* subject) {
   List* columns = NIL;
-  List* relations = NIL;
+  List* relations = list_make1_oid(home);
   const Size size = static_cast<Size>(count);
   auto** numbers = static_cast<const Bitmapset**>(palloc(sizeof(Bitmapset*) * size));
   auto* facts = static_cast<PartitionFacts*>(palloc(sizeof(PartitionFacts) * size));
   auto* same = static_cast<int*>(palloc(sizeof(int) * size));
   List* pending = NIL;
+  const ListCell* cell;
   for (int i = 0; i < count; ++i) {
     numbers[i] = ColumnsOf(home, sets[i], &columns);
     for (same[i] = 0; !bms_equal(numbers[same[i]], numbers[i]);) ++same[i];
     if (same[i] == i) pending = lappend_int(pending, i);
   }
+  foreach (cell, columns)
+    relations = list_append_unique_oid(relations, static_cast<JointColumn*>(lfirst(cell))->relation);
+  foreach (cell, relations) LockForJoining(lfirst_oid(cell));
+  foreach (cell, columns) {
+    const auto* column = static_cast<JointColumn*>(lfirst(cell));
+    RequireLiveColumns(column->relation, column->attributes);
+  }
   PartitionReading reading = {{InvalidOid, nullptr, NIL}, RowPlace::kHeap, 0, numbers, facts};
-  reading.source.query = SubjectsSql(home, columns, &relations);
-  JudgeRead(home);
-  const ListCell* cell;
-  foreach (cell, relations) JudgeRead(lfirst_oid(cell));
+  reading.source.query = SubjectsSql(home, columns);
   BeginProgress("discrimination rates", home, "reading subjects");
-  const bool uncounted = BeginUncounted();
+  const Uncounted uncounted = BeginUncounted(Uncounted::kReading);
   CountPartitions(&reading, pending);
   EndUncounted(uncounted);
   EndProgress();

@@ -3,10 +3,17 @@
  */
 #include "owned_functions.hpp"
 
+#include <initializer_list>
+
 extern "C" {
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/transam.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_partitioned_table.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_statistic_ext.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -14,56 +21,133 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/plancache.h"
 #include "utils/regproc.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 }
 
 #include "compat.hpp"
+#include "relation_lock.hpp"
 
 namespace {
 
-void RequireRights(Oid theirs, Oid owner, const char* what) {
-  if (has_privs_of_role(theirs, owner)) return;
-  ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                  errmsg("%s, which belongs to role \"%s\", cannot run for a noisy answer", what,
-                         GetUserNameFromId(theirs, false)),
-                  errdetail("It would run with the rights of role \"%s\".", GetUserNameFromId(owner, false)),
-                  errhint("Functions that a view calls must belong to the view's owner or a superuser.")));
+// The first code that was found of somebody without the rights of `owner`.
+struct Stranger {
+  Oid owner;
+  Oid theirs;
+  const char* what;
+};
+
+bool IsStrange(Stranger* stranger, Oid theirs, const char* kind, char* (*name)(Oid), Oid object) {
+  if (has_privs_of_role(theirs, stranger->owner)) return false;
+  stranger->theirs = theirs;
+  stranger->what = psprintf("%s %s", kind, name(object));
+  return true;
 }
 
-bool CheckFunction(Oid function, void* owner) {
+bool FindInFunction(Oid function, void* stranger) {
   if (function < FirstNormalObjectId) return false;
   HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
   if (!HeapTupleIsValid(tuple)) elog(ERROR, "cache lookup failed for function %u", function);
   const Oid theirs = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple))->proowner;
   ReleaseSysCache(tuple);
-  RequireRights(theirs, *static_cast<Oid*>(owner), psprintf("function %s", format_procedure(function)));
-  return false;
+  return IsStrange(static_cast<Stranger*>(stranger), theirs, "function", format_procedure, function);
 }
 
-void CheckDomain(Oid domain, Oid owner) {
+bool FindInDomain(Oid domain, void* stranger) {
   HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(domain));
   if (!HeapTupleIsValid(tuple)) elog(ERROR, "cache lookup failed for type %u", domain);
   const Oid theirs = reinterpret_cast<Form_pg_type>(GETSTRUCT(tuple))->typowner;
   ReleaseSysCache(tuple);
-  RequireRights(theirs, owner, psprintf("domain %s", format_type_be(domain)));
+  return IsStrange(static_cast<Stranger*>(stranger), theirs, "domain", format_type_be, domain);
 }
 
-bool CheckNode(Node* node, void* owner) {
+bool FindInRelation(Oid relation, void* stranger);
+
+// A tree walker: true ends the walk.
+bool FindInNode(Node* node, void* stranger) {
   if (node == nullptr) return false;
-  if (IsA(node, Query)) return WalkQuery(castNode(Query, node), CheckNode, owner);
-  if (IsA(node, CoerceToDomain)) CheckDomain(castNode(CoerceToDomain, node)->resulttype, *static_cast<Oid*>(owner));
-  check_functions_in_node(node, CheckFunction, owner);
-  if (IsA(node, RangeTblEntry)) return false;
-  return WalkChildren(node, CheckNode, owner);
+  if (IsA(node, Query)) return WalkQuery(castNode(Query, node), FindInNode, stranger);
+  if (IsA(node, CoerceToDomain) && FindInDomain(castNode(CoerceToDomain, node)->resulttype, stranger)) return true;
+  if (check_functions_in_node(node, FindInFunction, stranger)) return true;
+  if (IsA(node, RangeTblEntry)) {
+    const auto* rte = castNode(RangeTblEntry, node);
+    return rte->rtekind == RTE_RELATION && FindInRelation(rte->relid, stranger);
+  }
+  return WalkChildren(node, FindInNode, stranger);
+}
+
+// In expressions that a field of a catalog's row holds.
+bool FindInField(int cache, HeapTuple tuple, AttrNumber field, void* stranger) {
+  bool null;
+  const Datum value = SysCacheGetAttr(cache, tuple, field, &null);
+  return !null && FindInNode(static_cast<Node*>(stringToNode(TextDatumGetCString(value))), stranger);
+}
+
+// In some fields of the row with that key.
+bool FindInRow(int cache, Oid key, std::initializer_list<AttrNumber> fields, void* stranger) {
+  HeapTuple tuple = SearchSysCache1(cache, ObjectIdGetDatum(key));
+  if (!HeapTupleIsValid(tuple)) return false;
+  bool found = false;
+  for (const AttrNumber field : fields) found = found || FindInField(cache, tuple, field, stranger);
+  ReleaseSysCache(tuple);
+  return found;
+}
+
+// In what the planner evaluates of one relation. The relation cache has these expressions too, but evaluated.
+bool FindInMember(Relation relation, void* stranger) {
+  const ListCell* cell;
+  foreach (cell, RelationGetIndexList(relation))
+    if (FindInRow(INDEXRELID, lfirst_oid(cell), {Anum_pg_index_indexprs, Anum_pg_index_indpred}, stranger)) return true;
+  foreach (cell, RelationGetStatExtList(relation))
+    if (FindInRow(STATEXTOID, lfirst_oid(cell), {Anum_pg_statistic_ext_stxexprs}, stranger)) return true;
+  if (FindInRow(PARTRELID, RelationGetRelid(relation), {Anum_pg_partitioned_table_partexprs}, stranger)) return true;
+  const TupleConstr* constraints = RelationGetDescr(relation)->constr;
+  for (int i = 0; constraints != nullptr && i < constraints->num_check; ++i)
+    if (FindInNode(static_cast<Node*>(stringToNode(constraints->check[i].ccbin)), stranger)) return true;
+  return false;
+}
+
+bool FindInRelation(Oid relation, void* stranger) {
+  const ListCell* cell;
+  foreach (cell, find_all_inheritors(relation, AccessShareLock, nullptr)) {
+    Relation member = try_relation_open(lfirst_oid(cell), AccessShareLock);
+    if (member == nullptr) continue;
+    const bool found = FindInMember(member, stranger);
+    relation_close(member, NoLock);
+    if (found) return true;
+  }
+  return false;
+}
+
+// A tree walker that ends nowhere.
+bool RequireOldFiles(Node* node, void* context) {
+  if (node == nullptr) return false;
+  if (IsA(node, Query)) return WalkQuery(castNode(Query, node), RequireOldFiles, context);
+  if (!IsA(node, RangeTblEntry)) return WalkChildren(node, RequireOldFiles, context);
+  const auto* rte = castNode(RangeTblEntry, node);
+  if (rte->rtekind == RTE_RELATION) LockForReading(rte->relid);
+  return false;
 }
 
 }  // namespace
 
 void RequireOwnFunctions(SPIPlanPtr plan, Oid owner) {
+  Stranger stranger = {owner, InvalidOid, nullptr};
   ListCell* source;
   foreach (source, SPI_plan_get_plan_sources(plan)) {
-    ListCell* query;
-    foreach (query, static_cast<CachedPlanSource*>(lfirst(source))->query_list)
-      CheckNode(static_cast<Node*>(lfirst(query)), &owner);
+    auto* queries = reinterpret_cast<Node*>(static_cast<CachedPlanSource*>(lfirst(source))->query_list);
+    RequireOldFiles(queries, nullptr);
+    if (!FindInNode(queries, &stranger)) continue;
+    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                    errmsg("%s, which belongs to role \"%s\", cannot run for a noisy answer", stranger.what,
+                           GetUserNameFromId(stranger.theirs, false)),
+                    errdetail("It would run with the rights of role \"%s\".", GetUserNameFromId(owner, false)),
+                    errhint("Functions that a view calls, or that indexes and the like of its tables do, must belong to "
+                            "the view's owner or a superuser.")));
   }
+}
+
+bool RunsOwnFunctions(Oid relation, Oid owner) {
+  Stranger stranger = {owner, InvalidOid, nullptr};
+  return !FindInRelation(relation, &stranger);
 }

@@ -22,6 +22,7 @@ extern "C" {
 #include "live.hpp"
 #include "partition_passes.hpp"
 #include "progress.hpp"
+#include "relation_lock.hpp"
 #include "unique_keys.hpp"
 #include "watching.hpp"
 
@@ -60,27 +61,13 @@ PartitionFacts OneClassARow(int64 rows) {
   return facts;
 }
 
-// Columns are looked up before the relation is locked, for which the lookup may have waited.
-void RequireLiveColumns(Relation relation, const Bitmapset* columns) {
-  for (int number = -1; (number = bms_next_member(columns, number)) >= 0;)
-    if (TupleDescAttr(RelationGetDescr(relation), number - 1)->attisdropped)
-      ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-                      errmsg("a column of relation \"%s\" does not exist any more", RelationGetRelationName(relation)),
-                      errhint("It was dropped in the meantime. Ask again.")));
-}
-
 // Fills in the facts where nobody else's code decides which rows there are.
-void SettleAsOurs(Oid relation_id, const Bitmapset* const* sets, int count, PartitionFacts* facts) {
-  Relation relation = try_relation_open(relation_id, AccessShareLock);
-  if (relation == nullptr)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation_id),
-                    errhint("Give an existing relation; this one may have been dropped.")));
+void SettleAsOurs(Oid relation_id, const Bitmapset* const* sets, int count, const Bitmapset* asked,
+                  PartitionFacts* facts) {
+  Relation relation = relation_open(relation_id, NoLock);
   PartitionReading reading = {{relation_id, nullptr, NIL}, PlaceOf(relation), 0, sets, facts};
   if (relation->rd_rel->reltuples > 0) reading.expected = static_cast<uint64>(relation->rd_rel->reltuples);
   const List* keys = UniqueKeysOf(relation);
-  Bitmapset* asked = nullptr;
-  for (int i = 0; i < count; ++i) asked = bms_add_members(asked, sets[i]);
-  RequireLiveColumns(relation, asked);
   relation_close(relation, NoLock);
   if (reading.place == RowPlace::kElsewhere) reading.source.members = MembersOf(relation_id);
   reading.source.asked = asked;
@@ -120,6 +107,11 @@ void SettleAsOurs(Oid relation_id, const Bitmapset* const* sets, int count, Part
 void PartitionsOf(Oid relation, const Bitmapset* const* sets, int count, PartitionFacts* facts) {
   JudgeRead(relation);
   if (count == 0) return;
+  // What decides whose code runs must not change after it was looked at.
+  LockForReading(relation);
+  Bitmapset* asked = nullptr;
+  for (int i = 0; i < count; ++i) asked = bms_add_members(asked, sets[i]);
+  RequireLiveColumns(relation, asked);
   BeginProgress("discrimination rates", relation, "");
   // Views and policies run code that is not ours: then each set is a statement of the caller like any other.
   if (get_rel_relkind(relation) == RELKIND_VIEW || check_enable_rls(relation, InvalidOid, true) == RLS_ENABLED) {
@@ -130,11 +122,11 @@ void PartitionsOf(Oid relation, const Bitmapset* const* sets, int count, Partiti
     EndProgress();
     return;
   }
-  const bool uncounted = BeginUncounted();
+  const Uncounted uncounted = BeginUncounted(Uncounted::kReading);
   const int nest_level = NewGUCNestLevel();
   // Partitions group for themselves, in parallel workers and on foreign servers, where they can.
   SetWithin("enable_partitionwise_aggregate", "on");
-  SettleAsOurs(relation, sets, count, facts);
+  SettleAsOurs(relation, sets, count, asked, facts);
   AtEOXact_GUC(false, nest_level);
   EndUncounted(uncounted);
   EndProgress();

@@ -27,6 +27,7 @@ PG_FUNCTION_INFO_V1(ps_equivocation_chart);
 #include "core/score_chart.hpp"
 #include "core/step_chart.hpp"
 #include "core_call.hpp"
+#include "owned_functions.hpp"
 
 namespace {
 
@@ -36,7 +37,7 @@ struct ReportScope {
   const char* from_day;
   const char* to_day;
   const char* role;     // the one that was asked for, null for all
-  const char* reads;    // t when tables may be read for it
+  const char* reads;    // oid[] of the protected tables that are read for it
   const char* refused;  // statements refused of the roles
 };
 
@@ -86,28 +87,27 @@ const char* const kAlerts =
     "a.role = $4) "
     "ORDER BY a.severity = 'critical' DESC, a.kind LIKE 'baseline%', a.at DESC, a.id DESC LIMIT 50";
 
-// Tables that the report reads: those the caller may read as a whole, and not so large that one would wait for it.
-#define READABLE                                                                                        \
-  "$5::boolean AND pg_catalog.has_table_privilege(p.relation, 'SELECT') "                               \
-  "AND NOT pg_catalog.row_security_active(p.relation) AND (SELECT c.relkind IN ('r', 'p', 'm') "        \
-  "AND COALESCE((SELECT pg_catalog.sum(pg_catalog.pg_relation_size(t.relid)) FROM "                     \
-  "pg_catalog.pg_partition_tree(p.relation) t), pg_catalog.pg_relation_size(p.relation)) <= 268435456 " \
-  "FROM pg_catalog.pg_class c WHERE c.oid = p.relation)"
+// Protected tables that a report can read: those the caller may read as a whole, and not so large that one would wait for
+// it. What runs with his rights there is looked at apart.
+const char* const kReadable =
+    "SELECT p.relation::pg_catalog.oid FROM privacy_score.protected_relations p JOIN pg_catalog.pg_class c ON c.oid = "
+    "p.relation WHERE pg_catalog.has_table_privilege(p.relation, 'SELECT') AND NOT "
+    "pg_catalog.row_security_active(p.relation) AND c.relkind IN ('r', 'p', 'm') AND "
+    "COALESCE((SELECT pg_catalog.sum(pg_catalog.pg_relation_size(t.relid)) FROM "
+    "pg_catalog.pg_partition_tree(p.relation) t), pg_catalog.pg_relation_size(p.relation)) <= 268435456";
 
 const char* const kRelations =
     "SELECT p.relation, CASE WHEN pg_catalog.cardinality(p.subject) = 0 THEN 'a row' "
     "ELSE pg_catalog.array_to_string(p.subject, ', ') END, p.attributes, p.labelled, "
     "pg_catalog.to_char(p.statistics_at, 'YYYY-MM-DD HH24:MI'), "
-    "CASE WHEN " READABLE
-    " THEN CASE WHEN p.stale THEN 'statistics are about to be computed' END "
-    "WHEN $5::boolean AND pg_catalog.has_table_privilege(p.relation, 'SELECT') THEN 'large or with row security: not "
-    "read for this report' "
+    "CASE WHEN p.relation = ANY ($5::oid[]) THEN CASE WHEN p.stale THEN 'statistics are about to be computed' END "
+    "WHEN pg_catalog.has_table_privilege(p.relation, 'SELECT') THEN 'not read for a report' "
     "ELSE 'you may not read it' END "
     "FROM privacy_score.protected_relations p ORDER BY p.relation::text";
 
 const char* const kRisks =
-    "WITH p AS MATERIALIZED (SELECT p.relation FROM privacy_score.protected_relations p WHERE " READABLE
-    ") "
+    "WITH p AS MATERIALIZED (SELECT p.relation FROM privacy_score.protected_relations p WHERE p.relation = ANY "
+    "($5::oid[])) "
     "SELECT p.relation, a.attribute, a.label, a.distinct_values, pg_catalog.round(a.entropy::numeric, 3), "
     "pg_catalog.round(a.discrimination_rate::numeric, 4), a.uniques "
     "FROM p, LATERAL privacy_score.attribute_risk(p.relation) a "
@@ -117,8 +117,8 @@ const char* const kRisks =
     "ORDER BY 1, 6 DESC, 2";
 
 const char* const kCharts =
-    "WITH p AS MATERIALIZED (SELECT p.relation FROM privacy_score.protected_relations p WHERE " READABLE
-    ") "
+    "WITH p AS MATERIALIZED (SELECT p.relation FROM privacy_score.protected_relations p WHERE p.relation = ANY "
+    "($5::oid[])) "
     "SELECT p.relation, privacy_score.relationship_chart(p.relation) FROM p";
 
 const char* const kBudgets =
@@ -134,6 +134,9 @@ const char* const kAnswers =
     "FROM privacy_score.dp_releases r WHERE r.at::date BETWEEN $2::date AND $3::date AND ($4 IS NULL OR r.role = $4) "
     "ORDER BY r.at DESC LIMIT 20";
 
+// Not preloaded there is nothing to tell.
+const char* const kNoState = "SELECT NULL, NULL WHERE false";
+
 const char* const kState =
     "SELECT x.what, x.now FROM privacy_score.stat_info i, LATERAL (VALUES "
     "(1, 'version', i.version), (2, 'statements counted', i.events::text), (3, 'statements lost for lack of memory', "
@@ -147,7 +150,8 @@ const char* const kState =
 
 // Second tables of releases are known by their comment. Values are counted, none is shown.
 const char* const kReleaseTables =
-    "SELECT c.oid::pg_catalog.regclass::text, pg_catalog.quote_ident(v.attname), w.attname IS NOT NULL, d.description "
+    "SELECT c.oid::pg_catalog.regclass::text, pg_catalog.quote_ident(v.attname), w.attname IS NOT NULL, d.description, "
+    "c.oid "
     "FROM pg_catalog.pg_class c "
     "JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass "
     "AND d.objsubid = 0 AND d.description LIKE 'privacy\\_score release: sensitive values %' "
@@ -168,6 +172,8 @@ const char* ReleasesQuery() {
   for (uint64 i = 0; i < SPI_processed; ++i) {
     const HeapTuple tuple = SPI_tuptable->vals[i];
     const TupleDesc desc = SPI_tuptable->tupdesc;
+    bool null;
+    if (!RunsOwnFunctions(DatumGetObjectId(SPI_getbinval(tuple, desc, 5, &null)), GetUserId())) continue;
     const char* table = SPI_getvalue(tuple, desc, 1);
     const char* value = SPI_getvalue(tuple, desc, 2);
     const bool counted = SPI_getvalue(tuple, desc, 3)[0] == 't';
@@ -226,6 +232,28 @@ const char* RolesAtWork(const char* from_day, const char* to_day, const char* ro
   return all;
 }
 
+// The protected tables that are read for a report of the caller, as the literal of an oid[]. A table runs functions of its
+// owner, whom the caller did not choose to trust by asking for a report. Reading as a role that is exempt is announced,
+// and as one that is "dp only" refused.
+const char* RelationsToRead() {
+  StringInfoData relations;
+  initStringInfo(&relations);
+  appendStringInfoChar(&relations, '{');
+  const char* reason;
+  const RoleClass role_class = ClassOfRole(PrincipalOf(), &reason);
+  if (role_class == RoleClass::kUnwatched || role_class == RoleClass::kWatched) {
+    if (SPI_execute(kReadable, true, 0) != SPI_OK_SELECT) elog(ERROR, "could not list protected relations");
+    for (uint64 i = 0; i < SPI_processed; ++i) {
+      bool null;
+      const Oid relation =
+          DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null));
+      if (RunsOwnFunctions(relation, GetUserId())) AppendArrayElement(&relations, TextOfOid(relation));
+    }
+  }
+  appendStringInfoChar(&relations, '}');
+  return relations.data;
+}
+
 // The alerts do not tell: of the like refused again in a session there is none.
 const char* StatementsRefused(const ReportScope* scope) {
   const char* args[] = {scope->from_day, scope->to_day, scope->roles};
@@ -275,9 +303,7 @@ Datum ps_report(PG_FUNCTION_ARGS) {
   RequireDays(from_day, to_day);
   scope.from_day = TextOfDate(from_day);
   scope.to_day = TextOfDate(to_day);
-  const char* reason;
-  const RoleClass role_class = ClassOfRole(PrincipalOf(), &reason);
-  scope.reads = role_class == RoleClass::kUnwatched || role_class == RoleClass::kWatched ? "t" : "f";
+  scope.reads = RelationsToRead();
   Oid types[] = {TEXTOID};
   Datum values[] = {CStringGetTextDatum(RolesAtWork(scope.from_day, scope.to_day, scope.role))};
   if (SPI_execute_with_args("SELECT COALESCE(pg_catalog.array_agg(r.role ORDER BY r.role), '{}') FROM "
@@ -293,7 +319,7 @@ Datum ps_report(PG_FUNCTION_ARGS) {
   AppendNGrams(&wire, sessions);
   for (const char* sql : {kAlerts, kRelations, kRisks, kCharts, kBudgets, kAnswers}) AppendSection(&wire, sql, &scope);
   AppendQuery(&wire, ReleasesQuery());
-  AppendQuery(&wire, kState);
+  AppendQuery(&wire, ps_shared == nullptr ? kNoState : kState);
   SPI_finish();
   AtEOXact_GUC(false, nest_level);
   SectionsToUtf8(&wire);

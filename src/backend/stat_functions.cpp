@@ -140,8 +140,8 @@ namespace {
 void RefuseAfterWriting() {
   const Oid schema = get_namespace_oid("privacy_score", true);
   const Oid abstractions = OidIsValid(schema) ? get_relname_relid("abstraction", schema) : InvalidOid;
-  if (!OidIsValid(abstractions)) return;
-  Relation relation = table_open(abstractions, AccessShareLock);
+  Relation relation = OidIsValid(abstractions) ? try_table_open(abstractions, AccessShareLock) : nullptr;
+  if (relation == nullptr) return;
   const bool written = CheckRelationLockedByMe(relation, RowExclusiveLock, true);
   table_close(relation, AccessShareLock);
   if (written)

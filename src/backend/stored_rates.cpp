@@ -6,6 +6,7 @@
 extern "C" {
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
 }
@@ -135,6 +136,7 @@ const char* ColumnNames(Oid relation, Next next) {
 // Enters the rights of a relation's owner and a snapshot of now: what is committed after its state was taken is known
 // to have come later. False when the relation has just been dropped.
 bool EnterOwner(InternalScope* scope, Oid relation) {
+  LockRelationOid(relation, AccessShareLock);
   const Oid owner = OwnerOfRelation(relation);
   if (!OidIsValid(owner)) return false;
   PushActiveSnapshot(GetLatestSnapshot());

@@ -37,7 +37,7 @@ struct Gate {
   uint64 labels_version;
   TimestampTz looked_at;
   bool on_primary;  // once it is one, a server stays it
-  bool uncounted;
+  Uncounted uncounted;
   bool model_changed, labels_changed, declared;  // by this transaction
 };
 
@@ -46,7 +46,7 @@ Gate gate;
 // A schema or a role: with a role go its label and whether it is a superuser.
 void OnCatalogChange(Datum, int, uint32) { gate.extension_known = ps_last_watch.stands = false; }
 
-void SetUncounted(bool uncounted) {
+void SetUncounted(Uncounted uncounted) {
   gate.uncounted = uncounted;
   ps_last_watch.stands = false;
 }
@@ -76,11 +76,11 @@ void OnTransactionEnd(XactEvent event, void*) {
     }
   }
   gate.model_changed = gate.labels_changed = gate.declared = false;
-  SetUncounted(false);
+  SetUncounted(Uncounted::kNone);
 }
 
 void OnSubtransactionEnd(SubXactEvent event, SubTransactionId, SubTransactionId, void*) {
-  if (event == SUBXACT_EVENT_ABORT_SUB) SetUncounted(false);
+  if (event == SUBXACT_EVENT_ABORT_SUB) SetUncounted(Uncounted::kNone);
 }
 
 // From now on the ends of transactions are looked at: in a backend that only runs statements they never are.
@@ -121,8 +121,8 @@ inline bool MayBeOutdated() {
 
 // Whether nothing counts, whoever the principal is.
 inline bool NothingWatched() {
-  return ps_settings.mode == static_cast<int>(WatchMode::kOff) || ps_shared == nullptr || gate.uncounted ||
-         !OidIsValid(MyDatabaseId);
+  return ps_settings.mode == static_cast<int>(WatchMode::kOff) || ps_shared == nullptr ||
+         gate.uncounted != Uncounted::kNone || !OidIsValid(MyDatabaseId);
 }
 
 // The principal of a statement that runs as `user` in that security context.
@@ -191,9 +191,10 @@ RoleClass PrincipalClass() { return NothingWatched() ? RoleClass::kUnwatched : C
 // it; a security context may make somebody else the principal, or belong to a referential-integrity check.
 Watch LookAgain(Oid user, int context) {
   const uint64 labels = pg_atomic_read_u64(&ps_shared->role_labels_version);
-  Watch watch = {PrincipalIn(user, context), RoleClass::kUnwatched, false, (context & SECURITY_NOFORCE_RLS) != 0};
+  Watch watch = {PrincipalIn(user, context), RoleClass::kUnwatched, false, gate.uncounted == Uncounted::kReading,
+                 (context & SECURITY_NOFORCE_RLS) != 0};
   if (!NothingWatched()) watch.role = ClassOfPrincipal(watch.principal);
-  watch.passes = watch.role == RoleClass::kUnwatched && context == 0 && !IsParallelWorker() &&
+  watch.passes = watch.role == RoleClass::kUnwatched && !watch.uncounted && context == 0 && !IsParallelWorker() &&
                  ps_settings.track == static_cast<int>(TrackLevel::kAll) &&
                  ps_settings.principal == static_cast<int>(Principal::kSessionUser);
   // A restricted operation asks whether the session's user is a superuser; a standby must look again soon.
@@ -204,14 +205,14 @@ Watch LookAgain(Oid user, int context) {
   return watch;
 }
 
-bool BeginUncounted() {
+Uncounted BeginUncounted(Uncounted which) {
   FollowTransactions();
-  const bool before = gate.uncounted;
-  SetUncounted(true);
+  const Uncounted before = gate.uncounted;
+  SetUncounted(which);
   return before;
 }
 
-void EndUncounted(bool before) { SetUncounted(before); }
+void EndUncounted(Uncounted before) { SetUncounted(before); }
 
 void NoteModelChange() {
   FollowTransactions();

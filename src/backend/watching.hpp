@@ -40,6 +40,7 @@ struct Watch {
   // Nothing that this statement does, or starts, needs to be looked at, short of another role becoming the principal
   // within it: a hook that finds this only passes on. False does not mean that anything counts.
   bool passes;
+  bool uncounted;           // a statement of our own, but what runs while it is planned is not
   bool in_integrity_check;  // the statement is a referential-integrity check, or runs within one
 };
 
@@ -58,7 +59,7 @@ Watch LookAgain(Oid user, int context);
 
 inline Watch LookAtPrincipal() {
   if (ps_settings.mode == static_cast<int>(WatchMode::kOff) || ps_shared == nullptr)
-    return {InvalidOid, RoleClass::kUnwatched, true, false};
+    return {InvalidOid, RoleClass::kUnwatched, true, false, false};
   Oid user;
   int context;
   GetUserIdAndSecContext(&user, &context);
@@ -73,10 +74,19 @@ inline Watch LookAtPrincipal() {
 // True when statements of this backend count at this moment.
 inline bool Counts(RoleClass role) { return role == RoleClass::kWatched || role == RoleClass::kDpOnly; }
 
+// Which statements do not count.
+enum class Uncounted {
+  kNone,
+  // Those of our own that read somebody's relation. While they are planned the expressions of its indexes, statistics and
+  // partition keys are evaluated, and with them functions of its owner, whose statements count.
+  kReading,
+  kAll  // those on tables of our own, and whatever they run
+};
+
 // Statements of our own that run between these two do not count (rates read protected tables). What the first returns
 // goes to the second; an abort makes statements count again.
-bool BeginUncounted();
-void EndUncounted(bool before);
+Uncounted BeginUncounted(Uncounted which);
+void EndUncounted(Uncounted before);
 
 // Announce at commit that what scoring rests on has changed: by itself, such as rates and names; declared, as baselines
 // and labels are; or the label of a role. After the latter two the transaction cannot be prepared (0A000).

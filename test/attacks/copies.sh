@@ -77,7 +77,8 @@ path "a view in a circle" "$read; cmd:select p:h.patients.diagnosis t:h.m3 t:h.p
 check "no function of others is run for a definition" "$(as_mallory \
   "CREATE TABLE ran (who text)" "GRANT INSERT ON ran TO PUBLIC" \
   "CREATE FUNCTION trap() RETURNS SETOF text LANGUAGE sql STABLE AS 'SELECT ''x''::text'" \
-  "CREATE FUNCTION bait() RETURNS int LANGUAGE plpgsql IMMUTABLE AS \$\$ BEGIN INSERT INTO h.ran VALUES (current_user); RETURN 1; END \$\$" \
+  "CREATE FUNCTION note() RETURNS void LANGUAGE sql AS 'INSERT INTO h.ran VALUES (current_user)'" \
+  "CREATE FUNCTION bait() RETURNS int LANGUAGE plpgsql IMMUTABLE AS \$\$ BEGIN PERFORM note(); RETURN 1; END \$\$" \
   "CREATE MATERIALIZED VIEW m4 AS SELECT diagnosis FROM patients WHERE bait() = 2 WITH NO DATA"; q "CREATE TEMP TABLE x AS SELECT 1 FROM h.patients" \
   "SELECT cardinality(privacy_score.abstract_query_analyzed('TABLE h.m4'))" "SELECT count(*) FROM h.ran")" "$(printf '4\n0')"
 

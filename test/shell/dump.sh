@@ -94,6 +94,11 @@ check_true "and is watched at once" wait_for "SELECT sum(queries) >= 2 FROM priv
 check "all its abstractions are defined" \
   "$(q "SELECT count(*) FROM privacy_score.session_part p, unnest(p.ids) i WHERE NOT EXISTS (SELECT FROM privacy_score.abstraction a WHERE a.id = i)")" 0
 check "its history can be scored" "$(q_state "SELECT * FROM privacy_score.score('alice', '-infinity', 'infinity')")" 00000
+q "BEGIN" "DROP EXTENSION privacy_score" "SELECT pg_sleep(1.5)" "COMMIT" "CREATE EXTENSION privacy_score" >/dev/null &
+dropping=$!
+wait_for "SELECT count(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE c.relname = 'protected_relation' AND l.mode = 'AccessExclusiveLock' AND l.granted" 1
+check "DROP EXTENSION while a session begins that asks its tables" "$(as alice q_state "SELECT count(*) FROM people")" 00000
+wait $dropping
 for _ in 1 2 3 4 5; do
   q "DROP EXTENSION privacy_score" "CREATE EXTENSION privacy_score" >>"$PS_TMP/again.out"
   echo "EXECUTE p; SELECT count(city) FROM people;" >&3

@@ -61,25 +61,34 @@ check "an old snapshot sees all rows" "$(sed -n 2p <<<"$seen")" "10|0|3.32192809
 check "and is not told by a younger key" "$(sed -n 4p <<<"$seen")" "$(sed -n 5p <<<"$seen")"
 check "a new one sees what is left" "$(tail -n 1 <<<"$seen")" "60|60"
 
-# A column that goes while the lock is waited for: what names it fails, what is of all columns is of those that are left.
+# What changes while the lock is waited for: a column that goes, of which what names it fails and what is of all columns
+# is of those that are left; and a file in whose place comes another, of whose rows the older snapshot sees none.
+q "CREATE TABLE rewritten AS SELECT i AS a, i AS b FROM generate_series(1, 100) i" "CREATE VIEW above AS SELECT b FROM rewritten" \
+  "SELECT privacy_score.dp_grant('postgres', 'rewritten', 1)" "SELECT privacy_score.dp_grant('postgres', 'above', 1)" >/dev/null
 mkfifo "$PS_TMP/changes"
 "$PS_BINDIR/psql" -Xq <"$PS_TMP/changes" &
 exec 3>"$PS_TMP/changes"
-waiting="SELECT count(*) FROM pg_locks WHERE relation = 'moving'::regclass AND granted ="
+# meanwhile table "change" "question": the answer to a question that is asked before the change is committed.
 meanwhile() {
-  local asks
-  echo "BEGIN; ALTER TABLE moving DROP COLUMN $1;" >&3
+  local asks waiting="SELECT count(*) FROM pg_locks WHERE relation = '$1'::regclass AND granted ="
+  echo "BEGIN; ALTER TABLE $1 $2;" >&3
   wait_for "$waiting true" 1
-  q "$2" >"$PS_TMP/meanwhile" 2>/dev/null &
+  q "$3" >"$PS_TMP/meanwhile" 2>/dev/null &
   asks=$!
   wait_for "$waiting false" 1
   echo "COMMIT;" >&3
   wait $asks
   cat "$PS_TMP/meanwhile"
 }
-check "a column that is dropped meanwhile: a question about it" "$(meanwhile b "SELECT privacy_score.query_identification('SELECT a, b FROM moving')")" \
+check "a column that is dropped meanwhile: a question about it" "$(meanwhile moving "DROP b" "SELECT privacy_score.query_identification('SELECT a, b FROM moving')")" \
   "ERROR: a column of relation \"moving\" does not exist any more"
-check "one about all columns" "$(meanwhile a "SELECT string_agg(attribute, ' ') FROM privacy_score.attribute_risk('moving')")" "id"
+check "one about all columns" "$(meanwhile moving "DROP a" "SELECT string_agg(attribute, ' ') FROM privacy_score.attribute_risk('moving')")" "id"
+for question in "sum(distinct_values) FROM privacy_score.attribute_risk('rewritten')" "privacy_score.dp_count('rewritten', NULL, 0.5)" \
+  "privacy_score.dp_count('above', NULL, 0.5)"; do
+  check "rewritten meanwhile: $question" "$(meanwhile rewritten "ALTER a TYPE int USING a + 0" "SELECT $question")" \
+    "ERROR: relation \"rewritten\" was rewritten after this statement began"
+done
+check "nothing was spent" "$(q "SELECT sum(spent) FROM privacy_score.dp_budget")" 0
 exec 3>&-
 wait
 
