@@ -217,11 +217,16 @@ CREATE VIEW privacy_score.protected_relations WITH (security_barrier) AS
   SELECT p.relation::pg_catalog.regclass AS relation,
          ARRAY(SELECT a.attname FROM pg_catalog.pg_attribute a
                 WHERE a.attrelid = p.relation AND a.attnum = ANY (privacy_score.subject_attributes(p.relation)) ORDER BY a.attnum) AS subject,
-         (SELECT pg_catalog.count(*)::int FROM privacy_score.model_attribute m WHERE m.relation = p.relation) AS attributes,
-         (SELECT pg_catalog.count(m.label)::int FROM privacy_score.model_attribute m WHERE m.relation = p.relation) AS labelled,
+         c.attributes, c.labelled,
          s.computed_at AS statistics_at,
          COALESCE(s.stale, true) AS stale
     FROM privacy_score.protected_current p
+   CROSS JOIN LATERAL (
+     SELECT pg_catalog.count(*)::int AS attributes, pg_catalog.count(l.label)::int AS labelled
+       FROM pg_catalog.pg_attribute a
+       LEFT JOIN pg_catalog.pg_seclabel l ON l.provider = 'privacy_score' AND l.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass
+            AND l.objoid = p.relation AND l.objsubid = a.attnum
+      WHERE a.attrelid = p.relation AND a.attnum > 0 AND NOT a.attisdropped) c
     LEFT JOIN state s ON s.relation_name = p.name;
 COMMENT ON VIEW privacy_score.protected_relations IS
   'Protected relations: subject columns (empty: the row), number of columns and of labelled ones, age of the rates; stale: none yet, or many rows changed since.';
