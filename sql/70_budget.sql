@@ -128,5 +128,5 @@ CREATE VIEW privacy_score.dp_releases WITH (security_barrier) AS
       OR l.role = SESSION_USER AND b.role_oid <> 0 AND pg_catalog.pg_has_role(SESSION_USER, b.role_oid, 'MEMBER')
       OR pg_catalog.pg_has_role(c.relowner, 'USAGE') OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE');
 COMMENT ON VIEW privacy_score.dp_releases IS
-  'The ledger: answers that were paid for, and repeated ones (times: how often, at: when last), which cost nothing; epsilon is that of the question, predicate_shape has no constants. A role sees its own, the owner of a relation those about it, pg_read_all_stats all.';
+  'The ledger: answers that were paid for, and repeated ones (times: how often, at: when last), which cost nothing; epsilon is that of the question, predicate_shape has no constants. A role sees what it has asked and what was paid from its budget, the owner of a relation what was asked about it, pg_read_all_stats all.';
 GRANT SELECT ON privacy_score.dp_releases TO PUBLIC;

@@ -84,8 +84,8 @@ char* NewBaseline(const char* role, const char* from_day, const char* to_day, co
 const char* const kIsBaseline =
     "WITH x AS (SELECT $1::pg_catalog.jsonb AS j), shape AS (SELECT j, "
     "j @@ 'strict $.version == 1 && $.role like_regex \"^.{1,63}$\" flag \"s\" "
-    "&& $.from_day like_regex \"^[0-9]{4,7}-[0-9]{2}-[0-9]{2}$\" && $.to_day like_regex "
-    "\"^[0-9]{4,7}-[0-9]{2}-[0-9]{2}$\" "
+    "&& $.from_day like_regex \"^([0-9]{4,7}-[0-9]{2}-[0-9]{2}( BC)?|-?infinity)$\" "
+    "&& $.to_day like_regex \"^([0-9]{4,7}-[0-9]{2}-[0-9]{2}( BC)?|-?infinity)$\" "
     "&& $.sessions.type() == \"number\" && $.ngrams.type() == \"array\" && $.session_sets.type() == \"array\" "
     "&& $.abstractions.type() == \"array\"' AS parts FROM x), rows AS ("
     "SELECT 'n' AS kind, e->'ngram' AS list, e->>'count' AS number, '{0}'::text[] AS known FROM shape, "

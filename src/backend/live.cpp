@@ -162,6 +162,8 @@ void AlertOnReach(LiveSession* session) {
   CoreError error;
   if (!CallCore(&error, [&] { ps_local.scorer->excesses = ps_local.scorer->scorer.OutOfReach(factor); }))
     CountScoringError(error.message);
+  PassedLimit raised[privacy_score::kReachFigureCount];
+  std::size_t raised_count = 0;
   const std::size_t count = ps_local.scorer->excesses.size();
   for (std::size_t i = 0; i < count; ++i) {
     const privacy_score::ReachExcess excess = ps_local.scorer->excesses[i];
@@ -170,8 +172,11 @@ void AlertOnReach(LiveSession* session) {
     if (!CallCore(&error, [&] { ps_local.scorer->explanation = ReachExcessJson(excess, factor); }))
       CountScoringError(error.message);
     RaiseAlert(session, passed, false, ps_local.scorer->explanation.data(), ps_local.scorer->explanation.size());
-    if (session->warn) WarnClient(passed);
+    raised[raised_count++] = passed;
   }
+  if (raised_count == 0) return;
+  AwaitAlerts(session);
+  for (std::size_t i = 0; i < raised_count && session->warn; ++i) WarnClient(raised[i]);
 }
 
 // Tells the client what the worker found when it corrected a score.

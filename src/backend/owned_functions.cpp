@@ -138,12 +138,13 @@ void RequireOwnFunctions(SPIPlanPtr plan, Oid owner) {
     auto* queries = reinterpret_cast<Node*>(static_cast<CachedPlanSource*>(lfirst(source))->query_list);
     RequireOldFiles(queries, nullptr);
     if (!FindInNode(queries, &stranger)) continue;
-    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                    errmsg("%s, which belongs to role \"%s\", cannot run for a noisy answer", stranger.what,
-                           GetUserNameFromId(stranger.theirs, false)),
-                    errdetail("It would run with the rights of role \"%s\".", GetUserNameFromId(owner, false)),
-                    errhint("Functions that a view calls, or that indexes and the like of its tables do, must belong to "
-                            "the view's owner or a superuser.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+             errmsg("%s, which belongs to role \"%s\", cannot run for a noisy answer", stranger.what,
+                    GetUserNameFromId(stranger.theirs, false)),
+             errdetail("It would run with the rights of role \"%s\".", GetUserNameFromId(owner, false)),
+             errhint("Functions that a view calls, or that indexes and the like of its tables do, must belong to "
+                     "the view's owner or a superuser.")));
   }
 }
 

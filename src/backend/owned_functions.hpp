@@ -15,9 +15,9 @@ extern "C" {
 #include "executor/spi.h"
 }
 
-// Raises 42501 when a prepared query calls a function, or checks a domain, of somebody without the rights of `owner`, or
-// reads a relation of which that is so. What functions call in turn is up to their owners. Raises 40001 when a relation
-// was rewritten after the active snapshot was taken.
+// Raises 42501 when a prepared query calls a function, or checks a domain, of somebody without the rights of `owner`,
+// or reads a relation of which that is so. What functions call in turn is up to their owners. Raises 40001 when a
+// relation was rewritten after the active snapshot was taken.
 void RequireOwnFunctions(SPIPlanPtr plan, Oid owner);
 
 // Whether reading a relation runs functions of nobody without the rights of `owner`: those in expressions of indexes,

@@ -1,9 +1,9 @@
 /*
  * relation_lock.hpp - locking a relation whose rows are about to be read.
  *
- * A snapshot that is older than a rewriting of the relation (ALTER TABLE ... TYPE, TRUNCATE and the like) sees none of its
- * rows. The server takes the snapshot of a statement after its locks; functions get the one of the statement that calls
- * them, and may have waited for the lock since.
+ * A snapshot that is older than a rewriting of the relation (ALTER TABLE ... TYPE, TRUNCATE and the like) sees none of
+ * its rows. The server takes the snapshot of a statement after its locks; functions get the one of the statement that
+ * calls them, and may have waited for the lock since.
  */
 #pragma once
 
@@ -13,8 +13,8 @@ extern "C" {
 #include "nodes/bitmapset.h"
 }
 
-// Locks a relation, and what inherits from it, against changes until the transaction ends. Raises 42P01 when it has gone,
-// and 40001 when it was rewritten after the active snapshot was taken.
+// Locks a relation, and what inherits from it, against changes until the transaction ends. Raises 42P01 when it has
+// gone, and 40001 when it was rewritten after the active snapshot was taken.
 void LockForReading(Oid relation);
 
 // The latter alone, of a relation that is locked.

@@ -31,7 +31,7 @@ PG_FUNCTION_INFO_V1(ps_equivocation_chart);
 
 namespace {
 
-// What the queries of a report are given as $1 to $6.
+// What the queries of a report are given as $1 to $7.
 struct ReportScope {
   const char* roles;  // name[] that the caller may see
   const char* from_day;
@@ -39,13 +39,14 @@ struct ReportScope {
   const char* role;     // the one that was asked for, null for all
   const char* reads;    // oid[] of the protected tables that are read for it
   const char* refused;  // statements refused of the roles
+  const char* mode;     // null when the library is not preloaded
 };
 
 const char* const kFacts =
     "SELECT pg_catalog.current_database(), CURRENT_USER, "
     "(SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'privacy_score'), "
     "pg_catalog.to_char(pg_catalog.statement_timestamp(), 'YYYY-MM-DD HH24:MI TZ'), $2, $3, $4, "
-    "COALESCE(pg_catalog.current_setting('privacy_score.mode', true), 'not preloaded, nothing is watched')";
+    "COALESCE($7, 'not preloaded, nothing is watched')";
 
 const char* const kDays =
     "SELECT r.role, s.day - date '2000-01-01', s.queries, s.mismatched, s.score, s.max_score, s.cumulative "
@@ -87,8 +88,8 @@ const char* const kAlerts =
     "a.role = $4) "
     "ORDER BY a.severity = 'critical' DESC, a.kind LIKE 'baseline%', a.at DESC, a.id DESC LIMIT 50";
 
-// Protected tables that a report can read: those the caller may read as a whole, and not so large that one would wait for
-// it. What runs with his rights there is looked at apart.
+// Protected tables that a report can read: those the caller may read as a whole, and not so large that one would wait
+// for it. What runs with his rights there is looked at apart.
 const char* const kReadable =
     "SELECT p.relation::pg_catalog.oid FROM privacy_score.protected_relations p JOIN pg_catalog.pg_class c ON c.oid = "
     "p.relation WHERE pg_catalog.has_table_privilege(p.relation, 'SELECT') AND NOT "
@@ -190,8 +191,9 @@ const char* ReleasesQuery() {
 }
 
 void AppendSection(StringInfo wire, const char* sql, const ReportScope* scope) {
-  const char* args[] = {scope->roles, scope->from_day, scope->to_day, scope->role, scope->reads, scope->refused};
-  AppendQuery(wire, sql, 6, args);
+  const char* args[] = {scope->roles, scope->from_day, scope->to_day, scope->role,
+                        scope->reads, scope->refused,  scope->mode};
+  AppendQuery(wire, sql, 7, args);
 }
 
 // The dearest n-grams of the days of the section of sessions, which begins at `section` in the buffer.
@@ -232,9 +234,9 @@ const char* RolesAtWork(const char* from_day, const char* to_day, const char* ro
   return all;
 }
 
-// The protected tables that are read for a report of the caller, as the literal of an oid[]. A table runs functions of its
-// owner, whom the caller did not choose to trust by asking for a report. Reading as a role that is exempt is announced,
-// and as one that is "dp only" refused.
+// The protected tables that are read for a report of the caller, as the literal of an oid[]. A table runs functions of
+// its owner, whom the caller did not choose to trust by asking for a report. Reading as a role that is exempt is
+// announced, and as one that is "dp only" refused.
 const char* RelationsToRead() {
   StringInfoData relations;
   initStringInfo(&relations);
@@ -245,8 +247,7 @@ const char* RelationsToRead() {
     if (SPI_execute(kReadable, true, 0) != SPI_OK_SELECT) elog(ERROR, "could not list protected relations");
     for (uint64 i = 0; i < SPI_processed; ++i) {
       bool null;
-      const Oid relation =
-          DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null));
+      const Oid relation = DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null));
       if (RunsOwnFunctions(relation, GetUserId())) AppendArrayElement(&relations, TextOfOid(relation));
     }
   }
@@ -304,6 +305,7 @@ Datum ps_report(PG_FUNCTION_ARGS) {
   scope.from_day = TextOfDate(from_day);
   scope.to_day = TextOfDate(to_day);
   scope.reads = RelationsToRead();
+  if (ps_shared != nullptr) scope.mode = GetConfigOption("privacy_score.mode", false, false);
   Oid types[] = {TEXTOID};
   Datum values[] = {CStringGetTextDatum(RolesAtWork(scope.from_day, scope.to_day, scope.role))};
   if (SPI_execute_with_args("SELECT COALESCE(pg_catalog.array_agg(r.role ORDER BY r.role), '{}') FROM "
@@ -319,7 +321,7 @@ Datum ps_report(PG_FUNCTION_ARGS) {
   AppendNGrams(&wire, sessions);
   for (const char* sql : {kAlerts, kRelations, kRisks, kCharts, kBudgets, kAnswers}) AppendSection(&wire, sql, &scope);
   AppendQuery(&wire, ReleasesQuery());
-  AppendQuery(&wire, ps_shared == nullptr ? kNoState : kState);
+  AppendQuery(&wire, scope.mode == nullptr ? kNoState : kState);
   SPI_finish();
   AtEOXact_GUC(false, nest_level);
   SectionsToUtf8(&wire);
@@ -339,7 +341,8 @@ Datum ps_score_chart(PG_FUNCTION_ARGS) {
   AppendArrayElement(&roles, role);
   appendStringInfoChar(&roles, '}');
   const ReportScope scope = {
-      roles.data, TextOfDate(PG_GETARG_DATEADT(1)), TextOfDate(PG_GETARG_DATEADT(2)), nullptr, nullptr, nullptr};
+      roles.data, TextOfDate(PG_GETARG_DATEADT(1)), TextOfDate(PG_GETARG_DATEADT(2)), nullptr, nullptr, nullptr,
+      nullptr};
   StringInfoData wire;
   initStringInfo(&wire);
   const int nest_level = SetForReport();

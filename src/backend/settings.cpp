@@ -134,8 +134,9 @@ void DefineLimits() {
              &ps_settings.daily_limit, kUnset, kUnset, kLargest);
   DefineReal("privacy_score.normalised_limit", "Greatest normalised score of a session, from 0 to 1; -1 for none.",
              nullptr, &ps_settings.normalised_limit, kUnset, kUnset, 1.0);
-  DefineReal("privacy_score.alert_level", "Score of one n-gram at which an alert is written; -1 for none.",
-             "Independent of the limits and of the mode.", &ps_settings.alert_level, kUnset, kUnset, kLargest);
+  DefineReal("privacy_score.alert_level",
+             "Rise of a session's score by one statement above which an alert is written; -1 for none.",
+             "Independent of the limits.", &ps_settings.alert_level, kUnset, kUnset, kLargest);
   DefineReal(
       "privacy_score.reach_factor", "How many times the greatest reach of its baseline's sessions a session may have.",
       "Reach: distinct constants of one statement, distinct subjects, columns of one subject. Up to 9 nothing is "

@@ -77,8 +77,8 @@ inline bool Counts(RoleClass role) { return role == RoleClass::kWatched || role 
 // Which statements do not count.
 enum class Uncounted {
   kNone,
-  // Those of our own that read somebody's relation. While they are planned the expressions of its indexes, statistics and
-  // partition keys are evaluated, and with them functions of its owner, whose statements count.
+  // Those of our own that read somebody's relation. While they are planned the expressions of its indexes, statistics
+  // and partition keys are evaluated, and with them functions of its owner, whose statements count.
   kReading,
   kAll  // those on tables of our own, and whatever they run
 };

@@ -187,8 +187,8 @@ char* RelationsAskedFor(DatabaseSlot* slot) {
   return names.len == 1 ? nullptr : psprintf("%s}", names.data);
 }
 
-// Whether a round would read a relation that is large, by the server's statistics, whose rows are elsewhere, or of which
-// the planner evaluates expressions: those may take their owner's time.
+// Whether a round would read a relation that is large, by the server's statistics, whose rows are elsewhere, or of
+// which the planner evaluates expressions: those may take their owner's time.
 bool AnyIsSlow(DatabaseSlot* slot) {
   const char* args[] = {RelationsAskedFor(slot), kLargeRows};
   if (args[0] == nullptr && slot->stale_count == 0) return false;

@@ -171,6 +171,10 @@ SELECT day, p = tight AS all_is_new FROM figures ORDER BY day;
 SELECT privacy_score.import_baseline(baseline) AS recorded_ngrams FROM moved;
 SELECT count(*) AS different FROM ((TABLE before EXCEPT TABLE figures) UNION ALL (TABLE figures EXCEPT TABLE before)) d;
 SELECT privacy_score.export_baseline('regress_scores') = baseline AS same_export FROM moved;
+-- Days of long ago, and without end.
+SELECT privacy_score.import_baseline(baseline || '{"role": "regress_scores_ever", "from_day": "0044-03-15 BC", "to_day": "infinity"}') > 0 AS ever FROM moved;
+SELECT from_day, to_day FROM privacy_score.baselines WHERE role = 'regress_scores_ever';
+SELECT privacy_score.drop_baseline('regress_scores_ever');
 -- A new version replaces the one in force; earlier versions are kept.
 SELECT privacy_score.set_baseline('regress_scores', '2026-01-01', '2026-01-03') AS distinct_ngrams;
 SELECT from_day, to_day, sessions, active FROM privacy_score.baseline WHERE role = 'regress_scores' ORDER BY id;
