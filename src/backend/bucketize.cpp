@@ -343,7 +343,8 @@ void WriteTables(const BucketizeRequest* request, SourceRows* source, ReleaseWor
 void Verify(const BucketizeRequest* request, const SourceRows* source, ReleaseWork* work) {
   SetProgressPhase("verifying");
   CommandCounterIncrement();
-  const Uncounted uncounted = BeginUncounted(Uncounted::kReading);
+  const UncountedState uncounted =
+      BeginUncounted(Uncounted::kReading, list_make2_oid(request->qit.relation, request->st.relation));
   const int nest_level = NewGUCNestLevel();
   ReadInPhysicalOrder();
   const int64 buckets = work->dealer->buckets();

@@ -35,8 +35,10 @@ void Run(const Budget* budget, const ScanQuery* query, void (*take)(void*), void
   BeginAnswering(budget->owner);
   SPIPlanPtr plan = SPI_prepare_cursor(query->sql, query->nargs, query->types, CURSOR_OPT_PARALLEL_OK);
   if (plan != nullptr) RequireOwnFunctions(plan, budget->owner);
-  if (plan == nullptr || SPI_execute_plan(plan, query->values, query->nulls, true, 0) != SPI_OK_SELECT)
-    elog(ERROR, "could not run the query of a noisy answer");
+  int done = 0;
+  if (plan != nullptr)
+    WithFunctionsOf(budget->owner, [&] { done = SPI_execute_plan(plan, query->values, query->nulls, true, 0); });
+  if (done != SPI_OK_SELECT) elog(ERROR, "could not run the query of a noisy answer");
   take(argument);
   LeaveInternal(&scope);
 }

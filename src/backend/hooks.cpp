@@ -158,7 +158,8 @@ PlannedStmt* PassToPlanner(Query* query, const char* text, int options, ParamLis
 // Plans a statement of our own, which does not count.
 PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamListInfo parameters) {
   PlannedStmt* volatile plan = nullptr;
-  const Uncounted before = BeginUncounted(Uncounted::kNone);
+  RequireReading(query);
+  const UncountedState before = BeginUncounted(Uncounted::kNone);
   ++depth;
   PG_TRY()
     ;

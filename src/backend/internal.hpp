@@ -22,7 +22,7 @@ struct InternalScope {
   Oid user;
   int security_context;
   int guc_nest_level;
-  Uncounted uncounted;
+  UncountedState uncounted;
 };
 
 // The owner of the extension's schema, or InvalidOid when the extension is not in this database.

@@ -264,7 +264,7 @@ void JointRates(Oid home, List* const* sets, int count, double* rates, SubjectFa
   PartitionReading reading = {{InvalidOid, nullptr, NIL}, RowPlace::kHeap, 0, numbers, facts};
   reading.source.query = SubjectsSql(home, columns);
   BeginProgress("discrimination rates", home, "reading subjects");
-  const Uncounted uncounted = BeginUncounted(Uncounted::kReading);
+  const UncountedState uncounted = BeginUncounted(Uncounted::kReading, relations);
   CountPartitions(&reading, pending);
   EndUncounted(uncounted);
   EndProgress();

@@ -9,6 +9,7 @@ extern "C" {
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/transam.h"
+#include "catalog/objectaccess.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_partitioned_table.h"
@@ -42,6 +43,17 @@ bool IsStrange(Stranger* stranger, Oid theirs, const char* kind, char* (*name)(O
   stranger->theirs = theirs;
   stranger->what = psprintf("%s %s", kind, name(object));
   return true;
+}
+
+[[noreturn]] void RaiseStranger(const Stranger* stranger) {
+  ereport(ERROR,
+          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+           errmsg("%s, which belongs to role \"%s\", cannot run here", stranger->what,
+                  GetUserNameFromId(stranger->theirs, false)),
+           errdetail("It would run for role \"%s\".", GetUserNameFromId(stranger->owner, false)),
+           errhint("Functions that a view calls, or that indexes, statistics and the like of tables do, must belong to "
+                   "that role or a superuser.")));
+  pg_unreachable();
 }
 
 bool FindInFunction(Oid function, void* stranger) {
@@ -125,27 +137,51 @@ bool RequireOldFiles(Node* node, void* context) {
   if (IsA(node, Query)) return WalkQuery(castNode(Query, node), RequireOldFiles, context);
   if (!IsA(node, RangeTblEntry)) return WalkChildren(node, RequireOldFiles, context);
   const auto* rte = castNode(RangeTblEntry, node);
-  if (rte->rtekind == RTE_RELATION) LockForReading(rte->relid);
+  if (rte->rtekind == RTE_RELATION) (void)LockForReading(rte->relid);
   return false;
+}
+
+Node* QueriesOf(CachedPlanSource* source) { return reinterpret_cast<Node*>(source->query_list); }
+
+bool FindInPlan(SPIPlanPtr plan, Stranger* stranger) {
+  ListCell* source;
+  foreach (source, SPI_plan_get_plan_sources(plan))
+    if (FindInNode(QueriesOf(static_cast<CachedPlanSource*>(lfirst(source))), stranger)) return true;
+  return false;
+}
+
+object_access_hook_type prev_object_access = nullptr;
+
+void CheckExecution(ObjectAccessType access, Oid class_id, Oid object, int sub_id, void* argument) {
+  if (prev_object_access != nullptr) prev_object_access(access, class_id, object, sub_id, argument);
+  if (access != OAT_FUNCTION_EXECUTE || !OidIsValid(ps_runs_functions_of)) return;
+  Stranger stranger = {ps_runs_functions_of, InvalidOid, nullptr};
+  if (FindInFunction(object, &stranger)) RaiseStranger(&stranger);
 }
 
 }  // namespace
 
+Oid ps_runs_functions_of = InvalidOid;
+
+void WatchFunctions() {
+  static bool watches = false;
+  if (watches) return;
+  prev_object_access = object_access_hook;
+  object_access_hook = CheckExecution;
+  watches = true;
+}
+
 void RequireOwnFunctions(SPIPlanPtr plan, Oid owner) {
   Stranger stranger = {owner, InvalidOid, nullptr};
   ListCell* source;
-  foreach (source, SPI_plan_get_plan_sources(plan)) {
-    auto* queries = reinterpret_cast<Node*>(static_cast<CachedPlanSource*>(lfirst(source))->query_list);
-    RequireOldFiles(queries, nullptr);
-    if (!FindInNode(queries, &stranger)) continue;
-    ereport(ERROR,
-            (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-             errmsg("%s, which belongs to role \"%s\", cannot run for a noisy answer", stranger.what,
-                    GetUserNameFromId(stranger.theirs, false)),
-             errdetail("It would run with the rights of role \"%s\".", GetUserNameFromId(owner, false)),
-             errhint("Functions that a view calls, or that indexes and the like of its tables do, must belong to "
-                     "the view's owner or a superuser.")));
-  }
+  foreach (source, SPI_plan_get_plan_sources(plan))
+    RequireOldFiles(QueriesOf(static_cast<CachedPlanSource*>(lfirst(source))), nullptr);
+  if (FindInPlan(plan, &stranger)) RaiseStranger(&stranger);
+}
+
+bool RunsOwnFunctions(SPIPlanPtr plan, Oid owner) {
+  Stranger stranger = {owner, InvalidOid, nullptr};
+  return !FindInPlan(plan, &stranger);
 }
 
 bool RunsOwnFunctions(Oid relation, Oid owner) {

@@ -1,5 +1,5 @@
 /*
- * owned_functions.hpp - whose code a query runs.
+ * owned_functions.hpp - whose code may run.
  *
  * A noisy answer is read with the rights of the relation's owner, and so run the functions that a view calls, whoever
  * asks. Elsewhere in the server they run with the rights of who reads: the owner of such a function, who may replace it
@@ -15,10 +15,35 @@ extern "C" {
 #include "executor/spi.h"
 }
 
+// While this is not InvalidOid, a function of somebody without that role's rights raises 42501 in place of running, be
+// it called by the query itself or within another function. What is found out beforehand, as below, makes for an early
+// answer; but what belongs to relations may change until it is used.
+extern Oid ps_runs_functions_of;
+
+// Begins to look at functions that are about to run; before that ps_runs_functions_of has no effect.
+void WatchFunctions();
+
+// Runs `work` with that restriction.
+template <typename Work>
+void WithFunctionsOf(Oid owner, Work work) {
+  WatchFunctions();
+  const Oid before = ps_runs_functions_of;
+  ps_runs_functions_of = owner;
+  PG_TRY()
+    ;
+    { work(); }
+    PG_FINALLY();
+    { ps_runs_functions_of = before; }
+  PG_END_TRY();
+}
+
 // Raises 42501 when a prepared query calls a function, or checks a domain, of somebody without the rights of `owner`,
-// or reads a relation of which that is so. What functions call in turn is up to their owners. Raises 40001 when a
-// relation was rewritten after the active snapshot was taken.
+// or reads a relation of which that is so. Raises 40001 when a relation was rewritten so that the active snapshot does
+// not see its rows any more.
 void RequireOwnFunctions(SPIPlanPtr plan, Oid owner);
+
+// Whether it does not do the former.
+bool RunsOwnFunctions(SPIPlanPtr plan, Oid owner);
 
 // Whether reading a relation runs functions of nobody without the rights of `owner`: those in expressions of indexes,
 // statistics, partition keys and checks, of itself and of what inherits from it, which it locks.

@@ -108,7 +108,7 @@ void PartitionsOf(Oid relation, const Bitmapset* const* sets, int count, Partiti
   JudgeRead(relation);
   if (count == 0) return;
   // What decides whose code runs must not change after it was looked at.
-  LockForReading(relation);
+  const List* members = LockForReading(relation);
   Bitmapset* asked = nullptr;
   for (int i = 0; i < count; ++i) asked = bms_add_members(asked, sets[i]);
   RequireLiveColumns(relation, asked);
@@ -122,7 +122,7 @@ void PartitionsOf(Oid relation, const Bitmapset* const* sets, int count, Partiti
     EndProgress();
     return;
   }
-  const Uncounted uncounted = BeginUncounted(Uncounted::kReading);
+  const UncountedState uncounted = BeginUncounted(Uncounted::kReading, members);
   const int nest_level = NewGUCNestLevel();
   // Partitions group for themselves, in parallel workers and on foreign servers, where they can.
   SetWithin("enable_partitionwise_aggregate", "on");

@@ -6,12 +6,16 @@
 extern "C" {
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/table.h"
+#include "access/tableam.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
+#include "executor/tuptable.h"
 #include "storage/lmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/snapmgr.h"
 }
 
@@ -34,14 +38,33 @@ Oid FileAt(Oid relation, Snapshot snapshot) {
   return file;
 }
 
-}  // namespace
-
-void RequireOldFile(Oid relation) {
-  if (!ActiveSnapshotSet() || FileAt(relation, GetActiveSnapshot()) == FileAt(relation, nullptr)) return;
-  ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-                  errmsg("relation \"%s\" was rewritten after this statement began", get_rel_name(relation)),
-                  errdetail("The statement would see none of its rows."), errhint("Try again.")));
+// Whether a snapshot sees a row of a table.
+bool SeesRow(Relation table, Snapshot snapshot) {
+  TupleTableSlot* slot = table_slot_create(table, nullptr);
+  TableScanDesc scan = table_beginscan(table, snapshot, 0, nullptr);
+  const bool sees = table_scan_getnextslot(scan, ForwardScanDirection, slot);
+  table_endscan(scan);
+  ExecDropSingleTupleTableSlot(slot);
+  return sees;
 }
+
+// Whether rows that are there now are hidden from the active snapshot, though not because they are new. Other kinds of
+// rewriting keep what old snapshots see.
+bool HidesRows(Oid relation) {
+  const Oid file = FileAt(relation, GetActiveSnapshot());
+  if (!OidIsValid(file) || file == FileAt(relation, nullptr)) return false;
+  Relation table = relation_open(relation, NoLock);
+  bool hides = false;
+  if (RELKIND_HAS_STORAGE(table->rd_rel->relkind) && !SeesRow(table, GetActiveSnapshot())) {
+    Snapshot now = RegisterSnapshot(GetLatestSnapshot());
+    hides = SeesRow(table, now);
+    UnregisterSnapshot(now);
+  }
+  relation_close(table, NoLock);
+  return hides;
+}
+
+}  // namespace
 
 void RequireLiveColumns(Oid relation, const Bitmapset* columns) {
   for (int number = -1; (number = bms_next_member(columns, number)) >= 0;)
@@ -51,9 +74,16 @@ void RequireLiveColumns(Oid relation, const Bitmapset* columns) {
                       errhint("It was dropped in the meantime. Ask again.")));
 }
 
-void LockForReading(Oid relation) {
+List* LockForReading(Oid relation) {
   LockRelationOid(relation, AccessShareLock);
   (void)RequireRelation(relation);
-  ListCell* cell;
-  foreach (cell, find_all_inheritors(relation, AccessShareLock, nullptr)) RequireOldFile(lfirst_oid(cell));
+  List* members = find_all_inheritors(relation, AccessShareLock, nullptr);
+  const ListCell* cell;
+  foreach (cell, members)
+    if (ActiveSnapshotSet() && HidesRows(lfirst_oid(cell)))
+      ereport(ERROR,
+              (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+               errmsg("relation \"%s\" was rewritten after this statement began", get_rel_name(lfirst_oid(cell))),
+               errdetail("The statement would see none of its rows."), errhint("Try again.")));
+  return members;
 }

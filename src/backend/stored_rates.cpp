@@ -5,6 +5,7 @@
 
 extern "C" {
 #include "access/xact.h"
+#include "catalog/pg_authid.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/guc.h"
@@ -15,6 +16,7 @@ extern "C" {
 #include "guarded.hpp"
 #include "internal.hpp"
 #include "joint_rates.hpp"
+#include "owned_functions.hpp"
 
 namespace {
 
@@ -133,7 +135,8 @@ const char* ColumnNames(Oid relation, Next next) {
   return names.data;
 }
 
-// Enters the rights of a relation's owner and a snapshot of now: what is committed after its state was taken is known
+// Enters the rights of a relation's owner, whose functions do not run though: whoever needs a rate, and the worker,
+// would run them for him and wait for them; and a snapshot of now: what is committed after its state was taken is known
 // to have come later. False when the relation has just been dropped.
 bool EnterOwner(InternalScope* scope, Oid relation) {
   LockRelationOid(relation, AccessShareLock);
@@ -188,7 +191,8 @@ void ComputePlain(ComputedRates* computed, const char* name, Oid relation, const
   Batch batch = {name, nullptr, {}, &sources};
   InternalScope scope;
   if (!EnterOwner(&scope, relation)) return;
-  RelationRates(relation, columns, sets->count, subject, sets->rates, &batch.facts);
+  WithFunctionsOf(BOOTSTRAP_SUPERUSERID,
+                  [&] { RelationRates(relation, columns, sets->count, subject, sets->rates, &batch.facts); });
   LeaveOwner(&scope);
   int attribute = -1;
   batch.subject = ColumnNames(relation, [&] { return attribute = bms_next_member(subject, attribute); });
@@ -241,7 +245,8 @@ void ComputeJoint(ComputedRates* computed, const char* name, Oid home, const Wan
   Batch batch = {name, SubjectAtHome(home, sets->parts[0]), {}, nullptr};
   InternalScope scope;
   if (!EnterOwner(&scope, home)) return;
-  JointRates(home, sets->parts, sets->count, sets->rates, &batch.facts);
+  WithFunctionsOf(BOOTSTRAP_SUPERUSERID,
+                  [&] { JointRates(home, sets->parts, sets->count, sets->rates, &batch.facts); });
   LeaveOwner(&scope);
   for (int i = 0; i < sets->count && !XactReadOnly; ++i) {
     batch.sources = sources[i];
@@ -305,7 +310,7 @@ void ComputeApart(ComputedRates* computed, const WantedRate* wanted, int count, 
   CHECK_FOR_INTERRUPTS();
   ErrorData* error = InSubtransaction([=] { ComputeOfRelation(computed, wanted, count); });
   if (error == nullptr) return;
-  if (count > 1 && error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE) {
+  if (count > 1 && !WasDisturbed(error)) {
     FreeErrorData(error);
     ComputeApart(computed, wanted, count / 2, on_fault, context);
     ComputeApart(computed, wanted + count / 2, count - count / 2, on_fault, context);
@@ -316,6 +321,10 @@ void ComputeApart(ComputedRates* computed, const WantedRate* wanted, int count, 
 }
 
 }  // namespace
+
+bool WasDisturbed(const ErrorData* error) {
+  return error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE || error->sqlerrcode == ERRCODE_T_R_SERIALIZATION_FAILURE;
+}
 
 WantedRate* WantedFrom(const std::vector<privacy_score::MissingRate>* missing) {
   const std::size_t count = missing->size();

@@ -24,6 +24,9 @@ struct WantedRate {
   bool is_stale;  // stored, and out of date
 };
 
+// Whether an error of computing rates came of what somebody else was doing, so that another try may succeed.
+bool WasDisturbed(const ErrorData* error);
+
 // The wanted sets of a list of core's, palloc'd; the texts belong to the list.
 WantedRate* WantedFrom(const std::vector<privacy_score::MissingRate>* missing);
 

@@ -16,6 +16,7 @@ extern "C" {
 #include "commands/extension.h"
 #include "commands/seclabel.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
@@ -37,7 +38,7 @@ struct Gate {
   uint64 labels_version;
   TimestampTz looked_at;
   bool on_primary;  // once it is one, a server stays it
-  Uncounted uncounted;
+  UncountedState uncounted;
   bool model_changed, labels_changed, declared;  // by this transaction
 };
 
@@ -46,7 +47,7 @@ Gate gate;
 // A schema or a role: with a role go its label and whether it is a superuser.
 void OnCatalogChange(Datum, int, uint32) { gate.extension_known = ps_last_watch.stands = false; }
 
-void SetUncounted(Uncounted uncounted) {
+void SetUncounted(UncountedState uncounted) {
   gate.uncounted = uncounted;
   ps_last_watch.stands = false;
 }
@@ -76,11 +77,11 @@ void OnTransactionEnd(XactEvent event, void*) {
     }
   }
   gate.model_changed = gate.labels_changed = gate.declared = false;
-  SetUncounted(Uncounted::kNone);
+  SetUncounted({Uncounted::kNone, NIL});
 }
 
 void OnSubtransactionEnd(SubXactEvent event, SubTransactionId, SubTransactionId, void*) {
-  if (event == SUBXACT_EVENT_ABORT_SUB) SetUncounted(Uncounted::kNone);
+  if (event == SUBXACT_EVENT_ABORT_SUB) SetUncounted({Uncounted::kNone, NIL});
 }
 
 // From now on the ends of transactions are looked at: in a backend that only runs statements they never are.
@@ -122,7 +123,7 @@ inline bool MayBeOutdated() {
 // Whether nothing counts, whoever the principal is.
 inline bool NothingWatched() {
   return ps_settings.mode == static_cast<int>(WatchMode::kOff) || ps_shared == nullptr ||
-         gate.uncounted != Uncounted::kNone || !OidIsValid(MyDatabaseId);
+         gate.uncounted.which != Uncounted::kNone || !OidIsValid(MyDatabaseId);
 }
 
 // The principal of a statement that runs as `user` in that security context.
@@ -191,7 +192,7 @@ RoleClass PrincipalClass() { return NothingWatched() ? RoleClass::kUnwatched : C
 // it; a security context may make somebody else the principal, or belong to a referential-integrity check.
 Watch LookAgain(Oid user, int context) {
   const uint64 labels = pg_atomic_read_u64(&ps_shared->role_labels_version);
-  Watch watch = {PrincipalIn(user, context), RoleClass::kUnwatched, false, gate.uncounted == Uncounted::kReading,
+  Watch watch = {PrincipalIn(user, context), RoleClass::kUnwatched, false, gate.uncounted.which == Uncounted::kReading,
                  (context & SECURITY_NOFORCE_RLS) != 0};
   if (!NothingWatched()) watch.role = ClassOfPrincipal(watch.principal);
   watch.passes = watch.role == RoleClass::kUnwatched && !watch.uncounted && context == 0 && !IsParallelWorker() &&
@@ -205,14 +206,25 @@ Watch LookAgain(Oid user, int context) {
   return watch;
 }
 
-Uncounted BeginUncounted(Uncounted which) {
+UncountedState BeginUncounted(Uncounted which, const List* relations) {
   FollowTransactions();
-  const Uncounted before = gate.uncounted;
-  SetUncounted(which);
+  const UncountedState before = gate.uncounted;
+  SetUncounted({which, relations});
   return before;
 }
 
-void EndUncounted(Uncounted before) { SetUncounted(before); }
+void EndUncounted(UncountedState before) { SetUncounted(before); }
+
+void RequireReading(const Query* query) {
+  List* relations = NIL;
+  List* others = NIL;
+  bool has_row_security = false;
+  extract_query_dependencies(reinterpret_cast<Node*>(const_cast<Query*>(query)), &relations, &others,
+                             &has_row_security);
+  if (list_difference_oid(relations, gate.uncounted.relations) == NIL) return;
+  ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+                  errmsg("a relation was renamed after this statement began"), errhint("Try again.")));
+}
 
 void NoteModelChange() {
   FollowTransactions();

@@ -10,6 +10,7 @@ extern "C" {
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "nodes/parsenodes.h"
 }
 
 #include "settings.hpp"
@@ -83,10 +84,19 @@ enum class Uncounted {
   kAll  // those on tables of our own, and whatever they run
 };
 
+struct UncountedState {
+  Uncounted which;
+  const List* relations;  // of kReading: the OIDs of those that may be read, which are locked
+};
+
 // Statements of our own that run between these two do not count (rates read protected tables). What the first returns
 // goes to the second; an abort makes statements count again.
-Uncounted BeginUncounted(Uncounted which);
-void EndUncounted(Uncounted before);
+UncountedState BeginUncounted(Uncounted which, const List* relations = NIL);
+void EndUncounted(UncountedState before);
+
+// Raises 40001 when a query that does not count, as kReading, reads anything else. It names relations, and names pass
+// to others: a view of somebody's would be read unseen.
+void RequireReading(const Query* query);
 
 // Announce at commit that what scoring rests on has changed: by itself, such as rates and names; declared, as baselines
 // and labels are; or the label of a role. After the latter two the transaction cannot be prepared (0A000).

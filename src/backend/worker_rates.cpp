@@ -126,10 +126,11 @@ void RememberFault(DatabaseSlot* slot, const WantedRate* wanted) {
   faults->next = (faults->next + 1) % RateFaults::kMost;
 }
 
-// One of a relation that is locked is worth another try. What was stored of any other no longer holds.
+// One of a relation that is locked, or was changed meanwhile, is worth another try. What was stored of any other no
+// longer holds.
 void OnFault(void* context, const WantedRate* wanted, const ErrorData* error) {
   auto* round = static_cast<Round*>(context);
-  if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE) {
+  if (WasDisturbed(error)) {
     LeaveRate(round, wanted);
     return;
   }
@@ -160,25 +161,28 @@ int ComputeNext(Round* round, ComputedRates* computed, int first) {
   return next;
 }
 
-// The relations whose columns are asked for, as the literal of a text[]; null when nothing is.
+// The relations whose columns are asked for, and those that these are joined at, as the literal of a text[]; null when
+// nothing is.
 char* RelationsAskedFor(DatabaseSlot* slot) {
   StringInfoData names;
   initStringInfo(&names);
   appendStringInfoChar(&names, '{');
   const char* last = "";
+  // It is the same in most of them.
+  const auto add = [&](std::string_view relation) {
+    if (relation == last) return;
+    last = pnstrdup(relation.data(), relation.size());
+    AppendArrayElement(&names, last);
+  };
   LWLockAcquire(slot->lock, LW_SHARED);
   for (dsa_pointer at = slot->missing_rates; DsaPointerIsValid(at);) {
     const auto* node = SharedAt<MissingRateNode>(at);
     std::string_view rest(node->text, static_cast<std::size_t>(node->length));
+    add(node->text);
     rest.remove_prefix(strlen(node->text) + 1);
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find(privacy_score::kAttributeSeparator), rest.size());
-      const std::string_view relation = privacy_score::RelationOfColumn(rest.substr(0, end));
-      // It is the same in most of them.
-      if (relation != last) {
-        last = pnstrdup(relation.data(), relation.size());
-        AppendArrayElement(&names, last);
-      }
+      add(privacy_score::RelationOfColumn(rest.substr(0, end)));
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     at = node->next;
@@ -187,27 +191,22 @@ char* RelationsAskedFor(DatabaseSlot* slot) {
   return names.len == 1 ? nullptr : psprintf("%s}", names.data);
 }
 
-// Whether a round would read a relation that is large, by the server's statistics, whose rows are elsewhere, or of
-// which the planner evaluates expressions: those may take their owner's time.
-bool AnyIsSlow(DatabaseSlot* slot) {
+// Whether a round would read a relation that is large, by the server's statistics, or whose rows are elsewhere.
+bool AnyIsLarge(DatabaseSlot* slot) {
   const char* args[] = {RelationsAskedFor(slot), kLargeRows};
   if (args[0] == nullptr && slot->stale_count == 0) return false;
   WorkTransaction work;
   BeginWork(&work);
-  const bool slow =
+  const bool large =
       InternalValue(
           "SELECT 1 FROM pg_catalog.pg_class c WHERE c.oid IN (SELECT pg_catalog.to_regclass(n.name) FROM ("
           "SELECT pg_catalog.unnest($1::text[]) UNION SELECT pg_catalog.unnest(r.sources) "
           "FROM privacy_score.rate_state r WHERE r.stale) n(name)) AND (c.relkind NOT IN ('r', 'm') "
-          "OR c.relhassubclass "
-          "OR EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND (i.indexprs IS NOT NULL OR "
-          "i.indpred IS NOT NULL)) "
-          "OR EXISTS (SELECT FROM pg_catalog.pg_statistic_ext s WHERE s.stxrelid = c.oid AND s.stxexprs IS NOT NULL) "
-          "OR GREATEST(c.reltuples, pg_catalog.pg_stat_get_live_tuples(c.oid)) > "
+          "OR c.relhassubclass OR GREATEST(c.reltuples, pg_catalog.pg_stat_get_live_tuples(c.oid)) > "
           "$2::pg_catalog.int8)",
           2, args) != nullptr;
   EndWork(&work);
-  return slow;
+  return large;
 }
 
 }  // namespace
@@ -294,7 +293,7 @@ bool ComputeMissingRates(DatabaseSlot* slot) {
 }  // namespace
 
 bool ComputeRound(DatabaseSlot* slot, void (*meanwhile)(DatabaseSlot*)) {
-  if (RecoveryInProgress() || !AnyIsSlow(slot)) return ComputeMissingRates(slot);
+  if (RecoveryInProgress() || !AnyIsLarge(slot)) return ComputeMissingRates(slot);
   slot->round_settled = -1;
   BackgroundWorkerHandle* handle = StartProcess("rates", "ps_rates_main");
   if (handle == nullptr) return ComputeMissingRates(slot);

@@ -92,4 +92,11 @@ check "nothing was spent" "$(q "SELECT sum(spent) FROM privacy_score.dp_budget")
 exec 3>&-
 wait
 
+# Other kinds of rewriting leave old snapshots what they see; a child that has come since is not theirs.
+q "CREATE TABLE growing (a int, b int) PARTITION BY LIST (b)" "CREATE TABLE growing_1 PARTITION OF growing FOR VALUES IN (1)" \
+  "INSERT INTO growing SELECT i, 1 FROM generate_series(1, 50) i"
+check "after VACUUM FULL, and with a new partition, an old snapshot goes on" "$(printf '%s\n' "BEGIN ISOLATION LEVEL REPEATABLE READ;" "SELECT 1;" \
+  "\! $PS_BINDIR/psql -Xq -c 'VACUUM FULL growing_1' -c 'CREATE TABLE growing_2 PARTITION OF growing FOR VALUES IN (2)' -c 'INSERT INTO growing SELECT i, 2 FROM generate_series(51, 90) i'" \
+  "SELECT distinct_values FROM privacy_score.attribute_risk('growing') WHERE attribute = 'a';" "COMMIT;" | "$PS_BINDIR/psql" -XAtq 2>&1 | paste -sd ' ')" "1 50"
+
 done_testing
