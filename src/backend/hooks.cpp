@@ -155,21 +155,25 @@ PlannedStmt* PassToPlanner(Query* query, const char* text, int options, ParamLis
                       : standard_planner(query, text, options, parameters);
 }
 
-// Plans a statement of our own, which does not count.
-PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamListInfo parameters) {
+// Plans below a statement.
+PlannedStmt* PlanWithin(Query* query, const char* text, int options, ParamListInfo parameters) {
   PlannedStmt* volatile plan = nullptr;
-  RequireReading(query);
-  const UncountedState before = BeginUncounted(Uncounted::kNone);
   ++depth;
   PG_TRY()
     ;
     { plan = PassToPlanner(query, text, options, parameters); }
     PG_FINALLY();
-    {
-      --depth;
-      EndUncounted(before);
-    }
+    { --depth; }
   PG_END_TRY();
+  return plan;
+}
+
+// Plans a statement of our own, which does not count. After an error statements do.
+PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamListInfo parameters) {
+  RequireReading(query);
+  const UncountedState before = BeginUncounted(Uncounted::kNone);
+  PlannedStmt* plan = PlanWithin(query, text, options, parameters);
+  EndUncounted(before);
   return plan;
 }
 
