@@ -4,11 +4,13 @@
 #include "dp_scan.hpp"
 
 extern "C" {
+#include "catalog/pg_authid.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/plancache.h"
 }
 
 #include "answering.hpp"
@@ -27,17 +29,28 @@ constexpr const char* kSettings[][2] = {
     {"parallel_tuple_cost", "0"},
 };
 
+// Prepares the query. Where it runs functions that may call others, these are to be seen: not in parallel workers, nor
+// kept ready by a plan of another statement.
+SPIPlanPtr Prepare(const Budget* budget, const ScanQuery* query) {
+  SPIPlanPtr plan = SPI_prepare_cursor(query->sql, query->nargs, query->types, CURSOR_OPT_PARALLEL_OK);
+  if (plan != nullptr && !RunsOwnFunctions(plan, BOOTSTRAP_SUPERUSERID)) {
+    ResetPlanCache();
+    plan = SPI_prepare_cursor(query->sql, query->nargs, query->types, 0);
+  }
+  if (plan == nullptr) elog(ERROR, "could not prepare the query of a noisy answer");
+  RequireOwnFunctions(plan, budget->owner);
+  return plan;
+}
+
 void Run(const Budget* budget, const ScanQuery* query, void (*take)(void*), void* argument) {
   InternalScope scope;
   EnterInternal(&scope, budget->owner);
   for (const auto& setting : kSettings) SetWithin(setting[0], setting[1]);
   EndUncounted(scope.uncounted);
   BeginAnswering(budget->owner);
-  SPIPlanPtr plan = SPI_prepare_cursor(query->sql, query->nargs, query->types, CURSOR_OPT_PARALLEL_OK);
-  if (plan != nullptr) RequireOwnFunctions(plan, budget->owner);
+  SPIPlanPtr plan = Prepare(budget, query);
   int done = 0;
-  if (plan != nullptr)
-    WithFunctionsOf(budget->owner, [&] { done = SPI_execute_plan(plan, query->values, query->nulls, true, 0); });
+  WithFunctionsOf(budget->owner, [&] { done = SPI_execute_plan(plan, query->values, query->nulls, true, 0); });
   if (done != SPI_OK_SELECT) elog(ERROR, "could not run the query of a noisy answer");
   take(argument);
   LeaveInternal(&scope);

@@ -16,6 +16,7 @@ extern "C" {
 #include "catalog/pg_proc.h"
 #include "catalog/pg_statistic_ext.h"
 #include "catalog/pg_type.h"
+#include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/acl.h"
@@ -27,11 +28,13 @@ extern "C" {
 }
 
 #include "compat.hpp"
+#include "internal.hpp"
 #include "relation_lock.hpp"
 
 namespace {
 
-// The first code that was found of somebody without the rights of `owner`.
+// The first code that was found of somebody without the rights of `owner`, who is not the extension's owner either: he
+// may do all that the extension does.
 struct Stranger {
   Oid owner;
   Oid theirs;
@@ -39,7 +42,7 @@ struct Stranger {
 };
 
 bool IsStrange(Stranger* stranger, Oid theirs, const char* kind, char* (*name)(Oid), Oid object) {
-  if (has_privs_of_role(theirs, stranger->owner)) return false;
+  if (has_privs_of_role(theirs, stranger->owner) || theirs == ExtensionOwner()) return false;
   stranger->theirs = theirs;
   stranger->what = psprintf("%s %s", kind, name(object));
   return true;
@@ -151,12 +154,21 @@ bool FindInPlan(SPIPlanPtr plan, Stranger* stranger) {
 }
 
 object_access_hook_type prev_object_access = nullptr;
+needs_fmgr_hook_type prev_needs_fmgr = nullptr;
 
 void CheckExecution(ObjectAccessType access, Oid class_id, Oid object, int sub_id, void* argument) {
   if (prev_object_access != nullptr) prev_object_access(access, class_id, object, sub_id, argument);
   if (access != OAT_FUNCTION_EXECUTE || !OidIsValid(ps_runs_functions_of)) return;
   Stranger stranger = {ps_runs_functions_of, InvalidOid, nullptr};
   if (FindInFunction(object, &stranger)) RaiseStranger(&stranger);
+}
+
+// A function that would be stopped must not be replaced by what it says before it comes to that.
+bool KeepsItsName(Oid function) {
+  if (prev_needs_fmgr != nullptr && prev_needs_fmgr(function)) return true;
+  if (!OidIsValid(ps_runs_functions_of)) return false;
+  Stranger stranger = {ps_runs_functions_of, InvalidOid, nullptr};
+  return FindInFunction(function, &stranger);
 }
 
 }  // namespace
@@ -168,6 +180,8 @@ void WatchFunctions() {
   if (watches) return;
   prev_object_access = object_access_hook;
   object_access_hook = CheckExecution;
+  prev_needs_fmgr = needs_fmgr_hook;
+  needs_fmgr_hook = KeepsItsName;
   watches = true;
 }
 

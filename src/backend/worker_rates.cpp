@@ -191,22 +191,27 @@ char* RelationsAskedFor(DatabaseSlot* slot) {
   return names.len == 1 ? nullptr : psprintf("%s}", names.data);
 }
 
-// Whether a round would read a relation that is large, by the server's statistics, or whose rows are elsewhere.
-bool AnyIsLarge(DatabaseSlot* slot) {
+// Whether a round would read a relation that is large, by the server's statistics, whose rows are elsewhere, or of
+// which the planner evaluates expressions: they may take any time.
+bool AnyIsSlow(DatabaseSlot* slot) {
   const char* args[] = {RelationsAskedFor(slot), kLargeRows};
   if (args[0] == nullptr && slot->stale_count == 0) return false;
   WorkTransaction work;
   BeginWork(&work);
-  const bool large =
+  const bool slow =
       InternalValue(
           "SELECT 1 FROM pg_catalog.pg_class c WHERE c.oid IN (SELECT pg_catalog.to_regclass(n.name) FROM ("
           "SELECT pg_catalog.unnest($1::text[]) UNION SELECT pg_catalog.unnest(r.sources) "
           "FROM privacy_score.rate_state r WHERE r.stale) n(name)) AND (c.relkind NOT IN ('r', 'm') "
-          "OR c.relhassubclass OR GREATEST(c.reltuples, pg_catalog.pg_stat_get_live_tuples(c.oid)) > "
+          "OR c.relhassubclass "
+          "OR EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND (i.indexprs IS NOT NULL OR "
+          "i.indpred IS NOT NULL)) "
+          "OR EXISTS (SELECT FROM pg_catalog.pg_statistic_ext s WHERE s.stxrelid = c.oid AND s.stxexprs IS NOT NULL) "
+          "OR GREATEST(c.reltuples, pg_catalog.pg_stat_get_live_tuples(c.oid)) > "
           "$2::pg_catalog.int8)",
           2, args) != nullptr;
   EndWork(&work);
-  return large;
+  return slow;
 }
 
 }  // namespace
@@ -293,7 +298,7 @@ bool ComputeMissingRates(DatabaseSlot* slot) {
 }  // namespace
 
 bool ComputeRound(DatabaseSlot* slot, void (*meanwhile)(DatabaseSlot*)) {
-  if (RecoveryInProgress() || !AnyIsLarge(slot)) return ComputeMissingRates(slot);
+  if (RecoveryInProgress() || !AnyIsSlow(slot)) return ComputeMissingRates(slot);
   slot->round_settled = -1;
   BackgroundWorkerHandle* handle = StartProcess("rates", "ps_rates_main");
   if (handle == nullptr) return ComputeMissingRates(slot);

@@ -128,6 +128,19 @@ becomes "IF session_user <> ''ana'' THEN PERFORM pg_sleep(3600); END IF"
 as ana q "SELECT b FROM ana.folded WHERE a = 1" >/dev/null
 check_true "nor does an expression" timeout 20 "$PS_BINDIR/psql" -XAtqc "SELECT privacy_score.flush()"
 check_true "which does not run" log_has "could not compute a discrimination rate of relation ana.folded: function ana.k"
+as ana q "CREATE TABLE ana.slow (a int, b int)" "INSERT INTO ana.slow SELECT i, i % 7 FROM generate_series(1, 50) i" "SELECT privacy_score.protect('ana.slow', '{a}')" \
+  "SELECT privacy_score.analyze_relation('ana.slow')" >/dev/null
+# From now on planning takes for ever, and the stored rates are out of date.
+as ana q "CREATE STATISTICS ana.slow_s ON (a + length(substring(repeat('a', 2001) from '^(a*)(a*)(a*)(a*)\1\2\3\4\$'))) FROM ana.slow" \
+  "INSERT INTO ana.slow SELECT i, i % 7 FROM generate_series(1, 5000) i" >/dev/null
+as ana q "SELECT pg_sleep(60)" >/dev/null 2>&1 &
+session=$!
+check_true "an expression that takes for ever is left to a process of its own" \
+  wait_for "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'privacy_score rates' AND clock_timestamp() - backend_start > interval '2 s'" 1 30
+as ana q "CREATE TABLE ana.fresh (a int)" "SELECT count(a) FROM ana.fresh" >/dev/null
+check_true "while the worker records" wait_for "SELECT count(*) > 0 FROM privacy_score.abstraction WHERE 't:ana.fresh' = ANY (tokens)" t
+q "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'ana'" >/dev/null
+wait $session
 check_true "and history goes on" wait_for "SELECT count(*) > 0 FROM privacy_score.session WHERE role = 'ana' AND queries > 0" t
 check "the server has not crashed" "$(grep -c "was terminated by signal" "$ps_log")" 0
 done_testing

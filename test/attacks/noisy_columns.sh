@@ -130,6 +130,15 @@ done
 as owner q "CREATE FUNCTION h.own(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1'" "CREATE VIEW h.own_view AS SELECT id, h.own(id) AS x FROM h.people_with" "SELECT privacy_score.dp_grant('mallory', 'h.own_view', 1000)" >/dev/null
 check "the owner's functions do" "$(as mallory q "SELECT privacy_score.dp_count('own_view', 'x = 1 AND id < 5', 50)")" 5
 check "and a superuser's" "$(q "ALTER FUNCTION h.own(int) OWNER TO postgres" >/dev/null; as mallory q "SELECT privacy_score.dp_count('own_view', 'x = 1 AND id < 4', 50)")" 4
+# What the owner's functions call must not be mallory's either: planned anew or inlined, in plans that are kept, or in workers.
+as mallory q "CREATE FUNCTION h.seen(int) RETURNS int LANGUAGE sql AS 'SELECT 1'" >/dev/null
+as owner q "CREATE FUNCTION h.calls_sql(int) RETURNS int LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT h.seen(\$1)'" \
+  "CREATE FUNCTION h.calls_plpgsql(int) RETURNS int LANGUAGE plpgsql PARALLEL SAFE AS 'BEGIN RETURN h.seen(\$1); END'" >/dev/null
+for language in sql plpgsql; do
+  as owner q "CREATE VIEW h.calls_$language AS SELECT id, h.calls_$language(id) AS x FROM h.people_with" "SELECT privacy_score.dp_grant('mallory', 'h.calls_$language', 1000)" >/dev/null
+  check_match "nor what the owner's function in $language calls" "$(as mallory q_all "BEGIN" "SELECT h.calls_$language(1)" "SELECT privacy_score.dp_count('calls_$language', 'x = 1', 50)")" \
+    "ERROR:  function h.seen\(integer\), which belongs to role \"mallory\", cannot run"
+done
 for parameter in "session_replication_role = replica" "zero_damaged_pages = on" "log_statement = 'all'" "log_min_messages = debug5" "track_functions = none" "session_preload_libraries = 'x'" \
   "privacy_score.answering = 10" "privacy_score.mode = off" "log_executor_stats = on" "temp_file_limit = 1" "lc_messages = 'C'"; do
   check "mallory may not SET ${parameter%% *}" "$(as mallory q_state "SET $parameter")" 42501
