@@ -37,15 +37,16 @@ void BeginAnswering(Oid owner) {
   PG_END_TRY();
 }
 
-bool QueryAnswers(const Query* query) {
-  if (!OidIsValid(BudgetOwner())) return false;
+List* RelationsOf(const Query* query) {
   List* relations = NIL;
   List* others = NIL;
   bool has_row_security = false;
   extract_query_dependencies(reinterpret_cast<Node*>(const_cast<Query*>(query)), &relations, &others,
                              &has_row_security);
-  return RelationsAnswer(relations);
+  return relations;
 }
+
+bool QueryAnswers(const Query* query) { return OidIsValid(BudgetOwner()) && RelationsAnswer(RelationsOf(query)); }
 
 bool RelationsAnswer(const List* relations) {
   ListCell* cell;

@@ -22,6 +22,9 @@ extern "C" {
 // Rows are read from here on for a budget that `owner` has given, to the end of the caller's GUC nest level.
 void BeginAnswering(Oid owner);
 
+// The OIDs of the relations that a query names or, through views, reads.
+List* RelationsOf(const Query* query);
+
 // Whether a statement reads for a noisy answer: rows are read for one, and the owner of the budget, who is not the
 // session's role, has the rights of the owners of all relations that the statement names.
 bool QueryAnswers(const Query* query);

@@ -16,6 +16,7 @@ extern "C" {
 #include "answering.hpp"
 #include "internal.hpp"
 #include "owned_functions.hpp"
+#include "relation_lock.hpp"
 #include "watching.hpp"
 
 namespace {
@@ -29,16 +30,22 @@ constexpr const char* kSettings[][2] = {
     {"parallel_tuple_cost", "0"},
 };
 
-// Prepares the query. Where it runs functions that may call others, these are to be seen: not in parallel workers, nor
-// kept ready by a plan of another statement.
+// Prepares the query and locks what it reads. Where it runs functions that may call others, these are to be seen: not
+// in parallel workers, nor kept ready by a plan of another statement. Functions of superusers may run for anybody.
 SPIPlanPtr Prepare(const Budget* budget, const ScanQuery* query) {
   SPIPlanPtr plan = SPI_prepare_cursor(query->sql, query->nargs, query->types, CURSOR_OPT_PARALLEL_OK);
   if (plan != nullptr && !RunsOwnFunctions(plan, BOOTSTRAP_SUPERUSERID)) {
     ResetPlanCache();
     plan = SPI_prepare_cursor(query->sql, query->nargs, query->types, 0);
+    if (plan != nullptr) RequireOwnFunctions(plan, budget->owner);
   }
   if (plan == nullptr) elog(ERROR, "could not prepare the query of a noisy answer");
-  RequireOwnFunctions(plan, budget->owner);
+  ListCell* source;
+  foreach (source, SPI_plan_get_plan_sources(plan)) {
+    const ListCell* relation;
+    foreach (relation, static_cast<CachedPlanSource*>(lfirst(source))->relationOids)
+      (void)LockForReading(lfirst_oid(relation));
+  }
   return plan;
 }
 

@@ -155,24 +155,29 @@ PlannedStmt* PassToPlanner(Query* query, const char* text, int options, ParamLis
                       : standard_planner(query, text, options, parameters);
 }
 
-// Plans below a statement.
-PlannedStmt* PlanWithin(Query* query, const char* text, int options, ParamListInfo parameters) {
+// Plans as a place within the statement.
+PlannedStmt* PlanWithin(Query* query, const char* text, int options, ParamListInfo parameters, const Watch& watch) {
   PlannedStmt* volatile plan = nullptr;
+  const bool before = inside_integrity_check;
+  inside_integrity_check = before || watch.in_integrity_check;
   ++depth;
   PG_TRY()
     ;
     { plan = PassToPlanner(query, text, options, parameters); }
     PG_FINALLY();
-    { --depth; }
+    {
+      inside_integrity_check = before;
+      --depth;
+    }
   PG_END_TRY();
   return plan;
 }
 
 // Plans a statement of our own, which does not count. After an error statements do.
-PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamListInfo parameters) {
-  RequireReading(query);
+PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamListInfo parameters, const Watch& watch) {
+  RequireReading(RelationsOf(query));
   const UncountedState before = BeginUncounted(Uncounted::kNone);
-  PlannedStmt* plan = PlanWithin(query, text, options, parameters);
+  PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch);
   EndUncounted(before);
   return plan;
 }
@@ -180,7 +185,7 @@ PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamLis
 [[gnu::hot]] PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListInfo parameters) {
   const Watch watch = LookAtPrincipal();
   if (watch.passes) return PassToPlanner(query, text, options, parameters);
-  if (watch.uncounted) return PlanUncounted(query, text, options, parameters);
+  if (watch.uncounted) return PlanUncounted(query, text, options, parameters, watch);
   const bool reads = query->commandType != CMD_UTILITY && !QueryAnswers(query);
   const bool counts = reads && CountsHere(watch);
   const bool judged = reads && ReadIsJudged(watch);
@@ -194,19 +199,7 @@ PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamLis
   // too.
   if (shows && judged) RecordProtectedRead(watch.role);
   if (shows && counts) RecordEvent(mark->id);
-  PlannedStmt* plan = nullptr;
-  const bool before = inside_integrity_check;
-  inside_integrity_check = before || watch.in_integrity_check;
-  ++depth;
-  PG_TRY()
-    ;
-    { plan = PassToPlanner(query, text, options, parameters); }
-    PG_FINALLY();
-    {
-      inside_integrity_check = before;
-      --depth;
-    }
-  PG_END_TRY();
+  PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch);
   if (counts) MarkPlan(plan, mark);
   return plan;
 }

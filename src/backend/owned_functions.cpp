@@ -29,7 +29,6 @@ extern "C" {
 
 #include "compat.hpp"
 #include "internal.hpp"
-#include "relation_lock.hpp"
 
 namespace {
 
@@ -134,22 +133,11 @@ bool FindInRelation(Oid relation, void* stranger) {
   return false;
 }
 
-// A tree walker that ends nowhere.
-bool RequireOldFiles(Node* node, void* context) {
-  if (node == nullptr) return false;
-  if (IsA(node, Query)) return WalkQuery(castNode(Query, node), RequireOldFiles, context);
-  if (!IsA(node, RangeTblEntry)) return WalkChildren(node, RequireOldFiles, context);
-  const auto* rte = castNode(RangeTblEntry, node);
-  if (rte->rtekind == RTE_RELATION) (void)LockForReading(rte->relid);
-  return false;
-}
-
-Node* QueriesOf(CachedPlanSource* source) { return reinterpret_cast<Node*>(source->query_list); }
-
 bool FindInPlan(SPIPlanPtr plan, Stranger* stranger) {
   ListCell* source;
   foreach (source, SPI_plan_get_plan_sources(plan))
-    if (FindInNode(QueriesOf(static_cast<CachedPlanSource*>(lfirst(source))), stranger)) return true;
+    if (FindInNode(reinterpret_cast<Node*>(static_cast<CachedPlanSource*>(lfirst(source))->query_list), stranger))
+      return true;
   return false;
 }
 
@@ -187,9 +175,6 @@ void WatchFunctions() {
 
 void RequireOwnFunctions(SPIPlanPtr plan, Oid owner) {
   Stranger stranger = {owner, InvalidOid, nullptr};
-  ListCell* source;
-  foreach (source, SPI_plan_get_plan_sources(plan))
-    RequireOldFiles(QueriesOf(static_cast<CachedPlanSource*>(lfirst(source))), nullptr);
   if (FindInPlan(plan, &stranger)) RaiseStranger(&stranger);
 }
 

@@ -38,11 +38,10 @@ void WithFunctionsOf(Oid owner, Work work) {
 }
 
 // Raises 42501 when a prepared query calls a function, or checks a domain, of somebody without the rights of `owner`,
-// or reads a relation of which that is so. Raises 40001 when a relation was rewritten so that the active snapshot does
-// not see its rows any more.
+// or reads a relation of which that is so.
 void RequireOwnFunctions(SPIPlanPtr plan, Oid owner);
 
-// Whether it does not do the former.
+// Whether it does neither.
 bool RunsOwnFunctions(SPIPlanPtr plan, Oid owner);
 
 // Whether reading a relation runs functions of nobody without the rights of `owner`: those in expressions of indexes,

@@ -16,7 +16,6 @@ extern "C" {
 #include "commands/extension.h"
 #include "commands/seclabel.h"
 #include "miscadmin.h"
-#include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
@@ -215,12 +214,7 @@ UncountedState BeginUncounted(Uncounted which, const List* relations) {
 
 void EndUncounted(UncountedState before) { SetUncounted(before); }
 
-void RequireReading(const Query* query) {
-  List* relations = NIL;
-  List* others = NIL;
-  bool has_row_security = false;
-  extract_query_dependencies(reinterpret_cast<Node*>(const_cast<Query*>(query)), &relations, &others,
-                             &has_row_security);
+void RequireReading(const List* relations) {
   if (list_difference_oid(relations, gate.uncounted.relations) == NIL) return;
   ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
                   errmsg("a relation was renamed after this statement began"), errhint("Try again.")));

@@ -10,7 +10,7 @@ extern "C" {
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "nodes/parsenodes.h"
+#include "nodes/pg_list.h"
 }
 
 #include "settings.hpp"
@@ -94,9 +94,9 @@ struct UncountedState {
 UncountedState BeginUncounted(Uncounted which, const List* relations = NIL);
 void EndUncounted(UncountedState before);
 
-// Raises 40001 when a query that does not count, as kReading, reads anything else. It names relations, and names pass
-// to others: a view of somebody's would be read unseen.
-void RequireReading(const Query* query);
+// Raises 40001 when a query that does not count, as kReading, reads any other than those. It names relations, and names
+// pass to others: a view of somebody's would be read unseen.
+void RequireReading(const List* relations);
 
 // Announce at commit that what scoring rests on has changed: by itself, such as rates and names; declared, as baselines
 // and labels are; or the label of a role. After the latter two the transaction cannot be prepared (0A000).
