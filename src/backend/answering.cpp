@@ -8,6 +8,7 @@ extern "C" {
 #include "optimizer/optimizer.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
+#include "utils/plancache.h"
 }
 
 #include "internal.hpp"
@@ -43,6 +44,14 @@ List* RelationsOf(const Query* query) {
   bool has_row_security = false;
   extract_query_dependencies(reinterpret_cast<Node*>(const_cast<Query*>(query)), &relations, &others,
                              &has_row_security);
+  return relations;
+}
+
+List* RelationsOf(SPIPlanPtr plan) {
+  List* relations = NIL;
+  ListCell* source;
+  foreach (source, SPI_plan_get_plan_sources(plan))
+    relations = list_concat_unique_oid(relations, static_cast<CachedPlanSource*>(lfirst(source))->relationOids);
   return relations;
 }
 

@@ -13,6 +13,7 @@
 extern "C" {
 #include "postgres.h"
 
+#include "executor/spi.h"
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
 }
@@ -22,8 +23,9 @@ extern "C" {
 // Rows are read from here on for a budget that `owner` has given, to the end of the caller's GUC nest level.
 void BeginAnswering(Oid owner);
 
-// The OIDs of the relations that a query names or, through views, reads.
+// The OIDs of the relations that a query, or a prepared one, names or, through views, reads.
 List* RelationsOf(const Query* query);
+List* RelationsOf(SPIPlanPtr plan);
 
 // Whether a statement reads for a noisy answer: rows are read for one, and the owner of the budget, who is not the
 // session's role, has the rights of the owners of all relations that the statement names.

@@ -15,6 +15,7 @@ extern "C" {
 #include "core_call.hpp"
 #include "progress.hpp"
 #include "value_dictionary.hpp"
+#include "watching.hpp"
 
 namespace {
 
@@ -142,8 +143,10 @@ bool Receive(CodingReceiver* pass, ColumnWeight* weights) {
   SPIExecuteOptions options = {};
   options.read_only = true;
   options.dest = &pass->receiver;
+  const char* named = NameReading(pass->input->sql);
   if (SPI_execute_extended(pass->input->sql, &options) != SPI_OK_SELECT)
     elog(ERROR, "could not read the rows of a relation");
+  NameReading(named);
   if (pass->fits && pass->filled > 0) Flush(pass);
   for (int i = 0; i < pass->input->columns; ++i) {
     const ValueDictionary* dictionary = pass->dictionaries[i];

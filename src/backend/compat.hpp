@@ -96,6 +96,17 @@ inline bool PlannedColumns(const PlannedStmt* plan, const RangeTblEntry* rte, Bi
   return true;
 }
 
+// The rights (ACL_...) that a planned statement needs on a range table entry.
+inline AclMode PlannedRights(const PlannedStmt* plan, const RangeTblEntry* rte) {
+#if PG_VERSION_NUM >= 160000
+  if (rte->perminfoindex == 0) return ACL_NO_RIGHTS;
+  return list_nth_node(RTEPermissionInfo, plan->permInfos, static_cast<int>(rte->perminfoindex) - 1)->requiredPerms;
+#else
+  (void)plan;
+  return rte->requiredPerms;
+#endif
+}
+
 // Whether a planned statement reads rows of a range table entry that is a relation. Children of an inheritance tree are
 // not checked for rights on later versions; those that are not written are read.
 inline bool PlannedRead(const PlannedStmt* plan, const RangeTblEntry* rte, bool is_target) {

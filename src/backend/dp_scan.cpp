@@ -4,7 +4,6 @@
 #include "dp_scan.hpp"
 
 extern "C" {
-#include "catalog/pg_authid.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -31,21 +30,17 @@ constexpr const char* kSettings[][2] = {
 };
 
 // Prepares the query and locks what it reads. Where it runs functions that may call others, these are to be seen: not
-// in parallel workers, nor kept ready by a plan of another statement. Functions of superusers may run for anybody.
+// in parallel workers, nor kept ready by a plan of another statement.
 SPIPlanPtr Prepare(const Budget* budget, const ScanQuery* query) {
   SPIPlanPtr plan = SPI_prepare_cursor(query->sql, query->nargs, query->types, CURSOR_OPT_PARALLEL_OK);
-  if (plan != nullptr && !RunsOwnFunctions(plan, BOOTSTRAP_SUPERUSERID)) {
+  if (plan != nullptr && CallsFunctions(plan)) {
     ResetPlanCache();
     plan = SPI_prepare_cursor(query->sql, query->nargs, query->types, 0);
-    if (plan != nullptr) RequireOwnFunctions(plan, budget->owner);
   }
   if (plan == nullptr) elog(ERROR, "could not prepare the query of a noisy answer");
-  ListCell* source;
-  foreach (source, SPI_plan_get_plan_sources(plan)) {
-    const ListCell* relation;
-    foreach (relation, static_cast<CachedPlanSource*>(lfirst(source))->relationOids)
-      (void)LockForReading(lfirst_oid(relation));
-  }
+  RequireOwnFunctions(plan, budget->owner);
+  const ListCell* relation;
+  foreach (relation, RelationsOf(plan)) (void)LockForReading(lfirst_oid(relation));
   return plan;
 }
 

@@ -175,7 +175,7 @@ PlannedStmt* PlanWithin(Query* query, const char* text, int options, ParamListIn
 
 // Plans a statement of our own, which does not count. After an error statements do.
 PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamListInfo parameters, const Watch& watch) {
-  RequireReading(RelationsOf(query));
+  RequireReading(text, RelationsOf(query));
   const UncountedState before = BeginUncounted(Uncounted::kNone);
   PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch);
   EndUncounted(before);

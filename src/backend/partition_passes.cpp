@@ -18,6 +18,7 @@ extern "C" {
 #include "core/subset_entropies.hpp"
 #include "core_call.hpp"
 #include "progress.hpp"
+#include "watching.hpp"
 #include "wire.hpp"
 
 namespace {
@@ -116,12 +117,14 @@ void CountSingles(const Places& wanted, const ValueCounts* columns, int64 rows, 
 
 // How many rows the planner expects of a statement.
 double ExpectedRows(const char* sql) {
+  const char* named = NameReading(sql);
   SPIPlanPtr plan = SPI_prepare_cursor(sql, 0, nullptr, CURSOR_OPT_PARALLEL_OK);
   CachedPlan* cached = plan == nullptr ? nullptr : SPI_plan_get_cached_plan(plan);
   if (cached == nullptr) elog(ERROR, "could not plan the reading of a relation");
   const double rows = linitial_node(PlannedStmt, cached->stmt_list)->planTree->plan_rows;
   ReleaseCachedPlan(cached, nullptr);
   SPI_freeplan(plan);
+  NameReading(named);
   return rows;
 }
 

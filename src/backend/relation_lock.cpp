@@ -48,8 +48,9 @@ bool SeesRow(Relation table, Snapshot snapshot) {
   return sees;
 }
 
-// Whether rows that are there now are hidden from the active snapshot, though not because they are new. Other kinds of
-// rewriting keep what old snapshots see.
+// Whether rows that are there now are hidden from the active snapshot, and not only because they are new. Other kinds
+// of rewriting keep what old snapshots see; but a relation that was empty then, has got rows and was compacted by one
+// of them seems hidden too.
 bool HidesRows(Oid relation) {
   const Oid file = FileAt(relation, GetActiveSnapshot());
   if (!OidIsValid(file) || file == FileAt(relation, nullptr)) return false;
@@ -84,6 +85,6 @@ List* LockForReading(Oid relation) {
       ereport(ERROR,
               (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
                errmsg("relation \"%s\" was rewritten after this statement began", get_rel_name(lfirst_oid(cell))),
-               errdetail("The statement would see none of its rows."), errhint("Try again.")));
+               errdetail("The statement might see none of its rows."), errhint("Try again.")));
   return members;
 }

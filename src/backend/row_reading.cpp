@@ -10,6 +10,7 @@ extern "C" {
 }
 
 #include "progress.hpp"
+#include "watching.hpp"
 
 namespace {
 
@@ -48,7 +49,9 @@ uint64 ReadRows(const char* sql, RowReceiver receive, void* context, bool fresh)
   SPIExecuteOptions options = {};
   options.read_only = !fresh;
   options.dest = &destination.receiver;
+  const char* named = NameReading(sql);
   if (SPI_execute_extended(sql, &options) != SPI_OK_SELECT) elog(ERROR, "could not read rows");
+  NameReading(named);
   MemoryContextDelete(destination.row);
   return destination.rows;
 }

@@ -76,11 +76,11 @@ void OnTransactionEnd(XactEvent event, void*) {
     }
   }
   gate.model_changed = gate.labels_changed = gate.declared = false;
-  SetUncounted({Uncounted::kNone, NIL});
+  SetUncounted({Uncounted::kNone, NIL, nullptr});
 }
 
 void OnSubtransactionEnd(SubXactEvent event, SubTransactionId, SubTransactionId, void*) {
-  if (event == SUBXACT_EVENT_ABORT_SUB) SetUncounted({Uncounted::kNone, NIL});
+  if (event == SUBXACT_EVENT_ABORT_SUB) SetUncounted({Uncounted::kNone, NIL, nullptr});
 }
 
 // From now on the ends of transactions are looked at: in a backend that only runs statements they never are.
@@ -208,13 +208,20 @@ Watch LookAgain(Oid user, int context) {
 UncountedState BeginUncounted(Uncounted which, const List* relations) {
   FollowTransactions();
   const UncountedState before = gate.uncounted;
-  SetUncounted({which, relations});
+  SetUncounted({which, relations, nullptr});
   return before;
 }
 
 void EndUncounted(UncountedState before) { SetUncounted(before); }
 
-void RequireReading(const List* relations) {
+const char* NameReading(const char* text) {
+  const char* before = gate.uncounted.text;
+  gate.uncounted.text = text;
+  return before;
+}
+
+void RequireReading(const char* text, const List* relations) {
+  if (gate.uncounted.text != nullptr && strcmp(text, gate.uncounted.text) != 0) return;
   if (list_difference_oid(relations, gate.uncounted.relations) == NIL) return;
   ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
                   errmsg("a relation was renamed after this statement began"), errhint("Try again.")));

@@ -87,6 +87,7 @@ enum class Uncounted {
 struct UncountedState {
   Uncounted which;
   const List* relations;  // of kReading: the OIDs of those that may be read, which are locked
+  const char* text;       // of kReading: the statement that reads them, null while it is not known
 };
 
 // Statements of our own that run between these two do not count (rates read protected tables). What the first returns
@@ -94,9 +95,12 @@ struct UncountedState {
 UncountedState BeginUncounted(Uncounted which, const List* relations = NIL);
 void EndUncounted(UncountedState before);
 
-// Raises 40001 when a query that does not count, as kReading, reads any other than those. It names relations, and names
-// pass to others: a view of somebody's would be read unseen.
-void RequireReading(const List* relations);
+// Says which statement is going to read, as kReading; what it returns goes to it afterwards.
+const char* NameReading(const char* text);
+
+// Raises 40001 when that statement reads any other relation than those. It names relations, and names pass to others: a
+// view of somebody's would be read unseen. Statements with which another library answers ours read what they like.
+void RequireReading(const char* text, const List* relations);
 
 // Announce at commit that what scoring rests on has changed: by itself, such as rates and names; declared, as baselines
 // and labels are; or the label of a role. After the latter two the transaction cannot be prepared (0A000).

@@ -161,6 +161,22 @@ if has plpgsql_check; then
   check "what it looks at is not read" "$(q "SELECT count(*) FROM privacy_score.abstraction WHERE 't:h.patients' = ANY (tokens)")" 0
 fi
 
+# A library that asks a table of its own about each statement does so within those that read for a rate as well.
+compile_support hinting
+for libraries in "$module,privacy_score" "privacy_score,$module"; do
+  start_server "shared_preload_libraries = '$libraries'"
+  q "CREATE EXTENSION privacy_score" "CREATE ROLE worker_bee LOGIN" "CREATE SCHEMA h" "GRANT USAGE ON SCHEMA h TO worker_bee" \
+    "CREATE TABLE h.patients (id int PRIMARY KEY, city text)" "INSERT INTO h.patients SELECT i, 'c' || i % 7 FROM generate_series(1, 100) i" \
+    "GRANT SELECT ON h.patients TO worker_bee" "SELECT privacy_score.protect('h.patients')" "CREATE SCHEMA hints" "GRANT USAGE ON SCHEMA hints TO PUBLIC" \
+    "CREATE TABLE hints.hint (statement text, hint text)" "GRANT SELECT ON hints.hint TO PUBLIC" >/dev/null
+  order=${libraries/$PS_TMP\//}
+  check "$order: a rate" "$(as worker_bee q "SELECT privacy_score.discrimination_rate('h.patients', 'city') > 0.4")" t
+  check "$order: a report" "$(q "SELECT length(privacy_score.report()) > 1000")" t
+  as worker_bee q "SELECT city FROM h.patients WHERE id = 1" >/dev/null
+  check_true "$order: the worker computes rates" wait_for "SELECT count(*) > 0 FROM privacy_score.stat_cdr" t
+  check_scored scoring_errors
+done
+
 # Without query ids the plans are tied to their abstractions all the same: run() checks what is counted.
 run "privacy_score" "compute_query_id = off"
 done_testing
