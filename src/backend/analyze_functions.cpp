@@ -69,13 +69,6 @@ CoreHolder<std::vector<MissingRate>>* SetsToAnalyze(Oid relation, const char* co
   return sets;
 }
 
-// The caller has said how long to wait for a lock.
-void WarnOfFault(void*, const WantedRate* wanted, const ErrorData* error) {
-  if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE) ReThrowError(const_cast<ErrorData*>(error));
-  ereport(WARNING,
-          (errmsg("could not compute a discrimination rate of relation %s: %s", wanted->relation, error->message)));
-}
-
 }  // namespace
 
 // analyze_relation(relation, attributes)
@@ -103,7 +96,7 @@ Datum ps_analyze_relation(PG_FUNCTION_ARGS) {
   if (columns != nullptr)
     ComputeRates(&computed, wanted, count);
   else
-    ComputeRatesApart(&computed, wanted, count, WarnOfFault, nullptr);
+    ComputeRatesOrWarn(&computed, wanted, count);
   EndProgress();
   NoteModelChange();
   PG_RETURN_INT32(computed.count);

@@ -47,8 +47,10 @@ char* DayArgument(FunctionCallInfo fcinfo, int index) {
   return DatumGetCString(DirectFunctionCall1(date_out, PG_GETARG_DATUM(index)));
 }
 
+// Of a rate that cannot be computed the upper bound counts: who has made a table whose reading fails is not the one to
+// decide whether scores can be asked for.
 void ComputeWanted(ComputedRates* computed, const std::vector<MissingRate>* missing) {
-  ComputeRates(computed, WantedFrom(missing), static_cast<int>(missing->size()));
+  ComputeRatesOrWarn(computed, WantedFrom(missing), static_cast<int>(missing->size()));
 }
 
 // Runs one function of core/history.hpp over a role's days until its rates are exact, and returns its rows.

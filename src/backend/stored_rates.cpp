@@ -320,6 +320,17 @@ void ComputeApart(ComputedRates* computed, const WantedRate* wanted, int count, 
   FreeErrorData(error);
 }
 
+void WarnOfFault(void* context, const WantedRate* wanted, const ErrorData* error) {
+  if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE) ReThrowError(const_cast<ErrorData*>(error));
+  auto* computed = static_cast<ComputedRates*>(context);
+  const ListCell* cell;
+  foreach (cell, computed->faulty)
+    if (strcmp(static_cast<char*>(lfirst(cell)), wanted->relation) == 0) return;
+  computed->faulty = lappend(computed->faulty, pstrdup(wanted->relation));
+  ereport(WARNING,
+          (errmsg("could not compute a discrimination rate of relation %s: %s", wanted->relation, error->message)));
+}
+
 }  // namespace
 
 bool WasDisturbed(const ErrorData* error) {
@@ -336,6 +347,7 @@ WantedRate* WantedFrom(const std::vector<privacy_score::MissingRate>* missing) {
 
 void InitComputedRates(ComputedRates* computed) {
   computed->count = 0;
+  computed->faulty = NIL;
   for (StringInfo array : {&computed->relations, &computed->attributes, &computed->rates}) {
     initStringInfo(array);
     appendStringInfoChar(array, '{');
@@ -361,4 +373,11 @@ void ComputeRatesApart(ComputedRates* computed, WantedRate* wanted, int count, R
     same = OfOneRelation(wanted + at, count - at);
     ComputeApart(computed, wanted + at, same, on_fault, context);
   }
+}
+
+void ComputeRatesOrWarn(ComputedRates* computed, WantedRate* wanted, int count) {
+  if (CanContainFaults())
+    ComputeRatesApart(computed, wanted, count, WarnOfFault, computed);
+  else
+    ComputeRates(computed, wanted, count);
 }

@@ -11,6 +11,7 @@ extern "C" {
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
 }
 
 #include <vector>
@@ -37,6 +38,7 @@ void SortWanted(WantedRate* wanted, int count);
 struct ComputedRates {
   StringInfoData relations, attributes, rates;  // array literals under construction
   int count;
+  List* faulty;  // names of relations that the caller was warned of
 };
 void InitComputedRates(ComputedRates* computed);
 
@@ -50,3 +52,7 @@ using RateFault = void (*)(void* context, const WantedRate* wanted, const ErrorD
 // The same, but a set that cannot be computed (a relation that may not be read, a column whose type raises) fails alone
 // and is told to `on_fault`; when a relation is locked, all of its sets are. Raises a cancel.
 void ComputeRatesApart(ComputedRates* computed, WantedRate* wanted, int count, RateFault on_fault, void* context);
+
+// The same with a WARNING to the caller, one a relation. Raises 55P03: he has said how long to wait for a lock. While a
+// plan runs in parallel the first fault is raised.
+void ComputeRatesOrWarn(ComputedRates* computed, WantedRate* wanted, int count);

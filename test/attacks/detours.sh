@@ -127,14 +127,27 @@ check_true "a policy of somebody's own does not stop the worker" timeout 20 "$PS
 becomes "IF session_user <> ''ana'' THEN PERFORM pg_sleep(3600); END IF"
 as ana q "SELECT b FROM ana.folded WHERE a = 1" >/dev/null
 check_true "nor does an expression" timeout 20 "$PS_BINDIR/psql" -XAtqc "SELECT privacy_score.flush()"
+scores=$(q_all "SELECT bool_and(score > 0 AND score < max_score) FROM privacy_score.score('ana', current_date - 1, current_date + 1)")
+check "scores of it are bounds, and say so" "$(grep -c '^WARNING:  could not compute a discrimination rate of relation ana.folded: function ana.k' <<<"$scores") $(tail -n 1 <<<"$scores")" "1 t"
 check_true "which does not run" log_has "could not compute a discrimination rate of relation ana.folded: function ana.k"
+as ana q "CREATE TABLE ana.stated (a int, b int)" "CREATE TABLE ana.checked (a int, b int)" "INSERT INTO ana.stated SELECT i, i % 7 FROM generate_series(1, 50) i" \
+  "SELECT privacy_score.protect('ana.stated', '{a}')" "SELECT privacy_score.protect('ana.checked', '{a}')" "SELECT privacy_score.analyze_relation('ana.stated')" >/dev/null
+unread() { q "SELECT privacy_score.report() ~ '$1[^\n]{0,200}not read for a report'"; }
+check "tables that a report reads" "$(unread ana.stated) $(unread ana.checked)" "f f"
+as ana q "CREATE STATISTICS ana.stated_s ON (a + ana.k(2)) FROM ana.stated" "ALTER TABLE ana.checked ADD CHECK (a > ana.k(3))" >/dev/null
+check "tables that it does not read, for statistics and a check of theirs" "$(unread ana.stated) $(unread ana.checked)" "t t"
+stored="SELECT count(*) FROM privacy_score.stat_cdr WHERE relation = 'ana.stated'::regclass"
+check_true "a rate that is stored" test "$(q "$stored")" -gt 0
+# The worker looks after rates as long as there is a session.
+as ana q "SELECT pg_sleep(120)" >/dev/null 2>&1 &
+session=$!
+as ana q "INSERT INTO ana.stated SELECT i, i % 7 FROM generate_series(1, 5000) i" >/dev/null
+check_true "goes when it is out of date and cannot be computed" wait_for "$stored" 0 30
 as ana q "CREATE TABLE ana.slow (a int, b int)" "INSERT INTO ana.slow SELECT i, i % 7 FROM generate_series(1, 50) i" "SELECT privacy_score.protect('ana.slow', '{a}')" \
   "SELECT privacy_score.analyze_relation('ana.slow')" >/dev/null
 # From now on planning takes for ever, and the stored rates are out of date.
 as ana q "CREATE STATISTICS ana.slow_s ON (a + length(substring(repeat('a', 2001) from '^(a*)(a*)(a*)(a*)\1\2\3\4\$'))) FROM ana.slow" \
   "INSERT INTO ana.slow SELECT i, i % 7 FROM generate_series(1, 5000) i" >/dev/null
-as ana q "SELECT pg_sleep(60)" >/dev/null 2>&1 &
-session=$!
 check_true "an expression that takes for ever is left to a process of its own" \
   wait_for "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'privacy_score rates' AND clock_timestamp() - backend_start > interval '2 s'" 1 30
 as ana q "CREATE TABLE ana.fresh (a int)" "SELECT count(a) FROM ana.fresh" >/dev/null
