@@ -96,17 +96,6 @@ inline bool PlannedColumns(const PlannedStmt* plan, const RangeTblEntry* rte, Bi
   return true;
 }
 
-// The rights (ACL_...) that a planned statement needs on a range table entry.
-inline AclMode PlannedRights(const PlannedStmt* plan, const RangeTblEntry* rte) {
-#if PG_VERSION_NUM >= 160000
-  if (rte->perminfoindex == 0) return ACL_NO_RIGHTS;
-  return list_nth_node(RTEPermissionInfo, plan->permInfos, static_cast<int>(rte->perminfoindex) - 1)->requiredPerms;
-#else
-  (void)plan;
-  return rte->requiredPerms;
-#endif
-}
-
 // Whether a planned statement reads rows of a range table entry that is a relation. Children of an inheritance tree are
 // not checked for rights on later versions; those that are not written are read.
 inline bool PlannedRead(const PlannedStmt* plan, const RangeTblEntry* rte, bool is_target) {
@@ -139,6 +128,18 @@ inline Node* MergeCondition(Query* query) {
 #else
   (void)query;
   return nullptr;
+#endif
+}
+
+// Whether an expression makes values of a type out of JSON.
+inline bool IsJsonConversion(const Node* node) {
+#if PG_VERSION_NUM >= 170000
+  return IsA(node, JsonExpr) || IsA(node, JsonConstructorExpr) || IsA(node, JsonValueExpr);
+#elif PG_VERSION_NUM >= 160000
+  return IsA(node, JsonConstructorExpr) || IsA(node, JsonValueExpr);
+#else
+  (void)node;
+  return false;
 #endif
 }
 

@@ -9,13 +9,12 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/plancache.h"
 }
 
 #include "answering.hpp"
 #include "internal.hpp"
-#include "owned_functions.hpp"
 #include "relation_lock.hpp"
+#include "trusted_code.hpp"
 #include "watching.hpp"
 
 namespace {
@@ -29,16 +28,11 @@ constexpr const char* kSettings[][2] = {
     {"parallel_tuple_cost", "0"},
 };
 
-// Prepares the query and locks what it reads. Where it runs functions that may call others, these are to be seen: not
-// in parallel workers, nor kept ready by a plan of another statement.
+// Prepares the query and locks what it reads.
 SPIPlanPtr Prepare(const Budget* budget, const ScanQuery* query) {
   SPIPlanPtr plan = SPI_prepare_cursor(query->sql, query->nargs, query->types, CURSOR_OPT_PARALLEL_OK);
-  if (plan != nullptr && CallsFunctions(plan)) {
-    ResetPlanCache();
-    plan = SPI_prepare_cursor(query->sql, query->nargs, query->types, 0);
-  }
   if (plan == nullptr) elog(ERROR, "could not prepare the query of a noisy answer");
-  RequireOwnFunctions(plan, budget->owner);
+  RequireTrustedCode(plan, budget->owner);
   const ListCell* relation;
   foreach (relation, RelationsOf(plan)) (void)LockForReading(lfirst_oid(relation));
   return plan;
@@ -52,7 +46,7 @@ void Run(const Budget* budget, const ScanQuery* query, void (*take)(void*), void
   BeginAnswering(budget->owner);
   SPIPlanPtr plan = Prepare(budget, query);
   int done = 0;
-  WithFunctionsOf(budget->owner, [&] { done = SPI_execute_plan(plan, query->values, query->nulls, true, 0); });
+  WithTrustedCode(budget->owner, [&] { done = SPI_execute_plan(plan, query->values, query->nulls, true, 0); });
   if (done != SPI_OK_SELECT) elog(ERROR, "could not run the query of a noisy answer");
   take(argument);
   LeaveInternal(&scope);

@@ -33,7 +33,7 @@ PG_FUNCTION_INFO_V1(ps_equivocation_chart);
 #include "core/step_chart.hpp"
 #include "core_call.hpp"
 #include "guarded.hpp"
-#include "owned_functions.hpp"
+#include "trusted_code.hpp"
 
 namespace {
 
@@ -170,21 +170,21 @@ const char* const kReleaseTables =
     "AND pg_catalog.pg_relation_size(c.oid) <= 268435456 ORDER BY c.oid::pg_catalog.regclass::text LIMIT 50";
 
 // Whether a relation, which is locked, is a table without a policy for the caller: nothing that its owner has written
-// runs when it is read, but for what RunsOwnFunctions looks at.
+// runs when it is read, but for what NeedsTrustedCode looks at.
 bool IsPlainTable(Oid relation) {
   const char kind = get_rel_relkind(relation);
   return (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_MATVIEW) &&
          check_enable_rls(relation, InvalidOid, true) != RLS_ENABLED;
 }
 
-// Whether a query can be understood, reads only tables and runs no function of somebody without the caller's rights.
+// Whether a query can be understood, reads only tables and needs no code that is not trusted.
 bool IsHarmless(const char* sql) {
   if (!CanContainFaults()) return false;
   bool harmless = false;
   const ErrorData* error = InSubtransaction([&] {
     SPIPlanPtr plan = SPI_prepare(sql, 0, nullptr);
     if (plan == nullptr) return;
-    harmless = RunsOwnFunctions(plan, GetUserId());
+    harmless = NeedsTrustedCode(plan, GetUserId());
     const ListCell* cell;
     foreach (cell, RelationsOf(plan)) harmless = harmless && IsPlainTable(lfirst_oid(cell));
   });
@@ -278,7 +278,7 @@ const char* RelationsToRead() {
       bool null;
       const Oid relation = DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null));
       LockRelationOid(relation, AccessShareLock);
-      if (IsPlainTable(relation) && RunsOwnFunctions(relation, GetUserId()))
+      if (IsPlainTable(relation) && NeedsTrustedCode(relation, GetUserId()))
         AppendArrayElement(&relations, TextOfOid(relation));
     }
   }
@@ -357,7 +357,7 @@ Datum ps_report(PG_FUNCTION_ARGS) {
     elog(ERROR, "could not tell which roles may be seen");
   scope.roles = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
   scope.refused = StatementsRefused(&scope);
-  WithFunctionsOf(GetUserId(), [&] { AppendSections(&wire, &scope); });
+  WithTrustedCode(GetUserId(), [&] { AppendSections(&wire, &scope); });
   SPI_finish();
   AtEOXact_GUC(false, nest_level);
   SectionsToUtf8(&wire);

@@ -16,7 +16,7 @@ extern "C" {
 #include "guarded.hpp"
 #include "internal.hpp"
 #include "joint_rates.hpp"
-#include "owned_functions.hpp"
+#include "trusted_code.hpp"
 
 namespace {
 
@@ -191,7 +191,7 @@ void ComputePlain(ComputedRates* computed, const char* name, Oid relation, const
   Batch batch = {name, nullptr, {}, &sources};
   InternalScope scope;
   if (!EnterOwner(&scope, relation)) return;
-  WithFunctionsOf(BOOTSTRAP_SUPERUSERID,
+  WithTrustedCode(InvalidOid,
                   [&] { RelationRates(relation, columns, sets->count, subject, sets->rates, &batch.facts); });
   LeaveOwner(&scope);
   int attribute = -1;
@@ -245,8 +245,7 @@ void ComputeJoint(ComputedRates* computed, const char* name, Oid home, const Wan
   Batch batch = {name, SubjectAtHome(home, sets->parts[0]), {}, nullptr};
   InternalScope scope;
   if (!EnterOwner(&scope, home)) return;
-  WithFunctionsOf(BOOTSTRAP_SUPERUSERID,
-                  [&] { JointRates(home, sets->parts, sets->count, sets->rates, &batch.facts); });
+  WithTrustedCode(InvalidOid, [&] { JointRates(home, sets->parts, sets->count, sets->rates, &batch.facts); });
   LeaveOwner(&scope);
   for (int i = 0; i < sets->count && !XactReadOnly; ++i) {
     batch.sources = sources[i];

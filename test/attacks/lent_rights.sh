@@ -44,9 +44,6 @@ asks "a view over one of the same owner's" "^100$" "SELECT privacy_score.dp_coun
 asks "a view over one of the asker's" "$stops" "SELECT privacy_score.dp_count('o.v_m', '$question"
 as mallory q "CREATE OR REPLACE VIEW m.cities AS $leaking" >/dev/null
 asks "once it does something" "$stops" "SELECT privacy_score.dp_count('o.v_m', '$question"
-as owner q "CREATE FUNCTION o.region(text) RETURNS text LANGUAGE plpgsql STABLE AS 'BEGIN RETURN (SELECT region FROM m.cities WHERE city = \$1); END'" \
-  "CREATE VIEW o.called AS SELECT id, o.region(city) AS region FROM o.t" "SELECT privacy_score.dp_grant('mallory', 'o.called', 1000)" >/dev/null
-asks "read by a function" "$stops" "SELECT privacy_score.dp_count('o.called', '$question"
 if [ "$ps_major" -lt 16 ]; then
   as mallory q "CREATE TABLE m.places (city text, region text)" "GRANT SELECT ON m.places TO PUBLIC" >/dev/null
   q "CREATE VIEW o.placed AS SELECT t.id, c.region FROM o.t JOIN m.places c USING (city)" "SELECT privacy_score.dp_grant('mallory', 'o.placed', 1000)" >/dev/null
@@ -55,48 +52,59 @@ if [ "$ps_major" -lt 16 ]; then
     "SELECT privacy_score.dp_count('o.placed', 'region = ''x''', 11)"
 fi
 
-# --- temporary objects of the asker's, found by names that a function looks up --------------------------------------------------------
-as owner q "CREATE TABLE o.labels (id int, label text)" "INSERT INTO o.labels SELECT i, 'x' FROM generate_series(1, 100) i" "CREATE TABLE o.audit (id int)" "CREATE DOMAIN o.status AS text" \
-  "CREATE FUNCTION o.label(int) RETURNS text LANGUAGE plpgsql STABLE SET search_path = o AS 'BEGIN RETURN (SELECT label FROM labels l WHERE l.id = \$1); END'" \
-  "CREATE FUNCTION o.safe(int) RETURNS text LANGUAGE plpgsql STABLE SET search_path = o, pg_temp AS 'BEGIN RETURN (SELECT label FROM labels l WHERE l.id = \$1); END'" \
-  "CREATE FUNCTION o.state(int) RETURNS text LANGUAGE plpgsql STABLE SET search_path = o AS 'DECLARE s status := ''x''; BEGIN RETURN s; END'" \
-  "CREATE FUNCTION o.logs(int) RETURNS text LANGUAGE plpgsql SET search_path = o AS 'BEGIN INSERT INTO audit VALUES (\$1); RETURN ''x''; END'" \
-  "CREATE FUNCTION o.hides(int) RETURNS text LANGUAGE plpgsql STABLE AS 'BEGIN RETURN o.label(\$1); END'" \
-  "CREATE FUNCTION o.wanders(int) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM set_config(''search_path'', ''o'', true); RETURN (SELECT label FROM labels l WHERE l.id = \$1); END'" \
-  "CREATE FUNCTION o.writes(int) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM set_config(''search_path'', ''o'', true); INSERT INTO audit VALUES (\$1); RETURN ''x''; END'" >/dev/null
-for name in label safe state logs hides wanders writes; do
-  as owner q "CREATE VIEW o.by_$name AS SELECT id, o.$name(id) AS region FROM o.t" "SELECT privacy_score.dp_grant('mallory', 'o.by_$name', 1000)" >/dev/null
-  asks "a function, $name" "^100$" "SELECT privacy_score.dp_count('o.by_$name', '$question"
-done
-as mallory q "CREATE FUNCTION m.trg() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM $(sed "s/'/''/g" <<<"$leak"); RETURN new; END'" >/dev/null
-view="CREATE TEMP VIEW labels AS SELECT 1 AS id, region AS label FROM ($leaking) z; GRANT SELECT ON labels TO PUBLIC"
-table="CREATE TEMP TABLE audit (id int DEFAULT 1); GRANT INSERT ON audit TO PUBLIC; CREATE TRIGGER t BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION m.trg()"
-rule="CREATE TEMP TABLE audit (id int); GRANT INSERT ON audit TO PUBLIC; CREATE RULE r AS ON INSERT TO audit DO ALSO SELECT $leak"
-domain="CREATE DOMAIN pg_temp.status AS text CHECK ($leak IS NOT NULL)"
-misled() { printf '%s' "^ERROR:  function o.$1\\(integer\\) cannot run here while the session has temporary objects"; }
-question="region = ''x''', 9)"
-asks "a temporary view" "$(misled label)" "$view" "SELECT privacy_score.dp_count('o.by_label', '$question"
-asks "for a function within a function" "$(misled label)" "$view" "SELECT privacy_score.dp_count('o.by_hides', '$question"
-asks "for one that looks there last" "^100$" "$view" "SELECT privacy_score.dp_count('o.by_safe', '$question"
-asks "for one that sets its path itself" "^ERROR:  view labels, which belongs to role \"mallory\"" "$view" "SELECT privacy_score.dp_count('o.by_wanders', '$question"
-asks "a temporary domain" "$(misled state)" "$domain" "SELECT privacy_score.dp_count('o.by_state', '$question"
-asks "a temporary table with a trigger" "$(misled logs)" "$table" "SELECT privacy_score.dp_count('o.by_logs', '$question"
-asks "for one that sets its path itself, a trigger" "^ERROR:  writing to relation audit, which belongs to role \"mallory\"" "$table" "SELECT privacy_score.dp_count('o.by_writes', '$question"
-asks "and a rule" "^ERROR:  writing to relation audit, which belongs to role \"mallory\"" "$rule" "SELECT privacy_score.dp_count('o.by_writes', '$question"
-asks "temporary objects that have gone" "^100$" "$view" "DISCARD TEMP" "SELECT privacy_score.dp_count('o.by_label', 'region = ''x''', 8)"
-check "the owner's own temporary objects stop nothing" "$(as owner q "SELECT privacy_score.dp_grant('owner', 'o.by_label', 100)" "CREATE TEMP TABLE other (id int)" "SELECT privacy_score.dp_count('o.by_label', 'region = ''x''', 10)" | tail -n 1)" 100
+# --- functions: what they find, and where they were before ------------------------------------------------------------------------
+# of LANGUAGE "body" [option]: a function of the owner's, and a view that calls it.
+number=0
+of() {
+  number=$((number + 1))
+  as owner q "SET search_path = o" "CREATE FUNCTION o.f$number(int) RETURNS text LANGUAGE $1 ${3:-STABLE} $2" "CREATE VIEW o.by_$number AS SELECT id, o.f$number(id) AS region FROM o.t" \
+    "SELECT privacy_score.dp_grant('mallory', 'o.by_$number', 1000)" >/dev/null
+  question="SELECT privacy_score.dp_count('o.by_$number', 'region = ''x''', 10)"
+  stops="^ERROR:  function o.f$number\\(integer\\), which belongs to role \"owner\", cannot run here"
+}
+for_owner="CASE WHEN current_user = 'owner' THEN $leak IS NOT NULL ELSE true END"
+as owner q "CREATE TABLE o.labels (id int, label text)" "INSERT INTO o.labels SELECT i, 'x' FROM generate_series(1, 100) i" "CREATE TABLE o.audit (id int)" "CREATE DOMAIN o.status AS text" >/dev/null
+of sql "RETURN CASE WHEN \$1 > 10 THEN 'x'::status::text END"
+asks "an expression of the owner's, whose names were read when it was made" "^90$" "CREATE DOMAIN pg_temp.status AS text CHECK ($leak IS NOT NULL)" "$question"
+of sql "AS 'SELECT CAST(''x'' AS status)::text'" "SET search_path = o"
+asks "a temporary domain" "$stops" "CREATE DOMAIN pg_temp.status AS text CHECK ($leak IS NOT NULL)" "$question"
+of plpgsql "AS 'BEGIN RETURN (SELECT label FROM labels l WHERE l.id = \$1); END'" "SET search_path = o"
+asks "a temporary view" "$stops" "CREATE TEMP VIEW labels AS SELECT 1 AS id, region AS label FROM ($leaking) z" "GRANT SELECT ON labels TO PUBLIC" "$question"
+of plpgsql "AS 'DECLARE s text := ''x''; BEGIN RETURN s; END'"
+asks "compiled where a name meant something else" "$stops" "CREATE DOMAIN m.text AS pg_catalog.text CHECK ($for_owner)" "SET search_path = m, pg_catalog" "SELECT o.f$number(1)" "RESET search_path" "$question"
+q "ALTER FUNCTION o.f$number(int) OWNER TO postgres" >/dev/null
+asks "a superuser's too" "${stops/owner/postgres}" "SET search_path = m, pg_catalog" "SELECT o.f$number(1)" "RESET search_path" "$question"
+of plpgsql "AS 'BEGIN INSERT INTO audit VALUES (\$1); RETURN ''x''; END'" "SET search_path = o"
+asks "a temporary table with a rule" "$stops" "CREATE TEMP TABLE audit (id int)" "GRANT INSERT ON audit TO PUBLIC" "CREATE RULE r AS ON INSERT TO audit DO ALSO SELECT $leak" "$question"
+of sql "RETURN (SELECT label FROM o.labels l WHERE l.id = \$1)"
+asks "an expression that reads a table" "$stops" "$question"
 
-# --- functions that no expression calls: of a trigger, of a type --------------------------------------------------------------------
-as owner q "CREATE TABLE o.log (id int)" "CREATE FUNCTION o.noted(int) RETURNS text LANGUAGE plpgsql AS 'BEGIN INSERT INTO o.log VALUES (\$1); RETURN ''x''; END'" \
-  "CREATE VIEW o.noting AS SELECT id, o.noted(id) AS region FROM o.t" "SELECT privacy_score.dp_grant('mallory', 'o.noting', 1000)" "GRANT TRIGGER ON o.log TO mallory" >/dev/null
-asks "a table that the owner's function writes" "^100$" "SELECT privacy_score.dp_count('o.noting', 'region = ''x''', 10)"
-asks "its trigger of the asker's" "^ERROR:  function m.trg\\(\\), which belongs to role \"mallory\", cannot run here" \
-  "CREATE TRIGGER t BEFORE INSERT ON o.log FOR EACH ROW EXECUTE FUNCTION m.trg()" "SELECT privacy_score.dp_count('o.noting', 'region = ''x''', 9)"
+# --- types: their checks, and what the planner asks of them -------------------------------------------------------------------------
+as mallory q "CREATE DOMAIN m.dom AS text CHECK ($for_owner)" "CREATE TYPE m.comp AS (a m.dom)" >/dev/null
+as owner q "CREATE DOMAIN o.over AS m.dom" "CREATE FUNCTION o.fine(text) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN true; END'" "CREATE DOMAIN o.checked AS text CHECK (o.fine(VALUE))" >/dev/null
+number=0
+for expression in "city::m.dom" "('{x}' || left(city, 0))::m.dom[]" "('(x)' || left(city, 0))::m.comp" "jsonb_populate_record(NULL::m.comp, jsonb_build_object('a', city))" \
+  "(SELECT r.a FROM jsonb_to_recordset(jsonb_build_array(jsonb_build_object('a', city))) AS r(a m.dom))" "(SELECT r.a FROM XMLTABLE('/r' PASSING xmlelement(name r, xmlelement(name a, city)) COLUMNS a m.dom) r)" "city::o.over"; do
+  number=$((number + 1))
+  as owner q "CREATE VIEW o.cast_$number AS SELECT id, $expression AS x FROM o.t" "SELECT privacy_score.dp_grant('mallory', 'o.cast_$number', 1000)" >/dev/null
+  asks "a domain of the asker's: $expression" "^ERROR:  domain m.dom, which belongs to role \"mallory\", cannot run here" "SELECT privacy_score.dp_count('o.cast_$number', 'id > 0', 10)"
+done
+as owner q "CREATE VIEW o.checking AS SELECT id, city::o.checked AS x FROM o.t" "SELECT privacy_score.dp_grant('mallory', 'o.checking', 1000)" >/dev/null
+asks "a check of the owner's that calls a function" "^ERROR:  function o.fine\\(text\\), which belongs to role \"owner\", cannot run here" "SELECT privacy_score.dp_count('o.checking', 'id > 0', 10)"
 as mallory q "CREATE FUNCTION m.diff(int, int) RETURNS float8 LANGUAGE plpgsql IMMUTABLE STRICT AS 'BEGIN RETURN \$1 - \$2; END'" "CREATE TYPE m.rng AS RANGE (subtype = int4, subtype_diff = m.diff)" >/dev/null
 as owner q "CREATE TABLE o.ranges (id int, r m.rng)" "INSERT INTO o.ranges SELECT i, m.rng(i, i + 10) FROM generate_series(1, 1000) i" "ANALYZE o.ranges" \
   "CREATE VIEW o.ranged AS SELECT id FROM o.ranges WHERE r && '[1,50)'::m.rng" "SELECT privacy_score.dp_grant('mallory', 'o.ranged', 1000)" >/dev/null
-as mallory q "CREATE OR REPLACE FUNCTION m.diff(int, int) RETURNS float8 LANGUAGE plpgsql IMMUTABLE STRICT AS 'BEGIN PERFORM $(sed "s/'/''/g" <<<"$leak"); RETURN \$1 - \$2; END'" >/dev/null
-asks "what the planner asks of a type of the asker's" "^ERROR:  function m.diff\\(integer,integer\\), which belongs to role \"mallory\", cannot run here" "SELECT privacy_score.dp_count('o.ranged', 'id > 0', 10)"
+as mallory q "CREATE OR REPLACE FUNCTION m.diff(int, int) RETURNS float8 LANGUAGE plpgsql IMMUTABLE STRICT AS 'BEGIN PERFORM $(sed "s/'/''/g" <<<"$leak") WHERE current_user = ''owner''; RETURN \$1 - \$2; END'" >/dev/null
+stops="^ERROR:  function m.diff\\(integer,integer\\), which belongs to role \"mallory\", cannot run here"
+asks "what the planner asks of a type of the asker's" "$stops" "SELECT privacy_score.dp_count('o.ranged', 'id > 0', 10)"
+asks "also when the type is known already" "$stops" "SELECT m.rng(1, 2)" "SELECT privacy_score.dp_count('o.ranged', 'id > 0', 10)"
+
+# --- expressions of indexes: what is constant in them is evaluated ------------------------------------------------------------------
+as owner q "CREATE FUNCTION o.fold(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN lower(\$1); END'" "CREATE TABLE o.folded (id int, city text)" "INSERT INTO o.folded SELECT * FROM o.t" \
+  "CREATE INDEX ON o.folded (o.fold(city))" "SELECT privacy_score.dp_grant('mallory', 'o.folded', 1000)" >/dev/null
+asks "an index over a function of a column stops nothing" "^100$" "SELECT privacy_score.dp_count('o.folded', 'city = ''c''', 10)"
+as owner q "CREATE INDEX ON o.folded ((city || o.fold('A')))" >/dev/null
+asks "one of a constant does" "^ERROR:  function o.fold\\(text\\), which belongs to role \"owner\", cannot run here" "SELECT privacy_score.dp_count('o.folded', 'city = ''c''', 9)"
 
 # --- a superuser's report -------------------------------------------------------------------------------------------------------------
 session() { # NAME DESCRIPTOR
@@ -132,6 +140,18 @@ released="SELECT 1 AS bid, n::text AS v FROM (SELECT $leak AS n OFFSET 0) s"
 swapped "a release that becomes a view" "DROP TABLE m.r1; CREATE VIEW m.r1 AS $released; GRANT SELECT ON m.r1 TO PUBLIC" 1
 as mallory q "DROP VIEW m.r1" "CREATE TABLE m.r1 (bid int, v text)" "COMMENT ON TABLE m.r2 IS NULL" "SELECT privacy_score.protect('m.r1', '{bid}')" "SELECT privacy_score.protect('m.r2', '{bid}')" >/dev/null
 [ "$ps_major" -ge 16 ] || swapped "a protected table that becomes a view" "CREATE RULE \"_RETURN\" AS ON SELECT TO m.r1 DO INSTEAD $released" 2
+# A foreign table on a server of mallory's that reads back from this one, with a mapping for the superuser.
+if q "CREATE EXTENSION postgres_fdw" "GRANT USAGE ON FOREIGN DATA WRAPPER postgres_fdw TO mallory" >/dev/null; then
+  as mallory q "CREATE VIEW m.remote AS $released" "GRANT SELECT ON m.remote TO PUBLIC" "CREATE TABLE m.r3 (bid int, v text)" "INSERT INTO m.r3 VALUES (1, 'a')" \
+    "COMMENT ON TABLE m.r3 IS 'privacy_score release: sensitive values of x'" "CREATE SERVER back FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$PGHOST', dbname 'postgres')" \
+    "CREATE USER MAPPING FOR postgres SERVER back" "CREATE FOREIGN TABLE m.f3 (bid int, v text) INHERITS (m.r3) SERVER back OPTIONS (schema_name 'm', table_name 'remote')" \
+    "GRANT SELECT ON m.r3 TO owner" >/dev/null
+  check "a report goes on: a release with a foreign table below it" "$(q "SELECT length(privacy_score.report()) > 1000")" t
+  as owner q "CREATE VIEW o.afar AS SELECT bid, v FROM m.r3" "SELECT privacy_score.dp_grant('mallory', 'o.afar', 1000)" >/dev/null
+  asks "a foreign table of the asker's" "^ERROR:  foreign table f3, which belongs to role \"mallory\", cannot run here" "SELECT privacy_score.dp_count('o.afar', 'bid = 1', 10)"
+else
+  echo "note    lent_rights: postgres_fdw is not installed"
+fi
 echo "SELECT 1;" >&5
 sleep 0.5
 echo "SELECT 'heard';" >&5
