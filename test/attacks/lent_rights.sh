@@ -93,11 +93,21 @@ as owner q "CREATE VIEW o.checking AS SELECT id, city::o.checked AS x FROM o.t" 
 asks "a check of the owner's that calls a function" "^ERROR:  function o.fine\\(text\\), which belongs to role \"owner\", cannot run here" "SELECT privacy_score.dp_count('o.checking', 'id > 0', 10)"
 as mallory q "CREATE FUNCTION m.diff(int, int) RETURNS float8 LANGUAGE plpgsql IMMUTABLE STRICT AS 'BEGIN RETURN \$1 - \$2; END'" "CREATE TYPE m.rng AS RANGE (subtype = int4, subtype_diff = m.diff)" >/dev/null
 as owner q "CREATE TABLE o.ranges (id int, r m.rng)" "INSERT INTO o.ranges SELECT i, m.rng(i, i + 10) FROM generate_series(1, 1000) i" "ANALYZE o.ranges" \
-  "CREATE VIEW o.ranged AS SELECT id FROM o.ranges WHERE r && '[1,50)'::m.rng" "SELECT privacy_score.dp_grant('mallory', 'o.ranged', 1000)" >/dev/null
+  "CREATE VIEW o.ranged AS SELECT id FROM o.ranges WHERE r && '[1,50)'::m.rng" "SELECT privacy_score.dp_grant('mallory', 'o.ranged', 1000)" \
+  "CREATE VIEW o.many_ranged AS SELECT id FROM o.ranges WHERE m.rng_multirange(r) && '{[1,50)}'::m.rng_multirange" "SELECT privacy_score.dp_grant('mallory', 'o.many_ranged', 1000)" >/dev/null
 as mallory q "CREATE OR REPLACE FUNCTION m.diff(int, int) RETURNS float8 LANGUAGE plpgsql IMMUTABLE STRICT AS 'BEGIN PERFORM $(sed "s/'/''/g" <<<"$leak") WHERE current_user = ''owner''; RETURN \$1 - \$2; END'" >/dev/null
 stops="^ERROR:  function m.diff\\(integer,integer\\), which belongs to role \"mallory\", cannot run here"
 asks "what the planner asks of a type of the asker's" "$stops" "SELECT privacy_score.dp_count('o.ranged', 'id > 0', 10)"
 asks "also when the type is known already" "$stops" "SELECT m.rng(1, 2)" "SELECT privacy_score.dp_count('o.ranged', 'id > 0', 10)"
+asks "in ranges of ranges too" "$stops" "SELECT privacy_score.dp_count('o.many_ranged', 'id > 0', 10)"
+as owner q "CREATE TABLE o.noted (id int, d m.dom)" "INSERT INTO o.noted SELECT i, 'x' FROM generate_series(1, 100) i" "SELECT privacy_score.dp_grant('mallory', 'o.noted', 1000)" >/dev/null
+asks "a column that has such a domain is only read" "^100$" "SELECT privacy_score.dp_count('o.noted', 'id > 0', 10)"
+as owner q "CREATE AGGREGATE o.total(int) (SFUNC = int4pl, STYPE = int, INITCOND = 0)" "CREATE FUNCTION o.plus(int, int) RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN \$1 + \$2; END'" "CREATE AGGREGATE o.summed(int) (SFUNC = o.plus, STYPE = int, INITCOND = 0)" >/dev/null
+for aggregate in total summed; do
+  as owner q "CREATE VIEW o.by_$aggregate AS SELECT id, (SELECT o.$aggregate(x) FROM generate_series(1, id) x) AS n FROM o.t" "SELECT privacy_score.dp_grant('mallory', 'o.by_$aggregate', 1000)" >/dev/null
+done
+asks "an aggregate of the server's functions" "^100$" "SELECT privacy_score.dp_count('o.by_total', 'n > 0', 10)"
+asks "an aggregate of others" "^ERROR:  function o.summed\\(integer\\), which belongs to role \"owner\", cannot run here" "SELECT privacy_score.dp_count('o.by_summed', 'n > 0', 10)"
 
 # --- expressions of indexes: what is constant in them is evaluated ------------------------------------------------------------------
 as owner q "CREATE FUNCTION o.fold(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN lower(\$1); END'" "CREATE TABLE o.folded (id int, city text)" "INSERT INTO o.folded SELECT * FROM o.t" \
