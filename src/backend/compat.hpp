@@ -28,6 +28,7 @@ extern "C" {
 #include "parser/parse_relation.h"
 #endif
 #include "utils/acl.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
@@ -139,6 +140,16 @@ inline bool IsJsonConversion(const Node* node) {
   return IsA(node, JsonConstructorExpr) || IsA(node, JsonValueExpr);
 #else
   (void)node;
+  return false;
+#endif
+}
+
+// Whether a function of the server makes a value of a type that a text names.
+inline bool ReadsAsNamedType(Oid function) {
+#if PG_VERSION_NUM >= 160000
+  return function == F_PG_INPUT_IS_VALID || function == F_PG_INPUT_ERROR_INFO;
+#else
+  (void)function;
   return false;
 #endif
 }

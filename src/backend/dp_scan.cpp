@@ -3,6 +3,8 @@
  */
 #include "dp_scan.hpp"
 
+#include <initializer_list>
+
 extern "C" {
 #include "executor/instrument.h"
 #include "miscadmin.h"
@@ -29,35 +31,50 @@ constexpr const char* kSettings[][2] = {
 };
 
 // Prepares the query and locks what it reads.
-SPIPlanPtr Prepare(const Budget* budget, const ScanQuery* query) {
+SPIPlanPtr Prepare(const ScanQuery* query) {
   SPIPlanPtr plan = SPI_prepare_cursor(query->sql, query->nargs, query->types, CURSOR_OPT_PARALLEL_OK);
   if (plan == nullptr) elog(ERROR, "could not prepare the query of a noisy answer");
-  RequireTrustedCode(plan, budget->owner);
   const ListCell* relation;
   foreach (relation, RelationsOf(plan)) (void)LockForReading(lfirst_oid(relation));
   return plan;
 }
 
-void Run(const Budget* budget, const ScanQuery* query, void (*take)(void*), void* argument) {
+// Says in `reads` whether rows may have been seen.
+void Run(const Budget* budget, const ScanQuery* query, void (*take)(void*), void* argument, volatile bool* reads) {
   InternalScope scope;
   EnterInternal(&scope, budget->owner);
   for (const auto& setting : kSettings) SetWithin(setting[0], setting[1]);
   EndUncounted(scope.uncounted);
   BeginAnswering(budget->owner);
-  SPIPlanPtr plan = Prepare(budget, query);
+  SPIPlanPtr plan = Prepare(query);
   int done = 0;
-  WithTrustedCode(budget->owner, [&] { done = SPI_execute_plan(plan, query->values, query->nulls, true, 0); });
+  WithTrustedCode(budget->owner, [&] {
+    PG_TRY()
+      ;
+      { done = SPI_execute_plan(plan, query->values, query->nulls, true, 0); }
+      PG_FINALLY();
+      { *reads = ps_code_rule.runs; }
+    PG_END_TRY();
+  });
   if (done != SPI_OK_SELECT) elog(ERROR, "could not run the query of a noisy answer");
   take(argument);
   LeaveInternal(&scope);
 }
 
-// Whether the message of an error of this class depends on names, rights, resources and the server, but not on rows.
-// The last class is that of refused statements.
-bool TellsNothing(int sqlstate) {
-  for (const char* text : {"40", "42", "53", "54", "55", "57", "PS"})
+bool IsOneOf(int sqlstate, std::initializer_list<const char*> classes) {
+  for (const char* text : classes)
     if (ERRCODE_TO_CATEGORY(sqlstate) == MAKE_SQLSTATE(text[0], text[1], '0', '0', '0')) return true;
   return false;
+}
+
+// Whether what an error says depends on names, rights, resources and the server, but not on rows. While rows are read,
+// functions put into messages what they were called with: a name that is none, the length of what is too long. The
+// last class is that of refused statements.
+bool TellsNothing(const ErrorData* error, bool reads) {
+  if (IsRefusal(error) || IsOneOf(error->sqlerrcode, {"40", "53", "57", "PS"})) return true;
+  if (reads)
+    return error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE || error->sqlerrcode == ERRCODE_STATEMENT_TOO_COMPLEX;
+  return IsOneOf(error->sqlerrcode, {"42", "54", "55"});
 }
 
 }  // namespace
@@ -67,9 +84,10 @@ void ReadRelation(const Budget* budget, const ScanQuery* query, void (*take)(voi
   const WalUsage wal = pgWalUsage;
   MemoryContext context = CurrentMemoryContext;
   const char* name = get_rel_name(budget->relation);
+  volatile bool reads = false;
   PG_TRY()
     ;
-    { Run(budget, query, take, argument); }
+    { Run(budget, query, take, argument, &reads); }
     PG_CATCH();
     {
       pgBufferUsage = buffers;
@@ -77,7 +95,9 @@ void ReadRelation(const Budget* budget, const ScanQuery* query, void (*take)(voi
       MemoryContextSwitchTo(context);
       ErrorData* error = CopyErrorData();
       FlushErrorState();
-      if (TellsNothing(error->sqlerrcode)) {
+      if (TellsNothing(error, reads)) {
+        // How much memory was asked for may be the length of a value.
+        if (error->sqlerrcode == ERRCODE_OUT_OF_MEMORY) error->detail = nullptr;
         // The query is nobody's but ours. Who cancels may want to know where his function stood.
         if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_TO_CATEGORY(ERRCODE_OPERATOR_INTERVENTION)) {
           error->context = nullptr;

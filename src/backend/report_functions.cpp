@@ -170,7 +170,7 @@ const char* const kReleaseTables =
     "AND pg_catalog.pg_relation_size(c.oid) <= 268435456 ORDER BY c.oid::pg_catalog.regclass::text LIMIT 50";
 
 // Whether a relation, which is locked, is a table without a policy for the caller: nothing that its owner has written
-// runs when it is read, but for what NeedsTrustedCode looks at.
+// runs when it is read, but for what NeedsOnlyTrustedCode looks at.
 bool IsPlainTable(Oid relation) {
   const char kind = get_rel_relkind(relation);
   return (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_MATVIEW) &&
@@ -184,7 +184,7 @@ bool IsHarmless(const char* sql) {
   const ErrorData* error = InSubtransaction([&] {
     SPIPlanPtr plan = SPI_prepare(sql, 0, nullptr);
     if (plan == nullptr) return;
-    harmless = NeedsTrustedCode(plan, GetUserId());
+    harmless = NeedsOnlyTrustedCode(plan, GetUserId());
     const ListCell* cell;
     foreach (cell, RelationsOf(plan)) harmless = harmless && IsPlainTable(lfirst_oid(cell));
   });
@@ -278,7 +278,7 @@ const char* RelationsToRead() {
       bool null;
       const Oid relation = DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null));
       LockRelationOid(relation, AccessShareLock);
-      if (IsPlainTable(relation) && NeedsTrustedCode(relation, GetUserId()))
+      if (IsPlainTable(relation) && NeedsOnlyTrustedCode(relation, GetUserId()))
         AppendArrayElement(&relations, TextOfOid(relation));
     }
   }

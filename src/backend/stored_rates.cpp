@@ -191,7 +191,7 @@ void ComputePlain(ComputedRates* computed, const char* name, Oid relation, const
   Batch batch = {name, nullptr, {}, &sources};
   InternalScope scope;
   if (!EnterOwner(&scope, relation)) return;
-  WithTrustedCode(InvalidOid,
+  WithTrustedCode(GetUserId(),
                   [&] { RelationRates(relation, columns, sets->count, subject, sets->rates, &batch.facts); });
   LeaveOwner(&scope);
   int attribute = -1;
@@ -245,7 +245,7 @@ void ComputeJoint(ComputedRates* computed, const char* name, Oid home, const Wan
   Batch batch = {name, SubjectAtHome(home, sets->parts[0]), {}, nullptr};
   InternalScope scope;
   if (!EnterOwner(&scope, home)) return;
-  WithTrustedCode(InvalidOid, [&] { JointRates(home, sets->parts, sets->count, sets->rates, &batch.facts); });
+  WithTrustedCode(GetUserId(), [&] { JointRates(home, sets->parts, sets->count, sets->rates, &batch.facts); });
   LeaveOwner(&scope);
   for (int i = 0; i < sets->count && !XactReadOnly; ++i) {
     batch.sources = sources[i];

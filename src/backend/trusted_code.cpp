@@ -15,6 +15,7 @@ extern "C" {
 #include "catalog/objectaccess.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
@@ -26,12 +27,17 @@ extern "C" {
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "fmgr.h"
+#include "foreign/fdwapi.h"
+#include "foreign/foreign.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/planner.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
 #include "utils/regproc.h"
@@ -49,12 +55,32 @@ struct Search {
   Oid owner;
   bool within_relation;  // in what belongs to a relation, of which only constant parts are evaluated
   bool within_function;  // in the body of a function
+  bool finds_later;      // types were met of which code is looked up when values are there, such as casts to json
+  HTAB* seen;            // what was looked at
   const char* kind;
   const char* name;
   Oid theirs;
 };
 
-Search SearchFor(Oid owner) { return {owner, false, false, nullptr, nullptr, InvalidOid}; }
+Search SearchFor(Oid owner) { return {owner, false, false, false, nullptr, nullptr, nullptr, InvalidOid}; }
+
+// Whether an object is met for the first time. Types may hold one another twice at each of many levels.
+bool IsNew(Search* search, Oid catalog, Oid object, bool converts = false) {
+  struct Key {
+    Oid catalog, object, converts;
+  };
+  CHECK_FOR_INTERRUPTS();
+  if (search->seen == nullptr) {
+    HASHCTL control = {};
+    control.keysize = control.entrysize = sizeof(Key);
+    control.hcxt = CurrentMemoryContext;
+    search->seen = hash_create("code that was looked at", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+  }
+  const Key key = {catalog, object, static_cast<Oid>(converts)};
+  bool seen = false;
+  (void)hash_search(search->seen, &key, HASH_ENTER, &seen);
+  return !seen;
+}
 
 bool Found(Search* search, const char* kind, const char* name, Oid theirs) {
   search->kind = kind;
@@ -65,25 +91,27 @@ bool Found(Search* search, const char* kind, const char* name, Oid theirs) {
 
 // The owner of the extension may do all that the extension does.
 bool IsStrange(const Search* search, Oid theirs) {
-  const Oid owner = OidIsValid(search->owner) ? search->owner : BOOTSTRAP_SUPERUSERID;
-  return !has_privs_of_role(theirs, owner) && theirs != ExtensionOwner();
+  return !has_privs_of_role(theirs, search->owner) && theirs != ExtensionOwner();
 }
+
+constexpr const char* kInterpreter = "text-running function";
+constexpr const char* kRefusal = "%s %s, which belongs to role \"%s\", cannot run here";
 
 [[noreturn]] void RaiseFound(const Search* search) {
   const bool is_function = strcmp(search->kind, "function") == 0;
+  const bool is_interpreter = strcmp(search->kind, kInterpreter) == 0;
   ereport(ERROR,
           (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-           errmsg("%s %s, which belongs to role \"%s\", cannot run here", search->kind, search->name,
-                  GetUserNameFromId(search->theirs, false)),
-           OidIsValid(search->owner)
-               ? errdetail("Rows are read with the rights of role \"%s\".", GetUserNameFromId(search->owner, false))
-               : errdetail("Rows are read with the rights of their owner."),
+           errmsg(kRefusal, search->kind, search->name, GetUserNameFromId(search->theirs, false)),
+           errdetail("Rows are read with the rights of role \"%s\".", GetUserNameFromId(search->owner, false)),
            is_function ? errhint("Write out in the view or expression what the function does, or write it with RETURN "
                                  "in place of a text, as an expression that reads no table.")
-                       : errhint("It must belong to that role or to a superuser.")));
+           : is_interpreter ? errhint("Names in the text may mean anything that who asks has made.")
+                            : errhint("It must belong to that role or to a superuser.")));
   pg_unreachable();
 }
 
+bool FindInType(Oid type, bool converts, Search* search);
 bool FindInFunction(Oid function, void* context);
 
 // Of an aggregate, which anybody may put together, the parts are called.
@@ -95,46 +123,84 @@ bool FindInAggregate(Oid aggregate, Search* search) {
   for (const Oid part : {form.aggtransfn, form.aggfinalfn, form.aggcombinefn, form.aggserialfn, form.aggdeserialfn,
                          form.aggmtransfn, form.aggminvtransfn, form.aggmfinalfn})
     if (OidIsValid(part) && FindInFunction(part, search)) return true;
-  return false;
+  return FindInType(form.aggtranstype, true, search) || FindInType(form.aggmtranstype, true, search);
 }
 
 bool FindInNode(Node* node, void* context);
-
-// In the body of a function in SQL. As a text it would be read anew, whatever its names mean then.
-bool FindInBody(HeapTuple function, Search* search) {
-  bool null;
-  const Datum body = SysCacheGetAttr(PROCOID, function, Anum_pg_proc_prosqlbody, &null);
-  if (null) return true;
-  const bool before = search->within_function;
-  search->within_function = true;
-  const bool found = FindInNode(static_cast<Node*>(stringToNode(TextDatumGetCString(body))), search);
-  search->within_function = before;
-  return found;
-}
-
-bool FindInFunction(Oid function, void* context) {
-  if (function < FirstNormalObjectId) return false;
-  check_stack_depth();
-  auto* search = static_cast<Search*>(context);
-  HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-  if (!HeapTupleIsValid(tuple)) elog(ERROR, "cache lookup failed for function %u", function);
-  const FormData_pg_proc form = *reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple));
-  bool found = form.pronamespace != get_namespace_oid("privacy_score", true);
-  if (found && form.prokind == PROKIND_AGGREGATE)
-    found = IsStrange(search, form.proowner) || FindInAggregate(function, search);
-  else if (found && form.prolang == SQLlanguageId)
-    found = IsStrange(search, form.proowner) || FindInBody(tuple, search);
-  else if (found)
-    found = form.prolang != INTERNALlanguageId && form.prolang != ClanguageId;
-  ReleaseSysCache(tuple);
-  return found && Found(search, "function", format_procedure(function), form.proowner);
-}
 
 // In expressions that a field of a catalog's row holds.
 bool FindInField(int cache, HeapTuple tuple, AttrNumber field, Search* search) {
   bool null;
   const Datum value = SysCacheGetAttr(cache, tuple, field, &null);
   return !null && FindInNode(static_cast<Node*>(stringToNode(TextDatumGetCString(value))), search);
+}
+
+// In the body of a function in SQL. As a text it would be read anew, whatever its names mean then.
+bool FindInBody(HeapTuple function, Search* search) {
+  if (heap_attisnull(function, Anum_pg_proc_prosqlbody, nullptr)) return true;
+  Search within = *search;
+  within.within_relation = false;
+  within.within_function = true;
+  const bool found = FindInField(PROCOID, function, Anum_pg_proc_prosqlbody, &within);
+  search->finds_later = within.finds_later;
+  return found;
+}
+
+// In what a call brings with it: defaults of arguments, and the types that values become.
+bool FindInSignature(HeapTuple function, Search* search) {
+  const auto* form = reinterpret_cast<Form_pg_proc>(GETSTRUCT(function));
+  if (FindInType(form->prorettype, true, search) || FindInField(PROCOID, function, Anum_pg_proc_proargdefaults, search))
+    return true;
+  Oid* types;
+  char** names;
+  char* modes;
+  const int count = get_func_arg_info(function, &types, &names, &modes);
+  for (int i = 0; i < count; ++i)
+    if (FindInType(types[i], true, search)) return true;
+  return false;
+}
+
+// Whether the code of a function that is not the server's is not trusted.
+bool FindInCode(Oid function, HeapTuple tuple, Search* search) {
+  const auto* form = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple));
+  if (form->prokind == PROKIND_AGGREGATE) return IsStrange(search, form->proowner) || FindInAggregate(function, search);
+  if (form->prolang == SQLlanguageId) return IsStrange(search, form->proowner) || FindInBody(tuple, search);
+  return form->prolang != INTERNALlanguageId && form->prolang != ClanguageId;
+}
+
+// Of the server's own functions those that take a text, or a cursor, and run what it says.
+bool RunsText(Oid function) {
+  switch (function) {
+    case F_QUERY_TO_XML:
+    case F_QUERY_TO_XMLSCHEMA:
+    case F_QUERY_TO_XML_AND_XMLSCHEMA:
+    case F_CURSOR_TO_XML:
+    case F_CURSOR_TO_XMLSCHEMA:
+    case F_TS_STAT_TEXT:
+    case F_TS_STAT_TEXT_TEXT:
+    case F_TS_REWRITE_TSQUERY_TEXT:
+      return true;
+    default:
+      return ReadsAsNamedType(function);
+  }
+}
+
+bool FindInFunction(Oid function, void* context) {
+  auto* search = static_cast<Search*>(context);
+  if (function < FirstNormalObjectId)
+    return RunsText(function) && Found(search, kInterpreter, format_procedure(function), BOOTSTRAP_SUPERUSERID);
+  if (!IsNew(search, ProcedureRelationId, function)) return false;
+  check_stack_depth();
+  HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+  if (!HeapTupleIsValid(tuple)) elog(ERROR, "cache lookup failed for function %u", function);
+  const auto* form = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple));
+  bool found = form->pronamespace != get_namespace_oid("privacy_score", true);
+  if (found && FindInCode(function, tuple, search))
+    Found(search, "function", format_procedure(function), form->proowner);
+  else
+    found = found && FindInSignature(tuple, search);
+  ReleaseSysCache(tuple);
+  return found;
 }
 
 // In some fields of the row with that key.
@@ -171,30 +237,35 @@ bool FindInRange(Oid type, Search* search) {
   return false;
 }
 
+// Columns of a relation, or of a composite type, which does not change from here to the end of the transaction.
+bool FindInColumns(Oid relation, bool converts, Search* search) {
+  bool found = false;
+  Relation opened = relation_open(relation, AccessShareLock);
+  const TupleDesc columns = RelationGetDescr(opened);
+  for (int i = 0; !found && i < columns->natts; ++i)
+    found =
+        !TupleDescAttr(columns, i)->attisdropped && FindInType(TupleDescAttr(columns, i)->atttypid, converts, search);
+  relation_close(opened, NoLock);
+  return found;
+}
+
 // In a type, and in those that it is made of: in its checks too where values become such.
 bool FindInType(Oid type, bool converts, Search* search) {
+  if (type < FirstNormalObjectId || !IsNew(search, TypeRelationId, type, converts)) return false;
   check_stack_depth();
-  if (type < FirstNormalObjectId) return false;
   HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
   if (!HeapTupleIsValid(tuple)) elog(ERROR, "cache lookup failed for type %u", type);
   const FormData_pg_type form = *reinterpret_cast<Form_pg_type>(GETSTRUCT(tuple));
   ReleaseSysCache(tuple);
+  // Only superusers make others.
+  search->finds_later = search->finds_later || form.typtype != TYPTYPE_BASE;
   switch (form.typtype) {
     case TYPTYPE_DOMAIN:
       if (converts && IsStrange(search, form.typowner))
         return Found(search, "domain", format_type_be(type), form.typowner);
       return FindInType(form.typbasetype, converts, search) || (converts && FindInChecks(type, search));
-    case TYPTYPE_COMPOSITE: {
-      if (!converts) return false;
-      bool found = false;
-      Relation relation = relation_open(form.typrelid, AccessShareLock);
-      const TupleDesc columns = RelationGetDescr(relation);
-      for (int i = 0; !found && i < columns->natts; ++i)
-        found = !TupleDescAttr(columns, i)->attisdropped &&
-                FindInType(TupleDescAttr(columns, i)->atttypid, converts, search);
-      relation_close(relation, AccessShareLock);
-      return found;
-    }
+    case TYPTYPE_COMPOSITE:
+      return FindInColumns(form.typrelid, converts, search);
     case TYPTYPE_RANGE:
       return FindInRange(type, search) || FindInType(get_range_subtype(type), converts, search);
     case TYPTYPE_MULTIRANGE:
@@ -215,13 +286,21 @@ bool FindInTypes(const List* types, Search* search) {
 bool FindInTypesOf(const Node* node, Search* search) {
   switch (nodeTag(node)) {
     case T_Var:
+    case T_FieldSelect:
+    case T_SubscriptingRef:
       return FindInType(exprType(node), false, search);
     case T_Const:
+    case T_Param:
     case T_FuncExpr:
+    case T_OpExpr:
+    case T_Aggref:
+    case T_WindowFunc:
+    case T_FieldStore:
     case T_CoerceToDomain:
     case T_CoerceViaIO:
     case T_ArrayCoerceExpr:
     case T_ConvertRowtypeExpr:
+    case T_RelabelType:
     case T_RowExpr:
       return FindInType(exprType(node), true, search);
     case T_RangeTblFunction:
@@ -233,7 +312,7 @@ bool FindInTypesOf(const Node* node, Search* search) {
   }
 }
 
-bool FindInRelation(Oid relation, Search* search);
+bool FindInRelation(Oid relation, bool inherits, Search* search);
 
 // A tree walker: true ends the walk.
 bool FindInNode(Node* node, void* context) {
@@ -241,8 +320,8 @@ bool FindInNode(Node* node, void* context) {
   auto* search = static_cast<Search*>(context);
   if (IsA(node, Query)) return WalkQuery(castNode(Query, node), FindInNode, context);
   if (IsA(node, RangeTblEntry)) {
-    const Oid relation = castNode(RangeTblEntry, node)->relid;
-    return OidIsValid(relation) && (search->within_function || FindInRelation(relation, search));
+    const auto* rte = castNode(RangeTblEntry, node);
+    return OidIsValid(rte->relid) && (search->within_function || FindInRelation(rte->relid, rte->inh, search));
   }
   const bool runs = !search->within_relation || !contain_var_clause(node);
   if (runs && (FindInTypesOf(node, search) || check_functions_in_node(node, FindInFunction, context))) return true;
@@ -263,23 +342,28 @@ bool FindInMember(Relation relation, Search* search) {
   return false;
 }
 
-// A view, or a foreign table, which runs code elsewhere.
+// A view, or a foreign table, which runs code elsewhere and makes values of what comes from there.
 bool FindInKind(Oid relation, char kind, Search* search) {
-  if (!OidIsValid(search->owner) || (kind != RELKIND_VIEW && kind != RELKIND_FOREIGN_TABLE)) return false;
+  if (kind != RELKIND_VIEW && kind != RELKIND_FOREIGN_TABLE) return false;
   const Oid theirs = OwnerOfRelation(relation);
-  return IsStrange(search, theirs) &&
-         Found(search, kind == RELKIND_VIEW ? "view" : "foreign table", get_rel_name(relation), theirs);
+  if (IsStrange(search, theirs))
+    return Found(search, kind == RELKIND_VIEW ? "view" : "foreign table", get_rel_name(relation), theirs);
+  if (kind == RELKIND_VIEW) return false;
+  const ForeignServer* server = GetForeignServer(GetForeignServerIdByRelId(relation));
+  if (IsStrange(search, server->owner)) return Found(search, "foreign server", server->servername, server->owner);
+  return FindInColumns(relation, true, search);
 }
 
-bool FindInRelation(Oid relation, Search* search) {
+bool FindInRelation(Oid relation, bool inherits, Search* search) {
   bool found = false;
   const bool before = search->within_relation;
   search->within_relation = true;
   const ListCell* cell;
-  foreach (cell, find_all_inheritors(relation, AccessShareLock, nullptr)) {
-    Relation member = try_relation_open(lfirst_oid(cell), AccessShareLock);
+  foreach (cell, inherits ? find_all_inheritors(relation, AccessShareLock, nullptr) : list_make1_oid(relation)) {
+    const Oid oid = lfirst_oid(cell);
+    Relation member = IsNew(search, RelationRelationId, oid) ? try_relation_open(oid, AccessShareLock) : nullptr;
     if (member == nullptr) continue;
-    found = FindInKind(lfirst_oid(cell), member->rd_rel->relkind, search) || FindInMember(member, search);
+    found = FindInKind(oid, member->rd_rel->relkind, search) || FindInMember(member, search);
     relation_close(member, NoLock);
     if (found) break;
   }
@@ -287,17 +371,10 @@ bool FindInRelation(Oid relation, Search* search) {
   return found;
 }
 
-bool FindInPlan(SPIPlanPtr plan, Search* search) {
-  ListCell* source;
-  foreach (source, SPI_plan_get_plan_sources(plan))
-    if (FindInNode(reinterpret_cast<Node*>(static_cast<CachedPlanSource*>(lfirst(source))->query_list), search))
-      return true;
-  return false;
-}
-
 object_access_hook_type prev_object_access = nullptr;
 needs_fmgr_hook_type prev_needs_fmgr = nullptr;
 fmgr_hook_type prev_fmgr = nullptr;
+planner_hook_type prev_planner = nullptr;
 ExecutorStart_hook_type prev_executor_start = nullptr;
 
 void RequireTrusted(Oid function) {
@@ -325,7 +402,19 @@ void CheckCall(FmgrHookEventType event, FmgrInfo* function, Datum* private_data)
   if (prev_fmgr != nullptr) prev_fmgr(event, function, private_data);
 }
 
-// A name may have passed to a view, and a table may have got foreign members, since they were looked at.
+// What is planned is what runs, with locks on all that it names; so is a statement that a function runs. Parallel
+// workers have no hooks of ours.
+PlannedStmt* CheckQuery(Query* query, const char* text, int options, ParamListInfo params) {
+  if (ps_code_rule.holds) {
+    Search search = SearchFor(ps_code_rule.owner);
+    if (FindInNode(reinterpret_cast<Node*>(query), &search)) RaiseFound(&search);
+    if (search.finds_later) options &= ~CURSOR_OPT_PARALLEL_OK;
+  }
+  return prev_planner != nullptr ? prev_planner(query, text, options, params)
+                                 : standard_planner(query, text, options, params);
+}
+
+// A table may have got foreign members since they were looked at.
 void CheckStatement(QueryDesc* query, int flags) {
   if (ps_code_rule.holds) {
     Search search = SearchFor(ps_code_rule.owner);
@@ -339,11 +428,12 @@ void CheckStatement(QueryDesc* query, int flags) {
     prev_executor_start(query, flags);
   else
     standard_ExecutorStart(query, flags);
+  ps_code_rule.runs = ps_code_rule.holds;
 }
 
 }  // namespace
 
-CodeRule ps_code_rule = {false, InvalidOid};
+CodeRule ps_code_rule = {false, false, InvalidOid};
 
 void WatchCode() {
   static bool watches = false;
@@ -354,22 +444,27 @@ void WatchCode() {
   needs_fmgr_hook = KeepsItsName;
   prev_fmgr = fmgr_hook;
   fmgr_hook = CheckCall;
+  prev_planner = planner_hook;
+  planner_hook = CheckQuery;
   prev_executor_start = ExecutorStart_hook;
   ExecutorStart_hook = CheckStatement;
   watches = true;
 }
 
-bool NeedsTrustedCode(SPIPlanPtr plan, Oid owner) {
+bool NeedsOnlyTrustedCode(SPIPlanPtr plan, Oid owner) {
   Search search = SearchFor(owner);
-  return !FindInPlan(plan, &search);
+  const ListCell* source;
+  foreach (source, SPI_plan_get_plan_sources(plan))
+    if (FindInNode(reinterpret_cast<Node*>(static_cast<CachedPlanSource*>(lfirst(source))->query_list), &search))
+      return false;
+  return true;
 }
 
-void RequireTrustedCode(SPIPlanPtr plan, Oid owner) {
+bool NeedsOnlyTrustedCode(Oid relation, Oid owner) {
   Search search = SearchFor(owner);
-  if (FindInPlan(plan, &search)) RaiseFound(&search);
+  return !FindInRelation(relation, true, &search);
 }
 
-bool NeedsTrustedCode(Oid relation, Oid owner) {
-  Search search = SearchFor(owner);
-  return !FindInRelation(relation, &search);
+bool IsRefusal(const ErrorData* error) {
+  return error->message_id != nullptr && strcmp(error->message_id, kRefusal) == 0;
 }

@@ -20,10 +20,11 @@ extern "C" {
 #include "executor/spi.h"
 }
 
-// What is stopped at this moment: nothing, or any other function (42501), and where the owner is not InvalidOid views
-// and foreign tables of somebody without his rights.
+// What is stopped at this moment: nothing, or any other function, view, foreign table and type than one may have that
+// reads with the rights of `owner` (42501).
 struct CodeRule {
   bool holds;
+  bool runs;  // a statement under the rule has begun to run: it may have seen rows
   Oid owner;
 };
 extern CodeRule ps_code_rule;
@@ -31,12 +32,12 @@ extern CodeRule ps_code_rule;
 // Begins to look at what is about to run; before that the rule has no effect.
 void WatchCode();
 
-// Runs `work` under that rule.
+// Runs `work` under that rule. What it plans is looked at before.
 template <typename Work>
 void WithTrustedCode(Oid owner, Work work) {
   WatchCode();
   const CodeRule before = ps_code_rule;
-  ps_code_rule = {true, owner};
+  ps_code_rule = {true, false, owner};
   PG_TRY()
     ;
     { work(); }
@@ -45,10 +46,10 @@ void WithTrustedCode(Oid owner, Work work) {
   PG_END_TRY();
 }
 
-// Whether a prepared query needs no other code than the rule allows: before anything of it is planned, and in parallel
-// workers, where the rule does not hold. The other raises 42501 when it does.
-bool NeedsTrustedCode(SPIPlanPtr plan, Oid owner);
-void RequireTrustedCode(SPIPlanPtr plan, Oid owner);
+// Whether an error is that of the rule, which tells of catalogs only.
+bool IsRefusal(const ErrorData* error);
 
-// The same of reading a relation, and what inherits from it, which it locks.
-bool NeedsTrustedCode(Oid relation, Oid owner);
+// Whether a prepared query, or reading a relation and what inherits from it, which it locks, needs no other code than
+// the rule allows.
+bool NeedsOnlyTrustedCode(SPIPlanPtr plan, Oid owner);
+bool NeedsOnlyTrustedCode(Oid relation, Oid owner);

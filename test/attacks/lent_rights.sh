@@ -20,7 +20,7 @@ asks() {
   local what=$1 answer=$2 said
   shift 2
   said=$(printf '%s;\n' "LISTEN leak" "$@" "SELECT 'end'" | as mallory "$PS_BINDIR/psql" -XAtq 2>&1)
-  check "nothing comes out: $what" "$(grep -cE 'TOPSECRET|says' <<<"$said")" 0
+  check "nothing comes out: $what" "$(grep -ciE 'TOPSECRET|(owner|postgres) says' <<<"$said")" 0
   check_match "$what" "$(grep -vE '^(DETAIL|HINT|end)' <<<"$said" | tail -n 1)" "$answer"
 }
 
@@ -109,6 +109,60 @@ done
 asks "an aggregate of the server's functions" "^100$" "SELECT privacy_score.dp_count('o.by_total', 'n > 0', 10)"
 asks "an aggregate of others" "^ERROR:  function o.summed\\(integer\\), which belongs to role \"owner\", cannot run here" "SELECT privacy_score.dp_count('o.by_summed', 'n > 0', 10)"
 
+# --- types where they hide: in casts that are looked up, defaults, results, columns, and one in another ------------------------------
+# over "view" "query": a view of the owner's with a budget.
+over() { as owner q "CREATE VIEW o.$1 AS $2" "SELECT privacy_score.dp_grant('mallory', 'o.$1', 1000)" 2>&1 >/dev/null | grep -v NOTIFY; }
+stops="^ERROR:  domain m.dom, which belongs to role \"mallory\", cannot run here"
+as mallory q "CREATE TYPE m.color AS ENUM ('red', 'blue')" >/dev/null
+as owner q "CREATE TABLE o.cars (id int, c m.color)" "INSERT INTO o.cars SELECT i, 'red' FROM generate_series(1, 20000) i" "ANALYZE o.cars" >/dev/null
+over painted "SELECT id, to_jsonb(c)::text AS j FROM o.cars"
+workers="SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off"
+asks "a value of the asker's type as json" "^20000$" "$workers" "SELECT privacy_score.dp_count('o.painted', 'j = ''\"red\"''', 10)"
+as mallory q "CREATE FUNCTION m.tj(m.color) RETURNS json LANGUAGE plpgsql STABLE PARALLEL SAFE AS 'BEGIN RAISE EXCEPTION USING ERRCODE = ''42501'', MESSAGE = current_user || '' says '' || (SELECT v FROM o.secret); END'" \
+  "CREATE CAST (m.color AS json) WITH FUNCTION m.tj(m.color)" >/dev/null
+for setting in "$workers" "RESET min_parallel_table_scan_size"; do
+  asks "and once it has a cast: $setting" "^ERROR:  function m.tj\\(m.color\\), which belongs to role \"mallory\", cannot run here" "$setting" "SELECT privacy_score.dp_count('o.painted', 'j = ''1''', 10)"
+done
+as owner q "CREATE FUNCTION o.defaulting(int, text DEFAULT (current_user::text)::m.dom) RETURNS text LANGUAGE sql STABLE RETURN 'x' || \$2" >/dev/null
+over defaulted "SELECT id, o.defaulting(id) AS x FROM o.t"
+asks "a default of an argument" "$stops" "SELECT privacy_score.dp_count('o.defaulted', 'x = ''x''', 10)"
+as owner q "CREATE FUNCTION o.becomes(text, int) RETURNS m.dom LANGUAGE sql STABLE RETURN \$1" "CREATE OPERATOR o.## (FUNCTION = o.becomes, LEFTARG = text, RIGHTARG = int)" >/dev/null
+over operated "SELECT id, city OPERATOR(o.##) id AS x FROM o.t"
+asks "an operator's result" "$stops" "SELECT privacy_score.dp_count('o.operated', 'x = ''x''', 10)"
+as owner q "CREATE FUNCTION o.outs(text, OUT a m.dom, OUT b m.dom) LANGUAGE sql STABLE BEGIN ATOMIC SELECT \$1, \$1; END" >/dev/null
+over out_of "SELECT t.id, f.a::text AS x FROM o.t, o.outs(t.city) f"
+asks "what a function puts out" "$stops" "SELECT privacy_score.dp_count('o.out_of', 'x = ''x''', 10)"
+as owner q "CREATE AGGREGATE o.gathered(m.dom) (SFUNC = array_append, STYPE = m.dom[], INITCOND = '{x}')" >/dev/null 2>&1
+over gathering "SELECT id, o.gathered(d)::text AS x FROM o.noted GROUP BY id"
+asks "what an aggregate begins with" "$stops" "SELECT privacy_score.dp_count('o.gathering', 'x = ''x''', 10)"
+if q "CREATE EXTENSION hstore SCHEMA pg_catalog" >/dev/null; then
+  as owner q "CREATE TABLE o.composites (id int, c m.comp)" "INSERT INTO o.composites VALUES (1, ROW(NULL))" >/dev/null
+  over populated "SELECT id, (c #= hstore('a', 'x'::text))::text AS x FROM o.composites"
+  asks "what an operator of a library fills" "$stops" "SELECT privacy_score.dp_count('o.populated', 'x = ''x''', 10)"
+fi
+printf '1,c\n2,c\n' >"$PS_TMP/places.csv"
+if q "CREATE EXTENSION file_fdw" "CREATE SERVER files FOREIGN DATA WRAPPER file_fdw" >/dev/null; then
+  for type in text m.dom; do
+    q "CREATE FOREIGN TABLE o.${type/m./} (id int, city $type) SERVER files OPTIONS (filename '$PS_TMP/places.csv', format 'csv')" "ALTER FOREIGN TABLE o.${type/m./} OWNER TO owner" \
+      "SELECT privacy_score.dp_grant('mallory', 'o.${type/m./}', 1000)" >/dev/null
+  done
+  asks "a foreign table of the owner's" "^2$" "SELECT privacy_score.dp_count('o.text', 'city = ''c''', 10)"
+  asks "one with a column that becomes the asker's domain" "$stops" "SELECT privacy_score.dp_count('o.dom', 'city = ''c''', 10)"
+  q "ALTER SERVER files OWNER TO mallory" >/dev/null
+  asks "one on the asker's server" "^ERROR:  foreign server files, which belongs to role \"mallory\", cannot run here" "SELECT privacy_score.dp_count('o.text', 'city = ''c''', 9)"
+fi
+as mallory q "CREATE OR REPLACE FUNCTION m.diff(int, int) RETURNS float8 LANGUAGE plpgsql IMMUTABLE STRICT AS 'BEGIN RETURN \$1 - \$2; END'" "CREATE TYPE m.spanning AS (r m.rng)" >/dev/null
+as owner q "CREATE TABLE o.spans (id int, c m.spanning)" "INSERT INTO o.spans SELECT i, ROW(m.rng(i, i + 10))::m.spanning FROM generate_series(1, 1000) i" "CREATE STATISTICS o.of_spans ON ((c).r) FROM o.spans" "ANALYZE o.spans" >/dev/null
+over spanned "SELECT id FROM o.spans WHERE (c).r @> 50"
+asks "a range within a composite, known already" "^ERROR:  function m.diff\\(integer,integer\\), which belongs to role \"mallory\", cannot run here" "SELECT m.rng(1, 2)" "SELECT privacy_score.dp_count('o.spanned', 'id > 0', 10)"
+
+# --- functions of the server that run a text, and what functions say of rows --------------------------------------------------------
+as owner q "SET search_path = o" "CREATE VIEW o.texts AS SELECT id, query_to_xml('SELECT ''x''::status', true, false, '')::text AS x FROM o.t" "SELECT privacy_score.dp_grant('mallory', 'o.texts', 1000)" >/dev/null
+asks "a text in which a name means something else" "^ERROR:  text-running function query_to_xml\\(text,boolean,boolean,text\\), which belongs to role \"postgres\", cannot run here" \
+  "CREATE DOMAIN pg_temp.status AS text CHECK ($leak IS NOT NULL)" "SELECT privacy_score.dp_count('o.texts', 'x = ''x''', 10)"
+over named "SELECT id, v::regclass::text AS x FROM o.secret, o.t"
+asks "a value where a name is wanted" "^ERROR:  could not read relation \"named\"" "SELECT privacy_score.dp_count('o.named', 'x = ''x''', 10)"
+
 # --- expressions of indexes: what is constant in them is evaluated ------------------------------------------------------------------
 as owner q "CREATE FUNCTION o.fold(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN lower(\$1); END'" "CREATE TABLE o.folded (id int, city text)" "INSERT INTO o.folded SELECT * FROM o.t" \
   "CREATE INDEX ON o.folded (o.fold(city))" "SELECT privacy_score.dp_grant('mallory', 'o.folded', 1000)" >/dev/null
@@ -117,6 +171,13 @@ as owner q "CREATE INDEX ON o.folded ((city || o.fold('A')))" >/dev/null
 asks "one of a constant does" "^ERROR:  function o.fold\\(text\\), which belongs to role \"owner\", cannot run here" "SELECT privacy_score.dp_count('o.folded', 'city = ''c''', 9)"
 
 # --- a superuser's report -------------------------------------------------------------------------------------------------------------
+# Each type holds the one before twice: all together the last two to the power of 24.
+{
+  echo "CREATE TYPE m.nest0 AS (a int);"
+  for i in $(seq 24); do echo "CREATE TYPE m.nest$i AS (a m.nest$((i - 1)), b m.nest$((i - 1)));"; done
+  echo "CREATE TABLE m.nested (id int, CHECK (NULL::m.nest24 IS NULL)); SELECT privacy_score.protect('m.nested', '{id}');"
+} | as mallory "$PS_BINDIR/psql" -XAtq >/dev/null
+check "types within types do not hold up a report" "$(q "SET statement_timeout = '60s'" "SELECT length(privacy_score.report()) > 1000" | tail -n 1)" t
 session() { # NAME DESCRIPTOR
   mkfifo "$PS_TMP/$1"
   as mallory "$PS_BINDIR/psql" -XAtq <"$PS_TMP/$1" >"$PS_TMP/$1.out" 2>&1 &

@@ -116,13 +116,14 @@ q "DROP TABLE visit" >/dev/null
 check_true "none is left of a relation that was dropped" wait_for "SELECT count(*) FROM privacy_score.rate WHERE 'public.visit' = ANY (sources)" 0
 
 # --- one set at fault ---------------------------------------------------------------------------------------------------
+stopped="function public.odd_less(public.odd,public.odd), which belongs to role \"postgres\", cannot run here"
 q_script >/dev/null <<'SQL'
 CREATE TYPE odd;
 CREATE FUNCTION odd_in(cstring) RETURNS odd LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
 CREATE FUNCTION odd_out(odd) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
 CREATE TYPE odd (INPUT = odd_in, OUTPUT = odd_out, LIKE = int4);
-CREATE FUNCTION odd_compare(odd, odd) RETURNS int LANGUAGE plpgsql IMMUTABLE STRICT AS $$BEGIN RAISE 'odd values cannot be compared'; END$$;
-CREATE FUNCTION odd_less(odd, odd) RETURNS bool LANGUAGE plpgsql IMMUTABLE STRICT AS $$BEGIN RAISE 'odd values cannot be compared'; END$$;
+CREATE FUNCTION odd_compare(odd, odd) RETURNS int LANGUAGE plpgsql IMMUTABLE STRICT AS $$BEGIN RAISE 'this runs nowhere'; END$$;
+CREATE FUNCTION odd_less(odd, odd) RETURNS bool LANGUAGE plpgsql IMMUTABLE STRICT AS $$BEGIN RAISE 'this runs nowhere'; END$$;
 CREATE OPERATOR < (LEFTARG = odd, RIGHTARG = odd, FUNCTION = odd_less);
 CREATE OPERATOR <= (LEFTARG = odd, RIGHTARG = odd, FUNCTION = odd_less);
 CREATE OPERATOR = (LEFTARG = odd, RIGHTARG = odd, FUNCTION = odd_less);
@@ -142,12 +143,12 @@ go_on
 check_true "a set that cannot be computed leaves the others of the pass alone" wait_for "SELECT count(*) FROM privacy_score.rate WHERE relation_name = 'public.samples'" 4
 check_true "and is not pending" wait_for "$pending" 0
 check "rates beside it are right" "$(rate_of samples a,b)" "$(q "SELECT round(privacy_score.combined_discrimination_rate('samples', '{a,b}')::numeric, 4)")"
-check_true "the log says what is at fault" log_has "could not compute a discrimination rate of relation public.samples: odd values cannot be compared"
+check_true "the log says what is at fault" log_has "could not compute a discrimination rate of relation public.samples: ${stopped%%(*}"
 check "analyze_relation warns of it and computes the rest" \
   "$(q_all "SELECT privacy_score.analyze_relation('samples')" | sort -u | sed -n '1p;$p')" \
   "5
-WARNING:  could not compute a discrimination rate of relation public.samples: odd values cannot be compared"
-check "asked for by itself it is an error" "$(q "SELECT privacy_score.analyze_relation('samples', '{a,c}')")" "ERROR: odd values cannot be compared"
+WARNING:  could not compute a discrimination rate of relation public.samples: $stopped"
+check "asked for by itself it is an error" "$(q "SELECT privacy_score.analyze_relation('samples', '{a,c}')")" "ERROR: $stopped"
 
 # --- relations that go in between ---------------------------------------------------------------------------------------
 q "CREATE TABLE brief AS SELECT i AS id, i % 3 AS a FROM generate_series(1, 30) i" "SELECT privacy_score.protect('brief')" \
