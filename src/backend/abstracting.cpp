@@ -110,6 +110,7 @@ PlanMark* AbstractFirst(Query* query, const QueryKey& key, bool planning_shows) 
 }
 
 int64 AbstractCopy(Oid relation, List* columns) {
+  ForgetAbstractionsWhenFull();
   return AbstractGuarded([relation, columns] { return DefineAbstraction(CopyStatement(relation, columns)); });
 }
 

@@ -13,6 +13,7 @@ extern "C" {
 }
 
 #include "core/abstraction.hpp"
+#include "core/joined.hpp"
 #include "core_call.hpp"
 #include "enforce.hpp"
 #include "known_queries.hpp"
@@ -32,8 +33,8 @@ Local ps_local;
 
 namespace {
 
-// Room for tokens, those of tens of thousands of statements as a rule.
-constexpr Size kMostTokenBytes = 16 * 1024 * 1024;
+// Room for abstractions with what the scorer makes of them, thousands as a rule.
+constexpr Size kMostAbstractionBytes = 8 * 1024 * 1024;
 
 // Makes the scorer of the session's role, or gives it the settings in force; starts a new session in it.
 bool RestartScorer(const LiveSession* session) {
@@ -291,12 +292,9 @@ int64 DefineAbstraction(const privacy_score::Statement& statement) {
     id = privacy_score::Fingerprint(tokens);
     if (ps_local.tokens == nullptr) ps_local.tokens = new std::unordered_map<int64, std::string>();
     if (id == 0 || ps_local.tokens->count(id) != 0) return;
-    std::string text;
-    for (const auto& token : tokens) {
-      if (!text.empty()) text += kTokenEnd;
-      text += token;
-    }
-    ps_local.token_bytes += text.size() + sizeof(std::string);
+    std::string text = privacy_score::Joined(tokens, {&kTokenEnd, 1});
+    text.shrink_to_fit();
+    ps_local.abstraction_bytes += LiveScorer::BytesOf(tokens);
     ps_local.tokens->emplace(id, std::move(text));
   };
   CoreError error;
@@ -311,14 +309,14 @@ privacy_score::Tokens RememberedTokens(int64 id) {
 }
 
 void ForgetAbstractionsWhenFull() {
-  if (ps_local.token_bytes <= kMostTokenBytes) return;
+  if (ps_local.abstraction_bytes <= kMostAbstractionBytes) return;
   CoreError error;
   if (!CallCore(&error, [] {
         if (ps_local.scorer != nullptr) ps_local.scorer->scorer.ForgetUnused();
         ps_local.tokens->clear();
       }))
     CountScoringError(error.message);
-  ps_local.token_bytes = 0;
+  ps_local.abstraction_bytes = 0;
   ps_local.forgot = true;
   ForgetKnownQueries();
   ResetPlanCache();  // plans carry abstractions

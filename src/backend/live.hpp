@@ -24,8 +24,9 @@ int64 DefineAbstraction(const privacy_score::Statement& statement);
 // Whether this is the abstraction of what could not be abstracted.
 bool IsUnparsed(int64 id);
 
-// When the tokens that are remembered take more room than they may: forgets them, with all that leads to abstractions
-// of which they are no longer known, so that statements are abstracted anew.
+// When the abstractions that are remembered take more room than they may: forgets their tokens, with all that leads to
+// abstractions of which they are no longer known, so that statements are abstracted anew. What the session has had stays
+// with its scorer.
 void ForgetAbstractionsWhenFull();
 // Whether the tokens of an abstraction that was defined are remembered.
 bool IsRemembered(int64 id);

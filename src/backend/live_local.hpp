@@ -34,7 +34,7 @@ struct Local {
   TimestampTz last_start;  // of the last message of the client that an event came from
   Oid scorer_role;
   std::unordered_map<int64, std::string>* tokens;  // joined by kTokenEnd, of all met in this process
-  Size token_bytes;
+  Size abstraction_bytes;                          // that they take here and in the scorer, about
 };
 extern Local ps_local;
 

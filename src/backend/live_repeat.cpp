@@ -25,7 +25,7 @@ namespace {
 // Whether the last event was recorded under the same circumstances, and nothing has come up that must be done.
 inline bool StandsAsItDid(const LiveSession* session, Oid principal, TimestampTz now) {
   const OwnSessionState& own = ps_own;
-  if (session == nullptr || ps_local.forgot || own.plain_settings != ps_settings_changes) return false;
+  if (session == nullptr || own.plain_settings != ps_settings_changes) return false;
   if (session->role != principal || session->discarded || session->unrecorded || session->unwarned_count > 0)
     return false;
   if (now == ps_local.last_start || now - session->last_at > static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC)
@@ -91,7 +91,7 @@ inline bool AppendRepeat(LiveSession* session, int64 id, TimestampTz now, const 
   const int64 id = event.id;
   LiveSession* session = ps_own.session;
   const TimestampTz now = GetCurrentStatementStartTimestamp();
-  if (!StandsAsItDid(session, principal, now) || *RecentlySent(id) != id) return false;
+  if (!StandsAsItDid(session, principal, now) || *RecentlySent(id) != id || !IsRemembered(id)) return false;
   LiveScorer& scorer = ps_local.scorer->scorer;
   if (scorer.IsMissingRates()) return false;
   bool observed = false;

@@ -150,7 +150,7 @@ void CutSession(Oid role, TimestampTz now) {
   const bool promoted = own->unrecorded && !RecoveryInProgress();
   const bool full = ps_local.scorer != nullptr && ps_local.scorer->scorer.IsFull();
   if (full)
-    ereport(LOG, (errmsg("session %s has so many different n-grams that it goes on as another one", own->session),
+    ereport(LOG, (errmsg("session %s has so many different statements that it goes on as another one", own->session),
                   errhidestmt(true), errhidecontext(true)));
   if (promoted || full || own->discarded || own->role != role || now - own->last_at > gap || DayOf(now) != own->day)
     CloseSession();

@@ -10,11 +10,29 @@
 
 namespace privacy_score {
 
+namespace {
+
+// As malloc gives them, on 64 bits.
+constexpr std::size_t kBytesOfAbstraction = 1024;
+constexpr std::size_t kBytesOfToken = 96;
+constexpr std::size_t kBytesOfCharacter = 2;  // of a token: here, and where who defines them keeps them
+
+// Remembered scores are wanted once more at most, when a statement that was weighed is taken in.
+constexpr ScoreMemory kLiveMemory = {std::size_t{1} << 10U, std::size_t{1} << 18U};
+
+}  // namespace
+
 LiveScorer::LiveScorer(std::string role, const ScoreSettings& settings)
     : role_(std::move(role)), model_(std::make_shared<const Model>()) {
-  scorer_ = std::make_unique<RoleScorer>(model_, role_, settings, &defined_);
+  scorer_ = std::make_unique<RoleScorer>(model_, role_, settings, &defined_, kLiveMemory);
   reach_ = std::make_unique<ReachTracker>(*model_, settings.where_counts);
   summary_ = profile_.Summary();
+}
+
+std::size_t LiveScorer::BytesOf(const Tokens& tokens) {
+  std::size_t bytes = kBytesOfAbstraction;
+  for (const std::string& token : tokens) bytes += kBytesOfToken + kBytesOfCharacter * token.size();
+  return bytes;
 }
 
 void LiveScorer::Load(std::string_view model_wire) {
@@ -30,7 +48,7 @@ void LiveScorer::Replace(std::shared_ptr<const Model> model, const ScoreSettings
     const AbstractionId id = ngram.back();
     if (model->FindTokens(id) == nullptr && defined_.count(id) == 0) defined_.emplace(id, scorer_->TokensOf(id));
   }
-  auto scorer = std::make_unique<RoleScorer>(model, role_, settings, &defined_);
+  auto scorer = std::make_unique<RoleScorer>(model, role_, settings, &defined_, kLiveMemory);
   Profile profile;
   auto reach = std::make_unique<ReachTracker>(*model, settings.where_counts);
   reach->Replay(*reach_, *model, [&](AbstractionId id) -> const Tokens& { return scorer->TokensOf(id); });
@@ -80,7 +98,8 @@ NGram LiveScorer::NextNGram(AbstractionId id) const {
 
 // Takes in an n-gram that the session has not had.
 LiveScorer::State* LiveScorer::Meet(AbstractionId id, const NGram& ngram) {
-  const std::uint32_t form = reach_->FormOf(*model_, id, scorer_->TokensOf(id));
+  const Tokens& tokens = scorer_->TokensOf(id);
+  const std::uint32_t form = reach_->FormOf(*model_, id, tokens);
   const auto place = recorded_.emplace(ngram, Met()).first;
   try {
     place->second = {1, profile_.Add(ngram, 1, *scorer_), form};
@@ -88,6 +107,7 @@ LiveScorer::State* LiveScorer::Meet(AbstractionId id, const NGram& ngram) {
     recorded_.erase(place);
     throw;
   }
+  if (place->second.places.statement->count == 1) bytes_ += BytesOf(tokens);
   summary_ = profile_.Summary();
   return &*place;
 }
@@ -133,6 +153,8 @@ void LiveScorer::Restart() {
   state_ = nullptr;
   steps_.fill({});
   recorded_.clear();
+  bytes_ = 0;
+  defined_.clear();
   profile_ = Profile();
   summary_ = profile_.Summary();
   reach_ = std::make_unique<ReachTracker>(*model_, settings().where_counts);

@@ -6,8 +6,8 @@
  *
  * The recorded n-grams of the session are states, of which the session is in one; a statement leads to the next. Known
  * steps are kept in a small table that is overwritten as it fills, so a statement that has followed these before costs
- * one look-up there, or a hash look-up of its n-gram, and allocates nothing. N-grams that the model was asked for once
- * are remembered by RoleScorer, also when they come from another session.
+ * one look-up there, or a hash look-up of its n-gram, and allocates nothing. Scores are kept with the session's
+ * n-grams, so that RoleScorer need not remember many.
  */
 #pragma once
 
@@ -25,8 +25,12 @@ namespace privacy_score {
 
 class LiveScorer {
  public:
-  // N-grams of the greatest length that a session may have before it is full; some 30 MB.
+  // What a session may have before it is full: n-grams of the greatest length, some 16 MB, and bytes of its
+  // abstractions.
   static constexpr std::size_t kMostNGrams = 65536;
+  static constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
+  // About what an abstraction takes with all that is made of it here: its tokens, what they reveal, its rates and form.
+  static std::size_t BytesOf(const Tokens& tokens);
 
   // Throws Error 22023 on bad settings. Until Load nothing is protected and every score is 0.
   LiveScorer(std::string role, const ScoreSettings& settings);
@@ -54,10 +58,11 @@ class LiveScorer {
   SessionSummary WouldBe(AbstractionId id);
   // LastExplanation of that execution.
   std::string WouldBeExplained(AbstractionId id);
-  // Starts a new session.
+  // Starts a new session; what was defined is forgotten.
   void Restart();
-  // Whether the session has so many n-grams that it should be ended: each takes memory for as long as it lasts.
-  bool IsFull() const { return recorded_.size() >= kMostNGrams; }
+  // Whether the session has so many n-grams or abstractions that it should be ended: each takes memory for as long as
+  // it lasts.
+  bool IsFull() const { return recorded_.size() >= kMostNGrams || bytes_ > kMostBytes; }
 
   const SessionSummary& summary() const { return summary_; }
   // How far the session reaches; nothing is known of it until Load.
@@ -149,6 +154,7 @@ class LiveScorer {
   std::unique_ptr<ReachTracker> reach_;
   // The session at full length, which another ngram_length is cut from.
   Recorded recorded_;
+  std::size_t bytes_ = 0;   // of their abstractions, about
   State* state_ = nullptr;  // null before the first statement
   std::uint64_t turn_ = 1;  // another one after whatever changes the session or how it is scored
   std::array<Step, 512> steps_{};

@@ -17,9 +17,8 @@ namespace privacy_score {
 
 namespace {
 
-// Scores and delta* remembered a level before the memory starts afresh.
-constexpr std::size_t kMostScores = 1U << 16U;
-constexpr std::size_t kMostDeltas = 1U << 19U;
+// What a row of delta* takes besides them, as so many more.
+constexpr std::size_t kDeltasOfRow = 8;
 constexpr double kNotComputed = std::numeric_limits<double>::infinity();
 // Distances that differ by less are equal when the nearest n-gram is named.
 constexpr double kTie = 1e-12;
@@ -27,8 +26,8 @@ constexpr double kTie = 1e-12;
 }  // namespace
 
 RoleScorer::RoleScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings,
-                       const TokenMap* defined)
-    : pairs_(std::move(model), role, settings), defined_(defined) {
+                       const TokenMap* defined, const ScoreMemory& memory)
+    : pairs_(std::move(model), role, settings), defined_(defined), memory_(memory) {
   class_by_id_.emplace(0, kEmptyClass);
   const Baseline* baseline = this->model().BaselineOfRole(role);
   Build(ngrams_, settings.ngram_length, baseline);
@@ -135,7 +134,7 @@ NGramScore RoleScorer::Score(const NGram& ngram, ScoreLevel which) {
   const auto found = level.memo.find(ngram);
   if (found != level.memo.end()) return found->second;
   const NGramScore score = Compute(level, ClassesOf(level, ngram, false), level.baseline.count(ngram) > 0);
-  if (level.memo.size() >= kMostScores) level.memo.clear();
+  if (level.memo.size() >= memory_.scores) level.memo.clear();
   level.memo.emplace(ngram, score);
   return score;
 }
@@ -156,7 +155,7 @@ NGramScore RoleScorer::Compute(Level& level, const Classes& classes, bool matche
 
 // Fills s(g|beta).
 void RoleScorer::ComputeNearest(Level& level, const Classes& classes, NGramScore& score) {
-  if (level.deltas.size() * level.columns.size() > kMostDeltas) level.deltas.clear();
+  if (level.deltas.size() * (level.columns.size() + kDeltasOfRow) > memory_.deltas) level.deltas.clear();
   DeltaRows rows{};
   for (std::size_t k = 0; k < level.positions; ++k) rows[k] = &RowOf(level, classes[k]);
   const auto at_least = [&](std::size_t at) {

@@ -40,6 +40,13 @@ struct NGramScore {
   double tight = 0;        // the same against an empty baseline, with p(y) unchanged so that it bounds the score
 };
 
+// How much a scorer remembers of each level before it starts afresh: scores of n-grams, and delta* of a class and a
+// column of the baseline.
+struct ScoreMemory {
+  std::size_t scores = std::size_t{1} << 16U;
+  std::size_t deltas = std::size_t{1} << 19U;
+};
+
 struct NGramExplanation {
   NGramScore score;
   NGram nearest{};                      // of the baseline; all 0 when that is empty
@@ -52,7 +59,7 @@ class RoleScorer {
   // `defined` holds abstractions beyond those of the model; it may be null, must outlive the object and may grow.
   // Throws Error 22023 on bad settings.
   RoleScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings,
-             const TokenMap* defined = nullptr);
+             const TokenMap* defined = nullptr, const ScoreMemory& memory = {});
 
   const ScoreSettings& settings() const { return pairs_.settings(); }
   const Model& model() const { return pairs_.model(); }
@@ -128,6 +135,7 @@ class RoleScorer {
 
   PairScorer pairs_;
   const TokenMap* defined_;
+  ScoreMemory memory_;
   const Tokens no_tokens_;
   std::unordered_map<AbstractionId, ClassId> class_by_id_;
   Level ngrams_;

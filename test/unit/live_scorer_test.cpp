@@ -270,6 +270,8 @@ TEST(LiveScorer, MoreStepsThanAreKept) {
     }
     live.Restart();
     EXPECT_FALSE(live.Repeats(100));
+    EXPECT_FALSE(live.Knows(100));
+    live.Define(100, tokens);
     live.Observe(100);
     EXPECT_EQ(live.summary().ngrams, 1);
   }
@@ -294,6 +296,35 @@ TEST(LiveScorer, IsFullOfDifferentNGrams) {
   EXPECT_TRUE(live.IsFull());
   live.Restart();
   EXPECT_FALSE(live.IsFull());
+}
+
+// Long before it has so many n-grams, when each has a statement of its own; what is only weighed does not count.
+TEST(LiveScorer, IsFullOfAbstractions) {
+  LiveScorer live("analyst", ScoreSettings());
+  live.Load(WorkedModel().Wire());
+  Tokens tokens = {"cmd:select", "t:public.hospital"};
+  for (int i = 0; i < 20; ++i) tokens.push_back("p:public.hospital.column_" + std::to_string(i));
+  const std::size_t most = LiveScorer::kMostBytes / LiveScorer::BytesOf(tokens);
+  ASSERT_LT(most, LiveScorer::kMostNGrams / 10);
+  for (int session = 0; session < 2; ++session) {
+    std::size_t had = 0;
+    for (; !live.IsFull(); ++had) {
+      const auto id = static_cast<AbstractionId>(1000000 + had);
+      ASSERT_LE(had, most);
+      EXPECT_FALSE(live.Knows(id));
+      live.Define(id, tokens);
+      live.Define(id + 1000000, tokens);
+      live.WouldBe(id + 1000000);
+      live.Observe(id);
+      live.Observe(id);
+    }
+    EXPECT_EQ(had, most + 1);
+    live.Configure(live.settings());
+    EXPECT_TRUE(live.IsFull());
+    live.Restart();
+    EXPECT_FALSE(live.IsFull());
+    live.Configure(live.settings());
+  }
 }
 
 }  // namespace

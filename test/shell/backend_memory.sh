@@ -1,0 +1,56 @@
+#!/bin/bash
+# backend_memory.sh - the memory of a backend is bounded, whatever it is asked: statements that are ever new, taken in or
+# refused, leave no more than some ten megabytes in it.
+. "$(dirname "$0")/../lib.sh"
+
+start_server "jit = off"
+columns=$(seq -f 'a_column_with_a_name_%g int' -s ', ' 1 60)
+q "CREATE EXTENSION privacy_score" "CREATE TABLE people (id int PRIMARY KEY, $columns)" "SELECT privacy_score.protect('people')" \
+  "CREATE ROLE observed LOGIN" "CREATE ROLE limited LOGIN" "CREATE ROLE unwatched LOGIN" "GRANT SELECT ON people TO observed, limited, unwatched" \
+  "ALTER ROLE limited SET privacy_score.mode = enforce" "ALTER ROLE limited SET privacy_score.session_limit = 3" \
+  "ALTER ROLE unwatched SET privacy_score.mode = off" >/dev/null
+
+# new_statements SEED: thousands of statements with up to 40 columns each, none twice.
+new_statements() {
+  awk -v seed="$1" 'BEGIN {
+    srand(seed)
+    for (i = 0; i < 8000; ++i) {
+      columns = 1 + int(rand() * 40)
+      list = "id"
+      while (columns-- > 0) list = list ", a_column_with_a_name_" (1 + int(rand() * 60))
+      print "SELECT " list " FROM people WHERE a_column_with_a_name_" (1 + int(rand() * 60)) " = " i ";"
+    }
+  }'
+}
+
+# grown ROLE: kB by which the memory of a backend grows, and by which it grows with as many statements again.
+grown() {
+  local pid sizes=() round
+  rm -f "$PS_TMP/in"
+  mkfifo "$PS_TMP/in"
+  as "$1" "$PS_BINDIR/psql" -XAtq <"$PS_TMP/in" >"$PS_TMP/out" 2>/dev/null &
+  exec 3>"$PS_TMP/in"
+  echo "SELECT pg_backend_pid();" >&3
+  for round in 0 1 2; do
+    if [ $round -eq 0 ]; then new_statements 0 | head -n 50 >&3; else new_statements $round >&3; fi
+    echo "SELECT 'round $round';" >&3
+    until grep -qs "round $round" "$PS_TMP/out"; do sleep 0.1; done
+    pid=$(head -n 1 "$PS_TMP/out")
+    sizes+=("$(awk '/^Anonymous:/ { print $2 }' "/proc/$pid/smaps_rollup")")
+  done
+  exec 3>&-
+  wait
+  echo "$((sizes[1] - sizes[0])) $((sizes[2] - sizes[1]))"
+}
+
+read -r alone _ <<<"$(grown unwatched)"
+for role in observed limited; do
+  read -r first again <<<"$(grown $role)"
+  check_true "statements of role $role leave at most 32 MB: $first kB, without watching $alone kB" test "$first" -le $((alone + 32768))
+  check_true "and as many again no more: $again kB" test "$again" -le 8192
+done
+q "SELECT privacy_score.flush()" >/dev/null
+check "all that was observed is recorded" "$(q "SELECT sum(queries) >= 16050 FROM privacy_score.session WHERE role = 'observed'")" t
+check_true "as several sessions" test "$(q "SELECT count(*) FROM privacy_score.session WHERE role = 'observed'")" -gt 1
+check_true "next to nothing of who is limited" test "$(q "SELECT sum(queries) FROM privacy_score.session WHERE role = 'limited'")" -lt 1000
+done_testing
