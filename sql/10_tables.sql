@@ -167,7 +167,8 @@ CREATE TABLE privacy_score.budget (
   revoked_at timestamptz,
   delta numeric CHECK (delta >= 0),
   delta_spent numeric NOT NULL DEFAULT 0 CHECK (delta_spent >= 0),
-  delta_before numeric NOT NULL DEFAULT 0
+  delta_before numeric NOT NULL DEFAULT 0,
+  settings text[] NOT NULL
 );
 CREATE UNIQUE INDEX budget_holder ON privacy_score.budget (relation_oid, role_oid, origin) WHERE relation_oid <> 0 AND role_oid <> 0;
 CREATE INDEX budget_relation_name ON privacy_score.budget (relation_name);

@@ -34,7 +34,8 @@ CREATE VIEW privacy_score.budget_now AS
          b.spent - CASE WHEN n.number > b.period_number THEN b.spent ELSE b.spent_before END AS spent_now,
          b.period, CASE WHEN b.period IS NOT NULL THEN privacy_score.period_start(b.period_anchor, b.period, n.number + 1) END AS period_ends,
          b.unit, b.max_rows_per_unit, b.granted_by, b.granted_at, b.revoked_at, b.delta, b.delta_spent,
-         b.delta_spent - CASE WHEN n.number > b.period_number THEN b.delta_spent ELSE b.delta_before END AS delta_now
+         b.delta_spent - CASE WHEN n.number > b.period_number THEN b.delta_spent ELSE b.delta_before END AS delta_now,
+         b.settings
     FROM privacy_score.budget b
     CROSS JOIN (SELECT privacy_score.database_identity() AS here) i
     CROSS JOIN LATERAL (

@@ -35,7 +35,8 @@ constexpr int kBusyTries = 100;
 constexpr long kBusyPauseMilliseconds = 50;
 
 LedgerStatement find_budgets = {
-    "SELECT n.id, n.role_oid, n.unit, n.max_rows_per_unit FROM privacy_score.budget_now n "
+    "SELECT n.id, n.role_oid, n.unit, n.max_rows_per_unit, pg_catalog.array_to_string(n.settings, pg_catalog.chr(1)) "
+    "FROM privacy_score.budget_now n "
     "WHERE n.relation_oid = $1::pg_catalog.oid AND n.role_oid <> 0 AND n.revoked_at IS NULL AND n.id = ANY (ARRAY("
     "SELECT b.id FROM privacy_score.budget b WHERE b.relation_oid = $1::pg_catalog.oid AND b.relation_oid <> 0 "
     "UNION SELECT b.id FROM privacy_score.budget b WHERE b.relation_name = $2)) ORDER BY n.id",
@@ -109,6 +110,7 @@ bool FindBudget(Budget* budget) {
     budget->role = role;
     budget->unit = FieldText(row, 2);
     budget->max_rows_per_unit = static_cast<int32>(LedgerNumber(row, 3));
+    budget->settings = FieldText(row, 4);
     if (own) break;
   }
   LeaveInternal(&scope);

@@ -33,6 +33,7 @@ PG_FUNCTION_INFO_V1(ps_budget_restored);
 
 #include "catalog_relations.hpp"
 #include "dp_budget.hpp"
+#include "dp_scan.hpp"
 #include "function_arguments.hpp"
 
 namespace {
@@ -113,14 +114,15 @@ const char* const kTakeOver =
 // one. Without one all that was ever spent counts.
 const char* const kGrant =
     "INSERT INTO privacy_score.budget AS b (role, role_oid, relation_name, relation_oid, origin, epsilon, period, "
-    "period_anchor, latest, unit, max_rows_per_unit, granted_by, granted_at, delta) "
+    "period_anchor, latest, unit, max_rows_per_unit, granted_by, granted_at, delta, settings) "
     "VALUES ($1, $2::pg_catalog.oid, $3, $4::pg_catalog.oid, $5, $6::pg_catalog.numeric, $7::pg_catalog.interval, "
     "pg_catalog.clock_timestamp(), pg_catalog.clock_timestamp(), $8, $9::pg_catalog.int4, $10, "
-    "pg_catalog.clock_timestamp(), $11::pg_catalog.numeric) "
+    "pg_catalog.clock_timestamp(), $11::pg_catalog.numeric, $12::text[]) "
     "ON CONFLICT (relation_oid, role_oid, origin) WHERE relation_oid <> 0 AND role_oid <> 0 DO UPDATE SET "
     "epsilon = EXCLUDED.epsilon, delta = EXCLUDED.delta, unit = EXCLUDED.unit, max_rows_per_unit = "
     "EXCLUDED.max_rows_per_unit, "
     "granted_by = EXCLUDED.granted_by, granted_at = EXCLUDED.granted_at, revoked_at = NULL, period = EXCLUDED.period, "
+    "settings = EXCLUDED.settings, "
     "period_anchor = CASE WHEN b.period::text IS NOT DISTINCT FROM EXCLUDED.period::text THEN b.period_anchor "
     "ELSE GREATEST(EXCLUDED.period_anchor, b.latest) END, "
     "period_number = CASE WHEN b.period::text IS NOT DISTINCT FROM EXCLUDED.period::text THEN b.period_number ELSE 0 "
@@ -182,7 +184,8 @@ Datum ps_dp_grant(PG_FUNCTION_ARGS) {
                         unit,
                         psprintf("%d", max_rows),
                         GetUserNameFromId(GetUserId(), false),
-                        DeltaArgument(fcinfo, 6)};
+                        DeltaArgument(fcinfo, 6),
+                        SettingsOfReading()};
   InternalScope scope;
   EnterInternal(&scope);
   RunInternal(kMakeKey);
@@ -192,7 +195,7 @@ Datum ps_dp_grant(PG_FUNCTION_ARGS) {
     ;
     {
       entering = true;
-      RunInternal(kGrant, 11, args);
+      RunInternal(kGrant, 12, args);
     }
     PG_FINALLY();
     { entering = false; }

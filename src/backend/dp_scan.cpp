@@ -14,6 +14,7 @@ extern "C" {
 }
 
 #include "answering.hpp"
+#include "code_search.hpp"
 #include "internal.hpp"
 #include "relation_lock.hpp"
 #include "trusted_code.hpp"
@@ -30,6 +31,36 @@ constexpr const char* kSettings[][2] = {
     {"parallel_tuple_cost", "0"},
 };
 
+// What else could make an expression of a view fail on a row, or mean something else: how texts are read and written.
+// The caller must not choose them; they are those of who gave the budget.
+constexpr const char* kReading[] = {
+    "array_nulls",
+    "bytea_output",
+    "DateStyle",
+    "default_text_search_config",
+    "extra_float_digits",
+    "IntervalStyle",
+    "lc_monetary",
+    "lc_numeric",
+    "lc_time",
+    "TimeZone",
+    "timezone_abbreviations",
+    "xmlbinary",
+    "xmloption",
+};
+
+void SetAsGranted(const Budget* budget) {
+  char* settings = pstrdup(budget->settings);
+  char* rest = nullptr;
+  for (char* name = strtok_r(settings, "\1", &rest); name != nullptr; name = strtok_r(nullptr, "\1", &rest)) {
+    char* value = strchr(name, '=');
+    if (value == nullptr) continue;
+    *value++ = '\0';
+    for (const char* known : kReading)
+      if (strcmp(name, known) == 0) SetWithin(name, value);
+  }
+}
+
 // Prepares the query and locks what it reads.
 SPIPlanPtr Prepare(const ScanQuery* query) {
   SPIPlanPtr plan = SPI_prepare_cursor(query->sql, query->nargs, query->types, CURSOR_OPT_PARALLEL_OK);
@@ -44,6 +75,7 @@ void Run(const Budget* budget, const ScanQuery* query, void (*take)(void*), void
   InternalScope scope;
   EnterInternal(&scope, budget->owner);
   for (const auto& setting : kSettings) SetWithin(setting[0], setting[1]);
+  SetAsGranted(budget);
   EndUncounted(scope.uncounted);
   BeginAnswering(budget->owner);
   SPIPlanPtr plan = Prepare(query);
@@ -78,6 +110,16 @@ bool TellsNothing(const ErrorData* error, bool reads) {
 }
 
 }  // namespace
+
+const char* SettingsOfReading() {
+  StringInfoData settings;
+  initStringInfo(&settings);
+  appendStringInfoChar(&settings, '{');
+  for (const char* name : kReading)
+    AppendArrayElement(&settings, psprintf("%s=%s", name, GetConfigOption(name, false, false)));
+  appendStringInfoChar(&settings, '}');
+  return settings.data;
+}
 
 void ReadRelation(const Budget* budget, const ScanQuery* query, void (*take)(void*), void* argument) {
   const BufferUsage buffers = pgBufferUsage;

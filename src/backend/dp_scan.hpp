@@ -35,5 +35,9 @@ struct ScanQuery {
   const char* nulls;  // as SPI has it; null when there is no NULL
 };
 
+// How texts are read and written at this moment, as the literal of a text[] of NAME=VALUE: for a budget that is
+// granted.
+const char* SettingsOfReading();
+
 // Runs the query; `take` is called with its result in SPI_tuptable and copies what is needed (with SPI_palloc).
 void ReadRelation(const Budget* budget, const ScanQuery* query, void (*take)(void*), void* argument);

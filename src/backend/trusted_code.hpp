@@ -26,6 +26,8 @@ struct CodeRule {
   bool holds;
   bool runs;  // a statement under the rule has begun to run: it may have seen rows
   Oid owner;
+  Oid trusted[32];  // functions that may run
+  unsigned next_trusted;
 };
 extern CodeRule ps_code_rule;
 
@@ -37,7 +39,7 @@ template <typename Work>
 void WithTrustedCode(Oid owner, Work work) {
   WatchCode();
   const CodeRule before = ps_code_rule;
-  ps_code_rule = {true, false, owner};
+  ps_code_rule = {true, false, owner, {}, 0};
   PG_TRY()
     ;
     { work(); }
@@ -45,9 +47,6 @@ void WithTrustedCode(Oid owner, Work work) {
     { ps_code_rule = before; }
   PG_END_TRY();
 }
-
-// Whether an error is that of the rule, which tells of catalogs only.
-bool IsRefusal(const ErrorData* error);
 
 // Whether a prepared query, or reading a relation and what inherits from it, which it locks, needs no other code than
 // the rule allows.
