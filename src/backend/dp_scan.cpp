@@ -49,6 +49,7 @@ constexpr const char* kReading[] = {
     "xmloption",
 };
 
+// Setting one may read files.
 void SetAsGranted(const Budget* budget) {
   char* settings = pstrdup(budget->settings);
   char* rest = nullptr;
@@ -57,7 +58,7 @@ void SetAsGranted(const Budget* budget) {
     if (value == nullptr) continue;
     *value++ = '\0';
     for (const char* known : kReading)
-      if (strcmp(name, known) == 0) SetWithin(name, value);
+      if (strcmp(name, known) == 0 && strcmp(value, GetConfigOption(name, false, false)) != 0) SetWithin(name, value);
   }
 }
 
