@@ -7,8 +7,9 @@
 #include "stored_rates.hpp"
 #include "wire.hpp"
 
-// Which abstractions the model carries: those of active baselines, or all.
-enum class ModelScope { kBaselines, kAll };
+// What the model carries. kLive: abstractions of active baselines and at most max_rates rates, for sessions that go on;
+// what it lacks they ask for (worker_rates.cpp). kBaselines: the same with all rates. kAll: all abstractions, all rates.
+enum class ModelScope { kLive, kBaselines, kAll };
 
 // Appends all sections of the model. Inside an internal scope. `computed` adds rates that are not in the table (null:
 // none). `role`: whose n-grams are enough, as they are to score one role; the sessions of baselines, which say what is

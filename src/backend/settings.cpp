@@ -95,6 +95,9 @@ void DefineWatching() {
               2 * 1024, MAX_KILOBYTES, PGC_POSTMASTER, GUC_UNIT_KB);
   DefineInt("privacy_score.history_retention", "Days for which history is kept; 0 keeps it for ever.",
             "Baselines are not affected.", &ps_settings.history_retention, 0, 0, 36500, PGC_SIGHUP, 0);
+  DefineInt("privacy_score.max_rates", "Discrimination rates that the model which sessions are scored with may hold.",
+            "Those of single columns, and those that were needed last. Every connection keeps a copy.",
+            &ps_settings.max_rates, 10000, 100, 10000000, PGC_SIGHUP, 0);
   DefineInt("privacy_score.rate_refresh_threshold",
             "Modified rows of a relation, beside a share of its rows, before its rates are computed again.", nullptr,
             &ps_settings.rate_refresh_threshold, 50, 0, INT_MAX, PGC_SIGHUP, 0);

@@ -41,6 +41,7 @@ struct Settings {
   int flush_interval;     // milliseconds
   int max_memory;         // kilobytes
   int history_retention;  // days, 0 = for ever
+  int max_rates;          // of a model that backends score with
   bool ignore_catalogs;
   int rate_refresh_threshold;        // rows
   double rate_refresh_scale_factor;  // share of the rows

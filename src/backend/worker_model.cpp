@@ -250,7 +250,7 @@ void PublishModel(DatabaseSlot* slot, bool even_if_same) {
   initStringInfo(&wire);
   WorkTransaction work;
   BeginWork(&work);
-  const int rates_at = AppendModel(&wire, ModelScope::kBaselines, UnstoredRates());
+  const int rates_at = AppendModel(&wire, ModelScope::kLive, UnstoredRates());
   EndWork(&work);
   if (even_if_same || !SameModel(slot, &wire)) Replace(slot, &wire, rates_at);
   pfree(wire.data);

@@ -88,12 +88,24 @@ void AddStale(Round* round) {
                SPI_getvalue(table->vals[row], table->tupdesc, 2), true);
 }
 
-bool IsStored(const WantedRate* wanted) {
+// Whether a rate that is asked for is stored. It is among those that the next model has then, unless it was a moment
+// ago: sessions that need more rates than a model holds are not to drive one another's out with every model. A standby
+// cannot write that down and computes the rate once more.
+bool TakeFromStored(const WantedRate* wanted) {
+  if (RecoveryInProgress()) return false;
   const char* args[] = {wanted->relation, wanted->attributes};
-  return InternalValue(
-             "SELECT 1 FROM privacy_score.rate WHERE relation_name = $1 AND attributes = "
-             "pg_catalog.string_to_array($2, pg_catalog.chr(1))",
-             2, args) != nullptr;
+  const char* long_ago = InternalValue(
+      "SELECT needed_at < pg_catalog.now() - interval '1 minute' FROM privacy_score.rate WHERE relation_name = $1 "
+      "AND attributes = pg_catalog.string_to_array($2, pg_catalog.chr(1))",
+      2, args);
+  if (long_ago == nullptr) return false;
+  if (*long_ago == 't')
+    RunInternal(
+        "UPDATE privacy_score.rate SET needed_at = pg_catalog.now() WHERE ctid = ANY (ARRAY("
+        "SELECT r.ctid FROM privacy_score.rate r WHERE r.relation_name = $1 AND r.attributes = "
+        "pg_catalog.string_to_array($2, pg_catalog.chr(1)) FOR UPDATE SKIP LOCKED))",
+        2, args);
+  return true;
 }
 
 // Leaves a rate for another round.
@@ -152,7 +164,7 @@ int ComputeNext(Round* round, ComputedRates* computed, int first) {
   int next = first;
   int left = first;  // those that are to be computed stand from `first` to here
   for (; next < round->count && strcmp(wanted[next].relation, wanted[first].relation) == 0; ++next) {
-    if (!wanted[next].is_stale && (IsStored(&wanted[next]) || FailedLately(round->slot, &wanted[next]))) continue;
+    if (!wanted[next].is_stale && (TakeFromStored(&wanted[next]) || FailedLately(round->slot, &wanted[next]))) continue;
     const WantedRate kept = wanted[next];
     wanted[next] = wanted[left];
     wanted[left++] = kept;
