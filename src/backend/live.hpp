@@ -25,8 +25,8 @@ int64 DefineAbstraction(const privacy_score::Statement& statement);
 bool IsUnparsed(int64 id);
 
 // When the abstractions that are remembered take more room than they may: forgets their tokens, with all that leads to
-// abstractions of which they are no longer known, so that statements are abstracted anew. What the session has had stays
-// with its scorer.
+// abstractions of which they are no longer known, so that statements are abstracted anew. What the session has had
+// stays with its scorer.
 void ForgetAbstractionsWhenFull();
 // Whether the tokens of an abstraction that was defined are remembered.
 bool IsRemembered(int64 id);

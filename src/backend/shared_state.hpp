@@ -185,9 +185,10 @@ struct DatabaseSlot {
   int32 session_count;
   dsa_pointer missing_rates;
   int32 missing_count;
-  dsa_pointer faults;   // RateFaults, made with the first; of whoever computes rates
-  int32 stale_count;    // stored rates that are out of date, when the worker looked
-  int32 round_settled;  // by the process that computes a round of rates; -1 until it has ended well
+  dsa_pointer faults;            // RateFaults, made with the first; of whoever computes rates
+  int32 stale_count;             // stored rates that are out of date, when the worker looked
+  TimestampTz rates_wait_since;  // for room in the model; 0: none does
+  int32 round_settled;           // by the process that computes a round of rates; -1 until it has ended well
   dsa_pointer model;
   int64 model_length;
   uint64 definitions_hash;     // of all of the model but the rates

@@ -144,6 +144,7 @@ void ReclaimSlots() {
       FreeMissingRates(&slot);
       FreeSessions(&slot);
       slot.stale_count = 0;
+      slot.rates_wait_since = 0;
       pg_atomic_write_u64(&slot.model_version, 0);
       slot.database = InvalidOid;
     }
@@ -228,7 +229,8 @@ void FollowModel(DatabaseSlot* slot) {
   // A rate that is out of date is a bound until it has been computed again.
   const int32 stale = CountStaleRates();
   const bool outdated = stale > slot->stale_count;
-  if (wanted != slot->model_built_for || catalogs_changed || outdated || ReplicatedModelIsDue()) {
+  republish |= WaitingRatesMayCome(slot);
+  if (wanted != slot->model_built_for || catalogs_changed || republish || outdated || ReplicatedModelIsDue()) {
     catalogs_changed = false;
     PublishModel(slot, republish);
     republish = false;

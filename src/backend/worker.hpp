@@ -75,6 +75,10 @@ void PutBackRate(DatabaseSlot* slot, const char* text, Size length);
 // Whether the rate could not be computed a short time ago. Whoever needs it asks again with every new model.
 bool FailedLately(DatabaseSlot* slot, const WantedRate* wanted);
 
+// Whether rates that were asked for had no room in the model a minute ago: true once. Whoever needs them asks again
+// with the next model, even if it is the same.
+bool WaitingRatesMayCome(DatabaseSlot* slot);
+
 // Counts the stored rates that are out of date, at most every five seconds, and forgets those of relations that no
 // longer exist. -1 when it has not looked.
 int32 CountStaleRates();

@@ -28,6 +28,7 @@ PGDLLEXPORT void ps_rates_main(Datum database);
 #include <algorithm>
 #include <string_view>
 
+#include "model_wire.hpp"
 #include "progress.hpp"
 #include "settings.hpp"
 #include "wait_events.hpp"
@@ -42,8 +43,9 @@ struct Round {
   DatabaseSlot* slot;
   WantedRate* wanted;
   int count;
-  int32 settled;     // of those asked for: need not be asked for again
-  int32 stale_left;  // still out of date
+  int32 settled;             // of those asked for: need not be asked for again
+  int32 stale_left;          // still out of date
+  const char* least_needed;  // see LeastNeeded; null until it is asked for
 };
 
 void AddToRound(Round* round, const char* relation, const char* attributes, bool is_stale) {
@@ -88,23 +90,41 @@ void AddStale(Round* round) {
                SPI_getvalue(table->vals[row], table->tupdesc, 2), true);
 }
 
-// Whether a rate that is asked for is stored. It is among those that the next model has then, unless it was a moment
-// ago: sessions that need more rates than a model holds are not to drive one another's out with every model. A standby
-// cannot write that down and computes the rate once more.
-bool TakeFromStored(const WantedRate* wanted) {
+// When the last of the stored rates that a model has room for was needed; '-infinity' when there is room for all,
+// 'infinity' when there is room for no more than single columns.
+const char* LeastNeeded() {
+  const char* args[] = {TextOfInteger(ps_settings.max_rates - 1)};
+  const char* at = InternalValue(
+      "SELECT CASE WHEN pg_catalog.cardinality(r.attributes) = 1 THEN 'infinity' ELSE r.needed_at END "
+      "FROM privacy_score.rate r ORDER BY " SQL_ORDER_OF_RATES("r") " OFFSET $1::pg_catalog.int8 LIMIT 1",
+      1, args);
+  return at == nullptr ? "-infinity" : at;
+}
+
+// Whether a rate that is asked for is stored. Then it is in the model, or comes into the next one, or has to wait: for
+// a minute from when it was last needed, lest sessions that need more rates than a model holds drive one another's out
+// without end. A standby cannot write that down and computes the rate once more.
+bool TakeFromStored(Round* round, const WantedRate* wanted) {
   if (RecoveryInProgress()) return false;
-  const char* args[] = {wanted->relation, wanted->attributes};
-  const char* long_ago = InternalValue(
-      "SELECT needed_at < pg_catalog.now() - interval '1 minute' FROM privacy_score.rate WHERE relation_name = $1 "
-      "AND attributes = pg_catalog.string_to_array($2, pg_catalog.chr(1))",
-      2, args);
-  if (long_ago == nullptr) return false;
-  if (*long_ago == 't')
+  if (round->least_needed == nullptr) round->least_needed = LeastNeeded();
+  const char* args[] = {wanted->relation, wanted->attributes, round->least_needed};
+  const char* what = InternalValue(
+      "SELECT CASE WHEN needed_at > $3::pg_catalog.timestamptz THEN 'there' "
+      "WHEN needed_at < pg_catalog.now() - interval '1 minute' THEN 'comes' ELSE 'waits' END "
+      "FROM privacy_score.rate WHERE relation_name = $1 AND attributes = "
+      "pg_catalog.string_to_array($2, pg_catalog.chr(1))",
+      3, args);
+  if (what == nullptr) return false;
+  if (strcmp(what, "comes") == 0) {
     RunInternal(
         "UPDATE privacy_score.rate SET needed_at = pg_catalog.now() WHERE ctid = ANY (ARRAY("
         "SELECT r.ctid FROM privacy_score.rate r WHERE r.relation_name = $1 AND r.attributes = "
         "pg_catalog.string_to_array($2, pg_catalog.chr(1)) FOR UPDATE SKIP LOCKED))",
         2, args);
+  } else if (strcmp(what, "waits") == 0) {
+    pg_atomic_fetch_add_u64(&ps_shared->evictions, 1);
+    if (round->slot->rates_wait_since == 0) round->slot->rates_wait_since = GetCurrentTimestamp();
+  }
   return true;
 }
 
@@ -164,7 +184,8 @@ int ComputeNext(Round* round, ComputedRates* computed, int first) {
   int next = first;
   int left = first;  // those that are to be computed stand from `first` to here
   for (; next < round->count && strcmp(wanted[next].relation, wanted[first].relation) == 0; ++next) {
-    if (!wanted[next].is_stale && (TakeFromStored(&wanted[next]) || FailedLately(round->slot, &wanted[next]))) continue;
+    if (!wanted[next].is_stale && (TakeFromStored(round, &wanted[next]) || FailedLately(round->slot, &wanted[next])))
+      continue;
     const WantedRate kept = wanted[next];
     wanted[next] = wanted[left];
     wanted[left++] = kept;
@@ -239,6 +260,12 @@ bool FailedLately(DatabaseSlot* slot, const WantedRate* wanted) {
   return false;
 }
 
+bool WaitingRatesMayCome(DatabaseSlot* slot) {
+  if (slot->rates_wait_since == 0 || GetCurrentTimestamp() - slot->rates_wait_since < USECS_PER_MINUTE) return false;
+  slot->rates_wait_since = 0;
+  return true;
+}
+
 void PutBackRate(DatabaseSlot* slot, const char* text, Size length) {
   const dsa_pointer pointer = AllocateShared(offsetof(MissingRateNode, text) + length);
   if (!DsaPointerIsValid(pointer)) return;
@@ -273,7 +300,7 @@ namespace {
 
 // What ComputeRound does, in this process.
 bool ComputeMissingRates(DatabaseSlot* slot) {
-  Round round = {slot, nullptr, 0, 0, 0};
+  Round round = {slot, nullptr, 0, 0, 0, nullptr};
   TakeAsked(&round);
   const int32 stale_before = slot->stale_count;
   if (round.count == 0 && stale_before == 0) return false;

@@ -48,23 +48,29 @@ check "all that were computed are stored" "$(q "SELECT count(*) > 105 FROM priva
 check "who wants more than a model holds is scored by bounds" "$(estimated alice)" t
 check_true "which are no lower" test "$(q "SELECT l.score >= h.score FROM privacy_score.stat_sessions l
   JOIN privacy_score.score_sessions('alice', privacy_score.today(), privacy_score.today()) h USING (session) WHERE l.role = 'alice'")" = t
-computed="SELECT max(computed_at), count(*) FROM privacy_score.rate"
-before=$(q "$computed")
+check_true "that rates found no room is counted" test "$(q "SELECT evictions FROM privacy_score.stat_info")" -gt 0
 
 # Nobody else's are driven out while they are fresh, so the sessions do not take turns for ever.
 needed="SELECT max(needed_at) FROM privacy_score.rate"
 fresh=$(q "$needed")
-say bob "SELECT c1, c2 FROM people"
-for _ in $(seq 5); do flush; done
+for _ in $(seq 5); do
+  say alice "SELECT c2, c3 FROM people"
+  say bob "SELECT c1, c2 FROM people"
+  flush
+done
 check "and not at one another's cost" "$(q "$needed")" "$fresh"
 
+# Bob's pair is the one that has not been needed for longest when a model with one more rate is made.
+pair="FROM privacy_score.rate WHERE attributes = '{public.people.c1,public.people.c2}'"
+computed=$(q "SELECT computed_at $pair")
 aged
-say alice "SELECT 1"
+q "UPDATE privacy_score.rate SET needed_at = needed_at - interval '1 hour' WHERE attributes = '{public.people.c1,public.people.c2}'" >/dev/null
 exec {client_alice}>&-
-say bob "SELECT c1 FROM people" "SELECT c1, c2 FROM people"
-check_true "what had to make room is there again for who wants it" wait_for "SELECT NOT estimated FROM privacy_score.stat_sessions WHERE role = 'bob'" t
+say bob "SELECT c1, c2, c3, c4 FROM people"
+check_true "what had to make room is asked for by who needs it" wait_for "SELECT needed_at > now() - interval '1 minute' $pair" t
+check_true "and is there again" wait_for "SELECT NOT estimated FROM privacy_score.stat_sessions WHERE role = 'bob'" t
 check "with the score that it had" "$(same_score bob)" t
-check "without being computed anew" "$(q "$computed")" "$before"
+check "without being computed anew" "$(q "SELECT computed_at $pair")" "$computed"
 exec {client_bob}>&-
 wait
 
