@@ -194,7 +194,7 @@ CREATE VIEW privacy_score.rate_state AS
       FROM (SELECT DISTINCT u.name FROM privacy_score.rate r, pg_catalog.unnest(r.sources) u(name)) n,
            LATERAL privacy_score.source_state(n.name) s)
   SELECT r.relation_name, r.attributes, r.rate, r.rows, r.subject_entropy, r.sources, r.computed_at,
-         x.gone, x.changed OR x.modified_much AS stale, CASE WHEN NOT x.changed THEN x.modified END AS modified
+         x.gone, x.changed OR x.modified_much AS stale, CASE WHEN NOT x.changed THEN x.modified END AS modified, r.period
     FROM privacy_score.rate r
    CROSS JOIN (SELECT COALESCE(pg_catalog.current_setting('privacy_score.rate_refresh_threshold', true), '50')::float8 AS threshold,
                       COALESCE(pg_catalog.current_setting('privacy_score.rate_refresh_scale_factor', true), '0.1')::float8 AS scale_factor,

@@ -64,8 +64,8 @@ ALTER TABLE privacy_score.rate
   ADD COLUMN source_rows bigint[] NOT NULL,
   ALTER COLUMN modifications TYPE bigint[] USING ARRAY[modifications],
   ADD COLUMN identities bigint[] NOT NULL,
-  ADD COLUMN needed_at timestamptz NOT NULL DEFAULT pg_catalog.now();
-COMMENT ON TABLE privacy_score.rate IS 'Combined discrimination rates that scoring has needed so far, against the declared subject, whose entropy is in bits; computed from the relations named as sources, of which rows, modifications and identity of then tell when the rate is out of date; needed_at: when a session last wanted it and it was not at hand, by which max_rates tells what stays at hand.';
+  ADD COLUMN period timestamptz;
+COMMENT ON TABLE privacy_score.rate IS 'Combined discrimination rates that scoring has needed so far, against the declared subject, whose entropy is in bits; computed from the relations named as sources, of which rows, modifications and identity of then tell when the rate is out of date; period: where there are more than max_rates, that of the worker in which a session asked for it.';
 DROP FUNCTION privacy_score.score(name, date, date), privacy_score.score_sessions(name, date, date),
   privacy_score.score_ngrams(name, date, date), privacy_score.live_sessions(), privacy_score.shared_info();
 

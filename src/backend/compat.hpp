@@ -244,6 +244,9 @@ inline List* QualifiedNameParts(const char* name) {
 #endif
 }
 
+// Whether transactions may be ended after some time.
+constexpr bool kHasTransactionTimeout = PG_VERSION_NUM >= 170000;
+
 // The number of a process's entry in shared memory.
 inline int ProcessNumber(const PGPROC* process) {
 #if PG_VERSION_NUM >= 170000

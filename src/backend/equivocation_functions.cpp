@@ -28,6 +28,7 @@ PG_FUNCTION_INFO_V1(ps_noise_posterior);
 #include "core/equivocation.hpp"
 #include "core/technique_posteriors.hpp"
 #include "function_arguments.hpp"
+#include "giving_up.hpp"
 #include "measure_arguments.hpp"
 #include "wire.hpp"
 
@@ -248,10 +249,10 @@ Datum ps_noise_posterior(PG_FUNCTION_ARGS) {
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("released must not be empty"),
                     errhint("List the released numbers of the matching records.")));
   auto* work = NewCoreObject<EquivocationWork>();
-  CallCoreOrRaise([&] {
+  RunGivingUp([&] {
     std::vector<std::int64_t> numbers;
     for (int i = 0; i < released.count; ++i) numbers.push_back(DatumGetInt32(released.values[i]));
-    work->numbers = ps::NoisePosterior(domain_size, numbers, ps::BinomialNoise(max_noise));
+    work->numbers = ps::NoisePosterior(domain_size, numbers, ps::BinomialNoise(max_noise), StatementEnds);
   });
   return NumbersOf(work);
 }

@@ -35,7 +35,7 @@ PG_FUNCTION_INFO_V1(ps_choose_ngram_length);
 
 #include "core/explain.hpp"
 #include "core/history.hpp"
-#include "core_call.hpp"
+#include "giving_up.hpp"
 #include "text_statements.hpp"
 
 namespace {
@@ -54,7 +54,8 @@ void ComputeWanted(ComputedRates* computed, const std::vector<MissingRate>* miss
 }
 
 // Runs one function of core/history.hpp over a role's days until its rates are exact, and returns its rows.
-void ScoreHistory(FunctionCallInfo fcinfo, HistoryResult (*score)(std::string_view), int left_out) {
+void ScoreHistory(FunctionCallInfo fcinfo, HistoryResult (*score)(std::string_view, privacy_score::GivesUp),
+                  int left_out) {
   const char* role = NameStr(*PG_GETARG_NAME(0));
   ReadableRole(role);
   RequireDays(PG_GETARG_DATEADT(1), PG_GETARG_DATEADT(2));
@@ -70,7 +71,7 @@ void ScoreHistory(FunctionCallInfo fcinfo, HistoryResult (*score)(std::string_vi
         AppendSessions(wire, role, from_day, to_day);
       },
       [&](StringInfo wire) {
-        CallCoreOrRaise([&] { result->Reset(new HistoryResult(score(WireBytes(wire)))); });
+        RunGivingUp([&] { result->Reset(new HistoryResult(score(WireBytes(wire), StatementEnds))); });
         ComputeWanted(&computed, &result->object->missing);
       });
   if (computed.count > 0 && !XactReadOnly) NoteModelChange();

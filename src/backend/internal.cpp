@@ -4,19 +4,24 @@
 #include "internal.hpp"
 
 extern "C" {
+#include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/table.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_extension.h"
 #include "catalog/pg_namespace.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 }
@@ -32,6 +37,23 @@ Oid ExtensionOwner() {
   const Oid owner = reinterpret_cast<Form_pg_namespace>(GETSTRUCT(tuple))->nspowner;
   ReleaseSysCache(tuple);
   return owner;
+}
+
+bool ExtensionIsCurrent() {
+  Relation relation = table_open(ExtensionRelationId, AccessShareLock);
+  ScanKeyData key;
+  ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ, CStringGetDatum("privacy_score"));
+  SysScanDesc scan = systable_beginscan(relation, ExtensionNameIndexId, true, nullptr, 1, &key);
+  HeapTuple tuple = systable_getnext(scan);
+  bool same = false;
+  if (HeapTupleIsValid(tuple)) {
+    bool null;
+    const Datum version = heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(relation), &null);
+    same = !null && strcmp(TextDatumGetCString(version), PS_EXTENSION_VERSION) == 0;
+  }
+  systable_endscan(scan);
+  table_close(relation, AccessShareLock);
+  return same;
 }
 
 Oid RequireExtension() {

@@ -30,6 +30,10 @@ Oid ExtensionOwner();
 // The same; raises 55000 when the extension is not in this database.
 Oid RequireExtension();
 
+// Whether the objects of the extension in this database are of this library's version, so that its tables are those
+// which it writes. Inside a transaction.
+bool ExtensionIsCurrent();
+
 // Enters the scope as `user` (see above); InvalidOid means the owner of the extension. Raises 55000 when the extension
 // is not in this database.
 void EnterInternal(InternalScope* scope, Oid user = InvalidOid);

@@ -53,10 +53,10 @@ SessionLimits LimitsInForce() {
 
 int AlertIndex(AlertKind kind) { return pg_rightmost_one_pos32(kind); }
 
-int TakePassedLimits(LiveSession* session, double rise, PassedLimit* passed) {
+int TakePassedLimits(LiveSession* session, const privacy_score::SessionSummary& summary, double rise,
+                     PassedLimit* passed) {
   int count = 0;
   SpinLockAcquire(&session->mutex);
-  const privacy_score::SessionSummary& summary = session->summary;
   Consider(session, kAlertSession, summary.score, session->limits.session, passed, &count);
   Consider(session, kAlertNormalised, summary.normalised, session->limits.normalised, passed, &count);
   // The day's score as of the last flush holds at least what the session holds itself.

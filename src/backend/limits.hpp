@@ -12,9 +12,10 @@
 // The limits that the settings ask for.
 SessionLimits LimitsInForce();
 
-// The limits that the session passes now and has not been alerted for; marks them as alerted. `rise` is what the last
-// event added to the score. Returns their number; `passed` has room for kAlertKinds.
-int TakePassedLimits(LiveSession* session, double rise, PassedLimit* passed);
+// The limits that the session passes with this score and has not been alerted for; marks them as alerted. `rise` is
+// what the last event added to it. Returns their number; `passed` has room for kAlertKinds.
+int TakePassedLimits(LiveSession* session, const privacy_score::SessionSummary& summary, double rise,
+                     PassedLimit* passed);
 
 // Whether the session has no alert of this figure of its reach yet; marks it as alerted.
 bool TakeReachAlert(LiveSession* session, AlertKind kind);

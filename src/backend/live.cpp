@@ -134,7 +134,7 @@ bool ModelIsCurrent(DatabaseSlot* slot) {
 // Raises the alerts that are due, with the explanation of the last n-gram.
 void AlertOnLimits(LiveSession* session, double rise) {
   PassedLimit passed[kAlertKinds];
-  const int count = TakePassedLimits(session, rise, passed);
+  const int count = TakePassedLimits(session, ps_local.scorer->scorer.summary(), rise, passed);
   if (count == 0) return;
   CoreError error;
   if (!CallCore(&error, [&] { ps_local.scorer->explanation = ps_local.scorer->scorer.LastExplanation(); }))

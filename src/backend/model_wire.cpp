@@ -4,6 +4,7 @@
 #include "model_wire.hpp"
 
 #include "internal.hpp"
+#include "rates_at_hand.hpp"
 #include "settings.hpp"
 
 namespace {
@@ -30,27 +31,29 @@ const char* const kBaselineSessions =
     "SELECT s.baseline_id, s.count, s.ids FROM privacy_score.baseline_session s "
     "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active ORDER BY s.baseline_id, s.ids";
 
-// $4: at most so many of the stored ones. A rate just computed goes before a stored one.
+// $4: at most so many of the stored ones; $5: their period. A rate just computed goes before a stored one.
 const char* const kRates =
     "SELECT DISTINCT ON (1, 2) relation_name, attributes, rate, rows, subject_entropy, modified FROM ("
-    "SELECT r.relation_name, pg_catalog.array_to_string(r.attributes, pg_catalog.chr(1)) AS attributes, r.rate, "
+    "(SELECT r.relation_name, pg_catalog.array_to_string(r.attributes, pg_catalog.chr(1)) AS attributes, r.rate, "
     "CASE WHEN r.stale THEN r.rows END AS rows, CASE WHEN r.stale THEN r.subject_entropy END AS subject_entropy, "
     "CASE WHEN r.stale THEN COALESCE(r.modified, -1) END AS modified, 1 AS source FROM privacy_score.rate_state r "
-    "JOIN (SELECT n.relation_name, n.attributes FROM privacy_score.rate n "
-    "ORDER BY " SQL_ORDER_OF_RATES("n") " LIMIT $4::pg_catalog.int8) n USING (relation_name, attributes) "
+    "WHERE " SQL_AT_HAND("r.period", "r.attributes", "$5") " ORDER BY pg_catalog.cardinality(r.attributes) > 1, "
+    "r.computed_at DESC, r.relation_name, r.attributes LIMIT $4::pg_catalog.int8) "
     "UNION ALL SELECT c.relation_name, c.attributes, c.rate, NULL, NULL, NULL, 0 FROM ROWS FROM ("
     "pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::pg_catalog.float8[])) "
     "c(relation_name, attributes, rate)) x ORDER BY 1, 2, source";
 
 }  // namespace
 
-int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed, const char* role) {
+int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed, const char* role,
+                TimestampTz period) {
   for (const char* sql : kModelSections) AppendQuery(wire, sql);
   AppendQuery(wire, scope == ModelScope::kAll ? kAllAbstractions : kBaselineAbstractions);
   AppendQuery(wire, kBaselines);
   AppendQuery(wire, kBaselineNGrams, 1, &role);
   AppendQuery(wire, kBaselineSessions);
-  const char* rates[] = {"{}", "{}", "{}", scope == ModelScope::kLive ? TextOfInteger(ps_settings.max_rates) : nullptr};
+  const char* rates[] = {"{}", "{}", "{}", scope == ModelScope::kLive ? TextOfInteger(ps_settings.max_rates) : nullptr,
+                         TextOfInteger(period)};
   if (computed != nullptr) {
     rates[0] = psprintf("%s}", computed->relations.data);
     rates[1] = psprintf("%s}", computed->attributes.data);

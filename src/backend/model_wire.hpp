@@ -3,24 +3,27 @@
  */
 #pragma once
 
+extern "C" {
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+}
+
 #include "core/score_settings.hpp"
 #include "stored_rates.hpp"
 #include "wire.hpp"
 
-// What the model carries. kLive: abstractions of active baselines and at most max_rates rates, for sessions that go on;
-// what it lacks they ask for (worker_rates.cpp). kBaselines: the same with all rates. kAll: all abstractions, all
-// rates.
+// What the model carries. kLive: abstractions of active baselines and the rates at hand, at most max_rates of those
+// that are stored, for sessions that go on; what it lacks they ask for. kBaselines: the same with all rates. kAll: all
+// abstractions, all rates.
 enum class ModelScope { kLive, kBaselines, kAll };
-
-// The order in which stored rates find room in a model: single columns first, for they are bounds of all others, then
-// those that were needed last. Of a row of the table that is named so.
-#define SQL_ORDER_OF_RATES(row) \
-  "pg_catalog.cardinality(" row ".attributes) > 1, " row ".needed_at DESC, " row ".relation_name, " row ".attributes"
 
 // Appends all sections of the model. Inside an internal scope. `computed` adds rates that are not in the table (null:
 // none). `role`: whose n-grams are enough, as they are to score one role; the sessions of baselines, which say what is
-// usual among peers, are those of all (null: n-grams of all). Returns where the section of rates, the last one, begins.
-int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed, const char* role = nullptr);
+// usual among peers, are those of all (null: n-grams of all). `period`: that of the rates at hand, for kLive
+// (rates_at_hand.hpp). Returns where the section of rates, the last one, begins.
+int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed, const char* role = nullptr,
+                TimestampTz period = 0);
 
 // Appends the section of settings.
 void AppendSettings(StringInfo wire, const privacy_score::ScoreSettings& settings);

@@ -96,7 +96,8 @@ Renaming RenamingOf(const Node* statement) {
 }
 
 void FollowRenaming(const Renaming& renaming) {
-  if ((!renaming.schema && !OidIsValid(renaming.relation)) || !OidIsValid(get_extension_oid("privacy_score", true)))
+  if ((!renaming.schema && !OidIsValid(renaming.relation)) || !OidIsValid(get_extension_oid("privacy_score", true)) ||
+      !ExtensionIsCurrent())
     return;
   CommandCounterIncrement();
   InternalScope scope;

@@ -152,7 +152,9 @@ struct LiveSession {
   int32 next_part;
   int64 flushed_queries;
   int64 flushed_refused;
-  int32 waits;  // flushes since it was closed, for its exact score
+  int64 weighed_queries;  // how many of them it was last scored again with, and
+  int32 weighed_rounds;   // after how many rounds of computing rates
+  int32 waits;            // flushes since it was closed, for its exact score
 };
 
 // A rate that scoring wants, as text: relation, NUL, attributes joined by \x01.
@@ -185,10 +187,12 @@ struct DatabaseSlot {
   int32 session_count;
   dsa_pointer missing_rates;
   int32 missing_count;
-  dsa_pointer faults;            // RateFaults, made with the first; of whoever computes rates
-  int32 stale_count;             // stored rates that are out of date, when the worker looked
-  TimestampTz rates_wait_since;  // for room in the model; 0: none does
-  int32 round_settled;           // by the process that computes a round of rates; -1 until it has ended well
+  dsa_pointer faults;        // RateFaults, made with the first; of whoever computes rates
+  int32 stale_count;         // stored rates that are out of date, when the worker looked
+  TimestampTz rates_period;  // its beginning (rates_at_hand.hpp); 0: the model has room for all
+  bool rates_wait;           // for room in the model
+  int32 rounds;              // of computing rates that have stored any
+  int32 round_settled;       // by the process that computes a round of rates; -1 until it has ended well
   dsa_pointer model;
   int64 model_length;
   uint64 definitions_hash;     // of all of the model but the rates

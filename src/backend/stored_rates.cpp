@@ -118,13 +118,6 @@ void StoreRates(const Batch* batch, const char* const* attributes, const double*
   LeaveInternal(&scope);
 }
 
-void AppendComputed(ComputedRates* computed, const char* relation_name, const char* attributes, double rate) {
-  AppendArrayElement(&computed->relations, relation_name);
-  AppendArrayElement(&computed->attributes, attributes);
-  appendStringInfo(&computed->rates, "%s%.17g", computed->rates.len == 1 ? "" : ",", rate);
-  ++computed->count;
-}
-
 // The names of columns, parted by commas.
 template <typename Next>
 const char* ColumnNames(Oid relation, Next next) {
@@ -304,11 +297,22 @@ int OfOneRelation(const WantedRate* wanted, int count) {
   return same;
 }
 
+void CutBack(StringInfo text, int length) {
+  text->len = length;
+  text->data[length] = '\0';
+}
+
 // Computes sets of one relation together, or when that fails each half by itself, down to the sets that are at fault.
 void ComputeApart(ComputedRates* computed, const WantedRate* wanted, int count, RateFault on_fault, void* context) {
   CHECK_FOR_INTERRUPTS();
+  const ComputedRates before = *computed;
   ErrorData* error = InSubtransaction([=] { ComputeOfRelation(computed, wanted, count); });
   if (error == nullptr) return;
+  // What was computed before the fault was not stored.
+  computed->count = before.count;
+  CutBack(&computed->relations, before.relations.len);
+  CutBack(&computed->attributes, before.attributes.len);
+  CutBack(&computed->rates, before.rates.len);
   if (count > 1 && !WasDisturbed(error)) {
     FreeErrorData(error);
     ComputeApart(computed, wanted, count / 2, on_fault, context);
@@ -351,6 +355,13 @@ void InitComputedRates(ComputedRates* computed) {
     initStringInfo(array);
     appendStringInfoChar(array, '{');
   }
+}
+
+void AppendComputed(ComputedRates* computed, const char* relation, const char* attributes, double rate) {
+  AppendArrayElement(&computed->relations, relation);
+  AppendArrayElement(&computed->attributes, attributes);
+  appendStringInfo(&computed->rates, "%s%.17g", computed->rates.len == 1 ? "" : ",", rate);
+  ++computed->count;
 }
 
 void SortWanted(WantedRate* wanted, int count) {

@@ -34,13 +34,14 @@ WantedRate* WantedFrom(const std::vector<privacy_score::MissingRate>* missing);
 // Puts them in order, by relation.
 void SortWanted(WantedRate* wanted, int count);
 
-// Rates that were computed, as three text[] literals for the model (see model_wire.hpp).
+// Rates that were computed or looked up, as three text[] literals for the model (see model_wire.hpp).
 struct ComputedRates {
   StringInfoData relations, attributes, rates;  // array literals under construction
   int count;
   List* faulty;  // names of relations that the caller was warned of
 };
 void InitComputedRates(ComputedRates* computed);
+void AppendComputed(ComputedRates* computed, const char* relation, const char* attributes, double rate);
 
 // Computes the wanted rates, appends them to `computed`, and stores them unless the transaction is read-only. Sets that
 // no longer exist are skipped. Raises the first fault. `wanted` is put in order.

@@ -4,9 +4,6 @@
 #include "worker.hpp"
 
 extern "C" {
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_extension.h"
@@ -21,12 +18,9 @@ extern "C" {
 #include "storage/lwlock.h"
 #include "storage/proc.h"
 #include "tcop/tcopprot.h"
-#include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
@@ -35,6 +29,7 @@ PGDLLEXPORT void ps_worker_main(Datum database);
 
 #include "alerts.hpp"
 #include "compat.hpp"
+#include "rates_at_hand.hpp"
 #include "settings.hpp"
 #include "wait_events.hpp"
 
@@ -139,12 +134,15 @@ void ReclaimSlots() {
       slot.model = InvalidDsaPointer;
       slot.model_length = 0;
       slot.model_built_for = 0;
+      slot.definitions_hash = slot.definitions_version = 0;
+      slot.worker_asked_at = slot.last_flush = 0;
       FreeShared(slot.faults, sizeof(RateFaults));
       slot.faults = InvalidDsaPointer;
       FreeMissingRates(&slot);
       FreeSessions(&slot);
       slot.stale_count = 0;
-      slot.rates_wait_since = 0;
+      slot.rates_period = 0;
+      slot.rates_wait = false;
       pg_atomic_write_u64(&slot.model_version, 0);
       slot.database = InvalidOid;
     }
@@ -171,32 +169,13 @@ bool LeaveWhenIdle(DatabaseSlot* slot) {
 // What the catalogs say of the extension in this database.
 enum class Extension { kAbsent, kOutdated, kCurrent };
 
-// The version of the extension's objects; its tables are those that this library writes when it is the same. Inside a
-// transaction.
-bool VersionIsOurs() {
-  Relation relation = table_open(ExtensionRelationId, AccessShareLock);
-  ScanKeyData key;
-  ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ, CStringGetDatum("privacy_score"));
-  SysScanDesc scan = systable_beginscan(relation, ExtensionNameIndexId, true, nullptr, 1, &key);
-  HeapTuple tuple = systable_getnext(scan);
-  bool same = false;
-  if (HeapTupleIsValid(tuple)) {
-    bool null;
-    const Datum version = heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(relation), &null);
-    same = !null && strcmp(TextDatumGetCString(version), PS_EXTENSION_VERSION) == 0;
-  }
-  systable_endscan(scan);
-  table_close(relation, AccessShareLock);
-  return same;
-}
-
 Extension LookForExtension() {
   static bool told = false;
   MemoryContext outer = CurrentMemoryContext;
   Extension found = Extension::kAbsent;
   StartTransactionCommand();
   if (OidIsValid(get_extension_oid("privacy_score", true)))
-    found = VersionIsOurs() ? Extension::kCurrent : Extension::kOutdated;
+    found = ExtensionIsCurrent() ? Extension::kCurrent : Extension::kOutdated;
   CommitTransactionCommand();
   MemoryContextSwitchTo(outer);
   if (found == Extension::kOutdated && !told)
@@ -229,12 +208,14 @@ void FollowModel(DatabaseSlot* slot) {
   // A rate that is out of date is a bound until it has been computed again.
   const int32 stale = CountStaleRates();
   const bool outdated = stale > slot->stale_count;
-  republish |= WaitingRatesMayCome(slot);
-  if (wanted != slot->model_built_for || catalogs_changed || republish || outdated || ReplicatedModelIsDue()) {
+  if (wanted != slot->model_built_for || catalogs_changed || outdated || PeriodIsOver(slot) || ReplicatedModelIsDue()) {
     catalogs_changed = false;
-    PublishModel(slot, republish);
-    republish = false;
-    slot->model_built_for = wanted;
+    if (PublishModel(slot, republish)) {
+      republish = false;
+      slot->model_built_for = wanted;
+    } else {
+      catalogs_changed = true;
+    }
   }
   // Not before: rates that count as pending are bounds for everybody.
   if (stale >= 0) {
@@ -364,7 +345,7 @@ void RunCycle(DatabaseSlot* slot) {
   failures = {};
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   slot->flush_done = Max(slot->flush_done, wanted_flush);
-  if (!RecoveryInProgress()) slot->last_flush = GetCurrentTimestamp();
+  if (extension == Extension::kCurrent && !RecoveryInProgress()) slot->last_flush = GetCurrentTimestamp();
   LWLockRelease(slot->lock);
   ConditionVariableBroadcast(&slot->flushed);
 }
@@ -383,6 +364,7 @@ void SettleWorkerSettings() {
   SetConfigOption("default_transaction_isolation", "read committed", PGC_SUSET, PGC_S_OVERRIDE);
   SetConfigOption("statement_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
   SetConfigOption("idle_in_transaction_session_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+  if (kHasTransactionTimeout) SetConfigOption("transaction_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
   SetConfigOption("lock_timeout", "5s", PGC_SUSET, PGC_S_OVERRIDE);
   // What is committed survives a crash of this server; no standby can stop it.
   SetConfigOption("synchronous_commit", "local", PGC_SUSET, PGC_S_OVERRIDE);
@@ -430,6 +412,7 @@ void ps_worker_main(Datum database) {
     if (ConfigReloadPending) {
       ConfigReloadPending = false;
       ProcessConfigFile(PGC_SIGHUP);
+      catalogs_changed = true;  // max_rates
     }
     // Who waits for the worker wakes it, but not more than once a second after failures.
     const bool due = failures.count == 0 || GetCurrentTimestamp() - failures.last_at > USECS_PER_SEC;

@@ -66,18 +66,15 @@ void ForgetUnstoredRates();
 bool ReplicatedModelIsDue();
 
 // Builds the model and publishes it when it differs from the one in force, or even if not: then all read it again, and
-// ask again for the rates that they miss.
-void PublishModel(DatabaseSlot* slot, bool even_if_same);
+// ask again for the rates that they miss. False when there is no room for it: the one in force is not what it should
+// be.
+bool PublishModel(DatabaseSlot* slot, bool even_if_same);
 
 // Puts "relation NUL attributes" into the list of rates that are asked for, without counting it.
 void PutBackRate(DatabaseSlot* slot, const char* text, Size length);
 
 // Whether the rate could not be computed a short time ago. Whoever needs it asks again with every new model.
 bool FailedLately(DatabaseSlot* slot, const WantedRate* wanted);
-
-// Whether rates that were asked for had no room in the model a minute ago: true once. Whoever needs them asks again
-// with the next model, even if it is the same.
-bool WaitingRatesMayCome(DatabaseSlot* slot);
 
 // Counts the stored rates that are out of date, at most every five seconds, and forgets those of relations that no
 // longer exist. -1 when it has not looked.

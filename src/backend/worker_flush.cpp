@@ -217,7 +217,7 @@ bool Release(DatabaseSlot* slot, dsa_pointer pointer, const FlushItem* written) 
   const PendingHistory* open = &session->open;
   const bool finished = session->closed && !DsaPointerIsValid(open->chunks_first) &&
                         !DsaPointerIsValid(open->definitions) && !DsaPointerIsValid(open->alerts) &&
-                        session->refused == session->flushed_refused && DayIsCounted(session);
+                        (written == nullptr || (session->refused == session->flushed_refused && DayIsCounted(session)));
   SpinLockRelease(&session->mutex);
   FreeHistory(&done);
   LWLockRelease(slot->lock);

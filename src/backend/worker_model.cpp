@@ -18,6 +18,7 @@ extern "C" {
 #include "core_call.hpp"
 #include "limits.hpp"
 #include "model_wire.hpp"
+#include "rates_at_hand.hpp"
 #include "settings.hpp"
 
 namespace {
@@ -40,12 +41,16 @@ bool SameModel(DatabaseSlot* slot, const StringInfoData* wire) {
          memcmp(dsa_get_address(SharedArea(), slot->model), wire->data, static_cast<Size>(wire->len)) == 0;
 }
 
-void Replace(DatabaseSlot* slot, const StringInfoData* wire, int rates_at) {
+bool Replace(DatabaseSlot* slot, const StringInfoData* wire, int rates_at) {
+  static TimestampTz told_at = 0;
   const dsa_pointer fresh = AllocateShared(static_cast<Size>(wire->len));
   if (!DsaPointerIsValid(fresh)) {
+    const TimestampTz now = GetCurrentTimestamp();
+    if (now - told_at < USECS_PER_MINUTE) return false;
+    told_at = now;
     ereport(LOG, (errmsg("privacy_score model of %d bytes does not fit into shared memory", wire->len),
                   errhint("Raise privacy_score.max_memory.")));
-    return;
+    return false;
   }
   memcpy(dsa_get_address(SharedArea(), fresh), wire->data, static_cast<Size>(wire->len));
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
@@ -62,6 +67,7 @@ void Replace(DatabaseSlot* slot, const StringInfoData* wire, int rates_at) {
   // They may be against another subject now.
   if (redefined) ForgetUnstoredRates();
   if (DsaPointerIsValid(old)) FreeShared(old, old_length);
+  return true;
 }
 
 void AddMissing(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate>* rates) {
@@ -140,32 +146,68 @@ CoreHolder<Rescored>* Rescore(dsa_pointer pointer, const LiveSession* session, c
   return result;
 }
 
+// The same with all stored rates, of which the model has not all: what it misses is looked up.
+CoreHolder<Rescored>* RescoreWithStored(DatabaseSlot* slot, dsa_pointer pointer, const LiveSession* session,
+                                        const StringInfoData* model) {
+  constexpr int kMostRounds = 16;
+  CoreHolder<Rescored>* result = Rescore(pointer, session, model);
+  ComputedRates found;
+  InitComputedRates(&found);
+  for (int round = 0; round < kMostRounds && result != nullptr && result->object->summary.estimated; ++round) {
+    const int before = found.count;
+    StringInfoData wire;
+    initStringInfo(&wire);
+    WorkTransaction work;
+    BeginWork(&work);
+    AppendStored(&found, &result->object->missing);
+    if (found.count > before) AppendModel(&wire, ModelScope::kLive, &found, nullptr, slot->rates_period);
+    EndWork(&work);
+    if (found.count == before) break;
+    result = Rescore(pointer, session, &wire);
+    pfree(wire.data);
+  }
+  return result;
+}
+
 void CorrectScore(DatabaseSlot* slot, dsa_pointer pointer, const StringInfoData* model) {
   auto* session = SharedAt<LiveSession>(pointer);
   SpinLockAcquire(&session->mutex);
   const LiveSession before = *session;
   SpinLockRelease(&session->mutex);
+  const bool known = before.row_id != 0 || before.unrecorded;
+  const bool whole = before.flushed_queries == before.summary.queries;
+  // Who asks for more than there is room for would be estimated for as long as he likes. So he is scored with what is
+  // stored, and his limits are checked by what is recorded of him even while he goes on.
+  const bool lacks_room = before.summary.estimated && slot->rates_period != 0;
+  if (!known || !(whole || (lacks_room && before.limits.Any()))) return;
   const uint64 version = pg_atomic_read_u64(&slot->model_version);
   // Rates alone change only what rested on bounds; baselines and declarations change every score.
   const bool outdated =
       before.summary.estimated ? before.model_version < version : before.model_version < slot->definitions_version;
-  const bool known = before.row_id != 0 || before.unrecorded;
-  if (!known || !outdated || before.flushed_queries != before.summary.queries) return;
-  CoreHolder<Rescored>* result = Rescore(pointer, &before, model);
+  const bool weighed = session->weighed_queries == before.flushed_queries && session->weighed_rounds == slot->rounds;
+  if (!outdated && !(lacks_room && !weighed)) return;
+  session->weighed_queries = before.flushed_queries;
+  session->weighed_rounds = slot->rounds;
+  CoreHolder<Rescored>* result =
+      lacks_room ? RescoreWithStored(slot, pointer, &before, model) : Rescore(pointer, &before, model);
   if (result == nullptr) return;
-  AddMissing(slot, &result->object->missing);
-  SpinLockAcquire(&session->mutex);
-  const bool current = session->summary.queries == before.summary.queries;
-  if (current) {
-    session->summary = result->object->summary;
-    session->model_version = version;
+  const Rescored& score = *result->object;
+  if (whole) {
+    AddMissing(slot, &score.missing);
+    SpinLockAcquire(&session->mutex);
+    const bool current = session->summary.queries == before.summary.queries;
+    if (current) {
+      session->summary = score.summary;
+      session->model_version = version;
+    }
+    SpinLockRelease(&session->mutex);
+    if (!current && !lacks_room) return;
   }
-  SpinLockRelease(&session->mutex);
-  if (!current || result->object->summary.estimated) return;
+  if (score.summary.estimated) return;
   PassedLimit passed[kAlertKinds];
-  const int count = TakePassedLimits(session, result->object->largest, passed);
+  const int count = TakePassedLimits(session, score.summary, score.largest, passed);
   for (int i = 0; i < count; ++i)
-    RaiseAlert(session, passed[i], false, result->object->explanation.data(), result->object->explanation.size());
+    RaiseAlert(session, passed[i], false, score.explanation.data(), score.explanation.size());
   SpinLockAcquire(&session->mutex);
   for (int i = 0; i < count && session->warn && session->unwarned_count < kAlertKinds; ++i)
     session->unwarned[session->unwarned_count++] = passed[i];
@@ -245,15 +287,17 @@ double DayFigureOf(DayFigure** days, DatabaseSlot* slot, const LiveSession* sess
 
 }  // namespace
 
-void PublishModel(DatabaseSlot* slot, bool even_if_same) {
+bool PublishModel(DatabaseSlot* slot, bool even_if_same) {
   StringInfoData wire;
   initStringInfo(&wire);
   WorkTransaction work;
   BeginWork(&work);
-  const int rates_at = AppendModel(&wire, ModelScope::kLive, UnstoredRates());
+  FollowPeriods(slot);
+  const int rates_at = AppendModel(&wire, ModelScope::kLive, UnstoredRates(), nullptr, slot->rates_period);
   EndWork(&work);
-  if (even_if_same || !SameModel(slot, &wire)) Replace(slot, &wire, rates_at);
+  const bool done = (!even_if_same && SameModel(slot, &wire)) || Replace(slot, &wire, rates_at);
   pfree(wire.data);
+  return done;
 }
 
 void CorrectScores(DatabaseSlot* slot) {

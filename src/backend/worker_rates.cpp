@@ -28,8 +28,8 @@ PGDLLEXPORT void ps_rates_main(Datum database);
 #include <algorithm>
 #include <string_view>
 
-#include "model_wire.hpp"
 #include "progress.hpp"
+#include "rates_at_hand.hpp"
 #include "settings.hpp"
 #include "wait_events.hpp"
 
@@ -43,9 +43,9 @@ struct Round {
   DatabaseSlot* slot;
   WantedRate* wanted;
   int count;
-  int32 settled;             // of those asked for: need not be asked for again
-  int32 stale_left;          // still out of date
-  const char* least_needed;  // see LeastNeeded; null until it is asked for
+  int32 settled;                                     // of those asked for: need not be asked for again
+  int32 stale_left;                                  // still out of date
+  StringInfoData asked_relations, asked_attributes;  // all that were asked for, as literals of text[]
 };
 
 void AddToRound(Round* round, const char* relation, const char* attributes, bool is_stale) {
@@ -60,6 +60,10 @@ void AddToRound(Round* round, const char* relation, const char* attributes, bool
 
 // Takes the list of wanted rates out of shared memory.
 void TakeAsked(Round* round) {
+  for (StringInfo array : {&round->asked_relations, &round->asked_attributes}) {
+    initStringInfo(array);
+    appendStringInfoChar(array, '{');
+  }
   LWLockAcquire(round->slot->lock, LW_EXCLUSIVE);
   dsa_pointer at = round->slot->missing_rates;
   round->slot->missing_rates = InvalidDsaPointer;
@@ -70,12 +74,16 @@ void TakeAsked(Round* round) {
     char* text = static_cast<char*>(palloc(length + 1));
     memcpy(text, node->text, length);
     text[length] = '\0';
-    AddToRound(round, text, text + strlen(text) + 1, false);
+    const char* attributes = text + strlen(text) + 1;
+    AddToRound(round, text, attributes, false);
+    AppendArrayElement(&round->asked_relations, text);
+    AppendArrayElement(&round->asked_attributes, attributes);
     ++round->settled;
     const dsa_pointer next = node->next;
     FreeShared(at, offsetof(MissingRateNode, text) + length);
     at = next;
   }
+  for (StringInfo array : {&round->asked_relations, &round->asked_attributes}) appendStringInfoChar(array, '}');
 }
 
 // Adds the stored rates that are out of date. Inside an internal scope.
@@ -90,42 +98,21 @@ void AddStale(Round* round) {
                SPI_getvalue(table->vals[row], table->tupdesc, 2), true);
 }
 
-// When the last of the stored rates that a model has room for was needed; '-infinity' when there is room for all,
-// 'infinity' when there is room for no more than single columns.
-const char* LeastNeeded() {
-  const char* args[] = {TextOfInteger(ps_settings.max_rates - 1)};
-  const char* at = InternalValue(
-      "SELECT CASE WHEN pg_catalog.cardinality(r.attributes) = 1 THEN 'infinity' ELSE r.needed_at END "
-      "FROM privacy_score.rate r ORDER BY " SQL_ORDER_OF_RATES("r") " OFFSET $1::pg_catalog.int8 LIMIT 1",
-      1, args);
-  return at == nullptr ? "-infinity" : at;
-}
-
-// Whether a rate that is asked for is stored. Then it is in the model, or comes into the next one, or has to wait: for
-// a minute from when it was last needed, lest sessions that need more rates than a model holds drive one another's out
-// without end. A standby cannot write that down and computes the rate once more.
-bool TakeFromStored(Round* round, const WantedRate* wanted) {
-  if (RecoveryInProgress()) return false;
-  if (round->least_needed == nullptr) round->least_needed = LeastNeeded();
-  const char* args[] = {wanted->relation, wanted->attributes, round->least_needed};
-  const char* what = InternalValue(
-      "SELECT CASE WHEN needed_at > $3::pg_catalog.timestamptz THEN 'there' "
-      "WHEN needed_at < pg_catalog.now() - interval '1 minute' THEN 'comes' ELSE 'waits' END "
-      "FROM privacy_score.rate WHERE relation_name = $1 AND attributes = "
-      "pg_catalog.string_to_array($2, pg_catalog.chr(1))",
-      3, args);
-  if (what == nullptr) return false;
-  if (strcmp(what, "comes") == 0) {
-    RunInternal(
-        "UPDATE privacy_score.rate SET needed_at = pg_catalog.now() WHERE ctid = ANY (ARRAY("
-        "SELECT r.ctid FROM privacy_score.rate r WHERE r.relation_name = $1 AND r.attributes = "
-        "pg_catalog.string_to_array($2, pg_catalog.chr(1)) FOR UPDATE SKIP LOCKED))",
-        2, args);
-  } else if (strcmp(what, "waits") == 0) {
-    pg_atomic_fetch_add_u64(&ps_shared->evictions, 1);
-    if (round->slot->rates_wait_since == 0) round->slot->rates_wait_since = GetCurrentTimestamp();
-  }
-  return true;
+// Leaves out what is stored by now: the next model has it, or it waits for room. Inside an internal scope. On a standby
+// what there is no room for is computed once more.
+void LeaveOutStored(Round* round) {
+  if (round->count == 0 || RecoveryInProgress()) return;
+  const char* args[] = {round->asked_relations.data, round->asked_attributes.data};
+  const char* stored = InternalValue(
+      "SELECT pg_catalog.string_agg(CASE WHEN r.rate IS NULL THEN 'f' ELSE 't' END, '' ORDER BY a.n) FROM ROWS FROM ("
+      "pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) WITH ORDINALITY a(relation, attributes, n) "
+      "LEFT JOIN privacy_score.rate r ON r.relation_name = a.relation "
+      "AND r.attributes = pg_catalog.string_to_array(a.attributes, pg_catalog.chr(1))",
+      2, args);
+  int left = 0;
+  for (int i = 0; i < round->count; ++i)
+    if (stored[i] == 'f') round->wanted[left++] = round->wanted[i];
+  round->count = left;
 }
 
 // Leaves a rate for another round.
@@ -184,8 +171,7 @@ int ComputeNext(Round* round, ComputedRates* computed, int first) {
   int next = first;
   int left = first;  // those that are to be computed stand from `first` to here
   for (; next < round->count && strcmp(wanted[next].relation, wanted[first].relation) == 0; ++next) {
-    if (!wanted[next].is_stale && (TakeFromStored(round, &wanted[next]) || FailedLately(round->slot, &wanted[next])))
-      continue;
+    if (!wanted[next].is_stale && FailedLately(round->slot, &wanted[next])) continue;
     const WantedRate kept = wanted[next];
     wanted[next] = wanted[left];
     wanted[left++] = kept;
@@ -260,12 +246,6 @@ bool FailedLately(DatabaseSlot* slot, const WantedRate* wanted) {
   return false;
 }
 
-bool WaitingRatesMayCome(DatabaseSlot* slot) {
-  if (slot->rates_wait_since == 0 || GetCurrentTimestamp() - slot->rates_wait_since < USECS_PER_MINUTE) return false;
-  slot->rates_wait_since = 0;
-  return true;
-}
-
 void PutBackRate(DatabaseSlot* slot, const char* text, Size length) {
   const dsa_pointer pointer = AllocateShared(offsetof(MissingRateNode, text) + length);
   if (!DsaPointerIsValid(pointer)) return;
@@ -300,7 +280,7 @@ namespace {
 
 // What ComputeRound does, in this process.
 bool ComputeMissingRates(DatabaseSlot* slot) {
-  Round round = {slot, nullptr, 0, 0, 0, nullptr};
+  Round round = {slot, nullptr, 0, 0, 0, {}, {}};
   TakeAsked(&round);
   const int32 stale_before = slot->stale_count;
   if (round.count == 0 && stale_before == 0) return false;
@@ -308,8 +288,10 @@ bool ComputeMissingRates(DatabaseSlot* slot) {
   ComputedRates in_transaction;
   ComputedRates* computed = UnstoredRates();
   if (computed == nullptr) InitComputedRates(computed = &in_transaction);
+  const int known = computed->count;
   WorkTransaction work;
   BeginWork(&work);
+  LeaveOutStored(&round);
   if (stale_before > 0) AddStale(&round);
   SortWanted(round.wanted, round.count);
   set_config_option("lock_timeout", "200ms", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
@@ -326,8 +308,14 @@ bool ComputeMissingRates(DatabaseSlot* slot) {
   }
   ps_computing_rates = 0;
   EndProgress();
+  int64 waiting = 0;
+  if (slot->rates_period != 0 && !RecoveryInProgress())
+    waiting = GiveRoom(slot->rates_period, round.asked_relations.data, round.asked_attributes.data);
   EndWork(&work);
+  pg_atomic_fetch_add_u64(&ps_shared->evictions, static_cast<uint64>(waiting));
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  slot->rates_wait |= waiting > 0;
+  if (computed->count > known) ++slot->rounds;
   slot->missing_count -= round.settled;
   slot->stale_count = round.stale_left;
   LWLockRelease(slot->lock);
@@ -351,7 +339,16 @@ bool ComputeRound(DatabaseSlot* slot, void (*meanwhile)(DatabaseSlot*)) {
     }
     ResetLatch(MyLatch);
     CHECK_FOR_INTERRUPTS();
-    meanwhile(slot);
+    PG_TRY()
+      ;
+      { meanwhile(slot); }
+      PG_CATCH();
+      {
+        // Its round would go on beside the next one.
+        TerminateBackgroundWorker(handle);
+        PG_RE_THROW();
+      }
+    PG_END_TRY();
     WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ps_settings.flush_interval,
               WaitEventOf(OwnWait::kRates));
   }

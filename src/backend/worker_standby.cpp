@@ -26,6 +26,7 @@ namespace {
 
 // About 20 MB of n-grams.
 constexpr std::size_t kMostNGrams = 200000;
+constexpr int kMostUnstoredRates = 20000;
 
 MemoryHistory* memory = nullptr;
 int32 memory_day = 0;
@@ -162,8 +163,7 @@ ComputedRates* UnstoredRates() {
   static TimestampTz since = 0;
   const TimestampTz now = GetCurrentTimestamp();
   // Rows change on the primary without being counted here, so these rates do not live long.
-  if (!RecoveryInProgress() || now - since > USECS_PER_HOUR || rates.count > ps_settings.max_rates)
-    ForgetUnstoredRates();
+  if (!RecoveryInProgress() || now - since > USECS_PER_HOUR || rates.count > kMostUnstoredRates) ForgetUnstoredRates();
   if (!RecoveryInProgress()) return nullptr;
   if (rates_context == nullptr) {
     rates_context = AllocSetContextCreate(TopMemoryContext, "privacy_score unstored rates", ALLOCSET_DEFAULT_SIZES);

@@ -66,8 +66,13 @@ class Scorers {
   std::map<std::string, std::unique_ptr<RoleScorer>> scorers_;
 };
 
-void AddTo(Profile& profile, const Sequence& sequence, RoleScorer& scorer) {
+void GoOn(GivesUp gives_up) {
+  if (gives_up != nullptr && gives_up()) throw Paused{};
+}
+
+void AddTo(Profile& profile, const Sequence& sequence, RoleScorer& scorer, GivesUp gives_up) {
   ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) {
+    GoOn(gives_up);
     if (count > 0) profile.Add(ngram, count, scorer);
   });
 }
@@ -135,7 +140,7 @@ std::vector<HistorySession> ReadSessions(WireReader& reader) {
   return sessions;
 }
 
-HistoryResult ScoreDays(std::string_view wire) {
+HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up) {
   const Input input = ReadInput(wire);
   Scorers scorers(input);
   HistoryResult result;
@@ -149,8 +154,8 @@ HistoryResult ScoreDays(std::string_view wire) {
     Profile profile;
     std::int64_t rows = 0;
     for (const Sequence* sequence : sequences) {
-      AddTo(profile, *sequence, scorer);
-      AddTo(cumulative, *sequence, scorer);
+      AddTo(profile, *sequence, scorer, gives_up);
+      AddTo(cumulative, *sequence, scorer, gives_up);
       rows += RowsOf(*sequence);
     }
     const SessionSummary summary = profile.Summary();
@@ -165,13 +170,13 @@ HistoryResult ScoreDays(std::string_view wire) {
   return result;
 }
 
-HistoryResult ScoreSessions(std::string_view wire) {
+HistoryResult ScoreSessions(std::string_view wire, GivesUp gives_up) {
   const Input input = ReadInput(wire);
   Scorers scorers(input);
   HistoryResult result;
   for (const HistorySession& session : input.sessions) {
     Profile profile;
-    AddTo(profile, session.sequence, scorers.For(session.role));
+    AddTo(profile, session.sequence, scorers.For(session.role), gives_up);
     const SessionSummary summary = profile.Summary();
     ResultRow row{session.role, session.day, session.session};
     AppendFigures(row, summary);
@@ -184,7 +189,7 @@ HistoryResult ScoreSessions(std::string_view wire) {
   return result;
 }
 
-HistoryResult ScoreNGrams(std::string_view wire) {
+HistoryResult ScoreNGrams(std::string_view wire, GivesUp gives_up) {
   const Input input = ReadInput(wire);
   Scorers scorers(input);
   using SortKey = std::tuple<std::string, double, std::vector<std::string>, std::string>;
@@ -195,13 +200,14 @@ HistoryResult ScoreNGrams(std::string_view wire) {
     Profile profile;
     std::unordered_map<NGram, std::int64_t, NGramHash> rows_of;
     for (const Sequence* sequence : sequences) {
-      AddTo(profile, *sequence, scorer);
+      AddTo(profile, *sequence, scorer, gives_up);
       ForEachNGram(*sequence, [&](const NGram& ngram, std::int64_t, std::int64_t returned) {
         if (returned > 0) rows_of[Suffix(ngram, input.settings.ngram_length)] += returned;
       });
     }
     for (const auto& [ngram, entry] : profile.ngrams()) {
       if (entry.score.matched) continue;
+      GoOn(gives_up);
       const NGramExplanation explained = scorer.Explain(ngram, ScoreLevel::kNGram);
       std::vector<std::string> lines = scorer.ReadableForm(ngram, ScoreLevel::kNGram);
       ResultRow row{day,

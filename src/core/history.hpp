@@ -9,7 +9,8 @@
  * ordered by role, day, start. Rows of the same session_key, role and day that follow each other are parts of one
  * session. Days are compared as text (ISO).
  *
- * Every answer lists the rates that were not known exactly. Once they are, the same call gives exact figures.
+ * Every answer lists the rates that were not known exactly. Once they are, the same call gives exact figures. Scoring
+ * throws Paused when `gives_up` says so, which is asked at each n-gram.
  */
 #pragma once
 
@@ -21,6 +22,7 @@
 
 #include "model.hpp"
 #include "ngram.hpp"
+#include "paused.hpp"
 #include "rows.hpp"
 #include "score_settings.hpp"
 
@@ -33,15 +35,15 @@ struct HistoryResult {
 
 // One row a role and day: role, day, queries, ngrams, mismatched, score, max_score, tight_max, normalised, cumulative,
 // statement_score, rows. `cumulative` is Delta over the role's days from the first given to this one.
-HistoryResult ScoreDays(std::string_view wire);
+HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up = nullptr);
 
 // One row a session: role, day, session, queries, ngrams, mismatched, score, max_score, tight_max, normalised,
 // statement_score, rows, reach, subjects, subject_columns. In the order given.
-HistoryResult ScoreSessions(std::string_view wire);
+HistoryResult ScoreSessions(std::string_view wire, GivesUp gives_up = nullptr);
 
 // One row a mismatched n-gram of a role and day: day, ngram text[], count, nearest text[], score, deltas float8[],
 // attributes text[], rows (returned by their last statements), role. By day, score descending, ngram.
-HistoryResult ScoreNGrams(std::string_view wire);
+HistoryResult ScoreNGrams(std::string_view wire, GivesUp gives_up = nullptr);
 
 // What a baseline of these sessions stores. `sessions_wire` holds the section of sessions alone.
 BaselineRows BaselineOfHistory(std::string_view sessions_wire);

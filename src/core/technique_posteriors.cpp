@@ -69,10 +69,11 @@ std::vector<double> BinomialNoise(std::int64_t max_noise) {
 }
 
 std::vector<double> NoisePosterior(std::int64_t domain_size, const std::vector<std::int64_t>& released,
-                                   const std::vector<double>& noise) {
+                                   const std::vector<double>& noise, GivesUp gives_up) {
   const auto half = static_cast<std::int64_t>(noise.size() / 2);
   std::vector<double> posterior(static_cast<std::size_t>(domain_size));
   for (const std::int64_t y : released) {
+    if (gives_up != nullptr && gives_up()) throw Paused{};
     const std::int64_t first = std::max<std::int64_t>(1, y - half);
     const std::int64_t last = std::min(domain_size, y + half);
     double total = 0;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "paused.hpp"
 #include "random_source.hpp"
 
 namespace privacy_score {
@@ -33,9 +34,9 @@ std::vector<double> BinomialNoise(std::int64_t max_noise);
 
 // Values numbered 1 ... domain_size were released with noise: the mean over the matching records, of which y was
 // released for some, of P(noise = y - d)/sum over d' of P(noise = y - d'). Throws Error 22023 when a released number
-// cannot come from any value.
+// cannot come from any value, and Paused when `gives_up` says so, which is asked before each released number.
 std::vector<double> NoisePosterior(std::int64_t domain_size, const std::vector<std::int64_t>& released,
-                                   const std::vector<double>& noise);
+                                   const std::vector<double>& noise, GivesUp gives_up = nullptr);
 
 // One draw of that noise.
 std::int64_t DrawBinomialNoise(std::int64_t max_noise, RandomSource& random);

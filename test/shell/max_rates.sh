@@ -1,6 +1,6 @@
 #!/bin/bash
-# max_rates.sh - of all rates that a database ever computed, sessions are scored with those of single columns and those that
-# were needed last. What a session wants and does not find comes back, exact as before; functions over history have all.
+# max_rates.sh - of all rates that a database ever computed, backends have those of single columns and those that sessions
+# asked for lately. What a session wants and does not find comes back, exact as before; limits and history know all.
 . "$(dirname "$0")/../lib.sh"
 
 start_server "jit = off" "autovacuum = off" "privacy_score.max_rates = 100" "privacy_score.ngram_length = 1"
@@ -8,7 +8,9 @@ columns=$(seq -f 'c%g int' -s ', ' 1 16)
 values=$(seq -f 'i %% (%g + 1)' -s ', ' 1 16)
 q "CREATE EXTENSION privacy_score" "CREATE TABLE people (id int PRIMARY KEY, $columns)" \
   "INSERT INTO people SELECT i, $values FROM generate_series(1, 200) i" "SELECT privacy_score.protect('people')" \
-  "CREATE ROLE alice LOGIN" "CREATE ROLE bob LOGIN" "GRANT SELECT ON people TO alice, bob" >/dev/null
+  "CREATE ROLE alice LOGIN" "CREATE ROLE bob LOGIN" "CREATE ROLE carol LOGIN" "CREATE ROLE dora LOGIN" \
+  "ALTER ROLE carol SET privacy_score.session_limit = 0.01" "ALTER ROLE dora SET privacy_score.session_limit = 0.01" \
+  "GRANT SELECT ON people TO alice, bob, carol, dora" >/dev/null
 
 # A connection that stays open: say WHO STATEMENT... has answered when it returns.
 open_client() {
@@ -31,7 +33,7 @@ same_score() {
   q "SELECT l.score = h.score FROM privacy_score.stat_sessions l
      JOIN privacy_score.score_sessions('$1', privacy_score.today(), privacy_score.today()) h USING (session) WHERE l.role = '$1'"
 }
-aged() { q "UPDATE privacy_score.rate SET needed_at = needed_at - interval '1 hour'" >/dev/null; }
+evictions() { q "SELECT evictions > 0 FROM privacy_score.stat_info"; }
 
 # --- what is wanted comes back --------------------------------------------------------------------------------------------
 open_client alice
@@ -39,46 +41,66 @@ open_client bob
 say bob "SELECT c1, c2 FROM people"
 flush
 check "a session whose rates are at hand has its exact score" "$(estimated bob) $(same_score bob)" "f t"
-aged
+check "where there is room for all there are no periods" "$(q "SELECT count(period) FROM privacy_score.rate")" 0
 # 105 pairs and 14 single columns.
 mapfile -t pairs < <(for a in $(seq 3 16); do for b in $(seq 2 $((a - 1))); do echo "SELECT c$b, c$a FROM people"; done; done)
 say alice "${pairs[@]}"
 flush
+say alice "SELECT c2, c3 FROM people"
+flush
 check "all that were computed are stored" "$(q "SELECT count(*) > 105 FROM privacy_score.rate")" t
-check "who wants more than a model holds is scored by bounds" "$(estimated alice)" t
-check_true "which are no lower" test "$(q "SELECT l.score >= h.score FROM privacy_score.stat_sessions l
-  JOIN privacy_score.score_sessions('alice', privacy_score.today(), privacy_score.today()) h USING (session) WHERE l.role = 'alice'")" = t
-check_true "that rates found no room is counted" test "$(q "SELECT evictions FROM privacy_score.stat_info")" -gt 0
-
-# Nobody else's are driven out while they are fresh, so the sessions do not take turns for ever.
-needed="SELECT max(needed_at) FROM privacy_score.rate"
-fresh=$(q "$needed")
-for _ in $(seq 5); do
-  say alice "SELECT c2, c3 FROM people"
-  say bob "SELECT c1, c2 FROM people"
-  flush
-done
-check "and not at one another's cost" "$(q "$needed")" "$fresh"
-
-# Bob's pair is the one that has not been needed for longest when a model with one more rate is made.
+at_hand="SELECT count(*) FILTER (WHERE cardinality(attributes) = 1) + count(*) FILTER (WHERE cardinality(attributes) > 1 AND period = (SELECT max(period) FROM privacy_score.rate)) FROM privacy_score.rate"
+check_true "what a session asks for fills the room that there is" wait_for "$at_hand" 100
+check "and no more" "$(evictions)" t
+check "the worker looks up what has found none: the score is exact" "$(estimated alice) $(same_score alice)" "f t"
 pair="FROM privacy_score.rate WHERE attributes = '{public.people.c1,public.people.c2}'"
+check "what is not asked for is put out by the next period only" "$(q "SELECT period IS NULL $pair")" t
 computed=$(q "SELECT computed_at $pair")
-aged
-q "UPDATE privacy_score.rate SET needed_at = needed_at - interval '1 hour' WHERE attributes = '{public.people.c1,public.people.c2}'" >/dev/null
-exec {client_alice}>&-
-say bob "SELECT c1, c2, c3, c4 FROM people"
-check_true "what had to make room is asked for by who needs it" wait_for "SELECT needed_at > now() - interval '1 minute' $pair" t
-check_true "and is there again" wait_for "SELECT NOT estimated FROM privacy_score.stat_sessions WHERE role = 'bob'" t
-check "with the score that it had" "$(same_score bob)" t
+# A period lasts ten seconds, when somebody waits.
+for _ in $(seq 30); do
+  say bob "SELECT c1, c2 FROM people"
+  if [ "$(q "SELECT period = (SELECT max(period) FROM privacy_score.rate) $pair")" = t ]; then break; fi
+  sleep 1
+done
+check "what waits for room gets it in the next period" "$(q "SELECT period = (SELECT max(period) FROM privacy_score.rate) $pair")" t
+check_true "with the score that it had" wait_for "SELECT NOT estimated FROM privacy_score.stat_sessions WHERE role = 'bob'" t
+check "for who asked for it" "$(same_score bob)" t
 check "without being computed anew" "$(q "SELECT computed_at $pair")" "$computed"
-exec {client_bob}>&-
+
+# --- limits ---------------------------------------------------------------------------------------------------------------
+# Nobody gets past them by what others, or he himself, have filled the room with, though he never stops for a moment.
+# A period that has just begun, and is full at once.
+last=$(q "SELECT max(period) FROM privacy_score.rate")
+for _ in $(seq 60); do
+  say alice "SELECT c2, c3 FROM people"
+  flush
+  if [ "$(q "SELECT max(period) FROM privacy_score.rate")" != "$last" ]; then break; fi
+  sleep 0.5
+done
+check_true "the room is full in a new period" wait_for "$at_hand" 100
+left_out=$(q "SELECT array_to_string(ARRAY(SELECT split_part(a, '.', 3) FROM unnest(attributes) a), ', ') FROM privacy_score.rate
+  WHERE cardinality(attributes) = 2 AND period IS DISTINCT FROM (SELECT max(period) FROM privacy_score.rate) AND attributes <> '{public.people.c1,public.people.c2}' LIMIT 1")
+check_match "there are pairs that wait" "$left_out" '^c[0-9]+, c[0-9]+$'
+alert="SELECT kind, score > alert_limit FROM privacy_score.alerts WHERE role ="
+as carol q "SELECT $left_out FROM people" >/dev/null
+check_true "who passes a limit by one is told of" wait_for "$alert 'carol'" "session|t"
+{
+  echo "SELECT $left_out FROM people LIMIT 1;"
+  yes "SELECT c1 FROM people LIMIT 1;" | head -n 400000
+} >"$PS_TMP/busy.sql"
+as dora "$PS_BINDIR/psql" -XAtq -f "$PS_TMP/busy.sql" >/dev/null 2>&1 &
+busy=$!
+check_true "and who does not stop" wait_for "$alert 'dora'" "session|t" 30
+check_true "while he goes on" kill "$busy"
+check_true "by the worker" log_has "\\[[0-9]+\\] LOG:  privacy_score alert: .*role=\"dora\""
+exec {client_alice}>&- {client_bob}>&-
 wait
 
 # --- memory is bounded ----------------------------------------------------------------------------------------------------
 # Sets of all combinations of the columns, as if statements of years had revealed each.
 q "DELETE FROM privacy_score.rate WHERE cardinality(attributes) > 2" \
-  "INSERT INTO privacy_score.rate (relation_name, attributes, subject, rate, rows, subject_entropy, sources, source_rows, modifications, identities, needed_at)
-   SELECT r.relation_name, s.attributes, r.subject, 0.5, r.rows, r.subject_entropy, r.sources, r.source_rows, r.modifications, r.identities, now() - interval '1 hour'
+  "INSERT INTO privacy_score.rate (relation_name, attributes, subject, rate, rows, subject_entropy, sources, source_rows, modifications, identities)
+   SELECT r.relation_name, s.attributes, r.subject, 0.5, r.rows, r.subject_entropy, r.sources, r.source_rows, r.modifications, r.identities
      FROM (SELECT * FROM privacy_score.rate WHERE cardinality(attributes) = 1 LIMIT 1) r, generate_series(0, 65535) n,
           LATERAL (SELECT array_agg('public.people.c' || i + 1 ORDER BY ('public.people.c' || i + 1) COLLATE \"C\") FROM generate_series(0, 15) i WHERE n >> i & 1 = 1) s(attributes)
     WHERE cardinality(s.attributes) > 2" >/dev/null
