@@ -70,6 +70,11 @@ for version in $released; do
     "INSERT INTO privacy_score.alert (at, role, session, kind, score, alert_limit, detail) VALUES (now(), 'alice', 'old', 'session', 2, 1, '{}')" >/dev/null
   check "$from: before the update statements run" "$(PGDATABASE=$database as alice q "SELECT count(city) FROM patients")" 50
   check_true "$from: the log asks for the update" timeout 10 bash -c "until grep -q 'Run ALTER EXTENSION privacy_score UPDATE' '$ps_log'; do sleep 0.1; done"
+  check "$from: before the update tables are renamed" "$(on "$database" q "CREATE TABLE other (a int)" "ALTER TABLE other RENAME COLUMN a TO b" "ALTER TABLE other RENAME TO another")" ""
+  check "$from: nothing is written, and who asks for it is told" "$(on "$database" q_all "SELECT privacy_score.flush()" | head -n 3)" \
+    "ERROR:  extension privacy_score of this database is not of version $current
+DETAIL:  What sessions do is kept in memory until it is.
+HINT:  Run ALTER EXTENSION privacy_score UPDATE."
   check "$from: ALTER EXTENSION UPDATE" "$(on "$database" q "ALTER EXTENSION privacy_score UPDATE")" ""
   check "$from: it is the current version" "$(on "$database" q "SELECT extversion FROM pg_extension WHERE extname = 'privacy_score'")" "$current"
   on "$database" q "$(objects)" | sed 's/officer=X\/postgres,//' >"$PS_TMP/updated.txt"

@@ -86,6 +86,7 @@ SELECT n, call, attempt('SELECT privacy_score.' || call) FROM attempts ORDER BY 
 -- A long computation ends when it is told to, and the session goes on.
 SET statement_timeout = '300ms';
 SELECT privacy_score.equivocation_area(array(SELECT i * i % 1000003 FROM generate_series(1, 20000) i));
+SELECT privacy_score.noise_posterior(10000000, array_fill(5000000, ARRAY[100000]), 10000000);
 RESET statement_timeout;
 SELECT r(privacy_score.equivocation('{1,2}', NULL, 0));
 DROP SCHEMA loss_equivocation CASCADE;

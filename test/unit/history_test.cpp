@@ -117,6 +117,14 @@ TEST(History, NothingToScore) {
   EXPECT_TRUE(ScoreNGrams(HistoryWire({}, ScoreSettings(), {})).table.rows.empty());
 }
 
+TEST(History, GivesUp) {
+  const std::string wire = HistoryWire(WorkedModel(), Published(), kDays);
+  const GivesUp at_once = [] { return true; };
+  EXPECT_FALSE(Finishes([&] { ScoreDays(wire, at_once); }));
+  EXPECT_FALSE(Finishes([&] { ScoreSessions(wire, at_once); }));
+  EXPECT_FALSE(Finishes([&] { ScoreNGrams(wire, at_once); }));
+}
+
 TEST(History, RefusesBadSettings) {
   for (const TextRow& row : TextRows{{"0", "set", "union", "1", "t", "t", "t"},
                                      {"99999999999", "set", "union", "1", "t", "t", "t"},

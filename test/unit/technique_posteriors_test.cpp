@@ -53,6 +53,7 @@ TEST(TechniquePosteriors, Noise) {
   ExpectNear(BinomialNoise(0), {1});
   ExpectNear(NoisePosterior(10, {4, 9}, BinomialNoise(4)),
              {0, 0.03125, 0.125, 0.1875, 0.125, 0.03125, 1.0 / 30, 2.0 / 15, 0.2, 2.0 / 15});
+  EXPECT_FALSE(Finishes([] { NoisePosterior(10, {4}, BinomialNoise(4), [] { return true; }); }));
   double total = 0;
   for (const double p : BinomialNoise(100'000)) total += p;
   EXPECT_NEAR(total, 1, 1e-12);
