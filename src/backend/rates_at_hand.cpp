@@ -43,7 +43,7 @@ void FollowPeriods(DatabaseSlot* slot) {
 }
 
 bool PeriodIsOver(const DatabaseSlot* slot) {
-  if (!slot->rates_wait) return false;
+  if (!slot->rates_wait || slot->rates_period == 0) return false;
   const TimestampTz age = GetCurrentTimestamp() - slot->rates_period;
   return age > kLeastPeriod || age < 0;  // the clock was set back
 }

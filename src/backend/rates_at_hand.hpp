@@ -2,7 +2,7 @@
  * rates_at_hand.hpp - which of the stored rates the model has, where more are stored than max_rates.
  *
  * The worker then counts in periods. Each begins with the rates of single columns, which bound all others. Rates that
- * sessions ask for get room in the order in which they are asked for, and are marked with the period. When some find
+ * sessions ask for get room round by round as they ask, and are marked with the period. When some find
  * none, and the period is some seconds old, the next one begins, and sessions ask again for what they still need.
  * Nothing is put out before, so that who asks for much does not drive out what others need without end.
  *
@@ -19,7 +19,7 @@
 // Begins a period, or ends the counting, when that is due. In the worker, inside an internal scope.
 void FollowPeriods(DatabaseSlot* slot);
 
-// Whether rates wait for room and the period is old enough for the next one.
+// Whether there are periods, rates wait for room, and the period is old enough for the next one.
 bool PeriodIsOver(const DatabaseSlot* slot);
 
 // Gives room to stored rates that were asked for, named by two text[] literals; returns how many found none. Inside an

@@ -96,9 +96,14 @@ Renaming RenamingOf(const Node* statement) {
 }
 
 void FollowRenaming(const Renaming& renaming) {
-  if ((!renaming.schema && !OidIsValid(renaming.relation)) || !OidIsValid(get_extension_oid("privacy_score", true)) ||
-      !ExtensionIsCurrent())
+  if ((!renaming.schema && !OidIsValid(renaming.relation)) || !OidIsValid(get_extension_oid("privacy_score", true)))
     return;
+  if (!ExtensionIsCurrent()) {
+    ereport(WARNING, (errmsg("declarations of privacy_score do not follow the new name"),
+                      errdetail("The extension in this database is not of version %s.", PS_EXTENSION_VERSION),
+                      errhint("Run ALTER EXTENSION privacy_score UPDATE, and declare again what had the old name.")));
+    return;
+  }
   CommandCounterIncrement();
   InternalScope scope;
   EnterInternal(&scope);

@@ -191,7 +191,7 @@ struct DatabaseSlot {
   int32 stale_count;         // stored rates that are out of date, when the worker looked
   TimestampTz rates_period;  // its beginning (rates_at_hand.hpp); 0: the model has room for all
   bool rates_wait;           // for room in the model
-  int32 rounds;              // of computing rates that have stored any
+  int32 rounds;              // of computing rates that have stored any, and changes of the model
   int32 round_settled;       // by the process that computes a round of rates; -1 until it has ended well
   dsa_pointer model;
   int64 model_length;

@@ -208,13 +208,23 @@ void FollowModel(DatabaseSlot* slot) {
   // A rate that is out of date is a bound until it has been computed again.
   const int32 stale = CountStaleRates();
   const bool outdated = stale > slot->stale_count;
-  if (wanted != slot->model_built_for || catalogs_changed || outdated || PeriodIsOver(slot) || ReplicatedModelIsDue()) {
+  // A model that does not fit is not built for each statement that waits for it.
+  static TimestampTz failed_at = 0;
+  const TimestampTz now = GetCurrentTimestamp();
+  const bool due = now - failed_at > USECS_PER_SEC || now < failed_at;
+  if (due && (wanted != slot->model_built_for || catalogs_changed || outdated || PeriodIsOver(slot) ||
+              ReplicatedModelIsDue())) {
     catalogs_changed = false;
     if (PublishModel(slot, republish)) {
       republish = false;
+      // Rates that others have stored make a change, too.
+      LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+      if (wanted != slot->model_built_for) ++slot->rounds;
       slot->model_built_for = wanted;
+      LWLockRelease(slot->lock);
     } else {
       catalogs_changed = true;
+      failed_at = now;
     }
   }
   // Not before: rates that count as pending are bounds for everybody.
@@ -253,7 +263,7 @@ void ComputeRates(DatabaseSlot* slot) {
     InOwnContext([slot, &more] {
       more = ComputeRound(slot, WriteAndFollow);
       if (!more) return;
-      PublishModel(slot, false);
+      catalogs_changed |= !PublishModel(slot, false);
       CorrectScores(slot);
       WriteOrRemember(slot);
     });

@@ -184,16 +184,19 @@ void CorrectScore(DatabaseSlot* slot, dsa_pointer pointer, const StringInfoData*
   // Rates alone change only what rested on bounds; baselines and declarations change every score.
   const bool outdated =
       before.summary.estimated ? before.model_version < version : before.model_version < slot->definitions_version;
-  const bool weighed = session->weighed_queries == before.flushed_queries && session->weighed_rounds == slot->rounds;
-  if (!outdated && !(lacks_room && !weighed)) return;
-  session->weighed_queries = before.flushed_queries;
-  session->weighed_rounds = slot->rounds;
+  const int32 rounds = slot->rounds;
+  const bool rates_came = session->weighed_rounds != rounds;
+  const bool goes_on = session->weighed_queries != before.flushed_queries;
+  if (!outdated && !(lacks_room && (rates_came || goes_on))) return;
   CoreHolder<Rescored>* result =
       lacks_room ? RescoreWithStored(slot, pointer, &before, model) : Rescore(pointer, &before, model);
   if (result == nullptr) return;
+  session->weighed_queries = before.flushed_queries;
+  session->weighed_rounds = rounds;
   const Rescored& score = *result->object;
   if (whole) {
-    AddMissing(slot, &score.missing);
+    // What its last statements miss the session has asked for itself.
+    if (outdated || rates_came) AddMissing(slot, &score.missing);
     SpinLockAcquire(&session->mutex);
     const bool current = session->summary.queries == before.summary.queries;
     if (current) {

@@ -285,6 +285,7 @@ bool ComputeMissingRates(DatabaseSlot* slot) {
   const int32 stale_before = slot->stale_count;
   if (round.count == 0 && stale_before == 0) return false;
   const TimestampTz until = GetCurrentTimestamp() + USECS_PER_SEC;
+  const TimestampTz period = slot->rates_period;
   ComputedRates in_transaction;
   ComputedRates* computed = UnstoredRates();
   if (computed == nullptr) InitComputedRates(computed = &in_transaction);
@@ -309,12 +310,12 @@ bool ComputeMissingRates(DatabaseSlot* slot) {
   ps_computing_rates = 0;
   EndProgress();
   int64 waiting = 0;
-  if (slot->rates_period != 0 && !RecoveryInProgress())
-    waiting = GiveRoom(slot->rates_period, round.asked_relations.data, round.asked_attributes.data);
+  if (period != 0 && !RecoveryInProgress())
+    waiting = GiveRoom(period, round.asked_relations.data, round.asked_attributes.data);
   EndWork(&work);
   pg_atomic_fetch_add_u64(&ps_shared->evictions, static_cast<uint64>(waiting));
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  slot->rates_wait |= waiting > 0;
+  slot->rates_wait |= waiting > 0 && slot->rates_period == period;
   if (computed->count > known) ++slot->rounds;
   slot->missing_count -= round.settled;
   slot->stale_count = round.stale_left;
@@ -338,10 +339,12 @@ bool ComputeRound(DatabaseSlot* slot, void (*meanwhile)(DatabaseSlot*)) {
       return false;
     }
     ResetLatch(MyLatch);
-    CHECK_FOR_INTERRUPTS();
     PG_TRY()
       ;
-      { meanwhile(slot); }
+      {
+        CHECK_FOR_INTERRUPTS();
+        meanwhile(slot);
+      }
       PG_CATCH();
       {
         // Its round would go on beside the next one.
