@@ -22,11 +22,14 @@ margin=600
 
 # --- load -------------------------------------------------------------------------------------------------------------
 
+# Whether the load goes on: until it is stopped, or the folder is gone because the run was interrupted.
+loaded() { [ -d "$home" ] && [ ! -e "$home/stop" ]; }
+
 # client ROLE MODE SCRIPT...: one connection after the other, each a pgbench that runs the script's statements in turn and
 # logs when each turn was done. The server's log knows its sessions by the name of the run.
 client() {
   local role=$1 mode=$2 run=0
-  while [ ! -e "$home/stop" ]; do
+  while loaded; do
     run=$((run + 1))
     (cd "$home" && PGAPPNAME=$role.$run exec "$PS_BINDIR/pgbench" -n -M "$mode" -R 40 -T 3600 -f "$home/$role.sql" -U "$role" -l \
       --log-prefix="$role.$run" postgres >"$home/$role.out" 2>>"$home/$role.err" </dev/null) &
@@ -38,7 +41,7 @@ client() {
 
 # Makes baselines, and notes those whose making was answered.
 clerk() {
-  while [ ! -e "$home/stop" ]; do
+  while loaded; do
     "$PS_BINDIR/psql" -XAtq -v ON_ERROR_STOP=1 -c "SELECT privacy_score.set_baseline('c1', privacy_score.today(), privacy_score.today())" \
       -c "SELECT id FROM privacy_score.baseline WHERE role = 'c1' AND active" </dev/null 2>/dev/null | sed -n 2p >>"$home/baselines"
     sleep 0.3
@@ -49,7 +52,7 @@ clerk() {
 # or refused.
 visitor() {
   local pid role=c4
-  while [ ! -e "$home/stop" ]; do
+  while loaded; do
     as $role "$PS_BINDIR/psql" -XAtq -c "SELECT pg_backend_pid()" -c "SELECT last_name, diagnosis FROM patients WHERE id = 5" \
       </dev/null >"$home/visit" 2>&1
     pid=$(head -n 1 "$home/visit")
