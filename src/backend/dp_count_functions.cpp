@@ -1,7 +1,7 @@
 /*
  * dp_count_functions.cpp - dp_count(), dp_count_detail(), dp_cost().
  *
- * The true count never leaves this file: it goes into the noisy one, which is stored and charged before it is given.
+ * The true count is not given to anybody: it goes into the noisy one, which is stored and charged before it is given.
  */
 #include "core_call.hpp"
 
@@ -19,13 +19,12 @@ PG_FUNCTION_INFO_V1(ps_dp_cost);
 
 #include "catalog_relations.hpp"
 #include "compat.hpp"
-#include "core/discrete_laplace.hpp"
 #include "dp_budget.hpp"
+#include "dp_count_noise.hpp"
 #include "dp_predicate.hpp"
 #include "dp_scan.hpp"
 #include "function_arguments.hpp"
 #include "internal.hpp"
-#include "strong_random.hpp"
 
 namespace ps = privacy_score;
 
@@ -39,9 +38,8 @@ Question AskedQuestion(FunctionCallInfo fcinfo, const char* function, bool pays,
   RequireArgument(fcinfo, 2, "epsilon");
   const char* epsilon = NormalDecimal("epsilon", PG_GETARG_NUMERIC(2));
   const Budget* budget = PayingBudget(function, PG_GETARG_OID(0), pays);
-  const int64 sensitivity = budget->max_rows_per_unit;
   // The law decides whether there is noise of that scale.
-  CallCoreOrRaise([&] { ps::DiscreteLaplace law(ps::Rational(sensitivity) / ps::ParseEpsilon(epsilon)); });
+  CallCoreOrRaise([&] { CountLaw(budget, ps::ParseEpsilon(epsilon)); });
   const ConditionQuery* query = BindCondition(budget->relation, PG_ARGISNULL(1) ? nullptr : PG_GETARG_TEXT_PP(1), 0);
   *condition = query;
   return {budget, "count", epsilon, nullptr, query->canonical, query->shape, false};
@@ -61,20 +59,13 @@ const char* CountingQuery(const Budget* budget, const ConditionQuery* condition)
       budget->max_rows_per_unit, relation, condition->sql, unit, unit);
 }
 
-void TakeCount(void* count) { *static_cast<int64*>(count) = FieldNumber(0, 0); }
-
 // The noisy count, as text.
 const char* NoisyCount(const Question* question, const ConditionQuery* condition) {
   int64 count = 0;
   const ScanQuery query = {CountingQuery(question->budget, condition), condition->nargs, condition->types,
                            condition->values, nullptr};
   ReadRelation(question->budget, &query, TakeCount, &count);
-  const int64 sensitivity = question->budget->max_rows_per_unit;
-  const char* epsilon = question->epsilon;
-  CallCoreOrRaise([&] {
-    const ps::DiscreteLaplace law(ps::Rational(sensitivity) / ps::ParseEpsilon(epsilon));
-    count = ps::SaturatingAdd(count, law.Draw(StrongRandom()));
-  });
+  AddCountNoise(question, &count, 1);
   return TextOfInteger(count);
 }
 
@@ -108,12 +99,11 @@ Datum ps_dp_count_detail(PG_FUNCTION_ARGS) {
   Question question;
   const Payment payment = AnswerCount(fcinfo, "dp_count_detail", &question);
   const int64 count = pg_strtoint64(payment.answer);
-  const int64 sensitivity = question.budget->max_rows_per_unit;
   int64 lower = 0;
   int64 upper = 0;
   double scale = 0;
   CallCoreOrRaise([&] {
-    const ps::Rational exact = ps::Rational(sensitivity) / ps::ParseEpsilon(question.epsilon);
+    const ps::Rational exact = CountLaw(&question).scale();
     const std::int64_t half = ps::DiscreteLaplaceHalfWidth(exact, ps::ParseRational("confidence", kConfidence));
     lower = ps::SaturatingAdd(count, -half);
     upper = ps::SaturatingAdd(count, half);

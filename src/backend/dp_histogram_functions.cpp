@@ -24,11 +24,10 @@ PG_FUNCTION_INFO_V1(ps_dp_count_distinct);
 }
 
 #include "compat.hpp"
-#include "core/discrete_laplace.hpp"
 #include "dp_column_question.hpp"
+#include "dp_count_noise.hpp"
 #include "function_arguments.hpp"
 #include "internal.hpp"
-#include "strong_random.hpp"
 
 namespace ps = privacy_score;
 
@@ -38,7 +37,6 @@ constexpr ColumnArguments kHistogramArguments = {2, 5, 6};
 constexpr ColumnArguments kDistinctArguments = {2, 3, 4};
 constexpr int kKeys = 3;
 constexpr int kDelta = 4;
-constexpr uint64 kDrawsBetweenInterrupts = 65536;
 
 // The keys of a histogram, in the order in which they were given.
 struct GivenKeys {
@@ -182,26 +180,6 @@ void TakeGroups(void* argument) {
   }
 }
 
-// The law of the noise of each count.
-ps::DiscreteLaplace CountLaw(const Question* question) {
-  return ps::DiscreteLaplace(ps::Rational(question->budget->max_rows_per_unit) / ps::ParseEpsilon(question->epsilon));
-}
-
-void RequireLaw(const Question* question) {
-  CallCoreOrRaise([&] { CountLaw(question); });
-}
-
-void AddNoise(const Question* question, int64* counts, uint64 count) {
-  for (uint64 first = 0; first < count; first += kDrawsBetweenInterrupts) {
-    CHECK_FOR_INTERRUPTS();
-    const uint64 end = Min(count, first + kDrawsBetweenInterrupts);
-    CallCoreOrRaise([&] {
-      const ps::DiscreteLaplace law = CountLaw(question);
-      for (uint64 i = first; i < end; ++i) counts[i] = ps::SaturatingAdd(counts[i], law.Draw(StrongRandom()));
-    });
-  }
-}
-
 const char* TextOfArray(Datum* elements, bool* nulls, int count, Oid type) {
   int16 length = 0;
   bool by_value = false;
@@ -254,7 +232,7 @@ const char* CountKeys(const ColumnQuestion* asked, const GivenKeys* keys) {
   const auto count = static_cast<Size>(keys->count);
   auto* counts = static_cast<int64*>(palloc0(sizeof(int64) * count));
   ReadForQuestion(asked, sql, TakeCounts, counts);
-  AddNoise(&asked->question, counts, count);
+  AddCountNoise(&asked->question, counts, count);
   auto* elements = static_cast<Datum*>(palloc(sizeof(Datum) * count));
   for (int i = 0; i < keys->count; ++i) elements[i] = Int64GetDatum(counts[keys->sorted[i]]);
   return TextOfArray(elements, nullptr, keys->count, INT8OID);
@@ -279,7 +257,7 @@ const char* CountFound(const ColumnQuestion* asked) {
   ReadForQuestion(asked, sql, TakeGroups, &groups);
   const Question* question = &asked->question;
   int64 threshold = 0;
-  AddNoise(question, groups.counts, groups.count);
+  AddCountNoise(question, groups.counts, groups.count);
   CallCoreOrRaise([&] {
     threshold = ps::KeyThreshold(CountLaw(question).scale(), question->budget->max_rows_per_unit,
                                  ps::ParseRational("delta", question->delta));
@@ -333,8 +311,6 @@ void PutFoundKeys(FunctionCallInfo fcinfo, const char* answer) {
     PutRow(fcinfo, elements[i], nulls[i], pg_strtoint64(TextDatumGetCString(elements[i + 1])));
 }
 
-void TakeOneCount(void* count) { *static_cast<int64*>(count) = FieldNumber(0, 0); }
-
 }  // namespace
 
 // dp_histogram(relation, attribute, epsilon, keys, delta, predicate, fresh)
@@ -345,7 +321,7 @@ Datum ps_dp_histogram(PG_FUNCTION_ARGS) {
   const char* delta = has_keys ? nullptr : NormalDecimal("delta", PG_GETARG_NUMERIC(kDelta));
   ColumnQuestion asked = AskAboutColumn(fcinfo, "dp_histogram", "histogram", kHistogramArguments, has_keys ? 1 : 0);
   const Question* question = &asked.question;
-  RequireLaw(question);
+  RequireCountLaw(question);
   GivenKeys keys = {};
   if (has_keys) {
     CompleteQuestion(&asked, BindKeys(fcinfo, &asked, &keys));
@@ -372,7 +348,7 @@ Datum ps_dp_histogram(PG_FUNCTION_ARGS) {
 Datum ps_dp_count_distinct(PG_FUNCTION_ARGS) {
   ColumnQuestion asked = AskAboutColumn(fcinfo, "dp_count_distinct", "count_distinct", kDistinctArguments, 0);
   RequireComparableColumn(&asked.column);
-  RequireLaw(&asked.question);
+  RequireCountLaw(&asked.question);
   CompleteQuestion(&asked, "");
   Payment payment;
   if (!HeldAnswer(&asked.question, &payment)) {
@@ -380,8 +356,8 @@ Datum ps_dp_count_distinct(PG_FUNCTION_ARGS) {
     const char* sql = psprintf("SELECT pg_catalog.count(DISTINCT u.value) FROM %s",
                                RowsThatCount(&asked, column, psprintf("%s IS NOT NULL", column)));
     int64 count = 0;
-    ReadForQuestion(&asked, sql, TakeOneCount, &count);
-    AddNoise(&asked.question, &count, 1);
+    ReadForQuestion(&asked, sql, TakeCount, &count);
+    AddCountNoise(&asked.question, &count, 1);
     payment = Pay(&asked.question, TextOfInteger(count));
   }
   return NumericOf(payment.answer);

@@ -22,6 +22,7 @@ PG_FUNCTION_INFO_V1(ps_dp_avg);
 #include "core/discrete_laplace.hpp"
 #include "core/sum_grid.hpp"
 #include "dp_column_question.hpp"
+#include "dp_count_noise.hpp"
 #include "function_arguments.hpp"
 #include "strong_random.hpp"
 #include "wire.hpp"
@@ -169,7 +170,7 @@ const char* NoisyAverage(const BoundedQuestion* bounded, int decimals) {
     const ps::SumGrid grid = GridOf(bounded, HalfWidthOf(bounded), half, -1);
     const std::int64_t steps = ps::DiscreteLaplace(grid.scale).Draw(StrongRandom());
     noise->Reset(new std::string(ps::StepsText(steps, grid.decimals)));
-    const ps::DiscreteLaplace law(ps::Rational(bounded->asked.question.budget->max_rows_per_unit) / half);
+    const ps::DiscreteLaplace law = CountLaw(bounded->asked.question.budget, half);
     count = ps::SaturatingAdd(exact.count, law.Draw(StrongRandom()));
   });
   const Datum deviation = Calculate(numeric_add, NumericOf(exact.sum), NumericOf(CopyOf(noise)));
@@ -200,7 +201,7 @@ Datum ps_dp_avg(PG_FUNCTION_ARGS) {
   CallCoreOrRaise([&] {
     const ps::Rational half = EpsilonOf(&bounded) / ps::Rational(2);
     decimals = GridOf(&bounded, HalfWidthOf(&bounded), half, -1).decimals;
-    const ps::DiscreteLaplace law(ps::Rational(bounded.asked.question.budget->max_rows_per_unit) / half);
+    CountLaw(bounded.asked.question.budget, half);
   });
   Payment payment;
   if (!HeldAnswer(&bounded.asked.question, &payment))
