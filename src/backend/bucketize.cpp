@@ -109,12 +109,10 @@ void ReadRequest(FunctionCallInfo fcinfo, BucketizeRequest* request) {
   request->relation = RelationArgument(fcinfo, 0, "relation");
   request->quasi = ColumnsArgument(fcinfo, 1, "quasi_identifiers", request->relation,
                                    "Name the columns that may tell who a record is about.");
-  RequireArgument(fcinfo, 2, "sensitive");
-  const char* sensitive = NameStr(*PG_GETARG_NAME(2));
-  request->sensitive = RequireColumn(request->relation, sensitive);
+  request->sensitive = ColumnArgument(fcinfo, 2, "sensitive", request->relation);
   if (HasColumn(&request->quasi, request->sensitive))
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("column \"%s\" is among the quasi-identifiers and sensitive", sensitive),
+                    errmsg("column \"%s\" is among the quasi-identifiers and sensitive", NameStr(*PG_GETARG_NAME(2))),
                     errhint("A sensitive column is published apart from the quasi-identifiers.")));
   for (int i = 0; i < request->quasi.count; ++i) RequireSelect(request->relation, request->quasi.numbers[i]);
   RequireSelect(request->relation, request->sensitive);

@@ -118,8 +118,7 @@ Datum Evaluate(FunctionCallInfo fcinfo, ps::Technique technique, const char* com
   EvaluationRequest request = {};
   request.command = command;
   request.relation = RelationArgument(fcinfo, 0, "relation");
-  RequireArgument(fcinfo, 1, "sensitive");
-  request.sensitive = RequireColumn(request.relation, NameStr(*PG_GETARG_NAME(1)));
+  request.sensitive = ColumnArgument(fcinfo, 1, "sensitive", request.relation);
   RequireNumericColumn(request.relation, request.sensitive);
   request.known =
       ColumnsArgument(fcinfo, 2, "known", request.relation, "Name the columns that may tell who a record is about.");

@@ -147,8 +147,7 @@ Datum ps_expected_privacy_loss(PG_FUNCTION_ARGS) {
 // release_privacy_loss(relation, attribute, statistic, noise_scale, domain, prior)
 Datum ps_release_privacy_loss(PG_FUNCTION_ARGS) {
   const Oid relation = RelationArgument(fcinfo, 0, "relation");
-  RequireArgument(fcinfo, 1, "attribute");
-  const AttrNumber column = RequireColumn(relation, NameStr(*PG_GETARG_NAME(1)));
+  const AttrNumber column = ColumnArgument(fcinfo, 1, "attribute", relation);
   RequireNumericColumn(relation, column);
   RequireArgument(fcinfo, 2, "statistic");
   const char* statistic = text_to_cstring(PG_GETARG_TEXT_PP(2));

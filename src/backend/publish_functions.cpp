@@ -141,8 +141,7 @@ Datum ps_mse(PG_FUNCTION_ARGS) {
 // suggest_thresholds(relation, sensitive, thetas, floor, max_bucket)
 Datum ps_suggest_thresholds(PG_FUNCTION_ARGS) {
   const Oid relation = RelationArgument(fcinfo, 0, "relation");
-  RequireArgument(fcinfo, 1, "sensitive");
-  const AttrNumber column = RequireColumn(relation, NameStr(*PG_GETARG_NAME(1)));
+  const AttrNumber column = ColumnArgument(fcinfo, 1, "sensitive", relation);
   RequireSelect(relation, column);
   const ElementList thetas = ElementsArgument(fcinfo, 2, "thetas", NUMERICOID);
   RequireArgument(fcinfo, 3, "floor");
