@@ -79,8 +79,7 @@ Datum ps_analyze_relation(PG_FUNCTION_ARGS) {
   RequireOwner(relation);
   const char* columns = nullptr;
   if (!PG_ARGISNULL(1)) {
-    const ElementList names = ElementsArgument(fcinfo, 1, "attributes", NAMEOID);
-    for (int i = 0; i < names.count; ++i) RequireColumn(relation, NameStr(*DatumGetName(names.values[i])));
+    (void)ColumnSetArgument(fcinfo, 1, "attributes", relation);
     columns = LiteralOfArray(PG_GETARG_DATUM(1));
   }
   const CoreHolder<std::vector<MissingRate>>* sets = SetsToAnalyze(relation, columns);

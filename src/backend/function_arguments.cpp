@@ -5,7 +5,6 @@
 
 extern "C" {
 #include "catalog/pg_type.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -41,15 +40,19 @@ AttrNumber ColumnArgument(FunctionCallInfo fcinfo, int argument, const char* nam
   return RequireColumn(relation, NameStr(*PG_GETARG_NAME(argument)));
 }
 
+void RequireNoNulls(ArrayType* array, const char* name, const char* hint) {
+  if (array_contains_nulls(array))
+    ereport(ERROR,
+            (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not contain NULL", name), errhint("%s", hint)));
+}
+
 ElementList ElementsArgument(FunctionCallInfo fcinfo, int argument, const char* name, Oid type) {
   RequireArgument(fcinfo, argument, name);
   ArrayType* array = PG_GETARG_ARRAYTYPE_P(argument);
   if (ARR_NDIM(array) > 1)
     ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR), errmsg("%s must have one dimension", name),
                     errhint("Write ARRAY['a', 'b'] or '{a,b}'.")));
-  if (array_contains_nulls(array))
-    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not contain NULL", name),
-                    errhint("Leave out what is not known.")));
+  RequireNoNulls(array, name, "Leave out what is not known.");
   ElementList list;
   int16 length;
   bool by_value;
@@ -80,6 +83,14 @@ bool HasColumn(const ColumnList* columns, AttrNumber number) {
   for (int i = 0; i < columns->count; ++i)
     if (columns->numbers[i] == number) return true;
   return false;
+}
+
+Bitmapset* ColumnSetArgument(FunctionCallInfo fcinfo, int argument, const char* name, Oid relation) {
+  const ElementList names = ElementsArgument(fcinfo, argument, name, NAMEOID);
+  Bitmapset* set = nullptr;
+  for (int i = 0; i < names.count; ++i)
+    set = bms_add_member(set, RequireColumn(relation, NameStr(*DatumGetName(names.values[i]))));
+  return set;
 }
 
 const char* LiteralOfArray(Datum array) { return OidOutputFunctionCall(F_ARRAY_OUT, array); }

@@ -10,6 +10,8 @@ extern "C" {
 
 #include "access/attnum.h"
 #include "fmgr.h"
+#include "nodes/bitmapset.h"
+#include "utils/array.h"
 #include "utils/date.h"
 }
 
@@ -25,6 +27,9 @@ Oid RelationArgument(FunctionCallInfo fcinfo, int argument, const char* name);
 
 // The column that an argument names; raises 22023 for NULL and 42703.
 AttrNumber ColumnArgument(FunctionCallInfo fcinfo, int argument, const char* name, Oid relation);
+
+// Raises 22004 when the array has a NULL.
+void RequireNoNulls(ArrayType* array, const char* name, const char* hint);
 
 // Elements of an array of one dimension at most of a fixed type. Raises 22023 for NULL, 22004 for NULL in it, 2202E.
 struct ElementList {
@@ -43,6 +48,9 @@ struct ColumnList {
 // twice.
 ColumnList ColumnsArgument(FunctionCallInfo fcinfo, int argument, const char* name, Oid relation, const char* why);
 bool HasColumn(const ColumnList* columns, AttrNumber number);
+
+// The columns that an array names, as a set, which may be empty. Raises 22023 for NULL, 22004 for NULL in it, 42703.
+Bitmapset* ColumnSetArgument(FunctionCallInfo fcinfo, int argument, const char* name, Oid relation);
 
 // The literal of an array argument.
 const char* LiteralOfArray(Datum array);

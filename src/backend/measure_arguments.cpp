@@ -39,9 +39,7 @@ NumberRows NumberRowsArgument(FunctionCallInfo fcinfo, int argument, const char*
             (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
              errmsg("%s must have at most %d dimensions, not %d", name, dimensions, ARR_NDIM(array)),
              errhint("Write '{0.5,0.5}'%s.", dimensions > 1 ? ", or a row for each record '{{0.5,0.5},{1,0}}'" : "")));
-  if (array_contains_nulls(array))
-    ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not contain NULL", name),
-                    errhint("Write 0 for what is impossible.")));
+  RequireNoNulls(array, name, "Write 0 for what is impossible.");
   NumberRows rows = {1, 0, reinterpret_cast<const double*>(ARR_DATA_PTR(array))};
   if (ARR_NDIM(array) == 1) rows.width = ARR_DIMS(array)[0];
   if (ARR_NDIM(array) == 2) {

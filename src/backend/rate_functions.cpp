@@ -39,15 +39,6 @@ PG_FUNCTION_INFO_V1(ps_compare_queries);
 
 namespace {
 
-// The columns that an argument names, as a set.
-Bitmapset* AttributesArgument(FunctionCallInfo fcinfo, int index, const char* name, Oid relation) {
-  const ElementList names = ElementsArgument(fcinfo, index, name, NAMEOID);
-  Bitmapset* set = nullptr;
-  for (int i = 0; i < names.count; ++i)
-    set = bms_add_member(set, RequireColumn(relation, NameStr(*DatumGetName(names.values[i]))));
-  return set;
-}
-
 [[noreturn]] void RaiseNoSets() {
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                   errmsg("attribute_sets must be an array of arrays of column names"),
@@ -80,7 +71,7 @@ List* SetsOf(Oid relation, Jsonb* arrays) {
 // The target of a rate function: argument `index`, else the declared subject.
 Bitmapset* TargetArgument(FunctionCallInfo fcinfo, int index, Oid relation) {
   if (PG_ARGISNULL(index)) return SubjectOf(relation);
-  Bitmapset* target = AttributesArgument(fcinfo, index, "target", relation);
+  Bitmapset* target = ColumnSetArgument(fcinfo, index, "target", relation);
   if (bms_is_empty(target))
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("target must name at least one column"),
                     errhint("Leave target out for the declared subject.")));
@@ -170,7 +161,7 @@ Datum ps_discrimination_rate(PG_FUNCTION_ARGS) {
 // combined_discrimination_rate(relation, attributes, target)
 Datum ps_combined_discrimination_rate(PG_FUNCTION_ARGS) {
   const Oid relation = RelationArgument(fcinfo, 0, "relation");
-  Bitmapset* attributes = AttributesArgument(fcinfo, 1, "attributes", relation);
+  Bitmapset* attributes = ColumnSetArgument(fcinfo, 1, "attributes", relation);
   Bitmapset* target = TargetArgument(fcinfo, 2, relation);
   ConnectSpi();
   const double rate = RelationRate(relation, attributes, target);
