@@ -30,6 +30,7 @@ PG_FUNCTION_INFO_V1(ps_query_identification);
 PG_FUNCTION_INFO_V1(ps_compare_queries);
 }
 
+#include "array_of_arrays.hpp"
 #include "catalog_source.hpp"
 #include "compat.hpp"
 #include "core/equivalence.hpp"
@@ -49,22 +50,17 @@ namespace {
 List* SetsOf(Oid relation, Jsonb* arrays) {
   List* sets = NIL;
   Bitmapset* set = nullptr;
-  int depth = 0;
-  JsonbValue value;
-  JsonbIterator* iterator = JsonbIteratorInit(&arrays->root);
-  for (JsonbIteratorToken token; (token = JsonbIteratorNext(&iterator, &value, false)) != WJB_DONE;) {
-    if (token == WJB_BEGIN_ARRAY && depth < 2 && !(depth == 0 && value.val.array.rawScalar)) {
-      ++depth;
-      set = nullptr;
-    } else if (token == WJB_ELEM && depth == 2 && value.type == jbvString) {
-      const char* name = pnstrdup(value.val.string.val, value.val.string.len);
-      set = bms_add_member(set, RequireColumn(relation, name));
-    } else if (token == WJB_END_ARRAY) {
-      if (depth-- == 2) sets = lappend(sets, set);
-    } else {
-      RaiseNoSets();
-    }
-  }
+  WalkArrays(
+      arrays, jbvString,
+      [&](const JsonbValue& value) {
+        const char* name = pnstrdup(value.val.string.val, value.val.string.len);
+        set = bms_add_member(set, RequireColumn(relation, name));
+      },
+      [&] {
+        sets = lappend(sets, set);
+        set = nullptr;
+      },
+      RaiseNoSets);
   return sets;
 }
 

@@ -10,6 +10,7 @@ extern "C" {
 #include "utils/numeric.h"
 }
 
+#include "array_of_arrays.hpp"
 #include "function_arguments.hpp"
 
 namespace {
@@ -50,32 +51,17 @@ void Append(T** items, int64* room, int64 count, T item) {
 RecordSetList RecordSetsArgument(FunctionCallInfo fcinfo, int argument, const char* name) {
   RequireArgument(fcinfo, argument, name);
   Jsonb* sets = PG_GETARG_JSONB_P(argument);
-  if (!JB_ROOT_IS_ARRAY(sets) || JB_ROOT_IS_SCALAR(sets)) RefuseShape(name);
   int64 start_room = 64, record_room = 1024, records = 0;
   RecordSetList list = {0, static_cast<int64*>(palloc(sizeof(int64) * start_room)),
                         static_cast<int*>(palloc(sizeof(int) * record_room))};
   list.starts[0] = 0;
-  JsonbIterator* iterator = JsonbIteratorInit(&sets->root);
-  JsonbValue value;
-  int depth = 0;
-  for (JsonbIteratorToken token; (token = JsonbIteratorNext(&iterator, &value, false)) != WJB_DONE;) {
-    switch (token) {
-      case WJB_BEGIN_ARRAY:
-        if (++depth > 2) RefuseShape(name);
-        break;
-      case WJB_END_ARRAY:
-        if (depth-- == 2) Append(&list.starts, &start_room, ++list.sets, records);
-        CHECK_FOR_INTERRUPTS();
-        break;
-      case WJB_ELEM:
-        if (depth != 2 || value.type != jbvNumeric) RefuseShape(name);
+  WalkArrays(
+      sets, jbvNumeric,
+      [&](const JsonbValue& value) {
         Append(&list.records, &record_room, records, RecordNumber(name, value.val.numeric));
         ++records;
-        break;
-      default:
-        RefuseShape(name);
-    }
-  }
+      },
+      [&] { Append(&list.starts, &start_room, ++list.sets, records); }, [&] { RefuseShape(name); });
   return list;
 }
 
