@@ -8,8 +8,6 @@
 #include "core_call.hpp"
 
 extern "C" {
-#include "access/htup_details.h"
-#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -17,12 +15,12 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(ps_dp_histogram);
 PG_FUNCTION_INFO_V1(ps_dp_count_distinct);
 }
 
+#include "collate_clause.hpp"
 #include "compat.hpp"
 #include "dp_column_question.hpp"
 #include "dp_count_noise.hpp"
@@ -75,24 +73,13 @@ int CompareImages(const void* left, const void* right) {
   return order != 0 ? order : a->length - b->length;
 }
 
-// Expressions over keys compare as the column does. The name is qualified: the query runs with another search_path.
-const char* CollateClause(const BoundColumn* column) {
-  if (!OidIsValid(column->collation)) return "";
-  HeapTuple tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(column->collation));
-  if (!HeapTupleIsValid(tuple)) elog(ERROR, "cache lookup failed for collation %u", column->collation);
-  const auto* collation = reinterpret_cast<Form_pg_collation>(GETSTRUCT(tuple));
-  const char* clause = psprintf(" COLLATE %s", quote_qualified_identifier(get_namespace_name(collation->collnamespace),
-                                                                          NameStr(collation->collname)));
-  ReleaseSysCache(tuple);
-  return clause;
-}
-
 // Raises when two keys are equal: a row would be told twice, for the price of once.
 void RequireDistinct(const BoundColumn* column, Oid array_type, Datum array) {
+  // The keys compare as the column does.
   const char* sql = psprintf(
       "SELECT FROM pg_catalog.unnest($1) k(key) GROUP BY k.key%s HAVING pg_catalog.count(*) "
       "OPERATOR(pg_catalog.>) 1",
-      CollateClause(column));
+      OidIsValid(column->collation) ? CollateSql(column->collation) : "");
   InternalScope scope;
   EnterInternal(&scope);
   if (SPI_execute_with_args(sql, 1, &array_type, &array, nullptr, true, 1) != SPI_OK_SELECT)
@@ -187,7 +174,7 @@ const char* TextOfArray(Datum* elements, bool* nulls, int count, Oid type) {
   get_typlenbyvalalign(type, &length, &by_value, &alignment);
   int lower_bound = 1;
   ArrayType* array = construct_md_array(elements, nulls, 1, &count, &lower_bound, type, length, by_value, alignment);
-  return OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(array));
+  return LiteralOfArray(PointerGetDatum(array));
 }
 
 // Reads the text of an array in which NULL is NULL, whatever array_nulls says.

@@ -10,7 +10,6 @@ extern "C" {
 #include "catalog/namespace.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "commands/comment.h"
 #include "executor/executor.h"
@@ -28,6 +27,7 @@ extern "C" {
 #include "utils/varlena.h"
 }
 
+#include "collate_clause.hpp"
 #include "compat.hpp"
 
 namespace {
@@ -65,13 +65,7 @@ void AppendColumn(StringInfo sql, const FormData_pg_attribute* column) {
       sql, "%s %s", quote_identifier(NameStr(column->attname)),
       format_type_extended(column->atttypid, column->atttypmod, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
   if (!OidIsValid(column->attcollation) || column->attcollation == get_typcollation(column->atttypid)) return;
-  HeapTuple tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(column->attcollation));
-  if (!HeapTupleIsValid(tuple)) elog(ERROR, "cache lookup failed for collation %u", column->attcollation);
-  const auto* collation = reinterpret_cast<Form_pg_collation>(GETSTRUCT(tuple));
-  appendStringInfo(
-      sql, " COLLATE %s",
-      quote_qualified_identifier(get_namespace_name(collation->collnamespace), NameStr(collation->collname)));
-  ReleaseSysCache(tuple);
+  appendStringInfoString(sql, CollateSql(column->attcollation));
 }
 
 // Takes back what default privileges have granted.

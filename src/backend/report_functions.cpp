@@ -16,7 +16,6 @@ extern "C" {
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
-#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
@@ -403,7 +402,7 @@ Datum ps_equivocation_chart(PG_FUNCTION_ARGS) {
   const int nest_level = SetForReport();
   const char* args[2] = {};
   for (int i = 0; i < 2; ++i)
-    if (!PG_ARGISNULL(i)) args[i] = OidOutputFunctionCall(F_ARRAY_OUT, PG_GETARG_DATUM(i));
+    if (!PG_ARGISNULL(i)) args[i] = LiteralOfArray(PG_GETARG_DATUM(i));
   StringInfoData wire;
   initStringInfo(&wire);
   ConnectSpi();
