@@ -7,7 +7,6 @@ extern "C" {
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "utils/acl.h"
-#include "utils/guc.h"
 #include "utils/plancache.h"
 }
 
@@ -29,10 +28,7 @@ void BeginAnswering(Oid owner) {
   ps_answering_begins = true;
   PG_TRY()
     ;
-    {
-      set_config_option("privacy_score.answering", psprintf("%d", static_cast<int>(owner)), PGC_SUSET, PGC_S_SESSION,
-                        GUC_ACTION_SAVE, true, 0, false);
-    }
+    { SetWithin("privacy_score.answering", psprintf("%d", static_cast<int>(owner))); }
     PG_FINALLY();
     { ps_answering_begins = false; }
   PG_END_TRY();
