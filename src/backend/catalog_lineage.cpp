@@ -13,12 +13,12 @@
 #include "core/flow.hpp"
 #include "core_call.hpp"
 #include "query_build.hpp"
+#include "security_labels.hpp"
 
 extern "C" {
 #include "access/htup_details.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_rewrite.h"
-#include "commands/seclabel.h"
 #include "miscadmin.h"
 #include "nodes/readfuncs.h"
 #include "utils/builtins.h"
@@ -93,9 +93,7 @@ List* RecordedOrigins(const RelationEntry* entry) {
 }
 
 bool IsPublished(Oid relid, AttrNumber column) {
-  ObjectAddress address;
-  ObjectAddressSubSet(address, RelationRelationId, relid, column);
-  const char* label = GetSecurityLabel(&address, "privacy_score");
+  const char* label = ColumnLabel(relid, column);
   return label != nullptr && strcmp(label, "public") == 0;
 }
 

@@ -374,11 +374,6 @@ List* Candidates(List* tests) {
 // --- what is described
 // ------------------------------------------------------------------------------------------------
 
-bool MayReadSome(Oid relid) {
-  return pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
-         pg_attribute_aclcheck_all(relid, GetUserId(), ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
-}
-
 // Adds one column of a protected relation, or what it is a copy of.
 void AddDescribed(ps::Arena* arena, ps::ArenaList<ps::Origin>* list, const ps::Relation* relation, int column,
                   bool declared) {
@@ -425,7 +420,7 @@ void AddCandidate(ps::Arena* arena, ps::ArenaList<ps::Origin>* list, Oid relid, 
   const Oid table = is_index ? IndexGetRelation(relid, true) : relid;
   const ResolvedRelation resolved = OidIsValid(table) ? ResolveRelation(table) : ResolvedRelation();
   if (resolved.self == nullptr || !ProtectedEntry(resolved.self)) return;
-  if (is_index && ((!all && !MayReadSome(relid)) || (columns_known && !AnyColumnPasses(relid, tests)))) return;
+  if (is_index && ((!all && !MaySelect(relid)) || (columns_known && !AnyColumnPasses(relid, tests)))) return;
   const ps::Relation* relation = NewRelation(arena, resolved.root);
   const bool declared = DeclaredEntry(resolved.self);
   for (int i = 0; i < resolved.self->natts; ++i) {
@@ -483,6 +478,6 @@ void DescribeAll(ps::Arena* arena, Oid catalog, ps::Relation* relation, bool all
 bool DescribesProtected(bool all) {
   ListCell* cell;
   foreach (cell, AllCandidates())
-    if ((all || MayReadSome(lfirst_oid(cell))) && ProtectedEntry(FindRelation(lfirst_oid(cell)))) return true;
+    if ((all || MaySelect(lfirst_oid(cell))) && ProtectedEntry(FindRelation(lfirst_oid(cell)))) return true;
   return false;
 }
