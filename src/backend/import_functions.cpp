@@ -156,8 +156,8 @@ bool WriteSession(const SessionText* text) {
   RunInternal(
       "WITH s AS (INSERT INTO privacy_score.session (role, session, day, started, last_at, source, queries) "
       "VALUES ($1::pg_catalog.name, $2, " SQL_DAY("$3") ", "
-      "" SQL_MOMENT("$4") ", "
-      "" SQL_MOMENT("$5") ", "
+      SQL_MOMENT("$4") ", "
+      SQL_MOMENT("$5") ", "
       "'import', $6::pg_catalog.int8) RETURNING id) "
       "INSERT INTO privacy_score.session_part (session_id, part, ids, runs) "
       "SELECT s.id, 0, $7::pg_catalog.int8[], $8::pg_catalog.int8[] FROM s",
@@ -166,7 +166,7 @@ bool WriteSession(const SessionText* text) {
       "UPDATE privacy_score.abstraction a SET calls = a.calls + u.calls, first_seen = LEAST(a.first_seen, u.at), "
       "last_seen = GREATEST(a.last_seen, u.at) "
       "FROM (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls, "
-      "" SQL_MOMENT("$5") " AS at "
+      SQL_MOMENT("$5") " AS at "
       "FROM ROWS FROM (pg_catalog.unnest($7::pg_catalog.int8[]), pg_catalog.unnest($8::pg_catalog.int8[])) x(id, run) "
       "GROUP BY x.id) u WHERE a.id = u.id",
       8, args);

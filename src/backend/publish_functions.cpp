@@ -30,7 +30,6 @@ PG_FUNCTION_INFO_V1(ps_suggest_thresholds);
 
 namespace {
 
-// A holder for the work of one call, below the current memory context.
 // Counts and thresholds of the first two arguments.
 BucketWork* ProblemArguments(FunctionCallInfo fcinfo) {
   const ElementList counts = ElementsArgument(fcinfo, 0, "counts", INT8OID);
