@@ -1,6 +1,7 @@
 /*
  * analyze_functions.cpp - rates on demand.
  */
+#include "asked_rates.hpp"
 #include "function_arguments.hpp"
 #include "internal.hpp"
 #include "model_wire.hpp"
@@ -18,8 +19,6 @@ extern "C" {
 PG_FUNCTION_INFO_V1(ps_analyze_relation);
 }
 
-#include <algorithm>
-
 #include "core/rates.hpp"
 #include "core_call.hpp"
 
@@ -28,11 +27,8 @@ namespace {
 using privacy_score::MissingRate;
 
 bool Concerns(const MissingRate& rate, std::string_view relation) {
-  for (std::string_view rest = rate.attributes; !rest.empty();) {
-    const std::size_t end = std::min(rest.find(privacy_score::kAttributeSeparator), rest.size());
-    if (privacy_score::RelationOfColumn(rest.substr(0, end)) == relation) return true;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  for (std::string_view rest = rate.attributes; !rest.empty();)
+    if (privacy_score::RelationOfColumn(TakeAttribute(&rest)) == relation) return true;
   return false;
 }
 

@@ -12,6 +12,7 @@ extern "C" {
 #include "utils/plancache.h"
 }
 
+#include "asked_rates.hpp"
 #include "core/abstraction.hpp"
 #include "core/joined.hpp"
 #include "core_call.hpp"
@@ -83,23 +84,15 @@ void SendMissingRates(DatabaseSlot* slot) {
   CoreError error;
   std::size_t count = 0;
   if (!CallCore(&error, [&] {
-        ps_local.scorer->missing.clear();
-        for (const auto& rate : ps_local.scorer->scorer.TakeMissing())
-          ps_local.scorer->missing.push_back(rate.relation + '\0' + rate.attributes);
+        ps_local.scorer->missing = ps_local.scorer->scorer.TakeMissing();
         count = ps_local.scorer->missing.size();
       }))
     return;
   if (count == 0) return;
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   for (std::size_t i = 0; i < count && slot->missing_count < kMostMissing; ++i) {
-    const std::string& text = ps_local.scorer->missing[i];
-    const dsa_pointer pointer = AllocateShared(offsetof(MissingRateNode, text) + text.size());
-    if (!DsaPointerIsValid(pointer)) break;
-    auto* node = SharedAt<MissingRateNode>(pointer);
-    node->length = static_cast<int32>(text.size());
-    memcpy(node->text, text.data(), text.size());
-    node->next = slot->missing_rates;
-    slot->missing_rates = pointer;
+    const privacy_score::MissingRate& rate = ps_local.scorer->missing[i];
+    if (!AskForRate(slot, rate.relation, rate.attributes)) break;
     ++slot->missing_count;
   }
   LWLockRelease(slot->lock);

@@ -21,7 +21,7 @@ extern "C" {
 struct LocalScorer {
   explicit LocalScorer(const privacy_score::ScoreSettings& settings, const char* role) : scorer(role, settings) {}
   privacy_score::LiveScorer scorer;
-  std::vector<std::string> missing;
+  std::vector<privacy_score::MissingRate> missing;
   std::string explanation = "{}";
   std::vector<privacy_score::ReachExcess> excesses;
 };

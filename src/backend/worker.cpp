@@ -28,6 +28,7 @@ PGDLLEXPORT void ps_worker_main(Datum database);
 }
 
 #include "alerts.hpp"
+#include "asked_rates.hpp"
 #include "compat.hpp"
 #include "rates_at_hand.hpp"
 #include "settings.hpp"
@@ -67,7 +68,7 @@ void OnSchemaChange(Datum, int, uint32) { catalogs_changed = true; }
 // whoever still needs it, after a new version of the model.
 void CountMissing(DatabaseSlot* slot) {
   int32 count = 0;
-  for (dsa_pointer at = slot->missing_rates; DsaPointerIsValid(at); at = SharedAt<MissingRateNode>(at)->next) ++count;
+  for (dsa_pointer at = slot->missing_rates; DsaPointerIsValid(at); at = NextAskedRate(at)) ++count;
   if (count < slot->missing_count) republish = true;
   slot->missing_count = count;
 }
@@ -97,12 +98,7 @@ void ReleaseSlot(int code, Datum argument) {
 
 // Rates that were asked for: of another database they would be asked of the next one that gets the slot.
 void FreeMissingRates(DatabaseSlot* slot) {
-  while (DsaPointerIsValid(slot->missing_rates)) {
-    const dsa_pointer at = slot->missing_rates;
-    const auto* node = SharedAt<MissingRateNode>(at);
-    slot->missing_rates = node->next;
-    FreeShared(at, offsetof(MissingRateNode, text) + static_cast<Size>(node->length));
-  }
+  while (DsaPointerIsValid(slot->missing_rates)) slot->missing_rates = FreeAskedRate(slot->missing_rates);
   slot->missing_count = 0;
 }
 

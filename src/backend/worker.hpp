@@ -9,6 +9,7 @@
 #pragma once
 
 #include <csignal>
+#include <string_view>
 
 #include "core/memory_history.hpp"
 #include "core_call.hpp"
@@ -70,8 +71,8 @@ bool ReplicatedModelIsDue();
 // be.
 bool PublishModel(DatabaseSlot* slot, bool even_if_same);
 
-// Puts "relation NUL attributes" into the list of rates that are asked for, without counting it.
-void PutBackRate(DatabaseSlot* slot, const char* text, Size length);
+// Puts a rate into the list of those that are asked for, without counting it.
+void PutBackRate(DatabaseSlot* slot, std::string_view relation, std::string_view attributes);
 
 // Whether the rate could not be computed a short time ago. Whoever needs it asks again with every new model.
 bool FailedLately(DatabaseSlot* slot, const WantedRate* wanted);

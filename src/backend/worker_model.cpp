@@ -74,12 +74,7 @@ void AddMissing(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate
   const std::size_t count = rates->size();
   for (std::size_t i = 0; i < count; ++i) {
     const privacy_score::MissingRate& rate = (*rates)[i];
-    StringInfoData text;
-    initStringInfo(&text);
-    appendBinaryStringInfo(&text, rate.relation.c_str(), static_cast<int>(rate.relation.size()) + 1);
-    appendBinaryStringInfo(&text, rate.attributes.data(), static_cast<int>(rate.attributes.size()));
-    PutBackRate(slot, text.data, static_cast<Size>(text.len));
-    pfree(text.data);
+    PutBackRate(slot, rate.relation, rate.attributes);
   }
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   slot->missing_count += static_cast<int32>(count);

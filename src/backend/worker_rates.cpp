@@ -25,9 +25,9 @@ extern "C" {
 PGDLLEXPORT void ps_rates_main(Datum database);
 }
 
-#include <algorithm>
 #include <string_view>
 
+#include "asked_rates.hpp"
 #include "progress.hpp"
 #include "rates_at_hand.hpp"
 #include "settings.hpp"
@@ -69,19 +69,14 @@ void TakeAsked(Round* round) {
   round->slot->missing_rates = InvalidDsaPointer;
   LWLockRelease(round->slot->lock);
   while (DsaPointerIsValid(at)) {
-    const auto* node = SharedAt<MissingRateNode>(at);
-    const auto length = static_cast<Size>(node->length);
-    char* text = static_cast<char*>(palloc(length + 1));
-    memcpy(text, node->text, length);
-    text[length] = '\0';
-    const char* attributes = text + strlen(text) + 1;
-    AddToRound(round, text, attributes, false);
-    AppendArrayElement(&round->asked_relations, text);
+    const AskedRate asked = ReadAskedRate(at);
+    const char* relation = pstrdup(asked.relation);
+    const char* attributes = pnstrdup(asked.attributes.data(), asked.attributes.size());
+    AddToRound(round, relation, attributes, false);
+    AppendArrayElement(&round->asked_relations, relation);
     AppendArrayElement(&round->asked_attributes, attributes);
     ++round->settled;
-    const dsa_pointer next = node->next;
-    FreeShared(at, offsetof(MissingRateNode, text) + length);
-    at = next;
+    at = FreeAskedRate(at);
   }
   for (StringInfo array : {&round->asked_relations, &round->asked_attributes}) appendStringInfoChar(array, '}');
 }
@@ -121,12 +116,7 @@ void LeaveRate(Round* round, const WantedRate* wanted) {
     ++round->stale_left;
     return;
   }
-  StringInfoData text;
-  initStringInfo(&text);
-  appendBinaryStringInfo(&text, wanted->relation, static_cast<int>(strlen(wanted->relation)) + 1);
-  appendStringInfoString(&text, wanted->attributes);
-  PutBackRate(round->slot, text.data, static_cast<Size>(text.len));
-  pfree(text.data);
+  PutBackRate(round->slot, wanted->relation, wanted->attributes);
   --round->settled;
 }
 
@@ -194,17 +184,10 @@ char* RelationsAskedFor(DatabaseSlot* slot) {
     AppendArrayElement(&names, last);
   };
   LWLockAcquire(slot->lock, LW_SHARED);
-  for (dsa_pointer at = slot->missing_rates; DsaPointerIsValid(at);) {
-    const auto* node = SharedAt<MissingRateNode>(at);
-    std::string_view rest(node->text, static_cast<std::size_t>(node->length));
-    add(node->text);
-    rest.remove_prefix(strlen(node->text) + 1);
-    while (!rest.empty()) {
-      const std::size_t end = std::min(rest.find(privacy_score::kAttributeSeparator), rest.size());
-      add(privacy_score::RelationOfColumn(rest.substr(0, end)));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    at = node->next;
+  for (dsa_pointer at = slot->missing_rates; DsaPointerIsValid(at); at = NextAskedRate(at)) {
+    AskedRate asked = ReadAskedRate(at);
+    add(asked.relation);
+    while (!asked.attributes.empty()) add(privacy_score::RelationOfColumn(TakeAttribute(&asked.attributes)));
   }
   LWLockRelease(slot->lock);
   return names.len == 1 ? nullptr : psprintf("%s}", names.data);
@@ -246,15 +229,9 @@ bool FailedLately(DatabaseSlot* slot, const WantedRate* wanted) {
   return false;
 }
 
-void PutBackRate(DatabaseSlot* slot, const char* text, Size length) {
-  const dsa_pointer pointer = AllocateShared(offsetof(MissingRateNode, text) + length);
-  if (!DsaPointerIsValid(pointer)) return;
-  auto* node = SharedAt<MissingRateNode>(pointer);
-  node->length = static_cast<int32>(length);
-  memcpy(node->text, text, length);
+void PutBackRate(DatabaseSlot* slot, std::string_view relation, std::string_view attributes) {
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  node->next = slot->missing_rates;
-  slot->missing_rates = pointer;
+  AskForRate(slot, relation, attributes);
   LWLockRelease(slot->lock);
 }
 
