@@ -155,21 +155,27 @@ PlannedStmt* PassToPlanner(Query* query, const char* text, int options, ParamLis
                       : standard_planner(query, text, options, parameters);
 }
 
-// Plans as a place within the statement.
-PlannedStmt* PlanWithin(Query* query, const char* text, int options, ParamListInfo parameters, const Watch& watch) {
-  PlannedStmt* volatile plan = nullptr;
+// Runs `body` as a place within the statement.
+template <typename Body>
+void RunWithin(bool integrity_check, Body body) {
   const bool before = inside_integrity_check;
-  inside_integrity_check = before || watch.in_integrity_check;
+  inside_integrity_check = before || integrity_check;
   ++depth;
   PG_TRY()
     ;
-    { plan = PassToPlanner(query, text, options, parameters); }
+    { body(); }
     PG_FINALLY();
     {
       inside_integrity_check = before;
       --depth;
     }
   PG_END_TRY();
+}
+
+// Plans as a place within the statement.
+PlannedStmt* PlanWithin(Query* query, const char* text, int options, ParamListInfo parameters, const Watch& watch) {
+  PlannedStmt* plan = nullptr;
+  RunWithin(watch.in_integrity_check, [&] { plan = PassToPlanner(query, text, options, parameters); });
   return plan;
 }
 
@@ -211,22 +217,6 @@ void PassToExecutorStart(QueryDesc* query, int flags) {
     standard_ExecutorStart(query, flags);
 }
 
-// Starts the executor as a place within the statement.
-void StartWithin(QueryDesc* query, int flags, const Watch& watch) {
-  const bool before = inside_integrity_check;
-  inside_integrity_check = before || watch.in_integrity_check;
-  ++depth;
-  PG_TRY()
-    ;
-    { PassToExecutorStart(query, flags); }
-    PG_FINALLY();
-    {
-      inside_integrity_check = before;
-      --depth;
-    }
-  PG_END_TRY();
-}
-
 // Whether nothing runs when the executor starts but its own code: a plain scan is set up, and no expression evaluated.
 inline bool StartsAlone(const PlannedStmt* plan) {
   if (prev_executor_start != nullptr || ExecutorCheckPerms_hook != nullptr || plan->subplans != NIL) return false;
@@ -247,7 +237,7 @@ inline bool StartsAlone(const PlannedStmt* plan) {
   if (StartsAlone(query->plannedstmt))
     PassToExecutorStart(query, flags);
   else
-    StartWithin(query, flags, watch);
+    RunWithin(watch.in_integrity_check, [query, flags] { PassToExecutorStart(query, flags); });
   if (!answers && ReadIsJudged(watch) && PlanReadsProtected(query->plannedstmt)) RecordProtectedRead(watch.role);
   if (counts) CountExecution(query, execution, watch.principal);
 }
@@ -308,13 +298,7 @@ bool MayFireTriggers(const PlannedStmt* plan) { return plan->commandType != CMD_
     PassToExecutorFinish(query);
     return;
   }
-  ++depth;
-  PG_TRY()
-    ;
-    { PassToExecutorFinish(query); }
-    PG_FINALLY();
-    { --depth; }
-  PG_END_TRY();
+  RunWithin(false, [query] { PassToExecutorFinish(query); });
 }
 
 // Whether COPY will get as far as reading: what the server refuses has read nothing.
