@@ -70,6 +70,16 @@ bool GlassBroken(LiveSession* session, const PassedLimit& passed, std::string_vi
   return true;
 }
 
+// Counts and announces a refusal, the caller's error is to follow; false when the glass is broken. `session` may be
+// null. `id`: of one cause of the kind an alert is enough.
+bool AnnounceRefusal(LiveSession* session, const PassedLimit& passed, int64 id, std::string_view detail) {
+  if (GlassBroken(session, passed, detail)) return false;
+  if (session == nullptr) return true;
+  CountRefusal(session);
+  if (FirstTime(session, passed.kind, id)) Announce(session, passed, true, detail);
+  return true;
+}
+
 const char* WhomToAsk() {
   const Oid owner = ExtensionOwner();
   const char* name = OidIsValid(owner) ? GetUserNameFromId(owner, true) : nullptr;
@@ -101,9 +111,7 @@ bool WouldPassLimit(const privacy_score::SessionSummary& would_be, double rise, 
 
 void RefuseAboveLimit(LiveSession* session, const PassedLimit& passed, int64 id, bool estimated,
                       std::string_view explanation) {
-  if (GlassBroken(session, passed, explanation)) return;
-  CountRefusal(session);
-  if (FirstTime(session, passed.kind, id)) Announce(session, passed, true, explanation);
+  if (!AnnounceRefusal(session, passed, id, explanation)) return;
   ereport(ERROR, (errcode(kRefused),
                   errmsg("statement refused: its %s privacy score would be %.6g, above the limit %.6g",
                          AlertKindName(passed.kind), passed.score, passed.limit),
@@ -112,24 +120,14 @@ void RefuseAboveLimit(LiveSession* session, const PassedLimit& passed, int64 id,
 }
 
 void RefuseFault(LiveSession* session, const char* why) {
-  const PassedLimit fault = {kAlertFault, 0, 0};
-  if (GlassBroken(session, fault, "{}")) return;
-  if (session != nullptr) {
-    CountRefusal(session);
-    if (FirstTime(session, kAlertFault, 0)) Announce(session, fault, true, "{}");
-  }
+  if (!AnnounceRefusal(session, {kAlertFault, 0, 0}, 0, "{}")) return;
   ereport(ERROR,
           (errcode(kRefused), errmsg("statement refused: its privacy score cannot be told"), errdetail("%s", why),
            errhint("Try again; if it stays, ask %s to look into the server log.", WhomToAsk())));
 }
 
 void RefuseDpOnly(LiveSession* session) {
-  const PassedLimit label = {kAlertDpOnly, 0, 0};
-  if (GlassBroken(session, label, "{}")) return;
-  if (session != nullptr) {
-    CountRefusal(session);
-    if (FirstTime(session, kAlertDpOnly, 0)) Announce(session, label, true, "{}");
-  }
+  if (!AnnounceRefusal(session, {kAlertDpOnly, 0, 0}, 0, "{}")) return;
   ereport(ERROR, (errcode(kRefused), errmsg("statement refused: this role may not read protected relations"),
                   errdetail("Its security label is \"dp only\"."),
                   errhint("Use the dp functions of privacy_score, or ask %s.", WhomToAsk())));

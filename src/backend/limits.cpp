@@ -19,6 +19,20 @@ void Consider(LiveSession* session, AlertKind kind, double score, double limit, 
   passed[(*count)++] = {kind, score, limit};
 }
 
+// What a figure of reach counts; null for other kinds of alerts.
+const char* CountedBy(AlertKind kind) {
+  switch (kind) {
+    case kAlertReach:
+      return "distinct constants of one statement";
+    case kAlertSubjects:
+      return "distinct subjects asked about";
+    case kAlertSubjectColumns:
+      return "columns revealed of one subject";
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 const char* AlertKindName(AlertKind kind) {
@@ -123,17 +137,11 @@ void AwaitAlerts(LiveSession* session) {
 }
 
 void WarnClient(const PassedLimit& passed) {
-  if (passed.kind == kAlertReach || passed.kind == kAlertSubjects || passed.kind == kAlertSubjectColumns) {
-    const char* what = passed.kind == kAlertReach      ? "distinct constants of one statement"
-                       : passed.kind == kAlertSubjects ? "distinct subjects asked about"
-                                                       : "columns revealed of one subject";
-    ereport(WARNING, (errmsg("%s of this session, %.0f, are above the limit %.6g", what, passed.score, passed.limit),
-                      errhint("Ask the administrator of privacy_score if this work is meant to be done."),
-                      errhidestmt(true), errhidecontext(true)));
-    return;
-  }
-  ereport(WARNING, (errmsg("%s privacy score %.6g is above the limit %.6g", AlertKindName(passed.kind), passed.score,
-                           passed.limit),
+  const char* counted = CountedBy(passed.kind);
+  ereport(WARNING, (counted != nullptr ? errmsg("%s of this session, %.0f, are above the limit %.6g", counted,
+                                                passed.score, passed.limit)
+                                       : errmsg("%s privacy score %.6g is above the limit %.6g",
+                                                AlertKindName(passed.kind), passed.score, passed.limit),
                     errhint("Ask the administrator of privacy_score if this work is meant to be done."),
                     errhidestmt(true), errhidecontext(true)));
 }
