@@ -56,6 +56,12 @@ bool ExtensionIsCurrent() {
   return same;
 }
 
+int NotCurrentMessage() {
+  errmsg("extension privacy_score of this database is not of version %s", PS_EXTENSION_VERSION);
+  errdetail("What sessions do is kept in memory until it is.");
+  return errhint("Run ALTER EXTENSION privacy_score UPDATE.");
+}
+
 Oid RequireExtension() {
   const Oid owner = ExtensionOwner();
   if (!OidIsValid(owner))

@@ -34,6 +34,9 @@ Oid RequireExtension();
 // which it writes. Inside a transaction.
 bool ExtensionIsCurrent();
 
+// The message, detail and hint of an ereport() that says that they are not.
+int NotCurrentMessage();
+
 // Enters the scope as `user` (see above); InvalidOid means the owner of the extension. Raises 55000 when the extension
 // is not in this database.
 void EnterInternal(InternalScope* scope, Oid user = InvalidOid);

@@ -158,11 +158,7 @@ Datum ps_flush(PG_FUNCTION_ARGS) {
   constexpr int kGiveUpSeconds = 60;
   DatabaseSlot* slot = RequireSlot();
   RefuseAfterWriting();
-  if (!ExtensionIsCurrent())
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("extension privacy_score of this database is not of version %s", PS_EXTENSION_VERSION),
-                    errdetail("What sessions do is kept in memory until it is."),
-                    errhint("Run ALTER EXTENSION privacy_score UPDATE.")));
+  if (!ExtensionIsCurrent()) ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), NotCurrentMessage()));
   const uint64 mine = pg_atomic_add_fetch_u64(&slot->flush_wanted, 1);
   const TimestampTz deadline = GetCurrentTimestamp() + kGiveUpSeconds * USECS_PER_SEC;
   ConditionVariablePrepareToSleep(&slot->flushed);

@@ -174,10 +174,7 @@ Extension LookForExtension() {
     found = ExtensionIsCurrent() ? Extension::kCurrent : Extension::kOutdated;
   CommitTransactionCommand();
   MemoryContextSwitchTo(outer);
-  if (found == Extension::kOutdated && !told)
-    ereport(LOG, (errmsg("extension privacy_score of this database is not of version %s", PS_EXTENSION_VERSION),
-                  errdetail("What sessions do is kept in memory until it is."),
-                  errhint("Run ALTER EXTENSION privacy_score UPDATE.")));
+  if (found == Extension::kOutdated && !told) ereport(LOG, (NotCurrentMessage()));
   told = found == Extension::kOutdated;
   return found;
 }
