@@ -152,8 +152,8 @@ bool IdsFitTokens(const char* baseline) {
 Datum ps_set_baseline(PG_FUNCTION_ARGS) {
   RequirePrimary("set_baseline");
   const char* role = NameStr(*PG_GETARG_NAME(0));
-  const char* from_day = DatumGetCString(DirectFunctionCall1(date_out, PG_GETARG_DATUM(1)));
-  const char* to_day = DatumGetCString(DirectFunctionCall1(date_out, PG_GETARG_DATUM(2)));
+  const char* from_day = TextOfDay(PG_GETARG_DATEADT(1));
+  const char* to_day = TextOfDay(PG_GETARG_DATEADT(2));
   RequireDays(PG_GETARG_DATEADT(1), PG_GETARG_DATEADT(2));
   const char* made_by = GetUserNameFromId(GetUserId(), false);
   CoreHolder<BaselineText>* text = NewCoreHolder<BaselineText>(CurrentMemoryContext);

@@ -43,10 +43,6 @@ namespace {
 using privacy_score::HistoryResult;
 using privacy_score::MissingRate;
 
-char* DayArgument(FunctionCallInfo fcinfo, int index) {
-  return DatumGetCString(DirectFunctionCall1(date_out, PG_GETARG_DATUM(index)));
-}
-
 // Of a rate that cannot be computed the upper bound counts: who has made a table whose reading fails is not the one to
 // decide whether scores can be asked for.
 void ComputeWanted(ComputedRates* computed, const std::vector<MissingRate>* missing) {
@@ -59,8 +55,8 @@ void ScoreHistory(FunctionCallInfo fcinfo, HistoryResult (*score)(std::string_vi
   const char* role = NameStr(*PG_GETARG_NAME(0));
   ReadableRole(role);
   RequireDays(PG_GETARG_DATEADT(1), PG_GETARG_DATEADT(2));
-  const char* from_day = DayArgument(fcinfo, 1);
-  const char* to_day = DayArgument(fcinfo, 2);
+  const char* from_day = TextOfDay(PG_GETARG_DATEADT(1));
+  const char* to_day = TextOfDay(PG_GETARG_DATEADT(2));
   CoreHolder<HistoryResult>* result = NewCoreHolder<HistoryResult>(CurrentMemoryContext);
   ComputedRates computed;
   ComputeInRounds(
@@ -172,7 +168,7 @@ Datum ps_choose_ngram_length(PG_FUNCTION_ARGS) {
   initStringInfo(&wire);
   InternalScope scope;
   EnterInternal(&scope);
-  AppendSessions(&wire, role, DayArgument(fcinfo, 1), DayArgument(fcinfo, 2));
+  AppendSessions(&wire, role, TextOfDay(PG_GETARG_DATEADT(1)), TextOfDay(PG_GETARG_DATEADT(2)));
   LeaveInternal(&scope);
   CoreHolder<privacy_score::ResultTable>* rows = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
   const bool pad = ps_settings.pad;

@@ -118,6 +118,8 @@ char* TextOfOid(Oid value) { return psprintf("%u", value); }
 
 char* TextOfInteger(int64 value) { return psprintf(INT64_FORMAT, value); }
 
+char* TextOfDay(DateADT day) { return DatumGetCString(DirectFunctionCall1(date_out, DateADTGetDatum(day))); }
+
 void AppendArrayElement(StringInfo array, const char* text) {
   appendStringInfoString(array, array->len == 1 ? "\"" : ",\"");
   for (const char* c = text; *c != '\0'; ++c) {

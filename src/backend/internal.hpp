@@ -12,6 +12,7 @@ extern "C" {
 
 #include "access/attnum.h"
 #include "lib/stringinfo.h"
+#include "utils/date.h"
 }
 
 #include "watching.hpp"
@@ -59,9 +60,10 @@ void SetWithin(const char* name, const char* value);
   "::pg_catalog.int8 * '1 microsecond'::pg_catalog.interval)"
 #define SQL_DAY(parameter) "('2000-01-01'::pg_catalog.date + " parameter "::pg_catalog.int4)"
 
-// Numbers as text, palloc'd.
+// Numbers, and a day in the DateStyle in force, as text, palloc'd.
 char* TextOfOid(Oid value);
 char* TextOfInteger(int64 value);
+char* TextOfDay(DateADT day);
 
 // Adds an element to the literal of a text[] that begins with "{" and is not closed yet.
 void AppendArrayElement(StringInfo array, const char* text);

@@ -313,8 +313,6 @@ Datum TextDatum(const std::string& text) {
   return PointerGetDatum(cstring_to_text_with_len(text.data(), static_cast<int>(text.size())));
 }
 
-char* TextOfDate(DateADT day) { return DatumGetCString(DirectFunctionCall1(date_out, DateADTGetDatum(day))); }
-
 // The queries are written for this path and these settings.
 int SetForReport() {
   const int nest_level = NewGUCNestLevel();
@@ -343,8 +341,8 @@ Datum ps_report(PG_FUNCTION_ARGS) {
   const DateADT to_day = PG_ARGISNULL(2) ? today : PG_GETARG_DATEADT(2);
   const DateADT from_day = PG_ARGISNULL(1) ? (DATE_NOT_FINITE(to_day) ? to_day : to_day - 29) : PG_GETARG_DATEADT(1);
   RequireDays(from_day, to_day);
-  scope.from_day = TextOfDate(from_day);
-  scope.to_day = TextOfDate(to_day);
+  scope.from_day = TextOfDay(from_day);
+  scope.to_day = TextOfDay(to_day);
   scope.reads = RelationsToRead();
   if (ps_shared != nullptr) scope.mode = GetConfigOption("privacy_score.mode", false, false);
   Oid types[] = {TEXTOID};
@@ -376,8 +374,7 @@ Datum ps_score_chart(PG_FUNCTION_ARGS) {
   AppendArrayElement(&roles, role);
   appendStringInfoChar(&roles, '}');
   const ReportScope scope = {
-      roles.data, TextOfDate(PG_GETARG_DATEADT(1)), TextOfDate(PG_GETARG_DATEADT(2)), nullptr, nullptr, nullptr,
-      nullptr};
+      roles.data, TextOfDay(PG_GETARG_DATEADT(1)), TextOfDay(PG_GETARG_DATEADT(2)), nullptr, nullptr, nullptr, nullptr};
   StringInfoData wire;
   initStringInfo(&wire);
   const int nest_level = SetForReport();

@@ -10,7 +10,6 @@ extern "C" {
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/date.h"
 }
 
 #include "core/history.hpp"
@@ -215,7 +214,7 @@ void CorrectScore(DatabaseSlot* slot, dsa_pointer pointer, const StringInfoData*
 // Scores the recorded sessions of the session's role and day with the session's settings; null when core has failed.
 CoreHolder<HistoryResult>* ScoreRecordedDay(const LiveSession* session) {
   const char* role = NameStr(session->role_name);
-  const char* day = DatumGetCString(DirectFunctionCall1(date_out, DateADTGetDatum(session->day)));
+  const char* day = TextOfDay(session->day);
   StringInfoData wire;
   initStringInfo(&wire);
   WorkTransaction work;
