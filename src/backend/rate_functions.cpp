@@ -250,7 +250,7 @@ Datum ps_attribute_relationships_dot(PG_FUNCTION_ARGS) {
   const RelationEntropies all = MeasurePairs(relation);
   auto* text = NewCoreHolder<std::string>(CurrentMemoryContext);
   CallCoreOrRaise([&] { text->Reset(new std::string(privacy_score::RelationshipsDot(EntropiesOf(&all), name))); });
-  PG_RETURN_TEXT_P(cstring_to_text_with_len(text->object->data(), static_cast<int>(text->object->size())));
+  PG_RETURN_DATUM(TextDatum(*text->object));
 }
 
 // relationship_chart(relation)
@@ -264,7 +264,7 @@ Datum ps_relationship_chart(PG_FUNCTION_ARGS) {
     using namespace privacy_score;
     text->Reset(new std::string(RelationshipChart(name, DiagramOf(EntropiesOf(&all)), Placement::kAlone)));
   });
-  PG_RETURN_TEXT_P(cstring_to_text_with_len(text->object->data(), static_cast<int>(text->object->size())));
+  PG_RETURN_DATUM(TextDatum(*text->object));
 }
 
 // query_identification(sql)

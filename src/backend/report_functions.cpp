@@ -309,10 +309,6 @@ void AppendSections(StringInfo wire, const ReportScope* scope) {
   AppendQuery(wire, scope->mode == nullptr ? kNoState : kState);
 }
 
-Datum TextDatum(const std::string& text) {
-  return PointerGetDatum(cstring_to_text_with_len(text.data(), static_cast<int>(text.size())));
-}
-
 // The queries are written for this path and these settings.
 int SetForReport() {
   const int nest_level = NewGUCNestLevel();

@@ -131,6 +131,10 @@ void PutResult(FunctionCallInfo fcinfo, const privacy_score::ResultTable& result
   }
 }
 
+Datum TextDatum(std::string_view text) {
+  return PointerGetDatum(cstring_to_text_with_len(text.data(), static_cast<int>(text.size())));
+}
+
 void PutResultRow(FunctionCallInfo fcinfo, Datum* values, bool* nulls) {
   auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);

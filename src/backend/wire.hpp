@@ -56,5 +56,8 @@ inline std::string_view WireBytes(const StringInfoData* wire) {
 // `left_out` is a field of each row that the function does not show, -1 for none.
 void PutResult(FunctionCallInfo fcinfo, const privacy_score::ResultTable& result, int left_out = -1);
 
+// A text.
+Datum TextDatum(std::string_view text);
+
 // Adds a row to the answer of a set-returning function, after InitMaterializedSRF().
 void PutResultRow(FunctionCallInfo fcinfo, Datum* values, bool* nulls);
