@@ -272,7 +272,7 @@ bool ComputeMissingRates(DatabaseSlot* slot) {
   LeaveOutStored(&round);
   if (stale_before > 0) AddStale(&round);
   SortWanted(round.wanted, round.count);
-  set_config_option("lock_timeout", "200ms", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+  SetWithin("lock_timeout", "200ms");
   BeginProgress("worker", InvalidOid, "computing rates");
   ps_computing_rates = 1;
   for (int at = 0; at < round.count;) {
