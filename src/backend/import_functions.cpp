@@ -205,8 +205,7 @@ void WriteImport(Import* import) {
   });
   InternalScope scope;
   EnterInternal(&scope);
-  // Waits for the worker rather than meet it row by row.
-  RunInternal("LOCK TABLE privacy_score.abstraction IN SHARE ROW EXCLUSIVE MODE");
+  LockAbstractions();
   const std::size_t distinct = abstractions->object->size();
   for (std::size_t i = 0; i < distinct; ++i)
     WriteAbstraction((*abstractions->object)[i].first.c_str(), (*abstractions->object)[i].second.c_str());

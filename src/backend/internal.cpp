@@ -110,6 +110,8 @@ char* InternalValue(const char* sql, int nargs, const char* const* args) {
   return FieldText(0, 0);
 }
 
+void LockAbstractions() { RunInternal("LOCK TABLE privacy_score.abstraction IN SHARE ROW EXCLUSIVE MODE"); }
+
 void SetWithin(const char* name, const char* value) {
   set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }

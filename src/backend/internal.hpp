@@ -50,6 +50,9 @@ uint64 RunInternal(const char* sql, int nargs = 0, const char* const* args = nul
 // or no row.
 char* InternalValue(const char* sql, int nargs = 0, const char* const* args = nullptr);
 
+// Locks abstractions inside an internal scope, to wait for the worker rather than meet it row by row.
+void LockAbstractions();
+
 // Gives a setting a value until the nest level of settings ends that the caller has begun.
 void SetWithin(const char* name, const char* value);
 

@@ -14,12 +14,10 @@ const char* const kModelSections[] = {
     "SELECT name, relation_name, label, identifier, subject_position FROM privacy_score.model_attribute ORDER BY name",
     "SELECT determinant, dependent FROM privacy_score.model_dependency ORDER BY 1, 2"};
 
-const char* const kAllAbstractions =
-    "SELECT a.id, t FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t ORDER BY a.id, t";
-const char* const kBaselineAbstractions =
-    "SELECT a.id, t FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t "
+const char* const kAllAbstractions = SQL_TOKENS("");
+const char* const kBaselineAbstractions = SQL_TOKENS(
     "WHERE a.id IN (SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s "
-    "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active) ORDER BY a.id, t";
+    "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active)");
 
 const char* const kBaselines =
     "SELECT id, role, sessions, reach, subjects, subject_columns FROM privacy_score.baseline WHERE active ORDER BY id";

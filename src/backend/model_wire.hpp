@@ -25,6 +25,10 @@ enum class ModelScope { kLive, kBaselines, kAll };
 int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed, const char* role = nullptr,
                 TimestampTz period = 0);
 
+// The query of the section of abstractions (id, token), of those that the condition `where` takes.
+#define SQL_TOKENS(where) \
+  "SELECT a.id, t FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t " where " ORDER BY a.id, t"
+
 // Appends the section of settings.
 void AppendSettings(StringInfo wire, const privacy_score::ScoreSettings& settings);
 

@@ -193,8 +193,7 @@ Datum ps_reset_stats(PG_FUNCTION_ARGS) {
   ps_shared->stats_reset = GetCurrentTimestamp();
   InternalScope scope;
   EnterInternal(&scope);
-  // Waits for the worker rather than meet it row by row.
-  RunInternal("LOCK TABLE privacy_score.abstraction IN SHARE ROW EXCLUSIVE MODE");
+  LockAbstractions();
   RunInternal("UPDATE privacy_score.abstraction SET calls = 0, rows = 0");
   LeaveInternal(&scope);
   PG_RETURN_TIMESTAMPTZ(ps_shared->stats_reset);

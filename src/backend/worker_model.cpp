@@ -88,12 +88,10 @@ void RescoreFromHistory(const LiveSession* session, const StringInfoData* model,
   StringInfoData wire;
   initStringInfo(&wire);
   const char* args[] = {TextOfInteger(session->row_id)};
-  AppendQuery(
-      &wire,
-      "SELECT a.id, t FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t WHERE a.id IN "
-      "(SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session_part p WHERE p.session_id = $1::pg_catalog.int8)"
-      " ORDER BY a.id, t",
-      1, args);
+  AppendQuery(&wire,
+              SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session_part p "
+                         "WHERE p.session_id = $1::pg_catalog.int8)"),
+              1, args);
   AppendQuery(&wire,
               "SELECT ids, runs FROM privacy_score.session_part WHERE session_id = $1::pg_catalog.int8 ORDER BY part",
               1, args);

@@ -132,10 +132,9 @@ CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const St
   WorkTransaction work;
   BeginWork(&work);
   AppendQuery(&stored,
-              "SELECT a.id, t FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t WHERE a.id IN "
-              "(SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session s "
-              "JOIN privacy_score.session_part p ON p.session_id = s.id WHERE s.role = $1::pg_catalog.name "
-              "AND s.day = " SQL_DAY("$2") ") ORDER BY a.id, t",
+              SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session s "
+                         "JOIN privacy_score.session_part p ON p.session_id = s.id "
+                         "WHERE s.role = $1::pg_catalog.name AND s.day = " SQL_DAY("$2") ")"),
               2, args);
   AppendQuery(&stored,
               "SELECT i.ids, i.runs FROM privacy_score.session s, LATERAL (SELECT pg_catalog.array_agg(u.id ORDER BY "
