@@ -21,7 +21,7 @@ bool IsRelationKind(ObjectType type) {
 }
 
 void RenameColumn(const char* relation, const char* name, const Renaming& renaming) {
-  const char* args[] = {relation, name, renaming.old_column, renaming.new_column};
+  const char* args[] = {relation, name, renaming.old_name, renaming.new_name};
   RunInternal(
       "UPDATE privacy_score.protected_relation SET subject = pg_catalog.array_replace(subject, $3::pg_catalog.name, "
       "$4::pg_catalog.name) WHERE relation = $1::pg_catalog.oid AND $3::pg_catalog.name = ANY (subject)",
@@ -57,8 +57,7 @@ void FollowRelation(const char* old_name, const char* new_name) {
 
 // The same for all relations of a schema.
 void FollowSchema(const Renaming& renaming) {
-  const char* args[] = {psprintf("%s.", QuoteName(renaming.old_column)),
-                        psprintf("%s.", QuoteName(renaming.new_column))};
+  const char* args[] = {psprintf("%s.", QuoteName(renaming.old_name)), psprintf("%s.", QuoteName(renaming.new_name))};
   RunInternal(
       "DELETE FROM privacy_score.rate WHERE EXISTS (SELECT FROM pg_catalog.unnest(sources) s "
       "WHERE pg_catalog.starts_with(s, $1) OR pg_catalog.starts_with(s, $2))",
@@ -80,8 +79,8 @@ Renaming RenamingOf(const Node* statement) {
     const auto* rename = reinterpret_cast<const RenameStmt*>(statement);
     const bool column = rename->renameType == OBJECT_COLUMN && IsRelationKind(rename->relationType);
     if (column || rename->renameType == OBJECT_SCHEMA) {
-      renaming.old_column = rename->subname;
-      renaming.new_column = rename->newname;
+      renaming.old_name = rename->subname;
+      renaming.new_name = rename->newname;
     }
     renaming.schema = rename->renameType == OBJECT_SCHEMA;
     if (column || IsRelationKind(rename->renameType)) relation = rename->relation;
@@ -91,7 +90,7 @@ Renaming RenamingOf(const Node* statement) {
   }
   if (relation == nullptr) return renaming;
   renaming.relation = RangeVarGetRelid(relation, NoLock, true);
-  if (OidIsValid(renaming.relation)) renaming.old_name = CanonicalRelationName(renaming.relation);
+  if (OidIsValid(renaming.relation)) renaming.relation_name = CanonicalRelationName(renaming.relation);
   return renaming;
 }
 
@@ -109,10 +108,10 @@ void FollowRenaming(const Renaming& renaming) {
   EnterInternal(&scope);
   if (renaming.schema)
     FollowSchema(renaming);
-  else if (renaming.old_column != nullptr)
+  else if (renaming.old_name != nullptr)
     FollowColumn(renaming);
   else
-    FollowRelation(renaming.old_name, CanonicalRelationName(renaming.relation));
+    FollowRelation(renaming.relation_name, CanonicalRelationName(renaming.relation));
   LeaveInternal(&scope);
   NoteModelChange();
 }

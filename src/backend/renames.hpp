@@ -15,10 +15,10 @@ extern "C" {
 // What is renamed, as it was before.
 struct Renaming {
   bool schema;
-  Oid relation;            // or that whose column is renamed; InvalidOid for anything else
-  const char* old_name;    // of the relation, qualified
-  const char* old_column;  // or schema
-  const char* new_column;
+  Oid relation;               // or that whose column is renamed; InvalidOid for anything else
+  const char* relation_name;  // its, qualified
+  const char* old_name;       // of the column or schema; null when the relation itself is renamed or moved
+  const char* new_name;
 };
 
 // Looks at a utility statement before it runs.

@@ -41,7 +41,7 @@ void RequireTrusted(Oid function) {
   if (ps_code_rule.holds && IsStopped(function, &search)) RaiseFound(&search);
 }
 
-void CheckExecution(ObjectAccessType access, Oid class_id, Oid object, int sub_id, void* argument) {
+void ps_object_access(ObjectAccessType access, Oid class_id, Oid object, int sub_id, void* argument) {
   if (prev_object_access != nullptr) prev_object_access(access, class_id, object, sub_id, argument);
   if (access == OAT_FUNCTION_EXECUTE) RequireTrusted(object);
 }
@@ -51,7 +51,7 @@ void CheckExecution(ObjectAccessType access, Oid class_id, Oid object, int sub_i
 bool has_kept_names = false;
 
 // A function that would be stopped must not be replaced by what it says before it comes to that.
-bool KeepsItsName(Oid function) {
+bool ps_needs_fmgr(Oid function) {
   if (prev_needs_fmgr != nullptr && prev_needs_fmgr(function)) return true;
   CodeSearch search;
   const bool keeps = ps_code_rule.holds && IsStopped(function, &search);
@@ -60,13 +60,13 @@ bool KeepsItsName(Oid function) {
 }
 
 // What types bring is called without the object access hook. Whatever keeps its name comes here.
-void CheckCall(FmgrHookEventType event, FmgrInfo* function, Datum* private_data) {
+void ps_fmgr(FmgrHookEventType event, FmgrInfo* function, Datum* private_data) {
   if (event == FHET_START) RequireTrusted(function->fn_oid);
   if (prev_fmgr != nullptr) prev_fmgr(event, function, private_data);
 }
 
 // Indexes and statistics may have come since the statement was looked at. These are those that it is planned with.
-void CheckRelation(PlannerInfo* root, Oid relation, bool inherits, RelOptInfo* info) {
+void ps_relation_info(PlannerInfo* root, Oid relation, bool inherits, RelOptInfo* info) {
   CodeSearch search = SearchFor(ps_code_rule.owner);
   search.within_relation = true;
   const auto require = [&search](List* expressions) {
@@ -85,7 +85,7 @@ void CheckRelation(PlannerInfo* root, Oid relation, bool inherits, RelOptInfo* i
 
 // What is planned is what runs, with locks on all that it names; so is a statement that a function runs. Parallel
 // workers have no hooks of ours.
-PlannedStmt* CheckQuery(Query* query, const char* text, int options, ParamListInfo params) {
+PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListInfo params) {
   if (has_kept_names && !ps_code_rule.holds) {
     has_kept_names = false;
     InvalidateSystemCaches();
@@ -100,7 +100,7 @@ PlannedStmt* CheckQuery(Query* query, const char* text, int options, ParamListIn
 }
 
 // A table may have got foreign members since they were looked at.
-void CheckStatement(QueryDesc* query, int flags) {
+void ps_executor_start(QueryDesc* query, int flags) {
   if (ps_code_rule.holds) {
     CodeSearch search = SearchFor(ps_code_rule.owner);
     const ListCell* cell;
@@ -124,17 +124,17 @@ void WatchCode() {
   static bool watches = false;
   if (watches) return;
   prev_object_access = object_access_hook;
-  object_access_hook = CheckExecution;
+  object_access_hook = ps_object_access;
   prev_needs_fmgr = needs_fmgr_hook;
-  needs_fmgr_hook = KeepsItsName;
+  needs_fmgr_hook = ps_needs_fmgr;
   prev_fmgr = fmgr_hook;
-  fmgr_hook = CheckCall;
+  fmgr_hook = ps_fmgr;
   prev_planner = planner_hook;
-  planner_hook = CheckQuery;
+  planner_hook = ps_planner;
   prev_relation_info = get_relation_info_hook;
-  get_relation_info_hook = CheckRelation;
+  get_relation_info_hook = ps_relation_info;
   prev_executor_start = ExecutorStart_hook;
-  ExecutorStart_hook = CheckStatement;
+  ExecutorStart_hook = ps_executor_start;
   watches = true;
 }
 
