@@ -34,7 +34,7 @@ bool Concerns(const MissingRate& rate, std::string_view relation) {
 
 // The sets to compute: the given columns together, or without any each column, what is stored, and what the statements
 // of baselines and history reveal.
-CoreHolder<std::vector<MissingRate>>* SetsToAnalyze(Oid relation, const char* columns) {
+std::vector<MissingRate>* SetsToAnalyze(Oid relation, const char* columns) {
   const char* args[] = {CanonicalRelationName(relation), TextOfOid(relation), columns};
   StringInfoData wire;
   initStringInfo(&wire);
@@ -51,16 +51,15 @@ CoreHolder<std::vector<MissingRate>>* SetsToAnalyze(Oid relation, const char* co
               3, args);
   if (columns == nullptr) AppendModel(&wire, ModelScope::kAll, nullptr);
   LeaveInternal(&scope);
-  CoreHolder<std::vector<MissingRate>>* sets = NewCoreHolder<std::vector<MissingRate>>(CurrentMemoryContext);
+  auto* sets = NewCoreObject<std::vector<MissingRate>>();
   const bool where_counts = ps_settings.where_counts;
   CallCoreOrRaise([&] {
-    sets->Reset(new std::vector<MissingRate>());
     privacy_score::WireReader reader(WireBytes(&wire));
-    for (const auto& row : reader.Section(2)) sets->object->push_back({std::string(*row[0]), std::string(*row[1])});
+    for (const auto& row : reader.Section(2)) sets->push_back({std::string(*row[0]), std::string(*row[1])});
     if (columns != nullptr) return;
     const auto model = privacy_score::Model::Read(reader);
     for (MissingRate& rate : privacy_score::MissingOfStatements(model, where_counts))
-      if (Concerns(rate, args[0])) sets->object->push_back(std::move(rate));
+      if (Concerns(rate, args[0])) sets->push_back(std::move(rate));
   });
   return sets;
 }
@@ -78,13 +77,13 @@ Datum ps_analyze_relation(PG_FUNCTION_ARGS) {
     (void)ColumnSetArgument(fcinfo, 1, "attributes", relation);
     columns = LiteralOfArray(PG_GETARG_DATUM(1));
   }
-  const CoreHolder<std::vector<MissingRate>>* sets = SetsToAnalyze(relation, columns);
-  if (sets->object->empty())
+  const std::vector<MissingRate>* sets = SetsToAnalyze(relation, columns);
+  if (sets->empty())
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("relation \"%s\" is not protected, or has none of these columns", get_rel_name(relation)),
                     errhint("Declare it with privacy_score.protect().")));
-  WantedRate* wanted = WantedFrom(sets->object);
-  const int count = static_cast<int>(sets->object->size());
+  WantedRate* wanted = WantedFrom(sets);
+  const int count = static_cast<int>(sets->size());
   ComputedRates computed;
   InitComputedRates(&computed);
   BeginProgress("analyze_relation", relation, "computing rates");

@@ -156,32 +156,29 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
   const char* to_day = TextOfDay(PG_GETARG_DATEADT(2));
   RequireDays(PG_GETARG_DATEADT(1), PG_GETARG_DATEADT(2));
   const char* made_by = GetUserNameFromId(GetUserId(), false);
-  CoreHolder<BaselineText>* text = NewCoreHolder<BaselineText>(CurrentMemoryContext);
+  auto* text = NewCoreObject<BaselineText>();
   const privacy_score::ScoreSettings settings = ScoreSettingsInForce();
   StringInfoData wire;
   initStringInfo(&wire);
   InternalScope scope;
   EnterInternal(&scope);
   AppendSessions(&wire, role, from_day, to_day);
-  CallCoreOrRaise([&] {
-    text->Reset(new BaselineText());
-    Summarise(WireBytes(&wire), settings, text->object);
-  });
-  if (text->object->sessions == 0)
+  CallCoreOrRaise([&] { Summarise(WireBytes(&wire), settings, text); });
+  if (text->sessions == 0)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("role \"%s\" has no recorded sessions from %s to %s", role, from_day, to_day),
                     errhint("privacy_score.stat_days shows which days have been recorded; flush() writes the last "
                             "second.")));
-  const char* id = NewBaseline(role, from_day, to_day, TextOfInteger(text->object->sessions), made_by);
+  const char* id = NewBaseline(role, from_day, to_day, TextOfInteger(text->sessions), made_by);
   const char* id_args[] = {id};
   RunInternal(kReachOfSessions, 1, id_args);
-  const char* ngrams[] = {id, text->object->ngrams.c_str(), text->object->ngram_counts.c_str()};
+  const char* ngrams[] = {id, text->ngrams.c_str(), text->ngram_counts.c_str()};
   RunInternal(
       "INSERT INTO privacy_score.baseline_ngram (baseline_id, ngram, count) SELECT $1::pg_catalog.int8, "
       "u.n::pg_catalog.int8[], u.c FROM ROWS FROM (pg_catalog.unnest($2::text[]), "
       "pg_catalog.unnest($3::pg_catalog.int8[])) u(n, c)",
       3, ngrams);
-  const char* sets[] = {id, text->object->sets.c_str(), text->object->set_counts.c_str()};
+  const char* sets[] = {id, text->sets.c_str(), text->set_counts.c_str()};
   RunInternal(
       "INSERT INTO privacy_score.baseline_session (baseline_id, ids, count) SELECT $1::pg_catalog.int8, "
       "u.n::pg_catalog.int8[], u.c FROM ROWS FROM (pg_catalog.unnest($2::text[]), "
@@ -190,7 +187,7 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
   LeaveInternal(&scope);
   NoteDeclaration();
   CheckBaselineInForce(role, true);
-  PG_RETURN_INT64(text->object->distinct);
+  PG_RETURN_INT64(text->distinct);
 }
 
 // activate_baseline(id): an earlier version back in force.

@@ -137,11 +137,10 @@ Datum ps_identifications(PG_FUNCTION_ARGS) {
       "WHERE s.role = $1::pg_catalog.name) ORDER BY a.id",
       1, args);
   LeaveInternal(&scope);
-  CoreHolder<privacy_score::ResultTable>* rows = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
+  auto* rows = NewCoreObject<privacy_score::ResultTable>();
   const bool where_counts = ps_settings.where_counts;
   CallCoreOrRaise([&] {
     using namespace privacy_score;
-    rows->Reset(new ResultTable());
     WireReader reader(WireBytes(&wire));
     const Model model = Model::Read(reader);
     for (const Row& row : reader.Section(1)) {
@@ -151,10 +150,10 @@ Datum ps_identifications(PG_FUNCTION_ARGS) {
       const Identification found = IdentificationOf(model, *tokens, where_counts);
       std::optional<std::string> rate;
       if (found.rate.exact()) rate = TextOf(found.rate.upper);
-      rows->object->rows.push_back({TextOf(id), rate});
+      rows->rows.push_back({TextOf(id), rate});
     }
   });
-  PutResult(fcinfo, *rows->object);
+  PutResult(fcinfo, *rows);
   return Datum(0);
 }
 

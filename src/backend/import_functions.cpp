@@ -182,38 +182,34 @@ void WriteAbstraction(const char* id, const char* tokens) {
 }
 
 void WriteImport(Import* import) {
-  CoreHolder<std::vector<SessionText>>* sessions = NewCoreHolder<std::vector<SessionText>>(CurrentMemoryContext);
-  CoreHolder<std::vector<std::pair<std::string, std::string>>>* abstractions =
-      NewCoreHolder<std::vector<std::pair<std::string, std::string>>>(CurrentMemoryContext);
+  auto* sessions = NewCoreObject<std::vector<SessionText>>();
+  auto* abstractions = NewCoreObject<std::vector<std::pair<std::string, std::string>>>();
   const int64 gap = static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC;
   CallCoreOrRaise([&] {
-    sessions->Reset(new std::vector<SessionText>());
-    abstractions->Reset(new std::vector<std::pair<std::string, std::string>>());
     std::unordered_map<std::int64_t, int> pieces;
     for (const auto& cut : privacy_score::CutSessions(std::move(import->events), gap)) {
       const int piece = ++pieces[cut.session_key];
       std::string name = import->sessions[static_cast<std::size_t>(cut.session_key)];
       if (piece > 1) name += '/' + std::to_string(piece);
-      sessions->object->push_back({cut.role, name, std::to_string(cut.started), std::to_string(cut.ended),
-                                   std::to_string(cut.day), privacy_score::IdsText(cut.sequence),
-                                   privacy_score::RunsText(cut.sequence),
-                                   std::to_string(privacy_score::LengthOf(cut.sequence)),
-                                   import->sessions[static_cast<std::size_t>(cut.session_key)]});
+      sessions->push_back({cut.role, name, std::to_string(cut.started), std::to_string(cut.ended),
+                           std::to_string(cut.day), privacy_score::IdsText(cut.sequence),
+                           privacy_score::RunsText(cut.sequence), std::to_string(privacy_score::LengthOf(cut.sequence)),
+                           import->sessions[static_cast<std::size_t>(cut.session_key)]});
     }
     for (const auto& [id, tokens] : import->tokens)
-      abstractions->object->emplace_back(std::to_string(id), privacy_score::ArrayText(tokens));
+      abstractions->emplace_back(std::to_string(id), privacy_score::ArrayText(tokens));
   });
   InternalScope scope;
   EnterInternal(&scope);
   LockAbstractions();
-  const std::size_t distinct = abstractions->object->size();
+  const std::size_t distinct = abstractions->size();
   for (std::size_t i = 0; i < distinct; ++i)
-    WriteAbstraction((*abstractions->object)[i].first.c_str(), (*abstractions->object)[i].second.c_str());
-  const std::size_t count = sessions->object->size();
+    WriteAbstraction((*abstractions)[i].first.c_str(), (*abstractions)[i].second.c_str());
+  const std::size_t count = sessions->size();
   int64 skipped = 0;
   for (std::size_t i = 0; i < count; ++i) {
     CHECK_FOR_INTERRUPTS();
-    if (!WriteSession(&(*sessions->object)[i])) ++skipped;
+    if (!WriteSession(&(*sessions)[i])) ++skipped;
   }
   LeaveInternal(&scope);
   if (skipped > 0)
@@ -225,10 +221,9 @@ void WriteImport(Import* import) {
 // import_statements(query)
 Datum ps_import_statements(PG_FUNCTION_ARGS) {
   RequirePrimary("import_statements");
-  CoreHolder<Import>* import = NewCoreHolder<Import>(CurrentMemoryContext);
-  CallCoreOrRaise([&] { import->Reset(new Import()); });
-  ReadQuery(import->object, text_to_cstring(PG_GETARG_TEXT_PP(0)));
-  const int64 counted = import->object->counted;
-  WriteImport(import->object);
+  auto* import = NewCoreObject<Import>();
+  ReadQuery(import, text_to_cstring(PG_GETARG_TEXT_PP(0)));
+  const int64 counted = import->counted;
+  WriteImport(import);
   PG_RETURN_INT64(counted);
 }

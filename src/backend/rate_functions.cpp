@@ -275,12 +275,11 @@ Datum ps_compare_queries(PG_FUNCTION_ARGS) {
   List* revealed1 = RevealedByText(PG_GETARG_TEXT_PP(0));
   List* revealed2 = RevealedByText(PG_GETARG_TEXT_PP(1));
   const QueryComparison comparison = CompareRevealed(revealed1, revealed2);
-  auto* rows = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
+  auto* rows = NewCoreObject<privacy_score::ResultTable>();
   CallCoreOrRaise([&] {
-    rows->Reset(new privacy_score::ResultTable());
-    rows->object->rows.push_back({privacy_score::TextOf(comparison.order), privacy_score::TextOf(comparison.rate1),
-                                  privacy_score::TextOf(comparison.rate2), privacy_score::TextOf(comparison.both)});
+    rows->rows.push_back({privacy_score::TextOf(comparison.order), privacy_score::TextOf(comparison.rate1),
+                          privacy_score::TextOf(comparison.rate2), privacy_score::TextOf(comparison.both)});
   });
-  PutResult(fcinfo, *rows->object);
+  PutResult(fcinfo, *rows);
   return Datum(0);
 }
