@@ -246,7 +246,7 @@ double DayScore(DatabaseSlot* slot, const LiveSession* session, const StringInfo
     const CoreHolder<Rescored>* result = ScoreDayFromMemory(session, model);
     if (result == nullptr) return -1;
     if (asks) AddMissing(slot, &result->object->missing);
-    return result->object->summary.score;
+    return AnyIsAwaited(slot, &result->object->missing) ? -1 : result->object->summary.score;
   }
   const CoreHolder<HistoryResult>* result = ScoreRecordedDay(session);
   if (result == nullptr) return -1;
