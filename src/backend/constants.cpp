@@ -230,29 +230,29 @@ bool ReadPlainParameter(ParamListInfo given, ParameterValue* value) {
   return true;
 }
 
-// Room for the values of an execution, kept for the next one. It is taken away while values are read, because reading
-// one may run statements, which read theirs.
-struct ParameterRoom {
-  ParameterValue* values;
-  int size;
-};
-ParameterRoom room;
-
-ParameterRoom TakeRoom(int count) {
-  ParameterRoom taken = room;
-  room = {};
-  if (count > taken.size) {
+// Room for the values of an execution, kept for the next one.
+ParameterValue* RoomFor(int count) {
+  static ParameterValue* room = nullptr;
+  static int size = 0;
+  if (count > size) {
     const int larger = Max(count, 16);
-    const Size size = sizeof(ParameterValue) * static_cast<Size>(larger);
-    if (taken.values != nullptr) pfree(taken.values);
-    taken = {static_cast<ParameterValue*>(MemoryContextAlloc(TopMemoryContext, size)), larger};
+    const Size bytes = sizeof(ParameterValue) * static_cast<Size>(larger);
+    auto* values = static_cast<ParameterValue*>(MemoryContextAlloc(TopMemoryContext, bytes));
+    if (room != nullptr) pfree(room);
+    room = values;
+    size = larger;
   }
-  return taken;
+  return room;
 }
 
-void PutBackRoom(const ParameterRoom& taken) {
-  if (room.values != nullptr) pfree(room.values);
-  room = taken;
+// Reads the values that take care into a copy in the current memory context: reading one may run statements, which
+// want the room for theirs, and may end in a cancel.
+ParameterValue* ReadWithCare(ParamListInfo given, const ParameterValue* values, int count) {
+  const Size bytes = sizeof(ParameterValue) * static_cast<Size>(count);
+  auto* copy = static_cast<ParameterValue*>(memcpy(palloc(bytes), values, bytes));
+  for (int i = 0; i < count; ++i)
+    if (!ReadPlainParameter(given, &copy[i])) ReadParameter(given, &copy[i]);
+  return copy;
 }
 
 // Words of a statement of which nothing is known but its parameters: no constants, all parameters, no comparisons.
@@ -338,14 +338,13 @@ BoundConstants ConstantsOfExecution(const PlanMark* mark, ParamListInfo given) {
                              : ParametersAlone(given);
   const int count = static_cast<int>(bound.words[kParameterCount]);
   if (count == 0) return bound;
-  const ParameterRoom taken = TakeRoom(count);
+  ParameterValue* values = RoomFor(count);
+  bool all_plain = true;
   for (int i = 0; i < count; ++i) {
-    ParameterValue* value = &taken.values[i];
-    *value = {static_cast<int>(bound.words[kParameterCount + 1 + i]), true, 0, nullptr, 0};
-    if (!ReadPlainParameter(given, value)) ReadParameter(given, value);
+    values[i] = {static_cast<int>(bound.words[kParameterCount + 1 + i]), true, 0, nullptr, 0};
+    all_plain &= ReadPlainParameter(given, &values[i]);
   }
-  PutBackRoom(taken);
-  bound.parameters = taken.values;
+  bound.parameters = all_plain ? values : ReadWithCare(given, values, count);
   bound.parameter_count = static_cast<std::size_t>(count);
   return bound;
 }

@@ -100,12 +100,15 @@ Execution ReadExecution(const QueryDesc* query, const PlanMark* mark, int64 id) 
   MemoryContext own = scratch;
   scratch = nullptr;
   if (own == nullptr)
-    own = AllocSetContextCreate(TopMemoryContext, "privacy_score execution", ALLOCSET_SMALL_SIZES);
+    own = AllocSetContextCreate(CurrentMemoryContext, "privacy_score execution", ALLOCSET_SMALL_SIZES);
   else
     MemoryContextReset(own);
   MemoryContext old = MemoryContextSwitchTo(own);
+  // A cancel takes it along.
+  MemoryContextSetParent(own, old);
   const privacy_score::BoundConstants constants = ConstantsOfExecution(mark, query->params);
   MemoryContextSwitchTo(old);
+  MemoryContextSetParent(own, TopMemoryContext);
   if (scratch != nullptr) MemoryContextDelete(scratch);
   scratch = own;
   return {{id, {}}, constants, ++executions_read};
