@@ -6,7 +6,6 @@
 extern "C" {
 #include "miscadmin.h"
 #include "utils/memutils.h"
-#include "utils/typcache.h"
 }
 
 #include "coded_pass.hpp"
@@ -27,9 +26,7 @@ void StartFakes(FakeMaker* maker, FakeWork* work, int per_bucket, TupleDesc colu
   maker->dictionaries = static_cast<ValueDictionary**>(palloc(sizeof(ValueDictionary*) * quasi));
   for (int i = 0; i < static_cast<int>(quasi); ++i) {
     const FormData_pg_attribute* column = TupleDescAttr(columns, i);
-    const TypeCacheEntry* type =
-        lookup_type_cache(column->atttypid, TYPECACHE_EQ_OPR | TYPECACHE_HASH_PROC | TYPECACHE_CMP_PROC);
-    if (!OidIsValid(type->eq_opr) || (!OidIsValid(type->hash_proc) && !OidIsValid(type->cmp_proc))) continue;
+    if (!CanTellApart(column->atttypid)) continue;
     maker->columns[maker->attributes] = i;
     maker->dictionaries[maker->attributes++] =
         NewValueDictionary(&maker->memory, column->atttypid, column->attcollation);

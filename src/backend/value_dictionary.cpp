@@ -284,12 +284,16 @@ void* TakeArray(ValueDictionary* dictionary, Size bytes) {
   return array;
 }
 
+bool CanTellApart(Oid type) {
+  const TypeCacheEntry* entry = lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_HASH_PROC | TYPECACHE_CMP_PROC);
+  return OidIsValid(entry->eq_opr) && (OidIsValid(entry->hash_proc) || OidIsValid(entry->cmp_proc));
+}
+
 ValueDictionary* NewValueDictionary(DictionaryMemory* memory, Oid type, Oid collation) {
+  if (!CanTellApart(type)) elog(ERROR, "type %u cannot be grouped", type);
   const TypeCacheEntry* entry =
       lookup_type_cache(type, TYPECACHE_EQ_OPR_FINFO | TYPECACHE_HASH_PROC_FINFO | TYPECACHE_CMP_PROC_FINFO);
   const bool has_hash = OidIsValid(entry->hash_proc);
-  if (!OidIsValid(entry->eq_opr) || (!has_hash && !OidIsValid(entry->cmp_proc)))
-    elog(ERROR, "type %u cannot be grouped", type);
   const Oid equal = entry->eq_opr_finfo.fn_oid;
   if (!MayExecute(equal, GetUserId())) aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(equal));
   InvokeFunctionExecuteHook(equal);

@@ -71,6 +71,9 @@ struct ValueDictionary {
   RBTNode* spare;
 };
 
+// Whether the values of a type can be told apart: only then there can be a dictionary of them.
+bool CanTellApart(Oid type);
+
 // Empty dictionary for a type that can be grouped and a collation; it lives in memory->context. Raises 42501 when the
 // current user may not execute the type's equality function.
 ValueDictionary* NewValueDictionary(DictionaryMemory* memory, Oid type, Oid collation);

@@ -9,7 +9,6 @@ extern "C" {
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/typcache.h"
 }
 
 #include "coded_pass.hpp"
@@ -42,8 +41,7 @@ void Add(ValueList* list, Datum value, bool null) {
 }  // namespace
 
 ValueList* NewValueList(Oid type, Oid collation, const char* column) {
-  const TypeCacheEntry* entry = lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_HASH_PROC | TYPECACHE_CMP_PROC);
-  if (!OidIsValid(entry->eq_opr) || (!OidIsValid(entry->hash_proc) && !OidIsValid(entry->cmp_proc)))
+  if (!CanTellApart(type))
     ereport(ERROR,
             (errcode(ERRCODE_UNDEFINED_FUNCTION),
              errmsg("column \"%s\" is of type %s, whose values cannot be told apart", column, format_type_be(type)),
