@@ -4,7 +4,6 @@
 #include "release_fakes.hpp"
 
 extern "C" {
-#include "miscadmin.h"
 #include "utils/memutils.h"
 }
 
@@ -46,10 +45,7 @@ void CodeRecord(FakeMaker* maker, TupleTableSlot* record) {
   }
   MemoryContextSwitchTo(before);
   MemoryContextReset(maker->row);
-  if (maker->memory.full)
-    ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                    errmsg("the distinct values of the quasi-identifiers do not fit into maintenance_work_mem"),
-                    errhint("Set maintenance_work_mem to more than %d MB.", maintenance_work_mem / 1024)));
+  if (maker->memory.full) RaiseValuesFull("the quasi-identifiers");
 }
 
 void LearnRecord(FakeMaker* maker, TupleTableSlot* record, std::size_t value) {

@@ -289,6 +289,13 @@ bool CanTellApart(Oid type) {
   return OidIsValid(entry->eq_opr) && (OidIsValid(entry->hash_proc) || OidIsValid(entry->cmp_proc));
 }
 
+void RaiseValuesFull(const char* of) {
+  ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                  errmsg("the distinct values of %s do not fit into maintenance_work_mem", of),
+                  errhint("Set maintenance_work_mem to more than %d MB.", maintenance_work_mem / 1024)));
+  pg_unreachable();
+}
+
 ValueDictionary* NewValueDictionary(DictionaryMemory* memory, Oid type, Oid collation) {
   if (!CanTellApart(type)) elog(ERROR, "type %u cannot be grouped", type);
   const TypeCacheEntry* entry =

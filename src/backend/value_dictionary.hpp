@@ -78,6 +78,9 @@ bool CanTellApart(Oid type);
 // current user may not execute the type's equality function.
 ValueDictionary* NewValueDictionary(DictionaryMemory* memory, Oid type, Oid collation);
 
+// Raises 54000: the distinct values of `of` do not fit.
+[[noreturn]] void RaiseValuesFull(const char* of);
+
 // An array of zeros out of the dictionary's memory, which can be freed; null, and memory->full, beyond the limit.
 void* TakeArray(ValueDictionary* dictionary, Size bytes);
 

@@ -4,7 +4,6 @@
 #include "value_list.hpp"
 
 extern "C" {
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -60,10 +59,7 @@ ValueList* NewValueList(Oid type, Oid collation, const char* column) {
 
 uint32 NumberOf(ValueList* list, Datum value, bool null) {
   const uint32 number = CodeOf(list->dictionary, value, null);
-  if (list->memory.full)
-    ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                    errmsg("the distinct values of a column do not fit into maintenance_work_mem"),
-                    errhint("Set maintenance_work_mem to more than %d MB.", maintenance_work_mem / 1024)));
+  if (list->memory.full) RaiseValuesFull("a column");
   if (number == list->count) Add(list, value, null);
   return number;
 }
