@@ -11,6 +11,23 @@ extern "C" {
 #include "core_call.hpp"
 #include "strong_random.hpp"
 
+namespace {
+
+// The codes of a record's quasi-identifiers, in maker->codes.
+void CodeRecord(FakeMaker* maker, TupleTableSlot* record) {
+  slot_getallattrs(record);
+  MemoryContext before = MemoryContextSwitchTo(maker->row);
+  for (int i = 0; i < maker->attributes; ++i) {
+    const int column = maker->columns[i];
+    maker->codes[i] = CodeOf(maker->dictionaries[i], record->tts_values[column], record->tts_isnull[column]);
+  }
+  MemoryContextSwitchTo(before);
+  MemoryContextReset(maker->row);
+  if (maker->memory.full) RaiseValuesFull("the quasi-identifiers");
+}
+
+}  // namespace
+
 void StartFakes(FakeMaker* maker, FakeWork* work, int per_bucket, TupleDesc columns,
                 const std::vector<std::int64_t>* counts) {
   *maker = {};
@@ -34,18 +51,6 @@ void StartFakes(FakeMaker* maker, FakeWork* work, int per_bucket, TupleDesc colu
     work->associations.emplace(static_cast<std::size_t>(maker->attributes), *counts, PassMemory());
     work->drawer.emplace(*work->associations);
   });
-}
-
-void CodeRecord(FakeMaker* maker, TupleTableSlot* record) {
-  slot_getallattrs(record);
-  MemoryContext before = MemoryContextSwitchTo(maker->row);
-  for (int i = 0; i < maker->attributes; ++i) {
-    const int column = maker->columns[i];
-    maker->codes[i] = CodeOf(maker->dictionaries[i], record->tts_values[column], record->tts_isnull[column]);
-  }
-  MemoryContextSwitchTo(before);
-  MemoryContextReset(maker->row);
-  if (maker->memory.full) RaiseValuesFull("the quasi-identifiers");
 }
 
 void LearnRecord(FakeMaker* maker, TupleTableSlot* record, std::size_t value) {

@@ -40,8 +40,6 @@ struct FakeMaker {
 // `columns` are those of the table of quasi-identifiers, `counts` those of the values.
 void StartFakes(FakeMaker* maker, FakeWork* work, int per_bucket, TupleDesc columns,
                 const std::vector<std::int64_t>* counts);
-// The codes of a record's quasi-identifiers, in maker->codes.
-void CodeRecord(FakeMaker* maker, TupleTableSlot* record);
 
 void LearnRecord(FakeMaker* maker, TupleTableSlot* record, std::size_t value);
 

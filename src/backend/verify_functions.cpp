@@ -59,7 +59,7 @@ struct Verification {
   ValueList* buckets;
   ValueList* values;
   VerifyWork* work;
-  ReturnSetInfo* result;
+  FunctionCallInfo fcinfo;
 };
 
 enum class Verdict { kHolds, kFails, kNotJudged };
@@ -67,7 +67,7 @@ enum class Verdict { kHolds, kFails, kNotJudged };
 void Put(const Verification* verification, const char* name, Verdict verdict, const char* detail) {
   Datum values[3] = {CStringGetTextDatum(name), BoolGetDatum(verdict == Verdict::kHolds), CStringGetTextDatum(detail)};
   bool nulls[3] = {false, verdict == Verdict::kNotJudged, false};
-  tuplestore_putvalues(verification->result->setResult, verification->result->setDesc, values, nulls);
+  PutResultRow(verification->fcinfo, values, nulls);
 }
 
 Verdict VerdictOf(bool holds) { return holds ? Verdict::kHolds : Verdict::kFails; }
@@ -301,18 +301,13 @@ void JudgeBucketFakes(FakeJudge* judge) {
 
 void TakeForFakes(void* context, TupleTableSlot* row, uint64, uint32 number) {
   auto* judge = static_cast<FakeJudge*>(context);
-  VerifyWork* work = judge->verification->work;
   if (judge->learning) {
     LearnRecord(judge->maker, row, number);
     return;
   }
   if (static_cast<int64>(number) != judge->bucket) JudgeBucketFakes(judge);
   judge->bucket = number;
-  CodeRecord(judge->maker, row);
-  CallCoreOrRaise([&] {
-    work->fakes.bucket_codes.insert(work->fakes.bucket_codes.end(), judge->maker->codes,
-                                    judge->maker->codes + judge->maker->attributes);
-  });
+  TakeRecord(judge->maker, row);
 }
 
 // Values of buckets that none of their records could have, as the source has it.
@@ -418,7 +413,7 @@ Datum ps_verify_release(PG_FUNCTION_ARGS) {
     verification.source_columns = ColumnsOfSource(shape, verification.source);
   }
   InitMaterializedSRF(fcinfo, 0);
-  verification.result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+  verification.fcinfo = fcinfo;
   auto* holder = NewCoreHolder<VerifyWork>(CurrentMemoryContext);
   CallCoreOrRaise([&] {
     holder->Reset(new VerifyWork());
