@@ -7,15 +7,14 @@ extern "C" {
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
-#include "tcop/dest.h"
 #include "utils/memutils.h"
 }
 
 #include "core/coded_rows.hpp"
 #include "core_call.hpp"
 #include "progress.hpp"
+#include "row_reading.hpp"
 #include "value_dictionary.hpp"
-#include "watching.hpp"
 
 namespace {
 
@@ -119,8 +118,7 @@ void StartRows(DestReceiver* self, int, TupleDesc type) {
 CodingReceiver* NewReceiver(MemoryContext context, const PassInput* input) {
   MemoryContext outer = MemoryContextSwitchTo(context);
   auto* pass = static_cast<CodingReceiver*>(palloc0(sizeof(CodingReceiver)));
-  // The kind of destination matters to the server only where it is one of its own.
-  pass->receiver = {ReceiveRow, StartRows, [](DestReceiver*) {}, [](DestReceiver*) {}, DestTuplestore};
+  pass->receiver = RowDestination(ReceiveRow, StartRows);
   pass->input = input;
   pass->fits = true;
   pass->limit = PassMemory();
@@ -140,13 +138,8 @@ CodingReceiver* NewReceiver(MemoryContext context, const PassInput* input) {
 
 // Runs the statement into the receiver; false when it did not fit.
 bool Receive(CodingReceiver* pass, ColumnWeight* weights) {
-  SPIExecuteOptions options = {};
-  options.read_only = true;
-  options.dest = &pass->receiver;
-  const char* named = NameReading(pass->input->sql);
-  if (SPI_execute_extended(pass->input->sql, &options) != SPI_OK_SELECT)
+  if (ReadInto(pass->input->sql, &pass->receiver) != SPI_OK_SELECT)
     elog(ERROR, "could not read the rows of a relation");
-  NameReading(named);
   if (pass->fits && pass->filled > 0) Flush(pass);
   for (int i = 0; i < pass->input->columns; ++i) {
     const ValueDictionary* dictionary = pass->dictionaries[i];

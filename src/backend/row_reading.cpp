@@ -5,7 +5,6 @@
 
 extern "C" {
 #include "executor/spi.h"
-#include "tcop/dest.h"
 #include "utils/memutils.h"
 }
 
@@ -17,7 +16,7 @@ namespace {
 constexpr uint64 kRowsBetweenReports = 1024;
 
 // Where the executor sends rows.
-struct RowDestination {
+struct EachRow {
   DestReceiver receiver;
   MemoryContext row;  // what one row leaves behind
   uint64 rows;
@@ -26,7 +25,7 @@ struct RowDestination {
 };
 
 bool TakeRow(TupleTableSlot* slot, DestReceiver* self) {
-  auto* destination = reinterpret_cast<RowDestination*>(self);
+  auto* destination = reinterpret_cast<EachRow*>(self);
   slot_getallattrs(slot);
   MemoryContext before = MemoryContextSwitchTo(destination->row);
   destination->receive(destination->context, slot);
@@ -38,20 +37,29 @@ bool TakeRow(TupleTableSlot* slot, DestReceiver* self) {
 
 }  // namespace
 
-uint64 ReadRows(const char* sql, RowReceiver receive, void* context, bool fresh) {
-  RowDestination destination = {};
+DestReceiver RowDestination(bool (*take)(TupleTableSlot* row, DestReceiver* self),
+                            void (*start)(DestReceiver* self, int operation, TupleDesc columns)) {
   // The kind of destination matters to the server only where it is one of its own.
-  destination.receiver = {TakeRow, [](DestReceiver*, int, TupleDesc) {}, [](DestReceiver*) {}, [](DestReceiver*) {},
-                          DestTuplestore};
+  return {take, start, [](DestReceiver*) {}, [](DestReceiver*) {}, DestTuplestore};
+}
+
+int ReadInto(const char* sql, DestReceiver* destination, bool fresh) {
+  SPIExecuteOptions options = {};
+  options.read_only = !fresh;
+  options.dest = destination;
+  const char* named = NameReading(sql);
+  const int code = SPI_execute_extended(sql, &options);
+  NameReading(named);
+  return code;
+}
+
+uint64 ReadRows(const char* sql, RowReceiver receive, void* context, bool fresh) {
+  EachRow destination = {};
+  destination.receiver = RowDestination(TakeRow, [](DestReceiver*, int, TupleDesc) {});
   destination.row = AllocSetContextCreate(CurrentMemoryContext, "privacy_score row", ALLOCSET_DEFAULT_SIZES);
   destination.receive = receive;
   destination.context = context;
-  SPIExecuteOptions options = {};
-  options.read_only = !fresh;
-  options.dest = &destination.receiver;
-  const char* named = NameReading(sql);
-  if (SPI_execute_extended(sql, &options) != SPI_OK_SELECT) elog(ERROR, "could not read rows");
-  NameReading(named);
+  if (ReadInto(sql, &destination.receiver, fresh) != SPI_OK_SELECT) elog(ERROR, "could not read rows");
   MemoryContextDelete(destination.row);
   return destination.rows;
 }

@@ -11,6 +11,7 @@ extern "C" {
 #include "postgres.h"
 
 #include "executor/tuptable.h"
+#include "tcop/dest.h"
 }
 
 // Takes a row, all of whose columns are at hand, in a memory context that is reset after it.
@@ -19,3 +20,12 @@ using RowReceiver = void (*)(void* context, TupleTableSlot* row);
 // Runs `sql` and hands each row to `receive`. `fresh`: the statement sees what this command has written. Returns how
 // many rows there were. SPI must be connected.
 uint64 ReadRows(const char* sql, RowReceiver receive, void* context, bool fresh = false);
+
+// A destination for the executor's rows: `start` gets their columns before the first one, `take` each row and says
+// whether it wants more.
+DestReceiver RowDestination(bool (*take)(TupleTableSlot* row, DestReceiver* self),
+                            void (*start)(DestReceiver* self, int operation, TupleDesc columns));
+
+// Runs `sql` straight into a destination, named as a reading (watching.hpp). Returns the code of SPI, which must be
+// connected.
+int ReadInto(const char* sql, DestReceiver* destination, bool fresh = false);
