@@ -125,13 +125,10 @@ Datum ps_equivocation(PG_FUNCTION_ARGS) {
   const char* text = NumericArgument(fcinfo, 2);
   double entropy = 0;
   RunPausing([&](auto interrupted) {
-    try {
+    return ps::Finishes([&] {
       const int64 epsilon = ps::EpsilonSteps(*work->law, ps::ParseDecimal("epsilon", text));
       entropy = ps::EquivocationAt(*work->law, epsilon, ControlOf(interrupted));
-      return true;
-    } catch (const ps::Paused&) {
-      return false;
-    }
+    });
   });
   PG_RETURN_FLOAT8(entropy);
 }

@@ -29,6 +29,7 @@ PG_FUNCTION_INFO_V1(ps_evaluate_noise);
 #include "internal.hpp"
 #include "measure_arguments.hpp"
 #include "progress.hpp"
+#include "shown_work.hpp"
 #include "value_list.hpp"
 
 namespace ps = privacy_score;
@@ -150,18 +151,7 @@ Datum Evaluate(FunctionCallInfo fcinfo, ps::Technique technique, const char* com
                              static_cast<std::uint64_t>(seed));
   });
   SetProgressPhase("simulating releases");
-  static ps::TechniqueEvaluation* running;  // the predicate below has no arguments
-  running = &*work->evaluation;
-  bool done = false;
-  do {
-    CallCoreOrRaise([&] {
-      done = running->Run(ControlOf([] {
-        SetProgress(static_cast<uint64>(running->done()), static_cast<uint64>(running->total()));
-        return InterruptPending != 0;
-      }));
-    });
-    CHECK_FOR_INTERRUPTS();
-  } while (!done);
+  RunShown(&*work->evaluation);
   CallCoreOrRaise([&] { work->results = work->evaluation->Results(); });
   EndProgress();
   for (const ps::EvaluationResult& result : work->results) {

@@ -89,10 +89,7 @@ void CountCoded(MemoryContext context, const Places& wanted, privacy_score::Code
     return InterruptPending != 0;
   };
   SetProgressPhase("counting sets");
-  for (bool complete = false; !complete;) {
-    CHECK_FOR_INTERRUPTS();
-    CallCoreOrRaise([&] { complete = counting->object->Run(control); });
-  }
+  RunPausing([&](auto) { return counting->object->Run(control); });
   for (int set = 0; set < wanted.sets; ++set) {
     const privacy_score::SubsetFacts& counted = counting->object->facts()[static_cast<std::size_t>(set)];
     facts[wanted.numbers[set]] = {counted.entropy, counted.rows, counted.classes, counted.uniques};

@@ -30,6 +30,7 @@ PG_FUNCTION_INFO_V1(ps_release_table);
 #include "measure_arguments.hpp"
 #include "progress.hpp"
 #include "row_reading.hpp"
+#include "shown_work.hpp"
 
 namespace ps = privacy_score;
 
@@ -94,14 +95,7 @@ void Suppress(TableWork* work, int64 min_cell, double protection) {
     for (const CountedCell& cell : work->cells) counts[cell.row * width + cell.column] = cell.count;
     work->table.emplace(work->rows.size(), width, counts, min_cell, protection);
   });
-  static ps::CellSuppression* running;  // the predicate below has no arguments
-  running = &*work->table;
-  RunPausing([](auto) {
-    return running->Run(ControlOf([] {
-      SetProgress(static_cast<uint64>(running->done()), static_cast<uint64>(running->total()));
-      return InterruptPending != 0;
-    }));
-  });
+  RunShown(&*work->table);
 }
 
 // A value of a row or column; NULL for a margin, too.
