@@ -15,15 +15,12 @@ extern "C" {
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
-#include "commands/defrem.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
-#include "storage/lmgr.h"
 #include "tcop/utility.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/jsonb.h"
@@ -31,7 +28,6 @@ extern "C" {
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(ps_bucketize);
 }

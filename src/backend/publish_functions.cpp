@@ -30,7 +30,7 @@ PG_FUNCTION_INFO_V1(ps_suggest_thresholds);
 
 namespace {
 
-// Counts and thresholds of the first two arguments.
+// Counts and thresholds of the first two arguments, as the work of one call below the current memory context.
 BucketWork* ProblemArguments(FunctionCallInfo fcinfo) {
   const ElementList counts = ElementsArgument(fcinfo, 0, "counts", INT8OID);
   const ElementList thresholds = ElementsArgument(fcinfo, 1, "thresholds", TEXTOID);

@@ -27,7 +27,6 @@ PG_FUNCTION_INFO_V1(ps_release_table);
 #include "core/cell_suppression.hpp"
 #include "function_arguments.hpp"
 #include "internal.hpp"
-#include "measure_arguments.hpp"
 #include "progress.hpp"
 #include "row_reading.hpp"
 #include "shown_work.hpp"

@@ -7,7 +7,6 @@
 extern "C" {
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "funcapi.h"
@@ -15,7 +14,6 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/numeric.h"
 
 PG_FUNCTION_INFO_V1(ps_verify_release);
 }
