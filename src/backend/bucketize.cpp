@@ -38,7 +38,6 @@ PG_FUNCTION_INFO_V1(ps_bucketize);
 #include <vector>
 
 #include "bucket_methods.hpp"
-#include "coded_pass.hpp"
 #include "compat.hpp"
 #include "core/bucket_contents.hpp"
 #include "core/bucket_dealer.hpp"
@@ -150,14 +149,11 @@ char* SourceSql(const BucketizeRequest* request) {
   return sql.data;
 }
 
-// Records that wait and records that are arranged take one half each.
-Size ArrangingMemory() { return PassMemory() / 2; }
-
 void ReadRecords(const BucketizeRequest* request, SourceRows* source) {
   const FormData_pg_attribute* column = request->st.types[1];
   ValueList* values = NewValueList(column->atttypid, column->attcollation, NameStr(column->attname));
   Relation qit = table_open(request->qit.relation, NoLock);
-  ReadSource(source, SourceSql(request), CreateTupleDescCopy(RelationGetDescr(qit)), values, ArrangingMemory());
+  ReadSource(source, SourceSql(request), CreateTupleDescCopy(RelationGetDescr(qit)), values);
   table_close(qit, NoLock);
 }
 

@@ -25,7 +25,6 @@ PG_FUNCTION_INFO_V1(ps_release_sample);
 PG_FUNCTION_INFO_V1(ps_release_perturbed);
 }
 
-#include "coded_pass.hpp"
 #include "core/technique_posteriors.hpp"
 #include "core_call.hpp"
 #include "function_arguments.hpp"
@@ -33,6 +32,7 @@ PG_FUNCTION_INFO_V1(ps_release_perturbed);
 #include "perturbed_values.hpp"
 #include "progress.hpp"
 #include "record_store.hpp"
+#include "release_arranging.hpp"
 #include "release_tables.hpp"
 #include "row_reading.hpp"
 #include "shuffled_records.hpp"
@@ -127,8 +127,7 @@ void StoreRow(void* context, TupleTableSlot* row) {
 RecordStore* ReadRecords(const MicrodataRequest* request, TupleDesc columns) {
   SetProgressPhase("reading rows");
   const auto count = static_cast<Size>(columns->natts);
-  constexpr Size kBlockBytes = Size{256} << 10U;
-  RecordStore* store = NewRecordStore(PassMemory() / 2, kBlockBytes);
+  RecordStore* store = NewWaitingStore();
   Reading reading = {request, columns, store, static_cast<Datum*>(palloc0(sizeof(Datum) * count)),
                      static_cast<bool*>(palloc0(sizeof(bool) * count))};
   ReadRows(SourceSql(request), StoreRow, &reading);

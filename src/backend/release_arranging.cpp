@@ -11,6 +11,7 @@ extern "C" {
 #include <algorithm>
 #include <utility>
 
+#include "coded_pass.hpp"
 #include "core_call.hpp"
 #include "strong_random.hpp"
 
@@ -135,6 +136,13 @@ void ArrangeRange(const Arrangement* arrangement, RecordStore* store, const Buck
 }
 
 }  // namespace
+
+Size ArrangingMemory() { return PassMemory() / 2; }
+
+RecordStore* NewWaitingStore() {
+  constexpr Size kBlockBytes = Size{256} << 10U;
+  return NewRecordStore(ArrangingMemory(), kBlockBytes);
+}
 
 void ArrangeRecords(const Arrangement* arrangement, RecordStore* store) {
   if (arrangement->buckets > kMaxArrangedBuckets) elog(ERROR, "there are too many buckets");

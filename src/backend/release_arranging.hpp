@@ -21,6 +21,12 @@ constexpr int64 kLeftOut = 0;  // the key of a record that goes into no bucket
 
 constexpr int64 kMaxArrangedBuckets = PG_INT32_MAX;
 
+// Records that wait in a store and records that are arranged take one half of the memory each.
+Size ArrangingMemory();
+
+// An empty store for the records that wait.
+RecordStore* NewWaitingStore();
+
 struct Arrangement {
   int64 buckets;
   Size memory;  // for the records and what goes with each, in bytes

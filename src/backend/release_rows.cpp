@@ -12,6 +12,7 @@ extern "C" {
 #include "core/release_check.hpp"
 #include "core_call.hpp"
 #include "internal.hpp"
+#include "release_arranging.hpp"
 #include "row_reading.hpp"
 
 namespace {
@@ -123,8 +124,7 @@ void TakeRow(void* context, TupleTableSlot* row) {
 
 }  // namespace
 
-void ReadSource(SourceRows* source, const char* sql, TupleDesc columns, ValueList* values, Size memory) {
-  constexpr Size kBlockBytes = Size{256} << 10U;
+void ReadSource(SourceRows* source, const char* sql, TupleDesc columns, ValueList* values) {
   constexpr int64 kFirstRoom = 64;
   SourceTaker taker = {};
   taker.source = source;
@@ -135,7 +135,7 @@ void ReadSource(SourceRows* source, const char* sql, TupleDesc columns, ValueLis
   source->values = values;
   source->columns = columns;
   source->counts = static_cast<int64*>(palloc0(sizeof(int64) * kFirstRoom));
-  source->store = NewRecordStore(memory, kBlockBytes);
+  source->store = NewWaitingStore();
   source->rows = ReadRows(sql, TakeSourceRow, &taker);
   source->values_count = source->values->count;
 }

@@ -34,8 +34,9 @@ struct SourceRows {
 };
 
 // Runs `sql`, which yields the quasi-identifiers and then the sensitive column, once. `columns` are those of the table
-// of quasi-identifiers. The store takes `memory` bytes, and goes to disk beyond that. SPI must be connected.
-void ReadSource(SourceRows* source, const char* sql, TupleDesc columns, ValueList* values, Size memory);
+// of quasi-identifiers. The store is one of records that wait to be arranged (release_arranging.hpp). SPI must be
+// connected.
+void ReadSource(SourceRows* source, const char* sql, TupleDesc columns, ValueList* values);
 
 // Lets the rows of tables come in physical order, from the first on, in what runs until the caller's nest level of
 // settings ends.

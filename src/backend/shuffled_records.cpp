@@ -11,7 +11,6 @@ extern "C" {
 #include "miscadmin.h"
 }
 
-#include "coded_pass.hpp"
 #include "core_call.hpp"
 #include "progress.hpp"
 #include "release_arranging.hpp"
@@ -50,7 +49,7 @@ void ShuffleRecords(RecordStore* store, uint64 wanted, const ShuffledReceiver* r
   Shuffling shuffling = {receiver, store->count, store->count, wanted, numbers};
   Arrangement arrangement = {};
   arrangement.buckets = numbers;
-  arrangement.memory = PassMemory() / 2;
+  arrangement.memory = ArrangingMemory();
   arrangement.context = &shuffling;
   arrangement.deal = Choose;
   arrangement.dealt = [](void* context) {
