@@ -6,6 +6,7 @@
 #include "internal.hpp"
 #include "model_wire.hpp"
 #include "progress.hpp"
+#include "relation_access.hpp"
 #include "settings.hpp"
 #include "stored_rates.hpp"
 #include "watching.hpp"

@@ -11,6 +11,7 @@ extern "C" {
 }
 
 #include "internal.hpp"
+#include "relation_access.hpp"
 
 namespace {
 

@@ -43,8 +43,8 @@ PG_FUNCTION_INFO_V1(ps_bucketize);
 #include "core/bucket_dealer.hpp"
 #include "core/release_check.hpp"
 #include "function_arguments.hpp"
-#include "internal.hpp"
 #include "progress.hpp"
+#include "relation_access.hpp"
 #include "release_arranging.hpp"
 #include "release_fakes.hpp"
 #include "release_report.hpp"
@@ -53,6 +53,7 @@ PG_FUNCTION_INFO_V1(ps_bucketize);
 #include "strong_random.hpp"
 #include "threshold_request.hpp"
 #include "watching.hpp"
+#include "wire.hpp"
 
 namespace {
 

@@ -24,7 +24,7 @@ PG_FUNCTION_INFO_V1(ps_protection_changed);
 PG_FUNCTION_INFO_V1(ps_copy_restored);
 }
 
-#include "internal.hpp"
+#include "relation_access.hpp"
 
 namespace {
 

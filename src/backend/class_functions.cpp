@@ -27,8 +27,9 @@ PG_FUNCTION_INFO_V1(ps_t_closeness);
 #include "core_call.hpp"
 #include "function_arguments.hpp"
 #include "grouping_sql.hpp"
-#include "internal.hpp"
+#include "relation_access.hpp"
 #include "row_reading.hpp"
+#include "wire.hpp"
 
 namespace {
 

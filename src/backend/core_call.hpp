@@ -20,6 +20,7 @@ extern "C" {
 #include <new>
 
 #include "core/error.hpp"
+#include "core/work_control.hpp"
 
 // What went wrong in core, as plain data. The message is cut to its buffer.
 struct CoreError {
@@ -66,6 +67,13 @@ void RunPausing(Step step) {
     CallCoreOrRaise([&] { done = step([] { return InterruptPending != 0; }); });
     CHECK_FOR_INTERRUPTS();
   } while (!done);
+}
+
+// Work that asks whether an interrupt is pending, for RunPausing.
+inline privacy_score::WorkControl ControlOf(bool (*interrupted)()) {
+  privacy_score::WorkControl control;
+  control.interrupted = interrupted;
+  return control;
 }
 
 // Owns one core object on behalf of a memory context. Trivially destructible itself; lives in that context.

@@ -6,6 +6,7 @@
 #include "catalog_relations.hpp"
 #include "function_arguments.hpp"
 #include "internal.hpp"
+#include "relation_access.hpp"
 #include "watching.hpp"
 
 extern "C" {

@@ -35,7 +35,7 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
-#include "internal.hpp"
+#include "relation_access.hpp"
 
 namespace ps = privacy_score;
 

@@ -23,8 +23,11 @@ extern "C" {
 #include "catalog_relations.hpp"
 #include "dp_accountant.hpp"
 #include "dp_ledger.hpp"
+#include "internal.hpp"
+#include "relation_access.hpp"
 #include "relation_lock.hpp"
 #include "wait_events.hpp"
+#include "wire.hpp"
 
 namespace {
 

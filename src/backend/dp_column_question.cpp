@@ -9,7 +9,7 @@ extern "C" {
 
 #include "catalog_relations.hpp"
 #include "function_arguments.hpp"
-#include "internal.hpp"
+#include "relation_access.hpp"
 
 ColumnQuestion AskAboutColumn(FunctionCallInfo fcinfo, const char* function, const char* kind,
                               const ColumnArguments& places, int parameters) {

@@ -25,6 +25,7 @@ PG_FUNCTION_INFO_V1(ps_dp_cost);
 #include "dp_scan.hpp"
 #include "function_arguments.hpp"
 #include "internal.hpp"
+#include "relation_access.hpp"
 
 namespace ps = privacy_score;
 

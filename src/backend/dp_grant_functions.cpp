@@ -35,6 +35,7 @@ PG_FUNCTION_INFO_V1(ps_budget_restored);
 #include "dp_budget.hpp"
 #include "dp_scan.hpp"
 #include "function_arguments.hpp"
+#include "relation_access.hpp"
 
 namespace {
 

@@ -9,6 +9,7 @@ extern "C" {
 }
 
 #include "compat.hpp"
+#include "wire.hpp"
 
 void RunLedger(LedgerStatement* statement, const char* const* args, bool writes) {
   TextArguments arguments;

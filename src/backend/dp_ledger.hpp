@@ -6,9 +6,9 @@
  */
 #pragma once
 
-#include "internal.hpp"
-
 extern "C" {
+#include "postgres.h"
+
 #include "executor/spi.h"
 }
 

@@ -21,7 +21,6 @@ PG_FUNCTION_INFO_V1(ps_sampling_probabilities);
 PG_FUNCTION_INFO_V1(ps_noise_posterior);
 }
 
-#include <algorithm>
 #include <optional>
 
 #include "compat.hpp"
@@ -197,30 +196,7 @@ Datum ps_sampling_probabilities(PG_FUNCTION_ARGS) {
   auto* work = NewCoreObject<EquivocationWork>();
   CallCoreOrRaise([&] {
     const std::vector<ps::Decimal> values = DecimalsOf(domain, "domain");
-    if (values.empty()) throw ps::InvalidValue("domain must not be empty", "List the values that a record can have.");
-    const int decimals = ps::CommonDecimals(values);
-    std::vector<std::pair<ps::Int128, std::size_t>> places;
-    for (std::size_t i = 0; i < values.size(); ++i) places.emplace_back(ps::StepsOf("domain", values[i], decimals), i);
-    std::sort(places.begin(), places.end());
-    for (std::size_t i = 1; i < places.size(); ++i)
-      if (places[i].first == places[i - 1].first)
-        throw ps::InvalidValue("domain has the value " + ps::DecimalText(places[i].first, decimals) + " more than once",
-                               "List each value once.");
-    std::vector<std::int64_t> counts(values.size());
-    for (const ps::Decimal& value : DecimalsOf(sample, "matching_in_sample")) {
-      const ps::Decimal shortest = ps::Shortest(value);
-      auto found = places.end();
-      if (shortest.decimals <= decimals) {
-        const ps::Int128 steps = ps::StepsOf("matching_in_sample", shortest, decimals);
-        found = std::lower_bound(places.begin(), places.end(), std::make_pair(steps, std::size_t{0}));
-        if (found != places.end() && found->first != steps) found = places.end();
-      }
-      if (found == places.end())
-        throw ps::InvalidValue(
-            "domain lacks the value " + ps::DecimalText(value.digits, value.decimals) + " of the sample",
-            "The domain has all values that a record can have.");
-      ++counts[found->second];
-    }
+    const std::vector<std::int64_t> counts = ps::CountsInDomain(values, DecimalsOf(sample, "matching_in_sample"));
     work->numbers = ps::SamplingProbabilities(counts, matching);
   });
   return NumbersOf(work);

@@ -20,6 +20,7 @@ PG_FUNCTION_INFO_V1(ps_estimate_count);
 #include "dp_predicate.hpp"
 #include "function_arguments.hpp"
 #include "internal.hpp"
+#include "relation_access.hpp"
 #include "release_shape.hpp"
 
 namespace {

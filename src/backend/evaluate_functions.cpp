@@ -26,11 +26,12 @@ PG_FUNCTION_INFO_V1(ps_evaluate_noise);
 #include "compat.hpp"
 #include "core/technique_evaluation.hpp"
 #include "function_arguments.hpp"
-#include "internal.hpp"
 #include "measure_arguments.hpp"
 #include "progress.hpp"
+#include "relation_access.hpp"
 #include "shown_work.hpp"
 #include "value_list.hpp"
+#include "wire.hpp"
 
 namespace ps = privacy_score;
 

@@ -12,7 +12,7 @@ extern "C" {
 #include "utils/typcache.h"
 }
 
-#include "internal.hpp"
+#include "relation_access.hpp"
 #include "relation_lock.hpp"
 
 void RaiseNullArgument(const char* parameter) {

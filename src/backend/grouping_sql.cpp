@@ -16,7 +16,7 @@ extern "C" {
 }
 
 #include "compat.hpp"
-#include "internal.hpp"
+#include "relation_access.hpp"
 
 namespace {
 

@@ -24,6 +24,7 @@ extern "C" {
 #include "live.hpp"
 #include "partition_passes.hpp"
 #include "progress.hpp"
+#include "relation_access.hpp"
 #include "relation_lock.hpp"
 #include "watching.hpp"
 

@@ -23,8 +23,9 @@ PG_FUNCTION_INFO_V1(ps_expected_binary_privacy_loss);
 #include "core/binary_loss.hpp"
 #include "core/privacy_loss.hpp"
 #include "function_arguments.hpp"
-#include "internal.hpp"
 #include "measure_arguments.hpp"
+#include "relation_access.hpp"
+#include "wire.hpp"
 
 namespace ps = privacy_score;
 

@@ -12,7 +12,7 @@ extern "C" {
 }
 
 #include "function_arguments.hpp"
-#include "internal.hpp"
+#include "relation_access.hpp"
 
 DecimalTexts DecimalsArgument(FunctionCallInfo fcinfo, int argument, const char* name) {
   const ElementList list = ElementsArgument(fcinfo, argument, name, NUMERICOID);

@@ -14,7 +14,6 @@ extern "C" {
 
 #include "core/decimal_grid.hpp"
 #include "core/record_priors.hpp"
-#include "core/work_control.hpp"
 
 // Decimals as the server prints them.
 struct DecimalTexts {
@@ -42,10 +41,3 @@ privacy_score::PriorRows PriorsOf(const NumberRows& rows);
 
 // Raises 42804 unless the column holds numbers that numeric can hold, and 42501 unless the caller may read it.
 void RequireNumericColumn(Oid relation, AttrNumber column);
-
-// Work that asks whether an interrupt is pending, for RunPausing.
-inline privacy_score::WorkControl ControlOf(bool (*interrupted)()) {
-  privacy_score::WorkControl control;
-  control.interrupted = interrupted;
-  return control;
-}

@@ -28,14 +28,15 @@ PG_FUNCTION_INFO_V1(ps_release_perturbed);
 #include "core/technique_posteriors.hpp"
 #include "core_call.hpp"
 #include "function_arguments.hpp"
-#include "internal.hpp"
 #include "perturbed_values.hpp"
 #include "progress.hpp"
 #include "record_store.hpp"
+#include "relation_access.hpp"
 #include "release_arranging.hpp"
 #include "release_tables.hpp"
 #include "row_reading.hpp"
 #include "shuffled_records.hpp"
+#include "wire.hpp"
 
 namespace {
 

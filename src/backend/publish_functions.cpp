@@ -24,9 +24,10 @@ PG_FUNCTION_INFO_V1(ps_suggest_thresholds);
 #include "bucket_methods.hpp"
 #include "compat.hpp"
 #include "function_arguments.hpp"
-#include "internal.hpp"
 #include "progress.hpp"
+#include "relation_access.hpp"
 #include "release_report.hpp"
+#include "wire.hpp"
 
 namespace {
 

@@ -19,6 +19,7 @@ extern "C" {
 
 #include "compat.hpp"
 #include "internal.hpp"
+#include "relation_access.hpp"
 #include "relation_rates.hpp"
 #include "settings.hpp"
 #include "sqlparse/analyse.hpp"

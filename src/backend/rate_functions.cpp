@@ -2,9 +2,9 @@
  * rate_functions.cpp - discrimination rates by SQL, with the caller's rights.
  */
 #include "function_arguments.hpp"
-#include "internal.hpp"
 #include "partitions.hpp"
 #include "query_rates.hpp"
+#include "relation_access.hpp"
 #include "relation_rates.hpp"
 #include "security_labels.hpp"
 
@@ -37,6 +37,7 @@ PG_FUNCTION_INFO_V1(ps_compare_queries);
 #include "core/relationship_chart.hpp"
 #include "core/relationships.hpp"
 #include "core_call.hpp"
+#include "wire.hpp"
 
 namespace {
 

@@ -13,6 +13,7 @@
 
 #include <vector>
 
+#include "internal.hpp"
 #include "shared_state.hpp"
 #include "stored_rates.hpp"
 

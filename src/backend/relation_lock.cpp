@@ -19,7 +19,7 @@ extern "C" {
 #include "utils/snapmgr.h"
 }
 
-#include "internal.hpp"
+#include "relation_access.hpp"
 
 namespace {
 

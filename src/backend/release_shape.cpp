@@ -12,7 +12,7 @@ extern "C" {
 #include "utils/rel.h"
 }
 
-#include "internal.hpp"
+#include "relation_access.hpp"
 
 namespace {
 

@@ -12,6 +12,7 @@ extern "C" {
 
 #include "catalog_relations.hpp"
 #include "internal.hpp"
+#include "relation_access.hpp"
 #include "watching.hpp"
 
 namespace {

@@ -16,7 +16,8 @@ PG_FUNCTION_INFO_V1(ps_restricted_count);
 
 #include "dp_predicate.hpp"
 #include "function_arguments.hpp"
-#include "internal.hpp"
+#include "relation_access.hpp"
+#include "wire.hpp"
 
 // restricted_count(relation, predicate, min_set_size)
 Datum ps_restricted_count(PG_FUNCTION_ARGS) {

@@ -16,6 +16,7 @@ extern "C" {
 #include "guarded.hpp"
 #include "internal.hpp"
 #include "joint_rates.hpp"
+#include "relation_access.hpp"
 #include "trusted_code.hpp"
 
 namespace {

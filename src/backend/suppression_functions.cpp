@@ -26,10 +26,11 @@ PG_FUNCTION_INFO_V1(ps_release_table);
 #include "compat.hpp"
 #include "core/cell_suppression.hpp"
 #include "function_arguments.hpp"
-#include "internal.hpp"
 #include "progress.hpp"
+#include "relation_access.hpp"
 #include "row_reading.hpp"
 #include "shown_work.hpp"
+#include "wire.hpp"
 
 namespace ps = privacy_score;
 

@@ -26,12 +26,13 @@ PG_FUNCTION_INFO_V1(ps_release_utility);
 #include "compat.hpp"
 #include "core/release_utility.hpp"
 #include "function_arguments.hpp"
-#include "internal.hpp"
 #include "progress.hpp"
+#include "relation_access.hpp"
 #include "release_arranging.hpp"
 #include "release_rows.hpp"
 #include "release_shape.hpp"
 #include "strong_random.hpp"
+#include "wire.hpp"
 
 namespace {
 

@@ -28,12 +28,13 @@ PG_FUNCTION_INFO_V1(ps_verify_release);
 #include "core/release_check.hpp"
 #include "function_arguments.hpp"
 #include "grouping_sql.hpp"
-#include "internal.hpp"
 #include "progress.hpp"
+#include "relation_access.hpp"
 #include "release_fakes.hpp"
 #include "release_rows.hpp"
 #include "release_shape.hpp"
 #include "threshold_request.hpp"
+#include "wire.hpp"
 
 namespace {
 

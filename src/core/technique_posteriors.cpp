@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "error.hpp"
 #include "rows.hpp"
@@ -33,6 +34,33 @@ std::vector<double> SamplingProbabilities(const std::vector<std::int64_t>& count
   std::vector<double> probabilities;
   for (const std::int64_t count : counts) probabilities.push_back(static_cast<double>(count) / all + unseen);
   return probabilities;
+}
+
+std::vector<std::int64_t> CountsInDomain(const std::vector<Decimal>& domain, const std::vector<Decimal>& sample) {
+  if (domain.empty()) throw InvalidValue("domain must not be empty", "List the values that a record can have.");
+  const int decimals = CommonDecimals(domain);
+  std::vector<std::pair<Int128, std::size_t>> places;
+  for (std::size_t i = 0; i < domain.size(); ++i) places.emplace_back(StepsOf("domain", domain[i], decimals), i);
+  std::sort(places.begin(), places.end());
+  for (std::size_t i = 1; i < places.size(); ++i)
+    if (places[i].first == places[i - 1].first)
+      throw InvalidValue("domain has the value " + DecimalText(places[i].first, decimals) + " more than once",
+                         "List each value once.");
+  std::vector<std::int64_t> counts(domain.size());
+  for (const Decimal& value : sample) {
+    const Decimal shortest = Shortest(value);
+    auto found = places.end();
+    if (shortest.decimals <= decimals) {
+      const Int128 steps = StepsOf("matching_in_sample", shortest, decimals);
+      found = std::lower_bound(places.begin(), places.end(), std::make_pair(steps, std::size_t{0}));
+      if (found != places.end() && found->first != steps) found = places.end();
+    }
+    if (found == places.end())
+      throw InvalidValue("domain lacks the value " + DecimalText(value.digits, value.decimals) + " of the sample",
+                         "The domain has all values that a record can have.");
+    ++counts[found->second];
+  }
+  return counts;
 }
 
 std::int64_t SampleSize(double fraction, std::int64_t records) {

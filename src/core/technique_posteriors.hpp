@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "decimal_grid.hpp"
 #include "paused.hpp"
 #include "random_source.hpp"
 
@@ -19,6 +20,11 @@ namespace privacy_score {
 // sample have (printed with a product instead of the last quotient, which does not sum to one). Throws Error 22023
 // unless matching >= 1 and at least as many as in the sample.
 std::vector<double> SamplingProbabilities(const std::vector<std::int64_t>& counts, std::int64_t matching);
+
+// How many records of a sample have each value of the domain, in its order. Throws Error 22023 when the domain is
+// empty, has a value twice or lacks one of the sample; both are called what the arguments of sampling_probabilities()
+// are.
+std::vector<std::int64_t> CountsInDomain(const std::vector<Decimal>& domain, const std::vector<Decimal>& sample);
 
 // How many of the records a sample has: that share of them, to the nearest whole number, of two equally near the
 // greater one. Throws Error 22023 unless the fraction is greater than 0 and at most 1.

@@ -34,6 +34,29 @@ TEST(TechniquePosteriors, Sampling) {
   EXPECT_EQ(ErrorOf([] { SamplingProbabilities({0}, 0); }), "22023 matching_in_population must be at least 1, not 0");
 }
 
+TEST(TechniquePosteriors, CountsInDomain) {
+  const auto decimals = [](const std::vector<const char*>& texts) {
+    std::vector<Decimal> read;
+    for (const char* text : texts) read.push_back(ParseDecimal("values", text));
+    return read;
+  };
+  const std::vector<Decimal> domain = decimals({"2.5", "-1", "0.50", "10"});
+  EXPECT_EQ(CountsInDomain(domain, decimals({"0.5", "10.000", "0.500", "-1"})),
+            (std::vector<std::int64_t>{0, 1, 2, 1}));
+  EXPECT_EQ(CountsInDomain(domain, {}), (std::vector<std::int64_t>{0, 0, 0, 0}));
+  EXPECT_EQ(ErrorOf([&] {
+              CountsInDomain(domain, decimals({"0.5", "2.51"}));
+            }),
+            "22023 domain lacks the value 2.51 of the sample");
+  EXPECT_EQ(ErrorOf([&] { CountsInDomain(domain, decimals({"0.001"})); }),
+            "22023 domain lacks the value 0.001 of the sample");
+  EXPECT_EQ(ErrorOf([&] {
+              CountsInDomain(decimals({"1", "2", "1.0"}), {});
+            }),
+            "22023 domain has the value 1 more than once");
+  EXPECT_EQ(ErrorOf([&] { CountsInDomain({}, {}); }), "22023 domain must not be empty");
+}
+
 TEST(TechniquePosteriors, SampleSize) {
   EXPECT_EQ(SampleSize(0.1, 1000), 100);
   EXPECT_EQ(SampleSize(0.5, 5), 3);  // 2.5 lies in the middle
