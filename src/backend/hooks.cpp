@@ -99,6 +99,7 @@ MemoryContext scratch = nullptr;
 Execution ReadExecution(const QueryDesc* query, const PlanMark* mark, int64 id) {
   MemoryContext own = scratch;
   scratch = nullptr;
+  ++executions_read;  // what was at hand is gone, also when this ends in an error that somebody catches
   if (own == nullptr)
     own = AllocSetContextCreate(CurrentMemoryContext, "privacy_score execution", ALLOCSET_SMALL_SIZES);
   else

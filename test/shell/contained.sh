@@ -78,6 +78,41 @@ check "no other statement's constants are taken for theirs" \
   "$(q "SELECT subjects FROM privacy_score.score_sessions('asker', '-infinity', 'infinity')")" 10
 check "and nothing is a fault" "$(q "$faults")" "$faults_before"
 
+# --- a parameter that is still being read when the statement is cancelled ---------------------------------------------------
+# The executor of one statement chooses partitions by a function; a statement in that function never gets past reading its
+# parameter, and the function catches the cancel. Its type's output takes as many seconds as its value says.
+q "CREATE TYPE slow" "CREATE FUNCTION slow_in(cstring) RETURNS slow LANGUAGE internal IMMUTABLE STRICT AS 'float8in'" \
+  "CREATE FUNCTION slow_out(slow) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'pg_sleep'" \
+  "CREATE TYPE slow (INPUT = slow_in, OUTPUT = slow_out, LIKE = float8)" "GRANT USAGE ON TYPE slow TO public" \
+  "CREATE TABLE parted (id int, name text) PARTITION BY LIST (id)" "CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1)" \
+  "CREATE TABLE parted_2 PARTITION OF parted FOR VALUES IN (2)" "INSERT INTO parted VALUES (1, 'n1'), (2, 'n2')" \
+  "SELECT privacy_score.protect('parted')" \
+  "CREATE FUNCTION chosen() RETURNS int LANGUAGE plpgsql STABLE AS \$\$
+   DECLARE caught text;
+   BEGIN
+     IF current_setting('test.slow', true) = '60' THEN
+       EXECUTE 'SELECT count(*) FROM people WHERE \$1 IS NOT NULL' USING current_setting('test.slow')::slow;
+     END IF;
+     RETURN CASE current_setting('test.slow', true) WHEN 'caught' THEN 2 ELSE 1 END;
+   EXCEPTION WHEN query_canceled THEN
+     caught := set_config('test.slow', 'caught', false);  -- no statement, whose reading would mend what is at hand
+     RETURN 2;
+   END \$\$" >/dev/null
+{
+  echo "PREPARE choosing(int, text) AS SELECT t.name FROM parted t, people p WHERE t.id = chosen() AND p.id = \$1 AND p.name <> \$2;"
+  echo "SET plan_cache_mode = force_generic_plan;"
+  for _ in 1 2 3; do echo "EXECUTE choosing(5, 'y');"; done
+  echo "SET test.slow = '60'; SET statement_timeout = '300ms';"
+  echo "EXECUTE choosing(77, 'y');"
+  echo "SET test.slow = 'no'; SET statement_timeout = 0;"
+  echo "EXECUTE choosing(5, 'y');"
+} >"$PS_TMP/slow.sql"
+q "CREATE ROLE chooser LOGIN" "GRANT SELECT ON people, parted TO chooser" >/dev/null
+check "a statement goes on whose function has caught that" "$(as chooser q_script <"$PS_TMP/slow.sql" | tr '\n' ' ')" "n1 n1 n1 n2 n1 "
+q "SELECT privacy_score.flush()" >/dev/null
+check "and is counted with its own parameters" \
+  "$(q "SELECT queries, subjects FROM privacy_score.score_sessions('chooser', '-infinity', 'infinity')")" "5|2"
+
 # --- where nothing can be contained -------------------------------------------------------------------------------------
 # A plan that runs in parallel, in which a function runs statements of its own that nobody has met.
 q "CREATE FUNCTION within(hidden hidden DEFAULT 'x') RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE AS \$\$
