@@ -51,7 +51,7 @@ q "DROP TRIGGER refuse ON privacy_score.session_part" >/dev/null
 wait $waiting
 
 # --- rates that take long ---------------------------------------------------------------------------------------------------
-q "CREATE VIEW slow AS SELECT i, CASE WHEN pg_sleep(0.1)::text IS NOT NULL THEN 'c' || i % 5 END AS city FROM generate_series(1, 300) i" \
+q "CREATE VIEW slow AS SELECT i, CASE WHEN pg_sleep(0.1)::text IS NOT NULL THEN 'c' || i % 5 END AS city FROM generate_series(1, 6000) i" \
   "CREATE SERVER here FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$PGHOST', port '$PGPORT', dbname 'clinic')" \
   "CREATE USER MAPPING FOR PUBLIC SERVER here OPTIONS (user 'postgres', password_required 'false')" \
   "CREATE FOREIGN TABLE far (i int, city text) SERVER here OPTIONS (schema_name 'public', table_name 'slow')" \
