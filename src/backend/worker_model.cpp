@@ -246,7 +246,7 @@ double DayScore(DatabaseSlot* slot, const LiveSession* session, const StringInfo
     const CoreHolder<Rescored>* result = ScoreDayFromMemory(session, model);
     if (result == nullptr) return -1;
     if (asks) AddMissing(slot, &result->object->missing);
-    return AnyIsAwaited(slot, &result->object->missing) ? -1 : result->object->summary.score;
+    return result->object->summary.score;
   }
   const CoreHolder<HistoryResult>* result = ScoreRecordedDay(session);
   if (result == nullptr) return -1;
@@ -296,17 +296,10 @@ bool PublishModel(DatabaseSlot* slot, bool even_if_same) {
 }
 
 void CorrectScores(DatabaseSlot* slot) {
-  // What a day misses is asked for with each model, for what came of it is in the next. So it is now and then while
-  // nothing is being asked for: a rate that failed is awaited again once FailedLately() has forgotten it.
-  constexpr int kSeconds = 10;
+  // What a day misses is asked for once with each model: what came of it is in the next.
   static uint64 asked_with = 0;
-  static TimestampTz asked_at = 0;
   const uint64 version = pg_atomic_read_u64(&slot->model_version);
-  const TimestampTz now = GetCurrentTimestamp();
-  LWLockAcquire(slot->lock, LW_SHARED);
-  const bool idle = slot->missing_count == 0;
-  LWLockRelease(slot->lock);
-  const bool asks = version != asked_with || (idle && now - asked_at >= kSeconds * USECS_PER_SEC);
+  const bool asks = version != asked_with;
   StringInfoData model = CopyModel(slot);
   DayFigure* days = nullptr;
   for (dsa_pointer at = FirstSession(slot); DsaPointerIsValid(at); at = SharedAt<LiveSession>(at)->next) {
@@ -322,5 +315,4 @@ void CorrectScores(DatabaseSlot* slot) {
     SpinLockRelease(&session->mutex);
   }
   asked_with = version;
-  if (asks) asked_at = now;
 }
