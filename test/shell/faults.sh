@@ -231,16 +231,13 @@ check "the server answers in the end" "$(q "SELECT privacy_score.flush()")" ""
 check "and what is stored agrees" "$(q "$invariants")" ""
 
 # A run's log: client, turn, latency, script, seconds, microseconds, lag. Of each run: name, role, first turn, turns, turns
-# that ended longer than interval + margin before the last one, and longer by as much as the client itself was late in its
-# last two seconds: where turns come late for want of processor time, so does the worker.
+# that ended longer than interval + margin before the last one.
 for log in "$home"/c[123].*.[0-9]*; do
   name=${log##*/}
   name=${name%.*}
   awk -v name="$name" -v role="${name%.*}" -v window=$((interval + margin)) '
-    { at = $5 * 1000 + int($6 / 1000); turn[NR] = at; lag[NR] = int($7 / 1000) }
-    END { if (NR == 0) exit
-          for (i = NR; i > 0 && turn[i] > turn[NR] - 2000; --i) if (lag[i] > late) late = lag[i]
-          for (i = 1; i <= NR; ++i) if (turn[i] < turn[NR] - window - late) ++old
+    { at = $5 * 1000 + int($6 / 1000); turn[NR] = at }
+    END { if (NR == 0) exit; for (i = 1; i <= NR; ++i) if (turn[i] < turn[NR] - window) ++old
           printf "%s\t%s\t%.0f\t%d\t%d\n", name, role, turn[1], NR, old }' "$log"
 done >"$home/runs"
 # A run's last session; the one before is pgbench's own.
