@@ -5,9 +5,10 @@
 #
 # Three databases with the same tables get the same statements, each by one long connection: of a role that is watched in
 # mode observe, of one in mode enforce with a limit, and of one that is not watched, which tells what memory the server
-# itself takes for them. Each minute the private memory of the three backends and of the workers is written down
-# (results/sqlsmith_memory.txt, in kB). The server's log is left in results/sqlsmith_log.txt. Nothing is compiled: what LLVM
-# keeps of that, tens of megabytes in each backend, would hide what we keep.
+# itself takes for them. They ask for more rates than max_rates has room for. Each minute the private memory of the three
+# backends and of the workers is written down (results/sqlsmith_memory.txt, in kB). The server's log is left in
+# results/sqlsmith_log.txt. Nothing is compiled: what LLVM keeps of that, tens of megabytes in each backend, would hide
+# what we keep.
 . "$(dirname "$0")/../lib.sh"
 
 seconds=${PS_FUZZ_SECONDS:-600}
@@ -15,7 +16,7 @@ seed=${PS_FUZZ_SEED:-7}
 mkdir -p results
 
 start_server "log_error_verbosity = verbose" "log_min_error_statement = panic" "statement_timeout = 0" "max_connections = 60" \
-  "max_worker_processes = 16" "privacy_score.flush_interval = '1s'" "autovacuum_naptime = '10s'" "jit = off"
+  "max_worker_processes = 16" "privacy_score.flush_interval = '1s'" "autovacuum_naptime = '10s'" "jit = off" "privacy_score.max_rates = 1000"
 
 # make_database NAME ROLE MODE: tables of every kind, protected, and a baseline of plain work. sqlsmith quotes no names.
 make_database() {
@@ -91,6 +92,8 @@ sample() {
 }
 
 started=$SECONDS
+# Some samples in each quarter of a short run too.
+pause=$((seconds < 960 ? seconds / 16 + 1 : 60))
 smith observing watched &
 smith enforcing limited &
 smith plain unwatched &
@@ -104,7 +107,7 @@ while [ $((SECONDS - started)) -lt $((seconds - 10)) ]; do
       >/dev/null || fail "the views of $database can be read"
   done
   left=$((seconds - 10 - SECONDS + started))
-  if [ $left -gt 0 ]; then sleep $((left < 60 ? left : 60)); fi
+  if [ $left -gt 0 ]; then sleep $((left < pause ? left : pause)); fi
 done
 sample >>results/sqlsmith_memory.txt
 executed() { q "SELECT xact_rollback FROM pg_stat_database WHERE datname = '$1'"; }
@@ -146,12 +149,13 @@ growth() {
         quarter = int(4 * key[2] / s)
         if (key[1] == process && (!(quarter in least) || value[sample] < least[quarter])) least[quarter] = value[sample]
       }
-      print (2 in least) && (3 in least) ? least[3] - least[2] : 0
+      print (2 in least) && (3 in least) ? least[3] - least[2] : "unknown"
     }' results/sqlsmith_memory.txt
 }
 cat results/sqlsmith_memory.txt
 for process in watched limited unwatched worker_of_observing worker_of_enforcing; do
   echo "$process: $(growth $process) kB more in the last quarter than in the third"
+  check_match "memory of $process was seen in both" "$(growth $process)" '^-?[0-9]+$'
 done
 if [ "$seconds" -ge 1800 ]; then
   for process in watched limited; do
