@@ -116,11 +116,19 @@ compile_support() {
 q() {
   local statement arguments=() errors status=0
   for statement in "$@"; do arguments+=(-c "$statement"); done
-  errors=$(mktemp "$PS_TMP/err.XXXXXX")
-  "$PS_BINDIR/psql" -XAtq -v ON_ERROR_STOP=1 "${arguments[@]}" </dev/null 2>"$errors" || status=$?
-  if [ $status -ne 0 ]; then sed -nE 's/^(psql: error: .*)/\1/p; s/^(ERROR|FATAL):  (.*)/\1: \2/p' "$errors"; fi
-  cat "$errors" >&2
-  rm -f "$errors"
+  # A test asks hundreds of times, so this starts psql and nothing else.
+  { errors=$("$PS_BINDIR/psql" -XAtq -v ON_ERROR_STOP=1 "${arguments[@]}" </dev/null 2>&1 >&3 3>&-) || status=$?; } 3>&1
+  if [ -n "$errors" ]; then
+    if [ $status -ne 0 ]; then
+      while IFS= read -r statement; do
+        case $statement in
+          "ERROR:  "* | "FATAL:  "*) echo "${statement%%:*}: ${statement#*:  }" ;;
+          "psql: error: "*) echo "$statement" ;;
+        esac
+      done <<<"$errors"
+    fi
+    printf '%s\n' "$errors" >&2
+  fi
   return $status
 }
 
