@@ -81,6 +81,15 @@ int TakePassedLimits(LiveSession* session, const privacy_score::SessionSummary& 
   return count;
 }
 
+bool TakeDayAlert(LiveSession* session, PassedLimit* passed) {
+  int count = 0;
+  SpinLockAcquire(&session->mutex);
+  if (session->counted_rise > 0)
+    Consider(session, kAlertDaily, session->day_score, session->limits.daily, passed, &count);
+  SpinLockRelease(&session->mutex);
+  return count > 0;
+}
+
 bool TakeReachAlert(LiveSession* session, AlertKind kind) {
   SpinLockAcquire(&session->mutex);
   const bool first = (session->alerted & kind) == 0;

@@ -154,7 +154,7 @@ struct LiveSession {
   int64 flushed_refused;
   int64 weighed_queries;  // how many of them it was last scored again with, and
   int32 weighed_rounds;   // after how many rounds of computing rates
-  int32 waits;            // flushes since it was closed, for its exact score
+  int32 waits;            // flushes since it was closed, for the figures that its limits are checked against
 };
 
 // A rate that scoring wants, as text: relation, NUL, attributes joined by \x01.

@@ -41,7 +41,8 @@ dsa_pointer FirstSession(DatabaseSlot* slot);
 // Frees a closed session that has nothing left, under the lock of the slot.
 void FreeSession(DatabaseSlot* slot, dsa_pointer pointer);
 
-// Whether a closed session waits for the exact score that its limits are checked against; each call counts a flush.
+// Whether a closed session waits for what its limits are checked against: its exact score, and the day's score with
+// what it has added. Each call counts a flush.
 bool AwaitsCorrection(LiveSession* session);
 
 // Deletes history older than history_retention, at most once an hour.

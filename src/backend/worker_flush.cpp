@@ -180,7 +180,10 @@ void FreeSession(DatabaseSlot* slot, dsa_pointer pointer) {
 
 bool AwaitsCorrection(LiveSession* session) {
   constexpr int kMostWaits = 20;
-  return session->limits.Any() && session->summary.estimated && session->waits++ < kMostWaits;
+  const bool counted = session->limits.daily < 0 || session->counted_rise >= session->risen;
+  // Other sessions of the role count on what is known of the day.
+  if (!counted && session->day_score >= 0) return true;
+  return (!counted || (session->limits.Any() && session->summary.estimated)) && session->waits++ < kMostWaits;
 }
 
 dsa_pointer FirstSession(DatabaseSlot* slot) {
@@ -191,11 +194,6 @@ dsa_pointer FirstSession(DatabaseSlot* slot) {
 }
 
 namespace {
-
-// Whether the score of the day holds what the session added, so that other sessions of the role may forget it.
-bool DayIsCounted(const LiveSession* session) {
-  return session->limits.daily < 0 || session->day_score < 0 || session->counted_rise >= session->risen;
-}
 
 // Takes the sealed lists off a session; returns whether it is closed and has nothing left to do. Readers of the lists
 // hold the slot's lock.
@@ -217,7 +215,7 @@ bool Release(DatabaseSlot* slot, dsa_pointer pointer, const FlushItem* written) 
   const PendingHistory* open = &session->open;
   const bool finished = session->closed && !DsaPointerIsValid(open->chunks_first) &&
                         !DsaPointerIsValid(open->definitions) && !DsaPointerIsValid(open->alerts) &&
-                        (written == nullptr || (session->refused == session->flushed_refused && DayIsCounted(session)));
+                        (written == nullptr || session->refused == session->flushed_refused);
   SpinLockRelease(&session->mutex);
   FreeHistory(&done);
   LWLockRelease(slot->lock);

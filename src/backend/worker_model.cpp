@@ -161,6 +161,14 @@ CoreHolder<Rescored>* RescoreWithStored(DatabaseSlot* slot, dsa_pointer pointer,
   return result;
 }
 
+// Raises an alert that the session's own process could not; in warn mode the client hears of it with its next event.
+void RaiseForWorker(LiveSession* session, const PassedLimit& passed, std::string_view detail) {
+  RaiseAlert(session, passed, false, detail.data(), detail.size());
+  SpinLockAcquire(&session->mutex);
+  if (session->warn && session->unwarned_count < kAlertKinds) session->unwarned[session->unwarned_count++] = passed;
+  SpinLockRelease(&session->mutex);
+}
+
 void CorrectScore(DatabaseSlot* slot, dsa_pointer pointer, const StringInfoData* model) {
   auto* session = SharedAt<LiveSession>(pointer);
   SpinLockAcquire(&session->mutex);
@@ -201,12 +209,7 @@ void CorrectScore(DatabaseSlot* slot, dsa_pointer pointer, const StringInfoData*
   if (score.summary.estimated) return;
   PassedLimit passed[kAlertKinds];
   const int count = TakePassedLimits(session, score.summary, score.largest, passed);
-  for (int i = 0; i < count; ++i)
-    RaiseAlert(session, passed[i], false, score.explanation.data(), score.explanation.size());
-  SpinLockAcquire(&session->mutex);
-  for (int i = 0; i < count && session->warn && session->unwarned_count < kAlertKinds; ++i)
-    session->unwarned[session->unwarned_count++] = passed[i];
-  SpinLockRelease(&session->mutex);
+  for (int i = 0; i < count; ++i) RaiseForWorker(session, passed[i], score.explanation);
 }
 
 // Scores the recorded sessions of the session's role and day with the session's settings; null when core has failed.
@@ -246,6 +249,7 @@ double DayScore(DatabaseSlot* slot, const LiveSession* session, const StringInfo
     const CoreHolder<Rescored>* result = ScoreDayFromMemory(session, model);
     if (result == nullptr) return -1;
     if (asks) AddMissing(slot, &result->object->missing);
+    if (AnyIsAwaited(slot, &result->object->missing)) return -1;
     return result->object->summary.score;
   }
   const CoreHolder<HistoryResult>* result = ScoreRecordedDay(session);
@@ -313,6 +317,11 @@ void CorrectScores(DatabaseSlot* slot) {
     session->day_score = score;
     session->counted_rise = session->stored_rise;
     SpinLockRelease(&session->mutex);
+    // A short session has ended before its own process could know.
+    PassedLimit passed;
+    if (TakeDayAlert(session, &passed))
+      RaiseForWorker(session, passed,
+                     psprintf("{\"version\": 1, \"cause\": \"day\", \"day\": \"%s\"}", TextOfDay(session->day)));
   }
   asked_with = version;
 }

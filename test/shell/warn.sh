@@ -8,7 +8,7 @@ q "CREATE EXTENSION privacy_score" \
   "CREATE TABLE patients (id int PRIMARY KEY, first_name text, last_name text, city text, diagnosis text)" \
   "INSERT INTO patients SELECT i, 'f' || i % 17, 'l' || i % 97, 'c' || i % 13, 'd' || i % 7 FROM generate_series(1, 300) i" \
   "SELECT privacy_score.protect('patients')" >/dev/null
-for role in learner observed warned daily normalised level brief quick free; do
+for role in learner observed warned daily normalised level brief quick free short; do
   q "CREATE ROLE $role LOGIN" "GRANT SELECT ON patients TO $role" >/dev/null
 done
 recorded() { echo "SELECT COALESCE(sum(queries), 0) FROM privacy_score.session WHERE role = '$1'"; }
@@ -18,7 +18,7 @@ alerts() { q "SELECT kind FROM privacy_score.alert WHERE role = '$1' ORDER BY ki
 as learner q "SELECT city FROM patients" >/dev/null
 check_true "the usual statement is recorded" wait_for "$(recorded learner)" 1
 q "SELECT privacy_score.set_baseline('learner', privacy_score.today(), privacy_score.today())" >/dev/null
-for role in observed warned daily normalised level brief quick free; do
+for role in observed warned daily normalised level brief quick free short; do
   q "SELECT privacy_score.import_baseline(jsonb_set(privacy_score.export_baseline('learner'), '{role}', '\"$role\"'))" >/dev/null
 done
 q "SELECT privacy_score.analyze_relation('patients', '{city,first_name,last_name}')" \
@@ -91,6 +91,15 @@ done
 check_true "daily_limit raises an alert" wait_for "SELECT count(*) > 0 FROM privacy_score.alert WHERE role = 'daily'" t
 check "of its kind" "$(q "SELECT DISTINCT kind, score > alert_limit FROM privacy_score.alert WHERE role = 'daily'")" "daily|t"
 check "with the score of the day" "$(q "SELECT max(a.score) <= (SELECT s.score + 1e-9 FROM privacy_score.score('daily', privacy_score.today(), privacy_score.today()) s) FROM privacy_score.alert a WHERE role = 'daily'")" t
+
+# Sessions of one statement, whose process knows no score of the day but its own.
+q "ALTER ROLE short SET privacy_score.daily_limit = 1.5" >/dev/null
+for statement in "$unusual" "$other" "SELECT city, diagnosis FROM patients LIMIT 0" "$unusual" "$usual"; do as short q "$statement" >/dev/null; done
+check_true "short sessions reach daily_limit together" wait_for "SELECT count(*) > 0 FROM privacy_score.alert WHERE role = 'short' AND kind = 'daily'" t
+check "though each is below it" "$(q "SELECT max(score) < 1.5 FROM privacy_score.score_sessions('short', '-infinity', 'infinity')")" t
+check "and its detail says for which day" \
+  "$(q "SELECT DISTINCT detail = jsonb_build_object('version', 1, 'cause', 'day', 'day', privacy_score.today()) FROM privacy_score.alerts WHERE role = 'short' AND kind = 'daily'")" t
+check_true "none of them stays in memory" wait_for "SELECT count(*) FROM privacy_score.stat_sessions WHERE role = 'short'" 0
 
 # --- settings cannot be loosened from within ----------------------------------------------------------------------------
 check "a watched role cannot lift its limit" "$(as warned q_state "SET privacy_score.session_limit = -1")" 42501
