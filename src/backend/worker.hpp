@@ -75,8 +75,9 @@ bool PublishModel(DatabaseSlot* slot, bool even_if_same);
 // Puts a rate into the list of those that are asked for, without counting it.
 void PutBackRate(DatabaseSlot* slot, std::string_view relation, std::string_view attributes);
 
-// Whether the rate could not be computed a short time ago. Whoever needs it asks again with every new model.
-bool FailedLately(DatabaseSlot* slot, const WantedRate* wanted);
+// Whether the rate could not be computed, as far as is remembered, after that moment. Whoever needs it asks again with
+// every new model.
+bool HasFailed(DatabaseSlot* slot, const WantedRate* wanted, TimestampTz since);
 
 // Counts the stored rates that are out of date, at most every five seconds, and forgets those of relations that no
 // longer exist. -1 when it has not looked.

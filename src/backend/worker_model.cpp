@@ -233,11 +233,11 @@ CoreHolder<HistoryResult>* ScoreRecordedDay(const LiveSession* session) {
   return done ? result : nullptr;
 }
 
-// Whether any of the rates may still come.
+// Whether any of the rates may still come. One that has failed, however long ago, does not come by itself.
 bool AnyIsAwaited(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate>* rates) {
   for (const privacy_score::MissingRate& rate : *rates) {
     const WantedRate wanted = {rate.relation.c_str(), rate.attributes.c_str(), false};
-    if (!FailedLately(slot, &wanted)) return true;
+    if (!HasFailed(slot, &wanted, 0)) return true;
   }
   return false;
 }

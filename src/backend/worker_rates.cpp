@@ -157,11 +157,13 @@ void OnFault(void* context, const WantedRate* wanted, const ErrorData* error) {
 
 // Computes what the round has of one relation, from `first` on; returns where the next relation begins.
 int ComputeNext(Round* round, ComputedRates* computed, int first) {
+  // One that has failed is not tried again for so long.
+  const TimestampTz lately = GetCurrentTimestamp() - USECS_PER_MINUTE;
   WantedRate* wanted = round->wanted;
   int next = first;
   int left = first;  // those that are to be computed stand from `first` to here
   for (; next < round->count && strcmp(wanted[next].relation, wanted[first].relation) == 0; ++next) {
-    if (!wanted[next].is_stale && FailedLately(round->slot, &wanted[next])) continue;
+    if (!wanted[next].is_stale && HasFailed(round->slot, &wanted[next], lately)) continue;
     const WantedRate kept = wanted[next];
     wanted[next] = wanted[left];
     wanted[left++] = kept;
@@ -218,11 +220,9 @@ bool AnyIsSlow(DatabaseSlot* slot) {
 
 }  // namespace
 
-bool FailedLately(DatabaseSlot* slot, const WantedRate* wanted) {
-  constexpr int kSeconds = 60;
+bool HasFailed(DatabaseSlot* slot, const WantedRate* wanted, TimestampTz since) {
   if (!DsaPointerIsValid(slot->faults)) return false;
   const auto* faults = SharedAt<RateFaults>(slot->faults);
-  const TimestampTz since = GetCurrentTimestamp() - kSeconds * USECS_PER_SEC;
   const uint64 hash = HashOf(wanted);
   for (const auto& fault : faults->faults)
     if (fault.hash == hash && fault.at > since) return true;

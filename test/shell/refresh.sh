@@ -189,4 +189,17 @@ check_true "cancelled, it is started again and computes all" wait_for "SELECT co
 check_true "nothing is pending" wait_for "$pending" 0
 wait $client
 
+# --- the day of a role whose rates cannot be computed --------------------------------------------------------------------
+# After a minute a rate at fault may be tried again, for which nobody asks before the model changes. Another session keeps
+# the worker, which remembers what it has asked for.
+q "CREATE ROLE eve LOGIN" "GRANT SELECT ON samples TO eve" "ALTER ROLE eve SET privacy_score.mode = 'enforce'" \
+  "ALTER ROLE eve SET privacy_score.daily_limit = 1000" "SELECT privacy_score.flush()" >/dev/null
+as alice q "SELECT a FROM samples LIMIT 0" "SELECT pg_sleep(75)" >/dev/null &
+client=$!
+check "it is judged by bounds" "$(as eve q_state "SELECT c FROM samples LIMIT 0" "SELECT c, b FROM samples LIMIT 0")" 00000
+q "SELECT privacy_score.flush()" >/dev/null
+sleep 65
+check "and still so when the fault is old" "$(as eve q_state "SELECT a FROM samples LIMIT 0")" 00000
+wait $client
+
 done_testing
