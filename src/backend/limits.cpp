@@ -84,8 +84,7 @@ int TakePassedLimits(LiveSession* session, const privacy_score::SessionSummary& 
 bool TakeDayAlert(LiveSession* session, PassedLimit* passed) {
   int count = 0;
   SpinLockAcquire(&session->mutex);
-  if (session->counted_rise > 0)
-    Consider(session, kAlertDaily, session->day_score, session->limits.daily, passed, &count);
+  Consider(session, kAlertDaily, session->day_score, session->limits.daily, passed, &count);
   SpinLockRelease(&session->mutex);
   return count > 0;
 }

@@ -17,7 +17,7 @@ SessionLimits LimitsInForce();
 int TakePassedLimits(LiveSession* session, const privacy_score::SessionSummary& summary, double rise,
                      PassedLimit* passed);
 
-// The same of the day's score alone, for a session that has added to it.
+// The same of the day's score alone, when that has just come to hold what the session has added.
 bool TakeDayAlert(LiveSession* session, PassedLimit* passed);
 
 // Whether the session has no alert of this figure of its reach yet; marks it as alerted.

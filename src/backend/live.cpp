@@ -207,21 +207,26 @@ bool DefineInScorer(int64 id) {
   return false;
 }
 
-// What is known of the role's score of the day without the next statement: an upper bound, exact when no session of the
-// role holds anything that the worker has not counted; below zero when nothing is known yet.
-double DayBound(DatabaseSlot* slot, const LiveSession* session, bool* exact) {
-  double bound = session->day_score;
-  *exact = bound >= 0;
+// What is known of the role's score of the day without the next statement: an upper bound, exact when it awaits no rate
+// and no session of the role holds anything that the worker has not counted; below zero when nothing is known yet.
+double DayBound(DatabaseSlot* slot, LiveSession* session, bool* exact) {
+  SpinLockAcquire(&session->mutex);
+  const double known = session->day_score >= 0 ? session->day_score : session->day_bound;
+  *exact = session->day_score >= 0;
+  SpinLockRelease(&session->mutex);
+  if (known < 0) return known;
+  double bound = known;
   LWLockAcquire(slot->lock, LW_SHARED);
-  for (dsa_pointer at = slot->sessions; *exact && DsaPointerIsValid(at);) {
+  for (dsa_pointer at = slot->sessions; DsaPointerIsValid(at);) {
     auto* other = SharedAt<LiveSession>(at);
     SpinLockAcquire(&other->mutex);
-    if (other->role == session->role && other->day == session->day) bound += other->risen - other->counted_rise;
+    if (other->role == session->role && other->day == session->day)
+      bound += other->risen - (*exact ? other->counted_rise : other->bounded_rise);
     SpinLockRelease(&other->mutex);
     at = other->next;
   }
   LWLockRelease(slot->lock);
-  *exact = *exact && bound <= session->day_score;
+  *exact = *exact && bound <= known;
   return bound;
 }
 

@@ -50,7 +50,7 @@ void FillSession(LiveSession* session, Oid role, TimestampTz now) {
              pieces);
   session->started = session->last_at = now;
   session->day = DayOf(now);
-  session->day_score = -1;
+  session->day_score = session->day_bound = -1;
   session->settings = ScoreSettingsInForce();
   session->unrecorded = RecoveryInProgress();
   session->limits = LimitsInForce();

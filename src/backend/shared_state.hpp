@@ -141,9 +141,10 @@ struct LiveSession {
   SessionLimits limits;
   uint64 model_version;  // the model that the summary was computed with
   double day_score;      // of the role and day, as of the last flush; -1 unknown
+  double day_bound;      // the same with bounds for the rates that are awaited, at least as up to date
   // What this session's statements have added to its score: in all; of that in sealed events; in stored ones; in
-  // day_score. A sum of rises, never less than what the score has grown by.
-  double risen, sealed_rise, stored_rise, counted_rise;
+  // day_score; in day_bound. A sum of rises, never less than what the score has grown by.
+  double risen, sealed_rise, stored_rise, counted_rise, bounded_rise;
   int64 refused;                      // statements
   PassedLimit unwarned[kAlertKinds];  // raised by the worker in warn mode: the client hears of them with its next event
   PendingHistory sealed;
@@ -152,9 +153,10 @@ struct LiveSession {
   int32 next_part;
   int64 flushed_queries;
   int64 flushed_refused;
-  int64 weighed_queries;  // how many of them it was last scored again with, and
-  int32 weighed_rounds;   // after how many rounds of computing rates
-  int32 waits;            // flushes since it was closed, for the figures that its limits are checked against
+  int64 weighed_queries;    // how many of them it was last scored again with, and
+  int32 weighed_rounds;     // after how many rounds of computing rates
+  int32 waits;              // flushes since it was closed, for the figures that its limits are checked against,
+  TimestampTz waits_until;  // and how long it waits at least
 };
 
 // A rate that scoring wants, as text: relation, NUL, attributes joined by \x01.
@@ -166,7 +168,7 @@ struct MissingRateNode {
 
 // Rates that could not be computed, so that they are not tried all the time; the newest take the place of the oldest.
 struct RateFaults {
-  static constexpr int kMost = 256;
+  static constexpr int kMost = 1024;
   int32 next;
   struct {
     uint64 hash;

@@ -183,7 +183,12 @@ bool AwaitsCorrection(LiveSession* session) {
   const bool counted = session->limits.daily < 0 || session->counted_rise >= session->risen;
   // Other sessions of the role count on what is known of the day.
   if (!counted && session->day_score >= 0) return true;
-  return (!counted || (session->limits.Any() && session->summary.estimated)) && session->waits++ < kMostWaits;
+  if (counted && !(session->limits.Any() && session->summary.estimated)) return false;
+  // Flushes may follow each other fast while somebody waits for them.
+  const TimestampTz now = GetCurrentTimestamp();
+  if (session->waits == 0)
+    session->waits_until = TimestampTzPlusMilliseconds(now, int64{kMostWaits} * ps_settings.flush_interval);
+  return session->waits++ < kMostWaits || now < session->waits_until;
 }
 
 dsa_pointer FirstSession(DatabaseSlot* slot) {

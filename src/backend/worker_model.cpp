@@ -242,46 +242,68 @@ bool AnyIsAwaited(DatabaseSlot* slot, const std::vector<privacy_score::MissingRa
   return false;
 }
 
-// The role's score of the day so far, below zero when it is not known. `asks`: rates that it misses are asked for. They
-// are not computed here, as score() would: history waits for what this process does.
-double DayScore(DatabaseSlot* slot, const LiveSession* session, const StringInfoData* model, bool asks) {
-  if (session->unrecorded) {
-    const CoreHolder<Rescored>* result = ScoreDayFromMemory(session, model);
-    if (result == nullptr) return -1;
-    if (asks) AddMissing(slot, &result->object->missing);
-    if (AnyIsAwaited(slot, &result->object->missing)) return -1;
-    return result->object->summary.score;
-  }
-  const CoreHolder<HistoryResult>* result = ScoreRecordedDay(session);
-  if (result == nullptr) return -1;
-  if (asks) AddMissing(slot, &result->object->missing);
-  if (AnyIsAwaited(slot, &result->object->missing)) return -1;
-  double score = 0;
-  CallCoreOrRaise([&] {
-    constexpr std::size_t kScore = 5;  // in a row of ScoreDays()
-    const auto& rows = result->object->table.rows;
-    if (!rows.empty()) score = strtod(rows.front()[kScore]->c_str(), nullptr);
-  });
-  return score;
-}
-
-// The score of one role and day.
+// The score of one role and day so far, below zero when it is not known.
 struct DayFigure {
   DayFigure* next;
   NameData role;
   int32 day;
   double score;
+  bool awaits_rates;  // it is an upper bound
 };
 
-// DayScore, computed once for the sessions of one role and day.
-double DayFigureOf(DayFigure** days, DatabaseSlot* slot, const LiveSession* session, const StringInfoData* model,
-                   bool asks) {
+// Computes the score of the day. `asks`: rates that it misses are asked for. They are not computed here, as score()
+// would: history waits for what this process does.
+void ScoreDay(DayFigure* day, DatabaseSlot* slot, const LiveSession* session, const StringInfoData* model, bool asks) {
+  const std::vector<privacy_score::MissingRate>* missing;
+  if (session->unrecorded) {
+    const CoreHolder<Rescored>* result = ScoreDayFromMemory(session, model);
+    if (result == nullptr) return;
+    day->score = result->object->summary.score;
+    missing = &result->object->missing;
+  } else {
+    const CoreHolder<HistoryResult>* result = ScoreRecordedDay(session);
+    if (result == nullptr) return;
+    day->score = 0;
+    CallCoreOrRaise([&] {
+      constexpr std::size_t kScore = 5;  // in a row of ScoreDays()
+      const auto& rows = result->object->table.rows;
+      if (!rows.empty()) day->score = strtod(rows.front()[kScore]->c_str(), nullptr);
+    });
+    missing = &result->object->missing;
+  }
+  if (asks) AddMissing(slot, missing);
+  day->awaits_rates = AnyIsAwaited(slot, missing);
+}
+
+// The same, computed once for the sessions of one role and day.
+const DayFigure* DayFigureOf(DayFigure** days, DatabaseSlot* slot, const LiveSession* session,
+                             const StringInfoData* model, bool asks) {
   for (const DayFigure* day = *days; day != nullptr; day = day->next)
-    if (day->day == session->day && strcmp(NameStr(day->role), NameStr(session->role_name)) == 0) return day->score;
+    if (day->day == session->day && strcmp(NameStr(day->role), NameStr(session->role_name)) == 0) return day;
   auto* day = static_cast<DayFigure*>(palloc(sizeof(DayFigure)));
-  *day = {*days, session->role_name, session->day, DayScore(slot, session, model, asks)};
+  *day = {*days, session->role_name, session->day, -1, false};
+  ScoreDay(day, slot, session, model, asks);
   *days = day;
-  return day->score;
+  return day;
+}
+
+// Puts the day's score into a session, and raises the alert of a limit that it passes with what the session has added:
+// a short one has ended before its own process could know.
+void TakeDayFigure(LiveSession* session, const DayFigure* day) {
+  SpinLockAcquire(&session->mutex);
+  session->day_bound = day->score;
+  session->bounded_rise = session->stored_rise;
+  bool adds = false;
+  if (!day->awaits_rates) {
+    adds = session->stored_rise > session->counted_rise;
+    session->day_score = day->score;
+    session->counted_rise = session->stored_rise;
+  }
+  SpinLockRelease(&session->mutex);
+  PassedLimit passed;
+  if (adds && TakeDayAlert(session, &passed))
+    RaiseForWorker(session, passed,
+                   psprintf("{\"version\": 1, \"cause\": \"day\", \"day\": \"%s\"}", TextOfDay(session->day)));
 }
 
 }  // namespace
@@ -311,17 +333,8 @@ void CorrectScores(DatabaseSlot* slot) {
     CorrectScore(slot, at, &model);
     auto* session = SharedAt<LiveSession>(at);
     if (session->limits.daily < 0) continue;
-    const double score = DayFigureOf(&days, slot, session, &model, asks);
-    if (score < 0) continue;
-    SpinLockAcquire(&session->mutex);
-    session->day_score = score;
-    session->counted_rise = session->stored_rise;
-    SpinLockRelease(&session->mutex);
-    // A short session has ended before its own process could know.
-    PassedLimit passed;
-    if (TakeDayAlert(session, &passed))
-      RaiseForWorker(session, passed,
-                     psprintf("{\"version\": 1, \"cause\": \"day\", \"day\": \"%s\"}", TextOfDay(session->day)));
+    const DayFigure* day = DayFigureOf(&days, slot, session, &model, asks);
+    if (day->score >= 0) TakeDayFigure(session, day);
   }
   asked_with = version;
 }

@@ -127,6 +127,14 @@ uint64 HashOf(const WantedRate* wanted) {
   return hash(wanted->attributes, hash(wanted->relation, 0));
 }
 
+// Forgets what failed up to that moment: it is asked for, or tried, again.
+void ForgetFault(DatabaseSlot* slot, const WantedRate* wanted, TimestampTz until) {
+  if (!DsaPointerIsValid(slot->faults)) return;
+  const uint64 hash = HashOf(wanted);
+  for (auto& fault : SharedAt<RateFaults>(slot->faults)->faults)
+    if (fault.hash == hash && fault.at <= until) fault = {0, 0};
+}
+
 void RememberFault(DatabaseSlot* slot, const WantedRate* wanted) {
   if (!DsaPointerIsValid(slot->faults)) slot->faults = AllocateShared(sizeof(RateFaults));
   if (!DsaPointerIsValid(slot->faults)) return;
@@ -168,6 +176,7 @@ int ComputeNext(Round* round, ComputedRates* computed, int first) {
     wanted[next] = wanted[left];
     wanted[left++] = kept;
   }
+  for (int i = first; i < left; ++i) ForgetFault(round->slot, &wanted[i], GetCurrentTimestamp());
   ComputeRatesApart(computed, wanted + first, left - first, OnFault, round);
   return next;
 }

@@ -74,6 +74,7 @@ connections() { wc -l <"$home/$1.starts"; }
 children() {
   local pid title
   for pid in $(</proc/"$postmaster"/task/"$postmaster"/children); do
+    title=
     IFS= read -r -d '' title <"/proc/$pid/cmdline"
     if [[ $title =~ $1 ]]; then echo "$pid $title"; fi
   done 2>/dev/null
