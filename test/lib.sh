@@ -114,16 +114,16 @@ compile_support() {
 # Runs statements in one session and prints the rows, fields separated by |. Stops at the first error and prints it as
 # "ERROR: message", so that a check shows it. Notices go to the script's log.
 q() {
-  local statement arguments=() errors status=0
+  local statement line arguments=() errors status=0
   for statement in "$@"; do arguments+=(-c "$statement"); done
   # A test asks hundreds of times, so this starts psql and nothing else.
   { errors=$("$PS_BINDIR/psql" -XAtq -v ON_ERROR_STOP=1 "${arguments[@]}" </dev/null 2>&1 >&3 3>&-) || status=$?; } 3>&1
   if [ -n "$errors" ]; then
     if [ $status -ne 0 ]; then
-      while IFS= read -r statement; do
-        case $statement in
-          "ERROR:  "* | "FATAL:  "*) echo "${statement%%:*}: ${statement#*:  }" ;;
-          "psql: error: "*) echo "$statement" ;;
+      while IFS= read -r line; do
+        case $line in
+          "ERROR:  "* | "FATAL:  "*) echo "${line%%:*}: ${line#*:  }" ;;
+          "psql: error: "*) echo "$line" ;;
         esac
       done <<<"$errors"
     fi

@@ -127,12 +127,12 @@ uint64 HashOf(const WantedRate* wanted) {
   return hash(wanted->attributes, hash(wanted->relation, 0));
 }
 
-// Forgets what failed up to that moment: it is asked for, or tried, again.
-void ForgetFault(DatabaseSlot* slot, const WantedRate* wanted, TimestampTz until) {
+// Forgets that the rate failed: it is tried again.
+void ForgetFault(DatabaseSlot* slot, const WantedRate* wanted) {
   if (!DsaPointerIsValid(slot->faults)) return;
   const uint64 hash = HashOf(wanted);
   for (auto& fault : SharedAt<RateFaults>(slot->faults)->faults)
-    if (fault.hash == hash && fault.at <= until) fault = {0, 0};
+    if (fault.hash == hash) fault = {0, 0};
 }
 
 void RememberFault(DatabaseSlot* slot, const WantedRate* wanted) {
@@ -176,7 +176,7 @@ int ComputeNext(Round* round, ComputedRates* computed, int first) {
     wanted[next] = wanted[left];
     wanted[left++] = kept;
   }
-  for (int i = first; i < left; ++i) ForgetFault(round->slot, &wanted[i], GetCurrentTimestamp());
+  for (int i = first; i < left; ++i) ForgetFault(round->slot, &wanted[i]);
   ComputeRatesApart(computed, wanted + first, left - first, OnFault, round);
   return next;
 }

@@ -69,8 +69,8 @@ connections() { wc -l <"$home/$1.starts"; }
 
 # --- kills ------------------------------------------------------------------------------------------------------------
 
-# The children of the running postmaster whose title matches: "PID TITLE" lines. Nothing is started for it, nor for a
-# visitor but psql: this script's own work takes the processor from the server, which has moments to keep.
+# The children of the running postmaster whose title matches: "PID TITLE" lines. It starts no program: what this script
+# does itself takes the processor from the server, which has moments to keep.
 children() {
   local pid title
   for pid in $(</proc/"$postmaster"/task/"$postmaster"/children); do

@@ -99,6 +99,7 @@ check_true "short sessions reach daily_limit together" wait_for "SELECT count(*)
 check "though each is below it" "$(q "SELECT max(score) < 1.5 FROM privacy_score.score_sessions('short', '-infinity', 'infinity')")" t
 check "and its detail says for which day" \
   "$(q "SELECT bool_or(detail = jsonb_build_object('version', 1, 'cause', 'day', 'day', privacy_score.today())) FROM privacy_score.alerts WHERE role = 'short' AND kind = 'daily'")" t
+
 # --- settings cannot be loosened from within ----------------------------------------------------------------------------
 check "a watched role cannot lift its limit" "$(as warned q_state "SET privacy_score.session_limit = -1")" 42501
 check_match "SET ROLE does not change the limits" "$(q "GRANT free TO warned" >/dev/null; as warned q_all "SET ROLE free" "$usual" "$unusual")" "WARNING"
