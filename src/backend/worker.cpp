@@ -197,6 +197,8 @@ void WriteOrRemember(DatabaseSlot* slot) {
 
 // Takes in what has changed in declarations, baselines and rates.
 void FollowModel(DatabaseSlot* slot) {
+  // Who waits for this process to end, as DROP DATABASE does, waits five seconds.
+  if (ShutdownRequestPending) return;
   const uint64 wanted = pg_atomic_read_u64(&slot->model_wanted);
   // A rate that is out of date is a bound until it has been computed again.
   const int32 stale = CountStaleRates();
@@ -264,16 +266,24 @@ void ComputeRates(DatabaseSlot* slot) {
   if (!RecoveryInProgress()) ApplyRetention();
 }
 
+// Whether a session of this database goes on.
+bool AnyIsOpen(DatabaseSlot* slot) {
+  LWLockAcquire(slot->lock, LW_SHARED);
+  dsa_pointer at = slot->sessions;
+  while (DsaPointerIsValid(at) && SharedAt<LiveSession>(at)->closed) at = SharedAt<LiveSession>(at)->next;
+  LWLockRelease(slot->lock);
+  return DsaPointerIsValid(at);
+}
+
 // The last writing before the process ends: at a shutdown the sessions are ending too, so they get a moment to close.
+// Those that are closed and wait for better figures would wait in vain: they are left to the next worker.
 void FlushAndLeave(DatabaseSlot* slot) {
   constexpr int kTries = 20;
   for (int i = 0; i < kTries; ++i) {
     if (RecoveryInProgress() || LookForExtension() != Extension::kCurrent) break;
+    const bool any_is_open = AnyIsOpen(slot);
     FlushSessions(slot);
-    LWLockAcquire(slot->lock, LW_SHARED);
-    const bool empty = !DsaPointerIsValid(slot->sessions);
-    LWLockRelease(slot->lock);
-    if (empty) break;
+    if (!any_is_open) break;
     Pause(OwnWait::kShutdown, 50);
   }
   proc_exit(0);
