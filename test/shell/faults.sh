@@ -18,8 +18,9 @@ echo "# PS_SEED=$seed PS_KILLS=$most_kills"
 home=$PS_TMP/faults.load
 mkdir -p "$home"
 
-# A worker that does not flush in this time, in seconds, while a server runs is not busy but stuck.
-stuck_after=30
+# A worker that has not flushed while the server gave that client as many answers, one each 40 ms at most, is late for
+# another reason than a lack of processor.
+most_answers=50
 
 # --- load -------------------------------------------------------------------------------------------------------------
 
@@ -263,11 +264,6 @@ for log in "$home"/c[123].*.[0-9]*; do
   name=${log##*/}
   awk -v name="${name%.*}" '{ printf "%s\t%.0f\n", name, $5 * 1000 + int($6 / 1000) }' "$log"
 done >"$home/turns"
-# The time from one new flush, or the first answer of a life, to the next flush or the last answer.
-longest="SELECT COALESCE(max(next - at), 0) FROM (
-  SELECT at, COALESCE(lead(at) OVER w, last) AS next
-    FROM (SELECT connection, flush, min(at) AS at, max(max(at)) OVER (PARTITION BY connection) AS last FROM observation GROUP BY 1, 2) x
-  WINDOW w AS (PARTITION BY connection ORDER BY flush)) y"
 # A run's last session; the one before is pgbench's own.
 sed -nE 's/.*\] ([0-9a-f]+\.[0-9a-f]+) LOG:  connection authorized: .*application_name=(c[123]\.[0-9]+).*/\2\t\1/p' "$ps_log" |
   awk -F '\t' '{ session[$1] = $2 } END { for (name in session) print name "\t" session[name] }' >"$home/sessions"
@@ -288,8 +284,9 @@ q "CREATE TABLE turn (name text, at bigint)" "\\copy turn FROM '$home/turns'" \
      FROM privacy_score.session s WHERE s.id > $first_session" \
   "CREATE TABLE matched AS SELECT r.*, m.session, COALESCE(m.queries, 0) AS queries, m.ids
      FROM run r LEFT JOIN session_of o USING (name) LEFT JOIN recorded m ON m.role = r.role AND m.session = o.session" >/dev/null
-echo "# the longest time without a flush, in milliseconds: $(q "$longest")"
-check_true "the worker was at work all the time" test "$(q "$longest")" -lt $((stuck_after * 1000))
+answers=$(q "SELECT max(n) FROM (SELECT count(*) AS n FROM observation GROUP BY connection, flush) x")
+echo "# the most answers between two flushes: $answers"
+check_true "the worker flushes while others are answered" test "$answers" -lt $most_answers
 echo "# $(q "SELECT count(*) || ' sessions, ' || sum(turns) * 3 || ' statements answered, ' || sum(queries) || ' recorded, the most missing at the end of one: ' || max(turns * 3 - queries) FROM matched")"
 check "of each run the session is known" "$(q "SELECT count(*) FROM run WHERE name NOT IN (SELECT name FROM session_of)")" 0
 check_true "the clients were at work" test "$(q "SELECT count(*) FROM matched WHERE due > 0")" -gt $((most_kills / 10))
@@ -307,11 +304,11 @@ check "the recorded sequence is what was sent, in order and without a gap" \
 check "each begins with its first statement" "$(q "SELECT count(DISTINCT ids[1]) FROM matched WHERE role <> 'c2' AND ids IS NOT NULL")" 1
 check "no baseline whose making was answered is lost" \
   "$(q "CREATE TABLE made (id bigint)" "\\copy made FROM '$home/baselines'" "SELECT count(*) FROM made WHERE id NOT IN (SELECT id FROM privacy_score.baseline)")" 0
-check_true "baselines were made" test "$(q "SELECT count(*) FROM made")" -gt $((most_kills / 20))
+check_true "baselines were made" test "$(q "SELECT count(*) FROM made")" -gt 10
 for what in warned refused; do
   q "CREATE TABLE $what (pid int)" "\\copy $what FROM '$home/$what'" >/dev/null
   echo "# $(q "SELECT count(*) FROM $what") visitors were $what"
-  check_true "visitors were $what" test "$(q "SELECT count(*) FROM $what")" -gt $((most_kills / 20))
+  check_true "visitors were $what" test "$(q "SELECT count(*) FROM $what")" -gt 10
   check "no alert that a visitor was $what for is lost" \
     "$(q "SELECT count(*) FROM $what w WHERE NOT EXISTS (SELECT FROM privacy_score.alert a
             WHERE a.role IN ('c4', 'c5') AND a.blocked = ('$what' = 'refused')
