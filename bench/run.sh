@@ -12,7 +12,7 @@ rm -rf $results
 mkdir -p $results
 status=0
 compiler=$(g++ --version 2>/dev/null | head -n 1)
-machine="$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, $(awk '$1 == "MemTotal:" { printf "%.0f GB", $2 / 1048576 }' /proc/meminfo), $(uname -sr)"
+machine="$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, $(awk '$1 == "MemTotal:" { printf "%.0f GB", $2 / 1048576 }' /proc/meminfo), $(uname -s) $(uname -r | cut -d- -f1)"
 versions="$("$PS_BINDIR/postgres" --version), privacy_score $(sed -n "s/^default_version = '\(.*\)'/\1/p" privacy_score.control)${compiler:+, $compiler}"
 load() { cut -d' ' -f1 /proc/loadavg; }
 

@@ -170,7 +170,7 @@ house_rules() {
     done
     for file in expected/*.out; do
       stem=$(basename "$file" .out)
-      if ! [ -e "test/sql/$stem.sql" ] && ! [ -e "test/specs/$stem.spec" ]; then echo "$file: no test/sql/$stem.sql"; fi
+      if ! [ -e "test/sql/$stem.sql" ]; then echo "$file: no test/sql/$stem.sql"; fi
     done)"
   verdict "each shell test uses what tests share, and comes to its end" \
     "$(for file in test/shell/*.sh test/attacks/*.sh; do

@@ -122,7 +122,7 @@ CREATE FUNCTION privacy_score.joint_home(relation oid) RETURNS oid
                                              AND m.amoplefttype = a.atttypid AND m.amoprighttype = o.atttypid));
   END;
 COMMENT ON FUNCTION privacy_score.joint_home(oid) IS
-  'Internal: the relation where a relation''s subject is at home, when rows of relations with the same home can be joined there: it has one row a subject, both have one owner and no policy that he is subject to; else NULL.';
+  'Internal: the relation where a relation''s subject is at home, when rows of relations with the same home can be joined there: a table without children, or a partitioned one, with one row a subject, of the same owner and with keys that can be compared; else NULL.';
 
 CREATE VIEW privacy_score.model_relation AS
   SELECT p.name,

@@ -35,7 +35,7 @@ CREATE VIEW privacy_score.stat_sessions WITH (security_barrier) AS
     FROM privacy_score.live_sessions() l
     LEFT JOIN privacy_score.abstraction a ON a.id = l.last_id;
 COMMENT ON VIEW privacy_score.stat_sessions IS
-  'Open sessions of this database with their score so far; estimated: some rates are still upper bounds.';
+  'Open sessions of this database with their score so far; estimated: some rates are still upper bounds, or the model is out of date.';
 
 CREATE VIEW privacy_score.stat_days WITH (security_barrier) AS
   SELECT r.role, s.*

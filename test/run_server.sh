@@ -24,18 +24,17 @@ names() {
   done
 }
 
-# run_pg_regress PROGRAM KIND TEST...: one serial run against the current server.
+# run_pg_regress TEST...: one serial run against the current server.
 run_pg_regress() {
-  local program=$1 kind=$2 test out=$PS_TMP/pg_regress.log status=0 ok bad
-  shift 2
+  local test out=$PS_TMP/pg_regress.log status=0 ok bad
   # pg_regress gives up when an expected file is missing; an empty one shows what the test printed.
   mkdir -p expected
   for test in "$@"; do
     if ! [ -e "expected/$test.out" ]; then : >"expected/$test.out"; fi
   done
   rm -f regression.diffs
-  timeout -k 10 1200 "$program" --bindir="$PS_BINDIR" --host="$PGHOST" --port="$PGPORT" --user=postgres \
-    --inputdir=test --outputdir=. --dbname="contrib_$kind" --load-extension=privacy_score "$@" 2>&1 |
+  timeout -k 10 1200 "$PS_REGRESS_DIR/regress/pg_regress" --bindir="$PS_BINDIR" --host="$PGHOST" --port="$PGPORT" --user=postgres \
+    --inputdir=test --outputdir=. --dbname=contrib_regression --load-extension=privacy_score "$@" 2>&1 |
     tee "$out" || status=$?
   ok=$(grep -cE '^test .*[[:space:]]ok([[:space:]]|$)|^ok [0-9]' "$out")
   bad=$(grep -cE '^test .*[[:space:]]FAILED([[:space:]]|$)|^not ok [0-9]' "$out")
@@ -47,22 +46,18 @@ run_pg_regress() {
   failed=$((failed + bad))
 }
 
-# Regression and isolation tests share one server. It runs in a subshell, which lib.sh makes its own.
+# Regression tests share one server. It runs in a subshell, which lib.sh makes its own.
 regress() {
-  local tests specs
+  local tests
   mapfile -t tests < <(names test/sql sql)
-  mapfile -t specs < <(names test/specs spec)
-  if [ ${#tests[@]} -eq 0 ] && [ ${#specs[@]} -eq 0 ]; then return; fi
+  if [ ${#tests[@]} -eq 0 ]; then return; fi
   local log=$PS_TMP/regress.log
   (
     . test/lib.sh
     ps_test=regress
     use_server main
     start_server
-    if [ ${#tests[@]} -gt 0 ]; then run_pg_regress "$PS_REGRESS_DIR/regress/pg_regress" regression "${tests[@]}"; fi
-    if [ ${#specs[@]} -gt 0 ]; then
-      run_pg_regress "$PS_REGRESS_DIR/isolation/pg_isolation_regress" isolation "${specs[@]}"
-    fi
+    run_pg_regress "${tests[@]}"
     if [ $failed -gt 0 ]; then
       echo "--- the end of the server's log"
       tail -n 40 "$ps_log"

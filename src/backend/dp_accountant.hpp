@@ -110,5 +110,5 @@ struct Charge {
 void CallAccountant();
 
 // Has a charge carried out and returns what became of it. Can be cancelled; what has been charged by then stays
-// charged. Raises 53400 when no accountant can be started, 58000 when it ends without an answer.
+// charged. An accountant that ends meanwhile is followed by another; raises 53400 when none can be started.
 ChargeReply CarryOut(const Charge* charge);

@@ -71,7 +71,7 @@ Budget* PayingBudget(const char* function, Oid relation, bool pays = true);
 bool HeldAnswer(const Question* question, Payment* payment);
 
 // Charges the budget and stores the answer, both durably. When it raises, the answer must not leave: PS002 when others
-// were faster, 55P03, 53400, 58000 when the accountant cannot do its work.
+// were faster; 55P03, 53400, 57P01 when the accountant cannot do its work.
 Payment Pay(const Question* question, const char* answer);
 
 // What the question would cost. Nothing is spent, and nobody is asked.

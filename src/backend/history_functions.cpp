@@ -1,9 +1,10 @@
 /*
  * history_functions.cpp - scores of recorded history, identification of abstractions.
  *
- * Each function gathers the model and the sessions as one buffer, lets core compute, and computes the rates that core
- * found missing until none is left; then the answer is exact. The rates are kept in the table of rates, so live scores
- * and scores of history rest on the same numbers.
+ * Each function gathers the model and the sessions as one buffer and lets core compute. Those that score compute the
+ * rates that core found missing until none is left: then the answer is exact, but for the upper bounds of rates that
+ * cannot be computed, of which a WARNING tells. The rates are kept in the table of rates, unless the transaction is
+ * read-only, so live scores and scores of history rest on the same numbers.
  */
 #include "function_arguments.hpp"
 #include "internal.hpp"

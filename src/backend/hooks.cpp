@@ -1,10 +1,10 @@
 /*
- * hooks.cpp - where statements pass: planner, executor start, utility.
+ * hooks.cpp - where statements pass: planner; executor start, run and finish; utility.
  *
  * The planner hook abstracts the analysed query and ties the plan to the abstraction (plan_mark.hpp); executor start
  * counts one event per execution. Hooks are chained; the nesting depth is restored on error.
  *
- * Every statement of everybody passes here. For a role that is not watched each hook is one test.
+ * Every statement of everybody passes here. For a role that is not watched each hook but utility is one test.
  */
 #include "hooks.hpp"
 

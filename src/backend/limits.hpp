@@ -2,8 +2,8 @@
  * limits.hpp - which limits a session has passed, and telling people about it.
  *
  * The backend checks after each event whose score is exact, the worker after it has corrected an estimated score; each
- * cause raises one alert a session. An alert is a LOG line at once, a warning to the client in warn mode, and a row
- * and a notification that the worker writes.
+ * cause raises one alert a session. An alert is a LOG line at once, a warning to the client unless the mode is observe,
+ * and a row and a notification that the worker writes.
  */
 #pragma once
 

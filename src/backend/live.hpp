@@ -1,8 +1,8 @@
 /*
  * live.hpp - events of this backend: scoring what is executed.
  *
- * The hooks (hooks.cpp) turn a query into an abstraction with DefineAbstraction() when it is planned,
- * and call RecordEvent() each time it is executed. This file keeps the backend's scorer, its session in shared memory,
+ * A statement becomes an abstraction by DefineAbstraction() when it is planned (abstracting.cpp); the hooks (hooks.cpp)
+ * call RecordEvent() each time it is executed. This file keeps the backend's scorer, its session in shared memory,
  * and the announcements that wake the worker.
  */
 #pragma once

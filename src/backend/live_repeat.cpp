@@ -1,6 +1,6 @@
 /*
  * live_repeat.cpp - the shortest way to count an execution: that of a statement which follows where it has followed
- * before, with one constant, in a session that stands as it stood when the last event was recorded.
+ * before, whatever its constants, in a session that stands as it stood when the last event was recorded.
  *
  * That is nearly all of what applications send, and watching must cost next to nothing for it. What RecordEvent()
  * (live.cpp) would find out again is compared with what it found; where anything is not as it was, nothing is done here

@@ -1,8 +1,9 @@
 /*
  * live_session.hpp - the session of this backend in shared memory: opening, closing, adding to its history.
  *
- * One session is one principal and one connection, cut after idle_gap, at midnight and when it has as many different
- * n-grams as a backend should keep. It belongs to this backend until it is closed (shared_state.hpp has the rules).
+ * One session is one principal and one connection, cut when the role changes, after idle_gap, at midnight, when the
+ * server is promoted, and when it has as many different n-grams, or as large abstractions, as a backend should keep. It
+ * belongs to this backend until it is closed (shared_state.hpp has the rules).
  */
 #pragma once
 

@@ -23,8 +23,8 @@ struct Settings {
   int track;      // TrackLevel
   int principal;  // Principal
   int ngram_length;
-  int counting;  // privacy_score::Counting
-  int compare;   // privacy_score::Compare
+  int counting;  // privacy_score::ScoreSettings::Counting
+  int compare;   // privacy_score::ScoreSettings::Compare
   bool where_counts;
   bool pad;
   double alpha;

@@ -146,7 +146,7 @@ struct LiveSession {
   // day_score; in day_bound. A sum of rises, never less than what the score has grown by.
   double risen, sealed_rise, stored_rise, counted_rise, bounded_rise;
   int64 refused;                      // statements
-  PassedLimit unwarned[kAlertKinds];  // raised by the worker in warn mode: the client hears of them with its next event
+  PassedLimit unwarned[kAlertKinds];  // raised by the worker; the client hears of them with its next event
   PendingHistory sealed;
   // Owned by the worker.
   int64 row_id;  // of privacy_score.session, 0 before the first flush
@@ -253,7 +253,7 @@ DatabaseSlot* SlotOfDatabase(bool create);
 // The same once it is known to this process, else null.
 extern DatabaseSlot* ps_own_slot;
 
-// Allocates zeroed shared memory; InvalidDsaPointer (and `dropped` counted) when max_memory is reached.
+// Allocates zeroed shared memory; InvalidDsaPointer when max_memory is reached: the caller counts what is lost by it.
 dsa_pointer AllocateShared(Size size);
 void FreeShared(dsa_pointer pointer, Size size);
 

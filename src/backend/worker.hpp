@@ -2,9 +2,10 @@
  * worker.hpp - the background worker of one database.
  *
  * It writes history, alerts and definitions to tables (worker_flush.cpp), builds the model that backends score with and
- * corrects estimated scores (worker_model.cpp), and computes the rates that are missing (worker_rates.cpp). It runs
- * while the database has sessions or a flush is asked for, and leaves when there is nothing to do, so that it does not
- * keep the database from being dropped. Whoever records an event starts it again.
+ * corrects estimated scores (worker_model.cpp), and computes the rates that are missing (worker_rates.cpp); on a
+ * standby, where nothing can be written, it keeps what it needs itself (worker_standby.cpp). It runs while the database
+ * has sessions or a flush is asked for, and leaves when there is nothing to do, so that it does not keep the database
+ * from being dropped. Whoever records an event starts it again.
  */
 #pragma once
 

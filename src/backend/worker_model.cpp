@@ -161,7 +161,7 @@ CoreHolder<Rescored>* RescoreWithStored(DatabaseSlot* slot, dsa_pointer pointer,
   return result;
 }
 
-// Raises an alert that the session's own process could not; in warn mode the client hears of it with its next event.
+// Raises an alert that the session's own process could not; a client that is warned hears of it with its next event.
 void RaiseForWorker(LiveSession* session, const PassedLimit& passed, std::string_view detail) {
   RaiseAlert(session, passed, false, detail.data(), detail.size());
   SpinLockAcquire(&session->mutex);

@@ -25,7 +25,7 @@ namespace privacy_score {
 
 class LiveScorer {
  public:
-  // What a session may have before it is full: n-grams of the greatest length, some 16 MB, and bytes of its
+  // What a session may have before it is full: n-grams of the greatest length, some 30 MB, and bytes of its
   // abstractions.
   static constexpr std::size_t kMostNGrams = 65536;
   static constexpr std::size_t kMostBytes = std::size_t{8} << 20U;

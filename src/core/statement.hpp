@@ -3,7 +3,7 @@
  *
  * Both front ends build this tree: src/sqlparse from SQL text, src/backend from the server's analysed Query. All the
  * rules of abstraction (docs/scoring.md, section 1: what is projected, filtered, joined, ...) are applied to it in
- * abstraction.cpp, once; a front end only translates. Where the two languages differ the tree takes the analysed form:
+ * flow.cpp, once; a front end only translates. Where the two languages differ the tree takes the analysed form:
  * JOIN ... USING is an equality among the conditions, a merged column is the column it stands for (left column; right
  * column of a RIGHT JOIN; both under a kOther expression of a FULL JOIN), BETWEEN and IN lists are kOther, a row
  * comparison (a, b) = (c, d) is an AND of equalities, implicit casts are not there, explicit casts are kOther, stars
