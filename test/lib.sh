@@ -155,9 +155,9 @@ q_script() { "$PS_BINDIR/psql" -XAtq -v ON_ERROR_STOP=1 -f - 2>&1; }
 as() { local -x PGUSER=$1; shift; "$@"; }
 on() { local -x PGDATABASE=$1; shift; "$@"; }
 
-# wait_for "SQL" "expected" [seconds]: asks until the answer is as expected; fails after 10 seconds.
+# wait_for "SQL" "expected" [seconds]: asks until the answer is as expected; fails after 30 seconds.
 wait_for() {
-  local tries=$((${3:-10} * 10))
+  local tries=$((${3:-30} * 10))
   while [ "$(q "$1" 2>/dev/null)" != "$2" ]; do
     if [ $((tries -= 1)) -le 0 ]; then return 1; fi
     sleep 0.1
