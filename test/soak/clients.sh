@@ -248,9 +248,10 @@ read_all() {
 }
 reporter() { work 60 read_all; }
 
-# A statement is cancelled once it runs: then it has been counted.
+# A statement is cancelled once it runs: then it has been counted. On a busy machine it may wait for minutes behind somebody
+# who changes the table; one that nobody cancels would hold the table, and all others, for its whole hour.
 cancel_running() {
-  local tries=600 cancelled=
+  local tries=6000 cancelled=
   tell "SELECT count(*), pg_sleep(3600) FROM (SELECT city FROM patients LIMIT 1) x"
   until [ "$cancelled" = t ]; do
     cancelled=$("$PS_BINDIR/psql" -XAtq -c "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'soak $name' AND wait_event = 'PgSleep'")
