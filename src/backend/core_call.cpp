@@ -3,6 +3,14 @@
  */
 #include "core_call.hpp"
 
+extern "C" {
+#include "utils/timestamp.h"
+}
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <cstdio>
 
 void FillCoreError(CoreError* error, const char* sqlstate, const char* message, const char* hint) noexcept {
@@ -16,4 +24,15 @@ void RaiseCoreError(const CoreError& error) {
   ereport(ERROR, (errcode(MAKE_SQLSTATE(s[0], s[1], s[2], s[3], s[4])), errmsg("%s", error.message),
                   error.hint[0] != '\0' ? errhint("%s", error.hint) : 0));
   pg_unreachable();
+}
+
+void GiveBackMemory() {
+#ifdef __GLIBC__
+  constexpr int64 kPause = 10 * USECS_PER_SEC;
+  static TimestampTz last = GetCurrentTimestamp();
+  const TimestampTz now = GetCurrentTimestamp();
+  if (now - last < kPause) return;
+  last = now;
+  malloc_trim(0);
+#endif
 }

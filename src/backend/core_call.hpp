@@ -59,6 +59,10 @@ void CallCoreOrRaise(Body&& body) {
   if (!CallCore(&error, body)) RaiseCoreError(error);
 }
 
+// What core has freed the C library keeps for later, between what is in use: a process that takes in model after model
+// would grow by that for hours. Gives it back to the system, every ten seconds at the most.
+void GiveBackMemory();
+
 // Calls a step of core that pauses for interrupts (returns false) until it is done.
 template <typename Step>
 void RunPausing(Step step) {

@@ -298,12 +298,14 @@ const char* StatementsRefused(const ReportScope* scope) {
   return refused;
 }
 
-// All sections, in the order in which the page reads them.
-void AppendSections(StringInfo wire, const ReportScope* scope) {
+// All sections, in the order in which the page reads them. Protected tables stay locked to the end, so they come after
+// the scores, which a long history makes take minutes: who alters a table, and all behind him, would wait for them.
+void AppendSections(StringInfo wire, ReportScope* scope) {
   for (const char* sql : {kFacts, kDays, kTiles, kBaselines}) AppendSection(wire, sql, scope);
   const int sessions = wire->len;
   AppendSection(wire, kSessions, scope);
   AppendNGrams(wire, sessions);
+  scope->reads = RelationsToRead();
   for (const char* sql : {kAlerts, kRelations, kRisks, kCharts, kBudgets, kAnswers}) AppendSection(wire, sql, scope);
   AppendQuery(wire, ReleasesQuery());
   AppendQuery(wire, scope->mode == nullptr ? kNoState : kState);
@@ -339,7 +341,6 @@ Datum ps_report(PG_FUNCTION_ARGS) {
   RequireDays(from_day, to_day);
   scope.from_day = TextOfDay(from_day);
   scope.to_day = TextOfDay(to_day);
-  scope.reads = RelationsToRead();
   if (ps_shared != nullptr) scope.mode = GetConfigOption("privacy_score.mode", false, false);
   Oid types[] = {TEXTOID};
   Datum values[] = {CStringGetTextDatum(RolesAtWork(scope.from_day, scope.to_day, scope.role))};

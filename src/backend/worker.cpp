@@ -434,6 +434,7 @@ void ps_worker_main(Datum database) {
       RunCycle(slot);
       MemoryContextSwitchTo(TopMemoryContext);
       MemoryContextReset(cycle);
+      GiveBackMemory();
       pgstat_report_activity(STATE_IDLE, nullptr);
       if (LeaveWhenIdle(slot)) proc_exit(0);
     }
