@@ -28,11 +28,15 @@ void RaiseCoreError(const CoreError& error) {
 
 void GiveBackMemory() {
 #ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+void GiveBackMemoryInTime() {
   constexpr int64 kPause = 10 * USECS_PER_SEC;
   static TimestampTz last = GetCurrentTimestamp();
   const TimestampTz now = GetCurrentTimestamp();
   if (now - last < kPause) return;
   last = now;
-  malloc_trim(0);
-#endif
+  GiveBackMemory();
 }

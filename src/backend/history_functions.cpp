@@ -62,17 +62,15 @@ void ScoreHistory(FunctionCallInfo fcinfo, HistoryResult (*score)(std::string_vi
   ComputedRates computed;
   ComputeInRounds(
       &computed,
-      [&](StringInfo wire) {
-        AppendModel(wire, ModelScope::kAll, &computed, role);
-        AppendSettings(wire, ScoreSettingsInForce());
-        AppendSessions(wire, role, from_day, to_day);
-      },
+      [&](StringInfo wire) { AppendHistory(wire, &computed, ScoreSettingsInForce(), role, from_day, to_day); },
       [&](StringInfo wire) {
         RunGivingUp([&] { result->Reset(new HistoryResult(score(WireBytes(wire), StatementEnds))); });
         ComputeWanted(&computed, &result->object->missing);
       });
   if (computed.count > 0 && !XactReadOnly) NoteModelChange();
   PutResult(fcinfo, result->object->table, left_out);
+  result->Reset(nullptr);
+  GiveBackMemory();
 }
 
 // Whoever explains a statement must be allowed to know its rates. A text that does not parse has none.
@@ -112,7 +110,7 @@ Datum ps_explain_query(PG_FUNCTION_ARGS) {
   const privacy_score::ScoreSettings settings = ScoreSettingsInForce();
   ComputedRates computed;
   ComputeInRounds(
-      &computed, [&](StringInfo wire) { AppendModel(wire, ModelScope::kAll, &computed, role); },
+      &computed, [&](StringInfo wire) { AppendModel(wire, ModelScope::kBaselines, &computed, role); },
       [&](StringInfo wire) {
         CallCoreOrRaise([&] {
           explained->Reset(new privacy_score::Explained(

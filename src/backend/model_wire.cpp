@@ -14,10 +14,19 @@ const char* const kModelSections[] = {
     "SELECT name, relation_name, label, identifier, subject_position FROM privacy_score.model_attribute ORDER BY name",
     "SELECT determinant, dependent FROM privacy_score.model_dependency ORDER BY 1, 2"};
 
+#define SQL_IDS_OF_BASELINES                                               \
+  "SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s " \
+  "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active"
+// The sessions of a role, $1 (NULL: all), in a range of days, from $2 to $3.
+#define SQL_SESSIONS                                                                       \
+  "FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id " \
+  "WHERE ($1 IS NULL OR s.role = $1::pg_catalog.name) AND s.day BETWEEN $2::pg_catalog.date AND $3::pg_catalog.date"
+
 const char* const kAllAbstractions = SQL_TOKENS("");
-const char* const kBaselineAbstractions = SQL_TOKENS(
-    "WHERE a.id IN (SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s "
-    "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active)");
+// In order: whether a live model is another one is seen by its bytes.
+const char* const kBaselineAbstractions = SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_BASELINES ") ORDER BY a.id, t");
+const char* const kSessionAbstractions =
+    SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_BASELINES " UNION ALL SELECT pg_catalog.unnest(p.ids) " SQL_SESSIONS ")");
 
 const char* const kBaselines =
     "SELECT id, role, sessions, reach, subjects, subject_columns FROM privacy_score.baseline WHERE active ORDER BY id";
@@ -41,38 +50,50 @@ const char* const kRates =
     "pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::pg_catalog.float8[])) "
     "c(relation_name, attributes, rate)) x ORDER BY 1, 2, source";
 
-}  // namespace
-
-int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed, const char* role,
-                TimestampTz period) {
-  for (const char* sql : kModelSections) AppendQuery(wire, sql);
-  AppendQuery(wire, scope == ModelScope::kAll ? kAllAbstractions : kBaselineAbstractions);
+// The sections after those of kModelSections and of abstractions. `most_rates`: of the stored ones (null: all).
+int AppendBaselinesAndRates(StringInfo wire, const ComputedRates* computed, const char* role, const char* most_rates,
+                            TimestampTz period) {
   AppendQuery(wire, kBaselines);
   AppendQuery(wire, kBaselineNGrams, 1, &role);
   AppendQuery(wire, kBaselineSessions);
-  const char* rates[] = {"{}", "{}", "{}", scope == ModelScope::kLive ? TextOfInteger(ps_settings.max_rates) : nullptr,
-                         TextOfInteger(period)};
+  const char* rates[] = {"{}", "{}", "{}", most_rates, TextOfInteger(period)};
   if (computed != nullptr) {
     rates[0] = psprintf("%s}", computed->relations.data);
     rates[1] = psprintf("%s}", computed->attributes.data);
     rates[2] = psprintf("%s}", computed->rates.data);
   }
   const int rates_at = wire->len;
-  AppendQuery(wire, kRates, lengthof(rates), rates);
+  AppendLongQuery(wire, kRates, lengthof(rates), rates);
   return rates_at;
+}
+
+}  // namespace
+
+int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed, const char* role,
+                TimestampTz period) {
+  for (const char* sql : kModelSections) AppendQuery(wire, sql);
+  AppendLongQuery(wire, scope == ModelScope::kAll ? kAllAbstractions : kBaselineAbstractions);
+  const char* most_rates = scope == ModelScope::kLive ? TextOfInteger(ps_settings.max_rates) : nullptr;
+  return AppendBaselinesAndRates(wire, computed, role, most_rates, period);
+}
+
+void AppendHistory(StringInfo wire, const ComputedRates* computed, const privacy_score::ScoreSettings& settings,
+                   const char* role, const char* from_day, const char* to_day) {
+  const char* args[] = {role, from_day, to_day};
+  for (const char* sql : kModelSections) AppendQuery(wire, sql);
+  AppendLongQuery(wire, kSessionAbstractions, lengthof(args), args);
+  AppendBaselinesAndRates(wire, computed, role, nullptr, 0);
+  AppendSettings(wire, settings);
+  AppendSessions(wire, role, from_day, to_day);
 }
 
 void AppendSessions(StringInfo wire, const char* role, const char* from_day, const char* to_day) {
   const char* args[] = {role, from_day, to_day};
-  AppendQuery(
+  AppendLongQuery(
       wire,
       "SELECT s.id, s.role, pg_catalog.to_char(s.day, 'YYYY-MM-DD'), s.session, p.ids, p.runs, p.rows, s.reach, "
-      "s.subjects, s.subject_columns FROM privacy_score.session s "
-      "JOIN privacy_score.session_part p ON p.session_id = s.id "
-      "WHERE ($1 IS NULL OR s.role = $1::pg_catalog.name) "
-      "AND s.day BETWEEN $2::pg_catalog.date AND $3::pg_catalog.date "
-      "ORDER BY s.role, s.day, s.started, s.id, p.part",
-      3, args);
+      "s.subjects, s.subject_columns " SQL_SESSIONS " ORDER BY s.role, s.day, s.started, s.id, p.part",
+      lengthof(args), args);
 }
 
 void AppendSettings(StringInfo wire, const privacy_score::ScoreSettings& settings) {

@@ -15,7 +15,7 @@ extern "C" {
 
 // What the model carries. kLive: abstractions of active baselines and the rates at hand, at most max_rates of those
 // that are stored, for sessions that go on; what it lacks they ask for. kBaselines: the same with all rates. kAll: all
-// abstractions, all rates.
+// abstractions, all rates. For recorded sessions there is AppendHistory.
 enum class ModelScope { kLive, kBaselines, kAll };
 
 // Appends all sections of the model. Inside an internal scope. `computed` adds rates that are not in the table (null:
@@ -26,11 +26,16 @@ int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed
                 TimestampTz period = 0);
 
 // The query of the section of abstractions (id, token), of those that the condition `where` takes.
-#define SQL_TOKENS(where) \
-  "SELECT a.id, t FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t " where " ORDER BY a.id, t"
+#define SQL_TOKENS(where) "SELECT a.id, t FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t " where
 
 // Appends the section of settings.
 void AppendSettings(StringInfo wire, const privacy_score::ScoreSettings& settings);
+
+// Appends all that core/history.hpp reads of the recorded sessions of a role (null: all) in a range of days: the model
+// with their abstractions, those of active baselines and all rates, the settings, the sessions. Inside an internal
+// scope.
+void AppendHistory(StringInfo wire, const ComputedRates* computed, const privacy_score::ScoreSettings& settings,
+                   const char* role, const char* from_day, const char* to_day);
 
 // Appends the section of recorded sessions of a role (null: all) in a range of days: (session row, role, day, session,
 // ids, runs, rows, reach, subjects, subject_columns), a row a part. Inside an internal scope.

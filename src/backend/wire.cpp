@@ -57,17 +57,12 @@ void AppendText(StringInfo wire, const char* text) {
   AppendField(wire, text, text == nullptr ? 0 : static_cast<int>(strlen(text)));
 }
 
-}  // namespace
-
-void AppendQuery(StringInfo wire, const char* sql, int nargs, const char* const* args) {
-  TextArguments arguments;
-  FillTextArguments(&arguments, nargs, args);
-  if (SPI_execute_with_args(sql, nargs, arguments.types, arguments.values, arguments.nulls, true, 0) != SPI_OK_SELECT)
-    elog(ERROR, "unexpected result of an internal query");
+// Appends the rows of SPI's last result and frees it; returns their number.
+uint64 AppendRows(StringInfo wire) {
   SPITupleTable* table = SPI_tuptable;
+  const uint64 count = table->numvals;
   const int columns = table->tupdesc->natts;
-  AppendSectionHead(wire, columns, table->numvals);
-  for (uint64 row = 0; row < table->numvals; ++row) {
+  for (uint64 row = 0; row < count; ++row) {
     CHECK_FOR_INTERRUPTS();
     for (int column = 1; column <= columns; ++column) {
       char* text = SPI_getvalue(table->vals[row], table->tupdesc, column);
@@ -76,6 +71,36 @@ void AppendQuery(StringInfo wire, const char* sql, int nargs, const char* const*
     }
   }
   SPI_freetuptable(table);
+  return count;
+}
+
+}  // namespace
+
+void AppendQuery(StringInfo wire, const char* sql, int nargs, const char* const* args) {
+  TextArguments arguments;
+  FillTextArguments(&arguments, nargs, args);
+  if (SPI_execute_with_args(sql, nargs, arguments.types, arguments.values, arguments.nulls, true, 0) != SPI_OK_SELECT)
+    elog(ERROR, "unexpected result of an internal query");
+  AppendSectionHead(wire, SPI_tuptable->tupdesc->natts, SPI_tuptable->numvals);
+  AppendRows(wire);
+}
+
+void AppendLongQuery(StringInfo wire, const char* sql, int nargs, const char* const* args) {
+  constexpr int kRowsAtATime = 1000;
+  TextArguments arguments;
+  FillTextArguments(&arguments, nargs, args);
+  Portal portal =
+      SPI_cursor_open_with_args(nullptr, sql, nargs, arguments.types, arguments.values, arguments.nulls, true, 0);
+  const int head = wire->len;
+  AppendSectionHead(wire, portal->tupDesc->natts, 0);
+  uint64 count = 0;
+  for (uint64 more = kRowsAtATime; more == kRowsAtATime; count += more) {
+    SPI_cursor_fetch(portal, true, kRowsAtATime);
+    more = AppendRows(wire);
+  }
+  SPI_cursor_close(portal);
+  const auto rows = static_cast<uint32>(count);
+  memcpy(wire->data + head + sizeof rows, &rows, sizeof rows);  // after the number of columns
 }
 
 void AppendRow(StringInfo wire, int columns, const char* const* fields) {
@@ -112,6 +137,7 @@ void PutResult(FunctionCallInfo fcinfo, const privacy_score::ResultTable& result
   AttInMetadata* meta = TupleDescGetAttInMetadata(info->setDesc);
   const int columns = info->setDesc->natts;
   char** fields = static_cast<char**>(palloc(sizeof(char*) * columns));
+  MemoryContext of_row = AllocSetContextCreate(CurrentMemoryContext, "privacy_score row", ALLOCSET_DEFAULT_SIZES);
   for (const auto& row : result.rows) {
     CHECK_FOR_INTERRUPTS();
     const int given = static_cast<int>(row.size());
@@ -125,10 +151,12 @@ void PutResult(FunctionCallInfo fcinfo, const privacy_score::ResultTable& result
       const auto& field = row[static_cast<std::size_t>(i)];
       fields[column++] = field ? const_cast<char*>(field->c_str()) : nullptr;
     }
-    HeapTuple tuple = BuildTupleFromCStrings(meta, fields);
-    tuplestore_puttuple(info->setResult, tuple);
-    heap_freetuple(tuple);
+    MemoryContext outer = MemoryContextSwitchTo(of_row);
+    tuplestore_puttuple(info->setResult, BuildTupleFromCStrings(meta, fields));
+    MemoryContextSwitchTo(outer);
+    MemoryContextReset(of_row);
   }
+  MemoryContextDelete(of_row);
 }
 
 Datum TextDatum(std::string_view text) {

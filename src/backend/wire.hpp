@@ -37,6 +37,10 @@ int64 FieldNumber(uint64 row, int column);
 // search_path is not touched: `sql` must qualify its names.
 void AppendQuery(StringInfo wire, const char* sql, int nargs = 0, const char* const* args = nullptr);
 
+// The same for a query with many rows, of which no more than a thousand are in memory beside the buffer. It gets no
+// parallel workers.
+void AppendLongQuery(StringInfo wire, const char* sql, int nargs = 0, const char* const* args = nullptr);
+
 // Appends one section with a single row of the given text fields.
 void AppendRow(StringInfo wire, int columns, const char* const* fields);
 

@@ -88,10 +88,10 @@ void RescoreFromHistory(const LiveSession* session, const StringInfoData* model,
   StringInfoData wire;
   initStringInfo(&wire);
   const char* args[] = {TextOfInteger(session->row_id)};
-  AppendQuery(&wire,
-              SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session_part p "
-                         "WHERE p.session_id = $1::pg_catalog.int8)"),
-              1, args);
+  AppendLongQuery(&wire,
+                  SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session_part p "
+                             "WHERE p.session_id = $1::pg_catalog.int8)"),
+                  1, args);
   AppendQuery(&wire,
               "SELECT ids, runs FROM privacy_score.session_part WHERE session_id = $1::pg_catalog.int8 ORDER BY part",
               1, args);
@@ -101,8 +101,8 @@ void RescoreFromHistory(const LiveSession* session, const StringInfoData* model,
     scorer.Load(WireBytes(model));
     WireReader reader(WireBytes(&wire));
     std::unordered_map<std::int64_t, Tokens> tokens;
-    for (const Row& row : reader.Section(2)) tokens[ParseInteger(*row[0])].emplace_back(*row[1]);
-    for (const auto& [id, list] : tokens) scorer.Define(id, list);
+    reader.EachRow(2, [&](const Row& row) { tokens[ParseInteger(*row[0])].emplace_back(*row[1]); });
+    for (auto& [id, list] : tokens) scorer.Define(id, std::move(list));
     for (const Row& row : reader.Section(2)) {
       const auto ids = ParseIntegers(*row[0]);
       const auto runs = ParseIntegers(*row[1]);
@@ -220,9 +220,7 @@ CoreHolder<HistoryResult>* ScoreRecordedDay(const LiveSession* session) {
   initStringInfo(&wire);
   WorkTransaction work;
   BeginWork(&work);
-  AppendModel(&wire, ModelScope::kAll, nullptr, role);
-  AppendSettings(&wire, session->settings);
-  AppendSessions(&wire, role, day, day);
+  AppendHistory(&wire, nullptr, session->settings, role, day, day);
   EndWork(&work);
   CoreHolder<HistoryResult>* result = NewCoreHolder<HistoryResult>(CurrentMemoryContext);
   CoreError error;

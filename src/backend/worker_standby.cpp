@@ -131,11 +131,11 @@ CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const St
   const char* args[] = {NameStr(session->role_name), TextOfInteger(session->day)};
   WorkTransaction work;
   BeginWork(&work);
-  AppendQuery(&stored,
-              SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session s "
-                         "JOIN privacy_score.session_part p ON p.session_id = s.id "
-                         "WHERE s.role = $1::pg_catalog.name AND s.day = " SQL_DAY("$2") ")"),
-              2, args);
+  AppendLongQuery(&stored,
+                  SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session s "
+                             "JOIN privacy_score.session_part p ON p.session_id = s.id "
+                             "WHERE s.role = $1::pg_catalog.name AND s.day = " SQL_DAY("$2") ")"),
+                  2, args);
   AppendQuery(&stored,
               "SELECT i.ids, i.runs FROM privacy_score.session s, LATERAL (SELECT pg_catalog.array_agg(u.id ORDER BY "
               "p.part, u.n) AS ids, pg_catalog.array_agg(u.run ORDER BY p.part, u.n) AS runs "

@@ -4,6 +4,7 @@
 #include "history.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -126,7 +127,7 @@ ScoreSettings ReadSettings(WireReader& reader) {
 
 std::vector<HistorySession> ReadSessions(WireReader& reader) {
   std::vector<HistorySession> sessions;
-  for (const Row& row : reader.Section(7 + kReachFigureCount)) {
+  reader.EachRow(7 + kReachFigureCount, [&](const Row& row) {
     HistorySession part{
         ParseInteger(String(row[0])), String(row[1]), String(row[2]), row[3] ? String(row[3]) : std::string(), {}, {}};
     for (std::size_t figure = 0; figure < part.reach.size(); ++figure)
@@ -136,7 +137,7 @@ std::vector<HistorySession> ReadSessions(WireReader& reader) {
                                  std::tie(part.session_key, part.role, part.day);
     if (!continued) sessions.push_back(std::move(part));
     AppendStored(sessions.back().sequence, String(row[4]), String(row[5]), row[6] ? *row[6] : std::string_view());
-  }
+  });
   return sessions;
 }
 
@@ -145,23 +146,25 @@ HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up) {
   Scorers scorers(input);
   HistoryResult result;
   Profile cumulative;
-  std::string last_role;
-  for (const auto& [role_and_day, sequences] : ByDay(input)) {
-    const auto& [role, day] = role_and_day;
-    if (result.table.rows.empty() || role != last_role) cumulative = Profile();
-    last_role = role;
+  const auto days = ByDay(input);
+  for (auto at = days.begin(); at != days.end(); ++at) {
+    const auto& [role, day] = at->first;
+    const bool is_first = at == days.begin() || std::prev(at)->first.first != role;
+    const bool is_last = std::next(at) == days.end() || std::next(at)->first.first != role;
+    const bool is_only = is_first && is_last;
+    if (is_first) cumulative = Profile();
     RoleScorer& scorer = scorers.For(role);
     Profile profile;
     std::int64_t rows = 0;
-    for (const Sequence* sequence : sequences) {
+    for (const Sequence* sequence : at->second) {
       AddTo(profile, *sequence, scorer, gives_up);
-      AddTo(cumulative, *sequence, scorer, gives_up);
+      if (!is_only) AddTo(cumulative, *sequence, scorer, gives_up);
       rows += RowsOf(*sequence);
     }
     const SessionSummary summary = profile.Summary();
     ResultRow row{role, day};
     AppendFigures(row, summary);
-    row.push_back(TextOf(cumulative.Summary().score));
+    row.push_back(TextOf(is_only ? summary.score : cumulative.Summary().score));
     row.push_back(TextOf(summary.statement_score));
     row.push_back(TextOf(rows));
     result.table.rows.push_back(std::move(row));

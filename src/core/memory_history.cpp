@@ -107,7 +107,7 @@ std::optional<MemoryScore> MemoryHistory::ScoreDay(const std::string& role, std:
   TokenMap tokens = defined_;
   WireReader reader(stored_wire);
   TokenMap stored;
-  for (const Row& row : reader.Section(2)) stored[ParseInteger(*row[0])].emplace_back(*row[1]);
+  reader.EachRow(2, [&](const Row& row) { stored[ParseInteger(*row[0])].emplace_back(*row[1]); });
   tokens.merge(stored);
   for (const Row& row : reader.Section(2)) {
     Sequence sequence;

@@ -105,7 +105,7 @@ Model Model::Read(WireReader& reader) {
   }
   model.ReadAttributes(reader);
   model.ReadDependencies(reader);
-  for (const Row& row : reader.Section(2)) model.tokens_[ParseInteger(Text(row[0]))].push_back(String(row[1]));
+  reader.EachRow(2, [&](const Row& row) { model.tokens_[ParseInteger(Text(row[0]))].push_back(String(row[1])); });
   for (auto& [id, tokens] : model.tokens_) std::sort(tokens.begin(), tokens.end());
   model.ReadBaselines(reader);
   model.ReadRates(reader);
@@ -177,17 +177,17 @@ void Model::ReadBaselines(WireReader& reader) {
     if (place == places.end()) Corrupt("unknown baseline " + String(row[0]));
     return baselines_[place->second];
   };
-  for (const Row& row : reader.Section(3)) {
+  reader.EachRow(3, [&](const Row& row) {
     find(row).ngrams.push_back({ParseNGram(Text(row[1])), ParseCount(Text(row[2]))});
-  }
-  for (const Row& row : reader.Section(3)) {
+  });
+  reader.EachRow(3, [&](const Row& row) {
     find(row).session_sets.push_back({ParseCount(Text(row[1])), ParseIntegers(Text(row[2]))});
-  }
+  });
 }
 
 void Model::ReadRates(WireReader& reader) {
   rates_by_relation_.resize(relations_.size());
-  for (const Row& row : reader.Section(6)) {
+  reader.EachRow(6, [&](const Row& row) {
     AttributeSet set;
     bool known = true;
     std::string_view rest = Text(row[1]);
@@ -199,14 +199,14 @@ void Model::ReadRates(WireReader& reader) {
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     SortUnique(set);
-    if (!known || set.empty() || RatedAs(set) != Text(row[0])) continue;
+    if (!known || set.empty() || RatedAs(set) != Text(row[0])) return;
     const std::uint32_t relation = attributes_[set.front()].relation;
     const bool joint = attributes_[set.back()].relation != relation;
     const RateBounds rate = ParseRate(row, joint);
-    if (!rates_.emplace(set, rate).second) continue;
+    if (!rates_.emplace(set, rate).second) return;
     auto& list = joint ? joint_rates_[relations_[relation].subject_group] : rates_by_relation_[relation];
     list.push_back({std::move(set), rate});
-  }
+  });
 }
 
 const std::string& Model::RatedAs(const AttributeSet& set) const {

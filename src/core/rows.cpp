@@ -33,29 +33,42 @@ T WireReader::Number() {
   return value;
 }
 
-std::vector<Row> WireReader::Section(std::uint32_t columns) {
+std::uint32_t WireReader::Head(std::uint32_t columns) {
   if (Number<std::uint32_t>() != columns) Corrupt("unexpected number of columns");
-  const auto count = Number<std::uint32_t>();
+  return Number<std::uint32_t>();
+}
+
+void WireReader::Fill(Row& row) {
+  for (Field& field : row) {
+    const auto length = Number<std::int32_t>();
+    field.reset();
+    if (length < 0) continue;
+    const auto size = static_cast<std::size_t>(length);
+    if (bytes_.size() - position_ < size) Corrupt("cut short");
+    field = bytes_.substr(position_, size);
+    position_ += size;
+  }
+}
+
+std::vector<Row> WireReader::Section(std::uint32_t columns) {
+  const std::uint32_t count = Head(columns);
   std::vector<Row> rows;
   // A damaged count asks for no more memory than there are bytes for: each field has its length.
   rows.reserve(std::min<std::size_t>(count, (bytes_.size() - position_) / (columns * sizeof(std::int32_t))));
   for (std::uint32_t i = 0; i < count; ++i) {
-    Row row;
-    row.reserve(columns);
-    for (std::uint32_t c = 0; c < columns; ++c) {
-      const auto length = Number<std::int32_t>();
-      if (length < 0) {
-        row.emplace_back(std::nullopt);
-        continue;
-      }
-      const auto size = static_cast<std::size_t>(length);
-      if (bytes_.size() - position_ < size) Corrupt("cut short");
-      row.emplace_back(bytes_.substr(position_, size));
-      position_ += size;
-    }
-    rows.push_back(std::move(row));
+    rows.emplace_back(columns);
+    Fill(rows.back());
   }
   return rows;
+}
+
+void WireReader::EachRow(std::uint32_t columns, const std::function<void(const Row&)>& visit) {
+  const std::uint32_t count = Head(columns);
+  Row row(columns);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Fill(row);
+    visit(row);
+  }
 }
 
 void WireWriter::Section(std::uint32_t columns, const std::vector<std::vector<std::optional<std::string>>>& rows) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,11 +31,15 @@ class WireReader {
 
   // Reads the next section, which must have `columns` columns.
   std::vector<Row> Section(std::uint32_t columns);
+  // The same, row by row, for a section that may be long.
+  void EachRow(std::uint32_t columns, const std::function<void(const Row&)>& visit);
   bool AtEnd() const { return position_ == bytes_.size(); }
 
  private:
   template <typename T>
   T Number();
+  std::uint32_t Head(std::uint32_t columns);  // of a section: its number of rows
+  void Fill(Row& row);
   std::string_view bytes_;
   std::size_t position_ = 0;
 };

@@ -1,6 +1,6 @@
 #!/bin/bash
 # backend_memory.sh - the memory of a backend is bounded, whatever it is asked: statements that are ever new, taken in or
-# refused, leave no more than some ten megabytes in it.
+# refused, leave no more than some ten megabytes in it, and so does scoring their long history.
 . "$(dirname "$0")/../lib.sh"
 
 start_server "jit = off"
@@ -53,4 +53,27 @@ q "SELECT privacy_score.flush()" >/dev/null
 check "all that was observed is recorded" "$(q "SELECT sum(queries) >= 16050 FROM privacy_score.session WHERE role = 'observed'")" t
 check_true "as several sessions" test "$(q "SELECT count(*) FROM privacy_score.session WHERE role = 'observed'")" -gt 1
 check_true "next to nothing of who is limited" test "$(q "SELECT sum(queries) FROM privacy_score.session WHERE role = 'limited'")" -lt 1000
+
+# A backend that scores all of it, as who looks into a day does.
+rm -f "$PS_TMP/in"
+mkfifo "$PS_TMP/in"
+"$PS_BINDIR/psql" -XAtq <"$PS_TMP/in" >"$PS_TMP/out" 2>&1 &
+exec 3>"$PS_TMP/in"
+scoring="SELECT count(*) > 10000 FROM privacy_score.score_ngrams('observed', privacy_score.today() - 1, privacy_score.today());"
+{
+  echo "SELECT pg_backend_pid();"
+  echo "SELECT count(*) FROM privacy_score.score_ngrams('observed', '2000-01-01', '2000-01-01');"
+} >&3
+wait_for_lines() { for _ in $(seq 600); do if [ "$(wc -l <"$PS_TMP/out")" -ge "$1" ]; then break; fi; sleep 0.1; done; }
+wait_for_lines 2
+pid=$(head -n 1 "$PS_TMP/out")
+size() { awk '/^Anonymous:/ { print $2 }' "/proc/$pid/smaps_rollup"; }
+before=$(size)
+echo "$scoring" >&3
+wait_for_lines 3
+left=$(($(size) - before))
+check "n-grams of a long history are scored" "$(tail -n 1 "$PS_TMP/out")" t
+check_true "and leave at most 24 MB: $left kB" test "$left" -le 24576
+exec 3>&-
+wait
 done_testing

@@ -29,6 +29,20 @@ TEST(Wire, ReadsWhatWasWritten) {
   EXPECT_TRUE(reader.AtEnd());
 }
 
+TEST(Wire, ReadsRowByRowWhatASectionHolds) {
+  WireWriter writer;
+  writer.Section(2, {{"a", std::nullopt}, {std::nullopt, "bc"}, {"", "d"}});
+  writer.Section(1, {{"e"}});
+  const auto rows = WireReader(writer.bytes()).Section(2);
+  std::vector<Row> seen;
+  WireReader reader(writer.bytes());
+  reader.EachRow(2, [&](const Row& row) { seen.push_back(row); });
+  EXPECT_EQ(seen, rows);
+  EXPECT_EQ(reader.Section(1).size(), 1u);
+  EXPECT_TRUE(reader.AtEnd());
+  EXPECT_THROW(WireReader(writer.bytes()).EachRow(3, [](const Row&) {}), Error);
+}
+
 TEST(Wire, RefusesAnotherNumberOfColumns) {
   WireWriter writer;
   writer.Section(2, {{"a", "b"}});
@@ -43,6 +57,8 @@ TEST(Wire, RefusesEveryCutBuffer) {
   for (std::size_t length = 0; length < writer.bytes().size(); ++length) {
     WireReader reader(std::string_view(writer.bytes()).substr(0, length));
     EXPECT_THROW(reader.Section(2), Error) << length;
+    EXPECT_THROW(WireReader(std::string_view(writer.bytes()).substr(0, length)).EachRow(2, [](const Row&) {}), Error)
+        << length;
   }
 }
 
