@@ -3,10 +3,6 @@
  */
 #include "core_call.hpp"
 
-extern "C" {
-#include "utils/timestamp.h"
-}
-
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -32,11 +28,3 @@ void GiveBackMemory() {
 #endif
 }
 
-void GiveBackMemoryInTime() {
-  constexpr int64 kPause = 10 * USECS_PER_SEC;
-  static TimestampTz last = GetCurrentTimestamp();
-  const TimestampTz now = GetCurrentTimestamp();
-  if (now - last < kPause) return;
-  last = now;
-  GiveBackMemory();
-}

@@ -62,8 +62,6 @@ void CallCoreOrRaise(Body&& body) {
 // What core has freed the C library keeps for later, between what is in use: a process that takes in model after model
 // would grow by that for hours. Gives it back to the system.
 void GiveBackMemory();
-// The same, every ten seconds at the most, for what is done often.
-void GiveBackMemoryInTime();
 
 // Calls a step of core that pauses for interrupts (returns false) until it is done.
 template <typename Step>

@@ -75,7 +75,7 @@ void RefreshModel(DatabaseSlot* slot) {
   else
     ps_local.model_version = held;
   if (copy != nullptr) pfree(copy);
-  GiveBackMemoryInTime();
+  GiveBackMemory();
 }
 
 // Hands the rates that the scorer missed to the worker. The list is bounded: what does not fit is asked for again when

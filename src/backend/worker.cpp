@@ -261,7 +261,7 @@ void ComputeRates(DatabaseSlot* slot) {
       catalogs_changed |= !PublishModel(slot, false);
       CorrectScores(slot);
       WriteOrRemember(slot);
-      GiveBackMemoryInTime();
+      GiveBackMemory();
     });
   WriteOrRemember(slot);
   if (!RecoveryInProgress()) ApplyRetention();
@@ -435,7 +435,7 @@ void ps_worker_main(Datum database) {
       RunCycle(slot);
       MemoryContextSwitchTo(TopMemoryContext);
       MemoryContextReset(cycle);
-      GiveBackMemoryInTime();
+      GiveBackMemory();
       pgstat_report_activity(STATE_IDLE, nullptr);
       if (LeaveWhenIdle(slot)) proc_exit(0);
     }
