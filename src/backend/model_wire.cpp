@@ -87,6 +87,13 @@ void AppendHistory(StringInfo wire, const ComputedRates* computed, const privacy
   AppendSessions(wire, role, from_day, to_day);
 }
 
+void ForEachTokens(const char* role, const char* from_day, const char* to_day, void (*visit)(void*, StringInfo),
+                   void* context) {
+  const char* args[] = {role, from_day, to_day};
+  ForEachBatch(SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) " SQL_SESSIONS ") ORDER BY a.id"),
+               lengthof(args), args, visit, context);
+}
+
 void AppendSessions(StringInfo wire, const char* role, const char* from_day, const char* to_day) {
   const char* args[] = {role, from_day, to_day};
   AppendLongQuery(

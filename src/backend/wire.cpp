@@ -57,6 +57,14 @@ void AppendText(StringInfo wire, const char* text) {
   AppendField(wire, text, text == nullptr ? 0 : static_cast<int>(strlen(text)));
 }
 
+constexpr int kRowsAtATime = 1000;
+
+Portal OpenCursor(const char* sql, int nargs, const char* const* args) {
+  TextArguments arguments;
+  FillTextArguments(&arguments, nargs, args);
+  return SPI_cursor_open_with_args(nullptr, sql, nargs, arguments.types, arguments.values, arguments.nulls, true, 0);
+}
+
 // Appends the rows of SPI's last result and frees it; returns their number.
 uint64 AppendRows(StringInfo wire) {
   SPITupleTable* table = SPI_tuptable;
@@ -86,11 +94,7 @@ void AppendQuery(StringInfo wire, const char* sql, int nargs, const char* const*
 }
 
 void AppendLongQuery(StringInfo wire, const char* sql, int nargs, const char* const* args) {
-  constexpr int kRowsAtATime = 1000;
-  TextArguments arguments;
-  FillTextArguments(&arguments, nargs, args);
-  Portal portal =
-      SPI_cursor_open_with_args(nullptr, sql, nargs, arguments.types, arguments.values, arguments.nulls, true, 0);
+  Portal portal = OpenCursor(sql, nargs, args);
   const int head = wire->len;
   AppendSectionHead(wire, portal->tupDesc->natts, 0);
   uint64 count = 0;
@@ -101,6 +105,22 @@ void AppendLongQuery(StringInfo wire, const char* sql, int nargs, const char* co
   SPI_cursor_close(portal);
   const auto rows = static_cast<uint32>(count);
   memcpy(wire->data + head + sizeof rows, &rows, sizeof rows);  // after the number of columns
+}
+
+void ForEachBatch(const char* sql, int nargs, const char* const* args, void (*visit)(void*, StringInfo),
+                  void* context) {
+  Portal portal = OpenCursor(sql, nargs, args);
+  StringInfoData wire;
+  initStringInfo(&wire);
+  for (uint64 more = kRowsAtATime; more == kRowsAtATime;) {
+    resetStringInfo(&wire);
+    SPI_cursor_fetch(portal, true, kRowsAtATime);
+    AppendSectionHead(&wire, SPI_tuptable->tupdesc->natts, SPI_tuptable->numvals);
+    more = AppendRows(&wire);
+    visit(context, &wire);
+  }
+  pfree(wire.data);
+  SPI_cursor_close(portal);
 }
 
 void AppendRow(StringInfo wire, int columns, const char* const* fields) {

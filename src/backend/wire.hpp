@@ -41,6 +41,9 @@ void AppendQuery(StringInfo wire, const char* sql, int nargs = 0, const char* co
 // parallel workers.
 void AppendLongQuery(StringInfo wire, const char* sql, int nargs = 0, const char* const* args = nullptr);
 
+// Runs a query with many rows and calls visit(context, wire) with section after section of it.
+void ForEachBatch(const char* sql, int nargs, const char* const* args, void (*visit)(void*, StringInfo), void* context);
+
 // Appends one section with a single row of the given text fields.
 void AppendRow(StringInfo wire, int columns, const char* const* fields);
 

@@ -12,7 +12,7 @@ extern "C" {
 #include "utils/builtins.h"
 }
 
-#include "core/history.hpp"
+#include "core/day_scorer.hpp"
 #include "core/live_scorer.hpp"
 #include "core_call.hpp"
 #include "limits.hpp"
@@ -81,7 +81,8 @@ void AddMissing(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate
 }
 
 using Rescored = privacy_score::MemoryScore;
-using privacy_score::HistoryResult;
+using privacy_score::DayScore;
+using privacy_score::DayScorer;
 
 // Scores a session from its history, as its own backend would with this model.
 void RescoreFromHistory(const LiveSession* session, const StringInfoData* model, Rescored* result, CoreError* error) {
@@ -213,21 +214,35 @@ void CorrectScore(DatabaseSlot* slot, dsa_pointer pointer, const StringInfoData*
 }
 
 // Scores the recorded sessions of the session's role and day with the session's settings; null when core has failed.
-CoreHolder<HistoryResult>* ScoreRecordedDay(const LiveSession* session) {
+CoreHolder<DayScore>* ScoreRecordedDay(const LiveSession* session) {
+  struct Reading {
+    CoreHolder<DayScorer>* scorer;
+    CoreError error;
+    bool done;
+  };
   const char* role = NameStr(session->role_name);
   const char* day = TextOfDay(session->day);
+  Reading reading = {NewCoreHolder<DayScorer>(CurrentMemoryContext), {}, false};
+  CoreHolder<DayScore>* result = NewCoreHolder<DayScore>(CurrentMemoryContext);
   StringInfoData wire;
   initStringInfo(&wire);
   WorkTransaction work;
   BeginWork(&work);
-  AppendHistory(&wire, nullptr, session->settings, role, day, day);
-  EndWork(&work);
-  CoreHolder<HistoryResult>* result = NewCoreHolder<HistoryResult>(CurrentMemoryContext);
-  CoreError error;
-  const bool done =
-      CallCore(&error, [&] { result->Reset(new HistoryResult(privacy_score::ScoreDays(WireBytes(&wire)))); });
-  if (!done) pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
+  AppendModel(&wire, ModelScope::kBaselines, nullptr, role);
+  AppendSettings(&wire, session->settings);
+  AppendSessions(&wire, role, day, day);
+  reading.done = CallCore(&reading.error, [&] { reading.scorer->Reset(new DayScorer(WireBytes(&wire), role)); });
   pfree(wire.data);
+  const auto define = [](void* context, StringInfo tokens) {
+    auto* into = static_cast<Reading*>(context);
+    if (into->done) into->done = CallCore(&into->error, [&] { into->scorer->object->Define(WireBytes(tokens)); });
+  };
+  ForEachTokens(role, day, day, define, &reading);
+  EndWork(&work);
+  const bool done =
+      reading.done && CallCore(&reading.error, [&] { result->Reset(new DayScore(reading.scorer->object->Score())); });
+  reading.scorer->Reset(nullptr);
+  if (!done) pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
   return done ? result : nullptr;
 }
 
@@ -259,14 +274,9 @@ void ScoreDay(DayFigure* day, DatabaseSlot* slot, const LiveSession* session, co
     day->score = result->object->summary.score;
     missing = &result->object->missing;
   } else {
-    const CoreHolder<HistoryResult>* result = ScoreRecordedDay(session);
+    const CoreHolder<DayScore>* result = ScoreRecordedDay(session);
     if (result == nullptr) return;
-    day->score = 0;
-    CallCoreOrRaise([&] {
-      constexpr std::size_t kScore = 5;  // in a row of ScoreDays()
-      const auto& rows = result->object->table.rows;
-      if (!rows.empty()) day->score = strtod(rows.front()[kScore]->c_str(), nullptr);
-    });
+    day->score = result->object->score;
     missing = &result->object->missing;
   }
   if (asks) AddMissing(slot, missing);

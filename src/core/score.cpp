@@ -57,6 +57,10 @@ void RoleScorer::Build(Level& level, int length, const Baseline* baseline) {
   }
 }
 
+void RoleScorer::Define(AbstractionId id, const Tokens& tokens) {
+  if (class_by_id_.count(id) == 0) class_by_id_.emplace(id, pairs_.ClassOf(tokens));
+}
+
 const Tokens* RoleScorer::FindTokens(AbstractionId id) const {
   if (id == 0) return &no_tokens_;
   if (defined_ != nullptr) {

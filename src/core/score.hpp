@@ -65,6 +65,8 @@ class RoleScorer {
   const Model& model() const { return pairs_.model(); }
   PairScorer& pairs() { return pairs_; }
 
+  // Takes in an abstraction of which no more than its class is kept: it can be scored, and has no tokens to show.
+  void Define(AbstractionId id, const Tokens& tokens);
   // Scores an n-gram of the level's length. Throws Error XX001 when an abstraction of it is not known.
   NGramScore Score(const NGram& ngram, ScoreLevel level);
   // Says what the n-gram is nearest to. Among equally near ones the one with the most equal places, then the most

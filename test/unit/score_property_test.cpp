@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <memory>
 #include <random>
+#include <set>
 
+#include "core/day_scorer.hpp"
 #include "core/explain.hpp"
 #include "core/profile.hpp"
 #include "score_fixture.hpp"
@@ -204,6 +206,38 @@ TEST(MustHold, DeltaLiesBetweenTheGreatestDayAndTheSum) {
       EXPECT_LE(cumulative, sum + kSlack) << seed;
       EXPECT_TRUE(settings.counting == ScoreSettings::kSet || sum - cumulative <= kSlack) << seed;
       last = cumulative;
+    }
+  }
+}
+
+// The day's score does not depend on how it is handed over: all at once, or abstractions in parts that end anywhere.
+TEST(MustHold, DayInPartsEqualsDay) {
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    World world(seed);
+    const ScoreSettings settings = world.RandomSettings();
+    if (world.Below(2) != 0) world.model.rates.clear();
+    const TextRows& all = world.model.abstractions;
+    std::set<AbstractionId> of_baselines;
+    for (const TextRow& row : world.model.session_sets)
+      for (const AbstractionId id : ParseIntegers(*row[2])) of_baselines.insert(id);
+    ModelRows baselines_only = world.model;
+    baselines_only.abstractions.clear();
+    for (const TextRow& row : all)
+      if (of_baselines.count(ParseInteger(*row[0])) != 0) baselines_only.abstractions.push_back(row);
+    for (const auto& session : world.days) {
+      const HistoryResult whole = ScoreDays(HistoryWire(world.model, settings, {session}));
+      DayScorer scorer(HistoryWire(baselines_only, settings, {session}), "analyst");
+      for (std::size_t at = 0; at < all.size();) {
+        const std::size_t end = std::min(all.size(), at + 1 + world.Below(4));
+        WireWriter part;
+        part.Section(2,
+                     {all.begin() + static_cast<std::ptrdiff_t>(at), all.begin() + static_cast<std::ptrdiff_t>(end)});
+        scorer.Define(part.bytes());
+        at = end;
+      }
+      const DayScore day = scorer.Score();
+      EXPECT_EQ(TextOf(day.score), whole.table.rows.front()[5]) << seed;
+      EXPECT_EQ(day.missing, whole.missing) << seed;
     }
   }
 }

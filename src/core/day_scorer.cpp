@@ -1,0 +1,54 @@
+/*
+ * day_scorer.cpp - the score of one role's day, in little memory.
+ */
+#include "day_scorer.hpp"
+
+#include <utility>
+
+#include "error.hpp"
+#include "profile.hpp"
+
+namespace privacy_score {
+
+DayScorer::Input DayScorer::Read(std::string_view wire) {
+  WireReader reader(wire);
+  Input input;
+  input.model = std::make_shared<const Model>(Model::Read(reader));
+  input.settings = ReadSettings(reader);
+  input.sessions = ReadSessions(reader);
+  return input;
+}
+
+DayScorer::DayScorer(std::string_view wire, const std::string& role) : DayScorer(Read(wire), role) {}
+
+DayScorer::DayScorer(Input input, const std::string& role)
+    : sessions_(std::move(input.sessions)), scorer_(std::move(input.model), role, input.settings) {}
+
+void DayScorer::Define(std::string_view tokens_wire) {
+  WireReader reader(tokens_wire);
+  reader.EachRow(2, [&](const Row& row) {
+    if (!row[0] || !row[1]) throw Error("XX001", "could not read internal data: unexpected NULL");
+    const AbstractionId id = ParseInteger(*row[0]);
+    if (id != pending_) TakePending();
+    pending_ = id;
+    tokens_.emplace_back(*row[1]);
+  });
+}
+
+void DayScorer::TakePending() {
+  if (pending_ != 0) scorer_.Define(pending_, tokens_);
+  pending_ = 0;
+  tokens_.clear();
+}
+
+DayScore DayScorer::Score() {
+  TakePending();
+  Profile profile;
+  for (const HistorySession& session : sessions_)
+    ForEachNGram(session.sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) {
+      if (count > 0) profile.Add(ngram, count, scorer_);
+    });
+  return {profile.Summary().score, scorer_.TakeMissing()};
+}
+
+}  // namespace privacy_score
