@@ -27,4 +27,3 @@ void GiveBackMemory() {
   malloc_trim(0);
 #endif
 }
-
