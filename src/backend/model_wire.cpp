@@ -22,11 +22,13 @@ const char* const kModelSections[] = {
   "FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id " \
   "WHERE ($1 IS NULL OR s.role = $1::pg_catalog.name) AND s.day BETWEEN $2::pg_catalog.date AND $3::pg_catalog.date"
 
+#define SQL_IDS_OF_SESSIONS "SELECT pg_catalog.unnest(p.ids) " SQL_SESSIONS
+
 const char* const kAllAbstractions = SQL_TOKENS("");
 // In order: whether a live model is another one is seen by its bytes.
 const char* const kBaselineAbstractions = SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_BASELINES ") ORDER BY a.id, t");
 const char* const kSessionAbstractions =
-    SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_BASELINES " UNION ALL SELECT pg_catalog.unnest(p.ids) " SQL_SESSIONS ")");
+    SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_BASELINES " UNION ALL " SQL_IDS_OF_SESSIONS ")");
 
 const char* const kBaselines =
     "SELECT id, role, sessions, reach, subjects, subject_columns FROM privacy_score.baseline WHERE active ORDER BY id";
@@ -50,9 +52,11 @@ const char* const kRates =
     "pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::pg_catalog.float8[])) "
     "c(relation_name, attributes, rate)) x ORDER BY 1, 2, source";
 
-// The sections after those of kModelSections and of abstractions. `most_rates`: of the stored ones (null: all).
-int AppendBaselinesAndRates(StringInfo wire, const ComputedRates* computed, const char* role, const char* most_rates,
-                            TimestampTz period) {
+// The sections of a model with the abstractions that a query finds. `most_rates`: of the stored ones (null: all).
+int AppendSections(StringInfo wire, const char* abstractions, int nargs, const char* const* args,
+                   const ComputedRates* computed, const char* role, const char* most_rates, TimestampTz period) {
+  for (const char* sql : kModelSections) AppendQuery(wire, sql);
+  AppendLongQuery(wire, abstractions, nargs, args);
   AppendQuery(wire, kBaselines);
   AppendQuery(wire, kBaselineNGrams, 1, &role);
   AppendQuery(wire, kBaselineSessions);
@@ -71,18 +75,15 @@ int AppendBaselinesAndRates(StringInfo wire, const ComputedRates* computed, cons
 
 int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed, const char* role,
                 TimestampTz period) {
-  for (const char* sql : kModelSections) AppendQuery(wire, sql);
-  AppendLongQuery(wire, scope == ModelScope::kAll ? kAllAbstractions : kBaselineAbstractions);
+  const char* abstractions = scope == ModelScope::kAll ? kAllAbstractions : kBaselineAbstractions;
   const char* most_rates = scope == ModelScope::kLive ? TextOfInteger(ps_settings.max_rates) : nullptr;
-  return AppendBaselinesAndRates(wire, computed, role, most_rates, period);
+  return AppendSections(wire, abstractions, 0, nullptr, computed, role, most_rates, period);
 }
 
 void AppendHistory(StringInfo wire, const ComputedRates* computed, const privacy_score::ScoreSettings& settings,
                    const char* role, const char* from_day, const char* to_day) {
   const char* args[] = {role, from_day, to_day};
-  for (const char* sql : kModelSections) AppendQuery(wire, sql);
-  AppendLongQuery(wire, kSessionAbstractions, lengthof(args), args);
-  AppendBaselinesAndRates(wire, computed, role, nullptr, 0);
+  AppendSections(wire, kSessionAbstractions, lengthof(args), args, computed, role, nullptr, 0);
   AppendSettings(wire, settings);
   AppendSessions(wire, role, from_day, to_day);
 }
@@ -90,8 +91,8 @@ void AppendHistory(StringInfo wire, const ComputedRates* computed, const privacy
 void ForEachTokens(const char* role, const char* from_day, const char* to_day, void (*visit)(void*, StringInfo),
                    void* context) {
   const char* args[] = {role, from_day, to_day};
-  ForEachBatch(SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) " SQL_SESSIONS ") ORDER BY a.id"),
-               lengthof(args), args, visit, context);
+  ForEachBatch(SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_SESSIONS ") ORDER BY a.id"), lengthof(args), args, visit,
+               context);
 }
 
 void AppendSessions(StringInfo wire, const char* role, const char* from_day, const char* to_day) {

@@ -235,9 +235,9 @@ CoreHolder<DayScore>* ScoreRecordedDay(const LiveSession* session) {
   pfree(wire.data);
   const auto define = [](void* context, StringInfo tokens) {
     auto* into = static_cast<Reading*>(context);
-    if (into->done) into->done = CallCore(&into->error, [&] { into->scorer->object->Define(WireBytes(tokens)); });
+    into->done = into->done && CallCore(&into->error, [&] { into->scorer->object->Define(WireBytes(tokens)); });
   };
-  ForEachTokens(role, day, day, define, &reading);
+  if (reading.done) ForEachTokens(role, day, day, define, &reading);
   EndWork(&work);
   const bool done =
       reading.done && CallCore(&reading.error, [&] { result->Reset(new DayScore(reading.scorer->object->Score())); });

@@ -10,19 +10,10 @@
 
 namespace privacy_score {
 
-DayScorer::Input DayScorer::Read(std::string_view wire) {
-  WireReader reader(wire);
-  Input input;
-  input.model = std::make_shared<const Model>(Model::Read(reader));
-  input.settings = ReadSettings(reader);
-  input.sessions = ReadSessions(reader);
-  return input;
-}
+DayScorer::DayScorer(std::string_view wire, const std::string& role) : DayScorer(ReadHistory(wire), role) {}
 
-DayScorer::DayScorer(std::string_view wire, const std::string& role) : DayScorer(Read(wire), role) {}
-
-DayScorer::DayScorer(Input input, const std::string& role)
-    : sessions_(std::move(input.sessions)), scorer_(std::move(input.model), role, input.settings) {}
+DayScorer::DayScorer(History history, const std::string& role)
+    : sessions_(std::move(history.sessions)), scorer_(std::move(history.model), role, history.settings) {}
 
 void DayScorer::Define(std::string_view tokens_wire) {
   WireReader reader(tokens_wire);

@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,13 +35,7 @@ class DayScorer {
   DayScore Score();
 
  private:
-  struct Input {
-    std::shared_ptr<const Model> model;
-    ScoreSettings settings;
-    std::vector<HistorySession> sessions;
-  };
-  static Input Read(std::string_view wire);
-  DayScorer(Input input, const std::string& role);
+  DayScorer(History history, const std::string& role);
   void TakePending();
 
   std::vector<HistorySession> sessions_;

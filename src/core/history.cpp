@@ -4,7 +4,6 @@
 #include "history.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -29,30 +28,14 @@ std::string String(const Field& field) {
   return std::string(*field);
 }
 
-// All that a call reads.
-struct Input {
-  std::shared_ptr<const Model> model;
-  ScoreSettings settings;
-  std::vector<HistorySession> sessions;
-};
-
-Input ReadInput(std::string_view wire) {
-  WireReader reader(wire);
-  Input input;
-  input.model = std::make_shared<const Model>(Model::Read(reader));
-  input.settings = ReadSettings(reader);
-  input.sessions = ReadSessions(reader);
-  return input;
-}
-
 // The scorers of the roles, made when first asked for.
 class Scorers {
  public:
-  explicit Scorers(const Input& input) : input_(input) {}
+  explicit Scorers(const History& history) : history_(history) {}
 
   RoleScorer& For(const std::string& role) {
     auto& scorer = scorers_[role];
-    if (!scorer) scorer = std::make_unique<RoleScorer>(input_.model, role, input_.settings);
+    if (!scorer) scorer = std::make_unique<RoleScorer>(history_.model, role, history_.settings);
     return *scorer;
   }
 
@@ -63,7 +46,7 @@ class Scorers {
   }
 
  private:
-  const Input& input_;
+  const History& history_;
   std::map<std::string, std::unique_ptr<RoleScorer>> scorers_;
 };
 
@@ -85,9 +68,9 @@ std::int64_t RowsOf(const Sequence& sequence) {
 }
 
 // The sessions of each role and day.
-std::map<std::pair<std::string, std::string>, std::vector<const Sequence*>> ByDay(const Input& input) {
+std::map<std::pair<std::string, std::string>, std::vector<const Sequence*>> ByDay(const History& history) {
   std::map<std::pair<std::string, std::string>, std::vector<const Sequence*>> days;
-  for (const HistorySession& session : input.sessions) days[{session.role, session.day}].push_back(&session.sequence);
+  for (const HistorySession& session : history.sessions) days[{session.role, session.day}].push_back(&session.sequence);
   return days;
 }
 
@@ -141,30 +124,37 @@ std::vector<HistorySession> ReadSessions(WireReader& reader) {
   return sessions;
 }
 
+History ReadHistory(std::string_view wire) {
+  WireReader reader(wire);
+  History history;
+  history.model = std::make_shared<const Model>(Model::Read(reader));
+  history.settings = ReadSettings(reader);
+  history.sessions = ReadSessions(reader);
+  return history;
+}
+
 HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up) {
-  const Input input = ReadInput(wire);
-  Scorers scorers(input);
+  const History history = ReadHistory(wire);
+  Scorers scorers(history);
   HistoryResult result;
   Profile cumulative;
-  const auto days = ByDay(input);
-  for (auto at = days.begin(); at != days.end(); ++at) {
-    const auto& [role, day] = at->first;
-    const bool is_first = at == days.begin() || std::prev(at)->first.first != role;
-    const bool is_last = std::next(at) == days.end() || std::next(at)->first.first != role;
-    const bool is_only = is_first && is_last;
-    if (is_first) cumulative = Profile();
+  std::string last_role;
+  for (const auto& [role_and_day, sequences] : ByDay(history)) {
+    const auto& [role, day] = role_and_day;
+    if (result.table.rows.empty() || role != last_role) cumulative = Profile();
+    last_role = role;
     RoleScorer& scorer = scorers.For(role);
     Profile profile;
     std::int64_t rows = 0;
-    for (const Sequence* sequence : at->second) {
+    for (const Sequence* sequence : sequences) {
       AddTo(profile, *sequence, scorer, gives_up);
-      if (!is_only) AddTo(cumulative, *sequence, scorer, gives_up);
+      AddTo(cumulative, *sequence, scorer, gives_up);
       rows += RowsOf(*sequence);
     }
     const SessionSummary summary = profile.Summary();
     ResultRow row{role, day};
     AppendFigures(row, summary);
-    row.push_back(TextOf(is_only ? summary.score : cumulative.Summary().score));
+    row.push_back(TextOf(cumulative.Summary().score));
     row.push_back(TextOf(summary.statement_score));
     row.push_back(TextOf(rows));
     result.table.rows.push_back(std::move(row));
@@ -174,10 +164,10 @@ HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up) {
 }
 
 HistoryResult ScoreSessions(std::string_view wire, GivesUp gives_up) {
-  const Input input = ReadInput(wire);
-  Scorers scorers(input);
+  const History history = ReadHistory(wire);
+  Scorers scorers(history);
   HistoryResult result;
-  for (const HistorySession& session : input.sessions) {
+  for (const HistorySession& session : history.sessions) {
     Profile profile;
     AddTo(profile, session.sequence, scorers.For(session.role), gives_up);
     const SessionSummary summary = profile.Summary();
@@ -193,11 +183,11 @@ HistoryResult ScoreSessions(std::string_view wire, GivesUp gives_up) {
 }
 
 HistoryResult ScoreNGrams(std::string_view wire, GivesUp gives_up) {
-  const Input input = ReadInput(wire);
-  Scorers scorers(input);
+  const History history = ReadHistory(wire);
+  Scorers scorers(history);
   using SortKey = std::tuple<std::string, double, std::vector<std::string>, std::string>;
   std::vector<std::pair<SortKey, ResultRow>> rows;
-  for (const auto& [role_and_day, sequences] : ByDay(input)) {
+  for (const auto& [role_and_day, sequences] : ByDay(history)) {
     const auto& [role, day] = role_and_day;
     RoleScorer& scorer = scorers.For(role);
     Profile profile;
@@ -205,7 +195,7 @@ HistoryResult ScoreNGrams(std::string_view wire, GivesUp gives_up) {
     for (const Sequence* sequence : sequences) {
       AddTo(profile, *sequence, scorer, gives_up);
       ForEachNGram(*sequence, [&](const NGram& ngram, std::int64_t, std::int64_t returned) {
-        if (returned > 0) rows_of[Suffix(ngram, input.settings.ngram_length)] += returned;
+        if (returned > 0) rows_of[Suffix(ngram, history.settings.ngram_length)] += returned;
       });
     }
     for (const auto& [ngram, entry] : profile.ngrams()) {

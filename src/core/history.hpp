@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,6 +64,13 @@ struct HistorySession {
   Sequence sequence;
   std::array<std::optional<std::string>, kReachFigureCount> reach;  // where known
 };
+// All that a call reads.
+struct History {
+  std::shared_ptr<const Model> model;
+  ScoreSettings settings;
+  std::vector<HistorySession> sessions;
+};
+History ReadHistory(std::string_view wire);
 // Reads the section of sessions.
 std::vector<HistorySession> ReadSessions(WireReader& reader);
 // Reads the section of settings. Throws Error 22023 on a value out of range.

@@ -23,22 +23,36 @@ new_statements() {
   }'
 }
 
-# grown ROLE: kB by which the memory of a backend grows, and by which it grows with as many statements again.
-grown() {
-  local pid sizes=() round
-  rm -f "$PS_TMP/in"
+# begin_client ROLE: a connection that takes statements at descriptor 3 and answers in $PS_TMP/out; its process is $pid.
+begin_client() {
+  rm -f "$PS_TMP/in" "$PS_TMP/out"
   mkfifo "$PS_TMP/in"
   as "$1" "$PS_BINDIR/psql" -XAtq <"$PS_TMP/in" >"$PS_TMP/out" 2>/dev/null &
   exec 3>"$PS_TMP/in"
   echo "SELECT pg_backend_pid();" >&3
+  await_answer '^[0-9]+$'
+  pid=$(head -n 1 "$PS_TMP/out")
+}
+await_answer() { until grep -Eqs "$1" "$PS_TMP/out"; do sleep 0.1; done; }
+size() { awk '/^Anonymous:/ { print $2 }' "/proc/$pid/smaps_rollup" 2>/dev/null; }
+
+# grown ROLE: kB by which the memory of a backend grows, and by which it grows with as many statements again, each time at
+# its most: a session that is cut gives back what it took, so that a moment tells nothing.
+grown() {
+  local sizes=() round sampler
+  begin_client "$1"
+  while size; do sleep 0.05; done >>"$PS_TMP/sizes" 3>&- &
+  sampler=$!
   for round in 0 1 2; do
+    : >"$PS_TMP/sizes"
     if [ $round -eq 0 ]; then new_statements 0 | head -n 50 >&3; else new_statements $round >&3; fi
     echo "SELECT 'round $round';" >&3
-    until grep -qs "round $round" "$PS_TMP/out"; do sleep 0.1; done
-    pid=$(head -n 1 "$PS_TMP/out")
-    sizes+=("$(awk '/^Anonymous:/ { print $2 }' "/proc/$pid/smaps_rollup")")
+    await_answer "round $round"
+    size >>"$PS_TMP/sizes"
+    sizes+=("$(sort -n "$PS_TMP/sizes" | tail -n 1)")
   done
   exec 3>&-
+  kill $sampler
   wait
   echo "$((sizes[1] - sizes[0])) $((sizes[2] - sizes[1]))"
 }
@@ -55,25 +69,15 @@ check_true "as several sessions" test "$(q "SELECT count(*) FROM privacy_score.s
 check_true "next to nothing of who is limited" test "$(q "SELECT sum(queries) FROM privacy_score.session WHERE role = 'limited'")" -lt 1000
 
 # A backend that scores all of it, as who looks into a day does.
-rm -f "$PS_TMP/in"
-mkfifo "$PS_TMP/in"
-"$PS_BINDIR/psql" -XAtq <"$PS_TMP/in" >"$PS_TMP/out" 2>&1 &
-exec 3>"$PS_TMP/in"
-scoring="SELECT count(*) > 10000 FROM privacy_score.score_ngrams('observed', privacy_score.today() - 1, privacy_score.today());"
-{
-  echo "SELECT pg_backend_pid();"
-  echo "SELECT count(*) FROM privacy_score.score_ngrams('observed', '2000-01-01', '2000-01-01');"
-} >&3
-wait_for_lines() { for _ in $(seq 600); do if [ "$(wc -l <"$PS_TMP/out")" -ge "$1" ]; then break; fi; sleep 0.1; done; }
-wait_for_lines 2
-pid=$(head -n 1 "$PS_TMP/out")
-size() { awk '/^Anonymous:/ { print $2 }' "/proc/$pid/smaps_rollup"; }
+begin_client postgres
+echo "SELECT 'nothing: ' || count(*) FROM privacy_score.score_ngrams('observed', '2000-01-01', '2000-01-01');" >&3
+await_answer '^nothing: 0$'
 before=$(size)
-echo "$scoring" >&3
-wait_for_lines 3
+echo "SELECT 'scored: ' || (count(*) > 10000) FROM privacy_score.score_ngrams('observed', privacy_score.today() - 1, privacy_score.today());" >&3
+await_answer '^scored: '
 left=$(($(size) - before))
-check "n-grams of a long history are scored" "$(tail -n 1 "$PS_TMP/out")" t
-check_true "and leave at most 24 MB: $left kB" test "$left" -le 24576
 exec 3>&-
 wait
+check "n-grams of a long history are scored" "$(tail -n 1 "$PS_TMP/out")" "scored: true"
+check_true "and leave at most 24 MB: $left kB" test "$left" -le 24576
 done_testing
