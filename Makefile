@@ -133,7 +133,7 @@ build/module/backend/%.o: src/backend/%.cpp Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(LANGUAGE) $(RELEASE) $(SERVER) -c $< -o $@
 
-build/module/backend/worker.o build/module/backend/internal.o build/module/backend/renames.o build/module/backend/stat_functions.o build/module/backend/module.o build/module/$(SOLVER_MAGIC).o: privacy_score.control
+build/module/backend/internal.o build/module/backend/renames.o build/module/backend/module.o build/module/$(SOLVER_MAGIC).o: privacy_score.control
 # Loops over millions of rows, which the vectoriser of -O3 speeds up.
 build/module/core/narrow_rows.o build/module/core/subset_cube.o build/module/core/wide_rows.o: RELEASE += -O3
 

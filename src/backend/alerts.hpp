@@ -1,5 +1,5 @@
 /*
- * alerts.hpp - telling people: one row, one LOG line and one notification for each cause and window.
+ * alerts.hpp - telling people: a LOG line for each alert, one row and one notification for each cause and window.
  *
  * A cause is the role, the kind, whether it was refused, and what brought it about: `detail->'cause'` when the detail
  * names one, else the n-gram in `detail->'ngram'`. While an alert of the same cause is not acknowledged and younger

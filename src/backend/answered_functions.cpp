@@ -113,9 +113,9 @@ MemoryContext RowContext() {
 
 // query_bounds(queries, answers, low, high, records, asked)
 Datum ps_query_bounds(PG_FUNCTION_ARGS) {
-  ElementList asked = {0, nullptr};
+  ElementList asked = {};
   const bool all = PG_ARGISNULL(5);
-  if (!all) asked = ElementsArgument(fcinfo, 5, "asked", INT4OID);
+  if (!all) asked = ElementsArgument(fcinfo, 5, "asked");
   InitMaterializedSRF(fcinfo, 0);
   const ps::RecordBounds& bounds = FindBounds(fcinfo);
   const int records = bounds.sums().records;

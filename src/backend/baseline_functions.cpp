@@ -27,9 +27,11 @@ PG_FUNCTION_INFO_V1(ps_import_baseline);
 
 #include "core/abstraction.hpp"
 #include "core/history.hpp"
+#include "core/ngram.hpp"
 #include "core_call.hpp"
 
 static_assert(privacy_score::kMostCounted >= 1'000'000'000'000'000, "what import_baseline() lets in can be read");
+static_assert(privacy_score::kRecordedLength == 6, "import_baseline() and sql/50_history.sql, 60_watching.sql have it");
 
 namespace {
 

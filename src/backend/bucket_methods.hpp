@@ -1,5 +1,5 @@
 /*
- * bucket_methods.hpp - bucket plans by the name of the method, and what is said when there is none.
+ * bucket_methods.hpp - bucket plans by the name of the method; core's rationals as numeric.
  */
 #pragma once
 
@@ -35,7 +35,7 @@ struct PlanRequest {
   int max_bucket;
 };
 
-// Checks the sizes, which come as arguments of a function. min_bucket NULL is 0. Raises 22004 and 22023.
+// Checks the sizes, which come as arguments of a function. min_bucket NULL is 0. Raises 22023.
 void SizesArguments(FunctionCallInfo fcinfo, int min_argument, int max_argument, PlanRequest* request);
 
 // What planning works with and gives, and what is told of it; lives in a CoreHolder.

@@ -382,7 +382,7 @@ void Describe(const BucketizeRequest* request, const ReleaseWork* work, uint64 r
   DescribeReleaseTable(&request->qit, psprintf("quasi-identifiers of %s (method %s)", summary, request->method));
   DescribeReleaseColumn(&request->qit, "bid",
                         "The bucket of the record: its sensitive value is one of those of the bucket.");
-  DescribeReleaseTable(&request->st, psprintf("sensitive values of %s (method %s)", summary, request->method));
+  DescribeReleaseTable(&request->st, psprintf(SENSITIVE_VALUES_OF "%s (method %s)", summary, request->method));
   DescribeReleaseColumn(&request->st, "bid",
                         request->fakes == 0 ? "The bucket that the value is in, as often as its records have it."
                                             : psprintf("The bucket that the value is in. Each bucket has %d values "

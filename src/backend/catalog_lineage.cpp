@@ -94,7 +94,7 @@ List* RecordedOrigins(const RelationEntry* entry) {
 
 bool IsPublished(Oid relid, AttrNumber column) {
   const char* label = ColumnLabel(relid, column);
-  return label != nullptr && strcmp(label, "public") == 0;
+  return label != nullptr && strcmp(label, kPublicLabel) == 0;
 }
 
 void KeepViews(RelationEntry* entry, List* views) {

@@ -3,7 +3,8 @@
  *
  * By index scans under a catalog snapshot instead of SPI: the relation cache asks in the middle of planning and at
  * executor start, where no query may run. Answers are those of the current transaction; whoever keeps them relies on
- * the relcache messages that the trigger protection_changed() sends for every row that comes, goes or changes.
+ * the relcache messages that the trigger protection_changed() sends for every row that comes, goes or changes. The
+ * triggers of these tables are here, too.
  */
 #pragma once
 

@@ -188,7 +188,6 @@ RelationEntry* ReadRelation(Oid relid) {
   relation->relid = relid;
   relation->valid = true;
   relation->serial = ++last_serial;
-  relation->schema = form->relnamespace;
   relation->owner = form->relowner;
   relation->kind = form->relkind;
   relation->row_security = form->relrowsecurity;

@@ -24,7 +24,6 @@ struct RelationEntry {
   Oid parent;     // of a partition: the table it is a partition of
   Oid* parents;   // the tables that it inherits from, also as a partition
   int parent_count;
-  Oid schema;
   Oid owner;
   char kind;                     // pg_class.relkind
   bool row_security;             // row security is enabled on it

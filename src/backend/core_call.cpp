@@ -1,5 +1,5 @@
 /*
- * core_call.cpp - turning a core error into a server error (see core_call.hpp).
+ * core_call.cpp - see core_call.hpp.
  */
 #include "core_call.hpp"
 

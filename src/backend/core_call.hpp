@@ -4,7 +4,8 @@
  * Calls downward (into core and sqlparse) go through CallCore: it catches everything and fills a plain CoreError;
  * nothing inside may call the server. The caller raises after it has returned. A core object that is still needed
  * afterwards is owned by a memory context (CoreHolder), whose reset deletes it even when an error jumps over the
- * caller's frame. Backend functions therefore hold only trivially destructible locals.
+ * caller's frame. Backend functions therefore hold only trivially destructible locals. What core has freed is given
+ * back to the system here, too.
  */
 #pragma once
 

@@ -6,6 +6,7 @@
  */
 #include "described_columns.hpp"
 
+#include "array_elements.hpp"
 #include "catalog_protection.hpp"
 #include "catalog_relations.hpp"
 #include "query_build.hpp"
@@ -28,7 +29,6 @@ extern "C" {
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 #include "utils/acl.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -129,16 +129,9 @@ List* TextsOfArray(Node* node) {
   }
   if (node == nullptr || !IsA(node, Const) || castNode(Const, node)->constisnull) return NIL;
   ArrayType* array = DatumGetArrayTypeP(castNode(Const, node)->constvalue);
-  int16 length;
-  bool by_value;
-  char align;
-  get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &align);
-  Datum* elements;
-  bool* nulls;
-  int count;
-  deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, align, &elements, &nulls, &count);
-  for (int i = 0; i < count; ++i) {
-    const char* value = nulls[i] ? nullptr : TextOfDatum(elements[i], ARR_ELEMTYPE(array));
+  const ElementList elements = ElementsOf(array);
+  for (int i = 0; i < elements.count; ++i) {
+    const char* value = elements.nulls[i] ? nullptr : TextOfDatum(elements.values[i], ARR_ELEMTYPE(array));
     if (value == nullptr) return NIL;
     values = lappend(values, const_cast<char*>(value));
   }
@@ -296,8 +289,7 @@ const Test* FindTest(List* tests, Names names) {
   return nullptr;
 }
 
-// --- candidates
-// -------------------------------------------------------------------------------------------------------
+// --- candidates ------------------------------------------------------------------------------------------------------
 
 // The OIDs of all rows of pg_class that one key finds.
 List* AddClasses(List* relations, Oid index, ScanKey key) {
@@ -371,8 +363,7 @@ List* Candidates(List* tests) {
   return AllCandidates();
 }
 
-// --- what is described
-// ------------------------------------------------------------------------------------------------
+// --- what is described -----------------------------------------------------------------------------------------------
 
 // Adds one column of a protected relation, or what it is a copy of.
 void AddDescribed(ps::Arena* arena, ps::ArenaList<ps::Origin>* list, const ps::Relation* relation, int column,

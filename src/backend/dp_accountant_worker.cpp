@@ -56,11 +56,8 @@ LedgerStatement lock_budget = {
     "SELECT FROM privacy_score.budget WHERE id = $1::pg_catalog.int8 FOR NO KEY UPDATE SKIP LOCKED", 1, nullptr};
 LedgerStatement budget_exists = {"SELECT FROM privacy_score.budget WHERE id = $1::pg_catalog.int8", 1, nullptr};
 LedgerStatement find_state = {
-    "SELECT n.number, pg_catalog.trim_scale(n.epsilon - n.spent_now), n.epsilon - n.spent_now >= "
-    "$2::pg_catalog.numeric, "
-    "pg_catalog.trim_scale(n.epsilon - n.spent_now - $2::pg_catalog.numeric), "
-    "COALESCE(n.delta - n.delta_now >= $5::pg_catalog.numeric, true), pg_catalog.trim_scale(n.delta - n.delta_now) "
-    "FROM privacy_score.budget_now n "
+    "SELECT n.number, " SQL_EPSILON_LEFT("$2") ", " SQL_DELTA_LEFT("$5")
+    " FROM privacy_score.budget_now n "
     "WHERE n.id = $1::pg_catalog.int8 AND n.revoked_at IS NULL AND n.role_oid = $3::pg_catalog.oid "
     "AND n.relation_oid = $4::pg_catalog.oid",
     5, nullptr};

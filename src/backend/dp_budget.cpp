@@ -47,12 +47,10 @@ LedgerStatement find_budgets = {
 LedgerStatement find_key = {"SELECT pg_catalog.encode(k.key, 'hex') FROM privacy_score.ledger_key k", 0, nullptr};
 // The fifth column finds the newest answer to the same question.
 LedgerStatement look_ahead = {
-    "SELECT pg_catalog.trim_scale(n.epsilon - n.spent_now), n.epsilon - n.spent_now >= $2::pg_catalog.numeric, "
-    "pg_catalog.trim_scale(n.epsilon - n.spent_now - $2::pg_catalog.numeric), n.period_ends, "
+    "SELECT " SQL_EPSILON_LEFT("$2") ", n.period_ends, "
     "(SELECT pg_catalog.max(r.id) FROM privacy_score.release r WHERE r.budget_id = n.id AND r.answer IS NOT NULL "
-    "AND r.question = pg_catalog.decode($3, 'hex')), "
-    "COALESCE(n.delta - n.delta_now >= $4::pg_catalog.numeric, true), pg_catalog.trim_scale(n.delta - n.delta_now) "
-    "FROM privacy_score.budget_now n WHERE n.id = $1::pg_catalog.int8 AND n.revoked_at IS NULL",
+    "AND r.question = pg_catalog.decode($3, 'hex')), " SQL_DELTA_LEFT("$4")
+    " FROM privacy_score.budget_now n WHERE n.id = $1::pg_catalog.int8 AND n.revoked_at IS NULL",
     4, nullptr};
 LedgerStatement read_answer = {
     "SELECT r.answer FROM privacy_score.release r WHERE r.id = $1::pg_catalog.int8 AND r.answer IS NOT NULL", 1,

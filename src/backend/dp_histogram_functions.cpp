@@ -11,7 +11,6 @@ extern "C" {
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -103,7 +102,10 @@ const char* BindKeys(FunctionCallInfo fcinfo, ColumnQuestion* asked, GivenKeys* 
                            format_type_be(column->type)),
                     errhint("Give delta in place of keys.")));
   ArrayType* given = PG_GETARG_ARRAYTYPE_P(kKeys);
-  deconstruct_array(given, TEXTOID, -1, false, TYPALIGN_INT, &keys->texts, &keys->nulls, &keys->count);
+  const ElementList elements = ElementsOf(given);
+  keys->count = elements.count;
+  keys->texts = elements.values;
+  keys->nulls = elements.nulls;
   if (ARR_NDIM(given) > 1 || keys->count == 0)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("keys must be an array of one dimension that is not empty"),
@@ -125,13 +127,7 @@ const char* BindKeys(FunctionCallInfo fcinfo, ColumnQuestion* asked, GivenKeys* 
     memcpy(bytes, image.data, static_cast<Size>(image.len));
     images[i] = {bytes, image.len, i};
   }
-  int16 length = 0;
-  bool by_value = false;
-  char alignment = 0;
-  get_typlenbyvalalign(column->operand, &length, &by_value, &alignment);
-  int lower_bound = 1;
-  const Datum array = PointerGetDatum(construct_md_array(values, keys->nulls, 1, &keys->count, &lower_bound,
-                                                         column->operand, length, by_value, alignment));
+  const Datum array = PointerGetDatum(ArrayOf(column->operand, values, keys->nulls, keys->count));
   RequireDistinct(column, array_type, array);
   asked->condition->types[0] = array_type;
   asked->condition->values[0] = array;
@@ -168,13 +164,7 @@ void TakeGroups(void* argument) {
 }
 
 const char* TextOfArray(Datum* elements, bool* nulls, int count, Oid type) {
-  int16 length = 0;
-  bool by_value = false;
-  char alignment = 0;
-  get_typlenbyvalalign(type, &length, &by_value, &alignment);
-  int lower_bound = 1;
-  ArrayType* array = construct_md_array(elements, nulls, 1, &count, &lower_bound, type, length, by_value, alignment);
-  return LiteralOfArray(PointerGetDatum(array));
+  return LiteralOfArray(PointerGetDatum(ArrayOf(type, elements, nulls, count)));
 }
 
 // Reads the text of an array in which NULL is NULL, whatever array_nulls says.
@@ -192,15 +182,8 @@ Datum ArrayOfText(const char* text, Oid type) {
 }
 
 // The elements of an answer that TextOfArray() has written.
-int ElementsOfAnswer(const char* answer, Oid type, Datum** elements, bool** nulls) {
-  int16 length = 0;
-  bool by_value = false;
-  char alignment = 0;
-  get_typlenbyvalalign(type, &length, &by_value, &alignment);
-  const Datum array = ArrayOfText(answer, type);
-  int count = 0;
-  deconstruct_array(DatumGetArrayTypeP(array), type, length, by_value, alignment, elements, nulls, &count);
-  return count;
+ElementList ElementsOfAnswer(const char* answer, Oid type) {
+  return ElementsOf(DatumGetArrayTypeP(ArrayOfText(answer, type)));
 }
 
 // The noisy counts of given keys, in the canonical order, as bigint[].
@@ -281,21 +264,17 @@ void PutRow(FunctionCallInfo fcinfo, Datum key, bool is_null, int64 count) {
 }
 
 void PutGivenKeys(FunctionCallInfo fcinfo, const GivenKeys* keys, const char* answer) {
-  Datum* counts = nullptr;
-  bool* nulls = nullptr;
-  if (ElementsOfAnswer(answer, INT8OID, &counts, &nulls) != keys->count)
-    elog(ERROR, "an answer of the ledger is damaged");
+  const ElementList counts = ElementsOfAnswer(answer, INT8OID);
+  if (counts.count != keys->count) elog(ERROR, "an answer of the ledger is damaged");
   auto* by_place = static_cast<int64*>(palloc(sizeof(int64) * static_cast<Size>(keys->count)));
-  for (int i = 0; i < keys->count; ++i) by_place[keys->sorted[i]] = DatumGetInt64(counts[i]);
+  for (int i = 0; i < keys->count; ++i) by_place[keys->sorted[i]] = DatumGetInt64(counts.values[i]);
   for (int i = 0; i < keys->count; ++i) PutRow(fcinfo, keys->texts[i], keys->nulls[i], by_place[i]);
 }
 
 void PutFoundKeys(FunctionCallInfo fcinfo, const char* answer) {
-  Datum* elements = nullptr;
-  bool* nulls = nullptr;
-  const int count = ElementsOfAnswer(answer, TEXTOID, &elements, &nulls);
-  for (int i = 0; i + 1 < count; i += 2)
-    PutRow(fcinfo, elements[i], nulls[i], pg_strtoint64(TextDatumGetCString(elements[i + 1])));
+  const ElementList found = ElementsOfAnswer(answer, TEXTOID);
+  for (int i = 0; i + 1 < found.count; i += 2)
+    PutRow(fcinfo, found.values[i], found.nulls[i], pg_strtoint64(TextDatumGetCString(found.values[i + 1])));
 }
 
 }  // namespace

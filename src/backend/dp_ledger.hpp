@@ -19,6 +19,17 @@ struct LedgerStatement {
   SPIPlanPtr plan;
 };
 
+// What is left of a budget, n of budget_now, for a question that costs so much: epsilon left, whether the question
+// fits, left after it; whether its delta fits, delta left.
+#define SQL_EPSILON_LEFT(epsilon)                                                       \
+  "pg_catalog.trim_scale(n.epsilon - n.spent_now), n.epsilon - n.spent_now >= " epsilon \
+  "::pg_catalog.numeric, "                                                              \
+  "pg_catalog.trim_scale(n.epsilon - n.spent_now - " epsilon "::pg_catalog.numeric)"
+#define SQL_DELTA_LEFT(delta)                \
+  "COALESCE(n.delta - n.delta_now >= " delta \
+  "::pg_catalog.numeric, true), "            \
+  "pg_catalog.trim_scale(n.delta - n.delta_now)"
+
 // Runs the statement inside an internal scope (internal.hpp); the result is in SPI_processed and SPI_tuptable, which
 // stay until the scope is left. `writes` is for the accountant: it runs with the snapshot of its transaction.
 void RunLedger(LedgerStatement* statement, const char* const* args, bool writes = false);

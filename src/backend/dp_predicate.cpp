@@ -8,7 +8,6 @@ extern "C" {
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
@@ -17,6 +16,7 @@ extern "C" {
 
 #include <string>
 
+#include "array_elements.hpp"
 #include "catalog_relations.hpp"
 #include "catalog_source.hpp"
 #include "core/predicate.hpp"
@@ -196,15 +196,11 @@ Datum* BindLeaves(Binding* binding, BoundColumn* columns) {
   return values;
 }
 
-Datum ArrayOf(Oid type, const std::vector<std::size_t>* constants, const Datum* values) {
-  int16 length;
-  bool by_value;
-  char alignment;
-  get_typlenbyvalalign(type, &length, &by_value, &alignment);
+Datum ArrayOfConstants(Oid type, const std::vector<std::size_t>* constants, const Datum* values) {
   const std::size_t count = constants->size();
   auto* elements = static_cast<Datum*>(palloc(sizeof(Datum) * count));
   for (std::size_t i = 0; i < count; ++i) elements[i] = values[(*constants)[i]];
-  return PointerGetDatum(construct_array(elements, static_cast<int>(count), type, length, by_value, alignment));
+  return PointerGetDatum(ArrayOf(type, elements, nullptr, static_cast<int>(count)));
 }
 
 void BindParameters(ConditionQuery* query, const Binding* binding, const BoundColumn* columns, const Datum* values,
@@ -220,7 +216,7 @@ void BindParameters(ConditionQuery* query, const Binding* binding, const BoundCo
     const std::size_t at = i + static_cast<std::size_t>(before);
     query->types[at] = parameter->is_array ? get_array_type(type) : type;
     query->values[at] =
-        parameter->is_array ? ArrayOf(type, &parameter->constants, values) : values[parameter->constants[0]];
+        parameter->is_array ? ArrayOfConstants(type, &parameter->constants, values) : values[parameter->constants[0]];
   }
 }
 

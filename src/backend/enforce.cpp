@@ -62,7 +62,7 @@ void CountRefusal(LiveSession* session) {
   EnsureWorker(SlotOfDatabase(false));
 }
 
-// Lets the statement pass under break_glass and says so once a session.
+// Lets the statement pass under break_glass and says so once a session and kind.
 bool GlassBroken(LiveSession* session, const PassedLimit& passed, std::string_view detail) {
   if (!ps_settings.break_glass) return false;
   if (session != nullptr && FirstTime(session, kAlertBreakGlass, passed.kind))

@@ -206,7 +206,7 @@ Datum ps_sampling_probabilities(PG_FUNCTION_ARGS) {
 Datum ps_noise_posterior(PG_FUNCTION_ARGS) {
   RequireArgument(fcinfo, 0, "domain_size");
   const int32 domain_size = PG_GETARG_INT32(0);
-  const ElementList released = ElementsArgument(fcinfo, 1, "released", INT4OID);
+  const ElementList released = ElementsArgument(fcinfo, 1, "released");
   RequireArgument(fcinfo, 2, "max_noise");
   const int32 max_noise = PG_GETARG_INT32(2);
   if (domain_size < 1)

@@ -29,6 +29,7 @@ PG_FUNCTION_INFO_V1(ps_evaluate_noise);
 #include "measure_arguments.hpp"
 #include "progress.hpp"
 #include "relation_access.hpp"
+#include "row_reading.hpp"
 #include "shown_work.hpp"
 #include "value_list.hpp"
 #include "wire.hpp"
@@ -36,8 +37,6 @@ PG_FUNCTION_INFO_V1(ps_evaluate_noise);
 namespace ps = privacy_score;
 
 namespace {
-
-constexpr long kRowsAtATime = 1000;
 
 // Memory for one call.
 struct EvaluationWork {
@@ -66,51 +65,41 @@ const char* RecordsSql(const EvaluationRequest* request) {
   return sql.data;
 }
 
+// What the codes of records are made by, the sensitive value first.
+struct RecordReading {
+  ValueList** lists;
+  uint32* codes;  // of one record
+  int columns;
+  EvaluationWork* work;
+};
+
+void TakeRecord(void* context, TupleTableSlot* row) {
+  auto* reading = static_cast<RecordReading*>(context);
+  for (int c = 0; c < reading->columns; ++c)
+    reading->codes[c] = NumberOf(reading->lists[c], row->tts_values[c], row->tts_isnull[c]);
+  ps::EvaluatedTable* table = &reading->work->table;
+  CallCoreOrRaise([&] {
+    table->sensitive.push_back(reading->codes[0]);
+    for (int c = 1; c < reading->columns; ++c)
+      table->known[static_cast<std::size_t>(c - 1)].push_back(reading->codes[c]);
+  });
+  if (table->sensitive.size() * static_cast<Size>(reading->columns) * sizeof(uint32) > PassMemory())
+    ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the records do not fit into maintenance_work_mem"),
+                    errhint("Raise it, or evaluate a part of the table through a view.")));
+}
+
 // Reads the records into `work`; SPI must be connected. Raises 54000 when they do not fit into maintenance_work_mem.
 void ReadRecords(const EvaluationRequest* request, EvaluationWork* work) {
   const int columns = request->known.count + 1;
-  auto** lists = static_cast<ValueList**>(palloc(sizeof(ValueList*) * static_cast<Size>(columns)));
-  auto* codes = static_cast<uint32*>(palloc(sizeof(uint32) * static_cast<Size>(columns * kRowsAtATime)));
-  Portal portal = SPI_cursor_open_with_args(nullptr, RecordsSql(request), 0, nullptr, nullptr, nullptr, true, 0);
-  for (int c = 0; c < columns; ++c) {
-    const FormData_pg_attribute* column = TupleDescAttr(portal->tupDesc, c);
-    lists[c] = NewValueList(column->atttypid, column->attcollation, NameStr(column->attname));
-  }
-  MemoryContext rows = AllocSetContextCreate(CurrentMemoryContext, "privacy_score records", ALLOCSET_DEFAULT_SIZES);
+  RecordReading reading = {static_cast<ValueList**>(palloc(sizeof(ValueList*) * static_cast<Size>(columns))),
+                           static_cast<uint32*>(palloc(sizeof(uint32) * static_cast<Size>(columns))), columns, work};
+  reading.lists[0] = NewValueList(NUMERICOID, InvalidOid, get_attname(request->relation, request->sensitive, false));
+  for (int c = 1; c < columns; ++c)
+    reading.lists[c] = NewColumnValues(request->relation, request->known.numbers[c - 1]);
   CallCoreOrRaise([&] { work->table.known.resize(static_cast<std::size_t>(columns - 1)); });
-  for (Size read = 0;;) {
-    CHECK_FOR_INTERRUPTS();
-    SPI_cursor_fetch(portal, true, kRowsAtATime);
-    const auto count = static_cast<int>(SPI_processed);
-    if (count == 0) break;
-    MemoryContext before = MemoryContextSwitchTo(rows);
-    for (int row = 0; row < count; ++row) {
-      for (int c = 0; c < columns; ++c) {
-        bool null;
-        const Datum value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, c + 1, &null);
-        codes[row * columns + c] = NumberOf(lists[c], value, null);
-      }
-    }
-    MemoryContextSwitchTo(before);
-    MemoryContextReset(rows);
-    SPI_freetuptable(SPI_tuptable);
-    CallCoreOrRaise([&] {
-      for (int row = 0; row < count; ++row) {
-        work->table.sensitive.push_back(codes[row * columns]);
-        for (int c = 1; c < columns; ++c)
-          work->table.known[static_cast<std::size_t>(c - 1)].push_back(codes[row * columns + c]);
-      }
-    });
-    read += static_cast<Size>(count);
-    SetProgress(read, 0);
-    if (read * static_cast<Size>(columns) * sizeof(uint32) > PassMemory())
-      ereport(ERROR,
-              (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the records do not fit into maintenance_work_mem"),
-               errhint("Raise it, or evaluate a part of the table through a view.")));
-  }
-  SPI_cursor_close(portal);
-  for (int64 number = 0; number < lists[0]->count; ++number) {
-    const char* text = TextOfNumber(lists[0], number);
+  ReadRows(RecordsSql(request), TakeRecord, &reading);
+  for (int64 number = 0; number < reading.lists[0]->count; ++number) {
+    const char* text = TextOfNumber(reading.lists[0], number);
     CallCoreOrRaise([&] { work->table.domain.push_back(ps::ParseDecimal("a sensitive value", text)); });
   }
 }
@@ -129,20 +118,17 @@ Datum Evaluate(FunctionCallInfo fcinfo, ps::Technique technique, const char* com
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("known must not name the sensitive column"),
                     errhint("Who knows it has nothing left to guess.")));
   const bool whole = technique == ps::Technique::kQueryRestriction;
-  const ElementList strengths = ElementsArgument(fcinfo, 3, strengths_name, whole ? INT4OID : FLOAT8OID);
+  const ElementList strengths = ElementsArgument(fcinfo, 3, strengths_name);
   RequireArgument(fcinfo, 4, "repetitions");
   const int32 repetitions = PG_GETARG_INT32(4);
   RequireArgument(fcinfo, 5, "seed");
   const int64 seed = PG_GETARG_INT64(5);
   InitMaterializedSRF(fcinfo, 0);
-  auto* holder = NewCoreHolder<EvaluationWork>(CurrentMemoryContext);
+  auto* work = NewCoreObject<EvaluationWork>();
   CallCoreOrRaise([&] {
-    holder->Reset(new EvaluationWork());
     for (int i = 0; i < strengths.count; ++i)
-      holder->object->strengths.push_back(whole ? DatumGetInt32(strengths.values[i])
-                                                : DatumGetFloat8(strengths.values[i]));
+      work->strengths.push_back(whole ? DatumGetInt32(strengths.values[i]) : DatumGetFloat8(strengths.values[i]));
   });
-  EvaluationWork* work = holder->object;
   BeginProgress(request.command, request.relation, "reading records");
   ConnectSpi();
   ReadRecords(&request, work);

@@ -46,24 +46,18 @@ void RequireNoNulls(ArrayType* array, const char* name, const char* hint) {
             (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not contain NULL", name), errhint("%s", hint)));
 }
 
-ElementList ElementsArgument(FunctionCallInfo fcinfo, int argument, const char* name, Oid type) {
+ElementList ElementsArgument(FunctionCallInfo fcinfo, int argument, const char* name) {
   RequireArgument(fcinfo, argument, name);
   ArrayType* array = PG_GETARG_ARRAYTYPE_P(argument);
   if (ARR_NDIM(array) > 1)
     ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR), errmsg("%s must have one dimension", name),
                     errhint("Write ARRAY['a', 'b'] or '{a,b}'.")));
   RequireNoNulls(array, name, "Leave out what is not known.");
-  ElementList list;
-  int16 length;
-  bool by_value;
-  char align;
-  get_typlenbyvalalign(type, &length, &by_value, &align);
-  deconstruct_array(array, type, length, by_value, align, &list.values, nullptr, &list.count);
-  return list;
+  return ElementsOf(array);
 }
 
 ColumnList ColumnsArgument(FunctionCallInfo fcinfo, int argument, const char* name, Oid relation, const char* why) {
-  const ElementList names = ElementsArgument(fcinfo, argument, name, NAMEOID);
+  const ElementList names = ElementsArgument(fcinfo, argument, name);
   if (names.count == 0)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must name at least one column", name),
                     errhint("%s", why)));
@@ -86,7 +80,7 @@ bool HasColumn(const ColumnList* columns, AttrNumber number) {
 }
 
 Bitmapset* ColumnSetArgument(FunctionCallInfo fcinfo, int argument, const char* name, Oid relation) {
-  const ElementList names = ElementsArgument(fcinfo, argument, name, NAMEOID);
+  const ElementList names = ElementsArgument(fcinfo, argument, name);
   Bitmapset* set = nullptr;
   for (int i = 0; i < names.count; ++i)
     set = bms_add_member(set, RequireColumn(relation, NameStr(*DatumGetName(names.values[i]))));

@@ -11,9 +11,10 @@ extern "C" {
 #include "access/attnum.h"
 #include "fmgr.h"
 #include "nodes/bitmapset.h"
-#include "utils/array.h"
 #include "utils/date.h"
 }
+
+#include "array_elements.hpp"
 
 // Raises 22023.
 [[noreturn]] void RaiseNullArgument(const char* parameter);
@@ -31,12 +32,8 @@ AttrNumber ColumnArgument(FunctionCallInfo fcinfo, int argument, const char* nam
 // Raises 22004 when the array has a NULL.
 void RequireNoNulls(ArrayType* array, const char* name, const char* hint);
 
-// Elements of an array of one dimension at most of a fixed type. Raises 22023 for NULL, 22004 for NULL in it, 2202E.
-struct ElementList {
-  int count;
-  Datum* values;
-};
-ElementList ElementsArgument(FunctionCallInfo fcinfo, int argument, const char* name, Oid type);
+// Elements of an array of one dimension at most. Raises 22023 for NULL, 22004 for NULL in it, 2202E.
+ElementList ElementsArgument(FunctionCallInfo fcinfo, int argument, const char* name);
 
 // Numbers of the columns that an array names, in its order.
 struct ColumnList {

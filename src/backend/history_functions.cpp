@@ -50,6 +50,13 @@ void ComputeWanted(ComputedRates* computed, const std::vector<MissingRate>* miss
   ComputeRatesOrWarn(computed, WantedFrom(missing), static_cast<int>(missing->size()));
 }
 
+// Returns the rows; what they and their model took goes back to the system.
+void PutAndForget(FunctionCallInfo fcinfo, CoreHolder<privacy_score::ResultTable>* rows) {
+  PutResult(fcinfo, *rows->object);
+  rows->Reset(nullptr);
+  GiveBackMemory();
+}
+
 // Runs one function of core/history.hpp over a role's days until its rates are exact, and returns its rows.
 void ScoreHistory(FunctionCallInfo fcinfo, HistoryResult (*score)(std::string_view, privacy_score::GivesUp),
                   int left_out) {
@@ -136,10 +143,11 @@ Datum ps_identifications(PG_FUNCTION_ARGS) {
       "WHERE s.role = $1::pg_catalog.name) ORDER BY a.id",
       1, args);
   LeaveInternal(&scope);
-  auto* rows = NewCoreObject<privacy_score::ResultTable>();
+  auto* rows = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
   const bool where_counts = ps_settings.where_counts;
   CallCoreOrRaise([&] {
     using namespace privacy_score;
+    rows->Reset(new ResultTable());
     WireReader reader(WireBytes(&wire));
     const Model model = Model::Read(reader);
     for (const Row& row : reader.Section(1)) {
@@ -149,10 +157,11 @@ Datum ps_identifications(PG_FUNCTION_ARGS) {
       const Identification found = IdentificationOf(model, *tokens, where_counts);
       std::optional<std::string> rate;
       if (found.rate.exact()) rate = TextOf(found.rate.upper);
-      rows->rows.push_back({TextOf(id), rate});
+      rows->object->rows.push_back({TextOf(id), rate});
     }
   });
-  PutResult(fcinfo, *rows);
+  pfree(wire.data);
+  PutAndForget(fcinfo, rows);
   return Datum(0);
 }
 
@@ -173,6 +182,7 @@ Datum ps_choose_ngram_length(PG_FUNCTION_ARGS) {
   CallCoreOrRaise([&] {
     rows->Reset(new privacy_score::ResultTable(privacy_score::ChooseNGramLength(WireBytes(&wire), longest, pad)));
   });
-  PutResult(fcinfo, *rows->object);
+  pfree(wire.data);
+  PutAndForget(fcinfo, rows);
   return Datum(0);
 }

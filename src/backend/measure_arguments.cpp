@@ -15,7 +15,7 @@ extern "C" {
 #include "relation_access.hpp"
 
 DecimalTexts DecimalsArgument(FunctionCallInfo fcinfo, int argument, const char* name) {
-  const ElementList list = ElementsArgument(fcinfo, argument, name, NUMERICOID);
+  const ElementList list = ElementsArgument(fcinfo, argument, name);
   DecimalTexts decimals = {list.count, nullptr};
   const Size room = sizeof(char*) * (static_cast<Size>(list.count) + 1);
   decimals.texts = static_cast<const char**>(MemoryContextAllocHuge(CurrentMemoryContext, room));

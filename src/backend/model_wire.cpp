@@ -25,6 +25,8 @@ const char* const kModelSections[] = {
 #define SQL_IDS_OF_SESSIONS "SELECT pg_catalog.unnest(p.ids) " SQL_SESSIONS
 
 const char* const kAllAbstractions = SQL_TOKENS("");
+// For what looks at few of them: finding out which those are takes longer than to read a small table.
+const char* const kFewAbstractions = "SELECT pg_catalog.pg_table_size('privacy_score.abstraction') < 1048576";
 // In order: whether a live model is another one is seen by its bytes.
 const char* const kBaselineAbstractions = SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_BASELINES ") ORDER BY a.id, t");
 const char* const kSessionAbstractions =
@@ -71,19 +73,25 @@ int AppendSections(StringInfo wire, const char* abstractions, int nargs, const c
   return rates_at;
 }
 
+bool FewAbstractions() { return strcmp(InternalValue(kFewAbstractions), "t") == 0; }
+
 }  // namespace
 
 int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed, const char* role,
                 TimestampTz period) {
-  const char* abstractions = scope == ModelScope::kAll ? kAllAbstractions : kBaselineAbstractions;
+  const bool all = scope == ModelScope::kAll || (scope == ModelScope::kBaselines && FewAbstractions());
   const char* most_rates = scope == ModelScope::kLive ? TextOfInteger(ps_settings.max_rates) : nullptr;
-  return AppendSections(wire, abstractions, 0, nullptr, computed, role, most_rates, period);
+  return AppendSections(wire, all ? kAllAbstractions : kBaselineAbstractions, 0, nullptr, computed, role, most_rates,
+                        period);
 }
 
 void AppendHistory(StringInfo wire, const ComputedRates* computed, const privacy_score::ScoreSettings& settings,
                    const char* role, const char* from_day, const char* to_day) {
   const char* args[] = {role, from_day, to_day};
-  AppendSections(wire, kSessionAbstractions, lengthof(args), args, computed, role, nullptr, 0);
+  if (FewAbstractions())
+    AppendSections(wire, kAllAbstractions, 0, nullptr, computed, role, nullptr, 0);
+  else
+    AppendSections(wire, kSessionAbstractions, lengthof(args), args, computed, role, nullptr, 0);
   AppendSettings(wire, settings);
   AppendSessions(wire, role, from_day, to_day);
 }

@@ -14,8 +14,9 @@ extern "C" {
 #include "wire.hpp"
 
 // What the model carries. kLive: abstractions of active baselines and the rates at hand, at most max_rates of those
-// that are stored, for sessions that go on; what it lacks they ask for. kBaselines: the same with all rates. kAll: all
-// abstractions, all rates. For recorded sessions there is AppendHistory.
+// that are stored, for sessions that go on; what it lacks they ask for. kBaselines: the same with all rates, and with
+// all abstractions where these are few. kAll: all abstractions, all rates. For recorded sessions there is
+// AppendHistory.
 enum class ModelScope { kLive, kBaselines, kAll };
 
 // Appends all sections of the model. Inside an internal scope. `computed` adds rates that are not in the table (null:

@@ -86,8 +86,8 @@ Datum ps_laplace_step(PG_FUNCTION_ARGS) {
 
 // dp_choose(options, utilities, epsilon, sensitivity)
 Datum ps_dp_choose(PG_FUNCTION_ARGS) {
-  const ElementList options = ElementsArgument(fcinfo, 0, "options", TEXTOID);
-  const ElementList utilities = ElementsArgument(fcinfo, 1, "utilities", FLOAT8OID);
+  const ElementList options = ElementsArgument(fcinfo, 0, "options");
+  const ElementList utilities = ElementsArgument(fcinfo, 1, "utilities");
   const char* epsilon = DecimalArgument(fcinfo, 2, "epsilon");
   const char* sensitivity = DecimalArgument(fcinfo, 3, "sensitivity");
   if (options.count == 0)

@@ -15,7 +15,7 @@ extern "C" {
 }
 
 // True for what protect() has declared (also when it was dropped and created again under its name), and for every
-// relation whose rows are those of a declared one: its partitions and inheritance children.
+// relation whose rows are those of a declared one: its partitions, inheritance children and copies.
 bool RelationIsProtected(Oid relid);
 
 // True when the plan reads rows of a protected relation, also of one that the planner put in the place of a function,

@@ -33,8 +33,8 @@ namespace {
 
 // Counts and thresholds of the first two arguments, as the work of one call below the current memory context.
 BucketWork* ProblemArguments(FunctionCallInfo fcinfo) {
-  const ElementList counts = ElementsArgument(fcinfo, 0, "counts", INT8OID);
-  const ElementList thresholds = ElementsArgument(fcinfo, 1, "thresholds", TEXTOID);
+  const ElementList counts = ElementsArgument(fcinfo, 0, "counts");
+  const ElementList thresholds = ElementsArgument(fcinfo, 1, "thresholds");
   const auto room = static_cast<Size>(thresholds.count);
   auto** texts = static_cast<char**>(palloc(sizeof(char*) * (room + 1)));
   for (Size i = 0; i < room; ++i) texts[i] = TextDatumGetCString(thresholds.values[i]);
@@ -124,8 +124,8 @@ Datum ps_bucket_setting(PG_FUNCTION_ARGS) {
 // bucket_setting_valid(counts, thresholds, sizes, buckets)
 Datum ps_bucket_setting_valid(PG_FUNCTION_ARGS) {
   BucketWork* work = ProblemArguments(fcinfo);
-  const ElementList sizes = ElementsArgument(fcinfo, 2, "sizes", INT4OID);
-  const ElementList buckets = ElementsArgument(fcinfo, 3, "buckets", INT8OID);
+  const ElementList sizes = ElementsArgument(fcinfo, 2, "sizes");
+  const ElementList buckets = ElementsArgument(fcinfo, 3, "buckets");
   bool valid = false;
   RunGivingUp([&] { valid = SettingValid(work, ListedSetting(sizes, buckets)); });
   PG_RETURN_BOOL(valid);
@@ -133,8 +133,8 @@ Datum ps_bucket_setting_valid(PG_FUNCTION_ARGS) {
 
 // mse(sizes, buckets)
 Datum ps_mse(PG_FUNCTION_ARGS) {
-  const ElementList sizes = ElementsArgument(fcinfo, 0, "sizes", INT4OID);
-  const ElementList buckets = ElementsArgument(fcinfo, 1, "buckets", INT8OID);
+  const ElementList sizes = ElementsArgument(fcinfo, 0, "sizes");
+  const ElementList buckets = ElementsArgument(fcinfo, 1, "buckets");
   return NumericOfRational([&] { return privacy_score::MeanSquaredError(ListedSetting(sizes, buckets)); });
 }
 
@@ -143,7 +143,7 @@ Datum ps_suggest_thresholds(PG_FUNCTION_ARGS) {
   const Oid relation = RelationArgument(fcinfo, 0, "relation");
   const AttrNumber column = ColumnArgument(fcinfo, 1, "sensitive", relation);
   RequireSelect(relation, column);
-  const ElementList thetas = ElementsArgument(fcinfo, 2, "thetas", NUMERICOID);
+  const ElementList thetas = ElementsArgument(fcinfo, 2, "thetas");
   RequireArgument(fcinfo, 3, "floor");
   const char* floor = NumericArgument(fcinfo, 3);
   PlanRequest request = {};

@@ -32,9 +32,6 @@ extern "C" {
 
 namespace {
 
-// How the comment of a table of a release begins: what may be replaced is told by it.
-const char* const kComment = "privacy_score release: ";
-
 constexpr int kBatchRows = 1000;
 constexpr Size kBatchBytes = 65536;
 constexpr int kMaxColumns = 1600;  // of a table
@@ -51,13 +48,13 @@ void RequireReplaceable(const ReleaseTable* table) {
                     errhint("Only a table of an earlier release is replaced.")));
   if (!OwnsRelation(table->existing, GetUserId())) aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, name);
   const char* comment = GetComment(table->existing, RelationRelationId, 0);
-  if (comment == nullptr || strncmp(comment, kComment, strlen(kComment)) != 0)
+  if (comment == nullptr || strncmp(comment, RELEASE_COMMENT, strlen(RELEASE_COMMENT)) != 0)
     ereport(
         ERROR,
         (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("table \"%s\" is not of an earlier release", name),
          errhint("Only a table whose comment begins with \"%s\" is replaced. Drop this one yourself, or name "
                  "another.",
-                 kComment)));
+                 RELEASE_COMMENT)));
 }
 
 void AppendColumn(StringInfo sql, const FormData_pg_attribute* column) {
@@ -221,7 +218,8 @@ void RequireUnchanged(const ReleaseTable* const* tables, int count) {
 }
 
 void DescribeReleaseTable(const ReleaseTable* table, const char* comment) {
-  Run(psprintf("COMMENT ON TABLE %s IS %s", table->quoted, quote_literal_cstr(psprintf("%s%s", kComment, comment))));
+  Run(psprintf("COMMENT ON TABLE %s IS %s", table->quoted,
+               quote_literal_cstr(psprintf("%s%s", RELEASE_COMMENT, comment))));
 }
 
 void DescribeReleaseColumn(const ReleaseTable* table, const char* column, const char* comment) {

@@ -19,6 +19,11 @@ extern "C" {
 #include "utils/relcache.h"
 }
 
+// How the comments of the tables of a release begin, and of its second table: what may be replaced, and what a report
+// counts, is told by that.
+#define RELEASE_COMMENT "privacy_score release: "
+#define SENSITIVE_VALUES_OF "sensitive values of "
+
 // A table to be. Columns and the rest are palloc'd.
 struct ReleaseTable {
   const char* parameter;  // of the function, for messages

@@ -19,6 +19,7 @@ extern "C" {
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
+#include "utils/snapmgr.h"
 
 PG_FUNCTION_INFO_V1(ps_report);
 PG_FUNCTION_INFO_V1(ps_score_chart);
@@ -32,6 +33,7 @@ PG_FUNCTION_INFO_V1(ps_equivocation_chart);
 #include "core/step_chart.hpp"
 #include "core_call.hpp"
 #include "guarded.hpp"
+#include "release_tables.hpp"
 #include "trusted_code.hpp"
 
 namespace {
@@ -159,7 +161,8 @@ const char* const kReleaseTables =
     "SELECT c.oid::pg_catalog.regclass::text, pg_catalog.quote_ident(v.attname), w.attname IS NOT NULL, d.description "
     "FROM pg_catalog.pg_class c "
     "JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass "
-    "AND d.objsubid = 0 AND d.description LIKE 'privacy\\_score release: sensitive values %' "
+    "AND d.objsubid = 0 AND pg_catalog.starts_with(d.description, '" RELEASE_COMMENT SENSITIVE_VALUES_OF
+    "') "
     "JOIN pg_catalog.pg_attribute b ON b.attrelid = c.oid AND b.attname = 'bid' AND NOT b.attisdropped "
     "JOIN pg_catalog.pg_attribute v ON v.attrelid = c.oid AND v.attnum > 0 AND v.attname NOT IN ('bid', 'count') AND "
     "NOT v.attisdropped "
@@ -300,14 +303,17 @@ const char* StatementsRefused(const ReportScope* scope) {
 
 // All sections, in the order in which the page reads them. Protected tables stay locked to the end, so they come after
 // the scores, which a long history makes take minutes: who alters a table, and all behind him, would wait for them.
+// What has been rewritten meanwhile cannot be read with a snapshot from before.
 void AppendSections(StringInfo wire, ReportScope* scope) {
   for (const char* sql : {kFacts, kDays, kTiles, kBaselines}) AppendSection(wire, sql, scope);
   const int sessions = wire->len;
   AppendSection(wire, kSessions, scope);
   AppendNGrams(wire, sessions);
+  PushActiveSnapshot(GetTransactionSnapshot());
   scope->reads = RelationsToRead();
   for (const char* sql : {kAlerts, kRelations, kRisks, kCharts, kBudgets, kAnswers}) AppendSection(wire, sql, scope);
   AppendQuery(wire, ReleasesQuery());
+  PopActiveSnapshot();
   AppendQuery(wire, scope->mode == nullptr ? kNoState : kState);
 }
 

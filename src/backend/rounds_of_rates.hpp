@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "core_call.hpp"
 #include "internal.hpp"
 #include "stored_rates.hpp"
 
@@ -23,4 +24,5 @@ void ComputeInRounds(ComputedRates* computed, Gather gather, Answer answer) {
     answer(&wire);
     pfree(wire.data);
   }
+  GiveBackMemory();
 }

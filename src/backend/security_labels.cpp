@@ -19,16 +19,14 @@ extern "C" {
 
 namespace {
 
-constexpr const char* kProvider = "privacy_score";
-
 // Called by the server for every SECURITY LABEL FOR privacy_score; raises when the label cannot be.
 void ps_check_label(const ObjectAddress* object, const char* label) {
   if (object->classId == AuthIdRelationId) {
     if (!superuser())
       ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied to label a role"),
                       errhint("Only a superuser decides which roles are watched.")));
-    if (label != nullptr && strcmp(label, "watched") != 0 && strcmp(label, "exempt") != 0 &&
-        strcmp(label, "dp only") != 0)
+    if (label != nullptr && strcmp(label, kWatchedLabel) != 0 && strcmp(label, kExemptLabel) != 0 &&
+        strcmp(label, kDpOnlyLabel) != 0)
       ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("\"%s\" is not a label of roles", label),
                       errhint("Labels of roles are 'watched', 'exempt' and 'dp only'.")));
     NoteRoleLabelChange();
@@ -38,10 +36,10 @@ void ps_check_label(const ObjectAddress* object, const char* label) {
     ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("privacy_score labels columns and roles only"),
                     errhint("Use SECURITY LABEL FOR privacy_score ON COLUMN or ON ROLE.")));
   if (label != nullptr && strcmp(label, "identifier") != 0 && strcmp(label, "quasi-identifier") != 0 &&
-      strcmp(label, "sensitive") != 0 && strcmp(label, "public") != 0)
+      strcmp(label, "sensitive") != 0 && strcmp(label, kPublicLabel) != 0)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("\"%s\" is not a label of columns", label),
                     errhint("Labels of columns are 'identifier', 'quasi-identifier', 'sensitive' and 'public'.")));
-  if (label != nullptr && strcmp(label, "public") == 0)
+  if (label != nullptr && strcmp(label, kPublicLabel) == 0)
     RequireOrigins(object->objectId, static_cast<AttrNumber>(object->objectSubId));
   // Whether a copy's column is public is part of what sessions remember of it.
   CacheInvalidateRelcacheByRelid(object->objectId);
@@ -50,10 +48,10 @@ void ps_check_label(const ObjectAddress* object, const char* label) {
 
 }  // namespace
 
-void RegisterLabels() { register_label_provider(kProvider, ps_check_label); }
+void RegisterLabels() { register_label_provider(kLabelProvider, ps_check_label); }
 
 const char* ColumnLabel(Oid relation, AttrNumber column) {
   ObjectAddress address;
   ObjectAddressSubSet(address, RelationRelationId, relation, column);
-  return GetSecurityLabel(&address, kProvider);
+  return GetSecurityLabel(&address, kLabelProvider);
 }

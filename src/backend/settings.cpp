@@ -113,21 +113,22 @@ bool MayAnswer(int* owner, void**, GucSource) {
 }
 
 void DefineScoring() {
+  const privacy_score::ScoreSettings defaults;
   DefineInt("privacy_score.ngram_length", "How many consecutive statements are compared at a time.", nullptr,
-            &ps_settings.ngram_length, 2, 1, privacy_score::kRecordedLength, PGC_SUSET, 0);
+            &ps_settings.ngram_length, defaults.ngram_length, 1, privacy_score::kRecordedLength, PGC_SUSET, 0);
   DefineEnum("privacy_score.counting", "Whether a mismatched n-gram is paid once or each time it occurs.", nullptr,
-             &ps_settings.counting, static_cast<int>(privacy_score::ScoreSettings::kSet), kCountings);
+             &ps_settings.counting, static_cast<int>(defaults.counting), kCountings);
   DefineEnum("privacy_score.compare", "How two n-grams are compared.",
              "positionwise sums over the positions; union compares all columns of the one with all of the other.",
-             &ps_settings.compare, static_cast<int>(privacy_score::ScoreSettings::kPositionwise), kCompares);
+             &ps_settings.compare, static_cast<int>(defaults.compare), kCompares);
   DefineBool("privacy_score.where_counts", "Counts columns in filters as revealed.", nullptr, &ps_settings.where_counts,
-             true);
+             defaults.where_counts);
   DefineBool("privacy_score.pad", "Pads a session in front, so that a short session still has n-grams.", nullptr,
-             &ps_settings.pad, true);
+             &ps_settings.pad, defaults.pad);
   DefineReal("privacy_score.alpha", "Share of the discrimination rate in the score; the rest is surprise.",
-             "1 is the published score.", &ps_settings.alpha, 0.5, 0.0, 1.0);
+             "1 is the published score.", &ps_settings.alpha, defaults.alpha, 0.0, 1.0);
   DefineBool("privacy_score.identifiers_count", "Lets identifiers take part in discrimination rates of the score.",
-             "on is the published score.", &ps_settings.identifiers_count, false);
+             "on is the published score.", &ps_settings.identifiers_count, defaults.identifiers_count);
 }
 
 void DefineLimits() {

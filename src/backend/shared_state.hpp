@@ -6,11 +6,12 @@
  * run-length encoded abstraction ids) and the definitions of abstractions that it met. The worker of the database
  * writes them to tables and frees them.
  *
- * Locks. `header->lock` guards the table of databases (taken exclusively only to add one). `DatabaseSlot::lock` guards
+ * Locks. `header->lock` guards the table of databases (taken exclusively to find a place in it or
+ * to give one back). `DatabaseSlot::lock` guards
  * the slot's fields, its list of sessions and the lists of missing rates; a session is freed only under it,
  * exclusively. The lists of a session are freed under it, exclusively, too. `LiveSession::mutex` guards the fields of
- * one session; only its own backend, the worker and readers of views take it, for a few stores, and nothing is
- * allocated or raised under it. Order: header, slot, session.
+ * one session; its own backend, the worker, readers of views and who adds up a role's day (live.cpp) take it, for a
+ * few stores, and nothing is allocated or raised under it. Order: header, slot, session.
  *
  * Lifetime. A backend owns its session until it marks it closed; then the worker owns it. An open list of chunks is
  * sealed by the worker (moved to `sealed` under the mutex), is immutable from then on, is written in a transaction, and

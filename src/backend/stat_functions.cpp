@@ -1,5 +1,6 @@
 /*
- * stat_functions.cpp - what the shared state shows, flush(), resets, alerts.
+ * stat_functions.cpp - what the shared state shows, flush(), resets, alerts; who may read of whom, whether a role is
+ * watched, today.
  */
 #include "internal.hpp"
 #include "live_session.hpp"

@@ -68,13 +68,6 @@ constexpr Size kBlockBytes = Size{64} << 10U;
 // What each of four takes: the codes of the source, of the release twice while they are arranged, queries.
 Size QuarterOfMemory() { return PassMemory() / 4; }
 
-ValueList* ListOf(Oid relation, AttrNumber column) {
-  Oid type, collation;
-  int32 modifier;
-  get_atttypetypmodcoll(relation, column, &type, &modifier, &collation);
-  return NewValueList(type, collation, get_attname(relation, column, false));
-}
-
 void CodeColumns(const UtilityReading* reading, const TupleTableSlot* row) {
   for (int i = 0; i < reading->shape->quasi.count; ++i)
     reading->row->codes[i] = NumberOf(reading->columns[i], row->tts_values[i], row->tts_isnull[i]);
@@ -229,27 +222,24 @@ Datum ps_release_utility(PG_FUNCTION_ARGS) {
                     errmsg("relation \"%s\" has no quasi-identifiers", get_rel_name(qit)),
                     errhint("Queries need columns beside bid.")));
   const auto columns = static_cast<Size>(shape.quasi.count);
-  auto* holder = NewCoreHolder<UtilityWork>(CurrentMemoryContext);
+  auto* work = NewCoreObject<UtilityWork>();
   CallCoreOrRaise([&] {
-    holder->Reset(new UtilityWork());
-    holder->object->utility =
-        std::make_unique<privacy_score::ReleaseUtility>(columns, PG_GETARG_INT32(3), PG_GETARG_FLOAT8(4));
+    work->utility = std::make_unique<privacy_score::ReleaseUtility>(columns, PG_GETARG_INT32(3), PG_GETARG_FLOAT8(4));
   });
-  UtilityWork* work = holder->object;
   InitMaterializedSRF(fcinfo, 0);
   BeginProgress("release_utility", qit, "reading the source");
   ConnectSpi();
   UtilityReading reading = {};
   reading.shape = &shape;
   reading.columns = static_cast<ValueList**>(palloc(sizeof(ValueList*) * columns));
-  reading.values = ListOf(shape.st, shape.value);
-  reading.buckets = ListOf(qit, shape.qit_bid);
+  reading.values = NewColumnValues(shape.st, shape.value);
+  reading.buckets = NewColumnValues(qit, shape.qit_bid);
   reading.row = static_cast<CodeRecord*>(palloc0(offsetof(CodeRecord, codes) + sizeof(uint32) * (columns + 8)));
   reading.source = NewRecordStore(QuarterOfMemory(), kBlockBytes);
   reading.release = NewRecordStore(QuarterOfMemory(), kBlockBytes);
   reading.arranged = NewRecordStore(QuarterOfMemory(), kBlockBytes);
   reading.work = work;
-  for (int i = 0; i < shape.quasi.count; ++i) reading.columns[i] = ListOf(qit, shape.quasi.numbers[i]);
+  for (int i = 0; i < shape.quasi.count; ++i) reading.columns[i] = NewColumnValues(qit, shape.quasi.numbers[i]);
   ReadAll(&reading, source, &source_columns);
   ArrangeRelease(&reading);
   SetProgressPhase("asking queries");

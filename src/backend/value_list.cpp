@@ -57,6 +57,13 @@ ValueList* NewValueList(Oid type, Oid collation, const char* column) {
   return list;
 }
 
+ValueList* NewColumnValues(Oid relation, AttrNumber column) {
+  Oid type, collation;
+  int32 modifier;
+  get_atttypetypmodcoll(relation, column, &type, &modifier, &collation);
+  return NewValueList(type, collation, get_attname(relation, column, false));
+}
+
 uint32 NumberOf(ValueList* list, Datum value, bool null) {
   const uint32 number = CodeOf(list->dictionary, value, null);
   if (list->memory.full) RaiseValuesFull("a column");

@@ -6,6 +6,12 @@
  */
 #pragma once
 
+extern "C" {
+#include "postgres.h"
+
+#include "access/attnum.h"
+}
+
 #include "value_dictionary.hpp"
 
 struct ValueList {
@@ -21,6 +27,9 @@ struct ValueList {
 // An empty list of values of a type. Its memory is a context below the current one and bounded by maintenance_work_mem.
 // Raises 42883 when the type has no equality to go by; `column` is for the message.
 ValueList* NewValueList(Oid type, Oid collation, const char* column);
+
+// The same for a column of a relation.
+ValueList* NewColumnValues(Oid relation, AttrNumber column);
 
 // The number of a value. May leave garbage in the current memory context. Raises 54000 when the values do not fit.
 uint32 NumberOf(ValueList* list, Datum value, bool null);

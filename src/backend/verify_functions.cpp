@@ -423,12 +423,8 @@ Datum ps_verify_release(PG_FUNCTION_ARGS) {
   ConnectSpi();
   const int nest_level = NewGUCNestLevel();
   ReadInPhysicalOrder();
-  Oid type, collation;
-  int32 modifier;
-  get_atttypetypmodcoll(qit, shape->qit_bid, &type, &modifier, &collation);
-  verification.buckets = NewValueList(type, collation, "bid");
-  get_atttypetypmodcoll(shape->st, shape->value, &type, &modifier, &collation);
-  verification.values = NewValueList(type, collation, get_attname(shape->st, shape->value, false));
+  verification.buckets = NewColumnValues(qit, shape->qit_bid);
+  verification.values = NewColumnValues(shape->st, shape->value);
   ReadTables(&verification);
   if (OidIsValid(verification.source)) ReadSourceOf(&verification);
   JudgeBuckets(&verification);

@@ -18,7 +18,7 @@ enum class OwnWait {
   kBudget,          // a session, for somebody who is changing the budget
   kFlush,           // a session in flush(), for the worker
   kScore,           // a statement in enforce mode, for its exact score
-  kAlert            // a session that ends or is refused, for its alerts to be stored
+  kAlert            // a session that has passed a limit, for its alerts to be stored
 };
 
 // The wait event to report. Asked for the first time in a process it takes a lock, and may raise.

@@ -24,6 +24,7 @@ extern "C" {
 }
 
 #include "live_session.hpp"
+#include "security_labels.hpp"
 
 LastWatch ps_last_watch;
 
@@ -103,8 +104,8 @@ bool AnyLabelledWatched() {
     bool null_provider, null_label;
     const Datum provider = heap_getattr(tuple, Anum_pg_shseclabel_provider, RelationGetDescr(relation), &null_provider);
     const Datum value = heap_getattr(tuple, Anum_pg_shseclabel_label, RelationGetDescr(relation), &null_label);
-    any = !null_provider && !null_label && strcmp(TextDatumGetCString(provider), "privacy_score") == 0 &&
-          strcmp(TextDatumGetCString(value), "watched") == 0;
+    any = !null_provider && !null_label && strcmp(TextDatumGetCString(provider), kLabelProvider) == 0 &&
+          strcmp(TextDatumGetCString(value), kWatchedLabel) == 0;
   }
   systable_endscan(scan);
   table_close(relation, AccessShareLock);
@@ -167,11 +168,11 @@ RoleClass ClassOfRole(Oid role, const char** reason) {
   }
   ObjectAddress address;
   ObjectAddressSet(address, AuthIdRelationId, role);
-  const char* label = GetSecurityLabel(&address, "privacy_score");
+  const char* label = GetSecurityLabel(&address, kLabelProvider);
   if (label != nullptr) {
     *reason = "security label of the role";
-    if (strcmp(label, "exempt") == 0) return RoleClass::kExempt;
-    return strcmp(label, "dp only") == 0 ? RoleClass::kDpOnly : RoleClass::kWatched;
+    if (strcmp(label, kExemptLabel) == 0) return RoleClass::kExempt;
+    return strcmp(label, kDpOnlyLabel) == 0 ? RoleClass::kDpOnly : RoleClass::kWatched;
   }
   const bool others = AnyLabelledWatched();
   *reason = others ? "only roles labelled watched are watched" : "no role is labelled watched, so all are";

@@ -62,22 +62,26 @@ constexpr int kRowsAtATime = 1000;
 Portal OpenCursor(const char* sql, int nargs, const char* const* args) {
   TextArguments arguments;
   FillTextArguments(&arguments, nargs, args);
-  return SPI_cursor_open_with_args(nullptr, sql, nargs, arguments.types, arguments.values, arguments.nulls, true, 0);
+  return SPI_cursor_open_with_args(nullptr, sql, nargs, arguments.types, arguments.values, arguments.nulls, true,
+                                   CURSOR_OPT_NO_SCROLL);
 }
 
-// Appends the rows of SPI's last result and frees it; returns their number.
+// Appends the rows of SPI's last result and frees it; returns their number. Output functions leave copies of their
+// values.
 uint64 AppendRows(StringInfo wire) {
   SPITupleTable* table = SPI_tuptable;
+  MemoryContext one_row = AllocSetContextCreate(CurrentMemoryContext, "privacy_score row", ALLOCSET_DEFAULT_SIZES);
   const uint64 count = table->numvals;
   const int columns = table->tupdesc->natts;
   for (uint64 row = 0; row < count; ++row) {
     CHECK_FOR_INTERRUPTS();
-    for (int column = 1; column <= columns; ++column) {
-      char* text = SPI_getvalue(table->vals[row], table->tupdesc, column);
-      AppendText(wire, text);
-      if (text != nullptr) pfree(text);
-    }
+    MemoryContext outer = MemoryContextSwitchTo(one_row);
+    for (int column = 1; column <= columns; ++column)
+      AppendText(wire, SPI_getvalue(table->vals[row], table->tupdesc, column));
+    MemoryContextSwitchTo(outer);
+    MemoryContextReset(one_row);
   }
+  MemoryContextDelete(one_row);
   SPI_freetuptable(table);
   return count;
 }

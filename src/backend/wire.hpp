@@ -2,8 +2,9 @@
  * wire.hpp - SQL results on their way into core, core results on their way to SQL, and text arguments of SQL.
  *
  * AppendQuery runs a read-only query through SPI and appends its rows as text to a buffer in the format of
- * core/rows.hpp. PutResult returns a ResultTable from a set-returning function. Both are used by every function that
- * computes in core, so no function converts on its own.
+ * core/rows.hpp; AppendLongQuery and ForEachBatch do so for many rows, some at a time. PutResult returns a ResultTable
+ * from a set-returning function. Both are used by every function that computes in core, so no function converts on its
+ * own.
  */
 #pragma once
 
@@ -37,8 +38,8 @@ int64 FieldNumber(uint64 row, int column);
 // search_path is not touched: `sql` must qualify its names.
 void AppendQuery(StringInfo wire, const char* sql, int nargs = 0, const char* const* args = nullptr);
 
-// The same for a query with many rows, of which no more than a thousand are in memory beside the buffer. It gets no
-// parallel workers.
+// The same for a query with many rows, of which no more than a thousand are in memory beside the buffer and
+// what the query itself sorts. It gets no parallel workers.
 void AppendLongQuery(StringInfo wire, const char* sql, int nargs = 0, const char* const* args = nullptr);
 
 // Runs a query with many rows and calls visit(context, wire) with section after section of it.

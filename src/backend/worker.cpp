@@ -241,6 +241,7 @@ void InOwnContext(Step step) {
   step();
   MemoryContextSwitchTo(outer);
   MemoryContextDelete(own);
+  GiveBackMemory();
 }
 
 // What goes on while another process computes.
@@ -261,7 +262,6 @@ void ComputeRates(DatabaseSlot* slot) {
       catalogs_changed |= !PublishModel(slot, false);
       CorrectScores(slot);
       WriteOrRemember(slot);
-      GiveBackMemory();
     });
   WriteOrRemember(slot);
   if (!RecoveryInProgress()) ApplyRetention();

@@ -103,7 +103,10 @@ void RescoreFromHistory(const LiveSession* session, const StringInfoData* model,
     WireReader reader(WireBytes(&wire));
     std::unordered_map<std::int64_t, Tokens> tokens;
     reader.EachRow(2, [&](const Row& row) { tokens[ParseInteger(*row[0])].emplace_back(*row[1]); });
-    for (auto& [id, list] : tokens) scorer.Define(id, std::move(list));
+    for (auto& [id, list] : tokens) {
+      std::sort(list.begin(), list.end());
+      scorer.Define(id, std::move(list));
+    }
     for (const Row& row : reader.Section(2)) {
       const auto ids = ParseIntegers(*row[0]);
       const auto runs = ParseIntegers(*row[1]);

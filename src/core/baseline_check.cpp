@@ -97,15 +97,12 @@ BaselineCheck CheckBaseline(std::string_view wire, const std::string& role, cons
   const auto model = std::make_shared<Model>(Model::Read(reader));
   const ScoreSettings settings = ReadSettings(reader);
   const std::vector<HistorySession> sessions = ReadSessions(reader);
-  const auto go_on = [gives_up] {
-    if (gives_up != nullptr && gives_up()) throw Paused{};
-  };
 
   BaselineContents all;
   std::map<std::string, std::pair<BaselineContents, std::vector<const Sequence*>>> days;
   for (const HistorySession& session : sessions) {
     if (session.role != role || session.sequence.empty()) continue;
-    go_on();
+    GiveUpIfAsked(gives_up);
     all.Add(session.sequence);
     auto& [contents, sequences] = days[session.day];
     contents.Add(session.sequence);
@@ -124,7 +121,7 @@ BaselineCheck CheckBaseline(std::string_view wire, const std::string& role, cons
       Profile profile;
       for (const Sequence* sequence : part.second) {
         ForEachNGram(*sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) {
-          go_on();
+          GiveUpIfAsked(gives_up);
           profile.Add(ngram, count, scorer);
         });
       }

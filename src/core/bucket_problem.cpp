@@ -114,7 +114,7 @@ BucketProblem BucketProblem::WithCounts(const std::vector<std::int64_t>& counts)
 
 void BucketProblem::Ask() const {
   work_ = 0;
-  if (gives_up_ != nullptr && gives_up_()) throw Paused{};
+  GiveUpIfAsked(gives_up_);
 }
 
 void BucketProblem::SetCounts(const std::vector<std::int64_t>& counts) {

@@ -93,7 +93,7 @@ std::vector<BrokenThreshold> BrokenThresholds(const std::vector<std::int64_t>& c
   const Integer rows = TotalRows(counts);
   std::vector<BrokenThreshold> broken;
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (gives_up != nullptr && gives_up()) throw Paused{};
+    GiveUpIfAsked(gives_up);
     CheckThreshold("threshold", thresholds[i]);
     if (counts[i] == 0) continue;
     // Of a bucket of S records at least ceil(f S) have to be of the value, in some size.

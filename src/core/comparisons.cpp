@@ -245,7 +245,7 @@ class WordReader {
   WordReader(const std::uint32_t* words, std::size_t count) : at_(words), end_(words + count) {}
 
   std::uint32_t Next() {
-    if (at_ == end_) throw Error("XX001", "could not read internal data: constants of a plan cut short");
+    if (at_ == end_) throw DamagedData("constants of a plan cut short");
     return *at_++;
   }
   std::uint64_t Long() {

@@ -18,11 +18,10 @@ DayScorer::DayScorer(History history, const std::string& role)
 void DayScorer::Define(std::string_view tokens_wire) {
   WireReader reader(tokens_wire);
   reader.EachRow(2, [&](const Row& row) {
-    if (!row[0] || !row[1]) throw Error("XX001", "could not read internal data: unexpected NULL");
-    const AbstractionId id = ParseInteger(*row[0]);
+    const AbstractionId id = ParseInteger(Required(row[0]));
     if (id != pending_) TakePending();
     pending_ = id;
-    tokens_.emplace_back(*row[1]);
+    tokens_.emplace_back(Required(row[1]));
   });
 }
 
@@ -35,10 +34,7 @@ void DayScorer::TakePending() {
 DayScore DayScorer::Score() {
   TakePending();
   Profile profile;
-  for (const HistorySession& session : sessions_)
-    ForEachNGram(session.sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) {
-      if (count > 0) profile.Add(ngram, count, scorer_);
-    });
+  for (const HistorySession& session : sessions_) profile.AddSequence(session.sequence, scorer_);
   return {profile.Summary().score, scorer_.TakeMissing()};
 }
 

@@ -2,8 +2,8 @@
  * day_scorer.hpp - the score of one role's day, in little memory.
  *
  * The background worker computes it again and again while the day grows. Equals ScoreDays (history.hpp) on the same
- * data to the last bit; but of the abstractions only their classes are kept, so that they can be handed over in parts,
- * however many there are.
+ * data to the last bit; but of the day's abstractions only their classes are kept, so that they can be handed over in
+ * parts, however many there are.
  */
 #pragma once
 

@@ -15,6 +15,9 @@ namespace privacy_score {
 
 __extension__ using Int128 = __int128;
 
+// Sums of steps up to here, and differences of them, are far from the end of 64 bits.
+constexpr Int128 kMostSteps = Int128{1} << 62;
+
 // digits 10^-decimals, as written: 1.50 has two decimals. At most 36 digits.
 struct Decimal {
   Int128 digits = 0;

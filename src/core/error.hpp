@@ -29,4 +29,7 @@ inline Error InvalidValue(const std::string& message, std::string hint = {}) {
   return Error("22023", message, std::move(hint));
 }
 
+// Internal data (a model, a section, words of a plan) that is not as it was written.
+inline Error DamagedData(const std::string& what) { return {"XX001", "could not read internal data: " + what}; }
+
 }  // namespace privacy_score

@@ -33,7 +33,7 @@ std::size_t ChooseExponential(const std::vector<double>& utilities, const Ration
   const Rational best = RationalOf("utility", *std::max_element(utilities.begin(), utilities.end()));
   const Rational weight = epsilon / (Rational(2) * sensitivity);
   for (std::size_t picks = 1;; ++picks) {
-    if (picks % kPicksBetweenQuestions == 0 && gives_up != nullptr && gives_up()) throw Paused{};
+    if (picks % kPicksBetweenQuestions == 0) GiveUpIfAsked(gives_up);
     const std::size_t place = random.Below(utilities.size());
     if (BernoulliExp((best - RationalOf("utility", utilities[place])) * weight, random)) return place;
   }

@@ -23,10 +23,7 @@ constexpr double kChosenSlack = .05;
 
 using ResultRow = std::vector<std::optional<std::string>>;
 
-std::string String(const Field& field) {
-  if (!field) throw Error("XX001", "could not read internal data: unexpected NULL");
-  return std::string(*field);
-}
+std::string String(const Field& field) { return std::string(Required(field)); }
 
 // The scorers of the roles, made when first asked for.
 class Scorers {
@@ -49,17 +46,6 @@ class Scorers {
   const History& history_;
   std::map<std::string, std::unique_ptr<RoleScorer>> scorers_;
 };
-
-void GoOn(GivesUp gives_up) {
-  if (gives_up != nullptr && gives_up()) throw Paused{};
-}
-
-void AddTo(Profile& profile, const Sequence& sequence, RoleScorer& scorer, GivesUp gives_up) {
-  ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) {
-    GoOn(gives_up);
-    if (count > 0) profile.Add(ngram, count, scorer);
-  });
-}
 
 std::int64_t RowsOf(const Sequence& sequence) {
   std::int64_t rows = 0;
@@ -85,7 +71,7 @@ void AppendFigures(ResultRow& row, const SessionSummary& summary) {
 
 ScoreSettings ReadSettings(WireReader& reader) {
   const auto rows = reader.Section(7);
-  if (rows.size() != 1) throw Error("XX001", "could not read internal data: not one row of settings");
+  if (rows.size() != 1) throw DamagedData("not one row of settings");
   const Row& row = rows.front();
   const auto one_of = [](const Field& field, const char* name, const char* first, const char* second) {
     const std::string text = String(field);
@@ -147,8 +133,8 @@ HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up) {
     Profile profile;
     std::int64_t rows = 0;
     for (const Sequence* sequence : sequences) {
-      AddTo(profile, *sequence, scorer, gives_up);
-      AddTo(cumulative, *sequence, scorer, gives_up);
+      profile.AddSequence(*sequence, scorer, gives_up);
+      cumulative.AddSequence(*sequence, scorer, gives_up);
       rows += RowsOf(*sequence);
     }
     const SessionSummary summary = profile.Summary();
@@ -169,7 +155,7 @@ HistoryResult ScoreSessions(std::string_view wire, GivesUp gives_up) {
   HistoryResult result;
   for (const HistorySession& session : history.sessions) {
     Profile profile;
-    AddTo(profile, session.sequence, scorers.For(session.role), gives_up);
+    profile.AddSequence(session.sequence, scorers.For(session.role), gives_up);
     const SessionSummary summary = profile.Summary();
     ResultRow row{session.role, session.day, session.session};
     AppendFigures(row, summary);
@@ -193,14 +179,14 @@ HistoryResult ScoreNGrams(std::string_view wire, GivesUp gives_up) {
     Profile profile;
     std::unordered_map<NGram, std::int64_t, NGramHash> rows_of;
     for (const Sequence* sequence : sequences) {
-      AddTo(profile, *sequence, scorer, gives_up);
+      profile.AddSequence(*sequence, scorer, gives_up);
       ForEachNGram(*sequence, [&](const NGram& ngram, std::int64_t, std::int64_t returned) {
         if (returned > 0) rows_of[Suffix(ngram, history.settings.ngram_length)] += returned;
       });
     }
     for (const auto& [ngram, entry] : profile.ngrams()) {
       if (entry.score.matched) continue;
-      GoOn(gives_up);
+      GiveUpIfAsked(gives_up);
       const NGramExplanation explained = scorer.Explain(ngram, ScoreLevel::kNGram);
       std::vector<std::string> lines = scorer.ReadableForm(ngram, ScoreLevel::kNGram);
       ResultRow row{day,

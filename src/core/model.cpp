@@ -15,28 +15,20 @@ namespace privacy_score {
 
 namespace {
 
-[[noreturn]] void Corrupt(const std::string& what) { throw Error("XX001", "could not read internal data: " + what); }
-
-// A field that may not be NULL.
-std::string_view Text(const Field& field) {
-  if (!field) Corrupt("unexpected NULL");
-  return *field;
-}
-
-std::string String(const Field& field) { return std::string(Text(field)); }
+std::string String(const Field& field) { return std::string(Required(field)); }
 
 Label ParseLabel(const Field& field) {
   if (!field) return Label::kNone;
   for (const Label label : {Label::kIdentifier, Label::kQuasiIdentifier, Label::kSensitive, Label::kPublic}) {
     if (*field == TextOf(label)) return label;
   }
-  Corrupt("unknown label " + std::string(*field));
+  throw DamagedData("unknown label " + std::string(*field));
 }
 
 // A rate or an entropy. What compares with nothing would make scores that no limit is below.
 double ParseFigure(const Field& field) {
-  const double figure = ParseDouble(Text(field));
-  if (!std::isfinite(figure)) Corrupt("a figure that is " + String(field));
+  const double figure = ParseDouble(Required(field));
+  if (!std::isfinite(figure)) throw DamagedData("a figure that is " + String(field));
   return figure;
 }
 
@@ -47,7 +39,7 @@ RateBounds ParseRate(const Row& row, bool joint) {
   if (!row[5]) return {rate, rate};
   const std::int64_t modified = std::min(ParseInteger(*row[5]), kMostCounted);
   if (modified < 0) return {0, 1};
-  return AfterModifications(rate, ParseFigure(row[4]), ParseInteger(Text(row[3])), joint ? 2 * modified : modified);
+  return AfterModifications(rate, ParseFigure(row[4]), ParseInteger(Required(row[3])), joint ? 2 * modified : modified);
 }
 
 }  // namespace
@@ -99,13 +91,13 @@ Model Model::Read(WireReader& reader) {
   for (const Row& row : reader.Section(4)) {
     const auto id = static_cast<std::uint32_t>(model.relations_.size());
     if (!model.relation_ids_.emplace(String(row[0]), id).second)
-      Corrupt("relation " + String(row[0]) + " stands twice");
-    model.relations_.push_back(
-        {String(row[0]), ParseInteger(Text(row[1])), ParseBool(Text(row[2])), row[3] ? String(row[3]) : std::string()});
+      throw DamagedData("relation " + String(row[0]) + " stands twice");
+    model.relations_.push_back({String(row[0]), ParseInteger(Required(row[1])), ParseBool(Required(row[2])),
+                                row[3] ? String(row[3]) : std::string()});
   }
   model.ReadAttributes(reader);
   model.ReadDependencies(reader);
-  reader.EachRow(2, [&](const Row& row) { model.tokens_[ParseInteger(Text(row[0]))].push_back(String(row[1])); });
+  reader.EachRow(2, [&](const Row& row) { model.tokens_[ParseInteger(Required(row[0]))].push_back(String(row[1])); });
   for (auto& [id, tokens] : model.tokens_) std::sort(tokens.begin(), tokens.end());
   model.ReadBaselines(reader);
   model.ReadRates(reader);
@@ -115,7 +107,7 @@ Model Model::Read(WireReader& reader) {
 Model Model::Parse(std::string_view wire) {
   WireReader reader(wire);
   Model model = Read(reader);
-  if (!reader.AtEnd()) Corrupt("bytes after the model");
+  if (!reader.AtEnd()) throw DamagedData("bytes after the model");
   return model;
 }
 
@@ -124,14 +116,16 @@ void Model::ReadAttributes(WireReader& reader) {
     const auto relation = relation_ids_.find(String(row[1]));
     if (relation == relation_ids_.end()) continue;
     const int position = row[4] ? static_cast<int>(ParseInteger(*row[4])) : -1;
-    attributes_.push_back({String(row[0]), relation->second, ParseLabel(row[2]), ParseBool(Text(row[3])), position});
+    attributes_.push_back(
+        {String(row[0]), relation->second, ParseLabel(row[2]), ParseBool(Required(row[3])), position});
   }
   std::sort(attributes_.begin(), attributes_.end(), [](const Attribute& a, const Attribute& b) {
     return std::tie(a.relation, a.name) < std::tie(b.relation, b.name);
   });
   for (const Attribute& attribute : attributes_) {
     const auto id = static_cast<AttributeId>(attribute_ids_.size());
-    if (!attribute_ids_.emplace(attribute.name, id).second) Corrupt("attribute " + attribute.name + " stands twice");
+    if (!attribute_ids_.emplace(attribute.name, id).second)
+      throw DamagedData("attribute " + attribute.name + " stands twice");
   }
 }
 
@@ -164,24 +158,25 @@ void Model::ReadBaselines(WireReader& reader) {
   std::unordered_map<std::int64_t, std::size_t> places;
   for (const Row& row : reader.Section(3 + kReachFigureCount)) {
     Baseline baseline;
-    baseline.id = ParseInteger(Text(row[0]));
+    baseline.id = ParseInteger(Required(row[0]));
     baseline.role = String(row[1]);
-    baseline.sessions = ParseCount(Text(row[2]));
+    baseline.sessions = ParseCount(Required(row[2]));
     for (std::size_t figure = 0; figure < baseline.greatest.size(); ++figure)
       if (row[3 + figure]) baseline.greatest[figure] = ParseCount(*row[3 + figure]);
-    if (!places.emplace(baseline.id, baselines_.size()).second) Corrupt("baseline " + String(row[0]) + " stands twice");
+    if (!places.emplace(baseline.id, baselines_.size()).second)
+      throw DamagedData("baseline " + String(row[0]) + " stands twice");
     baselines_.push_back(std::move(baseline));
   }
   const auto find = [&](const Row& row) -> Baseline& {
-    const auto place = places.find(ParseInteger(Text(row[0])));
-    if (place == places.end()) Corrupt("unknown baseline " + String(row[0]));
+    const auto place = places.find(ParseInteger(Required(row[0])));
+    if (place == places.end()) throw DamagedData("unknown baseline " + String(row[0]));
     return baselines_[place->second];
   };
   reader.EachRow(3, [&](const Row& row) {
-    find(row).ngrams.push_back({ParseNGram(Text(row[1])), ParseCount(Text(row[2]))});
+    find(row).ngrams.push_back({ParseNGram(Required(row[1])), ParseCount(Required(row[2]))});
   });
   reader.EachRow(3, [&](const Row& row) {
-    find(row).session_sets.push_back({ParseCount(Text(row[1])), ParseIntegers(Text(row[2]))});
+    find(row).session_sets.push_back({ParseCount(Required(row[1])), ParseIntegers(Required(row[2]))});
   });
 }
 
@@ -190,7 +185,7 @@ void Model::ReadRates(WireReader& reader) {
   reader.EachRow(6, [&](const Row& row) {
     AttributeSet set;
     bool known = true;
-    std::string_view rest = Text(row[1]);
+    std::string_view rest = Required(row[1]);
     while (known && !rest.empty()) {
       const auto end = std::min(rest.find(kAttributeSeparator), rest.size());
       const auto attribute = FindAttribute(std::string(rest.substr(0, end)));
@@ -199,7 +194,7 @@ void Model::ReadRates(WireReader& reader) {
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     SortUnique(set);
-    if (!known || set.empty() || RatedAs(set) != Text(row[0])) return;
+    if (!known || set.empty() || RatedAs(set) != Required(row[0])) return;
     const std::uint32_t relation = attributes_[set.front()].relation;
     const bool joint = attributes_[set.back()].relation != relation;
     const RateBounds rate = ParseRate(row, joint);

@@ -15,9 +15,7 @@ namespace privacy_score {
 
 namespace {
 
-[[noreturn]] void RefuseCount(std::int64_t count) {
-  throw Error("XX001", "could not read internal data: a count of " + std::to_string(count));
-}
+[[noreturn]] void RefuseCount(std::int64_t count) { throw DamagedData("a count of " + std::to_string(count)); }
 
 std::vector<AbstractionId> ToVector(const NGram& ngram) { return {ngram.begin(), ngram.end()}; }
 
@@ -48,7 +46,7 @@ NGram ParseNGram(std::string_view array) {
   const auto ids = ParseIntegers(array);
   NGram ngram{};
   if (ids.size() != ngram.size()) {
-    throw Error("XX001", "could not read internal data: n-gram of length " + std::to_string(ids.size()));
+    throw DamagedData("n-gram of length " + std::to_string(ids.size()));
   }
   std::copy(ids.begin(), ids.end(), ngram.begin());
   return ngram;
@@ -84,9 +82,8 @@ void AppendStored(Sequence& sequence, std::string_view ids, std::string_view run
   const auto run_values = ParseIntegers(runs);
   const auto row_values = rows.empty() ? std::vector<std::int64_t>(id_values.size()) : ParseIntegers(rows);
   if (id_values.size() != run_values.size() || id_values.size() != row_values.size()) {
-    throw Error("XX001", "could not read internal data: " + std::to_string(id_values.size()) + " abstractions with " +
-                             std::to_string(run_values.size()) + " runs and " + std::to_string(row_values.size()) +
-                             " numbers of rows");
+    throw DamagedData(std::to_string(id_values.size()) + " abstractions with " + std::to_string(run_values.size()) +
+                      " runs and " + std::to_string(row_values.size()) + " numbers of rows");
   }
   for (std::size_t i = 0; i < id_values.size(); ++i) AppendRun(sequence, id_values[i], run_values[i], row_values[i]);
 }

@@ -16,6 +16,9 @@ struct Paused {};
 // Whether to give up, because nobody waits for the answer any more; null: never. Asked by what cannot go on where it
 // was, and so would have to start anew if it left for anything less.
 using GivesUp = bool (*)();
+inline void GiveUpIfAsked(GivesUp gives_up) {
+  if (gives_up != nullptr && gives_up()) throw Paused{};
+}
 
 // Runs what throws Paused, and returns whether it came to its end.
 template <typename Compute>

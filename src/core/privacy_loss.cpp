@@ -22,8 +22,7 @@ constexpr std::int64_t kMostReleases = 20'000'000;
 Error TooWide() { return Error("54000", "the values span too many grid steps", "Round them to a coarser grid."); }
 
 std::int64_t Narrow(Int128 value) {
-  constexpr Int128 kMost = Int128{1} << 62;
-  if (value >= kMost || value <= -kMost) throw TooWide();
+  if (value >= kMostSteps || value <= -kMostSteps) throw TooWide();
   return static_cast<std::int64_t>(value);
 }
 

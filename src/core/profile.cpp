@@ -29,6 +29,13 @@ Profile::Places Profile::Add(const NGram& recorded, std::int64_t count, RoleScor
   return places;
 }
 
+void Profile::AddSequence(const Sequence& sequence, RoleScorer& scorer, GivesUp gives_up) {
+  ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) {
+    GiveUpIfAsked(gives_up);
+    if (count > 0) Add(ngram, count, scorer);
+  });
+}
+
 void Profile::CountAgain(const Places& places) {
   statements_.Count(places.statement->score, 1, false);
   if (places.ngram != nullptr) ngrams_.Count(places.ngram->score, 1, false);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "paused.hpp"
 #include "score.hpp"
 
 namespace privacy_score {
@@ -44,6 +45,8 @@ class Profile {
   // Takes in `count` statements each of which makes this recorded n-gram. What was met before costs two look-ups and no
   // allocation.
   Places Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer);
+  // Takes in all statements of a session. Throws Paused when it is to give up.
+  void AddSequence(const Sequence& sequence, RoleScorer& scorer, GivesUp gives_up = nullptr);
   // Takes in one more of an n-gram that was added before, without a look-up; returns whether anything but the number of
   // queries has changed.
   bool Repeat(const Places& places, const ScoreSettings& settings) {

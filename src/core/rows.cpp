@@ -13,10 +13,6 @@ namespace privacy_score {
 
 namespace {
 
-[[noreturn]] void Corrupt(const char* what) {
-  throw Error("XX001", std::string("could not read internal data: ") + what);
-}
-
 template <typename T>
 void PutNumber(std::string& bytes, T value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof(T));
@@ -24,9 +20,14 @@ void PutNumber(std::string& bytes, T value) {
 
 }  // namespace
 
+std::string_view Required(const Field& field) {
+  if (!field) throw DamagedData("unexpected NULL");
+  return *field;
+}
+
 template <typename T>
 T WireReader::Number() {
-  if (bytes_.size() - position_ < sizeof(T)) Corrupt("cut short");
+  if (bytes_.size() - position_ < sizeof(T)) throw DamagedData("cut short");
   T value;
   std::memcpy(&value, bytes_.data() + position_, sizeof(T));
   position_ += sizeof(T);
@@ -34,7 +35,7 @@ T WireReader::Number() {
 }
 
 std::uint32_t WireReader::Head(std::uint32_t columns) {
-  if (Number<std::uint32_t>() != columns) Corrupt("unexpected number of columns");
+  if (Number<std::uint32_t>() != columns) throw DamagedData("unexpected number of columns");
   return Number<std::uint32_t>();
 }
 
@@ -44,7 +45,7 @@ void WireReader::Fill(Row& row) {
     field.reset();
     if (length < 0) continue;
     const auto size = static_cast<std::size_t>(length);
-    if (bytes_.size() - position_ < size) Corrupt("cut short");
+    if (bytes_.size() - position_ < size) throw DamagedData("cut short");
     field = bytes_.substr(position_, size);
     position_ += size;
   }
@@ -75,7 +76,7 @@ void WireWriter::Section(std::uint32_t columns, const std::vector<std::vector<st
   PutNumber<std::uint32_t>(bytes_, columns);
   PutNumber<std::uint32_t>(bytes_, static_cast<std::uint32_t>(rows.size()));
   for (const auto& row : rows) {
-    if (row.size() != columns) Corrupt("a row of another width");
+    if (row.size() != columns) throw DamagedData("a row of another width");
     for (const auto& field : row) {
       PutNumber<std::int32_t>(bytes_, field ? static_cast<std::int32_t>(field->size()) : -1);
       if (field) bytes_ += *field;
@@ -121,14 +122,15 @@ std::string ArrayText(const std::vector<std::int64_t>& values) { return NumbersT
 std::string ArrayText(const std::vector<double>& values) { return NumbersText(values); }
 
 std::vector<std::int64_t> ParseIntegers(std::string_view array) {
-  if (array.size() < 2 || array.front() != '{' || array.back() != '}') Corrupt("not an array");
+  if (array.size() < 2 || array.front() != '{' || array.back() != '}') throw DamagedData("not an array");
   std::vector<std::int64_t> values;
   const char* at = array.data() + 1;
   const char* end = array.data() + array.size() - 1;
   while (at != end) {
     std::int64_t value = 0;
     const auto parsed = std::from_chars(at, end, value);
-    if (parsed.ec != std::errc() || (parsed.ptr != end && *parsed.ptr != ',')) Corrupt("not an array of integers");
+    if (parsed.ec != std::errc() || (parsed.ptr != end && *parsed.ptr != ','))
+      throw DamagedData("not an array of integers");
     values.push_back(value);
     at = parsed.ptr == end ? end : parsed.ptr + 1;
   }
@@ -138,21 +140,21 @@ std::vector<std::int64_t> ParseIntegers(std::string_view array) {
 std::int64_t ParseInteger(std::string_view text) {
   std::int64_t value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) Corrupt("not an integer");
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) throw DamagedData("not an integer");
   return value;
 }
 
 double ParseDouble(std::string_view text) {
   double value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) Corrupt("not a number");
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) throw DamagedData("not a number");
   return value;
 }
 
 bool ParseBool(std::string_view text) {
   if (text == "t" || text == "true") return true;
   if (text == "f" || text == "false") return false;
-  Corrupt("not a boolean");
+  throw DamagedData("not a boolean");
 }
 
 }  // namespace privacy_score

@@ -23,6 +23,9 @@ namespace privacy_score {
 using Field = std::optional<std::string_view>;
 using Row = std::vector<Field>;
 
+// A field that may not be NULL; throws Error XX001 when it is.
+std::string_view Required(const Field& field);
+
 // Reads sections one after the other. The bytes must outlive the reader and all fields. Throws Error XX001 when the
 // buffer is cut short or holds another number of columns than asked for.
 class WireReader {

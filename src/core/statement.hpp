@@ -33,7 +33,8 @@ struct Column {
   Column* next = nullptr;
 };
 
-// One primary key or unique constraint: the indexes (from 0) of its columns in Relation::columns.
+// One set of columns that tells all rows apart (a primary key, a unique index): their indexes (from 0) in
+// Relation::columns.
 struct Key {
   const int* columns = nullptr;
   int size = 0;

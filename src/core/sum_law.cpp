@@ -42,7 +42,6 @@ double TotalOf(const TiltedGroup& group, const std::vector<double>& likelihood) 
 
 SumLaw::SumLaw(std::vector<std::int64_t> images, std::vector<SumGroup> groups)
     : images_(std::move(images)), groups_(std::move(groups)) {
-  constexpr Int128 kMost = Int128{1} << 62;
   Int128 least = 0;
   Int128 greatest = 0;
   double squares = 0;
@@ -64,7 +63,7 @@ SumLaw::SumLaw(std::vector<std::int64_t> images, std::vector<SumGroup> groups)
     const auto range = static_cast<double>(high - low);
     squares += static_cast<double>(group.records) * range * range;
   }
-  if (greatest >= kMost) throw Error("54000", "the sums are too large", "Round the values to a coarser grid.");
+  if (greatest >= kMostSteps) throw Error("54000", "the sums are too large", "Round the values to a coarser grid.");
   least_ = static_cast<std::int64_t>(least);
   greatest_ = static_cast<std::int64_t>(greatest);
   // P(|S - mean| > x) <= 2 exp(-2 x^2 / squares).

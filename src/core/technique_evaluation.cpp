@@ -76,7 +76,7 @@ void TechniqueEvaluation::SortDomain() {
   std::iota(order.begin(), order.end(), 0U);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return given[a] < given[b]; });
   // Sums of all records must fit, too.
-  const Int128 most = (Int128{1} << 62) / (4 * static_cast<Int128>(table_.sensitive.size()));
+  const Int128 most = kMostSteps / (4 * static_cast<Int128>(table_.sensitive.size()));
   std::vector<std::uint32_t> place(given.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Int128 step = given[order[i]] - given[order[0]];

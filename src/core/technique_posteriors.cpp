@@ -101,7 +101,7 @@ std::vector<double> NoisePosterior(std::int64_t domain_size, const std::vector<s
   const auto half = static_cast<std::int64_t>(noise.size() / 2);
   std::vector<double> posterior(static_cast<std::size_t>(domain_size));
   for (const std::int64_t y : released) {
-    if (gives_up != nullptr && gives_up()) throw Paused{};
+    GiveUpIfAsked(gives_up);
     const std::int64_t first = std::max<std::int64_t>(1, y - half);
     const std::int64_t last = std::min(domain_size, y + half);
     double total = 0;

@@ -38,14 +38,13 @@ ValueLaw::ValueLaw(const std::vector<Decimal>& values, const std::vector<double>
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return given[a] < given[b]; });
-  constexpr Int128 kMost = Int128{1} << 62;
   const double share = 1 / static_cast<double>(values.size());
   Int128 least = 0;
   for (const std::size_t i : order) {
     const double p = probabilities != nullptr ? (*probabilities)[i] : share;
     if (p <= 0) continue;
     if (steps_.empty()) least = given[i];
-    if (given[i] - least >= kMost)
+    if (given[i] - least >= kMostSteps)
       throw Error("22003", "vals span too many steps of their common grid", "Round the values to fewer decimals.");
     const auto step = static_cast<std::int64_t>(given[i] - least);
     if (steps_.empty() || steps_.back() != step) {

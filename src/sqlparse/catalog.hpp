@@ -10,12 +10,13 @@
  * 1. relations, 7 columns: requested_schema (as asked; '' or NULL when none was written), requested_name (as asked, not
  *    quoted), canonical (qualified and quoted; of a partition its root; temporary schemas as pg_temp; NULL: does not
  *    exist), kind ('v' view to be replaced by its query; all else 't'), catalog (t, f: statement.hpp), own (t, f),
- *    view_definition (kind 'v': pg_get_viewdef under an empty search_path; else NULL). Views of a catalog schema are
+ *    view_definition (kind 'v': pg_get_viewdef with all names qualified but those of pg_catalog and temporary
+ *    ones; else NULL). Views of a catalog schema are
  *    kind 't' with catalog = t. The requested schema pg_temp means the session's own.
  * 2. columns, 2 columns: canonical, column (quoted); live columns in order, of a partition those of the root; one row
  *    for each canonical and column, however many requested names lead there.
- * 3. keys, 3 columns: canonical, key number (any integer, one for each constraint), column (quoted, in key order).
- *    Primary keys and unique constraints only.
+ * 3. keys, 3 columns: canonical, key number (any integer, one for each key), column (quoted, in key order).
+ *    Unique indexes that hold for every row at any time, those of constraints and others.
  * 4. functions, 5 columns: requested_schema, requested_name, requested_arguments (as asked), canonical (quoted; schema
  *    only when it is not pg_catalog; NULL: does not exist), kind ('a' aggregate, 'w' window function, 't' a function
  *    that may show its arguments by other ways than its value: Expr::tells, 'f' other). Of several functions of the

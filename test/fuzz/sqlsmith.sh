@@ -144,14 +144,15 @@ echo "internal errors of the server itself: $(grep -cE "ERROR:  XX000" "$ps_log"
 check "each statement's connection lasted" "$(sort "$PS_TMP/connections" | awk -v s="$seconds" '$6 < s - 5')" ""
 
 # growth PROCESS: kB from the third quarter of the time to the last, each at its least: caches are full by then, and a
-# worker that scores a long session anew needs memory for a moment. sqlsmith has a second connection, which does nothing.
+# worker that scores a long session anew needs memory for a moment. sqlsmith has a second connection, which does nothing;
+# a worker that found nothing to do has ended, and another goes on.
 growth() {
   awk -v p="$1" -v s="$seconds" '$2 == p && $4 > 0 { value[$3, $1] = $4; if ($4 > most) { most = $4; process = $3 } }
     END {
       for (sample in value) {
         split(sample, key, SUBSEP)
         quarter = int(4 * key[2] / s)
-        if (key[1] == process && (!(quarter in least) || value[sample] < least[quarter])) least[quarter] = value[sample]
+        if ((key[1] == process || p ~ /^worker/) && (!(quarter in least) || value[sample] < least[quarter])) least[quarter] = value[sample]
       }
       print (2 in least) && (3 in least) ? least[3] - least[2] : "unknown"
     }' results/sqlsmith_memory.txt

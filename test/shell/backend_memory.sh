@@ -27,13 +27,20 @@ new_statements() {
 begin_client() {
   rm -f "$PS_TMP/in" "$PS_TMP/out"
   mkfifo "$PS_TMP/in"
-  as "$1" "$PS_BINDIR/psql" -XAtq <"$PS_TMP/in" >"$PS_TMP/out" 2>/dev/null &
+  as "$1" "$PS_BINDIR/psql" -XAtq <"$PS_TMP/in" >"$PS_TMP/out" 2>"$PS_TMP/errors" &
+  client=$!
   exec 3>"$PS_TMP/in"
   echo "SELECT pg_backend_pid();" >&3
   await_answer '^[0-9]+$'
   pid=$(head -n 1 "$PS_TMP/out")
 }
-await_answer() { until grep -Eqs "$1" "$PS_TMP/out"; do sleep 0.1; done; }
+# Until the client has answered so, or has ended.
+await_answer() {
+  until grep -Eqs "$1" "$PS_TMP/out"; do
+    kill -0 "$client" 2>/dev/null || { tail -n 3 "$PS_TMP/errors" >&2; bail_out "a client has ended" >&2; }
+    sleep 0.1
+  done
+}
 size() { awk '/^Anonymous:/ { print $2 }' "/proc/$pid/smaps_rollup" 2>/dev/null; }
 
 # grown ROLE: kB by which the memory of a backend grows, and by which it grows with as many statements again, each time at
@@ -70,6 +77,7 @@ check_true "next to nothing of who is limited" test "$(q "SELECT sum(queries) FR
 
 # A backend that scores all of it, as who looks into a day does.
 begin_client postgres
+echo '\set ON_ERROR_STOP on' >&3
 echo "SELECT 'nothing: ' || count(*) FROM privacy_score.score_ngrams('observed', '2000-01-01', '2000-01-01');" >&3
 await_answer '^nothing: 0$'
 before=$(size)

@@ -19,7 +19,8 @@ PGAPPNAME=reporter q "SELECT privacy_score.report() LIKE '%postcode%'" >"$PS_TMP
 reporter=$!
 check_true "a report waits after it has scored" wait_for "SELECT wait_event_type FROM pg_stat_activity WHERE application_name = 'reporter'" Lock
 check "it has no lock on what it is to read" "$(q "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE a.application_name = 'reporter' AND l.relation = 'patients'::regclass")" 0
-check "so the table can be altered" "$(q "SET lock_timeout = '20s'" "ALTER TABLE patients ADD postcode text" "SELECT 'altered'")" altered
+check "so the table can be altered, and rewritten" \
+  "$(q "SET lock_timeout = '20s'" "ALTER TABLE patients ADD postcode text" "ALTER TABLE patients ALTER id TYPE bigint" "SELECT 'altered'")" altered
 echo "COMMIT;" >&3
 exec 3>&-
 wait $reporter

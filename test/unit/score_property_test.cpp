@@ -224,9 +224,12 @@ TEST(MustHold, DayInPartsEqualsDay) {
     baselines_only.abstractions.clear();
     for (const TextRow& row : all)
       if (of_baselines.count(ParseInteger(*row[0])) != 0) baselines_only.abstractions.push_back(row);
+    // One session, then two, then three and so on, all on the same day.
+    std::vector<TestSession> sessions;
     for (const auto& session : world.days) {
-      const HistoryResult whole = ScoreDays(HistoryWire(world.model, settings, {session}));
-      DayScorer scorer(HistoryWire(baselines_only, settings, {session}), "analyst");
+      sessions.push_back({world.days.front().day, session.ids});
+      const HistoryResult whole = ScoreDays(HistoryWire(world.model, settings, sessions));
+      DayScorer scorer(HistoryWire(baselines_only, settings, sessions), "analyst");
       for (std::size_t at = 0; at < all.size();) {
         const std::size_t end = std::min(all.size(), at + 1 + world.Below(4));
         WireWriter part;
