@@ -96,6 +96,7 @@ void RunCheck(CoreHolder<BaselineCheck>* check, const ActiveBaseline* baseline, 
         });
         ComputeWhatCanBe(&computed, &check->object->missing);
       });
+  GiveBackMemory();
 }
 
 Outliers OutliersOf(const BaselineCheck* check) {

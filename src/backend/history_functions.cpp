@@ -50,10 +50,12 @@ void ComputeWanted(ComputedRates* computed, const std::vector<MissingRate>* miss
   ComputeRatesOrWarn(computed, WantedFrom(missing), static_cast<int>(missing->size()));
 }
 
-// Returns the rows; what they and their model took goes back to the system.
-void PutAndForget(FunctionCallInfo fcinfo, CoreHolder<privacy_score::ResultTable>* rows) {
-  PutResult(fcinfo, *rows->object);
-  rows->Reset(nullptr);
+// Returns the rows of what a holder has; that and what led to it goes back to the system.
+template <typename T>
+void PutAndForget(FunctionCallInfo fcinfo, const privacy_score::ResultTable& rows, CoreHolder<T>* holder,
+                  int left_out = -1) {
+  PutResult(fcinfo, rows, left_out);
+  holder->Reset(nullptr);
   GiveBackMemory();
 }
 
@@ -75,9 +77,7 @@ void ScoreHistory(FunctionCallInfo fcinfo, HistoryResult (*score)(std::string_vi
         ComputeWanted(&computed, &result->object->missing);
       });
   if (computed.count > 0 && !XactReadOnly) NoteModelChange();
-  PutResult(fcinfo, result->object->table, left_out);
-  result->Reset(nullptr);
-  GiveBackMemory();
+  PutAndForget(fcinfo, result->object->table, result, left_out);
 }
 
 // Whoever explains a statement must be allowed to know its rates. A text that does not parse has none.
@@ -125,6 +125,7 @@ Datum ps_explain_query(PG_FUNCTION_ARGS) {
         });
         ComputeWanted(&computed, &explained->object->missing);
       });
+  GiveBackMemory();
   PG_RETURN_DATUM(DirectFunctionCall1(jsonb_in, CStringGetDatum(explained->object->json.c_str())));
 }
 
@@ -161,7 +162,7 @@ Datum ps_identifications(PG_FUNCTION_ARGS) {
     }
   });
   pfree(wire.data);
-  PutAndForget(fcinfo, rows);
+  PutAndForget(fcinfo, *rows->object, rows);
   return Datum(0);
 }
 
@@ -183,6 +184,6 @@ Datum ps_choose_ngram_length(PG_FUNCTION_ARGS) {
     rows->Reset(new privacy_score::ResultTable(privacy_score::ChooseNGramLength(WireBytes(&wire), longest, pad)));
   });
   pfree(wire.data);
-  PutAndForget(fcinfo, rows);
+  PutAndForget(fcinfo, *rows->object, rows);
   return Datum(0);
 }

@@ -3,7 +3,6 @@
  */
 #pragma once
 
-#include "core_call.hpp"
 #include "internal.hpp"
 #include "stored_rates.hpp"
 
@@ -24,5 +23,4 @@ void ComputeInRounds(ComputedRates* computed, Gather gather, Answer answer) {
     answer(&wire);
     pfree(wire.data);
   }
-  GiveBackMemory();
 }

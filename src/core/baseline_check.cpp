@@ -119,12 +119,7 @@ BaselineCheck CheckBaseline(std::string_view wire, const std::string& role, cons
       model->SetBaseline(Without(role, all, part.first));
       RoleScorer scorer(model, role, settings);
       Profile profile;
-      for (const Sequence* sequence : part.second) {
-        ForEachNGram(*sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) {
-          GiveUpIfAsked(gives_up);
-          profile.Add(ngram, count, scorer);
-        });
-      }
+      for (const Sequence* sequence : part.second) profile.AddSequence(*sequence, scorer, gives_up);
       const SessionSummary summary = profile.Summary();
       check.days.push_back({day, summary.score, summary.estimated, false});
       missing.Add(scorer.TakeMissing());
