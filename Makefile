@@ -121,21 +121,36 @@ SOLVER_LIBS = -lClp -lCoinUtils
 # It does not know all warnings that g++ is told of.
 CLANGXX = clang++ -Wno-unknown-warning-option
 
-build/module/core/%.o: src/core/%.cpp Makefile
-	@mkdir -p $(@D)
-	$(CXX) $(LANGUAGE) $(RELEASE) -fvisibility=hidden -c $< -o $@
+# What many files of a layer include is compiled once (prefix.h). Both compilers look for prefix.h with .gch or .pch behind
+# it; its text lies beside that, for files that are compiled otherwise than the rest.
+HIDDEN = $(LANGUAGE) $(RELEASE) -fvisibility=hidden
+SERVED = $(LANGUAGE) $(RELEASE) $(SERVER)
 
-build/module/sqlparse/%.o: src/sqlparse/%.cpp Makefile
+build/module/core/%.o: src/core/%.cpp build/module/core/prefix.h.gch Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(LANGUAGE) $(RELEASE) -fvisibility=hidden -c $< -o $@
+	$(CXX) $(HIDDEN) -include build/module/core/prefix.h -c $< -o $@
 
-build/module/backend/%.o: src/backend/%.cpp Makefile
+build/module/sqlparse/%.o: src/sqlparse/%.cpp build/module/core/prefix.h.gch Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(LANGUAGE) $(RELEASE) $(SERVER) -c $< -o $@
+	$(CXX) $(HIDDEN) -include build/module/core/prefix.h -c $< -o $@
+
+build/module/backend/%.o: src/backend/%.cpp build/module/backend/prefix.h.gch Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(SERVED) -include build/module/backend/prefix.h -c $< -o $@
+
+build/module/core/prefix.h.gch: src/core/prefix.h Makefile
+	@mkdir -p $(@D)
+	@cp $< $(@:.gch=)
+	$(CXX) $(HIDDEN) -x c++-header -c $< -o $@
+
+build/module/backend/prefix.h.gch: src/backend/prefix.h Makefile
+	@mkdir -p $(@D)
+	@cp $< $(@:.gch=)
+	$(CXX) $(SERVED) -x c++-header -c $< -o $@
 
 build/module/backend/internal.o build/module/backend/renames.o build/module/backend/module.o build/module/$(SOLVER_MAGIC).o: privacy_score.control
 # Loops over millions of rows, which the vectoriser of -O3 speeds up.
-build/module/core/narrow_rows.o build/module/core/subset_cube.o build/module/core/wide_rows.o: RELEASE += -O3
+build/module/core/narrow_rows.o build/module/core/subset_cube.o build/module/core/wide_rows.o: private RELEASE += -O3
 
 # A copy of libpg_query that asks the island for memory, and for the end of the process: there is a way out of both.
 build/libpg_query.a: $(shell $(or $(CXX),g++) -print-file-name=libpg_query.a) Makefile
@@ -150,7 +165,6 @@ build/module/island.o: build/module/sqlparse/$(ISLAND).o $(TREE_OBJ) $(PG_QUERY_
 	objcopy --wildcard --keep-global-symbol='privacy_score_*' $@.all $@
 	@rm -f $@.all
 
-# Both compilers look for prefix.h with .gch or .pch behind it, and find nothing else of that name there.
 build/unit/%.o: test/unit/%.cpp build/unit/prefix.h.gch Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(LANGUAGE) -O1 -g1 -include build/unit/prefix.h -c $< -o $@
@@ -208,7 +222,7 @@ build/clang/%.ok: src/%.cpp Makefile
 
 build/module/solver/%.o: src/solver/%.cpp Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(LANGUAGE) $(RELEASE) $(SOLVER_HEADERS) -fvisibility=hidden -c $< -o $@
+	$(CXX) $(HIDDEN) $(SOLVER_HEADERS) -c $< -o $@
 
 build/asan/solver/%.o: src/solver/%.cpp Makefile
 	@mkdir -p $(@D)

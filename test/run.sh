@@ -53,9 +53,10 @@ run_part() {
   if [ "$f" -gt 0 ]; then failures+=("$name: $f"); fi
 }
 
-# Runs a GoogleTest program and turns its summary into "passed N failed M". A program that dies counts one failure more.
+# Runs a GoogleTest program, or one shard of it, and turns its summary into "passed N failed M". A program that dies counts
+# one failure more.
 unit_program() {
-  local log=$1.log ran ok skipped status=0
+  local log=$1${GTEST_SHARD_INDEX:+.$GTEST_SHARD_INDEX}.log ran ok skipped status=0
   "$1" --gtest_brief=1 >"$log" 2>&1 || status=$?
   cat "$log"
   ran=$(sed -nE 's/^\[==========\] ([0-9]+) tests? from .* ran\..*/\1/p' "$log")
@@ -66,15 +67,19 @@ unit_program() {
   echo "passed $ok failed $((ran - ok))"
 }
 
-# run_unit [COMMAND]: the sanitizers take a while, so that other work can be done meanwhile.
+# run_unit [COMMAND]: the sanitizers take a while, so that other work can be done meanwhile; a shard for each processor.
 run_unit() {
+  local shards shard
+  shards=$(nproc)
   build unit-programs || { one_failure "the unit tests do not build"; "${@:-true}"; return; }
-  UBSAN_OPTIONS=print_stacktrace=1 unit_program build/unit_tests_asan >build/unit_asan.out 2>&1 &
-  local sanitized=$!
+  for ((shard = 0; shard < shards; ++shard)); do
+    UBSAN_OPTIONS=print_stacktrace=1 GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$shard \
+      unit_program build/unit_tests_asan >"build/unit_asan.$shard.out" 2>&1 &
+  done
   run_part unit unit_program build/unit_tests
   "${@:-true}"
-  wait $sanitized || true
-  run_part unit_asan cat build/unit_asan.out
+  wait
+  for ((shard = 0; shard < shards; ++shard)); do run_part "unit_asan_$shard" cat "build/unit_asan.$shard.out"; done
 }
 
 # run_lint [TARGET]: which files clang++ is to look at, when it has not compiled the others anyway.

@@ -38,7 +38,7 @@ int RecordNumber(const char* name, Numeric number) {
 }
 
 template <typename T>
-void Append(T** items, int64* room, int64 count, T item) {
+void AppendNumber(T** items, int64* room, int64 count, T item) {
   if (count == *room) {
     *room *= 2;
     *items = static_cast<T*>(repalloc_huge(*items, sizeof(T) * static_cast<Size>(*room)));
@@ -58,10 +58,10 @@ RecordSetList RecordSetsArgument(FunctionCallInfo fcinfo, int argument, const ch
   WalkArrays(
       sets, jbvNumeric,
       [&](const JsonbValue& value) {
-        Append(&list.records, &record_room, records, RecordNumber(name, value.val.numeric));
+        AppendNumber(&list.records, &record_room, records, RecordNumber(name, value.val.numeric));
         ++records;
       },
-      [&] { Append(&list.starts, &start_room, ++list.sets, records); }, [&] { RefuseShape(name); });
+      [&] { AppendNumber(&list.starts, &start_room, ++list.sets, records); }, [&] { RefuseShape(name); });
   return list;
 }
 
