@@ -34,7 +34,7 @@ files() {
 
 # includes LAYER: every #include of a layer, as file:line:text.
 includes() {
-  find "src/$1" -name '*.[ch]pp' -print0 | xargs -0r grep -nE '^[[:space:]]*#[[:space:]]*include' /dev/null
+  find "src/$1" -name '*.[ch]*' -print0 | xargs -0r grep -nE '^[[:space:]]*#[[:space:]]*include' /dev/null
 }
 
 layering() {
