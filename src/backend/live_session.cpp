@@ -90,7 +90,7 @@ void Store(LiveSession* session, const EventFigures& figures) {
 
 // Adds to the last entry of the open chunks when that is of the same abstraction and may be shared, else appends an
 // entry, in a new chunk when need be. `figures` may be null; they are stored together with the event or not at all.
-bool AppendEvent(LiveSession* session, const EventRun& event, bool may_share, const EventFigures* figures) {
+bool AppendRun(LiveSession* session, const EventRun& event, bool may_share, const EventFigures* figures) {
   SpinLockAcquire(&session->mutex);
   const dsa_pointer open = session->open.chunks_last;
   EventChunk* chunk = DsaPointerIsValid(open) ? ChunkAt(open) : nullptr;
@@ -210,7 +210,7 @@ bool AppendEvent(LiveSession* session, int64 id, const EventFigures* figures) {
   ps_own.repeated = id == ps_own.last_event ? ps_own.repeated + 1 : 1;
   ps_own.last_event = id;
   // Only where each n-gram equals the one before do executions share an entry, so that rows keep to their n-grams.
-  return AppendEvent(session, {id, 1, 0}, ps_own.repeated > privacy_score::kRecordedLength, figures);
+  return AppendRun(session, {id, 1, 0}, ps_own.repeated > privacy_score::kRecordedLength, figures);
 }
 
 void PublishFigures(LiveSession* session, const EventFigures& figures) {
@@ -219,9 +219,7 @@ void PublishFigures(LiveSession* session, const EventFigures& figures) {
   SpinLockRelease(&session->mutex);
 }
 
-bool AppendRows(LiveSession* session, int64 id, int64 rows) {
-  return AppendEvent(session, {id, 0, rows}, true, nullptr);
-}
+bool AppendRows(LiveSession* session, int64 id, int64 rows) { return AppendRun(session, {id, 0, rows}, true, nullptr); }
 
 // A day begins with a whole second in every time zone.
 int32 DayOf(TimestampTz at) {
