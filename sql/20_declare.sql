@@ -36,15 +36,17 @@ CREATE FUNCTION privacy_score.canonical_name(identifier name) RETURNS text
 COMMENT ON FUNCTION privacy_score.canonical_name(name) IS
   'Internal: an identifier as abstractions write it, in quotes only where it must be, whatever quote_all_identifiers says.';
 
+CREATE VIEW privacy_score.canonical_relation AS
+  SELECT c.oid AS relation, privacy_score.canonical_name(n.nspname) || '.' || privacy_score.canonical_name(c.relname) AS name
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace;
+COMMENT ON VIEW privacy_score.canonical_relation IS 'Internal: relations under the name they bear now, as abstractions write it.';
+
 CREATE VIEW privacy_score.protected_current AS
-  SELECT DISTINCT ON (c.oid) c.oid AS relation,
-         privacy_score.canonical_name(n.nspname) || '.' || privacy_score.canonical_name(c.relname) AS name,
-         p.subject
+  SELECT DISTINCT ON (c.relation) c.relation, c.name, p.subject
     FROM privacy_score.protected_relation p
-    JOIN pg_catalog.pg_class c
-      ON c.oid = COALESCE((SELECT x.oid FROM pg_catalog.pg_class x WHERE x.oid = p.relation), pg_catalog.to_regclass(p.name))
-    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-   ORDER BY c.oid, p.relation = c.oid DESC;
+    JOIN privacy_score.canonical_relation c
+      ON c.relation = COALESCE((SELECT x.oid FROM pg_catalog.pg_class x WHERE x.oid = p.relation), pg_catalog.to_regclass(p.name))
+   ORDER BY c.relation, p.relation = c.relation DESC;
 COMMENT ON VIEW privacy_score.protected_current IS
   'Internal: protected relations that exist, under the name they bear now; one dropped and created again is found by its name.';
 
@@ -135,9 +137,7 @@ CREATE VIEW privacy_score.model_relation AS
                                                                   WHERE a.attrelid = p.relation AND a.attnum = ANY (c.conkey)
                                                                     AND NOT a.attnotnull))) AS is_row_subject,
          p.relation,
-         (SELECT privacy_score.canonical_name(n.nspname) || '.' || privacy_score.canonical_name(h.relname)
-            FROM pg_catalog.pg_class h JOIN pg_catalog.pg_namespace n ON n.oid = h.relnamespace
-           WHERE h.oid = privacy_score.joint_home(p.relation)) AS joint_home
+         (SELECT h.name FROM privacy_score.canonical_relation h WHERE h.relation = privacy_score.joint_home(p.relation)) AS joint_home
     FROM privacy_score.protected_current p,
          LATERAL (SELECT privacy_score.subject_attributes(p.relation) AS columns) s;
 COMMENT ON VIEW privacy_score.model_relation IS 'Internal: protected relations that exist, with their subject group; is_row_subject: each row is a subject of its own; joint_home: where rows of relations of the group can be joined.';

@@ -38,11 +38,9 @@ CREATE FUNCTION privacy_score.rename_copies() RETURNS void
      WHERE c.relation_oid = c.relation AND a.attrelid = c.relation AND a.attnum = c.number AND NOT a.attisdropped
        AND a.attname <> c.attribute;
     UPDATE privacy_score.copied_column c SET origin_attribute = a.attname, origin_name = r.name
-      FROM pg_catalog.pg_attribute a,
-           (SELECT x.oid, privacy_score.canonical_name(n.nspname) || '.' || privacy_score.canonical_name(x.relname) AS name
-              FROM pg_catalog.pg_class x JOIN pg_catalog.pg_namespace n ON n.oid = x.relnamespace) r
+      FROM pg_catalog.pg_attribute a, privacy_score.canonical_relation r
      WHERE c.relation_oid = c.relation AND a.attrelid = c.origin AND a.attnum = c.origin_number AND NOT a.attisdropped
-       AND r.oid = c.origin AND (a.attname, r.name) IS DISTINCT FROM (c.origin_attribute, c.origin_name);
+       AND r.relation = c.origin AND (a.attname, r.name) IS DISTINCT FROM (c.origin_attribute, c.origin_name);
   END;
 COMMENT ON FUNCTION privacy_score.rename_copies() IS
   'Internal: keeps the names in copied_column those of today, so that a dump finds its columns again.';

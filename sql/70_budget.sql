@@ -59,9 +59,8 @@ CREATE FUNCTION privacy_score.tidy_budgets() RETURNS void
     UPDATE privacy_score.budget b SET role = r.rolname
       FROM pg_catalog.pg_roles r WHERE r.oid = b.role_oid AND r.rolname <> b.role;
     UPDATE privacy_score.budget b SET relation_name = c.name
-      FROM (SELECT x.oid, privacy_score.canonical_name(s.nspname) || '.' || privacy_score.canonical_name(x.relname) AS name
-              FROM pg_catalog.pg_class x JOIN pg_catalog.pg_namespace s ON s.oid = x.relnamespace) c
-     WHERE c.oid = b.relation_oid AND c.name <> b.relation_name;
+      FROM privacy_score.canonical_relation c
+     WHERE c.relation = b.relation_oid AND c.name <> b.relation_name;
   END;
 COMMENT ON FUNCTION privacy_score.tidy_budgets() IS
   'Internal: takes over budgets that come from another database by their names, forgets OIDs that are gone, and keeps names those of today, for a dump. The accountant calls it when it starts.';

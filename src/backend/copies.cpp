@@ -37,13 +37,11 @@ CopyingStatement* innermost = nullptr;
 // 0, and its names.
 const char* const kRecord =
     "INSERT INTO privacy_score.copied_column "
-    "SELECT a.attrelid, a.attrelid, a.attname, a.attnum, COALESCE(c.oid, 0), "
-    "COALESCE(privacy_score.canonical_name(n.nspname) || '.' || privacy_score.canonical_name(c.relname), $5), "
+    "SELECT a.attrelid, a.attrelid, a.attname, a.attnum, COALESCE(c.relation, 0), COALESCE(c.name, $5), "
     "COALESCE(o.attname, $6::pg_catalog.name), COALESCE(o.attnum, 0) "
-    "FROM pg_catalog.pg_attribute a LEFT JOIN (pg_catalog.pg_class c "
-    "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-    "JOIN pg_catalog.pg_attribute o ON o.attrelid = c.oid AND o.attnum = $4::pg_catalog.int2) "
-    "ON c.oid = $3::pg_catalog.oid WHERE a.attrelid = $1::pg_catalog.oid AND a.attnum = $2::pg_catalog.int2";
+    "FROM pg_catalog.pg_attribute a LEFT JOIN (privacy_score.canonical_relation c "
+    "JOIN pg_catalog.pg_attribute o ON o.attrelid = c.relation AND o.attnum = $4::pg_catalog.int2) "
+    "ON c.relation = $3::pg_catalog.oid WHERE a.attrelid = $1::pg_catalog.oid AND a.attnum = $2::pg_catalog.int2";
 
 // Runs `work` in a subtransaction. In mode enforce what it raises goes on, else it is counted, except a cancel.
 template <typename Work>

@@ -93,10 +93,8 @@ Datum ps_protect(PG_FUNCTION_ARGS) {
   RunInternal(kForget, 2, args);
   // A protected relation that has borne this name and was renamed since keeps its protection.
   RunInternal(
-      "UPDATE privacy_score.protected_relation p "
-      "SET name = privacy_score.canonical_name(n.nspname) || '.' || privacy_score.canonical_name(c.relname) "
-      "FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-      "WHERE c.oid = p.relation AND p.name = $2",
+      "UPDATE privacy_score.protected_relation p SET name = c.name FROM privacy_score.canonical_relation c "
+      "WHERE c.relation = p.relation AND p.name = $2",
       2, args);
   RunInternal(
       "INSERT INTO privacy_score.protected_relation (relation, name, subject, declared_by) "
