@@ -189,6 +189,17 @@ check_true "cancelled, it is started again and computes all" wait_for "SELECT co
 check_true "nothing is pending" wait_for "$pending" 0
 wait $client
 
+# --- many rates -----------------------------------------------------------------------------------------------------------
+# The view looks for the columns of protected relations once and not for each rate, which took seconds and was enough for
+# the server's just-in-time compiler: some 12 MB more in every backend that read the view.
+q "CREATE TABLE wide (id int PRIMARY KEY, $(seq -f 'c%g int' -s ', ' 40))" "SELECT privacy_score.protect('wide')" \
+  "INSERT INTO privacy_score.rate SELECT 'public.wide', ARRAY['public.wide.c' || i, 'public.wide.c' || j], 'wide', 0.5, 1, 1, '{public.wide}', '{1}', '{0}', '{0}'
+     FROM generate_series(1, 40) i, generate_series(1, 40) j WHERE i < j" "ANALYZE privacy_score.rate" >/dev/null
+check "all of them are shown" "$(q "SELECT count(*), sum(cardinality(attributes)) FROM privacy_score.stat_cdr WHERE relation = 'wide'::regclass")" "780|1560"
+check "at an estimated cost that is not worth compiling" "$(q "EXPLAIN SELECT * FROM privacy_score.stat_cdr" |
+  awk -F'[.][.]| rows=' -v most="$(q "SHOW jit_above_cost")" 'NR == 1 { print $2 < most }')" 1
+q "DROP TABLE wide" >/dev/null
+
 # --- the day of a role whose rates cannot be computed --------------------------------------------------------------------
 # After a minute a rate at fault may be tried again, for which nobody asks before the model changes. Another session keeps
 # the worker, which remembers what it has asked for.
