@@ -36,8 +36,7 @@ expected_errors=(
 
 # --- what is there --------------------------------------------------------------------------------------------------------
 
-# What the just-in-time compiler takes when it is first used, 12 MB that stay, is the server's and no growth.
-start_server "jit = off" "max_connections = 60" "max_worker_processes = 16" "privacy_score.flush_interval = '1s'" "dynamic_shared_memory_type = mmap"
+start_server "max_connections = 60" "max_worker_processes = 16" "privacy_score.flush_interval = '1s'" "dynamic_shared_memory_type = mmap"
 clinic=("CREATE EXTENSION privacy_score"
   "CREATE TABLE patients (id int PRIMARY KEY, name text, city text, birth_year int, ward int, diagnosis text, spare int)"
   "INSERT INTO patients SELECT i, 'n' || i, 'c' || i % 13, 1940 + i % 60, i % 9 + 1, 'd' || i % 7, 0 FROM generate_series(1, 2000) i"
