@@ -88,7 +88,7 @@ check_true "who passes a limit by one is told of" wait_for "$alert 'carol'" "ses
   echo "SELECT $left_out FROM people LIMIT 1;"
   yes "SELECT c1 FROM people LIMIT 1;" | head -n 400000
 } >"$PS_TMP/busy.sql"
-as dora "$PS_BINDIR/psql" -XAtq -f "$PS_TMP/busy.sql" >/dev/null 2>&1 &
+PGUSER=dora "$PS_BINDIR/psql" -XAtq -f "$PS_TMP/busy.sql" >/dev/null 2>&1 &  # not by as(): it is psql that is to be killed
 busy=$!
 check_true "and who does not stop" wait_for "$alert 'dora'" "session|t" 30
 check_true "while he goes on" kill "$busy"
