@@ -86,16 +86,18 @@ next_script() {
 # lane FOLDER: makes the folder and runs scripts of the queue there, one after the other, until all are taken; each finds
 # nothing there but the cluster that they copy.
 lane() {
-  local PS_TMP=$1 script test log=$1.script
+  local PS_TMP=$1 script test started log=$1.script
   mkdir "$PS_TMP"
   while next_script; do
     test=$(basename "$script" .sh)
+    started=$SECONDS
     timeout -k 10 900 bash "$script" 2>"$PS_TMP/$test.err" </dev/null 9<&- | tee "$log"
     if ! tail -n 1 "$log" | grep -aqE '^passed [0-9]+ failed 0$'; then
       echo "--- $test: the end of its error output and of its servers' logs"
       tail -n 30 "$PS_TMP/$test.err" "$PS_TMP/$test".*/log 2>/dev/null
     fi
     tally "$log"
+    echo "seconds $((SECONDS - started)) $test"
     find "$PS_TMP" -mindepth 1 -maxdepth 1 ! -name template -exec rm -rf {} +
   done
 }
