@@ -8,6 +8,7 @@
 #include "catalog_lineage.hpp"
 
 #include "catalog_arena.hpp"
+#include "catalog_heirs.hpp"
 #include "catalog_relations.hpp"
 #include "compat.hpp"
 #include "core/flow.hpp"
@@ -115,7 +116,7 @@ void KeepViews(RelationEntry* entry, List* views) {
 bool StillCounts(const CopiedOrigin& origin) {
   if (origin.published) return false;
   const RelationEntry* entry = OidIsValid(origin.relid) ? FindRelation(origin.relid) : nullptr;
-  return entry == nullptr || DeclaredEntry(entry);
+  return entry == nullptr || DeclaredEntry(entry) || HasHeirs(entry);
 }
 
 // Whether the owner of a copy may say how it is to be read.
@@ -132,8 +133,10 @@ bool StandsForItself(const RelationEntry* entry) {
   return entry->origin_count == 0 || (DeclaredEntry(entry) && OwnsOrigins(entry));
 }
 
-// The relation and column that an origin is now; one that is gone is made up from its name.
-void Resolve(ps::Arena* arena, const CopiedOrigin& origin, bool own, const ps::Relation** relation, int* column) {
+// The relation and column that an origin is now, with `heirs` the columns of these as its origins; one that is gone is
+// made up from its name.
+void Resolve(ps::Arena* arena, const CopiedOrigin& origin, bool own, bool heirs, const ps::Relation** relation,
+             int* column) {
   const ResolvedRelation resolved = OidIsValid(origin.relid) ? ResolveRelation(origin.relid) : ResolvedRelation();
   *column = -1;
   if (resolved.self != nullptr && origin.number > 0 && origin.number <= resolved.self->natts)
@@ -142,6 +145,7 @@ void Resolve(ps::Arena* arena, const CopiedOrigin& origin, bool own, const ps::R
   if (*column >= 0) {
     *made = RelationFor(resolved.root, GetUserId());
     made->own = own;
+    if (heirs) AddHeirs(arena, made, resolved.self);
   } else {
     made->name = origin.relation_name;
     auto* name = arena->New<ps::Column>();
@@ -150,6 +154,24 @@ void Resolve(ps::Arena* arena, const CopiedOrigin& origin, bool own, const ps::R
     *column = 0;
   }
   *relation = made;
+}
+
+// Adds one origin of a column. One relation is one object, so that core sees which columns belong together.
+void AddResolved(ps::Arena* arena, ps::ArenaList<ps::Origin>* list, const ps::Relation* relation, int column,
+                 List** made) {
+  ListCell* cell;
+  foreach (cell, *made) {
+    const auto* known = static_cast<const ps::Relation*>(lfirst(cell));
+    if (OidIsValid(known->id) && known->id == relation->id) {
+      relation = known;
+      break;
+    }
+  }
+  *made = lappend(*made, const_cast<ps::Relation*>(relation));
+  auto* origin = arena->New<ps::Origin>();
+  origin->relation = relation;
+  origin->column = column;
+  list->Add(origin);
 }
 
 }  // namespace
@@ -198,20 +220,19 @@ ps::Relation* NewRelation(ps::Arena* arena, const RelationEntry* entry, bool pro
   auto* lists = static_cast<ps::ArenaList<ps::Origin>*>(
       arena->Allocate(sizeof(ps::ArenaList<ps::Origin>) * static_cast<size_t>(count)));
   for (int i = 0; i < count; ++i) lists[i] = ps::ArenaList<ps::Origin>();
-  const ps::Relation** made =
-      static_cast<const ps::Relation**>(palloc0(sizeof(ps::Relation*) * static_cast<size_t>(entry->origin_count)));
+  List* made = NIL;
   bool any = false;
   for (int i = 0; i < entry->origin_count; ++i) {
     const CopiedOrigin& from = entry->origins[i];
     if (protected_only ? !StillCounts(from) : from.published) continue;
-    auto* origin = arena->New<ps::Origin>();
-    Resolve(arena, from, relation->own, &origin->relation, &origin->column);
-    // One relation is one object, so that core sees which columns belong together.
-    for (int k = 0; k < i; ++k)
-      if (made[k] != nullptr && OidIsValid(made[k]->id) && made[k]->id == origin->relation->id)
-        origin->relation = made[k];
-    made[i] = origin->relation;
-    lists[from.column].Add(origin);
+    const ps::Relation* origin;
+    int column;
+    Resolve(arena, from, relation->own, protected_only, &origin, &column);
+    if (origin->origins == nullptr)
+      AddResolved(arena, &lists[from.column], origin, column, &made);
+    else
+      for (const ps::Origin* heir : origin->origins->columns[column])
+        AddResolved(arena, &lists[from.column], heir->relation, heir->column, &made);
     any = true;
   }
   if (!any) return relation;
@@ -266,6 +287,14 @@ List* RefreshedOrigins(Oid relid) {
     auto* origin = static_cast<CopiedOrigin*>(lfirst(cell));
     const RelationEntry* entry = OidIsValid(origin->relid) ? FindRelation(origin->relid) : nullptr;
     if (entry == nullptr || DeclaredEntry(entry)) result = lappend(result, origin);
+    ListCell* inner;
+    foreach (inner, HeirsOf(entry)) {
+      auto* heir = static_cast<CopiedOrigin*>(palloc(sizeof(CopiedOrigin)));
+      *heir = *origin;
+      heir->relid = static_cast<RelationEntry*>(lfirst(inner))->relid;
+      heir->number = get_attnum(heir->relid, get_attname(entry->relid, origin->number, false));
+      if (heir->number != InvalidAttrNumber) result = lappend(result, heir);
+    }
   }
   return result;
 }

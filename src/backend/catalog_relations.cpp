@@ -191,6 +191,7 @@ RelationEntry* ReadRelation(Oid relid) {
   relation->owner = form->relowner;
   relation->kind = form->relkind;
   relation->row_security = form->relrowsecurity;
+  relation->has_children = form->relhassubclass;
   relation->natts = form->relnatts;
   relation->self = ps::Relation();
   relation->self.name = arena.Copy(QualifiedName(form->relnamespace, NameStr(form->relname)));
@@ -264,6 +265,11 @@ RelationEntry* FindEntry(Oid relid) {
   return relation;
 }
 
+bool DeclaredItself(const RelationEntry* entry) {
+  const Declaration& declaration = entry->declaration;
+  return declaration.declared || (OidIsValid(declaration.rival) && FindEntry(declaration.rival) == nullptr);
+}
+
 }  // namespace
 
 const RelationEntry* FindRelation(Oid relid) { return FindEntry(relid); }
@@ -272,19 +278,21 @@ ResolvedRelation ResolveRelation(Oid relid) {
   RelationEntry* self = FindEntry(relid);
   if (self == nullptr) return {nullptr, nullptr, nullptr};
   const RelationEntry* root = self;
+  const RelationEntry* declared = DeclaredItself(self) ? self : nullptr;
   for (int depth = 0; OidIsValid(root->parent) && depth < kMaxPartitionDepth; ++depth) {
     const RelationEntry* parent = FindEntry(root->parent);
     if (parent == nullptr) break;
     root = parent;
+    if (DeclaredItself(root)) declared = root;
   }
+  if (declared != nullptr) root = declared;
   return {self, root, root == self ? self->live : RootColumns(self, root)};
 }
 
 bool DeclaredEntry(const RelationEntry* entry) {
   if (entry == nullptr) return false;
   check_stack_depth();
-  const Declaration& declaration = entry->declaration;
-  if (declaration.declared || (OidIsValid(declaration.rival) && FindEntry(declaration.rival) == nullptr)) return true;
+  if (DeclaredItself(entry)) return true;
   for (int i = 0; i < entry->parent_count; ++i)
     if (DeclaredEntry(FindEntry(entry->parents[i]))) return true;
   return false;

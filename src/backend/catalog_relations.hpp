@@ -27,6 +27,7 @@ struct RelationEntry {
   Oid owner;
   char kind;                     // pg_class.relkind
   bool row_security;             // row security is enabled on it
+  bool has_children;             // partitions or inheritance children, or it had some
   bool ours;                     // in the extension's schema
   Declaration declaration;       // by protect()
   privacy_score::Relation self;  // `own` and `catalog` depend on role and settings: see RelationFor
@@ -43,7 +44,8 @@ struct RelationEntry {
   RelationEntry* next_retired;
 };
 
-// A relation as abstractions name it: a partition is its topmost root.
+// A relation as abstractions name it: a partition is its topmost root, or the topmost part of that which protect() has
+// declared where the root is not protected.
 struct ResolvedRelation {
   const RelationEntry* self;  // null when the relation does not exist
   const RelationEntry* root;

@@ -4,6 +4,7 @@
 #include "catalog_source.hpp"
 
 #include "catalog_arena.hpp"
+#include "catalog_heirs.hpp"
 #include "catalog_relations.hpp"
 #include "compat.hpp"
 #include "internal.hpp"
@@ -136,18 +137,24 @@ void DescribeRelation(Feeding* feeding, const RelationEntry* relation) {
   }
 }
 
-// What the columns of a copy come from.
+// What the columns of a copy, or of a parent of protected relations, come from.
 void DescribeOrigins(Feeding* feeding, const RelationEntry* entry) {
   BackendArena arena(CurrentMemoryContext);
-  const ps::Relation* relation = NewRelation(&arena, entry);
+  ps::Relation* relation = NewRelation(&arena, entry);
+  const ps::Origins* alone = relation->origins;
+  AddHeirs(&arena, relation, entry);
   if (relation->origins == nullptr) return;
   int index = 0;
   for (const ps::Column* column : relation->columns) {
+    // What the parent has of its own comes first.
+    int own = alone == nullptr || alone->columns[index].empty() ? 1 : alone->columns[index].size;
+    if (relation->origins == alone) own = relation->origins->columns[index].size;
     for (const ps::Origin* origin : relation->origins->columns[index]) {
       PutField(&feeding->origins, relation->name);
       PutField(&feeding->origins, column->name);
       PutField(&feeding->origins, origin->relation->name);
       PutField(&feeding->origins, origin->relation->columns.At(origin->column)->name);
+      PutField(&feeding->origins, own-- > 0 ? "f" : "t");
       ++feeding->origins.count;
     }
     ++index;
@@ -291,7 +298,7 @@ void AppendCatalog(StringInfo wire, const std::vector<ps::MissingName>& names, O
   StartSection(&feeding.keys, 3);
   StartSection(&feeding.functions, 5);
   StartSection(&feeding.function_columns, 4);
-  StartSection(&feeding.origins, 4);
+  StartSection(&feeding.origins, 5);
   feeding.described = NIL;
   feeding.role = role;
   feeding.check_usage = check_usage && OidIsValid(role);

@@ -7,6 +7,7 @@
 #include "described_columns.hpp"
 
 #include "array_elements.hpp"
+#include "catalog_heirs.hpp"
 #include "catalog_protection.hpp"
 #include "catalog_relations.hpp"
 #include "query_build.hpp"
@@ -337,12 +338,14 @@ List* Distinct(List* relations) {
   return relations;
 }
 
-// Everything that can be protected: what is declared, its parts, copies, materialized views, and indexes on them.
+// Everything that can be protected: what is declared, its parts and parents, copies, materialized views, and indexes on
+// them.
 List* AllCandidates() {
   List* relations = CopiedRelations();
   ListCell* cell;
   foreach (cell, DeclaredRelations())
     relations = list_concat(relations, find_all_inheritors(lfirst_oid(cell), NoLock, nullptr));
+  relations = list_concat(relations, RelationsWithHeirs());
   ScanKeyData key;
   ScanKeyInit(&key, Anum_pg_class_relkind, BTEqualStrategyNumber, F_CHAREQ, CharGetDatum(RELKIND_MATVIEW));
   relations = Distinct(AddClasses(relations, InvalidOid, &key));
@@ -410,9 +413,11 @@ void AddCandidate(ps::Arena* arena, ps::ArenaList<ps::Origin>* list, Oid relid, 
   const bool is_index = kind == RELKIND_INDEX || kind == RELKIND_PARTITIONED_INDEX;
   const Oid table = is_index ? IndexGetRelation(relid, true) : relid;
   const ResolvedRelation resolved = OidIsValid(table) ? ResolveRelation(table) : ResolvedRelation();
-  if (resolved.self == nullptr || !ProtectedEntry(resolved.self)) return;
+  if (resolved.self == nullptr || !(is_index ? ProtectedEntry(resolved.self) : ProtectedTree(resolved.self))) return;
   if (is_index && ((!all && !MaySelect(relid)) || (columns_known && !AnyColumnPasses(relid, tests)))) return;
-  const ps::Relation* relation = NewRelation(arena, resolved.root);
+  ps::Relation* relation = NewRelation(arena, resolved.root);
+  // Statistics of a parent are made of the rows of all.
+  if (!is_index) AddHeirs(arena, relation, resolved.self);
   const bool declared = DeclaredEntry(resolved.self);
   for (int i = 0; i < resolved.self->natts; ++i) {
     const auto number = static_cast<AttrNumber>(i + 1);
@@ -469,6 +474,6 @@ void DescribeAll(ps::Arena* arena, Oid catalog, ps::Relation* relation, bool all
 bool DescribesProtected(bool all) {
   ListCell* cell;
   foreach (cell, AllCandidates())
-    if ((all || MaySelect(lfirst_oid(cell))) && ProtectedEntry(FindRelation(lfirst_oid(cell)))) return true;
+    if ((all || MaySelect(lfirst_oid(cell))) && ProtectedTree(FindRelation(lfirst_oid(cell)))) return true;
   return false;
 }

@@ -398,7 +398,7 @@ void RecordProtectedRead(RoleClass role) {
 
 void JudgeRead(Oid relation) {
   const RoleClass role = PrincipalClass();
-  if (LabelJudges(role) && RelationIsProtected(relation)) RecordProtectedRead(role);
+  if (LabelJudges(role) && TreeIsProtected(relation)) RecordProtectedRead(role);
 }
 
 void CountScoringError(const char* what) {

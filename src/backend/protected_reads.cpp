@@ -3,6 +3,7 @@
  */
 #include "protected_reads.hpp"
 
+#include "catalog_heirs.hpp"
 #include "catalog_relations.hpp"
 #include "compat.hpp"
 #include "described_columns.hpp"
@@ -21,14 +22,20 @@ struct Search {
   bool reads;
 };
 
+// Whether the rows of a range table entry that is a relation are those of a protected one.
+bool ReadsProtected(const RangeTblEntry* rte) {
+  if (rte->relid < FirstNormalObjectId) return false;
+  const RelationEntry* entry = FindRelation(rte->relid);
+  return entry != nullptr && (ReadsChildren(rte, entry) ? ProtectedTree(entry) : ProtectedEntry(entry));
+}
+
 bool Look(Node* node, void* context) {
   if (node == nullptr) return false;
   auto* search = static_cast<Search*>(context);
   if (IsA(node, Query)) return WalkQuery(reinterpret_cast<Query*>(node), Look, context);
   if (IsA(node, RangeTblEntry)) {
     const auto* rte = reinterpret_cast<RangeTblEntry*>(node);
-    search->reads |=
-        rte->rtekind == RTE_RELATION && rte->relid >= FirstNormalObjectId && ProtectedEntry(FindRelation(rte->relid));
+    search->reads |= rte->rtekind == RTE_RELATION && ReadsProtected(rte);
     return false;
   }
   if (IsA(node, OpExpr))
@@ -52,6 +59,11 @@ bool RelationIsProtected(Oid relid) {
   return ProtectedEntry(FindRelation(relid));
 }
 
+bool TreeIsProtected(Oid relid) {
+  ForgetStaleRelations();
+  return ProtectedTree(FindRelation(relid));
+}
+
 bool PlanReadsProtected(const PlannedStmt* plan) {
   ForgetStaleRelations();
   int index = 0;
@@ -64,7 +76,7 @@ bool PlanReadsProtected(const PlannedStmt* plan) {
     // Statistics are read through views that show what the current user may read; with a right on the catalog, all.
     if (DescribesColumns(rte->relid)) {
       if (DescribesProtected(!OidIsValid(PlannedCheckAsUser(plan, rte)))) return true;
-    } else if (rte->relid >= FirstNormalObjectId && ProtectedEntry(FindRelation(rte->relid))) {
+    } else if (ReadsProtected(rte)) {
       return true;
     }
   }

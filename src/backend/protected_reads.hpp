@@ -18,6 +18,9 @@ extern "C" {
 // relation whose rows are those of a declared one: its partitions, inheritance children and copies.
 bool RelationIsProtected(Oid relid);
 
+// The same for a relation with its partitions and children: also true for a parent of a declared one.
+bool TreeIsProtected(Oid relid);
+
 // True when the plan reads rows of a protected relation, also of one that the planner put in the place of a function,
 // or statistics that show values of one that the current user may read. A relation that is only written is not read.
 // An upper bound: what the planner has proved empty still counts.

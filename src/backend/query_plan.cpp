@@ -4,6 +4,7 @@
 #include "query_statement.hpp"
 
 #include "catalog_arena.hpp"
+#include "catalog_heirs.hpp"
 #include "catalog_relations.hpp"
 #include "compat.hpp"
 #include "described_columns.hpp"
@@ -49,6 +50,7 @@ void AddPlanned(ps::Arena* arena, ps::Query* query, const PlannedStmt* plan, Ran
   // A view is there for its permissions only; what is under it has entries of its own.
   if (resolved.self == nullptr || resolved.self->kind == RELKIND_VIEW) return;
   const int range = AddRelation(arena, query, resolved);
+  if (ReadsChildren(rte, resolved.self)) AddHeirs(arena, query->ranges.last->relation, resolved.self);
   if (DescribesColumns(rte->relid))
     DescribeAll(arena, rte->relid, query->ranges.last->relation, !OidIsValid(PlannedCheckAsUser(plan, rte)));
   if (is_target && query->target < 0) query->target = range;

@@ -5,6 +5,7 @@
  * what the join tree names, the target and EXCLUDED. First all ranges of a level get their places, then they are
  * filled: a LATERAL item or a correlated subquery may refer to any of them.
  */
+#include "catalog_heirs.hpp"
 #include "catalog_relations.hpp"
 #include "compat.hpp"
 #include "described_columns.hpp"
@@ -39,6 +40,9 @@ void AddRelationRange(Scope* scope, int rtindex, ps::Range* range, RangeSlot* sl
   }
   range->kind = ps::RangeKind::kRelation;
   range->relation = NewRelation(scope->arena, resolved.root, scope->definition == nullptr);
+  // What a stored query will show of children is asked when it is known which there are (catalog_lineage.cpp).
+  if (scope->definition == nullptr && ReadsChildren(rte, resolved.self))
+    AddHeirs(scope->arena, range->relation, resolved.self);
   if (DescribesColumns(rte->relid)) DescribeRange(scope, rtindex, range->relation);
   slot->columns = resolved.columns;
   slot->natts = resolved.self->natts;

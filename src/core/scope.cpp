@@ -27,8 +27,9 @@ bool IsBaseColumn(const Range& range, int column) {
 bool CopyHasKey(const Relation& copy, const std::unordered_set<int>& grouped, const Relation& origin, const Key& key) {
   return std::all_of(key.columns, key.columns + key.size, [&](int column) {
     return std::any_of(grouped.begin(), grouped.end(), [&](int place) {
-      const ArenaList<Origin>& origins = copy.origins->columns[place];
-      return origins.size == 1 && origins.first->relation == &origin && origins.first->column == column;
+      for (const Origin* from : copy.origins->columns[place])
+        if (from->relation == &origin && from->column == column) return true;
+      return false;
     });
   });
 }

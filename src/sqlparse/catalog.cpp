@@ -64,14 +64,14 @@ void Catalog::Feed(WireReader& reader) {
     if (row[3]) functions_[function_key(row)].columns.emplace_back(*row[3]);
   }
   if (reader.AtEnd()) return;
-  for (const Row& row : reader.Section(4)) {
+  for (const Row& row : reader.Section(5)) {
     const auto found = relations_.find(TextOrEmpty(row[0]));
     if (found == relations_.end()) continue;
     const std::vector<std::string>& columns = found->second.columns;
     const auto column = std::find(columns.begin(), columns.end(), TextOrEmpty(row[1]));
     if (column == columns.end()) continue;
     found->second.origins.push_back(
-        {static_cast<int>(column - columns.begin()), TextOrEmpty(row[2]), TextOrEmpty(row[3])});
+        {static_cast<int>(column - columns.begin()), TextOrEmpty(row[2]), TextOrEmpty(row[3]), row[4] == "t"});
   }
 }
 

@@ -24,8 +24,9 @@
  * 5. function_columns, 4 columns: requested_schema, requested_name, requested_arguments, column (not quoted, in order):
  *    the columns of a result in FROM, from OUT parameters, RETURNS TABLE or a composite type; none for a scalar result
  *    and for record.
- * 6. origins, 4 columns: canonical, column (quoted), origin (canonical name of a relation), origin_column (quoted): the
- *    columns that are copies, and of what. May be left out.
+ * 6. origins, 5 columns: canonical, column (quoted), origin (canonical name of a relation), origin_column (quoted),
+ *    inherited (t, f): the columns that are copies, and of what; inherited: what a read without ONLY reads besides. May
+ *    be left out.
  *
  * Every name that was asked must be answered, by NULL if it does not exist. Later feedings replace earlier ones.
  */
@@ -64,6 +65,7 @@ struct MissingName {
 struct CatalogOrigin {
   int column = -1;  // index into the copy's columns
   std::string relation, name;
+  bool inherited = false;  // not read with ONLY
 };
 
 struct CatalogRelation {

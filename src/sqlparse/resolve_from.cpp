@@ -111,7 +111,10 @@ NamespaceItem* Resolver::RelationItem(Level* level, const PgQuery__RangeVar& tab
     item->open = true;
     return item;
   }
-  range->relation = TableOf(*entry);
+  // INSERT and COPY concern the table alone.
+  const Command command = level->query->command;
+  const bool with_children = table.inh && command != Command::kInsert && command != Command::kCopy;
+  range->relation = TableOf(*entry, with_children);
   for (const std::string& name : entry->raw_names) item->columns.push_back({name});
   const std::string_view schema = SplitName(entry->canonical).schema;
   if (item->schema.empty() && schema.find('"') == std::string_view::npos) item->schema = schema;

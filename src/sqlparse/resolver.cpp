@@ -71,9 +71,9 @@ void Resolver::Miss(MissingName::Kind kind, std::string_view schema, std::string
   if (missed_.insert(missing).second) missing_->push_back(std::move(missing));
 }
 
-// The node of a table, one for each statement.
-Relation* Resolver::TableOf(const CatalogRelation& entry) {
-  Relation*& relation = relations_[entry.canonical];
+// The node of a table, with its children or without; one of each for a statement.
+Relation* Resolver::TableOf(const CatalogRelation& entry, bool with_children) {
+  Relation*& relation = relations_[{entry.canonical, with_children}];
   if (relation != nullptr) return relation;
   relation = arena_.New<Relation>();
   relation->name = arena_.Copy(entry.canonical);
@@ -92,16 +92,17 @@ Relation* Resolver::TableOf(const CatalogRelation& entry) {
     key->size = static_cast<int>(columns.size());
     relation->keys.Add(key);
   }
-  if (!entry.origins.empty()) AddOrigins(relation, entry);
+  if (!entry.origins.empty()) AddOrigins(relation, entry, with_children);
   return relation;
 }
 
 // Says what the columns of a copy come from. The origins have the columns that copies mention.
-void Resolver::AddOrigins(Relation* relation, const CatalogRelation& entry) {
+void Resolver::AddOrigins(Relation* relation, const CatalogRelation& entry, bool with_children) {
   const auto count = static_cast<std::size_t>(relation->columns.size);
   auto* lists = static_cast<ArenaList<Origin>*>(arena_.Allocate(count * sizeof(ArenaList<Origin>)));
   std::fill(lists, lists + count, ArenaList<Origin>());
   for (const CatalogOrigin& from : entry.origins) {
+    if (from.inherited && !with_children) continue;
     Relation*& made = origins_[from.relation];
     if (made == nullptr) {
       made = arena_.New<Relation>();

@@ -224,8 +224,8 @@ class Resolver {
   // resolver.cpp
   const CatalogRelation* FindRelation(const PgQuery__RangeVar& table);
   void Miss(MissingName::Kind kind, std::string_view schema, std::string_view name, int arguments);
-  Relation* TableOf(const CatalogRelation& entry);
-  void AddOrigins(Relation* relation, const CatalogRelation& entry);
+  Relation* TableOf(const CatalogRelation& entry, bool with_children);
+  void AddOrigins(Relation* relation, const CatalogRelation& entry, bool with_children);
   Relation* UnresolvedOf(const PgQuery__RangeVar& table);
   const PgQuery__SelectStmt* ParseView(const CatalogRelation& view);
   Query* NewQuery(Level* level, Command command);
@@ -241,7 +241,7 @@ class Resolver {
   std::deque<NamespaceItem> items_;
   std::deque<CteInfo> ctes_;
   std::map<std::string, PrivacyScoreParse> views_;                         // parsed definitions, by canonical name
-  std::map<std::string, Relation*> relations_;                             // of this statement, by canonical name
+  std::map<std::pair<std::string, bool>, Relation*> relations_;            // of this statement, see TableOf
   std::map<std::string, Relation*> origins_;                               // what copies come from, by canonical name
   std::map<std::string, Relation*> unresolved_;                            // of this statement, by the name as written
   std::map<std::pair<const Relation*, std::string_view>, int> mentioned_;  // places of columns, see AddMentioned
