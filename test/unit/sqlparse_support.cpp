@@ -67,6 +67,7 @@ const std::map<std::string, Table>& Tables() {
       {"scratch.sink", {"scratch.sink", {"a", "b", "c"}, {}, "", false, true}},
       {"scratch.tally", {"scratch.tally", {"patient_id", "n", "last"}, {{"patient_id"}}, "", false, true}},
       {"scratch.copied", {"scratch.copied", {"town", "n"}, {}, "", false, true}},
+      {"scratch.mother", {"scratch.mother", {"city", "n"}, {}, "", false, true}},
       {"pg_catalog.pg_class", {"pg_catalog.pg_class", {"oid", "relname", "relkind"}, {}, "", true, false}},
       {"public.patient_public",
        {"public.patient_public",
@@ -181,11 +182,13 @@ void AnswerNames(const std::vector<MissingName>& missing, Catalog* catalog) {
   writer.Section(3, keys);
   writer.Section(5, functions);
   writer.Section(4, function_columns);
-  // The first column of scratch.copied is a copy of two.
-  writer.Section(4, {{"scratch.copied", "town", "public.patients", "city"},
-                     {"scratch.copied", "town", "public.patients", "zip"},
-                     {"scratch.copied", "nosuch", "public.patients", "city"},
-                     {"scratch.nosuch", "town", "public.patients", "city"}});
+  // The first column of scratch.copied is a copy of two; scratch.mother is a parent of public.patients.
+  writer.Section(5, {{"scratch.copied", "town", "public.patients", "city", "f"},
+                     {"scratch.copied", "town", "public.patients", "zip", "f"},
+                     {"scratch.copied", "nosuch", "public.patients", "city", "f"},
+                     {"scratch.nosuch", "town", "public.patients", "city", "f"},
+                     {"scratch.mother", "city", "scratch.mother", "city", "f"},
+                     {"scratch.mother", "city", "public.patients", "city", "t"}});
   WireReader reader(writer.bytes());
   catalog->Feed(reader);
 }

@@ -79,6 +79,12 @@ TEST(Resolver, UtilityStatements) {
       {"SELECT n FROM scratch.copied WHERE town = 'x'; INSERT INTO scratch.copied (town) VALUES ('x')",
        "cmd:insert cmd:select p:scratch.copied.n s:scratch.copied.town t:public.patients t:scratch.copied "
        "w:public.patients.city w:public.patients.zip"},
+      {"SELECT city FROM scratch.mother",
+       "cmd:select p:public.patients.city p:scratch.mother.city t:public.patients t:scratch.mother"},
+      {"SELECT city FROM ONLY scratch.mother", "cmd:select p:scratch.mother.city t:scratch.mother"},
+      {"COPY scratch.mother TO STDOUT", "cmd:copy p:scratch.mother.city p:scratch.mother.n t:scratch.mother"},
+      {"INSERT INTO scratch.mother (city) VALUES ('x') RETURNING city",
+       "cmd:insert p:scratch.mother.city s:scratch.mother.city t:scratch.mother"},
       {"COPY (SELECT mrn FROM patients) TO STDOUT", "cmd:select p:public.patients.mrn t:public.patients"},
       {"CREATE TABLE x AS SELECT mrn FROM patients", "cmd:select p:public.patients.mrn t:public.patients"},
       {"SELECT mrn INTO y FROM patients", "cmd:select p:public.patients.mrn t:public.patients"},
