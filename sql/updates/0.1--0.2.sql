@@ -112,10 +112,10 @@ CREATE TABLE privacy_score.release (
   repeat_of bigint,
   times bigint NOT NULL DEFAULT 1
 );
-CREATE INDEX release_question ON privacy_score.release (budget_id, question) WHERE answer IS NOT NULL;
+CREATE INDEX release_question ON privacy_score.release (budget_id, question);
 CREATE UNIQUE INDEX release_repeat ON privacy_score.release (repeat_of, role) WHERE repeat_of IS NOT NULL;
 COMMENT ON TABLE privacy_score.release IS
-  'The ledger: every noisy answer that was paid for, and by role how often it was given again and when last. A question is a keyed hash, shape has no constants, answer is the noisy one.';
+  'The ledger: every question that was charged, and by role how often its answer was given again and when last. A question is a keyed hash, shape has no constants, answer is the noisy one, NULL while there is none.';
 
 CREATE TABLE privacy_score.ledger_key (
   only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one),

@@ -17,6 +17,7 @@ extern "C" {
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
 #endif
+#include "executor/executor.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -95,6 +96,15 @@ inline bool PlannedColumns(const PlannedStmt* plan, const RangeTblEntry* rte, Bi
   *updated = rte->updatedCols;
 #endif
   return true;
+}
+
+// Raises unless who is to read what a query itself names, not its sub-selects, may.
+inline void RequireRightsOfQuery(Query* query) {
+#if PG_VERSION_NUM >= 160000
+  (void)ExecCheckPermissions(query->rtable, query->rteperminfos, true);
+#else
+  (void)ExecCheckRTPerms(query->rtable, true);
+#endif
 }
 
 // Whether a planned statement reads rows of a range table entry that is a relation. Children of an inheritance tree are

@@ -62,7 +62,7 @@ void Withdraw(dsm_segment*, Datum handle) {
 }
 
 // Makes the segment of an order.
-dsm_segment* MakeOrder(const Charge* charge) {
+dsm_segment* MakeOrder(const Charge* charge, Latch* customer) {
   Size size = sizeof(ChargeOrder);
   for (const char* text : charge->texts) size += text == nullptr ? 0 : strlen(text) + 1;
   dsm_segment* segment = dsm_create(size, 0);
@@ -70,8 +70,10 @@ dsm_segment* MakeOrder(const Charge* charge) {
   memset(order, 0, sizeof *order);
   order->magic = kOrderMagic;
   pg_atomic_init_u32(&order->state, kOrderWaiting);
-  order->customer = MyLatch;
+  order->customer = customer;
   order->database = MyDatabaseId;
+  order->kind = charge->kind;
+  order->release = charge->release;
   order->budget = charge->budget;
   order->role = charge->role;
   order->relation = charge->relation;
@@ -136,7 +138,7 @@ void CallAccountant() {
 
 ChargeReply CarryOut(const Charge* charge) {
   SharedAccountants();  // outlives the order, which Withdraw takes out of it
-  dsm_segment* segment = MakeOrder(charge);
+  dsm_segment* segment = MakeOrder(charge, MyLatch);
   auto* order = static_cast<ChargeOrder*>(dsm_segment_address(segment));
   const dsm_handle handle = dsm_segment_handle(segment);
   on_dsm_detach(segment, Withdraw, UInt32GetDatum(handle));
@@ -165,4 +167,20 @@ ChargeReply CarryOut(const Charge* charge) {
   const ChargeReply reply = order->reply;
   dsm_detach(segment);
   return reply;
+}
+
+void LeaveOrder(const Charge* charge) {
+  SharedAccountants();
+  dsm_segment* segment = MakeOrder(charge, nullptr);
+  const dsm_handle handle = dsm_segment_handle(segment);
+  for (;;) {
+    // Pinned, it is the accountant's as soon as it is in the queue.
+    dsm_pin_segment(segment);
+    if (Enqueue(handle)) break;
+    dsm_unpin_segment(handle);
+    CHECK_FOR_INTERRUPTS();
+    Pause(OwnWait::kCharge, kPollMilliseconds);
+  }
+  dsm_detach(segment);
+  if (!Runs()) CallAccountant();
 }

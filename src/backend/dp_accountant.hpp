@@ -1,5 +1,5 @@
 /*
- * dp_accountant.hpp - the process that charges budgets, and asking it to.
+ * dp_accountant.hpp - the process that charges budgets and stores answers, and asking it to.
  *
  * A charge must be durable whatever becomes of the transaction that asked for it, so another process commits it: the
  * accountant, a background worker of the database, started when it is needed and gone a second after it was needed last
@@ -7,8 +7,12 @@
  * area that is made on first use (SharedOnFirstUse in compat.hpp).
  *
  * An order is a DSM segment of its own, made by the backend. Its handle goes into a queue in the shared area. The
- * accountant takes all orders of its database at once, carries them out in one transaction, commits, which flushes the
- * WAL, and answers in the segments. An order that is taken and not answered was not carried out.
+ * accountant takes all orders of its database at once, carries them out in one transaction, in their order, commits,
+ * which flushes the WAL, and answers in the segments. An order that is taken and not answered was not carried out.
+ *
+ * Nobody waits for an order to store an answer: its segment is pinned until it is carried out, and a transaction of
+ * such orders alone does not wait for the WAL. Since orders keep their order, who asks the same question later finds
+ * it.
  *
  * Locks: the area's LWLock guards queue and slots. Order: none other is taken under it.
  */
@@ -27,7 +31,7 @@ extern "C" {
 constexpr int kLeftLength = 160;
 
 enum class ChargeOutcome : int32 {
-  kCharged,    // and the answer stored
+  kCharged,    // or stored, or waited for
   kRepeated,   // there is an answer already; `release` holds it
   kExhausted,  // it costs more epsilon than is left
   kNoDelta,    // it costs more delta than is left
@@ -36,11 +40,18 @@ enum class ChargeOutcome : int32 {
   kFailed      // see the message
 };
 
+enum class OrderKind : int32 {
+  kCharge,  // unless there is an answer already
+  kRepeat,  // the answer that there is
+  kStore,   // an answer, to a question that was charged
+  kWait     // for the orders before
+};
+
 // What the accountant answers.
 struct ChargeReply {
   ChargeOutcome outcome;
   int32 sqlstate;
-  int64 release;           // id in the ledger of the answer that holds
+  int64 release;           // id in the ledger: of the answer that holds, or of the charge
   char left[kLeftLength];  // of the budget, after the charge; with kNoDelta, of delta
   char message[256];
 };
@@ -56,12 +67,14 @@ enum OrderText {
   kOrderTexts
 };
 
-// An order to charge, at the beginning of its segment; the texts follow. Plain data.
+// An order, at the beginning of its segment; the texts follow. Plain data.
 struct ChargeOrder {
   uint32 magic;
   pg_atomic_uint32 state;  // OrderState
-  Latch* customer;
+  Latch* customer;         // null: nobody waits
   Oid database;
+  OrderKind kind;
+  int64 release;  // of kStore: what was charged
   int64 budget;
   Oid role;
   Oid relation;
@@ -98,8 +111,10 @@ struct AccountantArea {
 // The area, made on first use in this server.
 AccountantArea* SharedAccountants();
 
-// What to charge, and for whom.
+// What to do, and for whom.
 struct Charge {
+  OrderKind kind;
+  int64 release;  // of kStore
   int64 budget;
   Oid role, relation;  // of the budget
   bool fresh;
@@ -112,3 +127,6 @@ void CallAccountant();
 // Has a charge carried out and returns what became of it. Can be cancelled; what has been charged by then stays
 // charged. An accountant that ends meanwhile is followed by another; raises 53400 when none can be started.
 ChargeReply CarryOut(const Charge* charge);
+
+// Leaves an order to store an answer, without waiting for what becomes of it.
+void LeaveOrder(const Charge* charge);

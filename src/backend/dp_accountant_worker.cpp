@@ -4,7 +4,8 @@
  * All orders that wait are carried out in one transaction, so that many callers share one flush of the WAL; when that
  * fails, each is tried alone, so that one of them does not fail the others. Nobody but this process charges, and it
  * locks the row of the budget, so a budget is never overspent. It waits for nobody who holds such a row: a caller could
- * keep all others waiting that way.
+ * keep all others waiting that way. An answer that cannot be stored is given up: it was given, and asking again is paid
+ * again.
  */
 #include "dp_accountant.hpp"
 
@@ -41,7 +42,7 @@ constexpr long kIdleMilliseconds = 1000;
 constexpr int kBatch = 64;
 
 struct TakenOrder {
-  dsm_segment* segment;
+  dsm_segment* segment;  // null: answered
   ChargeOrder* order;
   ChargeReply reply;
 };
@@ -80,11 +81,17 @@ LedgerStatement charge_budget = {
     "WHERE b.id = $1::pg_catalog.int8",
     4, nullptr};
 LedgerStatement enter_release = {
-    "INSERT INTO privacy_score.release (budget_id, at, role, kind, epsilon, delta, question, shape, answer) "
+    "INSERT INTO privacy_score.release (budget_id, at, role, kind, epsilon, delta, question, shape) "
     "VALUES ($1::pg_catalog.int8, pg_catalog.clock_timestamp(), $2, $3, $4::pg_catalog.numeric, "
     "$5::pg_catalog.numeric, "
-    "pg_catalog.decode($6, 'hex'), $7, $8) RETURNING id",
-    8, nullptr};
+    "pg_catalog.decode($6, 'hex'), $7) RETURNING id",
+    7, nullptr};
+// A budget that has passed to another role or relation since has forgotten what was answered.
+LedgerStatement store_answer = {
+    "UPDATE privacy_score.release r SET answer = $2 FROM privacy_score.budget_now n "
+    "WHERE r.id = $1::pg_catalog.int8 AND n.id = r.budget_id AND n.role_oid = $3::pg_catalog.oid "
+    "AND n.relation_oid = $4::pg_catalog.oid",
+    4, nullptr};
 
 const char* TextAt(const ChargeOrder* order, OrderText text) {
   return order->texts[text] == 0 ? nullptr : reinterpret_cast<const char*>(order) + order->texts[text];
@@ -92,21 +99,47 @@ const char* TextAt(const ChargeOrder* order, OrderText text) {
 
 // Gives an answer to the backend that waits for it, and lets go of its order.
 void Answer(TakenOrder* one, OrderState state) {
-  one->order->reply = one->reply;
-  pg_write_barrier();
-  pg_atomic_write_u32(&one->order->state, state);
-  SetLatch(one->order->customer);
+  if (one->order->customer == nullptr) {
+    dsm_unpin_segment(dsm_segment_handle(one->segment));
+  } else {
+    one->order->reply = one->reply;
+    pg_write_barrier();
+    pg_atomic_write_u32(&one->order->state, state);
+    SetLatch(one->order->customer);
+  }
   dsm_detach(one->segment);
+  one->segment = nullptr;
 }
 
-// At the end of the process, however it comes: what is not answered was not carried out, and what could not be opened
-// (memory, files) waits for the next one.
+// Puts orders before those in the queue; what does not fit is no order any more. Under the area's lock.
+void PutInFront(AccountantArea* area, const dsm_handle* handles, int count) {
+  count = Min(count, kQueueLength - area->queued);
+  memmove(&area->queue[count], area->queue, sizeof area->queue[0] * static_cast<Size>(area->queued));
+  for (int i = 0; i < count; ++i) area->queue[i] = {MyDatabaseId, handles[i]};
+  area->queued += count;
+}
+
+// At the end of the process, however it comes: what is not answered was not carried out. What nobody waits for, and
+// what could not be opened (memory, files), waits for the next one.
 void LeaveSlot(int, Datum) {
   AccountantArea* area = SharedAccountants();
-  while (taken_count > 0) Answer(&taken[--taken_count], kOrderAbandoned);
+  dsm_handle left[kBatch];
+  int left_count = 0;
+  for (int i = 0; i < taken_count; ++i) {
+    TakenOrder* one = &taken[i];
+    if (one->segment == nullptr) continue;
+    if (one->order->customer != nullptr) {
+      Answer(one, kOrderAbandoned);
+      continue;
+    }
+    left[left_count++] = dsm_segment_handle(one->segment);
+    dsm_detach(one->segment);
+  }
+  taken_count = 0;
   LWLockAcquire(&area->lock, LW_EXCLUSIVE);
-  while (unopened_count > 0 && area->queued < kQueueLength)
-    area->queue[area->queued++] = {MyDatabaseId, unopened[--unopened_count]};
+  PutInFront(area, unopened, unopened_count);
+  PutInFront(area, left, left_count);
+  unopened_count = 0;
   for (AccountantSlot& slot : area->slots)
     if (slot.latch == MyLatch) slot = {InvalidOid, nullptr, 0};
   LWLockRelease(&area->lock);
@@ -156,8 +189,8 @@ void TakeOrders() {
   area->queued = kept;
   LWLockRelease(&area->lock);
   while (unopened_count > 0) {
-    dsm_segment* segment = dsm_attach(unopened[unopened_count - 1]);
-    --unopened_count;
+    dsm_segment* segment = dsm_attach(unopened[0]);
+    memmove(unopened, unopened + 1, sizeof unopened[0] * static_cast<Size>(--unopened_count));
     if (segment == nullptr) continue;  // its backend has given up
     auto* order = static_cast<ChargeOrder*>(dsm_segment_address(segment));
     if (dsm_segment_map_length(segment) < sizeof(ChargeOrder) || order->magic != kOrderMagic)
@@ -181,8 +214,14 @@ void Repeat(const ChargeOrder* order, const char* release, ChargeReply* reply) {
   RunLedger(&note_repeat, args, true);
 }
 
-// Carries out one order within the transaction.
-void CarryOutOrder(const ChargeOrder* order, ChargeReply* reply) {
+void Store(const ChargeOrder* order) {
+  const char* args[] = {TextOfInteger(order->release), TextAt(order, kOrderAnswer), TextOfOid(order->role),
+                        TextOfOid(order->relation)};
+  RunLedger(&store_answer, args, true);
+}
+
+// Charges, or gives the answer that there is.
+void Settle(const ChargeOrder* order, ChargeReply* reply) {
   const char* budget = TextOfInteger(order->budget);
   const char* epsilon = TextAt(order, kOrderEpsilon);
   const char* delta = TextAt(order, kOrderDelta);
@@ -208,7 +247,7 @@ void CarryOutOrder(const ChargeOrder* order, ChargeReply* reply) {
     RunLedger(&find_answer, answer_args, true);
     if (SPI_processed > 0) return Repeat(order, FieldText(0, 0), reply);
   }
-  if (TextAt(order, kOrderAnswer) == nullptr)
+  if (order->kind == OrderKind::kRepeat)
     return Fail(reply, ERRCODE_T_R_SERIALIZATION_FAILURE, "the stored answer is gone");
   reply->outcome = ChargeOutcome::kExhausted;
   if (!fits) return;
@@ -219,18 +258,33 @@ void CarryOutOrder(const ChargeOrder* order, ChargeReply* reply) {
   }
   const char* charge_args[] = {budget, epsilon, number, delta};
   RunLedger(&charge_budget, charge_args, true);
-  const char* release_args[] = {
-      budget, TextAt(order, kOrderRole),     TextAt(order, kOrderKind),  epsilon,
-      delta,  TextAt(order, kOrderQuestion), TextAt(order, kOrderShape), TextAt(order, kOrderAnswer)};
+  const char* release_args[] = {budget, TextAt(order, kOrderRole),     TextAt(order, kOrderKind), epsilon,
+                                delta,  TextAt(order, kOrderQuestion), TextAt(order, kOrderShape)};
   RunLedger(&enter_release, release_args, true);
   reply->outcome = ChargeOutcome::kCharged;
   reply->release = LedgerNumber(0, 0);
   strlcpy(reply->left, left_after, sizeof reply->left);
 }
 
-// Begins a transaction in which the extension cannot be dropped; raises when it is not there.
-void BeginEntry(InternalScope* scope) {
+// Carries out one order within the transaction.
+void CarryOutOrder(const ChargeOrder* order, ChargeReply* reply) {
+  switch (order->kind) {
+    case OrderKind::kCharge:
+    case OrderKind::kRepeat:
+      return Settle(order, reply);
+    case OrderKind::kStore:
+      return Store(order);
+    case OrderKind::kWait:
+      return;
+  }
+}
+
+// Begins a transaction in which the extension cannot be dropped; raises when it is not there. `flushes`: its commit is
+// to be durable.
+void BeginEntry(InternalScope* scope, bool flushes) {
   StartTransactionCommand();
+  if (!flushes)
+    (void)set_config_option("synchronous_commit", "off", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
   const Oid extension = get_extension_oid("privacy_score", false);
   LockDatabaseObject(ExtensionRelationId, extension, 0, AccessShareLock);
   PushActiveSnapshot(GetTransactionSnapshot());
@@ -246,6 +300,14 @@ void CommitEntry(const InternalScope* scope) {
 // Whether a standby was to confirm the commit and may not have: the process is ending, so it did not wait.
 bool ConfirmationIsMissing() { return ProcDiePending && SyncRepRequested() && SyncRepStandbyNames[0] != '\0'; }
 
+// Whether what the orders write is told to somebody. An answer that is lost to a crash was given, and that is all.
+bool NeedFlush(const TakenOrder* first, int count) {
+  bool need = false;
+  for (int i = 0; i < count; ++i)
+    need |= first[i].order->kind == OrderKind::kCharge || first[i].order->kind == OrderKind::kRepeat;
+  return need;
+}
+
 // Carries out `count` orders in one transaction; false when it failed, with the error in each reply.
 bool CarryOutTogether(TakenOrder* first, int count) {
   volatile bool done = false;
@@ -253,7 +315,7 @@ bool CarryOutTogether(TakenOrder* first, int count) {
     ;
     {
       InternalScope scope;
-      BeginEntry(&scope);
+      BeginEntry(&scope, NeedFlush(first, count));
       for (int i = 0; i < count; ++i) {
         memset(&first[i].reply, 0, sizeof(ChargeReply));
         CarryOutOrder(first[i].order, &first[i].reply);
@@ -278,7 +340,7 @@ bool CarryOutTogether(TakenOrder* first, int count) {
     }
   PG_END_TRY();
   if (!done) return false;
-  for (int i = 0; i < count && ConfirmationIsMissing(); ++i)
+  for (int i = 0; i < count && NeedFlush(first, count) && ConfirmationIsMissing(); ++i)
     Fail(&first[i].reply, ERRCODE_ADMIN_SHUTDOWN, "the charge was committed here, but maybe not on the standby");
   RESUME_INTERRUPTS();
   return true;
@@ -289,12 +351,11 @@ void CarryOutTaken() {
   const bool together = CarryOutTogether(taken, taken_count);
   // Somebody who holds a whole table locked would have to be waited for again and again.
   const bool alone = !together && taken_count > 1 && taken[0].reply.sqlstate != ERRCODE_LOCK_NOT_AVAILABLE;
-  while (taken_count > 0) {
-    TakenOrder* one = &taken[taken_count - 1];
-    if (alone) CarryOutTogether(one, 1);
-    Answer(one, kOrderAnswered);
-    --taken_count;
+  for (int i = 0; i < taken_count; ++i) {
+    if (alone) CarryOutTogether(&taken[i], 1);
+    Answer(&taken[i], kOrderAnswered);
   }
+  taken_count = 0;
 }
 
 // Names and OIDs are brought up to date once in the life of the process, as far as nobody keeps a row locked.
@@ -303,7 +364,7 @@ void Tidy() {
     ;
     {
       InternalScope scope;
-      BeginEntry(&scope);
+      BeginEntry(&scope, true);
       SetWithin("lock_timeout", "50ms");
       (void)InternalValue("SELECT privacy_score.tidy_budgets()");
       CommitEntry(&scope);

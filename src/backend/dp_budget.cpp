@@ -1,19 +1,25 @@
 /*
  * dp_budget.cpp - see dp_budget.hpp.
  *
- * What is left is looked at twice: here, before any data is touched, so that an exhausted budget makes no load and its
- * refusal takes no time that depends on the data; and by the accountant, which decides.
+ * What is left is looked at twice: here, so that an exhausted budget makes no load; and by the accountant, which
+ * decides.
+ *
+ * Sessions with the same question wait for one another on a lock that is named by the question's hash: the first one
+ * has left its order to store the answer when it lets go, and the accountant carries that out before the next one's
+ * charge. A question that was charged and has no answer may be on its way, so whoever finds one waits for it, too.
  */
 #include "dp_budget.hpp"
 
 extern "C" {
 #include "access/htup_details.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/pg_class.h"
 #include "common/hmac.h"
 #include "common/sha2.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "storage/lock.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -21,6 +27,7 @@ extern "C" {
 }
 
 #include "catalog_relations.hpp"
+#include "code_search.hpp"
 #include "dp_accountant.hpp"
 #include "dp_ledger.hpp"
 #include "internal.hpp"
@@ -32,10 +39,13 @@ extern "C" {
 namespace {
 
 constexpr int kExhausted = MAKE_SQLSTATE('P', 'S', '0', '0', '2');
+constexpr int kBroken = MAKE_SQLSTATE('P', 'S', '0', '0', '4');
 constexpr int kMostDigits = 40;
 // How long to wait for somebody who is changing the budget.
 constexpr int kBusyTries = 100;
 constexpr long kBusyPauseMilliseconds = 50;
+// Tells the locks of questions from those that users take.
+constexpr uint16 kQuestionLock = 0x5053;
 
 LedgerStatement find_budgets = {
     "SELECT n.id, n.role_oid, n.unit, n.max_rows_per_unit, pg_catalog.array_to_string(n.settings, pg_catalog.chr(1)) "
@@ -45,11 +55,13 @@ LedgerStatement find_budgets = {
     "UNION SELECT b.id FROM privacy_score.budget b WHERE b.relation_name = $2)) ORDER BY n.id",
     2, nullptr};
 LedgerStatement find_key = {"SELECT pg_catalog.encode(k.key, 'hex') FROM privacy_score.ledger_key k", 0, nullptr};
-// The fifth column finds the newest answer to the same question.
+// The fifth column finds the newest answer to the same question, the last one whether one may be on its way.
 LedgerStatement look_ahead = {
     "SELECT " SQL_EPSILON_LEFT("$2") ", n.period_ends, "
     "(SELECT pg_catalog.max(r.id) FROM privacy_score.release r WHERE r.budget_id = n.id AND r.answer IS NOT NULL "
-    "AND r.question = pg_catalog.decode($3, 'hex')), " SQL_DELTA_LEFT("$4")
+    "AND r.question = pg_catalog.decode($3, 'hex')), " SQL_DELTA_LEFT("$4") ", "
+    "EXISTS (SELECT FROM privacy_score.release r WHERE r.budget_id = n.id AND r.answer IS NULL AND r.repeat_of IS NULL "
+    "AND r.question = pg_catalog.decode($3, 'hex'))"
     " FROM privacy_score.budget_now n WHERE n.id = $1::pg_catalog.int8 AND n.revoked_at IS NULL",
     4, nullptr};
 LedgerStatement read_answer = {
@@ -65,6 +77,7 @@ struct Outlook {
   char* release;      // that answers it; null: none
   bool delta_fits;
   char* delta_left;  // null: no limit
+  bool unanswered;   // it was charged, and has no answer yet
 };
 
 [[noreturn]] void RaiseNoBudget(const char* function, Oid relation) {
@@ -164,7 +177,7 @@ Outlook LookAhead(const Question* question, const char* hash) {
   RunLedger(&look_ahead, args);
   if (SPI_processed > 0)
     outlook = {FieldText(0, 0), LedgerFlag(0, 1), FieldText(0, 2), FieldText(0, 3),
-               FieldText(0, 4), LedgerFlag(0, 5), FieldText(0, 6)};
+               FieldText(0, 4), LedgerFlag(0, 5), FieldText(0, 6), LedgerFlag(0, 7)};
   LeaveInternal(&scope);
   if (outlook.left == nullptr) RaiseNoBudget(question->budget->function, question->budget->relation);
   return outlook;
@@ -192,22 +205,23 @@ void PauseForBusy(int tries, const Question* question) {
   Pause(OwnWait::kBudget, kBusyPauseMilliseconds);
 }
 
-// Has the accountant charge, and raises what it refuses.
-Payment Settle(const Question* question, const char* hash, const char* answer) {
+// Has the accountant carry out an order, and raises what it refuses.
+ChargeReply Order(const Question* question, const char* hash, OrderKind kind) {
   const Budget* budget = question->budget;
-  const Charge charge = {budget->id,
+  const Charge charge = {kind,
+                         0,
+                         budget->id,
                          budget->role,
                          budget->relation,
                          question->fresh,
                          {question->epsilon, question->delta, question->kind,
-                          GetUserNameFromId(GetSessionUserId(), false), hash, question->shape, answer}};
+                          GetUserNameFromId(GetSessionUserId(), false), hash, question->shape, nullptr}};
   for (int tries = 0;; ++tries) {
     const ChargeReply reply = CarryOut(&charge);
     switch (reply.outcome) {
       case ChargeOutcome::kCharged:
-        return {answer, false, question->epsilon, pstrdup(reply.left)};
       case ChargeOutcome::kRepeated:
-        return {ReadAnswer(reply.release), true, "0", pstrdup(reply.left)};
+        return reply;
       case ChargeOutcome::kExhausted:
         RaiseExhausted("epsilon", question->epsilon, reply.left, nullptr);
       case ChargeOutcome::kNoDelta:
@@ -221,6 +235,39 @@ Payment Settle(const Question* question, const char* hash, const char* answer) {
         PauseForBusy(tries, question);
     }
   }
+}
+
+// The lock of a question, in the class of advisory locks.
+LOCKTAG LockOf(const Debit* debit) {
+  uint32 key[2];
+  hex_decode(debit->hash, 2 * sizeof key, reinterpret_cast<char*>(key));
+  LOCKTAG tag;
+  SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, key[0], key[1] ^ static_cast<uint32>(debit->question->budget->id),
+                       kQuestionLock);
+  return tag;
+}
+
+// Waits for who asks the same. A fresh answer is nobody else's.
+void LockQuestion(Debit* debit) {
+  if (debit->locked || debit->question->fresh) return;
+  const LOCKTAG tag = LockOf(debit);
+  (void)LockAcquire(&tag, ExclusiveLock, false, false);
+  debit->locked = true;
+}
+
+void UnlockQuestion(Debit* debit) {
+  if (!debit->locked) return;
+  const LOCKTAG tag = LockOf(debit);
+  (void)LockRelease(&tag, ExclusiveLock, false);
+  debit->locked = false;
+}
+
+// Whether what an error says depends on who asks, names, rights and the server, but not on rows.
+bool TellsNothing(const Debit* debit, const ErrorData* error) {
+  if (!debit->charged) return true;
+  const int category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
+  if (category == ERRCODE_TO_CATEGORY(ERRCODE_OPERATOR_INTERVENTION)) return true;
+  return category == ERRCODE_TO_CATEGORY(kBroken) || (IsRefusal(error) && !debit->reads);
 }
 
 }  // namespace
@@ -257,16 +304,26 @@ Budget* PayingBudget(const char* function, Oid relation, bool pays) {
   if (!FindBudget(budget)) RaiseNoBudget(function, relation);
   // Only who has a budget may hold up others with a lock.
   LockForReading(relation);
+  budget->name = get_rel_name(relation);
   budget->owner = OwnerOfRelation(relation);
   RequireUnitOf(budget);
   return budget;
 }
 
-bool HeldAnswer(const Question* question, Payment* payment) {
-  const char* hash = HashOf(question);
-  const Outlook outlook = LookAhead(question, hash);
+bool HeldAnswer(Debit* debit, Payment* payment) {
+  const Question* question = debit->question;
+  debit->hash = HashOf(question);
+  Outlook outlook = LookAhead(question, debit->hash);
+  if (!question->fresh && outlook.release == nullptr && outlook.unanswered) {
+    LockQuestion(debit);
+    (void)Order(question, debit->hash, OrderKind::kWait);
+    outlook = LookAhead(question, debit->hash);
+  }
   if (!question->fresh && outlook.release != nullptr) {
-    *payment = Settle(question, hash, nullptr);
+    const ChargeReply reply = Order(question, debit->hash, OrderKind::kRepeat);
+    debit->release = reply.release;
+    debit->left = pstrdup(reply.left);
+    *payment = Settle(debit, nullptr);
     return true;
   }
   if (!outlook.fits) RaiseExhausted("epsilon", question->epsilon, outlook.left, outlook.period_ends);
@@ -275,10 +332,54 @@ bool HeldAnswer(const Question* question, Payment* payment) {
   return false;
 }
 
-Payment Pay(const Question* question, const char* answer) { return Settle(question, HashOf(question), answer); }
+bool ChargeNow(Debit* debit) {
+  LockQuestion(debit);
+  const ChargeReply reply = Order(debit->question, debit->hash, OrderKind::kCharge);
+  debit->charged = reply.outcome == ChargeOutcome::kCharged;
+  debit->release = reply.release;
+  debit->left = pstrdup(reply.left);
+  return debit->charged;
+}
+
+Payment Settle(Debit* debit, const char* answer) {
+  const Question* question = debit->question;
+  if (answer != nullptr) {
+    const Budget* budget = question->budget;
+    Charge charge = {OrderKind::kStore, debit->release, budget->id, budget->role, budget->relation, false, {}};
+    charge.texts[kOrderAnswer] = answer;
+    LeaveOrder(&charge);
+  }
+  UnlockQuestion(debit);
+  if (answer != nullptr) return {answer, false, question->epsilon, debit->left};
+  return {ReadAnswer(debit->release), true, "0", debit->left};
+}
+
+void RaiseUntelling(const Debit* debit, MemoryContext context) {
+  MemoryContextSwitchTo(context);
+  ErrorData* error = CopyErrorData();
+  FlushErrorState();
+  const char* name = debit->question->budget->name;
+  if (TellsNothing(debit, error)) {
+    // The query is nobody's but ours.
+    error->context = nullptr;
+    error->internalquery = nullptr;
+    error->internalpos = 0;
+    ReThrowError(error);
+  }
+  ereport(LOG_SERVER_ONLY, (errmsg("could not read relation \"%s\" for a noisy answer: %s", name, error->message),
+                            errhidestmt(true), errhidecontext(true)));
+  ereport(ERROR, (errcode(kBroken), errmsg("could not read relation \"%s\" for a noisy answer", name),
+                  errdetail("The question is charged: rows may have been read."),
+                  errhint("The server log says what went wrong."), errhidecontext(true)));
+}
 
 Payment CostOf(const Question* question) {
-  const Outlook outlook = LookAhead(question, HashOf(question));
+  const char* hash = HashOf(question);
+  Outlook outlook = LookAhead(question, hash);
+  if (outlook.release == nullptr && outlook.unanswered && !RecoveryInProgress()) {
+    (void)Order(question, hash, OrderKind::kWait);
+    outlook = LookAhead(question, hash);
+  }
   if (outlook.release != nullptr) return {nullptr, true, "0", outlook.left};
   return {nullptr, false, question->epsilon, outlook.left_after};
 }

@@ -1,16 +1,22 @@
 /*
- * dp_budget.hpp - who pays for a noisy answer, and paying: charge first, then answer.
+ * dp_budget.hpp - who pays for a noisy answer, and paying: charge first, then read, then answer.
  *
  * A function that gives noisy answers goes through these steps, in this order:
  *
  *   Budget* budget = PayingBudget("dp_count", relation);   // 25006, 42501; locks the relation
- *   Question question = {budget, "count", ...};
- *   Payment payment;
- *   if (!HeldAnswer(&question, &payment)) {                // PS002 before any data is touched
- *     ... read the data (dp_scan.hpp), draw the noise, put the answer into text ...
- *     payment = Pay(&question, answer);                    // durable when it returns, in a transaction of its own
- *   }
+ *   Question question = {budget, "count", ...};            // text and catalogs: PS003, 42703, ...
+ *   Payment payment = AnswerOf(&question, [&](Debit* debit) -> const char* {
+ *     // A held answer is given, and PS002 raised, before it comes to this.
+ *     if (!ReadRelation(debit, ...)) return nullptr;       // dp_scan.hpp: locks, then ChargeNow(), then the first row
+ *     ... draw the noise, put the answer into text ...
+ *   });
  *   ... hand out payment.answer, and nothing else that depends on the data ...
+ *
+ * The charge is durable, in a transaction of its own, before a row is read or statistics of rows are looked at.
+ * Whatever comes after, an error of any kind, a cancel, the end of the session, a crash, leaves it charged. Errors
+ * after it are one (PS004), whatever went wrong. The answer is stored by a second order that nobody waits for: a crash
+ * in between costs a held answer. Sessions that ask the same question at once go one after another, and get the first
+ * one's answer.
  *
  * The budget that pays is that of the session user, whatever SET ROLE and SECURITY DEFINER functions say: his own when
  * he has one for the relation, else of those of his groups the one that was granted first. There is no second one to
@@ -29,6 +35,7 @@ extern "C" {
 struct Budget {
   int64 id;
   Oid relation;
+  const char* name;         // of the relation, for errors
   Oid owner;                // of the relation
   Oid role;                 // that the budget was granted to
   const char* unit;         // column whose values are protected; null: each row
@@ -51,8 +58,8 @@ struct Question {
 
 // What an answer has cost.
 struct Payment {
-  const char* answer;  // the one that is paid for: of two who ask the same at the same time both get the first one's
-  bool repeated;       // nothing was spent
+  const char* answer;
+  bool repeated;  // nothing was spent
   const char* epsilon_spent;
   const char* epsilon_left;
 };
@@ -66,13 +73,48 @@ const char* NormalDecimal(const char* parameter, Numeric value);
 // a standby unless `pays` is false: then nothing is to be spent.
 Budget* PayingBudget(const char* function, Oid relation, bool pays = true);
 
-// True when the question has been answered before and need not be paid again; the payment is then complete. Else raises
-// PS002 when the budget cannot pay for it.
-bool HeldAnswer(const Question* question, Payment* payment);
+// A question that is being answered.
+struct Debit {
+  const Question* question;
+  const char* hash;  // keyed, of all that the answer depends on
+  bool locked;       // against others who ask the same
+  bool charged;
+  bool reads;        // rows may have been seen
+  int64 release;     // of the ledger: what was charged, or the answer that there is
+  const char* left;  // of the budget then
+};
 
-// Charges the budget and stores the answer, both durably. When it raises, the answer must not leave: PS002 when others
-// were faster; 55P03, 53400, 57P01 when the accountant cannot do its work.
-Payment Pay(const Question* question, const char* answer);
+// True when the question has been answered before and need not be paid again; the payment is then complete. Else raises
+// PS002 when the budget cannot pay for it, 22023 when it costs less than a question may.
+bool HeldAnswer(Debit* debit, Payment* payment);
+
+// Charges the budget, durably, after all that is locked for the answer. False when there is an answer meanwhile, and
+// nothing was charged. Raises PS002 when others were faster; 55P03, 53400, 57P01 when the accountant cannot do its
+// work.
+bool ChargeNow(Debit* debit);
+
+// Has the answer stored, if one was charged for, and lets others who ask the same go on; null stands for the answer
+// that there is.
+Payment Settle(Debit* debit, const char* answer);
+
+// Within PG_CATCH: raises the error anew, as one that tells nothing when rows may have been read.
+[[noreturn]] void RaiseUntelling(const Debit* debit, MemoryContext context);
+
+// The steps from a question to its payment (see above); `work` returns the answer, or null for that which there is.
+template <typename Work>
+Payment AnswerOf(const Question* question, Work work) {
+  Debit debit = {question, nullptr, false, false, false, 0, nullptr};
+  Payment payment;
+  if (HeldAnswer(&debit, &payment)) return payment;
+  MemoryContext context = CurrentMemoryContext;
+  PG_TRY()
+    ;
+    { payment = Settle(&debit, work(&debit)); }
+    PG_CATCH();
+    { RaiseUntelling(&debit, context); }
+  PG_END_TRY();
+  return payment;
+}
 
 // What the question would cost. Nothing is spent, and nobody is asked.
 Payment CostOf(const Question* question);

@@ -55,8 +55,8 @@ const char* RowsThatCount(const ColumnQuestion* asked, const char* value, const 
       value, unit, relation, condition, unit, budget->max_rows_per_unit);
 }
 
-void ReadForQuestion(const ColumnQuestion* asked, const char* sql, void (*take)(void*), void* argument) {
+bool ReadForQuestion(Debit* debit, const ColumnQuestion* asked, const char* sql, void (*take)(void*), void* argument) {
   const ConditionQuery* condition = asked->condition;
   const ScanQuery query = {sql, condition->nargs, condition->types, condition->values, nullptr};
-  ReadRelation(asked->question.budget, &query, take, argument);
+  return ReadRelation(debit, &query, take, argument);
 }

@@ -45,4 +45,4 @@ void CompleteQuestion(ColumnQuestion* asked, const char* details);
 const char* RowsThatCount(const ColumnQuestion* asked, const char* value, const char* restriction);
 
 // Runs a query with the question's parameters; see ReadRelation().
-void ReadForQuestion(const ColumnQuestion* asked, const char* sql, void (*take)(void*), void* argument);
+bool ReadForQuestion(Debit* debit, const ColumnQuestion* asked, const char* sql, void (*take)(void*), void* argument);

@@ -1,7 +1,7 @@
 /*
  * dp_count_functions.cpp - dp_count(), dp_count_detail(), dp_cost().
  *
- * The true count is not given to anybody: it goes into the noisy one, which is stored and charged before it is given.
+ * The true count is not given to anybody: it goes into the noisy one, which is charged before the first row is read.
  */
 #include "core_call.hpp"
 
@@ -60,12 +60,13 @@ const char* CountingQuery(const Budget* budget, const ConditionQuery* condition)
       budget->max_rows_per_unit, relation, condition->sql, unit, unit);
 }
 
-// The noisy count, as text.
-const char* NoisyCount(const Question* question, const ConditionQuery* condition) {
+// The noisy count, as text; null when there is one meanwhile.
+const char* NoisyCount(Debit* debit, const ConditionQuery* condition) {
+  const Question* question = debit->question;
   int64 count = 0;
   const ScanQuery query = {CountingQuery(question->budget, condition), condition->nargs, condition->types,
                            condition->values, nullptr};
-  ReadRelation(question->budget, &query, TakeCount, &count);
+  if (!ReadRelation(debit, &query, TakeCount, &count)) return nullptr;
   AddCountNoise(question, &count, 1);
   return TextOfInteger(count);
 }
@@ -75,9 +76,7 @@ Payment AnswerCount(FunctionCallInfo fcinfo, const char* function, Question* que
   const ConditionQuery* condition;
   *question = AskedQuestion(fcinfo, function, true, &condition);
   question->fresh = PG_GETARG_BOOL(3);
-  Payment payment;
-  if (HeldAnswer(question, &payment)) return payment;
-  return Pay(question, NoisyCount(question, condition));
+  return AnswerOf(question, [&](Debit* debit) { return NoisyCount(debit, condition); });
 }
 
 Datum RowOf(FunctionCallInfo fcinfo, Datum* values) {

@@ -187,7 +187,7 @@ ElementList ElementsOfAnswer(const char* answer, Oid type) {
 }
 
 // The noisy counts of given keys, in the canonical order, as bigint[].
-const char* CountKeys(const ColumnQuestion* asked, const GivenKeys* keys) {
+const char* CountKeys(Debit* debit, const ColumnQuestion* asked, const GivenKeys* keys) {
   const char* column = psprintf("r.%s", quote_identifier(asked->column.name));
   const char* rows = RowsThatCount(
       asked, column,
@@ -201,7 +201,7 @@ const char* CountKeys(const ColumnQuestion* asked, const GivenKeys* keys) {
       rows);
   const auto count = static_cast<Size>(keys->count);
   auto* counts = static_cast<int64*>(palloc0(sizeof(int64) * count));
-  ReadForQuestion(asked, sql, TakeCounts, counts);
+  if (!ReadForQuestion(debit, asked, sql, TakeCounts, counts)) return nullptr;
   AddCountNoise(&asked->question, counts, count);
   auto* elements = static_cast<Datum*>(palloc(sizeof(Datum) * count));
   for (int i = 0; i < keys->count; ++i) elements[i] = Int64GetDatum(counts[keys->sorted[i]]);
@@ -220,11 +220,11 @@ const char* ColumnAsText(const BoundColumn* column) {
 
 // The keys that reach the threshold with their noisy counts, alternating, as text[]. Keys are told apart as text, byte
 // by byte: were equal values of different looks one key, a single row could decide how it looks.
-const char* CountFound(const ColumnQuestion* asked) {
+const char* CountFound(Debit* debit, const ColumnQuestion* asked) {
   const char* sql = psprintf("SELECT u.value, pg_catalog.count(*) FROM %s GROUP BY u.value ORDER BY u.value",
                              RowsThatCount(asked, ColumnAsText(&asked->column), nullptr));
   FoundGroups groups = {};
-  ReadForQuestion(asked, sql, TakeGroups, &groups);
+  if (!ReadForQuestion(debit, asked, sql, TakeGroups, &groups)) return nullptr;
   const Question* question = &asked->question;
   int64 threshold = 0;
   AddCountNoise(question, groups.counts, groups.count);
@@ -244,6 +244,17 @@ const char* CountFound(const ColumnQuestion* asked) {
     shown += 2;
   }
   return shown == 0 ? "{}" : TextOfArray(elements, nulls, shown, TEXTOID);
+}
+
+// The noisy number of distinct values.
+const char* CountDistinct(Debit* debit, const ColumnQuestion* asked) {
+  const char* column = psprintf("r.%s", quote_identifier(asked->column.name));
+  const char* sql = psprintf("SELECT pg_catalog.count(DISTINCT u.value) FROM %s",
+                             RowsThatCount(asked, column, psprintf("%s IS NOT NULL", column)));
+  int64 count = 0;
+  if (!ReadForQuestion(debit, asked, sql, TakeCount, &count)) return nullptr;
+  AddCountNoise(&asked->question, &count, 1);
+  return TextOfInteger(count);
 }
 
 // Raises unless either keys or delta are given.
@@ -300,9 +311,8 @@ Datum ps_dp_histogram(PG_FUNCTION_ARGS) {
     asked.question.delta = delta;
     CompleteQuestion(&asked, psprintf("delta %s", delta));
   }
-  Payment payment;
-  if (!HeldAnswer(question, &payment))
-    payment = Pay(question, has_keys ? CountKeys(&asked, &keys) : CountFound(&asked));
+  const Payment payment = AnswerOf(
+      question, [&](Debit* debit) { return has_keys ? CountKeys(debit, &asked, &keys) : CountFound(debit, &asked); });
   if (has_keys)
     PutGivenKeys(fcinfo, &keys, payment.answer);
   else
@@ -316,15 +326,6 @@ Datum ps_dp_count_distinct(PG_FUNCTION_ARGS) {
   RequireComparableColumn(&asked.column);
   RequireCountLaw(&asked.question);
   CompleteQuestion(&asked, "");
-  Payment payment;
-  if (!HeldAnswer(&asked.question, &payment)) {
-    const char* column = psprintf("r.%s", quote_identifier(asked.column.name));
-    const char* sql = psprintf("SELECT pg_catalog.count(DISTINCT u.value) FROM %s",
-                               RowsThatCount(&asked, column, psprintf("%s IS NOT NULL", column)));
-    int64 count = 0;
-    ReadForQuestion(&asked, sql, TakeCount, &count);
-    AddCountNoise(&asked.question, &count, 1);
-    payment = Pay(&asked.question, TextOfInteger(count));
-  }
+  const Payment payment = AnswerOf(&asked.question, [&](Debit* debit) { return CountDistinct(debit, &asked); });
   return NumericOf(payment.answer);
 }

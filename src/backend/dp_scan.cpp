@@ -3,18 +3,16 @@
  */
 #include "dp_scan.hpp"
 
-#include <initializer_list>
-
 extern "C" {
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
+#include "utils/plancache.h"
 }
 
 #include "answering.hpp"
-#include "code_search.hpp"
+#include "compat.hpp"
 #include "internal.hpp"
 #include "relation_lock.hpp"
 #include "trusted_code.hpp"
@@ -62,26 +60,32 @@ void SetAsGranted(const Budget* budget) {
   }
 }
 
-// Prepares the query and locks what it reads.
-SPIPlanPtr Prepare(const ScanQuery* query) {
+// A tree walker: raises unless all that a query names may be read, as the executor will do again.
+bool RequireRights(Node* node, void* context) {
+  if (node == nullptr || IsA(node, RangeTblEntry)) return false;
+  if (!IsA(node, Query)) return WalkChildren(node, RequireRights, context);
+  RequireRightsOfQuery(castNode(Query, node));
+  return WalkQuery(castNode(Query, node), RequireRights, context);
+}
+
+// Prepares the query, locks what it reads, and looks for rights that are missing and code that must not run. Nothing
+// here depends on rows.
+SPIPlanPtr Prepare(Oid owner, const ScanQuery* query) {
   SPIPlanPtr plan = SPI_prepare_cursor(query->sql, query->nargs, query->types, CURSOR_OPT_PARALLEL_OK);
   if (plan == nullptr) elog(ERROR, "could not prepare the query of a noisy answer");
   const ListCell* relation;
   foreach (relation, RelationsOf(plan)) (void)LockForReading(lfirst_oid(relation));
+  const ListCell* source;
+  foreach (source, SPI_plan_get_plan_sources(plan))
+    (void)RequireRights(reinterpret_cast<Node*>(static_cast<CachedPlanSource*>(lfirst(source))->query_list), nullptr);
+  RequireTrustedCode(plan, owner);
   return plan;
 }
 
-// Says in `reads` whether rows may have been seen.
-void Run(const Budget* budget, const ScanQuery* query, void (*take)(void*), void* argument, volatile bool* reads) {
-  InternalScope scope;
-  EnterInternal(&scope, budget->owner);
-  for (const auto& setting : kSettings) SetWithin(setting[0], setting[1]);
-  SetAsGranted(budget);
-  EndUncounted(scope.uncounted);
-  BeginAnswering(budget->owner);
-  SPIPlanPtr plan = Prepare(query);
+// Runs a prepared query; says in `reads` whether rows may have been seen.
+void RunPrepared(SPIPlanPtr plan, Oid owner, const ScanQuery* query, bool* reads) {
   int done = 0;
-  WithTrustedCode(budget->owner, [&] {
+  WithTrustedCode(owner, [&] {
     PG_TRY()
       ;
       { done = SPI_execute_plan(plan, query->values, query->nulls, true, 0); }
@@ -90,24 +94,25 @@ void Run(const Budget* budget, const ScanQuery* query, void (*take)(void*), void
     PG_END_TRY();
   });
   if (done != SPI_OK_SELECT) elog(ERROR, "could not run the query of a noisy answer");
-  take(argument);
+}
+
+// Planning reads the statistics of rows, and the ends of indexes: it comes after the charge.
+bool Run(Debit* debit, const ScanQuery* query, void (*take)(void*), void* argument) {
+  const Budget* budget = debit->question->budget;
+  InternalScope scope;
+  EnterInternal(&scope, budget->owner);
+  for (const auto& setting : kSettings) SetWithin(setting[0], setting[1]);
+  SetAsGranted(budget);
+  EndUncounted(scope.uncounted);
+  BeginAnswering(budget->owner);
+  SPIPlanPtr plan = Prepare(budget->owner, query);
+  const bool charged = ChargeNow(debit);
+  if (charged) {
+    RunPrepared(plan, budget->owner, query, &debit->reads);
+    take(argument);
+  }
   LeaveInternal(&scope);
-}
-
-bool IsOneOf(int sqlstate, std::initializer_list<const char*> classes) {
-  for (const char* text : classes)
-    if (ERRCODE_TO_CATEGORY(sqlstate) == MAKE_SQLSTATE(text[0], text[1], '0', '0', '0')) return true;
-  return false;
-}
-
-// Whether what an error says depends on names, rights, resources and the server, but not on rows. While rows are read,
-// functions put into messages what they were called with: a name that is none, the length of what is too long. The
-// last class is that of refused statements.
-bool TellsNothing(const ErrorData* error, bool reads) {
-  if (IsRefusal(error) || IsOneOf(error->sqlerrcode, {"40", "53", "57", "PS"})) return true;
-  if (reads)
-    return error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE || error->sqlerrcode == ERRCODE_STATEMENT_TOO_COMPLEX;
-  return IsOneOf(error->sqlerrcode, {"42", "54", "55"});
+  return charged;
 }
 
 }  // namespace
@@ -122,39 +127,18 @@ const char* SettingsOfReading() {
   return settings.data;
 }
 
-void ReadRelation(const Budget* budget, const ScanQuery* query, void (*take)(void*), void* argument) {
+bool ReadRelation(Debit* debit, const ScanQuery* query, void (*take)(void*), void* argument) {
   const BufferUsage buffers = pgBufferUsage;
   const WalUsage wal = pgWalUsage;
-  MemoryContext context = CurrentMemoryContext;
-  const char* name = get_rel_name(budget->relation);
-  volatile bool reads = false;
+  bool charged = false;
   PG_TRY()
     ;
-    { Run(budget, query, take, argument, &reads); }
-    PG_CATCH();
+    { charged = Run(debit, query, take, argument); }
+    PG_FINALLY();
     {
       pgBufferUsage = buffers;
       pgWalUsage = wal;
-      MemoryContextSwitchTo(context);
-      ErrorData* error = CopyErrorData();
-      FlushErrorState();
-      if (TellsNothing(error, reads)) {
-        // How much memory was asked for may be the length of a value.
-        if (error->sqlerrcode == ERRCODE_OUT_OF_MEMORY) error->detail = nullptr;
-        // The query is nobody's but ours. Who cancels may want to know where his function stood.
-        if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_TO_CATEGORY(ERRCODE_OPERATOR_INTERVENTION)) {
-          error->context = nullptr;
-          error->internalquery = nullptr;
-          error->internalpos = 0;
-        }
-        ReThrowError(error);
-      }
-      ereport(LOG_SERVER_ONLY, (errmsg("could not read relation \"%s\" for a noisy answer: %s", name, error->message),
-                                errhidestmt(true), errhidecontext(true)));
-      ereport(ERROR, (errcode(error->sqlerrcode), errmsg("could not read relation \"%s\"", name),
-                      errdetail("The server log says why. Nothing was spent."), errhidecontext(true)));
     }
   PG_END_TRY();
-  pgBufferUsage = buffers;
-  pgWalUsage = wal;
+  return charged;
 }

@@ -13,8 +13,7 @@
  * blocks that it reads are not added to those of the caller's statement.
  * - It is no read by the caller, unless he or somebody without the rights of its owner has given the budget
  *   (answering.hpp).
- * - Messages below an error do not reach the client. An error that may tell of the data (a view can fail on a row) is
- *   replaced by one that does not, and goes to the server log.
+ * - Messages below an error do not reach the client. Errors after the charge are replaced by one (dp_budget.hpp).
  *
  * Its time is not hidden (docs/threat_model.md).
  */
@@ -39,5 +38,7 @@ struct ScanQuery {
 // granted.
 const char* SettingsOfReading();
 
-// Runs the query; `take` is called with its result in SPI_tuptable and copies what is needed (with SPI_palloc).
-void ReadRelation(const Budget* budget, const ScanQuery* query, void (*take)(void*), void* argument);
+// Locks what the query reads, sees that it needs no code that is not trusted (42501), charges, and only then runs it;
+// `take` is called with its result in SPI_tuptable and copies what is needed (with SPI_palloc). False when there is an
+// answer meanwhile: nothing was read then.
+bool ReadRelation(Debit* debit, const ScanQuery* query, void (*take)(void*), void* argument);

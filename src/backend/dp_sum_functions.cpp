@@ -103,7 +103,7 @@ void TakeSum(void* argument) {
 }
 
 // The exact sum of what the clamped values differ from `centre`, on the grid, and how many values there are.
-SumAndCount ReadSum(const BoundedQuestion* bounded, Datum centre, int decimals) {
+bool ReadSum(Debit* debit, const BoundedQuestion* bounded, Datum centre, int decimals, SumAndCount* result) {
   const ColumnQuestion* asked = &bounded->asked;
   const Datum values[] = {NumericOf(bounded->lower), NumericOf(bounded->upper), centre, Int32GetDatum(decimals)};
   const Oid types[] = {NUMERICOID, NUMERICOID, NUMERICOID, INT4OID};
@@ -117,9 +117,7 @@ SumAndCount ReadSum(const BoundedQuestion* bounded, Datum centre, int decimals) 
       "pg_catalog.round(GREATEST(LEAST(%s::pg_catalog.numeric, $2), $1) OPERATOR(pg_catalog.-) $3, $4)", column);
   const char* sql = psprintf("SELECT COALESCE(pg_catalog.sum(u.value), 0), pg_catalog.count(*) FROM %s",
                              RowsThatCount(asked, value, psprintf("%s IS NOT NULL", column)));
-  SumAndCount result = {};
-  ReadForQuestion(asked, sql, TakeSum, &result);
-  return result;
+  return ReadForQuestion(debit, asked, sql, TakeSum, result);
 }
 
 // The grid for values within `magnitude` of zero. Raises 22023 when there is no law for it.
@@ -144,8 +142,9 @@ ps::Rational EpsilonOf(const BoundedQuestion* bounded) { return ps::ParseEpsilon
 
 const char* CopyOf(const CoreHolder<std::string>* text) { return pstrdup(text->object->c_str()); }
 
-const char* NoisySum(const BoundedQuestion* bounded, int decimals) {
-  const SumAndCount exact = ReadSum(bounded, NumericOf("0"), decimals);
+const char* NoisySum(Debit* debit, const BoundedQuestion* bounded, int decimals) {
+  SumAndCount exact = {};
+  if (!ReadSum(debit, bounded, NumericOf("0"), decimals, &exact)) return nullptr;
   auto* noise = NewCoreHolder<std::string>(CurrentMemoryContext);
   const int most = DecimalsOf(&bounded->asked.column);
   CallCoreOrRaise([&] {
@@ -158,11 +157,12 @@ const char* NoisySum(const BoundedQuestion* bounded, int decimals) {
 }
 
 // The middle of the bounds, plus noisy deviation over noisy count, within the bounds.
-const char* NoisyAverage(const BoundedQuestion* bounded, int decimals) {
+const char* NoisyAverage(Debit* debit, const BoundedQuestion* bounded, int decimals) {
   const Datum lower = NumericOf(bounded->lower);
   const Datum upper = NumericOf(bounded->upper);
   const Datum centre = Calculate(numeric_mul, Calculate(numeric_add, lower, upper), NumericOf("0.5"));
-  const SumAndCount exact = ReadSum(bounded, centre, decimals);
+  SumAndCount exact = {};
+  if (!ReadSum(debit, bounded, centre, decimals, &exact)) return nullptr;
   auto* noise = NewCoreHolder<std::string>(CurrentMemoryContext);
   int64 count = 0;
   CallCoreOrRaise([&] {
@@ -188,9 +188,8 @@ Datum ps_dp_sum(PG_FUNCTION_ARGS) {
   const int most = DecimalsOf(&bounded.asked.column);
   int decimals = 0;
   CallCoreOrRaise([&] { decimals = GridOf(&bounded, MagnitudeOf(&bounded), EpsilonOf(&bounded), most).decimals; });
-  Payment payment;
-  if (!HeldAnswer(&bounded.asked.question, &payment))
-    payment = Pay(&bounded.asked.question, NoisySum(&bounded, decimals));
+  const Payment payment =
+      AnswerOf(&bounded.asked.question, [&](Debit* debit) { return NoisySum(debit, &bounded, decimals); });
   return NumericOf(payment.answer);
 }
 
@@ -203,8 +202,7 @@ Datum ps_dp_avg(PG_FUNCTION_ARGS) {
     decimals = GridOf(&bounded, HalfWidthOf(&bounded), half, -1).decimals;
     CountLaw(bounded.asked.question.budget, half);
   });
-  Payment payment;
-  if (!HeldAnswer(&bounded.asked.question, &payment))
-    payment = Pay(&bounded.asked.question, NoisyAverage(&bounded, decimals));
+  const Payment payment =
+      AnswerOf(&bounded.asked.question, [&](Debit* debit) { return NoisyAverage(debit, &bounded, decimals); });
   return NumericOf(payment.answer);
 }

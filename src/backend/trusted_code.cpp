@@ -138,13 +138,26 @@ void WatchCode() {
   watches = true;
 }
 
-bool NeedsOnlyTrustedCode(SPIPlanPtr plan, Oid owner) {
-  CodeSearch search = SearchFor(owner);
+namespace {
+
+bool FindInPlan(SPIPlanPtr plan, CodeSearch* search) {
   const ListCell* source;
   foreach (source, SPI_plan_get_plan_sources(plan))
-    if (FindInQuery(reinterpret_cast<Node*>(static_cast<CachedPlanSource*>(lfirst(source))->query_list), &search))
-      return false;
-  return true;
+    if (FindInQuery(reinterpret_cast<Node*>(static_cast<CachedPlanSource*>(lfirst(source))->query_list), search))
+      return true;
+  return false;
+}
+
+}  // namespace
+
+bool NeedsOnlyTrustedCode(SPIPlanPtr plan, Oid owner) {
+  CodeSearch search = SearchFor(owner);
+  return !FindInPlan(plan, &search);
+}
+
+void RequireTrustedCode(SPIPlanPtr plan, Oid owner) {
+  CodeSearch search = SearchFor(owner);
+  if (FindInPlan(plan, &search)) RaiseFound(&search);
 }
 
 bool NeedsOnlyTrustedCode(Oid relation, Oid owner) {

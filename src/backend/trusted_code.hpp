@@ -51,4 +51,5 @@ void WithTrustedCode(Oid owner, Work work) {
 // Whether a prepared query, or reading a relation and what inherits from it, which it locks, needs no other code than
 // the rule allows.
 bool NeedsOnlyTrustedCode(SPIPlanPtr plan, Oid owner);
+void RequireTrustedCode(SPIPlanPtr plan, Oid owner);  // the same; raises 42501
 bool NeedsOnlyTrustedCode(Oid relation, Oid owner);

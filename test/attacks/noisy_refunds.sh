@@ -56,6 +56,7 @@ refund "a default" "BEGIN" "CREATE FUNCTION pg_temp.ask() RETURNS bigint LANGUAG
 before=$(spent)
 check "a cancel while rows are counted gives no answer" "$(as mallory q "SET statement_timeout = '500ms'" "SELECT privacy_score.dp_count('slow', epsilon => 50)")" "ERROR: canceling statement due to statement timeout"
 check "and cannot be caught for one" "$(as mallory q_all "SET statement_timeout = '500ms'" "DO \$\$ DECLARE n bigint; BEGIN BEGIN n := privacy_score.dp_count('slow', epsilon => 50); EXCEPTION WHEN query_canceled THEN NULL; END; RAISE NOTICE 'n is %', n; END \$\$")" "NOTICE:  n is <NULL>"
+check "both are charged" "$(q "SELECT spent FROM privacy_score.dp_budget WHERE role = 'mallory' AND relation = 'h.slow'::regclass")" 100
 # Clients that ask in a loop and write down what they get are broken off at random; each answer must be in the ledger.
 loop() { # FILE FIRST: questions from number FIRST on
   local i
