@@ -236,6 +236,21 @@ CREATE FUNCTION privacy_score.role_watching(role name) RETURNS TABLE (watched bo
   AS 'MODULE_PATHNAME', 'ps_role_watching' LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privacy_score.role_watching(name) IS 'Whether statements of a role count, and why. Of other roles only for pg_read_all_stats.';
 
+CREATE VIEW privacy_score.trigger_grants AS
+  WITH RECURSIVE tree(protected, relation) AS (
+    SELECT p.relation::oid, p.relation::oid FROM privacy_score.protected_current p
+    UNION
+    SELECT t.protected, i.inhrelid FROM tree t JOIN pg_catalog.pg_inherits i ON i.inhparent = t.relation)
+  SELECT t.protected::pg_catalog.regclass AS protected, t.relation::pg_catalog.regclass AS relation, r.rolname AS grantee
+    FROM tree t
+    JOIN pg_catalog.pg_class c ON c.oid = t.relation
+   CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) g
+    LEFT JOIN pg_catalog.pg_roles r ON r.oid = g.grantee
+   WHERE g.privilege_type = 'TRIGGER' AND g.grantee <> c.relowner;
+COMMENT ON VIEW privacy_score.trigger_grants IS
+  'Who may put triggers on protected relations, their partitions and children without owning them: a row trigger is handed whole rows. protected: the relation that was declared; grantee: a role; NULL: everybody.';
+GRANT SELECT ON privacy_score.trigger_grants TO PUBLIC;
+
 CREATE FUNCTION privacy_score.role_status(role name) RETURNS TABLE (setting text, value text, reason text)
   LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp
   BEGIN ATOMIC
@@ -255,7 +270,12 @@ CREATE FUNCTION privacy_score.role_status(role name) RETURNS TABLE (setting text
             AND pg_catalog.starts_with(c, s.name || '=')
           ORDER BY d.setrole <> 0 DESC, d.setdatabase <> 0 DESC LIMIT 1) o ON true
       WHERE s.name LIKE 'privacy\_score.%'
-      ORDER BY s.name);
+      ORDER BY s.name)
+    UNION ALL
+    (SELECT DISTINCT 'TRIGGER', g.relation::text, 'granted to ' || COALESCE(g.grantee, 'public')
+       FROM privacy_score.role_watching(role_status.role) w, pg_catalog.pg_roles r, privacy_score.trigger_grants g
+      WHERE r.rolname = role_status.role AND (g.grantee IS NULL OR pg_catalog.pg_has_role(r.oid, g.grantee, 'MEMBER'))
+      ORDER BY 2, 3);
   END;
 COMMENT ON FUNCTION privacy_score.role_status(name) IS
-  'Whether a role is watched, and each setting as a new session of the role in this database has it, with the place where it was set. Of other roles only for pg_read_all_stats.';
+  'Whether a role is watched, and each setting as a new session of the role in this database has it, with the place where it was set; then the protected relations on which it has TRIGGER. Of other roles only for pg_read_all_stats.';

@@ -134,9 +134,9 @@ Datum ps_abstract_query_analyzed(PG_FUNCTION_ARGS) {
   ListCell* cell;
   foreach (cell, AnalyzedParts(PG_GETARG_TEXT_PP(0))) {
     auto* part = static_cast<Node*>(lfirst(cell));
-    const ps::Statement statement = IsA(part, Query)
-                                        ? QueryStatement(castNode(Query, part))
-                                        : CopyStatement(RelationOf(part), castNode(CopyStmt, part)->attlist);
+    const ps::Statement statement =
+        IsA(part, Query) ? QueryStatement(castNode(Query, part))
+                         : RowsStatement(ps::Command::kCopy, RelationOf(part), castNode(CopyStmt, part)->attlist);
     CallCoreOrRaise([&] { parts->object->push_back(ps::Abstract(statement)); });
   }
   CallCoreOrRaise([&] { tokens->object = new ps::Tokens(ps::UnionTokens(*parts->object)); });

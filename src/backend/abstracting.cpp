@@ -13,6 +13,7 @@ extern "C" {
 #include "known_queries.hpp"
 #include "live.hpp"
 #include "protected_reads.hpp"
+#include "query_build.hpp"
 #include "query_statement.hpp"
 
 namespace {
@@ -111,7 +112,14 @@ PlanMark* AbstractFirst(Query* query, const QueryKey& key, bool planning_shows) 
 
 int64 AbstractCopy(Oid relation, List* columns) {
   ForgetAbstractionsWhenFull();
-  return AbstractGuarded([relation, columns] { return DefineAbstraction(CopyStatement(relation, columns)); });
+  return AbstractGuarded([relation, columns] {
+    return DefineAbstraction(RowsStatement(privacy_score::Command::kCopy, relation, columns));
+  });
+}
+
+int64 AbstractRows(Oid relation, CmdType command) {
+  return AbstractGuarded(
+      [relation, command] { return DefineAbstraction(RowsStatement(CommandOf(command), relation, NIL)); });
 }
 
 int64 AbstractPlan(const PlannedStmt* plan) {

@@ -19,5 +19,8 @@ PlanMark* AbstractQuery(Query* query, bool* planning_shows);
 // The abstraction of COPY relation TO with that list of columns.
 int64 AbstractCopy(Oid relation, List* columns);
 
+// The abstraction of whole rows of a relation that a statement hands on.
+int64 AbstractRows(Oid relation, CmdType command);
+
 // The abstraction of a plan that was made unwatched: the columns that it marks as read are an upper bound.
 int64 AbstractPlan(const PlannedStmt* plan);

@@ -97,7 +97,7 @@ void AddHeirColumn(ps::Arena* arena, ps::ArenaList<ps::Origin>* list, const ps::
 }  // namespace
 
 bool ReadsChildren(const RangeTblEntry* rte, const RelationEntry* entry) {
-  return rte->inh || entry->kind == RELKIND_PARTITIONED_TABLE;
+  return rte->inh || rte->rtekind == RTE_NAMEDTUPLESTORE || entry->kind == RELKIND_PARTITIONED_TABLE;
 }
 
 List* HeirsOf(const RelationEntry* entry) {

@@ -21,7 +21,7 @@ extern "C" {
 struct RelationEntry;
 
 // Whether reading a range table entry brings the rows of children: not with ONLY. INSERT ... ON CONFLICT reads rows of
-// partitions without saying so.
+// partitions without saying so; a transition table has those that the statement has changed.
 bool ReadsChildren(const RangeTblEntry* rte, const RelationEntry* entry);
 
 // Whether a relation that is not declared has heirs; null has none.

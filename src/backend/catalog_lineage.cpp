@@ -119,18 +119,10 @@ bool StillCounts(const CopiedOrigin& origin) {
   return entry == nullptr || DeclaredEntry(entry) || HasHeirs(entry);
 }
 
-// Whether the owner of a copy may say how it is to be read.
-bool OwnsOrigins(const RelationEntry* entry) {
-  if (superuser_arg(entry->owner)) return true;
-  for (int i = 0; i < entry->origin_count; ++i) {
-    const RelationEntry* origin = FindRelation(entry->origins[i].relid);
-    if (origin == nullptr || origin->owner != entry->owner) return false;
-  }
-  return true;
-}
-
+// The owner of a copy may say how it is to be read where he owns what it was made from.
 bool StandsForItself(const RelationEntry* entry) {
-  return entry->origin_count == 0 || (DeclaredEntry(entry) && OwnsOrigins(entry));
+  return entry->origin_count == 0 ||
+         (DeclaredEntry(entry) && (superuser_arg(entry->owner) || OwnsOrigins(entry->owner, entry)));
 }
 
 // The relation and column that an origin is now, with `heirs` the columns of these as its origins; one that is gone is
@@ -201,6 +193,14 @@ bool LineageIsCurrent(const RelationEntry* entry) {
   for (int i = 0; i < entry->view_count; ++i) {
     const RelationEntry* view = FindRelation(entry->views[i]);
     if (view == nullptr || view->serial != entry->view_serials[i]) return false;
+  }
+  return true;
+}
+
+bool OwnsOrigins(Oid role, const RelationEntry* entry) {
+  for (int i = 0; i < entry->origin_count; ++i) {
+    const RelationEntry* origin = FindRelation(entry->origins[i].relid);
+    if (origin == nullptr || origin->owner != role) return false;
   }
   return true;
 }

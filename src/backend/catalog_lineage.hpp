@@ -35,6 +35,9 @@ void ReadLineage(RelationEntry* entry);
 // False when a view behind a materialized view was changed since its origins were read.
 bool LineageIsCurrent(const RelationEntry* entry);
 
+// Whether a role owns all that the relation is a copy of.
+bool OwnsOrigins(Oid role, const RelationEntry* entry);
+
 // Whether the relation is a copy of anything that is protected now.
 bool CopiesProtected(const RelationEntry* entry);
 

@@ -40,6 +40,7 @@ extern "C" {
 #include "renames.hpp"
 #include "settings.hpp"
 #include "shared_state.hpp"
+#include "trigger_reads.hpp"
 #include "watching.hpp"
 
 namespace {
@@ -221,6 +222,9 @@ void PassToExecutorStart(QueryDesc* query, int flags) {
     standard_ExecutorStart(query, flags);
 }
 
+// Where nothing is written no trigger runs.
+bool MayFireTriggers(const PlannedStmt* plan) { return plan->commandType != CMD_SELECT || plan->hasModifyingCTE; }
+
 // Whether nothing runs when the executor starts but its own code: a plain scan is set up, and no expression evaluated.
 inline bool StartsAlone(const PlannedStmt* plan) {
   if (prev_executor_start != nullptr || ExecutorCheckPerms_hook != nullptr || plan->subplans != NIL) return false;
@@ -243,6 +247,12 @@ inline bool StartsAlone(const PlannedStmt* plan) {
   else
     RunWithin(watch.in_integrity_check, [query, flags] { PassToExecutorStart(query, flags); });
   if (!answers && ReadIsJudged(watch) && PlanReadsProtected(query->plannedstmt)) RecordProtectedRead(watch.role);
+  if (!answers && (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && MayFireTriggers(query->plannedstmt)) {
+    // What a foreign key starts does not count, but hands rows to triggers as well.
+    Watch own = watch;
+    own.in_integrity_check = false;
+    RecordTriggerReads(query->plannedstmt, watch.role, ReadIsJudged(own), CountsHere(own));
+  }
   if (counts) CountExecution(query, execution, watch.principal);
 }
 
@@ -293,9 +303,6 @@ void PassToExecutorFinish(QueryDesc* query) {
   else
     standard_ExecutorFinish(query);
 }
-
-// Where nothing is written no trigger is left to run.
-bool MayFireTriggers(const PlannedStmt* plan) { return plan->commandType != CMD_SELECT || plan->hasModifyingCTE; }
 
 [[gnu::hot]] void ps_executor_finish(QueryDesc* query) {
   if (!MayFireTriggers(query->plannedstmt) || LookAtPrincipal().passes) {

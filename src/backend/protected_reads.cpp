@@ -22,8 +22,9 @@ struct Search {
   bool reads;
 };
 
-// Whether the rows of a range table entry that is a relation are those of a protected one.
+// Whether the rows of a range table entry are those of a protected relation, which it is, or whose changes it holds.
 bool ReadsProtected(const RangeTblEntry* rte) {
+  if (rte->rtekind != RTE_RELATION && rte->rtekind != RTE_NAMEDTUPLESTORE) return false;
   if (rte->relid < FirstNormalObjectId) return false;
   const RelationEntry* entry = FindRelation(rte->relid);
   return entry != nullptr && (ReadsChildren(rte, entry) ? ProtectedTree(entry) : ProtectedEntry(entry));
@@ -35,7 +36,7 @@ bool Look(Node* node, void* context) {
   if (IsA(node, Query)) return WalkQuery(reinterpret_cast<Query*>(node), Look, context);
   if (IsA(node, RangeTblEntry)) {
     const auto* rte = reinterpret_cast<RangeTblEntry*>(node);
-    search->reads |= rte->rtekind == RTE_RELATION && ReadsProtected(rte);
+    search->reads |= ReadsProtected(rte);
     return false;
   }
   if (IsA(node, OpExpr))
@@ -71,6 +72,7 @@ bool PlanReadsProtected(const PlannedStmt* plan) {
   foreach (cell, plan->rtable) {
     const auto* rte = lfirst_node(RangeTblEntry, cell);
     ++index;
+    if (rte->rtekind == RTE_NAMEDTUPLESTORE && ReadsProtected(rte)) return true;
     if (rte->rtekind != RTE_RELATION || !PlannedRead(plan, rte, list_member_int(plan->resultRelations, index)))
       continue;
     // Statistics are read through views that show what the current user may read; with a right on the catalog, all.

@@ -54,6 +54,11 @@ void AddPlanned(ps::Arena* arena, ps::Query* query, const PlannedStmt* plan, Ran
   if (DescribesColumns(rte->relid))
     DescribeAll(arena, rte->relid, query->ranges.last->relation, !OidIsValid(PlannedCheckAsUser(plan, rte)));
   if (is_target && query->target < 0) query->target = range;
+  if (rte->rtekind == RTE_NAMEDTUPLESTORE) {
+    // Which of its columns are read, such an entry does not say.
+    for (int i = 0; i < resolved.self->natts; ++i) AddColumnOutput(arena, query, range, resolved.columns[i]);
+    return;
+  }
   Bitmapset* read = nullptr;
   Bitmapset* inserted = nullptr;
   Bitmapset* updated = nullptr;
@@ -70,14 +75,14 @@ void AddPlanned(ps::Arena* arena, ps::Query* query, const PlannedStmt* plan, Ran
 
 }  // namespace
 
-ps::Statement CopyStatement(Oid relid, List* columns) {
+ps::Statement RowsStatement(ps::Command command, Oid relid, List* columns) {
   ps::Statement statement;
   ForgetStaleRelations();
   BackendArena arena(CurrentMemoryContext);
   const ResolvedRelation resolved = ResolveRelation(relid);
   if (resolved.self == nullptr) return statement;
   auto* query = arena.New<ps::Query>();
-  query->command = ps::Command::kCopy;
+  query->command = command;
   const int range = AddRelation(&arena, query, resolved);
   if (columns == NIL)
     for (int i = 0; i < resolved.self->natts; ++i) AddColumnOutput(&arena, query, range, resolved.columns[i]);
@@ -102,7 +107,7 @@ ps::Statement PlanStatement(const PlannedStmt* plan) {
   foreach (cell, plan->rtable) {
     auto* rte = lfirst_node(RangeTblEntry, cell);
     ++index;
-    if (rte->rtekind != RTE_RELATION) continue;
+    if (rte->rtekind != RTE_RELATION && rte->rtekind != RTE_NAMEDTUPLESTORE) continue;
     AddPlanned(&arena, query, plan, rte, list_member_int(plan->resultRelations, index));
   }
   statement.query = query;

@@ -22,8 +22,9 @@ struct ValueRecipes;
 // Statement without query. With `recipes` (value_recipes.hpp) the hash of each value is the number of its recipe.
 privacy_score::Statement QueryStatement(Query* query, ValueRecipes* recipes = nullptr);
 
-// COPY relation TO, with the column list of CopyStmt (NIL: all columns). Unknown columns are left to the server.
-privacy_score::Statement CopyStatement(Oid relid, List* columns);
+// A statement that reads a relation alone, with the column list of CopyStmt (NIL: all columns). Unknown columns are
+// left to the server.
+privacy_score::Statement RowsStatement(privacy_score::Command command, Oid relid, List* columns);
 
 // An upper bound from a plan whose query was never seen: every column that the plan's range table marks as read is
 // projected, every one marked as written is written.

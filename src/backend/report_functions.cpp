@@ -108,9 +108,13 @@ const char* const kRelations =
     "SELECT p.relation, CASE WHEN pg_catalog.cardinality(p.subject) = 0 THEN 'a row' "
     "ELSE pg_catalog.array_to_string(p.subject, ', ') END, p.attributes, p.labelled, "
     "pg_catalog.to_char(p.statistics_at, 'YYYY-MM-DD HH24:MI'), "
+    "pg_catalog.concat_ws('; ', "
     "CASE WHEN p.relation = ANY ($5::oid[]) THEN CASE WHEN p.stale THEN 'statistics are about to be computed' END "
     "WHEN pg_catalog.has_table_privilege(p.relation, 'SELECT') THEN 'not read for a report' "
-    "ELSE 'you may not read it' END "
+    "ELSE 'you may not read it' END, "
+    "(SELECT 'TRIGGER granted to ' || pg_catalog.string_agg(COALESCE(g.grantee, 'public') || "
+    "CASE WHEN g.relation = p.relation THEN '' ELSE ' on ' || g.relation END, ', ' ORDER BY g.relation, g.grantee) "
+    "FROM privacy_score.trigger_grants g WHERE g.protected = p.relation)) "
     "FROM privacy_score.protected_relations p ORDER BY p.relation::text";
 
 const char* const kRisks =

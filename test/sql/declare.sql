@@ -156,7 +156,8 @@ SELECT setting, value, reason FROM privacy_score.role_status('regress_declare_ow
 SELECT setting, value, reason FROM privacy_score.role_status('regress_declare_other')
  WHERE setting IN ('privacy_score.mode', 'privacy_score.alpha', 'privacy_score.ngram_length') ORDER BY setting;
 SELECT count(*) = (SELECT count(*) FROM pg_settings WHERE name LIKE 'privacy\_score.%') AS all_settings, count(*) FILTER (WHERE s.name IS NULL) AS unknown, count(*) FILTER (WHERE r.value IS NULL) AS without_value
-  FROM privacy_score.role_status('regress_declare_other') r LEFT JOIN pg_settings s ON s.name = r.setting WHERE r.setting <> 'watched';
+  FROM privacy_score.role_status('regress_declare_other') r LEFT JOIN pg_settings s ON s.name = r.setting WHERE r.setting NOT IN ('watched', 'TRIGGER');
+SELECT value, reason FROM privacy_score.role_status('regress_declare_other') WHERE setting = 'TRIGGER';
 ALTER DATABASE :"db" RESET privacy_score.alpha;
 ALTER DATABASE :"db" RESET privacy_score.ngram_length;
 SET ROLE regress_declare_other;
