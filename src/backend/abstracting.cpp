@@ -122,6 +122,10 @@ int64 AbstractRows(Oid relation, CmdType command) {
       [relation, command] { return DefineAbstraction(RowsStatement(CommandOf(command), relation, NIL)); });
 }
 
+int64 AbstractEverything() {
+  return AbstractGuarded([] { return DefineAbstraction(EverythingStatement()); });
+}
+
 int64 AbstractPlan(const PlannedStmt* plan) {
   return AbstractGuarded([plan] { return DefineAbstraction(PlanStatement(plan)); });
 }

@@ -22,5 +22,8 @@ int64 AbstractCopy(Oid relation, List* columns);
 // The abstraction of whole rows of a relation that a statement hands on.
 int64 AbstractRows(Oid relation, CmdType command);
 
+// The abstraction of reading every column of every protected relation.
+int64 AbstractEverything();
+
 // The abstraction of a plan that was made unwatched: the columns that it marks as read are an upper bound.
 int64 AbstractPlan(const PlannedStmt* plan);

@@ -26,6 +26,7 @@ extern "C" {
 #include "internal.hpp"
 #include "live.hpp"
 #include "query_statement.hpp"
+#include "raw_reads.hpp"
 #include "settings.hpp"
 
 namespace {
@@ -173,6 +174,10 @@ bool InThisDatabase() { return IsTransactionState() && RecordsCopies(); }
 
 [[gnu::hot]] void ps_object_access(ObjectAccessType access, Oid class_oid, Oid object, int part, void* arg) {
   if (prev_object_access != nullptr) prev_object_access(access, class_oid, object, part, arg);
+  if (access == OAT_FUNCTION_EXECUTE) {
+    FunctionStarts(object);
+    return;
+  }
   if (access != OAT_POST_CREATE || class_oid != RelationRelationId || part != 0) return;
   if (innermost != nullptr && innermost->makes_relation && !OidIsValid(innermost->relation))
     innermost->relation = object;

@@ -13,6 +13,7 @@
 extern "C" {
 #include "access/sysattr.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_statistic.h"
 #include "miscadmin.h"
 #include "nodes/value.h"
 #include "parser/parsetree.h"
@@ -91,6 +92,22 @@ ps::Statement RowsStatement(ps::Command command, Oid relid, List* columns) {
     const int attno = get_attnum(relid, strVal(lfirst(cell)));
     if (attno > 0 && attno <= resolved.self->natts) AddColumnOutput(&arena, query, range, resolved.columns[attno - 1]);
   }
+  statement.query = query;
+  return statement;
+}
+
+ps::Statement EverythingStatement() {
+  ForgetStaleRelations();
+  BackendArena arena(CurrentMemoryContext);
+  auto* query = arena.New<ps::Query>();
+  auto* range = arena.New<ps::Range>();
+  range->relation = arena.New<ps::Relation>();
+  range->relation->catalog = true;
+  range->relation->columns.Add(arena.New<ps::Column>());
+  DescribeAll(&arena, StatisticRelationId, range->relation, true);
+  query->ranges.Add(range);
+  AddColumnOutput(&arena, query, 0, 0);
+  ps::Statement statement;
   statement.query = query;
   return statement;
 }

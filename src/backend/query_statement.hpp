@@ -26,6 +26,9 @@ privacy_score::Statement QueryStatement(Query* query, ValueRecipes* recipes = nu
 // left to the server.
 privacy_score::Statement RowsStatement(privacy_score::Command command, Oid relid, List* columns);
 
+// A statement that reads every column of every protected relation.
+privacy_score::Statement EverythingStatement();
+
 // An upper bound from a plan whose query was never seen: every column that the plan's range table marks as read is
 // projected, every one marked as written is written.
 privacy_score::Statement PlanStatement(const PlannedStmt* plan);
