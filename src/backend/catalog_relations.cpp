@@ -25,11 +25,13 @@ extern "C" {
 #include "catalog/namespace.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -162,6 +164,38 @@ void ReadKeys(RelationEntry* relation, ps::Arena* arena) {
   table_close(catalog, AccessShareLock);
 }
 
+// Adds the columns of one constraint when it is a foreign key.
+void ReadReference(RelationEntry* relation, HeapTuple tuple, TupleDesc catalog, ps::Arena* arena) {
+  if (reinterpret_cast<Form_pg_constraint>(GETSTRUCT(tuple))->contype != CONSTRAINT_FOREIGN) return;
+  bool is_null;
+  const Datum numbers = heap_getattr(tuple, Anum_pg_constraint_conkey, catalog, &is_null);
+  if (is_null) return;
+  const ArrayType* array = DatumGetArrayTypeP(numbers);
+  const int size = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+  const auto* attributes = reinterpret_cast<const int16*>(ARR_DATA_PTR(array));
+  auto* columns = static_cast<int*>(arena->Allocate(sizeof(int) * static_cast<std::size_t>(size)));
+  for (int i = 0; i < size; ++i) {
+    if (attributes[i] <= 0 || attributes[i] > relation->natts || relation->live[attributes[i] - 1] < 0) return;
+    columns[i] = relation->live[attributes[i] - 1];
+  }
+  auto* key = arena->New<ps::Key>();
+  key->columns = columns;
+  key->size = size;
+  relation->self.references.Add(key);
+}
+
+void ReadReferences(RelationEntry* relation, ps::Arena* arena) {
+  Relation catalog = table_open(ConstraintRelationId, AccessShareLock);
+  ScanKeyData key;
+  ScanKeyInit(&key, Anum_pg_constraint_conrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation->relid));
+  SysScanDesc scan = systable_beginscan(catalog, ConstraintRelidTypidNameIndexId, true, nullptr, 1, &key);
+  HeapTuple tuple;
+  while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+    ReadReference(relation, tuple, RelationGetDescr(catalog), arena);
+  systable_endscan(scan);
+  table_close(catalog, AccessShareLock);
+}
+
 void ReadParents(RelationEntry* relation) {
   List* parents = NIL;
   Relation catalog = table_open(InheritsRelationId, AccessShareLock);
@@ -203,6 +237,7 @@ RelationEntry* ReadRelation(Oid relid) {
   ReadColumns(relation, &arena);
   if (indexed) ReadKeys(relation, &arena);
   if (relid < FirstNormalObjectId) return relation;
+  ReadReferences(relation, &arena);
   ReadParents(relation);
   if (partition && relation->parent_count > 0) relation->parent = relation->parents[0];
   relation->declaration = ReadDeclaration(relid, pnstrdup(relation->self.name.data(), relation->self.name.size()));

@@ -116,6 +116,15 @@ const char* ViewDefinition(Oid view) {
   return result;
 }
 
+void DescribeKey(Feeding* feeding, const RelationEntry* relation, const ps::Key* key, int number) {
+  for (int i = 0; i < key->size; ++i) {
+    PutField(&feeding->keys, relation->self.name);
+    PutField(&feeding->keys, psprintf("%d", number));
+    PutField(&feeding->keys, relation->self.columns.At(key->columns[i])->name);
+    ++feeding->keys.count;
+  }
+}
+
 // Columns and keys under the canonical name; once a relation.
 void DescribeRelation(Feeding* feeding, const RelationEntry* relation) {
   if (list_member_oid(feeding->described, relation->relid)) return;
@@ -126,15 +135,9 @@ void DescribeRelation(Feeding* feeding, const RelationEntry* relation) {
     ++feeding->columns.count;
   }
   int number = 0;
-  for (const ps::Key* key : relation->self.keys) {
-    ++number;
-    for (int i = 0; i < key->size; ++i) {
-      PutField(&feeding->keys, relation->self.name);
-      PutField(&feeding->keys, psprintf("%d", number));
-      PutField(&feeding->keys, relation->self.columns.At(key->columns[i])->name);
-      ++feeding->keys.count;
-    }
-  }
+  for (const ps::Key* key : relation->self.keys) DescribeKey(feeding, relation, key, ++number);
+  number = 0;
+  for (const ps::Key* key : relation->self.references) DescribeKey(feeding, relation, key, --number);
 }
 
 // What the columns of a copy, or of a parent of protected relations, come from.

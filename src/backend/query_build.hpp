@@ -87,7 +87,20 @@ privacy_score::Expr* BuildOther(Scope* scope, Node* node);
 
 bool IsEqualityOperator(Oid opno);
 
+// query_marks.cpp
+
+// Marks what is known of an operator or function beyond its arguments: Expr::packs, pins, time_part, limit.
+void MarkOther(Scope* scope, privacy_score::Expr* expr, Node* node);
+
+// The marks that depend on constants, of which a QueryKey says nothing else: whether a call cuts a time into months or
+// longer; whether some range in a list of OpExpr may leave one value.
+bool CutsToMonths(const FuncExpr* call);
+bool SomeRangeLeavesOne(OpExpr* const* comparisons, int count);
+
 // query_values.cpp
+
+// What is cast, as 5 in 5::bigint: the text of a value is what counts.
+Node* WithoutCasts(Node* node);
 
 // Translates an expression and notes its constant when it is one.
 privacy_score::Expr* BuildOperand(Scope* scope, Node* node);

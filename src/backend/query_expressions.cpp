@@ -298,6 +298,7 @@ ps::Expr* BuildOther(Scope* scope, Node* node) {
   else if (NodeTells(node))
     expr->tells = scope->result->tells = true;
   expr->cast = expr->args.size == 1 && IsCast(node);
+  if (expr->kind == ps::ExprKind::kOther) MarkOther(scope, expr, node);
   return expr;
 }
 

@@ -9,6 +9,7 @@
 
 #include "compat.hpp"
 #include "described_columns.hpp"
+#include "query_build.hpp"
 #include "settings.hpp"
 
 extern "C" {
@@ -24,11 +25,13 @@ namespace {
 constexpr int kMostWords = 4096;
 constexpr int kMostParameters = 64;
 constexpr int kMostDepth = 100;
+constexpr int kMostComparisons = 64;
 
 // One buffer a backend, made with the first key.
 struct KeyBuffer {
   uint32 words[kMostWords];
   const Const* literals[kMostLiterals];
+  OpExpr* comparisons[kMostComparisons];
 };
 
 class KeyWriter {
@@ -43,6 +46,11 @@ class KeyWriter {
     hash_ = (hash_ << 7 ^ hash_ >> 57 ^ word) * UINT64CONST(0x9e3779b97f4a7c15);
   }
   bool Fits() const { return word_count_ <= kMostWords; }
+  // Whether what an aggregate is taken over may depend on what two constants are.
+  bool DependsOnConstants() const {
+    return aggregates_ &&
+           (comparison_count_ > kMostComparisons || SomeRangeLeavesOne(buffer_->comparisons, comparison_count_));
+  }
   uint64 hash() const { return hash_; }
   int word_count() const { return word_count_; }
   int literal_count() const { return literal_count_; }
@@ -75,6 +83,8 @@ class KeyWriter {
   int literal_count_ = 0;
   uint64 parameters_ = 0;
   int depth_ = 0;
+  int comparison_count_ = 0;  // operators with a literal on one side
+  bool aggregates_ = false;
 };
 
 // Sort and group clauses name a target.
@@ -143,7 +153,13 @@ bool KeyWriter::WriteParam(const Param* param) {
 
 bool KeyWriter::WriteOperator(const OpExpr* op) {
   Put(op->opno);
-  return WriteList(op->args);
+  const int literals = literal_count_;
+  if (!WriteList(op->args)) return false;
+  if (literal_count_ > literals) {
+    if (comparison_count_ < kMostComparisons) buffer_->comparisons[comparison_count_] = const_cast<OpExpr*>(op);
+    ++comparison_count_;
+  }
+  return true;
 }
 
 bool KeyWriter::WriteArrayOperator(ScalarArrayOpExpr* op) {
@@ -153,12 +169,13 @@ bool KeyWriter::WriteArrayOperator(ScalarArrayOpExpr* op) {
 
 bool KeyWriter::WriteFunction(const FuncExpr* function) {
   Put(function->funcid);
-  Put(static_cast<uint32>(function->funcformat));
+  Put(static_cast<uint32>(function->funcformat) << 1U | (CutsToMonths(function) ? 1U : 0U));
   return function->funcid != F_UNNEST_ANYARRAY && WriteList(function->args);
 }
 
 bool KeyWriter::WriteAggregate(const Aggref* aggregate) {
   Put(aggregate->aggfnoid);
+  aggregates_ = true;
   if (!WriteList(aggregate->aggdirectargs) || !WriteList(aggregate->args)) return false;
   PutClauses(aggregate->aggorder);
   return Expr(aggregate->aggfilter);
@@ -349,7 +366,7 @@ uint64 ps_keys_begun = 0;
   KeyWriter writer(buffer);
   writer.Put(GetUserId());
   writer.Put(ps_settings.ignore_catalogs ? 1 : 0);
-  if (!writer.WriteQuery(query)) return false;
+  if (!writer.WriteQuery(query) || writer.DependsOnConstants()) return false;
   *key = {writer.hash(),    buffer->words,          writer.word_count(),
           buffer->literals, writer.literal_count(), writer.parameters()};
   return true;

@@ -10,6 +10,7 @@
 #include "compat.hpp"
 #include "described_columns.hpp"
 #include "query_build.hpp"
+#include "telling_functions.hpp"
 
 extern "C" {
 #include "access/htup_details.h"
@@ -184,6 +185,7 @@ void FillValues(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
       if (i >= list_length(row)) continue;
       auto* node = static_cast<Node*>(list_nth(row, i));
       if (!compared || !AddValues(scope, column, node)) AddExpr(scope, &column->args, node);
+      column->varies = column->varies || ExpressionTells(node);
     }
     range->args.Add(column);
   }
@@ -194,6 +196,7 @@ void FillFunctions(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
   foreach (cell, rte->functions) {
     Node* call = lfirst_node(RangeTblFunction, cell)->funcexpr;
     ps::Expr* expr = BuildExpr(scope, call);
+    expr->varies = expr->kind != ps::ExprKind::kConstant && ExpressionTells(call);
     if (AddValues(scope, expr, call) || expr->kind != ps::ExprKind::kConstant) range->args.Add(expr);
   }
 }
@@ -225,8 +228,8 @@ void FillRange(Scope* scope, int rtindex, ps::Range* range) {
   if (OidIsValid(slot.view)) return;
   switch (rte->rtekind) {
     case RTE_RELATION:
-      if (rte->tablesample != nullptr)
-        AddExpr(scope, &scope->result->having, reinterpret_cast<Node*>(rte->tablesample));
+      range->sampled = rte->tablesample != nullptr;
+      if (range->sampled) AddExpr(scope, &scope->result->having, reinterpret_cast<Node*>(rte->tablesample));
       AddBarrierConditions(scope, rte);
       break;
     case RTE_SUBQUERY:

@@ -11,6 +11,7 @@
 #include "catalog_relations.hpp"
 #include "compat.hpp"
 #include "query_build.hpp"
+#include "telling_functions.hpp"
 
 extern "C" {
 #include "access/sysattr.h"
@@ -24,6 +25,14 @@ namespace ps = privacy_score;
 
 namespace {
 
+// What an expression stands for that a grouped query keeps in a place of its own.
+Node* Ungrouped(Scope* scope, Node* node) {
+  const auto* var = reinterpret_cast<Var*>(node);
+  if (!IsA(node, Var) || var->varlevelsup > 0) return node;
+  Node* grouping = GroupingExpression(rt_fetch(var->varno, scope->query->rtable), var->varattno);
+  return grouping != nullptr ? grouping : node;
+}
+
 // Every column has its place, so constants are kept here. Those of a subquery may be compared with columns outside.
 void AddOutputs(Scope* scope, List* targets) {
   ListCell* cell;
@@ -31,7 +40,9 @@ void AddOutputs(Scope* scope, List* targets) {
     auto* target = lfirst_node(TargetEntry, cell);
     if (target->resjunk) continue;
     auto* node = reinterpret_cast<Node*>(target->expr);
-    scope->result->outputs.Add(scope->parent == nullptr ? BuildExpr(scope, node) : BuildOperand(scope, node));
+    ps::Expr* output = scope->parent == nullptr ? BuildExpr(scope, node) : BuildOperand(scope, node);
+    output->varies = scope->parent != nullptr && ExpressionTells(Ungrouped(scope, node));
+    scope->result->outputs.Add(output);
   }
 }
 
@@ -41,6 +52,18 @@ void AddClauses(Scope* scope, ps::ArenaList<ps::Expr>* list, List* clauses) {
   foreach (cell, clauses) {
     TargetEntry* target = get_sortgroupclause_tle(lfirst_node(SortGroupClause, cell), scope->query->targetList);
     AddExpr(scope, list, reinterpret_cast<Node*>(target->expr));
+  }
+}
+
+// What is grouped by. random() and its like are no columns, but make groups.
+void AddGroups(Scope* scope, List* clauses) {
+  ListCell* cell;
+  foreach (cell, clauses) {
+    TargetEntry* target = get_sortgroupclause_tle(lfirst_node(SortGroupClause, cell), scope->query->targetList);
+    auto* node = reinterpret_cast<Node*>(target->expr);
+    ps::Expr* expr = BuildExpr(scope, node);
+    expr->varies = ExpressionTells(Ungrouped(scope, node));
+    if (expr->kind != ps::ExprKind::kConstant || expr->varies) scope->result->group_by.Add(expr);
   }
 }
 
@@ -169,8 +192,8 @@ void BuildLevel(Scope* scope) {
     AddOutputs(scope, query->returningList);
   }
   AddExpr(scope, &scope->result->having, query->havingQual);
-  AddClauses(scope, &scope->result->group_by, query->groupClause);
-  if (query->hasDistinctOn) AddClauses(scope, &scope->result->group_by, query->distinctClause);
+  AddGroups(scope, query->groupClause);
+  if (query->hasDistinctOn) AddGroups(scope, query->distinctClause);
   AddWindows(scope);
   AddClauses(scope, &scope->result->order_by, query->sortClause);
 }

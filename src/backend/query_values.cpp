@@ -84,38 +84,6 @@ bool FindParts(Node* node, void* context) {
   return WalkChildren(node, FindParts, context);
 }
 
-// What is cast, as 5 in 5::bigint: the text of a value is what counts.
-Node* WithoutCasts(Node* node) {
-  for (;;) {
-    switch (nodeTag(node)) {
-      case T_RelabelType:
-        node = reinterpret_cast<Node*>(reinterpret_cast<RelabelType*>(node)->arg);
-        break;
-      case T_CoerceViaIO:
-        node = reinterpret_cast<Node*>(reinterpret_cast<CoerceViaIO*>(node)->arg);
-        break;
-      case T_ArrayCoerceExpr:
-        node = reinterpret_cast<Node*>(reinterpret_cast<ArrayCoerceExpr*>(node)->arg);
-        break;
-      case T_CoerceToDomain:
-        node = reinterpret_cast<Node*>(reinterpret_cast<CoerceToDomain*>(node)->arg);
-        break;
-      case T_CollateExpr:
-        node = reinterpret_cast<Node*>(reinterpret_cast<CollateExpr*>(node)->arg);
-        break;
-      case T_FuncExpr: {
-        auto* call = reinterpret_cast<FuncExpr*>(node);
-        const bool cast = call->funcformat == COERCE_EXPLICIT_CAST || call->funcformat == COERCE_IMPLICIT_CAST;
-        if (!cast || call->args == NIL) return node;
-        node = static_cast<Node*>(linitial(call->args));
-        break;
-      }
-      default:
-        return node;
-    }
-  }
-}
-
 ps::Value* NewValue(Scope* scope, ps::Expr* expr) {
   auto* value = scope->arena->New<ps::Value>();
   expr->values.Add(value);
@@ -183,6 +151,37 @@ void AddElements(Scope* scope, ps::Expr* expr, Node* node) {
 
 }  // namespace
 
+Node* WithoutCasts(Node* node) {
+  for (;;) {
+    switch (nodeTag(node)) {
+      case T_RelabelType:
+        node = reinterpret_cast<Node*>(reinterpret_cast<RelabelType*>(node)->arg);
+        break;
+      case T_CoerceViaIO:
+        node = reinterpret_cast<Node*>(reinterpret_cast<CoerceViaIO*>(node)->arg);
+        break;
+      case T_ArrayCoerceExpr:
+        node = reinterpret_cast<Node*>(reinterpret_cast<ArrayCoerceExpr*>(node)->arg);
+        break;
+      case T_CoerceToDomain:
+        node = reinterpret_cast<Node*>(reinterpret_cast<CoerceToDomain*>(node)->arg);
+        break;
+      case T_CollateExpr:
+        node = reinterpret_cast<Node*>(reinterpret_cast<CollateExpr*>(node)->arg);
+        break;
+      case T_FuncExpr: {
+        auto* call = reinterpret_cast<FuncExpr*>(node);
+        const bool cast = call->funcformat == COERCE_EXPLICIT_CAST || call->funcformat == COERCE_IMPLICIT_CAST;
+        if (!cast || call->args == NIL) return node;
+        node = static_cast<Node*>(linitial(call->args));
+        break;
+      }
+      default:
+        return node;
+    }
+  }
+}
+
 bool AddValues(Scope* scope, ps::Expr* expr, Node* node) {
   auto* call = reinterpret_cast<FuncExpr*>(node);
   if (!IsA(node, FuncExpr) || call->funcid != F_UNNEST_ANYARRAY) return AddValue(scope, expr, node);
@@ -218,10 +217,11 @@ ps::Expr* BuildDisguisedEquality(Scope* scope, OpExpr* comparison) {
 // CASE x WHEN 5 compares x with 5 by way of a placeholder for x: the comparison is added as a child of its own.
 ps::Expr* BuildCase(Scope* scope, CaseExpr* node) {
   ps::Expr* expr = BuildOther(scope, reinterpret_cast<Node*>(node));
-  if (node->arg == nullptr || !IsA(WithoutCasts(reinterpret_cast<Node*>(node->arg)), Var)) return expr;
+  if (node->arg == nullptr) return expr;
   auto* comparison = scope->arena->New<ps::Expr>();
   comparison->kind = ps::ExprKind::kOther;
-  comparison->compares = true;
+  comparison->compares = IsA(WithoutCasts(reinterpret_cast<Node*>(node->arg)), Var);
+  comparison->pins = ps::Pins::kColumn;
   AddExpr(scope, &comparison->args, reinterpret_cast<Node*>(node->arg));
   ListCell* cell;
   foreach (cell, node->args) {

@@ -54,6 +54,8 @@ bool FunctionTells(Oid function) {
   return tells;
 }
 
+bool ExpressionTells(Node* node) { return FindTelling(node, nullptr); }
+
 bool NodeTells(Node* node) {
   switch (nodeTag(node)) {
     case T_CoerceToDomain:

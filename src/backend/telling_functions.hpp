@@ -16,3 +16,6 @@ bool FunctionTells(Oid function);
 
 // Whether evaluating this node, its children left out, runs such a function on values that the children give.
 bool NodeTells(Node* node);
+
+// The same of all that is below it, but not of subqueries: it may give another value for equal rows.
+bool ExpressionTells(Node* node);

@@ -13,7 +13,7 @@ namespace privacy_score {
 
 namespace {
 
-constexpr std::array<char, kNamedMarks> kPrefixes = {'p', 't', 'w', 'j', 'g', 'o', 'l', 's'};
+constexpr std::array<char, kNamedMarks> kPrefixes = {'p', 't', 'w', 'j', 'g', 'o', 'l', 's', 'e', 'm', 'n'};
 
 // A mark and how the published form writes a column that bears it.
 struct PosterMark {

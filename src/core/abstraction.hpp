@@ -43,4 +43,14 @@ std::int64_t Fingerprint(const Tokens& tokens);
 // var*, regr_*, corr, covar_*. Only names of pg_catalog (no schema).
 bool HidesColumns(std::string_view name);
 
+// True for the aggregates among these that only count: of their arguments no more shows than which are NULL.
+bool OnlyCounts(std::string_view name);
+
+// True when `name` is a function or an operator that can put many values into one: powers, shifts, text that is put
+// together, hashes.
+bool PacksValues(std::string_view name);
+
+// True when the unit of date_trunc(), date_part() or EXTRACT is a month or longer; in lower case or not.
+bool IsMonthsOrLonger(std::string_view unit);
+
 }  // namespace privacy_score

@@ -16,9 +16,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include <boost/functional/hash.hpp>
-
 #include "abstraction.hpp"
+#include "cells.hpp"
+#include "flow_context.hpp"
 #include "scope.hpp"
 #include "sort_unique.hpp"
 
@@ -26,46 +26,8 @@ namespace privacy_score {
 
 namespace {
 
-constexpr int kAll = -1;   // every column of an item, every output of a query
-constexpr int kNone = -1;  // no assignment, no function
-
-// Where an expression flows to.
-struct Context {
-  Mark mark = Mark::kNothing;
-  int only = kAnyItem;   // a set of FROM items: columns of others are hidden by an aggregate
-  int except = kNone;    // an assignment: its own column is not revealed by feeding itself
-  int function = kNone;  // kUnderAggregate: which function
-
-  friend bool operator==(const Context& a, const Context& b) {
-    return a.mark == b.mark && a.only == b.only && a.except == b.except && a.function == b.function;
-  }
-};
-
-constexpr Context Of(Mark mark) { return {mark, kAnyItem, kNone, kNone}; }
-
-// A node that was entered in a context: a query's output, a range's column, a relation's column.
-struct Visit {
-  const void* node;
-  int index;
-  Context context;
-
-  friend bool operator==(const Visit& a, const Visit& b) {
-    return a.node == b.node && a.index == b.index && a.context == b.context;
-  }
-};
-
-struct VisitHash {
-  std::size_t operator()(const Visit& visit) const {
-    std::size_t seed = 0;
-    boost::hash_combine(seed, visit.node);
-    boost::hash_combine(seed, visit.index);
-    boost::hash_combine(seed, static_cast<int>(visit.context.mark));
-    boost::hash_combine(seed, visit.context.only);
-    boost::hash_combine(seed, visit.context.except);
-    boost::hash_combine(seed, visit.context.function);
-    return seed;
-  }
-};
+// Levels of aggregates whose cells are looked for; in any more of them aggregates show what they are given.
+constexpr std::size_t kMostCellLevels = 64;
 
 struct Task {
   enum Kind { kExecute, kFollow, kVisit, kCondition };
@@ -75,31 +37,6 @@ struct Task {
   int output;
   Context context;
 };
-
-std::string_view CommandWord(Command command) {
-  switch (command) {
-    case Command::kSelect:
-      return "select";
-    case Command::kInsert:
-      return "insert";
-    case Command::kUpdate:
-      return "update";
-    case Command::kDelete:
-      return "delete";
-    case Command::kMerge:
-      return "merge";
-    case Command::kCopy:
-      return "copy";
-  }
-  return "select";
-}
-
-// True for the aggregates whose WITHIN GROUP expressions are what they aggregate.
-bool IsOrderedSet(const Expr& expr) {
-  static const std::unordered_set<std::string_view> kOrderedSet = {
-      "mode", "percentile_cont", "percentile_disc", "rank", "dense_rank", "percent_rank", "cume_dist"};
-  return expr.kind == ExprKind::kAggregate && kOrderedSet.count(expr.function) > 0;
-}
 
 class Walk {
  public:
@@ -134,13 +71,29 @@ class Walk {
   void EmitTable(const Relation& relation, bool read);
   void EmitColumn(Item item, const Relation& relation, int column, Context context);
   void EmitName(const Relation& relation, int column, Context context);
+  void ShowOutside(const Scope* from, Context context);
+  void ShowArguments();
+  void AddCells();
   const std::vector<std::string_view>& ColumnNames(const Relation& relation);
+
+  // A function of flow_.functions.
+  struct Use {
+    Scope* level = nullptr;  // that it belongs to
+    bool exposed = false;    // its value is used otherwise than under another aggregate that hides columns
+    bool hides = false;      // its columns, unless it shows them
+    bool packs = false;      // it shows what is put into one number
+    bool shows = false;
+    std::vector<BaseColumn> columns;
+  };
 
   Scopes scopes_;
   Flow flow_;
+  std::vector<Use> uses_;
+  std::vector<std::string> own_groups_;
+  std::unordered_map<const Scope*, bool> picks_rows_;
   std::unordered_map<const Relation*, std::vector<std::string_view>> column_names_;
   std::unordered_set<Visit, VisitHash> entered_;
-  std::unordered_set<const Expr*> functions_seen_;
+  std::unordered_map<const Expr*, std::size_t> function_ids_;
   std::unordered_set<const Range*> ranges_referenced_;
   std::vector<Item> function_ranges_;
   std::vector<BaseColumn> projected_;
@@ -246,9 +199,11 @@ void Walk::VisitExpr(Scope* scope, const Expr& expr, Context context) {
     case ExprKind::kConstant:
       break;
     case ExprKind::kColumn:
+      ShowOutside(Outer(scope, expr.levels_up), context);
       if (expr.column >= 0) FlowItem({Outer(scope, expr.levels_up), expr.range}, expr.column, context);
       break;
     case ExprKind::kWholeRow:
+      ShowOutside(Outer(scope, expr.levels_up), context);
       FlowItem({Outer(scope, expr.levels_up), expr.range}, kAll, context);
       break;
     case ExprKind::kOutput:
@@ -264,9 +219,19 @@ void Walk::VisitExpr(Scope* scope, const Expr& expr, Context context) {
     case ExprKind::kEquality:
     case ExprKind::kAnd:
     case ExprKind::kOther:
+      if (expr.packs && context.mark == Mark::kUnderAggregate)
+        if (Use& use = uses_[static_cast<std::size_t>(context.function)]; use.packs) use.shows = true;
+      if (context.mark == Mark::kOwnGroup && expr.time_part == TimePart::kMonths) context.mark = Mark::kMonths;
       PushVisits(scope, expr.args, context);
       break;
   }
+}
+
+// A column of a row outside of the aggregate's level: the level is executed for each such row by itself.
+void Walk::ShowOutside(const Scope* from, Context context) {
+  if (context.mark != Mark::kUnderAggregate) return;
+  Use& use = uses_[static_cast<std::size_t>(context.function)];
+  if (use.hides && from != use.level && Encloses(from, use.level)) use.shows = true;
 }
 
 // An aggregate or window function: names itself with the columns under it and decides which of these flow on.
@@ -281,12 +246,14 @@ void Walk::VisitFunction(Scope* scope, const Expr& expr, Context context) {
     return;
   }
   const bool hides = expr.kind == ExprKind::kAggregate && HidesColumns(expr.function);
+  Scope* level = expr.kind == ExprKind::kAggregate ? Outer(scope, LevelsOut(expr)) : scope;
+  if (level == nullptr) level = scope;
   Context inner = context;
   switch (context.mark) {
     case Mark::kProjected:
     case Mark::kGroup:
       if (!hides) break;
-      inner.only = scopes_.CommonItems(context.only, scopes_.KeyedItems(scope));
+      inner.only = scopes_.CommonItems(context.only, scopes_.KeyedItems(level));
       if (inner.only == kNoItem) inner = Of(Mark::kNothing);
       break;
     case Mark::kFilter:
@@ -296,10 +263,26 @@ void Walk::VisitFunction(Scope* scope, const Expr& expr, Context context) {
       inner = Of(Mark::kNothing);
   }
   push_args(inner);
-  if (!functions_seen_.insert(&expr).second) return;
+  const auto [id, is_first] = function_ids_.try_emplace(&expr, uses_.size());
+  if (!is_first) {
+    Use& use = uses_[id->second];
+    use.exposed = use.exposed || context.mark != Mark::kNothing;
+    return;
+  }
   Context under = Of(Mark::kUnderAggregate);
   under.function = static_cast<int>(flow_.functions.size());
   flow_.functions.push_back({expr.function, {}});
+  Use use;
+  use.level = level;
+  use.exposed = context.mark != Mark::kNothing;
+  use.hides = hides;
+  use.packs = hides && !OnlyCounts(expr.function);
+  if (hides && !expr.args.empty()) {
+    const auto [picks, is_new] = picks_rows_.try_emplace(level);
+    if (is_new) picks->second = picks_rows_.size() > kMostCellLevels || PicksRows(scopes_, level);
+    use.shows = picks->second;
+  }
+  uses_.push_back(std::move(use));
   push_args(under);
   PushVisits(scope, expr.order, Of(Mark::kOrder));
   PushVisits(scope, expr.filter, Of(Mark::kFilter));
@@ -418,8 +401,11 @@ void Walk::EmitName(const Relation& relation, int column, Context context) {
   std::string name(relation.name);
   name += '.';
   name += ColumnNames(relation)[static_cast<std::size_t>(column)];
-  if (context.mark == Mark::kUnderAggregate)
+  if (context.mark == Mark::kUnderAggregate) {
     flow_.functions[static_cast<std::size_t>(context.function)].columns.push_back(std::move(name));
+    uses_[static_cast<std::size_t>(context.function)].columns.push_back({&relation, column});
+  } else if (context.mark == Mark::kOwnGroup)
+    own_groups_.push_back(std::move(name));
   else
     flow_.names[static_cast<std::size_t>(context.mark)].push_back(std::move(name));
 }
@@ -429,6 +415,38 @@ const std::vector<std::string_view>& Walk::ColumnNames(const Relation& relation)
   if (is_new)
     for (const Column* column : relation.columns) entry->second.push_back(column->name);
   return entry->second;
+}
+
+// What aggregates show of their arguments is projected.
+void Walk::ShowArguments() {
+  for (const Use& use : uses_)
+    for (const BaseColumn& column : use.columns)
+      if (use.exposed && use.shows) EmitName(*column.relation, column.column, Of(Mark::kProjected));
+}
+
+// Over how few rows the aggregates that hide columns may be taken: what names their cells, and which of the grouping
+// columns do not.
+void Walk::AddCells() {
+  std::vector<Scope*> levels;
+  for (const Use& use : uses_)
+    if (use.exposed && use.hides && !use.columns.empty() && levels.size() < kMostCellLevels)
+      levels.push_back(use.level);
+  SortUnique(levels);
+  if (levels.empty()) return;
+  for (Scope* level : levels) {
+    for (const ItemColumn& cell : FindCells(scopes_, level))
+      EmitColumn(cell.item, *RangeOf(cell.item)->relation, cell.column, Of(Mark::kCell));
+    PushVisits(level, level->query->group_by, Of(Mark::kOwnGroup));
+    Drain();
+  }
+  SortUnique(own_groups_);
+  const std::vector<std::string>& own = own_groups_;
+  const auto is_own = [&](const std::string& name) { return std::binary_search(own.begin(), own.end(), name); };
+  std::vector<std::string>& months = flow_.names[static_cast<std::size_t>(Mark::kMonths)];
+  months.erase(std::remove_if(months.begin(), months.end(), is_own), months.end());
+  std::vector<std::string>& nested = flow_.names[static_cast<std::size_t>(Mark::kNested)];
+  for (const std::string& name : flow_.Names(Mark::kGroup))
+    if (!is_own(name) && std::find(months.begin(), months.end(), name) == months.end()) nested.push_back(name);
 }
 
 Flow Walk::Run(const Query* query) {
@@ -444,6 +462,8 @@ Flow Walk::Run(const Query* query) {
     if (ranges_referenced_.count(RangeOf(item)) == 0) FlowItem(item, kAll, Of(Mark::kProjected));
     Drain();
   }
+  ShowArguments();
+  AddCells();
   for (FunctionUse& use : flow_.functions) {
     SortUnique(use.columns);
   }
@@ -457,6 +477,7 @@ Flow Walk::Run(const Query* query) {
 std::vector<BaseColumn> Walk::RunOutput(const Query* query, int output) {
   PushFollow(scopes_.ScopeOf(query, nullptr), output, Of(Mark::kProjected));
   Drain();
+  ShowArguments();
   return std::move(projected_);
 }
 

@@ -25,7 +25,11 @@ enum class Mark {
   kOrder,
   kLimit,
   kWritten,
+  kCell,            // names the rows that an aggregate is taken over (cells.hpp)
+  kMonths,          // grouped by where an aggregate is taken, but in months or longer
+  kNested,          // grouped by, but not where an aggregate is taken
   kUnderAggregate,  // an argument of one aggregate or window function
+  kOwnGroup,        // grouped by where an aggregate is taken
   kNothing          // does not appear; aggregates and subqueries on the way still do
 };
 

@@ -94,6 +94,25 @@ Scope* Scopes::QueryOf(Item item, const Range& range) {
   return ScopeOf(owner->ctes[static_cast<std::size_t>(range.cte)], owner);
 }
 
+int LevelsOut(const Expr& aggregate) {
+  int least = -1;
+  std::vector<const Expr*> left;
+  const auto add = [&left](const Expr& expr) {
+    for (const ArenaList<Expr>* list : {&expr.args, &expr.order, &expr.filter})
+      for (const Expr* arg : *list) left.push_back(arg);
+  };
+  add(aggregate);
+  while (!left.empty()) {
+    const Expr& expr = *left.back();
+    left.pop_back();
+    if (expr.kind == ExprKind::kSubquery) return 0;
+    if (expr.kind == ExprKind::kColumn || expr.kind == ExprKind::kWholeRow)
+      least = least < 0 ? expr.levels_up : std::min(least, expr.levels_up);
+    add(expr);
+  }
+  return std::max(least, 0);
+}
+
 BareColumns Scopes::ResolveBare(Scope* scope, const Expr& column) {
   BareColumns result;
   std::vector<std::pair<Scope*, const Expr*>> exprs = {{scope, &column}};

@@ -61,6 +61,10 @@ Scope* Outer(Scope* scope, int levels_up);
 // True when `outer` is `inner` or around it.
 bool Encloses(const Scope* outer, const Scope* inner);
 
+// How many queries out an aggregate belongs: where the innermost of the columns under it is. With a subquery under it,
+// where it stands, which is the safe side: what it reads further out counts as the row that is there.
+int LevelsOut(const Expr& aggregate);
+
 // The FROM item's node; null when the index is out of range.
 const Range* RangeOf(Item item);
 

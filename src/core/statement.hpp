@@ -62,8 +62,9 @@ struct Relation {
   std::string_view name;      // qualified; as written when it did not resolve
   ArenaList<Column> columns;  // live columns in order; of an unresolved relation the columns that were mentioned
   ArenaList<Key> keys;
-  bool catalog = false;  // pg_catalog, information_schema, pg_toast and our own schema: never in an abstraction
-  bool own = false;      // owned by the role that runs the statement: a join with it is a filter
+  ArenaList<Key> references;  // foreign keys
+  bool catalog = false;       // pg_catalog, information_schema, pg_toast and our own schema: never in an abstraction
+  bool own = false;           // owned by the role that runs the statement: a join with it is a filter
   const Origins* origins = nullptr;  // reading it counts as reading these; writing does not
   unsigned id = 0;                   // the front end's own mark
 };
@@ -96,6 +97,27 @@ struct Value {
   Value* next = nullptr;
 };
 
+// How far a comparison goes: nothing, one value of each of its arguments, or one of those that are keys (<>, NOT IN).
+enum class Pins { kNothing, kColumn, kKey };
+
+// What a time is made of: not a part, a part of whatever length, months or longer.
+enum class TimePart { kNone, kAny, kMonths };
+
+// The other side of <, <=, > or >=, which bounds what is compared from below or above. Of a literal its number, or when
+// it is none a hash of its text; a parameter by its number; else it is not known.
+struct Limit {
+  enum Kind { kUnknown, kNumber, kText, kParameter };
+  Kind kind = kUnknown;
+  bool lower = false;
+  bool strict = false;
+  double number = 0;
+  std::uint64_t hash = 0;
+  int parameter = 0;
+};
+
+// True when no more than one value, of whole numbers if it is a number, lies between the two.
+bool LeavesOne(const Limit& lower, const Limit& upper);
+
 // Values, compares and cast tell what columns are compared with (comparisons.hpp); an abstraction never looks at them.
 struct Expr {
   ExprKind kind = ExprKind::kConstant;
@@ -113,6 +135,11 @@ struct Expr {
   bool compares = false;    // kOther that is an equality in disguise: IN list, = ANY (array), CASE x WHEN, NULLIF
   bool cast = false;        // kOther that is an explicit cast of its only argument
   bool tells = false;       // kOther: runs a function that may show its arguments by other ways than its value
+  bool packs = false;       // kOther: makes one number or text of many (PacksValues)
+  bool varies = false;      // may give another value for equal rows: something in it is volatile, or not compiled
+  Pins pins = Pins::kNothing;            // kOther: compares its arguments with what is the same for all rows
+  TimePart time_part = TimePart::kNone;  // kOther: a part of its argument
+  const Limit* limit = nullptr;          // kOther that is <, <=, > or >=: bounds its first argument
   Expr* next = nullptr;
 };
 
@@ -132,7 +159,8 @@ struct Range {
   Relation* relation = nullptr;
   Query* subquery = nullptr;
   int cte = -1;
-  int levels_up = 0;  // kCte: the query whose `ctes` holds it; 0 = this query
+  int levels_up = 0;     // kCte: the query whose `ctes` holds it; 0 = this query
+  bool sampled = false;  // TABLESAMPLE
   ArenaList<Expr>
       args;  // kFunction: arguments; kValues: one expression a column. Their levels_up count from this query.
   Range* next = nullptr;

@@ -44,11 +44,12 @@ void Catalog::Feed(WireReader& reader) {
     if (found == relations_.end() || !row[2]) continue;
     CatalogRelation& relation = found->second;
     std::pair<std::string, std::string> key = {relation.canonical, TextOrEmpty(row[1])};
-    if (relation.keys.empty() || key != open_key) relation.keys.emplace_back();
+    const bool refers = !key.second.empty() && key.second.front() == '-';
+    std::vector<std::vector<int>>& keys = refers ? relation.references : relation.keys;
+    if (keys.empty() || key != open_key) keys.emplace_back();
     open_key = std::move(key);
     const auto column = std::find(relation.columns.begin(), relation.columns.end(), *row[2]);
-    if (column != relation.columns.end())
-      relation.keys.back().push_back(static_cast<int>(column - relation.columns.begin()));
+    if (column != relation.columns.end()) keys.back().push_back(static_cast<int>(column - relation.columns.begin()));
   }
   const auto function_key = [](const Row& row) {
     return FunctionKey(TextOrEmpty(row[0]), TextOrEmpty(row[1]), static_cast<int>(ParseInteger(row[2].value_or("0"))));

@@ -15,7 +15,8 @@
  *    kind 't' with catalog = t. The requested schema pg_temp means the session's own.
  * 2. columns, 2 columns: canonical, column (quoted); live columns in order, of a partition those of the root; one row
  *    for each canonical and column, however many requested names lead there.
- * 3. keys, 3 columns: canonical, key number (any integer, one for each key), column (quoted, in key order).
+ * 3. keys, 3 columns: canonical, key number (any integer, one for each key; below 0 a foreign key), column (quoted, in
+ *    key order).
  *    Unique indexes that hold for every row at any time, those of constraints and others.
  * 4. functions, 5 columns: requested_schema, requested_name, requested_arguments (as asked), canonical (quoted; schema
  *    only when it is not pg_catalog; NULL: does not exist), kind ('a' aggregate, 'w' window function, 't' a function
@@ -74,9 +75,10 @@ struct CatalogRelation {
   bool catalog = false;
   bool own = false;
   std::string view_definition;
-  std::vector<std::string> columns;    // quoted
-  std::vector<std::string> raw_names;  // of the columns
-  std::vector<std::vector<int>> keys;  // indexes into columns
+  std::vector<std::string> columns;          // quoted
+  std::vector<std::string> raw_names;        // of the columns
+  std::vector<std::vector<int>> keys;        // indexes into columns
+  std::vector<std::vector<int>> references;  // likewise, of foreign keys
   std::vector<CatalogOrigin> origins;
 };
 

@@ -256,4 +256,9 @@ bool IsBuiltinAggregate(std::string_view name) {
   return kNames.count(name) > 0;
 }
 
+bool IsVolatileBuiltin(std::string_view name) {
+  return name == "random" || name == "gen_random_uuid" || name == "clock_timestamp" || name == "timeofday" ||
+         name == "nextval" || name == "random_normal" || name == "uuidv7";
+}
+
 }  // namespace privacy_score

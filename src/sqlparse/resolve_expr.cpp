@@ -1,8 +1,11 @@
 /*
  * resolve_expr.cpp - expressions. Most kinds only pass on what their arguments read.
  */
+#include <cstdlib>
 #include <initializer_list>
 
+#include "core/abstraction.hpp"
+#include "core/keyed_hash.hpp"
 #include "sqlparse/parser_versions.hpp"
 #include "sqlparse/resolver.hpp"
 
@@ -14,7 +17,84 @@ bool IsRow(const Node* node) { return node != nullptr && node->node_case == PG_Q
 
 NodeList RowOf(const Node* node) { return {node->row_expr->args, node->row_expr->n_args}; }
 
+bool IsOrder(std::string_view name) { return name == "<" || name == "<=" || name == ">" || name == ">="; }
+
+bool IsDate(const PgQuery__TypeName* type) {
+  return type != nullptr && type->n_names > 0 && type->n_array_bounds == 0 &&
+         TextOf(type->names[type->n_names - 1]) == "date";
+}
+
+const Node* WithoutCasts(const Node* node) {
+  while (node->node_case == PG_QUERY__NODE__NODE_TYPE_CAST && node->type_cast->arg != nullptr)
+    node = node->type_cast->arg;
+  return node;
+}
+
+bool IsFixed(const Node* node) {
+  node = WithoutCasts(node);
+  return node->node_case == PG_QUERY__NODE__NODE_A_CONST || node->node_case == PG_QUERY__NODE__NODE_PARAM_REF;
+}
+
+// Whether an operand reads a row of its own query level.
+bool ReadsRow(const Expr& operand) {
+  std::vector<const Expr*> left = {&operand};
+  while (!left.empty()) {
+    const Expr* expr = left.back();
+    left.pop_back();
+    const bool is_column = expr->kind == ExprKind::kColumn || expr->kind == ExprKind::kWholeRow;
+    if (is_column && expr->levels_up == 0) return true;
+    for (const ArenaList<Expr>* list : {&expr->args, &expr->order, &expr->filter})
+      for (const Expr* arg : *list) left.push_back(arg);
+  }
+  return false;
+}
+
+// The number that a literal is, or a hash of its text.
+void ReadLiteral(const PgQuery__AConst& literal, Limit* limit) {
+  std::string_view text;
+  limit->kind = Limit::kNumber;
+  switch (literal.val_case) {
+    case PG_QUERY__A__CONST__VAL_IVAL:
+      limit->number = literal.ival->ival;
+      return;
+    case PG_QUERY__A__CONST__VAL_FVAL:
+      text = literal.fval->fval;
+      break;
+    case PG_QUERY__A__CONST__VAL_SVAL:
+      text = literal.sval->sval;
+      break;
+    default:
+      limit->kind = Limit::kUnknown;
+      return;
+  }
+  char* end = nullptr;
+  limit->number = std::strtod(text.data(), &end);
+  if (!text.empty() && end == text.data() + text.size()) return;
+  limit->kind = Limit::kText;
+  limit->hash = NameHash(text);
+}
+
 bool IsEqualSign(const PgQuery__AExpr& expr) { return expr.n_name > 0 && TextOf(expr.name[expr.n_name - 1]) == "="; }
+
+// What a comparison other than = compares with the same for all rows.
+Pins PinsOf(const PgQuery__AExpr& expr) {
+  const std::string_view name = expr.n_name > 0 ? TextOf(expr.name[expr.n_name - 1]) : std::string_view();
+  switch (expr.kind) {
+    case PG_QUERY__A__EXPR__KIND__AEXPR_OP_ANY:
+    case PG_QUERY__A__EXPR__KIND__AEXPR_OP_ALL:
+      if (name == "=") return Pins::kColumn;
+      break;
+    case PG_QUERY__A__EXPR__KIND__AEXPR_OP:
+      break;
+    case PG_QUERY__A__EXPR__KIND__AEXPR_DISTINCT:
+      return Pins::kKey;
+    case PG_QUERY__A__EXPR__KIND__AEXPR_NOT_DISTINCT:
+      return Pins::kColumn;
+    default:
+      return Pins::kNothing;
+  }
+  return name == "<>" || name == "<@" || name == "@>" || name == "&&" ? Pins::kKey : Pins::kNothing;
+}
 
 }  // namespace
 
@@ -29,12 +109,17 @@ Expr* Resolver::ColumnAt(int range, int column, int levels_up) {
 // An expression of which only the arguments matter; constants among them are dropped.
 Expr* Resolver::Other(const std::vector<Expr*>& args) {
   Expr* other = nullptr;
+  bool varies = false;
   for (Expr* arg : args) {
-    if (arg == nullptr || arg->kind == ExprKind::kConstant) continue;
+    if (arg == nullptr) continue;
+    varies = varies || arg->varies;
+    if (arg->kind == ExprKind::kConstant) continue;
     if (other == nullptr) other = NewExpr(ExprKind::kOther);
     other->args.Add(arg);
   }
-  return other == nullptr ? NewExpr(ExprKind::kConstant) : other;
+  if (other == nullptr) other = NewExpr(ExprKind::kConstant);
+  other->varies = varies;
+  return other;
 }
 
 Expr* Resolver::OtherOf(Level* level, std::initializer_list<const Node*> nodes) {
@@ -88,8 +173,12 @@ Expr* Resolver::Expression(Level* level, const Node* node) {
       return SubLink(level, *node->sub_link);
     case PG_QUERY__NODE__NODE_A_INDIRECTION:
       return Indirection(level, *node->a_indirection);
-    case PG_QUERY__NODE__NODE_TYPE_CAST:
-      return OtherOf(level, {node->type_cast->arg});
+    case PG_QUERY__NODE__NODE_TYPE_CAST: {
+      Expr* cast = OtherOf(level, {node->type_cast->arg});
+      cast->cast = cast->kind == ExprKind::kOther;
+      if (cast->cast && IsDate(node->type_cast->type_name)) cast->time_part = TimePart::kAny;
+      return cast;
+    }
     case PG_QUERY__NODE__NODE_COLLATE_CLAUSE:
       return OtherOf(level, {node->collate_clause->arg});
     case PG_QUERY__NODE__NODE_NULL_TEST:
@@ -120,13 +209,8 @@ Expr* Resolver::Expression(Level* level, const Node* node) {
       return OtherOf(level, {node->coalesce_expr->args, node->coalesce_expr->n_args});
     case PG_QUERY__NODE__NODE_MIN_MAX_EXPR:
       return OtherOf(level, {node->min_max_expr->args, node->min_max_expr->n_args});
-    case PG_QUERY__NODE__NODE_CASE_EXPR: {
-      const PgQuery__CaseExpr& expr = *node->case_expr;
-      std::vector<Expr*> args = {Expression(level, expr.arg)};
-      for (const Node* when : NodeList{expr.args, expr.n_args}) args.push_back(Expression(level, when));
-      args.push_back(Expression(level, expr.defresult));
-      return Other(args);
-    }
+    case PG_QUERY__NODE__NODE_CASE_EXPR:
+      return Case(level, *node->case_expr);
     case PG_QUERY__NODE__NODE_CASE_WHEN:
       return OtherOf(level, {node->case_when->expr, node->case_when->result});
     case PG_QUERY__NODE__NODE_A_CONST:
@@ -145,10 +229,69 @@ Expr* Resolver::Expression(Level* level, const Node* node) {
   }
 }
 
+// CASE x WHEN 5 compares x with 5.
+Expr* Resolver::Case(Level* level, const PgQuery__CaseExpr& expr) {
+  std::vector<Expr*> args = {OtherOf(level, {expr.arg})};
+  args[0]->pins = Pins::kColumn;
+  for (const Node* when : NodeList{expr.args, expr.n_args}) args.push_back(Expression(level, when));
+  args.push_back(Expression(level, expr.defresult));
+  return Other(args);
+}
+
+void Resolver::Pin(Expr* comparison, Pins pins, const Expr* left, const Expr* right) {
+  if (comparison->kind == ExprKind::kOther && ReadsRow(*left) != ReadsRow(*right)) comparison->pins = pins;
+}
+
+void Resolver::Limited(Expr* comparison, std::string_view name, const Node* left, const Node* right) {
+  const bool turned = IsFixed(left);
+  const Node* end = WithoutCasts(turned ? left : right);
+  auto* limit = arena_.New<privacy_score::Limit>();
+  limit->lower = (name[0] == '>') != turned;
+  limit->strict = name.size() == 1;
+  if (end->node_case == PG_QUERY__NODE__NODE_PARAM_REF) {
+    limit->kind = privacy_score::Limit::kParameter;
+    limit->parameter = end->param_ref->number;
+  } else if (end->node_case == PG_QUERY__NODE__NODE_A_CONST && !end->a_const->isnull) {
+    ReadLiteral(*end->a_const, limit);
+  }
+  comparison->limit = limit;
+}
+
+// x BETWEEN a AND b: the two comparisons that it is.
+Expr* Resolver::Between(Level* level, const PgQuery__AExpr& expr) {
+  const bool is_pair = expr.rexpr != nullptr && expr.rexpr->node_case == PG_QUERY__NODE__NODE_LIST &&
+                       expr.rexpr->list->n_items == 2 && expr.lexpr != nullptr;
+  if (!is_pair) return OtherOf(level, {expr.lexpr, expr.rexpr});
+  Expr* lower = OtherOf(level, {expr.lexpr, expr.rexpr->list->items[0]});
+  Expr* upper = OtherOf(level, {expr.lexpr, expr.rexpr->list->items[1]});
+  if (lower->kind == ExprKind::kOther) Limited(lower, ">=", expr.lexpr, expr.rexpr->list->items[0]);
+  if (upper->kind == ExprKind::kOther) Limited(upper, "<=", expr.lexpr, expr.rexpr->list->items[1]);
+  return Other({lower, upper});
+}
+
 Expr* Resolver::Operator(Level* level, const PgQuery__AExpr& expr) {
-  if (expr.kind == PG_QUERY__A__EXPR__KIND__AEXPR_IN) return InList(level, expr);
+  switch (expr.kind) {
+    case PG_QUERY__A__EXPR__KIND__AEXPR_IN:
+      return InList(level, expr);
+    case PG_QUERY__A__EXPR__KIND__AEXPR_BETWEEN:
+    case PG_QUERY__A__EXPR__KIND__AEXPR_BETWEEN_SYM:
+      return Between(level, expr);
+    default:
+      break;
+  }
   const bool equal = expr.kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP && IsEqualSign(expr);
-  if (!equal || expr.lexpr == nullptr || expr.rexpr == nullptr) return OtherOf(level, {expr.lexpr, expr.rexpr});
+  if (!equal || expr.lexpr == nullptr || expr.rexpr == nullptr) {
+    Expr* left = Expression(level, expr.lexpr);
+    Expr* right = Expression(level, expr.rexpr);
+    Expr* other = Other({left, right});
+    if (other->kind != ExprKind::kOther) return other;
+    Pin(other, PinsOf(expr), left, right);
+    const std::string_view name = expr.n_name > 0 ? TextOf(expr.name[expr.n_name - 1]) : std::string_view();
+    if (expr.kind != PG_QUERY__A__EXPR__KIND__AEXPR_OP) return other;
+    other->packs = PacksValues(name);
+    if (expr.lexpr != nullptr && expr.rexpr != nullptr && IsOrder(name)) Limited(other, name, expr.lexpr, expr.rexpr);
+    return other;
+  }
   if (!IsRow(expr.lexpr)) return Equality(Expression(level, expr.lexpr), Expression(level, expr.rexpr));
   if (!IsRow(expr.rexpr)) return OtherOf(level, {expr.lexpr, expr.rexpr});
   const NodeList left = RowOf(expr.lexpr);
@@ -164,7 +307,13 @@ Expr* Resolver::Operator(Level* level, const PgQuery__AExpr& expr) {
 Expr* Resolver::InList(Level* level, const PgQuery__AExpr& expr) {
   const bool is_list = expr.rexpr != nullptr && expr.rexpr->node_case == PG_QUERY__NODE__NODE_LIST;
   const NodeList list = is_list ? NodeList{expr.rexpr->list->items, expr.rexpr->list->n_items} : NodeList{nullptr, 0};
-  if (list.size != 1 || !IsEqualSign(expr)) return OtherOf(level, {expr.lexpr, expr.rexpr});
+  if (list.size != 1 || !IsEqualSign(expr)) {
+    Expr* left = Expression(level, expr.lexpr);
+    Expr* right = Expression(level, expr.rexpr);
+    Expr* other = Other({left, right});
+    Pin(other, IsEqualSign(expr) ? Pins::kColumn : Pins::kKey, left, right);
+    return other;
+  }
   if (!IsRow(expr.lexpr) || !IsRow(list[0])) return Equality(Expression(level, expr.lexpr), Expression(level, list[0]));
   PgQuery__AExpr rows = expr;
   rows.kind = PG_QUERY__A__EXPR__KIND__AEXPR_OP;
@@ -174,7 +323,14 @@ Expr* Resolver::InList(Level* level, const PgQuery__AExpr& expr) {
 
 Expr* Resolver::Boolean(Level* level, const PgQuery__BoolExpr& expr) {
   const NodeList args = {expr.args, expr.n_args};
-  if (expr.boolop != PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR) return OtherOf(level, args);
+  if (expr.boolop != PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR) {
+    Expr* other = OtherOf(level, args);
+    // What is not unlike it is it.
+    if (expr.boolop == PG_QUERY__BOOL_EXPR_TYPE__NOT_EXPR && !other->args.empty() &&
+        other->args.first->pins == Pins::kKey)
+      other->args.first->pins = Pins::kColumn;
+    return other;
+  }
   Expr* all = NewExpr(ExprKind::kAnd);
   for (const Node* arg : args) {
     Expr* conjunct = Expression(level, arg);

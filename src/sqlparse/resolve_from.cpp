@@ -180,6 +180,7 @@ NamespaceItem* Resolver::FromSample(Level* level, const PgQuery__RangeTableSampl
   Expr* args = Other({OtherOf(level, {sample.args, sample.n_args}), Expression(level, sample.repeatable)});
   level->lateral_active = lateral;
   if (args->kind != ExprKind::kConstant) level->query->having.Add(args);
+  if (Range* range = item == nullptr ? nullptr : level->query->ranges.At(item->range)) range->sampled = true;
   return item;
 }
 

@@ -1,6 +1,7 @@
 /*
  * resolve_function.cpp - function calls, in expressions and in FROM.
  */
+#include "core/abstraction.hpp"
 #include "sqlparse/names.hpp"
 #include "sqlparse/parser_versions.hpp"
 #include "sqlparse/resolver.hpp"
@@ -20,6 +21,15 @@ CallName NameOf(NodeList parts) {
   if (parts.size > 0) result.name = TextOf(parts[parts.size - 1]);
   if (parts.size > 1) result.schema = TextOf(parts[parts.size - 2]);
   return result;
+}
+
+TimePart TimePartOf(std::string_view name, const PgQuery__FuncCall& call) {
+  if (name != "date_trunc" && name != "date_part" && name != "extract") return TimePart::kNone;
+  const Node* unit = call.n_args > 1 ? call.args[0] : nullptr;
+  while (unit != nullptr && unit->node_case == PG_QUERY__NODE__NODE_TYPE_CAST) unit = unit->type_cast->arg;
+  const bool is_text = unit != nullptr && unit->node_case == PG_QUERY__NODE__NODE_A_CONST &&
+                       unit->a_const->val_case == PG_QUERY__A__CONST__VAL_SVAL;
+  return is_text && IsMonthsOrLonger(unit->a_const->sval->sval) ? TimePart::kMonths : TimePart::kAny;
 }
 
 }  // namespace
@@ -52,8 +62,12 @@ Expr* Resolver::Call(Level* level, const PgQuery__FuncCall& call) {
         args[0]->kind == ExprKind::kWholeRow)
       return Field(level, args[0], parts.name);  // last_name(p) is p.last_name
     Expr* other = Other(args);
-    if (function != nullptr && function->kind == 't' && other->kind == ExprKind::kOther)
-      other->tells = level->query->tells = true;
+    const bool tells = function != nullptr && function->kind == 't';
+    if (tells || (function == nullptr && IsVolatileBuiltin(parts.name))) other->varies = true;
+    if (other->kind != ExprKind::kOther) return other;
+    if (tells) other->tells = level->query->tells = true;
+    other->packs = PacksValues(parts.name);
+    other->time_part = TimePartOf(parts.name, call);
     return other;
   }
 
@@ -111,7 +125,11 @@ NamespaceItem* Resolver::FromFunction(Level* level, const PgQuery__RangeFunction
   if (function.ordinality) item->columns.push_back({"ordinality"});
   Range* range = nullptr;
   item->range = AddRange(level, RangeKind::kFunction, &range);
-  for (Expr* arg : args) range->args.Add(arg);
+  for (Expr* arg : args) {
+    // Without arguments it is called once.
+    arg->varies = arg->varies && arg->kind != ExprKind::kConstant;
+    range->args.Add(arg);
+  }
   NameItem(item, function.alias);
   return item;
 }

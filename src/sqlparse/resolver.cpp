@@ -71,6 +71,17 @@ void Resolver::Miss(MissingName::Kind kind, std::string_view schema, std::string
   if (missed_.insert(missing).second) missing_->push_back(std::move(missing));
 }
 
+void Resolver::AddKeys(ArenaList<Key>* keys, const std::vector<std::vector<int>>& all) {
+  for (const std::vector<int>& columns : all) {
+    Key* key = arena_.New<Key>();
+    int* copy = static_cast<int*>(arena_.Allocate(columns.size() * sizeof(int)));
+    std::copy(columns.begin(), columns.end(), copy);
+    key->columns = copy;
+    key->size = static_cast<int>(columns.size());
+    keys->Add(key);
+  }
+}
+
 // The node of a table, with its children or without; one of each for a statement.
 Relation* Resolver::TableOf(const CatalogRelation& entry, bool with_children) {
   Relation*& relation = relations_[{entry.canonical, with_children}];
@@ -84,14 +95,8 @@ Relation* Resolver::TableOf(const CatalogRelation& entry, bool with_children) {
     column->name = arena_.Copy(name);
     relation->columns.Add(column);
   }
-  for (const std::vector<int>& columns : entry.keys) {
-    Key* key = arena_.New<Key>();
-    int* copy = static_cast<int*>(arena_.Allocate(columns.size() * sizeof(int)));
-    std::copy(columns.begin(), columns.end(), copy);
-    key->columns = copy;
-    key->size = static_cast<int>(columns.size());
-    relation->keys.Add(key);
-  }
+  AddKeys(&relation->keys, entry.keys);
+  AddKeys(&relation->references, entry.references);
   if (!entry.origins.empty()) AddOrigins(relation, entry, with_children);
   return relation;
 }

@@ -196,6 +196,12 @@ class Resolver {
   Expr* Indirection(Level* level, const PgQuery__AIndirection& indirection);
   Expr* Xml(Level* level, const PgQuery__XmlExpr& xml);
   Expr* Equality(Expr* left, Expr* right);
+  Expr* Between(Level* level, const PgQuery__AExpr& expr);
+  Expr* Case(Level* level, const PgQuery__CaseExpr& expr);
+  // Marks a comparison with what is the same for all rows (Expr::pins).
+  static void Pin(Expr* comparison, Pins pins, const Expr* left, const Expr* right);
+  // Marks <, <=, > or >= (Expr::limit).
+  void Limited(Expr* comparison, std::string_view name, const Node* left, const Node* right);
   Expr* NewExpr(ExprKind kind);
   Expr* Other(const std::vector<Expr*>& args);
   Expr* OtherOf(Level* level, std::initializer_list<const Node*> nodes);
@@ -224,6 +230,7 @@ class Resolver {
   // resolver.cpp
   const CatalogRelation* FindRelation(const PgQuery__RangeVar& table);
   void Miss(MissingName::Kind kind, std::string_view schema, std::string_view name, int arguments);
+  void AddKeys(ArenaList<Key>* keys, const std::vector<std::vector<int>>& all);
   Relation* TableOf(const CatalogRelation& entry, bool with_children);
   void AddOrigins(Relation* relation, const CatalogRelation& entry, bool with_children);
   Relation* UnresolvedOf(const PgQuery__RangeVar& table);

@@ -35,6 +35,13 @@ TEST_F(ScopeTest, FindsEnclosingQueries) {
   EXPECT_EQ(scopes.ScopeOf(nullptr, nullptr), nullptr);
 }
 
+TEST_F(ScopeTest, PutsAnAggregateWhereTheInnermostOfItsColumnsIs) {
+  EXPECT_EQ(LevelsOut(*b.Aggregate("count")), 0);
+  EXPECT_EQ(LevelsOut(*b.Aggregate("sum", {b.Op({b.Col(0, 0, 2), b.Row(0, 1)})})), 1);
+  EXPECT_EQ(LevelsOut(*b.Aggregate("sum", {b.Col(0, 0, 1), b.Col(0, 0)})), 0);
+  EXPECT_EQ(LevelsOut(*b.Aggregate("sum", {b.Col(0, 0, 1), b.Sub(b.Select())})), 0);
+}
+
 TEST_F(ScopeTest, FindsNoQueryBehindBrokenReferences) {
   Query* query = b.Select();
   b.FromCte(query, 0);

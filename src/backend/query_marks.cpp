@@ -1,0 +1,212 @@
+/*
+ * query_marks.cpp - what the abstraction of a Query wants to know of operators and functions besides their arguments.
+ *
+ * The text front end sees names only, so names decide here, too (abstraction.hpp: PacksValues). What a constant is
+ * decides two marks: the unit of date_trunc(), and whether a range leaves one value. A query whose ranges may do that
+ * gets no key (query_key.cpp), so that no other constants are taken for these.
+ */
+#include "constants.hpp"
+#include "query_build.hpp"
+
+extern "C" {
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+}
+
+#include "core/abstraction.hpp"
+
+namespace ps = privacy_score;
+
+namespace {
+
+bool IsTimeCall(Oid function) {
+  switch (function) {
+    case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+    case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
+    case F_DATE_TRUNC_TEXT_TIMESTAMP:
+    case F_DATE_TRUNC_TEXT_INTERVAL:
+    case F_DATE_PART_TEXT_TIMESTAMPTZ:
+    case F_DATE_PART_TEXT_TIMESTAMP:
+    case F_DATE_PART_TEXT_DATE:
+    case F_DATE_PART_TEXT_INTERVAL:
+    case F_EXTRACT_TEXT_TIMESTAMPTZ:
+    case F_EXTRACT_TEXT_TIMESTAMP:
+    case F_EXTRACT_TEXT_DATE:
+    case F_EXTRACT_TEXT_INTERVAL:
+      return true;
+    default:
+      return false;
+  }
+}
+
+ps::TimePart TimePartOf(const FuncExpr* call) {
+  if (CutsToMonths(call)) return ps::TimePart::kMonths;
+  const bool is_date = call->funcformat == COERCE_EXPLICIT_CAST && call->funcresulttype == DATEOID;
+  return is_date || IsTimeCall(call->funcid) ? ps::TimePart::kAny : ps::TimePart::kNone;
+}
+
+// Whether an operand reads a row of its own query level.
+bool ReadsRow(Node* node) { return contain_var_clause(node); }
+
+bool IsOneOf(const char* name, std::initializer_list<const char*> names) {
+  for (const char* other : names)
+    if (strcmp(name, other) == 0) return true;
+  return false;
+}
+
+bool NumberOf(const Const* constant, double* number) {
+  switch (constant->consttype) {
+    case INT2OID:
+      *number = DatumGetInt16(constant->constvalue);
+      return true;
+    case INT4OID:
+      *number = DatumGetInt32(constant->constvalue);
+      return true;
+    case INT8OID:
+      *number = static_cast<double>(DatumGetInt64(constant->constvalue));
+      return true;
+    case NUMERICOID:
+      *number = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, constant->constvalue));
+      return true;
+    case FLOAT4OID:
+      *number = DatumGetFloat4(constant->constvalue);
+      return true;
+    case FLOAT8OID:
+      *number = DatumGetFloat8(constant->constvalue);
+      return true;
+    default:
+      return false;
+  }
+}
+
+// A comparison by order with something that no row of the level has a part in, turned so that the row is on its left.
+struct Bounding {
+  Node* row;
+  Node* end;
+  bool lower;
+  bool strict;
+};
+
+bool ReadBounding(OpExpr* op, Bounding* bounding) {
+  if (list_length(op->args) != 2) return false;
+  const char* name = get_opname(op->opno);
+  if (name == nullptr || !IsOneOf(name, {"<", "<=", ">", ">="})) return false;
+  auto* left = static_cast<Node*>(linitial(op->args));
+  auto* right = static_cast<Node*>(lsecond(op->args));
+  const bool turned = !ReadsRow(left);
+  *bounding = {turned ? right : left, turned ? left : right, (name[0] == '>') != turned, name[1] == '\0'};
+  return true;
+}
+
+ps::Limit LimitOf(const Bounding& bounding) {
+  ps::Limit limit;
+  limit.lower = bounding.lower;
+  limit.strict = bounding.strict;
+  Node* end = WithoutCasts(bounding.end);
+  if (IsA(end, Param) && reinterpret_cast<Param*>(end)->paramkind == PARAM_EXTERN) {
+    limit.kind = ps::Limit::kParameter;
+    limit.parameter = reinterpret_cast<Param*>(end)->paramid;
+  } else if (IsA(end, Const) && !reinterpret_cast<Const*>(end)->constisnull) {
+    const auto* constant = reinterpret_cast<Const*>(end);
+    const bool is_number = NumberOf(constant, &limit.number);
+    limit.kind = is_number ? ps::Limit::kNumber : ps::Limit::kText;
+    if (!is_number) limit.hash = HashOfConstant(constant, 0);
+  }
+  return limit;
+}
+
+ps::Pins PinsOfOperator(const char* name) {
+  return IsOneOf(name, {"<>", "<@", "@>", "&&"}) ? ps::Pins::kKey : ps::Pins::kNothing;
+}
+
+void MarkOperator(Scope* scope, ps::Expr* expr, OpExpr* op) {
+  const char* name = get_opname(op->opno);
+  if (name == nullptr) return;
+  expr->packs = ps::PacksValues(name);
+  Bounding bounding;
+  if (ReadBounding(op, &bounding)) {
+    auto* limit = static_cast<ps::Limit*>(scope->arena->Allocate(sizeof(ps::Limit)));
+    *limit = LimitOf(bounding);
+    expr->limit = limit;
+  } else if (list_length(op->args) == 2 &&
+             ReadsRow(static_cast<Node*>(linitial(op->args))) != ReadsRow(static_cast<Node*>(lsecond(op->args)))) {
+    expr->pins = PinsOfOperator(name);
+  }
+}
+
+// IN, NOT IN, = ANY (array) and the like.
+void MarkArrayComparison(ps::Expr* expr, ScalarArrayOpExpr* comparison) {
+  const char* name = get_opname(comparison->opno);
+  if (name == nullptr || ReadsRow(static_cast<Node*>(linitial(comparison->args))) ==
+                             ReadsRow(static_cast<Node*>(lsecond(comparison->args))))
+    return;
+  expr->pins = IsEqualityOperator(comparison->opno) ? ps::Pins::kColumn : PinsOfOperator(name);
+}
+
+}  // namespace
+
+bool CutsToMonths(const FuncExpr* call) {
+  if (!IsTimeCall(call->funcid)) return false;
+  const auto* unit = static_cast<const Const*>(linitial(call->args));
+  if (!IsA(unit, Const) || unit->constisnull || unit->consttype != TEXTOID) return false;
+  return ps::IsMonthsOrLonger(text_to_cstring(DatumGetTextPP(unit->constvalue)));
+}
+
+bool SomeRangeLeavesOne(OpExpr* const* comparisons, int count) {
+  constexpr int kMost = 32;
+  ps::Limit lower[kMost];
+  ps::Limit upper[kMost];
+  int lowers = 0;
+  int uppers = 0;
+  for (int i = 0; i < count; ++i) {
+    Bounding bounding;
+    if (!ReadBounding(comparisons[i], &bounding)) continue;
+    if (lowers == kMost || uppers == kMost) return true;
+    const ps::Limit limit = LimitOf(bounding);
+    if (limit.kind != ps::Limit::kNumber && limit.kind != ps::Limit::kText) continue;
+    if (limit.lower)
+      lower[lowers++] = limit;
+    else
+      upper[uppers++] = limit;
+  }
+  for (int i = 0; i < lowers; ++i)
+    for (int k = 0; k < uppers; ++k)
+      if (ps::LeavesOne(lower[i], upper[k])) return true;
+  return false;
+}
+
+void MarkOther(Scope* scope, ps::Expr* expr, Node* node) {
+  switch (nodeTag(node)) {
+    case T_FuncExpr: {
+      const auto* call = reinterpret_cast<FuncExpr*>(node);
+      expr->time_part = TimePartOf(call);
+      const char* name = get_func_name(call->funcid);
+      expr->packs = name != nullptr && ps::PacksValues(name);
+      break;
+    }
+    case T_OpExpr:
+      MarkOperator(scope, expr, reinterpret_cast<OpExpr*>(node));
+      break;
+    case T_DistinctExpr: {
+      const List* args = reinterpret_cast<OpExpr*>(node)->args;
+      if (ReadsRow(static_cast<Node*>(linitial(args))) != ReadsRow(static_cast<Node*>(lsecond(args))))
+        expr->pins = ps::Pins::kKey;
+      break;
+    }
+    case T_ScalarArrayOpExpr:
+      MarkArrayComparison(expr, reinterpret_cast<ScalarArrayOpExpr*>(node));
+      break;
+    case T_BoolExpr:
+      // What is not unlike it is it.
+      if (reinterpret_cast<BoolExpr*>(node)->boolop == NOT_EXPR && expr->args.first->pins == ps::Pins::kKey)
+        expr->args.first->pins = ps::Pins::kColumn;
+      break;
+    default:
+      break;
+  }
+}
