@@ -59,11 +59,12 @@ CREATE TABLE privacy_score.session (
   reach bigint,
   subjects bigint,
   subject_columns int,
+  enforced float8,
   UNIQUE (role, session, started)
 );
 CREATE INDEX session_role_day ON privacy_score.session (role, day);
 COMMENT ON TABLE privacy_score.session IS
-  'Recorded sessions: one principal, one connection, cut after idle_gap and at midnight in log_timezone; reach, subjects, subject_columns where they are known.';
+  'Recorded sessions: one principal, one connection, cut after idle_gap and at midnight in log_timezone; reach, subjects, subject_columns where they are known; enforced: the sum that mode enforce went by, where it was known exactly.';
 
 CREATE TABLE privacy_score.session_part (
   session_id bigint NOT NULL,
@@ -200,6 +201,12 @@ CREATE TABLE privacy_score.ledger_key (
   key bytea NOT NULL
 );
 COMMENT ON TABLE privacy_score.ledger_key IS 'The key of the hashes of questions, made with the first grant.';
+
+CREATE TABLE privacy_score.alert_key (
+  only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one),
+  key bytea NOT NULL
+);
+COMMENT ON TABLE privacy_score.alert_key IS 'The key that notifications of alerts are signed with, made with the first one; not dumped.';
 
 REVOKE ALL ON ALL TABLES IN SCHEMA privacy_score FROM PUBLIC;
 

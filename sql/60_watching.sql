@@ -8,7 +8,7 @@ CREATE FUNCTION privacy_score.live_sessions()
   RETURNS TABLE (pid int, role name, session text, started timestamptz, queries bigint, ngrams bigint,
                  mismatched bigint, score float8, max_score float8, normalised float8, estimated boolean,
                  last_query_at timestamptz, last_id bigint, last_abstraction text[], statement_score float8,
-                 rows bigint, reach bigint, subjects bigint, subject_columns int)
+                 rows bigint, reach bigint, subjects bigint, subject_columns int, enforced float8)
   AS 'MODULE_PATHNAME', 'ps_live_sessions' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privacy_score.live_sessions() IS 'Internal: open sessions of this database that the current user may see.';
 
@@ -31,11 +31,11 @@ CREATE VIEW privacy_score.stat_sessions WITH (security_barrier) AS
   SELECT l.pid, l.role, pg_catalog.current_database() AS database, l.session, l.started, l.queries, l.ngrams,
          l.mismatched, l.score, l.max_score, l.normalised, l.estimated, l.last_query_at,
          COALESCE(l.last_abstraction, a.tokens) AS last_abstraction, l.statement_score, l.rows,
-         l.reach, l.subjects, l.subject_columns
+         l.reach, l.subjects, l.subject_columns, l.enforced
     FROM privacy_score.live_sessions() l
     LEFT JOIN privacy_score.abstraction a ON a.id = l.last_id;
 COMMENT ON VIEW privacy_score.stat_sessions IS
-  'Open sessions of this database with their score so far; estimated: some rates are still upper bounds, or the model is out of date.';
+  'Open sessions of this database with their score so far; estimated: some rates are still upper bounds, or the model is out of date; enforced: the sum that mode enforce compares with session_limit.';
 
 CREATE VIEW privacy_score.stat_days WITH (security_barrier) AS
   SELECT r.role, s.*
@@ -162,6 +162,11 @@ CREATE FUNCTION privacy_score.acknowledge_alert(id bigint) RETURNS void
   AS 'MODULE_PATHNAME', 'ps_acknowledge_alert' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.acknowledge_alert(bigint) IS 'Marks an alert as seen by the current user.';
 REVOKE ALL ON FUNCTION privacy_score.acknowledge_alert(bigint) FROM PUBLIC;
+
+CREATE FUNCTION privacy_score.verify_alert(payload text) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'ps_verify_alert' LANGUAGE C STRICT STABLE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.verify_alert(text) IS
+  'Whether a notification on channel privacy_score_alert with this payload was sent by the extension in this database: anybody may send one. An old payload stays true: compare id and at with what was seen before.';
 
 GRANT SELECT ON privacy_score.baselines, privacy_score.stat_sessions, privacy_score.stat_days, privacy_score.stat_roles,
   privacy_score.stat_abstractions, privacy_score.stat_mismatches, privacy_score.alerts, privacy_score.stat_cdr,

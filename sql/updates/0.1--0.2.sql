@@ -25,9 +25,10 @@ ALTER TABLE privacy_score.session
   ADD COLUMN refused bigint NOT NULL DEFAULT 0,
   ADD COLUMN reach bigint,
   ADD COLUMN subjects bigint,
-  ADD COLUMN subject_columns int;
+  ADD COLUMN subject_columns int,
+  ADD COLUMN enforced float8;
 COMMENT ON TABLE privacy_score.session IS
-  'Recorded sessions: one principal, one connection, cut after idle_gap and at midnight in log_timezone; reach, subjects, subject_columns where they are known.';
+  'Recorded sessions: one principal, one connection, cut after idle_gap and at midnight in log_timezone; reach, subjects, subject_columns where they are known; enforced: the sum that mode enforce went by, where it was known exactly.';
 
 ALTER TABLE privacy_score.baseline
   ADD COLUMN reach bigint,
@@ -123,7 +124,13 @@ CREATE TABLE privacy_score.ledger_key (
 );
 COMMENT ON TABLE privacy_score.ledger_key IS 'The key of the hashes of questions, made with the first grant.';
 
-REVOKE ALL ON privacy_score.budget, privacy_score.release, privacy_score.ledger_key FROM PUBLIC;
+CREATE TABLE privacy_score.alert_key (
+  only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one),
+  key bytea NOT NULL
+);
+COMMENT ON TABLE privacy_score.alert_key IS 'The key that notifications of alerts are signed with, made with the first one; not dumped.';
+
+REVOKE ALL ON privacy_score.budget, privacy_score.release, privacy_score.ledger_key, privacy_score.alert_key FROM PUBLIC;
 
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.budget', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.release', '');

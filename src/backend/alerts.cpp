@@ -12,6 +12,7 @@ extern "C" {
 #include "utils/builtins.h"
 }
 
+#include "alert_signature.hpp"
 #include "internal.hpp"
 #include "settings.hpp"
 
@@ -108,18 +109,21 @@ char* InsertAlert(const AlertRecord* alert, const AlertText* text) {
       9, args);
 }
 
-// A payload longer than NOTIFY allows goes without its detail.
+// A payload that would be longer than NOTIFY allows with its signature goes without its detail.
 void Notify(const char* id) {
-  const char* args[] = {id, kChannel};
-  RunInternal(
+  const char* args[] = {id};
+  const char* payload = InternalValue(
       "WITH j AS (SELECT pg_catalog.jsonb_build_object('version', 1, 'id', a.id, 'at', a.at, 'role', a.role, "
       "'session', a.session, 'kind', a.kind, 'score', a.score, 'alert_limit', a.alert_limit, 'blocked', a.blocked, "
       "'severity', a.severity, 'occurrences', a.occurrences) AS brief, a.detail "
       "FROM privacy_score.alert a WHERE a.id = $1::pg_catalog.int8) "
-      "SELECT pg_catalog.pg_notify($2, CASE WHEN pg_catalog.octet_length("
+      "SELECT CASE WHEN pg_catalog.octet_length("
       "(j.brief || pg_catalog.jsonb_build_object('detail', j.detail))::text) < 7900 "
-      "THEN (j.brief || pg_catalog.jsonb_build_object('detail', j.detail))::text ELSE j.brief::text END) FROM j",
-      2, args);
+      "THEN (j.brief || pg_catalog.jsonb_build_object('detail', j.detail))::text ELSE j.brief::text END FROM j",
+      1, args);
+  if (payload == nullptr) return;
+  const char* notification[] = {kChannel, SignAlert(payload)};
+  RunInternal("SELECT pg_catalog.pg_notify($1, $2)", 2, notification);
 }
 
 // info: worth a look when there is time; critical: refused, or more than twice the limit; warning: all else.

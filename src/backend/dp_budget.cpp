@@ -15,8 +15,6 @@ extern "C" {
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
-#include "common/hmac.h"
-#include "common/sha2.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
@@ -31,6 +29,7 @@ extern "C" {
 #include "dp_accountant.hpp"
 #include "dp_ledger.hpp"
 #include "internal.hpp"
+#include "keyed_digest.hpp"
 #include "relation_access.hpp"
 #include "relation_lock.hpp"
 #include "wait_events.hpp"
@@ -129,27 +128,6 @@ bool FindBudget(Budget* budget) {
   }
   LeaveInternal(&scope);
   return OidIsValid(budget->role);
-}
-
-// HMAC-SHA-256 in hexadecimal; the key is in `hex_key`, which is wiped.
-char* KeyedDigest(char* hex_key, const char* text) {
-  uint8 key[PG_SHA256_DIGEST_LENGTH];
-  uint8 digest[PG_SHA256_DIGEST_LENGTH];
-  char hex[2 * PG_SHA256_DIGEST_LENGTH + 1];
-  const Size length = strlen(hex_key);
-  if (length != 2 * sizeof key) elog(ERROR, "the key of the ledger is damaged");
-  hex_decode(hex_key, length, reinterpret_cast<char*>(key));
-  explicit_bzero(hex_key, length);
-  pg_hmac_ctx* context = pg_hmac_create(PG_SHA256);
-  const bool failed = context == nullptr || pg_hmac_init(context, key, sizeof key) < 0 ||
-                      pg_hmac_update(context, reinterpret_cast<const uint8*>(text), strlen(text)) < 0 ||
-                      pg_hmac_final(context, digest, sizeof digest) < 0;
-  if (context != nullptr) pg_hmac_free(context);
-  explicit_bzero(key, sizeof key);
-  if (failed) elog(ERROR, "could not hash a question");
-  hex_encode(reinterpret_cast<const char*>(digest), sizeof digest, hex);
-  hex[sizeof hex - 1] = '\0';
-  return pstrdup(hex);
 }
 
 // The keyed hash of all that the answer depends on, in hexadecimal.

@@ -90,17 +90,13 @@ const char* WhomToAsk() {
 
 bool Enforcing() { return ModeInForce() == WatchMode::kEnforce; }
 
-bool AnyLimitSet() {
-  return ps_settings.session_limit >= 0 || ps_settings.daily_limit >= 0 || ps_settings.normalised_limit >= 0;
-}
+bool AnyLimitSet() { return ps_settings.session_limit >= 0 || ps_settings.daily_limit >= 0; }
 
-bool WouldPassLimit(const privacy_score::SessionSummary& would_be, double rise, double day_before,
-                    PassedLimit* passed) {
+bool WouldPassLimit(const privacy_score::LiveScorer::Weighed& weighed, double day_before, PassedLimit* passed) {
   // Who has passed a limit already may go on with what adds nothing.
-  if (rise <= 0) return false;
-  const PassedLimit limits[] = {{kAlertSession, would_be.score, ps_settings.session_limit},
-                                {kAlertDaily, day_before + rise, ps_settings.daily_limit},
-                                {kAlertNormalised, would_be.normalised, ps_settings.normalised_limit}};
+  if (!weighed.adds) return false;
+  const PassedLimit limits[] = {{kAlertSession, weighed.sum, ps_settings.session_limit},
+                                {kAlertDaily, day_before + weighed.rise, ps_settings.daily_limit}};
   for (const PassedLimit& limit : limits) {
     if (limit.limit < 0 || limit.score <= limit.limit) continue;
     *passed = limit;

@@ -9,21 +9,22 @@
 
 #include <string_view>
 
+#include "core/live_scorer.hpp"
 #include "limits.hpp"
 #include "shared_state.hpp"
 
 // Whether limits refuse in this session.
 bool Enforcing();
 
-// Whether any limit that refuses is set.
+// Whether a limit that refuses is set: normalised_limit only alerts.
 bool AnyLimitSet();
 
-// The limit that a session would pass if its summary became `would_be`, by a statement that adds `rise` to its score
-// under the same model; false when there is none. `day_before` is the role's score of the day without it.
-bool WouldPassLimit(const privacy_score::SessionSummary& would_be, double rise, double day_before, PassedLimit* passed);
+// The limit that a statement would pass; false when there is none. `day_before` is the role's sum of the day without
+// it. What the baseline has passes none, whatever came before it.
+bool WouldPassLimit(const privacy_score::LiveScorer::Weighed& weighed, double day_before, PassedLimit* passed);
 
 // Refuses a statement that would pass a limit: raises PS001, or returns when break_glass is on. `explanation` is JSON
-// about the n-gram, `id` the abstraction; `estimated`: the score rests on bounds.
+// about the statement, `id` the abstraction; `estimated`: the score rests on bounds.
 void RefuseAboveLimit(LiveSession* session, const PassedLimit& passed, int64 id, bool estimated,
                       std::string_view explanation);
 

@@ -208,12 +208,13 @@ bool DefineInScorer(int64 id) {
   return false;
 }
 
-// What is known of the role's score of the day without the next statement: an upper bound, exact when it awaits no rate
-// and no session of the role holds anything that the worker has not counted; below zero when nothing is known yet.
+// What is known of the role's sum of the day that mode enforce goes by, without the next statement: an upper bound,
+// exact when it awaits no rate and no session of the role holds anything that the worker has not counted; below zero
+// when nothing is known yet.
 double DayBound(DatabaseSlot* slot, LiveSession* session, bool* exact) {
   SpinLockAcquire(&session->mutex);
-  const double known = session->day_score >= 0 ? session->day_score : session->day_bound;
-  *exact = session->day_score >= 0;
+  const double known = session->day_enforced >= 0 ? session->day_enforced : session->day_bound;
+  *exact = session->day_enforced >= 0;
   SpinLockRelease(&session->mutex);
   if (known < 0) return known;
   double bound = known;
@@ -222,7 +223,7 @@ double DayBound(DatabaseSlot* slot, LiveSession* session, bool* exact) {
     auto* other = SharedAt<LiveSession>(at);
     SpinLockAcquire(&other->mutex);
     if (other->role == session->role && other->day == session->day)
-      bound += other->risen - (*exact ? other->counted_rise : other->bounded_rise);
+      bound += other->risen.enforced - (*exact ? other->counted_rise.enforced : other->bounded_rise);
     SpinLockRelease(&other->mutex);
     at = other->next;
   }
@@ -251,30 +252,26 @@ void Admit(DatabaseSlot* slot, LiveSession* session, int64 id, bool defined) {
   if (!AnyLimitSet()) return;
   const TimestampTz deadline = GetCurrentTimestamp() + kPatience;
   for (;;) {
-    SessionSummary would_be;
-    double rise = 0;
+    LiveScorer::Weighed weighed;
     CoreError error;
-    if (!CallCore(&error, [&] {
-          would_be = ps_local.scorer->scorer.WouldBe(id);
-          rise = would_be.score - ps_local.scorer->scorer.summary().score;
-        })) {
+    if (!CallCore(&error, [&] { weighed = ps_local.scorer->scorer.Weigh(id); })) {
       CountScoringError(error.message);
       RefuseFault(session, "It could not be scored.");
       return;
     }
     bool day_exact = true;
-    const double day = ps_settings.daily_limit < 0 ? 0 : DayBound(slot, session, &day_exact);
+    const double day = ps_settings.daily_limit < 0 || !weighed.adds ? 0 : DayBound(slot, session, &day_exact);
     PassedLimit passed;
-    const bool passes = WouldPassLimit(would_be, rise, day, &passed);
+    const bool passes = WouldPassLimit(weighed, day, &passed);
     const bool known = ModelIsCurrent(slot) && day >= 0;
     if (known && !passes) return;
-    const bool exact = known && day_exact && !would_be.estimated;
+    const bool exact = known && day_exact && !weighed.estimated;
     if (exact || GetCurrentTimestamp() > deadline) {
       if (!known) {
         RefuseFault(session, "The background worker has not answered in time.");
         return;
       }
-      if (!CallCore(&error, [&] { ps_local.scorer->explanation = ps_local.scorer->scorer.WouldBeExplained(id); }))
+      if (!CallCore(&error, [&] { ps_local.scorer->explanation = ps_local.scorer->scorer.ExplainStatement(id); }))
         CountScoringError(error.message);
       RefuseAboveLimit(session, passed, id, !exact, ps_local.scorer->explanation);
       return;
@@ -352,13 +349,13 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
       RefuseFault(session, "There is no room in shared memory to record it.");
     }
   }
-  const double before = scorer.summary().score;
+  const Rise before = {scorer.summary().score, scorer.summary().statement_score};
   CoreError error;
   const bool scored = defined && CallCore(&error, [&] { scorer.Observe(id, constants); });
   if (defined && !scored) CountScoringError(error.message);
   const bool current = ModelIsCurrent(slot);
   const SessionSummary& summary = scorer.summary();
-  const double rise = summary.score - before;
+  const Rise rise = {summary.score - before.score, summary.statement_score - before.enforced};
   const EventFigures figures = {id, now, &summary, &scorer.reach(), rise, current, ps_local.model_version};
   if (Enforcing()) {
     if (scored) PublishFigures(session, figures);
@@ -370,7 +367,7 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
   if (scorer.IsMissingRates()) SendMissingRates(slot);
   EnsureWorker(slot);
   if (session->unwarned_count > 0) DeliverWarnings(session);
-  if (!summary.estimated && current && session->limits.Any()) AlertOnLimits(session, rise);
+  if (!summary.estimated && current && session->limits.Any()) AlertOnLimits(session, rise.score);
   if (current) JudgeReach(session);
 }
 

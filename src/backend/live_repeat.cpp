@@ -71,7 +71,7 @@ inline bool AppendRepeat(LiveSession* session, int64 id, TimestampTz now, const 
 // The same where it takes a new chunk.
 [[gnu::cold]] [[gnu::noinline]] void AppendToNewChunk(LiveSession* session, int64 id, TimestampTz now,
                                                       const LiveScorer& scorer) {
-  const EventFigures figures = {id, now, &scorer.summary(), &scorer.reach(), 0, true, ps_local.model_version};
+  const EventFigures figures = {id, now, &scorer.summary(), &scorer.reach(), {0, 0}, true, ps_local.model_version};
   if (AppendEvent(session, id, &figures)) return;
   pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
   PublishFigures(session, figures);

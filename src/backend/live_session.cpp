@@ -50,7 +50,7 @@ void FillSession(LiveSession* session, Oid role, TimestampTz now) {
              pieces);
   session->started = session->last_at = now;
   session->day = DayOf(now);
-  session->day_score = session->day_bound = -1;
+  session->day_score = session->day_enforced = session->day_bound = session->flushed_enforced = -1;
   session->settings = ScoreSettingsInForce();
   session->unrecorded = RecoveryInProgress();
   session->limits = LimitsInForce();
@@ -73,7 +73,8 @@ bool IsPlain(const LiveSession* session) {
 
 // Stores what goes with an event. Under the session's lock.
 void Store(LiveSession* session, const EventFigures& figures) {
-  session->risen += Max(figures.rise, 0);
+  session->risen.score += Max(figures.rise.score, 0);
+  session->risen.enforced += Max(figures.rise.enforced, 0);
   session->reach = *figures.reach;
   session->reach_known = figures.model_version != 0;
   session->summary = *figures.summary;

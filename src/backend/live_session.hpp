@@ -36,7 +36,7 @@ struct EventFigures {
   TimestampTz at;
   const privacy_score::SessionSummary* summary;
   const privacy_score::ReachFigures* reach;
-  double rise;           // of the score by this event
+  Rise rise;             // by this event
   bool current;          // scored with the model in force; else the worker scores again when it has built that
   uint64 model_version;  // 0: scored without a model
 };

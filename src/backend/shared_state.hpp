@@ -115,6 +115,12 @@ struct SessionLimits {
   bool Any() const { return session >= 0 || daily >= 0 || normalised >= 0 || ngram >= 0; }
 };
 
+// What statements have added to the score, and to the sum that mode enforce goes by. Sums of rises, never less than
+// what these have grown by.
+struct Rise {
+  double score, enforced;
+};
+
 // What every statement looks at or stores stands first.
 struct LiveSession {
   slock_t mutex;
@@ -142,10 +148,12 @@ struct LiveSession {
   SessionLimits limits;
   uint64 model_version;  // the model that the summary was computed with
   double day_score;      // of the role and day, as of the last flush; -1 unknown
-  double day_bound;      // the same with bounds for the rates that are awaited, at least as up to date
-  // What this session's statements have added to its score: in all; of that in sealed events; in stored ones; in
-  // day_score; in day_bound. A sum of rises, never less than what the score has grown by.
-  double risen, sealed_rise, stored_rise, counted_rise, bounded_rise;
+  double day_enforced;   // the sum that mode enforce goes by, of the role and day, likewise
+  double day_bound;      // the latter with bounds for the rates that are awaited, at least as up to date
+  // What this session's statements have added: in all; of that in sealed events; in stored ones; in day_score and
+  // day_enforced.
+  Rise risen, sealed_rise, stored_rise, counted_rise;
+  double bounded_rise;                // in day_bound
   int64 refused;                      // statements
   PassedLimit unwarned[kAlertKinds];  // raised by the worker; the client hears of them with its next event
   PendingHistory sealed;
@@ -154,6 +162,7 @@ struct LiveSession {
   int32 next_part;
   int64 flushed_queries;
   int64 flushed_refused;
+  double flushed_enforced;  // as the history has it; -1 where it is not exact
   int64 weighed_queries;    // how many of them it was last scored again with, and
   int32 weighed_rounds;     // after how many rounds of computing rates
   int32 waits;              // flushes since it was closed, for the figures that its limits are checked against,

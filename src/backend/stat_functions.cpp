@@ -67,7 +67,8 @@ void PutSession(FunctionCallInfo fcinfo, LiveSession* copy) {
   const privacy_score::SessionSummary& summary = copy->summary;
   Datum tokens = PendingTokens(&copy->open, copy->last_id);
   if (tokens == 0) tokens = PendingTokens(&copy->sealed, copy->last_id);
-  constexpr int kColumns = 16 + privacy_score::kReachFigureCount;
+  constexpr int kReachColumns = 16;  // the first of them
+  constexpr int kColumns = kReachColumns + privacy_score::kReachFigureCount + 1;
   Datum values[kColumns] = {Int32GetDatum(copy->pid),
                             NameGetDatum(&copy->role_name),
                             CStringGetTextDatum(copy->session),
@@ -86,10 +87,12 @@ void PutSession(FunctionCallInfo fcinfo, LiveSession* copy) {
                             Int64GetDatum(copy->rows),
                             Int64GetDatum(copy->reach.values[0]),
                             Int64GetDatum(copy->reach.values[1]),
-                            Int32GetDatum(static_cast<int32>(copy->reach.values[2]))};
+                            Int32GetDatum(static_cast<int32>(copy->reach.values[2])),
+                            Float8GetDatum(summary.statement_score)};  // enforced: of a session it is that
   bool nulls[kColumns] = {};
   nulls[13] = tokens == 0;
-  for (int figure = 16; figure < kColumns; ++figure) nulls[figure] = !copy->reach_known;
+  for (int figure = 0; figure < privacy_score::kReachFigureCount; ++figure)
+    nulls[kReachColumns + figure] = !copy->reach_known;
   PutResultRow(fcinfo, values, nulls);
 }
 

@@ -30,6 +30,18 @@ struct FlushItem {
   FlushItem* next;
 };
 
+// The sum that mode enforce goes by, as far as the session shows it; -1 while it rests on bounds or on no model in
+// force.
+double EnforcedOf(const LiveSession* session) {
+  return session->model_version == 0 || session->summary.statement_estimated ? -1 : session->summary.statement_score;
+}
+
+// Whether the row of a session in the history says something else than the session does.
+bool RowIsBehind(const LiveSession* session) {
+  return session->refused != session->flushed_refused ||
+         (session->row_id != 0 && EnforcedOf(session) != session->flushed_enforced);
+}
+
 // Seals what the session has gathered and copies its fields; false when there is nothing to write.
 bool Seal(dsa_pointer pointer, FlushItem* item) {
   auto* session = SharedAt<LiveSession>(pointer);
@@ -47,7 +59,7 @@ bool Seal(dsa_pointer pointer, FlushItem* item) {
   item->pointer = pointer;
   sealed = &item->copy.sealed;
   return DsaPointerIsValid(sealed->chunks_first) || DsaPointerIsValid(sealed->definitions) ||
-         DsaPointerIsValid(sealed->alerts) || item->copy.refused != item->copy.flushed_refused;
+         DsaPointerIsValid(sealed->alerts) || RowIsBehind(&item->copy);
 }
 
 void Execute(const char* sql, int nargs, Oid* types, Datum* values) {
@@ -95,7 +107,7 @@ int64 GatherRuns(FlushItem* item, Datum* ids, Datum* runs, Datum* rows) {
 
 int64 WriteSessionRow(const FlushItem* item, int64 queries) {
   Oid types[] = {NAMEOID, TEXTOID, DATEOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID,
-                 INT8OID, BOOLOID, INT8OID, INT8OID,        INT8OID};
+                 INT8OID, BOOLOID, INT8OID, INT8OID,        INT8OID,        FLOAT8OID};
   NameData role = item->copy.role_name;
   Datum values[] = {NameGetDatum(&role),
                     CStringGetTextDatum(item->copy.session),
@@ -107,15 +119,18 @@ int64 WriteSessionRow(const FlushItem* item, int64 queries) {
                     BoolGetDatum(item->copy.reach_known),
                     Int64GetDatum(item->copy.reach.values[0]),
                     Int64GetDatum(item->copy.reach.values[1]),
-                    Int64GetDatum(item->copy.reach.values[2])};
+                    Int64GetDatum(item->copy.reach.values[2]),
+                    Float8GetDatum(EnforcedOf(&item->copy))};
   Execute(
       "INSERT INTO privacy_score.session AS s (role, session, day, started, last_at, source, queries, refused, reach, "
-      "subjects, subject_columns) VALUES ($1, $2, $3, $4, $5, 'live', $6, $7, CASE WHEN $8 THEN $9 END, "
-      "CASE WHEN $8 THEN $10 END, CASE WHEN $8 THEN $11 END) ON CONFLICT (role, session, started) "
+      "subjects, subject_columns, enforced) VALUES ($1, $2, $3, $4, $5, 'live', $6, $7, CASE WHEN $8 THEN $9 END, "
+      "CASE WHEN $8 THEN $10 END, CASE WHEN $8 THEN $11 END, CASE WHEN $12 >= 0 THEN $12 END) "
+      "ON CONFLICT (role, session, started) "
       "DO UPDATE SET last_at = EXCLUDED.last_at, queries = EXCLUDED.queries, refused = EXCLUDED.refused, "
-      "reach = EXCLUDED.reach, subjects = EXCLUDED.subjects, subject_columns = EXCLUDED.subject_columns "
+      "reach = EXCLUDED.reach, subjects = EXCLUDED.subjects, subject_columns = EXCLUDED.subject_columns, enforced = "
+      "EXCLUDED.enforced "
       "RETURNING s.id",
-      11, types, values);
+      12, types, values);
   return FieldNumber(0, 0);
 }
 
@@ -125,7 +140,7 @@ void WriteEvents(FlushItem* item) {
   Datum rows = Datum(0);
   item->entries = GatherRuns(item, &ids, &runs, &rows);
   item->row_id = item->copy.row_id;
-  if (item->entries == 0 && item->copy.refused == item->copy.flushed_refused) return;
+  if (item->entries == 0 && !RowIsBehind(&item->copy)) return;
   item->row_id = WriteSessionRow(item, item->copy.flushed_queries + item->events);
   if (item->entries == 0) return;
   Oid types[] = {INT8OID, INT4OID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID};
@@ -180,7 +195,8 @@ void FreeSession(DatabaseSlot* slot, dsa_pointer pointer) {
 
 bool AwaitsCorrection(LiveSession* session) {
   constexpr int kMostWaits = 20;
-  const bool counted = session->limits.daily < 0 || session->counted_rise >= session->risen;
+  const bool counted = session->limits.daily < 0 || (session->counted_rise.score >= session->risen.score &&
+                                                     session->counted_rise.enforced >= session->risen.enforced);
   // Other sessions of the role count on what is known of the day.
   if (!counted && session->day_score >= 0) return true;
   if (counted && !(session->limits.Any() && session->summary.estimated)) return false;
@@ -215,12 +231,15 @@ bool Release(DatabaseSlot* slot, dsa_pointer pointer, const FlushItem* written) 
   if (written != nullptr) {
     session->stored_rise = session->sealed_rise;
     session->flushed_refused = written->copy.refused;
-    if (written->row_id != 0) session->row_id = written->row_id;
+    if (written->row_id != 0) {
+      session->row_id = written->row_id;
+      session->flushed_enforced = EnforcedOf(&written->copy);
+    }
   }
   const PendingHistory* open = &session->open;
   const bool finished = session->closed && !DsaPointerIsValid(open->chunks_first) &&
                         !DsaPointerIsValid(open->definitions) && !DsaPointerIsValid(open->alerts) &&
-                        (written == nullptr || session->refused == session->flushed_refused);
+                        (written == nullptr || !RowIsBehind(session));
   SpinLockRelease(&session->mutex);
   FreeHistory(&done);
   LWLockRelease(slot->lock);

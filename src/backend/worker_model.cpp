@@ -264,6 +264,7 @@ struct DayFigure {
   NameData role;
   int32 day;
   double score;
+  double enforced;    // the sum that mode enforce goes by
   bool awaits_rates;  // it is an upper bound
 };
 
@@ -275,11 +276,13 @@ void ScoreDay(DayFigure* day, DatabaseSlot* slot, const LiveSession* session, co
     const CoreHolder<Rescored>* result = ScoreDayFromMemory(session, model);
     if (result == nullptr) return;
     day->score = result->object->summary.score;
+    day->enforced = result->object->enforced;
     missing = &result->object->missing;
   } else {
     const CoreHolder<DayScore>* result = ScoreRecordedDay(session);
     if (result == nullptr) return;
     day->score = result->object->score;
+    day->enforced = result->object->enforced;
     missing = &result->object->missing;
   }
   if (asks) AddMissing(slot, missing);
@@ -292,7 +295,7 @@ const DayFigure* DayFigureOf(DayFigure** days, DatabaseSlot* slot, const LiveSes
   for (const DayFigure* day = *days; day != nullptr; day = day->next)
     if (day->day == session->day && strcmp(NameStr(day->role), NameStr(session->role_name)) == 0) return day;
   auto* day = static_cast<DayFigure*>(palloc(sizeof(DayFigure)));
-  *day = {*days, session->role_name, session->day, -1, false};
+  *day = {*days, session->role_name, session->day, -1, -1, false};
   ScoreDay(day, slot, session, model, asks);
   *days = day;
   return day;
@@ -302,12 +305,13 @@ const DayFigure* DayFigureOf(DayFigure** days, DatabaseSlot* slot, const LiveSes
 // a short one has ended before its own process could know.
 void TakeDayFigure(LiveSession* session, const DayFigure* day) {
   SpinLockAcquire(&session->mutex);
-  session->day_bound = day->score;
-  session->bounded_rise = session->stored_rise;
+  session->day_bound = day->enforced;
+  session->bounded_rise = session->stored_rise.enforced;
   bool adds = false;
   if (!day->awaits_rates) {
-    adds = session->stored_rise > session->counted_rise;
+    adds = session->stored_rise.score > session->counted_rise.score;
     session->day_score = day->score;
+    session->day_enforced = day->enforced;
     session->counted_rise = session->stored_rise;
   }
   SpinLockRelease(&session->mutex);

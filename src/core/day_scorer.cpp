@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "enforced_sum.hpp"
 #include "error.hpp"
 #include "profile.hpp"
 
@@ -34,8 +35,12 @@ void DayScorer::TakePending() {
 DayScore DayScorer::Score() {
   TakePending();
   Profile profile;
-  for (const HistorySession& session : sessions_) profile.AddSequence(session.sequence, scorer_);
-  return {profile.Summary().score, scorer_.TakeMissing()};
+  EnforcedSum enforced;
+  for (const HistorySession& session : sessions_) {
+    profile.AddSequence(session.sequence, scorer_);
+    enforced.AddSession(session.sequence, scorer_);
+  }
+  return {profile.Summary().score, enforced.value(), scorer_.TakeMissing()};
 }
 
 }  // namespace privacy_score

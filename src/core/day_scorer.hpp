@@ -17,7 +17,8 @@
 namespace privacy_score {
 
 struct DayScore {
-  double score = 0;  // P
+  double score = 0;     // P
+  double enforced = 0;  // the sum that mode enforce goes by (enforced_sum.hpp)
   std::vector<MissingRate> missing;
 };
 

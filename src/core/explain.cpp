@@ -172,13 +172,13 @@ void WantEach(RateBook& rates, const Model& model, const std::vector<std::string
   }
 }
 
-std::string NGramJson(RoleScorer& scorer, const NGram& ngram) {
-  const NGramExplanation explained = scorer.Explain(ngram, ScoreLevel::kNGram);
+std::string NGramJson(RoleScorer& scorer, const NGram& ngram, ScoreLevel level) {
+  const NGramExplanation explained = scorer.Explain(ngram, level);
   JsonWriter json;
   json.BeginObject().Key("version").Value(std::int64_t{1});
-  json.Key("ngram").Value(scorer.ReadableForm(ngram, ScoreLevel::kNGram));
+  json.Key("ngram").Value(scorer.ReadableForm(ngram, level));
   json.Key("known").Value(explained.score.matched);
-  WriteNearest(json, scorer.ReadableForm(explained.nearest, ScoreLevel::kNGram), explained);
+  WriteNearest(json, scorer.ReadableForm(explained.nearest, level), explained);
   // What is not known yet is for the next alert of these columns.
   WantEach(scorer.pairs().rates(), scorer.model(), explained.attributes);
   WriteRates(json, scorer.pairs().rates(), scorer.model(), explained.attributes);

@@ -26,10 +26,11 @@ struct Explained {
 Explained ExplainQuery(std::string_view model_wire, std::string_view role, const ScoreSettings& settings,
                        const Tokens& tokens);
 
-// The JSON of an n-gram that has been observed: ngram, known, nearest, deltas, attributes, score, estimated; rates (the
-// discrimination rate of each of the attributes as far as the model knows it: a number, {"at_most": number} or null),
-// combined_rate and combined_rate_exact (of all of them together). Nothing in it is the value of a column.
-std::string NGramJson(RoleScorer& scorer, const NGram& ngram);
+// The JSON of an n-gram of this level that has been observed: ngram, known, nearest, deltas, attributes, score,
+// estimated; rates (the discrimination rate of each of the attributes as far as the model knows it: a number,
+// {"at_most": number} or null), combined_rate and combined_rate_exact (of all of them together). Nothing in it is the
+// value of a column.
+std::string NGramJson(RoleScorer& scorer, const NGram& ngram, ScoreLevel level);
 
 // Notes the rate of each of these columns as wanted.
 void WantEach(RateBook& rates, const Model& model, const std::vector<std::string>& columns);

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "enforced_sum.hpp"
 #include "error.hpp"
 #include "missing_rates.hpp"
 #include "profile.hpp"
@@ -131,9 +132,11 @@ HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up) {
     last_role = role;
     RoleScorer& scorer = scorers.For(role);
     Profile profile;
+    EnforcedSum enforced;
     std::int64_t rows = 0;
     for (const Sequence* sequence : sequences) {
       profile.AddSequence(*sequence, scorer, gives_up);
+      enforced.AddSession(*sequence, scorer);
       cumulative.AddSequence(*sequence, scorer, gives_up);
       rows += RowsOf(*sequence);
     }
@@ -143,6 +146,7 @@ HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up) {
     row.push_back(TextOf(cumulative.Summary().score));
     row.push_back(TextOf(summary.statement_score));
     row.push_back(TextOf(rows));
+    row.push_back(TextOf(enforced.value()));
     result.table.rows.push_back(std::move(row));
   }
   result.missing = scorers.TakeMissing();
@@ -162,6 +166,7 @@ HistoryResult ScoreSessions(std::string_view wire, GivesUp gives_up) {
     row.push_back(TextOf(summary.statement_score));
     row.push_back(TextOf(RowsOf(session.sequence)));
     row.insert(row.end(), session.reach.begin(), session.reach.end());
+    row.push_back(TextOf(summary.statement_score));  // of a session enforced is that
     result.table.rows.push_back(std::move(row));
   }
   result.missing = scorers.TakeMissing();

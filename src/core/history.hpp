@@ -35,11 +35,12 @@ struct HistoryResult {
 };
 
 // One row a role and day: role, day, queries, ngrams, mismatched, score, max_score, tight_max, normalised, cumulative,
-// statement_score, rows. `cumulative` is Delta over the role's days from the first given to this one.
+// statement_score, rows, enforced (enforced_sum.hpp). `cumulative` is Delta over the role's days from the first given
+// to this one.
 HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up = nullptr);
 
 // One row a session: role, day, session, queries, ngrams, mismatched, score, max_score, tight_max, normalised,
-// statement_score, rows, reach, subjects, subject_columns. In the order given.
+// statement_score, rows, reach, subjects, subject_columns, enforced. In the order given.
 HistoryResult ScoreSessions(std::string_view wire, GivesUp gives_up = nullptr);
 
 // One row a mismatched n-gram of a role and day: day, ngram text[], count, nearest text[], score, deltas float8[],

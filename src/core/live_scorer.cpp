@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "enforced_sum.hpp"
 #include "error.hpp"
 #include "explain.hpp"
 
@@ -132,21 +133,25 @@ void LiveScorer::Observe(AbstractionId id, const BoundConstants& constants) {
   reach_->Observe(next->second.form, constants);
 }
 
-SessionSummary LiveScorer::WouldBe(AbstractionId id) {
-  SessionSummary would_be = summary_;
-  if (id == 0) return would_be;
-  if (Repeats(id) && settings().counting == ScoreSettings::kSet) {
-    ++would_be.queries;
-    return would_be;
-  }
-  const NGram ngram = NextNGram(id);
-  profile_.Add(ngram, 1, *scorer_);
-  would_be = profile_.Summary();
-  profile_.Remove(ngram, 1, *scorer_);
-  return would_be;
+LiveScorer::Weighed LiveScorer::Weigh(AbstractionId id) {
+  Weighed weighed;
+  weighed.sum = summary_.statement_score;
+  weighed.estimated = summary_.statement_estimated;
+  if (id == 0) return weighed;
+  const NGramScore own = EnforcedSum::Of(id, *scorer_);
+  weighed.adds = own.score > 0 && (settings().counting == ScoreSettings::kMultiset || !profile_.HasStatement(id));
+  if (!weighed.adds) return weighed;
+  weighed.rise = own.score;
+  weighed.sum = profile_.StatementScoreWith(own.score);
+  weighed.estimated = weighed.estimated || own.score_estimated;
+  return weighed;
 }
 
-std::string LiveScorer::WouldBeExplained(AbstractionId id) { return Explained(NextNGram(id)); }
+std::string LiveScorer::ExplainStatement(AbstractionId id) {
+  NGram statement{};
+  statement.back() = id;
+  return NGramJson(*scorer_, statement, ScoreLevel::kStatement);
+}
 
 void LiveScorer::Restart() {
   ++turn_;
@@ -176,12 +181,11 @@ bool LiveScorer::HasNGram(const NGram& recorded, const ScoreSettings& settings) 
   return recorded.back() != 0 && (settings.pad || !HasPadding(recorded, settings.ngram_length));
 }
 
-std::string LiveScorer::Explained(const NGram& recorded) {
-  if (!HasNGram(recorded, settings())) return "{}";
-  return NGramJson(*scorer_, Suffix(recorded, settings().ngram_length));
+std::string LiveScorer::LastExplanation() {
+  const NGram last = LastNGram();
+  if (!HasNGram(last, settings())) return "{}";
+  return NGramJson(*scorer_, Suffix(last, settings().ngram_length), ScoreLevel::kNGram);
 }
-
-std::string LiveScorer::LastExplanation() { return Explained(LastNGram()); }
 
 double LiveScorer::LastScore() {
   const NGram last = LastNGram();

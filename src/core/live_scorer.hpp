@@ -54,10 +54,17 @@ class LiveScorer {
   // True when Observe(id) would repeat an n-gram of the session by a step that is at hand: then the abstraction is
   // known and, with counting of n-grams as a set, nothing of the summary but the number of queries changes.
   bool Repeats(AbstractionId id) const { return id == 0 || FindStep(id) != nullptr; }
-  // What the session would come to with one more execution; nothing is counted. Throws like Observe.
-  SessionSummary WouldBe(AbstractionId id);
-  // LastExplanation of that execution.
-  std::string WouldBeExplained(AbstractionId id);
+  // What one more execution adds to the sum that mode enforce goes by, and what that comes to; nothing is counted.
+  struct Weighed {
+    bool adds = false;  // the baseline lacks it, and with counting as a set the session has not had it
+    double rise = 0;    // o(a)
+    double sum = 0;
+    bool estimated = false;  // they rest on bounds
+  };
+  // Throws like Observe.
+  Weighed Weigh(AbstractionId id);
+  // JSON like LastExplanation of a statement by itself.
+  std::string ExplainStatement(AbstractionId id);
   // Starts a new session; what was defined is forgotten.
   void Restart();
   // Whether the session has so many n-grams or abstractions that it should be ended: each takes memory for as long as
@@ -129,7 +136,6 @@ class LiveScorer {
       ++summary_.queries;
   }
   static bool HasNGram(const NGram& recorded, const ScoreSettings& settings);
-  std::string Explained(const NGram& recorded);
   void Replace(std::shared_ptr<const Model> model, const ScoreSettings& settings);
   NGram LastNGram() const { return state_ == nullptr ? NGram{} : state_->first; }
   NGram NextNGram(AbstractionId id) const;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "enforced_sum.hpp"
 #include "explain.hpp"
 #include "rows.hpp"
 
@@ -26,15 +27,21 @@ void MemoryHistory::Add(Counted& counted, const NGram& ngram, std::int64_t count
 bool MemoryHistory::Append(std::uint64_t key, const std::string& role, std::int64_t day, AbstractionId id,
                            std::int64_t run) {
   OpenSession& session = sessions_[key];
-  Counted& of_day = days_[role][day];
+  Day& of_day = days_[role][day];
   // The first kRecordedLength of a run make an n-gram each; the others all make the last of these.
   for (std::int64_t i = 0; i < std::min<std::int64_t>(run, kRecordedLength); ++i) {
     session.window.Push(id);
     const std::int64_t count = i == kRecordedLength - 1 ? run - i : 1;
     Add(session.counted, session.window.recorded(), count);
-    Add(of_day, session.window.recorded(), count);
+    Add(of_day.counted, session.window.recorded(), count);
   }
-  return session.counted.complete && of_day.complete;
+  const bool complete = session.counted.complete && of_day.counted.complete;
+  if (complete && run > 0) {
+    Met& met = of_day.met[id];
+    if (session.met.insert(id).second) ++met.sessions;
+    met.executions += run;
+  }
+  return complete;
 }
 
 void MemoryHistory::Close(std::uint64_t key) {
@@ -51,7 +58,7 @@ void MemoryHistory::ForgetBefore(std::int64_t day) {
         ++at;
         continue;
       }
-      size_ -= at->second.ngrams.size();
+      size_ -= at->second.counted.ngrams.size();
       at = days.erase(at);
     }
   }
@@ -62,25 +69,28 @@ void MemoryHistory::ForgetBefore(std::int64_t day) {
   };
   for (const auto& [key, session] : sessions_) need(session.counted);
   for (const auto& [role, days] : days_)
-    for (const auto& [at, counted] : days) need(counted);
+    for (const auto& [at, of_day] : days) need(of_day.counted);
   for (auto at = defined_.begin(); at != defined_.end();)
     at = needed.count(at->first) > 0 ? std::next(at) : defined_.erase(at);
 }
 
-MemoryScore MemoryHistory::Score(const Counts& counts, const TokenMap& tokens, std::string_view model_wire,
-                                 const std::string& role, const ScoreSettings& settings) {
+MemoryScore MemoryHistory::Score(const Counts& counts, const MetCounts& met, const TokenMap& tokens,
+                                 std::string_view model_wire, const std::string& role, const ScoreSettings& settings) {
   RoleScorer scorer(std::make_shared<const Model>(Model::Parse(model_wire)), role, settings, &tokens);
   Profile profile;
   for (const auto& [ngram, count] : counts) profile.Add(ngram, count, scorer);
+  EnforcedSum enforced;
+  for (const auto& [id, of_id] : met) enforced.Add(id, of_id.sessions, of_id.executions, scorer);
   MemoryScore result;
   result.summary = profile.Summary();
+  result.enforced = enforced.value();
   const NGram* largest = nullptr;
   for (const auto& [ngram, entry] : profile.ngrams()) {
     if (entry.score.score <= result.largest) continue;
     result.largest = entry.score.score;
     largest = &ngram;
   }
-  if (largest != nullptr) result.explanation = NGramJson(scorer, *largest);
+  if (largest != nullptr) result.explanation = NGramJson(scorer, *largest, ScoreLevel::kNGram);
   result.missing = scorer.TakeMissing();
   return result;
 }
@@ -89,19 +99,21 @@ std::optional<MemoryScore> MemoryHistory::ScoreSession(std::uint64_t key, std::s
                                                        const std::string& role, const ScoreSettings& settings) const {
   const auto found = sessions_.find(key);
   if (found == sessions_.end() || !found->second.counted.complete) return std::nullopt;
-  return Score(found->second.counted.ngrams, defined_, model_wire, role, settings);
+  return Score(found->second.counted.ngrams, {}, defined_, model_wire, role, settings);
 }
 
 std::optional<MemoryScore> MemoryHistory::ScoreDay(const std::string& role, std::int64_t day,
                                                    std::string_view model_wire, std::string_view stored_wire,
                                                    const ScoreSettings& settings) const {
   Counts counts;
+  MetCounts met;
   const auto days = days_.find(role);
   if (days != days_.end()) {
     const auto found = days->second.find(day);
     if (found != days->second.end()) {
-      if (!found->second.complete) return std::nullopt;
-      counts = found->second.ngrams;
+      if (!found->second.counted.complete) return std::nullopt;
+      counts = found->second.counted.ngrams;
+      met = found->second.met;
     }
   }
   TokenMap tokens = defined_;
@@ -113,8 +125,14 @@ std::optional<MemoryScore> MemoryHistory::ScoreDay(const std::string& role, std:
     Sequence sequence;
     AppendStored(sequence, *row[0], *row[1]);
     ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) { counts[ngram] += count; });
+    std::unordered_set<AbstractionId> of_session;
+    for (const Run& run : sequence) {
+      if (run.count == 0) continue;
+      met[run.id].executions += run.count;
+      if (of_session.insert(run.id).second) ++met[run.id].sessions;
+    }
   }
-  return Score(counts, tokens, model_wire, role, settings);
+  return Score(counts, met, tokens, model_wire, role, settings);
 }
 
 }  // namespace privacy_score

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,7 @@ namespace privacy_score {
 // The score of a session or a day, and why it is what it is.
 struct MemoryScore {
   SessionSummary summary;
+  double enforced = 0;  // of a day (enforced_sum.hpp)
   std::vector<MissingRate> missing;
   double largest = 0;              // score of one n-gram
   std::string explanation = "{}";  // of that n-gram, as JSON
@@ -62,17 +64,28 @@ class MemoryHistory {
   struct OpenSession {
     NGramWindow window;
     Counted counted;
+    std::unordered_set<AbstractionId> met;
+  };
+  // How many sessions have had an abstraction, and how often in all.
+  struct Met {
+    std::int64_t sessions = 0;
+    std::int64_t executions = 0;
+  };
+  using MetCounts = std::unordered_map<AbstractionId, Met>;
+  struct Day {
+    Counted counted;
+    MetCounts met;  // no more than there are n-grams
   };
 
   void Add(Counted& counted, const NGram& ngram, std::int64_t count);
-  static MemoryScore Score(const Counts& counts, const TokenMap& tokens, std::string_view model_wire,
-                           const std::string& role, const ScoreSettings& settings);
+  static MemoryScore Score(const Counts& counts, const MetCounts& met, const TokenMap& tokens,
+                           std::string_view model_wire, const std::string& role, const ScoreSettings& settings);
 
   std::size_t most_ngrams_;
   std::size_t size_ = 0;
   TokenMap defined_;
   std::unordered_map<std::uint64_t, OpenSession> sessions_;
-  std::unordered_map<std::string, std::unordered_map<std::int64_t, Counted>> days_;
+  std::unordered_map<std::string, std::unordered_map<std::int64_t, Day>> days_;
 };
 
 }  // namespace privacy_score

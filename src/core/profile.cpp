@@ -3,20 +3,7 @@
  */
 #include "profile.hpp"
 
-#include <cmath>
-
 namespace privacy_score {
-
-namespace {
-
-constexpr int kFractionBits = 60;  // a score of at most 6 fits 63 bits
-
-// Powers of two change an exponent and nothing else.
-constexpr double kUnits = static_cast<double>(std::int64_t{1} << kFractionBits);
-
-std::int64_t ToFixed(double score) { return std::llround(score * kUnits); }
-
-}  // namespace
 
 Profile::Places Profile::Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer) {
   const ScoreSettings& settings = scorer.settings();
@@ -41,29 +28,30 @@ void Profile::CountAgain(const Places& places) {
   if (places.ngram != nullptr) ngrams_.Count(places.ngram->score, 1, false);
 }
 
-void Profile::Remove(const NGram& recorded, std::int64_t count, RoleScorer& scorer) {
-  const ScoreSettings& settings = scorer.settings();
-  if (settings.pad || !HasPadding(recorded, settings.ngram_length)) {
-    ngrams_.Remove(Suffix(recorded, settings.ngram_length), count, scorer);
-  }
-  statements_.Remove(Suffix(recorded, 1), count, scorer);
-  queries_ -= count;
+bool Profile::HasStatement(AbstractionId id) const {
+  NGram statement{};
+  statement.back() = id;
+  return statements_.entries.count(statement) > 0;
+}
+
+double Profile::StatementScoreWith(double score) const {
+  ScoreSum sum = statements_.score;
+  sum.Add(score, 1);
+  return sum.value();
 }
 
 SessionSummary Profile::Summary() const {
-  const auto number = [](Sum sum) {
-    return static_cast<double>(static_cast<long double>(sum) / static_cast<long double>(kUnits));
-  };
   SessionSummary summary;
   summary.queries = queries_;
   summary.ngrams = ngrams_.total;
   summary.mismatched = ngrams_.mismatched;
-  summary.score = number(ngrams_.score);
+  summary.score = ngrams_.score.value();
   summary.max_score = static_cast<double>(ngrams_.most) * static_cast<double>(ngrams_.total);
-  summary.tight_max = number(ngrams_.tight);
+  summary.tight_max = ngrams_.tight.value();
   summary.normalised = summary.max_score > 0 ? summary.score / summary.max_score : 0;
-  summary.statement_score = number(statements_.score);
+  summary.statement_score = statements_.score.value();
   summary.estimated = ngrams_.estimated + statements_.estimated > 0;
+  summary.statement_estimated = statements_.score_estimated > 0;
   return summary;
 }
 
@@ -82,23 +70,13 @@ Profile::Entry* Profile::Tally::Add(const NGram& ngram, std::int64_t count, Role
   return &found->second;
 }
 
-void Profile::Tally::Remove(const NGram& ngram, std::int64_t count, RoleScorer& scorer) {
-  const auto found = entries.find(ngram);
-  found->second.count -= count;
-  const bool gone = found->second.count == 0;
-  const bool once = scorer.settings().counting == ScoreSettings::kSet;
-  Count(found->second.score, once ? (gone ? -1 : 0) : -count, false);
-  if (!gone) return;
-  if (found->second.score.estimated) --estimated;
-  entries.erase(found);
-}
-
 void Profile::Tally::Count(const NGramScore& entry, std::int64_t counted, bool is_new) {
   total += counted;
   if (!entry.matched) mismatched += counted;
-  score += static_cast<Sum>(ToFixed(entry.score)) * counted;
-  tight += static_cast<Sum>(ToFixed(entry.tight)) * counted;
+  score.Add(entry.score, counted);
+  tight.Add(entry.tight, counted);
   if (is_new && entry.estimated) ++estimated;
+  if (is_new && entry.score_estimated) ++score_estimated;
 }
 
 }  // namespace privacy_score

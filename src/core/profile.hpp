@@ -3,8 +3,8 @@
  *
  *   P = sum over mismatched g of m(g) s(g|beta), M = n sum of m(g), M' = P against an empty baseline,
  *   m = 1 ('set') or the count ('multiset')
- * The live scorer and the stored history both use this class, and sums are kept in fixed point: they do not depend on
- * the order of their terms, so that the live score equals the stored one to the last bit.
+ * The live scorer and the stored history both use this class, and sums do not depend on the order of their terms
+ * (score_sum.hpp), so that the live score equals the stored one to the last bit.
  */
 #pragma once
 
@@ -13,19 +13,21 @@
 
 #include "paused.hpp"
 #include "score.hpp"
+#include "score_sum.hpp"
 
 namespace privacy_score {
 
 struct SessionSummary {
-  std::int64_t queries = 0;     // statements that are not empty
-  std::int64_t ngrams = 0;      // distinct ones for 'set' counting, else all
-  std::int64_t mismatched = 0;  // likewise
-  double score = 0;             // P
-  double max_score = 0;         // M
-  double tight_max = 0;         // M'
-  double normalised = 0;        // P / M, 0 when M is 0
-  double statement_score = 0;   // P at n = 1
-  bool estimated = false;       // some figure rests on a bound of a rate
+  std::int64_t queries = 0;          // statements that are not empty
+  std::int64_t ngrams = 0;           // distinct ones for 'set' counting, else all
+  std::int64_t mismatched = 0;       // likewise
+  double score = 0;                  // P
+  double max_score = 0;              // M
+  double tight_max = 0;              // M'
+  double normalised = 0;             // P / M, 0 when M is 0
+  double statement_score = 0;        // P at n = 1; of a session what mode enforce goes by (enforced_sum.hpp)
+  bool estimated = false;            // some figure rests on a bound of a rate
+  bool statement_estimated = false;  // statement_score does
 };
 
 class Profile {
@@ -57,29 +59,29 @@ class Profile {
     CountAgain(places);
     return true;
   }
-  // Takes back statements that were added before.
-  void Remove(const NGram& recorded, std::int64_t count, RoleScorer& scorer);
 
   SessionSummary Summary() const;
+  // Whether an abstraction was taken in.
+  bool HasStatement(AbstractionId id) const;
+  // What statement_score would be with one more statement that adds `score` to it.
+  double StatementScoreWith(double score) const;
   // The n-grams of ngram_length.
   const Entries& ngrams() const { return ngrams_.entries; }
 
  private:
   void CountAgain(const Places& places);
 
-  // An order-free sum of scores in units of 2^-60.
-  __extension__ using Sum = __int128;
   struct Tally {
     Entries entries;
     std::int64_t total = 0;  // n-grams as counted
     std::int64_t mismatched = 0;
     std::int64_t estimated = 0;  // entries
-    int most = 1;                // M for one n-gram
-    Sum score = 0;
-    Sum tight = 0;
+    std::int64_t score_estimated = 0;
+    int most = 1;  // M for one n-gram
+    ScoreSum score;
+    ScoreSum tight;
 
     Entry* Add(const NGram& ngram, std::int64_t count, RoleScorer& scorer, ScoreLevel level);
-    void Remove(const NGram& ngram, std::int64_t count, RoleScorer& scorer);
     void Count(const NGramScore& entry, std::int64_t counted, bool is_new);
   };
 

@@ -196,7 +196,7 @@ void RoleScorer::WantNearest(Level& level, const Classes& classes, const DeltaRo
     double lower = 0;
     for (std::size_t k = 0; k < positions; ++k) lower += rows[k]->lower[level.rows[at + k]];
     if (!(lower < least)) continue;
-    score.estimated = true;
+    score.estimated = score.score_estimated = true;
     for (std::size_t k = 0; k < positions; ++k) wanted[k][level.rows[at + k]] = true;
   }
   for (std::size_t k = 0; k < positions; ++k)

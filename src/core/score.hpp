@@ -34,10 +34,11 @@ namespace privacy_score {
 enum class ScoreLevel { kNGram, kStatement };
 
 struct NGramScore {
-  bool matched = false;    // stands in the baseline
-  bool estimated = false;  // a figure here rests on a bound
-  double score = 0;        // s(g|beta), 0 when matched
-  double tight = 0;        // the same against an empty baseline, with p(y) unchanged so that it bounds the score
+  bool matched = false;          // stands in the baseline
+  bool estimated = false;        // a figure here rests on a bound
+  bool score_estimated = false;  // the score does
+  double score = 0;              // s(g|beta), 0 when matched
+  double tight = 0;              // the same against an empty baseline, with p(y) unchanged so that it bounds the score
 };
 
 // How much a scorer remembers of each level before it starts afresh: scores of n-grams, and delta* of a class and a

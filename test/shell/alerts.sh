@@ -95,6 +95,34 @@ check "the payload is JSON with severity and occurrences" \
   "$(q "SELECT j->>'severity', j->>'occurrences', j->>'blocked', j->'detail' ? 'rates' FROM (SELECT '${payload//\'/\'\'}'::jsonb) x(j)")" \
   "critical|1|false|t"
 
+# --- who sent it ----------------------------------------------------------------------------------------------------------
+verified() { q "SELECT privacy_score.verify_alert('${1//\'/\'\'}')"; }  # PAYLOAD
+check "the payload carries its HMAC" "$(q "SELECT j->>'hmac' ~ '^[0-9a-f]{64}$' FROM (SELECT '${payload//\'/\'\'}'::jsonb) x(j)")" t
+check "it verifies" "$(verified "$payload")" t
+check "for a role without rights, too" "$(as many verified "$payload")" t
+check "who cannot read the key" "$(as many q "SELECT * FROM privacy_score.alert_key")" "ERROR: permission denied for table alert_key"
+check "neither in statistics" "$(q "ANALYZE privacy_score.alert_key"; as many q "SELECT count(*) FROM pg_stats WHERE tablename = 'alert_key'")" 0
+check "anybody may send one" \
+  "$(as many q "NOTIFY privacy_score_alert, '{\"id\": 1, \"kind\": \"session\", \"role\": \"forged\", \"version\": 1}'")" ""
+check_true "which is heard" listened forged 1
+check "and does not verify" "$(verified "$(heard forged)")" f
+check "a changed role does not" "$(verified "${payload/many/mild}")" f
+check "nor a changed number" "$(verified "${payload/\"occurrences\": 1/\"occurrences\": 2}")" f
+check "nor a changed digit of the HMAC" "$(verified "$(sed -E 's/(.)"\}$/\1/; h; s/.*(.)$/\1/; y/0123456789abcdef/123456789abcdef0/; x; s/.$//; G; s/\n//; s/$/"}/' <<<"$payload")")" f
+check "nor the HMAC in capitals" "$(verified "$(sed -E 's/[0-9a-f]{64}"\}$/\U&/' <<<"$payload")")" f
+check "nor a blank more" "$(verified "$payload "),$(verified " $payload"),$(verified "${payload/, /,  }")" f,f,f
+check "nor one that hides another" "$(verified "{\"role\": \"mild\", ${payload#\{}")" f
+check "nor without HMAC, nor what is no JSON at all" "$(verified "${payload%, \"hmac\"*}}"),$(verified ""),$(verified "{"),$(verified ", \"hmac\": \"${payload:(-66)}")" f,f,f,f
+check "NULL stays NULL" "$(q "SELECT privacy_score.verify_alert(NULL) IS NULL")" t
+q "CREATE DATABASE other" >/dev/null
+key=$(q "SELECT key FROM privacy_score.alert_key")
+elsewhere="SELECT privacy_score.verify_alert('${payload//\'/\'\'}')"
+check "in another database it does not verify, even with the same key" \
+  "$(PGDATABASE=other q "CREATE EXTENSION privacy_score" "$elsewhere" "INSERT INTO privacy_score.alert_key VALUES (true, '$key')" "$elsewhere")" "f
+f"
+check "a dump does not have the key" "$("$PS_BINDIR/pg_dump" -t privacy_score.alert_key postgres | grep -c '^COPY\|x[0-9a-f]\{64\}'; "$PS_BINDIR/pg_dump" postgres | grep -c "${key#??}")" "0
+0"
+
 # --- the log line -------------------------------------------------------------------------------------------------------
 as "$odd" q "$unusual" >/dev/null
 check_true "a role with an odd name has its alert" wait_for "SELECT count(*) FROM privacy_score.alert WHERE role ~ 'od\"d'" 1

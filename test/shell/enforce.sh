@@ -68,7 +68,7 @@ for column in diagnosis name "name, diagnosis" "city, diagnosis" "id, name" "id,
 done
 check_true "many short sessions reach the daily limit" test "$passed" -lt 8
 flush
-check "the day stays below its limit" "$(q "SELECT score <= 1 FROM privacy_score.score('alice', privacy_score.today(), privacy_score.today())")" t
+check "the day stays below its limit" "$(q "SELECT enforced <= 1 FROM privacy_score.score('alice', privacy_score.today(), privacy_score.today())")" t
 check_true "the refusal says so" test "$(q "SELECT count(*) FROM privacy_score.alerts WHERE blocked AND kind = 'daily'")" -gt 0
 
 # --- break_glass -----------------------------------------------------------------------------------------------------------
@@ -81,7 +81,8 @@ q "ALTER ROLE alice RESET ALL" >/dev/null
 
 # --- normalised limit --------------------------------------------------------------------------------------------------------
 q "ALTER ROLE alice SET privacy_score.normalised_limit = 0.05" >/dev/null
-check "the normalised limit refuses" "$(as alice q_state "$refused")" PS001
+check "the normalised limit refuses nothing" "$(as alice q_state "$refused")" 00000
+check_true "and alerts" wait_for "SELECT count(*) FROM privacy_score.alerts WHERE role = 'alice' AND kind = 'normalised' AND NOT blocked" 1
 q "ALTER ROLE alice RESET ALL" >/dev/null
 
 # --- dp only ------------------------------------------------------------------------------------------------------------------

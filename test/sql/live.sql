@@ -197,6 +197,7 @@ SELECT role, kind, round(score::numeric, 4) AS score, alert_limit, blocked, sess
        detail->'known' AS known, detail->'ngram' AS ngram, acknowledged_at, acknowledged_by
   FROM privacy_score.alerts WHERE role = 'regress_live' ORDER BY kind, score;
 SELECT min(id) AS alert FROM privacy_score.alerts WHERE role = 'regress_live' AND kind = 'session' \gset
+SELECT privacy_score.verify_alert(p) FROM unnest(ARRAY[NULL, '', '{}', '{"id": 1}', '{"id": 1, "hmac": "' || repeat('0', 64) || '"}']) p;
 SELECT privacy_score.acknowledge_alert(:alert);
 SELECT kind, acknowledged_at IS NOT NULL AS acknowledged, acknowledged_by FROM privacy_score.alerts WHERE role = 'regress_live' ORDER BY kind;
 SELECT acknowledged_at AS first FROM privacy_score.alerts WHERE id = :alert \gset

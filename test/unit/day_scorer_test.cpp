@@ -40,6 +40,7 @@ TEST(DayScorer, WorkedDay) {
   for (const TextRow& row : WorkedModel().abstractions) scorer.Define(TokensWire({row}));
   const DayScore day = scorer.Score();
   EXPECT_NEAR(day.score, 1.5504, 5e-5);
+  EXPECT_NEAR(day.enforced, .6891, 5e-5);
   EXPECT_TRUE(day.missing.empty());
 }
 

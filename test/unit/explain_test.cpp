@@ -62,7 +62,7 @@ TEST(NGramJson, NamesColumnsAndTheirRates) {
   NGram ngram{};
   ngram[4] = kLg;
   ngram[5] = kLgd;
-  const std::string json = NGramJson(scorer, ngram);
+  const std::string json = NGramJson(scorer, ngram, ScoreLevel::kNGram);
   EXPECT_TRUE(Has(json, "\"attributes\": [\"public.hospital.department\", \"public.hospital.last_name\"]") ||
               Has(json, "\"attributes\": [\"public.hospital.last_name\"]"))
       << json;
@@ -78,7 +78,7 @@ TEST(NGramJson, SaysWhichRatesAreBoundsOrUnknown) {
     NGram ngram{};
     ngram[4] = kG;
     ngram[5] = kLg;
-    const std::string json = NGramJson(scorer, ngram);
+    const std::string json = NGramJson(scorer, ngram, ScoreLevel::kNGram);
     // The rate of the column is wanted for the next time.
     const auto missing = scorer.TakeMissing();
     const auto wants = [](const MissingRate& rate) { return rate.attributes == "public.hospital.last_name"; };

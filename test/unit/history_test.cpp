@@ -26,7 +26,7 @@ TEST(ScoreDays, WorkedDays) {
   const double cumulative[] = {0, .6891, 2.2395};
   for (std::size_t day = 0; day < 3; ++day) {
     const auto& row = result.table.rows[day];
-    ASSERT_EQ(row.size(), 12U);
+    ASSERT_EQ(row.size(), 13U);
     EXPECT_EQ(row[0], "analyst");
     EXPECT_EQ(row[1], kDays[day].day);
     EXPECT_EQ(row[2], "3");
@@ -66,7 +66,7 @@ TEST(ScoreSessions, PartsOfOneSessionAreOneSequence) {
   EXPECT_EQ(ScoreSessions(whole.bytes()).table.rows, ScoreSessions(parts.bytes()).table.rows);
   const auto rows = ScoreSessions(whole.bytes()).table.rows;
   ASSERT_EQ(rows.size(), 1U);
-  ASSERT_EQ(rows[0].size(), 15U);
+  ASSERT_EQ(rows[0].size(), 16U);
   EXPECT_EQ(rows[0][11], "12");
   EXPECT_EQ(rows[0][12], "30");
   EXPECT_EQ(rows[0][13], "7");

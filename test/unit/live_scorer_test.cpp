@@ -42,8 +42,8 @@ TEST(LiveScorer, WorkedDay) {
   EXPECT_EQ(live.LastExplanation(), "{}");
 }
 
-// What a statement would make of the session is what it makes of it, and asking changes nothing.
-TEST(LiveScorer, WouldBeIsWhatComes) {
+// What a statement would add to the sum that mode enforce goes by is what it adds, and asking changes nothing.
+TEST(LiveScorer, WeighedIsWhatComes) {
   std::mt19937 random(7);
   for (const auto counting : {ScoreSettings::kSet, ScoreSettings::kMultiset}) {
     ScoreSettings settings = Published();
@@ -51,29 +51,46 @@ TEST(LiveScorer, WouldBeIsWhatComes) {
     settings.pad = true;
     LiveScorer live("analyst", settings);
     live.Load(WorkedModel().Wire());
-    const AbstractionId ids[] = {kG, kGh, kLg, kGd, kLgd};
+    const AbstractionId ids[] = {0, kG, kGh, kLg, kGd, kLgd};
+    std::set<AbstractionId> had;
     for (int i = 0; i < 300; ++i) {
-      const AbstractionId id = ids[random() % 5];
+      const AbstractionId id = ids[random() % 6];
       const SessionSummary before = live.summary();
-      const SessionSummary would_be = live.WouldBe(id);
-      const std::string explained = live.WouldBeExplained(id);
+      const LiveScorer::Weighed weighed = live.Weigh(id);
       EXPECT_EQ(live.summary().queries, before.queries);
       EXPECT_EQ(live.summary().ngrams, before.ngrams);
       EXPECT_EQ(live.summary().score, before.score);
+      EXPECT_EQ(live.summary().statement_score, before.statement_score);
       live.Observe(id);
-      const SessionSummary after = live.summary();
-      EXPECT_EQ(after.queries, would_be.queries);
-      EXPECT_EQ(after.ngrams, would_be.ngrams);
-      EXPECT_EQ(after.mismatched, would_be.mismatched);
-      EXPECT_EQ(after.score, would_be.score);
-      EXPECT_EQ(after.tight_max, would_be.tight_max);
-      EXPECT_EQ(after.normalised, would_be.normalised);
-      EXPECT_EQ(after.statement_score, would_be.statement_score);
-      EXPECT_EQ(live.LastExplanation(), explained);
+      const bool lacked = id == kLg || id == kLgd;
+      EXPECT_EQ(weighed.adds, lacked && (counting == ScoreSettings::kMultiset || had.count(id) == 0));
+      EXPECT_NEAR(weighed.rise, weighed.adds ? .3445 : 0, 5e-5);
+      EXPECT_EQ(weighed.sum, live.summary().statement_score);
+      EXPECT_FALSE(weighed.estimated);
+      had.insert(id);
     }
-    EXPECT_THROW(live.WouldBe(77), Error);
-    EXPECT_EQ(live.summary().queries, 300);
+    EXPECT_THROW(live.Weigh(77), Error);
+    const std::string explained = live.ExplainStatement(kLgd);
+    EXPECT_NE(explained.find("\"ngram\": [\"cmd:select p:public.hospital.department p:public.hospital.gender "
+                             "p:public.hospital.last_name t:public.hospital\"]"),
+              std::string::npos)
+        << explained;
+    EXPECT_NE(explained.find("\"attributes\": [\"public.hospital.last_name\"]"), std::string::npos) << explained;
   }
+}
+
+// A rate that only the n-gram misses does not make the sum a bound.
+TEST(LiveScorer, WeighedRestsOnItsOwnRates) {
+  ModelRows model = WorkedModel();
+  model.rates.clear();
+  LiveScorer live("analyst", ScoreSettings());
+  live.Load(model.Wire());
+  EXPECT_FALSE(live.Weigh(kG).adds);
+  EXPECT_TRUE(live.Weigh(kLgd).estimated);
+  live.Observe(kG);
+  live.Observe(kG);  // a pair that the baseline lacks
+  EXPECT_TRUE(live.summary().estimated);
+  EXPECT_FALSE(live.summary().statement_estimated);
 }
 
 TEST(LiveScorer, DefinedAbstractions) {
@@ -314,7 +331,7 @@ TEST(LiveScorer, IsFullOfAbstractions) {
       EXPECT_FALSE(live.Knows(id));
       live.Define(id, tokens);
       live.Define(id + 1000000, tokens);
-      live.WouldBe(id + 1000000);
+      live.Weigh(id + 1000000);
       live.Observe(id);
       live.Observe(id);
     }

@@ -77,6 +77,8 @@ TEST(MemoryHistory, ADayIsAllItsSessionsAndWhatIsStored) {
   const Sequence sequence = SequenceOf(sessions[2].ids);
   stored.Section(2, TextRows{{IdsText(sequence), RunsText(sequence)}});
   const double together = Score(memory.ScoreDay("analyst", 7, model.Wire(), stored.bytes(), Published()));
+  EXPECT_EQ(memory.ScoreDay("analyst", 7, model.Wire(), stored.bytes(), Published())->enforced,
+            Number(days.table.rows[0][12]));
   EXPECT_EQ(together, Number(days.table.rows[0][5]));
   EXPECT_GT(together, alone);
   EXPECT_EQ(Score(memory.ScoreDay("other", 7, model.Wire(), NothingStored(), Published())), 0);

@@ -240,6 +240,7 @@ TEST(MustHold, DayInPartsEqualsDay) {
       }
       const DayScore day = scorer.Score();
       EXPECT_EQ(TextOf(day.score), whole.table.rows.front()[5]) << seed;
+      EXPECT_EQ(TextOf(day.enforced), whole.table.rows.front()[12]) << seed;
       EXPECT_EQ(day.missing, whole.missing) << seed;
     }
   }
@@ -274,6 +275,7 @@ TEST(MustHold, LiveEqualsStored) {
       EXPECT_EQ(rows[i][8], TextOf(summary.tight_max)) << seed;
       EXPECT_EQ(rows[i][9], TextOf(summary.normalised)) << seed;
       EXPECT_EQ(rows[i][10], TextOf(summary.statement_score)) << seed;
+      EXPECT_EQ(rows[i][15], TextOf(summary.statement_score)) << seed;  // enforced
       EXPECT_FALSE(summary.estimated) << seed;
     }
   }
