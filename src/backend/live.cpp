@@ -222,8 +222,10 @@ double DayBound(DatabaseSlot* slot, LiveSession* session, bool* exact) {
   for (dsa_pointer at = slot->sessions; DsaPointerIsValid(at);) {
     auto* other = SharedAt<LiveSession>(at);
     SpinLockAcquire(&other->mutex);
-    if (other->role == session->role && other->day == session->day)
+    if (other->role == session->role && other->day == session->day) {
       bound += other->risen.enforced - (*exact ? other->counted_rise.enforced : other->bounded_rise);
+      if (other != session) bound += other->reserved;
+    }
     SpinLockRelease(&other->mutex);
     at = other->next;
   }
@@ -246,6 +248,14 @@ void WaitForWorker(DatabaseSlot* slot) {
 // How long a statement may wait for its exact score before it is judged by what is known.
 constexpr int64 kPatience = 3 * USECS_PER_SEC;
 
+// Lets the other sessions of the role know what is about to be let pass, so that no two of them pass a limit of the day
+// at once; 0: nothing.
+void Reserve(LiveSession* session, double rise) {
+  SpinLockAcquire(&session->mutex);
+  session->reserved = rise;
+  SpinLockRelease(&session->mutex);
+}
+
 // In enforce mode: raises unless the statement keeps the limits. Nothing has been counted yet.
 void Admit(DatabaseSlot* slot, LiveSession* session, int64 id, bool defined) {
   if (!defined || IsUnparsed(id)) RefuseFault(session, "It could not be abstracted.");
@@ -260,11 +270,16 @@ void Admit(DatabaseSlot* slot, LiveSession* session, int64 id, bool defined) {
       return;
     }
     bool day_exact = true;
-    const double day = ps_settings.daily_limit < 0 || !weighed.adds ? 0 : DayBound(slot, session, &day_exact);
+    double day = 0;
+    if (ps_settings.daily_limit >= 0 && weighed.adds) {
+      Reserve(session, weighed.rise);
+      day = DayBound(slot, session, &day_exact);
+    }
     PassedLimit passed;
     const bool passes = WouldPassLimit(weighed, day, &passed);
     const bool known = ModelIsCurrent(slot) && day >= 0;
     if (known && !passes) return;
+    Reserve(session, 0);
     const bool exact = known && day_exact && !weighed.estimated;
     if (exact || GetCurrentTimestamp() > deadline) {
       if (!known) {
@@ -346,6 +361,7 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
     Admit(slot, session, id, defined);
     if (!SendTokens(session, id) || !AppendEvent(session, id, nullptr)) {
       pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
+      Reserve(session, 0);
       RefuseFault(session, "There is no room in shared memory to record it.");
     }
   }

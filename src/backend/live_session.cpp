@@ -75,6 +75,7 @@ bool IsPlain(const LiveSession* session) {
 void Store(LiveSession* session, const EventFigures& figures) {
   session->risen.score += Max(figures.rise.score, 0);
   session->risen.enforced += Max(figures.rise.enforced, 0);
+  session->reserved = 0;
   session->reach = *figures.reach;
   session->reach_known = figures.model_version != 0;
   session->summary = *figures.summary;

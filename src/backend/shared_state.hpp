@@ -154,6 +154,7 @@ struct LiveSession {
   // day_enforced.
   Rise risen, sealed_rise, stored_rise, counted_rise;
   double bounded_rise;                // in day_bound
+  double reserved;                    // enforced, by a statement that was let pass and is not in risen yet
   int64 refused;                      // statements
   PassedLimit unwarned[kAlertKinds];  // raised by the worker; the client hears of them with its next event
   PendingHistory sealed;

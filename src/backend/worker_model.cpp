@@ -289,29 +289,32 @@ void ScoreDay(DayFigure* day, DatabaseSlot* slot, const LiveSession* session, co
   day->awaits_rates = AnyIsAwaited(slot, missing);
 }
 
-// The same, computed once for the sessions of one role and day.
-const DayFigure* DayFigureOf(DayFigure** days, DatabaseSlot* slot, const LiveSession* session,
-                             const StringInfoData* model, bool asks) {
-  for (const DayFigure* day = *days; day != nullptr; day = day->next)
+// The figure of the session's role and day; null when there is none.
+const DayFigure* FindDayFigure(const DayFigure* days, const LiveSession* session) {
+  for (const DayFigure* day = days; day != nullptr; day = day->next)
     if (day->day == session->day && strcmp(NameStr(day->role), NameStr(session->role_name)) == 0) return day;
-  auto* day = static_cast<DayFigure*>(palloc(sizeof(DayFigure)));
-  *day = {*days, session->role_name, session->day, -1, -1, false};
-  ScoreDay(day, slot, session, model, asks);
-  *days = day;
-  return day;
+  return nullptr;
 }
 
-// Puts the day's score into a session, and raises the alert of a limit that it passes with what the session has added:
-// a short one has ended before its own process could know.
+// Puts the day's score into a session.
 void TakeDayFigure(LiveSession* session, const DayFigure* day) {
   SpinLockAcquire(&session->mutex);
   session->day_bound = day->enforced;
+  if (!day->awaits_rates) {
+    session->day_score = day->score;
+    session->day_enforced = day->enforced;
+  }
+  SpinLockRelease(&session->mutex);
+}
+
+// Notes that the day's score holds what the session has stored, and raises the alert of a limit that it passes with
+// what the session has added: a short one has ended before its own process could know.
+void CountInDay(LiveSession* session, const DayFigure* day) {
+  SpinLockAcquire(&session->mutex);
   session->bounded_rise = session->stored_rise.enforced;
   bool adds = false;
   if (!day->awaits_rates) {
     adds = session->stored_rise.score > session->counted_rise.score;
-    session->day_score = day->score;
-    session->day_enforced = day->enforced;
     session->counted_rise = session->stored_rise;
   }
   SpinLockRelease(&session->mutex);
@@ -319,6 +322,17 @@ void TakeDayFigure(LiveSession* session, const DayFigure* day) {
   if (adds && TakeDayAlert(session, &passed))
     RaiseForWorker(session, passed,
                    psprintf("{\"version\": 1, \"cause\": \"day\", \"day\": \"%s\"}", TextOfDay(session->day)));
+}
+
+// Gives each session the figure of its day. Sessions add to that what the others have added since: so all get it before
+// it is noted of any that it holds what they have added. In between that counts twice, never not at all.
+void TakeDayFigures(DatabaseSlot* slot, const DayFigure* days) {
+  for (const auto take : {TakeDayFigure, CountInDay})
+    for (dsa_pointer at = FirstSession(slot); DsaPointerIsValid(at); at = SharedAt<LiveSession>(at)->next) {
+      auto* session = SharedAt<LiveSession>(at);
+      const DayFigure* day = FindDayFigure(days, session);
+      if (day != nullptr && day->score >= 0) take(session, day);
+    }
 }
 
 }  // namespace
@@ -346,10 +360,13 @@ void CorrectScores(DatabaseSlot* slot) {
   for (dsa_pointer at = FirstSession(slot); DsaPointerIsValid(at); at = SharedAt<LiveSession>(at)->next) {
     CHECK_FOR_INTERRUPTS();
     CorrectScore(slot, at, &model);
-    auto* session = SharedAt<LiveSession>(at);
-    if (session->limits.daily < 0) continue;
-    const DayFigure* day = DayFigureOf(&days, slot, session, &model, asks);
-    if (day->score >= 0) TakeDayFigure(session, day);
+    const auto* session = SharedAt<LiveSession>(at);
+    if (session->limits.daily < 0 || FindDayFigure(days, session) != nullptr) continue;
+    auto* day = static_cast<DayFigure*>(palloc(sizeof(DayFigure)));
+    *day = {days, session->role_name, session->day, -1, -1, false};
+    ScoreDay(day, slot, session, &model, asks);
+    days = day;
   }
+  TakeDayFigures(slot, days);
   asked_with = version;
 }

@@ -137,9 +137,10 @@ LiveScorer::Weighed LiveScorer::Weigh(AbstractionId id) {
   Weighed weighed;
   weighed.sum = summary_.statement_score;
   weighed.estimated = summary_.statement_estimated;
-  if (id == 0) return weighed;
+  const bool once = settings().counting == ScoreSettings::kSet;
+  if (id == 0 || (once && (Repeats(id) || profile_.HasStatement(id)))) return weighed;
   const NGramScore own = EnforcedSum::Of(id, *scorer_);
-  weighed.adds = own.score > 0 && (settings().counting == ScoreSettings::kMultiset || !profile_.HasStatement(id));
+  weighed.adds = own.score > 0;
   if (!weighed.adds) return weighed;
   weighed.rise = own.score;
   weighed.sum = profile_.StatementScoreWith(own.score);

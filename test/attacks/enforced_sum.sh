@@ -24,6 +24,7 @@ role() {
   shift
   for setting in "$@"; do q "ALTER ROLE $name SET privacy_score.$setting"; done
 }
+pids=()
 # Runs statements in one session and prints + or the SQLSTATE for each, then what the session says of itself.
 run() {
   local statement
@@ -43,6 +44,7 @@ role glass "session_limit = 0.7" "break_glass = on"
 role shares "session_limit = 0.7" "ngram_length = 6" "normalised_limit = 0.01" "alert_level = 0"
 role days "daily_limit = 0.7"
 role parts "daily_limit = 0.7" "idle_gap = 1"
+role rush "daily_limit = 0.7"
 role bits "alpha = 0.3" "session_limit = 6"
 q "CREATE ROLE other LOGIN" "GRANT other TO clerk" "GRANT clerk TO other" "SELECT privacy_score.flush()" >/dev/null
 
@@ -87,7 +89,11 @@ check "the third is refused what is new, and nothing else" "$(as days run "$quar
 for _ in 1 2 3; do as days run "$half" "$usual1"; done >/dev/null
 check "reconnecting and retrying changes nothing" "$(as days run "$quarter" "$usual3")" "PS001 + 0"
 check "a pause cuts the session, not the day" "$(as parts run "$half" "SELECT pg_sleep(1.5)" "$usual1" "$quarter" "$usual2")" "+ + + PS001 + 0"
+# Sessions at the same moment, each with another new statement: none counts on what another is about to add.
+for columns in d "a, c" "b, c" "a, b" "a, d" "b, d" "c, d" "a, c" d "b, c"; do as rush q "SELECT $columns FROM t" "SELECT pg_sleep(0.1)" >/dev/null 2>&1 & pids[${#pids[@]}]=$!; done
+wait "${pids[@]}"
 q "SELECT privacy_score.flush()" >/dev/null
+check "sessions that ask at once stay below it together" "$(q "SELECT enforced > 0, enforced <= 0.7 FROM privacy_score.score('rush', '-infinity', 'infinity')")" "t|t"
 check "so says history" "$(q "SELECT r, enforced, statement_score FROM unnest('{days,parts}'::name[]) r, privacy_score.score(r, '-infinity', 'infinity') ORDER BY r")" \
   "days|0.5|0.25
 parts|0.5|0.5"
