@@ -47,12 +47,13 @@ int64 AbstractGuarded(Body body) {
 // A query that has no key, or is not remembered.
 PlanMark* AbstractAnew(Query* query) {
   ConstantWordsView words = {nullptr, 0};
-  const int64 id = AbstractGuarded([query, &words] {
+  int64 estimates = 0;
+  const int64 id = AbstractGuarded([query, &words, &estimates] {
     const privacy_score::Statement statement = QueryStatement(query);
     words = EncodeConstants(query, statement, nullptr);
-    return DefineAbstraction(statement);
+    return DefineAbstraction(statement, &estimates);
   });
-  PlanMark* mark = NewPlanMark(id, words.count);
+  PlanMark* mark = NewPlanMark(id, estimates, words.count);
   if (words.count > 0) memcpy(mark->words, words.words, sizeof(uint32) * static_cast<Size>(words.count));
   return mark;
 }
@@ -78,19 +79,20 @@ PlanMark* AbstractFirst(Query* query, const QueryKey& key, bool planning_shows) 
   const uint64 generation = CatalogGeneration();
   const KnownQuery* known = nullptr;
   volatile bool translated = false;
+  int64 estimates = 0;
   const int64 id = AbstractGuarded([&] {
     ValueRecipes recipes = {};
     recipes.literals = key.literals;
     recipes.literal_count = key.literal_count;
     const privacy_score::Statement statement = QueryStatement(query, &recipes);
     const ConstantWordsView words = EncodeConstants(query, statement, &key);
-    const int64 defined = DefineAbstraction(statement);
+    const int64 defined = DefineAbstraction(statement, &estimates);
     if (IsUnparsed(defined)) return defined;
-    known = RememberQuery(key, generation, defined, words, recipes, planning_shows);
+    known = RememberQuery(key, generation, defined, estimates, words, recipes, planning_shows);
     translated = true;
     return defined;
   });
-  if (!translated) return NewPlanMark(id, 0);
+  if (!translated) return NewPlanMark(id, 0, 0);
   return known != nullptr ? AbstractKnown(query, known, key) : AbstractAnew(query);
 }
 
@@ -124,6 +126,13 @@ int64 AbstractRows(Oid relation, CmdType command) {
 
 int64 AbstractEverything() {
   return AbstractGuarded([] { return DefineAbstraction(EverythingStatement()); });
+}
+
+int64 AbstractEstimates(const PlannedStmt* plan) {
+  const PlanMark* mark = MarkOfPlan(plan);
+  if (mark == nullptr || !IsRemembered(mark->id) || !IsRemembered(mark->estimates))
+    return AbstractGuarded([plan] { return DefineAbstraction(PlanEstimates(plan)); });
+  return mark->estimates != 0 ? mark->estimates : DefineEstimates(mark->id);
 }
 
 int64 AbstractPlan(const PlannedStmt* plan) {

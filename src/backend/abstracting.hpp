@@ -25,5 +25,8 @@ int64 AbstractRows(Oid relation, CmdType command);
 // The abstraction of reading every column of every protected relation.
 int64 AbstractEverything();
 
+// The abstraction of what a plan tells to whoever sees it and does not run it.
+int64 AbstractEstimates(const PlannedStmt* plan);
+
 // The abstraction of a plan that was made unwatched: the columns that it marks as read are an upper bound.
 int64 AbstractPlan(const PlannedStmt* plan);

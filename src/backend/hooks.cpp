@@ -23,6 +23,7 @@ extern "C" {
 #include "storage/lmgr.h"
 #include "tcop/utility.h"
 #include "utils/acl.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rls.h"
@@ -97,7 +98,7 @@ MemoryContext scratch = nullptr;
 
 // Reads an execution's constants and parameters. A type's output function may run statements of its own, which are read
 // into another context.
-Execution ReadExecution(const QueryDesc* query, const PlanMark* mark, int64 id) {
+Execution ReadExecution(ParamListInfo parameters, const PlanMark* mark, int64 id) {
   MemoryContext own = scratch;
   scratch = nullptr;
   ++executions_read;  // what was at hand is gone, also when this ends in an error that somebody catches
@@ -108,7 +109,7 @@ Execution ReadExecution(const QueryDesc* query, const PlanMark* mark, int64 id) 
   MemoryContext old = MemoryContextSwitchTo(own);
   // A cancel takes it along.
   MemoryContextSetParent(own, old);
-  const privacy_score::BoundConstants constants = ConstantsOfExecution(mark, query->params);
+  const privacy_score::BoundConstants constants = ConstantsOfExecution(mark, parameters);
   MemoryContextSwitchTo(old);
   MemoryContextSetParent(own, TopMemoryContext);
   if (scratch != nullptr) MemoryContextDelete(scratch);
@@ -125,7 +126,7 @@ inline Execution ExpectExecution(const QueryDesc* query) {
     const ExpectedEvent event = ExpectEvent(mark->id, constant);
     if (event.expected.subject != 0) return {event, {}, 0};
   }
-  return ReadExecution(query, mark, mark->id);
+  return ReadExecution(query->params, mark, mark->id);
 }
 
 // Counts one execution of a plan with its constants and parameters, which did not take the shortest way.
@@ -133,7 +134,7 @@ inline Execution ExpectExecution(const QueryDesc* query) {
   if (execution.event.id == 0 || execution.number != executions_read) {
     const int64 id = AbstractionOf(query->plannedstmt);
     if (id == 0) return;
-    execution = ReadExecution(query, MarkOfPlan(query->plannedstmt), id);
+    execution = ReadExecution(query->params, MarkOfPlan(query->plannedstmt), id);
   }
   MemoryContext old = MemoryContextSwitchTo(scratch);
   if (!RecordRepeat(execution.event, &execution.constants, principal))
@@ -147,8 +148,18 @@ inline void CountExecution(const QueryDesc* query, const Execution& execution, O
   CountReadExecution(query, execution, principal);
 }
 
-// Labels of roles decide on reading protected relations whatever counts: also on EXPLAIN, which shows estimates made
-// from their values.
+// Counts a plan that is shown and not run, as EXPLAIN does: the numbers of rows in it are estimated from statistics of
+// the values, and from the ends of indexes.
+[[gnu::cold]] [[gnu::noinline]] void CountEstimates(const PlannedStmt* plan, ParamListInfo parameters) {
+  const int64 id = AbstractEstimates(plan);
+  if (id == 0) return;
+  const Execution execution = ReadExecution(parameters, MarkOfPlan(plan), id);
+  MemoryContext old = MemoryContextSwitchTo(scratch);
+  RecordEvent(id, execution.constants);
+  MemoryContextSwitchTo(old);
+}
+
+// Labels of roles decide on reading protected relations whatever counts: also on EXPLAIN.
 bool ReadIsJudged(const Watch& watch) {
   if (!LabelJudges(watch.role)) return false;
   if (depth == 0 && IsParallelWorker()) return false;
@@ -184,6 +195,10 @@ PlannedStmt* PlanWithin(Query* query, const char* text, int options, ParamListIn
   return plan;
 }
 
+// Whether the server is about to show the plan to the client, before anything runs or any right is checked
+// (debug_print_plan).
+inline bool PlanIsPrinted() { return Debug_print_plan && client_min_messages <= LOG; }
+
 // Plans a statement of our own, which does not count. After an error statements do.
 PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamListInfo parameters, const Watch& watch) {
   RequireReading(text, RelationsOf(query));
@@ -212,6 +227,8 @@ PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamLis
   if (shows && counts) RecordEvent(mark->id);
   PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch);
   if (counts) MarkPlan(plan, mark);
+  if (PlanIsPrinted() && judged && PlanReadsProtected(plan)) RecordProtectedRead(watch.role);
+  if (PlanIsPrinted() && counts) CountEstimates(plan, parameters);
   return plan;
 }
 
@@ -239,8 +256,9 @@ inline bool StartsAlone(const PlannedStmt* plan) {
     return;
   }
   const bool answers = PlanAnswers(query->plannedstmt);
-  const bool counts = !answers && (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && CountsHere(watch);
-  const Execution execution = counts ? ExpectExecution(query) : Execution{};
+  const bool counts = !answers && CountsHere(watch);
+  const bool explained = (flags & EXEC_FLAG_EXPLAIN_ONLY) != 0;
+  const Execution execution = counts && !explained ? ExpectExecution(query) : Execution{};
   // Permissions are checked in here, and no row is read yet: a statement that is denied has read nothing.
   if (StartsAlone(query->plannedstmt))
     PassToExecutorStart(query, flags);
@@ -253,7 +271,10 @@ inline bool StartsAlone(const PlannedStmt* plan) {
     own.in_integrity_check = false;
     RecordTriggerReads(query->plannedstmt, watch.role, ReadIsJudged(own), CountsHere(own));
   }
-  if (counts) CountExecution(query, execution, watch.principal);
+  if (counts && explained)
+    CountEstimates(query->plannedstmt, query->params);
+  else if (counts)
+    CountExecution(query, execution, watch.principal);
 }
 
 // The abstraction with which the rows of this run count; 0 when they do not.

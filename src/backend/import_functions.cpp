@@ -66,7 +66,8 @@ int64 IdOfText(Import* import, const char* role, const text* sql) {
     if (known) id = found->second;
   });
   if (known) return id;
-  CoreHolder<privacy_score::Tokens>* tokens = TokensOfText(sql, get_role_oid(role, true));
+  CoreHolder<privacy_score::Tokens>* tokens =
+      TokensOfText(sql, get_role_oid(role, true), privacy_score::TextUse::kHistory);
   CallCoreOrRaise([&] {
     id = privacy_score::Fingerprint(*tokens->object);
     import->id_of_text.emplace(key, id);

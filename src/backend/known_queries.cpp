@@ -26,7 +26,7 @@ struct HashGap {
 // The arrays follow it in memory.
 struct KnownQuery {
   uint64 hash;
-  int64 id;
+  int64 id, estimates;  // as in PlanMark
   const uint32* key;
   int key_count;
   const uint32* words;
@@ -115,7 +115,7 @@ const HashGap* FindGaps(ConstantWordsView words, const ValueRecipes& recipes, in
 bool PlanningIsKnownToShow(const KnownQuery* known) { return known->planning_shows; }
 
 [[gnu::hot]] PlanMark* MarkOfKnownQuery(const KnownQuery* known, const QueryKey& key) {
-  PlanMark* mark = NewPlanMark(known->id, known->word_count);
+  PlanMark* mark = NewPlanMark(known->id, known->estimates, known->word_count);
   if (known->word_count == 0) return mark;
   uint64 hashes[kMostLiterals];
   const uint64 begun = ps_keys_begun;
@@ -134,8 +134,8 @@ bool PlanningIsKnownToShow(const KnownQuery* known) { return known->planning_sho
   return mark;
 }
 
-const KnownQuery* RememberQuery(const QueryKey& key, uint64 generation, int64 id, ConstantWordsView words,
-                                const ValueRecipes& recipes, bool planning_shows) {
+const KnownQuery* RememberQuery(const QueryKey& key, uint64 generation, int64 id, int64 estimates,
+                                ConstantWordsView words, const ValueRecipes& recipes, bool planning_shows) {
   int gap_count;
   if (words.count == 0 || recipes.failed) return nullptr;
   const HashGap* gaps = FindGaps(words, recipes, &gap_count);
@@ -151,6 +151,7 @@ const KnownQuery* RememberQuery(const QueryKey& key, uint64 generation, int64 id
   *known = {};
   known->hash = key.hash;
   known->id = id;
+  known->estimates = estimates;
   known->key = Place(&at, key.words, key.word_count);
   known->key_count = key.word_count;
   known->words = Place(&at, words.words, words.count);

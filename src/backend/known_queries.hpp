@@ -28,8 +28,8 @@ PlanMark* MarkOfKnownQuery(const KnownQuery* known, const QueryKey& key);
 
 // Remembers a query that was abstracted under `generation`, with the words of its constants and the recipes of the
 // hashes in them; returns null when there is nothing to be remembered.
-const KnownQuery* RememberQuery(const QueryKey& key, uint64 generation, int64 id, ConstantWordsView words,
-                                const ValueRecipes& recipes, bool planning_shows);
+const KnownQuery* RememberQuery(const QueryKey& key, uint64 generation, int64 id, int64 estimates,
+                                ConstantWordsView words, const ValueRecipes& recipes, bool planning_shows);
 
 // Forgets all of them.
 void ForgetKnownQueries();

@@ -208,6 +208,29 @@ bool DefineInScorer(int64 id) {
   return false;
 }
 
+// Remembers the tokens of an abstraction and returns its id.
+int64 DefineTokens(const privacy_score::Tokens& tokens) {
+  const int64 id = privacy_score::Fingerprint(tokens);
+  if (ps_local.tokens == nullptr) ps_local.tokens = new std::unordered_map<int64, std::string>();
+  if (id == 0 || ps_local.tokens->count(id) != 0) return id;
+  std::string text = privacy_score::Joined(tokens, {&kTokenEnd, 1});
+  text.shrink_to_fit();
+  ps_local.abstraction_bytes += LiveScorer::BytesOf(tokens);
+  ps_local.tokens->emplace(id, std::move(text));
+  return id;
+}
+
+// What `define`, a core call, returns; where core fails `unparsed`, and the fault is counted.
+template <typename Define>
+int64 DefineOrUnparsed(Define define) {
+  int64 id = 0;
+  CoreError error;
+  if (CallCore(&error, [&] { id = define(); })) return id;
+  CountScoringError(error.message);
+  CallCore(&error, [&] { id = DefineTokens({"unparsed"}); });
+  return id;
+}
+
 // What is known of the role's sum of the day that mode enforce goes by, without the next statement: an upper bound,
 // exact when it awaits no rate and no session of the role holds anything that the worker has not counted; below zero
 // when nothing is known yet.
@@ -297,22 +320,20 @@ void Admit(DatabaseSlot* slot, LiveSession* session, int64 id, bool defined) {
 
 }  // namespace
 
-int64 DefineAbstraction(const privacy_score::Statement& statement) {
-  int64 id = 0;
-  const auto define = [&](const privacy_score::Tokens& tokens) {
-    id = privacy_score::Fingerprint(tokens);
-    if (ps_local.tokens == nullptr) ps_local.tokens = new std::unordered_map<int64, std::string>();
-    if (id == 0 || ps_local.tokens->count(id) != 0) return;
-    std::string text = privacy_score::Joined(tokens, {&kTokenEnd, 1});
-    text.shrink_to_fit();
-    ps_local.abstraction_bytes += LiveScorer::BytesOf(tokens);
-    ps_local.tokens->emplace(id, std::move(text));
-  };
-  CoreError error;
-  if (CallCore(&error, [&] { define(privacy_score::Abstract(statement)); })) return id;
-  CountScoringError(error.message);
-  CallCore(&error, [&] { define({"unparsed"}); });
-  return id;
+int64 DefineAbstraction(const privacy_score::Statement& statement, int64* estimates) {
+  return DefineOrUnparsed([&statement, estimates] {
+    bool tell_more = false;
+    const int64 id = DefineTokens(privacy_score::Abstract(statement, &tell_more));
+    if (estimates == nullptr || !tell_more) return id;
+    privacy_score::Statement explained = statement;
+    explained.explained = true;
+    *estimates = DefineTokens(privacy_score::Abstract(explained));
+    return id;
+  });
+}
+
+int64 DefineEstimates(int64 id) {
+  return DefineOrUnparsed([id] { return DefineTokens(privacy_score::EstimateTokens(RememberedTokens(id))); });
 }
 
 privacy_score::Tokens RememberedTokens(int64 id) {

@@ -18,8 +18,12 @@ extern "C" {
 #include "watching.hpp"
 
 // Abstracts a statement and remembers its tokens; returns its id, 0 when it is empty. Never raises: what core cannot
-// abstract becomes `unparsed` and is counted in scoring_errors.
-int64 DefineAbstraction(const privacy_score::Statement& statement);
+// abstract becomes `unparsed` and is counted in scoring_errors. `estimates` (may be null): the id of explaining it,
+// where DefineEstimates() of the former is too little; else it is left alone.
+int64 DefineAbstraction(const privacy_score::Statement& statement, int64* estimates = nullptr);
+
+// The abstraction of explaining a statement whose abstraction is remembered, in the same way.
+int64 DefineEstimates(int64 id);
 
 // Whether this is the abstraction of what could not be abstracted.
 bool IsUnparsed(int64 id);

@@ -14,16 +14,17 @@ namespace {
 
 // The plan cache reads an item's cacheId where the mark has its type.
 static_assert(offsetof(Const, consttype) == offsetof(PlanInvalItem, cacheId), "a mark must pass for a PlanInvalItem");
-static_assert(offsetof(PlanMark, words) == offsetof(PlanMark, id) + sizeof(int64), "no gap before the words");
+static_assert(offsetof(PlanMark, words) == offsetof(PlanMark, estimates) + sizeof(int64), "no gap before the words");
 
 }  // namespace
 
-[[gnu::hot]] PlanMark* NewPlanMark(int64 id, int word_count) {
+[[gnu::hot]] PlanMark* NewPlanMark(int64 id, int64 estimates, int word_count) {
   const Size size = offsetof(PlanMark, words) + sizeof(uint32) * static_cast<Size>(word_count);
   auto* mark = static_cast<PlanMark*>(palloc(size));
   SET_VARSIZE(mark, size);
   mark->word_count = word_count;
   mark->id = id;
+  mark->estimates = estimates;
   return mark;
 }
 

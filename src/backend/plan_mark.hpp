@@ -22,12 +22,13 @@ extern "C" {
 struct PlanMark {
   int32 varlena_header;
   int32 word_count;
-  int64 id;  // of the abstraction
+  int64 id;         // of the abstraction
+  int64 estimates;  // of that of explaining the query, where this does not follow from the former; else 0
   uint32 words[FLEXIBLE_ARRAY_MEMBER];
 };
 
 // A mark in the current memory context, its words not yet filled.
-PlanMark* NewPlanMark(int64 id, int word_count);
+PlanMark* NewPlanMark(int64 id, int64 estimates, int word_count);
 
 // Ties the mark, allocated where the plan is, to the plan.
 void MarkPlan(PlannedStmt* plan, PlanMark* mark);

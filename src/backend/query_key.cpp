@@ -288,6 +288,7 @@ bool KeyWriter::WriteSubquery(const SubLink* link) {
       return WriteList(reinterpret_cast<FromExpr*>(node)->fromlist) && Write(reinterpret_cast<FromExpr*>(node)->quals);
     case T_SetOperationStmt: {
       const auto* operation = reinterpret_cast<SetOperationStmt*>(node);
+      Put(static_cast<uint32>(operation->op) << 1U | (operation->all ? 1U : 0U));
       return Write(operation->larg) && Write(operation->rarg);
     }
     case T_CommonTableExpr: {
@@ -330,7 +331,8 @@ bool KeyWriter::WriteSubquery(const SubLink* link) {
   if (query->commandType == CMD_UTILITY || query->commandType == CMD_NOTHING || IsMerge(query->commandType))
     return false;
   if (query->onConflict != nullptr || query->withCheckOptions != NIL) return false;
-  Put(static_cast<uint32>(query->commandType) << 1U | (query->hasDistinctOn ? 1U : 0U));
+  Put(static_cast<uint32>(query->commandType) << 2U | (query->hasDistinctOn ? 1U : 0U) |
+      (query->distinctClause != NIL ? 2U : 0U));
   Put(static_cast<uint32>(query->resultRelation));
   if (!WriteList(query->targetList) || !WriteList(query->returningList) || !Expr(query->jointree) ||
       !Write(query->setOperations) || !Write(query->havingQual) || !Write(query->limitOffset) ||

@@ -32,21 +32,22 @@ int AddRelation(ps::Arena* arena, ps::Query* query, const ResolvedRelation& reso
   return query->ranges.size - 1;
 }
 
-void AddColumnOutput(ps::Arena* arena, ps::Query* query, int range, int column) {
+void AddColumn(ps::Arena* arena, ps::ArenaList<ps::Expr>* list, int range, int column) {
   if (column < 0) return;
   auto* expr = arena->New<ps::Expr>();
   expr->kind = ps::ExprKind::kColumn;
   expr->range = range;
   expr->column = column;
-  query->outputs.Add(expr);
+  list->Add(expr);
 }
 
 bool HasColumn(Bitmapset* columns, int attno) {
   return bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, columns);
 }
 
-// Adds one entry of a plan's range table.
-void AddPlanned(ps::Arena* arena, ps::Query* query, const PlannedStmt* plan, RangeTblEntry* rte, bool is_target) {
+// Adds one entry of a plan's range table, with what it reads to `read_columns` of the query.
+void AddPlanned(ps::Arena* arena, ps::Query* query, ps::ArenaList<ps::Expr>* read_columns, const PlannedStmt* plan,
+                RangeTblEntry* rte, bool is_target) {
   const ResolvedRelation resolved = ResolveRelation(rte->relid);
   // A view is there for its permissions only; what is under it has entries of its own.
   if (resolved.self == nullptr || resolved.self->kind == RELKIND_VIEW) return;
@@ -57,7 +58,7 @@ void AddPlanned(ps::Arena* arena, ps::Query* query, const PlannedStmt* plan, Ran
   if (is_target && query->target < 0) query->target = range;
   if (rte->rtekind == RTE_NAMEDTUPLESTORE) {
     // Which of its columns are read, such an entry does not say.
-    for (int i = 0; i < resolved.self->natts; ++i) AddColumnOutput(arena, query, range, resolved.columns[i]);
+    for (int i = 0; i < resolved.self->natts; ++i) AddColumn(arena, read_columns, range, resolved.columns[i]);
     return;
   }
   Bitmapset* read = nullptr;
@@ -66,7 +67,7 @@ void AddPlanned(ps::Arena* arena, ps::Query* query, const PlannedStmt* plan, Ran
   if (!PlannedColumns(plan, rte, &read, &inserted, &updated)) return;
   const bool row = HasColumn(read, 0);
   for (int attno = 1; attno <= resolved.self->natts; ++attno) {
-    if (row || HasColumn(read, attno)) AddColumnOutput(arena, query, range, resolved.columns[attno - 1]);
+    if (row || HasColumn(read, attno)) AddColumn(arena, read_columns, range, resolved.columns[attno - 1]);
     if (query->target != range || (!HasColumn(inserted, attno) && !HasColumn(updated, attno))) continue;
     auto* assignment = arena->New<ps::Assignment>();
     assignment->column = resolved.columns[attno - 1];
@@ -86,11 +87,12 @@ ps::Statement RowsStatement(ps::Command command, Oid relid, List* columns) {
   query->command = command;
   const int range = AddRelation(&arena, query, resolved);
   if (columns == NIL)
-    for (int i = 0; i < resolved.self->natts; ++i) AddColumnOutput(&arena, query, range, resolved.columns[i]);
+    for (int i = 0; i < resolved.self->natts; ++i) AddColumn(&arena, &query->outputs, range, resolved.columns[i]);
   ListCell* cell;
   foreach (cell, columns) {
     const int attno = get_attnum(relid, strVal(lfirst(cell)));
-    if (attno > 0 && attno <= resolved.self->natts) AddColumnOutput(&arena, query, range, resolved.columns[attno - 1]);
+    if (attno > 0 && attno <= resolved.self->natts)
+      AddColumn(&arena, &query->outputs, range, resolved.columns[attno - 1]);
   }
   statement.query = query;
   return statement;
@@ -106,13 +108,15 @@ ps::Statement EverythingStatement() {
   range->relation->columns.Add(arena.New<ps::Column>());
   DescribeAll(&arena, StatisticRelationId, range->relation, true);
   query->ranges.Add(range);
-  AddColumnOutput(&arena, query, 0, 0);
+  AddColumn(&arena, &query->outputs, 0, 0);
   ps::Statement statement;
   statement.query = query;
   return statement;
 }
 
-ps::Statement PlanStatement(const PlannedStmt* plan) {
+namespace {
+
+ps::Statement StatementOfPlan(const PlannedStmt* plan, ps::ArenaList<ps::Expr> ps::Query::*read_columns) {
   ps::Statement statement;
   if (plan->commandType == CMD_UTILITY) return statement;
   ForgetStaleRelations();
@@ -125,8 +129,18 @@ ps::Statement PlanStatement(const PlannedStmt* plan) {
     auto* rte = lfirst_node(RangeTblEntry, cell);
     ++index;
     if (rte->rtekind != RTE_RELATION && rte->rtekind != RTE_NAMEDTUPLESTORE) continue;
-    AddPlanned(&arena, query, plan, rte, list_member_int(plan->resultRelations, index));
+    AddPlanned(&arena, query, &(query->*read_columns), plan, rte, list_member_int(plan->resultRelations, index));
   }
   statement.query = query;
+  return statement;
+}
+
+}  // namespace
+
+ps::Statement PlanStatement(const PlannedStmt* plan) { return StatementOfPlan(plan, &ps::Query::outputs); }
+
+ps::Statement PlanEstimates(const PlannedStmt* plan) {
+  ps::Statement statement = StatementOfPlan(plan, &ps::Query::conditions);
+  statement.explained = true;
   return statement;
 }

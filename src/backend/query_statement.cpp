@@ -138,6 +138,7 @@ void AddArms(Scope* scope, Node* node) {
     return;
   }
   auto* operation = castNode(SetOperationStmt, node);
+  if (operation->op != SETOP_UNION || !operation->all) scope->result->distinct = true;
   AddArms(scope, operation->larg);
   AddArms(scope, operation->rarg);
 }
@@ -194,6 +195,8 @@ void BuildLevel(Scope* scope) {
   AddExpr(scope, &scope->result->having, query->havingQual);
   AddGroups(scope, query->groupClause);
   if (query->hasDistinctOn) AddGroups(scope, query->distinctClause);
+  // Of a function that returns several rows an estimate is made, too.
+  scope->result->distinct = (query->distinctClause != NIL && !query->hasDistinctOn) || query->hasTargetSRFs;
   AddWindows(scope);
   AddClauses(scope, &scope->result->order_by, query->sortClause);
 }

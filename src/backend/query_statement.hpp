@@ -32,3 +32,6 @@ privacy_score::Statement EverythingStatement();
 // An upper bound from a plan whose query was never seen: every column that the plan's range table marks as read is
 // projected, every one marked as written is written.
 privacy_score::Statement PlanStatement(const PlannedStmt* plan);
+
+// The same of a plan that is explained: every column that is marked as read may have been filtered by.
+privacy_score::Statement PlanEstimates(const PlannedStmt* plan);

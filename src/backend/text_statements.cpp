@@ -17,7 +17,6 @@ extern "C" {
 #include "compat.hpp"
 #include "core_call.hpp"
 #include "giving_up.hpp"
-#include "sqlparse/analyse.hpp"
 
 namespace {
 
@@ -71,13 +70,13 @@ bool AddConverted(Tokens* tokens, const std::string* token) {
 
 }  // namespace
 
-CoreHolder<Tokens>* TokensOfText(const text* sql, Oid role) {
+CoreHolder<Tokens>* TokensOfText(const text* sql, Oid role, privacy_score::TextUse use) {
   int length;
   const char* utf8 = ToUtf8(VARDATA_ANY(sql), static_cast<int>(VARSIZE_ANY_EXHDR(sql)), &length);
   const std::string_view view(utf8, static_cast<std::size_t>(length));
   CoreHolder<TextRounds>* rounds = NewCoreHolder<TextRounds>(CurrentMemoryContext);
   bool done = RunRounds(rounds, role, [&](TextRounds* all) {
-    all->tokens = privacy_score::AbstractText(view, all->catalog, &all->missing, StatementEnds);
+    all->tokens = privacy_score::AbstractText(view, all->catalog, &all->missing, StatementEnds, use);
   });
   CoreHolder<Tokens>* tokens = NewCoreHolder<Tokens>(CurrentMemoryContext);
   CallCoreOrRaise([&] { tokens->Reset(new Tokens()); });

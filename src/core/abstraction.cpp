@@ -62,15 +62,16 @@ class PosterList {
 
 }  // namespace
 
-Tokens Abstract(const Statement& statement) {
+Tokens Abstract(const Statement& statement, bool* estimates_tell_more) {
   if (statement.unparsed) return {"unparsed"};
   const Flow flow = FollowColumns(statement);
+  if (estimates_tell_more != nullptr) *estimates_tell_more = flow.estimates_tell_more;
   if (flow.command.empty()) return {};
   Tokens tokens = {"cmd:" + std::string(flow.command)};
   for (std::size_t mark = 0; mark < kNamedMarks; ++mark)
     for (const std::string& name : flow.names[mark]) tokens.push_back(std::string{kPrefixes[mark], ':'} + name);
   for (const FunctionUse& use : flow.functions) tokens.push_back("f:" + FunctionText(use.name, use.columns));
-  return UnionTokens({tokens});
+  return statement.explained ? EstimateTokens(tokens) : UnionTokens({tokens});
 }
 
 std::string PosterForm(const Statement& statement) {

@@ -19,8 +19,14 @@ namespace privacy_score {
 // Canonical tokens, sorted by bytes, without duplicates. Empty: takes no place in an n-gram.
 using Tokens = std::vector<std::string>;
 
-// Applies every rule of the abstraction to one statement.
-Tokens Abstract(const Statement& statement);
+// Applies every rule of the abstraction to one statement. `estimates_tell_more` (may be null): whether the statement
+// has other tokens as an explained one than EstimateTokens() of these.
+Tokens Abstract(const Statement& statement, bool* estimates_tell_more = nullptr);
+
+// What the plan of a statement with these tokens tells before anything runs (EXPLAIN): the relations, and the columns
+// from whose statistics numbers of rows are estimated, w:, j: and g:. What is ordered by counts as grouped, for the
+// same estimate of distinct values is made of it. Empty where no relation is named.
+Tokens EstimateTokens(const Tokens& tokens);
 
 // The union of the tokens of several statements in one string.
 Tokens UnionTokens(const std::vector<Tokens>& parts);

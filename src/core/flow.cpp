@@ -29,17 +29,9 @@ namespace {
 // Levels of aggregates whose cells are looked for; in any more of them aggregates show what they are given.
 constexpr std::size_t kMostCellLevels = 64;
 
-struct Task {
-  enum Kind { kExecute, kFollow, kVisit, kCondition };
-  Kind kind;
-  Scope* scope;
-  const Expr* expr;
-  int output;
-  Context context;
-};
-
 class Walk {
  public:
+  explicit Walk(bool explained) : explained_(explained) {}
   Flow Run(const Query* query);
   std::vector<BaseColumn> RunOutput(const Query* query, int output);
 
@@ -54,6 +46,11 @@ class Walk {
     for (const Expr* expr : exprs) pushed_.push_back({Task::kVisit, scope, expr, kAll, context});
   }
   void PushTold(Scope* scope);
+  // Numbers of rows are estimated from these, too, when the statement is explained.
+  void PushEstimated(Scope* scope, const ArenaList<Expr>& exprs, Mark mark) {
+    if (!exprs.empty()) flow_.estimates_tell_more = true;
+    if (explained_) PushVisits(scope, exprs, Of(mark));
+  }
   void PushConditions(Scope* scope, const ArenaList<Expr>& exprs) {
     for (const Expr* expr : exprs) pushed_.push_back({Task::kCondition, scope, expr, kAll, Of(Mark::kFilter)});
   }
@@ -100,6 +97,7 @@ class Walk {
   std::vector<ItemColumn> own_values_;  // Context::except: the column that an assignment writes
   std::vector<Task> tasks_;
   std::vector<Task> pushed_;  // by the running task, first things first
+  const bool explained_;
   bool catalogs_ = false;
   bool unknown_items_ = false;
 };
@@ -141,7 +139,10 @@ void Walk::Execute(Scope* scope) {
   for (std::size_t i = 0; i < scope->ranges.size(); ++i) {
     const Range& range = *scope->ranges[i];
     const Item item = {scope, static_cast<int>(i)};
-    if (range.kind == RangeKind::kFunction) function_ranges_.push_back(item);
+    if (range.kind == RangeKind::kFunction) {
+      function_ranges_.push_back(item);
+      PushEstimated(scope, range.args, Mark::kFilter);
+    }
     if (range.kind == RangeKind::kUnknown) unknown_items_ = true;
     if (range.kind == RangeKind::kRelation || range.kind == RangeKind::kUnknown) {
       if (range.relation != nullptr) EmitTable(*range.relation, item.range != query.target);
@@ -150,6 +151,10 @@ void Walk::Execute(Scope* scope) {
     }
   }
   if (query.tells) PushTold(scope);
+  if (query.distinct) {
+    flow_.estimates_tell_more = true;
+    if (explained_) PushFollow(scope, kAll, Of(Mark::kGroup));
+  }
   for (const Assignment* assignment : query.assignments) Assign(scope, *assignment);
   PushConditions(scope, query.conditions);
   PushVisits(scope, query.group_by, Of(Mark::kGroup));
@@ -163,23 +168,8 @@ void Walk::Execute(Scope* scope) {
 // A function that may write, notify or raise shows its arguments to whoever asks, wherever in the query it stands:
 // under an aggregate, in ORDER BY, in an output that nobody uses. What it is given is projected.
 void Walk::PushTold(Scope* scope) {
-  const Query& query = *scope->query;
-  std::vector<const Expr*> left;
-  const auto add = [&left](const ArenaList<Expr>& exprs) {
-    for (const Expr* expr : exprs) left.push_back(expr);
-  };
-  for (const ArenaList<Expr>* exprs : {&query.outputs, &query.conditions, &query.having, &query.group_by,
-                                       &query.partition_by, &query.order_by, &query.window_order_by})
-    add(*exprs);
-  for (const Range* range : scope->ranges) add(range->args);
-  for (const Assignment* assignment : query.assignments)
-    if (assignment->value != nullptr) left.push_back(assignment->value);
-  while (!left.empty()) {
-    const Expr* expr = left.back();
-    left.pop_back();
+  for (const Expr* expr : ExpressionsOf(*scope))
     if (expr->tells) PushVisits(scope, expr->args, Of(Mark::kProjected));
-    for (const ArenaList<Expr>* exprs : {&expr->args, &expr->order, &expr->filter}) add(*exprs);
-  }
 }
 
 // One output of a query, or all, flows into the context; of a set operation that output of every arm.
@@ -269,6 +259,8 @@ void Walk::VisitFunction(Scope* scope, const Expr& expr, Context context) {
     use.exposed = use.exposed || context.mark != Mark::kNothing;
     return;
   }
+  // The least and greatest are looked for among the values that are not NULL.
+  if (expr.function == "min" || expr.function == "max") PushEstimated(scope, expr.args, Mark::kGroup);
   Context under = Of(Mark::kUnderAggregate);
   under.function = static_cast<int>(flow_.functions.size());
   flow_.functions.push_back({expr.function, {}});
@@ -488,13 +480,13 @@ std::vector<std::vector<BaseColumn>> FollowOutputs(const Statement& statement) {
   const Query* first = statement.query;
   while (first != nullptr && !first->arms.empty()) first = first->arms.first;
   for (int i = 0; first != nullptr && i < first->outputs.size; ++i)
-    outputs.push_back(Walk().RunOutput(statement.query, i));
+    outputs.push_back(Walk(false).RunOutput(statement.query, i));
   return outputs;
 }
 
 Flow FollowColumns(const Statement& statement) {
   if (statement.query == nullptr || statement.unparsed) return {};
-  return Walk().Run(statement.query);
+  return Walk(statement.explained).Run(statement.query);
 }
 
 }  // namespace privacy_score

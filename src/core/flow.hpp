@@ -45,6 +45,8 @@ struct Flow {
   std::string_view command;                                 // one lower-case word; empty when the abstraction is
   std::array<std::vector<std::string>, kNamedMarks> names;  // by mark: qualified names, perhaps repeated
   std::vector<FunctionUse> functions;
+  // Estimates of its plan tell of columns that these marks do not name; where the statement is explained they do.
+  bool estimates_tell_more = false;
 
   const std::vector<std::string>& Names(Mark mark) const { return names[static_cast<std::size_t>(mark)]; }
 };

@@ -55,6 +55,16 @@ struct VisitHash {
   }
 };
 
+// A step of the walk that is still to be done.
+struct Task {
+  enum Kind { kExecute, kFollow, kVisit, kCondition };
+  Kind kind;
+  Scope* scope;
+  const Expr* expr;
+  int output;
+  Context context;
+};
+
 inline std::string_view CommandWord(Command command) {
   switch (command) {
     case Command::kSelect:

@@ -221,4 +221,26 @@ int Scopes::CommonItems(int a, int b) {
   return InternItems(std::move(common));
 }
 
+std::vector<const Expr*> ExpressionsOf(const Scope& scope) {
+  const Query& query = *scope.query;
+  std::vector<const Expr*> found;
+  std::vector<const Expr*> left;
+  const auto add = [&left](const ArenaList<Expr>& exprs) {
+    for (const Expr* expr : exprs) left.push_back(expr);
+  };
+  for (const ArenaList<Expr>* exprs : {&query.outputs, &query.conditions, &query.having, &query.group_by,
+                                       &query.partition_by, &query.order_by, &query.window_order_by})
+    add(*exprs);
+  for (const Range* range : scope.ranges) add(range->args);
+  for (const Assignment* assignment : query.assignments)
+    if (assignment->value != nullptr) left.push_back(assignment->value);
+  while (!left.empty()) {
+    const Expr* expr = left.back();
+    left.pop_back();
+    found.push_back(expr);
+    for (const ArenaList<Expr>* exprs : {&expr->args, &expr->order, &expr->filter}) add(*exprs);
+  }
+  return found;
+}
+
 }  // namespace privacy_score

@@ -102,4 +102,7 @@ class Scopes {
   std::vector<std::vector<Item>> item_sets_ = {{}};
 };
 
+// Every expression of a level, and all that is within these but for subqueries.
+std::vector<const Expr*> ExpressionsOf(const Scope& scope);
+
 }  // namespace privacy_score

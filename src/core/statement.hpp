@@ -194,6 +194,8 @@ struct Query {
   ArenaList<Expr> order_by;         // of the query
   ArenaList<Expr> window_order_by;  // of windows
   bool limit = false;               // LIMIT, FETCH or DISTINCT ON: order_by decides which rows come
+  bool distinct = false;            // how many rows come depends on values of the outputs: DISTINCT, with arms anything
+                                    // but UNION ALL, functions that return sets
   bool tells = false;               // an expression of this level (not of a subquery) has `tells` set
   int target = -1;                  // writing commands: index of the target in ranges
   ArenaList<Assignment> assignments;
@@ -204,7 +206,8 @@ struct Query {
 // One statement. A utility statement or nothing at all has no query and an empty abstraction.
 struct Statement {
   Query* query = nullptr;
-  bool unparsed = false;  // text that does not parse
+  bool unparsed = false;   // text that does not parse
+  bool explained = false;  // by a plain EXPLAIN: it does not run, but the estimates of its plan are told
 };
 
 }  // namespace privacy_score

@@ -26,6 +26,20 @@ Tokens UnionTokens(const std::vector<Tokens>& parts) {
   return all;
 }
 
+Tokens EstimateTokens(const Tokens& tokens) {
+  if (tokens.empty() || tokens.front() == "unparsed") return tokens;
+  Tokens told;
+  for (const std::string& token : tokens) {
+    if (IsMarked(token, 't') || IsMarked(token, 'w') || IsMarked(token, 'j') || IsMarked(token, 'g'))
+      told.push_back(token);
+    else if (IsMarked(token, 'o') || IsMarked(token, 'l'))
+      told.push_back("g:" + token.substr(2));
+  }
+  if (told.empty()) return {};
+  told.emplace_back("cmd:explain");
+  return UnionTokens({told});
+}
+
 std::vector<std::string> RevealedColumns(const Tokens& tokens, bool where_counts) {
   bool writes_only = false;
   bool projects = false;

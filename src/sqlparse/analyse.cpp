@@ -42,24 +42,28 @@ Tokens WithoutNamelessRelation(const Tokens& tokens) {
 }  // namespace
 
 std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog, Arena& arena,
-                                   std::vector<MissingName>* missing, GivesUp gives_up) {
+                                   std::vector<MissingName>* missing, GivesUp gives_up, TextUse use) {
   const Parse parse(sql);
   if (parse.tree() == nullptr) return {Unparsed()};
   std::vector<Statement> statements;
   try {
     Resolver resolver(catalog, arena, missing, gives_up);
-    for (std::size_t i = 0; i < parse.tree()->n_stmts; ++i)
-      statements.push_back(resolver.Resolve(parse.tree()->stmts[i]->stmt));
+    for (std::size_t i = 0; i < parse.tree()->n_stmts; ++i) {
+      const Node* raw = parse.tree()->stmts[i]->stmt;
+      statements.push_back(resolver.Resolve(raw));
+      statements.back().explained = use == TextUse::kHistory && raw != nullptr && OnlyExplains(*raw);
+    }
   } catch (const Error&) {  // nested too deeply or too large
     return {Unparsed()};
   }
   return statements;
 }
 
-Tokens AbstractText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing, GivesUp gives_up) {
+Tokens AbstractText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing, GivesUp gives_up,
+                    TextUse use) {
   HeapArena arena;
   std::vector<Tokens> parts;
-  for (const Statement& statement : AnalyseText(sql, catalog, arena, missing, gives_up))
+  for (const Statement& statement : AnalyseText(sql, catalog, arena, missing, gives_up, use))
     parts.push_back(WithoutNamelessRelation(Abstract(statement)));
   return UnionTokens(parts);
 }

@@ -18,6 +18,10 @@ namespace privacy_score {
 // The server whose grammar text is parsed with, as in its PG_VERSION_NUM; it need not be the one that runs.
 extern const int kGrammarVersion;
 
+// What a text is abstracted for. It makes a difference for plain EXPLAIN: as text it is the query within, in the
+// history what the server counts when it is sent.
+enum class TextUse { kMeaning, kHistory };
+
 // The statements of `sql` (UTF-8), with the names that `catalog` knows. Text that does not parse, or is nested too
 // deeply, is one Statement with `unparsed`. Names that the catalog never answered are added to `missing` (may be null)
 // and meanwhile treated as if they did not exist. The statements live in `arena` and do not point into `catalog`.
@@ -25,11 +29,12 @@ extern const int kGrammarVersion;
 // The time may grow with the square of the text, as in the server. All throw Paused (core/paused.hpp) when `gives_up`
 // says so.
 std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog, Arena& arena,
-                                   std::vector<MissingName>* missing, GivesUp gives_up = nullptr);
+                                   std::vector<MissingName>* missing, GivesUp gives_up = nullptr,
+                                   TextUse use = TextUse::kMeaning);
 
 // The union of the tokens of all statements in `sql`.
 Tokens AbstractText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing = nullptr,
-                    GivesUp gives_up = nullptr);
+                    GivesUp gives_up = nullptr, TextUse use = TextUse::kMeaning);
 
 // The published form; of several statements each, with a space between.
 std::string PosterText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing = nullptr,

@@ -65,7 +65,10 @@ Result Resolver::PlainSelect(Level* level, const PgQuery__SelectStmt& select) {
     query->order_by.Add(SortTarget(level, SortNode(node), targets, false));
   for (const Node* node : NodeList{select.group_clause, select.n_group_clause}) Group(level, node, targets);
   for (const Node* node : NodeList{select.distinct_clause, select.n_distinct_clause}) {
-    if (node->node_case == PG_QUERY__NODE__NODE__NOT_SET) continue;  // a mere DISTINCT
+    if (node->node_case == PG_QUERY__NODE__NODE__NOT_SET) {  // a mere DISTINCT
+      query->distinct = true;
+      continue;
+    }
     query->group_by.Add(SortTarget(level, node, targets, false));
     query->limit = true;
   }
@@ -178,6 +181,7 @@ Result Resolver::SetOperation(Level* level, const PgQuery__SelectStmt& select, C
 void Resolver::Arms(Level* level, const PgQuery__SelectStmt& select, CteInfo* recursive, bool is_top, Result* result) {
   Depth depth(this);
   if (!IsLeaf(select, is_top)) {
+    if (select.op != PG_QUERY__SET_OPERATION__SETOP_UNION || !select.all) level->query->distinct = true;
     Arms(level, *select.larg, recursive, false, result);
     Arms(level, *select.rarg, recursive, false, result);
     return;

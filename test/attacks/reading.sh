@@ -41,7 +41,7 @@ path "EXECUTE after another search_path" "$read; cmd:select p:pg_temp.patients.d
   "CREATE TEMP TABLE patients (diagnosis text)" "EXECUTE p"
 path "CREATE TABLE AS EXECUTE" "$by_id" "$prepare" "CREATE TEMP TABLE t AS EXECUTE p(1)"
 path "EXPLAIN ANALYZE EXECUTE" "$by_id" "$prepare" "EXPLAIN ANALYZE EXECUTE p(1)"
-path "EXPLAIN EXECUTE" "" "$prepare" "EXPLAIN EXECUTE p(1)" "EXPLAIN EXECUTE p(2)"
+path "EXPLAIN EXECUTE" "cmd:explain t:h.patients w:h.patients.id x2" "$prepare" "EXPLAIN EXECUTE p(1)" "EXPLAIN EXECUTE p(2)"
 path "a prepared statement with a parameter that is a subquery's constant" "$by_id x2" "$prepare" \
   "EXECUTE p(1 + 1)" "EXECUTE p(length('abc'))"
 
@@ -55,7 +55,7 @@ path "WHERE CURRENT OF" "cmd:select p:h.loot.d t:h.loot; cmd:update p:h.loot.d s
   "BEGIN" "DECLARE c CURSOR FOR SELECT d FROM loot" "FETCH 1 FROM c" "UPDATE loot SET d = d || '.' WHERE CURRENT OF c RETURNING d" "ROLLBACK"
 
 # --- EXPLAIN --------------------------------------------------------------------------------------------------------------
-path "EXPLAIN" "" "EXPLAIN $query" "EXPLAIN (VERBOSE, COSTS OFF, FORMAT JSON) $query" "EXPLAIN CREATE TEMP TABLE t AS $query" \
+path "EXPLAIN" "cmd:explain t:h.patients x4" "EXPLAIN $query" "EXPLAIN (VERBOSE, COSTS OFF, FORMAT JSON) $query" "EXPLAIN CREATE TEMP TABLE t AS $query" \
   "EXPLAIN DECLARE c CURSOR FOR $query"
 path "EXPLAIN ANALYZE" "$read x3" "EXPLAIN ANALYZE $query" "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, WAL, SETTINGS) $query" \
   "EXPLAIN ANALYZE CREATE TEMP TABLE t AS $query"

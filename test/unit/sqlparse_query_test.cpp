@@ -32,6 +32,39 @@ TEST(Resolver, WhatMayTellItsArgumentsProjectsThem) {
   ExpectTokens(kCases);
 }
 
+// What the server counts of EXPLAIN, and that this follows from the tokens of the statement where it is said to.
+TEST(Resolver, ExplainedTextsOfHistoryTellEstimates) {
+  const Expected kCases[] = {{"SELECT a FROM t WHERE b = 1 ORDER BY c", "cmd:explain g:t.c t:t w:t.b"},
+                             {"UPDATE t SET a = x, d = (SELECT max(y) FROM u WHERE z = 1) WHERE b = 1 RETURNING e",
+                              "cmd:explain g:u.y t:t t:u w:t.b w:u.z"},
+                             {"SELECT count(*), sum(a), min(a) FROM t GROUP BY b", "cmd:explain g:t.a g:t.b t:t"},
+                             {"SELECT DISTINCT a, 1 FROM t", "cmd:explain g:t.a t:t"},
+                             {"SELECT b, (SELECT c FROM u WHERE d = t.a) FROM t", "cmd:explain j:t.a j:u.d t:t t:u"},
+                             {"(SELECT a FROM t EXCEPT ALL SELECT c FROM u) UNION ALL SELECT d FROM v",
+                              "cmd:explain g:t.a g:u.c g:v.d t:t t:u t:v"},
+                             {"SELECT a FROM t UNION ALL SELECT c FROM u", "cmd:explain t:t t:u"},
+                             {"SELECT 1 FROM (SELECT DISTINCT a, b FROM t) s", "cmd:explain g:t.a g:t.b t:t"},
+                             {"SELECT 1 FROM t, unnest(t.a) x", "cmd:explain t:t w:t.a"},
+                             {"CREATE TABLE x AS SELECT DISTINCT ON (a) b FROM t", "cmd:explain g:t.a t:t"},
+                             {"SELECT 1", ""},
+                             {"EXECUTE p", ""}};
+  for (const Expected& expected : kCases) {
+    const std::string sql = std::string("EXPLAIN (VERBOSE, ANALYZE OFF) ") + expected.sql;
+    EXPECT_EQ(Joined(AbstractText(sql, Catalog(), nullptr, nullptr, TextUse::kHistory)), expected.tokens) << sql;
+    HeapArena arena;
+    Statement statement = AnalyseText(expected.sql, Catalog(), arena, nullptr)[0];
+    bool tell_more = false;
+    const Tokens derived = EstimateTokens(Abstract(statement, &tell_more));
+    statement.explained = true;
+    EXPECT_TRUE(tell_more || derived == Abstract(statement)) << sql;
+  }
+  for (const char* sql : {"EXPLAIN (ANALYZE) SELECT a FROM t", "EXPLAIN ANALYZE VERBOSE SELECT a FROM t",
+                          "EXPLAIN (ANALYZE false, ANALYZE 1) SELECT a FROM t"})
+    EXPECT_EQ(Joined(AbstractText(sql, Catalog(), nullptr, nullptr, TextUse::kHistory)), "cmd:select p:t.a t:t") << sql;
+  for (const char* sql : {"EXPLAIN SELECT a FROM t", "EXPLAIN (ANALYZE FALSE) SELECT a FROM t"})
+    EXPECT_EQ(BareTokens(sql), "cmd:select p:t.a t:t") << sql;
+}
+
 TEST(Resolver, ColumnsComeFromTheirRanges) {
   const Expected kCases[] = {
       {"SELECT p.last_name, x.code FROM patients p, LATERAL (SELECT d.code FROM diagnoses d WHERE d.patient_id = p.id) "

@@ -39,6 +39,17 @@ TEST(RevealedColumns, IsEmptyWithoutColumns) {
   EXPECT_TRUE(RevealedColumns({"unparsed"}, true).empty());
 }
 
+TEST(EstimateTokens, KeepWhatRowsAreEstimatedFrom) {
+  EXPECT_EQ(EstimateTokens({"cmd:delete", "f:sum(a.f)", "g:a.g", "j:a.j", "l:a.l", "o:a.l", "o:a.o", "p:a.p", "s:a.s",
+                            "t:a", "w:a.w"}),
+            (Tokens{"cmd:explain", "g:a.g", "g:a.l", "g:a.o", "j:a.j", "t:a", "w:a.w"}));
+  EXPECT_EQ(EstimateTokens({"cmd:select", "p:a.p", "t:a"}), (Tokens{"cmd:explain", "t:a"}));
+  EXPECT_EQ(EstimateTokens({"unparsed"}), (Tokens{"unparsed"}));
+  EXPECT_TRUE(EstimateTokens({"cmd:select"}).empty());
+  EXPECT_TRUE(EstimateTokens({}).empty());
+  EXPECT_EQ(RevealedColumns({"cmd:explain", "g:a.g", "j:a.j", "t:a", "w:a.w"}, true), (Names{"a.g", "a.w"}));
+}
+
 TEST(RelationOfColumn, IgnoresDotsWithinQuotes) {
   EXPECT_EQ(RelationOfColumn("public.patients.city"), "public.patients");
   EXPECT_EQ(RelationOfColumn("public.\"a.b\".c"), "public.\"a.b\"");
