@@ -81,7 +81,7 @@ look
 echo "The alert, as the connection that listens on privacy_score_alert gets it (without its detail):"
 say officer "SELECT 1" | sed -nE 's/^ *Asynchronous notification "([a-z_]*)" with payload "(.*)" received.*/\2/p' >"$home/payload"
 if [ -s "$home/payload" ]; then
-  sql -v payload="$(head -n 1 "$home/payload")" <<<"SELECT '  ' || (:'payload'::jsonb - 'detail')::text;"
+  sql -v payload="$(head -n 1 "$home/payload")" <<<"SELECT '  ' || (:'payload'::jsonb - 'detail')::text; SELECT '  verify_alert: ' || privacy_score.verify_alert(:'payload');"
 else
   echo "  (none came)"
 fi
@@ -107,14 +107,14 @@ SELECT replace(c ->> 'column', 'public.', '') AS "new column", c ->> 'label' AS 
 SQL
 exec {fifo_of[anna]}>&-
 echo
-echo "From now on she is refused what would pass the limit, before it runs:"
+echo "From now on a new statement is refused before it runs when the sum of what is new would pass the limit. Usual ones always run:"
 echo "ALTER ROLE nurse_anna SET privacy_score.mode = 'enforce';"
 sql -c "ALTER ROLE nurse_anna SET privacy_score.mode = 'enforce'"
 connect anna_again nurse_anna -o /dev/null
 say anna_again "SELECT first_name, last_name, birth_date, gender FROM patients WHERE patient_id = 42"
 say anna_again "SELECT amount, paid, iban FROM billing WHERE patient_id = 400"
 say anna_again "SELECT description, diagnosed_on FROM diagnoses WHERE patient_id = 1360"
-say anna_again "SELECT amount, paid, iban FROM billing WHERE patient_id = 400"
+say anna_again "SELECT first_name, last_name, birth_date, gender FROM patients WHERE patient_id = 43"
 pause
 echo
 echo "Refusals are kept although their transactions failed (privacy_score.alerts WHERE blocked):"
