@@ -12,10 +12,12 @@ extern "C" {
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "commands/copy.h"
+#include "commands/trigger.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "optimizer/planner.h"
@@ -35,6 +37,7 @@ extern "C" {
 #include "compat.hpp"
 #include "constants.hpp"
 #include "copies.hpp"
+#include "error_scrubbing.hpp"
 #include "live.hpp"
 #include "plan_mark.hpp"
 #include "protected_reads.hpp"
@@ -171,21 +174,38 @@ PlannedStmt* PassToPlanner(Query* query, const char* text, int options, ParamLis
                       : standard_planner(query, text, options, parameters);
 }
 
-// Runs `body` as a place within the statement.
-template <typename Body>
-void RunWithin(bool integrity_check, Body body) {
+// Runs `body` as a place within the statement. What it does is undone before `failing` is called on an error, which
+// goes on unless this raises another one.
+template <typename Body, typename Failing>
+inline void RunWithin(bool integrity_check, Body body, Failing failing) {
   const bool before = inside_integrity_check;
   inside_integrity_check = before || integrity_check;
   ++depth;
   PG_TRY()
     ;
     { body(); }
-    PG_FINALLY();
+    PG_CATCH();
     {
       inside_integrity_check = before;
       --depth;
+      failing();
+      PG_RE_THROW();
     }
   PG_END_TRY();
+  inside_integrity_check = before;
+  --depth;
+}
+
+template <typename Body>
+void RunWithin(bool integrity_check, Body body) {
+  RunWithin(integrity_check, body, [] {});
+}
+
+// What a failing statement shows, in PG_CATCH. The error that a parallel worker meets in its leader's plan is the
+// leader's.
+void JudgeFailure(const PlannedStmt* plan, ParamListInfo parameters, const Node* utility, const Watch& watch) {
+  if (depth == 0 && IsParallelWorker()) return;
+  JudgeError({plan, parameters, utility, depth == 0}, watch);
 }
 
 // Plans as a place within the statement.
@@ -300,21 +320,17 @@ template <typename... Once>
     PassToExecutorRun(query, direction, count, once...);
     return;
   }
-  const bool before = inside_integrity_check;
   const int64 rows_of = RowsCountFor(query, watch);
-  inside_integrity_check = before || watch.in_integrity_check;
-  ++depth;
-  PG_TRY()
-    ;
-    { PassToExecutorRun(query, direction, count, once...); }
-    PG_FINALLY();
-    {
-      inside_integrity_check = before;
-      --depth;
-      // What a statement has returned before it failed has left.
-      if (rows_of != 0) RecordRows(rows_of, static_cast<int64>(query->estate->es_processed));
-    }
-  PG_END_TRY();
+  const auto count_rows = [query, rows_of] {
+    if (rows_of != 0) RecordRows(rows_of, static_cast<int64>(query->estate->es_processed));
+  };
+  RunWithin(
+      watch.in_integrity_check, [=] { PassToExecutorRun(query, direction, count, once...); },
+      [&] {
+        count_rows();  // what a statement has returned before it failed has left
+        JudgeFailure(query->plannedstmt, query->params, nullptr, watch);
+      });
+  count_rows();
   if (depth == refresh.depth && query->dest->mydest == DestTransientRel) refresh.merging = true;
 }
 
@@ -326,11 +342,18 @@ void PassToExecutorFinish(QueryDesc* query) {
 }
 
 [[gnu::hot]] void ps_executor_finish(QueryDesc* query) {
-  if (!MayFireTriggers(query->plannedstmt) || LookAtPrincipal().passes) {
+  if (!MayFireTriggers(query->plannedstmt)) {
     PassToExecutorFinish(query);
     return;
   }
-  RunWithin(false, [query] { PassToExecutorFinish(query); });
+  const Watch watch = LookAtPrincipal();
+  if (watch.passes) {
+    PassToExecutorFinish(query);
+    return;
+  }
+  RunWithin(
+      false, [query] { PassToExecutorFinish(query); },
+      [&] { JudgeFailure(query->plannedstmt, query->params, nullptr, watch); });
 }
 
 // Whether COPY will get as far as reading: what the server refuses has read nothing.
@@ -376,37 +399,71 @@ int64 CountCopy(const CopyStmt* copy) {
   return id;
 }
 
+// Whether the statement commits or prepares the transaction block that it stands in.
+bool EndsBlock(const Node* statement) {
+  if (!IsA(statement, TransactionStmt) || !IsTransactionBlock() || IsSubTransaction()) return false;
+  const TransactionStmtKind kind = castNode(TransactionStmt, statement)->kind;
+  return kind == TRANS_STMT_COMMIT || kind == TRANS_STMT_PREPARE;
+}
+
+// Once the block has ended the transaction commits: the first thing that it does is to run the triggers that were put
+// off until then, whose errors nobody meets but the client. Here they are met.
+void FireDeferredTriggers() {
+  if (!IsTransactionState() || !Counts(LookAtPrincipal().role)) return;
+  ConstraintsSetStmt* all = makeNode(ConstraintsSetStmt);
+  all->deferred = false;
+  AfterTriggerSetState(all);
+}
+
+// A utility statement while it runs.
+struct RunningUtility {
+  bool nests;  // EXECUTE, EXPLAIN, DECLARE and the like run what the client sent, not something within it
+  bool ends_block;
+  Refresh outer_refresh;
+  CopyingStatement copying;
+  Renaming renaming;
+};
+
+void LeaveUtility(const RunningUtility* running) {
+  refresh = running->outer_refresh;
+  LeaveCopying(&running->copying);
+  if (running->nests) --depth;
+}
+
 void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, ProcessUtilityContext context,
                 ParamListInfo parameters, QueryEnvironment* environment, DestReceiver* destination,
                 QueryCompletion* completion) {
   CheckListening(plan->utilityStmt);
   const int64 copied = IsA(plan->utilityStmt, CopyStmt) ? CountCopy(castNode(CopyStmt, plan->utilityStmt)) : 0;
-  // EXECUTE, EXPLAIN, DECLARE and the like run what the client sent, not something within it.
-  const bool nests = IsA(plan->utilityStmt, CallStmt) || IsA(plan->utilityStmt, DoStmt);
-  if (nests) ++depth;
-  const Refresh outer_refresh = refresh;
-  if (IsA(plan->utilityStmt, RefreshMatViewStmt) && castNode(RefreshMatViewStmt, plan->utilityStmt)->concurrent)
+  const Node* statement = plan->utilityStmt;
+  RunningUtility running;
+  running.nests = IsA(statement, CallStmt) || IsA(statement, DoStmt);
+  running.ends_block = EndsBlock(statement);
+  running.outer_refresh = refresh;
+  if (running.nests) ++depth;
+  if (IsA(statement, RefreshMatViewStmt) && castNode(RefreshMatViewStmt, statement)->concurrent)
     refresh = {depth, false};
-  CopyingStatement copying;
-  const Renaming renaming = RenamingOf(plan->utilityStmt);
+  running.renaming = RenamingOf(statement);
   PG_TRY()
     ;
     {
-      BeginCopying(&copying, plan);
+      BeginCopying(&running.copying, plan);
       if (prev_utility)
         prev_utility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
       else
         standard_ProcessUtility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
-      FinishCopying(&copying);
-      FollowRenaming(renaming);
+      FinishCopying(&running.copying);
+      FollowRenaming(running.renaming);
+      if (running.ends_block) FireDeferredTriggers();
     }
-    PG_FINALLY();
+    PG_CATCH();
     {
-      refresh = outer_refresh;
-      LeaveCopying(&copying);
-      if (nests) --depth;
+      LeaveUtility(&running);
+      if (IsTransactionState()) JudgeFailure(nullptr, parameters, statement, LookAtPrincipal());
+      PG_RE_THROW();
     }
   PG_END_TRY();
+  LeaveUtility(&running);
   if (copied != 0 && completion != nullptr) RecordRows(copied, static_cast<int64>(completion->nprocessed));
 }
 
@@ -437,4 +494,5 @@ void InstallHooks() {
   prev_utility = ProcessUtility_hook;
   ProcessUtility_hook = ps_utility;
   InstallCopyingHook();
+  InstallErrorScrubbing();
 }
