@@ -57,7 +57,7 @@ for path in "PREPARE s AS $refused; EXECUTE s" "DECLARE c CURSOR WITH HOLD FOR $
   check "refused: $path" "$(as alice q_state "$path")" PS001
 done
 check "nothing of these is left" "$(q "SELECT count(*) FROM log")" 1
-check "plain EXPLAIN reads nothing and passes" "$(as alice q_state "EXPLAIN $refused")" 00000
+check "plain EXPLAIN is refused, too: estimates tell what the statistics say" "$(as alice q_state "EXPLAIN $refused")" PS001
 check "another role is not touched" "$(as bob q "SELECT count(*) FROM ($refused) r")" 1
 
 # --- the daily limit: many short sessions, and sessions side by side ------------------------------------------------------
