@@ -4,6 +4,7 @@
 #include "alert_signature.hpp"
 
 extern "C" {
+#include "access/detoast.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -16,6 +17,7 @@ PG_FUNCTION_INFO_V1(ps_verify_alert);
 
 namespace {
 
+constexpr Size kMostPayload = 8000;  // of a notification
 constexpr const char* kBeforeDigest = ", \"hmac\": \"";
 constexpr const char* kAfterDigest = "\"}";
 
@@ -69,6 +71,7 @@ char* SignAlert(const char* payload) {
 
 // verify_alert(payload)
 Datum ps_verify_alert(PG_FUNCTION_ARGS) {
+  if (toast_raw_datum_size(PG_GETARG_DATUM(0)) - VARHDRSZ > kMostPayload) PG_RETURN_BOOL(false);
   const char* digest = nullptr;
   const char* payload = Unsigned(text_to_cstring(PG_GETARG_TEXT_PP(0)), &digest);
   if (payload == nullptr) PG_RETURN_BOOL(false);

@@ -113,6 +113,7 @@ check "nor the HMAC in capitals" "$(verified "$(sed -E 's/[0-9a-f]{64}"\}$/\U&/'
 check "nor a blank more" "$(verified "$payload "),$(verified " $payload"),$(verified "${payload/, /,  }")" f,f,f
 check "nor one that hides another" "$(verified "{\"role\": \"mild\", ${payload#\{}")" f
 check "nor without HMAC, nor what is no JSON at all" "$(verified "${payload%, \"hmac\"*}}"),$(verified ""),$(verified "{"),$(verified ", \"hmac\": \"${payload:(-66)}")" f,f,f,f
+check "nor a text that no notification can have" "$(q "SELECT privacy_score.verify_alert(repeat('x', 20000000) || '${payload//\'/\'\'}')")" f
 check "NULL stays NULL" "$(q "SELECT privacy_score.verify_alert(NULL) IS NULL")" t
 q "CREATE DATABASE other" >/dev/null
 key=$(q "SELECT key FROM privacy_score.alert_key")
