@@ -1,5 +1,5 @@
 /*
- * hooks.cpp - where statements pass: planner; executor start, run and finish; utility.
+ * hooks.cpp - where statements pass: planner; executor start, run and finish (of utility statements: utility_hook.cpp).
  *
  * The planner hook abstracts the analysed query and ties the plan to the abstraction (plan_mark.hpp); executor start
  * counts one event per execution. Hooks are chained; the nesting depth is restored on error.
@@ -11,28 +11,15 @@
 extern "C" {
 #include "postgres.h"
 
-#include "access/parallel.h"
-#include "access/xact.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_authid.h"
-#include "catalog/pg_class.h"
-#include "commands/copy.h"
-#include "commands/trigger.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "optimizer/planner.h"
 #include "storage/ipc.h"
-#include "storage/lmgr.h"
-#include "tcop/utility.h"
-#include "utils/acl.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/rls.h"
 }
 
 #include "abstracting.hpp"
-#include "alerts.hpp"
 #include "answering.hpp"
 #include "compat.hpp"
 #include "constants.hpp"
@@ -41,10 +28,11 @@ extern "C" {
 #include "live.hpp"
 #include "plan_mark.hpp"
 #include "protected_reads.hpp"
-#include "renames.hpp"
 #include "settings.hpp"
 #include "shared_state.hpp"
+#include "statement_place.hpp"
 #include "trigger_reads.hpp"
+#include "utility_hook.hpp"
 #include "watching.hpp"
 
 namespace {
@@ -53,33 +41,8 @@ planner_hook_type prev_planner = nullptr;
 ExecutorStart_hook_type prev_executor_start = nullptr;
 ExecutorRun_hook_type prev_executor_run = nullptr;
 ExecutorFinish_hook_type prev_executor_finish = nullptr;
-ProcessUtility_hook_type prev_utility = nullptr;
 ShmemRequestHook prev_shmem_request = nullptr;
 shmem_startup_hook_type prev_shmem_startup = nullptr;
-
-// How many statements, plans or functions we are inside of.
-int depth = 0;
-
-// Whether a query of a referential-integrity trigger is running: what triggers start within it is somebody's own.
-bool inside_integrity_check = false;
-
-// REFRESH ... CONCURRENTLY: once the view's query has run, the statements that merge its rows into the view are the
-// server's own (of relations whose names hold an OID, at that); what functions start within them is not.
-struct Refresh {
-  int depth;
-  bool merging;
-};
-Refresh refresh = {-1, false};
-
-// Whether statements count at this place. A parallel worker runs a piece of the leader's plan; only what functions
-// start within that is new.
-inline bool CountsHere(const Watch& watch) {
-  if (!Counts(watch.role)) return false;
-  if (depth == 0 && IsParallelWorker()) return false;
-  if (depth > 0 && ps_settings.track != static_cast<int>(TrackLevel::kAll)) return false;
-  if (refresh.merging && depth == refresh.depth) return false;
-  return !watch.in_integrity_check || inside_integrity_check;
-}
 
 // The abstraction of a plan; where that has been forgotten since it was made, what the plan itself says.
 inline int64 AbstractionOf(const PlannedStmt* plan) {
@@ -162,50 +125,9 @@ inline void CountExecution(const QueryDesc* query, const Execution& execution, O
   MemoryContextSwitchTo(old);
 }
 
-// Labels of roles decide on reading protected relations whatever counts: also on EXPLAIN.
-bool ReadIsJudged(const Watch& watch) {
-  if (!LabelJudges(watch.role)) return false;
-  if (depth == 0 && IsParallelWorker()) return false;
-  return !watch.in_integrity_check || inside_integrity_check;
-}
-
 PlannedStmt* PassToPlanner(Query* query, const char* text, int options, ParamListInfo parameters) {
   return prev_planner ? prev_planner(query, text, options, parameters)
                       : standard_planner(query, text, options, parameters);
-}
-
-// Runs `body` as a place within the statement. What it does is undone before `failing` is called on an error, which
-// goes on unless this raises another one.
-template <typename Body, typename Failing>
-inline void RunWithin(bool integrity_check, Body body, Failing failing) {
-  const bool before = inside_integrity_check;
-  inside_integrity_check = before || integrity_check;
-  ++depth;
-  PG_TRY()
-    ;
-    { body(); }
-    PG_CATCH();
-    {
-      inside_integrity_check = before;
-      --depth;
-      failing();
-      PG_RE_THROW();
-    }
-  PG_END_TRY();
-  inside_integrity_check = before;
-  --depth;
-}
-
-template <typename Body>
-void RunWithin(bool integrity_check, Body body) {
-  RunWithin(integrity_check, body, [] {});
-}
-
-// What a failing statement shows, in PG_CATCH. The error that a parallel worker meets in its leader's plan is the
-// leader's.
-void JudgeFailure(const PlannedStmt* plan, ParamListInfo parameters, const Node* utility, const Watch& watch) {
-  if (depth == 0 && IsParallelWorker()) return;
-  JudgeError({plan, parameters, utility, depth == 0}, watch);
 }
 
 // Plans as a place within the statement.
@@ -331,7 +253,7 @@ template <typename... Once>
         JudgeFailure(query->plannedstmt, query->params, nullptr, watch);
       });
   count_rows();
-  if (depth == refresh.depth && query->dest->mydest == DestTransientRel) refresh.merging = true;
+  if (ps_place.depth == ps_place.refresh_depth && query->dest->mydest == DestTransientRel) ps_place.merging = true;
 }
 
 void PassToExecutorFinish(QueryDesc* query) {
@@ -354,117 +276,6 @@ void PassToExecutorFinish(QueryDesc* query) {
   RunWithin(
       false, [query] { PassToExecutorFinish(query); },
       [&] { JudgeFailure(query->plannedstmt, query->params, nullptr, watch); });
-}
-
-// Whether COPY will get as far as reading: what the server refuses has read nothing.
-bool CopyReads(const CopyStmt* copy, Oid relation) {
-  if (!CopiesKind(get_rel_relkind(relation))) return false;
-  const Oid user = GetUserId();
-  if (copy->filename != nullptr &&
-      !has_privs_of_role(user, copy->is_program ? ROLE_PG_EXECUTE_SERVER_PROGRAM : ROLE_PG_WRITE_SERVER_FILES))
-    return false;
-  const bool whole = pg_class_aclcheck(relation, user, ACL_SELECT) == ACLCHECK_OK;
-  if (copy->attlist == NIL)
-    return whole || pg_attribute_aclcheck_all(relation, user, ACL_SELECT, ACLMASK_ALL) == ACLCHECK_OK;
-  Bitmapset* columns = nullptr;
-  ListCell* cell;
-  foreach (cell, copy->attlist) {
-    const AttrNumber column = get_attnum(relation, strVal(lfirst(cell)));
-    if (column <= 0 || bms_is_member(column, columns)) return false;
-    if (!whole && pg_attribute_aclcheck(relation, column, user, ACL_SELECT) != ACLCHECK_OK) return false;
-    columns = bms_add_member(columns, column);
-  }
-  return true;
-}
-
-// COPY table TO never meets the planner, except with row security, when it does. Returns the abstraction it counts as.
-int64 CountCopy(const CopyStmt* copy) {
-  if (copy->is_from || copy->relation == nullptr) return 0;
-  const Watch watch = LookAtPrincipal();
-  if (watch.role == RoleClass::kUnwatched) return 0;
-  const Oid relation = RangeVarGetRelid(copy->relation, NoLock, true);
-  if (!OidIsValid(relation) || check_enable_rls(relation, InvalidOid, true) == RLS_ENABLED ||
-      !CopyReads(copy, relation))
-    return 0;
-  // What is judged must be what COPY opens: once locked, the name cannot pass to another relation.
-  LockRelationOid(relation, AccessShareLock);
-  if (RangeVarGetRelid(copy->relation, NoLock, true) != relation)
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_IN_USE),
-             errmsg("relation \"%s\" changed while COPY began", copy->relation->relname), errhint("Try again.")));
-  if (ReadIsJudged(watch) && RelationIsProtected(relation)) RecordProtectedRead(watch.role);
-  if (!CountsHere(watch)) return 0;
-  const int64 id = AbstractCopy(relation, copy->attlist);
-  RecordEvent(id);
-  return id;
-}
-
-// Whether the statement commits or prepares the transaction block that it stands in.
-bool EndsBlock(const Node* statement) {
-  if (!IsA(statement, TransactionStmt) || !IsTransactionBlock() || IsSubTransaction()) return false;
-  const TransactionStmtKind kind = castNode(TransactionStmt, statement)->kind;
-  return kind == TRANS_STMT_COMMIT || kind == TRANS_STMT_PREPARE;
-}
-
-// Once the block has ended the transaction commits: the first thing that it does is to run the triggers that were put
-// off until then, whose errors nobody meets but the client. Here they are met.
-void FireDeferredTriggers() {
-  if (!IsTransactionState() || !Counts(LookAtPrincipal().role)) return;
-  ConstraintsSetStmt* all = makeNode(ConstraintsSetStmt);
-  all->deferred = false;
-  AfterTriggerSetState(all);
-}
-
-// A utility statement while it runs.
-struct RunningUtility {
-  bool nests;  // EXECUTE, EXPLAIN, DECLARE and the like run what the client sent, not something within it
-  bool ends_block;
-  Refresh outer_refresh;
-  CopyingStatement copying;
-  Renaming renaming;
-};
-
-void LeaveUtility(const RunningUtility* running) {
-  refresh = running->outer_refresh;
-  LeaveCopying(&running->copying);
-  if (running->nests) --depth;
-}
-
-void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, ProcessUtilityContext context,
-                ParamListInfo parameters, QueryEnvironment* environment, DestReceiver* destination,
-                QueryCompletion* completion) {
-  CheckListening(plan->utilityStmt);
-  const int64 copied = IsA(plan->utilityStmt, CopyStmt) ? CountCopy(castNode(CopyStmt, plan->utilityStmt)) : 0;
-  const Node* statement = plan->utilityStmt;
-  RunningUtility running;
-  running.nests = IsA(statement, CallStmt) || IsA(statement, DoStmt);
-  running.ends_block = EndsBlock(statement);
-  running.outer_refresh = refresh;
-  if (running.nests) ++depth;
-  if (IsA(statement, RefreshMatViewStmt) && castNode(RefreshMatViewStmt, statement)->concurrent)
-    refresh = {depth, false};
-  running.renaming = RenamingOf(statement);
-  PG_TRY()
-    ;
-    {
-      BeginCopying(&running.copying, plan);
-      if (prev_utility)
-        prev_utility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
-      else
-        standard_ProcessUtility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
-      FinishCopying(&running.copying);
-      FollowRenaming(running.renaming);
-      if (running.ends_block) FireDeferredTriggers();
-    }
-    PG_CATCH();
-    {
-      LeaveUtility(&running);
-      if (IsTransactionState()) JudgeFailure(nullptr, parameters, statement, LookAtPrincipal());
-      PG_RE_THROW();
-    }
-  PG_END_TRY();
-  LeaveUtility(&running);
-  if (copied != 0 && completion != nullptr) RecordRows(copied, static_cast<int64>(completion->nprocessed));
 }
 
 void ps_shmem_request() {
@@ -491,8 +302,7 @@ void InstallHooks() {
   ExecutorRun_hook = ps_executor_run;
   prev_executor_finish = ExecutorFinish_hook;
   ExecutorFinish_hook = ps_executor_finish;
-  prev_utility = ProcessUtility_hook;
-  ProcessUtility_hook = ps_utility;
+  InstallUtilityHook();
   InstallCopyingHook();
   InstallErrorScrubbing();
 }

@@ -1,0 +1,6 @@
+/*
+ * utility_hook.hpp - installing the hook that utility statements pass.
+ */
+#pragma once
+
+void InstallUtilityHook();
