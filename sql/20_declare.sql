@@ -50,15 +50,22 @@ CREATE VIEW privacy_score.protected_current AS
 COMMENT ON VIEW privacy_score.protected_current IS
   'Internal: protected relations that exist, under the name they bear now; one dropped and created again is found by its name.';
 
--- The columns of a relation's subject as attribute numbers: declared, else primary key, else empty for the row.
+-- The columns of a relation's subject as attribute numbers: declared, else primary key, else empty for the row. The
+-- declaration is that of protected_current, found by indexes: a model asks this of each of thousands of relations.
 CREATE FUNCTION privacy_score.subject_attributes(relation oid) RETURNS int2[]
   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
   RETURN (
     SELECT COALESCE(
       (SELECT pg_catalog.array_agg(a.attnum ORDER BY a.attnum)
-         FROM privacy_score.protected_current p, pg_catalog.unnest(p.subject) s(attname)
-         JOIN pg_catalog.pg_attribute a ON a.attrelid = subject_attributes.relation AND a.attname = s.attname AND NOT a.attisdropped
-        WHERE p.relation = subject_attributes.relation),
+         FROM (SELECT p.subject FROM privacy_score.protected_relation p WHERE p.relation = subject_attributes.relation
+               UNION ALL
+               SELECT p.subject
+                 FROM privacy_score.canonical_relation c JOIN privacy_score.protected_relation p ON p.name = c.name
+                WHERE c.relation = subject_attributes.relation
+                  AND NOT EXISTS (SELECT FROM pg_catalog.pg_class x WHERE x.oid = p.relation)
+                  AND NOT EXISTS (SELECT FROM privacy_score.protected_relation d WHERE d.relation = c.relation)) p,
+              pg_catalog.unnest(p.subject) s(attname)
+         JOIN pg_catalog.pg_attribute a ON a.attrelid = subject_attributes.relation AND a.attname = s.attname AND NOT a.attisdropped),
       (SELECT pg_catalog.array_agg(k.attnum ORDER BY k.attnum)
          FROM pg_catalog.pg_constraint c, pg_catalog.unnest(c.conkey) k(attnum)
         WHERE c.conrelid = subject_attributes.relation AND c.contype = 'p'),

@@ -4,6 +4,7 @@
 #include "asked_rates.hpp"
 #include "function_arguments.hpp"
 #include "internal.hpp"
+#include "model_changes.hpp"
 #include "model_wire.hpp"
 #include "progress.hpp"
 #include "relation_access.hpp"
@@ -93,6 +94,7 @@ Datum ps_analyze_relation(PG_FUNCTION_ARGS) {
   else
     ComputeRatesOrWarn(&computed, wanted, count);
   EndProgress();
+  ConcernRelation(relation);
   NoteModelChange();
   PG_RETURN_INT32(computed.count);
 }

@@ -4,6 +4,7 @@
 #include "baseline_alerts.hpp"
 #include "function_arguments.hpp"
 #include "internal.hpp"
+#include "model_changes.hpp"
 #include "model_wire.hpp"
 #include "settings.hpp"
 #include "watching.hpp"
@@ -187,6 +188,7 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
       "pg_catalog.unnest($3::pg_catalog.int8[])) u(n, c)",
       3, sets);
   LeaveInternal(&scope);
+  ConcernName(Concern::kRole, role);
   NoteDeclaration();
   CheckBaselineInForce(role, true);
   PG_RETURN_INT64(text->distinct);
@@ -209,6 +211,7 @@ Datum ps_activate_baseline(PG_FUNCTION_ARGS) {
       2, role_args);
   RunInternal("UPDATE privacy_score.baseline SET active = true WHERE id = $1::pg_catalog.int8 AND NOT active", 1, args);
   LeaveInternal(&scope);
+  ConcernName(Concern::kRole, role);
   NoteDeclaration();
   CheckBaselineInForce(role, false);
   PG_RETURN_VOID();
@@ -226,6 +229,7 @@ Datum ps_drop_baseline(PG_FUNCTION_ARGS) {
   if (dropped == 0)
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("role \"%s\" has no baseline", args[0]),
                     errhint("privacy_score.stat_roles shows the baselines.")));
+  ConcernName(Concern::kRole, args[0]);
   NoteDeclaration();
   PG_RETURN_VOID();
 }
@@ -269,6 +273,7 @@ Datum ps_import_baseline(PG_FUNCTION_ARGS) {
       "(n->>'count')::pg_catalog.int8 FROM pg_catalog.jsonb_array_elements($1::pg_catalog.jsonb->'ngrams') n",
       2, rows);
   LeaveInternal(&scope);
+  ConcernName(Concern::kRole, role);
   NoteDeclaration();
   CheckBaselineInForce(role, false);
   PG_RETURN_INT64(static_cast<int64>(ngrams));

@@ -6,6 +6,7 @@
 #include "catalog_relations.hpp"
 #include "function_arguments.hpp"
 #include "internal.hpp"
+#include "model_changes.hpp"
 #include "relation_access.hpp"
 #include "watching.hpp"
 
@@ -68,6 +69,7 @@ void ChangeDependency(FunctionCallInfo fcinfo, const char* sql) {
   EnterInternal(&scope);
   RunInternal(sql, 4, args);
   LeaveInternal(&scope);
+  ConcernRelation(relation);
   NoteDeclaration();
 }
 
@@ -103,6 +105,7 @@ Datum ps_protect(PG_FUNCTION_ARGS) {
   // Rates are against the declared subject, which may be another one now.
   RunInternal("DELETE FROM privacy_score.rate WHERE $2 = ANY (sources)", 2, args);
   LeaveInternal(&scope);
+  ConcernRelation(relation);
   NoteDeclaration();
   PG_RETURN_VOID();
 }
@@ -122,6 +125,7 @@ Datum ps_unprotect(PG_FUNCTION_ARGS) {
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("relation \"%s\" is not protected", get_rel_name(relation)),
                     errhint("privacy_score.protected_relations lists the protected ones.")));
+  ConcernRelation(relation);
   NoteDeclaration();
   PG_RETURN_VOID();
 }

@@ -12,6 +12,8 @@ extern "C" {
 #include "utils/plancache.h"
 }
 
+#include <algorithm>
+
 #include "asked_rates.hpp"
 #include "core/abstraction.hpp"
 #include "core/joined.hpp"
@@ -21,6 +23,7 @@ extern "C" {
 #include "limits.hpp"
 #include "live_local.hpp"
 #include "live_session.hpp"
+#include "model_changes.hpp"
 #include "protected_reads.hpp"
 #include "settings.hpp"
 #include "shared_state.hpp"
@@ -60,10 +63,15 @@ bool RestartScorer(const LiveSession* session) {
 
 // Loads the model in force into the scorer when there is a newer one.
 void RefreshModel(DatabaseSlot* slot) {
+  // What a model of this version, or of one before, reflects.
+  const uint64 reflected = slot->model_built_for;
+  pg_read_barrier();
   const uint64 version = pg_atomic_read_u64(&slot->model_version);
+  if (version == ps_local.model_version) ps_local.model_built_for = reflected;
   if (version == ps_local.model_version || version == 0) return;
   LWLockAcquire(slot->lock, LW_SHARED);
   const uint64 held = pg_atomic_read_u64(&slot->model_version);
+  const uint64 built_for = slot->model_built_for;
   const Size length = static_cast<Size>(slot->model_length);
   char* copy = static_cast<char*>(
       MemoryContextAllocExtended(CurrentMemoryContext, length + 1, MCXT_ALLOC_NO_OOM | MCXT_ALLOC_HUGE));
@@ -72,8 +80,10 @@ void RefreshModel(DatabaseSlot* slot) {
   CoreError error;
   if (copy == nullptr || !CallCore(&error, [&] { ps_local.scorer->scorer.Load({copy, length}); }))
     CountScoringError(copy == nullptr ? "out of memory" : error.message);
-  else
+  else {
     ps_local.model_version = held;
+    ps_local.model_built_for = built_for;
+  }
   if (copy != nullptr) pfree(copy);
   GiveBackMemory();
 }
@@ -119,11 +129,21 @@ bool SendTokens(LiveSession* session, int64 id) {
   return CallCore(&error, [&] { text = &ps_local.tokens->at(id); }) && SendDefinition(session, id, *text);
 }
 
-// Whether the scorer has the model that declarations and baselines ask for now.
-bool ModelIsCurrent(DatabaseSlot* slot) {
-  return ps_local.model_version != 0 && ps_local.model_version == pg_atomic_read_u64(&slot->model_version) &&
-         pg_atomic_read_u64(&slot->model_wanted) == slot->model_built_for;
+// The newest of the changes up to a number, the last one that is announced, that concerns a statement of the session;
+// 0 when the scorer's model reflects all of them.
+uint64 ChangeToWaitFor(DatabaseSlot* slot, const LiveSession* session, int64 id, uint64 changes) {
+  if (ps_local.model_built_for >= changes) return 0;
+  uint64 newest = changes;
+  CoreError error;
+  if (!CallCore(&error, [&] {
+        newest = std::min(newest, NewestChange(slot, NameStr(session->role_name), ps_local.tokens->at(id)));
+      }))
+    CountScoringError(error.message);
+  return newest;
 }
+
+// Whether the scorer has a model that reflects a change.
+bool ModelReflects(uint64 change) { return ps_local.model_version != 0 && ps_local.model_built_for >= change; }
 
 // Raises the alerts that are due, with the explanation of the last n-gram.
 void AlertOnLimits(LiveSession* session, double rise) {
@@ -279,8 +299,9 @@ void Reserve(LiveSession* session, double rise) {
   SpinLockRelease(&session->mutex);
 }
 
-// In enforce mode: raises unless the statement keeps the limits. Nothing has been counted yet.
-void Admit(DatabaseSlot* slot, LiveSession* session, int64 id, bool defined) {
+// In enforce mode: raises unless the statement keeps the limits, by a model that reflects a change. Nothing has been
+// counted yet.
+void Admit(DatabaseSlot* slot, LiveSession* session, int64 id, bool defined, uint64 change) {
   if (!defined || IsUnparsed(id)) RefuseFault(session, "It could not be abstracted.");
   if (!AnyLimitSet()) return;
   const TimestampTz deadline = GetCurrentTimestamp() + kPatience;
@@ -300,7 +321,7 @@ void Admit(DatabaseSlot* slot, LiveSession* session, int64 id, bool defined) {
     }
     PassedLimit passed;
     const bool passes = WouldPassLimit(weighed, day, &passed);
-    const bool known = ModelIsCurrent(slot) && day >= 0;
+    const bool known = ModelReflects(change) && day >= 0;
     if (known && !passes) return;
     Reserve(session, 0);
     const bool exact = known && day_exact && !weighed.estimated;
@@ -315,6 +336,8 @@ void Admit(DatabaseSlot* slot, LiveSession* session, int64 id, bool defined) {
       return;
     }
     WaitForWorker(slot);
+    // A new model need not have the abstractions of the one before: they were those of its baselines.
+    if (!DefineInScorer(id)) RefuseFault(session, "It could not be abstracted.");
   }
 }
 
@@ -375,11 +398,13 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
     if (Enforcing()) RefuseFault(nullptr, "There is no room in shared memory to record it.");
     return;
   }
+  const uint64 changes = pg_atomic_read_u64(&slot->model_wanted);
   RefreshModel(slot);
+  const uint64 change = ChangeToWaitFor(slot, session, id, changes);
   LiveScorer& scorer = ps_local.scorer->scorer;
   const bool defined = scorer.Repeats(id) || DefineInScorer(id);
   if (Enforcing()) {
-    Admit(slot, session, id, defined);
+    Admit(slot, session, id, defined, change);
     if (!SendTokens(session, id) || !AppendEvent(session, id, nullptr)) {
       pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
       Reserve(session, 0);
@@ -390,10 +415,10 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
   CoreError error;
   const bool scored = defined && CallCore(&error, [&] { scorer.Observe(id, constants); });
   if (defined && !scored) CountScoringError(error.message);
-  const bool current = ModelIsCurrent(slot);
+  const bool current = ModelReflects(change);
   const SessionSummary& summary = scorer.summary();
   const Rise rise = {summary.score - before.score, summary.statement_score - before.enforced};
-  const EventFigures figures = {id, now, &summary, &scorer.reach(), rise, current, ps_local.model_version};
+  const EventFigures figures = {id, now, &summary, &scorer.reach(), rise, current, ps_local.model_version, changes};
   if (Enforcing()) {
     if (scored) PublishFigures(session, figures);
   } else if (!SendTokens(session, id) || !AppendEvent(session, id, scored ? &figures : nullptr)) {

@@ -31,6 +31,7 @@ struct Local {
   bool error_logged;
   LocalScorer* scorer;
   uint64 model_version;    // that the scorer has loaded
+  uint64 model_built_for;  // number of the last change that it reflects
   TimestampTz last_start;  // of the last message of the client that an event came from
   Oid scorer_role;
   std::unordered_map<int64, std::string>* tokens;  // joined by kTokenEnd, of all met in this process
@@ -45,9 +46,9 @@ struct OwnSessionState {
   int64 repeated;
   dsa_pointer chunk_at;  // the chunk last written to
   EventChunk* chunk;
-  // The settings and model under which the figures were published, when of a statement that repeats only the counts can
-  // change and nothing is compared with limits; else 0.
-  uint64 plain_settings, plain_model;
+  // The settings and model under which the figures were published, and the last change that was known then, when of a
+  // statement that repeats only the counts can change and nothing is compared with limits; else 0.
+  uint64 plain_settings, plain_model, plain_changes;
   // The figures of reach have been judged as long as none is so great, and the others stand; 0: not yet.
   privacy_score::ReachLimits reach_judged_below;
   // A second of which the day is known.

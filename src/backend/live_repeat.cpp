@@ -34,7 +34,7 @@ inline bool StandsAsItDid(const LiveSession* session, Oid principal, TimestampTz
   DatabaseSlot* slot = ps_own_slot;
   return slot->worker_pid != 0 && own.plain_model == ps_local.model_version &&
          pg_atomic_read_u64(&slot->model_version) == ps_local.model_version &&
-         pg_atomic_read_u64(&slot->model_wanted) == slot->model_built_for;
+         pg_atomic_read_u64(&slot->model_wanted) == own.plain_changes;
 }
 
 // The last entry of the chunk that is open, when it is the one last written to; else null. Under the session's lock.
@@ -71,7 +71,8 @@ inline bool AppendRepeat(LiveSession* session, int64 id, TimestampTz now, const 
 // The same where it takes a new chunk.
 [[gnu::cold]] [[gnu::noinline]] void AppendToNewChunk(LiveSession* session, int64 id, TimestampTz now,
                                                       const LiveScorer& scorer) {
-  const EventFigures figures = {id, now, &scorer.summary(), &scorer.reach(), {0, 0}, true, ps_local.model_version};
+  const EventFigures figures = {id,     now,  &scorer.summary(),      &scorer.reach(),
+                                {0, 0}, true, ps_local.model_version, ps_own.plain_changes};
   if (AppendEvent(session, id, &figures)) return;
   pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
   PublishFigures(session, figures);

@@ -87,6 +87,7 @@ void Store(LiveSession* session, const EventFigures& figures) {
   session->warn = ModeInForce() != WatchMode::kObserve;
   ps_own.plain_settings = figures.current && IsPlain(session) ? ps_settings_changes : 0;
   ps_own.plain_model = figures.model_version;
+  ps_own.plain_changes = figures.changes;
   ps_own.reach_judged_below = {};
 }
 

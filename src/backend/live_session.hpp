@@ -39,6 +39,7 @@ struct EventFigures {
   Rise rise;             // by this event
   bool current;          // scored with the model in force; else the worker scores again when it has built that
   uint64 model_version;  // 0: scored without a model
+  uint64 changes;        // how many changes of the model had been announced
 };
 
 // Appends one execution of an abstraction to the history of the session and publishes its figures, unless they are

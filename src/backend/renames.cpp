@@ -12,6 +12,7 @@ extern "C" {
 
 #include "catalog_relations.hpp"
 #include "internal.hpp"
+#include "model_changes.hpp"
 #include "relation_access.hpp"
 #include "watching.hpp"
 
@@ -114,5 +115,11 @@ void FollowRenaming(const Renaming& renaming) {
   else
     FollowRelation(renaming.relation_name, CanonicalRelationName(renaming.relation));
   LeaveInternal(&scope);
+  if (renaming.schema) {
+    for (const char* name : {renaming.old_name, renaming.new_name}) ConcernName(Concern::kSchema, QuoteName(name));
+  } else {
+    ConcernName(Concern::kRelation, renaming.relation_name);
+    ConcernRelation(renaming.relation);
+  }
   NoteModelChange();
 }

@@ -15,6 +15,7 @@ extern "C" {
 }
 
 #include "catalog_lineage.hpp"
+#include "model_changes.hpp"
 #include "watching.hpp"
 
 namespace {
@@ -43,6 +44,7 @@ void ps_check_label(const ObjectAddress* object, const char* label) {
     RequireOrigins(object->objectId, static_cast<AttrNumber>(object->objectSubId));
   // Whether a copy's column is public is part of what sessions remember of it.
   CacheInvalidateRelcacheByRelid(object->objectId);
+  ConcernRelation(object->objectId);
   NoteDeclaration();
 }
 

@@ -193,6 +193,8 @@ struct DatabaseSlot {
   pg_atomic_uint64 model_version;  // 0: none yet
   pg_atomic_uint64 model_wanted;   // raised at the commit of each change
   uint64 model_built_for;          // value of model_wanted that the model in force reflects
+  pg_atomic_uint64 all_changed;    // value at the last change that may concern every statement
+  dsa_pointer change_marks;        // the same for each relation and role (model_changes.hpp), made on first use
   LWLock* lock;
   int worker_procno;
   TimestampTz worker_asked_at;

@@ -24,6 +24,7 @@ extern "C" {
 }
 
 #include "live_session.hpp"
+#include "model_changes.hpp"
 #include "security_labels.hpp"
 
 LastWatch ps_last_watch;
@@ -70,13 +71,11 @@ void OnTransactionEnd(XactEvent event, void*) {
     if (gate.labels_changed) pg_atomic_fetch_add_u64(&ps_shared->role_labels_version, 1);
     if (gate.model_changed) {
       DatabaseSlot* slot = SlotOfDatabase(true);
-      if (slot != nullptr) {
-        pg_atomic_fetch_add_u64(&slot->model_wanted, 1);
-        WakeWorker(slot);
-      }
+      if (slot != nullptr) AnnounceChange(slot);
     }
   }
   gate.model_changed = gate.labels_changed = gate.declared = false;
+  ForgetConcerns();
   SetUncounted({Uncounted::kNone, NIL, nullptr});
 }
 

@@ -103,7 +103,8 @@ const char* NameReading(const char* text);
 void RequireReading(const char* text, const List* relations);
 
 // Announce at commit that what scoring rests on has changed: by itself, such as rates and names; declared, as baselines
-// and labels are; or the label of a role. After the latter two the transaction cannot be prepared (0A000).
+// and labels are; or the label of a role. After the latter two the transaction cannot be prepared (0A000). Whose
+// statements wait for it is said by model_changes.hpp: without that nobody's do.
 void NoteModelChange();
 void NoteDeclaration();
 void NoteRoleLabelChange();

@@ -30,6 +30,7 @@ PGDLLEXPORT void ps_worker_main(Datum database);
 #include "alerts.hpp"
 #include "asked_rates.hpp"
 #include "compat.hpp"
+#include "model_changes.hpp"
 #include "rates_at_hand.hpp"
 #include "settings.hpp"
 #include "wait_events.hpp"
@@ -136,6 +137,7 @@ void ReclaimSlots() {
       slot.faults = InvalidDsaPointer;
       FreeMissingRates(&slot);
       FreeSessions(&slot);
+      FreeChangeMarks(&slot);
       slot.stale_count = 0;
       slot.rates_period = 0;
       slot.rates_wait = false;
@@ -195,38 +197,62 @@ void WriteOrRemember(DatabaseSlot* slot) {
   ConditionVariableBroadcast(&slot->flushed);
 }
 
+// When changes were last taken in, and when that failed.
+TimestampTz followed_at = 0;
+TimestampTz not_followed_at = 0;
+
+// Publishes a model with all that is announced, and says so.
+void TakeInChanges(DatabaseSlot* slot) {
+  const uint64 wanted = pg_atomic_read_u64(&slot->model_wanted);
+  catalogs_changed = false;
+  if (!PublishModel(slot, republish)) {
+    catalogs_changed = true;
+    not_followed_at = GetCurrentTimestamp();
+    return;
+  }
+  republish = false;
+  // Rates that others have stored make a change, too.
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  if (wanted != slot->model_built_for) ++slot->rounds;
+  slot->model_built_for = wanted;
+  LWLockRelease(slot->lock);
+}
+
+// In microseconds, how soon changes may be taken in again, below zero when they may now: all that have come since at
+// once, and not more often than history is written, or once a second. Nor is a model that does not fit built for each
+// statement that waits for it. flush() does not wait.
+int64 UntilFollowing(DatabaseSlot* slot) {
+  const TimestampTz now = GetCurrentTimestamp();
+  const int64 pause = Min(int64{ps_settings.flush_interval} * 1000, USECS_PER_SEC);
+  if (now < followed_at || now < not_followed_at) return -1;  // the clock was set back
+  const int64 after_failure = not_followed_at + USECS_PER_SEC - now;
+  const bool asked = pg_atomic_read_u64(&slot->flush_wanted) != slot->flush_done;
+  return asked ? after_failure : Max(after_failure, followed_at + pause - now);
+}
+
+bool ChangesWait(DatabaseSlot* slot) {
+  return catalogs_changed || pg_atomic_read_u64(&slot->model_wanted) != slot->model_built_for;
+}
+
 // Takes in what has changed in declarations, baselines and rates.
 void FollowModel(DatabaseSlot* slot) {
   // Who waits for this process to end, as DROP DATABASE does, waits five seconds.
   if (ShutdownRequestPending) return;
-  const uint64 wanted = pg_atomic_read_u64(&slot->model_wanted);
   // A rate that is out of date is a bound until it has been computed again.
-  const int32 stale = CountStaleRates();
-  const bool outdated = stale > slot->stale_count;
-  // A model that does not fit is not built for each statement that waits for it.
-  static TimestampTz failed_at = 0;
-  const TimestampTz now = GetCurrentTimestamp();
-  const bool due = now - failed_at > USECS_PER_SEC || now < failed_at;
-  if (due && (wanted != slot->model_built_for || catalogs_changed || outdated || PeriodIsOver(slot) ||
-              ReplicatedModelIsDue())) {
-    catalogs_changed = false;
-    if (PublishModel(slot, republish)) {
-      republish = false;
-      // Rates that others have stored make a change, too.
-      LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-      if (wanted != slot->model_built_for) ++slot->rounds;
-      slot->model_built_for = wanted;
-      LWLockRelease(slot->lock);
-    } else {
-      catalogs_changed = true;
-      failed_at = now;
-    }
+  static int32 stale = -1;
+  const int32 counted = CountStaleRates();
+  if (counted >= 0) stale = counted;
+  if (stale > slot->stale_count) catalogs_changed = true;
+  if (UntilFollowing(slot) <= 0 && (ChangesWait(slot) || PeriodIsOver(slot) || ReplicatedModelIsDue())) {
+    followed_at = GetCurrentTimestamp();
+    TakeInChanges(slot);
   }
   // Not before: rates that count as pending are bounds for everybody.
-  if (stale >= 0) {
+  if (stale >= 0 && !catalogs_changed) {
     LWLockAcquire(slot->lock, LW_EXCLUSIVE);
     slot->stale_count = stale;
     LWLockRelease(slot->lock);
+    stale = -1;
   }
   CorrectScores(slot);
 }
@@ -259,7 +285,7 @@ void ComputeRates(DatabaseSlot* slot) {
     InOwnContext([slot, &more] {
       more = ComputeRound(slot, WriteAndFollow);
       if (!more) return;
-      catalogs_changed |= !PublishModel(slot, false);
+      TakeInChanges(slot);
       CorrectScores(slot);
       WriteOrRemember(slot);
     });
@@ -365,7 +391,9 @@ void RunCycle(DatabaseSlot* slot) {
 }
 
 // How long to wait for the next cycle, in milliseconds: after failures longer each time.
-long PauseAfterCycle() {
+long PauseAfterCycle(DatabaseSlot* slot) {
+  if (failures.count == 0 && ChangesWait(slot))
+    return Max(1, Min(ps_settings.flush_interval, UntilFollowing(slot) / 1000 + 1));
   if (failures.count == 0) return ps_settings.flush_interval;
   constexpr int kFirst = 1000;
   return Max(ps_settings.flush_interval, Min(kLongestPause, kFirst << Min(failures.count - 1, 10)));
@@ -439,7 +467,7 @@ void ps_worker_main(Datum database) {
       pgstat_report_activity(STATE_IDLE, nullptr);
       if (LeaveWhenIdle(slot)) proc_exit(0);
     }
-    const long pause = due ? PauseAfterCycle() : 100;
+    const long pause = due ? PauseAfterCycle(slot) : 100;
     // A request that came during the cycle has set the latch and is served at once.
     WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, pause, WaitEventOf(OwnWait::kWorkerMain));
   }
