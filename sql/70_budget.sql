@@ -35,7 +35,7 @@ CREATE VIEW privacy_score.budget_now AS
          b.period, CASE WHEN b.period IS NOT NULL THEN privacy_score.period_start(b.period_anchor, b.period, n.number + 1) END AS period_ends,
          b.unit, b.max_rows_per_unit, b.granted_by, b.granted_at, b.revoked_at, b.delta, b.delta_spent,
          b.delta_spent - CASE WHEN n.number > b.period_number THEN b.delta_spent ELSE b.delta_before END AS delta_now,
-         b.settings
+         b.settings, b.constant_work
     FROM privacy_score.budget b
     CROSS JOIN (SELECT privacy_score.database_identity() AS here) i
     CROSS JOIN LATERAL (
@@ -74,16 +74,21 @@ COMMENT ON TRIGGER budget_restored ON privacy_score.budget IS 'Relations and rol
 
 REVOKE EXECUTE ON FUNCTION privacy_score.tidy_budgets(), privacy_score.budget_restored() FROM PUBLIC;
 
-CREATE FUNCTION privacy_score.dp_grant(role name, relation regclass, epsilon numeric, period interval DEFAULT NULL, unit name DEFAULT NULL, max_rows_per_unit int DEFAULT 1, delta numeric DEFAULT NULL)
+CREATE FUNCTION privacy_score.dp_grant(role name, relation regclass, epsilon numeric, period interval DEFAULT NULL, unit name DEFAULT NULL, max_rows_per_unit int DEFAULT 1, delta numeric DEFAULT NULL, constant_work boolean DEFAULT true)
   RETURNS void
   AS 'MODULE_PATHNAME', 'ps_dp_grant' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION privacy_score.dp_grant(name, regclass, numeric, interval, name, int, numeric) IS
-  'Lets a role (a group: its members together) ask noisy questions about a relation for epsilon in all, or a period. unit: the column that names whom to protect, with at most max_rows_per_unit rows counted of each; without it a row is protected. delta: what histograms of unknown keys may spend of it in all, or a period; NULL for no limit. Given again it changes the limits and the unit, never what is spent. Owner only. Errors: 42501, 42704, 42P01, 42809, 42703, 22023.';
+COMMENT ON FUNCTION privacy_score.dp_grant(name, regclass, numeric, interval, name, int, numeric, boolean) IS
+  'Lets a role (a group: its members together) ask noisy questions about a relation for epsilon in all, or a period. unit: the column that names whom to protect, with at most max_rows_per_unit rows counted of each; without it a row is protected. delta: what histograms of unknown keys may spend of it in all, or a period; NULL for no limit. constant_work: what is read, sorted and stored does not depend on predicates; false lets indexes be used, and everybody who watches the server learn of rows. Given again it changes all of these, never what is spent. Owner only. Errors: 42501, 42704, 42P01, 42809, 42703, 22023.';
 
 CREATE FUNCTION privacy_score.dp_revoke(role name, relation regclass) RETURNS void
   AS 'MODULE_PATHNAME', 'ps_dp_revoke' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.dp_revoke(name, regclass) IS
   'Takes back dp_grant(); the ledger is kept, and a new grant goes on with what was spent. Owner only.';
+
+CREATE FUNCTION privacy_score.whole(value anyelement) RETURNS anyelement
+  AS 'MODULE_PATHNAME', 'ps_whole' LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION privacy_score.whole(anyelement) IS
+  'Internal: the value as it is, with what is stored out of line read. VOLATILE, so that it is computed for every row before a condition on it.';
 
 CREATE FUNCTION privacy_score.dp_count(relation regclass, predicate text DEFAULT NULL, epsilon numeric DEFAULT 0.1, fresh boolean DEFAULT false)
   RETURNS bigint
@@ -107,7 +112,8 @@ CREATE VIEW privacy_score.dp_budget WITH (security_barrier) AS
   SELECT r.rolname AS role, b.relation_oid::pg_catalog.regclass AS relation, b.epsilon,
          pg_catalog.trim_scale(b.spent_now) AS spent, pg_catalog.trim_scale(GREATEST(b.epsilon - b.spent_now, 0)) AS "left",
          b.period, b.period_ends, b.unit, b.max_rows_per_unit, pg_catalog.trim_scale(b.spent) AS spent_ever, b.granted_by, b.granted_at,
-         b.delta, pg_catalog.trim_scale(b.delta_now) AS delta_spent, pg_catalog.trim_scale(GREATEST(b.delta - b.delta_now, CASE WHEN b.delta IS NOT NULL THEN 0 END)) AS delta_left
+         b.delta, pg_catalog.trim_scale(b.delta_now) AS delta_spent, pg_catalog.trim_scale(GREATEST(b.delta - b.delta_now, CASE WHEN b.delta IS NOT NULL THEN 0 END)) AS delta_left,
+         b.constant_work
     FROM privacy_score.budget_now b
     JOIN pg_catalog.pg_class c ON c.oid = b.relation_oid
     JOIN pg_catalog.pg_roles r ON r.oid = b.role_oid
@@ -115,7 +121,7 @@ CREATE VIEW privacy_score.dp_budget WITH (security_barrier) AS
      AND (pg_catalog.pg_has_role(SESSION_USER, b.role_oid, 'MEMBER') OR pg_catalog.pg_has_role(c.relowner, 'USAGE')
           OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE'));
 COMMENT ON VIEW privacy_score.dp_budget IS
-  'Budgets in force: epsilon, of it spent and left in the current period, when that ends; unit of protection; spent_ever in all periods; likewise for delta, whose limit is NULL when there is none. A role sees its own and its groups'', the owner of a relation those for it, pg_read_all_stats all.';
+  'Budgets in force: epsilon, of it spent and left in the current period, when that ends; unit of protection; spent_ever in all periods; likewise for delta, whose limit is NULL when there is none; whether work is constant. A role sees its own and its groups'', the owner of a relation those for it, pg_read_all_stats all.';
 GRANT SELECT ON privacy_score.dp_budget TO PUBLIC;
 
 CREATE VIEW privacy_score.dp_releases WITH (security_barrier) AS

@@ -92,7 +92,8 @@ CREATE TABLE privacy_score.budget (
   delta numeric CHECK (delta >= 0),
   delta_spent numeric NOT NULL DEFAULT 0 CHECK (delta_spent >= 0),
   delta_before numeric NOT NULL DEFAULT 0,
-  settings text[] NOT NULL
+  settings text[] NOT NULL,
+  constant_work boolean NOT NULL DEFAULT true
 );
 CREATE UNIQUE INDEX budget_holder ON privacy_score.budget (relation_oid, role_oid, origin) WHERE relation_oid <> 0 AND role_oid <> 0;
 CREATE INDEX budget_relation_name ON privacy_score.budget (relation_name);
@@ -113,6 +114,7 @@ CREATE TABLE privacy_score.release (
   repeat_of bigint,
   times bigint NOT NULL DEFAULT 1
 );
+ALTER TABLE privacy_score.release ALTER answer SET STORAGE EXTERNAL;
 CREATE INDEX release_question ON privacy_score.release (budget_id, question);
 CREATE UNIQUE INDEX release_repeat ON privacy_score.release (repeat_of, role) WHERE repeat_of IS NOT NULL;
 COMMENT ON TABLE privacy_score.release IS

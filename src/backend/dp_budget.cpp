@@ -28,6 +28,8 @@ extern "C" {
 #include "code_search.hpp"
 #include "dp_accountant.hpp"
 #include "dp_ledger.hpp"
+#include "dp_settings.hpp"
+#include "function_arguments.hpp"
 #include "internal.hpp"
 #include "keyed_digest.hpp"
 #include "relation_access.hpp"
@@ -39,6 +41,7 @@ namespace {
 
 constexpr int kExhausted = MAKE_SQLSTATE('P', 'S', '0', '0', '2');
 constexpr int kBroken = MAKE_SQLSTATE('P', 'S', '0', '0', '4');
+constexpr Size kLeastWidth = 128;
 constexpr int kMostDigits = 40;
 // How long to wait for somebody who is changing the budget.
 constexpr int kBusyTries = 100;
@@ -47,7 +50,8 @@ constexpr long kBusyPauseMilliseconds = 50;
 constexpr uint16 kQuestionLock = 0x5053;
 
 LedgerStatement find_budgets = {
-    "SELECT n.id, n.role_oid, n.unit, n.max_rows_per_unit, pg_catalog.array_to_string(n.settings, pg_catalog.chr(1)) "
+    "SELECT n.id, n.role_oid, n.unit, n.max_rows_per_unit, pg_catalog.array_to_string(n.settings, pg_catalog.chr(1)), "
+    "n.constant_work "
     "FROM privacy_score.budget_now n "
     "WHERE n.relation_oid = $1::pg_catalog.oid AND n.role_oid <> 0 AND n.revoked_at IS NULL AND n.id = ANY (ARRAY("
     "SELECT b.id FROM privacy_score.budget b WHERE b.relation_oid = $1::pg_catalog.oid AND b.relation_oid <> 0 "
@@ -99,6 +103,14 @@ struct Outlook {
                      "the limit with privacy_score.dp_grant().")));
 }
 
+// An answer in the width in which it is stored: what the ledger grows by is the same for all answers of a kind. Texts
+// of numbers and arrays may have blanks behind.
+const char* Padded(const char* answer) {
+  Size width = kLeastWidth;
+  while (width < strlen(answer)) width *= 2;
+  return psprintf("%-*s", static_cast<int>(width), answer);
+}
+
 // Raises unless the column that names whom to protect is still there.
 void RequireUnitOf(const Budget* budget) {
   if (budget->unit == nullptr || get_attnum(budget->relation, budget->unit) > 0) return;
@@ -106,6 +118,17 @@ void RequireUnitOf(const Budget* budget) {
                   errmsg("column \"%s\" of relation \"%s\", the unit of protection, does not exist", budget->unit,
                          get_rel_name(budget->relation)),
                   errhint("The owner of the relation names another one with privacy_score.dp_grant().")));
+}
+
+// Raises when a question costs less than the least that its budget was granted for: the ledger has a row for each.
+void RequireLeastEpsilon(const Question* question) {
+  const char* least = GrantedSetting(question->budget, "privacy_score.dp_least_epsilon", "0.001");
+  if (!DatumGetBool(DirectFunctionCall2(numeric_lt, NumericOf(question->epsilon), NumericOf(least)))) return;
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                  errmsg("epsilon must be at least %s for relation \"%s\", not %s", least, question->budget->name,
+                         question->epsilon),
+                  errhint("The owner of the relation changes that with the setting privacy_score.dp_least_epsilon and "
+                          "another privacy_score.dp_grant().")));
 }
 
 // Finds the budget that pays; false when there is none.
@@ -124,6 +147,7 @@ bool FindBudget(Budget* budget) {
     budget->unit = FieldText(row, 2);
     budget->max_rows_per_unit = static_cast<int32>(LedgerNumber(row, 3));
     budget->settings = FieldText(row, 4);
+    budget->constant_work = LedgerFlag(row, 5);
     if (own) break;
   }
   LeaveInternal(&scope);
@@ -304,6 +328,7 @@ bool HeldAnswer(Debit* debit, Payment* payment) {
     *payment = Settle(debit, nullptr);
     return true;
   }
+  RequireLeastEpsilon(question);
   if (!outlook.fits) RaiseExhausted("epsilon", question->epsilon, outlook.left, outlook.period_ends);
   if (!outlook.delta_fits) RaiseExhausted("delta", question->delta, outlook.delta_left, outlook.period_ends);
   CallAccountant();
@@ -324,7 +349,7 @@ Payment Settle(Debit* debit, const char* answer) {
   if (answer != nullptr) {
     const Budget* budget = question->budget;
     Charge charge = {OrderKind::kStore, debit->release, budget->id, budget->role, budget->relation, false, {}};
-    charge.texts[kOrderAnswer] = answer;
+    charge.texts[kOrderAnswer] = Padded(answer);
     LeaveOrder(&charge);
   }
   UnlockQuestion(debit);
@@ -359,5 +384,6 @@ Payment CostOf(const Question* question) {
     outlook = LookAhead(question, hash);
   }
   if (outlook.release != nullptr) return {nullptr, true, "0", outlook.left};
+  RequireLeastEpsilon(question);
   return {nullptr, false, question->epsilon, outlook.left_after};
 }

@@ -40,7 +40,8 @@ struct Budget {
   Oid role;                 // that the budget was granted to
   const char* unit;         // column whose values are protected; null: each row
   int32 max_rows_per_unit;  // 1 without a unit: the sensitivity of a count
-  char* settings;           // under which it was granted, NAME=VALUE with '\1' between them (dp_scan.hpp)
+  bool constant_work;       // what is read must not depend on the predicate (dp_rows.hpp)
+  char* settings;           // under which it was granted, NAME=VALUE with '\1' between them (dp_settings.hpp)
   const char* function;     // for errors
 };
 

@@ -8,6 +8,7 @@ extern "C" {
 }
 
 #include "catalog_relations.hpp"
+#include "dp_rows.hpp"
 #include "function_arguments.hpp"
 #include "relation_access.hpp"
 
@@ -29,7 +30,7 @@ ColumnQuestion AskAboutColumn(FunctionCallInfo fcinfo, const char* function, con
                     errmsg("attribute must not be a system column, but is \"%s\"", asked.column.name),
                     errhint("Name a column of the relation.")));
   const text* predicate = PG_ARGISNULL(places.predicate) ? nullptr : PG_GETARG_TEXT_PP(places.predicate);
-  asked.condition = BindCondition(budget->relation, predicate, parameters);
+  asked.condition = BindCondition(budget->relation, predicate, parameters, budget->constant_work);
   return asked;
 }
 
@@ -41,22 +42,32 @@ void CompleteQuestion(ColumnQuestion* asked, const char* details) {
   asked->question.shape = shape == nullptr ? column : psprintf("%s WHERE %s", column, shape);
 }
 
-const char* RowsThatCount(const ColumnQuestion* asked, const char* value, const char* restriction) {
+const char* RowsThatCount(const ColumnQuestion* asked, const char* restriction) {
   const Budget* budget = asked->question.budget;
-  const char* relation = CanonicalRelationName(budget->relation);
-  const char* condition = asked->condition->sql;
-  if (restriction != nullptr) condition = psprintf("(%s) AND %s", condition, restriction);
-  if (budget->unit == nullptr) return psprintf("(SELECT %s AS value FROM %s r WHERE %s) u", value, relation, condition);
+  const RowsInSql rows = SourceOfRows(budget, asked->condition, restriction, asked->column.name);
+  const char* column = quote_identifier(asked->column.name);
+  if (budget->unit == nullptr)
+    return psprintf("(SELECT r.%s AS value, %s AS counts FROM %s WHERE %s) u", column, rows.matches, rows.from,
+                    rows.where);
   const char* unit = quote_identifier(budget->unit);
   return psprintf(
-      "(SELECT w.value FROM (SELECT %s AS value, pg_catalog.row_number() OVER (PARTITION BY r.%s "
-      "ORDER BY pg_catalog.gen_random_uuid()) AS place FROM %s r WHERE (%s) AND r.%s IS NOT NULL) w "
-      "WHERE w.place OPERATOR(pg_catalog.<=) %d) u",
-      value, unit, relation, condition, unit, budget->max_rows_per_unit);
+      "(SELECT w.value, w.matches AND w.place OPERATOR(pg_catalog.<=) %d AS counts FROM (SELECT m.value, m.matches, "
+      "pg_catalog.row_number() OVER (PARTITION BY m.unit ORDER BY m.matches DESC, pg_catalog.gen_random_uuid()) AS "
+      "place FROM (SELECT r.%s AS unit, r.%s AS value, %s AS matches FROM %s WHERE %s AND r.%s IS NOT NULL) m) w) u",
+      budget->max_rows_per_unit, unit, column, rows.matches, rows.from, rows.where, unit);
 }
 
-bool ReadForQuestion(Debit* debit, const ColumnQuestion* asked, const char* sql, void (*take)(void*), void* argument) {
+const char* ValuesThatCount(const ColumnQuestion* asked, const char* value, const char* restriction) {
+  return psprintf(
+      "(SELECT v.value, v.n FROM (SELECT %s AS value, u.counts, pg_catalog.count(*) AS n FROM %s GROUP BY 1, 2 ORDER "
+      "BY "
+      "1, 2 OFFSET 0) v WHERE v.counts) g",
+      value, RowsThatCount(asked, restriction));
+}
+
+bool ReadForQuestion(Debit* debit, const ColumnQuestion* asked, const char* sql, GroupingSteps steps,
+                     void (*take)(void*), void* argument) {
   const ConditionQuery* condition = asked->condition;
-  const ScanQuery query = {sql, condition->nargs, condition->types, condition->values, nullptr};
+  const ScanQuery query = {sql, condition->nargs, condition->types, condition->values, steps};
   return ReadRelation(debit, &query, take, argument);
 }

@@ -38,11 +38,16 @@ ColumnQuestion AskAboutColumn(FunctionCallInfo fcinfo, const char* function, con
 // same predicate. The question is copied by nobody before.
 void CompleteQuestion(ColumnQuestion* asked, const char* details);
 
-// A subquery "u" with the column "value", an expression over the relation r, for the rows that count: those that
-// satisfy the predicate and `restriction` (null: none), but of each unit of protection no more than max_rows_per_unit.
-// Which of them is left to the server's strong random source: were it to follow from the other rows, or from a seed
-// that the caller can set, the rows of one unit would move those of others.
-const char* RowsThatCount(const ColumnQuestion* asked, const char* value, const char* restriction);
+// A subquery "u" with the columns "value", that of the question, and "counts": whether the row satisfies the predicate
+// and `restriction` (null: none) and is, of those of its unit of protection, among max_rows_per_unit. Which of them is
+// left to the server's strong random source: were it to follow from the other rows, or from a seed that the caller can
+// set, the rows of one unit would move those of others. What is sorted for it does not depend on the predicate.
+const char* RowsThatCount(const ColumnQuestion* asked, const char* restriction);
+
+// A subquery "g" of distinct values, an expression over u.value, of rows that count, and their number "n", in the order
+// of values. All rows are grouped before those that count are chosen.
+const char* ValuesThatCount(const ColumnQuestion* asked, const char* value, const char* restriction);
 
 // Runs a query with the question's parameters; see ReadRelation().
-bool ReadForQuestion(Debit* debit, const ColumnQuestion* asked, const char* sql, void (*take)(void*), void* argument);
+bool ReadForQuestion(Debit* debit, const ColumnQuestion* asked, const char* sql, GroupingSteps steps,
+                     void (*take)(void*), void* argument);

@@ -17,11 +17,11 @@ PG_FUNCTION_INFO_V1(ps_dp_count_detail);
 PG_FUNCTION_INFO_V1(ps_dp_cost);
 }
 
-#include "catalog_relations.hpp"
 #include "compat.hpp"
 #include "dp_budget.hpp"
 #include "dp_count_noise.hpp"
 #include "dp_predicate.hpp"
+#include "dp_rows.hpp"
 #include "dp_scan.hpp"
 #include "function_arguments.hpp"
 #include "internal.hpp"
@@ -41,7 +41,8 @@ Question AskedQuestion(FunctionCallInfo fcinfo, const char* function, bool pays,
   const Budget* budget = PayingBudget(function, PG_GETARG_OID(0), pays);
   // The law decides whether there is noise of that scale.
   CallCoreOrRaise([&] { CountLaw(budget, ps::ParseEpsilon(epsilon)); });
-  const ConditionQuery* query = BindCondition(budget->relation, PG_ARGISNULL(1) ? nullptr : PG_GETARG_TEXT_PP(1), 0);
+  const ConditionQuery* query =
+      BindCondition(budget->relation, PG_ARGISNULL(1) ? nullptr : PG_GETARG_TEXT_PP(1), 0, budget->constant_work);
   *condition = query;
   return {budget, "count", epsilon, nullptr, query->canonical, query->shape, false};
 }
@@ -49,23 +50,22 @@ Question AskedQuestion(FunctionCallInfo fcinfo, const char* function, bool pays,
 // The query that counts: rows, or of each unit at most max_rows_per_unit of its rows. Which ones are left out makes no
 // difference to their number. Rows without a unit belong to nobody whom the cut would protect, and do not count.
 const char* CountingQuery(const Budget* budget, const ConditionQuery* condition) {
-  const char* relation = CanonicalRelationName(budget->relation);
+  const RowsInSql rows = SourceOfRows(budget, condition, nullptr, nullptr);
   if (budget->unit == nullptr)
-    return psprintf("SELECT pg_catalog.count(*) FROM %s r WHERE %s", relation, condition->sql);
+    return psprintf("SELECT pg_catalog.count(*) FROM %s WHERE %s", rows.from, rows.condition);
   const char* unit = quote_identifier(budget->unit);
   return psprintf(
-      "SELECT COALESCE(pg_catalog.sum(LEAST(u.n, %d)), 0)::pg_catalog.int8 FROM (SELECT pg_catalog.count(*) AS n FROM "
-      "%s r "
-      "WHERE (%s) AND r.%s IS NOT NULL GROUP BY r.%s) u",
-      budget->max_rows_per_unit, relation, condition->sql, unit, unit);
+      "SELECT COALESCE(pg_catalog.sum(LEAST(u.n, %d)) FILTER (WHERE u.matches), 0)::pg_catalog.int8 FROM (SELECT %s AS "
+      "matches, pg_catalog.count(*) AS n FROM %s WHERE %s AND r.%s IS NOT NULL GROUP BY 1, r.%s) u",
+      budget->max_rows_per_unit, rows.matches, rows.from, rows.where, unit, unit);
 }
 
 // The noisy count, as text; null when there is one meanwhile.
 const char* NoisyCount(Debit* debit, const ConditionQuery* condition) {
   const Question* question = debit->question;
   int64 count = 0;
-  const ScanQuery query = {CountingQuery(question->budget, condition), condition->nargs, condition->types,
-                           condition->values, nullptr};
+  const ScanQuery query = {
+      CountingQuery(question->budget, condition), condition->nargs, condition->types, condition->values, {false, 0}};
   if (!ReadRelation(debit, &query, TakeCount, &count)) return nullptr;
   AddCountNoise(question, &count, 1);
   return TextOfInteger(count);

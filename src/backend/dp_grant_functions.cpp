@@ -33,7 +33,7 @@ PG_FUNCTION_INFO_V1(ps_budget_restored);
 
 #include "catalog_relations.hpp"
 #include "dp_budget.hpp"
-#include "dp_scan.hpp"
+#include "dp_settings.hpp"
 #include "function_arguments.hpp"
 #include "relation_access.hpp"
 
@@ -62,15 +62,15 @@ void RequireAnswerable(Oid relation) {
                     errdetail("Other sessions cannot read it."), errhint("Give a budget for a table that stays.")));
 }
 
-// Raises unless the values of the column can be told apart by the server's own operators.
+// Raises unless the values of the column have an order, by which rows are sorted.
 void RequireUnit(Oid relation, const char* unit) {
   const AttrNumber number = RequireColumn(relation, unit);
   const Oid type = getBaseType(get_atttype(relation, number));
-  const TypeCacheEntry* entry = lookup_type_cache(type, TYPECACHE_EQ_OPR);
-  if (!OidIsValid(entry->eq_opr))
+  const TypeCacheEntry* entry = lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR);
+  if (!OidIsValid(entry->eq_opr) || !OidIsValid(entry->lt_opr))
     ereport(ERROR,
             (errcode(ERRCODE_WRONG_OBJECT_TYPE),
-             errmsg("column \"%s\" cannot be a unit: values of type %s have no equality", unit, format_type_be(type)),
+             errmsg("column \"%s\" cannot be a unit: values of type %s have no order", unit, format_type_be(type)),
              errhint("Name a column of a type of the server's own that can be compared.")));
 }
 
@@ -115,15 +115,16 @@ const char* const kTakeOver =
 // one. Without one all that was ever spent counts.
 const char* const kGrant =
     "INSERT INTO privacy_score.budget AS b (role, role_oid, relation_name, relation_oid, origin, epsilon, period, "
-    "period_anchor, latest, unit, max_rows_per_unit, granted_by, granted_at, delta, settings) "
+    "period_anchor, latest, unit, max_rows_per_unit, granted_by, granted_at, delta, settings, constant_work) "
     "VALUES ($1, $2::pg_catalog.oid, $3, $4::pg_catalog.oid, $5, $6::pg_catalog.numeric, $7::pg_catalog.interval, "
     "pg_catalog.clock_timestamp(), pg_catalog.clock_timestamp(), $8, $9::pg_catalog.int4, $10, "
-    "pg_catalog.clock_timestamp(), $11::pg_catalog.numeric, $12::text[]) "
+    "pg_catalog.clock_timestamp(), $11::pg_catalog.numeric, $12::text[], "
+    "$13::pg_catalog.bool) "
     "ON CONFLICT (relation_oid, role_oid, origin) WHERE relation_oid <> 0 AND role_oid <> 0 DO UPDATE SET "
     "epsilon = EXCLUDED.epsilon, delta = EXCLUDED.delta, unit = EXCLUDED.unit, max_rows_per_unit = "
     "EXCLUDED.max_rows_per_unit, "
     "granted_by = EXCLUDED.granted_by, granted_at = EXCLUDED.granted_at, revoked_at = NULL, period = EXCLUDED.period, "
-    "settings = EXCLUDED.settings, "
+    "settings = EXCLUDED.settings, constant_work = EXCLUDED.constant_work, "
     "period_anchor = CASE WHEN b.period::text IS NOT DISTINCT FROM EXCLUDED.period::text THEN b.period_anchor "
     "ELSE GREATEST(EXCLUDED.period_anchor, b.latest) END, "
     "period_number = CASE WHEN b.period::text IS NOT DISTINCT FROM EXCLUDED.period::text THEN b.period_number ELSE 0 "
@@ -147,13 +148,14 @@ const char* const kRevoke =
 
 }  // namespace
 
-// dp_grant(role, relation, epsilon, period, unit, max_rows_per_unit, delta)
+// dp_grant(role, relation, epsilon, period, unit, max_rows_per_unit, delta, constant_work)
 Datum ps_dp_grant(PG_FUNCTION_ARGS) {
   RequirePrimary("dp_grant");
   RequireArgument(fcinfo, 0, "role");
   RequireArgument(fcinfo, 1, "relation");
   RequireArgument(fcinfo, 2, "epsilon");
   RequireArgument(fcinfo, 5, "max_rows_per_unit");
+  RequireArgument(fcinfo, 7, "constant_work");
   const Oid relation = PG_GETARG_OID(1);
   RequireOwner(relation);
   RequireAnswerable(relation);
@@ -186,7 +188,8 @@ Datum ps_dp_grant(PG_FUNCTION_ARGS) {
                         psprintf("%d", max_rows),
                         GetUserNameFromId(GetUserId(), false),
                         DeltaArgument(fcinfo, 6),
-                        SettingsOfReading()};
+                        SettingsOfReading(),
+                        PG_GETARG_BOOL(7) ? "true" : "false"};
   InternalScope scope;
   EnterInternal(&scope);
   RunInternal(kMakeKey);
@@ -196,7 +199,7 @@ Datum ps_dp_grant(PG_FUNCTION_ARGS) {
     ;
     {
       entering = true;
-      RunInternal(kGrant, 12, args);
+      RunInternal(kGrant, 13, args);
     }
     PG_FINALLY();
     { entering = false; }

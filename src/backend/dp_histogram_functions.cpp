@@ -14,6 +14,7 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 PG_FUNCTION_INFO_V1(ps_dp_histogram);
 PG_FUNCTION_INFO_V1(ps_dp_count_distinct);
@@ -23,6 +24,7 @@ PG_FUNCTION_INFO_V1(ps_dp_count_distinct);
 #include "compat.hpp"
 #include "dp_column_question.hpp"
 #include "dp_count_noise.hpp"
+#include "dp_rows.hpp"
 #include "function_arguments.hpp"
 #include "internal.hpp"
 
@@ -34,6 +36,10 @@ constexpr ColumnArguments kHistogramArguments = {2, 5, 6};
 constexpr ColumnArguments kDistinctArguments = {2, 3, 4};
 constexpr int kKeys = 3;
 constexpr int kDelta = 4;
+// What a count takes in a stored answer, at most.
+constexpr int kCountWidth = 20;
+// More than a group of a hash table takes, whose key is a column of a row.
+constexpr int kKilobytesPerKey = 9;
 
 // The keys of a histogram, in the order in which they were given.
 struct GivenKeys {
@@ -186,45 +192,63 @@ ElementList ElementsOfAnswer(const char* answer, Oid type) {
   return ElementsOf(DatumGetArrayTypeP(ArrayOfText(answer, type)));
 }
 
-// The noisy counts of given keys, in the canonical order, as bigint[].
+// Whether values of a type can be grouped by a hash table.
+bool IsHashable(Oid type) { return OidIsValid(lookup_type_cache(type, TYPECACHE_HASH_PROC)->hash_proc); }
+
+// Counts as the literal of a bigint[], each of the same width.
+const char* TextOfCounts(const int64* counts, const int* places, int count) {
+  StringInfoData text;
+  initStringInfo(&text);
+  for (int i = 0; i < count; ++i)
+    appendStringInfo(&text, "%c%*lld", i == 0 ? '{' : ',', kCountWidth, static_cast<long long>(counts[places[i]]));
+  appendStringInfoChar(&text, '}');
+  return text.data;
+}
+
+// The noisy counts of given keys, in the canonical order, as bigint[]. Of rows without a unit the keys alone are
+// groups: a hash table holds them.
 const char* CountKeys(Debit* debit, const ColumnQuestion* asked, const GivenKeys* keys) {
   const char* column = psprintf("r.%s", quote_identifier(asked->column.name));
-  const char* rows = RowsThatCount(
-      asked, column,
+  const char* is_key =
       psprintf("(%s OPERATOR(pg_catalog.=) ANY ($1) OR %s IS NULL AND pg_catalog.array_position($1, NULL) IS NOT NULL)",
-               column, column));
+               column, column);
+  const Budget* budget = asked->question.budget;
+  const bool by_hash = budget->unit == nullptr && IsHashable(asked->column.operand);
+  const RowsInSql rows = SourceOfRows(budget, asked->condition, is_key, asked->column.name);
+  const char* found = by_hash ? psprintf("SELECT %s AS value, pg_catalog.count(*) AS n FROM %s WHERE %s GROUP BY 1",
+                                         column, rows.from, rows.condition)
+                              : psprintf("SELECT g.value, g.n FROM %s", ValuesThatCount(asked, "u.value", is_key));
   const char* sql = psprintf(
-      "WITH found AS MATERIALIZED (SELECT u.value, pg_catalog.count(*) AS n FROM %s GROUP BY u.value) "
+      "WITH found AS MATERIALIZED (%s) "
       "SELECT k.place, f.n FROM pg_catalog.unnest($1) WITH ORDINALITY k(key, place) "
       "JOIN found f ON f.value OPERATOR(pg_catalog.=) k.key "
       "UNION ALL SELECT pg_catalog.array_position($1, NULL)::pg_catalog.int8, f.n FROM found f WHERE f.value IS NULL",
-      rows);
+      found);
   const auto count = static_cast<Size>(keys->count);
   auto* counts = static_cast<int64*>(palloc0(sizeof(int64) * count));
-  if (!ReadForQuestion(debit, asked, sql, TakeCounts, counts)) return nullptr;
+  const int64 memory = (static_cast<int64>(count) + 1) * kKilobytesPerKey;
+  const GroupingSteps steps = {by_hash, static_cast<int>(Min(memory, MAX_KILOBYTES))};
+  if (!ReadForQuestion(debit, asked, sql, steps, TakeCounts, counts)) return nullptr;
   AddCountNoise(&asked->question, counts, count);
-  auto* elements = static_cast<Datum*>(palloc(sizeof(Datum) * count));
-  for (int i = 0; i < keys->count; ++i) elements[i] = Int64GetDatum(counts[keys->sorted[i]]);
-  return TextOfArray(elements, nullptr, keys->count, INT8OID);
+  return TextOfCounts(counts, keys->sorted, keys->count);
 }
 
-// The column as text by its type's output function; a cast may be somebody's code. Padding and truth values are written
+// The value as text by its type's output function; a cast may be somebody's code. Padding and truth values are written
 // as their casts do.
-const char* ColumnAsText(const BoundColumn* column) {
-  const char* name = quote_identifier(column->name);
+const char* ValueAsText(const BoundColumn* column) {
   const bool casts = column->operand == BPCHAROID || column->operand == BOOLOID;
-  const char* text = casts ? psprintf("r.%s::pg_catalog.text", name)
-                           : psprintf("CASE WHEN r.%s IS NOT NULL THEN pg_catalog.format('%%s', r.%s) END", name, name);
+  const char* text =
+      casts ? "u.value::pg_catalog.text" : "CASE WHEN u.value IS NOT NULL THEN pg_catalog.format('%s', u.value) END";
   return psprintf("(%s) COLLATE pg_catalog.\"C\"", text);
 }
 
 // The keys that reach the threshold with their noisy counts, alternating, as text[]. Keys are told apart as text, byte
 // by byte: were equal values of different looks one key, a single row could decide how it looks.
 const char* CountFound(Debit* debit, const ColumnQuestion* asked) {
-  const char* sql = psprintf("SELECT u.value, pg_catalog.count(*) FROM %s GROUP BY u.value ORDER BY u.value",
-                             RowsThatCount(asked, ColumnAsText(&asked->column), nullptr));
+  const char* sql =
+      psprintf("SELECT g.value, g.n FROM %s", ValuesThatCount(asked, ValueAsText(&asked->column), nullptr));
   FoundGroups groups = {};
-  if (!ReadForQuestion(debit, asked, sql, TakeGroups, &groups)) return nullptr;
+  if (!ReadForQuestion(debit, asked, sql, {false, 0}, TakeGroups, &groups)) return nullptr;
   const Question* question = &asked->question;
   int64 threshold = 0;
   AddCountNoise(question, groups.counts, groups.count);
@@ -249,10 +273,10 @@ const char* CountFound(Debit* debit, const ColumnQuestion* asked) {
 // The noisy number of distinct values.
 const char* CountDistinct(Debit* debit, const ColumnQuestion* asked) {
   const char* column = psprintf("r.%s", quote_identifier(asked->column.name));
-  const char* sql = psprintf("SELECT pg_catalog.count(DISTINCT u.value) FROM %s",
-                             RowsThatCount(asked, column, psprintf("%s IS NOT NULL", column)));
+  const char* sql = psprintf("SELECT pg_catalog.count(*) FROM %s",
+                             ValuesThatCount(asked, "u.value", psprintf("%s IS NOT NULL", column)));
   int64 count = 0;
-  if (!ReadForQuestion(debit, asked, sql, TakeCount, &count)) return nullptr;
+  if (!ReadForQuestion(debit, asked, sql, {false, 0}, TakeCount, &count)) return nullptr;
   AddCountNoise(&asked->question, &count, 1);
   return TextOfInteger(count);
 }

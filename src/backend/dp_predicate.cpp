@@ -30,6 +30,7 @@ namespace {
 
 constexpr int kRefused = MAKE_SQLSTATE('P', 'S', '0', '0', '3');
 constexpr int kLongestShape = 1000;
+constexpr std::size_t kFewComparisons = 4;
 
 // What is built while a predicate is bound.
 struct Binding {
@@ -220,6 +221,25 @@ void BindParameters(ConditionQuery* query, const Binding* binding, const BoundCo
   }
 }
 
+// Whether evaluating a part only where another one holds shows in the time: values may be long, or comparisons many. A
+// few of plain values take some nanoseconds.
+bool TakesTime(const ps::Predicate* predicate, const BoundColumn* columns) {
+  bool takes = predicate->leaves.size() > kFewComparisons;
+  for (std::size_t i = 0; i < predicate->columns.size(); ++i) takes = takes || get_typlen(columns[i].type) < 0;
+  return takes;
+}
+
+// The columns' names, each once.
+List* NamesOf(const BoundColumn* columns, std::size_t count) {
+  List* names = NIL;
+  for (std::size_t i = 0; i < count; ++i) {
+    bool is_new = true;
+    for (std::size_t k = 0; k < i; ++k) is_new = is_new && strcmp(columns[k].name, columns[i].name) != 0;
+    if (is_new) names = lappend(names, const_cast<char*>(columns[i].name));
+  }
+  return names;
+}
+
 // The shape for the ledger, cut where it is too long to be read.
 const char* ShapeText(const std::string* shape) {
   const auto length = static_cast<int>(shape->size());
@@ -246,7 +266,8 @@ const char* CanonicalText(const std::string* canonical) {
 
 }  // namespace
 
-ConditionQuery* BindCondition(const ConditionTable* tables, int count, const text* predicate, int parameters_before) {
+ConditionQuery* BindCondition(const ConditionTable* tables, int count, const text* predicate, int parameters_before,
+                              bool steady) {
   auto* query = static_cast<ConditionQuery*>(palloc0(sizeof(ConditionQuery)));
   CoreHolder<Binding>* holder = NewCoreHolder<Binding>(CurrentMemoryContext);
   CallCoreOrRaise([&] { holder->Reset(new Binding()); });
@@ -266,10 +287,12 @@ ConditionQuery* BindCondition(const ConditionTable* tables, int count, const tex
   }
   auto* columns = static_cast<BoundColumn*>(palloc0(sizeof(BoundColumn) * (binding->predicate.columns.size() + 1)));
   const Datum* values = BindLeaves(binding, columns);
-  CallCoreOrRaise([&] { binding->normal = ps::Normalise(binding->predicate, parameters_before + 1); });
+  steady = steady && TakesTime(&binding->predicate, columns);
+  CallCoreOrRaise([&] { binding->normal = ps::Normalise(binding->predicate, parameters_before + 1, steady); });
   BindParameters(query, binding, columns, values, parameters_before);
   query->sql = pnstrdup(binding->normal.sql.data(), binding->normal.sql.size());
   query->canonical = CanonicalText(&binding->normal.canonical);
+  query->columns = NamesOf(columns, binding->predicate.columns.size());
   query->shape = predicate == nullptr ? nullptr : ShapeText(&binding->normal.shape);
   holder->Reset(nullptr);
   return query;

@@ -20,46 +20,6 @@ extern "C" {
 
 namespace {
 
-// What the caller of the function may have set otherwise, or must not notice.
-constexpr const char* kSettings[][2] = {
-    {"row_security", "off"},      {"track_counts", "off"},     {"track_functions", "none"},
-    {"track_io_timing", "off"},   {"compute_query_id", "off"}, {"client_min_messages", "error"},
-    {"enable_seqscan", "on"},     {"enable_indexscan", "off"}, {"enable_indexonlyscan", "off"},
-    {"enable_bitmapscan", "off"}, {"enable_tidscan", "off"},   {"parallel_setup_cost", "0"},
-    {"parallel_tuple_cost", "0"},
-};
-
-// What else could make an expression of a view fail on a row, or mean something else: how texts are read and written.
-// The caller must not choose them; they are those of who gave the budget.
-constexpr const char* kReading[] = {
-    "array_nulls",
-    "bytea_output",
-    "DateStyle",
-    "default_text_search_config",
-    "extra_float_digits",
-    "IntervalStyle",
-    "lc_monetary",
-    "lc_numeric",
-    "lc_time",
-    "TimeZone",
-    "timezone_abbreviations",
-    "xmlbinary",
-    "xmloption",
-};
-
-// Setting one may read files.
-void SetAsGranted(const Budget* budget) {
-  char* settings = pstrdup(budget->settings);
-  char* rest = nullptr;
-  for (char* name = strtok_r(settings, "\1", &rest); name != nullptr; name = strtok_r(nullptr, "\1", &rest)) {
-    char* value = strchr(name, '=');
-    if (value == nullptr) continue;
-    *value++ = '\0';
-    for (const char* known : kReading)
-      if (strcmp(name, known) == 0 && strcmp(value, GetConfigOption(name, false, false)) != 0) SetWithin(name, value);
-  }
-}
-
 // A tree walker: raises unless all that a query names may be read, as the executor will do again.
 bool RequireRights(Node* node, void* context) {
   if (node == nullptr || IsA(node, RangeTblEntry)) return false;
@@ -88,7 +48,7 @@ void RunPrepared(SPIPlanPtr plan, Oid owner, const ScanQuery* query, bool* reads
   WithTrustedCode(owner, [&] {
     PG_TRY()
       ;
-      { done = SPI_execute_plan(plan, query->values, query->nulls, true, 0); }
+      { done = SPI_execute_plan(plan, query->values, nullptr, true, 0); }
       PG_FINALLY();
       { *reads = ps_code_rule.runs; }
     PG_END_TRY();
@@ -101,8 +61,7 @@ bool Run(Debit* debit, const ScanQuery* query, void (*take)(void*), void* argume
   const Budget* budget = debit->question->budget;
   InternalScope scope;
   EnterInternal(&scope, budget->owner);
-  for (const auto& setting : kSettings) SetWithin(setting[0], setting[1]);
-  SetAsGranted(budget);
+  SetForReading(budget, query->steps);
   EndUncounted(scope.uncounted);
   BeginAnswering(budget->owner);
   SPIPlanPtr plan = Prepare(budget->owner, query);
@@ -116,16 +75,6 @@ bool Run(Debit* debit, const ScanQuery* query, void (*take)(void*), void* argume
 }
 
 }  // namespace
-
-const char* SettingsOfReading() {
-  StringInfoData settings;
-  initStringInfo(&settings);
-  appendStringInfoChar(&settings, '{');
-  for (const char* name : kReading)
-    AppendArrayElement(&settings, psprintf("%s=%s", name, GetConfigOption(name, false, false)));
-  appendStringInfoChar(&settings, '}');
-  return settings.data;
-}
 
 bool ReadRelation(Debit* debit, const ScanQuery* query, void (*take)(void*), void* argument) {
   const BufferUsage buffers = pgBufferUsage;

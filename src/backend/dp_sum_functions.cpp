@@ -113,11 +113,12 @@ bool ReadSum(Debit* debit, const BoundedQuestion* bounded, Datum centre, int dec
   }
   const char* column = psprintf("r.%s", quote_identifier(asked->column.name));
   // NaN is the greatest of numbers to LEAST: it counts as the upper bound.
-  const char* value = psprintf(
-      "pg_catalog.round(GREATEST(LEAST(%s::pg_catalog.numeric, $2), $1) OPERATOR(pg_catalog.-) $3, $4)", column);
-  const char* sql = psprintf("SELECT COALESCE(pg_catalog.sum(u.value), 0), pg_catalog.count(*) FROM %s",
-                             RowsThatCount(asked, value, psprintf("%s IS NOT NULL", column)));
-  return ReadForQuestion(debit, asked, sql, TakeSum, result);
+  // The width of what is clamped depends on the bounds, so rows are sorted with the column as it is.
+  const char* sql = psprintf(
+      "SELECT COALESCE(pg_catalog.sum(pg_catalog.round(GREATEST(LEAST(u.value::pg_catalog.numeric, $2), $1) "
+      "OPERATOR(pg_catalog.-) $3, $4)), 0), pg_catalog.count(*) FROM %s WHERE u.counts",
+      RowsThatCount(asked, psprintf("%s IS NOT NULL", column)));
+  return ReadForQuestion(debit, asked, sql, {false, 0}, TakeSum, result);
 }
 
 // The grid for values within `magnitude` of zero. Raises 22023 when there is no law for it.

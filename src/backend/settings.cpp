@@ -162,6 +162,16 @@ void DefinePublishing() {
             &ps_settings.bucket_search_time, 1000, 0, INT_MAX, PGC_USERSET, GUC_UNIT_MS);
 }
 
+// They count where a budget is granted, which its owner may do with any epsilon: whoever may grant may set them.
+void DefineGranting() {
+  DefineReal("privacy_score.dp_least_epsilon", "Least epsilon of a noisy question, for budgets that are granted now.",
+             "The ledger has a row for every question that is charged.", &ps_settings.dp_least_epsilon, 0.001, 0.0,
+             1000.0, PGC_USERSET);
+  DefineInt("privacy_score.dp_work_mem", "Memory for sorting the rows of a noisy question, for budgets granted now.",
+            "What does not fit goes to temporary files, as much for every question.", &ps_settings.dp_work_mem,
+            64 * 1024, 64, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB);
+}
+
 }  // namespace
 
 void DefineSettings() {
@@ -173,6 +183,7 @@ void DefineSettings() {
   DefineScoring();
   DefineLimits();
   DefinePublishing();
+  DefineGranting();
   MarkGUCPrefixReserved("privacy_score");
 }
 

@@ -46,6 +46,8 @@ struct Settings {
   int rate_refresh_threshold;        // rows
   double rate_refresh_scale_factor;  // share of the rows
   int bucket_search_time;            // milliseconds
+  double dp_least_epsilon;           // of budgets that are granted now
+  int dp_work_mem;                   // kilobytes, likewise
   int answering;                     // an Oid: see answering.hpp; 0 = no
 };
 

@@ -43,7 +43,8 @@ bool ComesBefore(const Part& a, const Part& b) {
 
 class Normaliser {
  public:
-  Normaliser(const Predicate& predicate, int first_parameter) : source_(predicate), next_(first_parameter) {}
+  Normaliser(const Predicate& predicate, int first_parameter, bool steady)
+      : source_(predicate), next_(first_parameter), steady_(steady) {}
 
   NormalPredicate Run() {
     const Part root = source_.nodes.empty() ? Constant(true) : Build(source_.nodes.size() - 1, false);
@@ -234,8 +235,34 @@ class Normaliser {
     }
   }
 
+  // Functions evaluate all their arguments; in pairs of pairs, so that no depth is reached. They are strict, so what is
+  // NULL becomes false before.
+  template <typename WriteOne>
+  void WriteSteadily(bool all, std::size_t first, std::size_t last, const std::string& separator, WriteOne write_one) {
+    if (last - first == 1) {
+      result_.sql += '(';
+      write_one(first);
+      result_.sql += ") IS TRUE";
+      return;
+    }
+    const std::size_t middle = first + (last - first) / 2;
+    result_.sql += all ? "pg_catalog.booland_statefunc(" : "pg_catalog.boolor_statefunc(";
+    WriteSteadily(all, first, middle, separator, write_one);
+    result_.sql += ", ";
+    result_.shape += separator;
+    WriteSteadily(all, middle, last, separator, write_one);
+    result_.sql += ')';
+  }
+
   void WriteJunction(const Part& part, bool inner) {
     if (inner) Both("(");
+    if (steady_) {
+      const bool all = part.form == Form::kAnd;
+      WriteSteadily(all, 0, part.parts.size(), all ? " AND " : " OR ",
+                    [&](std::size_t i) { Write(part.parts[i], true); });
+      if (inner) Both(")");
+      return;
+    }
     bool is_first = true;
     for (const Part& each : part.parts) {
       if (!is_first) Both(part.form == Form::kAnd ? " AND " : " OR ");
@@ -263,6 +290,13 @@ class Normaliser {
       const std::string name = Parameter(part, true, 0);
       result_.sql += (equal ? "ANY (" : "ALL (") + name + ')';
       result_.shape += name;
+    } else if (steady_) {
+      std::vector<std::size_t> constants;
+      for (const auto& [value, constant] : part.values) constants.push_back(constant);
+      WriteSteadily(!equal, 0, constants.size(), ", ", [&](std::size_t i) {
+        WriteOperator(part, SignOf(part.comparison));
+        Both(Parameter(part, false, constants[i]));
+      });
     } else {
       result_.sql += '(';
       bool is_first = true;
@@ -283,6 +317,7 @@ class Normaliser {
   const Predicate& source_;
   NormalPredicate result_;
   int next_;
+  bool steady_;
 };
 
 }  // namespace
@@ -324,8 +359,8 @@ const char* SignOf(Comparison comparison) {
   return kSigns[static_cast<std::size_t>(comparison)];
 }
 
-NormalPredicate Normalise(const Predicate& predicate, int first_parameter) {
-  return Normaliser(predicate, first_parameter).Run();
+NormalPredicate Normalise(const Predicate& predicate, int first_parameter, bool steady) {
+  return Normaliser(predicate, first_parameter, steady).Run();
 }
 
 }  // namespace privacy_score

@@ -88,6 +88,8 @@ struct NormalPredicate {
 
 // The normal form: NOT carried out, nested and repeated parts taken out, parts in a fixed order, equal comparisons with
 // one column gathered into lists. Parameters are numbered from `first_parameter`. Every constant has its value.
-NormalPredicate Normalise(const Predicate& predicate, int first_parameter);
+// `steady`: the SQL evaluates every comparison for every row, so that its time does not tell whether an earlier one
+// held; it is then no predicate that could be parsed again.
+NormalPredicate Normalise(const Predicate& predicate, int first_parameter, bool steady = false);
 
 }  // namespace privacy_score

@@ -61,6 +61,24 @@ TEST(Predicate, AListIsOneParameterWhereItsTypeHasArrays) {
   }
 }
 
+TEST(Predicate, SteadilyEveryComparisonIsEvaluated) {
+  Predicate predicate = Columns(false);
+  AddLeaf(&predicate, {LeafKind::kCompare, Comparison::kLess, 0, 0, {0}});
+  AddLeaf(&predicate, {LeafKind::kAmong, Comparison::kEqual, 1, 0, {0, 1}});
+  AddLeaf(&predicate, {LeafKind::kIsNull, Comparison::kEqual, 1, 0, {}});
+  Add(&predicate, PredicateKind::kAnd, {0, 1, 2});
+  const NormalPredicate plain = Normalise(predicate, 1);
+  const NormalPredicate steady = Normalise(predicate, 1, true);
+  const std::string list =
+      "pg_catalog.boolor_statefunc((r.b OPERATOR(pg_catalog.=) $1) IS TRUE, (r.b OPERATOR(pg_catalog.=) $2) IS TRUE)";
+  EXPECT_EQ(steady.sql, "pg_catalog.booland_statefunc((" + list +
+                            ") IS TRUE, pg_catalog.booland_statefunc((r.a OPERATOR(pg_catalog.<) $3) IS TRUE, (r.b IS "
+                            "NULL) IS TRUE))");
+  EXPECT_EQ(steady.canonical, plain.canonical);
+  EXPECT_EQ(steady.shape, plain.shape);
+  EXPECT_EQ(steady.parameters.size(), plain.parameters.size());
+}
+
 TEST(Predicate, NullInAListMattersOnlyToNotIn) {
   Predicate predicate = Columns(true);
   AddLeaf(&predicate, {LeafKind::kAmong, Comparison::kEqual, 0, 0, {0, 2}});
