@@ -119,9 +119,8 @@ int64 AbstractCopy(Oid relation, List* columns) {
   });
 }
 
-int64 AbstractRows(Oid relation, CmdType command) {
-  return AbstractGuarded(
-      [relation, command] { return DefineAbstraction(RowsStatement(CommandOf(command), relation, NIL)); });
+int64 AbstractRows(Oid relation, CmdType command, List* columns) {
+  return AbstractGuarded([=] { return DefineAbstraction(RowsStatement(CommandOf(command), relation, columns)); });
 }
 
 int64 AbstractEverything() {

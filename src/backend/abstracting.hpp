@@ -19,8 +19,8 @@ PlanMark* AbstractQuery(Query* query, bool* planning_shows);
 // The abstraction of COPY relation TO with that list of columns.
 int64 AbstractCopy(Oid relation, List* columns);
 
-// The abstraction of whole rows of a relation that a statement hands on.
-int64 AbstractRows(Oid relation, CmdType command);
+// The abstraction of what a statement hands on of a relation: columns by a list of their names; NIL: whole rows.
+int64 AbstractRows(Oid relation, CmdType command, List* columns = NIL);
 
 // The abstraction of reading every column of every protected relation.
 int64 AbstractEverything();

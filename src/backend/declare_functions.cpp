@@ -8,6 +8,7 @@
 #include "internal.hpp"
 #include "model_changes.hpp"
 #include "relation_access.hpp"
+#include "type_reads.hpp"
 #include "watching.hpp"
 
 extern "C" {
@@ -107,6 +108,7 @@ Datum ps_protect(PG_FUNCTION_ARGS) {
   LeaveInternal(&scope);
   ConcernRelation(relation);
   NoteDeclaration();
+  WarnOfTypes(relation);
   PG_RETURN_VOID();
 }
 

@@ -36,6 +36,7 @@ PG_FUNCTION_INFO_V1(ps_budget_restored);
 #include "dp_settings.hpp"
 #include "function_arguments.hpp"
 #include "relation_access.hpp"
+#include "type_reads.hpp"
 
 namespace {
 
@@ -205,6 +206,7 @@ Datum ps_dp_grant(PG_FUNCTION_ARGS) {
     { entering = false; }
   PG_END_TRY();
   LeaveInternal(&scope);
+  WarnOfTypes(relation);
   PG_RETURN_VOID();
 }
 

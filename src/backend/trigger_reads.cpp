@@ -41,7 +41,7 @@ namespace {
 
 constexpr int16 kAnyEvent = TRIGGER_TYPE_INSERT | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_UPDATE;
 
-// A relation with such triggers, and the events (bits of tgtype) that fire one.
+// A relation with such triggers, of a partition its root, and the events (bits of tgtype) that fire one.
 struct Handing {
   Oid relid;
   int16 events;
@@ -171,7 +171,7 @@ List* FindHanding(const KnownKey& key) {
     const int16 events = ProtectedEntry(entry) ? EventsHanded(relid, entry, false) : 0;
     if (events == 0) continue;
     auto* one = static_cast<Handing*>(MemoryContextAlloc(known_context, sizeof(Handing)));
-    *one = {relid, events};
+    *one = {ResolveRelation(relid).root->relid, events};
     handing = lappend(handing, one);
   }
   return handing;
@@ -291,15 +291,5 @@ void RecordTriggerReads(const PlannedStmt* plan, RoleClass role, bool judged, bo
   if (judged) RecordProtectedRead(role);
   if (!counts) return;
   if (handed.by_view) RecordEvent(AbstractPlan(plan));
-  int64* ids = static_cast<int64*>(palloc(sizeof(int64) * static_cast<size_t>(Max(list_length(handed.relations), 1))));
-  int count = 0;
-  foreach (cell, handed.relations) {
-    // Partitions count as their root, once.
-    const int64 id = AbstractRows(lfirst_oid(cell), plan->commandType);
-    bool is_new = true;
-    for (int i = 0; i < count; ++i) is_new = is_new && ids[i] != id;
-    if (!is_new) continue;
-    ids[count++] = id;
-    RecordEvent(id);
-  }
+  foreach (cell, handed.relations) RecordEvent(AbstractRows(lfirst_oid(cell), plan->commandType));
 }

@@ -26,6 +26,7 @@ extern "C" {
 #include "protected_reads.hpp"
 #include "renames.hpp"
 #include "statement_place.hpp"
+#include "type_reads.hpp"
 
 namespace {
 
@@ -74,6 +75,13 @@ int64 CountCopy(const CopyStmt* copy) {
   return id;
 }
 
+// A change of a domain reads the columns that have it.
+void CountDomain(const AlterDomainStmt* alter) {
+  const Watch watch = LookAtPrincipal();
+  if (watch.role == RoleClass::kUnwatched) return;
+  RecordDomainReads(alter, watch.role, ReadIsJudged(watch), CountsHere(watch));
+}
+
 // Whether the statement commits or prepares the transaction block that it stands in.
 bool EndsBlock(const Node* statement) {
   if (!IsA(statement, TransactionStmt) || !IsTransactionBlock() || IsSubTransaction()) return false;
@@ -112,6 +120,7 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
                 QueryCompletion* completion) {
   CheckListening(plan->utilityStmt);
   const int64 copied = IsA(plan->utilityStmt, CopyStmt) ? CountCopy(castNode(CopyStmt, plan->utilityStmt)) : 0;
+  if (IsA(plan->utilityStmt, AlterDomainStmt)) CountDomain(castNode(AlterDomainStmt, plan->utilityStmt));
   const Node* statement = plan->utilityStmt;
   RunningUtility running;
   running.nests = IsA(statement, CallStmt) || IsA(statement, DoStmt);
