@@ -129,9 +129,18 @@ void RefuseDpOnly(LiveSession* session) {
                   errhint("Use the dp functions of privacy_score, or ask %s.", WhomToAsk())));
 }
 
-void AnnounceExempt(LiveSession* session) {
+namespace {
+
+void AnnounceOnce(LiveSession* session, AlertKind kind) {
   SpinLockAcquire(&session->mutex);
-  session->alerted |= kAlertExempt;
+  const bool told = (session->alerted & kind) != 0;
+  session->alerted |= kind;
   SpinLockRelease(&session->mutex);
-  Announce(session, {kAlertExempt, 0, 0}, false, "{}");
+  if (!told) Announce(session, {kind, 0, 0}, false, "{}");
 }
+
+}  // namespace
+
+void AnnounceFault(LiveSession* session) { AnnounceOnce(session, kAlertFault); }
+
+void AnnounceExempt(LiveSession* session) { AnnounceOnce(session, kAlertExempt); }

@@ -34,5 +34,8 @@ void RefuseFault(LiveSession* session, const char* why);
 // Refuses a statement of a role labelled `dp only`.
 void RefuseDpOnly(LiveSession* session);
 
+// Announces, once a session, that what a statement reveals could not be told, in modes that refuse nothing.
+void AnnounceFault(LiveSession* session);
+
 // Announces that an exempt role reads a protected relation, and marks the session as announced.
 void AnnounceExempt(LiveSession* session);

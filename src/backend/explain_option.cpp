@@ -92,7 +92,7 @@ void ShowTexts(const char* label, const Texts& texts, ExplainState* explain) {
 }
 
 void ShowIdentification(const ps::Tokens& tokens, bool upper_bound, ExplainState* explain) {
-  if (tokens.size() == 1 && tokens.front() == "unparsed") return;
+  if (ps::IsUnparsed(tokens)) return;
   if (!MayKnowRates(tokens)) {
     ExplainPropertyText("Identification Withheld", "no right to read all rows of every revealed column", explain);
     return;

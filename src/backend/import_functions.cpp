@@ -43,6 +43,8 @@ struct Import {
 
 // Beyond this many distinct texts the memory of texts starts anew; abstractions stay.
 constexpr std::size_t kMostTexts = 100000;
+// Texts that are longer are not remembered.
+constexpr std::size_t kShortText = 8192;
 
 const Oid kColumns[4] = {TEXTOID, NAMEOID, TIMESTAMPTZOID, TEXTOID};
 
@@ -56,13 +58,14 @@ void CheckColumns(TupleDesc row) {
 
 // The id of a statement's abstraction; abstracts each text once a role, since what a role owns makes a difference.
 int64 IdOfText(Import* import, const char* role, const text* sql) {
-  const char* key = psprintf("%s\n%s", role, text_to_cstring(sql));
+  const bool is_short = VARSIZE_ANY_EXHDR(sql) <= kShortText;
+  const char* key = is_short ? psprintf("%s\n%s", role, text_to_cstring(sql)) : "";
   bool known = false;
   int64 id = 0;
   CallCoreOrRaise([&] {
     if (import->id_of_text.size() > kMostTexts) import->id_of_text.clear();
     const auto found = import->id_of_text.find(key);
-    known = found != import->id_of_text.end();
+    known = is_short && found != import->id_of_text.end();
     if (known) id = found->second;
   });
   if (known) return id;
@@ -70,7 +73,7 @@ int64 IdOfText(Import* import, const char* role, const text* sql) {
       TokensOfText(sql, get_role_oid(role, true), privacy_score::TextUse::kHistory);
   CallCoreOrRaise([&] {
     id = privacy_score::Fingerprint(*tokens->object);
-    import->id_of_text.emplace(key, id);
+    if (is_short) import->id_of_text.emplace(key, id);
     if (id != 0) import->tokens.emplace(id, *tokens->object);
   });
   return id;

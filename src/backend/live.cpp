@@ -425,6 +425,7 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
     pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
     if (scored) PublishFigures(session, figures);
   }
+  if (!Enforcing() && IsUnparsed(id)) AnnounceFault(session);
   if (!scored) return;
   if (scorer.IsMissingRates()) SendMissingRates(slot);
   EnsureWorker(slot);

@@ -80,7 +80,7 @@ char* SubjectHome(Oid relation) {
 
 List* RevealedByText(const text* sql) {
   CoreHolder<privacy_score::Tokens>* tokens = TokensOfText(sql, GetUserId());
-  if (tokens->object->size() == 1 && tokens->object->front() == "unparsed")
+  if (privacy_score::IsUnparsed(*tokens->object))
     ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("the statement does not parse"),
                     errhint("It is parsed as PostgreSQL %d would.", privacy_score::kGrammarVersion / 10000)));
   List* revealed = NIL;

@@ -106,6 +106,12 @@ void DefineWatching() {
              "rate_refresh_threshold is added.", &ps_settings.rate_refresh_scale_factor, 0.1, 0.0, 100.0, PGC_SIGHUP);
 }
 
+void DefineTextLimit() {
+  DefineInt("privacy_score.text_limit", "SQL text that is longer counts as unparsed.",
+            "What is shorter is read with at most 16 times work_mem for each step.", &ps_settings.text_limit, 1024, 1,
+            MAX_KILOBYTES, PGC_SUSET, GUC_UNIT_KB);
+}
+
 // No SQL sets it, not even a superuser's: only BeginAnswering(), and a parallel worker that takes over what its leader
 // has set.
 bool MayAnswer(int* owner, void**, GucSource) {
@@ -180,6 +186,7 @@ void DefineSettings() {
                           GUC_NO_SHOW_ALL | GUC_NO_RESET_ALL | GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, MayAnswer,
                           nullptr, nullptr);
   DefineWatching();
+  DefineTextLimit();
   DefineScoring();
   DefineLimits();
   DefinePublishing();

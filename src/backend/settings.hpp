@@ -48,6 +48,7 @@ struct Settings {
   int bucket_search_time;            // milliseconds
   double dp_least_epsilon;           // of budgets that are granted now
   int dp_work_mem;                   // kilobytes, likewise
+  int text_limit;                    // kilobytes
   int answering;                     // an Oid: see answering.hpp; 0 = no
 };
 

@@ -17,6 +17,7 @@ extern "C" {
 #include "compat.hpp"
 #include "core_call.hpp"
 #include "giving_up.hpp"
+#include "settings.hpp"
 
 namespace {
 
@@ -60,6 +61,16 @@ bool RunRounds(CoreHolder<TextRounds>* rounds, Oid role, Step step) {
   return true;
 }
 
+// A text is read with at most so many times work_mem a step.
+constexpr std::size_t kWorkMems = 16;
+
+std::size_t MemoryOfText() { return static_cast<std::size_t>(work_mem) * 1024 * kWorkMems; }
+
+// Whether a text is within text_limit; a longer one is not looked at.
+bool IsWithinLimit(const text* sql) {
+  return VARSIZE_ANY_EXHDR(sql) <= static_cast<std::size_t>(ps_settings.text_limit) * 1024;
+}
+
 // Appends a token to `tokens` in the database's encoding; false when that cannot hold it.
 bool AddConverted(Tokens* tokens, const std::string* token) {
   const char* converted = FromUtf8(token->data(), static_cast<int>(token->size()));
@@ -71,13 +82,16 @@ bool AddConverted(Tokens* tokens, const std::string* token) {
 }  // namespace
 
 CoreHolder<Tokens>* TokensOfText(const text* sql, Oid role, privacy_score::TextUse use) {
-  int length;
-  const char* utf8 = ToUtf8(VARDATA_ANY(sql), static_cast<int>(VARSIZE_ANY_EXHDR(sql)), &length);
+  int length = 0;
+  const bool fits = IsWithinLimit(sql);
+  const char* utf8 = fits ? ToUtf8(VARDATA_ANY(sql), static_cast<int>(VARSIZE_ANY_EXHDR(sql)), &length) : "";
   const std::string_view view(utf8, static_cast<std::size_t>(length));
+  const std::size_t memory = MemoryOfText();
   CoreHolder<TextRounds>* rounds = NewCoreHolder<TextRounds>(CurrentMemoryContext);
-  bool done = RunRounds(rounds, role, [&](TextRounds* all) {
-    all->tokens = privacy_score::AbstractText(view, all->catalog, &all->missing, StatementEnds, use);
-  });
+  bool done = fits && RunRounds(rounds, role, [&](TextRounds* all) {
+                all->tokens =
+                    privacy_score::AbstractText(view, all->catalog, &all->missing, StatementEnds, use, memory);
+              });
   CoreHolder<Tokens>* tokens = NewCoreHolder<Tokens>(CurrentMemoryContext);
   CallCoreOrRaise([&] { tokens->Reset(new Tokens()); });
   const std::size_t count = done ? rounds->object->tokens.size() : 0;
@@ -90,14 +104,16 @@ CoreHolder<Tokens>* TokensOfText(const text* sql, Oid role, privacy_score::TextU
 }
 
 const char* PosterOfText(const text* sql, Oid role) {
-  int length;
-  const char* utf8 = ToUtf8(VARDATA_ANY(sql), static_cast<int>(VARSIZE_ANY_EXHDR(sql)), &length);
+  int length = 0;
+  const bool fits = IsWithinLimit(sql);
+  const char* utf8 = fits ? ToUtf8(VARDATA_ANY(sql), static_cast<int>(VARSIZE_ANY_EXHDR(sql)), &length) : "";
   const std::string_view view(utf8, static_cast<std::size_t>(length));
+  const std::size_t memory = MemoryOfText();
   CoreHolder<TextRounds>* rounds = NewCoreHolder<TextRounds>(CurrentMemoryContext);
-  const bool done = RunRounds(rounds, role, [&](TextRounds* all) {
-    all->poster = privacy_score::PosterText(view, all->catalog, &all->missing, StatementEnds);
-  });
-  const std::string* poster = &rounds->object->poster;
+  const bool done = fits && RunRounds(rounds, role, [&](TextRounds* all) {
+                      all->poster = privacy_score::PosterText(view, all->catalog, &all->missing, StatementEnds, memory);
+                    });
+  const std::string* poster = done ? &rounds->object->poster : nullptr;
   const char* converted = done ? FromUtf8(poster->data(), static_cast<int>(poster->size())) : nullptr;
   return pstrdup(converted == nullptr ? "{UNPARSED}" : converted);
 }

@@ -28,6 +28,9 @@ Tokens Abstract(const Statement& statement, bool* estimates_tell_more = nullptr)
 // same estimate of distinct values is made of it. Empty where no relation is named.
 Tokens EstimateTokens(const Tokens& tokens);
 
+// Whether they stand for something that could not be parsed.
+bool IsUnparsed(const Tokens& tokens);
+
 // The union of the tokens of several statements in one string.
 Tokens UnionTokens(const std::vector<Tokens>& parts);
 

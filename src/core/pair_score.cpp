@@ -22,7 +22,13 @@ PairScorer::PairScorer(std::shared_ptr<const Model> model, std::string_view role
     : model_(std::move(model)), settings_(settings), rates_(*model_) {
   CheckSettings(settings_);
   Intern({});
+  classes_.emplace_back();  // kUnparsedClass
   CountSessions(role);
+}
+
+ClassId PairScorer::ClassOf(const Tokens& tokens) {
+  if (IsUnparsed(tokens)) return kUnparsedClass;
+  return Intern(model_->Revealed(tokens, settings_.where_counts));
 }
 
 void PairScorer::CountSessions(std::string_view role) {
@@ -101,6 +107,7 @@ AttributeSet PairScorer::Surprising(ClassId a, ClassId b) const {
 }
 
 double PairScorer::Tau(ClassId a, ClassId b) const {
+  if (a == kUnparsedClass) return a == b ? 0 : 1;
   // Walks both sorted sets at once: this runs for every pair of classes.
   const AttributeSet& known = classes_[b].closure;
   auto at = known.begin();
@@ -119,7 +126,10 @@ const RatedSet& PairScorer::RatedOf(ClassId id) {
   return entry.rated;
 }
 
-RateBounds PairScorer::Delta(ClassId a, ClassId b) { return rates_.Difference(RatedOf(a), RatedOf(b)); }
+RateBounds PairScorer::Delta(ClassId a, ClassId b) {
+  if (a == kUnparsedClass) return a == b ? RateBounds{0, 0} : RateBounds{1, 1};
+  return rates_.Difference(RatedOf(a), RatedOf(b));
+}
 
 // It depends on nothing but what the other class holds of a's closure. Most hold nothing.
 std::vector<double> PairScorer::Surprises(ClassId a, const std::vector<ClassId>& others) {
@@ -148,6 +158,7 @@ RateBounds PairScorer::Combined(ClassId a, ClassId b) {
 
 RateBounds PairScorer::Combined(ClassId a, ClassId b, double surprise) {
   if (a == b || a == kEmptyClass) return {0, 0};
+  if (a == kUnparsedClass) return {1, 1};
   const double alpha = settings_.alpha;
   if (!(alpha > 0)) return {surprise, surprise};
   const RateBounds delta = Delta(a, b);

@@ -7,7 +7,8 @@
  *   p(y)        = 0.8 (sessions of the role's baseline that reveal y + 0.02)/(its sessions + 1)
  *               + 0.2 (the same over all baselines together)
  * A session reveals what its statements reveal and what follows from that by confirmed dependencies. Statements with
- * the same revealed set form one class; everything is computed once a class.
+ * the same revealed set form one class; everything is computed once a class. What a statement reveals that could not be
+ * parsed is not known: it may be everything, so beyond any other statement it tells the most, 1.
  */
 #pragma once
 
@@ -26,6 +27,8 @@ namespace privacy_score {
 // The number of a class of statements; 0 is the class that reveals nothing.
 using ClassId = std::uint32_t;
 inline constexpr ClassId kEmptyClass = 0;
+// The class of what could not be parsed; beyond it others tell what they tell beyond nothing.
+inline constexpr ClassId kUnparsedClass = 1;
 
 class PairScorer {
  public:
@@ -45,7 +48,7 @@ class PairScorer {
   // The class of a revealed set.
   ClassId Intern(const AttributeSet& revealed);
   // The class of statements with these tokens.
-  ClassId ClassOf(const Tokens& tokens) { return Intern(model_->Revealed(tokens, settings_.where_counts)); }
+  ClassId ClassOf(const Tokens& tokens);
   const Class& class_of(ClassId id) const { return classes_[id]; }
 
   double Probability(AttributeId attribute) const { return probability_[attribute]; }

@@ -99,10 +99,13 @@ RoleScorer::Classes RoleScorer::ClassesOf(const Level& level, const NGram& ngram
 RoleScorer::Classes RoleScorer::Together(const Level& level, Classes places) {
   if (settings().compare != ScoreSettings::kUnion) return places;
   AttributeSet all;
-  for (int k = 0; k < level.length; ++k) {
-    all = UnionOf(all, pairs_.class_of(places[static_cast<std::size_t>(k)]).revealed);
-  }
   Classes together{};
+  for (int k = 0; k < level.length; ++k) {
+    const ClassId place = places[static_cast<std::size_t>(k)];
+    if (place == kUnparsedClass) together[0] = kUnparsedClass;
+    all = UnionOf(all, pairs_.class_of(place).revealed);
+  }
+  if (together[0] == kUnparsedClass) return together;
   together[0] = pairs_.Intern(all);
   return together;
 }

@@ -26,8 +26,10 @@ Tokens UnionTokens(const std::vector<Tokens>& parts) {
   return all;
 }
 
+bool IsUnparsed(const Tokens& tokens) { return std::find(tokens.begin(), tokens.end(), "unparsed") != tokens.end(); }
+
 Tokens EstimateTokens(const Tokens& tokens) {
-  if (tokens.empty() || tokens.front() == "unparsed") return tokens;
+  if (IsUnparsed(tokens)) return tokens;
   Tokens told;
   for (const std::string& token : tokens) {
     if (IsMarked(token, 't') || IsMarked(token, 'w') || IsMarked(token, 'j') || IsMarked(token, 'g'))

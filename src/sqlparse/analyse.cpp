@@ -42,12 +42,13 @@ Tokens WithoutNamelessRelation(const Tokens& tokens) {
 }  // namespace
 
 std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog, Arena& arena,
-                                   std::vector<MissingName>* missing, GivesUp gives_up, TextUse use) {
-  const Parse parse(sql);
+                                   std::vector<MissingName>* missing, GivesUp gives_up, TextUse use,
+                                   std::size_t memory) {
+  const Parse parse(sql, {memory, gives_up});
   if (parse.tree() == nullptr) return {Unparsed()};
   std::vector<Statement> statements;
   try {
-    Resolver resolver(catalog, arena, missing, gives_up);
+    Resolver resolver(catalog, arena, missing, {memory, gives_up});
     for (std::size_t i = 0; i < parse.tree()->n_stmts; ++i) {
       const Node* raw = parse.tree()->stmts[i]->stmt;
       statements.push_back(resolver.Resolve(raw));
@@ -60,19 +61,19 @@ std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog,
 }
 
 Tokens AbstractText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing, GivesUp gives_up,
-                    TextUse use) {
+                    TextUse use, std::size_t memory) {
   HeapArena arena;
   std::vector<Tokens> parts;
-  for (const Statement& statement : AnalyseText(sql, catalog, arena, missing, gives_up, use))
+  for (const Statement& statement : AnalyseText(sql, catalog, arena, missing, gives_up, use, memory))
     parts.push_back(WithoutNamelessRelation(Abstract(statement)));
   return UnionTokens(parts);
 }
 
 std::string PosterText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing,
-                       GivesUp gives_up) {
+                       GivesUp gives_up, std::size_t memory) {
   HeapArena arena;
   std::string text;
-  for (const Statement& statement : AnalyseText(sql, catalog, arena, missing, gives_up)) {
+  for (const Statement& statement : AnalyseText(sql, catalog, arena, missing, gives_up, TextUse::kMeaning, memory)) {
     if (!text.empty()) text += ' ';
     text += WithoutNamelessRelation(PosterForm(statement));
   }

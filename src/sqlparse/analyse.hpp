@@ -27,17 +27,17 @@ enum class TextUse { kMeaning, kHistory };
 // and meanwhile treated as if they did not exist. The statements live in `arena` and do not point into `catalog`.
 //
 // The time may grow with the square of the text, as in the server. All throw Paused (core/paused.hpp) when `gives_up`
-// says so.
+// says so. What takes more than some times `memory` bytes besides a scan of the text is unparsed.
 std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog, Arena& arena,
                                    std::vector<MissingName>* missing, GivesUp gives_up = nullptr,
-                                   TextUse use = TextUse::kMeaning);
+                                   TextUse use = TextUse::kMeaning, std::size_t memory = SIZE_MAX);
 
 // The union of the tokens of all statements in `sql`.
 Tokens AbstractText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing = nullptr,
-                    GivesUp gives_up = nullptr, TextUse use = TextUse::kMeaning);
+                    GivesUp gives_up = nullptr, TextUse use = TextUse::kMeaning, std::size_t memory = SIZE_MAX);
 
 // The published form; of several statements each, with a space between.
 std::string PosterText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing = nullptr,
-                       GivesUp gives_up = nullptr);
+                       GivesUp gives_up = nullptr, std::size_t memory = SIZE_MAX);
 
 }  // namespace privacy_score

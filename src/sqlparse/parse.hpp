@@ -7,21 +7,27 @@
 #include <new>
 #include <string_view>
 
+#include "core/paused.hpp"
 #include "sqlparse/parser_island.hpp"
 
 namespace privacy_score {
 
-// Parses, or throws std::bad_alloc.
-inline PrivacyScoreParse ParseOrThrow(std::string_view sql) {
-  PrivacyScoreParse parse = privacy_score_parse(sql.data(), sql.size());
-  if (parse.message == nullptr || std::strcmp(parse.message, kOutOfMemory) != 0) return parse;
-  privacy_score_parse_free(&parse);
-  throw std::bad_alloc();
+// Parses, or throws std::bad_alloc, or Paused.
+inline PrivacyScoreParse ParseOrThrow(std::string_view sql, PrivacyScoreParseLimits limits) {
+  PrivacyScoreParse parse = privacy_score_parse(sql.data(), sql.size(), limits);
+  if (parse.message == nullptr) return parse;
+  const bool out_of_memory = std::strcmp(parse.message, kOutOfMemory) == 0;
+  const bool given_up = std::strcmp(parse.message, kGivenUp) == 0;
+  if (out_of_memory || given_up) privacy_score_parse_free(&parse);
+  if (out_of_memory) throw std::bad_alloc();
+  if (given_up) throw Paused{};
+  return parse;
 }
 
 class Parse {
  public:
-  explicit Parse(std::string_view sql) : parse_(ParseOrThrow(sql)) {}
+  explicit Parse(std::string_view sql, PrivacyScoreParseLimits limits = kNoLimits)
+      : parse_(ParseOrThrow(sql, limits)) {}
   ~Parse() { privacy_score_parse_free(&parse_); }
   Parse(const Parse&) = delete;
   Parse& operator=(const Parse&) = delete;

@@ -5,7 +5,9 @@
  * recursive parts of libpg_query (raw tree to protobuf) and of protobuf-c (unpacking) have no stack check, so the depth
  * of the tree is bounded from the tokens first. That costs a scan, which short texts are spared: a level takes a byte.
  * Nor does libpg_query live when memory runs out: it writes through null, or raises where it catches nothing, which
- * ends the process. So its requests for memory and for the end come here, and jump out of the call.
+ * ends the process. So its requests for memory and for the end come here, and jump out of the call; also when it may
+ * take no more, or when nobody waits for it any longer. What the parser has then lies in its memory context and goes
+ * with it; the scanner's tokens do not, so it is not left for that.
  */
 #include "sqlparse/parser_island.hpp"
 
@@ -41,20 +43,35 @@ void island_abort();
 
 namespace {
 
+using privacy_score::kGivenUp;
 using privacy_score::kOutOfMemory;
+using privacy_score::kTooLarge;
 
 constexpr size_t kMaxLength = size_t{1} << 30;
+// What a byte of text may take while its tokens are scanned, about.
+constexpr size_t kScanBytes = 64;
 
-// Out of the call of libpg_query that is under way.
+// Out of the call of libpg_query that is under way, and what it may still take.
 sigjmp_buf* way_out = nullptr;
+PrivacyScoreParseLimits left = privacy_score::kNoLimits;
+const char* why_left = nullptr;  // static
 
-void Leave() {
+void Leave(const char* why) {
+  why_left = why;
   if (way_out != nullptr) siglongjmp(*way_out, 1);
 }
 
-// Runs a call of libpg_query; false when it had no memory. It does not look at all that it gets, and what it raises
-// outside of its own nets would end the process. The tokens that it had and, when it was forming an error, its memory
-// context are given up.
+// Takes so much memory from what is left; null, or why it must not be taken.
+const char* Take(size_t size) {
+  if (left.gives_up != nullptr && left.gives_up()) return kGivenUp;
+  if (size > left.memory) return kTooLarge;
+  if (left.memory != SIZE_MAX) left.memory -= size;
+  return nullptr;
+}
+
+// Runs a call of libpg_query; false when it was left, why_left says why. It does not look at all that it gets, and what
+// it raises outside of its own nets would end the process. The tokens that it had and, when it was forming an error,
+// its memory context are given up.
 template <typename Call>
 bool Contained(Call call) {
   sigjmp_buf out;
@@ -82,7 +99,12 @@ bool Contained(Call call) {
 }
 
 // For protobuf-c, which frees what it has when it gets no more.
-void* Allocate(void*, size_t size) { return std::malloc(size); }
+void* Allocate(void*, size_t size) {
+  why_left = Take(size);
+  void* memory = why_left == nullptr ? std::malloc(size) : nullptr;
+  if (memory == nullptr && why_left == nullptr) why_left = kOutOfMemory;
+  return memory;
+}
 void Free(void*, void* memory) { std::free(memory); }
 ProtobufCAllocator allocator = {Allocate, Free, nullptr};
 
@@ -288,6 +310,23 @@ bool IsUtf8(const unsigned char* text, size_t length) {
   return true;
 }
 
+// Whether the scanner would take too long, about a second, which it cannot be stopped in: it looks at a run of operator
+// characters again from each of them when they begin comments, and for each again when they are signs.
+bool ScansTooLong(const char* text, size_t length) {
+  constexpr double kMostSteps = 4e9;
+  double steps = 0;
+  double run = 0;
+  double signs = 0;
+  for (size_t i = 0; i < length && steps < kMostSteps; ++i) {
+    const char c = text[i];
+    const bool is_sign = c == '+' || c == '-';
+    run = std::strchr("~!@#^&|`?+-*/%<>=", c) != nullptr ? run + 1 : 0;
+    signs = is_sign && !(c == '-' && i > 0 && text[i - 1] == '-') ? signs + 1 : 0;
+    steps += 2 * run + 3 * signs * signs;  // in all the square of a run, and the cube
+  }
+  return steps >= kMostSteps;
+}
+
 // A NUL-terminated copy on the heap, or null.
 char* CopyText(const char* text, size_t length) {
   char* copy = static_cast<char*>(std::malloc(length + 1));
@@ -311,7 +350,7 @@ long ScanBound(const char* text, PrivacyScoreParse* failure) {
   PgQueryScanResult result;
   long bound = -1;
   if (!Contained([&] { result = pg_query_scan(text); })) {
-    *failure = Failure(kOutOfMemory);
+    *failure = Failure(why_left);
     return bound;
   }
   if (result.error != nullptr) {
@@ -330,16 +369,21 @@ long ScanBound(const char* text, PrivacyScoreParse* failure) {
 }
 
 // Parses a NUL-terminated text of bounded depth.
-PrivacyScoreParse ParseBounded(const char* text) {
+PrivacyScoreParse ParseBounded(const char* text, PrivacyScoreParseLimits limits) {
   PgQueryProtobufParseResult result;
   PrivacyScoreParse parse = {nullptr, nullptr, nullptr};
-  if (!Contained([&] { result = pg_query_parse_protobuf(text); })) return Failure(kOutOfMemory);
+  left = limits;
+  const bool returned = Contained([&] { result = pg_query_parse_protobuf(text); });
+  left = privacy_score::kNoLimits;
+  if (!returned) return Failure(why_left);
   if (result.error != nullptr) {
     parse = Failure(*result.error);
   } else {
+    left = limits;
     parse.tree = pg_query__parse_result__unpack(&allocator, result.parse_tree.len,
                                                 reinterpret_cast<const uint8_t*>(result.parse_tree.data));
-    if (parse.tree == nullptr) parse.message = kOutOfMemory;
+    left = privacy_score::kNoLimits;
+    if (parse.tree == nullptr) parse.message = why_left;
   }
   pg_query_free_protobuf_parse_result(result);
   return parse;
@@ -350,44 +394,47 @@ PrivacyScoreParse ParseBounded(const char* text) {
 extern "C" {
 
 void* island_malloc(size_t size) {
+  if (const char* why = Take(size)) Leave(why);
   void* memory = std::malloc(size);
-  if (memory == nullptr && size > 0) Leave();
+  if (memory == nullptr && size > 0) Leave(kOutOfMemory);
   return memory;
 }
 
 void* island_realloc(void* memory, size_t size) {
+  if (const char* why = Take(size)) Leave(why);
   void* larger = std::realloc(memory, size);
-  if (larger == nullptr && size > 0) Leave();
+  if (larger == nullptr && size > 0) Leave(kOutOfMemory);
   return larger;
 }
 
 char* island_strdup(const char* text) {
   char* copy = CopyText(text, std::strlen(text));
-  if (copy == nullptr) Leave();
+  if (copy == nullptr) Leave(kOutOfMemory);
   return copy;
 }
 
 void island_exit(int status) {
-  Leave();
+  Leave(kOutOfMemory);
   std::exit(status);
 }
 
 void island_abort() {
-  Leave();
+  Leave(kOutOfMemory);
   std::abort();
 }
 
 bool privacy_score_parser_start() {
-  PrivacyScoreParse parse = privacy_score_parse("SELECT 1", std::strlen("SELECT 1"));
+  PrivacyScoreParse parse = privacy_score_parse("SELECT 1", std::strlen("SELECT 1"), privacy_score::kNoLimits);
   const bool started = parse.tree != nullptr;
   privacy_score_parse_free(&parse);
   return started;
 }
 
-PrivacyScoreParse privacy_score_parse(const char* text, size_t length) {
+PrivacyScoreParse privacy_score_parse(const char* text, size_t length, PrivacyScoreParseLimits limits) {
   if (length > kMaxLength) return Failure("statement is too long");
   if (!IsUtf8(reinterpret_cast<const unsigned char*>(text), length))
     return Failure("invalid byte sequence for encoding \"UTF8\"");
+  if (length > limits.memory / kScanBytes || ScansTooLong(text, length)) return Failure(kTooLarge);
   char* copy = CopyText(text, length);
   if (copy == nullptr) return Failure(kOutOfMemory);
   PrivacyScoreParse parse = {nullptr, nullptr, nullptr};
@@ -396,7 +443,7 @@ PrivacyScoreParse privacy_score_parse(const char* text, size_t length) {
   if (bound > privacy_score::kMaxNesting)
     parse = Failure("statement is nested too deeply");
   else if (bound >= 0)
-    parse = ParseBounded(copy);
+    parse = ParseBounded(copy, limits);
   std::free(copy);
   return parse;
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 struct PgQuery__ParseResult;
 
@@ -26,10 +27,18 @@ struct PrivacyScoreParse {
 // the C library or libpg_query would end the process. False when there is no memory now; it can be tried again.
 bool privacy_score_parser_start();
 
+// What a parse may take. Each step of it, the parser's and the reading of its answer, may take that much memory; it
+// gives up when `gives_up` (may be null) says so, which is asked with each piece of memory. Scanning a text takes up to
+// 60 times its length, and is not left.
+struct PrivacyScoreParseLimits {
+  size_t memory;  // bytes
+  bool (*gives_up)();
+};
+
 // Parses SQL text of `length` bytes, which need not end in NUL. Fails cleanly on invalid SQL, a zero byte, invalid
-// UTF-8, a text above 1 GB and text whose nesting could exceed privacy_score::kMaxNesting levels;
-// with the message privacy_score::kOutOfMemory when there is no memory.
-PrivacyScoreParse privacy_score_parse(const char* text, size_t length);
+// UTF-8, a text above 1 GB and text whose nesting could exceed privacy_score::kMaxNesting levels; with the messages
+// privacy_score::kOutOfMemory when there is no memory, kTooLarge when it takes more than it may, kGivenUp.
+PrivacyScoreParse privacy_score_parse(const char* text, size_t length, PrivacyScoreParseLimits limits);
 
 // Frees the tree and the message. The result may not be used afterwards.
 void privacy_score_parse_free(PrivacyScoreParse* parse);
@@ -41,6 +50,9 @@ long privacy_score_nesting_bound(const char* text, size_t length);
 namespace privacy_score {
 
 constexpr char kOutOfMemory[] = "out of memory";
+constexpr char kTooLarge[] = "statement takes too much memory or time";
+constexpr char kGivenUp[] = "given up";
+constexpr PrivacyScoreParseLimits kNoLimits = {SIZE_MAX, nullptr};
 
 // Deeper statements are refused before they are parsed: libpg_query and protobuf-c recurse on the C stack. This depth
 // takes less than 3 MB of it.

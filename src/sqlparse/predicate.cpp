@@ -465,10 +465,12 @@ Predicate ParsePredicate(std::string_view text, std::string_view relation) {
                 "Ask for fewer conditions at a time.");
   // A line break ends a comment that the text may leave open.
   const std::string sql = std::string(kSelect) + std::string(text) + "\n";
-  const Parse parse(sql);
+  const Parse parse(sql, {kMostPredicateMemory, nullptr});
   if (parse.tree() == nullptr)
     throw Error("PS003", std::string("predicate cannot be read: ") + parse.message(),
-                std::strncmp(parse.message(), "syntax error", 12) == 0 ? "Write what would stand after WHERE." : "");
+                std::strncmp(parse.message(), "syntax error", 12) == 0 ? "Write what would stand after WHERE."
+                : std::strcmp(parse.message(), kTooLarge) == 0         ? "Ask for fewer conditions at a time."
+                                                                       : "");
   return Reader(relation).Read(ConditionOf(*parse.tree()));
 }
 

@@ -11,6 +11,7 @@ namespace privacy_score {
 
 // What a predicate may not exceed.
 constexpr std::size_t kMostPredicateBytes = std::size_t{1} << 20U;
+constexpr std::size_t kMostPredicateMemory = std::size_t{64} << 20U;  // while it is read
 constexpr std::size_t kMostComparisons = 1000;
 
 // The tree of a condition (UTF-8), as one would write it after WHERE. Throws Error PS003, which names the offending

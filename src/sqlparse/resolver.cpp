@@ -32,8 +32,9 @@ Resolver::ViewText::ViewText(Resolver* resolver) : resolver_(resolver) {
   ++resolver->view_depth_;
 }
 
-Resolver::Resolver(const Catalog& catalog, Arena& arena, std::vector<MissingName>* missing, GivesUp gives_up)
-    : catalog_(catalog), arena_(arena), missing_(missing), gives_up_(gives_up) {
+Resolver::Resolver(const Catalog& catalog, Arena& arena, std::vector<MissingName>* missing,
+                   PrivacyScoreParseLimits limits)
+    : catalog_(catalog), arena_(arena), missing_(missing), limits_(limits) {
   if (missing != nullptr) missed_.insert(missing->begin(), missing->end());
 }
 
@@ -142,7 +143,7 @@ const PgQuery__SelectStmt* Resolver::ParseView(const CatalogRelation& view) {
   auto found = views_.find(view.canonical);
   if (found == views_.end()) {
     found = views_.emplace(view.canonical, PrivacyScoreParse{nullptr, nullptr, nullptr}).first;
-    found->second = ParseOrThrow(view.view_definition);
+    found->second = ParseOrThrow(view.view_definition, limits_);
   }
   const PgQuery__ParseResult* tree = found->second.tree;
   if (tree == nullptr || tree->n_stmts != 1 || tree->stmts[0]->stmt == nullptr) return nullptr;
@@ -175,8 +176,9 @@ Expr* Resolver::NewExpr(ExprKind kind) {
 
 // Views of views and stars of stars can grow exponentially.
 void Resolver::CountNode() {
-  if (++nodes_ > kMaxNodes) throw Error("54001", "statement is too large", "Split it into several.");
-  if (gives_up_ != nullptr && nodes_ % kNodesBetweenQuestions == 0 && gives_up_()) throw Paused{};
+  const bool fits = static_cast<std::size_t>(++nodes_) <= limits_.memory / sizeof(Expr);
+  if (!fits || nodes_ > kMaxNodes) throw Error("54001", "statement is too large", "Split it into several.");
+  if (nodes_ % kNodesBetweenQuestions == 0) GiveUpIfAsked(limits_.gives_up);
 }
 
 }  // namespace privacy_score

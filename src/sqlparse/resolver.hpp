@@ -107,8 +107,8 @@ struct Target {
 
 class Resolver {
  public:
-  // Whoever resolves throws Paused (core/paused.hpp) when `gives_up` says so.
-  Resolver(const Catalog& catalog, Arena& arena, std::vector<MissingName>* missing, GivesUp gives_up);
+  // Whoever resolves throws Paused (core/paused.hpp) when `limits.gives_up` says so.
+  Resolver(const Catalog& catalog, Arena& arena, std::vector<MissingName>* missing, PrivacyScoreParseLimits limits);
   ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
@@ -244,7 +244,7 @@ class Resolver {
   Arena& arena_;
   std::vector<MissingName>* missing_;
   std::set<MissingName> missed_;  // what is in missing_
-  GivesUp gives_up_;
+  const PrivacyScoreParseLimits limits_;
   std::deque<NamespaceItem> items_;
   std::deque<CteInfo> ctes_;
   std::map<std::string, PrivacyScoreParse> views_;                         // parsed definitions, by canonical name

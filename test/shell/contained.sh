@@ -45,6 +45,7 @@ check "a statement goes on when what is protected cannot be read" \
   "$(as reader q "SELECT count(most_common_vals) >= 0 FROM pg_stats" "SELECT 'goes on'")" "t
 goes on"
 check_true "that is a fault of scoring" test "$(q "$faults")" -gt "$before"
+check_true "an alert says so" wait_for "SELECT count(*) > 0, bool_or(blocked) FROM privacy_score.alerts WHERE kind = 'fault' AND role = 'reader'" "t|f"
 q "SET session_replication_role = replica" "DELETE FROM privacy_score.protected_relation WHERE relation = 1" >/dev/null
 check "nothing that was open is left" "$(grep -cE "leak|WARNING" "$ps_log")" 0
 

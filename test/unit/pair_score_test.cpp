@@ -97,6 +97,29 @@ TEST(PairScorer, AlphaMixes) {
   EXPECT_TRUE(surprise.Combined(surprise.Intern({0}), kEmptyClass).exact());  // rates play no part
 }
 
+// What it reveals is not known: it may be all.
+TEST(PairScorer, UnparsedTellsTheMostBeyondAllOthers) {
+  for (const double alpha : {0.0, 0.3, 1.0}) {
+    ScoreSettings settings;
+    settings.alpha = alpha;
+    PairScorer pairs = ScorerFor(Rows(), "a", settings);
+    const ClassId unparsed = pairs.ClassOf({"unparsed"});
+    EXPECT_EQ(unparsed, kUnparsedClass);
+    EXPECT_EQ(pairs.ClassOf({"cmd:select", "p:public.hospital.gender", "unparsed"}), kUnparsedClass);
+    const ClassId all = pairs.ClassOf({"cmd:select", "p:public.hospital.department", "p:public.hospital.gender"});
+    for (const ClassId other : {all, kEmptyClass}) {
+      EXPECT_EQ(pairs.Combined(unparsed, other).lower, 1);
+      EXPECT_EQ(pairs.Combined(unparsed, other).upper, 1);
+      EXPECT_EQ(pairs.Combined(unparsed, other, 0).lower, 1);
+      EXPECT_EQ(pairs.Delta(unparsed, other).lower, 1);
+      EXPECT_EQ(pairs.Tau(unparsed, other), 1);
+    }
+    EXPECT_EQ(pairs.Combined(unparsed, unparsed).upper, 0);
+    EXPECT_EQ(pairs.Combined(all, unparsed).upper, pairs.Combined(all, kEmptyClass).upper);
+    EXPECT_TRUE(pairs.Causes(unparsed, all).empty());
+  }
+}
+
 TEST(PairScorer, WhereCounts) {
   ScoreSettings settings;
   settings.where_counts = false;

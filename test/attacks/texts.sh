@@ -1,0 +1,68 @@
+#!/bin/bash
+# texts.sh - texts that are meant to hurt who reads them: what is abstracted as text takes bounded memory and heeds cancel,
+# nothing of it ends the process, and what could not be read scores the most that a statement can.
+. "$(dirname "$0")/../lib.sh"
+
+start_server
+q "CREATE EXTENSION privacy_score" "CREATE ROLE mallory LOGIN" "CREATE TABLE t (a int, b int, c int, d int)" "INSERT INTO t SELECT i, i, i, i FROM generate_series(1, 9) i" \
+  "SELECT privacy_score.protect('t')" "SELECT privacy_score.dp_grant('postgres', 't', 1)" >/dev/null
+
+# read_text TEXT: what mallory gets for a text, given as SQL; then the session's greatest memory in MB.
+read_text() {
+  printf '%s\n' "SELECT pg_backend_pid() AS pid \\gset" "\\setenv PID :pid" "SET statement_timeout = '20s';" \
+    "SELECT left(array_to_string(privacy_score.abstract_query($1), ' '), 60);" "SELECT 'goes on';" \
+    "\\! awk '/VmHWM/ { print int(\$2 / 1024) }' /proc/\$PID/status" | as mallory "$PS_BINDIR/psql" -XAtq 2>&1
+}
+
+# bounded "what" TEXT EXPECTED: that is the answer, and memory stays in bounds.
+bounded() {
+  local answer
+  answer=$(read_text "$2")
+  check "$1" "$(sed -n 1,2p <<<"$answer")" "$3
+goes on"
+  check_true "in bounded memory: $1" test "$(sed -n 3p <<<"$answer")" -lt 350
+}
+
+bounded "half a million statements" "repeat('SELECT a,b,c,d FROM t; ', 500000)" unparsed
+bounded "a million statements" "repeat('SELECT a,b,c,d FROM t; ', 1000000)" unparsed
+bounded "as many as the limit lets through" "repeat('SELECT a,b,c,d FROM t; ', 45000)" unparsed
+bounded "some statements" "repeat('SELECT a FROM t; ', 2000)" "cmd:select p:public.t.a t:public.t"
+bounded "a long IN list" "'SELECT a FROM t WHERE b IN (0' || repeat(',1', 100000) || ')'" "cmd:select p:public.t.a t:public.t w:public.t.b"
+bounded "a longer one" "'SELECT a FROM t WHERE b IN (0' || repeat(',1', 500000) || ')'" unparsed
+bounded "many columns" "'SELECT a' || repeat(',b', 500000) || ' FROM t'" unparsed
+bounded "brackets" "'SELECT ' || repeat('(', 50000) || 'a' || repeat(')', 50000) || ' FROM t'" unparsed
+bounded "half of them" "'SELECT ' || repeat('(', 100000)" unparsed
+bounded "a chain of operators" "'SELECT 1' || repeat(' + a', 100000) || ' FROM t'" unparsed
+bounded "subqueries" "repeat('SELECT (', 50000) || 'SELECT a FROM t' || repeat(')', 50000)" unparsed
+bounded "a long identifier" "'SELECT ' || repeat('x', 1000000) || ' FROM t'" "cmd:select p:$(printf 'x%.0s' {1..47})"
+bounded "a comment" "'SELECT a /* ' || repeat('x', 1000000) || ' */ FROM t'" "cmd:select p:public.t.a t:public.t"
+bounded "nested comments" "repeat('/*', 500000) || 'SELECT a FROM t'" unparsed
+bounded "signs" "'SELECT ' || repeat('+', 900000) || 'a FROM t'" unparsed
+bounded "a frame of a comment" "'/*' || repeat('*', 500) || E'*/\n' || repeat('-', 2000) || E'\nSELECT a FROM t'" "cmd:select p:public.t.a t:public.t"
+bounded "dollar quotes" "'SELECT a, \$x\$' || repeat('\$y\$', 300000) || '\$x\$ FROM t'" "cmd:select p:public.t.a t:public.t"
+bounded "an open string" "'SELECT a FROM t WHERE b = ''' || repeat('x', 1000000)" unparsed
+bounded "escapes of no character" "'SELECT U&''\\0000'' FROM t'" unparsed
+bounded "set operations" "'SELECT a FROM t' || repeat(' UNION SELECT b FROM t', 40000)" unparsed
+bounded "joins" "'SELECT 1 FROM t' || repeat(' CROSS JOIN t', 50000)" unparsed
+bounded "statements that do not end" "repeat(';', 1000000)" ""
+
+# --- cancel ---------------------------------------------------------------------------------------------------------------
+large="SET privacy_score.text_limit = '1GB'; SET work_mem = '1GB'; SET statement_timeout = '100ms';"
+for call in "abstract_query(x)" "abstract_query_poster(x)" "explain_query(x)" "query_identification(x)" "compare_queries(x, x)"; do
+  check "$call is cancelled" "$(q_state "$large WITH y AS MATERIALIZED (SELECT repeat('SELECT a,b,c,d FROM t; ', 300000) x) SELECT privacy_score.$call IS NULL FROM y")" 57014
+done
+check "so is an import" "$(q_state "$large SELECT privacy_score.import_statements(\$\$SELECT 's', 'mallory'::name, now(), repeat('SELECT a,b,c,d FROM t; ', 300000)\$\$)")" 57014
+check "the limit is not the reader's to set" "$(as mallory q_state "SET privacy_score.text_limit = '1GB'")" 42501
+check "all functions know the limit" "$(q "SET privacy_score.text_limit = '1kB'" "SELECT privacy_score.abstract_query(x), privacy_score.abstract_query_poster(x), privacy_score.explain_query(x) -> 'score' FROM (SELECT rpad('SELECT 1', 1025)) y (x)")" "{unparsed}|{UNPARSED}|1"
+check "to the byte" "$(q "SET privacy_score.text_limit = '1kB'" "SELECT privacy_score.abstract_query(rpad('SELECT 1', 1024))")" "{cmd:select}"
+check "where a text must be read" "$(q_state "SET privacy_score.text_limit = '1kB'; SELECT privacy_score.query_identification(rpad('SELECT 1', 1025))")" 42601
+check_match "a predicate that takes too much is an error" "$(q_all "SELECT privacy_score.dp_count('t', 'a IN (1' || repeat(',1', 400000) || ')', 0.1)")" "^ERROR:  predicate cannot be read: statement takes too much memory or time.*HINT:  Ask for fewer conditions at a time"
+
+# --- what could not be read scores the most ---------------------------------------------------------------------------------
+day="current_date - 40"
+q "SELECT privacy_score.import_statements(\$\$SELECT 's', 'mallory'::name, (($day) + time '12:00')::timestamptz + i * interval '1 s', 'SELECT a, b, c, d FROM t' FROM generate_series(1, 3) i\$\$)" \
+  "SELECT privacy_score.set_baseline('mallory', $day, $day)" \
+  "SELECT privacy_score.import_statements(\$\$SELECT 's', 'mallory'::name, (($day) + 1 + time '12:00')::timestamptz + i * interval '1 s', 'SELECT 1' || repeat(' + a', 100000) || ' FROM t' FROM generate_series(1, 1) i\$\$)" \
+  "SELECT privacy_score.flush()" >/dev/null 2>&1
+check "a text that is too deep" "$(q "SELECT statement_score FROM privacy_score.score_sessions('mallory', $day + 1, $day + 1)")" 1
+done_testing
