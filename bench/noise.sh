@@ -19,6 +19,8 @@ for i in $(seq 0 $((analysts - 1))); do
   printf '%s\n' "CREATE ROLE a$i LOGIN; GRANT SELECT ON t, small TO a$i; GRANT INSERT ON one TO a$i;" \
     "SELECT privacy_score.dp_grant('a$i', 't', 1000000), privacy_score.dp_grant('a$i', 'small', 1000000);"
 done | q_script >/dev/null
+q "CREATE TABLE indexed AS TABLE t" "CREATE INDEX ON indexed (id)" "VACUUM (FREEZE, ANALYZE) indexed" "GRANT SELECT ON indexed TO a0" "CREATE TABLE trusting AS TABLE t" "CREATE INDEX ON trusting (id)" \
+  "VACUUM (FREEZE, ANALYZE) trusting" "SELECT privacy_score.dp_grant('a0', 'indexed', 1000000), privacy_score.dp_grant('a0', 'trusting', 1000000, constant_work => false)" >/dev/null
 
 # --- one analyst ------------------------------------------------------------------------------------------------------
 
@@ -40,7 +42,8 @@ turns=$(rounds_of 31)
 times=$PS_TMP/times
 in_turns "$turns" "SELECT count(*) FROM t" "SELECT privacy_score.dp_count('t', NULL, 0.1, true)" "SELECT count(*) FROM t WHERE g < 5 AND id > 100" \
   "SELECT privacy_score.dp_count('t', 'g < 5 AND id > 100', 0.1, true)" "INSERT INTO one VALUES (1)" "SELECT privacy_score.dp_count('t', 'g < 5', 0.1)" \
-  "SELECT privacy_score.dp_count('small', 'g < 5', 0.1, true)" >"$times"
+  "SELECT privacy_score.dp_count('small', 'g < 5', 0.1, true)" "SELECT count(*) FROM indexed WHERE id = 7" "SELECT privacy_score.dp_count('indexed', 'id = 7', 0.1, true)" \
+  "SELECT privacy_score.dp_count('trusting', 'id = 7', 0.1, true)" >"$times"
 if [ "$(wc -l <"$times")" -ne "$turns" ]; then bail_out "dp_count fails"; fi
 column() { cut -d' ' -f"$1" "$times" | median; }
 commit=$(column 5)
@@ -111,6 +114,8 @@ echo "| \`count(*)\` | $(column 1) | \`dp_count\`, paid | $(column 2) |"
 echo "| \`count(*) WHERE g < 5 AND id > 100\` | $(column 3) | \`dp_count\` with it, paid | $(column 4) |"
 echo "| | | \`dp_count\`, the same question again, free | $(column 6) |"
 echo "| | | \`dp_count\` of 100 rows, paid | $(column 7) |"
+echo "| \`count(*) WHERE id = 7\` by an index | $(column 8) | \`dp_count\` with it, of all rows, paid | $(column 9) |"
+echo "| | | the same with \`constant_work => false\`, by the index, paid | $(column 10) |"
 echo
 echo "Analysts at once, each a role with a budget of its own (${spent:-?} roles have paid); answers a second, median of $rounds interleaved rounds:"
 echo
