@@ -270,24 +270,46 @@ void InOwnContext(Step step) {
   GiveBackMemory();
 }
 
+// Tells those who have asked for it, up to this request, that all is written.
+void AnswerFlush(DatabaseSlot* slot, uint64 wanted, bool written) {
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  slot->flush_done = Max(slot->flush_done, wanted);
+  if (written) slot->last_flush = GetCurrentTimestamp();
+  LWLockRelease(slot->lock);
+  ConditionVariableBroadcast(&slot->flushed);
+}
+
+// Since when this cycle computes rates, and how long flush() waits for them: they are of whoever asks for any.
+TimestampTz computing_since = 0;
+constexpr int64 kFlushWaits = 5 * USECS_PER_SEC;
+
+void AnswerFlushOfLongRound(DatabaseSlot* slot, uint64 wanted) {
+  if (GetCurrentTimestamp() - computing_since > kFlushWaits) AnswerFlush(slot, wanted, !RecoveryInProgress());
+}
+
 // What goes on while another process computes.
 void WriteAndFollow(DatabaseSlot* slot) {
+  const uint64 wanted_flush = pg_atomic_read_u64(&slot->flush_wanted);
   InOwnContext([slot] {
     WriteOrRemember(slot);
     FollowModel(slot);
   });
+  AnswerFlushOfLongRound(slot, wanted_flush);
 }
 
 // A corrected score may need further rates, so this goes on until none is missing.
 void ComputeRates(DatabaseSlot* slot) {
   bool more = true;
+  computing_since = GetCurrentTimestamp();
   for (int round = 0; round < kMostRounds && more && !ShutdownRequestPending; ++round)
     InOwnContext([slot, &more] {
+      const uint64 wanted_flush = pg_atomic_read_u64(&slot->flush_wanted);
       more = ComputeRound(slot, WriteAndFollow);
       if (!more) return;
       TakeInChanges(slot);
       CorrectScores(slot);
       WriteOrRemember(slot);
+      AnswerFlushOfLongRound(slot, wanted_flush);
     });
   WriteOrRemember(slot);
   if (!RecoveryInProgress()) ApplyRetention();
@@ -383,11 +405,7 @@ void RunCycle(DatabaseSlot* slot) {
   if (failures.count > 0)
     ereport(LOG, (errmsg("privacy_score worker goes on after %d failed tries", failures.count), errhidestmt(true)));
   failures = {};
-  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  slot->flush_done = Max(slot->flush_done, wanted_flush);
-  if (extension == Extension::kCurrent && !RecoveryInProgress()) slot->last_flush = GetCurrentTimestamp();
-  LWLockRelease(slot->lock);
-  ConditionVariableBroadcast(&slot->flushed);
+  AnswerFlush(slot, wanted_flush, extension == Extension::kCurrent && !RecoveryInProgress());
 }
 
 // How long to wait for the next cycle, in milliseconds: after failures longer each time.

@@ -3,12 +3,15 @@
  *
  * All that a round computes of one relation comes from one pass over its rows. A round with a large relation is
  * computed by a process of its own, so that history goes on being written: the worker of the database starts it, writes
- * and follows the model while it runs, and then goes on as if it had computed the round itself. Where no process can be
- * started, or nothing is large, it does compute it itself.
+ * and follows the model while it runs, and then goes on as if it had computed the round itself. Large is what has many
+ * rows or, with what is stored aside, many bytes. Where no process can be started, or nothing is large, the worker does
+ * compute it itself, within a time that ends in any case: what takes longer, as values that are large only when they
+ * are unpacked do, is left to the process from then on.
  */
 #include "worker.hpp"
 
 extern "C" {
+#include "access/relation.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "common/hashfn.h"
@@ -17,10 +20,14 @@ extern "C" {
 #include "nodes/pg_list.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
+#include "storage/bufmgr.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/lmgr.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
+#include "utils/rel.h"
+#include "utils/timeout.h"
 
 PGDLLEXPORT void ps_rates_main(Datum database);
 }
@@ -28,8 +35,10 @@ PGDLLEXPORT void ps_rates_main(Datum database);
 #include <string_view>
 
 #include "asked_rates.hpp"
+#include "guarded.hpp"
 #include "progress.hpp"
 #include "rates_at_hand.hpp"
+#include "relation_access.hpp"
 #include "settings.hpp"
 #include "wait_events.hpp"
 
@@ -37,12 +46,67 @@ namespace {
 
 // Of at most so many rows a rate takes well below a second.
 constexpr const char* kLargeRows = "100000";
+// The same of bytes, stored aside or not.
+constexpr int64 kLargeBytes = 16 * 1024 * 1024;
+
+// How long the worker itself computes rates of one relation, in milliseconds: on a standby, where nobody else can,
+// more.
+constexpr int kPatience = 500;
+constexpr int kPatienceOnStandby = 10000;
+
+// Relations that took longer, in this process; the newest take the place of the oldest.
+constexpr int kMostSlow = 256;
+Oid slow_relations[kMostSlow];
+int next_slow = 0;
+
+bool IsKnownSlow(Oid relation) {
+  for (const Oid slow : slow_relations)
+    if (slow == relation) return true;
+  return false;
+}
+
+// Runs `work` in a subtransaction; false when it took longer than so many milliseconds (0: as long as it takes), and is
+// undone.
+template <typename Work>
+bool InTime(int milliseconds, Work work) {
+  MemoryContext context = CurrentMemoryContext;
+  const TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), milliseconds);
+  volatile bool in_time = true;
+  if (milliseconds == 0) {
+    work();
+    return true;
+  }
+  enable_timeout_after(STATEMENT_TIMEOUT, milliseconds);
+  PG_TRY()
+    ;
+    {
+      ErrorData* error = InSubtransaction(work);
+      if (error != nullptr) ReThrowError(error);
+    }
+    PG_CATCH();
+    {
+      disable_timeout(STATEMENT_TIMEOUT, false);
+      MemoryContextSwitchTo(context);
+      if (geterrcode() != ERRCODE_QUERY_CANCELED || ShutdownRequestPending || GetCurrentTimestamp() < until)
+        PG_RE_THROW();
+      FlushErrorState();
+      in_time = false;
+    }
+  PG_END_TRY();
+  disable_timeout(STATEMENT_TIMEOUT, false);
+  // It may have come too late to be noticed.
+  if (!ShutdownRequestPending) QueryCancelPending = false;
+  return in_time;
+}
 
 // One round: the rates that it was given, and what became of them.
 struct Round {
   DatabaseSlot* slot;
   WantedRate* wanted;
   int count;
+  int patience;                                      // milliseconds a relation; 0: as long as it takes
+  bool alone;                                        // nobody else computes what takes longer
+  bool handed_on;                                    // some took longer and are left to somebody else
   int32 settled;                                     // of those asked for: need not be asked for again
   int32 stale_left;                                  // still out of date
   StringInfoData asked_relations, asked_attributes;  // all that were asked for, as literals of text[]
@@ -157,10 +221,30 @@ void OnFault(void* context, const WantedRate* wanted, const ErrorData* error) {
   RememberFault(round->slot, wanted);
   if (!wanted->is_stale) return;
   const char* args[] = {wanted->relation, wanted->attributes};
+  // Its owner's transaction may have the row locked.
   RunInternal(
-      "DELETE FROM privacy_score.rate WHERE relation_name = $1 AND attributes = "
-      "pg_catalog.string_to_array($2, pg_catalog.chr(1))",
+      "DELETE FROM privacy_score.rate WHERE ctid = ANY (ARRAY(SELECT r.ctid FROM privacy_score.rate r "
+      "WHERE r.relation_name = $1 AND r.attributes = pg_catalog.string_to_array($2, pg_catalog.chr(1)) "
+      "FOR UPDATE SKIP LOCKED))",
       2, args);
+}
+
+// What takes longer than there is time for: left to a process of its own, or if there is none a fault.
+void OnTimeOver(Round* round, const WantedRate* wanted, int count) {
+  const Oid relation = RelationOfCanonicalName(wanted[0].relation);
+  if (!round->alone && OidIsValid(relation)) {
+    slow_relations[next_slow] = relation;
+    next_slow = (next_slow + 1) % kMostSlow;
+    round->handed_on = true;
+  } else {
+    ereport(LOG, (errmsg("computing discrimination rates of relation %s takes too long", wanted[0].relation),
+                  errhint("Where a background process can be started it computes them: raise max_worker_processes.")));
+  }
+  for (int i = 0; i < count; ++i)
+    if (round->alone)
+      RememberFault(round->slot, &wanted[i]);
+    else
+      LeaveRate(round, &wanted[i]);
 }
 
 // Computes what the round has of one relation, from `first` on; returns where the next relation begins.
@@ -177,7 +261,10 @@ int ComputeNext(Round* round, ComputedRates* computed, int first) {
     wanted[left++] = kept;
   }
   for (int i = first; i < left; ++i) ForgetFault(round->slot, &wanted[i]);
-  ComputeRatesApart(computed, wanted + first, left - first, OnFault, round);
+  const int count = left - first;
+  if (count > 0 &&
+      !InTime(round->patience, [=] { ComputeRatesApart(computed, wanted + first, count, OnFault, round); }))
+    OnTimeOver(round, wanted + first, count);
   return next;
 }
 
@@ -204,25 +291,50 @@ char* RelationsAskedFor(DatabaseSlot* slot) {
   return names.len == 1 ? nullptr : psprintf("%s}", names.data);
 }
 
-// Whether a round would read a relation that is large, by the server's statistics, whose rows are elsewhere, or of
-// which the planner evaluates expressions: they may take any time.
+// Whether a relation is large by its bytes, or has turned out to be slow. Of one that somebody holds locked nothing is
+// computed now.
+bool IsLarge(Oid relation) {
+  if (IsKnownSlow(relation)) return true;
+  if (!ConditionalLockRelationOid(relation, AccessShareLock)) return false;
+  int64 blocks = 0;
+  if (Relation table = try_relation_open(relation, NoLock)) {
+    blocks = RelationGetNumberOfBlocks(table);
+    const Oid aside = table->rd_rel->reltoastrelid;
+    if (OidIsValid(aside)) {
+      Relation toast = relation_open(aside, AccessShareLock);
+      blocks += RelationGetNumberOfBlocks(toast);
+      relation_close(toast, AccessShareLock);
+    }
+    relation_close(table, NoLock);
+  }
+  UnlockRelationOid(relation, AccessShareLock);
+  return blocks * BLCKSZ > kLargeBytes;
+}
+
+// Whether a round would read a relation that is large, by its bytes or by the server's statistics, whose rows are
+// elsewhere, or of which the planner evaluates expressions: they may take any time.
 bool AnyIsSlow(DatabaseSlot* slot) {
   const char* args[] = {RelationsAskedFor(slot), kLargeRows};
   if (args[0] == nullptr && slot->stale_count == 0) return false;
   WorkTransaction work;
   BeginWork(&work);
-  const bool slow =
-      InternalValue(
-          "SELECT 1 FROM pg_catalog.pg_class c WHERE c.oid IN (SELECT pg_catalog.to_regclass(n.name) FROM ("
-          "SELECT pg_catalog.unnest($1::text[]) UNION SELECT pg_catalog.unnest(r.sources) "
-          "FROM privacy_score.rate_state r WHERE r.stale) n(name)) AND (c.relkind NOT IN ('r', 'm') "
-          "OR c.relhassubclass "
-          "OR EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND (i.indexprs IS NOT NULL OR "
-          "i.indpred IS NOT NULL)) "
-          "OR EXISTS (SELECT FROM pg_catalog.pg_statistic_ext s WHERE s.stxrelid = c.oid AND s.stxexprs IS NOT NULL) "
-          "OR GREATEST(c.reltuples, pg_catalog.pg_stat_get_live_tuples(c.oid)) > "
-          "$2::pg_catalog.int8)",
-          2, args) != nullptr;
+  char* rest = InternalValue(
+      "SELECT CASE WHEN pg_catalog.bool_or(c.relkind NOT IN ('r', 'm') "
+      "OR c.relhassubclass "
+      "OR EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND (i.indexprs IS NOT NULL OR "
+      "i.indpred IS NOT NULL)) "
+      "OR EXISTS (SELECT FROM pg_catalog.pg_statistic_ext s WHERE s.stxrelid = c.oid AND s.stxexprs IS NOT NULL) "
+      "OR GREATEST(c.reltuples, pg_catalog.pg_stat_get_live_tuples(c.oid)) > "
+      "$2::pg_catalog.int8) THEN '0' ELSE pg_catalog.string_agg(c.oid::text, ' ') END "
+      "FROM pg_catalog.pg_class c WHERE c.oid IN (SELECT pg_catalog.to_regclass(n.name) FROM ("
+      "SELECT pg_catalog.unnest($1::text[]) UNION SELECT pg_catalog.unnest(r.sources) "
+      "FROM privacy_score.rate_state r WHERE r.stale) n(name))",
+      2, args);
+  bool slow = false;
+  while (!slow && rest != nullptr && *rest != '\0') {
+    const Oid relation = static_cast<Oid>(strtoul(rest, &rest, 10));
+    slow = !OidIsValid(relation) || IsLarge(relation);
+  }
   EndWork(&work);
   return slow;
 }
@@ -264,9 +376,9 @@ int32 CountStaleRates() {
 
 namespace {
 
-// What ComputeRound does, in this process.
-bool ComputeMissingRates(DatabaseSlot* slot) {
-  Round round = {slot, nullptr, 0, 0, 0, {}, {}};
+// What ComputeRound does, in this process, with so much patience for a relation.
+bool ComputeMissingRates(DatabaseSlot* slot, int patience, bool alone) {
+  Round round = {slot, nullptr, 0, patience, alone, false, 0, 0, {}, {}};
   TakeAsked(&round);
   const int32 stale_before = slot->stale_count;
   if (round.count == 0 && stale_before == 0) return false;
@@ -306,16 +418,18 @@ bool ComputeMissingRates(DatabaseSlot* slot) {
   slot->missing_count -= round.settled;
   slot->stale_count = round.stale_left;
   LWLockRelease(slot->lock);
-  return round.settled > 0 || round.stale_left < stale_before;
+  // What is left to a process of its own is its at once: this one may leave when nobody is there any more.
+  return round.settled > 0 || round.stale_left < stale_before || round.handed_on;
 }
 
 }  // namespace
 
 bool ComputeRound(DatabaseSlot* slot, void (*meanwhile)(DatabaseSlot*)) {
-  if (RecoveryInProgress() || !AnyIsSlow(slot)) return ComputeMissingRates(slot);
+  if (RecoveryInProgress()) return ComputeMissingRates(slot, kPatienceOnStandby, true);
+  if (!AnyIsSlow(slot)) return ComputeMissingRates(slot, kPatience, false);
   slot->round_settled = -1;
   BackgroundWorkerHandle* handle = StartProcess("rates", "ps_rates_main");
-  if (handle == nullptr) return ComputeMissingRates(slot);
+  if (handle == nullptr) return ComputeMissingRates(slot, kPatience, true);
   for (;;) {
     pid_t pid;
     const BgwHandleStatus status = GetBackgroundWorkerPid(handle, &pid);
@@ -355,6 +469,6 @@ void ps_rates_main(Datum database) {
   if (slot == nullptr) proc_exit(0);
   MemoryContext round = AllocSetContextCreate(TopMemoryContext, "privacy_score round", ALLOCSET_DEFAULT_SIZES);
   MemoryContextSwitchTo(round);
-  slot->round_settled = ComputeMissingRates(slot) ? 1 : 0;
+  slot->round_settled = ComputeMissingRates(slot, 0, true) ? 1 : 0;
   proc_exit(0);
 }

@@ -125,6 +125,30 @@ for i in "${!churners[@]}"; do
 done
 q "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'eve'" >/dev/null
 wait
+
+# --- rates that take long --------------------------------------------------------------------------------------------
+# Of few rows: of one table the bytes are many, of the other only when they are unpacked.
+as eve q "CREATE TABLE m.fat (a int, b text)" "CREATE TABLE m.packed (a int, b text)" \
+  "INSERT INTO m.packed SELECT i, repeat('x', 900000) || i FROM generate_series(1, 1000) i" \
+  "ALTER TABLE m.fat ALTER b SET STORAGE EXTERNAL" "INSERT INTO m.fat SELECT i, repeat('y', 300000) || i FROM generate_series(1, 60) i" \
+  "ALTER TABLE m.fat ALTER b SET STORAGE EXTENDED" "INSERT INTO m.fat SELECT * FROM m.packed LIMIT 500" \
+  "SELECT privacy_score.protect('m.fat', '{a}'), privacy_score.protect('m.packed', '{a}')" >/dev/null
+q "SELECT privacy_score.flush()" >/dev/null
+apart="SELECT pid FROM pg_stat_activity WHERE backend_type = 'privacy_score rates'"
+for table in fat packed; do
+  as eve q "SELECT b FROM m.$table LIMIT 0" >/dev/null
+  check_true "a process of its own computes rates of m.$table" wait_for "SELECT count(*) FROM ($apart) x" 1
+  pid=$(q "$apart")
+  if [ $table = fat ]; then
+    kill -STOP "$pid"
+    as eve q "SELECT 1" >/dev/null
+    q "SECURITY LABEL FOR privacy_score ON COLUMN h.patients.city IS NULL" >/dev/null
+    check "meanwhile changes are taken in" "$(as bob q "SELECT count(*) FROM h.patients")" 100
+    check "and flush() answers" "$(q_state "SET statement_timeout = '30s'" "SELECT privacy_score.flush()")|$(q "$apart")" "00000|$pid"
+    kill -CONT "$pid"
+  fi
+  check_true "and they come" wait_for "SELECT count(*) > 0 FROM privacy_score.rate WHERE relation_name = 'm.$table'" t
+done
 check "there was no fault" "$(q "SELECT count(*) FROM privacy_score.alerts WHERE kind = 'fault'")" 0
 check_scored
 done_testing

@@ -1,0 +1,35 @@
+#!/bin/bash
+# recreated.sh - DROP and CREATE EXTENSION, and baselines that come and go, while clients run known statements in mode
+# enforce: whatever model a statement meets while it waits, its abstraction is known. PS_ROUNDS (4) repeats it for longer.
+. "$(dirname "$0")/../lib.sh"
+
+start_server "privacy_score.mode = enforce" "privacy_score.flush_interval = '50ms'" "privacy_score.daily_limit = 50"
+q "CREATE EXTENSION privacy_score" "CREATE TABLE patients (id int PRIMARY KEY, city text, diagnosis text)" \
+  "INSERT INTO patients SELECT i, 'c' || i % 13, 'd' || i % 7 FROM generate_series(1, 100) i" "CREATE ROLE alice LOGIN" \
+  "GRANT SELECT ON patients TO alice" "SELECT privacy_score.protect('patients')" >/dev/null
+touch "$PS_TMP/running"
+for n in 1 2 3; do
+  printf 'SELECT city FROM patients LIMIT 1;\nSELECT count(*) FROM patients;\nSELECT diagnosis FROM patients WHERE id = %s;\n' 1 2 3 4 5 >"$PS_TMP/statements"
+  (
+    for _ in $(seq 10000); do
+      [ -e "$PS_TMP/running" ] && as alice "$PS_BINDIR/psql" -XAtq -f "$PS_TMP/statements" >/dev/null 2>>"$PS_TMP/errors.$n"
+      [ $? -le 1 ] && [ -e "$PS_TMP/running" ] || break
+    done
+  ) </dev/null &
+done
+for _ in $(seq "${PS_ROUNDS:-4}"); do
+  check_true "history is written" wait_for "SELECT count(*) > 2 FROM privacy_score.session" t
+  q "SELECT privacy_score.set_baseline('alice', privacy_score.today(), privacy_score.today())" "SELECT privacy_score.flush()" >/dev/null
+  q "SELECT privacy_score.drop_baseline('alice')" >/dev/null
+  q "SELECT privacy_score.activate_baseline(max(id)) FROM privacy_score.baseline" "SELECT privacy_score.flush()" >/dev/null
+  check_true "it can be made anew" q "BEGIN" "DROP EXTENSION privacy_score" "CREATE EXTENSION privacy_score" "SELECT privacy_score.protect('patients')" "COMMIT"
+done
+check_true "history is written afterwards" wait_for "SELECT count(*) > 2 FROM privacy_score.session" t
+rm "$PS_TMP/running"
+wait
+check "every abstraction was known" "$(grep -c "is not known" "$ps_log")" 0
+check "no fault of scoring is logged" "$(grep "could not score" "$ps_log" | head -n 1)" ""
+check "no process has crashed" "$(grep -c "was terminated by signal" "$ps_log")" 0
+check "nothing else was refused than what the worker was too late for" \
+  "$(grep -h "^psql.*ERROR" "$PS_TMP"/errors.* | grep -v "privacy score cannot be told" | sed 's/.*ERROR/ERROR/' | sort | uniq -c | head -n 3)" ""
+done_testing
