@@ -2,11 +2,11 @@
  * model_changes.hpp - which relations and roles the changes concern that the model in force does not reflect yet.
  *
  * Changes of declarations, labels, dependencies, names and baselines are numbered as they commit
- * (DatabaseSlot::model_wanted), and a model says up to which number it reflects them (model_built_for). Who changes their
- * own declarations all the time must not keep the statements of others from being judged, so each change leaves its
- * number at the relations and roles that it concerns: a statement waits for the newest change of those that it touches.
- * What a change says of others is not waited for: the share of sessions of other roles in a surprise is that of the
- * model in force.
+ * (DatabaseSlot::model_wanted), and a model says up to which number it reflects them (model_built_for). Who changes
+ * their own declarations all the time must not keep the statements of others from being judged, so each change leaves
+ * its number at the relations and roles that it concerns: a statement waits for the newest change of those that it
+ * touches. What a change says of others is not waited for: the share of sessions of other roles in a surprise is that
+ * of the model in force.
  *
  * The numbers stand in a table of fixed size, by a hash under the server's key, so that nobody can choose to share a
  * place with somebody. Who shares one by chance waits for nothing for one model, never for all that follow: a statement
