@@ -56,7 +56,7 @@ bool HidesColumns(std::string_view name);
 bool OnlyCounts(std::string_view name);
 
 // True when `name` is a function or an operator that can put many values into one: powers, shifts, text that is put
-// together, hashes.
+// together, hashes. Neither of these two takes memory: callers have no way out for exceptions.
 bool PacksValues(std::string_view name);
 
 // True when the unit of date_trunc(), date_part() or EXTRACT is a month or longer; in lower case or not.

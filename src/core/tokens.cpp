@@ -2,6 +2,7 @@
  * tokens.cpp - what can be said of an abstraction from its tokens alone.
  */
 #include <algorithm>
+#include <iterator>
 #include <unordered_set>
 
 #include <boost/uuid/name_generator_sha1.hpp>
@@ -92,67 +93,69 @@ bool OnlyCounts(std::string_view name) { return name == "count" || name == "regr
 
 // By name alone, whatever the schema: a function of that name that does not is rare, and revealing too much is safe.
 bool PacksValues(std::string_view name) {
-  static const std::unordered_set<std::string_view> kPacking = {"^",
-                                                                "<<",
-                                                                ">>",
-                                                                "||",
-                                                                "power",
-                                                                "pow",
-                                                                "exp",
-                                                                "numeric_power",
-                                                                "dpow",
-                                                                "dexp",
-                                                                "factorial",
-                                                                "sinh",
-                                                                "cosh",
-                                                                "numeric_exp",
-                                                                "repeat",
-                                                                "lpad",
-                                                                "rpad",
-                                                                "concat",
-                                                                "concat_ws",
-                                                                "format",
-                                                                "overlay",
-                                                                "replace",
-                                                                "translate",
-                                                                "textcat",
-                                                                "set_bit",
-                                                                "set_byte",
-                                                                "hashint2",
-                                                                "hashint4",
-                                                                "hashint8",
-                                                                "hashtext",
-                                                                "hash_numeric",
-                                                                "hashfloat8",
-                                                                "md5",
-                                                                "sha224",
-                                                                "sha256",
-                                                                "sha384",
-                                                                "sha512",
-                                                                "regexp_replace",
-                                                                "make_interval",
-                                                                "to_number",
-                                                                "int2shl",
-                                                                "int4shl",
-                                                                "int8shl",
-                                                                "int2shr",
-                                                                "int4shr",
-                                                                "int8shr",
-                                                                "hashtextextended",
-                                                                "hashint8extended",
-                                                                "hashint4extended",
-                                                                "hash_numeric_extended"};
-  return kPacking.count(name) > 0;
+  static constexpr std::string_view kPacking[] = {"^",
+                                                  "<<",
+                                                  ">>",
+                                                  "||",
+                                                  "power",
+                                                  "pow",
+                                                  "exp",
+                                                  "numeric_power",
+                                                  "dpow",
+                                                  "dexp",
+                                                  "factorial",
+                                                  "sinh",
+                                                  "cosh",
+                                                  "numeric_exp",
+                                                  "repeat",
+                                                  "lpad",
+                                                  "rpad",
+                                                  "concat",
+                                                  "concat_ws",
+                                                  "format",
+                                                  "overlay",
+                                                  "replace",
+                                                  "translate",
+                                                  "textcat",
+                                                  "set_bit",
+                                                  "set_byte",
+                                                  "hashint2",
+                                                  "hashint4",
+                                                  "hashint8",
+                                                  "hashtext",
+                                                  "hash_numeric",
+                                                  "hashfloat8",
+                                                  "md5",
+                                                  "sha224",
+                                                  "sha256",
+                                                  "sha384",
+                                                  "sha512",
+                                                  "regexp_replace",
+                                                  "make_interval",
+                                                  "to_number",
+                                                  "int2shl",
+                                                  "int4shl",
+                                                  "int8shl",
+                                                  "int2shr",
+                                                  "int4shr",
+                                                  "int8shr",
+                                                  "hashtextextended",
+                                                  "hashint8extended",
+                                                  "hashint4extended",
+                                                  "hash_numeric_extended"};
+  return std::find(std::begin(kPacking), std::end(kPacking), name) != std::end(kPacking);
 }
 
 bool IsMonthsOrLonger(std::string_view unit) {
-  static const std::unordered_set<std::string_view> kLong = {
-      "month",   "months", "mon",     "mons",    "quarter",   "qtr",        "year", "years",     "yr",
-      "isoyear", "decade", "decades", "century", "centuries", "millennium", "y",    "millennia", "yrs"};
-  std::string lower(unit);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return kLong.count(lower) > 0;
+  static constexpr std::string_view kLong[] = {"month",   "months",    "mon",        "mons",    "quarter",   "qtr",
+                                               "year",    "years",     "yr",         "isoyear", "decade",    "decades",
+                                               "century", "centuries", "millennium", "y",       "millennia", "yrs"};
+  const auto same = [](char lower, char c) {
+    return lower == (c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+  };
+  return std::any_of(std::begin(kLong), std::end(kLong), [&](std::string_view name) {
+    return std::equal(name.begin(), name.end(), unit.begin(), unit.end(), same);
+  });
 }
 
 }  // namespace privacy_score

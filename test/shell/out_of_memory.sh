@@ -104,7 +104,7 @@ for connection in fresh same; do
   through warned "new 1" "new 1000000" "any 1" $connection "SELECT name, diagnosis FROM people WHERE id IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)"
 done
 verdict "alerts"
-check "alerts: they were raised" "$(q "SELECT string_agg(DISTINCT kind, ' ') FROM privacy_score.alert WHERE role = 'warned'")" "reach session"
+check "alerts: they were raised" "$(q "SELECT string_agg(DISTINCT kind, ' ') FROM privacy_score.alert WHERE role = 'warned'")" "fault reach session"
 
 # --- functions ----------------------------------------------------------------------------------------------------------
 q "SELECT privacy_score.flush()" "SELECT privacy_score.set_baseline('reader', privacy_score.today(), privacy_score.today())" >/dev/null
