@@ -122,6 +122,16 @@ void RefuseFault(LiveSession* session, const char* why) {
            errhint("Try again; if it stays, ask %s to look into the server log.", WhomToAsk())));
 }
 
+void RefuseForRoom(LiveSession* session) {
+  if (GlassBroken(session, {kAlertMemory, 0, 0}, "{}")) return;
+  CountRefusal(session);
+  if (RaiseRoomAlert(session, true)) AwaitAlerts(session);
+  ereport(ERROR, (errcode(kRefused), errmsg("statement refused: there is no room to record it"),
+                  errdetail("The session has used its share of shared memory, and what it may have of the rest, with "
+                            "what the background worker has not written yet."),
+                  errhint("Try again; if it stays, ask %s to raise privacy_score.max_memory.", WhomToAsk())));
+}
+
 void RefuseDpOnly(LiveSession* session) {
   if (!AnnounceRefusal(session, {kAlertDpOnly, 0, 0}, 0, "{}")) return;
   ereport(ERROR, (errcode(kRefused), errmsg("statement refused: this role may not read protected relations"),

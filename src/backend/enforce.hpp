@@ -31,6 +31,9 @@ void RefuseAboveLimit(LiveSession* session, const PassedLimit& passed, int64 id,
 // Refuses a statement whose score cannot be told. `session` may be null.
 void RefuseFault(LiveSession* session, const char* why);
 
+// Refuses a statement that cannot be recorded because its session has no room left.
+void RefuseForRoom(LiveSession* session);
+
 // Refuses a statement of a role labelled `dp only`.
 void RefuseDpOnly(LiveSession* session);
 

@@ -57,6 +57,8 @@ const char* AlertKindName(AlertKind kind) {
       return "break_glass";
     case kAlertFault:
       return "fault";
+    case kAlertMemory:
+      return "memory";
   }
   return "unknown";
 }
@@ -97,24 +99,9 @@ bool TakeReachAlert(LiveSession* session, AlertKind kind) {
   return first;
 }
 
-void RaiseAlert(LiveSession* session, const PassedLimit& passed, bool blocked, const char* detail, Size detail_length) {
-  const dsa_pointer pointer = AllocateShared(offsetof(PendingAlert, detail) + detail_length);
-  if (DsaPointerIsValid(pointer)) {
-    auto* node = SharedAt<PendingAlert>(pointer);
-    node->at = GetCurrentTimestamp();
-    strlcpy(node->kind, AlertKindName(passed.kind), sizeof node->kind);
-    node->score = passed.score;
-    node->limit = passed.limit;
-    node->blocked = blocked;
-    node->length = static_cast<int32>(detail_length);
-    memcpy(node->detail, detail, detail_length);
-    SpinLockAcquire(&session->mutex);
-    node->next = session->open.alerts;
-    session->open.alerts = pointer;
-    SpinLockRelease(&session->mutex);
-  } else {
-    pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
-  }
+namespace {
+
+void Log(const LiveSession* session, const PassedLimit& passed, bool blocked) {
   const AlertRecord record = {GetCurrentTimestamp(),
                               NameStr(session->role_name),
                               session->session,
@@ -126,6 +113,42 @@ void RaiseAlert(LiveSession* session, const PassedLimit& passed, bool blocked, c
   LogAlert(&record);
 }
 
+}  // namespace
+
+void RaiseAlert(LiveSession* session, const PassedLimit& passed, bool blocked, const char* detail, Size detail_length) {
+  AlertHead head = {};
+  head.at = GetCurrentTimestamp();
+  strlcpy(head.kind, AlertKindName(passed.kind), sizeof head.kind);
+  head.score = passed.score;
+  head.limit = passed.limit;
+  head.blocked = blocked;
+  head.length = static_cast<int64>(detail_length);
+  const auto append = [&] {
+    return AppendNote(session, &PendingHistory::alerts, &head, sizeof head, detail, static_cast<Size>(head.length));
+  };
+  bool kept = append();
+  if (!kept) {
+    // Without its detail it may have room.
+    detail = "{}";
+    head.length = 2;
+    kept = append();
+  }
+  Log(session, passed, blocked);
+  if (kept) return;
+  pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
+  RaiseRoomAlert(session, blocked);
+}
+
+bool RaiseRoomAlert(LiveSession* session, bool blocked) {
+  SpinLockAcquire(&session->mutex);
+  const bool first = (session->alerted & kAlertMemory) == 0;
+  session->alerted |= kAlertMemory;
+  if (first) session->open.room = blocked ? RoomAlert::kRefused : RoomAlert::kRaised;
+  SpinLockRelease(&session->mutex);
+  if (first) Log(session, {kAlertMemory, 0, 0}, blocked);
+  return first;
+}
+
 void AwaitAlerts(LiveSession* session) {
   constexpr int kMostMilliseconds = 1000;
   DatabaseSlot* slot = SlotOfDatabase(false);
@@ -134,7 +157,7 @@ void AwaitAlerts(LiveSession* session) {
   ConditionVariablePrepareToSleep(&slot->flushed);
   for (;;) {
     SpinLockAcquire(&session->mutex);
-    const bool pending = DsaPointerIsValid(session->open.alerts) || DsaPointerIsValid(session->sealed.alerts);
+    const bool pending = session->open.HasAlerts() || session->sealed.HasAlerts();
     SpinLockRelease(&session->mutex);
     if (!pending || GetCurrentTimestamp() > deadline) break;
     EnsureWorker(slot);
@@ -145,6 +168,13 @@ void AwaitAlerts(LiveSession* session) {
 }
 
 void WarnClient(const PassedLimit& passed) {
+  if (passed.kind == kAlertMemory) {
+    ereport(WARNING, (errmsg("there is no room to record what this session does"),
+                      errdetail("What has no room counts as if it told all that can be told."),
+                      errhint("Ask the administrator of privacy_score if this work is meant to be done."),
+                      errhidestmt(true), errhidecontext(true)));
+    return;
+  }
   const char* counted = CountedBy(passed.kind);
   ereport(WARNING, (counted != nullptr ? errmsg("%s of this session, %.0f, are above the limit %.6g", counted,
                                                 passed.score, passed.limit)

@@ -27,6 +27,10 @@ bool TakeReachAlert(LiveSession* session, AlertKind kind);
 // explains the n-gram.
 void RaiseAlert(LiveSession* session, const PassedLimit& passed, bool blocked, const char* detail, Size detail_length);
 
+// Logs that the session has used its share of shared memory and gets no more, and has the worker write it, which takes
+// no room; false when that was done before in this session.
+bool RaiseRoomAlert(LiveSession* session, bool blocked);
+
 // Waits until the worker has committed the alerts of the session, so that nobody is told of an alert or a refusal that
 // a crash could still take back; for a second at most, since a statement must not hang on a worker that cannot write.
 // Not on a standby, where the log is all there is.

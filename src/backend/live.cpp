@@ -22,6 +22,7 @@ extern "C" {
 #include "known_queries.hpp"
 #include "limits.hpp"
 #include "live_local.hpp"
+#include "live_room.hpp"
 #include "live_session.hpp"
 #include "model_changes.hpp"
 #include "protected_reads.hpp"
@@ -88,10 +89,10 @@ void RefreshModel(DatabaseSlot* slot) {
   GiveBackMemory();
 }
 
-// Hands the rates that the scorer missed to the worker. The list is bounded: what does not fit is asked for again when
-// the next model has been loaded.
+// Hands the rates that the scorer missed to the worker. What has no room is asked for again when the next model has
+// been loaded.
 void SendMissingRates(DatabaseSlot* slot) {
-  constexpr int kMostMissing = 20000;
+  static AskedShare asked;
   CoreError error;
   std::size_t count = 0;
   if (!CallCore(&error, [&] {
@@ -101,9 +102,9 @@ void SendMissingRates(DatabaseSlot* slot) {
     return;
   if (count == 0) return;
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  for (std::size_t i = 0; i < count && slot->missing_count < kMostMissing; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     const privacy_score::MissingRate& rate = ps_local.scorer->missing[i];
-    if (!AskForRate(slot, rate.relation, rate.attributes)) break;
+    if (!AskForRate(slot, rate.relation, rate.attributes, &asked)) break;
     ++slot->missing_count;
   }
   LWLockRelease(slot->lock);
@@ -119,14 +120,6 @@ LiveSession* CurrentSession(TimestampTz now) {
   if (session == nullptr || RestartScorer(session)) return session;
   CloseSession();
   return nullptr;
-}
-
-// Sends the tokens of an abstraction with the first event of the session that has it.
-bool SendTokens(LiveSession* session, int64 id) {
-  if (DefinitionSent(id)) return true;
-  const std::string* text = nullptr;
-  CoreError error;
-  return CallCore(&error, [&] { text = &ps_local.tokens->at(id); }) && SendDefinition(session, id, *text);
 }
 
 // The newest of the changes up to a number, the last one that is announced, that concerns a statement of the session;
@@ -196,7 +189,7 @@ void AlertOnReach(LiveSession* session) {
 
 // Tells the client what the worker found when it corrected a score.
 void DeliverWarnings(LiveSession* session) {
-  PassedLimit passed[kAlertKinds];
+  PassedLimit passed[kMostUnwarned];
   SpinLockAcquire(&session->mutex);
   const int count = session->unwarned_count;
   memcpy(passed, session->unwarned, sizeof passed);
@@ -247,7 +240,7 @@ int64 DefineOrUnparsed(Define define) {
   CoreError error;
   if (CallCore(&error, [&] { id = define(); })) return id;
   CountScoringError(error.message);
-  CallCore(&error, [&] { id = DefineTokens({"unparsed"}); });
+  CallCore(&error, [&] { id = DefineTokens({kUnparsed}); });
   return id;
 }
 
@@ -262,15 +255,13 @@ double DayBound(DatabaseSlot* slot, LiveSession* session, bool* exact) {
   if (known < 0) return known;
   double bound = known;
   LWLockAcquire(slot->lock, LW_SHARED);
-  for (dsa_pointer at = slot->sessions; DsaPointerIsValid(at);) {
-    auto* other = SharedAt<LiveSession>(at);
+  for (LiveSession* other = slot->sessions; other != nullptr; other = other->next) {
     SpinLockAcquire(&other->mutex);
     if (other->role == session->role && other->day == session->day) {
       bound += other->risen.enforced - (*exact ? other->counted_rise.enforced : other->bounded_rise);
       if (other != session) bound += other->reserved;
     }
     SpinLockRelease(&other->mutex);
-    at = other->next;
   }
   LWLockRelease(slot->lock);
   *exact = *exact && bound <= known;
@@ -378,12 +369,7 @@ void ForgetAbstractionsWhenFull() {
   ereport(DEBUG1, (errmsg_internal("privacy_score has forgotten the abstractions that this process has met")));
 }
 
-bool IsUnparsed(int64 id) {
-  static int64 unparsed = 0;
-  CoreError error;
-  if (unparsed == 0) CallCore(&error, [] { unparsed = privacy_score::Fingerprint({"unparsed"}); });
-  return id == unparsed;
-}
+bool IsUnparsed(int64 id) { return id == UnparsedId(); }
 
 // Most of what follows is nothing for a statement that repeats: no clock is read, no memory allocated, and the only
 // lock is the session's own, for the stores of AppendEvent. live_repeat.cpp has what is left of it.
@@ -402,29 +388,42 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
   RefreshModel(slot);
   const uint64 change = ChangeToWaitFor(slot, session, id, changes);
   LiveScorer& scorer = ps_local.scorer->scorer;
-  const bool defined = scorer.Repeats(id) || DefineInScorer(id);
+  bool defined = scorer.Repeats(id) || DefineInScorer(id);
+  bool fits = true;
+  bool appended = true;
   if (Enforcing()) {
     Admit(slot, session, id, defined, change);
-    if (!SendTokens(session, id) || !AppendEvent(session, id, nullptr)) {
-      pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
+    fits = AppendPatiently(slot, session, id);
+    if (!fits) {
       Reserve(session, 0);
-      RefuseFault(session, "There is no room in shared memory to record it.");
+      RefuseForRoom(session);
     }
+  } else {
+    fits = SendTokens(session, id);
+    // Without a chunk at hand it shows before the event is scored whether there is room for it.
+    appended = fits && !HasSpare(session);
+    if (appended) fits = AppendEvent(session, id, nullptr);
+  }
+  const int64 counted = fits ? id : AppendUnparsed(session);
+  if (!fits) {
+    appended = true;
+    defined = DefineInScorer(counted);
   }
   const Rise before = {scorer.summary().score, scorer.summary().statement_score};
   CoreError error;
-  const bool scored = defined && CallCore(&error, [&] { scorer.Observe(id, constants); });
+  const bool scored =
+      defined && CallCore(&error, [&] { scorer.Observe(counted, fits ? constants : privacy_score::BoundConstants{}); });
   if (defined && !scored) CountScoringError(error.message);
   const bool current = ModelReflects(change);
   const SessionSummary& summary = scorer.summary();
   const Rise rise = {summary.score - before.score, summary.statement_score - before.enforced};
-  const EventFigures figures = {id, now, &summary, &scorer.reach(), rise, current, ps_local.model_version, changes};
-  if (Enforcing()) {
-    if (scored) PublishFigures(session, figures);
-  } else if (!SendTokens(session, id) || !AppendEvent(session, id, scored ? &figures : nullptr)) {
-    pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
-    if (scored) PublishFigures(session, figures);
-  }
+  const EventFigures figures = {counted, now, &summary, &scorer.reach(), rise, current, ps_local.model_version,
+                                changes};
+  if (!appended)
+    AppendEvent(session, id, scored ? &figures : nullptr);
+  else if (scored)
+    PublishFigures(session, figures);
+  if (!fits) AnnounceNoRoom(session);
   if (!Enforcing() && IsUnparsed(id)) AnnounceFault(session);
   if (!scored) return;
   if (scorer.IsMissingRates()) SendMissingRates(slot);

@@ -44,8 +44,7 @@ struct OwnSessionState {
   LiveSession* session;  // null: none
   int64 last_event;      // of the session, and how often in a row it came
   int64 repeated;
-  dsa_pointer chunk_at;  // the chunk last written to
-  EventChunk* chunk;
+  EventChunk* spare;  // a chunk that the session has and has not begun, so that the next event has room; or null
   // The settings and model under which the figures were published, and the last change that was known then, when of a
   // statement that repeats only the counts can change and nothing is compared with limits; else 0.
   uint64 plain_settings, plain_model, plain_changes;

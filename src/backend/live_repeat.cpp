@@ -15,6 +15,7 @@ extern "C" {
 
 #include "core_call.hpp"
 #include "live_local.hpp"
+#include "live_room.hpp"
 #include "live_session.hpp"
 #include "settings.hpp"
 
@@ -25,7 +26,7 @@ namespace {
 // Whether the last event was recorded under the same circumstances, and nothing has come up that must be done.
 inline bool StandsAsItDid(const LiveSession* session, Oid principal, TimestampTz now) {
   const OwnSessionState& own = ps_own;
-  if (session == nullptr || own.plain_settings != ps_settings_changes) return false;
+  if (session == nullptr || own.plain_settings != ps_settings_changes || own.spare == nullptr) return false;
   if (session->role != principal || session->discarded || session->unrecorded || session->unwarned_count > 0)
     return false;
   if (now == ps_local.last_start || now - session->last_at > static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC)
@@ -37,10 +38,10 @@ inline bool StandsAsItDid(const LiveSession* session, Oid principal, TimestampTz
          pg_atomic_read_u64(&slot->model_wanted) == own.plain_changes;
 }
 
-// The last entry of the chunk that is open, when it is the one last written to; else null. Under the session's lock.
+// The last entry of the chunk that is open; null when none is. Under the session's lock.
 inline EventRun* LastEntry(const LiveSession* session) {
-  if (!DsaPointerIsValid(session->open.chunks_last) || session->open.chunks_last != ps_own.chunk_at) return nullptr;
-  return &ps_own.chunk->entries[ps_own.chunk->used - 1];
+  EventChunk* chunk = session->open.chunks_last;
+  return chunk == nullptr ? nullptr : &chunk->entries[chunk->used - 1];
 }
 
 // AppendEvent() where it takes no new chunk and of the summary only the number of queries has changed; false where not.
@@ -48,13 +49,14 @@ inline bool AppendRepeat(LiveSession* session, int64 id, TimestampTz now, const 
   OwnSessionState& own = ps_own;
   const int64 repeated = id == own.last_event ? own.repeated + 1 : 1;
   SpinLockAcquire(&session->mutex);
+  EventChunk* chunk = session->open.chunks_last;
   EventRun* last = LastEntry(session);
   const bool shares = last != nullptr && repeated > privacy_score::kRecordedLength && last->id == id && last->run > 0;
-  const bool fits = last != nullptr && (shares || own.chunk->used < kChunkEntries);
+  const bool fits = last != nullptr && (shares || chunk->used < kChunkEntries);
   if (shares)
     ++last->run;
   else if (fits)
-    own.chunk->entries[own.chunk->used++] = {id, 1, 0};
+    chunk->entries[chunk->used++] = {id, 1, 0};
   if (fits) {
     session->summary.queries = scorer.summary().queries;
     session->reach = scorer.reach();
@@ -68,14 +70,12 @@ inline bool AppendRepeat(LiveSession* session, int64 id, TimestampTz now, const 
   return true;
 }
 
-// The same where it takes a new chunk.
+// The same where it takes a new chunk, the spare one.
 [[gnu::cold]] [[gnu::noinline]] void AppendToNewChunk(LiveSession* session, int64 id, TimestampTz now,
                                                       const LiveScorer& scorer) {
   const EventFigures figures = {id,     now,  &scorer.summary(),      &scorer.reach(),
                                 {0, 0}, true, ps_local.model_version, ps_own.plain_changes};
-  if (AppendEvent(session, id, &figures)) return;
-  pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
-  PublishFigures(session, figures);
+  AppendEvent(session, id, &figures);
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ inline bool AppendRepeat(LiveSession* session, int64 id, TimestampTz now, const 
         }
       })) {
     CountScoringError(error.message);
-    if (!AppendEvent(session, id, nullptr)) pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
+    AppendEvent(session, id, nullptr);
     return true;
   }
   if (!observed) return false;
@@ -128,5 +128,5 @@ inline bool AppendRepeat(LiveSession* session, int64 id, TimestampTz now, const 
     session->rows += rows;
   }
   SpinLockRelease(&session->mutex);
-  if (!shares && !AppendRows(session, id, rows)) pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
+  if (!shares) RecordLateRows(session, id, rows);
 }

@@ -18,6 +18,7 @@ extern "C" {
 #include "limits.hpp"
 #include "live_local.hpp"
 #include "settings.hpp"
+#include "wait_events.hpp"
 
 OwnSessionState ps_own;
 int64 ps_recently_sent[kRecentlySent];
@@ -56,15 +57,6 @@ void FillSession(LiveSession* session, Oid role, TimestampTz now) {
   session->limits = LimitsInForce();
 }
 
-// The chunk behind a pointer; that of the last call is remembered.
-EventChunk* ChunkAt(dsa_pointer pointer) {
-  if (pointer != ps_own.chunk_at) {
-    ps_own.chunk = SharedAt<EventChunk>(pointer);
-    ps_own.chunk_at = pointer;
-  }
-  return ps_own.chunk;
-}
-
 // Whether figures of a statement that repeats stay as they are, and are compared with no limit.
 bool IsPlain(const LiveSession* session) {
   return session->settings.counting == privacy_score::ScoreSettings::kSet && ModeInForce() != WatchMode::kEnforce &&
@@ -91,40 +83,60 @@ void Store(LiveSession* session, const EventFigures& figures) {
   ps_own.reach_judged_below = {};
 }
 
+// Takes a chunk ahead unless there is one, so that the next event has room whatever the worker does meanwhile.
+void TakeSpare(LiveSession* session) {
+  if (ps_own.spare == nullptr) ps_own.spare = reinterpret_cast<EventChunk*>(TakeBlocks(&session->holding, 1));
+}
+
 // Adds to the last entry of the open chunks when that is of the same abstraction and may be shared, else appends an
-// entry, in a new chunk when need be. `figures` may be null; they are stored together with the event or not at all.
+// entry, in the spare chunk when need be. `figures` may be null; they are stored together with the event or not at all.
 bool AppendRun(LiveSession* session, const EventRun& event, bool may_share, const EventFigures* figures) {
   SpinLockAcquire(&session->mutex);
-  const dsa_pointer open = session->open.chunks_last;
-  EventChunk* chunk = DsaPointerIsValid(open) ? ChunkAt(open) : nullptr;
+  EventChunk* chunk = session->open.chunks_last;
   EventRun* last = chunk == nullptr ? nullptr : &chunk->entries[chunk->used - 1];
-  bool done = false;
-  if (last != nullptr && may_share && last->id == event.id && last->run > 0) {
+  const bool shares = last != nullptr && may_share && last->id == event.id && last->run > 0;
+  const bool needs_spare = !shares && (chunk == nullptr || chunk->used == kChunkEntries);
+  const bool done = !needs_spare || ps_own.spare != nullptr;
+  if (done && needs_spare) {
+    (chunk == nullptr ? session->open.chunks_first : chunk->next) = ps_own.spare;
+    session->open.chunks_last = chunk = ps_own.spare;
+    ps_own.spare = nullptr;
+  }
+  if (shares) {
     last->run += event.run;
     last->rows += event.rows;
-    done = true;
-  } else if (chunk != nullptr && chunk->used < kChunkEntries) {
+  } else if (done) {
     chunk->entries[chunk->used++] = event;
-    done = true;
   }
-  session->rows += event.rows;
+  if (done) session->rows += event.rows;
   if (done && figures != nullptr) Store(session, *figures);
   SpinLockRelease(&session->mutex);
-  if (done) return true;
-  const dsa_pointer pointer = AllocateShared(sizeof(EventChunk));
-  if (!DsaPointerIsValid(pointer)) return false;
-  auto* fresh = SharedAt<EventChunk>(pointer);
-  fresh->used = 1;
-  fresh->entries[0] = event;
-  SpinLockAcquire(&session->mutex);
-  if (DsaPointerIsValid(session->open.chunks_last))
-    SharedAt<EventChunk>(session->open.chunks_last)->next = pointer;
-  else
-    session->open.chunks_first = pointer;
-  session->open.chunks_last = pointer;
-  if (figures != nullptr) Store(session, *figures);
-  SpinLockRelease(&session->mutex);
-  return true;
+  if (needs_spare) TakeSpare(session);
+  return done;
+}
+
+// What closed sessions of a role hold of the pool.
+int32 HeldByClosed(DatabaseSlot* slot, Oid role) {
+  int32 held = 0;
+  LWLockAcquire(slot->lock, LW_SHARED);
+  for (const LiveSession* other = slot->sessions; other != nullptr; other = other->next)
+    if (other->closed && other->role == role) held += other->holding.FromPool();
+  LWLockRelease(slot->lock);
+  return held;
+}
+
+// Leaves the share of a session that is about to be closed to the next one. Who opens and closes sessions faster than
+// they are written waits here, for the worker, and no longer holds others up than that; a worker that cannot write
+// keeps nobody for ever.
+void LeaveShare(DatabaseSlot* slot, LiveSession* session) {
+  constexpr int kMostMilliseconds = 5000;
+  const TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kMostMilliseconds);
+  while (!ShareIsLeft(&session->holding, PoolIsPlenty() ? 0 : HeldByClosed(slot, session->role)) &&
+         GetCurrentTimestamp() < deadline) {
+    EnsureWorker(slot);
+    WakeWorker(slot);
+    Pause(OwnWait::kRoom, 10);
+  }
 }
 
 }  // namespace
@@ -134,13 +146,16 @@ LiveSession* OwnSession() { return ps_own.session; }
 void CloseSession() {
   if (ps_own.session == nullptr) return;
   LiveSession* session = ps_own.session;
+  DatabaseSlot* slot = SlotOfDatabase(false);
   ps_own.session = nullptr;
+  GiveBlocks(&session->holding, reinterpret_cast<SharedBlock*>(ps_own.spare));
+  ps_own.spare = nullptr;
+  LeaveShare(slot, session);
   SpinLockAcquire(&session->mutex);
   session->closed = true;
   SpinLockRelease(&session->mutex);
   // The last one to leave wakes the worker, so that it leaves too and the database can be dropped; else its interval is
   // soon enough.
-  DatabaseSlot* slot = SlotOfDatabase(false);
   EnsureWorker(slot);
   if (slot->session_count <= 1) WakeWorker(slot);
 }
@@ -167,14 +182,17 @@ LiveSession* OpenSession(Oid role, TimestampTz now) {
         sent->clear();
       }))
     return nullptr;
-  const dsa_pointer pointer = AllocateShared(sizeof(LiveSession));
-  if (!DsaPointerIsValid(pointer)) return nullptr;
-  auto* session = SharedAt<LiveSession>(pointer);
+  Holding holding;
+  SharedBlock* block = OpenHolding(&holding);
+  if (block == nullptr) return nullptr;
+  auto* session = reinterpret_cast<LiveSession*>(block);
+  *session = {};
+  session->holding = holding;
   FillSession(session, role, now);
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   session->next = slot->sessions;
-  if (DsaPointerIsValid(slot->sessions)) SharedAt<LiveSession>(slot->sessions)->previous = pointer;
-  slot->sessions = pointer;
+  if (slot->sessions != nullptr) slot->sessions->previous = session;
+  slot->sessions = session;
   ++slot->session_count;
   LWLockRelease(slot->lock);
   if (!exit_registered) before_shmem_exit(OnBackendExit, Datum(0));
@@ -195,30 +213,38 @@ bool DefinitionSent(int64 id) {
 }
 
 bool SendDefinition(LiveSession* session, int64 id, std::string_view tokens) {
-  const dsa_pointer pointer = AllocateShared(offsetof(Definition, tokens) + tokens.size());
-  if (!DsaPointerIsValid(pointer)) return false;
-  auto* node = SharedAt<Definition>(pointer);
-  node->id = id;
-  node->length = static_cast<int32>(tokens.size());
-  memcpy(node->tokens, tokens.data(), tokens.size());
-  SpinLockAcquire(&session->mutex);
-  node->next = session->open.definitions;
-  session->open.definitions = pointer;
-  SpinLockRelease(&session->mutex);
+  const DefinitionHead head = {id, static_cast<int64>(tokens.size())};
+  if (!AppendNote(session, &PendingHistory::definitions, &head, sizeof head, tokens.data(), tokens.size()))
+    return false;
   CoreError error;
   return CallCore(&error, [&] { sent->insert(id); });
 }
 
 bool AppendEvent(LiveSession* session, int64 id, const EventFigures* figures) {
-  ps_own.repeated = id == ps_own.last_event ? ps_own.repeated + 1 : 1;
-  ps_own.last_event = id;
+  const int64 repeated = id == ps_own.last_event ? ps_own.repeated + 1 : 1;
   // Only where each n-gram equals the one before do executions share an entry, so that rows keep to their n-grams.
-  return AppendRun(session, {id, 1, 0}, ps_own.repeated > privacy_score::kRecordedLength, figures);
+  if (!AppendRun(session, {id, 1, 0}, repeated > privacy_score::kRecordedLength, figures)) return false;
+  ps_own.repeated = repeated;
+  ps_own.last_event = id;
+  return true;
 }
 
 void PublishFigures(LiveSession* session, const EventFigures& figures) {
   SpinLockAcquire(&session->mutex);
   Store(session, figures);
+  SpinLockRelease(&session->mutex);
+}
+
+bool HasSpare(LiveSession* session) {
+  TakeSpare(session);
+  return ps_own.spare != nullptr;
+}
+
+void CountUncounted(LiveSession* session, int64 executions, int64 rows) {
+  SpinLockAcquire(&session->mutex);
+  session->open.uncounted += executions;
+  session->open.uncounted_rows += rows;
+  session->rows += rows;
   SpinLockRelease(&session->mutex);
 }
 

@@ -46,6 +46,14 @@ struct EventFigures {
 // null; false when there is no room for the former. Takes the session's lock once, as a rule.
 bool AppendEvent(LiveSession* session, int64 id, const EventFigures* figures);
 
+// Whether the next AppendEvent() has room for certain: a chunk is kept ready, which this takes if need be and if there
+// is one.
+bool HasSpare(LiveSession* session);
+
+// Counts executions and rows for which AppendEvent() and AppendRows() have no room; the worker writes them as
+// `unparsed`.
+void CountUncounted(LiveSession* session, int64 executions, int64 rows);
+
 // Publishes the figures alone.
 void PublishFigures(LiveSession* session, const EventFigures& figures);
 

@@ -27,9 +27,12 @@ namespace {
 constexpr const char* kTranche = "privacy_score";
 dsa_area* area = nullptr;
 
-Size AreaOffset() { return MAXALIGN(sizeof(SharedHeader)); }
 Size TotalSize() { return static_cast<Size>(ps_settings.max_memory) * 1024; }
-void* AreaPlace() { return reinterpret_cast<char*>(ps_shared) + AreaOffset(); }
+Size BlocksOffset() { return MAXALIGN(sizeof(SharedHeader)); }
+Size BlocksSize() { return TYPEALIGN_DOWN(kBlockSize, (TotalSize() - BlocksOffset()) / 2); }
+char* BlocksPlace() { return reinterpret_cast<char*>(ps_shared) + BlocksOffset(); }
+void* AreaPlace() { return BlocksPlace() + BlocksSize(); }
+Size AreaSize() { return TotalSize() - BlocksOffset() - BlocksSize(); }
 
 void InitSlot(DatabaseSlot* slot, LWLock* lock) {
   slot->lock = lock;
@@ -44,11 +47,13 @@ void InitHeader() {
   LWLockPadded* locks = GetNamedLWLockTranche(kTranche);
   memset(ps_shared, 0, sizeof(SharedHeader));
   ps_shared->lock = &locks[0].lock;
-  ps_shared->size = TotalSize() - AreaOffset();
+  ps_shared->size = TotalSize() - BlocksOffset();
   ps_shared->stats_reset = GetCurrentTimestamp();
   if (!pg_strong_random(&ps_shared->hash_key, sizeof ps_shared->hash_key))
     ereport(FATAL, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate the key of privacy_score's hashes")));
   pg_atomic_init_u64(&ps_shared->memory_used, 0);
+  pg_atomic_init_u64(&ps_shared->asked_bytes, 0);
+  ps_shared->asked_most = static_cast<int64>(AreaSize() / 4);
   for (EventStripe& stripe : ps_shared->stripes) pg_atomic_init_u64(&stripe.events, 0);
   pg_atomic_init_u64(&ps_shared->dropped, 0);
   pg_atomic_init_u64(&ps_shared->evictions, 0);
@@ -56,14 +61,28 @@ void InitHeader() {
   pg_atomic_init_u64(&ps_shared->role_labels_version, 1);
   pg_atomic_init_u64(&ps_shared->flush_errors, 0);
   InitProgressSlots(ps_shared->progress);
-  for (int i = 0; i < kMaxDatabases; ++i) InitSlot(&ps_shared->databases[i], &locks[1 + i].lock);
+  for (int i = 0; i < kMaxDatabases; ++i) InitSlot(&ps_shared->databases[i], &locks[2 + i].lock);
+}
+
+// Deals the blocks out to all processes that may have a session, of whatever kind.
+void InitBlocks() {
+  LWLock* lock = &GetNamedLWLockTranche(kTranche)[1].lock;
+  if (InitBlockPool(&ps_shared->blocks, lock, BlocksPlace(), BlocksSize(), MaxBackends)) return;
+  constexpr Size kKilobyte = 1024;
+  const Size blocks = (static_cast<Size>(MaxBackends) * kLeastShare + 3) / 3 * 4;
+  const Size least = (BlocksOffset() + 2 * (blocks + 1) * kBlockSize) / kKilobyte + 1;
+  ereport(WARNING, (errmsg("privacy_score.max_memory of %d kB is too small for %d sessions", ps_settings.max_memory,
+                           MaxBackends),
+                    errdetail("Each session that may be open should have %d kB of its own; %d can.",
+                              static_cast<int>(kLeastShare * kBlockSize / kKilobyte), ps_shared->blocks.shares),
+                    errhint("Set it to %zu kB or more, or lower max_connections.", least)));
 }
 
 }  // namespace
 
 void RequestSharedMemory() {
   RequestAddinShmemSpace(TotalSize());
-  RequestNamedLWLockTranche(kTranche, 1 + kMaxDatabases);
+  RequestNamedLWLockTranche(kTranche, 2 + kMaxDatabases);
 }
 
 void StartSharedMemory() {
@@ -72,9 +91,10 @@ void StartSharedMemory() {
   ps_shared = static_cast<SharedHeader*>(ShmemInitStruct("privacy_score", TotalSize(), &found));
   if (!found) {
     InitHeader();
-    dsa_area* fresh = dsa_create_in_place(AreaPlace(), ps_shared->size, ps_shared->lock->tranche, nullptr);
+    InitBlocks();
+    dsa_area* fresh = dsa_create_in_place(AreaPlace(), AreaSize(), ps_shared->lock->tranche, nullptr);
     dsa_pin(fresh);
-    dsa_set_size_limit(fresh, ps_shared->size);
+    dsa_set_size_limit(fresh, AreaSize());
     dsa_detach(fresh);
   }
   LWLockRelease(AddinShmemInitLock);
@@ -149,13 +169,13 @@ privacy_score::Tokens SplitTokens(std::string_view joined) {
   return tokens;
 }
 
-Datum TokenArrayOf(const Definition* definition) {
+Datum TokenArrayOf(std::string_view joined) {
   ArrayBuildState* tokens = nullptr;
-  for (int32 from = 0; from <= definition->length;) {
-    int32 to = from;
-    while (to < definition->length && definition->tokens[to] != kTokenEnd) ++to;
-    tokens = accumArrayResult(tokens, PointerGetDatum(cstring_to_text_with_len(definition->tokens + from, to - from)),
-                              false, TEXTOID, CurrentMemoryContext);
+  for (std::size_t from = 0; from <= joined.size();) {
+    const std::size_t to = std::min(joined.find(kTokenEnd, from), joined.size());
+    tokens = accumArrayResult(
+        tokens, PointerGetDatum(cstring_to_text_with_len(joined.data() + from, static_cast<int>(to - from))), false,
+        TEXTOID, CurrentMemoryContext);
     from = to + 1;
   }
   return makeArrayResult(tokens, CurrentMemoryContext);
@@ -191,27 +211,4 @@ void EnsureWorker(DatabaseSlot* slot) {
   LWLockRelease(slot->lock);
   BackgroundWorkerHandle* handle = ask ? StartProcess("worker", "ps_worker_main") : nullptr;
   if (handle != nullptr) pfree(handle);
-}
-
-namespace {
-
-template <typename Node, typename SizeOf>
-void FreeList(dsa_pointer first, SizeOf size_of) {
-  while (DsaPointerIsValid(first)) {
-    Node* node = SharedAt<Node>(first);
-    const dsa_pointer next = node->next;
-    FreeShared(first, size_of(node));
-    first = next;
-  }
-}
-
-}  // namespace
-
-void FreeHistory(PendingHistory* history) {
-  FreeList<EventChunk>(history->chunks_first, [](const EventChunk*) { return sizeof(EventChunk); });
-  FreeList<Definition>(history->definitions,
-                       [](const Definition* node) { return offsetof(Definition, tokens) + node->length; });
-  FreeList<PendingAlert>(history->alerts,
-                         [](const PendingAlert* node) { return offsetof(PendingAlert, detail) + node->length; });
-  memset(history, 0, sizeof *history);
 }

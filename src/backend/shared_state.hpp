@@ -1,17 +1,19 @@
 /*
  * shared_state.hpp - what backends and workers share: live sessions, history not yet written, models.
  *
- * Layout. One fixed area of max_memory holds a header, a table of databases and a DSA area for the rest; it never
- * grows. A database slot has a list of sessions; a session has the events that its backend appended (chunks of
- * run-length encoded abstraction ids) and the definitions of abstractions that it met. The worker of the database
- * writes them to tables and frees them.
+ * Layout. One fixed area of max_memory holds a header with the table of databases; blocks, half of the rest, in which
+ * sessions live (shared_blocks.hpp says who gets how many); and a DSA area that never grows for models, the rates that
+ * are asked for and their faults. So neither stands in the way of the other. A database slot has a list of sessions; a
+ * session has the events that its backend appended and the definitions of abstractions that it met
+ * (pending_history.hpp). The worker of the database writes them to tables and frees them.
  *
  * Locks. `header->lock` guards the table of databases (taken exclusively to find a place in it or
  * to give one back). `DatabaseSlot::lock` guards
  * the slot's fields, its list of sessions and the lists of missing rates; a session is freed only under it,
  * exclusively. The lists of a session are freed under it, exclusively, too. `LiveSession::mutex` guards the fields of
  * one session; its own backend, the worker, readers of views and who adds up a role's day (live.cpp) take it, for a
- * few stores, and nothing is allocated or raised under it. Order: header, slot, session.
+ * few stores or a copy of less than a block, and nothing is allocated or raised under it. `BlockPool::lock` guards the
+ * blocks and who has how many. Order: header, slot, session or blocks.
  *
  * Lifetime. A backend owns its session until it marks it closed; then the worker owns it. An open list of chunks is
  * sealed by the worker (moved to `sealed` under the mutex), is immutable from then on, is written in a transaction, and
@@ -36,55 +38,11 @@ extern "C" {
 
 #include "core/keyed_hash.hpp"
 #include "core/profile.hpp"
+#include "pending_history.hpp"
 #include "progress.hpp"
 
 constexpr int kMaxDatabases = 256;
-constexpr int kChunkEntries = 42;
 constexpr int kSessionTextLength = 64;
-
-// Events in order: `run` consecutive executions of abstraction `id`, which returned `rows` in all. A run of 0 brings
-// rows of an execution that other events have followed.
-struct EventRun {
-  int64 id;
-  int64 run;
-  int64 rows;
-};
-
-struct EventChunk {
-  dsa_pointer next;
-  int32 used;
-  EventRun entries[kChunkEntries];
-};
-
-// Ends each token but the last in a Definition; no identifier holds it.
-constexpr char kTokenEnd = '\0';
-
-// The tokens of an abstraction, sent once a session.
-struct Definition {
-  dsa_pointer next;
-  int64 id;
-  int32 length;
-  char tokens[FLEXIBLE_ARRAY_MEMBER];
-};
-
-// A limit that was passed, on its way to the table of alerts. `detail` is JSON text.
-struct PendingAlert {
-  dsa_pointer next;
-  TimestampTz at;
-  char kind[24];
-  double score;
-  double limit;
-  bool blocked;
-  int32 length;
-  char detail[FLEXIBLE_ARRAY_MEMBER];
-};
-
-// Lists that the worker takes over as a whole.
-struct PendingHistory {
-  dsa_pointer chunks_first, chunks_last;
-  dsa_pointer definitions;  // newest first
-  dsa_pointer alerts;       // newest first
-};
 
 // Bits of LiveSession::alerted: each cause raises one alert a session. Those of kind `reach` have a bit a figure.
 enum AlertKind : uint32 {
@@ -98,10 +56,13 @@ enum AlertKind : uint32 {
   kAlertBreakGlass = 128,
   kAlertFault = 256,
   kAlertSubjects = 512,
-  kAlertSubjectColumns = 1024
+  kAlertSubjectColumns = 1024,
+  kAlertMemory = 2048
 };
 
-constexpr int kAlertKinds = 11;
+constexpr int kAlertKinds = 12;
+// Alerts that the worker raises and the client has not heard of: of the limits.
+constexpr int kMostUnwarned = 4;
 
 // A limit that was passed: its kind, and the two numbers.
 struct PassedLimit {
@@ -139,7 +100,8 @@ struct LiveSession {
   PendingHistory open;
   privacy_score::ReachFigures reach;
   privacy_score::SessionSummary summary;
-  dsa_pointer next, previous;  // list of the database slot
+  LiveSession *next, *previous;  // list of the database slot
+  Holding holding;
   int pid;
   NameData role_name;
   char session[kSessionTextLength];
@@ -153,10 +115,10 @@ struct LiveSession {
   // What this session's statements have added: in all; of that in sealed events; in stored ones; in day_score and
   // day_enforced.
   Rise risen, sealed_rise, stored_rise, counted_rise;
-  double bounded_rise;                // in day_bound
-  double reserved;                    // enforced, by a statement that was let pass and is not in risen yet
-  int64 refused;                      // statements
-  PassedLimit unwarned[kAlertKinds];  // raised by the worker; the client hears of them with its next event
+  double bounded_rise;                  // in day_bound
+  double reserved;                      // enforced, by a statement that was let pass and is not in risen yet
+  int64 refused;                        // statements
+  PassedLimit unwarned[kMostUnwarned];  // raised by the worker; the client hears of them with its next event
   PendingHistory sealed;
   // Owned by the worker.
   int64 row_id;  // of privacy_score.session, 0 before the first flush
@@ -169,6 +131,7 @@ struct LiveSession {
   int32 waits;              // flushes since it was closed, for the figures that its limits are checked against,
   TimestampTz waits_until;  // and how long it waits at least
 };
+static_assert(sizeof(LiveSession) <= kBlockSize);
 
 // A rate that scoring wants, as text: relation, NUL, attributes joined by \x01.
 struct MissingRateNode {
@@ -198,10 +161,11 @@ struct DatabaseSlot {
   LWLock* lock;
   int worker_procno;
   TimestampTz worker_asked_at;
-  dsa_pointer sessions;
+  LiveSession* sessions;
   int32 session_count;
   dsa_pointer missing_rates;
   int32 missing_count;
+  uint64 asked_taken;        // how often their list was taken out (asked_rates.hpp)
   dsa_pointer faults;        // RateFaults, made with the first; of whoever computes rates
   int32 stale_count;         // stored rates that are out of date, when the worker looked
   TimestampTz rates_period;  // its beginning (rates_at_hand.hpp); 0: the model has room for all
@@ -231,7 +195,10 @@ struct SharedHeader {
   Size size;
   pg_atomic_uint64 role_labels_version;
   privacy_score::HashKey hash_key;  // of constants; made at start, never stored or shown
+  alignas(PG_CACHE_LINE_SIZE) BlockPool blocks;
   alignas(PG_CACHE_LINE_SIZE) pg_atomic_uint64 memory_used;
+  pg_atomic_uint64 asked_bytes;  // of the rates that are asked for in all databases, about
+  int64 asked_most;              // and how many there may be
   pg_atomic_uint64 dropped;
   pg_atomic_uint64 evictions;
   pg_atomic_uint64 scoring_errors;
@@ -240,7 +207,7 @@ struct SharedHeader {
   ProgressSlot progress[kProgressSlots];
   alignas(PG_CACHE_LINE_SIZE) EventStripe stripes[kEventStripes];
   alignas(PG_CACHE_LINE_SIZE) DatabaseSlot databases[kMaxDatabases];
-  // The DSA area follows, aligned.
+  // The blocks follow, and the DSA area.
 };
 
 // Null without shared_preload_libraries.
@@ -278,8 +245,8 @@ T* SharedAt(dsa_pointer pointer) {
 // The tokens that were joined by kTokenEnd. Throws on lack of memory: within CallCore only.
 privacy_score::Tokens SplitTokens(std::string_view joined);
 
-// The tokens of a definition as text[].
-Datum TokenArrayOf(const Definition* definition);
+// The same as text[].
+Datum TokenArrayOf(std::string_view joined);
 
 // Wakes the worker of a slot, if there is one.
 void WakeWorker(DatabaseSlot* slot);
@@ -290,6 +257,3 @@ BackgroundWorkerHandle* StartProcess(const char* what, const char* function);
 
 // Starts a worker for this database unless one runs or was asked for within a second.
 void EnsureWorker(DatabaseSlot* slot);
-
-// Frees the lists of a PendingHistory and empties it.
-void FreeHistory(PendingHistory* history);

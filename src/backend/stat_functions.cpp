@@ -53,12 +53,13 @@ DatabaseSlot* RequireSlot() {
 }
 
 // Tokens of an abstraction among definitions not yet written, as text[]; 0 when it is not there. The lists are only
-// changed by their owner in front and by the worker under the slot's lock, which the caller holds.
+// changed by their owner at the end and by the worker under the slot's lock, which the caller holds.
 Datum PendingTokens(const PendingHistory* history, int64 id) {
-  for (dsa_pointer at = history->definitions; DsaPointerIsValid(at);) {
-    const auto* definition = SharedAt<Definition>(at);
-    if (definition->id == id) return TokenArrayOf(definition);
-    at = definition->next;
+  NoteReader reader(history->definitions);
+  for (DefinitionHead head; reader.Next(&head);) {
+    const auto length = static_cast<Size>(head.length);
+    if (head.id == id) return TokenArrayOf({ReadNoteText(&reader, head.length), length});
+    reader.Read(nullptr, length);
   }
   return Datum(0);
 }
@@ -103,14 +104,13 @@ Datum ps_live_sessions(PG_FUNCTION_ARGS) {
   InitMaterializedSRF(fcinfo, 0);
   DatabaseSlot* slot = RequireSlot();
   LWLockAcquire(slot->lock, LW_SHARED);
-  for (dsa_pointer at = slot->sessions; DsaPointerIsValid(at);) {
-    auto* session = SharedAt<LiveSession>(at);
+  for (LiveSession *next, *session = slot->sessions; session != nullptr; session = next) {
     LiveSession copy;
     SpinLockAcquire(&session->mutex);
     copy = *session;
     SpinLockRelease(&session->mutex);
     if (!copy.closed && MayReadRole(copy.role)) PutSession(fcinfo, &copy);
-    at = copy.next;
+    next = copy.next;
   }
   LWLockRelease(slot->lock);
   return Datum(0);
@@ -120,7 +120,12 @@ Datum ps_live_sessions(PG_FUNCTION_ARGS) {
 Datum ps_shared_info(PG_FUNCTION_ARGS) {
   InitMaterializedSRF(fcinfo, 0);
   const DatabaseSlot* slot = RequireSlot();
-  Datum values[11] = {Int64GetDatum(pg_atomic_read_u64(&ps_shared->memory_used)),
+  const BlockPool& blocks = ps_shared->blocks;
+  const auto bytes = [](int32 count) { return Int64GetDatum(static_cast<int64>(count) * kBlockSize); };
+  LWLockAcquire(blocks.lock, LW_SHARED);
+  const int32 pool_used = blocks.size - blocks.left;
+  LWLockRelease(blocks.lock);
+  Datum values[14] = {Int64GetDatum(pg_atomic_read_u64(&ps_shared->memory_used)),
                       Int64GetDatum(ps_shared->size),
                       Int64GetDatum(pg_atomic_read_u64(&ps_shared->evictions)),
                       Int64GetDatum(EventsCounted()),
@@ -130,8 +135,11 @@ Datum ps_shared_info(PG_FUNCTION_ARGS) {
                       Int32GetDatum(slot->worker_pid),
                       TimestampTzGetDatum(slot->last_flush),
                       TimestampTzGetDatum(ps_shared->stats_reset),
-                      Int64GetDatum(pg_atomic_read_u64(&ps_shared->flush_errors))};
-  bool nulls[11] = {};
+                      Int64GetDatum(pg_atomic_read_u64(&ps_shared->flush_errors)),
+                      bytes(blocks.share),
+                      bytes(pool_used),
+                      bytes(blocks.size)};
+  bool nulls[14] = {};
   nulls[7] = slot->worker_pid == 0;
   nulls[8] = slot->last_flush == 0;
   PutResultRow(fcinfo, values, nulls);

@@ -13,10 +13,11 @@ extern "C" {
 namespace {
 
 // In the order of OwnWait.
-constexpr const char* kNames[] = {"PrivacyScoreWorkerMain",     "PrivacyScoreRates",  "PrivacyScoreShutdown",
-                                  "PrivacyScoreAccountantMain", "PrivacyScoreCharge", "PrivacyScoreBudget",
-                                  "PrivacyScoreFlush",          "PrivacyScoreScore",  "PrivacyScoreAlert"};
-constexpr int kCount = static_cast<int>(OwnWait::kAlert) + 1;
+constexpr const char* kNames[] = {
+    "PrivacyScoreWorkerMain", "PrivacyScoreRates",  "PrivacyScoreShutdown", "PrivacyScoreAccountantMain",
+    "PrivacyScoreCharge",     "PrivacyScoreBudget", "PrivacyScoreFlush",    "PrivacyScoreScore",
+    "PrivacyScoreAlert",      "PrivacyScoreRoom"};
+constexpr int kCount = static_cast<int>(OwnWait::kRoom) + 1;
 static_assert(sizeof kNames / sizeof kNames[0] == kCount, "each wait has a name");
 
 uint32 known[kCount];  // 0: not asked for yet

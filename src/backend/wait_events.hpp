@@ -18,7 +18,8 @@ enum class OwnWait {
   kBudget,          // a session, for somebody who is changing the budget
   kFlush,           // a session in flush(), for the worker
   kScore,           // a statement in enforce mode, for its exact score
-  kAlert            // a session that has passed a limit, for its alerts to be stored
+  kAlert,           // a session that has passed a limit, for its alerts to be stored
+  kRoom             // a session that has no room in shared memory, for the worker to free some
 };
 
 // The wait event to report. Asked for the first time in a process it takes a lock, and may raise.

@@ -105,13 +105,12 @@ void FreeMissingRates(DatabaseSlot* slot) {
 
 // What could not be written before the database was dropped.
 void FreeSessions(DatabaseSlot* slot) {
-  while (DsaPointerIsValid(slot->sessions)) {
-    const dsa_pointer at = slot->sessions;
-    auto* session = SharedAt<LiveSession>(at);
+  while (slot->sessions != nullptr) {
+    LiveSession* session = slot->sessions;
     slot->sessions = session->next;
-    FreeHistory(&session->open);
-    FreeHistory(&session->sealed);
-    FreeShared(at, sizeof(LiveSession));
+    FreeHistory(session, &session->open);
+    FreeHistory(session, &session->sealed);
+    CloseHolding(session->holding, reinterpret_cast<SharedBlock*>(session));
   }
   slot->session_count = 0;
 }
@@ -154,7 +153,7 @@ void ReclaimSlots() {
 bool LeaveWhenIdle(DatabaseSlot* slot) {
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   // A standby keeps the day's score in this process; a database that is dropped there does not wait for anybody.
-  const bool idle = !DsaPointerIsValid(slot->sessions) && !(RecoveryInProgress() && RemembersToday()) &&
+  const bool idle = slot->sessions == nullptr && !(RecoveryInProgress() && RemembersToday()) &&
                     pg_atomic_read_u64(&slot->flush_wanted) == slot->flush_done;
   if (idle) {
     slot->worker_pid = 0;
@@ -318,10 +317,10 @@ void ComputeRates(DatabaseSlot* slot) {
 // Whether a session of this database goes on.
 bool AnyIsOpen(DatabaseSlot* slot) {
   LWLockAcquire(slot->lock, LW_SHARED);
-  dsa_pointer at = slot->sessions;
-  while (DsaPointerIsValid(at) && SharedAt<LiveSession>(at)->closed) at = SharedAt<LiveSession>(at)->next;
+  const LiveSession* session = slot->sessions;
+  while (session != nullptr && session->closed) session = session->next;
   LWLockRelease(slot->lock);
-  return DsaPointerIsValid(at);
+  return session != nullptr;
 }
 
 // The last writing before the process ends: at a shutdown the sessions are ending too, so they get a moment to close.

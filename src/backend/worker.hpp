@@ -37,10 +37,10 @@ void FlushSessions(DatabaseSlot* slot);
 void DiscardSessions(DatabaseSlot* slot);
 
 // The first session of the list.
-dsa_pointer FirstSession(DatabaseSlot* slot);
+LiveSession* FirstSession(DatabaseSlot* slot);
 
 // Frees a closed session that has nothing left, under the lock of the slot.
-void FreeSession(DatabaseSlot* slot, dsa_pointer pointer);
+void FreeSession(DatabaseSlot* slot, LiveSession* session);
 
 // Whether a closed session waits for what its limits are checked against: its exact score, and the day's score with
 // what it has added. Each call counts a flush.
@@ -54,7 +54,8 @@ void ApplyRetention();
 void TakeInSessions(DatabaseSlot* slot);
 
 // A score from that memory, palloc'd as a holder; null when it is not known there. The day includes what is stored.
-CoreHolder<privacy_score::MemoryScore>* ScoreFromMemory(dsa_pointer pointer, const LiveSession* session,
+// `place` tells the session from others, of which `session` is a copy.
+CoreHolder<privacy_score::MemoryScore>* ScoreFromMemory(const LiveSession* place, const LiveSession* session,
                                                         const StringInfoData* model);
 CoreHolder<privacy_score::MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const StringInfoData* model);
 

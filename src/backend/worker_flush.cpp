@@ -16,13 +16,15 @@ extern "C" {
 }
 
 #include "alerts.hpp"
+#include "limits.hpp"
+#include "live_room.hpp"
 #include "settings.hpp"
 
 namespace {
 
 // A session with something to write, as it was when it was sealed.
 struct FlushItem {
-  dsa_pointer pointer;
+  LiveSession* session;
   LiveSession copy;
   int64 row_id;
   int64 entries;  // of the part written
@@ -43,66 +45,76 @@ bool RowIsBehind(const LiveSession* session) {
 }
 
 // Seals what the session has gathered and copies its fields; false when there is nothing to write.
-bool Seal(dsa_pointer pointer, FlushItem* item) {
-  auto* session = SharedAt<LiveSession>(pointer);
+bool Seal(LiveSession* session, FlushItem* item) {
   SpinLockAcquire(&session->mutex);
-  PendingHistory* sealed = &session->sealed;
-  const bool empty = !DsaPointerIsValid(sealed->chunks_first) && !DsaPointerIsValid(sealed->definitions) &&
-                     !DsaPointerIsValid(sealed->alerts);
-  if (empty) {
-    *sealed = session->open;
-    memset(&session->open, 0, sizeof session->open);
+  if (session->sealed.IsEmpty()) {
+    session->sealed = session->open;
+    session->open = {};
     session->sealed_rise = session->risen;
   }
   item->copy = *session;
   SpinLockRelease(&session->mutex);
-  item->pointer = pointer;
-  sealed = &item->copy.sealed;
-  return DsaPointerIsValid(sealed->chunks_first) || DsaPointerIsValid(sealed->definitions) ||
-         DsaPointerIsValid(sealed->alerts) || RowIsBehind(&item->copy);
+  item->session = session;
+  return !item->copy.sealed.IsEmpty() || RowIsBehind(&item->copy);
 }
 
 void Execute(const char* sql, int nargs, Oid* types, Datum* values) {
   if (SPI_execute_with_args(sql, nargs, types, values, nullptr, false, 0) < 0) elog(ERROR, "could not write history");
 }
 
-void WriteDefinitions(const FlushItem* item) {
+void WriteDefinition(int64 id, Datum tokens, TimestampTz seen) {
   Oid types[] = {INT8OID, TEXTARRAYOID, TIMESTAMPTZOID};
-  for (dsa_pointer at = item->copy.sealed.definitions; DsaPointerIsValid(at);) {
-    const auto* definition = SharedAt<Definition>(at);
-    Datum values[] = {Int64GetDatum(definition->id), TokenArrayOf(definition), TimestampTzGetDatum(item->copy.last_at)};
-    Execute(
-        "INSERT INTO privacy_score.abstraction (id, tokens, first_seen, last_seen) VALUES ($1, $2, $3, $3) "
-        "ON CONFLICT DO NOTHING",
-        3, types, values);
-    at = definition->next;
-  }
+  Datum values[] = {Int64GetDatum(id), tokens, TimestampTzGetDatum(seen)};
+  Execute(
+      "INSERT INTO privacy_score.abstraction (id, tokens, first_seen, last_seen) VALUES ($1, $2, $3, $3) "
+      "ON CONFLICT DO NOTHING",
+      3, types, values);
 }
+
+void WriteDefinitions(const FlushItem* item) {
+  const PendingHistory& sealed = item->copy.sealed;
+  NoteReader reader(sealed.definitions);
+  for (DefinitionHead head; reader.Next(&head);) {
+    char* text = ReadNoteText(&reader, head.length);
+    WriteDefinition(head.id, TokenArrayOf({text, static_cast<Size>(head.length)}), item->copy.last_at);
+    pfree(text);
+  }
+  if (sealed.uncounted > 0 || sealed.uncounted_rows > 0)
+    WriteDefinition(UnparsedId(), TokenArrayOf(kUnparsed), item->copy.last_at);
+}
+
+// The entries of a part, as they become arrays.
+struct Runs {
+  ArrayBuildState *ids, *runs, *rows;
+  int64 entries;
+  void Add(const EventRun& event) {
+    const auto put = [](ArrayBuildState** array, int64 value) {
+      *array = accumArrayResult(*array, Int64GetDatum(value), false, INT8OID, CurrentMemoryContext);
+    };
+    put(&ids, event.id);
+    put(&runs, event.run);
+    put(&rows, event.rows);
+    ++entries;
+  }
+};
 
 // Gathers the sealed chunks into three arrays; returns the number of entries.
 int64 GatherRuns(FlushItem* item, Datum* ids, Datum* runs, Datum* rows) {
-  ArrayBuildState* id_array = nullptr;
-  ArrayBuildState* run_array = nullptr;
-  ArrayBuildState* row_array = nullptr;
-  int64 entries = 0;
-  for (dsa_pointer at = item->copy.sealed.chunks_first; DsaPointerIsValid(at);) {
-    const auto* chunk = SharedAt<EventChunk>(at);
+  Runs all = {};
+  const PendingHistory& sealed = item->copy.sealed;
+  for (const EventChunk* chunk = sealed.chunks_first; chunk != nullptr; chunk = chunk->next)
     for (int i = 0; i < chunk->used; ++i) {
-      id_array = accumArrayResult(id_array, Int64GetDatum(chunk->entries[i].id), false, INT8OID, CurrentMemoryContext);
-      run_array =
-          accumArrayResult(run_array, Int64GetDatum(chunk->entries[i].run), false, INT8OID, CurrentMemoryContext);
-      row_array =
-          accumArrayResult(row_array, Int64GetDatum(chunk->entries[i].rows), false, INT8OID, CurrentMemoryContext);
+      all.Add(chunk->entries[i]);
       item->events += chunk->entries[i].run;
     }
-    entries += chunk->used;
-    at = chunk->next;
-  }
-  if (entries == 0) return 0;
-  *ids = makeArrayResult(id_array, CurrentMemoryContext);
-  *runs = makeArrayResult(run_array, CurrentMemoryContext);
-  *rows = makeArrayResult(row_array, CurrentMemoryContext);
-  return entries;
+  if (sealed.uncounted > 0 || sealed.uncounted_rows > 0)
+    all.Add({UnparsedId(), sealed.uncounted, sealed.uncounted_rows});
+  item->events += sealed.uncounted;
+  if (all.entries == 0) return 0;
+  *ids = makeArrayResult(all.ids, CurrentMemoryContext);
+  *runs = makeArrayResult(all.runs, CurrentMemoryContext);
+  *rows = makeArrayResult(all.rows, CurrentMemoryContext);
+  return all.entries;
 }
 
 int64 WriteSessionRow(const FlushItem* item, int64 queries) {
@@ -164,33 +176,38 @@ void WriteEvents(FlushItem* item) {
 
 // Rows and notifications, the oldest first.
 void WriteAlerts(const FlushItem* item) {
-  List* alerts = NIL;
-  for (dsa_pointer at = item->copy.sealed.alerts; DsaPointerIsValid(at); at = SharedAt<PendingAlert>(at)->next)
-    alerts = lcons(SharedAt<PendingAlert>(at), alerts);
-  ListCell* cell;
-  foreach (cell, alerts) {
-    const auto* alert = static_cast<const PendingAlert*>(lfirst(cell));
-    const AlertRecord record = {alert->at,          NameStr(item->copy.role_name),
-                                item->copy.session, alert->kind,
-                                alert->score,       alert->limit,
-                                alert->blocked,     pnstrdup(alert->detail, static_cast<Size>(alert->length))};
+  const PendingHistory& sealed = item->copy.sealed;
+  NoteReader reader(sealed.alerts);
+  for (AlertHead head; reader.Next(&head);) {
+    const AlertRecord record = {
+        head.at,      NameStr(item->copy.role_name),     item->copy.session, head.kind, head.score, head.limit,
+        head.blocked, ReadNoteText(&reader, head.length)};
     WriteAlert(&record);
   }
+  if (sealed.room == RoomAlert::kNone) return;
+  const AlertRecord record = {item->copy.last_at,
+                              NameStr(item->copy.role_name),
+                              item->copy.session,
+                              AlertKindName(kAlertMemory),
+                              0,
+                              0,
+                              sealed.room == RoomAlert::kRefused,
+                              "{\"version\": 1, \"cause\": \"memory\"}"};
+  WriteAlert(&record);
 }
 
 }  // namespace
 
-void FreeSession(DatabaseSlot* slot, dsa_pointer pointer) {
-  auto* session = SharedAt<LiveSession>(pointer);
+void FreeSession(DatabaseSlot* slot, LiveSession* session) {
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  if (DsaPointerIsValid(session->previous))
-    SharedAt<LiveSession>(session->previous)->next = session->next;
+  if (session->previous != nullptr)
+    session->previous->next = session->next;
   else
     slot->sessions = session->next;
-  if (DsaPointerIsValid(session->next)) SharedAt<LiveSession>(session->next)->previous = session->previous;
+  if (session->next != nullptr) session->next->previous = session->previous;
   --slot->session_count;
   LWLockRelease(slot->lock);
-  FreeShared(pointer, sizeof(LiveSession));
+  CloseHolding(session->holding, reinterpret_cast<SharedBlock*>(session));
 }
 
 bool AwaitsCorrection(LiveSession* session) {
@@ -207,9 +224,9 @@ bool AwaitsCorrection(LiveSession* session) {
   return session->waits++ < kMostWaits || now < session->waits_until;
 }
 
-dsa_pointer FirstSession(DatabaseSlot* slot) {
+LiveSession* FirstSession(DatabaseSlot* slot) {
   LWLockAcquire(slot->lock, LW_SHARED);
-  const dsa_pointer first = slot->sessions;
+  LiveSession* first = slot->sessions;
   LWLockRelease(slot->lock);
   return first;
 }
@@ -218,12 +235,11 @@ namespace {
 
 // Takes the sealed lists off a session; returns whether it is closed and has nothing left to do. Readers of the lists
 // hold the slot's lock.
-bool Release(DatabaseSlot* slot, dsa_pointer pointer, const FlushItem* written) {
-  auto* session = SharedAt<LiveSession>(pointer);
+bool Release(DatabaseSlot* slot, LiveSession* session, const FlushItem* written) {
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   SpinLockAcquire(&session->mutex);
   PendingHistory done = session->sealed;
-  memset(&session->sealed, 0, sizeof session->sealed);
+  session->sealed = {};
   if (written != nullptr && written->entries > 0) {
     session->flushed_queries += written->events;
     ++session->next_part;
@@ -236,23 +252,20 @@ bool Release(DatabaseSlot* slot, dsa_pointer pointer, const FlushItem* written) 
       session->flushed_enforced = EnforcedOf(&written->copy);
     }
   }
-  const PendingHistory* open = &session->open;
-  const bool finished = session->closed && !DsaPointerIsValid(open->chunks_first) &&
-                        !DsaPointerIsValid(open->definitions) && !DsaPointerIsValid(open->alerts) &&
-                        (written == nullptr || !RowIsBehind(session));
+  const bool finished = session->closed && session->open.IsEmpty() && (written == nullptr || !RowIsBehind(session));
   SpinLockRelease(&session->mutex);
-  FreeHistory(&done);
+  FreeHistory(session, &done);
   LWLockRelease(slot->lock);
   return finished && (written == nullptr || !AwaitsCorrection(session));
 }
 
 // Throws away what one session has gathered, and the session when it is closed.
-void Discard(DatabaseSlot* slot, dsa_pointer pointer) {
-  SharedAt<LiveSession>(pointer)->discarded = true;
+void Discard(DatabaseSlot* slot, LiveSession* session) {
+  session->discarded = true;
   for (int list = 0; list < 2; ++list) {
     FlushItem item;
-    Seal(pointer, &item);
-    if (Release(slot, pointer, nullptr) && list == 1) FreeSession(slot, pointer);
+    Seal(session, &item);
+    if (Release(slot, session, nullptr) && list == 1) FreeSession(slot, session);
   }
 }
 
@@ -261,12 +274,11 @@ void Discard(DatabaseSlot* slot, dsa_pointer pointer) {
 void FlushSessions(DatabaseSlot* slot) {
   FlushItem* items = nullptr;
   bool any = false;
-  for (dsa_pointer at = FirstSession(slot); DsaPointerIsValid(at); at = SharedAt<LiveSession>(at)->next) {
-    const auto* session = SharedAt<LiveSession>(at);
+  for (LiveSession* session = FirstSession(slot); session != nullptr; session = session->next) {
     // What a discarded session has gathered since lacks definitions; it is cut with its next statement.
     if (session->unrecorded || session->discarded) continue;
     auto* item = static_cast<FlushItem*>(palloc0(sizeof(FlushItem)));
-    any |= Seal(at, item);
+    any |= Seal(session, item);
     item->next = items;
     items = item;
   }
@@ -281,17 +293,17 @@ void FlushSessions(DatabaseSlot* slot) {
     EndWork(&work);
   }
   for (FlushItem* item = items; item != nullptr; item = item->next)
-    if (Release(slot, item->pointer, item)) FreeSession(slot, item->pointer);
-  for (dsa_pointer next, at = FirstSession(slot); DsaPointerIsValid(at); at = next) {
-    next = SharedAt<LiveSession>(at)->next;
-    if (SharedAt<LiveSession>(at)->discarded) Discard(slot, at);
+    if (Release(slot, item->session, item)) FreeSession(slot, item->session);
+  for (LiveSession *next, *session = FirstSession(slot); session != nullptr; session = next) {
+    next = session->next;
+    if (session->discarded) Discard(slot, session);
   }
 }
 
 void DiscardSessions(DatabaseSlot* slot) {
-  for (dsa_pointer next, at = FirstSession(slot); DsaPointerIsValid(at); at = next) {
-    next = SharedAt<LiveSession>(at)->next;
-    Discard(slot, at);
+  for (LiveSession *next, *session = FirstSession(slot); session != nullptr; session = next) {
+    next = session->next;
+    Discard(slot, session);
   }
 }
 

@@ -12,6 +12,7 @@ extern "C" {
 #include "utils/builtins.h"
 }
 
+#include "asked_rates.hpp"
 #include "core/day_scorer.hpp"
 #include "core/live_scorer.hpp"
 #include "core_call.hpp"
@@ -69,14 +70,15 @@ bool Replace(DatabaseSlot* slot, const StringInfoData* wire, int rates_at) {
   return true;
 }
 
+// Asks for the rates that the score of a session or a day misses.
 void AddMissing(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate>* rates) {
   const std::size_t count = rates->size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const privacy_score::MissingRate& rate = (*rates)[i];
-    PutBackRate(slot, rate.relation, rate.attributes);
-  }
+  AskedShare share = {};
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  slot->missing_count += static_cast<int32>(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!AskForRate(slot, (*rates)[i].relation, (*rates)[i].attributes, &share)) break;
+    ++slot->missing_count;
+  }
   LWLockRelease(slot->lock);
 }
 
@@ -130,8 +132,8 @@ void RescoreFromHistory(const LiveSession* session, const StringInfoData* model,
 
 // The same in a holder, of a recorded session from its history, of one that began in recovery from memory; null when
 // that is not possible.
-CoreHolder<Rescored>* Rescore(dsa_pointer pointer, const LiveSession* session, const StringInfoData* model) {
-  if (session->unrecorded) return ScoreFromMemory(pointer, session, model);
+CoreHolder<Rescored>* Rescore(const LiveSession* place, const LiveSession* session, const StringInfoData* model) {
+  if (session->unrecorded) return ScoreFromMemory(place, session, model);
   CoreHolder<Rescored>* result = NewCoreHolder<Rescored>(CurrentMemoryContext);
   CallCoreOrRaise([&] { result->Reset(new Rescored()); });
   WorkTransaction work;
@@ -143,10 +145,10 @@ CoreHolder<Rescored>* Rescore(dsa_pointer pointer, const LiveSession* session, c
 }
 
 // The same with all stored rates, of which the model has not all: what it misses is looked up.
-CoreHolder<Rescored>* RescoreWithStored(DatabaseSlot* slot, dsa_pointer pointer, const LiveSession* session,
+CoreHolder<Rescored>* RescoreWithStored(DatabaseSlot* slot, const LiveSession* place, const LiveSession* session,
                                         const StringInfoData* model) {
   constexpr int kMostRounds = 16;
-  CoreHolder<Rescored>* result = Rescore(pointer, session, model);
+  CoreHolder<Rescored>* result = Rescore(place, session, model);
   ComputedRates found;
   InitComputedRates(&found);
   for (int round = 0; round < kMostRounds && result != nullptr && result->object->summary.estimated; ++round) {
@@ -159,7 +161,7 @@ CoreHolder<Rescored>* RescoreWithStored(DatabaseSlot* slot, dsa_pointer pointer,
     if (found.count > before) AppendModel(&wire, ModelScope::kLive, &found, nullptr, slot->rates_period);
     EndWork(&work);
     if (found.count == before) break;
-    result = Rescore(pointer, session, &wire);
+    result = Rescore(place, session, &wire);
     pfree(wire.data);
   }
   return result;
@@ -169,12 +171,11 @@ CoreHolder<Rescored>* RescoreWithStored(DatabaseSlot* slot, dsa_pointer pointer,
 void RaiseForWorker(LiveSession* session, const PassedLimit& passed, std::string_view detail) {
   RaiseAlert(session, passed, false, detail.data(), detail.size());
   SpinLockAcquire(&session->mutex);
-  if (session->warn && session->unwarned_count < kAlertKinds) session->unwarned[session->unwarned_count++] = passed;
+  if (session->warn && session->unwarned_count < kMostUnwarned) session->unwarned[session->unwarned_count++] = passed;
   SpinLockRelease(&session->mutex);
 }
 
-void CorrectScore(DatabaseSlot* slot, dsa_pointer pointer, const StringInfoData* model) {
-  auto* session = SharedAt<LiveSession>(pointer);
+void CorrectScore(DatabaseSlot* slot, LiveSession* session, const StringInfoData* model) {
   SpinLockAcquire(&session->mutex);
   const LiveSession before = *session;
   SpinLockRelease(&session->mutex);
@@ -193,7 +194,7 @@ void CorrectScore(DatabaseSlot* slot, dsa_pointer pointer, const StringInfoData*
   const bool goes_on = session->weighed_queries != before.flushed_queries;
   if (!outdated && !(lacks_room && (rates_came || goes_on))) return;
   CoreHolder<Rescored>* result =
-      lacks_room ? RescoreWithStored(slot, pointer, &before, model) : Rescore(pointer, &before, model);
+      lacks_room ? RescoreWithStored(slot, session, &before, model) : Rescore(session, &before, model);
   if (result == nullptr) return;
   session->weighed_queries = before.flushed_queries;
   session->weighed_rounds = rounds;
@@ -328,8 +329,7 @@ void CountInDay(LiveSession* session, const DayFigure* day) {
 // it is noted of any that it holds what they have added. In between that counts twice, never not at all.
 void TakeDayFigures(DatabaseSlot* slot, const DayFigure* days) {
   for (const auto take : {TakeDayFigure, CountInDay})
-    for (dsa_pointer at = FirstSession(slot); DsaPointerIsValid(at); at = SharedAt<LiveSession>(at)->next) {
-      auto* session = SharedAt<LiveSession>(at);
+    for (LiveSession* session = FirstSession(slot); session != nullptr; session = session->next) {
       const DayFigure* day = FindDayFigure(days, session);
       if (day != nullptr && day->score >= 0) take(session, day);
     }
@@ -357,10 +357,9 @@ void CorrectScores(DatabaseSlot* slot) {
   const bool asks = version != asked_with;
   StringInfoData model = CopyModel(slot);
   DayFigure* days = nullptr;
-  for (dsa_pointer at = FirstSession(slot); DsaPointerIsValid(at); at = SharedAt<LiveSession>(at)->next) {
+  for (LiveSession* session = FirstSession(slot); session != nullptr; session = session->next) {
     CHECK_FOR_INTERRUPTS();
-    CorrectScore(slot, at, &model);
-    const auto* session = SharedAt<LiveSession>(at);
+    CorrectScore(slot, session, &model);
     if (session->limits.daily < 0 || FindDayFigure(days, session) != nullptr) continue;
     auto* day = static_cast<DayFigure*>(palloc(sizeof(DayFigure)));
     *day = {days, session->role_name, session->day, -1, -1, false};

@@ -129,8 +129,7 @@ void TakeAsked(Round* round) {
     appendStringInfoChar(array, '{');
   }
   LWLockAcquire(round->slot->lock, LW_EXCLUSIVE);
-  dsa_pointer at = round->slot->missing_rates;
-  round->slot->missing_rates = InvalidDsaPointer;
+  dsa_pointer at = TakeAskedRates(round->slot);
   LWLockRelease(round->slot->lock);
   while (DsaPointerIsValid(at)) {
     const AskedRate asked = ReadAskedRate(at);
@@ -352,7 +351,7 @@ bool HasFailed(DatabaseSlot* slot, const WantedRate* wanted, TimestampTz since) 
 
 void PutBackRate(DatabaseSlot* slot, std::string_view relation, std::string_view attributes) {
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  AskForRate(slot, relation, attributes);
+  AskForRate(slot, relation, attributes, nullptr);
   LWLockRelease(slot->lock);
 }
 

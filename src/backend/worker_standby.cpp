@@ -15,6 +15,7 @@ extern "C" {
 #include "utils/memutils.h"
 }
 
+#include "live_room.hpp"
 #include "live_session.hpp"
 #include "model_wire.hpp"
 #include "settings.hpp"
@@ -36,55 +37,65 @@ int32 limited_day = 0;                  // the last day of which a session had a
 // Counts what no longer fits: it has an upper bound or the last known figure from then on.
 void CountEviction() { pg_atomic_fetch_add_u64(&ps_shared->evictions, 1); }
 
-// Adds sealed events to the memory; returns their number. Within CallCore.
-int64 Remember(dsa_pointer pointer, const LiveSession* session, const PendingHistory* sealed, bool* fits) {
-  for (dsa_pointer at = session->open.definitions; DsaPointerIsValid(at);) {
-    const auto* definition = SharedAt<Definition>(at);
-    if (!memory->Knows(definition->id))
-      memory->Define(definition->id, SplitTokens({definition->tokens, static_cast<std::size_t>(definition->length)}));
-    at = definition->next;
+// What the memory knows a session by.
+std::uint64_t KeyOf(const LiveSession* session) { return reinterpret_cast<std::uintptr_t>(session); }
+
+// Adds the tokens that a session has sent. Within CallCore.
+void Learn(const NoteList& definitions) {
+  NoteReader reader(definitions);
+  for (DefinitionHead head; reader.Next(&head);) {
+    std::string text(static_cast<std::size_t>(head.length), '\0');
+    reader.Read(text.data(), text.size());
+    if (!memory->Knows(head.id)) memory->Define(head.id, SplitTokens(text));
   }
+}
+
+// Adds sealed events to the memory; returns their number. Within CallCore.
+int64 Remember(const LiveSession* place, const LiveSession* session, const PendingHistory* sealed, bool* fits) {
+  Learn(session->open.definitions);
+  Learn(sealed->definitions);
   int64 events = 0;
-  for (dsa_pointer at = sealed->chunks_first; DsaPointerIsValid(at);) {
-    const auto* chunk = SharedAt<EventChunk>(at);
-    for (int i = 0; i < chunk->used; ++i) {
-      *fits &= memory->Append(pointer, NameStr(session->role_name), session->day, chunk->entries[i].id,
-                              chunk->entries[i].run);
-      events += chunk->entries[i].run;
-    }
-    at = chunk->next;
+  const auto append = [&](int64 id, int64 run) {
+    *fits &= memory->Append(KeyOf(place), NameStr(session->role_name), session->day, id, run);
+    events += run;
+  };
+  for (const EventChunk* chunk = sealed->chunks_first; chunk != nullptr; chunk = chunk->next)
+    for (int i = 0; i < chunk->used; ++i) append(chunk->entries[i].id, chunk->entries[i].run);
+  if (sealed->uncounted > 0) {
+    if (!memory->Knows(UnparsedId())) memory->Define(UnparsedId(), {kUnparsed});
+    append(UnparsedId(), sealed->uncounted);
   }
   return events;
 }
 
-// Takes what one session has gathered; definitions stay with it, for the views.
-void TakeIn(DatabaseSlot* slot, dsa_pointer pointer) {
-  auto* session = SharedAt<LiveSession>(pointer);
-  PendingHistory sealed = {};
+// Takes what one session has gathered; definitions stay with it, for the views, while they take little of its share.
+void TakeIn(DatabaseSlot* slot, LiveSession* session) {
   SpinLockAcquire(&session->mutex);
-  sealed.chunks_first = session->open.chunks_first;
-  sealed.chunks_last = session->open.chunks_last;
-  sealed.alerts = session->open.alerts;
-  session->open.chunks_first = session->open.chunks_last = session->open.alerts = InvalidDsaPointer;
+  PendingHistory sealed = session->open;
+  session->open = {};
+  if (session->holding.blocks <= Max(session->holding.share / 2, kLeastShare)) {
+    session->open.definitions = sealed.definitions;
+    sealed.definitions = {};
+  }
   const LiveSession copy = *session;
   SpinLockRelease(&session->mutex);
   CoreError error;
   int64 events = 0;
   bool fits = true;
-  const bool done = CallCore(&error, [&] { events = Remember(pointer, &copy, &sealed, &fits); });
+  const bool done = CallCore(&error, [&] { events = Remember(session, &copy, &sealed, &fits); });
   if (!done || !fits) CountEviction();
   if (copy.limits.daily >= 0) limited_day = Max(limited_day, copy.day);
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  FreeHistory(&sealed);
+  FreeHistory(session, &sealed);
   session->flushed_queries += events;
   session->stored_rise = copy.risen;
   LWLockRelease(slot->lock);
   if (!copy.closed || AwaitsCorrection(session)) return;
-  CallCore(&error, [&] { memory->Close(pointer); });
+  CallCore(&error, [&] { memory->Close(KeyOf(session)); });
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  FreeHistory(&session->open);
+  FreeHistory(session, &session->open);
   LWLockRelease(slot->lock);
-  FreeSession(slot, pointer);
+  FreeSession(slot, session);
 }
 
 // Runs `score` and returns what it gives in a holder; null when it gives nothing.
@@ -103,15 +114,14 @@ CoreHolder<MemoryScore>* Held(Score&& score) {
 }  // namespace
 
 void TakeInSessions(DatabaseSlot* slot) {
-  dsa_pointer next;
-  for (dsa_pointer at = FirstSession(slot); DsaPointerIsValid(at); at = next) {
-    next = SharedAt<LiveSession>(at)->next;
-    if (!SharedAt<LiveSession>(at)->unrecorded) continue;
+  for (LiveSession *next, *session = FirstSession(slot); session != nullptr; session = next) {
+    next = session->next;
+    if (!session->unrecorded) continue;
     CoreError error;
     CallCore(&error, [] {
       if (memory == nullptr) memory = new MemoryHistory(kMostNGrams);
     });
-    if (memory != nullptr) TakeIn(slot, at);
+    if (memory != nullptr) TakeIn(slot, session);
   }
   const int32 today = DayOf(GetCurrentTimestamp());
   if (memory == nullptr || today == memory_day) return;
@@ -120,9 +130,11 @@ void TakeInSessions(DatabaseSlot* slot) {
   memory_day = today;
 }
 
-CoreHolder<MemoryScore>* ScoreFromMemory(dsa_pointer pointer, const LiveSession* session, const StringInfoData* model) {
-  return Held(
-      [&] { return memory->ScoreSession(pointer, WireBytes(model), NameStr(session->role_name), session->settings); });
+CoreHolder<MemoryScore>* ScoreFromMemory(const LiveSession* place, const LiveSession* session,
+                                         const StringInfoData* model) {
+  return Held([&] {
+    return memory->ScoreSession(KeyOf(place), WireBytes(model), NameStr(session->role_name), session->settings);
+  });
 }
 
 CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const StringInfoData* model) {
