@@ -34,6 +34,7 @@ extern "C" {
 #include "trigger_reads.hpp"
 #include "utility_hook.hpp"
 #include "watching.hpp"
+#include "write_oracles.hpp"
 
 namespace {
 
@@ -211,6 +212,8 @@ inline bool StartsAlone(const PlannedStmt* plan) {
     // What a foreign key starts does not count, but hands rows to triggers as well.
     Watch own = watch;
     own.in_integrity_check = false;
+    if (own.role == RoleClass::kDpOnly && ReadIsJudged(own) && PlanTellsByWriting(query->plannedstmt))
+      RecordProtectedRead(own.role);
     RecordTriggerReads(query->plannedstmt, watch.role, ReadIsJudged(own), CountsHere(own));
   }
   if (counts && explained)

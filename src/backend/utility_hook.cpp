@@ -27,6 +27,7 @@ extern "C" {
 #include "renames.hpp"
 #include "statement_place.hpp"
 #include "type_reads.hpp"
+#include "write_oracles.hpp"
 
 namespace {
 
@@ -98,6 +99,14 @@ void FireDeferredTriggers() {
   AfterTriggerSetState(all);
 }
 
+// Refuses `dp only` roles what tells of rows that are there.
+void JudgeWriting(const Node* statement) {
+  if (!IsA(statement, AlterTableStmt) && !IsA(statement, CopyStmt)) return;
+  const Watch watch = LookAtPrincipal();
+  if (watch.role == RoleClass::kDpOnly && ReadIsJudged(watch) && UtilityTellsByWriting(statement))
+    RecordProtectedRead(watch.role);
+}
+
 // A utility statement while it runs.
 struct RunningUtility {
   bool nests;  // EXECUTE, EXPLAIN, DECLARE and the like run what the client sent, not something within it
@@ -122,6 +131,7 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
   const int64 copied = IsA(plan->utilityStmt, CopyStmt) ? CountCopy(castNode(CopyStmt, plan->utilityStmt)) : 0;
   if (IsA(plan->utilityStmt, AlterDomainStmt)) CountDomain(castNode(AlterDomainStmt, plan->utilityStmt));
   const Node* statement = plan->utilityStmt;
+  JudgeWriting(statement);
   RunningUtility running;
   running.nests = IsA(statement, CallStmt) || IsA(statement, DoStmt);
   running.ends_block = EndsBlock(statement);

@@ -113,5 +113,5 @@ refused "a transition table" PS001 "BEGIN" "DROP TRIGGER IF EXISTS z ON h.beds" 
 refused "of the root" PS001 "BEGIN" "$(trigger "BEFORE DELETE ON h.year1")" "DELETE FROM h.years"
 refused "by a set null" PS001 "BEGIN" "$(trigger "BEFORE UPDATE ON h.beds")" "DELETE FROM h.wards"
 refused "a view" PS001 "BEGIN" "CREATE VIEW h.v AS SELECT id, name FROM h.cases" "$(trigger "INSTEAD OF DELETE ON h.v")" "DELETE FROM h.v"
-check "what hands over nothing runs" "$(as mallory q_state "BEGIN" "DELETE FROM h.audited" "ROLLBACK" "EXPLAIN DELETE FROM h.audited" "BEGIN" "DELETE FROM h.wards" "ROLLBACK")" 00000
+check "what hands over nothing runs" "$(as mallory q_state "EXPLAIN DELETE FROM h.audited" "BEGIN" "INSERT INTO h.audited VALUES (2)" "ROLLBACK")" 00000
 done_testing
