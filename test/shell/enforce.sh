@@ -96,7 +96,7 @@ for call in "privacy_score.discrimination_rate('patients', 'city')" "privacy_sco
   check "dp only refuses: $call" "$(as dora q_state "SELECT * FROM $call")" PS001
 done
 check "dp only: other tables can be read" "$(as dora q "SELECT count(*) FROM log")" 1
-check "dp only: referential integrity is not reading" "$(as dora q_state "INSERT INTO visits VALUES (1, 17, now())")" 00000
+check "dp only refuses a write of which a foreign key tells" "$(as dora q_state "INSERT INTO visits VALUES (1, 17, now())")" PS001
 flush
 check "dp only: refusals are alerts" "$(q "SELECT count(*) > 0, bool_and(blocked) FROM privacy_score.alerts WHERE kind = 'dp_only' AND role = 'dora'")" "t|t"
 
