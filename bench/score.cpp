@@ -113,7 +113,7 @@ std::string Wire(const std::vector<ColumnSet>& known, const std::vector<Abstract
   writer.Section(5, attributes);
   writer.Section(2, std::vector<Row>());
   writer.Section(2, abstractions);
-  writer.Section(6, std::vector<Row>{{"1", "analyst", "30", "1", "1", "1"}});
+  writer.Section(7, std::vector<Row>{{"1", "analyst", "30", "1", "1", "1", "t"}});
   writer.Section(3, ngrams);
   writer.Section(3, session_sets);
   writer.Section(6, rates.Rows());

@@ -60,11 +60,12 @@ CREATE TABLE privacy_score.session (
   subjects bigint,
   subject_columns int,
   enforced float8,
+  cells boolean NOT NULL DEFAULT true,
   UNIQUE (role, session, started)
 );
 CREATE INDEX session_role_day ON privacy_score.session (role, day);
 COMMENT ON TABLE privacy_score.session IS
-  'Recorded sessions: one principal, one connection, cut after idle_gap and at midnight in log_timezone; reach, subjects, subject_columns where they are known; enforced: the sum that mode enforce went by, where it was known exactly.';
+  'Recorded sessions: one principal, one connection, cut after idle_gap and at midnight in log_timezone; reach, subjects, subject_columns where they are known; enforced: the sum that mode enforce went by, where it was known exactly; cells: recorded since abstractions tell of the cells of aggregates.';
 
 CREATE TABLE privacy_score.session_part (
   session_id bigint NOT NULL,
@@ -87,11 +88,12 @@ CREATE TABLE privacy_score.baseline (
   active boolean NOT NULL DEFAULT true,
   reach bigint,
   subjects bigint,
-  subject_columns int
+  subject_columns int,
+  cells boolean NOT NULL DEFAULT true
 );
 CREATE UNIQUE INDEX baseline_active ON privacy_score.baseline (role) WHERE active;
 COMMENT ON TABLE privacy_score.baseline IS
-  'Versions of each role''s baseline; the active one scores. reach, subjects, subject_columns: the greatest of its sessions, where known.';
+  'Versions of each role''s baseline; the active one scores. reach, subjects, subject_columns: the greatest of its sessions, where known; cells: its abstractions tell of the cells of aggregates.';
 
 CREATE TABLE privacy_score.baseline_ngram (
   baseline_id bigint NOT NULL,

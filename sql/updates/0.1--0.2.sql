@@ -26,16 +26,20 @@ ALTER TABLE privacy_score.session
   ADD COLUMN reach bigint,
   ADD COLUMN subjects bigint,
   ADD COLUMN subject_columns int,
-  ADD COLUMN enforced float8;
+  ADD COLUMN enforced float8,
+  ADD COLUMN cells boolean NOT NULL DEFAULT false;
+ALTER TABLE privacy_score.session ALTER COLUMN cells SET DEFAULT true;
 COMMENT ON TABLE privacy_score.session IS
-  'Recorded sessions: one principal, one connection, cut after idle_gap and at midnight in log_timezone; reach, subjects, subject_columns where they are known; enforced: the sum that mode enforce went by, where it was known exactly.';
+  'Recorded sessions: one principal, one connection, cut after idle_gap and at midnight in log_timezone; reach, subjects, subject_columns where they are known; enforced: the sum that mode enforce went by, where it was known exactly; cells: recorded since abstractions tell of the cells of aggregates.';
 
 ALTER TABLE privacy_score.baseline
   ADD COLUMN reach bigint,
   ADD COLUMN subjects bigint,
-  ADD COLUMN subject_columns int;
+  ADD COLUMN subject_columns int,
+  ADD COLUMN cells boolean NOT NULL DEFAULT false;
+ALTER TABLE privacy_score.baseline ALTER COLUMN cells SET DEFAULT true;
 COMMENT ON TABLE privacy_score.baseline IS
-  'Versions of each role''s baseline; the active one scores. reach, subjects, subject_columns: the greatest of its sessions, where known.';
+  'Versions of each role''s baseline; the active one scores. reach, subjects, subject_columns: the greatest of its sessions, where known; cells: its abstractions tell of the cells of aggregates.';
 
 ALTER TABLE privacy_score.session_part ADD COLUMN rows bigint[], DROP CONSTRAINT session_part_session_id_fkey;
 ALTER TABLE privacy_score.baseline_ngram DROP CONSTRAINT baseline_ngram_baseline_id_fkey;

@@ -21,6 +21,7 @@ extern "C" {
 PG_FUNCTION_INFO_V1(ps_analyze_relation);
 }
 
+#include "core/aggregates.hpp"
 #include "core/rates.hpp"
 #include "core_call.hpp"
 
@@ -54,13 +55,13 @@ std::vector<MissingRate>* SetsToAnalyze(Oid relation, const char* columns) {
   if (columns == nullptr) AppendModel(&wire, ModelScope::kAll, nullptr);
   LeaveInternal(&scope);
   auto* sets = NewCoreObject<std::vector<MissingRate>>();
-  const bool where_counts = ps_settings.where_counts;
+  const privacy_score::ScoreSettings settings = ScoreSettingsInForce();
   CallCoreOrRaise([&] {
     privacy_score::WireReader reader(WireBytes(&wire));
     for (const auto& row : reader.Section(2)) sets->push_back({std::string(*row[0]), std::string(*row[1])});
     if (columns != nullptr) return;
     const auto model = privacy_score::Model::Read(reader);
-    for (MissingRate& rate : privacy_score::MissingOfStatements(model, where_counts))
+    for (MissingRate& rate : privacy_score::MissingOfStatements(model, settings))
       if (Concerns(rate, args[0])) sets->push_back(std::move(rate));
   });
   return sets;

@@ -116,17 +116,20 @@ const char* const kIsBaseline =
     "'^[0-9]{1,15}$' THEN (j->>'sessions')::pg_catalog.numeric ELSE 1e15 END) "
     "AND NOT EXISTS (SELECT FROM (VALUES ('reach'), ('subjects'), ('subject_columns')) f(name) "
     "WHERE (j->>name) !~ '^[0-9]{1,9}$') "
+    "AND COALESCE(j->>'cells', 'true') IN ('true', 'false') "
     "ELSE false END FROM shape";
 
 // Sets the greatest figures of reach over a baseline's sessions, from them or from $1 of import_baseline().
 const char* const kReachOfSessions =
-    "UPDATE privacy_score.baseline b SET (reach, subjects, subject_columns) = (SELECT pg_catalog.max(s.reach), "
-    "pg_catalog.max(s.subjects), pg_catalog.max(s.subject_columns) FROM privacy_score.session s "
+    "UPDATE privacy_score.baseline b SET (reach, subjects, subject_columns, cells) = (SELECT pg_catalog.max(s.reach), "
+    "pg_catalog.max(s.subjects), pg_catalog.max(s.subject_columns), pg_catalog.bool_and(s.cells) "
+    "FROM privacy_score.session s "
     "WHERE s.role = b.role AND s.day BETWEEN b.from_day AND b.to_day) WHERE b.id = $1::pg_catalog.int8";
 const char* const kReachOfJson =
     "UPDATE privacy_score.baseline SET reach = ($1::pg_catalog.jsonb->>'reach')::pg_catalog.int8, "
     "subjects = ($1::pg_catalog.jsonb->>'subjects')::pg_catalog.int8, "
-    "subject_columns = ($1::pg_catalog.jsonb->>'subject_columns')::pg_catalog.int4 WHERE id = $2::pg_catalog.int8";
+    "subject_columns = ($1::pg_catalog.jsonb->>'subject_columns')::pg_catalog.int4, "
+    "cells = COALESCE(($1::pg_catalog.jsonb->>'cells')::pg_catalog.bool, false) WHERE id = $2::pg_catalog.int8";
 
 // Whether the id of each abstraction is the fingerprint of its tokens; else a baseline could bring false tokens in.
 bool IdsFitTokens(const char* baseline) {

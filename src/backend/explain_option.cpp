@@ -62,8 +62,8 @@ bool AbstractPlanned(CoreHolder<ps::Tokens>* tokens, const PlannedStmt* plan) {
 // Whether the current user may know the rates of what is revealed.
 bool MayKnowRates(const ps::Tokens& tokens) {
   if (MayReadRole(InvalidOid)) return true;
-  List* revealed = NIL;
-  return RevealedByTokens(tokens, &revealed) && !OidIsValid(HiddenRelation(revealed));
+  List* rated = NIL;
+  return RatedByTokens(tokens, &rated) && !OidIsValid(HiddenRelation(rated));
 }
 
 ps::RateBounds StoredIdentification(const ps::Tokens& tokens) {
@@ -74,10 +74,10 @@ ps::RateBounds StoredIdentification(const ps::Tokens& tokens) {
   AppendModel(&wire, ModelScope::kBaselines, nullptr, "");
   LeaveInternal(&scope);
   ps::RateBounds rate;
-  const bool where_counts = ps_settings.where_counts;
+  const ps::ScoreSettings settings = ScoreSettingsInForce();
   CallCoreOrRaise([&] {
     ps::WireReader reader(WireBytes(&wire));
-    rate = ps::IdentificationOf(ps::Model::Read(reader), tokens, where_counts).rate;
+    rate = ps::IdentificationOf(ps::Model::Read(reader), tokens, settings).rate;
   });
   pfree(wire.data);
   return rate;

@@ -83,7 +83,7 @@ void ScoreHistory(FunctionCallInfo fcinfo, HistoryResult (*score)(std::string_vi
 // Whoever explains a statement must be allowed to know its rates. A text that does not parse has none.
 void RequireKnowableRates(const text* sql) {
   if (MayReadRole(InvalidOid)) return;
-  const Oid hidden = HiddenRelation(RevealedByText(sql));
+  const Oid hidden = HiddenRelation(RatedByText(sql));
   if (OidIsValid(hidden)) aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(hidden));
 }
 
@@ -145,7 +145,7 @@ Datum ps_identifications(PG_FUNCTION_ARGS) {
       1, args);
   LeaveInternal(&scope);
   auto* rows = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
-  const bool where_counts = ps_settings.where_counts;
+  const privacy_score::ScoreSettings settings = ScoreSettingsInForce();
   CallCoreOrRaise([&] {
     using namespace privacy_score;
     rows->Reset(new ResultTable());
@@ -155,7 +155,7 @@ Datum ps_identifications(PG_FUNCTION_ARGS) {
       const auto id = ParseInteger(*row[0]);
       const Tokens* tokens = model.FindTokens(id);
       if (tokens == nullptr) continue;
-      const Identification found = IdentificationOf(model, *tokens, where_counts);
+      const Identification found = IdentificationOf(model, *tokens, settings);
       std::optional<std::string> rate;
       if (found.rate.exact()) rate = TextOf(found.rate.upper);
       rows->object->rows.push_back({TextOf(id), rate});

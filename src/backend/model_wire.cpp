@@ -33,7 +33,8 @@ const char* const kSessionAbstractions =
     SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_BASELINES " UNION ALL " SQL_IDS_OF_SESSIONS ")");
 
 const char* const kBaselines =
-    "SELECT id, role, sessions, reach, subjects, subject_columns FROM privacy_score.baseline WHERE active ORDER BY id";
+    "SELECT id, role, sessions, reach, subjects, subject_columns, cells FROM privacy_score.baseline WHERE active "
+    "ORDER BY id";
 const char* const kBaselineNGrams =
     "SELECT n.baseline_id, n.ngram, n.count FROM privacy_score.baseline_ngram n "
     "JOIN privacy_score.baseline b ON b.id = n.baseline_id AND b.active "
@@ -46,13 +47,13 @@ const char* const kBaselineSessions =
 const char* const kRates =
     "SELECT DISTINCT ON (1, 2) relation_name, attributes, rate, rows, subject_entropy, modified FROM ("
     "(SELECT r.relation_name, pg_catalog.array_to_string(r.attributes, pg_catalog.chr(1)) AS attributes, r.rate, "
-    "CASE WHEN r.stale THEN r.rows END AS rows, CASE WHEN r.stale THEN r.subject_entropy END AS subject_entropy, "
+    "r.rows, r.subject_entropy, "
     "CASE WHEN r.stale THEN COALESCE(r.modified, -1) END AS modified, 1 AS source FROM privacy_score.rate_state r "
     "WHERE " SQL_AT_HAND("r.period", "r.attributes", "$5") " ORDER BY pg_catalog.cardinality(r.attributes) > 1, "
     "r.computed_at DESC, r.relation_name, r.attributes LIMIT $4::pg_catalog.int8) "
-    "UNION ALL SELECT c.relation_name, c.attributes, c.rate, NULL, NULL, NULL, 0 FROM ROWS FROM ("
-    "pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::pg_catalog.float8[])) "
-    "c(relation_name, attributes, rate)) x ORDER BY 1, 2, source";
+    "UNION ALL SELECT c.relation_name, c.attributes, c.rate, NULL, c.entropy, NULL, 0 FROM ROWS FROM ("
+    "pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::pg_catalog.float8[]), "
+    "pg_catalog.unnest($6::pg_catalog.float8[])) c(relation_name, attributes, rate, entropy)) x ORDER BY 1, 2, source";
 
 // The sections of a model with the abstractions that a query finds. `most_rates`: of the stored ones (null: all).
 int AppendSections(StringInfo wire, const char* abstractions, int nargs, const char* const* args,
@@ -62,11 +63,12 @@ int AppendSections(StringInfo wire, const char* abstractions, int nargs, const c
   AppendQuery(wire, kBaselines);
   AppendQuery(wire, kBaselineNGrams, 1, &role);
   AppendQuery(wire, kBaselineSessions);
-  const char* rates[] = {"{}", "{}", "{}", most_rates, TextOfInteger(period)};
+  const char* rates[] = {"{}", "{}", "{}", most_rates, TextOfInteger(period), "{}"};
   if (computed != nullptr) {
     rates[0] = psprintf("%s}", computed->relations.data);
     rates[1] = psprintf("%s}", computed->attributes.data);
     rates[2] = psprintf("%s}", computed->rates.data);
+    rates[5] = psprintf("%s}", computed->entropies.data);
   }
   const int rates_at = wire->len;
   AppendLongQuery(wire, kRates, lengthof(rates), rates);
@@ -120,6 +122,7 @@ void AppendSettings(StringInfo wire, const privacy_score::ScoreSettings& setting
                           psprintf("%.17g", settings.alpha),
                           settings.where_counts ? "t" : "f",
                           settings.pad ? "t" : "f",
-                          settings.identifiers_count ? "t" : "f"};
-  AppendRow(wire, 7, fields);
+                          settings.identifiers_count ? "t" : "f",
+                          psprintf("%d", settings.aggregate_least)};
+  AppendRow(wire, lengthof(fields), fields);
 }

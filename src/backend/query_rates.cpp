@@ -14,10 +14,12 @@ extern "C" {
 #include "utils/rls.h"
 }
 
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "compat.hpp"
+#include "core/aggregates.hpp"
 #include "internal.hpp"
 #include "relation_access.hpp"
 #include "relation_rates.hpp"
@@ -66,46 +68,6 @@ bool AddRevealed(List** revealed, const privacy_score::Tokens& tokens, RelationF
   return all;
 }
 
-// Relations with equal text share a subject.
-char* SubjectHome(Oid relation) {
-  const char* args[] = {TextOfOid(relation)};
-  InternalScope scope;
-  EnterInternal(&scope);
-  char* home = InternalValue("SELECT privacy_score.subject_home($1::pg_catalog.oid)", 1, args);
-  LeaveInternal(&scope);
-  return home == nullptr ? pstrdup("") : home;
-}
-
-}  // namespace
-
-List* RevealedByText(const text* sql) {
-  CoreHolder<privacy_score::Tokens>* tokens = TokensOfText(sql, GetUserId());
-  if (privacy_score::IsUnparsed(*tokens->object))
-    ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("the statement does not parse"),
-                    errhint("It is parsed as PostgreSQL %d would.", privacy_score::kGrammarVersion / 10000)));
-  List* revealed = NIL;
-  AddRevealed(&revealed, *tokens->object, RelationForCaller);
-  return revealed;
-}
-
-bool RevealedByTokens(const privacy_score::Tokens& tokens, List** revealed) {
-  return AddRevealed(revealed, tokens, RelationOfCanonicalName);
-}
-
-Oid HiddenRelation(List* revealed) {
-  if (MayReadRole(InvalidOid)) return InvalidOid;
-  ListCell* cell;
-  foreach (cell, revealed) {
-    const auto* entry = static_cast<RevealedRelation*>(lfirst(cell));
-    if (check_enable_rls(entry->relation, InvalidOid, true) == RLS_ENABLED) return entry->relation;
-    for (int column = -1; (column = bms_next_member(entry->attributes, column)) >= 0;)
-      if (!MaySelect(entry->relation, static_cast<AttrNumber>(column))) return entry->relation;
-  }
-  return InvalidOid;
-}
-
-namespace {
-
 List* UnionOfRevealed(List* a, List* b) {
   List* both = NIL;
   for (List* list : {a, b}) {
@@ -128,6 +90,138 @@ const Bitmapset* RevealedOf(List* revealed, Oid relation) {
   }
   return nullptr;
 }
+
+// Relations with equal text share a subject.
+char* SubjectHome(Oid relation) {
+  const char* args[] = {TextOfOid(relation)};
+  InternalScope scope;
+  EnterInternal(&scope);
+  char* home = InternalValue("SELECT privacy_score.subject_home($1::pg_catalog.oid)", 1, args);
+  LeaveInternal(&scope);
+  return home == nullptr ? pstrdup("") : home;
+}
+
+CoreHolder<privacy_score::Tokens>* ParsedText(const text* sql) {
+  CoreHolder<privacy_score::Tokens>* tokens = TokensOfText(sql, GetUserId());
+  if (privacy_score::IsUnparsed(*tokens->object))
+    ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("the statement does not parse"),
+                    errhint("It is parsed as PostgreSQL %d would.", privacy_score::kGrammarVersion / 10000)));
+  return tokens;
+}
+
+CoreHolder<privacy_score::AggregateTokens>* ReadTokens(const privacy_score::Tokens& tokens) {
+  auto* read = NewCoreHolder<privacy_score::AggregateTokens>(CurrentMemoryContext);
+  CallCoreOrRaise([&] { read->Reset(new privacy_score::AggregateTokens(privacy_score::ReadAggregates(tokens))); });
+  return read;
+}
+
+bool AddColumns(List** revealed, const std::vector<std::string>& columns, RelationFinder find) {
+  bool all = true;
+  const std::size_t count = columns.size();
+  for (std::size_t i = 0; i < count; ++i) all &= AddColumn(revealed, columns[i].c_str(), find);
+  return all;
+}
+
+// All columns of which rates are computed: what is revealed, what is under aggregates, what names their cells.
+bool AddRated(List** rated, const privacy_score::Tokens& tokens, RelationFinder find) {
+  bool all = AddRevealed(rated, tokens, find);
+  const privacy_score::AggregateTokens& read = *ReadTokens(tokens)->object;
+  const std::size_t count = read.aggregates.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    all &= AddColumns(rated, read.aggregates[i].columns, find);
+    all &= AddColumns(rated, read.cells, find);
+    all &= AddColumns(rated, read.months, find);
+  }
+  return all;
+}
+
+// Whether the cells named by columns of relations about the subjects of `relation` have few of these
+// (core/aggregates.hpp).
+bool HasFewSubjects(Oid relation, List* cells, List* months) {
+  const char* home = SubjectHome(relation);
+  double entropy = -1;  // the least; of no relation yet
+  double told[2] = {};  // by the columns, and without those of months
+  int cuts = 0;
+  ListCell* cell;
+  foreach (cell, UnionOfRevealed(cells, months)) {
+    const auto* both = static_cast<RevealedRelation*>(lfirst(cell));
+    if (both->relation != relation && strcmp(SubjectHome(both->relation), home) != 0) continue;
+    const Bitmapset* sets[] = {both->attributes, RevealedOf(cells, both->relation)};
+    double rates[2];
+    SubjectFacts facts;
+    ConnectSpi();
+    RelationRates(both->relation, sets, lengthof(sets), SubjectOf(both->relation), rates, &facts);
+    SPI_finish();
+    if (entropy < 0 || facts.entropy < entropy) entropy = facts.entropy;
+    for (int i = 0; i < 2; ++i) told[i] = Min(1.0, told[i] + rates[i]);
+    cuts += bms_num_members(RevealedOf(months, both->relation));
+  }
+  if (entropy < 0) return false;
+  double subjects = entropy * (1 - told[0]);
+  if (cuts > 0) subjects = Max(subjects, entropy * (1 - told[1]) - cuts * privacy_score::MonthsLog());
+  return subjects < log2(ps_settings.aggregate_least) - privacy_score::kRateTolerance ||
+         subjects <= privacy_score::kRateTolerance;
+}
+
+// Adds the columns under aggregates that hide nothing, being over few subjects, or put into one number with their key.
+void AddAggregated(List** revealed, const privacy_score::AggregateTokens& read) {
+  if (ps_settings.aggregate_least == 0) return;
+  List* cells = NIL;
+  List* months = NIL;
+  const std::size_t count = read.aggregates.size();
+  if (count > 0) {
+    AddColumns(&cells, read.cells, RelationForCaller);
+    AddColumns(&months, read.months, RelationForCaller);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    List* under = NIL;
+    AddColumns(&under, read.aggregates[i].columns, RelationForCaller);
+    ListCell* cell;
+    foreach (cell, under) {
+      const auto* entry = static_cast<RevealedRelation*>(lfirst(cell));
+      const Bitmapset* subject = SubjectOf(entry->relation);
+      const bool packed =
+          read.aggregates[i].packs && !bms_is_empty(subject) && bms_is_subset(subject, entry->attributes);
+      if (packed || HasFewSubjects(entry->relation, cells, months))
+        *revealed = UnionOfRevealed(*revealed, list_make1(lfirst(cell)));
+    }
+  }
+}
+
+}  // namespace
+
+List* RevealedByText(const text* sql) {
+  CoreHolder<privacy_score::Tokens>* tokens = ParsedText(sql);
+  List* revealed = NIL;
+  AddRevealed(&revealed, *tokens->object, RelationForCaller);
+  AddAggregated(&revealed, *ReadTokens(*tokens->object)->object);
+  return revealed;
+}
+
+List* RatedByText(const text* sql) {
+  CoreHolder<privacy_score::Tokens>* tokens = ParsedText(sql);
+  List* rated = NIL;
+  AddRated(&rated, *tokens->object, RelationForCaller);
+  return rated;
+}
+
+bool RatedByTokens(const privacy_score::Tokens& tokens, List** rated) {
+  return AddRated(rated, tokens, RelationOfCanonicalName);
+}
+
+Oid HiddenRelation(List* revealed) {
+  if (MayReadRole(InvalidOid)) return InvalidOid;
+  ListCell* cell;
+  foreach (cell, revealed) {
+    const auto* entry = static_cast<RevealedRelation*>(lfirst(cell));
+    if (check_enable_rls(entry->relation, InvalidOid, true) == RLS_ENABLED) return entry->relation;
+    for (int column = -1; (column = bms_next_member(entry->attributes, column)) >= 0;)
+      if (!MaySelect(entry->relation, static_cast<AttrNumber>(column))) return entry->relation;
+  }
+  return InvalidOid;
+}
+
+namespace {
 
 // Two statements, and both together.
 constexpr int kMostStatements = 3;

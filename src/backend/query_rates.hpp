@@ -7,13 +7,18 @@
 #include "core/equivalence.hpp"
 #include "joint_rates.hpp"
 
-// What a text reveals: a list of RevealedRelation; columns of relations that do not exist are left out. Raises 42601
+// What a text reveals, columns under aggregates over few subjects with it, for which it reads the relations: a list of
+// RevealedRelation; columns of relations that do not exist are left out. Raises 42601
 // when the text does not parse, and where names lead into schemas that the current user may not use.
 List* RevealedByText(const text* sql);
 
-// What tokens of statements that were analysed here reveal, likewise, whatever schemas the current user may use; false
-// when a column was not found.
-bool RevealedByTokens(const privacy_score::Tokens& tokens, List** revealed);
+// The columns of which rates tell in what a text reveals, those that decide about its aggregates with them; nothing is
+// read.
+List* RatedByText(const text* sql);
+
+// The same of tokens of statements that were analysed here, whatever schemas the current user may use; false when a
+// column was not found.
+bool RatedByTokens(const privacy_score::Tokens& tokens, List** rated);
 
 // A relation of which the current user may not read all that is revealed: the columns, and every row. InvalidOid when
 // there is none. Rates tell about the rows: they are for those who may read these, or all statistics.

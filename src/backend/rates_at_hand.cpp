@@ -73,19 +73,21 @@ void AppendStored(ComputedRates* known, const std::vector<privacy_score::Missing
   ComputedRates asked;
   InitComputedRates(&asked);
   for (std::size_t i = 0; i < count; ++i)
-    AppendComputed(&asked, (*missing)[i].relation.c_str(), (*missing)[i].attributes.c_str(), 0);
+    AppendComputed(&asked, (*missing)[i].relation.c_str(), (*missing)[i].attributes.c_str(), 0, 0);
   const char* args[] = {psprintf("%s}", asked.relations.data), psprintf("%s}", asked.attributes.data)};
   TextArguments arguments;
   FillTextArguments(&arguments, 2, args);
   // The conditions on columns of the view go down into it, so that it looks at no more than these.
   if (SPI_execute_with_args(
-          "SELECT r.relation_name, pg_catalog.array_to_string(r.attributes, pg_catalog.chr(1)), r.rate "
+          "SELECT r.relation_name, pg_catalog.array_to_string(r.attributes, pg_catalog.chr(1)), r.rate, "
+          "r.subject_entropy "
           "FROM privacy_score.rate_state r WHERE r.relation_name = ANY ($1::text[]) "
           "AND pg_catalog.array_to_string(r.attributes, pg_catalog.chr(1)) = ANY ($2::text[]) AND NOT r.stale",
           2, arguments.types, arguments.values, arguments.nulls, true, 0) != SPI_OK_SELECT)
     elog(ERROR, "could not read stored rates");
   SPITupleTable* table = SPI_tuptable;
   for (uint64 row = 0; row < table->numvals; ++row)
-    AppendComputed(known, FieldText(row, 0), FieldText(row, 1), strtod(FieldText(row, 2), nullptr));
+    AppendComputed(known, FieldText(row, 0), FieldText(row, 1), strtod(FieldText(row, 2), nullptr),
+                   strtod(FieldText(row, 3), nullptr));
   SPI_freetuptable(table);
 }

@@ -135,6 +135,10 @@ void DefineScoring() {
              "1 is the published score.", &ps_settings.alpha, defaults.alpha, 0.0, 1.0);
   DefineBool("privacy_score.identifiers_count", "Lets identifiers take part in discrimination rates of the score.",
              "on is the published score.", &ps_settings.identifiers_count, defaults.identifiers_count);
+  DefineInt("privacy_score.aggregate_least",
+            "Fewest subjects that an aggregate must be taken over to hide its columns; 0 lets it hide them always.",
+            "By the rates, on the average over the cells that columns compared with constants and grouping make.",
+            &ps_settings.aggregate_least, defaults.aggregate_least, 0, 1000000, PGC_SUSET, 0);
 }
 
 void DefineLimits() {
@@ -203,5 +207,6 @@ privacy_score::ScoreSettings ScoreSettingsInForce() {
   settings.where_counts = ps_settings.where_counts;
   settings.pad = ps_settings.pad;
   settings.identifiers_count = ps_settings.identifiers_count;
+  settings.aggregate_least = ps_settings.aggregate_least;
   return settings;
 }

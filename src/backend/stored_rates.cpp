@@ -193,7 +193,8 @@ void ComputePlain(ComputedRates* computed, const char* name, Oid relation, const
   resetStringInfo(&sources.rows);
   appendStringInfo(&sources.rows, "{" INT64_FORMAT, batch.facts.rows);
   if (!XactReadOnly) StoreRates(&batch, sets->attributes, sets->rates, sets->count);
-  for (int i = 0; i < sets->count; ++i) AppendComputed(computed, name, sets->attributes[i], sets->rates[i]);
+  for (int i = 0; i < sets->count; ++i)
+    AppendComputed(computed, name, sets->attributes[i], sets->rates[i], batch.facts.entropy);
 }
 
 bool SameRelations(const List* a, const List* b) {
@@ -245,7 +246,8 @@ void ComputeJoint(ComputedRates* computed, const char* name, Oid home, const Wan
     batch.sources = sources[i];
     StoreRates(&batch, &sets->attributes[i], &sets->rates[i], 1);
   }
-  for (int i = 0; i < sets->count; ++i) AppendComputed(computed, name, sets->attributes[i], sets->rates[i]);
+  for (int i = 0; i < sets->count; ++i)
+    AppendComputed(computed, name, sets->attributes[i], sets->rates[i], batch.facts.entropy);
 }
 
 // Whether all relations of a set are joined at `home`, as the catalogs are now. What was found of a relation is kept in
@@ -352,16 +354,19 @@ WantedRate* WantedFrom(const std::vector<privacy_score::MissingRate>* missing) {
 void InitComputedRates(ComputedRates* computed) {
   computed->count = 0;
   computed->faulty = NIL;
-  for (StringInfo array : {&computed->relations, &computed->attributes, &computed->rates}) {
+  for (StringInfo array : {&computed->relations, &computed->attributes, &computed->rates, &computed->entropies}) {
     initStringInfo(array);
     appendStringInfoChar(array, '{');
   }
 }
 
-void AppendComputed(ComputedRates* computed, const char* relation, const char* attributes, double rate) {
+void AppendComputed(ComputedRates* computed, const char* relation, const char* attributes, double rate,
+                    double subject_entropy) {
   AppendArrayElement(&computed->relations, relation);
   AppendArrayElement(&computed->attributes, attributes);
-  appendStringInfo(&computed->rates, "%s%.17g", computed->rates.len == 1 ? "" : ",", rate);
+  const char* comma = computed->rates.len == 1 ? "" : ",";
+  appendStringInfo(&computed->rates, "%s%.17g", comma, rate);
+  appendStringInfo(&computed->entropies, "%s%.17g", comma, subject_entropy);
   ++computed->count;
 }
 

@@ -34,14 +34,15 @@ WantedRate* WantedFrom(const std::vector<privacy_score::MissingRate>* missing);
 // Puts them in order, by relation.
 void SortWanted(WantedRate* wanted, int count);
 
-// Rates that were computed or looked up, as three text[] literals for the model (see model_wire.hpp).
+// Rates that were computed or looked up, each with H(X), as four text[] literals for the model (see model_wire.hpp).
 struct ComputedRates {
-  StringInfoData relations, attributes, rates;  // array literals under construction
+  StringInfoData relations, attributes, rates, entropies;  // array literals under construction
   int count;
   List* faulty;  // names of relations that the caller was warned of
 };
 void InitComputedRates(ComputedRates* computed);
-void AppendComputed(ComputedRates* computed, const char* relation, const char* attributes, double rate);
+void AppendComputed(ComputedRates* computed, const char* relation, const char* attributes, double rate,
+                    double subject_entropy);
 
 // Computes the wanted rates, appends them to `computed`, and stores them unless the transaction is read-only. Sets that
 // no longer exist are skipped. Raises the first fault. `wanted` is put in order.

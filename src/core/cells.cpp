@@ -84,7 +84,14 @@ bool IsPicked(Scopes& scopes, Scope* scope, const ArenaList<Expr>& exprs, bool b
 // What one side of a comparison is made of.
 struct Side {
   std::vector<ItemColumn> columns;
-  bool from_elsewhere = false;  // columns of a row outside of the level, or of a relation that the role owns
+  std::vector<ItemColumn> own;  // of relations that the role owns: they are as good as constants to the others
+  bool outside = false;         // columns of a row outside of the level
+  bool IsFixed() const { return columns.empty() && own.empty(); }
+  std::vector<ItemColumn> All() const {
+    std::vector<ItemColumn> all = columns;
+    all.insert(all.end(), own.begin(), own.end());
+    return all;
+  }
 };
 
 class Search {
@@ -236,8 +243,9 @@ void Search::AddConjuncts(Scope* scope, const ArenaList<Expr>& exprs) {
       for (const Expr* arg : expr->args) left.push_back(arg);
       continue;
     }
-    const Side all = Collect(scope, expr);
-    if (all.from_elsewhere) Pin(all.columns);
+    const Side side = Collect(scope, expr);
+    if (side.outside || !side.own.empty()) Pin(side.columns);
+    if (side.outside) Pin(side.own);
   }
 }
 
@@ -255,8 +263,8 @@ void Search::Compare(Scope* scope, const ArenaList<Expr>& exprs) {
       const Side right_side = Collect(scope, expr->args.last);
       if (ReadOneRow(*expr->args.first, *expr->args.last)) {
         // What stands on both sides may cancel out: id + age = age + 7.
-        PinKeys(left_side.columns);
-        PinKeys(right_side.columns);
+        PinKeys(left_side.All());
+        PinKeys(right_side.All());
       } else {
         Equate(left_side, right_side);
       }
@@ -266,9 +274,9 @@ void Search::Compare(Scope* scope, const ArenaList<Expr>& exprs) {
     } else if (expr->pins != Pins::kNothing) {
       const Side side = Collect(scope, expr->args);
       if (expr->pins == Pins::kColumn)
-        Pin(side.columns);
+        Pin(side.All());
       else
-        PinKeys(side.columns);
+        PinKeys(side.All());
     } else if (expr->limit != nullptr && !expr->args.empty()) {
       Bound(scope, *expr);
     }
@@ -290,6 +298,8 @@ void Search::CompareMembers(Scope* scope, const Expr& expr) {
 }
 
 void Search::Equate(const Side& left, const Side& right) {
+  if (left.IsFixed()) Pin(right.own);
+  if (right.IsFixed()) Pin(left.own);
   if (left.columns.empty() || right.columns.empty()) {
     Pin(left.columns);
     Pin(right.columns);
@@ -303,11 +313,11 @@ void Search::Equate(const Side& left, const Side& right) {
 // A range. What is not a bare column may be turned so that one side is enough: abs(id - 7) < 1.
 void Search::Bound(Scope* scope, const Expr& expr) {
   const Side bounded = Collect(scope, expr.args.first);
-  if (expr.args.size > 1 && !Collect(scope, expr.args.last).columns.empty()) return;
+  if (expr.args.size > 1 && !Collect(scope, expr.args.last).IsFixed()) return;
   const Expr* first = expr.args.first;
   while (first->cast && first->args.size == 1) first = first->args.first;
-  if (first->kind != ExprKind::kColumn) PinKeys(bounded.columns);
-  for (const ItemColumn& column : bounded.columns) {
+  if (first->kind != ExprKind::kColumn) PinKeys(bounded.All());
+  for (const ItemColumn& column : bounded.All()) {
     Node& node = nodes_[NodeOf(column)];
     (expr.limit->lower ? node.lower : node.upper).push_back(expr.limit);
   }
@@ -349,12 +359,13 @@ Side Search::Collect(Follower& follower) {
           break;
         }
         if (range->relation->catalog) break;
-        if (range->relation->own || IsOutside(item.scope)) {
-          side.from_elsewhere = true;
+        if (IsOutside(item.scope)) {
+          side.outside = true;
           break;
         }
         const int end = whole ? range->relation->columns.size : expr->column + 1;
-        for (int i = whole ? 0 : expr->column; i < end && i >= 0; ++i) side.columns.push_back({item, i});
+        for (int i = whole ? 0 : expr->column; i < end && i >= 0; ++i)
+          (range->relation->own ? side.own : side.columns).push_back({item, i});
         break;
       }
       case ExprKind::kSubquery:

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "aggregates.hpp"
 #include "json.hpp"
+#include "sort_unique.hpp"
 
 namespace privacy_score {
 
@@ -21,6 +23,7 @@ void WriteSettings(JsonWriter& json, const ScoreSettings& settings) {
   json.Key("where_counts").Value(settings.where_counts);
   json.Key("pad").Value(settings.pad);
   json.Key("identifiers_count").Value(settings.identifiers_count);
+  json.Key("aggregate_least").Value(static_cast<std::int64_t>(settings.aggregate_least));
   json.EndObject();
 }
 
@@ -54,6 +57,21 @@ void WriteIdentification(JsonWriter& json, RateBook& rates, const Model& model, 
     json.EndObject();
   }
   json.EndArray();
+}
+
+// The columns that are revealed, and of these the ones that are only under aggregates, whose cells `cells` name: these
+// have few subjects.
+void WriteRevealed(JsonWriter& json, const Model& model, const AttributeSet& revealed, const Tokens& tokens,
+                   const ScoreSettings& settings) {
+  const std::vector<std::string> single =
+      model.NamesOf(DifferenceOf(revealed, model.Revealed(tokens, settings.where_counts)));
+  std::vector<std::string> all = RevealedColumns(tokens, settings.where_counts);
+  all.insert(all.end(), single.begin(), single.end());
+  SortUnique(all);
+  const AggregateTokens read = ReadAggregates(tokens);
+  json.Key("revealed_columns").Value(all);
+  json.Key("singled_out").Value(single);
+  json.Key("cells").Value(read.aggregates.empty() ? std::vector<std::string>() : read.cells);
 }
 
 // The columns that make tau.
@@ -120,7 +138,7 @@ Explained ExplainQuery(std::string_view model_wire, std::string_view role, const
   json.Key("baseline").Value(model.BaselineOfRole(role) != nullptr);
   WriteSettings(json, settings);
   json.Key("abstraction").Value(tokens);
-  json.Key("revealed_columns").Value(RevealedColumns(tokens, settings.where_counts));
+  WriteRevealed(json, model, pairs.class_of(own).revealed, tokens, settings);
   json.Key("scored_columns").Value(model.NamesOf(pairs.class_of(own).scored));
   WriteIdentification(json, pairs.rates(), model, pairs.class_of(own).revealed);
   json.Key("known").Value(explained.score.matched);
@@ -185,9 +203,9 @@ std::string NGramJson(RoleScorer& scorer, const NGram& ngram, ScoreLevel level) 
   return json.EndObject().text();
 }
 
-Identification IdentificationOf(const Model& model, const Tokens& tokens, bool where_counts) {
+Identification IdentificationOf(const Model& model, const Tokens& tokens, const ScoreSettings& settings) {
   RateBook rates(model);
-  const AttributeSet revealed = model.Revealed(tokens, where_counts);
+  const AttributeSet revealed = Reveal(model, rates, tokens, settings).most;
   rates.Want(revealed);
   return {rates.Combined(revealed), rates.TakeMissing()};
 }

@@ -42,6 +42,6 @@ struct Identification {
   RateBounds rate;
   std::vector<MissingRate> missing;
 };
-Identification IdentificationOf(const Model& model, const Tokens& tokens, bool where_counts);
+Identification IdentificationOf(const Model& model, const Tokens& tokens, const ScoreSettings& settings);
 
 }  // namespace privacy_score

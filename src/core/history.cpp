@@ -4,6 +4,7 @@
 #include "history.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -71,7 +72,7 @@ void AppendFigures(ResultRow& row, const SessionSummary& summary) {
 }  // namespace
 
 ScoreSettings ReadSettings(WireReader& reader) {
-  const auto rows = reader.Section(7);
+  const auto rows = reader.Section(8);
   if (rows.size() != 1) throw DamagedData("not one row of settings");
   const Row& row = rows.front();
   const auto one_of = [](const Field& field, const char* name, const char* first, const char* second) {
@@ -91,6 +92,9 @@ ScoreSettings ReadSettings(WireReader& reader) {
   settings.where_counts = ParseBool(String(row[4]));
   settings.pad = ParseBool(String(row[5]));
   settings.identifiers_count = ParseBool(String(row[6]));
+  if (row[7])
+    settings.aggregate_least =
+        static_cast<int>(std::clamp<std::int64_t>(ParseInteger(*row[7]), -1, std::numeric_limits<int>::max()));
   CheckSettings(settings);
   return settings;
 }

@@ -156,13 +156,15 @@ void Model::ReadDependencies(WireReader& reader) {
 
 void Model::ReadBaselines(WireReader& reader) {
   std::unordered_map<std::int64_t, std::size_t> places;
-  for (const Row& row : reader.Section(3 + kReachFigureCount)) {
+  for (const Row& row : reader.Section(4 + kReachFigureCount)) {
     Baseline baseline;
     baseline.id = ParseInteger(Required(row[0]));
     baseline.role = String(row[1]);
     baseline.sessions = ParseCount(Required(row[2]));
     for (std::size_t figure = 0; figure < baseline.greatest.size(); ++figure)
       if (row[3 + figure]) baseline.greatest[figure] = ParseCount(*row[3 + figure]);
+    const Field& cells = row[3 + baseline.greatest.size()];
+    baseline.cells = !cells || ParseBool(*cells);
     if (!places.emplace(baseline.id, baselines_.size()).second)
       throw DamagedData("baseline " + String(row[0]) + " stands twice");
     baselines_.push_back(std::move(baseline));
@@ -182,6 +184,7 @@ void Model::ReadBaselines(WireReader& reader) {
 
 void Model::ReadRates(WireReader& reader) {
   rates_by_relation_.resize(relations_.size());
+  subject_entropies_.resize(relations_.size());
   reader.EachRow(6, [&](const Row& row) {
     AttributeSet set;
     bool known = true;
@@ -198,6 +201,12 @@ void Model::ReadRates(WireReader& reader) {
     const std::uint32_t relation = attributes_[set.front()].relation;
     const bool joint = attributes_[set.back()].relation != relation;
     const RateBounds rate = ParseRate(row, joint);
+    const auto home = relation_ids_.find(String(row[0]));
+    if (row[4] && home != relation_ids_.end()) {
+      std::optional<double>& entropy = subject_entropies_[home->second];
+      const double found = std::max(0.0, ParseFigure(row[4]));
+      if (!entropy || found < *entropy) entropy = found;
+    }
     if (!rates_.emplace(set, rate).second) return;
     auto& list = joint ? joint_rates_[relations_[relation].subject_group] : rates_by_relation_[relation];
     list.push_back({std::move(set), rate});

@@ -82,6 +82,7 @@ struct Baseline {
   std::string role;
   std::int64_t sessions = 0;
   std::array<std::optional<std::int64_t>, kReachFigureCount> greatest;  // over its sessions, where known
+  bool cells = true;  // its abstractions tell of the cells of aggregates; else it was made before there were any
   std::vector<CountedNGram> ngrams;
   std::vector<SessionSet> session_sets;
 };
@@ -110,9 +111,9 @@ class Model {
   // Reads the sections of a model from the reader, in this order:
   //   relations (name, subject_group, is_row_subject, joint_home); attributes (name, relation, label, identifier,
   //   subject_position); dependencies (determinant, dependent); abstractions (id, token), one row a token;
-  //   baselines (id, role, sessions, reach, subjects, subject_columns); their n-grams (id, n-gram, count); their
+  //   baselines (id, role, sessions, reach, subjects, subject_columns, cells); their n-grams (id, n-gram, count); their
   //   sessions (id, count, abstractions); rates (relation, attributes, rate, rows, subject_entropy, modified), the last
-  //   three for rates that are out of date: see AfterModifications; modified below 0 is not known.
+  //   for rates that are out of date, with the two before it: see AfterModifications; below 0 it is not known.
   // Attributes, dependencies and rates of what is not protected are left out. Throws Error XX001 on damaged bytes.
   static Model Read(WireReader& reader);
   static Model Parse(std::string_view wire);
@@ -143,6 +144,10 @@ class Model {
   // The same of several relations of a group.
   const std::vector<KnownRate>& JointRatesOf(std::int64_t subject_group) const;
 
+  // H(X) in bits of a relation's subject, as it was when its rates were computed; the least where they differ. None
+  // when no rate is known.
+  std::optional<double> SubjectEntropyOf(std::uint32_t relation) const { return subject_entropies_[relation]; }
+
   // Names of a set.
   std::vector<std::string> NamesOf(const AttributeSet& set) const;
 
@@ -162,6 +167,7 @@ class Model {
   std::unordered_map<AttributeSet, RateBounds, AttributeSetHash> rates_;
   std::vector<std::vector<KnownRate>> rates_by_relation_;
   std::unordered_map<std::int64_t, std::vector<KnownRate>> joint_rates_;  // by subject group
+  std::vector<std::optional<double>> subject_entropies_;
 };
 
 }  // namespace privacy_score

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "aggregates.hpp"
 #include "flat_map.hpp"
 
 namespace privacy_score {
@@ -24,11 +25,6 @@ PairScorer::PairScorer(std::shared_ptr<const Model> model, std::string_view role
   Intern({});
   classes_.emplace_back();  // kUnparsedClass
   CountSessions(role);
-}
-
-ClassId PairScorer::ClassOf(const Tokens& tokens) {
-  if (IsUnparsed(tokens)) return kUnparsedClass;
-  return Intern(model_->Revealed(tokens, settings_.where_counts));
 }
 
 void PairScorer::CountSessions(std::string_view role) {
@@ -51,7 +47,7 @@ void PairScorer::CountSessions(std::string_view role) {
         auto found = class_by_id.find(id);
         if (found == class_by_id.end()) {
           const Tokens* tokens = model_->FindTokens(id);
-          found = class_by_id.emplace(id, tokens ? ClassOf(*tokens) : kEmptyClass).first;
+          found = class_by_id.emplace(id, tokens ? KnownClassOf(*tokens) : kEmptyClass).first;
         }
         for (const AttributeId attribute : classes_[found->second].closure) {
           if (std::exchange(seen_in[attribute], set_number) == set_number) continue;
@@ -69,6 +65,20 @@ void PairScorer::CountSessions(std::string_view role) {
     probability_.push_back(std::min(1.0, p));
     log_cost_.push_back(Weight(id) * std::log(probability_.back()));
   }
+}
+
+ClassId PairScorer::ClassOf(const Tokens& tokens, bool* exact) {
+  if (IsUnparsed(tokens)) return kUnparsedClass;
+  const Revelation revelation = Reveal(*model_, rates_, tokens, settings_);
+  if (exact != nullptr) *exact = revelation.exact();
+  return Intern(revelation.most);
+}
+
+ClassId PairScorer::KnownClassOf(const Tokens& tokens) {
+  if (IsUnparsed(tokens)) return kUnparsedClass;
+  const Revelation revelation = Reveal(*model_, rates_, tokens, settings_);
+  rests_on_bounds_ = rests_on_bounds_ || !revelation.exact();
+  return Intern(revelation.least);
 }
 
 ClassId PairScorer::Intern(const AttributeSet& revealed) {

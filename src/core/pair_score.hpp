@@ -47,8 +47,12 @@ class PairScorer {
 
   // The class of a revealed set.
   ClassId Intern(const AttributeSet& revealed);
-  // The class of statements with these tokens.
-  ClassId ClassOf(const Tokens& tokens);
+  // The class of statements with these tokens, of which no more is known than rates tell: one that is scored reveals
+  // all that it may, `exact` says whether that is so; one of a baseline only what it does for certain (aggregates.hpp).
+  ClassId ClassOf(const Tokens& tokens, bool* exact = nullptr);
+  ClassId KnownClassOf(const Tokens& tokens);
+  // Whether what the baselines reveal rests on bounds of rates.
+  bool RestsOnBounds() const { return rests_on_bounds_; }
   const Class& class_of(ClassId id) const { return classes_[id]; }
 
   double Probability(AttributeId attribute) const { return probability_[attribute]; }
@@ -84,6 +88,7 @@ class PairScorer {
   std::vector<std::uint64_t> held_;            // in the making
   std::vector<double> probability_;            // p(y), one an attribute
   std::vector<double> log_cost_;               // lambda(y) ln p(y)
+  bool rests_on_bounds_ = false;
 };
 
 }  // namespace privacy_score

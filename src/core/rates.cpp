@@ -334,18 +334,4 @@ std::vector<MissingRate> RateBook::TakeMissing() {
   return missing;
 }
 
-std::vector<MissingRate> MissingOfStatements(const Model& model, bool where_counts) {
-  RateBook book(model);
-  for (const auto& [id, tokens] : model.tokens()) {
-    const AttributeSet revealed = model.Revealed(tokens, where_counts);
-    AttributeSet scored;
-    for (const AttributeId attribute : revealed) {
-      if (!model.attributes()[attribute].identifier) scored.push_back(attribute);
-    }
-    book.Want(revealed);
-    book.Want(scored);
-  }
-  return book.TakeMissing();
-}
-
 }  // namespace privacy_score

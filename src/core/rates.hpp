@@ -128,7 +128,4 @@ class RateBook {
   AttributeSet attributes_;
 };
 
-// The sets that the statements of the model by themselves need to be identified and scored exactly, as TakeMissing.
-std::vector<MissingRate> MissingOfStatements(const Model& model, bool where_counts);
-
 }  // namespace privacy_score

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "aggregates.hpp"
 #include "json.hpp"
 #include "keyed_hash.hpp"
 
@@ -222,8 +223,9 @@ std::uint32_t ReachTracker::FormOf(const Model& model, AbstractionId id, const T
   if (found != form_ids_.end()) return found->second;
   Form form;
   form.id = id;
-  form.counts = !model.Revealed(tokens, true).empty();
-  for (const AttributeId column : model.Revealed(tokens, where_counts_))
+  const AttributeSet of_one = OfOneSubject(model, tokens);
+  form.counts = !of_one.empty() || !model.Revealed(tokens, true).empty();
+  for (const AttributeId column : UnionOf(of_one, model.Revealed(tokens, where_counts_)))
     if (!model.attributes()[column].identifier) form.columns.push_back(column);
   const auto index = static_cast<std::uint32_t>(forms_.size());
   forms_.push_back(std::move(form));

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "aggregates.hpp"
 #include "error.hpp"
 #include "joined.hpp"
 
@@ -28,8 +29,11 @@ constexpr double kTie = 1e-12;
 RoleScorer::RoleScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings,
                        const TokenMap* defined, const ScoreMemory& memory)
     : pairs_(std::move(model), role, settings), defined_(defined), memory_(memory) {
-  class_by_id_.emplace(0, kEmptyClass);
+  places_.emplace(0, Place());
+  known_places_.emplace(0, kEmptyClass);
   const Baseline* baseline = this->model().BaselineOfRole(role);
+  if (baseline != nullptr && !baseline->cells)
+    for (const Baseline::SessionSet& set : baseline->session_sets) before_cells_.insert(set.ids.begin(), set.ids.end());
   Build(ngrams_, settings.ngram_length, baseline);
   Build(statements_, 1, baseline);
 }
@@ -44,7 +48,7 @@ void RoleScorer::Build(Level& level, int length, const Baseline* baseline) {
     }
   }
   std::set<Classes> distinct;
-  for (const auto& [ngram, count] : level.baseline) distinct.insert(ClassesOf(level, ngram, true));
+  for (const auto& [ngram, count] : level.baseline) distinct.insert(KnownClassesOf(level, ngram));
   if (distinct.empty()) distinct.insert(Classes{});
   std::unordered_map<ClassId, std::uint32_t> column_of;
   for (const Classes& classes : distinct) {
@@ -58,7 +62,35 @@ void RoleScorer::Build(Level& level, int length, const Baseline* baseline) {
 }
 
 void RoleScorer::Define(AbstractionId id, const Tokens& tokens) {
-  if (class_by_id_.count(id) == 0) class_by_id_.emplace(id, pairs_.ClassOf(tokens));
+  if (places_.count(id) > 0) return;
+  const AbstractionId known = FindKnownAs(id, tokens);
+  known_as_.emplace(id, known);
+  if (known != id) return;
+  Place place;
+  place.id = pairs_.ClassOf(tokens, &place.exact);
+  places_.emplace(id, place);
+}
+
+AbstractionId RoleScorer::FindKnownAs(AbstractionId id, const Tokens& tokens) const {
+  if (before_cells_.empty() || before_cells_.count(id) > 0) return id;
+  const Tokens before = WithoutCells(tokens);
+  if (before.size() == tokens.size()) return id;
+  const AbstractionId known = Fingerprint(before);
+  return before_cells_.count(known) > 0 ? known : id;
+}
+
+AbstractionId RoleScorer::KnownAs(AbstractionId id) {
+  if (before_cells_.empty() || id == 0) return id;
+  const auto found = known_as_.find(id);
+  if (found != known_as_.end()) return found->second;
+  return known_as_.emplace(id, FindKnownAs(id, TokensOf(id))).first->second;
+}
+
+NGram RoleScorer::KnownAs(const NGram& ngram) {
+  if (before_cells_.empty()) return ngram;
+  NGram known = ngram;
+  for (AbstractionId& id : known) id = KnownAs(id);
+  return known;
 }
 
 const Tokens* RoleScorer::FindTokens(AbstractionId id) const {
@@ -75,23 +107,40 @@ const Tokens& RoleScorer::TokensOf(AbstractionId id) const {
   throw Error("XX001", "abstraction " + std::to_string(id) + " is not known");
 }
 
-// The class of an abstraction. One of the baseline may be unknown (its tokens were lost): it then counts as revealing
-// nothing, which can only raise scores.
-ClassId RoleScorer::ClassOfId(AbstractionId id, bool may_be_unknown) {
-  const auto found = class_by_id_.find(id);
-  if (found != class_by_id_.end()) return found->second;
-  if (may_be_unknown && FindTokens(id) == nullptr) return kEmptyClass;
-  const ClassId class_id = pairs_.ClassOf(TokensOf(id));
-  class_by_id_.emplace(id, class_id);
-  return class_id;
+RoleScorer::Place RoleScorer::PlaceOf(AbstractionId id) {
+  const auto found = places_.find(id);
+  if (found != places_.end()) return found->second;
+  Place place;
+  place.id = pairs_.ClassOf(TokensOf(id), &place.exact);
+  return places_.emplace(id, place).first->second;
 }
 
-RoleScorer::Classes RoleScorer::ClassesOf(const Level& level, const NGram& ngram, bool may_be_unknown) {
+// The class of an abstraction of the baseline. It may be unknown (its tokens were lost): it then counts as revealing
+// nothing, which can only raise scores.
+ClassId RoleScorer::KnownClassOf(AbstractionId id) {
+  const auto found = known_places_.find(id);
+  if (found != known_places_.end()) return found->second;
+  const Tokens* tokens = FindTokens(id);
+  if (tokens == nullptr) return kEmptyClass;
+  return known_places_.emplace(id, pairs_.KnownClassOf(*tokens)).first->second;
+}
+
+RoleScorer::Classes RoleScorer::ClassesOf(const Level& level, const NGram& ngram, bool* exact) {
   Classes places{};
+  *exact = true;
   for (int k = 0; k < level.length; ++k) {
-    places[static_cast<std::size_t>(k)] =
-        ClassOfId(ngram[static_cast<std::size_t>(kRecordedLength - level.length + k)], may_be_unknown);
+    const Place place = PlaceOf(ngram[static_cast<std::size_t>(kRecordedLength - level.length + k)]);
+    places[static_cast<std::size_t>(k)] = place.id;
+    *exact = *exact && place.exact;
   }
+  return Together(level, places);
+}
+
+RoleScorer::Classes RoleScorer::KnownClassesOf(const Level& level, const NGram& ngram) {
+  Classes places{};
+  for (int k = 0; k < level.length; ++k)
+    places[static_cast<std::size_t>(k)] =
+        KnownClassOf(ngram[static_cast<std::size_t>(kRecordedLength - level.length + k)]);
   return Together(level, places);
 }
 
@@ -140,15 +189,19 @@ NGramScore RoleScorer::Score(const NGram& ngram, ScoreLevel which) {
   Level& level = LevelOf(which);
   const auto found = level.memo.find(ngram);
   if (found != level.memo.end()) return found->second;
-  const NGramScore score = Compute(level, ClassesOf(level, ngram, false), level.baseline.count(ngram) > 0);
+  const NGram known = KnownAs(ngram);
+  bool exact = true;
+  const Classes classes = ClassesOf(level, known, &exact);
+  const NGramScore score = Compute(level, classes, exact, level.baseline.count(known) > 0);
   if (level.memo.size() >= memory_.scores) level.memo.clear();
   level.memo.emplace(ngram, score);
   return score;
 }
 
-NGramScore RoleScorer::Compute(Level& level, const Classes& classes, bool matched) {
+NGramScore RoleScorer::Compute(Level& level, const Classes& classes, bool exact, bool matched) {
   NGramScore score;
   score.matched = matched;
+  score.estimated = !exact || pairs_.RestsOnBounds();
   for (std::size_t k = 0; k < level.positions; ++k) {
     const RateBounds bounds = pairs_.Combined(classes[k], kEmptyClass);
     score.tight += bounds.upper;
@@ -209,7 +262,10 @@ void RoleScorer::WantNearest(Level& level, const Classes& classes, const DeltaRo
 
 NGramExplanation RoleScorer::Explain(const NGram& ngram, ScoreLevel which) {
   Level& level = LevelOf(which);
-  return ExplainClasses(level, ngram, ClassesOf(level, ngram, false), Score(ngram, which));
+  const NGram known = KnownAs(ngram);
+  bool exact = true;
+  const Classes classes = ClassesOf(level, known, &exact);
+  return ExplainClasses(level, known, classes, Score(ngram, which));
 }
 
 NGramExplanation RoleScorer::ExplainTokens(const std::vector<Tokens>& places, ScoreLevel which) {
@@ -220,12 +276,18 @@ NGramExplanation RoleScorer::ExplainTokens(const std::vector<Tokens>& places, Sc
   }
   NGram ngram{};
   Classes classes{};
+  bool exact = true;
   for (std::size_t k = 0; k < places.size(); ++k) {
-    ngram[ngram.size() - places.size() + k] = places[k].empty() ? 0 : Fingerprint(places[k]);
-    classes[k] = pairs_.ClassOf(places[k]);
+    AbstractionId& id = ngram[ngram.size() - places.size() + k];
+    id = places[k].empty() ? 0 : Fingerprint(places[k]);
+    const AbstractionId known = FindKnownAs(id, places[k]);
+    bool place_exact = true;
+    classes[k] = pairs_.ClassOf(known == id ? places[k] : WithoutCells(places[k]), &place_exact);
+    exact = exact && place_exact;
+    id = known;
   }
   classes = Together(level, classes);
-  return ExplainClasses(level, ngram, classes, Compute(level, classes, level.baseline.count(ngram) > 0));
+  return ExplainClasses(level, ngram, classes, Compute(level, classes, exact, level.baseline.count(ngram) > 0));
 }
 
 void RoleScorer::PrepareExplaining(Level& level) {
@@ -234,7 +296,7 @@ void RoleScorer::PrepareExplaining(Level& level) {
   for (const ClassId id : level.columns) column_of.emplace(id, static_cast<std::uint32_t>(column_of.size()));
   for (const auto& [ngram, count] : level.baseline) {
     level.explained.emplace_back(ngram, count);
-    const Classes classes = ClassesOf(level, ngram, true);
+    const Classes classes = KnownClassesOf(level, ngram);
     for (std::size_t k = 0; k < level.positions; ++k) level.explained_columns.push_back(column_of.at(classes[k]));
   }
 }

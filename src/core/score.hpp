@@ -23,6 +23,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ngram.hpp"
@@ -66,6 +67,9 @@ class RoleScorer {
   const Model& model() const { return pairs_.model(); }
   PairScorer& pairs() { return pairs_; }
 
+  // The abstraction of the baseline that this one counts as: itself, or, where the baseline was made before
+  // abstractions told of cells, the one that is the same but for these. Throws Error XX001 when it is not known.
+  AbstractionId KnownAs(AbstractionId id);
   // Takes in an abstraction of which no more than its class is kept: it can be scored, and has no tokens to show.
   void Define(AbstractionId id, const Tokens& tokens);
   // Scores an n-gram of the level's length. Throws Error XX001 when an abstraction of it is not known.
@@ -123,13 +127,23 @@ class RoleScorer {
   void Build(Level& level, int length, const Baseline* baseline);
   AttributeSet BaselineAttributes() const;
   Level& LevelOf(ScoreLevel level) { return level == ScoreLevel::kNGram ? ngrams_ : statements_; }
-  ClassId ClassOfId(AbstractionId id, bool may_be_unknown);
-  Classes ClassesOf(const Level& level, const NGram& ngram, bool may_be_unknown);
+  // The class of an abstraction, and whether that rests on no bound of a rate.
+  struct Place {
+    ClassId id = kEmptyClass;
+    bool exact = true;
+  };
+
+  Place PlaceOf(AbstractionId id);
+  ClassId KnownClassOf(AbstractionId id);
+  AbstractionId FindKnownAs(AbstractionId id, const Tokens& tokens) const;
+  NGram KnownAs(const NGram& ngram);
+  Classes ClassesOf(const Level& level, const NGram& ngram, bool* exact);
+  Classes KnownClassesOf(const Level& level, const NGram& ngram);
   Classes Together(const Level& level, Classes places);
   DeltaRow& RowOf(Level& level, ClassId id);
   double Evaluate(const Level& level, ClassId id, DeltaRow& row, std::uint32_t column);
   double Distance(const Level& level, const Classes& classes, const DeltaRows& rows, const std::uint32_t* columns);
-  NGramScore Compute(Level& level, const Classes& classes, bool matched);
+  NGramScore Compute(Level& level, const Classes& classes, bool exact, bool matched);
   void ComputeNearest(Level& level, const Classes& classes, NGramScore& score);
   void WantNearest(Level& level, const Classes& classes, const DeltaRows& rows, double least, NGramScore& score);
   void PrepareExplaining(Level& level);
@@ -140,7 +154,11 @@ class RoleScorer {
   const TokenMap* defined_;
   ScoreMemory memory_;
   const Tokens no_tokens_;
-  std::unordered_map<AbstractionId, ClassId> class_by_id_;
+  std::unordered_map<AbstractionId, Place> places_;          // of what is scored
+  std::unordered_map<AbstractionId, ClassId> known_places_;  // of the baseline
+  // The abstractions of a baseline that was made before these told of cells, and under which of them others are known.
+  std::unordered_set<AbstractionId> before_cells_;
+  std::unordered_map<AbstractionId, AbstractionId> known_as_;
   Level ngrams_;
   Level statements_;
 };

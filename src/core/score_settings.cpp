@@ -21,6 +21,10 @@ void CheckSettings(const ScoreSettings& settings) {
     throw InvalidValue("alpha must be between 0 and 1, not " + TextOf(settings.alpha),
                        "1 counts the rate alone, 0 the surprise of new columns alone.");
   }
+  if (settings.aggregate_least < 0) {
+    throw InvalidValue("aggregate_least must be at least 0, not " + std::to_string(settings.aggregate_least),
+                       "0 lets aggregates hide their columns over however few subjects.");
+  }
 }
 
 }  // namespace privacy_score

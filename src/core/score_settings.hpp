@@ -15,6 +15,7 @@ struct ScoreSettings {
   bool where_counts = true;        // columns of WHERE are revealed
   bool pad = true;                 // empty abstractions in front of a session
   bool identifiers_count = false;  // identifiers take part in delta; on is the published form
+  int aggregate_least = 10;        // an aggregate over fewer subjects reveals its columns; 0: none does
 };
 
 // Throws Error 22023 when a value is out of its range.

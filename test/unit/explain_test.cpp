@@ -96,7 +96,7 @@ TEST(NGramJson, SaysWhichRatesAreBoundsOrUnknown) {
 TEST(Identification, CountsIdentifiers) {
   ModelRows rows = WorkedModel();
   for (auto& attribute : rows.attributes) attribute[3] = "t";
-  const Identification all = IdentificationOf(Model::Parse(rows.Wire()), kLastNameTokens, true);
+  const Identification all = IdentificationOf(Model::Parse(rows.Wire()), kLastNameTokens, {});
   EXPECT_NEAR(all.rate.upper, .8277289, 1e-6);
   EXPECT_TRUE(all.missing.empty());
 }

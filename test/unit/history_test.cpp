@@ -54,12 +54,12 @@ TEST(ScoreDays, RolesAreApart) {
 TEST(ScoreSessions, PartsOfOneSessionAreOneSequence) {
   WireWriter whole;
   WorkedModel().Write(whole);
-  whole.Section(7, {SettingsRow(Published())});
+  whole.Section(8, {SettingsRow(Published())});
   whole.Section(
       10, ModelRows::Padded({{"1", "analyst", "2024-01-01", "a", "{4,5,2}", "{1,1,1}", "{3,0,9}", "30", "7"}}, 10));
   WireWriter parts;
   WorkedModel().Write(parts);
-  parts.Section(7, {SettingsRow(Published())});
+  parts.Section(8, {SettingsRow(Published())});
   parts.Section(10, ModelRows::Padded({{"1", "analyst", "2024-01-01", "a", "{4}", "{1}", "{3}", "30", "7"},
                                        {"1", "analyst", "2024-01-01", "a", "{5,2}", "{1,1}", "{0,9}", "30", "7"}},
                                       10));
@@ -126,14 +126,15 @@ TEST(History, GivesUp) {
 }
 
 TEST(History, RefusesBadSettings) {
-  for (const TextRow& row : TextRows{{"0", "set", "union", "1", "t", "t", "t"},
-                                     {"99999999999", "set", "union", "1", "t", "t", "t"},
-                                     {"2", "bag", "union", "1", "t", "t", "t"},
-                                     {"2", "set", "both", "1", "t", "t", "t"},
-                                     {"2", "set", "union", "1.01", "t", "t", "t"}}) {
+  for (const TextRow& row : TextRows{{"0", "set", "union", "1", "t", "t", "t", "10"},
+                                     {"99999999999", "set", "union", "1", "t", "t", "t", "10"},
+                                     {"2", "bag", "union", "1", "t", "t", "t", "10"},
+                                     {"2", "set", "both", "1", "t", "t", "t", "10"},
+                                     {"2", "set", "union", "1.01", "t", "t", "t", "10"},
+                                     {"2", "set", "union", "1", "t", "t", "t", "-1"}}) {
     WireWriter writer;
     ModelRows().Write(writer);
-    writer.Section(7, {row});
+    writer.Section(8, {row});
     writer.Section(10, {});
     EXPECT_THROW(ScoreDays(writer.bytes()), Error);
   }

@@ -3,6 +3,8 @@
  */
 #include "core/rates.hpp"
 
+#include "core/aggregates.hpp"
+
 #include <gtest/gtest.h>
 
 #include "score_fixture.hpp"
@@ -106,12 +108,14 @@ TEST(RateBook, WhatStatementsNeed) {
   Know(rows, "public.b", "public.b.u", "0.5");
   rows.AddAbstraction(1, {"cmd:select", "p:public.a.x", "p:public.a.y", "p:public.b.u", "w:public.c.w"});
   const Model model = Model::Parse(rows.Wire());
-  const auto missing = MissingOfStatements(model, true);
+  const auto missing = MissingOfStatements(model, {});
   ASSERT_EQ(missing.size(), 3U);
   EXPECT_EQ(missing[0].attributes, "public.a.x\x01public.a.y");
   EXPECT_EQ(missing[1].attributes, "public.a.y");
   EXPECT_EQ(missing[2].attributes, "public.c.w");
-  EXPECT_EQ(MissingOfStatements(model, false).size(), 2U);
+  ScoreSettings settings;
+  settings.where_counts = false;
+  EXPECT_EQ(MissingOfStatements(model, settings).size(), 2U);
 }
 
 TEST(RateBook, SeveralRelations) {

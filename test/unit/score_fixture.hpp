@@ -116,7 +116,7 @@ struct ModelRows {
     writer.Section(5, Padded(attributes, 5));
     writer.Section(2, dependencies);
     writer.Section(2, abstractions);
-    writer.Section(6, Padded(baselines, 6));
+    writer.Section(7, Padded(baselines, 7));
     writer.Section(3, ngrams);
     writer.Section(3, session_sets);
     writer.Section(6, Padded(rates, 6));
@@ -146,7 +146,8 @@ inline TextRow SettingsRow(const ScoreSettings& s) {
           TextOf(s.alpha),
           s.where_counts ? "t" : "f",
           s.pad ? "t" : "f",
-          s.identifiers_count ? "t" : "f"};
+          s.identifiers_count ? "t" : "f",
+          std::to_string(s.aggregate_least)};
 }
 
 // [Khan] as published: alpha 1, identifiers count, no padding.
@@ -204,7 +205,7 @@ inline std::string HistoryWire(const ModelRows& model, const ScoreSettings& sett
                                const std::vector<TestSession>& sessions) {
   WireWriter writer;
   model.Write(writer);
-  writer.Section(7, {SettingsRow(settings)});
+  writer.Section(8, {SettingsRow(settings)});
   writer.Section(10, ModelRows::Padded(SessionRows(sessions), 10));
   return writer.bytes();
 }

@@ -27,6 +27,9 @@ TEST(ScoreSettings, AreChecked) {
   EXPECT_EQ(check(settings), "22023 alpha must be between 0 and 1, not 1.5");
   settings.alpha = std::nan("");
   EXPECT_EQ(check(settings), "22023 alpha must be between 0 and 1, not nan");
+  settings = {};
+  settings.aggregate_least = -1;
+  EXPECT_EQ(check(settings), "22023 aggregate_least must be at least 0, not -1");
 }
 
 }  // namespace

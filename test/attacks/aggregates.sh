@@ -1,0 +1,162 @@
+#!/bin/bash
+# aggregates.sh - aggregates over one row: sub-selects for each row, whole columns in one number, groups by chance, and
+# every way to say which row. In mode enforce with a limit of 0 all are refused, and what sums over many passes.
+. "$(dirname "$0")/../attack.sh"
+
+start_hospital
+q "CREATE TABLE h.people (id int PRIMARY KEY, name text UNIQUE, age int, iban bigint, dept int, born date, seen timestamptz)" \
+  "INSERT INTO h.people SELECT i, 'n' || i, 20 + i % 60, 1000000007 * i::bigint, i % 5, date '1940-01-01' + i * 11, timestamptz '2024-01-01 00:00+00' + i * interval '5 hours' FROM generate_series(1, 2000) i" \
+  "CREATE TABLE h.bills (id int PRIMARY KEY, person int REFERENCES h.people, amount int)" \
+  "INSERT INTO h.bills SELECT i, 1 + i % 2000, i % 97 FROM generate_series(1, 6000) i" \
+  "CREATE FUNCTION h.seven() RETURNS int LANGUAGE sql IMMUTABLE RETURN 7" \
+  "GRANT SELECT ON h.people, h.bills TO mallory" "ANALYZE" \
+  "SELECT privacy_score.protect('h.people')" "SELECT privacy_score.protect('h.bills', '{person}')" >/dev/null
+
+# What mallory usually does filters by everything, and never shows an IBAN, an age or an amount.
+as mallory q "CREATE TABLE h.mine (id int, grp int)" "INSERT INTO h.mine VALUES (7, 1)" \
+  "SELECT count(*) FROM people p, bills b WHERE b.person = p.id AND p.id > 0 AND b.id > 0 AND b.person > 0 AND p.name <> '' AND p.dept > 0 AND p.born > '1900-01-01' AND p.seen > '1900-01-01'" \
+  "SELECT count(*) FROM people p WHERE p.id > 0 AND p.name <> '' AND p.dept > 0 AND p.born > '1900-01-01' AND p.seen > '1900-01-01'" \
+  "SELECT dept, count(*) FROM people GROUP BY dept" "SELECT count(*) FROM people, mine WHERE people.id = mine.id AND mine.grp > 0" >/dev/null
+q "SELECT privacy_score.flush()" "SELECT privacy_score.set_baseline('mallory', privacy_score.today(), privacy_score.today())" \
+  "SELECT privacy_score.analyze_relation('h.people')" "SELECT privacy_score.analyze_relation('h.bills')" \
+  "ALTER ROLE mallory SET privacy_score.ngram_length = 1" \
+  "ALTER ROLE mallory SET privacy_score.mode = enforce" "ALTER ROLE mallory SET privacy_score.session_limit = 0" \
+  "SELECT privacy_score.flush()" >/dev/null 2>&1
+
+# all_refused "kind" STATEMENT...: each is refused in a session of its own.
+all_refused() {
+  local kind=$1 statement passed=""
+  shift
+  for statement in "$@"; do
+    export PGAPPNAME="a refusal"
+    if [ "$(as mallory q_state "$statement")" != PS001 ]; then passed="$passed$statement
+"; fi
+  done
+  check "refused: $kind ($#)" "$passed" ""
+}
+all_pass() {
+  local kind=$1 statement state refused=""
+  shift
+  for statement in "$@"; do
+    state=$(as mallory q_state "$statement")
+    if [ "$state" != 00000 ]; then refused="$refused$state $statement
+"; fi
+  done
+  check "passes: $kind ($#)" "$refused" ""
+}
+
+# --- what sums over many passes, and what is known -----------------------------------------------------------------------
+all_pass "sums over many" "SELECT sum(iban) FROM people" "SELECT avg(age), stddev(iban) FROM people WHERE seen >= '2024-03-01' AND seen < '2024-04-01'" \
+  "SELECT dept, sum(iban) FROM people GROUP BY dept" "SELECT sum(iban) FROM people WHERE dept = 3" \
+  "SELECT sum(age) FROM people WHERE dept IN (1, 2) AND born BETWEEN '1950-01-01' AND '1960-01-01'" \
+  "SELECT date_trunc('month', seen), avg(age) FROM people WHERE true GROUP BY 1" \
+  "SELECT sum(iban) FROM people WHERE id BETWEEN 100 AND 900" "SELECT sum(age * iban) FROM people" \
+  "SELECT avg(s) FROM (SELECT person, sum(amount) AS s FROM bills GROUP BY person) x" \
+  "SELECT dept, sum(amount) FROM people p JOIN bills b ON b.person = p.id GROUP BY dept"
+
+# --- a sub-select for each row --------------------------------------------------------------------------------------------
+all_refused "aggregates of an outer row" \
+  "SELECT (SELECT sum(v.iban + g) FROM generate_series(0, 0) g) FROM people v" \
+  "SELECT v.id_, n FROM (SELECT (SELECT sum(v.id + g) FROM generate_series(0, 0) g) id_, (SELECT sum(v.iban + g) FROM generate_series(0, 0) g) n FROM people v OFFSET 0) v" \
+  "SELECT (SELECT avg(x.a) FROM (SELECT v.iban AS a) x) FROM people v" \
+  "SELECT q.s FROM people v, LATERAL (SELECT sum(v.iban * g) AS s FROM generate_series(1, 1) g) q" \
+  "SELECT (SELECT sum(v.iban)) FROM people v GROUP BY v.id" \
+  "SELECT (SELECT sum(p.iban) FROM people p WHERE p.id = v.id) FROM people v" \
+  "SELECT (SELECT sum(p.iban) FROM people p WHERE p.id BETWEEN v.id AND v.id) FROM people v" \
+  "SELECT (SELECT sum(b.amount) FROM bills b WHERE b.person = v.id) FROM people v" \
+  "SELECT q.s FROM people v CROSS JOIN LATERAL (SELECT stddev(p.age) AS s FROM people p WHERE abs(p.id - v.id) < 2) q"
+
+# --- a whole column in one number -------------------------------------------------------------------------------------------
+all_refused "columns that are packed" \
+  "SELECT sum(age::numeric * 1000::numeric ^ (id - 1)::numeric) FROM people WHERE true" \
+  "SELECT sum(age * power(1000::numeric, id)) FROM people" "SELECT sum(age * exp(id)) FROM people WHERE id > 0" \
+  "SELECT sum(p) FROM (SELECT age * 1000::numeric ^ id AS p FROM people) q" \
+  "SELECT sum((age || repeat('0', id % 100))::numeric) FROM people" "SELECT sum(age::bigint << (8 * (id % 7))) FROM people" \
+  "SELECT sum(rpad(age::text, 5 + id % 50, '0')::numeric) FROM people" "SELECT sum(CASE WHEN id % 2 = 0 THEN age ELSE iban END) FROM people" \
+  "SELECT sum(iban * id) FROM people" "SELECT avg(hashint8(iban)) FROM people"
+
+# --- groups and levels of one row --------------------------------------------------------------------------------------------
+all_refused "groups of one row" \
+  "SELECT sum(id), sum(iban) FROM people GROUP BY random()" "SELECT sum(iban) FROM people GROUP BY floor(random() * 1e9)" \
+  "SELECT sum(iban) FROM people GROUP BY gen_random_uuid()" "SELECT sum(x.iban) FROM (SELECT iban, random() AS r FROM people) x GROUP BY r" \
+  "SELECT sum(iban) FROM people GROUP BY id + 0" "SELECT sum(iban) FROM people GROUP BY name || ''" \
+  "SELECT sum(iban) FROM people GROUP BY seen" "SELECT sum(iban) FROM people GROUP BY id = 7" \
+  "SELECT sum(iban) FROM people GROUP BY GROUPING SETS ((born), (dept))" "SELECT sum(iban) FROM people GROUP BY ctid" \
+  "SELECT sum(iban) FROM people GROUP BY date_trunc('day', seen)" "SELECT sum(amount) FROM bills GROUP BY person" \
+  "SELECT sum(p.iban) FROM people p JOIN generate_series(1, 2000) g ON p.id BETWEEN g AND g GROUP BY g"
+all_refused "levels over LIMIT, OFFSET, TABLESAMPLE and positions" \
+  "SELECT sum(iban) FROM (SELECT iban FROM people LIMIT 1) q" "SELECT sum(iban) FROM (SELECT iban FROM people OFFSET 1999) q" \
+  "SELECT avg(iban) FROM (SELECT iban FROM people FETCH FIRST ROW ONLY) q" \
+  "WITH q AS MATERIALIZED (SELECT * FROM people LIMIT 1) SELECT sum(iban) FROM q" \
+  "SELECT sum(iban) FROM people TABLESAMPLE system (1)" "SELECT sum(iban) FROM (SELECT * FROM people TABLESAMPLE bernoulli (0.1)) q" \
+  "SELECT sum(iban) FROM (SELECT DISTINCT ON (1) iban FROM people) q" \
+  "SELECT sum(iban) FROM (SELECT iban, row_number() OVER () AS n FROM people) q WHERE n = 7" \
+  "SELECT sum(iban) FROM (SELECT iban, ntile(2000) OVER () AS n FROM people) q GROUP BY n" \
+  "SELECT sum(sum(iban)) OVER () FROM (SELECT iban FROM people LIMIT 1) q"
+
+# --- one row by its key ----------------------------------------------------------------------------------------------------
+all_refused "one row by a constant" \
+  "SELECT sum(iban) FROM people WHERE id = 7" "SELECT sum(iban) FROM people WHERE 7 = id AND dept > 0" \
+  "SELECT avg(iban) FROM people WHERE id IN (7)" "SELECT avg(iban) FROM people WHERE id IN (7, 8, 9)" \
+  "SELECT sum(iban) FROM people WHERE id = ANY ('{7}')" "SELECT sum(iban) FROM people WHERE id = ANY (ARRAY[7])" \
+  "SELECT sum(iban) FROM people WHERE 7 = ALL (ARRAY[id])" "SELECT sum(iban) FROM people WHERE (id, dept) = (7, 2)" \
+  "SELECT sum(iban) FROM people WHERE id IN (SELECT 7)" "SELECT sum(iban) FROM people WHERE id = (SELECT 7)" \
+  "SELECT sum(iban) FROM people WHERE id = seven()" "SELECT sum(iban) FROM people WHERE name = 'n7'" \
+  "SELECT sum(iban) FROM people WHERE ctid = '(0,1)'" "SELECT sum(iban) FROM people WHERE id IS NOT DISTINCT FROM 7" \
+  "SELECT sum(iban) FROM people WHERE NOT (id <> 7)" "SELECT sum(iban) FROM people WHERE NOT (id <> ALL ('{7}'))" \
+  "SELECT sum(iban) FROM people WHERE id + 0 = 7" "SELECT sum(iban) FROM people WHERE id::text = '7'" \
+  "SELECT sum(iban) FROM people WHERE id + dept = dept + 7" "SELECT sum(iban) FROM people WHERE id = 7 OR false" \
+  "SELECT sum(iban) FROM people WHERE md5(name) = md5('n7')" "SELECT sum(iban) FROM people WHERE abs(id - 7) < 1" \
+  "SELECT sum(iban) FROM people WHERE born = '1940-03-18'" "SELECT sum(amount) FROM bills WHERE person = 7" \
+  "SELECT sum(b.amount) FROM bills b JOIN people p ON p.id = b.person WHERE p.name = 'n7'"
+all_refused "one row by a range of one value" \
+  "SELECT sum(iban) FROM people WHERE id BETWEEN 7 AND 7" "SELECT sum(iban) FROM people WHERE id >= 7 AND id <= 7" \
+  "SELECT sum(iban) FROM people WHERE id > 6 AND 8 > id" "SELECT sum(iban) FROM people WHERE id BETWEEN SYMMETRIC 7 AND 7" \
+  "SELECT sum(iban) FROM people WHERE name BETWEEN 'n7' AND 'n7'" \
+  "SELECT sum(iban) FROM (SELECT * FROM people WHERE id >= 7) p WHERE id <= 7" \
+  "SELECT sum(iban) FROM people WHERE id <@ int4range(7, 7, '[]')"
+all_refused "one row by a condition elsewhere" \
+  "SELECT sum(CASE WHEN id = 7 THEN iban END) FROM people" "SELECT sum(CASE id WHEN 7 THEN iban END) FROM people" \
+  "SELECT avg(iban) FILTER (WHERE id = 7) FROM people" "SELECT sum(iban * (id = 7)::int) FROM people" \
+  "SELECT sum(CASE WHEN id <> 7 THEN 0 ELSE iban END) FROM people" \
+  "SELECT sum(x) FROM (SELECT iban AS x FROM people WHERE id = 7) q" "SELECT sum(x) FROM (SELECT iban AS x, id = 7 AS hit FROM people) q WHERE hit" \
+  "WITH q AS (SELECT * FROM people WHERE id = 7) SELECT sum(iban) FROM q" \
+  "SELECT sum(p.iban) FROM people p, (VALUES (7)) v (i) WHERE p.id = v.i" "SELECT sum(p.iban) FROM people p JOIN mine ON mine.id = p.id" \
+  "SELECT sum(p.iban) FROM people p JOIN mine m ON p.id BETWEEN m.id AND m.id GROUP BY m.grp" \
+  "SELECT sum(iban) FROM people p WHERE EXISTS (SELECT FROM (VALUES (7)) v (i) WHERE v.i = p.id)" \
+  "SELECT sum(iban) FROM people p WHERE EXISTS (SELECT FROM mine m WHERE m.id = p.id)" \
+  "SELECT sum(iban) FROM people WHERE id IN (SELECT id FROM people WHERE name = 'n7')" \
+  "SELECT sum(iban) FROM people WHERE id IN (SELECT id FROM people ORDER BY born LIMIT 1)" \
+  "SELECT dept, sum(iban) FROM people GROUP BY dept, born HAVING bool_or(id = 7)" \
+  "SELECT corr(iban, age), regr_avgx(age, iban) FROM people WHERE id = 7" "SELECT covar_pop(iban, age) FROM people WHERE id IN (7, 8)" \
+  "SELECT sum(DISTINCT iban) FROM people WHERE id = 7" "SELECT sum(age * 1000 + dept) FROM people WHERE id = 7" \
+  "INSERT INTO mine SELECT sum(age) FROM people WHERE id = 7" "CREATE TABLE h.taken AS SELECT sum(iban) AS s FROM people WHERE id = 7"
+all_refused "one row by a parameter" \
+  "SELECT sum(iban) FROM people WHERE id = (SELECT id FROM mine)" \
+  "DO \$\$ DECLARE i int := 7; s numeric; BEGIN SELECT sum(iban) INTO s FROM h.people WHERE id = i; END \$\$" \
+  "DO \$\$ DECLARE i int := 7; s numeric; BEGIN SELECT sum(iban) INTO s FROM h.people WHERE id BETWEEN i AND i; END \$\$"
+export PGAPPNAME="a refusal"
+check "refused: prepared" "$(as mallory q_state "PREPARE s AS SELECT sum(iban) FROM people WHERE id = \$1" "EXECUTE s(7)")" PS001
+check "refused: prepared, from and to" "$(as mallory q_state "PREPARE s AS SELECT sum(iban) FROM people WHERE id BETWEEN \$1 AND \$2" "EXECUTE s(7, 7)")" PS001
+check "refused: prepared, of whom it is" "$(as mallory q_state "PREPARE s AS SELECT sum(amount) FROM bills WHERE person BETWEEN \$1 AND \$2" "EXECUTE s(7, 7)")" PS001
+# A shape that was met with a harmless range is not taken for the same.
+check "refused: a range that is harmless at first" \
+  "$(as mallory q_state "SELECT sum(iban) FROM people WHERE id BETWEEN 1 AND 900" "SELECT sum(iban) FROM people WHERE id BETWEEN 1 AND 901" "SELECT sum(iban) FROM people WHERE id BETWEEN 7 AND 7")" PS001
+check "what is asked again stays refused" "$(as mallory q_state "SELECT sum(iban) FROM people WHERE id = 8")" PS001
+all_pass "sums over many, still" "SELECT sum(iban) FROM people" "SELECT dept, sum(iban) FROM people GROUP BY dept"
+q "ALTER ROLE mallory SET privacy_score.aggregate_least = 0" >/dev/null
+all_pass "over one, where the owner lets it" "SELECT sum(iban) FROM people WHERE id = 7" "SELECT sum(iban) FROM people GROUP BY seen"
+q "ALTER ROLE mallory RESET privacy_score.aggregate_least" >/dev/null
+
+# --- all of it is counted as what it is ---------------------------------------------------------------------------------------
+q "ALTER ROLE mallory RESET privacy_score.mode" >/dev/null
+sum="cmd:select e:h.people.id f:sum(h.people.iban) t:h.people w:h.people.id"
+path "one row by its key" "$sum x2" "SELECT sum(iban) FROM people WHERE id = 7" "SELECT sum(iban) FROM people WHERE id BETWEEN 8 AND 8"
+path "the same, prepared" "$sum x6" "PREPARE s AS SELECT sum(iban) FROM people WHERE id = \$1" "EXECUTE s(1)" "EXECUTE s(2)" "EXECUTE s(3)" "EXECUTE s(4)" "EXECUTE s(5)" "EXECUTE s(6)"
+path "a sub-select for each row" "cmd:select f:sum(h.people.iban) p:h.people.iban t:h.people" "SELECT (SELECT sum(v.iban + g) FROM generate_series(0, 0) g) FROM people v"
+path "a whole column in one number" "cmd:select f:sum(h.people.age,h.people.id) p:h.people.age p:h.people.id t:h.people" "SELECT sum(age::numeric * 1000::numeric ^ (id - 1)::numeric) FROM people"
+path "groups by chance" "cmd:select f:sum(h.people.iban) p:h.people.iban t:h.people" "SELECT sum(iban) FROM people GROUP BY random()"
+verify_paths
+check "a dossier through sums is one" \
+  "$(q "SELECT max(subject_columns) FROM privacy_score.session WHERE role = 'mallory'")" 1
+done_testing
