@@ -93,9 +93,9 @@ bool IsEqualityOperator(Oid opno);
 void MarkOther(Scope* scope, privacy_score::Expr* expr, Node* node);
 
 // The marks that depend on constants, of which a QueryKey says nothing else: whether a call cuts a time into months or
-// longer; whether some range in a list of OpExpr may leave one value.
+// longer; whether some range in a list of OpExpr may leave one value, or some pattern is one.
 bool CutsToMonths(const FuncExpr* call);
-bool SomeRangeLeavesOne(OpExpr* const* comparisons, int count);
+bool DependOnConstants(OpExpr* const* comparisons, int count);
 
 // query_values.cpp
 

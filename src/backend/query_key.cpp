@@ -49,7 +49,7 @@ class KeyWriter {
   // Whether what an aggregate is taken over may depend on what two constants are.
   bool DependsOnConstants() const {
     return aggregates_ &&
-           (comparison_count_ > kMostComparisons || SomeRangeLeavesOne(buffer_->comparisons, comparison_count_));
+           (comparison_count_ > kMostComparisons || DependOnConstants(buffer_->comparisons, comparison_count_));
   }
   uint64 hash() const { return hash_; }
   int word_count() const { return word_count_; }

@@ -124,6 +124,23 @@ ps::Pins PinsOfOperator(const char* name) {
   return IsOneOf(name, {"<>", "<@", "@>", "&&"}) ? ps::Pins::kKey : ps::Pins::kNothing;
 }
 
+// Whether a pattern is a literal, and which.
+ps::Pattern PatternOf(Node* node, const char** literal) {
+  node = WithoutCasts(node);
+  if (!IsA(node, Const) || reinterpret_cast<Const*>(node)->constisnull) return ps::Pattern::kUnknown;
+  if (reinterpret_cast<Const*>(node)->consttype != TEXTOID) return ps::Pattern::kUnknown;
+  *literal = text_to_cstring(DatumGetTextPP(reinterpret_cast<Const*>(node)->constvalue));
+  return ps::Pattern::kLiteral;
+}
+
+ps::Pins PinsOfPatternOperator(const OpExpr* op, const char* name) {
+  const char* literal = "";
+  const ps::Pattern pattern = PatternOf(static_cast<Node*>(lsecond(op->args)), &literal);
+  auto* operand = static_cast<Node*>(linitial(op->args));
+  if (IsA(operand, RelabelType)) operand = reinterpret_cast<Node*>(reinterpret_cast<RelabelType*>(operand)->arg);
+  return ps::PinsOfPattern(name, IsA(operand, Var), pattern, literal);
+}
+
 void MarkOperator(Scope* scope, ps::Expr* expr, OpExpr* op) {
   const char* name = get_opname(op->opno);
   if (name == nullptr) return;
@@ -136,6 +153,7 @@ void MarkOperator(Scope* scope, ps::Expr* expr, OpExpr* op) {
   } else if (list_length(op->args) == 2 &&
              ReadsRow(static_cast<Node*>(linitial(op->args))) != ReadsRow(static_cast<Node*>(lsecond(op->args)))) {
     expr->pins = PinsOfOperator(name);
+    if (expr->pins == ps::Pins::kNothing) expr->pins = PinsOfPatternOperator(op, name);
   }
 }
 
@@ -157,7 +175,7 @@ bool CutsToMonths(const FuncExpr* call) {
   return ps::IsMonthsOrLonger(text_to_cstring(DatumGetTextPP(unit->constvalue)));
 }
 
-bool SomeRangeLeavesOne(OpExpr* const* comparisons, int count) {
+bool DependOnConstants(OpExpr* const* comparisons, int count) {
   constexpr int kMost = 32;
   ps::Limit lower[kMost];
   ps::Limit upper[kMost];
@@ -165,7 +183,11 @@ bool SomeRangeLeavesOne(OpExpr* const* comparisons, int count) {
   int uppers = 0;
   for (int i = 0; i < count; ++i) {
     Bounding bounding;
-    if (!ReadBounding(comparisons[i], &bounding)) continue;
+    if (!ReadBounding(comparisons[i], &bounding)) {
+      const char* name = list_length(comparisons[i]->args) == 2 ? get_opname(comparisons[i]->opno) : nullptr;
+      if (name != nullptr && PinsOfPatternOperator(comparisons[i], name) == ps::Pins::kColumn) return true;
+      continue;
+    }
     if (lowers == kMost || uppers == kMost) return true;
     const ps::Limit limit = LimitOf(bounding);
     if (limit.kind != ps::Limit::kNumber && limit.kind != ps::Limit::kText) continue;
@@ -192,6 +214,10 @@ void MarkOther(Scope* scope, ps::Expr* expr, Node* node) {
     case T_OpExpr:
       MarkOperator(scope, expr, reinterpret_cast<OpExpr*>(node));
       break;
+    case T_NullTest:
+      expr->null_test = true;
+      break;
+    case T_NullIfExpr:
     case T_DistinctExpr: {
       const List* args = reinterpret_cast<OpExpr*>(node)->args;
       if (ReadsRow(static_cast<Node*>(linitial(args))) != ReadsRow(static_cast<Node*>(lsecond(args))))

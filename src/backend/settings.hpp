@@ -30,7 +30,7 @@ struct Settings {
   double alpha;
   bool identifiers_count;
   int aggregate_least;  // subjects, 0 = aggregates hide whatever they are taken over
-  int idle_gap;  // seconds
+  int idle_gap;         // seconds
   double session_limit;
   double daily_limit;
   double normalised_limit;

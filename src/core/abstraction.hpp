@@ -59,6 +59,12 @@ bool OnlyCounts(std::string_view name);
 // together, hashes. Neither of these two takes memory: callers have no way out for exceptions.
 bool PacksValues(std::string_view name);
 
+// What column LIKE pattern and the like compare a column with. A pattern without anything that stands for other text is
+// one value. `bare`: the operand is a column as it is, which for a key makes the difference between a beginning and a
+// number that has been made a text of. Nothing for other operators.
+enum class Pattern { kNone, kUnknown, kLiteral };
+Pins PinsOfPattern(std::string_view op, bool bare, Pattern pattern, std::string_view literal);
+
 // True when the unit of date_trunc(), date_part() or EXTRACT is a month or longer; in lower case or not.
 bool IsMonthsOrLonger(std::string_view unit);
 

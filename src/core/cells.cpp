@@ -112,6 +112,7 @@ class Search {
   void AddQuery(Scope* scope);
   void AddAggregates(Scope* scope);
   void AddConjuncts(Scope* scope, const ArenaList<Expr>& exprs);
+  void PinHidden(Scope* scope, const Expr* conjunct);
   void Compare(Scope* scope, const ArenaList<Expr>& exprs);
   void CompareMembers(Scope* scope, const Expr& expr);
   void Equate(const Side& left, const Side& right);
@@ -223,7 +224,7 @@ void Search::AddAggregates(Scope* scope) {
     left.pop_back();
     if (expr->kind == ExprKind::kAggregate) {
       Compare(scope, expr->args);
-      Compare(scope, expr->filter);
+      AddConjuncts(scope, expr->filter);
     } else if (expr->kind != ExprKind::kSubquery) {
       for (const ArenaList<Expr>* list : {&expr->args, &expr->filter})
         for (const Expr* arg : *list) left.push_back(arg);
@@ -243,9 +244,25 @@ void Search::AddConjuncts(Scope* scope, const ArenaList<Expr>& exprs) {
       for (const Expr* arg : expr->args) left.push_back(arg);
       continue;
     }
+    PinHidden(scope, expr);
     const Side side = Collect(scope, expr);
     if (side.outside || !side.own.empty()) Pin(side.columns);
     if (side.outside) Pin(side.own);
+  }
+}
+
+// A key that a condition reads otherwise than by a comparison or as it is: NOT (id - 7)::boolean.
+void Search::PinHidden(Scope* scope, const Expr* conjunct) {
+  std::vector<std::pair<const Expr*, int>> left = {{conjunct, 0}};
+  while (!left.empty()) {
+    const auto [expr, depth] = left.back();
+    left.pop_back();
+    if (expr->kind == ExprKind::kColumn) {
+      if (depth > 1) PinKeys(Collect(scope, expr).All());
+    } else if (expr->kind == ExprKind::kAnd || (expr->kind == ExprKind::kOther && expr->pins == Pins::kNothing &&
+                                                expr->limit == nullptr && !expr->null_test)) {
+      for (const Expr* arg : expr->args) left.emplace_back(arg, depth + 1);
+    }
   }
 }
 
@@ -403,7 +420,8 @@ bool LeavesOne(const Limit& lower, const Limit& upper) {
     case Limit::kNumber: {
       const double first = lower.strict ? std::floor(lower.number) + 1 : std::ceil(lower.number);
       const double last = upper.strict ? std::ceil(upper.number) - 1 : std::floor(upper.number);
-      return first == last || lower.number == upper.number;
+      // What is outside of both may be one value, too: NOT (x <= 6 OR x >= 8).
+      return first == last || first - last == 2 || lower.number == upper.number;
     }
     case Limit::kText:
       return lower.hash == upper.hash;

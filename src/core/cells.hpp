@@ -9,7 +9,8 @@
  * Looked at are the level and all that feed it: subqueries, views, WITH queries, conditions of subqueries in
  * conditions. Equalities count wherever they stand, under OR, in CASE, in FILTER and in an aggregate's argument too. A
  * range counts when it leaves one value; when its ends are not known yet, only if the column is a key or refers to one,
- * by itself. So does <>, which NOT turns round. A part of a time is a range.
+ * by itself. So do <>, which NOT turns round, and a condition that hides it under other functions. A part of a
+ * time is a range.
  */
 #pragma once
 

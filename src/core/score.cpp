@@ -202,6 +202,7 @@ NGramScore RoleScorer::Compute(Level& level, const Classes& classes, bool exact,
   NGramScore score;
   score.matched = matched;
   score.estimated = !exact || pairs_.RestsOnBounds();
+  score.score_estimated = score.estimated && !matched;
   for (std::size_t k = 0; k < level.positions; ++k) {
     const RateBounds bounds = pairs_.Combined(classes[k], kEmptyClass);
     score.tight += bounds.upper;

@@ -136,6 +136,7 @@ struct Expr {
   bool cast = false;        // kOther that is an explicit cast of its only argument
   bool tells = false;       // kOther: runs a function that may show its arguments by other ways than its value
   bool packs = false;       // kOther: makes one number or text of many (PacksValues)
+  bool null_test = false;   // kOther: IS NULL, IS NOT NULL
   bool varies = false;      // may give another value for equal rows: something in it is volatile, or not compiled
   Pins pins = Pins::kNothing;            // kOther: compares its arguments with what is the same for all rows
   TimePart time_part = TimePart::kNone;  // kOther: a part of its argument

@@ -146,6 +146,18 @@ bool PacksValues(std::string_view name) {
   return std::find(std::begin(kPacking), std::end(kPacking), name) != std::end(kPacking);
 }
 
+Pins PinsOfPattern(std::string_view op, bool bare, Pattern pattern, std::string_view literal) {
+  const bool like = op == "~~" || op == "~~*";
+  const bool regex = op == "~" || op == "~*";
+  if (!like && !regex && op != "^@") return Pins::kNothing;
+  if (pattern != Pattern::kLiteral) return Pins::kKey;
+  const bool plain = like ? literal.find_first_of("%_\\") == std::string_view::npos
+                          : regex && !literal.empty() && literal.front() == '^' && literal.back() == '$' &&
+                                literal.find_first_of(".*+?()[]{}|\\") == std::string_view::npos;
+  if (plain) return Pins::kColumn;
+  return bare ? Pins::kNothing : Pins::kKey;
+}
+
 bool IsMonthsOrLonger(std::string_view unit) {
   static constexpr std::string_view kLong[] = {"month",   "months",    "mon",        "mons",    "quarter",   "qtr",
                                                "year",    "years",     "yr",         "isoyear", "decade",    "decades",

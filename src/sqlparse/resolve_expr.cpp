@@ -76,8 +76,18 @@ void ReadLiteral(const PgQuery__AConst& literal, Limit* limit) {
 
 bool IsEqualSign(const PgQuery__AExpr& expr) { return expr.n_name > 0 && TextOf(expr.name[expr.n_name - 1]) == "="; }
 
+// x LIKE pattern, x ~ pattern and the like.
+Pins PinsOfPattern(const PgQuery__AExpr& expr, std::string_view name, const Expr& operand) {
+  if (expr.rexpr == nullptr) return Pins::kNothing;
+  const Node* pattern = WithoutCasts(expr.rexpr);
+  const bool literal =
+      pattern->node_case == PG_QUERY__NODE__NODE_A_CONST && pattern->a_const->val_case == PG_QUERY__A__CONST__VAL_SVAL;
+  return PinsOfPattern(name, operand.kind == ExprKind::kColumn, literal ? Pattern::kLiteral : Pattern::kUnknown,
+                       literal ? std::string_view(pattern->a_const->sval->sval) : std::string_view());
+}
+
 // What a comparison other than = compares with the same for all rows.
-Pins PinsOf(const PgQuery__AExpr& expr) {
+Pins PinsOf(const PgQuery__AExpr& expr, const Expr& operand) {
   const std::string_view name = expr.n_name > 0 ? TextOf(expr.name[expr.n_name - 1]) : std::string_view();
   switch (expr.kind) {
     case PG_QUERY__A__EXPR__KIND__AEXPR_OP_ANY:
@@ -87,13 +97,19 @@ Pins PinsOf(const PgQuery__AExpr& expr) {
     case PG_QUERY__A__EXPR__KIND__AEXPR_OP:
       break;
     case PG_QUERY__A__EXPR__KIND__AEXPR_DISTINCT:
+    case PG_QUERY__A__EXPR__KIND__AEXPR_NULLIF:
       return Pins::kKey;
+    case PG_QUERY__A__EXPR__KIND__AEXPR_LIKE:
+    case PG_QUERY__A__EXPR__KIND__AEXPR_ILIKE:
+    case PG_QUERY__A__EXPR__KIND__AEXPR_SIMILAR:
+      return PinsOfPattern(expr, name, operand);
     case PG_QUERY__A__EXPR__KIND__AEXPR_NOT_DISTINCT:
       return Pins::kColumn;
     default:
       return Pins::kNothing;
   }
-  return name == "<>" || name == "<@" || name == "@>" || name == "&&" ? Pins::kKey : Pins::kNothing;
+  if (name == "<>" || name == "<@" || name == "@>" || name == "&&") return Pins::kKey;
+  return expr.kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP ? PinsOfPattern(expr, name, operand) : Pins::kNothing;
 }
 
 }  // namespace
@@ -181,8 +197,11 @@ Expr* Resolver::Expression(Level* level, const Node* node) {
     }
     case PG_QUERY__NODE__NODE_COLLATE_CLAUSE:
       return OtherOf(level, {node->collate_clause->arg});
-    case PG_QUERY__NODE__NODE_NULL_TEST:
-      return OtherOf(level, {node->null_test->arg});
+    case PG_QUERY__NODE__NODE_NULL_TEST: {
+      Expr* test = OtherOf(level, {node->null_test->arg});
+      test->null_test = true;
+      return test;
+    }
     case PG_QUERY__NODE__NODE_BOOLEAN_TEST:
       return OtherOf(level, {node->boolean_test->arg});
     case PG_QUERY__NODE__NODE_NAMED_ARG_EXPR:
@@ -285,7 +304,7 @@ Expr* Resolver::Operator(Level* level, const PgQuery__AExpr& expr) {
     Expr* right = Expression(level, expr.rexpr);
     Expr* other = Other({left, right});
     if (other->kind != ExprKind::kOther) return other;
-    Pin(other, PinsOf(expr), left, right);
+    Pin(other, PinsOf(expr, *left), left, right);
     const std::string_view name = expr.n_name > 0 ? TextOf(expr.name[expr.n_name - 1]) : std::string_view();
     if (expr.kind != PG_QUERY__A__EXPR__KIND__AEXPR_OP) return other;
     other->packs = PacksValues(name);

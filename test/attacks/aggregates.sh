@@ -19,7 +19,6 @@ as mallory q "CREATE TABLE h.mine (id int, grp int)" "INSERT INTO h.mine VALUES 
   "SELECT dept, count(*) FROM people GROUP BY dept" "SELECT count(*) FROM people, mine WHERE people.id = mine.id AND mine.grp > 0" >/dev/null
 q "SELECT privacy_score.flush()" "SELECT privacy_score.set_baseline('mallory', privacy_score.today(), privacy_score.today())" \
   "SELECT privacy_score.analyze_relation('h.people')" "SELECT privacy_score.analyze_relation('h.bills')" \
-  "ALTER ROLE mallory SET privacy_score.ngram_length = 1" \
   "ALTER ROLE mallory SET privacy_score.mode = enforce" "ALTER ROLE mallory SET privacy_score.session_limit = 0" \
   "SELECT privacy_score.flush()" >/dev/null 2>&1
 
@@ -107,6 +106,10 @@ all_refused "one row by a constant" \
   "SELECT sum(iban) FROM people WHERE id + 0 = 7" "SELECT sum(iban) FROM people WHERE id::text = '7'" \
   "SELECT sum(iban) FROM people WHERE id + dept = dept + 7" "SELECT sum(iban) FROM people WHERE id = 7 OR false" \
   "SELECT sum(iban) FROM people WHERE md5(name) = md5('n7')" "SELECT sum(iban) FROM people WHERE abs(id - 7) < 1" \
+  "SELECT sum(iban) FROM people WHERE id::text LIKE '7'" "SELECT sum(iban) FROM people WHERE name LIKE 'n7'" \
+  "SELECT sum(iban) FROM people WHERE id::text ~ '^[7]\$'" "SELECT sum(iban) FROM people WHERE name SIMILAR TO 'n7'" \
+  "SELECT sum(iban) FROM people WHERE nullif(id, 7) IS NULL" "SELECT sum(iban) FROM people WHERE NOT (id - 7)::boolean" \
+  "SELECT sum(iban) FROM people WHERE NOT (id <= 6 OR id >= 8)" "SELECT sum(iban) FROM people WHERE NOT (id < 7) AND NOT (id > 7)" \
   "SELECT sum(iban) FROM people WHERE born = '1940-03-18'" "SELECT sum(amount) FROM bills WHERE person = 7" \
   "SELECT sum(b.amount) FROM bills b JOIN people p ON p.id = b.person WHERE p.name = 'n7'"
 all_refused "one row by a range of one value" \

@@ -184,7 +184,7 @@ path "a function that tells, under an aggregate" "$counted" "SELECT pg_catalog.c
 path "pg_notify under an aggregate" "$counted" "SELECT pg_catalog.count(pg_notify('x', diagnosis)) FROM patients"
 path "a cast of one's own under an aggregate" "$counted" "SELECT pg_catalog.count(diagnosis::h.mine) FROM patients"
 path "a cast of one's own of an array" "$counted" "SELECT pg_catalog.count(ARRAY[diagnosis]::h.mine[]) FROM patients"
-path "an operator of one's own in CASE" "$counted" "SET search_path = h, pg_catalog" "SELECT pg_catalog.count(CASE diagnosis WHEN 1 THEN 2 END) FROM patients"
+path "an operator of one's own in CASE" "cmd:select e:h.patients.diagnosis f:count(h.patients.diagnosis) p:h.patients.diagnosis t:h.patients" "SET search_path = h, pg_catalog" "SELECT pg_catalog.count(CASE diagnosis WHEN 1 THEN 2 END) FROM patients"
 path "a domain that tells" "$counted" "SELECT pg_catalog.count(diagnosis::h.telling) FROM patients"
 path "a function in SQL, whatever it is" "$counted" "SELECT pg_catalog.count(h.folded(diagnosis)) FROM patients"
 path "a function that tells, in ORDER BY" "cmd:select o:h.patients.diagnosis p:h.patients.city p:h.patients.diagnosis t:h.patients" "SELECT city FROM patients ORDER BY h.told(diagnosis)"

@@ -42,7 +42,8 @@ bool IsToken(const std::string& token) {
   static const char* const kCommands[] = {"unparsed",   "cmd:select", "cmd:insert", "cmd:update",
                                           "cmd:delete", "cmd:merge",  "cmd:copy"};
   if (std::find(std::begin(kCommands), std::end(kCommands), token) != std::end(kCommands)) return true;
-  return token.size() > 2 && token[1] == ':' && std::string_view("ptwjgolsfemn").find(token[0]) != std::string_view::npos;
+  return token.size() > 2 && token[1] == ':' &&
+         std::string_view("ptwjgolsfemn").find(token[0]) != std::string_view::npos;
 }
 
 void CheckTokens(const Tokens& tokens) {

@@ -104,6 +104,27 @@ SELECT sql, privacy_score.explain_query(sql, 'regress_dashboard')->'singled_out'
 RESET privacy_score.aggregate_least;
 SET privacy_score.aggregate_least = -1;
 
+-- a baseline from before knows a statement by its other tokens, until it is made anew
+CREATE TEMP TABLE log AS SELECT 's' AS session, 'regress_dashboard'::name AS role, timestamptz '2025-03-03 09:00' AS at,
+  'SELECT sum(iban) FROM clinic.patient WHERE id > 7' AS sql;
+SELECT privacy_score.import_statements('SELECT session, role, at, sql FROM pg_temp.log');
+SELECT privacy_score.set_baseline('regress_dashboard', '2025-03-03', '2025-03-03');
+CREATE FUNCTION pg_temp.known(sql text) RETURNS text LANGUAGE sql AS $$
+  SELECT format('known %s, score above 0 %s', j->>'known', (j->>'score')::float8 > 0) FROM privacy_score.explain_query(sql, 'regress_dashboard') j $$;
+SELECT pg_temp.known('SELECT sum(iban) FROM patient WHERE id > 8'), pg_temp.known('SELECT sum(iban) FROM patient WHERE id = 7');
+SELECT privacy_score.export_baseline('regress_dashboard')->'cells' AS cells;
+SELECT privacy_score.import_baseline(privacy_score.export_baseline('regress_dashboard') - 'cells');
+SELECT pg_temp.known('SELECT sum(iban) FROM patient WHERE id > 8'), pg_temp.known('SELECT sum(iban) FROM patient WHERE id = 7'), pg_temp.known('SELECT sum(iban), gender FROM patient WHERE id = 7 GROUP BY gender');
+SELECT privacy_score.export_baseline('regress_dashboard')->'cells' AS cells;
+SELECT privacy_score.import_baseline(privacy_score.export_baseline('regress_dashboard') || '{"cells": 1}');
+SELECT privacy_score.set_baseline('regress_dashboard', '2025-03-03', '2025-03-03');
+SELECT pg_temp.known('SELECT sum(iban) FROM patient WHERE id > 8'), pg_temp.known('SELECT sum(iban) FROM patient WHERE id = 7');
+UPDATE privacy_score.session SET cells = false WHERE role = 'regress_dashboard';  -- recorded before
+SELECT privacy_score.set_baseline('regress_dashboard', '2025-03-03', '2025-03-03');
+SELECT pg_temp.known('SELECT sum(iban) FROM patient WHERE id > 8'), pg_temp.known('SELECT sum(iban) FROM patient WHERE id = 7');
+SELECT privacy_score.drop_baseline('regress_dashboard');
+DELETE FROM privacy_score.session WHERE role = 'regress_dashboard';
+
 -- a role may not lower it for itself
 SET ROLE regress_dashboard;
 SET privacy_score.aggregate_least = 0;
