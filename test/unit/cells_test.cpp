@@ -94,6 +94,15 @@ TEST_F(CellsTest, TakesRangesThatLeaveOneValue) {
   EXPECT_EQ(Told(SumWhere({Bounded(b.Op({b.Col(0, 0)}), Number(false, 1, true))})), Names{"e:public.staff.id"});
 }
 
+TEST_F(CellsTest, TakesKeysThatAConditionHides) {
+  EXPECT_EQ(Told(SumWhere({b.Op({b.Op({b.Op({b.Col(0, 0)})})})})), Names{"e:public.staff.id"});
+  EXPECT_EQ(Told(SumWhere({b.Op({b.Op({b.Op({b.Col(0, 1)})})})})), Names{});
+  EXPECT_EQ(Told(SumWhere({b.Op({b.Col(0, 0)})})), Names{});
+  Expr* test = b.Op({b.Col(0, 0)});
+  test->null_test = true;
+  EXPECT_EQ(Told(SumWhere({b.Op({test, b.Col(0, 1)})})), Names{});
+}
+
 TEST_F(CellsTest, TakesEquatedColumnsAndRowsFromElsewhere) {
   Relation* pay = b.Table("public.pay", {"staff_id", "amount"});
   const auto joined = [&](bool known) {
@@ -185,6 +194,9 @@ TEST(LeavesOneTest, ComparesOnlyWhatIsOfOneKind) {
   EXPECT_FALSE(LeavesOne(lower, upper));
   upper.kind = Limit::kNumber;
   lower.number = upper.number = 2.5;
+  EXPECT_TRUE(LeavesOne(lower, upper));
+  lower.number = 8;
+  upper.number = 6;
   EXPECT_TRUE(LeavesOne(lower, upper));
 }
 

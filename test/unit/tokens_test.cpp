@@ -71,6 +71,31 @@ TEST(Fingerprint, TellsAbstractionsApart) {
   EXPECT_NE(Fingerprint({"a"}), Fingerprint({"b"}));
 }
 
+TEST(OnlyCounts, AndPacksValuesGoByName) {
+  EXPECT_TRUE(OnlyCounts("count"));
+  EXPECT_FALSE(OnlyCounts("sum"));
+  for (const char* name : {"^", "power", "<<", "||", "repeat", "md5"}) EXPECT_TRUE(PacksValues(name)) << name;
+  for (const char* name : {"+", "*", "round", "coalesce"}) EXPECT_FALSE(PacksValues(name)) << name;
+  EXPECT_TRUE(IsMonthsOrLonger("Month"));
+  EXPECT_FALSE(IsMonthsOrLonger("week"));
+}
+
+TEST(PinsOfPattern, TakesPlainTextForAValue) {
+  const auto of = [](const char* op, bool bare, const char* literal) {
+    return PinsOfPattern(op, bare, literal == nullptr ? Pattern::kUnknown : Pattern::kLiteral,
+                         literal == nullptr ? "" : literal);
+  };
+  EXPECT_EQ(of("~~", true, "x"), Pins::kColumn);
+  EXPECT_EQ(of("~~*", false, "x"), Pins::kColumn);
+  EXPECT_EQ(of("~", true, "^x$"), Pins::kColumn);
+  EXPECT_EQ(of("~~", true, "x%"), Pins::kNothing);
+  EXPECT_EQ(of("~", true, "^x"), Pins::kNothing);
+  EXPECT_EQ(of("~~", false, "x%"), Pins::kKey);
+  EXPECT_EQ(of("~", false, "^[7]$"), Pins::kKey);
+  EXPECT_EQ(of("~~", true, nullptr), Pins::kKey);
+  EXPECT_EQ(of("!~~", true, "x"), Pins::kNothing);
+}
+
 TEST(HidesColumns, KnowsTheAggregatesOfPgCatalogOnly) {
   for (const char* name : {"count", "sum", "avg", "stddev", "stddev_pop", "stddev_samp", "variance", "var_pop",
                            "var_samp", "regr_slope", "regr_count", "corr", "covar_pop", "covar_samp"})
