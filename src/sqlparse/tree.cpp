@@ -3,6 +3,8 @@
  */
 #include "sqlparse/tree.hpp"
 
+#include <string>
+
 namespace privacy_score {
 
 namespace {
