@@ -17,6 +17,8 @@ extern "C" {
 
 #include "catalog_relations.hpp"
 #include "protected_reads.hpp"
+#include "shown_by_errors.hpp"
+#include "statement_place.hpp"
 
 namespace {
 
@@ -193,6 +195,10 @@ void JudgeError(const FailedStatement& failed, const Watch& watch) {
   LWLockReleaseAll();
   const bool concerns = !IsRaised(error) && ConcernsProtected(failed, error);
   if (concerns || failed.outermost) error->saved_errno = kLookedAt;
+  Watch own = watch;
+  own.in_integrity_check = false;
+  if (concerns && failed.plan != nullptr && CountsHere(own))
+    RecordShownByError(error, NamedRelation(error), failed.plan);
   if (concerns && IsScrubbedFor(watch.role)) Scrub(error);
   ReThrowError(error);
 }

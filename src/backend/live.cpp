@@ -373,7 +373,7 @@ bool IsUnparsed(int64 id) { return id == UnparsedId(); }
 
 // Most of what follows is nothing for a statement that repeats: no clock is read, no memory allocated, and the only
 // lock is the session's own, for the stores of AppendEvent. live_repeat.cpp has what is left of it.
-void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
+static void Record(int64 id, const privacy_score::BoundConstants& constants, bool enforcing) {
   if (id == 0) return;
   const TimestampTz now = MomentOfEvent();
   CountEvent();
@@ -381,7 +381,7 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
   LiveSession* session = slot == nullptr ? nullptr : CurrentSession(now);
   if (session == nullptr) {
     pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
-    if (Enforcing()) RefuseFault(nullptr, "There is no room in shared memory to record it.");
+    if (enforcing) RefuseFault(nullptr, "There is no room in shared memory to record it.");
     return;
   }
   const uint64 changes = pg_atomic_read_u64(&slot->model_wanted);
@@ -391,7 +391,7 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
   bool defined = scorer.Repeats(id) || DefineInScorer(id);
   bool fits = true;
   bool appended = true;
-  if (Enforcing()) {
+  if (enforcing) {
     Admit(slot, session, id, defined, change);
     fits = AppendPatiently(slot, session, id);
     if (!fits) {
@@ -424,7 +424,7 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
   else if (scored)
     PublishFigures(session, figures);
   if (!fits) AnnounceNoRoom(session);
-  if (!Enforcing() && IsUnparsed(id)) AnnounceFault(session);
+  if (!enforcing && IsUnparsed(id)) AnnounceFault(session);
   if (!scored) return;
   if (scorer.IsMissingRates()) SendMissingRates(slot);
   EnsureWorker(slot);
@@ -432,6 +432,10 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) {
   if (!summary.estimated && current && session->limits.Any()) AlertOnLimits(session, rise.score);
   if (current) JudgeReach(session);
 }
+
+void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) { Record(id, constants, Enforcing()); }
+
+void RecordShown(int64 id, const privacy_score::BoundConstants& constants) { Record(id, constants, false); }
 
 void JudgeReach(LiveSession* session) {
   ps_own.reach_judged_below = UntoldLimits(session);

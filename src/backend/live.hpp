@@ -46,6 +46,9 @@ struct ExpectedEvent {
 // Counts one execution of an abstraction that is remembered in this backend: history, score, limits, reach.
 void RecordEvent(int64 id, const privacy_score::BoundConstants& constants = {});
 
+// The same of what an error has shown, which is too late to refuse.
+void RecordShown(int64 id, const privacy_score::BoundConstants& constants);
+
 // Expects an execution, with one constant in all, of an abstraction that is remembered.
 ExpectedEvent ExpectEvent(int64 id, const OneConstant& constant);
 

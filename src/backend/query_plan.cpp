@@ -98,6 +98,34 @@ ps::Statement RowsStatement(ps::Command command, Oid relid, List* columns) {
   return statement;
 }
 
+ps::Statement KeyStatement(ps::Command command, Oid relid, List* columns, bool shown, uint64 hash) {
+  ps::Statement statement;
+  ForgetStaleRelations();
+  BackendArena arena(CurrentMemoryContext);
+  const ResolvedRelation resolved = ResolveRelation(relid);
+  if (resolved.self == nullptr) return statement;
+  auto* query = arena.New<ps::Query>();
+  query->command = command;
+  const int range = AddRelation(&arena, query, resolved);
+  ListCell* cell;
+  foreach (cell, columns) {
+    const int attno = lfirst_int(cell);
+    if (attno <= 0 || attno > resolved.self->natts || resolved.columns[attno - 1] < 0) continue;
+    if (shown) AddColumn(&arena, &query->outputs, range, resolved.columns[attno - 1]);
+    auto* equality = arena.New<ps::Expr>();
+    equality->kind = ps::ExprKind::kEquality;
+    AddColumn(&arena, &equality->args, range, resolved.columns[attno - 1]);
+    auto* constant = arena.New<ps::Expr>();
+    auto* value = arena.New<ps::Value>();
+    value->hash = hash;
+    constant->values.Add(value);
+    equality->args.Add(constant);
+    query->conditions.Add(equality);
+  }
+  statement.query = query;
+  return statement;
+}
+
 ps::Statement EverythingStatement() {
   ForgetStaleRelations();
   BackendArena arena(CurrentMemoryContext);

@@ -26,6 +26,11 @@ privacy_score::Statement QueryStatement(Query* query, ValueRecipes* recipes = nu
 // left to the server.
 privacy_score::Statement RowsStatement(privacy_score::Command command, Oid relid, List* columns);
 
+// A statement that compares columns of a relation, by their numbers, with one value, of which the hash is given; with
+// `shown` it projects them, too.
+privacy_score::Statement KeyStatement(privacy_score::Command command, Oid relid, List* columns, bool shown,
+                                      uint64 hash);
+
 // A statement that reads every column of every protected relation.
 privacy_score::Statement EverythingStatement();
 

@@ -10,6 +10,7 @@ CREATE TABLE h.stays (room int, during tstzrange, name text UNIQUE, EXCLUDE USIN
 INSERT INTO h.stays SELECT i, tstzrange('2020-01-01Z'::timestamptz + i * interval '37 hours', '2020-01-01Z'::timestamptz + i * interval '37 hours' + interval '3 days'), 'n' || i
   FROM generate_series(1, 50) i;
 CREATE TABLE h.notes (id int, note text CHECK (note <> 'zz'));
+INSERT INTO h.notes VALUES (1, 'a');
 CREATE TABLE h.wards (ward int PRIMARY KEY, floor int);
 INSERT INTO h.wards VALUES (1, 1), (2, 2);
 CREATE TABLE h.beds (id int, ward int REFERENCES h.wards);
@@ -50,6 +51,27 @@ INSERT INTO h.chain VALUES (5, 1);
 CREATE TABLE h.link (id int REFERENCES h.patients REFERENCES h.chain ON UPDATE CASCADE);
 INSERT INTO h.link VALUES (5);
 SQL
+
+# --- watched: what a failing statement shows counts ---------------------------------------------------------------------------
+people="p:h.patients.city p:h.patients.diagnosis p:h.patients.first_name p:h.patients.id t:h.patients"
+failing_path "NOT NULL" "cmd:update s:h.patients.id t:h.patients w:h.patients.id; cmd:update $people" "null value" "UPDATE patients SET id = NULL WHERE id = 7"
+failing_path "CHECK" "cmd:update s:h.notes.note t:h.notes; cmd:update p:h.notes.id p:h.notes.note t:h.notes" "violates check" "UPDATE notes SET note = 'zz'"
+failing_path "CHECK, caught" "~^cmd:update s:h.notes.note t:h.notes; cmd:update p:h.notes.id p:h.notes.note t:h.notes$" "again" \
+  "DO \$\$BEGIN BEGIN UPDATE h.notes SET note = 'zz'; EXCEPTION WHEN check_violation THEN NULL; END; RAISE 'again'; END\$\$"
+failing_path "MERGE" "~; cmd:merge p:h.notes.id p:h.notes.note t:h.notes$" "violates check" "MERGE INTO notes USING (VALUES (1)) v(i) ON id = i WHEN MATCHED THEN UPDATE SET note = 'zz'"
+failing_path "an INSERT prints what one has sent" "cmd:insert s:h.notes.id s:h.notes.note t:h.notes" "violates check" "INSERT INTO notes VALUES (1, 'zz')"
+failing_path "another row's key" "cmd:insert s:h.stays.during s:h.stays.name s:h.stays.room t:h.stays; cmd:insert p:h.stays.during p:h.stays.room t:h.stays w:h.stays.during w:h.stays.room" \
+  "conflicting key" "INSERT INTO stays VALUES (7, '(,)', 'zzz')"
+failing_path "a unique key" "cmd:insert s:h.patients.id t:h.patients; cmd:insert t:h.patients w:h.patients.id" "duplicate key" "INSERT INTO patients (id) VALUES (7)"
+failing_path "a key that is absent" "cmd:insert s:h.fk.id t:h.fk; cmd:insert t:h.patients w:h.patients.id" "foreign key" "INSERT INTO fk (id) VALUES (1005)"
+failing_path "a row that is referred to" "cmd:delete t:h.wards w:h.wards.ward; cmd:delete t:h.beds w:h.beds.ward" "foreign key" "DELETE FROM wards WHERE ward = 1"
+verify_paths
+tried="$(as mallory q "DO \$\$BEGIN FOR i IN 1..40 LOOP BEGIN INSERT INTO h.patients (id) VALUES (i); EXCEPTION WHEN unique_violation THEN NULL; END; END LOOP; END\$\$" \
+  "SELECT reach, subjects FROM privacy_score.stat_sessions WHERE pid = pg_backend_pid()" | tail -n 1)"
+check "tried keys are reach and subjects" "$tried" "40|40"
+figures="SELECT reach, subjects FROM privacy_score.stat_sessions WHERE pid = pg_backend_pid()"
+check "a load reaches nobody: INSERT" "$(as mallory q "INSERT INTO h.notes SELECT i, 'x' FROM generate_series(1, 100000) i" "$figures" | tail -n 1)" "0|0"
+check "a load reaches nobody: COPY" "$(seq 100000 | as mallory "$PS_BINDIR/psql" -XAtq -c "SELECT 1 FROM h.notes" -c "COPY h.notes (id) FROM STDIN" -c "$figures" | tail -n 1)" "0|0"
 
 # --- "dp only" -----------------------------------------------------------------------------------------------------------
 q "SECURITY LABEL FOR privacy_score ON ROLE mallory IS 'dp only'" "ALTER ROLE mallory SET privacy_score.mode = enforce" >/dev/null
