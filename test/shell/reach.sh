@@ -104,7 +104,7 @@ reaches "what is not protected does not count" "1|0|0" "$(for_each 'SELECT floor
   "$(for_each "INSERT INTO wards VALUES ('w', %d)" 1 20)"
 reaches "COPY has no constants" "1|0|0" "COPY patients (c1) TO STDOUT" "COPY patients (c1) TO STDOUT"
 reaches "COPY of a query has them" "2|2|1" "COPY (SELECT c1 FROM patients WHERE id = 1) TO STDOUT" "COPY (SELECT c1 FROM patients WHERE id = 2) TO STDOUT"
-reaches "plain EXPLAIN reads nothing" "1|1|1" "EXPLAIN SELECT c1 FROM patients WHERE id = 1" "EXPLAIN (ANALYZE) SELECT c1 FROM patients WHERE id = 2"
+reaches "plain EXPLAIN asks about its constants, too" "1|2|1" "EXPLAIN SELECT c1 FROM patients WHERE id = 1" "EXPLAIN (ANALYZE) SELECT c1 FROM patients WHERE id = 2"
 list=$(seq -s, 1 20000)
 reaches "a large list" "1|20000|1" "SELECT c1 FROM patients WHERE id IN ($list)"
 reaches "a large list that is prepared" "1|20000|1" "SET plan_cache_mode = force_generic_plan" "PREPARE p AS SELECT c1 FROM patients WHERE id IN ($list)" "EXECUTE p" "EXECUTE p"
