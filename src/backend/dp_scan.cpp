@@ -79,15 +79,18 @@ bool Run(Debit* debit, const ScanQuery* query, void (*take)(void*), void* argume
 bool ReadRelation(Debit* debit, const ScanQuery* query, void (*take)(void*), void* argument) {
   const BufferUsage buffers = pgBufferUsage;
   const WalUsage wal = pgWalUsage;
-  bool charged = false;
+  volatile bool charged = false;
   PG_TRY()
     ;
     { charged = Run(debit, query, take, argument); }
-    PG_FINALLY();
+    PG_CATCH();
     {
       pgBufferUsage = buffers;
       pgWalUsage = wal;
+      PG_RE_THROW();
     }
   PG_END_TRY();
+  pgBufferUsage = buffers;
+  pgWalUsage = wal;
   return charged;
 }
