@@ -59,7 +59,7 @@ SELECT feasible, loss FROM privacy_score.suggest_thresholds('seven', 'v', '{1}',
 
 -- What would take seconds and more ends with the statement: building the problem, pairs of sizes, the recursion, the search, saying what is broken.
 CREATE TABLE hard AS SELECT array_agg(n) AS counts, array_agg((0.02 + 4 * n / total)::numeric(20, 15)::text) AS thresholds
-  FROM (SELECT n, sum(n) OVER () AS total FROM (SELECT 1 + (20000 * power(7919 * i % 20011 / 20011.0, 3))::bigint AS n FROM generate_series(1, 10000) i) i) i;
+  FROM (SELECT n, sum(n) OVER () AS total FROM (SELECT 1 + (20000 * power(7919 * i % 20011 / 20011.0, 3))::bigint AS n FROM generate_series(1, 50000) i) i) i;
 CREATE TABLE harder AS SELECT array_fill(10::bigint, '{200000}') AS counts, array_agg((999000000 + i) || '/1000000000000') AS thresholds FROM generate_series(1, 200000) i;
 SELECT clock_timestamp() AS begun \gset
 SET statement_timeout = '20ms';
