@@ -135,6 +135,19 @@ void ReadColumns(RelationEntry* relation, ps::Arena* arena) {
   }
 }
 
+// A key of these attributes; null when one of them is no column that is there.
+ps::Key* KeyOf(const RelationEntry* relation, const int16* attributes, int size, ps::Arena* arena) {
+  auto* columns = static_cast<int*>(arena->Allocate(sizeof(int) * static_cast<std::size_t>(size)));
+  for (int i = 0; i < size; ++i) {
+    if (attributes[i] <= 0 || attributes[i] > relation->natts || relation->live[attributes[i] - 1] < 0) return nullptr;
+    columns[i] = relation->live[attributes[i] - 1];
+  }
+  auto* key = arena->New<ps::Key>();
+  key->columns = columns;
+  key->size = size;
+  return key;
+}
+
 // Adds the key of one index when the index proves its columns unique for every row.
 void ReadKey(RelationEntry* relation, HeapTuple tuple, ps::Arena* arena) {
   auto* index = reinterpret_cast<Form_pg_index>(GETSTRUCT(tuple));
@@ -142,16 +155,7 @@ void ReadKey(RelationEntry* relation, HeapTuple tuple, ps::Arena* arena) {
   if (!heap_attisnull(tuple, Anum_pg_index_indpred, nullptr)) return;
   if (!heap_attisnull(tuple, Anum_pg_index_indexprs, nullptr)) return;
   const int size = index->indnkeyatts;
-  auto* columns = static_cast<int*>(arena->Allocate(sizeof(int) * static_cast<std::size_t>(size)));
-  for (int i = 0; i < size; ++i) {
-    const int attno = index->indkey.values[i];
-    if (attno <= 0 || attno > relation->natts || relation->live[attno - 1] < 0) return;
-    columns[i] = relation->live[attno - 1];
-  }
-  auto* key = arena->New<ps::Key>();
-  key->columns = columns;
-  key->size = size;
-  relation->self.keys.Add(key);
+  if (ps::Key* key = KeyOf(relation, index->indkey.values, size, arena)) relation->self.keys.Add(key);
 }
 
 void ReadKeys(RelationEntry* relation, ps::Arena* arena) {
@@ -174,15 +178,7 @@ void ReadReference(RelationEntry* relation, HeapTuple tuple, TupleDesc catalog, 
   const ArrayType* array = DatumGetArrayTypeP(numbers);
   const int size = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
   const auto* attributes = reinterpret_cast<const int16*>(ARR_DATA_PTR(array));
-  auto* columns = static_cast<int*>(arena->Allocate(sizeof(int) * static_cast<std::size_t>(size)));
-  for (int i = 0; i < size; ++i) {
-    if (attributes[i] <= 0 || attributes[i] > relation->natts || relation->live[attributes[i] - 1] < 0) return;
-    columns[i] = relation->live[attributes[i] - 1];
-  }
-  auto* key = arena->New<ps::Key>();
-  key->columns = columns;
-  key->size = size;
-  relation->self.references.Add(key);
+  if (ps::Key* key = KeyOf(relation, attributes, size, arena)) relation->self.references.Add(key);
 }
 
 void ReadReferences(RelationEntry* relation, ps::Arena* arena) {

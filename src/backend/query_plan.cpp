@@ -75,17 +75,30 @@ void AddPlanned(ps::Arena* arena, ps::Query* query, ps::ArenaList<ps::Expr>* rea
   }
 }
 
+// A query on one relation; none when it does not exist.
+struct OneRelation {
+  ResolvedRelation resolved;
+  ps::Query* query;
+  int range;
+};
+
+OneRelation QueryOn(ps::Arena* arena, ps::Command command, Oid relid) {
+  ForgetStaleRelations();
+  OneRelation on = {ResolveRelation(relid), nullptr, 0};
+  if (on.resolved.self == nullptr) return on;
+  on.query = arena->New<ps::Query>();
+  on.query->command = command;
+  on.range = AddRelation(arena, on.query, on.resolved);
+  return on;
+}
+
 }  // namespace
 
 ps::Statement RowsStatement(ps::Command command, Oid relid, List* columns) {
   ps::Statement statement;
-  ForgetStaleRelations();
   BackendArena arena(CurrentMemoryContext);
-  const ResolvedRelation resolved = ResolveRelation(relid);
-  if (resolved.self == nullptr) return statement;
-  auto* query = arena.New<ps::Query>();
-  query->command = command;
-  const int range = AddRelation(&arena, query, resolved);
+  const auto [resolved, query, range] = QueryOn(&arena, command, relid);
+  if (query == nullptr) return statement;
   if (columns == NIL)
     for (int i = 0; i < resolved.self->natts; ++i) AddColumn(&arena, &query->outputs, range, resolved.columns[i]);
   ListCell* cell;
@@ -100,13 +113,9 @@ ps::Statement RowsStatement(ps::Command command, Oid relid, List* columns) {
 
 ps::Statement KeyStatement(ps::Command command, Oid relid, List* columns, bool shown, uint64 hash) {
   ps::Statement statement;
-  ForgetStaleRelations();
   BackendArena arena(CurrentMemoryContext);
-  const ResolvedRelation resolved = ResolveRelation(relid);
-  if (resolved.self == nullptr) return statement;
-  auto* query = arena.New<ps::Query>();
-  query->command = command;
-  const int range = AddRelation(&arena, query, resolved);
+  const auto [resolved, query, range] = QueryOn(&arena, command, relid);
+  if (query == nullptr) return statement;
   ListCell* cell;
   foreach (cell, columns) {
     const int attno = lfirst_int(cell);
