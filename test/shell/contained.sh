@@ -3,7 +3,8 @@
 # nothing behind; what a process remembers of abstractions is bounded.
 . "$(dirname "$0")/../lib.sh"
 
-start_server
+# The worker may be slower than a session that sends ever new statements: there is room for all of them at once.
+start_server "privacy_score.max_memory = '256MB'"
 q "CREATE EXTENSION privacy_score" "CREATE TABLE people (id int PRIMARY KEY, name text, age int)" "SELECT privacy_score.protect('people')" \
   "INSERT INTO people SELECT i, 'n' || i, i FROM generate_series(1, 100) i" "ANALYZE people" \
   "CREATE ROLE reader LOGIN" "GRANT SELECT ON people TO reader" >/dev/null
