@@ -11,10 +11,12 @@ extern "C" {
 #include "constants.hpp"
 #include "guarded.hpp"
 #include "known_queries.hpp"
-#include "live.hpp"
+#include "live_room.hpp"
 #include "protected_reads.hpp"
 #include "query_build.hpp"
 #include "query_statement.hpp"
+#include "remembered_abstractions.hpp"
+#include "scoring_errors.hpp"
 
 namespace {
 

@@ -8,6 +8,7 @@
 #include "model_wire.hpp"
 #include "progress.hpp"
 #include "relation_access.hpp"
+#include "relation_concerns.hpp"
 #include "settings.hpp"
 #include "stored_rates.hpp"
 #include "watching.hpp"

@@ -13,7 +13,7 @@
 #include "compat.hpp"
 #include "core/flow.hpp"
 #include "core_call.hpp"
-#include "query_build.hpp"
+#include "label_names.hpp"
 #include "security_labels.hpp"
 
 extern "C" {
@@ -30,6 +30,8 @@ extern "C" {
 #include <vector>
 
 namespace ps = privacy_score;
+
+DefinitionTranslator ps_translate_definition = nullptr;
 
 namespace {
 
@@ -266,14 +268,14 @@ List* DefinitionOrigins(Oid relid, List** views) {
   MemoryContext scratch = AllocSetContextCreate(result, "privacy_score definition", ALLOCSET_DEFAULT_SIZES);
   MemoryContextSwitchTo(scratch);
   BackendArena arena(scratch);
-  StoredViews definition = {list_make1_oid(relid), NIL, 0};
+  List* met = NIL;
   ps::Statement statement;
-  statement.query = BuildQuery(&arena, query, nullptr, &definition);
+  statement.query = ps_translate_definition(&arena, query, relid, &met);
   CoreHolder<Outputs>* outputs = NewCoreHolder<Outputs>(scratch);
   CallCoreOrRaise([&] { outputs->object = new Outputs(ps::FollowOutputs(statement)); });
   MemoryContextSwitchTo(result);
   List* origins = TakeOrigins(*outputs->object, false);
-  *views = list_copy(definition.views);
+  *views = list_copy(met);
   MemoryContextDelete(scratch);
   return origins;
 }

@@ -50,6 +50,12 @@ privacy_score::Relation* NewRelation(privacy_score::Arena* arena, const Relation
 // relations that are protected.
 List* OutputOrigins(const privacy_score::Statement& statement);
 
+// Translates the query behind a relation for core, its views put in place; adds these to `views`. The front end that
+// does it reads relations itself, so it is above: what the library does when it is loaded sets it (module.cpp).
+using DefinitionTranslator = privacy_score::Query* (*)(privacy_score::Arena* arena, Query* query, Oid relid,
+                                                       List** views);
+extern DefinitionTranslator ps_translate_definition;
+
 // The stored query of a view or materialized view; null when it has none.
 Query* StoredQuery(Oid relid);
 

@@ -19,7 +19,7 @@ extern "C" {
 #include "core/keyed_hash.hpp"
 #include "core_call.hpp"
 #include "guarded.hpp"
-#include "live.hpp"
+#include "scoring_errors.hpp"
 #include "shared_state.hpp"
 
 namespace {

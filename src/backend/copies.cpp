@@ -27,6 +27,7 @@ extern "C" {
 #include "live.hpp"
 #include "query_statement.hpp"
 #include "raw_reads.hpp"
+#include "scoring_errors.hpp"
 #include "settings.hpp"
 
 namespace {

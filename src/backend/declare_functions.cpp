@@ -8,6 +8,7 @@
 #include "internal.hpp"
 #include "model_changes.hpp"
 #include "relation_access.hpp"
+#include "relation_concerns.hpp"
 #include "type_reads.hpp"
 #include "watching.hpp"
 

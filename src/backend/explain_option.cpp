@@ -18,6 +18,7 @@
 #include "plan_mark.hpp"
 #include "query_rates.hpp"
 #include "query_statement.hpp"
+#include "remembered_abstractions.hpp"
 #include "settings.hpp"
 
 namespace ps = privacy_score;

@@ -28,6 +28,7 @@ extern "C" {
 #include "live.hpp"
 #include "plan_mark.hpp"
 #include "protected_reads.hpp"
+#include "remembered_abstractions.hpp"
 #include "settings.hpp"
 #include "shared_state.hpp"
 #include "statement_place.hpp"

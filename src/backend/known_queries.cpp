@@ -15,7 +15,7 @@ extern "C" {
 
 #include "catalog_relations.hpp"
 #include "core_call.hpp"
-#include "live.hpp"
+#include "scoring_errors.hpp"
 
 // A place in the words where the hash belongs that a recipe gives.
 struct HashGap {

@@ -8,24 +8,21 @@
 
 extern "C" {
 #include "access/xact.h"
-#include "utils/memutils.h"
-#include "utils/plancache.h"
 }
 
 #include <algorithm>
 
 #include "asked_rates.hpp"
-#include "core/abstraction.hpp"
-#include "core/joined.hpp"
 #include "core_call.hpp"
 #include "enforce.hpp"
-#include "known_queries.hpp"
 #include "limits.hpp"
 #include "live_local.hpp"
 #include "live_room.hpp"
 #include "live_session.hpp"
 #include "model_changes.hpp"
 #include "protected_reads.hpp"
+#include "remembered_abstractions.hpp"
+#include "scoring_errors.hpp"
 #include "settings.hpp"
 #include "shared_state.hpp"
 #include "wait_events.hpp"
@@ -37,9 +34,6 @@ using privacy_score::SessionSummary;
 Local ps_local;
 
 namespace {
-
-// Room for abstractions with what the scorer makes of them, thousands as a rule.
-constexpr Size kMostAbstractionBytes = 8 * 1024 * 1024;
 
 // Makes the scorer of the session's role, or gives it the settings in force; starts a new session in it.
 bool RestartScorer(const LiveSession* session) {
@@ -221,29 +215,6 @@ bool DefineInScorer(int64 id) {
   return false;
 }
 
-// Remembers the tokens of an abstraction and returns its id.
-int64 DefineTokens(const privacy_score::Tokens& tokens) {
-  const int64 id = privacy_score::Fingerprint(tokens);
-  if (ps_local.tokens == nullptr) ps_local.tokens = new std::unordered_map<int64, std::string>();
-  if (id == 0 || ps_local.tokens->count(id) != 0) return id;
-  std::string text = privacy_score::Joined(tokens, {&kTokenEnd, 1});
-  text.shrink_to_fit();
-  ps_local.abstraction_bytes += LiveScorer::BytesOf(tokens);
-  ps_local.tokens->emplace(id, std::move(text));
-  return id;
-}
-
-// What `define`, a core call, returns; where core fails `unparsed`, and the fault is counted.
-template <typename Define>
-int64 DefineOrUnparsed(Define define) {
-  int64 id = 0;
-  CoreError error;
-  if (CallCore(&error, [&] { id = define(); })) return id;
-  CountScoringError(error.message);
-  CallCore(&error, [&] { id = DefineTokens({kUnparsed}); });
-  return id;
-}
-
 // What is known of the role's sum of the day that mode enforce goes by, without the next statement: an upper bound,
 // exact when it awaits no rate and no session of the role holds anything that the worker has not counted; below zero
 // when nothing is known yet.
@@ -333,43 +304,6 @@ void Admit(DatabaseSlot* slot, LiveSession* session, int64 id, bool defined, uin
 }
 
 }  // namespace
-
-int64 DefineAbstraction(const privacy_score::Statement& statement, int64* estimates) {
-  return DefineOrUnparsed([&statement, estimates] {
-    bool tell_more = false;
-    const int64 id = DefineTokens(privacy_score::Abstract(statement, &tell_more));
-    if (estimates == nullptr || !tell_more) return id;
-    privacy_score::Statement explained = statement;
-    explained.explained = true;
-    *estimates = DefineTokens(privacy_score::Abstract(explained));
-    return id;
-  });
-}
-
-int64 DefineEstimates(int64 id) {
-  return DefineOrUnparsed([id] { return DefineTokens(privacy_score::EstimateTokens(RememberedTokens(id))); });
-}
-
-privacy_score::Tokens RememberedTokens(int64 id) {
-  return id == 0 ? privacy_score::Tokens() : SplitTokens(ps_local.tokens->at(id));
-}
-
-void ForgetAbstractionsWhenFull() {
-  if (ps_local.abstraction_bytes <= kMostAbstractionBytes) return;
-  CoreError error;
-  if (!CallCore(&error, [] {
-        if (ps_local.scorer != nullptr) ps_local.scorer->scorer.ForgetUnused();
-        ps_local.tokens->clear();
-      }))
-    CountScoringError(error.message);
-  ps_local.abstraction_bytes = 0;
-  ps_local.forgot = true;
-  ForgetKnownQueries();
-  ResetPlanCache();  // plans carry abstractions
-  ereport(DEBUG1, (errmsg_internal("privacy_score has forgotten the abstractions that this process has met")));
-}
-
-bool IsUnparsed(int64 id) { return id == UnparsedId(); }
 
 // Most of what follows is nothing for a statement that repeats: no clock is read, no memory allocated, and the only
 // lock is the session's own, for the stores of AppendEvent. live_repeat.cpp has what is left of it.
@@ -462,11 +396,4 @@ void RecordProtectedRead(RoleClass role) {
 void JudgeRead(Oid relation) {
   const RoleClass role = PrincipalClass();
   if (LabelJudges(role) && TreeIsProtected(relation)) RecordProtectedRead(role);
-}
-
-void CountScoringError(const char* what) {
-  if (ps_shared != nullptr) pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
-  if (ps_local.error_logged) return;
-  ps_local.error_logged = true;
-  ereport(LOG, (errmsg("could not score a statement: %s", what), errhidestmt(true), errhidecontext(true)));
 }

@@ -14,28 +14,7 @@ extern "C" {
 #include "constants.hpp"
 #include "core/comparisons.hpp"
 #include "core/live_scorer.hpp"
-#include "core/statement.hpp"
 #include "watching.hpp"
-
-// Abstracts a statement and remembers its tokens; returns its id, 0 when it is empty. Never raises: what core cannot
-// abstract becomes `unparsed` and is counted in scoring_errors. `estimates` (may be null): the id of explaining it,
-// where DefineEstimates() of the former is too little; else it is left alone.
-int64 DefineAbstraction(const privacy_score::Statement& statement, int64* estimates = nullptr);
-
-// The abstraction of explaining a statement whose abstraction is remembered, in the same way.
-int64 DefineEstimates(int64 id);
-
-// Whether this is the abstraction of what could not be abstracted.
-bool IsUnparsed(int64 id);
-
-// When the abstractions that are remembered take more room than they may: forgets their tokens, with all that leads to
-// abstractions of which they are no longer known, so that statements are abstracted anew. What the session has had
-// stays with its scorer.
-void ForgetAbstractionsWhenFull();
-// Whether the tokens of an abstraction that was defined are remembered.
-bool IsRemembered(int64 id);
-// These tokens; none for 0. The id must be 0 or remembered; to be called through CallCore.
-privacy_score::Tokens RememberedTokens(int64 id);
 
 // What is known of an execution that is about to begin and to be counted, when it repeats.
 struct ExpectedEvent {
@@ -66,6 +45,3 @@ void JudgeRead(Oid relation);
 
 // Counts rows that an execution has returned. Never raises.
 void RecordRows(int64 id, int64 rows);
-
-// Counts a fault of scoring and logs the first of this backend.
-void CountScoringError(const char* what);

@@ -1,6 +1,6 @@
 /*
- * live_local.hpp - what this process knows of the session that it scores; shared by live.cpp, live_session.cpp and
- * live_repeat.cpp only.
+ * live_local.hpp - what this process knows of the session that it scores; shared by the files that record, and by what
+ * remembers abstractions.
  */
 #pragma once
 
@@ -28,7 +28,6 @@ struct LocalScorer {
 
 struct Local {
   bool forgot;  // abstractions that were met
-  bool error_logged;
   LocalScorer* scorer;
   uint64 model_version;    // that the scorer has loaded
   uint64 model_built_for;  // number of the last change that it reflects

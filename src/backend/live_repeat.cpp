@@ -17,6 +17,8 @@ extern "C" {
 #include "live_local.hpp"
 #include "live_room.hpp"
 #include "live_session.hpp"
+#include "remembered_abstractions.hpp"
+#include "scoring_errors.hpp"
 #include "settings.hpp"
 
 using privacy_score::LiveScorer;
@@ -79,8 +81,6 @@ inline bool AppendRepeat(LiveSession* session, int64 id, TimestampTz now, const 
 }
 
 }  // namespace
-
-[[gnu::hot]] bool IsRemembered(int64 id) { return !ps_local.forgot || id == 0 || ps_local.tokens->count(id) != 0; }
 
 [[gnu::hot]] ExpectedEvent ExpectEvent(int64 id, const OneConstant& constant) {
   if (ps_local.scorer == nullptr) return {};

@@ -28,6 +28,8 @@ int64 UnparsedId() {
   return id;
 }
 
+bool IsUnparsed(int64 id) { return id == UnparsedId(); }
+
 bool SendTokens(LiveSession* session, int64 id) {
   if (DefinitionSent(id)) return true;
   const std::string* text = nullptr;

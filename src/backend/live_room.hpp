@@ -13,6 +13,8 @@
 // What stands for a statement that could not be abstracted, or not recorded.
 constexpr const char* kUnparsed = "unparsed";
 int64 UnparsedId();
+// Whether this is its id.
+bool IsUnparsed(int64 id);
 
 // Sends the tokens of an abstraction with the first event of the session that has it; false when there is no room.
 bool SendTokens(LiveSession* session, int64 id);

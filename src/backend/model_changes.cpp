@@ -3,16 +3,9 @@
  */
 #include "model_changes.hpp"
 
-extern "C" {
-#include "catalog/pg_inherits.h"
-#include "nodes/pg_list.h"
-}
-
 #include <algorithm>
 
-#include "catalog_relations.hpp"
 #include "core/touched_relations.hpp"
-#include "relation_access.hpp"
 
 namespace {
 
@@ -52,15 +45,6 @@ ChangeMarks* MakeMarks(DatabaseSlot* slot) {
   return DsaPointerIsValid(at) ? SharedAt<ChangeMarks>(at) : nullptr;
 }
 
-void ConcernAncestors(Oid relation) {
-  check_stack_depth();
-  const RelationEntry* entry = FindRelation(relation);
-  for (int i = 0; entry != nullptr && i < entry->parent_count; ++i) {
-    ConcernName(Concern::kRelation, CanonicalRelationName(entry->parents[i]));
-    ConcernAncestors(entry->parents[i]);
-  }
-}
-
 }  // namespace
 
 void ConcernName(Concern kind, std::string_view name) {
@@ -71,14 +55,6 @@ void ConcernName(Concern kind, std::string_view name) {
   concerns.any = true;
   concerns.all |= MakeMarks(slot) == nullptr;
   concerns.places[place / 64] |= uint64{1} << place % 64;
-}
-
-void ConcernRelation(Oid relation) {
-  if (ps_shared == nullptr) return;
-  const ListCell* cell;
-  foreach (cell, find_all_inheritors(relation, NoLock, nullptr))
-    ConcernName(Concern::kRelation, CanonicalRelationName(lfirst_oid(cell)));
-  ConcernAncestors(relation);
 }
 
 void AnnounceChange(DatabaseSlot* slot) {

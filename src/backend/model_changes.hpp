@@ -21,8 +21,6 @@ enum class Concern : char { kRelation = 't', kSchema = 's', kRole = 'r' };
 
 // Says what the change of the model concerns that this transaction announces at its commit (watching.hpp). May raise.
 void ConcernName(Concern kind, std::string_view name);
-// A relation with all that inherit from it, and that it inherits from: a declaration is theirs, too.
-void ConcernRelation(Oid relation);
 
 // At a commit: numbers the change, leaves the number at what it concerns, and wakes the worker where it does not know
 // yet that it has to do. Never raises.

@@ -11,10 +11,12 @@ extern "C" {
 #include "miscadmin.h"
 }
 
+#include "catalog_lineage.hpp"
 #include "compat.hpp"
 #include "core_call.hpp"
 #include "explain_option.hpp"
 #include "hooks.hpp"
+#include "query_statement.hpp"
 #include "security_labels.hpp"
 #include "settings.hpp"
 #include "sqlparse/parser_island.hpp"
@@ -40,6 +42,7 @@ void MakeThreadStorage() {
 void _PG_init(void) {
   MakeThreadStorage();
   DefineSettings();
+  ps_translate_definition = TranslateDefinition;
   RegisterLabels();
   InstallWatchingCallbacks();
   InstallExplainOption();

@@ -238,6 +238,13 @@ ps::Query* BuildQuery(ps::Arena* arena, Query* query, Scope* parent, StoredViews
   return result;
 }
 
+ps::Query* TranslateDefinition(ps::Arena* arena, Query* query, Oid relid, List** views) {
+  StoredViews definition = {list_make1_oid(relid), *views, 0};
+  ps::Query* translated = BuildQuery(arena, query, nullptr, &definition);
+  *views = definition.views;
+  return translated;
+}
+
 ps::Statement QueryStatement(Query* query, ValueRecipes* recipes) {
   ps::Statement statement;
   if (query->commandType == CMD_UTILITY || query->commandType == CMD_NOTHING) return statement;

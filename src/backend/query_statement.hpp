@@ -22,6 +22,10 @@ struct ValueRecipes;
 // Statement without query. With `recipes` (value_recipes.hpp) the hash of each value is the number of its recipe.
 privacy_score::Statement QueryStatement(Query* query, ValueRecipes* recipes = nullptr);
 
+// The query behind a view or materialized view, which nobody has rewritten; adds the views in it to `views`
+// (DefinitionTranslator in catalog_lineage.hpp).
+privacy_score::Query* TranslateDefinition(privacy_score::Arena* arena, Query* query, Oid relid, List** views);
+
 // A statement that reads a relation alone, with the column list of CopyStmt (NIL: all columns). Unknown columns are
 // left to the server.
 privacy_score::Statement RowsStatement(privacy_score::Command command, Oid relid, List* columns);

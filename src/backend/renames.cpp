@@ -2,6 +2,7 @@
  * renames.cpp - see renames.hpp.
  */
 #include "renames.hpp"
+#include "relation_concerns.hpp"
 
 extern "C" {
 #include "access/xact.h"

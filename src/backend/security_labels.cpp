@@ -15,7 +15,9 @@ extern "C" {
 }
 
 #include "catalog_lineage.hpp"
+#include "label_names.hpp"
 #include "model_changes.hpp"
+#include "relation_concerns.hpp"
 #include "watching.hpp"
 
 namespace {

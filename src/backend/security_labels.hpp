@@ -9,14 +9,6 @@ extern "C" {
 #include "access/attnum.h"
 }
 
-constexpr const char* kLabelProvider = "privacy_score";
-
-// Labels of roles (RoleClass in watching.hpp), and the label of a column that anybody may know.
-constexpr const char* kWatchedLabel = "watched";
-constexpr const char* kExemptLabel = "exempt";
-constexpr const char* kDpOnlyLabel = "dp only";
-constexpr const char* kPublicLabel = "public";
-
 // Called from _PG_init.
 void RegisterLabels();
 

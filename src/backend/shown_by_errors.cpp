@@ -9,6 +9,7 @@
 #include "constants.hpp"
 #include "live.hpp"
 #include "protected_reads.hpp"
+#include "scoring_errors.hpp"
 
 extern "C" {
 #include "access/htup_details.h"

@@ -23,9 +23,9 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
+#include "label_names.hpp"
 #include "live_session.hpp"
 #include "model_changes.hpp"
-#include "security_labels.hpp"
 
 LastWatch ps_last_watch;
 
