@@ -125,15 +125,14 @@ int64 AbstractRows(Oid relation, CmdType command, List* columns) {
   return AbstractGuarded([=] { return DefineAbstraction(RowsStatement(CommandOf(command), relation, columns)); });
 }
 
-int64 AbstractKey(Oid relation, List* columns, bool shown, CmdType command, uint64 hash, ConstantWordsView* words) {
+int64 AbstractKey(const TriedKey& key, CmdType command, uint64 vector, ConstantWordsView* words) {
   MemoryContext own = CurrentMemoryContext;
-  return AbstractGuarded([=] {
-    const privacy_score::Statement statement = KeyStatement(CommandOf(command), relation, columns, shown, hash);
+  return AbstractGuarded([=, &key] {
+    const privacy_score::Statement statement = KeyStatement(CommandOf(command), key);
     const ConstantWordsView found = EncodeConstants(nullptr, statement, nullptr);
     if (found.count > 2) {
       const Size size = sizeof(uint32) * static_cast<Size>(found.count);
-      auto* copy = static_cast<uint32*>(memcpy(MemoryContextAlloc(own, size), found.words, size));
-      const uint64 vector = privacy_score::FoldHash(0, hash);
+      auto* copy = static_cast<uint32*>(memcpy(MemoryContextAllocHuge(own, size), found.words, size));
       copy[0] = static_cast<uint32>(vector);
       copy[1] = static_cast<uint32>(vector >> 32U);
       *words = {copy, found.count};

@@ -8,6 +8,7 @@
 
 #include "constants.hpp"
 #include "plan_mark.hpp"
+#include "query_statement.hpp"
 
 extern "C" {
 #include "nodes/parsenodes.h"
@@ -23,9 +24,9 @@ int64 AbstractCopy(Oid relation, List* columns);
 // The abstraction of what a statement hands on of a relation: columns by a list of their names; NIL: whole rows.
 int64 AbstractRows(Oid relation, CmdType command, List* columns = NIL);
 
-// The abstraction of filtering a relation by columns (attribute numbers) that are compared with one value, of which the
-// hash is given; `shown`: they are projected, too. `words`: its constants, in the current memory context.
-int64 AbstractKey(Oid relation, List* columns, bool shown, CmdType command, uint64 hash, ConstantWordsView* words);
+// The abstraction of trying a key. `vector`: what tells it from other tries (core/comparisons.hpp). `words`: its
+// constants, in the current memory context.
+int64 AbstractKey(const TriedKey& key, CmdType command, uint64 vector, ConstantWordsView* words);
 
 // The abstraction of reading every column of every protected relation.
 int64 AbstractEverything();

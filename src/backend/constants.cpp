@@ -349,6 +349,25 @@ BoundConstants ConstantsOfExecution(const PlanMark* mark, ParamListInfo given) {
   return bound;
 }
 
+uint64 VectorOfExecution(const BoundConstants& constants) {
+  uint64 vector = 0;
+  CoreError error;
+  if (constants.count > 0 && !CallCore(&error, [&] {
+        std::size_t groups_at = 0;
+        vector = privacy_score::ResolveVector(constants, &groups_at);
+      }))
+    CountScoringError(error.message);
+  return vector;
+}
+
+bool HashOfParameter(ParamListInfo given, int number, uint64* hash) {
+  ParamExternData workspace;
+  const ParamExternData* data = Fetch(given, number, &workspace);
+  if (data == nullptr || !OidIsValid(data->ptype)) return false;
+  *hash = data->isnull ? 0 : HashOfDatum(data->ptype, data->value);
+  return true;
+}
+
 [[gnu::hot]] bool OneConstantOfExecution(const PlanMark* mark, ParamListInfo given, OneConstant* constant) {
   privacy_score::SoleConstant sole;
   if (!FindSoleConstant(mark->words, static_cast<std::size_t>(mark->word_count), sole)) return false;

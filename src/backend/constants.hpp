@@ -44,6 +44,12 @@ uint64 VectorOfLiterals(const uint64* hashes, const QueryKey* key);
 // parameter that cannot be read is not given.
 privacy_score::BoundConstants ConstantsOfExecution(const PlanMark* mark, ParamListInfo given);
 
+// What tells an execution from others of its statement, which differ in constants; 0 when that is not known.
+uint64 VectorOfExecution(const privacy_score::BoundConstants& constants);
+
+// The hash of a parameter that is given: false when it is not, 0 for NULL. Raises nothing but a cancel.
+bool HashOfParameter(ParamListInfo given, int number, uint64* hash);
+
 // When an execution has one constant in all, which one column is compared with, and that is a hash or a plain number:
 // says which, and returns true. The common case of ConstantsOfExecution() without its cost; raises nothing.
 struct OneConstant {

@@ -132,8 +132,15 @@ void RefuseForRoom(LiveSession* session) {
                   errhint("Try again; if it stays, ask %s to raise privacy_score.max_memory.", WhomToAsk())));
 }
 
-void RefuseDpOnly(LiveSession* session) {
+void RefuseDpOnly(LiveSession* session, DpOnlyRefusal why) {
   if (!AnnounceRefusal(session, {kAlertDpOnly, 0, 0}, 0, "{}")) return;
+  if (why == DpOnlyRefusal::kTellsByWriting)
+    ereport(ERROR, (errcode(kRefused),
+                    errmsg("statement refused: whether it succeeds, or how many rows it writes, would tell "
+                           "of protected relations"),
+                    errdetail("The security label of the role is \"dp only\"."),
+                    errhint("Write to tables that neither are protected nor refer to protected ones, or ask %s.",
+                            WhomToAsk())));
   ereport(ERROR, (errcode(kRefused), errmsg("statement refused: this role may not read protected relations"),
                   errdetail("Its security label is \"dp only\"."),
                   errhint("Use the dp functions of privacy_score, or ask %s.", WhomToAsk())));

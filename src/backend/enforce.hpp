@@ -35,7 +35,8 @@ void RefuseFault(LiveSession* session, const char* why);
 void RefuseForRoom(LiveSession* session);
 
 // Refuses a statement of a role labelled `dp only`.
-void RefuseDpOnly(LiveSession* session);
+enum class DpOnlyRefusal { kReads, kTellsByWriting };
+void RefuseDpOnly(LiveSession* session, DpOnlyRefusal why);
 
 // Announces, once a session, that what a statement reveals could not be told, in modes that refuse nothing.
 void AnnounceFault(LiveSession* session);

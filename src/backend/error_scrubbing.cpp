@@ -136,13 +136,23 @@ const RangeVar* HandledRelation(const Node* utility) {
   }
 }
 
-bool ConcernsProtected(const FailedStatement& failed, const ErrorData* error) {
+// Its OID; InvalidOid when there is none.
+Oid HandledBy(const FailedStatement& failed) {
+  const RangeVar* handled = failed.utility == nullptr ? nullptr : HandledRelation(failed.utility);
+  return handled == nullptr ? InvalidOid : RangeVarGetRelid(handled, NoLock, true);
+}
+
+bool ConcernsProtected(const FailedStatement& failed, const ErrorData* error, Oid handled) {
   if (NamesProtected(error)) return true;
   if (failed.plan != nullptr) return PlanConcernsProtected(failed.plan);
-  const RangeVar* handled = HandledRelation(failed.utility);
-  if (handled == nullptr) return false;
-  const Oid relation = RangeVarGetRelid(handled, NoLock, true);
-  return OidIsValid(relation) && RelationIsProtected(relation);
+  return OidIsValid(handled) && RelationIsProtected(handled);
+}
+
+// Whether message or detail may hold a value that no constraint is about.
+bool MayHoldValues(const ErrorData* error) {
+  if (BreaksConstraint(error->sqlerrcode) || ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES)
+    return false;
+  return !MessageHoldsNoValue(error) || error->detail != nullptr;
 }
 
 // Whether errors are kept from a role's eyes.
@@ -193,12 +203,13 @@ void JudgeError(const FailedStatement& failed, const Watch& watch) {
   FlushErrorState();
   // The abort that follows lets go of these first of all; with one in hand no catalog could be read before.
   LWLockReleaseAll();
-  const bool concerns = !IsRaised(error) && ConcernsProtected(failed, error);
+  const Oid handled = HandledBy(failed);
+  const bool concerns = !IsRaised(error) && ConcernsProtected(failed, error, handled);
   if (concerns || failed.outermost) error->saved_errno = kLookedAt;
   Watch own = watch;
   own.in_integrity_check = false;
-  if (concerns && failed.plan != nullptr && CountsHere(own))
-    RecordShownByError(error, NamedRelation(error), failed.plan);
+  if (concerns && CountsHere(own))
+    RecordShownByError({error, NamedRelation(error), failed.plan, failed.utility, handled, MayHoldValues(error)});
   if (concerns && IsScrubbedFor(watch.role)) Scrub(error);
   ReThrowError(error);
 }

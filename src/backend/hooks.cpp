@@ -32,6 +32,7 @@ extern "C" {
 #include "settings.hpp"
 #include "shared_state.hpp"
 #include "statement_place.hpp"
+#include "tried_keys.hpp"
 #include "trigger_reads.hpp"
 #include "utility_hook.hpp"
 #include "watching.hpp"
@@ -127,6 +128,12 @@ inline void CountExecution(const QueryDesc* query, const Execution& execution, O
   MemoryContextSwitchTo(old);
 }
 
+// Counts the keys that a plan with ON CONFLICT tries.
+[[gnu::cold]] [[gnu::noinline]] void CountTriedKeys(const QueryDesc* query) {
+  const Execution execution = ReadExecution(query->params, MarkOfPlan(query->plannedstmt), 0);
+  RecordTriedKeys(query->plannedstmt, query->params, VectorOfExecution(execution.constants));
+}
+
 PlannedStmt* PassToPlanner(Query* query, const char* text, int options, ParamListInfo parameters) {
   return prev_planner ? prev_planner(query, text, options, parameters)
                       : standard_planner(query, text, options, parameters);
@@ -214,8 +221,9 @@ inline bool StartsAlone(const PlannedStmt* plan) {
     Watch own = watch;
     own.in_integrity_check = false;
     if (own.role == RoleClass::kDpOnly && ReadIsJudged(own) && PlanTellsByWriting(query->plannedstmt))
-      RecordProtectedRead(own.role);
+      RefuseTellingWrite();
     RecordTriggerReads(query->plannedstmt, watch.role, ReadIsJudged(own), CountsHere(own));
+    if (counts && TriesKeys(query->plannedstmt)) CountTriedKeys(query);
   }
   if (counts && explained)
     CountEstimates(query->plannedstmt, query->params);

@@ -383,15 +383,23 @@ bool LabelJudges(RoleClass role) {
   return role == RoleClass::kExempt && (OwnSession() == nullptr || (OwnSession()->alerted & kAlertExempt) == 0);
 }
 
-void RecordProtectedRead(RoleClass role) {
+// The session of the principal for what its label asks for; null when there is no room.
+static LiveSession* SessionToJudge() {
   DatabaseSlot* slot = SlotOfDatabase(true);
   LiveSession* session = slot == nullptr ? nullptr : CurrentSession(GetCurrentTimestamp());
   if (slot != nullptr) EnsureWorker(slot);
+  return session;
+}
+
+void RecordProtectedRead(RoleClass role) {
+  LiveSession* session = SessionToJudge();
   if (role == RoleClass::kDpOnly)
-    RefuseDpOnly(session);
+    RefuseDpOnly(session, DpOnlyRefusal::kReads);
   else if (session != nullptr)
     AnnounceExempt(session);
 }
+
+void RefuseTellingWrite() { RefuseDpOnly(SessionToJudge(), DpOnlyRefusal::kTellsByWriting); }
 
 void JudgeRead(Oid relation) {
   const RoleClass role = PrincipalClass();

@@ -38,6 +38,8 @@ bool RecordRepeat(const ExpectedEvent& event, const privacy_score::BoundConstant
 // What the label of the principal asks for when a protected relation is read: refuses it for `dp only`, unless
 // break_glass is on; announces it once a session for `exempt`.
 void RecordProtectedRead(RoleClass role);
+// The same of a write by a role labelled `dp only` that tells of rows which are there (write_oracles.hpp).
+void RefuseTellingWrite();
 // Whether the label asks for anything: of `exempt` only until it was announced in this session.
 bool LabelJudges(RoleClass role);
 // The same for a relation that a function of ours is about to read on behalf of the caller.

@@ -111,23 +111,25 @@ ps::Statement RowsStatement(ps::Command command, Oid relid, List* columns) {
   return statement;
 }
 
-ps::Statement KeyStatement(ps::Command command, Oid relid, List* columns, bool shown, uint64 hash) {
+ps::Statement KeyStatement(ps::Command command, const TriedKey& key) {
   ps::Statement statement;
   BackendArena arena(CurrentMemoryContext);
-  const auto [resolved, query, range] = QueryOn(&arena, command, relid);
+  const auto [resolved, query, range] = QueryOn(&arena, command, key.relid);
   if (query == nullptr) return statement;
-  ListCell* cell;
-  foreach (cell, columns) {
-    const int attno = lfirst_int(cell);
+  const int size = list_length(key.columns);
+  for (int i = 0; i < size * Max(key.value_count, 1); ++i) {
+    const int attno = list_nth_int(key.columns, i % size);
     if (attno <= 0 || attno > resolved.self->natts || resolved.columns[attno - 1] < 0) continue;
-    if (shown) AddColumn(&arena, &query->outputs, range, resolved.columns[attno - 1]);
+    if (key.shown && i < size) AddColumn(&arena, &query->outputs, range, resolved.columns[attno - 1]);
     auto* equality = arena.New<ps::Expr>();
     equality->kind = ps::ExprKind::kEquality;
     AddColumn(&arena, &equality->args, range, resolved.columns[attno - 1]);
     auto* constant = arena.New<ps::Expr>();
-    auto* value = arena.New<ps::Value>();
-    value->hash = hash;
-    constant->values.Add(value);
+    if (key.value_count > 0) {
+      auto* value = arena.New<ps::Value>();
+      value->hash = key.hashes[i];
+      constant->values.Add(value);
+    }
     equality->args.Add(constant);
     query->conditions.Add(equality);
   }

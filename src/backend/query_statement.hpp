@@ -30,10 +30,17 @@ privacy_score::Query* TranslateDefinition(privacy_score::Arena* arena, Query* qu
 // left to the server.
 privacy_score::Statement RowsStatement(privacy_score::Command command, Oid relid, List* columns);
 
-// A statement that compares columns of a relation, by their numbers, with one value, of which the hash is given; with
-// `shown` it projects them, too.
-privacy_score::Statement KeyStatement(privacy_score::Command command, Oid relid, List* columns, bool shown,
-                                      uint64 hash);
+// A key of a relation, and the values of it that are tried.
+struct TriedKey {
+  Oid relid;
+  List* columns;         // attribute numbers
+  bool shown;            // its values in rows that are there are shown, too
+  int value_count;       // 0: it is not known what is tried
+  const uint64* hashes;  // of the first value those of all columns, then of the next
+};
+
+// A statement that compares the columns of a key with each of the values; with `shown` it projects them, too.
+privacy_score::Statement KeyStatement(privacy_score::Command command, const TriedKey& key);
 
 // A statement that reads every column of every protected relation.
 privacy_score::Statement EverythingStatement();

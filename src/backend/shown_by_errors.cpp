@@ -7,22 +7,17 @@
 
 #include "abstracting.hpp"
 #include "constants.hpp"
+#include "key_columns.hpp"
 #include "live.hpp"
 #include "protected_reads.hpp"
 #include "scoring_errors.hpp"
 
 extern "C" {
-#include "access/htup_details.h"
-#include "access/parallel.h"
-#include "access/xact.h"
 #include "catalog/pg_constraint.h"
-#include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
 #include "parser/parsetree.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 }
 
 namespace {
@@ -35,6 +30,7 @@ bool ChangesRows(const Plan* node) {
 
 // Whether the row that fails may be one that was there.
 bool ShowsRow(const PlannedStmt* plan) {
+  if (plan == nullptr) return false;
   if (ChangesRows(plan->planTree)) return true;
   ListCell* cell;
   foreach (cell, plan->subplans)
@@ -42,93 +38,142 @@ bool ShowsRow(const PlannedStmt* plan) {
   return false;
 }
 
-void RecordKey(Oid relation, List* columns, bool shown, const ErrorData* error, CmdType command) {
+bool IsCopy(const ShowingError& shown) { return shown.utility != nullptr && IsA(shown.utility, CopyStmt); }
+
+// Whether the statement checks rows that were there before it, of the relation that it handles.
+bool ChecksRowsThere(const ShowingError& shown) {
+  return shown.plan == nullptr && OidIsValid(shown.handled) && !IsCopy(shown);
+}
+
+// What a statement does that is not planned: COPY inserts, others read what they check or rewrite.
+CmdType CommandOf(const ShowingError& shown) {
+  if (shown.plan != nullptr) return shown.plan->commandType;
+  return IsCopy(shown) ? CMD_INSERT : CMD_SELECT;
+}
+
+void RecordRows(const ShowingError& shown, Oid relation) {
+  if (RelationIsProtected(relation)) RecordShown(AbstractRows(relation, CommandOf(shown)), {});
+}
+
+void RecordKey(const ShowingError& shown, Oid relation, List* columns, bool shows_key) {
   if (!RelationIsProtected(relation)) return;
-  const char* tried = error->detail != nullptr ? error->detail : error->message;
+  const char* tried = shown.error->detail != nullptr ? shown.error->detail : shown.error->message;
   const uint64 hash = HashOfDatum(TEXTOID, CStringGetTextDatum(tried));
+  const int size = list_length(columns);
+  auto* hashes = static_cast<uint64*>(palloc(sizeof(uint64) * static_cast<Size>(size + 1)));
+  for (int i = 0; i < size; ++i) hashes[i] = hash;
+  const TriedKey key = {relation, columns, shows_key, 1, hashes};
   ConstantWordsView words = {nullptr, 0};
-  const int64 id = AbstractKey(relation, columns, shown, command, hash, &words);
+  const int64 id = AbstractKey(key, CommandOf(shown), privacy_score::FoldHash(0, hash), &words);
   privacy_score::BoundConstants constants;
   constants.words = words.words;
   constants.count = static_cast<size_t>(words.count);
   RecordShown(id, constants);
 }
 
-// The columns of the index of a unique or exclusion constraint.
-List* ColumnsOfIndex(Oid relation, const char* name) {
-  List* columns = NIL;
-  const Oid oid = name == nullptr ? InvalidOid : get_relname_relid(name, get_rel_namespace(relation));
-  HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(oid));
-  if (!HeapTupleIsValid(tuple)) return NIL;
-  const auto* index = reinterpret_cast<Form_pg_index>(GETSTRUCT(tuple));
-  for (int i = 0; i < index->indnkeyatts; ++i)
-    if (index->indkey.values[i] > 0) columns = lappend_int(columns, index->indkey.values[i]);
-  ReleaseSysCache(tuple);
-  return columns;
-}
-
-List* ColumnsOf(HeapTuple constraint, AttrNumber which) {
-  bool null;
-  const Datum value = SysCacheGetAttr(CONSTROID, constraint, which, &null);
-  if (null) return NIL;
-  ArrayType* array = DatumGetArrayTypeP(value);
-  const auto* numbers = reinterpret_cast<const int16*>(ARR_DATA_PTR(array));
-  List* columns = NIL;
-  for (int i = 0; i < ARR_DIMS(array)[0]; ++i) columns = lappend_int(columns, numbers[i]);
-  return columns;
+// A unique or exclusion constraint, or an index that is being built, which prints a key of rows that are there.
+void RecordIndexKey(const ShowingError& shown) {
+  const char* name = shown.error->constraint_name;
+  const Oid index = name == nullptr ? InvalidOid : get_relname_relid(name, get_rel_namespace(shown.named));
+  List* columns = ColumnsOfIndex(index);
+  if (columns == NIL)
+    RecordRows(shown, shown.named);
+  else
+    RecordKey(shown, shown.named, columns,
+              shown.error->sqlerrcode == ERRCODE_EXCLUSION_VIOLATION || ChecksRowsThere(shown));
 }
 
 // A foreign key tells of both relations that it connects.
-void RecordForeignKey(Oid relation, const ErrorData* error, CmdType command) {
-  if (error->constraint_name == nullptr) return;
-  const Oid oid = get_relation_constraint_oid(relation, error->constraint_name, true);
-  HeapTuple tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(oid));
-  if (!HeapTupleIsValid(tuple)) return;
-  const Oid referred = reinterpret_cast<Form_pg_constraint>(GETSTRUCT(tuple))->confrelid;
-  List* referring_columns = ColumnsOf(tuple, Anum_pg_constraint_conkey);
-  List* referred_columns = ColumnsOf(tuple, Anum_pg_constraint_confkey);
-  ReleaseSysCache(tuple);
-  RecordKey(referred, referred_columns, false, error, command);
-  if (referred != relation) RecordKey(relation, referring_columns, false, error, command);
+void RecordForeignKey(const ShowingError& shown) {
+  if (shown.error->constraint_name == nullptr) return;
+  ForeignKeyColumns key;
+  if (!FindForeignKey(get_relation_constraint_oid(shown.named, shown.error->constraint_name, true), &key)) return;
+  RecordKey(shown, key.referred, key.referred_columns, false);
+  if (key.referred != shown.named) RecordKey(shown, shown.named, key.referring_columns, ChecksRowsThere(shown));
 }
 
-void Record(const ErrorData* error, Oid relation, const PlannedStmt* plan) {
+// A condition that some row does not meet which is there: the columns that it is about are filtered by.
+void RecordCondition(const ShowingError& shown) {
+  const ErrorData* error = shown.error;
+  List* columns = NIL;
+  if (error->column_name != nullptr) {
+    const AttrNumber column = get_attnum(shown.named, error->column_name);
+    if (column > 0) columns = list_make1_int(column);
+  } else if (error->constraint_name != nullptr) {
+    columns = ColumnsOfConstraint(get_relation_constraint_oid(shown.named, error->constraint_name, true));
+  }
+  if (columns == NIL)
+    RecordRows(shown, shown.named);
+  else
+    RecordKey(shown, shown.named, columns, false);
+}
+
+// Whether an error may come from a row: a value that is none of its type, or names nothing. Others say that the server
+// did not take the statement, and has read nothing.
+bool ComesFromRows(int code) {
+  switch (code) {
+    case ERRCODE_UNDEFINED_TABLE:
+    case ERRCODE_UNDEFINED_FUNCTION:
+    case ERRCODE_UNDEFINED_OBJECT:
+    case ERRCODE_UNDEFINED_SCHEMA:
+    case ERRCODE_AMBIGUOUS_FUNCTION:
+    case ERRCODE_INVALID_NAME:
+    case ERRCODE_SYNTAX_ERROR:
+      return true;
+    default:
+      return ERRCODE_TO_CATEGORY(code) == ERRCODE_DATA_EXCEPTION ||
+             ERRCODE_TO_CATEGORY(code) == ERRCODE_CARDINALITY_VIOLATION;
+  }
+}
+
+// Values that were printed on the way: of a plan those of any column that it reads, else of any column of the relation
+// that is handled. What COPY FROM prints the client has sent.
+void RecordPrinted(const ShowingError& shown) {
+  if (!shown.may_hold_values || IsCopy(shown)) return;
+  if (shown.plan != nullptr) {
+    if (PlanReadsProtected(shown.plan)) RecordShown(AbstractPlan(shown.plan), {});
+  } else if (ComesFromRows(shown.error->sqlerrcode)) {
+    RecordRows(shown, shown.handled);
+  }
+}
+
+void Record(const ShowingError& shown) {
   ListCell* cell;
-  switch (error->sqlerrcode) {
+  switch (shown.error->sqlerrcode) {
     case ERRCODE_NOT_NULL_VIOLATION:
     case ERRCODE_CHECK_VIOLATION:
-      if (ShowsRow(plan) && RelationIsProtected(relation)) RecordShown(AbstractRows(relation, plan->commandType), {});
+      if (ChecksRowsThere(shown) && shown.error->detail == nullptr)
+        RecordCondition(shown);
+      else if (ChecksRowsThere(shown) || ShowsRow(shown.plan))
+        RecordRows(shown, shown.named);
       break;
     case ERRCODE_WITH_CHECK_OPTION_VIOLATION:
-      if (!ShowsRow(plan)) break;
+      if (!ShowsRow(shown.plan)) break;
       // The error names the view.
-      foreach (cell, plan->resultRelations) {
-        const Oid written = rt_fetch(lfirst_int(cell), plan->rtable)->relid;
-        if (RelationIsProtected(written)) RecordShown(AbstractRows(written, plan->commandType), {});
-      }
+      foreach (cell, shown.plan->resultRelations)
+        RecordRows(shown, rt_fetch(lfirst_int(cell), shown.plan->rtable)->relid);
       break;
     case ERRCODE_UNIQUE_VIOLATION:
     case ERRCODE_EXCLUSION_VIOLATION:
-      RecordKey(relation, ColumnsOfIndex(relation, error->constraint_name),
-                error->sqlerrcode == ERRCODE_EXCLUSION_VIOLATION, error, plan->commandType);
+      RecordIndexKey(shown);
       break;
     case ERRCODE_FOREIGN_KEY_VIOLATION:
     case ERRCODE_RESTRICT_VIOLATION:
-      RecordForeignKey(relation, error, plan->commandType);
+      RecordForeignKey(shown);
       break;
     default:
+      RecordPrinted(shown);
       break;
   }
 }
 
 }  // namespace
 
-void RecordShownByError(const ErrorData* error, Oid relation, const PlannedStmt* plan) {
-  if (IsInParallelMode()) return;
+void RecordShownByError(const ShowingError& shown) {
   MemoryContext context = CurrentMemoryContext;
   PG_TRY()
     ;
-    { Record(error, relation, plan); }
+    { Record(shown); }
     PG_CATCH();
     {
       MemoryContextSwitchTo(context);

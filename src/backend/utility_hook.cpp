@@ -103,8 +103,7 @@ void FireDeferredTriggers() {
 void JudgeWriting(const Node* statement) {
   if (!IsA(statement, AlterTableStmt) && !IsA(statement, CopyStmt)) return;
   const Watch watch = LookAtPrincipal();
-  if (watch.role == RoleClass::kDpOnly && ReadIsJudged(watch) && UtilityTellsByWriting(statement))
-    RecordProtectedRead(watch.role);
+  if (watch.role == RoleClass::kDpOnly && ReadIsJudged(watch) && UtilityTellsByWriting(statement)) RefuseTellingWrite();
 }
 
 // A utility statement while it runs.

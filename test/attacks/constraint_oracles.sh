@@ -87,6 +87,10 @@ for statement in "INSERT INTO h.stays VALUES (7, '(,)', 'zzz')" "INSERT INTO h.s
   refused "$statement" PS001 "$statement"
 done
 
+check "a refusal says why" "$(as mallory q_all "INSERT INTO h.patients (id) VALUES (7)")" 'ERROR:  statement refused: whether it succeeds, or how many rows it writes, would tell of protected relations
+DETAIL:  The security label of the role is "dp only".
+HINT:  Write to tables that neither are protected nor refer to protected ones, or ask role "postgres", who administers privacy_score.'
+
 # A5: foreign keys that refer to protected relations.
 for statement in "INSERT INTO h.fk VALUES (7)" "INSERT INTO h.fk VALUES (1005)" "INSERT INTO h.fk SELECT 1005 WHERE false" "UPDATE h.fk SET id = 7" \
   "UPDATE h.computed SET base = 7" "UPDATE h.triggered SET other = 7" "UPDATE h.fk SET other = 7" "MERGE INTO h.follows USING (VALUES (7)) v(i) ON id = i WHEN NOT MATCHED THEN INSERT VALUES (i)" \

@@ -33,6 +33,7 @@ SELECT privacy_score.protect(r) FROM unnest('{h.people,h.stays,h.bills,h.slots,h
 GRANT SELECT, INSERT, UPDATE, DELETE, REFERENCES ON h.people, h.stays, h.bills, h.bills_low, h.slots, h.wards, h.beds, h.old, h.policed TO mallory, eve, dora;
 SET ROLE eve;
 CREATE TABLE h.eves AS SELECT * FROM h.people;
+GRANT INSERT ON h.eves TO dora;
 CREATE MATERIALIZED VIEW h.twice AS SELECT 1 AS one, p.name FROM h.people p;
 CREATE UNIQUE INDEX ON h.twice (one, name);
 CREATE TABLE h.plain (id int PRIMARY KEY, note text);
@@ -121,6 +122,11 @@ withheld_from eve "a value that cannot be encoded" 22P05 "$withheld" "SET client
 withheld_from eve "ALTER TYPE USING" 22P02 "$withheld" "ALTER TABLE h.eves ALTER name TYPE int USING name::int"
 withheld_from eve "an index on an expression" 22P02 "$withheld" "CREATE INDEX ON h.eves ((name::int))"
 check "a division by zero says what it says" "$(as eve q "SELECT 1 / (age - 50) FROM h.people")" "ERROR: division by zero"
+
+# --- "dp only" in every mode ----------------------------------------------------------------------------------------------
+withheld_from dora "NOT NULL" 23502 'null value in column "name" of relation "eves" violates not-null constraint' "INSERT INTO h.eves (id, number) VALUES (70, 'secret-x')"
+withheld_from dora "a line of COPY" 23502 'null value in column "name" of relation "eves" violates not-null constraint' "\\copy h.eves (id, number) from program 'printf \"70\\tsecret-x\"'"
+withheld_from dora "a value in a line of COPY" 22P02 "$withheld" "\\copy h.eves (id) from program 'echo secret-x'"
 
 # --- exception blocks ---------------------------------------------------------------------------------------------------
 seen() { as eve q "SELECT h.$1(\$q\$$2\$q\$)"; }

@@ -1,0 +1,85 @@
+#!/bin/bash
+# tried_keys.sh - INSERT with ON CONFLICT succeeds whether a key is there or not, and tells by how many rows it writes or
+# returns. The keys that it tries are an event of their own, and count in reach; a load is no attack.
+. "$(dirname "$0")/../attack.sh"
+start_hospital
+q "CREATE EXTENSION btree_gist" "GRANT SELECT, INSERT, UPDATE, REFERENCES ON h.patients, h.visits TO mallory" >/dev/null
+q_script >/dev/null <<'SQL' || bail_out "the tables cannot be made"
+SET search_path = h, public;
+CREATE TABLE h.stays (room int, during int4range, name text UNIQUE, EXCLUDE USING gist (room WITH =, during WITH &&));
+INSERT INTO h.stays SELECT i, int4range(i, 2000), 'n' || i FROM generate_series(1, 50) i;
+CREATE TABLE h.people (id int PRIMARY KEY, name text, born date, visits int, UNIQUE (name, born));
+CREATE UNIQUE INDEX ON h.people (lower(name), visits);
+INSERT INTO h.people SELECT i, 'n' || i, '2000-01-01', i FROM generate_series(1, 100) i;
+CREATE TABLE h.years (id int, year int, PRIMARY KEY (id, year)) PARTITION BY RANGE (year);
+CREATE TABLE h.year1 PARTITION OF h.years FOR VALUES FROM (1) TO (2);
+CREATE VIEW h.seen AS SELECT id, city FROM h.patients;
+SELECT privacy_score.protect(r) FROM unnest('{h.stays,h.people,h.years}'::text[]) r;
+GRANT SELECT, INSERT, UPDATE ON h.stays, h.people, h.years, h.year1, h.seen TO mallory, alice;
+SET ROLE mallory;
+CREATE TABLE h.own (id int PRIMARY KEY, other int UNIQUE);
+CREATE TABLE h.refers (own int PRIMARY KEY, patient int REFERENCES h.patients);
+SQL
+tried="cmd:insert t:h.patients w:h.patients.id"
+inserted="cmd:insert s:h.patients.id t:h.patients"
+
+# --- an event of its own ------------------------------------------------------------------------------------------------------
+path "a key that is there" "$tried; $inserted" "INSERT INTO patients (id) VALUES (7) ON CONFLICT DO NOTHING"
+path "a key that is absent" "$tried; $inserted" BEGIN "INSERT INTO patients (id) VALUES (1007) ON CONFLICT (id) DO NOTHING" ROLLBACK
+path "DO UPDATE" "$tried; cmd:insert s:h.patients.city s:h.patients.id t:h.patients" BEGIN "INSERT INTO patients (id) VALUES (7) ON CONFLICT (id) DO UPDATE SET city = 'c'" ROLLBACK
+path "a constraint by name" "$tried; $inserted" "INSERT INTO patients (id) VALUES (7) ON CONFLICT ON CONSTRAINT patients_pkey DO NOTHING"
+path "RETURNING" "$tried; cmd:insert p:h.patients.city s:h.patients.id t:h.patients" "INSERT INTO patients (id) VALUES (7) ON CONFLICT DO NOTHING RETURNING city"
+path "any key" "cmd:insert t:h.stays w:h.stays.name; cmd:insert t:h.stays w:h.stays.during w:h.stays.room; cmd:insert s:h.stays.name t:h.stays" \
+  "INSERT INTO stays (name) VALUES ('n7') ON CONFLICT DO NOTHING"
+path "a key of two columns" "cmd:insert t:h.people w:h.people.born w:h.people.name; cmd:insert s:h.people.born s:h.people.id s:h.people.name t:h.people" \
+  "INSERT INTO people VALUES (1007, 'n7', '2000-01-01') ON CONFLICT (name, born) DO NOTHING"
+path "an expression" "cmd:insert t:h.people w:h.people.name w:h.people.visits; cmd:insert s:h.people.id s:h.people.name s:h.people.visits t:h.people" \
+  "INSERT INTO people (id, name, visits) VALUES (1007, 'N7', 7) ON CONFLICT (lower(name), visits) DO NOTHING"
+path "a partitioned table" "cmd:insert t:h.years w:h.years.id w:h.years.year; cmd:insert s:h.years.id s:h.years.year t:h.years" "INSERT INTO years VALUES (1, 1) ON CONFLICT DO NOTHING"
+path "a partition" "cmd:insert t:h.years w:h.years.id w:h.years.year; cmd:insert s:h.years.id s:h.years.year t:h.years" "INSERT INTO year1 VALUES (1, 1) ON CONFLICT DO NOTHING"
+path "a view" "~^$tried; cmd:insert s:h.patients.id t:h.patients" "INSERT INTO seen (id) VALUES (7) ON CONFLICT DO NOTHING"
+path "a WITH query" "$tried; cmd:select s:h.patients.id t:h.patients" "WITH i AS (INSERT INTO patients (id) VALUES (7) ON CONFLICT DO NOTHING) SELECT 1"
+path "EXECUTE" "$tried; $inserted; $tried; $inserted" "PREPARE p AS INSERT INTO patients (id) VALUES (\$1) ON CONFLICT DO NOTHING" "EXECUTE p(7)" "EXECUTE p(8)"
+path "EXPLAIN ANALYZE" "$tried; $inserted" "EXPLAIN ANALYZE INSERT INTO patients (id) VALUES (7) ON CONFLICT DO NOTHING"
+path "a table of one's own that refers to protected rows" "$tried; cmd:insert s:h.refers.own s:h.refers.patient t:h.refers" "INSERT INTO refers VALUES (1, 7) ON CONFLICT DO NOTHING"
+path "a table of one's own" "cmd:insert s:h.own.id t:h.own" "INSERT INTO own (id) VALUES (7) ON CONFLICT DO NOTHING"
+path "without ON CONFLICT" "$inserted" BEGIN "INSERT INTO patients (id) VALUES (1007)" ROLLBACK
+verify_paths
+
+# --- reach --------------------------------------------------------------------------------------------------------------------
+figures="SELECT reach, subjects FROM privacy_score.stat_sessions WHERE pid = pg_backend_pid()"
+# reaches "description" "reach|subjects" STATEMENT...: in one session, whose writes are undone.
+reaches() {
+  local description=$1 expected=$2
+  shift 2
+  check "$description" "$(as mallory q BEGIN "$@" "$figures" ROLLBACK | tail -n 1)" "$expected"
+}
+loop() { echo "DO \$\$BEGIN FOR i IN 1..40 LOOP $1; END LOOP; END\$\$"; }
+into="INSERT INTO h.patients (id)"
+reaches "a loop over keys" "40|40" "$(loop "$into VALUES (i) ON CONFLICT DO NOTHING")"
+reaches "DO UPDATE" "40|40" "$(loop "$into VALUES (i) ON CONFLICT (id) DO UPDATE SET city = 'c'")"
+reaches "other columns make no other key" "1|1" "INSERT INTO patients (id, city) VALUES (7, 'a') ON CONFLICT DO NOTHING"
+reaches "literals" "2|2" "$into VALUES (7) ON CONFLICT DO NOTHING" "$into VALUES (8) ON CONFLICT DO NOTHING" "$into VALUES (7) ON CONFLICT DO NOTHING"
+reaches "a key that was tried and one that was asked for are one subject" "1|1" "$into VALUES (7) ON CONFLICT DO NOTHING" "SELECT city FROM patients WHERE id = 7"
+reaches "a few rows" "1|3" "$into VALUES (7), (8), (1000) ON CONFLICT DO NOTHING"
+reaches "rows that come back say which" "1|30" "$into VALUES $(seq -s, 1 30 | sed 's/[0-9]*/(&)/g') ON CONFLICT DO NOTHING RETURNING id"
+reaches "keys that are hidden among others" "40|0" "$(loop "$into SELECT i UNION ALL SELECT generate_series(2000, 2020) ON CONFLICT DO NOTHING")"
+reaches "foreign keys from a table of one's own" "40|40" "$(loop "INSERT INTO h.refers VALUES (i, i) ON CONFLICT DO NOTHING")"
+reaches "a key of two columns is one value" "40|0" "$(loop "INSERT INTO h.people VALUES (1007, 'n' || i, '2000-01-01') ON CONFLICT (name, born) DO NOTHING")"
+reaches "a load reaches nobody: INSERT ... SELECT" "1|0" "$into SELECT generate_series(1, 100000) ON CONFLICT DO NOTHING"
+reaches "a load reaches nobody: INSERT ... VALUES" "1|0" "$(seq 1 100000 | sed 's/.*/(&)/' | paste -sd, | sed "s/.*/$into VALUES & ON CONFLICT (id) DO UPDATE SET city = 'c'/" >"$PS_TMP/load.sql"; echo "\\i $PS_TMP/load.sql")"
+
+# --- alerts -------------------------------------------------------------------------------------------------------------------
+q "GRANT INSERT, UPDATE ON h.patients TO alice" "SELECT privacy_score.flush()" >/dev/null
+as alice q BEGIN "$into VALUES (1), (2), (3), (4), (5) ON CONFLICT DO NOTHING" "$into VALUES (1) ON CONFLICT DO NOTHING" ROLLBACK >/dev/null
+as alice q "INSERT INTO h.patients (id) VALUES (1)" >/dev/null 2>&1
+wait_for "SELECT count(*) FROM pg_stat_activity WHERE usename = 'alice'" 0
+q "SELECT privacy_score.flush()" "SELECT privacy_score.set_baseline('alice', privacy_score.today(), privacy_score.today())" "SELECT privacy_score.flush()" >/dev/null
+alerts="SELECT string_agg((detail->>'figure') || ' ' || score || ' of ' || alert_limit, ', ' ORDER BY detail->>'figure') FROM privacy_score.alerts WHERE role = 'alice' AND kind = 'reach'"
+as alice q BEGIN "$into SELECT generate_series(1, 100000) ON CONFLICT DO NOTHING" ROLLBACK >/dev/null
+wait_for "SELECT count(*) FROM pg_stat_activity WHERE usename = 'alice'" 0
+q "SELECT privacy_score.flush()" >/dev/null
+check "a load is no alert" "$(q "$alerts")" ""
+as alice q "$(loop "$into VALUES (i) ON CONFLICT DO NOTHING")" >/dev/null
+check_true "a loop over keys is one" wait_for "$alerts" "reach 10 of 4, subjects 11 of 10"
+done_testing
