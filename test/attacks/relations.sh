@@ -135,7 +135,7 @@ path "INSERT ... SELECT" "cmd:insert p:h.patients.diagnosis s:h.loot.d t:h.loot 
 path "INSERT ... VALUES with a subquery" "cmd:insert p:h.patients.diagnosis s:h.loot.d t:h.loot t:h.patients w:h.patients.id" \
   "INSERT INTO loot (d) VALUES ((SELECT diagnosis FROM patients WHERE id = 1))"
 path "INSERT ... RETURNING" "cmd:insert p:h.patients.diagnosis s:h.loot.d t:h.loot t:h.patients w:h.patients.id" "INSERT INTO loot (d) VALUES ('a') RETURNING (SELECT diagnosis FROM patients WHERE id = 2)"
-path "ON CONFLICT DO UPDATE" "cmd:insert p:h.patients.diagnosis p:h.patients.id p:h.writable.d s:h.writable.d s:h.writable.i t:h.patients t:h.writable w:h.patients.id w:h.writable.d" \
+path "ON CONFLICT DO UPDATE" "cmd:insert t:h.writable w:h.writable.i; cmd:insert p:h.patients.diagnosis p:h.patients.id p:h.writable.d s:h.writable.d s:h.writable.i t:h.patients t:h.writable w:h.patients.id w:h.writable.d" \
   "BEGIN" "INSERT INTO writable SELECT id, diagnosis FROM patients WHERE id < 5 ON CONFLICT (i) DO UPDATE SET d = EXCLUDED.d || writable.d WHERE writable.d <> '' RETURNING d" "ROLLBACK"
 path "UPDATE ... FROM" "~cmd:update p:h.patients.diagnosis s:h.loot.d t:h.loot t:h.patients w:h.loot.i w:h.patients.id" "BEGIN" "UPDATE loot SET d = diagnosis FROM patients WHERE id = i" "ROLLBACK"
 path "UPDATE with a subquery" "~p:h.patients.city p:h.patients.diagnosis" "BEGIN" "UPDATE loot SET (d, i) = (SELECT diagnosis || city, 1 FROM patients WHERE id = i)" "ROLLBACK"

@@ -65,7 +65,7 @@ q "SELECT privacy_score.flush()" "SELECT privacy_score.flush()" >/dev/null
 live=$(observe)
 wait_for "SELECT count(*) FROM pg_stat_activity WHERE usename = 'observed'" 0
 q "SELECT privacy_score.flush()" >/dev/null
-check_match "a session of all of these" "$live" '^f\|11\|'
+check_match "a session of all of these" "$live" '^f\|13\|'
 check "has the same score in history" "$(q "SELECT false, queries, score, statement_score, enforced FROM privacy_score.score_sessions('observed', '-infinity', 'infinity') ORDER BY session DESC LIMIT 1")" "$live"
 check_scored
 done_testing

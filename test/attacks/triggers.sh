@@ -52,7 +52,7 @@ handed() {
 # --- row triggers -----------------------------------------------------------------------------------------------------------------
 handed "BEFORE DELETE" "cmd:delete $cases; cmd:delete t:h.cases" "$(trigger "BEFORE DELETE ON h.cases")" "DELETE FROM cases"
 handed "AFTER UPDATE, of which nothing is changed" "cmd:update $cases; cmd:update s:h.cases.city t:h.cases w:h.cases.id" "$(trigger "AFTER UPDATE ON h.cases")" "UPDATE cases SET city = city WHERE id = 7"
-handed "ON CONFLICT DO UPDATE" "cmd:insert $cases; cmd:insert s:h.cases.city s:h.cases.id t:h.cases" "$(trigger "BEFORE UPDATE ON h.cases")" \
+handed "ON CONFLICT DO UPDATE" "cmd:insert $cases; cmd:insert t:h.cases w:h.cases.id; cmd:insert s:h.cases.city s:h.cases.id t:h.cases" "$(trigger "BEFORE UPDATE ON h.cases")" \
   "INSERT INTO cases (id) VALUES (7) ON CONFLICT (id) DO UPDATE SET city = 'x'"
 handed "MERGE" "~^cmd:merge $cases; cmd:merge " "$(trigger "BEFORE DELETE ON h.cases")" "MERGE INTO cases USING (VALUES (7)) v(i) ON id = i WHEN MATCHED THEN DELETE"
 handed "a WITH query" "cmd:select $cases; cmd:select t:h.cases" "$(trigger "BEFORE DELETE ON h.cases")" "WITH x AS (DELETE FROM cases) SELECT 1"
