@@ -288,6 +288,12 @@ bool IsCast(Node* node) {
   }
 }
 
+// Whether it gives several rows for one: how many, a count of them shows.
+bool GivesRows(Node* node) {
+  if (IsA(node, FuncExpr)) return reinterpret_cast<FuncExpr*>(node)->funcretset;
+  return IsA(node, OpExpr) && reinterpret_cast<OpExpr*>(node)->opretset;
+}
+
 }  // namespace
 
 ps::Expr* BuildOther(Scope* scope, Node* node) {
@@ -295,7 +301,7 @@ ps::Expr* BuildOther(Scope* scope, Node* node) {
   AddChildren(scope, &expr->args, node);
   if (expr->args.empty())
     expr->kind = ps::ExprKind::kConstant;
-  else if (NodeTells(node))
+  else if (NodeTells(node) || GivesRows(node))
     expr->tells = scope->result->tells = true;
   expr->cast = expr->args.size == 1 && IsCast(node);
   if (expr->kind == ps::ExprKind::kOther) MarkOther(scope, expr, node);

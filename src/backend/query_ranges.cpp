@@ -197,6 +197,7 @@ void FillFunctions(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
     Node* call = lfirst_node(RangeTblFunction, cell)->funcexpr;
     ps::Expr* expr = BuildExpr(scope, call);
     expr->varies = expr->kind != ps::ExprKind::kConstant && ExpressionTells(call);
+    expr->tells = expr->tells && NodeTells(call);  // the rows that it gives are those of the item
     if (AddValues(scope, expr, call) || expr->kind != ps::ExprKind::kConstant) range->args.Add(expr);
   }
 }

@@ -2,7 +2,8 @@
  * telling_functions.hpp - functions that may show their arguments by other ways than their value.
  *
  * A function can raise a notice, write a table, notify, lock. Those of the server and of libraries that are not
- * VOLATILE do not; of a function in any other language nobody knows, whatever volatility its author has claimed.
+ * VOLATILE do not, but for a list of them; of a function in any other language nobody knows, whatever volatility its
+ * author has claimed.
  */
 #pragma once
 

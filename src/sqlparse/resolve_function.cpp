@@ -34,11 +34,10 @@ TimePart TimePartOf(std::string_view name, const PgQuery__FuncCall& call) {
 
 }  // namespace
 
-// What is known of a function; null when nothing yet. In expressions those of pg_catalog need no look-up.
-const CatalogFunction* Resolver::Function(NodeList name, std::size_t arguments, bool in_from) {
+// What is known of a function; null when nothing yet.
+const CatalogFunction* Resolver::Function(NodeList name, std::size_t arguments) {
   CallName call = NameOf(name);
   if (call.schema.empty() && view_depth_ > 0) call.schema = "pg_catalog";
-  if (!in_from && call.schema == "pg_catalog") return nullptr;
   const CatalogFunction* function = catalog_.FindFunction(call.schema, call.name, static_cast<int>(arguments));
   if (function == nullptr) Miss(MissingName::Kind::kFunction, call.schema, call.name, static_cast<int>(arguments));
   return function;
@@ -49,7 +48,7 @@ Expr* Resolver::Call(Level* level, const PgQuery__FuncCall& call) {
   const CallName parts = NameOf(name);
   const bool builtin = (parts.schema.empty() || parts.schema == "pg_catalog") && IsBuiltinAggregate(parts.name);
   const CatalogFunction* function = nullptr;
-  if (!builtin) function = Function(name, call.n_args + (call.agg_within_group ? call.n_agg_order : 0), false);
+  if (!builtin) function = Function(name, call.n_args + (call.agg_within_group ? call.n_agg_order : 0));
 
   std::vector<Expr*> args;
   for (const Node* arg : NodeList{call.args, call.n_args})
@@ -62,8 +61,10 @@ Expr* Resolver::Call(Level* level, const PgQuery__FuncCall& call) {
         args[0]->kind == ExprKind::kWholeRow)
       return Field(level, args[0], parts.name);  // last_name(p) is p.last_name
     Expr* other = Other(args);
-    const bool tells = function != nullptr && function->kind == 't';
-    if (tells || (function == nullptr && IsVolatileBuiltin(parts.name))) other->varies = true;
+    const bool varies = function != nullptr && function->kind == 't';
+    // How many rows it gives for one, a count of them shows.
+    const bool tells = varies || (function != nullptr && function->kind == 's');
+    if (varies || (function == nullptr && IsVolatileBuiltin(parts.name))) other->varies = true;
     if (other->kind != ExprKind::kOther) return other;
     if (tells) other->tells = level->query->tells = true;
     other->packs = PacksValues(parts.name);
@@ -114,7 +115,8 @@ NamespaceItem* Resolver::FromFunction(Level* level, const PgQuery__RangeFunction
       continue;
     }
     const NodeList parts = {call->func_call->funcname, call->func_call->n_funcname};
-    const CatalogFunction* known = Function(parts, call->func_call->n_args, true);
+    const CatalogFunction* known = Function(parts, call->func_call->n_args);
+    if (known != nullptr && known->kind == 's') args.back()->tells = false;  // its rows are those of the item
     if (known == nullptr || !known->exists) item->open = true;
     if (known != nullptr && !known->columns.empty())
       for (const std::string& column : known->columns) item->columns.push_back({column});

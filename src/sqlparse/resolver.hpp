@@ -167,7 +167,7 @@ class Resolver {
   NamespaceItem* FromFunction(Level* level, const PgQuery__RangeFunction& function);
   NamespaceItem* FromXmlTable(Level* level, const PgQuery__RangeTableFunc& table);
   NamespaceItem* FromOther(Level* level, const Node& node);
-  const CatalogFunction* Function(NodeList name, std::size_t arguments, bool in_from);
+  const CatalogFunction* Function(NodeList name, std::size_t arguments);
   Expr* Call(Level* level, const PgQuery__FuncCall& call);
 
   // resolve_column.cpp
