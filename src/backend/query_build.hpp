@@ -92,9 +92,8 @@ bool IsEqualityOperator(Oid opno);
 // Marks what is known of an operator or function beyond its arguments: Expr::packs, pins, time_part, limit.
 void MarkOther(Scope* scope, privacy_score::Expr* expr, Node* node);
 
-// The marks that depend on constants, of which a QueryKey says nothing else: whether a call cuts a time into months or
-// longer; whether some range in a list of OpExpr may leave one value, or some pattern is one.
-bool CutsToMonths(const FuncExpr* call);
+// The marks that depend on constants, of which a QueryKey says nothing else: what part of a time a call gives; whether some range in a list of OpExpr may leave one value, or some pattern is one.
+privacy_score::TimePart TimePartOf(const FuncExpr* call);
 bool DependOnConstants(OpExpr* const* comparisons, int count);
 
 // query_values.cpp

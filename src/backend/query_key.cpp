@@ -169,7 +169,7 @@ bool KeyWriter::WriteArrayOperator(ScalarArrayOpExpr* op) {
 
 bool KeyWriter::WriteFunction(const FuncExpr* function) {
   Put(function->funcid);
-  Put(static_cast<uint32>(function->funcformat) << 1U | (CutsToMonths(function) ? 1U : 0U));
+  Put(static_cast<uint32>(function->funcformat) << 2U | static_cast<uint32>(TimePartOf(function)));
   return function->funcid != F_UNNEST_ANYARRAY && WriteList(function->args);
 }
 
@@ -333,6 +333,7 @@ bool KeyWriter::WriteSubquery(const SubLink* link) {
   if (query->onConflict != nullptr || query->withCheckOptions != NIL) return false;
   Put(static_cast<uint32>(query->commandType) << 2U | (query->hasDistinctOn ? 1U : 0U) |
       (query->distinctClause != NIL ? 2U : 0U));
+  if (query->distinctClause != NIL) aggregates_ = true;
   Put(static_cast<uint32>(query->resultRelation));
   if (!WriteList(query->targetList) || !WriteList(query->returningList) || !Expr(query->jointree) ||
       !Write(query->setOperations) || !Write(query->havingQual) || !Write(query->limitOffset) ||
@@ -347,6 +348,7 @@ bool KeyWriter::WriteSubquery(const SubLink* link) {
     const auto* window = lfirst_node(WindowClause, cell);
     PutClauses(window->partitionClause);
     PutClauses(window->orderClause);
+    Put(static_cast<uint32>(window->frameOptions));
     if (!Write(window->startOffset) || !Write(window->endOffset)) return false;
   }
   if (!WriteList(query->cteList)) return false;

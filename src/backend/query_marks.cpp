@@ -13,9 +13,11 @@ extern "C" {
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
+#include "utils/timestamp.h"
 }
 
 #include "core/abstraction.hpp"
@@ -44,11 +46,8 @@ bool IsTimeCall(Oid function) {
   }
 }
 
-ps::TimePart TimePartOf(const FuncExpr* call) {
-  if (CutsToMonths(call)) return ps::TimePart::kMonths;
-  const bool is_date = call->funcformat == COERCE_EXPLICIT_CAST && call->funcresulttype == DATEOID;
-  return is_date || IsTimeCall(call->funcid) ? ps::TimePart::kAny : ps::TimePart::kNone;
-}
+// Below any casts.
+Oid InnerTypeOf(Node* node) { return exprType(WithoutCasts(node)); }
 
 // Whether an operand reads a row of its own query level.
 bool ReadsRow(Node* node) { return contain_var_clause(node); }
@@ -59,8 +58,17 @@ bool IsOneOf(const char* name, std::initializer_list<const char*> names) {
   return false;
 }
 
-bool NumberOf(const Const* constant, double* number) {
+// Of a time, in days if it is compared with a date, else in microseconds.
+bool NumberOf(const Const* constant, Oid row_type, double* number) {
+  const double day = row_type == DATEOID ? 1 : static_cast<double>(USECS_PER_DAY);
   switch (constant->consttype) {
+    case DATEOID:
+      *number = day * DatumGetDateADT(constant->constvalue);
+      return true;
+    case TIMESTAMPOID:
+    case TIMESTAMPTZOID:
+      *number = day * (static_cast<double>(DatumGetTimestamp(constant->constvalue)) / static_cast<double>(USECS_PER_DAY));
+      return true;
     case INT2OID:
       *number = DatumGetInt16(constant->constvalue);
       return true;
@@ -113,7 +121,7 @@ ps::Limit LimitOf(const Bounding& bounding) {
     limit.parameter = reinterpret_cast<Param*>(end)->paramid;
   } else if (IsA(end, Const) && !reinterpret_cast<Const*>(end)->constisnull) {
     const auto* constant = reinterpret_cast<Const*>(end);
-    const bool is_number = NumberOf(constant, &limit.number);
+    const bool is_number = NumberOf(constant, InnerTypeOf(bounding.row), &limit.number);
     limit.kind = is_number ? ps::Limit::kNumber : ps::Limit::kText;
     if (!is_number) limit.hash = HashOfConstant(constant, 0);
   }
@@ -163,16 +171,27 @@ void MarkArrayComparison(ps::Expr* expr, ScalarArrayOpExpr* comparison) {
   if (name == nullptr || ReadsRow(static_cast<Node*>(linitial(comparison->args))) ==
                              ReadsRow(static_cast<Node*>(lsecond(comparison->args))))
     return;
-  expr->pins = IsEqualityOperator(comparison->opno) ? ps::Pins::kColumn : PinsOfOperator(name);
+  // x < ALL (array) bounds it by one of many.
+  const bool pins = IsEqualityOperator(comparison->opno) || IsOneOf(name, {"<", "<=", ">", ">="});
+  expr->pins = pins ? ps::Pins::kColumn : PinsOfOperator(name);
 }
 
 }  // namespace
 
-bool CutsToMonths(const FuncExpr* call) {
-  if (!IsTimeCall(call->funcid)) return false;
+ps::TimePart TimePartOf(const FuncExpr* call) {
+  if (!IsTimeCall(call->funcid)) {
+    const bool is_date = call->funcformat == COERCE_EXPLICIT_CAST && call->funcresulttype == DATEOID;
+    return is_date ? ps::TimePart::kAny : ps::TimePart::kNone;
+  }
   const auto* unit = static_cast<const Const*>(linitial(call->args));
-  if (!IsA(unit, Const) || unit->constisnull || unit->consttype != TEXTOID) return false;
-  return ps::IsMonthsOrLonger(text_to_cstring(DatumGetTextPP(unit->constvalue)));
+  if (!IsA(unit, Const) || unit->constisnull || unit->consttype != TEXTOID) return ps::TimePart::kNone;
+  const char* name = text_to_cstring(DatumGetTextPP(unit->constvalue));
+  if (ps::IsMonthsOrLonger(name)) return ps::TimePart::kMonths;
+  const bool cuts = call->funcresulttype == TIMESTAMPTZOID || call->funcresulttype == TIMESTAMPOID;
+  // A date has no hours.
+  if (cuts && InnerTypeOf(static_cast<Node*>(lsecond(call->args))) == DATEOID && pg_strncasecmp(name, "week", 4) != 0)
+    return ps::TimePart::kNone;
+  return ps::IsWholeTime(name) ? ps::TimePart::kNone : ps::TimePart::kAny;
 }
 
 bool DependOnConstants(OpExpr* const* comparisons, int count) {
@@ -209,9 +228,11 @@ void MarkOther(Scope* scope, ps::Expr* expr, Node* node) {
       expr->time_part = TimePartOf(call);
       const char* name = get_func_name(call->funcid);
       expr->packs = name != nullptr && ps::PacksValues(name);
+      expr->rows = call->funcretset;
       break;
     }
     case T_OpExpr:
+      expr->rows = reinterpret_cast<OpExpr*>(node)->opretset;
       MarkOperator(scope, expr, reinterpret_cast<OpExpr*>(node));
       break;
     case T_NullTest:

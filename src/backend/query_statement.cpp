@@ -164,6 +164,9 @@ void AddWindows(Scope* scope) {
     // Frames, like LIMIT, cannot read columns of their own level, but those of an outer one, and subqueries.
     AddExpr(scope, &scope->result->having, window->startOffset);
     AddExpr(scope, &scope->result->having, window->endOffset);
+    // RANGE n PRECEDING compares values with one another.
+    if ((window->frameOptions & FRAMEOPTION_RANGE) != 0 && (window->startOffset != nullptr || window->endOffset != nullptr))
+      AddClauses(scope, &scope->result->having, window->orderClause);
   }
 }
 
@@ -195,8 +198,8 @@ void BuildLevel(Scope* scope) {
   AddExpr(scope, &scope->result->having, query->havingQual);
   AddGroups(scope, query->groupClause);
   if (query->hasDistinctOn) AddGroups(scope, query->distinctClause);
-  // Of a function that returns several rows an estimate is made, too.
-  scope->result->distinct = (query->distinctClause != NIL && !query->hasDistinctOn) || query->hasTargetSRFs;
+  scope->result->distinct = query->distinctClause != NIL && !query->hasDistinctOn;
+  scope->result->many = query->hasTargetSRFs;
   AddWindows(scope);
   AddClauses(scope, &scope->result->order_by, query->sortClause);
 }

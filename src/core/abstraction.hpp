@@ -68,4 +68,7 @@ Pins PinsOfPattern(std::string_view op, bool bare, Pattern pattern, std::string_
 // True when the unit of date_trunc(), date_part() or EXTRACT is a month or longer; in lower case or not.
 bool IsMonthsOrLonger(std::string_view unit);
 
+// True when it leaves a time as it is, or nearly: epoch, julian, seconds and shorter.
+bool IsWholeTime(std::string_view unit);
+
 }  // namespace privacy_score

@@ -33,11 +33,6 @@ std::vector<std::string> SplitColumns(std::string_view list) {
   return columns;
 }
 
-// corr(a, b) and its like: two columns are one to each argument.
-bool HasTwoArguments(std::string_view name) {
-  return name == "corr" || name.substr(0, 6) == "covar_" || name.substr(0, 5) == "regr_";
-}
-
 AttributeSet AttributesOf(const Model& model, const std::vector<std::string>& names) {
   AttributeSet set;
   for (const std::string& name : names)
@@ -163,7 +158,7 @@ AggregateTokens ReadAggregates(const Tokens& tokens) {
       AggregateTokens::Aggregate aggregate;
       aggregate.columns = SplitColumns(std::string_view(token).substr(bracket + 1, token.size() - bracket - 2));
       if (aggregate.columns.empty() || aggregate.columns.front() == "*") continue;
-      aggregate.packs = !OnlyCounts(name) && aggregate.columns.size() > (HasTwoArguments(name) ? 2U : 1U);
+      aggregate.packs = !OnlyCounts(name) && aggregate.columns.size() > 1;
       read.aggregates.push_back(std::move(aggregate));
     }
   }

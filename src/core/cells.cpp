@@ -86,6 +86,7 @@ struct Side {
   std::vector<ItemColumn> columns;
   std::vector<ItemColumn> own;  // of relations that the role owns: they are as good as constants to the others
   bool outside = false;         // columns of a row outside of the level
+  bool made = false;            // columns of rows that no relation has: of functions, VALUES, catalogs
   bool IsFixed() const { return columns.empty() && own.empty(); }
   std::vector<ItemColumn> All() const {
     std::vector<ItemColumn> all = columns;
@@ -248,6 +249,8 @@ void Search::AddConjuncts(Scope* scope, const ArenaList<Expr>& exprs) {
     const Side side = Collect(scope, expr);
     if (side.outside || !side.own.empty()) Pin(side.columns);
     if (side.outside) Pin(side.own);
+    // Of rows that the statement makes time series are ordinary: only keys.
+    if (side.made) PinKeys(side.All());
   }
 }
 
@@ -364,6 +367,7 @@ Side Search::Collect(Follower& follower) {
   for (Place place; follower.Next(&place);) {
     const auto [scope, expr] = place;
     if (scope == nullptr || expr->time_part != TimePart::kNone) continue;
+    side.made = side.made || expr->rows;
     switch (expr->kind) {
       case ExprKind::kColumn:
       case ExprKind::kWholeRow: {
@@ -372,10 +376,15 @@ Side Search::Collect(Follower& follower) {
         if (range == nullptr) break;
         const bool whole = expr->kind == ExprKind::kWholeRow;
         if (range->relation == nullptr) {
+          const Scope* inner = scopes_.QueryOf(item, *range);
+          side.made = side.made || inner == nullptr || !inner->query->arms.empty();
           follower.Enter(item, *range, whole ? 0 : expr->column);
           break;
         }
-        if (range->relation->catalog) break;
+        if (range->relation->catalog) {
+          side.made = true;
+          break;
+        }
         if (IsOutside(item.scope)) {
           side.outside = true;
           break;

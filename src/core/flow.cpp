@@ -12,95 +12,14 @@
 #include "flow.hpp"
 
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "abstraction.hpp"
 #include "cells.hpp"
-#include "flow_context.hpp"
-#include "scope.hpp"
+#include "flow_walk.hpp"
 #include "sort_unique.hpp"
 
 namespace privacy_score {
-
-namespace {
-
-// Levels of aggregates whose cells are looked for; in any more of them aggregates show what they are given.
-constexpr std::size_t kMostCellLevels = 64;
-
-class Walk {
- public:
-  explicit Walk(bool explained) : explained_(explained) {}
-  Flow Run(const Query* query);
-  std::vector<BaseColumn> RunOutput(const Query* query, int output);
-
- private:
-  // Tasks.
-  void Drain();
-  void PushExecute(Scope* scope) { pushed_.push_back({Task::kExecute, scope, nullptr, kAll, {}}); }
-  void PushFollow(Scope* scope, int output, Context context) {
-    pushed_.push_back({Task::kFollow, scope, nullptr, output, context});
-  }
-  void PushVisits(Scope* scope, const ArenaList<Expr>& exprs, Context context) {
-    for (const Expr* expr : exprs) pushed_.push_back({Task::kVisit, scope, expr, kAll, context});
-  }
-  void PushTold(Scope* scope);
-  // Numbers of rows are estimated from these, too, when the statement is explained.
-  void PushEstimated(Scope* scope, const ArenaList<Expr>& exprs, Mark mark) {
-    if (!exprs.empty()) flow_.estimates_tell_more = true;
-    if (explained_) PushVisits(scope, exprs, Of(mark));
-  }
-  void PushConditions(Scope* scope, const ArenaList<Expr>& exprs) {
-    for (const Expr* expr : exprs) pushed_.push_back({Task::kCondition, scope, expr, kAll, Of(Mark::kFilter)});
-  }
-  void Execute(Scope* scope);
-  void Follow(Scope* scope, int output, Context context);
-  void VisitExpr(Scope* scope, const Expr& expr, Context context);
-  void VisitFunction(Scope* scope, const Expr& expr, Context context);
-  void VisitSubquery(Scope* scope, const Expr& expr, Context context);
-  void Condition(Scope* scope, const Expr& expr);
-  void Assign(Scope* scope, const Assignment& assignment);
-  void FlowItem(Item item, int column, Context context);
-
-  // Results.
-  bool Enter(const void* node, int index, Context context) { return entered_.insert({node, index, context}).second; }
-  void EmitTable(const Relation& relation, bool read);
-  void EmitColumn(Item item, const Relation& relation, int column, Context context);
-  void EmitName(const Relation& relation, int column, Context context);
-  void ShowOutside(const Scope* from, Context context);
-  void ShowArguments();
-  void AddCells();
-  const std::vector<std::string_view>& ColumnNames(const Relation& relation);
-
-  // A function of flow_.functions.
-  struct Use {
-    Scope* level = nullptr;  // that it belongs to
-    bool exposed = false;    // its value is used otherwise than under another aggregate that hides columns
-    bool hides = false;      // its columns, unless it shows them
-    bool packs = false;      // it shows what is put into one number
-    bool shows = false;
-    std::vector<BaseColumn> columns;
-  };
-
-  Scopes scopes_;
-  Flow flow_;
-  std::vector<Use> uses_;
-  std::vector<std::string> own_groups_;
-  std::unordered_map<const Scope*, bool> picks_rows_;
-  std::unordered_map<const Relation*, std::vector<std::string_view>> column_names_;
-  std::unordered_set<Visit, VisitHash> entered_;
-  std::unordered_map<const Expr*, std::size_t> function_ids_;
-  std::unordered_set<const Range*> ranges_referenced_;
-  std::vector<Item> function_ranges_;
-  std::vector<BaseColumn> projected_;
-  std::vector<ItemColumn> own_values_;  // Context::except: the column that an assignment writes
-  std::vector<Task> tasks_;
-  std::vector<Task> pushed_;  // by the running task, first things first
-  const bool explained_;
-  bool catalogs_ = false;
-  bool unknown_items_ = false;
-};
 
 // Runs tasks until none is left.
 void Walk::Drain() {
@@ -151,17 +70,18 @@ void Walk::Execute(Scope* scope) {
     }
   }
   if (query.tells) PushTold(scope);
-  if (query.distinct) {
+  if (query.distinct || query.many) {
     flow_.estimates_tell_more = true;
     if (explained_) PushFollow(scope, kAll, Of(Mark::kGroup));
+    counting_.push_back(scope);
   }
   for (const Assignment* assignment : query.assignments) Assign(scope, *assignment);
   PushConditions(scope, query.conditions);
   PushVisits(scope, query.group_by, Of(Mark::kGroup));
   PushVisits(scope, query.having, Of(Mark::kFilter));
   PushVisits(scope, query.partition_by, Of(Mark::kGroup));
-  PushVisits(scope, query.window_order_by, Of(Mark::kOrder));
-  PushVisits(scope, query.order_by, Of(Mark::kOrder));
+  PushOrder(scope, query.window_order_by);
+  PushOrder(scope, query.order_by);
   if (query.limit) PushVisits(scope, query.order_by, Of(Mark::kLimit));
 }
 
@@ -172,9 +92,17 @@ void Walk::PushTold(Scope* scope) {
     if (expr->tells) PushVisits(scope, expr->args, Of(Mark::kProjected));
 }
 
+// In what order rows come tells of each how it compares, not only with other rows, but with what stands in the key.
+void Walk::PushOrder(Scope* scope, const ArenaList<Expr>& exprs) {
+  PushVisits(scope, exprs, Of(Mark::kOrder));
+  for (const Expr* expr : exprs)
+    if (!scopes_.IsPlainKey(scope, *expr)) pushed_.push_back({Task::kVisit, scope, expr, kAll, Of(Mark::kOrderKey)});
+}
+
 // One output of a query, or all, flows into the context; of a set operation that output of every arm.
 void Walk::Follow(Scope* scope, int output, Context context) {
   if (!Enter(scope->query, output, context)) return;
+  if (context.only == kAnyItem) Enter(&scope->query->distinct, output, Of(context.mark));
   for (const Query* arm : scope->query->arms) PushFollow(scopes_.ScopeOf(arm, scope), output, context);
   if (!scope->query->arms.empty()) return;
   const auto index = static_cast<std::size_t>(output);
@@ -211,6 +139,7 @@ void Walk::VisitExpr(Scope* scope, const Expr& expr, Context context) {
     case ExprKind::kOther:
       if (expr.packs && context.mark == Mark::kUnderAggregate)
         if (Use& use = uses_[static_cast<std::size_t>(context.function)]; use.packs) use.shows = true;
+      if (expr.rows && context.mark != Mark::kNothing && context.mark != Mark::kOrder) shown_sets_.insert(&expr);
       if (context.mark == Mark::kOwnGroup && expr.time_part == TimePart::kMonths) context.mark = Mark::kMonths;
       PushVisits(scope, expr.args, context);
       break;
@@ -247,7 +176,10 @@ void Walk::VisitFunction(Scope* scope, const Expr& expr, Context context) {
       if (inner.only == kNoItem) inner = Of(Mark::kNothing);
       break;
     case Mark::kFilter:
+    case Mark::kOrderKey:
       if (hides) inner = Of(Mark::kNothing);
+      // Its position picks a row as LIMIT does.
+      if (expr.kind == ExprKind::kWindow) PushVisits(scope, scope->query->window_order_by, Of(Mark::kLimit));
       break;
     default:
       inner = Of(Mark::kNothing);
@@ -276,7 +208,7 @@ void Walk::VisitFunction(Scope* scope, const Expr& expr, Context context) {
   }
   uses_.push_back(std::move(use));
   push_args(under);
-  PushVisits(scope, expr.order, Of(Mark::kOrder));
+  PushOrder(scope, expr.order);
   PushVisits(scope, expr.filter, Of(Mark::kFilter));
 }
 
@@ -398,6 +330,8 @@ void Walk::EmitName(const Relation& relation, int column, Context context) {
     uses_[static_cast<std::size_t>(context.function)].columns.push_back({&relation, column});
   } else if (context.mark == Mark::kOwnGroup)
     own_groups_.push_back(std::move(name));
+  else if (context.mark == Mark::kOrderKey)
+    order_keys_.push_back(std::move(name));
   else
     flow_.names[static_cast<std::size_t>(context.mark)].push_back(std::move(name));
 }
@@ -407,38 +341,6 @@ const std::vector<std::string_view>& Walk::ColumnNames(const Relation& relation)
   if (is_new)
     for (const Column* column : relation.columns) entry->second.push_back(column->name);
   return entry->second;
-}
-
-// What aggregates show of their arguments is projected.
-void Walk::ShowArguments() {
-  for (const Use& use : uses_)
-    for (const BaseColumn& column : use.columns)
-      if (use.exposed && use.shows) EmitName(*column.relation, column.column, Of(Mark::kProjected));
-}
-
-// Over how few rows the aggregates that hide columns may be taken: what names their cells, and which of the grouping
-// columns do not.
-void Walk::AddCells() {
-  std::vector<Scope*> levels;
-  for (const Use& use : uses_)
-    if (use.exposed && use.hides && !use.columns.empty() && levels.size() < kMostCellLevels)
-      levels.push_back(use.level);
-  SortUnique(levels);
-  if (levels.empty()) return;
-  for (Scope* level : levels) {
-    for (const ItemColumn& cell : FindCells(scopes_, level))
-      EmitColumn(cell.item, *RangeOf(cell.item)->relation, cell.column, Of(Mark::kCell));
-    PushVisits(level, level->query->group_by, Of(Mark::kOwnGroup));
-    Drain();
-  }
-  SortUnique(own_groups_);
-  const std::vector<std::string>& own = own_groups_;
-  const auto is_own = [&](const std::string& name) { return std::binary_search(own.begin(), own.end(), name); };
-  std::vector<std::string>& months = flow_.names[static_cast<std::size_t>(Mark::kMonths)];
-  months.erase(std::remove_if(months.begin(), months.end(), is_own), months.end());
-  std::vector<std::string>& nested = flow_.names[static_cast<std::size_t>(Mark::kNested)];
-  for (const std::string& name : flow_.Names(Mark::kGroup))
-    if (!is_own(name) && std::find(months.begin(), months.end(), name) == months.end()) nested.push_back(name);
 }
 
 Flow Walk::Run(const Query* query) {
@@ -454,7 +356,9 @@ Flow Walk::Run(const Query* query) {
     if (ranges_referenced_.count(RangeOf(item)) == 0) FlowItem(item, kAll, Of(Mark::kProjected));
     Drain();
   }
+  ShowNumbersOfRows();
   ShowArguments();
+  ShowOrderKeys();
   AddCells();
   for (FunctionUse& use : flow_.functions) {
     SortUnique(use.columns);
@@ -472,8 +376,6 @@ std::vector<BaseColumn> Walk::RunOutput(const Query* query, int output) {
   ShowArguments();
   return std::move(projected_);
 }
-
-}  // namespace
 
 std::vector<std::vector<BaseColumn>> FollowOutputs(const Statement& statement) {
   std::vector<std::vector<BaseColumn>> outputs;

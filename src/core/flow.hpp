@@ -30,6 +30,7 @@ enum class Mark {
   kNested,          // grouped by, but not where an aggregate is taken
   kUnderAggregate,  // an argument of one aggregate or window function
   kOwnGroup,        // grouped by where an aggregate is taken
+  kOrderKey,        // in an expression that is ordered by
   kNothing          // does not appear; aggregates and subqueries on the way still do
 };
 

@@ -221,6 +221,51 @@ int Scopes::CommonItems(int a, int b) {
   return InternItems(std::move(common));
 }
 
+bool Scopes::IsPlainKey(Scope* scope, const Expr& key) {
+  switch (key.kind) {
+    case ExprKind::kConstant:
+    case ExprKind::kAggregate:
+    case ExprKind::kWindow:
+      return true;
+    case ExprKind::kWholeRow: {
+      const Range* range = RangeOf({Outer(scope, key.levels_up), key.range});
+      return range != nullptr && range->kind == RangeKind::kRelation;
+    }
+    case ExprKind::kColumn:
+      break;
+    default:
+      return false;
+  }
+  const BareColumns bare = ResolveBare(scope, key);
+  const auto relation_of = [](const ItemColumn& column) { return RangeOf(column.item)->relation; };
+  for (const ItemColumn& column : bare.columns)
+    if (!bare.ends.empty() || relation_of(column) != relation_of(bare.columns.front())) return false;
+  return std::all_of(bare.ends.begin(), bare.ends.end(), [](const auto& end) {
+    const ExprKind kind = end.second->kind;
+    return kind == ExprKind::kConstant || kind == ExprKind::kAggregate || kind == ExprKind::kWindow;
+  });
+}
+
+int Scopes::WidthOf(Scope* scope) {
+  while (scope != nullptr && !scope->query->arms.empty()) scope = ScopeOf(scope->query->arms.first, scope);
+  return scope == nullptr ? 0 : static_cast<int>(scope->outputs.size());
+}
+
+std::vector<const Expr*> Scopes::SetsOf(const Scope* scope) {
+  std::vector<const Expr*> sets;
+  std::vector<const Expr*> left;
+  if (!scope->query->many) return sets;
+  for (const ArenaList<Expr>* list : {&scope->query->outputs, &scope->query->order_by})
+    for (const Expr* expr : *list) left.push_back(expr);
+  while (!left.empty()) {
+    const Expr* expr = left.back();
+    left.pop_back();
+    if (expr->rows) sets.push_back(expr);
+    for (const Expr* arg : expr->args) left.push_back(arg);
+  }
+  return sets;
+}
+
 std::vector<const Expr*> ExpressionsOf(const Scope& scope) {
   const Query& query = *scope.query;
   std::vector<const Expr*> found;

@@ -83,6 +83,16 @@ class Scopes {
   // True when an equality joins two FROM items by bare base columns, none of a relation that the role itself owns.
   bool IsJoin(Scope* scope, const Expr& equality);
 
+  // True when what is ordered by is an aggregate, or a column of one relation as it is: rows are ranked, and compared
+  // with nothing else.
+  bool IsPlainKey(Scope* scope, const Expr& key);
+
+  // How many outputs a query has.
+  int WidthOf(Scope* scope);
+
+  // The functions that return sets in what a level shows and is ordered by.
+  static std::vector<const Expr*> SetsOf(const Scope* scope);
+
   // The set of base FROM items that this query groups by a whole key, so that each group is one row of them.
   int KeyedItems(Scope* scope);
 

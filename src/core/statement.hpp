@@ -137,6 +137,7 @@ struct Expr {
   bool tells = false;       // kOther: runs a function that may show its arguments by other ways than its value
   bool packs = false;       // kOther: makes one number or text of many (PacksValues)
   bool null_test = false;   // kOther: IS NULL, IS NOT NULL
+  bool rows = false;        // kOther: a function that returns a set, so its arguments decide how many rows come
   bool varies = false;      // may give another value for equal rows: something in it is volatile, or not compiled
   Pins pins = Pins::kNothing;            // kOther: compares its arguments with what is the same for all rows
   TimePart time_part = TimePart::kNone;  // kOther: a part of its argument
@@ -196,7 +197,8 @@ struct Query {
   ArenaList<Expr> window_order_by;  // of windows
   bool limit = false;               // LIMIT, FETCH or DISTINCT ON: order_by decides which rows come
   bool distinct = false;            // how many rows come depends on values of the outputs: DISTINCT, with arms anything
-                                    // but UNION ALL, functions that return sets
+                                    // but UNION ALL
+  bool many = false;                // an expression of this level has `rows` set
   bool tells = false;               // an expression of this level (not of a subquery) has `tells` set
   int target = -1;                  // writing commands: index of the target in ranges
   ArenaList<Assignment> assignments;

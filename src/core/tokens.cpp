@@ -18,6 +18,17 @@ namespace {
 
 bool IsMarked(std::string_view token, char mark) { return token.size() > 2 && token[0] == mark && token[1] == ':'; }
 
+// Names in lower case.
+template <std::size_t size>
+bool IsOneOf(std::string_view unit, const std::string_view (&names)[size]) {
+  const auto same = [](char lower, char c) {
+    return lower == (c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+  };
+  return std::any_of(std::begin(names), std::end(names), [&](std::string_view name) {
+    return std::equal(name.begin(), name.end(), unit.begin(), unit.end(), same);
+  });
+}
+
 }  // namespace
 
 Tokens UnionTokens(const std::vector<Tokens>& parts) {
@@ -162,12 +173,15 @@ bool IsMonthsOrLonger(std::string_view unit) {
   static constexpr std::string_view kLong[] = {"month",   "months",    "mon",        "mons",    "quarter",   "qtr",
                                                "year",    "years",     "yr",         "isoyear", "decade",    "decades",
                                                "century", "centuries", "millennium", "y",       "millennia", "yrs"};
-  const auto same = [](char lower, char c) {
-    return lower == (c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
-  };
-  return std::any_of(std::begin(kLong), std::end(kLong), [&](std::string_view name) {
-    return std::equal(name.begin(), name.end(), unit.begin(), unit.end(), same);
-  });
+  return IsOneOf(unit, kLong);
+}
+
+bool IsWholeTime(std::string_view unit) {
+  static constexpr std::string_view kWhole[] = {
+      "epoch", "julian", "jd",   "j",         "second", "seconds",     "sec",      "secs",         "s",
+      "msec",  "msecs",  "msecond", "mseconds", "ms",    "millisecond", "milliseconds", "millisecon", "usec",
+      "usecs", "usecond", "useconds", "us",   "microsecond", "microseconds", "microsecon"};
+  return IsOneOf(unit, kWhole);
 }
 
 }  // namespace privacy_score

@@ -92,7 +92,8 @@ Pins PinsOf(const PgQuery__AExpr& expr, const Expr& operand) {
   switch (expr.kind) {
     case PG_QUERY__A__EXPR__KIND__AEXPR_OP_ANY:
     case PG_QUERY__A__EXPR__KIND__AEXPR_OP_ALL:
-      if (name == "=") return Pins::kColumn;
+      // x < ALL (array) bounds it by one of many.
+      if (name == "=" || IsOrder(name)) return Pins::kColumn;
       break;
     case PG_QUERY__A__EXPR__KIND__AEXPR_OP:
       break;

@@ -29,7 +29,8 @@ TimePart TimePartOf(std::string_view name, const PgQuery__FuncCall& call) {
   while (unit != nullptr && unit->node_case == PG_QUERY__NODE__NODE_TYPE_CAST) unit = unit->type_cast->arg;
   const bool is_text = unit != nullptr && unit->node_case == PG_QUERY__NODE__NODE_A_CONST &&
                        unit->a_const->val_case == PG_QUERY__A__CONST__VAL_SVAL;
-  return is_text && IsMonthsOrLonger(unit->a_const->sval->sval) ? TimePart::kMonths : TimePart::kAny;
+  if (!is_text || IsWholeTime(unit->a_const->sval->sval)) return TimePart::kNone;
+  return IsMonthsOrLonger(unit->a_const->sval->sval) ? TimePart::kMonths : TimePart::kAny;
 }
 
 }  // namespace
@@ -68,6 +69,8 @@ Expr* Resolver::Call(Level* level, const PgQuery__FuncCall& call) {
     if (other->kind != ExprKind::kOther) return other;
     if (tells) other->tells = level->query->tells = true;
     other->packs = PacksValues(parts.name);
+    other->rows = (parts.schema.empty() || parts.schema == "pg_catalog") && ReturnsSet(parts.name);
+    if (other->rows) level->query->many = true;
     other->time_part = TimePartOf(parts.name, call);
     return other;
   }
@@ -96,7 +99,9 @@ NamespaceItem* Resolver::FromFunction(Level* level, const PgQuery__RangeFunction
   for (const Node* entry : NodeList{function.functions, function.n_functions}) {
     if (entry->node_case != PG_QUERY__NODE__NODE_LIST || entry->list->n_items == 0) continue;
     const Node* call = entry->list->items[0];
+    const bool many = level->query->many;
     args.push_back(Expression(level, call));
+    level->query->many = many;
     NodeList definitions = {function.coldeflist, function.n_coldeflist};
     if (entry->list->n_items > 1 && entry->list->items[1]->node_case == PG_QUERY__NODE__NODE_LIST)
       definitions = {entry->list->items[1]->list->items, entry->list->items[1]->list->n_items};

@@ -9,6 +9,8 @@ namespace privacy_score {
 
 namespace {
 
+constexpr int kFrameRange = 0x2;  // FRAMEOPTION_RANGE
+
 bool IsLeaf(const PgQuery__SelectStmt& select, bool is_top) {
   if (select.op <= PG_QUERY__SET_OPERATION__SETOP_NONE || select.larg == nullptr || select.rarg == nullptr) return true;
   return !is_top && (select.n_sort_clause > 0 || select.limit_count != nullptr || select.limit_offset != nullptr ||
@@ -131,6 +133,12 @@ void Resolver::Window(Level* level, const PgQuery__WindowDef& window) {
     level->query->window_order_by.Add(Expression(level, node));
   for (const Node* offset : {window.start_offset, window.end_offset}) {
     Expr* expr = Expression(level, offset);
+    if (expr->kind != ExprKind::kConstant) level->query->having.Add(expr);
+  }
+  // RANGE n PRECEDING compares values with one another.
+  if ((window.frame_options & kFrameRange) == 0 || (window.start_offset == nullptr && window.end_offset == nullptr)) return;
+  for (const Node* node : NodeList{window.order_clause, window.n_order_clause}) {
+    Expr* expr = Expression(level, node);
     if (expr->kind != ExprKind::kConstant) level->query->having.Add(expr);
   }
 }

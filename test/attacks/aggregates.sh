@@ -65,6 +65,18 @@ all_refused "aggregates of an outer row" \
   "SELECT (SELECT sum(b.amount) FROM bills b WHERE b.person = v.id) FROM people v" \
   "SELECT q.s FROM people v CROSS JOIN LATERAL (SELECT stddev(p.age) AS s FROM people p WHERE abs(p.id - v.id) < 2) q"
 
+all_refused "a sum for each row that is made" \
+  "SELECT g, (SELECT sum(iban) FROM people WHERE id <= g) FROM generate_series(1, 20) g" \
+  "SELECT g, sum(iban) FROM people JOIN generate_series(1, 20) g ON id < g GROUP BY g" \
+  "SELECT v.x, sum(iban) FROM people JOIN (VALUES (6), (7)) v (x) ON id <= v.x GROUP BY v.x" \
+  "SELECT s.x, sum(iban) FROM people, (SELECT 6 AS x UNION ALL SELECT 7) s WHERE id <= s.x GROUP BY 1" \
+  "SELECT s.x, sum(iban) FROM people, (SELECT generate_series(6, 7) AS x) s WHERE id <= s.x GROUP BY 1" \
+  "SELECT s.x, sum(iban) FILTER (WHERE id <= x) FROM people, generate_series(6, 7) s (x) GROUP BY 1" \
+  "WITH RECURSIVE r AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM r WHERE x < 20) SELECT x, sum(iban) FROM people, r WHERE id <= x GROUP BY x" \
+  "SELECT a.attnum, sum(iban) FROM people, pg_attribute a WHERE id <= a.attnum GROUP BY 1" \
+  "SELECT sum(iban) FROM people p WHERE EXISTS (SELECT FROM generate_series(7, 7) g WHERE g >= p.id AND g <= p.id)" \
+  "SELECT sum(iban) FROM people p WHERE NOT EXISTS (SELECT FROM generate_series(7, 7) g WHERE g > p.id OR g < p.id)"
+
 # --- a whole column in one number -------------------------------------------------------------------------------------------
 all_refused "columns that are packed" \
   "SELECT sum(age::numeric * 1000::numeric ^ (id - 1)::numeric) FROM people WHERE true" \
@@ -72,6 +84,7 @@ all_refused "columns that are packed" \
   "SELECT sum(p) FROM (SELECT age * 1000::numeric ^ id AS p FROM people) q" \
   "SELECT sum((age || repeat('0', id % 100))::numeric) FROM people" "SELECT sum(age::bigint << (8 * (id % 7))) FROM people" \
   "SELECT sum(rpad(age::text, 5 + id % 50, '0')::numeric) FROM people" "SELECT sum(CASE WHEN id % 2 = 0 THEN age ELSE iban END) FROM people" \
+  "SELECT covar_samp(iban, abs(sign(id - 7))) FROM people" "SELECT covar_samp(iban, 1 / (1 + abs(id - 7))) FROM people" \
   "SELECT sum(iban * id) FROM people" "SELECT avg(hashint8(iban)) FROM people"
 
 # --- groups and levels of one row --------------------------------------------------------------------------------------------
@@ -117,7 +130,16 @@ all_refused "one row by a range of one value" \
   "SELECT sum(iban) FROM people WHERE id > 6 AND 8 > id" "SELECT sum(iban) FROM people WHERE id BETWEEN SYMMETRIC 7 AND 7" \
   "SELECT sum(iban) FROM people WHERE name BETWEEN 'n7' AND 'n7'" \
   "SELECT sum(iban) FROM (SELECT * FROM people WHERE id >= 7) p WHERE id <= 7" \
-  "SELECT sum(iban) FROM people WHERE id <@ int4range(7, 7, '[]')"
+  "SELECT sum(iban) FROM people WHERE id <@ int4range(7, 7, '[]')" \
+  "SELECT sum(iban) FROM people WHERE id < ALL ('{8}') AND id > ALL ('{6}')" "SELECT sum(iban) FROM people WHERE id < 8 AND id > ANY ('{6}')" \
+  "SELECT sum(iban) FROM people WHERE born < ALL ('{1940-03-19}') AND born > ALL ('{1940-03-17}')" \
+  "SELECT sum(iban) FROM people WHERE born > '1940-03-17' AND born < '1940-03-19'" \
+  "SELECT sum(iban) FROM people WHERE born >= '1940-03-18' AND born < '1940-03-19'" \
+  "SELECT sum(iban) FROM people WHERE born BETWEEN timestamp '1940-03-17 12:00' AND timestamp '1940-03-18 12:00'"
+all_refused "one row by a time in other words" \
+  "SELECT sum(iban) FROM people WHERE extract(epoch FROM seen) = 1704193200" "SELECT sum(iban) FROM people WHERE date_part('epoch', seen) BETWEEN 1704193200 AND 1704193200" \
+  "SELECT sum(iban) FROM people WHERE date_trunc('second', seen) = '2024-01-02 11:00+00'" "SELECT sum(iban) FROM people WHERE extract(julian FROM born) = 2429707" \
+  "SELECT sum(iban) FROM people WHERE date_trunc('day', born) = '1940-03-18'"
 all_refused "one row by a condition elsewhere" \
   "SELECT sum(CASE WHEN id = 7 THEN iban END) FROM people" "SELECT sum(CASE id WHEN 7 THEN iban END) FROM people" \
   "SELECT avg(iban) FILTER (WHERE id = 7) FROM people" "SELECT sum(iban * (id = 7)::int) FROM people" \
@@ -150,6 +172,27 @@ all_pass "sums over many, still" "SELECT sum(iban) FROM people" "SELECT dept, su
 q "ALTER ROLE mallory SET privacy_score.aggregate_least = 0" >/dev/null
 all_pass "over one, where the owner lets it" "SELECT sum(iban) FROM people WHERE id = 7" "SELECT sum(iban) FROM people GROUP BY seen"
 q "ALTER ROLE mallory RESET privacy_score.aggregate_least" >/dev/null
+
+# --- the number of rows and their order ----------------------------------------------------------------------------------------
+all_refused "what is tested for membership" \
+  "SELECT count(*) FROM (SELECT iban FROM people WHERE id = 7 INTERSECT SELECT 7000000049::bigint) x" \
+  "SELECT count(*) FROM (SELECT iban FROM people WHERE id = 7 UNION SELECT 7000000049::bigint) x" \
+  "SELECT 1 WHERE EXISTS (SELECT iban FROM people WHERE id = 7 EXCEPT SELECT g FROM generate_series(1, 10) g)" \
+  "SELECT count(*) FROM (SELECT DISTINCT iban FROM (SELECT iban FROM people WHERE id = 7 UNION ALL SELECT 7000000049) x) y" \
+  "WITH RECURSIVE r AS (SELECT iban FROM people WHERE id = 7 UNION SELECT 7000000049 FROM r) SELECT count(*) FROM r"
+all_refused "as many rows as a value says" \
+  "SELECT count(*) FROM (SELECT generate_series(1, age) FROM people WHERE id = 7) x" "SELECT 1 FROM (SELECT generate_series(1, age) FROM people WHERE id = 7) x" \
+  "SELECT count(*) FROM (SELECT 1 FROM people WHERE id = 7 ORDER BY generate_series(1, age)) x" \
+  "SELECT count(*) FROM (SELECT unnest(array_fill(1, ARRAY[age])) + 1 FROM people WHERE id = 7) x"
+all_refused "rows in the order of a comparison" \
+  "SELECT id FROM (SELECT id, iban FROM people WHERE id = 7 UNION ALL SELECT -1, 7000000000) x ORDER BY iban" \
+  "SELECT id FROM people ORDER BY iban > 7000000049" "SELECT id FROM people ORDER BY CASE WHEN iban > 7000000049 THEN 1 END, id" \
+  "SELECT id FROM people ORDER BY abs(iban - 7000000049)" "SELECT array_agg(id ORDER BY iban > 7000000049) FROM people" \
+  "SELECT row_number() OVER (ORDER BY iban > 7000000049, id) FROM people" \
+  "SELECT count(*) OVER (ORDER BY iban RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) FROM people" \
+  "SELECT id FROM (SELECT id, rank() OVER (ORDER BY iban) AS r FROM people) x WHERE r = 1"
+all_pass "order and distinct values, still" "SELECT count(*) FROM (SELECT DISTINCT dept FROM people) x" "SELECT dept, sum(iban) FROM people GROUP BY dept ORDER BY sum(iban) DESC" \
+  "SELECT dept, count(*) FROM people GROUP BY dept ORDER BY -dept"
 
 # --- all of it is counted as what it is ---------------------------------------------------------------------------------------
 q "ALTER ROLE mallory RESET privacy_score.mode" >/dev/null

@@ -109,7 +109,10 @@ TEST_F(AggregatesTest, ShowWhatIsPackedWithAnIdentifier) {
             Surely({"public.patient.iban", "public.patient.id", "public.patient.ward"}));
   EXPECT_EQ(Shown({"f:sum(public.patient.iban,public.patient.ward)"}), Surely({}));
   EXPECT_EQ(Shown({"f:count(public.patient.iban,public.patient.id)"}), Surely({}));
-  EXPECT_EQ(Shown({"f:corr(public.patient.iban,public.patient.id)"}), Surely({}));
+  // The covariance with what is 1 for one of them only is the value of that one.
+  EXPECT_EQ(Shown({"f:covar_samp(public.patient.iban,public.patient.id)"}),
+            Surely({"public.patient.iban", "public.patient.id"}));
+  EXPECT_EQ(Shown({"f:corr(public.patient.iban,public.patient.ward)"}), Surely({}));
   EXPECT_EQ(Shown({"f:corr(public.patient.iban,public.patient.ward)", "e:public.patient.id"}), Surely(both));
 }
 
