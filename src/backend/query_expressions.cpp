@@ -299,9 +299,10 @@ bool GivesRows(Node* node) {
 ps::Expr* BuildOther(Scope* scope, Node* node) {
   ps::Expr* expr = NewExpr(scope, ps::ExprKind::kOther);
   AddChildren(scope, &expr->args, node);
+  expr->rows = GivesRows(node);
   if (expr->args.empty())
     expr->kind = ps::ExprKind::kConstant;
-  else if (NodeTells(node) || GivesRows(node))
+  else if (NodeTells(node) || expr->rows)
     expr->tells = scope->result->tells = true;
   expr->cast = expr->args.size == 1 && IsCast(node);
   if (expr->kind == ps::ExprKind::kOther) MarkOther(scope, expr, node);

@@ -228,11 +228,9 @@ void MarkOther(Scope* scope, ps::Expr* expr, Node* node) {
       expr->time_part = TimePartOf(call);
       const char* name = get_func_name(call->funcid);
       expr->packs = name != nullptr && ps::PacksValues(name);
-      expr->rows = call->funcretset;
       break;
     }
     case T_OpExpr:
-      expr->rows = reinterpret_cast<OpExpr*>(node)->opretset;
       MarkOperator(scope, expr, reinterpret_cast<OpExpr*>(node));
       break;
     case T_NullTest:

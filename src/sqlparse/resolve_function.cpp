@@ -66,11 +66,11 @@ Expr* Resolver::Call(Level* level, const PgQuery__FuncCall& call) {
     // How many rows it gives for one, a count of them shows.
     const bool tells = varies || (function != nullptr && function->kind == 's');
     if (varies || (function == nullptr && IsVolatileBuiltin(parts.name))) other->varies = true;
+    other->rows = (parts.schema.empty() || parts.schema == "pg_catalog") && ReturnsSet(parts.name);
+    if (other->rows) level->query->many = true;
     if (other->kind != ExprKind::kOther) return other;
     if (tells) other->tells = level->query->tells = true;
     other->packs = PacksValues(parts.name);
-    other->rows = (parts.schema.empty() || parts.schema == "pg_catalog") && ReturnsSet(parts.name);
-    if (other->rows) level->query->many = true;
     other->time_part = TimePartOf(parts.name, call);
     return other;
   }
