@@ -35,16 +35,16 @@ REGRESS_OPTS = --inputdir=test --load-extension=$(EXTENSION)
 
 # --- objects ----------------------------------------------------------------------------------------------------------
 ISLAND = parser_island
-CORE := $(patsubst src/%.cpp,%,$(wildcard src/core/*.cpp))
+CORE := $(patsubst src/%.cpp,%,$(wildcard src/core/*/*.cpp))
 SQLPARSE := $(patsubst src/%.cpp,%,$(wildcard src/sqlparse/*.cpp))
-BACKEND := $(patsubst src/%.cpp,%,$(wildcard src/backend/*.cpp))
+BACKEND := $(patsubst src/%.cpp,%,$(wildcard src/backend/*/*.cpp))
 SOLVER := $(patsubst src/%.cpp,%,$(wildcard src/solver/*.cpp))
 UNIT := $(patsubst test/%.cpp,%,$(wildcard test/unit/*.cpp))
 HAS_ISLAND := $(filter sqlparse/$(ISLAND),$(SQLPARSE))
 PG_QUERY_A = build/libpg_query.a
 
 # What the server knows the solver's module by.
-SOLVER_MAGIC = backend/solver_magic
+SOLVER_MAGIC = backend/server/solver_magic
 OBJS = $(patsubst %,build/module/%.o,$(CORE) $(filter-out sqlparse/$(ISLAND),$(SQLPARSE)) $(filter-out $(SOLVER_MAGIC),$(BACKEND))) \
        $(if $(HAS_ISLAND),build/module/island.o)
 SOLVER_OBJS = $(patsubst %,build/module/%.o,$(SOLVER) $(SOLVER_MAGIC))
@@ -148,9 +148,9 @@ build/module/backend/prefix.h.gch: src/backend/prefix.h Makefile
 	@cp $< $(@:.gch=)
 	$(CXX) $(SERVED) -x c++-header -c $< -o $@
 
-build/module/backend/internal.o build/module/backend/renames.o build/module/backend/module.o build/module/$(SOLVER_MAGIC).o: privacy_score.control
+build/module/backend/state/internal.o build/module/backend/watch/renames.o build/module/backend/module/module.o build/module/$(SOLVER_MAGIC).o: privacy_score.control
 # Loops over millions of rows, which the vectoriser of -O3 speeds up.
-build/module/core/narrow_rows.o build/module/core/subset_cube.o build/module/core/wide_rows.o: private RELEASE += -O3
+build/module/core/entropy/narrow_rows.o build/module/core/entropy/subset_cube.o build/module/core/entropy/wide_rows.o: private RELEASE += -O3
 
 # A copy of libpg_query that asks the island for memory, and for the end of the process: there is a way out of both.
 build/libpg_query.a: $(shell $(or $(CXX),g++) -print-file-name=libpg_query.a) Makefile
@@ -311,7 +311,7 @@ package:
 	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' scripts/package.sh
 
 format:
-	clang-format -i $(wildcard src/*/*.cpp src/*/*.hpp test/unit/*.cpp test/unit/*.hpp test/fuzz/*.cpp test/fuzz/*.hpp)
+	clang-format -i $(wildcard src/*/*.cpp src/*/*.hpp src/*/*/*.cpp src/*/*/*.hpp test/unit/*.cpp test/unit/*.hpp test/fuzz/*.cpp test/fuzz/*.hpp)
 
 .PHONY: all packages package test test-matrix coverage soak unit regress shell attacks lint demo bench bench-core bench-programs fuzz sqlsmith fuzz-jsonb fuzz-program format unit-programs clang-check clang-check-backend \
   install-solver uninstall-solver

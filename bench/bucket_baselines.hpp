@@ -9,8 +9,8 @@
 #include <limits>
 #include <numeric>
 
-#include "core/bucket_problem.hpp"
-#include "core/bucket_setting.hpp"
+#include "core/buckets/bucket_problem.hpp"
+#include "core/buckets/bucket_setting.hpp"
 
 namespace bucket_bench {
 

@@ -15,8 +15,8 @@
 #include <random>
 #include <vector>
 
-#include "core/bucket_problem.hpp"
-#include "core/bucket_thresholds.hpp"
+#include "core/buckets/bucket_problem.hpp"
+#include "core/buckets/bucket_thresholds.hpp"
 
 namespace bucket_bench {
 

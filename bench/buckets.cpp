@@ -21,11 +21,11 @@
 
 #include "bucket_baselines.hpp"
 #include "bucket_instances.hpp"
-#include "core/bucket_contents.hpp"
-#include "core/bucket_dealer.hpp"
-#include "core/bucket_plan.hpp"
-#include "core/optimal_buckets.hpp"
-#include "core/release_utility.hpp"
+#include "core/buckets/bucket_contents.hpp"
+#include "core/buckets/bucket_dealer.hpp"
+#include "core/buckets/bucket_plan.hpp"
+#include "core/buckets/optimal_buckets.hpp"
+#include "core/buckets/release_utility.hpp"
 #include "svg_chart.hpp"
 
 using namespace privacy_score;

@@ -25,7 +25,7 @@ core_part() {
     return
   fi
   mkdir -p "$PS_TMP/buckets"
-  local sources=(bench/buckets.cpp src/core/{bucket_*,optimal_buckets,corner_relaxation,dual_simplex,finite_group,hall_cuts,rational,random_source,release_utility}.cpp)
+  local sources=(bench/buckets.cpp src/core/{base/{rational,random_source},buckets/{bucket_*,optimal_buckets,corner_relaxation,dual_simplex,finite_group,hall_cuts,release_utility}}.cpp)
   printf '%s\n' "${sources[@]}" |
     xargs -P 2 -I{} sh -c 'g++ -std=c++17 -O2 -Isrc -Ibench -c "$1" -o "$2/$(basename "$1" .cpp).o"' sh {} "$PS_TMP/buckets" &&
     g++ -o "$PS_TMP/buckets/run" "$PS_TMP"/buckets/*.o && "$PS_TMP/buckets/run" "$folder" "$rounds"

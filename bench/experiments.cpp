@@ -7,7 +7,7 @@
  * The paper's table is a sample of 2,500 people from PUMS, 2006, which is not ours to pass on. The table here is drawn
  * from a seed with the same attributes, ranges and numbers of values (table 2 there): salaries from 10 to 250 thousand
  * in tens, skewed to the left, that grow with education, experience and occupation, so that what an intruder knows
- * tells him something. Levels therefore differ from the paper's; what is compared is their order and how they fall.
+ * tells something. Levels therefore differ from the paper's; what is compared is their order and how they fall.
  */
 #include <algorithm>
 #include <cmath>
@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "core/simulation_random.hpp"
-#include "core/technique_evaluation.hpp"
+#include "core/loss/simulation_random.hpp"
+#include "core/loss/technique_evaluation.hpp"
 #include "svg_chart.hpp"
 
 using namespace privacy_score;

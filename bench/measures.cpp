@@ -11,8 +11,8 @@
 #include <ctime>
 #include <random>
 
-#include "core/equivocation.hpp"
-#include "core/sum_law.hpp"
+#include "core/loss/equivocation.hpp"
+#include "core/loss/sum_law.hpp"
 
 using namespace privacy_score;
 

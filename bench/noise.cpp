@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "core/discrete_laplace.hpp"
-#include "core/error.hpp"
+#include "core/noise/discrete_laplace.hpp"
+#include "core/base/error.hpp"
 
 namespace {
 

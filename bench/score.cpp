@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "core/live_scorer.hpp"
-#include "core/rows.hpp"
+#include "core/scoring/live_scorer.hpp"
+#include "core/base/rows.hpp"
 
 namespace {
 

@@ -22,8 +22,8 @@
 #include <string>
 #include <vector>
 
-#include "core/coded_rows.hpp"
-#include "core/subset_entropies.hpp"
+#include "core/entropy/coded_rows.hpp"
+#include "core/entropy/subset_entropies.hpp"
 
 using namespace privacy_score;
 

@@ -4,7 +4,7 @@
 -- 13         an exfiltration in narrow projections: research_emil takes one column at a time, page by page
 -- 12 to 14   a slow drip: billing_carla puts one foreign statement into half of her sessions
 -- 14         two that the score cannot see: lab_dora loops over patients with her usual statements, and admissions_finn
---            asks his usual question without its filter
+--            asks the usual question without its filter
 
 -- --- the curious insider: normal at first, then not -------------------------------------------------------------------------
 DO $$

@@ -47,8 +47,9 @@ layering() {
   verdict "src/core includes nothing of sqlparse or backend" \
     "$(includes core | grep -E '"(\.\./|sqlparse/|backend/)|parser_island')"
   verdict "src/sqlparse includes nothing of backend" "$(includes sqlparse | grep -E '"(\.\./)*backend/')"
+  verdict "each folder of src includes only what src/layers.txt lets it" "$(perl scripts/lint_layers.pl 2>&1)"
   verdict "src/solver includes no server header, and of the project the solver's interface only" \
-    "$(includes solver | grep -E "$server|\"(sqlparse|backend)/"; includes solver | grep '"' | grep -vF '"core/linear_solver.hpp"')"
+    "$(includes solver | grep -E "$server|\"(sqlparse|backend)/"; includes solver | grep '"' | grep -vF '"core/inference/linear_solver.hpp"')"
   verdict "src/core and src/sqlparse have no clock, no threads, no files and no randomness of their own" \
     "$(for layer in core sqlparse; do includes $layer; done |
       grep -E '<(iostream|fstream|filesystem|random|chrono|ctime|thread|mutex|future|time\.h|pthread\.h)>')"
@@ -73,10 +74,20 @@ solver_symbols() {
 
 # Core, and core with sqlparse, must link without anything above them.
 linking() {
-  local core sqlparse archive out=build/lint_link.so
-  core=(build/module/core/*.o)
+  local core sqlparse archive folder part object objects out=build/lint_link.so
+  core=(build/module/core/*/*.o)
   if ! [ -e "${core[0]}" ]; then return; fi
   verdict "src/core links alone" "$(g++ -shared -Wl,--no-undefined -o $out "${core[@]}" 2>&1)"
+  verdict "each folder of src/core links with those that it may include alone" \
+    "$(for folder in src/core/*/; do
+      folder=${folder#src/}
+      folder=${folder%/}
+      objects=()
+      for part in $(perl scripts/lint_layers.pl "$folder"); do
+        for object in build/module/"$part"/*.o; do if [ -e "$object" ]; then objects+=("$object"); fi; done
+      done
+      g++ -shared -Wl,--no-undefined -o $out "${objects[@]}" 2>&1 | sed "s|^|$folder: |"
+    done)"
   sqlparse=(build/module/sqlparse/*.o)
   if [ -e "${sqlparse[0]}" ]; then
     archive=(build/libpg_query.a)
@@ -92,7 +103,7 @@ linking() {
 
 unused() {
   local source objects=()
-  for source in src/*/*.cpp; do
+  for source in src/*/*.cpp src/*/*/*.cpp; do
     objects+=("build/module/${source#src/}")
   done
   objects=("${objects[@]/%.cpp/.o}")
@@ -141,8 +152,8 @@ house_rules() {
   verdict "no source file has more than 500 lines" \
     "$(files src sql test scripts bench monitoring Makefile .ci | grep -vE '^(\./)?(test/(data|corpus)|sql/releases)/' |
       xargs -r wc -l | awk '$1 > 500 && $2 != "total" { print $2 ": " $1 " lines" }')"
-  verdict "every src/core/X.cpp has test/unit/X_test.cpp" \
-    "$(for file in src/core/*.cpp; do
+  verdict "every X.cpp of src/core has test/unit/X_test.cpp" \
+    "$(for file in src/core/*/*.cpp; do
       stem=$(basename "$file" .cpp)
       compgen -G "test/unit/${stem}_test.cpp" >/dev/null || compgen -G "test/unit/${stem}_*_test.cpp" >/dev/null ||
         echo "$file"
@@ -152,11 +163,17 @@ house_rules() {
       xargs -r awk 'FNR == 1 { name = FILENAME; sub(".*/", "", name); unnamed[FILENAME] = 1 }
         FNR <= 3 && index($0, name) { delete unnamed[FILENAME] }
         END { for (file in unnamed) print file }' | sort)"
+  # Tables, code and pictures are as wide as they are.
+  verdict "no line of prose is longer than 120 characters"     "$(files . | grep -E '\.md$' | grep -v '^\(\./\)\?test/' | xargs -r awk 'FNR == 1 { code = hidden = 0 }
+        /^ *```/ { code = !code }
+        /^<!--/ { hidden = 1 }
+        !code && !hidden && !/^ *[|!]/ && length($0) > 120 { print FILENAME ":" FNR ": " length($0) " characters" }
+        /-->/ { hidden = 0 }')"
   verdict "every header is guarded by #pragma once" \
     "$(files src test/unit test/fuzz | grep -E '\.hpp$' | xargs -r grep -L '^#pragma once')"
   verdict "no two types of one namespace bear one name" \
-    "$(perl scripts/lint_types.pl src/core/*.[ch]pp src/sqlparse/*.[ch]pp src/solver/*.[ch]pp 2>&1
-      perl scripts/lint_types.pl src/backend/*.[ch]pp 2>&1)"
+    "$(perl scripts/lint_types.pl src/core/*/*.[ch]pp src/sqlparse/*.[ch]pp src/solver/*.[ch]pp 2>&1
+      perl scripts/lint_types.pl src/backend/*/*.[ch]pp 2>&1)"
   verdict "each setting is read and documented, and no others are" "$(perl scripts/lint_settings.pl 2>&1)"
   verdict "no regression test bears the name of a file in sql/" \
     "$(for file in test/sql/*.sql; do
@@ -208,7 +225,7 @@ installation() {
 # a plan of the house that is true.
 metadata() {
   verdict "META.json has what the specification requires, and its files exist" "$(perl scripts/lint_meta.pl 2>&1)"
-  verdict "ARCHITECTURE.md names files that exist, and every file of src/" "$(perl scripts/lint_architecture.pl 2>&1)"
+  verdict "ARCHITECTURE.md and the README.md of each folder name files that exist, and every file of src/" "$(perl scripts/lint_architecture.pl 2>&1)"
   verdict "debian/changelog, META.json and the control file speak of one version" \
     "$(for file in META.json debian/changelog; do
       grep -qE "\b$(sed -nE "s/^default_version = '([0-9]+)\.([0-9]+)'/\1\\\\.\2/p" privacy_score.control)\.[0-9]+\b" $file || echo "$file speaks of another"

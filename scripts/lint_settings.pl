@@ -15,14 +15,14 @@ sub text {
 }
 
 my (%defined, %hidden);
-my $definitions = text('src/backend/settings.cpp');
+my $definitions = text('src/backend/server/settings.cpp');
 while ($definitions =~ /\bDefine\w+\(\s*"privacy_score\.(\w+)"(.*?)\);/gs) {
     my ($name, $rest) = ($1, $2);
     $defined{$name} = 1;
     $hidden{$name} = 1 if $rest =~ /GUC_NO_SHOW_ALL/;
     print "settings.cpp: $name does not fill ps_settings.$name\n" unless $rest =~ /&ps_settings\.$name\b/;
 }
-my ($struct) = text('src/backend/settings.hpp') =~ /^struct Settings \{(.*?)^\};/ms;
+my ($struct) = text('src/backend/server/settings.hpp') =~ /^struct Settings \{(.*?)^\};/ms;
 my %member = map { $_ => 1 } $struct =~ /^\s*(?:int|bool|double) (\w+);/mg;
 
 my %read;

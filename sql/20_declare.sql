@@ -1,5 +1,5 @@
 -- Declaring what is protected, and the model views from which scoring reads it. Model views are internal: each is one
--- section of what core is given (src/core/model.hpp), in names that survive DROP and CREATE.
+-- section of what core is given (src/core/scoring/model.hpp), in names that survive DROP and CREATE.
 
 CREATE FUNCTION privacy_score.protect(relation regclass, subject name[] DEFAULT NULL) RETURNS void
   AS 'MODULE_PATHNAME', 'ps_protect' LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -1,4 +1,4 @@
--- Keeping the record of copies in order (src/backend/copies.hpp).
+-- Keeping the record of copies in order (src/backend/watch/copy_recording.hpp).
 
 CREATE TRIGGER protection_changed AFTER INSERT OR UPDATE OR DELETE ON privacy_score.copied_column
   FOR EACH ROW EXECUTE FUNCTION privacy_score.protection_changed();

@@ -1,5 +1,5 @@
 -- Noisy counts: budgets, what they pay for, and the views of both. What is charged is decided by the accountant
--- (src/backend/dp_accountant.hpp); the functions and views here that are called internal are its arithmetic.
+-- (src/backend/dp/dp_accountant.hpp); the functions and views here that are called internal are its arithmetic.
 
 CREATE FUNCTION privacy_score.database_identity() RETURNS text
   AS 'MODULE_PATHNAME', 'ps_database_identity' LANGUAGE C STABLE PARALLEL SAFE;

@@ -1,9 +1,10 @@
 /*
  * clp_solver.cpp - the module privacy_score_solver: linear programs solved by COIN-OR Clp.
  *
- * All of the module is behind one table of functions (core/linear_solver.hpp). It knows nothing of the server: each
- * function catches whatever Clp throws, and nothing of the server's runs inside. Clp's simplex is called directly,
- * never its driver, which would take over SIGINT; messages go nowhere; a program belongs to whoever opened it.
+ * All of the module is behind one table of functions (core/inference/linear_solver.hpp). It knows nothing of the
+ * server: each function catches whatever Clp throws, and nothing of the server's runs inside. Clp's simplex is called
+ * directly, never its driver, which would take over SIGINT; messages go nowhere; a program belongs to whoever opened
+ * it.
  *
  * Clp and CoinUtils do not survive an exception of operator new: destructors free what they hold twice. So there is
  * none while they work: the new-handler jumps out, and what the program had is given up, never freed.
@@ -18,7 +19,7 @@
 #include <new>
 #include <vector>
 
-#include "core/linear_solver.hpp"
+#include "core/inference/linear_solver.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
  */
 #include "sqlparse/analyse.hpp"
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "sqlparse/parse.hpp"
 #include "sqlparse/resolver.hpp"
 

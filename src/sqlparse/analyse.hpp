@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/abstraction.hpp"
-#include "core/arena.hpp"
-#include "core/paused.hpp"
-#include "core/statement.hpp"
+#include "core/base/paused.hpp"
+#include "core/statement/abstraction.hpp"
+#include "core/statement/arena.hpp"
+#include "core/statement/statement.hpp"
 #include "sqlparse/catalog.hpp"
 
 namespace privacy_score {
@@ -26,8 +26,8 @@ enum class TextUse { kMeaning, kHistory };
 // deeply, is one Statement with `unparsed`. Names that the catalog never answered are added to `missing` (may be null)
 // and meanwhile treated as if they did not exist. The statements live in `arena` and do not point into `catalog`.
 //
-// The time may grow with the square of the text, as in the server. All throw Paused (core/paused.hpp) when `gives_up`
-// says so. What takes more than some times `memory` bytes besides a scan of the text is unparsed.
+// The time may grow with the square of the text, as in the server. All throw Paused (core/base/paused.hpp) when
+// `gives_up` says so. What takes more than some times `memory` bytes besides a scan of the text is unparsed.
 std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog, Arena& arena,
                                    std::vector<MissingName>* missing, GivesUp gives_up = nullptr,
                                    TextUse use = TextUse::kMeaning, std::size_t memory = SIZE_MAX);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "sqlparse/names.hpp"
 
 namespace privacy_score {

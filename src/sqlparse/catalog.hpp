@@ -40,7 +40,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/rows.hpp"
+#include "core/base/rows.hpp"
 
 namespace privacy_score {
 

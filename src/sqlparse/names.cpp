@@ -259,12 +259,26 @@ bool IsBuiltinAggregate(std::string_view name) {
 }
 
 bool ReturnsSet(std::string_view name) {
-  static constexpr std::string_view kNames[] = {
-      "generate_series",     "generate_subscripts",       "unnest",             "regexp_matches",
-      "string_to_table",     "regexp_split_to_table",     "json_array_elements", "json_array_elements_text",
-      "jsonb_array_elements", "jsonb_array_elements_text", "json_each",          "json_each_text",
-      "jsonb_each",          "jsonb_each_text",           "json_object_keys",   "jsonb_object_keys",
-      "jsonb_path_query",    "jsonb_to_recordset",        "json_to_recordset",  "aclexplode"};
+  static constexpr std::string_view kNames[] = {"generate_series",
+                                                "generate_subscripts",
+                                                "unnest",
+                                                "regexp_matches",
+                                                "string_to_table",
+                                                "regexp_split_to_table",
+                                                "json_array_elements",
+                                                "json_array_elements_text",
+                                                "jsonb_array_elements",
+                                                "jsonb_array_elements_text",
+                                                "json_each",
+                                                "json_each_text",
+                                                "jsonb_each",
+                                                "jsonb_each_text",
+                                                "json_object_keys",
+                                                "jsonb_object_keys",
+                                                "jsonb_path_query",
+                                                "jsonb_to_recordset",
+                                                "json_to_recordset",
+                                                "aclexplode"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 

@@ -7,7 +7,7 @@
 #include <new>
 #include <string_view>
 
-#include "core/paused.hpp"
+#include "core/base/paused.hpp"
 #include "sqlparse/parser_island.hpp"
 
 namespace privacy_score {

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "sqlparse/parse.hpp"
 #include "sqlparse/tree.hpp"
 

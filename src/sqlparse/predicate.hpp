@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "core/predicate.hpp"
+#include "core/statement/predicate.hpp"
 
 namespace privacy_score {
 

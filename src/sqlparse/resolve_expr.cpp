@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <initializer_list>
 
-#include "core/abstraction.hpp"
-#include "core/keyed_hash.hpp"
+#include "core/base/keyed_hash.hpp"
+#include "core/statement/abstraction.hpp"
 #include "sqlparse/parser_versions.hpp"
 #include "sqlparse/resolver.hpp"
 

@@ -1,7 +1,7 @@
 /*
  * resolve_function.cpp - function calls, in expressions and in FROM.
  */
-#include "core/abstraction.hpp"
+#include "core/statement/abstraction.hpp"
 #include "sqlparse/names.hpp"
 #include "sqlparse/parser_versions.hpp"
 #include "sqlparse/resolver.hpp"

@@ -136,7 +136,8 @@ void Resolver::Window(Level* level, const PgQuery__WindowDef& window) {
     if (expr->kind != ExprKind::kConstant) level->query->having.Add(expr);
   }
   // RANGE n PRECEDING compares values with one another.
-  if ((window.frame_options & kFrameRange) == 0 || (window.start_offset == nullptr && window.end_offset == nullptr)) return;
+  if ((window.frame_options & kFrameRange) == 0 || (window.start_offset == nullptr && window.end_offset == nullptr))
+    return;
   for (const Node* node : NodeList{window.order_clause, window.n_order_clause}) {
     Expr* expr = Expression(level, node);
     if (expr->kind != ExprKind::kConstant) level->query->having.Add(expr);

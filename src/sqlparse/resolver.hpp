@@ -20,9 +20,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/arena.hpp"
-#include "core/paused.hpp"
-#include "core/statement.hpp"
+#include "core/base/paused.hpp"
+#include "core/statement/arena.hpp"
+#include "core/statement/statement.hpp"
 #include "sqlparse/catalog.hpp"
 #include "sqlparse/parse.hpp"
 #include "sqlparse/tree.hpp"
@@ -107,7 +107,7 @@ struct Target {
 
 class Resolver {
  public:
-  // Whoever resolves throws Paused (core/paused.hpp) when `limits.gives_up` says so.
+  // Whoever resolves throws Paused (core/base/paused.hpp) when `limits.gives_up` says so.
   Resolver(const Catalog& catalog, Arena& arena, std::vector<MissingName>* missing, PrivacyScoreParseLimits limits);
   ~Resolver();
   Resolver(const Resolver&) = delete;

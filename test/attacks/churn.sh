@@ -1,5 +1,5 @@
 #!/bin/bash
-# churn.sh - whoever declares, labels, renames, copies and asks for rates of his own tables all the time stops nobody
+# churn.sh - whoever declares, labels, renames, copies and asks for rates of own tables all the time stops nobody
 # else: statements of others are neither refused nor kept waiting, and alerts are raised. Changes of what a statement
 # touches are waited for.
 . "$(dirname "$0")/../attack.sh"

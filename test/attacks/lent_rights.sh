@@ -1,6 +1,6 @@
 #!/bin/bash
 # lent_rights.sh - code that is made of the server's own functions, such as a view, runs with the rights of who reads:
-# of the owner of a relation for a noisy answer, of a superuser for his report. The attacker's must not run there.
+# of the owner of a relation for a noisy answer, of a superuser for a report. The attacker's must not run there.
 . "$(dirname "$0")/../lib.sh"
 
 # The server's own ANALYZE of the owner's tables would call what types of the attacker's bring.
@@ -27,7 +27,7 @@ asks() {
 
 # The leak works where mallory's code runs with the owner's rights by the owner's own doing: the checks could fail.
 as mallory q "CREATE VIEW m.proof AS $leaking" "GRANT SELECT ON m.proof TO PUBLIC" >/dev/null
-check_match "an owner who reads such a view himself tells" "$(as owner q "LISTEN leak" "SELECT count(*) FROM m.proof")" "owner says .*TOPSECRET"
+check_match "an owner who reads such a view tells" "$(as owner q "LISTEN leak" "SELECT count(*) FROM m.proof")" "owner says .*TOPSECRET"
 
 # --- views below a view -----------------------------------------------------------------------------------------------------------
 as mallory q "CREATE VIEW m.cities AS $cities" "GRANT SELECT ON m.cities TO PUBLIC" >/dev/null

@@ -81,7 +81,7 @@ for point in same reading answered; do broken $point kill; done
 
 # --- the session's own end, and memory ------------------------------------------------------------------------------------------
 before=$(spent)
-check "who ends himself while rows are read has paid" "$(as mallory q "SELECT pg_terminate_backend(pg_backend_pid()), privacy_score.dp_count('slow', 'id > -500', 1)" >/dev/null; q "SELECT trim_scale($(spent) - $before) IN (0, 1)") $(consistent)" "t t"
+check "who ends the own session while rows are read has paid" "$(as mallory q "SELECT pg_terminate_backend(pg_backend_pid()), privacy_score.dp_count('slow', 'id > -500', 1)" >/dev/null; q "SELECT trim_scale($(spent) - $before) IN (0, 1)") $(consistent)" "t t"
 before=$(spent)
 check "values that fit into no memory: one text, charged" "$(for p in "x = 'a'" "id = 5 AND x = 'b'" "id = -5 AND x = 'c'"; do as mallory q_all "SELECT privacy_score.dp_count('wide', \$p\$$p\$p\$, 1)"; done | sort -u; q "SELECT trim_scale($(spent) - $before)")" \
   "DETAIL:  The question is charged: rows may have been read.

@@ -146,7 +146,7 @@ for parameter in "session_replication_role = replica" "zero_damaged_pages = on" 
   check "mallory may not SET ${parameter%% *}" "$(as mallory q_state "SET $parameter")" 42501
 done
 check "nobody says that rows are read for an answer" "$(q_state "SET privacy_score.answering = 10")$(q_state "ALTER ROLE mallory SET privacy_score.answering = 10")$(q_state "SELECT set_config('privacy_score.answering', '10', true)")" 220232202322023
-check "settings of his own change no answer" "$(as mallory q_all "SET row_security = on" "SET role = clerk" "SET default_transaction_read_only = on" "SET array_nulls = off" "SET DateStyle = 'German'" "SET extra_float_digits = -15" \
+check "own settings change no answer" "$(as mallory q_all "SET row_security = on" "SET role = clerk" "SET default_transaction_read_only = on" "SET array_nulls = off" "SET DateStyle = 'German'" "SET extra_float_digits = -15" \
   "SET work_mem = '64kB'" "SET enable_seqscan = off" "SET enable_hashagg = off" "SET jit = on" "SET jit_above_cost = 0" "SET transform_null_equals = on" "SET standard_conforming_strings = off" "SET backslash_quote = on" \
   "SELECT * FROM privacy_score.dp_histogram('h.people_with', 'name', 50, '{bob,tom,n1}')")" "bob|1
 tom|0
@@ -185,7 +185,7 @@ for who in mallory alice; do
   as "$who" q "${parallel[@]}" "CREATE VIEW h.lends_$who AS SELECT id, diagnosis FROM h.patients UNION ALL SELECT id, diagnosis FROM h.patients" "CREATE TABLE h.bait_$who AS SELECT i FROM generate_series(1, 100) i" \
     "CREATE VIEW h.hides_$who AS SELECT i, (SELECT p.diagnosis FROM h.patients p WHERE p.id = i) AS diagnosis FROM h.bait_$who" "SELECT privacy_score.dp_grant('mallory', 'h.lends_$who', 1e30)" "SELECT privacy_score.dp_grant('mallory', 'h.hides_$who', 1e30)" >/dev/null
 done
-check "dp only: a budget that mallory gives himself for a view opens nothing" "$(as mallory q_state "SELECT privacy_score.dp_count('h.lends_mallory', 'id = 1', 1000)")$(as mallory q_state "SELECT * FROM privacy_score.dp_histogram('h.lends_mallory', 'diagnosis', 1000, delta => 0.49)")" PS001PS001
+check "dp only: a budget that mallory grants for an own view opens nothing" "$(as mallory q_state "SELECT privacy_score.dp_count('h.lends_mallory', 'id = 1', 1000)")$(as mallory q_state "SELECT * FROM privacy_score.dp_histogram('h.lends_mallory', 'diagnosis', 1000, delta => 0.49)")" PS001PS001
 check "nor does one that somebody gives who may only read" "$(as mallory q_state "SELECT privacy_score.dp_sum('h.lends_alice', 'id', 0, 100, 1000, 'id = 1')")" PS001
 check "nor a subquery in a view" "$(as mallory q_state "SELECT privacy_score.dp_count('h.hides_mallory', 'diagnosis = ''d1''', 1000)")$(as mallory q_state "SELECT privacy_score.dp_count('h.hides_alice', 'diagnosis = ''d1''', 1000)")" PS001PS001
 check "in parallel" "$(as mallory q_state "SELECT privacy_score.dp_count('h.hides_alice', 'diagnosis = ''d1''', 1000)")" PS001

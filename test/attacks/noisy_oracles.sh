@@ -1,6 +1,6 @@
 #!/bin/bash
 # noisy_oracles.sh - every attempt to learn of rows by anything but the noisy answer: errors, plans, buffers, statistics,
-# messages, locks. Two tables are equal but for one row; whatever mallory sees of one must be what he sees of the other.
+# messages, locks. Two tables are equal but for one row; mallory must see the same of both.
 . "$(dirname "$0")/../attack.sh"
 start_hospital "shared_preload_libraries = 'pg_stat_statements, privacy_score'" "pg_stat_statements.track = all" "track_io_timing = on" \
   "track_functions = all" "logging_collector = off"

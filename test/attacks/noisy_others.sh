@@ -50,7 +50,7 @@ check "an index on a function: with the session of an administrator" "$(as mallo
 as mallory q "CREATE FUNCTION h.quiet_steal(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS \$\$ BEGIN BEGIN PERFORM privacy_score.dp_count('h.patients', 'id = 8', 50); EXCEPTION WHEN OTHERS THEN NULL; END; RETURN 1; END \$\$" \
   "CREATE INDEX ON h.bait (h.quiet_steal(i))" "CREATE MATERIALIZED VIEW h.trap AS SELECT h.quiet_steal(i) FROM h.bait" >/dev/null
 q "SELECT privacy_score.dp_grant('postgres', 'h.patients', 1000)" "ANALYZE h.bait" "REINDEX TABLE h.bait" "REFRESH MATERIALIZED VIEW h.trap" "VACUUM FULL h.bait" >/dev/null
-check "maintenance by a superuser spends nothing of his" "$(q "SELECT spent FROM privacy_score.dp_budget WHERE role = 'postgres'")" 0
+check "maintenance by a superuser spends nothing" "$(q "SELECT spent FROM privacy_score.dp_budget WHERE role = 'postgres'")" 0
 q "SELECT privacy_score.dp_revoke('postgres', 'h.patients')" >/dev/null
 check "nor of anybody" "$(left)" "$before"
 as owner q "CREATE VIEW h.asks AS SELECT p.id, privacy_score.dp_count('h.patients', 'id = 9', 50) AS n FROM h.patients p" "SELECT privacy_score.dp_grant('mallory', 'h.asks', 1000)" >/dev/null

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "../unit/sqlparse_support.hpp"
-#include "core/abstraction.hpp"
-#include "core/readable.hpp"
+#include "core/base/readable.hpp"
+#include "core/statement/abstraction.hpp"
 #include "literals.hpp"
 #include "sqlparse/names.hpp"
 #include "sqlparse/parser_island.hpp"

@@ -10,9 +10,9 @@
 #include <string>
 
 #include "../unit/score_fixture.hpp"
-#include "core/baseline_check.hpp"
-#include "core/error.hpp"
-#include "core/memory_history.hpp"
+#include "core/base/error.hpp"
+#include "core/scoring/baseline_check.hpp"
+#include "core/scoring/memory_history.hpp"
 #include "sqlparse/catalog.hpp"
 #include "targets.hpp"
 

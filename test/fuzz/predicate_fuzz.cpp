@@ -4,14 +4,14 @@
  * The normal form is written as SQL and read again. Both trees are evaluated on made-up rows, by a logic of three
  * values of its own; the patterns of LIKE are any function of value and pattern there.
  */
-#include "core/predicate.hpp"
+#include "core/statement/predicate.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "sqlparse/names.hpp"
 #include "sqlparse/parser_island.hpp"
 #include "sqlparse/predicate.hpp"

@@ -4,9 +4,9 @@
  * Values that nobody tells give the answers, so that what is said of the records can be compared with the truth.
  */
 #include "../unit/solver_fixture.hpp"
-#include "core/error.hpp"
-#include "core/further_queries.hpp"
-#include "core/record_bounds.hpp"
+#include "core/base/error.hpp"
+#include "core/inference/further_queries.hpp"
+#include "core/inference/record_bounds.hpp"
 #include "targets.hpp"
 
 namespace privacy_score::fuzz {

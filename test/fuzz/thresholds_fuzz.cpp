@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/bucket_flow.hpp"
-#include "core/bucket_plan.hpp"
-#include "core/bucket_thresholds.hpp"
-#include "core/error.hpp"
-#include "core/optimal_buckets.hpp"
-#include "core/rows.hpp"
+#include "core/base/error.hpp"
+#include "core/base/rows.hpp"
+#include "core/buckets/bucket_flow.hpp"
+#include "core/buckets/bucket_plan.hpp"
+#include "core/buckets/bucket_thresholds.hpp"
+#include "core/buckets/optimal_buckets.hpp"
 #include "targets.hpp"
 
 namespace privacy_score::fuzz {

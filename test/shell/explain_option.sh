@@ -88,7 +88,7 @@ check "who may not read is told as ever" "$(as bob numbers "SELECT id FROM peopl
 check "who reads a column knows its rate" "$(as bob numbers "SELECT sex FROM people")" "$(numbers "SELECT sex FROM people")"
 check "who reads through a view does not" "$(as bob explained "SELECT zip FROM zips")" "${zip%Identification*}$withheld"
 check "JSON has no number then" "$(as bob json "SELECT zip FROM zips" '$[*].Privacy.keyvalue().key ? (@ like_regex "Ident|Estim")')" '"Identification Withheld"'
-check "nor through a view of a schema that he may not use" "$(as bob numbers "SELECT zip FROM hidden_zips")" "$withheld"
+check "nor through a view of a schema that is closed to the role" "$(as bob numbers "SELECT zip FROM hidden_zips")" "$withheld"
 check "pg_read_all_stats does" "$(as eve numbers "SELECT zip FROM people")" "Identification: 0.500000 Estimated: false"
 check "who sees some rows does not know the rate of all" "$(limited as alice numbers "SELECT zip FROM people")" "${withheld}"
 check "the owner does" "$(limited numbers "SELECT zip FROM people")" "Identification: 0.500000 Estimated: false"

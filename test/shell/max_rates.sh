@@ -68,7 +68,7 @@ check "for who asked for it" "$(same_score bob)" t
 check "without being computed anew" "$(q "SELECT computed_at $pair")" "$computed"
 
 # --- limits ---------------------------------------------------------------------------------------------------------------
-# Nobody gets past them by what others, or he himself, have filled the room with, though he never stops for a moment.
+# Nobody gets past them by what others have filled the room with, or they themselves, who never stop for a moment.
 # A period that has just begun, and is full at once.
 last=$(q "SELECT max(period) FROM privacy_score.rate")
 for _ in $(seq 60); do
@@ -91,7 +91,7 @@ check_true "who passes a limit by one is told of" wait_for "$alert 'carol'" "ses
 PGUSER=dora "$PS_BINDIR/psql" -XAtq -f "$PS_TMP/busy.sql" >/dev/null 2>&1 &  # not by as(): it is psql that is to be killed
 busy=$!
 check_true "and who does not stop" wait_for "$alert 'dora'" "session|t" 30
-check_true "while he goes on" kill "$busy"
+check_true "while it goes on" kill "$busy"
 check_true "by the worker" log_has "\\[[0-9]+\\] LOG:  privacy_score alert: .*role=\"dora\""
 exec {client_alice}>&- {client_bob}>&-
 wait

@@ -73,7 +73,7 @@ check_match "while the owner changes a budget, it waits and gives up" "$(as alic
 check "and can be cancelled" "$(as alice q "SET statement_timeout = '300ms'" "$(ask 'id <= 17')")" "ERROR: canceling statement due to statement timeout"
 check "others are not kept waiting" "$(as bob q "SET statement_timeout = '1s'" "$(ask 'id <= 18')")" 18
 (sleep 1; echo "COMMIT;" >&3) &
-check "when he is done, it goes on" "$(as alice q "$(ask 'id <= 17')")" 17
+check "when that is done, it goes on" "$(as alice q "$(ask 'id <= 17')")" 17
 wait $!
 hold "BEGIN" "LOCK TABLE privacy_score.release"
 check_match "with the ledger locked there is no answer" "$(as alice q "SET lock_timeout = '1s'" "$(ask 'id <= 19')")" "ERROR: .*lock timeout"

@@ -36,7 +36,7 @@ check "nor replace them" "$(q "GRANT CREATE ON SCHEMA shop TO eve" "GRANT SELECT
 check "nor judge them" "$(as eve q "SELECT count(*) FROM privacy_score.verify_release('shop.q', 'shop.s')")" "ERROR: permission denied for table q"
 as alice q "DROP TABLE shop.q, shop.s" >/dev/null
 
-# A function of somebody else runs with his rights, and what it publishes is his.
+# A function of somebody else runs with that one's rights, and what it publishes belongs there.
 as owner q "CREATE FUNCTION data.publish(q text, s text) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
   AS \$\$SELECT rows FROM privacy_score.bucketize('data.patient', '{age}', 'disease', q, s, 'two-size', l => 2)\$\$" >/dev/null
 q "GRANT CREATE, USAGE ON SCHEMA shop TO owner" >/dev/null

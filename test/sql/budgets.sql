@@ -160,7 +160,7 @@ GRANT regress_group, regress_other_group TO regress_bob;
 SELECT count(*) FROM privacy_score.dp_budget WHERE relation = 'regress_dp.visits'::regclass;
 SELECT privacy_score.dp_grant('regress_bob', 'regress_dp.visits', 60);
 SELECT role, spent, "left" FROM privacy_score.dp_budget WHERE relation = 'regress_dp.visits'::regclass;
--- the answers of his predecessor are not his
+-- the answers of a role's predecessor are not the role's
 SET SESSION AUTHORIZATION regress_bob;
 SELECT * FROM privacy_score.dp_cost('regress_dp.visits', NULL, 50);
 -- renamed, both go on
@@ -197,7 +197,7 @@ SELECT noisy_count, epsilon_left, repeated FROM privacy_score.dp_count_detail('r
 SELECT role, kind, repeated, predicate_shape FROM privacy_score.dp_releases WHERE predicate_shape LIKE 'id%' ORDER BY at;
 SET SESSION AUTHORIZATION regress_bob;
 SELECT role, kind, repeated, predicate_shape FROM privacy_score.dp_releases ORDER BY at;
--- a superuser has no budget because he could be a member of everything
+-- a superuser has no budget which could be a member of everything
 RESET SESSION AUTHORIZATION;
 SELECT privacy_score.dp_count('regress_dp.patients');
 

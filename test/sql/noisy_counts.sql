@@ -152,7 +152,7 @@ SELECT privacy_score.dp_count('regress_dp.parted', epsilon => 50), privacy_score
 SELECT privacy_score.dp_count('regress_dp.empty_one', epsilon => 50), privacy_score.dp_count('regress_dp.empty_one', 'a = 1', epsilon => 50), privacy_score.dp_count('regress_dp.nulls', epsilon => 50),
   privacy_score.dp_count('regress_dp.nulls', 'a = 1', epsilon => 50), privacy_score.dp_count('regress_dp.nulls', 'NOT a = 1', epsilon => 50), privacy_score.dp_count('regress_dp.nulls', 'a IS NULL', epsilon => 50);
 
--- all rows count, whoever asks; where the owner himself does not see them, none do
+-- all rows count, whoever asks; where the owner does not see them, none do
 SET SESSION AUTHORIZATION regress_owner;
 ALTER TABLE regress_dp.part_1 ENABLE ROW LEVEL SECURITY;
 ALTER TABLE regress_dp.nulls ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;

@@ -1,7 +1,7 @@
 /*
  * abstraction_test.cpp - the two written forms of an abstraction.
  */
-#include "core/abstraction.hpp"
+#include "core/statement/abstraction.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * aggregates_test.cpp - which columns under aggregates are revealed, by the rates of their cells.
  */
-#include "core/aggregates.hpp"
+#include "core/scoring/aggregates.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * answered_queries_test.cpp - sets of records: what is refused, records that are alike, parts.
  */
-#include "core/answered_queries.hpp"
+#include "core/inference/answered_queries.hpp"
 
 #include <gtest/gtest.h>
 

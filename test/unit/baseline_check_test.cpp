@@ -1,14 +1,14 @@
 /*
  * baseline_check_test.cpp - leave one day out, the fence, how far a baseline identifies.
  */
-#include "core/baseline_check.hpp"
+#include "core/scoring/baseline_check.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

@@ -1,7 +1,7 @@
 /*
  * baseline_contents_test.cpp - what sessions add up to.
  */
-#include "core/baseline_contents.hpp"
+#include "core/scoring/baseline_contents.hpp"
 
 #include <gtest/gtest.h>
 

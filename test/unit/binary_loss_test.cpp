@@ -1,7 +1,7 @@
 /*
  * binary_loss_test.cpp - worked cases pub-007 to pub-011, and the expectation summed by the definition.
  */
-#include "core/binary_loss.hpp"
+#include "core/loss/binary_loss.hpp"
 
 #include <gtest/gtest.h>
 

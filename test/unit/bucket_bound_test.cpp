@@ -1,7 +1,7 @@
 /*
  * bucket_bound_test.cpp - bounds hold whatever multipliers they are given.
  */
-#include "core/bucket_bound.hpp"
+#include "core/buckets/bucket_bound.hpp"
 
 #include <gtest/gtest.h>
 

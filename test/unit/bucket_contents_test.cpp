@@ -1,7 +1,7 @@
 /*
  * bucket_contents_test.cpp - what is shown of a bucket is what it has, counted or not, in an order that tells nothing.
  */
-#include "core/bucket_contents.hpp"
+#include "core/buckets/bucket_contents.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
  * bucket_dealer_test.cpp - every place is dealt once, buckets hold what the plan says, and chance decides who goes
  * where.
  */
-#include "core/bucket_dealer.hpp"
+#include "core/buckets/bucket_dealer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/bucket_plan.hpp"
-#include "core/bucket_problem.hpp"
-#include "core/bucket_setting.hpp"
-#include "core/rational.hpp"
+#include "core/base/rational.hpp"
+#include "core/buckets/bucket_plan.hpp"
+#include "core/buckets/bucket_problem.hpp"
+#include "core/buckets/bucket_setting.hpp"
 
 #include "sanitizers.hpp"
 

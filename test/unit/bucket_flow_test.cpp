@@ -1,7 +1,7 @@
 /*
  * bucket_flow_test.cpp - the flow holds what it says, and where there is none the values that are in the way.
  */
-#include "core/bucket_flow.hpp"
+#include "core/buckets/bucket_flow.hpp"
 
 #include <gtest/gtest.h>
 

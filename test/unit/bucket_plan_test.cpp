@@ -1,7 +1,7 @@
 /*
  * bucket_plan_test.cpp - plans hold, order of the methods, gaps, Anatomy, and dealing out by round robin.
  */
-#include "core/bucket_plan.hpp"
+#include "core/buckets/bucket_plan.hpp"
 
 #include <gtest/gtest.h>
 

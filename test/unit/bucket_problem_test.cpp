@@ -1,7 +1,7 @@
 /*
  * bucket_problem_test.cpp - capacities by size, and values that are alike.
  */
-#include "core/bucket_problem.hpp"
+#include "core/buckets/bucket_problem.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "bucket_fixture.hpp"
-#include "core/bucket_plan.hpp"
-#include "core/bucket_thresholds.hpp"
+#include "core/buckets/bucket_plan.hpp"
+#include "core/buckets/bucket_thresholds.hpp"
 #include "error_fixture.hpp"
 
 namespace privacy_score {

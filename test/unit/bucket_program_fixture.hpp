@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "bucket_fixture.hpp"
-#include "core/bucket_bound.hpp"
-#include "core/dual_simplex.hpp"
+#include "core/buckets/bucket_bound.hpp"
+#include "core/buckets/dual_simplex.hpp"
 
 namespace testing_support {
 

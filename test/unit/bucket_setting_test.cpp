@@ -1,7 +1,7 @@
 /*
  * bucket_setting_test.cpp - losses, one size and the best two sizes against brute force; validity of any setting.
  */
-#include "core/bucket_setting.hpp"
+#include "core/buckets/bucket_setting.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * bucket_thresholds_test.cpp - thresholds made, checked, and what cannot be had with them.
  */
-#include "core/bucket_thresholds.hpp"
+#include "core/buckets/bucket_thresholds.hpp"
 
 #include <gtest/gtest.h>
 

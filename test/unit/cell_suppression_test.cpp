@@ -2,7 +2,7 @@
  * cell_suppression_test.cpp - suppressed cells of two-way tables against attackers: linear programs over what is shown,
  * and enumeration of all tables that agree with it.
  */
-#include "core/cell_suppression.hpp"
+#include "core/inference/cell_suppression.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <random>
 #include <string>
 
-#include "core/linear_program.hpp"
+#include "core/inference/linear_program.hpp"
 #include "error_fixture.hpp"
 #include "solver_fixture.hpp"
 

@@ -1,7 +1,7 @@
 /*
  * cells_test.cpp - over how few rows an aggregate may be taken.
  */
-#include "core/cells.hpp"
+#include "core/statement/cells.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * class_histogram_test.cpp - class sizes as they are counted, against a map.
  */
-#include "core/class_histogram.hpp"
+#include "core/entropy/class_histogram.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
  * class_measures_test.cpp - diversity and closeness of equivalence classes: by hand, and by definition on random
  * tables.
  */
-#include "core/class_measures.hpp"
+#include "core/entropy/class_measures.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,9 +11,9 @@
 #include <random>
 #include <vector>
 
-#include "core/coded_rows.hpp"
-#include "core/entropy.hpp"
-#include "core/subset_entropies.hpp"
+#include "core/entropy/coded_rows.hpp"
+#include "core/entropy/entropy.hpp"
+#include "core/entropy/subset_entropies.hpp"
 
 namespace privacy_score::testing_support {
 

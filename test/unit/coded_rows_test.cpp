@@ -1,12 +1,12 @@
 /*
  * coded_rows_test.cpp - collapsing rows: counts, refusals, the memory limit.
  */
-#include "core/coded_rows.hpp"
+#include "core/entropy/coded_rows.hpp"
 
 #include <gtest/gtest.h>
 
 #include "coded_rows_fixture.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace privacy_score {
 namespace {

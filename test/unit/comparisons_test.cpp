@@ -1,7 +1,7 @@
 /*
  * comparisons_test.cpp - which columns are compared with which constants, and the way from plan to execution.
  */
-#include "core/comparisons.hpp"
+#include "core/statement/comparisons.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <set>
 #include <string>
 
-#include "core/error.hpp"
-#include "core/keyed_hash.hpp"
+#include "core/base/error.hpp"
+#include "core/base/keyed_hash.hpp"
 #include "statement_builder.hpp"
 
 namespace privacy_score {

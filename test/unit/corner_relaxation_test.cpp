@@ -1,7 +1,7 @@
 /*
  * corner_relaxation_test.cpp - all settings near a vertex are listed, in order of their loss.
  */
-#include "core/corner_relaxation.hpp"
+#include "core/buckets/corner_relaxation.hpp"
 
 #include <gtest/gtest.h>
 

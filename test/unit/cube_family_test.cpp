@@ -1,7 +1,7 @@
 /*
  * cube_family_test.cpp - how sets part by their first columns, and what is counted once for many of them.
  */
-#include "core/cube_family.hpp"
+#include "core/entropy/cube_family.hpp"
 
 #include <gtest/gtest.h>
 

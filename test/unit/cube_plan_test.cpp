@@ -1,7 +1,7 @@
 /*
  * cube_plan_test.cpp - the steps of plans, carried out by hand on small tables, and when there is no plan.
  */
-#include "core/cube_plan.hpp"
+#include "core/entropy/cube_plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,11 +2,11 @@
  * day_scorer_test.cpp - the score of a day whose abstractions come in parts. score_property_test.cpp compares it with
  * that of ScoreDays.
  */
-#include "core/day_scorer.hpp"
+#include "core/scoring/day_scorer.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

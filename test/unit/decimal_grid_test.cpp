@@ -1,7 +1,7 @@
 /*
  * decimal_grid_test.cpp - reading, scaling and writing decimals.
  */
-#include "core/decimal_grid.hpp"
+#include "core/base/decimal_grid.hpp"
 
 #include <gtest/gtest.h>
 

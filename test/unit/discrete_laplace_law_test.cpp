@@ -10,7 +10,7 @@
 #include <functional>
 #include <random>
 
-#include "core/discrete_laplace.hpp"
+#include "core/noise/discrete_laplace.hpp"
 #include "law_fit.hpp"
 #include "random_fixture.hpp"
 #include "sanitizers.hpp"

@@ -3,7 +3,7 @@
  *
  * That draws follow the law is shown in discrete_laplace_law_test.cpp.
  */
-#include "core/discrete_laplace.hpp"
+#include "core/noise/discrete_laplace.hpp"
 
 #include <gtest/gtest.h>
 

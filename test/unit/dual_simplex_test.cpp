@@ -2,7 +2,7 @@
  * dual_simplex_test.cpp - solutions of small programs satisfy all conditions, and the bound that their
  * multipliers prove meets their objective, so that they are optimal.
  */
-#include "core/dual_simplex.hpp"
+#include "core/buckets/dual_simplex.hpp"
 
 #include <gtest/gtest.h>
 

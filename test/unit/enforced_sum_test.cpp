@@ -2,7 +2,7 @@
  * enforced_sum_test.cpp - the sum that mode `enforce` goes by: worked by hand, and what must hold of it on random
  * models and sessions, among it that the live sum equals that of history to the last bit.
  */
-#include "core/enforced_sum.hpp"
+#include "core/scoring/enforced_sum.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <random>
 #include <set>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

@@ -1,13 +1,13 @@
 /*
  * entropy_test.cpp - the table of docs/scoring.md, section 2, and worked cases pub-013 to pub-020.
  */
-#include "core/entropy.hpp"
+#include "core/entropy/entropy.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

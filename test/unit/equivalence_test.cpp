@@ -1,11 +1,11 @@
 /*
  * equivalence_test.cpp - privacy equivalence in the example of docs/scoring.md, section 2.
  */
-#include "core/equivalence.hpp"
+#include "core/scoring/equivalence.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

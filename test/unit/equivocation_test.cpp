@@ -2,7 +2,7 @@
  * equivocation_test.cpp - curves against the published recurrence at every difference of values; worked cases pub-021
  * to pub-025.
  */
-#include "core/equivocation.hpp"
+#include "core/loss/equivocation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * exact_bernoulli_test.cpp - coins with probability exp(-gamma): exact by enumeration, and statistically.
  */
-#include "core/exact_bernoulli.hpp"
+#include "core/noise/exact_bernoulli.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * exp_bounds_test.cpp - bounds of exp(-x): true, tight, and in agreement with the C library.
  */
-#include "core/exp_bounds.hpp"
+#include "core/noise/exp_bounds.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,14 @@
 /*
  * explain_test.cpp - the JSON of an explanation.
  */
-#include "core/explain.hpp"
+#include "core/scoring/explain.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <memory>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

@@ -1,7 +1,7 @@
 /*
  * exponential_mechanism_test.cpp - choices follow the law, whatever the utilities; worked case pub-041.
  */
-#include "core/exponential_mechanism.hpp"
+#include "core/noise/exponential_mechanism.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * fake_values_test.cpp - fakes that what is known of the records does not give away.
  */
-#include "core/fake_values.hpp"
+#include "core/buckets/fake_values.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * finite_group_test.cpp - the group of random vectors against all their combinations.
  */
-#include "core/finite_group.hpp"
+#include "core/buckets/finite_group.hpp"
 
 #include <gtest/gtest.h>
 

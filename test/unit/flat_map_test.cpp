@@ -1,7 +1,7 @@
 /*
  * flat_map_test.cpp - the map against the standard library's.
  */
-#include "core/flat_map.hpp"
+#include "core/base/flat_map.hpp"
 
 #include <gtest/gtest.h>
 

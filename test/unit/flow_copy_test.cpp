@@ -3,7 +3,7 @@
  */
 #include <gtest/gtest.h>
 
-#include "core/flow.hpp"
+#include "core/statement/flow.hpp"
 #include "statement_builder.hpp"
 
 namespace privacy_score {

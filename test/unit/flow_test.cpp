@@ -2,7 +2,7 @@
  * flow_test.cpp - the rules of abstraction, one by one, on trees built by hand. Writing, aggregates and the limits of
  * time and depth are in flow_write_test.cpp, flow_function_test.cpp and flow_size_test.cpp.
  */
-#include "core/flow.hpp"
+#include "core/statement/flow.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * further_queries_test.cpp - fewest further queries, against all subsets of random systems.
  */
-#include "core/further_queries.hpp"
+#include "core/inference/further_queries.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * hall_cuts_test.cpp - cuts that are found against the condition for all sets of values.
  */
-#include "core/hall_cuts.hpp"
+#include "core/buckets/hall_cuts.hpp"
 
 #include <gtest/gtest.h>
 

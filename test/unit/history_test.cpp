@@ -1,11 +1,11 @@
 /*
  * history_test.cpp - the SQL functions over the stored history.
  */
-#include "core/history.hpp"
+#include "core/scoring/history.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

@@ -1,7 +1,7 @@
 /*
  * html_page_test.cpp - tables of a page.
  */
-#include "core/html_page.hpp"
+#include "core/report/html_page.hpp"
 
 #include <gtest/gtest.h>
 

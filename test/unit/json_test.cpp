@@ -1,7 +1,7 @@
 /*
  * json_test.cpp - commas and escapes.
  */
-#include "core/json.hpp"
+#include "core/base/json.hpp"
 
 #include <gtest/gtest.h>
 

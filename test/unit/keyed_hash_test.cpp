@@ -1,7 +1,7 @@
 /*
  * keyed_hash_test.cpp - the test vectors of SipHash-1-3 as other libraries have them, and folding.
  */
-#include "core/keyed_hash.hpp"
+#include "core/base/keyed_hash.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * laplace_test.cpp - Laplace noise on the reals: its grid, its law, worked case pub-037.
  */
-#include "core/laplace.hpp"
+#include "core/noise/laplace.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * linear_program_test.cpp - linear programs through the table of functions, and with that the solver's module.
  */
-#include "core/linear_program.hpp"
+#include "core/inference/linear_program.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <cmath>
 #include <random>
 
-#include "core/error.hpp"
-#include "core/paused.hpp"
+#include "core/base/error.hpp"
+#include "core/base/paused.hpp"
 #include "error_fixture.hpp"
 #include "solver_fixture.hpp"
 

@@ -2,15 +2,15 @@
  * live_scorer_test.cpp - the running score. Equality with the stored history in all modes is in
  * score_property_test.cpp.
  */
-#include "core/live_scorer.hpp"
+#include "core/scoring/live_scorer.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <set>
 
-#include "core/error.hpp"
-#include "core/keyed_hash.hpp"
+#include "core/base/error.hpp"
+#include "core/base/keyed_hash.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

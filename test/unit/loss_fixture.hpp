@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/decimal_grid.hpp"
-#include "core/privacy_loss.hpp"
+#include "core/base/decimal_grid.hpp"
+#include "core/loss/privacy_loss.hpp"
 
 namespace testing_support {
 

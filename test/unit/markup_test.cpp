@@ -1,7 +1,7 @@
 /*
  * markup_test.cpp - what has a meaning in markup, and what no document may hold.
  */
-#include "core/markup.hpp"
+#include "core/report/markup.hpp"
 
 #include <gtest/gtest.h>
 

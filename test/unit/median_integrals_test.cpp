@@ -1,7 +1,7 @@
 /*
  * median_integrals_test.cpp - medians of many records against sums over all counts in long double.
  */
-#include "core/median_integrals.hpp"
+#include "core/loss/median_integrals.hpp"
 
 #include <gtest/gtest.h>
 

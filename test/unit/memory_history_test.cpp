@@ -1,11 +1,11 @@
 /*
  * memory_history_test.cpp - history in memory gives the scores that stored history gives, and is bounded.
  */
-#include "core/memory_history.hpp"
+#include "core/scoring/memory_history.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

@@ -1,11 +1,11 @@
 /*
  * model_test.cpp - reading the model: names, labels, dependencies, damaged input.
  */
-#include "core/model.hpp"
+#include "core/scoring/model.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

@@ -1,7 +1,7 @@
 /*
  * narrow_rows_test.cpp - rows in 64-bit words: what comes back, when they are refused.
  */
-#include "core/narrow_rows.hpp"
+#include "core/entropy/narrow_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <map>
 
 #include "coded_rows_fixture.hpp"
-#include "core/word_sort.hpp"
+#include "core/entropy/word_sort.hpp"
 
 namespace privacy_score {
 namespace {

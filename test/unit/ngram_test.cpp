@@ -1,14 +1,14 @@
 /*
  * ngram_test.cpp - cutting sessions and n-grams.
  */
-#include "core/ngram.hpp"
+#include "core/scoring/ngram.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace privacy_score {
 namespace {

@@ -1,7 +1,7 @@
 /*
  * noise_measures_test.cpp - divergence of neighbours and ratios of noisy answers; worked cases pub-037 to pub-043.
  */
-#include "core/noise_measures.hpp"
+#include "core/noise/noise_measures.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * optimal_buckets_test.cpp - the optimum against enumeration, its bound, pauses and time limits, large tables.
  */
-#include "core/optimal_buckets.hpp"
+#include "core/buckets/optimal_buckets.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "bucket_fixture.hpp"
-#include "core/bucket_thresholds.hpp"
+#include "core/buckets/bucket_thresholds.hpp"
 
 namespace privacy_score {
 namespace {

@@ -1,7 +1,7 @@
 /*
  * order_check_test.cpp - releases in random order pass, and each way to keep an order is found.
  */
-#include "core/order_check.hpp"
+#include "core/buckets/order_check.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * order_law_test.cpp - records of one group against the same records in several groups, which are counted differently.
  */
-#include "core/order_law.hpp"
+#include "core/loss/order_law.hpp"
 
 #include <gtest/gtest.h>
 

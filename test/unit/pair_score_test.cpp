@@ -1,13 +1,13 @@
 /*
  * pair_score_test.cpp - delta, tau and p(y) by hand.
  */
-#include "core/pair_score.hpp"
+#include "core/scoring/pair_score.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

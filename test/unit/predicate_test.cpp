@@ -1,7 +1,7 @@
 /*
  * predicate_test.cpp - the normal form of trees that are made by hand; sqlparse_predicate_test.cpp has those of texts.
  */
-#include "core/predicate.hpp"
+#include "core/statement/predicate.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,7 +1,7 @@
 /*
  * privacy_loss_test.cpp - losses of releases: the worked cases, random databases against their enumeration, bad input.
  */
-#include "core/privacy_loss.hpp"
+#include "core/loss/privacy_loss.hpp"
 
 #include <gtest/gtest.h>
 

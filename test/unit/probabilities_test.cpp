@@ -1,7 +1,7 @@
 /*
  * probabilities_test.cpp - what is a law, what is none and why, and entropies.
  */
-#include "core/probabilities.hpp"
+#include "core/loss/probabilities.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 /*
  * profile_test.cpp - P, M, M', Delta of the worked days, set and multiset.
  */
-#include "core/profile.hpp"
+#include "core/scoring/profile.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

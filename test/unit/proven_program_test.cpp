@@ -1,11 +1,11 @@
 /*
  * proven_program_test.cpp - proofs of bounds, with good multipliers of a solver and with bad ones.
  */
-#include "core/proven_program.hpp"
+#include "core/inference/proven_program.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "error_fixture.hpp"
 #include "solver_fixture.hpp"
 

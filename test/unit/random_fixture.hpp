@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/random_source.hpp"
+#include "core/base/error.hpp"
+#include "core/base/random_source.hpp"
 
 namespace testing_support {
 

@@ -1,7 +1,7 @@
 /*
  * random_source_test.cpp - uniform numbers below a bound, and the wiping of what was handed out.
  */
-#include "core/random_source.hpp"
+#include "core/base/random_source.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * rate_bounds_test.cpp - how far a rate can move, against rates of tables that were really modified.
  */
-#include "core/rate_bounds.hpp"
+#include "core/scoring/rate_bounds.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "core/entropy.hpp"
+#include "core/entropy/entropy.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

@@ -1,7 +1,7 @@
 /*
  * rate_index_test.cpp - masks of attribute sets, and the known rates found by them, against sets.
  */
-#include "core/rate_index.hpp"
+#include "core/scoring/rate_index.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-#include "core/subject_joins.hpp"
+#include "core/scoring/subject_joins.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

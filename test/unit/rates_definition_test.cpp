@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/rates.hpp"
+#include "core/scoring/rates.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

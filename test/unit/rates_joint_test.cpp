@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "core/entropy.hpp"
-#include "core/rates.hpp"
+#include "core/entropy/entropy.hpp"
+#include "core/scoring/rates.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

@@ -1,9 +1,9 @@
 /*
  * rates_test.cpp - bounds of rates that nobody has computed, and what is reported as missing.
  */
-#include "core/rates.hpp"
+#include "core/scoring/rates.hpp"
 
-#include "core/aggregates.hpp"
+#include "core/scoring/aggregates.hpp"
 
 #include <gtest/gtest.h>
 

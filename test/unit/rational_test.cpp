@@ -1,7 +1,7 @@
 /*
  * rational_test.cpp - exact rationals: arithmetic, reading, doubles.
  */
-#include "core/rational.hpp"
+#include "core/base/rational.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * reach_test.cpp - the figures of a session that differs in constants only.
  */
-#include "core/reach.hpp"
+#include "core/scoring/reach.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <random>
 #include <set>
 
-#include "core/keyed_hash.hpp"
+#include "core/base/keyed_hash.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

@@ -1,7 +1,7 @@
 /*
  * readable_test.cpp - abstractions as clauses, whatever the names are.
  */
-#include "core/readable.hpp"
+#include "core/base/readable.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,14 @@
 /*
  * record_bounds_test.cpp - bounds of records against corners that are enumerated with exact fractions.
  */
-#include "core/record_bounds.hpp"
+#include "core/inference/record_bounds.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "record_sets_fixture.hpp"
 #include "solver_fixture.hpp"
 

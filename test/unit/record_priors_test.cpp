@@ -1,7 +1,7 @@
 /*
  * record_priors_test.cpp - merging values and records; laws that are none are refused (privacy_loss_test.cpp).
  */
-#include "core/record_priors.hpp"
+#include "core/loss/record_priors.hpp"
 
 #include <gtest/gtest.h>
 

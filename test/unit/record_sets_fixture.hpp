@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "core/answered_queries.hpp"
+#include "core/inference/answered_queries.hpp"
 
 namespace privacy_score {
 

@@ -1,7 +1,7 @@
 /*
  * relationship_chart_test.cpp - any diagram within its drawing, the same each time.
  */
-#include "core/relationship_chart.hpp"
+#include "core/report/relationship_chart.hpp"
 
 #include <gtest/gtest.h>
 

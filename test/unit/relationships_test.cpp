@@ -1,11 +1,11 @@
 /*
  * relationships_test.cpp - the attribute relationship diagram.
  */
-#include "core/relationships.hpp"
+#include "core/scoring/relationships.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

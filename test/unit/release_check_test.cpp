@@ -1,7 +1,7 @@
 /*
  * release_check_test.cpp - facts of published tables: by hand, and against a plain computation on random ones.
  */
-#include "core/release_check.hpp"
+#include "core/buckets/release_check.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <set>
 #include <tuple>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "error_fixture.hpp"
 
 using namespace privacy_score;

@@ -1,7 +1,7 @@
 /*
  * release_utility_test.cpp - random queries: how they are drawn, and their answers against counting by definition.
  */
-#include "core/release_utility.hpp"
+#include "core/buckets/release_utility.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * report_test.cpp - well-formed and free of foreign markup, whatever the database holds.
  */
-#include "core/report.hpp"
+#include "core/report/report.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/rows.hpp"
+#include "core/base/rows.hpp"
 #include "error_fixture.hpp"
 #include "markup_fixture.hpp"
 

@@ -1,13 +1,13 @@
 /*
  * row_span_test.cpp - combinations of rows: what they make, what they contradict.
  */
-#include "core/row_span.hpp"
+#include "core/inference/row_span.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "core/paused.hpp"
+#include "core/base/paused.hpp"
 
 namespace privacy_score {
 namespace {

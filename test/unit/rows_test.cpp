@@ -1,7 +1,7 @@
 /*
  * rows_test.cpp - the tables of text that cross the wall.
  */
-#include "core/rows.hpp"
+#include "core/base/rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <limits>
 #include <random>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace privacy_score {
 namespace {

@@ -1,7 +1,7 @@
 /*
  * scope_test.cpp - from names to what they name.
  */
-#include "core/scope.hpp"
+#include "core/statement/scope.hpp"
 
 #include <gtest/gtest.h>
 

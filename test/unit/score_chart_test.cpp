@@ -1,7 +1,7 @@
 /*
  * score_chart_test.cpp - days on an axis, numbers in words, nothing of a role's name as markup.
  */
-#include "core/score_chart.hpp"
+#include "core/report/score_chart.hpp"
 
 #include <gtest/gtest.h>
 

@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/entropy.hpp"
-#include "core/history.hpp"
-#include "core/live_scorer.hpp"
-#include "core/model.hpp"
-#include "core/rows.hpp"
+#include "core/base/rows.hpp"
+#include "core/entropy/entropy.hpp"
+#include "core/scoring/history.hpp"
+#include "core/scoring/live_scorer.hpp"
+#include "core/scoring/model.hpp"
 
 namespace privacy_score::testing_support {
 

@@ -12,9 +12,9 @@
 #include <random>
 #include <set>
 
-#include "core/day_scorer.hpp"
-#include "core/explain.hpp"
-#include "core/profile.hpp"
+#include "core/scoring/day_scorer.hpp"
+#include "core/scoring/explain.hpp"
+#include "core/scoring/profile.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

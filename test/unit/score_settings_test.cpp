@@ -1,7 +1,7 @@
 /*
  * score_settings_test.cpp - which modes of the score there are.
  */
-#include "core/score_settings.hpp"
+#include "core/scoring/score_settings.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * score_test.cpp - the worked scores of docs/scoring.md, section 5, ties, bounds and speed.
  */
-#include "core/score.hpp"
+#include "core/scoring/score.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include <set>
 #include <tuple>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "core/linear_program.hpp"
-#include "core/linear_solver.hpp"
+#include "core/inference/linear_program.hpp"
+#include "core/inference/linear_solver.hpp"
 
 extern "C" const PsLinearSolver* ps_linear_solver();
 

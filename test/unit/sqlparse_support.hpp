@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/abstraction.hpp"
+#include "core/statement/abstraction.hpp"
 #include "sqlparse/analyse.hpp"
 
 namespace privacy_score {

@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 #include "sqlparse/names.hpp"
 #include "sqlparse/parser_island.hpp"
 #include "sqlparse_support.hpp"

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "core/abstraction.hpp"
+#include "core/statement/abstraction.hpp"
 
 namespace privacy_score {
 

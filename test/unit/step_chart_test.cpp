@@ -1,7 +1,7 @@
 /*
  * step_chart_test.cpp - any step function within its drawing; many steps take no more room than can be seen.
  */
-#include "core/step_chart.hpp"
+#include "core/report/step_chart.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * subject_joins_test.cpp - relations about the same subjects, and those that can be joined; what rates are known of.
  */
-#include "core/subject_joins.hpp"
+#include "core/scoring/subject_joins.hpp"
 
 #include <gtest/gtest.h>
 

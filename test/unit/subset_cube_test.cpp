@@ -1,7 +1,7 @@
 /*
  * subset_cube_test.cpp - counting over packed words with caches of all sizes, against plain grouping.
  */
-#include "core/subset_cube.hpp"
+#include "core/entropy/subset_cube.hpp"
 
 #include <gtest/gtest.h>
 

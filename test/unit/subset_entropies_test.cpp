@@ -1,7 +1,7 @@
 /*
  * subset_entropies_test.cpp - entropies of sets of columns against plain grouping, on random tables.
  */
-#include "core/subset_entropies.hpp"
+#include "core/entropy/subset_entropies.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 
 #include "coded_rows_fixture.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace privacy_score {
 namespace {

@@ -1,7 +1,7 @@
 /*
  * subset_refinement_test.cpp - sets of columns whose codes fill more than a word.
  */
-#include "core/subset_refinement.hpp"
+#include "core/entropy/subset_refinement.hpp"
 
 #include <gtest/gtest.h>
 

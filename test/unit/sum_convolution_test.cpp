@@ -1,7 +1,7 @@
 /*
  * sum_convolution_test.cpp - likelihoods of small sums by hand, and how much work they are.
  */
-#include "core/sum_convolution.hpp"
+#include "core/loss/sum_convolution.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,14 @@
 /*
  * sum_frequencies_test.cpp - likelihoods by frequencies against those by convolution.
  */
-#include "core/sum_frequencies.hpp"
+#include "core/loss/sum_frequencies.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "core/sum_convolution.hpp"
+#include "core/loss/sum_convolution.hpp"
 
 namespace privacy_score {
 namespace {

@@ -2,7 +2,7 @@
  * sum_grid_test.cpp - the grid of a noisy sum: fine, within the sampler's range, and with the sensitivity of what is
  * really summed.
  */
-#include "core/sum_grid.hpp"
+#include "core/noise/sum_grid.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * sum_law_test.cpp - sums of many records: near the mean and far from it, with and without noise, on fine grids.
  */
-#include "core/sum_law.hpp"
+#include "core/loss/sum_law.hpp"
 
 #include <gtest/gtest.h>
 

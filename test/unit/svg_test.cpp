@@ -1,7 +1,7 @@
 /*
  * svg_test.cpp - axes cover what they show with round steps; shapes and text are well-formed.
  */
-#include "core/svg.hpp"
+#include "core/report/svg.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
  * technique_evaluation_test.cpp - evaluations against averages taken by hand, and what strong and weak techniques
  * leave.
  */
-#include "core/technique_evaluation.hpp"
+#include "core/loss/technique_evaluation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * technique_posteriors_test.cpp - worked cases pub-027 to pub-036, and bounds of range sums against enumeration.
  */
-#include "core/technique_posteriors.hpp"
+#include "core/loss/technique_posteriors.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * tilted_sum_test.cpp - the tilt makes the release the expected one, whatever is released.
  */
-#include "core/tilted_sum.hpp"
+#include "core/loss/tilted_sum.hpp"
 
 #include <gtest/gtest.h>
 

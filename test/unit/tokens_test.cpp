@@ -3,7 +3,7 @@
  */
 #include <gtest/gtest.h>
 
-#include "core/abstraction.hpp"
+#include "core/statement/abstraction.hpp"
 
 namespace privacy_score {
 namespace {

@@ -1,7 +1,7 @@
 /*
  * touched_relations_test.cpp - unit tests of core/touched_relations.
  */
-#include "core/touched_relations.hpp"
+#include "core/statement/touched_relations.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * value_law_test.cpp - laws of values, and the background measures on them.
  */
-#include "core/value_law.hpp"
+#include "core/loss/value_law.hpp"
 
 #include <gtest/gtest.h>
 

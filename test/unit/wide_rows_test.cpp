@@ -1,7 +1,7 @@
 /*
  * wide_rows_test.cpp - rows of any width: what comes back, and rows whose hashes collide.
  */
-#include "core/wide_rows.hpp"
+#include "core/entropy/wide_rows.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * window_cuts_test.cpp - the best cut against all cuts, forwards and backwards.
  */
-#include "core/window_cuts.hpp"
+#include "core/loss/window_cuts.hpp"
 
 #include <gtest/gtest.h>
 

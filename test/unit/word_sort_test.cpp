@@ -1,7 +1,7 @@
 /*
  * word_sort_test.cpp - sorting packed words by a range of bits, and collapsing them.
  */
-#include "core/word_sort.hpp"
+#include "core/entropy/word_sort.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,239 @@
+/*
+ * catalog_protection.cpp - see catalog_protection.hpp.
+ */
+#include "backend/catalog/catalog_protection.hpp"
+
+extern "C" {
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_collation.h"
+#include "commands/extension.h"
+#include "commands/trigger.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+PG_FUNCTION_INFO_V1(ps_protection_changed);
+PG_FUNCTION_INFO_V1(ps_copy_restored);
+}
+
+#include "backend/catalog/relation_access.hpp"
+
+namespace {
+
+// Columns of privacy_score.protected_relation.
+constexpr AttrNumber kDeclaredRelation = 1;
+constexpr AttrNumber kDeclaredName = 2;
+
+// Columns of privacy_score.copied_column.
+constexpr AttrNumber kCopiedRelation = 1;
+constexpr AttrNumber kCopiedOid = 2;
+constexpr AttrNumber kCopiedAttribute = 3;
+constexpr AttrNumber kCopiedNumber = 4;
+constexpr AttrNumber kCopiedOrigin = 5;
+constexpr AttrNumber kCopiedOriginName = 6;
+constexpr AttrNumber kCopiedOriginAttribute = 7;
+constexpr AttrNumber kCopiedOriginNumber = 8;
+
+// A scan of one of our tables by one of its indexes.
+struct OwnScan {
+  Relation table;
+  SysScanDesc scan;
+};
+
+// A table or index of ours; InvalidOid when the extension is not in this database. A schema of its name may be
+// anybody's.
+Oid OwnRelation(const char* name) {
+  const Oid schema = get_namespace_oid("privacy_score", true);
+  if (!OidIsValid(schema) || !OidIsValid(get_extension_oid("privacy_score", true))) return InvalidOid;
+  return get_relname_relid(name, schema);
+}
+
+// Opens a table of ours; null when the extension is not in this database. DROP EXTENSION may take the table away while
+// its lock is waited for, and CREATE EXTENSION make another one.
+Relation OpenOwnTable(const char* name) {
+  for (;;) {
+    const Oid oid = OwnRelation(name);
+    if (!OidIsValid(oid)) return nullptr;
+    Relation table = try_table_open(oid, AccessShareLock);
+    if (table != nullptr) return table;
+    CHECK_FOR_INTERRUPTS();
+  }
+}
+
+bool OpenScan(OwnScan* scan, const char* table, const char* index, ScanKey key) {
+  scan->table = OpenOwnTable(table);
+  if (scan->table == nullptr) return false;
+  const Oid index_oid = index == nullptr ? InvalidOid : OwnRelation(index);
+  scan->scan = systable_beginscan(scan->table, index_oid, OidIsValid(index_oid), nullptr, key == nullptr ? 0 : 1, key);
+  return true;
+}
+
+void CloseScan(OwnScan* scan) {
+  systable_endscan(scan->scan);
+  table_close(scan->table, AccessShareLock);
+}
+
+Oid OidField(const OwnScan& scan, HeapTuple tuple, AttrNumber column) {
+  bool null;
+  const Datum value = heap_getattr(tuple, column, RelationGetDescr(scan.table), &null);
+  return null ? InvalidOid : DatumGetObjectId(value);
+}
+
+bool RelationExists(Oid relid) { return SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)); }
+
+void Invalidate(Oid relid) {
+  if (OidIsValid(relid) && RelationExists(relid)) CacheInvalidateRelcacheByRelid(relid);
+}
+
+// Tells all backends that what one row says of a relation is no longer so. The columns of the row that matter are
+// `relation` and, where the table has it, `name`.
+void InvalidateRow(HeapTuple row, TupleDesc columns) {
+  bool null;
+  for (int i = 0; i < columns->natts; ++i) {
+    const char* column = NameStr(TupleDescAttr(columns, i)->attname);
+    const Datum value = heap_getattr(row, i + 1, columns, &null);
+    if (null) continue;
+    if (strcmp(column, "relation") == 0) Invalidate(DatumGetObjectId(value));
+    if (strcmp(column, "name") == 0) Invalidate(RelationOfCanonicalName(TextDatumGetCString(value)));
+  }
+}
+
+}  // namespace
+
+Declaration ReadDeclaration(Oid relid, const char* qualified_name) {
+  Declaration result = {false, InvalidOid};
+  OwnScan scan;
+  ScanKeyData key;
+  ScanKeyInit(&key, kDeclaredRelation, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+  if (!OpenScan(&scan, "protected_relation", "protected_relation_pkey", &key)) return result;
+  result.declared = HeapTupleIsValid(systable_getnext(scan.scan));
+  CloseScan(&scan);
+  if (result.declared) return result;
+
+  ScanKeyEntryInitialize(&key, 0, kDeclaredName, BTEqualStrategyNumber, InvalidOid, DEFAULT_COLLATION_OID, F_TEXTEQ,
+                         CStringGetTextDatum(qualified_name));
+  if (!OpenScan(&scan, "protected_relation", "protected_relation_name_key", &key)) return result;
+  const HeapTuple tuple = systable_getnext(scan.scan);
+  if (HeapTupleIsValid(tuple)) {
+    const Oid declared = OidField(scan, tuple, kDeclaredRelation);
+    if (RelationExists(declared))
+      result.rival = declared;
+    else
+      result.declared = true;
+  }
+  CloseScan(&scan);
+  return result;
+}
+
+List* DeclaredRelations() {
+  List* relations = NIL;
+  OwnScan scan;
+  if (!OpenScan(&scan, "protected_relation", nullptr, nullptr)) return NIL;
+  HeapTuple tuple;
+  while (HeapTupleIsValid(tuple = systable_getnext(scan.scan))) {
+    Oid relid = OidField(scan, tuple, kDeclaredRelation);
+    if (!RelationExists(relid)) {
+      bool null;
+      relid = RelationOfCanonicalName(
+          TextDatumGetCString(heap_getattr(tuple, kDeclaredName, RelationGetDescr(scan.table), &null)));
+    }
+    if (OidIsValid(relid)) relations = list_append_unique_oid(relations, relid);
+  }
+  CloseScan(&scan);
+  return relations;
+}
+
+List* ReadCopiedColumns(Oid relid) {
+  List* columns = NIL;
+  OwnScan scan;
+  ScanKeyData key;
+  ScanKeyInit(&key, kCopiedRelation, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+  if (!OpenScan(&scan, "copied_column", "copied_column_relation", &key)) return NIL;
+  HeapTuple tuple;
+  while (HeapTupleIsValid(tuple = systable_getnext(scan.scan))) {
+    const TupleDesc desc = RelationGetDescr(scan.table);
+    bool null;
+    const char* attribute = NameStr(*DatumGetName(heap_getattr(tuple, kCopiedAttribute, desc, &null)));
+    const char* origin_attribute = NameStr(*DatumGetName(heap_getattr(tuple, kCopiedOriginAttribute, desc, &null)));
+    auto* column = static_cast<CopiedColumn*>(palloc(sizeof(CopiedColumn)));
+    column->number = DatumGetInt16(heap_getattr(tuple, kCopiedNumber, desc, &null));
+    column->origin = OidField(scan, tuple, kCopiedOrigin);
+    column->origin_number = DatumGetInt16(heap_getattr(tuple, kCopiedOriginNumber, desc, &null));
+    column->origin_name = TextDatumGetCString(heap_getattr(tuple, kCopiedOriginName, desc, &null));
+    column->origin_attribute = pstrdup(origin_attribute);
+    if (!RelationExists(column->origin)) column->origin = InvalidOid;
+    // A row that was dumped and restored: numbers were those of another table, names hold.
+    if (OidField(scan, tuple, kCopiedOid) != relid) {
+      column->number = get_attnum(relid, attribute);
+      column->origin_number =
+          OidIsValid(column->origin) ? get_attnum(column->origin, origin_attribute) : InvalidAttrNumber;
+    }
+    columns = lappend(columns, column);
+  }
+  CloseScan(&scan);
+  return columns;
+}
+
+bool RecordsCopies() { return OidIsValid(OwnRelation("copied_column")); }
+
+List* CopiedRelations() {
+  List* relations = NIL;
+  OwnScan scan;
+  if (!OpenScan(&scan, "copied_column", nullptr, nullptr)) return NIL;
+  HeapTuple tuple;
+  while (HeapTupleIsValid(tuple = systable_getnext(scan.scan))) {
+    // What was recorded of a dropped copy is only removed when the next one is made.
+    const Oid relid = OidField(scan, tuple, kCopiedRelation);
+    if (RelationExists(relid)) relations = list_append_unique_oid(relations, relid);
+  }
+  CloseScan(&scan);
+  return relations;
+}
+
+// protection_changed(): row trigger of our tables that say something of a relation.
+Datum ps_protection_changed(PG_FUNCTION_ARGS) {
+  if (!CALLED_AS_TRIGGER(fcinfo)) elog(ERROR, "protection_changed() is a trigger");
+  const auto* trigger = reinterpret_cast<TriggerData*>(fcinfo->context);
+  const TupleDesc columns = RelationGetDescr(trigger->tg_relation);
+  InvalidateRow(trigger->tg_trigtuple, columns);
+  if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event)) InvalidateRow(trigger->tg_newtuple, columns);
+  return PointerGetDatum(nullptr);
+}
+
+// copy_restored(): row trigger before a record of a copy is inserted. One that comes out of a dump gets the numbers of
+// this server while names still agree; its OIDs may be those of this server by chance. What an internal scope inserts
+// is of this server, and its names may be the older ones.
+Datum ps_copy_restored(PG_FUNCTION_ARGS) {
+  if (!CALLED_AS_TRIGGER(fcinfo)) elog(ERROR, "copy_restored() is a trigger");
+  const auto* trigger = reinterpret_cast<TriggerData*>(fcinfo->context);
+  HeapTuple row = trigger->tg_trigtuple;
+  const TupleDesc desc = RelationGetDescr(trigger->tg_relation);
+  bool nulls[4];
+  const Oid relation = DatumGetObjectId(heap_getattr(row, kCopiedRelation, desc, &nulls[0]));
+  const Oid recorded = DatumGetObjectId(heap_getattr(row, kCopiedOid, desc, &nulls[1]));
+  const Datum attribute = heap_getattr(row, kCopiedAttribute, desc, &nulls[2]);
+  const Datum origin_attribute = heap_getattr(row, kCopiedOriginAttribute, desc, &nulls[3]);
+  if (nulls[0] || nulls[1] || nulls[2] || nulls[3]) return PointerGetDatum(row);
+  if (relation == recorded && InLocalUserIdChange()) return PointerGetDatum(row);
+  const AttrNumber number = get_attnum(relation, NameStr(*DatumGetName(attribute)));
+  if (number == InvalidAttrNumber) {
+    int column[] = {kCopiedOid};
+    Datum nobody[] = {ObjectIdGetDatum(InvalidOid)};
+    bool null[] = {false};
+    return PointerGetDatum(heap_modify_tuple_by_cols(row, desc, 1, column, nobody, null));
+  }
+  const Oid origin = DatumGetObjectId(heap_getattr(row, kCopiedOrigin, desc, &nulls[0]));
+  int columns[] = {kCopiedOid, kCopiedNumber, kCopiedOriginNumber};
+  Datum values[] = {ObjectIdGetDatum(relation), Int16GetDatum(number),
+                    Int16GetDatum(get_attnum(origin, NameStr(*DatumGetName(origin_attribute))))};
+  bool replaced_nulls[] = {false, false, false};
+  return PointerGetDatum(heap_modify_tuple_by_cols(row, desc, 3, columns, values, replaced_nulls));
+}

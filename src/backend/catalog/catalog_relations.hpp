@@ -1,0 +1,90 @@
+/*
+ * catalog_relations.hpp - names, columns and keys of relations, cached in the backend.
+ *
+ * Both front ends describe base relations from here. An entry is read from the catalogs at first sight and thrown away
+ * by relcache and schema messages, so a statement about known relations reads no catalog. What a caller gets points
+ * into the cache and is valid until the next call of ForgetStaleRelations, which every front end makes once before it
+ * starts a statement and never in between.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+}
+
+#include "backend/catalog/catalog_lineage.hpp"
+#include "backend/catalog/catalog_protection.hpp"
+#include "core/statement/statement.hpp"
+
+// What the cache knows of one relation. `self` describes it under its own name; see ResolvedRelation for partitions.
+struct RelationEntry {
+  Oid relid;
+  bool valid;     // false once a message has arrived: not handed out again
+  uint64 serial;  // differs between any two entries ever made in this backend
+  Oid parent;     // of a partition: the table it is a partition of
+  Oid* parents;   // the tables that it inherits from, also as a partition
+  int parent_count;
+  Oid owner;
+  char kind;                     // pg_class.relkind
+  bool row_security;             // row security is enabled on it
+  bool has_children;             // partitions or inheritance children, or it had some
+  bool ours;                     // in the extension's schema
+  Declaration declaration;       // by protect()
+  privacy_score::Relation self;  // `own` and `catalog` depend on role and settings: see RelationFor
+  int natts;
+  int* live;  // attribute number - 1 -> index into self.columns, -1 when dropped
+  int origin_count;
+  CopiedOrigin* origins;
+  int view_count;  // the views behind a materialized view and their serials
+  Oid* views;
+  uint64* view_serials;
+  uint64 root_serial;
+  int* root_columns;  // of a partition: attribute number - 1 -> index into the root's columns, matched by name
+  MemoryContext context;
+  RelationEntry* next_retired;
+};
+
+// A relation as abstractions name it: a partition is its topmost root, or the topmost part of that which protect() has
+// declared where the root is not protected.
+struct ResolvedRelation {
+  const RelationEntry* self;  // null when the relation does not exist
+  const RelationEntry* root;
+  const int* columns;  // attribute number - 1 of the relation -> index into root->self.columns or -1
+};
+
+// The relation as a statement of `role` sees it. It shares names, columns and keys with the cache.
+privacy_score::Relation RelationFor(const RelationEntry* entry, Oid role);
+
+// The entry of a relation, without following partitions; null when it does not exist. May raise on catalog errors.
+const RelationEntry* FindRelation(Oid relid);
+
+ResolvedRelation ResolveRelation(Oid relid);
+
+// Whether protect() has declared a relation, itself or as part of one that it inherits from; null is not.
+bool DeclaredEntry(const RelationEntry* entry);
+
+// The same, or a copy of one that is.
+bool ProtectedEntry(const RelationEntry* entry);
+
+// Drops entries that were invalidated.
+void ForgetStaleRelations();
+
+// Grows whenever anything may have changed that an abstraction is derived from: a relation, a schema, a function, an
+// operator, a type, a role. What was derived under another number may be out of date.
+uint64 CatalogGeneration();
+
+// quote_identifier whatever quote_all_identifiers says; palloc'd or `name` itself.
+const char* QuoteName(const char* name);
+
+// The qualified name of a type, whatever quote_all_identifiers says; palloc'd.
+const char* CanonicalType(Oid type);
+
+// The name under which abstractions write a schema: quoted, pg_temp for every temporary one; palloc'd.
+const char* CanonicalSchema(Oid schema);
+
+// The name under which abstractions write a function: quoted, with its schema when that is not pg_catalog; empty when
+// the function does not exist. palloc'd.
+const char* CanonicalFunction(Oid function);
+
+// True for pg_catalog, information_schema, pg_toast and the extension's own schema.
+bool IsCatalogSchema(Oid schema);

@@ -1,0 +1,22 @@
+/*
+ * side_effect_functions.hpp - functions that may show their arguments by other ways than their value.
+ *
+ * A function can raise a notice, write a table, notify, lock. Those of the server and of libraries that are not
+ * VOLATILE do not, but for a list of them; of a function in any other language nobody knows, whatever volatility its
+ * author has claimed.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+
+#include "nodes/nodes.h"
+}
+
+bool FunctionTells(Oid function);
+
+// Whether evaluating this node, its children left out, runs such a function on values that the children give.
+bool NodeTells(Node* node);
+
+// The same of all that is below it, but not of subqueries: it may give another value for equal rows.
+bool ExpressionTells(Node* node);

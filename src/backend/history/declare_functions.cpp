@@ -1,0 +1,152 @@
+/*
+ * declare_functions.cpp - protect(), unprotect(), dependencies.
+ *
+ * Each change is announced at commit (NoteDeclaration), so that the worker rebuilds the model that live scoring reads.
+ */
+#include "backend/catalog/catalog_relations.hpp"
+#include "backend/catalog/function_arguments.hpp"
+#include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/relation_concerns.hpp"
+#include "backend/state/internal.hpp"
+#include "backend/state/model_changes.hpp"
+#include "backend/state/watching.hpp"
+#include "backend/watch/type_reads.hpp"
+
+extern "C" {
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+PG_FUNCTION_INFO_V1(ps_protect);
+PG_FUNCTION_INFO_V1(ps_unprotect);
+PG_FUNCTION_INFO_V1(ps_confirm_dependency);
+PG_FUNCTION_INFO_V1(ps_withdraw_dependency);
+}
+
+namespace {
+
+// Takes out the declaration of relation $1, or that of a dropped one of its name $2.
+const char* const kForget =
+    "DELETE FROM privacy_score.protected_relation p WHERE p.relation = $1::pg_catalog.oid OR (p.name = $2 "
+    "AND NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = p.relation))";
+
+// Raises when the relation is of a kind that holds no rows of its own, or is part of another.
+void RequireProtectable(Oid relation) {
+  const char kind = get_rel_relkind(relation);
+  const char* name = get_rel_name(relation);
+  if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW &&
+      kind != RELKIND_FOREIGN_TABLE)
+    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" cannot be protected", name),
+                    errhint("Protect tables, partitioned tables, foreign tables or materialized views; a view is seen "
+                            "through to the tables under it.")));
+  if (IsCatalogSchema(get_rel_namespace(relation)))
+    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("system catalog \"%s\" cannot be protected", name),
+                    errhint("Reading catalogs is not scored.")));
+  if (get_rel_relispartition(relation))
+    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("partition \"%s\" cannot be protected by itself", name),
+                    errhint("Protect the partitioned table that it belongs to.")));
+  if (isAnyTempNamespace(get_rel_namespace(relation)))
+    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("temporary table \"%s\" cannot be protected", name),
+                    errhint("Protect tables that stay.")));
+}
+
+// Shared by the two dependency functions: checks the arguments and runs `sql` with (relation, determinant, dependent,
+// role).
+void ChangeDependency(FunctionCallInfo fcinfo, const char* sql) {
+  const Oid relation = PG_GETARG_OID(0);
+  const char* determinant = NameStr(*PG_GETARG_NAME(1));
+  const char* dependent = NameStr(*PG_GETARG_NAME(2));
+  RequireOwner(relation);
+  RequireColumn(relation, determinant);
+  RequireColumn(relation, dependent);
+  if (strcmp(determinant, dependent) == 0)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("determinant and dependent must be two columns, not \"%s\" twice", determinant),
+                    errhint("A dependency says that the values of the first column determine those of the second.")));
+  const char* args[] = {CanonicalRelationName(relation), determinant, dependent, GetUserNameFromId(GetUserId(), false)};
+  InternalScope scope;
+  EnterInternal(&scope);
+  RunInternal(sql, 4, args);
+  LeaveInternal(&scope);
+  ConcernRelation(relation);
+  NoteDeclaration();
+}
+
+}  // namespace
+
+// protect(relation, subject)
+Datum ps_protect(PG_FUNCTION_ARGS) {
+  RequirePrimary("protect");
+  RequireArgument(fcinfo, 0, "relation");
+  const Oid relation = PG_GETARG_OID(0);
+  RequireOwner(relation);
+  RequireProtectable(relation);
+  const char* subject = nullptr;
+  if (!PG_ARGISNULL(1)) {
+    (void)ColumnsArgument(fcinfo, 1, "subject", relation,
+                          "Leave subject out for the primary key, or the row where there is none.");
+    subject = LiteralOfArray(PG_GETARG_DATUM(1));
+  }
+  const char* args[] = {TextOfOid(relation), CanonicalRelationName(relation), subject,
+                        GetUserNameFromId(GetUserId(), false)};
+  InternalScope scope;
+  EnterInternal(&scope);
+  RunInternal(kForget, 2, args);
+  // A protected relation that has borne this name and was renamed since keeps its protection.
+  RunInternal(
+      "UPDATE privacy_score.protected_relation p SET name = c.name FROM privacy_score.canonical_relation c "
+      "WHERE c.relation = p.relation AND p.name = $2",
+      2, args);
+  RunInternal(
+      "INSERT INTO privacy_score.protected_relation (relation, name, subject, declared_by) "
+      "VALUES ($1::pg_catalog.oid::pg_catalog.regclass, $2, $3::pg_catalog.name[], $4)",
+      4, args);
+  // Rates are against the declared subject, which may be another one now.
+  RunInternal("DELETE FROM privacy_score.rate WHERE $2 = ANY (sources)", 2, args);
+  LeaveInternal(&scope);
+  ConcernRelation(relation);
+  NoteDeclaration();
+  WarnOfTypes(relation);
+  PG_RETURN_VOID();
+}
+
+// unprotect(relation)
+Datum ps_unprotect(PG_FUNCTION_ARGS) {
+  RequirePrimary("unprotect");
+  const Oid relation = PG_GETARG_OID(0);
+  RequireOwner(relation);
+  const char* args[] = {TextOfOid(relation), CanonicalRelationName(relation)};
+  InternalScope scope;
+  EnterInternal(&scope);
+  const uint64 removed = RunInternal(kForget, 2, args);
+  RunInternal("DELETE FROM privacy_score.rate WHERE $2 = ANY (sources)", 2, args);
+  LeaveInternal(&scope);
+  if (removed == 0)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("relation \"%s\" is not protected", get_rel_name(relation)),
+                    errhint("privacy_score.protected_relations lists the protected ones.")));
+  ConcernRelation(relation);
+  NoteDeclaration();
+  PG_RETURN_VOID();
+}
+
+// confirm_dependency(relation, determinant, dependent)
+Datum ps_confirm_dependency(PG_FUNCTION_ARGS) {
+  RequirePrimary("confirm_dependency");
+  ChangeDependency(fcinfo,
+                   "INSERT INTO privacy_score.dependency (relation_name, determinant, dependent, confirmed_by) "
+                   "VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING");
+  PG_RETURN_VOID();
+}
+
+// withdraw_dependency(relation, determinant, dependent)
+Datum ps_withdraw_dependency(PG_FUNCTION_ARGS) {
+  RequirePrimary("withdraw_dependency");
+  ChangeDependency(fcinfo,
+                   "DELETE FROM privacy_score.dependency "
+                   "WHERE relation_name = $1 AND determinant = $2 AND dependent = $3");
+  PG_RETURN_VOID();
+}

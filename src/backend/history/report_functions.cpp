@@ -1,0 +1,426 @@
+/*
+ * report_functions.cpp - charts, and the report as a page.
+ *
+ * The report asks the views that everybody may ask, with the caller's rights, so each role's report holds what that
+ * role may see. Drawing and page are core's (core/report/report.hpp).
+ */
+#include "backend/catalog/function_arguments.hpp"
+#include "backend/state/internal.hpp"
+#include "backend/state/watching.hpp"
+
+extern "C" {
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rls.h"
+#include "utils/snapmgr.h"
+
+PG_FUNCTION_INFO_V1(ps_report);
+PG_FUNCTION_INFO_V1(ps_score_chart);
+PG_FUNCTION_INFO_V1(ps_equivocation_chart);
+}
+
+#include "backend/catalog/catalog_source.hpp"
+#include "backend/catalog/code_trust.hpp"
+#include "backend/release/release_tables.hpp"
+#include "backend/server/core_call.hpp"
+#include "backend/server/guarded.hpp"
+#include "backend/watch/noisy_answer_reads.hpp"
+#include "core/report/report.hpp"
+#include "core/report/score_chart.hpp"
+#include "core/report/step_chart.hpp"
+
+namespace {
+
+// What the queries of a report are given as $1 to $7.
+struct ReportScope {
+  const char* roles;  // name[] that the caller may see
+  const char* from_day;
+  const char* to_day;
+  const char* role;     // the one that was asked for, null for all
+  const char* reads;    // oid[] of the protected tables that are read for it
+  const char* refused;  // statements refused of the roles
+  const char* mode;     // null when the library is not preloaded
+};
+
+const char* const kFacts =
+    "SELECT pg_catalog.current_database(), CURRENT_USER, "
+    "(SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'privacy_score'), "
+    "pg_catalog.to_char(pg_catalog.statement_timestamp(), 'YYYY-MM-DD HH24:MI TZ'), $2, $3, $4, "
+    "COALESCE($7, 'not preloaded, nothing is watched')";
+
+const char* const kDays =
+    "SELECT r.role, s.day - date '2000-01-01', s.queries, s.mismatched, s.score, s.max_score, s.cumulative "
+    "FROM pg_catalog.unnest($1::name[]) r(role), LATERAL privacy_score.score(r.role, $2::date, $3::date) s "
+    "ORDER BY r.role, s.day";
+
+const char* const kTiles =
+    "SELECT pg_catalog.count(*), 'critical alerts not seen', pg_catalog.count(*) > 0 FROM privacy_score.alerts a "
+    "WHERE a.severity = 'critical' AND a.acknowledged_at IS NULL AND a.at::date BETWEEN $2::date AND $3::date "
+    "AND ($4 IS NULL OR a.role = $4) "
+    "UNION ALL SELECT $6::bigint, 'statements refused', $6::bigint > 0 "
+    "UNION ALL SELECT pg_catalog.count(*), 'protected tables', false FROM privacy_score.protected_relations";
+
+const char* const kBaselines =
+    "SELECT b.role, b.from_day, b.to_day, b.ngrams FROM privacy_score.baselines b "
+    "WHERE b.active AND b.role = ANY ($1::name[])";
+
+const char* const kSessions =
+    "SELECT pg_catalog.round(s.score::numeric, 2), s.day, r.role, s.session, pg_catalog.round(s.max_score::numeric), "
+    "s.queries, s.mismatched, CASE WHEN s.reach IS NOT NULL THEN s.rows END, s.subjects "
+    "FROM pg_catalog.unnest($1::name[]) r(role), LATERAL privacy_score.score_sessions(r.role, $2::date, $3::date) s "
+    "WHERE s.score > 0 ORDER BY s.score DESC, s.day, r.role, s.session LIMIT 20";
+
+// $1 and $2: the days and roles of the sessions above, the worst first.
+const char* const kNGrams =
+    "SELECT d.day, d.role, pg_catalog.round(x.score::numeric, 2), x.count, "
+    "pg_catalog.array_to_string(x.ngram, E'\\n', '(start)'), pg_catalog.array_to_string(x.nearest, E'\\n', '(start)'), "
+    "pg_catalog.array_to_string(x.attributes, E'\\n') "
+    "FROM ROWS FROM (pg_catalog.unnest($1::date[]), pg_catalog.unnest($2::name[])) WITH ORDINALITY d(day, role, "
+    "place), "
+    "LATERAL (SELECT * FROM privacy_score.score_ngrams(d.role, d.day, d.day) n WHERE n.score > 0 "
+    "ORDER BY n.score DESC, n.ngram LIMIT 3) x ORDER BY d.place, x.score DESC, x.ngram";
+
+const char* const kAlerts =
+    "SELECT pg_catalog.to_char(a.at, 'YYYY-MM-DD HH24:MI'), a.role, a.kind, "
+    "a.severity, pg_catalog.round(a.score::numeric, 2), a.alert_limit, a.occurrences, CASE WHEN a.blocked THEN "
+    "'refused' END, "
+    "a.acknowledged_by FROM privacy_score.alerts a WHERE a.at::date BETWEEN $2::date AND $3::date AND ($4 IS NULL OR "
+    "a.role = $4) "
+    "ORDER BY a.severity = 'critical' DESC, a.kind LIKE 'baseline%', a.at DESC, a.id DESC LIMIT 50";
+
+// Protected tables that a report can read: those the caller may read as a whole, and not so large that one would wait
+// for it. What runs with that role's rights there is looked at apart.
+const char* const kReadable =
+    "SELECT p.relation::pg_catalog.oid FROM privacy_score.protected_relations p JOIN pg_catalog.pg_class c ON c.oid = "
+    "p.relation WHERE pg_catalog.has_table_privilege(p.relation, 'SELECT') AND NOT "
+    "pg_catalog.row_security_active(p.relation) AND c.relkind IN ('r', 'p', 'm') AND "
+    "COALESCE((SELECT pg_catalog.sum(pg_catalog.pg_relation_size(t.relid)) FROM "
+    "pg_catalog.pg_partition_tree(p.relation) t), pg_catalog.pg_relation_size(p.relation)) <= 268435456";
+
+const char* const kRelations =
+    "SELECT p.relation, CASE WHEN pg_catalog.cardinality(p.subject) = 0 THEN 'a row' "
+    "ELSE pg_catalog.array_to_string(p.subject, ', ') END, p.attributes, p.labelled, "
+    "pg_catalog.to_char(p.statistics_at, 'YYYY-MM-DD HH24:MI'), "
+    "pg_catalog.concat_ws('; ', "
+    "CASE WHEN p.relation = ANY ($5::oid[]) THEN CASE WHEN p.stale THEN 'statistics are about to be computed' END "
+    "WHEN pg_catalog.has_table_privilege(p.relation, 'SELECT') THEN 'not read for a report' "
+    "ELSE 'you may not read it' END, "
+    "(SELECT 'TRIGGER granted to ' || pg_catalog.string_agg(COALESCE(g.grantee, 'public') || "
+    "CASE WHEN g.relation = p.relation THEN '' ELSE ' on ' || g.relation END, ', ' ORDER BY g.relation, g.grantee) "
+    "FROM privacy_score.trigger_grants g WHERE g.protected = p.relation)) "
+    "FROM privacy_score.protected_relations p ORDER BY p.relation::text";
+
+const char* const kRisks =
+    "WITH p AS MATERIALIZED (SELECT p.relation FROM privacy_score.protected_relations p WHERE p.relation = ANY "
+    "($5::oid[])) "
+    "SELECT p.relation, a.attribute, a.label, a.distinct_values, pg_catalog.round(a.entropy::numeric, 3), "
+    "pg_catalog.round(a.discrimination_rate::numeric, 4), a.uniques "
+    "FROM p, LATERAL privacy_score.attribute_risk(p.relation) a "
+    "UNION ALL SELECT s.relation, s.attributes[1], NULL, NULL, NULL, pg_catalog.round(s.rate::numeric, 4), NULL "
+    "FROM privacy_score.stat_cdr s WHERE pg_catalog.cardinality(s.attributes) = 1 AND NOT EXISTS (SELECT FROM p WHERE "
+    "p.relation = s.relation) "
+    "ORDER BY 1, 6 DESC, 2";
+
+const char* const kCharts =
+    "WITH p AS MATERIALIZED (SELECT p.relation FROM privacy_score.protected_relations p WHERE p.relation = ANY "
+    "($5::oid[])) "
+    "SELECT p.relation, privacy_score.relationship_chart(p.relation) FROM p";
+
+const char* const kBudgets =
+    "SELECT b.role, b.relation, pg_catalog.round(b.spent / b.epsilon, 3), b.epsilon, b.\"left\", b.period, "
+    "pg_catalog.to_char(b.period_ends, 'YYYY-MM-DD HH24:MI'), "
+    "CASE WHEN b.unit IS NULL THEN 'a row' ELSE pg_catalog.format('%s, up to %s rows', b.unit, b.max_rows_per_unit) "
+    "END "
+    "FROM privacy_score.dp_budget b WHERE $4 IS NULL OR b.role = $4 ORDER BY b.relation::text, b.role";
+
+const char* const kAnswers =
+    "SELECT pg_catalog.to_char(r.at, 'YYYY-MM-DD HH24:MI'), r.role, r.relation_name, r.kind, CASE WHEN r.repeated THEN "
+    "0 ELSE r.epsilon END, r.times, r.predicate_shape "
+    "FROM privacy_score.dp_releases r WHERE r.at::date BETWEEN $2::date AND $3::date AND ($4 IS NULL OR r.role = $4) "
+    "ORDER BY r.at DESC LIMIT 20";
+
+// Not preloaded there is nothing to tell.
+const char* const kNoState = "SELECT NULL, NULL WHERE false";
+
+const char* const kState =
+    "SELECT x.what, x.now FROM privacy_score.stat_info i, LATERAL (VALUES "
+    "(1, 'version', i.version), (2, 'statements counted', i.events::text), (3, 'statements lost for lack of memory', "
+    "i.dropped::text), "
+    "(4, 'memory, bytes', pg_catalog.format('%s of %s', i.memory_used, i.memory_limit)), "
+    "(5, 'faults of scoring', i.scoring_errors::text), (6, 'rates still to be computed', i.pending_cdr::text), "
+    "(7, 'process id of the worker', i.worker_pid::text), "
+    "(8, 'last written', pg_catalog.to_char(i.last_flush, 'YYYY-MM-DD HH24:MI:SS TZ'))) x(place, what, now) "
+    "UNION ALL SELECT s.name, s.setting || COALESCE(' ' || s.unit, '') FROM pg_catalog.pg_settings s "
+    "WHERE s.name LIKE 'privacy\\_score.%' AND s.setting <> s.boot_val";
+
+// Second tables of releases are known by their comment. Values are counted, none is shown.
+const char* const kReleaseTables =
+    "SELECT c.oid::pg_catalog.regclass::text, pg_catalog.quote_ident(v.attname), w.attname IS NOT NULL, d.description "
+    "FROM pg_catalog.pg_class c "
+    "JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass "
+    "AND d.objsubid = 0 AND pg_catalog.starts_with(d.description, '" RELEASE_COMMENT SENSITIVE_VALUES_OF
+    "') "
+    "JOIN pg_catalog.pg_attribute b ON b.attrelid = c.oid AND b.attname = 'bid' AND NOT b.attisdropped "
+    "JOIN pg_catalog.pg_attribute v ON v.attrelid = c.oid AND v.attnum > 0 AND v.attname NOT IN ('bid', 'count') AND "
+    "NOT v.attisdropped "
+    "LEFT JOIN pg_catalog.pg_attribute w ON w.attrelid = c.oid AND w.attname = 'count' AND NOT w.attisdropped "
+    "WHERE c.relkind = 'r' AND pg_catalog.has_table_privilege(c.oid, 'SELECT') AND NOT "
+    "pg_catalog.row_security_active(c.oid) "
+    "AND pg_catalog.pg_relation_size(c.oid) <= 268435456 ORDER BY c.oid::pg_catalog.regclass::text LIMIT 50";
+
+// Whether a relation, which is locked, is a table without a policy for the caller: nothing that its owner has written
+// runs when it is read, but for what NeedsOnlyTrustedCode looks at.
+bool IsPlainTable(Oid relation) {
+  const char kind = get_rel_relkind(relation);
+  return (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_MATVIEW) &&
+         check_enable_rls(relation, InvalidOid, true) != RLS_ENABLED;
+}
+
+// Whether a query can be understood, reads only tables and needs no code that is not trusted.
+bool IsHarmless(const char* sql) {
+  if (!CanContainFaults()) return false;
+  bool harmless = false;
+  const ErrorData* error = InSubtransaction([&] {
+    SPIPlanPtr plan = SPI_prepare(sql, 0, nullptr);
+    if (plan == nullptr) return;
+    harmless = NeedsOnlyTrustedCode(plan, GetUserId());
+    const ListCell* cell;
+    foreach (cell, RelationsOf(plan)) harmless = harmless && IsPlainTable(lfirst_oid(cell));
+  });
+  return error == nullptr && harmless;
+}
+
+// The query of the section on releases: one row a table. Anybody may give a table such a comment, and any columns.
+const char* ReleasesQuery() {
+  if (SPI_execute(kReleaseTables, true, 0) != SPI_OK_SELECT) elog(ERROR, "could not list releases");
+  const SPITupleTable* tables = SPI_tuptable;
+  StringInfoData sql, one;
+  initStringInfo(&sql);
+  initStringInfo(&one);
+  appendStringInfoString(&sql, "SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE false");
+  for (uint64 i = 0; i < tables->numvals; ++i) {
+    const HeapTuple tuple = tables->vals[i];
+    const TupleDesc desc = tables->tupdesc;
+    const char* table = SPI_getvalue(tuple, desc, 1);
+    const char* value = SPI_getvalue(tuple, desc, 2);
+    const bool counted = SPI_getvalue(tuple, desc, 3)[0] == 't';
+    resetStringInfo(&one);
+    appendStringInfo(
+        &one,
+        "SELECT %s, pg_catalog.count(*)::text, pg_catalog.sum(b.n)::text, pg_catalog.min(b.n)::text, "
+        "pg_catalog.max(b.n)::text, pg_catalog.sum((b.n - 1) * (b.n - 1))::text, "
+        "pg_catalog.round(pg_catalog.max(b.most / b.n), 4)::text, %s FROM (SELECT pg_catalog.sum(v.n) AS n, "
+        "pg_catalog.max(v.n) AS most FROM (SELECT bid, %s AS n FROM %s GROUP BY bid, %s) v GROUP BY v.bid) b",
+        quote_literal_cstr(table), quote_literal_cstr(SPI_getvalue(tuple, desc, 4)),
+        counted ? "pg_catalog.sum(\"count\")::numeric" : "pg_catalog.count(*)::numeric", table, value);
+    if (IsHarmless(one.data)) appendStringInfo(&sql, " UNION ALL %s", one.data);
+  }
+  return sql.data;
+}
+
+void AppendSection(StringInfo wire, const char* sql, const ReportScope* scope) {
+  const char* args[] = {scope->roles, scope->from_day, scope->to_day, scope->role,
+                        scope->reads, scope->refused,  scope->mode};
+  AppendQuery(wire, sql, 7, args);
+}
+
+// The dearest n-grams of the days of the section of sessions, which begins at `section` in the buffer.
+void AppendNGrams(StringInfo wire, int section) {
+  struct Literals {
+    std::string days;
+    std::string roles;
+  };
+  auto* literals = NewCoreHolder<Literals>(CurrentMemoryContext);
+  CallCoreOrRaise([&] {
+    using namespace privacy_score;
+    WireReader reader(WireBytes(wire).substr(static_cast<std::size_t>(section)));
+    std::vector<std::string> days, roles;
+    for (const Row& row : reader.Section(9)) {
+      bool is_new = true;
+      for (std::size_t i = 0; i < days.size(); ++i) is_new = is_new && (days[i] != *row[1] || roles[i] != *row[2]);
+      if (!is_new) continue;
+      days.emplace_back(*row[1]);
+      roles.emplace_back(*row[2]);
+    }
+    literals->Reset(new Literals{ArrayText(days), ArrayText(roles)});
+  });
+  const char* args[] = {literals->object->days.c_str(), literals->object->roles.c_str()};
+  AppendQuery(wire, kNGrams, 2, args);
+}
+
+// Roles with sessions in the time that the caller may see, as the literal of a name[].
+const char* RolesAtWork(const char* from_day, const char* to_day, const char* role) {
+  const char* args[] = {from_day, to_day, role};
+  InternalScope scope;
+  EnterInternal(&scope);
+  const char* all = InternalValue(
+      "SELECT COALESCE(pg_catalog.array_agg(DISTINCT s.role), '{}') FROM privacy_score.session s "
+      "WHERE s.day BETWEEN $1::pg_catalog.date AND $2::pg_catalog.date AND ($3 IS NULL OR s.role = "
+      "$3::pg_catalog.name)",
+      3, args);
+  LeaveInternal(&scope);
+  return all;
+}
+
+// The protected tables that are read for a report of the caller, as the literal of an oid[]. A table runs functions of
+// its owner, whom the caller did not choose to trust by asking for a report. Reading as a role that is exempt is
+// announced, and as one that is "dp only" refused.
+const char* RelationsToRead() {
+  StringInfoData relations;
+  initStringInfo(&relations);
+  appendStringInfoChar(&relations, '{');
+  const char* reason;
+  const RoleClass role_class = ClassOfRole(PrincipalOf(), &reason);
+  if (role_class == RoleClass::kUnwatched || role_class == RoleClass::kWatched) {
+    if (SPI_execute(kReadable, true, 0) != SPI_OK_SELECT) elog(ERROR, "could not list protected relations");
+    for (uint64 i = 0; i < SPI_processed; ++i) {
+      bool null;
+      const Oid relation = DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null));
+      LockRelationOid(relation, AccessShareLock);
+      if (IsPlainTable(relation) && NeedsOnlyTrustedCode(relation, GetUserId()))
+        AppendArrayElement(&relations, TextOfOid(relation));
+    }
+  }
+  appendStringInfoChar(&relations, '}');
+  return relations.data;
+}
+
+// The alerts do not tell: of the like refused again in a session there is none.
+const char* StatementsRefused(const ReportScope* scope) {
+  const char* args[] = {scope->from_day, scope->to_day, scope->roles};
+  InternalScope internal;
+  EnterInternal(&internal);
+  const char* refused = InternalValue(
+      "SELECT COALESCE(pg_catalog.sum(s.refused), 0) FROM privacy_score.session s "
+      "WHERE s.day BETWEEN $1::pg_catalog.date AND $2::pg_catalog.date AND s.role = ANY ($3::pg_catalog.name[])",
+      3, args);
+  LeaveInternal(&internal);
+  return refused;
+}
+
+// All sections, in the order in which the page reads them. Protected tables stay locked to the end, so they come after
+// the scores, which a long history makes take minutes: who alters a table, and all who come next, would wait for them.
+// What has been rewritten meanwhile cannot be read with a snapshot from before.
+void AppendSections(StringInfo wire, ReportScope* scope) {
+  for (const char* sql : {kFacts, kDays, kTiles, kBaselines}) AppendSection(wire, sql, scope);
+  const int sessions = wire->len;
+  AppendSection(wire, kSessions, scope);
+  AppendNGrams(wire, sessions);
+  PushActiveSnapshot(GetTransactionSnapshot());
+  scope->reads = RelationsToRead();
+  for (const char* sql : {kAlerts, kRelations, kRisks, kCharts, kBudgets, kAnswers}) AppendSection(wire, sql, scope);
+  AppendQuery(wire, ReleasesQuery());
+  PopActiveSnapshot();
+  AppendQuery(wire, scope->mode == nullptr ? kNoState : kState);
+}
+
+// The queries are written for this path and these settings.
+int SetForReport() {
+  const int nest_level = NewGUCNestLevel();
+  SetWithin("search_path", "pg_catalog, pg_temp");
+  SetWithin("datestyle", "ISO");
+  SetWithin("extra_float_digits", "1");
+  return nest_level;
+}
+
+}  // namespace
+
+// report(role, from_day, to_day): by default all roles and the last thirty days.
+Datum ps_report(PG_FUNCTION_ARGS) {
+  ReportScope scope = {};
+  if (!PG_ARGISNULL(0)) {
+    scope.role = NameStr(*PG_GETARG_NAME(0));
+    ReadableRole(scope.role);
+  }
+  StringInfoData wire;
+  initStringInfo(&wire);
+  const int nest_level = SetForReport();
+  ConnectSpi();
+  bool null;
+  if (SPI_execute("SELECT privacy_score.today()", true, 0) != SPI_OK_SELECT) elog(ERROR, "could not tell the day");
+  const DateADT today = DatumGetDateADT(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
+  const DateADT to_day = PG_ARGISNULL(2) ? today : PG_GETARG_DATEADT(2);
+  const DateADT from_day = PG_ARGISNULL(1) ? (DATE_NOT_FINITE(to_day) ? to_day : to_day - 29) : PG_GETARG_DATEADT(1);
+  RequireDays(from_day, to_day);
+  scope.from_day = TextOfDay(from_day);
+  scope.to_day = TextOfDay(to_day);
+  if (ps_shared != nullptr) scope.mode = GetConfigOption("privacy_score.mode", false, false);
+  Oid types[] = {TEXTOID};
+  Datum values[] = {CStringGetTextDatum(RolesAtWork(scope.from_day, scope.to_day, scope.role))};
+  if (SPI_execute_with_args("SELECT COALESCE(pg_catalog.array_agg(r.role ORDER BY r.role), '{}') FROM "
+                            "pg_catalog.unnest($1::name[]) r(role) "
+                            "WHERE privacy_score.may_read(r.role)",
+                            1, types, values, nullptr, true, 0) != SPI_OK_SELECT)
+    elog(ERROR, "could not tell which roles may be seen");
+  scope.roles = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+  scope.refused = StatementsRefused(&scope);
+  WithTrustedCode(GetUserId(), [&] { AppendSections(&wire, &scope); });
+  SPI_finish();
+  AtEOXact_GUC(false, nest_level);
+  SectionsToUtf8(&wire);
+  auto* page = NewCoreHolder<std::string>(CurrentMemoryContext);
+  CallCoreOrRaise([&] { page->Reset(new std::string(privacy_score::ReportPage(WireBytes(&wire)))); });
+  PG_RETURN_DATUM(TextDatum(*page->object));
+}
+
+// score_chart(role, from_day, to_day)
+Datum ps_score_chart(PG_FUNCTION_ARGS) {
+  const char* role = NameStr(*PG_GETARG_NAME(0));
+  ReadableRole(role);
+  RequireDays(PG_GETARG_DATEADT(1), PG_GETARG_DATEADT(2));
+  StringInfoData roles;
+  initStringInfo(&roles);
+  appendStringInfoChar(&roles, '{');
+  AppendArrayElement(&roles, role);
+  appendStringInfoChar(&roles, '}');
+  const ReportScope scope = {
+      roles.data, TextOfDay(PG_GETARG_DATEADT(1)), TextOfDay(PG_GETARG_DATEADT(2)), nullptr, nullptr, nullptr, nullptr};
+  StringInfoData wire;
+  initStringInfo(&wire);
+  const int nest_level = SetForReport();
+  ConnectSpi();
+  AppendSection(&wire, kDays, &scope);
+  SPI_finish();
+  AtEOXact_GUC(false, nest_level);
+  auto* chart = NewCoreHolder<std::string>(CurrentMemoryContext);
+  role = Utf8Name(role);
+  CallCoreOrRaise([&] {
+    using namespace privacy_score;
+    std::vector<DayOfScore> days;
+    WireReader reader(WireBytes(&wire));
+    for (const Row& row : reader.Section(7)) days.push_back(DayOf(row));
+    chart->Reset(new std::string(ScoreChart(role, days, Placement::kAlone)));
+  });
+  PG_RETURN_DATUM(TextDatum(*chart->object));
+}
+
+// equivocation_chart(vals, probabilities)
+Datum ps_equivocation_chart(PG_FUNCTION_ARGS) {
+  const int nest_level = SetForReport();
+  const char* args[2] = {};
+  for (int i = 0; i < 2; ++i)
+    if (!PG_ARGISNULL(i)) args[i] = LiteralOfArray(PG_GETARG_DATUM(i));
+  StringInfoData wire;
+  initStringInfo(&wire);
+  ConnectSpi();
+  AppendQuery(&wire,
+              "SELECT c.epsilon, c.entropy FROM privacy_score.equivocation_curve("
+              "$1::pg_catalog._numeric, $2::pg_catalog._float8) c ORDER BY c.epsilon",
+              2, args);
+  SPI_finish();
+  AtEOXact_GUC(false, nest_level);
+  auto* chart = NewCoreHolder<std::string>(CurrentMemoryContext);
+  CallCoreOrRaise([&] {
+    using namespace privacy_score;
+    WireReader reader(WireBytes(&wire));
+    chart->Reset(new std::string(EquivocationChart(StepsOf(reader.Section(2)), Placement::kAlone)));
+  });
+  PG_RETURN_DATUM(TextDatum(*chart->object));
+}

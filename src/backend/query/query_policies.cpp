@@ -1,0 +1,43 @@
+/*
+ * query_policies.cpp - which conditions count that a relation's owner, not the statement's author, has added to it.
+ *
+ * Policies and check options are left out of an abstraction: they show the reader nothing that the owner did not mean
+ * to show. But a role may own a table, and a policy with a subquery on somebody else's relation makes a query of
+ * every read of that table, and a yes-or-no answer of every write to it.
+ */
+#include "backend/catalog/catalog_relations.hpp"
+#include "backend/query/query_build.hpp"
+#include "backend/server/compat.hpp"
+
+extern "C" {
+#include "miscadmin.h"
+}
+
+namespace {
+
+// Stops at a relation that has another owner than *context.
+bool FindOthers(Node* node, void* context) {
+  if (node == nullptr) return false;
+  if (IsA(node, Query)) return WalkQuery(reinterpret_cast<Query*>(node), FindOthers, context);
+  if (!IsA(node, RangeTblEntry)) return WalkChildren(node, FindOthers, context);
+  auto* rte = reinterpret_cast<RangeTblEntry*>(node);
+  if (rte->rtekind != RTE_RELATION) return false;
+  const RelationEntry* relation = FindRelation(rte->relid);
+  return relation != nullptr && relation->owner != *static_cast<Oid*>(context);
+}
+
+}  // namespace
+
+bool PolicyCounts(Oid owner, Node* conditions) { return !superuser_arg(owner) && FindOthers(conditions, &owner); }
+
+void AddCheckOptions(Scope* scope) {
+  const RangeTblEntry* target =
+      static_cast<RangeTblEntry*>(list_nth(scope->query->rtable, scope->query->resultRelation - 1));
+  const RelationEntry* relation = FindRelation(target->relid);
+  if (relation == nullptr) return;
+  ListCell* cell;
+  foreach (cell, scope->query->withCheckOptions) {
+    Node* condition = lfirst_node(WithCheckOption, cell)->qual;
+    if (PolicyCounts(relation->owner, condition)) AddExpr(scope, &scope->result->having, condition);
+  }
+}

@@ -1,0 +1,49 @@
+/*
+ * model_wire.hpp - the tables of the extension as the byte sections that core reads (core/scoring/model.hpp,
+ * core/scoring/history.hpp).
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+}
+
+#include "backend/rates/stored_rates.hpp"
+#include "backend/server/wire.hpp"
+#include "core/scoring/score_settings.hpp"
+
+// What the model carries. kLive: abstractions of active baselines and the rates at hand, at most max_rates of those
+// that are stored, for sessions that go on; what it lacks they ask for. kBaselines: the same with all rates, and with
+// all abstractions where these are few. kAll: all abstractions, all rates. For recorded sessions there is
+// AppendHistory.
+enum class ModelScope { kLive, kBaselines, kAll };
+
+// Appends all sections of the model. Inside an internal scope. `computed` adds rates that are not in the table (null:
+// none). `role`: whose n-grams are enough, as they are to score one role; the sessions of baselines, which say what is
+// usual among peers, are those of all (null: n-grams of all). `period`: that of the rates at hand, for kLive
+// (rate_admission.hpp). Returns where the section of rates, the last one, begins.
+int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed, const char* role = nullptr,
+                TimestampTz period = 0);
+
+// The query of the section of abstractions (id, token), of those that the condition `where` takes.
+#define SQL_TOKENS(where) "SELECT a.id, t FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t " where
+
+// Appends the section of settings.
+void AppendSettings(StringInfo wire, const privacy_score::ScoreSettings& settings);
+
+// Appends all that core/scoring/history.hpp reads of the recorded sessions of a role (null: all) in a range of days:
+// the model with their abstractions, those of active baselines and all rates, the settings, the sessions. Inside an
+// internal scope.
+void AppendHistory(StringInfo wire, const ComputedRates* computed, const privacy_score::ScoreSettings& settings,
+                   const char* role, const char* from_day, const char* to_day);
+
+// Calls visit(context, wire) with sections of the abstractions (id, token) of these sessions, ordered by id, some rows
+// at a time. Inside an internal scope.
+void ForEachTokens(const char* role, const char* from_day, const char* to_day, void (*visit)(void*, StringInfo),
+                   void* context);
+
+// Appends the section of recorded sessions of a role (null: all) in a range of days: (session row, role, day, session,
+// ids, runs, rows, reach, subjects, subject_columns), a row a part. Inside an internal scope.
+void AppendSessions(StringInfo wire, const char* role, const char* from_day, const char* to_day);

@@ -1,0 +1,29 @@
+/*
+ * core_call.cpp - see core_call.hpp.
+ */
+#include "backend/server/core_call.hpp"
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include <cstdio>
+
+void FillCoreError(CoreError* error, const char* sqlstate, const char* message, const char* hint) noexcept {
+  strlcpy(error->sqlstate, std::strlen(sqlstate) == 5 ? sqlstate : "XX000", sizeof error->sqlstate);
+  strlcpy(error->message, message, sizeof error->message);
+  strlcpy(error->hint, hint, sizeof error->hint);
+}
+
+void RaiseCoreError(const CoreError& error) {
+  const char* s = error.sqlstate;
+  ereport(ERROR, (errcode(MAKE_SQLSTATE(s[0], s[1], s[2], s[3], s[4])), errmsg("%s", error.message),
+                  error.hint[0] != '\0' ? errhint("%s", error.hint) : 0));
+  pg_unreachable();
+}
+
+void GiveBackMemory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}

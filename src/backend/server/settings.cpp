@@ -1,0 +1,212 @@
+/*
+ * settings.cpp - definition of the settings (see settings.hpp).
+ */
+#include "backend/server/settings.hpp"
+
+extern "C" {
+#include "access/parallel.h"
+#include "miscadmin.h"
+#include "utils/guc.h"
+}
+
+#include <climits>
+
+#include "backend/server/compat.hpp"
+
+Settings ps_settings;
+uint64 ps_settings_changes = 0;
+bool ps_answering_begins = false;
+
+namespace {
+
+const config_enum_entry kModes[] = {{"observe", static_cast<int>(WatchMode::kObserve), false},
+                                    {"warn", static_cast<int>(WatchMode::kWarn), false},
+                                    {"enforce", static_cast<int>(WatchMode::kEnforce), false},
+                                    {"off", static_cast<int>(WatchMode::kOff), false},
+                                    {nullptr, 0, false}};
+const config_enum_entry kTracks[] = {{"all", static_cast<int>(TrackLevel::kAll), false},
+                                     {"top", static_cast<int>(TrackLevel::kTop), false},
+                                     {nullptr, 0, false}};
+const config_enum_entry kPrincipals[] = {{"session_user", static_cast<int>(Principal::kSessionUser), false},
+                                         {"current_user", static_cast<int>(Principal::kCurrentUser), false},
+                                         {nullptr, 0, false}};
+const config_enum_entry kCountings[] = {{"set", static_cast<int>(privacy_score::ScoreSettings::kSet), false},
+                                        {"multiset", static_cast<int>(privacy_score::ScoreSettings::kMultiset), false},
+                                        {nullptr, 0, false}};
+const config_enum_entry kCompares[] = {
+    {"positionwise", static_cast<int>(privacy_score::ScoreSettings::kPositionwise), false},
+    {"union", static_cast<int>(privacy_score::ScoreSettings::kUnion), false},
+    {nullptr, 0, false}};
+
+constexpr double kUnset = -1.0;
+constexpr double kLargest = 1e12;
+
+// Assign hooks.
+void CountBoolChange(bool, void*) { ++ps_settings_changes; }
+void CountIntChange(int, void*) { ++ps_settings_changes; }
+void CountRealChange(double, void*) { ++ps_settings_changes; }
+
+void DefineEnum(const char* name, const char* summary, const char* detail, int* value, int initial,
+                const config_enum_entry* options) {
+  DefineCustomEnumVariable(name, summary, detail, value, initial, options, PGC_SUSET, 0, nullptr, CountIntChange,
+                           nullptr);
+}
+
+void DefineBool(const char* name, const char* summary, const char* detail, bool* value, bool initial) {
+  DefineCustomBoolVariable(name, summary, detail, value, initial, PGC_SUSET, 0, nullptr, CountBoolChange, nullptr);
+}
+
+void DefineInt(const char* name, const char* summary, const char* detail, int* value, int initial, int least,
+               int greatest, GucContext context, int flags) {
+  DefineCustomIntVariable(name, summary, detail, value, initial, least, greatest, context, flags, nullptr,
+                          CountIntChange, nullptr);
+}
+
+void DefineReal(const char* name, const char* summary, const char* detail, double* value, double initial, double least,
+                double greatest, GucContext context = PGC_SUSET) {
+  DefineCustomRealVariable(name, summary, detail, value, initial, least, greatest, context, 0, nullptr, CountRealChange,
+                           nullptr);
+}
+
+void DefineWatching() {
+  DefineEnum(
+      "privacy_score.mode", "What happens to statements of watched roles.",
+      "observe records and scores; warn also sends a warning when a limit is passed; enforce refuses statements that "
+      "would pass one; off does nothing.",
+      &ps_settings.mode, static_cast<int>(WatchMode::kObserve), kModes);
+  DefineEnum("privacy_score.track", "Which statements count.",
+             "all counts statements within functions too; top only those that the client sends.", &ps_settings.track,
+             static_cast<int>(TrackLevel::kAll), kTracks);
+  DefineEnum("privacy_score.principal", "Whose account a statement is charged to.",
+             "session_user is the role that logged in, whatever SET ROLE says.", &ps_settings.principal,
+             static_cast<int>(Principal::kSessionUser), kPrincipals);
+  DefineBool("privacy_score.ignore_catalogs", "Leaves system catalogs out of abstractions.", nullptr,
+             &ps_settings.ignore_catalogs, true);
+  DefineInt("privacy_score.idle_gap", "A session is cut into two after this long without a statement.", nullptr,
+            &ps_settings.idle_gap, 1800, 1, 7 * 86400, PGC_SUSET, GUC_UNIT_S);
+  DefineInt("privacy_score.flush_interval", "How often the worker writes history.",
+            "After a crash at most this much history is missing.", &ps_settings.flush_interval, 1000, 10, 3600 * 1000,
+            PGC_SIGHUP, GUC_UNIT_MS);
+  // Shared memory is only taken at start, and the server refuses to define such a setting later.
+  ps_settings.max_memory = 64 * 1024;
+  if (process_shared_preload_libraries_in_progress)
+    DefineInt("privacy_score.max_memory", "Shared memory for sessions, history not yet written and models.",
+              "When it is full, events are counted as dropped in stat_info.", &ps_settings.max_memory, 64 * 1024,
+              2 * 1024, MAX_KILOBYTES, PGC_POSTMASTER, GUC_UNIT_KB);
+  DefineInt("privacy_score.history_retention", "Days for which history is kept; 0 keeps it for ever.",
+            "Baselines are not affected.", &ps_settings.history_retention, 0, 0, 36500, PGC_SIGHUP, 0);
+  DefineInt("privacy_score.max_rates", "Discrimination rates that the model which sessions are scored with may hold.",
+            "Those of single columns, and those that were needed last. Every connection keeps a copy.",
+            &ps_settings.max_rates, 10000, 100, 10000000, PGC_SIGHUP, 0);
+  DefineInt("privacy_score.rate_refresh_threshold",
+            "Modified rows of a relation, beside a share of its rows, before its rates are computed again.", nullptr,
+            &ps_settings.rate_refresh_threshold, 50, 0, INT_MAX, PGC_SIGHUP, 0);
+  DefineReal("privacy_score.rate_refresh_scale_factor",
+             "Modified rows of a relation before its rates are computed again, as a share of its rows.",
+             "rate_refresh_threshold is added.", &ps_settings.rate_refresh_scale_factor, 0.1, 0.0, 100.0, PGC_SIGHUP);
+}
+
+void DefineTextLimit() {
+  DefineInt("privacy_score.text_limit", "SQL text that is longer counts as unparsed.",
+            "What is shorter is read with at most 16 times work_mem for each step.", &ps_settings.text_limit, 1024, 1,
+            MAX_KILOBYTES, PGC_SUSET, GUC_UNIT_KB);
+}
+
+// No SQL sets it, not even a superuser's: only BeginAnswering(), and a parallel worker that takes over what its leader
+// has set.
+bool MayAnswer(int* owner, void**, GucSource) {
+  return *owner == 0 || ps_answering_begins || InitializingParallelWorker;
+}
+
+void DefineScoring() {
+  const privacy_score::ScoreSettings defaults;
+  DefineInt("privacy_score.ngram_length", "How many consecutive statements are compared at a time.", nullptr,
+            &ps_settings.ngram_length, defaults.ngram_length, 1, privacy_score::kRecordedLength, PGC_SUSET, 0);
+  DefineEnum("privacy_score.counting", "Whether a mismatched n-gram is paid once or each time it occurs.", nullptr,
+             &ps_settings.counting, static_cast<int>(defaults.counting), kCountings);
+  DefineEnum("privacy_score.compare", "How two n-grams are compared.",
+             "positionwise sums over the positions; union compares all columns of the one with all of the other.",
+             &ps_settings.compare, static_cast<int>(defaults.compare), kCompares);
+  DefineBool("privacy_score.where_counts", "Counts columns in filters as revealed.", nullptr, &ps_settings.where_counts,
+             defaults.where_counts);
+  DefineBool("privacy_score.pad", "Pads a session in front, so that a short session still has n-grams.", nullptr,
+             &ps_settings.pad, defaults.pad);
+  DefineReal("privacy_score.alpha", "Share of the discrimination rate in the score; the rest is surprise.",
+             "1 is the published score.", &ps_settings.alpha, defaults.alpha, 0.0, 1.0);
+  DefineBool("privacy_score.identifiers_count", "Lets identifiers take part in discrimination rates of the score.",
+             "on is the published score.", &ps_settings.identifiers_count, defaults.identifiers_count);
+  DefineInt("privacy_score.aggregate_least",
+            "Fewest subjects that an aggregate must be taken over to hide its columns; 0 lets it hide them always.",
+            "By the rates, on the average over the cells that columns compared with constants and grouping make.",
+            &ps_settings.aggregate_least, defaults.aggregate_least, 0, 1000000, PGC_SUSET, 0);
+}
+
+void DefineLimits() {
+  DefineReal("privacy_score.session_limit", "Greatest score of a session; -1 for none.", nullptr,
+             &ps_settings.session_limit, kUnset, kUnset, kLargest);
+  DefineReal("privacy_score.daily_limit", "Greatest score of a role and day; -1 for none.", nullptr,
+             &ps_settings.daily_limit, kUnset, kUnset, kLargest);
+  DefineReal("privacy_score.normalised_limit", "Greatest normalised score of a session, from 0 to 1; -1 for none.",
+             nullptr, &ps_settings.normalised_limit, kUnset, kUnset, 1.0);
+  DefineReal("privacy_score.alert_level",
+             "Rise of a session's score by one statement above which an alert is written; -1 for none.",
+             "Independent of the limits.", &ps_settings.alert_level, kUnset, kUnset, kLargest);
+  DefineReal(
+      "privacy_score.reach_factor", "How many times the greatest reach of its baseline's sessions a session may have.",
+      "Reach: distinct constants of one statement, distinct subjects, columns of one subject. Up to 9 nothing is "
+      "said.",
+      &ps_settings.reach_factor, 2.0, 0.0, kLargest);
+  DefineInt("privacy_score.alert_window", "How long further alerts of one cause are counted on the first; 0 for never.",
+            "A cause is a role, a kind of alert and an n-gram. An acknowledged alert takes in no further ones.",
+            &ps_settings.alert_window, 3600, 0, 30 * 86400, PGC_SIGHUP, GUC_UNIT_S);
+  DefineInt("privacy_score.baseline_min_sessions", "A baseline of fewer sessions raises an alert.", nullptr,
+            &ps_settings.baseline_min_sessions, 10, 0, 1000000, PGC_SUSET, 0);
+  DefineBool("privacy_score.break_glass", "Lets statements pass that would be refused, in an emergency.",
+             "That it was needed is an alert.", &ps_settings.break_glass, false);
+}
+
+void DefinePublishing() {
+  DefineInt("privacy_score.bucket_search_time",
+            "How long the method optimal searches for the bucket setting of least loss.",
+            "Then it takes the best that it has found, never worse than multi-size; gap says what is proved of it.",
+            &ps_settings.bucket_search_time, 1000, 0, INT_MAX, PGC_USERSET, GUC_UNIT_MS);
+}
+
+// They count where a budget is granted, which its owner may do with any epsilon: whoever may grant may set them.
+void DefineGranting() {
+  DefineReal("privacy_score.dp_least_epsilon", "Least epsilon of a noisy question, for budgets that are granted now.",
+             "The ledger has a row for every question that is charged.", &ps_settings.dp_least_epsilon, 0.001, 0.0,
+             1000.0, PGC_USERSET);
+  DefineInt("privacy_score.dp_work_mem", "Memory for sorting the rows of a noisy question, for budgets granted now.",
+            "What does not fit goes to temporary files, as much for every question.", &ps_settings.dp_work_mem,
+            64 * 1024, 64, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB);
+}
+
+}  // namespace
+
+void DefineSettings() {
+  DefineCustomIntVariable("privacy_score.answering", "Who has given the budget for which rows are being read.", nullptr,
+                          &ps_settings.answering, 0, INT_MIN, INT_MAX, PGC_SUSET,
+                          GUC_NO_SHOW_ALL | GUC_NO_RESET_ALL | GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, MayAnswer,
+                          nullptr, nullptr);
+  DefineWatching();
+  DefineTextLimit();
+  DefineScoring();
+  DefineLimits();
+  DefinePublishing();
+  DefineGranting();
+  MarkGUCPrefixReserved("privacy_score");
+}
+
+privacy_score::ScoreSettings ScoreSettingsInForce() {
+  privacy_score::ScoreSettings settings;
+  settings.ngram_length = ps_settings.ngram_length;
+  settings.counting = static_cast<privacy_score::ScoreSettings::Counting>(ps_settings.counting);
+  settings.compare = static_cast<privacy_score::ScoreSettings::Compare>(ps_settings.compare);
+  settings.alpha = ps_settings.alpha;
+  settings.where_counts = ps_settings.where_counts;
+  settings.pad = ps_settings.pad;
+  settings.identifiers_count = ps_settings.identifiers_count;
+  settings.aggregate_least = ps_settings.aggregate_least;
+  return settings;
+}

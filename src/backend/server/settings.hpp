@@ -1,0 +1,70 @@
+/*
+ * settings.hpp - the settings privacy_score.*, as one struct.
+ *
+ * Everything that weakens protection is PGC_SUSET: a superuser sets it for the server, a database or a role
+ * (ALTER ROLE ... SET), the watched role cannot change it.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+}
+
+#include "core/scoring/ngram.hpp"
+#include "core/scoring/score_settings.hpp"
+
+enum class WatchMode : int { kObserve, kWarn, kEnforce, kOff };
+enum class TrackLevel : int { kAll, kTop };
+enum class Principal : int { kSessionUser, kCurrentUser };
+
+// The values in force; a limit below zero is not set.
+struct Settings {
+  int mode;       // WatchMode
+  int track;      // TrackLevel
+  int principal;  // Principal
+  int ngram_length;
+  int counting;  // privacy_score::ScoreSettings::Counting
+  int compare;   // privacy_score::ScoreSettings::Compare
+  bool where_counts;
+  bool pad;
+  double alpha;
+  bool identifiers_count;
+  int aggregate_least;  // subjects, 0 = aggregates hide whatever they are taken over
+  int idle_gap;         // seconds
+  double session_limit;
+  double daily_limit;
+  double normalised_limit;
+  double alert_level;
+  double reach_factor;
+  int alert_window;           // seconds, 0 = every alert is one
+  int baseline_min_sessions;  // fewer are worth an alert
+  bool break_glass;
+  int flush_interval;     // milliseconds
+  int max_memory;         // kilobytes
+  int history_retention;  // days, 0 = for ever
+  int max_rates;          // of a model that backends score with
+  bool ignore_catalogs;
+  int rate_refresh_threshold;        // rows
+  double rate_refresh_scale_factor;  // share of the rows
+  int bucket_search_time;            // milliseconds
+  double dp_least_epsilon;           // of budgets that are granted now
+  int dp_work_mem;                   // kilobytes, likewise
+  int text_limit;                    // kilobytes
+  int answering;                     // an Oid: see noisy_answer_reads.hpp; 0 = no
+};
+
+extern Settings ps_settings;
+
+// How often a setting was given a value, so that what follows from settings is known to stand.
+extern uint64 ps_settings_changes;
+
+// Whether the setting `answering` may be set now.
+extern bool ps_answering_begins;
+
+// Defines all settings and reserves the prefix. Called once from _PG_init.
+void DefineSettings();
+
+// What core needs to score, from the settings in force.
+privacy_score::ScoreSettings ScoreSettingsInForce();
+
+inline WatchMode ModeInForce() { return static_cast<WatchMode>(ps_settings.mode); }

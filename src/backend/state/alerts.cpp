@@ -1,0 +1,188 @@
+/*
+ * alerts.cpp - see alerts.hpp.
+ */
+#include "backend/state/alerts.hpp"
+
+extern "C" {
+#include "access/xact.h"
+#include "commands/dbcommands.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "utils/builtins.h"
+}
+
+#include "backend/server/settings.hpp"
+#include "backend/state/alert_signature.hpp"
+#include "backend/state/internal.hpp"
+
+namespace {
+
+constexpr const char* kChannel = "privacy_score_alert";
+char database_name[NAMEDATALEN];
+
+// Appends key="value" so that it can be read back whatever the value holds: quotes and backslashes are escaped, control
+// characters written as \n or \xHH.
+void AppendQuoted(StringInfo line, const char* key, const char* value) {
+  appendStringInfo(line, " %s=\"", key);
+  for (const char* at = value; *at != '\0'; ++at) {
+    const auto byte = static_cast<unsigned char>(*at);
+    if (byte == '"' || byte == '\\')
+      appendStringInfo(line, "\\%c", byte);
+    else if (byte == '\n')
+      appendStringInfoString(line, "\\n");
+    else if (byte < 0x20 || byte == 0x7f)
+      appendStringInfo(line, "\\x%02x", byte);
+    else
+      appendStringInfoChar(line, *at);
+  }
+  appendStringInfoChar(line, '"');
+}
+
+// The arguments of the statements below, as text.
+struct AlertText {
+  const char* at;      // microseconds since 2000, which no DateStyle can misread
+  const char* window;  // seconds
+  const char* score;
+  const char* limit;
+  const char* blocked;
+  const char* severity;
+  const char* detail;
+};
+
+// Raises the open alert of the same cause: first and last time, occurrences, severity; what belongs to the greatest
+// score is kept together. Returns its id, null when there is none; `escalated` when its severity rose. One that
+// somebody is just acknowledging counts as acknowledged.
+char* RaiseOpenAlert(const AlertRecord* alert, const AlertText* text, bool* escalated) {
+  const char* args[] = {text->at,    alert->role,   alert->session, alert->kind,  text->score,
+                        text->limit, text->blocked, text->severity, text->detail, text->window};
+  char* raised =
+      InternalValue("WITH g AS (SELECT " SQL_MOMENT("$1")
+                    " AS at, $5::pg_catalog.float8 AS score, $9::pg_catalog.jsonb AS detail), "
+                    "o AS (SELECT a.id, a.severity FROM privacy_score.alert a, g WHERE a.role = $2::pg_catalog.name "
+                    "AND a.kind = $4 AND a.blocked = $7::pg_catalog.bool AND a.acknowledged_at IS NULL "
+                    "AND a.cause = COALESCE(g.detail->>'cause', g.detail->>'ngram', '') "
+                    "AND a.at > g.at - pg_catalog.make_interval(secs => $10::pg_catalog.float8) "
+                    "ORDER BY a.at DESC LIMIT 1 FOR UPDATE OF a SKIP LOCKED) "
+                    "UPDATE privacy_score.alert a SET occurrences = a.occurrences + 1, at = LEAST(a.at, g.at), "
+                    "last_at = GREATEST(a.last_at, g.at), "
+                    "severity = CASE WHEN a.severity = 'critical' OR $8 = 'info' THEN a.severity ELSE $8 END, "
+                    "score = CASE WHEN g.score > a.score THEN g.score ELSE a.score END, "
+                    "alert_limit = CASE WHEN g.score > a.score THEN $6::pg_catalog.float8 ELSE a.alert_limit END, "
+                    "session = CASE WHEN g.score > a.score THEN $3 ELSE a.session END, "
+                    "detail = CASE WHEN g.score > a.score THEN g.detail ELSE a.detail END "
+                    "FROM o, g WHERE a.id = o.id "
+                    "RETURNING a.id::text || CASE WHEN a.severity <> o.severity THEN '+' ELSE '' END",
+                    10, args);
+  if (raised == nullptr) return nullptr;
+  char* mark = strchr(raised, '+');
+  *escalated = mark != nullptr;
+  if (mark != nullptr) *mark = '\0';
+  return raised;
+}
+
+// Whether the role has so many open alerts of the kind that further causes share one.
+bool TooManyCauses(const AlertRecord* alert, const AlertText* text) {
+  const char* args[] = {text->at, alert->role, alert->kind, text->blocked, text->window, psprintf("%d", kMostCauses)};
+  const char* many = InternalValue(
+      "SELECT pg_catalog.count(*) >= $6::pg_catalog.int8 FROM privacy_score.alert a WHERE a.role = $2::pg_catalog.name "
+      "AND a.kind = $3 AND a.blocked = $4::pg_catalog.bool AND a.acknowledged_at IS NULL "
+      "AND a.at > " SQL_MOMENT("$1") " - pg_catalog.make_interval(secs => $5::pg_catalog.float8)",
+      6, args);
+  return many != nullptr && strcmp(many, "t") == 0;
+}
+
+char* WithCauseOthers(const char* detail) {
+  const char* args[] = {detail};
+  return InternalValue("SELECT $1::pg_catalog.jsonb || '{\"cause\": \"others\"}'::pg_catalog.jsonb", 1, args);
+}
+
+char* InsertAlert(const AlertRecord* alert, const AlertText* text) {
+  const char* args[] = {text->at,    alert->role,   alert->session, alert->kind, text->score,
+                        text->limit, text->blocked, text->severity, text->detail};
+  return InternalValue(
+      "INSERT INTO privacy_score.alert (at, last_at, role, session, kind, score, alert_limit, blocked, severity, "
+      "detail, cause) SELECT j.at, j.at, $2::pg_catalog.name, $3, $4, $5::pg_catalog.float8, $6::pg_catalog.float8, "
+      "$7::pg_catalog.bool, $8, j.detail, "
+      "COALESCE(j.detail->>'cause', j.detail->>'ngram', '') "
+      "FROM (SELECT " SQL_MOMENT("$1") " AS at, $9::pg_catalog.jsonb AS detail) j RETURNING id",
+      9, args);
+}
+
+// A payload that would be longer than NOTIFY allows with its signature goes without its detail.
+void Notify(const char* id) {
+  const char* args[] = {id};
+  const char* payload = InternalValue(
+      "WITH j AS (SELECT pg_catalog.jsonb_build_object('version', 1, 'id', a.id, 'at', a.at, 'role', a.role, "
+      "'session', a.session, 'kind', a.kind, 'score', a.score, 'alert_limit', a.alert_limit, 'blocked', a.blocked, "
+      "'severity', a.severity, 'occurrences', a.occurrences) AS brief, a.detail "
+      "FROM privacy_score.alert a WHERE a.id = $1::pg_catalog.int8) "
+      "SELECT CASE WHEN pg_catalog.octet_length("
+      "(j.brief || pg_catalog.jsonb_build_object('detail', j.detail))::text) < 7900 "
+      "THEN (j.brief || pg_catalog.jsonb_build_object('detail', j.detail))::text ELSE j.brief::text END FROM j",
+      1, args);
+  if (payload == nullptr) return;
+  const char* notification[] = {kChannel, SignAlert(payload)};
+  RunInternal("SELECT pg_catalog.pg_notify($1, $2)", 2, notification);
+}
+
+// info: worth a look when there is time; critical: refused, or more than twice the limit; warning: all else.
+const char* AlertSeverity(const AlertRecord* alert) {
+  if (alert->blocked) return "critical";
+  if (strcmp(alert->kind, "baseline_small") == 0) return "info";
+  if (strncmp(alert->kind, "baseline_", strlen("baseline_")) == 0) return "warning";
+  return alert->score > 2 * alert->limit ? "critical" : "warning";
+}
+
+}  // namespace
+
+void NoteDatabaseName() {
+  const char* name = get_database_name(MyDatabaseId);
+  if (name != nullptr) strlcpy(database_name, name, sizeof database_name);
+}
+
+void LogAlert(const AlertRecord* alert) {
+  if (database_name[0] == '\0' && IsTransactionState()) NoteDatabaseName();
+  StringInfoData line;
+  initStringInfo(&line);
+  appendStringInfo(&line, "kind=%s severity=%s", alert->kind, AlertSeverity(alert));
+  AppendQuoted(&line, "role", alert->role);
+  AppendQuoted(&line, "session", alert->session);
+  appendStringInfo(&line, " score=%.6g limit=%.6g blocked=%s", alert->score, alert->limit,
+                   alert->blocked ? "true" : "false");
+  AppendQuoted(&line, "database", database_name);
+  ereport(LOG, (errmsg("privacy_score alert: %s", line.data), errhidestmt(true), errhidecontext(true)));
+  pfree(line.data);
+}
+
+void WriteAlert(const AlertRecord* alert) {
+  AlertText text = {TextOfInteger(alert->at),
+                    psprintf("%d", ps_settings.alert_window),
+                    psprintf("%.17g", alert->score),
+                    psprintf("%.17g", alert->limit),
+                    alert->blocked ? "t" : "f",
+                    AlertSeverity(alert),
+                    alert->detail};
+  const char* id = nullptr;
+  bool tell = false;
+  if (ps_settings.alert_window > 0) {
+    id = RaiseOpenAlert(alert, &text, &tell);
+    if (id == nullptr && TooManyCauses(alert, &text)) {
+      text.detail = WithCauseOthers(alert->detail);
+      id = RaiseOpenAlert(alert, &text, &tell);
+    }
+  }
+  if (id == nullptr) {
+    id = InsertAlert(alert, &text);
+    tell = true;
+  }
+  if (tell) Notify(id);
+}
+
+void CheckListening(const Node* statement) {
+  if (!IsA(statement, ListenStmt) || strcmp(castNode(ListenStmt, statement)->conditionname, kChannel) != 0) return;
+  if (MayReadRole(InvalidOid)) return;
+  ereport(ERROR,
+          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied to listen on channel \"%s\"", kChannel),
+           errhint("Alerts tell about all roles: members of pg_read_all_stats may listen.")));
+}

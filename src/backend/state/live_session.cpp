@@ -1,0 +1,266 @@
+/*
+ * live_session.cpp - see live_session.hpp.
+ */
+#include "backend/state/live_session.hpp"
+
+extern "C" {
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "pgtime.h"
+#include "storage/ipc.h"
+#include "utils/builtins.h"
+#include "utils/datetime.h"
+}
+
+#include <unordered_set>
+
+#include "backend/server/core_call.hpp"
+#include "backend/server/settings.hpp"
+#include "backend/server/wait_events.hpp"
+#include "backend/state/limits.hpp"
+#include "backend/state/live_local.hpp"
+
+OwnSessionState ps_own;
+int64 ps_recently_sent[kRecentlySent];
+
+namespace {
+
+int pieces = 0;  // sessions so far of this connection
+bool exit_registered = false;
+std::unordered_set<int64>* sent = nullptr;  // definitions that the session has handed to the worker
+
+// The name of a role; of one that was dropped while its session runs, its OID.
+const char* RoleName(Oid role) {
+  const char* name = GetUserNameFromId(role, true);
+  return name != nullptr ? name : psprintf("%u", role);
+}
+
+void OnBackendExit(int, Datum) { CloseSession(); }
+
+// Fills a fresh session; everything else is zero.
+void FillSession(LiveSession* session, Oid role, TimestampTz now) {
+  SpinLockInit(&session->mutex);
+  session->pid = MyProcPid;
+  session->role = role;
+  namestrcpy(&session->role_name, RoleName(role));
+  ++pieces;
+  if (pieces == 1)
+    snprintf(session->session, kSessionTextLength, "%lx.%x", static_cast<unsigned long>(MyStartTime), MyProcPid);
+  else
+    snprintf(session->session, kSessionTextLength, "%lx.%x/%d", static_cast<unsigned long>(MyStartTime), MyProcPid,
+             pieces);
+  session->started = session->last_at = now;
+  session->day = DayOf(now);
+  session->day_score = session->day_enforced = session->day_bound = session->flushed_enforced = -1;
+  session->settings = ScoreSettingsInForce();
+  session->unrecorded = RecoveryInProgress();
+  session->limits = LimitsInForce();
+}
+
+// Whether figures of a statement that repeats stay as they are, and are compared with no limit.
+bool IsPlain(const LiveSession* session) {
+  return session->settings.counting == privacy_score::ScoreSettings::kSet && ModeInForce() != WatchMode::kEnforce &&
+         !session->limits.Any();
+}
+
+// Stores what goes with an event. Under the session's lock.
+void Store(LiveSession* session, const EventFigures& figures) {
+  session->risen.score += Max(figures.rise.score, 0);
+  session->risen.enforced += Max(figures.rise.enforced, 0);
+  session->reserved = 0;
+  session->reach = *figures.reach;
+  session->reach_known = figures.model_version != 0;
+  session->summary = *figures.summary;
+  session->summary.estimated |= !figures.current;
+  session->model_version = figures.current ? figures.model_version : 0;
+  session->last_id = figures.id;
+  session->last_at = figures.at;
+  session->limits = LimitsInForce();
+  session->warn = ModeInForce() != WatchMode::kObserve;
+  ps_own.plain_settings = figures.current && IsPlain(session) ? ps_settings_changes : 0;
+  ps_own.plain_model = figures.model_version;
+  ps_own.plain_changes = figures.changes;
+  ps_own.reach_judged_below = {};
+}
+
+// Takes a chunk ahead unless there is one, so that the next event has room whatever the worker does meanwhile.
+void TakeSpare(LiveSession* session) {
+  if (ps_own.spare == nullptr) ps_own.spare = reinterpret_cast<EventChunk*>(TakeBlocks(&session->holding, 1));
+}
+
+// Adds to the last entry of the open chunks when that is of the same abstraction and may be shared, else appends an
+// entry, in the spare chunk when need be. `figures` may be null; they are stored together with the event or not at all.
+bool AppendRun(LiveSession* session, const EventRun& event, bool may_share, const EventFigures* figures) {
+  SpinLockAcquire(&session->mutex);
+  EventChunk* chunk = session->open.chunks_last;
+  EventRun* last = chunk == nullptr ? nullptr : &chunk->entries[chunk->used - 1];
+  const bool shares = last != nullptr && may_share && last->id == event.id && last->run > 0;
+  const bool needs_spare = !shares && (chunk == nullptr || chunk->used == kChunkEntries);
+  const bool done = !needs_spare || ps_own.spare != nullptr;
+  if (done && needs_spare) {
+    (chunk == nullptr ? session->open.chunks_first : chunk->next) = ps_own.spare;
+    session->open.chunks_last = chunk = ps_own.spare;
+    ps_own.spare = nullptr;
+  }
+  if (shares) {
+    last->run += event.run;
+    last->rows += event.rows;
+  } else if (done) {
+    chunk->entries[chunk->used++] = event;
+  }
+  if (done) session->rows += event.rows;
+  if (done && figures != nullptr) Store(session, *figures);
+  SpinLockRelease(&session->mutex);
+  if (needs_spare) TakeSpare(session);
+  return done;
+}
+
+// What closed sessions of a role hold of the pool.
+int32 HeldByClosed(DatabaseSlot* slot, Oid role) {
+  int32 held = 0;
+  LWLockAcquire(slot->lock, LW_SHARED);
+  for (const LiveSession* other = slot->sessions; other != nullptr; other = other->next)
+    if (other->closed && other->role == role) held += other->holding.FromPool();
+  LWLockRelease(slot->lock);
+  return held;
+}
+
+// Leaves the share of a session that is about to be closed to the next one. Who opens and closes sessions faster than
+// they are written waits here, for the worker, and no longer holds others up than that; a worker that cannot write
+// keeps nobody for ever.
+void LeaveShare(DatabaseSlot* slot, LiveSession* session) {
+  constexpr int kMostMilliseconds = 5000;
+  const TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kMostMilliseconds);
+  while (!ShareIsLeft(&session->holding, PoolIsPlenty() ? 0 : HeldByClosed(slot, session->role)) &&
+         GetCurrentTimestamp() < deadline) {
+    EnsureWorker(slot);
+    WakeWorker(slot);
+    Pause(OwnWait::kRoom, 10);
+  }
+}
+
+}  // namespace
+
+LiveSession* OwnSession() { return ps_own.session; }
+
+void CloseSession() {
+  if (ps_own.session == nullptr) return;
+  LiveSession* session = ps_own.session;
+  DatabaseSlot* slot = SlotOfDatabase(false);
+  ps_own.session = nullptr;
+  GiveBlocks(&session->holding, reinterpret_cast<SharedBlock*>(ps_own.spare));
+  ps_own.spare = nullptr;
+  LeaveShare(slot, session);
+  SpinLockAcquire(&session->mutex);
+  session->closed = true;
+  SpinLockRelease(&session->mutex);
+  // The last one to leave wakes the worker, so that it leaves too and the database can be dropped; else its interval is
+  // soon enough.
+  EnsureWorker(slot);
+  if (slot->session_count <= 1) WakeWorker(slot);
+}
+
+void CutSession(Oid role, TimestampTz now) {
+  const int64 gap = static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC;
+  const LiveSession* own = ps_own.session;
+  if (own == nullptr) return;
+  // What began on a standby cannot be recorded; after the promotion the session goes on as another one, that is.
+  const bool promoted = own->unrecorded && !RecoveryInProgress();
+  const bool full = ps_local.scorer != nullptr && ps_local.scorer->scorer.IsFull();
+  if (full)
+    ereport(LOG, (errmsg("session %s has so many different statements that it goes on as another one", own->session),
+                  errhidestmt(true), errhidecontext(true)));
+  if (promoted || full || own->discarded || own->role != role || now - own->last_at > gap || DayOf(now) != own->day)
+    CloseSession();
+}
+
+LiveSession* OpenSession(Oid role, TimestampTz now) {
+  CoreError error;
+  DatabaseSlot* slot = SlotOfDatabase(true);
+  if (slot == nullptr || !CallCore(&error, [] {
+        if (sent == nullptr) sent = new std::unordered_set<int64>();
+        sent->clear();
+      }))
+    return nullptr;
+  Holding holding;
+  SharedBlock* block = OpenHolding(&holding);
+  if (block == nullptr) return nullptr;
+  auto* session = reinterpret_cast<LiveSession*>(block);
+  *session = {};
+  session->holding = holding;
+  FillSession(session, role, now);
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  session->next = slot->sessions;
+  if (slot->sessions != nullptr) slot->sessions->previous = session;
+  slot->sessions = session;
+  ++slot->session_count;
+  LWLockRelease(slot->lock);
+  if (!exit_registered) before_shmem_exit(OnBackendExit, Datum(0));
+  exit_registered = true;
+  ps_own.session = session;
+  ps_own.last_event = ps_own.repeated = 0;
+  ps_own.plain_settings = 0;
+  memset(ps_recently_sent, 0, sizeof ps_recently_sent);
+  return session;
+}
+
+bool DefinitionSent(int64 id) {
+  int64* recent = RecentlySent(id);
+  if (*recent == id) return true;
+  if (sent->count(id) == 0) return false;
+  *recent = id;
+  return true;
+}
+
+bool SendDefinition(LiveSession* session, int64 id, std::string_view tokens) {
+  const DefinitionHead head = {id, static_cast<int64>(tokens.size())};
+  if (!AppendNote(session, &PendingHistory::definitions, &head, sizeof head, tokens.data(), tokens.size()))
+    return false;
+  CoreError error;
+  return CallCore(&error, [&] { sent->insert(id); });
+}
+
+bool AppendEvent(LiveSession* session, int64 id, const EventFigures* figures) {
+  const int64 repeated = id == ps_own.last_event ? ps_own.repeated + 1 : 1;
+  // Only where each n-gram equals the one before do executions share an entry, so that rows keep to their n-grams.
+  if (!AppendRun(session, {id, 1, 0}, repeated > privacy_score::kRecordedLength, figures)) return false;
+  ps_own.repeated = repeated;
+  ps_own.last_event = id;
+  return true;
+}
+
+void PublishFigures(LiveSession* session, const EventFigures& figures) {
+  SpinLockAcquire(&session->mutex);
+  Store(session, figures);
+  SpinLockRelease(&session->mutex);
+}
+
+bool HasSpare(LiveSession* session) {
+  TakeSpare(session);
+  return ps_own.spare != nullptr;
+}
+
+void CountUncounted(LiveSession* session, int64 executions, int64 rows) {
+  SpinLockAcquire(&session->mutex);
+  session->open.uncounted += executions;
+  session->open.uncounted_rows += rows;
+  session->rows += rows;
+  SpinLockRelease(&session->mutex);
+}
+
+bool AppendRows(LiveSession* session, int64 id, int64 rows) { return AppendRun(session, {id, 0, rows}, true, nullptr); }
+
+// A day begins with a whole second in every time zone.
+int32 DayOf(TimestampTz at) {
+  OwnSessionState& own = ps_own;
+  if (at >= own.day_from && at < own.day_until && log_timezone == own.zone) return own.day;
+  struct pg_tm tm;
+  fsec_t fraction;
+  int zone;
+  if (timestamp2tm(at, &zone, &tm, &fraction, nullptr, log_timezone) != 0) return 0;
+  own.day_from = at - fraction;
+  own.day_until = own.day_from + USECS_PER_SEC;
+  own.zone = log_timezone;
+  own.day = date2j(tm.tm_year, tm.tm_mon, tm.tm_mday) - POSTGRES_EPOCH_JDATE;
+  return own.day;
+}

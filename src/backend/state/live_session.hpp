@@ -1,0 +1,64 @@
+/*
+ * live_session.hpp - the session of this backend in shared memory: opening, closing, adding to its history.
+ *
+ * One session is one principal and one connection, cut when the role changes, after idle_gap, at midnight, when the
+ * server is promoted, and when it has as many different n-grams, or as large abstractions, as a backend should keep. It
+ * belongs to this backend until it is closed (shared_state.hpp has the rules).
+ */
+#pragma once
+
+#include <string_view>
+
+#include "backend/state/shared_state.hpp"
+
+// The open session of this backend; null when there is none.
+LiveSession* OwnSession();
+
+// Closes the open session when it is another role's, when the pause, the day or its size asks for a cut, or the server
+// was promoted.
+void CutSession(Oid role, TimestampTz now);
+
+// Opens a session; null when there is no room.
+LiveSession* OpenSession(Oid role, TimestampTz now);
+
+// Marks the open session closed; the worker writes the rest and frees it.
+void CloseSession();
+
+// Whether the tokens of an abstraction were sent in this session.
+bool DefinitionSent(int64 id);
+
+// Sends the tokens of an abstraction, joined by kTokenEnd; false when there is no room.
+bool SendDefinition(LiveSession* session, int64 id, std::string_view tokens);
+
+// What the session shows of itself after an event.
+struct EventFigures {
+  int64 id;
+  TimestampTz at;
+  const privacy_score::SessionSummary* summary;
+  const privacy_score::ReachFigures* reach;
+  Rise rise;             // by this event
+  bool current;          // scored with the model in force; else the worker scores again when it has built that
+  uint64 model_version;  // 0: scored without a model
+  uint64 changes;        // how many changes of the model had been announced
+};
+
+// Appends one execution of an abstraction to the history of the session and publishes its figures, unless they are
+// null; false when there is no room for the former. Takes the session's lock once, as a rule.
+bool AppendEvent(LiveSession* session, int64 id, const EventFigures* figures);
+
+// Whether the next AppendEvent() has room for certain: a chunk is kept ready, which this takes if need be and if there
+// is one.
+bool HasSpare(LiveSession* session);
+
+// Counts executions and rows for which AppendEvent() and AppendRows() have no room; the worker writes them as
+// `unparsed`.
+void CountUncounted(LiveSession* session, int64 executions, int64 rows);
+
+// Publishes the figures alone.
+void PublishFigures(LiveSession* session, const EventFigures& figures);
+
+// Adds rows that an execution has returned; false when there is no room.
+bool AppendRows(LiveSession* session, int64 id, int64 rows);
+
+// Days since 2000-01-01 of a moment in log_timezone, the time zone in which days are counted. Cheap within one second.
+int32 DayOf(TimestampTz at);

@@ -1,0 +1,247 @@
+/*
+ * watching.cpp - see watching.hpp.
+ */
+#include "backend/state/watching.hpp"
+
+extern "C" {
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/catalog.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_shseclabel.h"
+#include "commands/extension.h"
+#include "commands/seclabel.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+}
+
+#include "backend/state/label_names.hpp"
+#include "backend/state/live_session.hpp"
+#include "backend/state/model_changes.hpp"
+
+LastWatch ps_last_watch;
+
+namespace {
+
+struct Gate {
+  bool extension_known;
+  Oid extension;
+  Oid principal;
+  RoleClass principal_class;
+  uint64 labels_version;
+  TimestampTz looked_at;
+  bool on_primary;  // once it is one, a server stays it
+  UncountedState uncounted;
+  bool model_changed, labels_changed, declared;  // by this transaction
+};
+
+Gate gate;
+
+// A schema or a role: with a role go its label and whether it is a superuser.
+void OnCatalogChange(Datum, int, uint32) { gate.extension_known = ps_last_watch.stands = false; }
+
+void SetUncounted(UncountedState uncounted) {
+  gate.uncounted = uncounted;
+  ps_last_watch.stands = false;
+}
+
+// What is prepared is committed by anybody at any time, who knows nothing of what it has changed: open sessions would
+// go on with the old labels and baselines. Changes that were rolled back to a savepoint are refused as well.
+void RefuseToPrepareDeclarations() {
+  if (!gate.declared || ps_shared == nullptr) return;
+  ereport(ERROR,
+          (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+           errmsg("cannot PREPARE a transaction that has changed labels, declarations or baselines of privacy_score"),
+           errhint("Use COMMIT.")));
+}
+
+void OnTransactionEnd(XactEvent event, void*) {
+  if (event == XACT_EVENT_PRE_PREPARE) RefuseToPrepareDeclarations();
+  if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE || event == XACT_EVENT_PARALLEL_PRE_COMMIT)
+    return;
+  if (event == XACT_EVENT_COMMIT && ps_shared != nullptr) {
+    if (gate.labels_changed) pg_atomic_fetch_add_u64(&ps_shared->role_labels_version, 1);
+    if (gate.model_changed) {
+      DatabaseSlot* slot = SlotOfDatabase(true);
+      if (slot != nullptr) AnnounceChange(slot);
+    }
+  }
+  gate.model_changed = gate.labels_changed = gate.declared = false;
+  ForgetConcerns();
+  SetUncounted({Uncounted::kNone, NIL, nullptr});
+}
+
+void OnSubtransactionEnd(SubXactEvent event, SubTransactionId, SubTransactionId, void*) {
+  if (event == SUBXACT_EVENT_ABORT_SUB) SetUncounted({Uncounted::kNone, NIL, nullptr});
+}
+
+// From now on the ends of transactions are looked at: in a backend that only runs statements they never are.
+void FollowTransactions() {
+  static bool follows = false;
+  if (follows) return;
+  RegisterXactCallback(OnTransactionEnd, nullptr);
+  RegisterSubXactCallback(OnSubtransactionEnd, nullptr);
+  follows = true;
+}
+
+// Whether any role is labelled watched.
+bool AnyLabelledWatched() {
+  bool any = false;
+  Relation relation = table_open(SharedSecLabelRelationId, AccessShareLock);
+  ScanKeyData key;
+  ScanKeyInit(&key, Anum_pg_shseclabel_classoid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(AuthIdRelationId));
+  SysScanDesc scan = systable_beginscan(relation, InvalidOid, false, nullptr, 1, &key);
+  for (HeapTuple tuple = systable_getnext(scan); HeapTupleIsValid(tuple) && !any; tuple = systable_getnext(scan)) {
+    bool null_provider, null_label;
+    const Datum provider = heap_getattr(tuple, Anum_pg_shseclabel_provider, RelationGetDescr(relation), &null_provider);
+    const Datum value = heap_getattr(tuple, Anum_pg_shseclabel_label, RelationGetDescr(relation), &null_label);
+    any = !null_provider && !null_label && strcmp(TextDatumGetCString(provider), kLabelProvider) == 0 &&
+          strcmp(TextDatumGetCString(value), kWatchedLabel) == 0;
+  }
+  systable_endscan(scan);
+  table_close(relation, AccessShareLock);
+  return any;
+}
+
+// Replicated changes of labels and roles are not announced on a standby, so it looks again every few seconds.
+inline bool MayBeOutdated() {
+  constexpr int kSeconds = 2;
+  if (gate.on_primary) return false;
+  gate.on_primary = !RecoveryInProgress();
+  return !gate.on_primary && GetCurrentStatementStartTimestamp() - gate.looked_at > kSeconds * USECS_PER_SEC;
+}
+
+// Whether nothing counts, whoever the principal is.
+inline bool NothingWatched() {
+  return ps_settings.mode == static_cast<int>(WatchMode::kOff) || ps_shared == nullptr ||
+         gate.uncounted.which != Uncounted::kNone || !OidIsValid(MyDatabaseId);
+}
+
+// The principal of a statement that runs as `user` in that security context.
+inline Oid PrincipalIn(Oid user, int context) {
+  if (ps_settings.principal == static_cast<int>(Principal::kCurrentUser)) return user;
+  const Oid session_user = GetSessionUserId();
+  // Maintenance by a superuser or by autovacuum runs the code of whom it has become.
+  if ((context & SECURITY_RESTRICTED_OPERATION) != 0 && superuser_arg(session_user)) return user;
+  return session_user;
+}
+
+// Looks the principal up and opens the gate for it.
+RoleClass FindClass(Oid principal, uint64 labels) {
+  if (!IsTransactionState()) return RoleClass::kUnwatched;
+  const char* reason;
+  const Oid extension = get_extension_oid("privacy_score", true);
+  // Dropped and created again it has empty tables: what this session has sent before must be sent anew.
+  if (extension != gate.extension) CloseSession();
+  gate.extension = extension;
+  gate.extension_known = true;
+  gate.principal_class = ClassOfRole(principal, &reason);
+  gate.principal = principal;
+  gate.labels_version = labels;
+  gate.looked_at = GetCurrentStatementStartTimestamp();
+  return OidIsValid(extension) ? gate.principal_class : RoleClass::kUnwatched;
+}
+
+// The class of a role in this database, remembered for one role.
+inline RoleClass ClassOfPrincipal(Oid principal) {
+  const uint64 labels = pg_atomic_read_u64(&ps_shared->role_labels_version);
+  if (principal != gate.principal || labels != gate.labels_version || !gate.extension_known || MayBeOutdated())
+    return FindClass(principal, labels);
+  return OidIsValid(gate.extension) ? gate.principal_class : RoleClass::kUnwatched;
+}
+
+}  // namespace
+
+RoleClass ClassOfRole(Oid role, const char** reason) {
+  if (superuser_arg(role)) {
+    *reason = "superusers are not watched";
+    return RoleClass::kUnwatched;
+  }
+  ObjectAddress address;
+  ObjectAddressSet(address, AuthIdRelationId, role);
+  const char* label = GetSecurityLabel(&address, kLabelProvider);
+  if (label != nullptr) {
+    *reason = "security label of the role";
+    if (strcmp(label, kExemptLabel) == 0) return RoleClass::kExempt;
+    return strcmp(label, kDpOnlyLabel) == 0 ? RoleClass::kDpOnly : RoleClass::kWatched;
+  }
+  const bool others = AnyLabelledWatched();
+  *reason = others ? "only roles labelled watched are watched" : "no role is labelled watched, so all are";
+  return others ? RoleClass::kUnwatched : RoleClass::kWatched;
+}
+
+Oid PrincipalOf() {
+  Oid user;
+  int context;
+  GetUserIdAndSecContext(&user, &context);
+  return PrincipalIn(user, context);
+}
+
+RoleClass PrincipalClass() { return NothingWatched() ? RoleClass::kUnwatched : ClassOfPrincipal(PrincipalOf()); }
+
+// With `track = top` and in parallel workers it counts how deep a statement stands, in case the principal changes below
+// it; a security context may make somebody else the principal, or belong to a referential-integrity check.
+Watch LookAgain(Oid user, int context) {
+  const uint64 labels = pg_atomic_read_u64(&ps_shared->role_labels_version);
+  Watch watch = {PrincipalIn(user, context), RoleClass::kUnwatched, false, gate.uncounted.which == Uncounted::kReading,
+                 (context & SECURITY_NOFORCE_RLS) != 0};
+  if (!NothingWatched()) watch.role = ClassOfPrincipal(watch.principal);
+  watch.passes = watch.role == RoleClass::kUnwatched && !watch.uncounted && context == 0 && !IsParallelWorker() &&
+                 ps_settings.track == static_cast<int>(TrackLevel::kAll) &&
+                 ps_settings.principal == static_cast<int>(Principal::kSessionUser);
+  // A restricted operation asks whether the session's user is a superuser; a standby must look again soon.
+  const bool stands = !NothingWatched() && gate.on_primary && gate.extension_known &&
+                      watch.principal == gate.principal && labels == gate.labels_version &&
+                      (context & SECURITY_RESTRICTED_OPERATION) == 0;
+  ps_last_watch = {stands, user, GetSessionUserId(), context, ps_settings_changes, labels, watch};
+  return watch;
+}
+
+UncountedState BeginUncounted(Uncounted which, const List* relations) {
+  FollowTransactions();
+  const UncountedState before = gate.uncounted;
+  SetUncounted({which, relations, nullptr});
+  return before;
+}
+
+void EndUncounted(UncountedState before) { SetUncounted(before); }
+
+const char* NameReading(const char* text) {
+  const char* before = gate.uncounted.text;
+  gate.uncounted.text = text;
+  return before;
+}
+
+void RequireReading(const char* text, const List* relations) {
+  if (gate.uncounted.text != nullptr && strcmp(text, gate.uncounted.text) != 0) return;
+  if (list_difference_oid(relations, gate.uncounted.relations) == NIL) return;
+  ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+                  errmsg("a relation was renamed after this statement began"), errhint("Try again.")));
+}
+
+void NoteModelChange() {
+  FollowTransactions();
+  gate.model_changed = true;
+}
+
+void NoteDeclaration() {
+  NoteModelChange();
+  gate.declared = true;
+}
+
+void NoteRoleLabelChange() {
+  NoteDeclaration();
+  gate.labels_changed = true;
+}
+
+void InstallWatchingCallbacks() {
+  for (const int cache : {NAMESPACENAME, AUTHOID}) CacheRegisterSyscacheCallback(cache, OnCatalogChange, Datum(0));
+}

@@ -1,0 +1,161 @@
+/*
+ * abstract_functions.cpp - SQL functions that show A(Q) of a text, and how it writes a name.
+ *
+ * abstract_query and abstract_query_poster go through sqlparse and never raise on any text; names are resolved with the
+ * caller's search_path. abstract_query_analyzed and reads_protected go the way of the live path, by the server's own
+ * analysis, and raise what that raises.
+ */
+#include "backend/server/core_call.hpp"
+
+extern "C" {
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "rewrite/rewriteHandler.h"
+#include "tcop/tcopprot.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(ps_abstract_query);
+PG_FUNCTION_INFO_V1(ps_abstract_query_poster);
+PG_FUNCTION_INFO_V1(ps_abstract_query_analyzed);
+PG_FUNCTION_INFO_V1(ps_reads_protected);
+PG_FUNCTION_INFO_V1(ps_canonical_name);
+}
+
+#include <string>
+#include <vector>
+
+#include "backend/catalog/catalog_relations.hpp"
+#include "backend/query/protected_reads.hpp"
+#include "backend/query/query_statement.hpp"
+#include "backend/server/compat.hpp"
+#include "backend/text/text_statements.hpp"
+#include "core/statement/abstraction.hpp"
+
+namespace ps = privacy_score;
+
+namespace {
+
+using Parts = std::vector<ps::Tokens>;
+
+// Tokens as text[].
+ArrayType* TokenArray(const ps::Tokens& tokens) {
+  const auto count = static_cast<int>(tokens.size());
+  if (count == 0) return construct_empty_array(TEXTOID);
+  auto* elements = static_cast<Datum*>(palloc(sizeof(Datum) * tokens.size()));
+  for (int i = 0; i < count; ++i) elements[i] = CStringGetTextDatum(tokens[static_cast<std::size_t>(i)].c_str());
+  return construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT);
+}
+
+// What the text of a statement does, as a list of rewritten Query and of CopyStmt for COPY of a table.
+List* AddAnalyzed(List* parts, Query* query, const char* sql);
+
+List* AddRaw(List* parts, Node* statement, const char* sql) {
+  RawStmt* raw = makeNode(RawStmt);
+  raw->stmt = statement;
+  return AddAnalyzed(parts, AnalyzeStatement(raw, sql), sql);
+}
+
+// The query within a utility statement, if any.
+List* AddUtility(List* parts, Node* statement, const char* sql) {
+  check_stack_depth();
+  switch (nodeTag(statement)) {
+    case T_ExplainStmt:
+      return AddAnalyzed(parts, castNode(Query, castNode(ExplainStmt, statement)->query), sql);
+    case T_DeclareCursorStmt:
+      return AddAnalyzed(parts, castNode(Query, castNode(DeclareCursorStmt, statement)->query), sql);
+    case T_CreateTableAsStmt:
+      return AddAnalyzed(parts, castNode(Query, castNode(CreateTableAsStmt, statement)->query), sql);
+    case T_PrepareStmt:
+      return AddRaw(parts, castNode(PrepareStmt, statement)->query, sql);
+    case T_CopyStmt: {
+      auto* copy = castNode(CopyStmt, statement);
+      if (copy->is_from) return parts;
+      return copy->query != nullptr ? AddRaw(parts, copy->query, sql) : lappend(parts, copy);
+    }
+    default:
+      return parts;
+  }
+}
+
+List* AddAnalyzed(List* parts, Query* query, const char* sql) {
+  if (query->commandType == CMD_UTILITY) return AddUtility(parts, query->utilityStmt, sql);
+  ListCell* cell;
+  foreach (cell, QueryRewrite(query))
+    if (lfirst_node(Query, cell)->commandType != CMD_UTILITY) parts = lappend(parts, lfirst(cell));
+  return parts;
+}
+
+// Errors of the analysis point into the analysed text, not into the query that called the function.
+void MovePosition(void* sql) {
+  const int position = geterrposition();
+  if (position <= 0) return;
+  errposition(0);
+  internalerrposition(position);
+  internalerrquery(static_cast<const char*>(sql));
+}
+
+List* AnalyzedParts(text* text) {
+  const char* sql = text_to_cstring(text);
+  ErrorContextCallback context;
+  context.callback = MovePosition;
+  context.arg = const_cast<char*>(sql);
+  context.previous = error_context_stack;
+  error_context_stack = &context;
+  List* parts = NIL;
+  ListCell* cell;
+  foreach (cell, pg_parse_query(sql))
+    parts = AddAnalyzed(parts, AnalyzeStatement(lfirst_node(RawStmt, cell), sql), sql);
+  error_context_stack = context.previous;
+  return parts;
+}
+
+Oid RelationOf(Node* copy) { return RangeVarGetRelid(castNode(CopyStmt, copy)->relation, NoLock, false); }
+
+}  // namespace
+
+// abstract_query(sql)
+Datum ps_abstract_query(PG_FUNCTION_ARGS) {
+  PG_RETURN_ARRAYTYPE_P(TokenArray(*TokensOfText(PG_GETARG_TEXT_PP(0), GetUserId())->object));
+}
+
+// abstract_query_poster(sql)
+Datum ps_abstract_query_poster(PG_FUNCTION_ARGS) {
+  PG_RETURN_TEXT_P(cstring_to_text(PosterOfText(PG_GETARG_TEXT_PP(0), GetUserId())));
+}
+
+// abstract_query_analyzed(sql)
+Datum ps_abstract_query_analyzed(PG_FUNCTION_ARGS) {
+  CoreHolder<Parts>* parts = NewCoreHolder<Parts>(CurrentMemoryContext);
+  CoreHolder<ps::Tokens>* tokens = NewCoreHolder<ps::Tokens>(CurrentMemoryContext);
+  CallCoreOrRaise([&] { parts->object = new Parts(); });
+  ListCell* cell;
+  foreach (cell, AnalyzedParts(PG_GETARG_TEXT_PP(0))) {
+    auto* part = static_cast<Node*>(lfirst(cell));
+    const ps::Statement statement =
+        IsA(part, Query) ? QueryStatement(castNode(Query, part))
+                         : RowsStatement(ps::Command::kCopy, RelationOf(part), castNode(CopyStmt, part)->attlist);
+    CallCoreOrRaise([&] { parts->object->push_back(ps::Abstract(statement)); });
+  }
+  CallCoreOrRaise([&] { tokens->object = new ps::Tokens(ps::UnionTokens(*parts->object)); });
+  PG_RETURN_ARRAYTYPE_P(TokenArray(*tokens->object));
+}
+
+// reads_protected(sql)
+Datum ps_reads_protected(PG_FUNCTION_ARGS) {
+  bool reads = false;
+  ListCell* cell;
+  foreach (cell, AnalyzedParts(PG_GETARG_TEXT_PP(0))) {
+    auto* part = static_cast<Node*>(lfirst(cell));
+    reads =
+        reads || (IsA(part, Query)
+                      ? PlanReadsProtected(pg_plan_query(castNode(Query, part), "", CURSOR_OPT_PARALLEL_OK, nullptr))
+                      : RelationIsProtected(RelationOf(part)));
+  }
+  PG_RETURN_BOOL(reads);
+}
+
+// canonical_name(identifier)
+Datum ps_canonical_name(PG_FUNCTION_ARGS) { PG_RETURN_TEXT_P(cstring_to_text(QuoteName(NameStr(*PG_GETARG_NAME(0))))); }

@@ -1,0 +1,163 @@
+/*
+ * enforce.cpp - see enforce.hpp.
+ */
+#include "backend/watch/enforce.hpp"
+
+extern "C" {
+#include "commands/extension.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+}
+
+#include <unordered_set>
+
+#include "backend/server/core_call.hpp"
+#include "backend/server/settings.hpp"
+#include "backend/state/internal.hpp"
+
+namespace {
+
+constexpr std::size_t kMostTold = 64;  // abstractions a session and kind
+constexpr int kRefused = MAKE_SQLSTATE('P', 'S', '0', '0', '1');
+
+// What this backend has written alerts about, so that a refused statement in a loop is one alert a session.
+struct Told {
+  const LiveSession* session;
+  TimestampTz started;  // of it: its place may be another session's by now
+  std::unordered_set<int64>* abstractions[kAlertKinds];
+};
+
+Told told;
+
+// True the first time in a session.
+bool FirstTime(const LiveSession* session, AlertKind kind, int64 id) {
+  bool first = true;
+  CoreError error;
+  CallCore(&error, [&] {
+    if (told.session != session || told.started != session->started)
+      for (auto*& set : told.abstractions) {
+        delete set;
+        set = nullptr;
+      }
+    told.session = session;
+    told.started = session->started;
+    auto*& set = told.abstractions[AlertIndex(kind)];
+    if (set == nullptr) set = new std::unordered_set<int64>();
+    // Beyond that the number of refusals says enough: alerts must not fill the memory of everybody.
+    first = set->size() < kMostTold && set->insert(id).second;
+  });
+  return first;
+}
+
+// Raises an alert and waits until it is durable: the client hears of it afterwards.
+void Announce(LiveSession* session, const PassedLimit& passed, bool blocked, std::string_view detail) {
+  RaiseAlert(session, passed, blocked, detail.data(), detail.size());
+  AwaitAlerts(session);
+}
+
+void CountRefusal(LiveSession* session) {
+  SpinLockAcquire(&session->mutex);
+  ++session->refused;
+  SpinLockRelease(&session->mutex);
+  EnsureWorker(SlotOfDatabase(false));
+}
+
+// Lets the statement pass under break_glass and says so once a session and kind.
+bool GlassBroken(LiveSession* session, const PassedLimit& passed, std::string_view detail) {
+  if (!ps_settings.break_glass) return false;
+  if (session != nullptr && FirstTime(session, kAlertBreakGlass, passed.kind))
+    Announce(session, {kAlertBreakGlass, passed.score, passed.limit}, false, detail);
+  return true;
+}
+
+// Counts and announces a refusal, the caller's error is to follow; false when the glass is broken. `session` may be
+// null. `id`: of one cause of the kind an alert is enough.
+bool AnnounceRefusal(LiveSession* session, const PassedLimit& passed, int64 id, std::string_view detail) {
+  if (GlassBroken(session, passed, detail)) return false;
+  if (session == nullptr) return true;
+  CountRefusal(session);
+  if (FirstTime(session, passed.kind, id)) Announce(session, passed, true, detail);
+  return true;
+}
+
+const char* WhomToAsk() {
+  const Oid owner = ExtensionOwner();
+  const char* name = OidIsValid(owner) ? GetUserNameFromId(owner, true) : nullptr;
+  return name == nullptr ? "the administrator" : psprintf("role \"%s\", who administers privacy_score", name);
+}
+
+}  // namespace
+
+bool Enforcing() { return ModeInForce() == WatchMode::kEnforce; }
+
+bool AnyLimitSet() { return ps_settings.session_limit >= 0 || ps_settings.daily_limit >= 0; }
+
+bool WouldPassLimit(const privacy_score::LiveScorer::Weighed& weighed, double day_before, PassedLimit* passed) {
+  // Who has passed a limit already may go on with what adds nothing.
+  if (!weighed.adds) return false;
+  const PassedLimit limits[] = {{kAlertSession, weighed.sum, ps_settings.session_limit},
+                                {kAlertDaily, day_before + weighed.rise, ps_settings.daily_limit}};
+  for (const PassedLimit& limit : limits) {
+    if (limit.limit < 0 || limit.score <= limit.limit) continue;
+    *passed = limit;
+    return true;
+  }
+  return false;
+}
+
+void RefuseAboveLimit(LiveSession* session, const PassedLimit& passed, int64 id, bool estimated,
+                      std::string_view explanation) {
+  if (!AnnounceRefusal(session, passed, id, explanation)) return;
+  ereport(ERROR, (errcode(kRefused),
+                  errmsg("statement refused: its %s privacy score would be %.6g, above the limit %.6g",
+                         AlertKindName(passed.kind), passed.score, passed.limit),
+                  estimated ? errdetail("The score is an upper bound: exact rates are not known yet.") : 0,
+                  errhint("Ask %s, if this work is meant to be done.", WhomToAsk())));
+}
+
+void RefuseFault(LiveSession* session, const char* why) {
+  if (!AnnounceRefusal(session, {kAlertFault, 0, 0}, 0, "{}")) return;
+  ereport(ERROR,
+          (errcode(kRefused), errmsg("statement refused: its privacy score cannot be told"), errdetail("%s", why),
+           errhint("Try again; if it stays, ask %s to look into the server log.", WhomToAsk())));
+}
+
+void RefuseForRoom(LiveSession* session) {
+  if (GlassBroken(session, {kAlertMemory, 0, 0}, "{}")) return;
+  CountRefusal(session);
+  if (RaiseRoomAlert(session, true)) AwaitAlerts(session);
+  ereport(ERROR, (errcode(kRefused), errmsg("statement refused: there is no room to record it"),
+                  errdetail("The session has used its share of shared memory, and what it may have of the rest, with "
+                            "what the background worker has not written yet."),
+                  errhint("Try again; if it stays, ask %s to raise privacy_score.max_memory.", WhomToAsk())));
+}
+
+void RefuseDpOnly(LiveSession* session, DpOnlyRefusal why) {
+  if (!AnnounceRefusal(session, {kAlertDpOnly, 0, 0}, 0, "{}")) return;
+  if (why == DpOnlyRefusal::kTellsByWriting)
+    ereport(ERROR, (errcode(kRefused),
+                    errmsg("statement refused: whether it succeeds, or how many rows it writes, would tell "
+                           "of protected relations"),
+                    errdetail("The security label of the role is \"dp only\"."),
+                    errhint("Write to tables that neither are protected nor refer to protected ones, or ask %s.",
+                            WhomToAsk())));
+  ereport(ERROR, (errcode(kRefused), errmsg("statement refused: this role may not read protected relations"),
+                  errdetail("Its security label is \"dp only\"."),
+                  errhint("Use the dp functions of privacy_score, or ask %s.", WhomToAsk())));
+}
+
+namespace {
+
+void AnnounceOnce(LiveSession* session, AlertKind kind) {
+  SpinLockAcquire(&session->mutex);
+  const bool told = (session->alerted & kind) != 0;
+  session->alerted |= kind;
+  SpinLockRelease(&session->mutex);
+  if (!told) Announce(session, {kind, 0, 0}, false, "{}");
+}
+
+}  // namespace
+
+void AnnounceFault(LiveSession* session) { AnnounceOnce(session, kAlertFault); }
+
+void AnnounceExempt(LiveSession* session) { AnnounceOnce(session, kAlertExempt); }

@@ -1,0 +1,220 @@
+/*
+ * error_scrubbing.cpp - see error_scrubbing.hpp.
+ */
+#include "backend/watch/error_scrubbing.hpp"
+
+extern "C" {
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_constraint.h"
+#include "storage/lwlock.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+}
+
+#include "backend/catalog/catalog_relations.hpp"
+#include "backend/query/protected_reads.hpp"
+#include "backend/watch/shown_by_errors.hpp"
+#include "backend/watch/statement_place.hpp"
+
+namespace {
+
+// In ErrorData.saved_errno: the error was looked at. Copies of an error keep it, and once the message is made nothing
+// reads it.
+constexpr int kLookedAt = 0x50530001;
+
+constexpr const char* kHint = "The server's log has the rest, which may show values of protected relations.";
+
+emit_log_hook_type prev_emit_log = nullptr;
+
+// Errors that neither rows nor values bring about: cancels, conflicts, locks, settings, our own.
+bool ComesFromNoValue(int code) {
+  switch (ERRCODE_TO_CATEGORY(code)) {
+    case MAKE_SQLSTATE('P', 'S', '0', '0', '0'):
+    case ERRCODE_OPERATOR_INTERVENTION:
+    case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:
+    case ERRCODE_INVALID_TRANSACTION_STATE:
+    case ERRCODE_TRANSACTION_ROLLBACK:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Whether the constraint is broken that the error is about.
+bool BreaksConstraint(int code) {
+  return ERRCODE_TO_CATEGORY(code) == ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION ||
+         code == ERRCODE_WITH_CHECK_OPTION_VIOLATION;
+}
+
+// Whether all primary messages of a code are made of names and of numbers that do not come from rows.
+bool MessageHoldsNoValue(const ErrorData* error) {
+  const int code = error->sqlerrcode;
+  switch (code) {
+    case ERRCODE_DIVISION_BY_ZERO:
+    case ERRCODE_CARDINALITY_VIOLATION:
+    case ERRCODE_STRING_DATA_RIGHT_TRUNCATION:
+    case ERRCODE_NULL_VALUE_NOT_ALLOWED:
+    case ERRCODE_NO_DATA_FOUND:
+    case ERRCODE_TOO_MANY_ROWS:
+    case ERRCODE_STATEMENT_TOO_COMPLEX:
+      return true;
+    case ERRCODE_INSUFFICIENT_PRIVILEGE:
+      // A policy of row security; others name large objects and settings.
+      return error->funcname != nullptr && strcmp(error->funcname, "ExecWithCheckOptions") == 0;
+    default:
+      return BreaksConstraint(code) || ERRCODE_TO_CATEGORY(code) == ERRCODE_INSUFFICIENT_RESOURCES;
+  }
+}
+
+// Whether a function in PL/pgSQL has raised it by RAISE or ASSERT.
+bool IsRaised(const ErrorData* error) {
+  return error->funcname != nullptr &&
+         (strcmp(error->funcname, "exec_stmt_raise") == 0 || strcmp(error->funcname, "exec_stmt_assert") == 0);
+}
+
+// The relation that an error names; InvalidOid when it names none.
+Oid NamedRelation(const ErrorData* error) {
+  if (error->schema_name == nullptr || error->table_name == nullptr) return InvalidOid;
+  const Oid schema = get_namespace_oid(error->schema_name, true);
+  return OidIsValid(schema) ? get_relname_relid(error->table_name, schema) : InvalidOid;
+}
+
+// The relation that the broken foreign key of a relation refers to; InvalidOid when there is none.
+Oid ReferredRelation(const ErrorData* error, Oid relation) {
+  if (error->constraint_name == nullptr) return InvalidOid;
+  const Oid constraint = get_relation_constraint_oid(relation, error->constraint_name, true);
+  HeapTuple tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(constraint));
+  if (!HeapTupleIsValid(tuple)) return InvalidOid;
+  const Oid referred = reinterpret_cast<Form_pg_constraint>(GETSTRUCT(tuple))->confrelid;
+  ReleaseSysCache(tuple);
+  return referred;
+}
+
+// Whether a foreign key is: a row is missing, or one is there.
+bool BreaksForeignKey(int code) { return code == ERRCODE_FOREIGN_KEY_VIOLATION || code == ERRCODE_RESTRICT_VIOLATION; }
+
+bool NamesProtected(const ErrorData* error) {
+  if (!BreaksConstraint(error->sqlerrcode)) return false;
+  const Oid relation = NamedRelation(error);
+  if (!OidIsValid(relation)) return false;
+  if (RelationIsProtected(relation)) return true;
+  if (!BreaksForeignKey(error->sqlerrcode)) return false;
+  const Oid referred = ReferredRelation(error, relation);
+  return OidIsValid(referred) && RelationIsProtected(referred);
+}
+
+bool PlanConcernsProtected(const PlannedStmt* plan) {
+  if (PlanReadsProtected(plan)) return true;
+  ListCell* cell;
+  foreach (cell, plan->rtable) {
+    const auto* rte = lfirst_node(RangeTblEntry, cell);
+    if (rte->rtekind == RTE_RELATION && rte->relid >= FirstNormalObjectId && ProtectedEntry(FindRelation(rte->relid)))
+      return true;
+  }
+  return false;
+}
+
+// The relation whose rows a utility statement handles by itself.
+const RangeVar* HandledRelation(const Node* utility) {
+  switch (nodeTag(utility)) {
+    case T_AlterTableStmt:
+      return reinterpret_cast<const AlterTableStmt*>(utility)->relation;
+    case T_IndexStmt:
+      return reinterpret_cast<const IndexStmt*>(utility)->relation;
+    case T_CopyStmt:
+      return reinterpret_cast<const CopyStmt*>(utility)->relation;
+    case T_RefreshMatViewStmt:
+      return reinterpret_cast<const RefreshMatViewStmt*>(utility)->relation;
+    case T_ClusterStmt:
+      return reinterpret_cast<const ClusterStmt*>(utility)->relation;
+    default:
+      return nullptr;
+  }
+}
+
+// Its OID; InvalidOid when there is none.
+Oid HandledBy(const FailedStatement& failed) {
+  const RangeVar* handled = failed.utility == nullptr ? nullptr : HandledRelation(failed.utility);
+  return handled == nullptr ? InvalidOid : RangeVarGetRelid(handled, NoLock, true);
+}
+
+bool ConcernsProtected(const FailedStatement& failed, const ErrorData* error, Oid handled) {
+  if (NamesProtected(error)) return true;
+  if (failed.plan != nullptr) return PlanConcernsProtected(failed.plan);
+  return OidIsValid(handled) && RelationIsProtected(handled);
+}
+
+// Whether message or detail may hold a value that no constraint is about.
+bool MayHoldValues(const ErrorData* error) {
+  if (BreaksConstraint(error->sqlerrcode) || ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES)
+    return false;
+  return !MessageHoldsNoValue(error) || error->detail != nullptr;
+}
+
+// Whether errors are kept from a role's eyes.
+bool IsScrubbedFor(RoleClass role) {
+  return role == RoleClass::kDpOnly || (role == RoleClass::kWatched && ModeInForce() == WatchMode::kEnforce);
+}
+
+// One line more for the server's log.
+char* AddLine(char* lines, const char* what, const char* line) {
+  if (line == nullptr) return lines;
+  char* added = *what == '\0' ? pstrdup(line) : psprintf("%s: %s", what, line);
+  return lines == nullptr ? added : psprintf("%s\n%s", lines, added);
+}
+
+// Takes out what may hold values, in the current memory context.
+void Scrub(ErrorData* error) {
+  const bool message = !MessageHoldsNoValue(error);
+  if (!message && error->detail == nullptr && error->context == nullptr) return;
+  char* kept = AddLine(nullptr, "Message", message ? error->message : nullptr);
+  kept = AddLine(kept, "", error->detail_log != nullptr ? error->detail_log : error->detail);
+  kept = AddLine(kept, "Query", message ? error->internalquery : nullptr);
+  kept = AddLine(kept, "Hint", error->hint);
+  error->detail_log = AddLine(kept, "Context", error->context);
+  if (message) error->message = pstrdup("error message withheld, as it may show values of protected relations");
+  error->detail = error->context = error->internalquery = nullptr;
+  error->internalpos = 0;
+  error->hint = pstrdup(kHint);
+}
+
+// What was not looked at was raised where no statement ran: of constraints, and nobody knows any more of what.
+void ps_emit_log(ErrorData* error) {
+  if (prev_emit_log != nullptr) prev_emit_log(error);
+  if (error->elevel != ERROR || error->saved_errno == kLookedAt || !BreaksConstraint(error->sqlerrcode)) return;
+  if (IsScrubbedFor(ps_last_watch.watch.role) && !IsRaised(error)) Scrub(error);
+}
+
+}  // namespace
+
+void JudgeError(const FailedStatement& failed, const Watch& watch) {
+  if (!Counts(watch.role) || ComesFromNoValue(geterrcode()) || !IsTransactionState()) return;
+  MemoryContext before = MemoryContextSwitchTo(CurTransactionContext);
+  ErrorData* error = CopyErrorData();
+  if (error->saved_errno == kLookedAt || error->elevel != ERROR) {
+    FreeErrorData(error);
+    MemoryContextSwitchTo(before);
+    return;
+  }
+  FlushErrorState();
+  // The abort that follows lets go of these first of all; with one in hand no catalog could be read before.
+  LWLockReleaseAll();
+  const Oid handled = HandledBy(failed);
+  const bool concerns = !IsRaised(error) && ConcernsProtected(failed, error, handled);
+  if (concerns || failed.outermost) error->saved_errno = kLookedAt;
+  Watch own = watch;
+  own.in_integrity_check = false;
+  if (concerns && CountsHere(own))
+    RecordShownByError({error, NamedRelation(error), failed.plan, failed.utility, handled, MayHoldValues(error)});
+  if (concerns && IsScrubbedFor(watch.role)) Scrub(error);
+  ReThrowError(error);
+}
+
+void InstallErrorScrubbing() {
+  prev_emit_log = emit_log_hook;
+  emit_log_hook = ps_emit_log;
+}

@@ -1,0 +1,407 @@
+/*
+ * live.cpp - the watched session of this backend (see live.hpp).
+ *
+ * The scorer is a C++ object that lives as long as the process; it is touched only inside CallCore. The session lives
+ * in shared memory (shared_state.hpp) and belongs to this backend until it is closed.
+ */
+#include "backend/watch/live.hpp"
+
+extern "C" {
+#include "access/xact.h"
+}
+
+#include <algorithm>
+
+#include "backend/query/protected_reads.hpp"
+#include "backend/query/remembered_abstractions.hpp"
+#include "backend/server/core_call.hpp"
+#include "backend/server/settings.hpp"
+#include "backend/server/wait_events.hpp"
+#include "backend/state/limits.hpp"
+#include "backend/state/live_local.hpp"
+#include "backend/state/live_room.hpp"
+#include "backend/state/live_session.hpp"
+#include "backend/state/model_changes.hpp"
+#include "backend/state/rate_requests.hpp"
+#include "backend/state/scoring_errors.hpp"
+#include "backend/state/shared_state.hpp"
+#include "backend/state/watching.hpp"
+#include "backend/watch/enforce.hpp"
+
+using privacy_score::LiveScorer;
+using privacy_score::SessionSummary;
+
+Local ps_local;
+
+namespace {
+
+// Makes the scorer of the session's role, or gives it the settings in force; starts a new session in it.
+bool RestartScorer(const LiveSession* session) {
+  const Oid role = session->role;
+  const char* name = NameStr(session->role_name);
+  const privacy_score::ScoreSettings settings = session->settings;
+  CoreError error;
+  const bool done = CallCore(&error, [&] {
+    if (ps_local.scorer == nullptr || ps_local.scorer_role != role) {
+      delete ps_local.scorer;
+      ps_local.scorer = nullptr;
+      ps_local.scorer = new LocalScorer(settings, name);
+      ps_local.model_version = 0;
+    }
+    ps_local.scorer->scorer.Restart();  // first: what the session has had need not be scored once more
+    ps_local.scorer->scorer.Configure(settings);
+  });
+  ps_local.scorer_role = role;
+  if (!done) CountScoringError(error.message);
+  return done;
+}
+
+// Loads the model in force into the scorer when there is a newer one.
+void RefreshModel(DatabaseSlot* slot) {
+  // What a model of this version, or of one before, reflects.
+  const uint64 reflected = slot->model_built_for;
+  pg_read_barrier();
+  const uint64 version = pg_atomic_read_u64(&slot->model_version);
+  if (version == ps_local.model_version) ps_local.model_built_for = reflected;
+  if (version == ps_local.model_version || version == 0) return;
+  LWLockAcquire(slot->lock, LW_SHARED);
+  const uint64 held = pg_atomic_read_u64(&slot->model_version);
+  const uint64 built_for = slot->model_built_for;
+  const Size length = static_cast<Size>(slot->model_length);
+  char* copy = static_cast<char*>(
+      MemoryContextAllocExtended(CurrentMemoryContext, length + 1, MCXT_ALLOC_NO_OOM | MCXT_ALLOC_HUGE));
+  if (copy != nullptr && length > 0) memcpy(copy, dsa_get_address(SharedArea(), slot->model), length);
+  LWLockRelease(slot->lock);
+  CoreError error;
+  if (copy == nullptr || !CallCore(&error, [&] { ps_local.scorer->scorer.Load({copy, length}); }))
+    CountScoringError(copy == nullptr ? "out of memory" : error.message);
+  else {
+    ps_local.model_version = held;
+    ps_local.model_built_for = built_for;
+  }
+  if (copy != nullptr) pfree(copy);
+  GiveBackMemory();
+}
+
+// Hands the rates that the scorer missed to the worker. What has no room is asked for again when the next model has
+// been loaded.
+void SendMissingRates(DatabaseSlot* slot) {
+  static AskedShare asked;
+  CoreError error;
+  std::size_t count = 0;
+  if (!CallCore(&error, [&] {
+        ps_local.scorer->missing = ps_local.scorer->scorer.TakeMissing();
+        count = ps_local.scorer->missing.size();
+      }))
+    return;
+  if (count == 0) return;
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  for (std::size_t i = 0; i < count; ++i) {
+    const privacy_score::MissingRate& rate = ps_local.scorer->missing[i];
+    if (!AskForRate(slot, rate.relation, rate.attributes, &asked)) break;
+    ++slot->missing_count;
+  }
+  LWLockRelease(slot->lock);
+  WakeWorker(slot);
+}
+
+// The session of the principal at this moment, opened when there is none; null when there is no room.
+LiveSession* CurrentSession(TimestampTz now) {
+  const Oid role = PrincipalOf();
+  CutSession(role, now);
+  if (OwnSession() != nullptr) return OwnSession();
+  LiveSession* session = OpenSession(role, now);
+  if (session == nullptr || RestartScorer(session)) return session;
+  CloseSession();
+  return nullptr;
+}
+
+// The newest of the changes up to a number, the last one that is announced, that concerns a statement of the session;
+// 0 when the scorer's model reflects all of them.
+uint64 ChangeToWaitFor(DatabaseSlot* slot, const LiveSession* session, int64 id, uint64 changes) {
+  if (ps_local.model_built_for >= changes) return 0;
+  uint64 newest = changes;
+  CoreError error;
+  if (!CallCore(&error, [&] {
+        newest = std::min(newest, NewestChange(slot, NameStr(session->role_name), ps_local.tokens->at(id)));
+      }))
+    CountScoringError(error.message);
+  return newest;
+}
+
+// Whether the scorer has a model that reflects a change.
+bool ModelReflects(uint64 change) { return ps_local.model_version != 0 && ps_local.model_built_for >= change; }
+
+// Raises the alerts that are due, with the explanation of the last n-gram.
+void AlertOnLimits(LiveSession* session, double rise) {
+  PassedLimit passed[kAlertKinds];
+  const int count = TakePassedLimits(session, ps_local.scorer->scorer.summary(), rise, passed);
+  if (count == 0) return;
+  CoreError error;
+  if (!CallCore(&error, [&] { ps_local.scorer->explanation = ps_local.scorer->scorer.LastExplanation(); }))
+    CountScoringError(error.message);
+  for (int i = 0; i < count; ++i)
+    RaiseAlert(session, passed[i], false, ps_local.scorer->explanation.data(), ps_local.scorer->explanation.size());
+  AwaitAlerts(session);
+  for (int i = 0; i < count && session->warn; ++i) WarnClient(passed[i]);
+}
+
+// The kinds of alert for the figures of reach.
+constexpr AlertKind kReachKinds[privacy_score::kReachFigureCount] = {kAlertReach, kAlertSubjects, kAlertSubjectColumns};
+
+// From where on figures of the session's reach are too great, of those of which nobody was told. Other processes set no
+// such alert.
+privacy_score::ReachLimits UntoldLimits(const LiveSession* session) {
+  privacy_score::ReachLimits limits = ps_local.scorer->scorer.LeastOutOfReach(ps_settings.reach_factor);
+  for (std::size_t figure = 0; figure < limits.size(); ++figure)
+    if ((session->alerted & kReachKinds[figure]) != 0) limits[figure] = privacy_score::kNeverOutOfReach;
+  return limits;
+}
+
+// Raises an alert for each figure of the session's reach that is too great for the first time.
+void AlertOnReach(LiveSession* session) {
+  const double factor = ps_settings.reach_factor;
+  CoreError error;
+  if (!CallCore(&error, [&] { ps_local.scorer->excesses = ps_local.scorer->scorer.OutOfReach(factor); }))
+    CountScoringError(error.message);
+  PassedLimit raised[privacy_score::kReachFigureCount];
+  std::size_t raised_count = 0;
+  const std::size_t count = ps_local.scorer->excesses.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const privacy_score::ReachExcess excess = ps_local.scorer->excesses[i];
+    const PassedLimit passed = {kReachKinds[excess.figure], static_cast<double>(excess.value), excess.limit};
+    if (!TakeReachAlert(session, passed.kind)) continue;
+    if (!CallCore(&error, [&] { ps_local.scorer->explanation = ReachExcessJson(excess, factor); }))
+      CountScoringError(error.message);
+    RaiseAlert(session, passed, false, ps_local.scorer->explanation.data(), ps_local.scorer->explanation.size());
+    raised[raised_count++] = passed;
+  }
+  if (raised_count == 0) return;
+  AwaitAlerts(session);
+  for (std::size_t i = 0; i < raised_count && session->warn; ++i) WarnClient(raised[i]);
+}
+
+// Tells the client what the worker found when it corrected a score.
+void DeliverWarnings(LiveSession* session) {
+  PassedLimit passed[kMostUnwarned];
+  SpinLockAcquire(&session->mutex);
+  const int count = session->unwarned_count;
+  memcpy(passed, session->unwarned, sizeof passed);
+  session->unwarned_count = 0;
+  SpinLockRelease(&session->mutex);
+  if (count > 0) AwaitAlerts(session);
+  for (int i = 0; i < count; ++i) WarnClient(passed[i]);
+}
+
+// The moment of an event: for the first of what the client has sent, that in which this arrived; for those that follow,
+// in a function or a list of statements, what the clock says.
+TimestampTz MomentOfEvent() {
+  const TimestampTz start = GetCurrentStatementStartTimestamp();
+  if (start == ps_local.last_start) return GetCurrentTimestamp();
+  ps_local.last_start = start;
+  return start;
+}
+
+// Gives the scorer the tokens of an abstraction that it does not know yet.
+bool DefineInScorer(int64 id) {
+  CoreError error;
+  if (CallCore(&error, [&] {
+        LiveScorer& scorer = ps_local.scorer->scorer;
+        if (scorer.Knows(id)) return;
+        scorer.Define(id, SplitTokens(ps_local.tokens->at(id)));
+      }))
+    return true;
+  CountScoringError(error.message);
+  return false;
+}
+
+// What is known of the role's sum of the day that mode enforce goes by, without the next statement: an upper bound,
+// exact when it awaits no rate and no session of the role holds anything that the worker has not counted; below zero
+// when nothing is known yet.
+double DayBound(DatabaseSlot* slot, LiveSession* session, bool* exact) {
+  SpinLockAcquire(&session->mutex);
+  const double known = session->day_enforced >= 0 ? session->day_enforced : session->day_bound;
+  *exact = session->day_enforced >= 0;
+  SpinLockRelease(&session->mutex);
+  if (known < 0) return known;
+  double bound = known;
+  LWLockAcquire(slot->lock, LW_SHARED);
+  for (LiveSession* other = slot->sessions; other != nullptr; other = other->next) {
+    SpinLockAcquire(&other->mutex);
+    if (other->role == session->role && other->day == session->day) {
+      bound += other->risen.enforced - (*exact ? other->counted_rise.enforced : other->bounded_rise);
+      if (other != session) bound += other->reserved;
+    }
+    SpinLockRelease(&other->mutex);
+  }
+  LWLockRelease(slot->lock);
+  *exact = *exact && bound <= known;
+  return bound;
+}
+
+// Waits a moment for the worker to compute rates or a model. Raises when the statement is cancelled.
+void WaitForWorker(DatabaseSlot* slot) {
+  SendMissingRates(slot);
+  EnsureWorker(slot);
+  WakeWorker(slot);
+  ConditionVariablePrepareToSleep(&slot->flushed);
+  ConditionVariableTimedSleep(&slot->flushed, 20, WaitEventOf(OwnWait::kScore));
+  ConditionVariableCancelSleep();
+  RefreshModel(slot);
+}
+
+// How long a statement may wait for its exact score before it is judged by what is known.
+constexpr int64 kPatience = 3 * USECS_PER_SEC;
+
+// Lets the other sessions of the role know what is about to be let pass, so that no two of them pass a limit of the day
+// at once; 0: nothing.
+void Reserve(LiveSession* session, double rise) {
+  SpinLockAcquire(&session->mutex);
+  session->reserved = rise;
+  SpinLockRelease(&session->mutex);
+}
+
+// In enforce mode: raises unless the statement keeps the limits, by a model that reflects a change. Nothing has been
+// counted yet.
+void Admit(DatabaseSlot* slot, LiveSession* session, int64 id, bool defined, uint64 change) {
+  if (!defined || IsUnparsed(id)) RefuseFault(session, "It could not be abstracted.");
+  if (!AnyLimitSet()) return;
+  const TimestampTz deadline = GetCurrentTimestamp() + kPatience;
+  for (;;) {
+    LiveScorer::Weighed weighed;
+    CoreError error;
+    if (!CallCore(&error, [&] { weighed = ps_local.scorer->scorer.Weigh(id); })) {
+      CountScoringError(error.message);
+      RefuseFault(session, "It could not be scored.");
+      return;
+    }
+    bool day_exact = true;
+    double day = 0;
+    if (ps_settings.daily_limit >= 0 && weighed.adds) {
+      Reserve(session, weighed.rise);
+      day = DayBound(slot, session, &day_exact);
+    }
+    PassedLimit passed;
+    const bool passes = WouldPassLimit(weighed, day, &passed);
+    const bool known = ModelReflects(change) && day >= 0;
+    if (known && !passes) return;
+    Reserve(session, 0);
+    const bool exact = known && day_exact && !weighed.estimated;
+    if (exact || GetCurrentTimestamp() > deadline) {
+      if (!known) {
+        RefuseFault(session, "The background worker has not answered in time.");
+        return;
+      }
+      if (!CallCore(&error, [&] { ps_local.scorer->explanation = ps_local.scorer->scorer.ExplainStatement(id); }))
+        CountScoringError(error.message);
+      RefuseAboveLimit(session, passed, id, !exact, ps_local.scorer->explanation);
+      return;
+    }
+    WaitForWorker(slot);
+    // A new model need not have the abstractions of the one before: they were those of its baselines.
+    if (!DefineInScorer(id)) RefuseFault(session, "It could not be abstracted.");
+  }
+}
+
+}  // namespace
+
+// Most of what follows is nothing for a statement that repeats: no clock is read, no memory allocated, and the only
+// lock is the session's own, for the stores of AppendEvent. live_repeat.cpp has what is left of it.
+static void Record(int64 id, const privacy_score::BoundConstants& constants, bool enforcing) {
+  if (id == 0) return;
+  const TimestampTz now = MomentOfEvent();
+  CountEvent();
+  DatabaseSlot* slot = SlotOfDatabase(true);
+  LiveSession* session = slot == nullptr ? nullptr : CurrentSession(now);
+  if (session == nullptr) {
+    pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
+    if (enforcing) RefuseFault(nullptr, "There is no room in shared memory to record it.");
+    return;
+  }
+  const uint64 changes = pg_atomic_read_u64(&slot->model_wanted);
+  RefreshModel(slot);
+  const uint64 change = ChangeToWaitFor(slot, session, id, changes);
+  LiveScorer& scorer = ps_local.scorer->scorer;
+  bool defined = scorer.Repeats(id) || DefineInScorer(id);
+  bool fits = true;
+  bool appended = true;
+  if (enforcing) {
+    Admit(slot, session, id, defined, change);
+    fits = AppendPatiently(slot, session, id);
+    if (!fits) {
+      Reserve(session, 0);
+      RefuseForRoom(session);
+    }
+  } else {
+    fits = SendTokens(session, id);
+    // Without a chunk at hand it shows before the event is scored whether there is room for it.
+    appended = fits && !HasSpare(session);
+    if (appended) fits = AppendEvent(session, id, nullptr);
+  }
+  const int64 counted = fits ? id : AppendUnparsed(session);
+  if (!fits) {
+    appended = true;
+    defined = DefineInScorer(counted);
+  }
+  const Rise before = {scorer.summary().score, scorer.summary().statement_score};
+  CoreError error;
+  const bool scored =
+      defined && CallCore(&error, [&] { scorer.Observe(counted, fits ? constants : privacy_score::BoundConstants{}); });
+  if (defined && !scored) CountScoringError(error.message);
+  const bool current = ModelReflects(change);
+  const SessionSummary& summary = scorer.summary();
+  const Rise rise = {summary.score - before.score, summary.statement_score - before.enforced};
+  const EventFigures figures = {counted, now, &summary, &scorer.reach(), rise, current, ps_local.model_version,
+                                changes};
+  if (!appended)
+    AppendEvent(session, id, scored ? &figures : nullptr);
+  else if (scored)
+    PublishFigures(session, figures);
+  if (!fits) AnnounceNoRoom(session);
+  if (!enforcing && IsUnparsed(id)) AnnounceFault(session);
+  if (!scored) return;
+  if (scorer.IsMissingRates()) SendMissingRates(slot);
+  EnsureWorker(slot);
+  if (session->unwarned_count > 0) DeliverWarnings(session);
+  if (!summary.estimated && current && session->limits.Any()) AlertOnLimits(session, rise.score);
+  if (current) JudgeReach(session);
+}
+
+void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) { Record(id, constants, Enforcing()); }
+
+void RecordShown(int64 id, const privacy_score::BoundConstants& constants) { Record(id, constants, false); }
+
+void JudgeReach(LiveSession* session) {
+  ps_own.reach_judged_below = UntoldLimits(session);
+  if (!MayBeOutOfReach(ps_local.scorer->scorer.reach())) return;
+  AlertOnReach(session);
+  ps_own.reach_judged_below = UntoldLimits(session);
+}
+
+bool LabelJudges(RoleClass role) {
+  if (role == RoleClass::kDpOnly) return true;
+  return role == RoleClass::kExempt && (OwnSession() == nullptr || (OwnSession()->alerted & kAlertExempt) == 0);
+}
+
+// The session of the principal for what its label asks for; null when there is no room.
+static LiveSession* SessionToJudge() {
+  DatabaseSlot* slot = SlotOfDatabase(true);
+  LiveSession* session = slot == nullptr ? nullptr : CurrentSession(GetCurrentTimestamp());
+  if (slot != nullptr) EnsureWorker(slot);
+  return session;
+}
+
+void RecordProtectedRead(RoleClass role) {
+  LiveSession* session = SessionToJudge();
+  if (role == RoleClass::kDpOnly)
+    RefuseDpOnly(session, DpOnlyRefusal::kReads);
+  else if (session != nullptr)
+    AnnounceExempt(session);
+}
+
+void RefuseTellingWrite() { RefuseDpOnly(SessionToJudge(), DpOnlyRefusal::kTellsByWriting); }
+
+void JudgeRead(Oid relation) {
+  const RoleClass role = PrincipalClass();
+  if (LabelJudges(role) && TreeIsProtected(relation)) RecordProtectedRead(role);
+}

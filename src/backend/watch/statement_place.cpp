@@ -1,0 +1,13 @@
+/*
+ * statement_place.cpp - see statement_place.hpp.
+ */
+#include "backend/watch/statement_place.hpp"
+
+#include "backend/watch/error_scrubbing.hpp"
+
+StatementPlace ps_place = {0, false, -1, false};
+
+void JudgeFailure(const PlannedStmt* plan, ParamListInfo parameters, const Node* utility, const Watch& watch) {
+  if (ps_place.depth == 0 && IsParallelWorker()) return;
+  JudgeError({plan, parameters, utility, ps_place.depth == 0}, watch);
+}

@@ -1,0 +1,78 @@
+/*
+ * statement_place.hpp - where in what the client has sent this process is: how deep, and in whose code.
+ *
+ * The hooks keep it, restore it on errors, and ask it whether what runs here counts.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "nodes/params.h"
+#include "nodes/plannodes.h"
+}
+
+#include "backend/server/settings.hpp"
+#include "backend/state/watching.hpp"
+#include "backend/watch/live.hpp"
+
+struct StatementPlace {
+  int depth;  // how many statements, plans or functions we are inside of
+  // A query of a referential-integrity trigger is running: what triggers start within it is somebody's own.
+  bool inside_integrity_check;
+  // REFRESH ... CONCURRENTLY at that depth, -1 for none: once the view's query has run, the statements that merge its
+  // rows into the view are the server's own (of relations whose names hold an OID, at that); what functions start
+  // within them is not.
+  int refresh_depth;
+  bool merging;
+};
+extern StatementPlace ps_place;
+
+// Whether statements count at this place. A parallel worker runs a piece of the leader's plan; only what functions
+// start within that is new.
+inline bool CountsHere(const Watch& watch) {
+  if (!Counts(watch.role)) return false;
+  if (ps_place.depth == 0 && IsParallelWorker()) return false;
+  if (ps_place.depth > 0 && ps_settings.track != static_cast<int>(TrackLevel::kAll)) return false;
+  if (ps_place.merging && ps_place.depth == ps_place.refresh_depth) return false;
+  return !watch.in_integrity_check || ps_place.inside_integrity_check;
+}
+
+// Labels of roles decide on reading protected relations whatever counts: also on EXPLAIN.
+inline bool ReadIsJudged(const Watch& watch) {
+  if (!LabelJudges(watch.role)) return false;
+  if (ps_place.depth == 0 && IsParallelWorker()) return false;
+  return !watch.in_integrity_check || ps_place.inside_integrity_check;
+}
+
+// Runs `body` as a place within the statement. What it does is undone before `failing` is called on an error, which
+// goes on unless this raises another one.
+template <typename Body, typename Failing>
+inline void RunWithin(bool integrity_check, Body body, Failing failing) {
+  const bool before = ps_place.inside_integrity_check;
+  ps_place.inside_integrity_check = before || integrity_check;
+  ++ps_place.depth;
+  PG_TRY()
+    ;
+    { body(); }
+    PG_CATCH();
+    {
+      ps_place.inside_integrity_check = before;
+      --ps_place.depth;
+      failing();
+      PG_RE_THROW();
+    }
+  PG_END_TRY();
+  ps_place.inside_integrity_check = before;
+  --ps_place.depth;
+}
+
+template <typename Body>
+void RunWithin(bool integrity_check, Body body) {
+  RunWithin(integrity_check, body, [] {});
+}
+
+// What a failing statement shows, in PG_CATCH. The error that a parallel worker meets in its leader's plan is the
+// leader's.
+void JudgeFailure(const PlannedStmt* plan, ParamListInfo parameters, const Node* utility, const Watch& watch);

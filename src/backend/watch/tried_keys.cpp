@@ -1,0 +1,166 @@
+/*
+ * tried_keys.cpp - see tried_keys.hpp.
+ *
+ * The values are read from the plan: the one row of INSERT ... VALUES, or the list of rows. What other plans insert is
+ * not known before they run.
+ */
+#include "backend/watch/tried_keys.hpp"
+
+#include "backend/query/abstracting.hpp"
+#include "backend/query/key_columns.hpp"
+#include "backend/query/protected_reads.hpp"
+#include "backend/query/query_build.hpp"
+#include "backend/watch/live.hpp"
+
+extern "C" {
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/transam.h"
+#include "catalog/pg_index.h"
+#include "miscadmin.h"
+#include "nodes/primnodes.h"
+#include "parser/parsetree.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
+#include "utils/syscache.h"
+}
+
+namespace {
+
+// A statement of more rows says only how many of them are there, unless it returns rows.
+constexpr int kFewRows = 10;
+constexpr auto kMostRows = static_cast<int>(privacy_score::kMostComparedValues);
+
+// The rows that a node is about to insert.
+struct InsertedRows {
+  List* targets;  // of the table's columns, by resno
+  List* values;   // of a list of rows; NIL: the targets are the one row
+  int count;      // 0: nothing is known of them, or they are too many to be told apart
+  ParamListInfo parameters;
+  uint64 vector;
+};
+
+InsertedRows RowsOf(const ModifyTable* modify, ParamListInfo parameters, uint64 vector) {
+  InsertedRows rows = {NIL, NIL, 0, parameters, vector};
+  const Plan* source = outerPlan(&modify->plan);
+  if (source == nullptr) return rows;
+  rows.targets = source->targetlist;
+  if (IsA(source, Result) && outerPlan(source) == nullptr) rows.count = 1;
+  if (!IsA(source, ValuesScan)) return rows;
+  rows.values = reinterpret_cast<const ValuesScan*>(source)->values_lists;
+  const int count = list_length(rows.values);
+  if (count <= kFewRows || modify->returningLists != NIL) rows.count = Min(count, kMostRows);
+  return rows;
+}
+
+// What a row has in a column, null when that is not known.
+Node* ValueIn(const InsertedRows& rows, int row, int attno) {
+  ListCell* cell;
+  foreach (cell, rows.targets) {
+    const auto* target = lfirst_node(TargetEntry, cell);
+    if (target->resno != attno) continue;
+    Node* value = WithoutCasts(reinterpret_cast<Node*>(target->expr));
+    if (!IsA(value, Var)) return value;
+    const auto* var = reinterpret_cast<const Var*>(value);
+    if (rows.values == NIL || var->varattno <= 0) return nullptr;
+    return WithoutCasts(
+        static_cast<Node*>(list_nth(static_cast<List*>(list_nth(rows.values, row)), var->varattno - 1)));
+  }
+  return nullptr;
+}
+
+// False for what is computed, and for NULL, which no key equals.
+bool HashOfValue(const InsertedRows& rows, const Node* value, uint64* hash) {
+  if (value == nullptr) return false;
+  if (IsA(value, Const)) {
+    *hash = HashOfConstant(reinterpret_cast<const Const*>(value), 0);
+  } else {
+    const auto* parameter = reinterpret_cast<const Param*>(value);
+    if (!IsA(value, Param) || parameter->paramkind != PARAM_EXTERN ||
+        !HashOfParameter(rows.parameters, parameter->paramid, hash))
+      return false;
+  }
+  return *hash != 0;
+}
+
+// Counts one key. `columns`: those of the relation that is written to which have the values; NIL: nothing has.
+void RecordKey(Oid relid, List* key_columns, List* columns, const InsertedRows& rows) {
+  const int size = list_length(columns);
+  TriedKey key = {relid, key_columns, false, 0, nullptr};
+  uint64 vector = 0;
+  auto* hashes = static_cast<uint64*>(
+      MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint64) * static_cast<Size>(rows.count * size + 1)));
+  for (int row = 0; row < rows.count && size > 0; ++row) {
+    CHECK_FOR_INTERRUPTS();
+    bool known = true;
+    for (int i = 0; i < size && known; ++i)
+      known = HashOfValue(rows, ValueIn(rows, row, list_nth_int(columns, i)), &hashes[key.value_count * size + i]);
+    if (!known) continue;
+    for (int i = 0; i < size; ++i) vector = privacy_score::FoldHash(vector, hashes[key.value_count * size + i]);
+    ++key.value_count;
+  }
+  key.hashes = hashes;
+  ConstantWordsView words = {nullptr, 0};
+  const int64 id = AbstractKey(key, CMD_INSERT, key.value_count > 0 ? vector : rows.vector, &words);
+  privacy_score::BoundConstants constants;
+  constants.words = words.words;
+  constants.count = static_cast<size_t>(words.count);
+  RecordEvent(id, constants);
+}
+
+// Whether a row that has the key of an index is a conflict, when the statement names no key.
+bool KeepsApart(Oid index) {
+  HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+  if (!HeapTupleIsValid(tuple)) return false;
+  const auto* form = reinterpret_cast<Form_pg_index>(GETSTRUCT(tuple));
+  const bool keeps = form->indisunique || form->indisexclusion;
+  ReleaseSysCache(tuple);
+  return keeps;
+}
+
+void RecordKeys(const PlannedStmt* plan, const ModifyTable* modify, ParamListInfo parameters, uint64 vector) {
+  const Oid relid = rt_fetch(linitial_int(modify->resultRelations), plan->rtable)->relid;
+  if (relid < FirstNormalObjectId) return;
+  const bool is_protected = RelationIsProtected(relid);
+  // The executor holds a lock. What the relation cache has is copied before anything else is looked up.
+  Relation relation = relation_open(relid, NoLock);
+  List* indexes =
+      is_protected && modify->arbiterIndexes == NIL ? RelationGetIndexList(relation) : modify->arbiterIndexes;
+  auto* keys = static_cast<List*>(copyObjectImpl(RelationGetFKeyList(relation)));
+  relation_close(relation, NoLock);
+  const InsertedRows rows = RowsOf(modify, parameters, vector);
+  ListCell* cell;
+  foreach (cell, is_protected ? indexes : NIL) {
+    if (modify->arbiterIndexes == NIL && !KeepsApart(lfirst_oid(cell))) continue;
+    int plain_count;
+    List* columns = ColumnsOfIndex(lfirst_oid(cell), &plain_count);
+    RecordKey(relid, columns, plain_count > 0 ? columns : NIL, rows);
+  }
+  foreach (cell, keys) {
+    const auto* key = static_cast<const ForeignKeyCacheInfo*>(lfirst(cell));
+    if (!RelationIsProtected(key->confrelid)) continue;
+    List* referring = NIL;
+    List* referred = NIL;
+    for (int i = 0; i < key->nkeys; ++i) {
+      referring = lappend_int(referring, key->conkey[i]);
+      referred = lappend_int(referred, key->confkey[i]);
+    }
+    RecordKey(key->confrelid, referred, referring, rows);
+  }
+}
+
+}  // namespace
+
+void RecordTriedKeys(const PlannedStmt* plan, ParamListInfo parameters, uint64 vector) {
+  MemoryContext old = CurrentMemoryContext;
+  MemoryContext scratch = AllocSetContextCreate(old, "privacy_score keys", ALLOCSET_DEFAULT_SIZES);
+  MemoryContextSwitchTo(scratch);
+  List* nodes = list_make1(plan->planTree);
+  ListCell* cell;
+  foreach (cell, list_concat(nodes, plan->subplans))
+    if (NamesOnConflict(static_cast<const Plan*>(lfirst(cell))))
+      RecordKeys(plan, static_cast<const ModifyTable*>(lfirst(cell)), parameters, vector);
+  MemoryContextSwitchTo(old);
+  MemoryContextDelete(scratch);
+}

@@ -1,0 +1,173 @@
+/*
+ * utility_hook.cpp - utility statements: COPY, what copies columns or renames them, and the end of a transaction block.
+ */
+#include "backend/watch/utility_hook.hpp"
+
+extern "C" {
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_authid.h"
+#include "commands/trigger.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "tcop/utility.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/rls.h"
+}
+
+#include "backend/query/abstracting.hpp"
+#include "backend/query/protected_reads.hpp"
+#include "backend/server/compat.hpp"
+#include "backend/state/alerts.hpp"
+#include "backend/watch/copy_recording.hpp"
+#include "backend/watch/live.hpp"
+#include "backend/watch/renames.hpp"
+#include "backend/watch/statement_place.hpp"
+#include "backend/watch/type_reads.hpp"
+#include "backend/watch/write_oracles.hpp"
+
+namespace {
+
+ProcessUtility_hook_type prev_utility = nullptr;
+
+// Whether COPY will get as far as reading: what the server refuses has read nothing.
+bool CopyReads(const CopyStmt* copy, Oid relation) {
+  if (!CopiesKind(get_rel_relkind(relation))) return false;
+  const Oid user = GetUserId();
+  if (copy->filename != nullptr &&
+      !has_privs_of_role(user, copy->is_program ? ROLE_PG_EXECUTE_SERVER_PROGRAM : ROLE_PG_WRITE_SERVER_FILES))
+    return false;
+  const bool whole = pg_class_aclcheck(relation, user, ACL_SELECT) == ACLCHECK_OK;
+  if (copy->attlist == NIL)
+    return whole || pg_attribute_aclcheck_all(relation, user, ACL_SELECT, ACLMASK_ALL) == ACLCHECK_OK;
+  Bitmapset* columns = nullptr;
+  ListCell* cell;
+  foreach (cell, copy->attlist) {
+    const AttrNumber column = get_attnum(relation, strVal(lfirst(cell)));
+    if (column <= 0 || bms_is_member(column, columns)) return false;
+    if (!whole && pg_attribute_aclcheck(relation, column, user, ACL_SELECT) != ACLCHECK_OK) return false;
+    columns = bms_add_member(columns, column);
+  }
+  return true;
+}
+
+// COPY table TO never meets the planner, except with row security, when it does. Returns the abstraction it counts as.
+int64 CountCopy(const CopyStmt* copy) {
+  if (copy->is_from || copy->relation == nullptr) return 0;
+  const Watch watch = LookAtPrincipal();
+  if (watch.role == RoleClass::kUnwatched) return 0;
+  const Oid relation = RangeVarGetRelid(copy->relation, NoLock, true);
+  if (!OidIsValid(relation) || check_enable_rls(relation, InvalidOid, true) == RLS_ENABLED ||
+      !CopyReads(copy, relation))
+    return 0;
+  // What is judged must be what COPY opens: once locked, the name cannot pass to another relation.
+  LockRelationOid(relation, AccessShareLock);
+  if (RangeVarGetRelid(copy->relation, NoLock, true) != relation)
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_IN_USE),
+             errmsg("relation \"%s\" changed while COPY began", copy->relation->relname), errhint("Try again.")));
+  if (ReadIsJudged(watch) && RelationIsProtected(relation)) RecordProtectedRead(watch.role);
+  if (!CountsHere(watch)) return 0;
+  const int64 id = AbstractCopy(relation, copy->attlist);
+  RecordEvent(id);
+  return id;
+}
+
+// A change of a domain reads the columns that have it.
+void CountDomain(const AlterDomainStmt* alter) {
+  const Watch watch = LookAtPrincipal();
+  if (watch.role == RoleClass::kUnwatched) return;
+  RecordDomainReads(alter, watch.role, ReadIsJudged(watch), CountsHere(watch));
+}
+
+// Whether the statement commits or prepares the transaction block that it stands in.
+bool EndsBlock(const Node* statement) {
+  if (!IsA(statement, TransactionStmt) || !IsTransactionBlock() || IsSubTransaction()) return false;
+  const TransactionStmtKind kind = castNode(TransactionStmt, statement)->kind;
+  return kind == TRANS_STMT_COMMIT || kind == TRANS_STMT_PREPARE;
+}
+
+// Once the block has ended the transaction commits: the first thing that it does is to run the triggers that were put
+// off until then, whose errors nobody meets but the client. Here they are met.
+void FireDeferredTriggers() {
+  if (!IsTransactionState() || !Counts(LookAtPrincipal().role)) return;
+  ConstraintsSetStmt* all = makeNode(ConstraintsSetStmt);
+  all->deferred = false;
+  AfterTriggerSetState(all);
+}
+
+// Refuses `dp only` roles what tells of rows that are there.
+void JudgeWriting(const Node* statement) {
+  if (!IsA(statement, AlterTableStmt) && !IsA(statement, CopyStmt)) return;
+  const Watch watch = LookAtPrincipal();
+  if (watch.role == RoleClass::kDpOnly && ReadIsJudged(watch) && UtilityTellsByWriting(statement)) RefuseTellingWrite();
+}
+
+// A utility statement while it runs.
+struct RunningUtility {
+  bool nests;  // EXECUTE, EXPLAIN, DECLARE and the like run what the client sent, not something within it
+  bool ends_block;
+  int outer_refresh_depth;
+  bool outer_merging;
+  CopyingStatement copying;
+  Renaming renaming;
+};
+
+void LeaveUtility(const RunningUtility* running) {
+  ps_place.refresh_depth = running->outer_refresh_depth;
+  ps_place.merging = running->outer_merging;
+  LeaveCopying(&running->copying);
+  if (running->nests) --ps_place.depth;
+}
+
+void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, ProcessUtilityContext context,
+                ParamListInfo parameters, QueryEnvironment* environment, DestReceiver* destination,
+                QueryCompletion* completion) {
+  CheckListening(plan->utilityStmt);
+  const int64 copied = IsA(plan->utilityStmt, CopyStmt) ? CountCopy(castNode(CopyStmt, plan->utilityStmt)) : 0;
+  if (IsA(plan->utilityStmt, AlterDomainStmt)) CountDomain(castNode(AlterDomainStmt, plan->utilityStmt));
+  const Node* statement = plan->utilityStmt;
+  JudgeWriting(statement);
+  RunningUtility running;
+  running.nests = IsA(statement, CallStmt) || IsA(statement, DoStmt);
+  running.ends_block = EndsBlock(statement);
+  running.outer_refresh_depth = ps_place.refresh_depth;
+  running.outer_merging = ps_place.merging;
+  if (running.nests) ++ps_place.depth;
+  if (IsA(statement, RefreshMatViewStmt) && castNode(RefreshMatViewStmt, statement)->concurrent) {
+    ps_place.refresh_depth = ps_place.depth;
+    ps_place.merging = false;
+  }
+  running.renaming = RenamingOf(statement);
+  PG_TRY()
+    ;
+    {
+      BeginCopying(&running.copying, plan);
+      if (prev_utility)
+        prev_utility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
+      else
+        standard_ProcessUtility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
+      FinishCopying(&running.copying);
+      FollowRenaming(running.renaming);
+      if (running.ends_block) FireDeferredTriggers();
+    }
+    PG_CATCH();
+    {
+      LeaveUtility(&running);
+      if (IsTransactionState()) JudgeFailure(nullptr, parameters, statement, LookAtPrincipal());
+      PG_RE_THROW();
+    }
+  PG_END_TRY();
+  LeaveUtility(&running);
+  if (copied != 0 && completion != nullptr) RecordRows(copied, static_cast<int64>(completion->nprocessed));
+}
+
+}  // namespace
+
+void InstallUtilityHook() {
+  prev_utility = ProcessUtility_hook;
+  ProcessUtility_hook = ps_utility;
+}

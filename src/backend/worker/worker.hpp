@@ -1,0 +1,98 @@
+/*
+ * worker.hpp - the background worker of one database.
+ *
+ * It writes history, alerts and definitions to tables (worker_flush.cpp), builds the model that backends score with and
+ * corrects estimated scores (worker_model.cpp), and computes the rates that are missing (worker_rates.cpp); on a
+ * standby, where nothing can be written, it keeps what it needs itself (worker_standby.cpp). It runs while the database
+ * has sessions or a flush is asked for, and leaves when there is nothing to do, so that it does not keep the database
+ * from being dropped. Whoever records an event starts it again.
+ */
+#pragma once
+
+#include <csignal>
+#include <string_view>
+
+#include "backend/rates/stored_rates.hpp"
+#include "backend/server/core_call.hpp"
+#include "backend/state/internal.hpp"
+#include "backend/state/shared_state.hpp"
+#include "core/scoring/memory_history.hpp"
+
+// A transaction of the worker in an internal scope; ending it commits and returns to the memory context of before.
+struct WorkTransaction {
+  MemoryContext outer;
+  InternalScope scope;
+};
+void BeginWork(WorkTransaction* work);
+void EndWork(const WorkTransaction* work);
+
+// Set while ComputeRound runs queries on protected relations, which may take long.
+extern volatile sig_atomic_t ps_computing_rates;
+
+// Writes what sessions have gathered and frees closed ones. Each call is one transaction; an error leaves everything
+// for the next try.
+void FlushSessions(DatabaseSlot* slot);
+
+// Throws away what sessions have gathered: the extension is gone.
+void DiscardSessions(DatabaseSlot* slot);
+
+// The first session of the list.
+LiveSession* FirstSession(DatabaseSlot* slot);
+
+// Frees a closed session that has nothing left, under the lock of the slot.
+void FreeSession(DatabaseSlot* slot, LiveSession* session);
+
+// Whether a closed session waits for what its limits are checked against: its exact score, and the day's score with
+// what it has added. Each call counts a flush.
+bool AwaitsCorrection(LiveSession* session);
+
+// Deletes history older than history_retention, at most once an hour.
+void ApplyRetention();
+
+// Takes what unrecorded sessions have gathered into the memory of this process, and frees closed ones
+// (worker_standby.cpp).
+void TakeInSessions(DatabaseSlot* slot);
+
+// A score from that memory, palloc'd as a holder; null when it is not known there. The day includes what is stored.
+// `place` tells the session from others, of which `session` is a copy.
+CoreHolder<privacy_score::MemoryScore>* ScoreFromMemory(const LiveSession* place, const LiveSession* session,
+                                                        const StringInfoData* model);
+CoreHolder<privacy_score::MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const StringInfoData* model);
+
+// Whether a role's day is remembered that a daily limit rests on.
+bool RemembersToday();
+
+// The rates that were computed here and cannot be stored; null on a primary.
+ComputedRates* UnstoredRates();
+void ForgetUnstoredRates();
+
+// Whether it is time to look for replicated changes of the model: they are not announced on a standby.
+bool ReplicatedModelIsDue();
+
+// Builds the model and publishes it when it differs from the one in force, or even if not: then all read it again, and
+// ask again for the rates that they miss. False when there is no room for it: the one in force is not what it should
+// be.
+bool PublishModel(DatabaseSlot* slot, bool even_if_same);
+
+// Puts a rate into the list of those that are asked for, without counting it.
+void PutBackRate(DatabaseSlot* slot, std::string_view relation, std::string_view attributes);
+
+// Whether the rate could not be computed, as far as is remembered, after that moment. Whoever needs it asks again with
+// every new model.
+bool HasFailed(DatabaseSlot* slot, const WantedRate* wanted, TimestampTz since);
+
+// Counts the stored rates that are out of date, at most every five seconds, and forgets those of relations that no
+// longer exist. -1 when it has not looked.
+int32 CountStaleRates();
+
+// Computes the rates that scoring misses, and those that are out of date, relation by relation for about a second; true
+// when it settled any. The rest stays to be done, as do rates of relations that somebody holds locked.
+// A large relation's are computed by a process of its own (worker_rates.cpp); `meanwhile` is called once a
+// flush_interval until it has ended.
+bool ComputeRound(DatabaseSlot* slot, void (*meanwhile)(DatabaseSlot*));
+
+// What the administrator sets for users must not keep a worker from writing, nor make it wait for ever.
+void SettleWorkerSettings();
+
+// Scores again the sessions whose score rests on bounds, and publishes daily scores where a limit asks for them.
+void CorrectScores(DatabaseSlot* slot);

@@ -1,0 +1,325 @@
+/*
+ * worker_flush.cpp - history from shared memory to tables.
+ *
+ * Sealing, writing and freeing follow the rules of shared_state.hpp: what is sealed does not change, is written in one
+ * transaction for all sessions, and is freed after the commit. Parts are numbered, so writing one twice changes
+ * nothing.
+ */
+#include "backend/worker/worker.hpp"
+
+extern "C" {
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "nodes/pg_list.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+}
+
+#include "backend/server/settings.hpp"
+#include "backend/state/alerts.hpp"
+#include "backend/state/limits.hpp"
+#include "backend/state/live_room.hpp"
+
+namespace {
+
+// A session with something to write, as it was when it was sealed.
+struct FlushItem {
+  LiveSession* session;
+  LiveSession copy;
+  int64 row_id;
+  int64 entries;  // of the part written
+  int64 events;
+  FlushItem* next;
+};
+
+// The sum that mode enforce goes by, as far as the session shows it; -1 while it rests on bounds or on no model in
+// force.
+double EnforcedOf(const LiveSession* session) {
+  return session->model_version == 0 || session->summary.statement_estimated ? -1 : session->summary.statement_score;
+}
+
+// Whether the row of a session in the history says something else than the session does.
+bool RowIsBehind(const LiveSession* session) {
+  return session->refused != session->flushed_refused ||
+         (session->row_id != 0 && EnforcedOf(session) != session->flushed_enforced);
+}
+
+// Seals what the session has gathered and copies its fields; false when there is nothing to write.
+bool Seal(LiveSession* session, FlushItem* item) {
+  SpinLockAcquire(&session->mutex);
+  if (session->sealed.IsEmpty()) {
+    session->sealed = session->open;
+    session->open = {};
+    session->sealed_rise = session->risen;
+  }
+  item->copy = *session;
+  SpinLockRelease(&session->mutex);
+  item->session = session;
+  return !item->copy.sealed.IsEmpty() || RowIsBehind(&item->copy);
+}
+
+void Execute(const char* sql, int nargs, Oid* types, Datum* values) {
+  if (SPI_execute_with_args(sql, nargs, types, values, nullptr, false, 0) < 0) elog(ERROR, "could not write history");
+}
+
+void WriteDefinition(int64 id, Datum tokens, TimestampTz seen) {
+  Oid types[] = {INT8OID, TEXTARRAYOID, TIMESTAMPTZOID};
+  Datum values[] = {Int64GetDatum(id), tokens, TimestampTzGetDatum(seen)};
+  Execute(
+      "INSERT INTO privacy_score.abstraction (id, tokens, first_seen, last_seen) VALUES ($1, $2, $3, $3) "
+      "ON CONFLICT DO NOTHING",
+      3, types, values);
+}
+
+void WriteDefinitions(const FlushItem* item) {
+  const PendingHistory& sealed = item->copy.sealed;
+  NoteReader reader(sealed.definitions);
+  for (DefinitionHead head; reader.Next(&head);) {
+    char* text = ReadNoteText(&reader, head.length);
+    WriteDefinition(head.id, TokenArrayOf({text, static_cast<Size>(head.length)}), item->copy.last_at);
+    pfree(text);
+  }
+  if (sealed.uncounted > 0 || sealed.uncounted_rows > 0)
+    WriteDefinition(UnparsedId(), TokenArrayOf(kUnparsed), item->copy.last_at);
+}
+
+// The entries of a part, as they become arrays.
+struct Runs {
+  ArrayBuildState *ids, *runs, *rows;
+  int64 entries;
+  void Add(const EventRun& event) {
+    const auto put = [](ArrayBuildState** array, int64 value) {
+      *array = accumArrayResult(*array, Int64GetDatum(value), false, INT8OID, CurrentMemoryContext);
+    };
+    put(&ids, event.id);
+    put(&runs, event.run);
+    put(&rows, event.rows);
+    ++entries;
+  }
+};
+
+// Gathers the sealed chunks into three arrays; returns the number of entries.
+int64 GatherRuns(FlushItem* item, Datum* ids, Datum* runs, Datum* rows) {
+  Runs all = {};
+  const PendingHistory& sealed = item->copy.sealed;
+  for (const EventChunk* chunk = sealed.chunks_first; chunk != nullptr; chunk = chunk->next)
+    for (int i = 0; i < chunk->used; ++i) {
+      all.Add(chunk->entries[i]);
+      item->events += chunk->entries[i].run;
+    }
+  if (sealed.uncounted > 0 || sealed.uncounted_rows > 0)
+    all.Add({UnparsedId(), sealed.uncounted, sealed.uncounted_rows});
+  item->events += sealed.uncounted;
+  if (all.entries == 0) return 0;
+  *ids = makeArrayResult(all.ids, CurrentMemoryContext);
+  *runs = makeArrayResult(all.runs, CurrentMemoryContext);
+  *rows = makeArrayResult(all.rows, CurrentMemoryContext);
+  return all.entries;
+}
+
+int64 WriteSessionRow(const FlushItem* item, int64 queries) {
+  Oid types[] = {NAMEOID, TEXTOID, DATEOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID,
+                 INT8OID, BOOLOID, INT8OID, INT8OID,        INT8OID,        FLOAT8OID};
+  NameData role = item->copy.role_name;
+  Datum values[] = {NameGetDatum(&role),
+                    CStringGetTextDatum(item->copy.session),
+                    Int32GetDatum(item->copy.day),
+                    TimestampTzGetDatum(item->copy.started),
+                    TimestampTzGetDatum(item->copy.last_at),
+                    Int64GetDatum(queries),
+                    Int64GetDatum(item->copy.refused),
+                    BoolGetDatum(item->copy.reach_known),
+                    Int64GetDatum(item->copy.reach.values[0]),
+                    Int64GetDatum(item->copy.reach.values[1]),
+                    Int64GetDatum(item->copy.reach.values[2]),
+                    Float8GetDatum(EnforcedOf(&item->copy))};
+  Execute(
+      "INSERT INTO privacy_score.session AS s (role, session, day, started, last_at, source, queries, refused, reach, "
+      "subjects, subject_columns, enforced) VALUES ($1, $2, $3, $4, $5, 'live', $6, $7, CASE WHEN $8 THEN $9 END, "
+      "CASE WHEN $8 THEN $10 END, CASE WHEN $8 THEN $11 END, CASE WHEN $12 >= 0 THEN $12 END) "
+      "ON CONFLICT (role, session, started) "
+      "DO UPDATE SET last_at = EXCLUDED.last_at, queries = EXCLUDED.queries, refused = EXCLUDED.refused, "
+      "reach = EXCLUDED.reach, subjects = EXCLUDED.subjects, subject_columns = EXCLUDED.subject_columns, enforced = "
+      "EXCLUDED.enforced "
+      "RETURNING s.id",
+      12, types, values);
+  return FieldNumber(0, 0);
+}
+
+void WriteEvents(FlushItem* item) {
+  Datum ids = Datum(0);
+  Datum runs = Datum(0);
+  Datum rows = Datum(0);
+  item->entries = GatherRuns(item, &ids, &runs, &rows);
+  item->row_id = item->copy.row_id;
+  if (item->entries == 0 && !RowIsBehind(&item->copy)) return;
+  item->row_id = WriteSessionRow(item, item->copy.flushed_queries + item->events);
+  if (item->entries == 0) return;
+  Oid types[] = {INT8OID, INT4OID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID};
+  Datum values[] = {Int64GetDatum(item->row_id), Int32GetDatum(item->copy.next_part), ids, runs, rows};
+  Execute(
+      "INSERT INTO privacy_score.session_part (session_id, part, ids, runs, rows) VALUES ($1, $2, $3, $4, $5) "
+      "ON CONFLICT DO NOTHING",
+      5, types, values);
+  // A part that is there was committed before; its calls are counted.
+  if (SPI_processed == 0) return;
+  Oid call_types[] = {INT8ARRAYOID, INT8ARRAYOID, TIMESTAMPTZOID, INT8ARRAYOID};
+  Datum calls[] = {ids, runs, TimestampTzGetDatum(item->copy.last_at), rows};
+  Execute(
+      "UPDATE privacy_score.abstraction a SET calls = a.calls + u.calls, rows = a.rows + u.rows, "
+      "last_seen = GREATEST(a.last_seen, $3) "
+      "FROM (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls, "
+      "pg_catalog.sum(x.returned)::pg_catalog.int8 AS rows FROM ROWS FROM (pg_catalog.unnest($1), "
+      "pg_catalog.unnest($2), pg_catalog.unnest($4)) x(id, run, returned) GROUP BY x.id) u WHERE a.id = u.id",
+      4, call_types, calls);
+}
+
+// Rows and notifications, the oldest first.
+void WriteAlerts(const FlushItem* item) {
+  const PendingHistory& sealed = item->copy.sealed;
+  NoteReader reader(sealed.alerts);
+  for (AlertHead head; reader.Next(&head);) {
+    const AlertRecord record = {
+        head.at,      NameStr(item->copy.role_name),     item->copy.session, head.kind, head.score, head.limit,
+        head.blocked, ReadNoteText(&reader, head.length)};
+    WriteAlert(&record);
+  }
+  if (sealed.room == RoomAlert::kNone) return;
+  const AlertRecord record = {item->copy.last_at,
+                              NameStr(item->copy.role_name),
+                              item->copy.session,
+                              AlertKindName(kAlertMemory),
+                              0,
+                              0,
+                              sealed.room == RoomAlert::kRefused,
+                              "{\"version\": 1, \"cause\": \"memory\"}"};
+  WriteAlert(&record);
+}
+
+}  // namespace
+
+void FreeSession(DatabaseSlot* slot, LiveSession* session) {
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  if (session->previous != nullptr)
+    session->previous->next = session->next;
+  else
+    slot->sessions = session->next;
+  if (session->next != nullptr) session->next->previous = session->previous;
+  --slot->session_count;
+  LWLockRelease(slot->lock);
+  CloseHolding(session->holding, reinterpret_cast<SharedBlock*>(session));
+}
+
+bool AwaitsCorrection(LiveSession* session) {
+  constexpr int kMostWaits = 20;
+  const bool counted = session->limits.daily < 0 || (session->counted_rise.score >= session->risen.score &&
+                                                     session->counted_rise.enforced >= session->risen.enforced);
+  // Other sessions of the role count on what is known of the day.
+  if (!counted && session->day_score >= 0) return true;
+  if (counted && !(session->limits.Any() && session->summary.estimated)) return false;
+  // Flushes may follow each other fast while somebody waits for them.
+  const TimestampTz now = GetCurrentTimestamp();
+  if (session->waits == 0)
+    session->waits_until = TimestampTzPlusMilliseconds(now, int64{kMostWaits} * ps_settings.flush_interval);
+  return session->waits++ < kMostWaits || now < session->waits_until;
+}
+
+LiveSession* FirstSession(DatabaseSlot* slot) {
+  LWLockAcquire(slot->lock, LW_SHARED);
+  LiveSession* first = slot->sessions;
+  LWLockRelease(slot->lock);
+  return first;
+}
+
+namespace {
+
+// Takes the sealed lists off a session; returns whether it is closed and has nothing left to do. Readers of the lists
+// hold the slot's lock.
+bool Release(DatabaseSlot* slot, LiveSession* session, const FlushItem* written) {
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  SpinLockAcquire(&session->mutex);
+  PendingHistory done = session->sealed;
+  session->sealed = {};
+  if (written != nullptr && written->entries > 0) {
+    session->flushed_queries += written->events;
+    ++session->next_part;
+  }
+  if (written != nullptr) {
+    session->stored_rise = session->sealed_rise;
+    session->flushed_refused = written->copy.refused;
+    if (written->row_id != 0) {
+      session->row_id = written->row_id;
+      session->flushed_enforced = EnforcedOf(&written->copy);
+    }
+  }
+  const bool finished = session->closed && session->open.IsEmpty() && (written == nullptr || !RowIsBehind(session));
+  SpinLockRelease(&session->mutex);
+  FreeHistory(session, &done);
+  LWLockRelease(slot->lock);
+  return finished && (written == nullptr || !AwaitsCorrection(session));
+}
+
+// Throws away what one session has gathered, and the session when it is closed.
+void Discard(DatabaseSlot* slot, LiveSession* session) {
+  session->discarded = true;
+  for (int list = 0; list < 2; ++list) {
+    FlushItem item;
+    Seal(session, &item);
+    if (Release(slot, session, nullptr) && list == 1) FreeSession(slot, session);
+  }
+}
+
+}  // namespace
+
+void FlushSessions(DatabaseSlot* slot) {
+  FlushItem* items = nullptr;
+  bool any = false;
+  for (LiveSession* session = FirstSession(slot); session != nullptr; session = session->next) {
+    // What a discarded session has gathered since lacks definitions; it is cut with its next statement.
+    if (session->unrecorded || session->discarded) continue;
+    auto* item = static_cast<FlushItem*>(palloc0(sizeof(FlushItem)));
+    any |= Seal(session, item);
+    item->next = items;
+    items = item;
+  }
+  if (any) {
+    WorkTransaction work;
+    BeginWork(&work);
+    for (FlushItem* item = items; item != nullptr; item = item->next) WriteDefinitions(item);
+    for (FlushItem* item = items; item != nullptr; item = item->next) {
+      WriteEvents(item);
+      WriteAlerts(item);
+    }
+    EndWork(&work);
+  }
+  for (FlushItem* item = items; item != nullptr; item = item->next)
+    if (Release(slot, item->session, item)) FreeSession(slot, item->session);
+  for (LiveSession *next, *session = FirstSession(slot); session != nullptr; session = next) {
+    next = session->next;
+    if (session->discarded) Discard(slot, session);
+  }
+}
+
+void DiscardSessions(DatabaseSlot* slot) {
+  for (LiveSession *next, *session = FirstSession(slot); session != nullptr; session = next) {
+    next = session->next;
+    Discard(slot, session);
+  }
+}
+
+void ApplyRetention() {
+  static TimestampTz applied_at = 0;
+  const TimestampTz now = GetCurrentTimestamp();
+  if (now - applied_at < USECS_PER_HOUR) return;
+  applied_at = now;
+  WorkTransaction work;
+  BeginWork(&work);
+  (void)InternalValue("SELECT privacy_score.tidy_copies()");
+  const char* args[] = {psprintf("%d", ps_settings.history_retention)};
+  if (ps_settings.history_retention > 0)
+    RunInternal(
+        "WITH old AS (DELETE FROM privacy_score.session WHERE day < privacy_score.today() - $1::pg_catalog.int4 "
+        "RETURNING id) DELETE FROM privacy_score.session_part p USING old WHERE p.session_id = old.id",
+        1, args);
+  EndWork(&work);
+}

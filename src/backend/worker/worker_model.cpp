@@ -1,0 +1,371 @@
+/*
+ * worker_model.cpp - the model that backends score with, and scores that are corrected by it: of sessions, and of days
+ * where a limit asks for them.
+ */
+#include "backend/worker/worker.hpp"
+
+extern "C" {
+#include "access/xlog.h"
+#include "common/hashfn.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+}
+
+#include "backend/rates/model_wire.hpp"
+#include "backend/rates/rate_admission.hpp"
+#include "backend/server/core_call.hpp"
+#include "backend/server/settings.hpp"
+#include "backend/state/limits.hpp"
+#include "backend/state/rate_requests.hpp"
+#include "core/scoring/day_scorer.hpp"
+#include "core/scoring/live_scorer.hpp"
+
+namespace {
+
+// The model in force, palloc'd; empty when there is none yet.
+StringInfoData CopyModel(DatabaseSlot* slot) {
+  StringInfoData copy;
+  initStringInfo(&copy);
+  LWLockAcquire(slot->lock, LW_SHARED);
+  const auto length = static_cast<int>(slot->model_length);
+  LWLockRelease(slot->lock);
+  // Only this process replaces the model, so it stays while it is copied.
+  if (length > 0)
+    appendBinaryStringInfo(&copy, static_cast<const char*>(dsa_get_address(SharedArea(), slot->model)), length);
+  return copy;
+}
+
+bool SameModel(DatabaseSlot* slot, const StringInfoData* wire) {
+  return pg_atomic_read_u64(&slot->model_version) != 0 && slot->model_length == wire->len &&
+         memcmp(dsa_get_address(SharedArea(), slot->model), wire->data, static_cast<Size>(wire->len)) == 0;
+}
+
+bool Replace(DatabaseSlot* slot, const StringInfoData* wire, int rates_at) {
+  static TimestampTz told_at = 0;
+  const dsa_pointer fresh = AllocateShared(static_cast<Size>(wire->len));
+  if (!DsaPointerIsValid(fresh)) {
+    const TimestampTz now = GetCurrentTimestamp();
+    if (now - told_at < USECS_PER_MINUTE) return false;
+    told_at = now;
+    ereport(LOG, (errmsg("privacy_score model of %d bytes does not fit into shared memory", wire->len),
+                  errhint("Raise privacy_score.max_memory.")));
+    return false;
+  }
+  memcpy(dsa_get_address(SharedArea(), fresh), wire->data, static_cast<Size>(wire->len));
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  const dsa_pointer old = slot->model;
+  const auto old_length = static_cast<Size>(slot->model_length);
+  slot->model = fresh;
+  slot->model_length = wire->len;
+  const uint64 version = pg_atomic_add_fetch_u64(&slot->model_version, 1);
+  const uint64 hash = hash_bytes_extended(reinterpret_cast<const unsigned char*>(wire->data), rates_at, 0);
+  const bool redefined = hash != slot->definitions_hash;
+  if (redefined) slot->definitions_version = version;
+  slot->definitions_hash = hash;
+  LWLockRelease(slot->lock);
+  // They may be against another subject now.
+  if (redefined) ForgetUnstoredRates();
+  if (DsaPointerIsValid(old)) FreeShared(old, old_length);
+  return true;
+}
+
+// Asks for the rates that the score of a session or a day misses.
+void AddMissing(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate>* rates) {
+  const std::size_t count = rates->size();
+  AskedShare share = {};
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!AskForRate(slot, (*rates)[i].relation, (*rates)[i].attributes, &share)) break;
+    ++slot->missing_count;
+  }
+  LWLockRelease(slot->lock);
+}
+
+using Rescored = privacy_score::MemoryScore;
+using privacy_score::DayScore;
+using privacy_score::DayScorer;
+
+// Scores a session from its history, as its own backend would with this model.
+void RescoreFromHistory(const LiveSession* session, const StringInfoData* model, Rescored* result, CoreError* error) {
+  StringInfoData wire;
+  initStringInfo(&wire);
+  const char* args[] = {TextOfInteger(session->row_id)};
+  AppendLongQuery(&wire,
+                  SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session_part p "
+                             "WHERE p.session_id = $1::pg_catalog.int8)"),
+                  1, args);
+  AppendQuery(&wire,
+              "SELECT ids, runs FROM privacy_score.session_part WHERE session_id = $1::pg_catalog.int8 ORDER BY part",
+              1, args);
+  const bool done = CallCore(error, [&] {
+    using namespace privacy_score;
+    LiveScorer scorer(NameStr(session->role_name), session->settings);
+    scorer.Load(WireBytes(model));
+    WireReader reader(WireBytes(&wire));
+    std::unordered_map<std::int64_t, Tokens> tokens;
+    reader.EachRow(2, [&](const Row& row) { tokens[ParseInteger(*row[0])].emplace_back(*row[1]); });
+    for (auto& [id, list] : tokens) {
+      std::sort(list.begin(), list.end());
+      scorer.Define(id, std::move(list));
+    }
+    for (const Row& row : reader.Section(2)) {
+      const auto ids = ParseIntegers(*row[0]);
+      const auto runs = ParseIntegers(*row[1]);
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        for (std::int64_t run = 0; run < runs[i]; ++run) {
+          scorer.Observe(ids[i]);
+          // Further on in a run every n-gram has been met.
+          if (run < kRecordedLength && scorer.LastScore() > result->largest) {
+            result->largest = scorer.LastScore();
+            result->explanation = scorer.LastExplanation();
+          }
+        }
+      }
+    }
+    result->summary = scorer.summary();
+    result->missing = scorer.TakeMissing();
+  });
+  if (!done) pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
+  pfree(wire.data);
+}
+
+// The same in a holder, of a recorded session from its history, of one that began in recovery from memory; null when
+// that is not possible.
+CoreHolder<Rescored>* Rescore(const LiveSession* place, const LiveSession* session, const StringInfoData* model) {
+  if (session->unrecorded) return ScoreFromMemory(place, session, model);
+  CoreHolder<Rescored>* result = NewCoreHolder<Rescored>(CurrentMemoryContext);
+  CallCoreOrRaise([&] { result->Reset(new Rescored()); });
+  WorkTransaction work;
+  BeginWork(&work);
+  CoreError error;
+  RescoreFromHistory(session, model, result->object, &error);
+  EndWork(&work);
+  return result;
+}
+
+// The same with all stored rates, of which the model has not all: what it misses is looked up.
+CoreHolder<Rescored>* RescoreWithStored(DatabaseSlot* slot, const LiveSession* place, const LiveSession* session,
+                                        const StringInfoData* model) {
+  constexpr int kMostRounds = 16;
+  CoreHolder<Rescored>* result = Rescore(place, session, model);
+  ComputedRates found;
+  InitComputedRates(&found);
+  for (int round = 0; round < kMostRounds && result != nullptr && result->object->summary.estimated; ++round) {
+    const int before = found.count;
+    StringInfoData wire;
+    initStringInfo(&wire);
+    WorkTransaction work;
+    BeginWork(&work);
+    AppendStored(&found, &result->object->missing);
+    if (found.count > before) AppendModel(&wire, ModelScope::kLive, &found, nullptr, slot->rates_period);
+    EndWork(&work);
+    if (found.count == before) break;
+    result = Rescore(place, session, &wire);
+    pfree(wire.data);
+  }
+  return result;
+}
+
+// Raises an alert that the session's own process could not; a client that is warned hears of it with its next event.
+void RaiseForWorker(LiveSession* session, const PassedLimit& passed, std::string_view detail) {
+  RaiseAlert(session, passed, false, detail.data(), detail.size());
+  SpinLockAcquire(&session->mutex);
+  if (session->warn && session->unwarned_count < kMostUnwarned) session->unwarned[session->unwarned_count++] = passed;
+  SpinLockRelease(&session->mutex);
+}
+
+void CorrectScore(DatabaseSlot* slot, LiveSession* session, const StringInfoData* model) {
+  SpinLockAcquire(&session->mutex);
+  const LiveSession before = *session;
+  SpinLockRelease(&session->mutex);
+  const bool known = before.row_id != 0 || before.unrecorded;
+  const bool whole = before.flushed_queries == before.summary.queries;
+  // Who asks for more than there is room for could be estimated for ever. So such a session is scored with what is
+  // stored, and its limits are checked by what is recorded of it even while it goes on.
+  const bool lacks_room = before.summary.estimated && slot->rates_period != 0;
+  if (!known || !(whole || (lacks_room && before.limits.Any()))) return;
+  const uint64 version = pg_atomic_read_u64(&slot->model_version);
+  // Rates alone change only what rested on bounds; baselines and declarations change every score.
+  const bool outdated =
+      before.summary.estimated ? before.model_version < version : before.model_version < slot->definitions_version;
+  const int32 rounds = slot->rounds;
+  const bool rates_came = session->weighed_rounds != rounds;
+  const bool goes_on = session->weighed_queries != before.flushed_queries;
+  if (!outdated && !(lacks_room && (rates_came || goes_on))) return;
+  CoreHolder<Rescored>* result =
+      lacks_room ? RescoreWithStored(slot, session, &before, model) : Rescore(session, &before, model);
+  if (result == nullptr) return;
+  session->weighed_queries = before.flushed_queries;
+  session->weighed_rounds = rounds;
+  const Rescored& score = *result->object;
+  if (whole) {
+    // What its last statements miss the session has asked for itself.
+    if (outdated || rates_came) AddMissing(slot, &score.missing);
+    SpinLockAcquire(&session->mutex);
+    const bool current = session->summary.queries == before.summary.queries;
+    if (current) {
+      session->summary = score.summary;
+      session->model_version = version;
+    }
+    SpinLockRelease(&session->mutex);
+    if (!current && !lacks_room) return;
+  }
+  if (score.summary.estimated) return;
+  PassedLimit passed[kAlertKinds];
+  const int count = TakePassedLimits(session, score.summary, score.largest, passed);
+  for (int i = 0; i < count; ++i) RaiseForWorker(session, passed[i], score.explanation);
+}
+
+// Scores the recorded sessions of the session's role and day with the session's settings; null when core has failed.
+CoreHolder<DayScore>* ScoreRecordedDay(const LiveSession* session) {
+  struct Reading {
+    CoreHolder<DayScorer>* scorer;
+    CoreError error;
+    bool done;
+  };
+  const char* role = NameStr(session->role_name);
+  const char* day = TextOfDay(session->day);
+  Reading reading = {NewCoreHolder<DayScorer>(CurrentMemoryContext), {}, false};
+  CoreHolder<DayScore>* result = NewCoreHolder<DayScore>(CurrentMemoryContext);
+  StringInfoData wire;
+  initStringInfo(&wire);
+  WorkTransaction work;
+  BeginWork(&work);
+  AppendModel(&wire, ModelScope::kBaselines, nullptr, role);
+  AppendSettings(&wire, session->settings);
+  AppendSessions(&wire, role, day, day);
+  reading.done = CallCore(&reading.error, [&] { reading.scorer->Reset(new DayScorer(WireBytes(&wire), role)); });
+  pfree(wire.data);
+  const auto define = [](void* context, StringInfo tokens) {
+    auto* into = static_cast<Reading*>(context);
+    into->done = into->done && CallCore(&into->error, [&] { into->scorer->object->Define(WireBytes(tokens)); });
+  };
+  if (reading.done) ForEachTokens(role, day, day, define, &reading);
+  EndWork(&work);
+  const bool done =
+      reading.done && CallCore(&reading.error, [&] { result->Reset(new DayScore(reading.scorer->object->Score())); });
+  reading.scorer->Reset(nullptr);
+  if (!done) pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
+  return done ? result : nullptr;
+}
+
+// Whether any of the rates may still come. One that has failed, however long ago, does not come by itself.
+bool AnyIsAwaited(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate>* rates) {
+  for (const privacy_score::MissingRate& rate : *rates) {
+    const WantedRate wanted = {rate.relation.c_str(), rate.attributes.c_str(), false};
+    if (!HasFailed(slot, &wanted, 0)) return true;
+  }
+  return false;
+}
+
+// The score of one role and day so far, below zero when it is not known.
+struct DayFigure {
+  DayFigure* next;
+  NameData role;
+  int32 day;
+  double score;
+  double enforced;    // the sum that mode enforce goes by
+  bool awaits_rates;  // it is an upper bound
+};
+
+// Computes the score of the day. `asks`: rates that it misses are asked for. They are not computed here, as score()
+// would: history waits for what this process does.
+void ScoreDay(DayFigure* day, DatabaseSlot* slot, const LiveSession* session, const StringInfoData* model, bool asks) {
+  const std::vector<privacy_score::MissingRate>* missing;
+  if (session->unrecorded) {
+    const CoreHolder<Rescored>* result = ScoreDayFromMemory(session, model);
+    if (result == nullptr) return;
+    day->score = result->object->summary.score;
+    day->enforced = result->object->enforced;
+    missing = &result->object->missing;
+  } else {
+    const CoreHolder<DayScore>* result = ScoreRecordedDay(session);
+    if (result == nullptr) return;
+    day->score = result->object->score;
+    day->enforced = result->object->enforced;
+    missing = &result->object->missing;
+  }
+  if (asks) AddMissing(slot, missing);
+  day->awaits_rates = AnyIsAwaited(slot, missing);
+}
+
+// The figure of the session's role and day; null when there is none.
+const DayFigure* FindDayFigure(const DayFigure* days, const LiveSession* session) {
+  for (const DayFigure* day = days; day != nullptr; day = day->next)
+    if (day->day == session->day && strcmp(NameStr(day->role), NameStr(session->role_name)) == 0) return day;
+  return nullptr;
+}
+
+// Puts the day's score into a session.
+void TakeDayFigure(LiveSession* session, const DayFigure* day) {
+  SpinLockAcquire(&session->mutex);
+  session->day_bound = day->enforced;
+  if (!day->awaits_rates) {
+    session->day_score = day->score;
+    session->day_enforced = day->enforced;
+  }
+  SpinLockRelease(&session->mutex);
+}
+
+// Notes that the day's score holds what the session has stored, and raises the alert of a limit that it passes with
+// what the session has added: a short one has ended before its own process could know.
+void CountInDay(LiveSession* session, const DayFigure* day) {
+  SpinLockAcquire(&session->mutex);
+  session->bounded_rise = session->stored_rise.enforced;
+  bool adds = false;
+  if (!day->awaits_rates) {
+    adds = session->stored_rise.score > session->counted_rise.score;
+    session->counted_rise = session->stored_rise;
+  }
+  SpinLockRelease(&session->mutex);
+  PassedLimit passed;
+  if (adds && TakeDayAlert(session, &passed))
+    RaiseForWorker(session, passed,
+                   psprintf("{\"version\": 1, \"cause\": \"day\", \"day\": \"%s\"}", TextOfDay(session->day)));
+}
+
+// Gives each session the figure of its day. Sessions add to that what the others have added since: so all get it before
+// it is noted of any that it holds what they have added. In between that counts twice, never not at all.
+void TakeDayFigures(DatabaseSlot* slot, const DayFigure* days) {
+  for (const auto take : {TakeDayFigure, CountInDay})
+    for (LiveSession* session = FirstSession(slot); session != nullptr; session = session->next) {
+      const DayFigure* day = FindDayFigure(days, session);
+      if (day != nullptr && day->score >= 0) take(session, day);
+    }
+}
+
+}  // namespace
+
+bool PublishModel(DatabaseSlot* slot, bool even_if_same) {
+  StringInfoData wire;
+  initStringInfo(&wire);
+  WorkTransaction work;
+  BeginWork(&work);
+  FollowPeriods(slot);
+  const int rates_at = AppendModel(&wire, ModelScope::kLive, UnstoredRates(), nullptr, slot->rates_period);
+  EndWork(&work);
+  const bool done = (!even_if_same && SameModel(slot, &wire)) || Replace(slot, &wire, rates_at);
+  pfree(wire.data);
+  return done;
+}
+
+void CorrectScores(DatabaseSlot* slot) {
+  // What a day misses is asked for once with each model: what came of it is in the next.
+  static uint64 asked_with = 0;
+  const uint64 version = pg_atomic_read_u64(&slot->model_version);
+  const bool asks = version != asked_with;
+  StringInfoData model = CopyModel(slot);
+  DayFigure* days = nullptr;
+  for (LiveSession* session = FirstSession(slot); session != nullptr; session = session->next) {
+    CHECK_FOR_INTERRUPTS();
+    CorrectScore(slot, session, &model);
+    if (session->limits.daily < 0 || FindDayFigure(days, session) != nullptr) continue;
+    auto* day = static_cast<DayFigure*>(palloc(sizeof(DayFigure)));
+    *day = {days, session->role_name, session->day, -1, -1, false};
+    ScoreDay(day, slot, session, &model, asks);
+    days = day;
+  }
+  TakeDayFigures(slot, days);
+  asked_with = version;
+}

@@ -1,0 +1,282 @@
+/*
+ * history.cpp - scores computed from the stored history.
+ */
+#include "core/scoring/history.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "core/base/error.hpp"
+#include "core/scoring/enforced_sum.hpp"
+#include "core/scoring/missing_rates.hpp"
+#include "core/scoring/profile.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+constexpr double kChosenFactor = 1.5;
+constexpr double kChosenSlack = .05;
+
+using ResultRow = std::vector<std::optional<std::string>>;
+
+std::string String(const Field& field) { return std::string(Required(field)); }
+
+// The scorers of the roles, made when first asked for.
+class Scorers {
+ public:
+  explicit Scorers(const History& history) : history_(history) {}
+
+  RoleScorer& For(const std::string& role) {
+    auto& scorer = scorers_[role];
+    if (!scorer) scorer = std::make_unique<RoleScorer>(history_.model, role, history_.settings);
+    return *scorer;
+  }
+
+  std::vector<MissingRate> TakeMissing() {
+    MissingRates all;
+    for (auto& [role, scorer] : scorers_) all.Add(scorer->TakeMissing());
+    return all.List();
+  }
+
+ private:
+  const History& history_;
+  std::map<std::string, std::unique_ptr<RoleScorer>> scorers_;
+};
+
+std::int64_t RowsOf(const Sequence& sequence) {
+  std::int64_t rows = 0;
+  for (const Run& run : sequence) rows += run.rows;
+  return rows;
+}
+
+// The sessions of each role and day.
+std::map<std::pair<std::string, std::string>, std::vector<const Sequence*>> ByDay(const History& history) {
+  std::map<std::pair<std::string, std::string>, std::vector<const Sequence*>> days;
+  for (const HistorySession& session : history.sessions) days[{session.role, session.day}].push_back(&session.sequence);
+  return days;
+}
+
+void AppendFigures(ResultRow& row, const SessionSummary& summary) {
+  for (const std::int64_t number : {summary.queries, summary.ngrams, summary.mismatched}) row.push_back(TextOf(number));
+  for (const double number : {summary.score, summary.max_score, summary.tight_max, summary.normalised}) {
+    row.push_back(TextOf(number));
+  }
+}
+
+}  // namespace
+
+ScoreSettings ReadSettings(WireReader& reader) {
+  const auto rows = reader.Section(8);
+  if (rows.size() != 1) throw DamagedData("not one row of settings");
+  const Row& row = rows.front();
+  const auto one_of = [](const Field& field, const char* name, const char* first, const char* second) {
+    const std::string text = String(field);
+    if (text != first && text != second) {
+      throw InvalidValue(std::string(name) + " must be " + first + " or " + second + ", not \"" + text + "\"");
+    }
+    return text == second;
+  };
+  ScoreSettings settings;
+  settings.ngram_length =
+      static_cast<int>(std::clamp<std::int64_t>(ParseInteger(String(row[0])), 0, kRecordedLength + 1));
+  settings.counting = one_of(row[1], "counting", "set", "multiset") ? ScoreSettings::kMultiset : ScoreSettings::kSet;
+  settings.compare =
+      one_of(row[2], "compare", "positionwise", "union") ? ScoreSettings::kUnion : ScoreSettings::kPositionwise;
+  settings.alpha = ParseDouble(String(row[3]));
+  settings.where_counts = ParseBool(String(row[4]));
+  settings.pad = ParseBool(String(row[5]));
+  settings.identifiers_count = ParseBool(String(row[6]));
+  if (row[7])
+    settings.aggregate_least =
+        static_cast<int>(std::clamp<std::int64_t>(ParseInteger(*row[7]), -1, std::numeric_limits<int>::max()));
+  CheckSettings(settings);
+  return settings;
+}
+
+std::vector<HistorySession> ReadSessions(WireReader& reader) {
+  std::vector<HistorySession> sessions;
+  reader.EachRow(7 + kReachFigureCount, [&](const Row& row) {
+    HistorySession part{
+        ParseInteger(String(row[0])), String(row[1]), String(row[2]), row[3] ? String(row[3]) : std::string(), {}, {}};
+    for (std::size_t figure = 0; figure < part.reach.size(); ++figure)
+      if (row[7 + figure]) part.reach[figure] = String(row[7 + figure]);
+    const bool continued =
+        !sessions.empty() && std::tie(sessions.back().session_key, sessions.back().role, sessions.back().day) ==
+                                 std::tie(part.session_key, part.role, part.day);
+    if (!continued) sessions.push_back(std::move(part));
+    AppendStored(sessions.back().sequence, String(row[4]), String(row[5]), row[6] ? *row[6] : std::string_view());
+  });
+  return sessions;
+}
+
+History ReadHistory(std::string_view wire) {
+  WireReader reader(wire);
+  History history;
+  history.model = std::make_shared<const Model>(Model::Read(reader));
+  history.settings = ReadSettings(reader);
+  history.sessions = ReadSessions(reader);
+  return history;
+}
+
+HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up) {
+  const History history = ReadHistory(wire);
+  Scorers scorers(history);
+  HistoryResult result;
+  Profile cumulative;
+  std::string last_role;
+  for (const auto& [role_and_day, sequences] : ByDay(history)) {
+    const auto& [role, day] = role_and_day;
+    if (result.table.rows.empty() || role != last_role) cumulative = Profile();
+    last_role = role;
+    RoleScorer& scorer = scorers.For(role);
+    Profile profile;
+    EnforcedSum enforced;
+    std::int64_t rows = 0;
+    for (const Sequence* sequence : sequences) {
+      profile.AddSequence(*sequence, scorer, gives_up);
+      enforced.AddSession(*sequence, scorer);
+      cumulative.AddSequence(*sequence, scorer, gives_up);
+      rows += RowsOf(*sequence);
+    }
+    const SessionSummary summary = profile.Summary();
+    ResultRow row{role, day};
+    AppendFigures(row, summary);
+    row.push_back(TextOf(cumulative.Summary().score));
+    row.push_back(TextOf(summary.statement_score));
+    row.push_back(TextOf(rows));
+    row.push_back(TextOf(enforced.value()));
+    result.table.rows.push_back(std::move(row));
+  }
+  result.missing = scorers.TakeMissing();
+  return result;
+}
+
+HistoryResult ScoreSessions(std::string_view wire, GivesUp gives_up) {
+  const History history = ReadHistory(wire);
+  Scorers scorers(history);
+  HistoryResult result;
+  for (const HistorySession& session : history.sessions) {
+    Profile profile;
+    profile.AddSequence(session.sequence, scorers.For(session.role), gives_up);
+    const SessionSummary summary = profile.Summary();
+    ResultRow row{session.role, session.day, session.session};
+    AppendFigures(row, summary);
+    row.push_back(TextOf(summary.statement_score));
+    row.push_back(TextOf(RowsOf(session.sequence)));
+    row.insert(row.end(), session.reach.begin(), session.reach.end());
+    row.push_back(TextOf(summary.statement_score));  // of a session enforced is that
+    result.table.rows.push_back(std::move(row));
+  }
+  result.missing = scorers.TakeMissing();
+  return result;
+}
+
+HistoryResult ScoreNGrams(std::string_view wire, GivesUp gives_up) {
+  const History history = ReadHistory(wire);
+  Scorers scorers(history);
+  using SortKey = std::tuple<std::string, double, std::vector<std::string>, std::string>;
+  std::vector<std::pair<SortKey, ResultRow>> rows;
+  for (const auto& [role_and_day, sequences] : ByDay(history)) {
+    const auto& [role, day] = role_and_day;
+    RoleScorer& scorer = scorers.For(role);
+    Profile profile;
+    std::unordered_map<NGram, std::int64_t, NGramHash> rows_of;
+    for (const Sequence* sequence : sequences) {
+      profile.AddSequence(*sequence, scorer, gives_up);
+      ForEachNGram(*sequence, [&](const NGram& ngram, std::int64_t, std::int64_t returned) {
+        if (returned > 0) rows_of[Suffix(ngram, history.settings.ngram_length)] += returned;
+      });
+    }
+    for (const auto& [ngram, entry] : profile.ngrams()) {
+      if (entry.score.matched) continue;
+      GiveUpIfAsked(gives_up);
+      const NGramExplanation explained = scorer.Explain(ngram, ScoreLevel::kNGram);
+      std::vector<std::string> lines = scorer.ReadableForm(ngram, ScoreLevel::kNGram);
+      ResultRow row{day,
+                    ArrayText(lines),
+                    TextOf(entry.count),
+                    ArrayText(scorer.ReadableForm(explained.nearest, ScoreLevel::kNGram)),
+                    TextOf(entry.score.score),
+                    ArrayText(explained.deltas),
+                    ArrayText(explained.attributes),
+                    TextOf(rows_of[ngram]),
+                    role};
+      rows.emplace_back(SortKey{day, -entry.score.score, std::move(lines), role}, std::move(row));
+    }
+  }
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  HistoryResult result;
+  for (auto& [key, row] : rows) result.table.rows.push_back(std::move(row));
+  result.missing = scorers.TakeMissing();
+  return result;
+}
+
+BaselineRows BaselineOfHistory(std::string_view sessions_wire) {
+  WireReader reader(sessions_wire);
+  std::vector<Sequence> sequences;
+  for (HistorySession& session : ReadSessions(reader)) sequences.push_back(std::move(session.sequence));
+  return BaselineOf(sequences);
+}
+
+ResultTable ChooseNGramLength(std::string_view sessions_wire, int longest, bool pad) {
+  if (longest < 1 || longest > kRecordedLength) {
+    throw InvalidValue("longest n-gram length must be between 1 and " + std::to_string(kRecordedLength) + ", not " +
+                           std::to_string(longest),
+                       "2 compares pairs of statements that follow each other, 1 single ones.");
+  }
+  WireReader reader(sessions_wire);
+  const auto sessions = ReadSessions(reader);
+  std::vector<std::optional<double>> rates;  // none where no session is as long
+  std::size_t days_seen = 0;
+  for (int length = 1; length <= longest; ++length) {
+    std::map<std::string, std::unordered_map<NGram, std::int64_t, NGramHash>> days;
+    std::unordered_map<NGram, int, NGramHash> days_with;
+    for (const HistorySession& session : sessions) {
+      auto& day = days[session.day];
+      ForEachNGram(session.sequence, [&](const NGram& recorded, std::int64_t count, std::int64_t) {
+        if (!pad && HasPadding(recorded, length)) return;
+        auto& occurrences = day[Suffix(recorded, length)];
+        if (occurrences == 0) ++days_with[Suffix(recorded, length)];
+        occurrences += count;
+      });
+    }
+    double sum = 0;
+    std::size_t counted = 0;
+    for (const auto& [day, ngrams] : days) {
+      std::int64_t total = 0;
+      std::int64_t alone = 0;
+      for (const auto& [ngram, count] : ngrams) {
+        total += count;
+        if (days_with.at(ngram) == 1) alone += count;
+      }
+      if (total == 0) continue;
+      ++counted;
+      sum += static_cast<double>(alone) / static_cast<double>(total);
+    }
+    days_seen = std::max(days_seen, counted);
+    rates.emplace_back();
+    if (counted > 0) rates.back() = sum / static_cast<double>(counted);
+  }
+  int chosen = 1;
+  for (int length = 1; length <= longest; ++length) {
+    const auto& rate = rates[static_cast<std::size_t>(length - 1)];
+    if (rate && *rate <= kChosenFactor * rates.front().value_or(0) + kChosenSlack) chosen = length;
+  }
+  // A single day tells nothing.
+  if (days_seen < 2) chosen = longest >= 2 && rates[1] ? 2 : 1;
+  ResultTable table;
+  for (int length = 1; length <= longest; ++length) {
+    const auto& rate = rates[static_cast<std::size_t>(length - 1)];
+    table.rows.push_back({TextOf(std::int64_t{length}), rate ? std::optional(TextOf(*rate)) : std::nullopt,
+                          std::string(length == chosen ? "t" : "f")});
+  }
+  return table;
+}
+
+}  // namespace privacy_score

@@ -1,0 +1,169 @@
+/*
+ * live_scorer.hpp - the running score of one session in a backend.
+ *
+ * It lives as long as the backend watches the role; Load brings a new version of the model and scores again what was
+ * observed. Equals ScoreSessions on the same data to the last bit.
+ *
+ * The recorded n-grams of the session are states, of which the session is in one; a statement leads to the next. Known
+ * steps are kept in a small table that is overwritten as it fills, so a statement that has followed these before costs
+ * one look-up there, or a hash look-up of its n-gram, and allocates nothing. Scores are kept with the session's
+ * n-grams, so that RoleScorer need not remember many.
+ */
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/scoring/profile.hpp"
+#include "core/scoring/reach.hpp"
+
+namespace privacy_score {
+
+class LiveScorer {
+ public:
+  // What a session may have before it is full: n-grams of the greatest length, some 30 MB, and bytes of its
+  // abstractions.
+  static constexpr std::size_t kMostNGrams = 65536;
+  static constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
+  // About what an abstraction takes with all that is made of it here: its tokens, what they reveal, its rates and form.
+  static std::size_t BytesOf(const Tokens& tokens);
+
+  // Throws Error 22023 on bad settings. Until Load nothing is protected and every score is 0.
+  LiveScorer(std::string role, const ScoreSettings& settings);
+  LiveScorer(const LiveScorer&) = delete;
+  LiveScorer& operator=(const LiveScorer&) = delete;
+
+  // Takes in a new version of the model. Throws Error XX001 on damaged bytes, and then keeps the old version.
+  void Load(std::string_view model_wire);
+  // Changes the settings; the session goes on and is scored again under them.
+  void Configure(const ScoreSettings& settings);
+  const ScoreSettings& settings() const { return scorer_->settings(); }
+
+  bool Knows(AbstractionId id) const;
+  // Gives the tokens of an abstraction that the model does not hold yet.
+  void Define(AbstractionId id, Tokens tokens);
+  // Forgets the abstractions that the session has not had, with what was made of them.
+  void ForgetUnused();
+  // Takes in one execution. Empty abstractions (0) take no place. Throws Error XX001 on an id that is not known, and
+  // then has not counted it, or on damaged constants, which are then not counted.
+  void Observe(AbstractionId id, const BoundConstants& constants = {});
+  // True when Observe(id) would repeat an n-gram of the session by a step that is at hand: then the abstraction is
+  // known and, with counting of n-grams as a set, nothing of the summary but the number of queries changes.
+  bool Repeats(AbstractionId id) const { return id == 0 || FindStep(id) != nullptr; }
+  // What one more execution adds to the sum that mode enforce goes by, and what that comes to; nothing is counted.
+  struct Weighed {
+    bool adds = false;  // the baseline lacks it, and with counting as a set the session has not had it
+    double rise = 0;    // o(a)
+    double sum = 0;
+    bool estimated = false;  // they rest on bounds
+  };
+  // Throws like Observe.
+  Weighed Weigh(AbstractionId id);
+  // JSON like LastExplanation of a statement by itself.
+  std::string ExplainStatement(AbstractionId id);
+  // Starts a new session; what was defined is forgotten.
+  void Restart();
+  // Whether the session has so many n-grams or abstractions that it should be ended: each takes memory for as long as
+  // it lasts.
+  bool IsFull() const { return recorded_.size() >= kMostNGrams || bytes_ > kMostBytes; }
+
+  const SessionSummary& summary() const { return summary_; }
+  // How far the session reaches; nothing is known of it until Load.
+  const ReachFigures& reach() const { return reach_->figures(); }
+  // What of it is too far for the role's baseline; nothing without a baseline.
+  std::vector<ReachExcess> OutOfReach(double factor) const;
+  // From where on each figure is.
+  ReachLimits LeastOutOfReach(double factor) const noexcept;
+  // An execution that is about to be taken in and, when it repeats an n-gram of the session with one constant, what
+  // has been found out of it. Plain data. It is as good as none when anything else is taken in before it.
+  struct Expected {
+    void* step = nullptr;
+    std::uint64_t turn = 0;
+    std::uint64_t subject = 0;
+  };
+  // Expects an execution with no other constant than this one.
+  Expected Expect(AbstractionId id, const ComparedColumn& column, std::uint64_t value) const noexcept {
+    State* next = FindStep(id);
+    if (next == nullptr) return {};
+    return {next, turn_, reach_->Expect(next->second.form, column, value)};
+  }
+  // Takes in what was expected; false, and nothing is done, when it needs Observe. Of the summary only the number of
+  // queries changes, unless n-grams are counted as often as they occur.
+  bool ObserveExpected(const Expected& expected) {
+    if (expected.turn != turn_ || expected.subject == 0) return false;
+    auto* next = static_cast<State*>(expected.step);
+    if (!reach_->ObserveBySubject(next->second.form, expected.subject)) return false;
+    Follow(next);
+    return true;
+  }
+  // The rates that were wanted since the last call.
+  std::vector<MissingRate> TakeMissing() { return scorer_->TakeMissing(); }
+  bool IsMissingRates() const { return scorer_->IsMissingRates(); }
+  // JSON of the n-gram of the last execution: ngram, known, nearest, deltas, attributes, score. "{}" before the first,
+  // and with `pad` off before the session is ngram_length long.
+  std::string LastExplanation();
+  // delta* of the last statement's n-gram, 0 when it is known.
+  double LastScore();
+
+ private:
+  // A recorded n-gram that the session has had.
+  struct Met {
+    std::int64_t count = 0;
+    Profile::Places places;
+    std::uint32_t form = 0;  // of its last statement, for reach
+  };
+  using Recorded = std::unordered_map<NGram, Met, NGramHash>;
+  using State = Recorded::value_type;
+  // The statement `id` leads from one state to another. Null states stand for none.
+  struct Step {
+    const State* from = nullptr;
+    AbstractionId id = 0;
+    State* to = nullptr;
+  };
+
+  // Goes to an n-gram that the session has had before.
+  void Follow(State* next) {
+    ++turn_;
+    state_ = next;
+    ++next->second.count;
+    if (profile_.Repeat(next->second.places, settings()))
+      summary_ = profile_.Summary();
+    else
+      ++summary_.queries;
+  }
+  static bool HasNGram(const NGram& recorded, const ScoreSettings& settings);
+  void Replace(std::shared_ptr<const Model> model, const ScoreSettings& settings);
+  NGram LastNGram() const { return state_ == nullptr ? NGram{} : state_->first; }
+  NGram NextNGram(AbstractionId id) const;
+  std::size_t PlaceOfStep(AbstractionId id) const {
+    const auto from = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(state_));
+    return static_cast<std::size_t>(((from ^ static_cast<std::uint64_t>(id)) * 0x9e3779b97f4a7c15U) >> 55U);
+  }
+  // Where a statement leads from where the session is; null when that step is not at hand.
+  State* FindStep(AbstractionId id) const {
+    const Step& step = steps_[PlaceOfStep(id)];
+    return step.from == state_ && step.id == id ? step.to : nullptr;
+  }
+  State* Meet(AbstractionId id, const NGram& ngram);
+
+  std::string role_;
+  std::shared_ptr<const Model> model_;
+  const Baseline* baseline_ = nullptr;  // of the role, in the model
+  TokenMap defined_;
+  std::unique_ptr<RoleScorer> scorer_;
+  Profile profile_;
+  SessionSummary summary_;
+  std::unique_ptr<ReachTracker> reach_;
+  // The session at full length, which another ngram_length is cut from.
+  Recorded recorded_;
+  std::size_t bytes_ = 0;   // of their abstractions, about
+  State* state_ = nullptr;  // null before the first statement
+  std::uint64_t turn_ = 1;  // another one after whatever changes the session or how it is scored
+  std::array<Step, 512> steps_{};
+};
+
+}  // namespace privacy_score

@@ -1,0 +1,288 @@
+/*
+ * model.cpp - reading the model and looking things up in it.
+ */
+#include "core/scoring/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <tuple>
+
+#include "core/base/error.hpp"
+#include "core/base/sort_unique.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+std::string String(const Field& field) { return std::string(Required(field)); }
+
+Label ParseLabel(const Field& field) {
+  if (!field) return Label::kNone;
+  for (const Label label : {Label::kIdentifier, Label::kQuasiIdentifier, Label::kSensitive, Label::kPublic}) {
+    if (*field == TextOf(label)) return label;
+  }
+  throw DamagedData("unknown label " + std::string(*field));
+}
+
+// A rate or an entropy. What compares with nothing would make scores that no limit is below.
+double ParseFigure(const Field& field) {
+  const double figure = ParseDouble(Required(field));
+  if (!std::isfinite(figure)) throw DamagedData("a figure that is " + String(field));
+  return figure;
+}
+
+// The rate of a row of section `rates`. A modified row of a relation may have left one subject for another, which
+// counts for two of the subjects that a joint rate is computed over.
+RateBounds ParseRate(const Row& row, bool joint) {
+  const double rate = std::clamp(ParseFigure(row[2]), 0.0, 1.0);
+  if (!row[5]) return {rate, rate};
+  const std::int64_t modified = std::min(ParseInteger(*row[5]), kMostCounted);
+  if (modified < 0) return {0, 1};
+  return AfterModifications(rate, ParseFigure(row[4]), ParseInteger(Required(row[3])), joint ? 2 * modified : modified);
+}
+
+}  // namespace
+
+std::size_t AttributeSetHash::operator()(const AttributeSet& set) const noexcept {
+  std::uint64_t hash = 0x9e3779b97f4a7c15U + set.size();
+  for (const AttributeId id : set) {
+    hash = (hash ^ id) * 0xff51afd7ed558ccdU;
+    hash ^= hash >> 32U;
+  }
+  return static_cast<std::size_t>(hash);
+}
+
+AttributeSet UnionOf(const AttributeSet& a, const AttributeSet& b) {
+  AttributeSet result;
+  result.reserve(a.size() + b.size());
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result));
+  return result;
+}
+
+AttributeSet DifferenceOf(const AttributeSet& a, const AttributeSet& b) {
+  AttributeSet result;
+  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result));
+  return result;
+}
+
+bool IsSubset(const AttributeSet& a, const AttributeSet& b) {
+  return std::includes(b.begin(), b.end(), a.begin(), a.end());
+}
+
+std::string_view TextOf(Label label) {
+  switch (label) {
+    case Label::kIdentifier:
+      return "identifier";
+    case Label::kQuasiIdentifier:
+      return "quasi-identifier";
+    case Label::kSensitive:
+      return "sensitive";
+    case Label::kPublic:
+      return "public";
+    case Label::kNone:
+      break;
+  }
+  return "";
+}
+
+Model Model::Read(WireReader& reader) {
+  Model model;
+  for (const Row& row : reader.Section(4)) {
+    const auto id = static_cast<std::uint32_t>(model.relations_.size());
+    if (!model.relation_ids_.emplace(String(row[0]), id).second)
+      throw DamagedData("relation " + String(row[0]) + " stands twice");
+    model.relations_.push_back({String(row[0]), ParseInteger(Required(row[1])), ParseBool(Required(row[2])),
+                                row[3] ? String(row[3]) : std::string()});
+  }
+  model.ReadAttributes(reader);
+  model.ReadDependencies(reader);
+  reader.EachRow(2, [&](const Row& row) { model.tokens_[ParseInteger(Required(row[0]))].push_back(String(row[1])); });
+  for (auto& [id, tokens] : model.tokens_) std::sort(tokens.begin(), tokens.end());
+  model.ReadBaselines(reader);
+  model.ReadRates(reader);
+  return model;
+}
+
+Model Model::Parse(std::string_view wire) {
+  WireReader reader(wire);
+  Model model = Read(reader);
+  if (!reader.AtEnd()) throw DamagedData("bytes after the model");
+  return model;
+}
+
+void Model::ReadAttributes(WireReader& reader) {
+  for (const Row& row : reader.Section(5)) {
+    const auto relation = relation_ids_.find(String(row[1]));
+    if (relation == relation_ids_.end()) continue;
+    const int position = row[4] ? static_cast<int>(ParseInteger(*row[4])) : -1;
+    attributes_.push_back(
+        {String(row[0]), relation->second, ParseLabel(row[2]), ParseBool(Required(row[3])), position});
+  }
+  std::sort(attributes_.begin(), attributes_.end(), [](const Attribute& a, const Attribute& b) {
+    return std::tie(a.relation, a.name) < std::tie(b.relation, b.name);
+  });
+  for (const Attribute& attribute : attributes_) {
+    const auto id = static_cast<AttributeId>(attribute_ids_.size());
+    if (!attribute_ids_.emplace(attribute.name, id).second)
+      throw DamagedData("attribute " + attribute.name + " stands twice");
+  }
+}
+
+void Model::ReadDependencies(WireReader& reader) {
+  std::vector<AttributeSet> direct(attributes_.size());
+  for (const Row& row : reader.Section(2)) {
+    const auto determinant = FindAttribute(String(row[0]));
+    const auto dependent = FindAttribute(String(row[1]));
+    if (determinant && dependent) direct[*determinant].push_back(*dependent);
+  }
+  for (AttributeId start = 0; start < attributes_.size(); ++start) {
+    std::vector<bool> seen(attributes_.size());
+    AttributeSet reached{start};
+    seen[start] = true;
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+      const AttributeId at = reached[i];
+      if (attributes_[at].identifier) continue;
+      for (const AttributeId next : direct[at]) {
+        if (seen[next]) continue;
+        seen[next] = true;
+        reached.push_back(next);
+      }
+    }
+    std::sort(reached.begin(), reached.end());
+    reach_.push_back(std::move(reached));
+  }
+}
+
+void Model::ReadBaselines(WireReader& reader) {
+  std::unordered_map<std::int64_t, std::size_t> places;
+  for (const Row& row : reader.Section(4 + kReachFigureCount)) {
+    Baseline baseline;
+    baseline.id = ParseInteger(Required(row[0]));
+    baseline.role = String(row[1]);
+    baseline.sessions = ParseCount(Required(row[2]));
+    for (std::size_t figure = 0; figure < baseline.greatest.size(); ++figure)
+      if (row[3 + figure]) baseline.greatest[figure] = ParseCount(*row[3 + figure]);
+    const Field& cells = row[3 + baseline.greatest.size()];
+    baseline.cells = !cells || ParseBool(*cells);
+    if (!places.emplace(baseline.id, baselines_.size()).second)
+      throw DamagedData("baseline " + String(row[0]) + " stands twice");
+    baselines_.push_back(std::move(baseline));
+  }
+  const auto find = [&](const Row& row) -> Baseline& {
+    const auto place = places.find(ParseInteger(Required(row[0])));
+    if (place == places.end()) throw DamagedData("unknown baseline " + String(row[0]));
+    return baselines_[place->second];
+  };
+  reader.EachRow(3, [&](const Row& row) {
+    find(row).ngrams.push_back({ParseNGram(Required(row[1])), ParseCount(Required(row[2]))});
+  });
+  reader.EachRow(3, [&](const Row& row) {
+    find(row).session_sets.push_back({ParseCount(Required(row[1])), ParseIntegers(Required(row[2]))});
+  });
+}
+
+void Model::ReadRates(WireReader& reader) {
+  rates_by_relation_.resize(relations_.size());
+  subject_entropies_.resize(relations_.size());
+  reader.EachRow(6, [&](const Row& row) {
+    AttributeSet set;
+    bool known = true;
+    std::string_view rest = Required(row[1]);
+    while (known && !rest.empty()) {
+      const auto end = std::min(rest.find(kAttributeSeparator), rest.size());
+      const auto attribute = FindAttribute(std::string(rest.substr(0, end)));
+      known = attribute.has_value();
+      if (known) set.push_back(*attribute);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    SortUnique(set);
+    if (!known || set.empty() || RatedAs(set) != Required(row[0])) return;
+    const std::uint32_t relation = attributes_[set.front()].relation;
+    const bool joint = attributes_[set.back()].relation != relation;
+    const RateBounds rate = ParseRate(row, joint);
+    const auto home = relation_ids_.find(String(row[0]));
+    if (row[4] && home != relation_ids_.end()) {
+      std::optional<double>& entropy = subject_entropies_[home->second];
+      const double found = std::max(0.0, ParseFigure(row[4]));
+      if (!entropy || found < *entropy) entropy = found;
+    }
+    if (!rates_.emplace(set, rate).second) return;
+    auto& list = joint ? joint_rates_[relations_[relation].subject_group] : rates_by_relation_[relation];
+    list.push_back({std::move(set), rate});
+  });
+}
+
+const std::string& Model::RatedAs(const AttributeSet& set) const {
+  static const std::string none;
+  const ProtectedRelation& first = relations_[attributes_[set.front()].relation];
+  if (attributes_[set.back()].relation == attributes_[set.front()].relation) return first.name;
+  for (const AttributeId id : set) {
+    const ProtectedRelation& relation = relations_[attributes_[id].relation];
+    if (relation.subject_group != first.subject_group || relation.joint_home != first.joint_home) return none;
+  }
+  return first.joint_home;
+}
+
+const std::vector<Model::KnownRate>& Model::JointRatesOf(std::int64_t subject_group) const {
+  static const std::vector<KnownRate> none;
+  const auto found = joint_rates_.find(subject_group);
+  return found == joint_rates_.end() ? none : found->second;
+}
+
+const Baseline* Model::BaselineOfRole(std::string_view role) const {
+  for (const Baseline& baseline : baselines_) {
+    if (baseline.role == role) return &baseline;
+  }
+  return nullptr;
+}
+
+void Model::SetBaseline(Baseline baseline) {
+  for (Baseline& old : baselines_) {
+    if (old.role != baseline.role) continue;
+    old = std::move(baseline);
+    return;
+  }
+  baselines_.push_back(std::move(baseline));
+}
+
+const Tokens* Model::FindTokens(AbstractionId id) const {
+  const auto found = tokens_.find(id);
+  return found == tokens_.end() ? nullptr : &found->second;
+}
+
+std::optional<AttributeId> Model::FindAttribute(const std::string& name) const {
+  const auto found = attribute_ids_.find(name);
+  if (found == attribute_ids_.end()) return std::nullopt;
+  return found->second;
+}
+
+AttributeSet Model::Revealed(const Tokens& tokens, bool where_counts) const {
+  AttributeSet set;
+  for (const std::string& column : RevealedColumns(tokens, where_counts)) {
+    if (const auto attribute = FindAttribute(column)) set.push_back(*attribute);
+  }
+  SortUnique(set);
+  return set;
+}
+
+AttributeSet Model::Closure(const AttributeSet& set) const {
+  AttributeSet closure;
+  for (const AttributeId id : set) closure.insert(closure.end(), reach_[id].begin(), reach_[id].end());
+  SortUnique(closure);
+  return closure;
+}
+
+const RateBounds* Model::FindRate(const AttributeSet& set) const {
+  const auto found = rates_.find(set);
+  return found == rates_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> Model::NamesOf(const AttributeSet& set) const {
+  std::vector<std::string> names;
+  names.reserve(set.size());
+  for (const AttributeId id : set) names.push_back(attributes_[id].name);
+  return names;
+}
+
+}  // namespace privacy_score

@@ -1,0 +1,173 @@
+/*
+ * model.hpp - what a score is computed from: protected relations, labels, dependencies, abstractions, baselines, rates.
+ *
+ * The backend writes it as sections of one wire buffer, which lies in shared memory under a version number; each
+ * backend parses its own copy, which is immutable from then on and shared by pointer. Attributes are small integers in
+ * the order of relation and name, so that a sorted set holds the attributes of one relation side by side.
+ */
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/base/rows.hpp"
+#include "core/scoring/ngram.hpp"
+#include "core/scoring/rate_bounds.hpp"
+#include "core/statement/abstraction.hpp"
+
+namespace privacy_score {
+
+using AttributeId = std::uint32_t;
+using AttributeSet = std::vector<AttributeId>;  // sorted, without duplicates
+using TokenMap = std::unordered_map<AbstractionId, Tokens>;
+
+// Parts the attributes of a set in a row of section `rates` and in MissingRate.
+inline constexpr char kAttributeSeparator = '\x01';
+
+struct AttributeSetHash {
+  std::size_t operator()(const AttributeSet& set) const noexcept;
+};
+
+AttributeSet UnionOf(const AttributeSet& a, const AttributeSet& b);
+AttributeSet DifferenceOf(const AttributeSet& a, const AttributeSet& b);
+bool IsSubset(const AttributeSet& a, const AttributeSet& b);
+
+enum class Label { kNone, kIdentifier, kQuasiIdentifier, kSensitive, kPublic };
+// The text of a label; empty for none.
+std::string_view TextOf(Label label);
+
+// A protected relation. Relations with the same `subject_group` are about the same subjects. `is_row_subject`: the
+// subject tells the rows apart (no subject declared, or a unique one). `joint_home`: the relation where the subject is
+// at home, when rates of columns of several relations of the group can be computed over its rows; else empty.
+struct ProtectedRelation {
+  std::string name;
+  std::int64_t subject_group = 0;
+  bool is_row_subject = true;
+  std::string joint_home;
+};
+
+// `subject_position`: the place of a subject column among the columns of its subject, counted from 0 where the subject
+// is at home, so that relations which share a subject agree on it; -1 for a column that is none.
+struct Attribute {
+  std::string name;  // qualified
+  std::uint32_t relation = 0;
+  Label label = Label::kNone;
+  bool identifier = false;
+  int subject_position = -1;
+};
+
+// The figures of reach.hpp: reach, subjects, subject_columns.
+inline constexpr int kReachFigureCount = 3;
+struct ReachFigures {
+  std::int64_t values[kReachFigureCount] = {};
+};
+
+struct Baseline {
+  struct CountedNGram {
+    NGram ngram{};
+    std::int64_t count = 0;
+  };
+  struct SessionSet {
+    std::int64_t count = 0;
+    std::vector<AbstractionId> ids;
+  };
+  std::int64_t id = 0;
+  std::string role;
+  std::int64_t sessions = 0;
+  std::array<std::optional<std::int64_t>, kReachFigureCount> greatest;  // over its sessions, where known
+  bool cells = true;  // its abstractions tell of the cells of aggregates; else it was made before there were any
+  std::vector<CountedNGram> ngrams;
+  std::vector<SessionSet> session_sets;
+};
+
+// A set of attributes whose exact rate is wanted. They are of one relation, or of several about the same subjects,
+// whose joint_home stands in the place of the relation.
+struct MissingRate {
+  std::string relation;
+  std::string attributes;  // qualified names, sorted, parted by kAttributeSeparator
+};
+inline bool operator==(const MissingRate& a, const MissingRate& b) {
+  return a.relation == b.relation && a.attributes == b.attributes;
+}
+
+class Model {
+ public:
+  // A rate that was computed; bounds when its relation has changed much since.
+  struct KnownRate {
+    AttributeSet set;
+    RateBounds rate;
+  };
+
+  // A model without protected relations: nothing scores.
+  Model() = default;
+
+  // Reads the sections of a model from the reader, in this order:
+  //   relations (name, subject_group, is_row_subject, joint_home); attributes (name, relation, label, identifier,
+  //   subject_position); dependencies (determinant, dependent); abstractions (id, token), one row a token;
+  //   baselines (id, role, sessions, reach, subjects, subject_columns, cells); their n-grams (id, n-gram, count); their
+  //   sessions (id, count, abstractions); rates (relation, attributes, rate, rows, subject_entropy, modified), the last
+  //   for rates that are out of date, with the two before it: see AfterModifications; below 0 it is not known.
+  // Attributes, dependencies and rates of what is not protected are left out. Throws Error XX001 on damaged bytes.
+  static Model Read(WireReader& reader);
+  static Model Parse(std::string_view wire);
+
+  const std::vector<ProtectedRelation>& relations() const { return relations_; }
+  const std::vector<Attribute>& attributes() const { return attributes_; }
+  const std::vector<Baseline>& baselines() const { return baselines_; }
+  const TokenMap& tokens() const { return tokens_; }
+
+  // The baseline of a role; null when it has none.
+  const Baseline* BaselineOfRole(std::string_view role) const;
+  // Puts another baseline in the place of the role's. No scorer of the model may be in use.
+  void SetBaseline(Baseline baseline);
+  // The tokens of an abstraction; null when the model does not know it.
+  const Tokens* FindTokens(AbstractionId id) const;
+  std::optional<AttributeId> FindAttribute(const std::string& name) const;
+  // Y(Q) among the attributes of protected relations.
+  AttributeSet Revealed(const Tokens& tokens, bool where_counts) const;
+  // The set with all that it determines by confirmed dependencies, never through an identifier.
+  AttributeSet Closure(const AttributeSet& set) const;
+
+  // What is known of the rate of a set of attributes, of one relation or joint; null when nothing has been computed.
+  const RateBounds* FindRate(const AttributeSet& set) const;
+  // The name under which rates of the set are kept: that of its relation, or the joint home of its relations; empty
+  // when there are no rates of it.
+  const std::string& RatedAs(const AttributeSet& set) const;
+  const std::vector<KnownRate>& RatesOf(std::uint32_t relation) const { return rates_by_relation_[relation]; }
+  // The same of several relations of a group.
+  const std::vector<KnownRate>& JointRatesOf(std::int64_t subject_group) const;
+
+  // H(X) in bits of a relation's subject, as it was when its rates were computed; the least where they differ. None
+  // when no rate is known.
+  std::optional<double> SubjectEntropyOf(std::uint32_t relation) const { return subject_entropies_[relation]; }
+
+  // Names of a set.
+  std::vector<std::string> NamesOf(const AttributeSet& set) const;
+
+ private:
+  void ReadAttributes(WireReader& reader);
+  void ReadDependencies(WireReader& reader);
+  void ReadBaselines(WireReader& reader);
+  void ReadRates(WireReader& reader);
+
+  std::vector<ProtectedRelation> relations_;
+  std::vector<Attribute> attributes_;
+  std::unordered_map<std::string, AttributeId> attribute_ids_;
+  std::unordered_map<std::string, std::uint32_t> relation_ids_;
+  std::vector<AttributeSet> reach_;  // one an attribute: itself and what it determines
+  TokenMap tokens_;
+  std::vector<Baseline> baselines_;
+  std::unordered_map<AttributeSet, RateBounds, AttributeSetHash> rates_;
+  std::vector<std::vector<KnownRate>> rates_by_relation_;
+  std::unordered_map<std::int64_t, std::vector<KnownRate>> joint_rates_;  // by subject group
+  std::vector<std::optional<double>> subject_entropies_;
+};
+
+}  // namespace privacy_score

@@ -1,0 +1,181 @@
+/*
+ * reach.hpp - how far a session reaches: what statements that differ in constants only add up to.
+ *
+ * docs/scoring.md, section 9 (ours). For one session:
+ *   reach            greatest number of distinct constant vectors of one abstraction
+ *   subjects         distinct values compared for equality with a subject column
+ *   subject_columns  greatest number of distinct non-identifier columns revealed in statements about one such value
+ * Only statements count that name a column of a protected relation in what they show or filter by: a loop that fills a
+ * log is nobody's business. Values of relations that share a subject through foreign keys are the same subject. A
+ * subject of several columns counts when all of them are compared in one FROM item; comparisons of equal number are
+ * taken pair by pair, as in (a, b) IN ((1, 2), (3, 4)), else each with each.
+ *
+ * Constants come as keyed hashes. What was observed is kept, in a compact log or with the subjects, so that the figures
+ * can be had again under another model. Memory is bounded: beyond the limits below a figure stays where it is.
+ *
+ * Constants that a statement has had before cost their hash and one look-up; new ones a few stores more. Nothing is
+ * allocated but when an array grows. Most statements that come again and again with ever new constants have one, and
+ * ask with it about one subject: then the subject tells, by the statement that was the first to ask about it, that the
+ * constant was there before, and nothing else is kept of it: a subject is its group and the constant, mixed in a way
+ * that can be undone.
+ */
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/flat_map.hpp"
+#include "core/scoring/model.hpp"
+#include "core/statement/comparisons.hpp"
+
+namespace privacy_score {
+
+// Limits of one session.
+inline constexpr std::size_t kMostVectorsOfForm = 32768;
+inline constexpr std::size_t kMostVectors = 131072;
+inline constexpr std::size_t kMostUnprotectedVectors =
+    8192;  // of statements that do not count, lest they starve others
+inline constexpr std::size_t kMostLogWords = 524288;
+inline constexpr std::size_t kMostSubjects = 65536;
+inline constexpr std::size_t kMostColumnSets = 4096;
+
+// In the order of ReachFigures.
+inline constexpr std::string_view kReachFigureNames[kReachFigureCount] = {"reach", "subjects", "subject_columns"};
+
+// A figure that is out of reach.
+struct ReachExcess {
+  int figure = 0;
+  std::int64_t value = 0;
+  std::int64_t greatest = 0;  // of the baseline's sessions
+  double limit = 0;           // factor times that
+};
+
+// From where on each figure is out of reach: it exceeds `factor` times the greatest of the baseline and is at least 10.
+// Of a figure that is not known of the baseline nothing is said: kNeverOutOfReach.
+inline constexpr std::int64_t kNeverOutOfReach = std::numeric_limits<std::int64_t>::max();
+using ReachLimits = std::array<std::int64_t, kReachFigureCount>;
+ReachLimits LeastOutOfReach(const Baseline& baseline, double factor) noexcept;
+// The figures that are.
+std::vector<ReachExcess> OutOfReach(const ReachFigures& figures, const Baseline& baseline, double factor);
+
+// JSON of an alert: cause and figure (its name), value, baseline, factor.
+std::string ReachExcessJson(const ReachExcess& excess, double factor);
+
+class ReachTracker {
+ public:
+  // A tracker under a model that is not referred to afterwards.
+  ReachTracker(const Model& model, bool where_counts);
+
+  // The number of a statement, made when it is first met. `model` is that of the constructor.
+  std::uint32_t FormOf(const Model& model, AbstractionId id, const Tokens& tokens);
+  // Takes in one execution of the statement with that number. Throws Error XX001 on damaged words, and then has not
+  // counted it.
+  void Observe(std::uint32_t form, const BoundConstants& constants);
+  void Observe(std::uint32_t form, const ExecutionConstants& constants);
+
+  // The subject that an execution with no other constant but this one asks about, 0 when that must be found out in
+  // another way. It is about to be taken in: what it is compared with lies in memory anywhere, and is there by then.
+  std::uint64_t Expect(std::uint32_t index, const ComparedColumn& column, std::uint64_t value) const noexcept {
+    const Form& form = forms_[index];
+    if (!form.single_group || form.single.name != column.name || form.single.item != column.item) return 0;
+    const std::uint64_t subject = SubjectOf(*form.single_group, value);
+    subjects_.Expect(subject);
+    return subject;
+  }
+  // Takes that execution in; false, and nothing is done, where it needs Observe.
+  bool ObserveBySubject(std::uint32_t form, std::uint64_t subject);
+
+  // Takes in all that `before` has observed. What was too much for its log keeps the figures that it had.
+  void Replay(const ReachTracker& before, const Model& model,
+              const std::function<const Tokens&(AbstractionId)>& tokens_of);
+
+  const ReachFigures& figures() const { return figures_; }
+
+ private:
+  // The subject with that value in its only column.
+  static std::uint64_t SubjectOf(std::int64_t group, std::uint64_t value) {
+    return FoldHash(static_cast<std::uint64_t>(group), FoldHash(0, value));
+  }
+  // That value.
+  static std::uint64_t ValueOf(std::int64_t group, std::uint64_t subject) {
+    return LastOfHash(0, LastOfHash(static_cast<std::uint64_t>(group), subject));
+  }
+  struct SubjectColumn {
+    std::int64_t group = 0;
+    std::uint32_t position = 0;
+    std::uint32_t size = 0;
+  };
+  // True for a column that is a subject by itself.
+  static bool IsWhole(const SubjectColumn& column) { return column.size == 1 && column.position == 0; }
+  struct Form {  // statements that differ in constants only
+    AbstractionId id = 0;
+    std::size_t vectors = 0;
+    bool counts = false;
+    AttributeSet columns;  // non-identifiers that it reveals
+    // Of its first execution with one constant: what that is compared with, and, when this is a subject by itself, the
+    // subject's group.
+    bool has_single = false;
+    ComparedColumn single;
+    std::optional<std::int64_t> single_group;
+    std::uint32_t first_set = 0;  // what SetWith makes of the empty set; 0: not known
+  };
+
+  // What is known of a subject.
+  struct Asked {
+    std::uint32_t set = 0;  // of the columns revealed of it
+    // The statement that asked first plus 1, when the subject is all it asked with: the constant was remembered here.
+    std::uint32_t form = 0;
+  };
+
+  // A column of a subject that one FROM item compares, and the comparisons (ExecutionConstants::groups).
+  struct Compared {
+    std::uint64_t item = 0;
+    SubjectColumn column;
+    const std::uint64_t* comparisons = nullptr;
+  };
+
+  void ObserveSingle(std::uint32_t index, std::uint64_t vector, const SingleComparison& single);
+  bool AsksBySubject(std::uint32_t index, const SingleComparison& single);
+  void Take(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key, const ExecutionConstants& constants);
+  void TakeSingle(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key, std::uint64_t vector,
+                  const SingleComparison& single);
+  bool HasRoom(const Form& form) const {
+    return form.vectors < kMostVectorsOfForm && seen_.size() + by_subject_ < kMostVectors;
+  }
+  bool Remember(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key);
+  void Log(std::uint64_t form, std::uint64_t vector, const std::uint64_t* groups, std::size_t size);
+  void AddSubjects(std::uint32_t index, const std::vector<std::uint64_t>& groups);
+  void AddSubjectsOfItem(std::uint32_t index, const Compared* begin, const Compared* end);
+  void AddSubject(std::uint32_t index, std::uint64_t subject);
+  std::optional<std::uint32_t> SetWith(std::uint32_t set, std::uint32_t index);
+  void Raise(int figure, std::size_t value) {
+    figures_.values[figure] = std::max(figures_.values[figure], static_cast<std::int64_t>(value));
+  }
+
+  bool where_counts_;
+  FlatMap<SubjectColumn> subject_columns_;  // by NameHash
+  std::vector<Form> forms_;
+  std::unordered_map<AbstractionId, std::uint32_t> form_ids_;
+  FlatSet seen_;                 // statement and vector
+  std::size_t unprotected_ = 0;  // of them, of statements that do not count
+  std::size_t by_subject_ = 0;   // vectors that subjects_ remembers instead
+  std::vector<std::uint64_t> log_;
+  bool log_is_full_ = false;
+  FlatMap<Asked> subjects_;
+  std::vector<AttributeSet> sets_;
+  std::unordered_map<AttributeSet, std::uint32_t, AttributeSetHash> set_ids_;
+  FlatMap<std::uint32_t> steps_;  // (set, statement) -> set
+  ReachFigures figures_;
+  ExecutionConstants resolved_;     // of the execution that is being taken in
+  std::vector<Compared> compared_;  // likewise
+};
+
+}  // namespace privacy_score

@@ -1,0 +1,382 @@
+/*
+ * score.cpp - the score of n-grams against the baseline of one role.
+ */
+#include "core/scoring/score.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "core/base/error.hpp"
+#include "core/base/joined.hpp"
+#include "core/scoring/aggregates.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+// What a row of delta* takes besides them, as so many more.
+constexpr std::size_t kDeltasOfRow = 8;
+constexpr double kNotComputed = std::numeric_limits<double>::infinity();
+// Distances that differ by less are equal when the nearest n-gram is named.
+constexpr double kTie = 1e-12;
+
+}  // namespace
+
+RoleScorer::RoleScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings,
+                       const TokenMap* defined, const ScoreMemory& memory)
+    : pairs_(std::move(model), role, settings), defined_(defined), memory_(memory) {
+  places_.emplace(0, Place());
+  known_places_.emplace(0, kEmptyClass);
+  const Baseline* baseline = this->model().BaselineOfRole(role);
+  if (baseline != nullptr && !baseline->cells)
+    for (const Baseline::SessionSet& set : baseline->session_sets) before_cells_.insert(set.ids.begin(), set.ids.end());
+  Build(ngrams_, settings.ngram_length, baseline);
+  Build(statements_, 1, baseline);
+}
+
+void RoleScorer::Build(Level& level, int length, const Baseline* baseline) {
+  level.length = length;
+  level.positions = settings().compare == ScoreSettings::kUnion ? 1 : static_cast<std::size_t>(length);
+  if (baseline != nullptr) {
+    for (const auto& [recorded, count] : baseline->ngrams) {
+      if (!settings().pad && HasPadding(recorded, length)) continue;
+      level.baseline[Suffix(recorded, length)] += count;
+    }
+  }
+  std::set<Classes> distinct;
+  for (const auto& [ngram, count] : level.baseline) distinct.insert(KnownClassesOf(level, ngram));
+  if (distinct.empty()) distinct.insert(Classes{});
+  std::unordered_map<ClassId, std::uint32_t> column_of;
+  for (const Classes& classes : distinct) {
+    for (std::size_t k = 0; k < level.positions; ++k) {
+      const auto next = static_cast<std::uint32_t>(level.columns.size());
+      const auto [place, is_new] = column_of.emplace(classes[k], next);
+      if (is_new) level.columns.push_back(classes[k]);
+      level.rows.push_back(place->second);
+    }
+  }
+}
+
+void RoleScorer::Define(AbstractionId id, const Tokens& tokens) {
+  if (places_.count(id) > 0) return;
+  const AbstractionId known = FindKnownAs(id, tokens);
+  known_as_.emplace(id, known);
+  if (known != id) return;
+  Place place;
+  place.id = pairs_.ClassOf(tokens, &place.exact);
+  places_.emplace(id, place);
+}
+
+AbstractionId RoleScorer::FindKnownAs(AbstractionId id, const Tokens& tokens) const {
+  if (before_cells_.empty() || before_cells_.count(id) > 0) return id;
+  const Tokens before = WithoutCells(tokens);
+  if (before.size() == tokens.size()) return id;
+  const AbstractionId known = Fingerprint(before);
+  return before_cells_.count(known) > 0 ? known : id;
+}
+
+AbstractionId RoleScorer::KnownAs(AbstractionId id) {
+  if (before_cells_.empty() || id == 0) return id;
+  const auto found = known_as_.find(id);
+  if (found != known_as_.end()) return found->second;
+  return known_as_.emplace(id, FindKnownAs(id, TokensOf(id))).first->second;
+}
+
+NGram RoleScorer::KnownAs(const NGram& ngram) {
+  if (before_cells_.empty()) return ngram;
+  NGram known = ngram;
+  for (AbstractionId& id : known) id = KnownAs(id);
+  return known;
+}
+
+const Tokens* RoleScorer::FindTokens(AbstractionId id) const {
+  if (id == 0) return &no_tokens_;
+  if (defined_ != nullptr) {
+    const auto found = defined_->find(id);
+    if (found != defined_->end()) return &found->second;
+  }
+  return model().FindTokens(id);
+}
+
+const Tokens& RoleScorer::TokensOf(AbstractionId id) const {
+  if (const Tokens* tokens = FindTokens(id)) return *tokens;
+  throw Error("XX001", "abstraction " + std::to_string(id) + " is not known");
+}
+
+RoleScorer::Place RoleScorer::PlaceOf(AbstractionId id) {
+  const auto found = places_.find(id);
+  if (found != places_.end()) return found->second;
+  Place place;
+  place.id = pairs_.ClassOf(TokensOf(id), &place.exact);
+  return places_.emplace(id, place).first->second;
+}
+
+// The class of an abstraction of the baseline. It may be unknown (its tokens were lost): it then counts as revealing
+// nothing, which can only raise scores.
+ClassId RoleScorer::KnownClassOf(AbstractionId id) {
+  const auto found = known_places_.find(id);
+  if (found != known_places_.end()) return found->second;
+  const Tokens* tokens = FindTokens(id);
+  if (tokens == nullptr) return kEmptyClass;
+  return known_places_.emplace(id, pairs_.KnownClassOf(*tokens)).first->second;
+}
+
+RoleScorer::Classes RoleScorer::ClassesOf(const Level& level, const NGram& ngram, bool* exact) {
+  Classes places{};
+  *exact = true;
+  for (int k = 0; k < level.length; ++k) {
+    const Place place = PlaceOf(ngram[static_cast<std::size_t>(kRecordedLength - level.length + k)]);
+    places[static_cast<std::size_t>(k)] = place.id;
+    *exact = *exact && place.exact;
+  }
+  return Together(level, places);
+}
+
+RoleScorer::Classes RoleScorer::KnownClassesOf(const Level& level, const NGram& ngram) {
+  Classes places{};
+  for (int k = 0; k < level.length; ++k)
+    places[static_cast<std::size_t>(k)] =
+        KnownClassOf(ngram[static_cast<std::size_t>(kRecordedLength - level.length + k)]);
+  return Together(level, places);
+}
+
+// For 'union' the class of all places together, else the places as they are.
+RoleScorer::Classes RoleScorer::Together(const Level& level, Classes places) {
+  if (settings().compare != ScoreSettings::kUnion) return places;
+  AttributeSet all;
+  Classes together{};
+  for (int k = 0; k < level.length; ++k) {
+    const ClassId place = places[static_cast<std::size_t>(k)];
+    if (place == kUnparsedClass) together[0] = kUnparsedClass;
+    all = UnionOf(all, pairs_.class_of(place).revealed);
+  }
+  if (together[0] == kUnparsedClass) return together;
+  together[0] = pairs_.Intern(all);
+  return together;
+}
+
+RoleScorer::DeltaRow& RoleScorer::RowOf(Level& level, ClassId id) {
+  const auto found = level.deltas.find(id);
+  if (found != level.deltas.end()) return found->second;
+  DeltaRow row;
+  row.upper.assign(level.columns.size(), kNotComputed);
+  row.lower = pairs_.Surprises(id, level.columns);
+  return level.deltas.emplace(id, std::move(row)).first->second;
+}
+
+// The upper bound of one delta*, computed when it is first asked for.
+double RoleScorer::Evaluate(const Level& level, ClassId id, DeltaRow& row, std::uint32_t column) {
+  if (row.upper[column] != kNotComputed) return row.upper[column];
+  const RateBounds bounds = pairs_.Combined(id, level.columns[column], row.lower[column]);
+  row.lower[column] = bounds.lower;
+  row.exact = row.exact && bounds.exact();
+  return row.upper[column] = bounds.upper;
+}
+
+// D of an n-gram and one of the baseline, which is given by its columns.
+double RoleScorer::Distance(const Level& level, const Classes& classes, const DeltaRows& rows,
+                            const std::uint32_t* columns) {
+  double distance = 0;
+  for (std::size_t k = 0; k < level.positions; ++k) distance += Evaluate(level, classes[k], *rows[k], columns[k]);
+  return distance;
+}
+
+NGramScore RoleScorer::Score(const NGram& ngram, ScoreLevel which) {
+  Level& level = LevelOf(which);
+  const auto found = level.memo.find(ngram);
+  if (found != level.memo.end()) return found->second;
+  const NGram known = KnownAs(ngram);
+  bool exact = true;
+  const Classes classes = ClassesOf(level, known, &exact);
+  const NGramScore score = Compute(level, classes, exact, level.baseline.count(known) > 0);
+  if (level.memo.size() >= memory_.scores) level.memo.clear();
+  level.memo.emplace(ngram, score);
+  return score;
+}
+
+NGramScore RoleScorer::Compute(Level& level, const Classes& classes, bool exact, bool matched) {
+  NGramScore score;
+  score.matched = matched;
+  score.estimated = !exact || pairs_.RestsOnBounds();
+  score.score_estimated = score.estimated && !matched;
+  for (std::size_t k = 0; k < level.positions; ++k) {
+    const RateBounds bounds = pairs_.Combined(classes[k], kEmptyClass);
+    score.tight += bounds.upper;
+    if (bounds.exact()) continue;
+    score.estimated = true;
+    pairs_.Want(classes[k], kEmptyClass);
+  }
+  if (!matched) ComputeNearest(level, classes, score);
+  return score;
+}
+
+// Fills s(g|beta).
+void RoleScorer::ComputeNearest(Level& level, const Classes& classes, NGramScore& score) {
+  if (level.deltas.size() * (level.columns.size() + kDeltasOfRow) > memory_.deltas) level.deltas.clear();
+  DeltaRows rows{};
+  for (std::size_t k = 0; k < level.positions; ++k) rows[k] = &RowOf(level, classes[k]);
+  const auto at_least = [&](std::size_t at) {
+    double sum = 0;
+    for (std::size_t k = 0; k < level.positions; ++k) sum += rows[k]->lower[level.rows[at + k]];
+    return sum;
+  };
+  // What is nearest by all that is known already comes first: few others can then be nearer.
+  std::size_t first = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t at = 0; at < level.rows.size(); at += level.positions) {
+    const double sum = at_least(at);
+    if (sum >= least) continue;
+    least = sum;
+    first = at;
+  }
+  least = Distance(level, classes, rows, &level.rows[first]);
+  for (std::size_t at = 0; at < level.rows.size(); at += level.positions)
+    if (at_least(at) < least) least = std::min(least, Distance(level, classes, rows, &level.rows[at]));
+  score.score = least;
+  const bool exact = std::all_of(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(level.positions),
+                                 [](const DeltaRow* row) { return row->exact; });
+  if (!exact) WantNearest(level, classes, rows, least, score);
+}
+
+// Finds the n-grams of the baseline that may be nearer than `least`, or make it exact, and notes the rates they lack.
+// All of them were computed: what is known of a row only rises.
+void RoleScorer::WantNearest(Level& level, const Classes& classes, const DeltaRows& rows, double least,
+                             NGramScore& score) {
+  const std::size_t positions = level.positions;
+  std::array<std::vector<bool>, kRecordedLength> wanted;
+  for (std::size_t k = 0; k < positions; ++k) wanted[k].resize(level.columns.size());
+  for (std::size_t at = 0; at < level.rows.size(); at += positions) {
+    double lower = 0;
+    for (std::size_t k = 0; k < positions; ++k) lower += rows[k]->lower[level.rows[at + k]];
+    if (!(lower < least)) continue;
+    score.estimated = score.score_estimated = true;
+    for (std::size_t k = 0; k < positions; ++k) wanted[k][level.rows[at + k]] = true;
+  }
+  for (std::size_t k = 0; k < positions; ++k)
+    for (std::size_t column = 0; column < level.columns.size(); ++column)
+      if (wanted[k][column]) pairs_.Want(classes[k], level.columns[column]);
+}
+
+NGramExplanation RoleScorer::Explain(const NGram& ngram, ScoreLevel which) {
+  Level& level = LevelOf(which);
+  const NGram known = KnownAs(ngram);
+  bool exact = true;
+  const Classes classes = ClassesOf(level, known, &exact);
+  return ExplainClasses(level, known, classes, Score(ngram, which));
+}
+
+NGramExplanation RoleScorer::ExplainTokens(const std::vector<Tokens>& places, ScoreLevel which) {
+  Level& level = LevelOf(which);
+  if (places.size() != static_cast<std::size_t>(level.length)) {
+    throw InvalidValue("n-gram must have " + std::to_string(level.length) + " statements, not " +
+                       std::to_string(places.size()));
+  }
+  NGram ngram{};
+  Classes classes{};
+  bool exact = true;
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    AbstractionId& id = ngram[ngram.size() - places.size() + k];
+    id = places[k].empty() ? 0 : Fingerprint(places[k]);
+    const AbstractionId known = FindKnownAs(id, places[k]);
+    bool place_exact = true;
+    classes[k] = pairs_.ClassOf(known == id ? places[k] : WithoutCells(places[k]), &place_exact);
+    exact = exact && place_exact;
+    id = known;
+  }
+  classes = Together(level, classes);
+  return ExplainClasses(level, ngram, classes, Compute(level, classes, exact, level.baseline.count(ngram) > 0));
+}
+
+void RoleScorer::PrepareExplaining(Level& level) {
+  if (!level.explained.empty()) return;
+  std::unordered_map<ClassId, std::uint32_t> column_of;
+  for (const ClassId id : level.columns) column_of.emplace(id, static_cast<std::uint32_t>(column_of.size()));
+  for (const auto& [ngram, count] : level.baseline) {
+    level.explained.emplace_back(ngram, count);
+    const Classes classes = KnownClassesOf(level, ngram);
+    for (std::size_t k = 0; k < level.positions; ++k) level.explained_columns.push_back(column_of.at(classes[k]));
+  }
+}
+
+// The number of the n-gram of a baseline that is not empty that is named as the nearest, `least` being the score.
+std::size_t RoleScorer::NearestOf(Level& level, const NGram& ngram, const Classes& classes, double least) {
+  using Rank = std::tuple<double, int, std::int64_t, NGram>;  // distances but for rounding
+  PrepareExplaining(level);
+  DeltaRows rows{};
+  for (std::size_t k = 0; k < level.positions; ++k) rows[k] = &RowOf(level, classes[k]);
+  Rank best{std::numeric_limits<double>::infinity(), 0, 0, NGram{}};
+  std::size_t nearest = 0;
+  for (std::size_t i = 0; i < level.explained.size(); ++i) {
+    const std::uint32_t* columns = &level.explained_columns[i * level.positions];
+    double at_least = 0;
+    for (std::size_t k = 0; k < level.positions; ++k) at_least += rows[k]->lower[columns[k]];
+    if (at_least > least + 2 * kTie) continue;
+    const double distance = Distance(level, classes, rows, columns);
+    const auto& [candidate, count] = level.explained[i];
+    int different = 0;
+    for (std::size_t k = 0; k < ngram.size(); ++k) different += candidate[k] != ngram[k] ? 1 : 0;
+    Rank rank{std::round(distance / kTie), different, -count, candidate};
+    if (!(rank < best)) continue;
+    best = rank;
+    nearest = i;
+  }
+  return nearest;
+}
+
+NGramExplanation RoleScorer::ExplainClasses(Level& level, const NGram& ngram, const Classes& classes,
+                                            const NGramScore& score) {
+  NGramExplanation explanation;
+  explanation.score = score;
+  Classes nearest{};
+  if (score.matched) {
+    explanation.nearest = ngram;
+    nearest = classes;
+  } else if (!level.baseline.empty()) {
+    const std::size_t found = NearestOf(level, ngram, classes, score.score);
+    explanation.nearest = level.explained[found].first;
+    for (std::size_t k = 0; k < level.positions; ++k)
+      nearest[k] = level.columns[level.explained_columns[found * level.positions + k]];
+  }
+  AttributeSet causes;
+  for (std::size_t k = 0; k < level.positions; ++k) {
+    explanation.deltas.push_back(pairs_.Combined(classes[k], nearest[k]).upper);
+    if (explanation.deltas.back() > 0) causes = UnionOf(causes, pairs_.Causes(classes[k], nearest[k]));
+  }
+  explanation.attributes = model().NamesOf(causes);
+  std::sort(explanation.attributes.begin(), explanation.attributes.end());
+  return explanation;
+}
+
+AttributeSet RoleScorer::BaselineAttributes() const {
+  AttributeSet all;
+  for (const ClassId id : statements_.columns) all = UnionOf(all, pairs_.class_of(id).scored);
+  return all;
+}
+
+std::vector<std::string> RoleScorer::BaselineColumns() const {
+  std::vector<std::string> names = model().NamesOf(BaselineAttributes());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+RateBounds RoleScorer::BaselineRate() {
+  const AttributeSet all = BaselineAttributes();
+  pairs_.rates().Want(all);
+  return pairs_.rates().Combined(all);
+}
+
+std::vector<std::string> RoleScorer::ReadableForm(const NGram& ngram, ScoreLevel which) const {
+  std::vector<std::string> lines;
+  const int length = LengthOf(which);
+  for (int k = kRecordedLength - length; k < kRecordedLength; ++k) {
+    const Tokens* tokens = FindTokens(ngram[static_cast<std::size_t>(k)]);
+    lines.push_back(tokens != nullptr ? Joined(*tokens, " ") : "unknown");
+  }
+  return lines;
+}
+
+}  // namespace privacy_score
