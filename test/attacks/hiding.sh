@@ -50,7 +50,7 @@ path "through a temporary table" "cmd:insert p:h.patients.id s:pg_temp.t.i t:h.p
 path "through a setting" "$outer x2; $by_id" "SELECT set_config('my.d', 'x', false)" "SELECT current_setting('my.d')" "SELECT diagnosis FROM patients WHERE id = 1"
 path "through a large object" "$read" "SELECT lo_from_bytea(0, diagnosis::bytea) FROM patients"
 path "through advisory locks" "$read" "SELECT pg_advisory_lock(hashtext(diagnosis)) FROM patients"
-path "through an error" "cmd:select p:h.patients.diagnosis t:h.patients" "DO \$\$BEGIN PERFORM diagnosis::int FROM h.patients; EXCEPTION WHEN OTHERS THEN NULL; END\$\$"
+path "through an error" "cmd:select p:h.patients.diagnosis t:h.patients x2" "DO \$\$BEGIN PERFORM diagnosis::int FROM h.patients; EXCEPTION WHEN OTHERS THEN NULL; END\$\$"
 path "through a sequence" "cmd:select p:h.patients.id t:h.patients" "CREATE TEMP SEQUENCE s" "SELECT setval('s', id) FROM patients"
 path "through time" "cmd:select p:h.patients.diagnosis t:h.patients w:h.patients.id" "SELECT pg_sleep(length(diagnosis) * 0.001) FROM patients WHERE id = 1"
 verify_paths

@@ -48,15 +48,15 @@ TEST_F(FlowRowsTest, DistinctCounts) {
 TEST_F(FlowRowsTest, FunctionsThatReturnSetsShowTheirArguments) {
   const auto set_of = [this](Expr* arg) {
     Expr* expr = b.Op({arg});
-    expr->rows = true;
+    expr->rows = expr->tells = true;  // as both front ends have it
     return expr;
   };
   Query* unused = FromA({set_of(b.Col(0, 1))});
-  unused->many = true;
+  unused->many = unused->tells = true;
   EXPECT_EQ(b.Of(Counting(unused)), (Tokens{"cmd:select", "f:count(*)", "p:a.x", "t:a"}));
   Query* ordered = FromA({b.Col(0, 2)});
   ordered->order_by.Add(set_of(b.Col(0, 1)));
-  ordered->many = true;
+  ordered->many = ordered->tells = true;
   EXPECT_EQ(b.Of(ordered), (Tokens{"cmd:select", "o:a.x", "p:a.x", "p:a.y", "t:a"}));
 }
 

@@ -181,7 +181,7 @@ TEST_F(FlowTest, SubqueryUses) {
   EXPECT_EQ(b.Of(filter), (Tokens{"cmd:select", "t:a", "t:c", "w:a.y", "w:c.x", "w:c.y"}));
   Query* order = FromA({});
   order->order_by.Add(b.Sub(inner()));
-  EXPECT_EQ(b.Of(order), (Tokens{"cmd:select", "o:c.y", "t:a", "t:c", "w:c.x"}));
+  EXPECT_EQ(b.Of(order), (Tokens{"cmd:select", "o:c.y", "t:a", "t:c", "w:c.x", "w:c.y"}));
 }
 
 TEST_F(FlowTest, SetOperationsFollowEveryArm) {

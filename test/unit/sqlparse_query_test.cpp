@@ -240,7 +240,7 @@ TEST(Resolver, WithQueries) {
       {"WITH RECURSIVE t(n, m) AS (SELECT id, manager_id FROM staff UNION ALL SELECT s.id, t.m FROM staff s, t WHERE "
        "s.manager_id = t.n) SEARCH DEPTH FIRST BY n SET ord SELECT m FROM t ORDER BY ord",
        "cmd:select j:public.staff.id j:public.staff.manager_id o:public.staff.id p:public.staff.manager_id "
-       "t:public.staff"},
+       "t:public.staff w:public.staff.id"},
       {"WITH RECURSIVE t(n) AS (SELECT id FROM staff UNION ALL SELECT s.id FROM staff s JOIN t ON s.manager_id = t.n) "
        "CYCLE n SET c USING p SELECT n FROM t WHERE NOT c",
        "cmd:select j:public.staff.id j:public.staff.manager_id p:public.staff.id t:public.staff w:public.staff.id"}};

@@ -84,8 +84,8 @@ TEST(Resolver, TakesNamesAsWrittenWhenNothingExists) {
        "cmd:select j:a.i j:a.k j:b.k j:c.i p:a.x t:a t:b t:c", "{SELECT, x, a, b, c, k_j, i_j}"},
       {"SELECT p FROM nosuch p", "cmd:select t:nosuch", "{SELECT, nosuch}"},
       {"COPY nosuch TO STDOUT", "cmd:copy t:nosuch", "{COPY, nosuch}"},
-      {"SELECT count(*) FROM (SELECT DISTINCT city FROM hospitaldb) x", "cmd:select f:count(*) t:hospitaldb",
-       "{SELECT, hospitaldb, count(*)}"},
+      {"SELECT count(*) FROM (SELECT DISTINCT city FROM hospitaldb) x", "cmd:select f:count(*) f:count(hospitaldb.city) t:hospitaldb",
+       "{SELECT, hospitaldb, count(*), count(city)}"},
       {"SELECT zip FROM (a CROSS JOIN b) AS j", "cmd:select p:zip t:a t:b", "{SELECT, zip, a, b}"},
       {"SELECT relname FROM pg_catalog.pg_class", "", "{}"},
       {"SELECT n.y FROM notes, XMLTABLE('/a' PASSING (body::xml) COLUMNS y int PATH 'b') n",
@@ -101,8 +101,8 @@ TEST(Resolver, TakesNamesAsWrittenWhenNothingExists) {
       {"SELECT * FROM (SELECT * FROM a UNION SELECT x, y FROM b) q WHERE z = 1",
        "cmd:select p:a.z p:b.x p:b.y t:a t:b w:a.z", "{SELECT, z, x, y, a, b, z_w}"},
       {"SELECT q.z FROM (SELECT * FROM a, b) q", "cmd:select p:z t:a t:b", "{SELECT, z, a, b}"},
-      {"WITH RECURSIVE c AS (SELECT * FROM a UNION SELECT c.x FROM c) SELECT y FROM c", "cmd:select p:a.y t:a",
-       "{SELECT, y, a}"},
+      {"WITH RECURSIVE c AS (SELECT * FROM a UNION SELECT c.x FROM c) SELECT y FROM c", "cmd:select p:a.y t:a w:a.x w:a.y",
+       "{SELECT, y, a, x_w, y_w}"},
       {"SELECT z FROM (SELECT * FROM (SELECT * FROM a) b) c", "cmd:select p:a.z t:a", "{SELECT, z, a}"}};
   for (const Bare& bare : kCases) {
     EXPECT_EQ(BareTokens(bare.sql), bare.tokens) << bare.sql;
