@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../attack.sh"
 start_hospital "max_connections = 60"
 export PGAPPNAME=
-q "REVOKE ALL ON h.patients FROM mallory" "CREATE VIEW h.slow AS SELECT p.*, pg_sleep(0.01) IS NULL AS never FROM h.patients p" "CREATE VIEW h.wide AS SELECT p.id, repeat('x', 1100000000 + p.id) AS x FROM h.patients p" \
+q "REVOKE ALL ON h.patients FROM mallory" "CREATE VIEW h.slow AS SELECT p.*, pg_sleep(0.05) IS NULL AS never FROM h.patients p" "CREATE VIEW h.wide AS SELECT p.id, repeat('x', 1100000000 + p.id) AS x FROM h.patients p" \
   "SELECT privacy_score.dp_grant('mallory', r, 100000) FROM unnest('{h.patients,h.slow,h.wide}'::regclass[]) r" >/dev/null
 spent() { q "SELECT coalesce(sum(spent), 0) FROM privacy_score.dp_budget WHERE role = 'mallory'"; }
 consistent() { q "SELECT sum(b.spent) = (SELECT sum(r.epsilon) FROM privacy_score.release r WHERE r.repeat_of IS NULL) FROM privacy_score.budget b"; }
@@ -75,7 +75,7 @@ broken() { # POINT HOW
 }
 for point in locks same accountant reading answered; do
   for how in cancel "end"; do broken $point "$how"; done
-  if [ $point != accountant ]; then timeout=300ms broken $point timeout; fi
+  if [ $point != accountant ]; then timeout=2s broken $point timeout; fi
 done
 for point in same reading answered; do broken $point kill; done
 
