@@ -258,30 +258,6 @@ bool IsBuiltinAggregate(std::string_view name) {
   return kNames.count(name) > 0;
 }
 
-bool ReturnsSet(std::string_view name) {
-  static constexpr std::string_view kNames[] = {"generate_series",
-                                                "generate_subscripts",
-                                                "unnest",
-                                                "regexp_matches",
-                                                "string_to_table",
-                                                "regexp_split_to_table",
-                                                "json_array_elements",
-                                                "json_array_elements_text",
-                                                "jsonb_array_elements",
-                                                "jsonb_array_elements_text",
-                                                "json_each",
-                                                "json_each_text",
-                                                "jsonb_each",
-                                                "jsonb_each_text",
-                                                "json_object_keys",
-                                                "jsonb_object_keys",
-                                                "jsonb_path_query",
-                                                "jsonb_to_recordset",
-                                                "json_to_recordset",
-                                                "aclexplode"};
-  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
-}
-
 bool IsVolatileBuiltin(std::string_view name) {
   return name == "random" || name == "gen_random_uuid" || name == "clock_timestamp" || name == "timeofday" ||
          name == "nextval" || name == "random_normal" || name == "uuidv7";

@@ -24,9 +24,6 @@ QualifiedName SplitName(std::string_view qualified);
 // True for an aggregate or window function of pg_catalog in PostgreSQL 15.
 bool IsBuiltinAggregate(std::string_view name);
 
-// True for functions of pg_catalog that return a set and may stand in a select list.
-bool ReturnsSet(std::string_view name);
-
 // True for functions of pg_catalog that give another value each time, and of which expressions are made.
 bool IsVolatileBuiltin(std::string_view name);
 

@@ -63,10 +63,9 @@ Expr* Resolver::Call(Level* level, const PgQuery__FuncCall& call) {
       return Field(level, args[0], parts.name);  // last_name(p) is p.last_name
     Expr* other = Other(args);
     const bool varies = function != nullptr && function->kind == 't';
-    // How many rows it gives for one, a count of them shows.
-    const bool tells = varies || (function != nullptr && function->kind == 's');
+    other->rows = function != nullptr && function->kind == 's';
+    const bool tells = varies || other->rows;  // how many rows it gives for one, a count of them shows
     if (varies || (function == nullptr && IsVolatileBuiltin(parts.name))) other->varies = true;
-    other->rows = (parts.schema.empty() || parts.schema == "pg_catalog") && ReturnsSet(parts.name);
     if (other->rows) level->query->many = true;
     if (other->kind != ExprKind::kOther) return other;
     if (tells) other->tells = level->query->tells = true;

@@ -73,8 +73,8 @@ void Walk::Execute(Scope* scope) {
   if (query.distinct || query.many) {
     flow_.estimates_tell_more = true;
     if (explained_) PushFollow(scope, kAll, Of(Mark::kGroup));
-    counting_.push_back(scope);
   }
+  if (query.distinct) counting_.push_back(scope);
   for (const Assignment* assignment : query.assignments) Assign(scope, *assignment);
   PushConditions(scope, query.conditions);
   PushVisits(scope, query.group_by, Of(Mark::kGroup));
@@ -139,7 +139,6 @@ void Walk::VisitExpr(Scope* scope, const Expr& expr, Context context) {
     case ExprKind::kOther:
       if (expr.packs && context.mark == Mark::kUnderAggregate)
         if (Use& use = uses_[static_cast<std::size_t>(context.function)]; use.packs) use.shows = true;
-      if (expr.rows && context.mark != Mark::kNothing && context.mark != Mark::kOrder) shown_sets_.insert(&expr);
       if (context.mark == Mark::kOwnGroup && expr.time_part == TimePart::kMonths) context.mark = Mark::kMonths;
       PushVisits(scope, expr.args, context);
       break;

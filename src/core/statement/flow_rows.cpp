@@ -27,13 +27,11 @@ bool Walk::IsUsed(const Scope* scope, int output, std::initializer_list<Mark> ma
 }
 
 // How many rows come tells of columns that nobody uses, too: a set operation tests them for membership, DISTINCT counts
-// them, and a function that returns a set shows its arguments.
+// them. (What a function that returns a set is given it tells: Expr::tells.)
 void Walk::ShowNumbersOfRows() {
   for (std::size_t i = 0; i < counting_.size(); ++i) {
     Scope* scope = counting_[i];
     const int width = scopes_.WidthOf(scope);
-    for (const Expr* expr : scopes_.SetsOf(scope))
-      if (shown_sets_.count(expr) == 0) PushVisits(scope, expr->args, Of(Mark::kProjected));
     if (!scope->query->arms.empty()) {
       for (int output = 0; output < width; ++output)
         if (!IsUsed(scope, output, {Mark::kProjected, Mark::kFilter, Mark::kGroup, Mark::kLimit}))
@@ -41,8 +39,6 @@ void Walk::ShowNumbersOfRows() {
       Drain();
       continue;
     }
-    Drain();
-    if (!scope->query->distinct) continue;
     Context under = Of(Mark::kUnderAggregate);
     under.function = static_cast<int>(flow_.functions.size());
     flow_.functions.push_back({"count", {}});

@@ -83,8 +83,7 @@ class Walk {
   std::vector<Use> uses_;
   std::vector<std::string> own_groups_;
   std::vector<std::string> order_keys_;
-  std::vector<Scope*> counting_;                // levels whose number of rows depends on what they show
-  std::unordered_set<const Expr*> shown_sets_;  // functions that return sets, and are used for their values
+  std::vector<Scope*> counting_;  // levels whose number of rows depends on what they show
   std::unordered_map<const Scope*, bool> picks_rows_;
   std::unordered_map<const Relation*, std::vector<std::string_view>> column_names_;
   std::unordered_set<Visit, VisitHash> entered_;

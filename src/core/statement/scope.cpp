@@ -251,21 +251,6 @@ int Scopes::WidthOf(Scope* scope) {
   return scope == nullptr ? 0 : static_cast<int>(scope->outputs.size());
 }
 
-std::vector<const Expr*> Scopes::SetsOf(const Scope* scope) {
-  std::vector<const Expr*> sets;
-  std::vector<const Expr*> left;
-  if (!scope->query->many) return sets;
-  for (const ArenaList<Expr>* list : {&scope->query->outputs, &scope->query->order_by})
-    for (const Expr* expr : *list) left.push_back(expr);
-  while (!left.empty()) {
-    const Expr* expr = left.back();
-    left.pop_back();
-    if (expr->rows) sets.push_back(expr);
-    for (const Expr* arg : expr->args) left.push_back(arg);
-  }
-  return sets;
-}
-
 std::vector<const Expr*> ExpressionsOf(const Scope& scope) {
   const Query& query = *scope.query;
   std::vector<const Expr*> found;

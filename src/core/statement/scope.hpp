@@ -90,9 +90,6 @@ class Scopes {
   // How many outputs a query has.
   int WidthOf(Scope* scope);
 
-  // The functions that return sets in what a level shows and is ordered by.
-  static std::vector<const Expr*> SetsOf(const Scope* scope);
-
   // The set of base FROM items that this query groups by a whole key, so that each group is one row of them.
   int KeyedItems(Scope* scope);
 
