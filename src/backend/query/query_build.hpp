@@ -14,6 +14,8 @@ extern "C" {
 
 #include "core/statement/statement.hpp"
 
+struct RelationEntry;
+
 // The range of one range table entry.
 struct RangeSlot {
   int index;           // into result->ranges, -1 when it has none
@@ -68,8 +70,9 @@ const RangeSlot* FindRange(Scope* scope, int rtindex);
 // query_policies.cpp
 
 // Whether conditions that the owner of a relation has put on it (row security, check options) belong to a statement
-// that meets them: when they read what somebody else owns. What a superuser has put there does not.
-bool PolicyCounts(Oid owner, Node* conditions);
+// that meets them: when they read what somebody else owns, which what a superuser has put there may; and when they hand
+// rows of a protected relation that were there (`rows_there`) to code of others.
+bool PolicyCounts(const RelationEntry* relation, Node* conditions, bool rows_there);
 
 // Adds the conditions for rows that are written, as far as they count.
 void AddCheckOptions(Scope* scope);

@@ -3,9 +3,11 @@
  *
  * Policies and check options are left out of an abstraction: they show the reader nothing that the owner did not mean
  * to show. But a role may own a table, and a policy with a subquery on somebody else's relation makes a query of
- * every read of that table, and a yes-or-no answer of every write to it.
+ * every read of that table, and a yes-or-no answer of every write to it. And a policy's function may belong to somebody
+ * else, who is handed what the policy gives it of each row.
  */
 #include "backend/catalog/catalog_relations.hpp"
+#include "backend/catalog/others_code.hpp"
 #include "backend/query/query_build.hpp"
 #include "backend/server/compat.hpp"
 
@@ -28,7 +30,11 @@ bool FindOthers(Node* node, void* context) {
 
 }  // namespace
 
-bool PolicyCounts(Oid owner, Node* conditions) { return !superuser_arg(owner) && FindOthers(conditions, &owner); }
+bool PolicyCounts(const RelationEntry* relation, Node* conditions, bool rows_there) {
+  Oid owner = relation->owner;
+  if (!superuser_arg(owner) && FindOthers(conditions, &owner)) return true;
+  return rows_there && ProtectedEntry(relation) && RunsOthersCode(conditions, relation);
+}
 
 void AddCheckOptions(Scope* scope) {
   const RangeTblEntry* target =
@@ -36,8 +42,9 @@ void AddCheckOptions(Scope* scope) {
   const RelationEntry* relation = FindRelation(target->relid);
   if (relation == nullptr) return;
   ListCell* cell;
+  const bool rows_there = scope->query->commandType != CMD_INSERT || scope->query->onConflict != nullptr;
   foreach (cell, scope->query->withCheckOptions) {
     Node* condition = lfirst_node(WithCheckOption, cell)->qual;
-    if (PolicyCounts(relation->owner, condition)) AddExpr(scope, &scope->result->having, condition);
+    if (PolicyCounts(relation, condition, rows_there)) AddExpr(scope, &scope->result->having, condition);
   }
 }

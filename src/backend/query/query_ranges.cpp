@@ -209,7 +209,7 @@ void AddBarrierConditions(Scope* scope, RangeTblEntry* rte) {
   const RelationEntry* relation = FindRelation(rte->relid);
   if (relation == nullptr) return;
   auto* conditions = reinterpret_cast<Node*>(rte->securityQuals);
-  if (relation->row_security && !PolicyCounts(relation->owner, conditions)) return;
+  if (relation->row_security && !PolicyCounts(relation, conditions, true)) return;
   ListCell* cell;
   foreach (cell, rte->securityQuals) AddExpr(scope, &scope->result->conditions, static_cast<Node*>(lfirst(cell)));
 }

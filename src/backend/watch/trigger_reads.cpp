@@ -2,16 +2,17 @@
  * trigger_reads.cpp - see trigger_reads.hpp.
  *
  * What was found of a relation is kept until anything changes in the catalogs: also the owner of a function or who is a
- * superuser. Most relations have no such trigger, so a statement that writes costs one look-up in a hash table.
+ * superuser. Most relations hand nothing on, so a statement that writes costs one look-up in a hash table.
  */
 #include "backend/watch/trigger_reads.hpp"
 
 #include "backend/catalog/catalog_heirs.hpp"
 #include "backend/catalog/catalog_relations.hpp"
+#include "backend/catalog/others_code.hpp"
 #include "backend/query/abstracting.hpp"
 #include "backend/server/compat.hpp"
-#include "backend/state/internal.hpp"
 #include "backend/watch/live.hpp"
+#include "backend/watch/row_code.hpp"
 
 extern "C" {
 #include "access/genam.h"
@@ -20,12 +21,9 @@ extern "C" {
 #include "catalog/indexing.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_trigger.h"
-#include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "miscadmin.h"
-#include "nodes/primnodes.h"
 #include "nodes/readfuncs.h"
 #include "parser/parsetree.h"
 #include "utils/builtins.h"
@@ -41,7 +39,7 @@ namespace {
 
 constexpr int16 kAnyEvent = TRIGGER_TYPE_INSERT | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_UPDATE;
 
-// A relation with such triggers, of a partition its root, and the events (bits of tgtype) that fire one.
+// A relation that hands rows on, of a partition its root, and the events (bits of tgtype) at which it does.
 struct Handing {
   Oid relid;
   int16 events;
@@ -61,56 +59,6 @@ struct Known {
 MemoryContext known_context = nullptr;
 HTAB* known = nullptr;
 uint64 known_generation = 0;
-
-// Whether a role owns what was declared that the rows of a relation are rows of.
-bool OwnsDeclared(Oid role, const RelationEntry* entry) {
-  check_stack_depth();
-  if (!DeclaredEntry(entry)) return CopiesProtected(entry) && OwnsOrigins(role, entry);
-  bool above = false;
-  for (int i = 0; i < entry->parent_count; ++i) {
-    const RelationEntry* parent = FindRelation(entry->parents[i]);
-    if (!DeclaredEntry(parent)) continue;
-    above = true;
-    if (!OwnsDeclared(role, parent)) return false;
-  }
-  return above || entry->owner == role;
-}
-
-// Whether who has declared a relation answers for what a role has written.
-bool IsTrusted(Oid role, const RelationEntry* entry) {
-  return OidIsValid(role) && (superuser_arg(role) || role == ExtensionOwner() || OwnsDeclared(role, entry));
-}
-
-Oid OwnerOfFunction(Oid function) {
-  HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-  if (!HeapTupleIsValid(tuple)) return InvalidOid;
-  const Oid owner = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple))->proowner;
-  ReleaseSysCache(tuple);
-  return owner;
-}
-
-Oid OwnerOfType(Oid type) {
-  HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
-  if (!HeapTupleIsValid(tuple)) return InvalidOid;
-  const Oid owner = reinterpret_cast<Form_pg_type>(GETSTRUCT(tuple))->typowner;
-  ReleaseSysCache(tuple);
-  return owner;
-}
-
-bool IsOthersFunction(Oid function, void* entry) {
-  return !IsTrusted(OwnerOfFunction(function), static_cast<const RelationEntry*>(entry));
-}
-
-// Whether a condition runs code of others.
-bool FindOthers(Node* node, void* entry) {
-  if (node == nullptr) return false;
-  check_stack_depth();
-  if (check_functions_in_node(node, IsOthersFunction, entry)) return true;
-  if (IsA(node, CoerceToDomain) && !IsTrusted(OwnerOfType(reinterpret_cast<CoerceToDomain*>(node)->resulttype),
-                                              static_cast<const RelationEntry*>(entry)))
-    return true;
-  return WalkChildren(node, FindOthers, entry);
-}
 
 // Whether a trigger fires as sessions are replicas or not.
 bool IsEnabled(const FormData_pg_trigger* trigger) {
@@ -143,9 +91,8 @@ int16 EventsHanded(Oid relation, const RelationEntry* declared, bool instead) {
     if (!gets_rows || TRIGGER_FOR_INSTEAD(trigger->tgtype) != instead || !IsEnabled(trigger)) continue;
     bool null;
     const Datum when = heap_getattr(tuple, Anum_pg_trigger_tgqual, RelationGetDescr(catalog), &null);
-    auto* entry = const_cast<RelationEntry*>(declared);
-    if (IsOthersFunction(trigger->tgfoid, entry) ||
-        (!null && FindOthers(static_cast<Node*>(stringToNode(TextDatumGetCString(when))), entry)))
+    if (IsOthersFunction(trigger->tgfoid, declared) ||
+        (!null && RunsOthersCode(static_cast<Node*>(stringToNode(TextDatumGetCString(when))), declared)))
       events |= trigger->tgtype & kAnyEvent;
   }
   systable_endscan(scan);
@@ -167,8 +114,12 @@ List* FindHanding(const KnownKey& key) {
   ListCell* cell;
   foreach (cell, key.tree ? find_all_inheritors(key.relid, NoLock, nullptr) : list_make1_oid(key.relid)) {
     const Oid relid = lfirst_oid(cell);
-    const RelationEntry* entry = HasTriggers(relid) ? FindRelation(relid) : nullptr;
-    const int16 events = ProtectedEntry(entry) ? EventsHanded(relid, entry, false) : 0;
+    const bool fires = HasTriggers(relid);
+    const bool evaluates = HasRowCode(relid);
+    const RelationEntry* entry = fires || evaluates ? FindRelation(relid) : nullptr;
+    if (!ProtectedEntry(entry)) continue;
+    int16 events = fires ? EventsHanded(relid, entry, false) : 0;
+    if (evaluates && RowCodeIsOthers(relid, entry)) events |= TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE;
     if (events == 0) continue;
     auto* one = static_cast<Handing*>(MemoryContextAlloc(known_context, sizeof(Handing)));
     *one = {ResolveRelation(relid).root->relid, events};
