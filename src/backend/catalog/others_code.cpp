@@ -108,8 +108,8 @@ bool FindOthers(Node* node, void* entry) {
   check_stack_depth();
   if (IsA(node, Query)) return WalkQuery(reinterpret_cast<Query*>(node), FindOthers, entry);
   if (check_functions_in_node(node, IsOthersOf, entry)) return true;
-  if (IsA(node, CoerceToDomain) && DomainRunsOthers(reinterpret_cast<CoerceToDomain*>(node)->resulttype,
-                                                    static_cast<const RelationEntry*>(entry)))
+  if (IsA(node, CoerceToDomain) &&
+      DomainRunsOthers(reinterpret_cast<CoerceToDomain*>(node)->resulttype, static_cast<const RelationEntry*>(entry)))
     return true;
   return WalkChildren(node, FindOthers, entry);
 }

@@ -125,7 +125,7 @@ int64 AbstractRows(Oid relation, CmdType command, List* columns) {
   return AbstractGuarded([=] { return DefineAbstraction(RowsStatement(CommandOf(command), relation, columns)); });
 }
 
-int64 AbstractKey(const TriedKey& key, CmdType command, uint64 vector, ConstantWordsView* words) {
+int64 AbstractKey(const TriedKey& key, CmdType command, uint64 vector, privacy_score::BoundConstants* constants) {
   MemoryContext own = CurrentMemoryContext;
   return AbstractGuarded([=, &key] {
     const privacy_score::Statement statement = KeyStatement(CommandOf(command), key);
@@ -135,7 +135,8 @@ int64 AbstractKey(const TriedKey& key, CmdType command, uint64 vector, ConstantW
       auto* copy = static_cast<uint32*>(memcpy(MemoryContextAllocHuge(own, size), found.words, size));
       copy[0] = static_cast<uint32>(vector);
       copy[1] = static_cast<uint32>(vector >> 32U);
-      *words = {copy, found.count};
+      constants->words = copy;
+      constants->count = static_cast<size_t>(found.count);
     }
     return DefineAbstraction(statement);
   });

@@ -24,9 +24,9 @@ int64 AbstractCopy(Oid relation, List* columns);
 // The abstraction of what a statement hands on of a relation: columns by a list of their names; NIL: whole rows.
 int64 AbstractRows(Oid relation, CmdType command, List* columns = NIL);
 
-// The abstraction of trying a key. `vector`: what tells it from other tries (core/statement/comparisons.hpp). `words`:
-// its constants, in the current memory context.
-int64 AbstractKey(const TriedKey& key, CmdType command, uint64 vector, ConstantWordsView* words);
+// The abstraction of trying a key. `vector`: what tells it from other tries (core/statement/comparisons.hpp).
+// `constants`: what it is tried with, in the current memory context.
+int64 AbstractKey(const TriedKey& key, CmdType command, uint64 vector, privacy_score::BoundConstants* constants);
 
 // The abstraction of reading every column of every protected relation.
 int64 AbstractEverything();

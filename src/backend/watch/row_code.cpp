@@ -6,6 +6,8 @@
  */
 #include "backend/watch/row_code.hpp"
 
+#include <initializer_list>
+
 extern "C" {
 #include "access/genam.h"
 #include "access/htup_details.h"

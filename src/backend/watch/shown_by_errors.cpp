@@ -63,11 +63,8 @@ void RecordKey(const ShowingError& shown, Oid relation, List* columns, bool show
   auto* hashes = static_cast<uint64*>(palloc(sizeof(uint64) * static_cast<Size>(size + 1)));
   for (int i = 0; i < size; ++i) hashes[i] = hash;
   const TriedKey key = {relation, columns, shows_key, 1, hashes};
-  ConstantWordsView words = {nullptr, 0};
-  const int64 id = AbstractKey(key, CommandOf(shown), privacy_score::FoldHash(0, hash), &words);
   privacy_score::BoundConstants constants;
-  constants.words = words.words;
-  constants.count = static_cast<size_t>(words.count);
+  const int64 id = AbstractKey(key, CommandOf(shown), privacy_score::FoldHash(0, hash), &constants);
   RecordShown(id, constants);
 }
 

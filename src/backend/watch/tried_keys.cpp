@@ -101,11 +101,8 @@ void RecordKey(Oid relid, List* key_columns, List* columns, const InsertedRows& 
     ++key.value_count;
   }
   key.hashes = hashes;
-  ConstantWordsView words = {nullptr, 0};
-  const int64 id = AbstractKey(key, CMD_INSERT, key.value_count > 0 ? vector : rows.vector, &words);
   privacy_score::BoundConstants constants;
-  constants.words = words.words;
-  constants.count = static_cast<size_t>(words.count);
+  const int64 id = AbstractKey(key, CMD_INSERT, key.value_count > 0 ? vector : rows.vector, &constants);
   RecordEvent(id, constants);
 }
 
