@@ -17,6 +17,7 @@ extern "C" {
 
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/query/protected_reads.hpp"
+#include "backend/watch/broken_waits.hpp"
 #include "backend/watch/shown_by_errors.hpp"
 #include "backend/watch/statement_place.hpp"
 
@@ -189,10 +190,33 @@ void ps_emit_log(ErrorData* error) {
   if (IsScrubbedFor(ps_last_watch.watch.role) && !IsRaised(error)) Scrub(error);
 }
 
+// An error that holds no value may still tell of a key by breaking off the wait for it.
+void JudgeBrokenWait(const FailedStatement& failed, const Watch& watch) {
+  MemoryContext before = MemoryContextSwitchTo(CurTransactionContext);
+  ErrorData* error = CopyErrorData();
+  if (error->saved_errno == kLookedAt || error->elevel != ERROR || !BrokeWait(error, watch.in_integrity_check)) {
+    FreeErrorData(error);
+    MemoryContextSwitchTo(before);
+    return;
+  }
+  FlushErrorState();
+  LWLockReleaseAll();
+  error->saved_errno = kLookedAt;
+  Watch own = watch;
+  own.in_integrity_check = false;
+  const Oid copied = failed.utility != nullptr && IsA(failed.utility, CopyStmt) ? HandledBy(failed) : InvalidOid;
+  if (CountsHere(own)) RecordBrokenWait({failed.plan, failed.parameters, copied, watch.in_integrity_check});
+  ReThrowError(error);
+}
+
 }  // namespace
 
 void JudgeError(const FailedStatement& failed, const Watch& watch) {
-  if (!Counts(watch.role) || ComesFromNoValue(geterrcode()) || !IsTransactionState()) return;
+  if (!Counts(watch.role) || !IsTransactionState()) return;
+  if (ComesFromNoValue(geterrcode())) {
+    if (MayBreakWait(geterrcode())) JudgeBrokenWait(failed, watch);
+    return;
+  }
   MemoryContext before = MemoryContextSwitchTo(CurTransactionContext);
   ErrorData* error = CopyErrorData();
   if (error->saved_errno == kLookedAt || error->elevel != ERROR) {

@@ -10,11 +10,13 @@
 #include "backend/query/key_columns.hpp"
 #include "backend/query/protected_reads.hpp"
 #include "backend/query/query_build.hpp"
+#include "backend/server/compat.hpp"
 #include "backend/watch/live.hpp"
 
 extern "C" {
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/sysattr.h"
 #include "access/transam.h"
 #include "catalog/pg_index.h"
 #include "miscadmin.h"
@@ -39,10 +41,11 @@ struct InsertedRows {
   int count;      // 0: nothing is known of them, or they are too many to be told apart
   ParamListInfo parameters;
   uint64 vector;
+  bool failed;  // what was tried is told already
 };
 
 InsertedRows RowsOf(const ModifyTable* modify, ParamListInfo parameters, uint64 vector) {
-  InsertedRows rows = {NIL, NIL, 0, parameters, vector};
+  InsertedRows rows = {NIL, NIL, 0, parameters, vector, false};
   const Plan* source = outerPlan(&modify->plan);
   if (source == nullptr) return rows;
   rows.targets = source->targetlist;
@@ -103,7 +106,10 @@ void RecordKey(Oid relid, List* key_columns, List* columns, const InsertedRows& 
   key.hashes = hashes;
   privacy_score::BoundConstants constants;
   const int64 id = AbstractKey(key, CMD_INSERT, key.value_count > 0 ? vector : rows.vector, &constants);
-  RecordEvent(id, constants);
+  if (rows.failed)
+    RecordShown(id, constants);
+  else
+    RecordEvent(id, constants);
 }
 
 // Whether a row that has the key of an index is a conflict, when the statement names no key.
@@ -114,6 +120,67 @@ bool KeepsApart(Oid index) {
   const bool keeps = form->indisunique || form->indisexclusion;
   ReleaseSysCache(tuple);
   return keeps;
+}
+
+// Counts keys of the indexes of a relation: those that are listed, of which nothing is known but that they may conflict
+// when `any`. `changed` (may be null): only keys with one of these columns, offset as in range table entries.
+void RecordIndexKeys(Oid relid, List* indexes, bool any, const Bitmapset* changed, const InsertedRows& rows) {
+  ListCell* cell;
+  foreach (cell, indexes) {
+    if (any && !KeepsApart(lfirst_oid(cell))) continue;
+    int plain_count;
+    List* columns = ColumnsOfIndex(lfirst_oid(cell), &plain_count);
+    bool concerned = changed == nullptr;
+    ListCell* column;
+    foreach (column, columns)
+      concerned = concerned || bms_is_member(lfirst_int(column) - FirstLowInvalidHeapAttributeNumber, changed);
+    if (concerned) RecordKey(relid, columns, plain_count > 0 ? columns : NIL, rows);
+  }
+}
+
+List* IndexesOf(Oid relid) {
+  Relation relation = relation_open(relid, NoLock);
+  List* indexes = RelationGetIndexList(relation);
+  relation_close(relation, NoLock);
+  return indexes;
+}
+
+void RecordAwaitedOf(const PlannedStmt* plan, const ModifyTable* modify, int index, const InsertedRows& rows) {
+  const RangeTblEntry* rte = rt_fetch(index, plan->rtable);
+  if (rte->relid < FirstNormalObjectId || !RelationIsProtected(rte->relid)) return;
+  Bitmapset* read;
+  Bitmapset* inserted;
+  Bitmapset* updated = nullptr;
+  if (modify->operation == CMD_UPDATE) (void)PlannedColumns(plan, rte, &read, &inserted, &updated);
+  RecordIndexKeys(rte->relid, IndexesOf(rte->relid), true, updated, rows);
+}
+
+void RecordAwaitedBy(const PlannedStmt* plan, const Plan* node, ParamListInfo parameters, uint64 vector) {
+  if (node == nullptr || !IsA(node, ModifyTable)) return;
+  const auto* modify = reinterpret_cast<const ModifyTable*>(node);
+  if (modify->operation == CMD_DELETE) return;
+  InsertedRows rows = {NIL, NIL, 0, parameters, vector, true};
+  if (modify->operation == CMD_INSERT) {
+    rows = RowsOf(modify, parameters, vector);
+    rows.failed = true;
+  }
+  if (modify->rootRelation != 0) {
+    RecordAwaitedOf(plan, modify, static_cast<int>(modify->rootRelation), rows);
+    return;
+  }
+  ListCell* cell;
+  foreach (cell, modify->resultRelations) RecordAwaitedOf(plan, modify, lfirst_int(cell), rows);
+}
+
+// Runs `work` in a memory context of its own.
+template <typename Work>
+void InScratch(Work work) {
+  MemoryContext old = CurrentMemoryContext;
+  MemoryContext scratch = AllocSetContextCreate(old, "privacy_score keys", ALLOCSET_DEFAULT_SIZES);
+  MemoryContextSwitchTo(scratch);
+  work();
+  MemoryContextSwitchTo(old);
+  MemoryContextDelete(scratch);
 }
 
 void RecordKeys(const PlannedStmt* plan, const ModifyTable* modify, ParamListInfo parameters, uint64 vector) {
@@ -128,12 +195,7 @@ void RecordKeys(const PlannedStmt* plan, const ModifyTable* modify, ParamListInf
   relation_close(relation, NoLock);
   const InsertedRows rows = RowsOf(modify, parameters, vector);
   ListCell* cell;
-  foreach (cell, is_protected ? indexes : NIL) {
-    if (modify->arbiterIndexes == NIL && !KeepsApart(lfirst_oid(cell))) continue;
-    int plain_count;
-    List* columns = ColumnsOfIndex(lfirst_oid(cell), &plain_count);
-    RecordKey(relid, columns, plain_count > 0 ? columns : NIL, rows);
-  }
+  if (is_protected) RecordIndexKeys(relid, indexes, modify->arbiterIndexes == NIL, nullptr, rows);
   foreach (cell, keys) {
     const auto* key = static_cast<const ForeignKeyCacheInfo*>(lfirst(cell));
     if (!RelationIsProtected(key->confrelid)) continue;
@@ -150,14 +212,25 @@ void RecordKeys(const PlannedStmt* plan, const ModifyTable* modify, ParamListInf
 }  // namespace
 
 void RecordTriedKeys(const PlannedStmt* plan, ParamListInfo parameters, uint64 vector) {
-  MemoryContext old = CurrentMemoryContext;
-  MemoryContext scratch = AllocSetContextCreate(old, "privacy_score keys", ALLOCSET_DEFAULT_SIZES);
-  MemoryContextSwitchTo(scratch);
-  List* nodes = list_make1(plan->planTree);
-  ListCell* cell;
-  foreach (cell, list_concat(nodes, plan->subplans))
-    if (NamesOnConflict(static_cast<const Plan*>(lfirst(cell))))
-      RecordKeys(plan, static_cast<const ModifyTable*>(lfirst(cell)), parameters, vector);
-  MemoryContextSwitchTo(old);
-  MemoryContextDelete(scratch);
+  InScratch([=] {
+    List* nodes = list_make1(plan->planTree);
+    ListCell* cell;
+    foreach (cell, list_concat(nodes, plan->subplans))
+      if (NamesOnConflict(static_cast<const Plan*>(lfirst(cell))))
+        RecordKeys(plan, static_cast<const ModifyTable*>(lfirst(cell)), parameters, vector);
+  });
+}
+
+void RecordAwaitedKeys(const PlannedStmt* plan, ParamListInfo parameters) {
+  InScratch([=] {
+    const uint64 vector = VectorOfExecution(ConstantsOfExecution(MarkOfPlan(plan), parameters));
+    RecordAwaitedBy(plan, plan->planTree, parameters, vector);
+    ListCell* cell;
+    foreach (cell, plan->subplans) RecordAwaitedBy(plan, static_cast<const Plan*>(lfirst(cell)), parameters, vector);
+  });
+}
+
+void RecordAwaitedKeys(Oid copied) {
+  if (!OidIsValid(copied) || !RelationIsProtected(copied)) return;
+  InScratch([=] { RecordIndexKeys(copied, IndexesOf(copied), true, nullptr, {NIL, NIL, 0, nullptr, 0, true}); });
 }

@@ -32,5 +32,10 @@ inline bool TriesKeys(const PlannedStmt* plan) {
   return false;
 }
 
+// Counts the keys of protected relations that a plan writes and that was broken off, whatever it names; COPY FROM to a
+// relation. What it has told is told: nothing is refused.
+void RecordAwaitedKeys(const PlannedStmt* plan, ParamListInfo parameters);
+void RecordAwaitedKeys(Oid copied);
+
 // Counts the keys that running such a plan tries. `vector`: what tells this execution from others with other constants.
 void RecordTriedKeys(const PlannedStmt* plan, ParamListInfo parameters, uint64 vector);
