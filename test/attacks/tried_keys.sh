@@ -13,12 +13,22 @@ CREATE UNIQUE INDEX ON h.people (lower(name), visits);
 INSERT INTO h.people SELECT i, 'n' || i, '2000-01-01', i FROM generate_series(1, 100) i;
 CREATE TABLE h.years (id int, year int, PRIMARY KEY (id, year)) PARTITION BY RANGE (year);
 CREATE TABLE h.year1 PARTITION OF h.years FOR VALUES FROM (1) TO (2);
+CREATE TABLE h.root (id int PRIMARY KEY, note text) PARTITION BY RANGE (id);
+CREATE TABLE h.part (note text, id int NOT NULL);
+CREATE VIEW h.seen_root AS SELECT id FROM h.root;
+CREATE TABLE h.parent (id int PRIMARY KEY);
+CREATE TABLE h.child () INHERITS (h.parent);
 CREATE VIEW h.seen AS SELECT id, city FROM h.patients;
-SELECT privacy_score.protect(r) FROM unnest('{h.stays,h.people,h.years}'::text[]) r;
-GRANT SELECT, INSERT, UPDATE ON h.stays, h.people, h.years, h.year1, h.seen TO mallory, alice;
+SELECT privacy_score.protect(r) FROM unnest('{h.stays,h.people,h.years,h.part,h.child}'::text[]) r;
+ALTER TABLE h.root ATTACH PARTITION h.part FOR VALUES FROM (0) TO (100);
+CREATE TABLE h.rest PARTITION OF h.root DEFAULT;
+INSERT INTO h.root SELECT i, 'x' FROM generate_series(1, 120) i;
+GRANT SELECT, INSERT, UPDATE ON h.stays, h.people, h.years, h.year1, h.seen, h.root, h.seen_root, h.parent TO mallory, alice;
+GRANT REFERENCES ON h.root TO mallory;
 SET ROLE mallory;
 CREATE TABLE h.own (id int PRIMARY KEY, other int UNIQUE);
 CREATE TABLE h.refers (own int PRIMARY KEY, patient int REFERENCES h.patients);
+CREATE TABLE h.refers_root (own int PRIMARY KEY, root int REFERENCES h.root);
 SQL
 tried="cmd:insert t:h.patients w:h.patients.id"
 inserted="cmd:insert s:h.patients.id t:h.patients"
@@ -37,6 +47,14 @@ path "an expression" "cmd:insert t:h.people w:h.people.name w:h.people.visits; c
   "INSERT INTO people (id, name, visits) VALUES (1007, 'N7', 7) ON CONFLICT (lower(name), visits) DO NOTHING"
 path "a partitioned table" "cmd:insert t:h.years w:h.years.id w:h.years.year; cmd:insert s:h.years.id s:h.years.year t:h.years" "INSERT INTO years VALUES (1, 1) ON CONFLICT DO NOTHING"
 path "a partition" "cmd:insert t:h.years w:h.years.id w:h.years.year; cmd:insert s:h.years.id s:h.years.year t:h.years" "INSERT INTO year1 VALUES (1, 1) ON CONFLICT DO NOTHING"
+parts="cmd:insert t:h.part t:h.root w:h.part.id w:h.root.id"
+path "a partitioned table of which a partition is protected" "$parts; cmd:insert s:h.root.id t:h.root" "INSERT INTO root (id) VALUES (7) ON CONFLICT (id) DO NOTHING"
+path "any key of it" "$parts; cmd:insert s:h.root.id t:h.root" "INSERT INTO root (id) VALUES (7) ON CONFLICT DO NOTHING"
+path "a view of it" "$parts; cmd:insert s:h.root.id t:h.root" "INSERT INTO seen_root (id) VALUES (7) ON CONFLICT DO NOTHING"
+path "a table of one's own that refers to it" "cmd:insert t:h.part w:h.part.id; cmd:insert s:h.refers_root.own s:h.refers_root.root t:h.refers_root" "INSERT INTO refers_root VALUES (1, 7) ON CONFLICT DO NOTHING"
+failing_path "a key that it does not have" "cmd:insert s:h.refers_root.own s:h.refers_root.root t:h.refers_root; $parts" "foreign key" "INSERT INTO refers_root VALUES (2, -7)"
+failing_path "a key that its partition has" "cmd:insert s:h.root.id t:h.root; cmd:insert t:h.part w:h.part.id" "duplicate key" "INSERT INTO root (id) VALUES (7)"
+path "the parent of a protected child, which no row is inserted to" "cmd:insert s:h.parent.id t:h.parent" "INSERT INTO parent VALUES (7) ON CONFLICT DO NOTHING"
 path "a view" "~^$tried; cmd:insert s:h.patients.id t:h.patients" "INSERT INTO seen (id) VALUES (7) ON CONFLICT DO NOTHING"
 path "a WITH query" "$tried; cmd:select s:h.patients.id t:h.patients" "WITH i AS (INSERT INTO patients (id) VALUES (7) ON CONFLICT DO NOTHING) SELECT 1"
 path "EXECUTE" "$tried; $inserted; $tried; $inserted" "PREPARE p AS INSERT INTO patients (id) VALUES (\$1) ON CONFLICT DO NOTHING" "EXECUTE p(7)" "EXECUTE p(8)"
@@ -69,6 +87,8 @@ reaches "a key of two columns is one value" "40|0" "$(loop "INSERT INTO h.people
 reaches "a load reaches nobody: INSERT ... SELECT" "1|0" "$into SELECT generate_series(1, 100000) ON CONFLICT DO NOTHING"
 reaches "a load reaches nobody: INSERT ... VALUES" "1|0" "$(seq 1 100000 | sed 's/.*/(&)/' | paste -sd, | sed "s/.*/$into VALUES & ON CONFLICT (id) DO UPDATE SET city = 'c'/" >"$PS_TMP/load.sql"; echo "\\i $PS_TMP/load.sql")"
 
+reaches "a partitioned table of which a partition is protected" "40|40" "$(loop "INSERT INTO h.root (id) VALUES (i) ON CONFLICT DO NOTHING")"
+
 # --- alerts -------------------------------------------------------------------------------------------------------------------
 q "GRANT INSERT, UPDATE ON h.patients TO alice" "SELECT privacy_score.flush()" >/dev/null
 as alice q BEGIN "$into VALUES (1), (2), (3), (4), (5) ON CONFLICT DO NOTHING" "$into VALUES (1) ON CONFLICT DO NOTHING" ROLLBACK >/dev/null
@@ -82,4 +102,8 @@ q "SELECT privacy_score.flush()" >/dev/null
 check "a load is no alert" "$(q "$alerts")" ""
 as alice q "$(loop "$into VALUES (i) ON CONFLICT DO NOTHING")" >/dev/null
 check_true "a loop over keys is one" wait_for "$alerts" "reach 10 of 4, subjects 11 of 10"
+q "SECURITY LABEL FOR privacy_score ON ROLE mallory IS 'dp only'" >/dev/null
+refused "a key of a protected partition, by its root" PS001 "INSERT INTO root (id) VALUES (7) ON CONFLICT DO NOTHING"
+refused "by a foreign key to its root" PS001 "INSERT INTO refers_root VALUES (3, 7)"
+refused "by a new foreign key" PS001 "CREATE TABLE late AS SELECT 7 AS i" "ALTER TABLE late ADD FOREIGN KEY (i) REFERENCES root"
 done_testing

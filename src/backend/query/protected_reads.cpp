@@ -65,6 +65,10 @@ bool TreeIsProtected(Oid relid) {
   return ProtectedTree(FindRelation(relid));
 }
 
+bool KeysAreProtected(Oid relid) {
+  return get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE ? TreeIsProtected(relid) : RelationIsProtected(relid);
+}
+
 bool PlanReadsProtected(const PlannedStmt* plan) {
   ForgetStaleRelations();
   int index = 0;

@@ -116,6 +116,8 @@ ps::Statement KeyStatement(ps::Command command, const TriedKey& key) {
   BackendArena arena(CurrentMemoryContext);
   const auto [resolved, query, range] = QueryOn(&arena, command, key.relid);
   if (query == nullptr) return statement;
+  // A row goes to one of the partitions, nobody knows to which.
+  if (resolved.self->kind == RELKIND_PARTITIONED_TABLE) AddHeirs(&arena, query->ranges.last->relation, resolved.self);
   const int size = list_length(key.columns);
   for (int i = 0; i < size * Max(key.value_count, 1); ++i) {
     const int attno = list_nth_int(key.columns, i % size);

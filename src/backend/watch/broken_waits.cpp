@@ -46,7 +46,7 @@ void RecordLookedFor(const BrokenStatement& broken) {
   ListCell* cell;
   foreach (cell, broken.plan->rtable) {
     const auto* rte = lfirst_node(RangeTblEntry, cell);
-    if (rte->rtekind != RTE_RELATION || !RelationIsProtected(rte->relid)) continue;
+    if (rte->rtekind != RTE_RELATION || !KeysAreProtected(rte->relid)) continue;
     Bitmapset* read = nullptr;
     Bitmapset* inserted;
     Bitmapset* updated;

@@ -105,7 +105,7 @@ bool NamesProtected(const ErrorData* error) {
   if (RelationIsProtected(relation)) return true;
   if (!BreaksForeignKey(error->sqlerrcode)) return false;
   const Oid referred = ReferredRelation(error, relation);
-  return OidIsValid(referred) && RelationIsProtected(referred);
+  return OidIsValid(referred) && KeysAreProtected(referred);
 }
 
 bool PlanConcernsProtected(const PlannedStmt* plan) {

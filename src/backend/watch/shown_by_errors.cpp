@@ -56,7 +56,7 @@ void RecordRows(const ShowingError& shown, Oid relation) {
 }
 
 void RecordKey(const ShowingError& shown, Oid relation, List* columns, bool shows_key) {
-  if (!RelationIsProtected(relation)) return;
+  if (!KeysAreProtected(relation)) return;
   const char* tried = shown.error->detail != nullptr ? shown.error->detail : shown.error->message;
   const uint64 hash = HashOfDatum(TEXTOID, CStringGetTextDatum(tried));
   const int size = list_length(columns);

@@ -147,7 +147,7 @@ List* IndexesOf(Oid relid) {
 
 void RecordAwaitedOf(const PlannedStmt* plan, const ModifyTable* modify, int index, const InsertedRows& rows) {
   const RangeTblEntry* rte = rt_fetch(index, plan->rtable);
-  if (rte->relid < FirstNormalObjectId || !RelationIsProtected(rte->relid)) return;
+  if (rte->relid < FirstNormalObjectId || !KeysAreProtected(rte->relid)) return;
   Bitmapset* read;
   Bitmapset* inserted;
   Bitmapset* updated = nullptr;
@@ -186,7 +186,7 @@ void InScratch(Work work) {
 void RecordKeys(const PlannedStmt* plan, const ModifyTable* modify, ParamListInfo parameters, uint64 vector) {
   const Oid relid = rt_fetch(linitial_int(modify->resultRelations), plan->rtable)->relid;
   if (relid < FirstNormalObjectId) return;
-  const bool is_protected = RelationIsProtected(relid);
+  const bool is_protected = KeysAreProtected(relid);
   // The executor holds a lock. What the relation cache has is copied before anything else is looked up.
   Relation relation = relation_open(relid, NoLock);
   List* indexes =
@@ -198,6 +198,7 @@ void RecordKeys(const PlannedStmt* plan, const ModifyTable* modify, ParamListInf
   if (is_protected) RecordIndexKeys(relid, indexes, modify->arbiterIndexes == NIL, nullptr, rows);
   foreach (cell, keys) {
     const auto* key = static_cast<const ForeignKeyCacheInfo*>(lfirst(cell));
+    // A key that refers to a partitioned table stands here for each partition, too.
     if (!RelationIsProtected(key->confrelid)) continue;
     List* referring = NIL;
     List* referred = NIL;
@@ -231,6 +232,6 @@ void RecordAwaitedKeys(const PlannedStmt* plan, ParamListInfo parameters) {
 }
 
 void RecordAwaitedKeys(Oid copied) {
-  if (!OidIsValid(copied) || !RelationIsProtected(copied)) return;
+  if (!OidIsValid(copied) || !KeysAreProtected(copied)) return;
   InScratch([=] { RecordIndexKeys(copied, IndexesOf(copied), true, nullptr, {NIL, NIL, 0, nullptr, 0, true}); });
 }

@@ -157,7 +157,7 @@ bool ChecksProtected(const Constraint* constraint) {
   if (constraint->contype != CONSTR_FOREIGN || (constraint->skip_validation && constraint->initially_valid))
     return false;
   const Oid referred = RangeVarGetRelid(constraint->pktable, AccessShareLock, true);
-  return OidIsValid(referred) && RelationIsProtected(referred);
+  return OidIsValid(referred) && KeysAreProtected(referred);
 }
 
 // What one command of ALTER TABLE checks.
