@@ -87,6 +87,18 @@ failing_path "COMMIT: another row's key" "cmd:insert s:h.slots.during s:h.slots.
   "conflicting key" BEGIN "SET CONSTRAINTS ALL DEFERRED" "INSERT INTO slots (id, room, during) VALUES (70, 7, '(,)')" COMMIT
 failing_path "RESTRICT" "cmd:delete t:h.rooms w:h.rooms.room; cmd:delete t:h.beds w:h.beds.room" "foreign key" "DELETE FROM rooms WHERE room = 1"
 failing_path "WITH CHECK OPTION" "~; cmd:update $people$" "check option" "UPDATE old SET age = 20 WHERE id = 77"
+# What commits by itself is met on its way to the client, and counts with the next statement or when the session ends.
+q "ALTER TABLE h.slots ALTER CONSTRAINT slots_patient_fkey INITIALLY DEFERRED" "ALTER TABLE h.slots DROP CONSTRAINT slots_person_key, ADD CONSTRAINT slots_person_key UNIQUE (person) DEFERRABLE INITIALLY DEFERRED" >/dev/null
+late="cmd:select t:h.slots w:h.slots.person"
+failing_path "a statement that commits by itself" "$changed; $late" "duplicate key" "UPDATE slots SET person = 7 WHERE id = 8"
+failing_path "a key that is absent, so" "cmd:update s:h.slots.patient t:h.slots w:h.slots.id; cmd:select t:h.patients w:h.patients.id; cmd:select t:h.slots w:h.slots.patient" "violates foreign key" "UPDATE slots SET patient = 1005 WHERE id = 8"
+begin_path "several statements at once" "$changed x2; $late"
+check_match "several statements at once: fail" "$(as mallory psql -XAtqc "UPDATE slots SET person = 7 WHERE id = 8; UPDATE slots SET person = 9 WHERE id = 9" 2>&1)" "duplicate key"
+failing_path "an anonymous block" "~; $late\$" "duplicate key" "DO \$\$BEGIN UPDATE h.slots SET person = 7 WHERE id = 8; END\$\$"
+failing_path "COPY" "$late" "duplicate key" "\\copy slots (id, person) from program 'printf \"70\\t7\"'"
+failing_path "a procedure that commits" "~; $late\$" "duplicate key" "CREATE PROCEDURE h.commits() LANGUAGE plpgsql AS \$\$BEGIN UPDATE h.slots SET person = 7 WHERE id = 8; COMMIT; END\$\$" "CALL h.commits()"
+path_of "with the next statement" "$changed; $late; cmd:select p:h.own.id t:h.own" psql -XAtq -c "UPDATE h.slots SET person = 7 WHERE id = 8" -c "SELECT id FROM h.own LIMIT 1"
+path_of "what is mended before the end shows nothing" "$changed x2" psql -XAtqc "UPDATE slots SET person = 7 WHERE id = 8; UPDATE slots SET person = 8 WHERE id = 8"
 verify_paths
 
 figures="SELECT reach, subjects FROM privacy_score.stat_sessions WHERE pid = pg_backend_pid()"

@@ -18,6 +18,7 @@ extern "C" {
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/query/protected_reads.hpp"
 #include "backend/watch/broken_waits.hpp"
+#include "backend/watch/late_errors.hpp"
 #include "backend/watch/shown_by_errors.hpp"
 #include "backend/watch/statement_place.hpp"
 
@@ -75,13 +76,6 @@ bool MessageHoldsNoValue(const ErrorData* error) {
 bool IsRaised(const ErrorData* error) {
   return error->funcname != nullptr &&
          (strcmp(error->funcname, "exec_stmt_raise") == 0 || strcmp(error->funcname, "exec_stmt_assert") == 0);
-}
-
-// The relation that an error names; InvalidOid when it names none.
-Oid NamedRelation(const ErrorData* error) {
-  if (error->schema_name == nullptr || error->table_name == nullptr) return InvalidOid;
-  const Oid schema = get_namespace_oid(error->schema_name, true);
-  return OidIsValid(schema) ? get_relname_relid(error->table_name, schema) : InvalidOid;
 }
 
 // The relation that the broken foreign key of a relation refers to; InvalidOid when there is none.
@@ -187,6 +181,7 @@ void Scrub(ErrorData* error) {
 void ps_emit_log(ErrorData* error) {
   if (prev_emit_log != nullptr) prev_emit_log(error);
   if (error->elevel != ERROR || error->saved_errno == kLookedAt || !BreaksConstraint(error->sqlerrcode)) return;
+  if (Counts(ps_last_watch.watch.role) && !IsRaised(error)) KeepLateError(error);
   if (IsScrubbedFor(ps_last_watch.watch.role) && !IsRaised(error)) Scrub(error);
 }
 
@@ -239,6 +234,7 @@ void JudgeError(const FailedStatement& failed, const Watch& watch) {
 }
 
 void InstallErrorScrubbing() {
+  PrepareLateErrors();
   prev_emit_log = emit_log_hook;
   emit_log_hook = ps_emit_log;
 }

@@ -30,6 +30,7 @@ extern "C" {
 #include "backend/state/watching.hpp"
 #include "backend/watch/copy_recording.hpp"
 #include "backend/watch/error_scrubbing.hpp"
+#include "backend/watch/late_errors.hpp"
 #include "backend/watch/live.hpp"
 #include "backend/watch/noisy_answer_reads.hpp"
 #include "backend/watch/statement_place.hpp"
@@ -162,6 +163,7 @@ PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamLis
 [[gnu::hot]] PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListInfo parameters) {
   const Watch watch = LookAtPrincipal();
   if (watch.passes) return PassToPlanner(query, text, options, parameters);
+  RecordLateError();
   if (watch.uncounted) return PlanUncounted(query, text, options, parameters, watch);
   const bool reads = query->commandType != CMD_UTILITY && !QueryAnswers(query);
   const bool counts = reads && CountsHere(watch);
@@ -206,6 +208,7 @@ inline bool StartsAlone(const PlannedStmt* plan) {
     PassToExecutorStart(query, flags);
     return;
   }
+  RecordLateError();
   const bool answers = PlanAnswers(query->plannedstmt);
   const bool counts = !answers && CountsHere(watch);
   const bool explained = (flags & EXEC_FLAG_EXPLAIN_ONLY) != 0;

@@ -13,6 +13,7 @@
 #include "backend/watch/live.hpp"
 
 extern "C" {
+#include "catalog/namespace.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
 #include "parser/parsetree.h"
@@ -165,6 +166,12 @@ void Record(const ShowingError& shown) {
 }
 
 }  // namespace
+
+Oid NamedRelation(const ErrorData* error) {
+  if (error->schema_name == nullptr || error->table_name == nullptr) return InvalidOid;
+  const Oid schema = get_namespace_oid(error->schema_name, true);
+  return OidIsValid(schema) ? get_relname_relid(error->table_name, schema) : InvalidOid;
+}
 
 void RecordShownByError(const ShowingError& shown) {
   MemoryContext context = CurrentMemoryContext;

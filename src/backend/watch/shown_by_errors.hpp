@@ -24,6 +24,9 @@ struct ShowingError {
   bool may_hold_values;     // its message or detail may print some that no constraint is about
 };
 
+// The relation that an error names; InvalidOid when it names none.
+Oid NamedRelation(const ErrorData* error);
+
 // Counts it; to be called in PG_CATCH, when the error itself was flushed. Refuses nothing, and raises nothing: a fault
 // is counted.
 void RecordShownByError(const ShowingError& shown);

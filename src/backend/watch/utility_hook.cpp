@@ -23,6 +23,7 @@ extern "C" {
 #include "backend/server/compat.hpp"
 #include "backend/state/alerts.hpp"
 #include "backend/watch/copy_recording.hpp"
+#include "backend/watch/late_errors.hpp"
 #include "backend/watch/live.hpp"
 #include "backend/watch/renames.hpp"
 #include "backend/watch/statement_place.hpp"
@@ -126,6 +127,7 @@ void LeaveUtility(const RunningUtility* running) {
 void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, ProcessUtilityContext context,
                 ParamListInfo parameters, QueryEnvironment* environment, DestReceiver* destination,
                 QueryCompletion* completion) {
+  RecordLateError();
   CheckListening(plan->utilityStmt);
   const int64 copied = IsA(plan->utilityStmt, CopyStmt) ? CountCopy(castNode(CopyStmt, plan->utilityStmt)) : 0;
   if (IsA(plan->utilityStmt, AlterDomainStmt)) CountDomain(castNode(AlterDomainStmt, plan->utilityStmt));
