@@ -102,6 +102,33 @@ path "the owner's policy" "cmd:select p:h.policed2.id t:h.policed2" "SELECT id F
 path "a rule" "~p:h.ruled.note" BEGIN "DELETE FROM ruled" ROLLBACK
 verify_paths
 
+# --- copies: what defines and maintains them ----------------------------------------------------------------------------------------
+as mallory q "CREATE TABLE h.copied AS SELECT id, city FROM h.patients" "CREATE TABLE h.mine (id int, city text)" "CREATE TABLE h.owned AS SELECT 1 AS id, 'x'::text AS city" \
+  "CREATE FUNCTION h.sees_text(text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS \$\$ BEGIN RETURN true; END \$\$" \
+  "CREATE OPERATOR h.%% (rightarg = text, procedure = h.sees_text)" >/dev/null 2>&1
+copied="cmd:select p:h.patients.city p:h.patients.id t:h.copied t:h.patients"
+undone() {
+  local description=$1 events=$2
+  shift 2
+  path "$description" "$events" BEGIN "$@" ROLLBACK
+}
+undone "a check" "$copied" "ALTER TABLE copied ADD CHECK (h.sees(city))"
+undone "a check that is validated" "$copied x2" "ALTER TABLE copied ADD CONSTRAINT c CHECK (h.sees(city)) NOT VALID" "ALTER TABLE copied VALIDATE CONSTRAINT c"
+undone "an operator" "$copied" "ALTER TABLE copied ADD CHECK (OPERATOR(h.%%) city)"
+undone "a domain" "$copied" "ALTER TABLE copied ADD CHECK (city::h.watched_text IS NOT NULL)"
+undone "an index" "$copied" "CREATE INDEX ON copied ((h.keeps(city)))"
+undone "its predicate" "$copied" "CREATE INDEX ON copied (id) WHERE h.sees(city)"
+undone "a function of the row" "$copied" "CREATE INDEX ON copied ((copied.sees))"
+undone "a new type" "$copied" "ALTER TABLE copied ALTER city TYPE text USING h.keeps(city)"
+undone "a generated column" "$copied" "ALTER TABLE copied ADD COLUMN g boolean GENERATED ALWAYS AS (h.sees(city)) STORED"
+undone "statistics" "$copied" "CREATE STATISTICS s ON (h.keeps(city)), id FROM copied"
+undone "REINDEX, CLUSTER, ANALYZE" "$copied x4" "CREATE INDEX i ON copied ((h.keeps(city)))" "REINDEX TABLE copied" "CLUSTER copied USING i" "ANALYZE copied"
+undone "an attached partition" "$copied" "CREATE TABLE above (id int, city text) PARTITION BY LIST (h.keeps(city))" "ALTER TABLE above ATTACH PARTITION copied DEFAULT"
+undone "code of the server" "" "CREATE INDEX ON copied (lower(city)) WHERE city || 'x' > 'c'" "ALTER TABLE copied ADD CHECK (city IS NOT NULL), ALTER id TYPE bigint USING id::bigint" "ANALYZE copied" "REINDEX TABLE copied"
+undone "a default" "" "ALTER TABLE copied ADD COLUMN d text DEFAULT h.keeps('x'::text)"
+undone "what is no copy" "" "CREATE INDEX ON owned ((h.keeps(city)))" "ALTER TABLE owned ADD CHECK (h.sees(city))"
+verify_paths
+
 # --- whose code it is, is asked each time ---------------------------------------------------------------------------------------------
 path "what comes later, and goes again" "cmd:update s:h.secrets.id t:h.secrets; cmd:update p:h.secrets.code p:h.secrets.id t:h.secrets; cmd:update s:h.secrets.id t:h.secrets x2" \
   "UPDATE secrets SET id = id" "\\! psql -XAtqc 'ALTER TABLE h.secrets ADD CONSTRAINT c CHECK (h.sees(code)) NOT VALID' -U postgres" "UPDATE secrets SET id = id" \
@@ -116,5 +143,8 @@ verify_paths
 q "SECURITY LABEL FOR privacy_score ON ROLE mallory IS 'dp only'" >/dev/null
 for relation in checked indexed years policed; do refused "UPDATE $relation" PS001 "UPDATE h.$relation SET id = id"; done
 refused "SELECT, with a policy" PS001 "SELECT id FROM h.policed"
+refused "an index on a copy" PS001 "CREATE INDEX ON h.copied ((h.keeps(city)))"
+refused "a check of a copy" PS001 "ALTER TABLE h.copied ADD CHECK (h.sees(city))"
+check "code of the server runs" "$(as mallory q_state "CREATE INDEX ON h.copied (lower(city))")" 00000
 check "no row was shown" "$(as mallory psql -XAtq -c "UPDATE h.checked SET id = id" 2>&1 | grep -c NOTICE)" 0
 done_testing

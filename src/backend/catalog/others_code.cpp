@@ -129,6 +129,8 @@ bool FindAdded(Node* node, void* context) {
 
 bool IsOthersFunction(Oid function, const RelationEntry* entry) { return !IsTrusted(OwnerOfFunction(function), entry); }
 
+bool IsOthersType(Oid type, const RelationEntry* entry) { return DomainRunsOthers(type, entry); }
+
 bool RunsOthersCode(Node* expression, const RelationEntry* entry) {
   return FindOthers(expression, const_cast<RelationEntry*>(entry));
 }

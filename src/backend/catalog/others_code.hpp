@@ -19,6 +19,9 @@ struct RelationEntry;
 // Whether a function is others', for a protected relation.
 bool IsOthersFunction(Oid function, const RelationEntry* entry);
 
+// Whether a type is, or a domain checks by code that is.
+bool IsOthersType(Oid type, const RelationEntry* entry);
+
 // Whether an expression runs code of others.
 bool RunsOthersCode(Node* expression, const RelationEntry* entry);
 

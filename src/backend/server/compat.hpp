@@ -49,6 +49,16 @@ inline bool WalkChildren(Node* node, bool (*walker)(Node*, void*), void* context
 #endif
 }
 
+// The same of an expression as the parser leaves it.
+inline bool WalkRaw(Node* node, bool (*walker)(Node*, void*), void* context) {
+#if PG_VERSION_NUM >= 160000
+  return raw_expression_tree_walker_impl(node, walker, context);
+#else
+  auto untyped = reinterpret_cast<bool (*)()>(reinterpret_cast<void (*)()>(walker));
+  return raw_expression_tree_walker(node, untyped, context);
+#endif
+}
+
 // The same for a query and its range table entries.
 inline bool WalkQuery(Query* query, bool (*walker)(Node*, void*), void* context) {
 #if PG_VERSION_NUM >= 160000

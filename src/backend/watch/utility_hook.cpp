@@ -25,6 +25,7 @@ extern "C" {
 #include "backend/watch/copy_recording.hpp"
 #include "backend/watch/late_errors.hpp"
 #include "backend/watch/live.hpp"
+#include "backend/watch/maintenance_reads.hpp"
 #include "backend/watch/renames.hpp"
 #include "backend/watch/statement_place.hpp"
 #include "backend/watch/type_reads.hpp"
@@ -84,6 +85,13 @@ void CountDomain(const AlterDomainStmt* alter) {
   RecordDomainReads(alter, watch.role, ReadIsJudged(watch), CountsHere(watch));
 }
 
+// What defines or maintains a copy reads its rows for the functions that it has.
+void CountMaintenance(const Node* statement) {
+  const Watch watch = LookAtPrincipal();
+  if (watch.role == RoleClass::kUnwatched) return;
+  RecordMaintenanceReads(statement, watch.role, ReadIsJudged(watch), CountsHere(watch));
+}
+
 // Whether the statement commits or prepares the transaction block that it stands in.
 bool EndsBlock(const Node* statement) {
   if (!IsA(statement, TransactionStmt) || !IsTransactionBlock() || IsSubTransaction()) return false;
@@ -132,6 +140,7 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
   const int64 copied = IsA(plan->utilityStmt, CopyStmt) ? CountCopy(castNode(CopyStmt, plan->utilityStmt)) : 0;
   if (IsA(plan->utilityStmt, AlterDomainStmt)) CountDomain(castNode(AlterDomainStmt, plan->utilityStmt));
   const Node* statement = plan->utilityStmt;
+  if (IsMaintenance(statement)) CountMaintenance(statement);
   JudgeWriting(statement);
   RunningUtility running;
   running.nests = IsA(statement, CallStmt) || IsA(statement, DoStmt);
