@@ -34,18 +34,18 @@ REGRESS = $(sort $(basename $(notdir $(wildcard test/sql/*.sql))))
 REGRESS_OPTS = --inputdir=test --load-extension=$(EXTENSION)
 
 # --- objects ----------------------------------------------------------------------------------------------------------
-ISLAND = parser_island
+ISLAND = parser_island nesting_bound tree_copy
 CORE := $(patsubst src/%.cpp,%,$(wildcard src/core/*/*.cpp))
 SQLPARSE := $(patsubst src/%.cpp,%,$(wildcard src/sqlparse/*.cpp))
 BACKEND := $(patsubst src/%.cpp,%,$(wildcard src/backend/*/*.cpp))
 SOLVER := $(patsubst src/%.cpp,%,$(wildcard src/solver/*.cpp))
 UNIT := $(patsubst test/%.cpp,%,$(wildcard test/unit/*.cpp))
-HAS_ISLAND := $(filter sqlparse/$(ISLAND),$(SQLPARSE))
+HAS_ISLAND := $(filter $(ISLAND:%=sqlparse/%),$(SQLPARSE))
 PG_QUERY_A = build/libpg_query.a
 
 # What the server knows the solver's module by.
 SOLVER_MAGIC = backend/server/solver_magic
-OBJS = $(patsubst %,build/module/%.o,$(CORE) $(filter-out sqlparse/$(ISLAND),$(SQLPARSE)) $(filter-out $(SOLVER_MAGIC),$(BACKEND))) \
+OBJS = $(patsubst %,build/module/%.o,$(CORE) $(filter-out $(HAS_ISLAND),$(SQLPARSE)) $(filter-out $(SOLVER_MAGIC),$(BACKEND))) \
        $(if $(HAS_ISLAND),build/module/island.o)
 SOLVER_OBJS = $(patsubst %,build/module/%.o,$(SOLVER) $(SOLVER_MAGIC))
 # What is fuzzed; the unit tests run the inputs that are kept.
@@ -152,15 +152,18 @@ build/module/backend/state/internal.o build/module/backend/watch/renames.o build
 # Loops over millions of rows, which the vectoriser of -O3 speeds up.
 build/module/core/entropy/narrow_rows.o build/module/core/entropy/subset_cube.o build/module/core/entropy/wide_rows.o: private RELEASE += -O3
 
-# A copy of libpg_query that asks the island for memory, and for the end of the process: there is a way out of both.
+# A copy of libpg_query that asks the island for memory, and for the end of the process: there is a way out of both. The
+# island takes its trees before they are packed, too.
+PACKING = pg_query__parse_result__get_packed_size=island_packed_size pg_query__parse_result__pack=island_pack
 build/libpg_query.a: $(shell $(or $(CXX),g++) -print-file-name=libpg_query.a) Makefile
 	@mkdir -p $(@D)
-	objcopy $(foreach name,malloc realloc strdup exit abort,--redefine-sym $(name)=island_$(name)) $< $@.new
+	objcopy $(foreach name,malloc realloc strdup exit abort,--redefine-sym $(name)=island_$(name)) \
+	  $(foreach names,$(PACKING),--redefine-sym $(names) --weaken-symbol $(lastword $(subst =, ,$(names)))) $< $@.new
 	@mv $@.new $@
 
 # The parser island: libpg_query and the server define the same names, so all but our entry points become local.
 # Groups are dissolved first, else the linker would share inline functions between the island and the module.
-build/module/island.o: build/module/sqlparse/$(ISLAND).o $(TREE_OBJ) $(PG_QUERY_A)
+build/module/island.o: $(ISLAND:%=build/module/sqlparse/%.o) $(TREE_OBJ) $(PG_QUERY_A)
 	ld -r --force-group-allocation -o $@.all $^
 	objcopy --wildcard --keep-global-symbol='privacy_score_*' $@.all $@
 	@rm -f $@.all

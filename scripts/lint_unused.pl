@@ -24,7 +24,7 @@ my %mentions;
 for my $code (values %text) { $mentions{$_}++ for $code =~ /\b([A-Za-z_]\w*)\b/g }
 
 # What libpg_query asks of us (Makefile).
-my %asked_for = map { /\bU (island_\w+)$/ ? ($1 => 1) : () } split /\n/, qx(nm --undefined-only build/libpg_query.a 2>/dev/null);
+my %asked_for = map { /\b[Uw] (island_\w+)$/ ? ($1 => 1) : () } split /\n/, qx(nm --undefined-only build/libpg_query.a 2>/dev/null);
 
 # Functions with a symbol of their own: how many bear the name, and which object has one.
 my (%symbols, %object);

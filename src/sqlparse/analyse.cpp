@@ -4,6 +4,7 @@
 #include "sqlparse/analyse.hpp"
 
 #include "core/base/error.hpp"
+#include "sqlparse/own_stack.hpp"
 #include "sqlparse/parse.hpp"
 #include "sqlparse/resolver.hpp"
 
@@ -39,25 +40,38 @@ Tokens WithoutNamelessRelation(const Tokens& tokens) {
   return result;
 }
 
+// Throws TooDeep, and Error when the statement is too large.
+std::vector<Statement> Analyse(std::string_view sql, const Catalog& catalog, Arena& arena,
+                               std::vector<MissingName>* missing, GivesUp gives_up, TextUse use, std::size_t memory) {
+  const Parse parse(sql, {memory, gives_up, LevelsLeft()});
+  if (parse.IsTooDeep()) throw TooDeep{};
+  if (parse.tree() == nullptr) return {Unparsed()};
+  std::vector<Statement> statements;
+  Resolver resolver(catalog, arena, missing, {memory, gives_up});
+  for (std::size_t i = 0; i < parse.tree()->n_stmts; ++i) {
+    const Node* raw = parse.tree()->stmts[i]->stmt;
+    statements.push_back(resolver.Resolve(raw));
+    statements.back().explained = use == TextUse::kHistory && raw != nullptr && OnlyExplains(*raw);
+  }
+  return statements;
+}
+
 }  // namespace
 
 std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog, Arena& arena,
                                    std::vector<MissingName>* missing, GivesUp gives_up, TextUse use,
                                    std::size_t memory) {
-  const Parse parse(sql, {memory, gives_up});
-  if (parse.tree() == nullptr) return {Unparsed()};
-  std::vector<Statement> statements;
-  try {
-    Resolver resolver(catalog, arena, missing, {memory, gives_up});
-    for (std::size_t i = 0; i < parse.tree()->n_stmts; ++i) {
-      const Node* raw = parse.tree()->stmts[i]->stmt;
-      statements.push_back(resolver.Resolve(raw));
-      statements.back().explained = use == TextUse::kHistory && raw != nullptr && OnlyExplains(*raw);
+  for (const StackSize size : {StackSize::kOrdinary, StackSize::kDeep}) {
+    std::vector<Statement> statements;
+    try {
+      OnOwnStack(size, [&] { statements = Analyse(sql, catalog, arena, missing, gives_up, use, memory); });
+      return statements;
+    } catch (const TooDeep&) {
+    } catch (const Error&) {
+      break;
     }
-  } catch (const Error&) {  // nested too deeply or too large
-    return {Unparsed()};
   }
-  return statements;
+  return {Unparsed()};
 }
 
 Tokens AbstractText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing, GivesUp gives_up,

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/base/paused.hpp"
+#include "sqlparse/own_stack.hpp"
 #include "sqlparse/parser_island.hpp"
 
 namespace privacy_score {
@@ -24,6 +25,18 @@ inline PrivacyScoreParse ParseOrThrow(std::string_view sql, PrivacyScoreParseLim
   return parse;
 }
 
+// How many levels the own stack that this runs on has room for. Deeper texts would take more than a second, too.
+inline long LevelsLeft() {
+  constexpr std::size_t kMostLevels = 20000;
+  const std::size_t left = StackLeft();
+  const std::size_t levels = left < kStackReserve ? 0 : (left - kStackReserve) / kStackOfLevel;
+  return static_cast<long>(levels < kMostLevels ? levels : kMostLevels);
+}
+
+inline bool IsTooDeep(const PrivacyScoreParse& parse) {
+  return parse.message != nullptr && std::strcmp(parse.message, kTooDeep) == 0;
+}
+
 class Parse {
  public:
   explicit Parse(std::string_view sql, PrivacyScoreParseLimits limits = kNoLimits)
@@ -35,6 +48,7 @@ class Parse {
   // Null when the text does not parse; then message() says why.
   const PgQuery__ParseResult* tree() const { return parse_.tree; }
   const char* message() const { return parse_.message; }
+  bool IsTooDeep() const { return privacy_score::IsTooDeep(parse_); }
 
  private:
   PrivacyScoreParse parse_;

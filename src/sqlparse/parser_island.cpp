@@ -1,9 +1,9 @@
 /*
  * parser_island.cpp - the only file that calls libpg_query.
  *
- * Plain C in a C++ file: it needs malloc and free and nothing of libstdc++, so the island has no other imports. The
- * recursive parts of libpg_query (raw tree to protobuf) and of protobuf-c (unpacking) have no stack check, so the depth
- * of the tree is bounded from the tokens first. That costs a scan, which short texts are spared: a level takes a byte.
+ * Plain C in a C++ file: it needs malloc and free and nothing of libstdc++, so the island has no other imports. What
+ * walks the raw tree in libpg_query, and the copying of what it gives, have no stack check, so the depth of the tree is
+ * bounded from the tokens first. That costs a scan, which short texts are spared: a level takes a byte.
  * Nor does libpg_query live when memory runs out: it writes through null, or raises where it catches nothing, which
  * ends the process. So its requests for memory and for the end come here, and jump out of the call; also when it may
  * take no more, or when nobody waits for it any longer. What the parser has then lies in its memory context and goes
@@ -19,6 +19,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+
+#include "sqlparse/nesting_bound.hpp"
+#include "sqlparse/tree_copy.hpp"
 
 extern "C" {
 
@@ -39,13 +42,18 @@ void* island_realloc(void* memory, size_t size);
 char* island_strdup(const char* text);
 void island_exit(int status);
 void island_abort();
+// And in that of packing a tree.
+size_t island_packed_size(const PgQuery__ParseResult* tree);
+size_t island_pack(const PgQuery__ParseResult* tree, uint8_t* packed);
 }
 
 namespace {
 
 using privacy_score::kGivenUp;
 using privacy_score::kOutOfMemory;
+using privacy_score::kTooDeep;
 using privacy_score::kTooLarge;
+using privacy_score::TreeMemory;
 
 constexpr size_t kMaxLength = size_t{1} << 30;
 // What a byte of text may take while its tokens are scanned, about.
@@ -55,6 +63,14 @@ constexpr size_t kScanBytes = 64;
 sigjmp_buf* way_out = nullptr;
 PrivacyScoreParseLimits left = privacy_score::kNoLimits;
 const char* why_left = nullptr;  // static
+// Texts that it has, which lie in no memory context; it makes no more than these.
+constexpr size_t kMostTexts = 4;
+char* texts[kMostTexts];
+size_t text_count = 0;
+// Where the tree of that call is copied to, which may take so much again, and the copy.
+size_t copies_may_take = 0;
+TreeMemory copies = {nullptr, nullptr, nullptr, 0, 0, nullptr};
+PgQuery__ParseResult* copied = nullptr;
 
 void Leave(const char* why) {
   why_left = why;
@@ -77,6 +93,7 @@ bool Contained(Call call) {
   sigjmp_buf out;
   sigjmp_buf* const stack = PG_exception_stack;
   ErrorContextCallback* const callbacks = error_context_stack;
+  text_count = 0;
   if (sigsetjmp(out, 0) == 0) {
     way_out = &out;
     call();
@@ -84,6 +101,7 @@ bool Contained(Call call) {
     return true;
   }
   way_out = nullptr;
+  for (size_t i = 0; i < text_count; ++i) std::free(texts[i]);
   PG_exception_stack = stack;
   error_context_stack = callbacks;
   if (ErrorContext == nullptr) {  // it had not begun
@@ -99,190 +117,9 @@ bool Contained(Call call) {
 }
 
 // For protobuf-c, which frees what it has when it gets no more.
-void* Allocate(void*, size_t size) {
-  why_left = Take(size);
-  void* memory = why_left == nullptr ? std::malloc(size) : nullptr;
-  if (memory == nullptr && why_left == nullptr) why_left = kOutOfMemory;
-  return memory;
-}
+void* Allocate(void*, size_t size) { return std::malloc(size); }
 void Free(void*, void* memory) { std::free(memory); }
 ProtobufCAllocator allocator = {Allocate, Free, nullptr};
-
-// The state of one open bracket, or of an open CASE.
-struct Level {
-  long operators;  // operator-like tokens since the last token that surely separates siblings
-  long below;      // deepest closed bracket since then
-  long deepest;    // greatest operators + below of the earlier segments
-  long joins;      // JOINs since the last set operation; never fewer than the JOIN nodes above one another
-  long most_joins;
-  long arms;  // set operations, which nest to the left without brackets
-  bool is_case;
-  bool between;  // a BETWEEN whose AND is still to come
-};
-
-struct Levels {
-  Level* items;
-  size_t size;
-  size_t capacity;
-};
-
-long Greater(long a, long b) { return a > b ? a : b; }
-
-// Adds a level; false when memory runs out.
-bool Push(Levels* levels, bool is_case) {
-  if (levels->size == levels->capacity) {
-    const size_t capacity = levels->capacity == 0 ? 64 : 2 * levels->capacity;
-    void* items = std::realloc(levels->items, capacity * sizeof(Level));
-    if (items == nullptr) return false;
-    levels->items = static_cast<Level*>(items);
-    levels->capacity = capacity;
-  }
-  Level* level = &levels->items[levels->size++];
-  std::memset(level, 0, sizeof(Level));
-  level->is_case = is_case;
-  return true;
-}
-
-void EndSegment(Level* level) {
-  level->deepest = Greater(level->deepest, level->operators + level->below);
-  level->operators = 0;
-  level->below = 0;
-  level->between = false;
-}
-
-// The depth of what a level holds.
-long Depth(const Level& level) {
-  return Greater(level.deepest, level.operators + level.below) + Greater(level.most_joins, level.joins) + level.arms;
-}
-
-// Closes the innermost level into the one around it.
-void Pop(Levels* levels) {
-  const long depth = Depth(levels->items[--levels->size]) + 1;
-  Level* outer = &levels->items[levels->size - 1];
-  outer->below = Greater(outer->below, depth);
-}
-
-// Closes levels down to and with the innermost bracket, past CASEs that lack their END.
-void CloseBracket(Levels* levels) {
-  while (levels->size > 1 && levels->items[levels->size - 1].is_case) Pop(levels);
-  if (levels->size > 1) Pop(levels);
-}
-
-// Counts one token.
-bool Count(Levels* levels, PgQuery__Token token) {
-  Level* level = &levels->items[levels->size - 1];
-  switch (token) {
-    case PG_QUERY__TOKEN__ASCII_40:  // (
-      return Push(levels, false);
-    case PG_QUERY__TOKEN__ASCII_91:  // [ is two nodes: what has the index, and the index
-      if (!Push(levels, false)) return false;
-      levels->items[levels->size - 1].most_joins = 1;
-      return true;
-    case PG_QUERY__TOKEN__CASE:
-      return Push(levels, true);
-    case PG_QUERY__TOKEN__ASCII_41:  // )
-    case PG_QUERY__TOKEN__ASCII_93:  // ]
-      CloseBracket(levels);
-      return true;
-    case PG_QUERY__TOKEN__END_P:
-      if (level->is_case)
-        Pop(levels);
-      else
-        ++level->operators;
-      return true;
-    case PG_QUERY__TOKEN__AND:
-      if (level->between) {  // x BETWEEN 1 AND NOT y BETWEEN 1 AND NOT ... nests to the right
-        ++level->operators;
-        level->between = false;
-      } else {
-        EndSegment(level);
-        ++level->operators;
-      }
-      return true;
-    case PG_QUERY__TOKEN__BETWEEN:
-      ++level->operators;
-      level->between = true;
-      return true;
-    case PG_QUERY__TOKEN__OR:
-    case PG_QUERY__TOKEN__WHEN:
-    case PG_QUERY__TOKEN__THEN:
-    case PG_QUERY__TOKEN__ELSE:
-      if (token != PG_QUERY__TOKEN__OR && !level->is_case) {
-        ++level->operators;
-        return true;
-      }
-      EndSegment(level);
-      level->operators = token == PG_QUERY__TOKEN__OR ? 2 : 1;
-      return true;
-    case PG_QUERY__TOKEN__ON:
-      EndSegment(level);
-      ++level->operators;
-      return true;
-    case PG_QUERY__TOKEN__ASCII_44:  // ,
-      EndSegment(level);
-      return true;
-    case PG_QUERY__TOKEN__ASCII_59:  // ;
-      EndSegment(level);
-      level->deepest = Depth(*level);
-      level->joins = level->most_joins = level->arms = 0;
-      return true;
-    case PG_QUERY__TOKEN__JOIN:
-      ++level->operators;
-      ++level->joins;
-      return true;
-    case PG_QUERY__TOKEN__UNION:
-    case PG_QUERY__TOKEN__INTERSECT:
-    case PG_QUERY__TOKEN__EXCEPT:
-      EndSegment(level);
-      level->most_joins = Greater(level->most_joins, level->joins);
-      level->joins = 0;
-      ++level->arms;
-      return true;
-    case PG_QUERY__TOKEN__SELECT:  // several nodes: the subquery, its statement, its target
-      level->operators += 2;
-      return true;
-    case PG_QUERY__TOKEN__ICONST:
-    case PG_QUERY__TOKEN__FCONST:
-    case PG_QUERY__TOKEN__SCONST:
-    case PG_QUERY__TOKEN__BCONST:
-    case PG_QUERY__TOKEN__XCONST:
-    case PG_QUERY__TOKEN__IDENT:
-    case PG_QUERY__TOKEN__PARAM:
-    case PG_QUERY__TOKEN__ASCII_46:  // .
-    case PG_QUERY__TOKEN__FROM:      // IS DISTINCT FROM has counted before
-      return true;
-    default:  // operators and all other keywords
-      ++level->operators;
-      return true;
-  }
-}
-
-// The bound from scanned tokens; -1 when memory runs out.
-long Bound(const PgQuery__ScanResult& scan) {
-  Levels levels = {nullptr, 0, 0};
-  long bound = -1;
-  bool ok = Push(&levels, false);
-  bool is_name = false;     // after a dot or AS any keyword is a mere name
-  bool is_operand = false;  // after SELECT, comma, dot and bracket a * is no operator
-  for (size_t i = 0; ok && i < scan.n_tokens; ++i) {
-    const PgQuery__Token token = scan.tokens[i]->token;
-    if (token == PG_QUERY__TOKEN__SQL_COMMENT || token == PG_QUERY__TOKEN__C_COMMENT) continue;
-    const bool is_keyword = scan.tokens[i]->keyword_kind != PG_QUERY__KEYWORD_KIND__NO_KEYWORD;
-    if (is_name && is_keyword)
-      ++levels.items[levels.size - 1].operators;
-    else if (!(is_operand && token == PG_QUERY__TOKEN__ASCII_42))
-      ok = Count(&levels, token);
-    is_operand = token == PG_QUERY__TOKEN__SELECT || token == PG_QUERY__TOKEN__ASCII_44 ||
-                 token == PG_QUERY__TOKEN__ASCII_46 || token == PG_QUERY__TOKEN__ASCII_40;
-    is_name = token == PG_QUERY__TOKEN__ASCII_46 || token == PG_QUERY__TOKEN__AS;
-  }
-  if (ok) {
-    while (levels.size > 1) Pop(&levels);
-    bound = Depth(levels.items[0]);
-  }
-  std::free(levels.items);
-  return bound;
-}
 
 // True when the bytes are UTF-8 without surrogates, overlong forms and zero bytes, as the server demands of its input.
 bool IsUtf8(const unsigned char* text, size_t length) {
@@ -341,8 +178,11 @@ PrivacyScoreParse Failure(const char* message) { return {nullptr, message, nullp
 // A failure with libpg_query's own message.
 PrivacyScoreParse Failure(const PgQueryError& error) {
   const char* message = error.message == nullptr ? "syntax error" : error.message;
-  char* copy = CopyText(message, std::strlen(message));
-  return {nullptr, copy == nullptr ? "syntax error" : copy, copy};
+  const size_t size = std::strlen(message) + 1;
+  TreeMemory memory = {Take, nullptr, nullptr, 0, 0, nullptr};
+  void* copy = privacy_score::TakeFrom(&memory, size);
+  if (copy != nullptr) std::memcpy(copy, message, size);
+  return {nullptr, copy == nullptr ? "syntax error" : static_cast<char*>(copy), memory.blocks};
 }
 
 // The bound of a NUL-terminated text: -1 when it does not scan, in which case `failure` says why.
@@ -359,7 +199,7 @@ long ScanBound(const char* text, PrivacyScoreParse* failure) {
     PgQuery__ScanResult* scan =
         pg_query__scan_result__unpack(&allocator, result.pbuf.len, reinterpret_cast<const uint8_t*>(result.pbuf.data));
     if (scan != nullptr) {
-      bound = Bound(*scan);
+      bound = privacy_score::NestingBound(*scan);
       pg_query__scan_result__free_unpacked(scan, &allocator);
     }
     if (bound < 0) *failure = Failure(kOutOfMemory);
@@ -371,19 +211,19 @@ long ScanBound(const char* text, PrivacyScoreParse* failure) {
 // Parses a NUL-terminated text of bounded depth.
 PrivacyScoreParse ParseBounded(const char* text, PrivacyScoreParseLimits limits) {
   PgQueryProtobufParseResult result;
-  PrivacyScoreParse parse = {nullptr, nullptr, nullptr};
   left = limits;
+  copies = {Take, nullptr, nullptr, 0, 0, nullptr};
+  copies_may_take = limits.memory;
+  copied = nullptr;
   const bool returned = Contained([&] { result = pg_query_parse_protobuf(text); });
   left = privacy_score::kNoLimits;
   if (!returned) return Failure(why_left);
-  if (result.error != nullptr) {
-    parse = Failure(*result.error);
+  PrivacyScoreParse parse = {nullptr, nullptr, nullptr};
+  if (result.error == nullptr && copied != nullptr) {
+    parse = {copied, nullptr, copies.blocks};
   } else {
-    left = limits;
-    parse.tree = pg_query__parse_result__unpack(&allocator, result.parse_tree.len,
-                                                reinterpret_cast<const uint8_t*>(result.parse_tree.data));
-    left = privacy_score::kNoLimits;
-    if (parse.tree == nullptr) parse.message = why_left;
+    parse = result.error != nullptr ? Failure(*result.error) : Failure(copies.why);
+    privacy_score::FreeBlocks(copies.blocks);
   }
   pg_query_free_protobuf_parse_result(result);
   return parse;
@@ -410,6 +250,7 @@ void* island_realloc(void* memory, size_t size) {
 char* island_strdup(const char* text) {
   char* copy = CopyText(text, std::strlen(text));
   if (copy == nullptr) Leave(kOutOfMemory);
+  if (copy != nullptr && text_count < kMostTexts) texts[text_count++] = copy;
   return copy;
 }
 
@@ -421,6 +262,14 @@ void island_exit(int status) {
 void island_abort() {
   Leave(kOutOfMemory);
   std::abort();
+}
+
+size_t island_packed_size(const PgQuery__ParseResult*) { return 1; }
+
+size_t island_pack(const PgQuery__ParseResult* tree, uint8_t*) {
+  left.memory = copies_may_take;
+  copied = reinterpret_cast<PgQuery__ParseResult*>(privacy_score::CopyTree(tree->base, &copies));
+  return 1;
 }
 
 bool privacy_score_parser_start() {
@@ -439,9 +288,9 @@ PrivacyScoreParse privacy_score_parse(const char* text, size_t length, PrivacySc
   if (copy == nullptr) return Failure(kOutOfMemory);
   PrivacyScoreParse parse = {nullptr, nullptr, nullptr};
   long bound = 0;
-  if (length > static_cast<size_t>(privacy_score::kMaxNesting)) bound = ScanBound(copy, &parse);
-  if (bound > privacy_score::kMaxNesting)
-    parse = Failure("statement is nested too deeply");
+  if (length > static_cast<size_t>(limits.levels)) bound = ScanBound(copy, &parse);
+  if (bound > limits.levels)
+    parse = Failure(kTooDeep);
   else if (bound >= 0)
     parse = ParseBounded(copy, limits);
   std::free(copy);
@@ -449,11 +298,10 @@ PrivacyScoreParse privacy_score_parse(const char* text, size_t length, PrivacySc
 }
 
 void privacy_score_parse_free(PrivacyScoreParse* parse) {
-  if (parse->tree != nullptr) pg_query__parse_result__free_unpacked(parse->tree, &allocator);
-  std::free(parse->owned);
+  privacy_score::FreeBlocks(parse->blocks);
   parse->tree = nullptr;
   parse->message = nullptr;
-  parse->owned = nullptr;
+  parse->blocks = nullptr;
 }
 
 long privacy_score_nesting_bound(const char* text, size_t length) {
@@ -462,7 +310,7 @@ long privacy_score_nesting_bound(const char* text, size_t length) {
   PrivacyScoreParse failure = {nullptr, nullptr, nullptr};
   const long bound = ScanBound(copy, &failure);
   std::free(copy);
-  std::free(failure.owned);
+  privacy_score::FreeBlocks(failure.blocks);
   return bound;
 }
 }

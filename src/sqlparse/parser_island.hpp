@@ -13,14 +13,17 @@
 #include <cstdint>
 
 struct PgQuery__ParseResult;
+namespace privacy_score {
+struct TreeBlock;
+}
 
 extern "C" {
 
 // What privacy_score_parse answers: a tree, or a message why there is none. Never both, never neither.
 struct PrivacyScoreParse {
   struct PgQuery__ParseResult* tree;
-  const char* message;  // static or owned by the result: lives until privacy_score_parse_free
-  char* owned;          // memory behind `message`, or null
+  const char* message;               // static or owned by the result: lives until privacy_score_parse_free
+  privacy_score::TreeBlock* blocks;  // the memory of either
 };
 
 // To be called once, early: makes what libpg_query keeps for the thread, for which there may be no memory later, when
@@ -29,15 +32,17 @@ bool privacy_score_parser_start();
 
 // What a parse may take. Each step of it, the parser's and the reading of its answer, may take that much memory; it
 // gives up when `gives_up` (may be null) says so, which is asked with each piece of memory. Scanning a text takes up to
-// 60 times its length, and is not left.
+// 60 times its length, and is not left. Text that could be nested deeper than `levels` is refused before it is parsed,
+// since libpg_query recurses on the C stack: a level takes less than privacy_score::kStackOfLevel.
 struct PrivacyScoreParseLimits {
   size_t memory;  // bytes
   bool (*gives_up)();
+  long levels;
 };
 
 // Parses SQL text of `length` bytes, which need not end in NUL. Fails cleanly on invalid SQL, a zero byte, invalid
-// UTF-8, a text above 1 GB and text whose nesting could exceed privacy_score::kMaxNesting levels; with the messages
-// privacy_score::kOutOfMemory when there is no memory, kTooLarge when it takes more than it may, kGivenUp.
+// UTF-8 and a text above 1 GB; with the messages privacy_score::kOutOfMemory when there is no memory, kTooLarge when it
+// takes more than it may, kTooDeep, kGivenUp.
 PrivacyScoreParse privacy_score_parse(const char* text, size_t length, PrivacyScoreParseLimits limits);
 
 // Frees the tree and the message. The result may not be used afterwards.
@@ -51,11 +56,12 @@ namespace privacy_score {
 
 constexpr char kOutOfMemory[] = "out of memory";
 constexpr char kTooLarge[] = "statement takes too much memory or time";
+constexpr char kTooDeep[] = "statement is nested too deeply";
 constexpr char kGivenUp[] = "given up";
-constexpr PrivacyScoreParseLimits kNoLimits = {SIZE_MAX, nullptr};
 
-// Deeper statements are refused before they are parsed: libpg_query and protobuf-c recurse on the C stack. This depth
-// takes less than 3 MB of it.
+constexpr std::size_t kStackOfLevel = 1536;
+// What any stack here has room for.
 constexpr long kMaxNesting = 1600;
+constexpr PrivacyScoreParseLimits kNoLimits = {SIZE_MAX, nullptr, kMaxNesting};
 
 }  // namespace privacy_score

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "sqlparse/own_stack.hpp"
 #include "sqlparse/parse.hpp"
 #include "sqlparse/tree.hpp"
 
@@ -137,6 +138,7 @@ class Reader {
   std::size_t IsNull(std::size_t column) { return AddLeaf({LeafKind::kIsNull, Comparison::kEqual, column, 0, {}}); }
 
   std::size_t Condition(const Node* node) {
+    RequireStack();
     if (node == nullptr) Refuse(PartName(node));
     switch (node->node_case) {
       case PG_QUERY__NODE__NODE_BOOL_EXPR:
@@ -457,21 +459,31 @@ const Node* ConditionOf(const PgQuery__ParseResult& tree) {
   return select.where_clause;
 }
 
-}  // namespace
-
-Predicate ParsePredicate(std::string_view text, std::string_view relation) {
-  if (text.size() > kMostPredicateBytes)
-    throw Error("PS003", "predicate is longer than " + std::to_string(kMostPredicateBytes) + " bytes",
-                "Ask for fewer conditions at a time.");
+Predicate Parsed(std::string_view text, std::string_view relation) {
   // A line break ends a comment that the text may leave open.
   const std::string sql = std::string(kSelect) + std::string(text) + "\n";
-  const Parse parse(sql, {kMostPredicateMemory, nullptr});
+  const Parse parse(sql, {kMostPredicateMemory, nullptr, kMaxNesting});
   if (parse.tree() == nullptr)
     throw Error("PS003", std::string("predicate cannot be read: ") + parse.message(),
                 std::strncmp(parse.message(), "syntax error", 12) == 0 ? "Write what would stand after WHERE."
                 : std::strcmp(parse.message(), kTooLarge) == 0         ? "Ask for fewer conditions at a time."
                                                                        : "");
   return Reader(relation).Read(ConditionOf(*parse.tree()));
+}
+
+}  // namespace
+
+Predicate ParsePredicate(std::string_view text, std::string_view relation) {
+  if (text.size() > kMostPredicateBytes)
+    throw Error("PS003", "predicate is longer than " + std::to_string(kMostPredicateBytes) + " bytes",
+                "Ask for fewer conditions at a time.");
+  Predicate predicate;
+  try {
+    OnOwnStack(StackSize::kOrdinary, [&] { predicate = Parsed(text, relation); });
+  } catch (const TooDeep&) {
+    throw Error("PS003", std::string("predicate cannot be read: ") + kTooDeep);
+  }
+  return predicate;
 }
 
 }  // namespace privacy_score

@@ -53,7 +53,7 @@ int Resolver::AddMentioned(Relation* relation, std::string_view name) {
 
 // The index in the range of an open item of a column that was not known; an open subquery hands it on.
 int Resolver::AddOpenColumn(NamespaceItem* item, std::string_view name) {
-  Depth depth(this);
+  RequireStack();
   if (item->unresolved != nullptr) return AddMentioned(item->unresolved, QuoteName(name));
   if (item->arms.empty()) return 0;  // a function, of which all columns are alike
   int index = 0;

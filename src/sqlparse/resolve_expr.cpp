@@ -162,7 +162,7 @@ Expr* Resolver::Equality(Expr* left, Expr* right) {
 }
 
 Expr* Resolver::Clone(const Expr* expr, int levels_up) {
-  Depth depth(this);
+  RequireStack();
   Expr* copy = NewExpr(expr->kind);
   *copy = *expr;
   copy->next = nullptr;
@@ -176,7 +176,7 @@ Expr* Resolver::Clone(const Expr* expr, int levels_up) {
 
 Expr* Resolver::Expression(Level* level, const Node* node) {
   if (node == nullptr) return NewExpr(ExprKind::kConstant);
-  Depth depth(this);
+  RequireStack();
   switch (node->node_case) {
     case PG_QUERY__NODE__NODE_COLUMN_REF:
       return ColumnReference(level, *node->column_ref);

@@ -36,7 +36,7 @@ void Resolver::FromClause(Level* level, NodeList list) {
 // One FROM item; adds what it brings into sight to `names`. Null for none.
 NamespaceItem* Resolver::From(Level* level, const Node* node, std::vector<NamespaceItem*>* names) {
   if (node == nullptr) return nullptr;
-  Depth depth(this);
+  RequireStack();
   NamespaceItem* item = nullptr;
   switch (node->node_case) {
     case PG_QUERY__NODE__NODE_JOIN_EXPR:
@@ -151,7 +151,7 @@ void Resolver::FillFromResult(NamespaceItem* item, const Result& result) {
 
 // The query of a view, analysed anew for each place; null when its text is no query.
 Query* Resolver::View(const CatalogRelation& view) {
-  Depth depth(this);
+  RequireStack();
   ViewText text(this);
   const PgQuery__SelectStmt* select = ParseView(view);
   return select == nullptr ? nullptr : Select(nullptr, *select, nullptr).query;
@@ -184,6 +184,27 @@ NamespaceItem* Resolver::FromSample(Level* level, const PgQuery__RangeTableSampl
   return item;
 }
 
+// Adds what one side of a join shows, but for merged columns, to the join.
+void Resolver::JoinSide(NamespaceItem* join, NamespaceItem* side, const std::vector<std::string_view>& merged) {
+  if (join->columns.empty() && join->open_items.empty() && side->range < 0 && !side->relation_visible) {
+    // A join without a name, of which nothing is in sight from now on: a chain of joins takes time in proportion.
+    std::swap(join->columns, side->columns);
+    std::swap(join->open_items, side->open_items);
+    std::swap(join->places, side->places);
+    std::swap(join->placed, side->placed);
+    return;
+  }
+  const std::unordered_set<std::string_view> is_merged(merged.begin(), merged.end());
+  for (std::size_t i = 0; i < side->columns.size(); ++i) {
+    const std::string_view name = side->columns[i].name;
+    if (!name.empty() && is_merged.count(name) > 0 && FindColumn(*side, name) == static_cast<int>(i)) continue;
+    if (!name.empty() || side->unresolved == nullptr)
+      join->columns.push_back({name, ColumnOf(*side, static_cast<int>(i), 0)});
+  }
+  const std::vector<NamespaceItem*> open = OpenItems(side);
+  join->open_items.insert(join->open_items.end(), open.begin(), open.end());
+}
+
 NamespaceItem* Resolver::FromJoin(Level* level, const PgQuery__JoinExpr& join, std::vector<NamespaceItem*>* names) {
   std::vector<NamespaceItem*> mine;
   NamespaceItem* left = From(level, join.larg, &mine);
@@ -200,7 +221,6 @@ NamespaceItem* Resolver::FromJoin(Level* level, const PgQuery__JoinExpr& join, s
       if (!column.name.empty() && FindColumn(*right, column.name) >= 0) merged.push_back(column.name);
 
   NamespaceItem* item = NewItem();
-  const std::unordered_set<std::string_view> is_merged(merged.begin(), merged.end());
   for (const std::string_view name : merged) {
     Expr* left_column = ItemField(left, name, 0);
     Expr* right_column = ItemField(right, name, 0);
@@ -219,16 +239,6 @@ NamespaceItem* Resolver::FromJoin(Level* level, const PgQuery__JoinExpr& join, s
     using_item->columns = item->columns;
     using_item->columns_visible = false;
   }
-  for (NamespaceItem* side : {left, right}) {
-    for (std::size_t i = 0; i < side->columns.size(); ++i) {
-      const std::string_view name = side->columns[i].name;
-      if (!name.empty() && is_merged.count(name) > 0 && FindColumn(*side, name) == static_cast<int>(i)) continue;
-      if (!name.empty() || side->unresolved == nullptr)
-        item->columns.push_back({name, ColumnOf(*side, static_cast<int>(i), 0)});
-    }
-    const std::vector<NamespaceItem*> open = OpenItems(side);
-    item->open_items.insert(item->open_items.end(), open.begin(), open.end());
-  }
   if (join.quals != nullptr) {
     SetLateral(mine, false);
     std::vector<NamespaceItem*> outer = std::move(level->names);
@@ -236,6 +246,8 @@ NamespaceItem* Resolver::FromJoin(Level* level, const PgQuery__JoinExpr& join, s
     level->query->conditions.Add(Expression(level, join.quals));
     level->names = std::move(outer);
   }
+  JoinSide(item, left, merged);
+  JoinSide(item, right, merged);
   if (join.alias != nullptr) {
     NameItem(item, join.alias);
     mine.clear();

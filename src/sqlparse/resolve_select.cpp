@@ -39,7 +39,7 @@ const Node* SortNode(const Node* node) {
 
 // `recursive` is the WITH query that this is the text of, which learns its columns from the first arm.
 Result Resolver::Select(Level* parent, const PgQuery__SelectStmt& select, CteInfo* recursive) {
-  Depth depth(this);
+  RequireStack();
   Level level;
   level.parent = parent;
   NewQuery(&level, Command::kSelect);
@@ -104,7 +104,7 @@ Expr* Resolver::SortTarget(Level* level, const Node* node, const std::vector<Tar
 }
 
 void Resolver::Group(Level* level, const Node* node, const std::vector<Target>& targets) {
-  Depth depth(this);
+  RequireStack();
   if (node->node_case == PG_QUERY__NODE__NODE_GROUPING_SET) {
     for (const Node* part : NodeList{node->grouping_set->content, node->grouping_set->n_content})
       Group(level, part, targets);
@@ -188,7 +188,7 @@ Result Resolver::SetOperation(Level* level, const PgQuery__SelectStmt& select, C
 
 // Flattens a tree of set operations into its leaves; the first names the columns.
 void Resolver::Arms(Level* level, const PgQuery__SelectStmt& select, CteInfo* recursive, bool is_top, Result* result) {
-  Depth depth(this);
+  RequireStack();
   if (!IsLeaf(select, is_top)) {
     if (select.op != PG_QUERY__SET_OPERATION__SETOP_UNION || !select.all) level->query->distinct = true;
     Arms(level, *select.larg, recursive, false, result);

@@ -30,7 +30,7 @@ bool IsPlain(const Expr& expr) {
 
 // The target as range 0 of its query and as an item, which is not in sight yet.
 NamespaceItem* Resolver::TargetItem(Level* level, const PgQuery__RangeVar& table) {
-  Depth depth(this);
+  RequireStack();
   const CatalogRelation* entry = FindRelation(table);
   NamespaceItem* item = entry != nullptr && entry->is_view ? ViewTarget(level, *entry) : nullptr;
   if (item == nullptr) {

@@ -85,7 +85,7 @@ std::string_view Resolver::OutputName(const Node* node, int* strength) {
     *strength = 0;
     return "?column?";
   }
-  Depth depth(this);
+  RequireStack();
   std::string_view name;
   switch (node->node_case) {
     case PG_QUERY__NODE__NODE_COLUMN_REF:

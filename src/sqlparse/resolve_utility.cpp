@@ -8,7 +8,7 @@ namespace privacy_score {
 // The query that a statement stands for; null for one that has none.
 Query* Resolver::Utility(const Node* node) {
   if (node == nullptr) return nullptr;
-  Depth depth(this);
+  RequireStack();
   switch (node->node_case) {
     case PG_QUERY__NODE__NODE_EXPLAIN_STMT:
       return Utility(node->explain_stmt->query);
@@ -28,7 +28,7 @@ Query* Resolver::Utility(const Node* node) {
 // A query of any kind, also as a WITH query; no query for other nodes.
 Result Resolver::Any(Level* parent, const Node* node, CteInfo* recursive) {
   if (node == nullptr) return {};
-  Depth depth(this);
+  RequireStack();
   switch (node->node_case) {
     case PG_QUERY__NODE__NODE_SELECT_STMT:
       return Select(parent, *node->select_stmt, recursive);

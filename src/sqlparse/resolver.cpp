@@ -12,7 +12,6 @@ namespace privacy_score {
 
 namespace {
 
-constexpr int kMaxDepth = 4000;
 constexpr int kMaxViewDepth = 64;
 constexpr long kMaxNodes = 2000000;
 // A node may take a look at everything else: a millisecond with as many nodes as there can be.
@@ -20,20 +19,13 @@ constexpr long kNodesBetweenQuestions = 64;
 
 }  // namespace
 
-Resolver::Depth::Depth(Resolver* resolver) : resolver_(resolver) {
-  if (resolver->depth_ >= kMaxDepth)
-    throw Error("54001", "statement is nested too deeply", "Write it with fewer subqueries in each other.");
-  ++resolver->depth_;
-}
-
 Resolver::ViewText::ViewText(Resolver* resolver) : resolver_(resolver) {
   if (resolver->view_depth_ >= kMaxViewDepth)
     throw Error("54001", "views are nested too deeply", "Query the relations that these views read.");
   ++resolver->view_depth_;
 }
 
-Resolver::Resolver(const Catalog& catalog, Arena& arena, std::vector<MissingName>* missing,
-                   PrivacyScoreParseLimits limits)
+Resolver::Resolver(const Catalog& catalog, Arena& arena, std::vector<MissingName>* missing, ResolverLimits limits)
     : catalog_(catalog), arena_(arena), missing_(missing), limits_(limits) {
   if (missing != nullptr) missed_.insert(missing->begin(), missing->end());
 }
@@ -143,8 +135,9 @@ const PgQuery__SelectStmt* Resolver::ParseView(const CatalogRelation& view) {
   auto found = views_.find(view.canonical);
   if (found == views_.end()) {
     found = views_.emplace(view.canonical, PrivacyScoreParse{nullptr, nullptr, nullptr}).first;
-    found->second = ParseOrThrow(view.view_definition, limits_);
+    found->second = ParseOrThrow(view.view_definition, {limits_.memory, limits_.gives_up, LevelsLeft()});
   }
+  if (IsTooDeep(found->second)) throw TooDeep{};
   const PgQuery__ParseResult* tree = found->second.tree;
   if (tree == nullptr || tree->n_stmts != 1 || tree->stmts[0]->stmt == nullptr) return nullptr;
   const Node* node = tree->stmts[0]->stmt;

@@ -6,8 +6,8 @@
  * and the guess never hides a column that the statement could read.
  *
  * Namespace items (NamespaceItem) belong to the Resolver; names in them point into the parse trees and the Catalog.
- * Nodes of the Statement belong to the arena and copy their names. Recursion is as deep as the parse tree, which the
- * island bounds; views add to it, so it is counted.
+ * Nodes of the Statement belong to the arena and copy their names. Recursion is as deep as the parse tree, and views
+ * add to it; it throws TooDeep (own_stack.hpp) when the stack comes to its end.
  */
 #pragma once
 
@@ -24,6 +24,7 @@
 #include "core/statement/arena.hpp"
 #include "core/statement/statement.hpp"
 #include "sqlparse/catalog.hpp"
+#include "sqlparse/own_stack.hpp"
 #include "sqlparse/parse.hpp"
 #include "sqlparse/tree.hpp"
 
@@ -105,19 +106,24 @@ struct Target {
   Expr* expr = nullptr;
 };
 
+// What a resolver may take: so many bytes of nodes, until `gives_up` (may be null) says so.
+struct ResolverLimits {
+  std::size_t memory;
+  GivesUp gives_up;
+};
+
 class Resolver {
  public:
   // Whoever resolves throws Paused (core/base/paused.hpp) when `limits.gives_up` says so.
-  Resolver(const Catalog& catalog, Arena& arena, std::vector<MissingName>* missing, PrivacyScoreParseLimits limits);
+  Resolver(const Catalog& catalog, Arena& arena, std::vector<MissingName>* missing, ResolverLimits limits);
   ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  // Throws Error 54001 when views nest too deeply or the tree grows too large.
+  // Throws TooDeep, and Error 54001 when views nest too deeply or the tree grows too large.
   Statement Resolve(const Node* raw);
 
  private:
-  class Depth;
   class ViewText;
 
   // resolve_utility.cpp
@@ -156,6 +162,7 @@ class Resolver {
   NamespaceItem* FromTable(Level* level, const PgQuery__RangeVar& table);
   NamespaceItem* FromSubquery(Level* level, const PgQuery__RangeSubselect& subquery);
   NamespaceItem* FromSample(Level* level, const PgQuery__RangeTableSample& sample, std::vector<NamespaceItem*>* names);
+  void JoinSide(NamespaceItem* join, NamespaceItem* side, const std::vector<std::string_view>& merged);
   NamespaceItem* FromJoin(Level* level, const PgQuery__JoinExpr& join, std::vector<NamespaceItem*>* names);
   NamespaceItem* CteItem(Level* level, const PgQuery__RangeVar& table);
   NamespaceItem* RelationItem(Level* level, const PgQuery__RangeVar& table, const CatalogRelation* entry);
@@ -244,7 +251,7 @@ class Resolver {
   Arena& arena_;
   std::vector<MissingName>* missing_;
   std::set<MissingName> missed_;  // what is in missing_
-  const PrivacyScoreParseLimits limits_;
+  const ResolverLimits limits_;
   std::deque<NamespaceItem> items_;
   std::deque<CteInfo> ctes_;
   std::map<std::string, PrivacyScoreParse> views_;                         // parsed definitions, by canonical name
@@ -252,21 +259,8 @@ class Resolver {
   std::map<std::string, Relation*> origins_;                               // what copies come from, by canonical name
   std::map<std::string, Relation*> unresolved_;                            // of this statement, by the name as written
   std::map<std::pair<const Relation*, std::string_view>, int> mentioned_;  // places of columns, see AddMentioned
-  int depth_ = 0;
   int view_depth_ = 0;
   long nodes_ = 0;
-};
-
-// Counts recursion and refuses when it goes too deep.
-class Resolver::Depth {
- public:
-  explicit Depth(Resolver* resolver);
-  ~Depth() { --resolver_->depth_; }
-  Depth(const Depth&) = delete;
-  Depth& operator=(const Depth&) = delete;
-
- private:
-  Resolver* resolver_;
 };
 
 // While the text of a view is analysed: names without a schema are those of pg_catalog.

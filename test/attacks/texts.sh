@@ -46,11 +46,43 @@ bounded "set operations" "'SELECT a FROM t' || repeat(' UNION SELECT b FROM t', 
 bounded "joins" "'SELECT 1 FROM t' || repeat(' CROSS JOIN t', 50000)" unparsed
 bounded "statements that do not end" "repeat(';', 1000000)" ""
 
+# --- as deep as the server ------------------------------------------------------------------------------------------------
+# nested MOST OPENS WITHIN CLOSES: a text that is nested that deep, which a server runs that has 2 MB of stack, is read as
+# if it were nested once. Whether this server runs it depends on what its compiler made of it; it does half of that.
+nested() {
+  local text="'SELECT ' || repeat('$2', n) || '$3' || repeat('$4', n) || ' FROM t'"
+  check "$1 times $2$3$4" "$(q "SELECT privacy_score.abstract_query($text) FROM (VALUES (1), ($1)) x (n)")" "{cmd:select,p:public.t.a,t:public.t}
+{cmd:select,p:public.t.a,t:public.t}"
+  check "the server runs that" "$(q_state "DO \$\$ DECLARE n int = $1 / 2; BEGIN EXECUTE $text; END \$\$")" 00000
+}
+nested 4073 "a+" a ""
+nested 4073 "a+" "a" "+1"
+nested 4073 "- " a ""
+nested 4073 "abs(" a ")"
+nested 13035 "" a "::int"
+nested 2047 "(SELECT " a ")"
+nested 9919 "(" a ")"
+nested 3294 "a+(" a ")"
+nested 1969 "CASE WHEN true THEN " a " END"
+check "3,000 joins" "$(q "SELECT privacy_score.abstract_query('SELECT x0.a FROM t x0' || string_agg(' CROSS JOIN t x' || i, '' ORDER BY i)) FROM generate_series(1, 3000) i")" "{cmd:select,p:public.t.a,t:public.t}"
+bounded "casts that are deeper" "'SELECT a' || repeat('::int', 50000) || ' FROM t'" unparsed
+bounded "operators just beyond" "'SELECT a' || repeat('+a', 20010) || ' FROM t'" unparsed
+bounded "and just within" "'SELECT a' || repeat('+a', 19990) || ' FROM t'" "cmd:select p:public.t.a t:public.t"
+bounded "large and deep" "'SELECT ' || repeat('- ', 9000) || '''' || repeat('x', 1000000) || ''', a FROM t'" "cmd:select p:public.t.a t:public.t"
+# However much of the server's stack is taken.
+q "CREATE FUNCTION deep(n int, x text) RETURNS text[] LANGUAGE plpgsql AS \$\$BEGIN IF n > 0 THEN RETURN deep(n - 1, x); END IF; RETURN privacy_score.abstract_query(x); END\$\$" >/dev/null
+deepest=$(q "SET max_stack_depth = '7MB'" "DO \$\$DECLARE n int = 0; BEGIN LOOP PERFORM deep(n + 50, 'SELECT 1'); n = n + 50; END LOOP; EXCEPTION WHEN statement_too_complex THEN PERFORM set_config('my.n', n::text, false); END\$\$" "SELECT current_setting('my.n')")
+check "read by who has taken 7 MB of stack" "$(q "SET max_stack_depth = '7MB'" "SELECT deep(n, 'SELECT a' || repeat('+a', 1500) || ' FROM t') FROM (VALUES (1), ($deepest)) x (n)")" "{cmd:select,p:public.t.a,t:public.t}
+{cmd:select,p:public.t.a,t:public.t}"
+
 # --- cancel ---------------------------------------------------------------------------------------------------------------
 large="SET privacy_score.text_limit = '1GB'; SET work_mem = '1GB'; SET statement_timeout = '100ms';"
 for call in "abstract_query(x)" "abstract_query_poster(x)" "explain_query(x)" "query_identification(x)" "compare_queries(x, x)"; do
   check "$call is cancelled" "$(q_state "$large WITH y AS MATERIALIZED (SELECT repeat('SELECT a,b,c,d FROM t; ', 300000) x) SELECT privacy_score.$call IS NULL FROM y")" 57014
 done
+deep="SET privacy_score.text_limit = '1GB'; SET work_mem = '1GB'; SET statement_timeout = '100ms';"
+check "a text that is deep and long is cancelled" "$(q_state "$deep WITH y AS MATERIALIZED (SELECT 'SELECT ' || string_agg(x, ',') || ' FROM t' x FROM (SELECT 'a' || repeat('+a', 15000) x FROM generate_series(1, 40)) z) SELECT privacy_score.abstract_query(x) IS NULL FROM y")" 57014
+check "so are joins" "$(q_state "$deep SELECT privacy_score.abstract_query('SELECT a FROM t' || repeat(' NATURAL JOIN t', 4000)) IS NULL")" 57014
 check "so is an import" "$(q_state "$large SELECT privacy_score.import_statements(\$\$SELECT 's', 'mallory'::name, now(), repeat('SELECT a,b,c,d FROM t; ', 300000)\$\$)")" 57014
 check "the limit is not the reader's to set" "$(as mallory q_state "SET privacy_score.text_limit = '1GB'")" 42501
 check "all functions know the limit" "$(q "SET privacy_score.text_limit = '1kB'" "SELECT privacy_score.abstract_query(x), privacy_score.abstract_query_poster(x), privacy_score.explain_query(x) -> 'score' FROM (SELECT rpad('SELECT 1', 1025)) y (x)")" "{unparsed}|{UNPARSED}|1"

@@ -17,7 +17,7 @@ CREATE VIEW patient_cities AS SELECT id AS pid, city FROM patients WHERE city <>
 -- no text raises an error, and a session lives on after it
 SELECT n, privacy_score.abstract_query(q), privacy_score.abstract_query_poster(q) FROM unnest(ARRAY[
   '', ';', '-- nothing', 'SELECT', 'SELECT 1', 'SELEC city FROM patients', 'SELECT city FROM patients WHERE', 'SELECT ''open', E'SELECT \x01',
-  'SELECT ' || repeat('(', 5000) || '1' || repeat(')', 5000),
+  'SELECT ' || repeat('(', 50000) || '1' || repeat(')', 50000),
   'VACUUM', 'EXPLAIN SELECT city FROM patients', 'SELECT city FROM patients; DELETE FROM patients WHERE id = 3',
   'SELECT "last name", p.id FROM patients AS p ORDER BY city LIMIT 1', 'SELECT pid FROM patient_cities',
   'SELECT x.nosuch, city FROM patients x, nowhere y', 'SELECT * FROM nodatabase.noschema.norelation',

@@ -84,8 +84,8 @@ TEST(Resolver, TakesNamesAsWrittenWhenNothingExists) {
        "cmd:select j:a.i j:a.k j:b.k j:c.i p:a.x t:a t:b t:c", "{SELECT, x, a, b, c, k_j, i_j}"},
       {"SELECT p FROM nosuch p", "cmd:select t:nosuch", "{SELECT, nosuch}"},
       {"COPY nosuch TO STDOUT", "cmd:copy t:nosuch", "{COPY, nosuch}"},
-      {"SELECT count(*) FROM (SELECT DISTINCT city FROM hospitaldb) x", "cmd:select f:count(*) f:count(hospitaldb.city) t:hospitaldb",
-       "{SELECT, hospitaldb, count(*), count(city)}"},
+      {"SELECT count(*) FROM (SELECT DISTINCT city FROM hospitaldb) x",
+       "cmd:select f:count(*) f:count(hospitaldb.city) t:hospitaldb", "{SELECT, hospitaldb, count(*), count(city)}"},
       {"SELECT zip FROM (a CROSS JOIN b) AS j", "cmd:select p:zip t:a t:b", "{SELECT, zip, a, b}"},
       {"SELECT relname FROM pg_catalog.pg_class", "", "{}"},
       {"SELECT n.y FROM notes, XMLTABLE('/a' PASSING (body::xml) COLUMNS y int PATH 'b') n",
@@ -101,8 +101,8 @@ TEST(Resolver, TakesNamesAsWrittenWhenNothingExists) {
       {"SELECT * FROM (SELECT * FROM a UNION SELECT x, y FROM b) q WHERE z = 1",
        "cmd:select p:a.z p:b.x p:b.y t:a t:b w:a.z", "{SELECT, z, x, y, a, b, z_w}"},
       {"SELECT q.z FROM (SELECT * FROM a, b) q", "cmd:select p:z t:a t:b", "{SELECT, z, a, b}"},
-      {"WITH RECURSIVE c AS (SELECT * FROM a UNION SELECT c.x FROM c) SELECT y FROM c", "cmd:select p:a.y t:a w:a.x w:a.y",
-       "{SELECT, y, a, x_w, y_w}"},
+      {"WITH RECURSIVE c AS (SELECT * FROM a UNION SELECT c.x FROM c) SELECT y FROM c",
+       "cmd:select p:a.y t:a w:a.x w:a.y", "{SELECT, y, a, x_w, y_w}"},
       {"SELECT z FROM (SELECT * FROM (SELECT * FROM a) b) c", "cmd:select p:a.z t:a", "{SELECT, z, a}"}};
   for (const Bare& bare : kCases) {
     EXPECT_EQ(BareTokens(bare.sql), bare.tokens) << bare.sql;
@@ -288,9 +288,68 @@ TEST(Island, RefusesToNestTooDeeply) {
                                "SELECT 1 FROM a" + Repeat(" NATURAL JOIN a", 5000),
                                "SELECT 1 FROM a" + Repeat(" JOIN a ON b AND c", 5000),
                                "SELECT 1" + Repeat(" UNION SELECT 1, 2", 5000)};
-  for (const std::string& sql : kDeep) {
+  for (const std::string& sql : kDeep)
     EXPECT_EQ(ParseMessage(sql), "statement is nested too deeply") << sql.substr(0, 60);
-    EXPECT_EQ(BareTokens(sql), "unparsed");
+}
+
+// A text that is nested n times in some way.
+struct Nested {
+  int most;  // as deep as the server runs it
+  const char* before;
+  const char* opens;
+  const char* within;
+  const char* closes;
+  const char* after;
+
+  std::string Text(int n) const { return before + Repeat(opens, n) + within + Repeat(closes, n) + after; }
+};
+
+constexpr Nested kNested[] = {
+    {4073, "SELECT zip", "+zip", "", "", " FROM patients"},
+    {4073, "SELECT zip", "+1", "", "", " FROM patients"},
+    {4073, "SELECT ", "- ", "zip", "", " FROM patients"},
+    {4073, "SELECT ", "lower(", "zip", ")", " FROM patients"},
+    {13035, "SELECT zip", "::text", "", "", " FROM patients"},
+    {13035, "SELECT zip", "::int", "", "", " FROM patients"},
+    {2047, "SELECT ", "(SELECT ", "zip", ")", " FROM patients"},
+    {9919, "SELECT ", "(", "zip", ")", " FROM patients"},
+    {3294, "SELECT ", "zip+(", "zip", ")", " FROM patients"},
+    {1969, "SELECT ", "CASE WHEN true THEN ", "zip", " END", " FROM patients"},
+    {1400, "SELECT zip FROM ", "(SELECT zip FROM ", "patients", ") q", ""},
+    {3000, "SELECT zip FROM patients", " CROSS JOIN (SELECT 1) x", "", "", ""},
+    {4000, "SELECT zip FROM patients", " UNION ALL SELECT zip FROM patients", "", "", ""},
+    {9000, "SELECT zip FROM patients WHERE ", "NOT ", "zip IS NULL", "", ""},
+    {1200, "SELECT zip FROM patients WHERE ", "EXISTS (SELECT 1 WHERE ", "zip = '1'", ")", ""}};
+
+TEST(Island, TakesWhatTheServerRuns) {
+  for (const Nested& nested : kNested)
+    EXPECT_EQ(HospitalTokens(nested.Text(nested.most)), HospitalTokens(nested.Text(1))) << nested.Text(1);
+}
+
+// Beyond that texts are unparsed, by whatever meets its limit first, and the next one is read as ever.
+TEST(Island, RefusesWhatIsDeeperThanItsStack) {
+  for (const Nested& nested : kNested) EXPECT_EQ(BareTokens(nested.Text(50000)), "unparsed") << nested.Text(1);
+  EXPECT_EQ(HospitalTokens("SELECT zip FROM patients"), "cmd:select p:public.patients.zip t:public.patients");
+}
+
+// What a text holds is not moved once for each level that it lies in.
+TEST(Island, CopiesALargeTextThatIsDeepOnce) {
+  const std::string text = "SELECT " + Repeat("- ", 9000) + "'" + Repeat("x", 4000000) + "', zip FROM patients";
+  EXPECT_EQ(HospitalTokens(text), "cmd:select p:public.patients.zip t:public.patients");
+}
+
+TEST(Resolver, GivesUpInTheDeep) {
+  static int asked = 0;
+  static int last = 0;
+  const Catalog catalog;
+  for (const Nested& nested : kNested) {
+    const std::string text = nested.Text(nested.most / 2);
+    asked = 0;
+    AbstractText(text, catalog, nullptr, [] { return ++asked < 0; });
+    for (last = asked; last > 0; last /= 4) {
+      asked = 0;
+      EXPECT_FALSE(Finishes([&] { AbstractText(text, catalog, nullptr, [] { return ++asked == last; }); }));
+    }
   }
 }
 
