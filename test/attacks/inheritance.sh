@@ -76,7 +76,7 @@ path "a parent of one's own" "cmd:select p:h.caught.word p:h.trap.word t:h.caugh
 path "the root" "cmd:select p:h.all_visits.ward p:h.visits_old.ward $visits x2" "SELECT ward FROM all_visits" "SELECT ward FROM some_visits"
 path "the protected partition counts as itself" "cmd:select p:h.visits_old.ward t:h.visits_old; cmd:copy p:h.visits_old.id p:h.visits_old.ward t:h.visits_old" "SELECT ward FROM visits_old" "COPY visits_old TO STDOUT"
 path "another partition" "cmd:select p:h.all_visits.ward t:h.all_visits" "SELECT ward FROM other_visits"
-path "ON CONFLICT" "cmd:insert p:h.all_visits.ward p:h.visits_old.ward s:h.all_visits.id s:h.all_visits.ward $visits" "BEGIN" \
+path "ON CONFLICT" "cmd:insert $visits w:h.all_visits.id w:h.visits_old.id; cmd:insert p:h.all_visits.ward p:h.visits_old.ward s:h.all_visits.id s:h.all_visits.ward $visits" "BEGIN" \
   "INSERT INTO all_visits VALUES (7, 'x') ON CONFLICT (id) DO UPDATE SET id = EXCLUDED.id RETURNING ward" "ROLLBACK"
 
 # --- statistics of the parent ---------------------------------------------------------------------------------------------------

@@ -38,11 +38,14 @@ CREATE POLICY p ON h.policed USING (h.sees(note));
 CREATE TABLE h.policed2 (id int PRIMARY KEY, note text);
 ALTER TABLE h.policed2 ENABLE ROW LEVEL SECURITY;
 CREATE POLICY p ON h.policed2 USING (h.fine(note));
+CREATE TABLE h.policed3 (id int PRIMARY KEY, note text);
+ALTER TABLE h.policed3 ENABLE ROW LEVEL SECURITY;
+CREATE POLICY p ON h.policed3 USING (EXISTS (SELECT FROM h.checked c WHERE c.id = policed3.id AND h.sees(policed3.note)));
 CREATE TABLE h.ruled (id int, note text);
 CREATE TABLE h.log (seen boolean);
 CREATE RULE r AS ON DELETE TO h.ruled DO ALSO INSERT INTO h.log VALUES (h.sees(OLD.note));
 CREATE TABLE h.plain (id int, note text, CHECK (h.sees(note)));
-SELECT privacy_score.protect(r::regclass) FROM unnest('{h.checked,h.indexed,h.partial,h.generated,h.casts,h.casts2,h.years,h.leaf,h.fine_one,h.typed,h.follows,h.policed,h.policed2,h.ruled}'::text[]) r;
+SELECT privacy_score.protect(r::regclass) FROM unnest('{h.checked,h.indexed,h.partial,h.generated,h.casts,h.casts2,h.years,h.leaf,h.fine_one,h.typed,h.follows,h.policed,h.policed2,h.policed3,h.ruled}'::text[]) r;
 RESET ROLE;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA h TO mallory;
 INSERT INTO h.checked VALUES (1, 'a');
@@ -94,6 +97,7 @@ verify_paths
 
 # --- policies and rules -----------------------------------------------------------------------------------------------------------
 path "a policy" "cmd:select p:h.policed.id p:h.policed.note t:h.policed w:h.policed.note" "SELECT id FROM policed"
+path "a sub-select of a policy" "~p:h.policed3.note" "SELECT id FROM policed3"
 path "a policy, count" "~p:h.policed.note" "SELECT count(*) FROM policed"
 path "a policy, UPDATE" "~p:h.policed.note" BEGIN "UPDATE policed SET id = id" ROLLBACK
 path "a policy, ON CONFLICT DO UPDATE" "~p:h.policed.note" BEGIN "INSERT INTO policed VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET id = 7" ROLLBACK

@@ -107,6 +107,7 @@ bool FindOthers(Node* node, void* entry) {
   if (node == nullptr) return false;
   check_stack_depth();
   if (IsA(node, Query)) return WalkQuery(reinterpret_cast<Query*>(node), FindOthers, entry);
+  if (IsA(node, RangeTblEntry)) return false;  // what is in it comes by itself
   if (check_functions_in_node(node, IsOthersOf, entry)) return true;
   if (IsA(node, CoerceToDomain) &&
       DomainRunsOthers(reinterpret_cast<CoerceToDomain*>(node)->resulttype, static_cast<const RelationEntry*>(entry)))

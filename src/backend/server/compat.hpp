@@ -69,6 +69,16 @@ inline bool WalkQuery(Query* query, bool (*walker)(Node*, void*), void* context)
 #endif
 }
 
+// Whether a command of ALTER TABLE gives a generated column another expression (from 17 on), which is its `def`.
+inline bool SetsExpression(const AlterTableCmd* command) {
+#if PG_VERSION_NUM >= 170000
+  return command->subtype == AT_SetExpression;
+#else
+  (void)command;
+  return false;
+#endif
+}
+
 // The columns that INSERT names for a target, offset by FirstLowInvalidHeapAttributeNumber.
 inline Bitmapset* InsertedColumns(Query* query, RangeTblEntry* rte) {
 #if PG_VERSION_NUM >= 160000

@@ -88,6 +88,7 @@ bool ConstraintNamesOthers(const Constraint* constraint, const RelationEntry* en
 
 bool CommandNamesOthers(const AlterTableCmd* command, const RelationEntry* entry) {
   if (command->def == nullptr) return false;
+  if (SetsExpression(command)) return NamesOthers(command->def, entry);
   if (IsA(command->def, Constraint)) return ConstraintNamesOthers(castNode(Constraint, command->def), entry);
   if (!IsA(command->def, ColumnDef)) return false;
   const auto* column = castNode(ColumnDef, command->def);
