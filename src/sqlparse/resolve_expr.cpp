@@ -6,6 +6,7 @@
 
 #include "core/base/keyed_hash.hpp"
 #include "core/statement/abstraction.hpp"
+#include "core/statement/scope.hpp"
 #include "sqlparse/parser_versions.hpp"
 #include "sqlparse/resolver.hpp"
 
@@ -28,25 +29,6 @@ const Node* WithoutCasts(const Node* node) {
   while (node->node_case == PG_QUERY__NODE__NODE_TYPE_CAST && node->type_cast->arg != nullptr)
     node = node->type_cast->arg;
   return node;
-}
-
-bool IsFixed(const Node* node) {
-  node = WithoutCasts(node);
-  return node->node_case == PG_QUERY__NODE__NODE_A_CONST || node->node_case == PG_QUERY__NODE__NODE_PARAM_REF;
-}
-
-// Whether an operand reads a row of its own query level.
-bool ReadsRow(const Expr& operand) {
-  std::vector<const Expr*> left = {&operand};
-  while (!left.empty()) {
-    const Expr* expr = left.back();
-    left.pop_back();
-    const bool is_column = expr->kind == ExprKind::kColumn || expr->kind == ExprKind::kWholeRow;
-    if (is_column && expr->levels_up == 0) return true;
-    for (const ArenaList<Expr>* list : {&expr->args, &expr->order, &expr->filter})
-      for (const Expr* arg : *list) left.push_back(arg);
-  }
-  return false;
 }
 
 // The number that a literal is, or a hash of its text.
@@ -262,8 +244,12 @@ void Resolver::Pin(Expr* comparison, Pins pins, const Expr* left, const Expr* ri
   if (comparison->kind == ExprKind::kOther && ReadsRow(*left) != ReadsRow(*right)) comparison->pins = pins;
 }
 
-void Resolver::Limited(Expr* comparison, std::string_view name, const Node* left, const Node* right) {
-  const bool turned = IsFixed(left);
+// left < right and the like: bounds the side that reads a row.
+Expr* Resolver::Limited(Level* level, std::string_view name, const Node* left, const Node* right) {
+  Expr* left_side = Expression(level, left);
+  Expr* comparison = Other({left_side, Expression(level, right)});
+  if (comparison->kind != ExprKind::kOther) return comparison;
+  const bool turned = !ReadsRow(*left_side);
   const Node* end = WithoutCasts(turned ? left : right);
   auto* limit = arena_.New<privacy_score::Limit>();
   limit->lower = (name[0] == '>') != turned;
@@ -275,6 +261,7 @@ void Resolver::Limited(Expr* comparison, std::string_view name, const Node* left
     ReadLiteral(*end->a_const, limit);
   }
   comparison->limit = limit;
+  return comparison;
 }
 
 // x BETWEEN a AND b: the two comparisons that it is.
@@ -282,11 +269,8 @@ Expr* Resolver::Between(Level* level, const PgQuery__AExpr& expr) {
   const bool is_pair = expr.rexpr != nullptr && expr.rexpr->node_case == PG_QUERY__NODE__NODE_LIST &&
                        expr.rexpr->list->n_items == 2 && expr.lexpr != nullptr;
   if (!is_pair) return OtherOf(level, {expr.lexpr, expr.rexpr});
-  Expr* lower = OtherOf(level, {expr.lexpr, expr.rexpr->list->items[0]});
-  Expr* upper = OtherOf(level, {expr.lexpr, expr.rexpr->list->items[1]});
-  if (lower->kind == ExprKind::kOther) Limited(lower, ">=", expr.lexpr, expr.rexpr->list->items[0]);
-  if (upper->kind == ExprKind::kOther) Limited(upper, "<=", expr.lexpr, expr.rexpr->list->items[1]);
-  return Other({lower, upper});
+  Expr* lower = Limited(level, ">=", expr.lexpr, expr.rexpr->list->items[0]);
+  return Other({lower, Limited(level, "<=", expr.lexpr, expr.rexpr->list->items[1])});
 }
 
 Expr* Resolver::Operator(Level* level, const PgQuery__AExpr& expr) {
@@ -301,15 +285,16 @@ Expr* Resolver::Operator(Level* level, const PgQuery__AExpr& expr) {
   }
   const bool equal = expr.kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP && IsEqualSign(expr);
   if (!equal || expr.lexpr == nullptr || expr.rexpr == nullptr) {
+    const std::string_view name = expr.n_name > 0 ? TextOf(expr.name[expr.n_name - 1]) : std::string_view();
+    const bool is_operator = expr.kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP;
+    if (is_operator && expr.lexpr != nullptr && expr.rexpr != nullptr && IsOrder(name))
+      return Limited(level, name, expr.lexpr, expr.rexpr);
     Expr* left = Expression(level, expr.lexpr);
     Expr* right = Expression(level, expr.rexpr);
     Expr* other = Other({left, right});
     if (other->kind != ExprKind::kOther) return other;
     Pin(other, PinsOf(expr, *left), left, right);
-    const std::string_view name = expr.n_name > 0 ? TextOf(expr.name[expr.n_name - 1]) : std::string_view();
-    if (expr.kind != PG_QUERY__A__EXPR__KIND__AEXPR_OP) return other;
-    other->packs = PacksValues(name);
-    if (expr.lexpr != nullptr && expr.rexpr != nullptr && IsOrder(name)) Limited(other, name, expr.lexpr, expr.rexpr);
+    other->packs = is_operator && PacksValues(name);
     return other;
   }
   if (!IsRow(expr.lexpr)) return Equality(Expression(level, expr.lexpr), Expression(level, expr.rexpr));

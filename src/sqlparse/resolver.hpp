@@ -208,7 +208,7 @@ class Resolver {
   // Marks a comparison with what is the same for all rows (Expr::pins).
   static void Pin(Expr* comparison, Pins pins, const Expr* left, const Expr* right);
   // Marks <, <=, > or >= (Expr::limit).
-  void Limited(Expr* comparison, std::string_view name, const Node* left, const Node* right);
+  Expr* Limited(Level* level, std::string_view name, const Node* left, const Node* right);
   Expr* NewExpr(ExprKind kind);
   Expr* Other(const std::vector<Expr*>& args);
   Expr* OtherOf(Level* level, std::initializer_list<const Node*> nodes);

@@ -9,7 +9,13 @@ q "CREATE TABLE h.people (id int PRIMARY KEY, name text UNIQUE, age int, iban bi
   "CREATE TABLE h.bills (id int PRIMARY KEY, person int REFERENCES h.people, amount int)" \
   "INSERT INTO h.bills SELECT i, 1 + i % 2000, i % 97 FROM generate_series(1, 6000) i" \
   "CREATE FUNCTION h.seven() RETURNS int LANGUAGE sql IMMUTABLE RETURN 7" \
-  "GRANT SELECT ON h.people, h.bills TO mallory" "ANALYZE" \
+  "CREATE TABLE h.numbers (n int, m int)" "INSERT INTO h.numbers SELECT i, i FROM generate_series(1, 2000) i" \
+  "CREATE TABLE h.one (n int)" "INSERT INTO h.one VALUES (7)" \
+  "CREATE TABLE h.labels (n int UNIQUE, label text UNIQUE)" "INSERT INTO h.labels SELECT i, 'l' || i FROM generate_series(1, 2000) i" \
+  "CREATE TABLE h.depts (dept int PRIMARY KEY, name text UNIQUE)" "INSERT INTO h.depts SELECT i, 'd' || i FROM generate_series(0, 4) i" \
+  "CREATE TABLE h.state (job text PRIMARY KEY, last int)" "INSERT INTO h.state VALUES ('sums', 100)" \
+  "CREATE TABLE h.days (day date, next date)" "INSERT INTO h.days SELECT d, d::date + 365 FROM generate_series('1940-01-01'::date, '2000-01-01', '365 days') d" \
+  "GRANT SELECT ON h.people, h.bills, h.numbers, h.one, h.labels, h.depts, h.state, h.days TO mallory" "ANALYZE" \
   "SELECT privacy_score.protect('h.people')" "SELECT privacy_score.protect('h.bills', '{person}')" >/dev/null
 
 # What mallory usually does filters by everything, and never shows an IBAN, an age or an amount.
@@ -76,6 +82,34 @@ all_refused "a sum for each row that is made" \
   "SELECT a.attnum, sum(iban) FROM people, pg_attribute a WHERE id <= a.attnum GROUP BY 1" \
   "SELECT sum(iban) FROM people p WHERE EXISTS (SELECT FROM generate_series(7, 7) g WHERE g >= p.id AND g <= p.id)" \
   "SELECT sum(iban) FROM people p WHERE NOT EXISTS (SELECT FROM generate_series(7, 7) g WHERE g > p.id OR g < p.id)"
+
+# Whose table it is that says for which values makes no difference.
+all_refused "a sum for each row of somebody else's table" \
+  "SELECT n, sum(iban) FROM people JOIN numbers ON id = n GROUP BY n" "SELECT n + 0, sum(iban) FROM people JOIN numbers ON id = n GROUP BY 1" \
+  "SELECT n::text, sum(iban) FROM people, numbers WHERE id + 1 = n + 1 GROUP BY 1" "SELECT m, sum(iban) FROM people JOIN (SELECT n AS m FROM numbers OFFSET 0) x ON id = m GROUP BY m" \
+  "WITH x AS (SELECT n, iban FROM people JOIN numbers ON id = n) SELECT n, sum(iban) FROM x GROUP BY n" \
+  "SELECT x.n, sum(iban) FROM people p JOIN numbers x ON p.id = x.n JOIN numbers y ON y.n = x.n GROUP BY x.n" \
+  "SELECT n, sum(iban) FROM people JOIN numbers ON id <= n GROUP BY n" "SELECT n, sum(iban) FROM people JOIN numbers ON id BETWEEN n AND n GROUP BY n" \
+  "SELECT n, sum(iban) FROM people JOIN numbers ON id <> n GROUP BY n" "SELECT n, sum(iban) FROM people JOIN numbers ON NOT id > n GROUP BY n" \
+  "SELECT x.n, sum(iban) FROM people p JOIN numbers y ON y.n = p.id JOIN numbers x ON y.n <= x.n GROUP BY x.n" \
+  "SELECT x.n, sum(iban) FROM people p JOIN numbers y ON p.id <= y.n JOIN numbers x ON y.n <= x.n GROUP BY x.n" \
+  "SELECT n, sum(iban) FILTER (WHERE id <= n) FROM people, numbers GROUP BY n" \
+  "SELECT x.n, (SELECT sum(iban) FROM people WHERE id = x.n) FROM numbers x" "SELECT x.n, (SELECT sum(iban) FROM people WHERE id <= x.n) FROM numbers x" \
+  "SELECT label, sum(iban) FROM people JOIN labels ON id = n GROUP BY label" "SELECT upper(label), sum(iban) FROM people JOIN labels ON id = n GROUP BY 1" \
+  "SELECT sum(iban) FROM people JOIN labels ON id = n WHERE label = 'l7'" "SELECT sum(iban) FROM people WHERE id = (SELECT n FROM one)" \
+  "SELECT sum(iban) FROM people WHERE id IN (SELECT n FROM labels WHERE label = 'l7')" \
+  "SELECT sum(iban) FROM people WHERE id = (SELECT n FROM one WHERE dept >= 0)" "SELECT sum(iban) FROM people WHERE (SELECT n FROM one) = id" \
+  "SELECT sum(iban) FROM people WHERE (SELECT label FROM labels WHERE n = id) = 'l7'" "SELECT sum(iban) FROM people WHERE (SELECT label FROM labels WHERE n = id) IN ('l7', 'l8')" \
+  "SELECT sum(iban) FROM people GROUP BY (SELECT label FROM labels WHERE n = id)" "SELECT sum(iban) FROM people WHERE id >= (SELECT min(n) FROM one) AND id <= (SELECT max(n) FROM one)" \
+  "SELECT sum(iban) FROM people WHERE id BETWEEN (SELECT n FROM one) AND (SELECT n FROM one)" \
+  "SELECT b.amount, sum(iban) FROM people p JOIN numbers ON p.id = n JOIN (SELECT n AS amount, m FROM numbers) b ON b.m = n GROUP BY b.m, b.amount"
+all_pass "sums by a table of somebody else's that says less" \
+  "SELECT name, sum(iban) FROM (SELECT dept, iban FROM people) p JOIN depts USING (dept) GROUP BY name" \
+  "SELECT d.dept, d.name, avg(age) FROM people p JOIN depts d ON p.dept = d.dept GROUP BY d.dept" \
+  "SELECT day, sum(iban) FROM people, days WHERE born >= day AND born < next GROUP BY day" \
+  "SELECT sum(iban) FROM people, state WHERE job = 'sums' AND id > last" \
+  "SELECT sum(iban) FROM people p WHERE dept = (SELECT max(dept) FROM depts)" \
+  "SELECT dept, sum(amount) FROM people p JOIN bills b ON b.person = p.id WHERE b.id >= (SELECT min(n) FROM numbers) GROUP BY dept"
 
 # --- a whole column in one number -------------------------------------------------------------------------------------------
 all_refused "columns that are packed" \

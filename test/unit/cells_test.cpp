@@ -123,6 +123,70 @@ TEST_F(CellsTest, TakesEquatedColumnsAndRowsFromElsewhere) {
   EXPECT_EQ(Told(outer), Names{"e:public.pay.staff_id"});
 }
 
+TEST_F(CellsTest, TakesWhatIsEquatedWithGroups) {
+  Relation* numbers = b.Table("public.numbers", {"n", "label", "code"});
+  b.AddKey(numbers, {1});
+  b.AddKey(numbers, {0, 2});
+  // SELECT sum(pay) FROM staff, numbers WHERE join GROUP BY numbers.group, ...
+  const auto grouped = [&](Expr* join, std::initializer_list<int> groups) {
+    Query* query = SumWhere({join});
+    b.From(query, numbers);
+    for (const int group : groups) query->group_by.Add(b.Op({b.Col(1, group)}));
+    return query;
+  };
+  const Names key = {"e:public.staff.id"};
+  const auto equal = [&] { return b.Equal(b.Col(0, 0), b.Op({b.Col(1, 0)})); };
+  EXPECT_EQ(Told(grouped(equal(), {0})), key);
+  EXPECT_EQ(Told(grouped(equal(), {2})), Names{});
+  // A whole key names the row, part of one does not.
+  EXPECT_EQ(Told(grouped(equal(), {1})), (Names{"e:public.numbers.n", "e:public.staff.id"}));
+  EXPECT_EQ(Told(grouped(b.Equal(b.Col(0, 1), b.Col(1, 1)), {0, 2})),
+            (Names{"e:public.numbers.label", "e:public.staff.job"}));
+  EXPECT_EQ(Told(grouped(b.Equal(b.Col(0, 1), b.Col(1, 1)), {2})), Names{});
+  // Ranges tell keys only, where their end goes from group to group.
+  EXPECT_EQ(Told(grouped(b.Op({b.Col(0, 0), b.Col(1, 0)}), {0})), key);
+  EXPECT_EQ(Told(grouped(b.Op({b.Col(0, 0), b.Col(1, 0)}), {2})), Names{});
+  EXPECT_EQ(Told(grouped(b.Op({b.Col(0, 1), b.Col(1, 0)}), {0})), Names{});
+  // A row by a constant key is no series of ends.
+  Query* constant = grouped(b.Op({b.Col(0, 0), b.Col(1, 0)}), {});
+  constant->conditions.Add(b.Equal(b.Col(1, 1), b.Constant()));
+  EXPECT_EQ(Told(constant), Names{"e:public.numbers.label"});
+}
+
+TEST_F(CellsTest, TakesValuesOfSubqueriesForConstants) {
+  Relation* numbers = b.Table("public.numbers", {"n", "label"});
+  // (SELECT column FROM numbers [WHERE numbers.n = staff.id])
+  const auto value = [&](int column, bool correlated) {
+    Query* inner = b.Select({b.Col(0, column)});
+    b.From(inner, numbers);
+    if (correlated) inner->conditions.Add(b.Equal(b.Col(0, 0), b.Col(0, 0, 1)));
+    return b.Sub(inner);
+  };
+  const Names key = {"e:public.staff.id"};
+  EXPECT_EQ(Told(SumWhere({b.Equal(b.Col(0, 0), value(0, false))})), key);
+  EXPECT_EQ(Told(SumWhere({b.Equal(value(0, false), b.Op({b.Col(0, 0)}))})), key);
+  // The look-up of a row is compared: as good as the row's own column.
+  const Names both = {"e:public.numbers.n", "e:public.staff.id"};
+  EXPECT_EQ(Told(SumWhere({b.Equal(value(1, true), b.Constant())})), both);
+  EXPECT_EQ(Told(SumWhere({Pinned(value(1, true), Pins::kColumn)})), both);
+  EXPECT_EQ(Told(SumWhere({b.Equal(b.Col(0, 1), value(1, true))})), Names{"e:public.staff.job"});
+  Query* query = SumWhere({});
+  query->group_by.Add(value(1, true));
+  EXPECT_EQ(Told(query), key);
+  // Whichever side of an order reads the row is what is bounded.
+  const auto bounded = [&](Expr* left, Expr* right, bool lower) {
+    Expr* expr = b.Op({left, right});
+    Limit limit;
+    limit.lower = lower;
+    limits.push_back(std::make_unique<Limit>(limit));
+    expr->limit = limits.back().get();
+    return expr;
+  };
+  EXPECT_EQ(Told(SumWhere({bounded(value(0, false), b.Col(0, 0), true), bounded(b.Col(0, 0), value(0, false), false)})),
+            key);
+  EXPECT_EQ(Told(SumWhere({bounded(value(0, false), b.Col(0, 0), true)})), Names{});
+}
+
 TEST_F(CellsTest, ShowsWhatIsPicked) {
   const Names shown = {"p:public.staff.pay"};
   Query* inner = b.Select({b.Col(0, 2), b.Window("row_number")});

@@ -100,5 +100,24 @@ TEST_F(ScopeTest, TakesTheSetOfAllItemsBeyondTheLimit) {
   EXPECT_EQ(last, kAnyItem);
 }
 
+TEST(ReadsRowTest, LooksIntoSubqueries) {
+  Builder b;
+  Relation* staff = b.Table("public.staff", {"id", "job"});
+  const auto inner = [&](int levels_up) {
+    Query* query = b.Select({b.Col(0, 1)});
+    b.From(query, staff);
+    query->conditions.Add(b.Equal(b.Col(0, 0), b.Col(0, 0, levels_up)));
+    return query;
+  };
+  EXPECT_TRUE(ReadsRow(*b.Op({b.Op({b.Col(0, 0)})})));
+  EXPECT_FALSE(ReadsRow(*b.Op({b.Constant(), b.Col(0, 0, 1)})));
+  EXPECT_FALSE(ReadsRow(*b.Sub(inner(0))));
+  EXPECT_TRUE(ReadsRow(*b.Op({b.Sub(inner(1))})));
+  EXPECT_FALSE(ReadsRow(*b.Sub(inner(2))));
+  Query* outer = b.Select({b.Col(0, 0)});
+  b.From(outer, inner(2));
+  EXPECT_TRUE(ReadsRow(*b.Sub(outer)));
+}
+
 }  // namespace
 }  // namespace privacy_score

@@ -49,8 +49,8 @@ bool IsTimeCall(Oid function) {
 // Below any casts.
 Oid InnerTypeOf(Node* node) { return exprType(WithoutCasts(node)); }
 
-// Whether an operand reads a row of its own query level.
-bool ReadsRow(Node* node) { return contain_var_clause(node); }
+// Whether an operand reads a row of its own query level, be it in a subquery.
+bool ReadsRow(Node* node) { return contain_vars_of_level(node, 0); }
 
 bool IsOneOf(const char* name, std::initializer_list<const char*> names) {
   for (const char* other : names)

@@ -4,70 +4,24 @@
 #include "core/statement/cells.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <map>
 #include <set>
 #include <unordered_set>
 #include <utility>
+
+#include "core/statement/column_classes.hpp"
+#include "core/statement/value_follower.hpp"
 
 namespace privacy_score {
 
 namespace {
 
-using Place = std::pair<Scope*, const Expr*>;
-
-// A walk over expressions and, where a column of a subquery or WITH query is met, on into its output.
-class Follower {
- public:
-  explicit Follower(Scopes& scopes) : scopes_(scopes) {}
-
-  void Add(Scope* scope, const Expr* expr) { places_.emplace_back(scope, expr); }
-  void Add(Scope* scope, const ArenaList<Expr>& exprs) {
-    for (const Expr* expr : exprs) Add(scope, expr);
-  }
-  bool Next(Place* place) {
-    if (places_.empty()) return false;
-    *place = places_.back();
-    places_.pop_back();
-    return true;
-  }
-  // Goes on into what a column of an item that is no relation stands for; each once.
-  void Enter(Item item, const Range& range, int column) {
-    if (range.kind == RangeKind::kFunction) {
-      if (entered_.insert({&range, 0}).second) Add(item.scope, range.args);
-    } else if (range.kind == RangeKind::kValues) {
-      const Expr* value = scopes_.ValuesOf(range, column);
-      if (value != nullptr && entered_.insert({&range, column}).second) Add(item.scope, value);
-    } else {
-      AddOutput(scopes_.QueryOf(item, range), column);
-    }
-  }
-  // Goes on into an output of a query, of a set operation that of every arm; each once.
-  void AddOutput(Scope* scope, int column) {
-    std::vector<Scope*> stack = {scope};
-    while (!stack.empty()) {
-      Scope* at = stack.back();
-      stack.pop_back();
-      if (at == nullptr || !entered_.insert({at->query, column}).second) continue;
-      for (const Query* arm : at->query->arms) stack.push_back(scopes_.ScopeOf(arm, at));
-      const auto index = static_cast<std::size_t>(column);
-      if (at->query->arms.empty() && column >= 0 && index < at->outputs.size()) Add(at, at->outputs[index]);
-    }
-  }
-
- private:
-  Scopes& scopes_;
-  std::vector<Place> places_;
-  std::set<std::pair<const void*, int>> entered_;
-};
-
 // Whether something below these expressions is picked by a window function, or with `by_chance` varies.
 bool IsPicked(Scopes& scopes, Scope* scope, const ArenaList<Expr>& exprs, bool by_chance) {
-  Follower follower(scopes);
+  ValueFollower follower(scopes);
   follower.Add(scope, exprs);
   for (Place place; follower.Next(&place);) {
-    const auto [at, expr] = place;
+    const auto& [at, expr, within, input] = place;
     if (expr->kind == ExprKind::kWindow || (by_chance && expr->varies)) return true;
     if (expr->kind == ExprKind::kColumn) {
       const Item item = {Outer(at, expr->levels_up), expr->range};
@@ -75,7 +29,7 @@ bool IsPicked(Scopes& scopes, Scope* scope, const ArenaList<Expr>& exprs, bool b
     } else if (expr->kind == ExprKind::kSubquery) {
       if (by_chance && expr->subquery != nullptr) follower.AddOutput(scopes.ScopeOf(expr->subquery, at), 0);
     } else if (expr->kind != ExprKind::kAggregate) {
-      follower.Add(at, expr->args);
+      follower.AddParts(place);
     }
   }
   return false;
@@ -84,9 +38,10 @@ bool IsPicked(Scopes& scopes, Scope* scope, const ArenaList<Expr>& exprs, bool b
 // What one side of a comparison is made of.
 struct Side {
   std::vector<ItemColumn> columns;
-  std::vector<ItemColumn> own;  // of relations that the role owns: they are as good as constants to the others
-  bool outside = false;         // columns of a row outside of the level
-  bool made = false;            // columns of rows that no relation has: of functions, VALUES, catalogs
+  std::vector<ItemColumn> own;     // of relations that the role owns: they are as good as constants to the others
+  std::vector<ItemColumn> inputs;  // read by subqueries whose values it is made of
+  bool outside = false;            // columns of a row outside of the level
+  bool made = false;               // columns of rows that no relation has: of functions, VALUES, catalogs
   bool IsFixed() const { return columns.empty() && own.empty(); }
   std::vector<ItemColumn> All() const {
     std::vector<ItemColumn> all = columns;
@@ -102,14 +57,6 @@ class Search {
   std::vector<ItemColumn> Run();
 
  private:
-  struct Node {
-    ItemColumn column;
-    std::size_t parent;
-    bool pinned = false;
-    std::vector<const Limit*> lower;
-    std::vector<const Limit*> upper;
-  };
-
   void AddQuery(Scope* scope);
   void AddAggregates(Scope* scope);
   void AddConjuncts(Scope* scope, const ArenaList<Expr>& exprs);
@@ -120,40 +67,15 @@ class Search {
   void Bound(Scope* scope, const Expr& expr);
   Side Collect(Scope* scope, const ArenaList<Expr>& exprs);
   Side Collect(Scope* scope, const Expr* expr);
-  Side Collect(Follower& follower);
+  Side Collect(ValueFollower& follower);
   bool IsOutside(const Scope* scope) const { return scope != level_ && Encloses(scope, level_); }
-  void Pin(const std::vector<ItemColumn>& columns) {
-    for (const ItemColumn& column : columns) nodes_[NodeOf(column)].pinned = true;
-  }
-  void PinKeys(const std::vector<ItemColumn>& columns);
-  std::size_t NodeOf(const ItemColumn& column);
-  std::size_t RootOf(std::size_t node);
 
   Scopes& scopes_;
   Scope* level_;
   std::unordered_set<const Query*> seen_;
   std::vector<Scope*> queries_;
-  std::map<std::pair<Item, int>, std::size_t> node_ids_;
-  std::vector<Node> nodes_;
+  ColumnClasses classes_;
 };
-
-// Whether one column of the relation is a key of it, or refers to one, by itself.
-bool IsKeyOf(const Relation& relation, int column) {
-  for (const ArenaList<Key>* keys : {&relation.keys, &relation.references})
-    for (const Key* key : *keys)
-      if (key->size == 1 && key->columns[0] == column) return true;
-  return false;
-}
-
-// The same of a column that may be a copy of one.
-bool IsKey(const ItemColumn& column) {
-  const Relation& relation = *RangeOf(column.item)->relation;
-  if (IsKeyOf(relation, column.column)) return true;
-  if (relation.origins == nullptr) return false;
-  for (const Origin* origin : relation.origins->columns[column.column])
-    if (IsKeyOf(*origin->relation, origin->column)) return true;
-  return false;
-}
 
 // Adds the FROM items whose columns an expression names, by index and levels out.
 void AddItems(const Expr& expr, std::set<std::pair<int, int>>& items) {
@@ -182,21 +104,10 @@ std::vector<ItemColumn> Search::Run() {
     queries_.pop_back();
     if (scope != nullptr && seen_.insert(scope->query).second) AddQuery(scope);
   }
-  for (Node& node : nodes_)
-    for (const Limit* lower : node.lower)
-      for (const Limit* upper : node.upper) {
-        const bool known = lower->kind != Limit::kUnknown && upper->kind != Limit::kUnknown &&
-                           (lower->kind == Limit::kParameter) == (upper->kind == Limit::kParameter);
-        const bool same_parameter = lower->kind == Limit::kParameter && lower->parameter == upper->parameter;
-        const bool open = !known || (lower->kind == Limit::kParameter && !same_parameter);
-        if (open ? IsKey(node.column) : LeavesOne(*lower, *upper)) node.pinned = true;
-      }
-  for (std::size_t i = 0; i < nodes_.size(); ++i)
-    if (nodes_[i].pinned) nodes_[RootOf(i)].pinned = true;
-  std::vector<ItemColumn> cells;
-  for (std::size_t i = 0; i < nodes_.size(); ++i)
-    if (nodes_[RootOf(i)].pinned) cells.push_back(nodes_[i].column);
-  return cells;
+  const Side groups = Collect(level_, level_->query->group_by);
+  classes_.Group(groups.All());
+  classes_.Pin(groups.inputs);
+  return classes_.Naming();
 }
 
 // What feeds a level: its own conditions, and the levels below.
@@ -247,10 +158,14 @@ void Search::AddConjuncts(Scope* scope, const ArenaList<Expr>& exprs) {
     }
     PinHidden(scope, expr);
     const Side side = Collect(scope, expr);
-    if (side.outside || !side.own.empty()) Pin(side.columns);
-    if (side.outside) Pin(side.own);
+    if (side.outside || !side.own.empty()) classes_.Pin(side.columns);
+    if (side.outside) classes_.Pin(side.own);
     // Of rows that the statement makes time series are ordinary: only keys.
-    if (side.made) PinKeys(side.All());
+    if (side.made) classes_.PinKeys(side.All());
+    if (expr->kind == ExprKind::kEquality) continue;
+    std::vector<ItemColumn> joined = side.columns;
+    joined.insert(joined.end(), side.inputs.begin(), side.inputs.end());
+    classes_.JoinByRange(std::move(joined));
   }
 }
 
@@ -261,7 +176,7 @@ void Search::PinHidden(Scope* scope, const Expr* conjunct) {
     const auto [expr, depth] = left.back();
     left.pop_back();
     if (expr->kind == ExprKind::kColumn) {
-      if (depth > 1) PinKeys(Collect(scope, expr).All());
+      if (depth > 1) classes_.PinKeys(Collect(scope, expr).All());
     } else if (expr->kind == ExprKind::kAnd || (expr->kind == ExprKind::kOther && expr->pins == Pins::kNothing &&
                                                 expr->limit == nullptr && !expr->null_test)) {
       for (const Expr* arg : expr->args) left.emplace_back(arg, depth + 1);
@@ -283,8 +198,8 @@ void Search::Compare(Scope* scope, const ArenaList<Expr>& exprs) {
       const Side right_side = Collect(scope, expr->args.last);
       if (ReadOneRow(*expr->args.first, *expr->args.last)) {
         // What stands on both sides may cancel out: id + age = age + 7.
-        PinKeys(left_side.All());
-        PinKeys(right_side.All());
+        classes_.PinKeys(left_side.All());
+        classes_.PinKeys(right_side.All());
       } else {
         Equate(left_side, right_side);
       }
@@ -293,10 +208,12 @@ void Search::Compare(Scope* scope, const ArenaList<Expr>& exprs) {
       if (expr->use == SubqueryUse::kMember) CompareMembers(scope, *expr);
     } else if (expr->pins != Pins::kNothing) {
       const Side side = Collect(scope, expr->args);
-      if (expr->pins == Pins::kColumn)
-        Pin(side.All());
-      else
-        PinKeys(side.All());
+      if (expr->pins == Pins::kColumn) {
+        classes_.Pin(side.All());
+        classes_.Pin(side.inputs);
+      } else {
+        classes_.PinKeys(side.All());
+      }
     } else if (expr->limit != nullptr && !expr->args.empty()) {
       Bound(scope, *expr);
     }
@@ -311,61 +228,56 @@ void Search::CompareMembers(Scope* scope, const Expr& expr) {
   const bool picks = inner->query->limit || PicksRows(scopes_, inner);
   int index = 0;
   for (const Expr* left : expr.args) {
-    Follower follower(scopes_);
+    ValueFollower follower(scopes_);
     follower.AddOutput(inner, index++);
     Equate(Collect(scope, left), picks ? Side() : Collect(follower));
   }
 }
 
 void Search::Equate(const Side& left, const Side& right) {
-  if (left.IsFixed()) Pin(right.own);
-  if (right.IsFixed()) Pin(left.own);
+  if (left.IsFixed()) classes_.Pin(right.own);
+  if (right.IsFixed()) classes_.Pin(left.own);
+  if (left.IsFixed() && left.inputs.empty()) classes_.Pin(right.inputs);
+  if (right.IsFixed() && right.inputs.empty()) classes_.Pin(left.inputs);
   if (left.columns.empty() || right.columns.empty()) {
-    Pin(left.columns);
-    Pin(right.columns);
+    classes_.Pin(left.columns);
+    classes_.Pin(right.columns);
     return;
   }
   if (left.columns.size() > 1 || right.columns.size() > 1) return;
-  const std::size_t root = RootOf(NodeOf(left.columns.front()));
-  nodes_[RootOf(NodeOf(right.columns.front()))].parent = root;
+  classes_.Equate(left.columns.front(), right.columns.front());
 }
 
 // A range. What is not a bare column may be turned so that one side is enough: abs(id - 7) < 1.
 void Search::Bound(Scope* scope, const Expr& expr) {
-  const Side bounded = Collect(scope, expr.args.first);
-  if (expr.args.size > 1 && !Collect(scope, expr.args.last).IsFixed()) return;
   const Expr* first = expr.args.first;
+  const Expr* end = expr.args.size > 1 ? expr.args.last : nullptr;
+  if (end != nullptr && !ReadsRow(*first)) std::swap(first, end);
+  const Side bounded = Collect(scope, first);
+  if (end != nullptr && !Collect(scope, end).IsFixed()) return;
   while (first->cast && first->args.size == 1) first = first->args.first;
-  if (first->kind != ExprKind::kColumn) PinKeys(bounded.All());
-  for (const ItemColumn& column : bounded.All()) {
-    Node& node = nodes_[NodeOf(column)];
-    (expr.limit->lower ? node.lower : node.upper).push_back(expr.limit);
-  }
-}
-
-void Search::PinKeys(const std::vector<ItemColumn>& columns) {
-  for (const ItemColumn& column : columns)
-    if (IsKey(column)) Pin({column});
+  if (first->kind != ExprKind::kColumn) classes_.PinKeys(bounded.All());
+  for (const ItemColumn& column : bounded.All()) classes_.Bound(column, expr.limit);
 }
 
 Side Search::Collect(Scope* scope, const ArenaList<Expr>& exprs) {
-  Follower follower(scopes_);
+  ValueFollower follower(scopes_);
   follower.Add(scope, exprs);
   return Collect(follower);
 }
 
 Side Search::Collect(Scope* scope, const Expr* expr) {
-  Follower follower(scopes_);
+  ValueFollower follower(scopes_);
   follower.Add(scope, expr);
   return Collect(follower);
 }
 
-// Aggregates and window functions are no columns of a row, and the value of a subquery is one for all rows unless it
-// reads one of them.
-Side Search::Collect(Follower& follower) {
+// Aggregates and window functions are no columns of a row. The value of a subquery is one for all rows unless it reads
+// one of them, so what stands in its own FROM is no column either.
+Side Search::Collect(ValueFollower& follower) {
   Side side;
   for (Place place; follower.Next(&place);) {
-    const auto [scope, expr] = place;
+    const auto& [scope, expr, within, input] = place;
     if (scope == nullptr || expr->time_part != TimePart::kNone) continue;
     side.made = side.made || expr->rows;
     switch (expr->kind) {
@@ -373,12 +285,12 @@ Side Search::Collect(Follower& follower) {
       case ExprKind::kWholeRow: {
         const Item item = {Outer(scope, expr->levels_up), expr->range};
         const Range* range = RangeOf(item);
-        if (range == nullptr) break;
+        if (range == nullptr || (within != nullptr && Encloses(within, item.scope))) break;
         const bool whole = expr->kind == ExprKind::kWholeRow;
         if (range->relation == nullptr) {
           const Scope* inner = scopes_.QueryOf(item, *range);
           side.made = side.made || inner == nullptr || !inner->query->arms.empty();
-          follower.Enter(item, *range, whole ? 0 : expr->column);
+          follower.Enter(item, *range, whole ? 0 : expr->column, input);
           break;
         }
         if (range->relation->catalog) {
@@ -390,18 +302,17 @@ Side Search::Collect(Follower& follower) {
           break;
         }
         const int end = whole ? range->relation->columns.size : expr->column + 1;
-        for (int i = whole ? 0 : expr->column; i < end && i >= 0; ++i)
-          (range->relation->own ? side.own : side.columns).push_back({item, i});
+        std::vector<ItemColumn>& columns = input ? side.inputs : range->relation->own ? side.own : side.columns;
+        for (int i = whole ? 0 : expr->column; i < end && i >= 0; ++i) columns.push_back({item, i});
         break;
       }
       case ExprKind::kSubquery:
-        if (expr->use == SubqueryUse::kValue && expr->subquery != nullptr)
-          follower.AddOutput(scopes_.ScopeOf(expr->subquery, scope), 0);
+        if (expr->use == SubqueryUse::kValue && expr->subquery != nullptr) follower.AddValue(place);
         break;
       case ExprKind::kEquality:
       case ExprKind::kAnd:
       case ExprKind::kOther:
-        follower.Add(scope, expr->args);
+        follower.AddParts(place);
         break;
       default:
         break;
@@ -410,37 +321,7 @@ Side Search::Collect(Follower& follower) {
   return side;
 }
 
-std::size_t Search::NodeOf(const ItemColumn& column) {
-  const auto [place, is_new] = node_ids_.emplace(std::make_pair(column.item, column.column), nodes_.size());
-  if (is_new) nodes_.push_back({column, nodes_.size(), false, {}, {}});
-  return place->second;
-}
-
-std::size_t Search::RootOf(std::size_t node) {
-  while (nodes_[node].parent != node) node = nodes_[node].parent = nodes_[nodes_[node].parent].parent;
-  return node;
-}
-
 }  // namespace
-
-bool LeavesOne(const Limit& lower, const Limit& upper) {
-  if (lower.kind != upper.kind) return false;
-  switch (lower.kind) {
-    case Limit::kNumber: {
-      const double first = lower.strict ? std::floor(lower.number) + 1 : std::ceil(lower.number);
-      const double last = upper.strict ? std::ceil(upper.number) - 1 : std::floor(upper.number);
-      // What is outside of both may be one value, too: NOT (x <= 6 OR x >= 8).
-      return first == last || first - last == 2 || lower.number == upper.number;
-    }
-    case Limit::kText:
-      return lower.hash == upper.hash;
-    case Limit::kParameter:
-      return lower.parameter == upper.parameter;
-    case Limit::kUnknown:
-      break;
-  }
-  return false;
-}
 
 bool PicksRows(Scopes& scopes, Scope* level) {
   const Query& query = *level->query;

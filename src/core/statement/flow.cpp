@@ -88,7 +88,7 @@ void Walk::Execute(Scope* scope) {
 // A function that may write, notify or raise shows its arguments to whoever asks, wherever in the query it stands:
 // under an aggregate, in ORDER BY, in an output that nobody uses. What it is given is projected.
 void Walk::PushTold(Scope* scope) {
-  for (const Expr* expr : ExpressionsOf(*scope))
+  for (const Expr* expr : ExpressionsOf(*scope->query))
     if (expr->tells) PushVisits(scope, expr->args, Of(Mark::kProjected));
 }
 

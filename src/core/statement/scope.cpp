@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 
@@ -251,8 +252,7 @@ int Scopes::WidthOf(Scope* scope) {
   return scope == nullptr ? 0 : static_cast<int>(scope->outputs.size());
 }
 
-std::vector<const Expr*> ExpressionsOf(const Scope& scope) {
-  const Query& query = *scope.query;
+std::vector<const Expr*> ExpressionsOf(const Query& query) {
   std::vector<const Expr*> found;
   std::vector<const Expr*> left;
   const auto add = [&left](const ArenaList<Expr>& exprs) {
@@ -261,7 +261,7 @@ std::vector<const Expr*> ExpressionsOf(const Scope& scope) {
   for (const ArenaList<Expr>* exprs : {&query.outputs, &query.conditions, &query.having, &query.group_by,
                                        &query.partition_by, &query.order_by, &query.window_order_by})
     add(*exprs);
-  for (const Range* range : scope.ranges) add(range->args);
+  for (const Range* range : query.ranges) add(range->args);
   for (const Assignment* assignment : query.assignments)
     if (assignment->value != nullptr) left.push_back(assignment->value);
   while (!left.empty()) {
@@ -271,6 +271,33 @@ std::vector<const Expr*> ExpressionsOf(const Scope& scope) {
     for (const ArenaList<Expr>* exprs : {&expr->args, &expr->order, &expr->filter}) add(*exprs);
   }
   return found;
+}
+
+bool ReadsRow(const Expr& operand) {
+  std::vector<const Expr*> exprs = {&operand};
+  std::vector<std::pair<const Query*, int>> queries;  // and how many levels down
+  for (int depth = 0;;) {
+    while (!exprs.empty()) {
+      const Expr* expr = exprs.back();
+      exprs.pop_back();
+      const bool is_column = expr->kind == ExprKind::kColumn || expr->kind == ExprKind::kWholeRow;
+      if (is_column && expr->levels_up == depth) return true;
+      if (expr->subquery != nullptr) queries.emplace_back(expr->subquery, depth + 1);
+      if (depth > 0) continue;
+      for (const ArenaList<Expr>* list : {&expr->args, &expr->order, &expr->filter})
+        for (const Expr* arg : *list) exprs.push_back(arg);
+    }
+    if (queries.empty()) return false;
+    const Query* query = nullptr;
+    std::tie(query, depth) = queries.back();
+    queries.pop_back();
+    exprs = ExpressionsOf(*query);
+    for (const Query* arm : query->arms) queries.emplace_back(arm, depth + 1);
+    for (const Range* range : query->ranges)
+      if (range->subquery != nullptr) queries.emplace_back(range->subquery, depth + 1);
+    for (const Cte* cte : query->ctes)
+      if (cte->query != nullptr) queries.emplace_back(cte->query, depth + 1);
+  }
 }
 
 }  // namespace privacy_score

@@ -110,6 +110,9 @@ class Scopes {
 };
 
 // Every expression of a level, and all that is within these but for subqueries.
-std::vector<const Expr*> ExpressionsOf(const Scope& scope);
+std::vector<const Expr*> ExpressionsOf(const Query& query);
+
+// Whether an expression reads a row of its own level, be it in a subquery.
+bool ReadsRow(const Expr& operand);
 
 }  // namespace privacy_score

@@ -141,7 +141,7 @@ struct Expr {
   bool varies = false;      // may give another value for equal rows: something in it is volatile, or not compiled
   Pins pins = Pins::kNothing;            // kOther: compares its arguments with what is the same for all rows
   TimePart time_part = TimePart::kNone;  // kOther: a part of its argument
-  const Limit* limit = nullptr;          // kOther that is <, <=, > or >=: bounds its first argument
+  const Limit* limit = nullptr;          // kOther that is <, <=, > or >=: bounds the argument that reads a row
   Expr* next = nullptr;
 };
 
