@@ -34,7 +34,7 @@ COMMENT ON TRIGGER protection_changed ON privacy_score.protected_relation IS 'De
 CREATE FUNCTION privacy_score.canonical_name(identifier name) RETURNS text
   AS 'MODULE_PATHNAME', 'ps_canonical_name' LANGUAGE C STRICT STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION privacy_score.canonical_name(name) IS
-  'Internal: an identifier as abstractions write it, in quotes only where it must be, whatever quote_all_identifiers says.';
+  'Internal: an identifier as abstractions write it, bare when it is [a-z_][a-z0-9_$]*, be it a keyword of SQL or not.';
 
 CREATE VIEW privacy_score.canonical_relation AS
   SELECT c.oid AS relation, privacy_score.canonical_name(n.nspname) || '.' || privacy_score.canonical_name(c.relname) AS name

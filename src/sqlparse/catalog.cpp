@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/base/error.hpp"
-#include "sqlparse/names.hpp"
+#include "core/base/names.hpp"
 
 namespace privacy_score {
 

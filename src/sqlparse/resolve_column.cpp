@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 
-#include "sqlparse/names.hpp"
+#include "core/base/names.hpp"
 #include "sqlparse/resolver.hpp"
 
 namespace privacy_score {

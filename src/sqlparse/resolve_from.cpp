@@ -4,7 +4,7 @@
  */
 #include <unordered_set>
 
-#include "sqlparse/names.hpp"
+#include "core/base/names.hpp"
 #include "sqlparse/resolver.hpp"
 
 namespace privacy_score {

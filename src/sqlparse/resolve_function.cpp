@@ -1,8 +1,9 @@
 /*
  * resolve_function.cpp - function calls, in expressions and in FROM.
  */
+#include "core/base/names.hpp"
 #include "core/statement/abstraction.hpp"
-#include "sqlparse/names.hpp"
+#include "sqlparse/builtin_functions.hpp"
 #include "sqlparse/parser_versions.hpp"
 #include "sqlparse/resolver.hpp"
 

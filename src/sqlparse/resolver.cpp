@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
-#include "sqlparse/names.hpp"
+#include "core/base/names.hpp"
 
 namespace privacy_score {
 

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "../unit/sqlparse_support.hpp"
+#include "core/base/names.hpp"
 #include "core/base/readable.hpp"
 #include "core/statement/abstraction.hpp"
 #include "literals.hpp"
-#include "sqlparse/names.hpp"
 #include "sqlparse/parser_island.hpp"
 #include "targets.hpp"
 
@@ -67,8 +67,11 @@ void CheckTokens(const Tokens& tokens) {
 void FuzzAbstraction(std::string_view input) {
   const std::string sql(input);
   // Names are independent of the rest.
-  if (input.find('\0') == std::string_view::npos && !input.empty())
+  if (input.find('\0') == std::string_view::npos && !input.empty()) {
     Require(UnquoteName(QuoteName(input)) == input, "a quoted name stands for itself");
+    Require(WithFewestQuotes(QuoteName(input)) == QuoteName(input), "a name has the fewest quotes");
+    Require(WithFewestQuotes(WithFewestQuotes(input)) == WithFewestQuotes(input), "fewest quotes stay");
+  }
   Catalog catalog;
   const Outcome outcome = OutcomeOf(sql, &catalog);
   CheckTokens(outcome.tokens);

@@ -12,7 +12,6 @@
 #include <string>
 
 #include "core/base/error.hpp"
-#include "sqlparse/names.hpp"
 #include "sqlparse/parser_island.hpp"
 #include "sqlparse/predicate.hpp"
 #include "targets.hpp"
@@ -178,6 +177,13 @@ void CheckRows(const Predicate& before, const Predicate& after) {
 
 // --- the normal form as SQL ------------------------------------------------------------------------------------------
 
+// As SQL takes it, keyword or not.
+std::string InQuotes(const std::string& name) {
+  std::string quoted = "\"";
+  for (const char c : name) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
 std::string Literal(const PredicateConstant& constant) {
   std::string text = constant.text;
   if (constant.kind == ConstantKind::kString) {
@@ -189,7 +195,7 @@ std::string Literal(const PredicateConstant& constant) {
   std::string type = constant.type;
   const bool is_array = type.size() > 2 && type.compare(type.size() - 2, 2, "[]") == 0;
   if (is_array) type.resize(type.size() - 2);
-  return "CAST(" + text + " AS " + QuoteName(type) + (is_array ? "[]" : "") + ")";
+  return "CAST(" + text + " AS " + InQuotes(type) + (is_array ? "[]" : "") + ")";
 }
 
 class Printer {
@@ -203,7 +209,7 @@ class Printer {
         Operator(std::string(Until(')')));
       } else if (rest_.front() == kColumnBegins) {
         rest_.remove_prefix(1);
-        out_ += QuoteName(predicate_.columns[std::stoul(std::string(Until(kColumnEnds)))].name);
+        out_ += InQuotes(predicate_.columns[std::stoul(std::string(Until(kColumnEnds)))].name);
       } else {
         out_ += rest_.front();
         rest_.remove_prefix(1);

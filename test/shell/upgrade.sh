@@ -67,6 +67,18 @@ for version in $released; do
     "INSERT INTO privacy_score.baseline (role, from_day, to_day, sessions, made_by) VALUES ('alice', '2026-01-01', '2026-01-01', 1, 'postgres')" \
     "INSERT INTO privacy_score.baseline_ngram SELECT id, '{0,0,0,0,0,-2406826834364917061}', 1 FROM privacy_score.baseline" \
     "INSERT INTO privacy_score.baseline_session SELECT id, 1, '{-2406826834364917061}' FROM privacy_score.baseline" \
+    "CREATE TABLE \"order\" (id int PRIMARY KEY, \"user\" text, \"a\$\" text, \"B\" text)" "GRANT SELECT ON \"order\" TO alice" \
+    "INSERT INTO privacy_score.protected_relation (relation, name, declared_by) VALUES ('\"order\"', 'public.\"order\"', 'postgres')" \
+    "INSERT INTO privacy_score.dependency VALUES ('public.\"order\"', 'id', 'user', 'postgres')" \
+    "INSERT INTO privacy_score.abstraction (id, tokens, calls, first_seen, last_seen) VALUES
+       (71, '{cmd:select,\"p:public.\\\"order\\\".\\\"a\$\\\"\",\"p:public.\\\"order\\\".\\\"user\\\"\",\"t:public.\\\"order\\\"\"}', 2, now(), now()),
+       (72, '{cmd:select,\"p:public.\\\"order\\\".a\$\",p:public.order.user,t:public.order}', 5, now(), now()),
+       (73, '{cmd:select,\"p:public.\\\"order\\\".\\\"B\\\"\",\"t:public.\\\"order\\\"\"}', 1, now(), now())" \
+    "INSERT INTO privacy_score.session (role, session, day, started, last_at, source, queries) VALUES ('alice', 'quoted', '2026-01-02', '2026-01-02 10:00', '2026-01-02 10:01', 'live', 8)" \
+    "INSERT INTO privacy_score.session_part (session_id, part, ids, runs) SELECT id, 0, '{73,71,-2406826834364917061,72}', '{1,2,1,4}' FROM privacy_score.session WHERE session = 'quoted'" \
+    "INSERT INTO privacy_score.baseline_ngram SELECT id, '{0,0,0,0,0,71}', 2 FROM privacy_score.baseline" \
+    "INSERT INTO privacy_score.baseline_ngram SELECT id, '{0,0,0,0,0,72}', 3 FROM privacy_score.baseline" \
+    "INSERT INTO privacy_score.baseline_session SELECT id, 1, '{71,72,73}' FROM privacy_score.baseline" \
     "INSERT INTO privacy_score.alert (at, role, session, kind, score, alert_limit, detail) VALUES (now(), 'alice', 'old', 'session', 2, 1, '{}')" >/dev/null
   check "$from: before the update statements run" "$(PGDATABASE=$database as alice q "SELECT count(city) FROM patients")" 50
   check_true "$from: the log asks for the update" timeout 10 bash -c "until grep -q 'Run ALTER EXTENSION privacy_score UPDATE' '$ps_log'; do sleep 0.1; done"
@@ -82,12 +94,28 @@ HINT:  Run ALTER EXTENSION privacy_score UPDATE."
   check "$from: the objects are those of a fresh installation" "$(diff "$PS_TMP/fresh.txt" "$PS_TMP/updated.txt")" ""
   check "$from: rights that were granted stay" "$(on "$database" q "SELECT has_function_privilege('officer', 'privacy_score.flush()', 'EXECUTE')")" t
   check "$from: the data is there" \
-    "$(on "$database" q "SELECT (SELECT count(*) FROM privacy_score.protected_relations), (SELECT count(*) FROM privacy_score.baseline), (SELECT count(*) FROM privacy_score.alerts)")" "1|1|1"
+    "$(on "$database" q "SELECT (SELECT count(*) FROM privacy_score.protected_relations), (SELECT count(*) FROM privacy_score.baseline), (SELECT count(*) FROM privacy_score.alerts)")" "2|1|1"
   on "$database" q "SELECT privacy_score.flush()" >/dev/null
   check "$from: what sessions did before it is not lost" \
-    "$(on "$database" q "SELECT sum(queries) FROM privacy_score.session WHERE role = 'alice' AND session <> 'old'")" 1
+    "$(on "$database" q "SELECT sum(queries) FROM privacy_score.session WHERE role = 'alice' AND session NOT IN ('old', 'quoted')")" 1
   check "$from: history of before is scored" \
     "$(on "$database" q "SELECT queries, mismatched FROM privacy_score.score('alice', '2026-01-01', '2026-01-01')")" "3|1"
+  # Names were quoted as that server's SQL wants them; now they are as abstractions write them on each.
+  both="privacy_score.abstraction_id(privacy_score.abstract_query('SELECT \"user\", \"a\$\" FROM \"order\"'))"
+  one="privacy_score.abstraction_id(privacy_score.abstract_query('SELECT \"B\" FROM \"order\"'))"
+  check "$from: names are written as this version does" \
+    "$(on "$database" q "SELECT string_agg(array_to_string(tokens, ' '), ';' ORDER BY calls) FROM privacy_score.abstraction WHERE tokens::text LIKE '%order%'")" \
+    'cmd:select p:public.order."B" t:public.order;cmd:select p:public.order.a$ p:public.order.user t:public.order'
+  check "$from: two forms of one statement have become one" \
+    "$(on "$database" q "SELECT calls FROM privacy_score.abstraction WHERE id = $both")" 7
+  check "$from: history has their ids" \
+    "$(on "$database" q "SELECT p.ids = ARRAY[$one, $both, -2406826834364917061, $both] FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id WHERE s.session = 'quoted'")" t
+  check "$from: n-grams of a baseline have them" \
+    "$(on "$database" q "SELECT count FROM privacy_score.baseline_ngram WHERE ngram = ARRAY[0, 0, 0, 0, 0, $both]")" 5
+  check "$from: sets of a baseline have them, each once" \
+    "$(on "$database" q "SELECT ids = ARRAY(SELECT unnest(ARRAY[$one, $both]) ORDER BY 1) FROM privacy_score.baseline_session WHERE cardinality(ids) = 2")" t
+  check "$from: declarations have the name" \
+    "$(on "$database" q "SELECT (SELECT string_agg(name, ' ' ORDER BY name) FROM privacy_score.protected_relation), (SELECT relation_name FROM privacy_score.dependency)")" "public.order public.patients|public.order"
   check "$from: DROP EXTENSION leaves nothing" \
     "$(on "$database" q "DROP EXTENSION privacy_score" "SELECT count(*) FROM pg_namespace WHERE nspname = 'privacy_score'")" 0
 done

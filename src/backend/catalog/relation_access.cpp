@@ -26,6 +26,12 @@ const char* CanonicalRelationName(Oid relation) {
   return psprintf("%s.%s", CanonicalSchema(get_rel_namespace(relation)), QuoteName(name));
 }
 
+const char* QuotedRelation(Oid relation) {
+  const char* name = RequireRelation(relation);
+  const Oid schema = get_rel_namespace(relation);
+  return quote_qualified_identifier(isAnyTempNamespace(schema) ? "pg_temp" : get_namespace_name(schema), name);
+}
+
 const char* QuotedColumn(Oid relation, int column) {
   return quote_identifier(get_attname(relation, static_cast<AttrNumber>(column), false));
 }

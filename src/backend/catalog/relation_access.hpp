@@ -15,6 +15,9 @@ extern "C" {
 // The qualified name as abstractions write it, palloc'd; raises 42P01 when the relation is gone.
 const char* CanonicalRelationName(Oid relation);
 
+// The qualified name as SQL takes it, palloc'd; raises 42P01 when the relation is gone.
+const char* QuotedRelation(Oid relation);
+
 // The name of a column as SQL takes it, palloc'd.
 const char* QuotedColumn(Oid relation, int column);
 

@@ -161,7 +161,7 @@ Datum BindConstant(const BoundColumn* column, ps::PredicateConstant* constant) {
 // Tells core what a column is.
 void DescribeColumn(const BoundColumn* bound, const char* alias, ps::PredicateColumn* column) {
   const char* quoted = QuoteName(bound->name);
-  const char* sql = psprintf("%s.%s", alias, quoted);
+  const char* sql = psprintf("%s.%s", alias, quote_identifier(bound->name));
   const char* identity = psprintf("%s %s", quoted, CanonicalType(bound->type));
   const bool arrays = OidIsValid(bound->operand) && OidIsValid(get_array_type(bound->operand));
   CallCoreOrRaise([&] {

@@ -83,7 +83,7 @@ const char* WholeRows(const char* relation, const List* names) {
 
 RowsInSql SourceOfRows(const Budget* budget, const ConditionQuery* condition, const char* restriction,
                        const char* column) {
-  const char* relation = CanonicalRelationName(budget->relation);
+  const char* relation = QuotedRelation(budget->relation);
   const char* all = restriction == nullptr ? condition->sql : psprintf("(%s) AND %s", condition->sql, restriction);
   List* names = list_copy(condition->columns);
   if (column != nullptr) names = AddName(names, column);

@@ -275,6 +275,7 @@ Datum ps_import_baseline(PG_FUNCTION_ARGS) {
       "pg_catalog.jsonb_array_elements_text(n->'ngram') WITH ORDINALITY x(i, o) ORDER BY o), "
       "(n->>'count')::pg_catalog.int8 FROM pg_catalog.jsonb_array_elements($1::pg_catalog.jsonb->'ngrams') n",
       2, rows);
+  RunInternal("SELECT privacy_score.requote_history()", 0, nullptr);
   LeaveInternal(&scope);
   ConcernName(Concern::kRole, role);
   NoteDeclaration();

@@ -61,7 +61,7 @@ const char* RecordsSql(const EvaluationRequest* request) {
   appendStringInfo(&sql, "SELECT %s::pg_catalog.numeric", sensitive);
   for (int i = 0; i < request->known.count; ++i)
     appendStringInfo(&sql, ", %s", QuotedColumn(request->relation, request->known.numbers[i]));
-  appendStringInfo(&sql, " FROM %s WHERE %s IS NOT NULL", CanonicalRelationName(request->relation), sensitive);
+  appendStringInfo(&sql, " FROM %s WHERE %s IS NOT NULL", QuotedRelation(request->relation), sensitive);
   return sql.data;
 }
 

@@ -86,7 +86,7 @@ int64 ReadColumn(Oid relation, AttrNumber column, LossWork* work) {
   const char* name = QuotedColumn(relation, column);
   const char* sql =
       psprintf("SELECT %s::pg_catalog.numeric, pg_catalog.count(*) FROM %s WHERE %s IS NOT NULL GROUP BY 1", name,
-               CanonicalRelationName(relation), name);
+               QuotedRelation(relation), name);
   if (SPI_execute(sql, true, 0) != SPI_OK_SELECT) elog(ERROR, "could not read the values of a column");
   const SPITupleTable* table = SPI_tuptable;
   int64 records = 0;

@@ -132,7 +132,7 @@ void AppendJoin(StringInfo sql, const List* columns, const SubjectPath* path, Oi
   appendStringInfo(sql, " LEFT JOIN (SELECT %s%s FROM (SELECT %s%s FROM (SELECT %s", keys.data, sets.data, keys.data,
                    tuples.data, own_keys.data);
   AppendAttributes(sql, relation, AttributesOf(columns, relation), true);
-  appendStringInfo(sql, " FROM %s) t) t GROUP BY %s) r%d ON ", CanonicalRelationName(relation), keys.data, number);
+  appendStringInfo(sql, " FROM %s) t) t GROUP BY %s) r%d ON ", QuotedRelation(relation), keys.data, number);
   for (int i = 0; i < path->count; ++i) {
     appendStringInfo(sql, "%sh.k%d", i == 0 ? "" : " AND ", path->at_home[i]);
     AppendEquality(sql, path->home, path->at_home[i], relation, path->own[i]);
@@ -174,7 +174,7 @@ char* SubjectsSql(Oid home, const List* columns) {
   for (int key = -1; (key = bms_next_member(keys, key)) >= 0;)
     appendStringInfo(&sql, ", %s AS k%d", QuotedColumn(home, key), key);
   AppendAttributes(&sql, home, AttributesOf(columns, home), false);
-  appendStringInfo(&sql, " FROM %s) h%s", CanonicalRelationName(home), joins.data);
+  appendStringInfo(&sql, " FROM %s) h%s", QuotedRelation(home), joins.data);
   return sql.data;
 }
 

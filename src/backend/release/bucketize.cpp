@@ -146,7 +146,7 @@ char* SourceSql(const BucketizeRequest* request) {
   for (int i = 0; i < request->quasi.count; ++i)
     appendStringInfo(&sql, "%s, ", QuotedColumn(request->relation, request->quasi.numbers[i]));
   appendStringInfo(&sql, "%s FROM %s", QuotedColumn(request->relation, request->sensitive),
-                   CanonicalRelationName(request->relation));
+                   QuotedRelation(request->relation));
   return sql.data;
 }
 

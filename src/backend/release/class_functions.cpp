@@ -63,7 +63,7 @@ void AppendRecords(StringInfo sql, const ClassRequest* request, const char* valu
   appendStringInfoString(sql, "SELECT ");
   for (int i = 0; i < request->quasi.count; ++i)
     appendStringInfo(sql, "%s AS k%d, ", Grouped(request->relation, request->quasi.numbers[i]), i);
-  appendStringInfo(sql, "%s AS v FROM %s", value, CanonicalRelationName(request->relation));
+  appendStringInfo(sql, "%s AS v FROM %s", value, QuotedRelation(request->relation));
 }
 
 // One row a class: the ranks of its values, and how often each is there.

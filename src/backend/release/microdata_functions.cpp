@@ -100,7 +100,7 @@ char* SourceSql(const MicrodataRequest* request) {
   appendStringInfoString(&sql, "SELECT ");
   for (int i = 0; i < request->columns.count; ++i)
     appendStringInfo(&sql, "%s%s", i > 0 ? ", " : "", QuotedColumn(request->relation, request->columns.numbers[i]));
-  appendStringInfo(&sql, " FROM %s", CanonicalRelationName(request->relation));
+  appendStringInfo(&sql, " FROM %s", QuotedRelation(request->relation));
   return sql.data;
 }
 

@@ -74,7 +74,7 @@ bool SettingValid(const BucketWork* work, const privacy_score::BucketSetting& se
 // How often each value of a column occurs, in no order; SPI must be connected.
 void CountValues(Oid relation, AttrNumber column, BucketWork* work) {
   const char* name = QuotedColumn(relation, column);
-  const char* sql = psprintf("SELECT pg_catalog.count(*) FROM %s GROUP BY %s", CanonicalRelationName(relation), name);
+  const char* sql = psprintf("SELECT pg_catalog.count(*) FROM %s GROUP BY %s", QuotedRelation(relation), name);
   if (SPI_execute(sql, true, 0) != SPI_OK_SELECT) elog(ERROR, "could not count the values of a column");
   for (uint64 row = 0; row < SPI_processed; ++row) {
     const int64 count = FieldNumber(row, 0);

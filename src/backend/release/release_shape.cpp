@@ -71,8 +71,8 @@ ReleaseShape ShapeOfRelease(Oid qit, Oid st) {
                     errmsg("relation \"%s\" has %d sensitive columns", get_rel_name(st), values.count),
                     errhint("The second table of a release has bid, one sensitive column, and perhaps count.")));
   shape.value = values.numbers[0];
-  shape.qit_name = CanonicalRelationName(qit);
-  shape.st_name = CanonicalRelationName(st);
+  shape.qit_name = QuotedRelation(qit);
+  shape.st_name = QuotedRelation(st);
   return shape;
 }
 
@@ -109,6 +109,6 @@ char* ReleaseSourceSql(const ReleaseShape* shape, Oid source, const ColumnList* 
   appendStringInfoString(&sql, "SELECT ");
   AppendQuasi(&sql, shape, source, numbers);
   appendStringInfo(&sql, "%s FROM %s r", ColumnAs(source, numbers[shape->quasi.count], shape->st, shape->value, "r"),
-                   CanonicalRelationName(source));
+                   QuotedRelation(source));
   return sql.data;
 }

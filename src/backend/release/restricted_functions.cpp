@@ -31,7 +31,7 @@ Datum ps_restricted_count(PG_FUNCTION_ARGS) {
                     errhint("Sets of fewer records, and those whose complement is smaller, have no answer.")));
   const ConditionQuery* condition = BindCondition(relation, PG_GETARG_TEXT_PP(1), 0);
   const char* sql = psprintf("SELECT pg_catalog.count(*) FILTER (WHERE %s), pg_catalog.count(*) FROM %s r",
-                             condition->sql, CanonicalRelationName(relation));
+                             condition->sql, QuotedRelation(relation));
   ConnectSpi();
   if (SPI_execute_with_args(sql, condition->nargs, condition->types, condition->values, nullptr, true, 0) !=
           SPI_OK_SELECT ||

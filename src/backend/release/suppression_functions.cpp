@@ -59,7 +59,7 @@ const char* CellsSql(Oid relation, AttrNumber row, AttrNumber column) {
       "SELECT r.%1$s::pg_catalog.text, r.%2$s::pg_catalog.text, pg_catalog.count(*), pg_catalog.dense_rank() OVER "
       "(ORDER "
       "BY r.%1$s), pg_catalog.dense_rank() OVER (ORDER BY r.%2$s) FROM %3$s r GROUP BY r.%1$s, r.%2$s",
-      row_name, column_name, CanonicalRelationName(relation));
+      row_name, column_name, QuotedRelation(relation));
 }
 
 // The text of a column of a row; null for NULL.

@@ -46,7 +46,7 @@ void AppendFrom(StringInfo sql, const RowSource* source, const Bitmapset* column
     appendStringInfo(sql, " FROM (%s) q", source->query);
     return;
   }
-  const char* name = CanonicalRelationName(source->relation);
+  const char* name = QuotedRelation(source->relation);
   if (bms_is_subset(source->asked, columns)) {
     appendStringInfo(sql, " FROM %s", name);
     return;
@@ -116,7 +116,7 @@ char* GroupsSql(const RowSource* source, const Bitmapset* columns) {
     if (cell != list_head(source->members)) appendStringInfoString(&sql, " UNION ALL ");
     AppendKeys(&sql, source, columns);
     appendStringInfo(&sql, "%spg_catalog.count(*) AS n FROM ONLY %s", bms_is_empty(columns) ? "" : ", ",
-                     CanonicalRelationName(lfirst_oid(cell)));
+                     QuotedRelation(lfirst_oid(cell)));
     AppendGroupBy(&sql, columns);
   }
   if (source->members != NIL) return sql.data;

@@ -22,6 +22,8 @@ PG_FUNCTION_INFO_V1(ps_abstract_query_poster);
 PG_FUNCTION_INFO_V1(ps_abstract_query_analyzed);
 PG_FUNCTION_INFO_V1(ps_reads_protected);
 PG_FUNCTION_INFO_V1(ps_canonical_name);
+PG_FUNCTION_INFO_V1(ps_requoted);
+PG_FUNCTION_INFO_V1(ps_abstraction_id);
 }
 
 #include <string>
@@ -30,8 +32,11 @@ PG_FUNCTION_INFO_V1(ps_canonical_name);
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/query/protected_reads.hpp"
 #include "backend/query/query_statement.hpp"
+#include "backend/server/array_elements.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/text/text_statements.hpp"
+#include "core/base/names.hpp"
+#include "core/base/sort_unique.hpp"
 #include "core/statement/abstraction.hpp"
 
 namespace ps = privacy_score;
@@ -47,6 +52,24 @@ ArrayType* TokenArray(const ps::Tokens& tokens) {
   auto* elements = static_cast<Datum*>(palloc(sizeof(Datum) * tokens.size()));
   for (int i = 0; i < count; ++i) elements[i] = CStringGetTextDatum(tokens[static_cast<std::size_t>(i)].c_str());
   return construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT);
+}
+
+// The tokens of a text[]; palloc'd.
+struct TokenList {
+  std::string_view* tokens;
+  int count;
+};
+
+TokenList TokensArgument(ArrayType* array) {
+  const ElementList list = ElementsOf(array);
+  TokenList all = {static_cast<std::string_view*>(palloc(sizeof(std::string_view) * static_cast<Size>(list.count + 1))),
+                   0};
+  for (int i = 0; i < list.count; ++i) {
+    if (list.nulls[i]) continue;
+    const text* token = DatumGetTextPP(list.values[i]);
+    all.tokens[all.count++] = {VARDATA_ANY(token), static_cast<Size>(VARSIZE_ANY_EXHDR(token))};
+  }
+  return all;
 }
 
 // What the text of a statement does, as a list of rewritten Query and of CopyStmt for COPY of a table.
@@ -155,6 +178,26 @@ Datum ps_reads_protected(PG_FUNCTION_ARGS) {
                       : RelationIsProtected(RelationOf(part)));
   }
   PG_RETURN_BOOL(reads);
+}
+
+// requoted(tokens): with the fewest quotes (core/base/names.hpp), sorted as Abstract() sorts them.
+Datum ps_requoted(PG_FUNCTION_ARGS) {
+  const TokenList list = TokensArgument(PG_GETARG_ARRAYTYPE_P(0));
+  CoreHolder<ps::Tokens>* tokens = NewCoreHolder<ps::Tokens>(CurrentMemoryContext);
+  CallCoreOrRaise([&] {
+    tokens->object = new ps::Tokens();
+    for (int i = 0; i < list.count; ++i) tokens->object->push_back(ps::WithFewestQuotes(list.tokens[i]));
+    ps::SortUnique(*tokens->object);
+  });
+  PG_RETURN_ARRAYTYPE_P(TokenArray(*tokens->object));
+}
+
+// abstraction_id(tokens)
+Datum ps_abstraction_id(PG_FUNCTION_ARGS) {
+  const TokenList list = TokensArgument(PG_GETARG_ARRAYTYPE_P(0));
+  int64 id = 0;
+  CallCoreOrRaise([&] { id = ps::Fingerprint(ps::Tokens(list.tokens, list.tokens + list.count)); });
+  PG_RETURN_INT64(id);
 }
 
 // canonical_name(identifier)

@@ -13,7 +13,7 @@
  * A column with origins is never named where it is read: they are, with the same mark. Of statistics the columns that
  * they describe are projected whatever is done with them, as one row may be all that an aggregate sees.
  *
- * All names are canonical: quoted as quote_identifier does, relations qualified (public."Lab Results"); temporary
+ * All names are canonical (core/base/names.hpp), relations qualified (public."Lab Results"); temporary
  * schemas are written pg_temp. All nodes live in one Arena (arena.hpp); string_views point into it.
  */
 #pragma once
