@@ -130,10 +130,18 @@ COMMENT ON VIEW privacy_score.stat_cdr IS
   'Combined discrimination rates that scoring has computed, from 0 to 1; relations: of which each attribute is; of several about the same subjects, relation is where these are at home; stale: about to be computed again, because many rows were modified since. For pg_read_all_stats.';
 
 CREATE VIEW privacy_score.stat_info WITH (security_barrier) AS
-  SELECT (SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'privacy_score') AS version, i.*
+  SELECT (SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'privacy_score') AS version, i.*,
+         CASE WHEN i.memory_limit IS NULL THEN 'no: the library is not preloaded'
+              WHEN pg_catalog.current_setting('privacy_score.mode', true) = 'off' THEN 'no: privacy_score.mode is off'
+              ELSE 'yes' END AS watching
     FROM privacy_score.shared_info() i;
 COMMENT ON VIEW privacy_score.stat_info IS
   'State of the watcher: memory in bytes, events counted and dropped, faults of scoring, rates still to be computed, the worker.';
+
+CREATE FUNCTION privacy_score.warn_unless_preloaded() RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_warn_unless_preloaded' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privacy_score.warn_unless_preloaded() IS 'Internal: CREATE EXTENSION says that nothing is watched where the library is not preloaded.';
+SELECT privacy_score.warn_unless_preloaded();
 
 CREATE FUNCTION privacy_score.long_work()
   RETURNS TABLE (pid int, command text, relation oid, phase text, done bigint, total bigint, started timestamptz)

@@ -12,9 +12,11 @@ extern "C" {
 #include "commands/seclabel.h"
 #include "miscadmin.h"
 #include "utils/inval.h"
+#include "utils/lsyscache.h"
 }
 
 #include "backend/catalog/catalog_lineage.hpp"
+#include "backend/catalog/catalog_relations.hpp"
 #include "backend/catalog/relation_concerns.hpp"
 #include "backend/state/label_names.hpp"
 #include "backend/state/model_changes.hpp"
@@ -32,6 +34,14 @@ void ps_check_label(const ObjectAddress* object, const char* label) {
         strcmp(label, kDpOnlyLabel) != 0)
       ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("\"%s\" is not a label of roles", label),
                       errhint("Labels of roles are 'watched', 'exempt' and 'dp only'.")));
+    if (label != nullptr && strcmp(label, kWatchedLabel) == 0) {
+      if (!AnyLabelledWatched())
+        ereport(NOTICE,
+                (errmsg("from now on only roles that are labelled \"watched\" are watched"),
+                 errhint("privacy_score.role_status(role) tells of each role; without such a label all are watched "
+                         "but superusers.")));
+      WarnUnlessPreloaded();
+    }
     NoteRoleLabelChange();
     return;
   }
@@ -44,6 +54,10 @@ void ps_check_label(const ObjectAddress* object, const char* label) {
                     errhint("Labels of columns are 'identifier', 'quasi-identifier', 'sensitive' and 'public'.")));
   if (label != nullptr && strcmp(label, kPublicLabel) == 0)
     RequireOrigins(object->objectId, static_cast<AttrNumber>(object->objectSubId));
+  ForgetStaleRelations();
+  if (label != nullptr && !ProtectedEntry(FindRelation(object->objectId)))
+    ereport(NOTICE, (errmsg("the label has no effect yet: \"%s\" is not protected", get_rel_name(object->objectId)),
+                     errhint("privacy_score.protect() protects a relation.")));
   // Whether a copy's column is public is part of what sessions remember of it.
   CacheInvalidateRelcacheByRelid(object->objectId);
   ConcernRelation(object->objectId);

@@ -170,6 +170,10 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
   EnterInternal(&scope);
   AppendSessions(&wire, role, from_day, to_day);
   CallCoreOrRaise([&] { Summarise(WireBytes(&wire), settings, text); });
+  const bool exists = OidIsValid(get_role_oid(role, true));
+  if (text->sessions == 0 && !exists)
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("role \"%s\" does not exist", role),
+                    errhint("privacy_score.stat_roles lists the roles that have been recorded.")));
   if (text->sessions == 0)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("role \"%s\" has no recorded sessions from %s to %s", role, from_day, to_day),
@@ -193,6 +197,10 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
   LeaveInternal(&scope);
   ConcernName(Concern::kRole, role);
   NoteDeclaration();
+  if (!exists)
+    ereport(NOTICE, (errmsg("there is no role \"%s\" in this server", role),
+                     errdetail("Its recorded sessions are of a role that was dropped, or come from elsewhere.")));
+  WarnUnlessPreloaded();
   CheckBaselineInForce(role, true);
   PG_RETURN_INT64(text->distinct);
 }

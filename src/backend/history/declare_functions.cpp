@@ -7,6 +7,7 @@
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/catalog/relation_access.hpp"
 #include "backend/catalog/relation_concerns.hpp"
+#include "backend/history/declare_notices.hpp"
 #include "backend/state/internal.hpp"
 #include "backend/state/model_changes.hpp"
 #include "backend/state/watching.hpp"
@@ -106,10 +107,12 @@ Datum ps_protect(PG_FUNCTION_ARGS) {
       4, args);
   // Rates are against the declared subject, which may be another one now.
   RunInternal("DELETE FROM privacy_score.rate WHERE $2 = ANY (sources)", 2, args);
+  if (subject == nullptr) NoteSubject(relation);
   LeaveInternal(&scope);
   ConcernRelation(relation);
   NoteDeclaration();
   WarnOfTypes(relation);
+  WarnUnlessPreloaded();
   PG_RETURN_VOID();
 }
 

@@ -33,11 +33,16 @@ PG_FUNCTION_INFO_V1(ps_acknowledge_alert);
 PG_FUNCTION_INFO_V1(ps_may_read);
 PG_FUNCTION_INFO_V1(ps_today);
 PG_FUNCTION_INFO_V1(ps_role_watching);
+PG_FUNCTION_INFO_V1(ps_warn_unless_preloaded);
 }
+
+#include <algorithm>
 
 #include "backend/server/compat.hpp"
 
 namespace {
+
+constexpr const char* kNotPreloaded = "the library is not preloaded";
 
 // The slot of this database; raises without preload or when the table of databases is full.
 DatabaseSlot* RequireSlot() {
@@ -118,28 +123,36 @@ Datum ps_live_sessions(PG_FUNCTION_ARGS) {
 
 // shared_info()
 Datum ps_shared_info(PG_FUNCTION_ARGS) {
+  constexpr int kColumns = 14;
   InitMaterializedSRF(fcinfo, 0);
+  if (ps_shared == nullptr) {
+    Datum values[kColumns] = {};
+    bool nulls[kColumns];
+    std::fill_n(nulls, kColumns, true);
+    PutResultRow(fcinfo, values, nulls);
+    return Datum(0);
+  }
   const DatabaseSlot* slot = RequireSlot();
   const BlockPool& blocks = ps_shared->blocks;
   const auto bytes = [](int32 count) { return Int64GetDatum(static_cast<int64>(count) * kBlockSize); };
   LWLockAcquire(blocks.lock, LW_SHARED);
   const int32 pool_used = blocks.size - blocks.left;
   LWLockRelease(blocks.lock);
-  Datum values[14] = {Int64GetDatum(pg_atomic_read_u64(&ps_shared->memory_used)),
-                      Int64GetDatum(ps_shared->size),
-                      Int64GetDatum(pg_atomic_read_u64(&ps_shared->evictions)),
-                      Int64GetDatum(EventsCounted()),
-                      Int64GetDatum(pg_atomic_read_u64(&ps_shared->dropped)),
-                      Int64GetDatum(pg_atomic_read_u64(&ps_shared->scoring_errors)),
-                      Int64GetDatum(slot->missing_count + slot->stale_count),
-                      Int32GetDatum(slot->worker_pid),
-                      TimestampTzGetDatum(slot->last_flush),
-                      TimestampTzGetDatum(ps_shared->stats_reset),
-                      Int64GetDatum(pg_atomic_read_u64(&ps_shared->flush_errors)),
-                      bytes(blocks.share),
-                      bytes(pool_used),
-                      bytes(blocks.size)};
-  bool nulls[14] = {};
+  Datum values[kColumns] = {Int64GetDatum(pg_atomic_read_u64(&ps_shared->memory_used)),
+                            Int64GetDatum(ps_shared->size),
+                            Int64GetDatum(pg_atomic_read_u64(&ps_shared->evictions)),
+                            Int64GetDatum(EventsCounted()),
+                            Int64GetDatum(pg_atomic_read_u64(&ps_shared->dropped)),
+                            Int64GetDatum(pg_atomic_read_u64(&ps_shared->scoring_errors)),
+                            Int64GetDatum(slot->missing_count + slot->stale_count),
+                            Int32GetDatum(slot->worker_pid),
+                            TimestampTzGetDatum(slot->last_flush),
+                            TimestampTzGetDatum(ps_shared->stats_reset),
+                            Int64GetDatum(pg_atomic_read_u64(&ps_shared->flush_errors)),
+                            bytes(blocks.share),
+                            bytes(pool_used),
+                            bytes(blocks.size)};
+  bool nulls[kColumns] = {};
   nulls[7] = slot->worker_pid == 0;
   nulls[8] = slot->last_flush == 0;
   PutResultRow(fcinfo, values, nulls);
@@ -237,12 +250,22 @@ Datum ps_may_read(PG_FUNCTION_ARGS) {
 // today()
 Datum ps_today(PG_FUNCTION_ARGS) { PG_RETURN_DATEADT(DayOf(GetCurrentTimestamp())); }
 
+// warn_unless_preloaded()
+Datum ps_warn_unless_preloaded(PG_FUNCTION_ARGS) {
+  WarnUnlessPreloaded();
+  PG_RETURN_VOID();
+}
+
 // role_watching(role): whether the role is watched, and why.
 Datum ps_role_watching(PG_FUNCTION_ARGS) {
   const char* name = NameStr(*PG_GETARG_NAME(0));
   ReadableRole(name);
   const char* reason;
-  const bool watched = Counts(ClassOfRole(get_role_oid(name, false), &reason));
+  bool watched = Counts(ClassOfRole(get_role_oid(name, false), &reason));
+  if (ps_shared == nullptr) {
+    watched = false;
+    reason = kNotPreloaded;
+  }
   InitMaterializedSRF(fcinfo, 0);
   Datum values[2] = {BoolGetDatum(watched), CStringGetTextDatum(reason)};
   bool nulls[2] = {};

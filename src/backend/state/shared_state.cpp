@@ -12,7 +12,9 @@ extern "C" {
 #include "storage/shmem.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
+#include "utils/varlena.h"
 }
 
 #include <algorithm>
@@ -78,6 +80,23 @@ void InitBlocks() {
                     errhint("Set it to %zu kB or more, or lower max_connections.", least)));
 }
 
+// The way out, for superusers ready to run.
+int PreloadHint() {
+  const char* others = superuser() ? GetConfigOption("shared_preload_libraries", true, false) : nullptr;
+  if (others == nullptr) return errhint("Add privacy_score to shared_preload_libraries and restart the server.");
+  List* names = NIL;
+  StringInfoData list;
+  initStringInfo(&list);
+  if (SplitDirectoriesString(pstrdup(others), ',', &names)) {
+    ListCell* cell;
+    foreach (cell, names) appendStringInfo(&list, "%s, ", quote_literal_cstr(static_cast<char*>(lfirst(cell))));
+  }
+  return errhint(
+      "Add privacy_score to shared_preload_libraries and restart the server: "
+      "ALTER SYSTEM SET shared_preload_libraries = %s'privacy_score';",
+      list.data);
+}
+
 }  // namespace
 
 void RequestSharedMemory() {
@@ -113,8 +132,13 @@ void ResetEventsCounted() {
 void RequirePreload() {
   if (ps_shared == nullptr)
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("privacy_score must be loaded via \"shared_preload_libraries\""),
-                    errhint("Add privacy_score to shared_preload_libraries and restart the server.")));
+                    errmsg("privacy_score must be loaded via \"shared_preload_libraries\""), PreloadHint()));
+}
+
+void WarnUnlessPreloaded() {
+  if (ps_shared == nullptr)
+    ereport(WARNING, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                      errmsg("nothing is watched: the library privacy_score is not preloaded"), PreloadHint()));
 }
 
 dsa_area* SharedArea() {

@@ -222,8 +222,9 @@ inline void CountEvent() { pg_atomic_fetch_add_u64(&ps_shared->stripes[MyProcPid
 uint64 EventsCounted();
 void ResetEventsCounted();
 
-// Raises 55000 unless the library was preloaded.
+// Raises 55000 unless the library was preloaded; a WARNING instead.
 void RequirePreload();
+void WarnUnlessPreloaded();
 
 // The DSA area, attached on first use in this process; null without preload.
 dsa_area* SharedArea();

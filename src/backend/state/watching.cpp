@@ -92,25 +92,6 @@ void FollowTransactions() {
   follows = true;
 }
 
-// Whether any role is labelled watched.
-bool AnyLabelledWatched() {
-  bool any = false;
-  Relation relation = table_open(SharedSecLabelRelationId, AccessShareLock);
-  ScanKeyData key;
-  ScanKeyInit(&key, Anum_pg_shseclabel_classoid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(AuthIdRelationId));
-  SysScanDesc scan = systable_beginscan(relation, InvalidOid, false, nullptr, 1, &key);
-  for (HeapTuple tuple = systable_getnext(scan); HeapTupleIsValid(tuple) && !any; tuple = systable_getnext(scan)) {
-    bool null_provider, null_label;
-    const Datum provider = heap_getattr(tuple, Anum_pg_shseclabel_provider, RelationGetDescr(relation), &null_provider);
-    const Datum value = heap_getattr(tuple, Anum_pg_shseclabel_label, RelationGetDescr(relation), &null_label);
-    any = !null_provider && !null_label && strcmp(TextDatumGetCString(provider), kLabelProvider) == 0 &&
-          strcmp(TextDatumGetCString(value), kWatchedLabel) == 0;
-  }
-  systable_endscan(scan);
-  table_close(relation, AccessShareLock);
-  return any;
-}
-
 // Replicated changes of labels and roles are not announced on a standby, so it looks again every few seconds.
 inline bool MayBeOutdated() {
   constexpr int kSeconds = 2;
@@ -159,6 +140,24 @@ inline RoleClass ClassOfPrincipal(Oid principal) {
 }
 
 }  // namespace
+
+bool AnyLabelledWatched() {
+  bool any = false;
+  Relation relation = table_open(SharedSecLabelRelationId, AccessShareLock);
+  ScanKeyData key;
+  ScanKeyInit(&key, Anum_pg_shseclabel_classoid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(AuthIdRelationId));
+  SysScanDesc scan = systable_beginscan(relation, InvalidOid, false, nullptr, 1, &key);
+  for (HeapTuple tuple = systable_getnext(scan); HeapTupleIsValid(tuple) && !any; tuple = systable_getnext(scan)) {
+    bool null_provider, null_label;
+    const Datum provider = heap_getattr(tuple, Anum_pg_shseclabel_provider, RelationGetDescr(relation), &null_provider);
+    const Datum value = heap_getattr(tuple, Anum_pg_shseclabel_label, RelationGetDescr(relation), &null_label);
+    any = !null_provider && !null_label && strcmp(TextDatumGetCString(provider), kLabelProvider) == 0 &&
+          strcmp(TextDatumGetCString(value), kWatchedLabel) == 0;
+  }
+  systable_endscan(scan);
+  table_close(relation, AccessShareLock);
+  return any;
+}
 
 RoleClass ClassOfRole(Oid role, const char** reason) {
   if (superuser_arg(role)) {

@@ -27,6 +27,9 @@ enum class RoleClass {
 // The class of a role and why. Reads catalogs.
 RoleClass ClassOfRole(Oid role, const char** reason);
 
+// Whether any role is labelled watched, so that no other is watched. Reads catalogs.
+bool AnyLabelledWatched();
+
 // The role that statements count for: session user or current user, as the setting says.
 Oid PrincipalOf();
 

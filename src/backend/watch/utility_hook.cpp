@@ -27,6 +27,7 @@ extern "C" {
 #include "backend/watch/live.hpp"
 #include "backend/watch/maintenance_reads.hpp"
 #include "backend/watch/renames.hpp"
+#include "backend/watch/setting_notices.hpp"
 #include "backend/watch/statement_place.hpp"
 #include "backend/watch/type_reads.hpp"
 #include "backend/watch/write_oracles.hpp"
@@ -163,6 +164,7 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
         standard_ProcessUtility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
       FinishCopying(&running.copying);
       FollowRenaming(running.renaming);
+      NoteRoleSetting(statement);
       if (running.ends_block) FireDeferredTriggers();
     }
     PG_CATCH();
