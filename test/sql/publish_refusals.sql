@@ -78,8 +78,11 @@ SELECT n, r.* FROM (VALUES
 \x
 SELECT relname FROM pg_class WHERE relnamespace = 'refusals'::regnamespace ORDER BY 1;
 
--- A key that no record has is told, since it may be misspelt.
+-- A key that no record has is refused, since it may be misspelt.
 SELECT rows FROM privacy_score.bucketize('t', '{a}', 's', 'q', 'v', thresholds => '{"s0": 0.6, "S1": 0.1, "s9": 0.1}');
+SELECT rows FROM privacy_score.bucketize('t', '{a}', 's', 'q', 'v', thresholds => '{"nosuch": 0.1}');
+SELECT rows FROM privacy_score.bucketize('t', '{a}', 's', 'q', 'v', thresholds => '{"s0": 0.6}', values_without_threshold => 'maybe');
+SELECT rows FROM privacy_score.bucketize('t', '{a}', 's', 'q', 'v', thresholds => '{"s0": 0.6, "S1": 0.1, "s9": 0.1}', values_without_threshold => 'allow');
 -- What replace takes: the tables of a release that one owns, whole.
 CREATE VIEW uses AS SELECT * FROM q;
 SELECT rows FROM privacy_score.bucketize('t', '{a}', 's', 'q', 'v', l => 2, replace => true);

@@ -31,10 +31,23 @@ TEST(ExplainQuery, NamesEverything) {
   EXPECT_TRUE(Has(json, "\"nearest\": [\"cmd:select\", \"p:public.hospital.department\"")) << json;
   EXPECT_TRUE(Has(json, "\"delta\": 0.3445")) << json;
   EXPECT_TRUE(Has(json,
-                  "\"new_columns\": [{\"column\": \"public.hospital.last_name\", \"label\": null, \"identifier\": "
-                  "false, \"probability\": 0.01"))
+                  "\"new_columns\": [{\"column\": \"public.hospital.last_name\", \"follows_from\": [], \"label\": null, "
+                  "\"identifier\": false, \"probability\": 0.01"))
       << json;
   EXPECT_TRUE(Has(json, "\"missing\": []}")) << json;
+}
+
+TEST(ExplainQuery, TellsWhatIsReadFromWhatFollows) {
+  ModelRows model = WorkedModel();
+  model.dependencies = {{"public.hospital.last_name", "public.hospital.city"}};
+  const Explained explained =
+      ExplainQuery(model.Wire(), "analyst", Published(), kLastNameTokens, {"column public.nosuch does not exist"});
+  const std::size_t read = explained.json.find("{\"column\": \"public.hospital.last_name\", \"follows_from\": []");
+  const std::size_t follows = explained.json.find(
+      "{\"column\": \"public.hospital.city\", \"follows_from\": [\"public.hospital.last_name\"]");
+  ASSERT_NE(follows, std::string::npos) << explained.json;
+  EXPECT_LT(read, follows) << explained.json;
+  EXPECT_TRUE(Has(explained.json, "\"problems\": [\"column public.nosuch does not exist\"]")) << explained.json;
 }
 
 TEST(ExplainQuery, SaysWhatIsEstimated) {

@@ -7,6 +7,7 @@
  * read-only, so live scores and scores of history rest on the same numbers.
  */
 #include "backend/catalog/function_arguments.hpp"
+#include "backend/history/explain_problems.hpp"
 #include "backend/rates/model_wire.hpp"
 #include "backend/rates/query_rates.hpp"
 #include "backend/rates/rounds_of_rates.hpp"
@@ -107,12 +108,34 @@ Datum ps_score_ngrams(PG_FUNCTION_ARGS) {
   return Datum(0);
 }
 
+namespace {
+
+// Raises 42704 for a role that neither exists nor has a history: each statement would be new to it.
+void RequireKnownRole(const char* role, Oid role_id) {
+  if (OidIsValid(role_id)) return;
+  const char* args[] = {role};
+  InternalScope scope;
+  EnterInternal(&scope);
+  const char* known = InternalValue(
+      "SELECT 1 WHERE EXISTS (SELECT FROM privacy_score.baseline WHERE role = $1) "
+      "OR EXISTS (SELECT FROM privacy_score.session WHERE role = $1)",
+      1, args);
+  LeaveInternal(&scope);
+  if (known == nullptr)
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("role \"%s\" does not exist", role),
+                    errhint("privacy_score.stat_roles lists the roles that have been recorded.")));
+}
+
+}  // namespace
+
 // explain_query(sql, role)
 Datum ps_explain_query(PG_FUNCTION_ARGS) {
   const char* role = NameStr(*PG_GETARG_NAME(1));
   const Oid role_id = ReadableRole(role);
   RequireKnowableRates(PG_GETARG_TEXT_PP(0));
+  RequireKnownRole(role, role_id);
   CoreHolder<privacy_score::Tokens>* tokens = TokensOfText(PG_GETARG_TEXT_PP(0), role_id);
+  const ProblemList problems = ProblemsOf(*tokens->object);
   CoreHolder<privacy_score::Explained>* explained = NewCoreHolder<privacy_score::Explained>(CurrentMemoryContext);
   const privacy_score::ScoreSettings settings = ScoreSettingsInForce();
   ComputedRates computed;
@@ -120,8 +143,8 @@ Datum ps_explain_query(PG_FUNCTION_ARGS) {
       &computed, [&](StringInfo wire) { AppendModel(wire, ModelScope::kBaselines, &computed, role); },
       [&](StringInfo wire) {
         CallCoreOrRaise([&] {
-          explained->Reset(new privacy_score::Explained(
-              privacy_score::ExplainQuery(WireBytes(wire), role, settings, *tokens->object)));
+          explained->Reset(new privacy_score::Explained(privacy_score::ExplainQuery(
+              WireBytes(wire), role, settings, *tokens->object, {problems.texts, problems.texts + problems.count})));
         });
         ComputeWanted(&computed, &explained->object->missing);
       });

@@ -64,7 +64,8 @@ struct BucketizeRequest {
   PlanRequest plan;
   const char* method;
   ThresholdRequest thresholds;
-  int fakes;  // in each bucket
+  bool allow;  // keys of thresholds that no record has
+  int fakes;   // in each bucket
   bool counted;
   ReleaseTable qit;
   ReleaseTable st;
@@ -86,6 +87,15 @@ bool StFormArgument(FunctionCallInfo fcinfo, int argument) {
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown st_form \"%s\"", form),
                     errhint("rows has a row for each record, counts one for each value of a bucket.")));
   return strcmp(form, "counts") == 0;
+}
+
+bool AllowsArgument(FunctionCallInfo fcinfo, int argument) {
+  RequireArgument(fcinfo, argument, "values_without_threshold");
+  const char* what = text_to_cstring(PG_GETARG_TEXT_PP(argument));
+  if (strcmp(what, "refuse") != 0 && strcmp(what, "allow") != 0)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown values_without_threshold \"%s\"", what),
+                    errhint("refuse raises an error for a key of thresholds that no record has, allow a warning.")));
+  return strcmp(what, "allow") == 0;
 }
 
 // The columns of the published tables.
@@ -128,6 +138,7 @@ void ReadRequest(FunctionCallInfo fcinfo, BucketizeRequest* request) {
   request->counted = StFormArgument(fcinfo, 13);
   RequireArgument(fcinfo, 14, "replace");
   const bool replace = PG_GETARG_BOOL(14);
+  request->allow = AllowsArgument(fcinfo, 15);
   NameReleaseTable(&request->qit, "qit", PG_GETARG_TEXT_PP(3), replace);
   NameReleaseTable(&request->st, "st", PG_GETARG_TEXT_PP(4), replace);
   if (strcmp(request->qit.quoted, request->st.quoted) == 0)
@@ -190,7 +201,7 @@ void PlanInRandomOrder(ReleaseWork* work, const PlanRequest& request) {
 }
 
 void PlanBuckets(BucketizeRequest* request, const SourceRows* source, ReleaseWork* work) {
-  FindListedValues(&request->thresholds, source->values, source->values_count);
+  FindListedValues(&request->thresholds, source->values, source->values_count, request->allow);
   CallCoreOrRaise([&] {
     work->counts.assign(source->counts, source->counts + source->values_count);
     work->thresholds = ThresholdsOf(request->thresholds, work->counts);

@@ -7,6 +7,7 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/numeric.h"
+#include "utils/varlena.h"
 }
 
 #include <string>
@@ -103,9 +104,27 @@ Datum ValueOfKey(const ValueList* values, const char* key) {
   return value;
 }
 
+// A value that differs from the key by case, or by a letter or two; null when none of the first thousands does.
+const char* ValueLike(const ValueList* values, int64 count, const char* key) {
+  constexpr int64 kMost = 10000;
+  constexpr int kLongest = 255;  // that distances are computed of
+  const auto length = static_cast<int>(strlen(key));
+  const int apart = length < 4 ? 0 : 2;
+  for (int64 number = 0; number < Min(count, kMost); ++number) {
+    if (number == values->null_number) continue;
+    const char* value = TextOfNumber(values, number);
+    if (pg_strcasecmp(value, key) == 0) return value;
+    const auto other = static_cast<int>(strlen(value));
+    if (apart > 0 && length <= kLongest && other <= kLongest &&
+        varstr_levenshtein_less_equal(key, length, value, other, 1, 1, 1, apart, true) <= apart)
+      return value;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
-void FindListedValues(ThresholdRequest* request, ValueList* values, int64 count) {
+void FindListedValues(ThresholdRequest* request, ValueList* values, int64 count, bool allow) {
   int missing = 0;
   const char* first_missing = nullptr;
   for (int i = 0, end = request->listed_count; i < end; ++i) {
@@ -124,10 +143,17 @@ void FindListedValues(ThresholdRequest* request, ValueList* values, int64 count)
     if (listed->number >= 0) continue;
     if (missing++ == 0) first_missing = listed->key;
   }
-  if (missing > 0)
-    ereport(WARNING, (errmsg("no record has the value \"%s\", which has a threshold", first_missing),
-                      missing > 1 ? errdetail("Nor do records have %d more values with thresholds.", missing - 1) : 0,
-                      errhint("A value that is misspelt in thresholds is published without one.")));
+  if (missing == 0) return;
+  const char* meant = ValueLike(values, count, first_missing);
+  ereport(
+      allow ? WARNING : ERROR,
+      (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+       errmsg("no record has the value \"%s\", which has a threshold", first_missing),
+       missing > 1 ? errdetail("Nor do records have %d more values with thresholds.", missing - 1) : 0,
+       allow              ? errhint("A value that is misspelt in thresholds is published without one.")
+       : meant != nullptr ? errhint("Perhaps you meant \"%s\", which would be published without a threshold.", meant)
+                          : errhint("A value that is misspelt in thresholds would be published without one. Leave the "
+                                    "key out, or say values_without_threshold => 'allow'.")));
 }
 
 std::vector<privacy_score::Rational> ThresholdsOf(const ThresholdRequest& request,

@@ -173,7 +173,7 @@ void JudgeThresholds(Verification* verification) {
     return;
   }
   const bool by_source = OidIsValid(verification->source);
-  FindListedValues(&verification->thresholds, verification->values, verification->values->count);
+  FindListedValues(&verification->thresholds, verification->values, verification->values->count, true);
   CallCoreOrRaise([&] {
     std::vector<std::int64_t> counts = by_source ? work->source_counts : facts.counts;
     counts.resize(std::max(counts.size(), facts.counts.size()));

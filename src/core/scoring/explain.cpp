@@ -74,12 +74,28 @@ void WriteRevealed(JsonWriter& json, const Model& model, const AttributeSet& rev
   json.Key("cells").Value(read.aggregates.empty() ? std::vector<std::string>() : read.cells);
 }
 
-// The columns that make tau.
+// The columns that the statement reads and that determine another one, which it does not read, by dependencies that its
+// owner has confirmed.
+std::vector<std::string> Determinants(const Model& model, const AttributeSet& read, AttributeId id) {
+  std::vector<std::string> names;
+  for (const AttributeId one : read)
+    if (IsSubset({id}, model.Closure({one}))) names.push_back(model.attributes()[one].name);
+  // Several columns may only do so together.
+  return names.empty() ? model.NamesOf(read) : names;
+}
+
+// The columns that make tau: those that are read, then those that follow from them.
 void WriteNewColumns(JsonWriter& json, const PairScorer& pairs, ClassId a, ClassId b) {
+  const Model& model = pairs.model();
+  const AttributeSet& read = pairs.class_of(a).revealed;
+  const auto is_read = [&](AttributeId id) { return IsSubset({id}, read); };
+  AttributeSet columns = pairs.Surprising(a, b);
+  std::stable_partition(columns.begin(), columns.end(), is_read);
   json.Key("new_columns").BeginArray();
-  for (const AttributeId id : pairs.Surprising(a, b)) {
-    const Attribute& attribute = pairs.model().attributes()[id];
-    json.BeginObject().Key("column").Value(attribute.name).Key("label");
+  for (const AttributeId id : columns) {
+    const Attribute& attribute = model.attributes()[id];
+    json.BeginObject().Key("column").Value(attribute.name).Key("follows_from");
+    json.Value(is_read(id) ? std::vector<std::string>() : Determinants(model, read, id)).Key("label");
     if (attribute.label == Label::kNone) {
       json.Null();
     } else {
@@ -122,7 +138,7 @@ Tokens KnownTokens(const Model& model, AbstractionId id) {
 }  // namespace
 
 Explained ExplainQuery(std::string_view model_wire, std::string_view role, const ScoreSettings& settings,
-                       const Tokens& tokens) {
+                       const Tokens& tokens, const std::vector<std::string>& problems) {
   RoleScorer scorer(Shared(model_wire), role, settings);
   PairScorer& pairs = scorer.pairs();
   const Model& model = scorer.model();
@@ -138,6 +154,7 @@ Explained ExplainQuery(std::string_view model_wire, std::string_view role, const
   json.Key("baseline").Value(model.BaselineOfRole(role) != nullptr);
   WriteSettings(json, settings);
   json.Key("abstraction").Value(tokens);
+  json.Key("problems").Value(problems);
   WriteRevealed(json, model, pairs.class_of(own).revealed, tokens, settings);
   json.Key("scored_columns").Value(model.NamesOf(pairs.class_of(own).scored));
   WriteIdentification(json, pairs.rates(), model, pairs.class_of(own).revealed);
