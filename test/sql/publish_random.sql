@@ -23,7 +23,8 @@ BEGIN
     FROM generate_series(1, floor(random() * 80)::int);
   judged := CASE kind WHEN 'theta' THEN format('theta => %s, floor => %s', round((1 + 6 * random())::numeric, 2), round((0.3 * random())::numeric, 2))
     WHEN 'listed' THEN format('thresholds => %L', jsonb_build_object('a', round((0.2 + 0.8 * random())::numeric, 2), 'v1', '1/' || l, 'v9', 0.5)) ELSE format('l => %s', l) END;
-  asked := judged || CASE WHEN kind = 'fakes' THEN format(', fake_values => %s', 1 + floor(random() * 2)) ELSE '' END;
+  asked := judged || CASE kind WHEN 'fakes' THEN format(', fake_values => %s', 1 + floor(random() * 2))
+    WHEN 'listed' THEN ', values_without_threshold => ''allow''' ELSE '' END;
   BEGIN
     EXECUTE format('SELECT loss FROM privacy_score.bucketize(''source'', ''{age,zip,day}'', ''Value'', ''q'', ''s'', %L, %s, st_form => %L)', method, asked, form);
   EXCEPTION WHEN invalid_parameter_value THEN
