@@ -182,6 +182,19 @@ void DefineGranting() {
             64 * 1024, 64, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB);
 }
 
+// For tests, which need not wait for what a server has minutes for.
+void DefineDeveloping() {
+  DefineInt("privacy_score.worker_stays", "How long the worker stays when no session is open any more.",
+            "For tests: a worker need not be started for each of many short sessions.", &ps_settings.worker_stays, 0, 0,
+            3600 * 1000, PGC_SIGHUP, GUC_UNIT_MS | GUC_NOT_IN_SAMPLE);
+  DefineInt("privacy_score.rate_check_interval", "How often the worker looks for rates that are out of date.",
+            "For tests.", &ps_settings.rate_check_interval, 5000, 10, 3600 * 1000, PGC_SIGHUP,
+            GUC_UNIT_MS | GUC_NOT_IN_SAMPLE);
+  DefineInt("privacy_score.rate_fault_pause", "How long a rate that could not be computed is not tried again.",
+            "For tests.", &ps_settings.rate_fault_pause, 60000, 10, 3600 * 1000, PGC_SIGHUP,
+            GUC_UNIT_MS | GUC_NOT_IN_SAMPLE);
+}
+
 }  // namespace
 
 void DefineSettings() {
@@ -195,6 +208,7 @@ void DefineSettings() {
   DefineLimits();
   DefinePublishing();
   DefineGranting();
+  DefineDeveloping();
   MarkGUCPrefixReserved("privacy_score");
 }
 

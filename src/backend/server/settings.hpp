@@ -50,6 +50,9 @@ struct Settings {
   double dp_least_epsilon;           // of budgets that are granted now
   int dp_work_mem;                   // kilobytes, likewise
   int text_limit;                    // kilobytes
+  int worker_stays;                  // milliseconds; this and the next two are for tests
+  int rate_check_interval;           // milliseconds
+  int rate_fault_pause;              // milliseconds
   int answering;                     // an Oid: see noisy_answer_reads.hpp; 0 = no
 };
 

@@ -149,12 +149,17 @@ void ReclaimSlots() {
   CommitTransactionCommand();
 }
 
-// Gives the slot up when there is nothing to do. A backend that opens a session afterwards sees that no worker runs.
+// Gives the slot up when there is nothing to do, or has not been for as long as tests may want. A backend that opens a
+// session afterwards sees that no worker runs.
 bool LeaveWhenIdle(DatabaseSlot* slot) {
+  static TimestampTz needed_at = GetCurrentTimestamp();
+  const TimestampTz now = GetCurrentTimestamp();
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   // A standby keeps the day's score in this process; a database that is dropped there does not wait for anybody.
-  const bool idle = slot->sessions == nullptr && !(RecoveryInProgress() && RemembersToday()) &&
-                    pg_atomic_read_u64(&slot->flush_wanted) == slot->flush_done;
+  bool idle = slot->sessions == nullptr && !(RecoveryInProgress() && RemembersToday()) &&
+              pg_atomic_read_u64(&slot->flush_wanted) == slot->flush_done;
+  if (!idle) needed_at = now;
+  idle &= now - needed_at >= int64{ps_settings.worker_stays} * 1000;
   if (idle) {
     slot->worker_pid = 0;
     slot->worker_asked_at = 0;

@@ -249,7 +249,7 @@ void OnTimeOver(Round* round, const WantedRate* wanted, int count) {
 // Computes what the round has of one relation, from `first` on; returns where the next relation begins.
 int ComputeNext(Round* round, ComputedRates* computed, int first) {
   // One that has failed is not tried again for so long.
-  const TimestampTz lately = GetCurrentTimestamp() - USECS_PER_MINUTE;
+  const TimestampTz lately = GetCurrentTimestamp() - int64{ps_settings.rate_fault_pause} * 1000;
   WantedRate* wanted = round->wanted;
   int next = first;
   int left = first;  // those that are to be computed stand from `first` to here
@@ -356,10 +356,9 @@ void PutBackRate(DatabaseSlot* slot, std::string_view relation, std::string_view
 }
 
 int32 CountStaleRates() {
-  constexpr int kSeconds = 5;
   static TimestampTz looked_at = 0;
   const TimestampTz now = GetCurrentTimestamp();
-  if (RecoveryInProgress() || now - looked_at < kSeconds * USECS_PER_SEC) return -1;
+  if (RecoveryInProgress() || now - looked_at < int64{ps_settings.rate_check_interval} * 1000) return -1;
   looked_at = now;
   WorkTransaction work;
   BeginWork(&work);
