@@ -27,7 +27,8 @@ outer="cmd:select"
 
 # Starts a server with the tables that the cases are about. Arguments: further configuration lines.
 start_hospital() {
-  start_server "log_connections = on" "log_line_prefix = '%m [%p] %c %q%u@%d '" "max_prepared_transactions = 5" "$@"
+  # The worker stays: hardly a path is about its being started anew.
+  start_server "privacy_score.worker_stays = '1h'" "log_connections = on" "log_line_prefix = '%m [%p] %c %q%u@%d '" "max_prepared_transactions = 5" "$@"
   q "CREATE EXTENSION privacy_score" "CREATE SCHEMA h" \
     "CREATE ROLE mallory LOGIN" "CREATE ROLE alice LOGIN" "CREATE ROLE clerk LOGIN" "GRANT clerk TO mallory" \
     "GRANT USAGE, CREATE ON SCHEMA h TO mallory, alice" "GRANT USAGE ON SCHEMA h TO clerk" \

@@ -9,6 +9,9 @@
 # Runs below scripts/sandbox.sh ("make shell T=name"). A server listens on a unix socket only; its superuser is
 # "postgres", its database "postgres", the extension is preloaded but not created. All servers stop when the script
 # ends. A script that ends without done_testing counts as one failure.
+#
+# What a script waits for it waits for by asking, never by the clock: an end, such as wait_for's, is for a server that hangs.
+# PS_LONG=1 ("make test-long") asks for the long form of a script that has two.
 
 # shellcheck shell=bash
 set -u -o pipefail
@@ -25,6 +28,9 @@ export PGUSER=postgres PGDATABASE=postgres PGPORT=5432 PGHOST PGDATA PGOPTIONS=
 ps_major=$("$PS_BINDIR/postgres" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/')
 if [ "$ps_major" -ge 16 ]; then forced_parallel=debug_parallel_query; else forced_parallel=force_parallel_mode; fi
 
+# by_length SHORT LONG: prints which of them is asked for.
+by_length() { if [ -n "${PS_LONG:-}" ]; then echo "$2"; else echo "$1"; fi; }
+
 # --- servers ----------------------------------------------------------------------------------------------------------
 
 # Directs everything that follows to the server of that name (the first one is "main").
@@ -35,6 +41,13 @@ use_server() {
   ps_log=$ps_home/log
 }
 
+# Makes the cluster that all others are copies of, unless it is there: scripts that run side by side share it.
+ps_template=${PS_TEMPLATE:-$PS_TMP/template}
+make_template() {
+  [ -d "$ps_template" ] ||
+    "$PS_BINDIR/initdb" -D "$ps_template" -U postgres -A trust -N -E UTF8 --locale=C.UTF-8 >"$ps_template.log" 2>&1
+}
+
 # Makes a fresh cluster with the given configuration lines and starts it. A second call makes it anew.
 start_server() {
   if [ -d "$ps_home" ]; then
@@ -42,11 +55,8 @@ start_server() {
     rm -rf "$ps_home"
   fi
   mkdir -p "$ps_home"
-  if ! [ -d "$PS_TMP/template" ]; then
-    "$PS_BINDIR/initdb" -D "$PS_TMP/template" -U postgres -A trust -N -E UTF8 --locale=C.UTF-8 >"$PS_TMP/initdb.log" 2>&1 ||
-      bail_out "initdb failed: $(tail -n 3 "$PS_TMP/initdb.log")"
-  fi
-  cp -a "$PS_TMP/template" "$PGDATA"
+  make_template || bail_out "initdb failed: $(tail -n 3 "$ps_template.log")"
+  cp -a "$ps_template" "$PGDATA"
   conf "listen_addresses = ''" "unix_socket_directories = '$ps_home'" "fsync = off" "max_connections = 40" \
     "shared_buffers = '32MB'" "timezone = 'UTC'" "lc_messages = 'C'" "log_line_prefix = '%m [%p] %q%u@%d '" \
     "shared_preload_libraries = 'privacy_score'" "privacy_score.flush_interval = '100ms'" \
@@ -74,14 +84,18 @@ restart_server() {
   resume_server
 }
 
-# Kills the postmaster with SIGKILL and waits until its children are gone, as after a crash.
+# Kills the postmaster with SIGKILL and waits until its children are gone, as after a crash. One that ended with a lock of
+# its own may leave others waiting for it who do not look after the postmaster: an administrator would end those, too.
 kill9_server() {
-  local pid child children
+  local pid child children tries=400
   pid=$(head -n 1 "$PGDATA/postmaster.pid")
   children=$(cat "/proc/$pid/task/$pid/children")
   kill -9 "$pid"
   for child in $pid $children; do
-    while grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$child/status"; do sleep 0.05; done
+    while grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$child/status"; do
+      if [ $((tries -= 1)) -le 0 ]; then kill -9 "$child" 2>/dev/null; fi
+      sleep 0.05
+    done
   done
 }
 
@@ -155,14 +169,24 @@ q_script() { "$PS_BINDIR/psql" -XAtq -v ON_ERROR_STOP=1 -f - 2>&1; }
 as() { local -x PGUSER=$1; shift; "$@"; }
 on() { local -x PGDATABASE=$1; shift; "$@"; }
 
-# wait_for "SQL" "expected" [seconds]: asks until the answer is as expected; fails after 30 seconds.
+# wait_for "SQL" "expected" [seconds]: asks until the answer is as expected; gives up after minutes, which only a hang takes.
 wait_for() {
-  local tries=$((${3:-30} * 10))
+  local tries=0 end=$((SECONDS + ${3:-300}))
   while [ "$(q "$1" 2>/dev/null)" != "$2" ]; do
-    if [ $((tries -= 1)) -le 0 ]; then return 1; fi
-    sleep 0.1
+    if [ $SECONDS -ge $end ]; then return 1; fi
+    if [ $((tries += 1)) -lt 20 ]; then sleep 0.05; else sleep 0.2; fi
   done
 }
+
+# wait_until COMMAND...: the same of a command that succeeds; wait_for_line FILE REGEX: of a file that has such a line.
+wait_until() {
+  local tries=0
+  until "$@"; do
+    if [ $((tries += 1)) -gt 4000 ]; then return 1; fi
+    sleep 0.05
+  done
+}
+wait_for_line() { wait_until grep -qsE -- "$2" "$1"; }
 
 # --- checks -----------------------------------------------------------------------------------------------------------
 
@@ -178,6 +202,9 @@ fail() {
   shift
   if [ $# -gt 0 ]; then printf '          %s\n' "$@"; fi
 }
+
+# skip "what": says at the end of the whole run that this was left out.
+skip() { echo "skipped: $ps_test: $1"; }
 
 # check "description" "actual" "expected"
 check() {

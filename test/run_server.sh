@@ -69,12 +69,15 @@ regress() {
   tally "$log"
 }
 
-# Paths of the scripts of FOLDER... that are asked for.
+# Paths of the scripts of FOLDER... that are asked for, those first that took the longest when test/seconds was written, so
+# that no lane is left with one of them at the end. What is not in there comes before all.
 scripts() {
   local folder name
   for folder in "$@"; do
-    while IFS= read -r name; do echo "$folder/$name.sh"; done < <(names "$folder" sh)
-  done
+    while IFS= read -r name; do
+      printf '%s\t%s\n' "$(awk -v name="$name" '$3 == name { print $1; found = 1 } END { if (!found) print 9999 }' test/seconds)" "$folder/$name.sh"
+    done < <(names "$folder" sh)
+  done | sort -s -k 1,1nr | cut -f 2
 }
 
 # Takes from the file $queue, which all lanes have open as 9, what no other has taken.
@@ -84,48 +87,43 @@ next_script() {
 } 8<"$queue"
 
 # lane FOLDER: makes the folder and runs scripts of the queue there, one after the other, until all are taken; each finds
-# nothing there but the cluster that they copy.
+# nothing there. "regress" stands for the regression tests.
 lane() {
-  local PS_TMP=$1 script test started log=$1.script
+  local PS_TMP=$1 script test log=$1.script
   mkdir "$PS_TMP"
   while next_script; do
+    if [ "$script" = regress ]; then regress 9<&-; continue; fi
     test=$(basename "$script" .sh)
-    started=$SECONDS
-    timeout -k 10 900 bash "$script" 2>"$PS_TMP/$test.err" </dev/null 9<&- | tee "$log"
-    if ! tail -n 1 "$log" | grep -aqE '^passed [0-9]+ failed 0$'; then
+    perl test/measured.pl "$test" timeout -k 10 1800 bash "$script" 2>"$PS_TMP/$test.err" </dev/null 9<&- | tee "$log"
+    if ! grep -aqE '^passed [0-9]+ failed 0$' "$log"; then
       echo "--- $test: the end of its error output and of its servers' logs"
       tail -n 30 "$PS_TMP/$test.err" "$PS_TMP/$test".*/log 2>/dev/null
     fi
     tally "$log"
-    echo "seconds $((SECONDS - started)) $test"
-    find "$PS_TMP" -mindepth 1 -maxdepth 1 ! -name template -exec rm -rf {} +
+    find "$PS_TMP" -mindepth 1 -maxdepth 1 -exec rm -rf {} +
   done
-}
-
-# The same with numbers of its own, which it says in its last line.
-lane_aside() {
-  passed=0
-  failed=0
-  lane "$1"
   echo "passed $passed failed $failed"
 }
 
-# in_lanes COMMAND FOLDER...: the command, and the scripts of the folders. Scripts mostly wait: three run at the same
-# time. What the first lane runs, after the command, is shown at once; the rest when all have ended.
+# in_lanes [regress] FOLDER...: the scripts of the folders, several at a time. Scripts wait a good deal: two more run than
+# there are processors. What the first lane runs is shown at once; the rest when all have ended.
 in_lanes() {
-  local number queue=$PS_TMP/queue aside=()
-  scripts "${@:2}" >"$queue"
+  local number lanes=${PS_LANES:-$(($(nproc) + 2))} queue=$PS_TMP/queue aside=() first=() shown
+  if [ "$1" = regress ]; then first=(regress); shift; fi
+  { printf '%s\n' ${first[@]+"${first[@]}"}; scripts "$@"; } | sed '/^$/d' >"$queue"
   exec 9<"$queue"
-  for number in 2 3; do
-    (lane_aside "$PS_TMP/lane$number") >"$PS_TMP/lane$number.log" 2>&1 &
+  export PS_TEMPLATE=$PS_TMP/template
+  (. test/lib.sh; ps_finished=yes; make_template) >/dev/null || tail -n 3 "$PS_TEMPLATE.log"
+  for ((number = 1; number <= lanes; ++number)); do
+    (lane "$PS_TMP/lane$number") >"$PS_TMP/lane$number.log" 2>&1 &
     aside[number]=$!
   done
-  "$1"
-  lane "$PS_TMP/lane1"
-  for number in 2 3; do
+  tail -n +1 -f --pid="${aside[1]}" "$PS_TMP/lane1.log" &
+  shown=$!
+  for ((number = 1; number <= lanes; ++number)); do
     # What a lane that broke off says last are the numbers of its last script.
     wait "${aside[number]}" || failed=$((failed + 1))
-    cat "$PS_TMP/lane$number.log"
+    if [ $number -gt 1 ]; then cat "$PS_TMP/lane$number.log"; else wait $shown; fi
     tally "$PS_TMP/lane$number.log"
   done
 }
@@ -142,8 +140,7 @@ tally() {
 
 case $part in
   regress) regress ;;
-  shell) in_lanes true test/shell ;;
-  attacks) in_lanes true test/attacks ;;
+  shell | attacks) in_lanes "test/$part" ;;
   all) in_lanes regress test/shell test/attacks ;;
 esac
 if [ $((passed + failed)) -eq 0 ] && [ ${#wanted[@]} -gt 0 ]; then

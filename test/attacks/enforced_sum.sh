@@ -122,14 +122,14 @@ q "ALTER ROLE usual SET privacy_score.session_limit = 0.7" >/dev/null
 mkfifo "$PS_TMP/usual"
 as usual "$PS_BINDIR/psql" -XAtq <"$PS_TMP/usual" >"$PS_TMP/usual.out" 2>&1 &
 exec 3>"$PS_TMP/usual"
-said() { for _ in $(seq 100); do grep -q "$1" "$PS_TMP/usual.out" && return; sleep 0.1; done; return 1; }
+said() { for _ in $(seq 3000); do grep -q "$1" "$PS_TMP/usual.out" && return; sleep 0.1; done; return 1; }
 printf '%s\n' "$half \\g /dev/null" "$rest \\g /dev/null" "$usual1 \\g /dev/null" "\\echo observed :SQLSTATE" >&3
 check_true "in mode observe it is kept too" said "observed 00000"
 conf "privacy_score.mode = enforce"
 reload_server
 check_true "enforce takes over" as usual wait_for "SHOW privacy_score.mode" enforce
 # The session takes in the new mode between two statements.
-for _ in $(seq 100); do
+for _ in $(seq 3000); do
   echo "SHOW privacy_score.mode;" >&3
   if said '^enforce$' >/dev/null; then break; fi
 done

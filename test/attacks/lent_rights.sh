@@ -256,7 +256,7 @@ if q "CREATE EXTENSION postgres_fdw" "GRANT USAGE ON FOREIGN DATA WRAPPER postgr
   as owner q "CREATE VIEW o.afar AS SELECT bid, v FROM m.r3" "SELECT privacy_score.dp_grant('mallory', 'o.afar', 1000)" >/dev/null
   asks "a foreign table of the asker's" "^ERROR:  foreign table f3, which belongs to role \"mallory\", cannot run here" "SELECT privacy_score.dp_count('o.afar', 'bid = 1', 10)"
 else
-  echo "note    lent_rights: postgres_fdw is not installed"
+  skip "postgres_fdw is not installed"
 fi
 echo "SELECT 1;" >&5
 sleep 0.5

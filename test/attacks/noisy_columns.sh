@@ -59,7 +59,7 @@ for ((i = 0; i < 200; i++)); do
   esac
   as racer q_all "SELECT pg_advisory_lock_shared(1)" "SELECT 'answer ' || $ask" >"$PS_TMP/race.$i" &
 done
-check_true "two hundred sessions are ready" wait_for "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted" 200 60
+check_true "two hundred sessions are ready" wait_for "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted" 200
 echo "SELECT pg_advisory_unlock(1);" >&3
 exec 3>&-
 wait

@@ -78,20 +78,20 @@ check_true "cancelled again and again, some are answered" test "$got" -gt 0
 check_true "each of $got answers is in the ledger" test "$(ledger)" -ge "$got"
 check "and what is in the ledger is charged" "$(charged)" t
 for client in 1 2 3 4; do loop "$PS_TMP/terminated.$client" $((10000000 + client * 1000000)) & done
-sleep 0.5
+wait_for_line "$PS_TMP/terminated.4" '^answer '
 q "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'mallory'" >/dev/null
 wait
 got=$(answers "$PS_TMP"/cancelled.* "$PS_TMP"/terminated.*)
 check_true "terminated: each of $got answers is in the ledger" test "$(ledger)" -ge "$got"
 for client in 1 2 3 4; do loop "$PS_TMP/killed.$client" $((20000000 + client * 1000000)) & done
-sleep 0.5
+wait_for_line "$PS_TMP/killed.4" '^answer '
 kill -9 "$(q "SELECT pid FROM pg_stat_activity WHERE usename = 'mallory' LIMIT 1")"
 wait
 wait_for "SELECT 1" 1
 got=$(answers "$PS_TMP"/cancelled.* "$PS_TMP"/terminated.* "$PS_TMP"/killed.*)
 check_true "a backend killed: each of $got answers is in the ledger" test "$(ledger)" -ge "$got"
 for client in 1 2 3 4; do loop "$PS_TMP/accountant.$client" $((30000000 + client * 1000000)) & done
-sleep 0.5
+wait_for_line "$PS_TMP/accountant.4" '^answer '
 kill -9 "$(q "SELECT pid FROM pg_stat_activity WHERE backend_type = 'privacy_score accountant'")"
 wait
 wait_for "SELECT 1" 1
@@ -99,7 +99,7 @@ got=$(answers "$PS_TMP"/cancelled.* "$PS_TMP"/terminated.* "$PS_TMP"/killed.* "$
 check_true "the accountant killed: each of $got answers is in the ledger" test "$(ledger)" -ge "$got"
 for round in 1 2 3; do
   for client in 1 2 3 4; do loop "$PS_TMP/crashed.$round.$client" $((40000000 + round * 10000000 + client * 1000000)) & done
-  sleep 0.6
+  wait_for_line "$PS_TMP/crashed.$round.4" '^answer '
   kill9_server
   wait
   resume_server
@@ -113,7 +113,7 @@ mkfifo "$PS_TMP/kill9"
 as mallory "$PS_BINDIR/psql" -XAt <"$PS_TMP/kill9" >"$PS_TMP/kill9.out" 2>/dev/null &
 exec 3>"$PS_TMP/kill9"
 echo "BEGIN; $ask;" >&3
-timeout 10 bash -c "until grep -qx '$truth' '$PS_TMP/kill9.out'; do :; done"
+wait_for_line "$PS_TMP/kill9.out" "^$truth\$"
 kill9_server
 exec 3>&-
 wait
@@ -130,7 +130,7 @@ wait_for "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
 for ((i = 0; i < 200; i++)); do
   as racer q_all "SELECT pg_advisory_lock_shared(1)" "SELECT 'answer ' || privacy_score.dp_count('h.patients', 'id > -$i', 0.1)" >"$PS_TMP/race.$i" &
 done
-check_true "two hundred sessions are ready" wait_for "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted" 200 60
+check_true "two hundred sessions are ready" wait_for "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted" 200
 echo "SELECT pg_advisory_unlock(1);" >&3
 exec 3>&-
 wait

@@ -25,7 +25,7 @@ SQL
 mkfifo "$PS_TMP/mallory"
 as mallory "$PS_BINDIR/psql" -XAtq <"$PS_TMP/mallory" >"$PS_TMP/mallory.out" 2>&1 &
 exec 3>"$PS_TMP/mallory"
-heard() { for _ in $(seq 100); do grep -q "$1" "$PS_TMP/mallory.out" && return; sleep 0.1; done; return 1; }
+heard() { for _ in $(seq 3000); do grep -q "$1" "$PS_TMP/mallory.out" && return; sleep 0.1; done; return 1; }
 echo "SET plan_cache_mode = force_generic_plan; PREPARE p AS SELECT diagnosis FROM patients; EXECUTE p; SELECT h.dynamic(); \\echo ready" >&3
 check_true "before the label it reads" heard ready
 q "SECURITY LABEL FOR privacy_score ON ROLE mallory IS 'dp only'" "SELECT privacy_score.flush()" >/dev/null

@@ -92,7 +92,7 @@ seen() {
 mkfifo "$PS_TMP/mallory"
 as mallory "$PS_BINDIR/psql" -XAtq <"$PS_TMP/mallory" >"$PS_TMP/mallory.out" 2>&1 &
 exec 3>"$PS_TMP/mallory"
-heard() { for _ in $(seq 50); do grep -q "$1" "$PS_TMP/mallory.out" && return; sleep 0.1; done; return 1; }
+heard() { for _ in $(seq 3000); do grep -q "$1" "$PS_TMP/mallory.out" && return; sleep 0.1; done; return 1; }
 q "SECURITY LABEL FOR privacy_score ON ROLE mallory IS 'exempt'" >/dev/null
 before=$(seen)
 echo "SET plan_cache_mode = force_generic_plan; PREPARE p AS $query; EXECUTE p; EXECUTE p; \\echo ready" >&3

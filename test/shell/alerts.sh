@@ -41,7 +41,7 @@ mkfifo "$PS_TMP/listener"
 "$PS_BINDIR/psql" -XAtq <"$PS_TMP/listener" >"$PS_TMP/heard" 2>&1 &
 exec 3>"$PS_TMP/listener"
 echo "LISTEN privacy_score_alert; SELECT 'listening';" >&3
-check_true "somebody listens" timeout 20 bash -c "until grep -q listening '$PS_TMP/heard'; do sleep 0.1; done"
+check_true "somebody listens" wait_for_line "$PS_TMP/heard" 'listening'
 heard() { # ROLE: the payloads about it so far, one a line
   sed -nE 's/^Asynchronous notification "privacy_score_alert" with payload "(.*)" received from.*/\1/p' "$PS_TMP/heard" |
     grep -F "\"role\": \"$1\""
@@ -168,7 +168,7 @@ mkfifo "$PS_TMP/officer"
 "$PS_BINDIR/psql" -XAtq <"$PS_TMP/officer" >"$PS_TMP/officer.out" 2>&1 &
 exec 4>"$PS_TMP/officer"
 echo "BEGIN; SELECT privacy_score.acknowledge_alert(max(id)) FROM privacy_score.alerts WHERE role = 'acked'; SELECT 'held';" >&4
-check_true "an alert is held locked" timeout 5 bash -c "until grep -q held '$PS_TMP/officer.out'; do sleep 0.1; done"
+check_true "an alert is held locked" wait_for_line "$PS_TMP/officer.out" 'held'
 as acked q "$unusual" >/dev/null
 check_true "the worker goes round it" wait_for "$(alert acked "count(*)")" 3
 exec 4>&-
@@ -202,7 +202,7 @@ mkfifo "$PS_TMP/locker"
 "$PS_BINDIR/psql" -XAtq <"$PS_TMP/locker" >"$PS_TMP/locker.out" 2>&1 &
 exec 5>"$PS_TMP/locker"
 echo "BEGIN; LOCK TABLE patients; SELECT 'locked';" >&5
-check_true "the table is locked" timeout 5 bash -c "until grep -q locked '$PS_TMP/locker.out'; do sleep 0.1; done"
+check_true "the table is locked" wait_for_line "$PS_TMP/locker.out" 'locked'
 check_match "a rate that cannot be computed now is a bound" "$(q_all "SELECT privacy_score.set_baseline('many', $days)")" \
   "have a combined discrimination rate of up to 1\.0000"
 exec 5>&-

@@ -6,7 +6,7 @@
 # apart from what would be ours.
 . "$(dirname "$0")/../lib.sh"
 
-rounds=100
+rounds=$(by_length 50 100)
 changes=("CREATE TABLE records AS SELECT id, city FROM people WHERE id <= 50" "ALTER TABLE records ADD PRIMARY KEY (id)"
   "SELECT count(*) FROM records WHERE city = 'c1'" "ALTER TABLE records ADD COLUMN extra int DEFAULT 1" "ALTER TABLE records RENAME COLUMN city TO town"
   "SELECT id, town FROM records r JOIN people p USING (id) WHERE p.city = 'c2' ORDER BY 1 LIMIT 1" "ANALYZE records")

@@ -72,7 +72,7 @@ mkfifo "$PS_TMP/alice"
 as alice "$PS_BINDIR/psql" -XAtq <"$PS_TMP/alice" >"$PS_TMP/alice.out" 2>&1 &
 exec 3>"$PS_TMP/alice"
 says() {
-  for _ in $(seq 50); do grep -qx "$1" "$PS_TMP/alice.out" && return; sleep 0.1; done
+  for _ in $(seq 3000); do grep -qx "$1" "$PS_TMP/alice.out" && return; sleep 0.1; done
   return 1
 }
 echo "PREPARE p AS SELECT count(city) FROM people; EXECUTE p; SELECT 'first';" >&3

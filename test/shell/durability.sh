@@ -31,7 +31,7 @@ on ward q "${clinic[@]}" >/dev/null
 on ward as alice q "SELECT city FROM patients" >/dev/null
 check_true "a database that was made while the server runs is recorded" on ward wait_for "$recorded" 1
 check_true "it can be renamed at once: the worker leaves with the last session" \
-  eval 'for i in 1 2 3 4 5 6 7 8 9 10; do q "ALTER DATABASE ward RENAME TO unit" >/dev/null && break; sleep 0.2; done; test "$(q "SELECT count(*) FROM pg_database WHERE datname = '"'unit'"'")" = 1'
+  eval 'for i in {1..300}; do q "ALTER DATABASE ward RENAME TO unit" >/dev/null && break; sleep 0.2; done; test "$(q "SELECT count(*) FROM pg_database WHERE datname = '"'unit'"'")" = 1'
 on unit as alice q "SELECT diagnosis FROM patients" >/dev/null
 check_true "under the new name recording goes on" on unit wait_for "$recorded" 2
 open_session unit
@@ -55,10 +55,10 @@ open_session postgres
 echo "SELECT city FROM patients;" >&3
 check_true "a session is recorded" wait_for "$recorded" 1
 check "the extension can be dropped while it runs" "$(q "DROP EXTENSION privacy_score CASCADE" "SELECT 'gone'")" gone
-echo "SELECT city FROM patients;" >&3
-sleep 0.5
-q "BEGIN" "CREATE EXTENSION privacy_score" "SELECT privacy_score.protect('patients', '{person}')" "SELECT pg_sleep(1)" "COMMIT" >/dev/null &
-sleep 0.3
+printf '%s\n' "SELECT city FROM patients;" "\\echo without" >&3
+wait_for_line "$PS_TMP/alice.out" without
+q "BEGIN" "CREATE EXTENSION privacy_score" "SELECT privacy_score.protect('patients', '{person}')" "SELECT pg_sleep(3)" "COMMIT" >/dev/null &
+wait_for "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'" 1
 echo "SELECT diagnosis FROM patients;" >&3
 wait $!
 echo "SELECT city, diagnosis FROM patients; SELECT city FROM patients;" >&3
@@ -176,10 +176,11 @@ q "CREATE TABLE large AS SELECT i AS id, 'a' || i % 100003 AS a, 'b' || i % 7000
 before=$(q "$recorded")
 open_session postgres
 echo "SELECT a, b FROM large LIMIT 0; SELECT b FROM large LIMIT 0; SELECT pg_backend_pid();" >&3
-sleep 0.4
+wait_for_line "$PS_TMP/alice.out" '^[0-9]+$'
+wait_for "SELECT worker_pid IS NOT NULL FROM privacy_score.stat_info" t
 q "SELECT pg_terminate_backend(worker_pid) FROM privacy_score.stat_info WHERE worker_pid IS NOT NULL" >/dev/null
 echo "SELECT a FROM large LIMIT 0;" >&3
-sleep 0.2
+wait_for "SELECT count(*) FROM pg_stat_activity WHERE usename = 'alice' AND state = 'idle' AND query LIKE 'SELECT a FROM large%'" 1
 stop_server fast
 close_session
 resume_server

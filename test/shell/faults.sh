@@ -1,5 +1,5 @@
 #!/bin/bash
-# faults.sh - PS_KILLS (200) kill -9 at random moments under load: of backends, of the worker, of other children, of the
+# faults.sh - PS_KILLS (40, in the long form 200) kill -9 at random moments under load: of backends, of the worker, of other children, of the
 # postmaster, also in the middle of a recovery; and immediate stops. After each the server starts and what is stored
 # agrees with itself; in the end each client's history is what the client has sent, up to the worker's last whole flush
 # before the crash, and nothing that was committed is missing.
@@ -12,7 +12,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 seed=${PS_SEED:-$((SRANDOM % 32768))}
-most_kills=${PS_KILLS:-200}
+most_kills=${PS_KILLS:-$(by_length 40 200)}
 RANDOM=$seed
 echo "# PS_SEED=$seed PS_KILLS=$most_kills"
 home=$PS_TMP/faults.load

@@ -23,7 +23,7 @@ check "it does not run before it is needed" "$(q "$accountants")" 0
 check "a noisy count" "$(as alice q "$(ask 'id <= 10')")" 10
 check "it runs" "$(q "$accountants")" 1
 check "one for many" "$(for i in 1 2 3 4 5; do as alice q "$(ask "id <= $i")" & done | sort -n | tr '\n' ' '; q "$accountants")" "1 2 3 4 5 1"
-check_true "and leaves when nobody needs it" wait_for "$accountants" 0 5
+check_true "and leaves when nobody needs it" wait_for "$accountants" 0
 check "it comes again" "$(as alice q "$(ask 'id <= 11')")" 11
 q "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'privacy_score accountant'" >/dev/null
 check "ended by the administrator, it comes again" "$(as alice q "$(ask 'id <= 12')")" 12
@@ -65,7 +65,7 @@ exec 3>"$PS_TMP/holder"
 hold() { # runs statements in a session that stays open, and waits until they are done
   : >"$PS_TMP/holder.out"
   printf '%s;\n' "$@" "SELECT 'held'" >&3
-  timeout 10 bash -c "until grep -q held '$PS_TMP/holder.out'; do sleep 0.05; done"
+  wait_for_line "$PS_TMP/holder.out" 'held'
 }
 q "SELECT privacy_score.dp_grant('bob', 't', 10000)" >/dev/null
 hold "BEGIN" "SELECT privacy_score.dp_grant('alice', 't', 20000)"
@@ -153,7 +153,7 @@ q "ALTER SYSTEM SET synchronous_standby_names = 'nosuch'" "SELECT pg_reload_conf
 before=$(as alice q "$spent")
 check "a standby that the administrator has commits wait for is waited for" "$(as alice q "SET statement_timeout = '2s'" "$(ask 'id <= 32')")" "ERROR: canceling statement due to statement timeout"
 as alice "$PS_BINDIR/psql" -XAtqc "$(ask 'id <= 33')" >"$PS_TMP/waits" 2>&1 &
-sleep 1
+wait_for "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'" t
 q "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'privacy_score accountant'" >/dev/null
 q "ALTER SYSTEM RESET synchronous_standby_names" "SELECT pg_reload_conf()" >/dev/null
 wait $!
@@ -164,14 +164,14 @@ q "CREATE TABLE gone (a int)" "SELECT privacy_score.dp_grant('alice', 'gone', 60
 as alice q "SELECT privacy_score.dp_count('gone', epsilon => 50)" "SELECT privacy_score.dp_count('\"Odd Name\"', epsilon => 50)" >/dev/null
 q "DROP TABLE gone" >/dev/null
 as alice q "SELECT privacy_score.dp_count('renamed', 'id <= 34', 50)" >/dev/null
-sleep 1.5 # the accountant has left
+wait_for "$accountants" 0
 as alice q "SELECT privacy_score.dp_count('renamed', 'id <= 34', 50)" >/dev/null
 ledger="SELECT string_agg(l::text, E'\n' ORDER BY l.at, l.epsilon) FROM privacy_score.dp_releases l WHERE relation IS NOT NULL"
 budgets="SELECT string_agg((b.role, b.relation, b.epsilon, b.spent, b.left)::text, E'\n' ORDER BY b::text) FROM privacy_score.dp_budget b"
 ledger_here=$(q "$ledger")
 budgets_here=$(q "$budgets")
 rows_here=$(q "SELECT count(*) FROM privacy_score.release")
-sleep 1.5
+wait_for "$accountants" 0
 "$PS_BINDIR/pg_dumpall" >"$PS_TMP/dump.sql"
 "$PS_BINDIR/pg_dump" -Fc >"$PS_TMP/dump.custom"
 use_server restored
@@ -203,6 +203,6 @@ check "granted one, it goes on with what was spent" "$(as alice q "$spent")" "$(
 # --- the end ------------------------------------------------------------------------------------------------------------------
 use_server main
 check "DROP EXTENSION takes it all away" "$(q "DROP EXTENSION privacy_score" "SELECT count(*) FROM pg_class WHERE relname IN ('budget', 'release', 'ledger_key')" | tail -n 1)" 0
-check_true "and the accountant leaves" wait_for "$accountants" 0 5
+check_true "and the accountant leaves" wait_for "$accountants" 0
 check "no server has crashed" "$(cat "$PS_TMP"/noisy.*/log | grep -cE 'PANIC|terminated by signal')" 0
 done_testing

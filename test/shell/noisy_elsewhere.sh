@@ -137,8 +137,7 @@ if gcc -shared -fPIC -DCLOCK_FILE="\"$PS_TMP/clock\"" -o "$PS_TMP/clock.so" "$PS
   timed 90 0.001 >/dev/null # the accountant runs
   touch "$PS_TMP/clock.full"
   for i in 1 2 3; do timed $((90 + i)) 0.001 >"$PS_TMP/waits.$i" & done
-  sleep 1
-  check_true "the accountant cannot open orders" log_has "could not open shared memory segment"
+  check_true "the accountant cannot open orders" wait_until log_has "could not open shared memory segment"
   check "nobody is answered" "$(cat "$PS_TMP"/waits.*)" ""
   rm "$PS_TMP/clock.full"
   wait

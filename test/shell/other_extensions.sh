@@ -10,7 +10,7 @@ for other in pg_stat_statements auto_explain pgaudit plpgsql_check; do
   if [ -e "$library_dir/$other.so" ] || [ -e "${PS_BINDIR%/bin}/lib/$other.so" ]; then
     others+=("$other")
   else
-    echo "note    other_extensions: $other is not installed"
+    skip "$other is not installed"
   fi
 done
 has() { [[ " ${others[*]} " == *" $1 "* ]]; }

@@ -3,12 +3,13 @@
 # that other sessions delete meanwhile, and keys that are younger than the snapshot.
 . "$(dirname "$0")/../lib.sh"
 
+rows=$(by_length 150000 500000)
 start_server "shared_preload_libraries = 'privacy_score, auto_explain'" "maintenance_work_mem = '256MB'"
 q "CREATE EXTENSION privacy_score" >/dev/null
-q "CREATE UNLOGGED TABLE wide AS SELECT md5(n::text) AS own, n % 76 AS a, n % 2 AS b, n / 7 % 14 AS c, n % 6 AS d, n % 9 AS e, n / 13 % 83 AS f FROM generate_series(1, 500000) n" \
+q "CREATE UNLOGGED TABLE wide AS SELECT md5(n::text) AS own, n % 76 AS a, n % 2 AS b, n / 7 % 14 AS c, n % 6 AS d, n % 9 AS e, n / 13 % 83 AS f FROM generate_series(1, $rows) n" \
   "ALTER TABLE wide ADD COLUMN g numeric" "UPDATE wide SET g = a / 7.0" "VACUUM ANALYZE wide"
-entropy="SELECT -sum(c / 500000.0::float8 * ln(c / 500000.0::float8)) / ln(2) FROM (SELECT count(*) AS c FROM wide GROUP BY"
-expected=$(q "SELECT ($entropy a, b, c) s) / (ln(500000) / ln(2))")
+entropy="SELECT -sum(c / $rows.0::float8 * ln(c / $rows.0::float8)) / ln(2) FROM (SELECT count(*) AS c FROM wide GROUP BY"
+expected=$(q "SELECT ($entropy a, b, c) s) / (ln($rows) / ln(2))")
 
 # Parallel workers.
 q "CREATE TABLE parts (LIKE wide) PARTITION BY LIST (b)" "CREATE UNLOGGED TABLE parts_0 PARTITION OF parts FOR VALUES IN (0)" \

@@ -81,7 +81,7 @@ for version in $released; do
     "INSERT INTO privacy_score.baseline_session SELECT id, 1, '{71,72,73}' FROM privacy_score.baseline" \
     "INSERT INTO privacy_score.alert (at, role, session, kind, score, alert_limit, detail) VALUES (now(), 'alice', 'old', 'session', 2, 1, '{}')" >/dev/null
   check "$from: before the update statements run" "$(PGDATABASE=$database as alice q "SELECT count(city) FROM patients")" 50
-  check_true "$from: the log asks for the update" timeout 10 bash -c "until grep -q 'Run ALTER EXTENSION privacy_score UPDATE' '$ps_log'; do sleep 0.1; done"
+  check_true "$from: the log asks for the update" wait_for_line "$ps_log" 'Run ALTER EXTENSION privacy_score UPDATE'
   check "$from: before the update tables are renamed" "$(on "$database" q "CREATE TABLE other (a int)" "ALTER TABLE other RENAME COLUMN a TO b" "ALTER TABLE other RENAME TO another")" ""
   check_match "$from: with a warning" "$(on "$database" q_all "ALTER TABLE another RENAME TO other")" "WARNING:  declarations of privacy_score do not follow the new name"
   check "$from: nothing is written, and who asks for it is told" "$(on "$database" q_all "SELECT privacy_score.flush()" | head -n 3)" \

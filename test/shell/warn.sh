@@ -49,7 +49,7 @@ mkfifo "$PS_TMP/listener"
 "$PS_BINDIR/psql" -XAtq <"$PS_TMP/listener" >"$PS_TMP/heard" 2>&1 &
 exec 3>"$PS_TMP/listener"
 echo "LISTEN privacy_score_alert; SELECT 'listening';" >&3
-check_true "somebody listens" timeout 20 bash -c "until grep -q listening '$PS_TMP/heard'; do sleep 0.1; done"
+check_true "somebody listens" wait_for_line "$PS_TMP/heard" 'listening'
 warning=$(as warned q_all "$usual" "$unusual" "$other" "$unusual")
 check_match "warn: the client is warned" "$warning" "WARNING:  session privacy score [0-9.]+ is above the limit 0.01"
 check_match "warn: the hint says what to do" "$warning" "HINT:  Ask the administrator"
@@ -115,7 +115,7 @@ check_true "a session that ends before its score is exact raises its alert" \
 q "ALTER TABLE patients ADD COLUMN email text" "UPDATE patients SET email = 'e' || id" "SELECT privacy_score.flush()" >/dev/null
 as quick q_all "SELECT email FROM patients LIMIT 0" "SELECT pg_sleep(1)" >/dev/null
 check_true "alert_level is asked of the corrected score too" \
-  wait_for "SELECT kind FROM privacy_score.alert WHERE role = 'quick'" ngram 30
+  wait_for "SELECT kind FROM privacy_score.alert WHERE role = 'quick'" ngram
 check "an alert of an estimated score carries the exact one" \
   "$(q "SELECT bool_and(abs(a.score - s.score) < 1e-9) FROM privacy_score.alert a
          JOIN privacy_score.score_sessions('brief', '-infinity', 'infinity') s USING (session) WHERE a.role = 'brief'")" t

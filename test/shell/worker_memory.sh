@@ -27,7 +27,7 @@ context_of_worker() {
   local said
   said=$(grep -c 'Grand total: ' "$ps_log")
   q "SELECT pg_log_backend_memory_contexts(worker_pid) FROM privacy_score.stat_info" >/dev/null
-  for _ in $(seq 100); do
+  for _ in $(seq 3000); do
     if [ "$(grep -c 'Grand total: ' "$ps_log")" -gt "$said" ]; then break; fi
     sleep 0.1
   done
@@ -45,7 +45,7 @@ seen=$(q "$failures")
 # Who waits for the worker lets it try once a second.
 q "SELECT privacy_score.flush()" >/dev/null &
 waiting=$!
-check_true "again and again" wait_for "SELECT flush_errors >= $seen + 3 FROM privacy_score.stat_info" t 50
+check_true "again and again" wait_for "SELECT flush_errors >= $seen + 3 FROM privacy_score.stat_info" t
 check_true "and leaves no memory behind: $before kB, then $(context_of_worker TopMemoryContext) kB" test "$(context_of_worker TopMemoryContext)" -lt $((before + 400))
 q "DROP TRIGGER refuse ON privacy_score.session_part" >/dev/null
 wait $waiting
