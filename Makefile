@@ -3,6 +3,7 @@
 #   make                 release build of the module and its SQL script
 #   make install         into the directories of $(PG_CONFIG); uninstall takes it out again
 #   make test            everything: build, lint, unit, regression and shell tests, attacks; on a throw-away server
+#   make test-long       the same in its long forms, then soak, sqlsmith, fuzz-jsonb and fuzz for SECONDS=600 each, test-matrix
 #   make unit | regress | shell | attacks     one part of it (but for unit, T="name ..." picks tests)
 #   make test-matrix     the same on other Debian releases with their servers, in root file systems made for it (root only)
 #   make lint | format   layering, symbols and text rules | clang-format in place
@@ -50,10 +51,26 @@ OBJS = $(patsubst %,build/module/%.o,$(CORE) $(filter-out $(HAS_ISLAND),$(SQLPAR
 SOLVER_OBJS = $(patsubst %,build/module/%.o,$(SOLVER) $(SOLVER_MAGIC))
 # What is fuzzed; the unit tests run the inputs that are kept.
 TARGETS := $(patsubst test/fuzz/%.cpp,targets/%,$(filter-out test/fuzz/fuzzer_main.cpp,$(wildcard test/fuzz/*.cpp)))
-UNIT_OBJS = $(patsubst %,build/module/%.o,$(CORE) $(SQLPARSE) $(SOLVER)) $(patsubst %,build/%.o,$(UNIT) $(TARGETS))
-ASAN_OBJS = $(patsubst %,build/asan/%.o,$(CORE) $(SQLPARSE) $(SOLVER) $(UNIT) $(TARGETS))
+# The unit tests are compiled once, by clang with the sanitizers, and linked twice: with what is tested compiled the same way,
+# and with the module's own objects. Those that differ under sanitizers (sanitizers.hpp) are compiled without, too.
+DIFFERING := $(patsubst test/%.cpp,%,$(shell grep -lE 'sanitizers\.hpp|bucket_(program_)?fixture\.hpp' $(wildcard test/unit/*.cpp)))
+SHARED_OBJS = $(patsubst %,build/asan/%.o,$(filter-out $(DIFFERING),$(UNIT)) $(TARGETS))
+# Coverage counts in what g++ has compiled: PLAIN='$(UNIT) $(TARGETS)'.
+PLAIN ?= $(DIFFERING)
+UNIT_OBJS = $(patsubst %,build/module/%.o,$(CORE) $(SQLPARSE) $(SOLVER)) $(patsubst %,build/%.o,$(PLAIN))
+MIXED_OBJS = $(patsubst %,build/module/%.o,$(CORE) $(SQLPARSE) $(SOLVER)) $(SHARED_OBJS)
+# What is tested is compiled a folder at a time there, which reads what its files share once; but for files that have a name
+# to themselves that another file of the folder has, too.
+ASAN_ALONE = $(addprefix core/,buckets/optimal_buckets entropy/subset_cube entropy/subset_refinement loss/sum_frequencies \
+  loss/window_cuts report/step_chart scoring/model statement/comparisons) sqlparse/nesting_bound
+ASAN_TOGETHER = $(filter-out $(ASAN_ALONE),$(CORE) $(SQLPARSE))
+ASAN_FOLDERS = $(patsubst %/,%,$(sort $(dir $(ASAN_TOGETHER))))
+ASAN_OBJS = $(patsubst %,build/asan/%.o,$(ASAN_FOLDERS) $(ASAN_ALONE) $(SOLVER) $(UNIT) $(TARGETS))
 FUZZ_OBJS = $(patsubst %,build/fuzz/%.o,$(CORE) $(SQLPARSE) $(SOLVER) $(TARGETS) targets/fuzzer_main unit/sqlparse_support)
 CLANG_OK = $(patsubst %,build/clang/%.ok,$(CORE) $(SQLPARSE) $(SOLVER) $(BACKEND))
+# The same with the headers of others compiled once, in a quarter of the time: what it does not see is a file that forgets to
+# include one of those.
+CLANG_QUICK = $(CLANG_OK:build/clang/%=build/clang_quick/%)
 EXTRA_CLEAN = $(MODULE_big)_solver.so build bench/programs bench/results results regression.diffs regression.out
 
 # --- PGXS, once the server's development files are there --------------------------------------------------------------
@@ -98,8 +115,8 @@ $(TREE_STRUCTS).h: $(PG_QUERY_PROTO)
 	protoc-c --c_out=build/tree --proto_path=$(patsubst %/pg_query/pg_query.proto,%,$<) $<
 $(TREE_OBJ): $(TREE_STRUCTS).h
 	$(CC) -O2 -fPIC -Ibuild/tree -c $(TREE_STRUCTS).c -o $@
-$(patsubst %,build/module/%.o,$(SQLPARSE) $(BACKEND)) $(patsubst %,build/asan/%.o,$(SQLPARSE) $(UNIT) $(TARGETS)) \
-$(patsubst %,build/%.o,$(UNIT) $(TARGETS)) $(FUZZ_OBJS) $(CLANG_OK): | $(TREE_STRUCTS).h
+$(patsubst %,build/module/%.o,$(SQLPARSE) $(BACKEND)) $(patsubst %,build/asan/%.o,$(SQLPARSE) sqlparse $(UNIT) $(TARGETS)) \
+$(patsubst %,build/%.o,$(UNIT) $(TARGETS)) $(FUZZ_OBJS) $(CLANG_OK) $(CLANG_QUICK): | $(TREE_STRUCTS).h
 endif
 
 # --- compiling --------------------------------------------------------------------------------------------------------
@@ -176,9 +193,10 @@ build/unit/prefix.h.gch: test/unit/prefix.h Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(LANGUAGE) -O1 -g1 -x c++-header -c $< -o $@
 
-# Optimising what the sanitizers add takes longer than it saves; what is tested is optimised.
-# What later versions of clang warn of in tests, which g++ has looked at, is no error.
-TESTS_SANITIZED = $(filter-out $(WERROR),$(LANGUAGE)) $(subst -O1,-O0,$(SANITIZE))
+# Optimising what the sanitizers add takes longer than it saves.
+SANITIZE_TESTED = $(subst -O1,-O0,$(SANITIZE))
+# What later versions of clang warn of in tests is no error.
+TESTS_SANITIZED = $(filter-out $(WERROR),$(LANGUAGE)) $(SANITIZE_TESTED)
 build/asan/unit/%.o: test/unit/%.cpp build/asan/unit/prefix.h.pch Makefile
 	@mkdir -p $(@D)
 	$(CLANGXX) $(TESTS_SANITIZED) -include build/asan/unit/prefix.h -c $< -o $@
@@ -187,9 +205,19 @@ build/asan/unit/prefix.h.pch: test/unit/prefix.h Makefile
 	@mkdir -p $(@D)
 	$(CLANGXX) $(TESTS_SANITIZED) -x c++-header -c $< -o $@
 
+# The files of a folder in one; written anew when there is another one.
+$(ASAN_FOLDERS:%=build/asan/%.cpp): build/asan/%.cpp: always
+	@mkdir -p $(@D)
+	@printf '#include "%s.cpp"\n' $(filter $*/%,$(ASAN_TOGETHER)) >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+always:
+
+$(ASAN_FOLDERS:%=build/asan/%.o): build/asan/%.o: build/asan/%.cpp Makefile
+	$(CLANGXX) $(LANGUAGE) $(SANITIZE_TESTED) -c $< -o $@
+
 build/asan/%.o: src/%.cpp Makefile
 	@mkdir -p $(@D)
-	$(CLANGXX) $(LANGUAGE) $(SANITIZE) -c $< -o $@
+	$(CLANGXX) $(LANGUAGE) $(SANITIZE_TESTED) -c $< -o $@
 
 build/targets/%.o: test/fuzz/%.cpp Makefile
 	@mkdir -p $(@D)
@@ -223,6 +251,21 @@ build/clang/%.ok: src/%.cpp Makefile
 	$(CLANGXX) $(LANGUAGE) -MF $(@:.ok=.d) -MT $@ -fsyntax-only $<
 	@touch $@
 
+build/clang_quick/backend/%.ok: src/backend/%.cpp build/clang_quick/backend/prefix.h.pch Makefile
+	@mkdir -p $(@D)
+	$(CLANGXX) $(LANGUAGE) $(SERVER) -Wno-unused-parameter -include build/clang_quick/backend/prefix.h -MF $(@:.ok=.d) -MT $@ -fsyntax-only $<
+	@touch $@
+
+build/clang_quick/%.ok: src/%.cpp build/clang_quick/core/prefix.h.pch Makefile
+	@mkdir -p $(@D)
+	$(CLANGXX) $(LANGUAGE) $(SOLVER_HEADERS) -include build/clang_quick/core/prefix.h -MF $(@:.ok=.d) -MT $@ -fsyntax-only $<
+	@touch $@
+
+build/clang_quick/core/prefix.h.pch build/clang_quick/backend/prefix.h.pch: build/clang_quick/%/prefix.h.pch: src/%/prefix.h Makefile
+	@mkdir -p $(@D)
+	@cp $< $(@:.pch=)
+	$(CLANGXX) $(LANGUAGE) $(if $(filter backend,$*),$(SERVER),$(SOLVER_HEADERS)) -x c++-header $< -o $@
+
 build/module/solver/%.o: src/solver/%.cpp Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(HIDDEN) $(SOLVER_HEADERS) -c $< -o $@
@@ -237,7 +280,7 @@ build/clang/solver/%.ok: src/solver/%.cpp Makefile
 	@touch $@
 
 -include $(patsubst %.o,%.d,$(filter-out build/module/island.o,$(OBJS)) $(UNIT_OBJS) $(ASAN_OBJS) $(FUZZ_OBJS))
--include $(CLANG_OK:.ok=.d)
+-include $(CLANG_OK:.ok=.d) $(CLANG_QUICK:.ok=.d)
 
 $(SQL_SCRIPT): $(SQL_PARTS) privacy_score.control
 	$(if $(SQL_PARTS),cat $(SQL_PARTS),printf '') > $@
@@ -248,10 +291,14 @@ $(SQL_UPDATES): sql/$(EXTENSION)--%.sql: sql/updates/%.sql $(SQL_PARTS)
 # --- unit test programs -----------------------------------------------------------------------------------------------
 UNIT_LIBS = $(if $(HAS_ISLAND),$(TREE_OBJ) $(PG_QUERY_A)) $(SOLVER_LIBS) -lgtest -lgtest_main -lpthread
 
-build/unit_tests build/unit_tests_asan build/fuzz/fuzzer: $(if $(HAS_ISLAND),$(TREE_OBJ) $(PG_QUERY_A))
+build/unit_tests build/unit_tests_mixed build/unit_tests_asan build/fuzz/fuzzer: $(if $(HAS_ISLAND),$(TREE_OBJ) $(PG_QUERY_A))
 
 build/unit_tests: $(UNIT_OBJS)
 	$(CXX) -o $@ $(UNIT_OBJS) $(UNIT_LIBS)
+
+# What several objects have, such as inline functions, is taken from the first: the module's.
+build/unit_tests_mixed: $(MIXED_OBJS)
+	$(CLANGXX) $(SANITIZE) -o $@ $(MIXED_OBJS) $(UNIT_LIBS)
 
 build/unit_tests_asan: $(ASAN_OBJS)
 	$(CLANGXX) $(SANITIZE) -o $@ $(ASAN_OBJS) $(UNIT_LIBS)
@@ -278,10 +325,10 @@ bench-core: bench/programs/subset_entropies bench/programs/measures
 	@$< | tee bench/results_subset_entropies.md
 	@bench/programs/measures all | tee bench/results_measures.md
 
-unit-programs: build/unit_tests build/unit_tests_asan
+unit-programs: build/unit_tests build/unit_tests_mixed build/unit_tests_asan
 fuzz-program: build/fuzz/fuzzer
 clang-check: $(CLANG_OK)
-clang-check-backend: $(filter build/clang/backend/%,$(CLANG_OK))
+clang-check-quick: $(CLANG_QUICK)
 
 # --- what people call -------------------------------------------------------------------------------------------------
 packages:
@@ -292,6 +339,10 @@ test:
 
 unit regress shell attacks lint:
 	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' test/run.sh $@ $(T)
+
+# The long forms, the soak, the fuzzers and the matrix, each of those that take a time for SECONDS.
+test-long:
+	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' PS_FUZZ_SECONDS='$(SECONDS)' PS_FUZZ_ROUNDS='$(ROUNDS)' test/run.sh long $(SECONDS)
 
 test-matrix:
 	@scripts/test_matrix.sh $(T)
@@ -316,5 +367,5 @@ package:
 format:
 	clang-format -i $(wildcard src/*/*.cpp src/*/*.hpp src/*/*/*.cpp src/*/*/*.hpp test/unit/*.cpp test/unit/*.hpp test/fuzz/*.cpp test/fuzz/*.hpp)
 
-.PHONY: all packages package test test-matrix coverage soak unit regress shell attacks lint demo bench bench-core bench-programs fuzz sqlsmith fuzz-jsonb fuzz-program format unit-programs clang-check clang-check-backend \
+.PHONY: always all packages package test test-long test-matrix coverage soak unit regress shell attacks lint demo bench bench-core bench-programs fuzz sqlsmith fuzz-jsonb fuzz-program format unit-programs clang-check clang-check-quick \
   install-solver uninstall-solver

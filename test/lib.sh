@@ -92,7 +92,7 @@ kill9_server() {
   children=$(cat "/proc/$pid/task/$pid/children")
   kill -9 "$pid"
   for child in $pid $children; do
-    while grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$child/status"; do
+    while grep -qsE '^State:[[:space:]]+[^ZX[:space:]]' "/proc/$child/status"; do
       if [ $((tries -= 1)) -le 0 ]; then kill -9 "$child" 2>/dev/null; fi
       sleep 0.05
     done
@@ -173,7 +173,7 @@ on() { local -x PGDATABASE=$1; shift; "$@"; }
 wait_for() {
   local tries=0 end=$((SECONDS + ${3:-300}))
   while [ "$(q "$1" 2>/dev/null)" != "$2" ]; do
-    if [ $SECONDS -ge $end ]; then return 1; fi
+    if [ $SECONDS -ge $end ]; then echo "waited in vain: $1" >&2; return 1; fi
     if [ $((tries += 1)) -lt 20 ]; then sleep 0.05; else sleep 0.2; fi
   done
 }
@@ -182,7 +182,7 @@ wait_for() {
 wait_until() {
   local tries=0
   until "$@"; do
-    if [ $((tries += 1)) -gt 4000 ]; then return 1; fi
+    if [ $((tries += 1)) -gt 4000 ]; then echo "waited in vain: $*" >&2; return 1; fi
     sleep 0.05
   done
 }

@@ -18,7 +18,9 @@ my $command = fork // die "no process: $!";
 if ($command == 0) {
   exec { $ARGV[0] } @ARGV or die "$ARGV[0]: $!";
 }
-waitpid($command, 0);
+# A process that nobody waits for seems to be alive: to whoever starts the server anew, too.
+my $ended;
+do { $ended = waitpid(-1, 0) } until $ended == $command || $ended == -1;
 my $status = $?;
 1 while waitpid(-1, WNOHANG) > 0;
 my (undef, undef, $user, $system) = times;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh all|beside|unit|regress|shell|attacks|lint|demo|bench|fuzz|sqlsmith|fuzz-jsonb [TEST...] | soak SECONDS - installs what is missing, builds, and runs that part.
+# run.sh all|long SECONDS|beside|unit|regress|shell|attacks|lint|demo|bench|fuzz|sqlsmith|fuzz-jsonb [TEST...] | soak SECONDS - installs what is missing, builds, and runs that part.
 #
 # Needs nothing but bash and make on Debian. The tests that need a server run below scripts/sandbox.sh. With tests, the
 # last line of the output is "N passed, M failed", and the exit status says whether anything failed.
@@ -13,9 +13,14 @@ unset MAKEFLAGS MAKELEVEL MFLAGS
 passed=0
 failed=0
 failures=()
+skipped=()
 mkdir -p build
 
 finish() {
+  if [ ${#skipped[@]} -gt 0 ]; then
+    echo
+    printf 'skipped: %s\n' "${skipped[@]}"
+  fi
   if [ ${#failures[@]} -gt 0 ]; then
     echo
     printf 'failed: %s\n' "${failures[@]}"
@@ -51,6 +56,8 @@ run_part() {
   passed=$((passed + p))
   failed=$((failed + f))
   if [ "$f" -gt 0 ]; then failures+=("$name: $f"); fi
+  # What was left out, and why.
+  mapfile -t -O ${#skipped[@]} skipped < <(grep -aE '^skipped: ' "$log" | sed 's/^skipped: //' | sort -u)
 }
 
 # Runs a GoogleTest program, or one shard of it, and turns its summary into "passed N failed M". A program that dies counts
@@ -64,6 +71,7 @@ unit_program() {
   skipped=$(sed -nE 's/^\[  SKIPPED \] ([0-9]+) tests?.*/\1/p' "$log")
   ran=$((${ran:-0} - ${skipped:-0})) ok=${ok:-0}
   if [ $status -ne 0 ] && [ "$ran" -eq "$ok" ]; then ran=$((ran + 1)); fi
+  sed -nE 's/^\[  SKIPPED \] ([A-Za-z]+\.[A-Za-z]+).*/skipped: unit test \1/p' "$log"
   echo "passed $ok failed $((ran - ok))"
 }
 
@@ -79,6 +87,7 @@ run_unit() {
       unit_program build/unit_tests_asan >"build/unit_asan.$shard.out" 2>&1 &
   done
   run_part unit unit_program build/unit_tests
+  run_part unit_mixed unit_program build/unit_tests_mixed
   "${@:-true}"
   wait
   for ((shard = 0; shard < shards; ++shard)); do run_part "unit_asan_$shard" cat "build/unit_asan.$shard.out"; done
@@ -91,9 +100,12 @@ run_lint() {
   run_part lint_rules test/lint_rules.sh
 }
 
+# Seconds of each script, and of the processor, remain in build/seconds; test/seconds is one that is kept.
 run_server() {
   rm -rf results regression.diffs regression.out
   run_part server scripts/sandbox.sh test/run_server.sh "$@"
+  sed -nE 's/^seconds ([0-9]+ [0-9.]+ [a-z_]+)$/\1/p' build/server.log | sort -rn >build/seconds
+  if [ -s build/seconds ]; then echo "the longest: $(head -n 8 build/seconds | awk '{ printf "%s%s %d s", NR > 1 ? ", " : "", $3, $1 }')"; fi
 }
 
 # Unit tests and lint compile for minutes, and tests with a server wait a good deal: they go on at the same time, the
@@ -127,6 +139,20 @@ run_bench() {
   exit $status
 }
 
+# All of it with nothing shortened, and what takes a time for so many seconds.
+run_long() {
+  export PS_LONG=1 PS_TWINS=${PS_TWINS:-2000}
+  build -k clang-check || one_failure "clang++ finds fault with the code"
+  run_all
+  run_part soak scripts/sandbox.sh bash test/soak/soak.sh "$1"
+  run_part sqlsmith scripts/sandbox.sh env PS_FUZZ_SECONDS="$1" test/fuzz/sqlsmith.sh
+  run_part fuzz-jsonb scripts/sandbox.sh env PS_FUZZ_ROUNDS="${PS_FUZZ_ROUNDS:-}" test/fuzz/jsonb.sh
+  run_fuzz
+  # The matrix runs the short forms.
+  if PS_LONG='' scripts/test_matrix.sh 2>&1 | tee build/matrix.log; then passed=$((passed + 1)); else one_failure "test-matrix"; fi
+  if grep -q '^the matrix is skipped' build/matrix.log; then skipped+=("$(grep '^the matrix is skipped' build/matrix.log)"); fi
+}
+
 # Each target for PS_FUZZ_SECONDS.
 run_fuzz() {
   build fuzz-program || { one_failure "the fuzzer does not build"; finish; }
@@ -134,11 +160,12 @@ run_fuzz() {
 }
 
 # `beside` is what "all" does at the same time: packages and module are there.
-[ "$part" = beside ] || scripts/install_packages.sh "$part" || { one_failure "the packages could not be installed"; finish; }
+[ "$part" = beside ] || scripts/install_packages.sh "${part/long/sqlsmith}" || { one_failure "the packages could not be installed"; finish; }
 [[ $part =~ ^(beside|fuzz)$ ]] || build all || { one_failure "the module does not build"; finish; }
 case $part in
   all) run_all ;;
-  beside) run_unit run_lint clang-check-backend ;;
+  long) run_long "${1:-600}" ;;
+  beside) run_unit run_lint clang-check-quick ;;
   unit) run_unit ;;
   lint) run_lint ;;
   regress | shell | attacks) run_server "$part" "$@" ;;

@@ -75,7 +75,7 @@ scripts() {
   local folder name
   for folder in "$@"; do
     while IFS= read -r name; do
-      printf '%s\t%s\n' "$(awk -v name="$name" '$3 == name { print $1; found = 1 } END { if (!found) print 9999 }' test/seconds)" "$folder/$name.sh"
+      printf '%s\t%s\n' "$(awk -v name="$name" '$3 == name { seconds = $1 } END { print seconds == "" ? 9999 : seconds }' test/seconds)" "$folder/$name.sh"
     done < <(names "$folder" sh)
   done | sort -s -k 1,1nr | cut -f 2
 }
@@ -99,6 +99,8 @@ lane() {
       echo "--- $test: the end of its error output and of its servers' logs"
       tail -n 30 "$PS_TMP/$test.err" "$PS_TMP/$test".*/log 2>/dev/null
     fi
+    # A wait that nobody looks at should not come to its end either.
+    grep -aE '^waited in vain' "$PS_TMP/$test.err" | sort | uniq -c
     tally "$log"
     find "$PS_TMP" -mindepth 1 -maxdepth 1 -exec rm -rf {} +
   done
