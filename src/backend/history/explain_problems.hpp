@@ -8,8 +8,8 @@
 
 #include "core/statement/abstraction.hpp"
 
-// What of the text's tokens the database does not have: that it does not parse, relations and columns that do not exist.
-// A palloc'd list of C strings, without repetitions.
+// What of the text's tokens the database does not have: that it does not parse, relations and columns that do not
+// exist. A palloc'd list of C strings, without repetitions.
 struct ProblemList {
   const char** texts;
   int count;

@@ -36,8 +36,8 @@ struct ThresholdRequest {
 ThresholdRequest ThresholdArguments(FunctionCallInfo fcinfo, int first, bool optional);
 
 // Finds the values that the keys of a request name among the first `count` of a list. Keys that name none are an error
-// 22023, with `allow` a warning: a value that is misspelt there has no threshold. The key "null" names NULL and the text
-// null.
+// 22023, with `allow` a warning: a value that is misspelt there has no threshold. The key "null" names NULL and the
+// text null.
 void FindListedValues(ThresholdRequest* request, ValueList* values, int64 count, bool allow);
 
 // The thresholds of values with these counts, for use within CallCore. Throws Error 22023.

@@ -221,8 +221,7 @@ void CompareRecords(const Verification* verification, GroupedRows* rows) {
                    "SELECT s, q, pg_catalog.count(*) FROM (SELECT pg_catalog.sum(s)::pg_catalog.int8 AS s, "
                    "pg_catalog.sum(q)::pg_catalog.int8 AS q FROM (SELECT 1 AS s, 0 AS q%s FROM %s r UNION ALL "
                    "SELECT 0, 1%s FROM %s r) u%s) g GROUP BY s, q",
-                   from_source.data, QuotedRelation(verification->source), from_qit.data, shape->qit_name,
-                   keys.data);
+                   from_source.data, QuotedRelation(verification->source), from_qit.data, shape->qit_name, keys.data);
   if (SPI_execute(sql.data, true, 0) != SPI_OK_SELECT) elog(ERROR, "could not compare a release with its source");
   *rows = {};
   for (uint64 row = 0; row < SPI_tuptable->numvals; ++row) {

@@ -22,8 +22,8 @@ struct Explained {
 
 // Explains one statement against the role's baseline at n = 1: what it reveals, how far that identifies (all columns
 // count: DRSQL), relation by relation, what it is nearest to, delta, tau with p(y) of each new column.
-// `model_wire` holds the sections of Model::Read; `problems` says why the tokens may not be what was meant. Throws Error
-// 22023 on bad settings, XX001 on damaged bytes.
+// `model_wire` holds the sections of Model::Read; `problems` says why the tokens may not be what was meant. Throws
+// Error 22023 on bad settings, XX001 on damaged bytes.
 Explained ExplainQuery(std::string_view model_wire, std::string_view role, const ScoreSettings& settings,
                        const Tokens& tokens, const std::vector<std::string>& problems = {});
 
