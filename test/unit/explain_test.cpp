@@ -30,9 +30,10 @@ TEST(ExplainQuery, NamesEverything) {
   EXPECT_TRUE(Has(json, "\"identification\": 0.8277")) << json;
   EXPECT_TRUE(Has(json, "\"nearest\": [\"cmd:select\", \"p:public.hospital.department\"")) << json;
   EXPECT_TRUE(Has(json, "\"delta\": 0.3445")) << json;
-  EXPECT_TRUE(Has(json,
-                  "\"new_columns\": [{\"column\": \"public.hospital.last_name\", \"follows_from\": [], \"label\": null, "
-                  "\"identifier\": false, \"probability\": 0.01"))
+  EXPECT_TRUE(
+      Has(json,
+          "\"new_columns\": [{\"column\": \"public.hospital.last_name\", \"follows_from\": [], \"label\": null, "
+          "\"identifier\": false, \"probability\": 0.01"))
       << json;
   EXPECT_TRUE(Has(json, "\"missing\": []}")) << json;
 }
@@ -43,8 +44,8 @@ TEST(ExplainQuery, TellsWhatIsReadFromWhatFollows) {
   const Explained explained =
       ExplainQuery(model.Wire(), "analyst", Published(), kLastNameTokens, {"column public.nosuch does not exist"});
   const std::size_t read = explained.json.find("{\"column\": \"public.hospital.last_name\", \"follows_from\": []");
-  const std::size_t follows = explained.json.find(
-      "{\"column\": \"public.hospital.city\", \"follows_from\": [\"public.hospital.last_name\"]");
+  const std::size_t follows =
+      explained.json.find("{\"column\": \"public.hospital.city\", \"follows_from\": [\"public.hospital.last_name\"]");
   ASSERT_NE(follows, std::string::npos) << explained.json;
   EXPECT_LT(read, follows) << explained.json;
   EXPECT_TRUE(Has(explained.json, "\"problems\": [\"column public.nosuch does not exist\"]")) << explained.json;
