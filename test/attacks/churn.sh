@@ -96,7 +96,7 @@ churners=()
 # churn NAME "STATEMENTS": eve runs them again and again in one session, each a transaction, and counts the rounds.
 churn() {
   as eve q "CREATE SEQUENCE m.$1" >/dev/null
-  as eve "$PS_BINDIR/psql" -XAtq -c "DO \$\$BEGIN LOOP ${2//;/; COMMIT;} PERFORM nextval('m.$1'); END LOOP; END\$\$" \
+  PGOPTIONS="-c client_min_messages=warning" as eve "$PS_BINDIR/psql" -XAtq -c "DO \$\$BEGIN LOOP ${2//;/; COMMIT;} PERFORM nextval('m.$1'); END LOOP; END\$\$" \
     </dev/null >"$PS_TMP/$1.said" 2>&1 &
   churners+=("$1")
 }
