@@ -105,7 +105,7 @@ run_server() {
   rm -rf results regression.diffs regression.out
   run_part server scripts/sandbox.sh test/run_server.sh "$@"
   sed -nE 's/^seconds ([0-9]+ [0-9.]+ [a-z_]+)$/\1/p' build/server.log | sort -rn >build/seconds
-  if [ -s build/seconds ]; then echo "the longest: $(head -n 8 build/seconds | awk '{ printf "%s%s %d s", NR > 1 ? ", " : "", $3, $1 }')"; fi
+  if [ -s build/seconds ]; then echo "the longest: $(head -n 8 build/seconds | awk '{ printf "%s%s %d s", (NR > 1 ? ", " : ""), $3, $1 }')"; fi
 }
 
 # Unit tests and lint compile for minutes, and tests with a server wait a good deal: they go on at the same time, the
