@@ -51,15 +51,8 @@ OBJS = $(patsubst %,build/module/%.o,$(CORE) $(filter-out $(HAS_ISLAND),$(SQLPAR
 SOLVER_OBJS = $(patsubst %,build/module/%.o,$(SOLVER) $(SOLVER_MAGIC))
 # What is fuzzed; the unit tests run the inputs that are kept.
 TARGETS := $(patsubst test/fuzz/%.cpp,targets/%,$(filter-out test/fuzz/fuzzer_main.cpp,$(wildcard test/fuzz/*.cpp)))
-# The unit tests are compiled once, by clang with the sanitizers, and linked twice: with what is tested compiled the same way,
-# and with the module's own objects. Those that differ under sanitizers (sanitizers.hpp) are compiled without, too.
-DIFFERING := $(patsubst test/%.cpp,%,$(shell grep -lE 'sanitizers\.hpp|bucket_(program_)?fixture\.hpp' $(wildcard test/unit/*.cpp)))
-SHARED_OBJS = $(patsubst %,build/asan/%.o,$(filter-out $(DIFFERING),$(UNIT)) $(TARGETS))
-# Coverage counts in what g++ has compiled: PLAIN='$(UNIT) $(TARGETS)'.
-PLAIN ?= $(DIFFERING)
-UNIT_OBJS = $(patsubst %,build/module/%.o,$(CORE) $(SQLPARSE) $(SOLVER)) $(patsubst %,build/%.o,$(PLAIN))
-MIXED_OBJS = $(patsubst %,build/module/%.o,$(CORE) $(SQLPARSE) $(SOLVER)) $(SHARED_OBJS)
-# What is tested is compiled a folder at a time there, which reads what its files share once; but for files that have a name
+UNIT_OBJS = $(patsubst %,build/module/%.o,$(CORE) $(SQLPARSE) $(SOLVER)) $(patsubst %,build/%.o,$(UNIT) $(TARGETS))
+# Under the sanitizers what is tested is compiled a folder at a time, which reads what its files share once; but for files that have a name
 # to themselves that another file of the folder has, too.
 ASAN_ALONE = $(addprefix core/,buckets/optimal_buckets entropy/subset_cube entropy/subset_refinement loss/sum_frequencies \
   loss/window_cuts report/step_chart scoring/model statement/comparisons) sqlparse/nesting_bound
@@ -291,14 +284,10 @@ $(SQL_UPDATES): sql/$(EXTENSION)--%.sql: sql/updates/%.sql $(SQL_PARTS)
 # --- unit test programs -----------------------------------------------------------------------------------------------
 UNIT_LIBS = $(if $(HAS_ISLAND),$(TREE_OBJ) $(PG_QUERY_A)) $(SOLVER_LIBS) -lgtest -lgtest_main -lpthread
 
-build/unit_tests build/unit_tests_mixed build/unit_tests_asan build/fuzz/fuzzer: $(if $(HAS_ISLAND),$(TREE_OBJ) $(PG_QUERY_A))
+build/unit_tests build/unit_tests_asan build/fuzz/fuzzer: $(if $(HAS_ISLAND),$(TREE_OBJ) $(PG_QUERY_A))
 
 build/unit_tests: $(UNIT_OBJS)
 	$(CXX) -o $@ $(UNIT_OBJS) $(UNIT_LIBS)
-
-# What several objects have, such as inline functions, is taken from the first: the module's.
-build/unit_tests_mixed: $(MIXED_OBJS)
-	$(CLANGXX) $(SANITIZE) -o $@ $(MIXED_OBJS) $(UNIT_LIBS)
 
 build/unit_tests_asan: $(ASAN_OBJS)
 	$(CLANGXX) $(SANITIZE) -o $@ $(ASAN_OBJS) $(UNIT_LIBS)
@@ -325,7 +314,7 @@ bench-core: bench/programs/subset_entropies bench/programs/measures
 	@$< | tee bench/results_subset_entropies.md
 	@bench/programs/measures all | tee bench/results_measures.md
 
-unit-programs: build/unit_tests build/unit_tests_mixed build/unit_tests_asan
+unit-programs: build/unit_tests build/unit_tests_asan
 fuzz-program: build/fuzz/fuzzer
 clang-check: $(CLANG_OK)
 clang-check-quick: $(CLANG_QUICK)

@@ -55,7 +55,7 @@ fi
 for suite in "${suites[@]}"; do
   case $suite in
     unit)
-      build PLAIN='$(UNIT) $(TARGETS)' build/unit_tests
+      build build/unit_tests
       find "$tree/build/module" -name '*.gcda' -delete
       (cd "$tree" && build/unit_tests --gtest_brief=1) | tee "$top/unit.log"
       keep unit "$tree/build/module"

@@ -87,7 +87,6 @@ run_unit() {
       unit_program build/unit_tests_asan >"build/unit_asan.$shard.out" 2>&1 &
   done
   run_part unit unit_program build/unit_tests
-  run_part unit_mixed unit_program build/unit_tests_mixed
   "${@:-true}"
   wait
   for ((shard = 0; shard < shards; ++shard)); do run_part "unit_asan_$shard" cat "build/unit_asan.$shard.out"; done
