@@ -89,11 +89,12 @@ CREATE TABLE privacy_score.baseline (
   reach bigint,
   subjects bigint,
   subject_columns int,
-  cells boolean NOT NULL DEFAULT true
+  cells boolean NOT NULL DEFAULT true,
+  checked jsonb
 );
 CREATE UNIQUE INDEX baseline_active ON privacy_score.baseline (role) WHERE active;
 COMMENT ON TABLE privacy_score.baseline IS
-  'Versions of each role''s baseline; the active one scores. reach, subjects, subject_columns: the greatest of its sessions, where known; cells: its abstractions tell of the cells of aggregates.';
+  'Versions of each role''s baseline; the active one scores. reach, subjects, subject_columns: the greatest of its sessions, where known; cells: its abstractions tell of the cells of aggregates; checked: what was found when it was last put in force.';
 
 CREATE TABLE privacy_score.baseline_ngram (
   baseline_id bigint NOT NULL,

@@ -6,6 +6,11 @@ CREATE FUNCTION privacy_score.protect(relation regclass, subject name[] DEFAULT 
 COMMENT ON FUNCTION privacy_score.protect(regclass, name[]) IS
   'Declares a relation as holding personal data; subject: the columns that identify a person, by default the primary key, else the row. Owner only.';
 
+CREATE FUNCTION privacy_score.protect(relation regclass, subject text) RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_protect_literal' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.protect(regclass, text) IS
+  'The same for a literal: protect(relation, ''{a,b}'') names columns as an array does, protect(relation, ''a'') one column.';
+
 CREATE FUNCTION privacy_score.unprotect(relation regclass) RETURNS void
   AS 'MODULE_PATHNAME', 'ps_unprotect' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.unprotect(regclass) IS 'Takes back protect(); history is kept. Owner only.';

@@ -6,10 +6,10 @@ COMMENT ON FUNCTION privacy_score.import_statements(text) IS
   'Turns logged statements into history. The query runs with the caller''s rights and yields (session text, role name, at timestamptz, sql text); sessions are cut at idle_gap and midnight. Returns the statements that have an abstraction. Superusers, and whoever is granted EXECUTE.';
 REVOKE ALL ON FUNCTION privacy_score.import_statements(text) FROM PUBLIC;
 
-CREATE FUNCTION privacy_score.set_baseline(role name, from_day date, to_day date) RETURNS bigint
-  AS 'MODULE_PATHNAME', 'ps_set_baseline' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION privacy_score.set_baseline(role name, from_day date DEFAULT NULL, to_day date DEFAULT NULL) RETURNS bigint
+  AS 'MODULE_PATHNAME', 'ps_set_baseline' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.set_baseline(name, date, date) IS
-  'Makes the recorded sessions of these days (both included) the role''s baseline; earlier versions are kept. Returns the number of distinct n-grams at ngram_length. Days that stand out, columns that identify almost fully and few sessions raise a warning and an alert.';
+  'Makes the recorded sessions of these days (both included) the role''s baseline; earlier versions are kept. By default the thirty days that end yesterday. Returns the number of distinct n-grams at ngram_length. Days that stand out and few sessions raise a warning and an alert.';
 REVOKE ALL ON FUNCTION privacy_score.set_baseline(name, date, date) FROM PUBLIC;
 
 CREATE FUNCTION privacy_score.activate_baseline(id bigint) RETURNS void

@@ -74,7 +74,7 @@ COMMENT ON TRIGGER budget_restored ON privacy_score.budget IS 'Relations and rol
 
 REVOKE EXECUTE ON FUNCTION privacy_score.tidy_budgets(), privacy_score.budget_restored() FROM PUBLIC;
 
-CREATE FUNCTION privacy_score.dp_grant(role name, relation regclass, epsilon numeric, period interval DEFAULT NULL, unit name DEFAULT NULL, max_rows_per_unit int DEFAULT 1, delta numeric DEFAULT NULL, constant_work boolean DEFAULT true)
+CREATE FUNCTION privacy_score.dp_grant(role name, relation regclass, epsilon numeric DEFAULT NULL, period interval DEFAULT NULL, unit name DEFAULT NULL, max_rows_per_unit int DEFAULT 1, delta numeric DEFAULT NULL, constant_work boolean DEFAULT true)
   RETURNS void
   AS 'MODULE_PATHNAME', 'ps_dp_grant' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.dp_grant(name, regclass, numeric, interval, name, int, numeric, boolean) IS

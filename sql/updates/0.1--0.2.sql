@@ -36,10 +36,11 @@ ALTER TABLE privacy_score.baseline
   ADD COLUMN reach bigint,
   ADD COLUMN subjects bigint,
   ADD COLUMN subject_columns int,
-  ADD COLUMN cells boolean NOT NULL DEFAULT false;
+  ADD COLUMN cells boolean NOT NULL DEFAULT false,
+  ADD COLUMN checked jsonb;
 ALTER TABLE privacy_score.baseline ALTER COLUMN cells SET DEFAULT true;
 COMMENT ON TABLE privacy_score.baseline IS
-  'Versions of each role''s baseline; the active one scores. reach, subjects, subject_columns: the greatest of its sessions, where known; cells: its abstractions tell of the cells of aggregates.';
+  'Versions of each role''s baseline; the active one scores. reach, subjects, subject_columns: the greatest of its sessions, where known; cells: its abstractions tell of the cells of aggregates; checked: what was found when it was last put in force.';
 
 ALTER TABLE privacy_score.session_part ADD COLUMN rows bigint[], DROP CONSTRAINT session_part_session_id_fkey;
 ALTER TABLE privacy_score.baseline_ngram DROP CONSTRAINT baseline_ngram_baseline_id_fkey;

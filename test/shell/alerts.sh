@@ -203,8 +203,9 @@ mkfifo "$PS_TMP/locker"
 exec 5>"$PS_TMP/locker"
 echo "BEGIN; LOCK TABLE patients; SELECT 'locked';" >&5
 check_true "the table is locked" wait_for_line "$PS_TMP/locker.out" 'locked'
-check_match "a rate that cannot be computed now is a bound" "$(q_all "SELECT privacy_score.set_baseline('many', $days)")" \
-  "have a combined discrimination rate of up to 1\.0000"
+q "SELECT privacy_score.set_baseline('many', $days)" >/dev/null 2>&1
+check "a rate that cannot be computed now is a bound" "$(q "SELECT combined_rate, checked->'combined_rate_exact' FROM privacy_score.baselines v
+  JOIN privacy_score.baseline USING (id) WHERE v.role = 'many' AND v.active")" "1|false"
 exec 5>&-
 check "the baseline is in force" "$(q "SELECT count(*) FROM privacy_score.baselines WHERE role = 'many' AND active")" 1
 exec 3>&-

@@ -60,12 +60,12 @@ SELECT privacy_score.acknowledge_alert(min(id)) FROM found WHERE role = 'regress
 SELECT privacy_score.set_baseline('regress_baselines', '2026-01-01', '2026-01-06') AS ngrams;
 SELECT kind, occurrences, acknowledged FROM found WHERE role = 'regress_baselines' AND kind = 'baseline_outlier' ORDER BY id;
 
--- How much the columns of a baseline identify: names, city and diagnosis together tell everybody apart.
+-- How much the columns of a baseline identify: names, city and diagnosis together tell everybody apart. That is no alert.
 SELECT privacy_score.combined_discrimination_rate('patients', '{city,diagnosis,first_name,gender,last_name}') > 0.95 AS almost_fully;
-SELECT detail->'columns' AS columns, detail->'combined_rate' = to_jsonb(a.score) AS the_score, detail->'combined_rate_exact' AS exact,
+SELECT checked->'columns' AS columns, combined_rate, checked->'combined_rate_exact' AS exact,
        (SELECT bool_and(abs((r.value)::float8 - privacy_score.discrimination_rate('patients', split_part(r.key, '.', 3))) < 1e-12)
-          FROM jsonb_each(detail->'rates') r) AS rates
-  FROM privacy_score.alerts a WHERE role = 'regress_baselines' AND kind = 'baseline_rate' ORDER BY id LIMIT 1;
+          FROM jsonb_each(checked->'rates') r) AS rates, outlier_days, round(usual_day::numeric, 4) AS usual_day
+  FROM privacy_score.baselines v JOIN privacy_score.baseline USING (id) WHERE v.role = 'regress_baselines' AND v.active;
 -- Identifiers do not count unless they are to.
 SET privacy_score.identifiers_count = off;
 SECURITY LABEL FOR privacy_score ON COLUMN patients.last_name IS 'identifier';
@@ -85,7 +85,8 @@ INSERT INTO statement VALUES ('away', 'SELECT b FROM away');
 INSERT INTO log VALUES ('regress_baselines_away', 'away', '2026-01-01', 'away');
 SELECT privacy_score.import_statements('SELECT session, role, at, sql FROM baselines.statements WHERE role = ''regress_baselines_away''');
 SELECT privacy_score.set_baseline('regress_baselines_away', '2026-01-01', '2026-01-01') AS made;
-SELECT kind, score, detail->'rates' AS rates, detail->'combined_rate_exact' AS exact FROM privacy_score.alerts WHERE role = 'regress_baselines_away';
+SELECT combined_rate, checked->'rates' AS rates, checked->'combined_rate_exact' AS exact FROM privacy_score.baselines v JOIN privacy_score.baseline USING (id)
+ WHERE v.role = 'regress_baselines_away' AND v.active;
 SELECT privacy_score.drop_baseline('regress_baselines_away');
 DROP FOREIGN TABLE away;
 DROP SERVER nowhere;

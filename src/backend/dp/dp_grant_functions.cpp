@@ -154,7 +154,11 @@ Datum ps_dp_grant(PG_FUNCTION_ARGS) {
   RequirePrimary("dp_grant");
   RequireArgument(fcinfo, 0, "role");
   RequireArgument(fcinfo, 1, "relation");
-  RequireArgument(fcinfo, 2, "epsilon");
+  if (PG_ARGISNULL(2))
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("dp_grant() needs an epsilon"),
+                    errhint("privacy_score.dp_grant(role, relation, epsilon => 1): how much all answers together may "
+                            "tell of a person; below 1 little, above 10 nearly all. With several rows a person also "
+                            "unit => 'column', max_rows_per_unit => 5.")));
   RequireArgument(fcinfo, 5, "max_rows_per_unit");
   RequireArgument(fcinfo, 7, "constant_work");
   const Oid relation = PG_GETARG_OID(1);

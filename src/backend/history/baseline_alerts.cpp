@@ -151,15 +151,18 @@ void WarnOfOutliers(const ActiveBaseline* baseline, const BaselineCheck* check) 
                             "privacy_score.score_ngrams() shows what was unusual.")));
 }
 
-void WarnOfRate(const ActiveBaseline* baseline, const BaselineCheck* check) {
-  const double rate = check->rate.upper;
-  if (!(rate > privacy_score::kHighRate)) return;
-  Raise(baseline->role, "baseline_rate", rate, privacy_score::kHighRate, check->rate_detail.c_str());
-  ereport(WARNING,
-          (errmsg("the columns in the baseline of role \"%s\" have a combined discrimination rate of %s%.4f",
-                  baseline->role, check->rate.exact() ? "" : "up to ", rate),
-           errhint("Further columns can hardly add to that, so only their surprise is left in the score. Label columns "
-                   "that name a person by themselves as identifier, and keep \"privacy_score.alpha\" well below 1.")));
+// What was found stays with the version, for the view baselines, check_setup() and suggest_limits(). That the columns
+// together identify almost everybody is no alert: it is so for most roles that work with persons.
+void KeepFindings(const char* role, const BaselineCheck* check, bool with_days) {
+  const char* args[] = {role, check->rate_detail.c_str(), with_days ? check->outlier_detail.c_str() : "{}"};
+  InternalScope scope;
+  EnterInternal(&scope);
+  RunInternal(
+      "UPDATE privacy_score.baseline b SET checked = COALESCE(b.checked, '{}') || (($2::pg_catalog.jsonb || "
+      "$3::pg_catalog.jsonb) - '{version,cause,from_day,to_day}'::text[]) WHERE b.role = $1::pg_catalog.name AND "
+      "b.active",
+      3, args);
+  LeaveInternal(&scope);
 }
 
 }  // namespace
@@ -170,5 +173,5 @@ void CheckBaselineInForce(const char* role, bool with_days) {
   RunCheck(check, &baseline, with_days);
   WarnOfSize(&baseline);
   WarnOfOutliers(&baseline, check->object);
-  WarnOfRate(&baseline, check->object);
+  KeepFindings(role, check->object, with_days);
 }

@@ -6,6 +6,7 @@
 #include "backend/rates/model_wire.hpp"
 #include "backend/server/settings.hpp"
 #include "backend/state/internal.hpp"
+#include "backend/state/live_session.hpp"
 #include "backend/state/model_changes.hpp"
 #include "backend/state/watching.hpp"
 
@@ -152,15 +153,30 @@ bool IdsFitTokens(const char* baseline) {
   return fit;
 }
 
+constexpr int kUsualDays = 30;
+
+struct Days {
+  DateADT from, to;
+};
+
+// The days that set_baseline() is given: up to yesterday, and thirty of them.
+Days DaysOf(FunctionCallInfo fcinfo) {
+  const DateADT to = PG_ARGISNULL(2) ? DayOf(GetCurrentTimestamp()) - 1 : PG_GETARG_DATEADT(2);
+  if (!PG_ARGISNULL(1)) return {PG_GETARG_DATEADT(1), to};
+  return {DATE_NOT_FINITE(to) ? DATEVAL_NOBEGIN : to - (kUsualDays - 1), to};
+}
+
 }  // namespace
 
 // set_baseline(role, from_day, to_day)
 Datum ps_set_baseline(PG_FUNCTION_ARGS) {
   RequirePrimary("set_baseline");
+  RequireArgument(fcinfo, 0, "role");
   const char* role = NameStr(*PG_GETARG_NAME(0));
-  const char* from_day = TextOfDay(PG_GETARG_DATEADT(1));
-  const char* to_day = TextOfDay(PG_GETARG_DATEADT(2));
-  RequireDays(PG_GETARG_DATEADT(1), PG_GETARG_DATEADT(2));
+  const Days days = DaysOf(fcinfo);
+  RequireDays(days.from, days.to);
+  const char* from_day = TextOfDay(days.from);
+  const char* to_day = TextOfDay(days.to);
   const char* made_by = GetUserNameFromId(GetUserId(), false);
   auto* text = NewCoreObject<BaselineText>();
   const privacy_score::ScoreSettings settings = ScoreSettingsInForce();
@@ -178,7 +194,7 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("role \"%s\" has no recorded sessions from %s to %s", role, from_day, to_day),
                     errhint("privacy_score.stat_days shows which days have been recorded; flush() writes the last "
-                            "second.")));
+                            "second. The default is the thirty days that end yesterday.")));
   const char* id = NewBaseline(role, from_day, to_day, TextOfInteger(text->sessions), made_by);
   const char* id_args[] = {id};
   RunInternal(kReachOfSessions, 1, id_args);
@@ -200,6 +216,9 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
   if (!exists)
     ereport(NOTICE, (errmsg("there is no role \"%s\" in this server", role),
                      errdetail("Its recorded sessions are of a role that was dropped, or come from elsewhere.")));
+  if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
+    ereport(NOTICE,
+            (errmsg("the baseline of role \"%s\" is made of the sessions from %s to %s", role, from_day, to_day)));
   WarnUnlessPreloaded();
   CheckBaselineInForce(role, true);
   PG_RETURN_INT64(text->distinct);

@@ -16,12 +16,16 @@
 extern "C" {
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 PG_FUNCTION_INFO_V1(ps_protect);
+PG_FUNCTION_INFO_V1(ps_protect_literal);
 PG_FUNCTION_INFO_V1(ps_unprotect);
 PG_FUNCTION_INFO_V1(ps_confirm_dependency);
 PG_FUNCTION_INFO_V1(ps_withdraw_dependency);
@@ -114,6 +118,23 @@ Datum ps_protect(PG_FUNCTION_ARGS) {
   WarnOfTypes(relation);
   WarnUnlessPreloaded();
   PG_RETURN_VOID();
+}
+
+// protect(relation, subject) with a literal, whose type the parser takes for text: an array's, or the name of a column.
+Datum ps_protect_literal(PG_FUNCTION_ARGS) {
+  LOCAL_FCINFO(call, 2);
+  InitFunctionCallInfoData(*call, fcinfo->flinfo, 2, fcinfo->fncollation, fcinfo->context, fcinfo->resultinfo);
+  call->args[0] = fcinfo->args[0];
+  call->args[1] = fcinfo->args[1];
+  if (!PG_ARGISNULL(1)) {
+    const char* subject = text_to_cstring(PG_GETARG_TEXT_PP(1));
+    const Datum name = DirectFunctionCall1(namein, CStringGetDatum(subject));
+    Datum names[] = {name};
+    call->args[1].value = subject[0] == '{'
+                              ? OidInputFunctionCall(F_ARRAY_IN, pstrdup(subject), NAMEOID, -1)
+                              : PointerGetDatum(construct_array(names, 1, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR));
+  }
+  return ps_protect(call);
 }
 
 // unprotect(relation)

@@ -103,6 +103,17 @@ char* InternalValue(const char* sql, int nargs, const char* const* args) {
   return FieldText(0, 0);
 }
 
+void PutInternalRows(FunctionCallInfo fcinfo, const char* sql, int nargs, const char* const* args) {
+  InitMaterializedSRF(fcinfo, 0);
+  auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+  InternalScope scope;
+  EnterInternal(&scope);
+  SetWithin("datestyle", "ISO");
+  if (ExecuteInternal(sql, nargs, args) < 0) elog(ERROR, "could not run an internal query");
+  for (uint64 row = 0; row < SPI_processed; ++row) tuplestore_puttuple(info->setResult, SPI_tuptable->vals[row]);
+  LeaveInternal(&scope);
+}
+
 void LockAbstractions() { RunInternal("LOCK TABLE privacy_score.abstraction IN SHARE ROW EXCLUSIVE MODE"); }
 
 void SetWithin(const char* name, const char* value) {

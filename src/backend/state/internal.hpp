@@ -10,6 +10,7 @@
 extern "C" {
 #include "postgres.h"
 
+#include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "utils/date.h"
 }
@@ -48,6 +49,10 @@ uint64 RunInternal(const char* sql, int nargs = 0, const char* const* args = nul
 // The first field of the first row of a query inside an internal scope, palloc'd in the caller's context; null for NULL
 // or no row.
 char* InternalValue(const char* sql, int nargs = 0, const char* const* args = nullptr);
+
+// Answers a set-returning function with the rows of a query in an internal scope of its own, which sets the statement's
+// DateStyle to ISO. The columns are those of the function.
+void PutInternalRows(FunctionCallInfo fcinfo, const char* sql, int nargs = 0, const char* const* args = nullptr);
 
 // Locks abstractions inside an internal scope, to wait for the worker rather than meet it row by row.
 void LockAbstractions();

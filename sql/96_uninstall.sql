@@ -1,0 +1,55 @@
+-- Leaving: what the extension has put outside its own schema, and how to take it out.
+
+CREATE VIEW privacy_score.uninstall_step AS
+  WITH setting AS (
+    SELECT pg_catalog.split_part(c, '=', 1) AS name,
+           pg_catalog.concat_ws(' IN ', 'ROLE ' || pg_catalog.quote_ident(r.rolname), 'DATABASE ' || pg_catalog.quote_ident(b.datname)) AS what
+      FROM pg_catalog.pg_db_role_setting d
+     CROSS JOIN LATERAL pg_catalog.unnest(d.setconfig) c
+      LEFT JOIN pg_catalog.pg_roles r ON r.oid = d.setrole
+      LEFT JOIN pg_catalog.pg_database b ON b.oid = d.setdatabase
+     WHERE c LIKE 'privacy\_score.%'),
+  -- What is left of shared_preload_libraries.
+  others AS (
+    SELECT pg_catalog.string_agg(pg_catalog.quote_literal(pg_catalog.btrim(l.name, ' "')), ', ' ORDER BY l.n) AS list
+      FROM pg_catalog.unnest(pg_catalog.string_to_array(pg_catalog.current_setting('shared_preload_libraries'), ',')) WITH ORDINALITY l(name, n)
+     WHERE pg_catalog.btrim(l.name, ' "') NOT IN ('privacy_score', '$libdir/privacy_score')),
+  line AS (
+    SELECT p.name, p.sourcefile, p.sourceline, p.sourcefile ~ '/postgresql[.]auto[.]conf$' AS is_auto
+      FROM pg_catalog.pg_file_settings p
+     WHERE p.name LIKE 'privacy\_score.%' OR p.name = 'shared_preload_libraries' AND p.setting ~ 'privacy_score')
+  SELECT 10 AS place, pg_catalog.format('ALTER %s RESET %s;', s.what, s.name) AS statement,
+         'without the library the setting is a name that nobody knows' AS reason
+    FROM setting s
+  UNION ALL
+  SELECT 20, pg_catalog.format('SECURITY LABEL FOR privacy_score ON ROLE %I IS NULL;', r.rolname),
+         'holds in all databases of the server, and pg_dumpall writes it down'
+    FROM pg_catalog.pg_shseclabel l JOIN pg_catalog.pg_roles r ON r.oid = l.objoid
+   WHERE l.provider = 'privacy_score' AND l.classoid = 'pg_catalog.pg_authid'::pg_catalog.regclass
+  UNION ALL
+  SELECT 30, pg_catalog.format('REVOKE ALL ON PARAMETER %s FROM %s;', p.parname, CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(r.rolname) END),
+         'grants on settings outlive the extension'
+    FROM pg_catalog.pg_parameter_acl p CROSS JOIN LATERAL pg_catalog.aclexplode(p.paracl) a LEFT JOIN pg_catalog.pg_roles r ON r.oid = a.grantee
+   WHERE p.parname LIKE 'privacy\_score.%' AND a.grantee <> 10
+   GROUP BY p.parname, a.grantee, r.rolname
+  UNION ALL
+  SELECT 40, CASE WHEN NOT x.is_auto THEN pg_catalog.format('-- take %s out of %s, line %s', CASE WHEN x.name = 'shared_preload_libraries' THEN 'privacy_score' ELSE x.name END, x.sourcefile, x.sourceline)
+                  WHEN x.name <> 'shared_preload_libraries' THEN pg_catalog.format('ALTER SYSTEM RESET %s;', x.name)
+                  WHEN o.list IS NULL THEN 'ALTER SYSTEM RESET shared_preload_libraries;'
+                  ELSE pg_catalog.format('ALTER SYSTEM SET shared_preload_libraries = %s;', o.list) END,
+         CASE WHEN x.name = 'shared_preload_libraries' THEN 'with the entry and without the library the server does not start' ELSE 'a setting of the library' END
+    FROM line x, others o
+  UNION ALL
+  SELECT 50, 'DROP EXTENSION privacy_score;  -- in each database that has it',
+         'with it go history, baselines, alerts and budgets; export_policy() keeps what was decided'
+  UNION ALL
+  SELECT 60, '-- restart the server', 'until then the library is loaded; nothing is watched any more'
+  UNION ALL
+  SELECT 70, '-- make uninstall, or apt-get remove', 'last, for a server that preloads a library that is gone does not start';
+COMMENT ON VIEW privacy_score.uninstall_step IS 'Internal: what is to be done to leave, in its order.';
+
+CREATE FUNCTION privacy_score.prepare_uninstall() RETURNS TABLE (step int, statement text, reason text)
+  AS 'MODULE_PATHNAME', 'ps_prepare_uninstall' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.prepare_uninstall() IS
+  'Takes the labels off the columns of this database, so that a dump restores where the library never was, and lists what else is to be done before make uninstall: settings and labels of roles, grants, lines of configuration files. Superusers, and whoever is granted EXECUTE.';
+REVOKE ALL ON FUNCTION privacy_score.prepare_uninstall() FROM PUBLIC;
