@@ -6,6 +6,14 @@ COMMENT ON FUNCTION privacy_score.import_statements(text) IS
   'Turns logged statements into history. The query runs with the caller''s rights and yields (session text, role name, at timestamptz, sql text); sessions are cut at idle_gap and midnight. Returns the statements that have an abstraction. Superusers, and whoever is granted EXECUTE.';
 REVOKE ALL ON FUNCTION privacy_score.import_statements(text) FROM PUBLIC;
 
+CREATE FUNCTION privacy_score.import_log(path text, format text DEFAULT NULL, line_prefix text DEFAULT NULL)
+  RETURNS TABLE (file text, records bigint, statements bigint, imported bigint, elsewhere bigint, unwatched bigint,
+                 not_understood bigint, first_not_understood bigint)
+  AS 'MODULE_PATHNAME', 'ps_import_log' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.import_log(text, text, text) IS
+  'Turns files of the server''s log into history: path is a file or a pattern, from log_directory where it is not absolute; format is csvlog, jsonlog or stderr, by default by the name; line_prefix is log_line_prefix of stderr. Reads log_statement, log_min_duration_statement and pgaudit. Counts what was logged for other databases, of roles that are not watched, and what was not understood. Superusers, and members of pg_read_server_files who are granted EXECUTE.';
+REVOKE ALL ON FUNCTION privacy_score.import_log(text, text, text) FROM PUBLIC;
+
 CREATE FUNCTION privacy_score.set_baseline(role name, from_day date DEFAULT NULL, to_day date DEFAULT NULL) RETURNS bigint
   AS 'MODULE_PATHNAME', 'ps_set_baseline' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.set_baseline(name, date, date) IS

@@ -159,7 +159,7 @@ sub parse {
 
 sub text_of {
   my ($item) = @_;
-  my $text = join("\n", @{ $item->{lines} });
+  my $text = $item->{lines} ? join("\n", @{ $item->{lines} }) : $item->{rest};
   for my $pair (@here) { my ($from, $to) = @$pair; $text =~ s/\Q$from\E/$to/g; }
   return $text;
 }
@@ -185,7 +185,7 @@ sub run_page {
     }
     if ($kind eq 'until') {
       my $end = time + 60;
-      sleep 0.1 while ask($database, "$item->{rest}") ne 't' && time < $end;
+      sleep 0.1 while ask($database, text_of($item)) ne 't' && time < $end;
       report(time < $end ? 'ok' : 'FAILED', "$page, line $item->{line}: comes true: $item->{rest}");
       next;
     }

@@ -1,10 +1,7 @@
 /*
- * import_functions.cpp - history from logs: statements as text become sessions.
- *
- * The caller's query is read through a cursor with the caller's rights; each statement is abstracted as text, each
- * distinct text once. Sessions are cut in core and written as the owner of the extension. Importing the same sessions
- * again replaces them; those that were watched live are left out.
+ * import_functions.cpp - import_statements(): the caller's query is read through a cursor with the caller's rights.
  */
+#include "backend/history/import_sessions.hpp"
 #include "backend/server/settings.hpp"
 #include "backend/state/internal.hpp"
 #include "backend/state/live_session.hpp"
@@ -23,28 +20,7 @@ extern "C" {
 PG_FUNCTION_INFO_V1(ps_import_statements);
 }
 
-#include <map>
-#include <string>
-#include <unordered_map>
-
-#include "core/scoring/ngram.hpp"
-
 namespace {
-
-// What has been read so far.
-struct Import {
-  std::vector<privacy_score::Event> events;
-  std::unordered_map<std::string, std::int64_t> id_of_text;
-  std::map<std::int64_t, privacy_score::Tokens> tokens;
-  std::unordered_map<std::string, std::int64_t> key_of_session;
-  std::vector<std::string> sessions;  // by key
-  std::int64_t counted = 0;
-};
-
-// Beyond this many distinct texts the memory of texts starts anew; abstractions stay.
-constexpr std::size_t kMostTexts = 100000;
-// Texts that are longer are not remembered.
-constexpr std::size_t kShortText = 8192;
 
 const Oid kColumns[4] = {TEXTOID, NAMEOID, TIMESTAMPTZOID, TEXTOID};
 
@@ -54,29 +30,6 @@ void CheckColumns(TupleDesc row) {
   if (!fits)
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the query must yield (text, name, timestamptz, text)"),
                     errhint("Cast the columns: session::text, role::name, at::timestamptz, sql::text.")));
-}
-
-// The id of a statement's abstraction; abstracts each text once a role, since what a role owns makes a difference.
-int64 IdOfText(Import* import, const char* role, const text* sql) {
-  const bool is_short = VARSIZE_ANY_EXHDR(sql) <= kShortText;
-  const char* key = is_short ? psprintf("%s\n%s", role, text_to_cstring(sql)) : "";
-  bool known = false;
-  int64 id = 0;
-  CallCoreOrRaise([&] {
-    if (import->id_of_text.size() > kMostTexts) import->id_of_text.clear();
-    const auto found = import->id_of_text.find(key);
-    known = is_short && found != import->id_of_text.end();
-    if (known) id = found->second;
-  });
-  if (known) return id;
-  CoreHolder<privacy_score::Tokens>* tokens =
-      TokensOfText(sql, get_role_oid(role, true), privacy_score::TextUse::kHistory);
-  CallCoreOrRaise([&] {
-    id = privacy_score::Fingerprint(*tokens->object);
-    if (is_short) import->id_of_text.emplace(key, id);
-    if (id != 0) import->tokens.emplace(id, *tokens->object);
-  });
-  return id;
 }
 
 void AddRow(Import* import, HeapTuple tuple, TupleDesc row) {
@@ -94,15 +47,7 @@ void AddRow(Import* import, HeapTuple tuple, TupleDesc row) {
   if (TIMESTAMP_NOT_FINITE(at))
     ereport(ERROR, (errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE), errmsg("the time of a statement must be finite"),
                     errhint("Leave such rows out: WHERE isfinite(at).")));
-  const int32 day = DayOf(at);
-  const int64 id = IdOfText(import, role, DatumGetTextPP(values[3]));
-  CallCoreOrRaise([&] {
-    const auto known = import->key_of_session.emplace(session, static_cast<std::int64_t>(import->sessions.size()));
-    if (known.second) import->sessions.emplace_back(session);
-    if (id == 0) return;
-    import->events.push_back({known.first->second, role, at, day, id});
-    ++import->counted;
-  });
+  (void)AddStatement(import, session, role, at, DatumGetTextPP(values[3]));
 }
 
 void ReadQuery(Import* import, const char* query) {
@@ -127,97 +72,6 @@ void ReadQuery(Import* import, const char* query) {
   }
   SPI_cursor_close(portal);
   SPI_finish();
-}
-
-// One cut session as text arguments.
-struct SessionText {
-  std::string role, session, started, ended, day, ids, runs, queries;
-  std::string connection;  // the session as given, without the number of the piece
-};
-
-// Writes one session; false when it was watched live, so that a server's own log does not count twice.
-bool WriteSession(const SessionText* text) {
-  const char* args[] = {text->role.c_str(),    text->session.c_str(), text->day.c_str(),
-                        text->started.c_str(), text->ended.c_str(),   text->queries.c_str(),
-                        text->ids.c_str(),     text->runs.c_str(),    text->connection.c_str()};
-  if (InternalValue("SELECT 1 FROM privacy_score.session WHERE role = $1::pg_catalog.name AND source = 'live' "
-                    "AND (session = $9 OR pg_catalog.starts_with(session, $9 || '/')) "
-                    "AND day = " SQL_DAY("$3") " LIMIT 1",
-                    9, args) != nullptr)
-    return false;
-  // The same stretch of a log may have been imported before, cut otherwise or as another piece of its connection.
-  RunInternal(
-      "WITH old AS (DELETE FROM privacy_score.session WHERE role = $1::pg_catalog.name AND source = 'import' "
-      "AND (session = $9 OR pg_catalog.starts_with(session, $9 || '/') "
-      "AND pg_catalog.substr(session, pg_catalog.length($9) + 2) ~ '^[0-9]+$') "
-      "AND started <= " SQL_MOMENT("$5") " "
-      "AND last_at >= " SQL_MOMENT("$4") " RETURNING id), "
-      "p AS (DELETE FROM privacy_score.session_part d USING old WHERE d.session_id = old.id RETURNING d.ids, d.runs), "
-      "u AS (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls FROM p, "
-      "ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) x(id, run) GROUP BY x.id) "
-      "UPDATE privacy_score.abstraction a SET calls = a.calls - u.calls FROM u WHERE a.id = u.id",
-      9, args);
-  RunInternal(
-      "WITH s AS (INSERT INTO privacy_score.session (role, session, day, started, last_at, source, queries) "
-      "VALUES ($1::pg_catalog.name, $2, " SQL_DAY("$3") ", "
-      SQL_MOMENT("$4") ", "
-      SQL_MOMENT("$5") ", "
-      "'import', $6::pg_catalog.int8) RETURNING id) "
-      "INSERT INTO privacy_score.session_part (session_id, part, ids, runs) "
-      "SELECT s.id, 0, $7::pg_catalog.int8[], $8::pg_catalog.int8[] FROM s",
-      8, args);
-  RunInternal(
-      "UPDATE privacy_score.abstraction a SET calls = a.calls + u.calls, first_seen = LEAST(a.first_seen, u.at), "
-      "last_seen = GREATEST(a.last_seen, u.at) "
-      "FROM (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls, "
-      SQL_MOMENT("$5") " AS at "
-      "FROM ROWS FROM (pg_catalog.unnest($7::pg_catalog.int8[]), pg_catalog.unnest($8::pg_catalog.int8[])) x(id, run) "
-      "GROUP BY x.id) u WHERE a.id = u.id",
-      8, args);
-  return true;
-}
-
-void WriteAbstraction(const char* id, const char* tokens) {
-  const char* args[] = {id, tokens};
-  RunInternal(
-      "INSERT INTO privacy_score.abstraction (id, tokens, first_seen, last_seen) "
-      "VALUES ($1::pg_catalog.int8, $2::text[], 'infinity', '-infinity') ON CONFLICT DO NOTHING",
-      2, args);
-}
-
-void WriteImport(Import* import) {
-  auto* sessions = NewCoreObject<std::vector<SessionText>>();
-  auto* abstractions = NewCoreObject<std::vector<std::pair<std::string, std::string>>>();
-  const int64 gap = static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC;
-  CallCoreOrRaise([&] {
-    std::unordered_map<std::int64_t, int> pieces;
-    for (const auto& cut : privacy_score::CutSessions(std::move(import->events), gap)) {
-      const int piece = ++pieces[cut.session_key];
-      std::string name = import->sessions[static_cast<std::size_t>(cut.session_key)];
-      if (piece > 1) name += '/' + std::to_string(piece);
-      sessions->push_back({cut.role, name, std::to_string(cut.started), std::to_string(cut.ended),
-                           std::to_string(cut.day), privacy_score::IdsText(cut.sequence),
-                           privacy_score::RunsText(cut.sequence), std::to_string(privacy_score::LengthOf(cut.sequence)),
-                           import->sessions[static_cast<std::size_t>(cut.session_key)]});
-    }
-    for (const auto& [id, tokens] : import->tokens)
-      abstractions->emplace_back(std::to_string(id), privacy_score::ArrayText(tokens));
-  });
-  InternalScope scope;
-  EnterInternal(&scope);
-  LockAbstractions();
-  const std::size_t distinct = abstractions->size();
-  for (std::size_t i = 0; i < distinct; ++i)
-    WriteAbstraction((*abstractions)[i].first.c_str(), (*abstractions)[i].second.c_str());
-  const std::size_t count = sessions->size();
-  int64 skipped = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    CHECK_FOR_INTERRUPTS();
-    if (!WriteSession(&(*sessions)[i])) ++skipped;
-  }
-  LeaveInternal(&scope);
-  if (skipped > 0)
-    ereport(NOTICE, (errmsg("left out %lld sessions that were watched live", static_cast<long long>(skipped))));
 }
 
 }  // namespace

@@ -1,0 +1,37 @@
+/*
+ * import_sessions.hpp - logged statements become recorded sessions.
+ *
+ * Each statement is abstracted as text, each distinct text once a role. Sessions are cut in core and written as the
+ * owner of the extension. Importing the same sessions again replaces them; those that were watched live are left out.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+}
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/scoring/ngram.hpp"
+#include "core/statement/abstraction.hpp"
+
+// What has been read so far.
+struct Import {
+  std::vector<privacy_score::Event> events;
+  std::unordered_map<std::string, std::int64_t> id_of_text;
+  std::map<std::int64_t, privacy_score::Tokens> tokens;
+  std::unordered_map<std::string, std::int64_t> key_of_session;
+  std::vector<std::string> sessions;  // by key
+  std::int64_t counted = 0;
+};
+
+// Adds a statement; false when it has no abstraction. `sql` is in the database's encoding. May raise.
+bool AddStatement(Import* import, const char* session, const char* role, TimestampTz at, const text* sql);
+
+// Writes all that has been added, with a NOTICE of what was watched live.
+void WriteImport(Import* import);
