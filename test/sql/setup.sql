@@ -64,6 +64,16 @@ INSERT INTO pg_db_role_setting SELECT 0, oid, '{privacy_score.sesion_limit=1}' F
 SELECT severity, subject, finding, suggestion FROM found WHERE subject ~ '^privacy_score';
 DELETE FROM pg_db_role_setting WHERE setconfig = '{privacy_score.sesion_limit=1}';
 
+-- Alerts in the forms of others.
+INSERT INTO privacy_score.alert (id, at, last_at, role, session, kind, score, alert_limit, blocked, detail, severity, occurrences)
+VALUES (-1, '2026-01-02 03:04:05.678901Z', '2026-01-02 04:00:00Z', 'regress=setup|x', 's1', 'session', 2.5, 1, true, '{"version": 1, "attributes": ["setup.people.note"]}', 'critical', 3);
+SELECT jsonb_pretty(privacy_score.alert_event(-1)::jsonb #- '{metadata,product,version}' #- '{finding_info,uid}' #- '{metadata,uid}' #- '{evidences,0,database,name}');
+SELECT jsonb_pretty(privacy_score.alert_event(-1, 'ecs')::jsonb #- '{observer,version}' #- '{event,id}' #- '{privacy_score,database}');
+SELECT replace(privacy_score.alert_event(-1, 'cef'), current_database(), 'DATABASE');
+SELECT privacy_score.alert_event(-1, 'xml');
+SELECT privacy_score.alert_event(-2);
+DELETE FROM privacy_score.alert WHERE id = -1;
+
 -- Who may ask.
 SET ROLE regress_setup_officer;
 SELECT count(*) > 2 AS officer FROM privacy_score.check_setup();
@@ -77,6 +87,7 @@ SELECT * FROM privacy_score.export_policy();
 SELECT * FROM privacy_score.import_policy('{}');
 SELECT * FROM privacy_score.prepare_uninstall();
 SELECT * FROM privacy_score.setup_finding;
+SELECT privacy_score.alert_event(-1);
 RESET ROLE;
 
 -- A policy comes back as it went.
