@@ -14,6 +14,8 @@
 #   make package         the Debian package, built and tested in build/package where the tools for it are at hand
 #   make demo | bench    the demonstration | the measurements; bench-core: of what needs no server
 #
+# ./test.sh and ./demo.sh do what "make test" and "make demo" do where there is no make yet.
+#
 # test, demo and bench install the Debian packages that are missing (as root or through sudo) and never write into the
 # system's PostgreSQL: they install into a private copy in a temporary folder and run the server there as a non-root
 # user, on a unix socket only.
@@ -109,7 +111,7 @@ $(TREE_STRUCTS).h: $(PG_QUERY_PROTO)
 $(TREE_OBJ): $(TREE_STRUCTS).h
 	$(CC) -O2 -fPIC -Ibuild/tree -c $(TREE_STRUCTS).c -o $@
 $(patsubst %,build/module/%.o,$(SQLPARSE) $(BACKEND)) $(patsubst %,build/asan/%.o,$(SQLPARSE) sqlparse $(UNIT) $(TARGETS)) \
-$(patsubst %,build/%.o,$(UNIT) $(TARGETS)) $(FUZZ_OBJS) $(CLANG_OK) $(CLANG_QUICK): | $(TREE_STRUCTS).h
+$(patsubst %,build/%.o,$(UNIT) $(TARGETS)) $(DEMO_PARTS:%=build/demo/%.o) $(FUZZ_OBJS) $(CLANG_OK) $(CLANG_QUICK): | $(TREE_STRUCTS).h
 endif
 
 # --- compiling --------------------------------------------------------------------------------------------------------
@@ -173,10 +175,13 @@ build/libpg_query.a: $(shell $(or $(CXX),g++) -print-file-name=libpg_query.a) Ma
 
 # The parser island: libpg_query and the server define the same names, so all but our entry points become local.
 # Groups are dissolved first, else the linker would share inline functions between the island and the module.
+define JOIN_ISLAND
+ld -r --force-group-allocation -o $@.all $^
+objcopy --wildcard --keep-global-symbol='privacy_score_*' $@.all $@
+@rm -f $@.all
+endef
 build/module/island.o: $(ISLAND:%=build/module/sqlparse/%.o) $(TREE_OBJ) $(PG_QUERY_A)
-	ld -r --force-group-allocation -o $@.all $^
-	objcopy --wildcard --keep-global-symbol='privacy_score_*' $@.all $@
-	@rm -f $@.all
+	$(JOIN_ISLAND)
 
 build/unit/%.o: test/unit/%.cpp build/unit/prefix.h.gch Makefile
 	@mkdir -p $(@D)
@@ -281,6 +286,51 @@ $(SQL_SCRIPT): $(SQL_PARTS) privacy_score.control
 $(SQL_UPDATES): sql/$(EXTENSION)--%.sql: sql/updates/%.sql $(SQL_PARTS)
 	(cat $<; sed -E 's/^CREATE (FUNCTION|VIEW|TRIGGER|AGGREGATE)/CREATE OR REPLACE \1/' $(filter-out %/00_guard.sql %/10_tables.sql,$(SQL_PARTS))) > $@
 
+# --- the module of the demonstration -------------------------------------------------------------------------------------
+# Nobody has to wait for the optimiser before seeing what this is: it is not optimised, and a folder is compiled at a time, but for
+# files that have a name to themselves that another file of the folder has, too; all this takes a third of the time. A folder
+# that does not compile at a time any more is compiled file by file. The solver is not part of it.
+DEMO_ALONE = $(ASAN_ALONE) backend/release/microdata_functions backend/release/utility_functions backend/rows/value_dictionary \
+  backend/state/watching backend/watch/row_code backend/watch/trigger_reads backend/watch/utility_hook $(HAS_ISLAND)
+DEMO_FILES = $(CORE) $(SQLPARSE) $(filter-out $(SOLVER_MAGIC),$(BACKEND))
+DEMO_TOGETHER = $(filter-out $(DEMO_ALONE),$(DEMO_FILES))
+DEMO_PARTS = $(patsubst %/,%,$(sort $(dir $(DEMO_TOGETHER)))) $(filter $(DEMO_ALONE),$(DEMO_FILES))
+DEMO_OBJS = $(patsubst %,build/demo/%.o,$(filter-out $(HAS_ISLAND),$(DEMO_PARTS))) $(if $(HAS_ISLAND),build/demo/island.o)
+$(foreach part,$(DEMO_PARTS),$(eval build/demo/$(part).o: $(patsubst %,src/%.cpp,$(filter $(part) $(part)/%,$(if $(filter $(part),$(DEMO_ALONE)),$(part),$(DEMO_TOGETHER))))))
+
+# PARTS is how many of them there are to do.
+PARTS = $(words $(DEMO_PARTS))
+DEMO_SAYS = $(eval DEMO_STEPS += .)echo "building $(words $(DEMO_STEPS)) of $(PARTS): $*"
+DEMO_COMPILES = $(CXX) $(filter-out -W%,$(LANGUAGE)) -w -O0 -fPIC $(if $(filter build/demo/backend/%,$@),$(SERVER) -include build/demo/backend/prefix.h,-fvisibility=hidden -include build/demo/core/prefix.h)
+DEMO_TEXTS = $(patsubst src/%,%,$(filter %.cpp,$^))
+define DEMO_RECIPE
+@$(DEMO_SAYS)
+@mkdir -p $(@D)
+@printf '#include "%s"\n' $(DEMO_TEXTS) | $(DEMO_COMPILES) -MF $(@:.o=.d) -MT $@ -x c++ -c - -o $@ 2>$(@:.o=.log) || \
+  { rm -rf $(@:.o=.apart) && mkdir $(@:.o=.apart) && for text in $(DEMO_TEXTS); do \
+      $(DEMO_COMPILES) -MF /dev/null -c src/$$text -o $(@:.o=.apart)/$$(basename $$text).o || exit 1; done && ld -r -o $@ $(@:.o=.apart)/*.o; }
+endef
+DEMO_COMPILED = $(DEMO_PARTS:%=build/demo/%.o)
+$(filter build/demo/backend/%,$(DEMO_COMPILED)): build/demo/%.o: build/demo/backend/prefix.h.gch Makefile
+	$(DEMO_RECIPE)
+$(filter-out build/demo/backend/%,$(DEMO_COMPILED)): build/demo/%.o: build/demo/core/prefix.h.gch Makefile
+	$(DEMO_RECIPE)
+
+build/demo/core/prefix.h.gch build/demo/backend/prefix.h.gch: build/demo/%/prefix.h.gch: src/%/prefix.h Makefile
+	@mkdir -p $(@D)
+	@cp $< $(@:.gch=)
+	@$(CXX) $(filter-out -W%,$(LANGUAGE)) -w -O0 -fPIC $(if $(filter backend,$*),$(SERVER),-fvisibility=hidden) -x c++-header -c $< -o $@
+
+build/demo/island.o: $(ISLAND:%=build/demo/sqlparse/%.o) $(TREE_OBJ) $(PG_QUERY_A)
+	$(JOIN_ISLAND)
+
+build/demo/privacy_score.so: $(DEMO_OBJS) scripts/exports.map
+	@$(CXX) -shared -o $@ $(DEMO_OBJS) $(SHLIB_LINK)
+
+demo-module: build/demo/privacy_score.so sql-script
+sql-script: $(SQL_SCRIPT)
+-include $(DEMO_COMPILED:.o=.d)
+
 # --- unit test programs -----------------------------------------------------------------------------------------------
 UNIT_LIBS = $(if $(HAS_ISLAND),$(TREE_OBJ) $(PG_QUERY_A)) $(SOLVER_LIBS) -lgtest -lgtest_main -lpthread
 
@@ -357,4 +407,4 @@ format:
 	clang-format -i $(wildcard src/*/*.cpp src/*/*.hpp src/*/*/*.cpp src/*/*/*.hpp test/unit/*.cpp test/unit/*.hpp test/fuzz/*.cpp test/fuzz/*.hpp)
 
 .PHONY: always all packages package test test-long test-matrix coverage soak unit regress shell attacks lint demo bench bench-core bench-programs fuzz sqlsmith fuzz-jsonb fuzz-program format unit-programs clang-check clang-check-quick \
-  install-solver uninstall-solver
+  demo-module sql-script install-solver uninstall-solver

@@ -1,4 +1,4 @@
--- measure.sql - scores every role and keeps the results in tables; report.sql prints them.
+-- measure.sql - what scores roles and keeps the results in tables; run.sh calls it, and report.sql prints them.
 --
 -- A day that is part of the baseline scores 0 by definition, so normal days are scored from outside: each of the days 6
 -- to 10 against the days before it, the days 11 to 14 against the baseline of the days 1 to 10.
@@ -31,30 +31,22 @@ $$;
 SELECT count(privacy_score.set_baseline(r.role, demo.date_of(1), demo.date_of(5))) AS baselines
   FROM (SELECT DISTINCT role FROM demo.habit) r;
 
-DO $$
+-- Every other role is measured on a connection of its own.
+CREATE FUNCTION demo.measure_half(half int, from_day int, to_day int, held_out boolean) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   who name;
 BEGIN
-  FOR d IN 6 .. 10 LOOP
-    FOR who IN SELECT DISTINCT role FROM demo.habit ORDER BY role LOOP
-      PERFORM demo.measure(who, d, d, true);
-    END LOOP;
-    FOR who IN SELECT DISTINCT role FROM demo.habit ORDER BY role LOOP
-      INSERT INTO demo.baseline_size VALUES (who, privacy_score.set_baseline(who, demo.date_of(1), demo.date_of(d)))
-        ON CONFLICT (role) DO UPDATE SET ngrams = excluded.ngrams;
-    END LOOP;
-  END LOOP;
-  FOR who IN SELECT DISTINCT role FROM demo.habit ORDER BY role LOOP
-    PERFORM demo.measure(who, 11, 14, false);
+  FOR who IN SELECT r.role FROM (SELECT DISTINCT role, dense_rank() OVER (ORDER BY role) AS place FROM demo.habit) r WHERE r.place % 2 = half ORDER BY 1 LOOP
+    PERFORM demo.measure(who, from_day, to_day, held_out);
   END LOOP;
 END $$;
 
-CREATE TABLE demo.culprit AS
-  SELECT r.role, d.day, n.count, n.score, n.ngram, n.nearest, n.deltas, n.attributes
-    FROM (SELECT DISTINCT role FROM demo.habit) r, generate_series(11, 14) d(day),
-         LATERAL privacy_score.score_ngrams(r.role, demo.date_of(d.day), demo.date_of(d.day)) n;
-
--- A limit for a role's sessions that no normal session so far would have passed, with half as much again for safety.
-CREATE VIEW demo.suggested_limit AS
-  SELECT role, GREATEST(round(1.5 * max(score)::numeric, 2), 0.5) AS session_limit
-    FROM demo.session_score WHERE kind = 'normal' GROUP BY role;
+CREATE FUNCTION demo.set_baselines(to_day int) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  who name;
+BEGIN
+  FOR who IN SELECT DISTINCT role FROM demo.habit ORDER BY role LOOP
+    INSERT INTO demo.baseline_size VALUES (who, privacy_score.set_baseline(who, demo.date_of(1), demo.date_of(to_day)))
+      ON CONFLICT (role) DO UPDATE SET ngrams = excluded.ngrams;
+  END LOOP;
+END $$;

@@ -2,6 +2,8 @@
 # run.sh - the demonstration: a hospital, ten days of habit, a normal one, three with attacks, a live watch, noisy counts, a
 # release. Runs below scripts/sandbox.sh ("make demo"); prints what it finds and leaves the same in demo/report.txt.
 #
+# Its last three lines say what was found, where the page is, and what to do next.
+#
 # It makes its own server with CSV logging below PS_TMP, lets six analysts do their work through real connections, turns
 # the server's log into history on faked days, and measures. Everything is drawn from fixed keys: two runs print the same
 # scores. A statement of an analyst that fails is a fault of the demonstration and ends it.
@@ -43,10 +45,18 @@ CONF
   "$PS_BINDIR/pg_ctl" start -s -w -t 60 -D "$home/data" -l "$home/start.log" </dev/null >/dev/null
 }
 
+# in_halves COMMAND...: runs it with 0 and with 1 behind it, at the same time.
+in_halves() {
+  local other
+  "$@" 0 &
+  other=$!
+  "$@" 1
+  wait $other
+}
+
 # Runs every session of the generator as its role on a connection of its own. A session begins with what clients send
 # unasked (SET, catalog queries); that has no abstraction and drops out later.
 replay() {
-  local script role when
   mkdir "$home/sessions"
   sql -c "
       SELECT line FROM (
@@ -56,9 +66,17 @@ replay() {
         UNION ALL SELECT t.session_id, t.seq, t.sql || ';' FROM demo.statement t) x
       ORDER BY session_id, seq, line NOT LIKE '-- %', line" |
     awk -v dir="$home/sessions" '$1 == "--" { close(file); file = sprintf("%s/%05d", dir, $2) } { print > file }'
-  for script in "$home"/sessions/*; do
+  in_halves replay_half
+}
+
+# replay_half 0|1: every other session.
+replay_half() {
+  local script role when scripts=("$home"/sessions/*)
+  local -i number
+  for ((number = $1; number < ${#scripts[@]}; number += 2)); do
+    script=${scripts[number]}
     read -r _ _ role when <"$script"
-    PGUSER=$role PGAPPNAME="replay $when" sql -o /dev/null -f "$script" || { echo "a statement failed in $script" >&2; exit 1; }
+    PGUSER=$role PGAPPNAME="replay $when" sql -o /dev/null -f "$script" || { echo "a statement failed in $script" >&2; return 1; }
   done
 }
 
@@ -75,6 +93,21 @@ import() {
     SELECT 'logged statements:', count(*), 'of which with an abstraction:',
            privacy_score.import_statements('SELECT session, role, at, sql FROM demo.logged_statement ORDER BY role, at')
       FROM demo.logged_statement"
+}
+
+# measure_half FROM_DAY TO_DAY HELD_OUT HALF
+measure_half() { sql -o /dev/null -c "SELECT demo.measure_half($4, $1, $2, $3)"; }
+
+# Days 6 to 10 against those before them, then the others against all ten.
+measure() {
+  local day
+  sql -1 -o /dev/null -f measure.sql
+  for day in 6 7 8 9 10; do
+    in_halves measure_half $day $day true
+    sql -o /dev/null -c "SELECT demo.set_baselines($day)"
+  done
+  in_halves measure_half 11 14 false
+  sql -1 -o /dev/null -f culprits.sql
 }
 
 main() {
@@ -95,7 +128,7 @@ main() {
   step "the server's log becomes history on faked days"
   import
   step "baselines and scores"
-  sql -1 -o /dev/null -f measure.sql
+  measure
   table -f poster.sql -f report.sql
   heading "9. Live: a limit for nurse_anna, in warn mode"
   . ./live.sh
@@ -104,7 +137,11 @@ main() {
   table -f release.sql
   sql -c "SELECT privacy_score.report(NULL, demo.date_of(1), privacy_score.today())" >report.html
   sql -c "SELECT privacy_score.score_chart('nurse_anna', demo.date_of(1), privacy_score.today())" >report.svg
-  step "done; this text is in demo/report.txt, the report for a browser in demo/report.html, nurse_anna's chart in demo/report.svg"
+  step "done"
+  echo
+  echo "found: $(sql -f found.sql)"
+  echo "page:  demo/report.html is for a browser; demo/report.txt is this text, demo/report.svg nurse_anna's chart"
+  echo 'next:  your own server: "Start in 60 seconds" in README.md; what each section above says: demo/README.md'
 }
 
 main 2>&1 | tee report.txt

@@ -12,7 +12,8 @@
 # headers of the server. No other PG* variable is set.
 # PS_KEEP=1 keeps the folder; PS_TWINS=N is how many questions test/attacks/noisy_twins.sh asks;
 # PS_LONG=1 asks for the long forms of tests, PS_SEED=N for the choices of one run again, PS_LANES=N for as many scripts at a time;
-# PS_PACKAGE=FILE takes the extension from a Debian package rather than from the checkout. Whatever server is still running below PS_TMP at the end is stopped.
+# PS_PACKAGE=FILE takes the extension from a Debian package rather than from the checkout, PS_MODULE=FILE that module, without
+# the solver's. Whatever server is still running below PS_TMP at the end is stopped.
 set -euo pipefail
 
 checkout=$(cd "$(dirname "$0")/.." && pwd)
@@ -51,6 +52,9 @@ cp -as "$sharedir/." "$root$sharedir"
 rm -f "$root$libdir"/privacy_score* "$root$sharedir"/extension/privacy_score*
 if [ -n "${PS_PACKAGE:-}" ]; then
   dpkg-deb --extract "$PS_PACKAGE" "$root"
+elif [ -n "${PS_MODULE:-}" ]; then
+  cp "$checkout/$PS_MODULE" "$root$libdir/privacy_score.so"
+  cp "$checkout"/privacy_score.control "$checkout"/sql/privacy_score--*.sql "$root$sharedir/extension"
 else
   "${MAKE:-make}" -s --no-print-directory -C "$checkout" PG_CONFIG="$pg_config" DESTDIR="$root" install
 fi

@@ -1,7 +1,7 @@
 #!/bin/bash
 # run.sh all|long SECONDS|beside|unit|regress|shell|attacks|lint|demo|bench|fuzz|sqlsmith|fuzz-jsonb [TEST...] | soak SECONDS - installs what is missing, builds, and runs that part.
 #
-# Needs nothing but bash and make on Debian. The tests that need a server run below scripts/sandbox.sh. With tests, the
+# Needs nothing but bash on Debian. The tests that need a server run below scripts/sandbox.sh. With tests, the
 # last line of the output is "N passed, M failed", and the exit status says whether anything failed.
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -120,10 +120,20 @@ run_all() {
     build/beside.out
 }
 
+# A module that is built already is taken; else one is compiled for the demonstration, which is ready sooner.
 run_demo() {
-  if [ -x demo/run.sh ]; then exec scripts/sandbox.sh demo/run.sh; fi
-  echo "there is no demo/run.sh" >&2
-  exit 1
+  local make=("$MAKE" -s --no-print-directory PG_CONFIG="$PG_CONFIG") parts
+  export PS_MODULE=privacy_score.so
+  if "${make[@]}" -q $PS_MODULE sql-script 2>/dev/null; then
+    echo "== the module is built already"
+  else
+    PS_MODULE=build/demo/privacy_score.so
+    parts=$("${make[@]}" -n demo-module | grep -c 'echo "building ') || true
+    echo "== building the module: $parts parts, on $(nproc) processors"
+    "${make[@]}" -j "$(nproc)" PARTS="$parts" demo-module || { echo "the module does not build" >&2; exit 1; }
+  fi
+  echo "== the demonstration, on a server of its own in a temporary folder"
+  exec scripts/sandbox.sh demo/run.sh
 }
 
 # The measurements; what they say goes into docs/benchmarks.md.
@@ -159,8 +169,9 @@ run_fuzz() {
 }
 
 # `beside` is what "all" does at the same time: packages and module are there.
+if [[ $part =~ ^(demo|all)$ ]]; then echo "== packages"; fi
 [ "$part" = beside ] || scripts/install_packages.sh "${part/long/sqlsmith}" || { one_failure "the packages could not be installed"; finish; }
-[[ $part =~ ^(beside|fuzz)$ ]] || build all || { one_failure "the module does not build"; finish; }
+[[ $part =~ ^(beside|demo|fuzz)$ ]] || build all || { one_failure "the module does not build"; finish; }
 case $part in
   all) run_all ;;
   long) run_long "${1:-600}" ;;
