@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that building and testing need, and only those that are missing; with the argument
-# "bench" also what the measurements compare with and count by, with "sqlsmith" what that needs.
+# "demo" only what the demonstration is built with and runs on, with "bench" also what the measurements compare with and
+# count by, with "sqlsmith" what that needs. It says first how many packages come and how much that is to download and on disk.
 #
 # It looks for what a package provides rather than for its name, so a newer compiler or another Boost is left alone.
 # It removes nothing, and no cluster is created or started: a temporary setting keeps the server package from creating
@@ -18,10 +19,33 @@ become_root() {
   fi
   if [ "$(id -u)" -eq 0 ]; then return; fi
   command -v sudo >/dev/null || { echo "neither root nor sudo: please install them as root" >&2; exit 1; }
-  exec sudo env PG_CONFIG="$pg_config" "$0" "$@"
+  echo "sudo is asked for the rights to install them"
+  exec sudo env PG_CONFIG="$pg_config" PS_TOLD="${PS_TOLD:-}" "$0" "$@"
+}
+# apt_get ARGUMENT...: shows of apt's words what tells how far it is, and all of them when it fails.
+coming=0
+arrived=0
+ready=0
+apt_get() {
+  local log status=0
+  log=$(mktemp)
+  LC_ALL=C apt-get -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 -q "$@" 2>&1 | tee "$log" |
+    awk -v all="$coming" -v arrived="$arrived" -v ready="$ready" '
+      all && /^Get:/ && ++arrived % 20 == 0 { print "  " arrived " of " all " are downloaded"; fflush() }
+      all && /^Setting up / && ++ready % 20 == 0 { print "  " ready " of " all " are set up"; fflush() }' || status=$?
+  if [ "$coming" -gt 0 ]; then
+    arrived=$((arrived + $(grep -c '^Get:' "$log" || true)))
+    ready=$((ready + $(grep -c '^Setting up ' "$log" || true)))
+  fi
+  if [ $status -ne 0 ]; then cat "$log" >&2; fi
+  rm -f "$log"
+  return $status
 }
 refresh_lists() {
-  if [ -z "${refreshed:-}" ]; then apt-get -o DPkg::Lock::Timeout=300 update -q; fi
+  if [ -z "${refreshed:-}" ]; then
+    echo "apt reads its lists"
+    apt_get update
+  fi
   refreshed=yes
 }
 
@@ -56,13 +80,15 @@ welcome() { is_there "${@:2}" || welcome+=("$1"); }
 need make make
 need g++ g++
 need binutils objcopy
-need clang clang++
-need libclang-rt-dev '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' '/usr/lib/clang/*/lib/*/libclang_rt.fuzzer*.a'
-need diffutils diff
-need perl perl
 need libboost-dev /usr/include/boost/version.hpp /usr/local/include/boost/version.hpp
-need coinor-libclp-dev /usr/include/coin/ClpSimplex.hpp /usr/local/include/coin/ClpSimplex.hpp
-need libgtest-dev '/usr/lib/*/libgtest_main.a' /usr/local/lib/libgtest_main.a
+if [ "${1:-}" != demo ]; then
+  need clang clang++
+  need libclang-rt-dev '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' '/usr/lib/clang/*/lib/*/libclang_rt.fuzzer*.a'
+  need diffutils diff
+  need perl perl
+  need coinor-libclp-dev /usr/include/coin/ClpSimplex.hpp /usr/local/include/coin/ClpSimplex.hpp
+  need libgtest-dev '/usr/lib/*/libgtest_main.a' /usr/local/lib/libgtest_main.a
+fi
 # Later libpg_query has no C structs for its trees; they are made from their description.
 lacks_structs() { [ -e /usr/include/pg_query/pg_query.proto ] && ! [ -e /usr/include/pg_query/pg_query.pb-c.h ]; }
 if lacks_structs; then need protobuf-c-compiler protoc-c; fi
@@ -76,9 +102,12 @@ if ! [ -f "$("$pg_config" --pgxs 2>/dev/null)" ] || ! [ -f "$("$pg_config" --inc
   need "postgresql-server-dev-$major" "/usr/include/postgresql/$major/server/postgres.h"
 fi
 library_dir=$("$pg_config" --pkglibdir 2>/dev/null) || library_dir=/usr/lib/postgresql/$major/lib
-welcome coinor-cbc cbc
-welcome "postgresql-$major-pgaudit" "$library_dir/pgaudit.so"
-welcome "postgresql-$major-plpgsql-check" "$library_dir/plpgsql_check.so"
+if [ "${1:-}" != demo ]; then
+  welcome coinor-cbc cbc
+  welcome curl curl
+  welcome "postgresql-$major-pgaudit" "$library_dir/pgaudit.so"
+  welcome "postgresql-$major-plpgsql-check" "$library_dir/plpgsql_check.so"
+fi
 case ${1:-} in
   sqlsmith) need sqlsmith sqlsmith ;;
 esac
@@ -88,17 +117,30 @@ if [ "${1:-}" = bench ]; then
   welcome coinor-cbc cbc
 fi
 
-if [ ${#missing[@]} -eq 0 ] && [ ${#welcome[@]} -eq 0 ]; then exit 0; fi
-echo "missing packages: ${missing[*]} ${welcome[*]}"
+if [ ${#missing[@]} -eq 0 ] && [ ${#welcome[@]} -eq 0 ]; then
+  if [ "${1:-}" = demo ]; then echo "all packages that it needs are there"; fi
+  exit 0
+fi
+if [ -z "${PS_TOLD:-}" ]; then echo "missing packages: ${missing[*]} ${welcome[*]}"; fi
 if [ ${#missing[@]} -eq 0 ] && { ! command -v apt-get || { [ "$(id -u)" -ne 0 ] && ! command -v sudo; }; } >/dev/null; then
   echo "what needs them is left out"
   exit 0
 fi
-become_root "$@"
+PS_TOLD=yes become_root "$@"
 
 export DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1
-apt_install() {
-  apt-get -o DPkg::Lock::Timeout=300 install -y -q --no-remove --no-install-recommends "$@"
+apt_install() { apt_get install -y --no-remove --no-install-recommends "$@"; }
+
+# Says what the given packages bring with them, and sets `coming` to their number; fails where apt knows one of them not.
+say_how_much() {
+  local plan
+  plan=$(LC_ALL=C apt-get install --assume-no --no-remove --no-install-recommends "$@" 2>/dev/null || true)
+  coming=$(sed -nE 's/^.* ([0-9]+) newly installed.*/\1/p' <<<"$plan")
+  coming=${coming:-0}
+  [ "$coming" -gt 0 ] || return
+  echo "installing $coming packages, with all that they depend on:" \
+    "$(sed -nE 's,^Need to get (.*/)?([0-9.]+ ?[kMGB]+) of archives.*,\2,p' <<<"$plan") to download," \
+    "$(sed -nE 's/^After this operation, ([0-9.]+ ?[kMGB]+) of additional.*/\1/p' <<<"$plan") on disk"
 }
 
 policy=/usr/sbin/policy-rc.d
@@ -113,6 +155,7 @@ trap cleanup EXIT
 trap 'exit 130' INT TERM HUP PIPE
 
 refresh_lists
+say_how_much "${missing[@]}" "${welcome[@]}" || say_how_much "${missing[@]}" || true
 if ! [ -e "$policy" ]; then
   made_policy=yes
   printf '#!/bin/sh\nexit 101\n' >"$policy"

@@ -150,7 +150,7 @@ symbols() {
 house_rules() {
   local file stem
   verdict "no source file has more than 500 lines" \
-    "$(files src sql test scripts bench monitoring Makefile .ci | grep -vE '^(\./)?(test/(data|corpus)|sql/releases)/' |
+    "$(files src sql test scripts bench demo monitoring Makefile .ci | grep -vE '^(\./)?(test/(data|corpus)|sql/releases)/' |
       xargs -r wc -l | awk '$1 > 500 && $2 != "total" { print $2 ": " $1 " lines" }')"
   verdict "every X.cpp of src/core has test/unit/X_test.cpp" \
     "$(for file in src/core/*/*.cpp; do
@@ -202,7 +202,7 @@ house_rules() {
   verdict "no file speaks of issue numbers" \
     "$(files . | tr '\n' '\0' | xargs -0r grep -nIiE '(^|[^a-z])issue[s]? #?[0-9]+' /dev/null)"
   verdict "every shell script parses" \
-    "$(files scripts test bench demo .ci | while IFS= read -r file; do
+    "$(files . | while IFS= read -r file; do
       case $file in *.sh | .ci/run | ./.ci/run) bash -n "$file" 2>&1 ;; esac
     done)"
 }
@@ -236,7 +236,7 @@ tools() {
   local sources
   if command -v shellcheck >/dev/null; then
     verdict "shellcheck finds no error" \
-      "$(files scripts test bench demo .ci | grep -E '\.sh$|\.ci/run$' | xargs -r shellcheck -x -S error 2>&1)"
+      "$(files . | grep -E '\.sh$|\.ci/run$' | xargs -r shellcheck -x -S error 2>&1)"
   fi
   # Versions of clang-format differ; this is for information only.
   if command -v clang-format >/dev/null; then
