@@ -2,17 +2,23 @@
 # package.sh - builds the Debian package of this tree in build/package and tests what is in it on throw-away servers.
 #
 # Neither the system nor its clusters are touched: the package is not installed but unpacked into the private installation
-# of sandbox.sh. Without the tools that build packages it says so and does nothing. Its last line is "passed N failed M".
+# of sandbox.sh. Where something is missing that builds packages it fails, and says which to install. Its last line is
+# "passed N failed M".
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 1
 
-for tool in dpkg-buildpackage dh; do
-  if ! command -v "$tool" >/dev/null; then
-    echo "skipped: there is no $tool; the packages dpkg-dev and debhelper have what building a package needs"
-    echo "passed 0 failed 0"
-    exit 0
-  fi
-done
+# What building a package needs: the tools, and what debian/control says that this one is built with.
+missing=()
+command -v dpkg-buildpackage >/dev/null || missing+=(dpkg-dev)
+command -v dh >/dev/null || missing+=(debhelper)
+while IFS= read -r name; do
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || missing+=("$name")
+done < <(printf '%s\n' build-essential; sed -nE '/^Build-Depends:/,/^$/p' debian/control | grep -oE '^ +[a-z0-9.+-]+' | grep -v debhelper | tr -d ' ')
+if [ ${#missing[@]} -gt 0 ]; then
+  echo "no package can be built here: it needs ${missing[*]}" >&2
+  echo "install them, as root or with sudo: apt-get install ${missing[*]}" >&2
+  exit 1
+fi
 
 passed=0
 failed=0
