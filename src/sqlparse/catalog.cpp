@@ -74,6 +74,11 @@ void Catalog::Feed(WireReader& reader) {
     found->second.origins.push_back(
         {static_cast<int>(column - columns.begin()), TextOrEmpty(row[2]), TextOrEmpty(row[3]), row[4] == "t"});
   }
+  if (reader.AtEnd()) return;
+  described_.clear();
+  for (const Row& row : reader.Section(8))
+    described_.push_back({TextOrEmpty(row[0]), TextOrEmpty(row[1]), TextOrEmpty(row[2]), TextOrEmpty(row[3]),
+                          TextOrEmpty(row[4]), row[5] == "t", TextOrEmpty(row[6]), TextOrEmpty(row[7])});
 }
 
 const CatalogRelation* const* Catalog::FindRelation(std::string_view schema, std::string_view name) const {

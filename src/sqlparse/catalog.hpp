@@ -28,6 +28,9 @@
  * 6. origins, 5 columns: canonical, column (quoted), origin (canonical name of a relation), origin_column (quoted),
  *    inherited (t, f): the columns that are copies, and of what; inherited: what a read without ONLY reads besides. May
  *    be left out.
+ * 7. described, 8 columns: schema, table, oid, column (not quoted; '' and number 0: any), number, readable (t, f: by
+ * the role whose text it is), origin (canonical name of a relation), origin_column (quoted): what the server's
+ * statistics describe. Wanted when a catalog or view of statistics (described.hpp) was asked for; may be left out.
  *
  * Every name that was asked must be answered, by NULL if it does not exist. Later feedings replace earlier ones.
  */
@@ -82,6 +85,13 @@ struct CatalogRelation {
   std::vector<CatalogOrigin> origins;
 };
 
+// A column that the server's statistics describe.
+struct DescribedColumn {
+  std::string schema, table, oid, column, number;
+  bool readable = false;
+  std::string relation, name;  // what it is a column of
+};
+
 struct CatalogFunction {
   bool exists = false;
   std::string canonical;
@@ -101,6 +111,8 @@ class Catalog {
   // Null: never answered. Points to null: answered with "does not exist".
   const CatalogRelation* const* FindRelation(std::string_view schema, std::string_view name) const;
 
+  const std::vector<DescribedColumn>& described() const { return described_; }
+
   // Null: never answered.
   const CatalogFunction* FindFunction(std::string_view schema, std::string_view name, int arguments) const;
 
@@ -110,6 +122,7 @@ class Catalog {
   std::map<std::pair<std::string, std::string>, const CatalogRelation*> requested_;
   std::map<std::string, CatalogRelation> relations_;  // by canonical name; nodes never move
   std::map<FunctionKey, CatalogFunction> functions_;
+  std::vector<DescribedColumn> described_;
 };
 
 }  // namespace privacy_score

@@ -1,6 +1,7 @@
 /*
  * resolve_expr.cpp - expressions. Most kinds only pass on what their arguments read.
  */
+#include <algorithm>
 #include <cstdlib>
 #include <initializer_list>
 
@@ -54,6 +55,80 @@ void ReadLiteral(const PgQuery__AConst& literal, Limit* limit) {
   if (!text.empty() && end == text.data() + text.size()) return;
   limit->kind = Limit::kText;
   limit->hash = NameHash(text);
+}
+
+// The names and numbers that a literal, a list or an ARRAY of literals are; false when something else is among them. A
+// cast to text or name leaves a name what it is, unless it is longer than a name can be; what is cast to regclass has a
+// = put before it.
+bool LiteralsOf(const Node* node, std::vector<std::string>* literals) {
+  constexpr std::size_t kLongestName = 63;
+  if (node == nullptr) return false;
+  NodeList list = {nullptr, 0};
+  switch (node->node_case) {
+    case PG_QUERY__NODE__NODE_LIST:
+      list = {node->list->items, node->list->n_items};
+      break;
+    case PG_QUERY__NODE__NODE_A_ARRAY_EXPR:
+      list = {node->a_array_expr->elements, node->a_array_expr->n_elements};
+      break;
+    case PG_QUERY__NODE__NODE_TYPE_CAST: {
+      const PgQuery__TypeName* type = node->type_cast->type_name;
+      if (type == nullptr || type->n_names == 0 || type->n_array_bounds > 0) return false;
+      const std::string_view name = TextOf(type->names[type->n_names - 1]);
+      const std::size_t before = literals->size();
+      if (name == "regclass") {
+        if (!LiteralsOf(node->type_cast->arg, literals) || literals->size() != before + 1) return false;
+        literals->back().insert(0, 1, '=');
+        return true;
+      }
+      return (name == "text" || name == "name") && LiteralsOf(node->type_cast->arg, literals);
+    }
+    case PG_QUERY__NODE__NODE_A_CONST:
+      if (node->a_const->isnull) return false;
+      if (node->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL) {
+        literals->push_back(std::to_string(node->a_const->ival->ival));
+        return true;
+      }
+      if (node->a_const->val_case != PG_QUERY__A__CONST__VAL_SVAL) return false;
+      literals->emplace_back(node->a_const->sval->sval);
+      return literals->back().size() <= kLongestName;
+    default:
+      return false;
+  }
+  for (const Node* element : list)
+    if (!LiteralsOf(element, literals)) return false;
+  return list.size > 0;
+}
+
+bool ArrayOf(const Node* node, std::vector<std::string>* elements) {
+  elements->clear();
+  return node != nullptr && node->node_case == PG_QUERY__NODE__NODE_A_ARRAY_EXPR && LiteralsOf(node, elements);
+}
+
+// The elements of the text of an array: '{a, b}'. False where it has quotes, arrays within, or NULL.
+bool ElementsOf(const Node* node, std::vector<std::string>* elements) {
+  if (node == nullptr || node->node_case != PG_QUERY__NODE__NODE_A_CONST || node->a_const->isnull ||
+      node->a_const->val_case != PG_QUERY__A__CONST__VAL_SVAL)
+    return false;
+  std::string_view text = node->a_const->sval->sval;
+  if (text.size() < 3 || text.front() != '{' || text.back() != '}') return false;
+  text = text.substr(1, text.size() - 2);
+  if (text.find_first_of("{}\"\\") != std::string_view::npos) return false;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    std::string_view element = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    while (!element.empty() && element.front() == ' ') element.remove_prefix(1);
+    while (!element.empty() && element.back() == ' ') element.remove_suffix(1);
+    if (element.empty() || (element.size() == 4 && (element[0] == 'N' || element[0] == 'n'))) return false;
+    elements->emplace_back(element);
+  }
+  return true;
+}
+
+// Whether an operator may be the server's own: it has no schema, or pg_catalog.
+bool IsUnqualified(const PgQuery__AExpr& expr) {
+  return expr.n_name == 1 || (expr.n_name == 2 && TextOf(expr.name[0]) == "pg_catalog");
 }
 
 bool IsEqualSign(const PgQuery__AExpr& expr) { return expr.n_name > 0 && TextOf(expr.name[expr.n_name - 1]) == "="; }
@@ -240,6 +315,16 @@ Expr* Resolver::Case(Level* level, const PgQuery__CaseExpr& expr) {
   return Other(args);
 }
 
+void Resolver::NoteLiterals(const Expr* comparison, const Node* left, const Node* right) {
+  if (!described_.wanted()) return;
+  std::vector<std::string> literals;
+  const auto found = [&](const Node* side) {
+    literals.clear();
+    return LiteralsOf(side, &literals);
+  };
+  if (found(right) || found(left)) described_.NoteLiterals(comparison, std::move(literals));
+}
+
 void Resolver::Pin(Expr* comparison, Pins pins, const Expr* left, const Expr* right) {
   if (comparison->kind == ExprKind::kOther && ReadsRow(*left) != ReadsRow(*right)) comparison->pins = pins;
 }
@@ -294,10 +379,18 @@ Expr* Resolver::Operator(Level* level, const PgQuery__AExpr& expr) {
     Expr* other = Other({left, right});
     if (other->kind != ExprKind::kOther) return other;
     Pin(other, PinsOf(expr, *left), left, right);
+    std::vector<std::string> elements;
+    if (expr.kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP_ANY && IsEqualSign(expr) && IsUnqualified(expr) &&
+        described_.wanted() && (ElementsOf(expr.rexpr, &elements) || ArrayOf(expr.rexpr, &elements)))
+      described_.NoteLiterals(other, std::move(elements));
     other->packs = is_operator && PacksValues(name);
     return other;
   }
-  if (!IsRow(expr.lexpr)) return Equality(Expression(level, expr.lexpr), Expression(level, expr.rexpr));
+  if (!IsRow(expr.lexpr)) {
+    Expr* equality = Equality(Expression(level, expr.lexpr), Expression(level, expr.rexpr));
+    if (IsUnqualified(expr)) NoteLiterals(equality, expr.lexpr, expr.rexpr);
+    return equality;
+  }
   if (!IsRow(expr.rexpr)) return OtherOf(level, {expr.lexpr, expr.rexpr});
   const NodeList left = RowOf(expr.lexpr);
   const NodeList right = RowOf(expr.rexpr);
@@ -317,9 +410,14 @@ Expr* Resolver::InList(Level* level, const PgQuery__AExpr& expr) {
     Expr* right = Expression(level, expr.rexpr);
     Expr* other = Other({left, right});
     Pin(other, IsEqualSign(expr) ? Pins::kColumn : Pins::kKey, left, right);
+    if (IsEqualSign(expr)) NoteLiterals(other, expr.lexpr, expr.rexpr);
     return other;
   }
-  if (!IsRow(expr.lexpr) || !IsRow(list[0])) return Equality(Expression(level, expr.lexpr), Expression(level, list[0]));
+  if (!IsRow(expr.lexpr) || !IsRow(list[0])) {
+    Expr* equality = Equality(Expression(level, expr.lexpr), Expression(level, list[0]));
+    NoteLiterals(equality, expr.lexpr, list[0]);
+    return equality;
+  }
   PgQuery__AExpr rows = expr;
   rows.kind = PG_QUERY__A__EXPR__KIND__AEXPR_OP;
   rows.rexpr = list[0];

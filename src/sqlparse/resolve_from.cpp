@@ -91,6 +91,7 @@ NamespaceItem* Resolver::FromTable(Level* level, const PgQuery__RangeVar& table)
       range->kind = RangeKind::kSubquery;
       range->relation = nullptr;
       range->subquery = view;
+      described_.NoteSubquery(view, level->query, item->range);
       item->is_base = false;
     }
   }
@@ -114,7 +115,11 @@ NamespaceItem* Resolver::RelationItem(Level* level, const PgQuery__RangeVar& tab
   // INSERT and COPY concern the table alone.
   const Command command = level->query->command;
   const bool with_children = table.inh && command != Command::kInsert && command != Command::kCopy;
-  range->relation = TableOf(*entry, with_children);
+  const Statistics* statistics = nullptr;
+  if (described_.wanted() && entry->catalog && SplitName(entry->canonical).schema == "pg_catalog")
+    statistics = StatisticsOf(UnquoteName(SplitName(entry->canonical).name));
+  range->relation = statistics != nullptr ? NewTable(*entry) : TableOf(*entry, with_children);
+  if (statistics != nullptr) described_.NoteRange(level->query, item->range, statistics, range->relation);
   for (const std::string& name : entry->raw_names) item->columns.push_back({name});
   const std::string_view schema = SplitName(entry->canonical).schema;
   if (item->schema.empty() && schema.find('"') == std::string_view::npos) item->schema = schema;
@@ -166,6 +171,7 @@ NamespaceItem* Resolver::FromSubquery(Level* level, const PgQuery__RangeSubselec
   NamespaceItem* item = NewItem();
   item->range = AddRange(level, RangeKind::kSubquery, &range);
   range->subquery = result.query;
+  described_.NoteSubquery(result.query, level->query, item->range);
   FillFromResult(item, result);
   NameItem(item, subquery.alias);
   return item;
@@ -243,7 +249,9 @@ NamespaceItem* Resolver::FromJoin(Level* level, const PgQuery__JoinExpr& join, s
     SetLateral(mine, false);
     std::vector<NamespaceItem*> outer = std::move(level->names);
     level->names = mine;
-    level->query->conditions.Add(Expression(level, join.quals));
+    Expr* condition = Expression(level, join.quals);
+    level->query->conditions.Add(condition);
+    if (join.jointype != PG_QUERY__JOIN_TYPE__JOIN_INNER) described_.NoteOuterJoin(condition);
     level->names = std::move(outer);
   }
   JoinSide(item, left, merged);

@@ -26,7 +26,7 @@ Resolver::ViewText::ViewText(Resolver* resolver) : resolver_(resolver) {
 }
 
 Resolver::Resolver(const Catalog& catalog, Arena& arena, std::vector<MissingName>* missing, ResolverLimits limits)
-    : catalog_(catalog), arena_(arena), missing_(missing), limits_(limits) {
+    : catalog_(catalog), arena_(arena), missing_(missing), limits_(limits), described_(catalog, arena) {
   if (missing != nullptr) missed_.insert(missing->begin(), missing->end());
 }
 
@@ -39,8 +39,10 @@ Statement Resolver::Resolve(const Node* raw) {
   unresolved_.clear();
   origins_.clear();
   mentioned_.clear();
+  described_.Clear();
   Statement statement;
   if (raw != nullptr) statement.query = Utility(raw);
+  described_.Finish();
   return statement;
 }
 
@@ -79,7 +81,13 @@ void Resolver::AddKeys(ArenaList<Key>* keys, const std::vector<std::vector<int>>
 Relation* Resolver::TableOf(const CatalogRelation& entry, bool with_children) {
   Relation*& relation = relations_[{entry.canonical, with_children}];
   if (relation != nullptr) return relation;
-  relation = arena_.New<Relation>();
+  relation = NewTable(entry);
+  if (!entry.origins.empty()) AddOrigins(relation, entry, with_children);
+  return relation;
+}
+
+Relation* Resolver::NewTable(const CatalogRelation& entry) {
+  Relation* relation = arena_.New<Relation>();
   relation->name = arena_.Copy(entry.canonical);
   relation->catalog = entry.catalog;
   relation->own = entry.own;
@@ -90,7 +98,6 @@ Relation* Resolver::TableOf(const CatalogRelation& entry, bool with_children) {
   }
   AddKeys(&relation->keys, entry.keys);
   AddKeys(&relation->references, entry.references);
-  if (!entry.origins.empty()) AddOrigins(relation, entry, with_children);
   return relation;
 }
 

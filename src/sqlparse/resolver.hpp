@@ -24,6 +24,7 @@
 #include "core/statement/arena.hpp"
 #include "core/statement/statement.hpp"
 #include "sqlparse/catalog.hpp"
+#include "sqlparse/described.hpp"
 #include "sqlparse/own_stack.hpp"
 #include "sqlparse/parse.hpp"
 #include "sqlparse/tree.hpp"
@@ -205,6 +206,8 @@ class Resolver {
   Expr* Equality(Expr* left, Expr* right);
   Expr* Between(Level* level, const PgQuery__AExpr& expr);
   Expr* Case(Level* level, const PgQuery__CaseExpr& expr);
+  // Notes the literals that a comparison has on one of its sides (described.hpp).
+  void NoteLiterals(const Expr* comparison, const Node* left, const Node* right);
   // Marks a comparison with what is the same for all rows (Expr::pins).
   static void Pin(Expr* comparison, Pins pins, const Expr* left, const Expr* right);
   // Marks <, <=, > or >= (Expr::limit).
@@ -240,6 +243,7 @@ class Resolver {
   void AddKeys(ArenaList<Key>* keys, const std::vector<std::vector<int>>& all);
   Relation* TableOf(const CatalogRelation& entry, bool with_children);
   void AddOrigins(Relation* relation, const CatalogRelation& entry, bool with_children);
+  Relation* NewTable(const CatalogRelation& entry);
   Relation* UnresolvedOf(const PgQuery__RangeVar& table);
   const PgQuery__SelectStmt* ParseView(const CatalogRelation& view);
   Query* NewQuery(Level* level, Command command);
@@ -259,6 +263,7 @@ class Resolver {
   std::map<std::string, Relation*> origins_;                               // what copies come from, by canonical name
   std::map<std::string, Relation*> unresolved_;                            // of this statement, by the name as written
   std::map<std::pair<const Relation*, std::string_view>, int> mentioned_;  // places of columns, see AddMentioned
+  DescribedReads described_;
   int view_depth_ = 0;
   long nodes_ = 0;
 };

@@ -1,8 +1,8 @@
 -- Names in abstractions do not depend on which words the server's version has for keywords, nor on quote_all_identifiers:
 -- the ids below are the same on each.
 CREATE SCHEMA "user";
-CREATE TABLE "user"."order" (id int PRIMARY KEY, "select" text, json_array text, system_user text, json_scalar text,
-  merge_action text, "xmltable" text, a$b text, "größe" int, "Upper" text, "a.b" text);
+CREATE TABLE "user"."order" (id int PRIMARY KEY, "select" text, "json_array" text, "system_user" text,
+  "json_scalar" text, "merge_action" text, "xmltable" text, a$b text, "größe" int, "Upper" text, "a.b" text);
 INSERT INTO "user"."order" SELECT i, 's' || i FROM generate_series(1, 20) i;
 SELECT privacy_score.protect('"user"."order"');
 SELECT relation FROM privacy_score.protected_relations;

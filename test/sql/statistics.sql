@@ -47,10 +47,14 @@ CREATE VIEW answers AS SELECT n, q, tokens(q) AS tokens FROM (VALUES
   (35, $$SELECT most_common_vals FROM pg_stats WHERE tablename = 'patients' AND schemaname = 'public'$$),
   (36, $$SELECT relname FROM pg_class$$)) v(n, q);
 SELECT n, q, tokens FROM answers ORDER BY n;
+-- SQL text is read alike, but for what the view itself aggregates.
+SELECT n, array_remove(privacy_score.abstract_query(q), 'f:array_agg()') AS text, tokens FROM answers
+ WHERE privacy_score.abstract_query(q) <> array_remove(privacy_score.abstract_query_analyzed(q), 'f:array_agg()') ORDER BY n;
 
 -- What is not certain does not narrow: every column that the role may read, of relations and copies.
 SELECT tokens('SELECT most_common_vals FROM pg_stats') AS everything;
-SELECT n, q, privacy_score.abstract_query_analyzed(q) @> privacy_score.abstract_query_analyzed('SELECT most_common_vals FROM pg_stats') AS everything FROM (VALUES
+SELECT n, q, privacy_score.abstract_query_analyzed(q) @> privacy_score.abstract_query_analyzed('SELECT most_common_vals FROM pg_stats') AS everything,
+       privacy_score.abstract_query(q) @> privacy_score.abstract_query('SELECT most_common_vals FROM pg_stats') AS text_too FROM (VALUES
   (1, $$SELECT most_common_vals FROM pg_stats WHERE tablename = 'open_data' OR true$$),
   (2, $$SELECT most_common_vals FROM pg_stats WHERE NOT tablename = 'patients'$$),
   (3, $$SELECT most_common_vals FROM pg_stats WHERE tablename = $1$$),
@@ -71,6 +75,8 @@ SELECT n, q, privacy_score.abstract_query_analyzed(q) @> privacy_score.abstract_
 CREATE FUNCTION always(name, text) RETURNS boolean LANGUAGE sql AS 'SELECT true';
 CREATE OPERATOR = (FUNCTION = always, LEFTARG = name, RIGHTARG = text);
 SELECT tokens($$SELECT most_common_vals FROM pg_stats WHERE tablename OPERATOR(statistics.=) 'open_data'::text$$) = tokens('SELECT most_common_vals FROM pg_stats') AS everything;
+SELECT privacy_score.abstract_query($$SELECT most_common_vals FROM pg_stats WHERE tablename OPERATOR(statistics.=) 'open_data'::text$$)
+  = privacy_score.abstract_query('SELECT most_common_vals FROM pg_stats') AS everything;
 DROP OPERATOR statistics.= (name, text);
 RESET ROLE;
 DO $$ BEGIN CREATE COLLATION any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
@@ -85,6 +91,9 @@ SELECT tokens('SELECT stavalues1 FROM pg_statistic WHERE starelid = ''statistics
 SELECT tokens('SELECT starelid, staattnum FROM pg_statistic') AS names_only;
 SELECT tokens('SELECT stavalues1 FROM pg_statistic') AS everything;
 SELECT tokens('SELECT stxdmcv FROM pg_statistic_ext_data') = tokens('SELECT stavalues1 FROM pg_statistic') AS the_same;
+SELECT bool_and(privacy_score.abstract_query(q) = privacy_score.abstract_query_analyzed(q)) AS alike FROM (VALUES
+  ('SELECT stavalues1 FROM pg_statistic WHERE starelid = ''statistics.hidden''::regclass AND staattnum = 2'), ('SELECT starelid, staattnum FROM pg_statistic'),
+  ('SELECT stavalues1 FROM pg_statistic'), ('SELECT stxdmcv FROM pg_statistic_ext_data'), ('SELECT stavalues1 FROM pg_statistic WHERE starelid = ' || 'hidden'::regclass::oid)) v(q);
 SELECT privacy_score.reads_protected('SELECT stavalues1 FROM pg_statistic');
 RESET ROLE;
 REVOKE SELECT ON pg_statistic, pg_statistic_ext_data FROM regress_statistics;

@@ -9,19 +9,14 @@
 #include "backend/catalog/catalog_heirs.hpp"
 #include "backend/catalog/catalog_protection.hpp"
 #include "backend/catalog/catalog_relations.hpp"
+#include "backend/query/described_relations.hpp"
 #include "backend/query/query_build.hpp"
 #include "backend/server/array_elements.hpp"
 
 extern "C" {
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "access/transam.h"
 #include "catalog/index.h"
-#include "catalog/indexing.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_index.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_statistic_ext_data.h"
@@ -33,7 +28,6 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 }
 
 #include "backend/catalog/relation_access.hpp"
@@ -290,104 +284,19 @@ const Test* FindTest(List* tests, Names names) {
   return nullptr;
 }
 
-// --- candidates ------------------------------------------------------------------------------------------------------
-
-// The OIDs of all rows of pg_class that one key finds.
-List* AddClasses(List* relations, Oid index, ScanKey key) {
-  Relation catalog = table_open(RelationRelationId, AccessShareLock);
-  SysScanDesc scan = systable_beginscan(catalog, index, OidIsValid(index), nullptr, 1, key);
-  HeapTuple tuple;
-  while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-    relations = lappend_oid(relations, reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->oid);
-  systable_endscan(scan);
-  table_close(catalog, AccessShareLock);
-  return relations;
-}
-
-List* RelationsNamed(List* names) {
-  List* relations = NIL;
-  ListCell* cell;
-  foreach (cell, names) {
-    NameData name;
-    namestrcpy(&name, static_cast<char*>(lfirst(cell)));
-    ScanKeyData key;
-    ScanKeyInit(&key, Anum_pg_class_relname, BTEqualStrategyNumber, F_NAMEEQ, NameGetDatum(&name));
-    relations = AddClasses(relations, ClassNameNspIndexId, &key);
-  }
-  return relations;
-}
-
-// Indexes of a table that have statistics of their own.
-List* AddExpressionIndexes(List* relations, Oid table) {
-  Relation catalog = table_open(IndexRelationId, AccessShareLock);
-  ScanKeyData key;
-  ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
-  SysScanDesc scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, nullptr, 1, &key);
-  HeapTuple tuple;
-  while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-    if (!heap_attisnull(tuple, Anum_pg_index_indexprs, nullptr))
-      relations = lappend_oid(relations, reinterpret_cast<Form_pg_index>(GETSTRUCT(tuple))->indexrelid);
-  systable_endscan(scan);
-  table_close(catalog, AccessShareLock);
-  return relations;
-}
-
-List* Distinct(List* relations) {
-  list_sort(relations, list_oid_cmp);
-  list_deduplicate_oid(relations);
-  return relations;
-}
-
-// Everything that can be protected: what is declared, its parts and parents, copies, materialized views, and indexes on
-// them.
-List* AllCandidates() {
-  List* relations = CopiedRelations();
-  ListCell* cell;
-  foreach (cell, DeclaredRelations())
-    relations = list_concat(relations, find_all_inheritors(lfirst_oid(cell), NoLock, nullptr));
-  relations = list_concat(relations, RelationsWithHeirs());
-  ScanKeyData key;
-  ScanKeyInit(&key, Anum_pg_class_relkind, BTEqualStrategyNumber, F_CHAREQ, CharGetDatum(RELKIND_MATVIEW));
-  relations = Distinct(AddClasses(relations, InvalidOid, &key));
-  List* tables = list_copy(relations);
-  foreach (cell, tables) relations = AddExpressionIndexes(relations, lfirst_oid(cell));
-  return relations;
-}
-
 List* Candidates(List* tests) {
   if (const Test* test = FindTest(tests, Names::kRelation)) {
     List* relations = NIL;
     ListCell* cell;
     foreach (cell, test->values)
       relations = lappend_oid(relations, static_cast<Oid>(strtoul(static_cast<char*>(lfirst(cell)), nullptr, 10)));
-    return Distinct(relations);
+    return DistinctRelations(relations);
   }
-  if (const Test* test = FindTest(tests, Names::kTable)) return Distinct(RelationsNamed(test->values));
+  if (const Test* test = FindTest(tests, Names::kTable)) return DistinctRelations(RelationsNamed(test->values));
   return AllCandidates();
 }
 
 // --- what is described -----------------------------------------------------------------------------------------------
-
-// Adds one column of a protected relation, or what it is a copy of.
-void AddDescribed(ps::Arena* arena, ps::ArenaList<ps::Origin>* list, const ps::Relation* relation, int column,
-                  bool declared) {
-  if (column < 0) return;
-  const ps::ArenaList<ps::Origin>* origins =
-      relation->origins == nullptr ? nullptr : &relation->origins->columns[column];
-  if (origins != nullptr && !origins->empty()) {
-    for (const ps::Origin* from : *origins) {
-      auto* origin = arena->New<ps::Origin>();
-      origin->relation = from->relation;
-      origin->column = from->column;
-      list->Add(origin);
-    }
-  } else if (declared) {
-    auto* origin = arena->New<ps::Origin>();
-    origin->relation = relation;
-    origin->column = column;
-    list->Add(origin);
-  }
-}
 
 bool ColumnPasses(Oid relid, AttrNumber number, List* tests) {
   const char* column = get_attname(relid, number, true);

@@ -14,10 +14,12 @@ extern "C" {
 #include <vector>
 
 #include "backend/catalog/catalog_source.hpp"
+#include "backend/query/described_relations.hpp"
 #include "backend/server/cancellable_call.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/server/settings.hpp"
+#include "sqlparse/described.hpp"
 
 namespace {
 
@@ -31,6 +33,14 @@ struct TextRounds {
   Tokens tokens;
   std::string poster;
 };
+
+// Whether a text reads the statistics, whose rows show values of tables.
+bool NamesStatistics(const std::vector<privacy_score::MissingName>* missing) {
+  for (const privacy_score::MissingName& name : *missing)
+    if (name.kind == privacy_score::MissingName::Kind::kRelation && privacy_score::StatisticsOf(name.name) != nullptr)
+      return true;
+  return false;
+}
 
 // Runs `step`, a core call that fills `missing` and gives up by StatementEnds(), until nothing is missing. What core
 // refuses (a statement that is too large for it) is told by false; that memory runs out is raised.
@@ -52,6 +62,7 @@ bool RunRounds(CoreHolder<TextRounds>* rounds, Oid role, Step step) {
     StringInfoData wire;
     initStringInfo(&wire);
     AppendCatalog(&wire, rounds->object->missing, role, round == 0);
+    if (NamesStatistics(&rounds->object->missing)) AppendDescribed(&wire, role);
     CallCoreOrRaise([&] {
       privacy_score::WireReader reader(WireBytes(&wire));
       rounds->object->catalog.Feed(reader);
