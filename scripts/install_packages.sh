@@ -22,17 +22,24 @@ become_root() {
   echo "sudo is asked for the rights to install them"
   exec sudo env PG_CONFIG="$pg_config" PS_TOLD="${PS_TOLD:-}" "$0" "$@"
 }
-# apt_get ARGUMENT...: shows of apt's words what tells how far it is, and all of them when it fails.
+# How many packages come, and how many have been downloaded and set up so far.
 coming=0
 arrived=0
 ready=0
+show_progress() {
+  local line
+  while IFS= read -r line; do
+    case $line in
+      Get:*) if [ $((arrived += 1)) -le "$coming" ] && [ $((arrived % 20)) -eq 0 ]; then echo "  $arrived of $coming are downloaded"; fi ;;
+      "Setting up "*) if [ $((ready += 1)) -le "$coming" ] && [ $((ready % 20)) -eq 0 ]; then echo "  $ready of $coming are set up"; fi ;;
+    esac
+  done
+}
+# apt_get ARGUMENT...: shows of apt's words what tells how far it is, and all of them when it fails.
 apt_get() {
   local log status=0
   log=$(mktemp)
-  LC_ALL=C apt-get -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 -q "$@" 2>&1 | tee "$log" |
-    awk -v all="$coming" -v arrived="$arrived" -v ready="$ready" '
-      all && /^Get:/ && ++arrived % 20 == 0 { print "  " arrived " of " all " are downloaded"; fflush() }
-      all && /^Setting up / && ++ready % 20 == 0 { print "  " ready " of " all " are set up"; fflush() }' || status=$?
+  LC_ALL=C apt-get -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 -q "$@" 2>&1 | tee "$log" | show_progress || status=$?
   if [ "$coming" -gt 0 ]; then
     arrived=$((arrived + $(grep -c '^Get:' "$log" || true)))
     ready=$((ready + $(grep -c '^Setting up ' "$log" || true)))

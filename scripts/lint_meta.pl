@@ -17,6 +17,8 @@ my %made = map { chomp; $_ => 1 } qx(sed -nE "s,^default_version = '(.*)',sql/pr
 for my $field (qw(name version abstract maintainer license provides meta-spec)) {
   print "$field is missing\n" unless defined $meta->{$field} && $meta->{$field} ne '';
 }
+my %known = map { $_ => 1 } qw(name version abstract description maintainer license provides meta-spec generated_by tags no_index prereqs release_status resources);
+for my $field (sort keys %$meta) { print "$field is no field of the specification\n" unless $known{$field} || $field =~ /^x_/i; }
 print "name is not a term\n" unless ($meta->{name} // '') =~ $name;
 print "version is not semantic\n" unless ($meta->{version} // '') =~ $version;
 print "meta-spec.version is not 1.0.0\n" unless ref $meta->{'meta-spec'} eq 'HASH' && ($meta->{'meta-spec'}{version} // '') eq '1.0.0';

@@ -124,12 +124,10 @@ run_all() {
 run_demo() {
   local make=("$MAKE" -s --no-print-directory PG_CONFIG="$PG_CONFIG") parts
   export PS_MODULE=privacy_score.so
-  if "${make[@]}" -q $PS_MODULE sql-script 2>/dev/null; then
-    echo "== the module is built already"
-  else
+  if ! "${make[@]}" -q $PS_MODULE sql-script 2>/dev/null; then
     PS_MODULE=build/demo/privacy_score.so
     parts=$("${make[@]}" -n demo-module | grep -c 'echo "building ') || true
-    echo "== building the module: $parts parts, on $(nproc) processors"
+    if [ "$parts" -gt 0 ]; then echo "== building the module: $parts parts, on $(nproc) processors"; fi
     "${make[@]}" -j "$(nproc)" PARTS="$parts" demo-module || { echo "the module does not build" >&2; exit 1; }
   fi
   echo "== the demonstration, on a server of its own in a temporary folder"

@@ -19,7 +19,7 @@ check_true "there are pages with examples" [ ${#pages[@]} -ge 8 ]
 check "links lead somewhere" "$(perl test/docs.pl --links README.md CONTRIBUTING.md SECURITY.md ARCHITECTURE.md docs/*.md demo/README.md monitoring/README.md)" ""
 
 # These need no preloading, and say so.
-plain=(docs/inference.md docs/measures.md docs/publishing.md)
+plain=(docs/inference.md docs/managed_servers.md docs/measures.md docs/publishing.md)
 start_server "shared_preload_libraries = ''"
 run_pages "${plain[@]}"
 stop_server
