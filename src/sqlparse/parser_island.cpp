@@ -208,6 +208,19 @@ long ScanBound(const char* text, PrivacyScoreParse* failure) {
   return bound;
 }
 
+void* AllocateInTree(void* memory, size_t size) {
+  return privacy_score::TakeFrom(static_cast<TreeMemory*>(memory), size);
+}
+void FreeInTree(void*, void*) {}  // blocks are freed as a whole
+
+// Makes the copy of a tree's bytes.
+void Unpack(const PgQueryProtobuf& bytes, const PrivacyScoreParseLimits& limits) {
+  ProtobufCAllocator of_tree = {AllocateInTree, FreeInTree, &copies};
+  left = limits;
+  copied = pg_query__parse_result__unpack(&of_tree, bytes.len, reinterpret_cast<const uint8_t*>(bytes.data));
+  left = privacy_score::kNoLimits;
+}
+
 // Parses a NUL-terminated text of bounded depth.
 PrivacyScoreParse ParseBounded(const char* text, PrivacyScoreParseLimits limits) {
   PgQueryProtobufParseResult result;
@@ -219,10 +232,13 @@ PrivacyScoreParse ParseBounded(const char* text, PrivacyScoreParseLimits limits)
   left = privacy_score::kNoLimits;
   if (!returned) return Failure(why_left);
   PrivacyScoreParse parse = {nullptr, nullptr, nullptr};
+  // libpg_query of PostgreSQL 18 has a tree of another library, and gives nothing but its bytes.
+  if (result.error == nullptr && copied == nullptr && copies.why == nullptr) Unpack(result.parse_tree, limits);
   if (result.error == nullptr && copied != nullptr) {
     parse = {copied, nullptr, copies.blocks};
   } else {
-    parse = result.error != nullptr ? Failure(*result.error) : Failure(copies.why);
+    parse =
+        result.error != nullptr ? Failure(*result.error) : Failure(copies.why == nullptr ? kOutOfMemory : copies.why);
     privacy_score::FreeBlocks(copies.blocks);
   }
   pg_query_free_protobuf_parse_result(result);
