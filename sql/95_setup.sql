@@ -164,22 +164,19 @@ CREATE VIEW privacy_score.role_setting AS
      AND r.rolcanlogin AND NOT r.rolsuper;
 COMMENT ON VIEW privacy_score.role_setting IS 'Internal: mode and limits of roles that log in.';
 
-CREATE VIEW privacy_score.misspelt_setting AS
-  SELECT x.name, x.set_in, x.suggestion
-    FROM (SELECT pg_catalog.split_part(c, '=', 1) AS name,
-                 'set for ' || w.what AS set_in,
-                 pg_catalog.format('ALTER %s RESET %s;', w.what, pg_catalog.split_part(c, '=', 1)) AS suggestion
-            FROM pg_catalog.pg_db_role_setting d
-           CROSS JOIN LATERAL pg_catalog.unnest(d.setconfig) c
-            LEFT JOIN pg_catalog.pg_roles r ON r.oid = d.setrole
-            LEFT JOIN pg_catalog.pg_database b ON b.oid = d.setdatabase
-           CROSS JOIN LATERAL (
-             SELECT pg_catalog.concat_ws(' IN ', 'ROLE ' || pg_catalog.quote_ident(r.rolname), 'DATABASE ' || pg_catalog.quote_ident(b.datname)) AS what) w
-          UNION ALL
-          SELECT p.name, pg_catalog.format('%s, line %s', p.sourcefile, p.sourceline), '-- take the line out of the file'
-            FROM pg_catalog.pg_file_settings p) x
-   WHERE x.name LIKE 'privacy\_score.%' AND NOT EXISTS (SELECT FROM pg_catalog.pg_settings s WHERE s.name = x.name);
-COMMENT ON VIEW privacy_score.misspelt_setting IS 'Internal: settings under the prefix of this extension that it does not have.';
+CREATE VIEW privacy_score.given_setting AS
+  SELECT pg_catalog.split_part(c, '=', 1) AS name,
+         pg_catalog.concat_ws(' IN ', 'ROLE ' || pg_catalog.quote_ident(r.rolname), 'DATABASE ' || pg_catalog.quote_ident(b.datname)) AS holder,
+         NULL::text AS sourcefile, NULL::int AS sourceline
+    FROM pg_catalog.pg_db_role_setting d
+   CROSS JOIN LATERAL pg_catalog.unnest(d.setconfig) c
+    LEFT JOIN pg_catalog.pg_roles r ON r.oid = d.setrole
+    LEFT JOIN pg_catalog.pg_database b ON b.oid = d.setdatabase
+   WHERE c LIKE 'privacy\_score.%'
+  UNION ALL
+  SELECT p.name, NULL, p.sourcefile, p.sourceline FROM pg_catalog.pg_file_settings p WHERE p.name LIKE 'privacy\_score.%';
+COMMENT ON VIEW privacy_score.given_setting IS
+  'Internal: where settings under the prefix of this extension have been given: to whom, or in which file.';
 
 CREATE VIEW privacy_score.setup_finding AS
   WITH info AS MATERIALIZED (SELECT i.*, i.memory_limit IS NOT NULL AS preloaded FROM privacy_score.shared_info() i),
@@ -248,8 +245,9 @@ CREATE VIEW privacy_score.setup_finding AS
          'ALTER SYSTEM SET log_min_messages = ''warning'';  -- then SELECT pg_reload_conf();'
    WHERE pg_catalog.current_setting('log_min_messages') IN ('log', 'fatal', 'panic')
   UNION ALL
-  SELECT 'warning', 17, m.name, pg_catalog.format('there is no such setting (%s)', m.set_in), m.suggestion
-    FROM privacy_score.misspelt_setting m
+  SELECT 'warning', 17, g.name, pg_catalog.format('there is no such setting (%s)', COALESCE('set for ' || g.holder, g.sourcefile || ', line ' || g.sourceline)),
+         CASE WHEN g.holder IS NOT NULL THEN pg_catalog.format('ALTER %s RESET %s;', g.holder, g.name) ELSE '-- take the line out of the file' END
+    FROM privacy_score.given_setting g WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_settings s WHERE s.name = g.name)
 
   -- What is protected.
   UNION ALL

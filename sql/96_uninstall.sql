@@ -1,26 +1,21 @@
 -- Leaving: what the extension has put outside its own schema, and how to take it out.
 
 CREATE VIEW privacy_score.uninstall_step AS
-  WITH setting AS (
-    SELECT pg_catalog.split_part(c, '=', 1) AS name,
-           pg_catalog.concat_ws(' IN ', 'ROLE ' || pg_catalog.quote_ident(r.rolname), 'DATABASE ' || pg_catalog.quote_ident(b.datname)) AS what
-      FROM pg_catalog.pg_db_role_setting d
-     CROSS JOIN LATERAL pg_catalog.unnest(d.setconfig) c
-      LEFT JOIN pg_catalog.pg_roles r ON r.oid = d.setrole
-      LEFT JOIN pg_catalog.pg_database b ON b.oid = d.setdatabase
-     WHERE c LIKE 'privacy\_score.%'),
+  WITH
   -- What is left of shared_preload_libraries.
   others AS (
     SELECT pg_catalog.string_agg(pg_catalog.quote_literal(pg_catalog.btrim(l.name, ' "')), ', ' ORDER BY l.n) AS list
       FROM pg_catalog.unnest(pg_catalog.string_to_array(pg_catalog.current_setting('shared_preload_libraries'), ',')) WITH ORDINALITY l(name, n)
      WHERE pg_catalog.btrim(l.name, ' "') NOT IN ('privacy_score', '$libdir/privacy_score')),
   line AS (
-    SELECT p.name, p.sourcefile, p.sourceline, p.sourcefile ~ '/postgresql[.]auto[.]conf$' AS is_auto
-      FROM pg_catalog.pg_file_settings p
-     WHERE p.name LIKE 'privacy\_score.%' OR p.name = 'shared_preload_libraries' AND p.setting ~ 'privacy_score')
-  SELECT 10 AS place, pg_catalog.format('ALTER %s RESET %s;', s.what, s.name) AS statement,
+    SELECT x.name, x.sourcefile, x.sourceline, x.sourcefile ~ '/postgresql[.]auto[.]conf$' AS is_auto
+      FROM (SELECT g.name, g.sourcefile, g.sourceline FROM privacy_score.given_setting g WHERE g.sourcefile IS NOT NULL
+            UNION ALL
+            SELECT p.name, p.sourcefile, p.sourceline FROM pg_catalog.pg_file_settings p
+             WHERE p.name = 'shared_preload_libraries' AND p.setting ~ 'privacy_score') x)
+  SELECT 10 AS place, pg_catalog.format('ALTER %s RESET %s;', g.holder, g.name) AS statement,
          'without the library the setting is a name that nobody knows' AS reason
-    FROM setting s
+    FROM privacy_score.given_setting g WHERE g.holder IS NOT NULL
   UNION ALL
   SELECT 20, pg_catalog.format('SECURITY LABEL FOR privacy_score ON ROLE %I IS NULL;', r.rolname),
          'holds in all databases of the server, and pg_dumpall writes it down'
