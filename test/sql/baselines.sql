@@ -50,12 +50,12 @@ SELECT a.detail->'from_day' AS from_day, a.detail->'to_day' AS to_day, a.detail-
 SELECT privacy_score.set_baseline('regress_baselines_others', '2026-01-01', '2026-01-04') AS ngrams;
 SELECT abs(a.score - s.score) < 1e-12 AS as_by_hand FROM privacy_score.alerts a, privacy_score.score('regress_baselines_others', '2026-01-05', '2026-01-05') s
  WHERE a.role = 'regress_baselines' AND a.kind = 'baseline_outlier';
--- Other days, other alerts; the same days again are counted on the same alert.
+-- Other days, other alerts: those of the version before end with it, and the same days again are told anew.
 SELECT privacy_score.set_baseline('regress_baselines', '2026-01-01', '2026-01-04') AS without_it;
 SELECT privacy_score.set_baseline('regress_baselines', '2026-01-01', '2026-01-06') AS ngrams;
 SELECT privacy_score.set_baseline('regress_baselines', '2026-01-02', '2026-01-05') AS four_days;
 SELECT role, kind, severity, score, alert_limit, occurrences, no_session, blocked, acknowledged FROM found ORDER BY id;
--- Once acknowledged it is told anew.
+-- Once acknowledged it is told anew, too.
 SELECT privacy_score.acknowledge_alert(min(id)) FROM found WHERE role = 'regress_baselines' AND kind = 'baseline_outlier';
 SELECT privacy_score.set_baseline('regress_baselines', '2026-01-01', '2026-01-06') AS ngrams;
 SELECT kind, occurrences, acknowledged FROM found WHERE role = 'regress_baselines' AND kind = 'baseline_outlier' ORDER BY id;

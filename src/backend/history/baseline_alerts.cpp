@@ -165,10 +165,25 @@ void KeepFindings(const char* role, const BaselineCheck* check, bool with_days) 
   LeaveInternal(&scope);
 }
 
+// Alerts about a version that is no longer in force are nobody's concern any more: whoever has put another one in its
+// place has seen to it.
+void CloseAlertsOfOthers(const ActiveBaseline* baseline) {
+  const char* args[] = {baseline->role, psprintf("%s to %s", baseline->from_day, baseline->to_day),
+                        GetUserNameFromId(GetUserId(), false)};
+  InternalScope scope;
+  EnterInternal(&scope);
+  RunInternal(
+      "UPDATE privacy_score.alert SET acknowledged_at = pg_catalog.now(), acknowledged_by = $3::pg_catalog.name "
+      "WHERE role = $1::pg_catalog.name AND kind ~ '^baseline_' AND cause <> $2 AND acknowledged_at IS NULL",
+      3, args);
+  LeaveInternal(&scope);
+}
+
 }  // namespace
 
 void CheckBaselineInForce(const char* role, bool with_days) {
   const ActiveBaseline baseline = ReadActiveBaseline(role);
+  CloseAlertsOfOthers(&baseline);
   CoreHolder<BaselineCheck>* check = NewCoreHolder<BaselineCheck>(CurrentMemoryContext);
   RunCheck(check, &baseline, with_days);
   WarnOfSize(&baseline);
