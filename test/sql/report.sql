@@ -27,7 +27,7 @@ SELECT privacy_score.relationship_chart('reported."pa<tients>"') ~ '<script' AS 
 
 CREATE FUNCTION says(page text) RETURNS TABLE (what text, said boolean) LANGUAGE sql AS $$
   SELECT t.what, page LIKE '%' || t.part || '%'
-    FROM (VALUES (1, 'whole page', '</html>'), (2, 'a script', '<script'), (3, 'a literal', 'secret'), (4, 'the worker', 'regress_worker'),
+    FROM (VALUES (1, 'whole page', '</html>'), (2, 'a script of a name', '<script>alert'), (3, 'a literal', 'secret'), (4, 'the worker', 'regress_worker'),
                  (5, 'the reporter', 'regress_reporter'), (6, 'why', 'where zip'), (7, 'the column', '&#60;script&#62;alert(1)'),
                  (8, 'its rate', '1.0000'), (9, 'that it may not be read', 'you may not read it')) t(place, what, part) ORDER BY t.place
 $$;

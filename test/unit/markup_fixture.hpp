@@ -21,7 +21,7 @@ inline std::string Misnested(const std::string& text) {
     if (tag[0] == '!' || tag.back() == '/') continue;
     const bool closes = tag[0] == '/';
     const std::string name = tag.substr(closes ? 1 : 0, tag.find(' ') - (closes ? 1 : 0));
-    if (name == "meta" || name == "br") continue;
+    if (name == "meta" || name == "br" || name == "input") continue;
     if (!closes) {
       open.push_back(name);
     } else if (open.empty() || open.back() != name) {

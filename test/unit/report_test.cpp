@@ -26,43 +26,29 @@ using Texts = std::vector<std::optional<std::string>>;
 // The sections of a report; every field of text is `text`. Further roles bear numbers, the higher the worse.
 std::string Sections(const std::string& text, int rows, int roles = 1) {
   WireWriter writer;
-  writer.Section(8, {{text, text, text, text, "2026-11-01", "2026-11-30", std::nullopt, text}});
-  std::vector<Texts> days;
-  for (int role = 0; role < roles; ++role)
+  writer.Section(8, {{text, text, text, text, "2026-11-01", "2026-11-30", std::nullopt, std::nullopt}});
+  std::vector<Texts> days, people;
+  for (int role = 0; role < roles; ++role) {
+    const std::string name = role == 0 ? text : text + std::to_string(1000 + role);
     for (int i = 0; i < rows; ++i)
-      days.push_back({role == 0 ? text : text + std::to_string(1000 + role), std::to_string(9800 + i), "3", "1",
-                      std::to_string(0.5 + role), "4000", "0.5"});
+      days.push_back({name, std::to_string(9800 + i), "3", "1", std::to_string(0.5 + role), "4000", "0.5"});
+    people.push_back({name, text, std::nullopt, "1.5", "-1", "2", "9800", "9801"});
+  }
   writer.Section(7, days);
-  const auto section = [&](std::uint32_t columns, std::size_t numeric_from = 99) {
-    std::vector<Texts> list;
-    for (int i = 0; i < rows; ++i) {
-      Texts row;
-      for (std::size_t c = 0; c < columns; ++c) row.emplace_back(c >= numeric_from ? "0.25" : text);
-      list.push_back(row);
-    }
-    writer.Section(columns, list);
+  const auto section = [&](std::uint32_t columns) {
+    writer.Section(columns, std::vector<Texts>(static_cast<std::size_t>(rows), Texts(columns, text)));
   };
   writer.Section(3, {{"1", text, "t"}});
-  for (const std::uint32_t columns : {4U, 9U, 7U, 9U, 6U, 7U}) section(columns);
-  std::vector<Texts> charts;
-  for (int i = 0; i < rows; ++i) charts.push_back({text, "<svg class=\"ps\"></svg>"});
-  writer.Section(2, charts);
+  writer.Section(4, {{std::to_string(rows), "1", "0", "2"}});
+  writer.Section(8, people);
+  for (const std::uint32_t columns : {9U, 7U}) section(columns);
+  Texts alert(17, text);
+  alert[12] = std::nullopt;
+  writer.Section(17, std::vector<Texts>(static_cast<std::size_t>(rows), alert));
+  for (const std::uint32_t columns : {6U, 7U}) section(columns);
+  writer.Section(2, std::vector<Texts>(static_cast<std::size_t>(rows), Texts{text, "<svg class=\"ps\"></svg>"}));
   for (const std::uint32_t columns : {8U, 7U, 8U, 2U}) section(columns);
   return writer.bytes();
-}
-
-TEST(Report, IsWellFormedWhateverTheDatabaseHolds) {
-  for (const char* text : {"plain", "<script>alert(1)</script>", "a\"b' onload=x", "]]>--><", "", "\n\n", "\xFF\xFE"}) {
-    for (const int rows : {0, 1, 3}) {
-      const std::string page = ReportPage(Sections(text, rows));
-      EXPECT_EQ(Misnested(page), "") << text;
-      EXPECT_EQ(page.find("<script"), std::string::npos);
-      EXPECT_EQ(page.find(" onload=x\""), std::string::npos);
-      EXPECT_TRUE(std::all_of(page.begin(), page.end(), [](unsigned char c) { return c < 0x7F; }));
-      EXPECT_EQ(page.find("http://") == std::string::npos, rows == 0);  // the name space of SVG only
-      EXPECT_EQ(page.find("https://"), std::string::npos);
-    }
-  }
 }
 
 std::size_t Times(std::string_view text, std::string_view part) {
@@ -71,20 +57,53 @@ std::size_t Times(std::string_view text, std::string_view part) {
   return times;
 }
 
+TEST(Report, IsWellFormedWhateverTheDatabaseHolds) {
+  for (const char* text : {"plain", "<script>alert(1)</script>", "a\"b' onload=x", "]]>--><", "", "\n\n", "\xFF\xFE"}) {
+    for (const int rows : {0, 1, 3}) {
+      const std::string page = ReportPage(Sections(text, rows));
+      EXPECT_EQ(Misnested(page), "") << text;
+      EXPECT_EQ(Times(page, "<script"), 1U);  // the page's own
+      EXPECT_EQ(page.find("a\"b"), std::string::npos);  // no attribute ends where a name has a quote
+      EXPECT_TRUE(std::all_of(page.begin(), page.end(), [](unsigned char c) { return c < 0x7F; }));
+      EXPECT_EQ(page.find("http://") == std::string::npos, rows == 0);  // the name space of SVG only
+      EXPECT_EQ(page.find("https://"), std::string::npos);
+    }
+  }
+}
+
+TEST(Report, BeginsWithOpenAlerts) {
+  const std::string page = ReportPage(Sections("role", 1));
+  EXPECT_LT(page.find("<section id=\"alerts\">"), page.find("<section id=\"people\">"));
+  EXPECT_NE(page.find("2 alerts of before this time are open, too"), std::string::npos);
+}
+
+TEST(Report, TellsTheModesOfRoles) {
+  const std::string page = ReportPage(Sections("enforce", 1, 3));
+  EXPECT_NE(page.find("Modes of the roles: 3 enforce."), std::string::npos);
+}
+
+TEST(Report, SaysWhatIsEmpty) {
+  const std::string page = ReportPage(Sections("role", 0));
+  for (const char* said :
+       {"No alert of this time is open.", "No work is recorded in this time.", "No session has a score above 0.",
+        "No table is protected", "No budgets that you may see.", "None that you may read.", "Nothing is watched"})
+    EXPECT_NE(page.find(said), std::string::npos) << said;
+  EXPECT_EQ(page.find("<tbody>\n</tbody>"), std::string::npos);
+}
+
 TEST(Report, ShowsTheWorstRolesAndCountsTheOthers) {
   const std::string few = ReportPage(Sections("role", 2, 24));
-  EXPECT_EQ(few.find("other"), std::string::npos);
-  EXPECT_EQ(Times(few, "Privacy score of role"), 2 * 24U);  // what it shows, and its title
+  EXPECT_EQ(few.find("Charts are of"), std::string::npos);
+  EXPECT_EQ(few.find("whose days scored no higher"), std::string::npos);
+  EXPECT_EQ(Times(few, "<figure class=\"card\""), 24U);
   const std::string page = ReportPage(Sections("role", 12, 450));
   EXPECT_EQ(Misnested(page), "");
-  EXPECT_EQ(Times(page, "Privacy score of role"), 2 * 24U);
-  EXPECT_NE(page.find("Privacy score of role1449,"), std::string::npos);
-  EXPECT_NE(page.find("Privacy score of role1426,"), std::string::npos);
+  EXPECT_EQ(Times(page, "<figure class=\"card\""), 24U);
   EXPECT_NE(page.find("Charts are of the 24 roles with the highest scores of a day; 426 others had new n-grams"),
             std::string::npos);
   EXPECT_NE(page.find("And 50 others,"), std::string::npos);
-  EXPECT_NE(page.find(">role1050<"), std::string::npos);
-  EXPECT_EQ(page.find(">role1049<"), std::string::npos);
+  EXPECT_NE(page.find("data-v=\"role1050\""), std::string::npos);
+  EXPECT_EQ(page.find("data-v=\"role1049\""), std::string::npos);
   EXPECT_LT(page.size(), 1000000U);
 }
 

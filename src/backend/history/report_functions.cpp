@@ -28,13 +28,15 @@ PG_FUNCTION_INFO_V1(ps_equivocation_chart);
 
 #include "backend/catalog/catalog_source.hpp"
 #include "backend/catalog/code_trust.hpp"
-#include "backend/release/release_tables.hpp"
+#include "backend/history/report_queries.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/server/guarded.hpp"
 #include "backend/watch/noisy_answer_reads.hpp"
 #include "core/report/report.hpp"
 #include "core/report/score_chart.hpp"
 #include "core/report/step_chart.hpp"
+
+using namespace report_queries;
 
 namespace {
 
@@ -43,137 +45,11 @@ struct ReportScope {
   const char* roles;  // name[] that the caller may see
   const char* from_day;
   const char* to_day;
-  const char* role;     // the one that was asked for, null for all
-  const char* reads;    // oid[] of the protected tables that are read for it
-  const char* refused;  // statements refused of the roles
-  const char* mode;     // null when the library is not preloaded
+  const char* role;      // the one that was asked for, null for all
+  const char* reads;     // oid[] of the protected tables that are read for it
+  const char* refused;   // statements refused of the roles
+  const char* settings;  // of the server, as jsonb; null when the library is not preloaded
 };
-
-const char* const kFacts =
-    "SELECT pg_catalog.current_database(), CURRENT_USER, "
-    "(SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'privacy_score'), "
-    "pg_catalog.to_char(pg_catalog.statement_timestamp(), 'YYYY-MM-DD HH24:MI TZ'), $2, $3, $4, "
-    "COALESCE($7, 'not preloaded, nothing is watched')";
-
-const char* const kDays =
-    "SELECT r.role, s.day - date '2000-01-01', s.queries, s.mismatched, s.score, s.max_score, s.cumulative "
-    "FROM pg_catalog.unnest($1::name[]) r(role), LATERAL privacy_score.score(r.role, $2::date, $3::date) s "
-    "ORDER BY r.role, s.day";
-
-const char* const kTiles =
-    "SELECT pg_catalog.count(*), 'critical alerts not seen', pg_catalog.count(*) > 0 FROM privacy_score.alerts a "
-    "WHERE a.severity = 'critical' AND a.acknowledged_at IS NULL AND a.at::date BETWEEN $2::date AND $3::date "
-    "AND ($4 IS NULL OR a.role = $4) "
-    "UNION ALL SELECT $6::bigint, 'statements refused', $6::bigint > 0 "
-    "UNION ALL SELECT pg_catalog.count(*), 'protected tables', false FROM privacy_score.protected_relations";
-
-const char* const kBaselines =
-    "SELECT b.role, b.from_day, b.to_day, b.ngrams FROM privacy_score.baselines b "
-    "WHERE b.active AND b.role = ANY ($1::name[])";
-
-const char* const kSessions =
-    "SELECT pg_catalog.round(s.score::numeric, 2), s.day, r.role, s.session, pg_catalog.round(s.max_score::numeric), "
-    "s.queries, s.mismatched, CASE WHEN s.reach IS NOT NULL THEN s.rows END, s.subjects "
-    "FROM pg_catalog.unnest($1::name[]) r(role), LATERAL privacy_score.score_sessions(r.role, $2::date, $3::date) s "
-    "WHERE s.score > 0 ORDER BY s.score DESC, s.day, r.role, s.session LIMIT 20";
-
-// $1 and $2: the days and roles of the sessions above, the worst first.
-const char* const kNGrams =
-    "SELECT d.day, d.role, pg_catalog.round(x.score::numeric, 2), x.count, "
-    "pg_catalog.array_to_string(x.ngram, E'\\n', '(start)'), pg_catalog.array_to_string(x.nearest, E'\\n', '(start)'), "
-    "pg_catalog.array_to_string(x.attributes, E'\\n') "
-    "FROM ROWS FROM (pg_catalog.unnest($1::date[]), pg_catalog.unnest($2::name[])) WITH ORDINALITY d(day, role, "
-    "place), "
-    "LATERAL (SELECT * FROM privacy_score.score_ngrams(d.role, d.day, d.day) n WHERE n.score > 0 "
-    "ORDER BY n.score DESC, n.ngram LIMIT 3) x ORDER BY d.place, x.score DESC, x.ngram";
-
-const char* const kAlerts =
-    "SELECT pg_catalog.to_char(a.at, 'YYYY-MM-DD HH24:MI'), a.role, a.kind, "
-    "a.severity, pg_catalog.round(a.score::numeric, 2), a.alert_limit, a.occurrences, CASE WHEN a.blocked THEN "
-    "'refused' END, "
-    "a.acknowledged_by FROM privacy_score.alerts a WHERE a.at::date BETWEEN $2::date AND $3::date AND ($4 IS NULL OR "
-    "a.role = $4) "
-    "ORDER BY a.severity = 'critical' DESC, a.kind LIKE 'baseline%', a.at DESC, a.id DESC LIMIT 50";
-
-// Protected tables that a report can read: those the caller may read as a whole, and not so large that one would wait
-// for it. What runs with that role's rights there is looked at apart.
-const char* const kReadable =
-    "SELECT p.relation::pg_catalog.oid FROM privacy_score.protected_relations p JOIN pg_catalog.pg_class c ON c.oid = "
-    "p.relation WHERE pg_catalog.has_table_privilege(p.relation, 'SELECT') AND NOT "
-    "pg_catalog.row_security_active(p.relation) AND c.relkind IN ('r', 'p', 'm') AND "
-    "COALESCE((SELECT pg_catalog.sum(pg_catalog.pg_relation_size(t.relid)) FROM "
-    "pg_catalog.pg_partition_tree(p.relation) t), pg_catalog.pg_relation_size(p.relation)) <= 268435456";
-
-const char* const kRelations =
-    "SELECT p.relation, CASE WHEN pg_catalog.cardinality(p.subject) = 0 THEN 'a row' "
-    "ELSE pg_catalog.array_to_string(p.subject, ', ') END, p.attributes, p.labelled, "
-    "pg_catalog.to_char(p.statistics_at, 'YYYY-MM-DD HH24:MI'), "
-    "pg_catalog.concat_ws('; ', "
-    "CASE WHEN p.relation = ANY ($5::oid[]) THEN CASE WHEN p.stale THEN 'statistics are about to be computed' END "
-    "WHEN pg_catalog.has_table_privilege(p.relation, 'SELECT') THEN 'not read for a report' "
-    "ELSE 'you may not read it' END, "
-    "(SELECT 'TRIGGER granted to ' || pg_catalog.string_agg(COALESCE(g.grantee, 'public') || "
-    "CASE WHEN g.relation = p.relation THEN '' ELSE ' on ' || g.relation END, ', ' ORDER BY g.relation, g.grantee) "
-    "FROM privacy_score.trigger_grants g WHERE g.protected = p.relation)) "
-    "FROM privacy_score.protected_relations p ORDER BY p.relation::text";
-
-const char* const kRisks =
-    "WITH p AS MATERIALIZED (SELECT p.relation FROM privacy_score.protected_relations p WHERE p.relation = ANY "
-    "($5::oid[])) "
-    "SELECT p.relation, a.attribute, a.label, a.distinct_values, pg_catalog.round(a.entropy::numeric, 3), "
-    "pg_catalog.round(a.discrimination_rate::numeric, 4), a.uniques "
-    "FROM p, LATERAL privacy_score.attribute_risk(p.relation) a "
-    "UNION ALL SELECT s.relation, s.attributes[1], NULL, NULL, NULL, pg_catalog.round(s.rate::numeric, 4), NULL "
-    "FROM privacy_score.stat_cdr s WHERE pg_catalog.cardinality(s.attributes) = 1 AND NOT EXISTS (SELECT FROM p WHERE "
-    "p.relation = s.relation) "
-    "ORDER BY 1, 6 DESC, 2";
-
-const char* const kCharts =
-    "WITH p AS MATERIALIZED (SELECT p.relation FROM privacy_score.protected_relations p WHERE p.relation = ANY "
-    "($5::oid[])) "
-    "SELECT p.relation, privacy_score.relationship_chart(p.relation) FROM p";
-
-const char* const kBudgets =
-    "SELECT b.role, b.relation, pg_catalog.round(b.spent / b.epsilon, 3), b.epsilon, b.\"left\", b.period, "
-    "pg_catalog.to_char(b.period_ends, 'YYYY-MM-DD HH24:MI'), "
-    "CASE WHEN b.unit IS NULL THEN 'a row' ELSE pg_catalog.format('%s, up to %s rows', b.unit, b.max_rows_per_unit) "
-    "END "
-    "FROM privacy_score.dp_budget b WHERE $4 IS NULL OR b.role = $4 ORDER BY b.relation::text, b.role";
-
-const char* const kAnswers =
-    "SELECT pg_catalog.to_char(r.at, 'YYYY-MM-DD HH24:MI'), r.role, r.relation_name, r.kind, CASE WHEN r.repeated THEN "
-    "0 ELSE r.epsilon END, r.times, r.predicate_shape "
-    "FROM privacy_score.dp_releases r WHERE r.at::date BETWEEN $2::date AND $3::date AND ($4 IS NULL OR r.role = $4) "
-    "ORDER BY r.at DESC LIMIT 20";
-
-// Not preloaded there is nothing to tell.
-const char* const kNoState = "SELECT NULL, NULL WHERE false";
-
-const char* const kState =
-    "SELECT x.what, x.now FROM privacy_score.stat_info i, LATERAL (VALUES "
-    "(1, 'version', i.version), (2, 'statements counted', i.events::text), (3, 'statements lost for lack of memory', "
-    "i.dropped::text), "
-    "(4, 'memory, bytes', pg_catalog.format('%s of %s', i.memory_used, i.memory_limit)), "
-    "(5, 'faults of scoring', i.scoring_errors::text), (6, 'rates still to be computed', i.pending_cdr::text), "
-    "(7, 'process id of the worker', i.worker_pid::text), "
-    "(8, 'last written', pg_catalog.to_char(i.last_flush, 'YYYY-MM-DD HH24:MI:SS TZ'))) x(place, what, now) "
-    "UNION ALL SELECT s.name, s.setting || COALESCE(' ' || s.unit, '') FROM pg_catalog.pg_settings s "
-    "WHERE s.name LIKE 'privacy\\_score.%' AND s.setting <> s.boot_val";
-
-// Second tables of releases are known by their comment. Values are counted, none is shown.
-const char* const kReleaseTables =
-    "SELECT c.oid::pg_catalog.regclass::text, pg_catalog.quote_ident(v.attname), w.attname IS NOT NULL, d.description "
-    "FROM pg_catalog.pg_class c "
-    "JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass "
-    "AND d.objsubid = 0 AND pg_catalog.starts_with(d.description, '" RELEASE_COMMENT SENSITIVE_VALUES_OF
-    "') "
-    "JOIN pg_catalog.pg_attribute b ON b.attrelid = c.oid AND b.attname = 'bid' AND NOT b.attisdropped "
-    "JOIN pg_catalog.pg_attribute v ON v.attrelid = c.oid AND v.attnum > 0 AND v.attname NOT IN ('bid', 'count') AND "
-    "NOT v.attisdropped "
-    "LEFT JOIN pg_catalog.pg_attribute w ON w.attrelid = c.oid AND w.attname = 'count' AND NOT w.attisdropped "
-    "WHERE c.relkind = 'r' AND pg_catalog.has_table_privilege(c.oid, 'SELECT') AND NOT "
-    "pg_catalog.row_security_active(c.oid) "
-    "AND pg_catalog.pg_relation_size(c.oid) <= 268435456 ORDER BY c.oid::pg_catalog.regclass::text LIMIT 50";
 
 // Whether a relation, which is locked, is a table without a policy for the caller: nothing that its owner has written
 // runs when it is read, but for what NeedsOnlyTrustedCode looks at.
@@ -226,8 +102,8 @@ const char* ReleasesQuery() {
 }
 
 void AppendSection(StringInfo wire, const char* sql, const ReportScope* scope) {
-  const char* args[] = {scope->roles, scope->from_day, scope->to_day, scope->role,
-                        scope->reads, scope->refused,  scope->mode};
+  const char* args[] = {scope->roles, scope->from_day, scope->to_day,  scope->role,
+                        scope->reads, scope->refused,  scope->settings};
   AppendQuery(wire, sql, 7, args);
 }
 
@@ -305,11 +181,20 @@ const char* StatementsRefused(const ReportScope* scope) {
   return refused;
 }
 
+// Mode and limits as they are without settings of roles and databases: the caller's own may differ.
+const char* ServerSettings() {
+  InternalScope internal;
+  EnterInternal(&internal);
+  const char* settings = InternalValue(kServerSettings);
+  LeaveInternal(&internal);
+  return settings;
+}
+
 // All sections, in the order in which the page reads them. Protected tables stay locked to the end, so they come after
 // the scores, which a long history makes take minutes: who alters a table, and all who come next, would wait for them.
 // What has been rewritten meanwhile cannot be read with a snapshot from before.
 void AppendSections(StringInfo wire, ReportScope* scope) {
-  for (const char* sql : {kFacts, kDays, kTiles, kBaselines}) AppendSection(wire, sql, scope);
+  for (const char* sql : {kFacts, kDays, kTiles, kAlertTotals, kRoles}) AppendSection(wire, sql, scope);
   const int sessions = wire->len;
   AppendSection(wire, kSessions, scope);
   AppendNGrams(wire, sessions);
@@ -318,7 +203,7 @@ void AppendSections(StringInfo wire, ReportScope* scope) {
   for (const char* sql : {kAlerts, kRelations, kRisks, kCharts, kBudgets, kAnswers}) AppendSection(wire, sql, scope);
   AppendQuery(wire, ReleasesQuery());
   PopActiveSnapshot();
-  AppendQuery(wire, scope->mode == nullptr ? kNoState : kState);
+  AppendQuery(wire, scope->settings == nullptr ? kNoState : kState);
 }
 
 // The queries are written for this path and these settings.
@@ -351,7 +236,7 @@ Datum ps_report(PG_FUNCTION_ARGS) {
   RequireDays(from_day, to_day);
   scope.from_day = TextOfDay(from_day);
   scope.to_day = TextOfDay(to_day);
-  if (ps_shared != nullptr) scope.mode = GetConfigOption("privacy_score.mode", false, false);
+  if (ps_shared != nullptr) scope.settings = ServerSettings();
   Oid types[] = {TEXTOID};
   Datum values[] = {CStringGetTextDatum(RolesAtWork(scope.from_day, scope.to_day, scope.role))};
   if (SPI_execute_with_args("SELECT COALESCE(pg_catalog.array_agg(r.role ORDER BY r.role), '{}') FROM "

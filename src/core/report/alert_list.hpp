@@ -1,0 +1,22 @@
+/*
+ * alert_list.hpp - alerts as one reads them: who, what, why, since when; behind each the statement beside the nearest
+ * usual one.
+ */
+#pragma once
+
+#include <vector>
+
+#include "core/base/rows.hpp"
+#include "core/report/html_page.hpp"
+#include "core/report/people.hpp"
+
+namespace privacy_score {
+
+constexpr std::uint32_t kAlertFields = 17;
+
+// `alerts`: id, at, last at, role, kind, severity, score, limit, occurrences, refused or null, session, acknowledged
+// by, acknowledged at (null: open), n-gram, nearest one and new columns, each parted by line ends, cause. `totals`:
+// open ones, of which are critical, and seen ones of the time, open ones of before it.
+void WriteAlerts(HtmlPage& page, const std::vector<Row>& alerts, const Row& totals, const std::vector<Person>& people);
+
+}  // namespace privacy_score

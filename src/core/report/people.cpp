@@ -1,0 +1,214 @@
+/*
+ * people.cpp - see people.hpp.
+ */
+#include "core/report/people.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+#include "core/report/glossary.hpp"
+#include "core/report/markup.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+// Days with hints beside them make a page large; where there are many roles it does without.
+constexpr std::size_t kMostHints = 3000;
+// Of how many roles there are charts, and lines of the table: the worst ones. Further ones are only counted.
+constexpr std::size_t kMostCharts = 24;
+constexpr std::size_t kMostRoles = 400;
+
+std::string TextOrNothing(const Field& field) { return field ? std::string(*field) : std::string(); }
+
+// A setting, as somebody has written it.
+std::optional<double> LimitOf(const Field& field) {
+  if (!field || field->empty()) return std::nullopt;
+  const std::string text(*field);
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || !(value >= 0)) return std::nullopt;
+  return value;
+}
+
+std::optional<std::int64_t> DayField(const Field& field) {
+  if (!field) return std::nullopt;
+  return ParseInteger(*field);
+}
+
+// "3 others", "1 other".
+std::string Others(std::size_t count) { return std::to_string(count) + (count == 1 ? " other" : " others"); }
+
+std::string ModeMark(const Person& person) {
+  const std::string mode = person.mode.empty() ? "not watched" : person.mode;
+  const char* kind = !person.standing.empty() || mode == "off" || person.mode.empty() ? " off" : "";
+  return "<span class=\"chip" + std::string(kind) + "\">" + Escaped(person.standing.empty() ? mode : person.standing) +
+         "</span>";
+}
+
+// What a filter of the page goes by.
+std::string Flags(const Person& person) {
+  std::string flags;
+  if (person.open_alerts > 0) flags += "alert ";
+  if (person.IsAboveLimit()) flags += "limit ";
+  if (person.worst > 0) flags += "new ";
+  return flags;
+}
+
+std::string BaselineText(const Person& person) {
+  if (!person.baseline_from) return "none";
+  return "<span class=\"day\">" + DateText(*person.baseline_from) + "</span> to <span class=\"day\">" +
+         DateText(*person.baseline_to) + "</span>";
+}
+
+std::string Cell(const char* label, const std::string& html, const std::string& value, const char* kind = "number") {
+  return "<td class=\"" + std::string(kind) + "\" data-l=\"" + label + "\" data-v=\"" + value + "\">" + html + "</td>";
+}
+
+std::string HeatLegend(const DayScale& scale) {
+  std::string html = "<span class=\"legend\"><span><i class=\"k0\"></i>0</span>";
+  for (int index = 1; index <= kHeatClasses; ++index)
+    html += "<span><i class=\"k" + std::to_string(index) + "\"></i>" + (index == 1 ? "up to " : "") +
+            ShownShort(scale.ClassEnd(index)) + "</span>";
+  return html +
+         "<span><i class=\"kbase\"></i>baseline</span><span><i class=\"kover\"></i>above the limit</span></span>";
+}
+
+std::string Line(const Person& person, const std::string& place, const DayScale& scale, bool with_hints) {
+  const auto limit = [](const std::optional<double>& value) { return value ? ShownShort(*value) : std::string(); };
+  return "<tr id=\"" + place + "\" data-role=\"" + Escaped(person.role) + "\" data-flags=\"" + Flags(person) +
+         "\"><th scope=\"row\" data-v=\"" + Escaped(person.role) + "\">" + Escaped(person.role) + " " +
+         ModeMark(person) + "</th>" + Cell("highest", Shown(person.worst, 2), Shown(person.worst, 6)) +
+         "<td class=\"days\">" + DayStrip(person, scale, with_hints) + "</td>" +
+         Cell("open alerts",
+              person.open_alerts > 0 ? "<a href=\"#alerts\">" + std::to_string(person.open_alerts) + "</a>" : "0",
+              std::to_string(person.open_alerts)) +
+         Cell("daily limit", limit(person.daily_limit), limit(person.daily_limit)) +
+         Cell("session limit", limit(person.session_limit), limit(person.session_limit)) +
+         Cell("added up", Shown(person.days.back().cumulative, 2), Shown(person.days.back().cumulative, 6)) +
+         Cell("new n-grams", std::to_string(person.mismatched), std::to_string(person.mismatched)) +
+         Cell("statements", std::to_string(person.queries), std::to_string(person.queries)) +
+         Cell("baseline", BaselineText(person), person.baseline_from ? DateText(*person.baseline_from) : "", "dates") +
+         "</tr>\n";
+}
+
+std::string Table(const std::vector<Person>& people, const DayScale& scale, bool with_hints) {
+  const auto header = [](const std::string& html, const char* kind) {
+    return "<th scope=\"col\" class=\"" + std::string(kind) + "\">" + html + "</th>";
+  };
+  std::string html =
+      "<table class=\"people\" id=\"people-table\"><thead><tr>" + header("role, " + TermLink("mode", "mode"), "text") +
+      header(TermLink("score", "highest"), "number") +
+      header("<span class=\"axis\"><span>" + DateText(scale.first) + "</span><span>" + DateText(scale.last) +
+                 "</span></span>" + HeatLegend(scale),
+             "days") +
+      header(TermLink("alert", "open alerts"), "number") + header(TermLink("limit", "daily limit"), "number") +
+      header(TermLink("limit", "session limit"), "number") + header(TermLink("added", "added up"), "number") +
+      header(TermLink("ngram", "new n-grams"), "number") + header("statements", "number") +
+      header(TermLink("baseline", "baseline"), "dates") + "</tr></thead><tbody>\n";
+  for (std::size_t i = 0; i < std::min(people.size(), kMostRoles); ++i)
+    html += Line(people[i], "p" + std::to_string(i), scale, with_hints);
+  return html + "</tbody></table>\n";
+}
+
+std::string Limits(const Person& person, const DayScale& scale) {
+  std::string text;
+  const auto add = [&](const char* name, const std::optional<double>& limit) {
+    if (!limit) return;
+    text += (text.empty() ? "" : ", ") + std::string(name) + " limit " + ShownShort(*limit) +
+            (IsOnScale(*limit, scale) ? "" : " (above the scale)");
+  };
+  add("daily", person.daily_limit);
+  add("session", person.session_limit);
+  return text.empty() ? "no limit" : text;
+}
+
+std::string Card(const Person& person, const std::string& place, const DayScale& scale, bool with_hints) {
+  return "<figure class=\"card\" data-find data-role=\"" + Escaped(person.role) + "\" data-flags=\"" + Flags(person) +
+         "\"><figcaption><a href=\"#" + place + "\">" + Escaped(person.role) + "</a> " + ModeMark(person) +
+         "<span class=\"sub\">highest <b>" + Shown(person.worst, 2) + "</b>, added up " +
+         Shown(person.days.back().cumulative, 2) + "; " + Limits(person, scale) + "</span></figcaption>" +
+         DayChart(person, scale, with_hints) + "</figure>\n";
+}
+
+constexpr const char* kChartLegend =
+    "<span class=\"legend\"><span><i class=\"kbar\"></i>score of a day</span>"
+    "<span><i class=\"kline\"></i>daily limit</span><span><i class=\"kdash\"></i>session limit</span>"
+    "<span><i class=\"kbase\"></i>days of the baseline</span></span>";
+
+}  // namespace
+
+std::vector<Person> PeopleOf(const std::vector<Row>& days, const std::vector<Row>& roles) {
+  std::vector<Person> people;
+  for (const Row& row : days) {
+    if (people.empty() || people.back().role != Required(row[0])) {
+      people.emplace_back();
+      people.back().role = std::string(*row[0]);
+    }
+    Person& person = people.back();
+    const DayOfScore day = DayOf(row);
+    person.worst = std::max(person.worst, day.score);
+    person.queries += day.queries;
+    person.mismatched += day.mismatched;
+    person.days.push_back(day);
+  }
+  for (const Row& row : roles) {
+    const auto person = std::find_if(people.begin(), people.end(),
+                                     [&](const Person& each) { return each.role == TextOrNothing(row[0]); });
+    if (person == people.end()) continue;
+    person->mode = TextOrNothing(row[1]);
+    person->standing = TextOrNothing(row[2]);
+    person->session_limit = LimitOf(row[3]);
+    person->daily_limit = LimitOf(row[4]);
+    person->open_alerts = ParseInteger(Required(row[5]));
+    person->baseline_from = DayField(row[6]);
+    person->baseline_to = DayField(row[7]);
+  }
+  std::stable_sort(people.begin(), people.end(), [](const Person& a, const Person& b) { return a.worst > b.worst; });
+  return people;
+}
+
+std::string PlaceOf(const std::vector<Person>& people, std::string_view role) {
+  for (std::size_t i = 0; i < std::min(people.size(), kMostRoles); ++i)
+    if (people[i].role == role) return "p" + std::to_string(i);
+  return {};
+}
+
+std::string RoleLink(const std::vector<Person>& people, std::string_view role) {
+  const std::string place = PlaceOf(people, role);
+  return place.empty() ? Escaped(role) : "<a href=\"#" + place + "\">" + Escaped(role) + "</a>";
+}
+
+void WritePeople(HtmlPage& page, const std::vector<Person>& people) {
+  if (people.empty()) {
+    page.Note("No work is recorded in this time.");
+    return;
+  }
+  std::vector<const DaysOfRole*> roles;
+  std::size_t days = 0, charts = 0;
+  for (const Person& person : people) {
+    roles.push_back(&person);
+    days += person.days.size();
+    charts += person.worst > 0 ? 1 : 0;
+  }
+  const DayScale scale = ScaleOf(roles);
+  const bool with_hints = days <= kMostHints;
+  page.Note("One line a role, one box a day, all on one scale: the darker, the higher the score of the day.");
+  page.Block(Table(people, scale, with_hints));
+  if (people.size() > kMostRoles)
+    page.Note("And " + Others(people.size() - kMostRoles) +
+              ", whose days scored no higher. report() of one role shows it by itself.");
+  page.LegendPart("Day by day, on one scale", kChartLegend);
+  if (charts == 0) page.Note("No day has a score above 0.");
+  std::string cards;
+  for (std::size_t i = 0; i < std::min(charts, kMostCharts); ++i)
+    cards += Card(people[i], "p" + std::to_string(i), scale, with_hints);
+  if (!cards.empty()) page.Block("<div class=\"cards\" id=\"cards\">\n" + cards + "</div>\n");
+  if (charts > kMostCharts)
+    page.Note("Charts are of the " + std::to_string(kMostCharts) + " roles with the highest scores of a day; " +
+              Others(charts - kMostCharts) + " had new n-grams, too: see the table.");
+  page.EndPart();
+}
+
+}  // namespace privacy_score

@@ -1,0 +1,73 @@
+/*
+ * alert_list_test.cpp - who, what, why, since when; one step to the statement.
+ */
+#include "core/report/alert_list.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "markup_fixture.hpp"
+
+namespace privacy_score {
+namespace {
+
+Row Alert(std::string_view kind, std::string_view cause = {}) {
+  return {"7",
+          "2026-11-21 07:49",
+          "2026-11-21 09:00",
+          "anna",
+          kind,
+          "critical",
+          "6.71",
+          "1.5",
+          "3",
+          Field(),
+          "6b01.47",
+          Field(),
+          Field(),
+          "cmd:select p:s.t.iban t:s.t",
+          Field(),
+          "s.t.iban",
+          cause};
+}
+
+std::string PageOf(const std::vector<Row>& alerts, const Row& totals) {
+  HtmlPage page("t");
+  page.Section("alerts", "Open alerts");
+  WriteAlerts(page, alerts, totals, {});
+  return page.Finish("");
+}
+
+TEST(AlertList, SaysWhoWhatWhyAndSinceWhen) {
+  const std::string page = PageOf({Alert("session")}, {"1", "1", "0", "0"});
+  EXPECT_EQ(testing_support::Misnested(page), "");
+  for (const char* part : {">anna<", "score of a session above its limit", "<b>6.71</b>, limit 1.5", "new: t.iban",
+                           "since <time>2026-11-21 07:49</time>", "3 times, last 2026-11-21 09:00", "<mark>iban</mark>",
+                           "acknowledge_alert(7)"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+}
+
+TEST(AlertList, HasWordsForEachKind) {
+  EXPECT_NE(PageOf({Alert("reach", "subjects")}, {"1", "0", "0", "0"}).find("asked about more people than usual"),
+            std::string::npos);
+  EXPECT_NE(PageOf({Alert("session", "others")}, {"1", "0", "0", "0"}).find("further causes of this kind together"),
+            std::string::npos);
+  EXPECT_NE(PageOf({Alert("<new kind>")}, {"1", "0", "0", "0"}).find("&#60;new kind&#62;"), std::string::npos);
+}
+
+TEST(AlertList, PartsOpenOnesFromThoseSeen) {
+  Row seen = Alert("daily");
+  seen[11] = "dpo";
+  seen[12] = "2026-11-22 08:00";
+  const std::string page = PageOf({Alert("session"), seen}, {"3", "1", "1", "1"});
+  EXPECT_LT(page.find("score of a session"), page.find("Alerts that somebody has seen"));
+  EXPECT_GT(page.find("score of a day"), page.find("Alerts that somebody has seen"));
+  EXPECT_NE(page.find("Seen by dpo at 2026-11-22 08:00."), std::string::npos);
+  EXPECT_NE(page.find("And 2 more"), std::string::npos);
+  EXPECT_NE(page.find("1 alert of before this time is open"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace privacy_score
