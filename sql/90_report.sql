@@ -3,7 +3,7 @@
 CREATE FUNCTION privacy_score.report(role name DEFAULT NULL, from_day date DEFAULT NULL, to_day date DEFAULT NULL) RETURNS text
   AS 'MODULE_PATHNAME', 'ps_report' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.report(name, date, date) IS
-  'A self-contained HTML page (ASCII, no script) of what the caller may see: scores by day, the worst sessions and why, alerts, protected tables, budgets, releases, state. role NULL: all; days NULL: the last thirty. Reads protected tables of up to 256 MB that the caller may read. 42501 for a role whose rows the caller may not see, 22023 when from_day is after to_day.';
+  'A self-contained HTML page (ASCII, one script, no request) of what the caller may see: open alerts, roles on one scale, the worst sessions and why, protected tables, budgets, releases, state, a glossary. role NULL: all; days NULL: the last thirty. Reads protected tables of up to 256 MB that the caller may read. 42501 for a role whose rows the caller may not see, 22023 when from_day is after to_day.';
 
 CREATE FUNCTION privacy_score.score_chart(role name, from_day date, to_day date) RETURNS text
   AS 'MODULE_PATHNAME', 'ps_score_chart' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;

@@ -10,7 +10,7 @@ const char* const kPageTools =
 <label>Search <input id="find" type="search" placeholder="role, table, column" autocomplete="off"></label>
 <label>Role <select id="role"><option value="">all</option></select></label>
 <label>Of these <select id="flag"><option value="">all roles</option><option value="alert">with open alerts</option><option value="limit">above the daily limit</option><option value="new">with new n-grams</option></select></label>
-<label>Roles in order of <select id="order"><option value="1">highest score</option><option value="0">name</option><option value="3">open alerts</option><option value="6">added up</option><option value="7">new n-grams</option><option value="8">statements</option></select></label>
+<label>Roles in order of <select id="order"><option value="1">highest score</option><option value="0">name</option><option value="3">open alerts</option><option value="5">added up</option><option value="6">new n-grams</option><option value="7">statements</option></select></label>
 <button id="unfold" type="button">unfold all</button>
 <output id="shown" aria-live="polite"></output>
 </div>
@@ -92,8 +92,7 @@ const char* const kPageScript = R"js(
         var now = th.getAttribute('aria-sort'), first = th.classList.contains('number') ? -1 : 1;
         sort(table, column, now === null ? first : now === 'ascending' ? -1 : 1);
       });
-      if (th.classList.contains('number')) th.prepend(button, ' ');
-      else th.append(' ', button);
+      th.append(button);
     });
   });
 
@@ -103,7 +102,7 @@ const char* const kPageScript = R"js(
     unfold(open);
     this.textContent = open ? 'fold all' : 'unfold all';
   });
-  addEventListener('beforeprint', function () { unfold(true); });
+  addEventListener('beforeprint', function () { all('details.alert').forEach(function (one) { one.open = true; }); });
   find.addEventListener('input', filter);
   [role, flag].forEach(function (choice) { choice.addEventListener('change', filter); });
   order.addEventListener('change', function () {
@@ -114,6 +113,6 @@ const char* const kPageScript = R"js(
 })();
 )js";
 
-const char* const kPageScriptHash = "sha256-GJvl98h0aJPFw6Z6VjXNxI2RCI5yYty9h/KqNCUWH5E=";
+const char* const kPageScriptHash = "sha256-3gAYJfm3KCklic3He6OyhThSfD6dhJMC+GoWN5yfvvU=";
 
 }  // namespace privacy_score

@@ -58,8 +58,17 @@ std::string Flags(const Person& person) {
 
 std::string BaselineText(const Person& person) {
   if (!person.baseline_from) return "none";
-  return "<span class=\"day\">" + DateText(*person.baseline_from) + "</span> to <span class=\"day\">" +
+  return "<span class=\"day\">" + DateText(*person.baseline_from) + " to</span> <span class=\"day\">" +
          DateText(*person.baseline_to) + "</span>";
+}
+
+std::string LimitsText(const Person& person) {
+  std::string html;
+  if (person.daily_limit) html += "<span class=\"day\">" + ShownShort(*person.daily_limit) + " a day</span>";
+  if (person.session_limit)
+    html += (html.empty() ? "<span class=\"day\">" : ", <span class=\"day\">") + ShownShort(*person.session_limit) +
+            " a session</span>";
+  return html.empty() ? "none" : html;
 }
 
 std::string Cell(const char* label, const std::string& html, const std::string& value, const char* kind = "number") {
@@ -76,7 +85,6 @@ std::string HeatLegend(const DayScale& scale) {
 }
 
 std::string Line(const Person& person, const std::string& place, const DayScale& scale, bool with_hints) {
-  const auto limit = [](const std::optional<double>& value) { return value ? ShownShort(*value) : std::string(); };
   return "<tr id=\"" + place + "\" data-role=\"" + Escaped(person.role) + "\" data-flags=\"" + Flags(person) +
          "\"><th scope=\"row\" data-v=\"" + Escaped(person.role) + "\">" + Escaped(person.role) + " " +
          ModeMark(person) + "</th>" + Cell("highest", Shown(person.worst, 2), Shown(person.worst, 6)) +
@@ -84,8 +92,7 @@ std::string Line(const Person& person, const std::string& place, const DayScale&
          Cell("open alerts",
               person.open_alerts > 0 ? "<a href=\"#alerts\">" + std::to_string(person.open_alerts) + "</a>" : "0",
               std::to_string(person.open_alerts)) +
-         Cell("daily limit", limit(person.daily_limit), limit(person.daily_limit)) +
-         Cell("session limit", limit(person.session_limit), limit(person.session_limit)) +
+         Cell("limits", LimitsText(person), person.daily_limit ? Shown(*person.daily_limit, 6) : "") +
          Cell("added up", Shown(person.days.back().cumulative, 2), Shown(person.days.back().cumulative, 6)) +
          Cell("new n-grams", std::to_string(person.mismatched), std::to_string(person.mismatched)) +
          Cell("statements", std::to_string(person.queries), std::to_string(person.queries)) +
@@ -103,10 +110,9 @@ std::string Table(const std::vector<Person>& people, const DayScale& scale, bool
       header("<span class=\"axis\"><span>" + DateText(scale.first) + "</span><span>" + DateText(scale.last) +
                  "</span></span>" + HeatLegend(scale),
              "days") +
-      header(TermLink("alert", "open alerts"), "number") + header(TermLink("limit", "daily limit"), "number") +
-      header(TermLink("limit", "session limit"), "number") + header(TermLink("added", "added up"), "number") +
-      header(TermLink("ngram", "new n-grams"), "number") + header("statements", "number") +
-      header(TermLink("baseline", "baseline"), "dates") + "</tr></thead><tbody>\n";
+      header(TermLink("alert", "open alerts"), "number") + header(TermLink("limit", "limits"), "number") +
+      header(TermLink("added", "added up"), "number") + header(TermLink("ngram", "new n-grams"), "number") +
+      header("statements", "number") + header(TermLink("baseline", "baseline"), "dates") + "</tr></thead><tbody>\n";
   for (std::size_t i = 0; i < std::min(people.size(), kMostRoles); ++i)
     html += Line(people[i], "p" + std::to_string(i), scale, with_hints);
   return html + "</tbody></table>\n";
