@@ -28,7 +28,7 @@ SELECT privacy_score.relationship_chart('reported."pa<tients>"') ~ '<script' AS 
 CREATE FUNCTION says(page text) RETURNS TABLE (what text, said boolean) LANGUAGE sql AS $$
   SELECT t.what, page LIKE '%' || t.part || '%'
     FROM (VALUES (1, 'whole page', '</html>'), (2, 'a script of a name', '<script>alert'), (3, 'a literal', 'secret'), (4, 'the worker', 'regress_worker'),
-                 (5, 'the reporter', 'regress_reporter'), (6, 'why', 'where zip'), (7, 'the column', '&#60;script&#62;alert(1)'),
+                 (5, 'the reporter', 'regress_reporter'), (6, 'why', 'where</b>'), (7, 'the column', '&#60;script&#62;alert(1)'),
                  (8, 'its rate', '1.0000'), (9, 'that it may not be read', 'you may not read it')) t(place, what, part) ORDER BY t.place
 $$;
 SELECT * FROM says(privacy_score.report(from_day => '2025-03-01', to_day => '2025-03-31'));
@@ -40,6 +40,20 @@ SELECT privacy_score.report('regress_worker');
 SELECT privacy_score.score_chart('regress_worker', '2025-03-03', '2025-03-04');
 SELECT privacy_score.relationship_chart('reported."pa<tients>"');
 RESET ROLE;
+
+-- The modes and limits that the roles have, whatever this session has; an alert leads to its statement.
+ALTER ROLE regress_worker SET privacy_score.mode = 'warn';
+ALTER ROLE regress_worker SET privacy_score.daily_limit = 1.25;
+ALTER ROLE regress_reporter SET privacy_score.mode = 'off';
+SET privacy_score.mode = 'enforce';
+INSERT INTO privacy_score.alert (at, role, session, kind, score, alert_limit, detail)
+  VALUES ('2025-03-04 12:00', 'regress_worker', 'b', 'daily', 2, 1.25, '{"ngram": [null, "cmd:select p:reported.t.zip t:reported.t"], "nearest": "?", "attributes": ["reported.t.zip"]}'),
+         ('2025-02-04 12:00', 'regress_worker', 'a', 'session', 1, 1, '{}');
+SELECT page LIKE '%Modes of the roles: 1 off, 1 warn.%' AS modes, page LIKE '%1.25 a day%' AS limits, page LIKE '%select</b> <mark>zip</mark>%' AS statement,
+       page LIKE '%the session begins%' AS start, page LIKE '%1 alert of before this time is open, too%' AS older
+  FROM privacy_score.report(from_day => '2025-03-01', to_day => '2025-03-31') page;
+DELETE FROM privacy_score.alert WHERE role = 'regress_worker';
+RESET privacy_score.mode;
 
 -- What else may be in the way.
 SELECT length(privacy_score.report()) > 1000 AS last_thirty_days;
