@@ -25,7 +25,6 @@ TEST(Readable, QuotedNamesStayWhole) {
   EXPECT_EQ(ReadableStatement("cmd:select p:s.\"my table\".\"a. b\" t:s.\"my table\""),
             "select \"a. b\"\nfrom \"my table\"");
   EXPECT_EQ(ShortName("s.\"a.b\".c", 2), "\"a.b\".c");
-  EXPECT_EQ(ReadableNGram("(start)\ncmd:update s:s.t.a t:s.t"), "(start)\nthen\nupdate\nset a\nfrom t");
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ TEST(Report, IsWellFormedWhateverTheDatabaseHolds) {
     for (const int rows : {0, 1, 3}) {
       const std::string page = ReportPage(Sections(text, rows));
       EXPECT_EQ(Misnested(page), "") << text;
-      EXPECT_EQ(Times(page, "<script"), 1U);  // the page's own
+      EXPECT_EQ(Times(page, "<script"), 1U);            // the page's own
       EXPECT_EQ(page.find("a\"b"), std::string::npos);  // no attribute ends where a name has a quote
       EXPECT_TRUE(std::all_of(page.begin(), page.end(), [](unsigned char c) { return c < 0x7F; }));
       EXPECT_EQ(page.find("http://") == std::string::npos, rows == 0);  // the name space of SVG only

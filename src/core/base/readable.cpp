@@ -86,13 +86,4 @@ std::string ReadableStatement(std::string_view text) {
   return known ? readable : std::string(text);
 }
 
-std::string ReadableNGram(std::string_view statements) {
-  std::string readable;
-  for (const std::string_view statement : LinesOf(statements)) {
-    if (!readable.empty()) readable += "\nthen\n";
-    readable += ReadableStatement(statement);
-  }
-  return readable;
-}
-
 }  // namespace privacy_score

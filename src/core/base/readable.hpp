@@ -22,7 +22,4 @@ std::string_view ShortName(std::string_view name, std::size_t parts);
 // carry their relation where there is more than one; schemas are left out. Text without tokens stays as it is.
 std::string ReadableStatement(std::string_view tokens);
 
-// An n-gram, statement by statement, `then` between them. `statements` are parted by line ends.
-std::string ReadableNGram(std::string_view statements);
-
 }  // namespace privacy_score

@@ -181,11 +181,6 @@ std::string PlaceOf(const std::vector<Person>& people, std::string_view role) {
   return {};
 }
 
-std::string RoleLink(const std::vector<Person>& people, std::string_view role) {
-  const std::string place = PlaceOf(people, role);
-  return place.empty() ? Escaped(role) : "<a href=\"#" + place + "\">" + Escaped(role) + "</a>";
-}
-
 void WritePeople(HtmlPage& page, const std::vector<Person>& people) {
   if (people.empty()) {
     page.Note("No work is recorded in this time.");

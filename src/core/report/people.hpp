@@ -30,8 +30,6 @@ std::vector<Person> PeopleOf(const std::vector<Row>& days, const std::vector<Row
 
 // The identifier of a role in the page, where `people` has it among those that are shown; else empty.
 std::string PlaceOf(const std::vector<Person>& people, std::string_view role);
-// The role's name, as a link to where its days are, where they are shown.
-std::string RoleLink(const std::vector<Person>& people, std::string_view role);
 
 // The section's contents.
 void WritePeople(HtmlPage& page, const std::vector<Person>& people);
