@@ -102,8 +102,8 @@ PG_QUERY_PROTO := $(if $(wildcard /usr/include/pg_query/pg_query.pb-c.h),,$(wild
 ifneq ($(PG_QUERY_PROTO),)
 TREE_STRUCTS = build/tree/pg_query/pg_query.pb-c
 TREE_OBJ = $(TREE_STRUCTS).o
-TREE_INCLUDE = -isystem build/tree
-# Nor what unpacks them.
+# Nor do they have trees of those structs: they pack theirs with upb, and the island unpacks them.
+TREE_INCLUDE = -isystem build/tree -DPS_PACKED_BY_UPB
 PG_QUERY_A += $(shell $(or $(CXX),g++) -print-file-name=libprotobuf-c.a)
 $(TREE_STRUCTS).h: $(PG_QUERY_PROTO)
 	@mkdir -p build/tree
@@ -165,12 +165,21 @@ build/module/backend/state/internal.o build/module/backend/watch/renames.o build
 build/module/core/entropy/narrow_rows.o build/module/core/entropy/subset_cube.o build/module/core/entropy/wide_rows.o: private RELEASE += -O3
 
 # A copy of libpg_query that asks the island for memory, and for the end of the process: there is a way out of both. The
-# island takes its trees before they are packed, too.
+# island takes its trees before they are packed, too; or has upb pack deep ones into the parser's memory, and says nothing
+# of the stack.
 PACKING = pg_query__parse_result__get_packed_size=island_packed_size pg_query__parse_result__pack=island_pack
 build/libpg_query.a: $(shell $(or $(CXX),g++) -print-file-name=libpg_query.a) Makefile
 	@mkdir -p $(@D)
 	objcopy $(foreach name,malloc realloc strdup exit abort,--redefine-sym $(name)=island_$(name)) \
 	  $(foreach names,$(PACKING),--redefine-sym $(names) --weaken-symbol $(lastword $(subst =, ,$(names)))) $< $@.new
+ifneq ($(PG_QUERY_PROTO),)
+	cd $(@D) && ar x $(@F).new upb.o pg_query_outfuncs_protobuf.o pg_query.o
+	objcopy --redefine-sym island_malloc=palloc --redefine-sym island_realloc=island_arena_realloc \
+	  --redefine-sym free=island_arena_free $(@D)/upb.o
+	objcopy --redefine-sym upb_Encode=island_encode $(@D)/pg_query_outfuncs_protobuf.o
+	objcopy --redefine-sym pthread_getattr_np=island_stack_of $(@D)/pg_query.o
+	cd $(@D) && ar r $(@F).new upb.o pg_query_outfuncs_protobuf.o pg_query.o && rm upb.o pg_query_outfuncs_protobuf.o pg_query.o
+endif
 	@mv $@.new $@
 
 # The parser island: libpg_query and the server define the same names, so all but our entry points become local.

@@ -14,6 +14,7 @@
 #include <pg_query.h>
 #include <pg_query/pg_query.pb-c.h>
 
+#include <cerrno>
 #include <csetjmp>
 #include <csignal>
 #include <cstdint>
@@ -45,6 +46,17 @@ void island_abort();
 // And in that of packing a tree.
 size_t island_packed_size(const PgQuery__ParseResult* tree);
 size_t island_pack(const PgQuery__ParseResult* tree, uint8_t* packed);
+#ifdef PS_PACKED_BY_UPB
+void* palloc(size_t size);
+void* repalloc(void* memory, size_t size);
+void pfree(void* memory);
+void assign_max_stack_depth(int kilobytes, void* unused);
+int upb_Encode(const void* tree, const void* kind, int options, void* arena, char** packed, size_t* size);
+int island_encode(const void* tree, const void* kind, int options, void* arena, char** packed, size_t* size);
+void* island_arena_realloc(void* memory, size_t size);
+void island_arena_free(void* memory);
+int island_stack_of(unsigned long thread, void* attributes);
+#endif
 }
 
 namespace {
@@ -85,6 +97,14 @@ const char* Take(size_t size) {
   return nullptr;
 }
 
+#ifdef PS_PACKED_BY_UPB
+// libpg_query looks for the end of the process's stack, which is another than this runs on: the bound of the text's
+// depth is what holds here.
+void BeforeCall() { assign_max_stack_depth(1 << 20, nullptr); }
+#else
+void BeforeCall() {}
+#endif
+
 // Runs a call of libpg_query; false when it was left, why_left says why. It does not look at all that it gets, and what
 // it raises outside of its own nets would end the process. The tokens that it had and, when it was forming an error,
 // its memory context are given up.
@@ -94,6 +114,7 @@ bool Contained(Call call) {
   sigjmp_buf* const stack = PG_exception_stack;
   ErrorContextCallback* const callbacks = error_context_stack;
   text_count = 0;
+  BeforeCall();
   if (sigsetjmp(out, 0) == 0) {
     way_out = &out;
     call();
@@ -287,6 +308,26 @@ size_t island_pack(const PgQuery__ParseResult* tree, uint8_t*) {
   copied = reinterpret_cast<PgQuery__ParseResult*>(privacy_score::CopyTree(tree->base, &copies));
   return 1;
 }
+
+#ifdef PS_PACKED_BY_UPB
+// Packs trees as deep as upb can, rather than 10,000 messages; a step of its own.
+int island_encode(const void* tree, const void* kind, int options, void* arena, char** packed, size_t* size) {
+  constexpr unsigned kDeepest = 0xFFFF0000U;
+  left.memory = copies_may_take;
+  return upb_Encode(tree, kind, static_cast<int>(static_cast<unsigned>(options) | kDeepest), arena, packed, size);
+}
+
+// What upb has of the memory context, so that it goes with it when the call is left.
+void* island_arena_realloc(void* memory, size_t size) {
+  return memory == nullptr ? palloc(size) : repalloc(memory, size);
+}
+
+void island_arena_free(void* memory) {
+  if (memory != nullptr) pfree(memory);
+}
+
+int island_stack_of(unsigned long, void*) { return ENOSYS; }
+#endif
 
 bool privacy_score_parser_start() {
   PrivacyScoreParse parse = privacy_score_parse("SELECT 1", std::strlen("SELECT 1"), privacy_score::kNoLimits);

@@ -59,7 +59,8 @@ constexpr char kTooLarge[] = "statement takes too much memory or time";
 constexpr char kTooDeep[] = "statement is nested too deeply";
 constexpr char kGivenUp[] = "given up";
 
-constexpr std::size_t kStackOfLevel = 1536;
+// Mostly that of unpacking two messages, where trees are packed.
+constexpr std::size_t kStackOfLevel = 2304;
 // What any stack here has room for.
 constexpr long kMaxNesting = 1600;
 constexpr PrivacyScoreParseLimits kNoLimits = {SIZE_MAX, nullptr, kMaxNesting};

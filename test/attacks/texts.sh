@@ -64,6 +64,7 @@ nested 2047 "(SELECT " a ")"
 nested 9919 "(" a ")"
 nested 3294 "a+(" a ")"
 nested 1969 "CASE WHEN true THEN " a " END"
+check "on whichever stack" "$(q "SELECT DISTINCT privacy_score.abstract_query('SELECT ' || repeat('a+', n) || 'a FROM t') FROM generate_series(1000, 3000, 25) n")" "{cmd:select,p:public.t.a,t:public.t}"
 check "3,000 joins" "$(q "SELECT privacy_score.abstract_query('SELECT x0.a FROM t x0' || string_agg(' CROSS JOIN t x' || i, '' ORDER BY i)) FROM generate_series(1, 3000) i")" "{cmd:select,p:public.t.a,t:public.t}"
 bounded "casts that are deeper" "'SELECT a' || repeat('::int', 50000) || ' FROM t'" unparsed
 bounded "operators just beyond" "'SELECT a' || repeat('+a', 20010) || ' FROM t'" unparsed
