@@ -132,7 +132,7 @@ check "scores of it are bounds, and say so" "$(grep -c '^WARNING:  could not com
 check_true "which does not run" log_has "could not compute a discrimination rate of relation ana.folded: function ana.k"
 as ana q "CREATE TABLE ana.stated (a int, b int)" "CREATE TABLE ana.checked (a int, b int)" "INSERT INTO ana.stated SELECT i, i % 7 FROM generate_series(1, 50) i" \
   "SELECT privacy_score.protect('ana.stated', '{a}')" "SELECT privacy_score.protect('ana.checked', '{a}')" "SELECT privacy_score.analyze_relation('ana.stated')" >/dev/null
-unread() { q "SELECT privacy_score.report() ~ '$1[^\n]{0,200}not read for a report'"; }
+unread() { q "SELECT privacy_score.report() ~ '$1[^\n]*not read for a report'"; }
 check "tables that a report reads" "$(unread ana.stated) $(unread ana.checked)" "f f"
 as ana q "CREATE STATISTICS ana.stated_s ON (a + ana.k(2)) FROM ana.stated" "ALTER TABLE ana.checked ADD CHECK (a > ana.k(3))" >/dev/null
 check "tables that it does not read, for statistics and a check of theirs" "$(unread ana.stated) $(unread ana.checked)" "t t"

@@ -54,6 +54,15 @@ SELECT page LIKE '%Modes of the roles: 1 off, 1 warn.%' AS modes, page LIKE '%1.
   FROM privacy_score.report(from_day => '2025-03-01', to_day => '2025-03-31') page;
 DELETE FROM privacy_score.alert WHERE role = 'regress_worker';
 RESET privacy_score.mode;
+-- A role without a setting of its own has the server's, not that of who asks.
+ALTER ROLE regress_reporter RESET privacy_score.mode;
+ALTER ROLE CURRENT_USER SET privacy_score.mode = 'off';
+\c -
+SET client_min_messages = warning;
+SELECT page LIKE '%Modes of the roles: 1 observe, 1 warn.%' AS modes FROM privacy_score.report(from_day => '2025-03-01', to_day => '2025-03-31') page;
+ALTER ROLE CURRENT_USER RESET privacy_score.mode;
+\c -
+SET client_min_messages = warning;
 
 -- What else may be in the way.
 SELECT length(privacy_score.report()) > 1000 AS last_thirty_days;

@@ -195,7 +195,8 @@ void WritePeople(HtmlPage& page, const std::vector<Person>& people) {
   }
   const DayScale scale = ScaleOf(roles);
   const bool with_hints = days <= kMostHints;
-  page.Note("One line a role, one box a day, all on one scale: the darker, the higher the score of the day.");
+  page.Note(
+      "One line a role, one box a day, all on one scale: the stronger its colour, the higher the score of the day.");
   page.Block(Table(people, scale, with_hints));
   if (people.size() > kMostRoles)
     page.Note("And " + Others(people.size() - kMostRoles) +
