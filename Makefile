@@ -57,7 +57,8 @@ UNIT_OBJS = $(patsubst %,build/module/%.o,$(CORE) $(SQLPARSE) $(SOLVER)) $(patsu
 # Under the sanitizers what is tested is compiled a folder at a time, which reads what its files share once; but for files that have a name
 # to themselves that another file of the folder has, too.
 ASAN_ALONE = $(addprefix core/,buckets/optimal_buckets entropy/subset_cube entropy/subset_refinement loss/sum_frequencies \
-  loss/window_cuts report/step_chart scoring/model statement/comparisons) sqlparse/nesting_bound
+  loss/window_cuts report/alert_list report/day_chart report/people report/step_chart scoring/model statement/comparisons) \
+  sqlparse/nesting_bound
 ASAN_TOGETHER = $(filter-out $(ASAN_ALONE),$(CORE) $(SQLPARSE))
 ASAN_FOLDERS = $(patsubst %/,%,$(sort $(dir $(ASAN_TOGETHER))))
 ASAN_OBJS = $(patsubst %,build/asan/%.o,$(ASAN_FOLDERS) $(ASAN_ALONE) $(SOLVER) $(UNIT) $(TARGETS))
