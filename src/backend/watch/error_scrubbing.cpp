@@ -113,8 +113,8 @@ bool PlanConcernsProtected(const PlannedStmt* plan) {
   return false;
 }
 
-// The relation whose rows a utility statement handles by itself.
-const RangeVar* HandledRelation(const Node* utility) {
+// The name of that relation.
+const RangeVar* HandledName(const Node* utility) {
   switch (nodeTag(utility)) {
     case T_AlterTableStmt:
       return reinterpret_cast<const AlterTableStmt*>(utility)->relation;
@@ -131,16 +131,10 @@ const RangeVar* HandledRelation(const Node* utility) {
   }
 }
 
-// Its OID; InvalidOid when there is none.
-Oid HandledBy(const FailedStatement& failed) {
-  const RangeVar* handled = failed.utility == nullptr ? nullptr : HandledRelation(failed.utility);
-  return handled == nullptr ? InvalidOid : RangeVarGetRelid(handled, NoLock, true);
-}
-
-bool ConcernsProtected(const FailedStatement& failed, const ErrorData* error, Oid handled) {
+bool ConcernsProtected(const FailedStatement& failed, const ErrorData* error) {
   if (NamesProtected(error)) return true;
   if (failed.plan != nullptr) return PlanConcernsProtected(failed.plan);
-  return OidIsValid(handled) && RelationIsProtected(handled);
+  return OidIsValid(failed.handled) && RelationIsProtected(failed.handled);
 }
 
 // Whether message or detail may hold a value that no constraint is about.
@@ -199,12 +193,17 @@ void JudgeBrokenWait(const FailedStatement& failed, const Watch& watch) {
   error->saved_errno = kLookedAt;
   Watch own = watch;
   own.in_integrity_check = false;
-  const Oid copied = failed.utility != nullptr && IsA(failed.utility, CopyStmt) ? HandledBy(failed) : InvalidOid;
+  const Oid copied = failed.utility != nullptr && IsA(failed.utility, CopyStmt) ? failed.handled : InvalidOid;
   if (CountsHere(own)) RecordBrokenWait({failed.plan, failed.parameters, copied, watch.in_integrity_check});
   ReThrowError(error);
 }
 
 }  // namespace
+
+Oid HandledRelation(const Node* utility) {
+  const RangeVar* name = HandledName(utility);
+  return name == nullptr ? InvalidOid : RangeVarGetRelid(name, NoLock, true);
+}
 
 void JudgeError(const FailedStatement& failed, const Watch& watch) {
   if (!Counts(watch.role) || !IsTransactionState()) return;
@@ -222,13 +221,13 @@ void JudgeError(const FailedStatement& failed, const Watch& watch) {
   FlushErrorState();
   // The abort that follows lets go of these first of all; with one in hand no catalog could be read before.
   LWLockReleaseAll();
-  const Oid handled = HandledBy(failed);
-  const bool concerns = !IsRaised(error) && ConcernsProtected(failed, error, handled);
+  const bool concerns = !IsRaised(error) && ConcernsProtected(failed, error);
   if (concerns || failed.outermost) error->saved_errno = kLookedAt;
   Watch own = watch;
   own.in_integrity_check = false;
   if (concerns && CountsHere(own))
-    RecordShownByError({error, NamedRelation(error), failed.plan, failed.utility, handled, MayHoldValues(error)});
+    RecordShownByError(
+        {error, NamedRelation(error), failed.plan, failed.utility, failed.handled, MayHoldValues(error)});
   if (concerns && IsScrubbedFor(watch.role)) Scrub(error);
   ReThrowError(error);
 }

@@ -25,8 +25,13 @@ struct FailedStatement {
   const PlannedStmt* plan;  // null: a utility statement
   ParamListInfo parameters;
   const Node* utility;
+  Oid handled;     // HandledRelation() of that
   bool outermost;  // it does not run within another one
 };
+
+// The relation whose rows a utility statement handles by itself; InvalidOid when there is none. To be asked before it
+// runs: from version 17 on what makes and fills indexes and materialized views runs with another search path.
+Oid HandledRelation(const Node* utility);
 
 // To be called in PG_CATCH, in the state in which the statement began, with who it runs for: raises the error anew
 // without what it must not show, or returns when it may go on as it is. Each error is looked at once, by the innermost

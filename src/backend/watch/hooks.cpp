@@ -265,7 +265,7 @@ template <typename... Once>
       watch.in_integrity_check, [=] { PassToExecutorRun(query, direction, count, once...); },
       [&] {
         count_rows();  // what a statement has returned before it failed has left
-        JudgeFailure(query->plannedstmt, query->params, nullptr, watch);
+        JudgeFailure(query->plannedstmt, query->params, nullptr, InvalidOid, watch);
       });
   count_rows();
   if (ps_place.depth == ps_place.refresh_depth && query->dest->mydest == DestTransientRel) ps_place.merging = true;
@@ -290,7 +290,7 @@ void PassToExecutorFinish(QueryDesc* query) {
   }
   RunWithin(
       false, [query] { PassToExecutorFinish(query); },
-      [&] { JudgeFailure(query->plannedstmt, query->params, nullptr, watch); });
+      [&] { JudgeFailure(query->plannedstmt, query->params, nullptr, InvalidOid, watch); });
 }
 
 void ps_shmem_request() {

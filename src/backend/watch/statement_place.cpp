@@ -7,7 +7,8 @@
 
 StatementPlace ps_place = {0, false, -1, false};
 
-void JudgeFailure(const PlannedStmt* plan, ParamListInfo parameters, const Node* utility, const Watch& watch) {
+void JudgeFailure(const PlannedStmt* plan, ParamListInfo parameters, const Node* utility, Oid handled,
+                  const Watch& watch) {
   if (ps_place.depth == 0 && IsParallelWorker()) return;
-  JudgeError({plan, parameters, utility, ps_place.depth == 0}, watch);
+  JudgeError({plan, parameters, utility, handled, ps_place.depth == 0}, watch);
 }

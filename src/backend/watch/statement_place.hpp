@@ -73,6 +73,7 @@ void RunWithin(bool integrity_check, Body body) {
   RunWithin(integrity_check, body, [] {});
 }
 
-// What a failing statement shows, in PG_CATCH. The error that a parallel worker meets in its leader's plan is the
-// leader's.
-void JudgeFailure(const PlannedStmt* plan, ParamListInfo parameters, const Node* utility, const Watch& watch);
+// What a failing statement shows, in PG_CATCH; of a utility statement with its HandledRelation(). The error that a
+// parallel worker meets in its leader's plan is the leader's.
+void JudgeFailure(const PlannedStmt* plan, ParamListInfo parameters, const Node* utility, Oid handled,
+                  const Watch& watch);

@@ -23,6 +23,7 @@ extern "C" {
 #include "backend/server/compat.hpp"
 #include "backend/state/alerts.hpp"
 #include "backend/watch/copy_recording.hpp"
+#include "backend/watch/error_scrubbing.hpp"
 #include "backend/watch/late_errors.hpp"
 #include "backend/watch/live.hpp"
 #include "backend/watch/maintenance_reads.hpp"
@@ -118,6 +119,7 @@ void JudgeWriting(const Node* statement) {
 
 // A utility statement while it runs.
 struct RunningUtility {
+  Oid handled;
   bool nests;  // EXECUTE, EXPLAIN, DECLARE and the like run what the client sent, not something within it
   bool ends_block;
   int outer_refresh_depth;
@@ -144,6 +146,7 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
   if (IsMaintenance(statement)) CountMaintenance(statement);
   JudgeWriting(statement);
   RunningUtility running;
+  running.handled = HandledRelation(statement);
   running.nests = IsA(statement, CallStmt) || IsA(statement, DoStmt);
   running.ends_block = EndsBlock(statement);
   running.outer_refresh_depth = ps_place.refresh_depth;
@@ -170,7 +173,7 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
     PG_CATCH();
     {
       LeaveUtility(&running);
-      if (IsTransactionState()) JudgeFailure(nullptr, parameters, statement, LookAtPrincipal());
+      if (IsTransactionState()) JudgeFailure(nullptr, parameters, statement, running.handled, LookAtPrincipal());
       PG_RE_THROW();
     }
   PG_END_TRY();
