@@ -3,8 +3,8 @@
  *
  * libpg_query gives its trees away as packed bytes. Packing moves the bytes of each message once for each that it lies
  * in, which takes minutes for large texts that are deep, and unpacking takes a kilobyte of stack a message. Where it
- * packs with upb, there is nothing to copy: trees are unpacked into such blocks. Part of the parser island: plain C in a
- * C++ file, which needs malloc and free and nothing of libstdc++.
+ * packs with upb, there is nothing to copy: trees are unpacked into such blocks. Part of the parser island: plain C in
+ * a C++ file, which needs malloc and free and nothing of libstdc++.
  */
 #pragma once
 
