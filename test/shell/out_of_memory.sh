@@ -72,7 +72,7 @@ through() {
         *:00000:* | *:53200:* | guarded:*:PS001:* | *:PS004:*dp_*) ;;
         # The server itself: a regular expression or a setting that was not compiled; OpenSSL; values that do not fit; the
         # solver's module, which the dynamic loader had no memory to load; PL/pgSQL, whose settings were defined by half.
-        *:any*:2201B:* | *:any*:22023:* | *:any*:XX000:*dp_* | *:any*:XX000:*released* | *:any*:54000:*released* | *:any*:54000:*evaluate_* | *:any*:58P01:*released*) ;;
+        *:any*:2201B:* | *:any*:22023:* | *:any*:XX000:*dp_* | *:any*:XX000:*released* | *:any*:54000:*released* | *:any*:54000:*evaluate_* | *:any*:58P01:*released* | *:any*:58P01:*query_bounds*) ;;
         *) echo "$role: $kind: $state: $statement" >>"$odd" ;;
       esac
     done
