@@ -105,7 +105,7 @@ CREATE FUNCTION privacy_score.suggest_limits(role name)
   LANGUAGE sql STRICT VOLATILE
   BEGIN ATOMIC
     WITH base AS MATERIALIZED (
-      SELECT w.watched, b.id, b.to_day + 1 AS first_day
+      SELECT b.id, b.to_day + 1 AS first_day
         FROM privacy_score.role_watching(suggest_limits.role) w
         LEFT JOIN privacy_score.baselines b ON b.role = suggest_limits.role AND b.active),
     seen AS MATERIALIZED (

@@ -100,15 +100,15 @@ AttrNumber RequireColumn(Oid relation, const char* column) {
   return number;
 }
 
-bool MaySelect(Oid relation) {
-  return pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
-         pg_attribute_aclcheck_all(relation, GetUserId(), ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
+bool RoleMaySelect(Oid role, Oid relation, AttrNumber column) {
+  if (pg_class_aclcheck(relation, role, ACL_SELECT) == ACLCHECK_OK) return true;
+  return (column == InvalidAttrNumber ? pg_attribute_aclcheck_all(relation, role, ACL_SELECT, ACLMASK_ANY)
+                                      : pg_attribute_aclcheck(relation, column, role, ACL_SELECT)) == ACLCHECK_OK;
 }
 
-bool MaySelect(Oid relation, AttrNumber column) {
-  return pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
-         pg_attribute_aclcheck(relation, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
-}
+bool MaySelect(Oid relation) { return RoleMaySelect(GetUserId(), relation, InvalidAttrNumber); }
+
+bool MaySelect(Oid relation, AttrNumber column) { return RoleMaySelect(GetUserId(), relation, column); }
 
 void RequireSelect(Oid relation, AttrNumber column) {
   if (MaySelect(relation, column)) return;

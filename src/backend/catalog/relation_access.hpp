@@ -46,6 +46,9 @@ void RequireRows(Oid relation);
 // The attribute number of a column; raises 42703 when the relation has none of that name.
 AttrNumber RequireColumn(Oid relation, const char* column);
 
+// Whether a role may read a column; InvalidAttrNumber: any column.
+bool RoleMaySelect(Oid role, Oid relation, AttrNumber column);
+
 // Whether the current user may read some column of a relation.
 bool MaySelect(Oid relation);
 

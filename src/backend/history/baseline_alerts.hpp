@@ -1,7 +1,8 @@
 /*
  * baseline_alerts.hpp - looking at a baseline that has just been put in force (core/scoring/baseline_check.hpp).
  *
- * What is found becomes an alert about the role and a WARNING to the caller; the baseline stays in force.
+ * Days that stand out and few sessions become an alert about the role and a WARNING to the caller; all that is found
+ * stays with the version. The baseline stays in force, and alerts about the role's other versions end.
  */
 #pragma once
 

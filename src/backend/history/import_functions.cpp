@@ -2,17 +2,14 @@
  * import_functions.cpp - import_statements(): the caller's query is read through a cursor with the caller's rights.
  */
 #include "backend/history/import_sessions.hpp"
-#include "backend/server/settings.hpp"
+#include "backend/server/core_call.hpp"
 #include "backend/state/internal.hpp"
-#include "backend/state/live_session.hpp"
-#include "backend/text/text_statements.hpp"
 
 extern "C" {
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"

@@ -5,7 +5,6 @@
  * the statements that it has. What is no record, or no text of the database's encoding, is counted and left out.
  */
 #include "backend/history/import_sessions.hpp"
-#include "backend/server/array_elements.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/server/guarded.hpp"

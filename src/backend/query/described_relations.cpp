@@ -8,6 +8,7 @@
 #include "backend/catalog/catalog_protection.hpp"
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/catalog/catalog_source.hpp"
+#include "backend/catalog/relation_access.hpp"
 #include "backend/query/query_build.hpp"
 #include "backend/server/wire.hpp"
 
@@ -21,7 +22,6 @@ extern "C" {
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -62,12 +62,6 @@ void AppendTextField(StringInfo rows, std::string_view text) {
   int length = 0;
   const char* utf8 = ToUtf8(text.data(), static_cast<int>(text.size()), &length);
   AppendField(rows, utf8, length);
-}
-
-bool RoleMaySelect(Oid role, Oid relation, AttrNumber column) {
-  return !OidIsValid(role) || pg_class_aclcheck(relation, role, ACL_SELECT) == ACLCHECK_OK ||
-         (column > 0 ? pg_attribute_aclcheck(relation, column, role, ACL_SELECT)
-                     : pg_attribute_aclcheck_all(relation, role, ACL_SELECT, ACLMASK_ANY)) == ACLCHECK_OK;
 }
 
 // A column of a candidate as its statistics name it, and what it shows.
@@ -119,7 +113,9 @@ uint64 AppendCandidate(StringInfo rows, Oid relid, Oid role) {
     const auto first = static_cast<AttrNumber>(is_index ? 1 : i + 1);
     const auto last = static_cast<AttrNumber>(is_index ? INDEX_MAX_KEYS : i + 1);
     for (shown.number = first; shown.number <= last; ++shown.number) {
-      shown.readable = RoleMaySelect(role, relid, is_index ? InvalidAttrNumber : shown.number) ? "t" : "f";
+      const bool readable =
+          !OidIsValid(role) || RoleMaySelect(role, relid, is_index ? InvalidAttrNumber : shown.number);
+      shown.readable = readable ? "t" : "f";
       count += AppendShown(rows, &shown, &origins);
     }
   }

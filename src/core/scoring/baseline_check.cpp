@@ -135,7 +135,7 @@ BaselineCheck CheckBaseline(std::string_view wire, const std::string& role, cons
   JsonWriter json;
   BeginDetail(json, from_day, to_day);
   json.Key("columns").Value(check.columns);
-  // A high rate becomes an alert, which tells the rate of each column too.
+  // Of a high rate the rate of each column is kept, too.
   if (check.rate.upper > kHighRate) WantEach(scorer.pairs().rates(), *model, check.columns);
   WriteRates(json, scorer.pairs().rates(), *model, check.columns);
   check.rate_detail = json.EndObject().text();

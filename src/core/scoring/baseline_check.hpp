@@ -45,7 +45,7 @@ struct BaselineCheck {
   double worst = 0;                  // greatest score of a day that stands out; 0 when none does
   RateBounds rate;                   // CDR of all that the baseline reveals and delta counts
   std::vector<std::string> columns;  // these columns
-  // What alerts say, as JSON: version, cause, from_day, to_day and
+  // What alerts say and what is kept with the version, as JSON: version, cause, from_day, to_day and
   std::string outlier_detail;  // days (day, score, estimated of those that stand out), fence, days_compared
   std::string rate_detail;     // columns, rates, combined_rate, combined_rate_exact
   std::vector<MissingRate> missing;
