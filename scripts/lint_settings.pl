@@ -23,7 +23,7 @@ while ($definitions =~ /\bDefine\w+\(\s*"privacy_score\.(\w+)"(.*?)\);/gs) {
     print "settings.cpp: $name does not fill ps_settings.$name\n" unless $rest =~ /&ps_settings\.$name\b/;
 }
 my ($struct) = text('src/backend/server/settings.hpp') =~ /^struct Settings \{(.*?)^\};/ms;
-my %member = map { $_ => 1 } $struct =~ /^\s*(?:int|bool|double) (\w+);/mg;
+my %member = map { $_ => 1 } $struct =~ /^\s*(?:int |bool |double |char\* ?)(\w+);/mg;
 
 my %read;
 for my $file (split /\n/, qx(find src -name '*.[ch]pp')) {

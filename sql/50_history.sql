@@ -65,21 +65,21 @@ COMMENT ON FUNCTION privacy_score.choose_ngram_length(name, date, date, int) IS
 CREATE FUNCTION privacy_score.score(role name, from_day date, to_day date)
   RETURNS TABLE (day date, queries bigint, ngrams bigint, mismatched bigint, score float8, max_score float8,
                  tight_max float8, normalised float8, cumulative float8, statement_score float8, rows bigint,
-                 enforced float8)
+                 enforced float8, end_user text)
   AS 'MODULE_PATHNAME', 'ps_score' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.score(name, date, date) IS
-  'Privacy score of each recorded day against the role''s baseline: P<b0,bi>, the maxima M and M'', P/M, and the cumulative Delta since from_day [Khan, figure 6]. enforced: the sum of the day''s sessions that mode enforce compares with daily_limit. A role reads its own; pg_read_all_stats reads all.';
+  'Privacy score of each recorded day against the role''s baseline, for each of its end users: P<b0,bi>, the maxima M and M'', P/M, and the cumulative Delta since from_day [Khan, figure 6]. enforced: the sum of the day''s sessions that mode enforce compares with daily_limit. A role reads its own; pg_read_all_stats reads all.';
 
 CREATE FUNCTION privacy_score.score_sessions(role name, from_day date, to_day date)
   RETURNS TABLE (day date, session text, queries bigint, ngrams bigint, mismatched bigint, score float8,
                  max_score float8, tight_max float8, normalised float8, statement_score float8, rows bigint,
-                 reach bigint, subjects bigint, subject_columns int, enforced float8)
+                 reach bigint, subjects bigint, subject_columns int, enforced float8, end_user text)
   AS 'MODULE_PATHNAME', 'ps_score_sessions' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.score_sessions(name, date, date) IS 'The same as score() for each recorded session; enforced is what mode enforce compares with session_limit.';
 
 CREATE FUNCTION privacy_score.score_ngrams(role name, from_day date, to_day date)
   RETURNS TABLE (day date, ngram text[], count bigint, nearest text[], score float8, deltas float8[], attributes text[],
-                 rows bigint)
+                 rows bigint, end_user text)
   AS 'MODULE_PATHNAME', 'ps_score_ngrams' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.score_ngrams(name, date, date) IS
   'The mismatched n-grams of each day: the nearest one of the baseline, what each position adds to it, and the columns that cause it.';

@@ -8,7 +8,7 @@ CREATE FUNCTION privacy_score.live_sessions()
   RETURNS TABLE (pid int, role name, session text, started timestamptz, queries bigint, ngrams bigint,
                  mismatched bigint, score float8, max_score float8, normalised float8, estimated boolean,
                  last_query_at timestamptz, last_id bigint, last_abstraction text[], statement_score float8,
-                 rows bigint, reach bigint, subjects bigint, subject_columns int, enforced float8)
+                 rows bigint, reach bigint, subjects bigint, subject_columns int, enforced float8, end_user text)
   AS 'MODULE_PATHNAME', 'ps_live_sessions' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privacy_score.live_sessions() IS 'Internal: open sessions of this database that the current user may see.';
 
@@ -31,17 +31,17 @@ CREATE VIEW privacy_score.stat_sessions WITH (security_barrier) AS
   SELECT l.pid, l.role, pg_catalog.current_database() AS database, l.session, l.started, l.queries, l.ngrams,
          l.mismatched, l.score, l.max_score, l.normalised, l.estimated, l.last_query_at,
          COALESCE(l.last_abstraction, a.tokens) AS last_abstraction, l.statement_score, l.rows,
-         l.reach, l.subjects, l.subject_columns, l.enforced
+         l.reach, l.subjects, l.subject_columns, l.enforced, l.end_user
     FROM privacy_score.live_sessions() l
     LEFT JOIN privacy_score.abstraction a ON a.id = l.last_id;
 COMMENT ON VIEW privacy_score.stat_sessions IS
-  'Open sessions of this database with their score so far; estimated: some rates are still upper bounds, or the model is out of date; enforced: the sum that mode enforce compares with session_limit.';
+  'Open sessions of this database with their score so far, of a connection or, with an end user, of all (session_scope; pid: of the one that is at it); estimated: some rates are still upper bounds, or the model is out of date; enforced: the sum that mode enforce compares with session_limit.';
 
 CREATE VIEW privacy_score.stat_days WITH (security_barrier) AS
   SELECT r.role, s.*
     FROM (SELECT DISTINCT x.role FROM privacy_score.session x WHERE privacy_score.may_read(x.role)) r,
          LATERAL privacy_score.score(r.role, '-infinity', 'infinity') s;
-COMMENT ON VIEW privacy_score.stat_days IS 'score() of every recorded day and role.';
+COMMENT ON VIEW privacy_score.stat_days IS 'score() of every recorded day, role and end user.';
 
 CREATE VIEW privacy_score.baselines WITH (security_barrier) AS
   SELECT b.id, b.role, b.from_day, b.to_day, b.sessions,
@@ -70,12 +70,32 @@ CREATE VIEW privacy_score.stat_roles WITH (security_barrier) AS
          (SELECT COALESCE(pg_catalog.sum(x.refused), 0)::bigint FROM privacy_score.session x WHERE x.role = r.role) AS blocked
     FROM (SELECT x.role FROM privacy_score.session x UNION SELECT y.role FROM privacy_score.baseline y WHERE y.active) r
     LEFT JOIN privacy_score.baseline b ON b.role = r.role AND b.active,
-         LATERAL (SELECT (SELECT t.score FROM privacy_score.score(r.role, privacy_score.today(), privacy_score.today()) t) AS today,
-                         pg_catalog.max(s.cumulative) AS cumulative
-                    FROM privacy_score.score(r.role, COALESCE(b.to_day + 1, '-infinity'), 'infinity') s) d
+         LATERAL (SELECT (SELECT pg_catalog.sum(t.score) FROM privacy_score.score(r.role, privacy_score.today(), privacy_score.today()) t) AS today,
+                         pg_catalog.sum(c.cumulative) AS cumulative
+                    FROM (SELECT pg_catalog.max(s.cumulative) AS cumulative
+                            FROM privacy_score.score(r.role, COALESCE(b.to_day + 1, '-infinity'), 'infinity') s
+                           GROUP BY s.end_user) c) d
    WHERE privacy_score.may_read(r.role);
 COMMENT ON VIEW privacy_score.stat_roles IS
-  'Roles with their active baseline, the score of today and the cumulative score since the baseline ended.';
+  'Roles with their active baseline, the score of today and the cumulative score since the baseline ended; of a role with end users the sum of theirs.';
+
+CREATE VIEW privacy_score.stat_end_users WITH (security_barrier) AS
+  SELECT r.role, d.end_user, d.today, d.cumulative, d.sessions, d.last_at,
+         (SELECT pg_catalog.count(*) FROM privacy_score.alert a WHERE a.role = r.role AND a.end_user = d.end_user) AS alerts,
+         d.blocked
+    FROM (SELECT DISTINCT x.role FROM privacy_score.session x WHERE x.end_user IS NOT NULL AND privacy_score.may_read(x.role)) r
+    LEFT JOIN privacy_score.baseline b ON b.role = r.role AND b.active,
+         LATERAL (SELECT x.end_user, pg_catalog.count(*) AS sessions, pg_catalog.max(x.last_at) AS last_at,
+                         COALESCE(pg_catalog.sum(x.refused), 0)::bigint AS blocked,
+                         pg_catalog.max(s.score) FILTER (WHERE s.day = privacy_score.today()) AS today,
+                         pg_catalog.max(s.cumulative) AS cumulative
+                    FROM privacy_score.session x
+                    LEFT JOIN privacy_score.score(r.role, COALESCE(b.to_day + 1, '-infinity'), 'infinity') s
+                      ON s.end_user = x.end_user AND s.day = x.day
+                   WHERE x.role = r.role AND x.end_user IS NOT NULL
+                   GROUP BY x.end_user) d;
+COMMENT ON VIEW privacy_score.stat_end_users IS
+  'End users that a role has spoken for: the score of today, and the cumulative score since the role''s baseline ended.';
 
 CREATE VIEW privacy_score.stat_abstractions WITH (security_barrier) AS
   SELECT a.id, a.tokens, i.identification, c.calls, c.rows, c.first_seen, c.last_seen
@@ -87,7 +107,7 @@ CREATE VIEW privacy_score.stat_abstractions WITH (security_barrier) AS
             FROM privacy_score.session s
             JOIN privacy_score.session_part p ON p.session_id = s.id,
                  ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs), pg_catalog.unnest(p.rows)) r(id, run, returned)
-           WHERE s.role = CURRENT_USER AND NOT pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE')
+           WHERE r.run >= 0 AND s.role = CURRENT_USER AND NOT pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE')
            GROUP BY r.id) c
     JOIN privacy_score.abstraction a ON a.id = c.id
     LEFT JOIN privacy_score.identifications() i ON i.id = a.id;
@@ -95,16 +115,16 @@ COMMENT ON VIEW privacy_score.stat_abstractions IS
   'Abstractions met so far with their identification (DRSQL from the rates computed so far, NULL when one is missing) and executions; a role without pg_read_all_stats sees its own executions only.';
 
 CREATE VIEW privacy_score.stat_mismatches WITH (security_barrier) AS
-  SELECT r.role, s.day, s.ngram, s.count, s.nearest, s.score, s.attributes, s.rows
+  SELECT r.role, s.day, s.ngram, s.count, s.nearest, s.score, s.attributes, s.rows, s.end_user
     FROM (SELECT DISTINCT x.role FROM privacy_score.session x WHERE privacy_score.may_read(x.role)) r,
          LATERAL privacy_score.score_ngrams(r.role, '-infinity', 'infinity') s;
-COMMENT ON VIEW privacy_score.stat_mismatches IS 'score_ngrams() of every recorded day and role.';
+COMMENT ON VIEW privacy_score.stat_mismatches IS 'score_ngrams() of every recorded day, role and end user.';
 
 CREATE VIEW privacy_score.alerts WITH (security_barrier) AS
   SELECT a.id, a.at, a.role, a.session, a.kind, a.score, a.alert_limit, a.blocked,
          CASE WHEN pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE') THEN a.detail
               ELSE a.detail - '{rates,combined_rate,combined_rate_exact}'::text[] END AS detail,
-         a.acknowledged_at, a.acknowledged_by, a.severity, a.occurrences, a.last_at
+         a.acknowledged_at, a.acknowledged_by, a.severity, a.occurrences, a.last_at, a.end_user
     FROM privacy_score.alert a
    WHERE privacy_score.may_read(a.role)
      AND (a.kind !~ '^baseline_' OR pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE'));
@@ -163,6 +183,23 @@ COMMENT ON FUNCTION privacy_score.flush() IS
   'Has the worker write the counters, compute pending rates and reload the model, and waits until it has.';
 REVOKE ALL ON FUNCTION privacy_score.flush() FROM PUBLIC;
 
+CREATE FUNCTION privacy_score.set_limit(role name, end_user text, session_limit float8 DEFAULT NULL, daily_limit float8 DEFAULT NULL)
+  RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_set_limit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.set_limit(name, text, float8, float8) IS
+  'Gives one end user of a role limits of its own, in place of the settings that hold for all of the role; NULL: these hold, both NULL: it has none of its own.';
+REVOKE ALL ON FUNCTION privacy_score.set_limit(name, text, float8, float8) FROM PUBLIC;
+
+CREATE VIEW privacy_score.end_user_limits WITH (security_barrier) AS
+  SELECT l.role, l.end_user, l.session_limit, l.daily_limit FROM privacy_score.end_user_limit l WHERE privacy_score.may_read(l.role);
+COMMENT ON VIEW privacy_score.end_user_limits IS 'Limits from set_limit(); NULL: that of the role holds.';
+
+CREATE FUNCTION privacy_score.forget_end_user(role name, end_user text) RETURNS bigint
+  AS 'MODULE_PATHNAME', 'ps_forget_end_user' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.forget_end_user(name, text) IS
+  'Removes what was recorded of an end user: sessions, those that go on too, and alerts. Baselines stay. Returns the number of recorded sessions.';
+REVOKE ALL ON FUNCTION privacy_score.forget_end_user(name, text) FROM PUBLIC;
+
 CREATE FUNCTION privacy_score.reset_stats() RETURNS timestamptz
   AS 'MODULE_PATHNAME', 'ps_reset_stats' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.reset_stats() IS
@@ -180,5 +217,5 @@ COMMENT ON FUNCTION privacy_score.verify_alert(text) IS
   'Whether a notification on channel privacy_score_alert with this payload was sent by the extension in this database: anybody may send one. An old payload stays true: compare id and at with what was seen before.';
 
 GRANT SELECT ON privacy_score.baselines, privacy_score.stat_sessions, privacy_score.stat_days, privacy_score.stat_roles,
-  privacy_score.stat_abstractions, privacy_score.stat_mismatches, privacy_score.alerts, privacy_score.stat_cdr,
-  privacy_score.stat_info, privacy_score.progress TO PUBLIC;
+  privacy_score.stat_end_users, privacy_score.stat_abstractions, privacy_score.stat_mismatches, privacy_score.alerts, privacy_score.stat_cdr,
+  privacy_score.stat_info, privacy_score.progress, privacy_score.end_user_limits TO PUBLIC;

@@ -27,10 +27,11 @@ ALTER TABLE privacy_score.session
   ADD COLUMN subjects bigint,
   ADD COLUMN subject_columns int,
   ADD COLUMN enforced float8,
-  ADD COLUMN cells boolean NOT NULL DEFAULT false;
+  ADD COLUMN cells boolean NOT NULL DEFAULT false,
+  ADD COLUMN end_user text;
 ALTER TABLE privacy_score.session ALTER COLUMN cells SET DEFAULT true;
 COMMENT ON TABLE privacy_score.session IS
-  'Recorded sessions: one principal, one connection, cut after idle_gap and at midnight in log_timezone; reach, subjects, subject_columns where they are known; enforced: the sum that mode enforce went by, where it was known exactly; cells: recorded since abstractions tell of the cells of aggregates.';
+  'Recorded sessions: one principal, of role and end user, and one connection or all (session_scope), cut after idle_gap and at midnight in log_timezone; reach, subjects, subject_columns where they are known; enforced: the sum that mode enforce went by, where it was known exactly; cells: recorded since abstractions tell of the cells of aggregates.';
 
 ALTER TABLE privacy_score.baseline
   ADD COLUMN reach bigint,
@@ -47,17 +48,30 @@ ALTER TABLE privacy_score.baseline_ngram DROP CONSTRAINT baseline_ngram_baseline
 ALTER TABLE privacy_score.baseline_session
   DROP CONSTRAINT baseline_session_baseline_id_fkey, DROP CONSTRAINT baseline_session_pkey;
 CREATE INDEX baseline_session_baseline ON privacy_score.baseline_session (baseline_id);
-COMMENT ON TABLE privacy_score.session_part IS 'The sequence of abstractions of a session, run-length encoded, in the parts in which it was flushed, with the rows returned (NULL: not recorded); a run of 0 brings rows of an earlier execution.';
+COMMENT ON TABLE privacy_score.session_part IS 'The sequence of abstractions of a session, run-length encoded, in the parts in which it was flushed, with the rows returned (NULL: not recorded); a run of 0 brings rows of an earlier execution; a run of -1 is none but says what the next one follows, from id 0 on.';
 
 ALTER TABLE privacy_score.alert
   ADD COLUMN severity text NOT NULL DEFAULT 'warning' CHECK (severity IN ('info', 'warning', 'critical')),
   ADD COLUMN occurrences bigint NOT NULL DEFAULT 1,
   ADD COLUMN last_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
-  ADD COLUMN cause text NOT NULL DEFAULT '';
+  ADD COLUMN cause text NOT NULL DEFAULT '',
+  ADD COLUMN end_user text;
 UPDATE privacy_score.alert SET last_at = at;
 CREATE INDEX alert_open ON privacy_score.alert (role, kind, at) WHERE acknowledged_at IS NULL;
 COMMENT ON TABLE privacy_score.alert IS
   'Alerts, one a cause and alert_window: at is the first, last_at the last occurrence; session, score, limit and detail are those of the greatest score.';
+
+CREATE TABLE privacy_score.end_user_limit (
+  role name NOT NULL,
+  end_user text NOT NULL,
+  session_limit float8 CHECK (session_limit >= 0),
+  daily_limit float8 CHECK (daily_limit >= 0),
+  PRIMARY KEY (role, end_user)
+);
+COMMENT ON TABLE privacy_score.end_user_limit IS 'Limits of end users from set_limit(), in place of those that hold for all of the role; NULL: these do.';
+
+REVOKE ALL ON privacy_score.end_user_limit FROM PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('privacy_score.end_user_limit', '');
 
 DROP VIEW privacy_score.stat_sessions, privacy_score.stat_days, privacy_score.stat_roles, privacy_score.stat_mismatches,
   privacy_score.stat_info, privacy_score.protected_relations, privacy_score.stat_cdr;

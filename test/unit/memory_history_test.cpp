@@ -65,7 +65,7 @@ TEST(MemoryHistory, ADayIsAllItsSessionsAndWhatIsStored) {
   memory.Close(1);
   Feed(memory, 2, {kGd, kLgd});
   const auto model = WorkedModel();
-  const double alone = Score(memory.ScoreDay("analyst", 7, model.Wire(), NothingStored(), Published()));
+  const double alone = Score(memory.ScoreDay("analyst", "analyst", 7, model.Wire(), NothingStored(), Published()));
   EXPECT_NEAR(alone, .6891, 5e-5);
   // The same day as stored history has it, with another session that the primary has recorded.
   const std::vector<TestSession> sessions = {{"d", {kG, kGh}}, {"d", {kGd, kLgd}}, {"d", {kLg, 99, kGd}}};
@@ -76,12 +76,12 @@ TEST(MemoryHistory, ADayIsAllItsSessionsAndWhatIsStored) {
   stored.Section(2, TextRows{{"99", "cmd:select"}, {"99", "p:public.hospital.last_name"}, {"99", "t:public.hospital"}});
   const Sequence sequence = SequenceOf(sessions[2].ids);
   stored.Section(2, TextRows{{IdsText(sequence), RunsText(sequence)}});
-  const double together = Score(memory.ScoreDay("analyst", 7, model.Wire(), stored.bytes(), Published()));
-  EXPECT_EQ(memory.ScoreDay("analyst", 7, model.Wire(), stored.bytes(), Published())->enforced,
+  const double together = Score(memory.ScoreDay("analyst", "analyst", 7, model.Wire(), stored.bytes(), Published()));
+  EXPECT_EQ(memory.ScoreDay("analyst", "analyst", 7, model.Wire(), stored.bytes(), Published())->enforced,
             Number(days.table.rows[0][12]));
   EXPECT_EQ(together, Number(days.table.rows[0][5]));
   EXPECT_GT(together, alone);
-  EXPECT_EQ(Score(memory.ScoreDay("other", 7, model.Wire(), NothingStored(), Published())), 0);
+  EXPECT_EQ(Score(memory.ScoreDay("other", "other", 7, model.Wire(), NothingStored(), Published())), 0);
 }
 
 TEST(MemoryHistory, DefinitionsAreNeededAndForgotten) {
@@ -109,7 +109,7 @@ TEST(MemoryHistory, SaysWhatDoesNotFit) {
   EXPECT_FALSE(memory.Append(2, "analyst", 7, kGd, 1));
   EXPECT_TRUE(memory.ScoreSession(1, WorkedModel().Wire(), "analyst", Published()));
   EXPECT_FALSE(memory.ScoreSession(2, WorkedModel().Wire(), "analyst", Published()));
-  EXPECT_FALSE(memory.ScoreDay("analyst", 7, WorkedModel().Wire(), NothingStored(), Published()));
+  EXPECT_FALSE(memory.ScoreDay("analyst", "analyst", 7, WorkedModel().Wire(), NothingStored(), Published()));
   EXPECT_EQ(memory.size(), 2u);
 }
 

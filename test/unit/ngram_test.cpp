@@ -52,6 +52,49 @@ TEST(NGram, RunsCutAsSingleExecutionsWould) {
   }
 }
 
+// Statements of one session over several connections: each says what it follows unless that stands before it.
+TEST(NGram, ContextSaysWhatAStatementFollows) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 300; ++round) {
+    Sequence sequence;
+    std::vector<NGram> met = {NGram{}};
+    std::map<NGram, std::int64_t> expected;
+    std::int64_t statements = 0;
+    NGram tail{};
+    for (unsigned steps = 1 + random() % 30; steps > 0; --steps) {
+      const NGram follows = random() % 2 == 0 ? tail : met[random() % met.size()];
+      if (follows != tail) ForEachContext(follows, [&](AbstractionId id) { AppendContext(sequence, id); });
+      NGramWindow window(follows);
+      const AbstractionId id = 1 + static_cast<AbstractionId>(random() % 3);
+      window.Push(id);
+      AppendRun(sequence, id);
+      tail = window.recorded();
+      met.push_back(tail);
+      ++expected[tail];
+      ++statements;
+    }
+    // As they are stored and read again.
+    Sequence read;
+    AppendStored(read, IdsText(sequence), RunsText(sequence));
+    std::map<NGram, std::int64_t> actual;
+    ForEachNGram(read, [&](const NGram& ngram, std::int64_t count, std::int64_t) { actual[ngram] += count; });
+    EXPECT_EQ(actual, expected);
+    EXPECT_EQ(LengthOf(read), statements);
+    EXPECT_EQ(BaselineOf({read}).sessions, 1);
+  }
+}
+
+TEST(NGram, ContextIsNoStatement) {
+  Sequence sequence;
+  AppendStored(sequence, "{5,0,5,5}", "{1,-1,-1,2}");
+  EXPECT_EQ(LengthOf(sequence), 3);
+  EXPECT_EQ(RunsText(sequence), "{1,-1,-1,2}");
+  EXPECT_THROW(AppendStored(sequence, "{5}", "{-2}"), Error);
+  Sequence only;
+  AppendStored(only, "{0,7}", "{-1,-1}");
+  EXPECT_EQ(*BaselineOf({sequence}).session_sets.rows.front()[1], "{5}");
+}
+
 TEST(NGram, StoredSequences) {
   Sequence sequence;
   AppendStored(sequence, "{5,6}", "{2,1}");

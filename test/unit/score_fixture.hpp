@@ -95,6 +95,7 @@ struct ModelRows {
   TextRows baselines;
   TextRows ngrams;
   TextRows session_sets;
+  TextRows limits;
   TextRows rates;
 
   void AddAbstraction(AbstractionId id, const std::vector<std::string>& tokens) {
@@ -119,6 +120,7 @@ struct ModelRows {
     writer.Section(7, Padded(baselines, 7));
     writer.Section(3, ngrams);
     writer.Section(3, session_sets);
+    writer.Section(4, limits);
     writer.Section(6, Padded(rates, 6));
   }
   std::string Wire() const {
@@ -206,7 +208,7 @@ inline std::string HistoryWire(const ModelRows& model, const ScoreSettings& sett
   WireWriter writer;
   model.Write(writer);
   writer.Section(8, {SettingsRow(settings)});
-  writer.Section(10, ModelRows::Padded(SessionRows(sessions), 10));
+  writer.Section(11, ModelRows::Padded(SessionRows(sessions), 11));
   return writer.bytes();
 }
 

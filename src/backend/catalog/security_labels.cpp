@@ -31,9 +31,9 @@ void ps_check_label(const ObjectAddress* object, const char* label) {
       ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied to label a role"),
                       errhint("Only a superuser decides which roles are watched.")));
     if (label != nullptr && strcmp(label, kWatchedLabel) != 0 && strcmp(label, kExemptLabel) != 0 &&
-        strcmp(label, kDpOnlyLabel) != 0)
+        strcmp(label, kDpOnlyLabel) != 0 && strcmp(label, kGatewayLabel) != 0)
       ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("\"%s\" is not a label of roles", label),
-                      errhint("Labels of roles are 'watched', 'exempt' and 'dp only'.")));
+                      errhint("Labels of roles are 'watched', 'gateway', 'exempt' and 'dp only'.")));
     if (label != nullptr && strcmp(label, kWatchedLabel) == 0) {
       if (!AnyLabelledWatched())
         ereport(NOTICE,

@@ -24,9 +24,12 @@ const char* const kFacts =
     "CASE WHEN $7 IS NULL THEN 'the library is not preloaded' END";
 
 const char* const kDays =
-    "SELECT r.role, s.day - date '2000-01-01', s.queries, s.mismatched, s.score, s.max_score, s.cumulative "
-    "FROM pg_catalog.unnest($1::name[]) r(role), LATERAL privacy_score.score(r.role, $2::date, $3::date) s "
-    "ORDER BY r.role, s.day";
+    "WITH s AS MATERIALIZED (SELECT r.role, s.* FROM pg_catalog.unnest($1::name[]) r(role), "
+    "LATERAL privacy_score.score(r.role, $2::date, $3::date) s) "
+    "SELECT s.role, s.day - date '2000-01-01', pg_catalog.sum(s.queries), pg_catalog.sum(s.mismatched), "
+    "pg_catalog.sum(s.score), pg_catalog.sum(s.max_score), (SELECT pg_catalog.sum(c.cumulative) FROM ("
+    "SELECT DISTINCT ON (b.end_user) b.cumulative FROM s b WHERE b.role = s.role AND b.day <= s.day "
+    "ORDER BY b.end_user, b.day DESC) c) FROM s GROUP BY s.role, s.day ORDER BY s.role, s.day";
 
 const char* const kTiles =
     "SELECT $6::bigint, 'statements refused', $6::bigint > 0 "
@@ -79,7 +82,8 @@ const char* const kServerSettings =
     "WHERE s.name IN ('privacy_score.mode', 'privacy_score.session_limit', 'privacy_score.daily_limit')";
 
 const char* const kSessions =
-    "SELECT pg_catalog.round(s.score::numeric, 2), s.day, r.role, s.session, pg_catalog.round(s.max_score::numeric), "
+    "SELECT pg_catalog.round(s.score::numeric, 2), s.day, r.role, pg_catalog.concat_ws(' / ', s.session, s.end_user), "
+    "pg_catalog.round(s.max_score::numeric), "
     "s.queries, s.mismatched, CASE WHEN s.reach IS NOT NULL THEN s.rows END, s.subjects "
     "FROM pg_catalog.unnest($1::name[]) r(role), LATERAL privacy_score.score_sessions(r.role, $2::date, $3::date) s "
     "WHERE s.score > 0 ORDER BY s.score DESC, s.day, r.role, s.session LIMIT 20";
@@ -97,7 +101,7 @@ const char* const kNGrams =
 // Open ones first, the worst first; what is about a baseline last.
 const char* const kAlerts =
     "SELECT x.id, pg_catalog.to_char(x.at, 'YYYY-MM-DD HH24:MI'), pg_catalog.to_char(x.last_at, 'YYYY-MM-DD HH24:MI'), "
-    "x.role, x.kind, x.severity, pg_catalog.round(x.score::numeric, 2), x.alert_limit, x.occurrences, "
+    "pg_catalog.concat_ws(' / ', x.role, x.end_user), x.kind, x.severity, pg_catalog.round(x.score::numeric, 2), x.alert_limit, x.occurrences, "
     "CASE WHEN x.blocked THEN 'refused' END, x.session, x.acknowledged_by, "
     "pg_catalog.to_char(x.acknowledged_at, 'YYYY-MM-DD HH24:MI'), " TEXTS_OF("ngram") ", " TEXTS_OF("nearest") ", "
     TEXTS_OF("attributes") ", x.detail->>'cause' FROM (SELECT a.*, pg_catalog.row_number() OVER (PARTITION BY "

@@ -2,28 +2,23 @@
  * stat_functions.cpp - what the shared state shows, flush(), resets, alerts; who may read of whom, whether a role is
  * watched, today.
  */
-#include "backend/server/wait_events.hpp"
+#include "backend/state/flush_request.hpp"
 #include "backend/state/internal.hpp"
 #include "backend/state/live_session.hpp"
+#include "backend/state/principal_session.hpp"
 #include "backend/state/shared_state.hpp"
 #include "backend/state/watching.hpp"
 
 extern "C" {
-#include "access/table.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "pgstat.h"
-#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 PG_FUNCTION_INFO_V1(ps_live_sessions);
 PG_FUNCTION_INFO_V1(ps_shared_info);
@@ -74,7 +69,7 @@ void PutSession(FunctionCallInfo fcinfo, LiveSession* copy) {
   Datum tokens = PendingTokens(&copy->open, copy->last_id);
   if (tokens == 0) tokens = PendingTokens(&copy->sealed, copy->last_id);
   constexpr int kReachColumns = 16;  // the first of them
-  constexpr int kColumns = kReachColumns + privacy_score::kReachFigureCount + 1;
+  constexpr int kColumns = kReachColumns + privacy_score::kReachFigureCount + 2;
   Datum values[kColumns] = {Int32GetDatum(copy->pid),
                             NameGetDatum(&copy->role_name),
                             CStringGetTextDatum(copy->session),
@@ -94,9 +89,12 @@ void PutSession(FunctionCallInfo fcinfo, LiveSession* copy) {
                             Int64GetDatum(copy->reach.values[0]),
                             Int64GetDatum(copy->reach.values[1]),
                             Int32GetDatum(static_cast<int32>(copy->reach.values[2])),
-                            Float8GetDatum(summary.statement_score)};  // enforced: of a session it is that
+                            Float8GetDatum(summary.statement_score),  // enforced: of a session it is that
+                            CStringGetTextDatum(EndUserOf(copy))};
   bool nulls[kColumns] = {};
+  nulls[0] = copy->pid == 0;
   nulls[13] = tokens == 0;
+  nulls[kColumns - 1] = EndUserOf(copy)[0] == '\0';
   for (int figure = 0; figure < privacy_score::kReachFigureCount; ++figure)
     nulls[kReachColumns + figure] = !copy->reach_known;
   PutResultRow(fcinfo, values, nulls);
@@ -159,50 +157,10 @@ Datum ps_shared_info(PG_FUNCTION_ARGS) {
   return Datum(0);
 }
 
-namespace {
-
-// The worker would wait for this transaction's rows, and this transaction for the worker.
-void RefuseAfterWriting() {
-  const Oid schema = get_namespace_oid("privacy_score", true);
-  const Oid abstractions = OidIsValid(schema) ? get_relname_relid("abstraction", schema) : InvalidOid;
-  Relation relation = OidIsValid(abstractions) ? try_table_open(abstractions, AccessShareLock) : nullptr;
-  if (relation == nullptr) return;
-  const bool written = CheckRelationLockedByMe(relation, RowExclusiveLock, true);
-  table_close(relation, AccessShareLock);
-  if (written)
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("cannot flush in a transaction that has itself written history"),
-                    errhint("Commit it, then call flush().")));
-}
-
-}  // namespace
-
 // flush(): asks the worker, starting one if need be, and waits for it.
 Datum ps_flush(PG_FUNCTION_ARGS) {
   RequirePrimary("flush");
-  constexpr int kGiveUpSeconds = 60;
-  DatabaseSlot* slot = RequireSlot();
-  RefuseAfterWriting();
-  if (!ExtensionIsCurrent()) ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), NotCurrentMessage()));
-  const uint64 mine = pg_atomic_add_fetch_u64(&slot->flush_wanted, 1);
-  const TimestampTz deadline = GetCurrentTimestamp() + kGiveUpSeconds * USECS_PER_SEC;
-  ConditionVariablePrepareToSleep(&slot->flushed);
-  for (;;) {
-    LWLockAcquire(slot->lock, LW_SHARED);
-    const bool done = slot->flush_done >= mine;
-    LWLockRelease(slot->lock);
-    if (done) break;
-    if (GetCurrentTimestamp() > deadline) {
-      ConditionVariableCancelSleep();
-      ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                      errmsg("the privacy_score worker did not answer within %d seconds", kGiveUpSeconds),
-                      errhint("Look into the server log, and check max_worker_processes.")));
-    }
-    EnsureWorker(slot);
-    WakeWorker(slot);
-    ConditionVariableTimedSleep(&slot->flushed, 100, WaitEventOf(OwnWait::kFlush));
-  }
-  ConditionVariableCancelSleep();
+  AwaitFlush(RequireSlot());
   PG_RETURN_VOID();
 }
 

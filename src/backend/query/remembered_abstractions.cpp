@@ -10,6 +10,7 @@ extern "C" {
 #include "backend/query/known_queries.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/state/live_room.hpp"
+#include "backend/state/principal_session.hpp"
 #include "backend/state/scoring_errors.hpp"
 #include "core/base/joined.hpp"
 #include "core/statement/abstraction.hpp"
@@ -71,6 +72,8 @@ void ForgetAbstractionsWhenFull() {
   CoreError error;
   if (!CallCore(&error, [] {
         if (ps_local.scorer != nullptr) ps_local.scorer->scorer.ForgetUnused();
+        if (ps_local.own != nullptr && ps_local.own != ps_local.scorer) ps_local.own->scorer.ForgetUnused();
+        ForgetPrincipals();
         ps_local.tokens->clear();
       }))
     CountScoringError(error.message);

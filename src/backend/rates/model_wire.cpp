@@ -17,10 +17,11 @@ const char* const kModelSections[] = {
 #define SQL_IDS_OF_BASELINES                                               \
   "SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s " \
   "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active"
-// The sessions of a role, $1 (NULL: all), in a range of days, from $2 to $3.
-#define SQL_SESSIONS                                                                       \
-  "FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id " \
-  "WHERE ($1 IS NULL OR s.role = $1::pg_catalog.name) AND s.day BETWEEN $2::pg_catalog.date AND $3::pg_catalog.date"
+// The sessions of a role, $1 (NULL: all), in a range of days, from $2 to $3, of an end user, $4 (NULL: all).
+#define SQL_SESSIONS                                                                                                  \
+  "FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id "                            \
+  "WHERE ($1 IS NULL OR s.role = $1::pg_catalog.name) AND s.day BETWEEN $2::pg_catalog.date AND $3::pg_catalog.date " \
+  "AND ($4 IS NULL OR COALESCE(s.end_user, '') = $4)"
 
 #define SQL_IDS_OF_SESSIONS "SELECT pg_catalog.unnest(p.ids) " SQL_SESSIONS
 
@@ -43,6 +44,9 @@ const char* const kBaselineSessions =
     "SELECT s.baseline_id, s.count, s.ids FROM privacy_score.baseline_session s "
     "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active ORDER BY s.baseline_id, s.ids";
 
+const char* const kEndUserLimits =
+    "SELECT role, end_user, session_limit, daily_limit FROM privacy_score.end_user_limit ORDER BY role, end_user";
+
 // $4: at most so many of the stored ones; $5: their period. A rate just computed goes before a stored one.
 const char* const kRates =
     "SELECT DISTINCT ON (1, 2) relation_name, attributes, rate, rows, subject_entropy, modified FROM ("
@@ -63,6 +67,7 @@ int AppendSections(StringInfo wire, const char* abstractions, int nargs, const c
   AppendQuery(wire, kBaselines);
   AppendQuery(wire, kBaselineNGrams, 1, &role);
   AppendQuery(wire, kBaselineSessions);
+  AppendQuery(wire, kEndUserLimits);
   const char* rates[] = {"{}", "{}", "{}", most_rates, TextOfInteger(period), "{}"};
   if (computed != nullptr) {
     rates[0] = psprintf("%s}", computed->relations.data);
@@ -89,7 +94,7 @@ int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed
 
 void AppendHistory(StringInfo wire, const ComputedRates* computed, const privacy_score::ScoreSettings& settings,
                    const char* role, const char* from_day, const char* to_day) {
-  const char* args[] = {role, from_day, to_day};
+  const char* args[] = {role, from_day, to_day, nullptr};
   if (FewAbstractions())
     AppendSections(wire, kAllAbstractions, 0, nullptr, computed, role, nullptr, 0);
   else
@@ -98,19 +103,19 @@ void AppendHistory(StringInfo wire, const ComputedRates* computed, const privacy
   AppendSessions(wire, role, from_day, to_day);
 }
 
-void ForEachTokens(const char* role, const char* from_day, const char* to_day, void (*visit)(void*, StringInfo),
+void ForEachTokens(const char* role, const char* end_user, const char* day, void (*visit)(void*, StringInfo),
                    void* context) {
-  const char* args[] = {role, from_day, to_day};
+  const char* args[] = {role, day, day, end_user};
   ForEachBatch(SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_SESSIONS ") ORDER BY a.id"), lengthof(args), args, visit,
                context);
 }
 
-void AppendSessions(StringInfo wire, const char* role, const char* from_day, const char* to_day) {
-  const char* args[] = {role, from_day, to_day};
+void AppendSessions(StringInfo wire, const char* role, const char* from_day, const char* to_day, const char* end_user) {
+  const char* args[] = {role, from_day, to_day, end_user};
   AppendLongQuery(
       wire,
       "SELECT s.id, s.role, pg_catalog.to_char(s.day, 'YYYY-MM-DD'), s.session, p.ids, p.runs, p.rows, s.reach, "
-      "s.subjects, s.subject_columns " SQL_SESSIONS " ORDER BY s.role, s.day, s.started, s.id, p.part",
+      "s.subjects, s.subject_columns, s.end_user " SQL_SESSIONS " ORDER BY s.role, s.day, s.started, s.id, p.part",
       lengthof(args), args);
 }
 

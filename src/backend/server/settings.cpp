@@ -5,13 +5,19 @@
 
 extern "C" {
 #include "access/parallel.h"
+#include "catalog/pg_collation.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "regex/regex.h"
 #include "utils/guc.h"
 }
 
 #include <climits>
 
 #include "backend/server/compat.hpp"
+#include "backend/server/core_call.hpp"
+#include "core/principal/end_user.hpp"
+#include "core/principal/end_user_source.hpp"
 
 Settings ps_settings;
 uint64 ps_settings_changes = 0;
@@ -30,6 +36,9 @@ const config_enum_entry kTracks[] = {{"all", static_cast<int>(TrackLevel::kAll),
 const config_enum_entry kPrincipals[] = {{"session_user", static_cast<int>(Principal::kSessionUser), false},
                                          {"current_user", static_cast<int>(Principal::kCurrentUser), false},
                                          {nullptr, 0, false}};
+const config_enum_entry kScopes[] = {{"connection", static_cast<int>(SessionScope::kConnection), false},
+                                     {"principal", static_cast<int>(SessionScope::kPrincipal), false},
+                                     {nullptr, 0, false}};
 const config_enum_entry kCountings[] = {{"set", static_cast<int>(privacy_score::ScoreSettings::kSet), false},
                                         {"multiset", static_cast<int>(privacy_score::ScoreSettings::kMultiset), false},
                                         {nullptr, 0, false}};
@@ -45,6 +54,57 @@ constexpr double kLargest = 1e12;
 void CountBoolChange(bool, void*) { ++ps_settings_changes; }
 void CountIntChange(int, void*) { ++ps_settings_changes; }
 void CountRealChange(double, void*) { ++ps_settings_changes; }
+void CountTextChange(const char*, void*) { ++ps_settings_changes; }
+
+// Whether a regular expression is valid, with one group; else the detail of the setting's error says what is wrong.
+bool HasOneGroup(const char* pattern) {
+  const auto length = static_cast<int>(strlen(pattern));
+  auto* wide = static_cast<pg_wchar*>(palloc((static_cast<Size>(length) + 1) * sizeof(pg_wchar)));
+  const int wide_length = pg_mb2wchar_with_len(pattern, wide, length);
+  regex_t compiled;
+  const int fault = pg_regcomp(&compiled, wide, static_cast<size_t>(wide_length), REG_ADVANCED, C_COLLATION_OID);
+  pfree(wide);
+  if (fault != REG_OKAY) {
+    char message[100];
+    pg_regerror(fault, &compiled, message, sizeof message);
+    GUC_check_errdetail("\"%s\" is not a regular expression: %s.", pattern, message);
+    return false;
+  }
+  const bool one = compiled.re_nsub == 1;
+  pg_regfree(&compiled);
+  if (!one) GUC_check_errdetail("\"%s\" does not have one group.", pattern);
+  return one;
+}
+
+constexpr std::size_t kMostPatternBytes = 4096;
+
+// Check hooks. Who is believed is decided when a statement runs, not when a setting is set.
+bool IsSourceList(char** text, void**, GucSource) {
+  CoreError error;
+  char patterns[kMostPatternBytes];
+  std::size_t used = 0;
+  if (CallCore(&error, [&] {
+        for (const privacy_score::EndUserSource& source : privacy_score::ParseEndUserSources(*text)) {
+          if (source.kind != privacy_score::EndUserSource::Kind::kCommentPattern) continue;
+          if (used + source.name.size() + 1 > sizeof patterns)
+            throw privacy_score::InvalidValue("the patterns are too long");
+          memcpy(patterns + used, source.name.c_str(), source.name.size() + 1);
+          used += source.name.size() + 1;
+        }
+      })) {
+    for (std::size_t at = 0; at < used; at += strlen(patterns + at) + 1)
+      if (!HasOneGroup(patterns + at)) return false;
+    return true;
+  }
+  GUC_check_errdetail("%s", error.message);
+  return false;
+}
+
+bool IsEndUserName(char** name, void**, GucSource) {
+  if (strlen(*name) <= privacy_score::kMostEndUserBytes) return true;
+  GUC_check_errdetail("It has at most %zu bytes.", privacy_score::kMostEndUserBytes);
+  return false;
+}
 
 void DefineEnum(const char* name, const char* summary, const char* detail, int* value, int initial,
                 const config_enum_entry* options) {
@@ -60,6 +120,11 @@ void DefineInt(const char* name, const char* summary, const char* detail, int* v
                int greatest, GucContext context, int flags) {
   DefineCustomIntVariable(name, summary, detail, value, initial, least, greatest, context, flags, nullptr,
                           CountIntChange, nullptr);
+}
+
+void DefineText(const char* name, const char* summary, const char* detail, char** value, GucContext context,
+                GucStringCheckHook check) {
+  DefineCustomStringVariable(name, summary, detail, value, "", context, 0, check, CountTextChange, nullptr);
 }
 
 void DefineReal(const char* name, const char* summary, const char* detail, double* value, double initial, double least,
@@ -104,6 +169,20 @@ void DefineWatching() {
   DefineReal("privacy_score.rate_refresh_scale_factor",
              "Modified rows of a relation before its rates are computed again, as a share of its rows.",
              "rate_refresh_threshold is added.", &ps_settings.rate_refresh_scale_factor, 0.1, 0.0, 100.0, PGC_SIGHUP);
+}
+
+void DefineEndUsers() {
+  DefineText(
+      "privacy_score.end_user_source", "Where sessions of roles labelled gateway say who is asking.",
+      "A list that is tried in order: setting NAME, setting NAME ->> KEY, application_name, comment KEY, comment "
+      "/REGEX/, privacy_score.end_user. Empty: nowhere.",
+      &ps_settings.end_user_source, PGC_SUSET, IsSourceList);
+  DefineText("privacy_score.end_user", "The end user of what follows, where end_user_source names this setting.",
+             "It is believed of roles labelled gateway.", &ps_settings.end_user, PGC_USERSET, IsEndUserName);
+  DefineEnum("privacy_score.session_scope", "What a session is where there is an end user.",
+             "connection: what one connection does for one end user; principal: what all connections do for one role "
+             "and end user.",
+             &ps_settings.session_scope, static_cast<int>(SessionScope::kPrincipal), kScopes);
 }
 
 void DefineTextLimit() {
@@ -203,6 +282,7 @@ void DefineSettings() {
                           GUC_NO_SHOW_ALL | GUC_NO_RESET_ALL | GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, MayAnswer,
                           nullptr, nullptr);
   DefineWatching();
+  DefineEndUsers();
   DefineTextLimit();
   DefineScoring();
   DefineLimits();

@@ -16,12 +16,16 @@ extern "C" {
 enum class WatchMode : int { kObserve, kWarn, kEnforce, kOff };
 enum class TrackLevel : int { kAll, kTop };
 enum class Principal : int { kSessionUser, kCurrentUser };
+enum class SessionScope : int { kConnection, kPrincipal };
 
 // The values in force; a limit below zero is not set.
 struct Settings {
-  int mode;       // WatchMode
-  int track;      // TrackLevel
-  int principal;  // Principal
+  int mode;               // WatchMode
+  int track;              // TrackLevel
+  int principal;          // Principal
+  int session_scope;      // SessionScope, where there is an end user
+  char* end_user_source;  // core/principal/end_user_source.hpp
+  char* end_user;         // one of the places that it may name
   int ngram_length;
   int counting;  // privacy_score::ScoreSettings::Counting
   int compare;   // privacy_score::ScoreSettings::Compare

@@ -48,19 +48,20 @@ struct AlertText {
   const char* blocked;
   const char* severity;
   const char* detail;
+  const char* end_user;
 };
 
 // Raises the open alert of the same cause: first and last time, occurrences, severity; what belongs to the greatest
 // score is kept together. Returns its id, null when there is none; `escalated` when its severity rose. One that
 // somebody is just acknowledging counts as acknowledged.
 char* RaiseOpenAlert(const AlertRecord* alert, const AlertText* text, bool* escalated) {
-  const char* args[] = {text->at,    alert->role,   alert->session, alert->kind,  text->score,
-                        text->limit, text->blocked, text->severity, text->detail, text->window};
+  const char* args[] = {text->at,      alert->role,    alert->session, alert->kind,  text->score,   text->limit,
+                        text->blocked, text->severity, text->detail,   text->window, text->end_user};
   char* raised =
       InternalValue("WITH g AS (SELECT " SQL_MOMENT("$1")
                     " AS at, $5::pg_catalog.float8 AS score, $9::pg_catalog.jsonb AS detail), "
                     "o AS (SELECT a.id, a.severity FROM privacy_score.alert a, g WHERE a.role = $2::pg_catalog.name "
-                    "AND a.kind = $4 AND a.blocked = $7::pg_catalog.bool AND a.acknowledged_at IS NULL "
+                    "AND a.end_user IS NOT DISTINCT FROM NULLIF($11, '') AND a.kind = $4 AND a.blocked = $7::pg_catalog.bool AND a.acknowledged_at IS NULL "
                     "AND a.cause = COALESCE(g.detail->>'cause', g.detail->>'ngram', '') "
                     "AND a.at > g.at - pg_catalog.make_interval(secs => $10::pg_catalog.float8) "
                     "ORDER BY a.at DESC LIMIT 1 FOR UPDATE OF a SKIP LOCKED) "
@@ -73,7 +74,7 @@ char* RaiseOpenAlert(const AlertRecord* alert, const AlertText* text, bool* esca
                     "detail = CASE WHEN g.score > a.score THEN g.detail ELSE a.detail END "
                     "FROM o, g WHERE a.id = o.id "
                     "RETURNING a.id::text || CASE WHEN a.severity <> o.severity THEN '+' ELSE '' END",
-                    10, args);
+                    11, args);
   if (raised == nullptr) return nullptr;
   char* mark = strchr(raised, '+');
   *escalated = mark != nullptr;
@@ -83,12 +84,14 @@ char* RaiseOpenAlert(const AlertRecord* alert, const AlertText* text, bool* esca
 
 // Whether the role has so many open alerts of the kind that further causes share one.
 bool TooManyCauses(const AlertRecord* alert, const AlertText* text) {
-  const char* args[] = {text->at, alert->role, alert->kind, text->blocked, text->window, psprintf("%d", kMostCauses)};
+  const char* args[] = {
+      text->at, alert->role, alert->kind, text->blocked, text->window, psprintf("%d", kMostCauses), text->end_user};
   const char* many = InternalValue(
       "SELECT pg_catalog.count(*) >= $6::pg_catalog.int8 FROM privacy_score.alert a WHERE a.role = $2::pg_catalog.name "
-      "AND a.kind = $3 AND a.blocked = $4::pg_catalog.bool AND a.acknowledged_at IS NULL "
+      "AND a.end_user IS NOT DISTINCT FROM NULLIF($7, '') AND a.kind = $3 AND a.blocked = $4::pg_catalog.bool AND "
+      "a.acknowledged_at IS NULL "
       "AND a.at > " SQL_MOMENT("$1") " - pg_catalog.make_interval(secs => $5::pg_catalog.float8)",
-      6, args);
+      7, args);
   return many != nullptr && strcmp(many, "t") == 0;
 }
 
@@ -98,15 +101,17 @@ char* WithCauseOthers(const char* detail) {
 }
 
 char* InsertAlert(const AlertRecord* alert, const AlertText* text) {
-  const char* args[] = {text->at,    alert->role,   alert->session, alert->kind, text->score,
-                        text->limit, text->blocked, text->severity, text->detail};
+  const char* args[] = {text->at,    alert->role,   alert->session, alert->kind,  text->score,
+                        text->limit, text->blocked, text->severity, text->detail, text->end_user};
   return InternalValue(
-      "INSERT INTO privacy_score.alert (at, last_at, role, session, kind, score, alert_limit, blocked, severity, "
-      "detail, cause) SELECT j.at, j.at, $2::pg_catalog.name, $3, $4, $5::pg_catalog.float8, $6::pg_catalog.float8, "
+      "INSERT INTO privacy_score.alert (end_user, at, last_at, role, session, kind, score, alert_limit, blocked, "
+      "severity, "
+      "detail, cause) SELECT NULLIF($10, ''), j.at, j.at, $2::pg_catalog.name, $3, $4, $5::pg_catalog.float8, "
+      "$6::pg_catalog.float8, "
       "$7::pg_catalog.bool, $8, j.detail, "
       "COALESCE(j.detail->>'cause', j.detail->>'ngram', '') "
       "FROM (SELECT " SQL_MOMENT("$1") " AS at, $9::pg_catalog.jsonb AS detail) j RETURNING id",
-      9, args);
+      10, args);
 }
 
 // A payload that would be longer than NOTIFY allows with its signature goes without its detail.
@@ -115,7 +120,9 @@ void Notify(const char* id) {
   const char* payload = InternalValue(
       "WITH j AS (SELECT pg_catalog.jsonb_build_object('version', 1, 'id', a.id, 'at', a.at, 'role', a.role, "
       "'session', a.session, 'kind', a.kind, 'score', a.score, 'alert_limit', a.alert_limit, 'blocked', a.blocked, "
-      "'severity', a.severity, 'occurrences', a.occurrences) AS brief, a.detail "
+      "'severity', a.severity, 'occurrences', a.occurrences) || CASE WHEN a.end_user IS NULL THEN "
+      "'{}'::pg_catalog.jsonb "
+      "ELSE pg_catalog.jsonb_build_object('end_user', a.end_user) END AS brief, a.detail "
       "FROM privacy_score.alert a WHERE a.id = $1::pg_catalog.int8) "
       "SELECT CASE WHEN pg_catalog.octet_length("
       "(j.brief || pg_catalog.jsonb_build_object('detail', j.detail))::text) < 7900 "
@@ -147,6 +154,7 @@ void LogAlert(const AlertRecord* alert) {
   initStringInfo(&line);
   appendStringInfo(&line, "kind=%s severity=%s", alert->kind, AlertSeverity(alert));
   AppendQuoted(&line, "role", alert->role);
+  if (alert->end_user[0] != '\0') AppendQuoted(&line, "end_user", alert->end_user);
   AppendQuoted(&line, "session", alert->session);
   appendStringInfo(&line, " score=%.6g limit=%.6g blocked=%s", alert->score, alert->limit,
                    alert->blocked ? "true" : "false");
@@ -162,7 +170,8 @@ void WriteAlert(const AlertRecord* alert) {
                     psprintf("%.17g", alert->limit),
                     alert->blocked ? "t" : "f",
                     AlertSeverity(alert),
-                    alert->detail};
+                    alert->detail,
+                    alert->end_user};
   const char* id = nullptr;
   bool tell = false;
   if (ps_settings.alert_window > 0) {

@@ -22,7 +22,8 @@ constexpr int kMostCauses = 20;
 struct AlertRecord {
   TimestampTz at;
   const char* role;
-  const char* session;  // empty where there is none
+  const char* end_user;  // empty where there is none
+  const char* session;   // empty where there is none
   const char* kind;
   double score;
   double limit;

@@ -9,4 +9,5 @@ constexpr const char* kLabelProvider = "privacy_score";
 constexpr const char* kWatchedLabel = "watched";
 constexpr const char* kExemptLabel = "exempt";
 constexpr const char* kDpOnlyLabel = "dp only";
+constexpr const char* kGatewayLabel = "gateway";
 constexpr const char* kPublicLabel = "public";

@@ -5,11 +5,18 @@
 
 extern "C" {
 #include "port/pg_bitutils.h"
+#include "utils/float.h"
 }
 
+#include <cmath>
+
+#include "backend/server/core_call.hpp"
 #include "backend/server/settings.hpp"
 #include "backend/server/wait_events.hpp"
 #include "backend/state/alerts.hpp"
+#include "backend/state/live_local.hpp"
+#include "backend/state/principal_session.hpp"
+#include "backend/state/scoring_errors.hpp"
 
 namespace {
 
@@ -59,12 +66,42 @@ const char* AlertKindName(AlertKind kind) {
       return "fault";
     case kAlertMemory:
       return "memory";
+    case kAlertEndUser:
+      return "end_user";
   }
   return "unknown";
 }
 
-SessionLimits LimitsInForce() {
-  return {ps_settings.session_limit, ps_settings.daily_limit, ps_settings.normalised_limit, ps_settings.alert_level};
+SessionLimits LimitsInForce(const LiveSession* session) {
+  SessionLimits limits = {ps_settings.session_limit, ps_settings.daily_limit, ps_settings.normalised_limit,
+                          ps_settings.alert_level};
+  if (session->part == nullptr) return limits;
+  if (!std::isnan(session->part->session_limit)) limits.session = session->part->session_limit;
+  if (!std::isnan(session->part->daily_limit)) limits.daily = session->part->daily_limit;
+  return limits;
+}
+
+void TakeEndUserLimits(LiveSession* session) {
+  if (session->part == nullptr) return;
+  const double none = get_float8_nan();
+  double session_limit = none;
+  double daily_limit = none;
+  CoreError error;
+  if (!CallCore(&error, [&] {
+        const privacy_score::EndUserLimits* own = ps_local.scorer->scorer.LimitsOf(EndUserOf(session));
+        if (own == nullptr) return;
+        session_limit = own->session.value_or(none);
+        daily_limit = own->daily.value_or(none);
+      })) {
+    CountScoringError(error.message);
+    return;
+  }
+  session->part->session_limit = session_limit;
+  session->part->daily_limit = daily_limit;
+  const SessionLimits limits = LimitsInForce(session);
+  SpinLockAcquire(&session->mutex);
+  session->limits = limits;
+  SpinLockRelease(&session->mutex);
 }
 
 int AlertIndex(AlertKind kind) { return pg_rightmost_one_pos32(kind); }
@@ -104,6 +141,7 @@ namespace {
 void Log(const LiveSession* session, const PassedLimit& passed, bool blocked) {
   const AlertRecord record = {GetCurrentTimestamp(),
                               NameStr(session->role_name),
+                              EndUserOf(session),
                               session->session,
                               AlertKindName(passed.kind),
                               passed.score,

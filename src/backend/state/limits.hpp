@@ -9,8 +9,12 @@
 
 #include "backend/state/shared_state.hpp"
 
-// The limits that the settings ask for.
-SessionLimits LimitsInForce();
+// The limits that the settings ask for, and of an end user those that were set for it. Another moment's call may give
+// others.
+SessionLimits LimitsInForce(const LiveSession* session);
+
+// Gives the session the limits that the model in force has for its end user. Does nothing for others.
+void TakeEndUserLimits(LiveSession* session);
 
 // The limits that the session passes with this score and has not been alerted for; marks them as alerted. `rise` is
 // what the last event added to it. Returns their number; `passed` has room for kAlertKinds.

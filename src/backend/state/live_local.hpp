@@ -24,15 +24,17 @@ struct LocalScorer {
   std::vector<privacy_score::MissingRate> missing;
   std::string explanation = "{}";
   std::vector<privacy_score::ReachExcess> excesses;
+  privacy_score::SessionJournal journal;  // what others do not know yet, of a session that they keep as well
+  uint64 model_version = 0;               // that the scorer has loaded
+  uint64 model_built_for = 0;             // number of the last change that it reflects
 };
 
 struct Local {
-  bool forgot;  // abstractions that were met
-  LocalScorer* scorer;
-  uint64 model_version;    // that the scorer has loaded
-  uint64 model_built_for;  // number of the last change that it reflects
-  TimestampTz last_start;  // of the last message of the client that an event came from
-  Oid scorer_role;
+  bool forgot;          // abstractions that were met
+  LocalScorer* scorer;  // of the open session
+  LocalScorer* own;     // that of the sessions of this connection, of one role
+  Oid own_role;
+  TimestampTz last_start;                          // of the last message of the client that an event came from
   std::unordered_map<int64, std::string>* tokens;  // joined by kTokenEnd, of all met in this process
   Size abstraction_bytes;                          // that they take here and in the scorer, about
 };
@@ -41,9 +43,10 @@ extern Local ps_local;
 // The open session, and what was found out of it when an event was last recorded the long way.
 struct OwnSessionState {
   LiveSession* session;  // null: none
-  int64 last_event;      // of the session, and how often in a row it came
+  // No source of end users is set, or this session does not speak for others: settings and texts need not be looked at.
+  bool asks_for_nobody;
+  int64 last_event;  // of the session, and how often in a row it came
   int64 repeated;
-  EventChunk* spare;  // a chunk that the session has and has not begun, so that the next event has room; or null
   // The settings and model under which the figures were published, and the last change that was known then, when of a
   // statement that repeats only the counts can change and nothing is compared with limits; else 0.
   uint64 plain_settings, plain_model, plain_changes;

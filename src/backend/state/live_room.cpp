@@ -37,20 +37,12 @@ bool SendTokens(LiveSession* session, int64 id) {
   return CallCore(&error, [&] { text = &ps_local.tokens->at(id); }) && SendDefinition(session, id, *text);
 }
 
-bool AppendPatiently(DatabaseSlot* slot, LiveSession* session, int64 id) {
-  constexpr int kMostMilliseconds = 3000;
-  TimestampTz deadline = 0;
-  while (!SendTokens(session, id) || !AppendEvent(session, id, nullptr)) {
-    const TimestampTz now = GetCurrentTimestamp();
-    if (deadline == 0) deadline = TimestampTzPlusMilliseconds(now, kMostMilliseconds);
-    if (now > deadline) return false;
-    EnsureWorker(slot);
-    WakeWorker(slot);
-    ConditionVariablePrepareToSleep(&slot->flushed);
-    ConditionVariableTimedSleep(&slot->flushed, 20, WaitEventOf(OwnWait::kRoom));
-    ConditionVariableCancelSleep();
-  }
-  return true;
+void WaitForRoom(DatabaseSlot* slot) {
+  EnsureWorker(slot);
+  WakeWorker(slot);
+  ConditionVariablePrepareToSleep(&slot->flushed);
+  ConditionVariableTimedSleep(&slot->flushed, 20, WaitEventOf(OwnWait::kRoom));
+  ConditionVariableCancelSleep();
 }
 
 int64 AppendUnparsed(LiveSession* session) {

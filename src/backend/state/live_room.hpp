@@ -19,8 +19,8 @@ bool IsUnparsed(int64 id);
 // Sends the tokens of an abstraction with the first event of the session that has it; false when there is no room.
 bool SendTokens(LiveSession* session, int64 id);
 
-// Records one execution, its tokens first; waits for the worker to make room if need be. False when it has made none.
-bool AppendPatiently(DatabaseSlot* slot, LiveSession* session, int64 id);
+// Waits a moment for the worker to make room.
+void WaitForRoom(DatabaseSlot* slot);
 
 // Records one execution that has no room as what it is; returns the id that it counts as, 0 for none.
 int64 AppendUnparsed(LiveSession* session);

@@ -19,15 +19,17 @@ extern "C" {
 #include "backend/server/wait_events.hpp"
 #include "backend/state/limits.hpp"
 #include "backend/state/live_local.hpp"
+#include "backend/state/principal_session.hpp"
 
 OwnSessionState ps_own;
 int64 ps_recently_sent[kRecentlySent];
 
 namespace {
 
-int pieces = 0;  // sessions so far of this connection
+int pieces = 0;  // sessions so far that this connection has opened
 bool exit_registered = false;
-std::unordered_set<int64>* sent = nullptr;  // definitions that the session has handed to the worker
+std::unordered_set<int64>* sent = nullptr;      // definitions that were handed to the worker in the open session
+std::unordered_set<int64>* own_sent = nullptr;  // in that of this connection
 
 // The name of a role; of one that was dropped while its session runs, its OID.
 const char* RoleName(Oid role) {
@@ -54,17 +56,17 @@ void FillSession(LiveSession* session, Oid role, TimestampTz now) {
   session->day_score = session->day_enforced = session->day_bound = session->flushed_enforced = -1;
   session->settings = ScoreSettingsInForce();
   session->unrecorded = RecoveryInProgress();
-  session->limits = LimitsInForce();
+  session->limits = LimitsInForce(session);
 }
 
 // Whether figures of a statement that repeats stay as they are, and are compared with no limit.
 bool IsPlain(const LiveSession* session) {
   return session->settings.counting == privacy_score::ScoreSettings::kSet && ModeInForce() != WatchMode::kEnforce &&
-         !session->limits.Any();
+         !session->limits.Any() && ps_own.asks_for_nobody;
 }
 
 // Stores what goes with an event. Under the session's lock.
-void Store(LiveSession* session, const EventFigures& figures) {
+void Store(LiveSession* session, const EventFigures& figures, const SessionLimits& limits) {
   session->risen.score += Max(figures.rise.score, 0);
   session->risen.enforced += Max(figures.rise.enforced, 0);
   session->reserved = 0;
@@ -72,10 +74,11 @@ void Store(LiveSession* session, const EventFigures& figures) {
   session->reach_known = figures.model_version != 0;
   session->summary = *figures.summary;
   session->summary.estimated |= !figures.current;
+  if (IsShared(session)) session->summary.queries = session->part->queries;
   session->model_version = figures.current ? figures.model_version : 0;
   session->last_id = figures.id;
   session->last_at = figures.at;
-  session->limits = LimitsInForce();
+  session->limits = limits;
   session->warn = ModeInForce() != WatchMode::kObserve;
   ps_own.plain_settings = figures.current && IsPlain(session) ? ps_settings_changes : 0;
   ps_own.plain_model = figures.model_version;
@@ -85,22 +88,23 @@ void Store(LiveSession* session, const EventFigures& figures) {
 
 // Takes a chunk ahead unless there is one, so that the next event has room whatever the worker does meanwhile.
 void TakeSpare(LiveSession* session) {
-  if (ps_own.spare == nullptr) ps_own.spare = reinterpret_cast<EventChunk*>(TakeBlocks(&session->holding, 1));
+  if (session->spare == nullptr) session->spare = reinterpret_cast<EventChunk*>(TakeBlocks(&session->holding, 1));
 }
 
 // Adds to the last entry of the open chunks when that is of the same abstraction and may be shared, else appends an
 // entry, in the spare chunk when need be. `figures` may be null; they are stored together with the event or not at all.
 bool AppendRun(LiveSession* session, const EventRun& event, bool may_share, const EventFigures* figures) {
+  const SessionLimits limits = LimitsInForce(session);
   SpinLockAcquire(&session->mutex);
   EventChunk* chunk = session->open.chunks_last;
   EventRun* last = chunk == nullptr ? nullptr : &chunk->entries[chunk->used - 1];
   const bool shares = last != nullptr && may_share && last->id == event.id && last->run > 0;
   const bool needs_spare = !shares && (chunk == nullptr || chunk->used == kChunkEntries);
-  const bool done = !needs_spare || ps_own.spare != nullptr;
+  const bool done = !needs_spare || session->spare != nullptr;
   if (done && needs_spare) {
-    (chunk == nullptr ? session->open.chunks_first : chunk->next) = ps_own.spare;
-    session->open.chunks_last = chunk = ps_own.spare;
-    ps_own.spare = nullptr;
+    (chunk == nullptr ? session->open.chunks_first : chunk->next) = session->spare;
+    session->open.chunks_last = chunk = session->spare;
+    session->spare = nullptr;
   }
   if (shares) {
     last->run += event.run;
@@ -109,7 +113,8 @@ bool AppendRun(LiveSession* session, const EventRun& event, bool may_share, cons
     chunk->entries[chunk->used++] = event;
   }
   if (done) session->rows += event.rows;
-  if (done && figures != nullptr) Store(session, *figures);
+  if (done && event.run > 0 && IsShared(session)) ++session->part->queries;
+  if (done && figures != nullptr) Store(session, *figures, limits);
   SpinLockRelease(&session->mutex);
   if (needs_spare) TakeSpare(session);
   return done;
@@ -146,10 +151,14 @@ LiveSession* OwnSession() { return ps_own.session; }
 void CloseSession() {
   if (ps_own.session == nullptr) return;
   LiveSession* session = ps_own.session;
+  if (IsShared(session)) {
+    LeavePrincipal();
+    return;
+  }
   DatabaseSlot* slot = SlotOfDatabase(false);
-  ps_own.session = nullptr;
-  GiveBlocks(&session->holding, reinterpret_cast<SharedBlock*>(ps_own.spare));
-  ps_own.spare = nullptr;
+  UseSession(nullptr, nullptr);
+  GiveBlocks(&session->holding, reinterpret_cast<SharedBlock*>(session->spare));
+  session->spare = nullptr;
   LeaveShare(slot, session);
   SpinLockAcquire(&session->mutex);
   session->closed = true;
@@ -160,47 +169,75 @@ void CloseSession() {
   if (slot->session_count <= 1) WakeWorker(slot);
 }
 
-void CutSession(Oid role, TimestampTz now) {
+void CutSession(Oid role, const char* end_user, TimestampTz now) {
   const int64 gap = static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC;
-  const LiveSession* own = ps_own.session;
+  LiveSession* own = ps_own.session;
   if (own == nullptr) return;
+  const bool scope = end_user[0] != '\0' && ps_settings.session_scope == static_cast<int>(SessionScope::kPrincipal);
+  if (own->role != role || IsShared(own) != scope || !IsEndUserOf(own, end_user)) {
+    CloseSession();
+    return;
+  }
   // What began on a standby cannot be recorded; after the promotion the session goes on as another one, that is.
   const bool promoted = own->unrecorded && !RecoveryInProgress();
   const bool full = ps_local.scorer != nullptr && ps_local.scorer->scorer.IsFull();
   if (full)
     ereport(LOG, (errmsg("session %s has so many different statements that it goes on as another one", own->session),
                   errhidestmt(true), errhidecontext(true)));
-  if (promoted || full || own->discarded || own->role != role || now - own->last_at > gap || DayOf(now) != own->day)
-    CloseSession();
+  const bool over =
+      promoted || full || own->discarded || own->closed || now - own->last_at > gap || DayOf(now) != own->day;
+  if (!over) return;
+  if (IsShared(own)) ClosePrincipal(own);
+  CloseSession();
 }
 
-LiveSession* OpenSession(Oid role, TimestampTz now) {
+LiveSession* MakeSession(SharedBlock* block, const Holding& holding, Oid role, TimestampTz now) {
+  auto* session = reinterpret_cast<LiveSession*>(block);
+  *session = {};
+  session->holding = holding;
+  FillSession(session, role, now);
+  return session;
+}
+
+void LinkSession(DatabaseSlot* slot, LiveSession* session) {
+  session->next = slot->sessions;
+  if (slot->sessions != nullptr) slot->sessions->previous = session;
+  slot->sessions = session;
+  ++slot->session_count;
+}
+
+void UseSession(LiveSession* session, std::unordered_set<int64>* sent_in_it) {
+  if (session != nullptr && !exit_registered) {
+    before_shmem_exit(OnBackendExit, Datum(0));
+    exit_registered = true;
+  }
+  ps_own.session = session;
+  ps_own.last_event = ps_own.repeated = 0;
+  ps_own.plain_settings = 0;
+  sent = sent_in_it;
+  memset(ps_recently_sent, 0, sizeof ps_recently_sent);
+}
+
+LiveSession* OpenSession(Oid role, const char* end_user, TimestampTz now) {
   CoreError error;
   DatabaseSlot* slot = SlotOfDatabase(true);
   if (slot == nullptr || !CallCore(&error, [] {
-        if (sent == nullptr) sent = new std::unordered_set<int64>();
-        sent->clear();
+        if (own_sent == nullptr) own_sent = new std::unordered_set<int64>();
+        own_sent->clear();
       }))
     return nullptr;
   Holding holding;
   SharedBlock* block = OpenHolding(&holding);
   if (block == nullptr) return nullptr;
-  auto* session = reinterpret_cast<LiveSession*>(block);
-  *session = {};
-  session->holding = holding;
-  FillSession(session, role, now);
+  LiveSession* session = MakeSession(block, holding, role, now);
+  if (!AddEndUser(session, end_user)) {
+    CloseHolding(session->holding, block);
+    return nullptr;
+  }
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  session->next = slot->sessions;
-  if (slot->sessions != nullptr) slot->sessions->previous = session;
-  slot->sessions = session;
-  ++slot->session_count;
+  LinkSession(slot, session);
   LWLockRelease(slot->lock);
-  if (!exit_registered) before_shmem_exit(OnBackendExit, Datum(0));
-  exit_registered = true;
-  ps_own.session = session;
-  ps_own.last_event = ps_own.repeated = 0;
-  ps_own.plain_settings = 0;
-  memset(ps_recently_sent, 0, sizeof ps_recently_sent);
+  UseSession(session, own_sent);
   return session;
 }
 
@@ -221,6 +258,12 @@ bool SendDefinition(LiveSession* session, int64 id, std::string_view tokens) {
 }
 
 bool AppendEvent(LiveSession* session, int64 id, const EventFigures* figures) {
+  if (IsShared(session)) {
+    if (!FollowContext(session, id)) return false;
+    if (AppendRun(session, {id, 1, 0}, RepeatsAlone(), figures)) return true;
+    LoseContext(session);
+    return false;
+  }
   const int64 repeated = id == ps_own.last_event ? ps_own.repeated + 1 : 1;
   // Only where each n-gram equals the one before do executions share an entry, so that rows keep to their n-grams.
   if (!AppendRun(session, {id, 1, 0}, repeated > privacy_score::kRecordedLength, figures)) return false;
@@ -229,15 +272,20 @@ bool AppendEvent(LiveSession* session, int64 id, const EventFigures* figures) {
   return true;
 }
 
+bool AppendContextRun(LiveSession* session, int64 id) {
+  return AppendRun(session, {id, privacy_score::kContext, 0}, false, nullptr);
+}
+
 void PublishFigures(LiveSession* session, const EventFigures& figures) {
+  const SessionLimits limits = LimitsInForce(session);
   SpinLockAcquire(&session->mutex);
-  Store(session, figures);
+  Store(session, figures, limits);
   SpinLockRelease(&session->mutex);
 }
 
 bool HasSpare(LiveSession* session) {
   TakeSpare(session);
-  return ps_own.spare != nullptr;
+  return session->spare != nullptr;
 }
 
 void CountUncounted(LiveSession* session, int64 executions, int64 rows) {
@@ -245,7 +293,9 @@ void CountUncounted(LiveSession* session, int64 executions, int64 rows) {
   session->open.uncounted += executions;
   session->open.uncounted_rows += rows;
   session->rows += rows;
+  if (IsShared(session)) session->part->queries += executions;
   SpinLockRelease(&session->mutex);
+  if (IsShared(session)) LoseContext(session);
 }
 
 bool AppendRows(LiveSession* session, int64 id, int64 rows) { return AppendRun(session, {id, 0, rows}, true, nullptr); }

@@ -1,28 +1,37 @@
 /*
  * live_session.hpp - the session of this backend in shared memory: opening, closing, adding to its history.
  *
- * One session is one principal and one connection, cut when the role changes, after idle_gap, at midnight, when the
- * server is promoted, and when it has as many different n-grams, or as large abstractions, as a backend should keep. It
- * belongs to this backend until it is closed (shared_state.hpp has the rules).
+ * One session is one principal and one connection, cut when the role or the end user changes, after idle_gap, at
+ * midnight, when the server is promoted, and when it has as many different n-grams, or as large abstractions, as a
+ * backend should keep. It belongs to this backend until it is closed (shared_state.hpp has the rules). Sessions of
+ * principals, over all connections, are in principal_session.hpp.
  */
 #pragma once
 
 #include <string_view>
+#include <unordered_set>
 
 #include "backend/state/shared_state.hpp"
 
 // The open session of this backend; null when there is none.
 LiveSession* OwnSession();
 
-// Closes the open session when it is another role's, when the pause, the day or its size asks for a cut, or the server
-// was promoted.
-void CutSession(Oid role, TimestampTz now);
+// Closes the open session, or leaves that of a principal, when it is another role's or end user's, when the pause, the
+// day or its size asks for a cut, or the server was promoted.
+void CutSession(Oid role, const char* end_user, TimestampTz now);
 
-// Opens a session; null when there is no room.
-LiveSession* OpenSession(Oid role, TimestampTz now);
+// Opens a session of this connection; null when there is no room.
+LiveSession* OpenSession(Oid role, const char* end_user, TimestampTz now);
 
-// Marks the open session closed; the worker writes the rest and frees it.
+// Marks the open session closed; the worker writes the rest and frees it. Leaves that of a principal.
 void CloseSession();
+
+// A session in its first block, with all that is known of it when it begins; and into the list of its database.
+LiveSession* MakeSession(SharedBlock* block, const Holding& holding, Oid role, TimestampTz now);
+void LinkSession(DatabaseSlot* slot, LiveSession* session);
+
+// Makes a session the open one of this backend, with the definitions that it has sent in it; null: none.
+void UseSession(LiveSession* session, std::unordered_set<int64>* sent);
 
 // Whether the tokens of an abstraction were sent in this session.
 bool DefinitionSent(int64 id);
@@ -45,6 +54,9 @@ struct EventFigures {
 // Appends one execution of an abstraction to the history of the session and publishes its figures, unless they are
 // null; false when there is no room for the former. Takes the session's lock once, as a rule.
 bool AppendEvent(LiveSession* session, int64 id, const EventFigures* figures);
+
+// Appends a part of what the next event follows (kContext); false when there is no room.
+bool AppendContextRun(LiveSession* session, int64 id);
 
 // Whether the next AppendEvent() has room for certain: a chunk is kept ready, which this takes if need be and if there
 // is one.

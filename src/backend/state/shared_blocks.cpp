@@ -65,6 +65,11 @@ SharedBlock* OpenHolding(Holding* holding) {
   return TakeBlocks(holding, 1);
 }
 
+SharedBlock* OpenSharelessHolding(Holding* holding) {
+  *holding = {0, 0};
+  return PoolIsPlenty() ? TakeBlocks(holding, 1) : nullptr;
+}
+
 SharedBlock* TakeBlocks(Holding* holding, int32 count) {
   BlockPool* pool = Pool();
   SharedBlock* first = nullptr;

@@ -57,8 +57,11 @@ inline bool MayHave(int64 own, int64 more, int64 left) { return own + more <= (l
 // Makes the pool of `size` bytes at `place` for so many sessions. False when each cannot have a share of kLeastShare.
 bool InitBlockPool(BlockPool* pool, LWLock* lock, char* place, Size size, int sessions);
 
-// The first block of a new session, with a share if there is one; null when there is none and the pool gives nothing.
+// The first block of a new session; null when there is none. A session of a connection gets a share if there is one.
+// That of a principal has none: there may be as many principals as people; and it takes only what leaves half of the
+// pool.
 SharedBlock* OpenHolding(Holding* holding);
+SharedBlock* OpenSharelessHolding(Holding* holding);
 
 // So many empty blocks in a list, all or none: null when neither the share nor the pool gives them.
 SharedBlock* TakeBlocks(Holding* holding, int32 count);

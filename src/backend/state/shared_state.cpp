@@ -20,6 +20,7 @@ extern "C" {
 #include <algorithm>
 
 #include "backend/server/settings.hpp"
+#include "core/base/joined.hpp"
 
 SharedHeader* ps_shared = nullptr;
 DatabaseSlot* ps_own_slot = nullptr;
@@ -57,6 +58,7 @@ void InitHeader() {
   pg_atomic_init_u64(&ps_shared->asked_bytes, 0);
   ps_shared->asked_most = static_cast<int64>(AreaSize() / 4);
   for (EventStripe& stripe : ps_shared->stripes) pg_atomic_init_u64(&stripe.events, 0);
+  pg_atomic_init_u64(&ps_shared->principals, 0);
   pg_atomic_init_u64(&ps_shared->dropped, 0);
   pg_atomic_init_u64(&ps_shared->evictions, 0);
   pg_atomic_init_u64(&ps_shared->scoring_errors, 0);
@@ -183,15 +185,7 @@ void FreeShared(dsa_pointer pointer, Size size) {
   pg_atomic_fetch_sub_u64(&ps_shared->memory_used, static_cast<int64>(size));
 }
 
-privacy_score::Tokens SplitTokens(std::string_view joined) {
-  privacy_score::Tokens tokens;
-  for (std::size_t from = 0; from <= joined.size();) {
-    const std::size_t to = std::min(joined.find(kTokenEnd, from), joined.size());
-    tokens.emplace_back(joined.substr(from, to - from));
-    from = to + 1;
-  }
-  return tokens;
-}
+privacy_score::Tokens SplitTokens(std::string_view joined) { return privacy_score::Parted(joined, kTokenEnd); }
 
 Datum TokenArrayOf(std::string_view joined) {
   ArrayBuildState* tokens = nullptr;

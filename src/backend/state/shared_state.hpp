@@ -13,11 +13,13 @@
  * exclusively. The lists of a session are freed under it, exclusively, too. `LiveSession::mutex` guards the fields of
  * one session; its own backend, the worker, readers of views and who adds up a role's day (live.cpp) take it, for a
  * few stores or a copy of less than a block, and nothing is allocated or raised under it. `BlockPool::lock` guards the
- * blocks and who has how many. Order: header, slot, session or blocks.
+ * blocks and who has how many. `PrincipalPart::lock` keeps the connections of one principal apart; whoever has it may
+ * take any of the others. Order: principal, header, slot, session or blocks.
  *
- * Lifetime. A backend owns its session until it marks it closed; then the worker owns it. An open list of chunks is
- * sealed by the worker (moved to `sealed` under the mutex), is immutable from then on, is written in a transaction, and
- * freed after the commit; a failed transaction leaves it sealed for the next try. All is plain data.
+ * Lifetime. A backend owns its session until it marks it closed; then the worker owns it. A session of a principal is
+ * anybody's that is attached to it, until one of them or the worker closes it and all have left. An open list of chunks
+ * is sealed by the worker (moved to `sealed` under the mutex), is immutable from then on, is written in a transaction,
+ * and freed after the commit; a failed transaction leaves it sealed for the next try. All is plain data.
  */
 #pragma once
 
@@ -57,10 +59,11 @@ enum AlertKind : uint32 {
   kAlertFault = 256,
   kAlertSubjects = 512,
   kAlertSubjectColumns = 1024,
-  kAlertMemory = 2048
+  kAlertMemory = 2048,
+  kAlertEndUser = 4096
 };
 
-constexpr int kAlertKinds = 12;
+constexpr int kAlertKinds = 13;
 // Alerts that the worker raises and the client has not heard of: of the limits.
 constexpr int kMostUnwarned = 4;
 
@@ -82,6 +85,8 @@ struct Rise {
   double score, enforced;
 };
 
+struct PrincipalPart;
+
 // What every statement looks at or stores stands first.
 struct LiveSession {
   slock_t mutex;
@@ -97,12 +102,15 @@ struct LiveSession {
   int64 rows;
   uint32 alerted;  // AlertKind bits
   int32 unwarned_count;
+  EventChunk* spare;  // a chunk that is not begun, so that the next event has room; or null
   PendingHistory open;
   privacy_score::ReachFigures reach;
   privacy_score::SessionSummary summary;
   LiveSession *next, *previous;  // list of the database slot
   Holding holding;
-  int pid;
+  uint64 serial;        // of a principal's: tells it from whatever else has stood in its place
+  PrincipalPart* part;  // of a session with an end user, else null (principal_session.hpp)
+  int pid;              // 0: no connection is at it now
   NameData role_name;
   char session[kSessionTextLength];
   TimestampTz started;
@@ -199,6 +207,7 @@ struct SharedHeader {
   alignas(PG_CACHE_LINE_SIZE) pg_atomic_uint64 memory_used;
   pg_atomic_uint64 asked_bytes;  // of the rates that are asked for in all databases, about
   int64 asked_most;              // and how many there may be
+  pg_atomic_uint64 principals;   // sessions of principals so far
   pg_atomic_uint64 dropped;
   pg_atomic_uint64 evictions;
   pg_atomic_uint64 scoring_errors;

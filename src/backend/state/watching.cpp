@@ -141,6 +141,8 @@ inline RoleClass ClassOfPrincipal(Oid principal) {
 
 }  // namespace
 
+Oid WatchedExtension() { return gate.extension; }
+
 bool AnyLabelledWatched() {
   bool any = false;
   Relation relation = table_open(SharedSecLabelRelationId, AccessShareLock);

@@ -27,6 +27,9 @@ enum class RoleClass {
 // The class of a role and why. Reads catalogs.
 RoleClass ClassOfRole(Oid role, const char** reason);
 
+// The extension in this database, as statements were last judged.
+Oid WatchedExtension();
+
 // Whether any role is labelled watched, so that no other is watched. Reads catalogs.
 bool AnyLabelledWatched();
 

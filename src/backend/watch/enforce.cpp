@@ -90,13 +90,14 @@ const char* WhomToAsk() {
 
 bool Enforcing() { return ModeInForce() == WatchMode::kEnforce; }
 
-bool AnyLimitSet() { return ps_settings.session_limit >= 0 || ps_settings.daily_limit >= 0; }
+bool AnyLimitSet(const SessionLimits& limits) { return limits.session >= 0 || limits.daily >= 0; }
 
-bool WouldPassLimit(const privacy_score::LiveScorer::Weighed& weighed, double day_before, PassedLimit* passed) {
+bool WouldPassLimit(const privacy_score::LiveScorer::Weighed& weighed, double day_before, const SessionLimits& set,
+                    PassedLimit* passed) {
   // Who has passed a limit already may go on with what adds nothing.
   if (!weighed.adds) return false;
-  const PassedLimit limits[] = {{kAlertSession, weighed.sum, ps_settings.session_limit},
-                                {kAlertDaily, day_before + weighed.rise, ps_settings.daily_limit}};
+  const PassedLimit limits[] = {{kAlertSession, weighed.sum, set.session},
+                                {kAlertDaily, day_before + weighed.rise, set.daily}};
   for (const PassedLimit& limit : limits) {
     if (limit.limit < 0 || limit.score <= limit.limit) continue;
     *passed = limit;
@@ -148,12 +149,13 @@ void RefuseDpOnly(LiveSession* session, DpOnlyRefusal why) {
 
 namespace {
 
-void AnnounceOnce(LiveSession* session, AlertKind kind) {
+bool AnnounceOnce(LiveSession* session, AlertKind kind, std::string_view detail = "{}") {
   SpinLockAcquire(&session->mutex);
   const bool told = (session->alerted & kind) != 0;
   session->alerted |= kind;
   SpinLockRelease(&session->mutex);
-  if (!told) Announce(session, {kind, 0, 0}, false, "{}");
+  if (!told) Announce(session, {kind, 0, 0}, false, detail);
+  return !told;
 }
 
 }  // namespace
@@ -161,3 +163,7 @@ void AnnounceOnce(LiveSession* session, AlertKind kind) {
 void AnnounceFault(LiveSession* session) { AnnounceOnce(session, kAlertFault); }
 
 void AnnounceExempt(LiveSession* session) { AnnounceOnce(session, kAlertExempt); }
+
+bool AnnounceEndUser(LiveSession* session, const char* cause) {
+  return AnnounceOnce(session, kAlertEndUser, psprintf("{\"version\": 1, \"cause\": \"%s\"}", cause));
+}

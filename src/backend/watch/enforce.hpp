@@ -17,11 +17,12 @@
 bool Enforcing();
 
 // Whether a limit that refuses is set: normalised_limit only alerts.
-bool AnyLimitSet();
+bool AnyLimitSet(const SessionLimits& limits);
 
 // The limit that a statement would pass; false when there is none. `day_before` is the role's sum of the day without
 // it. What the baseline has passes none, whatever came before it.
-bool WouldPassLimit(const privacy_score::LiveScorer::Weighed& weighed, double day_before, PassedLimit* passed);
+bool WouldPassLimit(const privacy_score::LiveScorer::Weighed& weighed, double day_before, const SessionLimits& set,
+                    PassedLimit* passed);
 
 // Refuses a statement that would pass a limit: raises PS001, or returns when break_glass is on. `explanation` is JSON
 // about the statement, `id` the abstraction; `estimated`: the score rests on bounds.
@@ -43,3 +44,5 @@ void AnnounceFault(LiveSession* session);
 
 // Announces that an exempt role reads a protected relation, and marks the session as announced.
 void AnnounceExempt(LiveSession* session);
+// The same of the name of an end user that is not what it says; `cause` is a word. False when that was done before.
+bool AnnounceEndUser(LiveSession* session, const char* cause);

@@ -26,6 +26,7 @@ extern "C" {
 #include "backend/query/remembered_abstractions.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/server/settings.hpp"
+#include "backend/state/end_user.hpp"
 #include "backend/state/shared_state.hpp"
 #include "backend/state/watching.hpp"
 #include "backend/watch/copy_recording.hpp"
@@ -163,6 +164,7 @@ PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamLis
 [[gnu::hot]] PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListInfo parameters) {
   const Watch watch = LookAtPrincipal();
   if (watch.passes) return PassToPlanner(query, text, options, parameters);
+  if (ps_place.depth == 0) NoteStatementText(text);
   RecordLateError();
   if (watch.uncounted) return PlanUncounted(query, text, options, parameters, watch);
   const bool reads = query->commandType != CMD_UTILITY && !QueryAnswers(query);
@@ -208,6 +210,7 @@ inline bool StartsAlone(const PlannedStmt* plan) {
     PassToExecutorStart(query, flags);
     return;
   }
+  if (ps_place.depth == 0) NoteStatementText(query->sourceText);
   RecordLateError();
   const bool answers = PlanAnswers(query->plannedstmt);
   const bool counts = !answers && CountsHere(watch);

@@ -8,6 +8,7 @@
 
 extern "C" {
 #include "access/xact.h"
+#include "miscadmin.h"
 }
 
 #include <algorithm>
@@ -17,11 +18,13 @@ extern "C" {
 #include "backend/server/core_call.hpp"
 #include "backend/server/settings.hpp"
 #include "backend/server/wait_events.hpp"
+#include "backend/state/end_user.hpp"
 #include "backend/state/limits.hpp"
 #include "backend/state/live_local.hpp"
 #include "backend/state/live_room.hpp"
 #include "backend/state/live_session.hpp"
 #include "backend/state/model_changes.hpp"
+#include "backend/state/principal_session.hpp"
 #include "backend/state/rate_requests.hpp"
 #include "backend/state/scoring_errors.hpp"
 #include "backend/state/shared_state.hpp"
@@ -35,35 +38,37 @@ Local ps_local;
 
 namespace {
 
-// Makes the scorer of the session's role, or gives it the settings in force; starts a new session in it.
+// Makes the scorer of this connection's sessions that of the role, or gives it the settings in force; starts a new
+// session in it.
 bool RestartScorer(const LiveSession* session) {
   const Oid role = session->role;
   const char* name = NameStr(session->role_name);
   const privacy_score::ScoreSettings settings = session->settings;
   CoreError error;
   const bool done = CallCore(&error, [&] {
-    if (ps_local.scorer == nullptr || ps_local.scorer_role != role) {
-      delete ps_local.scorer;
-      ps_local.scorer = nullptr;
-      ps_local.scorer = new LocalScorer(settings, name);
-      ps_local.model_version = 0;
+    if (ps_local.own == nullptr || ps_local.own_role != role) {
+      delete ps_local.own;
+      ps_local.own = nullptr;
+      ps_local.own = new LocalScorer(settings, name);
     }
-    ps_local.scorer->scorer.Restart();  // first: what the session has had need not be scored once more
-    ps_local.scorer->scorer.Configure(settings);
+    ps_local.own->scorer.Restart();  // first: what the session has had need not be scored once more
+    ps_local.own->scorer.Configure(settings);
   });
-  ps_local.scorer_role = role;
+  ps_local.own_role = role;
+  ps_local.scorer = ps_local.own;
   if (!done) CountScoringError(error.message);
   return done;
 }
 
 // Loads the model in force into the scorer when there is a newer one.
-void RefreshModel(DatabaseSlot* slot) {
+void RefreshModel(DatabaseSlot* slot, const LiveSession* session) {
+  LocalScorer* local = ps_local.scorer;
   // What a model of this version, or of one before, reflects.
   const uint64 reflected = slot->model_built_for;
   pg_read_barrier();
   const uint64 version = pg_atomic_read_u64(&slot->model_version);
-  if (version == ps_local.model_version) ps_local.model_built_for = reflected;
-  if (version == ps_local.model_version || version == 0) return;
+  if (version == local->model_version) local->model_built_for = reflected;
+  if (version == local->model_version || version == 0 || ShareModel(local, session->role, version)) return;
   LWLockAcquire(slot->lock, LW_SHARED);
   const uint64 held = pg_atomic_read_u64(&slot->model_version);
   const uint64 built_for = slot->model_built_for;
@@ -73,11 +78,11 @@ void RefreshModel(DatabaseSlot* slot) {
   if (copy != nullptr && length > 0) memcpy(copy, dsa_get_address(SharedArea(), slot->model), length);
   LWLockRelease(slot->lock);
   CoreError error;
-  if (copy == nullptr || !CallCore(&error, [&] { ps_local.scorer->scorer.Load({copy, length}); }))
+  if (copy == nullptr || !CallCore(&error, [&] { local->scorer.Load({copy, length}); }))
     CountScoringError(copy == nullptr ? "out of memory" : error.message);
   else {
-    ps_local.model_version = held;
-    ps_local.model_built_for = built_for;
+    local->model_version = held;
+    local->model_built_for = built_for;
   }
   if (copy != nullptr) pfree(copy);
   GiveBackMemory();
@@ -105,12 +110,35 @@ void SendMissingRates(DatabaseSlot* slot) {
   WakeWorker(slot);
 }
 
+// Announces once a session what has become of the name of an end user.
+void TellOfEndUser(LiveSession* session, EndUserFault fault) {
+  const char* cause = "";
+  if (fault == EndUserFault::kIgnored)
+    cause = "ignored";
+  else if (strcmp(EndUserOf(session), kOverflowEndUser) == 0)
+    cause = "overflow";
+  else if (fault == EndUserFault::kInvalid)
+    cause = "invalid";
+  else
+    return;
+  if (!AnnounceEndUser(session, cause) || fault != EndUserFault::kIgnored) return;
+  ereport(WARNING, (errmsg("the name of an end user is ignored: role \"%s\" does not speak for others",
+                           GetUserNameFromId(GetSessionUserId(), true)),
+                    errhint("Only a superuser labels a role \"gateway\". What this session does counts for its role."),
+                    errhidestmt(true), errhidecontext(true)));
+}
+
 // The session of the principal at this moment, opened when there is none; null when there is no room.
-LiveSession* CurrentSession(TimestampTz now) {
+LiveSession* CurrentSession(TimestampTz now, EndUserFault* fault) {
   const Oid role = PrincipalOf();
-  CutSession(role, now);
+  const EndUser end_user = EndUserNow();
+  *fault = end_user.fault;
+  ps_own.asks_for_nobody = !SpeaksForOthers();
+  CutSession(role, end_user.name, now);
   if (OwnSession() != nullptr) return OwnSession();
-  LiveSession* session = OpenSession(role, now);
+  if (end_user.name[0] != '\0' && ps_settings.session_scope == static_cast<int>(SessionScope::kPrincipal))
+    return AttachToPrincipal(role, end_user.name, now);
+  LiveSession* session = OpenSession(role, end_user.name, now);
   if (session == nullptr || RestartScorer(session)) return session;
   CloseSession();
   return nullptr;
@@ -119,7 +147,7 @@ LiveSession* CurrentSession(TimestampTz now) {
 // The newest of the changes up to a number, the last one that is announced, that concerns a statement of the session;
 // 0 when the scorer's model reflects all of them.
 uint64 ChangeToWaitFor(DatabaseSlot* slot, const LiveSession* session, int64 id, uint64 changes) {
-  if (ps_local.model_built_for >= changes) return 0;
+  if (ps_local.scorer->model_built_for >= changes) return 0;
   uint64 newest = changes;
   CoreError error;
   if (!CallCore(&error, [&] {
@@ -130,7 +158,9 @@ uint64 ChangeToWaitFor(DatabaseSlot* slot, const LiveSession* session, int64 id,
 }
 
 // Whether the scorer has a model that reflects a change.
-bool ModelReflects(uint64 change) { return ps_local.model_version != 0 && ps_local.model_built_for >= change; }
+bool ModelReflects(uint64 change) {
+  return ps_local.scorer->model_version != 0 && ps_local.scorer->model_built_for >= change;
+}
 
 // Raises the alerts that are due, with the explanation of the last n-gram.
 void AlertOnLimits(LiveSession* session, double rise) {
@@ -228,7 +258,8 @@ double DayBound(DatabaseSlot* slot, LiveSession* session, bool* exact) {
   LWLockAcquire(slot->lock, LW_SHARED);
   for (LiveSession* other = slot->sessions; other != nullptr; other = other->next) {
     SpinLockAcquire(&other->mutex);
-    if (other->role == session->role && other->day == session->day) {
+    if (other->role == session->role && other->day == session->day &&
+        strcmp(EndUserOf(other), EndUserOf(session)) == 0) {
       bound += other->risen.enforced - (*exact ? other->counted_rise.enforced : other->bounded_rise);
       if (other != session) bound += other->reserved;
     }
@@ -240,14 +271,14 @@ double DayBound(DatabaseSlot* slot, LiveSession* session, bool* exact) {
 }
 
 // Waits a moment for the worker to compute rates or a model. Raises when the statement is cancelled.
-void WaitForWorker(DatabaseSlot* slot) {
+void WaitForWorker(DatabaseSlot* slot, const LiveSession* session) {
   SendMissingRates(slot);
   EnsureWorker(slot);
   WakeWorker(slot);
   ConditionVariablePrepareToSleep(&slot->flushed);
   ConditionVariableTimedSleep(&slot->flushed, 20, WaitEventOf(OwnWait::kScore));
   ConditionVariableCancelSleep();
-  RefreshModel(slot);
+  RefreshModel(slot, session);
 }
 
 // How long a statement may wait for its exact score before it is judged by what is known.
@@ -264,42 +295,63 @@ void Reserve(LiveSession* session, double rise) {
 // In enforce mode: raises unless the statement keeps the limits, by a model that reflects a change. Nothing has been
 // counted yet.
 void Admit(DatabaseSlot* slot, LiveSession* session, int64 id, bool defined, uint64 change) {
-  if (!defined || IsUnparsed(id)) RefuseFault(session, "It could not be abstracted.");
-  if (!AnyLimitSet()) return;
-  const TimestampTz deadline = GetCurrentTimestamp() + kPatience;
+  const auto refuse_fault = [session](const char* why) {
+    OutsideSession(session, [session, why] { RefuseFault(session, why); });
+  };
+  if (!defined || IsUnparsed(id)) refuse_fault("It could not be abstracted.");
+  TimestampTz deadline = 0;
   for (;;) {
+    const SessionLimits limits = LimitsInForce(session);
+    if (!AnyLimitSet(limits)) return;
+    if (deadline == 0) deadline = GetCurrentTimestamp() + kPatience;
     LiveScorer::Weighed weighed;
     CoreError error;
     if (!CallCore(&error, [&] { weighed = ps_local.scorer->scorer.Weigh(id); })) {
       CountScoringError(error.message);
-      RefuseFault(session, "It could not be scored.");
+      refuse_fault("It could not be scored.");
       return;
     }
     bool day_exact = true;
     double day = 0;
-    if (ps_settings.daily_limit >= 0 && weighed.adds) {
+    if (limits.daily >= 0 && weighed.adds) {
       Reserve(session, weighed.rise);
       day = DayBound(slot, session, &day_exact);
     }
     PassedLimit passed;
-    const bool passes = WouldPassLimit(weighed, day, &passed);
+    const bool passes = WouldPassLimit(weighed, day, limits, &passed);
     const bool known = ModelReflects(change) && day >= 0;
     if (known && !passes) return;
     Reserve(session, 0);
     const bool exact = known && day_exact && !weighed.estimated;
     if (exact || GetCurrentTimestamp() > deadline) {
       if (!known) {
-        RefuseFault(session, "The background worker has not answered in time.");
+        refuse_fault("The background worker has not answered in time.");
         return;
       }
       if (!CallCore(&error, [&] { ps_local.scorer->explanation = ps_local.scorer->scorer.ExplainStatement(id); }))
         CountScoringError(error.message);
-      RefuseAboveLimit(session, passed, id, !exact, ps_local.scorer->explanation);
+      OutsideSession(session, [&] { RefuseAboveLimit(session, passed, id, !exact, ps_local.scorer->explanation); });
       return;
     }
-    WaitForWorker(slot);
+    OutsideSession(session, [slot, session] { WaitForWorker(slot, session); });
+    TakeEndUserLimits(session);
     // A new model need not have the abstractions of the one before: they were those of its baselines.
-    if (!DefineInScorer(id)) RefuseFault(session, "It could not be abstracted.");
+    if (!DefineInScorer(id)) refuse_fault("It could not be abstracted.");
+  }
+}
+
+// Counts a statement that mode enforce lets pass; false when there is no room, however long it waits for the worker to
+// make some. What others do meanwhile may change whether it passes.
+bool AppendAdmitted(DatabaseSlot* slot, LiveSession* session, int64 id, bool defined, uint64 change) {
+  constexpr int kMostMilliseconds = 3000;
+  TimestampTz deadline = 0;
+  for (;;) {
+    Admit(slot, session, id, defined, change);
+    if (SendTokens(session, id) && AppendEvent(session, id, nullptr)) return true;
+    const TimestampTz now = GetCurrentTimestamp();
+    if (deadline == 0) deadline = TimestampTzPlusMilliseconds(now, kMostMilliseconds);
+    if (now > deadline) return false;
+    OutsideSession(session, [slot] { WaitForRoom(slot); });
   }
 }
 
@@ -312,25 +364,27 @@ static void Record(int64 id, const privacy_score::BoundConstants& constants, boo
   const TimestampTz now = MomentOfEvent();
   CountEvent();
   DatabaseSlot* slot = SlotOfDatabase(true);
-  LiveSession* session = slot == nullptr ? nullptr : CurrentSession(now);
+  EndUserFault fault = EndUserFault::kNone;
+  LiveSession* session = slot == nullptr ? nullptr : CurrentSession(now, &fault);
   if (session == nullptr) {
     pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
     if (enforcing) RefuseFault(nullptr, "There is no room in shared memory to record it.");
     return;
   }
   const uint64 changes = pg_atomic_read_u64(&slot->model_wanted);
-  RefreshModel(slot);
+  RefreshModel(slot, session);
   const uint64 change = ChangeToWaitFor(slot, session, id, changes);
   LiveScorer& scorer = ps_local.scorer->scorer;
+  TakeEndUserLimits(session);
+  EnterSession(session);
   bool defined = scorer.Repeats(id) || DefineInScorer(id);
   bool fits = true;
   bool appended = true;
   if (enforcing) {
-    Admit(slot, session, id, defined, change);
-    fits = AppendPatiently(slot, session, id);
+    fits = AppendAdmitted(slot, session, id, defined, change);
     if (!fits) {
       Reserve(session, 0);
-      RefuseForRoom(session);
+      OutsideSession(session, [session] { RefuseForRoom(session); });
     }
   } else {
     fits = SendTokens(session, id);
@@ -351,12 +405,14 @@ static void Record(int64 id, const privacy_score::BoundConstants& constants, boo
   const bool current = ModelReflects(change);
   const SessionSummary& summary = scorer.summary();
   const Rise rise = {summary.score - before.score, summary.statement_score - before.enforced};
-  const EventFigures figures = {counted, now, &summary, &scorer.reach(), rise, current, ps_local.model_version,
+  const EventFigures figures = {counted, now, &summary, &scorer.reach(), rise, current, ps_local.scorer->model_version,
                                 changes};
   if (!appended)
     AppendEvent(session, id, scored ? &figures : nullptr);
   else if (scored)
     PublishFigures(session, figures);
+  LeaveSession(session);
+  TellOfEndUser(session, fault);
   if (!fits) AnnounceNoRoom(session);
   if (!enforcing && IsUnparsed(id)) AnnounceFault(session);
   if (!scored) return;
@@ -386,7 +442,8 @@ bool LabelJudges(RoleClass role) {
 // The session of the principal for what its label asks for; null when there is no room.
 static LiveSession* SessionToJudge() {
   DatabaseSlot* slot = SlotOfDatabase(true);
-  LiveSession* session = slot == nullptr ? nullptr : CurrentSession(GetCurrentTimestamp());
+  EndUserFault fault;
+  LiveSession* session = slot == nullptr ? nullptr : CurrentSession(GetCurrentTimestamp(), &fault);
   if (slot != nullptr) EnsureWorker(slot);
   return session;
 }

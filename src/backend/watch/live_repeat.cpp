@@ -28,15 +28,15 @@ namespace {
 // Whether the last event was recorded under the same circumstances, and nothing has come up that must be done.
 inline bool StandsAsItDid(const LiveSession* session, Oid principal, TimestampTz now) {
   const OwnSessionState& own = ps_own;
-  if (session == nullptr || own.plain_settings != ps_settings_changes || own.spare == nullptr) return false;
+  if (session == nullptr || own.plain_settings != ps_settings_changes || session->spare == nullptr) return false;
   if (session->role != principal || session->discarded || session->unrecorded || session->unwarned_count > 0)
     return false;
   if (now == ps_local.last_start || now - session->last_at > static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC)
     return false;
   if (now < own.day_from || now >= own.day_until || log_timezone != own.zone || own.day != session->day) return false;
   DatabaseSlot* slot = ps_own_slot;
-  return slot->worker_pid != 0 && own.plain_model == ps_local.model_version &&
-         pg_atomic_read_u64(&slot->model_version) == ps_local.model_version &&
+  return slot->worker_pid != 0 && own.plain_model == ps_local.scorer->model_version &&
+         pg_atomic_read_u64(&slot->model_version) == ps_local.scorer->model_version &&
          pg_atomic_read_u64(&slot->model_wanted) == own.plain_changes;
 }
 
@@ -75,8 +75,8 @@ inline bool AppendRepeat(LiveSession* session, int64 id, TimestampTz now, const 
 // The same where it takes a new chunk, the spare one.
 [[gnu::cold]] [[gnu::noinline]] void AppendToNewChunk(LiveSession* session, int64 id, TimestampTz now,
                                                       const LiveScorer& scorer) {
-  const EventFigures figures = {id,     now,  &scorer.summary(),      &scorer.reach(),
-                                {0, 0}, true, ps_local.model_version, ps_own.plain_changes};
+  const EventFigures figures = {
+      id, now, &scorer.summary(), &scorer.reach(), {0, 0}, true, ps_local.scorer->model_version, ps_own.plain_changes};
   AppendEvent(session, id, &figures);
 }
 

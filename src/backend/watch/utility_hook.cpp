@@ -22,6 +22,7 @@ extern "C" {
 #include "backend/query/protected_reads.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/state/alerts.hpp"
+#include "backend/state/end_user.hpp"
 #include "backend/watch/copy_recording.hpp"
 #include "backend/watch/error_scrubbing.hpp"
 #include "backend/watch/late_errors.hpp"
@@ -138,6 +139,7 @@ void LeaveUtility(const RunningUtility* running) {
 void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, ProcessUtilityContext context,
                 ParamListInfo parameters, QueryEnvironment* environment, DestReceiver* destination,
                 QueryCompletion* completion) {
+  if (ps_place.depth == 0) NoteStatementText(text);
   RecordLateError();
   CheckListening(plan->utilityStmt);
   const int64 copied = IsA(plan->utilityStmt, CopyStmt) ? CountCopy(castNode(CopyStmt, plan->utilityStmt)) : 0;

@@ -33,6 +33,7 @@ PGDLLEXPORT void ps_worker_main(Datum database);
 #include "backend/server/wait_events.hpp"
 #include "backend/state/alerts.hpp"
 #include "backend/state/model_changes.hpp"
+#include "backend/state/principal_session.hpp"
 #include "backend/state/rate_requests.hpp"
 
 volatile sig_atomic_t ps_computing_rates = 0;
@@ -41,6 +42,7 @@ namespace {
 
 bool catalogs_changed = true;
 bool republish = false;  // the model, even if it is the same
+Oid extension_found = InvalidOid;
 
 // What failed since the worker last got through a cycle.
 struct Failures {
@@ -110,6 +112,7 @@ void FreeSessions(DatabaseSlot* slot) {
     slot->sessions = session->next;
     FreeHistory(session, &session->open);
     FreeHistory(session, &session->sealed);
+    FreePart(session);
     CloseHolding(session->holding, reinterpret_cast<SharedBlock*>(session));
   }
   slot->session_count = 0;
@@ -156,7 +159,7 @@ bool LeaveWhenIdle(DatabaseSlot* slot) {
   const TimestampTz now = GetCurrentTimestamp();
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   // A standby keeps the day's score in this process; a database that is dropped there does not wait for anybody.
-  bool idle = slot->sessions == nullptr && !(RecoveryInProgress() && RemembersToday()) &&
+  bool idle = OnlyPrincipalsRest(slot) && !(RecoveryInProgress() && RemembersToday()) &&
               pg_atomic_read_u64(&slot->flush_wanted) == slot->flush_done;
   if (!idle) needed_at = now;
   idle &= now - needed_at >= int64{ps_settings.worker_stays} * 1000;
@@ -174,10 +177,10 @@ enum class Extension { kAbsent, kOutdated, kCurrent };
 Extension LookForExtension() {
   static bool told = false;
   MemoryContext outer = CurrentMemoryContext;
-  Extension found = Extension::kAbsent;
+  auto found = Extension::kAbsent;
   StartTransactionCommand();
-  if (OidIsValid(get_extension_oid("privacy_score", true)))
-    found = ExtensionIsCurrent() ? Extension::kCurrent : Extension::kOutdated;
+  extension_found = get_extension_oid("privacy_score", true);
+  if (OidIsValid(extension_found)) found = ExtensionIsCurrent() ? Extension::kCurrent : Extension::kOutdated;
   CommitTransactionCommand();
   MemoryContextSwitchTo(outer);
   if (found == Extension::kOutdated && !told) ereport(LOG, (NotCurrentMessage()));
@@ -345,7 +348,6 @@ void FlushAndLeave(DatabaseSlot* slot) {
 // Longest pause after a failure, and how often a failure that stays is logged.
 constexpr int kLongestPause = 30 * 1000;
 constexpr int kLogAgainSeconds = 60;
-
 // Takes in an error of a cycle: what could not be written stays sealed in shared memory for the next try.
 void RecoverFromError(DatabaseSlot* slot) {
   HOLD_INTERRUPTS();
@@ -400,6 +402,7 @@ void RunCycle(DatabaseSlot* slot) {
   auto extension = Extension::kOutdated;
   bool done = Guarded([&extension](DatabaseSlot*) { extension = LookForExtension(); }, slot);
   if (extension == Extension::kAbsent) DiscardSessions(slot);
+  ClosePrincipals(slot, extension_found);
   if (extension == Extension::kCurrent) {
     done &= Guarded(WriteOrRemember, slot);
     done &= Guarded(FollowModel, slot);

@@ -19,6 +19,7 @@ extern "C" {
 #include "backend/state/alerts.hpp"
 #include "backend/state/limits.hpp"
 #include "backend/state/live_room.hpp"
+#include "backend/state/principal_session.hpp"
 
 namespace {
 
@@ -105,7 +106,7 @@ int64 GatherRuns(FlushItem* item, Datum* ids, Datum* runs, Datum* rows) {
   for (const EventChunk* chunk = sealed.chunks_first; chunk != nullptr; chunk = chunk->next)
     for (int i = 0; i < chunk->used; ++i) {
       all.Add(chunk->entries[i]);
-      item->events += chunk->entries[i].run;
+      item->events += Max(chunk->entries[i].run, 0);
     }
   if (sealed.uncounted > 0 || sealed.uncounted_rows > 0)
     all.Add({UnparsedId(), sealed.uncounted, sealed.uncounted_rows});
@@ -118,8 +119,8 @@ int64 GatherRuns(FlushItem* item, Datum* ids, Datum* runs, Datum* rows) {
 }
 
 int64 WriteSessionRow(const FlushItem* item, int64 queries) {
-  Oid types[] = {NAMEOID, TEXTOID, DATEOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID,
-                 INT8OID, BOOLOID, INT8OID, INT8OID,        INT8OID,        FLOAT8OID};
+  Oid types[] = {NAMEOID, TEXTOID, DATEOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID,
+                 BOOLOID, INT8OID, INT8OID, INT8OID,        FLOAT8OID,      TEXTOID};
   NameData role = item->copy.role_name;
   Datum values[] = {NameGetDatum(&role),
                     CStringGetTextDatum(item->copy.session),
@@ -132,17 +133,18 @@ int64 WriteSessionRow(const FlushItem* item, int64 queries) {
                     Int64GetDatum(item->copy.reach.values[0]),
                     Int64GetDatum(item->copy.reach.values[1]),
                     Int64GetDatum(item->copy.reach.values[2]),
-                    Float8GetDatum(EnforcedOf(&item->copy))};
+                    Float8GetDatum(EnforcedOf(&item->copy)),
+                    CStringGetTextDatum(EndUserOf(&item->copy))};
   Execute(
       "INSERT INTO privacy_score.session AS s (role, session, day, started, last_at, source, queries, refused, reach, "
-      "subjects, subject_columns, enforced) VALUES ($1, $2, $3, $4, $5, 'live', $6, $7, CASE WHEN $8 THEN $9 END, "
-      "CASE WHEN $8 THEN $10 END, CASE WHEN $8 THEN $11 END, CASE WHEN $12 >= 0 THEN $12 END) "
+      "subjects, subject_columns, enforced, end_user) VALUES ($1, $2, $3, $4, $5, 'live', $6, $7, CASE WHEN $8 THEN $9 "
+      "END, CASE WHEN $8 THEN $10 END, CASE WHEN $8 THEN $11 END, CASE WHEN $12 >= 0 THEN $12 END, NULLIF($13, '')) "
       "ON CONFLICT (role, session, started) "
       "DO UPDATE SET last_at = EXCLUDED.last_at, queries = EXCLUDED.queries, refused = EXCLUDED.refused, "
       "reach = EXCLUDED.reach, subjects = EXCLUDED.subjects, subject_columns = EXCLUDED.subject_columns, enforced = "
       "EXCLUDED.enforced "
       "RETURNING s.id",
-      12, types, values);
+      13, types, values);
   return FieldNumber(0, 0);
 }
 
@@ -170,7 +172,8 @@ void WriteEvents(FlushItem* item) {
       "last_seen = GREATEST(a.last_seen, $3) "
       "FROM (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls, "
       "pg_catalog.sum(x.returned)::pg_catalog.int8 AS rows FROM ROWS FROM (pg_catalog.unnest($1), "
-      "pg_catalog.unnest($2), pg_catalog.unnest($4)) x(id, run, returned) GROUP BY x.id) u WHERE a.id = u.id",
+      "pg_catalog.unnest($2), pg_catalog.unnest($4)) x(id, run, returned) WHERE x.run >= 0 GROUP BY x.id) u WHERE a.id "
+      "= u.id",
       4, call_types, calls);
 }
 
@@ -179,14 +182,21 @@ void WriteAlerts(const FlushItem* item) {
   const PendingHistory& sealed = item->copy.sealed;
   NoteReader reader(sealed.alerts);
   for (AlertHead head; reader.Next(&head);) {
-    const AlertRecord record = {
-        head.at,      NameStr(item->copy.role_name),     item->copy.session, head.kind, head.score, head.limit,
-        head.blocked, ReadNoteText(&reader, head.length)};
+    const AlertRecord record = {head.at,
+                                NameStr(item->copy.role_name),
+                                EndUserOf(&item->copy),
+                                item->copy.session,
+                                head.kind,
+                                head.score,
+                                head.limit,
+                                head.blocked,
+                                ReadNoteText(&reader, head.length)};
     WriteAlert(&record);
   }
   if (sealed.room == RoomAlert::kNone) return;
   const AlertRecord record = {item->copy.last_at,
                               NameStr(item->copy.role_name),
+                              EndUserOf(&item->copy),
                               item->copy.session,
                               AlertKindName(kAlertMemory),
                               0,
@@ -200,6 +210,7 @@ void WriteAlerts(const FlushItem* item) {
 
 void FreeSession(DatabaseSlot* slot, LiveSession* session) {
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  FreePart(session);
   if (session->previous != nullptr)
     session->previous->next = session->next;
   else
@@ -252,7 +263,9 @@ bool Release(DatabaseSlot* slot, LiveSession* session, const FlushItem* written)
       session->flushed_enforced = EnforcedOf(&written->copy);
     }
   }
-  const bool finished = session->closed && session->open.IsEmpty() && (written == nullptr || !RowIsBehind(session));
+  const bool left = !IsShared(session) || pg_atomic_read_u32(&session->part->attached) == 0;
+  const bool finished =
+      left && session->closed && session->open.IsEmpty() && (written == nullptr || !RowIsBehind(session));
   SpinLockRelease(&session->mutex);
   FreeHistory(session, &done);
   LWLockRelease(slot->lock);
@@ -262,6 +275,7 @@ bool Release(DatabaseSlot* slot, LiveSession* session, const FlushItem* written)
 // Throws away what one session has gathered, and the session when it is closed.
 void Discard(DatabaseSlot* slot, LiveSession* session) {
   session->discarded = true;
+  if (IsShared(session)) ClosePrincipal(session);
   for (int list = 0; list < 2; ++list) {
     FlushItem item;
     Seal(session, &item);

@@ -17,6 +17,7 @@ extern "C" {
 #include "backend/server/core_call.hpp"
 #include "backend/server/settings.hpp"
 #include "backend/state/limits.hpp"
+#include "backend/state/principal_session.hpp"
 #include "backend/state/rate_requests.hpp"
 #include "core/scoring/day_scorer.hpp"
 #include "core/scoring/live_scorer.hpp"
@@ -109,12 +110,18 @@ void RescoreFromHistory(const LiveSession* session, const StringInfoData* model,
       std::sort(list.begin(), list.end());
       scorer.Define(id, std::move(list));
     }
+    NGramWindow follows;
     for (const Row& row : reader.Section(2)) {
       const auto ids = ParseIntegers(*row[0]);
       const auto runs = ParseIntegers(*row[1]);
       for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (runs[i] == kContext) {
+          follows.PushContext(ids[i]);
+          scorer.Resume(follows.recorded());
+        }
         for (std::int64_t run = 0; run < runs[i]; ++run) {
           scorer.Observe(ids[i]);
+          follows = NGramWindow(scorer.LastNGram());
           // Further on in a run every n-gram has been met.
           if (run < kRecordedLength && scorer.LastScore() > result->largest) {
             result->largest = scorer.LastScore();
@@ -217,7 +224,8 @@ void CorrectScore(DatabaseSlot* slot, LiveSession* session, const StringInfoData
   for (int i = 0; i < count; ++i) RaiseForWorker(session, passed[i], score.explanation);
 }
 
-// Scores the recorded sessions of the session's role and day with the session's settings; null when core has failed.
+// Scores the recorded sessions of the session's principal and day with the session's settings; null when core has
+// failed.
 CoreHolder<DayScore>* ScoreRecordedDay(const LiveSession* session) {
   struct Reading {
     CoreHolder<DayScorer>* scorer;
@@ -234,14 +242,14 @@ CoreHolder<DayScore>* ScoreRecordedDay(const LiveSession* session) {
   BeginWork(&work);
   AppendModel(&wire, ModelScope::kBaselines, nullptr, role);
   AppendSettings(&wire, session->settings);
-  AppendSessions(&wire, role, day, day);
+  AppendSessions(&wire, role, day, day, EndUserOf(session));
   reading.done = CallCore(&reading.error, [&] { reading.scorer->Reset(new DayScorer(WireBytes(&wire), role)); });
   pfree(wire.data);
   const auto define = [](void* context, StringInfo tokens) {
     auto* into = static_cast<Reading*>(context);
     into->done = into->done && CallCore(&into->error, [&] { into->scorer->object->Define(WireBytes(tokens)); });
   };
-  if (reading.done) ForEachTokens(role, day, day, define, &reading);
+  if (reading.done) ForEachTokens(role, EndUserOf(session), day, define, &reading);
   EndWork(&work);
   const bool done =
       reading.done && CallCore(&reading.error, [&] { result->Reset(new DayScore(reading.scorer->object->Score())); });
@@ -259,10 +267,11 @@ bool AnyIsAwaited(DatabaseSlot* slot, const std::vector<privacy_score::MissingRa
   return false;
 }
 
-// The score of one role and day so far, below zero when it is not known.
+// The score of one principal and day so far, below zero when it is not known.
 struct DayFigure {
   DayFigure* next;
   NameData role;
+  const char* end_user;
   int32 day;
   double score;
   double enforced;    // the sum that mode enforce goes by
@@ -290,10 +299,12 @@ void ScoreDay(DayFigure* day, DatabaseSlot* slot, const LiveSession* session, co
   day->awaits_rates = AnyIsAwaited(slot, missing);
 }
 
-// The figure of the session's role and day; null when there is none.
+// The figure of the session's principal and day; null when there is none.
 const DayFigure* FindDayFigure(const DayFigure* days, const LiveSession* session) {
   for (const DayFigure* day = days; day != nullptr; day = day->next)
-    if (day->day == session->day && strcmp(NameStr(day->role), NameStr(session->role_name)) == 0) return day;
+    if (day->day == session->day && strcmp(NameStr(day->role), NameStr(session->role_name)) == 0 &&
+        strcmp(day->end_user, EndUserOf(session)) == 0)
+      return day;
   return nullptr;
 }
 
@@ -362,7 +373,7 @@ void CorrectScores(DatabaseSlot* slot) {
     CorrectScore(slot, session, &model);
     if (session->limits.daily < 0 || FindDayFigure(days, session) != nullptr) continue;
     auto* day = static_cast<DayFigure*>(palloc(sizeof(DayFigure)));
-    *day = {days, session->role_name, session->day, -1, -1, false};
+    *day = {days, session->role_name, pstrdup(EndUserOf(session)), session->day, -1, -1, false};
     ScoreDay(day, slot, session, &model, asks);
     days = day;
   }

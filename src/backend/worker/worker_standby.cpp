@@ -19,6 +19,7 @@ extern "C" {
 #include "backend/server/settings.hpp"
 #include "backend/state/live_room.hpp"
 #include "backend/state/live_session.hpp"
+#include "backend/state/principal_session.hpp"
 
 using privacy_score::MemoryHistory;
 using privacy_score::MemoryScore;
@@ -40,6 +41,13 @@ void CountEviction() { pg_atomic_fetch_add_u64(&ps_shared->evictions, 1); }
 // What the memory knows a session by.
 std::uint64_t KeyOf(const LiveSession* session) { return reinterpret_cast<std::uintptr_t>(session); }
 
+// The principal's name: of a role with an end user no other name is the same.
+std::string PrincipalOf(const LiveSession* session) {
+  std::string name = NameStr(session->role_name);
+  if (EndUserOf(session)[0] != '\0') name.append(1, '\0').append(EndUserOf(session));
+  return name;
+}
+
 // Adds the tokens that a session has sent. Within CallCore.
 void Learn(const NoteList& definitions) {
   NoteReader reader(definitions);
@@ -56,8 +64,8 @@ int64 Remember(const LiveSession* place, const LiveSession* session, const Pendi
   Learn(sealed->definitions);
   int64 events = 0;
   const auto append = [&](int64 id, int64 run) {
-    *fits &= memory->Append(KeyOf(place), NameStr(session->role_name), session->day, id, run);
-    events += run;
+    *fits &= memory->Append(KeyOf(place), PrincipalOf(session), session->day, id, run);
+    events += Max(run, 0);
   };
   for (const EventChunk* chunk = sealed->chunks_first; chunk != nullptr; chunk = chunk->next)
     for (int i = 0; i < chunk->used; ++i) append(chunk->entries[i].id, chunk->entries[i].run);
@@ -90,7 +98,8 @@ void TakeIn(DatabaseSlot* slot, LiveSession* session) {
   session->flushed_queries += events;
   session->stored_rise = copy.risen;
   LWLockRelease(slot->lock);
-  if (!copy.closed || AwaitsCorrection(session)) return;
+  const bool left = !IsShared(session) || pg_atomic_read_u32(&session->part->attached) == 0;
+  if (!copy.closed || !left || AwaitsCorrection(session)) return;
   CallCore(&error, [&] { memory->Close(KeyOf(session)); });
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   FreeHistory(session, &session->open);
@@ -140,25 +149,26 @@ CoreHolder<MemoryScore>* ScoreFromMemory(const LiveSession* place, const LiveSes
 CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const StringInfoData* model) {
   StringInfoData stored;
   initStringInfo(&stored);
-  const char* args[] = {NameStr(session->role_name), TextOfInteger(session->day)};
+  const char* args[] = {NameStr(session->role_name), TextOfInteger(session->day), EndUserOf(session)};
   WorkTransaction work;
   BeginWork(&work);
   AppendLongQuery(&stored,
                   SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session s "
                              "JOIN privacy_score.session_part p ON p.session_id = s.id "
-                             "WHERE s.role = $1::pg_catalog.name AND s.day = " SQL_DAY("$2") ")"),
-                  2, args);
+                             "WHERE s.role = $1::pg_catalog.name AND COALESCE(s.end_user, '') = $3 "
+                             "AND s.day = " SQL_DAY("$2") ")"),
+                  3, args);
   AppendQuery(&stored,
               "SELECT i.ids, i.runs FROM privacy_score.session s, LATERAL (SELECT pg_catalog.array_agg(u.id ORDER BY "
               "p.part, u.n) AS ids, pg_catalog.array_agg(u.run ORDER BY p.part, u.n) AS runs "
               "FROM privacy_score.session_part p, ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) "
               "WITH ORDINALITY u(id, run, n) WHERE p.session_id = s.id) i WHERE s.role = $1::pg_catalog.name "
-              "AND s.day = " SQL_DAY("$2") " AND i.ids IS NOT NULL",
-              2, args);
+              "AND COALESCE(s.end_user, '') = $3 AND s.day = " SQL_DAY("$2") " AND i.ids IS NOT NULL",
+              3, args);
   EndWork(&work);
   return Held([&] {
-    return memory->ScoreDay(NameStr(session->role_name), session->day, WireBytes(model), WireBytes(&stored),
-                            session->settings);
+    return memory->ScoreDay(NameStr(session->role_name), PrincipalOf(session), session->day, WireBytes(model),
+                            WireBytes(&stored), session->settings);
   });
 }
 

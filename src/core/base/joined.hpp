@@ -1,8 +1,9 @@
 /*
- * joined.hpp - lists of texts as one text.
+ * joined.hpp - lists of texts as one text, and back.
  */
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,17 @@ inline std::string Joined(const std::vector<std::string>& parts, std::string_vie
     text += parts[i];
   }
   return text;
+}
+
+// The parts between separators, one character; of an empty text one empty part.
+inline std::vector<std::string> Parted(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find(separator, from), text.size());
+    parts.emplace_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return parts;
 }
 
 }  // namespace privacy_score

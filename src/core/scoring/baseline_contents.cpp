@@ -12,7 +12,8 @@ void BaselineContents::Add(const Sequence& sequence) {
   ++sessions;
   ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) { ngrams[ngram] += count; });
   std::vector<AbstractionId> ids;
-  for (const Run& run : sequence) ids.push_back(run.id);
+  for (const Run& run : sequence)
+    if (run.count != kContext) ids.push_back(run.id);
   SortUnique(ids);
   ++session_sets[ids];
 }

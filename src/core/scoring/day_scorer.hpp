@@ -1,5 +1,5 @@
 /*
- * day_scorer.hpp - the score of one role's day, in little memory.
+ * day_scorer.hpp - the score of one principal's day, in little memory.
  *
  * The background worker computes it again and again while the day grows. Equals ScoreDays (history.hpp) on the same
  * data to the last bit; but of the day's abstractions only their classes are kept, so that they can be handed over in
@@ -25,7 +25,8 @@ struct DayScore {
 class DayScorer {
  public:
   // `wire`: sections of the model, with the abstractions of baselines, of settings and of sessions (history.hpp), all
-  // of one role and day. It is not referred to afterwards. Throws Error 22023 on bad settings, XX001 on damaged bytes.
+  // of one principal and day. It is not referred to afterwards. Throws Error 22023 on bad settings, XX001 on damaged
+  // bytes.
   DayScorer(std::string_view wire, const std::string& role);
 
   // Takes in abstractions of the sessions: a section (id, token), one row a token, ordered by id. Those of one id may

@@ -55,10 +55,14 @@ std::int64_t RowsOf(const Sequence& sequence) {
   return rows;
 }
 
-// The sessions of each role and day.
-std::map<std::pair<std::string, std::string>, std::vector<const Sequence*>> ByDay(const History& history) {
-  std::map<std::pair<std::string, std::string>, std::vector<const Sequence*>> days;
-  for (const HistorySession& session : history.sessions) days[{session.role, session.day}].push_back(&session.sequence);
+// Role, end user and day.
+using PrincipalDay = std::tuple<std::string, std::optional<std::string>, std::string>;
+
+// The sessions of each principal and day.
+std::map<PrincipalDay, std::vector<const Sequence*>> ByDay(const History& history) {
+  std::map<PrincipalDay, std::vector<const Sequence*>> days;
+  for (const HistorySession& session : history.sessions)
+    days[{session.role, session.end_user, session.day}].push_back(&session.sequence);
   return days;
 }
 
@@ -101,9 +105,13 @@ ScoreSettings ReadSettings(WireReader& reader) {
 
 std::vector<HistorySession> ReadSessions(WireReader& reader) {
   std::vector<HistorySession> sessions;
-  reader.EachRow(7 + kReachFigureCount, [&](const Row& row) {
-    HistorySession part{
-        ParseInteger(String(row[0])), String(row[1]), String(row[2]), row[3] ? String(row[3]) : std::string(), {}, {}};
+  reader.EachRow(8 + kReachFigureCount, [&](const Row& row) {
+    HistorySession part;
+    part.session_key = ParseInteger(String(row[0]));
+    part.role = String(row[1]);
+    part.day = String(row[2]);
+    if (row[3]) part.session = String(row[3]);
+    if (row[7 + kReachFigureCount]) part.end_user = String(row[7 + kReachFigureCount]);
     for (std::size_t figure = 0; figure < part.reach.size(); ++figure)
       if (row[7 + figure]) part.reach[figure] = String(row[7 + figure]);
     const bool continued =
@@ -129,11 +137,11 @@ HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up) {
   Scorers scorers(history);
   HistoryResult result;
   Profile cumulative;
-  std::string last_role;
-  for (const auto& [role_and_day, sequences] : ByDay(history)) {
-    const auto& [role, day] = role_and_day;
-    if (result.table.rows.empty() || role != last_role) cumulative = Profile();
-    last_role = role;
+  std::pair<std::string, std::optional<std::string>> last_principal;
+  for (const auto& [principal_day, sequences] : ByDay(history)) {
+    const auto& [role, end_user, day] = principal_day;
+    if (result.table.rows.empty() || last_principal != std::pair(role, end_user)) cumulative = Profile();
+    last_principal = {role, end_user};
     RoleScorer& scorer = scorers.For(role);
     Profile profile;
     EnforcedSum enforced;
@@ -151,6 +159,7 @@ HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up) {
     row.push_back(TextOf(summary.statement_score));
     row.push_back(TextOf(rows));
     row.push_back(TextOf(enforced.value()));
+    row.push_back(end_user);
     result.table.rows.push_back(std::move(row));
   }
   result.missing = scorers.TakeMissing();
@@ -171,6 +180,7 @@ HistoryResult ScoreSessions(std::string_view wire, GivesUp gives_up) {
     row.push_back(TextOf(RowsOf(session.sequence)));
     row.insert(row.end(), session.reach.begin(), session.reach.end());
     row.push_back(TextOf(summary.statement_score));  // of a session enforced is that
+    row.push_back(session.end_user);
     result.table.rows.push_back(std::move(row));
   }
   result.missing = scorers.TakeMissing();
@@ -180,10 +190,10 @@ HistoryResult ScoreSessions(std::string_view wire, GivesUp gives_up) {
 HistoryResult ScoreNGrams(std::string_view wire, GivesUp gives_up) {
   const History history = ReadHistory(wire);
   Scorers scorers(history);
-  using SortKey = std::tuple<std::string, double, std::vector<std::string>, std::string>;
+  using SortKey = std::tuple<std::string, double, std::vector<std::string>, std::string, std::optional<std::string>>;
   std::vector<std::pair<SortKey, ResultRow>> rows;
-  for (const auto& [role_and_day, sequences] : ByDay(history)) {
-    const auto& [role, day] = role_and_day;
+  for (const auto& [principal_day, sequences] : ByDay(history)) {
+    const auto& [role, end_user, day] = principal_day;
     RoleScorer& scorer = scorers.For(role);
     Profile profile;
     std::unordered_map<NGram, std::int64_t, NGramHash> rows_of;
@@ -206,8 +216,9 @@ HistoryResult ScoreNGrams(std::string_view wire, GivesUp gives_up) {
                     ArrayText(explained.deltas),
                     ArrayText(explained.attributes),
                     TextOf(rows_of[ngram]),
-                    role};
-      rows.emplace_back(SortKey{day, -entry.score.score, std::move(lines), role}, std::move(row));
+                    role,
+                    end_user};
+      rows.emplace_back(SortKey{day, -entry.score.score, std::move(lines), role, end_user}, std::move(row));
     }
   }
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

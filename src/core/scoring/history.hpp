@@ -5,9 +5,10 @@
  *   settings (ngram_length, counting 'set'|'multiset', compare 'positionwise'|'union', alpha, where_counts, pad,
  *             identifiers_count)
  *   sessions (session_key bigint, role, day text, session text, ids bigint[], runs bigint[],
- *             rows bigint[] or NULL, reach, subjects, subject_columns: of the session, NULL where not known)
- * ordered by role, day, start. Rows of the same session_key, role and day that follow each other are parts of one
- * session. Days are compared as text (ISO).
+ *             rows bigint[] or NULL, reach, subjects, subject_columns: of the session, NULL where not known,
+ *             end_user or NULL)
+ * ordered by role, day, start. A principal is a role and an end user. Rows of the same session_key, role and day that
+ * follow each other are parts of one session. Days are compared as text (ISO).
  *
  * Every answer lists the rates that were not known exactly. Once they are, the same call gives exact figures. Scoring
  * throws Paused when `gives_up` says so, which is asked at each n-gram.
@@ -34,17 +35,17 @@ struct HistoryResult {
   std::vector<MissingRate> missing;
 };
 
-// One row a role and day: role, day, queries, ngrams, mismatched, score, max_score, tight_max, normalised, cumulative,
-// statement_score, rows, enforced (enforced_sum.hpp). `cumulative` is Delta over the role's days from the first given
-// to this one.
+// One row a principal and day: role, day, queries, ngrams, mismatched, score, max_score, tight_max, normalised,
+// cumulative, statement_score, rows, enforced (enforced_sum.hpp), end_user. `cumulative` is Delta over the principal's
+// days from the first given to this one.
 HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up = nullptr);
 
 // One row a session: role, day, session, queries, ngrams, mismatched, score, max_score, tight_max, normalised,
-// statement_score, rows, reach, subjects, subject_columns, enforced. In the order given.
+// statement_score, rows, reach, subjects, subject_columns, enforced, end_user. In the order given.
 HistoryResult ScoreSessions(std::string_view wire, GivesUp gives_up = nullptr);
 
-// One row a mismatched n-gram of a role and day: day, ngram text[], count, nearest text[], score, deltas float8[],
-// attributes text[], rows (returned by their last statements), role. By day, score descending, ngram.
+// One row a mismatched n-gram of a principal and day: day, ngram text[], count, nearest text[], score, deltas float8[],
+// attributes text[], rows (returned by their last statements), role, end_user. By day, score descending, ngram.
 HistoryResult ScoreNGrams(std::string_view wire, GivesUp gives_up = nullptr);
 
 // What a baseline of these sessions stores. `sessions_wire` holds the section of sessions alone.
@@ -63,6 +64,7 @@ struct HistorySession {
   std::string day;
   std::string session;
   Sequence sequence;
+  std::optional<std::string> end_user;
   std::array<std::optional<std::string>, kReachFigureCount> reach;  // where known
 };
 // All that a call reads.

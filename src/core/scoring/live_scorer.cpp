@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "core/base/joined.hpp"
 #include "core/scoring/enforced_sum.hpp"
 #include "core/scoring/explain.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 // As malloc gives them, on 64 bits.
 constexpr std::size_t kBytesOfAbstraction = 1024;
 constexpr std::size_t kBytesOfToken = 96;
+constexpr char kTokenEnd = '\0';              // in a journal
 constexpr std::size_t kBytesOfCharacter = 2;  // of a token: here, and where who defines them keeps them
 
 // Remembered scores are wanted once more at most, when a statement that was weighed is taken in.
@@ -23,11 +25,42 @@ constexpr ScoreMemory kLiveMemory = {std::size_t{1} << 10U, std::size_t{1} << 18
 
 }  // namespace
 
-LiveScorer::LiveScorer(std::string role, const ScoreSettings& settings)
-    : role_(std::move(role)), model_(std::make_shared<const Model>()) {
-  scorer_ = std::make_unique<RoleScorer>(model_, role_, settings, &defined_, kLiveMemory);
-  reach_ = std::make_unique<ReachTracker>(*model_, settings.where_counts);
+// Reads a session's journal.
+struct LiveScorer::JournalReader {
+  LiveScorer& scorer;
+
+  std::uint32_t FormOf(AbstractionId id) const {
+    const Common& common = *scorer.common_;
+    return scorer.reach_->FormOf(*common.model, id, common.scorer->TokensOf(id));
+  }
+  void Take(const SessionJournal::Definition& definition) const {
+    scorer.journalled_.insert(definition.id);
+    if (!scorer.Knows(definition.id)) scorer.Define(definition.id, Parted(definition.tokens, kTokenEnd));
+  }
+  void Take(const SessionJournal::Met& met) const {
+    const auto found = scorer.recorded_.find(met.ngram);
+    if (found == scorer.recorded_.end())
+      scorer.Meet(met.ngram.back(), met.ngram);
+    else
+      scorer.CountMet(&*found);
+  }
+  void Take(const SessionJournal::Asked& asked) const { scorer.reach_->TakeAsked(FormOf(asked.id), asked); }
+  void Take(const SessionJournal::Subject& subject) const { scorer.reach_->TakeSubject(FormOf(subject.id), subject); }
+};
+
+LiveScorer::LiveScorer(std::string role, const ScoreSettings& settings) : role_(std::move(role)) {
+  common_ = NewCommon(std::make_shared<const Model>(), settings, {});
+  reach_ = std::make_unique<ReachTracker>(*common_->model, settings.where_counts);
   summary_ = profile_.Summary();
+}
+
+std::shared_ptr<LiveScorer::Common> LiveScorer::NewCommon(std::shared_ptr<const Model> model,
+                                                          const ScoreSettings& settings, TokenMap defined) const {
+  auto common = std::make_shared<Common>();
+  common->model = std::move(model);
+  common->defined = std::move(defined);
+  common->scorer = std::make_unique<RoleScorer>(common->model, role_, settings, &common->defined, kLiveMemory);
+  return common;
 }
 
 std::size_t LiveScorer::BytesOf(const Tokens& tokens) {
@@ -37,59 +70,56 @@ std::size_t LiveScorer::BytesOf(const Tokens& tokens) {
 }
 
 void LiveScorer::Load(std::string_view model_wire) {
-  Replace(std::make_shared<const Model>(Model::Parse(model_wire)), settings());
+  Replace(std::make_shared<const Model>(Model::Parse(model_wire)), settings(), common_->defined);
 }
 
-void LiveScorer::Configure(const ScoreSettings& settings) { Replace(model_, settings); }
+void LiveScorer::Configure(const ScoreSettings& settings) { Replace(common_->model, settings, common_->defined); }
 
-// Scores the session under another model or other settings. Changes nothing when it throws, but for definitions that
-// are carried over.
-void LiveScorer::Replace(std::shared_ptr<const Model> model, const ScoreSettings& settings) {
+void LiveScorer::Share(const LiveScorer& other) { Adopt(other.common_); }
+
+// Scores the session under another model or other settings, with these definitions and those that it needs itself.
+void LiveScorer::Replace(std::shared_ptr<const Model> model, const ScoreSettings& settings, TokenMap defined) {
+  Adopt(NewCommon(std::move(model), settings, std::move(defined)));
+}
+
+// Scores the session anew with what may be another's. Changes nothing when it throws, but for definitions that are
+// carried over.
+void LiveScorer::Adopt(std::shared_ptr<Common> common) {
+  const Model& model = *common->model;
+  RoleScorer& scorer = *common->scorer;
   for (const auto& [ngram, met] : recorded_) {
     const AbstractionId id = ngram.back();
-    if (model->FindTokens(id) == nullptr && defined_.count(id) == 0) defined_.emplace(id, scorer_->TokensOf(id));
+    if (scorer.FindTokens(id) == nullptr) common->defined.emplace(id, common_->scorer->TokensOf(id));
   }
-  auto scorer = std::make_unique<RoleScorer>(model, role_, settings, &defined_, kLiveMemory);
   Profile profile;
-  auto reach = std::make_unique<ReachTracker>(*model, settings.where_counts);
-  reach->Replay(*reach_, *model, [&](AbstractionId id) -> const Tokens& { return scorer->TokensOf(id); });
+  auto reach = std::make_unique<ReachTracker>(model, scorer.settings().where_counts);
+  reach->Replay(*reach_, model, [&](AbstractionId id) -> const Tokens& { return scorer.TokensOf(id); });
   std::vector<Met> fresh;
   fresh.reserve(recorded_.size());
   for (const auto& [ngram, met] : recorded_) {
     const AbstractionId id = ngram.back();
-    fresh.push_back(
-        {met.count, profile.Add(ngram, met.count, *scorer), reach->FormOf(*model, id, scorer->TokensOf(id))});
+    fresh.push_back({met.count, profile.Add(ngram, met.count, scorer), reach->FormOf(model, id, scorer.TokensOf(id))});
   }
   auto next = fresh.begin();
   for (auto& [ngram, met] : recorded_) met = *next++;
-  model_ = std::move(model);
-  baseline_ = model_->BaselineOfRole(role_);
+  common_ = std::move(common);
+  baseline_ = common_->model->BaselineOfRole(role_);
   reach_ = std::move(reach);
-  scorer_ = std::move(scorer);
+  reach_->WriteTo(journal_);
   profile_ = std::move(profile);
   summary_ = profile_.Summary();
   steps_.fill({});
   ++turn_;
 }
 
-bool LiveScorer::Knows(AbstractionId id) const {
-  return id == 0 || defined_.count(id) > 0 || model_->FindTokens(id) != nullptr;
-}
+bool LiveScorer::Knows(AbstractionId id) const { return id == 0 || common_->scorer->FindTokens(id) != nullptr; }
 
 void LiveScorer::Define(AbstractionId id, Tokens tokens) {
   if (id == 0) return;
-  defined_.emplace(id, std::move(tokens));
+  common_->defined.emplace(id, std::move(tokens));
 }
 
-void LiveScorer::ForgetUnused() {
-  TokenMap used;
-  for (const auto& [ngram, met] : recorded_) {
-    const auto found = defined_.find(ngram.back());
-    if (found != defined_.end()) used.insert(*found);
-  }
-  defined_ = std::move(used);
-  Replace(model_, settings());
-}
+void LiveScorer::ForgetUnused() { Replace(common_->model, settings(), {}); }
 
 NGram LiveScorer::NextNGram(AbstractionId id) const {
   NGramWindow window(LastNGram());
@@ -99,11 +129,11 @@ NGram LiveScorer::NextNGram(AbstractionId id) const {
 
 // Takes in an n-gram that the session has not had.
 LiveScorer::State* LiveScorer::Meet(AbstractionId id, const NGram& ngram) {
-  const Tokens& tokens = scorer_->TokensOf(id);
-  const std::uint32_t form = reach_->FormOf(*model_, id, tokens);
+  const Tokens& tokens = common_->scorer->TokensOf(id);
+  const std::uint32_t form = reach_->FormOf(*common_->model, id, tokens);
   const auto place = recorded_.emplace(ngram, Met()).first;
   try {
-    place->second = {1, profile_.Add(ngram, 1, *scorer_), form};
+    place->second = {1, profile_.Add(ngram, 1, *common_->scorer), form};
   } catch (...) {
     recorded_.erase(place);
     throw;
@@ -130,7 +160,41 @@ void LiveScorer::Observe(AbstractionId id, const BoundConstants& constants) {
   } else {
     Follow(next);
   }
+  if (journal_ != nullptr && (is_new || settings().counting == ScoreSettings::kMultiset)) WriteMet(next->first);
   reach_->Observe(next->second.form, constants);
+}
+
+// Writes an n-gram into the journal, with the tokens of its statement unless they stand there.
+void LiveScorer::WriteMet(const NGram& ngram) {
+  const AbstractionId id = ngram.back();
+  if (journalled_.insert(id).second)
+    journal_->Write(SessionJournal::Definition{id, Joined(common_->scorer->TokensOf(id), {&kTokenEnd, 1})});
+  journal_->Write(SessionJournal::Met{ngram});
+}
+
+void LiveScorer::WriteTo(SessionJournal* journal) {
+  journal_ = journal;
+  reach_->WriteTo(journal);
+}
+
+void LiveScorer::CatchUp(const std::uint64_t* words, std::size_t size) {
+  SessionJournal* own = journal_;
+  WriteTo(nullptr);
+  JournalReader reader = {*this};
+  try {
+    SessionJournal::Read(words, size, reader);
+  } catch (...) {
+    WriteTo(own);
+    throw;
+  }
+  WriteTo(own);
+}
+
+void LiveScorer::Resume(const NGram& ngram) {
+  if (LastNGram() == ngram) return;
+  const auto found = recorded_.find(ngram);
+  state_ = found == recorded_.end() ? nullptr : &*found;
+  ++turn_;
 }
 
 LiveScorer::Weighed LiveScorer::Weigh(AbstractionId id) {
@@ -139,7 +203,7 @@ LiveScorer::Weighed LiveScorer::Weigh(AbstractionId id) {
   weighed.estimated = summary_.statement_estimated;
   const bool once = settings().counting == ScoreSettings::kSet;
   if (id == 0 || (once && (Repeats(id) || profile_.HasStatement(id)))) return weighed;
-  const NGramScore own = EnforcedSum::Of(id, *scorer_);
+  const NGramScore own = EnforcedSum::Of(id, *common_->scorer);
   weighed.adds = own.score > 0;
   if (!weighed.adds) return weighed;
   weighed.rise = own.score;
@@ -151,7 +215,7 @@ LiveScorer::Weighed LiveScorer::Weigh(AbstractionId id) {
 std::string LiveScorer::ExplainStatement(AbstractionId id) {
   NGram statement{};
   statement.back() = id;
-  return NGramJson(*scorer_, statement, ScoreLevel::kStatement);
+  return NGramJson(*common_->scorer, statement, ScoreLevel::kStatement);
 }
 
 void LiveScorer::Restart() {
@@ -160,10 +224,12 @@ void LiveScorer::Restart() {
   steps_.fill({});
   recorded_.clear();
   bytes_ = 0;
-  defined_.clear();
+  if (common_.use_count() == 1) common_->defined.clear();
   profile_ = Profile();
   summary_ = profile_.Summary();
-  reach_ = std::make_unique<ReachTracker>(*model_, settings().where_counts);
+  reach_ = std::make_unique<ReachTracker>(*common_->model, settings().where_counts);
+  reach_->WriteTo(journal_);
+  journalled_.clear();
 }
 
 ReachLimits LiveScorer::LeastOutOfReach(double factor) const noexcept {
@@ -185,13 +251,13 @@ bool LiveScorer::HasNGram(const NGram& recorded, const ScoreSettings& settings) 
 std::string LiveScorer::LastExplanation() {
   const NGram last = LastNGram();
   if (!HasNGram(last, settings())) return "{}";
-  return NGramJson(*scorer_, Suffix(last, settings().ngram_length), ScoreLevel::kNGram);
+  return NGramJson(*common_->scorer, Suffix(last, settings().ngram_length), ScoreLevel::kNGram);
 }
 
 double LiveScorer::LastScore() {
   const NGram last = LastNGram();
   if (!HasNGram(last, settings())) return 0;
-  return scorer_->Score(Suffix(last, settings().ngram_length), ScoreLevel::kNGram).score;
+  return common_->scorer->Score(Suffix(last, settings().ngram_length), ScoreLevel::kNGram).score;
 }
 
 }  // namespace privacy_score

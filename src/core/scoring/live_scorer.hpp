@@ -8,6 +8,9 @@
  * steps are kept in a small table that is overwritten as it fills, so a statement that has followed these before costs
  * one look-up there, or a hash look-up of its n-gram, and allocates nothing. Scores are kept with the session's
  * n-grams, so that RoleScorer need not remember many.
+ *
+ * Scorers of several sessions of one role share what does not depend on the session: Share(). A session that runs in
+ * several processes has a scorer in each: session_journal.hpp.
  */
 #pragma once
 
@@ -16,10 +19,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "core/scoring/profile.hpp"
 #include "core/scoring/reach.hpp"
+#include "core/scoring/session_journal.hpp"
 
 namespace privacy_score {
 
@@ -41,7 +46,11 @@ class LiveScorer {
   void Load(std::string_view model_wire);
   // Changes the settings; the session goes on and is scored again under them.
   void Configure(const ScoreSettings& settings);
-  const ScoreSettings& settings() const { return scorer_->settings(); }
+  // Takes over the model, the settings and the definitions of another scorer of the role. What both need stands once in
+  // memory until one of them loads another model.
+  void Share(const LiveScorer& other);
+  bool Shares(const LiveScorer& other) const { return common_ == other.common_; }
+  const ScoreSettings& settings() const { return common_->scorer->settings(); }
 
   bool Knows(AbstractionId id) const;
   // Gives the tokens of an abstraction that the model does not hold yet.
@@ -65,8 +74,18 @@ class LiveScorer {
   Weighed Weigh(AbstractionId id);
   // JSON like LastExplanation of a statement by itself.
   std::string ExplainStatement(AbstractionId id);
-  // Starts a new session; what was defined is forgotten.
+  // Starts a new session; what was defined is forgotten unless others share it.
   void Restart();
+  // Goes to where the session was after this n-gram, which it has had: the next statement follows it. Zeros: the
+  // beginning.
+  void Resume(const NGram& ngram);
+  // The n-gram that the session is at; zeros at the beginning.
+  NGram LastNGram() const { return state_ == nullptr ? NGram{} : state_->first; }
+
+  // From now on what is new in this session is written into `journal` as well; null: no longer.
+  void WriteTo(SessionJournal* journal);
+  // Takes in what other processes have written of this session. Where it stands stays.
+  void CatchUp(const std::uint64_t* words, std::size_t size);
   // Whether the session has so many n-grams or abstractions that it should be ended: each takes memory for as long as
   // it lasts.
   bool IsFull() const { return recorded_.size() >= kMostNGrams || bytes_ > kMostBytes; }
@@ -74,6 +93,8 @@ class LiveScorer {
   const SessionSummary& summary() const { return summary_; }
   // How far the session reaches; nothing is known of it until Load.
   const ReachFigures& reach() const { return reach_->figures(); }
+  // The limits of an end user of the role, as the model has them; null: those of the role.
+  const EndUserLimits* LimitsOf(std::string_view end_user) const { return common_->model->LimitsOf(role_, end_user); }
   // What of it is too far for the role's baseline; nothing without a baseline.
   std::vector<ReachExcess> OutOfReach(double factor) const;
   // From where on each figure is.
@@ -101,8 +122,8 @@ class LiveScorer {
     return true;
   }
   // The rates that were wanted since the last call.
-  std::vector<MissingRate> TakeMissing() { return scorer_->TakeMissing(); }
-  bool IsMissingRates() const { return scorer_->IsMissingRates(); }
+  std::vector<MissingRate> TakeMissing() { return common_->scorer->TakeMissing(); }
+  bool IsMissingRates() const { return common_->scorer->IsMissingRates(); }
   // JSON of the n-gram of the last execution: ngram, known, nearest, deltas, attributes, score. "{}" before the first,
   // and with `pad` off before the session is ngram_length long.
   std::string LastExplanation();
@@ -110,6 +131,13 @@ class LiveScorer {
   double LastScore();
 
  private:
+  struct JournalReader;
+  // What does not depend on the session.
+  struct Common {
+    std::shared_ptr<const Model> model;
+    TokenMap defined;  // abstractions beyond those of the model
+    std::unique_ptr<RoleScorer> scorer;
+  };
   // A recorded n-gram that the session has had.
   struct Met {
     std::int64_t count = 0;
@@ -127,18 +155,16 @@ class LiveScorer {
 
   // Goes to an n-gram that the session has had before.
   void Follow(State* next) {
-    ++turn_;
     state_ = next;
-    ++next->second.count;
-    if (profile_.Repeat(next->second.places, settings()))
-      summary_ = profile_.Summary();
-    else
-      ++summary_.queries;
+    CountMet(next);
   }
   static bool HasNGram(const NGram& recorded, const ScoreSettings& settings);
-  void Replace(std::shared_ptr<const Model> model, const ScoreSettings& settings);
-  NGram LastNGram() const { return state_ == nullptr ? NGram{} : state_->first; }
+  std::shared_ptr<Common> NewCommon(std::shared_ptr<const Model> model, const ScoreSettings& settings,
+                                    TokenMap defined) const;
+  void Replace(std::shared_ptr<const Model> model, const ScoreSettings& settings, TokenMap defined);
+  void Adopt(std::shared_ptr<Common> common);
   NGram NextNGram(AbstractionId id) const;
+  void WriteMet(const NGram& ngram);
   std::size_t PlaceOfStep(AbstractionId id) const {
     const auto from = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(state_));
     return static_cast<std::size_t>(((from ^ static_cast<std::uint64_t>(id)) * 0x9e3779b97f4a7c15U) >> 55U);
@@ -149,12 +175,19 @@ class LiveScorer {
     return step.from == state_ && step.id == id ? step.to : nullptr;
   }
   State* Meet(AbstractionId id, const NGram& ngram);
+  // Counts one more of an n-gram of the session, wherever this stands.
+  void CountMet(State* met) {
+    ++turn_;
+    ++met->second.count;
+    if (profile_.Repeat(met->second.places, settings()))
+      summary_ = profile_.Summary();
+    else
+      ++summary_.queries;
+  }
 
   std::string role_;
-  std::shared_ptr<const Model> model_;
+  std::shared_ptr<Common> common_;
   const Baseline* baseline_ = nullptr;  // of the role, in the model
-  TokenMap defined_;
-  std::unique_ptr<RoleScorer> scorer_;
   Profile profile_;
   SessionSummary summary_;
   std::unique_ptr<ReachTracker> reach_;
@@ -164,6 +197,8 @@ class LiveScorer {
   State* state_ = nullptr;  // null before the first statement
   std::uint64_t turn_ = 1;  // another one after whatever changes the session or how it is scored
   std::array<Step, 512> steps_{};
+  SessionJournal* journal_ = nullptr;
+  std::unordered_set<AbstractionId> journalled_;  // definitions that the session's journal has
 };
 
 }  // namespace privacy_score

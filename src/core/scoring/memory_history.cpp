@@ -24,10 +24,11 @@ void MemoryHistory::Add(Counted& counted, const NGram& ngram, std::int64_t count
   }
 }
 
-bool MemoryHistory::Append(std::uint64_t key, const std::string& role, std::int64_t day, AbstractionId id,
+bool MemoryHistory::Append(std::uint64_t key, const std::string& principal, std::int64_t day, AbstractionId id,
                            std::int64_t run) {
   OpenSession& session = sessions_[key];
-  Day& of_day = days_[role][day];
+  Day& of_day = days_[principal][day];
+  if (run == kContext) session.window.PushContext(id);
   // The first kRecordedLength of a run make an n-gram each; the others all make the last of these.
   for (std::int64_t i = 0; i < std::min<std::int64_t>(run, kRecordedLength); ++i) {
     session.window.Push(id);
@@ -102,12 +103,12 @@ std::optional<MemoryScore> MemoryHistory::ScoreSession(std::uint64_t key, std::s
   return Score(found->second.counted.ngrams, {}, defined_, model_wire, role, settings);
 }
 
-std::optional<MemoryScore> MemoryHistory::ScoreDay(const std::string& role, std::int64_t day,
-                                                   std::string_view model_wire, std::string_view stored_wire,
-                                                   const ScoreSettings& settings) const {
+std::optional<MemoryScore> MemoryHistory::ScoreDay(const std::string& role, const std::string& principal,
+                                                   std::int64_t day, std::string_view model_wire,
+                                                   std::string_view stored_wire, const ScoreSettings& settings) const {
   Counts counts;
   MetCounts met;
-  const auto days = days_.find(role);
+  const auto days = days_.find(principal);
   if (days != days_.end()) {
     const auto found = days->second.find(day);
     if (found != days->second.end()) {
@@ -127,7 +128,7 @@ std::optional<MemoryScore> MemoryHistory::ScoreDay(const std::string& role, std:
     ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) { counts[ngram] += count; });
     std::unordered_set<AbstractionId> of_session;
     for (const Run& run : sequence) {
-      if (run.count == 0) continue;
+      if (run.count <= 0) continue;
       met[run.id].executions += run.count;
       if (of_session.insert(run.id).second) ++met[run.id].sessions;
     }

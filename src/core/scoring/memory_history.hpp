@@ -1,7 +1,7 @@
 /*
  * memory_history.hpp - history of running sessions in memory, where none can be stored: the worker of a hot standby.
  *
- * Kept are the distinct recorded n-grams of each open session and of each role and day, and the tokens of their
+ * Kept are the distinct recorded n-grams of each open session and of each principal and day, and the tokens of their
  * abstractions. That is enough to score them again under another model, and bounded: beyond `most_ngrams` nothing new
  * is taken in, and what misses something says so instead of giving a score that is too low.
  */
@@ -37,9 +37,9 @@ class MemoryHistory {
   bool Knows(AbstractionId id) const { return defined_.count(id) > 0; }
   void Define(AbstractionId id, Tokens tokens) { defined_.emplace(id, std::move(tokens)); }
 
-  // Takes in `run` executions in a row of session `key`. False when something did not fit.
-  bool Append(std::uint64_t key, const std::string& role, std::int64_t day, AbstractionId id, std::int64_t run);
-  // Forgets a session; what it brought to its role's day stays.
+  // Takes in `run` executions in a row of session `key`, or kContext. False when something did not fit.
+  bool Append(std::uint64_t key, const std::string& principal, std::int64_t day, AbstractionId id, std::int64_t run);
+  // Forgets a session; what it brought to its principal's day stays.
   void Close(std::uint64_t key);
   // Forgets the days before `day`; called when the day changes.
   void ForgetBefore(std::int64_t day);
@@ -47,10 +47,11 @@ class MemoryHistory {
   // Scores a session under a model (see Model::Parse); nothing when it is unknown or not complete. Throws Error.
   std::optional<MemoryScore> ScoreSession(std::uint64_t key, std::string_view model_wire, const std::string& role,
                                           const ScoreSettings& settings) const;
-  // Scores a role's day together with what is stored of it: sections (id, token) and (ids, runs of a session, a row a
-  // session). Nothing when memory holds only a part of the day. Throws Error.
-  std::optional<MemoryScore> ScoreDay(const std::string& role, std::int64_t day, std::string_view model_wire,
-                                      std::string_view stored_wire, const ScoreSettings& settings) const;
+  // Scores a principal's day together with what is stored of it: sections (id, token) and (ids, runs of a session, a
+  // row a session). Nothing when memory holds only a part of the day. Throws Error.
+  std::optional<MemoryScore> ScoreDay(const std::string& role, const std::string& principal, std::int64_t day,
+                                      std::string_view model_wire, std::string_view stored_wire,
+                                      const ScoreSettings& settings) const;
 
   // N-grams held.
   std::size_t size() const { return size_; }

@@ -42,6 +42,20 @@ RateBounds ParseRate(const Row& row, bool joint) {
   return AfterModifications(rate, ParseFigure(row[4]), ParseInteger(Required(row[3])), joint ? 2 * modified : modified);
 }
 
+// A role and an end user as one name; neither holds the character between them.
+std::string PrincipalKey(std::string_view role, std::string_view end_user) {
+  std::string key(role);
+  return key.append(1, '\0').append(end_user);
+}
+
+// A limit, which nothing is not and which is not below zero.
+std::optional<double> ParseLimit(const Field& field) {
+  if (!field) return std::nullopt;
+  const double limit = ParseDouble(*field);
+  if (!(limit >= 0)) throw DamagedData("a limit that is " + String(field));
+  return limit;
+}
+
 }  // namespace
 
 std::size_t AttributeSetHash::operator()(const AttributeSet& set) const noexcept {
@@ -100,6 +114,7 @@ Model Model::Read(WireReader& reader) {
   reader.EachRow(2, [&](const Row& row) { model.tokens_[ParseInteger(Required(row[0]))].push_back(String(row[1])); });
   for (auto& [id, tokens] : model.tokens_) std::sort(tokens.begin(), tokens.end());
   model.ReadBaselines(reader);
+  model.ReadLimits(reader);
   model.ReadRates(reader);
   return model;
 }
@@ -109,6 +124,17 @@ Model Model::Parse(std::string_view wire) {
   Model model = Read(reader);
   if (!reader.AtEnd()) throw DamagedData("bytes after the model");
   return model;
+}
+
+void Model::ReadLimits(WireReader& reader) {
+  for (const Row& row : reader.Section(4))
+    limits_[PrincipalKey(Required(row[0]), Required(row[1]))] = {ParseLimit(row[2]), ParseLimit(row[3])};
+}
+
+const EndUserLimits* Model::LimitsOf(std::string_view role, std::string_view end_user) const {
+  if (limits_.empty()) return nullptr;
+  const auto found = limits_.find(PrincipalKey(role, end_user));
+  return found == limits_.end() ? nullptr : &found->second;
 }
 
 void Model::ReadAttributes(WireReader& reader) {

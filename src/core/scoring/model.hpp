@@ -87,6 +87,11 @@ struct Baseline {
   std::vector<SessionSet> session_sets;
 };
 
+// Limits of one end user, in place of those that hold for all of the role; none where they do.
+struct EndUserLimits {
+  std::optional<double> session, daily;
+};
+
 // A set of attributes whose exact rate is wanted. They are of one relation, or of several about the same subjects,
 // whose joint_home stands in the place of the relation.
 struct MissingRate {
@@ -112,8 +117,9 @@ class Model {
   //   relations (name, subject_group, is_row_subject, joint_home); attributes (name, relation, label, identifier,
   //   subject_position); dependencies (determinant, dependent); abstractions (id, token), one row a token;
   //   baselines (id, role, sessions, reach, subjects, subject_columns, cells); their n-grams (id, n-gram, count); their
-  //   sessions (id, count, abstractions); rates (relation, attributes, rate, rows, subject_entropy, modified), the last
-  //   for rates that are out of date, with the two before it: see AfterModifications; below 0 it is not known.
+  //   sessions (id, count, abstractions); limits of end users (role, end_user, session_limit, daily_limit); rates
+  //   (relation, attributes, rate, rows, subject_entropy, modified), the last for rates that are out of date, with the
+  //   two before it: see AfterModifications; below 0 it is not known.
   // Attributes, dependencies and rates of what is not protected are left out. Throws Error XX001 on damaged bytes.
   static Model Read(WireReader& reader);
   static Model Parse(std::string_view wire);
@@ -127,6 +133,8 @@ class Model {
   const Baseline* BaselineOfRole(std::string_view role) const;
   // Puts another baseline in the place of the role's. No scorer of the model may be in use.
   void SetBaseline(Baseline baseline);
+  // The limits of an end user of a role; null when those of the role hold.
+  const EndUserLimits* LimitsOf(std::string_view role, std::string_view end_user) const;
   // The tokens of an abstraction; null when the model does not know it.
   const Tokens* FindTokens(AbstractionId id) const;
   std::optional<AttributeId> FindAttribute(const std::string& name) const;
@@ -155,6 +163,7 @@ class Model {
   void ReadAttributes(WireReader& reader);
   void ReadDependencies(WireReader& reader);
   void ReadBaselines(WireReader& reader);
+  void ReadLimits(WireReader& reader);
   void ReadRates(WireReader& reader);
 
   std::vector<ProtectedRelation> relations_;
@@ -164,6 +173,7 @@ class Model {
   std::vector<AttributeSet> reach_;  // one an attribute: itself and what it determines
   TokenMap tokens_;
   std::vector<Baseline> baselines_;
+  std::unordered_map<std::string, EndUserLimits> limits_;  // by PrincipalKey
   std::unordered_map<AttributeSet, RateBounds, AttributeSetHash> rates_;
   std::vector<std::vector<KnownRate>> rates_by_relation_;
   std::unordered_map<std::int64_t, std::vector<KnownRate>> joint_rates_;  // by subject group

@@ -64,16 +64,18 @@ void AppendRun(Sequence& sequence, AbstractionId id, std::int64_t count, std::in
   if (rows < 0 || rows > kMostCounted) RefuseCount(rows);
   if (id == 0 || (count == 0 && rows == 0)) return;
   if (!sequence.empty() && sequence.back().id == id && sequence.back().rows == 0 && rows == 0 &&
-      sequence.back().count <= kMostCounted - count) {
+      sequence.back().count != kContext && sequence.back().count <= kMostCounted - count) {
     sequence.back().count += count;
   } else {
     sequence.push_back({id, count, rows});
   }
 }
 
+void AppendContext(Sequence& sequence, AbstractionId id) { sequence.push_back({id, kContext, 0}); }
+
 std::int64_t LengthOf(const Sequence& sequence) {
   std::int64_t length = 0;
-  for (const Run& run : sequence) length += run.count;
+  for (const Run& run : sequence) length += std::max<std::int64_t>(run.count, 0);
   return length;
 }
 
@@ -85,7 +87,12 @@ void AppendStored(Sequence& sequence, std::string_view ids, std::string_view run
     throw DamagedData(std::to_string(id_values.size()) + " abstractions with " + std::to_string(run_values.size()) +
                       " runs and " + std::to_string(row_values.size()) + " numbers of rows");
   }
-  for (std::size_t i = 0; i < id_values.size(); ++i) AppendRun(sequence, id_values[i], run_values[i], row_values[i]);
+  for (std::size_t i = 0; i < id_values.size(); ++i) {
+    if (run_values[i] == kContext)
+      AppendContext(sequence, id_values[i]);
+    else
+      AppendRun(sequence, id_values[i], run_values[i], row_values[i]);
+  }
 }
 
 std::string IdsText(const Sequence& sequence) {
@@ -105,6 +112,10 @@ void ForEachNGram(const Sequence& sequence,
   NGramWindow window;
   std::unordered_map<AbstractionId, NGram> last;  // n-gram that ends with it
   for (const Run& run : sequence) {
+    if (run.count == kContext) {
+      window.PushContext(run.id);
+      continue;
+    }
     // After kRecordedLength repetitions the window holds this abstraction alone and no longer changes.
     const std::int64_t single = std::min<std::int64_t>(run.count, kRecordedLength);
     for (std::int64_t i = 0; i < single; ++i) {

@@ -57,6 +57,13 @@ class NGramWindow {
   explicit NGramWindow(const NGram& recorded) : ngram_(recorded) {}
   // Takes in the next abstraction, which is not 0.
   void Push(AbstractionId id);
+  // Takes in the id of a run of kContext.
+  void PushContext(AbstractionId id) {
+    if (id == 0)
+      ngram_ = {};
+    else
+      Push(id);
+  }
   const NGram& recorded() const { return ngram_; }
 
  private:
@@ -65,6 +72,11 @@ class NGramWindow {
 
 // `count` executions in a row of one abstraction, which returned `rows` in all. A count of 0 brings rows that arrived
 // later, when other statements had begun (a cursor).
+//
+// A count of kContext is no execution: it says what the next statement follows, where this is not what stands before
+// it. That happens in a session whose statements come over several connections at a time. Id 0 then begins anew, with
+// nothing before, and another id is the one that follows.
+inline constexpr std::int64_t kContext = -1;
 struct Run {
   AbstractionId id = 0;
   std::int64_t count = 0;
@@ -75,6 +87,15 @@ using Sequence = std::vector<Run>;
 // Adds executions to the end of a sequence. Empty abstractions take no place. Runs with rows stay apart, so that rows
 // keep to their n-grams. Throws Error XX001 unless count and rows are from 0 to kMostCounted.
 void AppendRun(Sequence& sequence, AbstractionId id, std::int64_t count = 1, std::int64_t rows = 0);
+// Adds a run of kContext.
+void AppendContext(Sequence& sequence, AbstractionId id);
+// Calls `add` with the ids of the runs of kContext after which the next statement follows this recorded n-gram.
+template <typename Add>
+void ForEachContext(const NGram& ngram, Add add) {
+  add(AbstractionId{0});
+  for (const AbstractionId id : ngram)
+    if (id != 0) add(id);
+}
 std::int64_t LengthOf(const Sequence& sequence);
 
 // Reads the arrays of a stored sequence and adds them to `sequence`; throws Error XX001 when they differ in length.

@@ -163,6 +163,8 @@ bool ReachTracker::AsksBySubject(std::uint32_t index, const SingleComparison& si
   Raise(kReach, form.vectors);
   Raise(kSubjects, subjects_.size());
   if (form.first_set == 0) asked->set = form.first_set = SetWith(0, index).value_or(0);
+  if (journal_ != nullptr)
+    journal_->Write(SessionJournal::Subject{form.id, form.single, ValueOf(*form.single_group, subject)});
   return true;
 }
 
@@ -175,7 +177,12 @@ void ReachTracker::Observe(std::uint32_t form, const ExecutionConstants& constan
 // Takes in constants that the statement has not had before, or that could not be remembered.
 void ReachTracker::Take(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key,
                         const ExecutionConstants& constants) {
-  if (Remember(index, free, key)) Log(index, constants.vector, constants.groups.data(), constants.groups.size());
+  if (Remember(index, free, key)) {
+    Log(index, constants.vector, constants.groups.data(), constants.groups.size());
+    if (journal_ != nullptr)
+      journal_->Write(
+          SessionJournal::Asked{forms_[index].id, constants.vector, constants.groups.data(), constants.groups.size()});
+  }
   if (!forms_[index].counts) return;
   Raise(kReach, forms_[index].vectors);
   AddSubjects(index, constants.groups);
@@ -185,7 +192,11 @@ void ReachTracker::Take(std::uint32_t index, FlatSet::Slot& free, std::uint64_t 
 void ReachTracker::TakeSingle(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key, std::uint64_t vector,
                               const SingleComparison& single) {
   const std::uint64_t groups[] = {1, 1, single.column.item, single.column.name, 1, 1, single.value};
-  if (Remember(index, free, key)) Log(index, vector, groups, std::size(groups));
+  if (Remember(index, free, key)) {
+    Log(index, vector, groups, std::size(groups));
+    if (journal_ != nullptr)
+      journal_->Write(SessionJournal::Asked{forms_[index].id, vector, groups, std::size(groups)});
+  }
   if (!forms_[index].counts) return;
   Raise(kReach, forms_[index].vectors);
   const SubjectColumn* subject = subject_columns_.Find(single.column.name);
@@ -216,6 +227,16 @@ void ReachTracker::Replay(const ReachTracker& before, const Model& model,
   log_is_full_ = true;
   for (int figure = 0; figure < kReachFigureCount; ++figure)
     Raise(figure, static_cast<std::size_t>(before.figures_.values[figure]));
+}
+
+void ReachTracker::TakeAsked(std::uint32_t form, const SessionJournal::Asked& asked) {
+  resolved_.vector = asked.vector;
+  resolved_.groups.assign(asked.groups, asked.groups + asked.size);
+  Observe(form, resolved_);
+}
+
+void ReachTracker::TakeSubject(std::uint32_t form, const SessionJournal::Subject& subject) {
+  ObserveSingle(form, FoldHash(0, subject.value), {subject.column, subject.value});
 }
 
 std::uint32_t ReachTracker::FormOf(const Model& model, AbstractionId id, const Tokens& tokens) {

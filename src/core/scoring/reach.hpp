@@ -34,6 +34,7 @@
 
 #include "core/base/flat_map.hpp"
 #include "core/scoring/model.hpp"
+#include "core/scoring/session_journal.hpp"
 #include "core/statement/comparisons.hpp"
 
 namespace privacy_score {
@@ -98,6 +99,12 @@ class ReachTracker {
               const std::function<const Tokens&(AbstractionId)>& tokens_of);
 
   const ReachFigures& figures() const { return figures_; }
+
+  // From now on what is taken in for the first time is written into `journal` as well; null: no longer.
+  void WriteTo(SessionJournal* journal) { journal_ = journal; }
+  // Takes in what another tracker has written of a statement with that number here.
+  void TakeAsked(std::uint32_t form, const SessionJournal::Asked& asked);
+  void TakeSubject(std::uint32_t form, const SessionJournal::Subject& subject);
 
  private:
   // The subject with that value in its only column.
@@ -174,6 +181,7 @@ class ReachTracker {
   std::unordered_map<AttributeSet, std::uint32_t, AttributeSetHash> set_ids_;
   FlatMap<std::uint32_t> steps_;  // (set, statement) -> set
   ReachFigures figures_;
+  SessionJournal* journal_ = nullptr;
   ExecutionConstants resolved_;     // of the execution that is being taken in
   std::vector<Compared> compared_;  // likewise
 };

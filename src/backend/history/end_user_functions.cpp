@@ -1,0 +1,86 @@
+/*
+ * end_user_functions.cpp - limits of end users, and forgetting one.
+ */
+#include "backend/state/flush_request.hpp"
+#include "backend/state/internal.hpp"
+#include "backend/state/principal_session.hpp"
+
+extern "C" {
+#include "fmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(ps_forget_end_user);
+PG_FUNCTION_INFO_V1(ps_set_limit);
+}
+
+#include "backend/catalog/function_arguments.hpp"
+#include "backend/state/model_changes.hpp"
+#include "backend/state/watching.hpp"
+
+namespace {
+
+// The text of a limit that is given, null for none; raises on one that is none.
+const char* LimitText(FunctionCallInfo fcinfo, int argument, const char* name) {
+  if (PG_ARGISNULL(argument)) return nullptr;
+  const double limit = PG_GETARG_FLOAT8(argument);
+  constexpr double kLargest = 1e12;
+  if (!(limit >= 0 && limit <= kLargest))
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must be from 0 to 1e12, not %g", name, limit),
+                    errhint("NULL: that of the role holds.")));
+  return psprintf("%.17g", limit);
+}
+
+}  // namespace
+
+// set_limit(role, end_user, session_limit, daily_limit)
+Datum ps_set_limit(PG_FUNCTION_ARGS) {
+  RequirePrimary("set_limit");
+  RequireArgument(fcinfo, 0, "role");
+  RequireArgument(fcinfo, 1, "end_user");
+  const char* args[] = {NameStr(*PG_GETARG_NAME(0)), text_to_cstring(PG_GETARG_TEXT_PP(1)),
+                        LimitText(fcinfo, 2, "session_limit"), LimitText(fcinfo, 3, "daily_limit")};
+  get_role_oid(args[0], false);
+  const Size length = strlen(args[1]);
+  if (length == 0 || length > privacy_score::kMostEndUserBytes)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("the name of an end user has 1 to %zu bytes", privacy_score::kMostEndUserBytes),
+                    errhint("Limits of the role hold where there is no end user.")));
+  InternalScope scope;
+  EnterInternal(&scope);
+  if (args[2] == nullptr && args[3] == nullptr)
+    RunInternal("DELETE FROM privacy_score.end_user_limit WHERE role = $1::pg_catalog.name AND end_user = $2", 2, args);
+  else
+    RunInternal(
+        "INSERT INTO privacy_score.end_user_limit (role, end_user, session_limit, daily_limit) VALUES "
+        "($1::pg_catalog.name, $2, $3::pg_catalog.float8, $4::pg_catalog.float8) ON CONFLICT (role, end_user) DO "
+        "UPDATE "
+        "SET session_limit = EXCLUDED.session_limit, daily_limit = EXCLUDED.daily_limit",
+        4, args);
+  LeaveInternal(&scope);
+  ConcernName(Concern::kRole, args[0]);
+  NoteDeclaration();
+  WarnUnlessPreloaded();
+  PG_RETURN_VOID();
+}
+
+// forget_end_user(role, end_user): first what is still in memory, lest it be written afterwards.
+Datum ps_forget_end_user(PG_FUNCTION_ARGS) {
+  RequirePrimary("forget_end_user");
+  const char* args[] = {NameStr(*PG_GETARG_NAME(0)), text_to_cstring(PG_GETARG_TEXT_PP(1))};
+  DatabaseSlot* slot = SlotOfDatabase(true);
+  if (slot != nullptr) {
+    DiscardEndUser(slot, args[0], args[1]);
+    AwaitFlush(slot);
+  }
+  InternalScope scope;
+  EnterInternal(&scope);
+  const char* sessions = InternalValue(
+      "WITH s AS (DELETE FROM privacy_score.session WHERE role = $1::pg_catalog.name AND end_user = $2 RETURNING id), "
+      "p AS (DELETE FROM privacy_score.session_part d USING s WHERE d.session_id = s.id), "
+      "a AS (DELETE FROM privacy_score.alert WHERE role = $1::pg_catalog.name AND end_user = $2) "
+      "SELECT pg_catalog.count(*) FROM s",
+      2, args);
+  LeaveInternal(&scope);
+  PG_RETURN_INT64(strtoll(sessions, nullptr, 10));
+}

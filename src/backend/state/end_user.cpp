@@ -1,0 +1,228 @@
+/*
+ * end_user.cpp - see end_user.hpp.
+ */
+#include "backend/state/end_user.hpp"
+
+extern "C" {
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_collation.h"
+#include "commands/seclabel.h"
+#include "fmgr.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "parser/parser.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/timestamp.h"
+}
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/server/core_call.hpp"
+#include "backend/server/settings.hpp"
+#include "backend/state/label_names.hpp"
+#include "backend/state/scoring_errors.hpp"
+#include "backend/state/shared_state.hpp"
+#include "core/principal/comments.hpp"
+#include "core/principal/end_user.hpp"
+#include "core/principal/end_user_source.hpp"
+#include "core/principal/json_field.hpp"
+
+using privacy_score::EndUserSource;
+
+namespace {
+
+// Comments longer than that are not searched by a pattern.
+constexpr std::size_t kMostSearched = 4096;
+
+// A source and what it said last.
+struct Source {
+  EndUserSource named;
+  std::string raw;   // of a setting: its value then
+  std::string name;  // what was found in it
+};
+
+struct Sources {
+  std::vector<Source> list;
+  bool any_comment = false;
+  std::string found;  // what EndUserNow() gives
+};
+
+Sources* sources = nullptr;
+uint64 parsed_after = 0;  // the number of the change of settings
+std::string* parsed_text = nullptr;
+
+// Reads the list again when it has changed. Within CallCore.
+void ReadList() {
+  if (sources == nullptr) sources = new Sources();
+  if (parsed_text == nullptr) parsed_text = new std::string();
+  if (*parsed_text == ps_settings.end_user_source) return;
+  Sources fresh;
+  for (EndUserSource& named : privacy_score::ParseEndUserSources(ps_settings.end_user_source)) {
+    fresh.any_comment |=
+        named.kind == EndUserSource::Kind::kCommentTag || named.kind == EndUserSource::Kind::kCommentPattern;
+    fresh.list.push_back({std::move(named), {}, {}});
+  }
+  *sources = std::move(fresh);
+  *parsed_text = ps_settings.end_user_source;
+}
+
+// The list in force; null when it is empty.
+Sources* SourcesInForce() {
+  if (ps_settings.end_user_source == nullptr || ps_settings.end_user_source[0] == '\0') return nullptr;
+  if (sources != nullptr && parsed_after == ps_settings_changes) return sources;
+  CoreError error;
+  if (!CallCore(&error, ReadList)) {
+    CountScoringError(error.message);
+    return nullptr;
+  }
+  parsed_after = ps_settings_changes;
+  return sources;
+}
+
+bool IsComment(const Source& source) {
+  return source.named.kind == EndUserSource::Kind::kCommentTag ||
+         source.named.kind == EndUserSource::Kind::kCommentPattern;
+}
+
+// What a setting, or application_name, says now; null for nothing.
+const char* ValueOf(const Source& source) {
+  if (source.named.kind == EndUserSource::Kind::kApplicationName) return application_name;
+  if (source.named.name == "privacy_score.end_user") return ps_settings.end_user;
+  return GetConfigOption(source.named.name.c_str(), true, false);
+}
+
+// Looks at a source that is no comment. Within CallCore.
+void Look(Source& source, const char* value) {
+  if (value == nullptr) value = "";
+  if (source.raw == value) return;
+  source.name = source.named.key.empty() ? std::string(value)
+                                         : privacy_score::JsonField(value, source.named.key).value_or(std::string());
+  source.raw = value;
+}
+
+// What the only group of a pattern matches in a comment, palloc'd; null when it does not match.
+char* MatchOf(const std::string& pattern, std::string_view comment) {
+  if (comment.empty() || comment.size() > kMostSearched) return nullptr;
+  LOCAL_FCINFO(call, 2);
+  FmgrInfo function;
+  fmgr_info(F_SUBSTRING_TEXT_TEXT, &function);
+  InitFunctionCallInfoData(*call, &function, 2, C_COLLATION_OID, nullptr, nullptr);
+  call->args[0] = {PointerGetDatum(cstring_to_text_with_len(comment.data(), static_cast<int>(comment.size()))), false};
+  call->args[1] = {PointerGetDatum(cstring_to_text_with_len(pattern.data(), static_cast<int>(pattern.size()))), false};
+  const Datum match = FunctionCallInvoke(call);
+  return call->isnull ? nullptr : TextDatumGetCString(match);
+}
+
+// What a pattern finds in the outer comments of a statement, palloc'd; null for nothing. Two names are none: one of
+// them may be what somebody has put before the application's.
+const char* NameByPattern(const std::string& pattern, const char* text) {
+  const privacy_score::OuterComments comments = privacy_score::OuterCommentsOf(text);
+  const char* first = MatchOf(pattern, comments.first);
+  const char* last = MatchOf(pattern, comments.last);
+  if (first != nullptr && last != nullptr && strcmp(first, last) != 0) return privacy_score::kInvalidEndUser.data();
+  return first != nullptr ? first : last;
+}
+
+// The name as UTF-8, in which it is checked.
+const char* AsUtf8(const char* name) {
+  if (GetDatabaseEncoding() == PG_UTF8) return name;
+  return reinterpret_cast<const char*>(
+      pg_do_encoding_conversion(reinterpret_cast<unsigned char*>(const_cast<char*>(name)),
+                                static_cast<int>(strlen(name)), GetDatabaseEncoding(), PG_UTF8));
+}
+
+}  // namespace
+
+bool SpeaksForOthers() {
+  static struct {
+    Oid role;
+    uint64 labels_version;
+    TimestampTz looked_at;
+    bool gateway;
+  } last = {};
+  if (ps_shared == nullptr || ps_settings.end_user_source == nullptr || ps_settings.end_user_source[0] == '\0')
+    return false;
+  const Oid role = GetSessionUserId();
+  const uint64 labels = pg_atomic_read_u64(&ps_shared->role_labels_version);
+  // Replicated labels are not announced on a standby.
+  const TimestampTz now = GetCurrentStatementStartTimestamp();
+  const bool outdated = now - last.looked_at > 2 * USECS_PER_SEC && RecoveryInProgress();
+  if (last.role == role && last.labels_version == labels && !outdated) return last.gateway;
+  if (!IsTransactionState()) return false;
+  ObjectAddress address;
+  ObjectAddressSet(address, AuthIdRelationId, role);
+  const char* label = GetSecurityLabel(&address, kLabelProvider);
+  last = {role, labels, now, label != nullptr && strcmp(label, kGatewayLabel) == 0};
+  return last.gateway;
+}
+
+void NoteStatementText(const char* text) {
+  if (!SpeaksForOthers()) return;
+  Sources* at = SourcesInForce();
+  if (at == nullptr || !at->any_comment) return;
+  CoreError error;
+  for (Source& source : at->list) {
+    if (!IsComment(source)) continue;
+    const char* match = nullptr;
+    const bool by_pattern = source.named.kind == EndUserSource::Kind::kCommentPattern;
+    if (by_pattern && standard_conforming_strings) match = NameByPattern(source.named.name, text);
+    const bool done = CallCore(&error, [&] {
+      source.name.clear();
+      if (by_pattern)
+        source.name = match == nullptr ? "" : match;
+      else if (standard_conforming_strings)
+        source.name = privacy_score::CommentTag(text, source.named.name).value_or(std::string());
+    });
+    if (!done) CountScoringError(error.message);
+  }
+}
+
+EndUser EndUserNow() {
+  Sources* at = SourcesInForce();
+  if (at == nullptr) return {"", EndUserFault::kNone};
+  const bool believed = SpeaksForOthers();
+  bool failed = false;
+  for (Source& source : at->list) {
+    CoreError error;
+    bool says = !source.name.empty();
+    if (!IsComment(source)) {
+      // Every connection has an application_name: that one is given says nothing of whom it speaks for.
+      if (!believed && source.named.kind == EndUserSource::Kind::kApplicationName) continue;
+      const char* value = ValueOf(source);
+      if (!CallCore(&error, [&] {
+            Look(source, value);
+            says = !source.name.empty();
+          })) {
+        CountScoringError(error.message);
+        failed = true;
+      }
+    } else if (!believed) {
+      continue;
+    }
+    if (failed) break;
+    if (!says) continue;
+    if (!believed) return {"", EndUserFault::kIgnored};
+    const char* utf8 = AsUtf8(source.name.c_str());
+    if (!CallCore(&error, [&] {
+          const std::string_view checked = privacy_score::CheckedEndUser(utf8);
+          const bool as_is =
+              utf8 == source.name.c_str() || checked.empty() || checked == privacy_score::kInvalidEndUser;
+          at->found = as_is ? std::string(checked) : source.name;
+        })) {
+      CountScoringError(error.message);
+      failed = true;
+      break;
+    }
+    if (at->found.empty()) continue;
+    const bool invalid = at->found == privacy_score::kInvalidEndUser;
+    return {at->found.c_str(), invalid ? EndUserFault::kInvalid : EndUserFault::kNone};
+  }
+  if (failed && believed) return {"(invalid)", EndUserFault::kInvalid};
+  return {"", EndUserFault::kNone};
+}

@@ -1,0 +1,483 @@
+/*
+ * principal_session.cpp - see principal_session.hpp.
+ */
+#include "backend/state/principal_session.hpp"
+
+extern "C" {
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "utils/float.h"
+}
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "backend/server/core_call.hpp"
+#include "backend/server/settings.hpp"
+#include "backend/state/live_local.hpp"
+#include "backend/state/live_session.hpp"
+#include "backend/state/scoring_errors.hpp"
+#include "backend/state/watching.hpp"
+
+using privacy_score::NGram;
+using privacy_score::NGramWindow;
+
+namespace {
+
+// Scorers that a backend keeps for principals whose statements have come its way.
+constexpr std::size_t kMostKnown = 256;
+
+// What this backend has of a principal's session.
+struct Known {
+  LiveSession* session = nullptr;
+  uint64 serial = 0;
+  Oid role = InvalidOid;
+  std::unique_ptr<LocalScorer> local;
+  std::unordered_set<int64> sent;  // definitions that this backend has handed to the worker
+  // How far it has read the journal.
+  const SharedBlock* block = nullptr;
+  int32 at = 0;
+  uint64 used = 0;      // when
+  bool broken = false;  // an error kept it from reading on
+};
+using KnownSessions = std::unordered_map<std::string, Known>;
+
+KnownSessions* known_sessions = nullptr;
+uint64 uses = 0;
+
+// The session that this backend is attached to, and its transaction there.
+struct Attached {
+  Known* known;
+  bool begun;
+  uint64 began;
+  NGram at;  // after its last statement
+  bool alone;
+};
+Attached attached;
+
+std::string KeyOf(Oid role, const char* end_user) { return std::to_string(role) + ' ' + end_user; }
+
+bool SameSettings(const privacy_score::ScoreSettings& a, const privacy_score::ScoreSettings& b) {
+  return a.ngram_length == b.ngram_length && a.counting == b.counting && a.compare == b.compare && a.alpha == b.alpha &&
+         a.where_counts == b.where_counts && a.pad == b.pad && a.identifiers_count == b.identifiers_count &&
+         a.aggregate_least == b.aggregate_least;
+}
+
+// A scorer for a session of which nothing is known; what does not depend on it is another's, if there is one.
+std::unique_ptr<LocalScorer> NewScorer(const LiveSession* session) {
+  auto local = std::make_unique<LocalScorer>(session->settings, NameStr(session->role_name));
+  for (const auto& [key, other] : *known_sessions) {
+    if (other.local == nullptr || other.role != session->role ||
+        !SameSettings(other.local->scorer.settings(), session->settings))
+      continue;
+    local->scorer.Share(other.local->scorer);
+    local->model_version = other.local->model_version;
+    local->model_built_for = other.local->model_built_for;
+    break;
+  }
+  local->scorer.WriteTo(&local->journal);
+  return local;
+}
+
+// Makes room for one more. Within CallCore.
+void ForgetLeastUsed() {
+  if (known_sessions->size() < kMostKnown) return;
+  auto least = known_sessions->end();
+  for (auto at = known_sessions->begin(); at != known_sessions->end(); ++at)
+    if (&at->second != attached.known && (least == known_sessions->end() || at->second.used < least->second.used))
+      least = at;
+  if (least != known_sessions->end()) known_sessions->erase(least);
+}
+
+// What this backend has of a session, made when there is nothing, or only of one that has ended. Null on an error.
+Known* KnowSession(const std::string& key, LiveSession* session) {
+  Known* found = nullptr;
+  CoreError error;
+  if (CallCore(&error, [&] {
+        ForgetLeastUsed();
+        Known& known = (*known_sessions)[key];
+        if (known.session != session || known.serial != session->serial || known.broken) {
+          known = Known();
+          known.session = session;
+          known.serial = session->serial;
+          known.role = session->role;
+          known.local = NewScorer(session);
+        }
+        known.used = ++uses;
+        found = &known;
+      }))
+    return found;
+  CountScoringError(error.message);
+  return nullptr;
+}
+
+bool IsOf(const LiveSession* session, Oid role, const char* end_user) {
+  return session->role == role && IsShared(session) && !session->closed && !session->discarded &&
+         strcmp(session->part->end_user, end_user) == 0;
+}
+
+// The open session of a principal, which the caller then is attached to. Under the slot's lock. The one that is known
+// goes first: where its serial number stands it is there, for no other block of memory has that.
+LiveSession* FindAndAttach(DatabaseSlot* slot, Oid role, const char* end_user, const Known* known) {
+  LiveSession* found = nullptr;
+  if (known != nullptr && known->session != nullptr && known->session->serial == known->serial &&
+      IsOf(known->session, role, end_user))
+    found = known->session;
+  for (LiveSession* session = slot->sessions; session != nullptr && found == nullptr; session = session->next)
+    if (IsOf(session, role, end_user)) found = session;
+  if (found != nullptr) pg_atomic_fetch_add_u32(&found->part->attached, 1);
+  return found;
+}
+
+// Whether the session goes on at this moment; else it is closed.
+bool GoesOn(LiveSession* session, TimestampTz now) {
+  const int64 gap = static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC;
+  SpinLockAcquire(&session->mutex);
+  const bool promoted = session->unrecorded && !RecoveryInProgress();
+  const bool over = promoted || session->part->extension != WatchedExtension() || now - session->last_at > gap ||
+                    DayOf(now) != session->day;
+  if (over) session->closed = true;
+  const bool goes_on = !session->closed;
+  SpinLockRelease(&session->mutex);
+  return goes_on;
+}
+
+// A number that nothing else in shared memory is.
+uint64 NewSerial() {
+  const uint64 number = pg_atomic_add_fetch_u64(&ps_shared->principals, 1);
+  return privacy_score::KeyedHash(ps_shared->hash_key, {reinterpret_cast<const char*>(&number), sizeof number}) | 1;
+}
+
+void Leave(LiveSession* session) { pg_atomic_fetch_sub_u32(&session->part->attached, 1); }
+
+void InitPart(PrincipalPart* part, const char* end_user) {
+  memset(part, 0, sizeof *part);
+  strlcpy(part->end_user, end_user, sizeof part->end_user);
+  part->session_limit = part->daily_limit = get_float8_nan();
+}
+
+// Opens a session for a principal and attaches to it. Null when there is no room.
+LiveSession* Open(DatabaseSlot* slot, Oid role, const char* end_user, TimestampTz now) {
+  Holding holding;
+  const bool overflow = strcmp(end_user, kOverflowEndUser) == 0;
+  SharedBlock* block = overflow ? OpenHolding(&holding) : OpenSharelessHolding(&holding);
+  if (block == nullptr) return nullptr;
+  SharedBlock* part_block = TakeBlocks(&holding, 1);
+  if (part_block == nullptr) {
+    CloseHolding(holding, block);
+    return nullptr;
+  }
+  auto* part = reinterpret_cast<PrincipalPart*>(part_block);
+  InitPart(part, end_user);
+  part->shared = true;
+  part->tail_known = true;
+  part->extension = WatchedExtension();
+  LWLockInitialize(&part->lock, ps_shared->lock->tranche);
+  pg_atomic_init_u32(&part->attached, 1);
+  LiveSession* session = MakeSession(block, holding, role, now);
+  session->part = part;
+  session->serial = NewSerial();
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  // Another backend may have opened it meanwhile.
+  LiveSession* found = FindAndAttach(slot, role, end_user, nullptr);
+  if (found == nullptr) LinkSession(slot, session);
+  LWLockRelease(slot->lock);
+  if (found == nullptr) return session;
+  FreePart(session);
+  CloseHolding(session->holding, block);
+  return found;
+}
+
+// Attaches to the session of a principal; null when there is no room for it.
+LiveSession* FindOrOpen(DatabaseSlot* slot, Oid role, const char* end_user, const Known* known, TimestampTz now) {
+  for (;;) {
+    LWLockAcquire(slot->lock, LW_SHARED);
+    LiveSession* session = FindAndAttach(slot, role, end_user, known);
+    LWLockRelease(slot->lock);
+    if (session == nullptr) return Open(slot, role, end_user, now);
+    if (GoesOn(session, now)) return session;
+    Leave(session);
+  }
+}
+
+// What a transaction that begins now follows.
+NGram ContextFor(const PrincipalPart* part) { return part->ended.count == 0 ? NGram{} : part->ended.list[0].last; }
+
+// Takes in a transaction that ends: what had ended before it began is followed by it, and what has a greater n-gram and
+// ended before it will never be the least.
+void AddEnded(EndedTransactions* all, uint64 began, const EndedTransaction& ended) {
+  all->latest_began = Max(all->latest_began, began);
+  EndedTransaction* list = all->list;
+  EndedTransaction* end = std::remove_if(list, list + all->count, [&](const EndedTransaction& other) {
+    return other.ended < all->latest_began || other.last >= ended.last;
+  });
+  all->count = Min(static_cast<int32>(end - list), kEndedTransactions - 1);
+  list[all->count++] = ended;
+}
+
+// Notes that the transaction of this backend has ended.
+void EndTransaction() {
+  LiveSession* session = attached.known == nullptr ? nullptr : attached.known->session;
+  if (session == nullptr || !attached.begun) return;
+  PrincipalPart* part = session->part;
+  LWLockAcquire(&part->lock, LW_EXCLUSIVE);
+  AddEnded(&part->ended, attached.began, {++part->turn, attached.at});
+  LWLockRelease(&part->lock);
+  attached.begun = false;
+}
+
+void OnTransactionEnd(XactEvent event, void*) {
+  if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE) LeavePrincipal();
+}
+
+// Reads what others have written since; true unless an error keeps the scorer from knowing it.
+bool CatchUp(Known* known) {
+  const PrincipalPart* part = known->session->part;
+  if (known->block == nullptr) known->block = part->journal.first;
+  if (known->block == nullptr) return true;
+  if (known->block->next == nullptr && known->at == known->block->used) return true;
+  CoreError error;
+  const bool done = CallCore(&error, [&] {
+    std::vector<std::uint64_t> words;
+    for (;;) {
+      const auto size = static_cast<std::size_t>(known->block->used - known->at);
+      const std::size_t before = words.size();
+      words.resize(before + size / sizeof(std::uint64_t));
+      if (size > 0) memcpy(words.data() + before, known->block->bytes + known->at, size);
+      known->at = known->block->used;
+      if (known->block->next == nullptr) break;
+      known->block = known->block->next;
+      known->at = 0;
+    }
+    known->local->scorer.CatchUp(words.data(), words.size());
+  });
+  if (!done) CountScoringError(error.message);
+  return done;
+}
+
+// Appends what this backend's scorer has written; false when there is no room.
+bool AppendJournal(Known* known) {
+  LiveSession* session = known->session;
+  PrincipalPart* part = session->part;
+  const auto& words = known->local->journal.words();
+  // Words are not parted: a block takes a whole number of them.
+  constexpr Size kRoom = kBlockRoom / sizeof(std::uint64_t) * sizeof(std::uint64_t);
+  const auto* from = reinterpret_cast<const char*>(words.data());
+  Size left = words.size() * sizeof(std::uint64_t);
+  const Size fits = part->journal.last == nullptr ? 0 : kRoom - static_cast<Size>(part->journal.last->used);
+  if (left > fits) {
+    SharedBlock* more = TakeBlocks(&session->holding, static_cast<int32>((left - fits + kRoom - 1) / kRoom));
+    if (more == nullptr) return false;
+    (part->journal.last == nullptr ? part->journal.first : part->journal.last->next) = more;
+    if (part->journal.last == nullptr) part->journal.last = more;
+  }
+  for (SharedBlock* block = part->journal.last; left > 0;) {
+    const Size here = Min(left, kRoom - static_cast<Size>(block->used));
+    memcpy(block->bytes + block->used, from, here);
+    block->used += static_cast<int32>(here);
+    from += here;
+    left -= here;
+    part->journal.last = block;
+    block = block->next;
+  }
+  known->block = part->journal.last;
+  known->at = known->block->used;
+  return true;
+}
+
+// The name that this backend has asked for and that has no session of its own.
+char overflowed[privacy_score::kMostEndUserBytes + 1];
+
+}  // namespace
+
+bool IsEndUserOf(const LiveSession* session, const char* end_user) {
+  const char* name = EndUserOf(session);
+  if (strcmp(name, kOverflowEndUser) == 0 && IsShared(session)) return strcmp(overflowed, end_user) == 0;
+  return strcmp(name, end_user) == 0;
+}
+
+bool AddEndUser(LiveSession* session, const char* end_user) {
+  if (end_user[0] == '\0') return true;
+  auto* part = reinterpret_cast<PrincipalPart*>(TakeBlocks(&session->holding, 1));
+  if (part == nullptr) return false;
+  InitPart(part, end_user);
+  session->part = part;
+  return true;
+}
+
+void ClosePrincipal(LiveSession* session) {
+  SpinLockAcquire(&session->mutex);
+  session->closed = true;
+  SpinLockRelease(&session->mutex);
+}
+
+LiveSession* AttachToPrincipal(Oid role, const char* end_user, TimestampTz now) {
+  static bool follows = false;
+  if (!follows) RegisterXactCallback(OnTransactionEnd, nullptr);
+  follows = true;
+  DatabaseSlot* slot = SlotOfDatabase(true);
+  std::string* key = nullptr;
+  Known* known = nullptr;
+  CoreError error;
+  if (slot == nullptr || !CallCore(&error, [&] {
+        static std::string own_key;
+        own_key = KeyOf(role, end_user);
+        key = &own_key;
+        if (known_sessions == nullptr) known_sessions = new KnownSessions();
+        const auto found = known_sessions->find(own_key);
+        if (found != known_sessions->end()) known = &found->second;
+      }))
+    return nullptr;
+  LiveSession* session = FindOrOpen(slot, role, end_user, known, now);
+  if (session == nullptr && strcmp(end_user, kOverflowEndUser) != 0) {
+    strlcpy(overflowed, end_user, sizeof overflowed);
+    return AttachToPrincipal(role, kOverflowEndUser, now);
+  }
+  if (session == nullptr) return nullptr;
+  known = KnowSession(*key, session);
+  if (known == nullptr) {
+    Leave(session);
+    return nullptr;
+  }
+  attached = {known, false, 0, {}, false};
+  session->pid = MyProcPid;
+  UseSession(session, &known->sent);
+  ps_local.scorer = known->local.get();
+  return session;
+}
+
+void LeavePrincipal() {
+  if (attached.known == nullptr) return;
+  LiveSession* session = attached.known->session;
+  EndTransaction();
+  if (session->pid == MyProcPid) session->pid = 0;
+  UseSession(nullptr, nullptr);
+  ps_local.scorer = nullptr;
+  attached.known = nullptr;
+  Leave(session);
+}
+
+void EnterSession(LiveSession* session) {
+  if (!IsShared(session)) return;
+  Known* known = attached.known;
+  PrincipalPart* part = session->part;
+  LWLockAcquire(&part->lock, LW_EXCLUSIVE);
+  known->broken = known->broken || !CatchUp(known);
+  if (!attached.begun) {
+    attached.begun = true;
+    attached.began = ++part->turn;
+    attached.at = ContextFor(part);
+  }
+  CoreError error;
+  if (!CallCore(&error, [&] { known->local->scorer.Resume(attached.at); })) CountScoringError(error.message);
+}
+
+void LeaveSession(LiveSession* session) {
+  if (!IsShared(session)) return;
+  Known* known = attached.known;
+  const bool told = known->local->journal.words().empty() || AppendJournal(known);
+  if (!told) ClosePrincipal(session);
+  known->local->journal.Clear();
+  LWLockRelease(&session->part->lock);
+  if (!told)
+    ereport(LOG,
+            (errmsg("session %s goes on as another one: shared memory has no room for more of it", session->session),
+             errhint("Raise privacy_score.max_memory."), errhidestmt(true), errhidecontext(true)));
+}
+
+bool FollowContext(LiveSession* session, int64 id) {
+  PrincipalPart* part = session->part;
+  if (!part->tail_known || part->tail != attached.at) {
+    bool fits = true;
+    privacy_score::ForEachContext(
+        attached.at, [&](privacy_score::AbstractionId context) { fits = fits && AppendContextRun(session, context); });
+    part->tail_known = fits;
+    part->tail = attached.at;
+    if (!fits) return false;
+  }
+  attached.alone = std::all_of(attached.at.begin(), attached.at.end(), [id](int64 at) { return at == id; });
+  NGramWindow window(attached.at);
+  window.Push(id);
+  attached.at = part->tail = window.recorded();
+  return true;
+}
+
+void LoseContext(LiveSession* session) { session->part->tail_known = false; }
+
+bool RepeatsAlone() { return attached.alone; }
+
+bool ShareModel(LocalScorer* local, Oid role, uint64 version) {
+  if (known_sessions == nullptr) return false;
+  for (const auto& [key, other] : *known_sessions) {
+    if (other.local == nullptr || other.local.get() == local || other.role != role ||
+        other.local->model_version != version ||
+        !SameSettings(other.local->scorer.settings(), local->scorer.settings()))
+      continue;
+    CoreError error;
+    if (!CallCore(&error, [&] { local->scorer.Share(other.local->scorer); })) {
+      CountScoringError(error.message);
+      return false;
+    }
+    local->model_version = version;
+    local->model_built_for = other.local->model_built_for;
+    return true;
+  }
+  return false;
+}
+
+void ForgetPrincipals() {
+  if (known_sessions == nullptr) return;
+  for (auto at = known_sessions->begin(); at != known_sessions->end();)
+    at = &at->second == attached.known ? std::next(at) : known_sessions->erase(at);
+}
+
+void ClosePrincipals(DatabaseSlot* slot, Oid extension) {
+  const int64 gap = static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC;
+  const TimestampTz now = GetCurrentTimestamp();
+  LWLockAcquire(slot->lock, LW_SHARED);
+  for (LiveSession* session = slot->sessions; session != nullptr; session = session->next) {
+    if (!IsShared(session)) continue;
+    const bool attached_to = pg_atomic_read_u32(&session->part->attached) != 0;
+    SpinLockAcquire(&session->mutex);
+    if (session->part->extension != extension) session->discarded = session->closed = true;
+    if (!attached_to && (now - session->last_at > gap || DayOf(now) != session->day)) session->closed = true;
+    SpinLockRelease(&session->mutex);
+  }
+  LWLockRelease(slot->lock);
+}
+
+bool OnlyPrincipalsRest(const DatabaseSlot* slot) {
+  constexpr int kSeconds = 2;
+  const TimestampTz now = GetCurrentTimestamp();
+  for (const LiveSession* session = slot->sessions; session != nullptr; session = session->next)
+    if (!IsShared(session) || session->closed || pg_atomic_read_u32(&session->part->attached) != 0 ||
+        !session->open.IsEmpty() || !session->sealed.IsEmpty() || now - session->last_at < kSeconds * USECS_PER_SEC)
+      return false;
+  return true;
+}
+
+void DiscardEndUser(DatabaseSlot* slot, const char* role, const char* end_user) {
+  LWLockAcquire(slot->lock, LW_SHARED);
+  for (LiveSession* session = slot->sessions; session != nullptr; session = session->next) {
+    if (strcmp(NameStr(session->role_name), role) != 0 || strcmp(EndUserOf(session), end_user) != 0) continue;
+    SpinLockAcquire(&session->mutex);
+    session->discarded = true;
+    if (IsShared(session)) session->closed = true;
+    SpinLockRelease(&session->mutex);
+  }
+  LWLockRelease(slot->lock);
+}
+
+void FreePart(LiveSession* session) {
+  if (session->part == nullptr) return;
+  if (session->part->shared) GiveBlocks(&session->holding, reinterpret_cast<SharedBlock*>(session->spare));
+  GiveBlocks(&session->holding, session->part->journal.first);
+  auto* block = reinterpret_cast<SharedBlock*>(session->part);
+  block->next = nullptr;  // its bytes were the part's
+  GiveBlocks(&session->holding, block);
+  session->part = nullptr;
+  session->serial = 0;
+}

@@ -1,0 +1,118 @@
+/*
+ * principal_session.hpp - sessions of principals: of one role and end user, over all connections of a database.
+ *
+ * Behind a pooler each transaction of a person may come over another connection. With `session_scope = principal` they
+ * are one session in shared memory, which a backend attaches to for the length of a transaction. Each backend scores it
+ * with a scorer of its own, and they keep each other up to date through the session's journal
+ * (core/scoring/session_journal.hpp), under the lock of the session: nobody else's is taken for it.
+ *
+ * Order. A statement follows the one before it in its transaction. The first of a transaction follows the last
+ * statement of an earlier one: of those that had ended when it began, the latest and those that ran beside it; of
+ * several the one whose n-gram is the least, so that requests that run side by side lead on to the same n-grams in
+ * whatever order they end. What a statement follows is stored with it (kContext), so history is scored without clocks.
+ *
+ * Memory. Such a session has no share of the blocks (shared_blocks.hpp). Where less than half of the pool is left, no
+ * further end users are told apart: they are the one that is called kOverflowEndUser.
+ */
+#pragma once
+
+#include <string>
+
+#include "backend/state/shared_state.hpp"
+#include "core/principal/end_user.hpp"
+#include "core/scoring/ngram.hpp"
+
+constexpr const char* kOverflowEndUser = "(overflow)";
+
+// A transaction that has ended: when, by the session's count of beginnings and ends, and after which n-gram.
+struct EndedTransaction {
+  uint64 ended;
+  privacy_score::NGram last;
+};
+constexpr int kEndedTransactions = 8;
+
+// Transactions that the next one may follow: of those that ended last, and side by side, the one with the least n-gram
+// stands first, and behind it those that take its place when a transaction ends that began after it had. Where these
+// are too many the last two are as one.
+struct EndedTransactions {
+  uint64 latest_began;  // of all that have ended
+  int32 count;
+  EndedTransaction list[kEndedTransactions];
+};
+
+// What a session with an end user has beside the others, in a block of its own.
+struct PrincipalPart {
+  char end_user[privacy_score::kMostEndUserBytes + 1];
+  double session_limit, daily_limit;  // of this end user; NaN: those of the role hold
+  // The rest is of a session that runs over any connection.
+  bool shared;
+  bool tail_known;  // `tail` is what stands last in the history of the session
+  LWLock lock;
+  Oid extension;              // for whose tables it is
+  pg_atomic_uint32 attached;  // backends; raised under the slot's lock
+  uint64 turn;                // beginnings and ends of transactions so far
+  EndedTransactions ended;
+  privacy_score::NGram tail;
+  NoteList journal;
+  int64 queries;
+};
+static_assert(sizeof(PrincipalPart) <= kBlockSize);
+
+inline bool IsShared(const LiveSession* session) { return session->part != nullptr && session->part->shared; }
+inline const char* EndUserOf(const LiveSession* session) {
+  return session->part == nullptr ? "" : session->part->end_user;
+}
+
+// Whether the session is this end user's; none: an empty name. What has no session of its own is in kOverflowEndUser.
+bool IsEndUserOf(const LiveSession* session, const char* end_user);
+// Gives a new session of a connection its end user, if any; false when there is no room.
+bool AddEndUser(LiveSession* session, const char* end_user);
+// Closes the session of a principal for all.
+void ClosePrincipal(LiveSession* session);
+
+// Attaches this backend to the open session of a principal, opening one when there is none; until the end of the
+// transaction. Null when there is no room.
+LiveSession* AttachToPrincipal(Oid role, const char* end_user, TimestampTz now);
+
+// Leaves it: what this backend's transaction has done there is over.
+void LeavePrincipal();
+
+// Between these two the session, if it is a principal's, is nobody else's, and the scorer of this backend knows all of
+// it and stands where the next statement follows. Nothing that may wait or raise is done in between.
+void EnterSession(LiveSession* session);
+void LeaveSession(LiveSession* session);
+
+// Runs `body`, which may wait or raise, outside of a session that this backend is in.
+template <typename Body>
+void OutsideSession(LiveSession* session, Body body) {
+  LeaveSession(session);
+  body();
+  EnterSession(session);
+}
+
+// Of a session that this backend is in: appends to its history what the next event follows, unless that stands there,
+// and notes that the event does. False when there is no room.
+bool FollowContext(LiveSession* session, int64 id);
+
+// The event that FollowContext() has announced was not appended, or something else was.
+void LoseContext(LiveSession* session);
+
+// Whether all that the event which FollowContext() has announced last follows is more of the same.
+bool RepeatsAlone();
+
+// Gives a scorer the model of this version that another one of the role has loaded; false when there is none.
+struct LocalScorer;
+bool ShareModel(LocalScorer* local, Oid role, uint64 version);
+
+// Forgets the scorers of principals that this backend is not attached to.
+void ForgetPrincipals();
+
+// In the worker: closes the sessions of principals that have ended; what those have gathered that began with another
+// extension than this one, which was dropped since, is to be thrown away.
+void ClosePrincipals(DatabaseSlot* slot, Oid extension);
+// Whether no session of the slot is open but those of principals at which nobody is.
+bool OnlyPrincipalsRest(const DatabaseSlot* slot);
+// Has what the sessions of an end user have gathered thrown away, and the sessions ended; they go on as others.
+void DiscardEndUser(DatabaseSlot* slot, const char* role, const char* end_user);
+// Frees what the session has beside its history.
+void FreePart(LiveSession* session);

@@ -1,0 +1,94 @@
+/*
+ * session_journal.cpp - see session_journal.hpp.
+ */
+#include "core/scoring/session_journal.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/error.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+constexpr std::size_t kWord = sizeof(std::uint64_t);
+
+std::size_t WordsOf(std::size_t bytes) { return (bytes + kWord - 1) / kWord; }
+
+}  // namespace
+
+void SessionJournal::Put(Kind kind, AbstractionId id) {
+  words_.push_back(static_cast<std::uint64_t>(kind));
+  words_.push_back(static_cast<std::uint64_t>(id));
+}
+
+void SessionJournal::Write(const Definition& definition) {
+  Put(Kind::kDefinition, definition.id);
+  words_.push_back(definition.tokens.size());
+  const std::size_t from = words_.size();
+  words_.resize(from + WordsOf(definition.tokens.size()));
+  if (!definition.tokens.empty()) std::memcpy(&words_[from], definition.tokens.data(), definition.tokens.size());
+}
+
+void SessionJournal::Write(const Met& met) {
+  words_.push_back(static_cast<std::uint64_t>(Kind::kMet));
+  for (const AbstractionId id : met.ngram) words_.push_back(static_cast<std::uint64_t>(id));
+}
+
+void SessionJournal::Write(const Asked& asked) {
+  Put(Kind::kAsked, asked.id);
+  words_.push_back(asked.vector);
+  words_.push_back(asked.size);
+  words_.insert(words_.end(), asked.groups, asked.groups + asked.size);
+}
+
+void SessionJournal::Write(const Subject& subject) {
+  Put(Kind::kSubject, subject.id);
+  words_.push_back(subject.column.item);
+  words_.push_back(subject.column.name);
+  words_.push_back(subject.value);
+}
+
+void SessionJournal::RefuseWords() { throw DamagedData("journal of a session"); }
+
+const std::uint64_t* SessionJournal::Cursor::Words(std::size_t count) {
+  if (count > static_cast<std::size_t>(end - at)) RefuseWords();
+  const std::uint64_t* words = at;
+  at += count;
+  return words;
+}
+
+SessionJournal::Definition SessionJournal::Cursor::ReadDefinition() {
+  const std::uint64_t* head = Words(2);
+  const auto bytes = static_cast<std::size_t>(head[1]);
+  if (bytes > static_cast<std::size_t>(end - at) * kWord) RefuseWords();
+  const auto* text = reinterpret_cast<const char*>(Words(WordsOf(bytes)));
+  return {static_cast<AbstractionId>(head[0]), {text, bytes}};
+}
+
+SessionJournal::Met SessionJournal::Cursor::ReadMet() {
+  Met met;
+  const std::uint64_t* ids = Words(met.ngram.size());
+  std::transform(ids, ids + met.ngram.size(), met.ngram.begin(),
+                 [](std::uint64_t id) { return static_cast<AbstractionId>(id); });
+  return met;
+}
+
+SessionJournal::Asked SessionJournal::Cursor::ReadAsked() {
+  const std::uint64_t* head = Words(3);
+  const auto size = static_cast<std::size_t>(head[2]);
+  return {static_cast<AbstractionId>(head[0]), head[1], Words(size), size};
+}
+
+SessionJournal::Subject SessionJournal::Cursor::ReadSubject() {
+  const std::uint64_t* fields = Words(4);
+  Subject subject;
+  subject.id = static_cast<AbstractionId>(fields[0]);
+  subject.column.item = static_cast<std::uint32_t>(fields[1]);
+  subject.column.name = fields[2];
+  subject.value = fields[3];
+  return subject;
+}
+
+}  // namespace privacy_score

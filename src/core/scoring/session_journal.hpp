@@ -1,0 +1,96 @@
+/*
+ * session_journal.hpp - what makes a session's scorer what it is, as words that another process reads.
+ *
+ * A session whose statements come over several connections is scored by each of their processes. What one takes in for
+ * the first time it writes into the session's journal, and the others catch up with it (LiveScorer::CatchUp) before
+ * they take in anything themselves. So each knows all, whatever the order: sums of scores do not depend on it.
+ *
+ * An entry is its kind and its fields. It refers to nothing but abstractions that entries before it define.
+ */
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/scoring/ngram.hpp"
+#include "core/statement/comparisons.hpp"
+
+namespace privacy_score {
+
+class SessionJournal {
+ public:
+  enum class Kind : std::uint64_t { kDefinition = 1, kMet = 2, kAsked = 3, kSubject = 4 };
+  // The tokens of an abstraction, joined by the character NUL.
+  struct Definition {
+    AbstractionId id = 0;
+    std::string_view tokens;
+  };
+  // An n-gram of the recorded length that the session has had.
+  struct Met {
+    NGram ngram{};
+  };
+  // Constants of an execution: the vector and the groups of ExecutionConstants.
+  struct Asked {
+    AbstractionId id = 0;
+    std::uint64_t vector = 0;
+    const std::uint64_t* groups = nullptr;
+    std::size_t size = 0;
+  };
+  // The only constant of an execution, which is compared with a subject.
+  struct Subject {
+    AbstractionId id = 0;
+    ComparedColumn column;
+    std::uint64_t value = 0;
+  };
+
+  void Write(const Definition& definition);
+  void Write(const Met& met);
+  void Write(const Asked& asked);
+  void Write(const Subject& subject);
+
+  const std::vector<std::uint64_t>& words() const { return words_; }
+  void Clear() { words_.clear(); }
+
+  // Gives the entries of `words` to a reader with a Take() for each kind. Throws Error XX001 on damaged words.
+  template <typename Reader>
+  static void Read(const std::uint64_t* words, std::size_t size, Reader& reader) {
+    for (Cursor cursor = {words, words + size}; cursor.at != cursor.end;) {
+      switch (static_cast<Kind>(*cursor.at++)) {
+        case Kind::kDefinition:
+          reader.Take(cursor.ReadDefinition());
+          break;
+        case Kind::kMet:
+          reader.Take(cursor.ReadMet());
+          break;
+        case Kind::kAsked:
+          reader.Take(cursor.ReadAsked());
+          break;
+        case Kind::kSubject:
+          reader.Take(cursor.ReadSubject());
+          break;
+        default:
+          RefuseWords();
+      }
+    }
+  }
+
+ private:
+  struct Cursor {
+    const std::uint64_t* at;
+    const std::uint64_t* end;
+    // So many words, which must be there.
+    const std::uint64_t* Words(std::size_t count);
+    Definition ReadDefinition();
+    Met ReadMet();
+    Asked ReadAsked();
+    Subject ReadSubject();
+  };
+  [[noreturn]] static void RefuseWords();
+  void Put(Kind kind, AbstractionId id);
+
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace privacy_score

@@ -1,0 +1,66 @@
+#!/bin/bash
+# end_users.sh - somebody who works behind an application, or as a role of their own, tries to be another end user, or nobody.
+. "$(dirname "$0")/../attack.sh"
+start_hospital "privacy_score.end_user_source = 'setting app.login, comment user, comment /^ by (\\\\w+)/, privacy_score.end_user'"
+q "CREATE ROLE web LOGIN" "GRANT USAGE, CREATE ON SCHEMA h TO web" "GRANT CREATE, TEMPORARY ON DATABASE postgres TO web" "GRANT SELECT ON h.patients TO web" "ALTER ROLE web SET search_path = h, public" \
+  "SECURITY LABEL FOR privacy_score ON ROLE web IS 'gateway'" "SELECT privacy_score.flush()" >/dev/null
+query="SELECT diagnosis FROM patients"
+
+# name "description" "who must be charged, as 'NAME COUNT;...'" STATEMENT...: what web runs in one session, all of it to succeed. Empty
+# names are of the role. Every name has its own session, so the sessions since the last case tell.
+name() {
+  local description=$1 expected=$2 answer
+  shift 2
+  q "SELECT privacy_score.flush()" "DELETE FROM privacy_score.session_part" "DELETE FROM privacy_score.session" >/dev/null
+  answer=$(as web q "$@" 2>&1) || { fail "$description: the statements run" "${answer##*$'\n'}"; return; }
+  q "SELECT privacy_score.flush()" >/dev/null
+  check "$description" "$(q "SELECT string_agg(COALESCE(end_user, '') || ' ' || n, ';' ORDER BY end_user) FROM (SELECT s.end_user, sum(r.run) AS n FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id, unnest(p.ids, p.runs) r(id, run) JOIN privacy_score.abstraction a ON a.id = r.id AND 'p:h.patients.diagnosis' = ANY (a.tokens) WHERE r.run > 0 GROUP BY s.end_user) x")" "$expected"
+  # Sessions that go on have a row of their own again.
+  q "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'web'" >/dev/null
+}
+login() { echo "SET app.login = '$1'"; }
+
+# --- comments -----------------------------------------------------------------------------------------------------------------
+name "a comment within a string is none" "alice 1" "/*user='alice'*/ $query WHERE first_name <> '/*user=''bob''*/' OR first_name <> \$\$/*user='bob'*/\$\$"
+name "nor is one within a name" "alice 1" "/*user='alice'*/ SELECT diagnosis AS \"/*user='bob'*/\" FROM patients"
+name "a tag before the application's own is a conflict" "(invalid) 1" "/*user='bob'*/ $query /*user='alice'*/"
+name "also twice in one comment" "(invalid) 1" "/*user='bob',user='alice'*/ $query"
+name "nested comments are one, not in the format" " 1" "/*/*user='bob'*/ user='alice'*/ $query"
+name "a statement that swallows the application's comment" "(invalid) 1" "/*user='bob'*/ $query -- /*user='alice'*/"
+name "two names for a pattern are a conflict" "(invalid) 1" "-- by bob
+$query -- by alice"
+name "an escape that is none" "(invalid) 1" "/*user='al%ZZice'*/ $query"
+name "control characters" "(invalid) 1" "/*user='al%01ice'*/ $query"
+name "10,000 bytes" "(invalid) 1" "/*user='$(printf 'a%.0s' $(seq 10000))'*/ $query"
+name "quotes in a name are of the name" "o'neil \"x\" 1" "/*user='o%27neil%20%22x%22'*/ $query"
+name "(overflow) is nobody's name" "(invalid) 1" "/*user='%28overflow%29'*/ $query"
+name "no comment counts where a backslash escapes" " 1" "SET standard_conforming_strings = off" "/*user='bob'*/ $query"
+name "a comment in a prepared statement is that of its PREPARE" "alice 2" "/*user='alice'*/ PREPARE p AS $query" "EXECUTE p" "/*user='bob'*/ EXECUTE p"
+name "a comment in a function's statement is not the client's" "alice 1" "CREATE FUNCTION told() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT count(diagnosis) FROM patients; END" \
+  "CREATE FUNCTION lying() RETURNS SETOF text LANGUAGE plpgsql AS \$\$ BEGIN RETURN QUERY EXECUTE '/*user=''bob''*/ SELECT diagnosis FROM h.patients'; END \$\$" "/*user='alice'*/ SELECT count(*) FROM lying()"
+name "nor is one of DO" "alice 1" "/*user='alice'*/ DO \$\$ BEGIN PERFORM * FROM (SELECT diagnosis FROM h.patients) x; EXECUTE '/*user=''bob''*/ SELECT 1'; END \$\$"
+
+# --- settings -------------------------------------------------------------------------------------------------------------------
+name "the first source goes before the others" "alice 1" "$(login alice)" "SET privacy_score.end_user = 'bob'" "/*user='carol'*/ $query"
+name "set_config within a function counts from the next statement on" "alice 1;bob 1" "$(login alice)" \
+  "CREATE FUNCTION turn() RETURNS text LANGUAGE plpgsql AS \$\$ BEGIN PERFORM set_config('app.login', 'bob', false); RETURN (SELECT max(diagnosis) FROM h.patients); END \$\$" "$query" "SELECT set_config('app.login', 'bob', false)" "$query"
+name "RESET within a transaction" "alice 1; 1" "BEGIN" "SET LOCAL app.login = 'alice'" "$query" "RESET app.login" "$query" "COMMIT"
+name "a savepoint that is rolled back" "alice 2;bob 1" "BEGIN" "SET LOCAL app.login = 'alice'" "$query" "SAVEPOINT s" "SET LOCAL app.login = 'bob'" "$query" "ROLLBACK TO s" "$query" "COMMIT"
+name "SECURITY DEFINER changes nothing" "alice 1" "CREATE FUNCTION mine() RETURNS SETOF text LANGUAGE sql SECURITY DEFINER SET search_path = h, pg_temp AS 'SELECT diagnosis FROM patients'" "$(login alice)" "SELECT count(*) FROM mine()"
+name "nor do parallel workers" "alice 1" "SET $forced_parallel = on" "SET parallel_setup_cost = 0" "$(login alice)" "$query"
+name "a cursor is charged to who opens it" "alice 1" "BEGIN" "SET LOCAL app.login = 'alice'" "DECLARE c CURSOR FOR $query" "FETCH 2 FROM c" "SET LOCAL app.login = 'bob'" "FETCH 2 FROM c" "COMMIT"
+name "a failing statement's name is the right one, too" "alice 1;bob 1" "$(login alice)" "$query" "$(login bob)" "$query"
+
+# --- whoever does not speak for others ------------------------------------------------------------------------------------------
+q "GRANT web TO mallory" "SELECT privacy_score.flush()" "DELETE FROM privacy_score.session" >/dev/null
+as mallory q "SET ROLE web" "SET app.login = 'alice'" "SELECT diagnosis FROM h.patients LIMIT 1" >/dev/null
+check "SET ROLE to one that speaks for others is no way" "$(q "SELECT privacy_score.flush()" "SELECT role, end_user FROM privacy_score.session" | tail -n 1)" "mallory|"
+check "limits of others cannot be set" "$(as mallory q_state "SELECT privacy_score.set_limit('web', 'alice', 1e12)")" 42501
+check "nor history forgotten" "$(as mallory q_state "SELECT privacy_score.forget_end_user('web', 'alice')")" 42501
+check "nor others' end users seen" "$(as mallory q "SELECT count(*) FROM privacy_score.stat_end_users" "SELECT count(*) FROM privacy_score.end_user_limits" | paste -sd ' ')" "0 0"
+path "SET is ignored" "$read x2" "SET app.login = 'alice'" "$query" "SET privacy_score.end_user = 'bob'" "$query"
+path "a comment is ignored" "$read" "/*user='alice'*/ $query"
+check "none of it is anybody's but mallory's" "$(q "SELECT privacy_score.flush()" "SELECT count(*) FROM privacy_score.session WHERE role = 'mallory' AND end_user IS NOT NULL" | tail -n 1)" 0
+verify_paths
+check_scored
+done_testing

@@ -1,0 +1,200 @@
+#!/bin/bash
+# end_users.sh - many people behind one role: where their names are read, whom they are believed of, and that a person's session
+# goes on over all connections with the scores that it would have on a connection of her own.
+. "$(dirname "$0")/../lib.sh"
+
+# A backslash stands twice in the file.
+start_server "privacy_score.worker_stays = '1h'" "max_connections = 60" \
+  "privacy_score.end_user_source = 'setting app.user, setting request.claims ->> sub, comment user, comment /^ Metabase:: userID: (\\\\d+)/, privacy_score.end_user'"
+q "CREATE EXTENSION privacy_score" "CREATE ROLE app LOGIN" "CREATE ROLE plain LOGIN" "CREATE ROLE web_anon" "GRANT web_anon TO app" \
+  "CREATE TABLE patients (id int PRIMARY KEY, name text, city text, hiv bool)" \
+  "INSERT INTO patients SELECT i, 'n' || i, 'c' || i % 5, i % 7 = 0 FROM generate_series(1, 1000) i" "ANALYZE" \
+  "GRANT SELECT ON patients TO app, plain, web_anon" "SELECT privacy_score.protect('patients', 'id')" \
+  "SECURITY LABEL FOR privacy_score ON ROLE app IS 'gateway'" >/dev/null || bail_out "the tables cannot be made"
+
+# Throws away what was recorded, with the sessions that go on.
+begin_anew() { q "DROP EXTENSION privacy_score" "CREATE EXTENSION privacy_score" "SELECT privacy_score.protect('patients', 'id')" "SELECT privacy_score.flush()" >/dev/null; }
+# Who asked, and how often, as recorded: "NAME COUNT" a line; (none) without an end user.
+askers() { q "SELECT privacy_score.flush()" "SELECT COALESCE(end_user, '(none)') || ' ' || sum(queries) FROM privacy_score.session WHERE role = '${1:-app}' GROUP BY end_user ORDER BY end_user" | sed '/^$/d' | paste -sd ';'; }
+ask="SELECT name FROM patients WHERE id = 7"
+
+# --- where names are read ---------------------------------------------------------------------------------------------------
+as app q "BEGIN" "SET LOCAL app.\"user\" = 'alice'" "$ask" "SELECT city FROM patients WHERE id = 8" "COMMIT" "$ask" >/dev/null
+check "a setting of the transaction" "$(askers)" "alice 2;(none) 1"
+begin_anew
+as app q "SELECT set_config('request.claims', '{\"role\": \"web\", \"sub\": \"b\\u00f6b\"}', false)" "$ask" >/dev/null
+check "a key of a setting" "$(askers | tr ';' '\n' | grep -v none)" "böb 1"
+begin_anew
+as app q "/*route='x%2Fy',user='car%20ol'*/ $ask" "$ask /*user='dave'*/" "$ask -- user='nobody'
+" "SELECT '/*user=''eve''*/' FROM patients WHERE id = 1" "-- Metabase:: userID: 7 queryType: native queryHash: ab
+$ask" >/dev/null
+check "comments" "$(askers)" "7 1;car ol 1;dave 1;nobody 1;(none) 1"
+begin_anew
+as app q "SET privacy_score.end_user = ' frank '" "$ask" "SET app.\"user\" = 'gina'" "$ask" "RESET app.\"user\"" "$ask" >/dev/null
+check "the first source that says something counts, the setting of ours is one" "$(askers)" "frank 2;gina 1"
+begin_anew
+as app q "BEGIN" "SET LOCAL app.\"user\" = 'alice'" "SAVEPOINT s" "SET LOCAL app.\"user\" = 'bob'" "$ask" "ROLLBACK TO s" "$ask" "RESET app.\"user\"" "$ask" "COMMIT" >/dev/null
+check "savepoints and RESET mean what they say" "$(askers)" "alice 1;bob 1;(none) 1"
+begin_anew
+as app q "/*user='alice'*/ PREPARE p AS $ask" "EXECUTE p" "EXECUTE p /*user='bob'*/" "SET app.\"user\" = 'carol'" "EXECUTE p" >/dev/null
+check "a prepared statement has the comment of its PREPARE, and settings of now" "$(askers)" "alice 2;carol 1"
+begin_anew
+as app q "SET app.\"user\" = '$(printf 'x%.0s' $(seq 300))'" "$ask" "SET app.\"user\" = E'a\\x01b'" "$ask" "SET app.\"user\" = '(overflow)'" "$ask" "SET app.\"user\" = 'ok'" "$ask" >/dev/null
+check "a name that is too long, or none, or another's, is invalid" "$(askers)" "(invalid) 3;ok 1"
+check "and one alert says so" "$(q "SELECT end_user, kind, detail->>'cause', occurrences FROM privacy_score.alerts")" "(invalid)|end_user|invalid|1"
+check_match "a source that cannot be read is refused" "$(q_all "SET privacy_score.end_user_source = 'comment /a(b)(c)/'")" 'invalid value for parameter'
+check_match "also one that is no regular expression" "$(q_all "SET privacy_score.end_user_source = 'comment /a(b/'")" 'invalid value for parameter'
+
+# --- whom they are believed of ------------------------------------------------------------------------------------------------
+begin_anew
+ignored=$(as plain q_all "SET app.\"user\" = 'alice'" "$ask" "$ask")
+check_match "who does not speak for others is told" "$ignored" 'the name of an end user is ignored: role "plain" does not speak for others'
+check "once" "$(grep -c WARNING <<<"$ignored")" 1
+check "and counts for the role" "$(askers plain)" "(none) 2"
+check "and is an alert" "$(q "SELECT role, kind, detail->>'cause' FROM privacy_score.alerts")" "plain|end_user|ignored"
+check "only superusers label a role gateway" "$(as app q_state "SECURITY LABEL FOR privacy_score ON ROLE plain IS 'gateway'")" 42501
+check "or say where names stand" "$(as app q_state "SET privacy_score.end_user_source = 'application_name'")" 42501
+begin_anew
+q "ALTER ROLE app SET privacy_score.principal = 'current_user'" >/dev/null
+as app q "BEGIN" "SET LOCAL ROLE web_anon" "SET LOCAL request.claims = '{\"sub\": \"alice\"}'" "$ask" "COMMIT" "BEGIN" "SET LOCAL ROLE web_anon" "SET LOCAL request.claims = '{\"sub\": \"bob\"}'" "$ask" "$ask" "COMMIT" >/dev/null
+check "the session's user is believed, the role that is set is the principal's" "$(askers web_anon)" "alice 1;bob 2"
+q "ALTER ROLE app RESET privacy_score.principal" >/dev/null
+
+# --- a session of a principal, over all connections -----------------------------------------------------------------------------
+# The same statements of eight people: each transaction on a connection of its own, and each person on a connection of her own.
+cat >"$PS_TMP/people.sql" <<'SQL'
+\set k random(1, 9)
+\set id random(1, 1000)
+BEGIN;
+SET LOCAL app."user" = 'user :client_id';
+\if :k = 1
+SELECT name FROM patients WHERE id = :id;
+\elif :k = 2
+SELECT city FROM patients WHERE id = :id;
+\elif :k = 3
+SELECT count(*) FROM patients WHERE city = 'c1';
+\elif :k = 4
+SELECT name, city FROM patients WHERE id = :id;
+SELECT hiv, city FROM patients WHERE id = :id;
+\elif :k = 5
+SELECT id FROM patients WHERE name = 'n5';
+SELECT name FROM patients WHERE id = :id;
+SELECT city FROM patients WHERE id = :id;
+\else
+SELECT name, city FROM patients WHERE id = :id;
+\endif
+COMMIT;
+SQL
+sed 's/SET LOCAL/SET/' "$PS_TMP/people.sql" >"$PS_TMP/alone.sql"
+people=8
+each=$(by_length 30 500)
+bench() { PGUSER=app "$PS_BINDIR/pgbench" -n -c $people -j 2 -t "$each" --random-seed=42 "$@" postgres >/dev/null 2>&1 || fail "pgbench $*"; }
+figures="end_user, queries, ngrams, mismatched, score, max_score, normalised, statement_score, rows, reach, subjects, subject_columns"
+live() { q "SELECT $figures FROM privacy_score.stat_sessions WHERE end_user IS NOT NULL ORDER BY 1"; }
+history() { q "SELECT $figures FROM privacy_score.score_sessions('app', '-infinity', 'infinity') WHERE end_user IS NOT NULL ORDER BY 1"; }
+begin_anew
+bench -C -f "$PS_TMP/people.sql"
+q "SELECT privacy_score.flush()" >/dev/null
+over_all=$(live)
+check "people have one session each over all connections" "$(cut -d '|' -f 1 <<<"$over_all" | paste -sd ',')" "user 0,user 1,user 2,user 3,user 4,user 5,user 6,user 7"
+check "history has the same scores to the last bit" "$(history)" "$over_all"
+begin_anew
+bench -f "$PS_TMP/alone.sql"
+q "SELECT privacy_score.flush()" >/dev/null
+check "and so has each on a connection of her own" "$(history)" "$over_all"
+begin_anew
+q "ALTER ROLE app SET privacy_score.session_scope = 'connection'" >/dev/null
+as app q "SET app.\"user\" = 'alice'" "$ask" >/dev/null
+as app q "SET app.\"user\" = 'alice'" "$ask" "SET app.\"user\" = 'bob'" "$ask" "DISCARD ALL" "$ask" >/dev/null
+check "session_scope = connection keeps connections apart" "$(q "SELECT privacy_score.flush()" "SELECT count(*) FROM privacy_score.session WHERE end_user = 'alice'" | tail -n 1)" 2
+check "and cuts where the end user changes" "$(askers)" "alice 2;bob 1;(none) 1"
+q "ALTER ROLE app RESET privacy_score.session_scope" >/dev/null
+
+# Requests of one person that run side by side, in whatever order they end, make no new pairs. All of a page have begun before the
+# first ends; the next page begins when all have ended.
+side_by_side=20
+before=$(by_length 10 50)
+pages=$(by_length 60 1000)
+q "ALTER ROLE app SET privacy_score.track = 'top'" "CREATE SEQUENCE begun" "CREATE SEQUENCE ended" "GRANT USAGE, SELECT ON SEQUENCE begun, ended TO app" >/dev/null
+cat >"$PS_TMP/page.sql" <<SQL
+\set r :r + 1
+BEGIN;
+SET LOCAL app."user" = 'alice';
+SELECT name AS c:client_id FROM patients WHERE id = :client_id AND city = 'c1' LIMIT 1 + :client_id;
+DO 'BEGIN PERFORM nextval(''begun''); WHILE (SELECT last_value < $side_by_side * :r FROM begun) LOOP PERFORM pg_sleep(0.0005); END LOOP; END';
+COMMIT;
+DO 'BEGIN PERFORM nextval(''ended''); WHILE (SELECT last_value < $side_by_side * :r FROM ended) LOOP PERFORM pg_sleep(0.0005); END LOOP; END';
+SQL
+# Each client has a statement of its own.
+for client in $(seq 0 $((side_by_side - 1))); do
+  columns=$(awk -v n="$client" 'BEGIN { split("name city hiv id", c); s = ""; for (i = 0; i < 4; ++i) if (int((n % 15 + 1) / 2 ^ i) % 2) s = s (s == "" ? "" : ", ") c[i + 1]; print s }')
+  sed "s/SELECT name AS c:client_id FROM patients WHERE id = :client_id AND city = 'c1' LIMIT 1 + :client_id/SELECT $columns FROM patients WHERE $([ "$client" -ge 15 ] && echo "name = 'n1'" || echo "id = 1")/" "$PS_TMP/page.sql" >"$PS_TMP/page$client.sql"
+done
+turn_pages() {
+  local client pids=()
+  q "ALTER SEQUENCE begun RESTART" "ALTER SEQUENCE ended RESTART" "SELECT setval('begun', 1, false), setval('ended', 1, false)" >/dev/null
+  for client in $(seq 0 $((side_by_side - 1))); do
+    PGUSER=app "$PS_BINDIR/pgbench" -n -c 1 -t "$1" -D r=0 -f "$PS_TMP/page$client.sql" postgres >"$PS_TMP/page.$client.log" 2>&1 &
+    pids+=($!)
+  done
+  wait "${pids[@]}"
+}
+begin_anew
+turn_pages "$before"
+q "SELECT privacy_score.flush()" "SELECT privacy_score.set_baseline('app', '-infinity', 'infinity')" >/dev/null
+turn_pages "$pages"
+q "SELECT privacy_score.flush()" >/dev/null
+check "$side_by_side requests side by side make no new pairs" \
+  "$(q "SELECT sum(queries), sum(mismatched) FROM privacy_score.score_sessions('app', '-infinity', 'infinity') WHERE end_user = 'alice'")" "$((side_by_side * (before + pages)))|0"
+check "what the live session shows, too" "$(live)" "$(history)"
+q "ALTER ROLE app RESET privacy_score.track" >/dev/null
+
+# --- enforce --------------------------------------------------------------------------------------------------------------------
+begin_anew
+as app q "SET app.\"user\" = 'before'" "$ask" "SELECT city FROM patients WHERE id = 3" "$ask" >/dev/null
+q "SELECT privacy_score.flush()" "SELECT privacy_score.set_baseline('app', '-infinity', 'infinity')" "SELECT privacy_score.flush()" >/dev/null
+q "ALTER ROLE app SET privacy_score.mode = 'enforce'" "ALTER ROLE app SET privacy_score.session_limit = 0.9" >/dev/null
+stolen=
+for column in hiv "hiv, city" "hiv, name" "hiv, name, city" "name, city"; do
+  stolen+="$(as app q_state "SET app.\"user\" = 'thief'" "SELECT $column FROM patients WHERE id = 5") "
+done
+check_match "a person who steals over many connections is refused" "$stolen" '^00000 PS001 PS001 PS001 '
+check "others go on" "$(as app q_state "SET app.\"user\" = 'alice'" "$ask" "SELECT city FROM patients WHERE id = 3" "$ask")" 00000
+q "SELECT privacy_score.flush()" >/dev/null
+check "the alert names the person" "$(q "SELECT DISTINCT end_user, blocked FROM privacy_score.alerts WHERE kind = 'session' AND blocked")" "thief|t"
+check_match "so does the line in the log" "$(grep -m 1 'blocked=true' "$ps_log")" 'role="app" end_user="thief"'
+check "and the view of end users" "$(q "SELECT end_user, blocked > 0 FROM privacy_score.stat_end_users ORDER BY 1")" "alice|f
+before|f
+thief|t"
+
+q "ALTER ROLE app SET privacy_score.session_limit = 50" "SELECT privacy_score.set_limit('app', 'intern', 0.0)" "SELECT privacy_score.set_limit('app', 'chief', daily_limit => 60)" >/dev/null
+check "an end user has limits of her own" "$(as app q_state "SET app.\"user\" = 'intern'" "SELECT hiv FROM patients WHERE id = 5")" PS001
+check "which are not those of others" "$(as app q_state "SET app.\"user\" = 'chief'" "SELECT hiv FROM patients WHERE id = 5")" 00000
+check "they end at once" "$(q "SELECT privacy_score.set_limit('app', 'intern')" >/dev/null; as app q_state "SET app.\"user\" = 'intern'" "SELECT hiv FROM patients WHERE id = 5")" 00000
+check "the view shows them" "$(q "TABLE privacy_score.end_user_limits")" "app|chief||60"
+q "ALTER ROLE app SET privacy_score.session_limit = 0.9" >/dev/null
+
+# --- what ends ------------------------------------------------------------------------------------------------------------------
+q "ALTER ROLE app RESET ALL" >/dev/null
+begin_anew
+as app q "SET app.\"user\" = 'alice'" "$ask" >/dev/null
+q "SELECT privacy_score.flush()" >/dev/null
+kill9_server
+resume_server
+as app q "SET app.\"user\" = 'alice'" "$ask" >/dev/null
+check "after a crash nothing that was written is lost, and no name mixed up" "$(askers)" "alice 2"
+restart_server
+as app q "SET app.\"user\" = 'bob'" "$ask" >/dev/null
+check "after a shutdown neither" "$(askers)" "alice 2;bob 1"
+conf "privacy_score.worker_stays = 0"
+reload_server
+q "CREATE DATABASE other" >/dev/null
+on other q "CREATE EXTENSION privacy_score" "CREATE TABLE t (id int PRIMARY KEY)" "GRANT SELECT ON t TO app" "SELECT privacy_score.protect('t')" >/dev/null
+PGUSER=app on other q "SET app.\"user\" = 'alice'" "SELECT * FROM t" >/dev/null
+check "a session without a connection does not keep a database from being dropped" "$(wait_until q "DROP DATABASE other" 2>/dev/null; q "SELECT count(*) FROM pg_database WHERE datname = 'other'")" 0
+check "one person's history is forgotten" "$(as app q "SET app.\"user\" = 'alice'" "$ask" >/dev/null; q "SELECT privacy_score.forget_end_user('app', 'alice') > 0")" t
+check "also what had not been written" "$(askers)" "bob 1"
+as app q "SET app.\"user\" = 'alice'" "$ask" >/dev/null
+check "and she may come again" "$(askers)" "alice 1;bob 1"
+check_scored
+done_testing
