@@ -22,6 +22,7 @@ extern "C" {
 #include "backend/query/protected_reads.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/state/alerts.hpp"
+#include "backend/state/live_session.hpp"
 #include "backend/watch/copy_recording.hpp"
 #include "backend/watch/error_scrubbing.hpp"
 #include "backend/watch/late_errors.hpp"
@@ -110,6 +111,11 @@ void FireDeferredTriggers() {
   AfterTriggerSetState(all);
 }
 
+// A pooler gives the connection to another client: what follows is another session.
+bool DiscardsAll(const Node* statement) {
+  return IsA(statement, DiscardStmt) && castNode(DiscardStmt, statement)->target == DISCARD_ALL;
+}
+
 // Refuses `dp only` roles what tells of rows that are there.
 void JudgeWriting(const Node* statement) {
   if (!IsA(statement, AlterTableStmt) && !IsA(statement, CopyStmt)) return;
@@ -168,6 +174,7 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
       FinishCopying(&running.copying);
       FollowRenaming(running.renaming);
       NoteRoleSetting(statement);
+      if (DiscardsAll(statement)) CloseSession();
       if (running.ends_block) FireDeferredTriggers();
     }
     PG_CATCH();
