@@ -125,8 +125,9 @@ bool FunctionIsPlain(Oid function) {
   HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
   if (!HeapTupleIsValid(tuple)) return false;
   auto* form = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple));
-  const bool plain = form->provolatile != PROVOLATILE_VOLATILE &&
-                     (form->prolang == SQLlanguageId || (form->prolang == INTERNALlanguageId && !CompiledTells(tuple, false)));
+  const bool plain =
+      form->provolatile != PROVOLATILE_VOLATILE &&
+      (form->prolang == SQLlanguageId || (form->prolang == INTERNALlanguageId && !CompiledTells(tuple, false)));
   ReleaseSysCache(tuple);
   return plain;
 }

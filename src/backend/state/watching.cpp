@@ -121,14 +121,16 @@ inline Oid RoleSet() {
   return ps_settings.principal == static_cast<int>(Principal::kSessionUser) ? GetOuterUserId() : InvalidOid;
 }
 
-// What the label of a role asks for, the principal's own class aside: to be watched, or to read nothing.
-RoleClass StricterClass(RoleClass own, Oid role) {
+// The stricter of a principal's own class and what the label of the role set asks for: to be watched, which superusers
+// never are, or to read nothing.
+RoleClass StricterClass(RoleClass own, Oid principal, Oid role) {
   if (own == RoleClass::kDpOnly || superuser_arg(role)) return own;
   ObjectAddress address;
   ObjectAddressSet(address, AuthIdRelationId, role);
   const char* label = GetSecurityLabel(&address, kLabelProvider);
   if (label == nullptr || strcmp(label, kExemptLabel) == 0) return own;
-  return strcmp(label, kDpOnlyLabel) == 0 ? RoleClass::kDpOnly : RoleClass::kWatched;
+  if (strcmp(label, kDpOnlyLabel) == 0) return RoleClass::kDpOnly;
+  return superuser_arg(principal) ? own : RoleClass::kWatched;
 }
 
 // Looks the principal up and opens the gate for it.
@@ -142,7 +144,7 @@ RoleClass FindClass(Oid principal, Oid role_set, uint64 labels) {
   gate.extension_known = true;
   gate.principal_class = ClassOfRole(principal, &reason);
   if (OidIsValid(role_set) && role_set != principal)
-    gate.principal_class = StricterClass(gate.principal_class, role_set);
+    gate.principal_class = StricterClass(gate.principal_class, principal, role_set);
   gate.principal = principal;
   gate.role_set = role_set;
   gate.labels_version = labels;
@@ -219,8 +221,8 @@ Watch LookAgain(Oid user, int context) {
                  ps_settings.principal == static_cast<int>(Principal::kSessionUser);
   // A restricted operation asks whether the session's user is a superuser; a standby must look again soon.
   const bool stands = !NothingWatched() && gate.on_primary && gate.extension_known &&
-                      watch.principal == gate.principal && RoleSet() == gate.role_set && labels == gate.labels_version &&
-                      (context & SECURITY_RESTRICTED_OPERATION) == 0;
+                      watch.principal == gate.principal && RoleSet() == gate.role_set &&
+                      labels == gate.labels_version && (context & SECURITY_RESTRICTED_OPERATION) == 0;
   ps_last_watch = {stands, user, GetSessionUserId(), GetOuterUserId(), context, ps_settings_changes, labels, watch};
   return watch;
 }

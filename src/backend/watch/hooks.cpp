@@ -123,6 +123,7 @@ inline bool PlanMayBeShown(const QueryDesc* query) {
     const int64 id = AbstractionOf(query->plannedstmt);
     if (id == 0) {
       if (PlanMayBeShown(query) && IsExcused(query->plannedstmt)) CountEstimates(query->plannedstmt, query->params);
+      TellClient();
       return;
     }
     execution = ReadExecution(query->params, MarkOfPlan(query->plannedstmt), id);

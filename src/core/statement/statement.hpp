@@ -211,8 +211,8 @@ struct Query {
 // One statement. A utility statement or nothing at all has no query and an empty abstraction.
 struct Statement {
   Query* query = nullptr;
-  bool unparsed = false;   // text that does not parse
-  bool explained = false;  // by a plain EXPLAIN: it does not run, but the estimates of its plan are told
+  bool unparsed = false;            // text that does not parse
+  bool explained = false;           // by a plain EXPLAIN: it does not run, but the estimates of its plan are told
   bool limited_to_nothing = false;  // reads under LIMIT 0: it runs, but returns nothing and reads nothing
 };
 
