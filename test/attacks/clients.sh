@@ -47,6 +47,7 @@ path "FOR UPDATE locks" "$whole x2" "SELECT * FROM patients LIMIT 0 FOR UPDATE" 
 path "LIMIT (SELECT 0)" "$whole" "SELECT * FROM patients LIMIT (SELECT 0)"
 path "a limit that is a parameter" "$whole x3" "SET plan_cache_mode = force_custom_plan" "PREPARE p(int) AS SELECT * FROM patients LIMIT \$1" "EXECUTE p(0)" "EXECUTE p(0)" \
   "SET plan_cache_mode = force_generic_plan" "EXECUTE p(0)"
+path "a condition that a parameter makes false" "$by_id x2" "SET plan_cache_mode = force_custom_plan" "PREPARE p(int) AS SELECT diagnosis FROM patients WHERE id = \$1" "EXECUTE p(NULL)" "EXECUTE p(NULL)"
 path "an offset that reads" "cmd:select f:count(*) p:h.patients.diagnosis t:h.patients t:h.visits" "SELECT diagnosis FROM patients LIMIT 0 OFFSET (SELECT count(*) FROM visits)"
 path "LIMIT 0 in an arm" "$read" "(SELECT diagnosis FROM patients LIMIT 0) UNION ALL SELECT diagnosis FROM patients"
 path "LIMIT 0 below a join" "cmd:select j:h.patients.id j:h.visits.patient p:h.patients.diagnosis t:h.patients t:h.visits" \

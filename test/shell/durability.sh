@@ -175,7 +175,7 @@ q "CREATE TABLE large AS SELECT i AS id, 'a' || i % 100003 AS a, 'b' || i % 7000
   "SELECT privacy_score.protect('large')" "GRANT SELECT ON large TO alice" >/dev/null
 before=$(q "$recorded")
 open_session postgres
-echo "SELECT a, b FROM large LIMIT 0 + 0; SELECT b FROM large LIMIT 0 + 0; SELECT pg_backend_pid();" >&3
+echo "SELECT a, b FROM large LIMIT 0 + 0; SELECT b FROM large LIMIT 0 + 0; SELECT pg_backend_pid() FROM (SELECT random()) r;" >&3
 wait_for_line "$PS_TMP/alice.out" '^[0-9]+$'
 wait_for "SELECT worker_pid IS NOT NULL FROM privacy_score.stat_info" t
 q "SELECT pg_terminate_backend(worker_pid) FROM privacy_score.stat_info WHERE worker_pid IS NOT NULL" >/dev/null

@@ -185,7 +185,7 @@ TEST(Resolver, GroupsOrdersAndSets) {
       {"SELECT count(1), count(DISTINCT city), last_text(zip) FROM patients",
        "cmd:select f:count(*) f:count(public.patients.city) f:public.last_text(public.patients.zip) "
        "p:public.patients.zip t:public.patients"},
-      {"VALUES (1, 2), (3, 4)", "cmd:select"},
+      {"VALUES (1, 2), (3, 4)", ""},
       {"SELECT id, name FROM departments UNION SELECT id, mrn FROM patients ORDER BY name LIMIT 2",
        "cmd:select l:public.departments.name l:public.patients.mrn o:public.departments.name o:public.patients.mrn "
        "p:public.departments.id p:public.departments.name p:public.patients.id p:public.patients.mrn "
@@ -195,7 +195,7 @@ TEST(Resolver, GroupsOrdersAndSets) {
        "cmd:select l:public.staff.hired o:public.departments.id o:public.notes.id o:public.staff.hired "
        "o:public.staff.id p:public.departments.id p:public.notes.id p:public.staff.id t:public.departments "
        "t:public.notes t:public.staff"},
-      {"SELECT count(*)", "cmd:select"},
+      {"SELECT count(*)", ""},
       {"SELECT v.x FROM (VALUES (1, 2)) AS v(x, y) JOIN patients p ON p.id = v.x",
        "cmd:select t:public.patients w:public.patients.id"},
       {"SELECT grouping(city), city FROM patients GROUP BY CUBE (city, zip)",

@@ -3,8 +3,9 @@
  *
  * Clients ask for the columns of a result by `SELECT ... LIMIT 0` or `WHERE false`. Such an execution shows nothing of
  * the rows and is no event. What would make that uncertain counts as usual: a limit that is known only when the
- * statement runs, row locks, writing WITH queries, subqueries around a false condition. The plan shows estimates, so
- * EXPLAIN is not excused, and what is evaluated while the statement is planned counts by itself.
+ * statement runs, a plan for certain parameters, row locks, writing WITH queries, subqueries around a false condition.
+ * The plan shows estimates, so EXPLAIN is not excused, and what is evaluated while the statement is planned counts by
+ * itself.
  */
 #pragma once
 

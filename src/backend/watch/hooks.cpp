@@ -189,9 +189,11 @@ PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamLis
   // too.
   if (shows && judged) RecordProtectedRead(watch.role);
   if (shows && counts) RecordEvent(mark->id);
+  // A plan for certain parameters may be empty because of them.
   const bool limited = counts && IsLimitedToNothing(query);
   PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch);
-  if (counts && !shows && PlanReturnsNothing(plan, limited)) ExcuseExecutions(mark);
+  if (counts && !shows && (limited || parameters == nullptr) && PlanReturnsNothing(plan, limited))
+    ExcuseExecutions(mark);
   if (counts) MarkPlan(plan, mark);
   if (PlanIsPrinted() && judged && PlanReadsProtected(plan)) RecordProtectedRead(watch.role);
   if (PlanIsPrinted() && counts) CountEstimates(plan, parameters);
