@@ -52,6 +52,7 @@ std::vector<Statement> Analyse(std::string_view sql, const Catalog& catalog, Are
     const Node* raw = parse.tree()->stmts[i]->stmt;
     statements.push_back(resolver.Resolve(raw));
     statements.back().explained = use == TextUse::kHistory && raw != nullptr && OnlyExplains(*raw);
+    statements.back().limited_to_nothing = raw != nullptr && IsLimitedToNothing(*raw);
   }
   return statements;
 }

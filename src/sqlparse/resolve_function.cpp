@@ -24,6 +24,13 @@ CallName NameOf(NodeList parts) {
   return result;
 }
 
+// Whether calling it does nothing but give its value, as far as a name tells.
+bool IsPlain(const CatalogFunction* function) {
+  if (function == nullptr || !function->exists || function->kind == 't') return false;
+  const std::string_view schema = RelationOfColumn(function->canonical);
+  return schema.empty() || schema == "information_schema";
+}
+
 TimePart TimePartOf(std::string_view name, const PgQuery__FuncCall& call) {
   if (name != "date_trunc" && name != "date_part" && name != "extract") return TimePart::kNone;
   const Node* unit = call.n_args > 1 ? call.args[0] : nullptr;
@@ -52,6 +59,7 @@ Expr* Resolver::Call(Level* level, const PgQuery__FuncCall& call) {
   const CatalogFunction* function = nullptr;
   if (!builtin) function = Function(name, call.n_args + (call.agg_within_group ? call.n_agg_order : 0));
 
+  if (!builtin && !IsPlain(function)) level->query->calls = true;
   std::vector<Expr*> args;
   for (const Node* arg : NodeList{call.args, call.n_args})
     if (builtin || arg->node_case != PG_QUERY__NODE__NODE_A_CONST) args.push_back(Expression(level, arg));
@@ -63,7 +71,7 @@ Expr* Resolver::Call(Level* level, const PgQuery__FuncCall& call) {
         args[0]->kind == ExprKind::kWholeRow)
       return Field(level, args[0], parts.name);  // last_name(p) is p.last_name
     Expr* other = Other(args);
-    const bool varies = function != nullptr && function->kind == 't';
+    const bool varies = function != nullptr && (function->kind == 't' || function->kind == 'q');
     other->rows = function != nullptr && function->kind == 's';
     const bool tells = varies || other->rows;  // how many rows it gives for one, a count of them shows
     if (varies || (function == nullptr && IsVolatileBuiltin(parts.name))) other->varies = true;

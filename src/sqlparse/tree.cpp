@@ -19,6 +19,21 @@ bool IsOn(const PgQuery__DefElem& option) {
   return value != "false" && value != "off";
 }
 
+bool IsIntegerConstant(const Node* node) {
+  return node != nullptr && node->node_case == PG_QUERY__NODE__NODE_A_CONST && !node->a_const->isnull &&
+         node->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL;
+}
+
+// Whether one of the WITH queries writes.
+bool Writes(const PgQuery__WithClause* with) {
+  if (with == nullptr) return false;
+  for (const Node* node : NodeList{with->ctes, with->n_ctes})
+    if (node->node_case != PG_QUERY__NODE__NODE_COMMON_TABLE_EXPR || node->common_table_expr->ctequery == nullptr ||
+        node->common_table_expr->ctequery->node_case != PG_QUERY__NODE__NODE_SELECT_STMT)
+      return true;
+  return false;
+}
+
 }  // namespace
 
 std::string_view TextOf(const Node* node) {
@@ -58,6 +73,28 @@ bool OnlyExplains(const Node& node) {
     if (option->node_case == PG_QUERY__NODE__NODE_DEF_ELEM && std::string_view(option->def_elem->defname) == "analyze")
       runs = IsOn(*option->def_elem);
   return !runs;
+}
+
+bool IsLimitedToNothing(const Node& statement) {
+  const Node* node = &statement;
+  while (node != nullptr && node->node_case != PG_QUERY__NODE__NODE_SELECT_STMT) {
+    if (node->node_case == PG_QUERY__NODE__NODE_CREATE_TABLE_AS_STMT)
+      node = node->create_table_as_stmt->query;
+    else if (node->node_case == PG_QUERY__NODE__NODE_DECLARE_CURSOR_STMT)
+      node = node->declare_cursor_stmt->query;
+    else if (node->node_case == PG_QUERY__NODE__NODE_PREPARE_STMT)
+      node = node->prepare_stmt->query;
+    else if (node->node_case == PG_QUERY__NODE__NODE_COPY_STMT)
+      node = node->copy_stmt->query;
+    else
+      return false;
+  }
+  if (node == nullptr) return false;
+  const PgQuery__SelectStmt& select = *node->select_stmt;
+  return IsIntegerConstant(select.limit_count) && select.limit_count->a_const->ival->ival == 0 &&
+         (select.limit_offset == nullptr || IsIntegerConstant(select.limit_offset)) &&
+         select.limit_option == PG_QUERY__LIMIT_OPTION__LIMIT_OPTION_COUNT && select.n_locking_clause == 0 &&
+         !Writes(select.with_clause);
 }
 
 }  // namespace privacy_score

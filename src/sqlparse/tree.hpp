@@ -34,4 +34,8 @@ bool IsNullConstant(const Node* node);
 // True for EXPLAIN without ANALYZE.
 bool OnlyExplains(const Node& node);
 
+// Whether a statement is a query under LIMIT 0, written as a number, which returns and locks no row and writes nothing;
+// also one within CREATE TABLE AS, DECLARE, PREPARE or COPY, but not within EXPLAIN.
+bool IsLimitedToNothing(const Node& node);
+
 }  // namespace privacy_score

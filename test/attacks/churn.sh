@@ -108,7 +108,7 @@ churn renaming "ALTER TABLE m.renamed RENAME TO other; ALTER TABLE m.other RENAM
 churn making "CREATE TABLE m.fresh (a int PRIMARY KEY); PERFORM privacy_score.protect('m.fresh'); CREATE TABLE m.copy AS TABLE m.labelled;
   PERFORM privacy_score.protect('m.copy'); DROP TABLE m.fresh, m.copy;"
 churn asking "DELETE FROM m.analysed WHERE a = 1; INSERT INTO m.analysed VALUES (1, 1, 1, 1); PERFORM privacy_score.analyze_relation('m.analysed');
-  PERFORM a, b FROM m.analysed LIMIT 0; PERFORM b, c, d FROM m.labelled LIMIT 0;"
+  PERFORM a, b FROM m.analysed LIMIT 0 + 0; PERFORM b, c, d FROM m.labelled LIMIT 0 + 0;"
 churn inheriting "PERFORM privacy_score.protect('m.family'); ALTER TABLE m.child NO INHERIT m.family; ALTER TABLE m.child INHERIT m.family;
   PERFORM privacy_score.unprotect('m.family');"
 for name in "${churners[@]}"; do wait_for "SELECT last_value > 1 FROM m.$name" t; done
@@ -141,7 +141,7 @@ begun() { grep -c 'starting background worker process "privacy_score rates' "$ps
 another_has_begun() { for _ in $(seq 600); do [ "$(begun)" -gt "$earlier" ] && return; sleep 0.1; done; return 1; }
 for table in fat packed; do
   earlier=$(begun)
-  as eve q "SELECT b FROM m.$table LIMIT 0" >/dev/null
+  as eve q "SELECT b FROM m.$table LIMIT 0 + 0" >/dev/null
   check_true "a process of its own computes rates of m.$table" another_has_begun
   if [ $table = fat ]; then
     # Of twice the bytes that take a second, so that it is met at work.

@@ -15,7 +15,7 @@ path "COPY" "cmd:copy p:h.patients.diagnosis t:h.c t:h.patients" "COPY c TO STDO
 path "a prepared statement, custom and generic plans" "$copy x3" "PREPARE p AS TABLE c" "EXECUTE p" "SET plan_cache_mode = force_generic_plan" "EXECUTE p" "EXECUTE p"
 path "a cursor" "$copy" "BEGIN" "DECLARE x CURSOR FOR TABLE c" "FETCH 2 FROM x" "FETCH ALL FROM x" "COMMIT"
 path "a view of a copy" "$copy" "CREATE TEMP VIEW v AS TABLE c" "TABLE v"
-path "in a function" "$copy; $outer" "DO \$\$ BEGIN PERFORM diagnosis FROM c; END \$\$" "SELECT 1"
+path "in a function" "$copy" "DO \$\$ BEGIN PERFORM diagnosis FROM c; END \$\$" "SELECT 1"
 path "RETURNING" "cmd:delete p:h.patients.diagnosis t:h.c t:h.patients" "BEGIN" "DELETE FROM c RETURNING *" "ROLLBACK"
 path "SET (column) = itself, RETURNING" "cmd:update p:h.patients.diagnosis s:h.c.diagnosis t:h.c t:h.patients" "BEGIN" "UPDATE c SET diagnosis = diagnosis RETURNING diagnosis" "ROLLBACK"
 path "a renamed column" "$copy" "ALTER TABLE c RENAME diagnosis TO harmless" "SELECT harmless FROM c"

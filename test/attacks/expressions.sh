@@ -52,7 +52,7 @@ path "a column as the number of rows of LIMIT, OFFSET, TABLESAMPLE, of a window'
   "SELECT v.id, (SELECT max(n) FROM (SELECT count(*) OVER (ROWS v.cost::int PRECEDING) n FROM patients) x) FROM visits v"
 path "UNION, EXCEPT, INTERSECT" "cmd:select p:h.patients.city p:h.patients.diagnosis t:h.patients x3" "SELECT diagnosis FROM patients UNION SELECT city FROM patients" \
   "SELECT diagnosis FROM patients EXCEPT SELECT city FROM patients" "SELECT diagnosis FROM patients INTERSECT ALL SELECT city FROM patients"
-path "WITH, used and not used" "$read x2; cmd:select" "WITH x AS (SELECT * FROM patients) SELECT diagnosis FROM x" "WITH RECURSIVE x AS (SELECT diagnosis, 1 n FROM patients UNION ALL SELECT diagnosis, n + 1 FROM x WHERE n < 3) SELECT diagnosis FROM x" \
+path "WITH, used and not used" "$read x2" "WITH x AS (SELECT * FROM patients) SELECT diagnosis FROM x" "WITH RECURSIVE x AS (SELECT diagnosis, 1 n FROM patients UNION ALL SELECT diagnosis, n + 1 FROM x WHERE n < 3) SELECT diagnosis FROM x" \
   "WITH x AS (SELECT diagnosis FROM patients) SELECT 1"
 path "ten levels of subqueries" "$read" "SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT diagnosis FROM patients) a) b) c) d) e) f) g) h) i"
 

@@ -17,8 +17,8 @@ statements() {
     for (i = from; i <= to; i++) {
       set = ""; x = i
       for (c = 1; c <= n; c++) { if (x % 2) set = set (set == "" ? "" : ", ") "c" c; x = int(x / 2) }
-      if (i < 2 ^ n) print "SELECT " set " FROM h.wide LIMIT 0;"
-      else print "SELECT id" (set == "" ? "" : ", " set) " FROM h.wide WHERE c" (1 + int(i / 2 ^ n) % n) " = 1 LIMIT 0;"
+      if (i < 2 ^ n) print "SELECT " set " FROM h.wide LIMIT 0 + 0;"
+      else print "SELECT id" (set == "" ? "" : ", " set) " FROM h.wide WHERE c" (1 + int(i / 2 ^ n) % n) " = 1 LIMIT 0 + 0;"
     }
   }'
 }
@@ -37,29 +37,29 @@ check "what came after the flood is counted" "$(q "SELECT calls FROM privacy_sco
 repeat() { awk -v s="$1" -v n="$2" 'BEGIN { for (i = 0; i < n; i++) printf "%s", s }'; }
 send() { as mallory psql -XAtq -v ON_ERROR_STOP=1 -f - 2>&1 >/dev/null | grep -oE 'ERROR:  .*' | head -n 1; }
 # Whatever the server takes, it takes with the library, too, and it is counted; what is too deep is refused by the server.
-parentheses="SELECT $(repeat '(' 1000)diagnosis$(repeat ')' 1000) FROM h.patients LIMIT 0;"
+parentheses="SELECT $(repeat '(' 1000)diagnosis$(repeat ')' 1000) FROM h.patients LIMIT 0 + 0;"
 check "1,000 parentheses" "$(send <<<"$parentheses")" ""
-sum="SELECT $(repeat 'length(diagnosis) + ' 3000)0 FROM h.patients LIMIT 0;"
+sum="SELECT $(repeat 'length(diagnosis) + ' 3000)0 FROM h.patients LIMIT 0 + 0;"
 check "an expression of 3,000 terms" "$(send <<<"$sum")" ""
-nested="$(repeat 'SELECT * FROM (' 200)SELECT diagnosis FROM h.patients$(repeat ') x' 200) LIMIT 0;"
+nested="$(repeat 'SELECT * FROM (' 200)SELECT diagnosis FROM h.patients$(repeat ') x' 200) LIMIT 0 + 0;"
 check "200 levels of subqueries" "$(send <<<"$nested")" ""
-unions="SELECT diagnosis FROM h.patients$(repeat ' UNION ALL SELECT diagnosis FROM h.patients' 300) LIMIT 0;"
+unions="SELECT diagnosis FROM h.patients$(repeat ' UNION ALL SELECT diagnosis FROM h.patients' 300) LIMIT 0 + 0;"
 check "300 arms of a union" "$(send <<<"$unions")" ""
 conditions="SELECT diagnosis FROM h.patients WHERE id = 1$(repeat ' OR id = 2' 3000);"
 check "3,000 conditions" "$(send <<<"$conditions")" ""
 list="SELECT diagnosis FROM h.patients WHERE id IN (1$(repeat ', 1234567' 100000));"
 check "a list of 100,000" "$(send <<<"$list")" ""
 check "a literal of 10 MB" "$({ printf "SELECT diagnosis FROM h.patients WHERE diagnosis = '"; repeat x 10000000; echo "';"; } | send)" ""
-check "a comment of 10 MB" "$({ printf "SELECT /* "; repeat x 10000000; echo " */ diagnosis FROM h.patients LIMIT 0;"; } | send)" ""
-joins="SELECT p.diagnosis FROM h.patients p $(for i in $(seq 60); do printf 'JOIN h.patients p%s USING (id) ' "$i"; done) LIMIT 0;"
+check "a comment of 10 MB" "$({ printf "SELECT /* "; repeat x 10000000; echo " */ diagnosis FROM h.patients LIMIT 0 + 0;"; } | send)" ""
+joins="SELECT p.diagnosis FROM h.patients p $(for i in $(seq 60); do printf 'JOIN h.patients p%s USING (id) ' "$i"; done) LIMIT 0 + 0;"
 check "60 joins" "$({ echo "SET join_collapse_limit = 1;"; echo "$joins"; } | send)" ""
-wide="SELECT $(repeat 'diagnosis, ' 1600)id FROM h.patients LIMIT 0;"
+wide="SELECT $(repeat 'diagnosis, ' 1600)id FROM h.patients LIMIT 0 + 0;"
 check "1,600 outputs" "$(send <<<"$wide")" ""
 too_deep="SELECT $(repeat 'abs(' 30000)id$(repeat ')' 30000) FROM h.patients;"
 check_match "too deep is the server's error" "$(send <<<"$too_deep")" "stack depth limit exceeded|memory exhausted"
 views=""
 for i in $(seq 60); do views+="CREATE TEMP VIEW v$i AS SELECT a.diagnosis FROM $([ "$i" = 1 ] && echo h.patients || echo "v$((i - 1))") a; "; done
-check "60 views on top of one another" "$(send <<<"$views SELECT diagnosis FROM v60 LIMIT 0;")" ""
+check "60 views on top of one another" "$(send <<<"$views SELECT diagnosis FROM v60 LIMIT 0 + 0;")" ""
 doubling=""
 for i in $(seq 8); do
   below=$([ "$i" = 1 ] && echo h.patients || echo "d$((i - 1))")
@@ -77,7 +77,7 @@ t|0|0"
 # --- prepared statements, transactions, sessions ----------------------------------------------------------------------------
 before=$(q "$queries_of_mallory")
 {
-  for i in $(seq 2000); do echo "PREPARE p$i AS SELECT diagnosis FROM h.patients LIMIT 0;"; done
+  for i in $(seq 2000); do echo "PREPARE p$i AS SELECT diagnosis FROM h.patients LIMIT 0 + 0;"; done
   for i in $(seq 2000); do echo "EXECUTE p$i;"; done
 } >"$PS_TMP/prepared.sql"
 as mallory psql -XAtq -f "$PS_TMP/prepared.sql" >/dev/null 2>&1

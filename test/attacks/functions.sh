@@ -82,7 +82,7 @@ path "polymorphic" "cmd:select t:h.patients w:h.patients.diagnosis" "SELECT * FR
 path "a function in WHERE" "cmd:select t:h.bait; $by_id x3" "SELECT 1 FROM bait WHERE h.scalar_volatile(1) = 'x'"
 path "a function while a statement is planned" "$read_all" "EXPLAIN (VERBOSE) SELECT h.constant()"
 path "a function in LIMIT" "$outer; $by_id" "SELECT 1 LIMIT length(h.scalar_volatile(1))"
-path "a function as argument of EXECUTE" "$by_id; $outer" "PREPARE p(text) AS SELECT \$1" "EXECUTE p(h.scalar_volatile(1))"
+path "a function as argument of EXECUTE" "$by_id" "PREPARE p(text) AS SELECT \$1" "EXECUTE p(h.scalar_volatile(1))"
 path "a function in SET of a savepoint's name, set_config" "$outer; $by_id" "SELECT set_config('my.diagnosis', h.scalar_volatile(1), false)"
 
 # --- plpgsql --------------------------------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ path "a DEFAULT, folded by the planner" "$by_id; cmd:insert s:pg_temp.t.id t:pg_
 path "a generated column" "cmd:insert s:pg_temp.t.id t:pg_temp.t; $by_id" "CREATE TEMP TABLE t (id int, d text GENERATED ALWAYS AS (h.indexed(id)) STORED)" "INSERT INTO t (id) VALUES (1)"
 path "a column that is added with a DEFAULT" "$by_id x3" "BEGIN" "ALTER TABLE bait ADD d text DEFAULT h.scalar_volatile(1)" "ROLLBACK"
 path "ALTER TYPE ... USING" "$by_id x3" "BEGIN" "ALTER TABLE bait ALTER id TYPE text USING id || h.indexed(id)" "ROLLBACK"
-path "a domain" "$outer; $by_id" "BEGIN" "CREATE DOMAIN pg_temp.d AS int CHECK (h.indexed(VALUE) IS NOT NULL)" "SELECT 1::pg_temp.d" "ROLLBACK"
+path "a domain" "$by_id" "BEGIN" "CREATE DOMAIN pg_temp.d AS int CHECK (h.indexed(VALUE) IS NOT NULL)" "SELECT 1::pg_temp.d" "ROLLBACK"
 path "a partition key" "cmd:insert s:pg_temp.r.id t:pg_temp.r; $by_id x2" "CREATE TEMP TABLE r (id int) PARTITION BY LIST (h.indexed(id))" \
   "CREATE TEMP TABLE l PARTITION OF r DEFAULT" "INSERT INTO r VALUES (1), (2)"
 path "a policy of one's own" "cmd:select p:h.bait.id t:h.bait; $by_id x3" "BEGIN" "ALTER TABLE bait ENABLE ROW LEVEL SECURITY" "ALTER TABLE bait FORCE ROW LEVEL SECURITY" \

@@ -32,7 +32,7 @@ path "a name with a dot" "cmd:select p:evil.\"patients.x\".d t:evil.\"patients.x
 path "aliases" "$read" "SELECT v.ward AS cost FROM (SELECT p.diagnosis AS id FROM patients AS p (id, city, first_name, diagnosis)) AS v (ward) WHERE false UNION ALL SELECT diagnosis FROM patients" 
 path "a temporary table that shadows" "cmd:select p:pg_temp.patients.city t:pg_temp.patients; $read" "CREATE TEMP TABLE patients (city text)" "SELECT city FROM patients" "SELECT diagnosis FROM h.patients"
 path "a temporary table that is named like a catalog" "cmd:insert p:h.patients.diagnosis s:pg_temp.pg_class.relname t:h.patients t:pg_temp.pg_class" "CREATE TEMP TABLE pg_class (relname text)" "INSERT INTO pg_temp.pg_class SELECT diagnosis FROM patients"
-path "a WITH query that is named like a table" "$read; cmd:select" "WITH patients AS (SELECT diagnosis FROM h.patients) SELECT diagnosis FROM patients" "WITH patients AS (SELECT 1 AS diagnosis) SELECT diagnosis FROM patients"
+path "a WITH query that is named like a table" "$read" "WITH patients AS (SELECT diagnosis FROM h.patients) SELECT diagnosis FROM patients" "WITH patients AS (SELECT 1 AS diagnosis) SELECT diagnosis FROM patients"
 path "upper case, quotes, unicode" "$read x3" "SELECT DIAGNOSIS FROM H.PATIENTS" "SELECT \"diagnosis\" FROM \"h\".\"patients\"" "SELECT U&\"\\0064iagnosis\" FROM patients"
 path "an own table that is renamed to the victim's name" "cmd:select p:h.mine.d t:h.mine; cmd:select p:evil.victims.diagnosis t:evil.victims" "SELECT d FROM mine" "BEGIN" \
   "ALTER TABLE mine RENAME TO victims" "ALTER TABLE victims RENAME d TO diagnosis" "ALTER TABLE victims SET SCHEMA evil" "SELECT diagnosis FROM evil.victims" "ROLLBACK"
@@ -47,7 +47,7 @@ path "two statements with one text" "$read; cmd:select p:evil.patients.diagnosis
 path "a column at a time" "cmd:select p:h.patients.id t:h.patients; cmd:select p:h.patients.first_name t:h.patients; $read" "SELECT id FROM patients" "SELECT first_name FROM patients" "$query"
 path "through a temporary table" "cmd:insert p:h.patients.id s:pg_temp.t.i t:h.patients t:pg_temp.t; cmd:update p:h.patients.diagnosis s:pg_temp.t.d t:h.patients t:pg_temp.t w:h.patients.id w:pg_temp.t.i" \
   "CREATE TEMP TABLE t (i int, d text)" "INSERT INTO t (i) SELECT id FROM patients" "UPDATE t SET d = diagnosis FROM patients WHERE id = i"
-path "through a setting" "$outer x2; $by_id" "SELECT set_config('my.d', 'x', false)" "SELECT current_setting('my.d')" "SELECT diagnosis FROM patients WHERE id = 1"
+path "through a setting" "$outer; $by_id" "SELECT set_config('my.d', 'x', false)" "SELECT current_setting('my.d')" "SELECT diagnosis FROM patients WHERE id = 1"
 path "through a large object" "$read" "SELECT lo_from_bytea(0, diagnosis::bytea) FROM patients"
 path "through advisory locks" "$read" "SELECT pg_advisory_lock(hashtext(diagnosis)) FROM patients"
 path "through an error" "cmd:select p:h.patients.diagnosis t:h.patients x2" "DO \$\$BEGIN PERFORM diagnosis::int FROM h.patients; EXCEPTION WHEN OTHERS THEN NULL; END\$\$"

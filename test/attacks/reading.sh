@@ -21,11 +21,11 @@ printf '\\startpipeline\nSELECT diagnosis FROM patients WHERE id = :id;\nSELECT 
 path_of "a pipeline" "$by_id; $read; $by_id; $read" pgbench -n -M extended -t 2 -D id=7 -f "$PS_TMP/pipe.sql"
 path_of "psql with FETCH_COUNT" "$read" psql -XAtq -v FETCH_COUNT=10 -c "$query"
 path_of "a single-row \\gset" "$by_id" bash -c 'echo "SELECT diagnosis FROM h.patients WHERE id = 3 \gset" | psql -XAtq -v ON_ERROR_STOP=1'
-path_of "\\gexec of what was read" "$by_id; $outer" \
+path_of "\\gexec of what was read" "$by_id" \
   bash -c 'echo "SELECT format(\$\$SELECT %L\$\$, diagnosis) FROM h.patients WHERE id = 3 \gexec" | psql -XAtq -v ON_ERROR_STOP=1'
 path_of "\\crosstabview" "cmd:select f:count(*) g:h.patients.city g:h.patients.diagnosis p:h.patients.city p:h.patients.diagnosis t:h.patients" \
   bash -c 'echo "SELECT city, diagnosis, count(*) FROM h.patients GROUP BY 1, 2 \crosstabview" | psql -XAtq -v ON_ERROR_STOP=1'
-path_of "\\gdesc describes and does not run" "$outer" bash -c 'echo "SELECT diagnosis FROM h.patients \gdesc" | psql -XAtq -v ON_ERROR_STOP=1'
+path_of "\\gdesc describes and does not run" "" bash -c 'echo "SELECT diagnosis FROM h.patients \gdesc" | psql -XAtq -v ON_ERROR_STOP=1'
 
 # --- prepared statements ------------------------------------------------------------------------------------------------
 executes=()

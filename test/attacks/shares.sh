@@ -13,15 +13,15 @@ q "CREATE ROLE eve LOGIN" "CREATE ROLE bob LOGIN CONNECTION LIMIT 25" "CREATE RO
   "GRANT SELECT ON h.wide TO eve, mallory" "GRANT CREATE ON SCHEMA h TO mallory" >/dev/null
 # Statements of nearly 1,500 columns, each of which has more to say than a session has room for; and of 30.
 flood() {
-  q "SELECT 'SELECT ' || (SELECT string_agg(quote_ident(rpad('c' || i || '_', 63, 'x')), ', ') FROM generate_series(1, 1500) i WHERE i <> n) || ' FROM h.wide LIMIT 0;' FROM generate_series(1, $1) n" \
-    "SELECT 'SELECT ' || (SELECT string_agg(quote_ident(rpad('c' || (1 + (i * n * 7 + i * i) % 1500) || '_', 63, 'x')), ', ') FROM generate_series(1, 30) i) || ' FROM h.wide LIMIT 0;' FROM generate_series(1, $2) n"
+  q "SELECT 'SELECT ' || (SELECT string_agg(quote_ident(rpad('c' || i || '_', 63, 'x')), ', ') FROM generate_series(1, 1500) i WHERE i <> n) || ' FROM h.wide LIMIT 0 + 0;' FROM generate_series(1, $1) n" \
+    "SELECT 'SELECT ' || (SELECT string_agg(quote_ident(rpad('c' || (1 + (i * n * 7 + i * i) % 1500) || '_', 63, 'x')), ', ') FROM generate_series(1, 30) i) || ' FROM h.wide LIMIT 0 + 0;' FROM generate_series(1, $2) n"
 }
 flood 20 300 >"$PS_TMP/flood.sql"
 flood 0 400 >"$PS_TMP/small.sql"
 # Statements over sets of columns of a table of one's own, which each want a rate.
 as mallory q "CREATE TABLE h.own ($(for i in $(seq 11); do printf 'c%s int, ' "$i"; done)c12 int)" "INSERT INTO h.own SELECT i, i % 2, i % 3, i % 4, i % 5, i % 6, i % 7, i % 8, i % 9, i % 10, i % 11, i % 12 FROM generate_series(1, 100) i" \
   "SELECT privacy_score.protect('h.own', '{c1}')" >/dev/null
-awk 'BEGIN { for (i = 1; i <= 600; i++) { set = ""; x = i; for (c = 2; c <= 12; c++) { if (x % 2) set = set (set == "" ? "" : ", ") "c" c; x = int(x / 2) } print "SELECT " set " FROM h.own LIMIT 0;" } }' >"$PS_TMP/sets.sql"
+awk 'BEGIN { for (i = 1; i <= 600; i++) { set = ""; x = i; for (c = 2; c <= 12; c++) { if (x % 2) set = set (set == "" ? "" : ", ") "c" c; x = int(x / 2) } print "SELECT " set " FROM h.own LIMIT 0 + 0;" } }' >"$PS_TMP/sets.sql"
 steal="SELECT max(diagnosis), min(first_name) FROM h.patients"
 # What others do in the normal course of things; the last line of a session says how it fared.
 for column in id first_name city diagnosis "city, diagnosis" "first_name, city" "id, city" "id, diagnosis"; do
@@ -76,7 +76,7 @@ check "the pool is not used up" "$(q "SELECT pool_used < pool_size, memory_used 
 as mallory psql -XAtqf "$PS_TMP/sets.sql" >/dev/null
 asked=$(q "SELECT pending_cdr FROM privacy_score.stat_info")
 check_true "whoever asks for many rates fills a part of the list: $asked of 600" test "$asked" -gt 50 -a "$asked" -lt 500
-as dora q "SELECT first_name, diagnosis FROM h.patients LIMIT 0" >/dev/null
+as dora q "SELECT first_name, diagnosis FROM h.patients LIMIT 0 + 0" >/dev/null
 check_true "and others still ask for theirs" test "$(q "SELECT pending_cdr FROM privacy_score.stat_info")" -gt "$asked"
 
 # --- the others ------------------------------------------------------------------------------------------------------------

@@ -16,8 +16,8 @@ for role in learner many acked loud mild wild every "$odd"; do
   "$PS_BINDIR/psql" -XAtq -v role="$role" -f "$PS_TMP/role.sql" >/dev/null
 done
 q "ALTER ROLE mild SET privacy_score.session_limit = 1.5" "ALTER ROLE learner RESET privacy_score.session_limit" >/dev/null
-usual="SELECT city FROM patients LIMIT 0"
-unusual="SELECT first_name, last_name FROM patients LIMIT 0"
+usual="SELECT city FROM patients LIMIT 0 + 0"
+unusual="SELECT first_name, last_name FROM patients LIMIT 0 + 0"
 alert() { echo "SELECT $2 FROM privacy_score.alerts WHERE role = '$1'"; }
 
 # Rates are known beforehand, so that every session's score is exact at once.
@@ -71,7 +71,7 @@ for mask in $(seq 31); do
   for bit in 0 1 2 3 4; do
     if [ $((mask >> bit & 1)) = 1 ]; then columns+="${columns:+, }c$((bit + 1))"; fi
   done
-  as wild q "SELECT $columns FROM patients LIMIT 0"
+  as wild q "SELECT $columns FROM patients LIMIT 0 + 0"
 done >/dev/null
 check_true "very many causes share one alert from a number on" \
   wait_for "$(alert wild "count(*), sum(occurrences), count(*) FILTER (WHERE detail->>'cause' = 'others'), max(occurrences)")" "21|31|1|11"
@@ -79,7 +79,7 @@ check_true "and notify no more often" listened wild 21
 
 # --- severity -----------------------------------------------------------------------------------------------------------
 as mild q "$unusual" >/dev/null
-as mild q "$usual" "$unusual" "SELECT diagnosis FROM patients LIMIT 0" "SELECT pg_sleep(0.5)" >/dev/null
+as mild q "$usual" "$unusual" "SELECT diagnosis FROM patients LIMIT 0 + 0" "SELECT pg_sleep(0.5)" >/dev/null
 check "more than twice the limit is critical" "$(q "$(alert many "DISTINCT severity")")" critical
 check_true "more than the limit is a warning" wait_for "$(alert mild "DISTINCT severity")" warning
 

@@ -150,10 +150,10 @@ q "SELECT 'CREATE TABLE wide (id int PRIMARY KEY, ' || string_agg('column_with_q
   "$PS_BINDIR/psql" -Xq >/dev/null
 # As many as take just less than what a session may have before it is cut.
 q "GRANT SELECT ON wide TO alice" "SELECT privacy_score.protect('wide')" >/dev/null
-q "SELECT format('SELECT %s FROM wide LIMIT 0;', string_agg('column_with_quite_a_long_name_number_' || i, ', ')) FROM generate_series(1, 350) n, generate_series(1, 150) i
+q "SELECT format('SELECT %s FROM wide LIMIT 0 + 0;', string_agg('column_with_quite_a_long_name_number_' || i, ', ')) FROM generate_series(1, 350) n, generate_series(1, 150) i
      WHERE hashint4(i * 1000 + n) % 3 <> 0 GROUP BY n" >"$PS_TMP/wide.sql"
 # The worker follows the declaration although it cannot write, but not at once after failures.
-scored() { as alice q "SELECT column_with_quite_a_long_name_number_1 FROM wide LIMIT 0" "SELECT score > 0 FROM privacy_score.stat_sessions WHERE pid = pg_backend_pid()"; }
+scored() { as alice q "SELECT column_with_quite_a_long_name_number_1 FROM wide LIMIT 0 + 0" "SELECT score > 0 FROM privacy_score.stat_sessions WHERE pid = pg_backend_pid()"; }
 for _ in $(seq 100); do
   [ "$(scored)" = t ] && break
   sleep 0.1
@@ -175,11 +175,11 @@ q "CREATE TABLE large AS SELECT i AS id, 'a' || i % 100003 AS a, 'b' || i % 7000
   "SELECT privacy_score.protect('large')" "GRANT SELECT ON large TO alice" >/dev/null
 before=$(q "$recorded")
 open_session postgres
-echo "SELECT a, b FROM large LIMIT 0; SELECT b FROM large LIMIT 0; SELECT pg_backend_pid();" >&3
+echo "SELECT a, b FROM large LIMIT 0 + 0; SELECT b FROM large LIMIT 0 + 0; SELECT pg_backend_pid() FROM (SELECT random()) r;" >&3
 wait_for_line "$PS_TMP/alice.out" '^[0-9]+$'
 wait_for "SELECT worker_pid IS NOT NULL FROM privacy_score.stat_info" t
 q "SELECT pg_terminate_backend(worker_pid) FROM privacy_score.stat_info WHERE worker_pid IS NOT NULL" >/dev/null
-echo "SELECT a FROM large LIMIT 0;" >&3
+echo "SELECT a FROM large LIMIT 0 + 0;" >&3
 wait_for "SELECT count(*) FROM pg_stat_activity WHERE usename = 'alice' AND state = 'idle' AND query LIKE 'SELECT a FROM large%'" 1
 stop_server fast
 close_session

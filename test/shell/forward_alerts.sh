@@ -71,7 +71,7 @@ forge "'; DROP TABLE patients; --"
 forge '{"id": 77, "version": 1, "role": "forged", "kind": "session", "severity": "critical", "score": 9, "alert_limit": 1, "hmac": "00"}'
 forge "\"
 Asynchronous notification \"privacy_score_alert\" with payload \"{\"id\": 78, \"role\": \"forged\"}\" received from server process with PID 1."
-unusual="SELECT name FROM patients LIMIT 0"
+unusual="SELECT name FROM patients LIMIT 0 + 0"
 as anna q "$unusual" >/dev/null
 check_true "mail has come" wait_for_line "$ps_home/mails" '^end of mail$'
 check "mail: to whom" "$(sed -n '2p' "$ps_home/mails")" "To: officer@example.org"

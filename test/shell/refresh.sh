@@ -38,13 +38,13 @@ estimated="SELECT estimated FROM privacy_score.stat_sessions WHERE role = 'alice
 score="SELECT round(score::numeric, 4) FROM privacy_score.stat_sessions WHERE role = 'alice'"
 
 # --- one pass for all sets ----------------------------------------------------------------------------------------------
-say "SELECT ward FROM patients LIMIT 0"
+say "SELECT ward FROM patients LIMIT 0 + 0"
 wait_for "$estimated" f
 scans="SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'patients'"
 stop_worker
-say "SELECT city FROM patients LIMIT 0" "SELECT gender FROM patients LIMIT 0" "SELECT born, ward FROM patients LIMIT 0" \
-  "SELECT diagnosis, ward, city FROM patients LIMIT 0" "SELECT gender, city FROM patients LIMIT 0" \
-  "SELECT born, city FROM patients LIMIT 0" "SELECT ward, gender, born FROM patients LIMIT 0"
+say "SELECT city FROM patients LIMIT 0 + 0" "SELECT gender FROM patients LIMIT 0 + 0" "SELECT born, ward FROM patients LIMIT 0 + 0" \
+  "SELECT diagnosis, ward, city FROM patients LIMIT 0 + 0" "SELECT gender, city FROM patients LIMIT 0 + 0" \
+  "SELECT born, city FROM patients LIMIT 0 + 0" "SELECT ward, gender, born FROM patients LIMIT 0 + 0"
 check "rates that are asked for are counted, and the score is an upper bound" "$(q "$pending" "$estimated")" "7
 t"
 go_on
@@ -102,7 +102,7 @@ q "CREATE TABLE client (id int PRIMARY KEY, zip text)" "CREATE TABLE visit (clie
   "SELECT privacy_score.protect('client'), privacy_score.protect('visit', '{client}')" "GRANT SELECT ON client, visit TO alice" "SELECT privacy_score.flush()" >/dev/null
 joint="SELECT relation, attributes, relations, target, round(rate::numeric, 4), rows FROM privacy_score.stat_cdr WHERE relations @> '{client,visit}'::regclass[]"
 stop_worker
-say "SELECT zip, ward FROM client JOIN visit ON id = client LIMIT 0"
+say "SELECT zip, ward FROM client JOIN visit ON id = client LIMIT 0 + 0"
 check "without a joint rate the score is an upper bound" "$(q "$estimated")" t
 go_on
 # Four zips and two wards, independent: 3 of 6 bits.
@@ -111,7 +111,7 @@ check_true "and corrects the score" wait_for "$estimated" f
 q "UPDATE visit SET ward = 'w' || client" >/dev/null
 check_true "it is out of date with each of them" wait_for "$joint" "client|{zip,ward}|{client,visit}|{id}|1.0000|64"
 q "CREATE ROLE other" "ALTER TABLE visit OWNER TO other" "SELECT privacy_score.flush()" >/dev/null
-say "SELECT ward, zip, 1 AS one FROM client JOIN visit ON id = client LIMIT 0"
+say "SELECT ward, zip, 1 AS one FROM client JOIN visit ON id = client LIMIT 0 + 0"
 check_true "of other owners they are not joined" wait_for "$estimated" f
 check "and nothing is asked for in vain" "$(q "$pending")" 0
 q "DROP TABLE visit" >/dev/null
@@ -139,8 +139,8 @@ GRANT SELECT ON samples TO alice;
 SELECT privacy_score.flush();
 SQL
 stop_worker
-say "SELECT a FROM samples LIMIT 0" "SELECT a, c FROM samples LIMIT 0" "SELECT b FROM samples LIMIT 0" "SELECT b, c FROM samples LIMIT 0" \
-  "SELECT a, b FROM samples LIMIT 0" "SELECT id, a, b FROM samples LIMIT 0"
+say "SELECT a FROM samples LIMIT 0 + 0" "SELECT a, c FROM samples LIMIT 0 + 0" "SELECT b FROM samples LIMIT 0 + 0" "SELECT b, c FROM samples LIMIT 0 + 0" \
+  "SELECT a, b FROM samples LIMIT 0 + 0" "SELECT id, a, b FROM samples LIMIT 0 + 0"
 go_on
 check_true "a set that cannot be computed leaves the others of the pass alone" wait_for "SELECT count(*) FROM privacy_score.rate WHERE relation_name = 'public.samples'" 4
 check_true "and is not pending" wait_for "$pending" 0
@@ -156,7 +156,7 @@ check "asked for by itself it is an error" "$(q "SELECT privacy_score.analyze_re
 q "CREATE TABLE brief AS SELECT i AS id, i % 3 AS a FROM generate_series(1, 30) i" "SELECT privacy_score.protect('brief')" \
   "GRANT SELECT ON brief TO alice" "SELECT privacy_score.flush()" >/dev/null
 stop_worker
-say "SELECT a FROM brief LIMIT 0" "SELECT a, id FROM brief LIMIT 0" "SELECT ward, born FROM patients LIMIT 0"
+say "SELECT a FROM brief LIMIT 0 + 0" "SELECT a, id FROM brief LIMIT 0 + 0" "SELECT ward, born FROM patients LIMIT 0 + 0"
 q "DROP TABLE brief" >/dev/null
 go_on
 check_true "sets of a relation that was dropped are not wanted any more" wait_for "$pending" 0
@@ -181,7 +181,7 @@ check "one set is one rate" "$(q "SELECT privacy_score.analyze_relation('patient
 # --- the process that computes rates of large tables --------------------------------------------------------------------
 q "CREATE TABLE huge AS SELECT i AS id, md5(i::text) AS a, md5((i % 100003)::text) AS b, md5((i % 70001)::text) AS c FROM generate_series(1, 300000) i" \
   "ANALYZE huge" "SELECT privacy_score.protect('huge', '{id}')" "GRANT SELECT ON huge TO alice" "SELECT privacy_score.flush()" >/dev/null
-as alice q "SELECT a, b FROM huge LIMIT 0" "SELECT b, c FROM huge LIMIT 0" "SELECT pg_sleep(3600)" >/dev/null &
+as alice q "SELECT a, b FROM huge LIMIT 0 + 0" "SELECT b, c FROM huge LIMIT 0 + 0" "SELECT pg_sleep(3600)" >/dev/null &
 client=$!
 process="SELECT count(*) > 0 FROM pg_stat_activity WHERE backend_type = 'privacy_score rates'"
 check_true "it runs" wait_for "$process" t
@@ -210,12 +210,12 @@ conf "privacy_score.rate_fault_pause = '1s'"
 reload_server
 q "CREATE ROLE eve LOGIN" "GRANT SELECT ON samples TO eve" "ALTER ROLE eve SET privacy_score.mode = 'enforce'" \
   "ALTER ROLE eve SET privacy_score.daily_limit = 1000" "SELECT privacy_score.flush()" >/dev/null
-as alice q "SELECT a FROM samples LIMIT 0" "SELECT pg_sleep(3600)" >/dev/null &
+as alice q "SELECT a FROM samples LIMIT 0 + 0" "SELECT pg_sleep(3600)" >/dev/null &
 client=$!
-check "it is judged by bounds" "$(as eve q_state "SELECT c FROM samples LIMIT 0" "SELECT c, b FROM samples LIMIT 0")" 00000
+check "it is judged by bounds" "$(as eve q_state "SELECT c FROM samples LIMIT 0 + 0" "SELECT c, b FROM samples LIMIT 0 + 0")" 00000
 q "SELECT privacy_score.flush()" >/dev/null
 sleep 2
-check "and still so when the fault is old" "$(as eve q_state "SELECT a FROM samples LIMIT 0")" 00000
+check "and still so when the fault is old" "$(as eve q_state "SELECT a FROM samples LIMIT 0 + 0")" 00000
 q "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'alice'" >/dev/null
 wait $client
 

@@ -57,7 +57,7 @@ check "scores of history are the same after kill -9" "$(q "$scores")" "$scores_b
 
 # --- after the restart ------------------------------------------------------------------------------------------------
 check "no worker runs before there is something to do" "$(q "SELECT worker_pid IS NULL FROM privacy_score.stat_info")" t
-live=$(as alice q "SELECT first_name, last_name, city FROM patients LIMIT 0" "SELECT diagnosis FROM patients LIMIT 0" \
+live=$(as alice q "SELECT first_name, last_name, city FROM patients LIMIT 0 + 0" "SELECT diagnosis FROM patients LIMIT 0 + 0" \
   "SELECT pg_sleep(2)" \
   "SELECT queries, ngrams, mismatched, round(score::numeric, 9), round(max_score::numeric, 9), round(normalised::numeric, 9), estimated
      FROM privacy_score.stat_sessions WHERE pid = pg_backend_pid()" | tail -n 1)
@@ -73,7 +73,7 @@ check "statements have the ids and tokens that they had before" \
 # --- DROP TABLE, CREATE TABLE -----------------------------------------------------------------------------------------
 q "ALTER TABLE patients RENAME TO old_patients" "CREATE TABLE patients AS SELECT * FROM old_patients" \
   "DROP TABLE old_patients" "ALTER TABLE patients ADD PRIMARY KEY (id)" "GRANT SELECT ON patients TO alice" >/dev/null
-as alice q "SELECT first_name, last_name, city FROM patients LIMIT 0" "SELECT diagnosis FROM patients LIMIT 0" >/dev/null
+as alice q "SELECT first_name, last_name, city FROM patients LIMIT 0 + 0" "SELECT diagnosis FROM patients LIMIT 0 + 0" >/dev/null
 q "SELECT privacy_score.flush()" >/dev/null
 check "a table dropped and created again gives the same ids" \
   "$(q "SELECT string_agg(id || ' ' || tokens::text, E'\n' ORDER BY id) FROM privacy_score.abstraction

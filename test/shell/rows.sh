@@ -29,7 +29,7 @@ counts() {
 
 city=cmd:select,p:public.patients.city,t:public.patients
 counts "a query" "$city" 100 "SELECT city FROM patients"
-counts "no row" "$city" 0 "SELECT city FROM patients LIMIT 0"
+counts "no row" "$city" 0 "SELECT city FROM patients LIMIT 0 + 0"
 counts "repeated" "$city" 30 "SELECT city FROM patients LIMIT 10" "SELECT city FROM patients LIMIT 10" "SELECT city FROM patients LIMIT 10"
 counts "prepared, generic plan" "cmd:select,p:public.patients.city,t:public.patients,w:public.patients.id" 12 "SET plan_cache_mode = force_generic_plan" \
   "PREPARE s(int) AS SELECT city FROM patients WHERE id <= \$1" "EXECUTE s(5)" "EXECUTE s(7)"

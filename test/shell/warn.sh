@@ -36,9 +36,9 @@ q "ALTER ROLE observed SET privacy_score.session_limit = 0.01" \
   "ALTER ROLE level SET privacy_score.mode = 'warn'" "ALTER ROLE level SET privacy_score.alert_level = 0.01" \
   "ALTER ROLE free SET privacy_score.mode = 'warn'" "ALTER ROLE free SET privacy_score.session_limit = 1000" >/dev/null
 
-usual="SELECT city FROM patients LIMIT 0"
-unusual="SELECT first_name, last_name FROM patients LIMIT 0"
-other="SELECT diagnosis FROM patients LIMIT 0"
+usual="SELECT city FROM patients LIMIT 0 + 0"
+unusual="SELECT first_name, last_name FROM patients LIMIT 0 + 0"
+other="SELECT diagnosis FROM patients LIMIT 0 + 0"
 
 # --- observe, warn ----------------------------------------------------------------------------------------------------
 check "usual work raises nothing" "$(as warned q_all "$usual")" ""
@@ -94,7 +94,7 @@ check "with the score of the day" "$(q "SELECT max(a.score) <= (SELECT s.score +
 
 # Sessions of one statement, whose process knows no score of the day but its own.
 q "ALTER ROLE short SET privacy_score.daily_limit = 1.5" >/dev/null
-for statement in "$unusual" "$other" "SELECT city, diagnosis FROM patients LIMIT 0" "$unusual" "$usual"; do as short q "$statement" >/dev/null; done
+for statement in "$unusual" "$other" "SELECT city, diagnosis FROM patients LIMIT 0 + 0" "$unusual" "$usual"; do as short q "$statement" >/dev/null; done
 check_true "short sessions reach daily_limit together" wait_for "SELECT count(*) > 0 FROM privacy_score.alert WHERE role = 'short' AND kind = 'daily'" t
 check "though each is below it" "$(q "SELECT max(score) < 1.5 FROM privacy_score.score_sessions('short', '-infinity', 'infinity')")" t
 check "and its detail says for which day" \
@@ -109,11 +109,11 @@ q "ALTER ROLE brief SET privacy_score.session_limit = 0.01" "ALTER ROLE quick SE
 q "INSERT INTO patients SELECT i, 'x' || i, 'y' || i, 'c' || i % 13, 'd' FROM generate_series(1001, 1100) i" \
   "DELETE FROM privacy_score.rate" "SELECT privacy_score.flush()" >/dev/null
 q "ALTER TABLE patients ADD COLUMN street text" "UPDATE patients SET street = 's' || id" "SELECT privacy_score.flush()" >/dev/null
-as brief q_all "SELECT street, diagnosis FROM patients LIMIT 0" >/dev/null
+as brief q_all "SELECT street, diagnosis FROM patients LIMIT 0 + 0" >/dev/null
 check_true "a session that ends before its score is exact raises its alert" \
   wait_for "SELECT kind FROM privacy_score.alert WHERE role = 'brief'" session
 q "ALTER TABLE patients ADD COLUMN email text" "UPDATE patients SET email = 'e' || id" "SELECT privacy_score.flush()" >/dev/null
-as quick q_all "SELECT email FROM patients LIMIT 0" "SELECT pg_sleep(1)" >/dev/null
+as quick q_all "SELECT email FROM patients LIMIT 0 + 0" "SELECT pg_sleep(1)" >/dev/null
 check_true "alert_level is asked of the corrected score too" \
   wait_for "SELECT kind FROM privacy_score.alert WHERE role = 'quick'" ngram
 check "an alert of an estimated score carries the exact one" \

@@ -56,7 +56,7 @@ q "CREATE VIEW slow AS SELECT i, CASE WHEN pg_sleep(0.1)::text IS NOT NULL THEN 
   "CREATE USER MAPPING FOR PUBLIC SERVER here OPTIONS (user 'postgres', password_required 'false')" \
   "CREATE FOREIGN TABLE far (i int, city text) SERVER here OPTIONS (schema_name 'public', table_name 'slow')" \
   "SELECT privacy_score.protect('far')" "GRANT SELECT ON far TO alice" "SELECT privacy_score.flush()" >/dev/null
-echo "SELECT city FROM far LIMIT 0;" >&3
+echo "SELECT city FROM far LIMIT 0 + 0;" >&3
 computing="SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'privacy_score rates'"
 check_true "a process of its own computes" wait_for "$computing" 1
 before=$(context_of_worker "privacy_score cycle")

@@ -96,12 +96,28 @@ TEST_F(AbstractionTest, CatalogsVanish) {
   EXPECT_EQ(b.Of(mixed), (Tokens{"cmd:select", "p:public.staff.lastname", "t:public.staff", "w:public.staff.id"}));
 }
 
-TEST_F(AbstractionTest, WithoutRelationsIsTheCommandAlone) {
-  EXPECT_EQ(b.Of(b.Select({b.Constant()})), Tokens{"cmd:select"});
-  EXPECT_EQ(b.Poster(b.Select()), "{SELECT}");
+TEST_F(AbstractionTest, WithoutRelationsIsTheCommandAloneOrNothing) {
+  EXPECT_EQ(b.Of(b.Select({b.Constant()})), Tokens{});
+  EXPECT_EQ(b.Poster(b.Select()), "{}");
   Query* series = b.Select({b.Aggregate("count"), b.Col(0, 0)});
   b.From(series, RangeKind::kFunction, {b.Constant()});
+  EXPECT_EQ(b.Of(series), Tokens{});
+  series->calls = true;
   EXPECT_EQ(b.Of(series), Tokens{"cmd:select"});
+  EXPECT_EQ(b.Poster(series), "{SELECT}");
+  Query* outer = b.Select({b.Col(0, 0)});
+  b.From(outer, series);
+  EXPECT_EQ(b.Of(outer), Tokens{"cmd:select"});
+}
+
+TEST_F(AbstractionTest, UnderLimitZeroNothingIsRead) {
+  Statement statement;
+  statement.query = b.Select({b.Col(0, 1)});
+  b.From(statement.query, staff);
+  statement.limited_to_nothing = true;
+  EXPECT_EQ(Abstract(statement), Tokens{});
+  statement.explained = true;
+  EXPECT_EQ(Abstract(statement), (Tokens{"cmd:explain", "t:public.staff"}));
 }
 
 }  // namespace

@@ -287,7 +287,7 @@ void AnswerFunction(Feeding* feeding, const ps::MissingName& asked) {
   }
   PutField(rows, CanonicalFunction(function));
   if (kind == 'f' && get_func_retset(function)) kind = 's';
-  if ((kind == 'f' || kind == 's') && FunctionTells(function)) kind = 't';
+  if ((kind == 'f' || kind == 's') && FunctionTells(function)) kind = FunctionIsPlain(function) ? 'q' : 't';
   const char kind_text[2] = {kind, '\0'};
   PutField(rows, kind_text);
   DescribeFunction(feeding, asked, function);

@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "access/htup_details.h"
+#include "access/transam.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "miscadmin.h"
@@ -117,6 +118,18 @@ bool FunctionTells(Oid function) {
       !compiled || form->provolatile == PROVOLATILE_VOLATILE || CompiledTells(tuple, form->prolang == ClanguageId);
   ReleaseSysCache(tuple);
   return tells;
+}
+
+bool FunctionIsPlain(Oid function) {
+  if (function >= FirstNormalObjectId) return false;
+  HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+  if (!HeapTupleIsValid(tuple)) return false;
+  auto* form = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple));
+  const bool plain =
+      form->provolatile != PROVOLATILE_VOLATILE &&
+      (form->prolang == SQLlanguageId || (form->prolang == INTERNALlanguageId && !CompiledTells(tuple, false)));
+  ReleaseSysCache(tuple);
+  return plain;
 }
 
 bool ExpressionTells(Node* node) { return FindTelling(node, nullptr); }

@@ -15,6 +15,10 @@ extern "C" {
 
 bool FunctionTells(Oid function);
 
+// Whether a function came with the server, and neither is VOLATILE nor in that list: calling it does nothing but give
+// its value. Of those in SQL the statements are the server's own.
+bool FunctionIsPlain(Oid function);
+
 // Whether evaluating this node, its children left out, runs such a function on values that the children give.
 bool NodeTells(Node* node);
 

@@ -14,7 +14,8 @@ namespace {
 
 // The plan cache reads an item's cacheId where the mark has its type.
 static_assert(offsetof(Const, consttype) == offsetof(PlanInvalItem, cacheId), "a mark must pass for a PlanInvalItem");
-static_assert(offsetof(PlanMark, words) == offsetof(PlanMark, estimates) + sizeof(int64), "no gap before the words");
+static_assert(offsetof(PlanMark, words) == offsetof(PlanMark, returns_nothing) + sizeof(int64),
+              "no gap before the words");
 
 }  // namespace
 
@@ -25,6 +26,7 @@ static_assert(offsetof(PlanMark, words) == offsetof(PlanMark, estimates) + sizeo
   mark->word_count = word_count;
   mark->id = id;
   mark->estimates = estimates;
+  mark->returns_nothing = 0;
   return mark;
 }
 

@@ -88,6 +88,9 @@ void AddExpr(Scope* scope, privacy_score::ArenaList<privacy_score::Expr>* list, 
 // kOther with the children of `node`; a constant when nothing is below.
 privacy_score::Expr* BuildOther(Scope* scope, Node* node);
 
+// Notes what a level calls by name (core's Query::calls).
+void NoteCallOf(Scope* scope, const FuncExpr* call);
+
 bool IsEqualityOperator(Oid opno);
 
 // query_marks.cpp

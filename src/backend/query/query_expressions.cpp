@@ -53,6 +53,11 @@ void AddChildren(Scope* scope, ExprList* list, Node* node) {
   WalkChildren(node, CollectChild, &collector);
 }
 
+// Notes that the level calls a function by name.
+void NoteCall(Scope* scope, Oid function) {
+  if (!scope->result->calls) scope->result->calls = !FunctionIsPlain(function);
+}
+
 std::string_view FunctionName(Scope* scope, Oid function) { return scope->arena->Copy(CanonicalFunction(function)); }
 
 // The operand of a cast that nobody wrote; null when `node` is not one.
@@ -157,6 +162,7 @@ ps::Expr* BuildFieldSelect(Scope* scope, FieldSelect* select) {
 // ORDER BY inside an aggregate adds its expressions to the arguments as junk; they are no arguments here.
 ps::Expr* BuildAggregate(Scope* scope, Aggref* aggregate) {
   ps::Expr* expr = NewExpr(scope, ps::ExprKind::kAggregate);
+  NoteCall(scope, aggregate->aggfnoid);
   expr->function = FunctionName(scope, aggregate->aggfnoid);
   ListCell* cell;
   foreach (cell, aggregate->aggdirectargs) AddExpr(scope, &expr->args, static_cast<Node*>(lfirst(cell)));
@@ -179,6 +185,7 @@ ps::Expr* BuildAggregate(Scope* scope, Aggref* aggregate) {
 
 ps::Expr* BuildWindow(Scope* scope, WindowFunc* window) {
   ps::Expr* expr = NewExpr(scope, ps::ExprKind::kWindow);
+  NoteCall(scope, window->winfnoid);
   expr->function = FunctionName(scope, window->winfnoid);
   ListCell* cell;
   foreach (cell, window->args) AddExpr(scope, &expr->args, static_cast<Node*>(lfirst(cell)));
@@ -296,9 +303,16 @@ bool GivesRows(Node* node) {
 
 }  // namespace
 
+// A cast is none: of what a cast runs a text says nothing.
+void NoteCallOf(Scope* scope, const FuncExpr* call) {
+  if (call->funcformat == COERCE_EXPLICIT_CAST || call->funcformat == COERCE_IMPLICIT_CAST) return;
+  NoteCall(scope, call->funcid);
+}
+
 ps::Expr* BuildOther(Scope* scope, Node* node) {
   ps::Expr* expr = NewExpr(scope, ps::ExprKind::kOther);
   AddChildren(scope, &expr->args, node);
+  if (IsA(node, FuncExpr)) NoteCallOf(scope, reinterpret_cast<FuncExpr*>(node));
   expr->rows = GivesRows(node);
   if (expr->args.empty())
     expr->kind = ps::ExprKind::kConstant;

@@ -121,6 +121,8 @@ void AddRange(Scope* scope, int rtindex) {
   else
     range->kind = KindOf(rte);
   if (rte->rtekind == RTE_FUNCTION && scope->definition == nullptr) slot->inlined = InlinedFunction(rte);
+  if (rte->rtekind == RTE_FUNCTION && slot->inlined != nullptr)
+    NoteCallOf(scope, reinterpret_cast<FuncExpr*>(linitial_node(RangeTblFunction, rte->functions)->funcexpr));
   if (slot->inlined != nullptr) range->kind = ps::RangeKind::kSubquery;
   slot->index = scope->result->ranges.size;
   scope->result->ranges.Add(range);

@@ -34,8 +34,8 @@ namespace {
 struct Gate {
   bool extension_known;
   Oid extension;
-  Oid principal;
-  RoleClass principal_class;
+  Oid principal, role_set;
+  RoleClass principal_class;  // the stricter one of the two
   uint64 labels_version;
   TimestampTz looked_at;
   bool on_primary;  // once it is one, a server stays it
@@ -115,8 +115,26 @@ inline Oid PrincipalIn(Oid user, int context) {
   return session_user;
 }
 
+// The role that SET ROLE has made the current one, or who has logged in. Functions with SECURITY DEFINER do not change
+// it. It judges only where statements go to the account of the session's role.
+inline Oid RoleSet() {
+  return ps_settings.principal == static_cast<int>(Principal::kSessionUser) ? GetOuterUserId() : InvalidOid;
+}
+
+// The stricter of a principal's own class and what the label of the role set asks for: to be watched, which superusers
+// never are, or to read nothing.
+RoleClass StricterClass(RoleClass own, Oid principal, Oid role) {
+  if (own == RoleClass::kDpOnly || superuser_arg(role)) return own;
+  ObjectAddress address;
+  ObjectAddressSet(address, AuthIdRelationId, role);
+  const char* label = GetSecurityLabel(&address, kLabelProvider);
+  if (label == nullptr || strcmp(label, kExemptLabel) == 0) return own;
+  if (strcmp(label, kDpOnlyLabel) == 0) return RoleClass::kDpOnly;
+  return superuser_arg(principal) ? own : RoleClass::kWatched;
+}
+
 // Looks the principal up and opens the gate for it.
-RoleClass FindClass(Oid principal, uint64 labels) {
+RoleClass FindClass(Oid principal, Oid role_set, uint64 labels) {
   if (!IsTransactionState()) return RoleClass::kUnwatched;
   const char* reason;
   const Oid extension = get_extension_oid("privacy_score", true);
@@ -125,17 +143,22 @@ RoleClass FindClass(Oid principal, uint64 labels) {
   gate.extension = extension;
   gate.extension_known = true;
   gate.principal_class = ClassOfRole(principal, &reason);
+  if (OidIsValid(role_set) && role_set != principal)
+    gate.principal_class = StricterClass(gate.principal_class, principal, role_set);
   gate.principal = principal;
+  gate.role_set = role_set;
   gate.labels_version = labels;
   gate.looked_at = GetCurrentStatementStartTimestamp();
   return OidIsValid(extension) ? gate.principal_class : RoleClass::kUnwatched;
 }
 
-// The class of a role in this database, remembered for one role.
+// The class of a role in this database, with the role that is set; remembered for one pair of them.
 inline RoleClass ClassOfPrincipal(Oid principal) {
   const uint64 labels = pg_atomic_read_u64(&ps_shared->role_labels_version);
-  if (principal != gate.principal || labels != gate.labels_version || !gate.extension_known || MayBeOutdated())
-    return FindClass(principal, labels);
+  const Oid role_set = RoleSet();
+  if (principal != gate.principal || role_set != gate.role_set || labels != gate.labels_version ||
+      !gate.extension_known || MayBeOutdated())
+    return FindClass(principal, role_set, labels);
   return OidIsValid(gate.extension) ? gate.principal_class : RoleClass::kUnwatched;
 }
 
@@ -200,9 +223,9 @@ Watch LookAgain(Oid user, int context) {
                  ps_settings.principal == static_cast<int>(Principal::kSessionUser);
   // A restricted operation asks whether the session's user is a superuser; a standby must look again soon.
   const bool stands = !NothingWatched() && gate.on_primary && gate.extension_known &&
-                      watch.principal == gate.principal && labels == gate.labels_version &&
-                      (context & SECURITY_RESTRICTED_OPERATION) == 0;
-  ps_last_watch = {stands, user, GetSessionUserId(), context, ps_settings_changes, labels, watch};
+                      watch.principal == gate.principal && RoleSet() == gate.role_set &&
+                      labels == gate.labels_version && (context & SECURITY_RESTRICTED_OPERATION) == 0;
+  ps_last_watch = {stands, user, GetSessionUserId(), GetOuterUserId(), context, ps_settings_changes, labels, watch};
   return watch;
 }
 

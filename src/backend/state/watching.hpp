@@ -43,7 +43,7 @@ RoleClass PrincipalClass();
 // What a hook needs to know of who runs a statement.
 struct Watch {
   Oid principal;
-  RoleClass role;  // of the principal
+  RoleClass role;  // of the principal, or the stricter one that SET ROLE has brought about
   // Nothing that this statement does, or starts, needs to be looked at, short of another role becoming the principal
   // within it: a hook that finds this only passes on. False does not mean that anything counts.
   bool passes;
@@ -54,7 +54,7 @@ struct Watch {
 // What was found out last, and what it follows from.
 struct LastWatch {
   bool stands;  // nothing has happened that it does not show itself
-  Oid user, session_user;
+  Oid user, session_user, role_set;
   int context;
   uint64 settings, labels_version;
   Watch watch;
@@ -64,6 +64,7 @@ extern LastWatch ps_last_watch;
 // Finds it out. May read catalogs.
 Watch LookAgain(Oid user, int context);
 
+// Outside of a security context the role that is set is the user.
 inline Watch LookAtPrincipal() {
   if (ps_settings.mode == static_cast<int>(WatchMode::kOff) || ps_shared == nullptr)
     return {InvalidOid, RoleClass::kUnwatched, true, false, false};
@@ -72,7 +73,7 @@ inline Watch LookAtPrincipal() {
   GetUserIdAndSecContext(&user, &context);
   const LastWatch& last = ps_last_watch;
   if (last.stands && last.user == user && last.context == context && last.session_user == GetSessionUserId() &&
-      last.settings == ps_settings_changes &&
+      (context == 0 || last.role_set == GetOuterUserId()) && last.settings == ps_settings_changes &&
       last.labels_version == pg_atomic_read_u64(&ps_shared->role_labels_version))
     return last.watch;
   return LookAgain(user, context);

@@ -30,6 +30,7 @@ PG_FUNCTION_INFO_V1(ps_abstraction_id);
 #include <vector>
 
 #include "backend/catalog/catalog_relations.hpp"
+#include "backend/query/empty_results.hpp"
 #include "backend/query/protected_reads.hpp"
 #include "backend/query/query_statement.hpp"
 #include "backend/server/array_elements.hpp"
@@ -120,7 +121,8 @@ void MovePosition(void* sql) {
   internalerrquery(static_cast<const char*>(sql));
 }
 
-List* AnalyzedParts(text* text) {
+// Adds the parts of statements that are explained to `explained` (may be null), too.
+List* AnalyzedParts(text* text, List** explained) {
   const char* sql = text_to_cstring(text);
   ErrorContextCallback context;
   context.callback = MovePosition;
@@ -129,8 +131,13 @@ List* AnalyzedParts(text* text) {
   error_context_stack = &context;
   List* parts = NIL;
   ListCell* cell;
-  foreach (cell, pg_parse_query(sql))
-    parts = AddAnalyzed(parts, AnalyzeStatement(lfirst_node(RawStmt, cell), sql), sql);
+  foreach (cell, pg_parse_query(sql)) {
+    auto* raw = lfirst_node(RawStmt, cell);
+    const bool explains = IsA(raw->stmt, ExplainStmt);
+    List* of_statement = AddAnalyzed(NIL, AnalyzeStatement(raw, sql), sql);
+    parts = list_concat(parts, of_statement);
+    if (explains && explained != nullptr) *explained = list_concat(*explained, of_statement);
+  }
   error_context_stack = context.previous;
   return parts;
 }
@@ -154,12 +161,15 @@ Datum ps_abstract_query_analyzed(PG_FUNCTION_ARGS) {
   CoreHolder<Parts>* parts = NewCoreHolder<Parts>(CurrentMemoryContext);
   CoreHolder<ps::Tokens>* tokens = NewCoreHolder<ps::Tokens>(CurrentMemoryContext);
   CallCoreOrRaise([&] { parts->object = new Parts(); });
+  List* explained = NIL;
   ListCell* cell;
-  foreach (cell, AnalyzedParts(PG_GETARG_TEXT_PP(0))) {
+  foreach (cell, AnalyzedParts(PG_GETARG_TEXT_PP(0), &explained)) {
     auto* part = static_cast<Node*>(lfirst(cell));
-    const ps::Statement statement =
+    ps::Statement statement =
         IsA(part, Query) ? QueryStatement(castNode(Query, part))
                          : RowsStatement(ps::Command::kCopy, RelationOf(part), castNode(CopyStmt, part)->attlist);
+    statement.limited_to_nothing =
+        IsA(part, Query) && IsLimitedToNothing(castNode(Query, part)) && !list_member_ptr(explained, part);
     CallCoreOrRaise([&] { parts->object->push_back(ps::Abstract(statement)); });
   }
   CallCoreOrRaise([&] { tokens->object = new ps::Tokens(ps::UnionTokens(*parts->object)); });
@@ -170,7 +180,7 @@ Datum ps_abstract_query_analyzed(PG_FUNCTION_ARGS) {
 Datum ps_reads_protected(PG_FUNCTION_ARGS) {
   bool reads = false;
   ListCell* cell;
-  foreach (cell, AnalyzedParts(PG_GETARG_TEXT_PP(0))) {
+  foreach (cell, AnalyzedParts(PG_GETARG_TEXT_PP(0), nullptr)) {
     auto* part = static_cast<Node*>(lfirst(cell));
     reads =
         reads || (IsA(part, Query)

@@ -21,6 +21,7 @@ extern "C" {
 
 #include "backend/query/abstracting.hpp"
 #include "backend/query/constants.hpp"
+#include "backend/query/empty_results.hpp"
 #include "backend/query/plan_mark.hpp"
 #include "backend/query/protected_reads.hpp"
 #include "backend/query/remembered_abstractions.hpp"
@@ -100,11 +101,32 @@ inline Execution ExpectExecution(const QueryDesc* query) {
   return ReadExecution(query->params, mark, mark->id);
 }
 
+// Counts a plan that is shown and not run, as EXPLAIN does: the numbers of rows in it are estimated from statistics of
+// the values, and from the ends of indexes.
+[[gnu::cold]] [[gnu::noinline]] void CountEstimates(const PlannedStmt* plan, ParamListInfo parameters) {
+  const int64 id = AbstractEstimates(plan);
+  if (id == 0) return;
+  const Execution execution = ReadExecution(parameters, MarkOfPlan(plan), id);
+  MemoryContext old = MemoryContextSwitchTo(scratch);
+  RecordEvent(id, execution.constants);
+  MemoryContextSwitchTo(old);
+}
+
+// Whether the client may see the plan of what runs: EXPLAIN ANALYZE, or a library that writes plans to the log of
+// which the client asks for a copy.
+inline bool PlanMayBeShown(const QueryDesc* query) {
+  return query->instrument_options != 0 || client_min_messages <= LOG;
+}
+
 // Counts one execution of a plan with its constants and parameters, which did not take the shortest way.
 [[gnu::noinline]] void CountReadExecution(const QueryDesc* query, Execution execution, Oid principal) {
   if (execution.event.id == 0 || execution.number != executions_read) {
     const int64 id = AbstractionOf(query->plannedstmt);
-    if (id == 0) return;
+    if (id == 0) {
+      if (PlanMayBeShown(query) && IsExcused(query->plannedstmt)) CountEstimates(query->plannedstmt, query->params);
+      TellClient();
+      return;
+    }
     execution = ReadExecution(query->params, MarkOfPlan(query->plannedstmt), id);
   }
   MemoryContext old = MemoryContextSwitchTo(scratch);
@@ -117,17 +139,6 @@ inline Execution ExpectExecution(const QueryDesc* query) {
 inline void CountExecution(const QueryDesc* query, const Execution& execution, Oid principal) {
   if (execution.number == 0 && execution.event.id != 0 && RecordRepeat(execution.event, nullptr, principal)) return;
   CountReadExecution(query, execution, principal);
-}
-
-// Counts a plan that is shown and not run, as EXPLAIN does: the numbers of rows in it are estimated from statistics of
-// the values, and from the ends of indexes.
-[[gnu::cold]] [[gnu::noinline]] void CountEstimates(const PlannedStmt* plan, ParamListInfo parameters) {
-  const int64 id = AbstractEstimates(plan);
-  if (id == 0) return;
-  const Execution execution = ReadExecution(parameters, MarkOfPlan(plan), id);
-  MemoryContext old = MemoryContextSwitchTo(scratch);
-  RecordEvent(id, execution.constants);
-  MemoryContextSwitchTo(old);
 }
 
 // Counts the keys that a plan with ON CONFLICT tries.
@@ -180,7 +191,11 @@ PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamLis
   // too.
   if (shows && judged) RecordProtectedRead(watch.role);
   if (shows && counts) RecordEvent(mark->id);
+  // A plan for certain parameters may be empty because of them.
+  const bool limited = counts && IsLimitedToNothing(query);
   PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch);
+  if (counts && !shows && (limited || parameters == nullptr) && PlanReturnsNothing(plan, limited))
+    ExcuseExecutions(mark);
   if (counts) MarkPlan(plan, mark);
   if (PlanIsPrinted() && judged && PlanReadsProtected(plan)) RecordProtectedRead(watch.role);
   if (PlanIsPrinted() && counts) CountEstimates(plan, parameters);
@@ -221,7 +236,9 @@ inline bool StartsAlone(const PlannedStmt* plan) {
     PassToExecutorStart(query, flags);
   else
     RunWithin(watch.in_integrity_check, [query, flags] { PassToExecutorStart(query, flags); });
-  if (!answers && ReadIsJudged(watch) && PlanReadsProtected(query->plannedstmt)) RecordProtectedRead(watch.role);
+  if (!answers && ReadIsJudged(watch) && PlanReadsProtected(query->plannedstmt) &&
+      (explained || PlanMayBeShown(query) || !IsExcused(query->plannedstmt)))
+    RecordProtectedRead(watch.role);
   if (!answers && (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && MayFireTriggers(query->plannedstmt)) {
     // What a foreign key starts does not count, but hands rows to triggers as well.
     Watch own = watch;

@@ -425,6 +425,11 @@ static void Record(int64 id, const privacy_score::BoundConstants& constants, boo
 
 void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) { Record(id, constants, Enforcing()); }
 
+void TellClient() {
+  LiveSession* session = OwnSession();
+  if (session != nullptr && session->unwarned_count > 0) DeliverWarnings(session);
+}
+
 void RecordShown(int64 id, const privacy_score::BoundConstants& constants) { Record(id, constants, false); }
 
 void JudgeReach(LiveSession* session) {

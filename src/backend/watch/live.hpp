@@ -28,6 +28,9 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants = {});
 // The same of what an error has shown, which is too late to refuse.
 void RecordShown(int64 id, const privacy_score::BoundConstants& constants);
 
+// Tells the client what the worker has found out since the last statement, when this one is no event.
+void TellClient();
+
 // Expects an execution, with one constant in all, of an abstraction that is remembered.
 ExpectedEvent ExpectEvent(int64 id, const OneConstant& constant);
 

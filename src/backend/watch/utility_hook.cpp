@@ -23,6 +23,7 @@ extern "C" {
 #include "backend/server/compat.hpp"
 #include "backend/state/alerts.hpp"
 #include "backend/state/end_user.hpp"
+#include "backend/state/live_session.hpp"
 #include "backend/watch/copy_recording.hpp"
 #include "backend/watch/error_scrubbing.hpp"
 #include "backend/watch/late_errors.hpp"
@@ -111,6 +112,11 @@ void FireDeferredTriggers() {
   AfterTriggerSetState(all);
 }
 
+// A pooler gives the connection to another client: what follows is another session.
+bool DiscardsAll(const Node* statement) {
+  return IsA(statement, DiscardStmt) && castNode(DiscardStmt, statement)->target == DISCARD_ALL;
+}
+
 // Refuses `dp only` roles what tells of rows that are there.
 void JudgeWriting(const Node* statement) {
   if (!IsA(statement, AlterTableStmt) && !IsA(statement, CopyStmt)) return;
@@ -170,6 +176,7 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
       FinishCopying(&running.copying);
       FollowRenaming(running.renaming);
       NoteRoleSetting(statement);
+      if (DiscardsAll(statement)) CloseSession();
       if (running.ends_block) FireDeferredTriggers();
     }
     PG_CATCH();

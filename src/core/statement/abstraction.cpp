@@ -64,6 +64,7 @@ class PosterList {
 
 Tokens Abstract(const Statement& statement, bool* estimates_tell_more) {
   if (statement.unparsed) return {"unparsed"};
+  if (statement.limited_to_nothing && !statement.explained) return {};
   const Flow flow = FollowColumns(statement);
   if (estimates_tell_more != nullptr) *estimates_tell_more = flow.estimates_tell_more;
   if (flow.command.empty()) return {};

@@ -70,6 +70,7 @@ void Walk::Execute(Scope* scope) {
     }
   }
   if (query.tells) PushTold(scope);
+  calls_ = calls_ || query.calls;
   if (query.distinct || query.many) {
     flow_.estimates_tell_more = true;
     if (explained_) PushFollow(scope, kAll, Of(Mark::kGroup));
@@ -365,7 +366,8 @@ Flow Walk::Run(const Query* query) {
   const bool names_anything =
       std::any_of(flow_.names.begin(), flow_.names.end(), [](const auto& names) { return !names.empty(); });
   if (!names_anything && !unknown_items_) flow_.functions.clear();
-  if (names_anything || unknown_items_ || !catalogs_) flow_.command = CommandWord(query->command);
+  // What touches no relation takes a place only where it runs code that may.
+  if (names_anything || unknown_items_ || (calls_ && !catalogs_)) flow_.command = CommandWord(query->command);
   return std::move(flow_);
 }
 

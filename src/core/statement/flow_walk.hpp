@@ -96,6 +96,7 @@ class Walk {
   std::vector<Task> pushed_;  // by the running task, first things first
   const bool explained_;
   bool catalogs_ = false;
+  bool calls_ = false;
   bool unknown_items_ = false;
 };
 

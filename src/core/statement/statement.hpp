@@ -200,6 +200,8 @@ struct Query {
                                     // but UNION ALL
   bool many = false;                // an expression of this level has `rows` set
   bool tells = false;               // an expression of this level (not of a subquery) has `tells` set
+  bool calls = false;               // this level calls by name a function that is not one of the server's own, or that
+                                    // does more than give a value
   int target = -1;                  // writing commands: index of the target in ranges
   ArenaList<Assignment> assignments;
   ArenaList<Query> arms;  // set operation: every arm of UNION, INTERSECT, EXCEPT
@@ -209,8 +211,9 @@ struct Query {
 // One statement. A utility statement or nothing at all has no query and an empty abstraction.
 struct Statement {
   Query* query = nullptr;
-  bool unparsed = false;   // text that does not parse
-  bool explained = false;  // by a plain EXPLAIN: it does not run, but the estimates of its plan are told
+  bool unparsed = false;            // text that does not parse
+  bool explained = false;           // by a plain EXPLAIN: it does not run, but the estimates of its plan are told
+  bool limited_to_nothing = false;  // reads under LIMIT 0: it runs, but returns nothing and reads nothing
 };
 
 }  // namespace privacy_score
