@@ -1,7 +1,7 @@
 /*
  * json_field_test.cpp - fields of JSON objects, and text that is none.
  */
-#include "core/principal/json_field.hpp"
+#include "core/base/json_field.hpp"
 
 #include <gtest/gtest.h>
 

@@ -90,6 +90,7 @@ TEST(LogRecords, WhatEndsWithinARecordIsLeftOut) {
 TEST(LogRecords, WhatIsNoneIsToldAndTheNextOneIsRead) {
   EXPECT_EQ(Read(LogFormat::kCsv, std::string("a,b\n") + kCsv, 5).front(), "?");
   EXPECT_EQ(Read(LogFormat::kCsv, std::string("a,b\n") + kCsv, 5).size(), 4u);
+  EXPECT_EQ(Read(LogFormat::kJson, std::string(1000000, '[') + "\n" + kJson, 4096).size(), 4u);
   EXPECT_EQ(Read(LogFormat::kJson, std::string("{\"timestamp\": }\n[1]\nnull\n") + kJson, 5).size(), 6u);
   const std::vector<std::string> lines =
       Read(LogFormat::kLines, std::string("hello\n") + kLines + "hello\n" + kLines, 5);

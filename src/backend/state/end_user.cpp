@@ -28,10 +28,10 @@ extern "C" {
 #include "backend/state/label_names.hpp"
 #include "backend/state/scoring_errors.hpp"
 #include "backend/state/shared_state.hpp"
+#include "core/base/json_field.hpp"
 #include "core/principal/comments.hpp"
 #include "core/principal/end_user.hpp"
 #include "core/principal/end_user_source.hpp"
-#include "core/principal/json_field.hpp"
 
 using privacy_score::EndUserSource;
 

@@ -2,11 +2,9 @@
  * log_records.cpp - see log_records.hpp.
  */
 #include "core/logs/log_records.hpp"
+#include "core/base/json_field.hpp"
 
 #define BOOST_BIND_GLOBAL_PLACEHOLDERS  // the parser of Boost 1.74 asks for it
-#include <boost/property_tree/json_parser.hpp>
-#include <boost/property_tree/ptree.hpp>
-#include <sstream>
 #include <vector>
 
 #include "core/base/error.hpp"
@@ -41,15 +39,9 @@ LogRecords::State ParseCsv(std::string_view raw, LogRecord* record) {
   return LogRecords::State::kRecord;
 }
 
-LogRecords::State ParseJson(const std::string& raw, LogRecord* record) {
-  boost::property_tree::ptree tree;
-  try {
-    std::istringstream in(raw);
-    boost::property_tree::read_json(in, tree);
-  } catch (const boost::property_tree::json_parser_error&) {
-    return LogRecords::State::kNotUnderstood;
-  }
-  const auto text = [&](const char* key) { return tree.get<std::string>(key, ""); };
+// A line as deep as it likes: the reader does not go into what it does not look for.
+LogRecords::State ParseJson(std::string_view raw, LogRecord* record) {
+  const auto text = [raw](std::string_view key) { return JsonField(raw, key).value_or(std::string()); };
   *record = {text("timestamp"),      text("user"),    text("dbname"), text("session_id"),
              text("error_severity"), text("message"), text("detail")};
   return record->at.empty() ? LogRecords::State::kNotUnderstood : LogRecords::State::kRecord;

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "core/principal/characters.hpp"
+#include "core/base/characters.hpp"
 #include "core/principal/end_user.hpp"
 
 namespace privacy_score {

@@ -3,7 +3,7 @@
  */
 #include "core/principal/end_user.hpp"
 
-#include "core/principal/characters.hpp"
+#include "core/base/characters.hpp"
 
 namespace privacy_score {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "core/base/characters.hpp"
 #include "core/base/error.hpp"
-#include "core/principal/characters.hpp"
 
 namespace privacy_score {
 

@@ -1,12 +1,12 @@
 /*
  * json_field.cpp - see json_field.hpp.
  */
-#include "core/principal/json_field.hpp"
+#include "core/base/json_field.hpp"
 
 #include <cstddef>
 #include <utility>
 
-#include "core/principal/characters.hpp"
+#include "core/base/characters.hpp"
 
 namespace privacy_score {
 
