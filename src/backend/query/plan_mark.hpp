@@ -22,8 +22,8 @@ extern "C" {
 struct PlanMark {
   int32 varlena_header;
   int32 word_count;
-  int64 id;         // of the abstraction
-  int64 estimates;  // of that of explaining the query, where this does not follow from the former; else 0
+  int64 id;               // of the abstraction
+  int64 estimates;        // of that of explaining the query, where this does not follow from the former; else 0
   int64 returns_nothing;  // 1: the plan reads and returns nothing (empty_results.hpp), so that id is 0; else 0
   uint32 words[FLEXIBLE_ARRAY_MEMBER];
 };
