@@ -22,7 +22,7 @@
  *    only when it is not pg_catalog; NULL: does not exist), kind ('a' aggregate, 'w' window function, 't' a function
  *    that may show its arguments by other ways than its value: Expr::tells, 'q' the same of one in SQL that came with
  *    the server, 's' one that gives several rows, 'f' other). Of several functions of the name that accept so many
- * arguments: an aggregate before others.
+ *    arguments: an aggregate before others.
  * 5. function_columns, 4 columns: requested_schema, requested_name, requested_arguments, column (not quoted, in order):
  *    the columns of a result in FROM, from OUT parameters, RETURNS TABLE or a composite type; none for a scalar result
  *    and for record.
