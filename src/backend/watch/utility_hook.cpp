@@ -112,9 +112,11 @@ void FireDeferredTriggers() {
   AfterTriggerSetState(all);
 }
 
-// A pooler gives the connection to another client: what follows is another session.
-bool DiscardsAll(const Node* statement) {
-  return IsA(statement, DiscardStmt) && castNode(DiscardStmt, statement)->target == DISCARD_ALL;
+// Whether a pooler gives the connection to another client, so that what follows is another session. Whom session_limit
+// refuses does not begin anew that way.
+bool BeginsSession(const Node* statement) {
+  return IsA(statement, DiscardStmt) && castNode(DiscardStmt, statement)->target == DISCARD_ALL &&
+         !(ModeInForce() == WatchMode::kEnforce && ps_settings.session_limit >= 0);
 }
 
 // Refuses `dp only` roles what tells of rows that are there.
@@ -176,7 +178,7 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
       FinishCopying(&running.copying);
       FollowRenaming(running.renaming);
       NoteRoleSetting(statement);
-      if (DiscardsAll(statement)) CloseSession();
+      if (BeginsSession(statement)) CloseSession();
       if (running.ends_block) FireDeferredTriggers();
     }
     PG_CATCH();
