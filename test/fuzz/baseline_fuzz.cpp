@@ -55,7 +55,7 @@ void ReadAnything(std::string_view wire) {
 
 // Sections of text. Rows are cut or filled to the columns that the section is read with.
 std::string WireOfText(std::string_view text) {
-  static const std::uint32_t kColumns[] = {4, 5, 2, 2, 7, 3, 3, 6, 8, 10};
+  static const std::uint32_t kColumns[] = {4, 5, 2, 2, 7, 3, 3, 4, 6, 8, 11};
   WireWriter writer;
   std::size_t section = 0;
   TextRows rows;
@@ -179,7 +179,7 @@ void CheckNormal(const Story& story) {
 // A baseline that is made of the stored sections is that of the sequences.
 void CheckStored(const Story& story) {
   WireWriter writer;
-  writer.Section(10, ModelRows::Padded(SessionRows(story.normal), 10));
+  writer.Section(11, ModelRows::Padded(SessionRows(story.normal), 11));
   const BaselineRows stored = BaselineOfHistory(writer.bytes());
   Require(stored.ngrams.rows.size() == story.model.ngrams.size(), "a stored history makes the same baseline");
   for (std::size_t i = 0; i < stored.ngrams.rows.size(); ++i)

@@ -26,7 +26,8 @@ TEST(ScoreDays, WorkedDays) {
   const double cumulative[] = {0, .6891, 2.2395};
   for (std::size_t day = 0; day < 3; ++day) {
     const auto& row = result.table.rows[day];
-    ASSERT_EQ(row.size(), 13U);
+    ASSERT_EQ(row.size(), 14U);
+    EXPECT_EQ(row[13], std::nullopt);
     EXPECT_EQ(row[0], "analyst");
     EXPECT_EQ(row[1], kDays[day].day);
     EXPECT_EQ(row[2], "3");
@@ -56,17 +57,17 @@ TEST(ScoreSessions, PartsOfOneSessionAreOneSequence) {
   WorkedModel().Write(whole);
   whole.Section(8, {SettingsRow(Published())});
   whole.Section(
-      10, ModelRows::Padded({{"1", "analyst", "2024-01-01", "a", "{4,5,2}", "{1,1,1}", "{3,0,9}", "30", "7"}}, 10));
+      11, ModelRows::Padded({{"1", "analyst", "2024-01-01", "a", "{4,5,2}", "{1,1,1}", "{3,0,9}", "30", "7"}}, 11));
   WireWriter parts;
   WorkedModel().Write(parts);
   parts.Section(8, {SettingsRow(Published())});
-  parts.Section(10, ModelRows::Padded({{"1", "analyst", "2024-01-01", "a", "{4}", "{1}", "{3}", "30", "7"},
+  parts.Section(11, ModelRows::Padded({{"1", "analyst", "2024-01-01", "a", "{4}", "{1}", "{3}", "30", "7"},
                                        {"1", "analyst", "2024-01-01", "a", "{5,2}", "{1,1}", "{0,9}", "30", "7"}},
-                                      10));
+                                      11));
   EXPECT_EQ(ScoreSessions(whole.bytes()).table.rows, ScoreSessions(parts.bytes()).table.rows);
   const auto rows = ScoreSessions(whole.bytes()).table.rows;
   ASSERT_EQ(rows.size(), 1U);
-  ASSERT_EQ(rows[0].size(), 16U);
+  ASSERT_EQ(rows[0].size(), 17U);
   EXPECT_EQ(rows[0][11], "12");
   EXPECT_EQ(rows[0][12], "30");
   EXPECT_EQ(rows[0][13], "7");
@@ -75,10 +76,33 @@ TEST(ScoreSessions, PartsOfOneSessionAreOneSequence) {
   EXPECT_NEAR(Number(rows[0][6]), 1.5504, 5e-5);
 }
 
+// A principal is a role and an end user: each has days of its own, against the baseline of the role.
+TEST(ScoreDays, EndUsersAreApart) {
+  WireWriter writer;
+  WorkedModel().Write(writer);
+  writer.Section(8, {SettingsRow(Published())});
+  TextRows sessions = ModelRows::Padded({{"1", "analyst", "2024-01-01", "a", "{4,5,2}", "{1,1,1}"},
+                                         {"2", "analyst", "2024-01-01", "b", "{4,5,2}", "{1,1,1}"},
+                                         {"3", "analyst", "2024-01-02", "c", "{1,2}", "{1,1}"},
+                                         {"4", "analyst", "2024-01-02", "d", "{1,2}", "{1,1}"}},
+                                        11);
+  sessions[1][10] = sessions[3][10] = "ann";
+  writer.Section(11, sessions);
+  const auto days = ScoreDays(writer.bytes()).table.rows;
+  ASSERT_EQ(days.size(), 4U);
+  EXPECT_EQ(days[0][13], std::nullopt);
+  EXPECT_EQ(days[2][13], "ann");
+  EXPECT_EQ(days[2][1], "2024-01-01");
+  for (const std::size_t column : {2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 10U}) EXPECT_EQ(days[0][column], days[2][column]);
+  EXPECT_EQ(days[1][9], days[3][9]);
+  EXPECT_EQ(ScoreSessions(writer.bytes()).table.rows[1][16], "ann");
+  EXPECT_EQ(ScoreNGrams(writer.bytes()).table.rows.size(), 4U);
+}
+
 TEST(ScoreNGrams, MismatchedOnesByScore) {
   const auto rows = ScoreNGrams(HistoryWire(WorkedModel(), Published(), kDays)).table.rows;
   ASSERT_EQ(rows.size(), 5U);
-  ASSERT_EQ(rows[0].size(), 9U);
+  ASSERT_EQ(rows[0].size(), 10U);
   EXPECT_EQ(rows[0][0], "2024-01-01");
   EXPECT_EQ(rows[0][4], "0");
   EXPECT_EQ(rows[3][0], "2024-01-03");
@@ -135,14 +159,14 @@ TEST(History, RefusesBadSettings) {
     WireWriter writer;
     ModelRows().Write(writer);
     writer.Section(8, {row});
-    writer.Section(10, {});
+    writer.Section(11, {});
     EXPECT_THROW(ScoreDays(writer.bytes()), Error);
   }
 }
 
 std::string SessionsWire(const std::vector<TestSession>& sessions) {
   WireWriter writer;
-  writer.Section(10, ModelRows::Padded(SessionRows(sessions), 10));
+  writer.Section(11, ModelRows::Padded(SessionRows(sessions), 11));
   return writer.bytes();
 }
 

@@ -152,5 +152,22 @@ TEST(Model, RefusesCountsAndRatesThatNoScoreCanBeMadeOf) {
   EXPECT_THROW(parse_rate("0.5", "inf", "1"), Error);
 }
 
+TEST(Model, LimitsOfEndUsers) {
+  testing_support::ModelRows rows = testing_support::WorkedModel();
+  EXPECT_EQ(Model::Parse(rows.Wire()).LimitsOf("analyst", "ann"), nullptr);
+  rows.limits = {{"analyst", "ann", "0.5", std::nullopt}, {"analyst", "bob", std::nullopt, "0"}};
+  const Model model = Model::Parse(rows.Wire());
+  ASSERT_NE(model.LimitsOf("analyst", "ann"), nullptr);
+  EXPECT_EQ(model.LimitsOf("analyst", "ann")->session, .5);
+  EXPECT_EQ(model.LimitsOf("analyst", "ann")->daily, std::nullopt);
+  EXPECT_EQ(model.LimitsOf("analyst", "bob")->daily, 0);
+  EXPECT_EQ(model.LimitsOf("analyst", ""), nullptr);
+  EXPECT_EQ(model.LimitsOf("analys", "tann"), nullptr);
+  for (const char* limit : {"-1", "nan", "x"}) {
+    rows.limits = {{"analyst", "ann", limit, std::nullopt}};
+    EXPECT_THROW(Model::Parse(rows.Wire()), Error) << limit;
+  }
+}
+
 }  // namespace
 }  // namespace privacy_score

@@ -102,7 +102,7 @@ TEST(NGram, StoredSequences) {
   EXPECT_EQ(IdsText(sequence), "{5,6}");
   EXPECT_EQ(RunsText(sequence), "{2,3}");
   EXPECT_THROW(AppendStored(sequence, "{5}", "{1,2}"), Error);
-  EXPECT_THROW(AppendStored(sequence, "{5}", "{-1}"), Error);
+  EXPECT_THROW(AppendStored(sequence, "{5}", "{-2}"), Error);
 }
 
 TEST(NGram, CountsThatWouldNotAddUpAreRefused) {
