@@ -116,11 +116,15 @@ if [ "${1:-}" != demo ]; then
   welcome "postgresql-$major-plpgsql-check" "$library_dir/plpgsql_check.so"
 fi
 case ${1:-} in
-  sqlsmith) need sqlsmith sqlsmith ;;
+  sqlsmith)
+    need sqlsmith sqlsmith
+    welcome pgbouncer pgbouncer
+    ;;
 esac
 if [ "${1:-}" = bench ]; then
   welcome "postgresql-$major-pg-qualstats" "$library_dir/pg_qualstats.so"
   welcome valgrind valgrind
+  welcome pgbouncer pgbouncer
   welcome coinor-cbc cbc
 fi
 

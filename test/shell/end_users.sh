@@ -110,6 +110,35 @@ check "session_scope = connection keeps connections apart" "$(q "SELECT privacy_
 check "and cuts where the end user changes" "$(askers)" "alice 2;bob 1;(none) 1"
 q "ALTER ROLE app RESET privacy_score.session_scope" >/dev/null
 
+# In the long form 200 people over ten connections of PgBouncer.
+if [ -n "${PS_LONG:-}" ] && ! command -v pgbouncer >/dev/null; then skip "PgBouncer: there is none"; fi
+if [ -n "${PS_LONG:-}" ] && command -v pgbouncer >/dev/null; then
+  people=200
+  start_pooler() {
+    printf '%s\n' "[databases]" "postgres = host=$PGHOST port=$PGPORT" "[pgbouncer]" "listen_addr =" "unix_socket_dir = $PS_TMP" "listen_port = 6432" "auth_type = trust" \
+      "auth_file = $PS_TMP/users" "pool_mode = transaction" "default_pool_size = 10" "max_client_conn = 1000" "logfile = $PS_TMP/pooler.log" "pidfile = $PS_TMP/pooler.pid" >"$PS_TMP/pooler.ini"
+    echo '"app" ""' >"$PS_TMP/users"
+    pgbouncer -q "$PS_TMP/pooler.ini" &
+    pooler=$!
+    wait_until test -S "$PS_TMP/.s.PGSQL.6432"
+  }
+  begin_anew
+  start_pooler
+  PGHOST=$PS_TMP PGPORT=6432 bench -f "$PS_TMP/people.sql"
+  kill $pooler
+  q "SELECT privacy_score.flush()" >/dev/null
+  over_all=$(live)
+  check "200 people over ten connections of PgBouncer are told apart" "$(wc -l <<<"$over_all")" $people
+  check "history has their scores to the last bit" "$(history)" "$over_all"
+  conf "max_connections = 250" "privacy_score.max_memory = '256MB'"
+  restart_server
+  begin_anew
+  bench -f "$PS_TMP/alone.sql"
+  q "SELECT privacy_score.flush()" >/dev/null
+  check "and so has each on a connection of her own" "$(history)" "$over_all"
+  people=8
+fi
+
 # Requests of one person that run side by side, in whatever order they end, make no new pairs. All of a page have begun before the
 # first ends; the next page begins when all have ended.
 side_by_side=20
