@@ -100,11 +100,13 @@ Known* KnowSession(const std::string& key, LiveSession* session) {
         ForgetLeastUsed();
         Known& known = (*known_sessions)[key];
         if (known.session != session || known.serial != session->serial || known.broken) {
+          // Without memory for a scorer nothing is known of it.
+          std::unique_ptr<LocalScorer> local = NewScorer(session);
           known = Known();
           known.session = session;
           known.serial = session->serial;
           known.role = session->role;
-          known.local = NewScorer(session);
+          known.local = std::move(local);
         }
         known.used = ++uses;
         found = &known;
