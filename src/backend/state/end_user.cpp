@@ -13,6 +13,7 @@ extern "C" {
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "parser/parser.h"
+#include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
@@ -21,6 +22,7 @@ extern "C" {
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/server/core_call.hpp"
@@ -129,6 +131,16 @@ const char* NameByPattern(const std::string& pattern, const char* text) {
   return first != nullptr ? first : last;
 }
 
+const char* executed_text = nullptr;
+
+// Whether the client has sent the text. What functions run has a text of its own, also where no statement stands above
+// it: in triggers at COMMIT, in the arguments of EXECUTE, in defaults that ALTER TABLE fills in.
+bool IsOfClient(const char* text) {
+  if (debug_query_string != nullptr && (text == debug_query_string || strcmp(text, debug_query_string) == 0))
+    return true;
+  return executed_text != nullptr && strcmp(text, executed_text) == 0;
+}
+
 // The name as UTF-8, in which it is checked.
 const char* AsUtf8(const char* name) {
   if (GetDatabaseEncoding() == PG_UTF8) return name;
@@ -165,7 +177,7 @@ bool SpeaksForOthers() {
 void NoteStatementText(const char* text) {
   if (!SpeaksForOthers()) return;
   Sources* at = SourcesInForce();
-  if (at == nullptr || !at->any_comment) return;
+  if (at == nullptr || !at->any_comment || !IsOfClient(text)) return;
   CoreError error;
   for (Source& source : at->list) {
     if (!IsComment(source)) continue;
@@ -182,6 +194,8 @@ void NoteStatementText(const char* text) {
     if (!done) CountScoringError(error.message);
   }
 }
+
+const char* NoteExecutedText(const char* text) { return std::exchange(executed_text, text); }
 
 EndUser EndUserNow() {
   Sources* at = SourcesInForce();
