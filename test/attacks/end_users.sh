@@ -46,6 +46,8 @@ name "nor is one of an argument of EXECUTE" "alice 1" "/*user='alice'*/ PREPARE 
 name "nor of a default that is filled in" "alice 1" "/*user='alice'*/ ALTER TABLE filling ADD COLUMN told text DEFAULT told_alone()"
 name "nor of a trigger that waits for the end of its statement" "alice 1" "/*user='alice'*/ INSERT INTO deferring VALUES (1)"
 name "nor of one that waits for COMMIT, which is of who spoke last" "alice 1" "BEGIN" "/*user='alice'*/ INSERT INTO deferring VALUES (1)" "COMMIT"
+name "nor is one of what a function has prepared" "alice 1" "CREATE FUNCTION prepare_lie() RETURNS void LANGUAGE plpgsql AS \$\$ BEGIN EXECUTE '/*user=''bob''*/ PREPARE lie AS SELECT diagnosis FROM h.patients'; END \$\$" \
+  "/*user='alice'*/ SELECT prepare_lie()" "/*user='alice'*/ EXECUTE lie"
 name "EXPLAIN and CREATE TABLE AS have the comment of what they execute" "alice 2" "/*user='alice'*/ PREPARE p AS $query" "EXPLAIN ANALYZE EXECUTE p" "CREATE TEMPORARY TABLE kept AS EXECUTE p"
 
 # --- settings -------------------------------------------------------------------------------------------------------------------

@@ -19,12 +19,17 @@ extern "C" {
 #include "utils/rls.h"
 }
 
+#include <string>
+#include <unordered_set>
+
 #include "backend/query/abstracting.hpp"
 #include "backend/query/protected_reads.hpp"
 #include "backend/server/compat.hpp"
+#include "backend/server/core_call.hpp"
 #include "backend/state/alerts.hpp"
 #include "backend/state/end_user.hpp"
 #include "backend/state/live_session.hpp"
+#include "backend/state/scoring_errors.hpp"
 #include "backend/watch/copy_recording.hpp"
 #include "backend/watch/error_scrubbing.hpp"
 #include "backend/watch/late_errors.hpp"
@@ -135,10 +140,36 @@ const ExecuteStmt* ExecuteWithin(const Node* statement) {
   return ExecuteWithin(castNode(Query, query)->utilityStmt);
 }
 
+// The statements that functions have prepared: what stands in their text the client has not sent.
+std::unordered_set<std::string>* prepared_within = nullptr;
+
+void NotePrepared(const Node* statement, bool sent) {
+  if (!IsA(statement, PrepareStmt) || (sent && prepared_within == nullptr)) return;
+  const char* name = castNode(PrepareStmt, statement)->name;
+  CoreError error;
+  if (!CallCore(&error, [name, sent] {
+        if (prepared_within == nullptr) prepared_within = new std::unordered_set<std::string>();
+        if (sent)
+          prepared_within->erase(name);
+        else
+          prepared_within->insert(name);
+      }))
+    CountScoringError(error.message);
+}
+
+bool WasPreparedWithin(const char* name) {
+  bool within = true;
+  CoreError error;
+  if (!CallCore(&error, [name, &within] { within = prepared_within != nullptr && prepared_within->count(name) != 0; }))
+    CountScoringError(error.message);
+  return within;
+}
+
 // A copy of the text that was prepared, since what runs may deallocate it; null when the statement runs none.
 const char* PreparedText(const Node* statement) {
   const ExecuteStmt* execute = SpeaksForOthers() ? ExecuteWithin(statement) : nullptr;
-  const PreparedStatement* prepared = execute == nullptr ? nullptr : FetchPreparedStatement(execute->name, false);
+  if (execute == nullptr || WasPreparedWithin(execute->name)) return nullptr;
+  const PreparedStatement* prepared = FetchPreparedStatement(execute->name, false);
   return prepared == nullptr ? nullptr : pstrdup(prepared->plansource->query_string);
 }
 
@@ -200,6 +231,7 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
       FinishCopying(&running.copying);
       FollowRenaming(running.renaming);
       NoteRoleSetting(statement);
+      NotePrepared(statement, sent);
       if (DiscardsAll(statement)) CloseSession();
       if (running.ends_block) FireDeferredTriggers();
     }
