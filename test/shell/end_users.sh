@@ -192,6 +192,7 @@ q "CREATE DATABASE other" >/dev/null
 on other q "CREATE EXTENSION privacy_score" "CREATE TABLE t (id int PRIMARY KEY)" "GRANT SELECT ON t TO app" "SELECT privacy_score.protect('t')" >/dev/null
 PGUSER=app on other q "SET app.\"user\" = 'alice'" "SELECT * FROM t" >/dev/null
 check "a session without a connection does not keep a database from being dropped" "$(wait_until q "DROP DATABASE other" 2>/dev/null; q "SELECT count(*) FROM pg_database WHERE datname = 'other'")" 0
+check "one person's history is not forgotten by a snapshot that need not have all of it" "$(q_state "BEGIN ISOLATION LEVEL REPEATABLE READ" "SELECT privacy_score.forget_end_user('app', 'alice')")" 25000
 check "one person's history is forgotten" "$(as app q "SET app.\"user\" = 'alice'" "$ask" >/dev/null; q "SELECT privacy_score.forget_end_user('app', 'alice') > 0")" t
 check "also what had not been written" "$(askers)" "bob 1"
 as app q "SET app.\"user\" = 'alice'" "$ask" >/dev/null

@@ -6,6 +6,7 @@
 #include "backend/state/principal_session.hpp"
 
 extern "C" {
+#include "access/xact.h"
 #include "fmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -67,6 +68,11 @@ Datum ps_set_limit(PG_FUNCTION_ARGS) {
 // forget_end_user(role, end_user): first what is still in memory, lest it be written afterwards.
 Datum ps_forget_end_user(PG_FUNCTION_ARGS) {
   RequirePrimary("forget_end_user");
+  // What was written since the snapshot would stay.
+  if (IsolationUsesXactSnapshot())
+    ereport(ERROR, (errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+                    errmsg("forget_end_user() must be called in a transaction of isolation level READ COMMITTED"),
+                    errhint("BEGIN ISOLATION LEVEL READ COMMITTED.")));
   const char* args[] = {NameStr(*PG_GETARG_NAME(0)), text_to_cstring(PG_GETARG_TEXT_PP(1))};
   DatabaseSlot* slot = SlotOfDatabase(true);
   if (slot != nullptr) {
