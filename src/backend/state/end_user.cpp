@@ -30,6 +30,7 @@ extern "C" {
 #include "backend/state/label_names.hpp"
 #include "backend/state/scoring_errors.hpp"
 #include "backend/state/shared_state.hpp"
+#include "core/principal/characters.hpp"
 #include "core/principal/comments.hpp"
 #include "core/principal/end_user.hpp"
 #include "core/principal/end_user_source.hpp"
@@ -227,7 +228,10 @@ EndUser EndUserNow() {
           const std::string_view checked = privacy_score::CheckedEndUser(utf8);
           const bool as_is =
               utf8 == source.name.c_str() || checked.empty() || checked == privacy_score::kInvalidEndUser;
-          at->found = as_is ? std::string(checked) : source.name;
+          // In another encoding it may be longer than it was when it was checked.
+          const std::string_view own = privacy_score::WithoutOuterSpace(source.name);
+          const bool fits = own.size() <= privacy_score::kMostEndUserBytes;
+          at->found = as_is ? checked : fits ? own : privacy_score::kInvalidEndUser;
         })) {
       CountScoringError(error.message);
       failed = true;
