@@ -419,7 +419,8 @@ bool ShareModel(LocalScorer* local, Oid role, uint64 version) {
         !SameSettings(other.local->scorer.settings(), local->scorer.settings()))
       continue;
     CoreError error;
-    if (!CallCore(&error, [&] { local->scorer.Share(other.local->scorer); })) {
+    const LocalScorer* from = other.local.get();
+    if (!CallCore(&error, [&] { local->scorer.Share(from->scorer); })) {
       CountScoringError(error.message);
       return false;
     }
