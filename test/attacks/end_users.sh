@@ -39,6 +39,16 @@ name "a comment in a prepared statement is that of its PREPARE" "alice 2" "/*use
 name "a comment in a function's statement is not the client's" "alice 1" "CREATE FUNCTION told() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT count(diagnosis) FROM patients; END" \
   "CREATE FUNCTION lying() RETURNS SETOF text LANGUAGE plpgsql AS \$\$ BEGIN RETURN QUERY EXECUTE '/*user=''bob''*/ SELECT diagnosis FROM h.patients'; END \$\$" "/*user='alice'*/ SELECT count(*) FROM lying()"
 name "nor is one of DO" "alice 1" "/*user='alice'*/ DO \$\$ BEGIN PERFORM * FROM (SELECT diagnosis FROM h.patients) x; EXECUTE '/*user=''bob''*/ SELECT 1'; END \$\$"
+as web q "CREATE FUNCTION told_alone() RETURNS text LANGUAGE plpgsql AS \$\$ DECLARE t text; BEGIN EXECUTE '/*user=''bob''*/ SELECT diagnosis FROM h.patients LIMIT 1' INTO t; RETURN t; END \$\$" \
+  "CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN PERFORM h.told_alone(); RETURN NULL; END \$\$" "CREATE TABLE deferring (id int)" "CREATE TABLE filling (id int)" "INSERT INTO filling VALUES (1)" \
+  "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON deferring DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION tell()" >/dev/null
+name "nor is one of an argument of EXECUTE" "alice 1" "/*user='alice'*/ PREPARE p(text) AS SELECT \$1" "/*user='alice'*/ EXECUTE p(told_alone())"
+name "nor of a default that is filled in" "alice 1" "/*user='alice'*/ ALTER TABLE filling ADD COLUMN told text DEFAULT told_alone()"
+name "nor of a trigger that waits for the end of its statement" "alice 1" "/*user='alice'*/ INSERT INTO deferring VALUES (1)"
+name "nor of one that waits for COMMIT, which is of who spoke last" "alice 1" "BEGIN" "/*user='alice'*/ INSERT INTO deferring VALUES (1)" "COMMIT"
+name "nor is one of what a function has prepared" "alice 1" "CREATE FUNCTION prepare_lie() RETURNS void LANGUAGE plpgsql AS \$\$ BEGIN EXECUTE '/*user=''bob''*/ PREPARE lie AS SELECT diagnosis FROM h.patients'; END \$\$" \
+  "/*user='alice'*/ SELECT prepare_lie()" "/*user='alice'*/ EXECUTE lie"
+name "EXPLAIN and CREATE TABLE AS have the comment of what they execute" "alice 2" "/*user='alice'*/ PREPARE p AS $query" "EXPLAIN ANALYZE EXECUTE p" "CREATE TEMPORARY TABLE kept AS EXECUTE p"
 
 # --- settings -------------------------------------------------------------------------------------------------------------------
 name "the first source goes before the others" "alice 1" "$(login alice)" "SET privacy_score.end_user = 'bob'" "/*user='carol'*/ $query"
@@ -50,6 +60,11 @@ name "SECURITY DEFINER changes nothing" "alice 1" "CREATE FUNCTION mine() RETURN
 name "nor do parallel workers" "alice 1" "SET $forced_parallel = on" "SET parallel_setup_cost = 0" "$(login alice)" "$query"
 name "a cursor is charged to who opens it" "alice 1" "BEGIN" "SET LOCAL app.login = 'alice'" "DECLARE c CURSOR FOR $query" "FETCH 2 FROM c" "SET LOCAL app.login = 'bob'" "FETCH 2 FROM c" "COMMIT"
 name "a failing statement's name is the right one, too" "alice 1;bob 1" "$(login alice)" "$query" "$(login bob)" "$query"
+
+# An error at the end of a statement that commits by itself is counted with the next one, but is of who made it.
+q "CREATE TABLE h.referring (id int REFERENCES h.patients DEFERRABLE INITIALLY DEFERRED)" "GRANT INSERT ON h.referring TO web" "SELECT privacy_score.flush()" "DELETE FROM privacy_score.session_part" "DELETE FROM privacy_score.session" >/dev/null
+printf '%s;\n' "/*user='alice'*/ INSERT INTO referring VALUES (1000)" "/*user='bob'*/ $query" | PGUSER=web "$PS_BINDIR/psql" -XAtq >/dev/null 2>&1
+check "what an error at COMMIT has told is of who made it" "$(q "SELECT privacy_score.flush()" "SELECT s.end_user, sum(r.run) FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id, unnest(p.ids, p.runs) r(id, run) JOIN privacy_score.abstraction a ON a.id = r.id AND 'w:h.patients.id' = ANY (a.tokens) WHERE r.run > 0 GROUP BY 1" | sed '/^$/d')" "alice|1"
 
 # --- whoever does not speak for others ------------------------------------------------------------------------------------------
 q "GRANT web TO mallory" "SELECT privacy_score.flush()" "DELETE FROM privacy_score.session" >/dev/null

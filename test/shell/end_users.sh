@@ -32,6 +32,11 @@ check "comments" "$(askers)" "7 1;car ol 1;dave 1;nobody 1;(none) 1"
 begin_anew
 as app q "SET privacy_score.end_user = ' frank '" "$ask" "SET app.\"user\" = 'gina'" "$ask" "RESET app.\"user\"" "$ask" >/dev/null
 check "the first source that says something counts, the setting of ours is one" "$(askers)" "frank 2;gina 1"
+q "CREATE DATABASE latin ENCODING LATIN1 LOCALE 'C' TEMPLATE template0" >/dev/null
+on latin q "CREATE EXTENSION privacy_score" "CREATE TABLE t (id int PRIMARY KEY)" "GRANT SELECT ON t TO app" "SELECT privacy_score.protect('t')" >/dev/null
+PGCLIENTENCODING=UTF8 PGUSER=app on latin q "SET app.\"user\" = ' zoë '" "SELECT * FROM t" "SET app.\"user\" = 'zoë'" "SELECT * FROM t" >/dev/null
+check "in another encoding the space around a name is not of it either" "$(PGCLIENTENCODING=UTF8 on latin askers)" "zoë 2"
+q "DROP DATABASE latin WITH (FORCE)" >/dev/null
 begin_anew
 as app q "BEGIN" "SET LOCAL app.\"user\" = 'alice'" "SAVEPOINT s" "SET LOCAL app.\"user\" = 'bob'" "$ask" "ROLLBACK TO s" "$ask" "RESET app.\"user\"" "$ask" "COMMIT" >/dev/null
 check "savepoints and RESET mean what they say" "$(askers)" "alice 1;bob 1;(none) 1"
@@ -221,6 +226,7 @@ q "CREATE DATABASE other" >/dev/null
 on other q "CREATE EXTENSION privacy_score" "CREATE TABLE t (id int PRIMARY KEY)" "GRANT SELECT ON t TO app" "SELECT privacy_score.protect('t')" >/dev/null
 PGUSER=app on other q "SET app.\"user\" = 'alice'" "SELECT * FROM t" >/dev/null
 check "a session without a connection does not keep a database from being dropped" "$(wait_until q "DROP DATABASE other" 2>/dev/null; q "SELECT count(*) FROM pg_database WHERE datname = 'other'")" 0
+check "one person's history is not forgotten by a snapshot that need not have all of it" "$(q_state "BEGIN ISOLATION LEVEL REPEATABLE READ" "SELECT privacy_score.forget_end_user('app', 'alice')")" 25000
 check "one person's history is forgotten" "$(as app q "SET app.\"user\" = 'alice'" "$ask" >/dev/null; q "SELECT privacy_score.forget_end_user('app', 'alice') > 0")" t
 check "also what had not been written" "$(askers)" "bob 1"
 as app q "SET app.\"user\" = 'alice'" "$ask" >/dev/null

@@ -6,6 +6,7 @@
 #include "backend/state/principal_session.hpp"
 
 extern "C" {
+#include "access/xact.h"
 #include "fmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -15,6 +16,7 @@ PG_FUNCTION_INFO_V1(ps_set_limit);
 }
 
 #include "backend/catalog/function_arguments.hpp"
+#include "backend/server/core_call.hpp"
 #include "backend/state/model_changes.hpp"
 #include "backend/state/watching.hpp"
 
@@ -41,10 +43,17 @@ Datum ps_set_limit(PG_FUNCTION_ARGS) {
   const char* args[] = {NameStr(*PG_GETARG_NAME(0)), text_to_cstring(PG_GETARG_TEXT_PP(1)),
                         LimitText(fcinfo, 2, "session_limit"), LimitText(fcinfo, 3, "daily_limit")};
   get_role_oid(args[0], false);
-  const Size length = strlen(args[1]);
-  if (length == 0 || length > privacy_score::kMostEndUserBytes)
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("the name of an end user has 1 to %zu bytes", privacy_score::kMostEndUserBytes),
+  bool as_found = false;
+  CallCoreOrRaise([&] {
+    const std::string_view name = args[1];
+    const std::string_view checked = privacy_score::CheckedEndUser(name);
+    as_found = !name.empty() && name.size() <= privacy_score::kMostEndUserBytes &&
+               (checked == name || name == privacy_score::kInvalidEndUser || name == kOverflowEndUser);
+  });
+  if (!as_found)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("no end user is called \"%s\"", args[1]),
+                    errdetail("A name has 1 to %zu bytes, no space around it and no control characters.",
+                              privacy_score::kMostEndUserBytes),
                     errhint("Limits of the role hold where there is no end user.")));
   InternalScope scope;
   EnterInternal(&scope);
@@ -67,6 +76,11 @@ Datum ps_set_limit(PG_FUNCTION_ARGS) {
 // forget_end_user(role, end_user): first what is still in memory, lest it be written afterwards.
 Datum ps_forget_end_user(PG_FUNCTION_ARGS) {
   RequirePrimary("forget_end_user");
+  // What was written since the snapshot would stay.
+  if (IsolationUsesXactSnapshot())
+    ereport(ERROR, (errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+                    errmsg("forget_end_user() must be called in a transaction of isolation level READ COMMITTED"),
+                    errhint("BEGIN ISOLATION LEVEL READ COMMITTED.")));
   const char* args[] = {NameStr(*PG_GETARG_NAME(0)), text_to_cstring(PG_GETARG_TEXT_PP(1))};
   DatabaseSlot* slot = SlotOfDatabase(true);
   if (slot != nullptr) {
@@ -78,9 +92,12 @@ Datum ps_forget_end_user(PG_FUNCTION_ARGS) {
   const char* sessions = InternalValue(
       "WITH s AS (DELETE FROM privacy_score.session WHERE role = $1::pg_catalog.name AND end_user = $2 RETURNING id), "
       "p AS (DELETE FROM privacy_score.session_part d USING s WHERE d.session_id = s.id), "
-      "a AS (DELETE FROM privacy_score.alert WHERE role = $1::pg_catalog.name AND end_user = $2) "
+      "a AS (DELETE FROM privacy_score.alert WHERE role = $1::pg_catalog.name AND end_user = $2), "
+      "l AS (DELETE FROM privacy_score.end_user_limit WHERE role = $1::pg_catalog.name AND end_user = $2) "
       "SELECT pg_catalog.count(*) FROM s",
       2, args);
   LeaveInternal(&scope);
+  ConcernName(Concern::kRole, args[0]);
+  NoteDeclaration();
   PG_RETURN_INT64(strtoll(sessions, nullptr, 10));
 }

@@ -13,6 +13,7 @@ extern "C" {
 #include "catalog/pg_authid.h"
 #include "executor/spi.h"
 #include "fmgr.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"

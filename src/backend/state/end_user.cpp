@@ -13,6 +13,7 @@ extern "C" {
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "parser/parser.h"
+#include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
@@ -21,6 +22,7 @@ extern "C" {
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/server/core_call.hpp"
@@ -28,6 +30,7 @@ extern "C" {
 #include "backend/state/label_names.hpp"
 #include "backend/state/scoring_errors.hpp"
 #include "backend/state/shared_state.hpp"
+#include "core/base/characters.hpp"
 #include "core/base/json_field.hpp"
 #include "core/principal/comments.hpp"
 #include "core/principal/end_user.hpp"
@@ -129,6 +132,16 @@ const char* NameByPattern(const std::string& pattern, const char* text) {
   return first != nullptr ? first : last;
 }
 
+const char* executed_text = nullptr;
+
+// Whether the client has sent the text. What functions run has a text of its own, also where no statement stands above
+// it: in triggers at COMMIT, in the arguments of EXECUTE, in defaults that ALTER TABLE fills in.
+bool IsOfClient(const char* text) {
+  if (debug_query_string != nullptr && (text == debug_query_string || strcmp(text, debug_query_string) == 0))
+    return true;
+  return executed_text != nullptr && strcmp(text, executed_text) == 0;
+}
+
 // The name as UTF-8, in which it is checked.
 const char* AsUtf8(const char* name) {
   if (GetDatabaseEncoding() == PG_UTF8) return name;
@@ -165,7 +178,7 @@ bool SpeaksForOthers() {
 void NoteStatementText(const char* text) {
   if (!SpeaksForOthers()) return;
   Sources* at = SourcesInForce();
-  if (at == nullptr || !at->any_comment) return;
+  if (at == nullptr || !at->any_comment || !IsOfClient(text)) return;
   CoreError error;
   for (Source& source : at->list) {
     if (!IsComment(source)) continue;
@@ -182,6 +195,8 @@ void NoteStatementText(const char* text) {
     if (!done) CountScoringError(error.message);
   }
 }
+
+const char* NoteExecutedText(const char* text) { return std::exchange(executed_text, text); }
 
 EndUser EndUserNow() {
   Sources* at = SourcesInForce();
@@ -213,7 +228,10 @@ EndUser EndUserNow() {
           const std::string_view checked = privacy_score::CheckedEndUser(utf8);
           const bool as_is =
               utf8 == source.name.c_str() || checked.empty() || checked == privacy_score::kInvalidEndUser;
-          at->found = as_is ? std::string(checked) : source.name;
+          // In another encoding it may be longer than it was when it was checked.
+          const std::string_view own = privacy_score::WithoutOuterSpace(source.name);
+          const bool fits = own.size() <= privacy_score::kMostEndUserBytes;
+          at->found = as_is ? checked : fits ? own : privacy_score::kInvalidEndUser;
         })) {
       CountScoringError(error.message);
       failed = true;

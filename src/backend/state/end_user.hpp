@@ -27,5 +27,8 @@ EndUser EndUserNow();
 // Whether statements of this session may have one: a source is set and its user is labelled `gateway`.
 bool SpeaksForOthers();
 
-// Takes in the text of a statement that the client has sent, which is planned or run now.
+// Takes in the text of a statement that is planned or run now, if it is one that the client has sent.
 void NoteStatementText(const char* text);
+
+// The text that EXECUTE runs, which the client has sent with PREPARE; null: none. Returns what it was before.
+const char* NoteExecutedText(const char* text);

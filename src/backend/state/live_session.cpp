@@ -87,8 +87,18 @@ void Store(LiveSession* session, const EventFigures& figures, const SessionLimit
 }
 
 // Takes a chunk ahead unless there is one, so that the next event has room whatever the worker does meanwhile.
+// Of a principal's session several may do so at once, for rows are added to it without its lock.
 void TakeSpare(LiveSession* session) {
-  if (session->spare == nullptr) session->spare = reinterpret_cast<EventChunk*>(TakeBlocks(&session->holding, 1));
+  if (session->spare != nullptr) return;
+  SharedBlock* more = TakeBlocks(&session->holding, 1);
+  if (more == nullptr) return;
+  SpinLockAcquire(&session->mutex);
+  if (session->spare == nullptr) {
+    session->spare = reinterpret_cast<EventChunk*>(more);
+    more = nullptr;
+  }
+  SpinLockRelease(&session->mutex);
+  GiveBlocks(&session->holding, more);
 }
 
 // Adds to the last entry of the open chunks when that is of the same abstraction and may be shared, else appends an
@@ -185,7 +195,8 @@ void CutSession(Oid role, const char* end_user, TimestampTz now) {
     ereport(LOG, (errmsg("session %s has so many different statements that it goes on as another one", own->session),
                   errhidestmt(true), errhidecontext(true)));
   const bool over =
-      promoted || full || own->discarded || own->closed || now - own->last_at > gap || DayOf(now) != own->day;
+      promoted || full || own->discarded || own->closed || now - own->last_at > gap ||
+      (IsShared(own) ? DayOf(now) > own->day : DayOf(now) != own->day);  // others may have begun the next day
   if (!over) return;
   if (IsShared(own)) ClosePrincipal(own);
   CloseSession();

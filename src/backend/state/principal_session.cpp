@@ -100,11 +100,13 @@ Known* KnowSession(const std::string& key, LiveSession* session) {
         ForgetLeastUsed();
         Known& known = (*known_sessions)[key];
         if (known.session != session || known.serial != session->serial || known.broken) {
+          // Without memory for a scorer nothing is known of it.
+          std::unique_ptr<LocalScorer> local = NewScorer(session);
           known = Known();
           known.session = session;
           known.serial = session->serial;
           known.role = session->role;
-          known.local = NewScorer(session);
+          known.local = std::move(local);
         }
         known.used = ++uses;
         found = &known;
@@ -138,7 +140,7 @@ bool GoesOn(LiveSession* session, TimestampTz now) {
   SpinLockAcquire(&session->mutex);
   const bool promoted = session->unrecorded && !RecoveryInProgress();
   const bool over = promoted || session->part->extension != WatchedExtension() || now - session->last_at > gap ||
-                    DayOf(now) != session->day;
+                    DayOf(now) > session->day;  // not so for a statement that began before midnight
   if (over) session->closed = true;
   const bool goes_on = !session->closed;
   SpinLockRelease(&session->mutex);
@@ -417,7 +419,8 @@ bool ShareModel(LocalScorer* local, Oid role, uint64 version) {
         !SameSettings(other.local->scorer.settings(), local->scorer.settings()))
       continue;
     CoreError error;
-    if (!CallCore(&error, [&] { local->scorer.Share(other.local->scorer); })) {
+    const LocalScorer* from = other.local.get();
+    if (!CallCore(&error, [&] { local->scorer.Share(from->scorer); })) {
       CountScoringError(error.message);
       return false;
     }

@@ -175,8 +175,8 @@ PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamLis
 [[gnu::hot]] PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListInfo parameters) {
   const Watch watch = LookAtPrincipal();
   if (watch.passes) return PassToPlanner(query, text, options, parameters);
+  RecordLateError();  // first: it is of who spoke before
   if (ps_place.depth == 0) NoteStatementText(text);
-  RecordLateError();
   if (watch.uncounted) return PlanUncounted(query, text, options, parameters, watch);
   const bool reads = query->commandType != CMD_UTILITY && !QueryAnswers(query);
   const bool counts = reads && CountsHere(watch);
@@ -225,8 +225,8 @@ inline bool StartsAlone(const PlannedStmt* plan) {
     PassToExecutorStart(query, flags);
     return;
   }
-  if (ps_place.depth == 0) NoteStatementText(query->sourceText);
   RecordLateError();
+  if (ps_place.depth == 0) NoteStatementText(query->sourceText);
   const bool answers = PlanAnswers(query->plannedstmt);
   const bool counts = !answers && CountsHere(watch);
   const bool explained = (flags & EXEC_FLAG_EXPLAIN_ONLY) != 0;

@@ -9,6 +9,7 @@ extern "C" {
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_authid.h"
+#include "commands/prepare.h"
 #include "commands/trigger.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
@@ -18,12 +19,17 @@ extern "C" {
 #include "utils/rls.h"
 }
 
+#include <string>
+#include <unordered_set>
+
 #include "backend/query/abstracting.hpp"
 #include "backend/query/protected_reads.hpp"
 #include "backend/server/compat.hpp"
+#include "backend/server/core_call.hpp"
 #include "backend/state/alerts.hpp"
 #include "backend/state/end_user.hpp"
 #include "backend/state/live_session.hpp"
+#include "backend/state/scoring_errors.hpp"
 #include "backend/watch/copy_recording.hpp"
 #include "backend/watch/error_scrubbing.hpp"
 #include "backend/watch/late_errors.hpp"
@@ -126,8 +132,52 @@ void JudgeWriting(const Node* statement) {
   if (watch.role == RoleClass::kDpOnly && ReadIsJudged(watch) && UtilityTellsByWriting(statement)) RefuseTellingWrite();
 }
 
+// The statement with which EXECUTE names what was prepared, also within EXPLAIN and CREATE TABLE AS; null: none.
+const ExecuteStmt* ExecuteWithin(const Node* statement) {
+  const Node* query = nullptr;
+  if (IsA(statement, ExecuteStmt)) return castNode(ExecuteStmt, statement);
+  if (IsA(statement, ExplainStmt)) query = castNode(ExplainStmt, statement)->query;
+  if (IsA(statement, CreateTableAsStmt)) query = castNode(CreateTableAsStmt, statement)->query;
+  if (query == nullptr || !IsA(query, Query) || castNode(Query, query)->utilityStmt == nullptr) return nullptr;
+  return ExecuteWithin(castNode(Query, query)->utilityStmt);
+}
+
+// The statements that functions have prepared: what stands in their text the client has not sent.
+std::unordered_set<std::string>* prepared_within = nullptr;
+
+void NotePrepared(const Node* statement, bool sent) {
+  if (!IsA(statement, PrepareStmt) || (sent && prepared_within == nullptr)) return;
+  const char* name = castNode(PrepareStmt, statement)->name;
+  CoreError error;
+  if (!CallCore(&error, [name, sent] {
+        if (prepared_within == nullptr) prepared_within = new std::unordered_set<std::string>();
+        if (sent)
+          prepared_within->erase(name);
+        else
+          prepared_within->insert(name);
+      }))
+    CountScoringError(error.message);
+}
+
+bool WasPreparedWithin(const char* name) {
+  bool within = true;
+  CoreError error;
+  if (!CallCore(&error, [name, &within] { within = prepared_within != nullptr && prepared_within->count(name) != 0; }))
+    CountScoringError(error.message);
+  return within;
+}
+
+// A copy of the text that was prepared, since what runs may deallocate it; null when the statement runs none.
+const char* PreparedText(const Node* statement) {
+  const ExecuteStmt* execute = SpeaksForOthers() ? ExecuteWithin(statement) : nullptr;
+  if (execute == nullptr || WasPreparedWithin(execute->name)) return nullptr;
+  const PreparedStatement* prepared = FetchPreparedStatement(execute->name, false);
+  return prepared == nullptr ? nullptr : pstrdup(prepared->plansource->query_string);
+}
+
 // A utility statement while it runs.
 struct RunningUtility {
+  const char* outer_executed;
   Oid handled;
   bool nests;  // EXECUTE, EXPLAIN, DECLARE and the like run what the client sent, not something within it
   bool ends_block;
@@ -138,6 +188,7 @@ struct RunningUtility {
 };
 
 void LeaveUtility(const RunningUtility* running) {
+  NoteExecutedText(running->outer_executed);
   ps_place.refresh_depth = running->outer_refresh_depth;
   ps_place.merging = running->outer_merging;
   LeaveCopying(&running->copying);
@@ -147,8 +198,9 @@ void LeaveUtility(const RunningUtility* running) {
 void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, ProcessUtilityContext context,
                 ParamListInfo parameters, QueryEnvironment* environment, DestReceiver* destination,
                 QueryCompletion* completion) {
-  if (ps_place.depth == 0) NoteStatementText(text);
-  RecordLateError();
+  RecordLateError();  // first: it is of who spoke before
+  // What COMMIT fires is of who spoke last.
+  if (ps_place.depth == 0 && !IsA(plan->utilityStmt, TransactionStmt)) NoteStatementText(text);
   CheckListening(plan->utilityStmt);
   const int64 copied = IsA(plan->utilityStmt, CopyStmt) ? CountCopy(castNode(CopyStmt, plan->utilityStmt)) : 0;
   if (IsA(plan->utilityStmt, AlterDomainStmt)) CountDomain(castNode(AlterDomainStmt, plan->utilityStmt));
@@ -167,6 +219,9 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
     ps_place.merging = false;
   }
   running.renaming = RenamingOf(statement);
+  const bool sent = ps_place.depth == 0 && context == PROCESS_UTILITY_TOPLEVEL;
+  const char* prepared = sent ? PreparedText(statement) : nullptr;
+  running.outer_executed = NoteExecutedText(prepared);
   PG_TRY()
     ;
     {
@@ -178,6 +233,7 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
       FinishCopying(&running.copying);
       FollowRenaming(running.renaming);
       NoteRoleSetting(statement);
+      NotePrepared(statement, sent);
       if (BeginsSession(statement)) CloseSession();
       if (running.ends_block) FireDeferredTriggers();
     }

@@ -97,9 +97,11 @@ void TakeIn(DatabaseSlot* slot, LiveSession* session) {
   FreeHistory(session, &sealed);
   session->flushed_queries += events;
   session->stored_rise = copy.risen;
-  LWLockRelease(slot->lock);
+  // Nobody attaches to a session that is closed. Who was still at it may have added something since.
   const bool left = !IsShared(session) || pg_atomic_read_u32(&session->part->attached) == 0;
-  if (!copy.closed || !left || AwaitsCorrection(session)) return;
+  const bool done_with = left && copy.closed && session->open.chunks_first == nullptr && session->open.uncounted == 0;
+  LWLockRelease(slot->lock);
+  if (!done_with || AwaitsCorrection(session)) return;
   CallCore(&error, [&] { memory->Close(KeyOf(session)); });
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   FreeHistory(session, &session->open);
