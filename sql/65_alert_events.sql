@@ -18,7 +18,7 @@ CREATE VIEW privacy_score.alert_event_form AS
              'uid', x.uid, 'title', x.title, 'types', pg_catalog.jsonb_build_array(a.kind), 'created_time', x.first_ms,
              'first_seen_time', x.first_ms, 'last_seen_time', x.last_ms),
            'evidences', pg_catalog.jsonb_build_array(pg_catalog.jsonb_build_object(
-             'actor', pg_catalog.jsonb_build_object('user', pg_catalog.jsonb_build_object('name', a.role), 'session', pg_catalog.jsonb_build_object('uid', a.session)),
+             'actor', pg_catalog.jsonb_build_object('user', pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('name', a.role, 'full_name', a.end_user)), 'session', pg_catalog.jsonb_build_object('uid', a.session)),
              'database', pg_catalog.jsonb_build_object('name', pg_catalog.current_database(), 'type_id', 1),
              'data', a.detail)),
            'unmapped', pg_catalog.jsonb_build_object('score', a.score, 'alert_limit', a.alert_limit, 'acknowledged_by', a.acknowledged_by)) AS ocsf,
@@ -30,7 +30,7 @@ CREATE VIEW privacy_score.alert_event_form AS
              'outcome', CASE WHEN a.blocked THEN 'failure' ELSE 'success' END, 'risk_score', a.score,
              'severity', CASE a.severity WHEN 'critical' THEN 73 WHEN 'warning' THEN 47 ELSE 21 END,
              'module', 'privacy_score', 'dataset', 'privacy_score.alerts', 'provider', 'privacy_score'),
-           'user', pg_catalog.jsonb_build_object('name', a.role),
+           'user', pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('name', a.role, 'full_name', a.end_user)),
            'rule', pg_catalog.jsonb_build_object('id', a.kind, 'name', x.title, 'category', 'privacy'),
            'observer', pg_catalog.jsonb_build_object('vendor', 'privacy_score', 'product', 'privacy_score', 'version', x.version, 'type', 'database'),
            'privacy_score', pg_catalog.jsonb_build_object(
@@ -43,7 +43,8 @@ CREATE VIEW privacy_score.alert_event_form AS
                               (5, 'externalId', x.uid), (6, 'suser', a.role::text), (7, 'act', CASE WHEN a.blocked THEN 'refused' ELSE 'reported' END),
                               (8, 'cfp1Label', 'score'), (9, 'cfp1', a.score::text), (10, 'cfp2Label', 'limit'), (11, 'cfp2', a.alert_limit::text),
                               (12, 'cs1Label', 'session'), (13, 'cs1', a.session), (14, 'cs2Label', 'database'), (15, 'cs2', pg_catalog.current_database()::text),
-                              (16, 'cs3Label', 'attributes'), (17, 'cs3', COALESCE(a.detail->>'attributes', '')), (18, 'msg', x.title))
+                              (16, 'cs3Label', 'attributes'), (17, 'cs3', COALESCE(a.detail->>'attributes', '')), (18, 'msg', x.title),
+                              (19, CASE WHEN a.end_user IS NOT NULL THEN 'cs4Label' END, 'end user'), (20, CASE WHEN a.end_user IS NOT NULL THEN 'cs4' END, a.end_user))
                         e(place, key, value)) AS cef
     FROM privacy_score.alert a
    CROSS JOIN LATERAL (
@@ -56,6 +57,7 @@ CREATE VIEW privacy_score.alert_event_form AS
                         WHEN 'normalised' THEN 'A session is mostly new' WHEN 'ngram' THEN 'A statement reveals more than usual'
                         WHEN 'reach' THEN 'A session reached unusually many people' WHEN 'dp_only' THEN 'A role without access read personal data'
                         WHEN 'exempt' THEN 'An exempt role read personal data' WHEN 'break_glass' THEN 'Read in an emergency what would be refused'
+                        WHEN 'end_user' THEN 'The name of an end user is not believed or not valid'
                         WHEN 'memory' THEN 'A session left no room to record it' WHEN 'fault' THEN 'A statement could not be scored'
                         ELSE 'A baseline deserves a look' END AS title) x;
 COMMENT ON VIEW privacy_score.alert_event_form IS 'Internal: alerts as alert_event() shows them.';

@@ -183,6 +183,16 @@ check "$side_by_side requests side by side make no new pairs" \
 check "what the live session shows, too" "$(live)" "$(history)"
 q "ALTER ROLE app RESET privacy_score.track" >/dev/null
 
+# A role that speaks for nobody: forty connections with one look-up each are as forty look-ups on one.
+begin_anew
+as plain q "$ask" "SELECT city FROM patients WHERE id = 3" >/dev/null
+q "SELECT privacy_score.flush()" "SELECT privacy_score.set_baseline('plain', '-infinity', 'infinity')" "SELECT privacy_score.flush()" "ALTER ROLE plain SET privacy_score.session_scope = 'principal'" >/dev/null
+for id in $(seq 1 40); do as plain q "SELECT name FROM patients WHERE id = $id" >/dev/null; done
+q "SELECT privacy_score.flush()" >/dev/null
+check "forty reconnects reach as far as forty look-ups" "$(q "SELECT queries, reach, subjects, end_user FROM privacy_score.stat_sessions WHERE role = 'plain'")" "40|40|40|"
+check "and raise the same alerts" "$(q "SELECT string_agg(DISTINCT detail->>'cause', ' ') FROM privacy_score.alerts WHERE role = 'plain' AND kind = 'reach'")" "reach subjects"
+q "ALTER ROLE plain RESET privacy_score.session_scope" >/dev/null
+
 # --- enforce --------------------------------------------------------------------------------------------------------------------
 begin_anew
 as app q "SET app.\"user\" = 'before'" "$ask" "SELECT city FROM patients WHERE id = 3" "$ask" >/dev/null
@@ -207,6 +217,21 @@ check "which are not those of others" "$(as app q_state "SET app.\"user\" = 'chi
 check "they end at once" "$(q "SELECT privacy_score.set_limit('app', 'intern')" >/dev/null; as app q_state "SET app.\"user\" = 'intern'" "SELECT hiv FROM patients WHERE id = 5")" 00000
 check "the view shows them" "$(q "TABLE privacy_score.end_user_limits")" "app|chief||60"
 q "ALTER ROLE app SET privacy_score.session_limit = 0.9" >/dev/null
+
+# --- imported -------------------------------------------------------------------------------------------------------------------
+q "CREATE TABLE logged (session text, role name, at timestamptz, sql text, end_user text)" \
+  "INSERT INTO logged SELECT 'c' || i, 'app', '2026-01-05 10:00:00+00'::timestamptz + i * interval '1 second', CASE i % 3 WHEN 0 THEN 'SELECT name FROM patients WHERE id = 1' WHEN 1 THEN 'SELECT city FROM patients' ELSE 'SELECT hiv FROM patients' END, CASE WHEN i < 6 THEN 'ann' WHEN i < 8 THEN NULL ELSE E'be\\x01n' END FROM generate_series(0, 8) i" >/dev/null
+check "an import with end users" "$(q "SELECT privacy_score.import_statements('SELECT session, role, at, sql, end_user FROM logged')")" 9
+imported() { q "SELECT session, end_user, queries FROM privacy_score.session WHERE day = '2026-01-05' ORDER BY started"; }
+check "makes one session of the statements of one, over all connections" "$(imported)" "end user ann|ann|6
+c6||1
+c7||1
+end user (invalid)|(invalid)|1"
+q "SELECT privacy_score.import_statements('SELECT session, role, at, sql, end_user FROM logged')" >/dev/null
+check "again, nothing is there twice" "$(imported | wc -l)" 4
+check "its score is by end user" "$(q "SELECT end_user, queries FROM privacy_score.score('app', '2026-01-05', '2026-01-05') ORDER BY 1")" "(invalid)|1
+ann|6
+|2"
 
 # --- what ends ------------------------------------------------------------------------------------------------------------------
 q "ALTER ROLE app RESET ALL" >/dev/null

@@ -19,20 +19,23 @@ PG_FUNCTION_INFO_V1(ps_import_statements);
 
 namespace {
 
-const Oid kColumns[4] = {TEXTOID, NAMEOID, TIMESTAMPTZOID, TEXTOID};
+// The last is the end user, and may be left out.
+const Oid kColumns[5] = {TEXTOID, NAMEOID, TIMESTAMPTZOID, TEXTOID, TEXTOID};
+constexpr int kFewest = 4;
 
 void CheckColumns(TupleDesc row) {
-  bool fits = row->natts == 4;
-  for (int i = 0; fits && i < 4; ++i) fits = TupleDescAttr(row, i)->atttypid == kColumns[i];
+  bool fits = row->natts == kFewest || row->natts == kFewest + 1;
+  for (int i = 0; fits && i < row->natts; ++i) fits = TupleDescAttr(row, i)->atttypid == kColumns[i];
   if (!fits)
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the query must yield (text, name, timestamptz, text)"),
-                    errhint("Cast the columns: session::text, role::name, at::timestamptz, sql::text.")));
+                    errhint("Cast the columns: session::text, role::name, at::timestamptz, sql::text; a fifth one, "
+                            "end_user::text, may follow.")));
 }
 
 void AddRow(Import* import, HeapTuple tuple, TupleDesc row) {
-  Datum values[4];
+  Datum values[kFewest];
   bool null;
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < kFewest; ++i) {
     values[i] = SPI_getbinval(tuple, row, i + 1, &null);
     if (null)
       ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("column %d of the query must not be NULL", i + 1),
@@ -44,7 +47,12 @@ void AddRow(Import* import, HeapTuple tuple, TupleDesc row) {
   if (TIMESTAMP_NOT_FINITE(at))
     ereport(ERROR, (errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE), errmsg("the time of a statement must be finite"),
                     errhint("Leave such rows out: WHERE isfinite(at).")));
-  (void)AddStatement(import, session, role, at, DatumGetTextPP(values[3]));
+  const char* end_user = "";
+  if (row->natts > kFewest) {
+    const Datum named = SPI_getbinval(tuple, row, kFewest + 1, &null);
+    if (!null) end_user = TextDatumGetCString(named);
+  }
+  (void)AddStatement(import, session, role, at, DatumGetTextPP(values[3]), end_user);
 }
 
 void ReadQuery(Import* import, const char* query) {

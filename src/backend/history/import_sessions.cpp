@@ -7,6 +7,7 @@
 #include "backend/state/internal.hpp"
 #include "backend/state/live_session.hpp"
 #include "backend/text/text_statements.hpp"
+#include "core/principal/end_user.hpp"
 
 extern "C" {
 #include "miscadmin.h"
@@ -49,17 +50,18 @@ int64 IdOfText(Import* import, const char* role, const text* sql) {
 struct SessionText {
   std::string role, session, started, ended, day, ids, runs, queries;
   std::string connection;  // the session as given, without the number of the piece
+  std::string end_user;    // empty: none
 };
 
 // Writes one session; false when it was watched live, so that a server's own log does not count twice.
 bool WriteSession(const SessionText* text) {
-  const char* args[] = {text->role.c_str(),    text->session.c_str(), text->day.c_str(),
-                        text->started.c_str(), text->ended.c_str(),   text->queries.c_str(),
-                        text->ids.c_str(),     text->runs.c_str(),    text->connection.c_str()};
+  const char* args[] = {text->role.c_str(),       text->session.c_str(), text->day.c_str(), text->started.c_str(),
+                        text->ended.c_str(),      text->queries.c_str(), text->ids.c_str(), text->runs.c_str(),
+                        text->connection.c_str(), text->end_user.c_str()};
   if (InternalValue("SELECT 1 FROM privacy_score.session WHERE role = $1::pg_catalog.name AND source = 'live' "
-                    "AND (session = $9 OR pg_catalog.starts_with(session, $9 || '/')) "
+                    "AND (session = $9 OR pg_catalog.starts_with(session, $9 || '/') OR end_user = NULLIF($10, '')) "
                     "AND day = " SQL_DAY("$3") " LIMIT 1",
-                    9, args) != nullptr)
+                    10, args) != nullptr)
     return false;
   // The same stretch of a log may have been imported before, cut otherwise or as another piece of its connection.
   RunInternal(
@@ -74,14 +76,14 @@ bool WriteSession(const SessionText* text) {
       "UPDATE privacy_score.abstraction a SET calls = a.calls - u.calls FROM u WHERE a.id = u.id",
       9, args);
   RunInternal(
-      "WITH s AS (INSERT INTO privacy_score.session (role, session, day, started, last_at, source, queries) "
+      "WITH s AS (INSERT INTO privacy_score.session (role, session, day, started, last_at, source, queries, end_user) "
       "VALUES ($1::pg_catalog.name, $2, " SQL_DAY("$3") ", "
       SQL_MOMENT("$4") ", "
       SQL_MOMENT("$5") ", "
-      "'import', $6::pg_catalog.int8) RETURNING id) "
+      "'import', $6::pg_catalog.int8, NULLIF($10, '')) RETURNING id) "
       "INSERT INTO privacy_score.session_part (session_id, part, ids, runs) "
       "SELECT s.id, 0, $7::pg_catalog.int8[], $8::pg_catalog.int8[] FROM s",
-      8, args);
+      10, args);
   RunInternal(
       "UPDATE privacy_score.abstraction a SET calls = a.calls + u.calls, first_seen = LEAST(a.first_seen, u.at), "
       "last_seen = GREATEST(a.last_seen, u.at) "
@@ -103,12 +105,18 @@ void WriteAbstraction(const char* id, const char* tokens) {
 
 }  // namespace
 
-bool AddStatement(Import* import, const char* session, const char* role, TimestampTz at, const text* sql) {
+bool AddStatement(Import* import, const char* session, const char* role, TimestampTz at, const text* sql,
+                  const char* end_user) {
+  const bool over_all = ps_settings.session_scope != static_cast<int>(SessionScope::kConnection);
   const int32 day = DayOf(at);
   const int64 id = IdOfText(import, role, sql);
   CallCoreOrRaise([&] {
-    const auto known = import->key_of_session.emplace(session, static_cast<std::int64_t>(import->sessions.size()));
-    if (known.second) import->sessions.emplace_back(session);
+    const std::string checked(privacy_score::CheckedEndUser(end_user));
+    // No session of a server is named like that.
+    const std::string name = checked.empty() || !over_all ? std::string(session) : "end user " + checked;
+    const auto known =
+        import->key_of_session.emplace(name + '\n' + checked, static_cast<std::int64_t>(import->sessions.size()));
+    if (known.second) import->sessions.push_back({name, checked});
     if (id == 0) return;
     import->events.push_back({known.first->second, role, at, day, id});
     ++import->counted;
@@ -124,12 +132,13 @@ void WriteImport(Import* import) {
     std::unordered_map<std::int64_t, int> pieces;
     for (const auto& cut : privacy_score::CutSessions(std::move(import->events), gap)) {
       const int piece = ++pieces[cut.session_key];
-      std::string name = import->sessions[static_cast<std::size_t>(cut.session_key)];
+      const Import::Connection& connection = import->sessions[static_cast<std::size_t>(cut.session_key)];
+      std::string name = connection.name;
       if (piece > 1) name += '/' + std::to_string(piece);
       sessions->push_back({cut.role, name, std::to_string(cut.started), std::to_string(cut.ended),
                            std::to_string(cut.day), privacy_score::IdsText(cut.sequence),
                            privacy_score::RunsText(cut.sequence), std::to_string(privacy_score::LengthOf(cut.sequence)),
-                           import->sessions[static_cast<std::size_t>(cut.session_key)]});
+                           connection.name, connection.end_user});
     }
     for (const auto& [id, tokens] : import->tokens)
       abstractions->emplace_back(std::to_string(id), privacy_score::ArrayText(tokens));

@@ -3,6 +3,7 @@
  *
  * Each statement is abstracted as text, each distinct text once a role. Sessions are cut in core and written as the
  * owner of the extension. Importing the same sessions again replaces them; those that were watched live are left out.
+ * Unless session_scope is connection the statements of an end user are one session, whatever connection they came over.
  */
 #pragma once
 
@@ -26,12 +27,17 @@ struct Import {
   std::unordered_map<std::string, std::int64_t> id_of_text;
   std::map<std::int64_t, privacy_score::Tokens> tokens;
   std::unordered_map<std::string, std::int64_t> key_of_session;
-  std::vector<std::string> sessions;  // by key
+  struct Connection {
+    std::string name, end_user;
+  };
+  std::vector<Connection> sessions;  // by key
   std::int64_t counted = 0;
 };
 
-// Adds a statement; false when it has no abstraction. `sql` is in the database's encoding. May raise.
-bool AddStatement(Import* import, const char* session, const char* role, TimestampTz at, const text* sql);
+// Adds a statement; false when it has no abstraction. `sql` is in the database's encoding; `end_user` is empty for
+// none. May raise.
+bool AddStatement(Import* import, const char* session, const char* role, TimestampTz at, const text* sql,
+                  const char* end_user = "");
 
 // Writes all that has been added, with a NOTICE of what was watched live.
 void WriteImport(Import* import);

@@ -36,7 +36,8 @@ const config_enum_entry kTracks[] = {{"all", static_cast<int>(TrackLevel::kAll),
 const config_enum_entry kPrincipals[] = {{"session_user", static_cast<int>(Principal::kSessionUser), false},
                                          {"current_user", static_cast<int>(Principal::kCurrentUser), false},
                                          {nullptr, 0, false}};
-const config_enum_entry kScopes[] = {{"connection", static_cast<int>(SessionScope::kConnection), false},
+const config_enum_entry kScopes[] = {{"auto", static_cast<int>(SessionScope::kAuto), false},
+                                     {"connection", static_cast<int>(SessionScope::kConnection), false},
                                      {"principal", static_cast<int>(SessionScope::kPrincipal), false},
                                      {nullptr, 0, false}};
 const config_enum_entry kCountings[] = {{"set", static_cast<int>(privacy_score::ScoreSettings::kSet), false},
@@ -179,10 +180,10 @@ void DefineEndUsers() {
       &ps_settings.end_user_source, PGC_SUSET, IsSourceList);
   DefineText("privacy_score.end_user", "The end user of what follows, where end_user_source names this setting.",
              "It is believed of roles labelled gateway.", &ps_settings.end_user, PGC_USERSET, IsEndUserName);
-  DefineEnum("privacy_score.session_scope", "What a session is where there is an end user.",
-             "connection: what one connection does for one end user; principal: what all connections do for one role "
-             "and end user.",
-             &ps_settings.session_scope, static_cast<int>(SessionScope::kPrincipal), kScopes);
+  DefineEnum("privacy_score.session_scope", "What a session is.",
+             "connection: what one connection does for one principal; principal: what all connections do for it; auto: "
+             "the latter where there is an end user.",
+             &ps_settings.session_scope, static_cast<int>(SessionScope::kAuto), kScopes);
 }
 
 void DefineTextLimit() {

@@ -16,14 +16,14 @@ extern "C" {
 enum class WatchMode : int { kObserve, kWarn, kEnforce, kOff };
 enum class TrackLevel : int { kAll, kTop };
 enum class Principal : int { kSessionUser, kCurrentUser };
-enum class SessionScope : int { kConnection, kPrincipal };
+enum class SessionScope : int { kAuto, kConnection, kPrincipal };
 
 // The values in force; a limit below zero is not set.
 struct Settings {
   int mode;               // WatchMode
   int track;              // TrackLevel
   int principal;          // Principal
-  int session_scope;      // SessionScope, where there is an end user
+  int session_scope;      // SessionScope
   char* end_user_source;  // core/principal/end_user_source.hpp
   char* end_user;         // one of the places that it may name
   int ngram_length;

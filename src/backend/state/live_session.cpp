@@ -183,8 +183,10 @@ void CutSession(Oid role, const char* end_user, TimestampTz now) {
   const int64 gap = static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC;
   LiveSession* own = ps_own.session;
   if (own == nullptr) return;
-  const bool scope = end_user[0] != '\0' && ps_settings.session_scope == static_cast<int>(SessionScope::kPrincipal);
-  if (own->role != role || IsShared(own) != scope || !IsEndUserOf(own, end_user)) {
+  const bool over_all = IsOverAll(end_user);
+  // Where a role that speaks for nobody finds no room for a session over all connections it has one of this connection.
+  const bool scope_changed = IsShared(own) != over_all && !(over_all && end_user[0] == '\0');
+  if (own->role != role || scope_changed || !IsEndUserOf(own, end_user)) {
     CloseSession();
     return;
   }

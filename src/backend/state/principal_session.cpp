@@ -295,6 +295,11 @@ char overflowed[privacy_score::kMostEndUserBytes + 1];
 
 }  // namespace
 
+bool IsOverAll(const char* end_user) {
+  const auto scope = static_cast<SessionScope>(ps_settings.session_scope);
+  return scope == SessionScope::kPrincipal || (scope == SessionScope::kAuto && end_user[0] != '\0');
+}
+
 bool IsEndUserOf(const LiveSession* session, const char* end_user) {
   const char* name = EndUserOf(session);
   if (strcmp(name, kOverflowEndUser) == 0 && IsShared(session)) return strcmp(overflowed, end_user) == 0;
@@ -334,7 +339,7 @@ LiveSession* AttachToPrincipal(Oid role, const char* end_user, TimestampTz now) 
       }))
     return nullptr;
   LiveSession* session = FindOrOpen(slot, role, end_user, known, now);
-  if (session == nullptr && strcmp(end_user, kOverflowEndUser) != 0) {
+  if (session == nullptr && end_user[0] != '\0' && strcmp(end_user, kOverflowEndUser) != 0) {
     strlcpy(overflowed, end_user, sizeof overflowed);
     return AttachToPrincipal(role, kOverflowEndUser, now);
   }

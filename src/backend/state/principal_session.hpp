@@ -1,9 +1,9 @@
 /*
  * principal_session.hpp - sessions of principals: of one role and end user, over all connections of a database.
  *
- * Behind a pooler each transaction of a person may come over another connection. With `session_scope = principal` they
- * are one session in shared memory, which a backend attaches to for the length of a transaction. Each backend scores it
- * with a scorer of its own, and they keep each other up to date through the session's journal
+ * Behind a pooler each transaction of a person may come over another connection. Unless `session_scope` says otherwise
+ * they are one session in shared memory, which a backend attaches to for the length of a transaction. Each backend
+ * scores it with a scorer of its own, and they keep each other up to date through the session's journal
  * (core/scoring/session_journal.hpp), under the lock of the session: nobody else's is taken for it.
  *
  * Order. A statement follows the one before it in its transaction. The first of a transaction follows the last
@@ -62,6 +62,9 @@ inline bool IsShared(const LiveSession* session) { return session->part != nullp
 inline const char* EndUserOf(const LiveSession* session) {
   return session->part == nullptr ? "" : session->part->end_user;
 }
+
+// Whether statements of this end user, or of none, make a session over all connections.
+bool IsOverAll(const char* end_user);
 
 // Whether the session is this end user's; none: an empty name. What has no session of its own is in kOverflowEndUser.
 bool IsEndUserOf(const LiveSession* session, const char* end_user);

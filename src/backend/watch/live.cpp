@@ -136,8 +136,10 @@ LiveSession* CurrentSession(TimestampTz now, EndUserFault* fault) {
   ps_own.asks_for_nobody = !SpeaksForOthers();
   CutSession(role, end_user.name, now);
   if (OwnSession() != nullptr) return OwnSession();
-  if (end_user.name[0] != '\0' && ps_settings.session_scope == static_cast<int>(SessionScope::kPrincipal))
-    return AttachToPrincipal(role, end_user.name, now);
+  if (IsOverAll(end_user.name)) {
+    LiveSession* session = AttachToPrincipal(role, end_user.name, now);
+    if (session != nullptr || end_user.name[0] != '\0') return session;
+  }
   LiveSession* session = OpenSession(role, end_user.name, now);
   if (session == nullptr || RestartScorer(session)) return session;
   CloseSession();
