@@ -140,6 +140,8 @@ apart="SELECT pid FROM pg_stat_activity WHERE backend_type = 'privacy_score rate
 begun() { grep -c 'starting background worker process "privacy_score rates' "$ps_log"; }
 another_has_begun() { for _ in $(seq 600); do [ "$(begun)" -gt "$earlier" ] && return; sleep 0.1; done; return 1; }
 for table in fat packed; do
+  # One that is still at work would take the next table's rates along.
+  wait_for "SELECT count(*) FROM ($apart) x" 0
   earlier=$(begun)
   as eve q "SELECT b FROM m.$table LIMIT 0 + 0" >/dev/null
   check_true "a process of its own computes rates of m.$table" another_has_begun
