@@ -245,6 +245,13 @@ check "after a crash nothing that was written is lost, and no name mixed up" "$(
 restart_server
 as app q "SET app.\"user\" = 'bob'" "$ask" >/dev/null
 check "after a shutdown neither" "$(askers)" "alice 2;bob 1"
+q "SELECT privacy_score.set_limit('app', 'alice', 3)" "CREATE DATABASE restored" >/dev/null
+"$PS_BINDIR/pg_dump" -Fc -f "$PS_TMP/end_users.dump" postgres && "$PS_BINDIR/pg_restore" -d restored "$PS_TMP/end_users.dump"
+kept="SELECT role, end_user, sum(queries) FROM privacy_score.session GROUP BY 1, 2 ORDER BY 1, 2"
+check "a dump has sessions and limits of end users" "$(on restored q "$kept" "TABLE privacy_score.end_user_limits")" "$(q "$kept" "TABLE privacy_score.end_user_limits")"
+check "whose scores are those of before" "$(on restored q "SELECT $figures FROM privacy_score.score_sessions('app', '-infinity', 'infinity') ORDER BY 1, 2")" \
+  "$(q "SELECT $figures FROM privacy_score.score_sessions('app', '-infinity', 'infinity') ORDER BY 1, 2")"
+q "DROP DATABASE restored" "SELECT privacy_score.set_limit('app', 'alice')" >/dev/null
 conf "privacy_score.worker_stays = 0"
 reload_server
 q "CREATE DATABASE other" >/dev/null
@@ -256,5 +263,15 @@ check "one person's history is forgotten" "$(as app q "SET app.\"user\" = 'alice
 check "also what had not been written" "$(askers)" "bob 1"
 as app q "SET app.\"user\" = 'alice'" "$ask" >/dev/null
 check "and she may come again" "$(askers)" "alice 1;bob 1"
+check_scored
+
+# --- a standby ------------------------------------------------------------------------------------------------------------------
+start_standby standby
+wait_for "SELECT count(*) FROM patients" 1000
+for id in 1 2 3; do as app q "SET app.\"user\" = 'dora'" "SELECT name FROM patients WHERE id = $id" >/dev/null; done
+check "on a standby a person has one session, too" "$(q "SELECT role, end_user, queries FROM privacy_score.stat_sessions")" "app|dora|3"
+"$PS_BINDIR/pg_ctl" promote -s -w -D "$PGDATA" >/dev/null
+as app q "SET app.\"user\" = 'dora'" "$ask" >/dev/null
+check "which ends with it; the next one is recorded" "$(askers | grep -o 'dora.*')" "dora 1"
 check_scored
 done_testing
