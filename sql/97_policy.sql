@@ -26,6 +26,10 @@ CREATE FUNCTION privacy_score.export_policy() RETURNS jsonb
                   LEFT JOIN pg_catalog.pg_shseclabel l ON l.provider = 'privacy_score'
                        AND l.classoid = 'pg_catalog.pg_authid'::pg_catalog.regclass AND l.objoid = r.oid) x
          WHERE x.label IS NOT NULL OR x.settings <> '{}'),
+      'end_user_limits', (
+        SELECT COALESCE(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('role', u.role, 'end_user', u.end_user, 'session_limit', u.session_limit,
+                                                                           'daily_limit', u.daily_limit) ORDER BY u.role, u.end_user), '[]')
+          FROM privacy_score.end_user_limit u),
       'budgets', (
         SELECT COALESCE(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(
                  'role', b.role, 'relation', b.relation::text, 'epsilon', b.epsilon::text, 'period', b.period::text, 'unit', b.unit,
@@ -36,7 +40,7 @@ CREATE FUNCTION privacy_score.export_policy() RETURNS jsonb
           FROM privacy_score.baseline b WHERE b.active));
   END;
 COMMENT ON FUNCTION privacy_score.export_policy() IS
-  'What was decided in this database, as JSON for import_policy() elsewhere: protected relations with subjects, labels and dependencies, labels and settings of roles, budgets as granted, baselines in force. Superusers, and whoever is granted EXECUTE.';
+  'What was decided in this database, as JSON for import_policy() elsewhere: protected relations with subjects, labels and dependencies, labels and settings of roles, limits of end users, budgets as granted, baselines in force. Superusers, and whoever is granted EXECUTE.';
 REVOKE ALL ON FUNCTION privacy_score.export_policy() FROM PUBLIC;
 
 -- Every name and value goes through format(), so that no file can bring a statement of its own.
@@ -85,6 +89,10 @@ CREATE FUNCTION privacy_score.policy_statements(policy jsonb)
                 WHEN s.key !~ '^privacy_score[.][a-z_]+$' OR NOT EXISTS (SELECT FROM pg_catalog.pg_settings g WHERE g.name = s.key)
                 THEN pg_catalog.format('there is no setting %s of privacy_score', pg_catalog.quote_literal(s.key)) END
       FROM role r, pg_catalog.jsonb_each_text(CASE WHEN pg_catalog.jsonb_typeof(r.e->'settings') = 'object' THEN r.e->'settings' ELSE '{}' END) s
+    UNION ALL
+    SELECT 55, pg_catalog.format('SELECT privacy_score.set_limit(%L, %L, %L, %L);', u.value->>'role', u.value->>'end_user', u.value->>'session_limit', u.value->>'daily_limit'),
+           CASE WHEN NOT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = u.value->>'role') THEN pg_catalog.format('role %I does not exist', u.value->>'role') END
+      FROM pg_catalog.jsonb_array_elements(CASE WHEN pg_catalog.jsonb_typeof(policy_statements.policy->'end_user_limits') = 'array' THEN policy_statements.policy->'end_user_limits' ELSE '[]' END) u
     UNION ALL
     SELECT 60, pg_catalog.format('SELECT privacy_score.dp_grant(%L, %L, %L, %L, %L, %L, %L, %L);', b.role, COALESCE(b.oid::text, b.e->>'relation'), b.e->>'epsilon', b.e->>'period',
                                  b.e->>'unit', COALESCE(b.e->>'max_rows_per_unit', '1'), b.e->>'delta', COALESCE(b.e->>'constant_work', 'true')),

@@ -249,6 +249,7 @@ q "SELECT privacy_score.set_limit('app', 'alice', 3)" "CREATE DATABASE restored"
 "$PS_BINDIR/pg_dump" -Fc -f "$PS_TMP/end_users.dump" postgres && "$PS_BINDIR/pg_restore" -d restored "$PS_TMP/end_users.dump"
 kept="SELECT role, end_user, sum(queries) FROM privacy_score.session GROUP BY 1, 2 ORDER BY 1, 2"
 check "a dump has sessions and limits of end users" "$(on restored q "$kept" "TABLE privacy_score.end_user_limits")" "$(q "$kept" "TABLE privacy_score.end_user_limits")"
+check "a policy carries the limits" "$(q "DELETE FROM privacy_score.end_user_limit" >/dev/null; on restored q "SELECT privacy_score.export_policy()" >"$PS_TMP/policy.json"; q "SELECT state FROM privacy_score.import_policy('$(sed "s/'/''/g" "$PS_TMP/policy.json")', false) WHERE statement LIKE '%set_limit%'" "TABLE privacy_score.end_user_limits")" "$(printf 'done\napp|alice|3|')"
 check "whose scores are those of before" "$(on restored q "SELECT $figures FROM privacy_score.score_sessions('app', '-infinity', 'infinity') ORDER BY 1, 2")" \
   "$(q "SELECT $figures FROM privacy_score.score_sessions('app', '-infinity', 'infinity') ORDER BY 1, 2")"
 q "DROP DATABASE restored" "SELECT privacy_score.set_limit('app', 'alice')" >/dev/null
