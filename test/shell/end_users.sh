@@ -233,6 +233,12 @@ check "its score is by end user" "$(q "SELECT end_user, queries FROM privacy_sco
 ann|6
 |2"
 
+# On one connection the statements of two people overlap in time; neither takes the other's away.
+q "UPDATE logged SET session = 'c', at = at + interval '1 day', end_user = CASE WHEN extract(second FROM at)::int % 2 = 0 THEN 'ann' ELSE 'bob' END" "SET privacy_score.session_scope = 'connection'" \
+  "SELECT privacy_score.import_statements('SELECT session, role, at, sql, end_user FROM logged')" >/dev/null
+check "two people on one connection" "$(q "SELECT end_user, sum(queries) FROM privacy_score.session WHERE day = '2026-01-06' GROUP BY 1 ORDER BY 1")" "ann|5
+bob|4"
+
 # --- what ends ------------------------------------------------------------------------------------------------------------------
 q "ALTER ROLE app RESET ALL" >/dev/null
 begin_anew

@@ -1,6 +1,7 @@
 /*
  * end_user_functions.cpp - limits of end users, and forgetting one.
  */
+#include "backend/state/end_user.hpp"
 #include "backend/state/flush_request.hpp"
 #include "backend/state/internal.hpp"
 #include "backend/state/principal_session.hpp"
@@ -16,7 +17,6 @@ PG_FUNCTION_INFO_V1(ps_set_limit);
 }
 
 #include "backend/catalog/function_arguments.hpp"
-#include "backend/server/core_call.hpp"
 #include "backend/state/model_changes.hpp"
 #include "backend/state/watching.hpp"
 
@@ -43,13 +43,9 @@ Datum ps_set_limit(PG_FUNCTION_ARGS) {
   const char* args[] = {NameStr(*PG_GETARG_NAME(0)), text_to_cstring(PG_GETARG_TEXT_PP(1)),
                         LimitText(fcinfo, 2, "session_limit"), LimitText(fcinfo, 3, "daily_limit")};
   get_role_oid(args[0], false);
-  bool as_found = false;
-  CallCoreOrRaise([&] {
-    const std::string_view name = args[1];
-    const std::string_view checked = privacy_score::CheckedEndUser(name);
-    as_found = !name.empty() && name.size() <= privacy_score::kMostEndUserBytes &&
-               (checked == name || name == privacy_score::kInvalidEndUser || name == kOverflowEndUser);
-  });
+  const bool stands_for_some =
+      strcmp(args[1], privacy_score::kInvalidEndUser.data()) == 0 || strcmp(args[1], kOverflowEndUser) == 0;
+  const bool as_found = args[1][0] != '\0' && (stands_for_some || strcmp(args[1], CheckedName(args[1])) == 0);
   if (!as_found)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("no end user is called \"%s\"", args[1]),
                     errdetail("A name has 1 to %zu bytes, no space around it and no control characters.",

@@ -4,10 +4,11 @@
 #include "backend/history/import_sessions.hpp"
 
 #include "backend/server/settings.hpp"
+#include "backend/state/end_user.hpp"
 #include "backend/state/internal.hpp"
 #include "backend/state/live_session.hpp"
+#include "backend/state/principal_session.hpp"
 #include "backend/text/text_statements.hpp"
-#include "core/principal/end_user.hpp"
 
 extern "C" {
 #include "miscadmin.h"
@@ -68,13 +69,14 @@ bool WriteSession(const SessionText* text) {
       "WITH old AS (DELETE FROM privacy_score.session WHERE role = $1::pg_catalog.name AND source = 'import' "
       "AND (session = $9 OR pg_catalog.starts_with(session, $9 || '/') "
       "AND pg_catalog.substr(session, pg_catalog.length($9) + 2) ~ '^[0-9]+$') "
+      "AND end_user IS NOT DISTINCT FROM NULLIF($10, '') "
       "AND started <= " SQL_MOMENT("$5") " "
       "AND last_at >= " SQL_MOMENT("$4") " RETURNING id), "
       "p AS (DELETE FROM privacy_score.session_part d USING old WHERE d.session_id = old.id RETURNING d.ids, d.runs), "
       "u AS (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls FROM p, "
       "ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) x(id, run) GROUP BY x.id) "
       "UPDATE privacy_score.abstraction a SET calls = a.calls - u.calls FROM u WHERE a.id = u.id",
-      9, args);
+      10, args);
   RunInternal(
       "WITH s AS (INSERT INTO privacy_score.session (role, session, day, started, last_at, source, queries, end_user) "
       "VALUES ($1::pg_catalog.name, $2, " SQL_DAY("$3") ", "
@@ -107,13 +109,13 @@ void WriteAbstraction(const char* id, const char* tokens) {
 
 bool AddStatement(Import* import, const char* session, const char* role, TimestampTz at, const text* sql,
                   const char* end_user) {
-  const bool over_all = ps_settings.session_scope != static_cast<int>(SessionScope::kConnection);
+  const char* checked = CheckedName(end_user);
+  const bool over_all = checked[0] != '\0' && IsOverAll(checked);
   const int32 day = DayOf(at);
   const int64 id = IdOfText(import, role, sql);
   CallCoreOrRaise([&] {
-    const std::string checked(privacy_score::CheckedEndUser(end_user));
     // No session of a server is named like that.
-    const std::string name = checked.empty() || !over_all ? std::string(session) : "end user " + checked;
+    const std::string name = over_all ? std::string("end user ") + checked : session;
     const auto known =
         import->key_of_session.emplace(name + '\n' + checked, static_cast<std::int64_t>(import->sessions.size()));
     if (known.second) import->sessions.push_back({name, checked});

@@ -61,7 +61,8 @@ char* RaiseOpenAlert(const AlertRecord* alert, const AlertText* text, bool* esca
       InternalValue("WITH g AS (SELECT " SQL_MOMENT("$1")
                     " AS at, $5::pg_catalog.float8 AS score, $9::pg_catalog.jsonb AS detail), "
                     "o AS (SELECT a.id, a.severity FROM privacy_score.alert a, g WHERE a.role = $2::pg_catalog.name "
-                    "AND a.end_user IS NOT DISTINCT FROM NULLIF($11, '') AND a.kind = $4 AND a.blocked = $7::pg_catalog.bool AND a.acknowledged_at IS NULL "
+                    "AND a.end_user IS NOT DISTINCT FROM NULLIF($11, '') AND a.kind = $4 "
+                    "AND a.blocked = $7::pg_catalog.bool AND a.acknowledged_at IS NULL "
                     "AND a.cause = COALESCE(g.detail->>'cause', g.detail->>'ngram', '') "
                     "AND a.at > g.at - pg_catalog.make_interval(secs => $10::pg_catalog.float8) "
                     "ORDER BY a.at DESC LIMIT 1 FOR UPDATE OF a SKIP LOCKED) "

@@ -6,9 +6,7 @@
 extern "C" {
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "catalog/pg_authid.h"
 #include "catalog/pg_collation.h"
-#include "commands/seclabel.h"
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -30,6 +28,7 @@ extern "C" {
 #include "backend/state/label_names.hpp"
 #include "backend/state/scoring_errors.hpp"
 #include "backend/state/shared_state.hpp"
+#include "backend/state/watching.hpp"
 #include "core/base/characters.hpp"
 #include "core/base/json_field.hpp"
 #include "core/principal/comments.hpp"
@@ -152,6 +151,17 @@ const char* AsUtf8(const char* name) {
 
 }  // namespace
 
+char* CheckedName(const char* name) {
+  const char* utf8 = AsUtf8(name);
+  std::string_view checked = privacy_score::CheckedEndUser(utf8);
+  if (utf8 != name && !checked.empty() && checked != privacy_score::kInvalidEndUser) {
+    // In another encoding it may be longer than it was when it was checked.
+    checked = privacy_score::WithoutOuterSpace(name);
+    if (checked.size() > privacy_score::kMostEndUserBytes) checked = privacy_score::kInvalidEndUser;
+  }
+  return pnstrdup(checked.data(), checked.size());
+}
+
 bool SpeaksForOthers() {
   static struct {
     Oid role;
@@ -168,9 +178,7 @@ bool SpeaksForOthers() {
   const bool outdated = now - last.looked_at > 2 * USECS_PER_SEC && RecoveryInProgress();
   if (last.role == role && last.labels_version == labels && !outdated) return last.gateway;
   if (!IsTransactionState()) return false;
-  ObjectAddress address;
-  ObjectAddressSet(address, AuthIdRelationId, role);
-  const char* label = GetSecurityLabel(&address, kLabelProvider);
+  const char* label = LabelOfRole(role);
   last = {role, labels, now, label != nullptr && strcmp(label, kGatewayLabel) == 0};
   return last.gateway;
 }
@@ -223,16 +231,10 @@ EndUser EndUserNow() {
     if (failed) break;
     if (!says) continue;
     if (!believed) return {"", EndUserFault::kIgnored};
-    const char* utf8 = AsUtf8(source.name.c_str());
-    if (!CallCore(&error, [&] {
-          const std::string_view checked = privacy_score::CheckedEndUser(utf8);
-          const bool as_is =
-              utf8 == source.name.c_str() || checked.empty() || checked == privacy_score::kInvalidEndUser;
-          // In another encoding it may be longer than it was when it was checked.
-          const std::string_view own = privacy_score::WithoutOuterSpace(source.name);
-          const bool fits = own.size() <= privacy_score::kMostEndUserBytes;
-          at->found = as_is ? checked : fits ? own : privacy_score::kInvalidEndUser;
-        })) {
+    char* checked = CheckedName(source.name.c_str());
+    const bool kept = CallCore(&error, [&] { at->found = checked; });
+    pfree(checked);
+    if (!kept) {
       CountScoringError(error.message);
       failed = true;
       break;

@@ -24,6 +24,9 @@ struct EndUser {
 // The end user of what this process runs now.
 EndUser EndUserNow();
 
+// A name as it counts: without space around it; kInvalidEndUser where it is none. In the database's encoding, palloc'd.
+char* CheckedName(const char* name);
+
 // Whether statements of this session may have one: a source is set and its user is labelled `gateway`.
 bool SpeaksForOthers();
 

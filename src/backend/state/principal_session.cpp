@@ -60,18 +60,11 @@ Attached attached;
 
 std::string KeyOf(Oid role, const char* end_user) { return std::to_string(role) + ' ' + end_user; }
 
-bool SameSettings(const privacy_score::ScoreSettings& a, const privacy_score::ScoreSettings& b) {
-  return a.ngram_length == b.ngram_length && a.counting == b.counting && a.compare == b.compare && a.alpha == b.alpha &&
-         a.where_counts == b.where_counts && a.pad == b.pad && a.identifiers_count == b.identifiers_count &&
-         a.aggregate_least == b.aggregate_least;
-}
-
 // A scorer for a session of which nothing is known; what does not depend on it is another's, if there is one.
 std::unique_ptr<LocalScorer> NewScorer(const LiveSession* session) {
   auto local = std::make_unique<LocalScorer>(session->settings, NameStr(session->role_name));
   for (const auto& [key, other] : *known_sessions) {
-    if (other.local == nullptr || other.role != session->role ||
-        !SameSettings(other.local->scorer.settings(), session->settings))
+    if (other.local == nullptr || other.role != session->role || !(other.local->scorer.settings() == session->settings))
       continue;
     local->scorer.Share(other.local->scorer);
     local->model_version = other.local->model_version;
@@ -420,8 +413,7 @@ bool ShareModel(LocalScorer* local, Oid role, uint64 version) {
   if (known_sessions == nullptr) return false;
   for (const auto& [key, other] : *known_sessions) {
     if (other.local == nullptr || other.local.get() == local || other.role != role ||
-        other.local->model_version != version ||
-        !SameSettings(other.local->scorer.settings(), local->scorer.settings()))
+        other.local->model_version != version || !(other.local->scorer.settings() == local->scorer.settings()))
       continue;
     CoreError error;
     const LocalScorer* from = other.local.get();

@@ -125,9 +125,7 @@ inline Oid RoleSet() {
 // never are, or to read nothing.
 RoleClass StricterClass(RoleClass own, Oid principal, Oid role) {
   if (own == RoleClass::kDpOnly || superuser_arg(role)) return own;
-  ObjectAddress address;
-  ObjectAddressSet(address, AuthIdRelationId, role);
-  const char* label = GetSecurityLabel(&address, kLabelProvider);
+  const char* label = LabelOfRole(role);
   if (label == nullptr || strcmp(label, kExemptLabel) == 0) return own;
   if (strcmp(label, kDpOnlyLabel) == 0) return RoleClass::kDpOnly;
   return superuser_arg(principal) ? own : RoleClass::kWatched;
@@ -164,6 +162,12 @@ inline RoleClass ClassOfPrincipal(Oid principal) {
 
 }  // namespace
 
+const char* LabelOfRole(Oid role) {
+  ObjectAddress address;
+  ObjectAddressSet(address, AuthIdRelationId, role);
+  return GetSecurityLabel(&address, kLabelProvider);
+}
+
 Oid WatchedExtension() { return gate.extension; }
 
 bool AnyLabelledWatched() {
@@ -189,9 +193,7 @@ RoleClass ClassOfRole(Oid role, const char** reason) {
     *reason = "superusers are not watched";
     return RoleClass::kUnwatched;
   }
-  ObjectAddress address;
-  ObjectAddressSet(address, AuthIdRelationId, role);
-  const char* label = GetSecurityLabel(&address, kLabelProvider);
+  const char* label = LabelOfRole(role);
   if (label != nullptr) {
     *reason = "security label of the role";
     if (strcmp(label, kExemptLabel) == 0) return RoleClass::kExempt;

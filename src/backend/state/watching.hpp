@@ -27,6 +27,9 @@ enum class RoleClass {
 // The class of a role and why. Reads catalogs.
 RoleClass ClassOfRole(Oid role, const char** reason);
 
+// The security label of a role; null for none. Reads catalogs.
+const char* LabelOfRole(Oid role);
+
 // The extension in this database, as statements were last judged.
 Oid WatchedExtension();
 

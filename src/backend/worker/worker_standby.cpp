@@ -41,11 +41,8 @@ void CountEviction() { pg_atomic_fetch_add_u64(&ps_shared->evictions, 1); }
 // What the memory knows a session by.
 std::uint64_t KeyOf(const LiveSession* session) { return reinterpret_cast<std::uintptr_t>(session); }
 
-// The principal's name: of a role with an end user no other name is the same.
-std::string PrincipalOf(const LiveSession* session) {
-  std::string name = NameStr(session->role_name);
-  if (EndUserOf(session)[0] != '\0') name.append(1, '\0').append(EndUserOf(session));
-  return name;
+std::string KeyOfPrincipal(const LiveSession* session) {
+  return privacy_score::PrincipalKey(NameStr(session->role_name), EndUserOf(session));
 }
 
 // Adds the tokens that a session has sent. Within CallCore.
@@ -64,7 +61,7 @@ int64 Remember(const LiveSession* place, const LiveSession* session, const Pendi
   Learn(sealed->definitions);
   int64 events = 0;
   const auto append = [&](int64 id, int64 run) {
-    *fits &= memory->Append(KeyOf(place), PrincipalOf(session), session->day, id, run);
+    *fits &= memory->Append(KeyOf(place), KeyOfPrincipal(session), session->day, id, run);
     events += Max(run, 0);
   };
   for (const EventChunk* chunk = sealed->chunks_first; chunk != nullptr; chunk = chunk->next)
@@ -169,7 +166,7 @@ CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const St
               3, args);
   EndWork(&work);
   return Held([&] {
-    return memory->ScoreDay(NameStr(session->role_name), PrincipalOf(session), session->day, WireBytes(model),
+    return memory->ScoreDay(NameStr(session->role_name), KeyOfPrincipal(session), session->day, WireBytes(model),
                             WireBytes(&stored), session->settings);
   });
 }

@@ -42,12 +42,6 @@ RateBounds ParseRate(const Row& row, bool joint) {
   return AfterModifications(rate, ParseFigure(row[4]), ParseInteger(Required(row[3])), joint ? 2 * modified : modified);
 }
 
-// A role and an end user as one name; neither holds the character between them.
-std::string PrincipalKey(std::string_view role, std::string_view end_user) {
-  std::string key(role);
-  return key.append(1, '\0').append(end_user);
-}
-
 // A limit, which nothing is not and which is not below zero.
 std::optional<double> ParseLimit(const Field& field) {
   if (!field) return std::nullopt;
@@ -57,6 +51,11 @@ std::optional<double> ParseLimit(const Field& field) {
 }
 
 }  // namespace
+
+std::string PrincipalKey(std::string_view role, std::string_view end_user) {
+  std::string key(role);
+  return key.append(1, '\0').append(end_user);
+}
 
 std::size_t AttributeSetHash::operator()(const AttributeSet& set) const noexcept {
   std::uint64_t hash = 0x9e3779b97f4a7c15U + set.size();

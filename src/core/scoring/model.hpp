@@ -87,6 +87,9 @@ struct Baseline {
   std::vector<SessionSet> session_sets;
 };
 
+// A role and an end user, empty for none, as one name: neither holds the character between them.
+std::string PrincipalKey(std::string_view role, std::string_view end_user);
+
 // Limits of one end user, in place of those that hold for all of the role; none where they do.
 struct EndUserLimits {
   std::optional<double> session, daily;

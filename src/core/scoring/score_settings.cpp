@@ -11,6 +11,12 @@
 
 namespace privacy_score {
 
+bool operator==(const ScoreSettings& a, const ScoreSettings& b) {
+  return a.ngram_length == b.ngram_length && a.counting == b.counting && a.compare == b.compare && a.alpha == b.alpha &&
+         a.where_counts == b.where_counts && a.pad == b.pad && a.identifiers_count == b.identifiers_count &&
+         a.aggregate_least == b.aggregate_least;
+}
+
 void CheckSettings(const ScoreSettings& settings) {
   if (settings.ngram_length < 1 || settings.ngram_length > kRecordedLength) {
     throw InvalidValue("n-gram length must be between 1 and " + std::to_string(kRecordedLength) + ", not " +

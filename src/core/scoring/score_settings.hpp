@@ -18,6 +18,9 @@ struct ScoreSettings {
   int aggregate_least = 10;        // an aggregate over fewer subjects reveals its columns; 0: none does
 };
 
+// Whether scores under both are the same.
+bool operator==(const ScoreSettings& a, const ScoreSettings& b);
+
 // Throws Error 22023 when a value is out of its range.
 void CheckSettings(const ScoreSettings& settings);
 
