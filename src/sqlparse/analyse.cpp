@@ -3,6 +3,8 @@
  */
 #include "sqlparse/analyse.hpp"
 
+#include <utility>
+
 #include "core/base/error.hpp"
 #include "sqlparse/own_stack.hpp"
 #include "sqlparse/parse.hpp"
@@ -42,12 +44,13 @@ Tokens WithoutNamelessRelation(const Tokens& tokens) {
 
 // Throws TooDeep, and Error when the statement is too large.
 std::vector<Statement> Analyse(std::string_view sql, const Catalog& catalog, Arena& arena,
-                               std::vector<MissingName>* missing, GivesUp gives_up, TextUse use, std::size_t memory) {
+                               std::vector<MissingName>* missing, GivesUp gives_up, TextUse use, std::size_t memory,
+                               SessionTables* session) {
   const Parse parse(sql, {memory, gives_up, LevelsLeft()});
   if (parse.IsTooDeep()) throw TooDeep{};
   if (parse.tree() == nullptr) return {Unparsed()};
   std::vector<Statement> statements;
-  Resolver resolver(catalog, arena, missing, {memory, gives_up});
+  Resolver resolver(catalog, arena, missing, {memory, gives_up}, session);
   for (std::size_t i = 0; i < parse.tree()->n_stmts; ++i) {
     const Node* raw = parse.tree()->stmts[i]->stmt;
     statements.push_back(resolver.Resolve(raw));
@@ -60,12 +63,16 @@ std::vector<Statement> Analyse(std::string_view sql, const Catalog& catalog, Are
 }  // namespace
 
 std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog, Arena& arena,
-                                   std::vector<MissingName>* missing, GivesUp gives_up, TextUse use,
-                                   std::size_t memory) {
+                                   std::vector<MissingName>* missing, GivesUp gives_up, TextUse use, std::size_t memory,
+                                   SessionTables* session) {
   for (const StackSize size : {StackSize::kOrdinary, StackSize::kDeep}) {
     std::vector<Statement> statements;
+    // As long as names are missing the text is read again.
+    SessionTables tables = session == nullptr ? SessionTables() : *session;
+    SessionTables* after = session == nullptr ? nullptr : &tables;
     try {
-      OnOwnStack(size, [&] { statements = Analyse(sql, catalog, arena, missing, gives_up, use, memory); });
+      OnOwnStack(size, [&] { statements = Analyse(sql, catalog, arena, missing, gives_up, use, memory, after); });
+      if (session != nullptr && (missing == nullptr || missing->empty())) *session = std::move(tables);
       return statements;
     } catch (const TooDeep&) {
     } catch (const Error&) {
@@ -76,10 +83,10 @@ std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog,
 }
 
 Tokens AbstractText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing, GivesUp gives_up,
-                    TextUse use, std::size_t memory) {
+                    TextUse use, std::size_t memory, SessionTables* session) {
   HeapArena arena;
   std::vector<Tokens> parts;
-  for (const Statement& statement : AnalyseText(sql, catalog, arena, missing, gives_up, use, memory))
+  for (const Statement& statement : AnalyseText(sql, catalog, arena, missing, gives_up, use, memory, session))
     parts.push_back(WithoutNamelessRelation(Abstract(statement)));
   return UnionTokens(parts);
 }

@@ -12,6 +12,7 @@
 #include "core/statement/arena.hpp"
 #include "core/statement/statement.hpp"
 #include "sqlparse/catalog.hpp"
+#include "sqlparse/session_tables.hpp"
 
 namespace privacy_score {
 
@@ -26,15 +27,20 @@ enum class TextUse { kMeaning, kHistory };
 // deeply, is one Statement with `unparsed`. Names that the catalog never answered are added to `missing` (may be null)
 // and meanwhile treated as if they did not exist. The statements live in `arena` and do not point into `catalog`.
 //
+// `session` (may be null) has the temporary tables that the session whose text it is has made so far; when nothing is
+// missing it has those after the text.
+//
 // The time may grow with the square of the text, as in the server. All throw Paused (core/base/paused.hpp) when
 // `gives_up` says so. What takes more than some times `memory` bytes besides a scan of the text is unparsed.
 std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog, Arena& arena,
                                    std::vector<MissingName>* missing, GivesUp gives_up = nullptr,
-                                   TextUse use = TextUse::kMeaning, std::size_t memory = SIZE_MAX);
+                                   TextUse use = TextUse::kMeaning, std::size_t memory = SIZE_MAX,
+                                   SessionTables* session = nullptr);
 
 // The union of the tokens of all statements in `sql`.
 Tokens AbstractText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing = nullptr,
-                    GivesUp gives_up = nullptr, TextUse use = TextUse::kMeaning, std::size_t memory = SIZE_MAX);
+                    GivesUp gives_up = nullptr, TextUse use = TextUse::kMeaning, std::size_t memory = SIZE_MAX,
+                    SessionTables* session = nullptr);
 
 // The published form; of several statements each, with a space between.
 std::string PosterText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing = nullptr,

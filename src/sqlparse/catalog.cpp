@@ -19,7 +19,7 @@ std::string TextOrEmpty(const Field& field) { return std::string(field.value_or(
 
 void Catalog::Feed(WireReader& reader) {
   std::set<std::string> fresh;  // relations whose earlier columns and keys have been dropped
-  for (const Row& row : reader.Section(7)) {
+  for (const Row& row : reader.Section(8)) {
     const CatalogRelation*& entry = requested_[{TextOrEmpty(row[0]), TextOrEmpty(row[1])}];
     entry = nullptr;
     if (!row[2]) continue;
@@ -30,6 +30,7 @@ void Catalog::Feed(WireReader& reader) {
     relation.catalog = row[4] && ParseBool(*row[4]);
     relation.own = row[5] && ParseBool(*row[5]);
     relation.view_definition = TextOrEmpty(row[6]);
+    relation.is_protected = row[7] == "t";
     entry = &relation;
   }
   for (const Row& row : reader.Section(2)) {

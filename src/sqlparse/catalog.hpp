@@ -7,12 +7,12 @@
  *
  * Wire format of one feeding, these sections in this order (rows.hpp), of which any may be empty:
  *
- * 1. relations, 7 columns: requested_schema (as asked; '' or NULL when none was written), requested_name (as asked, not
+ * 1. relations, 8 columns: requested_schema (as asked; '' or NULL when none was written), requested_name (as asked, not
  *    quoted), canonical (qualified and quoted; of a partition its root; temporary schemas as pg_temp; NULL: does not
  *    exist), kind ('v' view to be replaced by its query; all else 't'), catalog (t, f: statement.hpp), own (t, f),
  *    view_definition (kind 'v': pg_get_viewdef with all names qualified but those of pg_catalog and temporary
- *    ones; else NULL). Views of a catalog schema are
- *    kind 't' with catalog = t. The requested schema pg_temp means the session's own.
+ *    ones; else NULL), protected (t, f: by protect()). Views of a catalog schema are kind 't' with catalog = t. The
+ *    requested schema pg_temp means the session's own.
  * 2. columns, 2 columns: canonical, column (quoted); live columns in order, of a partition those of the root; one row
  *    for each canonical and column, however many requested names lead there.
  * 3. keys, 3 columns: canonical, key number (any integer, one for each key; below 0 a foreign key), column (quoted, in
@@ -78,6 +78,7 @@ struct CatalogRelation {
   bool is_view = false;
   bool catalog = false;
   bool own = false;
+  bool is_protected = false;
   std::string view_definition;
   std::vector<std::string> columns;          // quoted
   std::vector<std::string> raw_names;        // of the columns

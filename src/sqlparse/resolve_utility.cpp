@@ -21,7 +21,8 @@ Query* Resolver::Utility(const Node* node) {
     case PG_QUERY__NODE__NODE_COPY_STMT:
       return Copy(*node->copy_stmt);
     default:
-      return Any(nullptr, node, nullptr).query;
+      top_ = Any(nullptr, node, nullptr);
+      return top_.query;
   }
 }
 

@@ -25,8 +25,14 @@ Resolver::ViewText::ViewText(Resolver* resolver) : resolver_(resolver) {
   ++resolver->view_depth_;
 }
 
-Resolver::Resolver(const Catalog& catalog, Arena& arena, std::vector<MissingName>* missing, ResolverLimits limits)
-    : catalog_(catalog), arena_(arena), missing_(missing), limits_(limits), described_(catalog, arena) {
+Resolver::Resolver(const Catalog& catalog, Arena& arena, std::vector<MissingName>* missing, ResolverLimits limits,
+                   SessionTables* session)
+    : catalog_(catalog),
+      arena_(arena),
+      missing_(missing),
+      limits_(limits),
+      session_(session),
+      described_(catalog, arena) {
   if (missing != nullptr) missed_.insert(missing->begin(), missing->end());
 }
 
@@ -40,9 +46,11 @@ Statement Resolver::Resolve(const Node* raw) {
   origins_.clear();
   mentioned_.clear();
   described_.Clear();
+  top_ = {};
   Statement statement;
   if (raw != nullptr) statement.query = Utility(raw);
   described_.Finish();
+  if (raw != nullptr && session_ != nullptr) NoteSession(*raw, statement);
   return statement;
 }
 
@@ -51,9 +59,10 @@ const CatalogRelation* Resolver::FindRelation(const PgQuery__RangeVar& table) {
   std::string_view schema = table.schemaname;
   if (schema.empty() && view_depth_ > 0) schema = "pg_catalog";
   const CatalogRelation* const* found = catalog_.FindRelation(schema, table.relname);
-  if (found != nullptr) return *found;
-  Miss(MissingName::Kind::kRelation, schema, table.relname, 0);
-  return nullptr;
+  if (found == nullptr) Miss(MissingName::Kind::kRelation, schema, table.relname, 0);
+  if (found == nullptr || *found != nullptr) return found == nullptr ? nullptr : *found;
+  const bool may_be_temporary = session_ != nullptr && (schema.empty() || schema == "pg_temp");
+  return may_be_temporary ? session_->Find(table.relname) : nullptr;
 }
 
 void Resolver::Miss(MissingName::Kind kind, std::string_view schema, std::string_view name, int arguments) {
@@ -82,6 +91,7 @@ Relation* Resolver::TableOf(const CatalogRelation& entry, bool with_children) {
   Relation*& relation = relations_[{entry.canonical, with_children}];
   if (relation != nullptr) return relation;
   relation = NewTable(entry);
+  if (entry.is_protected) protected_.insert(entry.canonical);
   if (!entry.origins.empty()) AddOrigins(relation, entry, with_children);
   return relation;
 }
@@ -91,6 +101,7 @@ Relation* Resolver::NewTable(const CatalogRelation& entry) {
   relation->name = arena_.Copy(entry.canonical);
   relation->catalog = entry.catalog;
   relation->own = entry.own;
+  relation->temporary = SplitName(entry.canonical).schema == "pg_temp";
   for (const std::string& name : entry.columns) {
     Column* column = arena_.New<Column>();
     column->name = arena_.Copy(name);
@@ -112,6 +123,7 @@ void Resolver::AddOrigins(Relation* relation, const CatalogRelation& entry, bool
     if (made == nullptr) {
       made = arena_.New<Relation>();
       made->name = arena_.Copy(from.relation);
+      protected_.insert(from.relation);
     }
     Origin* origin = arena_.New<Origin>();
     origin->relation = made;

@@ -27,6 +27,7 @@
 #include "sqlparse/described.hpp"
 #include "sqlparse/own_stack.hpp"
 #include "sqlparse/parse.hpp"
+#include "sqlparse/session_tables.hpp"
 #include "sqlparse/tree.hpp"
 
 namespace privacy_score {
@@ -115,8 +116,10 @@ struct ResolverLimits {
 
 class Resolver {
  public:
-  // Whoever resolves throws Paused (core/base/paused.hpp) when `limits.gives_up` says so.
-  Resolver(const Catalog& catalog, Arena& arena, std::vector<MissingName>* missing, ResolverLimits limits);
+  // Whoever resolves throws Paused (core/base/paused.hpp) when `limits.gives_up` says so. `session` (may be null): the
+  // temporary tables of the session whose text it is, which follow each statement.
+  Resolver(const Catalog& catalog, Arena& arena, std::vector<MissingName>* missing, ResolverLimits limits,
+           SessionTables* session = nullptr);
   ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
@@ -131,6 +134,12 @@ class Resolver {
   Query* Utility(const Node* node);
   Query* Copy(const PgQuery__CopyStmt& copy);
   Result Any(Level* parent, const Node* node, CteInfo* recursive);
+
+  // resolve_session.cpp
+  void NoteSession(const Node& raw, const Statement& statement);
+  void NoteCreated(const PgQuery__CreateStmt& create);
+  void NoteFilled(const PgQuery__IntoClause* into, const Statement& statement);
+  void NoteDropped(const PgQuery__DropStmt& drop);
 
   // resolve_select.cpp
   Result Select(Level* parent, const PgQuery__SelectStmt& select, CteInfo* recursive);
@@ -256,6 +265,9 @@ class Resolver {
   std::vector<MissingName>* missing_;
   std::set<MissingName> missed_;  // what is in missing_
   const ResolverLimits limits_;
+  SessionTables* const session_;
+  Result top_;                                    // of the query that the statement stands for
+  std::set<std::string, std::less<>> protected_;  // relations that were met, by canonical name
   std::deque<NamespaceItem> items_;
   std::deque<CteInfo> ctes_;
   std::map<std::string, PrivacyScoreParse> views_;                         // parsed definitions, by canonical name

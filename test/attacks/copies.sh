@@ -6,7 +6,7 @@ start_hospital
 
 query="SELECT diagnosis FROM patients"
 copy="cmd:select p:h.patients.diagnosis t:h.c t:h.patients"
-temp="cmd:select p:h.patients.diagnosis t:h.patients t:pg_temp.t"
+temp="cmd:select p:h.patients.diagnosis t:h.patients t:pg_temp.*"
 
 # --- tables ---------------------------------------------------------------------------------------------------------------
 path "CREATE TABLE AS" "$read; $copy" "CREATE TABLE c AS $query" "TABLE c"
@@ -36,7 +36,7 @@ path "as a partition" "$read; cmd:select p:h.patients.diagnosis t:h.patients t:h
   "CREATE TABLE whole (diagnosis text) PARTITION BY LIST (diagnosis)" "ALTER TABLE whole ATTACH PARTITION part DEFAULT" "TABLE whole"
 path "detached again" "cmd:select p:h.patients.diagnosis t:h.part t:h.patients" "ALTER TABLE whole DETACH PARTITION part" "TABLE part"
 path "as a child" "$read; cmd:select p:h.patients.diagnosis t:h.parent t:h.patients" "CREATE TABLE parent (diagnosis text)" "CREATE TABLE child AS $query" "ALTER TABLE child INHERIT parent" "TABLE parent"
-path "a composite column" "$read; cmd:select p:h.patients.diagnosis p:h.patients.id t:h.patients; cmd:select p:h.patients.diagnosis p:h.patients.id t:h.patients t:pg_temp.t" \
+path "a composite column" "$read; cmd:select p:h.patients.diagnosis p:h.patients.id t:h.patients; cmd:select p:h.patients.diagnosis p:h.patients.id t:h.patients t:pg_temp.*" \
   "CREATE TYPE pair AS (i int, d text)" "SELECT diagnosis FROM patients" "CREATE TEMP TABLE t AS SELECT (id, diagnosis)::pair AS x FROM patients" "SELECT (x).d FROM t"
 path "the search_path changed on the way" "$read; cmd:select p:h.patients.diagnosis t:h.e t:h.patients" "CREATE SCHEMA other" \
   "CREATE TABLE e AS SELECT diagnosis, set_config('search_path', 'other', false) AS s FROM h.patients" "SELECT diagnosis FROM h.e"
@@ -46,7 +46,7 @@ path "another table made on the way" "~cmd:select p:h.patients.diagnosis t:h.k t
   "CREATE FUNCTION makes() RETURNS int LANGUAGE plpgsql AS \$\$ BEGIN CREATE TABLE IF NOT EXISTS h.bait (i int); RETURN 1; END \$\$" \
   "CREATE TABLE k AS SELECT diagnosis, makes() AS m FROM patients" "SELECT diagnosis FROM k"
 path "undone and made again" "$read x2; $temp" "BEGIN" "SAVEPOINT a" "CREATE TEMP TABLE t AS $query" "ROLLBACK TO a" "CREATE TEMP TABLE t AS $query" "COMMIT" "TABLE t"
-path "an innocent table of its name" "$read; cmd:select p:pg_temp.t.diagnosis t:pg_temp.t" "CREATE TEMP TABLE t AS $query" "DROP TABLE t" "CREATE TEMP TABLE t (diagnosis text)" "TABLE t"
+path "an innocent table of its name" "$read; cmd:select p:pg_temp.*.1 t:pg_temp.*" "CREATE TEMP TABLE t AS $query" "DROP TABLE t" "CREATE TEMP TABLE t (diagnosis text)" "TABLE t"
 export PGAPPNAME=
 as alice q "CREATE TABLE h.lent AS SELECT diagnosis FROM h.patients" "GRANT SELECT ON h.lent TO mallory" >/dev/null
 path "a copy that somebody else made" "cmd:select p:h.patients.diagnosis t:h.lent t:h.patients" "TABLE lent"

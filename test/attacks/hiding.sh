@@ -30,8 +30,8 @@ path "a table in a schema that is named pg_toast_x" "" "SET search_path = evil" 
 path "a view that is named like another table" "cmd:select p:h.patients.diagnosis t:h.patients" "SET search_path = evil, h" "SELECT ward FROM visits"
 path "a name with a dot" "cmd:select p:evil.\"patients.x\".d t:evil.\"patients.x\"" "SELECT d FROM evil.\"patients.x\""
 path "aliases" "$read" "SELECT v.ward AS cost FROM (SELECT p.diagnosis AS id FROM patients AS p (id, city, first_name, diagnosis)) AS v (ward) WHERE false UNION ALL SELECT diagnosis FROM patients" 
-path "a temporary table that shadows" "cmd:select p:pg_temp.patients.city t:pg_temp.patients; $read" "CREATE TEMP TABLE patients (city text)" "SELECT city FROM patients" "SELECT diagnosis FROM h.patients"
-path "a temporary table that is named like a catalog" "cmd:insert p:h.patients.diagnosis s:pg_temp.pg_class.relname t:h.patients t:pg_temp.pg_class" "CREATE TEMP TABLE pg_class (relname text)" "INSERT INTO pg_temp.pg_class SELECT diagnosis FROM patients"
+path "a temporary table that shadows" "cmd:select p:pg_temp.*.1 t:pg_temp.*; $read" "CREATE TEMP TABLE patients (city text)" "SELECT city FROM patients" "SELECT diagnosis FROM h.patients"
+path "a temporary table that is named like a catalog" "cmd:insert p:h.patients.diagnosis s:pg_temp.*.1 t:h.patients t:pg_temp.*" "CREATE TEMP TABLE pg_class (relname text)" "INSERT INTO pg_temp.pg_class SELECT diagnosis FROM patients"
 path "a WITH query that is named like a table" "$read" "WITH patients AS (SELECT diagnosis FROM h.patients) SELECT diagnosis FROM patients" "WITH patients AS (SELECT 1 AS diagnosis) SELECT diagnosis FROM patients"
 path "upper case, quotes, unicode" "$read x3" "SELECT DIAGNOSIS FROM H.PATIENTS" "SELECT \"diagnosis\" FROM \"h\".\"patients\"" "SELECT U&\"\\0064iagnosis\" FROM patients"
 path "an own table that is renamed to the victim's name" "cmd:select p:h.mine.d t:h.mine; cmd:select p:evil.victims.diagnosis t:evil.victims" "SELECT d FROM mine" "BEGIN" \
@@ -45,7 +45,7 @@ path "two statements with one text" "$read; cmd:select p:evil.patients.diagnosis
 
 # --- statements in pieces ---------------------------------------------------------------------------------------------------
 path "a column at a time" "cmd:select p:h.patients.id t:h.patients; cmd:select p:h.patients.first_name t:h.patients; $read" "SELECT id FROM patients" "SELECT first_name FROM patients" "$query"
-path "through a temporary table" "cmd:insert p:h.patients.id s:pg_temp.t.i t:h.patients t:pg_temp.t; cmd:update p:h.patients.diagnosis s:pg_temp.t.d t:h.patients t:pg_temp.t w:h.patients.id w:pg_temp.t.i" \
+path "through a temporary table" "cmd:insert p:h.patients.id s:pg_temp.*.1 t:h.patients t:pg_temp.*; cmd:update p:h.patients.diagnosis s:pg_temp.*.2 t:h.patients t:pg_temp.* w:h.patients.id w:pg_temp.*.1" \
   "CREATE TEMP TABLE t (i int, d text)" "INSERT INTO t (i) SELECT id FROM patients" "UPDATE t SET d = diagnosis FROM patients WHERE id = i"
 path "through a setting" "$outer; $by_id" "SELECT set_config('my.d', 'x', false)" "SELECT current_setting('my.d')" "SELECT diagnosis FROM patients WHERE id = 1"
 path "through a large object" "$read" "SELECT lo_from_bytea(0, diagnosis::bytea) FROM patients"

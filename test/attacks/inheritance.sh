@@ -59,7 +59,7 @@ path "ONLY the parent" "cmd:select p:h.mother.word t:h.mother; cmd:copy p:h.moth
 path "a sibling" "cmd:select p:h.sibling.word t:h.sibling" "SELECT word FROM sibling"
 path "a view, a materialized view, a function that is folded in" "cmd:select p:h.kid.word p:h.mother.word $mother; cmd:select p:h.kid.word p:h.mother.word t:h.kept $mother; cmd:select p:h.kid.word p:h.mother.word $mother" \
   "TABLE seen" "SELECT word FROM kept" "SELECT * FROM words()"
-path "a copy" "cmd:select p:h.kid.word p:h.mother.word $mother; cmd:select p:h.kid.word t:h.kid t:pg_temp.c" "CREATE TEMP TABLE c AS SELECT word FROM mother" "TABLE c"
+path "a copy" "cmd:select p:h.kid.word p:h.mother.word $mother; cmd:select p:h.kid.word t:h.kid t:pg_temp.*" "CREATE TEMP TABLE c AS SELECT word FROM mother" "TABLE c"
 path "RETURNING" "cmd:delete p:h.kid.word p:h.mother.word $mother w:h.kid.id w:h.mother.id; cmd:update p:h.kid.word p:h.mother.word s:h.mother.word $mother" "BEGIN" \
   "DELETE FROM mother WHERE id = 1 RETURNING word" "UPDATE mother SET word = 'x' RETURNING word" "ROLLBACK"
 path "plans that are older than the tree and the declaration" "cmd:select p:h.a.word t:h.a x2; cmd:select; cmd:select p:h.a.word p:h.b.word t:h.a t:h.b; cmd:select p:h.a.word t:h.a; cmd:select p:h.a.word p:h.b.word t:h.a t:h.b" \

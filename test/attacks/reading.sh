@@ -37,7 +37,7 @@ path "EXECUTE, generic plans" "$by_id x10" "SET plan_cache_mode = force_generic_
 path "EXECUTE, custom plans" "$by_id x10" "SET plan_cache_mode = force_custom_plan" "$prepare" "${executes[@]}"
 path "EXECUTE without parameters, before and after the plan is invalid" "$read x4" "PREPARE p AS $query" "EXECUTE p" "EXECUTE p" \
   "DISCARD PLANS" "EXECUTE p" "SET enable_seqscan = off" "EXECUTE p"
-path "EXECUTE after another search_path" "$read; cmd:select p:pg_temp.patients.diagnosis t:pg_temp.patients" "PREPARE p AS $query" "EXECUTE p" \
+path "EXECUTE after another search_path" "$read; cmd:select p:pg_temp.*.1 t:pg_temp.*" "PREPARE p AS $query" "EXECUTE p" \
   "CREATE TEMP TABLE patients (diagnosis text)" "EXECUTE p"
 path "CREATE TABLE AS EXECUTE" "$by_id" "$prepare" "CREATE TEMP TABLE t AS EXECUTE p(1)"
 path "EXPLAIN ANALYZE EXECUTE" "$by_id" "$prepare" "EXPLAIN ANALYZE EXECUTE p(1)"

@@ -64,7 +64,7 @@ expected="cmd:select p:h.patients.diagnosis $p w:h.patients.id x2; cmd:select p:
 expected+="; cmd:select o:h.patients.id p:h.patients.first_name $p x1"
 expected+="; cmd:select x1; cmd:select p:h.patients.diagnosis $p w:h.patients.id x1; cmd:select x1; cmd:select p:h.patients.diagnosis $p w:h.patients.id x1"
 expected+="; $read x3; cmd:copy p:h.patients.city $p x1; cmd:select p:h.patients.city $p x2"
-expected+="; cmd:insert p:h.patients.diagnosis s:pg_temp.t.city $p t:pg_temp.t x1; cmd:explain $p x1; cmd:select p:h.patients.city $p x1"
+expected+="; cmd:insert p:h.patients.diagnosis s:pg_temp.*.1 $p t:pg_temp.* x1; cmd:explain $p x1; cmd:select p:h.patients.city $p x1"
 expected+="; cmd:select f:count(*) $p x1; cmd:select p:h.patients.id $p x1"
 
 # run LIBRARIES [CONFIGURATION...]: a server with these libraries; leaves its answers, calls, plans and audit in files.

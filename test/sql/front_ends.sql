@@ -83,6 +83,8 @@ GRANT USAGE ON SCHEMA privacy_score TO regress_front_ends;
 
 SET ROLE regress_front_ends;
 CREATE TEMP TABLE scratch (id int PRIMARY KEY, note text);
+CREATE TEMP TABLE other_scratch (gone int, remark text, place int);
+ALTER TABLE other_scratch DROP COLUMN gone;
 CREATE TEMP TABLE staff_copy AS SELECT * FROM staff;
 CREATE TEMP VIEW scratch_view AS SELECT s.id, p.zip FROM scratch s JOIN patients p ON p.id = s.id;
 CREATE TEMP TABLE statements (id int GENERATED ALWAYS AS IDENTITY, sql text);

@@ -49,6 +49,25 @@ TEST_F(FlowCopyTest, MarksTheOriginsAsTheCopyIsUsed) {
   EXPECT_EQ(b.Of(q), (Tokens{"cmd:select", "o:a.x", "o:c.z", "p:copy.own", "t:a", "t:c", "t:copy", "w:a.id"}));
 }
 
+// Temporary relations go by numbers, their columns by place or by what they were copied from.
+TEST_F(FlowCopyTest, NamesNoTemporaryRelation) {
+  copy->temporary = true;
+  Relation* other = b.Table("other", {"p", "q"});
+  other->temporary = true;
+  EXPECT_EQ(b.Of(From(copy, {b.Row(0)})),
+            (Tokens{"cmd:select", "p:a.id", "p:a.x", "p:c.z", "p:pg_temp.*.3", "t:a", "t:c", "t:pg_temp.*"}));
+  EXPECT_EQ(b.Poster(From(copy, {b.Col(0, 2)})), "{SELECT, own, copy, a, c}");
+  Query* q = b.Select({b.Col(0, 1), b.Col(1, 2), b.Col(2, 0)});
+  b.From(q, other);
+  b.From(q, copy);
+  b.From(q, other);
+  EXPECT_EQ(b.Of(q), (Tokens{"cmd:select", "p:pg_temp.*.1", "p:pg_temp.*.2", "p:pg_temp.*2.3", "t:a", "t:c",
+                             "t:pg_temp.*", "t:pg_temp.*2"}));
+  q = b.Write(Command::kInsert, copy);
+  b.Assign(q, 0, b.Constant());
+  EXPECT_EQ(b.Of(q), (Tokens{"cmd:insert", "s:pg_temp.*.1", "t:pg_temp.*"}));
+}
+
 TEST_F(FlowCopyTest, WritesTheCopyItself) {
   Query* q = b.Write(Command::kInsert, copy);
   b.Assign(q, 0, b.Constant());

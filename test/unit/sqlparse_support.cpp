@@ -164,20 +164,21 @@ void AnswerNames(const std::vector<MissingName>& missing, Catalog* catalog) {
          name.schema.empty() ? std::vector<std::string>{"public", "pg_catalog"} : std::vector<std::string>{name.schema})
       if (found == Tables().end()) found = Tables().find(schema + "." + name.name);
     if (found == Tables().end()) {
-      relations.push_back({name.schema, name.name, std::nullopt, "t", "f", "f", std::nullopt});
+      relations.push_back({name.schema, name.name, std::nullopt, "t", "f", "f", std::nullopt, std::nullopt});
       continue;
     }
     const Table& table = found->second;
     const bool is_view = !table.view.empty();
     relations.push_back({name.schema, name.name, table.canonical, is_view ? "v" : "t", table.catalog ? "t" : "f",
-                         table.own ? "t" : "f", is_view ? std::optional<std::string>(table.view) : std::nullopt});
+                         table.own ? "t" : "f", is_view ? std::optional<std::string>(table.view) : std::nullopt,
+                         table.canonical == "public.patients" ? "t" : "f"});
     if (!described.insert(table.canonical).second) continue;
     for (const std::string& column : table.columns) columns.push_back({table.canonical, column});
     for (std::size_t i = 0; i < table.keys.size(); ++i)
       for (const std::string& column : table.keys[i]) keys.push_back({table.canonical, std::to_string(i), column});
   }
   WireWriter writer;
-  writer.Section(7, relations);
+  writer.Section(8, relations);
   writer.Section(2, columns);
   writer.Section(3, keys);
   writer.Section(5, functions);

@@ -229,6 +229,7 @@ RelationEntry* ReadRelation(Oid relid) {
   relation->self = ps::Relation();
   relation->self.name = arena.Copy(QualifiedName(form->relnamespace, NameStr(form->relname)));
   relation->self.catalog = IsCatalogSchema(form->relnamespace);
+  relation->self.temporary = isAnyTempNamespace(form->relnamespace);
   relation->ours = form->relnamespace == get_namespace_oid("privacy_score", true);
   const bool partition = form->relispartition;
   const bool indexed = form->relhasindex;

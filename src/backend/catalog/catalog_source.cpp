@@ -179,7 +179,7 @@ void AnswerRelation(Feeding* feeding, const ps::MissingName& asked) {
   PutAsked(rows, asked.name);
   ++rows->count;
   if (resolved.self == nullptr) {
-    for (int i = 0; i < 5; ++i) PutField(rows, nullptr, 0);
+    for (int i = 0; i < 6; ++i) PutField(rows, nullptr, 0);
     return;
   }
   PutField(rows, resolved.root->self.name);
@@ -188,6 +188,7 @@ void AnswerRelation(Feeding* feeding, const ps::MissingName& asked) {
   PutField(rows, relation.catalog ? "t" : "f");
   PutField(rows, relation.own ? "t" : "f");
   PutField(rows, definition);
+  PutField(rows, DeclaredEntry(resolved.root) ? "t" : "f");
   if (!list_member_oid(feeding->described, resolved.root->relid)) DescribeOrigins(feeding, resolved.root);
   DescribeRelation(feeding, resolved.root);
 }
@@ -297,7 +298,7 @@ void AnswerFunction(Feeding* feeding, const ps::MissingName& asked) {
 
 void AppendCatalog(StringInfo wire, const std::vector<ps::MissingName>& names, Oid role, bool check_usage) {
   Feeding feeding;
-  StartSection(&feeding.relations, 7);
+  StartSection(&feeding.relations, 8);
   StartSection(&feeding.columns, 2);
   StartSection(&feeding.keys, 3);
   StartSection(&feeding.functions, 5);

@@ -14,6 +14,7 @@ extern "C" {
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/jsonb.h"
@@ -184,6 +185,7 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
   initStringInfo(&wire);
   InternalScope scope;
   EnterInternal(&scope);
+  KeepAbstractions();
   AppendSessions(&wire, role, from_day, to_day);
   CallCoreOrRaise([&] { Summarise(WireBytes(&wire), settings, text); });
   const bool exists = OidIsValid(get_role_oid(role, true));
@@ -272,6 +274,7 @@ Datum ps_import_baseline(PG_FUNCTION_ARGS) {
   const char* args[] = {text};
   InternalScope scope;
   EnterInternal(&scope);
+  KeepAbstractions();
   const char* valid = InternalValue(kIsBaseline, 1, args);
   if (valid == nullptr || strcmp(valid, "t") != 0 || !IdsFitTokens(text))
     ereport(ERROR,

@@ -31,6 +31,8 @@ ProblemList ProblemsOf(const privacy_score::Tokens& tokens) {
     const char* name = token.c_str() + 2;
     Oid relation;
     AttrNumber number;
+    // What stands for a temporary relation was found, or it would be written as it is called.
+    if (strncmp(name, "pg_temp.*", strlen("pg_temp.*")) == 0) continue;
     if (token.compare(0, 2, "t:") == 0) {
       if (!OidIsValid(RelationOfCanonicalName(name)))
         AddProblem(&problems, psprintf("relation %s does not exist", name));

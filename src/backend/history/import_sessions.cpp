@@ -23,25 +23,34 @@ namespace {
 constexpr std::size_t kMostTexts = 100000;
 // Texts that are longer are not remembered.
 constexpr std::size_t kShortText = 8192;
+// Beyond this many sessions nothing is known any more of their temporary tables.
+constexpr std::size_t kMostSessions = 10000;
 
-// The id of a statement's abstraction; abstracts each text once a role, since what a role owns makes a difference.
-int64 IdOfText(Import* import, const char* role, const text* sql) {
-  const bool is_short = VARSIZE_ANY_EXHDR(sql) <= kShortText;
+// The id of a statement's abstraction; abstracts each text once a role, since what a role owns makes a difference, but
+// those that have to do with temporary tables, which are another matter in each session.
+int64 IdOfText(Import* import, const char* session, const char* role, const text* sql) {
+  bool is_short = VARSIZE_ANY_EXHDR(sql) <= kShortText;
   const char* key = is_short ? psprintf("%s\n%s", role, text_to_cstring(sql)) : "";
   bool known = false;
   int64 id = 0;
+  privacy_score::SessionTables* tables = nullptr;
+  std::uint64_t changes = 0;
   CallCoreOrRaise([&] {
     if (import->id_of_text.size() > kMostTexts) import->id_of_text.clear();
+    if (import->temporary.size() > kMostSessions) import->temporary.clear();
+    tables = &import->temporary[session];
+    changes = tables->changes();
+    is_short = is_short && !tables->MayBeNamedIn(key);
     const auto found = import->id_of_text.find(key);
     known = is_short && found != import->id_of_text.end();
     if (known) id = found->second;
   });
   if (known) return id;
   CoreHolder<privacy_score::Tokens>* tokens =
-      TokensOfText(sql, get_role_oid(role, true), privacy_score::TextUse::kHistory);
+      TokensOfText(sql, get_role_oid(role, true), privacy_score::TextUse::kHistory, tables);
   CallCoreOrRaise([&] {
     id = privacy_score::Fingerprint(*tokens->object);
-    if (is_short) import->id_of_text.emplace(key, id);
+    if (is_short && tables->changes() == changes) import->id_of_text.emplace(key, id);
     if (id != 0) import->tokens.emplace(id, *tokens->object);
   });
   return id;
@@ -112,7 +121,7 @@ bool AddStatement(Import* import, const char* session, const char* role, Timesta
   const char* checked = CheckedName(end_user);
   const bool over_all = checked[0] != '\0' && IsOverAll(checked);
   const int32 day = DayOf(at);
-  const int64 id = IdOfText(import, role, sql);
+  const int64 id = IdOfText(import, session, role, sql);
   CallCoreOrRaise([&] {
     // No session of a server is named like that.
     const std::string name = over_all ? std::string("end user ") + checked : session;

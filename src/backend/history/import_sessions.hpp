@@ -20,12 +20,14 @@ extern "C" {
 
 #include "core/scoring/ngram.hpp"
 #include "core/statement/abstraction.hpp"
+#include "sqlparse/session_tables.hpp"
 
 // What has been read so far.
 struct Import {
   std::vector<privacy_score::Event> events;
   std::unordered_map<std::string, std::int64_t> id_of_text;
   std::map<std::int64_t, privacy_score::Tokens> tokens;
+  std::unordered_map<std::string, privacy_score::SessionTables> temporary;  // by the connection's name
   std::unordered_map<std::string, std::int64_t> key_of_session;
   struct Connection {
     std::string name, end_user;

@@ -12,6 +12,7 @@ extern "C" {
 #include "catalog/pg_extension.h"
 #include "catalog/pg_namespace.h"
 #include "executor/spi.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -113,6 +114,8 @@ void PutInternalRows(FunctionCallInfo fcinfo, const char* sql, int nargs, const 
   for (uint64 row = 0; row < SPI_processed; ++row) tuplestore_puttuple(info->setResult, SPI_tuptable->vals[row]);
   LeaveInternal(&scope);
 }
+
+void KeepAbstractions() { RunInternal("LOCK TABLE privacy_score.abstraction IN ROW SHARE MODE"); }
 
 void LockAbstractions() { RunInternal("LOCK TABLE privacy_score.abstraction IN SHARE ROW EXCLUSIVE MODE"); }
 

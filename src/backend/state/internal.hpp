@@ -54,6 +54,10 @@ char* InternalValue(const char* sql, int nargs = 0, const char* const* args = nu
 // DateStyle to ISO. The columns are those of the function.
 void PutInternalRows(FunctionCallInfo fcinfo, const char* sql, int nargs = 0, const char* const* args = nullptr);
 
+// Inside an internal scope: keeps all abstractions that there are until the transaction ends, for what will refer to
+// some.
+void KeepAbstractions();
+
 // Locks abstractions inside an internal scope, to wait for the worker rather than meet it row by row.
 void LockAbstractions();
 

@@ -92,7 +92,8 @@ bool AddConverted(Tokens* tokens, const std::string* token) {
 
 }  // namespace
 
-CoreHolder<Tokens>* TokensOfText(const text* sql, Oid role, privacy_score::TextUse use) {
+CoreHolder<Tokens>* TokensOfText(const text* sql, Oid role, privacy_score::TextUse use,
+                                 privacy_score::SessionTables* session) {
   int length = 0;
   const bool fits = IsWithinLimit(sql);
   const char* utf8 = fits ? ToUtf8(VARDATA_ANY(sql), static_cast<int>(VARSIZE_ANY_EXHDR(sql)), &length) : "";
@@ -101,7 +102,7 @@ CoreHolder<Tokens>* TokensOfText(const text* sql, Oid role, privacy_score::TextU
   CoreHolder<TextRounds>* rounds = NewCoreHolder<TextRounds>(CurrentMemoryContext);
   bool done = fits && RunRounds(rounds, role, [&](TextRounds* all) {
                 all->tokens =
-                    privacy_score::AbstractText(view, all->catalog, &all->missing, StatementEnds, use, memory);
+                    privacy_score::AbstractText(view, all->catalog, &all->missing, StatementEnds, use, memory, session);
               });
   CoreHolder<Tokens>* tokens = NewCoreHolder<Tokens>(CurrentMemoryContext);
   CallCoreOrRaise([&] { tokens->Reset(new Tokens()); });

@@ -8,11 +8,14 @@
 #include "backend/worker/worker.hpp"
 
 extern "C" {
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "nodes/pg_list.h"
+#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 }
 
 #include "backend/server/settings.hpp"
@@ -63,12 +66,14 @@ void Execute(const char* sql, int nargs, Oid* types, Datum* values) {
   if (SPI_execute_with_args(sql, nargs, types, values, nullptr, false, 0) < 0) elog(ERROR, "could not write history");
 }
 
+// What refers to it may come with a later flush: last_seen keeps it until then (RemoveAbstractions).
 void WriteDefinition(int64 id, Datum tokens, TimestampTz seen) {
   Oid types[] = {INT8OID, TEXTARRAYOID, TIMESTAMPTZOID};
   Datum values[] = {Int64GetDatum(id), tokens, TimestampTzGetDatum(seen)};
   Execute(
-      "INSERT INTO privacy_score.abstraction (id, tokens, first_seen, last_seen) VALUES ($1, $2, $3, $3) "
-      "ON CONFLICT DO NOTHING",
+      "INSERT INTO privacy_score.abstraction AS a (id, tokens, first_seen, last_seen) VALUES ($1, $2, $3, $3) "
+      "ON CONFLICT (id) DO UPDATE SET last_seen = EXCLUDED.last_seen "
+      "WHERE a.last_seen < EXCLUDED.last_seen - pg_catalog.make_interval(hours => 12)",
       3, types, values);
 }
 
@@ -321,8 +326,30 @@ void DiscardSessions(DatabaseSlot* slot) {
   }
 }
 
+namespace {
+
+// Removes the abstractions to which no session and no version of a baseline refers any more, and that none can be about
+// to: a session hands in those of its statements once, within its day, and writing them moves last_seen on. Who makes a
+// baseline keeps abstractions by a lock (KeepAbstractions); an import locks the table. Nobody is waited for: the next
+// hour will do. False when somebody held the lock.
+bool RemoveAbstractions(const char* days) {
+  const Oid table = get_relname_relid("abstraction", get_namespace_oid("privacy_score", false));
+  if (!ConditionalLockRelationOid(table, ExclusiveLock)) return false;
+  RunInternal(
+      "DELETE FROM privacy_score.abstraction a "
+      "WHERE a.last_seen < (privacy_score.today() - $1::pg_catalog.int4 - 1)::pg_catalog.timestamptz "
+      "AND a.id NOT IN (SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session_part p "
+      "UNION SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s "
+      "UNION SELECT pg_catalog.unnest(n.ngram) FROM privacy_score.baseline_ngram n)",
+      1, &days);
+  return true;
+}
+
+}  // namespace
+
 void ApplyRetention() {
   static TimestampTz applied_at = 0;
+  static bool abstractions_left = true;  // since the start, or since sessions were removed
   const TimestampTz now = GetCurrentTimestamp();
   if (now - applied_at < USECS_PER_HOUR) return;
   applied_at = now;
@@ -330,10 +357,12 @@ void ApplyRetention() {
   BeginWork(&work);
   (void)InternalValue("SELECT privacy_score.tidy_copies()");
   const char* args[] = {psprintf("%d", ps_settings.history_retention)};
-  if (ps_settings.history_retention > 0)
-    RunInternal(
+  if (ps_settings.history_retention > 0) {
+    const uint64 removed = RunInternal(
         "WITH old AS (DELETE FROM privacy_score.session WHERE day < privacy_score.today() - $1::pg_catalog.int4 "
         "RETURNING id) DELETE FROM privacy_score.session_part p USING old WHERE p.session_id = old.id",
         1, args);
+    abstractions_left = (abstractions_left || removed > 0) && !RemoveAbstractions(args[0]);
+  }
   EndWork(&work);
 }

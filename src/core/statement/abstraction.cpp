@@ -77,7 +77,7 @@ Tokens Abstract(const Statement& statement, bool* estimates_tell_more) {
 
 std::string PosterForm(const Statement& statement) {
   if (statement.unparsed) return "{UNPARSED}";
-  const Flow flow = FollowColumns(statement);
+  const Flow flow = FollowColumns(statement, TemporaryNames::kAsCalled);
   PosterList list;
   if (flow.command.empty()) return list.Text();
   std::string command(flow.command);

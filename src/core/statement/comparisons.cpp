@@ -26,8 +26,9 @@ struct Operand {
   std::vector<const Expr*> constants;
 };
 
-// NameHash of a column's qualified name.
+// NameHash of a column's qualified name; of a temporary relation's column that of its place.
 std::uint64_t HashOf(const Relation& relation, int column) {
+  if (relation.temporary) return NameHash(TemporaryColumnName(1, column));
   std::string name(relation.name);
   name += '.';
   if (const Column* named = relation.columns.At(column)) name += named->name;

@@ -286,7 +286,7 @@ void Walk::EmitTable(const Relation& relation, bool read) {
     return;
   }
   if (Enter(&relation, kAll, Of(Mark::kTable)))
-    flow_.names[static_cast<std::size_t>(Mark::kTable)].emplace_back(relation.name);
+    flow_.names[static_cast<std::size_t>(Mark::kTable)].push_back(NameOf(relation));
   if (!read || relation.origins == nullptr || relation.origins->describes) return;
   for (int i = 0; i < relation.columns.size; ++i)
     for (const Origin* origin : relation.origins->columns[i]) EmitTable(*origin->relation, false);
@@ -322,9 +322,7 @@ void Walk::EmitColumn(Item item, const Relation& relation, int column, Context c
 void Walk::EmitName(const Relation& relation, int column, Context context) {
   if (!Enter(&relation, column, context)) return;
   if (context.mark == Mark::kProjected) projected_.push_back({&relation, column});
-  std::string name(relation.name);
-  name += '.';
-  name += ColumnNames(relation)[static_cast<std::size_t>(column)];
+  std::string name = NameOf(relation, column);
   if (context.mark == Mark::kUnderAggregate) {
     flow_.functions[static_cast<std::size_t>(context.function)].columns.push_back(std::move(name));
     uses_[static_cast<std::size_t>(context.function)].columns.push_back({&relation, column});
@@ -334,6 +332,26 @@ void Walk::EmitName(const Relation& relation, int column, Context context) {
     order_keys_.push_back(std::move(name));
   else
     flow_.names[static_cast<std::size_t>(context.mark)].push_back(std::move(name));
+}
+
+// The number of a temporary relation among those of the statement, in the order in which the walk comes to them; 0 of
+// one that is named as it is called. Two nodes of one name are one relation.
+std::size_t Walk::NumberOf(const Relation& relation) {
+  if (!relation.temporary || temporary_names_ == TemporaryNames::kAsCalled) return 0;
+  return temporary_numbers_.try_emplace(relation.name, temporary_numbers_.size() + 1).first->second;
+}
+
+std::string Walk::NameOf(const Relation& relation) {
+  const std::size_t number = NumberOf(relation);
+  return number == 0 ? std::string(relation.name) : TemporaryName(number);
+}
+
+std::string Walk::NameOf(const Relation& relation, int column) {
+  if (const std::size_t number = NumberOf(relation); number != 0) return TemporaryColumnName(number, column);
+  std::string name(relation.name);
+  name += '.';
+  name += ColumnNames(relation)[static_cast<std::size_t>(column)];
+  return name;
 }
 
 const std::vector<std::string_view>& Walk::ColumnNames(const Relation& relation) {
@@ -387,9 +405,9 @@ std::vector<std::vector<BaseColumn>> FollowOutputs(const Statement& statement) {
   return outputs;
 }
 
-Flow FollowColumns(const Statement& statement) {
+Flow FollowColumns(const Statement& statement, TemporaryNames temporary) {
   if (statement.query == nullptr || statement.unparsed) return {};
-  return Walk(statement.explained).Run(statement.query);
+  return Walk(statement.explained, temporary).Run(statement.query);
 }
 
 }  // namespace privacy_score

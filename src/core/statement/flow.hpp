@@ -61,7 +61,10 @@ struct BaseColumn {
 // For each output of the statement the base columns that are projected into it, perhaps repeated.
 std::vector<std::vector<BaseColumn>> FollowOutputs(const Statement& statement);
 
+// Whether temporary relations are named as they are called, or as abstractions write them (statement.hpp).
+enum class TemporaryNames { kNumbered, kAsCalled };
+
 // Follows every column of the statement from where it is read to where it is used. The views point into the statement.
-Flow FollowColumns(const Statement& statement);
+Flow FollowColumns(const Statement& statement, TemporaryNames temporary = TemporaryNames::kNumbered);
 
 }  // namespace privacy_score

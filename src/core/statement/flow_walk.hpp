@@ -22,7 +22,8 @@ constexpr std::size_t kMostCellLevels = 64;
 
 class Walk {
  public:
-  explicit Walk(bool explained) : explained_(explained) {}
+  explicit Walk(bool explained, TemporaryNames temporary_names = TemporaryNames::kNumbered)
+      : explained_(explained), temporary_names_(temporary_names) {}
   Flow Run(const Query* query);
   std::vector<BaseColumn> RunOutput(const Query* query, int output);
 
@@ -66,6 +67,9 @@ class Walk {
   void ShowNumbersOfRows();
   void ShowOrderKeys();
   bool IsUsed(const Scope* scope, int output, std::initializer_list<Mark> marks) const;
+  std::size_t NumberOf(const Relation& relation);
+  std::string NameOf(const Relation& relation);
+  std::string NameOf(const Relation& relation, int column);
   const std::vector<std::string_view>& ColumnNames(const Relation& relation);
 
   // A function of flow_.functions.
@@ -86,6 +90,7 @@ class Walk {
   std::vector<Scope*> counting_;  // levels whose number of rows depends on what they show
   std::unordered_map<const Scope*, bool> picks_rows_;
   std::unordered_map<const Relation*, std::vector<std::string_view>> column_names_;
+  std::unordered_map<std::string_view, std::size_t> temporary_numbers_;
   std::unordered_set<Visit, VisitHash> entered_;
   std::unordered_map<const Expr*, std::size_t> function_ids_;
   std::unordered_set<const Range*> ranges_referenced_;
@@ -95,6 +100,7 @@ class Walk {
   std::vector<Task> tasks_;
   std::vector<Task> pushed_;  // by the running task, first things first
   const bool explained_;
+  const TemporaryNames temporary_names_;
   bool catalogs_ = false;
   bool calls_ = false;
   bool unknown_items_ = false;

@@ -15,10 +15,16 @@
  *
  * All names are canonical (core/base/names.hpp), relations qualified (public."Lab Results"); temporary
  * schemas are written pg_temp. All nodes live in one Arena (arena.hpp); string_views point into it.
+ *
+ * Programs make up the names of temporary relations, so that an abstraction has none: the first that a statement names
+ * is pg_temp.*, the second pg_temp.*2, and their columns go by their places, pg_temp.*.1. No quoted name looks like
+ * that.
  */
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "core/statement/arena.hpp"
@@ -43,6 +49,11 @@ struct Key {
 
 struct Relation;
 
+// How a temporary relation is written that is the `number`-th of its statement, from 1, and its column `column`, from
+// 0.
+std::string TemporaryName(std::size_t number);
+std::string TemporaryColumnName(std::size_t number, int column);
+
 // A base column whose values stand in another relation, too.
 struct Origin {
   const Relation* relation = nullptr;
@@ -65,6 +76,7 @@ struct Relation {
   ArenaList<Key> references;  // foreign keys
   bool catalog = false;       // pg_catalog, information_schema, pg_toast and our own schema: never in an abstraction
   bool own = false;           // owned by the role that runs the statement: a join with it is a filter
+  bool temporary = false;     // of one session: abstractions do not name it
   const Origins* origins = nullptr;  // reading it counts as reading these; writing does not
   unsigned id = 0;                   // the front end's own mark
 };

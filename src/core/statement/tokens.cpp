@@ -31,6 +31,16 @@ bool IsOneOf(std::string_view unit, const std::string_view (&names)[size]) {
 
 }  // namespace
 
+std::string TemporaryName(std::size_t number) {
+  std::string name = "pg_temp.*";
+  if (number > 1) name += std::to_string(number);
+  return name;
+}
+
+std::string TemporaryColumnName(std::size_t number, int column) {
+  return TemporaryName(number) + '.' + std::to_string(column + 1);
+}
+
 Tokens UnionTokens(const std::vector<Tokens>& parts) {
   Tokens all;
   for (const Tokens& part : parts) all.insert(all.end(), part.begin(), part.end());
