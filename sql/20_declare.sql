@@ -275,7 +275,10 @@ CREATE FUNCTION privacy_score.role_status(role name) RETURNS TABLE (setting text
          SELECT pg_catalog.substr(c, pg_catalog.length(s.name) + 2) AS value,
                 CASE WHEN d.setrole <> 0 AND d.setdatabase <> 0 THEN 'ALTER ROLE ... IN DATABASE ... SET'
                      WHEN d.setrole <> 0 THEN 'ALTER ROLE ... SET'
-                     ELSE 'ALTER DATABASE ... SET' END AS level
+                     ELSE 'ALTER DATABASE ... SET' END
+                || CASE WHEN d.setrole = 0 THEN ''
+                        WHEN EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = d.setrole AND r.rolcanlogin) THEN ', not by SET ROLE'
+                        ELSE ', without effect: it cannot log in' END AS level
            FROM pg_catalog.pg_db_role_setting d, pg_catalog.unnest(d.setconfig) c
           WHERE d.setrole IN (0, (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = role_status.role))
             AND d.setdatabase IN (0, (SELECT b.oid FROM pg_catalog.pg_database b WHERE b.datname = pg_catalog.current_database()))
@@ -290,4 +293,4 @@ CREATE FUNCTION privacy_score.role_status(role name) RETURNS TABLE (setting text
       ORDER BY 2, 3);
   END;
 COMMENT ON FUNCTION privacy_score.role_status(name) IS
-  'Whether a role is watched, and each setting as a new session of the role in this database has it, with the place where it was set; then the protected relations on which it has TRIGGER. Of other roles only for pg_read_all_stats.';
+  'Whether a role is watched, and each setting as a new session of the role in this database has it, with the place where it was set, and whether SET ROLE leaves it out; then the protected relations on which it has TRIGGER. Of other roles only for pg_read_all_stats.';

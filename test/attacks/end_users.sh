@@ -58,7 +58,7 @@ name "RESET within a transaction" "alice 1; 1" "BEGIN" "SET LOCAL app.login = 'a
 name "a savepoint that is rolled back" "alice 2;bob 1" "BEGIN" "SET LOCAL app.login = 'alice'" "$query" "SAVEPOINT s" "SET LOCAL app.login = 'bob'" "$query" "ROLLBACK TO s" "$query" "COMMIT"
 name "SECURITY DEFINER changes nothing" "alice 1" "CREATE FUNCTION mine() RETURNS SETOF text LANGUAGE sql SECURITY DEFINER SET search_path = h, pg_temp AS 'SELECT diagnosis FROM patients'" "$(login alice)" "SELECT count(*) FROM mine()"
 name "nor do parallel workers" "alice 1" "SET $forced_parallel = on" "SET parallel_setup_cost = 0" "$(login alice)" "$query"
-name "a cursor is charged to who opens it" "alice 1" "BEGIN" "SET LOCAL app.login = 'alice'" "DECLARE c CURSOR FOR $query" "FETCH 2 FROM c" "SET LOCAL app.login = 'bob'" "FETCH 2 FROM c" "COMMIT"
+name "a cursor is charged to who opens it, and to who else fetches from it" "alice 1;bob 1" "BEGIN" "SET LOCAL app.login = 'alice'" "DECLARE c CURSOR FOR $query" "FETCH 2 FROM c" "SET LOCAL app.login = 'bob'" "FETCH 2 FROM c" "COMMIT"
 name "a failing statement's name is the right one, too" "alice 1;bob 1" "$(login alice)" "$query" "$(login bob)" "$query"
 
 # An error at the end of a statement that commits by itself is counted with the next one, but is of who made it.

@@ -272,6 +272,39 @@ as app q "SET app.\"user\" = 'alice'" "$ask" >/dev/null
 check "and she may come again" "$(askers)" "alice 1;bob 1"
 check_scored
 
+# --- two people and one cursor -----------------------------------------------------------------------------------------------------
+# Statements of each and the rows that they were given: "NAME STATEMENTS ROWS" a line.
+given() {
+  q "SELECT privacy_score.flush()" "SELECT COALESCE(s.end_user, '(none)') || ' ' || sum(GREATEST(x.run, 0)) || ' ' || sum(x.rows) FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id,
+      ROWS FROM (unnest(p.ids), unnest(p.runs), unnest(p.rows)) x(id, run, rows) WHERE s.role = '${1:-app}' AND x.run >= 0 GROUP BY s.end_user ORDER BY s.end_user" | sed '/^$/d' | paste -sd ';'
+}
+alice="SET app.\"user\" = 'alice'"
+bob="SET app.\"user\" = 'bob'"
+cursor="CURSOR FOR SELECT name FROM patients WHERE id <= 100"
+held="CURSOR WITH HOLD FOR SELECT name FROM patients WHERE id <= 100"
+begin_anew
+as app q "BEGIN" "$alice" "DECLARE c $cursor" "FETCH 10 FROM c" "$bob" "FETCH 20 FROM c" "$alice" "FETCH 1 FROM c" "$bob" "FETCH 2 FROM c" "COMMIT" >/dev/null
+check "rows of a cursor go to who fetches them, and its statement once to each" "$(given)" "alice 1 11;bob 1 22"
+begin_anew
+as app q "BEGIN" "$alice" "DECLARE c $held" "COMMIT" "FETCH 10 FROM c" "$bob" "FETCH 20 FROM c" "$alice" "FETCH 1 FROM c" "$bob" "FETCH 2 FROM c" "RESET app.\"user\"" "FETCH 5 FROM c" >/dev/null
+check "a cursor that is held is read to its end for who declared it, and fetched by another, too" "$(given)" "alice 1 100;bob 1 22"
+check "which is a statement of that one like any other" "$(q "SELECT count(DISTINCT p.ids[1]), count(DISTINCT s.end_user) FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id WHERE s.end_user IN ('alice', 'bob') AND p.ids[1] <> 0")" "1|2"
+begin_anew
+as app q "BEGIN" "$alice" "DECLARE c $held" "COMMIT" "CLOSE c" "BEGIN" "$bob" "DECLARE c $held" "COMMIT" "FETCH 3 FROM c" "$alice" "FETCH 4 FROM c" >/dev/null
+check "a later cursor of its name is another's" "$(given)" "alice 2 104;bob 1 100"
+begin_anew
+as plain q "BEGIN" "DECLARE c $held" "COMMIT" "FETCH 10 FROM c" >/dev/null
+check "a role that speaks for nobody is asked nothing" "$(given plain)" "(none) 1 100"
+begin_anew
+q "ALTER ROLE app SET privacy_score.principal = 'current_user'" >/dev/null
+as app q "BEGIN" "DECLARE c $held" "COMMIT" "SET ROLE web_anon" "FETCH 10 FROM c" "RESET ROLE" "FETCH 10 FROM c" >/dev/null
+check "nor who, where another role is set that counts by itself" "$(given app) / $(given web_anon)" "(none) 1 100 / (none) 1 10"
+q "ALTER ROLE app RESET privacy_score.principal" "SELECT privacy_score.set_limit('app', 'bob', session_limit => 0)" "ALTER ROLE app SET privacy_score.mode = 'enforce'" >/dev/null
+begin_anew
+q "SELECT privacy_score.set_limit('app', 'bob', session_limit => 0)" "SET client_min_messages = error" "SELECT privacy_score.flush()" >/dev/null
+check "whom a limit refuses does not fetch from another's cursor" "$(as app q_state "BEGIN" "$alice" "DECLARE c $held" "COMMIT" "$bob" "FETCH 10 FROM c" | tail -n 1)" PS001
+q "ALTER ROLE app RESET privacy_score.mode" >/dev/null
+
 # --- a standby ------------------------------------------------------------------------------------------------------------------
 start_standby standby
 wait_for "SELECT count(*) FROM patients" 1000

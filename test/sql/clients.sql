@@ -117,6 +117,43 @@ SELECT s.role, array_to_string(a.tokens, ' ') AS abstraction, e.run
  WHERE s.id > :last AND e.run > 0 ORDER BY s.id, p.part, e.place;
 \set VERBOSITY default
 
+-- Who may not read a protected relation and is labelled for it is told of the noisy answers; others, and of other relations, are not.
+CREATE ROLE regress_clients_denied LOGIN;
+GRANT USAGE ON SCHEMA clients TO regress_clients_denied;
+GRANT SELECT (id) ON clients.patients TO regress_clients_denied;
+CREATE VIEW clients.names AS SELECT name FROM clients.patients;
+SECURITY LABEL FOR privacy_score ON ROLE regress_clients_denied IS 'dp only';
+SET SESSION AUTHORIZATION regress_clients_denied;
+SELECT name FROM clients.patients;
+SELECT (SELECT count(name) FROM clients.patients) FROM clients.patients;
+EXPLAIN SELECT name FROM clients.patients;
+PREPARE p AS SELECT name FROM clients.patients WHERE id = $1;
+EXECUTE p(1);
+UPDATE clients.patients SET name = name;
+COPY clients.patients TO STDOUT;
+COPY (SELECT * FROM clients.patients) TO STDOUT;
+SELECT * FROM clients.names;
+SELECT * FROM clients.texts;
+COPY clients.texts TO STDOUT;
+DO $$ BEGIN PERFORM name FROM clients.patients; EXCEPTION WHEN insufficient_privilege THEN RAISE NOTICE 'caught: %', SQLERRM; END $$;
+RESET SESSION AUTHORIZATION;
+SECURITY LABEL FOR privacy_score ON ROLE regress_clients_denied IS 'watched';
+SET SESSION AUTHORIZATION regress_clients_denied;
+SELECT name FROM clients.patients;
+RESET SESSION AUTHORIZATION;
+-- A role that is set and may not read, too.
+GRANT regress_clients_denied TO regress_clients_pool;
+SECURITY LABEL FOR privacy_score ON ROLE regress_clients_denied IS 'dp only';
+\c - regress_clients_pool
+BEGIN;
+SET LOCAL ROLE regress_clients_denied;
+SELECT name FROM clients.patients;
+ROLLBACK;
+\c - postgres
+SECURITY LABEL FOR privacy_score ON ROLE regress_clients_denied IS NULL;
+DROP OWNED BY regress_clients_denied;
+DROP ROLE regress_clients_denied;
+
 SET client_min_messages = warning;
 SELECT privacy_score.unprotect('clients.patients');
 SECURITY LABEL FOR privacy_score ON ROLE regress_clients IS NULL;

@@ -153,6 +153,10 @@ ALTER ROLE regress_declare_owner IN DATABASE :"db" SET privacy_score.ngram_lengt
 SELECT setting, value, reason FROM privacy_score.role_status('regress_declare_owner')
  WHERE setting IN ('privacy_score.mode', 'privacy_score.alpha', 'privacy_score.ngram_length', 'privacy_score.counting', 'privacy_score.flush_interval')
  ORDER BY setting;
+-- What a role that cannot log in has of its own never takes effect; of one that can, not where SET ROLE makes it the current one.
+ALTER ROLE regress_declare_owner LOGIN;
+SELECT setting, value, reason FROM privacy_score.role_status('regress_declare_owner') WHERE reason LIKE 'ALTER ROLE%' ORDER BY setting;
+ALTER ROLE regress_declare_owner NOLOGIN;
 SELECT setting, value, reason FROM privacy_score.role_status('regress_declare_other')
  WHERE setting IN ('privacy_score.mode', 'privacy_score.alpha', 'privacy_score.ngram_length') ORDER BY setting;
 SELECT count(*) = (SELECT count(*) FROM pg_settings WHERE name LIKE 'privacy\_score.%') AS all_settings, count(*) FILTER (WHERE s.name IS NULL) AS unknown, count(*) FILTER (WHERE r.value IS NULL) AS without_value

@@ -33,6 +33,7 @@ extern "C" {
 #include "backend/dp/dp_ledger.hpp"
 #include "backend/dp/dp_settings.hpp"
 #include "backend/server/keyed_digest.hpp"
+#include "backend/server/settings.hpp"
 #include "backend/server/wait_events.hpp"
 #include "backend/server/wire.hpp"
 #include "backend/state/internal.hpp"
@@ -83,14 +84,25 @@ struct Outlook {
   bool unanswered;   // it was charged, and has no answer yet
 };
 
+// Who asks: the role that has logged in, or, where statements are those of the current user, the role that is set.
+// Functions with SECURITY DEFINER do not change it.
+Oid WhoAsks() {
+  return ps_settings.principal == static_cast<int>(Principal::kCurrentUser) ? GetOuterUserId() : GetSessionUserId();
+}
+
 [[noreturn]] void RaiseNoBudget(const char* function, Oid relation) {
-  ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                  errmsg("role \"%s\" has no privacy budget for relation \"%s\"",
-                         GetUserNameFromId(GetSessionUserId(), false), get_rel_name(relation)),
-                  errdetail("%s() is paid for by the role that logged in or a group of it; a grant counts once it is "
-                            "committed.",
-                            function),
-                  errhint("The owner of the relation gives a budget with privacy_score.dp_grant().")));
+  ereport(ERROR,
+          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+           errmsg("role \"%s\" has no privacy budget for relation \"%s\"", GetUserNameFromId(WhoAsks(), false),
+                  get_rel_name(relation)),
+           ps_settings.principal == static_cast<int>(Principal::kCurrentUser)
+               ? errdetail("%s() is paid for by the role that is set or a group of it; a grant counts once it is "
+                           "committed.",
+                           function)
+               : errdetail("%s() is paid for by the role that logged in or a group of it; a grant counts once "
+                           "it is committed.",
+                           function),
+           errhint("The owner of the relation gives a budget with privacy_score.dp_grant().")));
 }
 
 [[noreturn]] void RaiseExhausted(const char* parameter, const char* asked, const char* left, const char* period_ends) {
@@ -133,7 +145,7 @@ void RequireLeastEpsilon(const Question* question) {
 
 // Finds the budget that pays; false when there is none.
 bool FindBudget(Budget* budget) {
-  const Oid user = GetSessionUserId();
+  const Oid user = WhoAsks();
   const char* args[] = {TextOfOid(budget->relation), CanonicalRelationName(budget->relation)};
   InternalScope scope;
   EnterInternal(&scope);
@@ -216,8 +228,8 @@ ChargeReply Order(const Question* question, const char* hash, OrderKind kind) {
                          budget->role,
                          budget->relation,
                          question->fresh,
-                         {question->epsilon, question->delta, question->kind,
-                          GetUserNameFromId(GetSessionUserId(), false), hash, question->shape, nullptr}};
+                         {question->epsilon, question->delta, question->kind, GetUserNameFromId(WhoAsks(), false), hash,
+                          question->shape, nullptr}};
   for (int tries = 0;; ++tries) {
     const ChargeReply reply = CarryOut(&charge);
     switch (reply.outcome) {

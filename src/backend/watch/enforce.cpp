@@ -88,6 +88,10 @@ const char* WhomToAsk() {
 
 }  // namespace
 
+const char* AskNoisily() {
+  return psprintf("Use the dp functions of privacy_score, such as dp_count(), or ask %s.", WhomToAsk());
+}
+
 bool Enforcing() { return ModeInForce() == WatchMode::kEnforce; }
 
 bool AnyLimitSet(const SessionLimits& limits) { return limits.session >= 0 || limits.daily >= 0; }
@@ -143,8 +147,7 @@ void RefuseDpOnly(LiveSession* session, DpOnlyRefusal why) {
                     errhint("Write to tables that neither are protected nor refer to protected ones, or ask %s.",
                             WhomToAsk())));
   ereport(ERROR, (errcode(kRefused), errmsg("statement refused: this role may not read protected relations"),
-                  errdetail("Its security label is \"dp only\"."),
-                  errhint("Use the dp functions of privacy_score, or ask %s.", WhomToAsk())));
+                  errdetail("Its security label is \"dp only\"."), errhint("%s", AskNoisily())));
 }
 
 namespace {

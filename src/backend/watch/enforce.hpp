@@ -35,6 +35,9 @@ void RefuseFault(LiveSession* session, const char* why);
 // Refuses a statement that cannot be recorded because its session has no room left.
 void RefuseForRoom(LiveSession* session);
 
+// Advice to a role labelled `dp only` that may not read; palloc'd.
+const char* AskNoisily();
+
 // Refuses a statement of a role labelled `dp only`.
 enum class DpOnlyRefusal { kReads, kTellsByWriting };
 void RefuseDpOnly(LiveSession* session, DpOnlyRefusal why);

@@ -18,6 +18,7 @@ extern "C" {
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/query/protected_reads.hpp"
 #include "backend/watch/broken_waits.hpp"
+#include "backend/watch/enforce.hpp"
 #include "backend/watch/late_errors.hpp"
 #include "backend/watch/shown_by_errors.hpp"
 #include "backend/watch/statement_place.hpp"
@@ -229,6 +230,32 @@ void JudgeError(const FailedStatement& failed, const Watch& watch) {
     RecordShownByError(
         {error, NamedRelation(error), failed.plan, failed.utility, failed.handled, MayHoldValues(error)});
   if (concerns && IsScrubbedFor(watch.role)) Scrub(error);
+  ReThrowError(error);
+}
+
+void HintAtNoisyAnswers(RoleClass role, const PlannedStmt* plan, const Node* utility, Oid handled) {
+  if (role != RoleClass::kDpOnly || geterrcode() != ERRCODE_INSUFFICIENT_PRIVILEGE) return;
+  if (plan == nullptr && (!IsA(utility, CopyStmt) || !OidIsValid(handled))) return;
+  MemoryContext before = MemoryContextSwitchTo(CurTransactionContext);
+  ErrorData* error = CopyErrorData();
+  // What a function raises has another name in it, which may be a value.
+  const bool denied = error->saved_errno != kLookedAt && error->hint == nullptr && error->funcname != nullptr &&
+                      strcmp(error->funcname, "aclcheck_error") == 0;
+  if (!denied) {
+    FreeErrorData(error);
+    MemoryContextSwitchTo(before);
+    return;
+  }
+  FlushErrorState();
+  LWLockReleaseAll();
+  const char* name = plan == nullptr ? get_rel_name(handled) : nullptr;
+  const bool concerns =
+      plan != nullptr ? PlanReadsProtected(plan)
+                      : name != nullptr && strstr(error->message, name) != nullptr && RelationIsProtected(handled);
+  if (concerns) {
+    error->hint = pstrdup(AskNoisily());
+    error->saved_errno = kLookedAt;
+  }
   ReThrowError(error);
 }
 

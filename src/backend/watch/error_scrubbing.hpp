@@ -38,6 +38,10 @@ Oid HandledRelation(const Node* utility);
 // statement that it concerns. Reads catalogs, as the server does to make such errors.
 void JudgeError(const FailedStatement& failed, const Watch& watch);
 
+// To be called in PG_CATCH, likewise: raises an error that denies a role labelled `dp only` a protected relation anew,
+// with a hint at the questions that it may ask. Of a planned statement that fails before it runs, or of COPY.
+void HintAtNoisyAnswers(RoleClass role, const PlannedStmt* plan, const Node* utility, Oid handled);
+
 // What fails when a transaction commits, where no statement runs any more, passes only on its way to the client: there
 // is looked at what no statement has looked at.
 void InstallErrorScrubbing();

@@ -232,10 +232,12 @@ inline bool StartsAlone(const PlannedStmt* plan) {
   const bool explained = (flags & EXEC_FLAG_EXPLAIN_ONLY) != 0;
   const Execution execution = counts && !explained ? ExpectExecution(query) : Execution{};
   // Permissions are checked in here, and no row is read yet: a statement that is denied has read nothing.
-  if (StartsAlone(query->plannedstmt))
+  if (StartsAlone(query->plannedstmt) && watch.role != RoleClass::kDpOnly)
     PassToExecutorStart(query, flags);
   else
-    RunWithin(watch.in_integrity_check, [query, flags] { PassToExecutorStart(query, flags); });
+    RunWithin(
+        watch.in_integrity_check, [query, flags] { PassToExecutorStart(query, flags); },
+        [query, &watch] { HintAtNoisyAnswers(watch.role, query->plannedstmt, nullptr, InvalidOid); });
   if (!answers && ReadIsJudged(watch) && PlanReadsProtected(query->plannedstmt) &&
       (explained || PlanMayBeShown(query) || !IsExcused(query->plannedstmt)))
     RecordProtectedRead(watch.role);

@@ -455,6 +455,8 @@ static LiveSession* SessionToJudge() {
   return session;
 }
 
+void OpenPrincipal() { (void)SessionToJudge(); }
+
 void RecordProtectedRead(RoleClass role) {
   LiveSession* session = SessionToJudge();
   if (role == RoleClass::kDpOnly)

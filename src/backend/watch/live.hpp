@@ -28,6 +28,9 @@ void RecordEvent(int64 id, const privacy_score::BoundConstants& constants = {});
 // The same of what an error has shown, which is too late to refuse.
 void RecordShown(int64 id, const privacy_score::BoundConstants& constants);
 
+// Makes the session of who asks now, by role and end user, the open one.
+void OpenPrincipal();
+
 // Tells the client what the worker has found out since the last statement, when this one is no event.
 void TellClient();
 

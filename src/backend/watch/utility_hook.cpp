@@ -31,6 +31,7 @@ extern "C" {
 #include "backend/state/live_session.hpp"
 #include "backend/state/scoring_errors.hpp"
 #include "backend/watch/copy_recording.hpp"
+#include "backend/watch/cursor_reads.hpp"
 #include "backend/watch/error_scrubbing.hpp"
 #include "backend/watch/late_errors.hpp"
 #include "backend/watch/live.hpp"
@@ -202,7 +203,8 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
   // What COMMIT fires is of who spoke last.
   if (ps_place.depth == 0 && !IsA(plan->utilityStmt, TransactionStmt)) NoteStatementText(text);
   CheckListening(plan->utilityStmt);
-  const int64 copied = IsA(plan->utilityStmt, CopyStmt) ? CountCopy(castNode(CopyStmt, plan->utilityStmt)) : 0;
+  int64 returns = IsA(plan->utilityStmt, CopyStmt) ? CountCopy(castNode(CopyStmt, plan->utilityStmt)) : 0;
+  if (IsA(plan->utilityStmt, FetchStmt)) returns = CountFetch(castNode(FetchStmt, plan->utilityStmt));
   if (IsA(plan->utilityStmt, AlterDomainStmt)) CountDomain(castNode(AlterDomainStmt, plan->utilityStmt));
   const Node* statement = plan->utilityStmt;
   if (IsMaintenance(statement)) CountMaintenance(statement);
@@ -234,18 +236,23 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
       FollowRenaming(running.renaming);
       NoteRoleSetting(statement);
       NotePrepared(statement, sent);
+      if (IsA(statement, DeclareCursorStmt)) NoteCursor(castNode(DeclareCursorStmt, statement));
       if (BeginsSession(statement)) CloseSession();
       if (running.ends_block) FireDeferredTriggers();
     }
     PG_CATCH();
     {
       LeaveUtility(&running);
-      if (IsTransactionState()) JudgeFailure(nullptr, parameters, statement, running.handled, LookAtPrincipal());
+      if (IsTransactionState()) {
+        const Watch watch = LookAtPrincipal();
+        if (ReadIsJudged(watch)) HintAtNoisyAnswers(watch.role, nullptr, statement, running.handled);
+        JudgeFailure(nullptr, parameters, statement, running.handled, watch);
+      }
       PG_RE_THROW();
     }
   PG_END_TRY();
   LeaveUtility(&running);
-  if (copied != 0 && completion != nullptr) RecordRows(copied, static_cast<int64>(completion->nprocessed));
+  if (returns != 0 && completion != nullptr) RecordRows(returns, static_cast<int64>(completion->nprocessed));
 }
 
 }  // namespace
