@@ -224,4 +224,15 @@ Expr* Resolver::Stray(Level* level, std::string text) {
   return ColumnAt(level->stray_range, AddMentioned(level->strays, text), 0);
 }
 
+Expr* Resolver::Indirection(Level* level, const PgQuery__AIndirection& indirection) {
+  Expr* expr = Expression(level, indirection.arg);
+  for (const Node* node : NodeList{indirection.indirection, indirection.n_indirection}) {
+    if (node->node_case == PG_QUERY__NODE__NODE_STRING)
+      expr = Field(level, expr, TextOf(node));
+    else if (!IsStar(node))
+      expr = Other({expr, Expression(level, node)});
+  }
+  return expr;
+}
+
 }  // namespace privacy_score

@@ -17,6 +17,21 @@ namespace {
 
 bool IsRow(const Node* node) { return node != nullptr && node->node_case == PG_QUERY__NODE__NODE_ROW_EXPR; }
 
+// Whether some arguments decide which others are evaluated; those of BETWEEN are compared one after the other.
+bool Chooses(const Node& node) {
+  switch (node.node_case) {
+    case PG_QUERY__NODE__NODE_BOOL_EXPR:
+    case PG_QUERY__NODE__NODE_CASE_EXPR:
+    case PG_QUERY__NODE__NODE_COALESCE_EXPR:
+    case PG_QUERY__NODE__NODE_A_INDIRECTION:
+      return true;
+    default:
+      return node.node_case == PG_QUERY__NODE__NODE_A_EXPR &&
+             (IsRow(node.a_expr->lexpr) || (node.a_expr->kind >= PG_QUERY__A__EXPR__KIND__AEXPR_BETWEEN &&
+                                            node.a_expr->kind <= PG_QUERY__A__EXPR__KIND__AEXPR_NOT_BETWEEN_SYM));
+  }
+}
+
 NodeList RowOf(const Node* node) { return {node->row_expr->args, node->row_expr->n_args}; }
 
 bool IsOrder(std::string_view name) { return name == "<" || name == "<=" || name == ">" || name == ">="; }
@@ -234,6 +249,15 @@ Expr* Resolver::Clone(const Expr* expr, int levels_up) {
 Expr* Resolver::Expression(Level* level, const Node* node) {
   if (node == nullptr) return NewExpr(ExprKind::kConstant);
   RequireStack();
+  const int told = told_calls_;
+  Expr* expr = Plain(level, node);
+  if (!Chooses(*node) || (expr->kind != ExprKind::kOther && expr->kind != ExprKind::kAnd)) return expr;
+  expr->chooses = level->query->chooses = true;
+  expr->runs_told = told_calls_ != told;
+  return expr;
+}
+
+Expr* Resolver::Plain(Level* level, const Node* node) {
   switch (node->node_case) {
     case PG_QUERY__NODE__NODE_COLUMN_REF:
       return ColumnReference(level, *node->column_ref);
@@ -465,17 +489,6 @@ Expr* Resolver::SubLink(Level* level, const PgQuery__SubLink& link) {
 }
 
 // (row).field, array[index], also mixed.
-Expr* Resolver::Indirection(Level* level, const PgQuery__AIndirection& indirection) {
-  Expr* expr = Expression(level, indirection.arg);
-  for (const Node* node : NodeList{indirection.indirection, indirection.n_indirection}) {
-    if (node->node_case == PG_QUERY__NODE__NODE_STRING)
-      expr = Field(level, expr, TextOf(node));
-    else if (!IsStar(node))
-      expr = Other({expr, Expression(level, node)});
-  }
-  return expr;
-}
-
 Expr* Resolver::Xml(Level* level, const PgQuery__XmlExpr& xml) {
   return Other({OtherOf(level, {xml.named_args, xml.n_named_args}), OtherOf(level, {xml.args, xml.n_args})});
 }

@@ -74,6 +74,7 @@ Expr* Resolver::Call(Level* level, const PgQuery__FuncCall& call) {
     const bool varies = function != nullptr && (function->kind == 't' || function->kind == 'q');
     other->rows = function != nullptr && function->kind == 's';
     const bool tells = varies || other->rows;  // how many rows it gives for one, a count of them shows
+    if (varies && !GivesValueOnly(function->canonical)) ++told_calls_;
     if (varies || (function == nullptr && IsVolatileBuiltin(parts.name))) other->varies = true;
     if (other->rows) level->query->many = true;
     if (other->kind != ExprKind::kOther) return other;

@@ -206,6 +206,7 @@ class Resolver {
 
   // resolve_expr.cpp
   Expr* Expression(Level* level, const Node* node);
+  Expr* Plain(Level* level, const Node* node);  // the same, but for Expr::chooses
   Expr* Operator(Level* level, const PgQuery__AExpr& expr);
   Expr* InList(Level* level, const PgQuery__AExpr& expr);
   Expr* Boolean(Level* level, const PgQuery__BoolExpr& expr);
@@ -277,6 +278,7 @@ class Resolver {
   std::map<std::pair<const Relation*, std::string_view>, int> mentioned_;  // places of columns, see AddMentioned
   DescribedReads described_;
   int view_depth_ = 0;
+  int told_calls_ = 0;  // how many functions that may be seen to run were met so far
   long nodes_ = 0;
 };
 

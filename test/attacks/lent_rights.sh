@@ -110,6 +110,30 @@ done
 asks "an aggregate of the server's functions" "^100$" "SELECT privacy_score.dp_count('o.by_total', 'n > 0', 10)"
 asks "an aggregate of others" "^ERROR:  function o.summed\\(integer\\), which belongs to role \"owner\", cannot run here" "SELECT privacy_score.dp_count('o.by_summed', 'n > 0', 10)"
 
+# --- what compares values: operator classes of a superuser's, of functions of the asker's ---------------------------------------------
+for name in before same; do as mallory q "CREATE FUNCTION m.$name(json, json) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN false; END'" >/dev/null; done
+comparing() { as mallory q "CREATE OR REPLACE FUNCTION m.compare(json, json) RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN $1 RETURN bttextcmp(\$1::text, \$2::text); END'" >/dev/null; }
+comparing ""
+q "CREATE OPERATOR m.<< (LEFTARG = json, RIGHTARG = json, FUNCTION = m.before)" "CREATE OPERATOR m.=== (LEFTARG = json, RIGHTARG = json, FUNCTION = m.same)" "CREATE OPERATOR m.>> (LEFTARG = json, RIGHTARG = json, FUNCTION = m.before)" \
+  "CREATE OPERATOR CLASS m.json_ops DEFAULT FOR TYPE json USING btree AS OPERATOR 1 m.<<, OPERATOR 3 m.===, OPERATOR 5 m.>>, FUNCTION 1 m.compare(json, json)" >/dev/null
+as owner q "CREATE TABLE o.docs (id int, j json, a json[])" "INSERT INTO o.docs SELECT i, '1', '{2}' FROM generate_series(1, 100) i" \
+  "CREATE VIEW o.sorted AS SELECT id FROM o.docs ORDER BY j" "CREATE VIEW o.compared AS SELECT id FROM o.docs WHERE a > '{1}'::json[]" "CREATE TYPE o.holder AS (j json)" \
+  "CREATE VIEW o.rows AS SELECT id FROM o.docs WHERE ROW(j)::o.holder > ROW('0')::o.holder" \
+  "CREATE VIEW o.distinct_docs AS SELECT DISTINCT a, id FROM o.docs" "CREATE VIEW o.joined AS SELECT d.id FROM o.docs d JOIN o.docs e USING (id, a)" "CREATE VIEW o.united AS SELECT id, a FROM o.docs UNION SELECT id, a FROM o.docs" \
+  "CREATE VIEW o.counted AS SELECT t.id, (SELECT count(DISTINCT d.a) FROM o.docs d WHERE d.id = t.id) AS n FROM o.t" "CREATE VIEW o.plain_docs AS SELECT id FROM o.docs" \
+  "CREATE TABLE o.indexed (id int, a json[])" "INSERT INTO o.indexed SELECT i, '{2}' FROM generate_series(1, 100) i" "CREATE INDEX ON o.indexed (a)" \
+  "SELECT privacy_score.dp_grant('mallory', r, 1000) FROM unnest('{o.sorted,o.compared,o.rows,o.distinct_docs,o.joined,o.united,o.counted,o.plain_docs,o.indexed}'::regclass[]) r" >/dev/null
+comparing "PERFORM $(sed "s/'/''/g" <<<"$leak") WHERE current_user = ''owner'';"
+stops="^ERROR:  function m.compare\\(json,json\\), which belongs to role \"mallory\", cannot run here"
+# The server keeps what it has found to compare values of a type with.
+warm="SELECT ARRAY['1'::json] < ARRAY['2'::json], ARRAY['1'::json] = ARRAY['2'::json]"
+check_match "the owner's own reading calls it" "$(as owner q "LISTEN leak" "SELECT count(*) FROM o.compared")" "owner says .*TOPSECRET"
+for view in sorted compared rows distinct_docs joined united counted indexed; do
+  asks "comparing: $view" "^ERROR:  function m.[a-z]+\\(json,json\\), which belongs to role \"mallory\", cannot run here" "$warm" "SELECT privacy_score.dp_count('o.$view', 'id > 0', 10)"
+done
+asks "what compares nothing such" "^100$" "$warm" "SELECT privacy_score.dp_count('o.plain_docs', 'id > 0', 10)"
+q "DROP OPERATOR CLASS m.json_ops USING btree" >/dev/null
+
 # --- types where they hide: in casts that are looked up, defaults, results, columns, and one in another ------------------------------
 # over "view" "query": a view of the owner's with a budget.
 over() { as owner q "SET min_parallel_table_scan_size = 0" "SET parallel_leader_participation = off" "CREATE VIEW o.$1 AS $2" "SELECT privacy_score.dp_grant('mallory', 'o.$1', 1000)" 2>&1 >/dev/null | grep -v NOTIFY; }

@@ -15,15 +15,23 @@ CREATE TABLE h.years (id int, year int, PRIMARY KEY (id, year)) PARTITION BY RAN
 CREATE TABLE h.year1 PARTITION OF h.years FOR VALUES FROM (1) TO (2);
 CREATE TABLE h.root (id int PRIMARY KEY, note text) PARTITION BY RANGE (id);
 CREATE TABLE h.part (note text, id int NOT NULL);
+CREATE TABLE h.halves (id int, name text, half int) PARTITION BY LIST (half);
+CREATE TABLE h.half1 PARTITION OF h.halves FOR VALUES IN (1);
+CREATE TABLE h.half2 (half int, name text, extra int, id int);
+ALTER TABLE h.half2 DROP extra;
+ALTER TABLE h.halves ATTACH PARTITION h.half2 FOR VALUES IN (2);
+CREATE UNIQUE INDEX ON h.half1 (name);
+CREATE UNIQUE INDEX ON h.half2 (name, half);
+ALTER TABLE h.half2 ADD EXCLUDE (id WITH =);
 CREATE VIEW h.seen_root AS SELECT id FROM h.root;
 CREATE TABLE h.parent (id int PRIMARY KEY);
 CREATE TABLE h.child () INHERITS (h.parent);
 CREATE VIEW h.seen AS SELECT id, city FROM h.patients;
-SELECT privacy_score.protect(r) FROM unnest('{h.stays,h.people,h.years,h.part,h.child}'::text[]) r;
+SELECT privacy_score.protect(r) FROM unnest('{h.stays,h.people,h.years,h.part,h.child,h.halves}'::text[]) r;
 ALTER TABLE h.root ATTACH PARTITION h.part FOR VALUES FROM (0) TO (100);
 CREATE TABLE h.rest PARTITION OF h.root DEFAULT;
 INSERT INTO h.root SELECT i, 'x' FROM generate_series(1, 120) i;
-GRANT SELECT, INSERT, UPDATE ON h.stays, h.people, h.years, h.year1, h.seen, h.root, h.seen_root, h.parent TO mallory, alice;
+GRANT SELECT, INSERT, UPDATE ON h.stays, h.people, h.years, h.year1, h.seen, h.root, h.seen_root, h.parent, h.halves TO mallory, alice;
 GRANT REFERENCES ON h.root TO mallory;
 SET ROLE mallory;
 CREATE TABLE h.own (id int PRIMARY KEY, other int UNIQUE);
@@ -54,6 +62,8 @@ path "a view of it" "$parts; cmd:insert s:h.root.id t:h.root" "INSERT INTO seen_
 path "a table of one's own that refers to it" "cmd:insert t:h.part w:h.part.id; cmd:insert s:h.refers_root.own s:h.refers_root.root t:h.refers_root" "INSERT INTO refers_root VALUES (1, 7) ON CONFLICT DO NOTHING"
 failing_path "a key that it does not have" "cmd:insert s:h.refers_root.own s:h.refers_root.root t:h.refers_root; $parts" "foreign key" "INSERT INTO refers_root VALUES (2, -7)"
 failing_path "a key that its partition has" "cmd:insert s:h.root.id t:h.root; cmd:insert t:h.part w:h.part.id" "duplicate key" "INSERT INTO root (id) VALUES (7)"
+halves="cmd:insert t:h.halves w:h.halves.name; cmd:insert t:h.halves w:h.halves.half w:h.halves.name; cmd:insert t:h.halves w:h.halves.id"
+path "keys that only partitions have" "$halves; cmd:insert s:h.halves.half s:h.halves.name t:h.halves" "INSERT INTO halves (name, half) VALUES ('n7', 1) ON CONFLICT DO NOTHING"
 path "the parent of a protected child, which no row is inserted to" "cmd:insert s:h.parent.id t:h.parent" "INSERT INTO parent VALUES (7) ON CONFLICT DO NOTHING"
 path "a view" "~^$tried; cmd:insert s:h.patients.id t:h.patients" "INSERT INTO seen (id) VALUES (7) ON CONFLICT DO NOTHING"
 path "a WITH query" "$tried; cmd:select s:h.patients.id t:h.patients" "WITH i AS (INSERT INTO patients (id) VALUES (7) ON CONFLICT DO NOTHING) SELECT 1"
@@ -83,6 +93,7 @@ reaches "a few rows" "1|3" "$into VALUES (7), (8), (1000) ON CONFLICT DO NOTHING
 reaches "rows that come back say which" "1|30" "$into VALUES $(seq -s, 1 30 | sed 's/[0-9]*/(&)/g') ON CONFLICT DO NOTHING RETURNING id"
 reaches "keys that are hidden among others" "40|0" "$(loop "$into SELECT i UNION ALL SELECT generate_series(2000, 2020) ON CONFLICT DO NOTHING")"
 reaches "foreign keys from a table of one's own" "40|40" "$(loop "INSERT INTO h.refers VALUES (i, i) ON CONFLICT DO NOTHING")"
+reaches "keys that only partitions have" "40|0" "$(loop "INSERT INTO h.halves (name, half) VALUES ('n' || i, 1) ON CONFLICT DO NOTHING")"
 reaches "a key of two columns is one value" "40|0" "$(loop "INSERT INTO h.people VALUES (1007, 'n' || i, '2000-01-01') ON CONFLICT (name, born) DO NOTHING")"
 reaches "a load reaches nobody: INSERT ... SELECT" "1|0" "$into SELECT generate_series(1, 100000) ON CONFLICT DO NOTHING"
 reaches "a load reaches nobody: INSERT ... VALUES" "1|0" "$(seq 1 100000 | sed 's/.*/(&)/' | paste -sd, | sed "s/.*/$into VALUES & ON CONFLICT (id) DO UPDATE SET city = 'c'/" >"$PS_TMP/load.sql"; echo "\\i $PS_TMP/load.sql")"

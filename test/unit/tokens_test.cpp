@@ -76,6 +76,10 @@ TEST(OnlyCounts, AndPacksValuesGoByName) {
   EXPECT_FALSE(OnlyCounts("sum"));
   for (const char* name : {"^", "power", "<<", "||", "repeat", "md5"}) EXPECT_TRUE(PacksValues(name)) << name;
   for (const char* name : {"+", "*", "round", "coalesce"}) EXPECT_FALSE(PacksValues(name)) << name;
+  for (const char* name : {"random", "clock_timestamp", "timeofday", "gen_random_uuid"})
+    EXPECT_TRUE(GivesValueOnly(name)) << name;
+  for (const char* name : {"nextval", "pg_notify", "set_config", "pg_sleep"})
+    EXPECT_FALSE(GivesValueOnly(name)) << name;
   EXPECT_TRUE(IsMonthsOrLonger("Month"));
   EXPECT_FALSE(IsMonthsOrLonger("week"));
 }

@@ -89,7 +89,7 @@ void OnRelationChange(Datum, Oid relid) {
 
 void OnSchemaChange(Datum, int, uint32) { MarkAll(); }
 
-// Of functions, operators, types and roles nothing is kept in entries.
+// Of functions, operators, types, casts and roles nothing is kept in entries.
 void OnOtherChange(Datum, int, uint32) { ++generation; }
 
 void RegisterCallbacks() {
@@ -97,7 +97,7 @@ void RegisterCallbacks() {
   callbacks_registered = true;
   CacheRegisterRelcacheCallback(OnRelationChange, Datum(0));
   CacheRegisterSyscacheCallback(NAMESPACEOID, OnSchemaChange, Datum(0));
-  for (const int cache : {PROCOID, OPEROID, AMOPOPID, TYPEOID, AUTHOID})
+  for (const int cache : {PROCOID, OPEROID, AMOPOPID, TYPEOID, CASTSOURCETARGET, AUTHOID})
     CacheRegisterSyscacheCallback(cache, OnOtherChange, Datum(0));
 }
 

@@ -40,6 +40,7 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
+#include "backend/catalog/code_comparing.hpp"
 #include "backend/catalog/relation_access.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/state/internal.hpp"
@@ -262,7 +263,9 @@ bool FindInTypesOf(const Node* node, bool runs, CodeSearch* search) {
 bool FindInMember(Relation relation, CodeSearch* search) {
   const ListCell* cell;
   foreach (cell, RelationGetIndexList(relation))
-    if (FindInRow(INDEXRELID, lfirst_oid(cell), {Anum_pg_index_indexprs, Anum_pg_index_indpred}, search)) return true;
+    if (FindInRow(INDEXRELID, lfirst_oid(cell), {Anum_pg_index_indexprs, Anum_pg_index_indpred}, search) ||
+        FindInIndexClasses(lfirst_oid(cell), search))
+      return true;
   foreach (cell, RelationGetStatExtList(relation))
     if (FindInRow(STATEXTOID, lfirst_oid(cell), {Anum_pg_statistic_ext_stxexprs}, search)) return true;
   if (FindInRow(PARTRELID, RelationGetRelid(relation), {Anum_pg_partitioned_table_partexprs}, search)) return true;
@@ -322,7 +325,8 @@ bool FindInColumns(Oid relation, bool converts, CodeSearch* search) {
 bool FindInNode(Node* node, void* context) {
   if (node == nullptr) return false;
   auto* search = static_cast<CodeSearch*>(context);
-  if (IsA(node, Query)) return WalkQuery(castNode(Query, node), FindInNode, context);
+  if (IsA(node, Query))
+    return FindInClauses(castNode(Query, node), search) || WalkQuery(castNode(Query, node), FindInNode, context);
   if (IsA(node, RangeTblEntry)) {
     const auto* rte = castNode(RangeTblEntry, node);
     return OidIsValid(rte->relid) && (search->within_function || FindInRelation(rte->relid, rte->inh, search));
@@ -330,7 +334,7 @@ bool FindInNode(Node* node, void* context) {
   const bool runs = !search->within_relation || !contain_var_clause(node);
   // The planner estimates the rest, too, with what the types of values bring.
   if (FindInTypesOf(node, runs, search)) return true;
-  if (runs && check_functions_in_node(node, FindInFunction, context)) return true;
+  if (runs && (check_functions_in_node(node, FindInFunction, context) || FindInComparison(node, search))) return true;
   return WalkChildren(node, FindInNode, context);
 }
 

@@ -3,19 +3,21 @@
  */
 #include "backend/catalog/side_effect_functions.hpp"
 
+#include "backend/catalog/telling_types.hpp"
 #include "backend/server/compat.hpp"
 
 extern "C" {
 #include "access/htup_details.h"
+#include "access/nbtree.h"
 #include "access/transam.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "miscadmin.h"
-#include "nodes/execnodes.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/primnodes.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
-#include "utils/typcache.h"
 }
 
 namespace {
@@ -93,18 +95,48 @@ bool FindTelling(Node* node, void* context) {
   return NodeTells(node) || WalkChildren(node, FindTelling, context);
 }
 
-// Whether a CHECK of the domain runs such a function.
-bool DomainTells(Oid domain) {
-  if (!DomainHasConstraints(domain)) return false;
-  // The memory context lets go of it when it is reset, so it must live there.
-  auto* reference = static_cast<DomainConstraintRef*>(palloc(sizeof(DomainConstraintRef)));
-  InitDomainConstraintRef(domain, reference, CurrentMemoryContext, false);
+// Whether one of some expressions is of a type that tells when it is made JSON.
+bool AnyJsonTells(const List* expressions) {
   ListCell* cell;
-  foreach (cell, reference->constraints) {
-    auto* constraint = static_cast<DomainConstraintState*>(lfirst(cell));
-    if (FindTelling(reinterpret_cast<Node*>(constraint->check_expr), nullptr)) return true;
-  }
+  foreach (cell, expressions)
+    if (JsonTells(exprType(static_cast<Node*>(lfirst(cell))))) return true;
   return false;
+}
+
+// Whether making a value of one of some types tells.
+bool AnyMakingTells(const List* types) {
+  ListCell* cell;
+  foreach (cell, types)
+    if (MakingTells(lfirst_oid(cell))) return true;
+  return false;
+}
+
+bool IsOfTellingType(Node* node, void* /*context*/) { return node != nullptr && JsonTells(exprType(node)); }
+
+// Whether the type that a node makes a value of, or of what it is given, brings a function that tells. A type that
+// tells as JSON does so where its value is made: what turns that into JSON may be given a record, which does not say of
+// what.
+bool TypesTell(Node* node) {
+  switch (nodeTag(node)) {
+    case T_FuncExpr:
+    case T_OpExpr: {
+      const List* args =
+          IsA(node, FuncExpr) ? reinterpret_cast<FuncExpr*>(node)->args : reinterpret_cast<OpExpr*>(node)->args;
+      return MakingTells(exprType(node)) || JsonTells(exprType(node)) || AnyJsonTells(args);
+    }
+    case T_CoerceViaIO:
+      return MakingTells(exprType(node)) || JsonTells(exprType(node));
+    case T_ArrayExpr:
+    case T_RowExpr:
+    case T_RelabelType:
+    case T_ArrayCoerceExpr:
+    case T_ConvertRowtypeExpr:
+      return JsonTells(exprType(node));
+    case T_TableFunc:
+      return AnyMakingTells(reinterpret_cast<TableFunc*>(node)->coltypes);
+    default:
+      return IsJsonConversion(node) && (MakingTells(exprType(node)) || WalkChildren(node, IsOfTellingType, nullptr));
+  }
 }
 
 }  // namespace
@@ -136,15 +168,18 @@ bool ExpressionTells(Node* node) { return FindTelling(node, nullptr); }
 
 bool NodeTells(Node* node) {
   switch (nodeTag(node)) {
-    case T_CoerceToDomain:
-      return DomainTells(reinterpret_cast<CoerceToDomain*>(node)->resulttype);
+    case T_CoerceToDomain: {
+      const Oid domain = reinterpret_cast<CoerceToDomain*>(node)->resulttype;
+      return ChecksTell(domain) || JsonTells(domain);
+    }
     case T_XmlExpr: {
       const XmlExprOp op = reinterpret_cast<XmlExpr*>(node)->op;
       return op == IS_XMLPARSE || op == IS_XMLSERIALIZE || op == IS_DOCUMENT;
     }
     // What these two do to their values stands beside them, with a placeholder for the value.
     case T_ArrayCoerceExpr:
-      return FindTelling(reinterpret_cast<Node*>(reinterpret_cast<ArrayCoerceExpr*>(node)->elemexpr), nullptr);
+      return FindTelling(reinterpret_cast<Node*>(reinterpret_cast<ArrayCoerceExpr*>(node)->elemexpr), nullptr) ||
+             TypesTell(node);
     case T_CaseExpr: {
       auto* expression = reinterpret_cast<CaseExpr*>(node);
       ListCell* cell;
@@ -154,6 +189,20 @@ bool NodeTells(Node* node) {
       return false;
     }
     default:
-      return check_functions_in_node(node, Tells, nullptr);
+      return check_functions_in_node(node, Tells, nullptr) || TypesTell(node);
   }
+}
+
+bool ItemTells(const RangeTblFunction* item) { return NodeTells(item->funcexpr) || AnyMakingTells(item->funccoltypes); }
+
+bool ClauseTells(const SortGroupClause* clause, Node* sorted) {
+  for (const Oid op : {clause->eqop, clause->sortop})
+    if (op >= FirstNormalObjectId && FunctionTells(get_opcode(op))) return true;
+  Oid family;
+  Oid input;
+  int16 strategy;
+  if (clause->sortop >= FirstNormalObjectId && get_ordering_op_properties(clause->sortop, &family, &input, &strategy) &&
+      FunctionTells(get_opfamily_proc(family, input, input, BTORDER_PROC)))
+    return true;
+  return ComparingTells(exprType(sorted));
 }

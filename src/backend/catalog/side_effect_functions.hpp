@@ -10,7 +10,7 @@
 extern "C" {
 #include "postgres.h"
 
-#include "nodes/nodes.h"
+#include "nodes/parsenodes.h"
 }
 
 bool FunctionTells(Oid function);
@@ -24,3 +24,9 @@ bool NodeTells(Node* node);
 
 // The same of all that is below it, but not of subqueries: it may give another value for equal rows.
 bool ExpressionTells(Node* node);
+
+// Whether a function in FROM does, or making the columns that are listed after it.
+bool ItemTells(const RangeTblFunction* item);
+
+// Whether comparing what a clause sorts, groups or makes distinct runs such a function.
+bool ClauseTells(const SortGroupClause* clause, Node* sorted);

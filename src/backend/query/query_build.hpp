@@ -45,6 +45,7 @@ struct Scope {
   StoredViews* definition;  // null but within a stored query
   int place;                // the range table entry of the parent that this is the query of, 0 when it is not in FROM
   int entering;             // the range table entry whose query is about to be translated
+  int told;                 // how many functions that may be seen to run were met so far, here and in subqueries
   ValueRecipes* recipes;    // null where hashes of values are wanted at once
 };
 
@@ -87,6 +88,12 @@ void AddExpr(Scope* scope, privacy_score::ArenaList<privacy_score::Expr>* list, 
 
 // kOther with the children of `node`; a constant when nothing is below.
 privacy_score::Expr* BuildOther(Scope* scope, Node* node);
+
+// `expr` as what a function is given that tells it by other ways than a value.
+privacy_score::Expr* BuildTold(Scope* scope, privacy_score::Expr* expr);
+
+// Adds what a clause sorts, groups or makes distinct to what is told, when comparing it does.
+void AddTold(Scope* scope, const SortGroupClause* clause, Node* sorted);
 
 // Notes what a level calls by name (core's Query::calls).
 void NoteCallOf(Scope* scope, const FuncExpr* call);

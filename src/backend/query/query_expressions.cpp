@@ -9,20 +9,25 @@
 
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/catalog/side_effect_functions.hpp"
+#include "backend/catalog/telling_types.hpp"
 #include "backend/server/compat.hpp"
 
 extern "C" {
 #include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "access/transam.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_operator.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 }
+
+#include "core/statement/abstraction.hpp"
 
 namespace ps = privacy_score;
 
@@ -53,6 +58,36 @@ void AddChildren(Scope* scope, ExprList* list, Node* node) {
   WalkChildren(node, CollectChild, &collector);
 }
 
+// Notes a function that may be seen to run: a choice around it, in whatever level, shows by which columns it chooses.
+void NoteTold(Scope* scope, Node* node) {
+  const Oid function = IsA(node, FuncExpr) ? reinterpret_cast<FuncExpr*>(node)->funcid : InvalidOid;
+  if (OidIsValid(function) && function < FirstNormalObjectId) {
+    const char* name = get_func_name(function);
+    if (name != nullptr && ps::GivesValueOnly(name)) return;
+  }
+  for (; scope != nullptr; scope = scope->parent) ++scope->told;
+}
+
+// Whether some arguments of a node decide which others are evaluated.
+bool Chooses(Node* node) {
+  switch (nodeTag(node)) {
+    case T_CaseExpr:
+    case T_CoalesceExpr:
+    case T_BoolExpr:
+    case T_SubscriptingRef:
+    case T_RowCompareExpr:
+      return true;
+    default:
+      return IsJsonConversion(node);  // ON EMPTY, ON ERROR
+  }
+}
+
+// Notes a choice whose arguments have been translated, `told` functions having been met before.
+void NoteChoice(Scope* scope, ps::Expr* expr, int told) {
+  expr->chooses = scope->result->chooses = true;
+  expr->runs_told = scope->told != told;
+}
+
 // Notes that the level calls a function by name.
 void NoteCall(Scope* scope, Oid function) {
   if (!scope->result->calls) scope->result->calls = !FunctionIsPlain(function);
@@ -65,7 +100,8 @@ Node* ImplicitCastOperand(Node* node) {
   switch (nodeTag(node)) {
     case T_RelabelType: {
       auto* cast = reinterpret_cast<RelabelType*>(node);
-      return cast->relabelformat == COERCE_IMPLICIT_CAST ? reinterpret_cast<Node*>(cast->arg) : nullptr;
+      return cast->relabelformat == COERCE_IMPLICIT_CAST && !NodeTells(node) ? reinterpret_cast<Node*>(cast->arg)
+                                                                             : nullptr;
     }
     case T_FuncExpr: {
       auto* cast = reinterpret_cast<FuncExpr*>(node);
@@ -74,7 +110,8 @@ Node* ImplicitCastOperand(Node* node) {
     }
     case T_CoerceViaIO: {
       auto* cast = reinterpret_cast<CoerceViaIO*>(node);
-      return cast->coerceformat == COERCE_IMPLICIT_CAST ? reinterpret_cast<Node*>(cast->arg) : nullptr;
+      return cast->coerceformat == COERCE_IMPLICIT_CAST && !NodeTells(node) ? reinterpret_cast<Node*>(cast->arg)
+                                                                            : nullptr;
     }
     case T_ArrayCoerceExpr: {
       auto* cast = reinterpret_cast<ArrayCoerceExpr*>(node);
@@ -83,7 +120,8 @@ Node* ImplicitCastOperand(Node* node) {
     }
     case T_ConvertRowtypeExpr: {
       auto* cast = reinterpret_cast<ConvertRowtypeExpr*>(node);
-      return cast->convertformat == COERCE_IMPLICIT_CAST ? reinterpret_cast<Node*>(cast->arg) : nullptr;
+      return cast->convertformat == COERCE_IMPLICIT_CAST && !NodeTells(node) ? reinterpret_cast<Node*>(cast->arg)
+                                                                             : nullptr;
     }
     case T_CoerceToDomain: {
       auto* cast = reinterpret_cast<CoerceToDomain*>(node);
@@ -175,9 +213,14 @@ ps::Expr* BuildAggregate(Scope* scope, Aggref* aggregate) {
     ListCell* argument;
     foreach (argument, aggregate->args) {
       auto* target = lfirst_node(TargetEntry, argument);
-      if (target->ressortgroupref == clause->tleSortGroupRef)
-        AddExpr(scope, &expr->order, reinterpret_cast<Node*>(target->expr));
+      if (target->ressortgroupref != clause->tleSortGroupRef) continue;
+      AddExpr(scope, &expr->order, reinterpret_cast<Node*>(target->expr));
+      AddTold(scope, clause, reinterpret_cast<Node*>(target->expr));
     }
+  }
+  foreach (cell, aggregate->aggdistinct) {
+    auto* clause = lfirst_node(SortGroupClause, cell);
+    AddTold(scope, clause, get_sortgroupclause_expr(clause, aggregate->args));
   }
   AddExpr(scope, &expr->filter, reinterpret_cast<Node*>(aggregate->aggfilter));
   return expr;
@@ -273,9 +316,11 @@ ps::Expr* BuildOperator(Scope* scope, OpExpr* op) {
 
 ps::Expr* BuildBool(Scope* scope, BoolExpr* boolean) {
   if (boolean->boolop != AND_EXPR) return BuildOther(scope, reinterpret_cast<Node*>(boolean));
+  const int told = scope->told;
   ps::Expr* expr = NewExpr(scope, ps::ExprKind::kAnd);
   ListCell* cell;
   foreach (cell, boolean->args) AddExpr(scope, &expr->args, static_cast<Node*>(lfirst(cell)));
+  NoteChoice(scope, expr, told);
   return expr;
 }
 
@@ -309,15 +354,33 @@ void NoteCallOf(Scope* scope, const FuncExpr* call) {
   NoteCall(scope, call->funcid);
 }
 
+ps::Expr* BuildTold(Scope* scope, ps::Expr* expr) {
+  if (expr->kind == ps::ExprKind::kConstant) return expr;
+  ps::Expr* told = NewExpr(scope, ps::ExprKind::kOther);
+  told->args.Add(expr);
+  told->tells = scope->result->tells = true;
+  return told;
+}
+
+void AddTold(Scope* scope, const SortGroupClause* clause, Node* sorted) {
+  if (!ClauseTells(clause, sorted)) return;
+  ps::Expr* told = BuildTold(scope, BuildExpr(scope, sorted));
+  if (told->kind != ps::ExprKind::kConstant) scope->result->told.Add(told);
+}
+
 ps::Expr* BuildOther(Scope* scope, Node* node) {
+  const int told = scope->told;
   ps::Expr* expr = NewExpr(scope, ps::ExprKind::kOther);
   AddChildren(scope, &expr->args, node);
   if (IsA(node, FuncExpr)) NoteCallOf(scope, reinterpret_cast<FuncExpr*>(node));
   expr->rows = GivesRows(node);
+  const bool tells = NodeTells(node);
+  if (tells) NoteTold(scope, node);
   if (expr->args.empty())
     expr->kind = ps::ExprKind::kConstant;
-  else if (NodeTells(node) || expr->rows)
+  else if (tells || expr->rows)
     expr->tells = scope->result->tells = true;
+  if (expr->kind == ps::ExprKind::kOther && Chooses(node)) NoteChoice(scope, expr, told);
   expr->cast = expr->args.size == 1 && IsCast(node);
   if (expr->kind == ps::ExprKind::kOther) MarkOther(scope, expr, node);
   return expr;
@@ -340,7 +403,8 @@ ps::Expr* BuildExpr(Scope* scope, Node* node) {
   switch (nodeTag(node)) {
     case T_Var: {
       auto* var = reinterpret_cast<Var*>(node);
-      return BuildColumn(scope, var, var->varattno);
+      ps::Expr* column = BuildColumn(scope, var, var->varattno);
+      return JsonTells(var->vartype) ? BuildTold(scope, column) : column;
     }
     case T_Param:
       return BuildParam(scope, reinterpret_cast<Param*>(node));

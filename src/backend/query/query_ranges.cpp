@@ -196,10 +196,13 @@ void FillValues(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
 void FillFunctions(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
   ListCell* cell;
   foreach (cell, rte->functions) {
-    Node* call = lfirst_node(RangeTblFunction, cell)->funcexpr;
+    const auto* item = lfirst_node(RangeTblFunction, cell);
+    Node* call = item->funcexpr;
     ps::Expr* expr = BuildExpr(scope, call);
     expr->varies = expr->kind != ps::ExprKind::kConstant && ExpressionTells(call);
-    expr->tells = expr->tells && NodeTells(call);  // the rows that it gives are those of the item
+    // The rows that it gives are those of the item.
+    expr->tells = expr->kind != ps::ExprKind::kConstant && ItemTells(item);
+    scope->result->tells = scope->result->tells || expr->tells;
     if (AddValues(scope, expr, call) || expr->kind != ps::ExprKind::kConstant) range->args.Add(expr);
   }
 }

@@ -155,12 +155,24 @@ void AddOutputOrder(Scope* scope) {
   }
 }
 
+// Adds to what is told what some clauses compare, when comparing tells.
+void AddToldClauses(Scope* scope, List* clauses) {
+  ListCell* cell;
+  foreach (cell, clauses) {
+    const auto* clause = lfirst_node(SortGroupClause, cell);
+    TargetEntry* target = get_sortgroupclause_tle(const_cast<SortGroupClause*>(clause), scope->query->targetList);
+    AddTold(scope, clause, reinterpret_cast<Node*>(target->expr));
+  }
+}
+
 void AddWindows(Scope* scope) {
   ListCell* cell;
   foreach (cell, scope->query->windowClause) {
     auto* window = lfirst_node(WindowClause, cell);
     AddClauses(scope, &scope->result->partition_by, window->partitionClause);
     AddClauses(scope, &scope->result->window_order_by, window->orderClause);
+    AddToldClauses(scope, window->partitionClause);
+    AddToldClauses(scope, window->orderClause);
     // Frames, like LIMIT, cannot read columns of their own level, but those of an outer one, and subqueries.
     AddExpr(scope, &scope->result->having, window->startOffset);
     AddExpr(scope, &scope->result->having, window->endOffset);
@@ -203,6 +215,7 @@ void BuildLevel(Scope* scope) {
   scope->result->many = query->hasTargetSRFs;
   AddWindows(scope);
   AddClauses(scope, &scope->result->order_by, query->sortClause);
+  for (List* clauses : {query->groupClause, query->distinctClause, query->sortClause}) AddToldClauses(scope, clauses);
 }
 
 }  // namespace
@@ -226,7 +239,7 @@ ps::Query* BuildQuery(ps::Arena* arena, Query* query, Scope* parent, StoredViews
   auto* result = arena->New<ps::Query>();
   result->command = CommandOf(query->commandType);
   result->limit = Cuts(query->limitCount) || Cuts(query->limitOffset) || query->hasDistinctOn;
-  Scope scope = {arena, query, result, nullptr, parent, NIL, definition, 0, 0, recipes};
+  Scope scope = {arena, query, result, nullptr, parent, NIL, definition, 0, 0, 0, recipes};
   if (parent != nullptr) {
     scope.definition = parent->definition;
     scope.recipes = parent->recipes;

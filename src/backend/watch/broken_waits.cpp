@@ -16,7 +16,9 @@
 
 extern "C" {
 #include "access/sysattr.h"
+#include "catalog/pg_type.h"
 #include "nodes/bitmapset.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 }
 
@@ -30,15 +32,41 @@ constexpr const char* kAwaitsRow[] = {
     "while locking tuple (%u,%u) in relation \"%s\"", "while updating tuple (%u,%u) in relation \"%s\"",
     "while deleting tuple (%u,%u) in relation \"%s\"", "while rechecking updated tuple (%u,%u) in relation \"%s\""};
 
-// Whether a context has such a line, by the text before its first number.
-bool Says(const char* context, const char* message) {
+const char* Translated(const char* message) {
 #ifdef ENABLE_NLS
-  message = dgettext(PG_TEXTDOMAIN("postgres"), message);
+  return dgettext(PG_TEXTDOMAIN("postgres"), message);
+#else
+  return message;
 #endif
-  const char* end = strchr(message, '%');
-  if (end == nullptr || end == message) return false;
-  const char* begin = pnstrdup(message, static_cast<Size>(end - message));
-  return strstr(context, begin) != nullptr;
+}
+
+// What follows, in a context, the text that such a line has before its first number; null when it has no such line.
+const char* AfterBegin(const char* context, const char* format) {
+  const char* end = strchr(format, '%');
+  if (end == nullptr || end == format) return nullptr;
+  const char* begin = pnstrdup(format, static_cast<Size>(end - format));
+  const char* line = strstr(context, begin);
+  return line == nullptr ? nullptr : line + strlen(begin);
+}
+
+bool Says(const char* context, const char* message) { return AfterBegin(context, Translated(message)) != nullptr; }
+
+// The name of the relation in such a line, whose format has two numbers before; null when there is none.
+const char* NameIn(const char* context, const char* message) {
+  const char* format = Translated(message);
+  const char* line = AfterBegin(context, format);
+  if (line == nullptr) return nullptr;
+  for (format = strchr(format, '%'); strncmp(format, "%s", 2) != 0;) {
+    if (strncmp(format, "%u", 2) == 0) {
+      format += 2;
+      line += strspn(line, "0123456789");
+    } else if (*format == '\0' || *format == '%' || *format++ != *line++) {
+      return nullptr;
+    }
+  }
+  const char* after = format + 2;
+  const char* end = *after == '\0' ? strchr(line, '\n') : strstr(line, after);
+  return end == nullptr ? pstrdup(line) : pnstrdup(line, static_cast<Size>(end - line));
 }
 
 // The columns by which the query of a foreign key looks for rows, of relations that are protected.
@@ -71,9 +99,44 @@ void RecordLookedFor(const BrokenStatement& broken) {
   }
 }
 
+// The relation that the context names. Which of its keys it was does not stand there, nor with which value; two waits
+// differ by the place of the row.
+void RecordByContext(const ErrorData* error) {
+  const uint64 vector = privacy_score::FoldHash(0, HashOfDatum(TEXTOID, CStringGetTextDatum(error->context)));
+  const bool ends_session = error->elevel > ERROR;
+  for (const char* message : kAwaitsKey)
+    if (const char* name = NameIn(error->context, message)) {
+      RecordAwaitedKeysNamed(name, {!ends_session, false}, vector);
+      return;
+    }
+  for (const char* message : kAwaitsRow)
+    if (const char* name = NameIn(error->context, message)) {
+      RecordAwaitedKeysNamed(name, {false, true}, vector);
+      return;
+    }
+}
+
+// Runs `record`, whose faults are counted.
+template <typename Work>
+void Guarded(Work record) {
+  MemoryContext context = CurrentMemoryContext;
+  PG_TRY()
+    ;
+    { record(); }
+    PG_CATCH();
+    {
+      MemoryContextSwitchTo(context);
+      FlushErrorState();
+      CountScoringError("which keys a statement has waited for could not be recorded");
+    }
+  PG_END_TRY();
+}
+
 void Record(const BrokenStatement& broken) {
-  if (broken.plan == nullptr)
+  if (broken.plan == nullptr && OidIsValid(broken.copied))
     RecordAwaitedKeys(broken.copied);
+  else if (broken.plan == nullptr)
+    RecordByContext(broken.error);
   else if (broken.integrity_check)
     RecordLookedFor(broken);
   else
@@ -83,10 +146,12 @@ void Record(const BrokenStatement& broken) {
 }  // namespace
 
 bool MayBreakWait(int code) {
-  return code == ERRCODE_LOCK_NOT_AVAILABLE || code == ERRCODE_T_R_DEADLOCK_DETECTED || code == ERRCODE_QUERY_CANCELED;
+  return code == ERRCODE_LOCK_NOT_AVAILABLE || code == ERRCODE_T_R_DEADLOCK_DETECTED ||
+         code == ERRCODE_QUERY_CANCELED || code == ERRCODE_T_R_SERIALIZATION_FAILURE;
 }
 
 bool BrokeWait(const ErrorData* error, bool integrity_check) {
+  if (error->sqlerrcode == ERRCODE_T_R_SERIALIZATION_FAILURE) return integrity_check;
   if (error->context == nullptr) return false;
   for (const char* message : kAwaitsKey)
     if (Says(error->context, message)) return true;
@@ -96,16 +161,15 @@ bool BrokeWait(const ErrorData* error, bool integrity_check) {
   return false;
 }
 
+bool BrokeWaitUnseen(const ErrorData* error, bool integrity_check) {
+  if (error->context == nullptr || (error->elevel == ERROR && !MayBreakWait(error->sqlerrcode))) return false;
+  return BrokeWait(error, integrity_check);
+}
+
+void RecordWaitByContext(const ErrorData* error) {
+  Guarded([error] { RecordByContext(error); });
+}
+
 void RecordBrokenWait(const BrokenStatement& broken) {
-  MemoryContext context = CurrentMemoryContext;
-  PG_TRY()
-    ;
-    { Record(broken); }
-    PG_CATCH();
-    {
-      MemoryContextSwitchTo(context);
-      FlushErrorState();
-      CountScoringError("which keys a statement has waited for could not be recorded");
-    }
-  PG_END_TRY();
+  Guarded([&broken] { Record(broken); });
 }

@@ -172,9 +172,15 @@ void Scrub(ErrorData* error) {
   error->hint = pstrdup(kHint);
 }
 
-// What was not looked at was raised where no statement ran: of constraints, and nobody knows any more of what.
+// What was not looked at was raised where no statement ran, or ends the session: of constraints, and of waits for their
+// keys.
 void ps_emit_log(ErrorData* error) {
   if (prev_emit_log != nullptr) prev_emit_log(error);
+  if (error->elevel >= ERROR && error->saved_errno != kLookedAt && Counts(ps_last_watch.watch.role) &&
+      BrokeWaitUnseen(error, ps_place.inside_integrity_check)) {
+    KeepLateError(error);
+    return;
+  }
   if (error->elevel != ERROR || error->saved_errno == kLookedAt || !BreaksConstraint(error->sqlerrcode)) return;
   if (Counts(ps_last_watch.watch.role) && !IsRaised(error)) KeepLateError(error);
   if (IsScrubbedFor(ps_last_watch.watch.role) && !IsRaised(error)) Scrub(error);
@@ -195,7 +201,7 @@ void JudgeBrokenWait(const FailedStatement& failed, const Watch& watch) {
   Watch own = watch;
   own.in_integrity_check = false;
   const Oid copied = failed.utility != nullptr && IsA(failed.utility, CopyStmt) ? failed.handled : InvalidOid;
-  if (CountsHere(own)) RecordBrokenWait({failed.plan, failed.parameters, copied, watch.in_integrity_check});
+  if (CountsHere(own)) RecordBrokenWait({failed.plan, failed.parameters, error, copied, watch.in_integrity_check});
   ReThrowError(error);
 }
 

@@ -11,6 +11,7 @@ extern "C" {
 
 #include "backend/state/scoring_errors.hpp"
 #include "backend/state/watching.hpp"
+#include "backend/watch/broken_waits.hpp"
 #include "backend/watch/shown_by_errors.hpp"
 
 bool ps_has_late_error = false;
@@ -54,10 +55,11 @@ void KeepLateError(const ErrorData* error) {
   registered = true;
   MemoryContextReset(kept_context);
   kept = {};
-  kept.elevel = ERROR;
+  kept.elevel = error->elevel;
   kept.sqlerrcode = error->sqlerrcode;
   kept.message = Keep(error->message);
   kept.detail = Keep(error->detail);
+  kept.context = Keep(error->context);
   kept.schema_name = Keep(error->schema_name);
   kept.table_name = Keep(error->table_name);
   kept.constraint_name = Keep(error->constraint_name);
@@ -68,5 +70,8 @@ void RecordKeptError() {
   if (!IsTransactionState()) return;
   ps_has_late_error = false;
   if (kept.message == nullptr || !Counts(LookAtPrincipal().role)) return;
-  RecordShownByError({&kept, NamedRelation(&kept), nullptr, nullptr, InvalidOid, false});
+  if (BrokeWaitUnseen(&kept, true))
+    RecordWaitByContext(&kept);
+  else
+    RecordShownByError({&kept, NamedRelation(&kept), nullptr, nullptr, InvalidOid, false});
 }

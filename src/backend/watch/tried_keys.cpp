@@ -14,18 +14,26 @@
 #include "backend/watch/live.hpp"
 
 extern "C" {
+#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/sysattr.h"
+#include "access/table.h"
 #include "access/transam.h"
+#include "catalog/index.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_index.h"
+#include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
 #include "parser/parsetree.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
-#include "utils/syscache.h"
 }
 
 namespace {
@@ -112,37 +120,103 @@ void RecordKey(Oid relid, List* key_columns, List* columns, const InsertedRows& 
     RecordEvent(id, constants);
 }
 
-// Whether a row that has the key of an index is a conflict, when the statement names no key.
-bool KeepsApart(Oid index) {
-  HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
-  if (!HeapTupleIsValid(tuple)) return false;
-  const auto* form = reinterpret_cast<Form_pg_index>(GETSTRUCT(tuple));
-  const bool keeps = form->indisunique || form->indisexclusion;
-  ReleaseSysCache(tuple);
-  return keeps;
+// The columns of a relation that has the names of those of one of its partitions; NIL when one is missing.
+List* ColumnsOfRoot(Oid root, Oid partition, List* columns) {
+  if (root == partition) return columns;
+  List* mapped = NIL;
+  ListCell* cell;
+  foreach (cell, columns) {
+    const char* name = get_attname(partition, static_cast<AttrNumber>(lfirst_int(cell)), true);
+    const AttrNumber column = name == nullptr ? InvalidAttrNumber : get_attnum(root, name);
+    if (column == InvalidAttrNumber) return NIL;
+    mapped = list_append_unique_int(mapped, column);
+  }
+  return mapped;
 }
 
-// Counts keys of the indexes of a relation: those that are listed, of which nothing is known but that they may conflict
-// when `any`. `changed` (may be null): only keys with one of these columns, offset as in range table entries.
-void RecordIndexKeys(Oid relid, List* indexes, bool any, const Bitmapset* changed, const InsertedRows& rows) {
+// Which of the keys of a relation are meant.
+struct KeyChoice {
+  bool deferred_only;        // those that may be checked later than the statement
+  const Bitmapset* changed;  // not null: those with one of these columns, offset as in range table entries
+};
+
+bool IsMeant(List* columns, const KeyChoice& choice) {
+  bool meant = choice.changed == nullptr;
   ListCell* cell;
-  foreach (cell, indexes) {
-    if (any && !KeepsApart(lfirst_oid(cell))) continue;
-    int plain_count;
-    List* columns = ColumnsOfIndex(lfirst_oid(cell), &plain_count);
-    bool concerned = changed == nullptr;
-    ListCell* column;
-    foreach (column, columns)
-      concerned = concerned || bms_is_member(lfirst_int(column) - FirstLowInvalidHeapAttributeNumber, changed);
-    if (concerned) RecordKey(relid, columns, plain_count > 0 ? columns : NIL, rows);
+  foreach (cell, columns)
+    meant = meant || bms_is_member(lfirst_int(cell) - FirstLowInvalidHeapAttributeNumber, choice.changed);
+  return meant;
+}
+
+// Counts the key of one index of a relation, or of one of its partitions: once for all that have the same columns.
+void RecordIndexKey(Oid root, Oid partition, Oid index, const KeyChoice& choice, const InsertedRows& rows,
+                    List** counted) {
+  int plain_count;
+  List* columns = ColumnsOfRoot(root, partition, ColumnsOfIndex(index, &plain_count));
+  if (columns == NIL || !IsMeant(columns, choice) || list_member(*counted, columns)) return;
+  *counted = lappend(*counted, columns);
+  RecordKey(root, columns, plain_count > 0 ? columns : NIL, rows);
+}
+
+// Counts the keys of a relation that keep rows apart. Partitions may have keys of their own. Indexes are looked up in
+// the catalog, since no lock is there for opening a partition, and who waits for one would stop others.
+void RecordKeysOf(Oid relid, const KeyChoice& choice, const InsertedRows& rows) {
+  List* counted = NIL;
+  ListCell* cell;
+  List* members = get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE ? find_all_inheritors(relid, NoLock, nullptr)
+                                                                      : list_make1_oid(relid);
+  Relation catalog = table_open(IndexRelationId, AccessShareLock);
+  foreach (cell, members) {
+    ScanKeyData key;
+    ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(lfirst_oid(cell)));
+    SysScanDesc scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, nullptr, 1, &key);
+    HeapTuple tuple;
+    List* indexes = NIL;
+    while (HeapTupleIsValid(tuple = systable_getnext(scan))) {
+      const auto* index = reinterpret_cast<Form_pg_index>(GETSTRUCT(tuple));
+      if ((index->indisunique || index->indisexclusion) && !(choice.deferred_only && index->indimmediate))
+        indexes = lappend_oid(indexes, index->indexrelid);
+    }
+    systable_endscan(scan);
+    list_sort(indexes, list_oid_cmp);
+    ListCell* index;
+    foreach (index, indexes) RecordIndexKey(relid, lfirst_oid(cell), lfirst_oid(index), choice, rows, &counted);
+  }
+  table_close(catalog, AccessShareLock);
+}
+
+// Counts the columns by which a relation refers to others.
+void RecordReferringKeys(Oid relid, const InsertedRows& rows) {
+  List* constraints = NIL;
+  Relation catalog = table_open(ConstraintRelationId, AccessShareLock);
+  ScanKeyData key;
+  ScanKeyInit(&key, Anum_pg_constraint_conrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+  SysScanDesc scan = systable_beginscan(catalog, ConstraintRelidTypidNameIndexId, true, nullptr, 1, &key);
+  HeapTuple tuple;
+  while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+    constraints = lappend_oid(constraints, reinterpret_cast<Form_pg_constraint>(GETSTRUCT(tuple))->oid);
+  systable_endscan(scan);
+  table_close(catalog, AccessShareLock);
+  ListCell* cell;
+  foreach (cell, constraints) {
+    ForeignKeyColumns foreign;
+    if (FindForeignKey(lfirst_oid(cell), &foreign)) RecordKey(relid, foreign.referring_columns, NIL, rows);
   }
 }
 
-List* IndexesOf(Oid relid) {
-  Relation relation = relation_open(relid, NoLock);
-  List* indexes = RelationGetIndexList(relation);
-  relation_close(relation, NoLock);
-  return indexes;
+// All relations of that name.
+List* RelationsNamed(const char* name) {
+  List* named = NIL;
+  Relation catalog = table_open(RelationRelationId, AccessShareLock);
+  ScanKeyData key;
+  ScanKeyInit(&key, Anum_pg_class_relname, BTEqualStrategyNumber, F_NAMEEQ, CStringGetDatum(name));
+  SysScanDesc scan = systable_beginscan(catalog, ClassNameNspIndexId, true, nullptr, 1, &key);
+  HeapTuple tuple;
+  while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+    named = lappend_oid(named, reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->oid);
+  systable_endscan(scan);
+  table_close(catalog, AccessShareLock);
+  return named;
 }
 
 void RecordAwaitedOf(const PlannedStmt* plan, const ModifyTable* modify, int index, const InsertedRows& rows) {
@@ -152,7 +226,7 @@ void RecordAwaitedOf(const PlannedStmt* plan, const ModifyTable* modify, int ind
   Bitmapset* inserted;
   Bitmapset* updated = nullptr;
   if (modify->operation == CMD_UPDATE) (void)PlannedColumns(plan, rte, &read, &inserted, &updated);
-  RecordIndexKeys(rte->relid, IndexesOf(rte->relid), true, updated, rows);
+  RecordKeysOf(rte->relid, {false, updated}, rows);
 }
 
 void RecordAwaitedBy(const PlannedStmt* plan, const Plan* node, ParamListInfo parameters, uint64 vector) {
@@ -189,13 +263,14 @@ void RecordKeys(const PlannedStmt* plan, const ModifyTable* modify, ParamListInf
   const bool is_protected = KeysAreProtected(relid);
   // The executor holds a lock. What the relation cache has is copied before anything else is looked up.
   Relation relation = relation_open(relid, NoLock);
-  List* indexes =
-      is_protected && modify->arbiterIndexes == NIL ? RelationGetIndexList(relation) : modify->arbiterIndexes;
   auto* keys = static_cast<List*>(copyObjectImpl(RelationGetFKeyList(relation)));
   relation_close(relation, NoLock);
   const InsertedRows rows = RowsOf(modify, parameters, vector);
   ListCell* cell;
-  if (is_protected) RecordIndexKeys(relid, indexes, modify->arbiterIndexes == NIL, nullptr, rows);
+  if (is_protected && modify->arbiterIndexes == NIL) RecordKeysOf(relid, {false, nullptr}, rows);
+  List* counted = NIL;
+  foreach (cell, is_protected ? modify->arbiterIndexes : NIL)
+    RecordIndexKey(relid, relid, lfirst_oid(cell), {false, nullptr}, rows, &counted);
   foreach (cell, keys) {
     const auto* key = static_cast<const ForeignKeyCacheInfo*>(lfirst(cell));
     // A key that refers to a partitioned table stands here for each partition, too.
@@ -233,5 +308,23 @@ void RecordAwaitedKeys(const PlannedStmt* plan, ParamListInfo parameters) {
 
 void RecordAwaitedKeys(Oid copied) {
   if (!OidIsValid(copied) || !KeysAreProtected(copied)) return;
-  InScratch([=] { RecordIndexKeys(copied, IndexesOf(copied), true, nullptr, {NIL, NIL, 0, nullptr, 0, true}); });
+  InScratch([=] { RecordKeysOf(copied, {false, nullptr}, {NIL, NIL, 0, nullptr, 0, true}); });
+}
+
+void RecordAwaitedKeysNamed(const char* name, const AwaitedKeys& keys, uint64 vector) {
+  InScratch([=, &keys] {
+    const InsertedRows rows = {NIL, NIL, 0, nullptr, vector, true};
+    ListCell* cell;
+    List* counted = NIL;
+    foreach (cell, RelationsNamed(name)) {
+      const Oid named = lfirst_oid(cell);
+      const Oid table = get_rel_relkind(named) == RELKIND_INDEX ? IndexGetRelation(named, true) : named;
+      if (!OidIsValid(table) || !KeysAreProtected(table)) continue;
+      if (table != named)
+        RecordIndexKey(table, table, named, {false, nullptr}, rows, &counted);
+      else
+        RecordKeysOf(table, {keys.deferred_only, nullptr}, rows);
+      if (keys.referring) RecordReferringKeys(table, rows);
+    }
+  });
 }

@@ -37,5 +37,15 @@ inline bool TriesKeys(const PlannedStmt* plan) {
 void RecordAwaitedKeys(const PlannedStmt* plan, ParamListInfo parameters);
 void RecordAwaitedKeys(Oid copied);
 
+// Which keys of a relation a statement may have waited for that nobody knows any more.
+struct AwaitedKeys {
+  bool deferred_only;  // those that are checked when the transaction ends
+  bool referring;      // also those by which it refers to others
+};
+
+// The same of which only the name of the relation, or of the index, is known: of each protected relation of that name.
+// `vector`: what tells one such wait from others.
+void RecordAwaitedKeysNamed(const char* name, const AwaitedKeys& keys, uint64 vector);
+
 // Counts the keys that running such a plan tries. `vector`: what tells this execution from others with other constants.
 void RecordTriedKeys(const PlannedStmt* plan, ParamListInfo parameters, uint64 vector);

@@ -55,6 +55,9 @@ bool HidesColumns(std::string_view name);
 // True for the aggregates among these that only count: of their arguments no more shows than which are NULL.
 bool OnlyCounts(std::string_view name);
 
+// Whether a function of the server, by its name, is volatile and cannot be seen to run for all that.
+bool GivesValueOnly(std::string_view name);
+
 // True when `name` is a function or an operator that can put many values into one: powers, shifts, text that is put
 // together, hashes. Neither of these two takes memory: callers have no way out for exceptions.
 bool PacksValues(std::string_view name);

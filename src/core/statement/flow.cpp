@@ -70,6 +70,7 @@ void Walk::Execute(Scope* scope) {
     }
   }
   if (query.tells) PushTold(scope);
+  if (query.chooses) PushChoices(scope);
   calls_ = calls_ || query.calls;
   if (query.distinct || query.many) {
     flow_.estimates_tell_more = true;

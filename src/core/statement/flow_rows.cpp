@@ -3,7 +3,9 @@
  * come, in which order (see flow_walk.hpp).
  */
 #include <algorithm>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "core/base/sort_unique.hpp"
 #include "core/statement/cells.hpp"
@@ -55,6 +57,63 @@ void Walk::ShowNumbersOfRows() {
     if (!flow_.functions.back().columns.empty()) continue;
     flow_.functions.pop_back();
     uses_.pop_back();
+  }
+}
+
+// Whether an expression reads an output of a subquery or view below that may be seen to be computed: the server may put
+// it in the place of the column.
+bool Walk::ReadsTold(Scope* scope, const Expr& expr) {
+  std::vector<std::pair<Scope*, const Expr*>> left = {{scope, &expr}};
+  std::set<const Expr*> seen;
+  while (!left.empty()) {
+    const auto [level, next] = left.back();
+    left.pop_back();
+    if (!seen.insert(next).second) continue;
+    for (const Expr* arg : next->args) left.emplace_back(level, arg);
+    if (next->kind != ExprKind::kColumn) continue;
+    const Item item = {Outer(level, next->levels_up), next->range};
+    const Range* range = item.scope == nullptr ? nullptr : RangeOf(item);
+    Scope* inner = range == nullptr ? nullptr : scopes_.QueryOf(item, *range);
+    std::vector<Scope*> arms;
+    if (inner != nullptr) arms.push_back(inner);
+    while (!arms.empty()) {
+      Scope* arm = arms.back();
+      arms.pop_back();
+      for (const Query* query : arm->query->arms) arms.push_back(scopes_.ScopeOf(query, arm));
+      const auto index = static_cast<std::size_t>(next->column);
+      if (next->column < 0 || index >= arm->outputs.size()) continue;
+      if (arm->outputs[index]->varies) return true;
+      left.emplace_back(arm, arm->outputs[index]);
+    }
+  }
+  return false;
+}
+
+// What is evaluated under CASE, OR and the like depends on the others of their arguments. A function among these that
+// may be seen to run, be it given nothing, shows what they say of one row after the other, also under an aggregate. In
+// conditions they count anyway, all but what is under an aggregate there.
+void Walk::PushChoices(Scope* scope) {
+  std::vector<std::pair<const Expr*, bool>> left;  // and whether it is part of a condition
+  const auto add = [&left](const ArenaList<Expr>& exprs, bool condition) {
+    for (const Expr* expr : exprs) left.emplace_back(expr, condition);
+  };
+  const Query& query = *scope->query;
+  for (const ArenaList<Expr>* exprs :
+       {&query.outputs, &query.group_by, &query.partition_by, &query.order_by, &query.window_order_by})
+    add(*exprs, false);
+  for (const ArenaList<Expr>* exprs : {&query.conditions, &query.having}) add(*exprs, true);
+  for (const Range* range : query.ranges) add(range->args, false);
+  for (const Assignment* assignment : query.assignments)
+    if (assignment->value != nullptr) left.emplace_back(assignment->value, false);
+  while (!left.empty()) {
+    const auto [expr, condition] = left.back();
+    left.pop_back();
+    if (expr->chooses && !condition && (expr->runs_told || ReadsTold(scope, *expr)))
+      PushVisits(scope, expr->args, Of(Mark::kProjected));
+    const bool aggregate = expr->kind == ExprKind::kAggregate || expr->kind == ExprKind::kWindow;
+    add(expr->args, condition && !aggregate);
+    add(expr->order, false);
+    add(expr->filter, true);
   }
 }
 

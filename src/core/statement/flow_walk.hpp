@@ -38,6 +38,8 @@ class Walk {
     for (const Expr* expr : exprs) pushed_.push_back({Task::kVisit, scope, expr, kAll, context});
   }
   void PushTold(Scope* scope);
+  bool ReadsTold(Scope* scope, const Expr& expr);
+  void PushChoices(Scope* scope);
   void PushOrder(Scope* scope, const ArenaList<Expr>& exprs);
   // Numbers of rows are estimated from these, too, when the statement is explained.
   void PushEstimated(Scope* scope, const ArenaList<Expr>& exprs, Mark mark) {

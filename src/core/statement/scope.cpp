@@ -259,7 +259,7 @@ std::vector<const Expr*> ExpressionsOf(const Query& query) {
     for (const Expr* expr : exprs) left.push_back(expr);
   };
   for (const ArenaList<Expr>* exprs : {&query.outputs, &query.conditions, &query.having, &query.group_by,
-                                       &query.partition_by, &query.order_by, &query.window_order_by})
+                                       &query.partition_by, &query.order_by, &query.window_order_by, &query.told})
     add(*exprs);
   for (const Range* range : query.ranges) add(range->args);
   for (const Assignment* assignment : query.assignments)

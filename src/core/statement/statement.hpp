@@ -147,6 +147,8 @@ struct Expr {
   bool compares = false;    // kOther that is an equality in disguise: IN list, = ANY (array), CASE x WHEN, NULLIF
   bool cast = false;        // kOther that is an explicit cast of its only argument
   bool tells = false;       // kOther: runs a function that may show its arguments by other ways than its value
+  bool chooses = false;     // kOther, kAnd: some of its arguments decide which others are evaluated (CASE, OR)
+  bool runs_told = false;   // `chooses`: a function is among these that may be seen to run, whatever it is given
   bool packs = false;       // kOther: makes one number or text of many (PacksValues)
   bool null_test = false;   // kOther: IS NULL, IS NOT NULL
   bool rows = false;        // kOther: a function that returns a set, so its arguments decide how many rows come
@@ -207,11 +209,13 @@ struct Query {
   ArenaList<Expr> partition_by;     // of windows
   ArenaList<Expr> order_by;         // of the query
   ArenaList<Expr> window_order_by;  // of windows
+  ArenaList<Expr> told;             // what is handed to functions that tell, to be compared; each has `tells` set
   bool limit = false;               // LIMIT, FETCH or DISTINCT ON: order_by decides which rows come
   bool distinct = false;            // how many rows come depends on values of the outputs: DISTINCT, with arms anything
                                     // but UNION ALL
   bool many = false;                // an expression of this level has `rows` set
   bool tells = false;               // an expression of this level (not of a subquery) has `tells` set
+  bool chooses = false;             // an expression of this level has `chooses` set
   bool calls = false;               // this level calls by name a function that is not one of the server's own, or that
                                     // does more than give a value
   int target = -1;                  // writing commands: index of the target in ranges

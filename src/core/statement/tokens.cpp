@@ -113,6 +113,10 @@ bool HidesColumns(std::string_view name) {
 bool OnlyCounts(std::string_view name) { return name == "count" || name == "regr_count"; }
 
 // By name alone, whatever the schema: a function of that name that does not is rare, and revealing too much is safe.
+bool GivesValueOnly(std::string_view name) {
+  return name == "random" || name == "clock_timestamp" || name == "timeofday" || name == "gen_random_uuid";
+}
+
 bool PacksValues(std::string_view name) {
   static constexpr std::string_view kPacking[] = {"^",
                                                   "<<",
