@@ -67,8 +67,9 @@ broken() { # POINT HOW
   apart
   # An order that the accountant had taken is carried out; nobody else's is in its way then.
   as mallory q "SELECT privacy_score.dp_count('patients', 'id > $((next + 1000000))', 1)" >/dev/null
-  case $1 in
-    accountant) check_match "$1, $2: it is charged once at most" "$(q "SELECT trim_scale($(spent) - $before - 1)")" "^[01]$" ;;
+  case "$1 $2" in
+    accountant\ kill) check "$1, $2: nothing is charged" "$(q "SELECT trim_scale($(spent) - $before - 1)")" 0 ;;
+    accountant*) check_match "$1, $2: it is charged once at most" "$(q "SELECT trim_scale($(spent) - $before - 1)")" "^[01]$" ;;
     *) check "$1, $2: what is charged" "$(q "SELECT trim_scale($(spent) - $before - 1)")" "$(charged_there "$1")" ;;
   esac
   check "$1, $2: the budget equals the ledger" "$(consistent)" t
@@ -77,7 +78,7 @@ for point in locks same accountant reading answered; do
   for how in cancel "end"; do broken $point "$how"; done
   if [ $point != accountant ]; then timeout=2s broken $point timeout; fi
 done
-for point in same reading answered; do broken $point kill; done
+for point in locks same accountant reading answered; do broken $point kill; done
 
 # --- the session's own end, and memory ------------------------------------------------------------------------------------------
 before=$(spent)

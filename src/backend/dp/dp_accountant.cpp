@@ -7,6 +7,7 @@ extern "C" {
 #include "miscadmin.h"
 #include "storage/proc.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 }
 
 #include "backend/server/compat.hpp"
@@ -48,6 +49,41 @@ bool Enqueue(dsm_handle handle) {
     if (slot.database == MyDatabaseId && slot.latch != nullptr) SetLatch(slot.latch);
   LWLockRelease(&area->lock);
   return fits;
+}
+
+// Takes the orders of databases that are gone out of a full queue: nobody will carry them out. Whoever waited for one
+// has left with the database; what remains are answers to be stored, pinned.
+void ForgetDropped() {
+  AccountantArea* area = SharedAccountants();
+  dsm_handle gone[kQueueRoom];
+  int gone_count = 0;
+  Oid databases[kQueueRoom];
+  int database_count = 0;
+  LWLockAcquire(&area->lock, LW_SHARED);
+  for (int32 i = 0; i < area->queued; ++i)
+    if (i == 0 || area->queue[i].database != databases[database_count - 1])
+      databases[database_count++] = area->queue[i].database;
+  LWLockRelease(&area->lock);
+  for (int i = 0; i < database_count; ++i) {
+    if (SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(databases[i]))) continue;
+    LWLockAcquire(&area->lock, LW_EXCLUSIVE);
+    int32 kept = 0;
+    for (int32 k = 0; k < area->queued; ++k) {
+      if (area->queue[k].database == databases[i])
+        gone[gone_count++] = area->queue[k].handle;
+      else
+        area->queue[kept++] = area->queue[k];
+    }
+    area->queued = kept;
+    LWLockRelease(&area->lock);
+  }
+  for (int i = 0; i < gone_count; ++i) {
+    dsm_segment* segment = dsm_attach(gone[i]);
+    if (segment == nullptr) continue;
+    const auto* order = static_cast<const ChargeOrder*>(dsm_segment_address(segment));
+    if (order->customer == nullptr) dsm_unpin_segment(gone[i]);
+    dsm_detach(segment);
+  }
 }
 
 // Takes an order out of the queue when its backend gives up.
@@ -154,6 +190,7 @@ ChargeReply CarryOut(const Charge* charge) {
       queued = false;
     }
     if (!queued) queued = Enqueue(handle);
+    if (!queued) ForgetDropped();
     if (Runs())
       deadline = GetCurrentTimestamp() + kPatience;
     else
@@ -178,6 +215,7 @@ void LeaveOrder(const Charge* charge) {
     dsm_pin_segment(segment);
     if (Enqueue(handle)) break;
     dsm_unpin_segment(handle);
+    ForgetDropped();
     CHECK_FOR_INTERRUPTS();
     Pause(OwnWait::kCharge, kPollMilliseconds);
   }

@@ -88,6 +88,9 @@ enum OrderState : uint32 { kOrderWaiting, kOrderAnswered, kOrderAbandoned };
 constexpr uint32 kOrderMagic = 0x50534C31;
 constexpr int kAccountantSlots = 64;
 constexpr int kQueueLength = 512;
+// Above that an accountant that ends puts back what it had taken.
+constexpr int kOrderBatch = 64;
+constexpr int kQueueRoom = kQueueLength + 2 * kOrderBatch;
 
 // The accountant of one database.
 struct AccountantSlot {
@@ -105,7 +108,7 @@ struct AccountantArea {
   struct {
     Oid database;
     dsm_handle handle;
-  } queue[kQueueLength];
+  } queue[kQueueRoom];
 };
 
 // The area, made on first use in this server.

@@ -39,7 +39,6 @@ PGDLLEXPORT void ps_accountant_main(Datum database);
 namespace {
 
 constexpr long kIdleMilliseconds = 1000;
-constexpr int kBatch = 64;
 
 struct TakenOrder {
   dsm_segment* segment;  // null: answered
@@ -47,10 +46,10 @@ struct TakenOrder {
   ChargeReply reply;
 };
 
-TakenOrder taken[kBatch];
+TakenOrder taken[kOrderBatch];
 int taken_count = 0;
 // Taken off the queue and not yet opened.
-dsm_handle unopened[kBatch];
+dsm_handle unopened[kOrderBatch];
 int unopened_count = 0;
 
 LedgerStatement lock_budget = {
@@ -111,19 +110,21 @@ void Answer(TakenOrder* one, OrderState state) {
   one->segment = nullptr;
 }
 
-// Puts orders before those in the queue; what does not fit is no order any more. Under the area's lock.
-void PutInFront(AccountantArea* area, const dsm_handle* handles, int count) {
-  count = Min(count, kQueueLength - area->queued);
+// Puts orders before those in the queue, as far as there is room: other accountants may end at the same time. Under the
+// area's lock. Returns how many.
+int PutInFront(AccountantArea* area, const dsm_handle* handles, int count) {
+  count = Min(count, kQueueRoom - area->queued);
   memmove(&area->queue[count], area->queue, sizeof area->queue[0] * static_cast<Size>(area->queued));
   for (int i = 0; i < count; ++i) area->queue[i] = {MyDatabaseId, handles[i]};
   area->queued += count;
+  return count;
 }
 
 // At the end of the process, however it comes: what is not answered was not carried out. What nobody waits for, and
 // what could not be opened (memory, files), waits for the next one.
 void LeaveSlot(int, Datum) {
   AccountantArea* area = SharedAccountants();
-  dsm_handle left[kBatch];
+  dsm_handle left[kOrderBatch];
   int left_count = 0;
   for (int i = 0; i < taken_count; ++i) {
     TakenOrder* one = &taken[i];
@@ -138,11 +139,13 @@ void LeaveSlot(int, Datum) {
   taken_count = 0;
   LWLockAcquire(&area->lock, LW_EXCLUSIVE);
   PutInFront(area, unopened, unopened_count);
-  PutInFront(area, left, left_count);
+  const int kept = PutInFront(area, left, left_count);
   unopened_count = 0;
   for (AccountantSlot& slot : area->slots)
     if (slot.latch == MyLatch) slot = {InvalidOid, nullptr, 0};
   LWLockRelease(&area->lock);
+  // What does not fit is no order any more.
+  for (int i = kept; i < left_count; ++i) dsm_unpin_segment(left[i]);
 }
 
 // Takes the slot of this database; false when another accountant has it, or all are taken.
@@ -181,7 +184,7 @@ void TakeOrders() {
   int32 kept = 0;
   LWLockAcquire(&area->lock, LW_EXCLUSIVE);
   for (int32 i = 0; i < area->queued; ++i) {
-    if (area->queue[i].database == MyDatabaseId && unopened_count < kBatch)
+    if (area->queue[i].database == MyDatabaseId && unopened_count < kOrderBatch)
       unopened[unopened_count++] = area->queue[i].handle;
     else
       area->queue[kept++] = area->queue[i];
