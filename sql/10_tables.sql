@@ -62,11 +62,15 @@ CREATE TABLE privacy_score.session (
   enforced float8,
   cells boolean NOT NULL DEFAULT true,
   end_user text,
+  client_addr inet,
+  application_name text,
+  tls boolean,
+  auth_method text,
   UNIQUE (role, session, started)
 );
 CREATE INDEX session_role_day ON privacy_score.session (role, day);
 COMMENT ON TABLE privacy_score.session IS
-  'Recorded sessions: one principal, of role and end user, and one connection or all (session_scope), cut after idle_gap and at midnight in log_timezone; reach, subjects, subject_columns where they are known; enforced: the sum that mode enforce went by, where it was known exactly; cells: recorded since abstractions tell of the cells of aggregates.';
+  'Recorded sessions: one principal, of role and end user, and one connection or all (session_scope), cut after idle_gap and at midnight in log_timezone; reach, subjects, subject_columns where they are known; enforced: the sum that mode enforce went by, where it was known exactly; cells: recorded since abstractions tell of the cells of aggregates; client_addr (NULL: a unix socket), application_name, tls, auth_method: of the connection that began it, tls NULL where that is not known.';
 
 CREATE TABLE privacy_score.session_part (
   session_id bigint NOT NULL,
@@ -91,11 +95,12 @@ CREATE TABLE privacy_score.baseline (
   subjects bigint,
   subject_columns int,
   cells boolean NOT NULL DEFAULT true,
-  checked jsonb
+  checked jsonb,
+  contexts jsonb
 );
 CREATE UNIQUE INDEX baseline_active ON privacy_score.baseline (role) WHERE active;
 COMMENT ON TABLE privacy_score.baseline IS
-  'Versions of each role''s baseline; the active one scores. reach, subjects, subject_columns: the greatest of its sessions, where known; cells: its abstractions tell of the cells of aggregates; checked: what was found when it was last put in force.';
+  'Versions of each role''s baseline; the active one scores. reach, subjects, subject_columns: the greatest of its sessions, where known; cells: its abstractions tell of the cells of aggregates; checked: what was found when it was last put in force; contexts: networks, programs and hours of the week of its sessions, NULL where they are not known.';
 
 CREATE TABLE privacy_score.baseline_ngram (
   baseline_id bigint NOT NULL,
@@ -147,11 +152,16 @@ CREATE TABLE privacy_score.alert (
   occurrences bigint NOT NULL DEFAULT 1,
   last_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
   cause text NOT NULL DEFAULT '',
-  end_user text
+  end_user text,
+  client_addr inet,
+  application_name text,
+  tls boolean,
+  auth_method text,
+  new_context text[]
 );
 CREATE INDEX alert_open ON privacy_score.alert (role, kind, at) WHERE acknowledged_at IS NULL;
 COMMENT ON TABLE privacy_score.alert IS
-  'Alerts, one a cause and alert_window: at is the first, last_at the last occurrence; session, score, limit and detail are those of the greatest score.';
+  'Alerts, one a cause and alert_window: at is the first, last_at the last occurrence; session, score, limit, detail and the connection are those of the greatest score; new_context: what of network, program and hour the role''s baseline has never had, NULL where that is not known.';
 
 CREATE TABLE privacy_score.end_user_limit (
   role name NOT NULL,

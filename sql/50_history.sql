@@ -14,6 +14,34 @@ COMMENT ON FUNCTION privacy_score.import_log(text, text, text) IS
   'Turns files of the server''s log into history: path is a file or a pattern, from log_directory where it is not absolute; format is csvlog, jsonlog or stderr, by default by the name; line_prefix is log_line_prefix of stderr. Reads log_statement, log_min_duration_statement and pgaudit. Counts what was logged for other databases, of roles that are not watched, and what was not understood. Superusers, and members of pg_read_server_files who are granted EXECUTE.';
 REVOKE ALL ON FUNCTION privacy_score.import_log(text, text, text) FROM PUBLIC;
 
+CREATE FUNCTION privacy_score.context_network(client_addr inet) RETURNS text
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+  BEGIN ATOMIC
+    SELECT CASE WHEN $1 IS NULL THEN 'local'
+                ELSE pg_catalog.network(pg_catalog.set_masklen($1, CASE pg_catalog.family($1) WHEN 4 THEN 24 ELSE 64 END))::text END;
+  END;
+COMMENT ON FUNCTION privacy_score.context_network(inet) IS 'The network of an address: /24, of IPv6 /64; local for a unix socket.';
+
+CREATE FUNCTION privacy_score.context_hour(at timestamptz) RETURNS text
+  LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+  BEGIN ATOMIC
+    SELECT (ARRAY['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'])[EXTRACT(isodow FROM t.at)::int] || pg_catalog.to_char(t.at, ' HH24')
+      FROM (SELECT pg_catalog.timezone(pg_catalog.current_setting('log_timezone'), $1)) t(at);
+  END;
+COMMENT ON FUNCTION privacy_score.context_hour(timestamptz) IS 'The hour of the week in log_timezone, such as Mon 09.';
+
+CREATE FUNCTION privacy_score.new_context(contexts jsonb, at timestamptz, client_addr inet, application_name text) RETURNS text[]
+  LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+  BEGIN ATOMIC
+    SELECT CASE WHEN $1 IS NOT NULL THEN
+      pg_catalog.array_remove(ARRAY[
+        CASE WHEN NOT $1->'networks' ? privacy_score.context_network($3) THEN 'network ' || privacy_score.context_network($3) END,
+        CASE WHEN NOT $1->'programs' ? COALESCE($4, '') THEN 'program ' || COALESCE($4, '') END,
+        CASE WHEN NOT $1->'hours' ? privacy_score.context_hour($2) THEN 'hour ' || privacy_score.context_hour($2) END], NULL) END;
+  END;
+COMMENT ON FUNCTION privacy_score.new_context(jsonb, timestamptz, inet, text) IS
+  'What of a connection the contexts of a baseline have never had: network, program, hour of the week; NULL where they are not known.';
+
 CREATE FUNCTION privacy_score.set_baseline(role name, from_day date DEFAULT NULL, to_day date DEFAULT NULL) RETURNS bigint
   AS 'MODULE_PATHNAME', 'ps_set_baseline' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.set_baseline(name, date, date) IS
@@ -36,7 +64,7 @@ CREATE FUNCTION privacy_score.export_baseline(role name) RETURNS jsonb
   BEGIN ATOMIC
     SELECT pg_catalog.jsonb_build_object(
       'version', 1, 'role', b.role, 'from_day', b.from_day, 'to_day', b.to_day, 'sessions', b.sessions,
-      'reach', b.reach, 'subjects', b.subjects, 'subject_columns', b.subject_columns, 'cells', b.cells,
+      'reach', b.reach, 'subjects', b.subjects, 'subject_columns', b.subject_columns, 'cells', b.cells, 'contexts', b.contexts,
       'ngrams', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('ngram', n.ngram, 'count', n.count) ORDER BY n.ngram)
                    FROM privacy_score.baseline_ngram n WHERE n.baseline_id = b.id),
       'session_sets', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('ids', s.ids, 'count', s.count) ORDER BY s.ids)

@@ -8,7 +8,8 @@ CREATE FUNCTION privacy_score.live_sessions()
   RETURNS TABLE (pid int, role name, session text, started timestamptz, queries bigint, ngrams bigint,
                  mismatched bigint, score float8, max_score float8, normalised float8, estimated boolean,
                  last_query_at timestamptz, last_id bigint, last_abstraction text[], statement_score float8,
-                 rows bigint, reach bigint, subjects bigint, subject_columns int, enforced float8, end_user text)
+                 rows bigint, reach bigint, subjects bigint, subject_columns int, enforced float8, end_user text,
+                 client_addr inet, application_name text, tls boolean, auth_method text)
   AS 'MODULE_PATHNAME', 'ps_live_sessions' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privacy_score.live_sessions() IS 'Internal: open sessions of this database that the current user may see.';
 
@@ -31,11 +32,20 @@ CREATE VIEW privacy_score.stat_sessions WITH (security_barrier) AS
   SELECT l.pid, l.role, pg_catalog.current_database() AS database, l.session, l.started, l.queries, l.ngrams,
          l.mismatched, l.score, l.max_score, l.normalised, l.estimated, l.last_query_at,
          COALESCE(l.last_abstraction, a.tokens) AS last_abstraction, l.statement_score, l.rows,
-         l.reach, l.subjects, l.subject_columns, l.enforced, l.end_user
+         l.reach, l.subjects, l.subject_columns, l.enforced, l.end_user, l.client_addr, l.application_name, l.tls, l.auth_method
     FROM privacy_score.live_sessions() l
     LEFT JOIN privacy_score.abstraction a ON a.id = l.last_id;
 COMMENT ON VIEW privacy_score.stat_sessions IS
-  'Open sessions of this database with their score so far, of a connection or, with an end user, of all (session_scope; pid: of the one that is at it); estimated: some rates are still upper bounds, or the model is out of date; enforced: the sum that mode enforce compares with session_limit.';
+  'Open sessions of this database with their score so far, of a connection or, with an end user, of all (session_scope; pid: of the one that is at it); estimated: some rates are still upper bounds, or the model is out of date; enforced: the sum that mode enforce compares with session_limit; client_addr (NULL: a unix socket), application_name, tls, auth_method: of the connection that began it.';
+
+CREATE VIEW privacy_score.stat_contexts WITH (security_barrier) AS
+  SELECT s.role, s.end_user, s.day, s.session, s.started, s.client_addr, s.application_name, s.tls, s.auth_method,
+         privacy_score.new_context(b.contexts, s.started, s.client_addr, s.application_name) AS new_context
+    FROM privacy_score.session s
+    LEFT JOIN privacy_score.baseline b ON b.role = s.role AND b.active
+   WHERE s.tls IS NOT NULL AND privacy_score.may_read(s.role);
+COMMENT ON VIEW privacy_score.stat_contexts IS
+  'Recorded sessions with the connection that began each: client_addr (NULL: a unix socket), application_name, tls, auth_method; new_context: what of network, program and hour of the week the role''s baseline has never had, NULL where that is not known.';
 
 CREATE VIEW privacy_score.stat_days WITH (security_barrier) AS
   SELECT r.role, s.*
@@ -124,12 +134,13 @@ CREATE VIEW privacy_score.alerts WITH (security_barrier) AS
   SELECT a.id, a.at, a.role, a.session, a.kind, a.score, a.alert_limit, a.blocked,
          CASE WHEN pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE') THEN a.detail
               ELSE a.detail - '{rates,combined_rate,combined_rate_exact}'::text[] END AS detail,
-         a.acknowledged_at, a.acknowledged_by, a.severity, a.occurrences, a.last_at, a.end_user
+         a.acknowledged_at, a.acknowledged_by, a.severity, a.occurrences, a.last_at, a.end_user,
+         a.client_addr, a.application_name, a.tls, a.auth_method, a.new_context
     FROM privacy_score.alert a
    WHERE privacy_score.may_read(a.role)
      AND (a.kind !~ '^baseline_' OR pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE'));
 COMMENT ON VIEW privacy_score.alerts IS
-  'Alerts with their reason, one a cause and alert_window. Only pg_read_all_stats sees alerts about baselines, and rates in the detail, for these tell about the rows of tables.';
+  'Alerts with their reason, one a cause and alert_window, and the connection they came over; new_context: what of it the role''s baseline has never had. Only pg_read_all_stats sees alerts about baselines, and rates in the detail, for these tell about the rows of tables.';
 
 -- Columns are found out once, not for every rate: that costs a look at all columns of the database.
 CREATE VIEW privacy_score.stat_cdr WITH (security_barrier) AS
@@ -216,6 +227,6 @@ CREATE FUNCTION privacy_score.verify_alert(payload text) RETURNS boolean
 COMMENT ON FUNCTION privacy_score.verify_alert(text) IS
   'Whether a notification on channel privacy_score_alert with this payload was sent by the extension in this database: anybody may send one. An old payload stays true: compare id and at with what was seen before.';
 
-GRANT SELECT ON privacy_score.baselines, privacy_score.stat_sessions, privacy_score.stat_days, privacy_score.stat_roles,
+GRANT SELECT ON privacy_score.baselines, privacy_score.stat_sessions, privacy_score.stat_contexts, privacy_score.stat_days, privacy_score.stat_roles,
   privacy_score.stat_end_users, privacy_score.stat_abstractions, privacy_score.stat_mismatches, privacy_score.alerts, privacy_score.stat_cdr,
   privacy_score.stat_info, privacy_score.progress, privacy_score.end_user_limits TO PUBLIC;

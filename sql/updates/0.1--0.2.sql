@@ -28,20 +28,25 @@ ALTER TABLE privacy_score.session
   ADD COLUMN subject_columns int,
   ADD COLUMN enforced float8,
   ADD COLUMN cells boolean NOT NULL DEFAULT false,
-  ADD COLUMN end_user text;
+  ADD COLUMN end_user text,
+  ADD COLUMN client_addr inet,
+  ADD COLUMN application_name text,
+  ADD COLUMN tls boolean,
+  ADD COLUMN auth_method text;
 ALTER TABLE privacy_score.session ALTER COLUMN cells SET DEFAULT true;
 COMMENT ON TABLE privacy_score.session IS
-  'Recorded sessions: one principal, of role and end user, and one connection or all (session_scope), cut after idle_gap and at midnight in log_timezone; reach, subjects, subject_columns where they are known; enforced: the sum that mode enforce went by, where it was known exactly; cells: recorded since abstractions tell of the cells of aggregates.';
+  'Recorded sessions: one principal, of role and end user, and one connection or all (session_scope), cut after idle_gap and at midnight in log_timezone; reach, subjects, subject_columns where they are known; enforced: the sum that mode enforce went by, where it was known exactly; cells: recorded since abstractions tell of the cells of aggregates; client_addr (NULL: a unix socket), application_name, tls, auth_method: of the connection that began it, tls NULL where that is not known.';
 
 ALTER TABLE privacy_score.baseline
   ADD COLUMN reach bigint,
   ADD COLUMN subjects bigint,
   ADD COLUMN subject_columns int,
   ADD COLUMN cells boolean NOT NULL DEFAULT false,
-  ADD COLUMN checked jsonb;
+  ADD COLUMN checked jsonb,
+  ADD COLUMN contexts jsonb;
 ALTER TABLE privacy_score.baseline ALTER COLUMN cells SET DEFAULT true;
 COMMENT ON TABLE privacy_score.baseline IS
-  'Versions of each role''s baseline; the active one scores. reach, subjects, subject_columns: the greatest of its sessions, where known; cells: its abstractions tell of the cells of aggregates; checked: what was found when it was last put in force.';
+  'Versions of each role''s baseline; the active one scores. reach, subjects, subject_columns: the greatest of its sessions, where known; cells: its abstractions tell of the cells of aggregates; checked: what was found when it was last put in force; contexts: networks, programs and hours of the week of its sessions, NULL where they are not known.';
 
 ALTER TABLE privacy_score.session_part ADD COLUMN rows bigint[], DROP CONSTRAINT session_part_session_id_fkey;
 ALTER TABLE privacy_score.baseline_ngram DROP CONSTRAINT baseline_ngram_baseline_id_fkey;
@@ -55,11 +60,16 @@ ALTER TABLE privacy_score.alert
   ADD COLUMN occurrences bigint NOT NULL DEFAULT 1,
   ADD COLUMN last_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
   ADD COLUMN cause text NOT NULL DEFAULT '',
-  ADD COLUMN end_user text;
+  ADD COLUMN end_user text,
+  ADD COLUMN client_addr inet,
+  ADD COLUMN application_name text,
+  ADD COLUMN tls boolean,
+  ADD COLUMN auth_method text,
+  ADD COLUMN new_context text[];
 UPDATE privacy_score.alert SET last_at = at;
 CREATE INDEX alert_open ON privacy_score.alert (role, kind, at) WHERE acknowledged_at IS NULL;
 COMMENT ON TABLE privacy_score.alert IS
-  'Alerts, one a cause and alert_window: at is the first, last_at the last occurrence; session, score, limit and detail are those of the greatest score.';
+  'Alerts, one a cause and alert_window: at is the first, last_at the last occurrence; session, score, limit, detail and the connection are those of the greatest score; new_context: what of network, program and hour the role''s baseline has never had, NULL where that is not known.';
 
 CREATE TABLE privacy_score.end_user_limit (
   role name NOT NULL,

@@ -30,7 +30,9 @@ Row Alert(std::string_view kind, std::string_view cause = {}) {
           "cmd:select p:s.t.iban t:s.t",
           Field(),
           "s.t.iban",
-          cause};
+          cause,
+          "203.0.113.7, psql <x>, TLS, scram-sha-256",
+          "network 203.0.113.0/24, hour Sat 03"};
 }
 
 std::string PageOf(const std::vector<Row>& alerts, const Row& totals) {
@@ -45,7 +47,8 @@ TEST(AlertList, SaysWhoWhatWhyAndSinceWhen) {
   EXPECT_EQ(testing_support::Misnested(page), "");
   for (const char* part : {">anna<", "score of a session above its limit", "<b>6.71</b>, limit 1.5", "new: t.iban",
                            "since <time>2026-11-21 07:49</time>", "3 times, last 2026-11-21 09:00", "<mark>iban</mark>",
-                           "acknowledge_alert(7)"})
+                           "acknowledge_alert(7)", "It came from 203.0.113.7, psql &#60;x&#62;, TLS, scram-sha-256.",
+                           "The baseline has never had: network 203.0.113.0/24, hour Sat 03."})
     EXPECT_NE(page.find(part), std::string::npos) << part;
 }
 

@@ -115,7 +115,7 @@ Outliers OutliersOf(const BaselineCheck* check) {
 }
 
 void Raise(const char* role, const char* kind, double score, double limit, const char* detail) {
-  const AlertRecord alert = {GetCurrentTimestamp(), role, "", "", kind, score, limit, false, detail};
+  const AlertRecord alert = {GetCurrentTimestamp(), role, "", "", kind, score, limit, false, detail, nullptr};
   InternalScope scope;
   EnterInternal(&scope);
   WriteAlert(&alert);

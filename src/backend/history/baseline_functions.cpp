@@ -127,11 +127,27 @@ const char* const kReachOfSessions =
     "pg_catalog.max(s.subjects), pg_catalog.max(s.subject_columns), pg_catalog.bool_and(s.cells) "
     "FROM privacy_score.session s "
     "WHERE s.role = b.role AND s.day BETWEEN b.from_day AND b.to_day) WHERE b.id = $1::pg_catalog.int8";
+// The networks, programs and hours of its sessions, as far as they are known; so many of the first two at most.
+const char* const kContextsOfSessions =
+    "WITH s AS MATERIALIZED (SELECT s.* FROM privacy_score.session s JOIN privacy_score.baseline b ON s.role = b.role "
+    "AND s.day BETWEEN b.from_day AND b.to_day WHERE b.id = $1::pg_catalog.int8 AND s.tls IS NOT NULL) "
+    "UPDATE privacy_score.baseline b SET contexts = pg_catalog.jsonb_build_object("
+    "'networks', (SELECT pg_catalog.jsonb_agg(n.v) FROM (SELECT DISTINCT privacy_score.context_network(s.client_addr) "
+    "FROM s ORDER BY 1 LIMIT 1000) n(v)), "
+    "'programs', (SELECT pg_catalog.jsonb_agg(p.v) FROM (SELECT DISTINCT COALESCE(s.application_name, '') FROM s "
+    "ORDER BY 1 LIMIT 1000) p(v)), "
+    "'hours', (SELECT pg_catalog.jsonb_agg(h.v) FROM (SELECT DISTINCT privacy_score.context_hour(g.at) FROM s, "
+    "pg_catalog.generate_series(s.started, s.last_at + pg_catalog.make_interval(hours => 1), "
+    "pg_catalog.make_interval(hours => 1)) g(at) WHERE g.at = s.started OR "
+    "pg_catalog.date_trunc('hour', g.at) <= s.last_at ORDER BY 1) h(v))) "
+    "WHERE b.id = $1::pg_catalog.int8 AND EXISTS (SELECT FROM s)";
 const char* const kReachOfJson =
     "UPDATE privacy_score.baseline SET reach = ($1::pg_catalog.jsonb->>'reach')::pg_catalog.int8, "
     "subjects = ($1::pg_catalog.jsonb->>'subjects')::pg_catalog.int8, "
     "subject_columns = ($1::pg_catalog.jsonb->>'subject_columns')::pg_catalog.int4, "
-    "cells = COALESCE(($1::pg_catalog.jsonb->>'cells')::pg_catalog.bool, false) WHERE id = $2::pg_catalog.int8";
+    "cells = COALESCE(($1::pg_catalog.jsonb->>'cells')::pg_catalog.bool, false), "
+    "contexts = CASE WHEN pg_catalog.jsonb_typeof($1::pg_catalog.jsonb->'contexts') = 'object' THEN "
+    "$1::pg_catalog.jsonb->'contexts' END WHERE id = $2::pg_catalog.int8";
 
 // Whether the id of each abstraction is the fingerprint of its tokens; else a baseline could bring false tokens in.
 bool IdsFitTokens(const char* baseline) {
@@ -200,6 +216,7 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
   const char* id = NewBaseline(role, from_day, to_day, TextOfInteger(text->sessions), made_by);
   const char* id_args[] = {id};
   RunInternal(kReachOfSessions, 1, id_args);
+  RunInternal(kContextsOfSessions, 1, id_args);
   const char* ngrams[] = {id, text->ngrams.c_str(), text->ngram_counts.c_str()};
   RunInternal(
       "INSERT INTO privacy_score.baseline_ngram (baseline_id, ngram, count) SELECT $1::pg_catalog.int8, "

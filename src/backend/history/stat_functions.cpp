@@ -68,8 +68,12 @@ void PutSession(FunctionCallInfo fcinfo, LiveSession* copy) {
   const privacy_score::SessionSummary& summary = copy->summary;
   Datum tokens = PendingTokens(&copy->open, copy->last_id);
   if (tokens == 0) tokens = PendingTokens(&copy->sealed, copy->last_id);
+  const ConnectionContext& context = copy->context;
+  const char* method = AuthenticationName(context);
+  Datum address = Datum(0);
+  if (context.address[0] != '\0') address = DirectFunctionCall1(inet_in, CStringGetDatum(context.address));
   constexpr int kReachColumns = 16;  // the first of them
-  constexpr int kColumns = kReachColumns + privacy_score::kReachFigureCount + 2;
+  constexpr int kColumns = kReachColumns + privacy_score::kReachFigureCount + 6;
   Datum values[kColumns] = {Int32GetDatum(copy->pid),
                             NameGetDatum(&copy->role_name),
                             CStringGetTextDatum(copy->session),
@@ -90,11 +94,18 @@ void PutSession(FunctionCallInfo fcinfo, LiveSession* copy) {
                             Int64GetDatum(copy->reach.values[1]),
                             Int32GetDatum(static_cast<int32>(copy->reach.values[2])),
                             Float8GetDatum(summary.statement_score),  // enforced: of a session it is that
-                            CStringGetTextDatum(EndUserOf(copy))};
+                            CStringGetTextDatum(EndUserOf(copy)),
+                            address,
+                            CStringGetTextDatum(context.program),
+                            BoolGetDatum(context.tls),
+                            CStringGetTextDatum(method)};
   bool nulls[kColumns] = {};
   nulls[0] = copy->pid == 0;
   nulls[13] = tokens == 0;
-  nulls[kColumns - 1] = EndUserOf(copy)[0] == '\0';
+  nulls[kColumns - 5] = EndUserOf(copy)[0] == '\0';
+  nulls[kColumns - 4] = context.address[0] == '\0';
+  nulls[kColumns - 3] = nulls[kColumns - 2] = !context.known;
+  nulls[kColumns - 1] = method[0] == '\0';
   for (int figure = 0; figure < privacy_score::kReachFigureCount; ++figure)
     nulls[kReachColumns + figure] = !copy->reach_known;
   PutResultRow(fcinfo, values, nulls);

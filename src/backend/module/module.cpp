@@ -18,6 +18,7 @@ extern "C" {
 #include "backend/server/compat.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/server/settings.hpp"
+#include "backend/state/connection_context.hpp"
 #include "backend/state/watching.hpp"
 #include "backend/watch/hooks.hpp"
 #include "sqlparse/parser_island.hpp"
@@ -46,5 +47,8 @@ void _PG_init(void) {
   RegisterLabels();
   InstallWatchingCallbacks();
   InstallExplainOption();
-  if (process_shared_preload_libraries_in_progress) InstallHooks();
+  if (process_shared_preload_libraries_in_progress) {
+    InstallContextHook();
+    InstallHooks();
+  }
 }

@@ -14,6 +14,7 @@ extern "C" {
 
 #include "backend/server/settings.hpp"
 #include "backend/state/alert_signature.hpp"
+#include "backend/state/connection_context.hpp"
 #include "backend/state/internal.hpp"
 
 namespace {
@@ -49,14 +50,17 @@ struct AlertText {
   const char* severity;
   const char* detail;
   const char* end_user;
+  // Null where there is no connection.
+  const char *address, *program, *tls, *authentication;
 };
 
 // Raises the open alert of the same cause: first and last time, occurrences, severity; what belongs to the greatest
 // score is kept together. Returns its id, null when there is none; `escalated` when its severity rose. One that
 // somebody is just acknowledging counts as acknowledged.
 char* RaiseOpenAlert(const AlertRecord* alert, const AlertText* text, bool* escalated) {
-  const char* args[] = {text->at,      alert->role,    alert->session, alert->kind,  text->score,   text->limit,
-                        text->blocked, text->severity, text->detail,   text->window, text->end_user};
+  const char* args[] = {text->at,       alert->role,   alert->session, alert->kind,  text->score,
+                        text->limit,    text->blocked, text->severity, text->detail, text->window,
+                        text->end_user, text->address, text->program,  text->tls,    text->authentication};
   char* raised =
       InternalValue("WITH g AS (SELECT " SQL_MOMENT("$1")
                     " AS at, $5::pg_catalog.float8 AS score, $9::pg_catalog.jsonb AS detail), "
@@ -72,10 +76,15 @@ char* RaiseOpenAlert(const AlertRecord* alert, const AlertText* text, bool* esca
                     "score = CASE WHEN g.score > a.score THEN g.score ELSE a.score END, "
                     "alert_limit = CASE WHEN g.score > a.score THEN $6::pg_catalog.float8 ELSE a.alert_limit END, "
                     "session = CASE WHEN g.score > a.score THEN $3 ELSE a.session END, "
+                    "(client_addr, application_name, tls, auth_method, new_context) = "
+                    "(SELECT c.* FROM (SELECT a.client_addr, a.application_name, a.tls, a.auth_method, a.new_context "
+                    "WHERE NOT g.score > a.score UNION ALL SELECT $12::pg_catalog.inet, $13, $14::pg_catalog.bool, $15, "
+                    "privacy_score.new_context((SELECT b.contexts FROM privacy_score.baseline b WHERE b.role = a.role "
+                    "AND b.active), g.at, $12::pg_catalog.inet, $13) WHERE g.score > a.score) c), "
                     "detail = CASE WHEN g.score > a.score THEN g.detail ELSE a.detail END "
                     "FROM o, g WHERE a.id = o.id "
                     "RETURNING a.id::text || CASE WHEN a.severity <> o.severity THEN '+' ELSE '' END",
-                    11, args);
+                    15, args);
   if (raised == nullptr) return nullptr;
   char* mark = strchr(raised, '+');
   *escalated = mark != nullptr;
@@ -102,17 +111,21 @@ char* WithCauseOthers(const char* detail) {
 }
 
 char* InsertAlert(const AlertRecord* alert, const AlertText* text) {
-  const char* args[] = {text->at,    alert->role,   alert->session, alert->kind,  text->score,
-                        text->limit, text->blocked, text->severity, text->detail, text->end_user};
+  const char* args[] = {text->at,      alert->role,   alert->session, alert->kind,         text->score,
+                        text->limit,   text->blocked, text->severity, text->detail,        text->end_user,
+                        text->address, text->program, text->tls,      text->authentication};
   return InternalValue(
       "INSERT INTO privacy_score.alert (end_user, at, last_at, role, session, kind, score, alert_limit, blocked, "
       "severity, "
-      "detail, cause) SELECT NULLIF($10, ''), j.at, j.at, $2::pg_catalog.name, $3, $4, $5::pg_catalog.float8, "
+      "detail, cause, client_addr, application_name, tls, auth_method, new_context) SELECT NULLIF($10, ''), j.at, "
+      "j.at, $2::pg_catalog.name, $3, $4, $5::pg_catalog.float8, "
       "$6::pg_catalog.float8, "
       "$7::pg_catalog.bool, $8, j.detail, "
-      "COALESCE(j.detail->>'cause', j.detail->>'ngram', '') "
+      "COALESCE(j.detail->>'cause', j.detail->>'ngram', ''), $11::pg_catalog.inet, $12, $13::pg_catalog.bool, $14, "
+      "privacy_score.new_context((SELECT b.contexts FROM privacy_score.baseline b WHERE b.role = $2::pg_catalog.name "
+      "AND b.active AND $13 IS NOT NULL), j.at, $11::pg_catalog.inet, $12) "
       "FROM (SELECT " SQL_MOMENT("$1") " AS at, $9::pg_catalog.jsonb AS detail) j RETURNING id",
-      10, args);
+      14, args);
 }
 
 // A payload that would be longer than NOTIFY allows with its signature goes without its detail.
@@ -123,7 +136,10 @@ void Notify(const char* id) {
       "'session', a.session, 'kind', a.kind, 'score', a.score, 'alert_limit', a.alert_limit, 'blocked', a.blocked, "
       "'severity', a.severity, 'occurrences', a.occurrences) || CASE WHEN a.end_user IS NULL THEN "
       "'{}'::pg_catalog.jsonb "
-      "ELSE pg_catalog.jsonb_build_object('end_user', a.end_user) END AS brief, a.detail "
+      "ELSE pg_catalog.jsonb_build_object('end_user', a.end_user) END || pg_catalog.jsonb_strip_nulls("
+      "pg_catalog.jsonb_build_object('client_addr', a.client_addr, 'application_name', a.application_name, 'tls', "
+      "a.tls, "
+      "'auth_method', a.auth_method, 'new_context', a.new_context)) AS brief, a.detail "
       "FROM privacy_score.alert a WHERE a.id = $1::pg_catalog.int8) "
       "SELECT CASE WHEN pg_catalog.octet_length("
       "(j.brief || pg_catalog.jsonb_build_object('detail', j.detail))::text) < 7900 "
@@ -172,7 +188,18 @@ void WriteAlert(const AlertRecord* alert) {
                     alert->blocked ? "t" : "f",
                     AlertSeverity(alert),
                     alert->detail,
-                    alert->end_user};
+                    alert->end_user,
+                    nullptr,
+                    nullptr,
+                    nullptr,
+                    nullptr};
+  if (const ConnectionContext* context = alert->context; context != nullptr && context->known) {
+    text.address = context->address[0] == '\0' ? nullptr : context->address;
+    text.program = context->program;
+    text.tls = context->tls ? "t" : "f";
+    const char* method = AuthenticationName(*context);
+    text.authentication = method[0] == '\0' ? nullptr : method;
+  }
   const char* id = nullptr;
   bool tell = false;
   if (ps_settings.alert_window > 0) {

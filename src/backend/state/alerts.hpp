@@ -15,6 +15,8 @@ extern "C" {
 #include "utils/timestamp.h"
 }
 
+struct ConnectionContext;
+
 // Open alerts of one role and kind within the window before further causes share one.
 constexpr int kMostCauses = 20;
 
@@ -29,6 +31,7 @@ struct AlertRecord {
   double limit;
   bool blocked;
   const char* detail;
+  const ConnectionContext* context;  // null where there is none
 };
 
 // Writes the LOG line: key=value, names in double quotes with backslash escapes, never more than one line.

@@ -147,7 +147,8 @@ void Log(const LiveSession* session, const PassedLimit& passed, bool blocked) {
                               passed.score,
                               passed.limit,
                               blocked,
-                              ""};
+                              "",
+                              nullptr};
   LogAlert(&record);
 }
 
@@ -160,6 +161,9 @@ void RaiseAlert(LiveSession* session, const PassedLimit& passed, bool blocked, c
   head.score = passed.score;
   head.limit = passed.limit;
   head.blocked = blocked;
+  // What the worker finds out is about the session.
+  head.context = OwnContext();
+  if (!head.context.known) head.context = session->context;
   head.length = static_cast<int64>(detail_length);
   const auto append = [&] {
     return AppendNote(session, &PendingHistory::alerts, &head, sizeof head, detail, static_cast<Size>(head.length));

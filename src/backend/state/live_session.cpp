@@ -57,6 +57,7 @@ void FillSession(LiveSession* session, Oid role, TimestampTz now) {
   session->settings = ScoreSettingsInForce();
   session->unrecorded = RecoveryInProgress();
   session->limits = LimitsInForce(session);
+  session->context = OwnContext();
 }
 
 // Whether figures of a statement that repeats stay as they are, and are compared with no limit.

@@ -16,6 +16,7 @@ extern "C" {
 #include "utils/timestamp.h"
 }
 
+#include "backend/state/connection_context.hpp"
 #include "backend/state/shared_blocks.hpp"
 
 struct LiveSession;
@@ -59,6 +60,7 @@ struct AlertHead {
   double limit;
   int64 length;
   bool blocked;
+  ConnectionContext context;
 };
 
 // What the worker is to tell of a session that has no room left: that needs none itself.

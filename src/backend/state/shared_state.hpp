@@ -38,6 +38,7 @@ extern "C" {
 
 #include <string_view>
 
+#include "backend/state/connection_context.hpp"
 #include "backend/state/pending_history.hpp"
 #include "backend/state/progress.hpp"
 #include "core/base/keyed_hash.hpp"
@@ -133,11 +134,12 @@ struct LiveSession {
   int32 next_part;
   int64 flushed_queries;
   int64 flushed_refused;
-  double flushed_enforced;  // as the history has it; -1 where it is not exact
-  int64 weighed_queries;    // how many of them it was last scored again with, and
-  int32 weighed_rounds;     // after how many rounds of computing rates
-  int32 waits;              // flushes since it was closed, for the figures that its limits are checked against,
-  TimestampTz waits_until;  // and how long it waits at least
+  double flushed_enforced;    // as the history has it; -1 where it is not exact
+  int64 weighed_queries;      // how many of them it was last scored again with, and
+  int32 weighed_rounds;       // after how many rounds of computing rates
+  ConnectionContext context;  // of the connection that began it
+  int32 waits;                // flushes since it was closed, for the figures that its limits are checked against,
+  TimestampTz waits_until;    // and how long it waits at least
 };
 static_assert(sizeof(LiveSession) <= kBlockSize);
 

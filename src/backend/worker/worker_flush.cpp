@@ -124,8 +124,9 @@ int64 GatherRuns(FlushItem* item, Datum* ids, Datum* runs, Datum* rows) {
 }
 
 int64 WriteSessionRow(const FlushItem* item, int64 queries) {
-  Oid types[] = {NAMEOID, TEXTOID, DATEOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID,
-                 BOOLOID, INT8OID, INT8OID, INT8OID,        FLOAT8OID,      TEXTOID};
+  const ConnectionContext& context = item->copy.context;
+  Oid types[] = {NAMEOID, TEXTOID, DATEOID,   TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID, BOOLOID, INT8OID,
+                 INT8OID, INT8OID, FLOAT8OID, TEXTOID,        BOOLOID,        TEXTOID, TEXTOID, BOOLOID, TEXTOID};
   NameData role = item->copy.role_name;
   Datum values[] = {NameGetDatum(&role),
                     CStringGetTextDatum(item->copy.session),
@@ -139,17 +140,24 @@ int64 WriteSessionRow(const FlushItem* item, int64 queries) {
                     Int64GetDatum(item->copy.reach.values[1]),
                     Int64GetDatum(item->copy.reach.values[2]),
                     Float8GetDatum(EnforcedOf(&item->copy)),
-                    CStringGetTextDatum(EndUserOf(&item->copy))};
+                    CStringGetTextDatum(EndUserOf(&item->copy)),
+                    BoolGetDatum(context.known),
+                    CStringGetTextDatum(context.address),
+                    CStringGetTextDatum(context.program),
+                    BoolGetDatum(context.tls),
+                    CStringGetTextDatum(AuthenticationName(context))};
   Execute(
       "INSERT INTO privacy_score.session AS s (role, session, day, started, last_at, source, queries, refused, reach, "
-      "subjects, subject_columns, enforced, end_user) VALUES ($1, $2, $3, $4, $5, 'live', $6, $7, CASE WHEN $8 THEN $9 "
-      "END, CASE WHEN $8 THEN $10 END, CASE WHEN $8 THEN $11 END, CASE WHEN $12 >= 0 THEN $12 END, NULLIF($13, '')) "
+      "subjects, subject_columns, enforced, end_user, client_addr, application_name, tls, auth_method) VALUES ($1, $2, "
+      "$3, $4, $5, 'live', $6, $7, CASE WHEN $8 THEN $9 END, CASE WHEN $8 THEN $10 END, CASE WHEN $8 THEN $11 END, "
+      "CASE WHEN $12 >= 0 THEN $12 END, NULLIF($13, ''), NULLIF($15, '')::pg_catalog.inet, CASE WHEN $14 THEN $16 END, "
+      "CASE WHEN $14 THEN $17 END, NULLIF($18, '')) "
       "ON CONFLICT (role, session, started) "
       "DO UPDATE SET last_at = EXCLUDED.last_at, queries = EXCLUDED.queries, refused = EXCLUDED.refused, "
       "reach = EXCLUDED.reach, subjects = EXCLUDED.subjects, subject_columns = EXCLUDED.subject_columns, enforced = "
       "EXCLUDED.enforced "
       "RETURNING s.id",
-      13, types, values);
+      18, types, values);
   return FieldNumber(0, 0);
 }
 
@@ -195,7 +203,8 @@ void WriteAlerts(const FlushItem* item) {
                                 head.score,
                                 head.limit,
                                 head.blocked,
-                                ReadNoteText(&reader, head.length)};
+                                ReadNoteText(&reader, head.length),
+                                &head.context};
     WriteAlert(&record);
   }
   if (sealed.room == RoomAlert::kNone) return;
@@ -207,7 +216,8 @@ void WriteAlerts(const FlushItem* item) {
                               0,
                               0,
                               sealed.room == RoomAlert::kRefused,
-                              "{\"version\": 1, \"cause\": \"memory\"}"};
+                              "{\"version\": 1, \"cause\": \"memory\"}",
+                              &item->copy.context};
   WriteAlert(&record);
 }
 

@@ -33,7 +33,9 @@ enum AlertField {
   kNGram,
   kNearest,
   kAttributes,
-  kCause
+  kCause,
+  kFrom,
+  kNewContext
 };
 
 // Of how many new columns the first line of an alert tells the names.
@@ -124,6 +126,9 @@ std::string Behind(const Row& alert, const std::vector<Person>& people) {
   const std::string place = PlaceOf(people, Text(alert, kRole));
   if (!place.empty()) html += ", <a href=\"#" + place + "\">the days of this role</a>";
   html += ". ";
+  if (!Text(alert, kFrom).empty()) html += "It came from " + Escaped(Text(alert, kFrom)) + ". ";
+  if (!Text(alert, kNewContext).empty())
+    html += "<b>The baseline has never had: " + Escaped(Text(alert, kNewContext)) + ".</b> ";
   if (alert[kSeenAt])
     html += "Seen by " + Escaped(Text(alert, kSeenBy)) + " at " + Escaped(Text(alert, kSeenAt)) + ".";
   else
