@@ -100,6 +100,13 @@ reaches "a load reaches nobody: INSERT ... VALUES" "1|0" "$(seq 1 100000 | sed '
 
 reaches "a partitioned table of which a partition is protected" "40|40" "$(loop "INSERT INTO h.root (id) VALUES (i) ON CONFLICT DO NOTHING")"
 
+# What is remembered of a key holds as long as its relation is declared so.
+caught() { echo "DO \$\$BEGIN FOR i IN $1..$2 LOOP BEGIN INSERT INTO h.people (id) VALUES (i); EXCEPTION WHEN unique_violation THEN NULL; END; END LOOP; END\$\$"; }
+declares() { echo "\\! PGUSER=postgres $PS_BINDIR/psql -XAtqc \"SELECT privacy_score.protect('h.people', '{$1}')\" -c \"SELECT privacy_score.flush()\""; }
+check "keys that errors show, one after the other" "$(as mallory q "$(caught 1 20)" "$figures")" "20|20"
+check "the same key, once the subject is another, and the same again" "$(as mallory q "$(caught 1 5)" "$(declares name)" "$(caught 6 10)" "$figures" "$(declares id)" "$(caught 11 12)" "$figures" | grep "|" | tr "\n" " ")" \
+  "10|0 12|12 "
+
 # --- alerts -------------------------------------------------------------------------------------------------------------------
 q "GRANT INSERT, UPDATE ON h.patients TO alice" "SELECT privacy_score.flush()" >/dev/null
 as alice q BEGIN "$into VALUES (1), (2), (3), (4), (5) ON CONFLICT DO NOTHING" "$into VALUES (1) ON CONFLICT DO NOTHING" ROLLBACK >/dev/null

@@ -1,6 +1,7 @@
 #!/bin/bash
 # recreated.sh - DROP and CREATE EXTENSION, and baselines that come and go, while clients run known statements in mode
-# enforce: whatever model a statement meets while it waits, its abstraction is known. PS_ROUNDS (4) repeats it for longer.
+# enforce: whatever model a statement meets while it waits, its abstraction is known. The worker is held up at moments of
+# no choice, so that statements wait for it at each of theirs. PS_ROUNDS (4, in the long form 40) repeats it for longer.
 . "$(dirname "$0")/../lib.sh"
 
 start_server "privacy_score.mode = enforce" "privacy_score.flush_interval = '50ms'" "privacy_score.daily_limit = 50"
@@ -17,7 +18,17 @@ for n in 1 2 3; do
     done
   ) </dev/null &
 done
-for _ in $(seq "${PS_ROUNDS:-4}"); do
+worker() { q "SELECT pid FROM pg_stat_activity WHERE backend_type = 'privacy_score worker' LIMIT 1" 2>/dev/null; }
+(
+  while [ -e "$PS_TMP/running" ]; do
+    pid=$(worker)
+    if [ -z "$pid" ] || ! kill -STOP "$pid" 2>/dev/null; then continue; fi
+    sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
+    kill -CONT "$pid"
+    sleep "0.$((RANDOM % 3))$((RANDOM % 10))"
+  done
+) </dev/null &
+for _ in $(seq "${PS_ROUNDS:-$(by_length 4 40)}"); do
   check_true "history is written" wait_for "SELECT count(*) > 2 FROM privacy_score.session" t
   q "SELECT privacy_score.set_baseline('alice', privacy_score.today(), privacy_score.today())" "SELECT privacy_score.flush()" >/dev/null
   q "SELECT privacy_score.drop_baseline('alice')" >/dev/null

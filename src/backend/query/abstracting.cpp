@@ -9,6 +9,7 @@ extern "C" {
 
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/query/constants.hpp"
+#include "backend/query/known_keys.hpp"
 #include "backend/query/known_queries.hpp"
 #include "backend/query/protected_reads.hpp"
 #include "backend/query/query_build.hpp"
@@ -98,6 +99,13 @@ PlanMark* AbstractFirst(Query* query, const QueryKey& key, bool planning_shows) 
   return known != nullptr ? AbstractKnown(query, known, key) : AbstractAnew(query);
 }
 
+// Words that stay when others are encoded.
+ConstantWordsView CopyWords(ConstantWordsView words, MemoryContext context) {
+  const Size size = sizeof(uint32) * static_cast<Size>(words.count);
+  if (words.count == 0) return words;
+  return {static_cast<uint32*>(memcpy(MemoryContextAllocHuge(context, size), words.words, size)), words.count};
+}
+
 }  // namespace
 
 [[gnu::hot]] PlanMark* AbstractQuery(Query* query, bool* planning_shows) {
@@ -126,19 +134,31 @@ int64 AbstractRows(Oid relation, CmdType command, List* columns) {
 }
 
 int64 AbstractKey(const TriedKey& key, CmdType command, uint64 vector, privacy_score::BoundConstants* constants) {
+  if (const int64 known = FindKnownKey(key, command, vector, constants)) return known;
   MemoryContext own = CurrentMemoryContext;
   return AbstractGuarded([=, &key] {
+    const uint64 generation = CatalogGeneration();
     const privacy_score::Statement statement = KeyStatement(CommandOf(command), key);
-    const ConstantWordsView found = EncodeConstants(nullptr, statement, nullptr);
+    const int64 id = DefineAbstraction(statement);
+    const ConstantWordsView found = CopyWords(EncodeConstants(nullptr, statement, nullptr), own);
+    if (IsMemorable(key)) {
+      // Both words differ from those of the value, whatever it is.
+      const uint64 other = ~key.hashes[0];
+      const int size = list_length(key.columns);
+      auto* hashes = static_cast<uint64*>(palloc(sizeof(uint64) * static_cast<Size>(size)));
+      for (int i = 0; i < size; ++i) hashes[i] = other;
+      const TriedKey another = {key.relid, key.columns, key.shown, 1, hashes};
+      RememberKey(key, command, generation, id, found,
+                  EncodeConstants(nullptr, KeyStatement(CommandOf(command), another), nullptr), other);
+    }
     if (found.count > 2) {
-      const Size size = sizeof(uint32) * static_cast<Size>(found.count);
-      auto* copy = static_cast<uint32*>(memcpy(MemoryContextAllocHuge(own, size), found.words, size));
-      copy[0] = static_cast<uint32>(vector);
-      copy[1] = static_cast<uint32>(vector >> 32U);
-      constants->words = copy;
+      auto* words = const_cast<uint32*>(found.words);
+      words[0] = static_cast<uint32>(vector);
+      words[1] = static_cast<uint32>(vector >> 32U);
+      constants->words = words;
       constants->count = static_cast<size_t>(found.count);
     }
-    return DefineAbstraction(statement);
+    return id;
   });
 }
 

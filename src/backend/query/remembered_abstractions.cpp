@@ -60,7 +60,14 @@ int64 DefineAbstraction(const privacy_score::Statement& statement, int64* estima
 }
 
 int64 DefineEstimates(int64 id) {
-  return DefineOrUnparsed([id] { return DefineTokens(privacy_score::EstimateTokens(RememberedTokens(id))); });
+  // Who explains looks at the same statements again.
+  static struct { int64 id, estimates; } latest[16];
+  auto& one = latest[static_cast<uint64>(id) % lengthof(latest)];
+  if (one.id == id && one.estimates != 0 && IsRemembered(one.estimates)) return one.estimates;
+  const int64 estimates =
+      DefineOrUnparsed([id] { return DefineTokens(privacy_score::EstimateTokens(RememberedTokens(id))); });
+  if (!IsUnparsed(estimates)) one = {id, estimates};
+  return estimates;
 }
 
 privacy_score::Tokens RememberedTokens(int64 id) {

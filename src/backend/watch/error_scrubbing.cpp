@@ -93,10 +93,9 @@ Oid ReferredRelation(const ErrorData* error, Oid relation) {
 // Whether a foreign key is: a row is missing, or one is there.
 bool BreaksForeignKey(int code) { return code == ERRCODE_FOREIGN_KEY_VIOLATION || code == ERRCODE_RESTRICT_VIOLATION; }
 
-bool NamesProtected(const ErrorData* error) {
-  if (!BreaksConstraint(error->sqlerrcode)) return false;
-  const Oid relation = NamedRelation(error);
-  if (!OidIsValid(relation)) return false;
+// `relation`: the one that the error names.
+bool NamesProtected(const ErrorData* error, Oid relation) {
+  if (!BreaksConstraint(error->sqlerrcode) || !OidIsValid(relation)) return false;
   if (RelationIsProtected(relation)) return true;
   if (!BreaksForeignKey(error->sqlerrcode)) return false;
   const Oid referred = ReferredRelation(error, relation);
@@ -132,8 +131,8 @@ const RangeVar* HandledName(const Node* utility) {
   }
 }
 
-bool ConcernsProtected(const FailedStatement& failed, const ErrorData* error) {
-  if (NamesProtected(error)) return true;
+bool ConcernsProtected(const FailedStatement& failed, const ErrorData* error, Oid named) {
+  if (NamesProtected(error, named)) return true;
   if (failed.plan != nullptr) return PlanConcernsProtected(failed.plan);
   return OidIsValid(failed.handled) && RelationIsProtected(failed.handled);
 }
@@ -212,12 +211,29 @@ Oid HandledRelation(const Node* utility) {
   return name == nullptr ? InvalidOid : RangeVarGetRelid(name, NoLock, true);
 }
 
+// Whether a plan that runs within another statement has broken a constraint that has nothing to do with what is
+// protected. It is one of a relation that the plan writes, or of one below it; what ran within the plan was looked at.
+static bool ConcernsNobody(const FailedStatement& failed) {
+  const int code = geterrcode();
+  if (failed.outermost || failed.plan == nullptr ||
+      (code != ERRCODE_UNIQUE_VIOLATION && code != ERRCODE_NOT_NULL_VIOLATION && code != ERRCODE_CHECK_VIOLATION &&
+       code != ERRCODE_EXCLUSION_VIOLATION))
+    return false;
+  ListCell* cell;
+  foreach (cell, failed.plan->rtable) {
+    const auto* rte = lfirst_node(RangeTblEntry, cell);
+    if (rte->rtekind == RTE_RELATION && rte->relid >= FirstNormalObjectId && KeysAreProtected(rte->relid)) return false;
+  }
+  return !PlanConcernsProtected(failed.plan);
+}
+
 void JudgeError(const FailedStatement& failed, const Watch& watch) {
   if (!Counts(watch.role) || !IsTransactionState()) return;
   if (ComesFromNoValue(geterrcode())) {
     if (MayBreakWait(geterrcode())) JudgeBrokenWait(failed, watch);
     return;
   }
+  if (ConcernsNobody(failed)) return;
   MemoryContext before = MemoryContextSwitchTo(CurTransactionContext);
   ErrorData* error = CopyErrorData();
   if (error->saved_errno == kLookedAt || error->elevel != ERROR) {
@@ -228,13 +244,13 @@ void JudgeError(const FailedStatement& failed, const Watch& watch) {
   FlushErrorState();
   // The abort that follows lets go of these first of all; with one in hand no catalog could be read before.
   LWLockReleaseAll();
-  const bool concerns = !IsRaised(error) && ConcernsProtected(failed, error);
+  const Oid named = NamedRelation(error);
+  const bool concerns = !IsRaised(error) && ConcernsProtected(failed, error, named);
   if (concerns || failed.outermost) error->saved_errno = kLookedAt;
   Watch own = watch;
   own.in_integrity_check = false;
   if (concerns && CountsHere(own))
-    RecordShownByError(
-        {error, NamedRelation(error), failed.plan, failed.utility, failed.handled, MayHoldValues(error)});
+    RecordShownByError({error, named, failed.plan, failed.utility, failed.handled, MayHoldValues(error)});
   if (concerns && IsScrubbedFor(watch.role)) Scrub(error);
   ReThrowError(error);
 }
