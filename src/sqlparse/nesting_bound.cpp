@@ -161,19 +161,44 @@ bool Count(Levels* levels, PgQuery__Token token) {
   }
 }
 
+// Whether a keyword goes on with the name of a type that stands after ::, as PRECISION after DOUBLE does.
+bool ContinuesType(PgQuery__Token before, PgQuery__Token token) {
+  switch (token) {
+    case PG_QUERY__TOKEN__PRECISION:
+      return before == PG_QUERY__TOKEN__DOUBLE_P;
+    case PG_QUERY__TOKEN__CHARACTER:
+    case PG_QUERY__TOKEN__CHAR_P:
+      return before == PG_QUERY__TOKEN__NATIONAL;
+    case PG_QUERY__TOKEN__VARYING:
+      return before == PG_QUERY__TOKEN__CHARACTER || before == PG_QUERY__TOKEN__CHAR_P ||
+             before == PG_QUERY__TOKEN__NCHAR || before == PG_QUERY__TOKEN__BIT;
+    case PG_QUERY__TOKEN__WITH:
+    case PG_QUERY__TOKEN__WITHOUT:
+      return before == PG_QUERY__TOKEN__TIME || before == PG_QUERY__TOKEN__TIMESTAMP;
+    case PG_QUERY__TOKEN__TIME:
+      return before == PG_QUERY__TOKEN__WITH || before == PG_QUERY__TOKEN__WITHOUT;
+    case PG_QUERY__TOKEN__ZONE:
+      return before == PG_QUERY__TOKEN__TIME;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 long NestingBound(const PgQuery__ScanResult& scan) {
   Levels levels = {nullptr, 0, 0};
   long bound = -1;
   bool ok = Push(&levels, false);
-  bool is_name = false;     // after a dot or AS any keyword is a mere name
-  bool is_type = false;     // after :: it is that of a type, and no node of its own
+  bool is_name = false;  // after a dot or AS any keyword is a mere name
+  bool is_type = false;  // after :: it is part of that of a type, and no node of its own
+  PgQuery__Token before = PG_QUERY__TOKEN__NUL;
   bool is_operand = false;  // after SELECT, comma, dot and bracket a * is no operator
   for (size_t i = 0; ok && i < scan.n_tokens; ++i) {
     const PgQuery__Token token = scan.tokens[i]->token;
     if (token == PG_QUERY__TOKEN__SQL_COMMENT || token == PG_QUERY__TOKEN__C_COMMENT) continue;
     const bool is_keyword = scan.tokens[i]->keyword_kind != PG_QUERY__KEYWORD_KIND__NO_KEYWORD;
+    if (before != PG_QUERY__TOKEN__TYPECAST) is_type = is_type && ContinuesType(before, token);
     if (is_name && is_keyword)
       ++levels.items[levels.size - 1].operators;
     else if (!(is_type && is_keyword) && !(is_operand && token == PG_QUERY__TOKEN__ASCII_42))
@@ -181,7 +206,8 @@ long NestingBound(const PgQuery__ScanResult& scan) {
     is_operand = token == PG_QUERY__TOKEN__SELECT || token == PG_QUERY__TOKEN__ASCII_44 ||
                  token == PG_QUERY__TOKEN__ASCII_46 || token == PG_QUERY__TOKEN__ASCII_40;
     is_name = token == PG_QUERY__TOKEN__ASCII_46 || token == PG_QUERY__TOKEN__AS;
-    is_type = token == PG_QUERY__TOKEN__TYPECAST;
+    is_type = token == PG_QUERY__TOKEN__TYPECAST || (is_type && is_keyword);
+    before = token;
   }
   if (ok) {
     while (levels.size > 1) Pop(&levels);
