@@ -118,7 +118,12 @@ fi
 case ${1:-} in
   sqlsmith)
     need sqlsmith sqlsmith
-    welcome pgbouncer pgbouncer
+    welcome pgbouncer pgbouncer /usr/sbin/pgbouncer
+    welcome python3-psycopg2 /usr/lib/python3/dist-packages/psycopg2/__init__.py
+    welcome python3-psycopg /usr/lib/python3/dist-packages/psycopg/__init__.py
+    welcome libpostgresql-jdbc-java /usr/share/java/postgresql.jar
+    welcome default-jdk-headless javac
+    welcome npm npm
     ;;
 esac
 if [ "${1:-}" = bench ]; then

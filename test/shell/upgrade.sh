@@ -4,7 +4,27 @@
 . "$(dirname "$0")/../lib.sh"
 
 start_server
-q "CREATE ROLE alice LOGIN" "CREATE ROLE officer" >/dev/null
+q "CREATE ROLE alice LOGIN" "CREATE ROLE officer" "CREATE ROLE app LOGIN" "SECURITY LABEL FOR privacy_score ON ROLE app IS 'gateway'" \
+  "ALTER ROLE app SET privacy_score.end_user_source = 'setting app.login'" >/dev/null
+
+# People behind one role: the n-th of them asks n times, over connections of their own or in turn over one.
+people=("person 1" "person 2" "person 22" "O'Brien \"x\"" "zoë" "person" "PERSON")
+asks_as() { printf "BEGIN; SET LOCAL app.login = '%s'; SELECT city FROM patients WHERE id = %s; COMMIT;\n" "${1//\'/\'\'}" "$2"; }
+ask_apart() {
+  local i j
+  for ((i = 0; i < ${#people[@]}; ++i)); do
+    for ((j = 0; j <= i; ++j)); do asks_as "${people[i]}" "$j"; done | as app q_script >/dev/null
+  done
+}
+ask_in_turn() {
+  local i j
+  for ((j = 0; j < ${#people[@]}; ++j)); do
+    for ((i = j; i < ${#people[@]}; ++i)); do asks_as "${people[i]}" "$j"; done
+  done | as app q_script >/dev/null
+}
+# TIMES: what is recorded when each has asked so many times.
+asked() { for ((i = 0; i < ${#people[@]}; ++i)); do echo "${people[i]} $(((i + 1) * $1))"; done | LC_ALL=C sort; }
+recorded="SELECT end_user || ' ' || sum(queries) FROM privacy_score.session WHERE role = 'app' GROUP BY end_user ORDER BY (end_user || ' ' || sum(queries)) COLLATE \"C\""
 
 # Every object of the extension as text, without what differs between two databases by nature.
 objects() {
@@ -58,7 +78,7 @@ for version in $released; do
   # What that version has written, put in by hand: its library is not here.
   PGDATABASE=$database q "CREATE EXTENSION privacy_score VERSION '$version'" \
     "CREATE TABLE patients (id int PRIMARY KEY, city text)" "INSERT INTO patients SELECT i, 'c' || i % 5 FROM generate_series(1, 50) i" \
-    "GRANT SELECT ON patients TO alice" "GRANT EXECUTE ON FUNCTION privacy_score.flush() TO officer" \
+    "GRANT SELECT ON patients TO alice, app" "GRANT EXECUTE ON FUNCTION privacy_score.flush() TO officer" \
     "INSERT INTO privacy_score.protected_relation (relation, name, declared_by) VALUES ('patients', 'public.patients', 'postgres')" \
     "INSERT INTO privacy_score.abstraction (id, tokens, calls, first_seen, last_seen) SELECT privacy_score_id, tokens, 3, now(), now()
        FROM (SELECT -2406826834364917061 AS privacy_score_id, ARRAY['cmd:select', 'p:public.patients.city', 't:public.patients'] AS tokens) x" \
@@ -82,6 +102,7 @@ for version in $released; do
     "INSERT INTO privacy_score.alert (at, role, session, kind, score, alert_limit, detail) VALUES (now(), 'alice', 'old', 'session', 2, 1, '{}')" >/dev/null
   check "$from: before the update statements run" "$(PGDATABASE=$database as alice q "SELECT count(city) FROM patients")" 50
   check_true "$from: the log asks for the update" wait_for_line "$ps_log" 'Run ALTER EXTENSION privacy_score UPDATE'
+  on "$database" ask_apart
   check "$from: before the update tables are renamed" "$(on "$database" q "CREATE TABLE other (a int)" "ALTER TABLE other RENAME COLUMN a TO b" "ALTER TABLE other RENAME TO another")" ""
   check_match "$from: with a warning" "$(on "$database" q_all "ALTER TABLE another RENAME TO other")" "WARNING:  declarations of privacy_score do not follow the new name"
   check "$from: nothing is written, and who asks for it is told" "$(on "$database" q_all "SELECT privacy_score.flush()" | head -n 3)" \
@@ -98,6 +119,18 @@ HINT:  Run ALTER EXTENSION privacy_score UPDATE."
   on "$database" q "SELECT privacy_score.flush()" >/dev/null
   check "$from: what sessions did before it is not lost" \
     "$(on "$database" q "SELECT sum(queries) FROM privacy_score.session WHERE role = 'alice' AND session NOT IN ('old', 'quoted')")" 1
+  check "$from: nor whose it was, of people behind one role" "$(on "$database" q "$recorded")" "$(asked 1)"
+  on "$database" ask_in_turn
+  on "$database" q "SELECT privacy_score.flush()" >/dev/null
+  check "$from: their sessions go on, and no name is mixed up" "$(on "$database" q "$recorded")" "$(asked 2)"
+  check "$from: each is one session over all connections" "$(on "$database" q "SELECT max(n) FROM (SELECT count(*) AS n FROM privacy_score.session WHERE role = 'app' GROUP BY end_user) x")" 1
+  check "$from: what is older has neither end user nor connection" "$(on "$database" q "SELECT count(*), count(end_user), count(tls) FROM privacy_score.session WHERE session IN ('old', 'quoted')")" "2|0|0"
+  on "$database" q "SELECT privacy_score.set_limit('app', 'zoë', session_limit => 7)" "SELECT privacy_score.forget_end_user('app', 'person 2')" >/dev/null
+  check "$from: one of them has a limit, and another is forgotten" \
+    "$(on "$database" q "SELECT end_user, session_limit FROM privacy_score.end_user_limits" "$recorded")" "zoë|7
+$(asked 2 | grep -v '^person 2 ')"
+  on "$database" q "SET client_min_messages = error" "SELECT privacy_score.set_baseline('app', privacy_score.today(), privacy_score.today())" >/dev/null
+  check "$from: the role's baseline is what all of them are compared with" "$(on "$database" q "SELECT count(DISTINCT end_user), sum(mismatched) FROM privacy_score.score('app', privacy_score.today(), privacy_score.today())")" "$((${#people[@]} - 1))|0"
   check "$from: history of before is scored" \
     "$(on "$database" q "SELECT queries, mismatched FROM privacy_score.score('alice', '2026-01-01', '2026-01-01')")" "3|1"
   # Names were quoted as that server's SQL wants them; now they are as abstractions write them on each.
