@@ -20,6 +20,8 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
+#include <initializer_list>
+
 namespace {
 
 // Functions that are not VOLATILE and tell all the same, by how the name of what they run begins.
