@@ -65,6 +65,7 @@ CREATE FUNCTION privacy_score.export_baseline(role name) RETURNS jsonb
     SELECT pg_catalog.jsonb_build_object(
       'version', 1, 'role', b.role, 'from_day', b.from_day, 'to_day', b.to_day, 'sessions', b.sessions,
       'reach', b.reach, 'subjects', b.subjects, 'subject_columns', b.subject_columns, 'cells', b.cells, 'contexts', b.contexts,
+      'day_reach', b.day_reach, 'day_subjects', b.day_subjects, 'day_subject_columns', b.day_subject_columns,
       'ngrams', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('ngram', n.ngram, 'count', n.count) ORDER BY n.ngram)
                    FROM privacy_score.baseline_ngram n WHERE n.baseline_id = b.id),
       'session_sets', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('ids', s.ids, 'count', s.count) ORDER BY s.ids)

@@ -48,10 +48,12 @@ COMMENT ON VIEW privacy_score.stat_contexts IS
   'Recorded sessions with the connection that began each: client_addr (NULL: a unix socket), application_name, tls, auth_method; new_context: what of network, program and hour of the week the role''s baseline has never had, NULL where that is not known.';
 
 CREATE VIEW privacy_score.stat_days WITH (security_barrier) AS
-  SELECT r.role, s.*
-    FROM (SELECT DISTINCT x.role FROM privacy_score.session x WHERE privacy_score.may_read(x.role)) r,
-         LATERAL privacy_score.score(r.role, '-infinity', 'infinity') s;
-COMMENT ON VIEW privacy_score.stat_days IS 'score() of every recorded day, role and end user.';
+  SELECT r.role, s.*, d.reach, d.subjects, d.subject_columns
+    FROM (SELECT DISTINCT x.role FROM privacy_score.session x WHERE privacy_score.may_read(x.role)) r
+         CROSS JOIN LATERAL privacy_score.score(r.role, '-infinity', 'infinity') s
+         LEFT JOIN privacy_score.principal_day d ON d.role = r.role AND d.end_user = COALESCE(s.end_user, '') AND d.day = s.day;
+COMMENT ON VIEW privacy_score.stat_days IS
+  'score() of every recorded day, role and end user; reach, subjects, subject_columns: of all sessions of the day together, NULL where they are not known.';
 
 CREATE VIEW privacy_score.baselines WITH (security_barrier) AS
   SELECT b.id, b.role, b.from_day, b.to_day, b.sessions,

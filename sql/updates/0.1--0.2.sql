@@ -43,10 +43,13 @@ ALTER TABLE privacy_score.baseline
   ADD COLUMN subject_columns int,
   ADD COLUMN cells boolean NOT NULL DEFAULT false,
   ADD COLUMN checked jsonb,
+  ADD COLUMN day_reach bigint,
+  ADD COLUMN day_subjects bigint,
+  ADD COLUMN day_subject_columns int,
   ADD COLUMN contexts jsonb;
 ALTER TABLE privacy_score.baseline ALTER COLUMN cells SET DEFAULT true;
 COMMENT ON TABLE privacy_score.baseline IS
-  'Versions of each role''s baseline; the active one scores. reach, subjects, subject_columns: the greatest of its sessions, where known; cells: its abstractions tell of the cells of aggregates; checked: what was found when it was last put in force; contexts: networks, programs and hours of the week of its sessions, NULL where they are not known.';
+  'Versions of each role''s baseline; the active one scores. reach, subjects, subject_columns: the greatest of its sessions, where known; day_reach, day_subjects, day_subject_columns: of its days, each of one principal; cells: its abstractions tell of the cells of aggregates; checked: what was found when it was last put in force; contexts: networks, programs and hours of the week of its sessions, NULL where they are not known.';
 
 ALTER TABLE privacy_score.session_part ADD COLUMN rows bigint[], DROP CONSTRAINT session_part_session_id_fkey;
 ALTER TABLE privacy_score.baseline_ngram DROP CONSTRAINT baseline_ngram_baseline_id_fkey;
@@ -80,7 +83,42 @@ CREATE TABLE privacy_score.end_user_limit (
 );
 COMMENT ON TABLE privacy_score.end_user_limit IS 'Limits of end users from set_limit(), in place of those that hold for all of the role; NULL: these do.';
 
-REVOKE ALL ON privacy_score.end_user_limit FROM PUBLIC;
+CREATE TABLE privacy_score.principal_day (
+  role name NOT NULL,
+  end_user text NOT NULL,
+  day date NOT NULL,
+  reach bigint NOT NULL DEFAULT 0,
+  subjects bigint NOT NULL DEFAULT 0,
+  subject_columns int NOT NULL DEFAULT 0,
+  alerted int NOT NULL DEFAULT 0,
+  PRIMARY KEY (role, end_user, day)
+);
+COMMENT ON TABLE privacy_score.principal_day IS
+  'How far the recorded sessions of a principal reach together on a day; end_user is empty for none; alerted: bits of the figures that an alert was raised for.';
+
+CREATE TABLE privacy_score.principal_subjects (
+  role name NOT NULL,
+  end_user text NOT NULL,
+  day date NOT NULL,
+  part int NOT NULL,
+  subjects bytea NOT NULL,
+  sets text[] NOT NULL,
+  PRIMARY KEY (role, end_user, day, part)
+);
+COMMENT ON TABLE privacy_score.principal_subjects IS
+  'Subjects that a principal asked about on a day, ten bytes each: a hash under subject_key, and the number of the set of columns revealed of it. Later parts add to earlier ones. Not dumped.';
+
+CREATE TABLE privacy_score.subject_key (
+  only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one),
+  key bytea NOT NULL DEFAULT pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.gen_random_uuid()::text || pg_catalog.gen_random_uuid()::text, 'UTF8')),
+  made_at timestamptz NOT NULL DEFAULT pg_catalog.now()
+);
+COMMENT ON TABLE privacy_score.subject_key IS 'The key of the hashes of subjects, replaced every subject_key_period; not dumped.';
+INSERT INTO privacy_score.subject_key DEFAULT VALUES;
+
+REVOKE ALL ON privacy_score.end_user_limit, privacy_score.principal_day, privacy_score.principal_subjects, privacy_score.subject_key
+  FROM PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('privacy_score.principal_day', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.end_user_limit', '');
 
 DROP VIEW privacy_score.stat_sessions, privacy_score.stat_days, privacy_score.stat_roles, privacy_score.stat_mismatches,

@@ -55,7 +55,7 @@ void ReadAnything(std::string_view wire) {
 
 // Sections of text. Rows are cut or filled to the columns that the section is read with.
 std::string WireOfText(std::string_view text) {
-  static const std::uint32_t kColumns[] = {4, 5, 2, 2, 7, 3, 3, 4, 6, 8, 11};
+  static const std::uint32_t kColumns[] = {4, 5, 2, 2, 10, 3, 3, 4, 6, 8, 11};
   WireWriter writer;
   std::size_t section = 0;
   TextRows rows;

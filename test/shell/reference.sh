@@ -52,7 +52,7 @@ section() { awk -v heading="\`$1\`" '/^##/ { wanted = /^### / && index($0, headi
 missing_from "column of a function's result" "
   SELECT DISTINCT p.proname, a.name FROM $functions, unnest(p.proargnames, p.proargmodes) a(name, mode)
    WHERE a.mode IN ('o', 't') AND obj_description(p.oid, 'pg_proc') NOT LIKE 'Internal%' ORDER BY 1, 2" row
-# The section of stat_days names the function that has the same columns.
+# The section of stat_days names the function that has most of its columns.
 missing_from "column of a view" "
   SELECT c.relname, a.attname FROM $relations JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
    WHERE c.relkind = 'v' AND c.relname <> 'stat_days' AND has_table_privilege('pg_read_all_stats', c.oid, 'SELECT') ORDER BY 1, 2" section

@@ -362,11 +362,10 @@ TEST_F(ReachTest, AFullLogKeepsTheFigures) {
 }
 
 TEST(OutOfReach, ExceedsTheFactorAndTen) {
-  Baseline baseline;
-  baseline.greatest = {5, 4, std::nullopt};
+  const GreatestReach greatest = {5, 4, std::nullopt};
   const auto figures = [&](std::int64_t reach, std::int64_t subjects, double factor = 2) {
     std::vector<int> names;
-    for (const ReachExcess& excess : OutOfReach({{reach, subjects, 1000}}, baseline, factor))
+    for (const ReachExcess& excess : OutOfReach({{reach, subjects, 1000}}, greatest, factor))
       names.push_back(excess.figure);
     return names;
   };
@@ -374,13 +373,13 @@ TEST(OutOfReach, ExceedsTheFactorAndTen) {
   EXPECT_EQ(figures(11, 10), (std::vector<int>{0, 1}));
   EXPECT_EQ(figures(11, 10, 3), (std::vector<int>{}));
   EXPECT_EQ(figures(11, 13, 3), (std::vector<int>{1}));
-  EXPECT_TRUE(OutOfReach({{1000, 1000, 1000}}, Baseline(), 2).empty());
-  const auto excess = OutOfReach({{30, 1, 1}}, baseline, 2);
+  EXPECT_TRUE(OutOfReach({{1000, 1000, 1000}}, GreatestReach(), 2).empty());
+  const auto excess = OutOfReach({{30, 1, 1}}, greatest, 2);
   ASSERT_EQ(excess.size(), 1U);
   EXPECT_EQ(excess[0].limit, 10);
-  EXPECT_EQ(LeastOutOfReach(baseline, 2), (ReachLimits{11, 10, kNeverOutOfReach}));
-  EXPECT_EQ(LeastOutOfReach(baseline, 2.5), (ReachLimits{13, 11, kNeverOutOfReach}));
-  EXPECT_EQ(LeastOutOfReach(baseline, 1e300)[0], kNeverOutOfReach);
+  EXPECT_EQ(LeastOutOfReach(greatest, 2), (ReachLimits{11, 10, kNeverOutOfReach}));
+  EXPECT_EQ(LeastOutOfReach(greatest, 2.5), (ReachLimits{13, 11, kNeverOutOfReach}));
+  EXPECT_EQ(LeastOutOfReach(greatest, 1e300)[0], kNeverOutOfReach);
   EXPECT_EQ(ReachExcessJson(excess[0], 2),
             R"({"cause": "reach", "figure": "reach", "value": 30, "baseline": 5, "factor": 2})");
 }

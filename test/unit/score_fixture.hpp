@@ -117,7 +117,7 @@ struct ModelRows {
     writer.Section(5, Padded(attributes, 5));
     writer.Section(2, dependencies);
     writer.Section(2, abstractions);
-    writer.Section(7, Padded(baselines, 7));
+    writer.Section(10, Padded(baselines, 10));
     writer.Section(3, ngrams);
     writer.Section(3, session_sets);
     writer.Section(4, limits);

@@ -24,6 +24,7 @@ PG_FUNCTION_INFO_V1(ps_protection_changed);
 PG_FUNCTION_INFO_V1(ps_copy_restored);
 }
 
+#include "backend/catalog/own_scan.hpp"
 #include "backend/catalog/relation_access.hpp"
 
 namespace {
@@ -41,45 +42,6 @@ constexpr AttrNumber kCopiedOrigin = 5;
 constexpr AttrNumber kCopiedOriginName = 6;
 constexpr AttrNumber kCopiedOriginAttribute = 7;
 constexpr AttrNumber kCopiedOriginNumber = 8;
-
-// A scan of one of our tables by one of its indexes.
-struct OwnScan {
-  Relation table;
-  SysScanDesc scan;
-};
-
-// A table or index of ours; InvalidOid when the extension is not in this database. A schema of its name may be
-// anybody's.
-Oid OwnRelation(const char* name) {
-  const Oid schema = get_namespace_oid("privacy_score", true);
-  if (!OidIsValid(schema) || !OidIsValid(get_extension_oid("privacy_score", true))) return InvalidOid;
-  return get_relname_relid(name, schema);
-}
-
-// Opens a table of ours; null when the extension is not in this database. DROP EXTENSION may take the table away while
-// its lock is waited for, and CREATE EXTENSION make another one.
-Relation OpenOwnTable(const char* name) {
-  for (;;) {
-    const Oid oid = OwnRelation(name);
-    if (!OidIsValid(oid)) return nullptr;
-    Relation table = try_table_open(oid, AccessShareLock);
-    if (table != nullptr) return table;
-    CHECK_FOR_INTERRUPTS();
-  }
-}
-
-bool OpenScan(OwnScan* scan, const char* table, const char* index, ScanKey key) {
-  scan->table = OpenOwnTable(table);
-  if (scan->table == nullptr) return false;
-  const Oid index_oid = index == nullptr ? InvalidOid : OwnRelation(index);
-  scan->scan = systable_beginscan(scan->table, index_oid, OidIsValid(index_oid), nullptr, key == nullptr ? 0 : 1, key);
-  return true;
-}
-
-void CloseScan(OwnScan* scan) {
-  systable_endscan(scan->scan);
-  table_close(scan->table, AccessShareLock);
-}
 
 Oid OidField(const OwnScan& scan, HeapTuple tuple, AttrNumber column) {
   bool null;
@@ -113,14 +75,14 @@ Declaration ReadDeclaration(Oid relid, const char* qualified_name) {
   OwnScan scan;
   ScanKeyData key;
   ScanKeyInit(&key, kDeclaredRelation, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
-  if (!OpenScan(&scan, "protected_relation", "protected_relation_pkey", &key)) return result;
+  if (!OpenOwnScan(&scan, "protected_relation", "protected_relation_pkey", &key)) return result;
   result.declared = HeapTupleIsValid(systable_getnext(scan.scan));
-  CloseScan(&scan);
+  CloseOwnScan(&scan);
   if (result.declared) return result;
 
   ScanKeyEntryInitialize(&key, 0, kDeclaredName, BTEqualStrategyNumber, InvalidOid, DEFAULT_COLLATION_OID, F_TEXTEQ,
                          CStringGetTextDatum(qualified_name));
-  if (!OpenScan(&scan, "protected_relation", "protected_relation_name_key", &key)) return result;
+  if (!OpenOwnScan(&scan, "protected_relation", "protected_relation_name_key", &key)) return result;
   const HeapTuple tuple = systable_getnext(scan.scan);
   if (HeapTupleIsValid(tuple)) {
     const Oid declared = OidField(scan, tuple, kDeclaredRelation);
@@ -129,14 +91,14 @@ Declaration ReadDeclaration(Oid relid, const char* qualified_name) {
     else
       result.declared = true;
   }
-  CloseScan(&scan);
+  CloseOwnScan(&scan);
   return result;
 }
 
 List* DeclaredRelations() {
   List* relations = NIL;
   OwnScan scan;
-  if (!OpenScan(&scan, "protected_relation", nullptr, nullptr)) return NIL;
+  if (!OpenOwnScan(&scan, "protected_relation", nullptr, nullptr)) return NIL;
   HeapTuple tuple;
   while (HeapTupleIsValid(tuple = systable_getnext(scan.scan))) {
     Oid relid = OidField(scan, tuple, kDeclaredRelation);
@@ -147,7 +109,7 @@ List* DeclaredRelations() {
     }
     if (OidIsValid(relid)) relations = list_append_unique_oid(relations, relid);
   }
-  CloseScan(&scan);
+  CloseOwnScan(&scan);
   return relations;
 }
 
@@ -156,7 +118,7 @@ List* ReadCopiedColumns(Oid relid) {
   OwnScan scan;
   ScanKeyData key;
   ScanKeyInit(&key, kCopiedRelation, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
-  if (!OpenScan(&scan, "copied_column", "copied_column_relation", &key)) return NIL;
+  if (!OpenOwnScan(&scan, "copied_column", "copied_column_relation", &key)) return NIL;
   HeapTuple tuple;
   while (HeapTupleIsValid(tuple = systable_getnext(scan.scan))) {
     const TupleDesc desc = RelationGetDescr(scan.table);
@@ -178,7 +140,7 @@ List* ReadCopiedColumns(Oid relid) {
     }
     columns = lappend(columns, column);
   }
-  CloseScan(&scan);
+  CloseOwnScan(&scan);
   return columns;
 }
 
@@ -187,14 +149,14 @@ bool RecordsCopies() { return OidIsValid(OwnRelation("copied_column")); }
 List* CopiedRelations() {
   List* relations = NIL;
   OwnScan scan;
-  if (!OpenScan(&scan, "copied_column", nullptr, nullptr)) return NIL;
+  if (!OpenOwnScan(&scan, "copied_column", nullptr, nullptr)) return NIL;
   HeapTuple tuple;
   while (HeapTupleIsValid(tuple = systable_getnext(scan.scan))) {
     // What was recorded of a dropped copy is only removed when the next one is made.
     const Oid relid = OidField(scan, tuple, kCopiedRelation);
     if (RelationExists(relid)) relations = list_append_unique_oid(relations, relid);
   }
-  CloseScan(&scan);
+  CloseOwnScan(&scan);
   return relations;
 }
 

@@ -116,17 +116,21 @@ const char* const kIsBaseline =
     "AND NOT EXISTS (SELECT FROM rows WHERE kind <> 'a' GROUP BY kind HAVING pg_catalog.sum(CASE WHEN number ~ "
     "'^[0-9]{1,15}$' THEN number::pg_catalog.numeric END) > CASE WHEN kind = 's' AND (j->>'sessions') ~ "
     "'^[0-9]{1,15}$' THEN (j->>'sessions')::pg_catalog.numeric ELSE 1e15 END) "
-    "AND NOT EXISTS (SELECT FROM (VALUES ('reach'), ('subjects'), ('subject_columns')) f(name) "
+    "AND NOT EXISTS (SELECT FROM (VALUES ('reach'), ('subjects'), ('subject_columns'), ('day_reach'), "
+    "('day_subjects'), ('day_subject_columns')) f(name) "
     "WHERE (j->>name) !~ '^[0-9]{1,9}$') "
     "AND COALESCE(j->>'cells', 'true') IN ('true', 'false') "
     "ELSE false END FROM shape";
 
-// Sets the greatest figures of reach over a baseline's sessions, from them or from $1 of import_baseline().
+// Sets the greatest figures of reach over a baseline's sessions and days, from them or from $1 of import_baseline().
 const char* const kReachOfSessions =
     "UPDATE privacy_score.baseline b SET (reach, subjects, subject_columns, cells) = (SELECT pg_catalog.max(s.reach), "
     "pg_catalog.max(s.subjects), pg_catalog.max(s.subject_columns), pg_catalog.bool_and(s.cells) "
     "FROM privacy_score.session s "
-    "WHERE s.role = b.role AND s.day BETWEEN b.from_day AND b.to_day) WHERE b.id = $1::pg_catalog.int8";
+    "WHERE s.role = b.role AND s.day BETWEEN b.from_day AND b.to_day), (day_reach, day_subjects, day_subject_columns) "
+    "= (SELECT pg_catalog.max(d.reach), pg_catalog.max(d.subjects), pg_catalog.max(d.subject_columns) FROM "
+    "privacy_score.principal_day d WHERE d.role = b.role AND d.day BETWEEN b.from_day AND b.to_day) "
+    "WHERE b.id = $1::pg_catalog.int8";
 // The networks, programs and hours of its sessions, as far as they are known; so many of the first two at most.
 const char* const kContextsOfSessions =
     "WITH s AS MATERIALIZED (SELECT s.* FROM privacy_score.session s JOIN privacy_score.baseline b ON s.role = b.role "
@@ -145,6 +149,9 @@ const char* const kReachOfJson =
     "UPDATE privacy_score.baseline SET reach = ($1::pg_catalog.jsonb->>'reach')::pg_catalog.int8, "
     "subjects = ($1::pg_catalog.jsonb->>'subjects')::pg_catalog.int8, "
     "subject_columns = ($1::pg_catalog.jsonb->>'subject_columns')::pg_catalog.int4, "
+    "day_reach = ($1::pg_catalog.jsonb->>'day_reach')::pg_catalog.int8, "
+    "day_subjects = ($1::pg_catalog.jsonb->>'day_subjects')::pg_catalog.int8, "
+    "day_subject_columns = ($1::pg_catalog.jsonb->>'day_subject_columns')::pg_catalog.int4, "
     "cells = COALESCE(($1::pg_catalog.jsonb->>'cells')::pg_catalog.bool, false), "
     "contexts = CASE WHEN pg_catalog.jsonb_typeof($1::pg_catalog.jsonb->'contexts') = 'object' THEN "
     "$1::pg_catalog.jsonb->'contexts' END WHERE id = $2::pg_catalog.int8";

@@ -15,6 +15,7 @@ extern "C" {
 
 #include <vector>
 
+#include "backend/catalog/subject_key.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/server/guarded.hpp"
@@ -32,10 +33,7 @@ constexpr int kParameterCount = static_cast<int>(privacy_score::kParameterCountW
 constexpr uint64 kNullHash = 1;
 constexpr uint64 kUnknownHash = 2;
 
-privacy_score::HashKey Key() {
-  constexpr privacy_score::HashKey none = {0, 0};
-  return ps_shared == nullptr ? none : ps_shared->hash_key;
-}
+const privacy_score::HashKey& Key() { return SubjectKeyInForce().key; }
 
 [[gnu::hot]] uint64 HashOfNumber(int64 number) { return privacy_score::KeyedHash(Key(), number); }
 

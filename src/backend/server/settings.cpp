@@ -161,6 +161,10 @@ void DefineWatching() {
               2 * 1024, MAX_KILOBYTES, PGC_POSTMASTER, GUC_UNIT_KB);
   DefineInt("privacy_score.history_retention", "Days for which history is kept; 0 keeps it for ever.",
             "Baselines are not affected.", &ps_settings.history_retention, 0, 0, 36500, PGC_SIGHUP, 0);
+  DefineInt("privacy_score.subject_key_period",
+            "Days after which the key of the hashes of subjects is replaced, which ends what is known across sessions.",
+            "0 keeps no key, and no figures of the subjects of a day.", &ps_settings.subject_key_period, 90, 0, 36500,
+            PGC_SIGHUP, 0);
   DefineInt("privacy_score.max_rates", "Discrimination rates that the model which sessions are scored with may hold.",
             "Those of single columns, and those that were needed last. Every connection keeps a copy.",
             &ps_settings.max_rates, 10000, 100, 10000000, PGC_SIGHUP, 0);

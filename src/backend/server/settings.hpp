@@ -43,10 +43,11 @@ struct Settings {
   int alert_window;           // seconds, 0 = every alert is one
   int baseline_min_sessions;  // fewer are worth an alert
   bool break_glass;
-  int flush_interval;     // milliseconds
-  int max_memory;         // kilobytes
-  int history_retention;  // days, 0 = for ever
-  int max_rates;          // of a model that backends score with
+  int flush_interval;      // milliseconds
+  int max_memory;          // kilobytes
+  int history_retention;   // days, 0 = for ever
+  int subject_key_period;  // days, 0 = no key
+  int max_rates;           // of a model that backends score with
   bool ignore_catalogs;
   int rate_refresh_threshold;        // rows
   double rate_refresh_scale_factor;  // share of the rows

@@ -128,6 +128,11 @@ bool TakeDayAlert(LiveSession* session, PassedLimit* passed) {
   return count > 0;
 }
 
+AlertKind ReachAlertOf(int figure) {
+  constexpr AlertKind kKinds[privacy_score::kReachFigureCount] = {kAlertReach, kAlertSubjects, kAlertSubjectColumns};
+  return kKinds[figure];
+}
+
 bool TakeReachAlert(LiveSession* session, AlertKind kind) {
   SpinLockAcquire(&session->mutex);
   const bool first = (session->alerted & kind) == 0;
@@ -218,7 +223,8 @@ void WarnClient(const PassedLimit& passed) {
     return;
   }
   const char* counted = CountedBy(passed.kind);
-  ereport(WARNING, (counted != nullptr ? errmsg("%s of this session, %.0f, are above the limit %.6g", counted,
+  ereport(WARNING, (counted != nullptr ? errmsg("%s %s, %.0f, are above the limit %.6g", counted,
+                                                passed.of_day ? "of this principal today" : "of this session",
                                                 passed.score, passed.limit)
                                        : errmsg("%s privacy score %.6g is above the limit %.6g",
                                                 AlertKindName(passed.kind), passed.score, passed.limit),

@@ -24,6 +24,9 @@ int TakePassedLimits(LiveSession* session, const privacy_score::SessionSummary& 
 // The same of the day's score alone, when that has just come to hold what the session has added.
 bool TakeDayAlert(LiveSession* session, PassedLimit* passed);
 
+// The kind of alert for a figure of reach.
+AlertKind ReachAlertOf(int figure);
+
 // Whether the session has no alert of this figure of its reach yet; marks it as alerted.
 bool TakeReachAlert(LiveSession* session, AlertKind kind);
 

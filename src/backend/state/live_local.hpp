@@ -19,12 +19,15 @@ extern "C" {
 
 // What this backend knows about one principal, on the C++ heap.
 struct LocalScorer {
-  explicit LocalScorer(const privacy_score::ScoreSettings& settings, const char* role) : scorer(role, settings) {}
+  explicit LocalScorer(const privacy_score::ScoreSettings& settings, const char* role) : scorer(role, settings) {
+    scorer.TellDay(&told);
+  }
   privacy_score::LiveScorer scorer;
   std::vector<privacy_score::MissingRate> missing;
   std::string explanation = "{}";
   std::vector<privacy_score::ReachExcess> excesses;
   privacy_score::SessionJournal journal;  // what others do not know yet, of a session that they keep as well
+  privacy_score::SessionJournal told;     // what the worker does not know yet, for the principal's day
   uint64 model_version = 0;               // that the scorer has loaded
   uint64 model_built_for = 0;             // number of the last change that it reflects
 };

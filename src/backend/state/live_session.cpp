@@ -20,6 +20,7 @@ extern "C" {
 #include "backend/state/limits.hpp"
 #include "backend/state/live_local.hpp"
 #include "backend/state/principal_session.hpp"
+#include "backend/state/told_days.hpp"
 
 OwnSessionState ps_own;
 int64 ps_recently_sent[kRecentlySent];
@@ -58,6 +59,7 @@ void FillSession(LiveSession* session, Oid role, TimestampTz now) {
   session->unrecorded = RecoveryInProgress();
   session->limits = LimitsInForce(session);
   session->context = OwnContext();
+  session->reach_factor = ps_settings.reach_factor;
 }
 
 // Whether figures of a statement that repeats stay as they are, and are compared with no limit.
@@ -80,6 +82,7 @@ void Store(LiveSession* session, const EventFigures& figures, const SessionLimit
   session->last_id = figures.id;
   session->last_at = figures.at;
   session->limits = limits;
+  session->reach_factor = ps_settings.reach_factor;
   session->warn = ModeInForce() != WatchMode::kObserve;
   ps_own.plain_settings = figures.current && IsPlain(session) ? ps_settings_changes : 0;
   ps_own.plain_model = figures.model_version;
@@ -167,6 +170,7 @@ void CloseSession() {
     return;
   }
   DatabaseSlot* slot = SlotOfDatabase(false);
+  SendTold(session, true);
   UseSession(nullptr, nullptr);
   GiveBlocks(&session->holding, reinterpret_cast<SharedBlock*>(session->spare));
   session->spare = nullptr;

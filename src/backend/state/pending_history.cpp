@@ -96,5 +96,6 @@ void FreeHistory(LiveSession* session, PendingHistory* history) {
   GiveBlocks(&session->holding, reinterpret_cast<SharedBlock*>(history->chunks_first));
   GiveBlocks(&session->holding, history->definitions.first);
   GiveBlocks(&session->holding, history->alerts.first);
+  GiveBlocks(&session->holding, history->told.first);
   *history = {};
 }

@@ -49,6 +49,11 @@ struct DefinitionHead {
   int64 length;
 };
 
+// What stands before words of a journal for the day of the principal (core/scoring/day_reach.hpp).
+struct ToldHead {
+  int64 words;
+};
+
 // Ends each token but the last in a definition; no identifier holds it.
 constexpr char kTokenEnd = '\0';
 
@@ -69,14 +74,15 @@ enum class RoomAlert : uint8 { kNone, kRaised, kRefused };
 // Lists that the worker takes over as a whole.
 struct PendingHistory {
   EventChunk *chunks_first, *chunks_last;
-  NoteList definitions, alerts;
+  NoteList definitions, alerts, told;
+  int64 told_bytes;
   int64 uncounted;  // executions for which there was no room in a chunk, the last; they are written as `unparsed`
   int64 uncounted_rows;
   RoomAlert room;
   bool HasAlerts() const { return alerts.first != nullptr || room != RoomAlert::kNone; }
   bool IsEmpty() const {
-    return chunks_first == nullptr && definitions.first == nullptr && !HasAlerts() && uncounted == 0 &&
-           uncounted_rows == 0;
+    return chunks_first == nullptr && definitions.first == nullptr && told.first == nullptr && !HasAlerts() &&
+           uncounted == 0 && uncounted_rows == 0;
   }
 };
 

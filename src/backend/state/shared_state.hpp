@@ -73,6 +73,7 @@ struct PassedLimit {
   AlertKind kind;
   double score;
   double limit;
+  bool of_day = false;  // the score is of the principal's day
 };
 
 struct SessionLimits {
@@ -117,6 +118,7 @@ struct LiveSession {
   TimestampTz started;
   privacy_score::ScoreSettings settings;
   SessionLimits limits;
+  double reach_factor;
   uint64 model_version;  // the model that the summary was computed with
   double day_score;      // of the role and day, as of the last flush; -1 unknown
   double day_enforced;   // the sum that mode enforce goes by, of the role and day, likewise
@@ -182,6 +184,8 @@ struct DatabaseSlot {
   bool rates_wait;           // for room in the model
   int32 rounds;              // of computing rates that have stored any, and changes of the model
   int32 round_settled;       // by the process that computes a round of rates; -1 until it has ended well
+  dsa_pointer days;  // saved by a worker that has ended for the next one (worker_days.cpp)
+  int64 days_length;
   dsa_pointer model;
   int64 model_length;
   uint64 definitions_hash;     // of all of the model but the rates
@@ -204,7 +208,7 @@ struct SharedHeader {
   LWLock* lock;
   Size size;
   pg_atomic_uint64 role_labels_version;
-  privacy_score::HashKey hash_key;  // of constants; made at start, never stored or shown
+  privacy_score::HashKey hash_key;  // made at start, never stored or shown
   alignas(PG_CACHE_LINE_SIZE) BlockPool blocks;
   alignas(PG_CACHE_LINE_SIZE) pg_atomic_uint64 memory_used;
   pg_atomic_uint64 asked_bytes;  // of the rates that are asked for in all databases, about

@@ -13,6 +13,7 @@ extern "C" {
 
 #include <algorithm>
 
+#include "backend/catalog/subject_key.hpp"
 #include "backend/query/protected_reads.hpp"
 #include "backend/query/remembered_abstractions.hpp"
 #include "backend/server/core_call.hpp"
@@ -28,6 +29,7 @@ extern "C" {
 #include "backend/state/rate_requests.hpp"
 #include "backend/state/scoring_errors.hpp"
 #include "backend/state/shared_state.hpp"
+#include "backend/state/told_days.hpp"
 #include "backend/state/watching.hpp"
 #include "backend/watch/enforce.hpp"
 
@@ -60,6 +62,12 @@ bool RestartScorer(const LiveSession* session) {
   return done;
 }
 
+// A new model comes with what may be a new key of subjects; where the database has none nobody adds up its days.
+void FollowSubjectKey(LocalScorer* local, bool changed) {
+  if (changed) ForgetSubjectKey();
+  local->scorer.TellDay(SubjectKeyInForce().kept ? &local->told : nullptr);
+}
+
 // Loads the model in force into the scorer when there is a newer one.
 void RefreshModel(DatabaseSlot* slot, const LiveSession* session) {
   LocalScorer* local = ps_local.scorer;
@@ -68,7 +76,11 @@ void RefreshModel(DatabaseSlot* slot, const LiveSession* session) {
   pg_read_barrier();
   const uint64 version = pg_atomic_read_u64(&slot->model_version);
   if (version == local->model_version) local->model_built_for = reflected;
-  if (version == local->model_version || version == 0 || ShareModel(local, session->role, version)) return;
+  if (version == local->model_version || version == 0) return;
+  if (ShareModel(local, session->role, version)) {
+    FollowSubjectKey(local, false);
+    return;
+  }
   LWLockAcquire(slot->lock, LW_SHARED);
   const uint64 held = pg_atomic_read_u64(&slot->model_version);
   const uint64 built_for = slot->model_built_for;
@@ -83,6 +95,7 @@ void RefreshModel(DatabaseSlot* slot, const LiveSession* session) {
   else {
     local->model_version = held;
     local->model_built_for = built_for;
+    FollowSubjectKey(local, true);
   }
   if (copy != nullptr) pfree(copy);
   GiveBackMemory();
@@ -178,15 +191,13 @@ void AlertOnLimits(LiveSession* session, double rise) {
   for (int i = 0; i < count && session->warn; ++i) WarnClient(passed[i]);
 }
 
-// The kinds of alert for the figures of reach.
-constexpr AlertKind kReachKinds[privacy_score::kReachFigureCount] = {kAlertReach, kAlertSubjects, kAlertSubjectColumns};
-
 // From where on figures of the session's reach are too great, of those of which nobody was told. Other processes set no
 // such alert.
 privacy_score::ReachLimits UntoldLimits(const LiveSession* session) {
   privacy_score::ReachLimits limits = ps_local.scorer->scorer.LeastOutOfReach(ps_settings.reach_factor);
   for (std::size_t figure = 0; figure < limits.size(); ++figure)
-    if ((session->alerted & kReachKinds[figure]) != 0) limits[figure] = privacy_score::kNeverOutOfReach;
+    if ((session->alerted & ReachAlertOf(static_cast<int>(figure))) != 0)
+      limits[figure] = privacy_score::kNeverOutOfReach;
   return limits;
 }
 
@@ -201,7 +212,7 @@ void AlertOnReach(LiveSession* session) {
   const std::size_t count = ps_local.scorer->excesses.size();
   for (std::size_t i = 0; i < count; ++i) {
     const privacy_score::ReachExcess excess = ps_local.scorer->excesses[i];
-    const PassedLimit passed = {kReachKinds[excess.figure], static_cast<double>(excess.value), excess.limit};
+    const PassedLimit passed = {ReachAlertOf(excess.figure), static_cast<double>(excess.value), excess.limit};
     if (!TakeReachAlert(session, passed.kind)) continue;
     if (!CallCore(&error, [&] { ps_local.scorer->explanation = ReachExcessJson(excess, factor); }))
       CountScoringError(error.message);
@@ -414,6 +425,7 @@ static void Record(int64 id, const privacy_score::BoundConstants& constants, boo
   else if (scored)
     PublishFigures(session, figures);
   LeaveSession(session);
+  SendTold(session);
   TellOfEndUser(session, fault);
   if (!fits) AnnounceNoRoom(session);
   if (!enforcing && IsUnparsed(id)) AnnounceFault(session);

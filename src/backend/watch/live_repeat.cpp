@@ -20,6 +20,7 @@ extern "C" {
 #include "backend/state/live_room.hpp"
 #include "backend/state/live_session.hpp"
 #include "backend/state/scoring_errors.hpp"
+#include "backend/state/told_days.hpp"
 
 using privacy_score::LiveScorer;
 
@@ -113,6 +114,7 @@ inline bool AppendRepeat(LiveSession* session, int64 id, TimestampTz now, const 
   ps_local.last_start = now;
   CountEvent();
   if (!AppendRepeat(session, id, now, scorer)) AppendToNewChunk(session, id, now, scorer);
+  if (!ps_local.scorer->told.words().empty()) SendTold(session);
   if (MayBeOutOfReach(scorer.reach())) JudgeReach(session);
   return true;
 }

@@ -133,6 +133,7 @@ void ReclaimSlots() {
       slot.model = InvalidDsaPointer;
       slot.model_length = 0;
       slot.model_built_for = 0;
+      DropSavedDays(&slot);
       slot.definitions_hash = slot.definitions_version = 0;
       slot.worker_asked_at = slot.last_flush = 0;
       FreeShared(slot.faults, sizeof(RateFaults));
@@ -157,6 +158,7 @@ void ReclaimSlots() {
 bool LeaveWhenIdle(DatabaseSlot* slot) {
   static TimestampTz needed_at = GetCurrentTimestamp();
   const TimestampTz now = GetCurrentTimestamp();
+  if (slot->sessions == nullptr || OnlyPrincipalsRest(slot)) SaveDays(slot);
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   // A standby keeps the day's score in this process; a database that is dropped there does not wait for anybody.
   bool idle = OnlyPrincipalsRest(slot) && !(RecoveryInProgress() && RemembersToday()) &&
@@ -319,7 +321,9 @@ void ComputeRates(DatabaseSlot* slot) {
       AnswerFlushOfLongRound(slot, wanted_flush);
     });
   WriteOrRemember(slot);
-  if (!RecoveryInProgress()) ApplyRetention();
+  if (RecoveryInProgress()) return;
+  ApplyRetention();
+  if (KeepSubjectKey(slot)) republish = catalogs_changed = true;
 }
 
 // Whether a session of this database goes on.

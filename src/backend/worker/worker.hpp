@@ -46,6 +46,41 @@ void FreeSession(DatabaseSlot* slot, LiveSession* session);
 // what it has added. Each call counts a flush.
 bool AwaitsCorrection(LiveSession* session);
 
+// The model in force, palloc'd; empty when there is none yet.
+StringInfoData CopyModel(DatabaseSlot* slot);
+
+// Raises an alert that the session's own process could not; a client that is warned hears of it with its next event.
+void RaiseForWorker(LiveSession* session, const PassedLimit& passed, std::string_view detail);
+
+// An alert that a session's day is due.
+struct DayAlert {
+  DayAlert* next;
+  PassedLimit passed;
+  const char* detail;
+};
+
+// Adds what a session has told to the day of its principal, and stores that where anything can be stored, in the
+// transaction of the caller (worker_days.cpp). Returns the alerts that the day is due, in a memory context.
+DayAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const PendingHistory* sealed, MemoryContext context);
+// Before a transaction that takes days in, and when it has committed: without that they are read again from what is
+// stored.
+void BeginDays();
+void SettleDays();
+// Raises them unless the session has had an alert of the figure.
+void RaiseDayAlerts(LiveSession* session, const DayAlert* alerts);
+// Saves them in shared memory for the next worker; frees what was saved.
+void SaveDays(DatabaseSlot* slot);
+void DropSavedDays(DatabaseSlot* slot);
+// Within a transaction: removes days that are older than so many days; hashes of subjects of earlier days of a principal
+// of whom there are too many.
+void RemoveDays(const char* retention);
+void TidyDays();
+// Forgets the days in memory.
+void ForgetDays();
+// Makes, replaces or takes away the key of subjects as subject_key_period asks; true when it is another one now. Looks
+// once an hour, and when the setting has changed.
+bool KeepSubjectKey(DatabaseSlot* slot);
+
 // Deletes history older than history_retention, at most once an hour.
 void ApplyRetention();
 

@@ -33,6 +33,7 @@ struct FlushItem {
   int64 row_id;
   int64 entries;  // of the part written
   int64 events;
+  DayAlert* day_alerts;
   FlushItem* next;
 };
 
@@ -313,14 +314,18 @@ void FlushSessions(DatabaseSlot* slot) {
   }
   if (any) {
     WorkTransaction work;
+    BeginDays();
     BeginWork(&work);
     for (FlushItem* item = items; item != nullptr; item = item->next) WriteDefinitions(item);
     for (FlushItem* item = items; item != nullptr; item = item->next) {
       WriteEvents(item);
       WriteAlerts(item);
+      item->day_alerts = TakeTold(slot, &item->copy, &item->copy.sealed, work.outer);
     }
     EndWork(&work);
+    SettleDays();
   }
+  for (FlushItem* item = items; item != nullptr; item = item->next) RaiseDayAlerts(item->session, item->day_alerts);
   for (FlushItem* item = items; item != nullptr; item = item->next)
     if (Release(slot, item->session, item)) FreeSession(slot, item->session);
   for (LiveSession *next, *session = FirstSession(slot); session != nullptr; session = next) {
@@ -367,7 +372,9 @@ void ApplyRetention() {
   BeginWork(&work);
   (void)InternalValue("SELECT privacy_score.tidy_copies()");
   const char* args[] = {psprintf("%d", ps_settings.history_retention)};
+  TidyDays();
   if (ps_settings.history_retention > 0) {
+    RemoveDays(args[0]);
     const uint64 removed = RunInternal(
         "WITH old AS (DELETE FROM privacy_score.session WHERE day < privacy_score.today() - $1::pg_catalog.int4 "
         "RETURNING id) DELETE FROM privacy_score.session_part p USING old WHERE p.session_id = old.id",

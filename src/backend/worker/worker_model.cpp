@@ -22,9 +22,6 @@ extern "C" {
 #include "core/scoring/day_scorer.hpp"
 #include "core/scoring/live_scorer.hpp"
 
-namespace {
-
-// The model in force, palloc'd; empty when there is none yet.
 StringInfoData CopyModel(DatabaseSlot* slot) {
   StringInfoData copy;
   initStringInfo(&copy);
@@ -36,6 +33,15 @@ StringInfoData CopyModel(DatabaseSlot* slot) {
     appendBinaryStringInfo(&copy, static_cast<const char*>(dsa_get_address(SharedArea(), slot->model)), length);
   return copy;
 }
+
+void RaiseForWorker(LiveSession* session, const PassedLimit& passed, std::string_view detail) {
+  RaiseAlert(session, passed, false, detail.data(), detail.size());
+  SpinLockAcquire(&session->mutex);
+  if (session->warn && session->unwarned_count < kMostUnwarned) session->unwarned[session->unwarned_count++] = passed;
+  SpinLockRelease(&session->mutex);
+}
+
+namespace {
 
 bool SameModel(DatabaseSlot* slot, const StringInfoData* wire) {
   return pg_atomic_read_u64(&slot->model_version) != 0 && slot->model_length == wire->len &&
@@ -172,14 +178,6 @@ CoreHolder<Rescored>* RescoreWithStored(DatabaseSlot* slot, const LiveSession* p
     pfree(wire.data);
   }
   return result;
-}
-
-// Raises an alert that the session's own process could not; a client that is warned hears of it with its next event.
-void RaiseForWorker(LiveSession* session, const PassedLimit& passed, std::string_view detail) {
-  RaiseAlert(session, passed, false, detail.data(), detail.size());
-  SpinLockAcquire(&session->mutex);
-  if (session->warn && session->unwarned_count < kMostUnwarned) session->unwarned[session->unwarned_count++] = passed;
-  SpinLockRelease(&session->mutex);
 }
 
 void CorrectScore(DatabaseSlot* slot, LiveSession* session, const StringInfoData* model) {

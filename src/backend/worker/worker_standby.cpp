@@ -73,6 +73,18 @@ int64 Remember(const LiveSession* place, const LiveSession* session, const Pendi
   return events;
 }
 
+// Adds what a session has told to its principal's day.
+void TakeInTold(DatabaseSlot* slot, LiveSession* session, const LiveSession* copy, const PendingHistory* sealed) {
+  if (sealed->told.first == nullptr) return;
+  WorkTransaction work;
+  BeginDays();
+  BeginWork(&work);
+  const DayAlert* alerts = TakeTold(slot, copy, sealed, work.outer);
+  EndWork(&work);
+  SettleDays();
+  RaiseDayAlerts(session, alerts);
+}
+
 // Takes what one session has gathered; definitions stay with it, for the views, while they take little of its share.
 void TakeIn(DatabaseSlot* slot, LiveSession* session) {
   SpinLockAcquire(&session->mutex);
@@ -89,6 +101,7 @@ void TakeIn(DatabaseSlot* slot, LiveSession* session) {
   bool fits = true;
   const bool done = CallCore(&error, [&] { events = Remember(session, &copy, &sealed, &fits); });
   if (!done || !fits) CountEviction();
+  TakeInTold(slot, session, &copy, &sealed);
   if (copy.limits.daily >= 0) limited_day = Max(limited_day, copy.day);
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   FreeHistory(session, &sealed);

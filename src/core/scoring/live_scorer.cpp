@@ -177,17 +177,29 @@ void LiveScorer::WriteTo(SessionJournal* journal) {
   reach_->WriteTo(journal);
 }
 
+void LiveScorer::TellDay(SessionJournal* day) {
+  day_ = day;
+  reach_->TellDay(day);
+}
+
 void LiveScorer::CatchUp(const std::uint64_t* words, std::size_t size) {
+  // Others have told it to whoever is to know.
   SessionJournal* own = journal_;
+  SessionJournal* day = day_;
+  const auto go_on = [&] {
+    WriteTo(own);
+    TellDay(day);
+  };
   WriteTo(nullptr);
+  TellDay(nullptr);
   JournalReader reader = {*this};
   try {
     SessionJournal::Read(words, size, reader);
   } catch (...) {
-    WriteTo(own);
+    go_on();
     throw;
   }
-  WriteTo(own);
+  go_on();
 }
 
 void LiveScorer::Resume(const NGram& ngram) {
@@ -229,11 +241,12 @@ void LiveScorer::Restart() {
   summary_ = profile_.Summary();
   reach_ = std::make_unique<ReachTracker>(*common_->model, settings().where_counts);
   reach_->WriteTo(journal_);
+  reach_->TellDay(day_);
   journalled_.clear();
 }
 
 ReachLimits LiveScorer::LeastOutOfReach(double factor) const noexcept {
-  if (baseline_ != nullptr) return privacy_score::LeastOutOfReach(*baseline_, factor);
+  if (baseline_ != nullptr) return privacy_score::LeastOutOfReach(baseline_->greatest, factor);
   ReachLimits none;
   none.fill(kNeverOutOfReach);
   return none;
@@ -241,7 +254,7 @@ ReachLimits LiveScorer::LeastOutOfReach(double factor) const noexcept {
 
 std::vector<ReachExcess> LiveScorer::OutOfReach(double factor) const {
   if (baseline_ == nullptr) return {};
-  return privacy_score::OutOfReach(reach(), *baseline_, factor);
+  return privacy_score::OutOfReach(reach(), baseline_->greatest, factor);
 }
 
 bool LiveScorer::HasNGram(const NGram& recorded, const ScoreSettings& settings) {

@@ -84,6 +84,8 @@ class LiveScorer {
 
   // From now on what is new in this session is written into `journal` as well; null: no longer.
   void WriteTo(SessionJournal* journal);
+  // The same of constants that reach counts, for who adds up the sessions of a day.
+  void TellDay(SessionJournal* day);
   // Takes in what other processes have written of this session. Where it stands stays.
   void CatchUp(const std::uint64_t* words, std::size_t size);
   // Whether the session has so many n-grams or abstractions that it should be ended: each takes memory for as long as
@@ -198,6 +200,7 @@ class LiveScorer {
   std::uint64_t turn_ = 1;  // another one after whatever changes the session or how it is scored
   std::array<Step, 512> steps_{};
   SessionJournal* journal_ = nullptr;
+  SessionJournal* day_ = nullptr;
   std::unordered_set<AbstractionId> journalled_;  // definitions that the session's journal has
 };
 

@@ -181,15 +181,18 @@ void Model::ReadDependencies(WireReader& reader) {
 
 void Model::ReadBaselines(WireReader& reader) {
   std::unordered_map<std::int64_t, std::size_t> places;
-  for (const Row& row : reader.Section(4 + kReachFigureCount)) {
+  for (const Row& row : reader.Section(4 + 2 * kReachFigureCount)) {
     Baseline baseline;
     baseline.id = ParseInteger(Required(row[0]));
     baseline.role = String(row[1]);
     baseline.sessions = ParseCount(Required(row[2]));
-    for (std::size_t figure = 0; figure < baseline.greatest.size(); ++figure)
+    const std::size_t cells_at = 3 + kReachFigureCount;
+    for (std::size_t figure = 0; figure < kReachFigureCount; ++figure) {
       if (row[3 + figure]) baseline.greatest[figure] = ParseCount(*row[3 + figure]);
-    const Field& cells = row[3 + baseline.greatest.size()];
-    baseline.cells = !cells || ParseBool(*cells);
+      const Field& of_day = row[cells_at + 1 + figure];
+      if (of_day) baseline.greatest_of_day[figure] = ParseCount(*of_day);
+    }
+    baseline.cells = !row[cells_at] || ParseBool(*row[cells_at]);
     if (!places.emplace(baseline.id, baselines_.size()).second)
       throw DamagedData("baseline " + String(row[0]) + " stands twice");
     baselines_.push_back(std::move(baseline));

@@ -69,6 +69,9 @@ struct ReachFigures {
   std::int64_t values[kReachFigureCount] = {};
 };
 
+// The greatest of these over several, where known.
+using GreatestReach = std::array<std::optional<std::int64_t>, kReachFigureCount>;
+
 struct Baseline {
   struct CountedNGram {
     NGram ngram{};
@@ -81,7 +84,8 @@ struct Baseline {
   std::int64_t id = 0;
   std::string role;
   std::int64_t sessions = 0;
-  std::array<std::optional<std::int64_t>, kReachFigureCount> greatest;  // over its sessions, where known
+  GreatestReach greatest;         // over its sessions
+  GreatestReach greatest_of_day;  // over its days, each of one principal
   bool cells = true;  // its abstractions tell of the cells of aggregates; else it was made before there were any
   std::vector<CountedNGram> ngrams;
   std::vector<SessionSet> session_sets;
@@ -119,10 +123,11 @@ class Model {
   // Reads the sections of a model from the reader, in this order:
   //   relations (name, subject_group, is_row_subject, joint_home); attributes (name, relation, label, identifier,
   //   subject_position); dependencies (determinant, dependent); abstractions (id, token), one row a token;
-  //   baselines (id, role, sessions, reach, subjects, subject_columns, cells); their n-grams (id, n-gram, count); their
-  //   sessions (id, count, abstractions); limits of end users (role, end_user, session_limit, daily_limit); rates
-  //   (relation, attributes, rate, rows, subject_entropy, modified), the last for rates that are out of date, with the
-  //   two before it: see AfterModifications; below 0 it is not known.
+  //   baselines (id, role, sessions, reach, subjects, subject_columns, cells, day_reach, day_subjects,
+  //   day_subject_columns); their n-grams (id, n-gram, count); their sessions (id, count, abstractions); limits of end
+  //   users (role, end_user, session_limit, daily_limit); rates (relation, attributes, rate, rows, subject_entropy,
+  //   modified), the last for rates that are out of date, with the two before it: see AfterModifications; below 0 it is
+  //   not known.
   // Attributes, dependencies and rates of what is not protected are left out. Throws Error XX001 on damaged bytes.
   static Model Read(WireReader& reader);
   static Model Parse(std::string_view wire);

@@ -9,6 +9,7 @@
 
 #include "core/base/json.hpp"
 #include "core/base/keyed_hash.hpp"
+#include "core/base/sort_unique.hpp"
 #include "core/scoring/aggregates.hpp"
 
 namespace privacy_score {
@@ -35,6 +36,11 @@ Comparisons ValuesOf(const std::uint64_t* at) {
 
 const std::uint64_t* EndOfComparisons(const std::uint64_t* at) {
   for (std::uint64_t left = *at++; left > 0; --left) at += *at + 1;
+  return at;
+}
+
+const std::uint64_t* EndOfGroups(const std::uint64_t* at) {
+  for (std::uint64_t left = *at++; left > 0; --left) at = EndOfComparisons(at + 1 + 2 * *at);
   return at;
 }
 
@@ -66,34 +72,35 @@ std::vector<std::uint64_t> Combine(const std::vector<Comparisons>& positions) {
 
 }  // namespace
 
-ReachLimits LeastOutOfReach(const Baseline& baseline, double factor) noexcept {
+ReachLimits LeastOutOfReach(const GreatestReach& greatest, double factor) noexcept {
   ReachLimits least;
   least.fill(kNeverOutOfReach);
   for (std::size_t figure = 0; figure < least.size(); ++figure) {
-    if (!baseline.greatest[figure]) continue;
-    const double within = std::floor(factor * static_cast<double>(*baseline.greatest[figure]));
+    if (!greatest[figure]) continue;
+    const double within = std::floor(factor * static_cast<double>(*greatest[figure]));
     if (within < static_cast<double>(kNeverOutOfReach))
       least[figure] = std::max(kLeastOutOfReach, static_cast<std::int64_t>(within) + 1);
   }
   return least;
 }
 
-std::vector<ReachExcess> OutOfReach(const ReachFigures& figures, const Baseline& baseline, double factor) {
+std::vector<ReachExcess> OutOfReach(const ReachFigures& figures, const GreatestReach& of_baseline, double factor) {
   std::vector<ReachExcess> excesses;
-  const ReachLimits least = LeastOutOfReach(baseline, factor);
+  const ReachLimits least = LeastOutOfReach(of_baseline, factor);
   for (int figure = 0; figure < kReachFigureCount; ++figure) {
     if (figures.values[figure] < least[static_cast<std::size_t>(figure)]) continue;
-    const std::int64_t greatest = *baseline.greatest[static_cast<std::size_t>(figure)];
+    const std::int64_t greatest = *of_baseline[static_cast<std::size_t>(figure)];
     excesses.push_back({figure, figures.values[figure], greatest, factor * static_cast<double>(greatest)});
   }
   return excesses;
 }
 
-std::string ReachExcessJson(const ReachExcess& excess, double factor) {
+std::string ReachExcessJson(const ReachExcess& excess, double factor, ReachScope scope) {
   JsonWriter json;
   json.BeginObject();
   json.Key("cause").Value(kReachFigureNames[excess.figure]);
   json.Key("figure").Value(kReachFigureNames[excess.figure]);
+  if (scope == ReachScope::kDay) json.Key("scope").Value("day");
   json.Key("value").Value(excess.value);
   json.Key("baseline").Value(excess.greatest);
   json.Key("factor").Value(factor);
@@ -163,8 +170,9 @@ bool ReachTracker::AsksBySubject(std::uint32_t index, const SingleComparison& si
   Raise(kReach, form.vectors);
   Raise(kSubjects, subjects_.size());
   if (form.first_set == 0) asked->set = form.first_set = SetWith(0, index).value_or(0);
-  if (journal_ != nullptr)
-    journal_->Write(SessionJournal::Subject{form.id, form.single, ValueOf(*form.single_group, subject)});
+  NoteChange(subject);
+  if (journal_ != nullptr || day_ != nullptr)
+    Tell(form, SessionJournal::Subject{form.id, form.single, ValueOf(*form.single_group, subject)});
   return true;
 }
 
@@ -179,9 +187,8 @@ void ReachTracker::Take(std::uint32_t index, FlatSet::Slot& free, std::uint64_t 
                         const ExecutionConstants& constants) {
   if (Remember(index, free, key)) {
     Log(index, constants.vector, constants.groups.data(), constants.groups.size());
-    if (journal_ != nullptr)
-      journal_->Write(
-          SessionJournal::Asked{forms_[index].id, constants.vector, constants.groups.data(), constants.groups.size()});
+    const Form& form = forms_[index];
+    Tell(form, SessionJournal::Asked{form.id, constants.vector, constants.groups.data(), constants.groups.size()});
   }
   if (!forms_[index].counts) return;
   Raise(kReach, forms_[index].vectors);
@@ -194,8 +201,7 @@ void ReachTracker::TakeSingle(std::uint32_t index, FlatSet::Slot& free, std::uin
   const std::uint64_t groups[] = {1, 1, single.column.item, single.column.name, 1, 1, single.value};
   if (Remember(index, free, key)) {
     Log(index, vector, groups, std::size(groups));
-    if (journal_ != nullptr)
-      journal_->Write(SessionJournal::Asked{forms_[index].id, vector, groups, std::size(groups)});
+    Tell(forms_[index], SessionJournal::Asked{forms_[index].id, vector, groups, std::size(groups)});
   }
   if (!forms_[index].counts) return;
   Raise(kReach, forms_[index].vectors);
@@ -216,22 +222,50 @@ void ReachTracker::Replay(const ReachTracker& before, const Model& model,
   const std::uint64_t* at = before.log_.data();
   const std::uint64_t* end = at + before.log_.size();
   while (at != end) {
-    const std::uint32_t index = replayed(before.forms_[*at++]);
+    const Form& form = before.forms_[*at++];
+    const std::uint32_t index = replayed(form);
+    day_ = form.counts ? nullptr : before.day_;
     resolved_.vector = *at++;
     const std::uint64_t* groups = at;
-    for (std::uint64_t left = *at++; left > 0; --left) at = EndOfComparisons(at + 1 + 2 * *at);
+    at = EndOfGroups(groups);
     resolved_.groups.assign(groups, at);
     Observe(index, resolved_);
   }
+  day_ = before.day_;
   if (!before.log_is_full_) return;
   log_is_full_ = true;
   for (int figure = 0; figure < kReachFigureCount; ++figure)
     Raise(figure, static_cast<std::size_t>(before.figures_.values[figure]));
 }
 
+void ReachTracker::WriteAll(SessionJournal& journal) const {
+  subjects_.ForEach([&](std::uint64_t subject, const Asked& asked) {
+    if (asked.form == 0) return;
+    const Form& form = forms_[asked.form - 1];
+    journal.Write(SessionJournal::Subject{form.id, form.single, ValueOf(*form.single_group, subject)});
+  });
+  const std::uint64_t* at = log_.data();
+  const std::uint64_t* end = at + log_.size();
+  while (at != end) {
+    const Form& form = forms_[at[0]];
+    const std::uint64_t vector = at[1];
+    const std::uint64_t* groups = at + 2;
+    at = EndOfGroups(groups);
+    if (form.counts)
+      journal.Write(SessionJournal::Asked{form.id, vector, groups, static_cast<std::size_t>(at - groups)});
+  }
+}
+
 void ReachTracker::TakeAsked(std::uint32_t form, const SessionJournal::Asked& asked) {
+  // One comparison may be remembered with its subject, from an execution that another tracker has written otherwise.
+  const std::uint64_t* groups = asked.groups;
+  constexpr std::size_t kSingleSize = 7;
+  if (asked.size == kSingleSize && groups[0] == 1 && groups[1] == 1 && groups[4] == 1 && groups[5] == 1) {
+    ObserveSingle(form, asked.vector, {{static_cast<std::uint32_t>(groups[2]), groups[3]}, groups[6]});
+    return;
+  }
   resolved_.vector = asked.vector;
-  resolved_.groups.assign(asked.groups, asked.groups + asked.size);
+  resolved_.groups.assign(groups, groups + asked.size);
   Observe(form, resolved_);
 }
 
@@ -325,28 +359,53 @@ void ReachTracker::AddSubject(std::uint32_t index, std::uint64_t subject) {
     if (subjects_.size() >= kMostSubjects) return;
     asked = subjects_.Insert(slot, subject, {});
     Raise(kSubjects, subjects_.size());
+    NoteChange(subject);
   }
-  if (const auto set = SetWith(asked->set, index)) asked->set = *set;
+  const auto set = SetWith(asked->set, index);
+  if (!set || *set == asked->set) return;
+  asked->set = *set;
+  NoteChange(subject);
+}
+
+void ReachTracker::Know(const KnownSubject& known) {
+  auto& slot = subjects_.SlotOf(known.subject);
+  Asked* asked = &slot.value;
+  if (slot.key == 0) {
+    if (subjects_.size() >= kMostSubjects) return;
+    asked = subjects_.Insert(slot, known.subject, {});
+    Raise(kSubjects, subjects_.size());
+  }
+  if (const auto set = NumberOf(UnionOf(sets_[asked->set], known.columns))) asked->set = *set;
+}
+
+std::vector<ReachTracker::KnownSubject> ReachTracker::TakeChanged() {
+  SortUnique(changed_);
+  std::vector<KnownSubject> all;
+  all.reserve(changed_.size());
+  for (const std::uint64_t subject : changed_) all.push_back(KnownOf(subject));
+  changed_.clear();
+  return all;
 }
 
 // The number of the set with the columns of a statement added; none when there is no room, but the figure knows of it.
 std::optional<std::uint32_t> ReachTracker::SetWith(std::uint32_t set, std::uint32_t index) {
   const std::uint64_t step = static_cast<std::uint64_t>(set) << 32U | index;
   if (const std::uint32_t* known = steps_.Find(step)) return *known;
-  AttributeSet together = UnionOf(sets_[set], forms_[index].columns);
-  Raise(kSubjectColumns, together.size());
-  const auto interned = set_ids_.find(together);
-  std::uint32_t result = 0;
-  if (interned != set_ids_.end()) {
-    result = interned->second;
-  } else {
-    if (sets_.size() >= kMostColumnSets) return std::nullopt;
-    result = static_cast<std::uint32_t>(sets_.size());
-    sets_.push_back(together);
-    set_ids_.emplace(std::move(together), result);
-  }
-  if (steps_.size() < kMostVectors) steps_.Insert(step, result);
+  const auto result = NumberOf(UnionOf(sets_[set], forms_[index].columns));
+  if (result && steps_.size() < kMostVectors) steps_.Insert(step, *result);
   return result;
+}
+
+// The number of a set that is revealed of some subject; likewise.
+std::optional<std::uint32_t> ReachTracker::NumberOf(AttributeSet set) {
+  Raise(kSubjectColumns, set.size());
+  const auto interned = set_ids_.find(set);
+  if (interned != set_ids_.end()) return interned->second;
+  if (sets_.size() >= kMostColumnSets) return std::nullopt;
+  const auto number = static_cast<std::uint32_t>(sets_.size());
+  sets_.push_back(set);
+  set_ids_.emplace(std::move(set), number);
+  return number;
 }
 
 }  // namespace privacy_score

@@ -63,12 +63,14 @@ struct ReachExcess {
 // Of a figure that is not known of the baseline nothing is said: kNeverOutOfReach.
 inline constexpr std::int64_t kNeverOutOfReach = std::numeric_limits<std::int64_t>::max();
 using ReachLimits = std::array<std::int64_t, kReachFigureCount>;
-ReachLimits LeastOutOfReach(const Baseline& baseline, double factor) noexcept;
+ReachLimits LeastOutOfReach(const GreatestReach& greatest, double factor) noexcept;
 // The figures that are.
-std::vector<ReachExcess> OutOfReach(const ReachFigures& figures, const Baseline& baseline, double factor);
+std::vector<ReachExcess> OutOfReach(const ReachFigures& figures, const GreatestReach& greatest, double factor);
 
-// JSON of an alert: cause and figure (its name), value, baseline, factor.
-std::string ReachExcessJson(const ReachExcess& excess, double factor);
+// What figures are of.
+enum class ReachScope { kSession, kDay };
+// JSON of an alert: cause and figure (its name), scope of a day, value, baseline, factor.
+std::string ReachExcessJson(const ReachExcess& excess, double factor, ReachScope scope = ReachScope::kSession);
 
 class ReachTracker {
  public:
@@ -105,6 +107,33 @@ class ReachTracker {
   // Takes in what another tracker has written of a statement with that number here.
   void TakeAsked(std::uint32_t form, const SessionJournal::Asked& asked);
   void TakeSubject(std::uint32_t form, const SessionJournal::Subject& subject);
+
+  // From now on what is taken in for the first time, of statements that count, is written into `day` as well, for who
+  // adds up several sessions; null: no longer. A tracker that replays another goes on with its journal, and writes what
+  // did not count there and counts now.
+  void TellDay(SessionJournal* day) { day_ = day; }
+
+  // Writes all that was taken in, of statements that count, so that another tracker has it. What was too much for the
+  // log is left out.
+  void WriteAll(SessionJournal& journal) const;
+
+  // A subject, and the columns revealed of it.
+  struct KnownSubject {
+    std::uint64_t subject = 0;
+    AttributeSet columns;
+  };
+  // Takes in what another tracker has known of a subject, whose constants are not known here.
+  void Know(const KnownSubject& known);
+  // From now on subjects of which more is known than before are kept until they are taken out.
+  void KeepChanged() { keeps_changed_ = true; }
+  std::vector<KnownSubject> TakeChanged();
+  // What is known of a subject that was taken out.
+  KnownSubject KnownOf(std::uint64_t subject) {
+    const Asked* asked = subjects_.Find(subject);
+    return {subject, asked == nullptr ? AttributeSet() : sets_[asked->set]};
+  }
+  // How many things are remembered: a measure of memory.
+  std::size_t size() const { return seen_.size() + subjects_.size() + log_.size() / 8; }
 
  private:
   // The subject with that value in its only column.
@@ -158,11 +187,20 @@ class ReachTracker {
     return form.vectors < kMostVectorsOfForm && seen_.size() + by_subject_ < kMostVectors;
   }
   bool Remember(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key);
+  template <typename Entry>
+  void Tell(const Form& form, const Entry& entry) {
+    if (journal_ != nullptr) journal_->Write(entry);
+    if (day_ != nullptr && form.counts) day_->Write(entry);
+  }
+  void NoteChange(std::uint64_t subject) {
+    if (keeps_changed_) changed_.push_back(subject);
+  }
   void Log(std::uint64_t form, std::uint64_t vector, const std::uint64_t* groups, std::size_t size);
   void AddSubjects(std::uint32_t index, const std::vector<std::uint64_t>& groups);
   void AddSubjectsOfItem(std::uint32_t index, const Compared* begin, const Compared* end);
   void AddSubject(std::uint32_t index, std::uint64_t subject);
   std::optional<std::uint32_t> SetWith(std::uint32_t set, std::uint32_t index);
+  std::optional<std::uint32_t> NumberOf(AttributeSet set);
   void Raise(int figure, std::size_t value) {
     figures_.values[figure] = std::max(figures_.values[figure], static_cast<std::int64_t>(value));
   }
@@ -182,6 +220,9 @@ class ReachTracker {
   FlatMap<std::uint32_t> steps_;  // (set, statement) -> set
   ReachFigures figures_;
   SessionJournal* journal_ = nullptr;
+  SessionJournal* day_ = nullptr;
+  bool keeps_changed_ = false;
+  std::vector<std::uint64_t> changed_;
   ExecutionConstants resolved_;     // of the execution that is being taken in
   std::vector<Compared> compared_;  // likewise
 };

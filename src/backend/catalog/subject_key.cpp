@@ -1,0 +1,45 @@
+/*
+ * subject_key.cpp - see subject_key.hpp.
+ */
+#include "backend/catalog/subject_key.hpp"
+
+extern "C" {
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "utils/rel.h"
+}
+
+#include "backend/catalog/own_scan.hpp"
+#include "backend/state/shared_state.hpp"
+
+SubjectKey ps_subject_key;
+
+namespace {
+
+constexpr AttrNumber kKeyColumn = 2;
+
+// Takes the first 128 bits of the row's key; false when it has fewer.
+bool TakeKey(const OwnScan& scan, HeapTuple row, privacy_score::HashKey* key) {
+  bool null;
+  const Datum value = heap_getattr(row, kKeyColumn, RelationGetDescr(scan.table), &null);
+  if (null) return false;
+  const bytea* bytes = DatumGetByteaPP(value);
+  if (VARSIZE_ANY_EXHDR(bytes) < sizeof *key) return false;
+  memcpy(key, VARDATA_ANY(bytes), sizeof *key);
+  return true;
+}
+
+}  // namespace
+
+void ReadSubjectKey() {
+  constexpr privacy_score::HashKey none = {0, 0};
+  SubjectKey found = {false, false, ps_shared == nullptr ? none : ps_shared->hash_key};
+  OwnScan scan;
+  if (IsTransactionState() && OpenOwnScan(&scan, "subject_key", nullptr, nullptr)) {
+    const HeapTuple row = systable_getnext(scan.scan);
+    found.kept = HeapTupleIsValid(row) && TakeKey(scan, row, &found.key);
+    CloseOwnScan(&scan);
+    found.known = true;
+  }
+  ps_subject_key = found;
+}

@@ -1,0 +1,376 @@
+/*
+ * worker_days.cpp - how far the sessions of a principal's day reach together: what they tell is added up in the memory
+ * of this process (core/scoring/day_reach.hpp) and stored with the history that it came with.
+ *
+ * On a standby, where nothing can be stored, the figures go on from those of the primary and are alerted by the log.
+ */
+#include "backend/worker/worker.hpp"
+
+extern "C" {
+#include "access/xlog.h"
+}
+
+#include <array>
+
+#include "backend/rates/model_wire.hpp"
+#include "backend/server/core_call.hpp"
+#include "backend/server/settings.hpp"
+#include "backend/state/limits.hpp"
+#include "backend/state/principal_session.hpp"
+#include "backend/state/scoring_errors.hpp"
+#include "core/scoring/day_reach.hpp"
+
+using privacy_score::DayReach;
+using privacy_score::kReachFigureCount;
+using privacy_score::StoredSubjects;
+
+namespace {
+
+constexpr std::size_t kMostRemembered = 500000;  // about 75 MB
+constexpr std::size_t kMostSavedWords = 128 * 1024;
+constexpr int kMostParts = 64;  // of the stored subjects of a day, before they are made one
+
+// What this process remembers, and what is in hand of the session that is being taken in. On the C++ heap.
+struct Days {
+  DayReach reach{kMostRemembered};
+  std::string principal;
+  std::vector<std::uint64_t> words;
+  std::size_t restored = 0;  // of them, from an earlier process
+  DayReach::Day* day = nullptr;
+  privacy_score::ReachFigures figures;
+  std::vector<privacy_score::ReachExcess> excesses;
+  std::string unknown;  // abstractions, an array
+  StoredSubjects changed;
+  std::string sets;  // an array
+  std::string detail;
+};
+Days* days = nullptr;
+uint64 loaded_version = 0;  // of the definitions that `days` has loaded
+bool changed_since_saved = false;
+bool unsettled = false;  // something was taken in and may not be stored
+
+// Runs a step of core; an error is counted.
+template <typename Step>
+bool Done(Step step) {
+  CoreError error;
+  if (CallCore(&error, step)) return true;
+  CountScoringError(error.message);
+  return false;
+}
+
+// Takes over what the worker before has saved. Only workers of this database look at it, one at a time.
+void Restore(const DatabaseSlot* slot) {
+  if (!DsaPointerIsValid(slot->days)) return;
+  const auto* words = SharedAt<std::uint64_t>(slot->days);
+  days->reach.Restore({words, words + slot->days_length / static_cast<int64>(sizeof *words)});
+}
+
+// Makes what is remembered ready for the model in force; false when there is none.
+bool Prepare(DatabaseSlot* slot) {
+  const uint64 version = slot->definitions_version;
+  if (version == 0) return false;
+  if (days != nullptr && version == loaded_version) return true;
+  const StringInfoData model = CopyModel(slot);
+  if (!Done([&] {
+        const bool begins = days == nullptr;
+        if (begins) days = new Days();
+        days->reach.Load(WireBytes(&model));
+        if (begins) Restore(slot);
+      }))
+    return false;
+  loaded_version = version;
+  return true;
+}
+
+// Reads what the session has told, and what it was the first to define; false when that cannot be read.
+bool ReadTold(const LiveSession* session, const PendingHistory* sealed) {
+  return Done([&] {
+    days->principal = privacy_score::PrincipalKey(NameStr(session->role_name), EndUserOf(session));
+    days->words = days->reach.TakeRestored(days->principal, session->day);
+    days->restored = days->words.size();
+    NoteReader reader(sealed->told);
+    for (ToldHead head; reader.Next(&head);) {
+      const std::size_t from = days->words.size();
+      days->words.resize(from + static_cast<std::size_t>(head.words));
+      reader.Read(days->words.data() + from, static_cast<Size>(head.words) * sizeof(std::uint64_t));
+    }
+    // These are being written by the same transaction.
+    NoteReader definitions(sealed->definitions);
+    for (DefinitionHead head; definitions.Next(&head);) {
+      std::string text(static_cast<std::size_t>(head.length), '\0');
+      definitions.Read(text.data(), text.size());
+      days->reach.Define(head.id, SplitTokens(text));
+    }
+  });
+}
+
+// Looks up the abstractions that it is about and that are not known here.
+bool DefineTold() {
+  bool any = false;
+  if (!Done([&] {
+        const auto unknown = days->reach.Unknown(days->words);
+        any = !unknown.empty();
+        days->unknown = privacy_score::ArrayText(unknown);
+      }))
+    return false;
+  if (!any) return true;
+  const char* args[] = {days->unknown.c_str()};
+  StringInfoData wire;
+  initStringInfo(&wire);
+  AppendLongQuery(&wire, SQL_TOKENS("WHERE a.id = ANY ($1::pg_catalog.int8[])"), 1, args);
+  return Done([&] {
+    std::unordered_map<std::int64_t, privacy_score::Tokens> tokens;
+    privacy_score::WireReader reader(WireBytes(&wire));
+    reader.EachRow(
+        2, [&](const privacy_score::Row& row) { tokens[privacy_score::ParseInteger(*row[0])].emplace_back(*row[1]); });
+    for (auto& [id, list] : tokens) {
+      std::sort(list.begin(), list.end());
+      days->reach.Define(id, std::move(list));
+    }
+  });
+}
+
+// The arguments that name a session's principal and day.
+struct DayArgs {
+  explicit DayArgs(const LiveSession* session)
+      : role(NameStr(session->role_name)), end_user(EndUserOf(session)), day(TextOfInteger(session->day)) {}
+  const char *role, *end_user, *day;
+};
+#define SQL_OF_DAY "role = $1::pg_catalog.name AND end_user = $2 AND day = " SQL_DAY("$3")
+
+// Begins to remember a day with what is stored of it.
+bool BeginDay(const LiveSession* session, bool from_stored) {
+  const DayArgs of(session);
+  const char* args[] = {of.role, of.end_user, of.day};
+  StringInfoData wire;
+  initStringInfo(&wire);
+  if (from_stored) {
+    AppendQuery(&wire,
+                "SELECT reach, subjects, subject_columns, alerted FROM privacy_score.principal_day WHERE " SQL_OF_DAY,
+                3, args);
+    AppendQuery(&wire,
+                "SELECT p.part, u.set FROM privacy_score.principal_subjects p, pg_catalog.unnest(p.sets) "
+                "WITH ORDINALITY u(set, n) WHERE " SQL_OF_DAY " ORDER BY p.part, u.n",
+                3, args);
+    AppendQuery(&wire,
+                "SELECT part, pg_catalog.encode(subjects, 'hex') FROM privacy_score.principal_subjects "
+                "WHERE " SQL_OF_DAY " ORDER BY part",
+                3, args);
+  }
+  return Done([&] {
+    using namespace privacy_score;
+    const bool where_counts = session->settings.where_counts;
+    if (!from_stored) {
+      days->day = days->reach.Begin(days->principal, session->day, where_counts, {});
+      return;
+    }
+    WireReader reader(WireBytes(&wire));
+    ReachFigures stored;
+    std::uint32_t alerted = 0;
+    bool found = false;
+    for (const Row& row : reader.Section(4)) {
+      found = true;
+      for (int i = 0; i < kReachFigureCount; ++i) stored.values[i] = ParseInteger(*row[i]);
+      alerted = static_cast<std::uint32_t>(ParseInteger(*row[3]));
+    }
+    days->day = days->reach.Begin(days->principal, session->day, where_counts, stored);
+    days->day->alerted = alerted;
+    days->day->is_stored = found;
+    // It was forgotten since.
+    if (!found)
+      days->words.erase(days->words.begin(), days->words.begin() + static_cast<std::ptrdiff_t>(days->restored));
+    std::unordered_map<std::int64_t, StoredSubjects> parts;
+    for (const Row& row : reader.Section(2)) parts[ParseInteger(*row[0])].sets.emplace_back(*row[1]);
+    for (const Row& row : reader.Section(2)) {
+      const std::int64_t number = ParseInteger(*row[0]);
+      parts[number].subjects = *row[1];
+      days->day->Know(parts[number]);
+      days->day->parts = static_cast<int>(number) + 1;
+    }
+  });
+}
+
+// Adds what was told to the day that is in hand, and notes which figures are too great for the first time.
+bool TakeWords(const LiveSession* session) {
+  return Done([&] {
+    days->reach.Take(days->day, days->words);
+    days->figures = days->day->Figures();
+    const privacy_score::Baseline* baseline = days->reach.BaselineOfRole(NameStr(session->role_name));
+    days->excesses.clear();
+    if (baseline == nullptr) return;
+    for (const auto& excess : OutOfReach(days->figures, baseline->greatest_of_day, session->reach_factor)) {
+      const std::uint32_t kind = ReachAlertOf(excess.figure);
+      if ((days->day->alerted & kind) != 0) continue;
+      days->day->alerted |= kind;
+      days->excesses.push_back(excess);
+    }
+  });
+}
+
+// Writes the figures into the row of the day; false when there is none.
+bool UpdateDay(const DayArgs& of) {
+  const char* args[] = {of.role,
+                        of.end_user,
+                        of.day,
+                        TextOfInteger(days->figures.values[0]),
+                        TextOfInteger(days->figures.values[1]),
+                        TextOfInteger(days->figures.values[2]),
+                        TextOfInteger(days->day->alerted)};
+  return RunInternal(
+             "UPDATE privacy_score.principal_day SET reach = $4::pg_catalog.int8, subjects = $5::pg_catalog.int8, "
+             "subject_columns = $6::pg_catalog.int4, alerted = $7::pg_catalog.int4 WHERE " SQL_OF_DAY,
+             7, args) > 0;
+}
+
+// Writes subjects of which more is known than is stored.
+void StoreSubjects(const DayArgs& of) {
+  const bool together = days->day->parts >= kMostParts;
+  if (!Done([&] {
+        days->changed = days->day->TakeChanged();
+        if (together && !days->changed.subjects.empty()) days->changed = days->day->All();
+        days->sets = privacy_score::ArrayText(days->changed.sets);
+      }) ||
+      days->changed.subjects.empty())
+    return;
+  const char* number = TextOfInteger(together ? 0 : days->day->parts);
+  const char* args[] = {of.role, of.end_user, of.day, number, days->changed.subjects.c_str(), days->sets.c_str()};
+  if (together) RunInternal("DELETE FROM privacy_score.principal_subjects WHERE " SQL_OF_DAY, 3, args);
+  RunInternal(
+      "INSERT INTO privacy_score.principal_subjects (role, end_user, day, part, subjects, sets) VALUES "
+      "($1::pg_catalog.name, $2, " SQL_DAY("$3") ", $4::pg_catalog.int4, pg_catalog.decode($5, 'hex'), $6::text[]) "
+      "ON CONFLICT (role, end_user, day, part) DO UPDATE SET subjects = EXCLUDED.subjects, sets = EXCLUDED.sets",
+      6, args);
+  days->day->parts = together ? 1 : days->day->parts + 1;
+}
+
+// Stores the day. Where its row was taken away, as by forget_end_user(), what was known before is forgotten here, too.
+void StoreDay(const LiveSession* session) {
+  const DayArgs of(session);
+  if (!UpdateDay(of)) {
+    if (days->day->is_stored && !(BeginDay(session, false) && TakeWords(session))) return;
+    const char* args[] = {of.role, of.end_user, of.day};
+    RunInternal(
+        "INSERT INTO privacy_score.principal_day (role, end_user, day) VALUES ($1::pg_catalog.name, $2, " SQL_DAY(
+            "$3") ") ON CONFLICT DO NOTHING",
+        3, args);
+    UpdateDay(of);
+  }
+  days->day->is_stored = true;
+  StoreSubjects(of);
+}
+
+}  // namespace
+
+void DropSavedDays(DatabaseSlot* slot) {
+  if (DsaPointerIsValid(slot->days)) FreeShared(slot->days, static_cast<Size>(slot->days_length));
+  slot->days = InvalidDsaPointer;
+  slot->days_length = 0;
+}
+
+void SaveDays(DatabaseSlot* slot) {
+  if (days == nullptr || !changed_since_saved || unsettled) return;
+  changed_since_saved = false;
+  std::size_t size = 0;
+  if (!Done([&] {
+        days->words = days->reach.Save(kMostSavedWords);
+        size = days->words.size() * sizeof(std::uint64_t);
+      }))
+    return;
+  DropSavedDays(slot);
+  const dsa_pointer saved = size == 0 ? InvalidDsaPointer : AllocateShared(size);
+  if (!DsaPointerIsValid(saved)) return;
+  memcpy(SharedAt<char>(saved), days->words.data(), size);
+  slot->days = saved;
+  slot->days_length = static_cast<int64>(size);
+}
+
+void ForgetDays() {
+  Done([] {
+    delete days;
+    days = nullptr;
+  });
+  unsettled = false;
+}
+
+DayAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const PendingHistory* sealed,
+                   MemoryContext context) {
+  DayAlert* alerts = nullptr;
+  if (sealed->told.first == nullptr || !Prepare(slot)) return alerts;
+  unsettled = changed_since_saved = true;
+  if (!ReadTold(session, sealed) || !DefineTold()) return alerts;
+  if (!Done([&] { days->day = days->reach.Find(days->principal, session->day); })) return alerts;
+  if (days->day == nullptr && !BeginDay(session, true)) return alerts;
+  if (!TakeWords(session)) return alerts;
+  if (!RecoveryInProgress()) StoreDay(session);
+  const std::size_t count = days->excesses.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const privacy_score::ReachExcess& excess = days->excesses[i];
+    if (!Done([&] { days->detail = ReachExcessJson(excess, session->reach_factor, privacy_score::ReachScope::kDay); }))
+      continue;
+    auto* alert = static_cast<DayAlert*>(MemoryContextAlloc(context, sizeof(DayAlert)));
+    *alert = {alerts,
+              {ReachAlertOf(excess.figure), static_cast<double>(excess.value), excess.limit, true},
+              MemoryContextStrdup(context, days->detail.c_str())};
+    alerts = alert;
+  }
+  return alerts;
+}
+
+void BeginDays() {
+  if (unsettled) ForgetDays();
+}
+
+void SettleDays() {
+  unsettled = false;
+  if (days != nullptr) Done([] { days->reach.MakeRoom(); });
+}
+
+void RaiseDayAlerts(LiveSession* session, const DayAlert* alerts) {
+  for (; alerts != nullptr; alerts = alerts->next)
+    if (TakeReachAlert(session, alerts->passed.kind)) RaiseForWorker(session, alerts->passed, alerts->detail);
+}
+
+void RemoveDays(const char* retention) {
+  RunInternal("DELETE FROM privacy_score.principal_day WHERE day < privacy_score.today() - $1::pg_catalog.int4", 1,
+              &retention);
+  RunInternal("DELETE FROM privacy_score.principal_subjects WHERE day < privacy_score.today() - $1::pg_catalog.int4", 1,
+              &retention);
+}
+
+void TidyDays() {
+  const char* most = TextOfInteger(static_cast<int64>(privacy_score::kMostStoredSubjects));
+  RunInternal(
+      "DELETE FROM privacy_score.principal_subjects p USING (SELECT role, end_user, day, pg_catalog.sum("
+      "pg_catalog.sum(pg_catalog.octet_length(subjects) / 10)) OVER (PARTITION BY role, end_user ORDER BY day DESC) AS "
+      "kept FROM privacy_score.principal_subjects GROUP BY role, end_user, day) d WHERE d.role = p.role "
+      "AND d.end_user = p.end_user AND d.day = p.day AND d.day < privacy_score.today() "
+      "AND d.kept > $1::pg_catalog.int8",
+      1, &most);
+}
+
+bool KeepSubjectKey(DatabaseSlot* slot) {
+  static TimestampTz looked_at = 0;
+  static int applied = -1;
+  const TimestampTz now = GetCurrentTimestamp();
+  if (now - looked_at < USECS_PER_HOUR && applied == ps_settings.subject_key_period) return false;
+  WorkTransaction work;
+  BeginWork(&work);
+  const char* args[] = {psprintf("%d", ps_settings.subject_key_period)};
+  bool changed =
+      RunInternal(
+          "DELETE FROM privacy_score.subject_key WHERE $1::pg_catalog.int4 = 0 OR made_at < pg_catalog.now() "
+          "- pg_catalog.make_interval(days => $1::pg_catalog.int4)",
+          1, args) > 0;
+  if (ps_settings.subject_key_period > 0)
+    changed |= RunInternal("INSERT INTO privacy_score.subject_key DEFAULT VALUES ON CONFLICT DO NOTHING") > 0;
+  // Hashes under another key say nothing any more.
+  if (changed) RunInternal("DELETE FROM privacy_score.principal_subjects");
+  EndWork(&work);
+  looked_at = now;
+  applied = ps_settings.subject_key_period;
+  if (changed) {
+    ForgetDays();
+    DropSavedDays(slot);
+  }
+  return changed;
+}

@@ -1,0 +1,127 @@
+/*
+ * day_reach.hpp - how far the sessions of one principal reach together on one day.
+ *
+ * Forty connections with one look-up each are a loop over forty subjects, as forty look-ups on one connection are. So
+ * what a session takes in for the first time is told to one process (ReachTracker::TellDay), which gives it to a
+ * tracker of the principal and day. The figures are those of reach.hpp, exact up to the same limits.
+ *
+ * That process remembers the days that it has last been told of, `most` things in all, and hands them to the next one
+ * by shared memory (Save). What it cannot have any more, after a crash or when it has forgotten a day, it gets from
+ * what is stored: the figures so far, which the new ones are never below, and subjects by their keyed hashes with the
+ * columns revealed of them, kMostStoredSubjects a day.
+ */
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "core/scoring/model.hpp"
+#include "core/scoring/reach.hpp"
+#include "core/scoring/session_journal.hpp"
+
+namespace privacy_score {
+
+inline constexpr std::size_t kMostStoredSubjects = 4096;
+
+// Subjects as they are stored: ten bytes each in hexadecimal, the hash and the number of its set of columns, highest
+// byte first; the sets as names parted by kAttributeSeparator.
+struct StoredSubjects {
+  std::string subjects;
+  std::vector<std::string> sets;
+};
+
+class DayReach {
+ public:
+  // One principal's day.
+  class Day {
+   public:
+    Day(std::shared_ptr<const Model> model, bool where_counts, const ReachFigures& stored);
+
+    // Takes in what is stored of it. Columns that are not protected any more are left out. Throws Error XX001 on
+    // damaged bytes.
+    void Know(const StoredSubjects& stored);
+    ReachFigures Figures() const;
+    // What has come to be known since the last call and is to be stored; empty when nothing is, or it has no room.
+    StoredSubjects TakeChanged();
+    // All that is stored.
+    StoredSubjects All() const;
+
+    // For who stores it.
+    std::uint32_t alerted = 0;
+    int parts = 0;
+    bool is_stored = false;
+
+   private:
+    friend class DayReach;
+    void Reckon(const StoredSubjects& stored);
+    StoredSubjects Written(const std::vector<ReachTracker::KnownSubject>& subjects) const;
+    // Begins anew under another model, with all that was taken in. False when a statement of it is not known any more.
+    bool Judge(std::shared_ptr<const Model> model, const DayReach& reach);
+
+    std::shared_ptr<const Model> model_;
+    bool where_counts_;
+    ReachFigures stored_;
+    std::unique_ptr<ReachTracker> tracker_;
+    std::unordered_set<std::uint64_t> stored_subjects_;
+    std::vector<StoredSubjects> known_;
+  };
+
+  explicit DayReach(std::size_t most) : most_(most) {}
+
+  // Takes in another version of the model; what is remembered of days is judged by it. Throws Error XX001 on damaged
+  // bytes.
+  void Load(std::string_view model_wire);
+
+  // What of the abstractions in a journal is not defined yet. Throws Error XX001 on damaged words.
+  std::vector<AbstractionId> Unknown(const std::vector<std::uint64_t>& words) const;
+  void Define(AbstractionId id, Tokens tokens);
+
+  // The principal's day; null when it is not remembered.
+  Day* Find(const std::string& principal, std::int32_t day);
+  // Begins to remember it.
+  Day* Begin(const std::string& principal, std::int32_t day, bool where_counts, const ReachFigures& stored);
+  void Forget(const std::string& principal, std::int32_t day);
+  // Takes in words of a journal, whose abstractions are defined. Throws Error XX001 on damaged words.
+  void Take(Day* day, const std::vector<std::uint64_t>& words);
+  // Forgets the days that were longest not told of, but for the last one, until what is remembered is not too much.
+  void MakeRoom();
+
+  // Writes what was taken in of the days, from the one that was last told of on, in at most so many words.
+  std::vector<std::uint64_t> Save(std::size_t most) const;
+  // Takes in what another has saved: each principal's day goes on from there when it begins. Throws Error XX001 on
+  // damaged words.
+  void Restore(const std::vector<std::uint64_t>& saved);
+  // What was restored of a principal's day, which has not begun: words of a journal. It is given once.
+  std::vector<std::uint64_t> TakeRestored(const std::string& principal, std::int32_t day);
+
+  // The baseline of a role in the model; null when it has none.
+  const Baseline* BaselineOfRole(std::string_view role) const { return model_->BaselineOfRole(role); }
+  std::size_t size() const { return days_.size(); }
+
+ private:
+  struct JournalReader;
+  struct Remembered {
+    std::string key;
+    Day day;
+  };
+  using Days = std::list<Remembered>;  // the one that was last told of stands first
+
+  const Tokens* FindTokens(AbstractionId id) const;
+
+  std::size_t most_;
+  std::shared_ptr<const Model> model_ = std::make_shared<const Model>();
+  TokenMap defined_;
+  std::size_t defined_bytes_ = 0;
+  Days days_;
+  std::unordered_map<std::string, Days::iterator> places_;
+  std::unordered_map<std::string, std::vector<std::uint64_t>> restored_;  // by the same key
+};
+
+}  // namespace privacy_score

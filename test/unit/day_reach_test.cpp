@@ -1,0 +1,319 @@
+/*
+ * day_reach_test.cpp - what the sessions of a principal's day reach together.
+ */
+#include "core/scoring/day_reach.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <random>
+
+#include "core/base/error.hpp"
+#include "core/base/keyed_hash.hpp"
+#include "score_fixture.hpp"
+
+namespace privacy_score {
+namespace {
+
+using namespace testing_support;
+
+constexpr std::size_t kPlenty = 1000000;
+constexpr std::int32_t kToday = 9000;
+
+// patients(id, c1..c9), whose subject is the id.
+ModelRows Patients() {
+  ModelRows model;
+  model.relations = {{"patients", "1", "t"}};
+  model.attributes = {{"patients.id", "patients", std::nullopt, "t", "0"}};
+  for (char c = '1'; c <= '9'; ++c)
+    model.attributes.push_back({std::string("patients.c") + c, "patients", std::nullopt, "f"});
+  return model;
+}
+
+// SELECT c<id> FROM patients WHERE id = or IN.
+Tokens Column(AbstractionId id) {
+  return {"cmd:select", "p:patients.c" + std::to_string(id), "t:patients", "w:patients.id"};
+}
+
+ExecutionConstants Asking(const std::vector<std::uint64_t>& patients) {
+  ExecutionConstants constants;
+  for (const std::uint64_t patient : patients) constants.vector = FoldHash(constants.vector, patient);
+  constants.groups = {1, 1, 0, NameHash("patients.id"), 1, patients.size()};
+  constants.groups.insert(constants.groups.end(), patients.begin(), patients.end());
+  return constants;
+}
+
+using Figures = std::array<std::int64_t, kReachFigureCount>;
+Figures Of(const ReachFigures& figures) { return {figures.values[0], figures.values[1], figures.values[2]}; }
+
+// A session that tells its day.
+class Session {
+ public:
+  explicit Session(const Model& model) : model_(model), tracker_(model, true) { tracker_.TellDay(&told_); }
+  void Ask(AbstractionId id, const std::vector<std::uint64_t>& patients) {
+    const Tokens tokens = Column(id);
+    tracker_.Observe(tracker_.FormOf(model_, id, tokens), Asking(patients));
+  }
+  // By the path that a statement with one comparison takes.
+  void AskOne(AbstractionId id, std::uint64_t patient) {
+    StatementConstants constants;
+    constants.vector = FoldHash(0, patient);
+    constants.groups.push_back({{{0, NameHash("patients.id")}}, {{{patient, {}, false}}}});
+    const ConstantWords words = Encode(constants);
+    tracker_.Observe(tracker_.FormOf(model_, id, Column(id)), {words.data(), words.size(), nullptr, 0});
+  }
+  std::vector<std::uint64_t> Tell() {
+    std::vector<std::uint64_t> words = told_.words();
+    told_.Clear();
+    return words;
+  }
+  Figures figures() const { return Of(tracker_.figures()); }
+
+ private:
+  const Model& model_;
+  ReachTracker tracker_;
+  SessionJournal told_;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+};
+
+class DayReachTest : public ::testing::Test {
+ protected:
+  DayReachTest() { reach.Load(Patients().Wire()); }
+  static void Take(DayReach& to, DayReach::Day* day, const std::vector<std::uint64_t>& words) {
+    for (const AbstractionId id : to.Unknown(words)) to.Define(id, Column(id));
+    to.Take(day, words);
+  }
+  DayReach::Day* Begin(const std::string& principal = "app", const ReachFigures& stored = {}) {
+    return reach.Begin(principal, kToday, true, stored);
+  }
+
+  Model model = Model::Parse(Patients().Wire());
+  DayReach reach{kPlenty};
+};
+
+TEST_F(DayReachTest, FortyConnectionsAreALoop) {
+  DayReach::Day* day = Begin();
+  for (std::uint64_t patient = 1; patient <= 40; ++patient) {
+    Session session(model);
+    session.Ask(1, {patient});
+    EXPECT_EQ(session.figures(), (Figures{1, 1, 1}));
+    Take(reach, day, session.Tell());
+  }
+  EXPECT_EQ(Of(day->Figures()), (Figures{40, 40, 1}));
+}
+
+TEST_F(DayReachTest, ADossierInManySessions) {
+  DayReach::Day* day = Begin();
+  for (AbstractionId column = 1; column <= 9; ++column) {
+    Session session(model);
+    session.Ask(column, {7});
+    Take(reach, day, session.Tell());
+    Take(reach, day, session.Tell());
+  }
+  EXPECT_EQ(Of(day->Figures()), (Figures{1, 1, 9}));
+}
+
+// However statements are dealt to sessions, and whatever is told twice, the day has the figures of one session of all.
+TEST_F(DayReachTest, EqualsOneSessionOfAll) {
+  std::mt19937_64 random(20260511);
+  for (int round = 0; round < 50; ++round) {
+    DayReach::Day* day = Begin();
+    Session all(model);
+    std::vector<std::unique_ptr<Session>> parts;
+    for (std::uint64_t left = 1 + random() % 6; left > 0; --left) parts.push_back(std::make_unique<Session>(model));
+    for (int i = 0; i < 200; ++i) {
+      const auto id = static_cast<AbstractionId>(1 + random() % 9);
+      std::vector<std::uint64_t> patients;
+      for (std::uint64_t left = 1 + random() % 3; left > 0; --left) patients.push_back(1 + random() % 60);
+      Session& session = *parts[random() % parts.size()];
+      for (Session* each : {&all, &session}) {
+        if (patients.size() == 1)
+          each->AskOne(id, patients[0]);
+        else
+          each->Ask(id, patients);
+      }
+      if (random() % 4 == 0) {
+        const auto words = session.Tell();
+        Take(reach, day, words);
+        if (random() % 2 == 0) Take(reach, day, words);
+      }
+    }
+    for (const auto& session : parts) Take(reach, day, session->Tell());
+    ASSERT_EQ(Of(day->Figures()), all.figures());
+  }
+}
+
+TEST_F(DayReachTest, PrincipalsAndDaysAreApart) {
+  Session session(model);
+  session.Ask(1, {1, 2, 3});
+  Take(reach, Begin("app"), session.Tell());
+  EXPECT_EQ(Of(Begin("other")->Figures()), (Figures{0, 0, 0}));
+  EXPECT_EQ(Of(reach.Find("app", kToday)->Figures()), (Figures{1, 3, 1}));
+  EXPECT_EQ(reach.Find("app", kToday + 1), nullptr);
+  reach.Forget("app", kToday);
+  EXPECT_EQ(reach.Find("app", kToday), nullptr);
+}
+
+// What is stored carries a day over to another process: subjects are told apart by it, and columns add up.
+TEST_F(DayReachTest, GoesOnFromWhatIsStored) {
+  DayReach::Day* day = Begin();
+  Session session(model);
+  for (std::uint64_t patient = 1; patient <= 20; ++patient) session.Ask(1, {patient});
+  Take(reach, day, session.Tell());
+  std::vector<StoredSubjects> stored = {day->TakeChanged()};
+  EXPECT_EQ(stored[0].subjects.size(), 400U);
+  EXPECT_EQ(stored[0].sets, (std::vector<std::string>{"patients.c1"}));
+  EXPECT_TRUE(day->TakeChanged().subjects.empty());
+  session.Ask(2, {5});
+  Take(reach, day, session.Tell());
+  stored.push_back(day->TakeChanged());
+  EXPECT_EQ(stored[1].subjects.size(), 20U);
+  EXPECT_EQ(stored[1].sets.size(), 1U);
+
+  DayReach other(kPlenty);
+  other.Load(Patients().Wire());
+  DayReach::Day* again = other.Begin("app", kToday, true, day->Figures());
+  for (const StoredSubjects& part : stored) again->Know(part);
+  EXPECT_EQ(Of(again->Figures()), (Figures{20, 20, 2}));
+  EXPECT_EQ(again->All().subjects.size(), 400U);
+  EXPECT_EQ(again->All().sets.size(), 2U);
+  EXPECT_TRUE(again->TakeChanged().subjects.empty());
+  Session later(model);
+  for (std::uint64_t patient = 11; patient <= 30; ++patient) later.Ask(1, {patient});
+  later.Ask(3, {5});
+  Take(other, again, later.Tell());
+  EXPECT_EQ(Of(again->Figures()), (Figures{20, 30, 3}));
+}
+
+// What is saved carries all of a day over: other constants than subjects, too.
+TEST_F(DayReachTest, GoesOnFromWhatIsSaved) {
+  Session session(model);
+  for (std::uint64_t patient = 1; patient <= 20; ++patient) session.Ask(1, {patient});
+  session.Ask(1, {1, 2, 3});
+  session.AskOne(2, 7);
+  session.AskOne(2, 30);
+  const auto words = session.Tell();
+  Take(reach, Begin("app"), words);
+  Take(reach, Begin("other"), words);
+  const auto saved = reach.Save(kPlenty);
+
+  DayReach next(kPlenty);
+  next.Load(Patients().Wire());
+  next.Restore(saved);
+  EXPECT_TRUE(next.TakeRestored("app", kToday + 1).empty());
+  const auto restored = next.TakeRestored("app", kToday);
+  EXPECT_TRUE(next.TakeRestored("app", kToday).empty());
+  DayReach::Day* day = next.Begin("app", kToday, true, {});
+  Take(next, day, restored);
+  EXPECT_EQ(Of(day->Figures()), session.figures());
+  Take(next, day, words);
+  EXPECT_EQ(Of(day->Figures()), session.figures());
+  next.Begin("other", kToday, true, {});
+  EXPECT_TRUE(next.TakeRestored("other", kToday).empty());
+
+  EXPECT_LE(reach.Save(saved.size() - 1).size(), saved.size() / 2 + 1);
+  EXPECT_TRUE(reach.Save(3).empty());
+  int whole = 0;  // of one day
+  for (std::size_t size = 1; size < saved.size(); ++size) {
+    DayReach damaged(kPlenty);
+    try {
+      damaged.Restore({saved.begin(), saved.begin() + static_cast<std::ptrdiff_t>(size)});
+      ++whole;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.sqlstate(), "XX001");
+    }
+  }
+  EXPECT_EQ(whole, 1);
+}
+
+TEST_F(DayReachTest, StoresNoMoreThanItMay) {
+  DayReach::Day* day = Begin();
+  Session session(model);
+  for (std::uint64_t patient = 1; patient <= kMostStoredSubjects + 100; ++patient) session.Ask(1, {patient});
+  Take(reach, day, session.Tell());
+  EXPECT_EQ(day->TakeChanged().subjects.size(), 20 * kMostStoredSubjects);
+  session.Ask(2, {1});
+  session.Ask(2, {kMostStoredSubjects + 200});
+  Take(reach, day, session.Tell());
+  EXPECT_LE(day->TakeChanged().subjects.size(), 20U);
+  EXPECT_EQ(day->Figures().values[1], static_cast<std::int64_t>(kMostStoredSubjects) + 101);
+}
+
+// Before anything is known to be protected nothing is told; then what has become of it is.
+TEST_F(DayReachTest, TellsWhatCountsLater) {
+  const Model nothing;
+  ReachTracker before(nothing, true);
+  SessionJournal told;
+  before.TellDay(&told);
+  for (std::uint64_t patient = 1; patient <= 5; ++patient)
+    before.Observe(before.FormOf(nothing, 1, Column(1)), Asking({patient}));
+  EXPECT_TRUE(told.words().empty());
+  ReachTracker after(model, true);
+  const Tokens tokens = Column(1);
+  after.Replay(before, model, [&](AbstractionId) -> const Tokens& { return tokens; });
+  DayReach::Day* day = Begin();
+  Take(reach, day, told.words());
+  EXPECT_EQ(Of(day->Figures()), (Figures{5, 5, 1}));
+  told.Clear();
+  ReachTracker once_more(model, true);
+  once_more.Replay(after, model, [&](AbstractionId) -> const Tokens& { return tokens; });
+  EXPECT_TRUE(told.words().empty());
+  once_more.Observe(once_more.FormOf(model, 1, tokens), Asking({6}));
+  EXPECT_FALSE(told.words().empty());
+}
+
+// A day goes on when columns come and go.
+TEST_F(DayReachTest, GoesOnUnderAnotherModel) {
+  DayReach::Day* day = Begin();
+  Session session(model);
+  session.Ask(1, {1, 2});
+  session.Ask(2, {3});
+  Take(reach, day, session.Tell());
+  ModelRows more = Patients();
+  more.relations.push_back({"visits", "2", "t"});
+  reach.Load(more.Wire());
+  day = reach.Find("app", kToday);
+  ASSERT_NE(day, nullptr);
+  session.Ask(1, {4});
+  Take(reach, day, session.Tell());
+  EXPECT_EQ(Of(day->Figures()), (Figures{2, 4, 1}));
+}
+
+TEST_F(DayReachTest, ForgetsTheDaysLongestNotToldOf) {
+  DayReach small(100);
+  small.Load(Patients().Wire());
+  DayReach::Day* last = nullptr;
+  for (int i = 0; i < 20; ++i) {
+    Session session(model);
+    for (std::uint64_t patient = 1; patient <= 30; ++patient) session.Ask(1, {patient});
+    last = small.Begin("user " + std::to_string(i), kToday, true, {});
+    Take(small, last, session.Tell());
+    small.MakeRoom();
+  }
+  EXPECT_LT(small.size(), 4U);
+  EXPECT_EQ(small.Find("user 19", kToday), last);
+  EXPECT_EQ(small.Find("user 0", kToday), nullptr);
+  DayReach none(0);
+  none.Load(Patients().Wire());
+  none.Begin("app", kToday, true, {});
+  none.MakeRoom();
+  EXPECT_NE(none.Find("app", kToday), nullptr);
+}
+
+TEST_F(DayReachTest, RefusesWhatIsDamaged) {
+  DayReach::Day* day = Begin();
+  EXPECT_THROW(day->Know({"short", {"patients.c1"}}), Error);
+  EXPECT_THROW(day->Know({std::string(16, 'z') + "0000", {"patients.c1"}}), Error);
+  EXPECT_THROW(day->Know({std::string(20, '1'), {"patients.c1"}}), Error);
+  day->Know({std::string(16, 'a') + "0000", {"patients.c1\1gone.column"}});
+  EXPECT_EQ(Of(day->Figures()), (Figures{0, 1, 1}));
+  EXPECT_THROW(reach.Take(day, {99}), Error);
+  Session session(model);
+  session.Ask(1, {1});
+  EXPECT_THROW(reach.Take(day, session.Tell()), Error);  // nobody has said what statement 1 is
+}
+
+}  // namespace
+}  // namespace privacy_score
