@@ -184,7 +184,7 @@ struct DatabaseSlot {
   bool rates_wait;           // for room in the model
   int32 rounds;              // of computing rates that have stored any, and changes of the model
   int32 round_settled;       // by the process that computes a round of rates; -1 until it has ended well
-  dsa_pointer days;  // saved by a worker that has ended for the next one (worker_days.cpp)
+  dsa_pointer days;          // saved by a worker that has ended for the next one (worker_days.cpp)
   int64 days_length;
   dsa_pointer model;
   int64 model_length;

@@ -132,17 +132,15 @@ void ReclaimSlots() {
       FreeShared(slot.model, static_cast<Size>(slot.model_length));
       slot.model = InvalidDsaPointer;
       slot.model_length = 0;
-      slot.model_built_for = 0;
       DropSavedDays(&slot);
-      slot.definitions_hash = slot.definitions_version = 0;
+      slot.model_built_for = slot.definitions_hash = slot.definitions_version = 0;
       slot.worker_asked_at = slot.last_flush = 0;
       FreeShared(slot.faults, sizeof(RateFaults));
       slot.faults = InvalidDsaPointer;
       FreeMissingRates(&slot);
       FreeSessions(&slot);
       FreeChangeMarks(&slot);
-      slot.stale_count = 0;
-      slot.rates_period = 0;
+      slot.rates_period = slot.stale_count = 0;
       slot.rates_wait = false;
       pg_atomic_write_u64(&slot.model_version, 0);
       slot.database = InvalidOid;
@@ -158,7 +156,7 @@ void ReclaimSlots() {
 bool LeaveWhenIdle(DatabaseSlot* slot) {
   static TimestampTz needed_at = GetCurrentTimestamp();
   const TimestampTz now = GetCurrentTimestamp();
-  if (slot->sessions == nullptr || OnlyPrincipalsRest(slot)) SaveDays(slot);
+  if (OnlyPrincipalsRest(slot)) SaveDays(slot);
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   // A standby keeps the day's score in this process; a database that is dropped there does not wait for anybody.
   bool idle = OnlyPrincipalsRest(slot) && !(RecoveryInProgress() && RemembersToday()) &&
@@ -166,8 +164,7 @@ bool LeaveWhenIdle(DatabaseSlot* slot) {
   if (!idle) needed_at = now;
   idle &= now - needed_at >= int64{ps_settings.worker_stays} * 1000;
   if (idle) {
-    slot->worker_pid = 0;
-    slot->worker_asked_at = 0;
+    slot->worker_asked_at = slot->worker_pid = 0;
   }
   LWLockRelease(slot->lock);
   return idle;

@@ -71,8 +71,8 @@ void RaiseDayAlerts(LiveSession* session, const DayAlert* alerts);
 // Saves them in shared memory for the next worker; frees what was saved.
 void SaveDays(DatabaseSlot* slot);
 void DropSavedDays(DatabaseSlot* slot);
-// Within a transaction: removes days that are older than so many days; hashes of subjects of earlier days of a principal
-// of whom there are too many.
+// Within a transaction: removes days that are older than so many days; hashes of subjects of earlier days of a
+// principal of whom there are too many.
 void RemoveDays(const char* retention);
 void TidyDays();
 // Forgets the days in memory.

@@ -94,12 +94,14 @@ bool ReadTold(const LiveSession* session, const PendingHistory* sealed) {
       days->words.resize(from + static_cast<std::size_t>(head.words));
       reader.Read(days->words.data() + from, static_cast<Size>(head.words) * sizeof(std::uint64_t));
     }
-    // These are being written by the same transaction.
-    NoteReader definitions(sealed->definitions);
-    for (DefinitionHead head; definitions.Next(&head);) {
-      std::string text(static_cast<std::size_t>(head.length), '\0');
-      definitions.Read(text.data(), text.size());
-      days->reach.Define(head.id, SplitTokens(text));
+    // These are being written by the same transaction; on a standby they stay with the session.
+    for (const NoteList* list : {&sealed->definitions, &session->open.definitions}) {
+      NoteReader definitions(*list);
+      for (DefinitionHead head; definitions.Next(&head);) {
+        std::string text(static_cast<std::size_t>(head.length), '\0');
+        definitions.Read(text.data(), text.size());
+        days->reach.Define(head.id, SplitTokens(text));
+      }
     }
   });
 }
@@ -128,6 +130,11 @@ bool DefineTold() {
       days->reach.Define(id, std::move(list));
     }
   });
+}
+
+bool IsDefined() {
+  bool all = false;
+  return Done([&] { all = days->reach.Unknown(days->words).empty(); }) && all;
 }
 
 // The arguments that name a session's principal and day.
@@ -298,6 +305,8 @@ DayAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const Pending
   if (sealed->told.first == nullptr || !Prepare(slot)) return alerts;
   unsettled = changed_since_saved = true;
   if (!ReadTold(session, sealed) || !DefineTold()) return alerts;
+  // What was defined before another process of a standby remembers nothing of it.
+  if (RecoveryInProgress() && !IsDefined()) return alerts;
   if (!Done([&] { days->day = days->reach.Find(days->principal, session->day); })) return alerts;
   if (days->day == nullptr && !BeginDay(session, true)) return alerts;
   if (!TakeWords(session)) return alerts;

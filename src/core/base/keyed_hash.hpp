@@ -3,9 +3,9 @@
  *
  * To count distinct constants one need not know them: they are replaced by SipHash-1-3 [Aumasson, Bernstein 2012] under
  * a key. Without it a hash tells nothing of its constant, not even whether a guess is right; under another key all
- * hashes are others. Nobody gets at hashes who does not get at the key: they stay in the memory of the server, and those
- * of subjects in a table beside the key's. So one round a word and three at the end, which is what hash tables that face
- * attackers use, are enough.
+ * hashes are others. Nobody gets at hashes who does not get at the key: they stay in the memory of the server, and
+ * those of subjects in a table beside the key's. So one round a word and three at the end, which is what hash tables
+ * that face attackers use, are enough.
  */
 #pragma once
 
