@@ -75,9 +75,9 @@ enum class RoomAlert : uint8 { kNone, kRaised, kRefused };
 struct PendingHistory {
   EventChunk *chunks_first, *chunks_last;
   NoteList definitions, alerts, told;
-  int64 told_bytes;
   int64 uncounted;  // executions for which there was no room in a chunk, the last; they are written as `unparsed`
   int64 uncounted_rows;
+  int32 told_bytes;
   RoomAlert room;
   bool HasAlerts() const { return alerts.first != nullptr || room != RoomAlert::kNone; }
   bool IsEmpty() const {

@@ -70,10 +70,13 @@ constexpr int kMostUnwarned = 4;
 
 // A limit that was passed: its kind, and the two numbers.
 struct PassedLimit {
+  PassedLimit() = default;
+  PassedLimit(AlertKind passed, double reached, double set, bool whole_day = false)
+      : kind(passed), of_day(whole_day), score(reached), limit(set) {}
   AlertKind kind;
+  bool of_day;  // the score is of the principal's day
   double score;
   double limit;
-  bool of_day = false;  // the score is of the principal's day
 };
 
 struct SessionLimits {

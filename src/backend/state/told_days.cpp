@@ -15,7 +15,7 @@ constexpr Size kMostPendingAtLast = 256 * 1024;
 bool Reserve(LiveSession* session, Size bytes, Size most) {
   SpinLockAcquire(&session->mutex);
   const bool fits = static_cast<Size>(session->open.told_bytes) + bytes <= most;
-  if (fits) session->open.told_bytes += static_cast<int64>(bytes);
+  if (fits) session->open.told_bytes += static_cast<int32>(bytes);
   SpinLockRelease(&session->mutex);
   return fits;
 }
