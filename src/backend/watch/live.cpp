@@ -425,7 +425,6 @@ static void Record(int64 id, const privacy_score::BoundConstants& constants, boo
   else if (scored)
     PublishFigures(session, figures);
   LeaveSession(session);
-  SendTold(session);
   TellOfEndUser(session, fault);
   if (!fits) AnnounceNoRoom(session);
   if (!enforcing && IsUnparsed(id)) AnnounceFault(session);
@@ -435,6 +434,8 @@ static void Record(int64 id, const privacy_score::BoundConstants& constants, boo
   if (session->unwarned_count > 0) DeliverWarnings(session);
   if (!summary.estimated && current && session->limits.Any()) AlertOnLimits(session, rise.score);
   if (current) JudgeReach(session);
+  // Afterwards: what the session is told of itself, the worker need not say of its day.
+  SendTold(session);
 }
 
 void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) { Record(id, constants, Enforcing()); }

@@ -114,8 +114,8 @@ inline bool AppendRepeat(LiveSession* session, int64 id, TimestampTz now, const 
   ps_local.last_start = now;
   CountEvent();
   if (!AppendRepeat(session, id, now, scorer)) AppendToNewChunk(session, id, now, scorer);
-  if (!ps_local.scorer->told.words().empty()) SendTold(session);
   if (MayBeOutOfReach(scorer.reach())) JudgeReach(session);
+  if (!ps_local.scorer->told.words().empty()) SendTold(session);
   return true;
 }
 
