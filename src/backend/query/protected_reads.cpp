@@ -55,6 +55,13 @@ bool PlanningShowsProtected(Query* query) {
   return search.tells && search.reads;
 }
 
+bool QueryReadsProtected(Query* query) {
+  ForgetStaleRelations();
+  Search search = {};
+  Look(reinterpret_cast<Node*>(query), &search);
+  return search.reads;
+}
+
 bool RelationIsProtected(Oid relid) {
   ForgetStaleRelations();
   return ProtectedEntry(FindRelation(relid));

@@ -29,6 +29,9 @@ bool KeysAreProtected(Oid relid);
 // An upper bound: what the planner has proved empty still counts.
 bool PlanReadsProtected(const PlannedStmt* plan);
 
+// Whether a query reads rows of a protected relation, before it is planned.
+bool QueryReadsProtected(Query* query);
+
 // True when planning the query may hand values of a protected relation, from its statistics, to a function of
 // somebody's own: an operator with a selectivity estimator is tried on the most common ones.
 bool PlanningShowsProtected(Query* query);

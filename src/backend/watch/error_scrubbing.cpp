@@ -255,21 +255,41 @@ void JudgeError(const FailedStatement& failed, const Watch& watch) {
   ReThrowError(error);
 }
 
-void HintAtNoisyAnswers(RoleClass role, const PlannedStmt* plan, const Node* utility, Oid handled) {
-  if (role != RoleClass::kDpOnly || geterrcode() != ERRCODE_INSUFFICIENT_PRIVILEGE) return;
-  if (plan == nullptr && (!IsA(utility, CopyStmt) || !OidIsValid(handled))) return;
+namespace {
+
+// The error at hand, which no longer is, when it denies a right and has no hint; else null.
+ErrorData* TakeDenial() {
+  if (geterrcode() != ERRCODE_INSUFFICIENT_PRIVILEGE) return nullptr;
   MemoryContext before = MemoryContextSwitchTo(CurTransactionContext);
   ErrorData* error = CopyErrorData();
-  // What a function raises has another name in it, which may be a value.
   const bool denied = error->saved_errno != kLookedAt && error->hint == nullptr && error->funcname != nullptr &&
                       strcmp(error->funcname, "aclcheck_error") == 0;
   if (!denied) {
     FreeErrorData(error);
     MemoryContextSwitchTo(before);
-    return;
+    return nullptr;
   }
   FlushErrorState();
   LWLockReleaseAll();
+  return error;
+}
+
+}  // namespace
+
+// Functions may have raised it; what they say is looked at as ever.
+void HintWhilePlanning() {
+  ErrorData* error = TakeDenial();
+  if (error == nullptr) return;
+  error->hint = pstrdup(AskNoisily());
+  ReThrowError(error);
+}
+
+void HintAtNoisyAnswers(RoleClass role, const PlannedStmt* plan, const Node* utility, Oid handled) {
+  if (role != RoleClass::kDpOnly) return;
+  if (plan == nullptr && (!IsA(utility, CopyStmt) || !OidIsValid(handled))) return;
+  ErrorData* error = TakeDenial();
+  if (error == nullptr) return;
+  // What a function raises has another name in it, which may be a value.
   const char* name = plan == nullptr ? get_rel_name(handled) : nullptr;
   const bool concerns =
       plan != nullptr ? PlanReadsProtected(plan)

@@ -40,6 +40,7 @@ void JudgeError(const FailedStatement& failed, const Watch& watch);
 
 // To be called in PG_CATCH, likewise: raises an error that denies a role labelled `dp only` a protected relation anew,
 // with a hint at the questions that it may ask. Of a planned statement that fails before it runs, or of COPY.
+void HintWhilePlanning();  // of a query that reads a protected relation
 void HintAtNoisyAnswers(RoleClass role, const PlannedStmt* plan, const Node* utility, Oid handled);
 
 // What fails when a transaction commits, where no statement runs any more, passes only on its way to the client: there

@@ -152,10 +152,15 @@ PlannedStmt* PassToPlanner(Query* query, const char* text, int options, ParamLis
                       : standard_planner(query, text, options, parameters);
 }
 
-// Plans as a place within the statement.
+// Plans as a place within the statement. The right to read a view is asked for by the planner.
 PlannedStmt* PlanWithin(Query* query, const char* text, int options, ParamListInfo parameters, const Watch& watch) {
   PlannedStmt* plan = nullptr;
-  RunWithin(watch.in_integrity_check, [&] { plan = PassToPlanner(query, text, options, parameters); });
+  const bool hints = watch.role == RoleClass::kDpOnly && QueryReadsProtected(query);
+  RunWithin(
+      watch.in_integrity_check, [&] { plan = PassToPlanner(query, text, options, parameters); },
+      [hints] {
+        if (hints) HintWhilePlanning();
+      });
   return plan;
 }
 
