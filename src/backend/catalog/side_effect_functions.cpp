@@ -198,12 +198,12 @@ bool NodeTells(Node* node) {
 bool ItemTells(const RangeTblFunction* item) { return NodeTells(item->funcexpr) || AnyMakingTells(item->funccoltypes); }
 
 bool ClauseTells(const SortGroupClause* clause, Node* sorted) {
-  for (const Oid op : {clause->eqop, clause->sortop})
-    if (op >= FirstNormalObjectId && FunctionTells(get_opcode(op))) return true;
+  if ((clause->eqop >= FirstNormalObjectId && FunctionTells(get_opcode(clause->eqop))) ||
+      (clause->sortop >= FirstNormalObjectId && FunctionTells(get_opcode(clause->sortop))))
+    return true;
   Oid family;
   Oid input;
-  int16 strategy;
-  if (clause->sortop >= FirstNormalObjectId && get_ordering_op_properties(clause->sortop, &family, &input, &strategy) &&
+  if (clause->sortop >= FirstNormalObjectId && FindOrdering(clause->sortop, &family, &input) &&
       FunctionTells(get_opfamily_proc(family, input, input, BTORDER_PROC)))
     return true;
   return ComparingTells(exprType(sorted));

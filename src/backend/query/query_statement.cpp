@@ -7,6 +7,8 @@
  */
 #include "backend/query/query_statement.hpp"
 
+#include <initializer_list>
+
 #include "backend/catalog/catalog_arena.hpp"
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/catalog/side_effect_functions.hpp"

@@ -295,6 +295,16 @@ inline bool IsOrderingOperator(Oid operator_oid) {
 #endif
 }
 
+// The operator family that an ordering operator (< or >) sorts by, and the type of what it compares; false for others.
+inline bool FindOrdering(Oid operator_oid, Oid* family, Oid* input) {
+#if PG_VERSION_NUM >= 180000
+  CompareType direction;
+#else
+  int16 direction;
+#endif
+  return get_ordering_op_properties(operator_oid, family, input, &direction);
+}
+
 // Whether COPY ... TO takes a relation of this kind by its name.
 inline bool CopiesKind(char kind) {
 #if PG_VERSION_NUM >= 180000
