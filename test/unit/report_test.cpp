@@ -42,9 +42,9 @@ std::string Sections(const std::string& text, int rows, int roles = 1) {
   writer.Section(4, {{std::to_string(rows), "1", "0", "2"}});
   writer.Section(8, people);
   for (const std::uint32_t columns : {9U, 7U}) section(columns);
-  Texts alert(17, text);
+  Texts alert(19, text);
   alert[12] = std::nullopt;
-  writer.Section(17, std::vector<Texts>(static_cast<std::size_t>(rows), alert));
+  writer.Section(19, std::vector<Texts>(static_cast<std::size_t>(rows), alert));
   for (const std::uint32_t columns : {6U, 7U}) section(columns);
   writer.Section(2, std::vector<Texts>(static_cast<std::size_t>(rows), Texts{text, "<svg class=\"ps\"></svg>"}));
   for (const std::uint32_t columns : {8U, 7U, 8U, 2U}) section(columns);
