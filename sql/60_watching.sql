@@ -65,11 +65,12 @@ CREATE VIEW privacy_score.baselines WITH (security_barrier) AS
          b.made_by, b.made_at, b.active,
          CASE WHEN pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE') THEN (b.checked->>'combined_rate')::float8 END AS combined_rate,
          pg_catalog.jsonb_array_length(b.checked->'days') AS outlier_days,
-         (b.checked->>'fence')::float8 AS usual_day
+         (b.checked->>'fence')::float8 AS usual_day,
+         CASE WHEN pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE') THEN b.checked->'relation_rates' END AS relation_rates
     FROM privacy_score.baseline b
    WHERE privacy_score.may_read(b.role);
 COMMENT ON VIEW privacy_score.baselines IS
-  'All versions of baselines: from which days, by whom and when they were made, and which is in force; ngrams at the ngram_length in force. As found when it was last put in force: combined_rate of all columns in it (for pg_read_all_stats), days that stand out, and up to what score a day is usual against the others.';
+  'All versions of baselines: from which days, by whom and when they were made, and which is in force; ngrams at the ngram_length in force. As found when it was last put in force: combined_rate of all columns in it and relation_rates of those of each relation (for pg_read_all_stats), days that stand out, and up to what score a day is usual against the others.';
 
 CREATE VIEW privacy_score.stat_roles WITH (security_barrier) AS
   SELECT r.role,

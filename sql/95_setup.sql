@@ -308,9 +308,9 @@ CREATE VIEW privacy_score.setup_finding AS
     FROM baseline b WHERE pg_catalog.jsonb_array_length(b.checked->'days') > 0
   UNION ALL
   SELECT 'info', 34, 'role ' || pg_catalog.quote_ident(b.role),
-         pg_catalog.format('the columns of its baseline together tell nearly all people apart (%s): others add by their surprise only', pg_catalog.round((b.checked->>'combined_rate')::numeric, 4)),
-         'SELECT * FROM privacy_score.suggest_labels(''...'');  -- identifiers do not count in rates'
-    FROM baseline b WHERE (b.checked->>'combined_rate')::float8 > 0.95
+         pg_catalog.format('the columns of %s in its baseline together tell nearly all people apart (%s): its others add by their surprise only', x.relation, pg_catalog.round(x.rate::numeric, 4)),
+         pg_catalog.format('SELECT * FROM privacy_score.suggest_labels(%L);  -- identifiers do not count in rates', x.relation)
+    FROM baseline b, pg_catalog.jsonb_each_text(b.checked->'relation_rates') x(relation, rate) WHERE x.rate::float8 > 0.95
   UNION ALL
   SELECT 'info', 35, 'role ' || pg_catalog.quote_ident(r.rolname), 'reads the statistics of all, and is watched: what it reads becomes history',
          pg_catalog.format('SECURITY LABEL FOR privacy_score ON ROLE %I IS ''exempt'';  -- if it is a program, or an officer', r.rolname)

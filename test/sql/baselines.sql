@@ -85,7 +85,7 @@ INSERT INTO statement VALUES ('away', 'SELECT b FROM away');
 INSERT INTO log VALUES ('regress_baselines_away', 'away', '2026-01-01', 'away');
 SELECT privacy_score.import_statements('SELECT session, role, at, sql FROM baselines.statements WHERE role = ''regress_baselines_away''');
 SELECT privacy_score.set_baseline('regress_baselines_away', '2026-01-01', '2026-01-01') AS made;
-SELECT combined_rate, checked->'rates' AS rates, checked->'combined_rate_exact' AS exact FROM privacy_score.baselines v JOIN privacy_score.baseline USING (id)
+SELECT combined_rate, relation_rates, checked->'rates' AS rates, checked->'combined_rate_exact' AS exact FROM privacy_score.baselines v JOIN privacy_score.baseline USING (id)
  WHERE v.role = 'regress_baselines_away' AND v.active;
 SELECT privacy_score.drop_baseline('regress_baselines_away');
 DROP FOREIGN TABLE away;

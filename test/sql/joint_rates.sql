@@ -160,6 +160,15 @@ SELECT jsonb_array_length(e->'relations') AS relations, r4((e->'identification')
 UPDATE patient SET born = 0;
 SELECT v.sql, r4((privacy_score.explain_query(v.sql, 'regress_joint_user')->'delta')::float8) AS delta, v.by_hand
   FROM (VALUES ('SELECT born FROM joint_rates.patient', 0), ('SELECT born, bank FROM joint_rates.patient, joint_rates.payment', .2307)) v(sql, by_hand);
+-- A usual statement with a column that is unique in another relation, whose CDR is 1, makes nothing of patients free.
+CREATE TABLE event (at int);
+INSERT INTO event SELECT generate_series(1, 6);
+SELECT privacy_score.protect('event');
+SELECT privacy_score.import_statements($$SELECT 'e', 'regress_joint_user'::name, timestamptz '2026-01-03 09:00Z', 'SELECT at FROM joint_rates.event'$$);
+SELECT privacy_score.set_baseline('regress_joint_user', '2026-01-03', '2026-01-03');
+SELECT r4(privacy_score.query_identification('SELECT at FROM event')) AS usual,
+       r4((privacy_score.explain_query('SELECT zip FROM joint_rates.patient', 'regress_joint_user')->'delta')::float8) AS delta, .3869 AS by_hand;
+SELECT relation_rates FROM privacy_score.baselines WHERE role = 'regress_joint_user' AND active;
 -- They go with any of their relations.
 SELECT privacy_score.analyze_relation('payment') > 3 AS analyzed;
 SELECT privacy_score.protect('payment', '{patient}');

@@ -112,6 +112,8 @@ TEST(CheckBaseline, HowFarItIdentifies) {
   EXPECT_NEAR(check.rate.upper, .6554588, 1e-6);
   EXPECT_EQ(check.columns, (std::vector<std::string>{"public.hospital.department", "public.hospital.gender"}));
   EXPECT_NE(check.rate_detail.find("\"combined_rate\": 0.6554"), std::string::npos) << check.rate_detail;
+  EXPECT_NE(check.rate_detail.find("\"relation_rates\": {\"public.hospital\": 0.6554"), std::string::npos)
+      << check.rate_detail;
   EXPECT_NE(check.rate_detail.find("\"rates\": {\"public.hospital.department\": 0.418"), std::string::npos);
 
   ModelRows unknown = WorkedModel();

@@ -60,23 +60,17 @@ class ByDefinition {
 
   RateBounds Difference(const AttributeSet& added, const AttributeSet& known) const {
     if (IsSubset(added, known)) return {0, 0};
-    const AttributeSet all = UnionOf(added, known);
-    RateBounds bounds = Grown(Combined(all), Combined(known));
-    const AttributeSet fresh = DifferenceOf(added, known);
-    if (HasJoint(all)) {
+    RateBounds bounds;
+    for (const AttributeSet& part : Parts(added))
+      bounds = Greatest(bounds, InRelation(UnionOf(part, OfRelationsOf(part, known)), known));
+    for (const AttributeSet& joined : Joins(added)) {
+      if (Parts(joined).size() == 1) continue;
+      const AttributeSet before = OfJoinOf(joined, known);
       RateBounds by_relation;
-      for (const auto& [group, attributes] : Groups(all)) {
-        const AttributeSet before = DifferenceOf(attributes, DifferenceOf(attributes, known));
-        RateBounds beyond = Grown(OfGroup(attributes), OfGroup(before));
-        if (HasJoint(attributes)) {
-          beyond = {0, 0};
-          for (const AttributeSet& part : Parts(attributes)) beyond = Sum(beyond, InRelation(part, known));
-        }
-        by_relation = Greatest(by_relation, beyond);
-      }
-      bounds = Least(bounds, Greatest(Combined(added), by_relation));
-    } else if (!bounds.exact() && IsByRow(fresh)) {
-      bounds.upper = std::max(bounds.lower, std::min(bounds.upper, Combined(fresh).upper));
+      for (const AttributeSet& part : Parts(UnionOf(joined, before)))
+        by_relation = Sum(by_relation, InRelation(part, known));
+      const RateBounds beyond = Grown(OfJoin(UnionOf(joined, before)), before.empty() ? RateBounds{} : OfJoin(before));
+      bounds = Greatest(bounds, Least(beyond, Greatest(OfJoin(joined), by_relation)));
     }
     return bounds.upper < 1e-12 ? RateBounds{0, 0} : bounds;
   }
@@ -91,10 +85,19 @@ class ByDefinition {
   }
   std::set<std::string> MissingOfDifference(const AttributeSet& added, const AttributeSet& known) const {
     if (Difference(added, known).exact()) return {};
-    const AttributeSet all = UnionOf(added, known);
-    std::set<std::string> missing = Missing(all);
-    missing.merge(Missing(known));
-    if (HasJoint(all)) missing.merge(Missing(added));
+    std::set<std::string> missing;
+    for (const AttributeSet& part : Parts(added)) {
+      const AttributeSet before = OfRelationsOf(part, known);
+      missing.merge(Missing(UnionOf(part, before)));
+      missing.merge(Missing(before));
+    }
+    for (const AttributeSet& joined : Joins(added)) {
+      if (Parts(joined).size() == 1) continue;
+      const AttributeSet before = OfJoinOf(joined, known);
+      missing.merge(Missing(UnionOf(joined, before)));
+      missing.merge(Missing(before));
+      missing.merge(Missing(joined));
+    }
     return missing;
   }
 
@@ -130,9 +133,26 @@ class ByDefinition {
     }
     return joins;
   }
-  bool HasJoint(const AttributeSet& set) const {
-    const auto joins = Joins(set);
-    return std::any_of(joins.begin(), joins.end(), [&](const AttributeSet& join) { return Parts(join).size() > 1; });
+  // The attributes of `of` whose relation is one of the set's; whose relation can be joined with these.
+  AttributeSet OfRelationsOf(const AttributeSet& set, const AttributeSet& of) const {
+    return Chosen(of, [&](AttributeId id) {
+      return std::any_of(set.begin(), set.end(), [&](AttributeId other) {
+        return model_.attributes()[id].relation == model_.attributes()[other].relation;
+      });
+    });
+  }
+  AttributeSet OfJoinOf(const AttributeSet& set, const AttributeSet& of) const {
+    const ProtectedRelation& home = RelationOf(set);
+    return Chosen(of, [&](AttributeId id) {
+      const ProtectedRelation& relation = RelationOf({id});
+      return relation.subject_group == home.subject_group && relation.joint_home == home.joint_home;
+    });
+  }
+  template <typename Condition>
+  static AttributeSet Chosen(const AttributeSet& of, Condition condition) {
+    AttributeSet chosen;
+    std::copy_if(of.begin(), of.end(), std::back_inserter(chosen), condition);
+    return chosen;
   }
   bool IsByRow(const AttributeSet& set) const {
     return std::all_of(set.begin(), set.end(), [this](AttributeId id) { return RelationOf({id}).is_row_subject; });

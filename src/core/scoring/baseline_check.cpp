@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "core/base/sort_unique.hpp"
 #include "core/scoring/baseline_contents.hpp"
 #include "core/scoring/explain.hpp"
 #include "core/scoring/missing_rates.hpp"
@@ -82,6 +83,21 @@ std::string OutlierDetail(const BaselineCheck& check, const std::string& from_da
   return json.EndObject().text();
 }
 
+// The rate of the columns of each relation: delta counts by relation.
+void WriteRatesByRelation(JsonWriter& json, RateBook& rates, const Model& model,
+                          const std::vector<std::string>& columns) {
+  AttributeSet set;
+  for (const std::string& column : columns)
+    if (const auto attribute = model.FindAttribute(column)) set.push_back(*attribute);
+  SortUnique(set);
+  std::map<std::string, double> by_relation;
+  for (const AttributeSet& part : rates.ByRelation(set))
+    by_relation[model.relations()[model.attributes()[part.front()].relation].name] = rates.OfRelation(part).upper;
+  json.Key("relation_rates").BeginObject();
+  for (const auto& [relation, rate] : by_relation) json.Key(relation).Value(rate);
+  json.EndObject();
+}
+
 }  // namespace
 
 double OutlierFence(std::vector<double> scores) {
@@ -138,6 +154,7 @@ BaselineCheck CheckBaseline(std::string_view wire, const std::string& role, cons
   // Of a high rate the rate of each column is kept, too.
   if (check.rate.upper > kHighRate) WantEach(scorer.pairs().rates(), *model, check.columns);
   WriteRates(json, scorer.pairs().rates(), *model, check.columns);
+  WriteRatesByRelation(json, scorer.pairs().rates(), *model, check.columns);
   check.rate_detail = json.EndObject().text();
   missing.Add(scorer.TakeMissing());
   check.missing = missing.List();

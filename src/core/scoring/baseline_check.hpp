@@ -10,7 +10,8 @@
  *   four days is none. Below four days nothing is said. The floor keeps a day from standing out for a trifle where most
  *   scores are 0: 1 is what one statement adds that tells everything, in one position. Two days that did the same
  *   unusual thing vouch for each other: leaving one out cannot show them.
- * - How far it identifies: CDR of all that the baseline reveals; above kHighRate delta has little left to say.
+ * - How far it identifies: CDR of all that the baseline reveals, and by relation: where that is above kHighRate delta
+ *   has little left to say of the relation.
  * - Its size: the number of sessions, which the caller judges.
  */
 #pragma once
@@ -47,7 +48,7 @@ struct BaselineCheck {
   std::vector<std::string> columns;  // these columns
   // What alerts say and what is kept with the version, as JSON: version, cause, from_day, to_day and
   std::string outlier_detail;  // days (day, score, estimated of those that stand out), fence, days_compared
-  std::string rate_detail;     // columns, rates, combined_rate, combined_rate_exact
+  std::string rate_detail;     // columns, rates, combined_rate, combined_rate_exact, relation_rates
   std::vector<MissingRate> missing;
 };
 

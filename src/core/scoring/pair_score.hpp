@@ -1,7 +1,7 @@
 /*
  * pair_score.hpp - delta* of two revealed sets: what one statement tells beyond another (ours).
  *
- *   delta(a|b)  = CDR(Ya u Yb) - CDR(Yb), Y without identifiers unless `identifiers_count`
+ *   delta(a|b)  = CDR(Ya u Yb) - CDR(Yb), by relation (rates.hpp), Y without identifiers unless `identifiers_count`
  *   tau(a|b)    = 1 - product over y in closure(Ya) minus closure(Yb) of p(y)^lambda(y)
  *   delta*(a|b) = alpha delta(a|b) + (1 - alpha) tau(a|b)
  *   p(y)        = 0.8 (sessions of the role's baseline that reveal y + 0.02)/(its sessions + 1)

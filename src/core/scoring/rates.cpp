@@ -42,6 +42,24 @@ void Merge(const RatedSet& a, const RatedSet& b, bool both, Visit visit) {
   }
 }
 
+bool PartIn(const RatedSet& set, std::uint32_t relation) {
+  return std::any_of(set.parts.begin(), set.parts.end(),
+                     [relation](const RatedSet::Part& part) { return part.relation == relation; });
+}
+
+// The join with that number in a set; null when it has none.
+const RatedSet::Join* JoinIn(const RatedSet& set, std::uint32_t number) {
+  for (const RatedSet::Join& join : set.joins)
+    if (join.number == number) return &join;
+  return nullptr;
+}
+
+// Whether a set has columns of several relations of a join.
+bool Joins(const RatedSet& set, std::uint32_t number) {
+  const RatedSet::Join* join = JoinIn(set, number);
+  return join != nullptr && join->parts > 1;
+}
+
 }  // namespace
 
 std::vector<AttributeSet> RateBook::ByRelation(const AttributeSet& set) const {
@@ -220,26 +238,6 @@ RateBounds RateBook::OfFresh(std::uint32_t relation) {
   return bounds;
 }
 
-// CDR of what `added` has beyond `known`, as far as that bounds what it tells beyond: at most 1, where the subject of
-// a relation in it does not tell the rows apart.
-RateBounds RateBook::CombinedFresh(const RatedSet& added, const RatedSet& known) {
-  bool by_row = true;
-  fresh_.parts.clear();
-  fresh_.masks.clear();
-  Merge(added, known, false, [&](std::size_t i, std::size_t k) {
-    if (!FindFresh(MaskOf(added, i), k == kNoPart ? nullptr : MaskOf(known, k))) return true;
-    const std::uint32_t relation = added.parts[i].relation;
-    by_row = model_->relations()[relation].is_row_subject;
-    if (!by_row) return false;
-    fresh_.parts.push_back({relation, OfFresh(relation), 0});
-    fresh_.masks.insert(fresh_.masks.end(), fresh_mask_.begin(), fresh_mask_.end());
-    return true;
-  });
-  if (!by_row) return {0, 1};
-  Combine(fresh_);
-  return fresh_.combined;
-}
-
 // What a part of union_ tells beyond the part of `known` in the same relation.
 RateBounds RateBook::BeyondInRelation(std::size_t part, const RatedSet& known, std::size_t part_of_known) {
   const bool shared = part_of_known != kNoPart;
@@ -252,56 +250,55 @@ RateBounds RateBook::BeyondInRelation(std::size_t part, const RatedSet& known, s
   return bounds;
 }
 
-// What union_ tells beyond a part of it: the greatest of the groups, where relations are joined as the sum over them.
-RateBounds RateBook::BeyondByRelation(const RatedSet& known) {
-  RateBounds most;
-  for (const RatedSet::Group& group : union_.groups) {
-    RateBounds bounds;
-    if (group.joined) {
-      Merge(union_, known, false, [&](std::size_t i, std::size_t k) {
-        if (joins_.GroupOf(union_.parts[i].relation) != group.number) return true;
-        const RateBounds beyond = BeyondInRelation(i, known, k);
-        bounds = {bounds.lower + beyond.lower, bounds.upper + beyond.upper};
-        return true;
-      });
-    } else {
-      RateBounds before;
-      for (const RatedSet::Group& other : known.groups)
-        if (other.number == group.number) before = other.bounds;
-      bounds = Beyond(group.bounds, before);
-    }
-    most = GreaterOf(most, bounds);
-  }
-  return most;
+// What relations that `added` joins tell together.
+RateBounds RateBook::BeyondInJoin(const RatedSet::Join& both, const RatedSet& added, const RatedSet& known) {
+  const RatedSet::Join* of_added = JoinIn(added, both.number);
+  const RatedSet::Join* of_known = JoinIn(known, both.number);
+  RateBounds by_relation;
+  Merge(union_, known, false, [&](std::size_t i, std::size_t k) {
+    if (joins_.JoinOf(union_.parts[i].relation) != both.number) return true;
+    const RateBounds beyond = BeyondInRelation(i, known, k);
+    by_relation = {by_relation.lower + beyond.lower, by_relation.upper + beyond.upper};
+    return true;
+  });
+  const RateBounds most = GreaterOf(of_added->bounds, by_relation);
+  const RateBounds beyond = Beyond(both.bounds, of_known == nullptr ? RateBounds{} : of_known->bounds);
+  return {std::min(beyond.lower, most.lower), std::min(beyond.upper, most.upper)};
 }
 
 RateBounds RateBook::Difference(const RatedSet& added, const RatedSet& known) {
   if (!Adds(added, known)) return {0, 0};
   Unite(added, known);
-  RateBounds bounds = Beyond(union_.combined, known.combined);
-  if (union_.joined) {
-    const RateBounds most = GreaterOf(added.combined, BeyondByRelation(known));
-    bounds = {std::min(bounds.lower, most.lower), std::min(bounds.upper, most.upper)};
-  } else if (!bounds.exact()) {
-    // Where the subject tells the rows apart, columns tell no more beyond others than alone.
-    bounds.upper = std::max(bounds.lower, std::min(bounds.upper, CombinedFresh(added, known).upper));
-  }
+  RateBounds bounds;
+  Merge(union_, known, false, [&](std::size_t i, std::size_t k) {
+    if (PartIn(added, union_.parts[i].relation)) bounds = GreaterOf(bounds, BeyondInRelation(i, known, k));
+    return true;
+  });
+  for (const RatedSet::Join& both : union_.joins)
+    if (Joins(added, both.number)) bounds = GreaterOf(bounds, BeyondInJoin(both, added, known));
   if (bounds.upper < kRateTolerance) return {0, 0};
   return bounds;
 }
 
-void RateBook::Want(const RatedSet& set) {
+// Notes what of a set is missing; of what `touched` has columns of, unless that is null: of its relations, or of the
+// relations that it joins with their joint rates.
+void RateBook::WantOf(const RatedSet& set, const RatedSet* touched, bool by_relation) {
+  const auto wants = [&](std::uint32_t number, std::uint32_t relation) {
+    return touched == nullptr || (by_relation ? PartIn(*touched, relation) : Joins(*touched, number));
+  };
   for (std::size_t i = 0; i < set.parts.size(); ++i) {
     const RatedSet::Part& part = set.parts[i];
-    if (part.bounds.exact() || wanted_.Find(part.relation, MaskOf(set, i)) != MaskTable::kNone) continue;
+    if (part.bounds.exact() || !wants(joins_.JoinOf(part.relation), part.relation) ||
+        wanted_.Find(part.relation, MaskOf(set, i)) != MaskTable::kNone)
+      continue;
     wanted_.Add(part.relation, MaskOf(set, i));
     untaken_.emplace_back();
     index_.AppendTo(untaken_.back(), part.relation, MaskOf(set, i));
   }
-  for (std::size_t i = 0; i < set.joins.size(); ++i) {
+  for (std::size_t i = 0; i < set.joins.size() && !by_relation; ++i) {
     const RatedSet::Join& join = set.joins[i];
     const MaskWord* mask = MaskOfJoin(set, i);
-    if (join.parts == 1 || join.bounds.exact() || joint_.IsExact(join.number, mask) ||
+    if (join.parts == 1 || join.bounds.exact() || !wants(join.number, 0) || joint_.IsExact(join.number, mask) ||
         wanted_joint_.Find(join.number, mask) != MaskTable::kNone)
       continue;
     wanted_joint_.Add(join.number, mask);
@@ -313,9 +310,11 @@ void RateBook::Want(const RatedSet& set) {
 void RateBook::WantDifference(const RatedSet& added, const RatedSet& known) {
   if (Difference(added, known).exact()) return;
   Unite(added, known);
-  Want(union_);
-  Want(known);
-  if (union_.joined) Want(added);
+  for (const bool by_relation : {true, false}) {
+    WantOf(union_, &added, by_relation);
+    WantOf(known, &added, by_relation);
+  }
+  WantOf(added, &added, false);
 }
 
 std::vector<MissingRate> RateBook::TakeMissing() {

@@ -74,16 +74,18 @@ class RateBook {
   RateBounds OfRelation(const AttributeSet& set) { return set.empty() ? RateBounds{} : Rate(set).parts[0].bounds; }
   // CDR over several relations.
   RateBounds Combined(const AttributeSet& set) { return Rate(set).combined; }
-  // What `added` tells beyond `known`: CDR(added u known) - CDR(known), never negative. The rows of different
-  // statements are not linked: where relations are joined it is no more than `added` tells by itself, or, if that is
-  // greater, than the sum of what it tells beyond `known` in each relation. Allocates nothing but to remember.
+  // What `added` tells beyond `known`, never negative: the greatest over its relations r of CDR(added|r u known|r) -
+  // CDR(known|r). What `known` has of another relation makes nothing of r free: nothing links its rows to those of
+  // `added`. Relations that `added` joins count together, too: as far as their joint rate with `known` exceeds that of
+  // `known`, but no more than `added` tells by itself or, if that is greater, the sum of what it tells beyond `known`
+  // in each of them. More columns in `added` never tell less. Allocates nothing but to remember.
   RateBounds Difference(const RatedSet& added, const RatedSet& known);
   RateBounds Difference(const AttributeSet& added, const AttributeSet& known) {
     return Difference(Rate(added), Rate(known));
   }
 
   // Notes the sets that must be computed before Combined(set) is exact, and those of Difference.
-  void Want(const RatedSet& set);
+  void Want(const RatedSet& set) { WantOf(set, nullptr, false); }
   void Want(const AttributeSet& set) { Want(Rate(set)); }
   void WantDifference(const RatedSet& added, const RatedSet& known);
   void WantDifference(const AttributeSet& added, const AttributeSet& known) {
@@ -107,9 +109,9 @@ class RateBook {
   bool FindFresh(const MaskWord* added, const MaskWord* known);
   bool Adds(const RatedSet& added, const RatedSet& known);
   RateBounds OfFresh(std::uint32_t relation);
-  RateBounds CombinedFresh(const RatedSet& added, const RatedSet& known);
   RateBounds BeyondInRelation(std::size_t part, const RatedSet& known, std::size_t part_of_known);
-  RateBounds BeyondByRelation(const RatedSet& known);
+  void WantOf(const RatedSet& set, const RatedSet* touched, bool by_relation);
+  RateBounds BeyondInJoin(const RatedSet::Join& both, const RatedSet& added, const RatedSet& known);
 
   const Model* model_;
   SubjectJoins joins_;
