@@ -43,7 +43,7 @@ reader() {
   done
 }
 
-start_server "max_connections = 60" "privacy_score.flush_interval = '50ms'"
+start_server "max_connections = 60" "privacy_score.flush_interval = '50ms'" "privacy_score.subject_key_period = 0"
 q "${clinic[@]}" >/dev/null
 touch "$PS_TMP/reading"
 reader 2>/dev/null &

@@ -45,6 +45,11 @@ reaches "a dossier in two statements, one of them of all columns" "1|1|8" "SELEC
 reaches "the same constants again are nothing new" "2|2|1" "$(for i in 1 2 3; do for_each 'SELECT c1 FROM patients WHERE id = %d' 1 2; done)"
 reaches "without constants there is one vector and no subject" "1|0|0" "SELECT c1 FROM patients" "SELECT c1 FROM patients"
 
+reaches "all but one, again and again" "5|5|1" "$(for_each 'SELECT c1 FROM patients WHERE id <> %d' 1 5)"
+reaches "with NOT before it, or NOT IN" "2|3|1" "SELECT c1 FROM patients WHERE NOT id = 1" "SELECT c1 FROM patients WHERE id NOT IN (2, 3)"
+reaches "<> ALL with a parameter" "2|3|1" "PREPARE p(int[]) AS SELECT c1 FROM patients WHERE id <> ALL (\$1)" "EXECUTE p('{1,2}')" "EXECUTE p('{3}')"
+reaches "two columns that differ are no subject" "1|0|0" "SELECT a.c1 FROM patients a, visits b WHERE a.id <> b.cost"
+
 # --- parameters -------------------------------------------------------------------------------------------------------
 reaches "EXECUTE, custom plans" "5|5|1" "PREPARE p(int) AS SELECT c1 FROM patients WHERE id = \$1" "$(for_each 'EXECUTE p(%d)' 1 5)"
 reaches "EXECUTE, generic plans from the first" "30|30|1" "SET plan_cache_mode = force_generic_plan" \

@@ -74,7 +74,7 @@ exec 3>&-
 payload=$(sed -nE 's/^Asynchronous notification "privacy_score_alert" with payload "(.*)" received from.*/\1/p' "$PS_TMP/heard" | head -n 1)
 check_match "a listener gets the alert" "$payload" '^\{.*"warned".*\}$'
 check "the payload has the documented keys" "$(q "SELECT string_agg(k, ',' ORDER BY k) FROM jsonb_object_keys('${payload//\'/\'\'}'::jsonb) k")" \
-  "alert_limit,at,blocked,detail,hmac,id,kind,occurrences,role,score,session,severity,version"
+  "alert_limit,application_name,at,auth_method,blocked,detail,hmac,id,kind,new_context,occurrences,role,score,session,severity,tls,version"
 check "the payload is the row of the alert" "$(q "SELECT p.at = a.at, p.role = a.role, p.session = a.session, p.kind = a.kind, p.score = a.score, p.detail = a.detail
    FROM jsonb_populate_record(NULL::privacy_score.alert, '${payload//\'/\'\'}'::jsonb) p JOIN privacy_score.alerts a USING (id)")" "t|t|t|t|t|t"
 check_match "the detail names columns and holds no value" "$(q "SELECT detail FROM privacy_score.alerts WHERE role = 'warned' LIMIT 1")" \

@@ -99,6 +99,8 @@ void AddTold(Scope* scope, const SortGroupClause* clause, Node* sorted);
 void NoteCallOf(Scope* scope, const FuncExpr* call);
 
 bool IsEqualityOperator(Oid opno);
+// Its negator, as <> is that of =.
+bool IsInequalityOperator(Oid opno);
 
 // query_marks.cpp
 

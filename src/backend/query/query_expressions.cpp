@@ -306,8 +306,12 @@ ps::Expr* BuildParam(Scope* scope, const Param* param) {
 }
 
 ps::Expr* BuildOperator(Scope* scope, OpExpr* op) {
-  if (list_length(op->args) != 2 || !IsEqualityOperator(op->opno))
+  if (list_length(op->args) != 2) return BuildOther(scope, reinterpret_cast<Node*>(op));
+  if (!IsEqualityOperator(op->opno)) {
+    // Who is left out is asked about, too.
+    if (IsInequalityOperator(op->opno)) return BuildDisguisedEquality(scope, op);
     return BuildOther(scope, reinterpret_cast<Node*>(op));
+  }
   ps::Expr* expr = NewExpr(scope, ps::ExprKind::kEquality);
   expr->args.Add(BuildOperand(scope, static_cast<Node*>(linitial(op->args))));
   expr->args.Add(BuildOperand(scope, static_cast<Node*>(lsecond(op->args))));
@@ -395,6 +399,11 @@ bool IsEqualityOperator(Oid opno) {
   const bool builtin = form->oprnamespace == PG_CATALOG_NAMESPACE;
   ReleaseSysCache(tuple);
   return named && (builtin || IsOrderingOperator(opno));
+}
+
+bool IsInequalityOperator(Oid opno) {
+  const Oid negator = get_negator(opno);
+  return OidIsValid(negator) && IsEqualityOperator(negator);
 }
 
 ps::Expr* BuildExpr(Scope* scope, Node* node) {

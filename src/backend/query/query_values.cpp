@@ -198,7 +198,8 @@ ps::Expr* BuildOperand(Scope* scope, Node* node) {
 
 ps::Expr* BuildArrayComparison(Scope* scope, ScalarArrayOpExpr* comparison) {
   ps::Expr* expr = BuildOther(scope, reinterpret_cast<Node*>(comparison));
-  if (expr->kind == ps::ExprKind::kConstant || !IsEqualityOperator(comparison->opno)) return expr;
+  const bool compares = IsEqualityOperator(comparison->opno) || IsInequalityOperator(comparison->opno);
+  if (expr->kind == ps::ExprKind::kConstant || !compares) return expr;
   expr->compares = true;
   AddValue(scope, expr, static_cast<Node*>(linitial(comparison->args)));
   AddElements(scope, expr, static_cast<Node*>(lsecond(comparison->args)));

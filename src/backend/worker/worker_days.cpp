@@ -27,7 +27,7 @@ using privacy_score::StoredSubjects;
 namespace {
 
 constexpr std::size_t kMostRemembered = 500000;  // about 75 MB
-constexpr std::size_t kMostSavedWords = 128 * 1024;
+constexpr std::size_t kMostSavedWords = 128 * 1024;  // at most 1/64 of max_memory, too
 constexpr int kMostParts = 64;  // of the stored subjects of a day, before they are made one
 
 // What this process remembers, and what is in hand of the session that is being taken in. On the C++ heap.
@@ -279,7 +279,8 @@ void SaveDays(DatabaseSlot* slot) {
   changed_since_saved = false;
   std::size_t size = 0;
   if (!Done([&] {
-        days->words = days->reach.Save(kMostSavedWords);
+        const std::size_t share = static_cast<std::size_t>(ps_settings.max_memory) * 1024 / 64 / sizeof(std::uint64_t);
+        days->words = days->reach.Save(std::min(kMostSavedWords, share));
         size = days->words.size() * sizeof(std::uint64_t);
       }))
     return;
@@ -302,11 +303,13 @@ void ForgetDays() {
 DayAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const PendingHistory* sealed,
                    MemoryContext context) {
   DayAlert* alerts = nullptr;
+  // Sessions that have not heard of it yet may still tell.
+  if (ps_settings.subject_key_period == 0) return alerts;
   if (sealed->told.first == nullptr || !Prepare(slot)) return alerts;
   unsettled = changed_since_saved = true;
   if (!ReadTold(session, sealed) || !DefineTold()) return alerts;
-  // What was defined before another process of a standby remembers nothing of it.
-  if (RecoveryInProgress() && !IsDefined()) return alerts;
+  // What a session of a standby has defined is nowhere any more when another worker has taken it.
+  if (session->unrecorded && !IsDefined()) return alerts;
   if (!Done([&] { days->day = days->reach.Find(days->principal, session->day); })) return alerts;
   if (days->day == nullptr && !BeginDay(session, true)) return alerts;
   if (!TakeWords(session)) return alerts;

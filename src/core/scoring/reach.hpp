@@ -3,7 +3,7 @@
  *
  * docs/scoring.md, section 9 (ours). For one session:
  *   reach            greatest number of distinct constant vectors of one abstraction
- *   subjects         distinct values compared for equality with a subject column
+ *   subjects         distinct values compared with a subject column by =, IN, <> or NOT IN
  *   subject_columns  greatest number of distinct non-identifier columns revealed in statements about one such value
  * Only statements count that name a column of a protected relation in what they show or filter by: a loop that fills a
  * log is nobody's business. Values of relations that share a subject through foreign keys are the same subject. A
