@@ -175,6 +175,14 @@ CREATE TABLE privacy_score.end_user_limit (
 );
 COMMENT ON TABLE privacy_score.end_user_limit IS 'Limits of end users from set_limit(), in place of those that hold for all of the role; NULL: these do.';
 
+CREATE TABLE privacy_score.end_user_label (
+  role name NOT NULL,
+  end_user text NOT NULL,
+  label text NOT NULL CHECK (label IN ('exempt', 'dp only')),
+  PRIMARY KEY (role, end_user)
+);
+COMMENT ON TABLE privacy_score.end_user_label IS 'Labels of end users from label_end_user().';
+
 CREATE TABLE privacy_score.principal_day (
   role name NOT NULL,
   end_user text NOT NULL,
@@ -286,6 +294,7 @@ SELECT pg_catalog.pg_extension_config_dump('privacy_score.baseline_session', '')
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.rate', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.alert', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.end_user_limit', '');
+SELECT pg_catalog.pg_extension_config_dump('privacy_score.end_user_label', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.principal_day', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.session_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.baseline_id_seq', '');

@@ -208,6 +208,25 @@ CREATE VIEW privacy_score.end_user_limits WITH (security_barrier) AS
   SELECT l.role, l.end_user, l.session_limit, l.daily_limit FROM privacy_score.end_user_limit l WHERE privacy_score.may_read(l.role);
 COMMENT ON VIEW privacy_score.end_user_limits IS 'Limits from set_limit(); NULL: that of the role holds.';
 
+CREATE FUNCTION privacy_score.end_user_labels_changed() RETURNS trigger
+  AS 'MODULE_PATHNAME', 'ps_end_user_labels_changed' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.end_user_labels_changed() IS 'Internal: tells every backend that what it remembers of labels of end users is out of date.';
+REVOKE EXECUTE ON FUNCTION privacy_score.end_user_labels_changed() FROM PUBLIC;
+
+CREATE TRIGGER end_user_labels_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON privacy_score.end_user_label
+  FOR EACH STATEMENT EXECUTE FUNCTION privacy_score.end_user_labels_changed();
+COMMENT ON TRIGGER end_user_labels_changed ON privacy_score.end_user_label IS 'Labels take effect at once in every session, however they came.';
+
+CREATE FUNCTION privacy_score.label_end_user(role name, end_user text, label text) RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_label_end_user' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.label_end_user(name, text, text) IS
+  'Labels one end user of a role: dp only may not read protected relations, exempt is not watched. NULL takes the label away.';
+REVOKE ALL ON FUNCTION privacy_score.label_end_user(name, text, text) FROM PUBLIC;
+
+CREATE VIEW privacy_score.end_user_labels WITH (security_barrier) AS
+  SELECT l.role, l.end_user, l.label FROM privacy_score.end_user_label l WHERE privacy_score.may_read(l.role);
+COMMENT ON VIEW privacy_score.end_user_labels IS 'Labels from label_end_user().';
+
 CREATE FUNCTION privacy_score.forget_end_user(role name, end_user text) RETURNS bigint
   AS 'MODULE_PATHNAME', 'ps_forget_end_user' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.forget_end_user(name, text) IS
@@ -232,4 +251,4 @@ COMMENT ON FUNCTION privacy_score.verify_alert(text) IS
 
 GRANT SELECT ON privacy_score.baselines, privacy_score.stat_sessions, privacy_score.stat_contexts, privacy_score.stat_days, privacy_score.stat_roles,
   privacy_score.stat_end_users, privacy_score.stat_abstractions, privacy_score.stat_mismatches, privacy_score.alerts, privacy_score.stat_cdr,
-  privacy_score.stat_info, privacy_score.progress, privacy_score.end_user_limits TO PUBLIC;
+  privacy_score.stat_info, privacy_score.progress, privacy_score.end_user_limits, privacy_score.end_user_labels TO PUBLIC;

@@ -1,4 +1,4 @@
--- What was decided, as a file: declarations, labels, dependencies, limits, budgets and baselines. Not history.
+-- What was decided, as a file: declarations, labels, dependencies, limits and labels of end users, budgets and baselines. Not history.
 
 CREATE FUNCTION privacy_score.export_policy() RETURNS jsonb
   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -30,6 +30,9 @@ CREATE FUNCTION privacy_score.export_policy() RETURNS jsonb
         SELECT COALESCE(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('role', u.role, 'end_user', u.end_user, 'session_limit', u.session_limit,
                                                                            'daily_limit', u.daily_limit) ORDER BY u.role, u.end_user), '[]')
           FROM privacy_score.end_user_limit u),
+      'end_user_labels', (
+        SELECT COALESCE(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('role', u.role, 'end_user', u.end_user, 'label', u.label) ORDER BY u.role, u.end_user), '[]')
+          FROM privacy_score.end_user_label u),
       'budgets', (
         SELECT COALESCE(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(
                  'role', b.role, 'relation', b.relation::text, 'epsilon', b.epsilon::text, 'period', b.period::text, 'unit', b.unit,
@@ -40,7 +43,7 @@ CREATE FUNCTION privacy_score.export_policy() RETURNS jsonb
           FROM privacy_score.baseline b WHERE b.active));
   END;
 COMMENT ON FUNCTION privacy_score.export_policy() IS
-  'What was decided in this database, as JSON for import_policy() elsewhere: protected relations with subjects, labels and dependencies, labels and settings of roles, limits of end users, budgets as granted, baselines in force. Superusers, and whoever is granted EXECUTE.';
+  'What was decided in this database, as JSON for import_policy() elsewhere: protected relations with subjects, labels and dependencies, labels and settings of roles, limits and labels of end users, budgets as granted, baselines in force. Superusers, and whoever is granted EXECUTE.';
 REVOKE ALL ON FUNCTION privacy_score.export_policy() FROM PUBLIC;
 
 -- Every name and value goes through format(), so that no file can bring a statement of its own.
@@ -93,6 +96,11 @@ CREATE FUNCTION privacy_score.policy_statements(policy jsonb)
     SELECT 55, pg_catalog.format('SELECT privacy_score.set_limit(%L, %L, %L, %L);', u.value->>'role', u.value->>'end_user', u.value->>'session_limit', u.value->>'daily_limit'),
            CASE WHEN NOT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = u.value->>'role') THEN pg_catalog.format('role %I does not exist', u.value->>'role') END
       FROM pg_catalog.jsonb_array_elements(CASE WHEN pg_catalog.jsonb_typeof(policy_statements.policy->'end_user_limits') = 'array' THEN policy_statements.policy->'end_user_limits' ELSE '[]' END) u
+    UNION ALL
+    SELECT 56, pg_catalog.format('SELECT privacy_score.label_end_user(%L, %L, %L);', u.value->>'role', u.value->>'end_user', u.value->>'label'),
+           CASE WHEN NOT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = u.value->>'role') THEN pg_catalog.format('role %I does not exist', u.value->>'role') END
+      FROM pg_catalog.jsonb_array_elements(CASE WHEN pg_catalog.jsonb_typeof(policy_statements.policy->'end_user_labels') = 'array' THEN policy_statements.policy->'end_user_labels' ELSE '[]' END) u
+     WHERE u.value->>'label' IS NOT NULL
     UNION ALL
     SELECT 60, pg_catalog.format('SELECT privacy_score.dp_grant(%L, %L, %L, %L, %L, %L, %L, %L);', b.role, COALESCE(b.oid::text, b.e->>'relation'), b.e->>'epsilon', b.e->>'period',
                                  b.e->>'unit', COALESCE(b.e->>'max_rows_per_unit', '1'), b.e->>'delta', COALESCE(b.e->>'constant_work', 'true')),

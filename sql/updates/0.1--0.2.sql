@@ -83,6 +83,14 @@ CREATE TABLE privacy_score.end_user_limit (
 );
 COMMENT ON TABLE privacy_score.end_user_limit IS 'Limits of end users from set_limit(), in place of those that hold for all of the role; NULL: these do.';
 
+CREATE TABLE privacy_score.end_user_label (
+  role name NOT NULL,
+  end_user text NOT NULL,
+  label text NOT NULL CHECK (label IN ('exempt', 'dp only')),
+  PRIMARY KEY (role, end_user)
+);
+COMMENT ON TABLE privacy_score.end_user_label IS 'Labels of end users from label_end_user().';
+
 CREATE TABLE privacy_score.principal_day (
   role name NOT NULL,
   end_user text NOT NULL,
@@ -116,10 +124,11 @@ CREATE TABLE privacy_score.subject_key (
 COMMENT ON TABLE privacy_score.subject_key IS 'The key of the hashes of subjects, replaced every subject_key_period; not dumped.';
 INSERT INTO privacy_score.subject_key DEFAULT VALUES;
 
-REVOKE ALL ON privacy_score.end_user_limit, privacy_score.principal_day, privacy_score.principal_subjects, privacy_score.subject_key
+REVOKE ALL ON privacy_score.end_user_limit, privacy_score.end_user_label, privacy_score.principal_day, privacy_score.principal_subjects, privacy_score.subject_key
   FROM PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.principal_day', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.end_user_limit', '');
+SELECT pg_catalog.pg_extension_config_dump('privacy_score.end_user_label', '');
 
 DROP VIEW privacy_score.stat_sessions, privacy_score.stat_days, privacy_score.stat_roles, privacy_score.stat_mismatches,
   privacy_score.stat_info, privacy_score.protected_relations, privacy_score.stat_cdr;

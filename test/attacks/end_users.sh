@@ -61,6 +61,33 @@ name "nor do parallel workers" "alice 1" "SET $forced_parallel = on" "SET parall
 name "a cursor is charged to who opens it, and to who else fetches from it" "alice 1;bob 1" "BEGIN" "SET LOCAL app.login = 'alice'" "DECLARE c CURSOR FOR $query" "FETCH 2 FROM c" "SET LOCAL app.login = 'bob'" "FETCH 2 FROM c" "COMMIT"
 name "a failing statement's name is the right one, too" "alice 1;bob 1" "$(login alice)" "$query" "$(login bob)" "$query"
 
+# --- labels: alice may not read, bob may, carol is exempt ------------------------------------------------------------------------
+q "SELECT privacy_score.label_end_user('web', 'alice', 'dp only'), privacy_score.label_end_user('web', 'carol', 'exempt')" >/dev/null
+# ends "description" "states" STATEMENT...: what web runs in one session, and how each statement ends.
+ends() {
+  local description=$1 expected=$2 statement
+  shift 2
+  check "$description" "$(for statement in "$@"; do printf '%s;\n\\echo sqlstate :SQLSTATE\n' "$statement"; done | as web "$PS_BINDIR/psql" -XAtq 2>/dev/null | sed -n 's/^sqlstate //p' | paste -sd ' ')" "$expected"
+}
+ends "who was another in the same transaction" "00000 00000 00000 00000 PS001" "BEGIN" "$(login bob)" "$query" "$(login alice)" "$query"
+ends "a savepoint brings her back" "00000 00000 00000 00000 00000 00000 PS001" "BEGIN" "SET LOCAL app.login = 'alice'" "SAVEPOINT s" "SET LOCAL app.login = 'bob'" "$query" "ROLLBACK TO s" "$query"
+ends "a cursor that another has declared" "00000 00000 00000 00000 00000 PS001" "BEGIN" "$(login bob)" "DECLARE c CURSOR FOR $query" "FETCH 1 FROM c" "$(login alice)" "FETCH 1 FROM c"
+ends "or an exempt one" "00000 00000 00000 00000 PS001" "BEGIN" "$(login carol)" "DECLARE c CURSOR FOR $query" "$(login alice)" "FETCH 1 FROM c"
+ends "or one that is held" "00000 00000 00000 00000 00000 PS001" "BEGIN" "$(login carol)" "DECLARE c CURSOR WITH HOLD FOR $query" "COMMIT" "$(login alice)" "FETCH 1 FROM c"
+ends "or one that a function has opened" "00000 00000 00000 00000 00000 PS001" "CREATE FUNCTION opened() RETURNS refcursor LANGUAGE plpgsql AS \$\$ DECLARE c refcursor := 'opened'; BEGIN OPEN c FOR SELECT diagnosis FROM h.patients; RETURN c; END \$\$" \
+  "BEGIN" "$(login bob)" "SELECT opened()" "$(login alice)" "FETCH 1 FROM opened"
+ends "or that a function fetches from" "00000 00000 00000 00000 00000 PS001" "CREATE FUNCTION fetched() RETURNS text LANGUAGE plpgsql AS \$\$ DECLARE c refcursor := 'c'; t text; BEGIN FETCH c INTO t; RETURN t; END \$\$" \
+  "BEGIN" "$(login bob)" "DECLARE c CURSOR FOR $query" "$(login alice)" "SELECT fetched()"
+ends "a plan of another" "00000 00000 00000 00000 PS001" "PREPARE p AS $query" "$(login carol)" "EXECUTE p" "$(login alice)" "EXECUTE p"
+ends "a function with SECURITY DEFINER" "00000 PS001" "$(login alice)" "SELECT count(*) FROM mine()"
+ends "an error that a function catches" "00000 00000 PS001" "CREATE FUNCTION caught() RETURNS text LANGUAGE plpgsql AS \$\$ BEGIN RETURN (SELECT max(diagnosis) FROM h.patients); EXCEPTION WHEN division_by_zero THEN RETURN 'no'; END \$\$" "$(login alice)" "SELECT caught()"
+ends "parallel workers" "00000 00000 00000 PS001" "SET $forced_parallel = on" "SET parallel_setup_cost = 0" "$(login alice)" "SELECT count(*) FROM patients WHERE diagnosis = 'd1'"
+ends "a trigger that waits for COMMIT" "00000 00000 00000 PS001" "BEGIN" "$(login alice)" "INSERT INTO deferring VALUES (1)" "COMMIT"
+ends "a comment is that of its own statement" "00000 PS001 00000" "/*user='carol'*/ $query" "/*user='alice'*/ $query" "/*user='bob'*/ $query"
+ends "that of PREPARE, also of a plan that was made for another" "00000 PS001 00000 00000" "/*user='alice'*/ PREPARE p AS $query" "/*user='bob'*/ EXECUTE p" "/*user='bob'*/ PREPARE o AS $query" "/*user='alice'*/ EXECUTE o"
+ends "an exempt one's name within alice's statement comes too late for it" "00000 PS001" "$(login alice)" "SELECT diagnosis, set_config('app.login', 'carol', false) FROM patients"
+q "SELECT privacy_score.label_end_user('web', 'alice', NULL), privacy_score.label_end_user('web', 'carol', NULL)" "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'web'" >/dev/null
+
 # An error at the end of a statement that commits by itself is counted with the next one, but is of who made it.
 q "CREATE TABLE h.referring (id int REFERENCES h.patients DEFERRABLE INITIALLY DEFERRED)" "GRANT INSERT ON h.referring TO web" "SELECT privacy_score.flush()" "DELETE FROM privacy_score.session_part" "DELETE FROM privacy_score.session" >/dev/null
 printf '%s;\n' "/*user='alice'*/ INSERT INTO referring VALUES (1000)" "/*user='bob'*/ $query" | PGUSER=web "$PS_BINDIR/psql" -XAtq >/dev/null 2>&1
@@ -71,6 +98,8 @@ q "GRANT web TO mallory" "SELECT privacy_score.flush()" "DELETE FROM privacy_sco
 as mallory q "SET ROLE web" "SET app.login = 'alice'" "SELECT diagnosis FROM h.patients LIMIT 1" >/dev/null
 check "SET ROLE to one that speaks for others is no way" "$(q "SELECT privacy_score.flush()" "SELECT role, end_user FROM privacy_score.session" | tail -n 1)" "mallory|"
 check "limits of others cannot be set" "$(as mallory q_state "SELECT privacy_score.set_limit('web', 'alice', 1e12)")" 42501
+check "nor labelled" "$(as mallory q_state "SELECT privacy_score.label_end_user('web', 'alice', 'exempt')")" 42501
+check "nor the table of labels written" "$(as mallory q_state "DELETE FROM privacy_score.end_user_label")" 42501
 check "nor history forgotten" "$(as mallory q_state "SELECT privacy_score.forget_end_user('web', 'alice')")" 42501
 check "nor others' end users seen" "$(as mallory q "SELECT count(*) FROM privacy_score.stat_end_users" "SELECT count(*) FROM privacy_score.end_user_limits" | paste -sd ' ')" "0 0"
 path "SET is ignored" "$read x2" "SET app.login = 'alice'" "$query" "SET privacy_score.end_user = 'bob'" "$query"

@@ -115,7 +115,7 @@ done
 check_true "many short sessions reach the limit of the day" eval 'for i in {1..300}; do log_has "kind=daily .*role=\"alice\"" && break; as alice q "SELECT first_name, city FROM patients" >/dev/null; sleep 0.5; done; log_has "kind=daily .*role=\"alice\""'
 
 # --- what writes refuses ----------------------------------------------------------------------------------------------
-for call in "flush()" "reset_stats()" "acknowledge_alert(1)" "set_baseline('alice', current_date, current_date)" "drop_baseline('alice')" \
+for call in "label_end_user('alice', 'anna', 'dp only')" "flush()" "reset_stats()" "acknowledge_alert(1)" "set_baseline('alice', current_date, current_date)" "drop_baseline('alice')" \
   "import_baseline('{}')" "protect('patients')" "unprotect('patients')" "confirm_dependency('patients', 'city', 'id')" \
   "withdraw_dependency('patients', 'city', 'id')" "analyze_relation('patients')" "import_statements('SELECT')"; do
   check "${call%%(*}() is for the primary" "$(q_state "SELECT privacy_score.$call")" 25006

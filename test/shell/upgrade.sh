@@ -129,6 +129,9 @@ HINT:  Run ALTER EXTENSION privacy_score UPDATE."
   check "$from: one of them has a limit, and another is forgotten" \
     "$(on "$database" q "SELECT end_user, session_limit FROM privacy_score.end_user_limits" "$recorded")" "zoë|7
 $(asked 2 | grep -v '^person 2 ')"
+  on "$database" q "SELECT privacy_score.label_end_user('app', 'zoë', 'dp only')" >/dev/null
+  check "$from: and a label" "$(on "$database" q "TABLE privacy_score.end_user_labels")" "app|zoë|dp only"
+  on "$database" q "SELECT privacy_score.label_end_user('app', 'zoë', NULL)" >/dev/null
   on "$database" q "SET client_min_messages = error" "SELECT privacy_score.set_baseline('app', privacy_score.today(), privacy_score.today())" >/dev/null
   check "$from: the role's baseline is what all of them are compared with" "$(on "$database" q "SELECT count(DISTINCT end_user), sum(mismatched) FROM privacy_score.score('app', privacy_score.today(), privacy_score.today())")" "$((${#people[@]} - 1))|0"
   check "$from: history of before is scored" \

@@ -111,6 +111,18 @@ INSERT INTO attempts (sql) VALUES
   ('privacy_score.analyze_relation(''person'', ''{nosuch}'')'),
   ('privacy_score.analyze_relation(4000000000::oid)'),
   ('privacy_score.acknowledge_alert(-1)'),
+  -- end users
+  ('privacy_score.set_limit(''nosuch'', ''alice'', 1)'),
+  ('privacy_score.set_limit(''postgres'', '''', 1)'),
+  ('privacy_score.set_limit(''postgres'', ''alice'', -1)'),
+  ('privacy_score.label_end_user(NULL, ''alice'', ''exempt'')'),
+  ('privacy_score.label_end_user(''postgres'', NULL, ''exempt'')'),
+  ('privacy_score.label_end_user(''nosuch'', ''alice'', ''exempt'')'),
+  ('privacy_score.label_end_user(''postgres'', '' alice'', ''exempt'')'),
+  ('privacy_score.label_end_user(''postgres'', repeat(''x'', 257), NULL)'),
+  ('privacy_score.label_end_user(''postgres'', ''alice'', ''watched'')'),
+  ('privacy_score.label_end_user(''postgres'', ''(overflow)'', ''dp only'')'),
+  ('privacy_score.label_end_user(''postgres'', ''(invalid)'', ''exempt'')'),
   -- import_statements
   ('privacy_score.import_statements(''SELECT 1'')'),
   ('privacy_score.import_statements(''SELECT ''''s'''', ''''r''''::name, now(), ''''x'''', 5'')'),

@@ -24,8 +24,8 @@ PG_FUNCTION_INFO_V1(ps_protection_changed);
 PG_FUNCTION_INFO_V1(ps_copy_restored);
 }
 
-#include "backend/catalog/own_scan.hpp"
 #include "backend/catalog/relation_access.hpp"
+#include "backend/state/own_scan.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@ extern "C" {
 #include "utils/rel.h"
 }
 
-#include "backend/catalog/own_scan.hpp"
+#include "backend/state/own_scan.hpp"
 #include "backend/state/shared_state.hpp"
 
 SubjectKey ps_subject_key;

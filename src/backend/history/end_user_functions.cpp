@@ -1,5 +1,5 @@
 /*
- * end_user_functions.cpp - limits of end users, and forgetting one.
+ * end_user_functions.cpp - limits and labels of end users, and forgetting one.
  */
 #include "backend/state/end_user.hpp"
 #include "backend/state/flush_request.hpp"
@@ -8,15 +8,19 @@
 
 extern "C" {
 #include "access/xact.h"
+#include "commands/trigger.h"
 #include "fmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 
+PG_FUNCTION_INFO_V1(ps_end_user_labels_changed);
 PG_FUNCTION_INFO_V1(ps_forget_end_user);
+PG_FUNCTION_INFO_V1(ps_label_end_user);
 PG_FUNCTION_INFO_V1(ps_set_limit);
 }
 
 #include "backend/catalog/function_arguments.hpp"
+#include "backend/state/label_names.hpp"
 #include "backend/state/model_changes.hpp"
 #include "backend/state/watching.hpp"
 
@@ -33,7 +37,68 @@ const char* LimitText(FunctionCallInfo fcinfo, int argument, const char* name) {
   return psprintf("%.17g", limit);
 }
 
+// Raises unless somebody can be called that.
+void RequireEndUser(const char* name, const char* hint) {
+  const bool stands_for_some =
+      strcmp(name, privacy_score::kInvalidEndUser.data()) == 0 || strcmp(name, kOverflowEndUser) == 0;
+  if (name[0] != '\0' && (stands_for_some || strcmp(name, CheckedName(name)) == 0)) return;
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("no end user is called \"%s\"", name),
+                  errdetail("A name has 1 to %zu bytes, no space around it and no control characters.",
+                            privacy_score::kMostEndUserBytes),
+                  errhint("%s", hint)));
+}
+
+// Raises unless an end user can have the label, which null takes away.
+void RequireLabel(const char* end_user, const char* label) {
+  if (label != nullptr && strcmp(label, kExemptLabel) != 0 && strcmp(label, kDpOnlyLabel) != 0)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("\"%s\" is not a label of end users", label),
+                    errhint("Labels of end users are 'exempt' and 'dp only'; NULL takes the label away.")));
+  // Judged is the name that was given, before it is known whether there is room for it.
+  if (label != nullptr && strcmp(end_user, kOverflowEndUser) == 0)
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("end user \"%s\" cannot be labelled", kOverflowEndUser),
+             errhint("Names for which there is no room keep the labels of their own.")));
+  if (label != nullptr && strcmp(label, kExemptLabel) == 0 &&
+      strcmp(end_user, privacy_score::kInvalidEndUser.data()) == 0)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("end user \"%s\" cannot be labelled \"%s\"", end_user, kExemptLabel),
+                    errhint("Whoever gives a name that is none would be exempt.")));
+}
+
 }  // namespace
+
+// label_end_user(role, end_user, label)
+Datum ps_label_end_user(PG_FUNCTION_ARGS) {
+  RequirePrimary("label_end_user");
+  RequireArgument(fcinfo, 0, "role");
+  RequireArgument(fcinfo, 1, "end_user");
+  const char* args[] = {NameStr(*PG_GETARG_NAME(0)), text_to_cstring(PG_GETARG_TEXT_PP(1)),
+                        PG_ARGISNULL(2) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(2))};
+  get_role_oid(args[0], false);
+  RequireEndUser(args[1], "Where there is no end user the label of the role holds.");
+  RequireLabel(args[1], args[2]);
+  InternalScope scope;
+  EnterInternal(&scope);
+  if (args[2] == nullptr)
+    RunInternal("DELETE FROM privacy_score.end_user_label WHERE role = $1::pg_catalog.name AND end_user = $2", 2, args);
+  else
+    RunInternal(
+        "INSERT INTO privacy_score.end_user_label (role, end_user, label) VALUES ($1::pg_catalog.name, $2, $3) "
+        "ON CONFLICT (role, end_user) DO UPDATE SET label = EXCLUDED.label",
+        3, args);
+  LeaveInternal(&scope);
+  WarnUnlessPreloaded();
+  PG_RETURN_VOID();
+}
+
+// The trigger of the table of labels: restored and replicated rows are announced, too.
+Datum ps_end_user_labels_changed(PG_FUNCTION_ARGS) {
+  if (!CALLED_AS_TRIGGER(fcinfo))
+    ereport(ERROR, (errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+                    errmsg("end_user_labels_changed() must be called as a trigger")));
+  NoteEndUserLabelChange();
+  PG_RETURN_POINTER(nullptr);
+}
 
 // set_limit(role, end_user, session_limit, daily_limit)
 Datum ps_set_limit(PG_FUNCTION_ARGS) {
@@ -43,14 +108,7 @@ Datum ps_set_limit(PG_FUNCTION_ARGS) {
   const char* args[] = {NameStr(*PG_GETARG_NAME(0)), text_to_cstring(PG_GETARG_TEXT_PP(1)),
                         LimitText(fcinfo, 2, "session_limit"), LimitText(fcinfo, 3, "daily_limit")};
   get_role_oid(args[0], false);
-  const bool stands_for_some =
-      strcmp(args[1], privacy_score::kInvalidEndUser.data()) == 0 || strcmp(args[1], kOverflowEndUser) == 0;
-  const bool as_found = args[1][0] != '\0' && (stands_for_some || strcmp(args[1], CheckedName(args[1])) == 0);
-  if (!as_found)
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("no end user is called \"%s\"", args[1]),
-                    errdetail("A name has 1 to %zu bytes, no space around it and no control characters.",
-                              privacy_score::kMostEndUserBytes),
-                    errhint("Limits of the role hold where there is no end user.")));
+  RequireEndUser(args[1], "Limits of the role hold where there is no end user.");
   InternalScope scope;
   EnterInternal(&scope);
   if (args[2] == nullptr && args[3] == nullptr)
@@ -91,7 +149,8 @@ Datum ps_forget_end_user(PG_FUNCTION_ARGS) {
       "d AS (DELETE FROM privacy_score.principal_day WHERE role = $1::pg_catalog.name AND end_user = $2), "
       "k AS (DELETE FROM privacy_score.principal_subjects WHERE role = $1::pg_catalog.name AND end_user = $2), "
       "a AS (DELETE FROM privacy_score.alert WHERE role = $1::pg_catalog.name AND end_user = $2), "
-      "l AS (DELETE FROM privacy_score.end_user_limit WHERE role = $1::pg_catalog.name AND end_user = $2) "
+      "l AS (DELETE FROM privacy_score.end_user_limit WHERE role = $1::pg_catalog.name AND end_user = $2), "
+      "b AS (DELETE FROM privacy_score.end_user_label WHERE role = $1::pg_catalog.name AND end_user = $2) "
       "SELECT pg_catalog.count(*) FROM s",
       2, args);
   LeaveInternal(&scope);

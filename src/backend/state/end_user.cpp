@@ -183,10 +183,10 @@ bool SpeaksForOthers() {
   return last.gateway;
 }
 
-void NoteStatementText(const char* text) {
-  if (!SpeaksForOthers()) return;
+bool NoteStatementText(const char* text) {
+  if (!SpeaksForOthers()) return false;
   Sources* at = SourcesInForce();
-  if (at == nullptr || !at->any_comment || !IsOfClient(text)) return;
+  if (at == nullptr || !at->any_comment || !IsOfClient(text)) return false;
   CoreError error;
   for (Source& source : at->list) {
     if (!IsComment(source)) continue;
@@ -202,6 +202,7 @@ void NoteStatementText(const char* text) {
     });
     if (!done) CountScoringError(error.message);
   }
+  return true;
 }
 
 const char* NoteExecutedText(const char* text) { return std::exchange(executed_text, text); }

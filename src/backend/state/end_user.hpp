@@ -30,8 +30,9 @@ char* CheckedName(const char* name);
 // Whether statements of this session may have one: a source is set and its user is labelled `gateway`.
 bool SpeaksForOthers();
 
-// Takes in the text of a statement that is planned or run now, if it is one that the client has sent.
-void NoteStatementText(const char* text);
+// Takes in the text of a statement that is planned or run now, if it is one that the client has sent. Returns whether
+// it may have changed who is asking.
+bool NoteStatementText(const char* text);
 
 // The text that EXECUTE runs, which the client has sent with PREPARE; null: none. Returns what it was before.
 const char* NoteExecutedText(const char* text);

@@ -23,6 +23,8 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
+#include "backend/state/end_user.hpp"
+#include "backend/state/end_user_labels.hpp"
 #include "backend/state/label_names.hpp"
 #include "backend/state/live_session.hpp"
 #include "backend/state/model_changes.hpp"
@@ -46,7 +48,10 @@ struct Gate {
 Gate gate;
 
 // A schema or a role: with a role go its label and whether it is a superuser.
-void OnCatalogChange(Datum, int, uint32) { gate.extension_known = ps_last_watch.stands = false; }
+void OnCatalogChange(Datum, int, uint32) {
+  gate.extension_known = ps_last_watch.stands = false;
+  ForgetEndUserLabels();
+}
 
 void SetUncounted(UncountedState uncounted) {
   gate.uncounted = uncounted;
@@ -74,6 +79,8 @@ void OnTransactionEnd(XactEvent event, void*) {
       if (slot != nullptr) AnnounceChange(slot);
     }
   }
+  // What was read in between may have been taken back.
+  if (gate.labels_changed) ForgetEndUserLabels();
   gate.model_changed = gate.labels_changed = gate.declared = false;
   ForgetConcerns();
   SetUncounted({Uncounted::kNone, NIL, nullptr});
@@ -160,7 +167,35 @@ inline RoleClass ClassOfPrincipal(Oid principal) {
   return OidIsValid(gate.extension) ? gate.principal_class : RoleClass::kUnwatched;
 }
 
+// Whether labels of end users can make a difference in this session.
+inline bool EndUsersAreLabelled() { return SpeaksForOthers() && AnyEndUserLabelled(); }
+
+// The end user that statements have now whose label is `dp only`: given for the principal, the user of the session or
+// the role that is set, so that neither a role nor a function of somebody's lifts it. Null for none.
+const char* DpOnlyEndUser(Oid principal, const char* end_user) {
+  for (const Oid role : {principal, GetSessionUserId(), GetOuterUserId()})
+    if (LabelOfEndUser(role, end_user) == EndUserLabel::kDpOnly) return end_user;
+  return nullptr;
+}
+
+// What the label of the end user makes of a class: `dp only` whatever the role's label is, `exempt` where statements of
+// the role count and may read. A superuser reads anything.
+RoleClass WithEndUser(RoleClass of_roles, Oid principal) {
+  if (of_roles == RoleClass::kDpOnly || !OidIsValid(gate.extension) || !EndUsersAreLabelled()) return of_roles;
+  const char* end_user = EndUserNow().name;
+  if (end_user[0] == '\0') return of_roles;
+  if (DpOnlyEndUser(principal, end_user) != nullptr) return superuser_arg(principal) ? of_roles : RoleClass::kDpOnly;
+  const bool exempt = of_roles == RoleClass::kWatched && LabelOfEndUser(principal, end_user) == EndUserLabel::kExempt;
+  return exempt ? RoleClass::kExempt : of_roles;
+}
+
 }  // namespace
+
+const char* EndUserLabelledDpOnly() {
+  const Oid principal = PrincipalOf();
+  if (!EndUsersAreLabelled() || ClassOfPrincipal(principal) == RoleClass::kDpOnly) return nullptr;
+  return DpOnlyEndUser(principal, EndUserNow().name);
+}
 
 const char* LabelOfRole(Oid role) {
   ObjectAddress address;
@@ -211,7 +246,11 @@ Oid PrincipalOf() {
   return PrincipalIn(user, context);
 }
 
-RoleClass PrincipalClass() { return NothingWatched() ? RoleClass::kUnwatched : ClassOfPrincipal(PrincipalOf()); }
+RoleClass PrincipalClass() {
+  if (NothingWatched()) return RoleClass::kUnwatched;
+  const Oid principal = PrincipalOf();
+  return WithEndUser(ClassOfPrincipal(principal), principal);
+}
 
 // With `track = top` and in parallel workers it counts how deep a statement stands, in case the principal changes below
 // it; a security context may make somebody else the principal, or belong to a referential-integrity check.
@@ -219,12 +258,16 @@ Watch LookAgain(Oid user, int context) {
   const uint64 labels = pg_atomic_read_u64(&ps_shared->role_labels_version);
   Watch watch = {PrincipalIn(user, context), RoleClass::kUnwatched, false, gate.uncounted.which == Uncounted::kReading,
                  (context & SECURITY_NOFORCE_RLS) != 0};
-  if (!NothingWatched()) watch.role = ClassOfPrincipal(watch.principal);
-  watch.passes = watch.role == RoleClass::kUnwatched && !watch.uncounted && context == 0 && !IsParallelWorker() &&
-                 ps_settings.track == static_cast<int>(TrackLevel::kAll) &&
+  bool named = false;  // whether it depends on the end user, who changes unseen
+  if (!NothingWatched()) {
+    watch.role = WithEndUser(ClassOfPrincipal(watch.principal), watch.principal);
+    named = EndUsersAreLabelled();
+  }
+  watch.passes = watch.role == RoleClass::kUnwatched && !named && !watch.uncounted && context == 0 &&
+                 !IsParallelWorker() && ps_settings.track == static_cast<int>(TrackLevel::kAll) &&
                  ps_settings.principal == static_cast<int>(Principal::kSessionUser);
   // A restricted operation asks whether the session's user is a superuser; a standby must look again soon.
-  const bool stands = !NothingWatched() && gate.on_primary && gate.extension_known &&
+  const bool stands = !NothingWatched() && !named && gate.on_primary && gate.extension_known &&
                       watch.principal == gate.principal && RoleSet() == gate.role_set &&
                       labels == gate.labels_version && (context & SECURITY_RESTRICTED_OPERATION) == 0;
   ps_last_watch = {stands, user, GetSessionUserId(), GetOuterUserId(), context, ps_settings_changes, labels, watch};
@@ -267,6 +310,14 @@ void NoteRoleLabelChange() {
   NoteDeclaration();
   gate.labels_changed = true;
 }
+
+void NoteEndUserLabelChange() {
+  FollowTransactions();
+  gate.declared = gate.labels_changed = true;
+  ps_last_watch.stands = false;
+}
+
+bool LabelsChangedHere() { return gate.labels_changed; }
 
 void InstallWatchingCallbacks() {
   for (const int cache : {NAMESPACENAME, AUTHOID}) CacheRegisterSyscacheCallback(cache, OnCatalogChange, Datum(0));

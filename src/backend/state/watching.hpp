@@ -36,6 +36,10 @@ Oid WatchedExtension();
 // Whether any role is labelled watched, so that no other is watched. Reads catalogs.
 bool AnyLabelledWatched();
 
+// The end user whose label is what keeps statements from reading protected relations now, valid until the next one is
+// looked for; null when that of a role is, or none.
+const char* EndUserLabelledDpOnly();
+
 // The role that statements count for: session user or current user, as the setting says.
 Oid PrincipalOf();
 
@@ -46,7 +50,9 @@ RoleClass PrincipalClass();
 // What a hook needs to know of who runs a statement.
 struct Watch {
   Oid principal;
-  RoleClass role;  // of the principal, or the stricter one that SET ROLE has brought about
+  // Of the principal, or the stricter one that SET ROLE has brought about, or what the label of the end user makes of
+  // it.
+  RoleClass role;
   // Nothing that this statement does, or starts, needs to be looked at, short of another role becoming the principal
   // within it: a hook that finds this only passes on. False does not mean that anything counts.
   bool passes;
@@ -118,6 +124,11 @@ void RequireReading(const char* text, const List* relations);
 void NoteModelChange();
 void NoteDeclaration();
 void NoteRoleLabelChange();
+// The same for the label of an end user, which is no part of the model.
+void NoteEndUserLabelChange();
+
+// Whether this transaction has changed labels of roles or end users.
+bool LabelsChangedHere();
 
 // Registers the callbacks of this backend. Called from _PG_init when preloaded.
 void InstallWatchingCallbacks();

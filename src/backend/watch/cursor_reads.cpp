@@ -18,6 +18,7 @@ extern "C" {
 #include <vector>
 
 #include "backend/query/abstracting.hpp"
+#include "backend/query/empty_results.hpp"
 #include "backend/query/plan_mark.hpp"
 #include "backend/query/protected_reads.hpp"
 #include "backend/query/remembered_abstractions.hpp"
@@ -25,6 +26,7 @@ extern "C" {
 #include "backend/state/end_user.hpp"
 #include "backend/state/scoring_errors.hpp"
 #include "backend/watch/live.hpp"
+#include "backend/watch/noisy_answer_reads.hpp"
 #include "backend/watch/statement_place.hpp"
 
 namespace {
@@ -60,9 +62,17 @@ Cursor* FindCursor(Portal portal) {
 
 }  // namespace
 
+void JudgeRows(const PlannedStmt* plan, const Watch& watch) {
+  if (plan->commandType == CMD_UTILITY || !ReadIsJudged(watch) || PlanAnswers(plan) || IsExcused(plan)) return;
+  if (PlanReadsProtected(plan)) RecordProtectedRead(watch.role);
+}
+
 void NoteCursor(const DeclareCursorStmt* declare) {
   const bool may_change = SpeaksForOthers() || ps_settings.principal == static_cast<int>(Principal::kCurrentUser);
-  if (!may_change || !CountsHere(LookAtPrincipal())) return;
+  if (!may_change) return;
+  // What somebody exempt has declared counts for who else fetches from it.
+  const Watch watch = LookAtPrincipal();
+  if (watch.role != RoleClass::kExempt && !CountsHere(watch)) return;
   const Portal portal = GetPortalByName(declare->portalname);
   if (portal == nullptr) return;
   const Oid role = PrincipalOf();
@@ -77,12 +87,16 @@ void NoteCursor(const DeclareCursorStmt* declare) {
 }
 
 int64 CountFetch(const FetchStmt* fetch) {
-  if (cursors == nullptr || fetch->ismove) return 0;
-  const Portal portal = GetPortalByName(fetch->portalname);
-  Cursor* cursor = portal == nullptr ? nullptr : FindCursor(portal);
-  const PlannedStmt* plan = cursor == nullptr ? nullptr : PlanOf(portal);
+  if (fetch->ismove) return 0;
   const Watch watch = LookAtPrincipal();
-  if (plan == nullptr || !CountsHere(watch)) return 0;
+  if (cursors == nullptr && watch.role != RoleClass::kDpOnly) return 0;
+  const Portal portal = GetPortalByName(fetch->portalname);
+  const PlannedStmt* plan = portal == nullptr ? nullptr : PlanOf(portal);
+  if (plan == nullptr) return 0;
+  // Rows of a cursor WITH HOLD are kept: nothing runs when they are fetched, whoever has declared it.
+  if (watch.role == RoleClass::kDpOnly) JudgeRows(plan, watch);
+  Cursor* cursor = FindCursor(portal);
+  if (cursor == nullptr || !CountsHere(watch)) return 0;
   const Oid role = PrincipalOf();
   const char* end_user = pstrdup(EndUserNow().name);
   const bool same_role = role == cursor->declarer.first;
@@ -90,7 +104,6 @@ int64 CountFetch(const FetchStmt* fetch) {
     if (end_user[0] != '\0') OpenPrincipal();  // others may have fetched in between
     return 0;
   }
-  if (ReadIsJudged(watch) && PlanReadsProtected(plan)) RecordProtectedRead(watch.role);
   const PlanMark* mark = MarkOfPlan(plan);
   const int64 id = mark != nullptr && IsRemembered(mark->id) ? mark->id : AbstractPlan(plan);
   bool is_new = true;

@@ -13,10 +13,16 @@ extern "C" {
 #include "postgres.h"
 
 #include "nodes/parsenodes.h"
+#include "nodes/plannodes.h"
 }
+
+#include "backend/state/watching.hpp"
 
 // Notes who declares a cursor, after DECLARE has run.
 void NoteCursor(const DeclareCursorStmt* declare);
+
+// Judges by the label who has the rows of a plan from now on, whoever has begun it.
+void JudgeRows(const PlannedStmt* plan, const Watch& watch);
 
 // Counts the statement of a cursor for who is about to fetch from it, unless that is who declared it or it was counted.
 // Judges what is read by the label, and in mode enforce by the limits, of who fetches. Returns the abstraction that the

@@ -137,17 +137,27 @@ void RefuseForRoom(LiveSession* session) {
                   errhint("Try again; if it stays, ask %s to raise privacy_score.max_memory.", WhomToAsk())));
 }
 
+// Says whose label it is.
+static int DpOnlyDetail(const char* end_user) {
+  return end_user == nullptr ? errdetail("The security label of the role is \"dp only\".")
+                             : errdetail("The label of end user \"%s\" is \"dp only\".", end_user);
+}
+
 void RefuseDpOnly(LiveSession* session, DpOnlyRefusal why) {
   if (!AnnounceRefusal(session, {kAlertDpOnly, 0, 0}, 0, "{}")) return;
+  const char* end_user = EndUserLabelledDpOnly();
   if (why == DpOnlyRefusal::kTellsByWriting)
     ereport(ERROR, (errcode(kRefused),
                     errmsg("statement refused: whether it succeeds, or how many rows it writes, would tell "
                            "of protected relations"),
-                    errdetail("The security label of the role is \"dp only\"."),
+                    DpOnlyDetail(end_user),
                     errhint("Write to tables that neither are protected nor refer to protected ones, or ask %s.",
                             WhomToAsk())));
-  ereport(ERROR, (errcode(kRefused), errmsg("statement refused: this role may not read protected relations"),
-                  errdetail("Its security label is \"dp only\"."), errhint("%s", AskNoisily())));
+  ereport(ERROR, (errcode(kRefused),
+                  end_user == nullptr ? errmsg("statement refused: this role may not read protected relations")
+                                      : errmsg("statement refused: this end user may not read protected relations"),
+                  end_user == nullptr ? errdetail("Its security label is \"dp only\".") : DpOnlyDetail(end_user),
+                  errhint("%s", AskNoisily())));
 }
 
 namespace {

@@ -31,6 +31,7 @@ extern "C" {
 #include "backend/state/shared_state.hpp"
 #include "backend/state/watching.hpp"
 #include "backend/watch/copy_recording.hpp"
+#include "backend/watch/cursor_reads.hpp"
 #include "backend/watch/error_scrubbing.hpp"
 #include "backend/watch/late_errors.hpp"
 #include "backend/watch/live.hpp"
@@ -178,10 +179,10 @@ PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamLis
 }
 
 [[gnu::hot]] PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListInfo parameters) {
-  const Watch watch = LookAtPrincipal();
+  Watch watch = LookAtPrincipal();
   if (watch.passes) return PassToPlanner(query, text, options, parameters);
   RecordLateError();  // first: it is of who spoke before
-  if (ps_place.depth == 0) NoteStatementText(text);
+  if (ps_place.depth == 0 && NoteStatementText(text)) watch = LookAtPrincipal();
   if (watch.uncounted) return PlanUncounted(query, text, options, parameters, watch);
   const bool reads = query->commandType != CMD_UTILITY && !QueryAnswers(query);
   const bool counts = reads && CountsHere(watch);
@@ -225,13 +226,13 @@ inline bool StartsAlone(const PlannedStmt* plan) {
 }
 
 [[gnu::hot]] void ps_executor_start(QueryDesc* query, int flags) {
-  const Watch watch = LookAtPrincipal();
+  Watch watch = LookAtPrincipal();
   if (watch.passes) {
     PassToExecutorStart(query, flags);
     return;
   }
   RecordLateError();
-  if (ps_place.depth == 0) NoteStatementText(query->sourceText);
+  if (ps_place.depth == 0 && NoteStatementText(query->sourceText)) watch = LookAtPrincipal();
   const bool answers = PlanAnswers(query->plannedstmt);
   const bool counts = !answers && CountsHere(watch);
   const bool explained = (flags & EXEC_FLAG_EXPLAIN_ONLY) != 0;
@@ -284,6 +285,9 @@ template <typename... Once>
     PassToExecutorRun(query, direction, count, once...);
     return;
   }
+  // Somebody else may have begun it: a cursor, or a statement that is fetched in pieces. What the server keeps nobody
+  // has.
+  if (watch.role == RoleClass::kDpOnly && query->dest->mydest != DestTuplestore) JudgeRows(query->plannedstmt, watch);
   const int64 rows_of = RowsCountFor(query, watch);
   const auto count_rows = [query, rows_of] {
     if (rows_of != 0) RecordRows(rows_of, static_cast<int64>(query->estate->es_processed));

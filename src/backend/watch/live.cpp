@@ -456,7 +456,10 @@ void JudgeReach(LiveSession* session) {
 
 bool LabelJudges(RoleClass role) {
   if (role == RoleClass::kDpOnly) return true;
-  return role == RoleClass::kExempt && (OwnSession() == nullptr || (OwnSession()->alerted & kAlertExempt) == 0);
+  if (role != RoleClass::kExempt) return false;
+  const LiveSession* session = OwnSession();
+  if (session == nullptr || (session->alerted & kAlertExempt) == 0 || session->role != PrincipalOf()) return true;
+  return SpeaksForOthers() && strcmp(EndUserOf(session), EndUserNow().name) != 0;
 }
 
 // The session of the principal for what its label asks for; null when there is no room.

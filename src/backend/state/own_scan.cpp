@@ -1,7 +1,7 @@
 /*
  * own_scan.cpp - see own_scan.hpp.
  */
-#include "backend/catalog/own_scan.hpp"
+#include "backend/state/own_scan.hpp"
 
 extern "C" {
 #include "access/table.h"
