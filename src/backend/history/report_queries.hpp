@@ -13,6 +13,8 @@
   "') = 'array' THEN (SELECT pg_catalog.string_agg(COALESCE(e.text, '(start)'), E'\\n' ORDER BY " \
   "e.place) FROM pg_catalog.jsonb_array_elements_text(x.detail->'" key "') WITH ORDINALITY e(text, place)) END"
 
+// The day of a moment, as days are counted, whatever the time zone of who reads.
+#define DAY_OF(moment) "pg_catalog.timezone(pg_catalog.current_setting('log_timezone'), " moment ")::date"
 #define ALERT_ORDER "a.kind LIKE 'baseline%', a.severity <> 'critical', a.at DESC, a.id DESC"
 
 namespace report_queries {
@@ -58,7 +60,7 @@ const char* const kRoles =
     "LEFT JOIN pg_catalog.pg_roles g ON g.rolname = r.role LEFT JOIN label l ON l.role = g.oid "
     "LEFT JOIN privacy_score.baselines b ON b.role = r.role AND b.active "
     "LEFT JOIN (SELECT x.role, pg_catalog.count(*) AS open FROM privacy_score.alerts x WHERE x.acknowledged_at IS NULL "
-    "AND x.at::date BETWEEN $2::date AND $3::date GROUP BY x.role) a ON a.role = r.role, "
+    "AND " DAY_OF("x.at") " BETWEEN $2::date AND $3::date GROUP BY x.role) a ON a.role = r.role, "
     "LATERAL (SELECT pg_catalog.max(s.value) FILTER (WHERE n.name = 'privacy_score.mode') AS mode, "
     "pg_catalog.max(s.value) FILTER (WHERE n.name = 'privacy_score.session_limit') AS session_limit, "
     "pg_catalog.max(s.value) FILTER (WHERE n.name = 'privacy_score.daily_limit') AS daily_limit "
@@ -108,7 +110,7 @@ const char* const kAlerts =
     "COALESCE(pg_catalog.host(x.client_addr), 'a unix socket'), NULLIF(x.application_name, ''), CASE WHEN x.tls THEN "
     "'TLS' ELSE 'no TLS' END, x.auth_method) END, pg_catalog.array_to_string(x.new_context, ', ') FROM (SELECT a.*, pg_catalog.row_number() OVER (PARTITION BY "
     "a.acknowledged_at IS NULL ORDER BY " ALERT_ORDER ") AS place FROM privacy_score.alerts a "
-    "WHERE a.at::date BETWEEN $2::date AND $3::date AND ($4 IS NULL OR a.role = $4)) x WHERE x.place <= 100 "
+    "WHERE " DAY_OF("a.at") " BETWEEN $2::date AND $3::date AND ($4 IS NULL OR a.role = $4)) x WHERE x.place <= 100 "
     "ORDER BY x.acknowledged_at IS NULL DESC, x.place";
 
 // Protected tables that a report can read: those the caller may read as a whole, and not so large that one would wait
@@ -159,7 +161,7 @@ const char* const kBudgets =
 const char* const kAnswers =
     "SELECT pg_catalog.to_char(r.at, 'YYYY-MM-DD HH24:MI'), r.role, r.relation_name, r.kind, CASE WHEN r.repeated THEN "
     "0 ELSE r.epsilon END, r.times, r.predicate_shape "
-    "FROM privacy_score.dp_releases r WHERE r.at::date BETWEEN $2::date AND $3::date AND ($4 IS NULL OR r.role = $4) "
+    "FROM privacy_score.dp_releases r WHERE " DAY_OF("r.at") " BETWEEN $2::date AND $3::date AND ($4 IS NULL OR r.role = $4) "
     "ORDER BY r.at DESC LIMIT 20";
 
 // Not preloaded there is nothing to tell.
