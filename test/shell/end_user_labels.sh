@@ -42,6 +42,10 @@ check "what changes labels cannot be prepared" "$(q_state "BEGIN" "SELECT privac
 check "rows that come by themselves hold, too" "$(as app states "$(be alice)" "$ask" "ELSEWHERE INSERT INTO privacy_score.end_user_label VALUES ('app', 'alice', 'dp only')" "$ask" "ELSEWHERE TRUNCATE privacy_score.end_user_label" "$ask")" \
   "00000 00000 PS001 00000"
 
+q "SELECT privacy_score.label_end_user('app', 'alice', NULL)" >/dev/null
+check "for the comment of what was prepared and planned before, whatever EXECUTE says" \
+  "$(as app states "/*user='alice'*/ PREPARE p AS $ask" "EXECUTE p" "LABEL 'app', 'alice', 'dp only'" "/*user='bob'*/ EXECUTE p" "/*user='bob'*/ $ask")" "00000 00000 PS001 00000"
+
 # --- dp only ----------------------------------------------------------------------------------------------------------------------
 label "'app', 'alice', 'dp only'"
 refused() { # refused "what" STATEMENT...: the last is refused for alice, and for bob it is not
