@@ -123,6 +123,7 @@ check_true "and back" wait_until keys_are 1
 q "INSERT INTO privacy_score.principal_subjects SELECT 'analyst', '', privacy_score.today() - d, 0, decode(repeat('00', 20000), 'hex'), '{}' FROM generate_series(1, 5) d" >/dev/null
 restart_server
 check_true "of earlier days no more subjects than one may have" wait_until days_are 2
+# What is asked before the model is there has no figures.
 flush
 # --- forgetting -------------------------------------------------------------------------------------------------------
 as app q "SET privacy_score.end_user = 'ann'" "SELECT c1 FROM patients WHERE id = 4" "SELECT c1 FROM patients WHERE id = 5" >/dev/null

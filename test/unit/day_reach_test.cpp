@@ -302,6 +302,74 @@ TEST_F(DayReachTest, ForgetsTheDaysLongestNotToldOf) {
   EXPECT_NE(none.Find("app", kToday), nullptr);
 }
 
+TEST_F(DayReachTest, ManyWhoAskLittleTakeRoom) {
+  DayReach small(1000);
+  small.Load(Patients().Wire());
+  for (int i = 0; i < 200; ++i) {
+    Session session(model);
+    session.AskOne(1, 1);
+    Take(small, small.Begin("user " + std::to_string(i), kToday, true, {}), session.Tell());
+    small.MakeRoom();
+  }
+  EXPECT_LT(small.size(), 40U);  // each takes some kB, whatever it was told
+  EXPECT_GT(small.size(), 10U);
+}
+
+TEST_F(DayReachTest, SavesWhatWasRestoredAndNotTakenSince) {
+  Session session(model);
+  session.AskOne(1, 1);
+  session.AskOne(1, 2);
+  Take(reach, Begin("quiet"), session.Tell());
+  DayReach next(kPlenty);
+  next.Load(Patients().Wire());
+  next.Restore(reach.Save(kPlenty));
+  Session other(model);
+  other.AskOne(1, 3);
+  Take(next, next.Begin("other", kToday, true, {}), other.Tell());
+  DayReach last(kPlenty);
+  last.Load(Patients().Wire());
+  last.Restore(next.Save(kPlenty));
+  DayReach::Day* day = last.Begin("nobody", kToday, true, {});
+  Take(last, day, last.TakeRestored("quiet", kToday));
+  EXPECT_EQ(Of(day->Figures()), (Figures{2, 2, 1}));
+  // What has no room does not keep others from being saved.
+  Session loop(model);
+  for (std::uint64_t patient = 1; patient <= 100; ++patient) loop.AskOne(1, patient);
+  Take(reach, Begin("loop"), loop.Tell());
+  DayReach small(kPlenty);
+  small.Load(Patients().Wire());
+  small.Restore(reach.Save(100));
+  EXPECT_TRUE(small.TakeRestored("loop", kToday).empty());
+  EXPECT_FALSE(small.TakeRestored("quiet", kToday).empty());
+}
+
+TEST_F(DayReachTest, IsNeverBelowOneOfItsSessions) {
+  DayReach::Day* day = Begin();
+  ReachFigures of_session;
+  of_session.values[1] = 70000;
+  day->Raise(of_session);
+  EXPECT_EQ(Of(day->Figures()), (Figures{0, 70000, 0}));
+}
+
+TEST_F(DayReachTest, ManyConstantsThatAreNoSubjectsAreToldAsOne) {
+  ReachTracker tracker(model, true);
+  SessionJournal told;
+  tracker.TellDay(&told);
+  const std::uint32_t form = tracker.FormOf(model, 1, Column(1));
+  ExecutionConstants junk;
+  junk.vector = 5;
+  junk.groups = {1, 1, 0, NameHash("patients.c2"), 1, 40000};
+  junk.groups.resize(junk.groups.size() + 40000, 7);
+  tracker.Observe(form, junk);
+  EXPECT_LT(told.words().size(), 10U);
+  std::vector<std::uint64_t> many;
+  for (std::uint64_t patient = 1; patient <= 500; ++patient) many.push_back(patient);
+  tracker.Observe(form, Asking(many));
+  DayReach::Day* day = Begin();
+  Take(reach, day, told.words());
+  EXPECT_EQ(Of(day->Figures()), (Figures{2, 500, 1}));
+}
+
 TEST_F(DayReachTest, RefusesWhatIsDamaged) {
   DayReach::Day* day = Begin();
   EXPECT_THROW(day->Know({"short", {"patients.c1"}}), Error);

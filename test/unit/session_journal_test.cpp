@@ -171,5 +171,23 @@ TEST(SessionJournal, CatchesUpUnderAnotherModel) {
   ExpectSame(together.At(0).summary(), together.At(1).summary());
 }
 
+// What is handed on in pieces goes entry by entry.
+TEST(SessionJournal, IsCutBetweenEntries) {
+  SessionJournal journal;
+  const std::uint64_t groups[] = {0};
+  for (AbstractionId id = 1; id <= 3; ++id) {
+    journal.Write(SessionJournal::Subject{id, {0, 7}, 9});
+    journal.Write(SessionJournal::Asked{id, 5, groups, 1});
+  }
+  ASSERT_EQ(journal.words().size(), 30U);
+  EXPECT_EQ(journal.Fitting(4), 0U);
+  EXPECT_EQ(journal.Fitting(5), 5U);
+  EXPECT_EQ(journal.Fitting(14), 10U);
+  EXPECT_EQ(journal.Fitting(1000), 30U);
+  journal.Drop(25);
+  EXPECT_EQ(journal.Fitting(1000), 5U);
+  EXPECT_EQ(journal.words()[1], 3U);
+}
+
 }  // namespace
 }  // namespace privacy_score

@@ -1,10 +1,10 @@
 /*
  * subject_key.hpp - the key under which constants of statements are hashed.
  *
- * It is one a database and stands in privacy_score.subject_key, which nobody but the extension's owner reads and no
- * dump has: so a subject has the same hash on all connections, after a restart, and on a standby, until the key is
- * replaced. Where the table has none (subject_key_period is 0) it is that of the server's start, and nothing is known
- * of subjects beyond a session.
+ * It is one a database and stands in privacy_score.subject_key, which nobody but the extension's owner and members of
+ * pg_read_all_data read and no dump has: so a subject has the same hash on all connections, after a restart, and on a
+ * standby, until the key is replaced. Where the table has none (subject_key_period is 0) it is that of the server's
+ * start, and nothing is known of subjects beyond a session.
  */
 #pragma once
 

@@ -143,10 +143,11 @@ Datum ps_forget_end_user(PG_FUNCTION_ARGS) {
   }
   InternalScope scope;
   EnterInternal(&scope);
+  // First: the worker, too, takes the row of a day before its subjects.
+  RunInternal("DELETE FROM privacy_score.principal_day WHERE role = $1::pg_catalog.name AND end_user = $2", 2, args);
   const char* sessions = InternalValue(
       "WITH s AS (DELETE FROM privacy_score.session WHERE role = $1::pg_catalog.name AND end_user = $2 RETURNING id), "
       "p AS (DELETE FROM privacy_score.session_part d USING s WHERE d.session_id = s.id), "
-      "d AS (DELETE FROM privacy_score.principal_day WHERE role = $1::pg_catalog.name AND end_user = $2), "
       "k AS (DELETE FROM privacy_score.principal_subjects WHERE role = $1::pg_catalog.name AND end_user = $2), "
       "a AS (DELETE FROM privacy_score.alert WHERE role = $1::pg_catalog.name AND end_user = $2), "
       "l AS (DELETE FROM privacy_score.end_user_limit WHERE role = $1::pg_catalog.name AND end_user = $2), "

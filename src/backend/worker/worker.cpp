@@ -163,9 +163,7 @@ bool LeaveWhenIdle(DatabaseSlot* slot) {
               pg_atomic_read_u64(&slot->flush_wanted) == slot->flush_done;
   if (!idle) needed_at = now;
   idle &= now - needed_at >= int64{ps_settings.worker_stays} * 1000;
-  if (idle) {
-    slot->worker_asked_at = slot->worker_pid = 0;
-  }
+  if (idle) slot->worker_asked_at = slot->worker_pid = 0;
   LWLockRelease(slot->lock);
   return idle;
 }
@@ -196,7 +194,8 @@ void WriteOrRemember(DatabaseSlot* slot) {
   TakeInSessions(slot);
   if (RecoveryInProgress()) return;
   // Promoted: rates that could not be stored are computed again and stay.
-  if (in_recovery) catalogs_changed = true;
+  catalogs_changed |= in_recovery;
+  if (in_recovery) ReadDaysAgain(slot);
   in_recovery = false;
   FlushSessions(slot);
   // Whoever waits for an alert to be written need not wait for the rest of the cycle.
@@ -343,6 +342,7 @@ void FlushAndLeave(DatabaseSlot* slot) {
     if (!any_is_open) break;
     Pause(OwnWait::kShutdown, 50);
   }
+  SaveDays(slot);
   proc_exit(0);
 }
 

@@ -75,8 +75,9 @@ void DropSavedDays(DatabaseSlot* slot);
 // principal of whom there are too many.
 void RemoveDays(const char* retention);
 void TidyDays();
-// Forgets the days in memory.
+// Forgets the days in memory; begins them again with what is stored by now, as when another server has gone on storing.
 void ForgetDays();
+void ReadDaysAgain(DatabaseSlot* slot);
 // Makes, replaces or takes away the key of subjects as subject_key_period asks; true when it is another one now. Looks
 // once an hour, and when the setting has changed.
 bool KeepSubjectKey(DatabaseSlot* slot);

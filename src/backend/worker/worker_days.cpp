@@ -26,9 +26,9 @@ using privacy_score::StoredSubjects;
 
 namespace {
 
-constexpr std::size_t kMostRemembered = 500000;  // about 75 MB
+constexpr std::size_t kMostRemembered = 500000;      // about 75 MB
 constexpr std::size_t kMostSavedWords = 128 * 1024;  // at most 1/64 of max_memory, too
-constexpr int kMostParts = 64;  // of the stored subjects of a day, before they are made one
+constexpr int kMostParts = 64;                       // of the stored subjects of a day, before they are made one
 
 // What this process remembers, and what is in hand of the session that is being taken in. On the C++ heap.
 struct Days {
@@ -76,8 +76,11 @@ bool Prepare(DatabaseSlot* slot) {
         if (begins) days = new Days();
         days->reach.Load(WireBytes(&model));
         if (begins) Restore(slot);
-      }))
+      })) {
+    // Of days that are half judged nothing can be said.
+    ForgetDays();
     return false;
+  }
   loaded_version = version;
   return true;
 }
@@ -132,9 +135,20 @@ bool DefineTold() {
   });
 }
 
+// Leaves out what an earlier process has handed over.
+void LeaveOutRestored() {
+  days->words.erase(days->words.begin(), days->words.begin() + static_cast<std::ptrdiff_t>(days->restored));
+  days->restored = 0;
+}
+
+// Whether all abstractions are known that it is about. What another process has handed over may be about some that were
+// met on a standby and are written nowhere; that is left out then.
 bool IsDefined() {
   bool all = false;
-  return Done([&] { all = days->reach.Unknown(days->words).empty(); }) && all;
+  const auto look = [&] { all = days->reach.Unknown(days->words).empty(); };
+  if (!Done(look) || all || days->restored == 0) return all;
+  LeaveOutRestored();
+  return Done(look) && all;
 }
 
 // The arguments that name a session's principal and day.
@@ -145,7 +159,7 @@ struct DayArgs {
 };
 #define SQL_OF_DAY "role = $1::pg_catalog.name AND end_user = $2 AND day = " SQL_DAY("$3")
 
-// Begins to remember a day with what is stored of it.
+// Begins to remember a day with what is stored of it; or, when it was forgotten since, with nothing of before.
 bool BeginDay(const LiveSession* session, bool from_stored) {
   const DayArgs of(session);
   const char* args[] = {of.role, of.end_user, of.day};
@@ -164,11 +178,14 @@ bool BeginDay(const LiveSession* session, bool from_stored) {
                 "WHERE " SQL_OF_DAY " ORDER BY part",
                 3, args);
   }
-  return Done([&] {
+  bool begun = false;
+  const bool read = Done([&] {
     using namespace privacy_score;
     const bool where_counts = session->settings.where_counts;
     if (!from_stored) {
+      LeaveOutRestored();
       days->day = days->reach.Begin(days->principal, session->day, where_counts, {});
+      begun = true;
       return;
     }
     WireReader reader(WireBytes(&wire));
@@ -184,23 +201,29 @@ bool BeginDay(const LiveSession* session, bool from_stored) {
     days->day->alerted = alerted;
     days->day->is_stored = found;
     // It was forgotten since.
-    if (!found)
-      days->words.erase(days->words.begin(), days->words.begin() + static_cast<std::ptrdiff_t>(days->restored));
+    if (!found) LeaveOutRestored();
+    begun = true;
+    // Damaged parts are left out, and written anew with the next ones.
+    days->day->parts = kMostParts;
+    int next_part = 0;
     std::unordered_map<std::int64_t, StoredSubjects> parts;
-    for (const Row& row : reader.Section(2)) parts[ParseInteger(*row[0])].sets.emplace_back(*row[1]);
+    for (const Row& row : reader.Section(2)) parts[ParseInteger(*row[0])].sets.emplace_back(Required(row[1]));
     for (const Row& row : reader.Section(2)) {
       const std::int64_t number = ParseInteger(*row[0]);
       parts[number].subjects = *row[1];
       days->day->Know(parts[number]);
-      days->day->parts = static_cast<int>(number) + 1;
+      next_part = static_cast<int>(number) + 1;
     }
+    days->day->parts = next_part;
   });
+  return read || begun;
 }
 
 // Adds what was told to the day that is in hand, and notes which figures are too great for the first time.
 bool TakeWords(const LiveSession* session) {
   return Done([&] {
     days->reach.Take(days->day, days->words);
+    if (session->reach_known) days->day->Raise(session->reach);
     days->figures = days->day->Figures();
     const privacy_score::Baseline* baseline = days->reach.BaselineOfRole(NameStr(session->role_name));
     days->excesses.clear();
@@ -212,6 +235,15 @@ bool TakeWords(const LiveSession* session) {
       days->excesses.push_back(excess);
     }
   });
+}
+
+// Whether somebody holds the row of the day, as who forgets an end user and has not committed. Nobody's history waits
+// for that: the day is stored when it is next told of.
+bool IsHeld(const DayArgs& of) {
+  const char* args[] = {of.role, of.end_user, of.day};
+  if (RunInternal("SELECT FROM privacy_score.principal_day WHERE " SQL_OF_DAY, 3, args) == 0) return false;
+  return RunInternal("SELECT FROM privacy_score.principal_day WHERE " SQL_OF_DAY " FOR UPDATE SKIP LOCKED", 3, args) ==
+         0;
 }
 
 // Writes the figures into the row of the day; false when there is none.
@@ -253,6 +285,7 @@ void StoreSubjects(const DayArgs& of) {
 // Stores the day. Where its row was taken away, as by forget_end_user(), what was known before is forgotten here, too.
 void StoreDay(const LiveSession* session) {
   const DayArgs of(session);
+  if (IsHeld(of)) return;
   if (!UpdateDay(of)) {
     if (days->day->is_stored && !(BeginDay(session, false) && TakeWords(session))) return;
     const char* args[] = {of.role, of.end_user, of.day};
@@ -300,6 +333,11 @@ void ForgetDays() {
   unsettled = false;
 }
 
+void ReadDaysAgain(DatabaseSlot* slot) {
+  SaveDays(slot);
+  ForgetDays();
+}
+
 DayAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const PendingHistory* sealed,
                    MemoryContext context) {
   DayAlert* alerts = nullptr;
@@ -309,7 +347,7 @@ DayAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const Pending
   unsettled = changed_since_saved = true;
   if (!ReadTold(session, sealed) || !DefineTold()) return alerts;
   // What a session of a standby has defined is nowhere any more when another worker has taken it.
-  if (session->unrecorded && !IsDefined()) return alerts;
+  if (!IsDefined()) return alerts;
   if (!Done([&] { days->day = days->reach.Find(days->principal, session->day); })) return alerts;
   if (days->day == nullptr && !BeginDay(session, true)) return alerts;
   if (!TakeWords(session)) return alerts;

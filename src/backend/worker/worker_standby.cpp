@@ -73,16 +73,27 @@ int64 Remember(const LiveSession* place, const LiveSession* session, const Pendi
   return events;
 }
 
-// Adds what a session has told to its principal's day.
-void TakeInTold(DatabaseSlot* slot, LiveSession* session, const LiveSession* copy, const PendingHistory* sealed) {
-  if (sealed->told.first == nullptr) return;
+// Adds what a session has told to its principal's day. It stays with the session until then: replay may cancel a
+// transaction at any time.
+void TakeInTold(DatabaseSlot* slot, LiveSession* session) {
+  if (session->sealed.told.first == nullptr) return;
+  SpinLockAcquire(&session->mutex);
+  const LiveSession copy = *session;
+  SpinLockRelease(&session->mutex);
   WorkTransaction work;
   BeginDays();
   BeginWork(&work);
-  const DayAlert* alerts = TakeTold(slot, copy, sealed, work.outer);
+  const DayAlert* alerts = TakeTold(slot, &copy, &copy.sealed, work.outer);
   EndWork(&work);
   SettleDays();
   RaiseDayAlerts(session, alerts);
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  SpinLockAcquire(&session->mutex);
+  PendingHistory done = session->sealed;
+  session->sealed = {};
+  SpinLockRelease(&session->mutex);
+  FreeHistory(session, &done);
+  LWLockRelease(slot->lock);
 }
 
 // Takes what one session has gathered; definitions stay with it, for the views, while they take little of its share.
@@ -94,6 +105,11 @@ void TakeIn(DatabaseSlot* slot, LiveSession* session) {
     session->open.definitions = sealed.definitions;
     sealed.definitions = {};
   }
+  if (session->sealed.told.first != nullptr) {
+    session->open.told = sealed.told;
+    session->open.told_bytes = sealed.told_bytes;
+    sealed.told = {};
+  }
   const LiveSession copy = *session;
   SpinLockRelease(&session->mutex);
   CoreError error;
@@ -101,16 +117,24 @@ void TakeIn(DatabaseSlot* slot, LiveSession* session) {
   bool fits = true;
   const bool done = CallCore(&error, [&] { events = Remember(session, &copy, &sealed, &fits); });
   if (!done || !fits) CountEviction();
-  TakeInTold(slot, session, &copy, &sealed);
   if (copy.limits.daily >= 0) limited_day = Max(limited_day, copy.day);
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  if (sealed.told.first != nullptr) {
+    SpinLockAcquire(&session->mutex);
+    session->sealed.told = sealed.told;
+    session->sealed.definitions = sealed.definitions;
+    SpinLockRelease(&session->mutex);
+    sealed.told = sealed.definitions = {};
+  }
   FreeHistory(session, &sealed);
   session->flushed_queries += events;
   session->stored_rise = copy.risen;
   // Nobody attaches to a session that is closed. Who was still at it may have added something since.
   const bool left = !IsShared(session) || pg_atomic_read_u32(&session->part->attached) == 0;
-  const bool done_with = left && copy.closed && session->open.chunks_first == nullptr && session->open.uncounted == 0;
+  const bool done_with = left && copy.closed && session->open.chunks_first == nullptr &&
+                         session->open.told.first == nullptr && session->open.uncounted == 0;
   LWLockRelease(slot->lock);
+  TakeInTold(slot, session);
   if (!done_with || AwaitsCorrection(session)) return;
   CallCore(&error, [&] { memory->Close(KeyOf(session)); });
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);

@@ -75,7 +75,7 @@ bool DayReach::Day::Judge(std::shared_ptr<const Model> model, const DayReach& re
   struct NotKnown {};
   const auto before = std::move(tracker_);
   const ReachFigures& figures = before->figures();
-  for (int i = 0; i < kReachFigureCount; ++i) stored_.values[i] = std::max(stored_.values[i], figures.values[i]);
+  Raise(figures);
   model_ = std::move(model);
   tracker_ = std::make_unique<ReachTracker>(*model_, where_counts_);
   tracker_->KeepChanged();
@@ -90,6 +90,10 @@ bool DayReach::Day::Judge(std::shared_ptr<const Model> model, const DayReach& re
   }
   for (const StoredSubjects& part : known_) Reckon(part);
   return true;
+}
+
+void DayReach::Day::Raise(const ReachFigures& of_session) {
+  for (int i = 0; i < kReachFigureCount; ++i) stored_.values[i] = std::max(stored_.values[i], of_session.values[i]);
 }
 
 ReachFigures DayReach::Day::Figures() const {
@@ -216,19 +220,24 @@ void DayReach::Take(Day* day, const std::vector<std::uint64_t>& words) {
 
 std::vector<std::uint64_t> DayReach::Save(std::size_t most) const {
   std::vector<std::uint64_t> saved;
-  for (const Remembered& each : days_) {
-    SessionJournal journal;
-    each.day.tracker_->WriteAll(journal);
-    const std::vector<std::uint64_t>& words = journal.words();
-    const std::size_t key_words = (each.key.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
-    if (saved.size() + 2 + key_words + words.size() > most) break;
-    saved.push_back(each.key.size());
+  const auto save = [&](const std::string& key, const std::vector<std::uint64_t>& words) {
+    const std::size_t key_words = (key.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
+    if (saved.size() + 2 + key_words + words.size() > most) return;
+    saved.push_back(key.size());
     saved.push_back(words.size());
     const std::size_t at = saved.size();
     saved.resize(at + key_words);
-    std::memcpy(&saved[at], each.key.data(), each.key.size());
+    std::memcpy(&saved[at], key.data(), key.size());
     saved.insert(saved.end(), words.begin(), words.end());
+  };
+  for (const Remembered& each : days_) {
+    SessionJournal journal;
+    each.day.tracker_->WriteAll(journal);
+    save(each.key, journal.words());
   }
+  // Those of which nobody has told since.
+  for (const auto& [key, words] : restored_)
+    if (places_.count(key) == 0) save(key, words);
   return saved;
 }
 
@@ -258,9 +267,9 @@ std::vector<std::uint64_t> DayReach::TakeRestored(const std::string& principal, 
 
 void DayReach::MakeRoom() {
   std::size_t held = 0;
-  for (const Remembered& each : days_) held += each.day.tracker_->size();
+  for (const Remembered& each : days_) held += each.day.size();
   while (held > most_ && days_.size() > 1) {
-    held -= days_.back().day.tracker_->size();
+    held -= days_.back().day.size();
     places_.erase(days_.back().key);
     days_.pop_back();
   }

@@ -48,10 +48,15 @@ class DayReach {
     // damaged bytes.
     void Know(const StoredSubjects& stored);
     ReachFigures Figures() const;
+    // It is never below what one of its sessions has, also of what that could not tell.
+    void Raise(const ReachFigures& of_session);
     // What has come to be known since the last call and is to be stored; empty when nothing is, or it has no room.
     StoredSubjects TakeChanged();
     // All that is stored.
     StoredSubjects All() const;
+
+    // How many things are remembered: a measure of memory.
+    std::size_t size() const { return tracker_->size() + stored_subjects_.size() / 2; }
 
     // For who stores it.
     std::uint32_t alerted = 0;
@@ -93,7 +98,8 @@ class DayReach {
   // Forgets the days that were longest not told of, but for the last one, until what is remembered is not too much.
   void MakeRoom();
 
-  // Writes what was taken in of the days, from the one that was last told of on, in at most so many words.
+  // Writes what was taken in of the days, from the one that was last told of on, in at most so many words; then what
+  // was restored and not taken since. A day that has no room is left out.
   std::vector<std::uint64_t> Save(std::size_t most) const;
   // Takes in what another has saved: each principal's day goes on from there when it begins. Throws Error XX001 on
   // damaged words.

@@ -171,8 +171,11 @@ bool ReachTracker::AsksBySubject(std::uint32_t index, const SingleComparison& si
   Raise(kSubjects, subjects_.size());
   if (form.first_set == 0) asked->set = form.first_set = SetWith(0, index).value_or(0);
   NoteChange(subject);
-  if (journal_ != nullptr || day_ != nullptr)
-    Tell(form, SessionJournal::Subject{form.id, form.single, ValueOf(*form.single_group, subject)});
+  if (journal_ != nullptr || day_ != nullptr) {
+    const SessionJournal::Subject told = {form.id, form.single, ValueOf(*form.single_group, subject)};
+    if (journal_ != nullptr) journal_->Write(told);
+    if (day_ != nullptr) day_->Write(told);
+  }
   return true;
 }
 
@@ -188,7 +191,7 @@ void ReachTracker::Take(std::uint32_t index, FlatSet::Slot& free, std::uint64_t 
   if (Remember(index, free, key)) {
     Log(index, constants.vector, constants.groups.data(), constants.groups.size());
     const Form& form = forms_[index];
-    Tell(form, SessionJournal::Asked{form.id, constants.vector, constants.groups.data(), constants.groups.size()});
+    Tell(form, {form.id, constants.vector, constants.groups.data(), constants.groups.size()});
   }
   if (!forms_[index].counts) return;
   Raise(kReach, forms_[index].vectors);
@@ -201,12 +204,33 @@ void ReachTracker::TakeSingle(std::uint32_t index, FlatSet::Slot& free, std::uin
   const std::uint64_t groups[] = {1, 1, single.column.item, single.column.name, 1, 1, single.value};
   if (Remember(index, free, key)) {
     Log(index, vector, groups, std::size(groups));
-    Tell(forms_[index], SessionJournal::Asked{forms_[index].id, vector, groups, std::size(groups)});
+    Tell(forms_[index], {forms_[index].id, vector, groups, std::size(groups)});
   }
   if (!forms_[index].counts) return;
   Raise(kReach, forms_[index].vectors);
   const SubjectColumn* subject = subject_columns_.Find(single.column.name);
   if (subject != nullptr && IsWhole(*subject)) AddSubject(index, SubjectOf(subject->group, single.value));
+}
+
+// Many constants that are no subjects are told as an execution only: else one statement with lists of them, which count
+// for nothing, would leave no room for what is told after it.
+void ReachTracker::Tell(const Form& form, const SessionJournal::Asked& asked) {
+  if (journal_ != nullptr) journal_->Write(asked);
+  if (day_ == nullptr || !form.counts) return;
+  const bool whole = asked.size <= kMostToldWords && (asked.size <= kManyToldWords || ComparesSubject(asked.groups));
+  constexpr std::uint64_t kNone = 0;
+  day_->Write(whole ? asked : SessionJournal::Asked{asked.id, asked.vector, &kNone, 1});
+}
+
+bool ReachTracker::ComparesSubject(const std::uint64_t* groups) {
+  const std::uint64_t* at = groups;
+  for (std::uint64_t left = *at++; left > 0; --left) {
+    const std::uint64_t* comparisons = at + 1 + 2 * *at;
+    for (const std::uint64_t* column = at + 1; column != comparisons; column += 2)
+      if (subject_columns_.Find(column[1]) != nullptr) return true;
+    at = EndOfComparisons(comparisons);
+  }
+  return false;
 }
 
 void ReachTracker::Replay(const ReachTracker& before, const Model& model,

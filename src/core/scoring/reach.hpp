@@ -46,6 +46,9 @@ inline constexpr std::size_t kMostUnprotectedVectors =
     8192;  // of statements that do not count, lest they starve others
 inline constexpr std::size_t kMostLogWords = 524288;
 inline constexpr std::size_t kMostSubjects = 65536;
+// Of the constants of one execution that are told to the day: so many words of subjects, so many of others.
+inline constexpr std::size_t kMostToldWords = 32000;
+inline constexpr std::size_t kManyToldWords = 256;
 inline constexpr std::size_t kMostColumnSets = 4096;
 
 // In the order of ReachFigures.
@@ -132,8 +135,12 @@ class ReachTracker {
     const Asked* asked = subjects_.Find(subject);
     return {subject, asked == nullptr ? AttributeSet() : sets_[asked->set]};
   }
-  // How many things are remembered: a measure of memory.
-  std::size_t size() const { return seen_.size() + subjects_.size() + log_.size() / 8; }
+  // How many things are remembered: a measure of memory, about 150 bytes each. An empty tracker takes some, too.
+  std::size_t size() const {
+    constexpr std::size_t kEmpty = 24;
+    return kEmpty + subject_columns_.size() / 3 + 2 * forms_.size() + sets_.size() + steps_.size() / 4 + seen_.size() +
+           subjects_.size() + log_.size() / 8;
+  }
 
  private:
   // The subject with that value in its only column.
@@ -187,11 +194,8 @@ class ReachTracker {
     return form.vectors < kMostVectorsOfForm && seen_.size() + by_subject_ < kMostVectors;
   }
   bool Remember(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key);
-  template <typename Entry>
-  void Tell(const Form& form, const Entry& entry) {
-    if (journal_ != nullptr) journal_->Write(entry);
-    if (day_ != nullptr && form.counts) day_->Write(entry);
-  }
+  void Tell(const Form& form, const SessionJournal::Asked& asked);
+  bool ComparesSubject(const std::uint64_t* groups);
   void NoteChange(std::uint64_t subject) {
     if (keeps_changed_) changed_.push_back(subject);
   }

@@ -50,6 +50,24 @@ void SessionJournal::Write(const Subject& subject) {
   words_.push_back(subject.value);
 }
 
+std::size_t SessionJournal::Fitting(std::size_t most) const {
+  struct Passer {
+    void Take(const Definition&) const {}
+    void Take(const Met&) const {}
+    void Take(const Asked&) const {}
+    void Take(const Subject&) const {}
+  };
+  const Passer passer;
+  const std::uint64_t* begin = words_.data();
+  std::size_t fitting = 0;
+  for (Cursor cursor = {begin, words_.data() + words_.size()}; cursor.at != cursor.end;) {
+    ReadEntry(cursor, passer);
+    if (static_cast<std::size_t>(cursor.at - begin) > most) break;
+    fitting = static_cast<std::size_t>(cursor.at - begin);
+  }
+  return fitting;
+}
+
 void SessionJournal::RefuseWords() { throw DamagedData("journal of a session"); }
 
 const std::uint64_t* SessionJournal::Cursor::Words(std::size_t count) {

@@ -52,28 +52,15 @@ class SessionJournal {
 
   const std::vector<std::uint64_t>& words() const { return words_; }
   void Clear() { words_.clear(); }
+  // How many words the first entries take that come to at most `most` words together.
+  std::size_t Fitting(std::size_t most) const;
+  // Takes out so many words from the beginning, whole entries.
+  void Drop(std::size_t count) { words_.erase(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(count)); }
 
   // Gives the entries of `words` to a reader with a Take() for each kind. Throws Error XX001 on damaged words.
   template <typename Reader>
   static void Read(const std::uint64_t* words, std::size_t size, Reader& reader) {
-    for (Cursor cursor = {words, words + size}; cursor.at != cursor.end;) {
-      switch (static_cast<Kind>(*cursor.at++)) {
-        case Kind::kDefinition:
-          reader.Take(cursor.ReadDefinition());
-          break;
-        case Kind::kMet:
-          reader.Take(cursor.ReadMet());
-          break;
-        case Kind::kAsked:
-          reader.Take(cursor.ReadAsked());
-          break;
-        case Kind::kSubject:
-          reader.Take(cursor.ReadSubject());
-          break;
-        default:
-          RefuseWords();
-      }
-    }
+    for (Cursor cursor = {words, words + size}; cursor.at != cursor.end;) ReadEntry(cursor, reader);
   }
 
  private:
@@ -88,6 +75,25 @@ class SessionJournal {
     Subject ReadSubject();
   };
   [[noreturn]] static void RefuseWords();
+  template <typename Reader>
+  static void ReadEntry(Cursor& cursor, Reader& reader) {
+    switch (static_cast<Kind>(*cursor.at++)) {
+      case Kind::kDefinition:
+        reader.Take(cursor.ReadDefinition());
+        break;
+      case Kind::kMet:
+        reader.Take(cursor.ReadMet());
+        break;
+      case Kind::kAsked:
+        reader.Take(cursor.ReadAsked());
+        break;
+      case Kind::kSubject:
+        reader.Take(cursor.ReadSubject());
+        break;
+      default:
+        RefuseWords();
+    }
+  }
   void Put(Kind kind, AbstractionId id);
 
   std::vector<std::uint64_t> words_;
