@@ -122,14 +122,23 @@ const char* const kIsBaseline =
     "AND COALESCE(j->>'cells', 'true') IN ('true', 'false') "
     "ELSE false END FROM shape";
 
-// Sets the greatest figures of reach over a baseline's sessions and days, from them or from $1 of import_baseline().
+// Sets the greatest figures of reach over a baseline's sessions and days, from them or from $1 of import_baseline(). A
+// day of which only a part was added up reaches at least as far as its sessions do.
 const char* const kReachOfSessions =
     "UPDATE privacy_score.baseline b SET (reach, subjects, subject_columns, cells) = (SELECT pg_catalog.max(s.reach), "
     "pg_catalog.max(s.subjects), pg_catalog.max(s.subject_columns), pg_catalog.bool_and(s.cells) "
     "FROM privacy_score.session s "
     "WHERE s.role = b.role AND s.day BETWEEN b.from_day AND b.to_day), (day_reach, day_subjects, day_subject_columns) "
-    "= (SELECT pg_catalog.max(d.reach), pg_catalog.max(d.subjects), pg_catalog.max(d.subject_columns) FROM "
-    "privacy_score.principal_day d WHERE d.role = b.role AND d.day BETWEEN b.from_day AND b.to_day) "
+    "= (SELECT CASE WHEN d.known THEN GREATEST(d.reach, s.reach) END, "
+    "CASE WHEN d.known THEN GREATEST(d.subjects, s.subjects) END, "
+    "CASE WHEN d.known THEN GREATEST(d.subject_columns, s.subject_columns) END FROM "
+    "(SELECT pg_catalog.count(*) > 0 AS known, pg_catalog.max(x.reach) AS reach, pg_catalog.max(x.subjects) AS "
+    "subjects, "
+    "pg_catalog.max(x.subject_columns) AS subject_columns FROM privacy_score.principal_day x "
+    "WHERE x.role = b.role AND x.day BETWEEN b.from_day AND b.to_day) d, "
+    "(SELECT pg_catalog.max(y.reach) AS reach, pg_catalog.max(y.subjects) AS subjects, "
+    "pg_catalog.max(y.subject_columns) AS subject_columns FROM privacy_score.session y "
+    "WHERE y.role = b.role AND y.day BETWEEN b.from_day AND b.to_day) s) "
     "WHERE b.id = $1::pg_catalog.int8";
 // The networks, programs and hours of its sessions, as far as they are known; so many of the first two at most.
 const char* const kContextsOfSessions =
