@@ -26,24 +26,21 @@ extern "C" {
 #include "utils/typcache.h"
 }
 
+#include "backend/catalog/catalog_scan.hpp"
 #include "backend/catalog/code_search.hpp"
 
 namespace {
 
 // The functions that one catalog lists for an operator family, by operators when `operators`.
 bool FindInList(Oid family, Oid catalog_id, Oid index, AttrNumber column, bool operators, CodeSearch* search) {
-  List* functions = NIL;
-  Relation catalog = table_open(catalog_id, AccessShareLock);
   ScanKeyData key;
   ScanKeyInit(&key, column, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(family));
-  SysScanDesc scan = systable_beginscan(catalog, index, true, nullptr, 1, &key);
-  HeapTuple tuple;
-  while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-    functions = lappend_oid(functions,
-                            operators ? reinterpret_cast<Form_pg_amop>(GETSTRUCT(tuple))->amopopr
-                                      : static_cast<Oid>(reinterpret_cast<Form_pg_amproc>(GETSTRUCT(tuple))->amproc));
-  systable_endscan(scan);
-  table_close(catalog, AccessShareLock);
+  List* functions = operators
+                        ? GatherOids<FormData_pg_amop>(catalog_id, index, &key,
+                                                       [](const FormData_pg_amop* row) { return row->amopopr; })
+                        : GatherOids<FormData_pg_amproc>(catalog_id, index, &key, [](const FormData_pg_amproc* row) {
+                            return static_cast<Oid>(row->amproc);
+                          });
   ListCell* cell;
   foreach (cell, functions)
     if (FindInFunction(operators ? get_opcode(lfirst_oid(cell)) : lfirst_oid(cell), search)) return true;

@@ -5,6 +5,7 @@
  * not known before they run.
  */
 #include "backend/watch/tried_keys.hpp"
+#include "backend/catalog/catalog_scan.hpp"
 
 #include "backend/query/abstracting.hpp"
 #include "backend/query/key_columns.hpp"
@@ -187,16 +188,10 @@ void RecordKeysOf(Oid relid, const KeyChoice& choice, const InsertedRows& rows) 
 
 // Counts the columns by which a relation refers to others.
 void RecordReferringKeys(Oid relid, const InsertedRows& rows) {
-  List* constraints = NIL;
-  Relation catalog = table_open(ConstraintRelationId, AccessShareLock);
   ScanKeyData key;
   ScanKeyInit(&key, Anum_pg_constraint_conrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
-  SysScanDesc scan = systable_beginscan(catalog, ConstraintRelidTypidNameIndexId, true, nullptr, 1, &key);
-  HeapTuple tuple;
-  while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-    constraints = lappend_oid(constraints, reinterpret_cast<Form_pg_constraint>(GETSTRUCT(tuple))->oid);
-  systable_endscan(scan);
-  table_close(catalog, AccessShareLock);
+  List* constraints = GatherOids<FormData_pg_constraint>(ConstraintRelationId, ConstraintRelidTypidNameIndexId, &key,
+                                                         [](const FormData_pg_constraint* row) { return row->oid; });
   ListCell* cell;
   foreach (cell, constraints) {
     ForeignKeyColumns foreign;
@@ -206,17 +201,10 @@ void RecordReferringKeys(Oid relid, const InsertedRows& rows) {
 
 // All relations of that name.
 List* RelationsNamed(const char* name) {
-  List* named = NIL;
-  Relation catalog = table_open(RelationRelationId, AccessShareLock);
   ScanKeyData key;
   ScanKeyInit(&key, Anum_pg_class_relname, BTEqualStrategyNumber, F_NAMEEQ, CStringGetDatum(name));
-  SysScanDesc scan = systable_beginscan(catalog, ClassNameNspIndexId, true, nullptr, 1, &key);
-  HeapTuple tuple;
-  while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-    named = lappend_oid(named, reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->oid);
-  systable_endscan(scan);
-  table_close(catalog, AccessShareLock);
-  return named;
+  return GatherOids<FormData_pg_class>(RelationRelationId, ClassNameNspIndexId, &key,
+                                       [](const FormData_pg_class* row) { return row->oid; });
 }
 
 void RecordAwaitedOf(const PlannedStmt* plan, const ModifyTable* modify, int index, const InsertedRows& rows) {

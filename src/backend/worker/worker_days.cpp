@@ -10,7 +10,8 @@ extern "C" {
 #include "access/xlog.h"
 }
 
-#include <array>
+#include <algorithm>
+#include <unordered_map>
 
 #include "backend/rates/model_wire.hpp"
 #include "backend/server/core_call.hpp"
