@@ -55,7 +55,11 @@ run_part() {
   if [ $status -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
   passed=$((passed + p))
   failed=$((failed + f))
-  if [ "$f" -gt 0 ]; then failures+=("$name: $f"); fi
+  if [ "$f" -gt 0 ]; then
+    failures+=("$name: $f")
+    # The end of a long run says which, too.
+    mapfile -t -O ${#failures[@]} failures < <(grep -aE '^(FAILED|not ok|\[  FAILED  \]) |^test .* FAILED' "$log" | head -n 20)
+  fi
   # What was left out, and why.
   mapfile -t -O ${#skipped[@]} skipped < <(grep -aE '^skipped: ' "$log" | sed 's/^skipped: //' | sort -u)
 }
