@@ -1,0 +1,52 @@
+/*
+ * figures.hpp - the figures of a session that an alarm is raised by, in the one order in which they stand everywhere.
+ *
+ * Each is a number that does not fall while a session goes on. One may be unknown: of a session that was recorded
+ * before the figure was. The first three come from abstractions alone (novelty.hpp); the others are stored with the
+ * session.
+ */
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace privacy_score {
+
+enum class Figure : std::uint8_t {
+  kTokens,     // bits of what the baseline lacks, summed over the session's abstractions
+  kTokensMax,  // the same of the abstraction that has most
+  kUnknown,    // abstractions that the baseline lacks, as a share of a usual session
+  kReach,      // most subjects that one abstraction addresses
+  kPerson,     // most bits asked about one subject
+  kDiffer,     // aggregates that differ from an earlier one by one record
+  kRepeats,    // most executions of one abstraction
+  kVolume,     // max(0, lg(most rows of one statement / 100))
+};
+
+inline constexpr std::array kFigures = {Figure::kTokens, Figure::kTokensMax, Figure::kUnknown, Figure::kReach,
+                                        Figure::kPerson, Figure::kDiffer,    Figure::kRepeats, Figure::kVolume};
+inline constexpr std::size_t kFigureCount = kFigures.size();
+
+// tokens, tokens_max, unknown, reach, person, differ, repeats, volume: as columns and in JSON.
+std::string_view NameOf(Figure figure);
+
+// The figure for a most number of rows, at least 0, of one statement.
+double VolumeOf(std::int64_t rows);
+
+// Figures of one session.
+class SessionFigures {
+ public:
+  std::optional<double>& operator[](Figure figure) { return values_[static_cast<std::size_t>(figure)]; }
+  const std::optional<double>& operator[](Figure figure) const { return values_[static_cast<std::size_t>(figure)]; }
+
+  // Throws Error XX001 unless each that is known is a finite number of at least 0.
+  void Check() const;
+
+ private:
+  std::array<std::optional<double>, kFigureCount> values_;
+};
+
+}  // namespace privacy_score

@@ -1,0 +1,52 @@
+/*
+ * token_index.hpp - which of many lists of tokens shares most weight with a given one.
+ *
+ * For each token there is the list of the lists that have it. Weights are added up list by list, those of the heaviest
+ * tokens first; once what is left could not lift a list above the best one any more, only those that still may win are
+ * looked at.
+ */
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace privacy_score {
+
+// In units of 2^-32 bits: up to 100,000 tokens of 60 bits each are summed without loss, and shown as a double exactly.
+using TokenWeight = std::int64_t;
+double BitsOf(TokenWeight weight);
+TokenWeight WeightOfBits(double bits);
+
+class TokenIndex {
+ public:
+  using Token = std::uint32_t;
+  using List = std::uint32_t;
+  struct Weighed {
+    Token token = 0;
+    TokenWeight weight = 0;  // at least 0
+  };
+
+  // Adds a list of distinct tokens; lists are numbered from 0 in the order in which they are added.
+  List Add(const std::vector<Token>& tokens);
+  // To be called after the last Add.
+  void Finish();
+
+  // The greatest weight that a list shares with these distinct tokens, which it sorts by weight; 0 when none does.
+  // Lists for which `left_out` has a value other than 0 do not count; it is empty or has one value a list.
+  TokenWeight MostShared(std::vector<Weighed>& tokens, const std::vector<std::uint8_t>& left_out = {});
+
+  std::size_t size() const { return begins_.size() - 1; }
+
+ private:
+  bool HasToken(List list, Token token) const;
+
+  std::vector<std::size_t> begins_ = {0};   // of each list in tokens_
+  std::vector<Token> tokens_;               // sorted within a list
+  std::vector<std::size_t> postings_from_;  // of each token in postings_
+  std::vector<List> postings_;
+  std::vector<TokenWeight> shared_;  // of each list while MostShared() runs, else 0
+  std::vector<List> touched_;        // likewise
+};
+
+}  // namespace privacy_score
