@@ -63,10 +63,12 @@ struct Attribute {
   int subject_position = -1;
 };
 
-// The figures of reach.hpp: reach, subjects, subject_columns.
+// The figures of reach.hpp: reach, subjects, subject_columns; and those of questions.hpp.
 inline constexpr int kReachFigureCount = 3;
 struct ReachFigures {
   std::int64_t values[kReachFigureCount] = {};
+  std::int64_t addressed = 0;
+  std::int64_t person = 0;
 };
 
 // The greatest of these over several, where known.

@@ -169,6 +169,7 @@ bool ReachTracker::AsksBySubject(std::uint32_t index, const SingleComparison& si
   ++form.vectors;
   Raise(kReach, form.vectors);
   Raise(kSubjects, subjects_.size());
+  Questions::AskFirst(form.questions, figures_);
   if (form.first_set == 0) asked->set = form.first_set = SetWith(0, index).value_or(0);
   NoteChange(subject);
   if (journal_ != nullptr || day_ != nullptr) {
@@ -260,6 +261,8 @@ void ReachTracker::Replay(const ReachTracker& before, const Model& model,
   log_is_full_ = true;
   for (int figure = 0; figure < kReachFigureCount; ++figure)
     Raise(figure, static_cast<std::size_t>(before.figures_.values[figure]));
+  figures_.addressed = std::max(figures_.addressed, before.figures_.addressed);
+  figures_.person = std::max(figures_.person, before.figures_.person);
 }
 
 void ReachTracker::WriteAll(SessionJournal& journal) const {
@@ -307,6 +310,7 @@ std::uint32_t ReachTracker::FormOf(const Model& model, AbstractionId id, const T
   for (const AttributeId column : UnionOf(of_one, model.Revealed(tokens, where_counts_)))
     if (!model.attributes()[column].identifier) form.columns.push_back(column);
   const auto index = static_cast<std::uint32_t>(forms_.size());
+  form.questions = {index, static_cast<std::uint32_t>(form.columns.size()), 0};
   forms_.push_back(std::move(form));
   form_ids_.emplace(id, index);
   return index;
@@ -385,6 +389,7 @@ void ReachTracker::AddSubject(std::uint32_t index, std::uint64_t subject) {
     Raise(kSubjects, subjects_.size());
     NoteChange(subject);
   }
+  AddQuestion(index, subject, *asked);
   const auto set = SetWith(asked->set, index);
   if (!set || *set == asked->set) return;
   asked->set = *set;

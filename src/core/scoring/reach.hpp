@@ -34,6 +34,7 @@
 
 #include "core/base/flat_map.hpp"
 #include "core/scoring/model.hpp"
+#include "core/scoring/questions.hpp"
 #include "core/scoring/session_journal.hpp"
 #include "core/statement/comparisons.hpp"
 
@@ -139,7 +140,7 @@ class ReachTracker {
   std::size_t size() const {
     constexpr std::size_t kEmpty = 24;
     return kEmpty + subject_columns_.size() / 3 + 2 * forms_.size() + sets_.size() + steps_.size() / 4 + seen_.size() +
-           subjects_.size() + log_.size() / 8;
+           subjects_.size() + questions_.size() / 4 + log_.size() / 8;
   }
 
  private:
@@ -163,6 +164,7 @@ class ReachTracker {
     std::size_t vectors = 0;
     bool counts = false;
     AttributeSet columns;  // non-identifiers that it reveals
+    Questions::Statement questions;
     // Of its first execution with one constant: what that is compared with, and, when this is a subject by itself, the
     // subject's group.
     bool has_single = false;
@@ -203,6 +205,10 @@ class ReachTracker {
   void AddSubjects(std::uint32_t index, const std::vector<std::uint64_t>& groups);
   void AddSubjectsOfItem(std::uint32_t index, const Compared* begin, const Compared* end);
   void AddSubject(std::uint32_t index, std::uint64_t subject);
+  void AddQuestion(std::uint32_t index, std::uint64_t subject, const Asked& asked) {
+    questions_.Ask(forms_[index].questions, subject, asked.form == 0 ? nullptr : &forms_[asked.form - 1].questions,
+                   figures_);
+  }
   std::optional<std::uint32_t> SetWith(std::uint32_t set, std::uint32_t index);
   std::optional<std::uint32_t> NumberOf(AttributeSet set);
   void Raise(int figure, std::size_t value) {
@@ -222,6 +228,7 @@ class ReachTracker {
   std::vector<AttributeSet> sets_;
   std::unordered_map<AttributeSet, std::uint32_t, AttributeSetHash> set_ids_;
   FlatMap<std::uint32_t> steps_;  // (set, statement) -> set
+  Questions questions_;
   ReachFigures figures_;
   SessionJournal* journal_ = nullptr;
   SessionJournal* day_ = nullptr;
