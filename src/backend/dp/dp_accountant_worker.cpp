@@ -141,9 +141,13 @@ void LeaveSlot(int, Datum) {
   PutInFront(area, unopened, unopened_count);
   const int kept = PutInFront(area, left, left_count);
   unopened_count = 0;
+  bool waits = false;
+  for (int32 i = 0; i < area->queued; ++i) waits |= area->queue[i].database == MyDatabaseId;
   for (AccountantSlot& slot : area->slots)
     if (slot.latch == MyLatch) slot = {InvalidOid, nullptr, 0};
   LWLockRelease(&area->lock);
+  // Who has left an answer to be stored does not look after it any more.
+  if (waits) CallAccountant();
   // What does not fit is no order any more.
   for (int i = kept; i < left_count; ++i) dsm_unpin_segment(left[i]);
 }
