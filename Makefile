@@ -370,8 +370,9 @@ bench/programs/statements: bench/statements.cpp Makefile
 
 bench-programs: $(patsubst bench/%.cpp,bench/programs/%,$(wildcard bench/*.cpp))
 
-bench-core: bench/programs/subset_entropies bench/programs/measures
+bench-core: bench/programs/subset_entropies bench/programs/measures bench/programs/calibration
 	@$< | tee bench/results_subset_entropies.md
+	@bench/programs/calibration | tee bench/results_calibration.md
 	@bench/programs/measures all | tee bench/results_measures.md
 
 unit-programs: build/unit_tests build/unit_tests_asan

@@ -16,7 +16,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "core/detection/figures.hpp"
@@ -27,32 +26,41 @@ namespace privacy_score {
 
 // How unusual a session is.
 struct Judgement {
-  double combined = 0;
-  std::optional<Figure> reason;  // the figure that is most unusual; none when nothing is
-  std::array<double, kFigureCount> unusual{};
+  double combined = 0;           // the greatest of `unusual`
+  std::optional<Figure> reason;  // the figure that is most unusual, also beyond what u is limited to; none when none is
+  std::array<double, kFigureCount> unusual{};  // u
 };
+
+// The tail of each figure.
+using Tails = std::array<const Tail*, kFigureCount>;
+
+// Figures that are unknown, and those of whose tail nothing is known, are not unusual. `combined` never falls when
+// figures rise.
+Judgement JudgeBy(const Tails& tails, const SessionFigures& figures);
 
 struct AlarmThreshold {
   double value = 0;
   std::int64_t calibrated_on = 0;  // sessions that it rests on
-  bool extrapolated = true;        // fewer than three of them are expected above it
+  bool extrapolated = true;        // fewer than three of them are above it
 };
 
 // The combined numbers of the sessions that were calibrated on.
 struct AlarmLaw {
   std::int64_t sessions = 0;
-  bool complete = false;    // each with all figures; else some figures were unknown, and the numbers may be too low
+  bool complete = false;    // each with all figures; else some were unknown, and the numbers may be too low
   Quantiles combined;       // over sessions and repetitions
-  double drip_from = 0;     // the 90th percentile of them
-  double drip_reached = 0;  // the greatest C of a principal of a baseline
+  double mean_excess = 0;   // of combined over drip_from, drawn by five excesses to that of what is exactly calibrated
+  double drip_from = 0;     // the 90th percentile of combined
+  double drip_reached = 0;  // the greatest C of a principal of the baselines
 
-  // The combined number that a share `alarm_rate`, in (0,1), of sessions exceeds. Beyond what the sessions can show it
-  // is taken from an exponential tail.
+  // The combined number that a share `alarm_rate` of sessions exceeds. Beyond what the sessions can show it is taken
+  // from an exponential tail. Throws Error 22023 unless alarm_rate is above 0 and below 1.
   AlarmThreshold Threshold(double alarm_rate) const;
-  // What C is to exceed: what a baseline has reached, and never less than one session that just raises no alarm brings.
-  double DripLimit(double alarm_rate) const;
-  // C after one more session.
+  // C of a principal after one more session.
   double Drip(double before, double combined) const;
+  // What C is to exceed: what the baselines have reached, and never less than one session brings that just raises no
+  // alarm by itself.
+  double DripLimit(double alarm_rate) const;
 };
 
 // What the sessions of one role are held against.
@@ -60,33 +68,39 @@ struct RoleCalibration {
   std::string role;
   RoleTokens tokens;  // for NoveltyProfile
   std::array<Tail, kFigureCount> tails;
-  std::array<bool, kFigureCount> tail_is_of_all{};  // of all roles, not of this one
+  std::array<bool, kFigureCount> is_of_all{};  // the tail is that of all roles together
   AlarmLaw alarm;
 
-  // Figures that are unknown, or whose tail is, are not unusual. Never falls when figures rise.
   Judgement Judge(const SessionFigures& figures) const;
 };
 
-// Of all roles.
-class Calibration {
- public:
+// What is learnt of all roles' baselines.
+struct Calibration {
+  struct Token {
+    std::string text;
+    std::int64_t sessions = 0;  // of all roles, with it
+  };
+  struct RoleToken {
+    std::uint32_t token = 0;    // its place in Calibration::tokens
+    std::int64_t sessions = 0;  // of the role, with it
+  };
   struct Role {
+    std::string name;
     std::int64_t sessions = 0;
     double usual_distinct = 1;
-    // By number of the token in Calibration::tokens.
-    std::vector<std::pair<std::uint32_t, std::int64_t>> with_token;
-    // Of reach and the figures after it; none where the role has too few sessions.
-    std::array<std::optional<Tail>, kFigureCount> tails;
+    std::vector<RoleToken> tokens;                        // by place
+    std::array<std::optional<Tail>, kFigureCount> tails;  // its own; where it has none, that of all holds
   };
 
-  // Null when it has no baseline among those that were calibrated.
-  std::optional<RoleCalibration> OfRole(std::string_view role) const;
-
-  std::int64_t sessions = 0;                                 // of all roles' baselines
-  std::vector<std::pair<std::string, std::int64_t>> tokens;  // sorted; sessions with it
-  std::array<Tail, kFigureCount> tails;                      // of all roles together
+  std::int64_t sessions = 0;
+  std::vector<Token> tokens;  // sorted by text
+  std::array<Tail, kFigureCount> tails;
   AlarmLaw alarm;
-  std::vector<std::pair<std::string, Role>> roles;  // sorted by name
+  std::vector<Role> roles;  // sorted by name
+
+  // Null when the role has no baseline among them.
+  const Role* Find(std::string_view role) const;
+  RoleCalibration Of(const Role& role) const;
 };
 
 }  // namespace privacy_score

@@ -18,7 +18,8 @@ std::string WriteCalibration(const Calibration& calibration);
 // Throws Error XX001 on damaged bytes.
 Calibration ReadCalibration(std::string_view bytes);
 
-// What ReadCalibration(bytes).OfRole(role) is, without the other roles' parts: a backend wants one role only.
+// What Of() makes of a role of ReadCalibration(bytes); none when it has no baseline among them. The parts of other
+// roles are passed over, for a backend wants one role only.
 std::optional<RoleCalibration> ReadRoleCalibration(std::string_view bytes, std::string_view role);
 
 }  // namespace privacy_score

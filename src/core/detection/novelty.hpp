@@ -5,6 +5,12 @@
  *   N(a) = min over h of the baseline and the empty one of the sum of w(t) over the tokens t of a that h lacks
  *
  * s counts the sessions of the role's baseline, s(t) those with token t; S and S(t) the same over all roles.
+ *   unknown = abstractions that the baseline lacks / max(their number, usual distinct abstractions of a session)
+ *
+ * The denominator of unknown is not the number of abstractions so far: that would let the figure fall when known ones
+ * follow. So it is the greatest that this share may have been, in whatever order they came; in a session that is longer
+ * than usual it is a share of a usual one.
+ *
  * Weights are whole numbers of 2^-32 bits, so that sums do not depend on the order of their terms: the figures of a
  * session are the same to the last bit in whatever order its abstractions come, live or from history.
  *
@@ -48,11 +54,11 @@ struct RoleTokens {
 // some microseconds. Not for several threads at once.
 class NoveltyProfile {
  public:
-  // The distinct abstractions of the baseline, in any order; the tokens need not outlive the call.
+  // The distinct abstractions of the baseline, in any order, with their tokens, which need not outlive the call.
   using Abstractions = std::vector<std::pair<AbstractionId, const Tokens*>>;
   NoveltyProfile(const RoleTokens& tokens, const Abstractions& baseline);
 
-  bool Has(AbstractionId id);
+  bool Has(AbstractionId id) { return known_.Find(static_cast<std::uint64_t>(id)) != nullptr; }
   // N(a) of any abstraction.
   TokenWeight Novelty(const Tokens& tokens);
   double usual_distinct() const { return usual_distinct_; }
@@ -63,6 +69,7 @@ class NoveltyProfile {
   std::vector<TokenWeight> weights_;  // by number
   TokenWeight weight_of_others_;
   TokenIndex index_;
+  std::vector<TokenIndex::Weighed> weighed_;  // while Novelty() runs
   double usual_distinct_;
 };
 

@@ -39,14 +39,26 @@ class TokenIndex {
   std::size_t size() const { return begins_.size() - 1; }
 
  private:
-  bool HasToken(List list, Token token) const;
+  struct Postings {
+    const List* first;
+    const List* last;
+    std::size_t size() const { return static_cast<std::size_t>(last - first); }
+  };
+  Postings PostingsOf(Token token) const {
+    return {postings_.data() + postings_from_[token], postings_.data() + postings_from_[token + std::size_t{1}]};
+  }
+  TokenWeight SharedBy(List list) const;
+  TokenWeight Raise(const Postings& postings, TokenWeight weight, TokenWeight floor,
+                    const std::vector<std::uint8_t>& left_out);
+  void CollectRivals(TokenWeight floor, const std::vector<std::uint8_t>& left_out);
 
-  std::vector<std::size_t> begins_ = {0};   // of each list in tokens_
-  std::vector<Token> tokens_;               // sorted within a list
+  std::vector<std::size_t> begins_ = {0};  // of each list in tokens_
+  std::vector<Token> tokens_;
   std::vector<std::size_t> postings_from_;  // of each token in postings_
   std::vector<List> postings_;
+  std::vector<TokenWeight> asked_;   // of each token while MostShared() runs, else 0
   std::vector<TokenWeight> shared_;  // of each list while MostShared() runs, else 0
-  std::vector<List> touched_;        // likewise
+  std::vector<List> rivals_;         // that may still win, likewise
 };
 
 }  // namespace privacy_score

@@ -1,0 +1,447 @@
+/*
+ * calibrator_test.cpp - a calibration is what its definition says, by a plain implementation over small worlds.
+ */
+#include "core/detection/calibrator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/detection/calibration_bytes.hpp"
+#include "core/detection/held_out_days.hpp"
+#include "detection_fixture.hpp"
+#include "error_fixture.hpp"
+#include "sanitizers.hpp"
+
+namespace privacy_score {
+namespace {
+
+using namespace testing_support;
+
+constexpr double kTolerance = 1e-6;
+
+// The definition, in the plainest way: sets of text, every profile built anew, every session compared with each
+// abstraction.
+class Plain {
+ public:
+  Plain(std::vector<BaselineSession> sessions, TokenMap tokens, double share)
+      : sessions_(std::move(sessions)), tokens_(std::move(tokens)), share_(share) {
+    for (const auto& session : sessions_) roles_.insert(session.role);
+    for (std::size_t f = 0; f < kFigureCount; ++f) {
+      for (std::size_t i = 0; i < sessions_.size(); ++i) {
+        for (std::size_t r = 0; r < (f < 3 ? kRepetitions : 1); ++r) {
+          const auto value = FiguresOf(i, r)[f];
+          if (!value) continue;
+          all_[f].push_back(*value);
+          of_role_[{sessions_[i].role, f}].push_back(*value);
+        }
+      }
+    }
+  }
+
+  using Figures = std::vector<std::optional<double>>;
+
+  Figures FiguresOf(std::size_t which, std::size_t repetition) {
+    const auto found = figures_.find({which, repetition});
+    if (found != figures_.end()) return found->second;
+    Figures figures(kFigureCount);
+    for (std::size_t f = 3; f < kFigureCount; ++f) figures[f] = sessions_[which].figures[kFigures[f]];
+    Novelty(which, repetition, &figures);
+    return figures_[{which, repetition}] = figures;
+  }
+
+  double Median(const std::string& role) const {
+    std::vector<double> sizes;
+    for (const auto& session : sessions_)
+      if (session.role == role) sizes.push_back(static_cast<double>(AbstractionsOf(session).size()));
+    std::sort(sizes.begin(), sizes.end());
+    const std::size_t n = sizes.size();
+    return std::max(1.0, (sizes[(n - 1) / 2] + sizes[n / 2]) / 2);
+  }
+
+  double Unusual(const std::string& role, std::size_t f, double x) const {
+    const std::vector<double>& all = all_[f];
+    if (all.empty()) return 0;
+    const auto own = of_role_.find({role, f});
+    const bool by_role = f >= 3 && own != of_role_.end() && own->second.size() >= 20;
+    const std::vector<double>& seen = by_role ? own->second : all;
+    const auto [q, rate, beta] = Beyond(role, f, by_role);
+    if (x <= q) return -std::log10(Share(seen, [&](double value) { return value >= x; }));
+    return -std::log10(rate) + (x - q) / beta / std::log(10);
+  }
+
+  double Combined(std::size_t which, std::size_t repetition) {
+    double combined = 0;
+    const Figures figures = FiguresOf(which, repetition);
+    for (std::size_t f = 0; f < kFigureCount; ++f)
+      if (figures[f]) combined = std::max(combined, Unusual(sessions_[which].role, f, *figures[f]));
+    return std::min(combined, 8.0);
+  }
+
+  std::vector<std::size_t> CalibratedOn() {
+    std::vector<std::size_t> any;
+    std::vector<std::size_t> complete;
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+      const Figures figures = FiguresOf(i, 0);
+      std::size_t known = 0;
+      std::size_t wanted = 0;
+      for (std::size_t f = 0; f < kFigureCount; ++f) {
+        known += figures[f] ? 1U : 0U;
+        wanted += all_[f].empty() ? 0U : 1U;
+      }
+      if (known > 0) any.push_back(i);
+      if (known > 0 && known == wanted) complete.push_back(i);
+    }
+    return complete.size() >= 30 ? complete : any;
+  }
+
+  double DripReached(double from) {
+    double reached = 0;
+    const auto calibrated_on = CalibratedOn();
+    for (std::size_t r = 0; r < kRepetitions; ++r) {
+      std::map<std::string, std::vector<std::pair<std::int64_t, double>>> principals;
+      for (const std::size_t i : calibrated_on)
+        principals[sessions_[i].principal].emplace_back(sessions_[i].begin, Combined(i, r));
+      for (auto& [principal, numbers] : principals) {
+        std::sort(numbers.begin(), numbers.end());
+        double drip = 0;
+        for (const auto& [begin, number] : numbers) {
+          drip = std::max(0.0, drip + number - from);
+          reached = std::max(reached, drip);
+        }
+      }
+    }
+    return reached;
+  }
+
+  const std::set<std::string>& roles() const { return roles_; }
+
+ private:
+  static std::set<AbstractionId> AbstractionsOf(const BaselineSession& session) {
+    return {session.abstractions.begin(), session.abstractions.end()};
+  }
+  template <typename Holds>
+  static double Share(const std::vector<double>& values, Holds holds) {
+    return static_cast<double>(std::count_if(values.begin(), values.end(), holds)) / static_cast<double>(values.size());
+  }
+  // The least of the values that at most a tenth of them are above.
+  static double Percentile90(std::vector<double> values) {
+    std::sort(values.begin(), values.end(), std::greater<>());
+    return values[values.size() / 10];
+  }
+  static double Rate(const std::vector<double>& values, double q) {
+    const double rate = Share(values, [&](double value) { return value > q; });
+    return rate > 0 ? rate : 1 / (static_cast<double>(values.size()) + 1);
+  }
+  static double Excess(const std::vector<double>& values, double q) {
+    double sum = 0;
+    double count = 0;
+    for (const double value : values) {
+      if (value <= q) continue;
+      sum += value - q;
+      ++count;
+    }
+    return count > 0 ? sum / count : 1;
+  }
+
+  struct Excesses {
+    double q, rate, beta;
+  };
+  // Of a role by itself, or of all.
+  Excesses Beyond(const std::string& role, std::size_t f, bool by_role) const {
+    const auto known = beyond_.find({role, f});
+    if (known != beyond_.end()) return known->second;
+    const std::vector<double>& all = all_[f];
+    Excesses beyond = {Percentile90(all), Rate(all, Percentile90(all)), Excess(all, Percentile90(all))};
+    if (by_role) {
+      const std::vector<double>& seen = of_role_.at({role, f});
+      beyond.q = Percentile90(seen);
+      double k = 0;
+      double sum = 0;
+      for (const double value : seen) {
+        if (value <= beyond.q) continue;
+        ++k;
+        sum += value - beyond.q;
+      }
+      beyond.beta = (sum + 5 * beyond.beta) / (k + 5);
+      beyond.rate = (k + 5) / (static_cast<double>(seen.size()) + 5 / beyond.rate);
+    }
+    return beyond_[{role, f}] = beyond;
+  }
+
+  void Novelty(std::size_t which, std::size_t repetition, Figures* figures) const {
+    const BaselineSession& held = sessions_[which];
+    bool one_day = true;
+    std::size_t of_role = 0;
+    for (const auto& session : sessions_) {
+      if (session.role != held.role) continue;
+      ++of_role;
+      one_day = one_day && session.day == held.day;
+    }
+    if (of_role == 1) return;
+    std::map<std::string, double> own;
+    std::map<std::string, double> every;
+    std::set<AbstractionId> baseline;
+    double own_sessions = 0;
+    double all_sessions = 0;
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+      const auto& session = sessions_[i];
+      if (one_day ? i == which : session.day == held.day) continue;
+      std::set<std::string> tokens;
+      for (const AbstractionId id : session.abstractions) {
+        if (IsWithheld(session.role, id, repetition, share_)) continue;
+        const Tokens& list = tokens_.at(id);
+        tokens.insert(list.begin(), list.end());
+        if (session.role == held.role) baseline.insert(id);
+      }
+      ++all_sessions;
+      for (const auto& token : tokens) ++every[token];
+      if (session.role != held.role) continue;
+      ++own_sessions;
+      for (const auto& token : tokens) ++own[token];
+    }
+    double sum = 0;
+    double most = 0;
+    double unknown = 0;
+    for (const AbstractionId id : AbstractionsOf(held)) {
+      if (baseline.count(id) > 0) continue;
+      ++unknown;
+      const auto lacking = [&](const Tokens& other) {
+        double bits = 0;
+        for (const std::string& token : tokens_.at(id))
+          if (std::find(other.begin(), other.end(), token) == other.end())
+            bits -= std::log2(.8 * (own[token] + .02) / (own_sessions + 1) +
+                              .2 * (every[token] + .02) / (all_sessions + 1));
+        return bits;
+      };
+      double least = lacking({});
+      for (const AbstractionId other : baseline) least = std::min(least, lacking(tokens_.at(other)));
+      sum += least;
+      most = std::max(most, least);
+    }
+    (*figures)[0] = sum;
+    (*figures)[1] = most;
+    (*figures)[2] = unknown / std::max(unknown, Median(held.role));
+  }
+
+  std::vector<BaselineSession> sessions_;
+  TokenMap tokens_;
+  double share_;
+  std::set<std::string> roles_;
+  std::map<std::pair<std::size_t, std::size_t>, Figures> figures_;
+  std::vector<double> all_[kFigureCount];
+  std::map<std::pair<std::string, std::size_t>, std::vector<double>> of_role_;
+  mutable std::map<std::pair<std::string, std::size_t>, Excesses> beyond_;
+};
+
+// Compares all that a calibration says with what its definition says.
+void ExpectIsPlain(const DetectionWorld& world, double share) {
+  const Calibration calibration = Calibrated(world.sessions, world.tokens, share);
+  Plain plain(world.sessions, world.tokens, share);
+  ASSERT_EQ(calibration.sessions, static_cast<std::int64_t>(world.sessions.size()));
+  ASSERT_EQ(calibration.roles.size(), plain.roles().size());
+  for (const Calibration::Role& role : calibration.roles) {
+    EXPECT_EQ(plain.roles().count(role.name), 1U);
+    EXPECT_EQ(role.usual_distinct, plain.Median(role.name));
+    const RoleCalibration of_role = calibration.Of(role);
+    for (std::size_t f = 0; f < kFigureCount; ++f) {
+      for (double x = 0; x < 60; x = x * 1.3 + .37) {
+        SessionFigures figures;
+        // Not where plain sums and exact ones fall on two sides of a step.
+        figures[kFigures[f]] = x + 1e-5;
+        ASSERT_NEAR(of_role.Judge(figures).combined, std::min(8.0, plain.Unusual(role.name, f, x + 1e-5)), kTolerance)
+            << NameOf(kFigures[f]) << ' ' << x;
+      }
+    }
+  }
+  std::vector<double> combined;
+  const auto calibrated_on = plain.CalibratedOn();
+  for (const std::size_t i : calibrated_on)
+    for (std::size_t r = 0; r < kRepetitions; ++r) combined.push_back(plain.Combined(i, r));
+  const AlarmLaw& alarm = calibration.alarm;
+  EXPECT_EQ(alarm.sessions, static_cast<std::int64_t>(calibrated_on.size()));
+  ASSERT_EQ(alarm.combined.count(), static_cast<std::int64_t>(combined.size()));
+  if (combined.empty()) return;
+  std::sort(combined.begin(), combined.end());
+  const std::size_t size = combined.size();
+  for (const double rate : {.5, .3, .1, .05}) {
+    if (rate * static_cast<double>(calibrated_on.size()) < 3) continue;
+    const auto above = static_cast<std::size_t>(rate * static_cast<double>(size) + 1e-9);
+    EXPECT_NEAR(alarm.Threshold(rate).value, combined[size - 1 - above], kTolerance) << rate;
+    EXPECT_FALSE(alarm.Threshold(rate).extrapolated);
+  }
+  const double from = combined[size - 1 - static_cast<std::size_t>(.1 * static_cast<double>(size) + 1e-9)];
+  EXPECT_NEAR(alarm.drip_from, from, kTolerance);
+  double count = 0;
+  double sum = 0;
+  for (const double number : combined) {
+    if (number <= alarm.drip_from + 1e-9) continue;
+    count += .25;
+    sum += (number - from) / 4;
+  }
+  EXPECT_NEAR(alarm.mean_excess, (sum + 5 / std::log(10)) / (count + 5), kTolerance);
+  EXPECT_NEAR(alarm.drip_reached, plain.DripReached(from), 1e-4);
+}
+
+TEST(Calibrator, IsTheDefinition) {
+  std::mt19937_64 random(29);
+  for (int round = 0; round < (kSanitized ? 6 : 40); ++round) {
+    WorldSize size;
+    size.roles = 1 + static_cast<int>(random() % 4);
+    size.sessions = static_cast<int>(random() % 90);
+    size.days = 1 + static_cast<int>(random() % 6);
+    size.abstractions = 4 + static_cast<int>(random() % 16);
+    const DetectionWorld world = RandomWorld(random, size);
+    ExpectIsPlain(world, round % 4 == 0 ? 0 : .05 * static_cast<double>(random() % 8));
+    if (HasFatalFailure()) return;
+  }
+}
+
+// All figures known, so that the complete sessions are many.
+TEST(Calibrator, IsTheDefinitionOfCompleteSessions) {
+  std::mt19937_64 random(31);
+  DetectionWorld world = RandomWorld(random, {2, 14, 9, 120, 8});
+  for (BaselineSession& session : world.sessions)
+    for (const Figure figure : kFigures) session.figures[figure] = session.figures[figure].value_or(0);
+  ExpectIsPlain(world, .1);
+  const Calibration complete = Calibrated(world.sessions, world.tokens, .1);
+  EXPECT_TRUE(complete.alarm.complete);
+  EXPECT_EQ(complete.alarm.sessions, 120);
+  // Sessions from before the figures were recorded are left out where there are others.
+  for (std::size_t i = 0; i < 80; ++i) world.sessions[i].figures = {};
+  const Calibration later = Calibrated(world.sessions, world.tokens, .1);
+  EXPECT_TRUE(later.alarm.complete);
+  EXPECT_EQ(later.alarm.sessions, 40);
+  for (std::size_t i = 80; i < 110; ++i) world.sessions[i].figures = {};
+  const Calibration few = Calibrated(world.sessions, world.tokens, .1);
+  EXPECT_FALSE(few.alarm.complete);
+  EXPECT_EQ(few.alarm.sessions, 120);
+}
+
+TEST(Calibrator, DependsOnNoOrder) {
+  std::mt19937_64 random(37);
+  DetectionWorld world = RandomWorld(random, {3, 14, 9, 100, 5});
+  const std::string bytes = WriteCalibration(Calibrated(world.sessions, world.tokens, .1));
+  for (int round = 0; round < 5; ++round) {
+    std::shuffle(world.sessions.begin(), world.sessions.end(), random);
+    for (BaselineSession& session : world.sessions) {
+      std::shuffle(session.abstractions.begin(), session.abstractions.end(), random);
+      // Repetitions and the empty abstraction are nothing.
+      session.abstractions.push_back(0);
+      if (session.abstractions.size() > 1) session.abstractions.push_back(session.abstractions.front());
+      session.day += 3;
+    }
+    EXPECT_EQ(WriteCalibration(Calibrated(world.sessions, world.tokens, .1)), bytes);
+  }
+}
+
+TEST(Calibrator, OfNothingRaisesNothing) {
+  const Calibration calibration = Calibrated({}, {}, .1);
+  EXPECT_EQ(calibration.sessions, 0);
+  EXPECT_TRUE(calibration.roles.empty());
+  EXPECT_EQ(calibration.alarm.sessions, 0);
+  EXPECT_EQ(calibration.alarm.drip_reached, 0);
+  EXPECT_EQ(calibration.alarm.Threshold(.01).calibrated_on, 0);
+}
+
+BaselineSession SessionOf(const char* role, std::int32_t day, std::vector<AbstractionId> abstractions) {
+  BaselineSession session;
+  session.role = role;
+  session.principal = role;
+  session.day = day;
+  session.begin = day;
+  session.abstractions = std::move(abstractions);
+  return session;
+}
+
+// Two days of one role, nothing withheld: what only one of them has is new to the other.
+TEST(Calibrator, TwoDaysWorkedByHand) {
+  const TokenMap tokens = {{1, {"x"}}, {2, {"x", "y"}}};
+  const Calibration calibration = Calibrated({SessionOf("a", 1, {1}), SessionOf("a", 2, {1, 2})}, tokens, 0);
+  // The second session lacks y, which nobody else has: p = .02/2. The first is known. Four times each.
+  const Tail& of_tokens = calibration.tails[static_cast<std::size_t>(Figure::kTokens)];
+  ASSERT_EQ(of_tokens.seen().points().size(), 2U);
+  EXPECT_EQ(of_tokens.seen().points()[0].value, 0);
+  EXPECT_NEAR(of_tokens.seen().points()[1].value, -std::log2(.01), 1e-9);
+  EXPECT_EQ(of_tokens.seen().points()[1].at_least, 4);
+  // Usual are 1.5 distinct abstractions.
+  const Tail& of_unknown = calibration.tails[static_cast<std::size_t>(Figure::kUnknown)];
+  EXPECT_NEAR(of_unknown.seen().points()[1].value, 1 / 1.5, 1e-15);
+  ASSERT_EQ(calibration.tokens.size(), 2U);
+  EXPECT_EQ(calibration.tokens[0].text, "x");
+  EXPECT_EQ(calibration.tokens[0].sessions, 2);
+  EXPECT_EQ(calibration.tokens[1].sessions, 1);
+}
+
+TEST(Calibrator, HoldsSessionsOfOneDayAgainstEachOther) {
+  const TokenMap tokens = {{1, {"x"}}, {2, {"x", "y"}}};
+  const Calibration one_day = Calibrated({SessionOf("a", 1, {1}), SessionOf("a", 1, {1, 2})}, tokens, 0);
+  const Calibration two_days = Calibrated({SessionOf("a", 1, {1}), SessionOf("a", 2, {1, 2})}, tokens, 0);
+  EXPECT_EQ(WriteCalibration(one_day), WriteCalibration(two_days));
+  const Calibration only_one = Calibrated({SessionOf("a", 1, {1})}, tokens, 0);
+  EXPECT_EQ(only_one.tails[0].seen().count(), 0);
+  EXPECT_EQ(only_one.alarm.sessions, 0);
+  EXPECT_EQ(only_one.roles.size(), 1U);
+}
+
+// A person whose sessions are each a little unusual reaches more than one with as many that are not.
+TEST(Calibrator, DripsAreOfPrincipalsInOrder) {
+  std::vector<BaselineSession> sessions;
+  for (int day = 0; day < 100; ++day) {
+    BaselineSession session = SessionOf("a", day, {1});
+    session.figures[Figure::kReach] = day < 6 ? 5 : 1;
+    session.principal = "a" + std::to_string(day % 50);
+    sessions.push_back(session);
+  }
+  const TokenMap tokens = {{1, {"x"}}};
+  const double spread = Calibrated(sessions, tokens, 0).alarm.drip_reached;
+  // q = 1, P(> 1) = .06, beta = 4: u(5) = -lg10(.06/e), and the 90th percentile of combined is 0.
+  const double each = -std::log10(.06) + 1 / std::log(10);
+  EXPECT_NEAR(spread, each, .05);
+  for (int day = 0; day < 6; ++day) sessions[static_cast<std::size_t>(day)].principal = "slow";
+  EXPECT_NEAR(Calibrated(sessions, tokens, 0).alarm.drip_reached, 6 * each, .3);
+}
+
+TEST(Calibrator, RefusesWhatIsWrong) {
+  const TokenMap tokens = {{1, {"x"}}};
+  EXPECT_EQ(ErrorOf([&] { Calibrator({}, tokens, 1); }),
+            "22023 expected_novelty must be at least 0 and below 1, not 1");
+  EXPECT_EQ(ErrorOf([&] { Calibrator({}, tokens, -.1); }),
+            "22023 expected_novelty must be at least 0 and below 1, not -0.1");
+  EXPECT_EQ(ErrorOf([&] { Calibrator({}, tokens, std::nan("")); }),
+            "22023 expected_novelty must be at least 0 and below 1, not nan");
+  EXPECT_EQ(ErrorOf([&] { Calibrator({SessionOf("a", 1, {2})}, tokens, .1); }),
+            "XX001 could not read internal data: an abstraction without tokens");
+  BaselineSession session = SessionOf("a", 1, {1});
+  session.figures[Figure::kVolume] = std::nan("");
+  EXPECT_EQ(ErrorOf([&] { Calibrator({session}, tokens, .1); }),
+            "XX001 could not read internal data: figures of a session");
+}
+
+TEST(Calibrator, GoesOnWhereItWas) {
+  std::mt19937_64 random(41);
+  const DetectionWorld world = RandomWorld(random, {3, 14, 9, 60, 5});
+  static int questions;
+  static int until;
+  WorkControl control;
+  control.work_between_questions = 1;
+  control.interrupted = [] { return ++questions > until; };
+  Calibrator calibrator(world.sessions, world.tokens, .1);
+  int calls = 1;
+  for (questions = 0, until = 1; !calibrator.Run(control); questions = 0, until = calls / 4) {
+    ++calls;
+    ASSERT_LT(calls, 100000);
+  }
+  EXPECT_GT(calls, 20);
+  EXPECT_EQ(WriteCalibration(calibrator.calibration()), WriteCalibration(Calibrated(world.sessions, world.tokens, .1)));
+}
+
+}  // namespace
+}  // namespace privacy_score
