@@ -99,11 +99,12 @@ CREATE TABLE privacy_score.baseline (
   day_reach bigint,
   day_subjects bigint,
   day_subject_columns int,
-  contexts jsonb
+  contexts jsonb,
+  end_user text
 );
-CREATE UNIQUE INDEX baseline_active ON privacy_score.baseline (role) WHERE active;
+CREATE UNIQUE INDEX baseline_active ON privacy_score.baseline (role, COALESCE(end_user, '')) WHERE active;
 COMMENT ON TABLE privacy_score.baseline IS
-  'Versions of each role''s baseline; the active one scores. reach, subjects, subject_columns: the greatest of its sessions, where known; day_reach, day_subjects, day_subject_columns: of its days, each of one principal; cells: its abstractions tell of the cells of aggregates; checked: what was found when it was last put in force; contexts: networks, programs and hours of the week of its sessions, NULL where they are not known.';
+  'Versions of each role''s baseline, and of those of single end users of a role; the active one scores. reach, subjects, subject_columns: the greatest of its sessions, where known; day_reach, day_subjects, day_subject_columns: of its days, each of one principal; cells: its abstractions tell of the cells of aggregates; checked: what was found when it was last put in force; contexts: networks, programs and hours of the week of its sessions, NULL where they are not known.';
 
 CREATE TABLE privacy_score.baseline_ngram (
   baseline_id bigint NOT NULL,

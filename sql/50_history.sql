@@ -42,28 +42,31 @@ CREATE FUNCTION privacy_score.new_context(contexts jsonb, at timestamptz, client
 COMMENT ON FUNCTION privacy_score.new_context(jsonb, timestamptz, inet, text) IS
   'What of a connection the contexts of a baseline have never had: network, program, hour of the week; NULL where they are not known.';
 
-CREATE FUNCTION privacy_score.set_baseline(role name, from_day date DEFAULT NULL, to_day date DEFAULT NULL) RETURNS bigint
+CREATE FUNCTION privacy_score.set_baseline(role name, from_day date DEFAULT NULL, to_day date DEFAULT NULL, end_user text DEFAULT NULL)
+  RETURNS bigint
   AS 'MODULE_PATHNAME', 'ps_set_baseline' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION privacy_score.set_baseline(name, date, date) IS
-  'Makes the recorded sessions of these days (both included) the role''s baseline; earlier versions are kept. By default the thirty days that end yesterday. Returns the number of distinct n-grams at ngram_length. Days that stand out and few sessions raise a warning and an alert.';
-REVOKE ALL ON FUNCTION privacy_score.set_baseline(name, date, date) FROM PUBLIC;
+COMMENT ON FUNCTION privacy_score.set_baseline(name, date, date, text) IS
+  'Makes the recorded sessions of these days (both included) the role''s baseline, or those of one end user her own, which the role''s is then shown beside; earlier versions are kept. By default the thirty days that end yesterday. Returns the number of distinct n-grams at ngram_length. Days that stand out and few sessions raise a warning and an alert.';
+REVOKE ALL ON FUNCTION privacy_score.set_baseline(name, date, date, text) FROM PUBLIC;
 
 CREATE FUNCTION privacy_score.activate_baseline(id bigint) RETURNS void
   AS 'MODULE_PATHNAME', 'ps_activate_baseline' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.activate_baseline(bigint) IS
-  'Puts a version of the view baselines in force for its role, in place of the one that is.';
+  'Puts a version of the view baselines in force for its role and end user, in place of the one that is.';
 REVOKE ALL ON FUNCTION privacy_score.activate_baseline(bigint) FROM PUBLIC;
 
-CREATE FUNCTION privacy_score.drop_baseline(role name) RETURNS void
-  AS 'MODULE_PATHNAME', 'ps_drop_baseline' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION privacy_score.drop_baseline(name) IS 'Takes the role''s baseline out of force; its record is kept.';
-REVOKE ALL ON FUNCTION privacy_score.drop_baseline(name) FROM PUBLIC;
+CREATE FUNCTION privacy_score.drop_baseline(role name, end_user text DEFAULT NULL) RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_drop_baseline' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.drop_baseline(name, text) IS
+  'Takes the baseline of a role, or of one end user of it, out of force; its record is kept.';
+REVOKE ALL ON FUNCTION privacy_score.drop_baseline(name, text) FROM PUBLIC;
 
-CREATE FUNCTION privacy_score.export_baseline(role name) RETURNS jsonb
+-- That of an end user is of version 2, so that no older version takes it for the role's.
+CREATE FUNCTION privacy_score.export_baseline(role name, end_user text DEFAULT NULL) RETURNS jsonb
   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
   BEGIN ATOMIC
     SELECT pg_catalog.jsonb_build_object(
-      'version', 1, 'role', b.role, 'from_day', b.from_day, 'to_day', b.to_day, 'sessions', b.sessions,
+      'version', CASE WHEN b.end_user IS NULL THEN 1 ELSE 2 END, 'role', b.role, 'from_day', b.from_day, 'to_day', b.to_day, 'sessions', b.sessions,
       'reach', b.reach, 'subjects', b.subjects, 'subject_columns', b.subject_columns, 'cells', b.cells, 'contexts', b.contexts,
       'day_reach', b.day_reach, 'day_subjects', b.day_subjects, 'day_subject_columns', b.day_subject_columns,
       'ngrams', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('ngram', n.ngram, 'count', n.count) ORDER BY n.ngram)
@@ -73,16 +76,18 @@ CREATE FUNCTION privacy_score.export_baseline(role name) RETURNS jsonb
       'abstractions', (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('id', a.id, 'tokens', a.tokens) ORDER BY a.id)
                          FROM privacy_score.abstraction a
                         WHERE a.id IN (SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s WHERE s.baseline_id = b.id)))
-      FROM privacy_score.baseline b WHERE b.role = export_baseline.role AND b.active;
+      || CASE WHEN b.end_user IS NULL THEN '{}' ELSE pg_catalog.jsonb_build_object('end_user', b.end_user) END
+      FROM privacy_score.baseline b
+     WHERE b.role = export_baseline.role AND b.end_user IS NOT DISTINCT FROM export_baseline.end_user AND b.active;
   END;
-COMMENT ON FUNCTION privacy_score.export_baseline(name) IS
-  'The active baseline of a role as JSON, for import_baseline() on another server; NULL when there is none.';
-REVOKE ALL ON FUNCTION privacy_score.export_baseline(name) FROM PUBLIC;
+COMMENT ON FUNCTION privacy_score.export_baseline(name, text) IS
+  'The active baseline of a role, or of one end user of it, as JSON, for import_baseline() on another server; NULL when there is none.';
+REVOKE ALL ON FUNCTION privacy_score.export_baseline(name, text) FROM PUBLIC;
 
 CREATE FUNCTION privacy_score.import_baseline(baseline jsonb) RETURNS bigint
   AS 'MODULE_PATHNAME', 'ps_import_baseline' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.import_baseline(jsonb) IS
-  'Puts a baseline from export_baseline() in force for the role that it names. Returns the number of its recorded n-grams.';
+  'Puts a baseline from export_baseline() in force for the role, and the end user, that it names. Returns the number of its recorded n-grams.';
 REVOKE ALL ON FUNCTION privacy_score.import_baseline(jsonb) FROM PUBLIC;
 
 CREATE FUNCTION privacy_score.choose_ngram_length(role name, from_day date, to_day date, longest int DEFAULT 6)
@@ -94,29 +99,30 @@ COMMENT ON FUNCTION privacy_score.choose_ngram_length(name, date, date, int) IS
 CREATE FUNCTION privacy_score.score(role name, from_day date, to_day date)
   RETURNS TABLE (day date, queries bigint, ngrams bigint, mismatched bigint, score float8, max_score float8,
                  tight_max float8, normalised float8, cumulative float8, statement_score float8, rows bigint,
-                 enforced float8, end_user text)
+                 enforced float8, end_user text, peer_score float8)
   AS 'MODULE_PATHNAME', 'ps_score' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.score(name, date, date) IS
-  'Privacy score of each recorded day against the role''s baseline, for each of its end users: P<b0,bi>, the maxima M and M'', P/M, and the cumulative Delta since from_day [Khan, figure 6]. enforced: the sum of the day''s sessions that mode enforce compares with daily_limit. A role reads its own; pg_read_all_stats reads all.';
+  'Privacy score of each recorded day against the role''s baseline, for each of its end users: P<b0,bi>, the maxima M and M'', P/M, and the cumulative Delta since from_day [Khan, figure 6]. enforced: the sum of the day''s sessions that mode enforce compares with daily_limit. An end user with a baseline of her own is scored against that; peer_score is then the score against the role''s, else NULL. A role reads its own; pg_read_all_stats reads all.';
 
 CREATE FUNCTION privacy_score.score_sessions(role name, from_day date, to_day date)
   RETURNS TABLE (day date, session text, queries bigint, ngrams bigint, mismatched bigint, score float8,
                  max_score float8, tight_max float8, normalised float8, statement_score float8, rows bigint,
-                 reach bigint, subjects bigint, subject_columns int, enforced float8, end_user text)
+                 reach bigint, subjects bigint, subject_columns int, enforced float8, end_user text,
+                 peer_score float8)
   AS 'MODULE_PATHNAME', 'ps_score_sessions' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.score_sessions(name, date, date) IS 'The same as score() for each recorded session; enforced is what mode enforce compares with session_limit.';
 
 CREATE FUNCTION privacy_score.score_ngrams(role name, from_day date, to_day date)
   RETURNS TABLE (day date, ngram text[], count bigint, nearest text[], score float8, deltas float8[], attributes text[],
-                 rows bigint, end_user text)
+                 rows bigint, end_user text, peer_score float8)
   AS 'MODULE_PATHNAME', 'ps_score_ngrams' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.score_ngrams(name, date, date) IS
-  'The mismatched n-grams of each day: the nearest one of the baseline, what each position adds to it, and the columns that cause it.';
+  'The mismatched n-grams of each day: the nearest one of the baseline, what each position adds to it, and the columns that cause it. peer_score: of an end user with a baseline of her own, what the n-gram would add to the role''s.';
 
-CREATE FUNCTION privacy_score.explain_query(sql text, role name DEFAULT session_user) RETURNS jsonb
-  AS 'MODULE_PATHNAME', 'ps_explain_query' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION privacy_score.explain_query(text, name) IS
-  'What a statement would reveal and what it would add to the role''s baseline, without executing it.';
+CREATE FUNCTION privacy_score.explain_query(sql text, role name DEFAULT session_user, end_user text DEFAULT NULL) RETURNS jsonb
+  AS 'MODULE_PATHNAME', 'ps_explain_query' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.explain_query(text, name, text) IS
+  'What a statement would reveal and what it would add to the role''s baseline, or to that which an end user of it is scored against, without executing it.';
 
 CREATE FUNCTION privacy_score.analyze_relation(relation regclass, attributes name[] DEFAULT NULL) RETURNS int
   AS 'MODULE_PATHNAME', 'ps_analyze_relation' LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -9,7 +9,7 @@ CREATE FUNCTION privacy_score.live_sessions()
                  mismatched bigint, score float8, max_score float8, normalised float8, estimated boolean,
                  last_query_at timestamptz, last_id bigint, last_abstraction text[], statement_score float8,
                  rows bigint, reach bigint, subjects bigint, subject_columns int, enforced float8, end_user text,
-                 client_addr inet, application_name text, tls boolean, auth_method text)
+                 client_addr inet, application_name text, tls boolean, auth_method text, peer_score float8)
   AS 'MODULE_PATHNAME', 'ps_live_sessions' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privacy_score.live_sessions() IS 'Internal: open sessions of this database that the current user may see.';
 
@@ -32,17 +32,19 @@ CREATE VIEW privacy_score.stat_sessions WITH (security_barrier) AS
   SELECT l.pid, l.role, pg_catalog.current_database() AS database, l.session, l.started, l.queries, l.ngrams,
          l.mismatched, l.score, l.max_score, l.normalised, l.estimated, l.last_query_at,
          COALESCE(l.last_abstraction, a.tokens) AS last_abstraction, l.statement_score, l.rows,
-         l.reach, l.subjects, l.subject_columns, l.enforced, l.end_user, l.client_addr, l.application_name, l.tls, l.auth_method
+         l.reach, l.subjects, l.subject_columns, l.enforced, l.end_user, l.client_addr, l.application_name, l.tls, l.auth_method,
+         l.peer_score
     FROM privacy_score.live_sessions() l
     LEFT JOIN privacy_score.abstraction a ON a.id = l.last_id;
 COMMENT ON VIEW privacy_score.stat_sessions IS
-  'Open sessions of this database with their score so far, of a connection or, with an end user, of all (session_scope; pid: of the one that is at it); estimated: some rates are still upper bounds, or the model is out of date; enforced: the sum that mode enforce compares with session_limit; client_addr (NULL: a unix socket), application_name, tls, auth_method: of the connection that began it.';
+  'Open sessions of this database with their score so far, of a connection or, with an end user, of all (session_scope; pid: of the one that is at it); estimated: some rates are still upper bounds, or the model is out of date; enforced: the sum that mode enforce compares with session_limit; peer_score: of an end user with a baseline of her own the score against the role''s; client_addr (NULL: a unix socket), application_name, tls, auth_method: of the connection that began it.';
 
 CREATE VIEW privacy_score.stat_contexts WITH (security_barrier) AS
   SELECT s.role, s.end_user, s.day, s.session, s.started, s.client_addr, s.application_name, s.tls, s.auth_method,
-         privacy_score.new_context(b.contexts, s.started, s.client_addr, s.application_name) AS new_context
+         privacy_score.new_context(CASE WHEN o.id IS NULL THEN b.contexts ELSE o.contexts END, s.started, s.client_addr, s.application_name) AS new_context
     FROM privacy_score.session s
-    LEFT JOIN privacy_score.baseline b ON b.role = s.role AND b.active
+    LEFT JOIN privacy_score.baseline b ON b.role = s.role AND b.end_user IS NULL AND b.active
+    LEFT JOIN privacy_score.baseline o ON o.role = s.role AND o.end_user = s.end_user AND o.active
    WHERE s.tls IS NOT NULL AND privacy_score.may_read(s.role);
 COMMENT ON VIEW privacy_score.stat_contexts IS
   'Recorded sessions with the connection that began each: client_addr (NULL: a unix socket), application_name, tls, auth_method; new_context: what of network, program and hour of the week the role''s baseline has never had, NULL where that is not known.';
@@ -66,11 +68,12 @@ CREATE VIEW privacy_score.baselines WITH (security_barrier) AS
          CASE WHEN pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE') THEN (b.checked->>'combined_rate')::float8 END AS combined_rate,
          pg_catalog.jsonb_array_length(b.checked->'days') AS outlier_days,
          (b.checked->>'fence')::float8 AS usual_day,
-         CASE WHEN pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE') THEN b.checked->'relation_rates' END AS relation_rates
+         CASE WHEN pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE') THEN b.checked->'relation_rates' END AS relation_rates,
+         b.end_user
     FROM privacy_score.baseline b
    WHERE privacy_score.may_read(b.role);
 COMMENT ON VIEW privacy_score.baselines IS
-  'All versions of baselines: from which days, by whom and when they were made, and which is in force; ngrams at the ngram_length in force. As found when it was last put in force: combined_rate of all columns in it and relation_rates of those of each relation (for pg_read_all_stats), days that stand out, and up to what score a day is usual against the others.';
+  'All versions of baselines, of roles and of single end users: from which days, by whom and when they were made, and which is in force; ngrams at the ngram_length in force. As found when it was last put in force: combined_rate of all columns in it and relation_rates of those of each relation (for pg_read_all_stats), days that stand out, and up to what score a day is usual against the others.';
 
 CREATE VIEW privacy_score.stat_roles WITH (security_barrier) AS
   SELECT r.role,
@@ -82,7 +85,7 @@ CREATE VIEW privacy_score.stat_roles WITH (security_barrier) AS
          (SELECT pg_catalog.count(*) FROM privacy_score.alert a WHERE a.role = r.role AND a.kind !~ '^baseline_') AS alerts,
          (SELECT COALESCE(pg_catalog.sum(x.refused), 0)::bigint FROM privacy_score.session x WHERE x.role = r.role) AS blocked
     FROM (SELECT x.role FROM privacy_score.session x UNION SELECT y.role FROM privacy_score.baseline y WHERE y.active) r
-    LEFT JOIN privacy_score.baseline b ON b.role = r.role AND b.active,
+    LEFT JOIN privacy_score.baseline b ON b.role = r.role AND b.end_user IS NULL AND b.active,
          LATERAL (SELECT (SELECT pg_catalog.sum(t.score) FROM privacy_score.score(r.role, privacy_score.today(), privacy_score.today()) t) AS today,
                          pg_catalog.sum(c.cumulative) AS cumulative
                     FROM (SELECT pg_catalog.max(s.cumulative) AS cumulative
@@ -95,12 +98,13 @@ COMMENT ON VIEW privacy_score.stat_roles IS
 CREATE VIEW privacy_score.stat_end_users WITH (security_barrier) AS
   SELECT r.role, d.end_user, d.today, d.cumulative, d.sessions, d.last_at,
          (SELECT pg_catalog.count(*) FROM privacy_score.alert a WHERE a.role = r.role AND a.end_user = d.end_user) AS alerts,
-         d.blocked
+         d.blocked, d.peer_today, EXISTS (SELECT FROM privacy_score.baseline o WHERE o.role = r.role AND o.end_user = d.end_user AND o.active) AS own_baseline
     FROM (SELECT DISTINCT x.role FROM privacy_score.session x WHERE x.end_user IS NOT NULL AND privacy_score.may_read(x.role)) r
-    LEFT JOIN privacy_score.baseline b ON b.role = r.role AND b.active,
+    LEFT JOIN privacy_score.baseline b ON b.role = r.role AND b.end_user IS NULL AND b.active,
          LATERAL (SELECT x.end_user, pg_catalog.count(*) AS sessions, pg_catalog.max(x.last_at) AS last_at,
                          COALESCE(pg_catalog.sum(x.refused), 0)::bigint AS blocked,
                          pg_catalog.max(s.score) FILTER (WHERE s.day = privacy_score.today()) AS today,
+                         pg_catalog.max(s.peer_score) FILTER (WHERE s.day = privacy_score.today()) AS peer_today,
                          pg_catalog.max(s.cumulative) AS cumulative
                     FROM privacy_score.session x
                     LEFT JOIN privacy_score.score(r.role, COALESCE(b.to_day + 1, '-infinity'), 'infinity') s
@@ -108,7 +112,7 @@ CREATE VIEW privacy_score.stat_end_users WITH (security_barrier) AS
                    WHERE x.role = r.role AND x.end_user IS NOT NULL
                    GROUP BY x.end_user) d;
 COMMENT ON VIEW privacy_score.stat_end_users IS
-  'End users that a role has spoken for: the score of today, and the cumulative score since the role''s baseline ended.';
+  'End users that a role has spoken for: the score of today, and the cumulative score since the role''s baseline ended; of one with a baseline of her own against that, and peer_today against the role''s.';
 
 CREATE VIEW privacy_score.stat_abstractions WITH (security_barrier) AS
   SELECT a.id, a.tokens, i.identification, c.calls, c.rows, c.first_seen, c.last_seen
@@ -128,7 +132,7 @@ COMMENT ON VIEW privacy_score.stat_abstractions IS
   'Abstractions met so far with their identification (DRSQL from the rates computed so far, NULL when one is missing) and executions; a role without pg_read_all_stats sees its own executions only.';
 
 CREATE VIEW privacy_score.stat_mismatches WITH (security_barrier) AS
-  SELECT r.role, s.day, s.ngram, s.count, s.nearest, s.score, s.attributes, s.rows, s.end_user
+  SELECT r.role, s.day, s.ngram, s.count, s.nearest, s.score, s.attributes, s.rows, s.end_user, s.peer_score
     FROM (SELECT DISTINCT x.role FROM privacy_score.session x WHERE privacy_score.may_read(x.role)) r,
          LATERAL privacy_score.score_ngrams(r.role, '-infinity', 'infinity') s;
 COMMENT ON VIEW privacy_score.stat_mismatches IS 'score_ngrams() of every recorded day, role and end user.';
@@ -230,7 +234,7 @@ COMMENT ON VIEW privacy_score.end_user_labels IS 'Labels from label_end_user().'
 CREATE FUNCTION privacy_score.forget_end_user(role name, end_user text) RETURNS bigint
   AS 'MODULE_PATHNAME', 'ps_forget_end_user' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.forget_end_user(name, text) IS
-  'Removes what was recorded of an end user: sessions, those that go on too, and alerts. Baselines stay. Returns the number of recorded sessions.';
+  'Removes what was recorded of an end user: sessions, those that go on too, alerts, and baselines of her own. Those of roles stay. Returns the number of recorded sessions.';
 REVOKE ALL ON FUNCTION privacy_score.forget_end_user(name, text) FROM PUBLIC;
 
 CREATE FUNCTION privacy_score.reset_stats() RETURNS timestamptz

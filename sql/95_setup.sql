@@ -107,7 +107,7 @@ CREATE FUNCTION privacy_score.suggest_limits(role name)
     WITH base AS MATERIALIZED (
       SELECT b.id, b.to_day + 1 AS first_day
         FROM privacy_score.role_watching(suggest_limits.role) w
-        LEFT JOIN privacy_score.baselines b ON b.role = suggest_limits.role AND b.active),
+        LEFT JOIN privacy_score.baselines b ON b.role = suggest_limits.role AND b.end_user IS NULL AND b.active),
     seen AS MATERIALIZED (
       SELECT 1 AS place, s.enforced
         FROM base b, LATERAL privacy_score.score_sessions(suggest_limits.role, b.first_day, 'infinity') s
@@ -192,7 +192,7 @@ CREATE VIEW privacy_score.setup_finding AS
       JOIN pg_catalog.pg_roles r ON r.rolname = s.role
      WHERE NOT r.rolsuper AND NOT EXISTS (SELECT FROM role_label l WHERE l.role = r.oid AND l.label = 'exempt')),
   baseline AS MATERIALIZED (
-    SELECT b.* FROM privacy_score.baseline b WHERE b.active AND EXISTS (SELECT FROM recorded r WHERE r.rolname = b.role)),
+    SELECT b.* FROM privacy_score.baseline b WHERE b.end_user IS NULL AND b.active AND EXISTS (SELECT FROM recorded r WHERE r.rolname = b.role)),
   sign AS MATERIALIZED (SELECT * FROM privacy_score.label_suggestion),
   protected AS MATERIALIZED (SELECT DISTINCT u.relation FROM privacy_score.user_column u WHERE u.protected),
   -- Tables with a foreign key that leads to a protected one.
@@ -335,7 +335,7 @@ CREATE VIEW privacy_score.setup_finding AS
          LATERAL (SELECT pg_catalog.bool_or(o.value::float8 >= 0) AS limited FROM role_setting o
                    WHERE o.oid = s.oid AND o.name IN ('session_limit', 'daily_limit')) l
    WHERE s.name = 'mode' AND s.value = 'enforce'
-     AND (NOT l.limited OR NOT EXISTS (SELECT FROM privacy_score.baseline b WHERE b.role = s.rolname AND b.active))
+     AND (NOT l.limited OR NOT EXISTS (SELECT FROM privacy_score.baseline b WHERE b.role = s.rolname AND b.end_user IS NULL AND b.active))
   UNION ALL
   SELECT 'warning', 41, 'role ' || pg_catalog.quote_ident(s.rolname), pg_catalog.format('its %s does nothing: %s', s.names, w.why), w.suggestion
     FROM (SELECT o.oid, o.rolname, pg_catalog.string_agg(o.name, ', ' ORDER BY o.name) AS names

@@ -39,7 +39,7 @@ CREATE FUNCTION privacy_score.export_policy() RETURNS jsonb
                  'max_rows_per_unit', b.max_rows_per_unit, 'delta', b.delta::text, 'constant_work', b.constant_work) ORDER BY b.role, b.relation::text), '[]')
           FROM privacy_score.dp_budget b),
       'baselines', (
-        SELECT COALESCE(pg_catalog.jsonb_agg(privacy_score.export_baseline(b.role) ORDER BY b.role), '[]')
+        SELECT COALESCE(pg_catalog.jsonb_agg(privacy_score.export_baseline(b.role, b.end_user) ORDER BY b.role, b.end_user NULLS FIRST), '[]')
           FROM privacy_score.baseline b WHERE b.active));
   END;
 COMMENT ON FUNCTION privacy_score.export_policy() IS

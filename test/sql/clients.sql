@@ -1,7 +1,7 @@
 -- What clients send besides statements about data: asking for columns, keepalives, introspection, DISCARD ALL, SET ROLE.
 SET client_min_messages = warning;
 SET privacy_score.baseline_min_sessions = 0;
-DO $$ BEGIN PERFORM privacy_score.drop_baseline(role) FROM privacy_score.baseline WHERE active; END $$;
+DO $$ BEGIN PERFORM privacy_score.drop_baseline(role, end_user) FROM privacy_score.baseline WHERE active; END $$;
 CREATE ROLE regress_clients LOGIN;
 CREATE ROLE regress_clients_pool LOGIN;
 CREATE ROLE regress_clients_noisy;

@@ -123,6 +123,20 @@ INSERT INTO attempts (sql) VALUES
   ('privacy_score.label_end_user(''postgres'', ''alice'', ''watched'')'),
   ('privacy_score.label_end_user(''postgres'', ''(overflow)'', ''dp only'')'),
   ('privacy_score.label_end_user(''postgres'', ''(invalid)'', ''exempt'')'),
+  ('privacy_score.set_baseline(''regress_errors'', ''2026-01-01'', ''2026-01-01'', end_user => ''nobody'')'),
+  ('privacy_score.set_baseline(''nosuch'', ''2026-01-01'', ''2026-01-01'', end_user => ''nobody'')'),
+  ('privacy_score.set_baseline(NULL, end_user => ''nobody'')'),
+  ('privacy_score.set_baseline(''regress_errors'', ''2026-01-02'', ''2026-01-01'', ''nobody'')'),
+  ('privacy_score.set_baseline(''regress_errors'', ''2026-01-01'', ''2026-01-01'', '''')'),
+  ('privacy_score.set_baseline(''regress_errors'', ''2026-01-01'', ''2026-01-01'', '' alice'')'),
+  ('privacy_score.set_baseline(''regress_errors'', ''2026-01-01'', ''2026-01-01'', ''(invalid)'')'),
+  ('privacy_score.set_baseline(''regress_errors'', ''2026-01-01'', ''2026-01-01'', ''(overflow)'')'),
+  ('privacy_score.drop_baseline(''regress_errors'', ''nobody'')'),
+  ('privacy_score.drop_baseline(''regress_errors'', repeat(''x'', 257))'),
+  ('privacy_score.drop_baseline(NULL, ''alice'')'),
+  ('privacy_score.export_baseline(''regress_errors'', ''nobody'') IS NULL'),
+  ('privacy_score.explain_query(''SELECT 1'', ''nosuch'', ''alice'')'),
+  ('privacy_score.explain_query(''SELECT 1'', ''regress_errors'', ''alice '')'),
   -- import_statements
   ('privacy_score.import_statements(''SELECT 1'')'),
   ('privacy_score.import_statements(''SELECT ''''s'''', ''''r''''::name, now(), ''''x'''', 5'')'),
@@ -175,6 +189,9 @@ SELECT format('privacy_score.import_baseline((SELECT %s FROM errors.good))', cha
   FROM (VALUES (1, $$jsonb_insert(baseline, '{ngrams,0}', baseline->'ngrams'->0)$$), (2, $$jsonb_insert(baseline, '{abstractions,0}', baseline->'abstractions'->0)$$),
                (3, $$jsonb_set(jsonb_insert(baseline, '{abstractions,1}', baseline->'abstractions'->0 #- '{tokens,0}'), '{abstractions,0,tokens}', jsonb_build_array(baseline #> '{abstractions,0,tokens,0}'))$$),
                (4, $$jsonb_set(baseline, '{session_sets,0,count}', '2000000000')$$), (5, $$jsonb_set(baseline, '{ngrams,0,count}', '999999999999999999')$$),
+               (7, $$baseline || '{"version": 2}'$$), (8, $$baseline || '{"end_user": "alice"}'$$), (9, $$baseline || '{"version": 1, "end_user": null}'$$),
+               (10, $$baseline || '{"version": 2, "end_user": null}'$$), (11, $$baseline || '{"version": 2, "end_user": 5}'$$), (12, $$baseline || '{"version": 3, "end_user": "alice"}'$$),
+               (13, $$baseline || '{"version": 2, "end_user": ""}'$$), (14, $$baseline || '{"version": 2, "end_user": "(overflow)"}'$$),
                (6, $$jsonb_set(baseline, '{ngrams,0,count}', '999999999999999') || '{"sessions": 999999999999999}' || jsonb_build_object('ngrams', jsonb_set(baseline->'ngrams', '{0,count}', '999999999999999') || '[{"ngram": [0,0,0,0,0,0], "count": 9}]')$$)) v(n, change)
  ORDER BY v.n;
 \pset format unaligned

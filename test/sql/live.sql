@@ -2,7 +2,7 @@
 SET client_min_messages = warning;
 SET privacy_score.baseline_min_sessions = 0;
 -- The surprise of a column depends on all baselines: none of another test may be in force.
-DO $$ BEGIN PERFORM privacy_score.drop_baseline(role) FROM privacy_score.baseline WHERE active; END $$;
+DO $$ BEGIN PERFORM privacy_score.drop_baseline(role, end_user) FROM privacy_score.baseline WHERE active; END $$;
 SELECT privacy_score.reset_stats() <= now() + interval '1 minute' AS reset;
 CREATE ROLE regress_live LOGIN;
 CREATE ROLE regress_live_owner LOGIN;

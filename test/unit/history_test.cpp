@@ -26,8 +26,9 @@ TEST(ScoreDays, WorkedDays) {
   const double cumulative[] = {0, .6891, 2.2395};
   for (std::size_t day = 0; day < 3; ++day) {
     const auto& row = result.table.rows[day];
-    ASSERT_EQ(row.size(), 14U);
+    ASSERT_EQ(row.size(), 15U);
     EXPECT_EQ(row[13], std::nullopt);
+    EXPECT_EQ(row[14], std::nullopt);
     EXPECT_EQ(row[0], "analyst");
     EXPECT_EQ(row[1], kDays[day].day);
     EXPECT_EQ(row[2], "3");
@@ -67,7 +68,7 @@ TEST(ScoreSessions, PartsOfOneSessionAreOneSequence) {
   EXPECT_EQ(ScoreSessions(whole.bytes()).table.rows, ScoreSessions(parts.bytes()).table.rows);
   const auto rows = ScoreSessions(whole.bytes()).table.rows;
   ASSERT_EQ(rows.size(), 1U);
-  ASSERT_EQ(rows[0].size(), 17U);
+  ASSERT_EQ(rows[0].size(), 18U);
   EXPECT_EQ(rows[0][11], "12");
   EXPECT_EQ(rows[0][12], "30");
   EXPECT_EQ(rows[0][13], "7");
@@ -102,7 +103,7 @@ TEST(ScoreDays, EndUsersAreApart) {
 TEST(ScoreNGrams, MismatchedOnesByScore) {
   const auto rows = ScoreNGrams(HistoryWire(WorkedModel(), Published(), kDays)).table.rows;
   ASSERT_EQ(rows.size(), 5U);
-  ASSERT_EQ(rows[0].size(), 10U);
+  ASSERT_EQ(rows[0].size(), 11U);
   EXPECT_EQ(rows[0][0], "2024-01-01");
   EXPECT_EQ(rows[0][4], "0");
   EXPECT_EQ(rows[3][0], "2024-01-03");

@@ -14,7 +14,7 @@ namespace {
 using namespace testing_support;
 
 void Feed(MemoryHistory& memory, std::uint64_t key, const std::vector<AbstractionId>& ids, std::int64_t run = 1) {
-  for (const AbstractionId id : ids) EXPECT_TRUE(memory.Append(key, "analyst", 7, id, run));
+  for (const AbstractionId id : ids) EXPECT_TRUE(memory.Append(key, PrincipalKey("analyst", ""), 7, id, run));
 }
 
 std::string NothingStored() {
@@ -33,7 +33,7 @@ TEST(MemoryHistory, ScoresASessionAsTheLiveScorer) {
   for (const AbstractionId id : {kLg, kLgd, kGd}) live.Observe(id);
   Feed(memory, 1, {kLg, kLgd, kGd});
   Feed(memory, 2, {kG});
-  const auto score = memory.ScoreSession(1, WorkedModel().Wire(), "analyst", Published());
+  const auto score = memory.ScoreSession(1, WorkedModel().Wire(), "analyst", "", Published());
   ASSERT_TRUE(score);
   EXPECT_EQ(score->summary.score, live.summary().score);
   EXPECT_EQ(score->summary.queries, 3);
@@ -41,7 +41,7 @@ TEST(MemoryHistory, ScoresASessionAsTheLiveScorer) {
   EXPECT_NEAR(score->largest, .8614, 5e-5);
   EXPECT_NE(score->explanation.find("\"ngram\""), std::string::npos);
   EXPECT_TRUE(score->missing.empty());
-  EXPECT_FALSE(memory.ScoreSession(3, WorkedModel().Wire(), "analyst", Published()));
+  EXPECT_FALSE(memory.ScoreSession(3, WorkedModel().Wire(), "analyst", "", Published()));
 }
 
 TEST(MemoryHistory, RunsCountAsOftenAsTheyAre) {
@@ -50,10 +50,10 @@ TEST(MemoryHistory, RunsCountAsOftenAsTheyAre) {
   live.Load(WorkedModel().Wire());
   for (int i = 0; i < 9; ++i) live.Observe(kLgd);
   for (int i = 0; i < 2; ++i) live.Observe(kG);
-  EXPECT_TRUE(memory.Append(1, "analyst", 7, kLgd, 4));
-  EXPECT_TRUE(memory.Append(1, "analyst", 7, kLgd, 5));
-  EXPECT_TRUE(memory.Append(1, "analyst", 7, kG, 2));
-  const auto score = memory.ScoreSession(1, WorkedModel().Wire(), "analyst", ScoreSettings());
+  EXPECT_TRUE(memory.Append(1, PrincipalKey("analyst", ""), 7, kLgd, 4));
+  EXPECT_TRUE(memory.Append(1, PrincipalKey("analyst", ""), 7, kLgd, 5));
+  EXPECT_TRUE(memory.Append(1, PrincipalKey("analyst", ""), 7, kG, 2));
+  const auto score = memory.ScoreSession(1, WorkedModel().Wire(), "analyst", "", ScoreSettings());
   ASSERT_TRUE(score);
   EXPECT_EQ(score->summary.queries, 11);
   EXPECT_EQ(score->summary.score, live.summary().score);
@@ -65,7 +65,7 @@ TEST(MemoryHistory, ADayIsAllItsSessionsAndWhatIsStored) {
   memory.Close(1);
   Feed(memory, 2, {kGd, kLgd});
   const auto model = WorkedModel();
-  const double alone = Score(memory.ScoreDay("analyst", "analyst", 7, model.Wire(), NothingStored(), Published()));
+  const double alone = Score(memory.ScoreDay("analyst", "", 7, model.Wire(), NothingStored(), Published()));
   EXPECT_NEAR(alone, .6891, 5e-5);
   // The same day as stored history has it, with another session that the primary has recorded.
   const std::vector<TestSession> sessions = {{"d", {kG, kGh}}, {"d", {kGd, kLgd}}, {"d", {kLg, 99, kGd}}};
@@ -76,21 +76,21 @@ TEST(MemoryHistory, ADayIsAllItsSessionsAndWhatIsStored) {
   stored.Section(2, TextRows{{"99", "cmd:select"}, {"99", "p:public.hospital.last_name"}, {"99", "t:public.hospital"}});
   const Sequence sequence = SequenceOf(sessions[2].ids);
   stored.Section(2, TextRows{{IdsText(sequence), RunsText(sequence)}});
-  const double together = Score(memory.ScoreDay("analyst", "analyst", 7, model.Wire(), stored.bytes(), Published()));
-  EXPECT_EQ(memory.ScoreDay("analyst", "analyst", 7, model.Wire(), stored.bytes(), Published())->enforced,
+  const double together = Score(memory.ScoreDay("analyst", "", 7, model.Wire(), stored.bytes(), Published()));
+  EXPECT_EQ(memory.ScoreDay("analyst", "", 7, model.Wire(), stored.bytes(), Published())->enforced,
             Number(days.table.rows[0][12]));
   EXPECT_EQ(together, Number(days.table.rows[0][5]));
   EXPECT_GT(together, alone);
-  EXPECT_EQ(Score(memory.ScoreDay("other", "other", 7, model.Wire(), NothingStored(), Published())), 0);
+  EXPECT_EQ(Score(memory.ScoreDay("other", "", 7, model.Wire(), NothingStored(), Published())), 0);
 }
 
 TEST(MemoryHistory, DefinitionsAreNeededAndForgotten) {
   MemoryHistory memory(1000);
   EXPECT_FALSE(memory.Knows(99));
   Feed(memory, 1, {99});
-  EXPECT_THROW(memory.ScoreSession(1, WorkedModel().Wire(), "analyst", Published()), Error);
+  EXPECT_THROW(memory.ScoreSession(1, WorkedModel().Wire(), "analyst", "", Published()), Error);
   memory.Define(99, {"cmd:select", "p:public.hospital.city", "t:public.hospital"});
-  EXPECT_TRUE(memory.ScoreSession(1, WorkedModel().Wire(), "analyst", Published()));
+  EXPECT_TRUE(memory.ScoreSession(1, WorkedModel().Wire(), "analyst", "", Published()));
   memory.ForgetBefore(7);
   EXPECT_TRUE(memory.Knows(99));
   EXPECT_EQ(memory.size(), 2u);
@@ -104,12 +104,12 @@ TEST(MemoryHistory, DefinitionsAreNeededAndForgotten) {
 
 TEST(MemoryHistory, SaysWhatDoesNotFit) {
   MemoryHistory memory(2);
-  EXPECT_TRUE(memory.Append(1, "analyst", 7, kG, 1));
-  EXPECT_TRUE(memory.Append(1, "analyst", 7, kG, 0));
-  EXPECT_FALSE(memory.Append(2, "analyst", 7, kGd, 1));
-  EXPECT_TRUE(memory.ScoreSession(1, WorkedModel().Wire(), "analyst", Published()));
-  EXPECT_FALSE(memory.ScoreSession(2, WorkedModel().Wire(), "analyst", Published()));
-  EXPECT_FALSE(memory.ScoreDay("analyst", "analyst", 7, WorkedModel().Wire(), NothingStored(), Published()));
+  EXPECT_TRUE(memory.Append(1, PrincipalKey("analyst", ""), 7, kG, 1));
+  EXPECT_TRUE(memory.Append(1, PrincipalKey("analyst", ""), 7, kG, 0));
+  EXPECT_FALSE(memory.Append(2, PrincipalKey("analyst", ""), 7, kGd, 1));
+  EXPECT_TRUE(memory.ScoreSession(1, WorkedModel().Wire(), "analyst", "", Published()));
+  EXPECT_FALSE(memory.ScoreSession(2, WorkedModel().Wire(), "analyst", "", Published()));
+  EXPECT_FALSE(memory.ScoreDay("analyst", "", 7, WorkedModel().Wire(), NothingStored(), Published()));
   EXPECT_EQ(memory.size(), 2u);
 }
 

@@ -101,9 +101,12 @@ struct ModelRows {
   void AddAbstraction(AbstractionId id, const std::vector<std::string>& tokens) {
     for (const auto& token : tokens) abstractions.push_back({TextOf(id), token});
   }
-  void AddBaseline(std::int64_t id, const std::string& role, const std::vector<Sequence>& sessions) {
+  void AddBaseline(std::int64_t id, const std::string& role, const std::vector<Sequence>& sessions,
+                   const std::optional<std::string>& end_user = std::nullopt) {
     const BaselineRows rows = BaselineOf(sessions);
     baselines.push_back({TextOf(id), role, TextOf(rows.sessions)});
+    baselines.back().resize(11);
+    baselines.back().back() = end_user;
     for (const auto& row : rows.ngrams.rows) ngrams.push_back({TextOf(id), row[0], row[1]});
     for (const auto& row : rows.session_sets.rows) session_sets.push_back({TextOf(id), row[0], row[1]});
   }
@@ -117,7 +120,7 @@ struct ModelRows {
     writer.Section(5, Padded(attributes, 5));
     writer.Section(2, dependencies);
     writer.Section(2, abstractions);
-    writer.Section(10, Padded(baselines, 10));
+    writer.Section(11, Padded(baselines, 11));
     writer.Section(3, ngrams);
     writer.Section(3, session_sets);
     writer.Section(4, limits);
@@ -189,6 +192,7 @@ struct TestSession {
   std::string day;
   std::vector<AbstractionId> ids;
   std::string role = "analyst";
+  std::optional<std::string> end_user = std::nullopt;
 };
 
 inline TextRows SessionRows(const std::vector<TestSession>& sessions) {
@@ -198,7 +202,7 @@ inline TextRows SessionRows(const std::vector<TestSession>& sessions) {
     const Sequence sequence = SequenceOf(session.ids);
     ++key;
     rows.push_back({TextOf(key), session.role, session.day, "s" + TextOf(key), IdsText(sequence), RunsText(sequence),
-                    std::nullopt});
+                    std::nullopt, std::nullopt, std::nullopt, std::nullopt, session.end_user});
   }
   return rows;
 }

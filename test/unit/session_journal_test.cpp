@@ -117,6 +117,7 @@ void ExpectSame(const SessionSummary& a, const SessionSummary& b) {
   EXPECT_EQ(a.normalised, b.normalised);
   EXPECT_EQ(a.statement_score, b.statement_score);
   EXPECT_EQ(a.estimated, b.estimated);
+  EXPECT_EQ(a.peer_score, b.peer_score);
 }
 
 TEST(SessionJournal, SeveralScorersAreAsOne) {

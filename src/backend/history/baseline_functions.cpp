@@ -3,6 +3,7 @@
  */
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/history/baseline_alerts.hpp"
+#include "backend/history/end_user_argument.hpp"
 #include "backend/rates/model_wire.hpp"
 #include "backend/server/settings.hpp"
 #include "backend/state/internal.hpp"
@@ -69,17 +70,26 @@ void Summarise(std::string_view sessions_wire, const privacy_score::ScoreSetting
   text->distinct = static_cast<std::int64_t>(distinct.size());
 }
 
+// Puts the baseline of a role, or of an end user of it (null: none), out of force; returns whether there was one. In an
+// internal scope.
+bool PutOutOfForce(const char* role, const char* end_user) {
+  const char* args[] = {role, end_user};
+  return RunInternal(
+             "UPDATE privacy_score.baseline SET active = false WHERE role = $1::pg_catalog.name "
+             "AND end_user IS NOT DISTINCT FROM $2 AND active",
+             2, args) > 0;
+}
+
 // Puts the older version out of force and returns the id of a new one. In an internal scope.
-char* NewBaseline(const char* role, const char* from_day, const char* to_day, const char* sessions,
-                  const char* made_by) {
-  const char* role_args[] = {role};
-  RunInternal("UPDATE privacy_score.baseline SET active = false WHERE role = $1::pg_catalog.name AND active", 1,
-              role_args);
-  const char* args[] = {role, from_day, to_day, sessions, made_by};
+char* NewBaseline(const char* role, const char* end_user, const char* from_day, const char* to_day,
+                  const char* sessions, const char* made_by) {
+  PutOutOfForce(role, end_user);
+  const char* args[] = {role, from_day, to_day, sessions, made_by, end_user};
   return InternalValue(
-      "INSERT INTO privacy_score.baseline (role, from_day, to_day, sessions, made_by) VALUES ($1::pg_catalog.name, "
-      "$2::pg_catalog.date, $3::pg_catalog.date, $4::pg_catalog.int8, $5::pg_catalog.name) RETURNING id",
-      5, args);
+      "INSERT INTO privacy_score.baseline (role, from_day, to_day, sessions, made_by, end_user) VALUES "
+      "($1::pg_catalog.name, $2::pg_catalog.date, $3::pg_catalog.date, $4::pg_catalog.int8, $5::pg_catalog.name, $6) "
+      "RETURNING id",
+      6, args);
 }
 
 // Whether $1 is a baseline: every part has its type and range, nothing stands twice, and what is referred to is there.
@@ -88,7 +98,7 @@ char* NewBaseline(const char* role, const char* from_day, const char* to_day, co
 // sessions with a set no more than sessions: their shares are probabilities.
 const char* const kIsBaseline =
     "WITH x AS (SELECT $1::pg_catalog.jsonb AS j), shape AS (SELECT j, "
-    "j @@ 'strict $.version == 1 && $.role like_regex \"^.{1,63}$\" flag \"s\" "
+    "j @@ 'strict ($.version == 1 || $.version == 2) && $.role like_regex \"^.{1,63}$\" flag \"s\" "
     "&& $.from_day like_regex \"^([0-9]{4,7}-[0-9]{2}-[0-9]{2}( BC)?|-?infinity)$\" "
     "&& $.to_day like_regex \"^([0-9]{4,7}-[0-9]{2}-[0-9]{2}( BC)?|-?infinity)$\" "
     "&& $.sessions.type() == \"number\" && $.ngrams.type() == \"array\" && $.session_sets.type() == \"array\" "
@@ -102,6 +112,8 @@ const char* const kIsBaseline =
     "lists AS (SELECT r.*, CASE WHEN pg_catalog.jsonb_typeof(list) = 'array' THEN list END AS elements FROM rows r) "
     "SELECT CASE WHEN parts THEN (j->>'sessions') ~ '^[1-9][0-9]{0,14}$' "
     "AND pg_catalog.octet_length(j->>'role') < 64 "
+    "AND (j->'version' = '2') = (j ? 'end_user') "
+    "AND COALESCE(pg_catalog.jsonb_typeof(j->'end_user'), 'string') = 'string' "
     "AND (j->>'from_day')::pg_catalog.date <= (j->>'to_day')::pg_catalog.date "
     "AND NOT EXISTS (SELECT FROM lists l WHERE elements IS NULL OR number IS NULL "
     "OR number !~ CASE kind WHEN 'a' THEN '^-?[1-9][0-9]{0,18}$' ELSE '^[1-9][0-9]{0,14}$' END "
@@ -122,28 +134,31 @@ const char* const kIsBaseline =
     "AND COALESCE(j->>'cells', 'true') IN ('true', 'false') "
     "ELSE false END FROM shape";
 
+// Whether a row is about the end user whose the baseline `b` is, if it is one's.
+#define SQL_OF_END_USER(row) "(b.end_user IS NULL OR " row ".end_user = b.end_user)"
+
 // Sets the greatest figures of reach over a baseline's sessions and days, from them or from $1 of import_baseline(). A
 // day of which only a part was added up reaches at least as far as its sessions do.
 const char* const kReachOfSessions =
     "UPDATE privacy_score.baseline b SET (reach, subjects, subject_columns, cells) = (SELECT pg_catalog.max(s.reach), "
     "pg_catalog.max(s.subjects), pg_catalog.max(s.subject_columns), pg_catalog.bool_and(s.cells) "
     "FROM privacy_score.session s "
-    "WHERE s.role = b.role AND s.day BETWEEN b.from_day AND b.to_day), (day_reach, day_subjects, day_subject_columns) "
+    "WHERE s.role = b.role AND " SQL_OF_END_USER("s") " AND s.day BETWEEN b.from_day AND b.to_day), (day_reach, day_subjects, day_subject_columns) "
     "= (SELECT CASE WHEN d.known THEN GREATEST(d.reach, s.reach) END, "
     "CASE WHEN d.known THEN GREATEST(d.subjects, s.subjects) END, "
     "CASE WHEN d.known THEN GREATEST(d.subject_columns, s.subject_columns) END FROM "
     "(SELECT pg_catalog.count(*) > 0 AS known, pg_catalog.max(x.reach) AS reach, pg_catalog.max(x.subjects) AS "
     "subjects, "
     "pg_catalog.max(x.subject_columns) AS subject_columns FROM privacy_score.principal_day x "
-    "WHERE x.role = b.role AND x.day BETWEEN b.from_day AND b.to_day) d, "
+    "WHERE x.role = b.role AND " SQL_OF_END_USER("x") " AND x.day BETWEEN b.from_day AND b.to_day) d, "
     "(SELECT pg_catalog.max(y.reach) AS reach, pg_catalog.max(y.subjects) AS subjects, "
     "pg_catalog.max(y.subject_columns) AS subject_columns FROM privacy_score.session y "
-    "WHERE y.role = b.role AND y.day BETWEEN b.from_day AND b.to_day) s) "
+    "WHERE y.role = b.role AND " SQL_OF_END_USER("y") " AND y.day BETWEEN b.from_day AND b.to_day) s) "
     "WHERE b.id = $1::pg_catalog.int8";
 // The networks, programs and hours of its sessions, as far as they are known; so many of the first two at most.
 const char* const kContextsOfSessions =
     "WITH s AS MATERIALIZED (SELECT s.* FROM privacy_score.session s JOIN privacy_score.baseline b ON s.role = b.role "
-    "AND s.day BETWEEN b.from_day AND b.to_day WHERE b.id = $1::pg_catalog.int8 AND s.tls IS NOT NULL) "
+    "AND " SQL_OF_END_USER("s") " AND s.day BETWEEN b.from_day AND b.to_day WHERE b.id = $1::pg_catalog.int8 AND s.tls IS NOT NULL) "
     "UPDATE privacy_score.baseline b SET contexts = pg_catalog.jsonb_build_object("
     "'networks', (SELECT pg_catalog.jsonb_agg(n.v) FROM (SELECT DISTINCT privacy_score.context_network(s.client_addr) "
     "FROM s ORDER BY 1 LIMIT 1000) n(v)), "
@@ -199,13 +214,37 @@ Days DaysOf(FunctionCallInfo fcinfo) {
   return {DATE_NOT_FINITE(to) ? DATEVAL_NOBEGIN : to - (kUsualDays - 1), to};
 }
 
+constexpr const char* kWithoutEndUser = "Without an end user it is the baseline of all who work under the role.";
+
+// The argument that names an end user; null for none.
+const char* EndUserArgument(FunctionCallInfo fcinfo, int argument) {
+  if (PG_ARGISNULL(argument)) return nullptr;
+  const char* end_user = text_to_cstring(PG_GETARG_TEXT_PP(argument));
+  RequirePerson(end_user, kWithoutEndUser);
+  return end_user;
+}
+
+// Sees to it that a baseline that was put in force, or out of it, is noticed.
+void Announce(const char* role) {
+  ConcernName(Concern::kRole, role);
+  NoteDeclaration();
+}
+
+void RefuseWithoutSessions(const char* role, const char* end_user, const char* from_day, const char* to_day) {
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                  errmsg("%s has no recorded sessions from %s to %s", PrincipalText(role, end_user), from_day, to_day),
+                  errhint("privacy_score.stat_days shows which days have been recorded; flush() writes the last "
+                          "second. The default is the thirty days that end yesterday.")));
+}
+
 }  // namespace
 
-// set_baseline(role, from_day, to_day)
+// set_baseline(role, from_day, to_day, end_user)
 Datum ps_set_baseline(PG_FUNCTION_ARGS) {
   RequirePrimary("set_baseline");
   RequireArgument(fcinfo, 0, "role");
   const char* role = NameStr(*PG_GETARG_NAME(0));
+  const char* end_user = EndUserArgument(fcinfo, 3);
   const Days days = DaysOf(fcinfo);
   RequireDays(days.from, days.to);
   const char* from_day = TextOfDay(days.from);
@@ -218,18 +257,14 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
   InternalScope scope;
   EnterInternal(&scope);
   KeepAbstractions();
-  AppendSessions(&wire, role, from_day, to_day);
+  AppendSessions(&wire, role, from_day, to_day, end_user);
   CallCoreOrRaise([&] { Summarise(WireBytes(&wire), settings, text); });
   const bool exists = OidIsValid(get_role_oid(role, true));
-  if (text->sessions == 0 && !exists)
+  if (text->sessions == 0 && !exists && end_user == nullptr)
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("role \"%s\" does not exist", role),
                     errhint("privacy_score.stat_roles lists the roles that have been recorded.")));
-  if (text->sessions == 0)
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("role \"%s\" has no recorded sessions from %s to %s", role, from_day, to_day),
-                    errhint("privacy_score.stat_days shows which days have been recorded; flush() writes the last "
-                            "second. The default is the thirty days that end yesterday.")));
-  const char* id = NewBaseline(role, from_day, to_day, TextOfInteger(text->sessions), made_by);
+  if (text->sessions == 0) RefuseWithoutSessions(role, end_user, from_day, to_day);
+  const char* id = NewBaseline(role, end_user, from_day, to_day, TextOfInteger(text->sessions), made_by);
   const char* id_args[] = {id};
   RunInternal(kReachOfSessions, 1, id_args);
   RunInternal(kContextsOfSessions, 1, id_args);
@@ -246,16 +281,15 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
       "pg_catalog.unnest($3::pg_catalog.int8[])) u(n, c)",
       3, sets);
   LeaveInternal(&scope);
-  ConcernName(Concern::kRole, role);
-  NoteDeclaration();
+  Announce(role);
   if (!exists)
     ereport(NOTICE, (errmsg("there is no role \"%s\" in this server", role),
                      errdetail("Its recorded sessions are of a role that was dropped, or come from elsewhere.")));
   if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
-    ereport(NOTICE,
-            (errmsg("the baseline of role \"%s\" is made of the sessions from %s to %s", role, from_day, to_day)));
+    ereport(NOTICE, (errmsg("the baseline of %s is made of the sessions from %s to %s", PrincipalText(role, end_user),
+                            from_day, to_day)));
   WarnUnlessPreloaded();
-  CheckBaselineInForce(role, true);
+  CheckBaselineInForce(role, end_user, true);
   PG_RETURN_INT64(text->distinct);
 }
 
@@ -269,33 +303,36 @@ Datum ps_activate_baseline(PG_FUNCTION_ARGS) {
   if (role == nullptr)
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("baseline %s does not exist", args[0]),
                     errhint("privacy_score.baselines lists the versions.")));
-  const char* role_args[] = {role, args[0]};
-  RunInternal(
-      "UPDATE privacy_score.baseline SET active = false WHERE role = $1::pg_catalog.name AND active "
-      "AND id <> $2::pg_catalog.int8",
-      2, role_args);
-  RunInternal("UPDATE privacy_score.baseline SET active = true WHERE id = $1::pg_catalog.int8 AND NOT active", 1, args);
+  const char* end_user =
+      InternalValue("SELECT end_user FROM privacy_score.baseline WHERE id = $1::pg_catalog.int8", 1, args);
+  const char* active =
+      InternalValue("SELECT active FROM privacy_score.baseline WHERE id = $1::pg_catalog.int8", 1, args);
+  if (strcmp(active, "t") != 0) {
+    PutOutOfForce(role, end_user);
+    RunInternal("UPDATE privacy_score.baseline SET active = true WHERE id = $1::pg_catalog.int8", 1, args);
+  }
   LeaveInternal(&scope);
-  ConcernName(Concern::kRole, role);
-  NoteDeclaration();
-  CheckBaselineInForce(role, false);
+  Announce(role);
+  CheckBaselineInForce(role, end_user, false);
   PG_RETURN_VOID();
 }
 
-// drop_baseline(role)
+// drop_baseline(role, end_user)
 Datum ps_drop_baseline(PG_FUNCTION_ARGS) {
   RequirePrimary("drop_baseline");
-  const char* args[] = {NameStr(*PG_GETARG_NAME(0))};
+  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+  const char* role = NameStr(*PG_GETARG_NAME(0));
+  const char* end_user = EndUserArgument(fcinfo, 1);
   InternalScope scope;
   EnterInternal(&scope);
-  const uint64 dropped = RunInternal(
-      "UPDATE privacy_score.baseline SET active = false WHERE role = $1::pg_catalog.name AND active", 1, args);
+  const bool dropped = PutOutOfForce(role, end_user);
   LeaveInternal(&scope);
-  if (dropped == 0)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("role \"%s\" has no baseline", args[0]),
-                    errhint("privacy_score.stat_roles shows the baselines.")));
-  ConcernName(Concern::kRole, args[0]);
-  NoteDeclaration();
+  if (!dropped)
+    ereport(ERROR,
+            (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("%s has no baseline", PrincipalText(role, end_user)),
+             end_user == nullptr ? errhint("privacy_score.stat_roles shows the baselines.")
+                                 : errhint("privacy_score.baselines shows those of end users, beside the roles'.")));
+  Announce(role);
   PG_RETURN_VOID();
 }
 
@@ -312,12 +349,15 @@ Datum ps_import_baseline(PG_FUNCTION_ARGS) {
   if (valid == nullptr || strcmp(valid, "t") != 0 || !IdsFitTokens(text))
     ereport(ERROR,
             (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("baseline is not of the form of export_baseline()"),
-             errhint("Version 1 has role, from_day, to_day, sessions, ngrams, session_sets and abstractions.")));
+             errhint("Version 1 has role, from_day, to_day, sessions, ngrams, session_sets and abstractions; "
+                     "version 2, of an end user, has end_user as well.")));
   const char* role = InternalValue("SELECT $1::pg_catalog.jsonb->>'role'", 1, args);
   const char* from_day = InternalValue("SELECT $1::pg_catalog.jsonb->>'from_day'", 1, args);
   const char* to_day = InternalValue("SELECT $1::pg_catalog.jsonb->>'to_day'", 1, args);
   const char* sessions = InternalValue("SELECT $1::pg_catalog.jsonb->>'sessions'", 1, args);
-  const char* id = NewBaseline(role, from_day, to_day, sessions, made_by);
+  const char* end_user = InternalValue("SELECT $1::pg_catalog.jsonb->>'end_user'", 1, args);
+  if (end_user != nullptr) RequirePerson(end_user, kWithoutEndUser);
+  const char* id = NewBaseline(role, end_user, from_day, to_day, sessions, made_by);
   const char* rows[] = {text, id};
   RunInternal(kReachOfJson, 2, rows);
   RunInternal(
@@ -340,8 +380,7 @@ Datum ps_import_baseline(PG_FUNCTION_ARGS) {
       2, rows);
   RunInternal("SELECT privacy_score.requote_history()", 0, nullptr);
   LeaveInternal(&scope);
-  ConcernName(Concern::kRole, role);
-  NoteDeclaration();
-  CheckBaselineInForce(role, false);
+  Announce(role);
+  CheckBaselineInForce(role, end_user, false);
   PG_RETURN_INT64(static_cast<int64>(ngrams));
 }

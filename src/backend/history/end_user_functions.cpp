@@ -1,7 +1,7 @@
 /*
  * end_user_functions.cpp - limits and labels of end users, and forgetting one.
  */
-#include "backend/state/end_user.hpp"
+#include "backend/history/end_user_argument.hpp"
 #include "backend/state/flush_request.hpp"
 #include "backend/state/internal.hpp"
 #include "backend/state/principal_session.hpp"
@@ -35,17 +35,6 @@ const char* LimitText(FunctionCallInfo fcinfo, int argument, const char* name) {
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must be from 0 to 1e12, not %g", name, limit),
                     errhint("NULL: that of the role holds.")));
   return psprintf("%.17g", limit);
-}
-
-// Raises unless somebody can be called that.
-void RequireEndUser(const char* name, const char* hint) {
-  const bool stands_for_some =
-      strcmp(name, privacy_score::kInvalidEndUser.data()) == 0 || strcmp(name, kOverflowEndUser) == 0;
-  if (name[0] != '\0' && (stands_for_some || strcmp(name, CheckedName(name)) == 0)) return;
-  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("no end user is called \"%s\"", name),
-                  errdetail("A name has 1 to %zu bytes, no space around it and no control characters.",
-                            privacy_score::kMostEndUserBytes),
-                  errhint("%s", hint)));
 }
 
 // Raises unless an end user can have the label, which null takes away.
@@ -149,6 +138,9 @@ Datum ps_forget_end_user(PG_FUNCTION_ARGS) {
       "WITH s AS (DELETE FROM privacy_score.session WHERE role = $1::pg_catalog.name AND end_user = $2 RETURNING id), "
       "p AS (DELETE FROM privacy_score.session_part d USING s WHERE d.session_id = s.id), "
       "k AS (DELETE FROM privacy_score.principal_subjects WHERE role = $1::pg_catalog.name AND end_user = $2), "
+      "o AS (DELETE FROM privacy_score.baseline WHERE role = $1::pg_catalog.name AND end_user = $2 RETURNING id), "
+      "n AS (DELETE FROM privacy_score.baseline_ngram d USING o WHERE d.baseline_id = o.id), "
+      "t AS (DELETE FROM privacy_score.baseline_session d USING o WHERE d.baseline_id = o.id), "
       "a AS (DELETE FROM privacy_score.alert WHERE role = $1::pg_catalog.name AND end_user = $2), "
       "l AS (DELETE FROM privacy_score.end_user_limit WHERE role = $1::pg_catalog.name AND end_user = $2), "
       "b AS (DELETE FROM privacy_score.end_user_label WHERE role = $1::pg_catalog.name AND end_user = $2) "

@@ -7,6 +7,7 @@
  * read-only, so live scores and scores of history rest on the same numbers.
  */
 #include "backend/catalog/function_arguments.hpp"
+#include "backend/history/end_user_argument.hpp"
 #include "backend/history/explain_problems.hpp"
 #include "backend/rates/model_wire.hpp"
 #include "backend/rates/query_rates.hpp"
@@ -128,8 +129,11 @@ void RequireKnownRole(const char* role, Oid role_id) {
 
 }  // namespace
 
-// explain_query(sql, role)
+// explain_query(sql, role, end_user)
 Datum ps_explain_query(PG_FUNCTION_ARGS) {
+  if (PG_ARGISNULL(0) || PG_ARGISNULL(1)) PG_RETURN_NULL();
+  const char* end_user = PG_ARGISNULL(2) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(2));
+  if (!PG_ARGISNULL(2)) RequireEndUser(end_user, "Without an end user it is explained as a statement of the role.");
   const char* role = NameStr(*PG_GETARG_NAME(1));
   const Oid role_id = ReadableRole(role);
   RequireKnowableRates(PG_GETARG_TEXT_PP(0));
@@ -143,8 +147,9 @@ Datum ps_explain_query(PG_FUNCTION_ARGS) {
       &computed, [&](StringInfo wire) { AppendModel(wire, ModelScope::kBaselines, &computed, role); },
       [&](StringInfo wire) {
         CallCoreOrRaise([&] {
-          explained->Reset(new privacy_score::Explained(privacy_score::ExplainQuery(
-              WireBytes(wire), role, settings, *tokens->object, {problems.texts, problems.texts + problems.count})));
+          explained->Reset(new privacy_score::Explained(
+              privacy_score::ExplainQuery(WireBytes(wire), role, settings, *tokens->object,
+                                          {problems.texts, problems.texts + problems.count}, end_user)));
         });
         ComputeWanted(&computed, &explained->object->missing);
       });

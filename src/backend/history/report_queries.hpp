@@ -58,7 +58,7 @@ const char* const kRoles =
     "v.session_limit, v.daily_limit, COALESCE(a.open, 0), b.from_day - date '2000-01-01', "
     "b.to_day - date '2000-01-01' FROM pg_catalog.unnest($1::name[]) r(role) "
     "LEFT JOIN pg_catalog.pg_roles g ON g.rolname = r.role LEFT JOIN label l ON l.role = g.oid "
-    "LEFT JOIN privacy_score.baselines b ON b.role = r.role AND b.active "
+    "LEFT JOIN privacy_score.baselines b ON b.role = r.role AND b.end_user IS NULL AND b.active "
     "LEFT JOIN (SELECT x.role, pg_catalog.count(*) AS open FROM privacy_score.alerts x WHERE x.acknowledged_at IS NULL "
     "AND " DAY_OF("x.at") " BETWEEN $2::date AND $3::date GROUP BY x.role) a ON a.role = r.role, "
     "LATERAL (SELECT pg_catalog.max(s.value) FILTER (WHERE n.name = 'privacy_score.mode') AS mode, "

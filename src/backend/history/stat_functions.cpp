@@ -73,7 +73,7 @@ void PutSession(FunctionCallInfo fcinfo, LiveSession* copy) {
   Datum address = Datum(0);
   if (context.address[0] != '\0') address = DirectFunctionCall1(inet_in, CStringGetDatum(context.address));
   constexpr int kReachColumns = 16;  // the first of them
-  constexpr int kColumns = kReachColumns + privacy_score::kReachFigureCount + 6;
+  constexpr int kColumns = kReachColumns + privacy_score::kReachFigureCount + 7;
   Datum values[kColumns] = {Int32GetDatum(copy->pid),
                             NameGetDatum(&copy->role_name),
                             CStringGetTextDatum(copy->session),
@@ -84,7 +84,7 @@ void PutSession(FunctionCallInfo fcinfo, LiveSession* copy) {
                             Float8GetDatum(summary.score),
                             Float8GetDatum(summary.max_score),
                             Float8GetDatum(summary.normalised),
-                            BoolGetDatum(summary.estimated),
+                            BoolGetDatum(summary.estimated || summary.peer_estimated),
                             TimestampTzGetDatum(copy->last_at),
                             Int64GetDatum(copy->last_id),
                             tokens,
@@ -98,14 +98,16 @@ void PutSession(FunctionCallInfo fcinfo, LiveSession* copy) {
                             address,
                             CStringGetTextDatum(context.program),
                             BoolGetDatum(context.tls),
-                            CStringGetTextDatum(method)};
+                            CStringGetTextDatum(method),
+                            Float8GetDatum(summary.peer_score)};
   bool nulls[kColumns] = {};
   nulls[0] = copy->pid == 0;
   nulls[13] = tokens == 0;
-  nulls[kColumns - 5] = EndUserOf(copy)[0] == '\0';
-  nulls[kColumns - 4] = context.address[0] == '\0';
-  nulls[kColumns - 3] = nulls[kColumns - 2] = !context.known;
-  nulls[kColumns - 1] = method[0] == '\0';
+  nulls[kColumns - 6] = EndUserOf(copy)[0] == '\0';
+  nulls[kColumns - 5] = context.address[0] == '\0';
+  nulls[kColumns - 4] = nulls[kColumns - 3] = !context.known;
+  nulls[kColumns - 2] = method[0] == '\0';
+  nulls[kColumns - 1] = summary.peer_score < 0;
   for (int figure = 0; figure < privacy_score::kReachFigureCount; ++figure)
     nulls[kReachColumns + figure] = !copy->reach_known;
   PutResultRow(fcinfo, values, nulls);

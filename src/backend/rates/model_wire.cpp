@@ -34,7 +34,8 @@ const char* const kSessionAbstractions =
     SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_BASELINES " UNION ALL " SQL_IDS_OF_SESSIONS ")");
 
 const char* const kBaselines =
-    "SELECT id, role, sessions, reach, subjects, subject_columns, cells, day_reach, day_subjects, day_subject_columns "
+    "SELECT id, role, sessions, reach, subjects, subject_columns, cells, day_reach, day_subjects, day_subject_columns, "
+    "end_user "
     "FROM privacy_score.baseline WHERE active ORDER BY id";
 const char* const kBaselineNGrams =
     "SELECT n.baseline_id, n.ngram, n.count FROM privacy_score.baseline_ngram n "

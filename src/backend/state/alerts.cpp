@@ -54,6 +54,11 @@ struct AlertText {
   const char *address, *program, *tls, *authentication;
 };
 
+// Those of the baseline that somebody is judged by, if any (Model::BaselineFor).
+#define SQL_CONTEXTS_OF(role_sql, end_user_sql)                              \
+  "SELECT b.contexts FROM privacy_score.baseline b WHERE b.role = " role_sql \
+  " AND b.active AND (b.end_user IS NULL OR b.end_user = " end_user_sql ") ORDER BY b.end_user NULLS LAST LIMIT 1"
+
 // Raises the open alert of the same cause: first and last time, occurrences, severity; what belongs to the greatest
 // score is kept together. Returns its id, null when there is none; `escalated` when its severity rose. One that
 // somebody is just acknowledging counts as acknowledged.
@@ -79,8 +84,7 @@ char* RaiseOpenAlert(const AlertRecord* alert, const AlertText* text, bool* esca
                     "(client_addr, application_name, tls, auth_method, new_context) = "
                     "(SELECT c.* FROM (SELECT a.client_addr, a.application_name, a.tls, a.auth_method, a.new_context "
                     "WHERE NOT g.score > a.score UNION ALL SELECT $12::pg_catalog.inet, $13, $14::pg_catalog.bool, $15, "
-                    "privacy_score.new_context((SELECT b.contexts FROM privacy_score.baseline b WHERE b.role = a.role "
-                    "AND b.active), g.at, $12::pg_catalog.inet, $13) WHERE g.score > a.score) c), "
+                    "privacy_score.new_context((" SQL_CONTEXTS_OF("a.role", "a.end_user") "), g.at, $12::pg_catalog.inet, $13) WHERE g.score > a.score) c), "
                     "detail = CASE WHEN g.score > a.score THEN g.detail ELSE a.detail END "
                     "FROM o, g WHERE a.id = o.id "
                     "RETURNING a.id::text || CASE WHEN a.severity <> o.severity THEN '+' ELSE '' END",
@@ -122,8 +126,7 @@ char* InsertAlert(const AlertRecord* alert, const AlertText* text) {
       "$6::pg_catalog.float8, "
       "$7::pg_catalog.bool, $8, j.detail, "
       "COALESCE(j.detail->>'cause', j.detail->>'ngram', ''), $11::pg_catalog.inet, $12, $13::pg_catalog.bool, $14, "
-      "privacy_score.new_context((SELECT b.contexts FROM privacy_score.baseline b WHERE b.role = $2::pg_catalog.name "
-      "AND b.active AND $13 IS NOT NULL), j.at, $11::pg_catalog.inet, $12) "
+      "privacy_score.new_context(CASE WHEN $13 IS NOT NULL THEN (" SQL_CONTEXTS_OF("$2::pg_catalog.name", "$10") ") END, j.at, $11::pg_catalog.inet, $12) "
       "FROM (SELECT " SQL_MOMENT("$1") " AS at, $9::pg_catalog.jsonb AS detail) j RETURNING id",
       14, args);
 }

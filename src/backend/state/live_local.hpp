@@ -19,7 +19,8 @@ extern "C" {
 
 // What this backend knows about one principal, on the C++ heap.
 struct LocalScorer {
-  explicit LocalScorer(const privacy_score::ScoreSettings& settings, const char* role) : scorer(role, settings) {
+  LocalScorer(const privacy_score::ScoreSettings& settings, const char* role, const char* end_user)
+      : scorer(role, settings, end_user) {
     scorer.TellDay(&told);
   }
   privacy_score::LiveScorer scorer;

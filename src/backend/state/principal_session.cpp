@@ -60,17 +60,32 @@ Attached attached;
 
 std::string KeyOf(Oid role, const char* end_user) { return std::to_string(role) + ' ' + end_user; }
 
+// Another scorer of the role with the same settings, and a model of this version (0: of any); if possible one that is
+// scored against the same baseline. Null when there is none. Within CallCore.
+const LocalScorer* FindOther(const LocalScorer* local, Oid role, uint64 version) {
+  const LocalScorer* found = nullptr;
+  if (known_sessions == nullptr) return found;
+  for (const auto& [key, known] : *known_sessions) {
+    const LocalScorer* other = known.local.get();
+    if (other == nullptr || other == local || known.role != role || (version != 0 && other->model_version != version) ||
+        !(other->scorer.settings() == local->scorer.settings()))
+      continue;
+    found = other;
+    if (local->scorer.IsAgainstBaselineOf(other->scorer)) break;
+  }
+  return found;
+}
+
+void ShareWith(LocalScorer* local, const LocalScorer* other) {
+  local->scorer.Share(other->scorer);
+  local->model_version = other->model_version;
+  local->model_built_for = other->model_built_for;
+}
+
 // A scorer for a session of which nothing is known; what does not depend on it is another's, if there is one.
 std::unique_ptr<LocalScorer> NewScorer(const LiveSession* session) {
-  auto local = std::make_unique<LocalScorer>(session->settings, NameStr(session->role_name));
-  for (const auto& [key, other] : *known_sessions) {
-    if (other.local == nullptr || other.role != session->role || !(other.local->scorer.settings() == session->settings))
-      continue;
-    local->scorer.Share(other.local->scorer);
-    local->model_version = other.local->model_version;
-    local->model_built_for = other.local->model_built_for;
-    break;
-  }
+  auto local = std::make_unique<LocalScorer>(session->settings, NameStr(session->role_name), EndUserOf(session));
+  if (const LocalScorer* other = FindOther(local.get(), session->role, 0)) ShareWith(local.get(), other);
   local->scorer.WriteTo(&local->journal);
   return local;
 }
@@ -410,22 +425,15 @@ void LoseContext(LiveSession* session) { session->part->tail_known = false; }
 bool RepeatsAlone() { return attached.alone; }
 
 bool ShareModel(LocalScorer* local, Oid role, uint64 version) {
-  if (known_sessions == nullptr) return false;
-  for (const auto& [key, other] : *known_sessions) {
-    if (other.local == nullptr || other.local.get() == local || other.role != role ||
-        other.local->model_version != version || !(other.local->scorer.settings() == local->scorer.settings()))
-      continue;
-    CoreError error;
-    const LocalScorer* from = other.local.get();
-    if (!CallCore(&error, [&] { local->scorer.Share(from->scorer); })) {
-      CountScoringError(error.message);
-      return false;
-    }
-    local->model_version = version;
-    local->model_built_for = other.local->model_built_for;
-    return true;
-  }
-  return false;
+  bool shared = false;
+  CoreError error;
+  if (!CallCore(&error, [&] {
+        const LocalScorer* other = FindOther(local, role, version);
+        if (other != nullptr) ShareWith(local, other);
+        shared = other != nullptr;
+      }))
+    CountScoringError(error.message);
+  return shared;
 }
 
 void ForgetPrincipals() {

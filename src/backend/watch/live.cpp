@@ -45,16 +45,17 @@ namespace {
 bool RestartScorer(const LiveSession* session) {
   const Oid role = session->role;
   const char* name = NameStr(session->role_name);
+  const char* end_user = EndUserOf(session);
   const privacy_score::ScoreSettings settings = session->settings;
   CoreError error;
   const bool done = CallCore(&error, [&] {
     if (ps_local.own == nullptr || ps_local.own_role != role) {
       delete ps_local.own;
       ps_local.own = nullptr;
-      ps_local.own = new LocalScorer(settings, name);
+      ps_local.own = new LocalScorer(settings, name, end_user);
     }
     ps_local.own->scorer.Restart();  // first: what the session has had need not be scored once more
-    ps_local.own->scorer.Configure(settings);
+    ps_local.own->scorer.Configure(settings, end_user);
   });
   ps_local.own_role = role;
   ps_local.scorer = ps_local.own;

@@ -44,7 +44,9 @@ void NoteRoleSetting(const Node* statement) {
                                     IsSet(SettingOf(role, "privacy_score.daily_limit")));
   const char* args[] = {role};
   const char* baseline =
-      enforces ? InternalValue("SELECT 1 FROM privacy_score.baseline WHERE role = $1 AND active", 1, args) : nullptr;
+      enforces ? InternalValue("SELECT 1 FROM privacy_score.baseline WHERE role = $1 AND end_user IS NULL AND active",
+                               1, args)
+               : nullptr;
   LeaveInternal(&scope);
   if (!enforces) return;
   if (!limited)

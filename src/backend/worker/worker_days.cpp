@@ -226,7 +226,7 @@ bool TakeWords(const LiveSession* session) {
     days->reach.Take(days->day, days->words);
     if (session->reach_known) days->day->Raise(session->reach);
     days->figures = days->day->Figures();
-    const privacy_score::Baseline* baseline = days->reach.BaselineOfRole(NameStr(session->role_name));
+    const privacy_score::Baseline* baseline = days->reach.BaselineFor(NameStr(session->role_name), EndUserOf(session));
     days->excesses.clear();
     if (baseline == nullptr) return;
     for (const auto& excess : OutOfReach(days->figures, baseline->greatest_of_day, session->reach_factor)) {

@@ -107,7 +107,7 @@ void RescoreFromHistory(const LiveSession* session, const StringInfoData* model,
               1, args);
   const bool done = CallCore(error, [&] {
     using namespace privacy_score;
-    LiveScorer scorer(NameStr(session->role_name), session->settings);
+    LiveScorer scorer(NameStr(session->role_name), session->settings, EndUserOf(session));
     scorer.Load(WireBytes(model));
     WireReader reader(WireBytes(&wire));
     std::unordered_map<std::int64_t, Tokens> tokens;
@@ -192,8 +192,8 @@ void CorrectScore(DatabaseSlot* slot, LiveSession* session, const StringInfoData
   if (!known || !(whole || (lacks_room && before.limits.Any()))) return;
   const uint64 version = pg_atomic_read_u64(&slot->model_version);
   // Rates alone change only what rested on bounds; baselines and declarations change every score.
-  const bool outdated =
-      before.summary.estimated ? before.model_version < version : before.model_version < slot->definitions_version;
+  const bool estimated = before.summary.estimated || before.summary.peer_estimated;
+  const bool outdated = estimated ? before.model_version < version : before.model_version < slot->definitions_version;
   const int32 rounds = slot->rounds;
   const bool rates_came = session->weighed_rounds != rounds;
   const bool goes_on = session->weighed_queries != before.flushed_queries;
@@ -241,7 +241,8 @@ CoreHolder<DayScore>* ScoreRecordedDay(const LiveSession* session) {
   AppendModel(&wire, ModelScope::kBaselines, nullptr, role);
   AppendSettings(&wire, session->settings);
   AppendSessions(&wire, role, day, day, EndUserOf(session));
-  reading.done = CallCore(&reading.error, [&] { reading.scorer->Reset(new DayScorer(WireBytes(&wire), role)); });
+  reading.done = CallCore(&reading.error,
+                          [&] { reading.scorer->Reset(new DayScorer(WireBytes(&wire), role, EndUserOf(session))); });
   pfree(wire.data);
   const auto define = [](void* context, StringInfo tokens) {
     auto* into = static_cast<Reading*>(context);

@@ -178,7 +178,8 @@ void TakeInSessions(DatabaseSlot* slot) {
 CoreHolder<MemoryScore>* ScoreFromMemory(const LiveSession* place, const LiveSession* session,
                                          const StringInfoData* model) {
   return Held([&] {
-    return memory->ScoreSession(KeyOf(place), WireBytes(model), NameStr(session->role_name), session->settings);
+    return memory->ScoreSession(KeyOf(place), WireBytes(model), NameStr(session->role_name), EndUserOf(session),
+                                session->settings);
   });
 }
 
@@ -203,7 +204,7 @@ CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const St
               3, args);
   EndWork(&work);
   return Held([&] {
-    return memory->ScoreDay(NameStr(session->role_name), KeyOfPrincipal(session), session->day, WireBytes(model),
+    return memory->ScoreDay(NameStr(session->role_name), EndUserOf(session), session->day, WireBytes(model),
                             WireBytes(&stored), session->settings);
   });
 }

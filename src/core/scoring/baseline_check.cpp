@@ -34,9 +34,10 @@ double Median(std::vector<double> values) {
 }
 
 // The baseline of all sessions but those of one day.
-Baseline Without(const std::string& role, const BaselineContents& all, const BaselineContents& day) {
+Baseline Without(const Baseline& whole, const BaselineContents& all, const BaselineContents& day) {
   Baseline baseline;
-  baseline.role = role;
+  baseline.role = whole.role;
+  baseline.end_user = whole.end_user;
   baseline.sessions = all.sessions - day.sessions;
   for (const auto& [ngram, count] : all.ngrams) {
     const auto own = day.ngrams.find(ngram);
@@ -108,7 +109,7 @@ double OutlierFence(std::vector<double> scores) {
 }
 
 BaselineCheck CheckBaseline(std::string_view wire, const std::string& role, const std::string& from_day,
-                            const std::string& to_day, GivesUp gives_up) {
+                            const std::string& to_day, GivesUp gives_up, const std::string& end_user) {
   WireReader reader(wire);
   const auto model = std::make_shared<Model>(Model::Read(reader));
   const ScoreSettings settings = ReadSettings(reader);
@@ -127,13 +128,14 @@ BaselineCheck CheckBaseline(std::string_view wire, const std::string& role, cons
 
   BaselineCheck check;
   MissingRates missing;
-  const Baseline* found = model->BaselineOfRole(role);
-  if (found == nullptr) throw Error("XX001", "role " + role + " has no baseline in the model");
+  const Baseline* found = model->BaselineFor(role, end_user);
+  if (found == nullptr || found->end_user != end_user)
+    throw Error("XX001", "role " + role + " has no baseline in the model");
   const Baseline whole = *found;
   if (days.size() >= kLeastDays) {
     for (const auto& [day, part] : days) {
-      model->SetBaseline(Without(role, all, part.first));
-      RoleScorer scorer(model, role, settings);
+      model->SetBaseline(Without(whole, all, part.first));
+      RoleScorer scorer(model, role, settings, nullptr, {}, end_user);
       Profile profile;
       for (const Sequence* sequence : part.second) profile.AddSequence(*sequence, scorer, gives_up);
       const SessionSummary summary = profile.Summary();
@@ -145,7 +147,7 @@ BaselineCheck CheckBaseline(std::string_view wire, const std::string& role, cons
   FindOutliers(check);
   check.outlier_detail = OutlierDetail(check, from_day, to_day);
 
-  RoleScorer scorer(model, role, settings);
+  RoleScorer scorer(model, role, settings, nullptr, {}, end_user);
   check.rate = scorer.BaselineRate();
   check.columns = scorer.BaselineColumns();
   JsonWriter json;

@@ -52,10 +52,10 @@ struct BaselineCheck {
   std::vector<MissingRate> missing;
 };
 
-// Checks the baseline of `role` that the model holds. `wire` holds the sections of Model::Read, of settings and of the
-// sessions that the baseline is made of (none when they are not known: then no day is compared). Throws Paused when
-// `gives_up` says so, and Error 22023 on bad settings.
+// Checks the baseline of `role` that the model holds, or of an end user of it (empty: none). `wire` holds the sections
+// of Model::Read, of settings and of the sessions that the baseline is made of (none when they are not known: then no
+// day is compared). Throws Paused when `gives_up` says so, and Error 22023 on bad settings.
 BaselineCheck CheckBaseline(std::string_view wire, const std::string& role, const std::string& from_day,
-                            const std::string& to_day, GivesUp gives_up = nullptr);
+                            const std::string& to_day, GivesUp gives_up = nullptr, const std::string& end_user = {});
 
 }  // namespace privacy_score

@@ -107,8 +107,10 @@ class DayReach {
   // What was restored of a principal's day, which has not begun: words of a journal. It is given once.
   std::vector<std::uint64_t> TakeRestored(const std::string& principal, std::int32_t day);
 
-  // The baseline of a role in the model; null when it has none.
-  const Baseline* BaselineOfRole(std::string_view role) const { return model_->BaselineOfRole(role); }
+  // What an end user of a role is judged by (Model::BaselineFor).
+  const Baseline* BaselineFor(std::string_view role, std::string_view end_user) const {
+    return model_->BaselineFor(role, end_user);
+  }
   std::size_t size() const { return days_.size(); }
 
  private:

@@ -11,10 +11,12 @@
 
 namespace privacy_score {
 
-DayScorer::DayScorer(std::string_view wire, const std::string& role) : DayScorer(ReadHistory(wire), role) {}
+DayScorer::DayScorer(std::string_view wire, const std::string& role, const std::string& end_user)
+    : DayScorer(ReadHistory(wire), role, end_user) {}
 
-DayScorer::DayScorer(History history, const std::string& role)
-    : sessions_(std::move(history.sessions)), scorer_(std::move(history.model), role, history.settings) {}
+DayScorer::DayScorer(History history, const std::string& role, const std::string& end_user)
+    : sessions_(std::move(history.sessions)),
+      scorer_(std::move(history.model), role, history.settings, nullptr, {}, end_user) {}
 
 void DayScorer::Define(std::string_view tokens_wire) {
   WireReader reader(tokens_wire);

@@ -27,7 +27,7 @@ class DayScorer {
   // `wire`: sections of the model, with the abstractions of baselines, of settings and of sessions (history.hpp), all
   // of one principal and day. It is not referred to afterwards. Throws Error 22023 on bad settings, XX001 on damaged
   // bytes.
-  DayScorer(std::string_view wire, const std::string& role);
+  DayScorer(std::string_view wire, const std::string& role, const std::string& end_user = {});
 
   // Takes in abstractions of the sessions: a section (id, token), one row a token, ordered by id. Those of one id may
   // go on in the next call.
@@ -37,7 +37,7 @@ class DayScorer {
   DayScore Score();
 
  private:
-  DayScorer(History history, const std::string& role);
+  DayScorer(History history, const std::string& role, const std::string& end_user);
   void TakePending();
 
   std::vector<HistorySession> sessions_;

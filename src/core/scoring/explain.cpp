@@ -9,6 +9,7 @@
 #include "core/base/json.hpp"
 #include "core/base/sort_unique.hpp"
 #include "core/scoring/aggregates.hpp"
+#include "core/scoring/missing_rates.hpp"
 
 namespace privacy_score {
 
@@ -138,8 +139,9 @@ Tokens KnownTokens(const Model& model, AbstractionId id) {
 }  // namespace
 
 Explained ExplainQuery(std::string_view model_wire, std::string_view role, const ScoreSettings& settings,
-                       const Tokens& tokens, const std::vector<std::string>& problems) {
-  RoleScorer scorer(Shared(model_wire), role, settings);
+                       const Tokens& tokens, const std::vector<std::string>& problems, std::string_view end_user) {
+  const std::shared_ptr<const Model> shared = Shared(model_wire);
+  RoleScorer scorer(shared, role, settings, nullptr, {}, end_user);
   PairScorer& pairs = scorer.pairs();
   const Model& model = scorer.model();
   const ClassId own = pairs.ClassOf(tokens);
@@ -151,7 +153,12 @@ Explained ExplainQuery(std::string_view model_wire, std::string_view role, const
   JsonWriter json;
   json.BeginObject().Key("version").Value(std::int64_t{1});
   json.Key("role").Value(role);
-  json.Key("baseline").Value(model.BaselineOfRole(role) != nullptr);
+  const Baseline* baseline = model.BaselineFor(role, end_user);
+  if (!end_user.empty()) {
+    json.Key("end_user").Value(end_user);
+    json.Key("own_baseline").Value(baseline != nullptr && !baseline->end_user.empty());
+  }
+  json.Key("baseline").Value(baseline != nullptr);
   WriteSettings(json, settings);
   json.Key("abstraction").Value(tokens);
   json.Key("problems").Value(problems);
@@ -166,9 +173,20 @@ Explained ExplainQuery(std::string_view model_wire, std::string_view role, const
   json.Key("attributes").Value(explained.attributes);
   json.Key("score").Value(explained.score.score);
   json.Key("tight_max").Value(explained.score.tight);
+  MissingRates missing;
+  missing.Add(scorer.TakeMissing());
+  bool estimated = explained.score.estimated;
+  if (model.PeersOf(role, end_user) != nullptr) {
+    RoleScorer peers(shared, role, settings);
+    const NGramScore among_peers = peers.ExplainTokens({tokens}, ScoreLevel::kStatement).score;
+    json.Key("peer_known").Value(among_peers.matched);
+    json.Key("peer_score").Value(among_peers.score);
+    estimated = estimated || among_peers.estimated;
+    missing.Add(peers.TakeMissing());
+  }
   Explained result;
-  result.missing = scorer.TakeMissing();
-  json.Key("estimated").Value(explained.score.estimated || !result.missing.empty());
+  result.missing = missing.List();
+  json.Key("estimated").Value(estimated || !result.missing.empty());
   WriteMissing(json, result.missing);
   result.json = json.EndObject().text();
   return result;

@@ -20,12 +20,13 @@ struct Explained {
   std::vector<MissingRate> missing;
 };
 
-// Explains one statement against the role's baseline at n = 1: what it reveals, how far that identifies (all columns
-// count: DRSQL), relation by relation, what it is nearest to, delta, tau with p(y) of each new column.
-// `model_wire` holds the sections of Model::Read; `problems` says why the tokens may not be what was meant. Throws
-// Error 22023 on bad settings, XX001 on damaged bytes.
+// Explains one statement at n = 1 against what sessions of the role are scored against, or of an end user of it: what
+// it reveals, how far that identifies (all columns count: DRSQL), relation by relation, what it is nearest to, delta,
+// tau with p(y) of each new column. `model_wire` holds the sections of Model::Read; `problems` says why the tokens may
+// not be what was meant. Throws Error 22023 on bad settings, XX001 on damaged bytes.
 Explained ExplainQuery(std::string_view model_wire, std::string_view role, const ScoreSettings& settings,
-                       const Tokens& tokens, const std::vector<std::string>& problems = {});
+                       const Tokens& tokens, const std::vector<std::string>& problems = {},
+                       std::string_view end_user = {});
 
 // The JSON of an n-gram of this level that has been observed: ngram, known, nearest, deltas, attributes, score,
 // estimated; rates (the discrimination rate of each of the attributes as far as the model knows it: a number,

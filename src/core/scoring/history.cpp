@@ -27,27 +27,48 @@ using ResultRow = std::vector<std::optional<std::string>>;
 
 std::string String(const Field& field) { return std::string(Required(field)); }
 
-// The scorers of the roles, made when first asked for.
+// The scorers of the roles, and of the end users who have baselines of their own, made when first asked for.
 class Scorers {
  public:
   explicit Scorers(const History& history) : history_(history) {}
 
-  RoleScorer& For(const std::string& role) {
-    auto& scorer = scorers_[role];
-    if (!scorer) scorer = std::make_unique<RoleScorer>(history_.model, role, history_.settings);
-    return *scorer;
+  RoleScorer& For(const std::string& role, const std::optional<std::string>& end_user) {
+    const Baseline* baseline = history_.model->BaselineFor(role, end_user.value_or(""));
+    return Of(role, baseline == nullptr ? std::string() : baseline->end_user);
+  }
+
+  // That of the peers of an end user who has a baseline of her own; null where nothing is compared.
+  RoleScorer* Peers(const std::string& role, const std::optional<std::string>& end_user) {
+    return history_.model->PeersOf(role, end_user.value_or("")) == nullptr ? nullptr : &Of(role, {});
   }
 
   std::vector<MissingRate> TakeMissing() {
     MissingRates all;
-    for (auto& [role, scorer] : scorers_) all.Add(scorer->TakeMissing());
+    for (auto& [principal, scorer] : scorers_) all.Add(scorer->TakeMissing());
     return all.List();
   }
 
  private:
+  RoleScorer& Of(const std::string& role, const std::string& end_user) {
+    auto& scorer = scorers_[{role, end_user}];
+    if (!scorer) {
+      scorer = std::make_unique<RoleScorer>(history_.model, role, history_.settings, nullptr, ScoreMemory(), end_user);
+    }
+    return *scorer;
+  }
+
   const History& history_;
-  std::map<std::string, std::unique_ptr<RoleScorer>> scorers_;
+  std::map<std::pair<std::string, std::string>, std::unique_ptr<RoleScorer>> scorers_;
 };
+
+// The score of sessions against the baseline of the peers; none where there is nothing to compare with.
+std::optional<std::string> PeerScore(const std::vector<const Sequence*>& sequences, RoleScorer* peers,
+                                     GivesUp gives_up) {
+  if (peers == nullptr) return std::nullopt;
+  Profile profile;
+  for (const Sequence* sequence : sequences) profile.AddSequence(*sequence, *peers, gives_up);
+  return TextOf(profile.Summary().score);
+}
 
 std::int64_t RowsOf(const Sequence& sequence) {
   std::int64_t rows = 0;
@@ -142,7 +163,7 @@ HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up) {
     const auto& [role, end_user, day] = principal_day;
     if (result.table.rows.empty() || last_principal != std::pair(role, end_user)) cumulative = Profile();
     last_principal = {role, end_user};
-    RoleScorer& scorer = scorers.For(role);
+    RoleScorer& scorer = scorers.For(role, end_user);
     Profile profile;
     EnforcedSum enforced;
     std::int64_t rows = 0;
@@ -160,6 +181,7 @@ HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up) {
     row.push_back(TextOf(rows));
     row.push_back(TextOf(enforced.value()));
     row.push_back(end_user);
+    row.push_back(PeerScore(sequences, scorers.Peers(role, end_user), gives_up));
     result.table.rows.push_back(std::move(row));
   }
   result.missing = scorers.TakeMissing();
@@ -172,7 +194,7 @@ HistoryResult ScoreSessions(std::string_view wire, GivesUp gives_up) {
   HistoryResult result;
   for (const HistorySession& session : history.sessions) {
     Profile profile;
-    profile.AddSequence(session.sequence, scorers.For(session.role), gives_up);
+    profile.AddSequence(session.sequence, scorers.For(session.role, session.end_user), gives_up);
     const SessionSummary summary = profile.Summary();
     ResultRow row{session.role, session.day, session.session};
     AppendFigures(row, summary);
@@ -181,6 +203,7 @@ HistoryResult ScoreSessions(std::string_view wire, GivesUp gives_up) {
     row.insert(row.end(), session.reach.begin(), session.reach.end());
     row.push_back(TextOf(summary.statement_score));  // of a session enforced is that
     row.push_back(session.end_user);
+    row.push_back(PeerScore({&session.sequence}, scorers.Peers(session.role, session.end_user), gives_up));
     result.table.rows.push_back(std::move(row));
   }
   result.missing = scorers.TakeMissing();
@@ -194,7 +217,8 @@ HistoryResult ScoreNGrams(std::string_view wire, GivesUp gives_up) {
   std::vector<std::pair<SortKey, ResultRow>> rows;
   for (const auto& [principal_day, sequences] : ByDay(history)) {
     const auto& [role, end_user, day] = principal_day;
-    RoleScorer& scorer = scorers.For(role);
+    RoleScorer& scorer = scorers.For(role, end_user);
+    RoleScorer* peers = scorers.Peers(role, end_user);
     Profile profile;
     std::unordered_map<NGram, std::int64_t, NGramHash> rows_of;
     for (const Sequence* sequence : sequences) {
@@ -217,7 +241,9 @@ HistoryResult ScoreNGrams(std::string_view wire, GivesUp gives_up) {
                     ArrayText(explained.attributes),
                     TextOf(rows_of[ngram]),
                     role,
-                    end_user};
+                    end_user,
+                    std::nullopt};
+      if (peers != nullptr) row.back() = TextOf(peers->Score(ngram, ScoreLevel::kNGram).score);
       rows.emplace_back(SortKey{day, -entry.score.score, std::move(lines), role, end_user}, std::move(row));
     }
   }

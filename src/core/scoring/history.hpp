@@ -36,16 +36,18 @@ struct HistoryResult {
 };
 
 // One row a principal and day: role, day, queries, ngrams, mismatched, score, max_score, tight_max, normalised,
-// cumulative, statement_score, rows, enforced (enforced_sum.hpp), end_user. `cumulative` is Delta over the principal's
-// days from the first given to this one.
+// cumulative, statement_score, rows, enforced (enforced_sum.hpp), end_user, peer_score. `cumulative` is Delta over the
+// principal's days from the first given to this one. An end user with a baseline of her own is scored against that;
+// peer_score is then the score against the role's, none for others.
 HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up = nullptr);
 
 // One row a session: role, day, session, queries, ngrams, mismatched, score, max_score, tight_max, normalised,
-// statement_score, rows, reach, subjects, subject_columns, enforced, end_user. In the order given.
+// statement_score, rows, reach, subjects, subject_columns, enforced, end_user, peer_score. In the order given.
 HistoryResult ScoreSessions(std::string_view wire, GivesUp gives_up = nullptr);
 
 // One row a mismatched n-gram of a principal and day: day, ngram text[], count, nearest text[], score, deltas float8[],
-// attributes text[], rows (returned by their last statements), role, end_user. By day, score descending, ngram.
+// attributes text[], rows (returned by their last statements), role, end_user, peer_score (of this n-gram). By day,
+// score descending, ngram.
 HistoryResult ScoreNGrams(std::string_view wire, GivesUp gives_up = nullptr);
 
 // What a baseline of these sessions stores. `sessions_wire` holds the section of sessions alone.

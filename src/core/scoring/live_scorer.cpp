@@ -9,6 +9,7 @@
 #include "core/base/joined.hpp"
 #include "core/scoring/enforced_sum.hpp"
 #include "core/scoring/explain.hpp"
+#include "core/scoring/missing_rates.hpp"
 
 namespace privacy_score {
 
@@ -48,18 +49,27 @@ struct LiveScorer::JournalReader {
   void Take(const SessionJournal::Subject& subject) const { scorer.reach_->TakeSubject(FormOf(subject.id), subject); }
 };
 
-LiveScorer::LiveScorer(std::string role, const ScoreSettings& settings) : role_(std::move(role)) {
-  common_ = NewCommon(std::make_shared<const Model>(), settings, {});
+LiveScorer::LiveScorer(std::string role, const ScoreSettings& settings, std::string end_user)
+    : role_(std::move(role)), end_user_(std::move(end_user)) {
+  common_ = NewCommon(std::make_shared<const Model>(), settings, {}, end_user_);
   reach_ = std::make_unique<ReachTracker>(*common_->model, settings.where_counts);
   summary_ = profile_.Summary();
 }
 
 std::shared_ptr<LiveScorer::Common> LiveScorer::NewCommon(std::shared_ptr<const Model> model,
-                                                          const ScoreSettings& settings, TokenMap defined) const {
+                                                          const ScoreSettings& settings, TokenMap defined,
+                                                          const std::string& end_user,
+                                                          std::shared_ptr<Common> peers) const {
   auto common = std::make_shared<Common>();
   common->model = std::move(model);
+  common->baseline = common->model->BaselineFor(role_, end_user);
+  if (common->model->PeersOf(role_, end_user) != nullptr) {
+    if (peers == nullptr) peers = NewCommon(common->model, settings, defined, {});
+    common->peers = std::move(peers);
+  }
   common->defined = std::move(defined);
-  common->scorer = std::make_unique<RoleScorer>(common->model, role_, settings, &common->defined, kLiveMemory);
+  common->scorer =
+      std::make_unique<RoleScorer>(common->model, role_, settings, &common->defined, kLiveMemory, end_user);
   return common;
 }
 
@@ -73,13 +83,30 @@ void LiveScorer::Load(std::string_view model_wire) {
   Replace(std::make_shared<const Model>(Model::Parse(model_wire)), settings(), common_->defined);
 }
 
-void LiveScorer::Configure(const ScoreSettings& settings) { Replace(common_->model, settings, common_->defined); }
+void LiveScorer::Configure(const ScoreSettings& settings, const std::string& end_user) {
+  Adopt(NewCommon(common_->model, settings, common_->defined, end_user));
+  end_user_ = end_user;
+}
 
-void LiveScorer::Share(const LiveScorer& other) { Adopt(other.common_); }
+void LiveScorer::Share(const LiveScorer& other) {
+  const std::shared_ptr<Common>& theirs = other.common_;
+  const Baseline* baseline = BaselineIn(other);
+  if (baseline == theirs->baseline) {
+    Adopt(theirs);
+    return;
+  }
+  // What is made of the role's baseline is shared all the same.
+  const std::shared_ptr<Common>& of_role = theirs->peers != nullptr ? theirs->peers : theirs;
+  const bool has_role = of_role->baseline == theirs->model->BaselineOfRole(role_);
+  if (has_role && baseline == of_role->baseline)
+    Adopt(of_role);
+  else
+    Adopt(NewCommon(theirs->model, other.settings(), common_->defined, end_user_, has_role ? of_role : nullptr));
+}
 
 // Scores the session under another model or other settings, with these definitions and those that it needs itself.
 void LiveScorer::Replace(std::shared_ptr<const Model> model, const ScoreSettings& settings, TokenMap defined) {
-  Adopt(NewCommon(std::move(model), settings, std::move(defined)));
+  Adopt(NewCommon(std::move(model), settings, std::move(defined), end_user_));
 }
 
 // Scores the session anew with what may be another's. Changes nothing when it throws, but for definitions that are
@@ -90,26 +117,49 @@ void LiveScorer::Adopt(std::shared_ptr<Common> common) {
   for (const auto& [ngram, met] : recorded_) {
     const AbstractionId id = ngram.back();
     if (scorer.FindTokens(id) == nullptr) common->defined.emplace(id, common_->scorer->TokensOf(id));
+    if (common->peers != nullptr && common->peers->scorer->FindTokens(id) == nullptr)
+      common->peers->defined.emplace(id, scorer.TokensOf(id));
   }
-  Profile profile;
+  Profile profile, peer_profile;
   auto reach = std::make_unique<ReachTracker>(model, scorer.settings().where_counts);
   reach->Replay(*reach_, model, [&](AbstractionId id) -> const Tokens& { return scorer.TokensOf(id); });
   std::vector<Met> fresh;
   fresh.reserve(recorded_.size());
   for (const auto& [ngram, met] : recorded_) {
     const AbstractionId id = ngram.back();
-    fresh.push_back({met.count, profile.Add(ngram, met.count, scorer), reach->FormOf(model, id, scorer.TokensOf(id))});
+    fresh.push_back(
+        {met.count, profile.Add(ngram, met.count, scorer), {}, reach->FormOf(model, id, scorer.TokensOf(id))});
+    if (common->peers != nullptr) fresh.back().peer_places = peer_profile.Add(ngram, met.count, *common->peers->scorer);
   }
   auto next = fresh.begin();
   for (auto& [ngram, met] : recorded_) met = *next++;
   common_ = std::move(common);
-  baseline_ = common_->model->BaselineOfRole(role_);
   reach_ = std::move(reach);
   reach_->WriteTo(journal_);
   profile_ = std::move(profile);
-  summary_ = profile_.Summary();
+  peer_profile_ = std::move(peer_profile);
+  summary_ = Summarise();
   steps_.fill({});
   ++turn_;
+}
+
+SessionSummary LiveScorer::Summarise() const {
+  const SessionSummary own = profile_.Summary();
+  return common_->peers == nullptr ? own : WithPeers(own, peer_profile_);
+}
+
+// Takes in one more of an n-gram, where that changes more than the number of queries.
+void LiveScorer::CountAmongPeers(State* met) {
+  if (common_->peers != nullptr) peer_profile_.Repeat(met->second.peer_places, settings());
+  summary_ = Summarise();
+}
+
+std::vector<MissingRate> LiveScorer::TakeMissing() {
+  if (common_->peers == nullptr) return common_->scorer->TakeMissing();
+  MissingRates all;
+  all.Add(common_->scorer->TakeMissing());
+  all.Add(common_->peers->scorer->TakeMissing());
+  return all.List();
 }
 
 bool LiveScorer::Knows(AbstractionId id) const { return id == 0 || common_->scorer->FindTokens(id) != nullptr; }
@@ -133,13 +183,17 @@ LiveScorer::State* LiveScorer::Meet(AbstractionId id, const NGram& ngram) {
   const std::uint32_t form = reach_->FormOf(*common_->model, id, tokens);
   const auto place = recorded_.emplace(ngram, Met()).first;
   try {
-    place->second = {1, profile_.Add(ngram, 1, *common_->scorer), form};
+    place->second = {1, profile_.Add(ngram, 1, *common_->scorer), {}, form};
+    if (Common* peers = common_->peers.get()) {
+      if (peers->scorer->FindTokens(id) == nullptr) peers->defined.emplace(id, tokens);
+      place->second.peer_places = peer_profile_.Add(ngram, 1, *peers->scorer);
+    }
   } catch (...) {
     recorded_.erase(place);
     throw;
   }
   if (place->second.places.statement->count == 1) bytes_ += BytesOf(tokens);
-  summary_ = profile_.Summary();
+  summary_ = Summarise();
   return &*place;
 }
 
@@ -238,7 +292,8 @@ void LiveScorer::Restart() {
   bytes_ = 0;
   if (common_.use_count() == 1) common_->defined.clear();
   profile_ = Profile();
-  summary_ = profile_.Summary();
+  peer_profile_ = Profile();
+  summary_ = Summarise();
   reach_ = std::make_unique<ReachTracker>(*common_->model, settings().where_counts);
   reach_->WriteTo(journal_);
   reach_->TellDay(day_);
@@ -246,15 +301,15 @@ void LiveScorer::Restart() {
 }
 
 ReachLimits LiveScorer::LeastOutOfReach(double factor) const noexcept {
-  if (baseline_ != nullptr) return privacy_score::LeastOutOfReach(baseline_->greatest, factor);
+  if (common_->baseline != nullptr) return privacy_score::LeastOutOfReach(common_->baseline->greatest, factor);
   ReachLimits none;
   none.fill(kNeverOutOfReach);
   return none;
 }
 
 std::vector<ReachExcess> LiveScorer::OutOfReach(double factor) const {
-  if (baseline_ == nullptr) return {};
-  return privacy_score::OutOfReach(reach(), baseline_->greatest, factor);
+  if (common_->baseline == nullptr) return {};
+  return privacy_score::OutOfReach(reach(), common_->baseline->greatest, factor);
 }
 
 bool LiveScorer::HasNGram(const NGram& recorded, const ScoreSettings& settings) {

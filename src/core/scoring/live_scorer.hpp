@@ -37,18 +37,23 @@ class LiveScorer {
   // About what an abstraction takes with all that is made of it here: its tokens, what they reveal, its rates and form.
   static std::size_t BytesOf(const Tokens& tokens);
 
-  // Throws Error 22023 on bad settings. Until Load nothing is protected and every score is 0.
-  LiveScorer(std::string role, const ScoreSettings& settings);
+  // Of an end user of the role, empty for none. Throws Error 22023 on bad settings. Until Load nothing is protected and
+  // every score is 0.
+  LiveScorer(std::string role, const ScoreSettings& settings, std::string end_user = {});
   LiveScorer(const LiveScorer&) = delete;
   LiveScorer& operator=(const LiveScorer&) = delete;
 
   // Takes in a new version of the model. Throws Error XX001 on damaged bytes, and then keeps the old version.
   void Load(std::string_view model_wire);
   // Changes the settings; the session goes on and is scored again under them.
-  void Configure(const ScoreSettings& settings);
-  // Takes over the model, the settings and the definitions of another scorer of the role. What both need stands once in
-  // memory until one of them loads another model.
+  void Configure(const ScoreSettings& settings) { Configure(settings, end_user_); }
+  // The same, and whose session it is.
+  void Configure(const ScoreSettings& settings, const std::string& end_user);
+  // Takes over the model and the settings of another scorer of the role, and what is made of its baseline if it is the
+  // same. What both need stands once in memory until one of them loads another model.
   void Share(const LiveScorer& other);
+  // Whether that would be all of it.
+  bool IsAgainstBaselineOf(const LiveScorer& other) const { return BaselineIn(other) == other.common_->baseline; }
   bool Shares(const LiveScorer& other) const { return common_ == other.common_; }
   const ScoreSettings& settings() const { return common_->scorer->settings(); }
 
@@ -97,7 +102,7 @@ class LiveScorer {
   const ReachFigures& reach() const { return reach_->figures(); }
   // The limits of an end user of the role, as the model has them; null: those of the role.
   const EndUserLimits* LimitsOf(std::string_view end_user) const { return common_->model->LimitsOf(role_, end_user); }
-  // What of it is too far for the role's baseline; nothing without a baseline.
+  // What of it is too far for the baseline that it is scored against; nothing without a baseline.
   std::vector<ReachExcess> OutOfReach(double factor) const;
   // From where on each figure is.
   ReachLimits LeastOutOfReach(double factor) const noexcept;
@@ -124,8 +129,10 @@ class LiveScorer {
     return true;
   }
   // The rates that were wanted since the last call.
-  std::vector<MissingRate> TakeMissing() { return common_->scorer->TakeMissing(); }
-  bool IsMissingRates() const { return common_->scorer->IsMissingRates(); }
+  std::vector<MissingRate> TakeMissing();
+  bool IsMissingRates() const {
+    return common_->scorer->IsMissingRates() || (common_->peers != nullptr && common_->peers->scorer->IsMissingRates());
+  }
   // JSON of the n-gram of the last execution: ngram, known, nearest, deltas, attributes, score. "{}" before the first,
   // and with `pad` off before the session is ngram_length long.
   std::string LastExplanation();
@@ -137,13 +144,16 @@ class LiveScorer {
   // What does not depend on the session.
   struct Common {
     std::shared_ptr<const Model> model;
-    TokenMap defined;  // abstractions beyond those of the model
+    const Baseline* baseline = nullptr;  // in the model
+    TokenMap defined;                    // abstractions beyond those of the model
     std::unique_ptr<RoleScorer> scorer;
+    // What sessions of the role without an end user have; of an end user with a baseline of her own, else null.
+    std::shared_ptr<Common> peers;
   };
   // A recorded n-gram that the session has had.
   struct Met {
     std::int64_t count = 0;
-    Profile::Places places;
+    Profile::Places places, peer_places;
     std::uint32_t form = 0;  // of its last statement, for reach
   };
   using Recorded = std::unordered_map<NGram, Met, NGramHash>;
@@ -160,9 +170,13 @@ class LiveScorer {
     state_ = next;
     CountMet(next);
   }
+  // What this session would be scored against with the model of another.
+  const Baseline* BaselineIn(const LiveScorer& other) const {
+    return other.common_->model->BaselineFor(role_, end_user_);
+  }
   static bool HasNGram(const NGram& recorded, const ScoreSettings& settings);
-  std::shared_ptr<Common> NewCommon(std::shared_ptr<const Model> model, const ScoreSettings& settings,
-                                    TokenMap defined) const;
+  std::shared_ptr<Common> NewCommon(std::shared_ptr<const Model> model, const ScoreSettings& settings, TokenMap defined,
+                                    const std::string& end_user, std::shared_ptr<Common> peers = nullptr) const;
   void Replace(std::shared_ptr<const Model> model, const ScoreSettings& settings, TokenMap defined);
   void Adopt(std::shared_ptr<Common> common);
   NGram NextNGram(AbstractionId id) const;
@@ -177,20 +191,22 @@ class LiveScorer {
     return step.from == state_ && step.id == id ? step.to : nullptr;
   }
   State* Meet(AbstractionId id, const NGram& ngram);
+  void CountAmongPeers(State* met);
+  SessionSummary Summarise() const;
   // Counts one more of an n-gram of the session, wherever this stands.
   void CountMet(State* met) {
     ++turn_;
     ++met->second.count;
     if (profile_.Repeat(met->second.places, settings()))
-      summary_ = profile_.Summary();
+      CountAmongPeers(met);
     else
       ++summary_.queries;
   }
 
-  std::string role_;
+  std::string role_, end_user_;
   std::shared_ptr<Common> common_;
-  const Baseline* baseline_ = nullptr;  // of the role, in the model
   Profile profile_;
+  Profile peer_profile_;  // against the baseline of the peers, if there are any
   SessionSummary summary_;
   std::unique_ptr<ReachTracker> reach_;
   // The session at full length, which another ngram_length is cut from.

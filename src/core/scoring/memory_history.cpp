@@ -9,6 +9,7 @@
 #include "core/base/rows.hpp"
 #include "core/scoring/enforced_sum.hpp"
 #include "core/scoring/explain.hpp"
+#include "core/scoring/missing_rates.hpp"
 
 namespace privacy_score {
 
@@ -76,8 +77,10 @@ void MemoryHistory::ForgetBefore(std::int64_t day) {
 }
 
 MemoryScore MemoryHistory::Score(const Counts& counts, const MetCounts& met, const TokenMap& tokens,
-                                 std::string_view model_wire, const std::string& role, const ScoreSettings& settings) {
-  RoleScorer scorer(std::make_shared<const Model>(Model::Parse(model_wire)), role, settings, &tokens);
+                                 std::string_view model_wire, const std::string& role, const std::string& end_user,
+                                 const ScoreSettings& settings) {
+  const auto model = std::make_shared<const Model>(Model::Parse(model_wire));
+  RoleScorer scorer(model, role, settings, &tokens, {}, end_user);
   Profile profile;
   for (const auto& [ngram, count] : counts) profile.Add(ngram, count, scorer);
   EnforcedSum enforced;
@@ -85,6 +88,14 @@ MemoryScore MemoryHistory::Score(const Counts& counts, const MetCounts& met, con
   MemoryScore result;
   result.summary = profile.Summary();
   result.enforced = enforced.value();
+  MissingRates missing;
+  if (model->PeersOf(role, end_user) != nullptr) {
+    RoleScorer peers(model, role, settings, &tokens);
+    Profile among_peers;
+    for (const auto& [ngram, count] : counts) among_peers.Add(ngram, count, peers);
+    result.summary = WithPeers(result.summary, among_peers);
+    missing.Add(peers.TakeMissing());
+  }
   const NGram* largest = nullptr;
   for (const auto& [ngram, entry] : profile.ngrams()) {
     if (entry.score.score <= result.largest) continue;
@@ -92,23 +103,25 @@ MemoryScore MemoryHistory::Score(const Counts& counts, const MetCounts& met, con
     largest = &ngram;
   }
   if (largest != nullptr) result.explanation = NGramJson(scorer, *largest, ScoreLevel::kNGram);
-  result.missing = scorer.TakeMissing();
+  missing.Add(scorer.TakeMissing());
+  result.missing = missing.List();
   return result;
 }
 
 std::optional<MemoryScore> MemoryHistory::ScoreSession(std::uint64_t key, std::string_view model_wire,
-                                                       const std::string& role, const ScoreSettings& settings) const {
+                                                       const std::string& role, const std::string& end_user,
+                                                       const ScoreSettings& settings) const {
   const auto found = sessions_.find(key);
   if (found == sessions_.end() || !found->second.counted.complete) return std::nullopt;
-  return Score(found->second.counted.ngrams, {}, defined_, model_wire, role, settings);
+  return Score(found->second.counted.ngrams, {}, defined_, model_wire, role, end_user, settings);
 }
 
-std::optional<MemoryScore> MemoryHistory::ScoreDay(const std::string& role, const std::string& principal,
+std::optional<MemoryScore> MemoryHistory::ScoreDay(const std::string& role, const std::string& end_user,
                                                    std::int64_t day, std::string_view model_wire,
                                                    std::string_view stored_wire, const ScoreSettings& settings) const {
   Counts counts;
   MetCounts met;
-  const auto days = days_.find(principal);
+  const auto days = days_.find(PrincipalKey(role, end_user));
   if (days != days_.end()) {
     const auto found = days->second.find(day);
     if (found != days->second.end()) {
@@ -133,7 +146,7 @@ std::optional<MemoryScore> MemoryHistory::ScoreDay(const std::string& role, cons
       if (of_session.insert(run.id).second) ++met[run.id].sessions;
     }
   }
-  return Score(counts, met, tokens, model_wire, role, settings);
+  return Score(counts, met, tokens, model_wire, role, end_user, settings);
 }
 
 }  // namespace privacy_score

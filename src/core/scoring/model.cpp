@@ -181,7 +181,7 @@ void Model::ReadDependencies(WireReader& reader) {
 
 void Model::ReadBaselines(WireReader& reader) {
   std::unordered_map<std::int64_t, std::size_t> places;
-  for (const Row& row : reader.Section(4 + 2 * kReachFigureCount)) {
+  for (const Row& row : reader.Section(5 + 2 * kReachFigureCount)) {
     Baseline baseline;
     baseline.id = ParseInteger(Required(row[0]));
     baseline.role = String(row[1]);
@@ -193,6 +193,8 @@ void Model::ReadBaselines(WireReader& reader) {
       if (of_day) baseline.greatest_of_day[figure] = ParseCount(*of_day);
     }
     baseline.cells = !row[cells_at] || ParseBool(*row[cells_at]);
+    if (const Field& end_user = row[cells_at + 1 + kReachFigureCount]) baseline.end_user = *end_user;
+    baseline_places_.emplace(PrincipalKey(baseline.role, baseline.end_user), baselines_.size());
     if (!places.emplace(baseline.id, baselines_.size()).second)
       throw DamagedData("baseline " + String(row[0]) + " stands twice");
     baselines_.push_back(std::move(baseline));
@@ -258,20 +260,27 @@ const std::vector<Model::KnownRate>& Model::JointRatesOf(std::int64_t subject_gr
   return found == joint_rates_.end() ? none : found->second;
 }
 
-const Baseline* Model::BaselineOfRole(std::string_view role) const {
-  for (const Baseline& baseline : baselines_) {
-    if (baseline.role == role) return &baseline;
-  }
-  return nullptr;
+const Baseline* Model::FindBaseline(std::string_view role, std::string_view end_user) const {
+  const auto found = baseline_places_.find(PrincipalKey(role, end_user));
+  return found == baseline_places_.end() ? nullptr : &baselines_[found->second];
+}
+
+const Baseline* Model::BaselineFor(std::string_view role, std::string_view end_user) const {
+  const Baseline* own = FindBaseline(role, end_user);
+  return own == nullptr && !end_user.empty() ? BaselineOfRole(role) : own;
+}
+
+const Baseline* Model::PeersOf(std::string_view role, std::string_view end_user) const {
+  const bool has_own = !end_user.empty() && FindBaseline(role, end_user) != nullptr;
+  return has_own ? BaselineOfRole(role) : nullptr;
 }
 
 void Model::SetBaseline(Baseline baseline) {
-  for (Baseline& old : baselines_) {
-    if (old.role != baseline.role) continue;
-    old = std::move(baseline);
-    return;
-  }
-  baselines_.push_back(std::move(baseline));
+  const auto place = baseline_places_.emplace(PrincipalKey(baseline.role, baseline.end_user), baselines_.size());
+  if (place.second)
+    baselines_.push_back(std::move(baseline));
+  else
+    baselines_[place.first->second] = std::move(baseline);
 }
 
 const Tokens* Model::FindTokens(AbstractionId id) const {

@@ -85,6 +85,7 @@ struct Baseline {
   };
   std::int64_t id = 0;
   std::string role;
+  std::string end_user;  // whose it is alone; empty: that of all who work under the role
   std::int64_t sessions = 0;
   GreatestReach greatest;         // over its sessions
   GreatestReach greatest_of_day;  // over its days, each of one principal
@@ -126,10 +127,10 @@ class Model {
   //   relations (name, subject_group, is_row_subject, joint_home); attributes (name, relation, label, identifier,
   //   subject_position); dependencies (determinant, dependent); abstractions (id, token), one row a token;
   //   baselines (id, role, sessions, reach, subjects, subject_columns, cells, day_reach, day_subjects,
-  //   day_subject_columns); their n-grams (id, n-gram, count); their sessions (id, count, abstractions); limits of end
-  //   users (role, end_user, session_limit, daily_limit); rates (relation, attributes, rate, rows, subject_entropy,
-  //   modified), the last for rates that are out of date, with the two before it: see AfterModifications; below 0 it is
-  //   not known.
+  //   day_subject_columns, end_user: NULL for none); their n-grams (id, n-gram, count); their sessions (id, count,
+  //   abstractions); limits of end users (role, end_user, session_limit, daily_limit); rates (relation, attributes,
+  //   rate, rows, subject_entropy, modified), the last for rates that are out of date, with the two before it: see
+  //   AfterModifications; below 0 it is not known.
   // Attributes, dependencies and rates of what is not protected are left out. Throws Error XX001 on damaged bytes.
   static Model Read(WireReader& reader);
   static Model Parse(std::string_view wire);
@@ -140,8 +141,13 @@ class Model {
   const TokenMap& tokens() const { return tokens_; }
 
   // The baseline of a role; null when it has none.
-  const Baseline* BaselineOfRole(std::string_view role) const;
-  // Puts another baseline in the place of the role's. No scorer of the model may be in use.
+  const Baseline* BaselineOfRole(std::string_view role) const { return FindBaseline(role, {}); }
+  // What an end user of a role, empty for none, is scored against: her own baseline, else that of the role; null when
+  // there is neither.
+  const Baseline* BaselineFor(std::string_view role, std::string_view end_user) const;
+  // The role's baseline, to compare with an end user who has one of her own; null when one of the two is missing.
+  const Baseline* PeersOf(std::string_view role, std::string_view end_user) const;
+  // Puts another baseline in the place of that of the same role and end user. No scorer of the model may be in use.
   void SetBaseline(Baseline baseline);
   // The limits of an end user of a role; null when those of the role hold.
   const EndUserLimits* LimitsOf(std::string_view role, std::string_view end_user) const;
@@ -175,6 +181,7 @@ class Model {
   void ReadBaselines(WireReader& reader);
   void ReadLimits(WireReader& reader);
   void ReadRates(WireReader& reader);
+  const Baseline* FindBaseline(std::string_view role, std::string_view end_user) const;
 
   std::vector<ProtectedRelation> relations_;
   std::vector<Attribute> attributes_;
@@ -183,7 +190,8 @@ class Model {
   std::vector<AttributeSet> reach_;  // one an attribute: itself and what it determines
   TokenMap tokens_;
   std::vector<Baseline> baselines_;
-  std::unordered_map<std::string, EndUserLimits> limits_;  // by PrincipalKey
+  std::unordered_map<std::string, std::size_t> baseline_places_;  // by PrincipalKey
+  std::unordered_map<std::string, EndUserLimits> limits_;         // by PrincipalKey
   std::unordered_map<AttributeSet, RateBounds, AttributeSetHash> rates_;
   std::vector<std::vector<KnownRate>> rates_by_relation_;
   std::unordered_map<std::int64_t, std::vector<KnownRate>> joint_rates_;  // by subject group

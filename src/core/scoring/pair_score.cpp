@@ -19,27 +19,30 @@ constexpr double kPriorSessions = .02;
 
 }  // namespace
 
-PairScorer::PairScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings)
+PairScorer::PairScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings,
+                       std::string_view end_user)
     : model_(std::move(model)), settings_(settings), rates_(*model_) {
   CheckSettings(settings_);
   Intern({});
   classes_.emplace_back();  // kUnparsedClass
-  CountSessions(role);
+  CountSessions(model_->BaselineFor(role, end_user), model_->PeersOf(role, end_user));
 }
 
-void PairScorer::CountSessions(std::string_view role) {
+// `role_peers`: the only baseline of the peers; null: those of all roles.
+void PairScorer::CountSessions(const Baseline* own_baseline, const Baseline* role_peers) {
   const std::size_t attributes = model_->attributes().size();
   std::vector<std::int64_t> own(attributes);
-  std::vector<std::int64_t> all(attributes);
+  std::vector<std::int64_t> peers(attributes);
   std::int64_t own_sessions = 0;
-  std::int64_t all_sessions = 0;
-  const Baseline* own_baseline = model_->BaselineOfRole(role);
+  std::int64_t peer_sessions = 0;
   std::unordered_map<AbstractionId, ClassId> class_by_id;
   std::vector<std::size_t> seen_in(attributes);  // number of the last set that revealed the attribute
   std::size_t set_number = 0;
   for (const Baseline& baseline : model_->baselines()) {
     const bool is_own = &baseline == own_baseline;
-    all_sessions += baseline.sessions;
+    const bool is_peer = role_peers != nullptr ? &baseline == role_peers : baseline.end_user.empty();
+    if (!is_own && !is_peer) continue;
+    if (is_peer) peer_sessions += baseline.sessions;
     if (is_own) own_sessions = baseline.sessions;
     for (const Baseline::SessionSet& set : baseline.session_sets) {
       ++set_number;
@@ -51,7 +54,7 @@ void PairScorer::CountSessions(std::string_view role) {
         }
         for (const AttributeId attribute : classes_[found->second].closure) {
           if (std::exchange(seen_in[attribute], set_number) == set_number) continue;
-          all[attribute] += set.count;
+          if (is_peer) peers[attribute] += set.count;
           if (is_own) own[attribute] += set.count;
         }
       }
@@ -61,7 +64,7 @@ void PairScorer::CountSessions(std::string_view role) {
     return (static_cast<double>(revealing) + kPriorSessions) / (static_cast<double>(sessions) + 1);
   };
   for (AttributeId id = 0; id < attributes; ++id) {
-    const double p = kOwnShare * share(own[id], own_sessions) + (1 - kOwnShare) * share(all[id], all_sessions);
+    const double p = kOwnShare * share(own[id], own_sessions) + (1 - kOwnShare) * share(peers[id], peer_sessions);
     probability_.push_back(std::min(1.0, p));
     log_cost_.push_back(Weight(id) * std::log(probability_.back()));
   }

@@ -5,7 +5,9 @@
  *   tau(a|b)    = 1 - product over y in closure(Ya) minus closure(Yb) of p(y)^lambda(y)
  *   delta*(a|b) = alpha delta(a|b) + (1 - alpha) tau(a|b)
  *   p(y)        = 0.8 (sessions of the role's baseline that reveal y + 0.02)/(its sessions + 1)
- *               + 0.2 (the same over all baselines together)
+ *               + 0.2 (the same over the peers: the baselines of all roles together)
+ * For an end user who has a baseline of her own that takes the place of the role's, and the role's is that of her
+ * peers. Baselines of end users are nobody's peers: who makes one changes no score but hers.
  * A session reveals what its statements reveal and what follows from that by confirmed dependencies. Statements with
  * the same revealed set form one class; everything is computed once a class. What a statement reveals that could not be
  * parsed is not known: it may be everything, so beyond any other statement it tells the most, 1.
@@ -40,7 +42,9 @@ class PairScorer {
     RatedSet rated;  // scored, once it was asked for
   };
 
-  PairScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings);
+  // For an end user of the role; empty: for all who have no baseline of their own.
+  PairScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings,
+             std::string_view end_user = {});
 
   const Model& model() const { return *model_; }
   const ScoreSettings& settings() const { return settings_; }
@@ -76,7 +80,7 @@ class PairScorer {
   const RateBook& rates() const { return rates_; }
 
  private:
-  void CountSessions(std::string_view role);
+  void CountSessions(const Baseline* own_baseline, const Baseline* role_peers);
   const RatedSet& RatedOf(ClassId id);
 
   std::shared_ptr<const Model> model_;

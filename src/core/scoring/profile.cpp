@@ -55,6 +55,13 @@ SessionSummary Profile::Summary() const {
   return summary;
 }
 
+SessionSummary WithPeers(SessionSummary own, const Profile& peers) {
+  const SessionSummary summary = peers.Summary();
+  own.peer_score = summary.score;
+  own.peer_estimated = summary.estimated;
+  return own;
+}
+
 Profile::Entry* Profile::Tally::Add(const NGram& ngram, std::int64_t count, RoleScorer& scorer, ScoreLevel level) {
   auto found = entries.find(ngram);
   const bool is_new = found == entries.end();

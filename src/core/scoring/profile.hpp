@@ -28,7 +28,15 @@ struct SessionSummary {
   double statement_score = 0;        // P at n = 1; of a session what mode enforce goes by (enforced_sum.hpp)
   bool estimated = false;            // some figure rests on a bound of a rate
   bool statement_estimated = false;  // statement_score does
+  // P against the role's baseline, of an end user whose own the others are against; below 0: of nobody else.
+  double peer_score = -1;
+  bool peer_estimated = false;  // that is an upper bound
 };
+
+class Profile;
+
+// The summary with the score of the same n-grams against the role's baseline.
+SessionSummary WithPeers(SessionSummary own, const Profile& peers);
 
 class Profile {
  public:

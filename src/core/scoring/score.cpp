@@ -1,5 +1,5 @@
 /*
- * score.cpp - the score of n-grams against the baseline of one role.
+ * score.cpp - the score of n-grams against the baseline of one role, or of one of its end users.
  */
 #include "core/scoring/score.hpp"
 
@@ -27,11 +27,11 @@ constexpr double kTie = 1e-12;
 }  // namespace
 
 RoleScorer::RoleScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings,
-                       const TokenMap* defined, const ScoreMemory& memory)
-    : pairs_(std::move(model), role, settings), defined_(defined), memory_(memory) {
+                       const TokenMap* defined, const ScoreMemory& memory, std::string_view end_user)
+    : pairs_(std::move(model), role, settings, end_user), defined_(defined), memory_(memory) {
   places_.emplace(0, Place());
   known_places_.emplace(0, kEmptyClass);
-  const Baseline* baseline = this->model().BaselineOfRole(role);
+  const Baseline* baseline = this->model().BaselineFor(role, end_user);
   if (baseline != nullptr && !baseline->cells)
     for (const Baseline::SessionSet& set : baseline->session_sets) before_cells_.insert(set.ids.begin(), set.ids.end());
   Build(ngrams_, settings.ngram_length, baseline);

@@ -1,5 +1,5 @@
 /*
- * score.hpp - the score of n-grams against the baseline of one role.
+ * score.hpp - the score of n-grams against the baseline of one role, or of one of its end users.
  *
  * Structure [Khan], pair score ours (pair_score.hpp):
  *   D(g,h)    = sum over positions of delta*(g_k|h_k), or delta* of the unions ('union')
@@ -59,9 +59,9 @@ struct NGramExplanation {
 class RoleScorer {
  public:
   // `defined` holds abstractions beyond those of the model; it may be null, must outlive the object and may grow.
-  // Throws Error 22023 on bad settings.
+  // `end_user`: whose own baseline counts, where there is one; empty: nobody's. Throws Error 22023 on bad settings.
   RoleScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings,
-             const TokenMap* defined = nullptr, const ScoreMemory& memory = {});
+             const TokenMap* defined = nullptr, const ScoreMemory& memory = {}, std::string_view end_user = {});
 
   const ScoreSettings& settings() const { return pairs_.settings(); }
   const Model& model() const { return pairs_.model(); }
