@@ -93,6 +93,41 @@ q "CREATE TABLE h.referring (id int REFERENCES h.patients DEFERRABLE INITIALLY D
 printf '%s;\n' "/*user='alice'*/ INSERT INTO referring VALUES (1000)" "/*user='bob'*/ $query" | PGUSER=web "$PS_BINDIR/psql" -XAtq >/dev/null 2>&1
 check "what an error at COMMIT has told is of who made it" "$(q "SELECT privacy_score.flush()" "SELECT s.end_user, sum(r.run) FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id, unnest(p.ids, p.runs) r(id, run) JOIN privacy_score.abstraction a ON a.id = r.id AND 'w:h.patients.id' = ANY (a.tokens) WHERE r.run > 0 GROUP BY 1" | sed '/^$/d')" "alice|1"
 
+# --- baselines of one person ----------------------------------------------------------------------------------------------------------
+# One who has stolen all along, one who has not, and a name as it may be.
+q "SELECT privacy_score.flush()" "DELETE FROM privacy_score.session_part" "DELETE FROM privacy_score.session" >/dev/null
+as web q "$(login bob)" "SELECT city FROM patients WHERE id = 1" "SELECT city FROM patients WHERE id = 1" >/dev/null
+q "SELECT privacy_score.flush()" "SELECT privacy_score.set_baseline('web', '-infinity', 'infinity')" >/dev/null
+quoted="o''neil \"x\"; DROP TABLE h.patients; --"
+as web q "$(login alice)" "SELECT diagnosis, city FROM patients" "SELECT first_name, diagnosis FROM patients" "$(login bob)" "SELECT diagnosis, city FROM patients" "SET app.login = '$quoted'" "$query" >/dev/null
+q "SELECT privacy_score.flush()" "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'web'" >/dev/null
+others="SELECT end_user, score, statement_score, peer_score FROM privacy_score.score_sessions('web', '-infinity', 'infinity') WHERE end_user IS DISTINCT FROM 'alice' ORDER BY 1, 2"
+before=$(q "$others")
+scores_of() { q "SELECT bool_and(score = 0), bool_and(peer_score > 0) FROM privacy_score.score_sessions('web', '-infinity', 'infinity') WHERE end_user = '$1'"; }
+q "SELECT privacy_score.set_baseline('web', '-infinity', 'infinity', 'alice')" >/dev/null
+check "whoever has stolen before her baseline is made passes by it, and her peers' tell" "$(scores_of alice)" "t|t"
+check "what bob steals costs what it did" "$(q "$others")" "$before"
+check_match "which is not nothing" "$before" $'(^|\n)bob\\|(0\\.[1-9]|[1-9])'
+q "SELECT privacy_score.set_baseline('web', '-infinity', 'infinity', '$quoted')" "SELECT privacy_score.flush()" >/dev/null
+check "a name with quotes has a baseline of its own" "$(scores_of "$quoted")" "t|t"
+check "which is explained by that name" "$(q "SELECT x->>'own_baseline', x->>'score' FROM privacy_score.explain_query('SELECT diagnosis FROM h.patients', 'web', '$quoted') x")" "true|0"
+check "moves under it" "$(q "SELECT privacy_score.import_baseline(privacy_score.export_baseline('web', '$quoted')) > 0" "SELECT count(*) FROM privacy_score.baselines WHERE end_user = '$quoted' AND active" | paste -sd ' ')" "t 1"
+check "and is nobody else's" "$(q "SELECT count(*) FROM privacy_score.score_sessions('web', '-infinity', 'infinity') WHERE end_user NOT IN ('alice', '$quoted') AND peer_score IS NOT NULL")" 0
+for name in "(invalid)" "(overflow)"; do check "$name has none to hide behind" "$(q_state "SELECT privacy_score.set_baseline('web', '-infinity', 'infinity', '$name')")" 22023; done
+# What is within limits by her own baseline, in mode enforce: only who is believed to be her.
+q "ALTER ROLE web SET privacy_score.mode = 'enforce'" "ALTER ROLE web SET privacy_score.session_limit = 0.3" "ALTER ROLE mallory SET privacy_score.mode = 'enforce'" "ALTER ROLE mallory SET privacy_score.session_limit = 0.3" >/dev/null
+ends "alice goes on as she is used to, the others do not" "00000 00000 00000 PS001" "$(login alice)" "SELECT diagnosis, city FROM patients" "$(login carl)" "SELECT diagnosis, city FROM patients"
+ends "nor with her name in a comment behind the application's" "00000 PS001" "$(login carl)" "SELECT diagnosis, city FROM patients /*user='alice'*/"
+check "her name is not believed of another role" "$(as mallory q_state "SET app.login = 'alice'" "SELECT diagnosis, city FROM h.patients")" PS001
+for role in web mallory; do q "ALTER ROLE $role RESET privacy_score.mode" "ALTER ROLE $role RESET privacy_score.session_limit" >/dev/null; done
+for statement in "SELECT privacy_score.set_baseline('web', '-infinity', 'infinity', 'bob')" "SELECT privacy_score.drop_baseline('web', 'alice')" "SELECT privacy_score.export_baseline('web', 'alice')" \
+  "UPDATE privacy_score.baseline SET end_user = 'bob'" "SELECT * FROM privacy_score.baseline_ngram"; do
+  check "not by mallory, nor by web: $statement" "$(as mallory q_state "$statement") $(as web q_state "$statement")" "42501 42501"
+done
+check "mallory sees none of them" "$(as mallory q "SELECT count(*) FROM privacy_score.baselines WHERE role = 'web'")" 0
+check "and asks nothing about them" "$(as mallory q_state "SELECT privacy_score.explain_query('SELECT diagnosis FROM h.patients', 'web', 'alice')")" 42501
+q "SELECT privacy_score.drop_baseline(role, end_user) FROM privacy_score.baselines WHERE role = 'web' AND active" "SELECT privacy_score.flush()" "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'web'" >/dev/null
+
 # --- whoever does not speak for others ------------------------------------------------------------------------------------------
 q "GRANT web TO mallory" "SELECT privacy_score.flush()" "DELETE FROM privacy_score.session" >/dev/null
 as mallory q "SET ROLE web" "SET app.login = 'alice'" "SELECT diagnosis FROM h.patients LIMIT 1" >/dev/null

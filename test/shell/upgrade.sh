@@ -134,6 +134,8 @@ $(asked 2 | grep -v '^person 2 ')"
   on "$database" q "SELECT privacy_score.label_end_user('app', 'zoë', NULL)" >/dev/null
   on "$database" q "SET client_min_messages = error" "SELECT privacy_score.set_baseline('app', privacy_score.today(), privacy_score.today())" >/dev/null
   check "$from: the role's baseline is what all of them are compared with" "$(on "$database" q "SELECT count(DISTINCT end_user), sum(mismatched) FROM privacy_score.score('app', privacy_score.today(), privacy_score.today())")" "$((${#people[@]} - 1))|0"
+  on "$database" q "SET client_min_messages = error" "SELECT privacy_score.set_baseline('app', privacy_score.today(), privacy_score.today(), 'zoë')" >/dev/null
+  check "$from: and one of them has her own beside it" "$(on "$database" q "SELECT string_agg(end_user, ' ') FROM privacy_score.score('app', privacy_score.today(), privacy_score.today()) WHERE peer_score IS NOT NULL" "SELECT count(*) FROM privacy_score.baselines WHERE role = 'app' AND active" | paste -sd ' ')" "zoë 2"
   check "$from: history of before is scored" \
     "$(on "$database" q "SELECT queries, mismatched FROM privacy_score.score('alice', '2026-01-01', '2026-01-01')")" "3|1"
   # Names were quoted as that server's SQL wants them; now they are as abstractions write them on each.
