@@ -9,11 +9,9 @@
 namespace privacy_score::fuzz {
 
 const std::vector<Target>& Targets() {
-  static const std::vector<Target> kTargets = {{"abstraction", FuzzAbstraction},
-                                               {"predicate", FuzzPredicate},
-                                               {"thresholds", FuzzThresholds},
-                                               {"record_sets", FuzzRecordSets},
-                                               {"baseline", FuzzBaseline}};
+  static const std::vector<Target> kTargets = {{"abstraction", FuzzAbstraction}, {"predicate", FuzzPredicate},
+                                               {"thresholds", FuzzThresholds},   {"record_sets", FuzzRecordSets},
+                                               {"baseline", FuzzBaseline},       {"calibration", FuzzCalibration}};
   return kTargets;
 }
 

@@ -29,6 +29,8 @@ void FuzzThresholds(std::string_view input);
 void FuzzRecordSets(std::string_view input);
 // Baselines and the model as they cross the wall; scores of sessions against baselines made of them.
 void FuzzBaseline(std::string_view input);
+// Calibrations as bytes: refused, or whole in themselves.
+void FuzzCalibration(std::string_view input);
 
 // Prints `property` and aborts unless it holds.
 void Require(bool holds, std::string_view property);

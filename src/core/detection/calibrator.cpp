@@ -146,22 +146,29 @@ void Calibrator::Work::NumberAbstractions(const TokenMap& tokens) {
   }
 }
 
-// What sessions to come are weighed by: nothing is withheld.
+// What sessions to come are weighed by: nothing is withheld. One role after the other, so that one list of counts does.
 void Calibrator::Work::CountTokens() {
+  std::vector<std::vector<std::size_t>> of_roles(numbered_.roles.size());
+  for (std::size_t i = 0; i < numbered_.sessions.size(); ++i) of_roles[numbered_.sessions[i].role].push_back(i);
   std::vector<std::size_t> last(numbered_.tokens, 0);  // session that had it, plus 1
-  std::vector<std::map<std::uint32_t, std::int64_t>> of_roles(numbered_.roles.size());
-  for (std::size_t i = 0; i < numbered_.sessions.size(); ++i) {
-    for (const std::uint32_t abstraction : numbered_.sessions[i].abstractions) {
-      for (const TokenIndex::Token token : numbered_.abstractions[abstraction].tokens) {
-        if (last[token] == i + 1) continue;
-        last[token] = i + 1;
-        ++calibration_->tokens[token].sessions;
-        ++of_roles[numbered_.sessions[i].role][token];
+  std::vector<std::int64_t> counts(numbered_.tokens, 0);
+  for (std::size_t role = 0; role < of_roles.size(); ++role) {
+    for (const std::size_t session : of_roles[role]) {
+      for (const std::uint32_t abstraction : numbered_.sessions[session].abstractions) {
+        for (const TokenIndex::Token token : numbered_.abstractions[abstraction].tokens) {
+          if (last[token] == session + 1) continue;
+          last[token] = session + 1;
+          ++counts[token];
+        }
       }
     }
+    for (std::uint32_t token = 0; token < numbered_.tokens; ++token) {
+      if (counts[token] == 0) continue;
+      calibration_->roles[role].tokens.push_back({token, counts[token]});
+      calibration_->tokens[token].sessions += counts[token];
+      counts[token] = 0;
+    }
   }
-  for (std::size_t role = 0; role < of_roles.size(); ++role)
-    for (const auto& [token, sessions] : of_roles[role]) calibration_->roles[role].tokens.push_back({token, sessions});
 }
 
 SessionFigures Calibrator::Work::FiguresOf(std::size_t session, std::size_t repetition) const {
