@@ -80,6 +80,21 @@ SHOW datestyle;
 RESET search_path;
 RESET datestyle;
 
+-- Each end user of a role is a line of her own, with her limits and alerts; a role's chart adds them up.
+CREATE ROLE regress_gateway;
+SELECT privacy_score.import_statements($$
+  VALUES ('e', 'regress_gateway'::name, timestamptz '2025-03-04 09:00+00', 'SELECT id, zip FROM reported."pa<tients>"', 'e<ve>'),
+         ('z', 'regress_gateway', '2025-03-04 10:00+00', 'SELECT city FROM reported."pa<tients>"', 'zoe'),
+         ('g', 'regress_gateway', '2025-03-04 11:00+00', 'SELECT 1 FROM reported."pa<tients>"', NULL)$$);
+SELECT privacy_score.set_limit('regress_gateway', 'e<ve>', daily_limit => 0.125), privacy_score.label_end_user('regress_gateway', 'zoe', 'dp only');
+INSERT INTO privacy_score.alert (at, role, end_user, session, kind, score, alert_limit, detail) VALUES ('2025-03-04 12:00', 'regress_gateway', 'e<ve>', 'e', 'daily', 0.5, 0.125, '{}');
+SELECT m.t[1] AS line, m.t[2] AS flags, page LIKE '%0.125 a day%' AS limits, page LIKE '%Modes of the roles: 1 observe.%' AS modes, page LIKE '%<span class="chip off">dp only</span>%' AS label
+  FROM privacy_score.report('regress_gateway', '2025-03-01', '2025-03-31') page, regexp_matches(page, '<tr id="p\d" data-role="([^"]*)" data-flags="([^"]*)">', 'g') m(t);
+-- An alert leads to the person's line, a reason bears her name.
+SELECT page LIKE '%<a href="#p0">the days of this role</a>%' AS to_the_line, page ~ '<details class="reason" data-find data-role="regress_gateway / e&#60;ve&#62;">' AS reason
+  FROM privacy_score.report('regress_gateway', '2025-03-01', '2025-03-31') page;
+SELECT (xpath('/*/@aria-label', privacy_score.score_chart('regress_gateway', '2025-03-03', '2025-03-04')::xml))[1]::text ~ ': 1 day with work' AS one_day;
+
 -- Releases: sizes and the likeliest value, no value.
 CREATE TABLE reported.source AS SELECT i AS age, CASE WHEN i % 4 = 0 THEN 'hidden value' ELSE 'v' || i % 4 END AS disease FROM generate_series(1, 40) i;
 SELECT buckets, rows FROM privacy_score.bucketize('reported.source', '{age}', 'disease', 'reported.qit', 'reported.st', l => 4);
@@ -89,4 +104,5 @@ SELECT page LIKE '%reported.st%' AS listed, page LIKE '%0.2500%' AS likeliest, p
 DROP SCHEMA reported CASCADE;
 DROP FUNCTION says(text);
 SELECT privacy_score.drop_baseline('regress_worker');
-DROP ROLE regress_reporter, regress_worker;
+SELECT privacy_score.forget_end_user('regress_gateway', 'e<ve>'), privacy_score.forget_end_user('regress_gateway', 'zoe');
+DROP ROLE regress_reporter, regress_worker, regress_gateway;

@@ -13,9 +13,9 @@
 namespace privacy_score {
 namespace {
 
-const std::vector<Row> kDays = {{"anna", "9800", "3", "0", "0", "9", "0"},
-                                {"anna", "9801", "4", "1", "0.5", "9", "0.5"},
-                                {"<bert>", "9801", "5", "2", "2.5", "9", "2.5"}};
+const std::vector<Row> kDays = {{"anna", "9800", "3", "0", "0", "9", "0", Field()},
+                                {"anna", "9801", "4", "1", "0.5", "9", "0.5", Field()},
+                                {"<bert>", "9801", "5", "2", "2.5", "9", "2.5", Field()}};
 
 std::vector<Row> Roles() {
   return {{"<bert>", "enforce", Field(), "1e1", "2", "1", Field(), Field()},
@@ -24,7 +24,7 @@ std::vector<Row> Roles() {
 }
 
 TEST(People, HaveTheirOwnModesAndLimits) {
-  const std::vector<Person> people = PeopleOf(kDays, Roles());
+  const std::vector<Person> people = PeopleOf(kDays, Roles(), {});
   ASSERT_EQ(people.size(), 2U);
   EXPECT_EQ(people[0].role, "<bert>");  // the worst first
   EXPECT_EQ(people[0].mode, "enforce");
@@ -39,8 +39,47 @@ TEST(People, HaveTheirOwnModesAndLimits) {
   EXPECT_EQ(people[1].baseline_from, 9700);
 }
 
+// Limits hold for each of them by herself: what they have done together passes none.
+TEST(People, BehindOneRoleAreApart) {
+  const std::vector<Row> days = {{"app", "9801", "1", "0", "0", "9", "0", Field()},
+                                 {"app", "9801", "5", "2", "1.5", "9", "1.5", "eve"},
+                                 {"app", "9802", "5", "2", "1.2", "9", "2.5", "eve"},
+                                 {"app", "9801", "7", "2", "1.9", "9", "1.9", "zoe"},
+                                 {"app / eve", "9801", "7", "2", "0.1", "9", "0.1", Field()}};
+  const std::vector<Row> roles = {{"app", "warn", Field(), "3", "2", "4", "9700", "9800"},
+                                  {"app / eve", "off", "exempt", Field(), Field(), "0", Field(), Field()}};
+  const std::vector<Row> end_users = {{"app", "eve", Field(), "1.4", "2", "9750", "9760", Field()},
+                                      {"app", "gone", "9", "9", "9", Field(), Field(), Field()},
+                                      {"app / eve", "eve", "9", "9", "9", Field(), Field(), Field()},
+                                      {"app", "zoe", Field(), Field(), "0", Field(), Field(), "dp only"}};
+  const std::vector<Person> people = PeopleOf(days, roles, end_users);
+  ASSERT_EQ(people.size(), 4U);
+  EXPECT_TRUE(HasEndUsers(people));
+  EXPECT_EQ(people[0].role, "app / zoe");
+  EXPECT_FALSE(people[0].IsAboveLimit());
+  EXPECT_EQ(people[0].daily_limit, 2.0);
+  EXPECT_EQ(people[0].standing, "dp only");
+  EXPECT_EQ(people[0].ModeOfRole(), "warn");
+  EXPECT_EQ(people[0].baseline_from, 9700);
+  EXPECT_EQ(people[0].open_alerts, 0);
+  EXPECT_EQ(people[1].role, "app / eve");
+  EXPECT_TRUE(people[1].IsAboveLimit());
+  EXPECT_EQ(people[1].daily_limit, 1.4);
+  EXPECT_EQ(people[1].session_limit, 3.0);
+  EXPECT_EQ(people[1].queries, 10);
+  EXPECT_EQ(people[1].days.size(), 2U);
+  EXPECT_EQ(people[1].open_alerts, 2);
+  EXPECT_EQ(people[1].baseline_to, 9760);
+  // A role that bears such a name is another.
+  EXPECT_EQ(people[2].of_role, "app / eve");
+  EXPECT_EQ(people[2].standing, "exempt");
+  EXPECT_FALSE(people[2].daily_limit);
+  EXPECT_EQ(people[3].role, "app");
+  EXPECT_EQ(people[3].open_alerts, 4);
+}
+
 TEST(People, AreWrittenWithLinksAndEscaped) {
-  const std::vector<Person> people = PeopleOf(kDays, Roles());
+  const std::vector<Person> people = PeopleOf(kDays, Roles(), {});
   HtmlPage page("t");
   page.Section("people", "People");
   WritePeople(page, people);

@@ -24,24 +24,27 @@ using testing_support::Misnested;
 using Texts = std::vector<std::optional<std::string>>;
 
 // The sections of a report; every field of text is `text`. Further roles bear numbers, the higher the worse.
-std::string Sections(const std::string& text, int rows, int roles = 1) {
+std::string Sections(const std::string& text, int rows, int roles = 1,
+                     const std::optional<std::string>& end_user = {}) {
   WireWriter writer;
   writer.Section(8, {{text, text, text, text, "2026-11-01", "2026-11-30", std::nullopt, std::nullopt}});
   std::vector<Texts> days, people;
   for (int role = 0; role < roles; ++role) {
     const std::string name = role == 0 ? text : text + std::to_string(1000 + role);
     for (int i = 0; i < rows; ++i)
-      days.push_back({name, std::to_string(9800 + i), "3", "1", std::to_string(0.5 + role), "4000", "0.5"});
+      days.push_back({name, std::to_string(9800 + i), "3", "1", std::to_string(0.5 + role), "4000", "0.5", end_user});
     people.push_back({name, text, std::nullopt, "1.5", "-1", "2", "9800", "9801"});
   }
-  writer.Section(7, days);
+  writer.Section(8, days);
   const auto section = [&](std::uint32_t columns) {
     writer.Section(columns, std::vector<Texts>(static_cast<std::size_t>(rows), Texts(columns, text)));
   };
   writer.Section(3, {{"1", text, "t"}});
   writer.Section(4, {{std::to_string(rows), "1", "0", "2"}});
   writer.Section(8, people);
-  for (const std::uint32_t columns : {9U, 7U}) section(columns);
+  writer.Section(8,
+                 std::vector<Texts>(end_user ? 1 : 0, {text, end_user, "7", std::nullopt, "1", "9800", "9801", text}));
+  for (const std::uint32_t columns : {kSessionFields, 7U}) section(columns);
   Texts alert(19, text);
   alert[12] = std::nullopt;
   writer.Section(19, std::vector<Texts>(static_cast<std::size_t>(rows), alert));
@@ -80,6 +83,17 @@ TEST(Report, BeginsWithOpenAlerts) {
 TEST(Report, TellsTheModesOfRoles) {
   const std::string page = ReportPage(Sections("enforce", 1, 3));
   EXPECT_NE(page.find("Modes of the roles: 3 enforce."), std::string::npos);
+}
+
+TEST(Report, TellsEndUsersApart) {
+  const std::string page = ReportPage(Sections("app", 2, 1, "<eve>"));
+  EXPECT_EQ(Misnested(page), "");
+  EXPECT_EQ(page.find("<eve>"), std::string::npos);
+  EXPECT_NE(page.find("data-role=\"app / &#60;eve&#62;\""), std::string::npos);
+  EXPECT_NE(page.find("end user at work"), std::string::npos);
+  EXPECT_NE(page.find("One line a role and end user,"), std::string::npos);
+  EXPECT_NE(page.find("Modes of the roles: 1 app."), std::string::npos);
+  EXPECT_EQ(ReportPage(Sections("app", 2)).find("end user at work"), std::string::npos);
 }
 
 TEST(Report, SaysWhatIsEmpty) {

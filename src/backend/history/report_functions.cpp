@@ -107,28 +107,32 @@ void AppendSection(StringInfo wire, const char* sql, const ReportScope* scope) {
   AppendQuery(wire, sql, 7, args);
 }
 
-// The dearest n-grams of the days of the section of sessions, which begins at `section` in the buffer.
+// The dearest n-grams of the principals' days of the section of sessions, which begins at `section` in the buffer.
 void AppendNGrams(StringInfo wire, int section) {
   struct Literals {
-    std::string days;
-    std::string roles;
+    std::string days, roles, end_users;
   };
   auto* literals = NewCoreHolder<Literals>(CurrentMemoryContext);
   CallCoreOrRaise([&] {
     using namespace privacy_score;
     WireReader reader(WireBytes(wire).substr(static_cast<std::size_t>(section)));
-    std::vector<std::string> days, roles;
-    for (const Row& row : reader.Section(9)) {
+    std::vector<std::string> days, roles, end_users;
+    for (const Row& row : reader.Section(kSessionFields)) {
+      const std::string_view role = *row[9];
+      const std::string_view end_user = row[10].value_or("");
       bool is_new = true;
-      for (std::size_t i = 0; i < days.size(); ++i) is_new = is_new && (days[i] != *row[1] || roles[i] != *row[2]);
+      for (std::size_t i = 0; i < days.size(); ++i)
+        is_new = is_new && (days[i] != *row[1] || roles[i] != role || end_users[i] != end_user);
       if (!is_new) continue;
       days.emplace_back(*row[1]);
-      roles.emplace_back(*row[2]);
+      roles.emplace_back(role);
+      end_users.emplace_back(end_user);
     }
-    literals->Reset(new Literals{ArrayText(days), ArrayText(roles)});
+    literals->Reset(new Literals{ArrayText(days), ArrayText(roles), ArrayText(end_users)});
   });
-  const char* args[] = {literals->object->days.c_str(), literals->object->roles.c_str()};
-  AppendQuery(wire, kNGrams, 2, args);
+  const char* args[] = {literals->object->days.c_str(), literals->object->roles.c_str(),
+                        literals->object->end_users.c_str()};
+  AppendQuery(wire, kNGrams, 3, args);
 }
 
 // Roles with sessions in the time that the caller may see, as the literal of a name[].
@@ -194,7 +198,8 @@ const char* ServerSettings() {
 // the scores, which a long history makes take minutes: who alters a table, and all who come next, would wait for them.
 // What has been rewritten meanwhile cannot be read with a snapshot from before.
 void AppendSections(StringInfo wire, ReportScope* scope) {
-  for (const char* sql : {kFacts, kDays, kTiles, kAlertTotals, kRoles}) AppendSection(wire, sql, scope);
+  for (const char* sql : {kFacts, kPeopleDays, kTiles, kAlertTotals, kRoles, kEndUsers})
+    AppendSection(wire, sql, scope);
   const int sessions = wire->len;
   AppendSection(wire, kSessions, scope);
   AppendNGrams(wire, sessions);
@@ -206,12 +211,14 @@ void AppendSections(StringInfo wire, ReportScope* scope) {
   AppendQuery(wire, scope->settings == nullptr ? kNoState : kState);
 }
 
-// The queries are written for this path and these settings.
+// The queries are written for this path and these settings. Of catalogs without statistics so much is expected that
+// compiling a query takes a second and running it none.
 int SetForReport() {
   const int nest_level = NewGUCNestLevel();
   SetWithin("search_path", "pg_catalog, pg_temp");
   SetWithin("datestyle", "ISO");
   SetWithin("extra_float_digits", "1");
+  SetWithin("jit", "off");
   return nest_level;
 }
 

@@ -25,6 +25,13 @@ const char* const kFacts =
     "pg_catalog.to_char(pg_catalog.statement_timestamp(), 'YYYY-MM-DD HH24:MI TZ'), $2, $3, $4, "
     "CASE WHEN $7 IS NULL THEN 'the library is not preloaded' END";
 
+// Of the page: a row a principal and day.
+const char* const kPeopleDays =
+    "SELECT r.role, s.day - date '2000-01-01', s.queries, s.mismatched, s.score, s.max_score, s.cumulative, s.end_user "
+    "FROM pg_catalog.unnest($1::name[]) r(role), LATERAL privacy_score.score(r.role, $2::date, $3::date) s "
+    "ORDER BY r.role, s.end_user NULLS FIRST, s.day";
+
+// Of a role's chart: those of its end users together.
 const char* const kDays =
     "WITH s AS MATERIALIZED (SELECT r.role, s.* FROM pg_catalog.unnest($1::name[]) r(role), "
     "LATERAL privacy_score.score(r.role, $2::date, $3::date) s) "
@@ -48,7 +55,7 @@ const char* const kAlertTotals =
     "FROM privacy_score.alerts a WHERE a.at::date <= $3::date AND ($4 IS NULL OR a.role = $4)";
 
 // What holds for a new session of each role in this database, as the server would look it up: mode and limits; why a
-// role is not simply watched; alerts; the baseline.
+// role is not simply watched; alerts about no end user of it; the baseline.
 const char* const kRoles =
     "WITH label AS (SELECT s.objoid AS role, s.label FROM pg_catalog.pg_shseclabel s WHERE s.provider = "
     "'privacy_score' AND s.classoid = 'pg_catalog.pg_authid'::pg_catalog.regclass) "
@@ -60,7 +67,7 @@ const char* const kRoles =
     "LEFT JOIN pg_catalog.pg_roles g ON g.rolname = r.role LEFT JOIN label l ON l.role = g.oid "
     "LEFT JOIN privacy_score.baselines b ON b.role = r.role AND b.end_user IS NULL AND b.active "
     "LEFT JOIN (SELECT x.role, pg_catalog.count(*) AS open FROM privacy_score.alerts x WHERE x.acknowledged_at IS NULL "
-    "AND " DAY_OF("x.at") " BETWEEN $2::date AND $3::date GROUP BY x.role) a ON a.role = r.role, "
+    "AND x.end_user IS NULL AND " DAY_OF("x.at") " BETWEEN $2::date AND $3::date GROUP BY x.role) a ON a.role = r.role, "
     "LATERAL (SELECT pg_catalog.max(s.value) FILTER (WHERE n.name = 'privacy_score.mode') AS mode, "
     "pg_catalog.max(s.value) FILTER (WHERE n.name = 'privacy_score.session_limit') AS session_limit, "
     "pg_catalog.max(s.value) FILTER (WHERE n.name = 'privacy_score.daily_limit') AS daily_limit "
@@ -71,6 +78,22 @@ const char* const kRoles =
     "y.datname "
     "= pg_catalog.current_database())) AND pg_catalog.starts_with(c, n.name || '=') "
     "ORDER BY d.setrole <> 0 DESC, d.setdatabase <> 0 DESC LIMIT 1), n.value) AS value) s) v ORDER BY r.role";
+
+// What holds for an end user in place of what holds for the role, and what is open about her.
+const char* const kEndUsers =
+    "SELECT u.role, u.end_user, l.session_limit, l.daily_limit, pg_catalog.count(a.id), "
+    "b.from_day - date '2000-01-01', b.to_day - date '2000-01-01', n.label FROM ("
+    "SELECT x.role, x.end_user FROM privacy_score.end_user_limits x "
+    "UNION SELECT x.role, x.end_user FROM privacy_score.end_user_labels x "
+    "UNION SELECT x.role, x.end_user FROM privacy_score.baselines x WHERE x.active "
+    "UNION SELECT x.role, x.end_user FROM privacy_score.alerts x WHERE x.acknowledged_at IS NULL) u "
+    "LEFT JOIN privacy_score.end_user_limits l ON l.role = u.role AND l.end_user = u.end_user "
+    "LEFT JOIN privacy_score.end_user_labels n ON n.role = u.role AND n.end_user = u.end_user "
+    "LEFT JOIN privacy_score.baselines b ON b.role = u.role AND b.end_user = u.end_user AND b.active "
+    "LEFT JOIN privacy_score.alerts a ON a.role = u.role AND a.end_user = u.end_user AND a.acknowledged_at IS NULL "
+    "AND " DAY_OF("a.at") " BETWEEN $2::date AND $3::date "
+    "WHERE u.end_user IS NOT NULL AND u.role = ANY ($1::name[]) "
+    "GROUP BY u.role, u.end_user, l.session_limit, l.daily_limit, b.from_day, b.to_day, n.label ORDER BY 1, 2";
 
 // What the server has in its files for these settings: what this session began with, unless its role or database has
 // some of its own.
@@ -84,20 +107,22 @@ const char* const kServerSettings =
     "WHERE s.name IN ('privacy_score.mode', 'privacy_score.session_limit', 'privacy_score.daily_limit')";
 
 const char* const kSessions =
-    "SELECT pg_catalog.round(s.score::numeric, 2), s.day, r.role, pg_catalog.concat_ws(' / ', s.session, s.end_user), "
+    "SELECT pg_catalog.round(s.score::numeric, 2), s.day, pg_catalog.concat_ws(' / ', r.role, s.end_user), s.session, "
     "pg_catalog.round(s.max_score::numeric), "
-    "s.queries, s.mismatched, CASE WHEN s.reach IS NOT NULL THEN s.rows END, s.subjects "
+    "s.queries, s.mismatched, CASE WHEN s.reach IS NOT NULL THEN s.rows END, s.subjects, r.role, s.end_user "
     "FROM pg_catalog.unnest($1::name[]) r(role), LATERAL privacy_score.score_sessions(r.role, $2::date, $3::date) s "
     "WHERE s.score > 0 ORDER BY s.score DESC, s.day, r.role, s.session LIMIT 20";
 
-// $1 and $2: the days and roles of the sessions above, the worst first.
+// $1 to $3: the days, roles and end users (empty: none) of the sessions above, the worst first.
 const char* const kNGrams =
-    "SELECT d.day, d.role, pg_catalog.round(x.score::numeric, 2), x.count, "
+    "SELECT d.day, pg_catalog.concat_ws(' / ', d.role, NULLIF(d.end_user, '')), pg_catalog.round(x.score::numeric, 2), "
+    "x.count, "
     "pg_catalog.array_to_string(x.ngram, E'\\n', '(start)'), pg_catalog.array_to_string(x.nearest, E'\\n', '(start)'), "
     "pg_catalog.array_to_string(x.attributes, E'\\n') "
-    "FROM ROWS FROM (pg_catalog.unnest($1::date[]), pg_catalog.unnest($2::name[])) WITH ORDINALITY d(day, role, "
-    "place), "
+    "FROM ROWS FROM (pg_catalog.unnest($1::date[]), pg_catalog.unnest($2::name[]), pg_catalog.unnest($3::text[])) "
+    "WITH ORDINALITY d(day, role, end_user, place), "
     "LATERAL (SELECT * FROM privacy_score.score_ngrams(d.role, d.day, d.day) n WHERE n.score > 0 "
+    "AND COALESCE(n.end_user, '') = d.end_user "
     "ORDER BY n.score DESC, n.ngram LIMIT 3) x ORDER BY d.place, x.score DESC, x.ngram";
 
 // Open ones first, the worst first; what is about a baseline last.

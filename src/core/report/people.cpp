@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "core/report/glossary.hpp"
 #include "core/report/markup.hpp"
@@ -138,6 +140,30 @@ std::string Card(const Person& person, const std::string& place, const DayScale&
          DayChart(person, scale, with_hints) + "</figure>\n";
 }
 
+// What holds for all of the role.
+void TakeOfRole(Person& person, const Row& row) {
+  person.mode = TextOrNothing(row[1]);
+  person.standing = person.standing_of_role = TextOrNothing(row[2]);
+  person.session_limit = LimitOf(row[3]);
+  person.daily_limit = LimitOf(row[4]);
+  if (!person.end_user) person.open_alerts = ParseInteger(Required(row[5]));
+  person.baseline_from = DayField(row[6]);
+  person.baseline_to = DayField(row[7]);
+}
+
+// What is the end user's own.
+void TakeOfEndUser(Person& person, const Row& row) {
+  if (row[2]) person.session_limit = LimitOf(row[2]);
+  if (row[3]) person.daily_limit = LimitOf(row[3]);
+  person.open_alerts = ParseInteger(Required(row[4]));
+  if (row[5]) {
+    person.baseline_from = DayField(row[5]);
+    person.baseline_to = DayField(row[6]);
+  }
+  // Where the role may read nothing nor does any of them.
+  if (row[7] && person.standing != "dp only") person.standing = *row[7];
+}
+
 constexpr const char* kChartLegend =
     "<span class=\"legend\"><span><i class=\"kbar\"></i>score of a day</span>"
     "<span><i class=\"kline\"></i>daily limit</span><span><i class=\"kdash\"></i>session limit</span>"
@@ -145,12 +171,17 @@ constexpr const char* kChartLegend =
 
 }  // namespace
 
-std::vector<Person> PeopleOf(const std::vector<Row>& days, const std::vector<Row>& roles) {
+std::vector<Person> PeopleOf(const std::vector<Row>& days, const std::vector<Row>& roles,
+                             const std::vector<Row>& end_users) {
   std::vector<Person> people;
   for (const Row& row : days) {
-    if (people.empty() || people.back().role != Required(row[0])) {
+    if (people.empty() || people.back().of_role != Required(row[0]) || people.back().end_user != row[7]) {
       people.emplace_back();
-      people.back().role = std::string(*row[0]);
+      people.back().role = people.back().of_role = std::string(*row[0]);
+      if (row[7]) {
+        people.back().end_user = std::string(*row[7]);
+        people.back().role += " / " + *people.back().end_user;
+      }
     }
     Person& person = people.back();
     const DayOfScore day = DayOf(row);
@@ -159,20 +190,22 @@ std::vector<Person> PeopleOf(const std::vector<Row>& days, const std::vector<Row
     person.mismatched += day.mismatched;
     person.days.push_back(day);
   }
-  for (const Row& row : roles) {
-    const auto person = std::find_if(people.begin(), people.end(),
-                                     [&](const Person& each) { return each.role == TextOrNothing(row[0]); });
-    if (person == people.end()) continue;
-    person->mode = TextOrNothing(row[1]);
-    person->standing = TextOrNothing(row[2]);
-    person->session_limit = LimitOf(row[3]);
-    person->daily_limit = LimitOf(row[4]);
-    person->open_alerts = ParseInteger(Required(row[5]));
-    person->baseline_from = DayField(row[6]);
-    person->baseline_to = DayField(row[7]);
+  std::map<std::string, const Row*> by_role;
+  for (const Row& row : roles) by_role.emplace(Required(row[0]), &row);
+  std::map<std::pair<std::string, std::string>, const Row*> by_end_user;
+  for (const Row& row : end_users) by_end_user.emplace(std::pair(Required(row[0]), Required(row[1])), &row);
+  for (Person& person : people) {
+    const auto of_role = by_role.find(person.of_role);
+    if (of_role != by_role.end()) TakeOfRole(person, *of_role->second);
+    const auto own = by_end_user.find({person.of_role, person.end_user.value_or("")});
+    if (person.end_user && own != by_end_user.end()) TakeOfEndUser(person, *own->second);
   }
   std::stable_sort(people.begin(), people.end(), [](const Person& a, const Person& b) { return a.worst > b.worst; });
   return people;
+}
+
+bool HasEndUsers(const std::vector<Person>& people) {
+  return std::any_of(people.begin(), people.end(), [](const Person& person) { return person.end_user.has_value(); });
 }
 
 std::string PlaceOf(const std::vector<Person>& people, std::string_view role) {
@@ -195,8 +228,8 @@ void WritePeople(HtmlPage& page, const std::vector<Person>& people) {
   }
   const DayScale scale = ScaleOf(roles);
   const bool with_hints = days <= kMostHints;
-  page.Note(
-      "One line a role, one box a day, all on one scale: the stronger its colour, the higher the score of the day.");
+  page.Note(std::string("One line a role") + (HasEndUsers(people) ? " and end user" : "") +
+            ", one box a day, all on one scale: the stronger its colour, the higher the score of the day.");
   page.Block(Table(people, scale, with_hints));
   if (people.size() > kMostRoles)
     page.Note("And " + Others(people.size() - kMostRoles) +

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "core/base/error.hpp"
@@ -57,11 +59,12 @@ Row Report::Only(std::uint32_t columns) {
 }
 
 std::string Report::Make() {
-  const std::vector<Row> days = reader_.Section(7);
+  const std::vector<Row> days = reader_.Section(8);
   const std::vector<Row> tiles = reader_.Section(3);
   const Row totals = Only(4);
-  people_ = PeopleOf(days, reader_.Section(8));
-  const std::vector<Row> sessions = reader_.Section(9);
+  const std::vector<Row> roles = reader_.Section(8);
+  people_ = PeopleOf(days, roles, reader_.Section(8));
+  const std::vector<Row> sessions = reader_.Section(kSessionFields);
   const std::vector<Row> ngrams = reader_.Section(7);
   const std::vector<Row> alerts = reader_.Section(kAlertFields);
   Head(tiles, totals);
@@ -81,10 +84,18 @@ std::string Report::Make() {
       "on this page.");
 }
 
+// What the lines are of which there are so many.
+const char* AtWork(const std::vector<Person>& people) {
+  if (HasEndUsers(people)) return people.size() == 1 ? "end user at work" : "roles and end users at work";
+  return people.size() == 1 ? "role at work" : "roles at work";
+}
+
 // How many roles are in which mode: "5 observe, 1 warn".
 std::string Report::Modes() const {
   std::map<std::string, std::size_t> modes;
-  for (const Person& person : people_) ++modes[person.standing.empty() ? person.mode : person.standing];
+  std::set<std::string> counted;
+  for (const Person& person : people_)
+    if (counted.insert(person.of_role).second) ++modes[person.ModeOfRole()];
   std::string text;
   for (const auto& [mode, count] : modes)
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + (mode.empty() ? "not watched" : mode);
@@ -109,7 +120,7 @@ void Report::Head(const std::vector<Row>& tiles, const Row& alerts) {
   const std::int64_t critical = ParseInteger(Required(alerts[1]));
   std::vector<PageTile> shown = {
       {TextOrNothing(alerts[0]), "open alerts, " + std::to_string(critical) + " critical", critical > 0, "alerts"},
-      {std::to_string(people_.size()), people_.size() == 1 ? "role at work" : "roles at work", false, "people"},
+      {std::to_string(people_.size()), AtWork(people_), false, "people"},
       {Shown(worst, 2), "highest score of a day", false, "people"},
       {std::to_string(queries), "statements"}};
   // value, meaning, whether it is alarming
