@@ -58,6 +58,7 @@ CREATE VIEW privacy_score.alert_event_form AS
                         WHEN 'reach' THEN 'A session reached unusually many people' WHEN 'dp_only' THEN 'A role without access read personal data'
                         WHEN 'exempt' THEN 'An exempt role read personal data' WHEN 'break_glass' THEN 'Read in an emergency what would be refused'
                         WHEN 'end_user' THEN 'The name of an end user is not believed or not valid'
+                        WHEN 'unusual' THEN 'A session is unusual for its role' WHEN 'drip' THEN 'Sessions are a little unusual, one after the other'
                         WHEN 'memory' THEN 'A session left no room to record it' WHEN 'fault' THEN 'A statement could not be scored'
                         ELSE 'A baseline deserves a look' END AS title) x;
 COMMENT ON VIEW privacy_score.alert_event_form IS 'Internal: alerts as alert_event() shows them.';

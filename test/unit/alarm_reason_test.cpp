@@ -26,7 +26,7 @@ std::string Reason(Figure figure, double value, double usual, bool is_of_all = f
 }
 
 TEST(AlarmReason, SaysWhatWasDoneAndWhatIsUsual) {
-  EXPECT_EQ(Reason(Figure::kReach, 34, 6),
+  EXPECT_EQ(Reason(Figure::kAddressed, 34, 6),
             "addressed 34 subjects by one statement; 99 % of this role's sessions at most 6");
   EXPECT_EQ(Reason(Figure::kTokens, 1234.56, 31.02, true),
             "ran statements that hold 1,234.6 bits unknown to the role's baseline; 99 % of all roles' sessions at most "
@@ -36,9 +36,10 @@ TEST(AlarmReason, SaysWhatWasDoneAndWhatIsUsual) {
             "0.5");
   EXPECT_EQ(Reason(Figure::kUnknown, .8, .125, true),
             "ran as many new statements as are 80 % of a usual session; 99 % of all roles' sessions at most 13 %");
-  EXPECT_EQ(Reason(Figure::kPerson, 1, 0), "asked 1 bit about one subject; 99 % of this role's sessions at most 0");
+  EXPECT_EQ(Reason(Figure::kPerson, 1, 0),
+            "asked for 1 column of one subject, added up over statements; 99 % of this role's sessions at most 0");
   EXPECT_EQ(Reason(Figure::kPerson, 12.25, 2),
-            "asked 12.3 bits about one subject; 99 % of this role's sessions at most 2");
+            "asked for 12.3 columns of one subject, added up over statements; 99 % of this role's sessions at most 2");
   EXPECT_EQ(Reason(Figure::kDiffer, 5, 0),
             "asked 5 aggregates that differ from another by one record; 99 % of this role's sessions at most 0");
   EXPECT_EQ(Reason(Figure::kDiffer, 1, 0),
@@ -52,7 +53,7 @@ TEST(AlarmReason, SaysWhatWasDoneAndWhatIsUsual) {
 }
 
 TEST(AlarmReason, IsEmptyWhereNothingIsUnusual) {
-  EXPECT_EQ(Reason(Figure::kReach, 3, 6), "");
+  EXPECT_EQ(Reason(Figure::kAddressed, 3, 6), "");
   EXPECT_EQ(ReasonInWords({}, {}, {}), "");
 }
 

@@ -23,7 +23,7 @@ Tail TailOfTen() { return Tail({0, 1, 2, 3, 4, 5, 6, 7, 8, 10}); }  // q = 8, P(
 
 RoleCalibration RoleWithTails() {
   RoleCalibration role;
-  role.tails[static_cast<std::size_t>(Figure::kReach)] = TailOfTen();
+  role.tails[static_cast<std::size_t>(Figure::kAddressed)] = TailOfTen();
   role.tails[static_cast<std::size_t>(Figure::kDiffer)] = Tail(std::vector<double>(99, 0.0));
   return role;
 }
@@ -38,12 +38,12 @@ TEST(Calibration, TakesTheMostUnusualFigure) {
   figures[Figure::kVolume] = 1e9;
   figures[Figure::kDiffer] = 0;
   EXPECT_FALSE(role.Judge(figures).reason);
-  figures[Figure::kReach] = 7;
+  figures[Figure::kAddressed] = 7;
   judgement = role.Judge(figures);
-  EXPECT_EQ(judgement.reason, Figure::kReach);
+  EXPECT_EQ(judgement.reason, Figure::kAddressed);
   EXPECT_NEAR(judgement.combined, -std::log10(.3), 1e-12);
-  EXPECT_NEAR(judgement.unusual[static_cast<std::size_t>(Figure::kReach)], -std::log10(.3), 1e-12);
-  figures[Figure::kReach] = 12;
+  EXPECT_NEAR(judgement.unusual[static_cast<std::size_t>(Figure::kAddressed)], -std::log10(.3), 1e-12);
+  figures[Figure::kAddressed] = 12;
   EXPECT_NEAR(role.Judge(figures).combined, 1 + 2 / std::log(10), 1e-12);
   figures[Figure::kDiffer] = 1;
   judgement = role.Judge(figures);
@@ -54,12 +54,12 @@ TEST(Calibration, TakesTheMostUnusualFigure) {
 TEST(Calibration, LimitsUToEightAndStillSaysWhatIsMostUnusual) {
   const RoleCalibration role = RoleWithTails();
   SessionFigures figures;
-  figures[Figure::kReach] = 1000;
+  figures[Figure::kAddressed] = 1000;
   figures[Figure::kDiffer] = 100000;
   const Judgement judgement = role.Judge(figures);
   EXPECT_EQ(judgement.combined, 8);
   EXPECT_EQ(judgement.reason, Figure::kDiffer);
-  EXPECT_EQ(judgement.unusual[static_cast<std::size_t>(Figure::kReach)], 8);
+  EXPECT_EQ(judgement.unusual[static_cast<std::size_t>(Figure::kAddressed)], 8);
 }
 
 TEST(Calibration, NeverFallsWhenFiguresRise) {
@@ -160,13 +160,13 @@ TEST(Calibration, OfARoleHasItsOwnTailsAndThoseOfAll) {
   calibration.sessions = 10;
   calibration.tokens = {{"a", 3}, {"b", 9}, {"c", 1}};
   calibration.tails[0] = TailOfTen();
-  calibration.tails[static_cast<std::size_t>(Figure::kReach)] = Tail({1, 2});
+  calibration.tails[static_cast<std::size_t>(Figure::kAddressed)] = Tail({1, 2});
   calibration.roles.resize(2);
   calibration.roles[0].name = "clerk";
   calibration.roles[0].sessions = 4;
   calibration.roles[0].usual_distinct = 2.5;
   calibration.roles[0].tokens = {{0, 2}, {2, 1}};
-  calibration.roles[0].tails[static_cast<std::size_t>(Figure::kReach)] = TailOfTen();
+  calibration.roles[0].tails[static_cast<std::size_t>(Figure::kAddressed)] = TailOfTen();
   calibration.roles[1].name = "doctor";
   EXPECT_EQ(calibration.Find("nobody"), nullptr);
   EXPECT_EQ(calibration.Find(""), nullptr);
@@ -184,9 +184,9 @@ TEST(Calibration, OfARoleHasItsOwnTailsAndThoseOfAll) {
   EXPECT_EQ(role.tokens.with_token.at("b").of_all, 9);
   EXPECT_EQ(role.tails[0].seen().count(), 10);
   EXPECT_TRUE(role.is_of_all[0]);
-  EXPECT_EQ(role.tails[static_cast<std::size_t>(Figure::kReach)].seen().count(), 10);
-  EXPECT_FALSE(role.is_of_all[static_cast<std::size_t>(Figure::kReach)]);
-  EXPECT_EQ(calibration.Of(calibration.roles[1]).tails[static_cast<std::size_t>(Figure::kReach)].seen().count(), 2);
+  EXPECT_EQ(role.tails[static_cast<std::size_t>(Figure::kAddressed)].seen().count(), 10);
+  EXPECT_FALSE(role.is_of_all[static_cast<std::size_t>(Figure::kAddressed)]);
+  EXPECT_EQ(calibration.Of(calibration.roles[1]).tails[static_cast<std::size_t>(Figure::kAddressed)].seen().count(), 2);
 }
 
 }  // namespace

@@ -396,7 +396,7 @@ TEST(Calibrator, DripsAreOfPrincipalsInOrder) {
   std::vector<BaselineSession> sessions;
   for (int day = 0; day < 100; ++day) {
     BaselineSession session = SessionOf("a", day, {1});
-    session.figures[Figure::kReach] = day < 6 ? 5 : 1;
+    session.figures[Figure::kAddressed] = day < 6 ? 5 : 1;
     session.principal = "a" + std::to_string(day % 50);
     sessions.push_back(session);
   }

@@ -112,7 +112,7 @@ TEST(HeldOutDays, AreAsIfTheyHadNotBeen) {
       for (std::size_t repetition = 0; repetition < kRepetitions; ++repetition) {
         const SessionFigures figures = held_out.Figures(i, repetition);
         ASSERT_EQ(figures[Figure::kTokens].has_value(), of_role > 1);
-        ASSERT_FALSE(figures[Figure::kReach].has_value());
+        ASSERT_FALSE(figures[Figure::kAddressed].has_value());
         if (of_role == 1) continue;
         const Expected expected = Naive(world, i, repetition, share);
         ASSERT_NEAR(*figures[Figure::kTokens], expected.tokens, 1e-7) << "round " << round;

@@ -60,7 +60,7 @@ TEST(Novelty, WorkedByHand) {
     EXPECT_NEAR(*figures[Figure::kTokens], tokens, 1e-9);
     EXPECT_NEAR(*figures[Figure::kTokensMax], most, 1e-9);
     EXPECT_EQ(figures[Figure::kUnknown], unknown);
-    EXPECT_FALSE(figures[Figure::kReach]);
+    EXPECT_FALSE(figures[Figure::kAddressed]);
   };
   expect(0, 0, 0);
   EXPECT_FALSE(session.Add(1, xy));

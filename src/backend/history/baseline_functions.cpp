@@ -226,7 +226,7 @@ const char* EndUserArgument(FunctionCallInfo fcinfo, int argument) {
 
 // Sees to it that a baseline that was put in force, or out of it, is noticed.
 void Announce(const char* role) {
-  ConcernName(Concern::kRole, role);
+  ConcernBaseline(role);
   NoteDeclaration();
 }
 

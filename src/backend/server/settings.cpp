@@ -30,6 +30,10 @@ const config_enum_entry kModes[] = {{"observe", static_cast<int>(WatchMode::kObs
                                     {"enforce", static_cast<int>(WatchMode::kEnforce), false},
                                     {"off", static_cast<int>(WatchMode::kOff), false},
                                     {nullptr, 0, false}};
+const config_enum_entry kAlarmActions[] = {{"alert", static_cast<int>(AlarmAction::kAlert), false},
+                                           {"warn", static_cast<int>(AlarmAction::kWarn), false},
+                                           {"refuse", static_cast<int>(AlarmAction::kRefuse), false},
+                                           {nullptr, 0, false}};
 const config_enum_entry kTracks[] = {{"all", static_cast<int>(TrackLevel::kAll), false},
                                      {"top", static_cast<int>(TrackLevel::kTop), false},
                                      {nullptr, 0, false}};
@@ -240,6 +244,16 @@ void DefineLimits() {
       "Reach: distinct constants of one statement, distinct subjects, columns of one subject. Up to 9 nothing is "
       "said.",
       &ps_settings.reach_factor, 2.0, 0.0, kLargest);
+  DefineReal("privacy_score.alarm_rate", "Share of normal sessions that may raise an alarm; 0 for no alarms.",
+             "An alarm needs a baseline with recorded sessions, on which it is calibrated.", &ps_settings.alarm_rate,
+             0.01, 0.0, 0.5, PGC_SIGHUP);
+  DefineReal("privacy_score.expected_novelty",
+             "Share of a role's statements that are to be expected to be new to its baseline.",
+             "So many are withheld from the baseline when alarms are calibrated.", &ps_settings.expected_novelty, 0.1,
+             0.0, 0.9, PGC_SIGHUP);
+  DefineEnum("privacy_score.alarm_action", "What follows an alarm: alert, warn, refuse.",
+             "Each writes an alert. warn: the client hears of it; refuse: what adds to it is refused as well.",
+             &ps_settings.alarm_action, static_cast<int>(AlarmAction::kAlert), kAlarmActions);
   DefineInt("privacy_score.alert_window", "How long further alerts of one cause are counted on the first; 0 for never.",
             "A cause is a role, a kind of alert and an n-gram. An acknowledged alert takes in no further ones.",
             &ps_settings.alert_window, 3600, 0, 30 * 86400, PGC_SIGHUP, GUC_UNIT_S);

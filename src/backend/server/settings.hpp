@@ -14,6 +14,7 @@ extern "C" {
 #include "core/scoring/score_settings.hpp"
 
 enum class WatchMode : int { kObserve, kWarn, kEnforce, kOff };
+enum class AlarmAction : int { kAlert, kWarn, kRefuse };
 enum class TrackLevel : int { kAll, kTop };
 enum class Principal : int { kSessionUser, kCurrentUser };
 enum class SessionScope : int { kAuto, kConnection, kPrincipal };
@@ -40,6 +41,9 @@ struct Settings {
   double normalised_limit;
   double alert_level;
   double reach_factor;
+  double alarm_rate;      // share of normal sessions that may raise an alarm, 0 = none is raised
+  double expected_novelty;
+  int alarm_action;           // AlarmAction
   int alert_window;           // seconds, 0 = every alert is one
   int baseline_min_sessions;  // fewer are worth an alert
   bool break_glass;
@@ -75,4 +79,5 @@ void DefineSettings();
 // What core needs to score, from the settings in force.
 privacy_score::ScoreSettings ScoreSettingsInForce();
 
+inline AlarmAction AlarmActionInForce() { return static_cast<AlarmAction>(ps_settings.alarm_action); }
 inline WatchMode ModeInForce() { return static_cast<WatchMode>(ps_settings.mode); }

@@ -68,6 +68,10 @@ const char* AlertKindName(AlertKind kind) {
       return "memory";
     case kAlertEndUser:
       return "end_user";
+    case kAlertUnusual:
+      return "unusual";
+    case kAlertDrip:
+      return "drip";
   }
   return "unknown";
 }
@@ -218,6 +222,12 @@ void WarnClient(const PassedLimit& passed) {
   if (passed.kind == kAlertMemory) {
     ereport(WARNING, (errmsg("there is no room to record what this session does"),
                       errdetail("What has no room counts as if it told all that can be told."),
+                      errhint("Ask the administrator of privacy_score if this work is meant to be done."),
+                      errhidestmt(true), errhidecontext(true)));
+    return;
+  }
+  if (passed.kind == kAlertUnusual || passed.kind == kAlertDrip) {
+    ereport(WARNING, (errmsg("what this session does is unusual for its role"),
                       errhint("Ask the administrator of privacy_score if this work is meant to be done."),
                       errhidestmt(true), errhidecontext(true)));
     return;

@@ -84,6 +84,7 @@ void Store(LiveSession* session, const EventFigures& figures, const SessionLimit
   session->limits = limits;
   session->reach_factor = ps_settings.reach_factor;
   session->warn = ModeInForce() != WatchMode::kObserve;
+  session->warn_of_alarms = AlarmActionInForce() != AlarmAction::kAlert;
   ps_own.plain_settings = figures.current && IsPlain(session) ? ps_settings_changes : 0;
   ps_own.plain_model = figures.model_version;
   ps_own.plain_changes = figures.changes;
@@ -127,6 +128,7 @@ bool AppendRun(LiveSession* session, const EventRun& event, bool may_share, cons
     chunk->entries[chunk->used++] = event;
   }
   if (done) session->rows += event.rows;
+  if (done) session->most_rows = Max(session->most_rows, event.rows);
   if (done && event.run > 0 && IsShared(session)) ++session->part->queries;
   if (done && figures != nullptr) Store(session, *figures, limits);
   SpinLockRelease(&session->mutex);
@@ -311,6 +313,7 @@ void CountUncounted(LiveSession* session, int64 executions, int64 rows) {
   session->open.uncounted += executions;
   session->open.uncounted_rows += rows;
   session->rows += rows;
+  session->most_rows = Max(session->most_rows, rows);
   if (IsShared(session)) session->part->queries += executions;
   SpinLockRelease(&session->mutex);
   if (IsShared(session)) LoseContext(session);

@@ -18,7 +18,7 @@ struct ChangeMarks {
 
 // What this transaction concerns, as places; `all`: there was no room for the table.
 struct Concerns {
-  bool any, all;
+  bool any, all, baseline;
   uint64 places[kPlaces / 64];
 };
 Concerns concerns;
@@ -57,6 +57,11 @@ void ConcernName(Concern kind, std::string_view name) {
   concerns.places[place / 64] |= uint64{1} << place % 64;
 }
 
+void ConcernBaseline(std::string_view role) {
+  ConcernName(Concern::kRole, role);
+  if (concerns.any) concerns.baseline = true;
+}
+
 void AnnounceChange(DatabaseSlot* slot) {
   const uint64 before = pg_atomic_fetch_add_u64(&slot->model_wanted, 1);
   // What has changed is visible to all by now, so a model that is begun with this number in sight reflects it.
@@ -68,6 +73,7 @@ void AnnounceChange(DatabaseSlot* slot) {
   }
   // A worker that has to take in others looks for further ones before it sleeps.
   if (before == slot->model_built_for) WakeWorker(slot);
+  if (concerns.baseline) EnsureWorker(slot);
 }
 
 void ForgetConcerns() {

@@ -22,6 +22,10 @@ enum class Concern : char { kRelation = 't', kSchema = 's', kRole = 'r' };
 // Says what the change of the model concerns that this transaction announces at its commit (watching.hpp). May raise.
 void ConcernName(Concern kind, std::string_view name);
 
+// The same of a role whose baseline is another one: there is a worker at the commit, which calibrates alarms by it
+// before the next session begins.
+void ConcernBaseline(std::string_view role);
+
 // At a commit: numbers the change, leaves the number at what it concerns, and wakes the worker where it does not know
 // yet that it has to do. Never raises.
 void AnnounceChange(DatabaseSlot* slot);

@@ -204,7 +204,9 @@ void WakeWorker(DatabaseSlot* slot) {
   if (slot->worker_pid != 0) SetLatch(&ProcGlobal->allProcs[slot->worker_procno].procLatch);
 }
 
-BackgroundWorkerHandle* StartProcess(const char* what, const char* function) {
+// Asks for a background process of ours for this database; false when there is no room for one. Without a handle
+// nothing is allocated.
+static bool AskForProcess(const char* what, const char* function, BackgroundWorkerHandle** handle) {
   BackgroundWorker worker;
   memset(&worker, 0, sizeof worker);
   worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
@@ -216,8 +218,12 @@ BackgroundWorkerHandle* StartProcess(const char* what, const char* function) {
   strlcpy(worker.bgw_function_name, function, BGW_MAXLEN);
   snprintf(worker.bgw_name, BGW_MAXLEN, "privacy_score %s for database %u", what, MyDatabaseId);
   snprintf(worker.bgw_type, BGW_MAXLEN, "privacy_score %s", what);
+  return RegisterDynamicBackgroundWorker(&worker, handle);
+}
+
+BackgroundWorkerHandle* StartProcess(const char* what, const char* function) {
   BackgroundWorkerHandle* handle = nullptr;
-  return RegisterDynamicBackgroundWorker(&worker, &handle) ? handle : nullptr;
+  return AskForProcess(what, function, &handle) ? handle : nullptr;
 }
 
 void EnsureWorker(DatabaseSlot* slot) {
@@ -227,6 +233,5 @@ void EnsureWorker(DatabaseSlot* slot) {
   const bool ask = slot->worker_pid == 0 && now - slot->worker_asked_at > USECS_PER_SEC;
   if (ask) slot->worker_asked_at = now;
   LWLockRelease(slot->lock);
-  BackgroundWorkerHandle* handle = ask ? StartProcess("worker", "ps_worker_main") : nullptr;
-  if (handle != nullptr) pfree(handle);
+  if (ask) AskForProcess("worker", "ps_worker_main", nullptr);
 }

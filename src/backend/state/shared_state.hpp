@@ -61,10 +61,12 @@ enum AlertKind : uint32 {
   kAlertSubjects = 512,
   kAlertSubjectColumns = 1024,
   kAlertMemory = 2048,
-  kAlertEndUser = 4096
+  kAlertEndUser = 4096,
+  kAlertUnusual = 8192,
+  kAlertDrip = 16384
 };
 
-constexpr int kAlertKinds = 13;
+constexpr int kAlertKinds = 15;
 // Alerts that the worker raises and the client has not heard of: of the limits.
 constexpr int kMostUnwarned = 4;
 
@@ -97,6 +99,10 @@ struct LiveSession {
   slock_t mutex;
   bool closed;
   bool warn;
+  bool warn_of_alarms;
+  // By the worker, since an alarm was raised: by what is new to the role, or by how far it goes with what is known.
+  bool alarmed_by_novelty;
+  bool alarmed_by_extent;
   bool discarded;    // its definitions were thrown away with the rest: it must be cut
   bool unrecorded;   // began in recovery: nothing of it is ever written (worker_standby.cpp)
   bool reach_known;  // a model told what is protected
@@ -105,6 +111,7 @@ struct LiveSession {
   TimestampTz last_at;
   int64 last_id;
   int64 rows;
+  int64 most_rows;  // that one execution, or one fetch, has returned
   uint32 alerted;  // AlertKind bits
   int32 unwarned_count;
   EventChunk* spare;  // a chunk that is not begun, so that the next event has room; or null

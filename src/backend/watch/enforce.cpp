@@ -14,6 +14,9 @@ extern "C" {
 #include "backend/server/core_call.hpp"
 #include "backend/server/settings.hpp"
 #include "backend/state/internal.hpp"
+#include "backend/state/live_local.hpp"
+#include "backend/state/live_room.hpp"
+#include "backend/state/scoring_errors.hpp"
 
 namespace {
 
@@ -117,6 +120,26 @@ void RefuseAboveLimit(LiveSession* session, const PassedLimit& passed, int64 id,
                   errmsg("statement refused: its %s privacy score would be %.6g, above the limit %.6g",
                          AlertKindName(passed.kind), passed.score, passed.limit),
                   estimated ? errdetail("The score is an upper bound: exact rates are not known yet.") : 0,
+                  errhint("Ask %s, if this work is meant to be done.", WhomToAsk())));
+}
+
+bool AddsToAlarm(const LiveSession* session, int64 id, bool defined) {
+  if (!session->alarmed_by_novelty && !session->alarmed_by_extent) return false;
+  if (AlarmActionInForce() != AlarmAction::kRefuse) return false;
+  if (!defined || IsUnparsed(id)) return true;
+  bool adds = true;
+  CoreError error;
+  if (!CallCore(&error, [&] {
+        privacy_score::LiveScorer& scorer = ps_local.scorer->scorer;
+        adds = scorer.Weigh(id).adds || (session->alarmed_by_extent && scorer.IsAboutProtected(id));
+      }))
+    CountScoringError(error.message);
+  return adds;
+}
+
+void RefuseUnusual(LiveSession* session) {
+  if (!AnnounceRefusal(session, {kAlertUnusual, 0, 0}, 0, "{\"version\": 1, \"cause\": \"refused\"}")) return;
+  ereport(ERROR, (errcode(kRefused), errmsg("statement refused: what this session does is unusual for its role"),
                   errhint("Ask %s, if this work is meant to be done.", WhomToAsk())));
 }
 

@@ -29,6 +29,13 @@ bool WouldPassLimit(const privacy_score::LiveScorer::Weighed& weighed, double da
 void RefuseAboveLimit(LiveSession* session, const PassedLimit& passed, int64 id, bool estimated,
                       std::string_view explanation);
 
+// Whether an alarm was raised that alarm_action asks to act on, and the statement adds to its reason: by novelty, what
+// is new to the role; by extent, whatever else is about protected relations, too. `defined`: the scorer knows it.
+bool AddsToAlarm(const LiveSession* session, int64 id, bool defined);
+
+// Refuses such a statement.
+void RefuseUnusual(LiveSession* session);
+
 // Refuses a statement whose score cannot be told. `session` may be null.
 void RefuseFault(LiveSession* session, const char* why);
 

@@ -394,6 +394,7 @@ static void Record(int64 id, const privacy_score::BoundConstants& constants, boo
   bool defined = scorer.Repeats(id) || DefineInScorer(id);
   bool fits = true;
   bool appended = true;
+  if (AddsToAlarm(session, id, defined)) OutsideSession(session, [session] { RefuseUnusual(session); });
   if (enforcing) {
     fits = AppendAdmitted(slot, session, id, defined, change);
     if (!fits) {

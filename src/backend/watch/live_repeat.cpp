@@ -32,6 +32,7 @@ inline bool StandsAsItDid(const LiveSession* session, Oid principal, TimestampTz
   if (session == nullptr || own.plain_settings != ps_settings_changes || session->spare == nullptr) return false;
   if (session->role != principal || session->discarded || session->unrecorded || session->unwarned_count > 0)
     return false;
+  if (session->alarmed_by_novelty || session->alarmed_by_extent) return false;
   if (now == ps_local.last_start || now - session->last_at > static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC)
     return false;
   if (now < own.day_from || now >= own.day_until || log_timezone != own.zone || own.day != session->day) return false;
@@ -128,6 +129,7 @@ inline bool AppendRepeat(LiveSession* session, int64 id, TimestampTz now, const 
   if (shares) {
     last->rows += rows;
     session->rows += rows;
+    session->most_rows = Max(session->most_rows, rows);
   }
   SpinLockRelease(&session->mutex);
   if (!shares) RecordLateRows(session, id, rows);

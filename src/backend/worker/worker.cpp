@@ -35,6 +35,7 @@ PGDLLEXPORT void ps_worker_main(Datum database);
 #include "backend/state/model_changes.hpp"
 #include "backend/state/principal_session.hpp"
 #include "backend/state/rate_requests.hpp"
+#include "backend/worker/worker_alarms.hpp"
 
 volatile sig_atomic_t ps_computing_rates = 0;
 
@@ -160,7 +161,7 @@ bool LeaveWhenIdle(DatabaseSlot* slot) {
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   // A standby keeps the day's score in this process; a database that is dropped there does not wait for anybody.
   bool idle = OnlyPrincipalsRest(slot) && !(RecoveryInProgress() && RemembersToday()) &&
-              pg_atomic_read_u64(&slot->flush_wanted) == slot->flush_done;
+              pg_atomic_read_u64(&slot->flush_wanted) == slot->flush_done && !CalibrationGoesOn();
   if (!idle) needed_at = now;
   idle &= now - needed_at >= int64{ps_settings.worker_stays} * 1000;
   if (idle) slot->worker_asked_at = slot->worker_pid = 0;
@@ -408,6 +409,7 @@ void RunCycle(DatabaseSlot* slot) {
     done &= Guarded(WriteOrRemember, slot);
     done &= Guarded(FollowModel, slot);
     done = done && Guarded(ComputeRates, slot);
+    done = done && Guarded(CalibrateWhenDue, slot);
   }
   if (!done) return;
   if (failures.count > 0)
@@ -418,6 +420,7 @@ void RunCycle(DatabaseSlot* slot) {
 
 // How long to wait for the next cycle, in milliseconds: after failures longer each time.
 long PauseAfterCycle(DatabaseSlot* slot) {
+  if (failures.count == 0 && CalibrationGoesOn()) return 1;
   if (failures.count == 0 && ChangesWait(slot))
     return Max(1, Min(ps_settings.flush_interval, UntilFollowing(slot) / 1000 + 1));
   if (failures.count == 0) return ps_settings.flush_interval;

@@ -52,22 +52,23 @@ StringInfoData CopyModel(DatabaseSlot* slot);
 // Raises an alert that the session's own process could not; a client that is warned hears of it with its next event.
 void RaiseForWorker(LiveSession* session, const PassedLimit& passed, std::string_view detail);
 
-// An alert that a session's day is due.
-struct DayAlert {
-  DayAlert* next;
+// An alert that is due once what it rests on is committed.
+struct DueAlert {
+  DueAlert* next;
   PassedLimit passed;
   const char* detail;
+  bool LiveSession::*alarmed;  // what an alarm sets; null: nothing
 };
 
 // Adds what a session has told to the day of its principal, and stores that where anything can be stored, in the
 // transaction of the caller (worker_days.cpp). Returns the alerts that the day is due, in a memory context.
-DayAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const PendingHistory* sealed, MemoryContext context);
+DueAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const PendingHistory* sealed, MemoryContext context);
 // Before a transaction that takes days in, and when it has committed: without that they are read again from what is
 // stored.
 void BeginDays();
 void SettleDays();
-// Raises them unless the session has had an alert of the figure.
-void RaiseDayAlerts(LiveSession* session, const DayAlert* alerts);
+// Raises them unless the session has had an alert of the kind.
+void RaiseDueAlerts(LiveSession* session, const DueAlert* alerts);
 // Saves them in shared memory for the next worker; frees what was saved.
 void SaveDays(DatabaseSlot* slot);
 void DropSavedDays(DatabaseSlot* slot);

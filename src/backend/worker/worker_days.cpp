@@ -339,9 +339,9 @@ void ReadDaysAgain(DatabaseSlot* slot) {
   ForgetDays();
 }
 
-DayAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const PendingHistory* sealed,
+DueAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const PendingHistory* sealed,
                    MemoryContext context) {
-  DayAlert* alerts = nullptr;
+  DueAlert* alerts = nullptr;
   // Sessions that have not heard of it yet may still tell.
   if (ps_settings.subject_key_period == 0) return alerts;
   if (sealed->told.first == nullptr || !Prepare(slot)) return alerts;
@@ -358,10 +358,11 @@ DayAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const Pending
     const privacy_score::ReachExcess& excess = days->excesses[i];
     if (!Done([&] { days->detail = ReachExcessJson(excess, session->reach_factor, privacy_score::ReachScope::kDay); }))
       continue;
-    auto* alert = static_cast<DayAlert*>(MemoryContextAlloc(context, sizeof(DayAlert)));
+    auto* alert = static_cast<DueAlert*>(MemoryContextAlloc(context, sizeof(DueAlert)));
     *alert = {alerts,
               {ReachAlertOf(excess.figure), static_cast<double>(excess.value), excess.limit, true},
-              MemoryContextStrdup(context, days->detail.c_str())};
+              MemoryContextStrdup(context, days->detail.c_str()),
+              nullptr};
     alerts = alert;
   }
   return alerts;
@@ -376,9 +377,11 @@ void SettleDays() {
   if (days != nullptr) Done([] { days->reach.MakeRoom(); });
 }
 
-void RaiseDayAlerts(LiveSession* session, const DayAlert* alerts) {
-  for (; alerts != nullptr; alerts = alerts->next)
+void RaiseDueAlerts(LiveSession* session, const DueAlert* alerts) {
+  for (; alerts != nullptr; alerts = alerts->next) {
+    if (alerts->alarmed != nullptr) session->*alerts->alarmed = true;
     if (TakeReachAlert(session, alerts->passed.kind)) RaiseForWorker(session, alerts->passed, alerts->detail);
+  }
 }
 
 void RemoveDays(const char* retention) {

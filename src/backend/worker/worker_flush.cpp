@@ -23,6 +23,7 @@ extern "C" {
 #include "backend/state/limits.hpp"
 #include "backend/state/live_room.hpp"
 #include "backend/state/principal_session.hpp"
+#include "backend/worker/worker_alarms.hpp"
 
 namespace {
 
@@ -33,7 +34,7 @@ struct FlushItem {
   int64 row_id;
   int64 entries;  // of the part written
   int64 events;
-  DayAlert* day_alerts;
+  DueAlert* due;
   FlushItem* next;
 };
 
@@ -126,8 +127,9 @@ int64 GatherRuns(FlushItem* item, Datum* ids, Datum* runs, Datum* rows) {
 
 int64 WriteSessionRow(const FlushItem* item, int64 queries) {
   const ConnectionContext& context = item->copy.context;
-  Oid types[] = {NAMEOID, TEXTOID, DATEOID,   TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID, BOOLOID, INT8OID,
-                 INT8OID, INT8OID, FLOAT8OID, TEXTOID,        BOOLOID,        TEXTOID, TEXTOID, BOOLOID, TEXTOID};
+  Oid types[] = {NAMEOID, TEXTOID, DATEOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID,
+                 BOOLOID, INT8OID, INT8OID, INT8OID,        FLOAT8OID,      TEXTOID, BOOLOID,
+                 TEXTOID, TEXTOID, BOOLOID, TEXTOID,        INT8OID,        INT8OID, INT8OID};
   NameData role = item->copy.role_name;
   Datum values[] = {NameGetDatum(&role),
                     CStringGetTextDatum(item->copy.session),
@@ -146,19 +148,23 @@ int64 WriteSessionRow(const FlushItem* item, int64 queries) {
                     CStringGetTextDatum(context.address),
                     CStringGetTextDatum(context.program),
                     BoolGetDatum(context.tls),
-                    CStringGetTextDatum(AuthenticationName(context))};
+                    CStringGetTextDatum(AuthenticationName(context)),
+                    Int64GetDatum(item->copy.reach.addressed),
+                    Int64GetDatum(item->copy.reach.person),
+                    Int64GetDatum(item->copy.most_rows)};
   Execute(
       "INSERT INTO privacy_score.session AS s (role, session, day, started, last_at, source, queries, refused, reach, "
-      "subjects, subject_columns, enforced, end_user, client_addr, application_name, tls, auth_method) VALUES ($1, $2, "
+      "subjects, subject_columns, enforced, end_user, client_addr, application_name, tls, auth_method, addressed, "
+      "person, most_rows) VALUES ($1, $2, "
       "$3, $4, $5, 'live', $6, $7, CASE WHEN $8 THEN $9 END, CASE WHEN $8 THEN $10 END, CASE WHEN $8 THEN $11 END, "
       "CASE WHEN $12 >= 0 THEN $12 END, NULLIF($13, ''), NULLIF($15, '')::pg_catalog.inet, CASE WHEN $14 THEN $16 END, "
-      "CASE WHEN $14 THEN $17 END, NULLIF($18, '')) "
+      "CASE WHEN $14 THEN $17 END, NULLIF($18, ''), CASE WHEN $8 THEN $19 END, CASE WHEN $8 THEN $20 END, $21) "
       "ON CONFLICT (role, session, started) "
       "DO UPDATE SET last_at = EXCLUDED.last_at, queries = EXCLUDED.queries, refused = EXCLUDED.refused, "
       "reach = EXCLUDED.reach, subjects = EXCLUDED.subjects, subject_columns = EXCLUDED.subject_columns, enforced = "
-      "EXCLUDED.enforced "
+      "EXCLUDED.enforced, addressed = EXCLUDED.addressed, person = EXCLUDED.person, most_rows = EXCLUDED.most_rows "
       "RETURNING s.id",
-      18, types, values);
+      21, types, values);
   return FieldNumber(0, 0);
 }
 
@@ -315,17 +321,20 @@ void FlushSessions(DatabaseSlot* slot) {
   if (any) {
     WorkTransaction work;
     BeginDays();
+    BeginJudging();
     BeginWork(&work);
     for (FlushItem* item = items; item != nullptr; item = item->next) WriteDefinitions(item);
     for (FlushItem* item = items; item != nullptr; item = item->next) {
       WriteEvents(item);
       WriteAlerts(item);
-      item->day_alerts = TakeTold(slot, &item->copy, &item->copy.sealed, work.outer);
+      item->due = TakeTold(slot, &item->copy, &item->copy.sealed, work.outer);
+      item->due = JudgeSession(&item->copy, item->row_id, item->due, work.outer);
     }
     EndWork(&work);
     SettleDays();
+    SettleJudging();
   }
-  for (FlushItem* item = items; item != nullptr; item = item->next) RaiseDayAlerts(item->session, item->day_alerts);
+  for (FlushItem* item = items; item != nullptr; item = item->next) RaiseDueAlerts(item->session, item->due);
   for (FlushItem* item = items; item != nullptr; item = item->next)
     if (Release(slot, item->session, item)) FreeSession(slot, item->session);
   for (LiveSession *next, *session = FirstSession(slot); session != nullptr; session = next) {

@@ -37,7 +37,9 @@ StringInfoData CopyModel(DatabaseSlot* slot) {
 void RaiseForWorker(LiveSession* session, const PassedLimit& passed, std::string_view detail) {
   RaiseAlert(session, passed, false, detail.data(), detail.size());
   SpinLockAcquire(&session->mutex);
-  if (session->warn && session->unwarned_count < kMostUnwarned) session->unwarned[session->unwarned_count++] = passed;
+  const bool alarm = passed.kind == kAlertUnusual || passed.kind == kAlertDrip;
+  if ((alarm ? session->warn_of_alarms : session->warn) && session->unwarned_count < kMostUnwarned)
+    session->unwarned[session->unwarned_count++] = passed;
   SpinLockRelease(&session->mutex);
 }
 

@@ -83,10 +83,10 @@ void TakeInTold(DatabaseSlot* slot, LiveSession* session) {
   WorkTransaction work;
   BeginDays();
   BeginWork(&work);
-  const DayAlert* alerts = TakeTold(slot, &copy, &copy.sealed, work.outer);
+  const DueAlert* alerts = TakeTold(slot, &copy, &copy.sealed, work.outer);
   EndWork(&work);
   SettleDays();
-  RaiseDayAlerts(session, alerts);
+  RaiseDueAlerts(session, alerts);
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   SpinLockAcquire(&session->mutex);
   PendingHistory done = session->sealed;

@@ -58,10 +58,10 @@ std::string WhatWasDone(Figure figure, double value) {
       return "ran one statement that holds " + Readable(value) + " bits unknown to the role's baseline";
     case Figure::kUnknown:
       return "ran as many new statements as are " + Percent(value) + " of a usual session";
-    case Figure::kReach:
+    case Figure::kAddressed:
       return "addressed " + Counted(value, "subject", "subjects") + " by one statement";
     case Figure::kPerson:
-      return "asked " + Counted(value, "bit", "bits") + " about one subject";
+      return "asked for " + Counted(value, "column", "columns") + " of one subject, added up over statements";
     case Figure::kDiffer:
       return "asked " + Counted(value, "aggregate that differs", "aggregates that differ") +
              " from another by one record";

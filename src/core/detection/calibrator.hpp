@@ -30,7 +30,7 @@ struct BaselineSession {
   std::int64_t begin = 0;                   // in any unit: the order of a principal's sessions
   std::int32_t day = 0;                     // a number of the calendar day
   std::vector<AbstractionId> abstractions;  // in any order; repetitions and the empty one do not count
-  SessionFigures figures;                   // reach and those after it, where known; the others are not looked at
+  SessionFigures figures;                   // addressed and those after it, where known; the others are not looked at
 };
 
 class Calibrator {

@@ -11,7 +11,7 @@
 namespace privacy_score {
 
 std::string_view NameOf(Figure figure) {
-  static constexpr std::array<std::string_view, kFigureCount> kNames = {"tokens", "tokens_max", "unknown", "reach",
+  static constexpr std::array<std::string_view, kFigureCount> kNames = {"tokens", "tokens_max", "unknown", "addressed",
                                                                         "person", "differ",     "repeats", "volume"};
   return kNames[static_cast<std::size_t>(figure)];
 }

@@ -19,18 +19,18 @@ enum class Figure : std::uint8_t {
   kTokens,     // bits of what the baseline lacks, summed over the session's abstractions
   kTokensMax,  // the same of the abstraction that has most
   kUnknown,    // abstractions that the baseline lacks, as a share of a usual session
-  kReach,      // most subjects that one abstraction addresses
-  kPerson,     // most bits asked about one subject
+  kAddressed,  // most subjects that one abstraction addresses
+  kPerson,     // most columns asked about one subject, added up over statements
   kDiffer,     // aggregates that differ from an earlier one by one record
   kRepeats,    // most executions of one abstraction
   kVolume,     // max(0, lg(most rows of one statement / 100))
 };
 
-inline constexpr std::array kFigures = {Figure::kTokens, Figure::kTokensMax, Figure::kUnknown, Figure::kReach,
+inline constexpr std::array kFigures = {Figure::kTokens, Figure::kTokensMax, Figure::kUnknown, Figure::kAddressed,
                                         Figure::kPerson, Figure::kDiffer,    Figure::kRepeats, Figure::kVolume};
 inline constexpr std::size_t kFigureCount = kFigures.size();
 
-// tokens, tokens_max, unknown, reach, person, differ, repeats, volume: as columns and in JSON.
+// tokens, tokens_max, unknown, addressed, person, differ, repeats, volume: as columns and in JSON.
 std::string_view NameOf(Figure figure);
 
 // The figure for a most number of rows, at least 0, of one statement.

@@ -35,7 +35,8 @@ enum AlertField {
   kAttributes,
   kCause,
   kFrom,
-  kNewContext
+  kNewContext,
+  kReason
 };
 
 // Of how many new columns the first line of an alert tells the names.
@@ -61,6 +62,15 @@ constexpr Wording kWordings[] = {
     {"end_user", "ignored", "named an end user without speaking for others"},
     {"end_user", "invalid", "the name of an end user is not valid"},
     {"end_user", "overflow", "more end users than there is room to tell apart"},
+    {"unusual", "tokens", "what a session does is new to its role"},
+    {"unusual", "tokens_max", "a statement is unlike any of the role's"},
+    {"unusual", "unknown", "much of what a session does is new"},
+    {"unusual", "addressed", "one statement addressed unusually many people"},
+    {"unusual", "person", "asked unusually much about one person"},
+    {"unusual", "differ", "asked for differences that single out one record"},
+    {"unusual", "repeats", "one statement ran unusually often"},
+    {"unusual", "volume", "one statement returned unusually many rows"},
+    {"drip", "", "a little unusual, session after session"},
     {"break_glass", "", "above a limit, let pass by break_glass"},
     {"exempt", "", "an exempt role read personal data"},
     {"baseline_outlier", "", "a day of the baseline stands out"},
@@ -91,6 +101,7 @@ std::string Figure(const Row& alert) {
 
 std::string Why(const Row& alert) {
   if (Text(alert, kCause) == "others") return "further causes of this kind together";
+  if (!Text(alert, kReason).empty()) return Escaped(Text(alert, kReason));
   if (!Text(alert, kAttributes).empty()) return "new: " + Escaped(NewColumns(Text(alert, kAttributes), kMostColumns));
   if (!Text(alert, kNGram).empty()) return "known columns in statements that are new";
   if (Text(alert, kKind).substr(0, 8) == "baseline") return "baseline of " + Escaped(Text(alert, kCause));

@@ -278,6 +278,10 @@ LiveScorer::Weighed LiveScorer::Weigh(AbstractionId id) {
   return weighed;
 }
 
+bool LiveScorer::IsAboutProtected(AbstractionId id) {
+  return id != 0 && reach_->Counts(reach_->FormOf(*common_->model, id, common_->scorer->TokensOf(id)));
+}
+
 std::string LiveScorer::ExplainStatement(AbstractionId id) {
   NGram statement{};
   statement.back() = id;

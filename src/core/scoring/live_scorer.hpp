@@ -77,6 +77,8 @@ class LiveScorer {
   };
   // Throws like Observe.
   Weighed Weigh(AbstractionId id);
+  // Whether it names a column of a protected relation in what it shows or filters by. Throws like Observe.
+  bool IsAboutProtected(AbstractionId id);
   // JSON like LastExplanation of a statement by itself.
   std::string ExplainStatement(AbstractionId id);
   // Starts a new session; what was defined is forgotten unless others share it.

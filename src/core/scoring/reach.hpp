@@ -83,6 +83,8 @@ class ReachTracker {
 
   // The number of a statement, made when it is first met. `model` is that of the constructor.
   std::uint32_t FormOf(const Model& model, AbstractionId id, const Tokens& tokens);
+  // Whether the statement with that number counts.
+  bool Counts(std::uint32_t form) const { return forms_[form].counts; }
   // Takes in one execution of the statement with that number. Throws Error XX001 on damaged words, and then has not
   // counted it.
   void Observe(std::uint32_t form, const BoundConstants& constants);

@@ -1,0 +1,97 @@
+/*
+ * alarm_functions.cpp - how unusual recorded sessions are, by the calibration in force.
+ */
+#include "backend/catalog/function_arguments.hpp"
+#include "backend/rates/model_wire.hpp"
+#include "backend/server/cancellable_call.hpp"
+#include "backend/server/settings.hpp"
+#include "backend/state/internal.hpp"
+
+extern "C" {
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+
+PG_FUNCTION_INFO_V1(ps_session_figures);
+}
+
+#include "core/detection/recorded_figures.hpp"
+
+namespace {
+
+// The sessions of a role, $1, from the day $2 to $3.
+#define SQL_PARTS                                                                          \
+  "FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id " \
+  "WHERE s.role = $1::pg_catalog.name AND s.day BETWEEN $2::pg_catalog.date AND $3::pg_catalog.date "
+
+// The calibration in force, in the memory context from before SPI was connected; null when there is none.
+bytea* CalibrationInForce() {
+  if (SPI_execute("SELECT c.bytes FROM privacy_score.calibration c", true, 1) != SPI_OK_SELECT || SPI_processed == 0)
+    return nullptr;
+  bool null = false;
+  const Datum bytes = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null);
+  if (null) return nullptr;
+  bytea* plain = DatumGetByteaPP(bytes);
+  auto* copy = static_cast<bytea*>(SPI_palloc(VARSIZE_ANY(plain)));
+  memcpy(copy, plain, VARSIZE_ANY(plain));
+  return copy;
+}
+
+}  // namespace
+
+// session_figures(role, from_day, to_day, alarm_rate)
+Datum ps_session_figures(PG_FUNCTION_ARGS) {
+  for (int i = 0; i < 3; ++i)
+    if (PG_ARGISNULL(i)) {
+      InitMaterializedSRF(fcinfo, 0);
+      return Datum(0);
+    }
+  const char* role = NameStr(*PG_GETARG_NAME(0));
+  ReadableRole(role);
+  RequireDays(PG_GETARG_DATEADT(1), PG_GETARG_DATEADT(2));
+  const char* args[] = {role, TextOfDay(PG_GETARG_DATEADT(1)), TextOfDay(PG_GETARG_DATEADT(2))};
+  // Where alarms are switched off, how unusual sessions are can be asked all the same.
+  constexpr double kUsualRate = 0.01;
+  const double in_force = ps_settings.alarm_rate > 0 ? ps_settings.alarm_rate : kUsualRate;
+  const double alarm_rate = PG_ARGISNULL(3) ? in_force : PG_GETARG_FLOAT8(3);
+  if (!(alarm_rate > 0 && alarm_rate < 1))
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("alarm_rate must be between 0 and 1"),
+                    errhint("0.01 is an alarm in one of 100 normal sessions.")));
+  StringInfoData wire;
+  initStringInfo(&wire);
+  InternalScope scope;
+  EnterInternal(&scope);
+  const bytea* calibration = CalibrationInForce();
+  if (calibration != nullptr) {
+    AppendLongQuery(
+        &wire,
+        SQL_TOKENS(
+            "WHERE a.id IN (SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s "
+            "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active AND b.end_user IS NULL AND b.role = "
+            "$1::pg_catalog.name)"),
+        1, args);
+    AppendLongQuery(&wire, SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) " SQL_PARTS ")"), lengthof(args),
+                    args);
+    AppendLongQuery(&wire,
+                    "SELECT s.id, s.day, s.session, s.end_user, p.ids, p.runs, s.addressed, s.person, "
+                    "s.most_rows " SQL_PARTS "ORDER BY s.day, s.started, s.id, p.part",
+                    lengthof(args), args);
+  }
+  LeaveInternal(&scope);
+  CoreHolder<privacy_score::ResultTable>* result = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
+  if (calibration == nullptr) {
+    ereport(NOTICE, (errmsg("alarms are not calibrated yet"),
+                     errhint("Make a baseline with set_baseline(); a moment later the background worker has held its "
+                             "sessions against each other.")));
+    CallCoreOrRaise([&] { result->Reset(new privacy_score::ResultTable()); });
+  } else {
+    const std::string_view bytes = {VARDATA_ANY(calibration), static_cast<std::size_t>(VARSIZE_ANY_EXHDR(calibration))};
+    RunGivingUp([&] {
+      result->Reset(new privacy_score::ResultTable(
+          privacy_score::RecordedFigures(WireBytes(&wire), bytes, role, alarm_rate, StatementEnds)));
+    });
+  }
+  PutResult(fcinfo, *result->object);
+  return Datum(0);
+}

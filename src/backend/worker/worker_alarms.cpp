@@ -1,0 +1,300 @@
+/*
+ * worker_alarms.cpp - judging sessions as they go on (see worker_alarms.hpp).
+ *
+ * What is known of open sessions is in the memory of this process. What it does not have, after a start or an error, it
+ * reads from what is stored.
+ */
+#include "backend/worker/worker_alarms.hpp"
+
+extern "C" {
+#include "access/xlog.h"
+#include "executor/spi.h"
+#include "utils/builtins.h"
+#include "utils/snapmgr.h"
+}
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "backend/rates/model_wire.hpp"
+#include "backend/server/core_call.hpp"
+#include "backend/server/settings.hpp"
+#include "backend/state/limits.hpp"
+#include "backend/state/live_room.hpp"
+#include "backend/state/principal_session.hpp"
+#include "backend/state/scoring_errors.hpp"
+#include "core/detection/calibration_bytes.hpp"
+#include "core/detection/role_alarm.hpp"
+
+using privacy_score::AlarmThreshold;
+using privacy_score::Figure;
+using privacy_score::JudgedSession;
+using privacy_score::RoleAlarm;
+
+namespace {
+
+// A session of which nothing was written for so long may have its figures read anew.
+constexpr std::size_t kMostSessions = 10000;
+
+// A session that goes on.
+struct Judged {
+  explicit Judged(RoleAlarm& alarm) : session(alarm) {}
+  JudgedSession session;
+  double drip_before = 0;
+  double combined = -1;  // as it is stored; below 0: it is not
+};
+
+// On the C++ heap.
+struct Alarms {
+  std::string bytes;                                                  // the calibration
+  std::unordered_map<std::string, std::unique_ptr<RoleAlarm>> roles;  // null: it has none
+  std::unordered_map<int64, std::unique_ptr<Judged>> sessions;        // by row of privacy_score.session
+  std::string wanted;                                                 // abstractions, an array
+  std::string detail;
+};
+Alarms* alarms = nullptr;
+int64 loaded = 0;        // the calibration that `alarms` has
+bool unsettled = false;  // what was taken in may not be stored
+
+// Runs a step of core; an error is counted.
+template <typename Step>
+bool Done(Step step) {
+  CoreError error;
+  if (CallCore(&error, step)) return true;
+  CountScoringError(error.message);
+  return false;
+}
+
+void Forget() {
+  delete alarms;
+  alarms = nullptr;
+  loaded = 0;
+}
+
+// Has the calibration in force at hand; false when there is none.
+bool LoadCalibration() {
+  if (SPI_execute("SELECT c.id FROM privacy_score.calibration c", true, 1) != SPI_OK_SELECT || SPI_processed == 0)
+    return false;
+  const int64 id = FieldNumber(0, 0);
+  if (alarms != nullptr && id == loaded) return true;
+  Forget();
+  if (SPI_execute("SELECT c.bytes FROM privacy_score.calibration c", true, 1) != SPI_OK_SELECT || SPI_processed == 0)
+    return false;
+  bool null = false;
+  const Datum datum = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null);
+  if (null) return false;
+  const bytea* bytes = DatumGetByteaPP(datum);
+  if (!Done([&] {
+        auto made = std::make_unique<Alarms>();
+        made->bytes.assign(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+        alarms = made.release();
+      }))
+    return false;
+  loaded = id;
+  return true;
+}
+
+// What sessions of the role are judged by; null when it has no calibration.
+RoleAlarm* AlarmOf(const char* role) {
+  RoleAlarm* alarm = nullptr;
+  bool known = false;
+  if (!Done([&] {
+        const auto found = alarms->roles.find(role);
+        known = found != alarms->roles.end();
+        if (known) alarm = found->second.get();
+      }) ||
+      known)
+    return alarm;
+  StringInfoData wire;
+  initStringInfo(&wire);
+  AppendLongQuery(
+      &wire,
+      SQL_TOKENS(
+          "WHERE a.id IN (SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s "
+          "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active AND b.end_user IS NULL AND b.role = "
+          "$1::pg_catalog.name)"),
+      1, &role);
+  Done([&] {
+    privacy_score::WireReader reader(WireBytes(&wire));
+    auto calibration = privacy_score::ReadRoleCalibration(alarms->bytes, role);
+    auto& place = alarms->roles[role];
+    if (calibration) place = std::make_unique<RoleAlarm>(std::move(*calibration), reader);
+    alarm = place.get();
+  });
+  return alarm;
+}
+
+// What the principal's sessions have added up to before this one began: the one that ended last has it.
+double DripBefore(const LiveSession* session) {
+  const char* args[] = {NameStr(session->role_name), EndUserOf(session), TextOfInteger(session->day),
+                        TextOfInteger(session->started)};
+  const char* drip = InternalValue(
+      "SELECT s.drip FROM privacy_score.session s WHERE s.role = $1::pg_catalog.name "
+      "AND COALESCE(s.end_user, '') = $2 AND s.day <= " SQL_DAY("$3") " AND s.drip IS NOT NULL "
+      "AND s.last_at <= " SQL_MOMENT("$4")
+      " AND s.day > (SELECT pg_catalog.max(b.to_day) FROM privacy_score.baseline b WHERE b.active AND b.end_user IS NULL AND b.role = "
+      "$1::pg_catalog.name) ORDER BY s.day DESC, s.last_at DESC, s.id DESC LIMIT 1",
+      lengthof(args), args);
+  return drip == nullptr ? 0 : strtod(drip, nullptr);
+}
+
+// Takes in executions whose tokens, where they are needed, are stored. `read` calls its argument with each.
+template <typename Read>
+bool TakeEntries(Judged* judged, Read read) {
+  bool any = false;
+  if (!Done([&] {
+        std::vector<std::int64_t> wanted;
+        read([&](int64 id, int64 run) {
+          if (run > 0 && judged->session.Wants(id)) wanted.push_back(id);
+        });
+        any = !wanted.empty();
+        alarms->wanted = privacy_score::ArrayText(wanted);
+      }))
+    return false;
+  StringInfoData wire;
+  initStringInfo(&wire);
+  const char* args[] = {any ? alarms->wanted.c_str() : "{}"};
+  AppendLongQuery(&wire, SQL_TOKENS("WHERE a.id = ANY ($1::pg_catalog.int8[])"), 1, args);
+  return Done([&] {
+    privacy_score::WireReader reader(WireBytes(&wire));
+    const privacy_score::TokenMap tokens = privacy_score::ReadTokens(reader);
+    read([&](int64 id, int64 run) {
+      if (run <= 0) return;
+      const auto found = tokens.find(id);
+      judged->session.Take(id, run, found == tokens.end() ? nullptr : &found->second);
+    });
+  });
+}
+
+// Takes in what the session had written before.
+bool TakeStored(Judged* judged, int64 row_id, int before_part) {
+  StringInfoData wire;
+  initStringInfo(&wire);
+  const char* args[] = {TextOfInteger(row_id), TextOfInteger(before_part)};
+  AppendLongQuery(&wire,
+                  "SELECT r.id, pg_catalog.sum(r.run)::pg_catalog.int8 FROM privacy_score.session_part p, ROWS FROM ("
+                  "pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) r(id, run) WHERE p.session_id = "
+                  "$1::pg_catalog.int8 AND p.part < $2::pg_catalog.int4 AND r.run > 0 GROUP BY r.id",
+                  lengthof(args), args);
+  return TakeEntries(judged, [&wire](const auto& take) {
+    privacy_score::WireReader reader(WireBytes(&wire));
+    reader.EachRow(2, [&](const privacy_score::Row& row) {
+      take(privacy_score::ParseInteger(*row[0]), privacy_score::ParseInteger(*row[1]));
+    });
+  });
+}
+
+// Takes in what was written now.
+bool TakeSealed(Judged* judged, const PendingHistory* sealed) {
+  return TakeEntries(judged, [sealed](const auto& take) {
+    for (const EventChunk* chunk = sealed->chunks_first; chunk != nullptr; chunk = chunk->next)
+      for (int i = 0; i < chunk->used; ++i) take(chunk->entries[i].id, chunk->entries[i].run);
+    if (sealed->uncounted > 0) take(UnparsedId(), sealed->uncounted);
+  });
+}
+
+// The session with all that it did up to what was written now; null when that cannot be had.
+Judged* JudgedOf(const LiveSession* session, int64 row_id, RoleAlarm* alarm) {
+  Judged* judged = nullptr;
+  if (!Done([&] {
+        const auto found = alarms->sessions.find(row_id);
+        if (found != alarms->sessions.end()) judged = found->second.get();
+      }))
+    return nullptr;
+  if (judged == nullptr) {
+    const double drip = DripBefore(session);
+    if (!Done([&] {
+          if (alarms->sessions.size() >= kMostSessions) alarms->sessions.clear();
+          auto& place = alarms->sessions[row_id];
+          place = std::make_unique<Judged>(*alarm);
+          judged = place.get();
+          judged->drip_before = drip;
+        }))
+      return nullptr;
+    if (session->next_part > 0 && !TakeStored(judged, row_id, session->next_part)) return nullptr;
+  }
+  return TakeSealed(judged, &session->sealed) ? judged : nullptr;
+}
+
+void Store(int64 row_id, const privacy_score::Judgement& judgement, double drip) {
+  const char* args[] = {TextOfInteger(row_id), psprintf("%.17g", judgement.combined),
+                        judgement.reason ? pstrdup(NameOf(*judgement.reason).data()) : nullptr,
+                        psprintf("%.17g", drip)};
+  RunInternal(
+      "UPDATE privacy_score.session SET unusual = $2::pg_catalog.float8, unusual_figure = $3, "
+      "drip = $4::pg_catalog.float8 WHERE id = $1::pg_catalog.int8",
+      lengthof(args), args);
+}
+
+// An alert whose detail is in hand, before the others. `reason`: the figure that has raised it.
+DueAlert* Due(const PassedLimit& passed, std::optional<Figure> reason, DueAlert* others, MemoryContext context) {
+  const bool novelty = reason == Figure::kTokens || reason == Figure::kTokensMax || reason == Figure::kUnknown;
+  auto* alert = static_cast<DueAlert*>(MemoryContextAlloc(context, sizeof(DueAlert)));
+  *alert = {others, passed, MemoryContextStrdup(context, alarms->detail.c_str()),
+            novelty ? &LiveSession::alarmed_by_novelty : &LiveSession::alarmed_by_extent};
+  return alert;
+}
+
+DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, MemoryContext context) {
+  const double rate = ps_settings.alarm_rate;
+  if (!LoadCalibration()) {
+    Forget();
+    return others;
+  }
+  RoleAlarm* alarm = AlarmOf(NameStr(session->role_name));
+  if (alarm == nullptr) return others;
+  unsettled = true;
+  Judged* judged = JudgedOf(session, row_id, alarm);
+  if (judged == nullptr) return others;
+  privacy_score::Judgement judgement;
+  AlarmThreshold threshold;
+  double drip = 0;
+  double drip_limit = 0;
+  if (!Done([&] {
+        privacy_score::StoredFigures stored;
+        if (session->reach_known) {
+          stored.addressed = session->reach.addressed;
+          stored.person = session->reach.person;
+        }
+        stored.most_rows = session->most_rows;
+        judged->session.Take(stored);
+        judgement = judged->session.Judge();
+        const privacy_score::AlarmLaw& law = alarm->calibration().alarm;
+        threshold = law.Threshold(rate);
+        drip = law.Drip(judged->drip_before, judgement.combined);
+        drip_limit = law.DripLimit(rate);
+      }))
+    return others;
+  if (judgement.combined != judged->combined) {
+    Store(row_id, judgement, drip);
+    judged->combined = judgement.combined;
+  }
+  const bool unusual = judgement.combined > threshold.value;
+  if (unusual && Done([&] { alarms->detail = UnusualJson(judged->session, alarm->calibration(), threshold); }))
+    others = Due({kAlertUnusual, judgement.combined, threshold.value}, judgement.reason, others, context);
+  // Told as it passes the limit, and not again with each session that follows; nor by one that is told of by itself.
+  if (!unusual && drip > drip_limit && judged->drip_before <= drip_limit &&
+      Done([&] { alarms->detail = DripJson(judged->session, drip, drip_limit); }))
+    others = Due({kAlertDrip, drip, drip_limit}, judgement.reason, others, context);
+  return others;
+}
+
+}  // namespace
+
+DueAlert* JudgeSession(const LiveSession* session, int64 row_id, DueAlert* others, MemoryContext context) {
+  if (row_id == 0 || ps_settings.alarm_rate <= 0 || RecoveryInProgress()) return others;
+  // What this transaction has written is read.
+  PushActiveSnapshot(GetLatestSnapshot());
+  others = Judge(session, row_id, others, context);
+  PopActiveSnapshot();
+  return others;
+}
+
+void BeginJudging() {
+  if (unsettled) Forget();
+}
+
+void SettleJudging() { unsettled = false; }

@@ -1,0 +1,23 @@
+/*
+ * worker_alarms.hpp - how unusual sessions are, told as soon as it is written what they did.
+ *
+ * Alarms rest on a calibration (core/detection), which this process makes from the sessions of the baselines in force
+ * and keeps in privacy_score.calibration: worker_calibration.cpp. The sessions that go on are judged by it with each
+ * flush, in the transaction that writes them: worker_alarms.cpp. Both live on a primary only.
+ */
+#pragma once
+
+#include "backend/worker/worker.hpp"
+
+// Makes the calibration anew when baselines or expected_novelty are not those that it was made for: for about a second
+// at a time.
+void CalibrateWhenDue(DatabaseSlot* slot);
+// Whether a calibration is being made: the next cycle goes on with it.
+bool CalibrationGoesOn();
+
+// Within the transaction that has written what a session did, as its copy shows it: judges it and writes its combined
+// number. Returns the alerts that are due, in a memory context, before those that there are.
+DueAlert* JudgeSession(const LiveSession* session, int64 row_id, DueAlert* others, MemoryContext context);
+// Before such a transaction, and when it has committed: without that all is read again.
+void BeginJudging();
+void SettleJudging();

@@ -1,0 +1,180 @@
+/*
+ * worker_calibration.cpp - the calibration of alarms, made and kept by the worker (see worker_alarms.hpp).
+ */
+#include "backend/worker/worker_alarms.hpp"
+
+extern "C" {
+#include "access/xlog.h"
+#include "postmaster/interrupt.h"
+}
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "backend/rates/model_wire.hpp"
+#include "backend/server/core_call.hpp"
+#include "backend/server/settings.hpp"
+#include "backend/state/scoring_errors.hpp"
+#include "core/detection/calibration_bytes.hpp"
+#include "core/detection/calibrator.hpp"
+#include "core/detection/role_alarm.hpp"
+
+using privacy_score::BaselineSession;
+using privacy_score::Calibrator;
+
+namespace {
+
+// The sessions that the baselines of roles in force were made of, as far as they are still recorded.
+#define SQL_CALIBRATED                                                                               \
+  "FROM privacy_score.baseline b JOIN privacy_score.session s ON s.role = b.role AND s.day BETWEEN " \
+  "b.from_day AND b.to_day "
+#define SQL_OF_ACTIVE "WHERE b.active AND b.end_user IS NULL"
+
+const char* const kSessions =
+    "SELECT s.role, COALESCE(s.end_user, ''), (pg_catalog.date_part('epoch', s.started) * 1000000)::pg_catalog.int8, "
+    "s.day - '2000-01-01'::pg_catalog.date, s.addressed, s.person, s.most_rows, x.repeats, x.ids " SQL_CALIBRATED
+    "CROSS JOIN LATERAL (SELECT pg_catalog.array_agg(y.id ORDER BY y.id) AS ids, "
+    "pg_catalog.max(y.run)::pg_catalog.int8 "
+    "AS repeats FROM (SELECT r.id, pg_catalog.sum(r.run) AS run FROM privacy_score.session_part p, ROWS FROM ("
+    "pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) r(id, run) WHERE p.session_id = s.id AND r.run > 0 "
+    "AND r.id <> 0 GROUP BY r.id) y) x " SQL_OF_ACTIVE " AND x.ids IS NOT NULL ORDER BY s.id";
+const char* const kTokens = SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) " SQL_CALIBRATED
+                                       "JOIN privacy_score.session_part p ON p.session_id = s.id " SQL_OF_ACTIVE ")");
+
+// A calibration that is being made. On the C++ heap.
+struct Making {
+  std::string made_for;
+  double expected_novelty = 0;
+  std::unique_ptr<Calibrator> calibrator;
+};
+Making* making = nullptr;
+std::string* kept = nullptr;  // its bytes, in hexadecimal, while they are stored
+std::chrono::steady_clock::time_point slice_ends;
+
+bool SliceIsOver() noexcept { return ShutdownRequestPending || std::chrono::steady_clock::now() > slice_ends; }
+
+std::vector<BaselineSession> ReadSessions(privacy_score::WireReader& reader) {
+  using privacy_score::Figure;
+  using privacy_score::ParseInteger;
+  std::vector<BaselineSession> sessions;
+  reader.EachRow(9, [&](const privacy_score::Row& row) {
+    BaselineSession& session = sessions.emplace_back();
+    session.role = *row[0];
+    session.principal = privacy_score::PrincipalKey(*row[0], *row[1]);
+    session.begin = ParseInteger(*row[2]);
+    session.day = static_cast<std::int32_t>(ParseInteger(*row[3]));
+    if (row[4]) session.figures[Figure::kAddressed] = static_cast<double>(ParseInteger(*row[4]));
+    if (row[5]) session.figures[Figure::kPerson] = static_cast<double>(ParseInteger(*row[5]));
+    if (row[6]) session.figures[Figure::kVolume] = privacy_score::VolumeOf(ParseInteger(*row[6]));
+    if (row[7]) session.figures[Figure::kRepeats] = static_cast<double>(ParseInteger(*row[7]));
+    session.abstractions = privacy_score::ParseIntegers(*row[8]);
+  });
+  return sessions;
+}
+
+void Forget() {
+  delete making;
+  making = nullptr;
+}
+
+// What the calibration must have been made for to be in force; palloc'd.
+char* WantedFor() {
+  const char* args[] = {psprintf("%.17g", ps_settings.expected_novelty)};
+  return InternalValue(
+      "SELECT pg_catalog.concat_ws(' ', $1, pg_catalog.string_agg(b.id::text, ' ' ORDER BY b.id)) "
+      "FROM privacy_score.baseline b " SQL_OF_ACTIVE,
+      1, args);
+}
+
+// Begins when the calibration in force is of something else. Without baselines there is none.
+void Begin() {
+  WorkTransaction work;
+  BeginWork(&work);
+  const char* wanted = WantedFor();
+  const char* made = InternalValue("SELECT c.made_for FROM privacy_score.calibration c");
+  if (made == nullptr || strcmp(made, wanted) != 0) {
+    StringInfoData wire;
+    initStringInfo(&wire);
+    AppendLongQuery(&wire, kSessions);
+    AppendLongQuery(&wire, kTokens);
+    CoreError error;
+    if (!CallCore(&error, [&] {
+          privacy_score::WireReader reader(WireBytes(&wire));
+          auto sessions = ReadSessions(reader);
+          if (sessions.empty()) return;
+          const auto tokens = privacy_score::ReadTokens(reader);
+          auto begun = std::make_unique<Making>();
+          begun->made_for = wanted;
+          begun->expected_novelty = ps_settings.expected_novelty;
+          begun->calibrator = std::make_unique<Calibrator>(std::move(sessions), tokens, ps_settings.expected_novelty);
+          making = begun.release();
+        }))
+      CountScoringError(error.message);
+    else if (making == nullptr)
+      RunInternal("DELETE FROM privacy_score.calibration");
+  }
+  EndWork(&work);
+}
+
+// Keeps what was made, or nothing where there is no session to hold others against.
+void Keep() {
+  constexpr char kDigits[] = "0123456789abcdef";
+  CoreError error;
+  int64 sessions = 0;
+  if (!CallCore(&error, [&] {
+        sessions = making->calibrator->calibration().sessions;
+        const std::string bytes = WriteCalibration(making->calibrator->calibration());
+        delete kept;
+        kept = new std::string();
+        kept->reserve(2 * bytes.size());
+        for (const char byte : bytes) {
+          *kept += kDigits[static_cast<unsigned char>(byte) >> 4U];
+          *kept += kDigits[static_cast<unsigned char>(byte) & 15U];
+        }
+      })) {
+    CountScoringError(error.message);
+    Forget();
+    return;
+  }
+  WorkTransaction work;
+  BeginWork(&work);
+  const char* args[] = {making->made_for.c_str(), psprintf("%.17g", making->expected_novelty), TextOfInteger(sessions),
+                        kept->c_str()};
+  RunInternal("DELETE FROM privacy_score.calibration");
+  RunInternal(
+      "INSERT INTO privacy_score.calibration (made_for, expected_novelty, sessions, bytes) "
+      "VALUES ($1, $2::pg_catalog.float8, $3::pg_catalog.int8, pg_catalog.decode($4, 'hex'))",
+      lengthof(args), args);
+  EndWork(&work);
+  delete kept;
+  kept = nullptr;
+  Forget();
+}
+
+}  // namespace
+
+bool CalibrationGoesOn() { return making != nullptr; }
+
+void CalibrateWhenDue(DatabaseSlot* slot) {
+  static uint64 looked_at = 0;
+  static double looked_for = -1;
+  if (RecoveryInProgress() || ps_settings.alarm_rate == 0) return Forget();
+  const uint64 version = slot->definitions_version;
+  if (version == 0) return;
+  if (version != looked_at || looked_for != ps_settings.expected_novelty) {
+    Forget();
+    Begin();
+    looked_at = version;
+    looked_for = ps_settings.expected_novelty;
+  }
+  if (making == nullptr) return;
+  slice_ends = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  bool done = false;
+  CoreError error;
+  if (!CallCore(&error, [&] { done = making->calibrator->Run(ControlOf(SliceIsOver)); })) {
+    CountScoringError(error.message);
+    return Forget();
+  }
+  if (done) Keep();
+}

@@ -1,0 +1,103 @@
+/*
+ * recorded_figures.cpp - see recorded_figures.hpp.
+ */
+#include "core/detection/recorded_figures.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/base/error.hpp"
+#include "core/detection/alarm_reason.hpp"
+#include "core/detection/calibration_bytes.hpp"
+#include "core/detection/role_alarm.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+using ResultRow = std::vector<std::optional<std::string>>;
+
+std::optional<std::int64_t> NumberIn(const Field& field) {
+  if (!field) return std::nullopt;
+  return ParseInteger(*field);
+}
+
+std::optional<std::string> TextIn(const Field& field) {
+  if (!field) return std::nullopt;
+  return std::string(*field);
+}
+
+// A session as it is read, part by part.
+struct Recorded {
+  std::int64_t key = 0;
+  ResultRow row;  // day, session, end_user
+  JudgedSession judged;
+};
+
+class Answer {
+ public:
+  Answer(const RoleAlarm& alarm, double alarm_rate)
+      : calibration_(alarm.calibration()), threshold_(calibration_.alarm.Threshold(alarm_rate)) {}
+
+  void Put(Recorded& recorded) {
+    const SessionFigures figures = recorded.judged.Figures();
+    const Judgement judgement = calibration_.Judge(figures);
+    ResultRow row = std::move(recorded.row);
+    for (const Figure figure : kFigures)
+      row.push_back(figures[figure] ? std::optional<std::string>(TextOf(*figures[figure])) : std::nullopt);
+    row.push_back(TextOf(judgement.combined));
+    if (judgement.reason) {
+      row.emplace_back(NameOf(*judgement.reason));
+      row.push_back(ReasonInWords(judgement, figures, calibration_));
+    } else {
+      row.insert(row.end(), 2, std::nullopt);
+    }
+    row.push_back(TextOf(threshold_.value));
+    row.push_back(TextOf(threshold_.calibrated_on));
+    row.emplace_back(threshold_.extrapolated ? "t" : "f");
+    result.rows.push_back(std::move(row));
+  }
+
+  ResultTable result;
+
+ private:
+  const RoleCalibration& calibration_;
+  AlarmThreshold threshold_;
+};
+
+}  // namespace
+
+ResultTable RecordedFigures(std::string_view wire, std::string_view calibration, std::string_view role,
+                            double alarm_rate, GivesUp gives_up) {
+  if (!(alarm_rate > 0 && alarm_rate < 1)) throw InvalidValue("alarm_rate must be between 0 and 1");
+  if (calibration.empty()) return {};
+  std::optional<RoleCalibration> of_role = ReadRoleCalibration(calibration, role);
+  if (!of_role) return {};
+  WireReader reader(wire);
+  RoleAlarm alarm(std::move(*of_role), reader);
+  const TokenMap tokens = ReadTokens(reader);
+  Answer answer(alarm, alarm_rate);
+  std::optional<Recorded> recorded;
+  reader.EachRow(9, [&](const Row& row) {
+    GiveUpIfAsked(gives_up);
+    const std::int64_t key = ParseInteger(Required(row[0]));
+    if (!recorded || recorded->key != key) {
+      if (recorded) answer.Put(*recorded);
+      recorded.emplace(Recorded{key, {TextIn(row[1]), TextIn(row[2]), TextIn(row[3])}, JudgedSession(alarm)});
+      recorded->judged.Take(StoredFigures{NumberIn(row[6]), NumberIn(row[7]), NumberIn(row[8])});
+    }
+    const std::vector<std::int64_t> ids = ParseIntegers(Required(row[4]));
+    const std::vector<std::int64_t> runs = ParseIntegers(Required(row[5]));
+    if (ids.size() != runs.size()) throw DamagedData("a session has abstractions without runs");
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (runs[i] <= 0) continue;
+      const auto found = tokens.find(ids[i]);
+      recorded->judged.Take(ids[i], runs[i], found == tokens.end() ? nullptr : &found->second);
+    }
+  });
+  if (recorded) answer.Put(*recorded);
+  return std::move(answer.result);
+}
+
+}  // namespace privacy_score

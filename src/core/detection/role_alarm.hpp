@@ -1,0 +1,77 @@
+/*
+ * role_alarm.hpp - what sessions of one role are judged by, and a session that is judged as it goes on.
+ *
+ * A session that is recorded is judged in the same way, part by part, so what is said of it later is what was said when
+ * it ran, as long as the calibration and the baseline are the same.
+ */
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "core/base/rows.hpp"
+#include "core/detection/calibration.hpp"
+#include "core/detection/figures.hpp"
+#include "core/detection/novelty.hpp"
+#include "core/scoring/model.hpp"
+
+namespace privacy_score {
+
+// The figures that are stored with a session, where known.
+struct StoredFigures {
+  std::optional<std::int64_t> addressed, person, most_rows;
+};
+
+class RoleAlarm {
+ public:
+  // The baseline of the role comes as a section (id, token), one row a token.
+  RoleAlarm(RoleCalibration calibration, WireReader& baseline);
+  RoleAlarm(const RoleAlarm&) = delete;
+  RoleAlarm& operator=(const RoleAlarm&) = delete;
+
+  const RoleCalibration& calibration() const { return calibration_; }
+  NoveltyProfile& profile() { return *profile_; }
+
+ private:
+  RoleCalibration calibration_;
+  std::unique_ptr<NoveltyProfile> profile_;
+};
+
+// Tokens by abstraction, from a section (id, token), one row a token.
+TokenMap ReadTokens(WireReader& reader);
+
+class JudgedSession {
+ public:
+  // `alarm` must outlive it.
+  explicit JudgedSession(RoleAlarm& alarm) : alarm_(alarm), novelty_(alarm.profile()) {}
+
+  // Whether the tokens of an abstraction are needed to take it in: the baseline lacks it and the session has not had
+  // it.
+  bool Wants(AbstractionId id);
+  // Takes in so many executions of an abstraction; `tokens` may be null where they are not wanted.
+  void Take(AbstractionId id, std::int64_t executions, const Tokens* tokens);
+  void Take(const StoredFigures& stored) { stored_ = stored; }
+
+  SessionFigures Figures() const;
+  Judgement Judge() const { return alarm_.calibration().Judge(Figures()); }
+
+ private:
+  RoleAlarm& alarm_;
+  SessionNovelty novelty_;
+  std::unordered_map<AbstractionId, std::int64_t> executions_;
+  std::int64_t repeats_ = 0;
+  StoredFigures stored_;
+};
+
+// JSON of an alert: version, cause, figure, reason (in words), figures, combined, threshold, calibrated_on (sessions),
+// extrapolated.
+std::string UnusualJson(const JudgedSession& session, const RoleCalibration& calibration,
+                        const AlarmThreshold& threshold);
+// Of a slow drip: version, cause, reason, drip, limit, and the figures of the last session.
+std::string DripJson(const JudgedSession& session, double drip, double limit);
+
+}  // namespace privacy_score

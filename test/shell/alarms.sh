@@ -1,0 +1,157 @@
+#!/bin/bash
+# alarms.sh - sessions held against those of the baselines: what normal work raises no alarm for, what each figure
+# raises one for, what follows it, and that what is said live is what history says.
+. "$(dirname "$0")/../lib.sh"
+
+start_server "privacy_score.alert_window = 0" "privacy_score.reach_factor = 1000"
+q "CREATE EXTENSION privacy_score" \
+  "CREATE TABLE patients (id int PRIMARY KEY, name text, city text, phone text, hiv boolean, born int)" \
+  "INSERT INTO patients SELECT i, 'n' || i, 'c' || i % 13, '0' || i, i % 9 = 0, 1930 + i % 90 FROM generate_series(1, 2000) i" \
+  "CREATE TABLE visits (id int PRIMARY KEY, patient int REFERENCES patients, ward text, cost int)" \
+  "INSERT INTO visits SELECT i, 1 + i % 2000, 'w' || i % 7, i % 300 FROM generate_series(1, 6000) i" "ANALYZE" \
+  "SELECT privacy_score.protect('patients'), privacy_score.protect('visits', '{patient}')" \
+  "CREATE ROLE clerk LOGIN" "CREATE ROLE nurse LOGIN" "CREATE ROLE stranger LOGIN" "GRANT SELECT ON patients, visits TO clerk, nurse, stranger" >/dev/null
+flush="\\! PGUSER=postgres '$PS_BINDIR/psql' -XAtqc 'SELECT privacy_score.flush()' >/dev/null"
+RANDOM=${PS_SEED:-7}
+
+# normal ROLE: the statements of a normal session: a few patients, some statements about each.
+normal() {
+  local left patient
+  for ((left = 1 + RANDOM % 5; left > 0; left--)); do
+    patient=$((1 + RANDOM % 2000))
+    echo "SELECT name, city FROM patients WHERE id = $patient;"
+    if [ $((RANDOM % 2)) = 0 ]; then echo "SELECT ward, cost FROM visits WHERE patient = $patient;"; fi
+    if [ "$1" = nurse ] && [ $((RANDOM % 2)) = 0 ]; then echo "SELECT phone FROM patients WHERE id = $patient;"; fi
+  done
+  if [ $((RANDOM % 3)) = 0 ]; then echo "SELECT count(*) FROM visits WHERE ward = 'w$((RANDOM % 7))';"; fi
+}
+# sessions ROLE NUMBER
+sessions() { local i; for ((i = 0; i < $2; i++)); do normal "$1" >"$PS_TMP/normal"; as "$1" q_script <"$PS_TMP/normal" >/dev/null; done; }
+flush() { q "SELECT privacy_score.flush()" >/dev/null; }
+# The alerts of the last session of a role: kind and figure.
+alarms() { flush; q "SELECT string_agg(a.kind || ' ' || COALESCE(a.detail->>'figure', a.detail->>'cause'), ',' ORDER BY a.id) FROM privacy_score.alerts a JOIN
+  (SELECT session FROM privacy_score.session WHERE role = '$1' ORDER BY id DESC LIMIT 1) s ON s.session = a.session"; }
+reason() { q "SELECT detail->>'reason' FROM privacy_score.alerts WHERE kind = 'unusual' ORDER BY id DESC LIMIT 1"; }
+
+check "without a baseline nothing is calibrated" "$(q "SELECT count(*) FROM privacy_score.calibration")" 0
+check "and a figure is not told" "$(q_all "SELECT * FROM privacy_score.session_figures('clerk', '-infinity', 'infinity')" | head -n 1)" \
+  "NOTICE:  alarms are not calibrated yet"
+
+# --- calibration --------------------------------------------------------------------------------------------------------
+sessions clerk 40
+sessions nurse 40
+flush
+# The baselines are of yesterday: what comes today is told apart.
+q "UPDATE privacy_score.session SET day = day - 1, started = started - '1 day'::interval, last_at = last_at - '1 day'::interval" >/dev/null
+yesterday="privacy_score.today() - 1"
+q "SELECT privacy_score.set_baseline(r, $yesterday, $yesterday) FROM unnest('{clerk,nurse}'::name[]) r" >/dev/null
+wait_for "SELECT count(*) FROM privacy_score.calibration" 1
+check "it rests on the sessions of both baselines" "$(q "SELECT sessions, expected_novelty FROM privacy_score.calibration")" "80|0.1"
+check "each of them has its figures" "$(q "SELECT count(*), bool_and(tokens = 0 AND unknown = 0 AND addressed BETWEEN 1 AND 5 AND person >= 2 AND repeats >= 1 AND volume = 0 AND differ IS NULL)
+  FROM privacy_score.session_figures('clerk', '-infinity', 'infinity')")" "40|t"
+check "so few are not enough for one alarm in a hundred, which is said" "$(q "SELECT DISTINCT calibrated_on BETWEEN 40 AND 80, extrapolated FROM privacy_score.session_figures('clerk', '-infinity', 'infinity')")" "t|t"
+check_true "a lower rate asks for more" test "$(q "SELECT (SELECT max(threshold) FROM privacy_score.session_figures('clerk', '-infinity', 'infinity', 0.001))
+  > (SELECT max(threshold) FROM privacy_score.session_figures('clerk', '-infinity', 'infinity', 0.1))")" = t
+before=$(q "SELECT id FROM privacy_score.calibration")
+conf "privacy_score.expected_novelty = 0.2"
+reload_server
+flush
+wait_for "SELECT expected_novelty FROM privacy_score.calibration" 0.2
+conf "privacy_score.expected_novelty = 0.1"
+reload_server
+flush
+wait_for "SELECT expected_novelty FROM privacy_score.calibration" 0.1
+check_true "with another expected_novelty it is made anew" test "$(q "SELECT id FROM privacy_score.calibration")" -gt "$before"
+
+# --- what is normal and what is not -------------------------------------------------------------------------------------
+sessions clerk 10
+check "normal sessions raise no alarm" "$(flush; q "SELECT count(*) FROM privacy_score.alerts WHERE kind IN ('unusual', 'drip')")" 0
+for ((i = 100; i < 140; i++)); do echo "SELECT name, city FROM patients WHERE id = $i;"; done | as clerk q_script >/dev/null
+# While it goes on the repetitions may be told first.
+check_true "forty patients, one after the other" grep -qE "^unusual (addressed|repeats)$" <<<"$(alarms clerk)"
+check_true "for which it says the reason" grep -qE "^(addressed [0-9]+ subjects by one statement|ran one statement [0-9]+ times); 99 % of this role's sessions at most 5$" <<<"$(reason)"
+echo "SELECT name, city FROM patients WHERE id IN ($(seq -s , 1 60));" | as clerk q_script >/dev/null
+check_true "sixty at once" grep -q "unusual" <<<"$(alarms clerk)"
+check_true "with what they address" grep -q "^addressed 60 subjects" <<<"$(q "SELECT reason FROM privacy_score.alarm_preview('clerk') WHERE session = (SELECT session FROM privacy_score.session ORDER BY id DESC LIMIT 1) OR figure = 'addressed' ORDER BY unusual DESC, reason DESC LIMIT 1")"
+for i in $(seq 60); do echo "SELECT count(*) FROM visits WHERE ward = 'w1';"; done | as clerk q_script >/dev/null
+check "the same statement again and again" "$(alarms clerk)" "unusual repeats"
+echo "SELECT hiv, born, phone FROM patients WHERE city = 'c1'; SELECT avg(born) FROM patients WHERE hiv;" | as clerk q_script >/dev/null
+check_true "what the role has never asked for" grep -qE "^unusual (tokens|tokens_max|unknown)$" <<<"$(alarms clerk)"
+{ echo "SELECT name, city FROM patients WHERE id = 5;"; for c in phone hiv born "phone, hiv" "hiv, born" "city, hiv, born" "name, phone, hiv, born"; do echo "SELECT $c FROM patients WHERE id = 5;"; done; } | as nurse q_script >/dev/null
+check_true "all about one patient" grep -qE "^unusual (person|tokens)$" <<<"$(alarms nurse)"
+check "a role without a baseline has no alarms" "$(as stranger q "SELECT * FROM patients" >/dev/null; alarms stranger)" ""
+check "imported or recorded by an earlier release, a session has no such figures" \
+  "$(q "UPDATE privacy_score.session SET addressed = NULL, person = NULL, most_rows = NULL WHERE id = (SELECT min(id) FROM privacy_score.session)" \
+    "SELECT addressed IS NULL AND person IS NULL AND volume IS NULL AND unusual IS NOT NULL FROM privacy_score.session_figures('clerk', '-infinity', 'infinity') LIMIT 1")" t
+
+# --- live and from history ----------------------------------------------------------------------------------------------
+flush
+differ="SELECT count(*) FILTER (WHERE f.unusual IS DISTINCT FROM s.unusual OR f.figure IS DISTINCT FROM s.unusual_figure), count(*) > 12
+  FROM privacy_score.session s JOIN LATERAL privacy_score.session_figures(s.role, s.day, s.day) f ON f.session = s.session WHERE s.day = privacy_score.today() AND s.role <> 'stranger'"
+check "what was said live is what history says" "$(q "$differ")" "0|t"
+# A worker that comes in the middle of a session takes it up.
+mkfifo "$PS_TMP/stay"
+as clerk "$PS_BINDIR/psql" -XAtq <"$PS_TMP/stay" >/dev/null 2>&1 &
+stays=$!
+exec 3>"$PS_TMP/stay"
+session="SELECT queries FROM privacy_score.session WHERE role = 'clerk' ORDER BY id DESC LIMIT 1"
+for ((i = 1; i <= 30; i++)); do echo "SELECT name, city FROM patients WHERE id = $i; SELECT born FROM patients WHERE id = $i;"; done >&3
+wait_for "$session" 60
+q "SELECT pg_terminate_backend(worker_pid) FROM privacy_score.stat_info" >/dev/null
+echo "SELECT name FROM patients WHERE id = 900; SELECT city FROM patients WHERE id = 901;" >&3
+wait_for "$session" 62
+exec 3>&-
+wait $stays
+flush
+check "after a worker has ended in the middle of a session, too" "$(q "$differ")" "0|t"
+restart_server immediate
+sessions clerk 1
+check "and after a crash" "$(flush; q "$differ")" "0|t"
+
+# --- slow drips ---------------------------------------------------------------------------------------------------------
+q "UPDATE privacy_score.session SET drip = 0 WHERE role = 'nurse'" "SELECT privacy_score.acknowledge_alert(id) FROM privacy_score.alerts WHERE acknowledged_at IS NULL" >/dev/null
+# As many patients as few sessions have had.
+for ((i = 0; i < 40; i++)); do
+  for ((k = 1; k <= 5; k++)); do echo "SELECT name, city FROM patients WHERE id = $((5 * i + k));"; done | as nurse q_script >/dev/null
+  flush
+  if [ "$(q "SELECT count(*) FROM privacy_score.alerts WHERE kind = 'drip'")" = 1 ]; then break; fi
+done
+check_true "a little more each session is told when it has added up" test "$i" -gt 1 -a "$i" -lt 40
+check "of the role that did it" "$(q "SELECT role, detail->>'cause' FROM privacy_score.alerts WHERE kind = 'drip'")" "nurse|drip"
+check "once, not with each session that follows" "$(sessions nurse 3; flush; q "SELECT count(*) FROM privacy_score.alerts WHERE kind = 'drip'")" 1
+
+# --- what follows an alarm ----------------------------------------------------------------------------------------------
+q "ALTER ROLE clerk SET privacy_score.alarm_action = 'warn'" >/dev/null
+unusual="SELECT hiv, born, phone FROM patients WHERE city = 'c1'"
+said=$({ echo "$unusual \\g /dev/null"; echo "$flush"; echo "SELECT name, city FROM patients WHERE id = 1;"; } | as clerk q_script)
+check_true "the client hears of it" grep -q "WARNING:  what this session does is unusual for its role" <<<"$said"
+q "ALTER ROLE clerk SET privacy_score.alarm_action = 'refuse'" >/dev/null
+said=$({ echo "$unusual \\g /dev/null"; echo "$flush"; echo "SELECT name, city FROM patients WHERE id = 1;"; echo "\\echo :SQLSTATE"; echo "SELECT born, phone FROM patients;"; } | as clerk q_script)
+check "what is known goes on" "$(grep -vE "WARNING|HINT" <<<"$said" | sed -n 1,2p)" "n1|c1
+00000"
+check_true "what is new is refused" grep -q "ERROR:  statement refused: what this session does is unusual for its role" <<<"$said"
+said=$({ for ((i = 1; i <= 40; i++)); do echo "SELECT name, city FROM patients WHERE id = $i \\g /dev/null"; done; echo "$flush"; echo "SELECT 1;"; echo "SELECT name, city FROM patients WHERE id = 1;"; } | as clerk q_script)
+check_true "a loop comes to its end" grep -q "ERROR:  statement refused" <<<"$said"
+check "other work does not" "$(grep -c '^1$' <<<"$said")" 1
+check "a refusal is an alert" "$(flush; q "SELECT DISTINCT kind, blocked, severity FROM privacy_score.alerts WHERE blocked")" "unusual|t|critical"
+check "its SQLSTATE is that of refusals" "$(grep -c PS001 <<<"$({ echo "\\set VERBOSITY verbose"; echo "$unusual \\g /dev/null"; echo "$flush"; echo "SELECT born FROM patients;"; } | as clerk "$PS_BINDIR/psql" -XAtq -f - 2>&1)")" 1
+q "ALTER ROLE clerk SET privacy_score.break_glass = on" >/dev/null
+said=$({ echo "$unusual \\g /dev/null"; echo "$flush"; echo "SELECT count(*) FROM (SELECT born, phone FROM patients) x;"; } | as clerk q_script)
+check_true "unless the glass is broken" grep -q "^2000$" <<<"$said"
+check "the role cannot switch that off" "$(as clerk q_state "SET privacy_score.alarm_action = 'alert'")" 42501
+conf "privacy_score.alarm_rate = 0"
+restart_server
+q "ALTER ROLE clerk RESET ALL" "DELETE FROM privacy_score.alert" >/dev/null
+echo "$unusual;" | as clerk q_script >/dev/null
+check "alarm_rate 0 raises none" "$(alarms clerk)" ""
+
+# --- who may see it -----------------------------------------------------------------------------------------------------
+check_true "a role sees its own figures" test "$(as clerk q "SELECT count(*) > 40 FROM privacy_score.session_figures('clerk', '-infinity', 'infinity')")" = t
+check "and no other's" "$(as clerk q_state "SELECT * FROM privacy_score.session_figures('nurse', '-infinity', 'infinity')")" 42501
+check "nor by alarm_preview" "$(as clerk q_state "SELECT * FROM privacy_score.alarm_preview('nurse')")" 42501
+check "nor the calibration" "$(as clerk q_state "SELECT * FROM privacy_score.calibration")" 42501
+check "a rate is a share" "$(q_state "SELECT * FROM privacy_score.alarm_preview('clerk', 1)") $(q_state "SELECT * FROM privacy_score.alarm_preview('clerk', 'NaN')")" "22023 22023"
+check "without a baseline in force the calibration goes" "$(q "ALTER SYSTEM SET privacy_score.alarm_rate = 0.01" "SELECT pg_reload_conf()" "UPDATE privacy_score.baseline SET active = false" >/dev/null
+  q "SELECT privacy_score.set_baseline('stranger', privacy_score.today(), privacy_score.today())" >/dev/null; wait_for "SELECT sessions FROM privacy_score.calibration" 1 && echo yes)" yes
+check "nothing went wrong while scoring" "$(q "SELECT scoring_errors, flush_errors FROM privacy_score.stat_info")" "0|0"
+done_testing
