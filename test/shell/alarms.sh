@@ -110,15 +110,20 @@ check "and after a crash" "$(flush; q "$differ")" "0|t"
 
 # --- slow drips ---------------------------------------------------------------------------------------------------------
 q "UPDATE privacy_score.session SET drip = 0 WHERE role = 'nurse'" "SELECT privacy_score.acknowledge_alert(id) FROM privacy_score.alerts WHERE acknowledged_at IS NULL" >/dev/null
-# As many patients as few sessions have had.
+# One patient more than any session of the baseline, which is rare, and not rare enough.
+conf "privacy_score.alarm_rate = 0.0001"
+restart_server
 for ((i = 0; i < 40; i++)); do
-  for ((k = 1; k <= 5; k++)); do echo "SELECT name, city FROM patients WHERE id = $((5 * i + k));"; done | as nurse q_script >/dev/null
+  for ((k = 1; k <= 6; k++)); do echo "SELECT name, city FROM patients WHERE id = $((6 * i + k));"; done | as nurse q_script >/dev/null
   flush
   if [ "$(q "SELECT count(*) FROM privacy_score.alerts WHERE kind = 'drip'")" = 1 ]; then break; fi
 done
-check_true "a little more each session is told when it has added up" test "$i" -gt 1 -a "$i" -lt 40
+check_true "a little more each session is told when it has added up" test "$i" -gt 0 -a "$i" -lt 40
 check "of the role that did it" "$(q "SELECT role, detail->>'cause' FROM privacy_score.alerts WHERE kind = 'drip'")" "nurse|drip"
 check "once, not with each session that follows" "$(sessions nurse 3; flush; q "SELECT count(*) FROM privacy_score.alerts WHERE kind = 'drip'")" 1
+
+conf "privacy_score.alarm_rate = 0.01"
+restart_server
 
 # --- what follows an alarm ----------------------------------------------------------------------------------------------
 q "ALTER ROLE clerk SET privacy_score.alarm_action = 'warn'" >/dev/null

@@ -143,15 +143,15 @@ struct LiveSession {
   PendingHistory sealed;
   // Owned by the worker.
   int64 row_id;  // of privacy_score.session, 0 before the first flush
-  int32 next_part;
   int64 flushed_queries;
   int64 flushed_refused;
   double flushed_enforced;    // as the history has it; -1 where it is not exact
   int64 weighed_queries;      // how many of them it was last scored again with, and
   int32 weighed_rounds;       // after how many rounds of computing rates
+  int32 next_part;
+  TimestampTz waits_until;    // for the figures that its limits are checked against, how long it waits at least once
+  int32 waits;                // it was closed, and how many flushes it has waited
   ConnectionContext context;  // of the connection that began it
-  int32 waits;                // flushes since it was closed, for the figures that its limits are checked against,
-  TimestampTz waits_until;    // and how long it waits at least
 };
 static_assert(sizeof(LiveSession) <= kBlockSize);
 

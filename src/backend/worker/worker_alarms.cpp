@@ -36,6 +36,8 @@ using privacy_score::RoleAlarm;
 
 namespace {
 
+// What few sessions show says nothing of how rare anything is.
+constexpr int64 kFewestCalibrated = 10;
 // A session of which nothing was written for so long may have its figures read anew.
 constexpr std::size_t kMostSessions = 10000;
 
@@ -272,6 +274,7 @@ DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, Memo
     Store(row_id, judgement, drip);
     judged->combined = judgement.combined;
   }
+  if (threshold.calibrated_on < kFewestCalibrated) return others;
   const bool unusual = judgement.combined > threshold.value;
   if (unusual && Done([&] { alarms->detail = UnusualJson(judged->session, alarm->calibration(), threshold); }))
     others = Due({kAlertUnusual, judgement.combined, threshold.value}, judgement.reason, others, context);

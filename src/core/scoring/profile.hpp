@@ -26,11 +26,11 @@ struct SessionSummary {
   double tight_max = 0;              // M'
   double normalised = 0;             // P / M, 0 when M is 0
   double statement_score = 0;        // P at n = 1; of a session what mode enforce goes by (enforced_sum.hpp)
-  bool estimated = false;            // some figure rests on a bound of a rate
-  bool statement_estimated = false;  // statement_score does
   // P against the role's baseline, of an end user whose own the others are against; below 0: of nobody else.
   double peer_score = -1;
-  bool peer_estimated = false;  // that is an upper bound
+  bool estimated = false;            // some figure rests on a bound of a rate
+  bool statement_estimated = false;  // statement_score does
+  bool peer_estimated = false;       // peer_score is an upper bound
 };
 
 class Profile;
