@@ -41,7 +41,7 @@ struct Settings {
   double normalised_limit;
   double alert_level;
   double reach_factor;
-  double alarm_rate;      // share of normal sessions that may raise an alarm, 0 = none is raised
+  double alarm_rate;  // share of normal sessions that may raise an alarm, 0 = none is raised
   double expected_novelty;
   int alarm_action;           // AlarmAction
   int alert_window;           // seconds, 0 = every alert is one

@@ -112,7 +112,7 @@ struct LiveSession {
   int64 last_id;
   int64 rows;
   int64 most_rows;  // that one execution, or one fetch, has returned
-  uint32 alerted;  // AlertKind bits
+  uint32 alerted;   // AlertKind bits
   int32 unwarned_count;
   EventChunk* spare;  // a chunk that is not begun, so that the next event has room; or null
   PendingHistory open;
@@ -145,9 +145,9 @@ struct LiveSession {
   int64 row_id;  // of privacy_score.session, 0 before the first flush
   int64 flushed_queries;
   int64 flushed_refused;
-  double flushed_enforced;    // as the history has it; -1 where it is not exact
-  int64 weighed_queries;      // how many of them it was last scored again with, and
-  int32 weighed_rounds;       // after how many rounds of computing rates
+  double flushed_enforced;  // as the history has it; -1 where it is not exact
+  int64 weighed_queries;    // how many of them it was last scored again with, and
+  int32 weighed_rounds;     // after how many rounds of computing rates
   int32 next_part;
   TimestampTz waits_until;    // for the figures that its limits are checked against, how long it waits at least once
   int32 waits;                // it was closed, and how many flushes it has waited

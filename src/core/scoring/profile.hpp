@@ -18,14 +18,14 @@
 namespace privacy_score {
 
 struct SessionSummary {
-  std::int64_t queries = 0;          // statements that are not empty
-  std::int64_t ngrams = 0;           // distinct ones for 'set' counting, else all
-  std::int64_t mismatched = 0;       // likewise
-  double score = 0;                  // P
-  double max_score = 0;              // M
-  double tight_max = 0;              // M'
-  double normalised = 0;             // P / M, 0 when M is 0
-  double statement_score = 0;        // P at n = 1; of a session what mode enforce goes by (enforced_sum.hpp)
+  std::int64_t queries = 0;     // statements that are not empty
+  std::int64_t ngrams = 0;      // distinct ones for 'set' counting, else all
+  std::int64_t mismatched = 0;  // likewise
+  double score = 0;             // P
+  double max_score = 0;         // M
+  double tight_max = 0;         // M'
+  double normalised = 0;        // P / M, 0 when M is 0
+  double statement_score = 0;   // P at n = 1; of a session what mode enforce goes by (enforced_sum.hpp)
   // P against the role's baseline, of an end user whose own the others are against; below 0: of nobody else.
   double peer_score = -1;
   bool estimated = false;            // some figure rests on a bound of a rate

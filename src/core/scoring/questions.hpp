@@ -1,7 +1,7 @@
 /*
  * questions.hpp - how many subjects one statement of a session addresses, and how much the session asks about one.
  *
- * docs/scoring.md, section 11 (ours). For one session, over statements that count for reach:
+ * docs/alarms.md (ours). For one session, over statements that count for reach:
  *   addressed  greatest number of distinct subjects that one abstraction compares with
  *   person     greatest number of columns asked about one subject: over the distinct abstractions about it, the sum of
  *              the columns, no identifiers, that each reveals

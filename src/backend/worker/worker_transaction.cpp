@@ -1,0 +1,48 @@
+/*
+ * worker_transaction.cpp - transactions of the worker and of the accountant, and the settings that these need.
+ */
+#include "backend/worker/worker.hpp"
+
+extern "C" {
+#include "access/xact.h"
+#include "catalog/pg_extension.h"
+#include "commands/extension.h"
+#include "pgstat.h"
+#include "storage/ipc.h"
+#include "storage/lmgr.h"
+#include "utils/guc.h"
+#include "utils/snapmgr.h"
+}
+
+#include "backend/server/compat.hpp"
+
+void SettleWorkerSettings() {
+  SetConfigOption("default_transaction_read_only", "off", PGC_SUSET, PGC_S_OVERRIDE);
+  SetConfigOption("default_transaction_isolation", "read committed", PGC_SUSET, PGC_S_OVERRIDE);
+  SetConfigOption("statement_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+  SetConfigOption("idle_in_transaction_session_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+  if (kHasTransactionTimeout) SetConfigOption("transaction_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+  SetConfigOption("lock_timeout", "5s", PGC_SUSET, PGC_S_OVERRIDE);
+  // What is committed survives a crash of this server; no standby can stop it.
+  SetConfigOption("synchronous_commit", "local", PGC_SUSET, PGC_S_OVERRIDE);
+}
+
+void BeginWork(WorkTransaction* work) {
+  work->outer = CurrentMemoryContext;
+  StartTransactionCommand();
+  // DROP EXTENSION locks the extension before its tables; whoever comes first has all of it. Gone, it leaves no work.
+  const Oid extension = get_extension_oid("privacy_score", true);
+  if (OidIsValid(extension)) LockDatabaseObject(ExtensionRelationId, extension, 0, AccessShareLock);
+  if (!OidIsValid(extension) || get_extension_oid("privacy_score", true) != extension) proc_exit(0);
+  PushActiveSnapshot(GetTransactionSnapshot());
+  pgstat_report_activity(STATE_RUNNING, "privacy_score worker");
+  EnterInternal(&work->scope);
+}
+
+void EndWork(const WorkTransaction* work) {
+  LeaveInternal(&work->scope);
+  PopActiveSnapshot();
+  CommitTransactionCommand();
+  pgstat_report_stat(false);
+  MemoryContextSwitchTo(work->outer);
+}
