@@ -129,7 +129,7 @@ main() {
   import
   step "baselines and scores"
   measure
-  table -f poster.sql -f report.sql
+  table -f poster.sql -f report.sql -f alarms.sql
   heading "9. Live: a limit for nurse_anna, in warn mode"
   . ./live.sh
   heading "10. Counts for somebody who may not read a row"

@@ -135,7 +135,8 @@ said=$({ echo "$unusual \\g /dev/null"; echo "$flush"; echo "SELECT name, city F
 check "what is known goes on" "$(grep -vE "WARNING|HINT" <<<"$said" | sed -n 1,2p)" "n1|c1
 00000"
 check_true "what is new is refused" grep -q "ERROR:  statement refused: what this session does is unusual for its role" <<<"$said"
-said=$({ for ((i = 1; i <= 40; i++)); do echo "SELECT name, city FROM patients WHERE id = $i \\g /dev/null"; done; echo "$flush"; echo "SELECT 1;"; echo "SELECT name, city FROM patients WHERE id = 1;"; } | as clerk q_script)
+said=$({ for ((i = 1; i <= 40; i++)); do echo "SELECT name, city FROM patients WHERE id = $i \\g /dev/null"; done; echo "$flush"; echo "SELECT 1;"; echo "SELECT name, city FROM patients WHERE id = 1;"; } |
+  as clerk "$PS_BINDIR/psql" -XAtq -f - 2>&1)
 check_true "a loop comes to its end" grep -q "ERROR:  statement refused" <<<"$said"
 check "other work does not" "$(grep -c '^1$' <<<"$said")" 1
 check "a refusal is an alert" "$(flush; q "SELECT DISTINCT kind, blocked, severity FROM privacy_score.alerts WHERE blocked")" "unusual|t|critical"

@@ -373,8 +373,10 @@ bool AppendAdmitted(DatabaseSlot* slot, LiveSession* session, int64 id, bool def
 
 // Most of what follows is nothing for a statement that repeats: no clock is read, no memory allocated, and the only
 // lock is the session's own, for the stores of AppendEvent. live_repeat.cpp has what is left of it.
-static void Record(int64 id, const privacy_score::BoundConstants& constants, bool enforcing) {
+// `may_refuse`: the statement can be refused, by an alarm or, where that is `enforcing`, by limits.
+static void Record(int64 id, const privacy_score::BoundConstants& constants, bool may_refuse) {
   if (id == 0) return;
+  const bool enforcing = may_refuse && Enforcing();
   const TimestampTz now = MomentOfEvent();
   CountEvent();
   DatabaseSlot* slot = SlotOfDatabase(true);
@@ -394,7 +396,7 @@ static void Record(int64 id, const privacy_score::BoundConstants& constants, boo
   bool defined = scorer.Repeats(id) || DefineInScorer(id);
   bool fits = true;
   bool appended = true;
-  if (AddsToAlarm(session, id, defined)) OutsideSession(session, [session] { RefuseUnusual(session); });
+  if (may_refuse && AddsToAlarm(session, id, defined)) OutsideSession(session, [session] { RefuseUnusual(session); });
   if (enforcing) {
     fits = AppendAdmitted(slot, session, id, defined, change);
     if (!fits) {
@@ -440,7 +442,7 @@ static void Record(int64 id, const privacy_score::BoundConstants& constants, boo
   SendTold(session);
 }
 
-void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) { Record(id, constants, Enforcing()); }
+void RecordEvent(int64 id, const privacy_score::BoundConstants& constants) { Record(id, constants, true); }
 
 void TellClient() {
   LiveSession* session = OwnSession();

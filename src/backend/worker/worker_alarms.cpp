@@ -13,7 +13,7 @@ extern "C" {
 #include "utils/snapmgr.h"
 }
 
-#include <cmath>
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,14 +38,15 @@ namespace {
 
 // What few sessions show says nothing of how rare anything is.
 constexpr int64 kFewestCalibrated = 10;
-// A session of which nothing was written for so long may have its figures read anew.
-constexpr std::size_t kMostSessions = 10000;
+// Abstractions of the sessions that are remembered; with more of them all are read again.
+constexpr std::size_t kMostRemembered = 500000;
 
 // A session that goes on.
 struct Judged {
   explicit Judged(RoleAlarm& alarm) : session(alarm) {}
   JudgedSession session;
-  double drip_before = 0;
+  std::string principal;
+  const privacy_score::AlarmLaw* law = nullptr;
   double combined = -1;  // as it is stored; below 0: it is not
 };
 
@@ -54,12 +55,15 @@ struct Alarms {
   std::string bytes;                                                  // the calibration
   std::unordered_map<std::string, std::unique_ptr<RoleAlarm>> roles;  // null: it has none
   std::unordered_map<int64, std::unique_ptr<Judged>> sessions;        // by row of privacy_score.session
-  std::string wanted;                                                 // abstractions, an array
+  std::size_t remembered = 0;                                         // abstractions of them
+  std::unordered_map<std::string, double> drips;  // what a principal's sessions that have ended add up to
+  std::string wanted;                             // abstractions, an array
   std::string detail;
 };
 Alarms* alarms = nullptr;
 int64 loaded = 0;        // the calibration that `alarms` has
 bool unsettled = false;  // what was taken in may not be stored
+bool looked = false;     // for another calibration, in this transaction
 
 // Runs a step of core; an error is counted.
 template <typename Step>
@@ -78,8 +82,12 @@ void Forget() {
 
 // Has the calibration in force at hand; false when there is none.
 bool LoadCalibration() {
-  if (SPI_execute("SELECT c.id FROM privacy_score.calibration c", true, 1) != SPI_OK_SELECT || SPI_processed == 0)
+  if (looked) return alarms != nullptr;
+  looked = true;
+  if (SPI_execute("SELECT c.id FROM privacy_score.calibration c", true, 1) != SPI_OK_SELECT || SPI_processed == 0) {
+    Forget();
     return false;
+  }
   const int64 id = FieldNumber(0, 0);
   if (alarms != nullptr && id == loaded) return true;
   Forget();
@@ -129,18 +137,31 @@ RoleAlarm* AlarmOf(const char* role) {
   return alarm;
 }
 
-// What the principal's sessions have added up to before this one began: the one that ended last has it.
-double DripBefore(const LiveSession* session) {
+// What the principal's sessions that have ended add up to: the one that ended last has it.
+double DripBefore(const LiveSession* session, const std::string& principal) {
+  constexpr std::size_t kMostPrincipals = 100000;
+  std::optional<double> known;
+  if (!Done([&] {
+        const auto found = alarms->drips.find(principal);
+        if (found != alarms->drips.end()) known = found->second;
+      }) ||
+      known)
+    return known.value_or(0);
   const char* args[] = {NameStr(session->role_name), EndUserOf(session), TextOfInteger(session->day),
                         TextOfInteger(session->started)};
-  const char* drip = InternalValue(
+  const char* stored = InternalValue(
       "SELECT s.drip FROM privacy_score.session s WHERE s.role = $1::pg_catalog.name "
       "AND COALESCE(s.end_user, '') = $2 AND s.day <= " SQL_DAY("$3") " AND s.drip IS NOT NULL "
       "AND s.last_at <= " SQL_MOMENT("$4")
-      " AND s.day > (SELECT pg_catalog.max(b.to_day) FROM privacy_score.baseline b WHERE b.active AND b.end_user IS NULL AND b.role = "
-      "$1::pg_catalog.name) ORDER BY s.day DESC, s.last_at DESC, s.id DESC LIMIT 1",
+      " AND s.day > (SELECT pg_catalog.max(b.to_day) FROM privacy_score.baseline b WHERE b.active AND b.end_user IS "
+      "NULL AND b.role = $1::pg_catalog.name) ORDER BY s.day DESC, s.last_at DESC, s.id DESC LIMIT 1",
       lengthof(args), args);
-  return drip == nullptr ? 0 : strtod(drip, nullptr);
+  const double drip = stored == nullptr ? 0 : strtod(stored, nullptr);
+  Done([&] {
+    if (alarms->drips.size() >= kMostPrincipals) alarms->drips.clear();
+    alarms->drips[principal] = drip;
+  });
+  return drip;
 }
 
 // Takes in executions whose tokens, where they are needed, are stored. `read` calls its argument with each.
@@ -158,11 +179,11 @@ bool TakeEntries(Judged* judged, Read read) {
     return false;
   StringInfoData wire;
   initStringInfo(&wire);
-  const char* args[] = {any ? alarms->wanted.c_str() : "{}"};
-  AppendLongQuery(&wire, SQL_TOKENS("WHERE a.id = ANY ($1::pg_catalog.int8[])"), 1, args);
+  const char* args[] = {alarms->wanted.c_str()};
+  if (any) AppendLongQuery(&wire, SQL_TOKENS("WHERE a.id = ANY ($1::pg_catalog.int8[])"), lengthof(args), args);
   return Done([&] {
     privacy_score::WireReader reader(WireBytes(&wire));
-    const privacy_score::TokenMap tokens = privacy_score::ReadTokens(reader);
+    const privacy_score::TokenMap tokens = any ? privacy_score::ReadTokens(reader) : privacy_score::TokenMap();
     read([&](int64 id, int64 run) {
       if (run <= 0) return;
       const auto found = tokens.find(id);
@@ -207,18 +228,28 @@ Judged* JudgedOf(const LiveSession* session, int64 row_id, RoleAlarm* alarm) {
       }))
     return nullptr;
   if (judged == nullptr) {
-    const double drip = DripBefore(session);
     if (!Done([&] {
-          if (alarms->sessions.size() >= kMostSessions) alarms->sessions.clear();
+          if (alarms->remembered >= kMostRemembered) {
+            alarms->sessions.clear();
+            alarms->remembered = 0;
+          }
           auto& place = alarms->sessions[row_id];
           place = std::make_unique<Judged>(*alarm);
           judged = place.get();
-          judged->drip_before = drip;
+          judged->principal = privacy_score::PrincipalKey(NameStr(session->role_name), EndUserOf(session));
+          judged->law = &alarm->calibration().alarm;
         }))
       return nullptr;
-    if (session->next_part > 0 && !TakeStored(judged, row_id, session->next_part)) return nullptr;
   }
-  return TakeSealed(judged, &session->sealed) ? judged : nullptr;
+  const std::size_t before = judged->session.size();
+  const bool begins = before == 0 && session->next_part > 0;
+  if ((begins && !TakeStored(judged, row_id, session->next_part)) || !TakeSealed(judged, &session->sealed)) {
+    // What was taken in by half is read again.
+    alarms->sessions.erase(row_id);
+    return nullptr;
+  }
+  alarms->remembered += judged->session.size() - before;
+  return judged;
 }
 
 void Store(int64 row_id, const privacy_score::Judgement& judgement, double drip) {
@@ -242,10 +273,7 @@ DueAlert* Due(const PassedLimit& passed, std::optional<Figure> reason, DueAlert*
 
 DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, MemoryContext context) {
   const double rate = ps_settings.alarm_rate;
-  if (!LoadCalibration()) {
-    Forget();
-    return others;
-  }
+  if (!LoadCalibration()) return others;
   RoleAlarm* alarm = AlarmOf(NameStr(session->role_name));
   if (alarm == nullptr) return others;
   unsettled = true;
@@ -253,6 +281,7 @@ DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, Memo
   if (judged == nullptr) return others;
   privacy_score::Judgement judgement;
   AlarmThreshold threshold;
+  const double drip_before = DripBefore(session, judged->principal);
   double drip = 0;
   double drip_limit = 0;
   if (!Done([&] {
@@ -266,7 +295,7 @@ DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, Memo
         judgement = judged->session.Judge();
         const privacy_score::AlarmLaw& law = alarm->calibration().alarm;
         threshold = law.Threshold(rate);
-        drip = law.Drip(judged->drip_before, judgement.combined);
+        drip = law.Drip(drip_before, judgement.combined);
         drip_limit = law.DripLimit(rate);
       }))
     return others;
@@ -279,7 +308,7 @@ DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, Memo
   if (unusual && Done([&] { alarms->detail = UnusualJson(judged->session, alarm->calibration(), threshold); }))
     others = Due({kAlertUnusual, judgement.combined, threshold.value}, judgement.reason, others, context);
   // Told as it passes the limit, and not again with each session that follows; nor by one that is told of by itself.
-  if (!unusual && drip > drip_limit && judged->drip_before <= drip_limit &&
+  if (!unusual && drip > drip_limit && drip_before <= drip_limit &&
       Done([&] { alarms->detail = DripJson(judged->session, drip, drip_limit); }))
     others = Due({kAlertDrip, drip, drip_limit}, judgement.reason, others, context);
   return others;
@@ -296,7 +325,20 @@ DueAlert* JudgeSession(const LiveSession* session, int64 row_id, DueAlert* other
   return others;
 }
 
+void ForgetJudged(int64 row_id) {
+  if (alarms == nullptr) return;
+  const auto found = alarms->sessions.find(row_id);
+  if (found == alarms->sessions.end()) return;
+  const Judged& judged = *found->second;
+  const auto drip = alarms->drips.find(judged.principal);
+  if (drip != alarms->drips.end() && judged.combined >= 0)
+    drip->second = judged.law->Drip(drip->second, judged.combined);
+  alarms->remembered -= std::min(alarms->remembered, found->second->session.size());
+  alarms->sessions.erase(found);
+}
+
 void BeginJudging() {
+  looked = false;
   if (unsettled) Forget();
 }
 

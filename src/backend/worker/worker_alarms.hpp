@@ -18,6 +18,8 @@ bool CalibrationGoesOn();
 // Within the transaction that has written what a session did, as its copy shows it: judges it and writes its combined
 // number. Returns the alerts that are due, in a memory context, before those that there are.
 DueAlert* JudgeSession(const LiveSession* session, int64 row_id, DueAlert* others, MemoryContext context);
+// Forgets a session that has ended.
+void ForgetJudged(int64 row_id);
 // Before such a transaction, and when it has committed: without that all is read again.
 void BeginJudging();
 void SettleJudging();

@@ -336,7 +336,10 @@ void FlushSessions(DatabaseSlot* slot) {
   }
   for (FlushItem* item = items; item != nullptr; item = item->next) RaiseDueAlerts(item->session, item->due);
   for (FlushItem* item = items; item != nullptr; item = item->next)
-    if (Release(slot, item->session, item)) FreeSession(slot, item->session);
+    if (Release(slot, item->session, item)) {
+      ForgetJudged(item->session->row_id);
+      FreeSession(slot, item->session);
+    }
   for (LiveSession *next, *session = FirstSession(slot); session != nullptr; session = next) {
     next = session->next;
     if (session->discarded) Discard(slot, session);

@@ -56,6 +56,9 @@ class JudgedSession {
   void Take(AbstractionId id, std::int64_t executions, const Tokens* tokens);
   void Take(const StoredFigures& stored) { stored_ = stored; }
 
+  // Distinct abstractions: each takes some hundred bytes.
+  std::size_t size() const { return executions_.size(); }
+
   SessionFigures Figures() const;
   Judgement Judge() const { return alarm_.calibration().Judge(Figures()); }
 
