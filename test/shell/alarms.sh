@@ -97,6 +97,7 @@ exec 3>"$PS_TMP/stay"
 session="SELECT queries FROM privacy_score.session WHERE role = 'clerk' ORDER BY id DESC LIMIT 1"
 for ((i = 1; i <= 30; i++)); do echo "SELECT name, city FROM patients WHERE id = $i; SELECT born FROM patients WHERE id = $i;"; done >&3
 wait_for "$session" 60
+check "an open session shows them" "$(q "SELECT addressed, person > 1, unusual > 2, unusual_figure IN ('tokens', 'tokens_max', 'addressed', 'repeats', 'unknown') FROM privacy_score.stat_sessions WHERE role = 'clerk'")" "30|t|t|t"
 q "SELECT pg_terminate_backend(worker_pid) FROM privacy_score.stat_info" >/dev/null
 echo "SELECT name FROM patients WHERE id = 900; SELECT city FROM patients WHERE id = 901;" >&3
 wait_for "$session" 62

@@ -73,7 +73,7 @@ void PutSession(FunctionCallInfo fcinfo, LiveSession* copy) {
   Datum address = Datum(0);
   if (context.address[0] != '\0') address = DirectFunctionCall1(inet_in, CStringGetDatum(context.address));
   constexpr int kReachColumns = 16;  // the first of them
-  constexpr int kColumns = kReachColumns + privacy_score::kReachFigureCount + 7;
+  constexpr int kColumns = kReachColumns + privacy_score::kReachFigureCount + 9;
   Datum values[kColumns] = {Int32GetDatum(copy->pid),
                             NameGetDatum(&copy->role_name),
                             CStringGetTextDatum(copy->session),
@@ -99,15 +99,18 @@ void PutSession(FunctionCallInfo fcinfo, LiveSession* copy) {
                             CStringGetTextDatum(context.program),
                             BoolGetDatum(context.tls),
                             CStringGetTextDatum(method),
-                            Float8GetDatum(summary.peer_score)};
+                            Float8GetDatum(summary.peer_score),
+                            Int64GetDatum(copy->reach.addressed),
+                            Int64GetDatum(copy->reach.person)};
   bool nulls[kColumns] = {};
   nulls[0] = copy->pid == 0;
   nulls[13] = tokens == 0;
-  nulls[kColumns - 6] = EndUserOf(copy)[0] == '\0';
-  nulls[kColumns - 5] = context.address[0] == '\0';
-  nulls[kColumns - 4] = nulls[kColumns - 3] = !context.known;
-  nulls[kColumns - 2] = method[0] == '\0';
-  nulls[kColumns - 1] = summary.peer_score < 0;
+  nulls[kColumns - 8] = EndUserOf(copy)[0] == '\0';
+  nulls[kColumns - 7] = context.address[0] == '\0';
+  nulls[kColumns - 6] = nulls[kColumns - 5] = !context.known;
+  nulls[kColumns - 4] = method[0] == '\0';
+  nulls[kColumns - 3] = summary.peer_score < 0;
+  nulls[kColumns - 2] = nulls[kColumns - 1] = !copy->reach_known;
   for (int figure = 0; figure < privacy_score::kReachFigureCount; ++figure)
     nulls[kReachColumns + figure] = !copy->reach_known;
   PutResultRow(fcinfo, values, nulls);
