@@ -25,11 +25,12 @@ using privacy_score::Calibrator;
 
 namespace {
 
-// The sessions that the baselines of roles in force were made of, as far as they are still recorded.
-#define SQL_CALIBRATED                                                                               \
-  "FROM privacy_score.baseline b JOIN privacy_score.session s ON s.role = b.role AND s.day BETWEEN " \
-  "b.from_day AND b.to_day "
-#define SQL_OF_ACTIVE "WHERE b.active AND b.end_user IS NULL"
+#define SQL_IN_FORCE "b.active AND b.end_user IS NULL"
+// The sessions that the baselines of roles in force were made of, as far as they are still recorded, the latest of very
+// many.
+#define SQL_CALIBRATED                                                                                                \
+  "FROM (SELECT s.* FROM privacy_score.baseline b JOIN privacy_score.session s ON s.role = b.role AND s.day BETWEEN " \
+  "b.from_day AND b.to_day WHERE " SQL_IN_FORCE " ORDER BY s.id DESC LIMIT 200000) s "
 
 const char* const kSessions =
     "SELECT s.role, COALESCE(s.end_user, ''), (pg_catalog.date_part('epoch', s.started) * 1000000)::pg_catalog.int8, "
@@ -38,9 +39,9 @@ const char* const kSessions =
     "pg_catalog.max(y.run)::pg_catalog.int8 "
     "AS repeats FROM (SELECT r.id, pg_catalog.sum(r.run) AS run FROM privacy_score.session_part p, ROWS FROM ("
     "pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) r(id, run) WHERE p.session_id = s.id AND r.run > 0 "
-    "AND r.id <> 0 GROUP BY r.id) y) x " SQL_OF_ACTIVE " AND x.ids IS NOT NULL ORDER BY s.id";
+    "AND r.id <> 0 GROUP BY r.id) y) x WHERE x.ids IS NOT NULL ORDER BY s.id";
 const char* const kTokens = SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) " SQL_CALIBRATED
-                                       "JOIN privacy_score.session_part p ON p.session_id = s.id " SQL_OF_ACTIVE ")");
+                                       "JOIN privacy_score.session_part p ON p.session_id = s.id)");
 
 // A calibration that is being made. On the C++ heap.
 struct Making {
@@ -83,7 +84,7 @@ char* WantedFor() {
   const char* args[] = {psprintf("%.17g", ps_settings.expected_novelty)};
   return InternalValue(
       "SELECT pg_catalog.concat_ws(' ', $1, pg_catalog.string_agg(b.id::text, ' ' ORDER BY b.id)) "
-      "FROM privacy_score.baseline b " SQL_OF_ACTIVE,
+      "FROM privacy_score.baseline b WHERE " SQL_IN_FORCE,
       1, args);
 }
 
@@ -164,9 +165,10 @@ void CalibrateWhenDue(DatabaseSlot* slot) {
   if (version == 0) return;
   if (version != looked_at || looked_for != ps_settings.expected_novelty) {
     Forget();
-    Begin();
+    // First: what fails is not tried again and again.
     looked_at = version;
     looked_for = ps_settings.expected_novelty;
+    Begin();
   }
   if (making == nullptr) return;
   slice_ends = std::chrono::steady_clock::now() + std::chrono::seconds(1);
