@@ -1,7 +1,7 @@
 #!/bin/bash
 # run.sh - runs the parts of the measurements, each of which prints a section in Markdown.
 #
-#   PS_BENCH_PARTS   which ones (all: watching pooled rates history report memory noise publish buckets measures)
+#   PS_BENCH_PARTS   which ones (all: watching pooled rates history report memory noise publish buckets measures detection)
 #
 # Runs below scripts/sandbox.sh ("make bench"). The sections are left in bench/results/, one file a part, where page.sh
 # takes them from, with the pictures that they have made. A part that fails leaves none, and the others still run.
@@ -16,7 +16,7 @@ machine="$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) co
 versions="$("$PS_BINDIR/postgres" --version), privacy_score $(sed -n "s/^default_version = '\(.*\)'/\1/p" privacy_score.control)${compiler:+, $compiler}"
 load() { cut -d' ' -f1 /proc/loadavg; }
 
-for part in ${PS_BENCH_PARTS:-watching pooled rates history report memory noise publish buckets measures}; do
+for part in ${PS_BENCH_PARTS:-watching pooled rates history report memory noise publish buckets measures detection}; do
   if ! [ -f "bench/$part.sh" ]; then
     echo "there is no bench/$part.sh" >&2
     status=1
@@ -30,8 +30,8 @@ for part in ${PS_BENCH_PARTS:-watching pooled rates history report memory noise 
   if bash "bench/$part.sh" ${arguments[@]+"${arguments[@]}"} >"$PS_TMP/$part.md"; then
     # Test/lib.sh's last line is no part of it.
     grep -vE '^passed [0-9]+ failed [0-9]+$' "$PS_TMP/$part.md" |
-      awk -v run="*Run on $(date -u +%Y-%m-%d) in $((SECONDS - began)) s on $machine; $versions; load average $load_before before and $(load) after.*" \
-        '{ print } !done && /^## / { print ""; print run; done = 1 }' | tee "$results/$part.md"
+      run="$(fold -s -w 120 <<<"*Run on $(date -u +%Y-%m-%d) in $((SECONDS - began)) s on $machine; $versions; load average $load_before before and $(load) after.*" | sed 's/ *$//')" \
+        awk '{ print } !done && /^## / { print ""; print ENVIRON["run"]; done = 1 }' | tee "$results/$part.md"
   else
     cat "$PS_TMP/$part.md" >&2
     echo "part $part failed" >&2
