@@ -38,8 +38,8 @@ namespace {
 
 // What few sessions show says nothing of how rare anything is.
 constexpr int64 kFewestCalibrated = 10;
-// Abstractions of the sessions that are remembered; with more of them all are read again.
-constexpr std::size_t kMostRemembered = 500000;
+// Abstractions of the sessions and baselines that are remembered, some 200 MB; with more of them all are read again.
+constexpr std::size_t kMostRemembered = 1000000;
 
 // A session that goes on.
 struct Judged {
@@ -55,7 +55,7 @@ struct Alarms {
   std::string bytes;                                                  // the calibration
   std::unordered_map<std::string, std::unique_ptr<RoleAlarm>> roles;  // null: it has none
   std::unordered_map<int64, std::unique_ptr<Judged>> sessions;        // by row of privacy_score.session
-  std::size_t remembered = 0;                                         // abstractions of them
+  std::size_t remembered = 0;                                         // abstractions of both
   std::unordered_map<std::string, double> drips;  // what a principal's sessions that have ended add up to
   std::string wanted;                             // abstractions, an array
   std::string detail;
@@ -133,6 +133,7 @@ RoleAlarm* AlarmOf(const char* role) {
     auto& place = alarms->roles[role];
     if (calibration) place = std::make_unique<RoleAlarm>(std::move(*calibration), reader);
     alarm = place.get();
+    if (alarm != nullptr) alarms->remembered += alarm->size();
   });
   return alarm;
 }
@@ -229,10 +230,6 @@ Judged* JudgedOf(const LiveSession* session, int64 row_id, RoleAlarm* alarm) {
     return nullptr;
   if (judged == nullptr) {
     if (!Done([&] {
-          if (alarms->remembered >= kMostRemembered) {
-            alarms->sessions.clear();
-            alarms->remembered = 0;
-          }
           auto& place = alarms->sessions[row_id];
           place = std::make_unique<Judged>(*alarm);
           judged = place.get();
@@ -340,6 +337,10 @@ void ForgetJudged(int64 row_id) {
 void BeginJudging() {
   looked = false;
   if (unsettled) Forget();
+  if (alarms == nullptr || alarms->remembered <= kMostRemembered) return;
+  alarms->sessions.clear();
+  alarms->roles.clear();
+  alarms->remembered = 0;
 }
 
 void SettleJudging() { unsettled = false; }

@@ -38,6 +38,7 @@ RoleAlarm::RoleAlarm(RoleCalibration calibration, WireReader& baseline) : calibr
   const TokenMap tokens = ReadTokens(baseline);
   NoveltyProfile::Abstractions abstractions;
   abstractions.reserve(tokens.size());
+  size_ = tokens.size();
   for (const auto& [id, of] : tokens) abstractions.emplace_back(id, &of);
   profile_ = std::make_unique<NoveltyProfile>(calibration_.tokens, abstractions);
 }

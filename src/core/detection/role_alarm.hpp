@@ -35,10 +35,13 @@ class RoleAlarm {
 
   const RoleCalibration& calibration() const { return calibration_; }
   NoveltyProfile& profile() { return *profile_; }
+  // Abstractions of the baseline: each takes some hundred bytes.
+  std::size_t size() const { return size_; }
 
  private:
   RoleCalibration calibration_;
   std::unique_ptr<NoveltyProfile> profile_;
+  std::size_t size_ = 0;
 };
 
 // Tokens by abstraction, from a section (id, token), one row a token.
