@@ -127,9 +127,8 @@ void LiveScorer::Adopt(std::shared_ptr<Common> common) {
   fresh.reserve(recorded_.size());
   for (const auto& [ngram, met] : recorded_) {
     const AbstractionId id = ngram.back();
-    fresh.push_back(
-        {met.count, profile.Add(ngram, met.count, scorer), {}, reach->FormOf(model, id, scorer.TokensOf(id))});
-    if (common->peers != nullptr) fresh.back().peer_places = peer_profile.Add(ngram, met.count, *common->peers->scorer);
+    fresh.push_back({met.count, profile.Add(ngram, met.count, scorer), reach->FormOf(model, id, scorer.TokensOf(id))});
+    if (common->peers != nullptr) peer_profile.Add(ngram, met.count, *common->peers->scorer);
   }
   auto next = fresh.begin();
   for (auto& [ngram, met] : recorded_) met = *next++;
@@ -150,7 +149,7 @@ SessionSummary LiveScorer::Summarise() const {
 
 // Takes in one more of an n-gram, where that changes more than the number of queries.
 void LiveScorer::CountAmongPeers(State* met) {
-  if (common_->peers != nullptr) peer_profile_.Repeat(met->second.peer_places, settings());
+  if (common_->peers != nullptr) peer_profile_.Add(met->first, 1, *common_->peers->scorer);
   summary_ = Summarise();
 }
 
@@ -183,10 +182,10 @@ LiveScorer::State* LiveScorer::Meet(AbstractionId id, const NGram& ngram) {
   const std::uint32_t form = reach_->FormOf(*common_->model, id, tokens);
   const auto place = recorded_.emplace(ngram, Met()).first;
   try {
-    place->second = {1, profile_.Add(ngram, 1, *common_->scorer), {}, form};
+    place->second = {1, profile_.Add(ngram, 1, *common_->scorer), form};
     if (Common* peers = common_->peers.get()) {
       if (peers->scorer->FindTokens(id) == nullptr) peers->defined.emplace(id, tokens);
-      place->second.peer_places = peer_profile_.Add(ngram, 1, *peers->scorer);
+      peer_profile_.Add(ngram, 1, *peers->scorer);
     }
   } catch (...) {
     recorded_.erase(place);

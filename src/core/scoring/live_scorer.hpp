@@ -155,7 +155,7 @@ class LiveScorer {
   // A recorded n-gram that the session has had.
   struct Met {
     std::int64_t count = 0;
-    Profile::Places places, peer_places;
+    Profile::Places places;
     std::uint32_t form = 0;  // of its last statement, for reach
   };
   using Recorded = std::unordered_map<NGram, Met, NGramHash>;
