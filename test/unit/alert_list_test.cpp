@@ -32,7 +32,8 @@ Row Alert(std::string_view kind, std::string_view cause = {}) {
           "s.t.iban",
           cause,
           "203.0.113.7, psql <x>, TLS, scram-sha-256",
-          "network 203.0.113.0/24, hour Sat 03"};
+          "network 203.0.113.0/24, hour Sat 03",
+          Field()};
 }
 
 std::string PageOf(const std::vector<Row>& alerts, const Row& totals) {
@@ -50,6 +51,12 @@ TEST(AlertList, SaysWhoWhatWhyAndSinceWhen) {
                            "acknowledge_alert(7)", "It came from 203.0.113.7, psql &#60;x&#62;, TLS, scram-sha-256.",
                            "The baseline has never had: network 203.0.113.0/24, hour Sat 03."})
     EXPECT_NE(page.find(part), std::string::npos) << part;
+}
+
+TEST(AlertList, HasTheReasonInWords) {
+  Row alert = Alert("unusual", "tokens");
+  alert.back() = "3 of 4 tokens are <new>";
+  EXPECT_NE(PageOf({alert}, {"1", "0", "0", "0"}).find("3 of 4 tokens are &#60;new&#62;"), std::string::npos);
 }
 
 TEST(AlertList, HasWordsForEachKind) {

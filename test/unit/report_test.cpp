@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/rows.hpp"
+#include "core/report/alert_list.hpp"
 #include "error_fixture.hpp"
 #include "markup_fixture.hpp"
 
@@ -45,9 +46,9 @@ std::string Sections(const std::string& text, int rows, int roles = 1,
   writer.Section(8,
                  std::vector<Texts>(end_user ? 1 : 0, {text, end_user, "7", std::nullopt, "1", "9800", "9801", text}));
   for (const std::uint32_t columns : {kSessionFields, 7U}) section(columns);
-  Texts alert(19, text);
+  Texts alert(kAlertFields, text);
   alert[12] = std::nullopt;
-  writer.Section(19, std::vector<Texts>(static_cast<std::size_t>(rows), alert));
+  writer.Section(kAlertFields, std::vector<Texts>(static_cast<std::size_t>(rows), alert));
   for (const std::uint32_t columns : {6U, 7U}) section(columns);
   writer.Section(2, std::vector<Texts>(static_cast<std::size_t>(rows), Texts{text, "<svg class=\"ps\"></svg>"}));
   for (const std::uint32_t columns : {8U, 7U, 8U, 2U}) section(columns);
