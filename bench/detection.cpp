@@ -2,6 +2,7 @@
  * detection.cpp - what alarms catch of fifteen families of attack, and how often they are false.
  *
  *   detection choosing|reporting [WORLDS]   judges made-up sessions by core alone, as the worker does; prints Markdown
+ *   detection live FOLDER                   writes sessions as SQL for a server (detection_live.hpp)
  *
  * A world is a bank with its people (detection_people.hpp), drawn from a seed. Its alarms learn from the sessions of
  * the baseline's days alone; the days that are tested come after these. Whoever changes how alarms are computed may
@@ -29,6 +30,8 @@
 #include "core/detection/calibrator.hpp"
 #include "core/detection/role_alarm.hpp"
 #include "detection_attacks.hpp"
+#include "detection_live.hpp"
+#include "detection_record.hpp"
 
 namespace {
 
@@ -36,6 +39,8 @@ using namespace privacy_score;
 
 const std::vector<std::uint64_t> kChoosingSeeds = {11, 12, 13, 14};
 const std::vector<std::uint64_t> kReportingSeeds = {7101, 7102, 7103, 7104, 7105, 7106, 7107, 7108};
+
+constexpr std::uint64_t kLiveSeed = 7201;
 
 constexpr double kAlarmRate = .01;
 constexpr double kExpectedNovelty = .1;
@@ -47,31 +52,6 @@ constexpr int kCampaigns = 30;
 constexpr int kCampaignDays = 20;
 
 std::size_t At(int place) { return static_cast<std::size_t>(place); }
-
-// What is stored of a session, by the definitions of docs/alarms.md.
-struct Recorded {
-  std::map<AbstractionId, std::int64_t> runs;
-  StoredFigures figures;
-  std::int64_t repeats = 0;
-};
-
-Recorded Record(const std::vector<bank::Execution>& executions) {
-  Recorded recorded;
-  std::map<AbstractionId, std::set<int>> addressed;
-  std::int64_t person = 0, most_addressed = 0, most_rows = 0;
-  std::map<int, std::int64_t> columns;
-  for (const bank::Execution& execution : executions) {
-    const bank::Statement& statement = *execution.statement;
-    recorded.repeats = std::max(recorded.repeats, ++recorded.runs[statement.id]);
-    most_rows = std::max(most_rows, execution.rows);
-    for (const int subject : execution.subjects)
-      if (addressed[statement.id].insert(subject).second)
-        person = std::max(person, columns[subject] += statement.columns);
-    most_addressed = std::max(most_addressed, static_cast<std::int64_t>(addressed[statement.id].size()));
-  }
-  recorded.figures = {most_addressed, person, most_rows};
-  return recorded;
-}
 
 // Sessions are cut in these ways.
 enum class Scope { kSession, kStatement };
@@ -104,7 +84,7 @@ class World {
     std::vector<std::set<AbstractionId>> of_role(people_.roles().size());
     for (const bank::Session& session : baseline_) {
       for (const std::vector<bank::Execution>& part : Cut(session.executions, scope)) {
-        const Recorded recorded = Record(part);
+        const bank::Recorded recorded = bank::Record(part);
         BaselineSession one;
         one.role = people_.roles()[At(session.role)].name;
         one.principal = people_.people()[At(session.person)].name;
@@ -148,7 +128,7 @@ class World {
   Judged Judge(int role, const std::vector<bank::Execution>& executions, double* drip) {
     RoleAlarm& alarm = *alarms_[At(role)];
     const AlarmLaw& law = alarm.calibration().alarm;
-    const Recorded recorded = Record(executions);
+    const bank::Recorded recorded = bank::Record(executions);
     JudgedSession session(alarm);
     for (const auto& [id, runs] : recorded.runs) session.Take(id, runs, &people_.statements().Find(id)->tokens);
     session.Take(recorded.figures);
@@ -435,6 +415,10 @@ int main(int argc, char** argv) {
     if (argc > 2) seeds.resize(std::min<std::size_t>(seeds.size(), std::strtoul(argv[2], nullptr, 10)));
     return MeasureAll(seeds);
   }
-  std::fprintf(stderr, "detection choosing|reporting [WORLDS]\n");
+  if (what == "live" && argc > 2) {
+    bank::WriteLive(argv[2], kLiveSeed);
+    return 0;
+  }
+  std::fprintf(stderr, "detection choosing|reporting [WORLDS] | live FOLDER\n");
   return 2;
 }

@@ -2,8 +2,8 @@
  * detection_bank.hpp - the bank whose sessions the benchmark of detection makes up: its tables, and questions about
  * them.
  *
- * A question is known as tokens (docs/scoring.md, section 1), and by what docs/alarms.md counts of it: columns,
- * subjects, rows.
+ * A question is known as tokens (docs/scoring.md, section 1), by what docs/alarms.md counts of it (columns, subjects,
+ * rows), and as SQL (detection_sql.hpp). detection.sh holds the first two against what a server records.
  */
 #pragma once
 
@@ -141,8 +141,10 @@ inline privacy_score::Tokens TokensOf(const Question& question) {
   if (question.kind == Kind::kAggregate) {
     tokens.insert(question.averaged < 0 ? "f:count(*)" : "f:avg(" + Named(question.averaged, "") + ')');
     // What names the rows that the average is taken over.
-    if (question.averaged >= 0)
+    if (question.averaged >= 0) {
       for (const ColumnRef ref : question.filtered) tokens.insert(Named(ref, "e:"));
+      if (question.subject != SubjectTest::kNone) tokens.insert("e:" + SubjectOf(question.table));
+    }
   }
   return {tokens.begin(), tokens.end()};
 }
