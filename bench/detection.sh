@@ -89,6 +89,26 @@ if [ "$judged" != "$(q "SELECT count(*) FROM recorded")" ]; then bail_out "$judg
 if [ "$unequal$unequal_alerts$unlike" != 000 ]; then
   bail_out "live and history differ in $unequal sessions and $unequal_alerts alerts, recorded and made-up figures in $unlike"
 fi
+# One session of each family and some normal ones again, each statement on a connection of its own, by somebody behind a
+# gateway: one session of the principal.
+conf "privacy_score.session_scope = auto" "privacy_score.end_user_source = 'privacy_score.end_user'"
+reload_server
+while read -r role; do q "SECURITY LABEL FOR privacy_score ON ROLE $role IS 'gateway'"; done <"$live/roles" >/dev/null
+again=$(q "(SELECT DISTINCT ON (family) number FROM recorded WHERE family <> 'normal' AND statements <= 60 ORDER BY family, number)
+  UNION ALL (SELECT number FROM recorded WHERE family = 'normal' AND statements <= 60 ORDER BY number LIMIT 10)")
+for number in $again; do
+  file=$(echo "$live/test/$((10000 + number))".*)
+  while IFS= read -r statement; do
+    PGUSER=${file##*.} PGOPTIONS="-c privacy_score.end_user=n$number" "$PS_BINDIR/psql" -XAtqc "$statement" </dev/null >/dev/null 2>&1
+  done <"$file"
+done
+q "SELECT privacy_score.flush()" >/dev/null
+parted=$(q "SELECT count(*) FROM privacy_score.session WHERE end_user LIKE 'n%'")
+unequal_parted=$(q "SELECT count(*) FROM privacy_score.session s JOIN tested t ON s.end_user = 'n' || t.number
+  WHERE s.unusual IS DISTINCT FROM t.unusual OR s.unusual_figure IS DISTINCT FROM t.unusual_figure")
+if [ "$parted $unequal_parted" != "$(wc -w <<<"$again") 0" ]; then
+  bail_out "of $(wc -w <<<"$again") sessions over many connections $parted are one, and $unequal_parted differ from those of one connection"
+fi
 false_live=$(q "SELECT count(*) FILTER (WHERE f.unusual > f.threshold) FROM figures f JOIN recorded r USING (number) WHERE r.family = 'normal'")
 normal_live=$(q "SELECT count(*) FROM recorded WHERE family = 'normal'")
 caught_live=$(q "SELECT string_agg(c, ', ' ORDER BY c) FROM (SELECT r.family || ' ' || count(*) FILTER (WHERE f.unusual > f.threshold) || ' of ' || count(*) AS c
@@ -106,6 +126,8 @@ $(fold -s -w 116 <<<"$caught_live" | sed 's/ *$//').
 In all $judged of them the number that the worker stored and the alerts that it wrote are, to the last bit, what
 \`session_figures()\` says of them from history. The server has recorded of each the subjects, columns and
 repetitions that the generator says, and each of the $(q "SELECT count(*) FROM asked") statements has its tokens.
+$parted of the sessions, each statement on a connection of its own and for an end user, are one session each again, with the
+same number to the last bit.
 
 TEXT
 cat <<'TEXT'
