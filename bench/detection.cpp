@@ -43,7 +43,7 @@ const std::vector<std::uint64_t> kReportingSeeds = {7101, 7102, 7103, 7104, 7105
 constexpr std::uint64_t kLiveSeed = 7201;
 
 constexpr double kAlarmRate = .01;
-constexpr double kExpectedNovelty = .1;
+constexpr double kExpectedNovelty = .15;
 constexpr bank::Size kBank = {50000, 7, 8};
 constexpr int kBaselineDays = 22;
 constexpr int kTestDays = 30;
