@@ -164,6 +164,38 @@ ALTER TABLE privacy_score.rate
   ADD COLUMN identities bigint[] NOT NULL,
   ADD COLUMN period timestamptz;
 COMMENT ON TABLE privacy_score.rate IS 'Combined discrimination rates that scoring has needed so far, against the declared subject, whose entropy is in bits; computed from the relations named as sources, of which rows, modifications and identity of then tell when the rate is out of date; period: where there are more than max_rates, that of the worker in which a session asked for it.';
+-- Of functions that have an argument more, who may execute them stays: what they do comes with the parts below.
+CREATE FUNCTION privacy_score.set_baseline(role name, from_day date DEFAULT NULL, to_day date DEFAULT NULL, end_user text DEFAULT NULL)
+  RETURNS bigint AS 'MODULE_PATHNAME', 'ps_set_baseline' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION privacy_score.drop_baseline(role name, end_user text DEFAULT NULL) RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_drop_baseline' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION privacy_score.export_baseline(role name, end_user text DEFAULT NULL) RETURNS jsonb
+  LANGUAGE sql STABLE RETURN NULL::pg_catalog.jsonb;
+CREATE FUNCTION privacy_score.explain_query(sql text, role name DEFAULT session_user, end_user text DEFAULT NULL) RETURNS jsonb
+  AS 'MODULE_PATHNAME', 'ps_explain_query' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+DO $$
+DECLARE
+  given record;
+BEGIN
+  FOR given IN
+    SELECT f.after, a.grantee, a.is_grantable, NOT EXISTS (SELECT FROM pg_catalog.aclexplode(p.proacl) o WHERE o.grantee OPERATOR(pg_catalog.=) 0) AS not_all
+      FROM (VALUES ('privacy_score.set_baseline(name, date, date)', 'privacy_score.set_baseline(name, date, date, text)'),
+                   ('privacy_score.drop_baseline(name)', 'privacy_score.drop_baseline(name, text)'),
+                   ('privacy_score.export_baseline(name)', 'privacy_score.export_baseline(name, text)'),
+                   ('privacy_score.explain_query(text, name)', 'privacy_score.explain_query(text, name, text)')) f(before, after)
+           JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) f.before::pg_catalog.regprocedure
+           CROSS JOIN LATERAL pg_catalog.aclexplode(p.proacl) a
+     ORDER BY f.after, a.grantee
+  LOOP
+    IF given.not_all THEN
+      EXECUTE pg_catalog.format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', given.after);
+    END IF;
+    IF given.grantee OPERATOR(pg_catalog.<>) 0 THEN
+      EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %s %s', given.after, given.grantee::pg_catalog.regrole,
+                                CASE WHEN given.is_grantable THEN 'WITH GRANT OPTION' ELSE '' END);
+    END IF;
+  END LOOP;
+END $$;
 DROP FUNCTION privacy_score.score(name, date, date), privacy_score.score_sessions(name, date, date),
   privacy_score.score_ngrams(name, date, date), privacy_score.live_sessions(), privacy_score.shared_info(),
   privacy_score.set_baseline(name, date, date), privacy_score.drop_baseline(name), privacy_score.export_baseline(name),

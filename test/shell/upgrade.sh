@@ -79,6 +79,7 @@ for version in $released; do
   PGDATABASE=$database q "CREATE EXTENSION privacy_score VERSION '$version'" \
     "CREATE TABLE patients (id int PRIMARY KEY, city text)" "INSERT INTO patients SELECT i, 'c' || i % 5 FROM generate_series(1, 50) i" \
     "GRANT SELECT ON patients TO alice, app" "GRANT EXECUTE ON FUNCTION privacy_score.flush() TO officer" \
+    "GRANT EXECUTE ON FUNCTION privacy_score.set_baseline(name, date, date), privacy_score.export_baseline(name) TO officer" "REVOKE EXECUTE ON FUNCTION privacy_score.explain_query(text, name) FROM PUBLIC" \
     "INSERT INTO privacy_score.protected_relation (relation, name, declared_by) VALUES ('patients', 'public.patients', 'postgres')" \
     "INSERT INTO privacy_score.abstraction (id, tokens, calls, first_seen, last_seen) SELECT privacy_score_id, tokens, 3, now(), now()
        FROM (SELECT -2406826834364917061 AS privacy_score_id, ARRAY['cmd:select', 'p:public.patients.city', 't:public.patients'] AS tokens) x" \
@@ -111,9 +112,13 @@ DETAIL:  What sessions do is kept in memory until it is.
 HINT:  Run ALTER EXTENSION privacy_score UPDATE."
   check "$from: ALTER EXTENSION UPDATE" "$(on "$database" q "ALTER EXTENSION privacy_score UPDATE")" ""
   check "$from: it is the current version" "$(on "$database" q "SELECT extversion FROM pg_extension WHERE extname = 'privacy_score'")" "$current"
-  on "$database" q "$(objects)" | sed 's/officer=X\/postgres,//' >"$PS_TMP/updated.txt"
+  check "$from: what was taken from PUBLIC stays taken" "$(on "$database" q "SELECT has_function_privilege('alice', 'privacy_score.explain_query(text, name, text)', 'EXECUTE')" "GRANT EXECUTE ON FUNCTION privacy_score.explain_query(text, name, text) TO PUBLIC")" f
+  on "$database" q "$(objects)" | sed 's/officer=X\/postgres,//; s/ acl =X\/postgres,postgres=X\/postgres comment What a/ acl  comment What a/' >"$PS_TMP/updated.txt"
   check "$from: the objects are those of a fresh installation" "$(diff "$PS_TMP/fresh.txt" "$PS_TMP/updated.txt")" ""
   check "$from: rights that were granted stay" "$(on "$database" q "SELECT has_function_privilege('officer', 'privacy_score.flush()', 'EXECUTE')")" t
+  check "$from: also on functions that have an argument more, and on no others" \
+    "$(on "$database" q "SELECT string_agg(f, ' ' ORDER BY f) FROM unnest('{set_baseline,drop_baseline,export_baseline}'::text[]) f JOIN pg_proc p ON p.proname = f AND p.pronamespace = 'privacy_score'::regnamespace WHERE has_function_privilege('officer', p.oid, 'EXECUTE')")" \
+    "export_baseline set_baseline"
   check "$from: the data is there" \
     "$(on "$database" q "SELECT (SELECT count(*) FROM privacy_score.protected_relations), (SELECT count(*) FROM privacy_score.baseline), (SELECT count(*) FROM privacy_score.alerts)")" "2|1|1"
   on "$database" q "SELECT privacy_score.flush()" >/dev/null
