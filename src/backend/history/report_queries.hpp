@@ -128,7 +128,9 @@ const char* const kNGrams =
 // Open ones first, the worst first; what is about a baseline last.
 const char* const kAlerts =
     "SELECT x.id, pg_catalog.to_char(x.at, 'YYYY-MM-DD HH24:MI'), pg_catalog.to_char(x.last_at, 'YYYY-MM-DD HH24:MI'), "
-    "pg_catalog.concat_ws(' / ', x.role, x.end_user), x.kind, x.severity, pg_catalog.round(x.score::numeric, 2), x.alert_limit, x.occurrences, "
+    "pg_catalog.concat_ws(' / ', x.role, x.end_user), x.kind, x.severity, pg_catalog.round(x.score::numeric, 2), "
+    // Nobody has set those of alarms.
+    "CASE WHEN x.kind IN ('unusual', 'drip') THEN pg_catalog.round(x.alert_limit::numeric, 2)::text ELSE x.alert_limit::text END, x.occurrences, "
     "CASE WHEN x.blocked THEN 'refused' END, x.session, x.acknowledged_by, "
     "pg_catalog.to_char(x.acknowledged_at, 'YYYY-MM-DD HH24:MI'), " TEXTS_OF("ngram") ", " TEXTS_OF("nearest") ", "
     TEXTS_OF("attributes") ", x.detail->>'cause', CASE WHEN x.tls IS NOT NULL THEN pg_catalog.concat_ws(', ', "
