@@ -64,13 +64,7 @@ Datum ps_session_figures(PG_FUNCTION_ARGS) {
   EnterInternal(&scope);
   const bytea* calibration = CalibrationInForce();
   if (calibration != nullptr) {
-    AppendLongQuery(
-        &wire,
-        SQL_TOKENS(
-            "WHERE a.id IN (SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s "
-            "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active AND b.end_user IS NULL AND b.role = "
-            "$1::pg_catalog.name)"),
-        1, args);
+    AppendLongQuery(&wire, SQL_TOKENS_OF_BASELINE, 1, args);
     AppendLongQuery(&wire, SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) " SQL_PARTS ")"), lengthof(args),
                     args);
     AppendLongQuery(&wire,

@@ -29,6 +29,12 @@ int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed
 
 // The query of the section of abstractions (id, token), of those that the condition `where` takes.
 #define SQL_TOKENS(where) "SELECT a.id, t FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t " where
+// The same of the abstractions of the baseline in force of a role, $1.
+#define SQL_TOKENS_OF_BASELINE                                                                                  \
+  SQL_TOKENS(                                                                                                   \
+      "WHERE a.id IN (SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s "                   \
+      "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active AND b.end_user IS NULL AND b.role = " \
+      "$1::pg_catalog.name)")
 
 // Appends the section of settings.
 void AppendSettings(StringInfo wire, const privacy_score::ScoreSettings& settings);

@@ -120,13 +120,7 @@ RoleAlarm* AlarmOf(const char* role) {
     return alarm;
   StringInfoData wire;
   initStringInfo(&wire);
-  AppendLongQuery(
-      &wire,
-      SQL_TOKENS(
-          "WHERE a.id IN (SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s "
-          "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active AND b.end_user IS NULL AND b.role = "
-          "$1::pg_catalog.name)"),
-      1, &role);
+  AppendLongQuery(&wire, SQL_TOKENS_OF_BASELINE, 1, &role);
   Done([&] {
     privacy_score::WireReader reader(WireBytes(&wire));
     auto calibration = privacy_score::ReadRoleCalibration(alarms->bytes, role);
