@@ -6,9 +6,9 @@
 #include "backend/server/cancellable_call.hpp"
 #include "backend/server/settings.hpp"
 #include "backend/state/internal.hpp"
+#include "backend/worker/worker_alarms.hpp"
 
 extern "C" {
-#include "executor/spi.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -24,19 +24,6 @@ namespace {
 #define SQL_PARTS                                                                          \
   "FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id " \
   "WHERE s.role = $1::pg_catalog.name AND s.day BETWEEN $2::pg_catalog.date AND $3::pg_catalog.date "
-
-// The calibration in force, in the memory context from before SPI was connected; null when there is none.
-bytea* CalibrationInForce() {
-  if (SPI_execute("SELECT c.bytes FROM privacy_score.calibration c", true, 1) != SPI_OK_SELECT || SPI_processed == 0)
-    return nullptr;
-  bool null = false;
-  const Datum bytes = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null);
-  if (null) return nullptr;
-  bytea* plain = DatumGetByteaPP(bytes);
-  auto* copy = static_cast<bytea*>(SPI_palloc(VARSIZE_ANY(plain)));
-  memcpy(copy, plain, VARSIZE_ANY(plain));
-  return copy;
-}
 
 }  // namespace
 

@@ -65,15 +65,6 @@ int64 loaded = 0;        // the calibration that `alarms` has
 bool unsettled = false;  // what was taken in may not be stored
 bool looked = false;     // for another calibration, in this transaction
 
-// Runs a step of core; an error is counted.
-template <typename Step>
-bool Done(Step step) {
-  CoreError error;
-  if (CallCore(&error, step)) return true;
-  CountScoringError(error.message);
-  return false;
-}
-
 void Forget() {
   delete alarms;
   alarms = nullptr;
@@ -91,13 +82,9 @@ bool LoadCalibration() {
   const int64 id = FieldNumber(0, 0);
   if (alarms != nullptr && id == loaded) return true;
   Forget();
-  if (SPI_execute("SELECT c.bytes FROM privacy_score.calibration c", true, 1) != SPI_OK_SELECT || SPI_processed == 0)
-    return false;
-  bool null = false;
-  const Datum datum = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null);
-  if (null) return false;
-  const bytea* bytes = DatumGetByteaPP(datum);
-  if (!Done([&] {
+  const bytea* bytes = CalibrationInForce();
+  if (bytes == nullptr) return false;
+  if (!Counted([&] {
         auto made = std::make_unique<Alarms>();
         made->bytes.assign(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
         alarms = made.release();
@@ -111,7 +98,7 @@ bool LoadCalibration() {
 RoleAlarm* AlarmOf(const char* role) {
   RoleAlarm* alarm = nullptr;
   bool known = false;
-  if (!Done([&] {
+  if (!Counted([&] {
         const auto found = alarms->roles.find(role);
         known = found != alarms->roles.end();
         if (known) alarm = found->second.get();
@@ -121,7 +108,7 @@ RoleAlarm* AlarmOf(const char* role) {
   StringInfoData wire;
   initStringInfo(&wire);
   AppendLongQuery(&wire, SQL_TOKENS_OF_BASELINE, 1, &role);
-  Done([&] {
+  Counted([&] {
     privacy_score::WireReader reader(WireBytes(&wire));
     auto calibration = privacy_score::ReadRoleCalibration(alarms->bytes, role);
     auto& place = alarms->roles[role];
@@ -136,7 +123,7 @@ RoleAlarm* AlarmOf(const char* role) {
 double DripBefore(const LiveSession* session, const std::string& principal) {
   constexpr std::size_t kMostPrincipals = 100000;
   std::optional<double> known;
-  if (!Done([&] {
+  if (!Counted([&] {
         const auto found = alarms->drips.find(principal);
         if (found != alarms->drips.end()) known = found->second;
       }) ||
@@ -152,7 +139,7 @@ double DripBefore(const LiveSession* session, const std::string& principal) {
       "NULL AND b.role = $1::pg_catalog.name) ORDER BY s.day DESC, s.last_at DESC, s.id DESC LIMIT 1",
       lengthof(args), args);
   const double drip = stored == nullptr ? 0 : strtod(stored, nullptr);
-  Done([&] {
+  Counted([&] {
     if (alarms->drips.size() >= kMostPrincipals) alarms->drips.clear();
     alarms->drips[principal] = drip;
   });
@@ -163,7 +150,7 @@ double DripBefore(const LiveSession* session, const std::string& principal) {
 template <typename Read>
 bool TakeEntries(Judged* judged, Read read) {
   bool any = false;
-  if (!Done([&] {
+  if (!Counted([&] {
         std::vector<std::int64_t> wanted;
         read([&](int64 id, int64 run) {
           if (run > 0 && judged->session.Wants(id)) wanted.push_back(id);
@@ -176,7 +163,7 @@ bool TakeEntries(Judged* judged, Read read) {
   initStringInfo(&wire);
   const char* args[] = {alarms->wanted.c_str()};
   if (any) AppendLongQuery(&wire, SQL_TOKENS("WHERE a.id = ANY ($1::pg_catalog.int8[])"), lengthof(args), args);
-  return Done([&] {
+  return Counted([&] {
     privacy_score::WireReader reader(WireBytes(&wire));
     const privacy_score::TokenMap tokens = any ? privacy_score::ReadTokens(reader) : privacy_score::TokenMap();
     read([&](int64 id, int64 run) {
@@ -217,13 +204,13 @@ bool TakeSealed(Judged* judged, const PendingHistory* sealed) {
 // The session with all that it did up to what was written now; null when that cannot be had.
 Judged* JudgedOf(const LiveSession* session, int64 row_id, RoleAlarm* alarm) {
   Judged* judged = nullptr;
-  if (!Done([&] {
+  if (!Counted([&] {
         const auto found = alarms->sessions.find(row_id);
         if (found != alarms->sessions.end()) judged = found->second.get();
       }))
     return nullptr;
   if (judged == nullptr) {
-    if (!Done([&] {
+    if (!Counted([&] {
           auto& place = alarms->sessions[row_id];
           place = std::make_unique<Judged>(*alarm);
           judged = place.get();
@@ -275,7 +262,7 @@ DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, Memo
   const double drip_before = DripBefore(session, judged->principal);
   double drip = 0;
   double drip_limit = 0;
-  if (!Done([&] {
+  if (!Counted([&] {
         privacy_score::StoredFigures stored;
         if (session->reach_known) {
           stored.addressed = session->reach.addressed;
@@ -296,11 +283,11 @@ DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, Memo
   }
   if (threshold.calibrated_on < kFewestCalibrated) return others;
   const bool unusual = judgement.combined > threshold.value;
-  if (unusual && Done([&] { alarms->detail = UnusualJson(judged->session, alarm->calibration(), threshold); }))
+  if (unusual && Counted([&] { alarms->detail = UnusualJson(judged->session, alarm->calibration(), threshold); }))
     others = Due({kAlertUnusual, judgement.combined, threshold.value}, judgement.reason, others, context);
   // Told as it passes the limit, and not again with each session that follows; nor by one that is told of by itself.
   if (!unusual && drip > drip_limit && drip_before <= drip_limit &&
-      Done([&] { alarms->detail = DripJson(judged->session, drip, drip_limit); }))
+      Counted([&] { alarms->detail = DripJson(judged->session, drip, drip_limit); }))
     others = Due({kAlertDrip, drip, drip_limit}, judgement.reason, others, context);
   return others;
 }

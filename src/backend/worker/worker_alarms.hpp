@@ -15,6 +15,9 @@ void CalibrateWhenDue(DatabaseSlot* slot);
 // Whether a calibration is being made: the next cycle goes on with it.
 bool CalibrationGoesOn();
 
+// The bytes of the calibration in force, in the memory context from before SPI was connected; null when there is none.
+bytea* CalibrationInForce();
+
 // Within the transaction that has written what a session did, as its copy shows it: judges it and writes its combined
 // number. Returns the alerts that are due, in a memory context, before those that there are.
 DueAlert* JudgeSession(const LiveSession* session, int64 row_id, DueAlert* others, MemoryContext context);

@@ -5,6 +5,7 @@
 
 extern "C" {
 #include "access/xlog.h"
+#include "executor/spi.h"
 #include "postmaster/interrupt.h"
 }
 
@@ -154,6 +155,18 @@ void Keep() {
 }
 
 }  // namespace
+
+bytea* CalibrationInForce() {
+  if (SPI_execute("SELECT c.bytes FROM privacy_score.calibration c", true, 1) != SPI_OK_SELECT || SPI_processed == 0)
+    return nullptr;
+  bool null = false;
+  const Datum bytes = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null);
+  if (null) return nullptr;
+  bytea* plain = DatumGetByteaPP(bytes);
+  auto* copy = static_cast<bytea*>(SPI_palloc(VARSIZE_ANY(plain)));
+  memcpy(copy, plain, VARSIZE_ANY(plain));
+  return copy;
+}
 
 bool CalibrationGoesOn() { return making != nullptr; }
 

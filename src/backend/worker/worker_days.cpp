@@ -50,15 +50,6 @@ uint64 loaded_version = 0;  // of the definitions that `days` has loaded
 bool changed_since_saved = false;
 bool unsettled = false;  // something was taken in and may not be stored
 
-// Runs a step of core; an error is counted.
-template <typename Step>
-bool Done(Step step) {
-  CoreError error;
-  if (CallCore(&error, step)) return true;
-  CountScoringError(error.message);
-  return false;
-}
-
 // Takes over what the worker before has saved. Only workers of this database look at it, one at a time.
 void Restore(const DatabaseSlot* slot) {
   if (!DsaPointerIsValid(slot->days)) return;
@@ -72,7 +63,7 @@ bool Prepare(DatabaseSlot* slot) {
   if (version == 0) return false;
   if (days != nullptr && version == loaded_version) return true;
   const StringInfoData model = CopyModel(slot);
-  if (!Done([&] {
+  if (!Counted([&] {
         const bool begins = days == nullptr;
         if (begins) days = new Days();
         days->reach.Load(WireBytes(&model));
@@ -88,7 +79,7 @@ bool Prepare(DatabaseSlot* slot) {
 
 // Reads what the session has told, and what it was the first to define; false when that cannot be read.
 bool ReadTold(const LiveSession* session, const PendingHistory* sealed) {
-  return Done([&] {
+  return Counted([&] {
     days->principal = privacy_score::PrincipalKey(NameStr(session->role_name), EndUserOf(session));
     days->words = days->reach.TakeRestored(days->principal, session->day);
     days->restored = days->words.size();
@@ -113,7 +104,7 @@ bool ReadTold(const LiveSession* session, const PendingHistory* sealed) {
 // Looks up the abstractions that it is about and that are not known here.
 bool DefineTold() {
   bool any = false;
-  if (!Done([&] {
+  if (!Counted([&] {
         const auto unknown = days->reach.Unknown(days->words);
         any = !unknown.empty();
         days->unknown = privacy_score::ArrayText(unknown);
@@ -124,15 +115,9 @@ bool DefineTold() {
   StringInfoData wire;
   initStringInfo(&wire);
   AppendLongQuery(&wire, SQL_TOKENS("WHERE a.id = ANY ($1::pg_catalog.int8[])"), 1, args);
-  return Done([&] {
-    std::unordered_map<std::int64_t, privacy_score::Tokens> tokens;
+  return Counted([&] {
     privacy_score::WireReader reader(WireBytes(&wire));
-    reader.EachRow(
-        2, [&](const privacy_score::Row& row) { tokens[privacy_score::ParseInteger(*row[0])].emplace_back(*row[1]); });
-    for (auto& [id, list] : tokens) {
-      std::sort(list.begin(), list.end());
-      days->reach.Define(id, std::move(list));
-    }
+    for (auto& [id, tokens] : privacy_score::ReadTokens(reader)) days->reach.Define(id, std::move(tokens));
   });
 }
 
@@ -147,9 +132,9 @@ void LeaveOutRestored() {
 bool IsDefined() {
   bool all = false;
   const auto look = [&] { all = days->reach.Unknown(days->words).empty(); };
-  if (!Done(look) || all || days->restored == 0) return all;
+  if (!Counted(look) || all || days->restored == 0) return all;
   LeaveOutRestored();
-  return Done(look) && all;
+  return Counted(look) && all;
 }
 
 // The arguments that name a session's principal and day.
@@ -180,7 +165,7 @@ bool BeginDay(const LiveSession* session, bool from_stored) {
                 3, args);
   }
   bool begun = false;
-  const bool read = Done([&] {
+  const bool read = Counted([&] {
     using namespace privacy_score;
     const bool where_counts = session->settings.where_counts;
     if (!from_stored) {
@@ -222,7 +207,7 @@ bool BeginDay(const LiveSession* session, bool from_stored) {
 
 // Adds what was told to the day that is in hand, and notes which figures are too great for the first time.
 bool TakeWords(const LiveSession* session) {
-  return Done([&] {
+  return Counted([&] {
     days->reach.Take(days->day, days->words);
     if (session->reach_known) days->day->Raise(session->reach);
     days->figures = days->day->Figures();
@@ -265,7 +250,7 @@ bool UpdateDay(const DayArgs& of) {
 // Writes subjects of which more is known than is stored.
 void StoreSubjects(const DayArgs& of) {
   const bool together = days->day->parts >= kMostParts;
-  if (!Done([&] {
+  if (!Counted([&] {
         days->changed = days->day->TakeChanged();
         if (together && !days->changed.subjects.empty()) days->changed = days->day->All();
         days->sets = privacy_score::ArrayText(days->changed.sets);
@@ -312,7 +297,7 @@ void SaveDays(DatabaseSlot* slot) {
   if (days == nullptr || !changed_since_saved || unsettled) return;
   changed_since_saved = false;
   std::size_t size = 0;
-  if (!Done([&] {
+  if (!Counted([&] {
         const std::size_t share = static_cast<std::size_t>(ps_settings.max_memory) * 1024 / 64 / sizeof(std::uint64_t);
         days->words = days->reach.Save(std::min(kMostSavedWords, share));
         size = days->words.size() * sizeof(std::uint64_t);
@@ -327,7 +312,7 @@ void SaveDays(DatabaseSlot* slot) {
 }
 
 void ForgetDays() {
-  Done([] {
+  Counted([] {
     delete days;
     days = nullptr;
   });
@@ -349,14 +334,15 @@ DueAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const Pending
   if (!ReadTold(session, sealed) || !DefineTold()) return alerts;
   // What a session of a standby has defined is nowhere any more when another worker has taken it.
   if (!IsDefined()) return alerts;
-  if (!Done([&] { days->day = days->reach.Find(days->principal, session->day); })) return alerts;
+  if (!Counted([&] { days->day = days->reach.Find(days->principal, session->day); })) return alerts;
   if (days->day == nullptr && !BeginDay(session, true)) return alerts;
   if (!TakeWords(session)) return alerts;
   if (!RecoveryInProgress()) StoreDay(session);
   const std::size_t count = days->excesses.size();
   for (std::size_t i = 0; i < count; ++i) {
     const privacy_score::ReachExcess& excess = days->excesses[i];
-    if (!Done([&] { days->detail = ReachExcessJson(excess, session->reach_factor, privacy_score::ReachScope::kDay); }))
+    if (!Counted(
+            [&] { days->detail = ReachExcessJson(excess, session->reach_factor, privacy_score::ReachScope::kDay); }))
       continue;
     auto* alert = static_cast<DueAlert*>(MemoryContextAlloc(context, sizeof(DueAlert)));
     *alert = {alerts,
@@ -374,7 +360,7 @@ void BeginDays() {
 
 void SettleDays() {
   unsettled = false;
-  if (days != nullptr) Done([] { days->reach.MakeRoom(); });
+  if (days != nullptr) Counted([] { days->reach.MakeRoom(); });
 }
 
 void RaiseDueAlerts(LiveSession* session, const DueAlert* alerts) {

@@ -27,13 +27,6 @@ void WriteFigures(JsonWriter& json, const SessionFigures& figures) {
 
 }  // namespace
 
-TokenMap ReadTokens(WireReader& reader) {
-  TokenMap tokens;
-  reader.EachRow(2, [&](const Row& row) { tokens[ParseInteger(Required(row[0]))].emplace_back(Required(row[1])); });
-  for (auto& [id, of] : tokens) std::sort(of.begin(), of.end());
-  return tokens;
-}
-
 RoleAlarm::RoleAlarm(RoleCalibration calibration, WireReader& baseline) : calibration_(std::move(calibration)) {
   const TokenMap tokens = ReadTokens(baseline);
   NoveltyProfile::Abstractions abstractions;

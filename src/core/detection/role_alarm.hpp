@@ -44,9 +44,6 @@ class RoleAlarm {
   std::size_t size_ = 0;
 };
 
-// Tokens by abstraction, from a section (id, token), one row a token.
-TokenMap ReadTokens(WireReader& reader);
-
 class JudgedSession {
  public:
   // `alarm` must outlive it.

@@ -99,6 +99,13 @@ std::string_view TextOf(Label label) {
   return "";
 }
 
+TokenMap ReadTokens(WireReader& reader) {
+  TokenMap all;
+  reader.EachRow(2, [&](const Row& row) { all[ParseInteger(Required(row[0]))].emplace_back(Required(row[1])); });
+  for (auto& [id, tokens] : all) std::sort(tokens.begin(), tokens.end());
+  return all;
+}
+
 Model Model::Read(WireReader& reader) {
   Model model;
   for (const Row& row : reader.Section(4)) {
@@ -110,8 +117,7 @@ Model Model::Read(WireReader& reader) {
   }
   model.ReadAttributes(reader);
   model.ReadDependencies(reader);
-  reader.EachRow(2, [&](const Row& row) { model.tokens_[ParseInteger(Required(row[0]))].push_back(String(row[1])); });
-  for (auto& [id, tokens] : model.tokens_) std::sort(tokens.begin(), tokens.end());
+  model.tokens_ = ReadTokens(reader);
   model.ReadBaselines(reader);
   model.ReadLimits(reader);
   model.ReadRates(reader);
