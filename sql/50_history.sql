@@ -3,7 +3,7 @@
 CREATE FUNCTION privacy_score.import_statements(query text) RETURNS bigint
   AS 'MODULE_PATHNAME', 'ps_import_statements' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.import_statements(text) IS
-  'Turns logged statements into history. The query runs with the caller''s rights and yields (session text, role name, at timestamptz, sql text), or end_user text after these; sessions are cut at idle_gap and midnight. Returns the statements that have an abstraction. Superusers, and whoever is granted EXECUTE.';
+  'Turns logged statements into history. The query runs with the caller''s rights and yields (session text, role name, at timestamptz, sql text), and after these by name end_user text, parameters text[], rows bigint; sessions are cut at idle_gap and midnight. Returns the statements that have an abstraction. Superusers, and whoever is granted EXECUTE.';
 REVOKE ALL ON FUNCTION privacy_score.import_statements(text) FROM PUBLIC;
 
 CREATE FUNCTION privacy_score.import_log(path text, format text DEFAULT NULL, line_prefix text DEFAULT NULL)

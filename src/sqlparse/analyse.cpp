@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "sqlparse/constants.hpp"
 #include "sqlparse/own_stack.hpp"
 #include "sqlparse/parse.hpp"
 #include "sqlparse/resolver.hpp"
@@ -44,18 +45,20 @@ Tokens WithoutNamelessRelation(const Tokens& tokens) {
 
 // Throws TooDeep, and Error when the statement is too large.
 std::vector<Statement> Analyse(std::string_view sql, const Catalog& catalog, Arena& arena,
-                               std::vector<MissingName>* missing, GivesUp gives_up, TextUse use, std::size_t memory,
-                               SessionTables* session) {
-  const Parse parse(sql, {memory, gives_up, LevelsLeft()});
+                               std::vector<MissingName>* missing, const TextReading& reading) {
+  const Parse parse(sql, {reading.memory, reading.gives_up, LevelsLeft()});
   if (parse.IsTooDeep()) throw TooDeep{};
   if (parse.tree() == nullptr) return {Unparsed()};
   std::vector<Statement> statements;
-  Resolver resolver(catalog, arena, missing, {memory, gives_up}, session);
+  TextConstants* constants = reading.constants;
+  const HashKey* key = constants == nullptr ? nullptr : &constants->key;
+  Resolver resolver(catalog, arena, missing, {reading.memory, reading.gives_up, key}, reading.session);
   for (std::size_t i = 0; i < parse.tree()->n_stmts; ++i) {
     const Node* raw = parse.tree()->stmts[i]->stmt;
     statements.push_back(resolver.Resolve(raw));
-    statements.back().explained = use == TextUse::kHistory && raw != nullptr && OnlyExplains(*raw);
+    statements.back().explained = reading.use == TextUse::kHistory && raw != nullptr && OnlyExplains(*raw);
     statements.back().limited_to_nothing = raw != nullptr && IsLimitedToNothing(*raw);
+    if (constants != nullptr) AddConstants(*key, raw, statements.back(), &constants->found);
   }
   return statements;
 }
@@ -63,15 +66,17 @@ std::vector<Statement> Analyse(std::string_view sql, const Catalog& catalog, Are
 }  // namespace
 
 std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog, Arena& arena,
-                                   std::vector<MissingName>* missing, GivesUp gives_up, TextUse use, std::size_t memory,
-                                   SessionTables* session) {
+                                   std::vector<MissingName>* missing, const TextReading& reading) {
+  SessionTables* const session = reading.session;
   for (const StackSize size : {StackSize::kOrdinary, StackSize::kDeep}) {
     std::vector<Statement> statements;
     // As long as names are missing the text is read again.
     SessionTables tables = session == nullptr ? SessionTables() : *session;
-    SessionTables* after = session == nullptr ? nullptr : &tables;
+    TextReading attempt = reading;
+    if (session != nullptr) attempt.session = &tables;
+    if (reading.constants != nullptr) reading.constants->found = {};
     try {
-      OnOwnStack(size, [&] { statements = Analyse(sql, catalog, arena, missing, gives_up, use, memory, after); });
+      OnOwnStack(size, [&] { statements = Analyse(sql, catalog, arena, missing, attempt); });
       if (session != nullptr && (missing == nullptr || missing->empty())) *session = std::move(tables);
       return statements;
     } catch (const TooDeep&) {
@@ -79,23 +84,24 @@ std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog,
       break;
     }
   }
+  if (reading.constants != nullptr) reading.constants->found = {};
   return {Unparsed()};
 }
 
-Tokens AbstractText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing, GivesUp gives_up,
-                    TextUse use, std::size_t memory, SessionTables* session) {
+Tokens AbstractText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing,
+                    const TextReading& reading) {
   HeapArena arena;
   std::vector<Tokens> parts;
-  for (const Statement& statement : AnalyseText(sql, catalog, arena, missing, gives_up, use, memory, session))
+  for (const Statement& statement : AnalyseText(sql, catalog, arena, missing, reading))
     parts.push_back(WithoutNamelessRelation(Abstract(statement)));
   return UnionTokens(parts);
 }
 
 std::string PosterText(std::string_view sql, const Catalog& catalog, std::vector<MissingName>* missing,
-                       GivesUp gives_up, std::size_t memory) {
+                       const TextReading& reading) {
   HeapArena arena;
   std::string text;
-  for (const Statement& statement : AnalyseText(sql, catalog, arena, missing, gives_up, TextUse::kMeaning, memory)) {
+  for (const Statement& statement : AnalyseText(sql, catalog, arena, missing, reading)) {
     if (!text.empty()) text += ' ';
     text += WithoutNamelessRelation(PosterForm(statement));
   }

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <initializer_list>
+#include <optional>
+#include <utility>
 
+#include "core/base/array_text.hpp"
 #include "core/base/keyed_hash.hpp"
 #include "core/statement/abstraction.hpp"
 #include "core/statement/scope.hpp"
@@ -39,12 +42,6 @@ bool IsOrder(std::string_view name) { return name == "<" || name == "<=" || name
 bool IsDate(const PgQuery__TypeName* type) {
   return type != nullptr && type->n_names > 0 && type->n_array_bounds == 0 &&
          TextOf(type->names[type->n_names - 1]) == "date";
-}
-
-const Node* WithoutCasts(const Node* node) {
-  while (node->node_case == PG_QUERY__NODE__NODE_TYPE_CAST && node->type_cast->arg != nullptr)
-    node = node->type_cast->arg;
-  return node;
 }
 
 // The number that a literal is, or a hash of its text.
@@ -125,18 +122,11 @@ bool ElementsOf(const Node* node, std::vector<std::string>* elements) {
   if (node == nullptr || node->node_case != PG_QUERY__NODE__NODE_A_CONST || node->a_const->isnull ||
       node->a_const->val_case != PG_QUERY__A__CONST__VAL_SVAL)
     return false;
-  std::string_view text = node->a_const->sval->sval;
-  if (text.size() < 3 || text.front() != '{' || text.back() != '}') return false;
-  text = text.substr(1, text.size() - 2);
-  if (text.find_first_of("{}\"\\") != std::string_view::npos) return false;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(','), text.size());
-    std::string_view element = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    while (!element.empty() && element.front() == ' ') element.remove_prefix(1);
-    while (!element.empty() && element.back() == ' ') element.remove_suffix(1);
-    if (element.empty() || (element.size() == 4 && (element[0] == 'N' || element[0] == 'n'))) return false;
-    elements->emplace_back(element);
+  std::optional<ArrayElements> read = ReadArrayText(node->a_const->sval->sval);
+  if (!read || read->values.empty() || read->quoted || read->nested) return false;
+  for (std::optional<std::string>& value : read->values) {
+    if (!value) return false;
+    elements->push_back(std::move(*value));
   }
   return true;
 }
@@ -335,6 +325,7 @@ Expr* Resolver::Case(Level* level, const PgQuery__CaseExpr& expr) {
   std::vector<Expr*> args = {OtherOf(level, {expr.arg})};
   args[0]->pins = Pins::kColumn;
   for (const Node* when : NodeList{expr.args, expr.n_args}) args.push_back(Expression(level, when));
+  AddCaseValues(args[0], expr);
   args.push_back(Expression(level, expr.defresult));
   return Other(args);
 }
@@ -403,6 +394,7 @@ Expr* Resolver::Operator(Level* level, const PgQuery__AExpr& expr) {
     Expr* other = Other({left, right});
     if (other->kind != ExprKind::kOther) return other;
     Pin(other, PinsOf(expr, *left), left, right);
+    AddOperatorValues(other, expr);
     std::vector<std::string> elements;
     if (expr.kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP_ANY && IsEqualSign(expr) && IsUnqualified(expr) &&
         described_.wanted() && (ElementsOf(expr.rexpr, &elements) || ArrayOf(expr.rexpr, &elements)))
@@ -411,7 +403,7 @@ Expr* Resolver::Operator(Level* level, const PgQuery__AExpr& expr) {
     return other;
   }
   if (!IsRow(expr.lexpr)) {
-    Expr* equality = Equality(Expression(level, expr.lexpr), Expression(level, expr.rexpr));
+    Expr* equality = Equality(Operand(level, expr.lexpr), Operand(level, expr.rexpr));
     if (IsUnqualified(expr)) NoteLiterals(equality, expr.lexpr, expr.rexpr);
     return equality;
   }
@@ -421,7 +413,7 @@ Expr* Resolver::Operator(Level* level, const PgQuery__AExpr& expr) {
   if (left.size != right.size) return OtherOf(level, {expr.lexpr, expr.rexpr});
   Expr* all = NewExpr(ExprKind::kAnd);
   for (std::size_t i = 0; i < left.size; ++i)
-    all->args.Add(Equality(Expression(level, left[i]), Expression(level, right[i])));
+    all->args.Add(Equality(Operand(level, left[i]), Operand(level, right[i])));
   return left.size == 1 ? all->args.first : all;
 }
 
@@ -434,11 +426,12 @@ Expr* Resolver::InList(Level* level, const PgQuery__AExpr& expr) {
     Expr* right = Expression(level, expr.rexpr);
     Expr* other = Other({left, right});
     Pin(other, IsEqualSign(expr) ? Pins::kColumn : Pins::kKey, left, right);
+    AddListValues(other, left, expr.lexpr, list);
     if (IsEqualSign(expr)) NoteLiterals(other, expr.lexpr, expr.rexpr);
     return other;
   }
   if (!IsRow(expr.lexpr) || !IsRow(list[0])) {
-    Expr* equality = Equality(Expression(level, expr.lexpr), Expression(level, list[0]));
+    Expr* equality = Equality(Operand(level, expr.lexpr), Operand(level, list[0]));
     NoteLiterals(equality, expr.lexpr, list[0]);
     return equality;
   }

@@ -110,6 +110,7 @@ NamespaceItem* Resolver::FromFunction(Level* level, const PgQuery__RangeFunction
     const Node* call = entry->list->items[0];
     const bool many = level->query->many;
     args.push_back(Expression(level, call));
+    AddValues(args.back(), call);
     level->query->many = many;
     NodeList definitions = {function.coldeflist, function.n_coldeflist};
     if (entry->list->n_items > 1 && entry->list->items[1]->node_case == PG_QUERY__NODE__NODE_LIST)

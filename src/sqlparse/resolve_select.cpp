@@ -146,6 +146,8 @@ void Resolver::Window(Level* level, const PgQuery__WindowDef& window) {
 
 // A kValues range of the lists; returns its index.
 int Resolver::ValuesRange(Level* level, NodeList lists, std::size_t* columns) {
+  // What is inserted is compared with nothing.
+  const bool compared = limits_.key != nullptr && level->query->command != Command::kInsert;
   std::vector<std::vector<Expr*>> by_column;
   *columns = 0;
   for (const Node* node : lists) {
@@ -158,7 +160,13 @@ int Resolver::ValuesRange(Level* level, NodeList lists, std::size_t* columns) {
   *columns = by_column.size();
   Range* range = nullptr;
   const int index = AddRange(level, RangeKind::kValues, &range);
-  for (const std::vector<Expr*>& column : by_column) range->args.Add(Other(column));
+  for (std::size_t i = 0; i < by_column.size(); ++i) {
+    Expr* column = Other(by_column[i]);
+    range->args.Add(column);
+    for (const Node* node : lists)
+      if (compared && node->node_case == PG_QUERY__NODE__NODE_LIST && node->list->n_items > i)
+        AddValues(column, node->list->items[i]);
+  }
   return index;
 }
 

@@ -160,7 +160,7 @@ std::vector<Target> Resolver::TargetList(Level* level, NodeList list, Result* re
       ExpandStar(level, target.val, &targets, result);
       continue;
     }
-    Expr* expr = Expression(level, target.val);
+    Expr* expr = level->parent == nullptr ? Expression(level, target.val) : Operand(level, target.val);
     int strength = 0;
     const std::string_view name =
         *target.name != '\0' ? std::string_view(target.name) : OutputName(target.val, &strength);

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/keyed_hash.hpp"
 #include "core/base/paused.hpp"
 #include "core/statement/arena.hpp"
 #include "core/statement/statement.hpp"
@@ -108,10 +109,12 @@ struct Target {
   Expr* expr = nullptr;
 };
 
-// What a resolver may take: so many bytes of nodes, until `gives_up` (may be null) says so.
+// What a resolver may take: so many bytes of nodes, until `gives_up` (may be null) says so. `key`: that of the hashes
+// of constants; null where they are not wanted.
 struct ResolverLimits {
   std::size_t memory;
   GivesUp gives_up;
+  const HashKey* key = nullptr;
 };
 
 class Resolver {
@@ -229,6 +232,18 @@ class Resolver {
   Expr* ColumnAt(int range, int column, int levels_up);
   // A copy that can stand in another list, `levels_up` levels further in.
   Expr* Clone(const Expr* expr, int levels_up = 0);
+
+  // resolve_values.cpp
+  Expr* Operand(Level* level, const Node* node);  // Expression() with the values of what is constant
+  bool AddValue(Expr* expr, const Node* node);
+  bool AddValues(Expr* expr, const Node* node);
+  void AddElements(Expr* expr, const Node* node);
+  void AddOperatorValues(Expr* comparison, const PgQuery__AExpr& expr);
+  void AddListValues(Expr* comparison, Expr* left, const Node* node, NodeList list);
+  void AddCaseValues(Expr* comparison, const PgQuery__CaseExpr& expr);
+  struct Parts;
+  bool FindParts(const Node* node, Parts* parts);
+  Value* NewValue(Expr* expr);
 
   // resolve_dml.cpp
   Result Insert(Level* parent, const PgQuery__InsertStmt& insert);

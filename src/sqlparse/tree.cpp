@@ -66,6 +66,12 @@ bool IsNullConstant(const Node* node) {
   return node != nullptr && node->node_case == PG_QUERY__NODE__NODE_A_CONST && node->a_const->isnull;
 }
 
+const Node* WithoutCasts(const Node* node) {
+  while (node->node_case == PG_QUERY__NODE__NODE_TYPE_CAST && node->type_cast->arg != nullptr)
+    node = node->type_cast->arg;
+  return node;
+}
+
 bool OnlyExplains(const Node& node) {
   if (node.node_case != PG_QUERY__NODE__NODE_EXPLAIN_STMT) return false;
   bool runs = false;

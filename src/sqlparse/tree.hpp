@@ -31,6 +31,7 @@ bool IsStar(const Node* node);
 // True for a ColumnRef or an indirection that ends in a star.
 bool EndsInStar(const Node* node);
 bool IsNullConstant(const Node* node);
+const Node* WithoutCasts(const Node* node);
 // True for EXPLAIN without ANALYZE.
 bool OnlyExplains(const Node& node);
 

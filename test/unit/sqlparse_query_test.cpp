@@ -50,7 +50,7 @@ TEST(Resolver, ExplainedTextsOfHistoryTellEstimates) {
                              {"EXECUTE p", ""}};
   for (const Expected& expected : kCases) {
     const std::string sql = std::string("EXPLAIN (VERBOSE, ANALYZE OFF) ") + expected.sql;
-    EXPECT_EQ(Joined(AbstractText(sql, Catalog(), nullptr, nullptr, TextUse::kHistory)), expected.tokens) << sql;
+    EXPECT_EQ(Joined(AbstractText(sql, Catalog(), nullptr, {nullptr, TextUse::kHistory})), expected.tokens) << sql;
     HeapArena arena;
     Statement statement = AnalyseText(expected.sql, Catalog(), arena, nullptr)[0];
     bool tell_more = false;
@@ -60,7 +60,8 @@ TEST(Resolver, ExplainedTextsOfHistoryTellEstimates) {
   }
   for (const char* sql : {"EXPLAIN (ANALYZE) SELECT a FROM t", "EXPLAIN ANALYZE VERBOSE SELECT a FROM t",
                           "EXPLAIN (ANALYZE false, ANALYZE 1) SELECT a FROM t"})
-    EXPECT_EQ(Joined(AbstractText(sql, Catalog(), nullptr, nullptr, TextUse::kHistory)), "cmd:select p:t.a t:t") << sql;
+    EXPECT_EQ(Joined(AbstractText(sql, Catalog(), nullptr, {nullptr, TextUse::kHistory})), "cmd:select p:t.a t:t")
+        << sql;
   for (const char* sql : {"EXPLAIN SELECT a FROM t", "EXPLAIN (ANALYZE FALSE) SELECT a FROM t"})
     EXPECT_EQ(BareTokens(sql), "cmd:select p:t.a t:t") << sql;
 }

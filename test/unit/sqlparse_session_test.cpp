@@ -15,7 +15,7 @@ class SessionTest : public ::testing::Test {
     Catalog catalog;
     for (;;) {
       std::vector<MissingName> missing;
-      Tokens tokens = AbstractText(sql, catalog, &missing, nullptr, TextUse::kHistory, SIZE_MAX, &tables);
+      Tokens tokens = AbstractText(sql, catalog, &missing, {nullptr, TextUse::kHistory, SIZE_MAX, &tables});
       if (missing.empty()) return Joined(tokens);
       AnswerNames(missing, &catalog);
     }

@@ -188,7 +188,7 @@ TEST(Resolver, TakesNoMoreThanItMay) {
   for (int i = 0; i < 5000; ++i) columns += ", a";
   const std::string text = "SELECT " + columns + " FROM t";
   const auto tokens = [](const std::string& sql, std::size_t memory) {
-    return Joined(AbstractText(sql, Catalog(), nullptr, nullptr, TextUse::kMeaning, memory));
+    return Joined(AbstractText(sql, Catalog(), nullptr, {nullptr, TextUse::kMeaning, memory}));
   };
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(tokens(text, kMemory), "unparsed");
@@ -212,10 +212,10 @@ TEST(Resolver, GivesUp) {
   const std::string text = "SELECT " + columns + " FROM t";
   const Catalog catalog;
   Tokens tokens;
-  EXPECT_FALSE(Finishes([&] { tokens = AbstractText(text, catalog, nullptr, [] { return ++asked == 3; }); }));
+  EXPECT_FALSE(Finishes([&] { tokens = AbstractText(text, catalog, nullptr, {[] { return ++asked == 3; }}); }));
   EXPECT_EQ(asked, 3);
-  EXPECT_FALSE(Finishes([&] { PosterText(text, catalog, nullptr, [] { return true; }); }));
-  EXPECT_TRUE(Finishes([&] { tokens = AbstractText(text, catalog, nullptr, [] { return false; }); }));
+  EXPECT_FALSE(Finishes([&] { PosterText(text, catalog, nullptr, {[] { return true; }}); }));
+  EXPECT_TRUE(Finishes([&] { tokens = AbstractText(text, catalog, nullptr, {[] { return false; }}); }));
   EXPECT_EQ(tokens.size(), 1003U);
 }
 
@@ -331,10 +331,10 @@ TEST(Resolver, GivesUpInTheDeep) {
   for (const Nested& nested : kNested) {
     const std::string text = nested.Text(nested.most / 2);
     asked = 0;
-    AbstractText(text, catalog, nullptr, [] { return ++asked < 0; });
+    AbstractText(text, catalog, nullptr, {[] { return ++asked < 0; }});
     for (last = asked; last > 0; last /= 4) {
       asked = 0;
-      EXPECT_FALSE(Finishes([&] { AbstractText(text, catalog, nullptr, [] { return ++asked == last; }); }));
+      EXPECT_FALSE(Finishes([&] { AbstractText(text, catalog, nullptr, {[] { return ++asked == last; }}); }));
     }
   }
 }

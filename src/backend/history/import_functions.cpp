@@ -10,6 +10,7 @@ extern "C" {
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -19,20 +20,63 @@ PG_FUNCTION_INFO_V1(ps_import_statements);
 
 namespace {
 
-// The last is the end user, and may be left out.
-const Oid kColumns[5] = {TEXTOID, NAMEOID, TIMESTAMPTZOID, TEXTOID, TEXTOID};
+const Oid kColumns[] = {TEXTOID, NAMEOID, TIMESTAMPTZOID, TEXTOID};
 constexpr int kFewest = 4;
 
-void CheckColumns(TupleDesc row) {
-  bool fits = row->natts == kFewest || row->natts == kFewest + 1;
-  for (int i = 0; fits && i < row->natts; ++i) fits = TupleDescAttr(row, i)->atttypid == kColumns[i];
-  if (!fits)
-    ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the query must yield (text, name, timestamptz, text)"),
-                    errhint("Cast the columns: session::text, role::name, at::timestamptz, sql::text; a fifth one, "
-                            "end_user::text, may follow.")));
+// Where the columns stand that may follow, by their names; -1: they are not there.
+struct FurtherColumns {
+  int end_user = -1;
+  int parameters = -1;
+  int rows = -1;
+};
+
+void RefuseColumns() {
+  ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the query must yield (text, name, timestamptz, text)"),
+                  errhint("Cast the columns: session::text, role::name, at::timestamptz, sql::text. Behind these may "
+                          "follow, by name, end_user::text, parameters::text[] and rows::bigint.")));
 }
 
-void AddRow(Import* import, HeapTuple tuple, TupleDesc row) {
+FurtherColumns CheckColumns(TupleDesc row) {
+  FurtherColumns further;
+  bool fits = row->natts >= kFewest;
+  for (int i = 0; fits && i < kFewest; ++i) fits = TupleDescAttr(row, i)->atttypid == kColumns[i];
+  for (int i = kFewest; fits && i < row->natts; ++i) {
+    const Form_pg_attribute column = TupleDescAttr(row, i);
+    const char* name = NameStr(column->attname);
+    int* place = nullptr;
+    if (strcmp(name, "parameters") == 0 && column->atttypid == TEXTARRAYOID)
+      place = &further.parameters;
+    else if (strcmp(name, "rows") == 0 && column->atttypid == INT8OID)
+      place = &further.rows;
+    else if (column->atttypid == TEXTOID && (i == kFewest || strcmp(name, "end_user") == 0))
+      place = &further.end_user;  // the fifth has always been that, whatever its name
+    fits = place != nullptr && *place < 0;
+    if (fits) *place = i;
+  }
+  if (!fits) RefuseColumns();
+  return further;
+}
+
+// The elements of a text[].
+const privacy_score::LoggedParameters* ParametersIn(Datum array) {
+  auto* parameters = NewCoreObject<privacy_score::LoggedParameters>();
+  Datum* values;
+  bool* nulls;
+  int count;
+  deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &count);
+  for (int i = 0; i < count; ++i) {
+    const char* value = nulls[i] ? nullptr : TextDatumGetCString(values[i]);
+    CallCoreOrRaise([&] {
+      if (value == nullptr)
+        parameters->emplace_back(std::nullopt);
+      else
+        parameters->emplace_back(value);
+    });
+  }
+  return parameters;
+}
+
+void AddRow(Import* import, HeapTuple tuple, TupleDesc row, const FurtherColumns& further) {
   Datum values[kFewest];
   bool null;
   for (int i = 0; i < kFewest; ++i) {
@@ -41,18 +85,32 @@ void AddRow(Import* import, HeapTuple tuple, TupleDesc row) {
       ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("column %d of the query must not be NULL", i + 1),
                       errhint("Leave such rows out: WHERE ... IS NOT NULL.")));
   }
-  const char* session = TextDatumGetCString(values[0]);
-  const char* role = NameStr(*DatumGetName(values[1]));
-  const TimestampTz at = DatumGetTimestampTz(values[2]);
-  if (TIMESTAMP_NOT_FINITE(at))
+  ImportedStatement statement;
+  statement.session = TextDatumGetCString(values[0]);
+  statement.role = NameStr(*DatumGetName(values[1]));
+  statement.at = DatumGetTimestampTz(values[2]);
+  statement.sql = DatumGetTextPP(values[3]);
+  if (TIMESTAMP_NOT_FINITE(statement.at))
     ereport(ERROR, (errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE), errmsg("the time of a statement must be finite"),
                     errhint("Leave such rows out: WHERE isfinite(at).")));
-  const char* end_user = "";
-  if (row->natts > kFewest) {
-    const Datum named = SPI_getbinval(tuple, row, kFewest + 1, &null);
-    if (!null) end_user = TextDatumGetCString(named);
+  const auto field = [&](int place, Datum* value) {
+    if (place < 0) return false;
+    *value = SPI_getbinval(tuple, row, place + 1, &null);
+    return !null;
+  };
+  Datum value;
+  if (field(further.end_user, &value)) statement.end_user = TextDatumGetCString(value);
+  if (field(further.parameters, &value)) statement.parameters = ParametersIn(value);
+  if (field(further.rows, &value)) {
+    statement.rows = DatumGetInt64(value);
+    if (statement.rows < 0 || statement.rows > privacy_score::kMostCounted)
+      ereport(ERROR,
+              (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+               errmsg("rows of a statement must be 0 to %lld, not %lld",
+                      static_cast<long long>(privacy_score::kMostCounted), static_cast<long long>(statement.rows)),
+               errhint("NULL says that they are not known.")));
   }
-  (void)AddStatement(import, session, role, at, DatumGetTextPP(values[3]), end_user);
+  (void)AddStatement(import, statement);
 }
 
 void ReadQuery(Import* import, const char* query) {
@@ -64,11 +122,11 @@ void ReadQuery(Import* import, const char* query) {
     SPI_cursor_fetch(portal, true, kRowsAtATime);
     const uint64 count = SPI_processed;
     SPITupleTable* table = SPI_tuptable;
-    CheckColumns(table->tupdesc);
+    const FurtherColumns further = CheckColumns(table->tupdesc);
     for (uint64 i = 0; i < count; ++i) {
       CHECK_FOR_INTERRUPTS();
       MemoryContext old = MemoryContextSwitchTo(scratch);
-      AddRow(import, table->vals[i], table->tupdesc);
+      AddRow(import, table->vals[i], table->tupdesc, further);
       MemoryContextSwitchTo(old);
       MemoryContextReset(scratch);
     }
@@ -85,6 +143,7 @@ void ReadQuery(Import* import, const char* query) {
 Datum ps_import_statements(PG_FUNCTION_ARGS) {
   RequirePrimary("import_statements");
   auto* import = NewCoreObject<Import>();
+  BeginImport(import);
   ReadQuery(import, text_to_cstring(PG_GETARG_TEXT_PP(0)));
   const int64 counted = import->counted;
   WriteImport(import);

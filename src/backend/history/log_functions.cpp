@@ -36,6 +36,7 @@ PG_FUNCTION_INFO_V1(ps_import_log);
 
 #include "core/logs/log_records.hpp"
 #include "core/logs/logged_statement.hpp"
+#include "sqlparse/constants.hpp"
 
 namespace {
 
@@ -62,7 +63,7 @@ struct LogImport {
 struct LogFile {
   std::optional<LogRecords> records;
   LogRecord record;
-  std::optional<std::string> sql;
+  std::optional<privacy_score::LoggedStatement> statement;
 };
 
 void RequireMayReadFiles() {
@@ -172,11 +173,25 @@ bool IsText(const std::string* text) {
          text->find('\0') == std::string::npos;
 }
 
+// What EXECUTE gives to the parameters, where all are constants.
+void TakeExecuted(privacy_score::LoggedStatement* statement) {
+  for (privacy_score::GivenParameter& given : privacy_score::ParametersOfExecute(statement->execute)) {
+    if (!given.known) {
+      statement->parameters.clear();
+      return;
+    }
+    if (given.is_null)
+      statement->parameters.emplace_back(std::nullopt);
+    else
+      statement->parameters.emplace_back(std::move(given.text));
+  }
+}
+
 // Takes in one record that was understood. False when it is not, after all.
 bool AddRecord(LogImport* log, LogFile* file, const char* database, FileCounts* counts) {
   const LogRecord* record = &file->record;
-  CallCoreOrRaise([&] { file->sql = log->statements.Of(*record); });
-  if (!file->sql) return true;
+  CallCoreOrRaise([&] { file->statement = log->statements.Of(*record); });
+  if (!file->statement) return true;
   ++counts->statements;
   if (!record->database.empty() && record->database != database) {
     ++counts->elsewhere;
@@ -184,14 +199,22 @@ bool AddRecord(LogImport* log, LogFile* file, const char* database, FileCounts* 
   }
   const std::optional<int64> at = MomentOf(log, &record->at);
   if (!at || record->role.empty() || record->role.size() >= NAMEDATALEN || record->session.empty() ||
-      !IsText(&*file->sql) || !IsText(&record->role) || !IsText(&record->session))
+      !IsText(&file->statement->sql) || !IsText(&record->role) || !IsText(&record->session))
     return false;
   if (!IsWatched(log, &record->role)) {
     ++counts->unwatched;
     return true;
   }
-  const text* sql = cstring_to_text_with_len(file->sql->data(), static_cast<int>(file->sql->size()));
-  if (AddStatement(&log->import, record->session.c_str(), record->role.c_str(), *at, sql)) ++counts->imported;
+  privacy_score::LoggedStatement* logged = &*file->statement;
+  if (!logged->execute.empty()) CallCoreOrRaise([&] { TakeExecuted(logged); });
+  ImportedStatement statement;
+  statement.session = record->session.c_str();
+  statement.role = record->role.c_str();
+  statement.at = *at;
+  statement.sql = cstring_to_text_with_len(logged->sql.data(), static_cast<int>(logged->sql.size()));
+  statement.parameters = &logged->parameters;
+  statement.rows = logged->rows.value_or(-1);
+  if (AddStatement(&log->import, statement)) ++counts->imported;
   return true;
 }
 
@@ -282,6 +305,7 @@ Datum ps_import_log(PG_FUNCTION_ARGS) {
   InitMaterializedSRF(fcinfo, 0);
   List* files = FilesOf(text_to_cstring(PG_GETARG_TEXT_PP(0)));
   auto* log = NewCoreObject<LogImport>();
+  BeginImport(&log->import);
   const uint64 total = SizeOf(files);
   uint64 done = 0;
   BeginProgress("import_log", InvalidOid, "reading the log");

@@ -21,7 +21,7 @@ extern "C" {
 #include "backend/server/guarded.hpp"
 #include "backend/state/scoring_errors.hpp"
 #include "backend/state/shared_state.hpp"
-#include "core/base/keyed_hash.hpp"
+#include "core/base/constant_hash.hpp"
 
 namespace {
 
@@ -35,38 +35,12 @@ constexpr uint64 kUnknownHash = 2;
 
 const privacy_score::HashKey& Key() { return SubjectKeyInForce().key; }
 
-[[gnu::hot]] uint64 HashOfNumber(int64 number) { return privacy_score::KeyedHash(Key(), number); }
+[[gnu::hot]] uint64 HashOfNumber(int64 number) { return privacy_score::ConstantHashOfShort(Key(), number); }
 
-// Whether a text is how a whole number is written, of so many digits that it surely fits.
-bool IsNumber(const char* bytes, Size length, int64* number) {
-  constexpr Size kMostDigits = 18;
-  const bool negative = length > 0 && bytes[0] == '-';
-  const char* digit = bytes + (negative ? 1 : 0);
-  const char* end = bytes + length;
-  if (digit == end || static_cast<Size>(end - digit) > kMostDigits) return false;
-  if (*digit == '0' && (negative || end - digit > 1)) return false;
-  int64 value = 0;
-  for (; digit < end; ++digit) {
-    if (*digit < '0' || *digit > '9') return false;
-    value = 10 * value + (*digit - '0');
-  }
-  *number = negative ? -value : value;
-  return true;
-}
+uint64 HashOfLong(int64 number) { return privacy_score::ConstantHash(Key(), std::int64_t{number}); }
 
-// A number is hashed as one also where it comes as text.
 uint64 HashOfBytes(const char* bytes, Size length) {
-  int64 number;
-  if (IsNumber(bytes, length, &number)) return HashOfNumber(number);
-  return privacy_score::KeyedHash(Key(), std::string_view(bytes, length));
-}
-
-// A bigint of more digits than IsNumber() takes is hashed as its text, too.
-uint64 HashOfLong(int64 number) {
-  constexpr int64 kMost = INT64CONST(999999999999999999);
-  if (number >= -kMost && number <= kMost) return HashOfNumber(number);
-  char text[MAXINT8LEN + 1];
-  return privacy_score::KeyedHash(Key(), std::string_view(text, static_cast<Size>(pg_lltoa(number, text))));
+  return privacy_score::ConstantHash(Key(), std::string_view(bytes, length));
 }
 
 uint64 HashOfText(const char* text) { return HashOfBytes(text, strlen(text)); }

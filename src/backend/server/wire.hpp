@@ -21,7 +21,7 @@ extern "C" {
 void ConnectSpi();
 
 // Arguments of a statement as text, in the form that SPI takes. A null argument is NULL.
-constexpr int kMostTextArguments = 16;
+constexpr int kMostTextArguments = 20;
 struct TextArguments {
   Oid types[kMostTextArguments];
   Datum values[kMostTextArguments];

@@ -7,10 +7,13 @@
 #include "backend/text/text_statements.hpp"
 
 extern "C" {
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 }
 
+#include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "backend/catalog/catalog_source.hpp"
@@ -82,6 +85,10 @@ bool IsWithinLimit(const text* sql) {
   return VARSIZE_ANY_EXHDR(sql) <= static_cast<std::size_t>(ps_settings.text_limit) * 1024;
 }
 
+bool IsAscii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
 // Appends a token to `tokens` in the database's encoding; false when that cannot hold it.
 bool AddConverted(Tokens* tokens, const std::string* token) {
   const char* converted = FromUtf8(token->data(), static_cast<int>(token->size()));
@@ -93,16 +100,22 @@ bool AddConverted(Tokens* tokens, const std::string* token) {
 }  // namespace
 
 CoreHolder<Tokens>* TokensOfText(const text* sql, Oid role, privacy_score::TextUse use,
-                                 privacy_score::SessionTables* session) {
+                                 privacy_score::SessionTables* session, privacy_score::TextConstants* constants,
+                                 bool* constants_known) {
   int length = 0;
   const bool fits = IsWithinLimit(sql);
   const char* utf8 = fits ? ToUtf8(VARDATA_ANY(sql), static_cast<int>(VARSIZE_ANY_EXHDR(sql)), &length) : "";
   const std::string_view view(utf8, static_cast<std::size_t>(length));
   const std::size_t memory = MemoryOfText();
   CoreHolder<TextRounds>* rounds = NewCoreHolder<TextRounds>(CurrentMemoryContext);
+  privacy_score::TextReading reading;
+  reading.gives_up = StatementEnds;
+  reading.use = use;
+  reading.memory = memory;
+  reading.session = session;
+  reading.constants = constants;
   bool done = fits && RunRounds(rounds, role, [&](TextRounds* all) {
-                all->tokens =
-                    privacy_score::AbstractText(view, all->catalog, &all->missing, StatementEnds, use, memory, session);
+                all->tokens = privacy_score::AbstractText(view, all->catalog, &all->missing, reading);
               });
   CoreHolder<Tokens>* tokens = NewCoreHolder<Tokens>(CurrentMemoryContext);
   CallCoreOrRaise([&] { tokens->Reset(new Tokens()); });
@@ -110,6 +123,10 @@ CoreHolder<Tokens>* TokensOfText(const text* sql, Oid role, privacy_score::TextU
   for (std::size_t i = 0; i < count && done; ++i) done = AddConverted(tokens->object, &rounds->object->tokens[i]);
   CallCoreOrRaise([&] {
     if (!done) *tokens->object = {"unparsed"};
+    // Columns are known by hashes of their names, in the database's encoding as elsewhere.
+    if (constants_known != nullptr)
+      *constants_known =
+          done && *tokens->object != Tokens{"unparsed"} && (GetDatabaseEncoding() == PG_UTF8 || IsAscii(view));
   });
   rounds->Reset(nullptr);
   return tokens;
@@ -123,7 +140,10 @@ const char* PosterOfText(const text* sql, Oid role) {
   const std::size_t memory = MemoryOfText();
   CoreHolder<TextRounds>* rounds = NewCoreHolder<TextRounds>(CurrentMemoryContext);
   const bool done = fits && RunRounds(rounds, role, [&](TextRounds* all) {
-                      all->poster = privacy_score::PosterText(view, all->catalog, &all->missing, StatementEnds, memory);
+                      privacy_score::TextReading reading;
+                      reading.gives_up = StatementEnds;
+                      reading.memory = memory;
+                      all->poster = privacy_score::PosterText(view, all->catalog, &all->missing, reading);
                     });
   const std::string* poster = done ? &rounds->object->poster : nullptr;
   const char* converted = done ? FromUtf8(poster->data(), static_cast<int>(poster->size())) : nullptr;

@@ -15,9 +15,10 @@ namespace privacy_score {
 namespace {
 
 constexpr std::size_t kMostSessions = 100000;
+constexpr std::size_t kMostParameters = 65535;
 
 // Fields of pgaudit's message.
-enum AuditField : std::size_t { kNumber = 1, kSubNumber = 2, kText = 7 };
+enum AuditField : std::size_t { kNumber = 1, kSubNumber = 2, kText = 7, kParameters = 8, kRows = 9 };
 
 bool Take(std::string_view* text, std::string_view beginning) {
   if (text->substr(0, beginning.size()) != beginning) return false;
@@ -37,6 +38,12 @@ void TakeDuration(std::string_view* text) {
   if (!rest.empty()) *text = rest;
 }
 
+std::optional<std::int64_t> RowsOf(const std::string& text) {
+  if (text.empty() || text.size() > 15 || text.find_first_not_of("0123456789") != std::string::npos)
+    return std::nullopt;
+  return std::stoll(text);
+}
+
 bool IsPrepare(std::string_view sql) {
   constexpr std::string_view kWord = "prepare";
   const std::size_t begin = sql.find_first_not_of(" \t\r\n");
@@ -49,19 +56,52 @@ bool IsPrepare(std::string_view sql) {
 
 }  // namespace
 
-std::optional<std::string> LoggedStatements::Audited(std::string_view audit, Session* session) {
+std::vector<std::optional<std::string>> ParametersOfDetail(std::string_view detail) {
+  std::vector<std::optional<std::string>> parameters;
+  if (!Take(&detail, "parameters: ") && !Take(&detail, "Parameters: ")) return {};
+  while (Take(&detail, "$" + std::to_string(parameters.size() + 1) + " = ")) {
+    if (Take(&detail, "NULL")) {
+      parameters.emplace_back(std::nullopt);
+    } else {
+      if (!Take(&detail, "'")) return {};
+      std::string value;
+      for (;; detail.remove_prefix(1)) {
+        if (detail.empty()) return {};
+        if (detail.front() == '\'') {
+          detail.remove_prefix(1);
+          if (detail.empty() || detail.front() != '\'') break;  // else a quote within
+        }
+        value += detail.front();
+      }
+      parameters.emplace_back(std::move(value));
+    }
+    if (!Take(&detail, ", ")) break;
+  }
+  return parameters;
+}
+
+std::optional<LoggedStatement> LoggedStatements::Audited(std::string_view audit, Session* session) {
   std::vector<std::string> fields;
-  if (!SplitCsv(audit, &fields, kText + 1) || fields.size() <= kText) return std::nullopt;
+  if (!SplitCsv(audit, &fields, kRows + 1) || fields.size() <= kText) return std::nullopt;
   std::string number = fields[kNumber] + '.' + fields[kSubNumber];
   if (number == session->audited) return std::nullopt;
   session->audited = std::move(number);
   const std::string& sql = fields[kText];
   if (sql == "<previously logged>" || sql == "<not logged>") return std::nullopt;
   if (std::hash<std::string_view>()(sql) == session->logged) return std::nullopt;
-  return IsPrepare(sql) ? std::nullopt : std::optional<std::string>(sql);
+  if (IsPrepare(sql)) return std::nullopt;
+  LoggedStatement statement;
+  statement.sql = sql;
+  if (fields.size() > kParameters && fields[kParameters] != "<not logged>" && fields[kParameters] != "<none>") {
+    std::vector<std::string> values;
+    if (SplitCsv(fields[kParameters], &values, kMostParameters))
+      statement.parameters.assign(values.begin(), values.end());
+  }
+  if (fields.size() > kRows) statement.rows = RowsOf(fields[kRows]);
+  return statement;
 }
 
-std::optional<std::string> LoggedStatements::Of(const LogRecord& record) {
+std::optional<LoggedStatement> LoggedStatements::Of(const LogRecord& record) {
   if (record.severity != "LOG") return std::nullopt;
   std::string_view text = record.message;
   TakeDuration(&text);
@@ -80,10 +120,17 @@ std::optional<std::string> LoggedStatements::Of(const LogRecord& record) {
     text.remove_prefix(11);
   }
   session.logged = std::hash<std::string_view>()(text);
+  LoggedStatement statement;
   std::string_view prepared = record.detail;
-  if (Take(&prepared, "prepare: ")) return std::string(prepared);
+  if (Take(&prepared, "prepare: ")) {
+    statement.sql = prepared;
+    statement.execute = text;
+    return statement;
+  }
   if (is_statement && IsPrepare(text)) return std::nullopt;
-  return std::string(text);
+  statement.sql = text;
+  statement.parameters = ParametersOfDetail(record.detail);
+  return statement;
 }
 
 }  // namespace privacy_score

@@ -107,6 +107,12 @@ std::string RunsText(const Sequence& sequence) {
   return ArrayText(runs);
 }
 
+std::string RowsText(const Sequence& sequence) {
+  std::vector<std::int64_t> rows;
+  for (const Run& run : sequence) rows.push_back(run.rows);
+  return ArrayText(rows);
+}
+
 void ForEachNGram(const Sequence& sequence,
                   const std::function<void(const NGram&, std::int64_t, std::int64_t)>& visit) {
   NGramWindow window;
@@ -145,9 +151,15 @@ std::vector<CutSession> CutSessions(std::vector<Event> events, std::int64_t idle
     const bool same = !sessions.empty() && sessions.back().session_key == event.session_key &&
                       sessions.back().role == event.role && sessions.back().day == event.day &&
                       event.at - sessions.back().ended <= idle_gap;
-    if (!same) sessions.push_back({event.session_key, event.role, event.day, event.at, event.at, {}});
-    sessions.back().ended = event.at;
-    AppendRun(sessions.back().sequence, event.id);
+    if (!same) sessions.push_back({event.session_key, event.role, event.day, event.at, event.at, {}, {}, 0});
+    CutSession& session = sessions.back();
+    session.ended = event.at;
+    AppendRun(session.sequence, event.id, 1, event.rows.value_or(0));
+    session.steps.push_back({event.id, event.execution});
+    if (!event.rows)
+      session.most_rows.reset();
+    else if (session.most_rows)
+      session.most_rows = std::max(*session.most_rows, *event.rows);
   }
   std::stable_sort(sessions.begin(), sessions.end(), [](const CutSession& a, const CutSession& b) {
     return std::tie(a.role, a.day, a.started) < std::tie(b.role, b.day, b.started);

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -104,6 +105,7 @@ void AppendStored(Sequence& sequence, std::string_view ids, std::string_view run
 // The two arrays of a sequence.
 std::string IdsText(const Sequence& sequence);
 std::string RunsText(const Sequence& sequence);
+std::string RowsText(const Sequence& sequence);
 
 // Calls `visit` with every recorded n-gram (length kRecordedLength, padded), how often it stands there in a row, and
 // the rows returned by the last statement of these n-grams. The cost is that of the runs, not of the executions. Rows
@@ -119,6 +121,14 @@ struct Event {
   std::int64_t at = 0;
   std::int64_t day = 0;
   AbstractionId id = 0;
+  std::int64_t execution = 0;                       // its number (logged_executions.hpp); 0: not known
+  std::optional<std::int64_t> rows = std::nullopt;  // that it returned, where known
+};
+
+// One execution of a session that was cut.
+struct LoggedStep {
+  AbstractionId id = 0;
+  std::int64_t execution = 0;
 };
 
 // One session after cutting.
@@ -128,7 +138,9 @@ struct CutSession {
   std::int64_t day = 0;
   std::int64_t started = 0;
   std::int64_t ended = 0;
-  Sequence sequence;
+  Sequence sequence;  // its rows are those of the events, where they are known of all
+  std::vector<LoggedStep> steps;
+  std::optional<std::int64_t> most_rows;  // of one execution; nothing where the rows of one are not known
 };
 
 // Cuts the events of each connection and role into sessions: at a pause longer than `idle_gap` microseconds and at

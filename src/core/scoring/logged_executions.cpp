@@ -1,0 +1,82 @@
+/*
+ * logged_executions.cpp - see logged_executions.hpp.
+ */
+#include "core/scoring/logged_executions.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/array_text.hpp"
+#include "core/base/constant_hash.hpp"
+#include "core/scoring/reach.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+// Executions without parameters have the number of their text, others numbers above all texts.
+constexpr std::int64_t kFirstGiven = std::int64_t{1} << 40U;
+
+std::size_t At(std::int64_t number) { return static_cast<std::size_t>(number - 1); }
+
+}  // namespace
+
+std::int64_t LoggedExecutions::AddText(const StatementConstants& constants) {
+  texts_.push_back(Encode(constants));
+  texts_.back().shrink_to_fit();
+  return static_cast<std::int64_t>(texts_.size());
+}
+
+std::int64_t LoggedExecutions::Add(std::int64_t text, const LoggedParameters& given) {
+  if (text == 0) return 0;
+  const ConstantWords& words = texts_[At(text)];
+  const std::uint32_t count = words[kParameterCountWord];
+  if (count == 0) return text;
+  Given execution;
+  execution.text = text;
+  execution.elements.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t number = words[kParameterCountWord + 1 + i];
+    if (number == 0 || number > given.size()) return 0;
+    const std::optional<std::string>& written = given[number - 1];
+    ParameterValue value;
+    value.number = static_cast<int>(number);
+    value.is_null = !written;
+    if (written) {
+      value.hash = ConstantHash(key_, std::string_view(*written));
+      std::vector<std::uint64_t>& elements = execution.elements.emplace_back();
+      if (const auto array = written->empty() ? std::nullopt : ReadArrayText(*written))
+        for (const std::optional<std::string>& element : array->values)
+          if (element && elements.size() < kMostComparedValues)
+            elements.push_back(ConstantHash(key_, std::string_view(*element)));
+      value.elements = elements.data();
+      value.element_count = static_cast<int>(elements.size());
+    }
+    execution.values.push_back(value);
+  }
+  given_.push_back(std::move(execution));
+  return kFirstGiven + static_cast<std::int64_t>(given_.size());
+}
+
+std::optional<ReachFigures> LoggedExecutions::FiguresOf(
+    const std::vector<LoggedStep>& steps, const Model& model, bool where_counts,
+    const std::function<const Tokens&(AbstractionId)>& tokens_of) const {
+  ReachTracker tracker(model, where_counts);
+  for (const LoggedStep& step : steps) {
+    if (step.execution == 0) return std::nullopt;
+    BoundConstants bound;
+    const bool has_given = step.execution > kFirstGiven;
+    const Given* given = has_given ? &given_[At(step.execution - kFirstGiven)] : nullptr;
+    const ConstantWords& words = texts_[At(has_given ? given->text : step.execution)];
+    bound.words = words.data();
+    bound.count = words.size();
+    if (given != nullptr) {
+      bound.parameters = given->values.data();
+      bound.parameter_count = given->values.size();
+    }
+    tracker.Observe(tracker.FormOf(model, step.id, tokens_of(step.id)), bound);
+  }
+  return tracker.figures();
+}
+
+}  // namespace privacy_score
