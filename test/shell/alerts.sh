@@ -9,7 +9,7 @@ q "CREATE EXTENSION privacy_score" \
   "CREATE TABLE patients (id int PRIMARY KEY, first_name text, last_name text, city text, diagnosis text, c1 text, c2 text, c3 text, c4 text, c5 text)" \
   "INSERT INTO patients SELECT i, 'f' || i % 17, 'l' || i % 97, 'c' || i % 13, 'd' || i % 7 FROM generate_series(1, 300) i" \
   "SELECT privacy_score.protect('patients')" >/dev/null
-for role in learner many acked loud mild wild every "$odd"; do
+for role in learner many acked loud mild wild every forms "$odd"; do
   printf 'SELECT format(%s, :%s) \\gexec\n' "'CREATE ROLE %I LOGIN'" "'role'" >"$PS_TMP/role.sql"
   printf 'SELECT format(%s, :%s) \\gexec\n' "'GRANT SELECT ON patients TO %I'" "'role'" >>"$PS_TMP/role.sql"
   printf 'SELECT format(%s, :%s) \\gexec\n' "'ALTER ROLE %I SET privacy_score.session_limit = 0.01'" "'role'" >>"$PS_TMP/role.sql"
@@ -139,13 +139,31 @@ parse() {
     if ($role =~ /^od/) { print "$last\n"; print "$_=$seen{$_}[-1]\n" for qw(kind severity role limit blocked database) }' "$1"
 }
 check "the line can be parsed, whatever the role is called" "$(parse "$ps_log")" \
-  "kind severity role session score limit blocked database 
+  "kind severity role session score limit blocked database application_name 
 kind=session
 severity=critical
 role=$odd
 limit=0.01
 blocked=false
 database=postgres"
+
+# The same in the forms of others, as alert_event() writes the row, but for what only the row has.
+json_of_log() { sed -n 's/^.*LOG:  privacy_score alert: \({.*}\)$/\1/p' "$ps_log" | tail -n 1; }
+occurrences=0
+for form in ocsf ecs cef; do
+  q "ALTER SYSTEM SET privacy_score.alert_format = '$form'" "SELECT pg_reload_conf()" >/dev/null
+  wait_for "SHOW privacy_score.alert_format" "$form"
+  PGAPPNAME="by | $form=\\" as forms q "$unusual" >/dev/null
+  check_true "an alert for $form" wait_for "SELECT max(occurrences) FROM privacy_score.alert WHERE role = 'forms'" "$((++occurrences))"
+  case $form in
+    ocsf) check "the line is a finding like the row's, but for its number and times" "$(q "SELECT r.e - omitted = l.e - omitted FROM (SELECT privacy_score.alert_event(max(id))::jsonb AS e FROM privacy_score.alert WHERE role = 'forms') r,
+      (SELECT \$j\$$(json_of_log)\$j\$::jsonb AS e) l, (SELECT '{metadata,finding_info,time,start_time,end_time}'::text[] AS omitted) o")" t ;;
+    ecs) check "the line is a document with program and person" "$(q "SELECT e #>> '{user,name}', e #>> '{event,kind}', e #>> '{privacy_score,application_name}', e #>> '{privacy_score,auth_method}' FROM (SELECT \$j\$$(json_of_log)\$j\$::jsonb AS e) l")" 'forms|alert|by | ecs=\|trust' ;;
+    cef) check_true "the line is one of CEF, its values escaped" log_has 'privacy_score alert: CEF:0\|privacy_score\|privacy_score\|[0-9.]+\|session\|A session passed its privacy limit\|9\|rt=.* suser=forms act=reported .* cs5Label=application cs5=by \| cef\\=\\\\$' ;;
+  esac
+done
+q "ALTER SYSTEM RESET privacy_score.alert_format" "SELECT pg_reload_conf()" >/dev/null
+wait_for "SHOW privacy_score.alert_format" privacy_score
 
 # --- acknowledging ------------------------------------------------------------------------------------------------------
 as acked q "$unusual" >/dev/null
@@ -192,7 +210,7 @@ check_match "a baseline of one session is made, with a warning" "$(q_all "SELECT
   'WARNING:  baseline of role "learner" has 1 session, fewer than 10.*HINT: .*1$'
 check_true "people are notified" listened learner 1
 check_match "as information" "$(heard learner)" '"kind": "baseline_small".*"severity": "info"'
-check_true "the log has it" log_has 'privacy_score alert: kind=baseline_small severity=info role="learner" session="" score=1 limit=10 blocked=false database="postgres"'
+check_true "the log has it" log_has 'privacy_score alert: kind=baseline_small severity=info role="learner" session="" score=1 limit=10 blocked=false database="postgres"$'
 q "BEGIN" "SELECT privacy_score.set_baseline('many', $days)" "ROLLBACK" >/dev/null
 check "rolled back, neither baseline nor alert is there" \
   "$(q "SELECT (SELECT count(*) FROM privacy_score.baseline WHERE role = 'many'), (SELECT count(*) FROM privacy_score.alert WHERE role = 'many' AND kind ~ '^baseline')")" "0|0"

@@ -127,5 +127,13 @@ TEST(JsonField, ReadsRandomTextWithinItsBounds) {
   EXPECT_GT(found, 100);
 }
 
+TEST(JsonField, AsWritten) {
+  const auto of = [](std::string_view json) { return JsonFieldAsWritten(json, "a").value_or("none"); };
+  EXPECT_EQ(of(R"({"b": 1, "a" :  [1, {"a": "]"}] , "c": 2})"), R"([1, {"a": "]"}])");
+  EXPECT_EQ(of(R"({"a": "x\"y", "a": null})"), "null");
+  EXPECT_EQ(of(R"({"b": {"a": 1}})"), "none");
+  EXPECT_EQ(of(R"({"a": [1)"), "none");
+}
+
 }  // namespace
 }  // namespace privacy_score

@@ -1,5 +1,5 @@
 /*
- * setup_functions.cpp - check_setup(), suggest_labels(), prepare_uninstall(), import_policy() and alert_event().
+ * setup_functions.cpp - check_setup(), suggest_labels(), prepare_uninstall() and import_policy().
  *
  * What is found is found by views of sql/95_setup.sql and the parts that follow it, which are read with the rights of
  * the extension's owner, so that the statistics of all tables tell. What import_policy() does it does with the
@@ -24,7 +24,6 @@ PG_FUNCTION_INFO_V1(ps_check_setup);
 PG_FUNCTION_INFO_V1(ps_suggest_labels);
 PG_FUNCTION_INFO_V1(ps_prepare_uninstall);
 PG_FUNCTION_INFO_V1(ps_import_policy);
-PG_FUNCTION_INFO_V1(ps_alert_event);
 }
 
 namespace {
@@ -72,13 +71,6 @@ List* ReadDecisions(const char* policy) {
   }
   LeaveInternal(&scope);
   return decisions;
-}
-
-// Raises 42501 unless the caller may see what concerns all roles.
-void RequireMayReadAll(const char* function) {
-  if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS))
-    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied for function %s", function),
-                    errhint("It tells about all roles: members of pg_read_all_stats may call it.")));
 }
 
 }  // namespace
@@ -153,24 +145,4 @@ Datum ps_import_policy(PG_FUNCTION_ARGS) {
   }
   SPI_finish();
   return static_cast<Datum>(0);
-}
-
-// alert_event(id, format)
-Datum ps_alert_event(PG_FUNCTION_ARGS) {
-  RequireMayReadAll("alert_event");
-  const char* format = text_to_cstring(PG_GETARG_TEXT_PP(1));
-  if (strcmp(format, "ocsf") != 0 && strcmp(format, "ecs") != 0 && strcmp(format, "cef") != 0)
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("there is no format \"%s\" of alerts", format),
-                    errhint("Formats are ocsf, ecs and cef.")));
-  const char* args[] = {TextOfInteger(PG_GETARG_INT64(0))};
-  InternalScope scope;
-  EnterInternal(&scope);
-  const char* event = InternalValue(
-      psprintf("SELECT f.%s::text FROM privacy_score.alert_event_form f WHERE f.id = $1::pg_catalog.int8", format), 1,
-      args);
-  LeaveInternal(&scope);
-  if (event == nullptr)
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("alert %s does not exist", args[0]),
-                    errhint("privacy_score.alerts lists the alerts.")));
-  PG_RETURN_TEXT_P(cstring_to_text(event));
 }

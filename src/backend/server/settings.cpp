@@ -34,6 +34,11 @@ const config_enum_entry kAlarmActions[] = {{"alert", static_cast<int>(AlarmActio
                                            {"warn", static_cast<int>(AlarmAction::kWarn), false},
                                            {"refuse", static_cast<int>(AlarmAction::kRefuse), false},
                                            {nullptr, 0, false}};
+const config_enum_entry kAlertForms[] = {{"privacy_score", static_cast<int>(privacy_score::AlertForm::kOwn), false},
+                                         {"ocsf", static_cast<int>(privacy_score::AlertForm::kOcsf), false},
+                                         {"ecs", static_cast<int>(privacy_score::AlertForm::kEcs), false},
+                                         {"cef", static_cast<int>(privacy_score::AlertForm::kCef), false},
+                                         {nullptr, 0, false}};
 const config_enum_entry kTracks[] = {{"all", static_cast<int>(TrackLevel::kAll), false},
                                      {"top", static_cast<int>(TrackLevel::kTop), false},
                                      {nullptr, 0, false}};
@@ -112,8 +117,8 @@ bool IsEndUserName(char** name, void**, GucSource) {
 }
 
 void DefineEnum(const char* name, const char* summary, const char* detail, int* value, int initial,
-                const config_enum_entry* options) {
-  DefineCustomEnumVariable(name, summary, detail, value, initial, options, PGC_SUSET, 0, nullptr, CountIntChange,
+                const config_enum_entry* options, GucContext context = PGC_SUSET) {
+  DefineCustomEnumVariable(name, summary, detail, value, initial, options, context, 0, nullptr, CountIntChange,
                            nullptr);
 }
 
@@ -254,6 +259,9 @@ void DefineLimits() {
   DefineEnum("privacy_score.alarm_action", "What follows an alarm: alert, warn, refuse.",
              "Each writes an alert. warn: the client hears of it; refuse: what adds to it is refused as well.",
              &ps_settings.alarm_action, static_cast<int>(AlarmAction::kAlert), kAlarmActions);
+  DefineEnum("privacy_score.alert_format", "How alerts stand in the server's log: privacy_score, ocsf, ecs, cef.",
+             "privacy_score: key=value; the others are what collectors of logs read.", &ps_settings.alert_format,
+             static_cast<int>(privacy_score::AlertForm::kOwn), kAlertForms, PGC_SIGHUP);
   DefineInt("privacy_score.alert_window", "How long further alerts of one cause are counted on the first; 0 for never.",
             "A cause is a role, a kind of alert and an n-gram. An acknowledged alert takes in no further ones.",
             &ps_settings.alert_window, 3600, 0, 30 * 86400, PGC_SIGHUP, GUC_UNIT_S);

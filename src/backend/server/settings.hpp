@@ -10,6 +10,7 @@ extern "C" {
 #include "postgres.h"
 }
 
+#include "core/report/alert_event.hpp"
 #include "core/scoring/ngram.hpp"
 #include "core/scoring/score_settings.hpp"
 
@@ -44,6 +45,7 @@ struct Settings {
   double alarm_rate;  // share of normal sessions that may raise an alarm, 0 = none is raised
   double expected_novelty;
   int alarm_action;           // AlarmAction
+  int alert_format;           // privacy_score::AlertForm
   int alert_window;           // seconds, 0 = every alert is one
   int baseline_min_sessions;  // fewer are worth an alert
   bool break_glass;
@@ -79,5 +81,8 @@ void DefineSettings();
 // What core needs to score, from the settings in force.
 privacy_score::ScoreSettings ScoreSettingsInForce();
 
+inline privacy_score::AlertForm AlertFormInForce() {
+  return static_cast<privacy_score::AlertForm>(ps_settings.alert_format);
+}
 inline AlarmAction AlarmActionInForce() { return static_cast<AlarmAction>(ps_settings.alarm_action); }
 inline WatchMode ModeInForce() { return static_cast<WatchMode>(ps_settings.mode); }

@@ -13,6 +13,7 @@ extern "C" {
 }
 
 #include "backend/server/settings.hpp"
+#include "backend/state/alert_line.hpp"
 #include "backend/state/alert_signature.hpp"
 #include "backend/state/connection_context.hpp"
 #include "backend/state/internal.hpp"
@@ -21,24 +22,6 @@ namespace {
 
 constexpr const char* kChannel = "privacy_score_alert";
 char database_name[NAMEDATALEN];
-
-// Appends key="value" so that it can be read back whatever the value holds: quotes and backslashes are escaped, control
-// characters written as \n or \xHH.
-void AppendQuoted(StringInfo line, const char* key, const char* value) {
-  appendStringInfo(line, " %s=\"", key);
-  for (const char* at = value; *at != '\0'; ++at) {
-    const auto byte = static_cast<unsigned char>(*at);
-    if (byte == '"' || byte == '\\')
-      appendStringInfo(line, "\\%c", byte);
-    else if (byte == '\n')
-      appendStringInfoString(line, "\\n");
-    else if (byte < 0x20 || byte == 0x7f)
-      appendStringInfo(line, "\\x%02x", byte);
-    else
-      appendStringInfoChar(line, *at);
-  }
-  appendStringInfoChar(line, '"');
-}
 
 // The arguments of the statements below, as text.
 struct AlertText {
@@ -170,17 +153,9 @@ void NoteDatabaseName() {
 
 void LogAlert(const AlertRecord* alert) {
   if (database_name[0] == '\0' && IsTransactionState()) NoteDatabaseName();
-  StringInfoData line;
-  initStringInfo(&line);
-  appendStringInfo(&line, "kind=%s severity=%s", alert->kind, AlertSeverity(alert));
-  AppendQuoted(&line, "role", alert->role);
-  if (alert->end_user[0] != '\0') AppendQuoted(&line, "end_user", alert->end_user);
-  AppendQuoted(&line, "session", alert->session);
-  appendStringInfo(&line, " score=%.6g limit=%.6g blocked=%s", alert->score, alert->limit,
-                   alert->blocked ? "true" : "false");
-  AppendQuoted(&line, "database", database_name);
-  ereport(LOG, (errmsg("privacy_score alert: %s", line.data), errhidestmt(true), errhidecontext(true)));
-  pfree(line.data);
+  const char* line = AlertLine(alert, AlertSeverity(alert), database_name);
+  ereport(LOG, (errmsg("privacy_score alert: %s", line), errhidestmt(true), errhidecontext(true)));
+  pfree(const_cast<char*>(line));
 }
 
 void WriteAlert(const AlertRecord* alert) {

@@ -20,7 +20,7 @@ struct ConnectionContext;
 // Open alerts of one role and kind within the window before further causes share one.
 constexpr int kMostCauses = 20;
 
-// What an alert says. `detail` is JSON text, ended by NUL.
+// What an alert says. `detail` is the JSON text of an object, ended by NUL.
 struct AlertRecord {
   TimestampTz at;
   const char* role;

@@ -146,6 +146,12 @@ void RequirePrimary(const char* function) {
 
 bool MayReadRole(Oid role) { return role == GetUserId() || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS); }
 
+void RequireMayReadAll(const char* function) {
+  if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS))
+    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied for function %s", function),
+                    errhint("It tells about all roles: members of pg_read_all_stats may call it.")));
+}
+
 Oid ReadableRole(const char* name) {
   const Oid role = get_role_oid(name, true);
   if (OidIsValid(role) ? MayReadRole(role) : has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS)) return role;

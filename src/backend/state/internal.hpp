@@ -85,6 +85,9 @@ void RequirePrimary(const char* function);
 // True when `role` is the current user or the current user has the privileges of pg_read_all_stats.
 bool MayReadRole(Oid role);
 
+// Raises 42501 unless the current user has those: `function` tells about all roles.
+void RequireMayReadAll(const char* function);
+
 // The role that is called `name`, InvalidOid when there is none: history outlives a role. Raises 42501 when the caller
 // may not see its rows, and does not tell then whether it is there.
 Oid ReadableRole(const char* name);

@@ -147,7 +147,8 @@ bool TakeReachAlert(LiveSession* session, AlertKind kind) {
 
 namespace {
 
-void Log(const LiveSession* session, const PassedLimit& passed, bool blocked) {
+void Log(const LiveSession* session, const PassedLimit& passed, bool blocked, const char* detail,
+         const ConnectionContext& context) {
   const AlertRecord record = {GetCurrentTimestamp(),
                               NameStr(session->role_name),
                               EndUserOf(session),
@@ -156,9 +157,15 @@ void Log(const LiveSession* session, const PassedLimit& passed, bool blocked) {
                               passed.score,
                               passed.limit,
                               blocked,
-                              "",
-                              nullptr};
+                              detail,
+                              &context};
   LogAlert(&record);
+}
+
+// What the worker finds out is about the session.
+ConnectionContext ContextOf(const LiveSession* session) {
+  const ConnectionContext own = OwnContext();
+  return own.known ? own : session->context;
 }
 
 }  // namespace
@@ -170,9 +177,7 @@ void RaiseAlert(LiveSession* session, const PassedLimit& passed, bool blocked, c
   head.score = passed.score;
   head.limit = passed.limit;
   head.blocked = blocked;
-  // What the worker finds out is about the session.
-  head.context = OwnContext();
-  if (!head.context.known) head.context = session->context;
+  head.context = ContextOf(session);
   head.length = static_cast<int64>(detail_length);
   const auto append = [&] {
     return AppendNote(session, &PendingHistory::alerts, &head, sizeof head, detail, static_cast<Size>(head.length));
@@ -184,7 +189,9 @@ void RaiseAlert(LiveSession* session, const PassedLimit& passed, bool blocked, c
     head.length = 2;
     kept = append();
   }
-  Log(session, passed, blocked);
+  char* const text = pnstrdup(detail, static_cast<Size>(head.length));
+  Log(session, passed, blocked, text, head.context);
+  pfree(text);
   if (kept) return;
   pg_atomic_fetch_add_u64(&ps_shared->dropped, 1);
   RaiseRoomAlert(session, blocked);
@@ -196,7 +203,7 @@ bool RaiseRoomAlert(LiveSession* session, bool blocked) {
   session->alerted |= kAlertMemory;
   if (first) session->open.room = blocked ? RoomAlert::kRefused : RoomAlert::kRaised;
   SpinLockRelease(&session->mutex);
-  if (first) Log(session, {kAlertMemory, 0, 0}, blocked);
+  if (first) Log(session, {kAlertMemory, 0, 0}, blocked, "{}", ContextOf(session));
   return first;
 }
 

@@ -48,6 +48,12 @@ JsonWriter& JsonWriter::Null() {
   return *this;
 }
 
+JsonWriter& JsonWriter::Raw(std::string_view json) {
+  Separate();
+  text_ += json;
+  return *this;
+}
+
 JsonWriter& JsonWriter::Value(const std::vector<std::string>& texts) {
   BeginArray();
   for (const std::string& text : texts) Value(std::string_view(text));

@@ -27,6 +27,8 @@ class JsonWriter {
   JsonWriter& Value(double number);  // null when it is not finite
   JsonWriter& Value(bool value);
   JsonWriter& Null();
+  // A value that is JSON text already.
+  JsonWriter& Raw(std::string_view json);
   // Arrays of values.
   JsonWriter& Value(const std::vector<std::string>& texts);
   JsonWriter& Value(const std::vector<double>& numbers);

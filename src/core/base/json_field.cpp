@@ -39,8 +39,8 @@ class JsonScanner {
  public:
   explicit JsonScanner(std::string_view text) : text_(text) {}
 
-  // The whole text as an object; `field` becomes the value of `key`.
-  bool ReadObject(std::string_view key, std::optional<std::string>* field) {
+  // The whole text as an object; `field` becomes the value of `key`, `written` its text.
+  bool ReadObject(std::string_view key, std::optional<std::string>* field, std::optional<std::string_view>* written) {
     SkipSpace();
     if (!Take('{')) return false;
     SkipSpace();
@@ -48,9 +48,14 @@ class JsonScanner {
       do {
         std::string name;
         if (!ReadName(&name)) return false;
+        SkipSpace();
+        const std::size_t begin = at_;
         std::optional<std::string> value;
         if (!ReadValue(&value)) return false;
-        if (name == key) *field = std::move(value);
+        if (name == key) {
+          *field = std::move(value);
+          *written = text_.substr(begin, at_ - begin);
+        }
         SkipSpace();
       } while (Take(','));
       if (!Take('}')) return false;
@@ -209,8 +214,16 @@ class JsonScanner {
 
 std::optional<std::string> JsonField(std::string_view json, std::string_view key) {
   std::optional<std::string> field;
-  if (!JsonScanner(json).ReadObject(key, &field)) return std::nullopt;
+  std::optional<std::string_view> written;
+  if (!JsonScanner(json).ReadObject(key, &field, &written)) return std::nullopt;
   return field;
+}
+
+std::optional<std::string_view> JsonFieldAsWritten(std::string_view json, std::string_view key) {
+  std::optional<std::string> field;
+  std::optional<std::string_view> written;
+  if (!JsonScanner(json).ReadObject(key, &field, &written)) return std::nullopt;
+  return written;
 }
 
 }  // namespace privacy_score

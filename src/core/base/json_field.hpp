@@ -18,4 +18,7 @@ namespace privacy_score {
 // act. Half of a surrogate pair, which is no character, becomes bytes that are no UTF-8; \u0000 becomes a zero byte.
 std::optional<std::string> JsonField(std::string_view json, std::string_view key);
 
+// The value of a key as it is written, of whatever kind; a part of `json`.
+std::optional<std::string_view> JsonFieldAsWritten(std::string_view json, std::string_view key);
+
 }  // namespace privacy_score
