@@ -44,9 +44,10 @@ char* island_strdup(const char* text);
 void island_exit(int status);
 void island_abort();
 // And in that of packing a tree.
+#ifndef PS_PACKED_BY_UPB
 size_t island_packed_size(const PgQuery__ParseResult* tree);
 size_t island_pack(const PgQuery__ParseResult* tree, uint8_t* packed);
-#ifdef PS_PACKED_BY_UPB
+#else
 void* palloc(size_t size);
 void* repalloc(void* memory, size_t size);
 void pfree(void* memory);
@@ -301,6 +302,7 @@ void island_abort() {
   std::abort();
 }
 
+#ifndef PS_PACKED_BY_UPB
 size_t island_packed_size(const PgQuery__ParseResult*) { return 1; }
 
 size_t island_pack(const PgQuery__ParseResult* tree, uint8_t*) {
@@ -308,8 +310,7 @@ size_t island_pack(const PgQuery__ParseResult* tree, uint8_t*) {
   copied = reinterpret_cast<PgQuery__ParseResult*>(privacy_score::CopyTree(tree->base, &copies));
   return 1;
 }
-
-#ifdef PS_PACKED_BY_UPB
+#else
 // Packs trees as deep as upb can, rather than 10,000 messages; a step of its own.
 int island_encode(const void* tree, const void* kind, int options, void* arena, char** packed, size_t* size) {
   constexpr unsigned kDeepest = 0xFFFF0000U;

@@ -37,4 +37,11 @@ same 17 "SELECT 1 FROM people WHERE JSON_VALUE(doc, '\$.a' RETURNING int ERROR O
 same 17 "SELECT JSON_QUERY(doc, '\$.b' WITH WRAPPER) FROM people" "cmd:select,p:people.doc,t:people"
 same 16 "SELECT JSON_OBJECT('z': zip), JSON_ARRAY(sex NULL ON NULL) FROM people WHERE zip IS JSON" "cmd:select,p:people.sex,p:people.zip,t:people,w:people.zip"
 same 16 "SELECT zip FROM (SELECT zip FROM people)" "cmd:select,p:people.zip,t:people"
+
+# Of who is watched they are taken in, without an error that is swallowed.
+if [ "$ps_major" -ge 16 ]; then
+  q "CREATE ROLE alice LOGIN" "GRANT SELECT ON people TO alice" "SELECT privacy_score.protect('people')" "SELECT privacy_score.flush()" >/dev/null
+  as alice q "SELECT JSON_OBJECT('z': zip, 's': sex), JSON_ARRAY(sex, id NULL ON NULL) FROM people WHERE zip IS JSON" >/dev/null
+  check "a session with them is recorded" "$(q "SELECT privacy_score.flush()" >/dev/null; q "SELECT s.queries, i.scoring_errors FROM privacy_score.stat_info i, privacy_score.session s WHERE s.role = 'alice'")" "1|0"
+fi
 done_testing

@@ -113,7 +113,11 @@ bool AnyMakingTells(const List* types) {
   return false;
 }
 
-bool IsOfTellingType(Node* node, void* /*context*/) { return node != nullptr && JsonTells(exprType(node)); }
+// Of what makes JSON arguments come as lists.
+bool IsOfTellingType(Node* node, void* context) {
+  if (node == nullptr) return false;
+  return IsA(node, List) ? WalkChildren(node, IsOfTellingType, context) : JsonTells(exprType(node));
+}
 
 // Whether the type that a node makes a value of, or of what it is given, brings a function that tells. A type that
 // tells as JSON does so where its value is made: what turns that into JSON may be given a record, which does not say of
