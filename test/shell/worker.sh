@@ -154,11 +154,12 @@ check "only its last piece is open" "$(q "SELECT queries, session LIKE '%/2' FRO
 close_session
 
 q "ALTER ROLE alice RESET privacy_score.idle_gap" >/dev/null
+# From PostgreSQL 17 on a key that is tested for NULL is certain to return nothing, and no event.
 as alice q "DO \$\$
   BEGIN
     FOR i IN 1 .. 70000 LOOP
       EXECUTE format('SELECT %s FROM patients WHERE %s IS NULL', ('{id,city,diagnosis,\"id,city\",\"id,diagnosis\",\"city,diagnosis\"}'::text[])[1 + abs(hashint4(i)) % 6],
-                     ('{id,city,diagnosis}'::text[])[1 + abs(hashint4(-i)) % 3]);
+                     ('{id + 0,city,diagnosis}'::text[])[1 + abs(hashint4(-i)) % 3]);
     END LOOP;
   END \$\$" >/dev/null
 q "SELECT privacy_score.flush()" >/dev/null
