@@ -151,6 +151,7 @@ resume_server
 stolen
 q "SELECT privacy_score.flush()" >/dev/null
 check "after a crash her own counts" "$(q "SELECT score = peer_score, peer_score > 0, score > 0 FROM privacy_score.stat_sessions WHERE end_user IS NOT NULL")" "f|t|t"
+check "the page says what the peers make of it" "$(q "SELECT privacy_score.report('app') ~ '>by peers</a>', privacy_score.report('app', '-infinity', 'infinity') ~ '>by peers</a>'")" "t|t"
 of_session=$(q "SELECT score, peer_score, statement_score FROM privacy_score.stat_sessions WHERE end_user IS NOT NULL")
 days="SELECT day, end_user, score, peer_score, cumulative FROM privacy_score.score('app', '-infinity', 'infinity') ORDER BY 1, 2"
 of_days=$(q "$days")

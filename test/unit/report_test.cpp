@@ -97,6 +97,11 @@ TEST(Report, TellsEndUsersApart) {
   EXPECT_EQ(ReportPage(Sections("app", 2)).find("end user at work"), std::string::npos);
 }
 
+TEST(Report, ShowsWhatPeersMakeOfASession) {
+  EXPECT_NE(ReportPage(Sections("app", 1)).find(">by peers</a>"), std::string::npos);
+  EXPECT_EQ(ReportPage(Sections("app", 0)).find(">by peers</a>"), std::string::npos);
+}
+
 TEST(Report, SaysWhatIsEmpty) {
   const std::string page = ReportPage(Sections("role", 0));
   for (const char* said :

@@ -118,8 +118,8 @@ void AppendNGrams(StringInfo wire, int section) {
     WireReader reader(WireBytes(wire).substr(static_cast<std::size_t>(section)));
     std::vector<std::string> days, roles, end_users;
     for (const Row& row : reader.Section(kSessionFields)) {
-      const std::string_view role = *row[9];
-      const std::string_view end_user = row[10].value_or("");
+      const std::string_view role = *row[10];
+      const std::string_view end_user = row[11].value_or("");
       bool is_new = true;
       for (std::size_t i = 0; i < days.size(); ++i)
         is_new = is_new && (days[i] != *row[1] || roles[i] != role || end_users[i] != end_user);

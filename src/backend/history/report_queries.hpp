@@ -15,6 +15,11 @@
 
 // The day of a moment, as days are counted, whatever the time zone of who reads.
 #define DAY_OF(moment) "pg_catalog.timezone(pg_catalog.current_setting('log_timezone'), " moment ")::date"
+// The days of a baseline as numbers; of one without a beginning or an end those of the report, where it has any.
+#define DAY_NUMBER(day, other)                                                                              \
+  "CASE WHEN pg_catalog.isfinite(" day ") THEN " day " - date '2000-01-01' WHEN pg_catalog.isfinite(" other \
+  "::date) AND " day " IS NOT NULL THEN " other "::date - date '2000-01-01' END"
+#define DAYS_OF_BASELINE DAY_NUMBER("b.from_day", "$2") ", " DAY_NUMBER("b.to_day", "$3")
 #define ALERT_ORDER "a.kind LIKE 'baseline%', a.severity <> 'critical', a.at DESC, a.id DESC"
 
 namespace report_queries {
@@ -62,8 +67,7 @@ const char* const kRoles =
     "SELECT r.role, CASE WHEN $7 IS NOT NULL THEN v.mode END, "
     "CASE WHEN g.rolsuper THEN 'superuser' WHEN l.label IN ('exempt', 'dp only') THEN l.label "
     "WHEN l.label IS NULL AND EXISTS (SELECT FROM label w WHERE w.label = 'watched') THEN 'not watched' END, "
-    "v.session_limit, v.daily_limit, COALESCE(a.open, 0), b.from_day - date '2000-01-01', "
-    "b.to_day - date '2000-01-01' FROM pg_catalog.unnest($1::name[]) r(role) "
+    "v.session_limit, v.daily_limit, COALESCE(a.open, 0), " DAYS_OF_BASELINE " FROM pg_catalog.unnest($1::name[]) r(role) "
     "LEFT JOIN pg_catalog.pg_roles g ON g.rolname = r.role LEFT JOIN label l ON l.role = g.oid "
     "LEFT JOIN privacy_score.baselines b ON b.role = r.role AND b.end_user IS NULL AND b.active "
     "LEFT JOIN (SELECT x.role, pg_catalog.count(*) AS open FROM privacy_score.alerts x WHERE x.acknowledged_at IS NULL "
@@ -82,7 +86,7 @@ const char* const kRoles =
 // What holds for an end user in place of what holds for the role, and what is open about her.
 const char* const kEndUsers =
     "SELECT u.role, u.end_user, l.session_limit, l.daily_limit, pg_catalog.count(a.id), "
-    "b.from_day - date '2000-01-01', b.to_day - date '2000-01-01', n.label FROM ("
+    DAYS_OF_BASELINE ", n.label FROM ("
     "SELECT x.role, x.end_user FROM privacy_score.end_user_limits x "
     "UNION SELECT x.role, x.end_user FROM privacy_score.end_user_labels x "
     "UNION SELECT x.role, x.end_user FROM privacy_score.baselines x WHERE x.active "
@@ -109,7 +113,9 @@ const char* const kServerSettings =
 const char* const kSessions =
     "SELECT pg_catalog.round(s.score::numeric, 2), s.day, pg_catalog.concat_ws(' / ', r.role, s.end_user), s.session, "
     "pg_catalog.round(s.max_score::numeric), "
-    "s.queries, s.mismatched, CASE WHEN s.reach IS NOT NULL THEN s.rows END, s.subjects, r.role, s.end_user "
+    // A log has no rows as a rule, which are then 0.
+    "s.queries, s.mismatched, NULLIF(s.rows, 0), s.subjects, pg_catalog.round(s.peer_score::numeric, 2), r.role, "
+    "s.end_user "
     "FROM pg_catalog.unnest($1::name[]) r(role), LATERAL privacy_score.score_sessions(r.role, $2::date, $3::date) s "
     "WHERE s.score > 0 ORDER BY s.score DESC, s.day, r.role, s.session LIMIT 20";
 

@@ -56,6 +56,9 @@ constexpr Term kTerms[] = {
     {"nearest", "nearest usual one",
      "The n-gram of the role's baseline that differs least from the one that was asked."},
     {"columns", "new columns", "What the statements tell beyond the nearest usual ones. They make up the score."},
+    {"peers", "peers",
+     "Who works under the same role. The session of somebody with a baseline of her own is scored against that; by "
+     "peers is its score against the role's."},
     {"persons", "persons", "How many different people a session asked about, where the statements name them."},
     {"protected", "protected table",
      "A table with personal data, declared by protect(). Only what reads one is scored."},

@@ -131,16 +131,20 @@ void Report::Head(const std::vector<Row>& tiles, const Row& alerts) {
 
 void Report::Sessions(const std::vector<Row>& sessions, const std::vector<Row>& ngrams) {
   page_.Section("sessions", "Sessions, the worst first");
-  page_.Table({{"score", CellKind::kNumber, "score"},
-               {"day", CellKind::kShort},
-               {"role", CellKind::kShort},
-               {"session", CellKind::kShort, "session"},
-               {"of at most", CellKind::kNumber, "maximum"},
-               {"statements", CellKind::kNumber},
-               {"new n-grams", CellKind::kNumber, "ngram"},
-               {"rows read", CellKind::kNumber},
-               {"persons", CellKind::kNumber, "persons"}},
-              sessions, "No session has a score above 0.", 2);
+  std::vector<PageColumn> columns = {{"score", CellKind::kNumber, "score"},
+                                     {"day", CellKind::kShort},
+                                     {"role", CellKind::kShort},
+                                     {"session", CellKind::kShort, "session"},
+                                     {"of at most", CellKind::kNumber, "maximum"},
+                                     {"statements", CellKind::kNumber},
+                                     {"new n-grams", CellKind::kNumber, "ngram"},
+                                     {"rows read", CellKind::kNumber},
+                                     {"persons", CellKind::kNumber, "persons"}};
+  // Of end users with a baseline of their own.
+  const std::size_t peers = columns.size();
+  if (std::any_of(sessions.begin(), sessions.end(), [&](const Row& row) { return row[peers].has_value(); }))
+    columns.push_back({"by peers", CellKind::kNumber, "peers"});
+  page_.Table(columns, sessions, "No session has a score above 0.", 2);
   if (!sessions.empty())
     page_.Note(
         "A session bears the name that the server's log has for it, or that an import gave it. pg_stat_statements with "
