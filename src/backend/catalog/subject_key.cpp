@@ -6,6 +6,7 @@
 extern "C" {
 #include "access/htup_details.h"
 #include "access/xact.h"
+#include "utils/plancache.h"
 #include "utils/rel.h"
 }
 
@@ -41,5 +42,11 @@ void ReadSubjectKey() {
     CloseOwnScan(&scan);
     found.known = true;
   }
+  // Plans that are kept have the constants of their texts as hashes under the key before.
+  static bool was_known = false;
+  const privacy_score::HashKey& before = ps_subject_key.key;
+  const bool is_another = was_known && (before.low != found.key.low || before.high != found.key.high);
+  was_known = was_known || found.known;
   ps_subject_key = found;
+  if (is_another) ResetPlanCache();
 }
