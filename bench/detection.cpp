@@ -37,13 +37,13 @@ namespace {
 
 using namespace privacy_score;
 
-const std::vector<std::uint64_t> kChoosingSeeds = {11, 12, 13, 14};
+const std::vector<std::uint64_t> kChoosingSeeds = {11, 12, 13, 14, 15, 16, 17, 18};
 const std::vector<std::uint64_t> kReportingSeeds = {7101, 7102, 7103, 7104, 7105, 7106, 7107, 7108};
 
 constexpr std::uint64_t kLiveSeed = 7201;
 
 constexpr double kAlarmRate = .01;
-constexpr double kExpectedNovelty = .15;
+constexpr double kExpectedNovelty = .1;
 constexpr bank::Size kBank = {50000, 7, 8};
 constexpr int kBaselineDays = 22;
 constexpr int kTestDays = 30;
@@ -62,6 +62,12 @@ struct Judged {
   bool unusual = false;
   bool drip = false;
   bool IsAlarm() const { return unusual || drip; }
+};
+
+// What a principal's sessions have added up to.
+struct Drips {
+  double unusual = 0;
+  double of_new = 0;
 };
 
 // A world with its alarms.
@@ -92,6 +98,8 @@ class World {
         one.day = session.day;
         for (const auto& [id, runs] : recorded.runs) {
           one.abstractions.push_back(id);
+          one.executions.push_back(runs);
+          of_roles_.insert(id);
           of_role[At(session.role)].insert(id);
           tokens[id] = people_.statements().Find(id)->tokens;
         }
@@ -124,27 +132,29 @@ class World {
     return parts;
   }
 
-  // As the worker does, one session of a principal whose earlier ones have added up to `drip`.
-  Judged Judge(int role, const std::vector<bank::Execution>& executions, double* drip) {
+  // As the worker does, one session of a principal whose earlier ones have added up to `drips`.
+  Judged Judge(int role, const std::vector<bank::Execution>& executions, Drips* drips) {
     RoleAlarm& alarm = *alarms_[At(role)];
     const AlarmLaw& law = alarm.calibration().alarm;
     const bank::Recorded recorded = bank::Record(executions);
     JudgedSession session(alarm);
-    for (const auto& [id, runs] : recorded.runs) session.Take(id, runs, &people_.statements().Find(id)->tokens);
+    for (const auto& [id, runs] : recorded.runs) session.Take(id, runs, &people_.statements().Find(id)->tokens, of_roles_.count(id) > 0);
     session.Take(recorded.figures);
     const Judgement judgement = session.Judge();
     Judged judged{judgement.combined, judgement.reason, judgement.combined > law.Threshold(kAlarmRate).value, false};
-    const double after = law.Drip(*drip, judgement.combined);
-    const double limit = law.DripLimit(kAlarmRate);
-    judged.drip = !judged.unusual && after > limit && *drip <= limit;
-    *drip = after;
+    const Drips after = {law.drip.After(drips->unusual, judgement.combined),
+                         law.new_drip.After(drips->of_new, judgement.new_number)};
+    const Drips limits = {law.DripLimit(kAlarmRate), law.NewDripLimit(kAlarmRate)};
+    const auto passes = [&](double Drips::*of) { return after.*of > limits.*of && drips->*of <= limits.*of; };
+    judged.drip = !judged.unusual && (passes(&Drips::unusual) || passes(&Drips::of_new));
+    *drips = after;
     return judged;
   }
 
   // The same of what is cut by scope; the parts of a session in order.
-  std::vector<Judged> Judge(const bank::Session& session, Scope scope, double* drip) {
+  std::vector<Judged> Judge(const bank::Session& session, Scope scope, Drips* drips) {
     std::vector<Judged> all;
-    for (const auto& part : Cut(session.executions, scope)) all.push_back(Judge(session.role, part, drip));
+    for (const auto& part : Cut(session.executions, scope)) all.push_back(Judge(session.role, part, drips));
     return all;
   }
 
@@ -152,6 +162,7 @@ class World {
   bank::People people_;
   std::vector<bank::Session> baseline_;
   std::vector<std::unique_ptr<RoleAlarm>> alarms_;
+  std::set<AbstractionId> of_roles_;  // that the baseline of any has
 };
 
 double MostOf(const std::vector<Judged>& parts) {
@@ -213,15 +224,15 @@ struct Measured {
 };
 
 void MeasureNormal(World& world, const std::vector<std::vector<bank::Session>>& tested, Scope scope, Measured* measured,
-                   std::vector<double>* ones, std::vector<double>* threes, std::vector<std::vector<double>>* drips) {
+                   std::vector<double>* ones, std::vector<double>* threes, std::vector<std::vector<Drips>>* added_up) {
   False& normal = measured->normal;
   std::int64_t sessions = 0, unusual = 0;
   for (const std::vector<bank::Session>& of_person : tested) {
-    double drip = 0;
+    Drips drips;
     std::vector<double> numbers;
-    drips->emplace_back(1, 0.);
+    added_up->emplace_back(1, Drips());
     for (const bank::Session& session : of_person) {
-      const std::vector<Judged> parts = world.Judge(session, scope, &drip);
+      const std::vector<Judged> parts = world.Judge(session, scope, &drips);
       for (const Judged& part : parts) {
         ++sessions;
         unusual += part.unusual;
@@ -230,7 +241,7 @@ void MeasureNormal(World& world, const std::vector<std::vector<bank::Session>>& 
       ++normal.works;
       normal.works_alarmed += AnyAlarm(parts);
       numbers.push_back(MostOf(parts));
-      drips->back().push_back(drip);
+      added_up->back().push_back(drips);
     }
     ones->insert(ones->end(), numbers.begin(), numbers.end());
     for (std::size_t i = 2; i < numbers.size(); i += 3)
@@ -270,12 +281,12 @@ void MeasureWorld(std::uint64_t seed, Scope scope, Measured* measured) {
   for (const bank::Session& session : world.baseline())
     measured->baseline += scope == Scope::kSession ? 1 : static_cast<std::int64_t>(session.executions.size());
   std::vector<double> ones, threes;
-  std::vector<std::vector<double>> drips;
-  MeasureNormal(world, tested, scope, measured, &ones, &threes, &drips);
+  std::vector<std::vector<Drips>> added_up;
+  MeasureNormal(world, tested, scope, measured, &ones, &threes, &added_up);
 
   bank::Attacks attacks(people);
   // Whoever attacks has worked as usual before.
-  const auto drip_of = [&](int person) { return bank::OneOf(drips[At(person)], people.random()); };
+  const auto drips_of = [&](int person) { return bank::OneOf(added_up[At(person)], people.random()); };
   const auto somebody = [&] { return bank::Below(world.Persons(), people.random()); };
   constexpr int day = kBaselineDays + kTestDays;
   for (std::size_t family = 0; family < bank::kFamilies.size(); ++family) {
@@ -283,14 +294,14 @@ void MeasureWorld(std::uint64_t seed, Scope scope, Measured* measured) {
     for (int i = 0; i < kAttacksAFamily; ++i) {
       const int person = somebody();
       const bank::Session session = attacks.Make(bank::kFamilies[family].family, person, day);
-      double drip = drip_of(person);
-      const std::vector<Judged> parts = world.Judge(session, scope, &drip);
+      Drips drips = drips_of(person);
+      const std::vector<Judged> parts = world.Judge(session, scope, &drips);
       whole.push_back(MostOf(parts));
       Count(&measured->families[family], parts);
-      drip = drip_of(person);
+      drips = drips_of(person);
       std::vector<Judged> days;
       for (const auto& executions : Dealt(session.executions))
-        for (const auto& part : World::Cut(executions, scope)) days.push_back(world.Judge(session.role, part, &drip));
+        for (const auto& part : World::Cut(executions, scope)) days.push_back(world.Judge(session.role, part, &drips));
       spread.push_back(MostOf(days));
       Count(&measured->spread[family], days);
     }
@@ -299,9 +310,9 @@ void MeasureWorld(std::uint64_t seed, Scope scope, Measured* measured) {
   }
   const auto first_alarm = [&](bank::Family family, int most) {
     const int person = somebody();
-    double drip = drip_of(person);
+    Drips drips = drips_of(person);
     for (int i = 1; i <= most; ++i)
-      if (AnyAlarm(world.Judge(attacks.Make(family, person, day + i), scope, &drip))) return i;
+      if (AnyAlarm(world.Judge(attacks.Make(family, person, day + i), scope, &drips))) return i;
     return 0;
   };
   for (int i = 0; i < kCampaigns; ++i) {

@@ -20,7 +20,7 @@ name_of() { awk -v name="$1" '$1 == "@" && $2 == name { sub(/^@ [a-z_]+ [^ ]+ /,
 echo "## Detection"
 echo
 cat <<TEXT
-What [alarms](alarms.md) at \`alarm_rate = 0.01\` and \`expected_novelty = 0.15\` catch, and how often they are false: of
+What [alarms](alarms.md) at \`alarm_rate = 0.01\` and \`expected_novelty = 0.1\` catch, and how often they are false: of
 made-up sessions of a bank of 50,000 customers (five tables). Eight roles of seven people each; each person has habits
 by the day of the week and a share of new work of her own, from 2 to 20 %, which the alarms are not told; numbers of
 tasks have a heavy tail. Alarms learn from 22 working days. Then 30 others are judged, and attacks, each amid some

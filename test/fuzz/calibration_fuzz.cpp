@@ -22,10 +22,11 @@ void CheckAlarm(const AlarmLaw& alarm) {
     const AlarmThreshold threshold = alarm.Threshold(rate);
     Require(threshold.value >= before && !std::isnan(threshold.value), "rarer alarms have no lower threshold");
     Require(threshold.calibrated_on == alarm.sessions, "a threshold says what it rests on");
-    Require(alarm.DripLimit(rate) >= alarm.drip_reached, "no baseline drips over its limit");
+    Require(alarm.DripLimit(rate) >= alarm.drip.reached && alarm.NewDripLimit(rate) >= alarm.new_drip.reached,
+            "no baseline drips over its limit");
     before = threshold.value;
   }
-  Require(alarm.Drip(0, 0) >= 0, "drips are not below 0");
+  Require(alarm.drip.After(0, 0) >= 0 && alarm.new_drip.After(0, 0) >= 0, "drips are not below 0");
 }
 
 void CheckRole(const RoleCalibration& role) {

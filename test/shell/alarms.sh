@@ -46,7 +46,7 @@ q "UPDATE privacy_score.session SET day = day - 1, started = started - '1 day'::
 yesterday="privacy_score.today() - 1"
 q "SELECT privacy_score.set_baseline(r, $yesterday, $yesterday) FROM unnest('{clerk,nurse}'::name[]) r" >/dev/null
 wait_for "SELECT count(*) FROM privacy_score.calibration" 1
-check "it rests on the sessions of both baselines" "$(q "SELECT sessions, expected_novelty FROM privacy_score.calibration")" "80|0.15"
+check "it rests on the sessions of both baselines" "$(q "SELECT sessions, expected_novelty FROM privacy_score.calibration")" "80|0.1"
 check "each of them has its figures" "$(q "SELECT count(*), bool_and(tokens = 0 AND unknown = 0 AND addressed BETWEEN 1 AND 5 AND person >= 2 AND repeats >= 1 AND volume = 0 AND differ IS NULL)
   FROM privacy_score.session_figures('clerk', '-infinity', 'infinity')")" "40|t"
 check "so few are not enough for one alarm in a hundred, which is said" "$(q "SELECT DISTINCT calibrated_on BETWEEN 40 AND 80, extrapolated FROM privacy_score.session_figures('clerk', '-infinity', 'infinity')")" "t|t"
@@ -57,10 +57,10 @@ conf "privacy_score.expected_novelty = 0.2"
 reload_server
 flush
 wait_for "SELECT expected_novelty FROM privacy_score.calibration" 0.2
-conf "privacy_score.expected_novelty = 0.1"
+conf "privacy_score.expected_novelty = 0.12"
 reload_server
 flush
-wait_for "SELECT expected_novelty FROM privacy_score.calibration" 0.1
+wait_for "SELECT expected_novelty FROM privacy_score.calibration" 0.12
 check_true "with another expected_novelty it is made anew" test "$(q "SELECT id FROM privacy_score.calibration")" -gt "$before"
 
 # --- what is normal and what is not -------------------------------------------------------------------------------------

@@ -36,6 +36,20 @@ TEST(AlarmReason, SaysWhatWasDoneAndWhatIsUsual) {
             "0.5");
   EXPECT_EQ(Reason(Figure::kUnknown, .8, .125, true),
             "ran as many new statements as are 80 % of a usual session; 99 % of all roles' sessions at most 13 %");
+  EXPECT_EQ(
+      Reason(Figure::kFilters, 66.44, 3, true),
+      "searched by conditions that hold 66.4 bits unknown to the role's baseline, added up over executions; 99 % of "
+      "all roles' sessions at most 3");
+  EXPECT_EQ(Reason(Figure::kOtherRoles, 5, 1, true),
+            "ran 5 statements of other roles' baselines, unknown to its own; 99 % of all roles' sessions at most 1");
+  EXPECT_EQ(Reason(Figure::kNewColumns, 1, 0, true),
+            "showed 1 column that no session of the role's baseline shows; 99 % of all roles' sessions at most 0");
+  EXPECT_EQ(
+      Reason(Figure::kNewRuns, 30, 2, true),
+      "ran statements that name what the role's baseline never does 30 times; 99 % of all roles' sessions at most "
+      "2");
+  EXPECT_EQ(Reason(Figure::kNewRepeats, 30, 2, true),
+            "ran one statement unknown to the role's baseline 30 times; 99 % of all roles' sessions at most 2");
   EXPECT_EQ(Reason(Figure::kPerson, 1, 0),
             "asked for 1 column of one subject, added up over statements; 99 % of this role's sessions at most 0");
   EXPECT_EQ(Reason(Figure::kPerson, 12.25, 2),

@@ -49,8 +49,10 @@ void ExpectSame(const RoleCalibration& a, const RoleCalibration& b) {
   EXPECT_EQ(a.is_of_all, b.is_of_all);
   EXPECT_EQ(a.alarm.sessions, b.alarm.sessions);
   EXPECT_EQ(a.alarm.complete, b.alarm.complete);
-  EXPECT_EQ(a.alarm.drip_from, b.alarm.drip_from);
-  EXPECT_EQ(a.alarm.drip_reached, b.alarm.drip_reached);
+  EXPECT_EQ(a.alarm.drip.from, b.alarm.drip.from);
+  EXPECT_EQ(a.alarm.drip.reached, b.alarm.drip.reached);
+  EXPECT_EQ(a.alarm.new_drip.from, b.alarm.new_drip.from);
+  EXPECT_EQ(a.alarm.new_drip.reached, b.alarm.new_drip.reached);
   for (const double rate : {.3, .01, .0001}) EXPECT_EQ(a.alarm.Threshold(rate).value, b.alarm.Threshold(rate).value);
 }
 
@@ -80,10 +82,10 @@ TEST(CalibrationBytes, HaveOneForm) {
   calibration.sessions = 300;
   calibration.tokens = {{"ab", 200}};
   const std::string bytes = WriteCalibration(calibration);
-  EXPECT_EQ(bytes.substr(0, 14), std::string("PSCAL1\xac\x02\x01\x02"
+  EXPECT_EQ(bytes.substr(0, 14), std::string("PSCAL2\xac\x02\x01\x02"
                                              "ab\xc8\x01",
                                              14));
-  // Eight tails of nothing, each with no points, and 0, 1 and 1 as the excess.
+  // Thirteen tails of nothing, each with no points, and 0, 1 and 1 as the excess.
   EXPECT_EQ(bytes.substr(14, 25), std::string("\0"
                                               "\0\0\0\0\0\0\0\0"
                                               "\0\0\0\0\0\0\xf0\x3f"
@@ -100,7 +102,7 @@ TEST(CalibrationBytes, AreRefusedWhenCutShortOrLonger) {
               "XX001");
   }
   EXPECT_EQ(ErrorOf([&] { ReadCalibration(bytes + '\0'); }), "XX001 could not read internal data: a calibration");
-  EXPECT_EQ(ErrorOf([&] { ReadCalibration("PSCAL2" + bytes.substr(6)); }),
+  EXPECT_EQ(ErrorOf([&] { ReadCalibration("PSCAL1" + bytes.substr(6)); }),
             "XX001 could not read internal data: a calibration");
 }
 
@@ -130,6 +132,7 @@ TEST(CalibrationBytes, NeverMakeWhatIsNotWhole) {
           before = combined;
         }
         ASSERT_GE(calibration.alarm.DripLimit(.01), 0);
+        ASSERT_FALSE(std::isnan(calibration.alarm.NewDripLimit(.01)));
       }
     } catch (const Error& error) {
       ASSERT_EQ(error.sqlstate(), "XX001");

@@ -62,6 +62,22 @@ TEST(Calibration, LimitsUToEightAndStillSaysWhatIsMostUnusual) {
   EXPECT_EQ(judgement.unusual[static_cast<std::size_t>(Figure::kAddressed)], 8);
 }
 
+// How often new statements are run adds up to a new drip, by three at most a session; nothing else does.
+TEST(Calibration, SaysWhatAddsUpToANewDrip) {
+  RoleCalibration role;
+  for (const Figure figure : {Figure::kTokens, Figure::kNewRuns, Figure::kNewRepeats, Figure::kAddressed})
+    role.tails[static_cast<std::size_t>(figure)] = TailOfTen();
+  SessionFigures figures;
+  figures[Figure::kTokens] = figures[Figure::kAddressed] = 1000;
+  EXPECT_EQ(role.Judge(figures).new_number, 0);
+  figures[Figure::kNewRuns] = 7;
+  EXPECT_NEAR(role.Judge(figures).new_number, -std::log10(.3), 1e-12);
+  figures[Figure::kNewRepeats] = 12;
+  EXPECT_NEAR(role.Judge(figures).new_number, 1 + 2 / std::log(10), 1e-12);
+  figures[Figure::kNewRuns] = 1000;
+  EXPECT_EQ(role.Judge(figures).new_number, 3);
+}
+
 TEST(Calibration, NeverFallsWhenFiguresRise) {
   std::mt19937_64 random(23);
   for (int round = 0; round < 40; ++round) {
@@ -88,7 +104,7 @@ AlarmLaw LawOf(std::vector<double> numbers, std::int64_t sessions) {
   AlarmLaw alarm;
   alarm.sessions = sessions;
   alarm.combined = Quantiles(std::move(numbers));
-  alarm.drip_from = alarm.combined.Exceeded(.1);
+  alarm.drip.from = alarm.combined.Exceeded(.1);
   alarm.mean_excess = .5;
   return alarm;
 }
@@ -127,7 +143,7 @@ TEST(Calibration, ThreeSessionsAboveAreShown) {
   const AlarmThreshold of_none = AlarmLaw().Threshold(.01);
   EXPECT_TRUE(of_none.extrapolated);
   EXPECT_EQ(of_none.calibrated_on, 0);
-  EXPECT_NEAR(of_none.value, std::log10(800), 1e-12);
+  EXPECT_NEAR(of_none.value, std::log10(1300), 1e-12);
 }
 
 TEST(Calibration, RefusesAnAlarmRateThatIsNone) {
@@ -140,19 +156,25 @@ TEST(Calibration, RefusesAnAlarmRateThatIsNone) {
 
 TEST(Calibration, DripsAddUpAndRunDry) {
   AlarmLaw alarm = LawOf(std::vector<double>(400, 1.0), 400);
-  EXPECT_EQ(alarm.drip_from, 1);
+  EXPECT_EQ(alarm.drip.from, 1);
   double drip = 0;
   for (const auto& [combined, after] :
        std::vector<std::pair<double, double>>{{1.5, .5}, {2, 1.5}, {0, .5}, {0, 0}, {0, 0}, {1.25, .25}}) {
-    drip = alarm.Drip(drip, combined);
+    drip = alarm.drip.After(drip, combined);
     EXPECT_EQ(drip, after);
   }
-  alarm.drip_reached = 1.25;
+  alarm.drip.reached = 1.25;
   EXPECT_EQ(alarm.DripLimit(.01), 1.25);
   // One session that raises no alarm by itself is no drip.
-  alarm.drip_reached = 0;
+  alarm.drip.reached = 0;
   alarm.sessions = 3;
   EXPECT_NEAR(alarm.DripLimit(.01), .5 * std::log(100), 1e-12);
+  // Of what is new one session brings three at most.
+  alarm.new_drip = {.5, 4};
+  EXPECT_EQ(alarm.NewDripLimit(.01), 4);
+  alarm.new_drip.reached = 0;
+  EXPECT_NEAR(alarm.NewDripLimit(.3), .5 + .5 * std::log(1 / .3), 1e-12);
+  EXPECT_EQ(alarm.NewDripLimit(.0001), 2.5);
 }
 
 TEST(Calibration, OfARoleHasItsOwnTailsAndThoseOfAll) {

@@ -26,6 +26,7 @@ namespace {
 using namespace testing_support;
 
 constexpr double kTolerance = 1e-6;
+constexpr std::size_t kOfNew = 8;  // figures, the first ones
 
 // The definition, in the plainest way: sets of text, every profile built anew, every session compared with each
 // abstraction.
@@ -36,7 +37,7 @@ class Plain {
     for (const auto& session : sessions_) roles_.insert(session.role);
     for (std::size_t f = 0; f < kFigureCount; ++f) {
       for (std::size_t i = 0; i < sessions_.size(); ++i) {
-        for (std::size_t r = 0; r < (f < 3 ? kRepetitions : 1); ++r) {
+        for (std::size_t r = 0; r < (f < kOfNew ? kRepetitions : 1); ++r) {
           const auto value = FiguresOf(i, r)[f];
           if (!value) continue;
           all_[f].push_back(*value);
@@ -52,7 +53,7 @@ class Plain {
     const auto found = figures_.find({which, repetition});
     if (found != figures_.end()) return found->second;
     Figures figures(kFigureCount);
-    for (std::size_t f = 3; f < kFigureCount; ++f) figures[f] = sessions_[which].figures[kFigures[f]];
+    for (std::size_t f = kOfNew; f < kFigureCount; ++f) figures[f] = sessions_[which].figures[kFigures[f]];
     Novelty(which, repetition, &figures);
     return figures_[{which, repetition}] = figures;
   }
@@ -70,7 +71,7 @@ class Plain {
     const std::vector<double>& all = all_[f];
     if (all.empty()) return 0;
     const auto own = of_role_.find({role, f});
-    const bool by_role = f >= 3 && own != of_role_.end() && own->second.size() >= 20;
+    const bool by_role = f >= kOfNew && own != of_role_.end() && own->second.size() >= 20;
     const std::vector<double>& seen = by_role ? own->second : all;
     const auto [q, rate, beta] = Beyond(role, f, by_role);
     if (x <= q) return -std::log10(Share(seen, [&](double value) { return value >= x; }));
@@ -102,13 +103,42 @@ class Plain {
     return complete.size() >= 30 ? complete : any;
   }
 
+  // What adds up to a new drip: the more unusual of new_runs and new_repeats.
+  double NewNumber(std::size_t which, std::size_t repetition) {
+    const Figures figures = FiguresOf(which, repetition);
+    double number = 0;
+    for (const std::size_t f : {std::size_t{6}, std::size_t{7}})
+      if (figures[f]) number = std::max(number, Unusual(sessions_[which].role, f, *figures[f]));
+    return std::min(number, 3.0);
+  }
+
   double DripReached(double from) {
+    return Reached(from, [&](std::size_t i, std::size_t r) { return Combined(i, r); });
+  }
+  // One day after the other is of another repetition.
+  double NewDripReached(double from) {
+    std::set<std::int32_t> days;
+    for (const auto& session : sessions_) days.insert(session.day);
+    return .8 * Reached(from, [&](std::size_t i, std::size_t r) {
+             const auto day = std::distance(days.begin(), days.find(sessions_[i].day));
+             return NewNumber(i, (r + static_cast<std::size_t>(day)) % kRepetitions);
+           });
+  }
+
+  const std::set<std::string>& roles() const { return roles_; }
+
+ private:
+  static std::set<AbstractionId> AbstractionsOf(const BaselineSession& session) {
+    return {session.abstractions.begin(), session.abstractions.end()};
+  }
+  template <typename Number>
+  double Reached(double from, Number number_of) {
     double reached = 0;
     const auto calibrated_on = CalibratedOn();
     for (std::size_t r = 0; r < kRepetitions; ++r) {
       std::map<std::string, std::vector<std::pair<std::int64_t, double>>> principals;
       for (const std::size_t i : calibrated_on)
-        principals[sessions_[i].principal].emplace_back(sessions_[i].begin, Combined(i, r));
+        principals[sessions_[i].principal].emplace_back(sessions_[i].begin, number_of(i, r));
       for (auto& [principal, numbers] : principals) {
         std::sort(numbers.begin(), numbers.end());
         double drip = 0;
@@ -120,12 +150,11 @@ class Plain {
     }
     return reached;
   }
-
-  const std::set<std::string>& roles() const { return roles_; }
-
- private:
-  static std::set<AbstractionId> AbstractionsOf(const BaselineSession& session) {
-    return {session.abstractions.begin(), session.abstractions.end()};
+  static std::int64_t ExecutionsOf(const BaselineSession& session, AbstractionId id) {
+    std::int64_t all = 0;
+    for (std::size_t i = 0; i < session.abstractions.size(); ++i)
+      if (session.abstractions[i] == id) all += session.executions.empty() ? 0 : session.executions[i];
+    return std::max(all, std::int64_t{1});
   }
   template <typename Holds>
   static double Share(const std::vector<double>& values, Holds holds) {
@@ -197,7 +226,7 @@ class Plain {
       std::set<std::string> tokens;
       for (const AbstractionId id : session.abstractions) {
         if (IsWithheld(session.role, id, repetition, share_)) continue;
-        const Tokens& list = tokens_.at(id);
+        const auto list = PlainCounted(tokens_.at(id));
         tokens.insert(list.begin(), list.end());
         if (session.role == held.role) baseline.insert(id);
       }
@@ -207,28 +236,52 @@ class Plain {
       ++own_sessions;
       for (const auto& token : tokens) ++own[token];
     }
-    double sum = 0;
-    double most = 0;
-    double unknown = 0;
+    std::set<AbstractionId> of_others;
+    std::set<std::string> of_baseline;
+    for (const auto& session : sessions_)
+      if (session.role != held.role) of_others.insert(session.abstractions.begin(), session.abstractions.end());
+    for (const AbstractionId id : baseline)
+      for (const std::string& token : PlainCounted(tokens_.at(id))) of_baseline.insert(token);
+    std::vector<double> sums(kOfNew, 0);
+    std::set<std::string> columns;
     for (const AbstractionId id : AbstractionsOf(held)) {
       if (baseline.count(id) > 0) continue;
-      ++unknown;
-      const auto lacking = [&](const Tokens& other) {
+      const auto counted = PlainCounted(tokens_.at(id));
+      const auto lacking = [&](const std::vector<std::string>& other, bool conditions_only) {
         double bits = 0;
-        for (const std::string& token : tokens_.at(id))
+        for (const std::string& token : counted) {
+          if (conditions_only && token[0] != 'w') continue;
           if (std::find(other.begin(), other.end(), token) == other.end())
             bits -= std::log2(.8 * (own[token] + .02) / (own_sessions + 1) +
                               .2 * (every[token] + .02) / (all_sessions + 1));
+        }
         return bits;
       };
-      double least = lacking({});
-      for (const AbstractionId other : baseline) least = std::min(least, lacking(tokens_.at(other)));
-      sum += least;
-      most = std::max(most, least);
+      double least = lacking({}, false);
+      double conditions = lacking({}, true);
+      for (const AbstractionId other : baseline) {
+        least = std::min(least, lacking(PlainCounted(tokens_.at(other)), false));
+        conditions = std::min(conditions, lacking(PlainCounted(tokens_.at(other)), true));
+      }
+      const auto executions = static_cast<double>(ExecutionsOf(held, id));
+      sums[0] += least;
+      sums[1] = std::max(sums[1], least);
+      ++sums[2];
+      if (std::none_of(counted.begin(), counted.end(), [](const auto& token) { return token[0] == 'f'; }))
+        sums[3] += conditions * executions;
+      sums[4] += of_others.count(id) > 0 ? 1 : 0;
+      bool is_strange = false;
+      for (const std::string& token : counted) {
+        if (of_baseline.count(token) > 0) continue;
+        is_strange = true;
+        if (token[0] == 'p') columns.insert(token);
+      }
+      if (is_strange) sums[6] += executions;
+      sums[7] = std::max(sums[7], executions);
     }
-    (*figures)[0] = sum;
-    (*figures)[1] = most;
-    (*figures)[2] = unknown / std::max(unknown, Median(held.role));
+    sums[2] /= std::max(sums[2], Median(held.role));
+    sums[5] = static_cast<double>(columns.size());
+    for (std::size_t f = 0; f < kOfNew; ++f) (*figures)[f] = sums[f];
   }
 
   std::vector<BaselineSession> sessions_;
@@ -278,16 +331,23 @@ void ExpectIsPlain(const DetectionWorld& world, double share) {
     EXPECT_FALSE(alarm.Threshold(rate).extrapolated);
   }
   const double from = combined[size - 1 - static_cast<std::size_t>(.1 * static_cast<double>(size) + 1e-9)];
-  EXPECT_NEAR(alarm.drip_from, from, kTolerance);
+  EXPECT_NEAR(alarm.drip.from, from, kTolerance);
   double count = 0;
   double sum = 0;
   for (const double number : combined) {
-    if (number <= alarm.drip_from + 1e-9) continue;
+    if (number <= alarm.drip.from + 1e-9) continue;
     count += .25;
     sum += (number - from) / 4;
   }
   EXPECT_NEAR(alarm.mean_excess, (sum + 5 / std::log(10)) / (count + 5), kTolerance);
-  EXPECT_NEAR(alarm.drip_reached, plain.DripReached(from), 1e-4);
+  EXPECT_NEAR(alarm.drip.reached, plain.DripReached(from), 1e-4);
+  std::vector<double> new_numbers;
+  for (const std::size_t i : calibrated_on)
+    for (std::size_t r = 0; r < kRepetitions; ++r) new_numbers.push_back(plain.NewNumber(i, r));
+  std::sort(new_numbers.begin(), new_numbers.end());
+  const double new_from = new_numbers[size - 1 - static_cast<std::size_t>(.15 * static_cast<double>(size) + 1e-9)];
+  EXPECT_NEAR(alarm.new_drip.from, new_from, kTolerance);
+  EXPECT_NEAR(alarm.new_drip.reached, plain.NewDripReached(new_from), 1e-4);
 }
 
 TEST(Calibrator, IsTheDefinition) {
@@ -328,11 +388,13 @@ TEST(Calibrator, IsTheDefinitionOfCompleteSessions) {
 TEST(Calibrator, DependsOnNoOrder) {
   std::mt19937_64 random(37);
   DetectionWorld world = RandomWorld(random, {3, 14, 9, 100, 5});
+  for (BaselineSession& session : world.sessions) session.executions.clear();
   const std::string bytes = WriteCalibration(Calibrated(world.sessions, world.tokens, .1));
   for (int round = 0; round < 5; ++round) {
     std::shuffle(world.sessions.begin(), world.sessions.end(), random);
     for (BaselineSession& session : world.sessions) {
       std::shuffle(session.abstractions.begin(), session.abstractions.end(), random);
+      session.executions.clear();
       // Repetitions and the empty abstraction are nothing.
       session.abstractions.push_back(0);
       if (session.abstractions.size() > 1) session.abstractions.push_back(session.abstractions.front());
@@ -347,7 +409,7 @@ TEST(Calibrator, OfNothingRaisesNothing) {
   EXPECT_EQ(calibration.sessions, 0);
   EXPECT_TRUE(calibration.roles.empty());
   EXPECT_EQ(calibration.alarm.sessions, 0);
-  EXPECT_EQ(calibration.alarm.drip_reached, 0);
+  EXPECT_EQ(calibration.alarm.drip.reached, 0);
   EXPECT_EQ(calibration.alarm.Threshold(.01).calibrated_on, 0);
 }
 
@@ -401,12 +463,12 @@ TEST(Calibrator, DripsAreOfPrincipalsInOrder) {
     sessions.push_back(session);
   }
   const TokenMap tokens = {{1, {"x"}}};
-  const double spread = Calibrated(sessions, tokens, 0).alarm.drip_reached;
+  const double spread = Calibrated(sessions, tokens, 0).alarm.drip.reached;
   // q = 1, P(> 1) = .06, beta = 4: u(5) = -lg10(.06/e), and the 90th percentile of combined is 0.
   const double each = -std::log10(.06) + 1 / std::log(10);
   EXPECT_NEAR(spread, each, .05);
   for (int day = 0; day < 6; ++day) sessions[static_cast<std::size_t>(day)].principal = "slow";
-  EXPECT_NEAR(Calibrated(sessions, tokens, 0).alarm.drip_reached, 6 * each, .3);
+  EXPECT_NEAR(Calibrated(sessions, tokens, 0).alarm.drip.reached, 6 * each, .3);
 }
 
 TEST(Calibrator, RefusesWhatIsWrong) {
@@ -420,6 +482,10 @@ TEST(Calibrator, RefusesWhatIsWrong) {
   EXPECT_EQ(ErrorOf([&] { Calibrator({SessionOf("a", 1, {2})}, tokens, .1); }),
             "XX001 could not read internal data: an abstraction without tokens");
   BaselineSession session = SessionOf("a", 1, {1});
+  session.executions = {1, 2};
+  EXPECT_EQ(ErrorOf([&] { Calibrator({session}, tokens, .1); }),
+            "XX001 could not read internal data: abstractions without executions");
+  session.executions = {1};
   session.figures[Figure::kVolume] = std::nan("");
   EXPECT_EQ(ErrorOf([&] { Calibrator({session}, tokens, .1); }),
             "XX001 could not read internal data: figures of a session");

@@ -23,8 +23,9 @@ TEST(Figures, HaveOneOrderAndNames) {
     EXPECT_EQ(static_cast<std::size_t>(figure), names.size());
     names.emplace_back(NameOf(figure));
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"tokens", "tokens_max", "unknown", "addressed", "person", "differ",
-                                             "repeats", "volume"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"tokens", "tokens_max", "unknown", "filters", "other_roles", "new_columns",
+                                             "new_runs", "new_repeats", "addressed", "person", "differ", "repeats",
+                                             "volume"}));
 }
 
 TEST(Figures, VolumeIsALogarithmFromAHundredRowsOn) {

@@ -20,6 +20,8 @@ NumberedSessions RandomSessions(std::mt19937_64& random, std::size_t roles, std:
   NumberedSessions world;
   world.days = days;
   world.tokens = 1 + random() % 14;
+  for (std::size_t token = 0; token < world.tokens; ++token)
+    world.kinds.push_back(static_cast<TokenKind>(random() % 6 % 4));
   for (std::size_t role = 0; role < roles; ++role)
     world.roles.push_back({"role" + std::to_string(role), 1 + static_cast<double>(random() % 6)});
   for (std::size_t i = 0; i < 15; ++i) {
@@ -36,6 +38,8 @@ NumberedSessions RandomSessions(std::mt19937_64& random, std::size_t roles, std:
     std::set<std::uint32_t> set;
     for (std::uint64_t left = random() % 6; left > 0; --left) set.insert(static_cast<std::uint32_t>(random() % 15));
     session.abstractions.assign(set.begin(), set.end());
+    for (std::size_t k = 0; k < set.size(); ++k)
+      session.executions.push_back(static_cast<std::uint32_t>(1 + random() % 5));
     world.sessions.push_back(session);
   }
   return world;
@@ -45,6 +49,11 @@ struct Expected {
   double tokens = 0;
   double tokens_max = 0;
   double unknown = 0;
+  double filters = 0;
+  double other_roles = 0;
+  double new_columns = 0;
+  double new_runs = 0;
+  double new_repeats = 0;
 };
 
 // The same from the definition: the sessions that are not held out, without what is withheld, are the baseline.
@@ -75,23 +84,48 @@ Expected Naive(const NumberedSessions& world, std::size_t which, std::size_t rep
   }
   Expected expected;
   double unknown = 0;
-  for (const std::uint32_t abstraction : held.abstractions) {
+  std::set<TokenIndex::Token> columns;
+  for (std::size_t k = 0; k < held.abstractions.size(); ++k) {
+    const std::uint32_t abstraction = held.abstractions[k];
     if (baseline.count(abstraction) > 0) continue;
-    const auto lacking = [&](const std::vector<TokenIndex::Token>& others) {
+    const std::vector<TokenIndex::Token>& own = world.abstractions[abstraction].tokens;
+    const auto is = [&](TokenIndex::Token token, TokenKind kind) { return world.kinds[token] == kind; };
+    const auto lacking = [&](const std::vector<TokenIndex::Token>& others, bool conditions_only) {
       double sum = 0;
-      for (const auto token : world.abstractions[abstraction].tokens)
-        if (std::find(others.begin(), others.end(), token) == others.end())
+      for (const auto token : own)
+        if (std::find(others.begin(), others.end(), token) == others.end() &&
+            (!conditions_only || is(token, TokenKind::kCondition)))
           sum -= std::log2(.8 * (in_role[token] + .02) / (role_sessions + 1) +
                            .2 * (in_all[token] + .02) / (all_sessions + 1));
       return sum;
     };
-    double least = lacking({});
-    for (const std::uint32_t other : baseline) least = std::min(least, lacking(world.abstractions[other].tokens));
+    double least = lacking({}, false);
+    double conditions = lacking({}, true);
+    for (const std::uint32_t other : baseline) {
+      least = std::min(least, lacking(world.abstractions[other].tokens, false));
+      conditions = std::min(conditions, lacking(world.abstractions[other].tokens, true));
+    }
     expected.tokens += least;
     expected.tokens_max = std::max(expected.tokens_max, least);
     ++unknown;
+    const double executions = held.executions[k];
+    if (std::none_of(own.begin(), own.end(), [&](auto token) { return is(token, TokenKind::kAggregate); }))
+      expected.filters += conditions * executions;
+    expected.other_roles += std::any_of(world.sessions.begin(), world.sessions.end(), [&](const auto& other) {
+      return other.role != held.role &&
+             std::count(other.abstractions.begin(), other.abstractions.end(), abstraction) > 0;
+    });
+    expected.new_repeats = std::max(expected.new_repeats, executions);
+    bool is_strange = false;
+    for (const auto token : own) {
+      if (in_role[token] > 0) continue;
+      is_strange = true;
+      if (is(token, TokenKind::kShown)) columns.insert(token);
+    }
+    if (is_strange) expected.new_runs += executions;
   }
   expected.unknown = unknown / std::max(unknown, world.roles[held.role].usual_distinct);
+  expected.new_columns = static_cast<double>(columns.size());
   return expected;
 }
 
@@ -118,6 +152,11 @@ TEST(HeldOutDays, AreAsIfTheyHadNotBeen) {
         ASSERT_NEAR(*figures[Figure::kTokens], expected.tokens, 1e-7) << "round " << round;
         ASSERT_NEAR(*figures[Figure::kTokensMax], expected.tokens_max, 1e-8);
         ASSERT_NEAR(*figures[Figure::kUnknown], expected.unknown, 1e-12);
+        ASSERT_NEAR(*figures[Figure::kFilters], expected.filters, 1e-7);
+        ASSERT_EQ(figures[Figure::kOtherRoles], expected.other_roles);
+        ASSERT_EQ(figures[Figure::kNewColumns], expected.new_columns);
+        ASSERT_EQ(figures[Figure::kNewRuns], expected.new_runs);
+        ASSERT_EQ(figures[Figure::kNewRepeats], expected.new_repeats);
         if (world.days == 1) ++held_by_session;
       }
     }
@@ -154,7 +193,7 @@ TEST(HeldOutDays, GoOnWhereTheyWere) {
   EXPECT_EQ(shown_done, total);
   for (std::size_t i = 0; i < world.sessions.size(); ++i)
     for (std::size_t repetition = 0; repetition < kRepetitions; ++repetition)
-      for (const Figure figure : {Figure::kTokens, Figure::kTokensMax, Figure::kUnknown})
+      for (const Figure figure : kFigures)
         EXPECT_EQ(in_pieces.Figures(i, repetition)[figure], at_once.Figures(i, repetition)[figure]);
 }
 

@@ -19,6 +19,9 @@ namespace {
 
 using namespace testing_support;
 
+constexpr Figure kOfNew[] = {Figure::kTokens,     Figure::kTokensMax,  Figure::kUnknown, Figure::kFilters,
+                             Figure::kOtherRoles, Figure::kNewColumns, Figure::kNewRuns, Figure::kNewRepeats};
+
 SessionFigures FiguresOf(const SessionNovelty& session) {
   SessionFigures figures;
   session.Show(&figures);
@@ -67,7 +70,8 @@ TEST(Novelty, WorkedByHand) {
   expect(0, 0, 0);
   EXPECT_TRUE(session.Add(3, {"x", "y", "z"}));
   expect(seen, seen, .25);
-  EXPECT_FALSE(session.Add(3, {"x", "y", "z"}));
+  EXPECT_TRUE(session.Add(3, {"x", "y", "z"}));
+  expect(seen, seen, .25);
   // Nothing of it is new, but the baseline does not have it.
   EXPECT_TRUE(session.Add(4, {"y"}));
   expect(seen, seen, .5);
@@ -77,6 +81,60 @@ TEST(Novelty, WorkedByHand) {
   EXPECT_TRUE(session.Add(6, {"new"}));
   EXPECT_TRUE(session.Add(7, {"other"}));
   expect(seen + 3 * unseen, unseen, 1);
+}
+
+// A statement that shows columns under no condition says so of its relations; an aggregate needs none.
+TEST(Novelty, CountsWhatIsLeftOut) {
+  EXPECT_EQ(CountedTokens({"cmd:select", "p:a.x", "t:a", "t:b"}),
+            (Tokens{"cmd:select", "p:a.x", "t:a", "t:b", "whole:a", "whole:b"}));
+  for (const Tokens& tokens : {Tokens{"p:a.x", "t:a", "w:a.y"}, Tokens{"f:count(*)", "p:a.x", "t:a"}, Tokens{"t:a"}})
+    EXPECT_EQ(CountedTokens(tokens), tokens);
+  EXPECT_EQ(KindOf("whole:a"), TokenKind::kCondition);
+  EXPECT_EQ(KindOf("w:a.x"), TokenKind::kCondition);
+  EXPECT_EQ(KindOf("p:a.x"), TokenKind::kShown);
+  EXPECT_EQ(KindOf("f:avg(a.x)"), TokenKind::kAggregate);
+  EXPECT_EQ(KindOf("e:a.x"), TokenKind::kOther);
+}
+
+// The baseline shows a and b of t by a; a seen token has p = 1.02/2, one that nobody has p = .01.
+TEST(Novelty, OfConditionsColumnsAndRunsWorkedByHand) {
+  const double unseen = -std::log2(.01);
+  RoleTokens role;
+  role.sessions = {1, 1};
+  for (const char* token : {"p:t.a", "p:t.b", "t:t", "w:t.a"}) role.with_token[token] = {1, 1};
+  const Tokens known = {"p:t.a", "p:t.b", "t:t", "w:t.a"};
+  NoveltyProfile profile(role, {{1, &known}});
+  SessionNovelty session(profile);
+  const auto expect = [&](double filters, int other_roles, int new_columns, int new_runs, int new_repeats) {
+    const SessionFigures figures = FiguresOf(session);
+    EXPECT_NEAR(*figures[Figure::kFilters], filters, 1e-8);
+    EXPECT_EQ(figures[Figure::kOtherRoles], other_roles);
+    EXPECT_EQ(figures[Figure::kNewColumns], new_columns);
+    EXPECT_EQ(figures[Figure::kNewRuns], new_runs);
+    EXPECT_EQ(figures[Figure::kNewRepeats], new_repeats);
+  };
+  session.Add(1, known, 100, true);
+  expect(0, 0, 0, 0, 0);
+  // Nothing of it is new to the role but that it stands alone.
+  session.Add(2, {"p:t.a", "t:t", "w:t.a"}, 4, true);
+  expect(0, 1, 0, 0, 4);
+  session.Add(3, {"p:t.a", "t:t", "w:t.b"}, 3);
+  expect(3 * unseen, 1, 0, 3, 4);
+  session.Add(4, {"p:t.c", "p:t.d", "t:t", "w:t.a"}, 2);
+  expect(3 * unseen, 1, 2, 5, 4);
+  session.Add(5, {"p:t.c", "t:t", "w:t.a"}, 1);
+  expect(3 * unseen, 1, 2, 6, 4);
+  // All of t under no condition; an aggregate by one that is new is none of filters.
+  session.Add(6, {"p:t.a", "t:t"}, 2);
+  expect(5 * unseen, 1, 2, 8, 4);
+  session.Add(7, {"f:count(*)", "t:t", "w:t.b"}, 7);
+  expect(5 * unseen, 1, 2, 15, 7);
+  // Executions of what has come before add up.
+  session.Add(3, {}, 9);
+  expect(14 * unseen, 1, 2, 24, 12);
+  // Beyond all counting it stays where it is.
+  for (int times = 0; times < 3; ++times) session.Add(3, {}, std::int64_t{1} << 50U);
+  EXPECT_EQ(*FiguresOf(session)[Figure::kFilters], std::exp2(30));
 }
 
 TEST(Novelty, OfAnEmptyBaselineIsTheWholeWeight) {
@@ -98,11 +156,13 @@ double NaiveNovelty(const RoleTokens& role, const std::vector<Tokens>& baseline,
                       .2 * (static_cast<double>(with.of_all) + .02) / (static_cast<double>(role.sessions.of_all) + 1));
   };
   double least = 0;
-  for (const std::string& token : tokens) least += weight(token);
-  for (const Tokens& other : baseline) {
+  const auto counted = PlainCounted(tokens);
+  for (const std::string& token : counted) least += weight(token);
+  for (const Tokens& one : baseline) {
     double lacking = 0;
-    for (const std::string& token : tokens)
-      if (!std::binary_search(other.begin(), other.end(), token)) lacking += weight(token);
+    const auto other = PlainCounted(one);
+    for (const std::string& token : counted)
+      if (std::find(other.begin(), other.end(), token) == other.end()) lacking += weight(token);
     least = std::min(least, lacking);
   }
   return least;
@@ -115,7 +175,7 @@ TEST(Novelty, IsTheLeastOverAllAbstractions) {
     role.sessions = {static_cast<std::int64_t>(random() % 50), 50 + static_cast<std::int64_t>(random() % 50)};
     for (int token = 0; token < 14; ++token) {
       const auto own = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(role.sessions.of_role + 1));
-      role.with_token["p:t.c" + std::to_string(token)] = {
+      role.with_token[TokenOf(token)] = {
           own, std::min(role.sessions.of_all, own + static_cast<std::int64_t>(random() % 50))};
     }
     std::vector<Tokens> baseline;
@@ -139,8 +199,8 @@ TEST(Novelty, DependsOnNoOrderAndNeverFalls) {
     role.sessions = {7, 31};
     role.usual_distinct = 1 + static_cast<double>(random() % 12) / 2;
     for (int token = 0; token < 10; ++token)
-      role.with_token["p:t.c" + std::to_string(token)] = {static_cast<std::int64_t>(random() % 8),
-                                                          static_cast<std::int64_t>(8 + random() % 24)};
+      role.with_token[TokenOf(token)] = {static_cast<std::int64_t>(random() % 8),
+                                         static_cast<std::int64_t>(8 + random() % 24)};
     std::map<AbstractionId, Tokens> all;
     for (AbstractionId id = 1; id <= 24; ++id) all[id] = RandomTokens(random, 13);
     NoveltyProfile::Abstractions baseline;
@@ -158,15 +218,14 @@ TEST(Novelty, DependsOnNoOrderAndNeverFalls) {
       for (const AbstractionId id : session) {
         const bool may_change = novelty.Add(id, all[id]);
         const SessionFigures after = FiguresOf(novelty);
-        for (const Figure figure : {Figure::kTokens, Figure::kTokensMax, Figure::kUnknown}) {
+        for (const Figure figure : kOfNew) {
           ASSERT_GE(*after[figure], *before[figure]);
           ASSERT_TRUE(may_change || *after[figure] == *before[figure]);
         }
         before = after;
       }
       ends.push_back(before);
-      for (const Figure figure : {Figure::kTokens, Figure::kTokensMax, Figure::kUnknown})
-        ASSERT_EQ(*ends.front()[figure], *ends.back()[figure]) << NameOf(figure);
+      for (const Figure figure : kOfNew) ASSERT_EQ(*ends.front()[figure], *ends.back()[figure]) << NameOf(figure);
     }
   }
 }

@@ -23,6 +23,7 @@ std::string Wire(const Rows& sessions) {
   WireWriter wire;
   wire.Section(2, TokenRows(1, 30));
   wire.Section(2, TokenRows(1, 60));
+  wire.Section(1, {{"1"}, {"50"}});
   wire.Section(9, sessions);
   return wire.bytes();
 }
@@ -42,7 +43,7 @@ TEST(RecordedFigures, AreThoseOfTheRunningSession) {
   const Tokens tokens = StatementTokens(50);
   session.Take(1, 3, nullptr);
   session.Take(1, 2, nullptr);
-  session.Take(50, 1, &tokens);
+  session.Take(50, 1, &tokens, true);
   session.Take(StoredFigures{4, 2, 400});
   const Judgement judgement = session.Judge();
   const AlarmThreshold threshold = alarm->calibration().alarm.Threshold(0.01);
@@ -56,10 +57,11 @@ TEST(RecordedFigures, AreThoseOfTheRunningSession) {
                       ReasonInWords(judgement, session.Figures(), alarm->calibration()), TextOf(threshold.value),
                       TextOf(threshold.calibrated_on), threshold.extrapolated ? "t" : "f"});
   EXPECT_EQ(table.rows[0], expected[0]);
+  EXPECT_EQ(session.Figures()[Figure::kOtherRoles], 1);
   // Nothing of the second one is unusual; what is not known is not told.
   EXPECT_EQ(table.rows[1][2], "anna");
-  EXPECT_EQ(table.rows[1][6], std::nullopt);
-  EXPECT_EQ(table.rows[1][10], std::nullopt);
+  EXPECT_EQ(table.rows[1][11], std::nullopt);
+  EXPECT_EQ(table.rows[1][15], std::nullopt);
 }
 
 TEST(RecordedFigures, NeedACalibrationOfTheRole) {

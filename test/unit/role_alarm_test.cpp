@@ -25,7 +25,7 @@ using Executions = std::vector<std::pair<AbstractionId, std::int64_t>>;
 void Take(JudgedSession& session, const Executions& executions) {
   for (const auto& [id, times] : executions) {
     const Tokens tokens = StatementTokens(id);
-    session.Take(id, times, session.Wants(id) ? &tokens : nullptr);
+    session.Take(id, times, session.Wants(id) ? &tokens : nullptr, id % 2 == 0);
   }
 }
 
@@ -81,6 +81,10 @@ TEST(JudgedSession, KnowsWhatIsNew) {
   EXPECT_GT(*figures[Figure::kTokens], 0);
   EXPECT_EQ(figures[Figure::kTokens], figures[Figure::kTokensMax]);
   EXPECT_EQ(figures[Figure::kRepeats], 7);
+  EXPECT_EQ(figures[Figure::kNewRepeats], 7);
+  EXPECT_EQ(figures[Figure::kNewRuns], 7);
+  EXPECT_EQ(figures[Figure::kNewColumns], 1);
+  EXPECT_EQ(figures[Figure::kOtherRoles], 1);
   EXPECT_FALSE(figures[Figure::kAddressed]);
   EXPECT_FALSE(figures[Figure::kVolume]);
   session.Take(StoredFigures{4, 2, 400});
@@ -100,7 +104,10 @@ TEST(JudgedSession, SaysWhyAsJson) {
       << json;
   EXPECT_NE(json.find(R"("differ": null)"), std::string::npos) << json;
   EXPECT_NE(json.find(R"("calibrated_on": )"), std::string::npos) << json;
-  const std::string drip = DripJson(session, 5.5, 2.25);
+  const std::string of_new = DripJson(session, DripKind::kNew, 3, 2);
+  EXPECT_NE(of_new.find(R"("cause": "new_drip", "reason": "session after session runs what is new)"), std::string::npos)
+      << of_new;
+  const std::string drip = DripJson(session, DripKind::kUnusual, 5.5, 2.25);
   EXPECT_NE(drip.find(R"("cause": "drip")"), std::string::npos) << drip;
   EXPECT_NE(drip.find(R"("drip": 5.5, "limit": 2.25})"), std::string::npos) << drip;
 }

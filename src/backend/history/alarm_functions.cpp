@@ -55,6 +55,10 @@ Datum ps_session_figures(PG_FUNCTION_ARGS) {
     AppendLongQuery(&wire, SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) " SQL_PARTS ")"), lengthof(args),
                     args);
     AppendLongQuery(&wire,
+                    "SELECT x.id FROM (SELECT DISTINCT pg_catalog.unnest(p.ids) AS id " SQL_PARTS
+                    ") x WHERE x.id IN (" SQL_IDS_OF_ROLES ")",
+                    lengthof(args), args);
+    AppendLongQuery(&wire,
                     "SELECT s.id, s.day, s.session, s.end_user, p.ids, p.runs, s.addressed, s.person, "
                     "s.most_rows " SQL_PARTS "ORDER BY s.day, s.started, s.id, p.part",
                     lengthof(args), args);

@@ -35,6 +35,10 @@ int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed
       "WHERE a.id IN (SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s "                   \
       "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active AND b.end_user IS NULL AND b.role = " \
       "$1::pg_catalog.name)")
+// The abstractions of the baselines in force of all roles.
+#define SQL_IDS_OF_ROLES                                                                                    \
+  "SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s JOIN privacy_score.baseline b ON " \
+  "b.id = s.baseline_id AND b.active AND b.end_user IS NULL"
 
 // Appends the section of settings.
 void AppendSettings(StringInfo wire, const privacy_score::ScoreSettings& settings);

@@ -254,7 +254,7 @@ void DefineLimits() {
              0.01, 0.0, 0.5, PGC_SIGHUP);
   DefineReal("privacy_score.expected_novelty",
              "Share of a role's statements that are to be expected to be new to its baseline.",
-             "So many are withheld from the baseline when alarms are calibrated.", &ps_settings.expected_novelty, 0.15,
+             "So many are withheld from the baseline when alarms are calibrated.", &ps_settings.expected_novelty, 0.1,
              0.0, 0.9, PGC_SIGHUP);
   DefineEnum("privacy_score.alarm_action", "What follows an alarm: alert, warn, refuse.",
              "Each writes an alert. warn: the client hears of it; refuse: what adds to it is refused as well.",

@@ -48,6 +48,13 @@ struct Judged {
   std::string principal;
   const privacy_score::AlarmLaw* law = nullptr;
   double combined = -1;  // as it is stored; below 0: it is not
+  double new_number = -1;
+};
+
+// What a principal's sessions that have ended add up to.
+struct Drips {
+  double unusual = 0;
+  double of_new = 0;
 };
 
 // On the C++ heap.
@@ -56,10 +63,15 @@ struct Alarms {
   std::unordered_map<std::string, std::unique_ptr<RoleAlarm>> roles;  // null: it has none
   std::unordered_map<int64, std::unique_ptr<Judged>> sessions;        // by row of privacy_score.session
   std::size_t remembered = 0;                                         // abstractions of both
-  std::unordered_map<std::string, double> drips;  // what a principal's sessions that have ended add up to
-  std::string wanted;                             // abstractions, an array
+  std::unordered_map<std::string, Drips> drips;                       // by principal
+  std::optional<privacy_score::FlatSet> of_roles;  // abstractions of the baselines of all roles, once they are read
+  std::string wanted;                              // abstractions, an array
   std::string detail;
 };
+Drips After(const privacy_score::AlarmLaw& law, const Drips& before, double combined, double new_number) {
+  return {law.drip.After(before.unusual, combined), law.new_drip.After(before.of_new, new_number)};
+}
+
 Alarms* alarms = nullptr;
 int64 loaded = 0;        // the calibration that `alarms` has
 bool unsettled = false;  // what was taken in may not be stored
@@ -120,30 +132,55 @@ RoleAlarm* AlarmOf(const char* role) {
 }
 
 // What the principal's sessions that have ended add up to: the one that ended last has it.
-double DripBefore(const LiveSession* session, const std::string& principal) {
+Drips DripsBefore(const LiveSession* session, const std::string& principal) {
   constexpr std::size_t kMostPrincipals = 100000;
-  std::optional<double> known;
+  std::optional<Drips> known;
   if (!Counted([&] {
         const auto found = alarms->drips.find(principal);
         if (found != alarms->drips.end()) known = found->second;
       }) ||
       known)
-    return known.value_or(0);
+    return known.value_or(Drips());
   const char* args[] = {NameStr(session->role_name), EndUserOf(session), TextOfInteger(session->day),
                         TextOfInteger(session->started)};
   const char* stored = InternalValue(
-      "SELECT s.drip FROM privacy_score.session s WHERE s.role = $1::pg_catalog.name "
+      "SELECT pg_catalog.concat_ws(' ', s.drip, COALESCE(s.new_drip, 0)) FROM privacy_score.session s WHERE s.role = $1::pg_catalog.name "
       "AND COALESCE(s.end_user, '') = $2 AND s.day <= " SQL_DAY("$3") " AND s.drip IS NOT NULL "
       "AND s.last_at <= " SQL_MOMENT("$4")
       " AND s.day > (SELECT pg_catalog.max(b.to_day) FROM privacy_score.baseline b WHERE b.active AND b.end_user IS "
       "NULL AND b.role = $1::pg_catalog.name) ORDER BY s.day DESC, s.last_at DESC, s.id DESC LIMIT 1",
       lengthof(args), args);
-  const double drip = stored == nullptr ? 0 : strtod(stored, nullptr);
+  Drips drips;
+  if (stored != nullptr) {
+    char* rest = nullptr;
+    drips.unusual = strtod(stored, &rest);
+    drips.of_new = strtod(rest, nullptr);
+  }
   Counted([&] {
     if (alarms->drips.size() >= kMostPrincipals) alarms->drips.clear();
-    alarms->drips[principal] = drip;
+    alarms->drips[principal] = drips;
   });
-  return drip;
+  return drips;
+}
+
+// Has the abstractions of all roles' baselines at hand, for what a role's own one lacks; false when that fails.
+bool LoadOfRoles() {
+  if (alarms->of_roles) return true;
+  StringInfoData wire;
+  initStringInfo(&wire);
+  AppendLongQuery(&wire, SQL_IDS_OF_ROLES);
+  return Counted([&] {
+    privacy_score::FlatSet ids;
+    privacy_score::WireReader reader(WireBytes(&wire));
+    reader.EachRow(1, [&](const privacy_score::Row& row) {
+      const auto id = static_cast<std::uint64_t>(privacy_score::ParseInteger(*row[0]));
+      privacy_score::FlatSet::Slot& slot = ids.SlotOf(id);
+      if (slot.key == 0) ids.Insert(slot, id, {});
+    });
+    constexpr std::size_t kIdsOfOne = 10;  // take as much memory as one that is remembered
+    alarms->remembered += ids.size() / kIdsOfOne;
+    alarms->of_roles = std::move(ids);
+  });
 }
 
 // Takes in executions whose tokens, where they are needed, are stored. `read` calls its argument with each.
@@ -162,6 +199,7 @@ bool TakeEntries(Judged* judged, Read read) {
   StringInfoData wire;
   initStringInfo(&wire);
   const char* args[] = {alarms->wanted.c_str()};
+  if (any && !LoadOfRoles()) return false;
   if (any) AppendLongQuery(&wire, SQL_TOKENS("WHERE a.id = ANY ($1::pg_catalog.int8[])"), lengthof(args), args);
   return Counted([&] {
     privacy_score::WireReader reader(WireBytes(&wire));
@@ -169,7 +207,8 @@ bool TakeEntries(Judged* judged, Read read) {
     read([&](int64 id, int64 run) {
       if (run <= 0) return;
       const auto found = tokens.find(id);
-      judged->session.Take(id, run, found == tokens.end() ? nullptr : &found->second);
+      const bool of_roles = any && alarms->of_roles->Find(static_cast<std::uint64_t>(id)) != nullptr;
+      judged->session.Take(id, run, found == tokens.end() ? nullptr : &found->second, of_roles);
     });
   });
 }
@@ -230,19 +269,19 @@ Judged* JudgedOf(const LiveSession* session, int64 row_id, RoleAlarm* alarm) {
   return judged;
 }
 
-void Store(int64 row_id, const privacy_score::Judgement& judgement, double drip) {
+void Store(int64 row_id, const privacy_score::Judgement& judgement, const Drips& drips) {
   const char* args[] = {TextOfInteger(row_id), psprintf("%.17g", judgement.combined),
                         judgement.reason ? pstrdup(NameOf(*judgement.reason).data()) : nullptr,
-                        psprintf("%.17g", drip)};
+                        psprintf("%.17g", drips.unusual), psprintf("%.17g", drips.of_new)};
   RunInternal(
       "UPDATE privacy_score.session SET unusual = $2::pg_catalog.float8, unusual_figure = $3, "
-      "drip = $4::pg_catalog.float8 WHERE id = $1::pg_catalog.int8",
+      "drip = $4::pg_catalog.float8, new_drip = $5::pg_catalog.float8 WHERE id = $1::pg_catalog.int8",
       lengthof(args), args);
 }
 
 // An alert whose detail is in hand, before the others. `reason`: the figure that has raised it.
 DueAlert* Due(const PassedLimit& passed, std::optional<Figure> reason, DueAlert* others, MemoryContext context) {
-  const bool novelty = reason == Figure::kTokens || reason == Figure::kTokensMax || reason == Figure::kUnknown;
+  const bool novelty = reason && privacy_score::IsNovelty(*reason);
   auto* alert = static_cast<DueAlert*>(MemoryContextAlloc(context, sizeof(DueAlert)));
   *alert = {others, passed, MemoryContextStrdup(context, alarms->detail.c_str()),
             novelty ? &LiveSession::alarmed_by_novelty : &LiveSession::alarmed_by_extent};
@@ -259,9 +298,9 @@ DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, Memo
   if (judged == nullptr) return others;
   privacy_score::Judgement judgement;
   AlarmThreshold threshold;
-  const double drip_before = DripBefore(session, judged->principal);
-  double drip = 0;
-  double drip_limit = 0;
+  const Drips before = DripsBefore(session, judged->principal);
+  Drips drips;
+  Drips limits;
   if (!Counted([&] {
         privacy_score::StoredFigures stored;
         if (session->reach_known) {
@@ -273,22 +312,29 @@ DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, Memo
         judgement = judged->session.Judge();
         const privacy_score::AlarmLaw& law = alarm->calibration().alarm;
         threshold = law.Threshold(rate);
-        drip = law.Drip(drip_before, judgement.combined);
-        drip_limit = law.DripLimit(rate);
+        drips = After(law, before, judgement.combined, judgement.new_number);
+        limits = {law.DripLimit(rate), law.NewDripLimit(rate)};
       }))
     return others;
-  if (judgement.combined != judged->combined) {
-    Store(row_id, judgement, drip);
+  if (judgement.combined != judged->combined || judgement.new_number != judged->new_number) {
+    Store(row_id, judgement, drips);
     judged->combined = judgement.combined;
+    judged->new_number = judgement.new_number;
   }
   if (threshold.calibrated_on < kFewestCalibrated) return others;
   const bool unusual = judgement.combined > threshold.value;
   if (unusual && Counted([&] { alarms->detail = UnusualJson(judged->session, alarm->calibration(), threshold); }))
     others = Due({kAlertUnusual, judgement.combined, threshold.value}, judgement.reason, others, context);
   // Told as it passes the limit, and not again with each session that follows; nor by one that is told of by itself.
-  if (!unusual && drip > drip_limit && drip_before <= drip_limit &&
-      Counted([&] { alarms->detail = DripJson(judged->session, drip, drip_limit); }))
-    others = Due({kAlertDrip, drip, drip_limit}, judgement.reason, others, context);
+  const auto tell = [&](privacy_score::DripKind kind, double Drips::*of) {
+    const double limit = limits.*of;
+    if (unusual || !(drips.*of > limit && before.*of <= limit) ||
+        !Counted([&] { alarms->detail = DripJson(judged->session, kind, drips.*of, limit); }))
+      return false;
+    others = Due({kAlertDrip, drips.*of, limit}, judgement.reason, others, context);
+    return true;
+  };
+  if (!tell(privacy_score::DripKind::kUnusual, &Drips::unusual)) tell(privacy_score::DripKind::kNew, &Drips::of_new);
   return others;
 }
 
@@ -310,7 +356,7 @@ void ForgetJudged(int64 row_id) {
   const Judged& judged = *found->second;
   const auto drip = alarms->drips.find(judged.principal);
   if (drip != alarms->drips.end() && judged.combined >= 0)
-    drip->second = judged.law->Drip(drip->second, judged.combined);
+    drip->second = After(*judged.law, drip->second, judged.combined, judged.new_number);
   alarms->remembered -= std::min(alarms->remembered, found->second->session.size());
   alarms->sessions.erase(found);
 }

@@ -35,8 +35,10 @@ namespace {
 
 const char* const kSessions =
     "SELECT s.role, COALESCE(s.end_user, ''), (pg_catalog.date_part('epoch', s.started) * 1000000)::pg_catalog.int8, "
-    "s.day - '2000-01-01'::pg_catalog.date, s.addressed, s.person, s.most_rows, x.repeats, x.ids " SQL_CALIBRATED
+    "s.day - '2000-01-01'::pg_catalog.date, s.addressed, s.person, s.most_rows, x.repeats, x.ids, "
+    "x.runs " SQL_CALIBRATED
     "CROSS JOIN LATERAL (SELECT pg_catalog.array_agg(y.id ORDER BY y.id) AS ids, "
+    "pg_catalog.array_agg(y.run::pg_catalog.int8 ORDER BY y.id) AS runs, "
     "pg_catalog.max(y.run)::pg_catalog.int8 "
     "AS repeats FROM (SELECT r.id, pg_catalog.sum(r.run) AS run FROM privacy_score.session_part p, ROWS FROM ("
     "pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) r(id, run) WHERE p.session_id = s.id AND r.run > 0 "
@@ -60,7 +62,7 @@ std::vector<BaselineSession> ReadSessions(privacy_score::WireReader& reader) {
   using privacy_score::Figure;
   using privacy_score::ParseInteger;
   std::vector<BaselineSession> sessions;
-  reader.EachRow(9, [&](const privacy_score::Row& row) {
+  reader.EachRow(10, [&](const privacy_score::Row& row) {
     BaselineSession& session = sessions.emplace_back();
     session.role = *row[0];
     session.principal = privacy_score::PrincipalKey(*row[0], *row[1]);
@@ -71,6 +73,7 @@ std::vector<BaselineSession> ReadSessions(privacy_score::WireReader& reader) {
     if (row[6]) session.figures[Figure::kVolume] = privacy_score::VolumeOf(ParseInteger(*row[6]));
     if (row[7]) session.figures[Figure::kRepeats] = static_cast<double>(ParseInteger(*row[7]));
     session.abstractions = privacy_score::ParseIntegers(*row[8]);
+    session.executions = privacy_score::ParseIntegers(*row[9]);
   });
   return sessions;
 }
@@ -80,11 +83,11 @@ void Forget() {
   making = nullptr;
 }
 
-// What the calibration must have been made for to be in force; palloc'd.
+// What the calibration must have been made for to be in force, with the number of what its bytes hold; palloc'd.
 char* WantedFor() {
   const char* args[] = {psprintf("%.17g", ps_settings.expected_novelty)};
   return InternalValue(
-      "SELECT pg_catalog.concat_ws(' ', $1, pg_catalog.string_agg(b.id::text, ' ' ORDER BY b.id)) "
+      "SELECT pg_catalog.concat_ws(' ', '2', $1, pg_catalog.string_agg(b.id::text, ' ' ORDER BY b.id)) "
       "FROM privacy_score.baseline b WHERE " SQL_IN_FORCE,
       1, args);
 }

@@ -58,6 +58,18 @@ std::string WhatWasDone(Figure figure, double value) {
       return "ran one statement that holds " + Readable(value) + " bits unknown to the role's baseline";
     case Figure::kUnknown:
       return "ran as many new statements as are " + Percent(value) + " of a usual session";
+    case Figure::kFilters:
+      return "searched by conditions that hold " + Readable(value) +
+             " bits unknown to the role's baseline, added up over executions";
+    case Figure::kOtherRoles:
+      return "ran " + Counted(value, "statement", "statements") + " of other roles' baselines, unknown to its own";
+    case Figure::kNewColumns:
+      return "showed " + Counted(value, "column that no session", "columns that no session") +
+             " of the role's baseline shows";
+    case Figure::kNewRuns:
+      return "ran statements that name what the role's baseline never does " + Counted(value, "time", "times");
+    case Figure::kNewRepeats:
+      return "ran one statement unknown to the role's baseline " + Counted(value, "time", "times");
     case Figure::kAddressed:
       return "addressed " + Counted(value, "subject", "subjects") + " by one statement";
     case Figure::kPerson:

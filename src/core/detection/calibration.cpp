@@ -14,6 +14,7 @@ namespace privacy_score {
 namespace {
 
 constexpr double kMostUnusual = 8;
+constexpr double kMostNew = 3;  // that one session adds to a new drip
 // A share of sessions is shown by those that were calibrated on when so many of them are above it.
 constexpr double kFewestAbove = 3;
 
@@ -27,6 +28,8 @@ Judgement JudgeBy(const Tails& tails, const SessionFigures& figures) {
     const auto i = static_cast<std::size_t>(figure);
     const double unusual = tails[i]->Unusual(*figures[figure]);
     judgement.unusual[i] = std::min(unusual, kMostUnusual);
+    if (figure == Figure::kNewRuns || figure == Figure::kNewRepeats)
+      judgement.new_number = std::max(judgement.new_number, std::min(unusual, kMostNew));
     if (unusual <= most) continue;
     most = unusual;
     judgement.reason = figure;
@@ -41,7 +44,7 @@ AlarmThreshold AlarmLaw::Threshold(double alarm_rate) const {
   AlarmThreshold threshold;
   threshold.calibrated_on = sessions;
   if (sessions == 0) {
-    // What eight figures exceed together that each exceed by chance alone.
+    // What that many figures exceed together that each exceed by chance alone.
     threshold.value = std::log10(static_cast<double>(kFigureCount) / alarm_rate);
     return threshold;
   }
@@ -52,12 +55,14 @@ AlarmThreshold AlarmLaw::Threshold(double alarm_rate) const {
   return threshold;
 }
 
-double AlarmLaw::Drip(double before, double combined_number) const {
-  return std::max(0.0, before + (combined_number - drip_from));
-}
+double DripLaw::After(double before, double number) const { return std::max(0.0, before + (number - from)); }
 
 double AlarmLaw::DripLimit(double alarm_rate) const {
-  return std::max(drip_reached, Threshold(alarm_rate).value - drip_from);
+  return std::max(drip.reached, Threshold(alarm_rate).value - drip.from);
+}
+
+double AlarmLaw::NewDripLimit(double alarm_rate) const {
+  return std::max(new_drip.reached, std::min(kMostNew, Threshold(alarm_rate).value) - new_drip.from);
 }
 
 Judgement RoleCalibration::Judge(const SessionFigures& figures) const {

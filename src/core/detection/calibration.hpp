@@ -7,7 +7,8 @@
  *   u of a figure = -log10 of its tail (tail.hpp), at most 8
  *   combined = the greatest u of the session's figures
  *   alarm when combined > Threshold(alarm_rate)
- *   drip of a principal: C := max(0, C + combined - drip_from) after each session, told when C > DripLimit(alarm_rate)
+ *   drip of a principal: C := max(0, C + combined - from) after each session, told when C passes its limit
+ *   new drip: the same with the greater u of new_runs and new_repeats, at most 3, in place of combined
  */
 #pragma once
 
@@ -29,6 +30,7 @@ struct Judgement {
   double combined = 0;           // the greatest of `unusual`
   std::optional<Figure> reason;  // the figure that is most unusual, also beyond what u is limited to; none when none is
   std::array<double, kFigureCount> unusual{};  // u
+  double new_number = 0;                       // what adds up to a new drip
 };
 
 // The tail of each figure.
@@ -44,23 +46,30 @@ struct AlarmThreshold {
   bool extrapolated = true;        // fewer than three of them are above it
 };
 
+// How a principal's numbers add up. More is said of what a principal of the baselines has reached in calibrator.cpp.
+struct DripLaw {
+  double from = 0;     // of this and less nothing is added up
+  double reached = 0;  // C that no principal of the baselines comes to speak of
+  // C after one more session.
+  double After(double before, double number) const;
+};
+
 // The combined numbers of the sessions that were calibrated on.
 struct AlarmLaw {
   std::int64_t sessions = 0;
-  bool complete = false;    // each with all figures; else some were unknown, and the numbers may be too low
-  Quantiles combined;       // over sessions and repetitions
-  double mean_excess = 0;   // of combined over drip_from, drawn by five excesses to that of what is exactly calibrated
-  double drip_from = 0;     // the 90th percentile of combined
-  double drip_reached = 0;  // the greatest C of a principal of the baselines
+  bool complete = false;   // each with all figures; else some were unknown, and the numbers may be too low
+  Quantiles combined;      // over sessions and repetitions
+  double mean_excess = 0;  // of combined over drip.from, drawn by five excesses to that of what is exactly calibrated
+  DripLaw drip;            // from the 90th percentile of combined; the greatest C of a principal of the baselines
+  DripLaw new_drip;        // from the 85th percentile of what is new; four fifths of the greatest C
 
   // The combined number that a share `alarm_rate` of sessions exceeds. Beyond what the sessions can show it is taken
   // from an exponential tail. Throws Error 22023 unless alarm_rate is above 0 and below 1.
   AlarmThreshold Threshold(double alarm_rate) const;
-  // C of a principal after one more session.
-  double Drip(double before, double combined) const;
   // What C is to exceed: what the baselines have reached, and never less than one session brings that just raises no
   // alarm by itself.
   double DripLimit(double alarm_rate) const;
+  double NewDripLimit(double alarm_rate) const;
 };
 
 // What the sessions of one role are held against.

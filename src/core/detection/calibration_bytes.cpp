@@ -17,7 +17,7 @@ namespace privacy_score {
 
 namespace {
 
-constexpr std::string_view kHead = "PSCAL1";
+constexpr std::string_view kHead = "PSCAL2";
 
 class Writer {
  public:
@@ -54,8 +54,10 @@ class Writer {
     Count(alarm.complete ? 1 : 0);
     Write(alarm.combined);
     Number(alarm.mean_excess);
-    Number(alarm.drip_from);
-    Number(alarm.drip_reached);
+    for (const DripLaw& drip : {alarm.drip, alarm.new_drip}) {
+      Number(drip.from);
+      Number(drip.reached);
+    }
   }
   void Write(const Calibration::Role& role) {
     Count(role.sessions);
@@ -141,8 +143,10 @@ class Reader {
     alarm.combined = ReadQuantiles();
     if ((alarm.sessions == 0) != (alarm.combined.count() == 0)) Refuse();
     alarm.mean_excess = Number();
-    alarm.drip_from = Number();
-    alarm.drip_reached = Number();
+    for (DripLaw* drip : {&alarm.drip, &alarm.new_drip}) {
+      drip->from = Number();
+      drip->reached = Number();
+    }
     return alarm;
   }
   std::vector<Calibration::Token> ReadTokens(std::int64_t sessions) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -26,10 +27,25 @@ constexpr std::size_t kFewestOfRole = 20;
 // So many sessions with all figures are preferred to more of which some lack figures.
 constexpr std::size_t kFewestComplete = 30;
 constexpr double kDripShare = .1;
+constexpr double kNewDripShare = .15;
+constexpr double kNewDripReached = .8;
 constexpr double kWeightOfTheory = 5;                          // excesses
 constexpr double kTheoreticalExcess = 0.43429448190325182765;  // of -log10 of a uniform number
 
-bool IsNovelty(Figure figure) { return figure <= Figure::kUnknown; }
+// The abstractions of a session, each once and sorted, with its executions. Repetitions in the list are of one that was
+// executed once, unless executions are given.
+std::vector<std::pair<AbstractionId, std::uint32_t>> Executions(const BaselineSession& session) {
+  std::map<AbstractionId, std::int64_t> executions;
+  for (std::size_t i = 0; i < session.abstractions.size(); ++i) {
+    if (session.abstractions[i] == 0) continue;
+    std::int64_t& all = executions[session.abstractions[i]];
+    all = session.executions.empty() ? 1 : all + session.executions[i];
+  }
+  constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::pair<AbstractionId, std::uint32_t>> list;
+  for (const auto& [id, all] : executions) list.emplace_back(id, static_cast<std::uint32_t>(std::min(all, kMost)));
+  return list;
+}
 
 double MedianOf(std::vector<std::size_t> values) {
   if (values.empty()) return 0;
@@ -63,7 +79,8 @@ class Calibrator::Work {
   // Of one session in one repetition.
   struct Combined {
     std::size_t session = 0;
-    double number = 0;
+    double number = 0;      // combined
+    double new_number = 0;  // of what is new
   };
 
   void NumberRoles();
@@ -72,7 +89,8 @@ class Calibrator::Work {
   void MakeTails(const WorkControl& control);
   void MakeAlarm(const WorkControl& control);
   std::vector<std::size_t> CalibratedOn();
-  double DripReached(std::vector<Combined> combined) const;
+  void MakeNewDrip(const std::vector<std::vector<Combined>>& combined);
+  double Reached(std::vector<Combined> numbers, const DripLaw& law, double Combined::*number) const;
   SessionFigures FiguresOf(std::size_t session, std::size_t repetition) const;
 
   std::vector<BaselineSession> sessions_;
@@ -86,9 +104,15 @@ void Calibrator::Work::NumberRoles() {
   std::map<std::int32_t, std::uint32_t> days;
   for (BaselineSession& session : sessions_) {
     session.figures.Check();
-    SortUnique(session.abstractions);
-    session.abstractions.erase(std::remove(session.abstractions.begin(), session.abstractions.end(), AbstractionId{0}),
-                               session.abstractions.end());
+    if (!session.executions.empty() && session.executions.size() != session.abstractions.size())
+      throw DamagedData("abstractions without executions");
+    const auto executions = Executions(session);
+    session.abstractions.clear();
+    session.executions.clear();
+    for (const auto& [id, all] : executions) {
+      session.abstractions.push_back(id);
+      session.executions.push_back(all);
+    }
     roles.emplace(session.role, 0);
     days.emplace(session.day, 0);
   }
@@ -100,7 +124,7 @@ void Calibrator::Work::NumberRoles() {
   }
   for (const BaselineSession& session : sessions_) {
     const std::uint32_t role = roles.at(session.role);
-    numbered_.sessions.push_back({role, days.at(session.day), {}});
+    numbered_.sessions.push_back({role, days.at(session.day), {}, {}});
     sizes[role].push_back(session.abstractions.size());
   }
   calibration_->sessions = static_cast<std::int64_t>(sessions_.size());
@@ -119,20 +143,26 @@ void Calibrator::Work::NumberAbstractions(const TokenMap& tokens) {
   for (const BaselineSession& session : sessions_)
     ids.insert(ids.end(), session.abstractions.begin(), session.abstractions.end());
   SortUnique(ids);
+  std::vector<Tokens> counted;
   std::vector<std::string_view> texts;
+  counted.reserve(ids.size());
   for (const AbstractionId id : ids) {
     const auto found = tokens.find(id);
     if (found == tokens.end()) throw DamagedData("an abstraction without tokens");
-    texts.insert(texts.end(), found->second.begin(), found->second.end());
+    counted.push_back(CountedTokens(found->second));
+    texts.insert(texts.end(), counted.back().begin(), counted.back().end());
   }
   SortUnique(texts);
   numbered_.tokens = texts.size();
   calibration_->tokens.resize(texts.size());
-  for (std::size_t i = 0; i < texts.size(); ++i) calibration_->tokens[i].text = texts[i];
-  for (const AbstractionId id : ids) {
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    calibration_->tokens[i].text = texts[i];
+    numbered_.kinds.push_back(KindOf(texts[i]));
+  }
+  for (std::size_t i = 0; i < ids.size(); ++i) {
     NumberedSessions::Abstraction abstraction;
-    abstraction.id = id;
-    for (const std::string& token : tokens.at(id))
+    abstraction.id = ids[i];
+    for (const std::string& token : counted[i])
       abstraction.tokens.push_back(static_cast<TokenIndex::Token>(
           std::lower_bound(texts.begin(), texts.end(), std::string_view(token)) - texts.begin()));
     SortUnique(abstraction.tokens);
@@ -142,7 +172,9 @@ void Calibrator::Work::NumberAbstractions(const TokenMap& tokens) {
     for (const AbstractionId id : sessions_[i].abstractions)
       numbered_.sessions[i].abstractions.push_back(
           static_cast<std::uint32_t>(std::lower_bound(ids.begin(), ids.end(), id) - ids.begin()));
+    numbered_.sessions[i].executions.assign(sessions_[i].executions.begin(), sessions_[i].executions.end());
     sessions_[i].abstractions = {};
+    sessions_[i].executions = {};
   }
 }
 
@@ -236,44 +268,63 @@ void Calibrator::Work::MakeAlarm(const WorkControl& control) {
   for (std::size_t repetition = 0; repetition < kRepetitions; ++repetition) {
     PauseIfInterrupted(control);
     for (const std::size_t session : sessions) {
-      const double number = JudgeBy(tails[numbered_.sessions[session].role], FiguresOf(session, repetition)).combined;
-      combined[repetition].push_back({session, number});
-      numbers.push_back(number);
+      const Judgement judgement = JudgeBy(tails[numbered_.sessions[session].role], FiguresOf(session, repetition));
+      combined[repetition].push_back({session, judgement.combined, judgement.new_number});
+      numbers.push_back(judgement.combined);
     }
   }
   std::sort(numbers.begin(), numbers.end());
   AlarmLaw& alarm = calibration_->alarm;
   alarm.sessions = static_cast<std::int64_t>(sessions.size());
   alarm.combined = Quantiles(numbers);
-  alarm.drip_from = alarm.combined.Exceeded(kDripShare);
+  alarm.drip.from = alarm.combined.Exceeded(kDripShare);
   double excesses = kWeightOfTheory;
   double sum = kWeightOfTheory * kTheoreticalExcess;
   for (const double number : numbers) {
-    if (number <= alarm.drip_from) continue;
+    if (number <= alarm.drip.from) continue;
     // The repetitions of a session are no further sessions.
     excesses += 1.0 / kRepetitions;
-    sum += (number - alarm.drip_from) / kRepetitions;
+    sum += (number - alarm.drip.from) / kRepetitions;
   }
   alarm.mean_excess = sum / excesses;
-  alarm.drip_reached = 0;
-  for (std::vector<Combined>& of_repetition : combined)
-    alarm.drip_reached = std::max(alarm.drip_reached, DripReached(std::move(of_repetition)));
+  alarm.drip.reached = 0;
+  for (const std::vector<Combined>& of_repetition : combined)
+    alarm.drip.reached = std::max(alarm.drip.reached, Reached(of_repetition, alarm.drip, &Combined::number));
+  MakeNewDrip(combined);
+}
+
+// What is withheld in a repetition is new in each session of it, as nothing is that comes for the first time: so one
+// day after the other is of another repetition. What is reached is more than is reached without that all the same.
+void Calibrator::Work::MakeNewDrip(const std::vector<std::vector<Combined>>& combined) {
+  DripLaw& law = calibration_->alarm.new_drip;
+  std::vector<double> numbers;
+  for (const std::vector<Combined>& of_repetition : combined)
+    for (const Combined& one : of_repetition) numbers.push_back(one.new_number);
+  law.from = Quantiles(std::move(numbers)).Exceeded(kNewDripShare);
+  law.reached = 0;
+  for (std::size_t first = 0; first < kRepetitions; ++first) {
+    std::vector<Combined> of_days;
+    for (std::size_t i = 0; i < combined[first].size(); ++i) {
+      const std::size_t day = numbered_.sessions[combined[first][i].session].day;
+      of_days.push_back(combined[(first + day) % kRepetitions][i]);
+    }
+    law.reached = std::max(law.reached, kNewDripReached * Reached(std::move(of_days), law, &Combined::new_number));
+  }
 }
 
 // The greatest C of a principal over its sessions in order.
-double Calibrator::Work::DripReached(std::vector<Combined> combined) const {
+double Calibrator::Work::Reached(std::vector<Combined> numbers, const DripLaw& law, double Combined::*number) const {
   const auto order = [&](const Combined& one) {
     const BaselineSession& session = sessions_[one.session];
-    return std::make_tuple(std::string_view(session.principal), session.begin, one.number);
+    return std::make_tuple(std::string_view(session.principal), session.begin, one.*number);
   };
-  std::sort(combined.begin(), combined.end(),
-            [&](const Combined& a, const Combined& b) { return order(a) < order(b); });
+  std::sort(numbers.begin(), numbers.end(), [&](const Combined& a, const Combined& b) { return order(a) < order(b); });
   double reached = 0;
   double drip = 0;
   std::string_view before;
-  for (const Combined& one : combined) {
+  for (const Combined& one : numbers) {
     const std::string_view principal = sessions_[one.session].principal;
-    drip = calibration_->alarm.Drip(principal == before ? drip : 0, one.number);
+    drip = law.After(principal == before ? drip : 0, one.*number);
     before = principal;
     reached = std::max(reached, drip);
   }

@@ -29,7 +29,8 @@ struct BaselineSession {
   std::string principal;                    // whose it is, told apart from all others of all roles
   std::int64_t begin = 0;                   // in any unit: the order of a principal's sessions
   std::int32_t day = 0;                     // a number of the calendar day
-  std::vector<AbstractionId> abstractions;  // in any order; repetitions and the empty one do not count
+  std::vector<AbstractionId> abstractions;  // in any order; the empty one does not count
+  std::vector<std::int64_t> executions;     // of each; none: each was executed once
   SessionFigures figures;                   // addressed and those after it, where known; the others are not looked at
 };
 

@@ -44,7 +44,14 @@ HeldOutDays::HeldOutDays(const NumberedSessions& sessions, double expected_novel
   by_role_day_ = by_day_;
   std::stable_sort(by_role_day_.begin(), by_role_day_.end(),
                    [&](std::size_t a, std::size_t b) { return all[a].role < all[b].role; });
-  for (const auto& session : all) ++role_begins_[session.role + std::size_t{1}];
+  had_by_.assign(sessions_.abstractions.size(), kSeveralRoles - 1);
+  for (const auto& session : all) {
+    ++role_begins_[session.role + std::size_t{1}];
+    for (const std::uint32_t abstraction : session.abstractions) {
+      std::uint32_t& role = had_by_[abstraction];
+      role = role == kSeveralRoles - 1 || role == session.role ? session.role : kSeveralRoles;
+    }
+  }
   std::partial_sum(role_begins_.begin(), role_begins_.end(), role_begins_.begin());
 }
 
@@ -196,23 +203,39 @@ void HeldOutDays::HoldAgainstOthers(const Part& part, PauseCounter* pauses) {
     const auto& session = sessions_.sessions[by_role_day_[i]];
     NoveltySum& sum = sums_[by_role_day_[i] * kRepetitions + repetition_];
     sum = {};
-    for (const std::uint32_t abstraction : session.abstractions) {
-      Own& own = own_[own_of_[abstraction] - 1];
+    ++seen_;
+    for (std::size_t k = 0; k < session.abstractions.size(); ++k) {
+      Own& own = own_[own_of_[session.abstractions[k]] - 1];
       pauses->Add(1);
       if (!own.is_withheld && own.parts > 1) continue;
       if (own.weighed_in != part_) {
         pauses->Add(kWorkOfNovelty);
-        own.novelty = Novelty(own, sessions);
+        own.newness = NewnessOf(own, sessions);
+        own.newness.is_of_others = had_by_[own.abstraction] == kSeveralRoles;
         own.weighed_in = part_;
       }
-      sum.Add(own.novelty);
+      sum.Add(own.newness);
+      AddColumns(own, &sum);
+      sum.Run(own.newness, session.executions[k], session.executions[k]);
     }
   }
 }
 
-TokenWeight HeldOutDays::Novelty(const Own& own, const SessionCounts& sessions) {
-  TokenWeight all = 0;
+// Adds the columns that an abstraction shows and nothing of the role's else, each once a session.
+void HeldOutDays::AddColumns(const Own& own, NoveltySum* sum) {
+  if (!own.newness.is_strange) return;
+  for (const Token token : sessions_.abstractions[own.abstraction].tokens) {
+    if (sessions_.kinds[token] != TokenKind::kShown || !IsStrange(token) || last_seen_[token] == seen_) continue;
+    last_seen_[token] = seen_;
+    sum->AddColumn();
+  }
+}
+
+Newness HeldOutDays::NewnessOf(const Own& own, const SessionCounts& sessions) {
+  Newness newness;
+  bool aggregates = false;
   weighed_.clear();
+  conditions_.clear();
   for (const Token token : sessions_.abstractions[own.abstraction].tokens) {
     Weight& weight = weights_[token];
     if (weight.part != part_) {
@@ -221,10 +244,18 @@ TokenWeight HeldOutDays::Novelty(const Own& own, const SessionCounts& sessions) 
                                 static_cast<std::int64_t>(WithinOthers(token))},
                                sessions);
     }
-    all += weight.weight;
+    newness.all += weight.weight;
     weighed_.push_back({token, weight.weight});
+    newness.is_strange = newness.is_strange || IsStrange(token);
+    aggregates = aggregates || sessions_.kinds[token] == TokenKind::kAggregate;
+    if (sessions_.kinds[token] != TokenKind::kCondition) continue;
+    newness.filters += weight.weight;
+    conditions_.push_back(weighed_.back());
   }
-  return all - index_.MostShared(weighed_, left_out_);
+  newness.all -= index_.MostShared(weighed_, left_out_);
+  newness.filters -= index_.MostShared(conditions_, left_out_);
+  if (aggregates) newness.filters = 0;
+  return newness;
 }
 
 // Sessions of all roles with a token, without those that are held out.

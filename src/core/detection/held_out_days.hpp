@@ -41,12 +41,14 @@ struct NumberedSessions {
     std::uint32_t role = 0;
     std::uint32_t day = 0;
     std::vector<std::uint32_t> abstractions;  // distinct
+    std::vector<std::uint32_t> executions;    // of each
   };
   std::vector<Role> roles;
   std::vector<Abstraction> abstractions;
   std::vector<Session> sessions;
   std::size_t days = 0;
   std::size_t tokens = 0;
+  std::vector<TokenKind> kinds;  // of each token
 };
 
 class HeldOutDays {
@@ -57,7 +59,7 @@ class HeldOutDays {
   // Works until all is known (true) or `control` interrupts it (false); the next call goes on from there.
   [[nodiscard]] bool Run(const WorkControl& control);
 
-  // tokens, tokens_max and unknown of a session, complete after Run() has returned true; unknown of a role's only one.
+  // What is new of a session, complete after Run() has returned true; unknown of a role's only one.
   SessionFigures Figures(std::size_t session, std::size_t repetition) const;
 
  private:
@@ -72,8 +74,9 @@ class HeldOutDays {
     std::uint32_t last_part = 0;
     TokenIndex::List list = 0;     // in index_, unless it is withheld
     std::uint32_t weighed_in = 0;  // the part for which `novelty` holds
-    TokenWeight novelty = 0;
+    Newness newness;
   };
+  static constexpr std::uint32_t kSeveralRoles = 0xFFFFFFFF;
   // Sessions of a role that are left out together: those of a day, or each by itself.
   struct Part {
     std::size_t begin = 0;  // in by_role_day_
@@ -83,7 +86,9 @@ class HeldOutDays {
   void CountDays(const WorkControl& control);
   void BeginRole(std::size_t role);
   void HoldAgainstOthers(const Part& part, PauseCounter* pauses);
-  TokenWeight Novelty(const Own& own, const SessionCounts& sessions);
+  void AddColumns(const Own& own, NoveltySum* sum);
+  Newness NewnessOf(const Own& own, const SessionCounts& sessions);
+  bool IsStrange(Token token) const { return role_with_token_[token] == part_with_token_[token]; }
   template <typename Visit>
   void ForEachToken(const NumberedSessions::Session& session, const Visit& visit);
   std::uint32_t WithinOthers(Token token) const;
@@ -94,6 +99,7 @@ class HeldOutDays {
   std::vector<std::size_t> by_day_;       // sessions in the order of days
   std::vector<std::size_t> by_role_day_;  // and in that of roles and their days
   std::vector<std::size_t> role_begins_;  // in by_role_day_
+  std::vector<std::uint32_t> had_by_;     // the role that has an abstraction, or kSeveralRoles
 
   // Where the work is.
   std::size_t repetition_ = 0;
@@ -127,8 +133,8 @@ class HeldOutDays {
     TokenWeight weight = 0;
   };
   std::vector<Weight> weights_;
-  std::vector<TokenIndex::Weighed> weighed_;
-  std::vector<std::uint64_t> last_seen_;  // of a token, in ForEachToken
+  std::vector<TokenIndex::Weighed> weighed_, conditions_;
+  std::vector<std::uint64_t> last_seen_;  // of a token, in ForEachToken and AddColumns
   std::uint64_t seen_ = 0;
 };
 

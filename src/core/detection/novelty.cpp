@@ -6,7 +6,42 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/keyed_hash.hpp"
+
 namespace privacy_score {
+
+namespace {
+
+constexpr std::string_view kWhole = "whole:";
+constexpr TokenWeight kMostFilters = TokenWeight{1} << 62U;
+
+bool BeginsWith(std::string_view text, std::string_view beginning) {
+  return text.substr(0, beginning.size()) == beginning;
+}
+
+}  // namespace
+
+TokenKind KindOf(std::string_view token) {
+  if (BeginsWith(token, "p:")) return TokenKind::kShown;
+  if (BeginsWith(token, "w:") || BeginsWith(token, kWhole)) return TokenKind::kCondition;
+  return BeginsWith(token, "f:") ? TokenKind::kAggregate : TokenKind::kOther;
+}
+
+Tokens CountedTokens(const Tokens& tokens) {
+  Tokens counted = tokens;
+  bool shows = false;
+  bool tests = false;
+  for (const std::string& token : tokens) {
+    const TokenKind kind = KindOf(token);
+    shows = shows || kind == TokenKind::kShown;
+    // Of an aggregate nobody expects a condition.
+    tests = tests || kind == TokenKind::kCondition || kind == TokenKind::kAggregate;
+  }
+  if (shows && !tests)
+    for (const std::string& token : tokens)
+      if (BeginsWith(token, "t:")) counted.push_back(std::string(kWhole) + token.substr(2));
+  return counted;
+}
 
 TokenWeight WeightOf(const SessionCounts& with, const SessionCounts& sessions) {
   // Of the role itself, and of all roles; what nobody has ever used is as if it stood in 1/50 of a session.
@@ -32,33 +67,59 @@ NoveltyProfile::NoveltyProfile(const RoleTokens& tokens, const Abstractions& bas
   std::vector<TokenIndex::Token> list;
   for (const auto& [id, texts] : baseline) {
     list.clear();
-    for (const std::string& token : *texts) list.push_back(number_of(token, weight_of_others_));
+    for (const std::string& token : CountedTokens(*texts)) {
+      list.push_back(number_of(token, weight_of_others_));
+      is_of_baseline_.resize(std::max(is_of_baseline_.size(), weights_.size()));
+      is_of_baseline_[list.back()] = true;
+    }
     index_.Add(list);
     FlatSet::Slot& slot = known_.SlotOf(static_cast<std::uint64_t>(id));
     if (slot.key == 0) known_.Insert(slot, static_cast<std::uint64_t>(id), {});
   }
+  is_of_baseline_.resize(weights_.size());
   index_.Finish();
 }
 
-TokenWeight NoveltyProfile::Novelty(const Tokens& tokens) {
+Newness NoveltyProfile::NewnessOf(const Tokens& tokens, std::vector<std::uint64_t>* new_columns) {
   weighed_.clear();
-  TokenWeight all = 0;
-  for (const std::string& token : tokens) {
+  conditions_.clear();
+  Newness newness;
+  bool aggregates = false;
+  for (const std::string& token : CountedTokens(tokens)) {
+    const TokenKind kind = KindOf(token);
     const auto found = numbers_.find(token);
-    if (found == numbers_.end()) {
-      all += weight_of_others_;
-      continue;
+    const bool is_known = found != numbers_.end();
+    const TokenWeight weight = is_known ? weights_[found->second] : weight_of_others_;
+    newness.all += weight;
+    if (kind == TokenKind::kCondition) newness.filters += weight;
+    if (is_known) {
+      weighed_.push_back({found->second, weight});
+      if (kind == TokenKind::kCondition) conditions_.push_back(weighed_.back());
     }
-    all += weights_[found->second];
-    weighed_.push_back({found->second, weights_[found->second]});
+    aggregates = aggregates || kind == TokenKind::kAggregate;
+    if (is_known && is_of_baseline_[found->second]) continue;
+    newness.is_strange = true;
+    if (kind == TokenKind::kShown && new_columns != nullptr) new_columns->push_back(NameHash(token));
   }
-  return all - index_.MostShared(weighed_);
+  newness.all -= index_.MostShared(weighed_);
+  newness.filters -= index_.MostShared(conditions_);
+  if (aggregates) newness.filters = 0;
+  return newness;
 }
 
-void NoveltySum::Add(TokenWeight novelty) {
-  sum_ += novelty;
-  most_ = std::max(most_, novelty);
+void NoveltySum::Add(const Newness& newness) {
+  sum_ += newness.all;
+  most_ = std::max(most_, newness.all);
   ++unknown_;
+  if (newness.is_of_others) ++of_others_;
+}
+
+void NoveltySum::Run(const Newness& newness, std::int64_t executions, std::int64_t all) {
+  if (newness.filters > 0)
+    filters_ = executions > (kMostFilters - filters_) / newness.filters ? kMostFilters
+                                                                        : filters_ + newness.filters * executions;
+  if (newness.is_strange) runs_ += executions;
+  repeats_ = std::max(repeats_, all);
 }
 
 void NoveltySum::Show(double usual_distinct, SessionFigures* figures) const {
@@ -66,18 +127,41 @@ void NoveltySum::Show(double usual_distinct, SessionFigures* figures) const {
   (*figures)[Figure::kTokensMax] = BitsOf(most_);
   (*figures)[Figure::kUnknown] =
       static_cast<double>(unknown_) / std::max(static_cast<double>(unknown_), usual_distinct);
+  (*figures)[Figure::kFilters] = BitsOf(filters_);
+  (*figures)[Figure::kOtherRoles] = static_cast<double>(of_others_);
+  (*figures)[Figure::kNewColumns] = static_cast<double>(columns_);
+  (*figures)[Figure::kNewRuns] = static_cast<double>(runs_);
+  (*figures)[Figure::kNewRepeats] = static_cast<double>(repeats_);
 }
 
-bool SessionNovelty::Add(AbstractionId id, const Tokens& tokens) {
+bool SessionNovelty::Add(AbstractionId id, const Tokens& tokens, std::int64_t executions, bool is_of_others) {
   const auto key = static_cast<std::uint64_t>(id);
-  FlatSet::Slot& slot = seen_.SlotOf(key);
-  if (slot.key != 0) return false;
-  // Weighed before it is remembered: what runs out of memory is weighed the next time.
-  const bool is_known = profile_.Has(id);
-  const TokenWeight novelty = is_known ? 0 : profile_.Novelty(tokens);
-  seen_.Insert(slot, key, {});
-  if (!is_known) sum_.Add(novelty);
-  return !is_known;
+  const std::uint32_t* place = seen_.Find(key);
+  if (place == nullptr) {
+    // Weighed before it is remembered: what runs out of memory is weighed the next time.
+    if (profile_.Has(id)) {
+      seen_.Insert(key, 0);
+      return false;
+    }
+    std::vector<std::uint64_t> columns;
+    Unknown unknown;
+    unknown.newness = profile_.NewnessOf(tokens, &columns);
+    unknown.newness.is_of_others = is_of_others;
+    unknown_.push_back(unknown);
+    place = seen_.Insert(key, static_cast<std::uint32_t>(unknown_.size()));
+    sum_.Add(unknown.newness);
+    for (const std::uint64_t column : columns) {
+      FlatSet::Slot& slot = columns_.SlotOf(column);
+      if (slot.key != 0) continue;
+      columns_.Insert(slot, column, {});
+      sum_.AddColumn();
+    }
+  }
+  if (*place == 0) return false;
+  Unknown& unknown = unknown_[*place - 1];
+  unknown.executions += executions;
+  sum_.Run(unknown.newness, executions, unknown.executions);
+  return true;
 }
 
 }  // namespace privacy_score

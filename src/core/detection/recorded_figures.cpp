@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "core/base/error.hpp"
@@ -26,6 +27,12 @@ std::optional<std::int64_t> NumberIn(const Field& field) {
 std::optional<std::string> TextIn(const Field& field) {
   if (!field) return std::nullopt;
   return std::string(*field);
+}
+
+std::unordered_set<AbstractionId> ReadIds(WireReader& reader) {
+  std::unordered_set<AbstractionId> ids;
+  reader.EachRow(1, [&](const Row& row) { ids.insert(ParseInteger(Required(row[0]))); });
+  return ids;
 }
 
 // A session as it is read, part by part.
@@ -77,6 +84,7 @@ ResultTable RecordedFigures(std::string_view wire, std::string_view calibration,
   WireReader reader(wire);
   RoleAlarm alarm(std::move(*of_role), reader);
   const TokenMap tokens = ReadTokens(reader);
+  const std::unordered_set<AbstractionId> of_roles = ReadIds(reader);
   Answer answer(alarm, alarm_rate);
   std::optional<Recorded> recorded;
   reader.EachRow(9, [&](const Row& row) {
@@ -93,7 +101,8 @@ ResultTable RecordedFigures(std::string_view wire, std::string_view calibration,
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (runs[i] <= 0) continue;
       const auto found = tokens.find(ids[i]);
-      recorded->judged.Take(ids[i], runs[i], found == tokens.end() ? nullptr : &found->second);
+      recorded->judged.Take(ids[i], runs[i], found == tokens.end() ? nullptr : &found->second,
+                            of_roles.count(ids[i]) > 0);
     }
   });
   if (recorded) answer.Put(*recorded);

@@ -10,13 +10,14 @@
 
 namespace privacy_score {
 
-// One row a session of a role, in the order given: day, session, end_user, tokens, tokens_max, unknown, addressed,
-// person, differ, repeats, volume, unusual (the combined number), figure (that has it), reason (in words), threshold
-// for the alarm rate, calibrated_on, extrapolated. `calibration` are the bytes of one; where it has nothing of the
+// One row a session of a role, in the order given: day, session, end_user, the figures in their order (figures.hpp),
+// unusual (the combined number), figure (that has it), reason (in words), threshold for the alarm rate, calibrated_on,
+// extrapolated. `calibration` are the bytes of one; where it has nothing of the
 // role, or is empty, what depends on it is NULL.
 //
 // Input is one wire buffer:
 //   the baseline's abstractions (id, token), one row a token; the sessions' likewise;
+//   those of the sessions' that the baseline of any role has (id);
 //   sessions (session_key, day, session, end_user, ids bigint[], runs bigint[], addressed, person, most_rows)
 // Rows of the same session_key that follow each other are parts of one session.
 //

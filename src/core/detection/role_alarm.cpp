@@ -40,11 +40,10 @@ bool JudgedSession::Wants(AbstractionId id) {
   return id != 0 && executions_.find(id) == executions_.end() && !alarm_.profile().Has(id);
 }
 
-void JudgedSession::Take(AbstractionId id, std::int64_t executions, const Tokens* tokens) {
+void JudgedSession::Take(AbstractionId id, std::int64_t executions, const Tokens* tokens, bool is_of_others) {
   if (id == 0) return;
   static const Tokens none;
-  // First, so that nothing is counted twice when memory runs out in between: it takes each abstraction once.
-  novelty_.Add(id, tokens == nullptr ? none : *tokens);
+  novelty_.Add(id, tokens == nullptr ? none : *tokens, executions, is_of_others);
   repeats_ = std::max(repeats_, executions_[id] += executions);
 }
 
@@ -78,13 +77,16 @@ std::string UnusualJson(const JudgedSession& session, const RoleCalibration& cal
   return json.EndObject().text();
 }
 
-std::string DripJson(const JudgedSession& session, double drip, double limit) {
+std::string DripJson(const JudgedSession& session, DripKind kind, double drip, double limit) {
   JsonWriter json;
   json.BeginObject();
   json.Key("version").Value(std::int64_t{1});
-  json.Key("cause").Value("drip");
+  const bool is_new = kind == DripKind::kNew;
+  json.Key("cause").Value(is_new ? "new_drip" : "drip");
   json.Key("reason").Value(
-      "each session is a little more unusual than most; added up, none of the baseline came so far");
+      is_new ? "session after session runs what is new to the role more often than most do; added up, nobody of the "
+               "baseline comes so far"
+             : "each session is a little more unusual than most; added up, none of the baseline came so far");
   WriteFigures(json, session.Figures());
   json.Key("drip").Value(drip);
   json.Key("limit").Value(limit);

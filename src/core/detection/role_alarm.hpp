@@ -52,8 +52,9 @@ class JudgedSession {
   // Whether the tokens of an abstraction are needed to take it in: the baseline lacks it and the session has not had
   // it.
   bool Wants(AbstractionId id);
-  // Takes in so many executions of an abstraction; `tokens` may be null where they are not wanted.
-  void Take(AbstractionId id, std::int64_t executions, const Tokens* tokens);
+  // Takes in so many executions of an abstraction; `tokens` may be null where they are not wanted, and then it does not
+  // matter whether another role's baseline has it.
+  void Take(AbstractionId id, std::int64_t executions, const Tokens* tokens, bool is_of_others = false);
   void Take(const StoredFigures& stored) { stored_ = stored; }
 
   // Distinct abstractions: each takes some hundred bytes.
@@ -74,7 +75,9 @@ class JudgedSession {
 // extrapolated.
 std::string UnusualJson(const JudgedSession& session, const RoleCalibration& calibration,
                         const AlarmThreshold& threshold);
-// Of a slow drip: version, cause, reason, drip, limit, and the figures of the last session.
-std::string DripJson(const JudgedSession& session, double drip, double limit);
+// How a principal's sessions have added up.
+enum class DripKind { kUnusual, kNew };
+// Of a slow drip: version, cause (drip, new_drip), reason, drip, limit, and the figures of the last session.
+std::string DripJson(const JudgedSession& session, DripKind kind, double drip, double limit);
 
 }  // namespace privacy_score
