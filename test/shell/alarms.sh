@@ -79,6 +79,14 @@ echo "SELECT hiv, born, phone FROM patients WHERE city = 'c1'; SELECT avg(born) 
 check_true "what the role has never asked for" grep -qE "^unusual (tokens|tokens_max|unknown)$" <<<"$(alarms clerk)"
 { echo "SELECT name, city FROM patients WHERE id = 5;"; for c in phone hiv born "phone, hiv" "hiv, born" "city, hiv, born" "name, phone, hiv, born"; do echo "SELECT $c FROM patients WHERE id = 5;"; done; } | as nurse q_script >/dev/null
 check_true "all about one patient" grep -qE "^unusual (person|tokens)$" <<<"$(alarms nurse)"
+# The nurses' statement, three times, and two of her own by a condition and of a column that nobody has.
+{ for i in 1 2 3; do echo "SELECT phone FROM patients WHERE id = $i;"; done; echo "SELECT name FROM patients WHERE born = 1950; SELECT hiv, city FROM patients WHERE id = 4;"; } | as clerk q_script >/dev/null
+flush
+of_clerk="privacy_score.session_figures('clerk', '-infinity', 'infinity') WHERE session = (SELECT session FROM privacy_score.session WHERE role = 'clerk' ORDER BY id DESC LIMIT 1)"
+check "what is new is counted by other roles, columns, executions and repetitions" "$(q "SELECT other_roles, new_columns, new_runs, new_repeats, filters > 5 FROM $of_clerk")" "1|2|5|3|t"
+echo "SELECT name, city FROM patients; SELECT ward, cost FROM visits;" | as clerk q_script >/dev/null
+flush
+check "that a table is read under no condition is new by itself" "$(q "SELECT other_roles, new_columns, new_runs, new_repeats, filters > 10, tokens >= filters FROM $of_clerk")" "0|0|2|1|t|t"
 check "a role without a baseline has no alarms" "$(as stranger q "SELECT * FROM patients" >/dev/null; alarms stranger)" ""
 check "imported or recorded by an earlier release, a session has no such figures" \
   "$(q "UPDATE privacy_score.session SET addressed = NULL, person = NULL, most_rows = NULL WHERE id = (SELECT min(id) FROM privacy_score.session)" \
@@ -122,6 +130,19 @@ done
 check_true "a little more each session is told when it has added up" test "$i" -gt 0 -a "$i" -lt 40
 check "of the role that did it" "$(q "SELECT role, detail->>'cause' FROM privacy_score.alerts WHERE kind = 'drip'")" "nurse|drip"
 check "once, not with each session that follows" "$(sessions nurse 3; flush; q "SELECT count(*) FROM privacy_score.alerts WHERE kind = 'drip'")" 1
+
+# One new statement, a few times a session: each of them is usual enough.
+q "UPDATE privacy_score.session SET drip = 0, new_drip = NULL WHERE role = 'nurse'" "SELECT privacy_score.acknowledge_alert(id) FROM privacy_score.alerts WHERE acknowledged_at IS NULL" >/dev/null
+restart_server
+new_drips="SELECT count(*) FROM privacy_score.alerts WHERE detail->>'cause' = 'new_drip'"
+for ((i = 0; i < 40; i++)); do
+  for ((k = 1; k <= 4; k++)); do echo "SELECT name, born FROM patients WHERE id = $((4 * i + k));"; done | as nurse q_script >/dev/null
+  flush
+  if [ "$(q "$new_drips")" = 1 ]; then break; fi
+done
+check_true "a new statement run a few times a session is told when it has added up" test "$i" -gt 0 -a "$i" -lt 40
+check "above its limit" "$(q "SELECT DISTINCT kind, role, a.score > a.alert_limit AND a.score = s.new_drip FROM privacy_score.alerts a JOIN privacy_score.session s USING (session, role) WHERE detail->>'cause' = 'new_drip'")" "drip|nurse|t"
+check "and it not again either" "$(sessions nurse 3; flush; q "$new_drips")" 1
 
 conf "privacy_score.alarm_rate = 0.01"
 restart_server
