@@ -10,6 +10,7 @@
 
 extern "C" {
 #include "fmgr.h"
+#include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 
