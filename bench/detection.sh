@@ -131,11 +131,15 @@ same number to the last bit.
 
 TEXT
 cat <<'TEXT'
-What is missed, and why. `differ` is not recorded yet, and no other figure sees differencing that keeps to the role's
-own aggregates. One or two columns that the role never asked for are about as unusual as the most unusual normal session
-in a hundred, since these people's new work is unusual, too. Rows do not stand out where others of the bank read
-whole tables as their work. A slow drip adds up more slowly than the longest run of unusual work in the baselines. Where
-each statement is a session of its own, no figure sees loops and dossiers; what is caught is what is new by
-itself. Who lets people work over many connections wants `session_scope = principal`.
+What is missed, and why. A session can be told only by what its role's people do not do, and in this bank their new
+work is drawn by the role's own law: a statement that this law draws is no more than new work to any observer, and
+only how often it comes, or with what else, may tell it. The law could have drawn each statement of 50 % of the
+sessions of *hard exfiltration*, 55 % of *whose is it*, 66 % of *slow drip* and 23 % of *masquerade* (of the
+choosing seeds), and all of *dossier*, *enumeration*, *mailing list* and *differencing, hard*. The pairs of the last
+one have constants drawn independently, as those of a repeated task are: nothing but their number tells them from an
+analyst's work, and `differ`, which is not recorded yet, would not. A mailing list is what four of the eight roles
+read as their work. A slow drip that is no alarm by itself adds up to one within days. Where each statement is a
+session of its own, no figure sees loops and dossiers; what is caught is what is new by itself. Who lets people work
+over many connections wants `session_scope = principal`.
 TEXT
 part_done
