@@ -120,8 +120,10 @@ reload_server
 check_true "and back" wait_until keys_are 1
 
 # A plan that is kept has its constants as hashes, too.
-coproc app { PGUSER=app exec "$PS_BINDIR/psql" -XAtq; }
-echo "SET privacy_score.end_user = 'eve'; PREPARE p AS SELECT c1 FROM patients WHERE id = 7; EXECUTE p; EXECUTE p;" >&"${app[1]}"
+mkfifo "$PS_TMP/kept"
+PGUSER=app "$PS_BINDIR/psql" -XAtq <"$PS_TMP/kept" >/dev/null 2>&1 &
+exec 4>"$PS_TMP/kept"
+echo "SET privacy_score.end_user = 'eve'; PREPARE p AS SELECT c1 FROM patients WHERE id = 7; EXECUTE p; EXECUTE p;" >&4
 key=$(q "SELECT key FROM privacy_score.subject_key")
 another_key() { look_up other c3 1 1; [ "$(q "SELECT key <> '$key' FROM privacy_score.subject_key")" = t ]; }
 check_true "a session with a plan is open" wait_for "SELECT queries FROM privacy_score.stat_sessions WHERE end_user = 'eve'" 2
@@ -130,10 +132,9 @@ conf "privacy_score.subject_key_period = 80"
 reload_server
 check_true "the key is another" wait_until another_key
 flush
-echo "SET privacy_score.end_user = 'mallory'; EXECUTE p; SELECT c2 FROM patients WHERE id = 7; EXECUTE p;" >&"${app[1]}"
+echo "SET privacy_score.end_user = 'trent'; SELECT c1 FROM patients WHERE id = 8; SET privacy_score.end_user = 'mallory'; EXECUTE p; SELECT c2 FROM patients WHERE id = 7; EXECUTE p;" >&4
 check_true "and the plan knows the same subject again" wait_for "SELECT queries, subjects, subject_columns FROM privacy_score.stat_sessions WHERE end_user = 'mallory'" "3|1|2"
-echo '\q' >&"${app[1]}"
-wait "$app_PID"
+exec 4>&-
 
 # --- how much is kept -----------------------------------------------------------------------------------------------
 q "INSERT INTO privacy_score.principal_subjects SELECT 'analyst', '', privacy_score.today() - d, 0, decode(repeat('00', 20000), 'hex'), '{}' FROM generate_series(1, 5) d" >/dev/null
