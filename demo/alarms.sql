@@ -1,5 +1,5 @@
 -- alarms.sql - days 11 to 14 as alarms see them: each session held against those of the baselines, one in a hundred normal
--- ones to raise an alarm. The log that the history comes from has constants, and no rows.
+-- ones to raise an alarm. The log has constants, and the clients have noted rows.
 
 -- The worker calibrates alarms on the baselines.
 SELECT privacy_score.flush() \g /dev/null

@@ -35,11 +35,18 @@ CREATE FOREIGN TABLE demo.server_log (
   query_id bigint
 ) SERVER server_log OPTIONS (filename :'log', format 'csv');
 
--- A logged statement is "statement: SELECT ..." or, sent with parameters, "execute <name>: SELECT ...".
+-- A logged statement is "statement: SELECT ..." or, sent with parameters, "execute <name>: SELECT ...". What a client
+-- sends unasked comes first in its session; how many rows the others returned the client has noted in demo.returned.
 CREATE VIEW demo.logged_statement AS
-  SELECT s.words[2] || '/' || left(s.words[4], 5) AS session, l.user_name::name AS role,
-         (s.words[3] || ' ' || s.words[4])::timestamptz + interval '20 seconds' * row_number() OVER (PARTITION BY l.session_id ORDER BY l.session_line_num) AS at,
-         regexp_replace(l.message, '^(statement|execute [^:]*): ', '') AS sql
-    FROM demo.server_log l,
-         LATERAL (SELECT string_to_array(l.application_name, ' ') AS words) s
-   WHERE l.application_name LIKE 'replay %' AND l.message ~ '^(statement|execute [^:]*): ';
+  WITH logged AS (
+    SELECT s.words[2] || '/' || left(s.words[4], 5) AS session, l.user_name::name AS role, l.session_id, l.session_line_num,
+           (s.words[3] || ' ' || s.words[4])::timestamptz + interval '20 seconds' * row_number() OVER (PARTITION BY l.session_id ORDER BY l.session_line_num) AS at,
+           regexp_replace(l.message, '^(statement|execute [^:]*): ', '') AS sql,
+           row_number() OVER (PARTITION BY l.session_id ORDER BY l.session_line_num DESC) AS from_end, d.session_id AS made
+      FROM demo.server_log l
+           CROSS JOIN LATERAL (SELECT string_to_array(l.application_name, ' ') AS words) s
+           LEFT JOIN demo.session d ON d.role = l.user_name AND d.day = s.words[2]::int AND d.at = s.words[4]::time
+     WHERE l.application_name LIKE 'replay %' AND l.message ~ '^(statement|execute [^:]*): ')
+  SELECT l.session, l.role, l.at, l.sql, r.rows
+    FROM logged l LEFT JOIN (SELECT session_id, rows, row_number() OVER (PARTITION BY session_id ORDER BY seq DESC) AS from_end FROM demo.returned) r
+         ON r.session_id = l.made AND r.from_end = l.from_end;

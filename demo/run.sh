@@ -63,10 +63,13 @@ replay() {
         SELECT s.session_id, 0 AS seq, concat_ws(' ', '--', s.session_id, s.role, s.day, demo.date_of(s.day) + s.at) AS line FROM demo.session s
         UNION ALL SELECT s.session_id, 0, 'SET statement_timeout = ''60s'';' FROM demo.session s
         UNION ALL SELECT s.session_id, 0, '\dt' FROM demo.session s WHERE s.session_id % 5 = 0
-        UNION ALL SELECT t.session_id, t.seq, t.sql || ';' FROM demo.statement t) x
+        UNION ALL SELECT t.session_id, t.seq, t.sql || E';\n\\\\echo ' || t.session_id || ' ' || t.seq || ' :ROW_COUNT' FROM demo.statement t) x
       ORDER BY session_id, seq, line NOT LIKE '-- %', line" |
     awk -v dir="$home/sessions" '$1 == "--" { close(file); file = sprintf("%s/%05d", dir, $2) } { print > file }'
   in_halves replay_half
+  # How many rows each statement returned, as its client has seen it: the log does not say.
+  sql -c "CREATE TABLE demo.returned (session_id int, seq int, rows bigint, PRIMARY KEY (session_id, seq))"
+  cat "$home"/returned.[01] | sql -c "COPY demo.returned FROM STDIN (DELIMITER ' ')"
 }
 
 # replay_half 0|1: every other session.
@@ -76,7 +79,7 @@ replay_half() {
   for ((number = $1; number < ${#scripts[@]}; number += 2)); do
     script=${scripts[number]}
     read -r _ _ role when <"$script"
-    PGUSER=$role PGAPPNAME="replay $when" sql -o /dev/null -f "$script" || { echo "a statement failed in $script" >&2; return 1; }
+    PGUSER=$role PGAPPNAME="replay $when" sql -o /dev/null -f "$script" >>"$home/returned.$1" || { echo "a statement failed in $script" >&2; return 1; }
   done
 }
 
@@ -91,7 +94,7 @@ import() {
   done
   sql -F ' ' -c "
     SELECT 'logged statements:', count(*), 'of which with an abstraction:',
-           privacy_score.import_statements('SELECT session, role, at, sql FROM demo.logged_statement ORDER BY role, at')
+           privacy_score.import_statements('SELECT * FROM demo.logged_statement ORDER BY role, at')
       FROM demo.logged_statement"
 }
 
