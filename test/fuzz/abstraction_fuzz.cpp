@@ -5,10 +5,14 @@
 #include <string>
 
 #include "../unit/sqlparse_support.hpp"
+#include "core/base/array_text.hpp"
 #include "core/base/names.hpp"
 #include "core/base/readable.hpp"
+#include "core/logs/logged_statement.hpp"
 #include "core/statement/abstraction.hpp"
+#include "core/statement/comparisons.hpp"
 #include "literals.hpp"
+#include "sqlparse/constants.hpp"
 #include "sqlparse/parser_island.hpp"
 #include "targets.hpp"
 
@@ -36,6 +40,27 @@ Outcome OutcomeOf(const std::string& sql, Catalog* catalog) {
   outcome.poster = PosterText(sql, *catalog);
   outcome.parsed = !IsUnparsed(outcome.tokens);
   return outcome;
+}
+
+// The constants of a text: an abstraction does not see them, their words can be read, and so can those of an execution
+// whose parameters are all this one value.
+void CheckConstants(const std::string& sql, const Catalog& catalog, const Tokens& tokens) {
+  TextConstants constants = {{11, 13}, {}};
+  TextReading reading;
+  reading.constants = &constants;
+  Require(AbstractText(sql, catalog, nullptr, reading) == tokens, "an abstraction does not see constants");
+  if (IsUnparsed(tokens)) Require(constants.found.groups.empty(), "text that does not parse has no constants");
+  const ConstantWords words = Encode(constants.found);
+  (void)PlacesOfHashes(words.data(), words.size());
+  std::vector<ParameterValue> parameters;
+  for (const int number : constants.found.parameters) parameters.push_back({number, false, 17, nullptr, 0});
+  const BoundConstants bound = {words.data(), words.size(), parameters.data(), parameters.size()};
+  std::size_t groups_at = 0;
+  (void)ResolveVector(bound, &groups_at);
+  std::vector<std::uint64_t> groups;
+  ResolveGroups(bound, groups_at, groups);
+  Require(groups[0] == constants.found.groups.size(), "all groups of comparisons are read");
+  (void)ParametersOfExecute(sql);
 }
 
 bool IsToken(const std::string& token) {
@@ -75,6 +100,9 @@ void FuzzAbstraction(std::string_view input) {
   Catalog catalog;
   const Outcome outcome = OutcomeOf(sql, &catalog);
   CheckTokens(outcome.tokens);
+  CheckConstants(sql, catalog, outcome.tokens);
+  (void)ReadArrayText(input);
+  (void)ParametersOfDetail(input);
   if (!outcome.parsed) {
     Require(outcome.tokens.size() == 1, "text that does not parse is nothing else");
     Require(outcome.poster == "{UNPARSED}", "the published form of text that does not parse");

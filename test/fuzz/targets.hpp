@@ -18,7 +18,7 @@ struct Target {
 };
 const std::vector<Target>& Targets();
 
-// SQL text to abstractions: never raises, the same whatever the literals are, made of known tokens.
+// SQL text to abstractions: never raises, the same whatever the literals are, made of known tokens; its constants.
 void FuzzAbstraction(std::string_view input);
 // The text of a predicate to its normal form: refused with PS003 only; printed and read again it is the same, and it
 // chooses the same rows as the tree that was read.
