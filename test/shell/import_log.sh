@@ -94,6 +94,25 @@ if [ "$libraries" != privacy_score ]; then
   check "each statement once" "$(q "SELECT queries, min(s.started)::date = current_date FROM privacy_score.session s WHERE role = 'alice' GROUP BY s.id ORDER BY s.started" | tail -n 2)" "2|t
 2|t"
 fi
+# What is no file is left out at once: opening a pipe would wait for whoever writes to it, and nothing would end that.
+mkdir -p "$log/strange.csv/x" && mkfifo "$log/pipe.csv"
+check "a pipe is left out" "$(q "SET statement_timeout = '60s'" "SELECT records, imported FROM privacy_score.import_log('pipe.csv')")" "0|0"
+check_match "with a warning that says why" "$(q_all "SELECT records FROM privacy_score.import_log('pipe.csv')")" \
+  'WARNING:  left out ".*pipe.csv", which is no ordinary file'
+check "so is a directory, and what is beside it is read" "$(q "SELECT count(*), bool_or(statements > 0) FROM privacy_score.import_log('*.csv')")" \
+  "$(find "$log" -maxdepth 1 -name '*.csv' | wc -l)|t"
+strange='2026-11-02 09:00:02%s UTC,"alice","postgres",7,"[local]",6b0.%s,1,"SELECT",2026-11-02 09:00:00 UTC,3/1,0,LOG,00000,"statement: SELECT city FROM patients",,,,,,,,,"psql","client backend",,0\n'
+# shellcheck disable=SC2059
+for moment in .5 .1e300 .nan .-1 .; do printf "$strange" "$moment" "${#moment}"; done >"$log/old/moments.csv"
+check "a moment that is none is not understood" "$(import old/moments.csv)" "5|2|0|f|3|2"
+# A role chooses the name of its program.
+q "DELETE FROM privacy_score.session WHERE role = 'bob'" >/dev/null
+echo "2026-11-02 09:00:00 UTC [7] x bob@postgres LOG:  statement: TABLE patients -- alice@postgres LOG:  statement: SELECT 1" >"$log/old/forged.log"
+check "a program's name speaks for nobody" \
+  "$(q "SELECT statements, imported, not_understood FROM privacy_score.import_log('old/forged.log', 'stderr', '%t [%p] %a %u@%d ')" "SELECT count(*) FROM privacy_score.session WHERE role = 'bob'")" \
+  "0|0|1
+0"
+
 check "the server is well" "$(grep -cE 'PANIC|terminated by signal' "$log/"*.log | tail -n 1 | sed 's/.*://')" 0
 
 done_testing

@@ -44,6 +44,25 @@ TEST(LinePrefix, Others) {
             "2026-11-27 07:05:47.906 UTC|alice||9|LOG|x");
 }
 
+// The program of a client, or a name that it gave before it was let in, says what another role's line would say.
+TEST(LinePrefix, WhatCanBeReadInTwoWaysIsNoMatch) {
+  const char* const debian = "%m [%p] %q%u@%d ";
+  EXPECT_EQ(Matched(debian, "2026-11-27 07:05:47.906 UTC [1] bob@shop LOG:  statement: SELECT 1 --@x FATAL:  no entry"),
+            "");
+  EXPECT_EQ(Matched(debian, "2026-11-27 07:05:47.906 UTC [1] bob@shop LOG:  statement: SELECT 'a@b.c', 'x:  y'"),
+            "2026-11-27 07:05:47.906 UTC|bob|shop|1|LOG|statement: SELECT 'a@b.c', 'x:  y'");
+  const char* const program = "%m [%p] %a %u@%d ";
+  EXPECT_EQ(
+      Matched(
+          program,
+          "2026-11-27 07:05:47.906 UTC [1] x bob@shop LOG:  statement: TABLE t -- eve@shop LOG:  statement: SELECT 1"),
+      "");
+  EXPECT_EQ(Matched(program, "2026-11-27 07:05:47.906 UTC [1] psql eve@shop LOG:  statement: SELECT 1"),
+            "2026-11-27 07:05:47.906 UTC|eve|shop|1|LOG|statement: SELECT 1");
+  // Behind the role it would hide what the role does.
+  EXPECT_EQ(Matched("%m %p %u %a ", "2026-11-27 07:05:47.906 UTC 1 eve x LOG:  y LOG:  statement: SELECT 1"), "");
+}
+
 TEST(LinePrefix, WhatDoesNotTellEnough) {
   for (const char* prefix : {"", "%m [%p] ", "%u@%d ", "%m %u ", "%p %u ", "%m %p %u%d ", "%"})
     EXPECT_THROW(LinePrefix{prefix}, Error) << prefix;

@@ -101,6 +101,38 @@ TEST(LogRecords, WhatIsNoneIsToldAndTheNextOneIsRead) {
   EXPECT_EQ(lines[5], kExpected[0]);
 }
 
+// A statement may be longer than what is looked at, and have lines that look like records.
+TEST(LogRecords, WhatIsTooLongIsLeftOutToItsEnd) {
+  const std::string forged =
+      "2026-11-27 07:05:47.906 UTC,bob,shop,7,[local],6b0.8,1,SELECT,2026-11-27 07:05:00 UTC,3/1,0,LOG,00000,"
+      "statement: SELECT 1,,,,,,,,,psql,client backend,,0\n";
+  const std::string long_text(std::size_t{66} << 20, 'x');
+  const std::string record = kCsv;
+  const std::string begin = record.substr(0, record.find("SELECT \"\"a"));
+  const std::vector<std::string> read =
+      Read(LogFormat::kCsv, begin + long_text + "\n" + forged + "'\",,,,,,,,,\"psql\",\"client backend\",,0\n" + record,
+           1 << 20);
+  ASSERT_EQ(read.size(), 4u);
+  EXPECT_EQ(read[0], "?");
+  EXPECT_EQ(read[1], kExpected[0]);
+  const std::string lines = kLines;
+  const std::vector<std::string> of_lines =
+      Read(LogFormat::kLines, lines.substr(0, lines.find('\n')) + long_text + "\n\tx\n" + lines, 1 << 20);
+  ASSERT_EQ(of_lines.size(), 4u);
+  EXPECT_EQ(of_lines[0], "?");
+  EXPECT_EQ(of_lines[1], kExpected[0]);
+}
+
+// What others write between belongs to them.
+TEST(LogRecords, ADetailBelongsToItsSession) {
+  const std::vector<std::string> read = Read(LogFormat::kLines,
+                                             "2026-11-27 07:05:49.000 UTC [7] alice@shop LOG:  execute p: SELECT $1\n"
+                                             "2026-11-27 07:05:49.000 UTC [8] bob@shop DETAIL:  parameters: $1 = '2'\n",
+                                             1000);
+  ASSERT_EQ(read.size(), 1u);
+  EXPECT_EQ(read[0], "2026-11-27 07:05:49.000 UTC|alice|shop|LOG|execute p: SELECT $1|");
+}
+
 TEST(LogRecords, FormatsHaveTheirNames) {
   EXPECT_EQ(LogFormatOf("csvlog"), LogFormat::kCsv);
   EXPECT_EQ(LogFormatOf("jsonlog"), LogFormat::kJson);

@@ -150,6 +150,7 @@ std::optional<int64> MomentOf(LogImport* log, const std::string* at) {
     return std::nullopt;
   char* zone = nullptr;
   const double fraction = text[kSeconds] == '.' ? strtod(text + kSeconds, &zone) : 0;
+  if (!(fraction >= 0 && fraction < 1)) return std::nullopt;
   if (zone == nullptr) zone = const_cast<char*>(text + kSeconds);
   const char* key = psprintf("%.*s0:00%s", static_cast<int>(kBeforeMinute), text, zone);
   std::optional<int64> base;
@@ -246,9 +247,20 @@ bool IsCompressed(const char* bytes, size_t size) {
                       memcmp(bytes, "\x28\xb5\x2f\xfd", 4) == 0);
 }
 
+// Whether there are bytes to be read to an end. Opening a pipe would wait for whoever writes to it.
+bool IsOrdinaryFile(const char* name) {
+  struct stat status;
+  return stat(name, &status) != 0 || S_ISREG(status.st_mode);  // what is not there is told when it is opened
+}
+
 FileCounts ReadFile(LogImport* log, const char* name, const char* format, const char* line_prefix, const char* database,
                     uint64* done, uint64 total) {
   FileCounts counts = {};
+  if (!IsOrdinaryFile(name)) {
+    ereport(WARNING, (errmsg("left out \"%s\", which is no ordinary file", name),
+                      errhint("Name files, or a pattern such as 'postgresql-*.csv'.")));
+    return counts;
+  }
   CoreHolder<LogFile>* holder = NewCoreHolder<LogFile>(CurrentMemoryContext);
   CallCoreOrRaise([&] {
     holder->Reset(new LogFile());

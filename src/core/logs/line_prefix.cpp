@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
+#include <utility>
 
 #include "core/base/error.hpp"
 
@@ -61,6 +63,15 @@ std::string_view WithoutSpaces(std::string_view text) {
 }
 
 bool IsFree(char escape) { return std::string_view("udarhbievxL").find(escape) != std::string_view::npos; }
+
+// Where a part that is neither free nor literal ends, which begins at `at`; `at` itself when it is not there.
+std::size_t EndOfFixed(char escape, std::string_view line, std::size_t at) {
+  if (escape == 'm' || escape == 't' || escape == 's') return at + TimeAt(line, at);
+  return at + Run(line, at, [&](char c) { return IsDigit(c) || c == '.' || c == '-' || (escape == 'c' && IsHex(c)); });
+}
+
+// How far the beginnings of lines are looked through for other readings: names have 63 bytes where they are let in.
+constexpr std::size_t kLongestBeginning = 1024;
 
 }  // namespace
 
@@ -123,11 +134,8 @@ bool LinePrefix::MatchParts(std::string_view line, std::size_t count, LogRecord*
       }
       if (end == std::string_view::npos) return false;
       length = end - *at;
-    } else if (part.escape == 'm' || part.escape == 't' || part.escape == 's') {
-      length = TimeAt(line, *at);
     } else {
-      length = Run(line, *at,
-                   [&](char c) { return IsDigit(c) || c == '.' || c == '-' || (part.escape == 'c' && IsHex(c)); });
+      length = EndOfFixed(part.escape, line, *at) - *at;
     }
     if (length == 0 && !IsFree(part.escape)) return false;
     const std::string_view value = WithoutSpaces(line.substr(*at, length));
@@ -141,6 +149,36 @@ bool LinePrefix::MatchParts(std::string_view line, std::size_t count, LogRecord*
   return true;
 }
 
+// Whether a longer free part would have the message begin elsewhere. All ends of each part are followed at once.
+bool LinePrefix::HasOtherEnd(std::string_view line, std::size_t count, std::size_t length) const {
+  line = line.substr(0, length + kLongestBeginning);
+  std::vector<bool> ends(line.size() + 1);
+  ends[0] = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Part& part = parts_[i];
+    std::vector<bool> next(line.size() + 1);
+    for (std::size_t at = 0; at < line.size(); ++at) {
+      if (!ends[at]) continue;
+      if (part.escape == 0) {
+        if (line.substr(at, part.literal.size()) == part.literal) next[at + part.literal.size()] = true;
+        continue;
+      }
+      const std::size_t begin = at + Run(line, at, [](char c) { return c == ' '; });
+      if (IsFree(part.escape)) {
+        std::fill(next.begin() + static_cast<std::ptrdiff_t>(begin), next.end(), true);
+        break;  // those of later beginnings are among them
+      }
+      const std::size_t end = EndOfFixed(part.escape, line, begin);
+      if (end > begin) next[end] = true;
+    }
+    ends = std::move(next);
+  }
+  std::size_t message = 0;
+  for (std::size_t at = 0; at < line.size(); ++at)
+    if (ends[at] && !SeverityAt(line, at, &message).empty() && message != length) return true;
+  return false;
+}
+
 bool LinePrefix::Match(std::string_view line, LogRecord* record, std::size_t* length) const {
   for (const std::size_t count : {parts_.size(), of_all_}) {
     LogRecord found;
@@ -148,6 +186,10 @@ bool LinePrefix::Match(std::string_view line, LogRecord* record, std::size_t* le
     if (!MatchParts(line, count, &found, &at)) continue;
     const std::string_view severity = SeverityAt(line, at, length);
     if (severity.empty()) continue;
+    // Hardly any line has what could end another prefix.
+    if (line.substr(*length, kLongestBeginning).find(":  ") != std::string_view::npos &&
+        (HasOtherEnd(line, parts_.size(), *length) || HasOtherEnd(line, of_all_, *length)))
+      return false;
     found.severity = severity;
     *record = std::move(found);
     return true;

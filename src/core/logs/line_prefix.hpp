@@ -2,8 +2,10 @@
  * line_prefix.hpp - what log_line_prefix has put before a line of the server's log, and the severity behind it.
  *
  * A prefix is read from left to right: a part of free text, such as %u or %d, ends where the text that the prefix has
- * behind it begins, so it needs some. Roles, databases and programs with that text in their names are read wrongly;
- * csvlog and jsonlog have no such doubt.
+ * behind it begins, so it needs some. A client chooses such text: a program whose name holds the rest of a prefix and a
+ * message would be read as somebody else's statement. So a line that can be read in two ways is no match. Of a name
+ * with a line feed, which the server logs before it lets anybody in, nothing tells; csvlog and jsonlog cannot be
+ * forged.
  */
 #pragma once
 
@@ -28,7 +30,8 @@ class LinePrefix {
   // Throws Error 22023 when lines with this prefix do not tell the role, when, and of which connection they are.
   explicit LinePrefix(std::string_view prefix);
 
-  // Reads the beginning of a line, up to the message. Lines of processes that serve nobody have no role.
+  // Reads the beginning of a line, up to the message; false where it is none, or can be read in more than one way.
+  // Lines of processes that serve nobody have no role.
   bool Match(std::string_view line, LogRecord* record, std::size_t* length) const;
 
  private:
@@ -38,6 +41,7 @@ class LinePrefix {
   };
 
   bool MatchParts(std::string_view line, std::size_t count, LogRecord* record, std::size_t* at) const;
+  bool HasOtherEnd(std::string_view line, std::size_t count, std::size_t length) const;
 
   std::vector<Part> parts_;
   std::size_t of_all_;  // parts before %q, which every line has

@@ -110,19 +110,20 @@ std::size_t LogRecords::EndOfLines() {
 
 std::optional<std::string> LogRecords::TakeRaw() {
   for (;;) {
-    if (skipping_) {
-      const std::size_t end = buffer_.find('\n', begin_);
-      begin_ = end == std::string::npos ? buffer_.size() : end + 1;
-      looked_ = begin_;
-      quoted_ = false;
-      if (end == std::string::npos) return std::nullopt;
-      skipping_ = false;
-    }
     const std::size_t end = format_ == LogFormat::kCsv ? EndOfCsv() : EndOfLines();
     if (end == std::string::npos) {
-      if (buffer_.size() - begin_ <= kLongestRecord) return std::nullopt;
-      skipping_ = true;
-      return std::string();
+      if (skipping_ || buffer_.size() - begin_ > kLongestRecord) {
+        begin_ = looked_;
+        if (skipping_) return std::nullopt;
+        skipping_ = true;
+        return std::string();
+      }
+      return std::nullopt;
+    }
+    if (skipping_) {
+      skipping_ = false;
+      begin_ = end;
+      continue;
     }
     std::string raw = buffer_.substr(begin_, end - begin_);
     begin_ = end;
@@ -163,7 +164,7 @@ LogRecords::State LogRecords::Next(LogRecord* record) {
     }
     // What belongs to the record before: its DETAIL is kept.
     if (state == State::kRecord && held_ && IsFurther(next.severity)) {
-      if (next.severity == "DETAIL") held_->detail = std::move(next.message);
+      if (next.severity == "DETAIL" && next.session == held_->session) held_->detail = std::move(next.message);
       continue;
     }
     std::optional<LogRecord> before = std::move(held_);

@@ -52,7 +52,7 @@ class LogRecords {
   std::size_t looked_ = 0;  // how far the end of the record has been looked for
   bool quoted_ = false;     // csv: looked_ is within quotes
   bool finished_ = false;
-  bool skipping_ = false;          // what is too long is left out up to the end of its line
+  bool skipping_ = false;          // what is too long is left out up to its end
   std::optional<LogRecord> held_;  // lines: a DETAIL may follow
   bool strange_ = false;           // lines: one that is none came after the record that was handed out
 };
