@@ -40,6 +40,8 @@ using namespace report_queries;
 
 namespace {
 
+constexpr int kMostReleases = 50;
+
 // What the queries of a report are given as $1 to $7.
 struct ReportScope {
   const char* roles;  // name[] that the caller may see
@@ -57,6 +59,17 @@ bool IsPlainTable(Oid relation) {
   const char kind = get_rel_relkind(relation);
   return (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_MATVIEW) &&
          check_enable_rls(relation, InvalidOid, true) != RLS_ENABLED;
+}
+
+// Whether a relation, whose OID is given as text, is not too large for a report.
+bool IsSmall(const char* relation) {
+  const char* args[] = {relation};
+  InternalScope scope;
+  EnterInternal(&scope);
+  const char* small = InternalValue(kIsSmall, 1, args);
+  const bool is_small = small != nullptr && small[0] == 't';
+  LeaveInternal(&scope);
+  return is_small;
 }
 
 // Whether a query can be understood, reads only tables and needs no code that is not trusted.
@@ -81,9 +94,12 @@ const char* ReleasesQuery() {
   initStringInfo(&sql);
   initStringInfo(&one);
   appendStringInfoString(&sql, "SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE false");
-  for (uint64 i = 0; i < tables->numvals; ++i) {
+  int taken = 0;
+  for (uint64 i = 0; i < tables->numvals && taken < kMostReleases; ++i) {
     const HeapTuple tuple = tables->vals[i];
     const TupleDesc desc = tables->tupdesc;
+    if (!IsSmall(SPI_getvalue(tuple, desc, 5))) continue;
+    ++taken;
     const char* table = SPI_getvalue(tuple, desc, 1);
     const char* value = SPI_getvalue(tuple, desc, 2);
     const bool counted = SPI_getvalue(tuple, desc, 3)[0] == 't';
@@ -160,11 +176,12 @@ const char* RelationsToRead() {
   const RoleClass role_class = ClassOfRole(PrincipalOf(), &reason);
   if (role_class == RoleClass::kUnwatched || role_class == RoleClass::kWatched) {
     if (SPI_execute(kReadable, true, 0) != SPI_OK_SELECT) elog(ERROR, "could not list protected relations");
-    for (uint64 i = 0; i < SPI_processed; ++i) {
+    const SPITupleTable* table = SPI_tuptable;
+    for (uint64 i = 0; i < table->numvals; ++i) {
       bool null;
-      const Oid relation = DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null));
+      const Oid relation = DatumGetObjectId(SPI_getbinval(table->vals[i], table->tupdesc, 1, &null));
       LockRelationOid(relation, AccessShareLock);
-      if (IsPlainTable(relation) && NeedsOnlyTrustedCode(relation, GetUserId()))
+      if (IsPlainTable(relation) && IsSmall(TextOfOid(relation)) && NeedsOnlyTrustedCode(relation, GetUserId()))
         AppendArrayElement(&relations, TextOfOid(relation));
     }
   }

@@ -146,14 +146,19 @@ const char* const kAlerts =
     "WHERE " DAY_OF("a.at") " BETWEEN $2::date AND $3::date AND ($4 IS NULL OR a.role = $4)) x WHERE x.place <= 100 "
     "ORDER BY x.acknowledged_at IS NULL DESC, x.place";
 
-// Protected tables that a report can read: those the caller may read as a whole, and not so large that one would wait
-// for it. What runs with that role's rights there is looked at apart.
+// Protected tables that a report can read: those the caller may read as a whole. How large they are, and what runs with
+// that role's rights there, is looked at apart.
 const char* const kReadable =
     "SELECT p.relation::pg_catalog.oid FROM privacy_score.protected_relations p JOIN pg_catalog.pg_class c ON c.oid = "
     "p.relation WHERE pg_catalog.has_table_privilege(p.relation, 'SELECT') AND NOT "
-    "pg_catalog.row_security_active(p.relation) AND c.relkind IN ('r', 'p', 'm') AND "
-    "COALESCE((SELECT pg_catalog.sum(pg_catalog.pg_relation_size(t.relid)) FROM "
-    "pg_catalog.pg_partition_tree(p.relation) t), pg_catalog.pg_relation_size(p.relation)) <= 268435456";
+    "pg_catalog.row_security_active(p.relation) AND c.relkind IN ('r', 'p', 'm')";
+
+// Whether a relation, $1, with its partitions is not so large that one would wait for it. Asked with the rights of the
+// extension's owner: sizes may be kept from everybody.
+const char* const kIsSmall =
+    "SELECT COALESCE((SELECT pg_catalog.sum(pg_catalog.pg_relation_size(t.relid)) FROM "
+    "pg_catalog.pg_partition_tree($1::pg_catalog.oid::pg_catalog.regclass) t), "
+    "pg_catalog.pg_relation_size($1::pg_catalog.oid::pg_catalog.regclass)) <= 268435456";
 
 const char* const kRelations =
     "SELECT p.relation, CASE WHEN pg_catalog.cardinality(p.subject) = 0 THEN 'a row' "
@@ -213,8 +218,8 @@ const char* const kState =
 
 // Second tables of releases are known by their comment. Values are counted, none is shown.
 const char* const kReleaseTables =
-    "SELECT c.oid::pg_catalog.regclass::text, pg_catalog.quote_ident(v.attname), w.attname IS NOT NULL, d.description "
-    "FROM pg_catalog.pg_class c "
+    "SELECT c.oid::pg_catalog.regclass::text, pg_catalog.quote_ident(v.attname), w.attname IS NOT NULL, d.description, "
+    "c.oid FROM pg_catalog.pg_class c "
     "JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass "
     "AND d.objsubid = 0 AND pg_catalog.starts_with(d.description, '" RELEASE_COMMENT SENSITIVE_VALUES_OF
     "') "
@@ -223,7 +228,6 @@ const char* const kReleaseTables =
     "NOT v.attisdropped "
     "LEFT JOIN pg_catalog.pg_attribute w ON w.attrelid = c.oid AND w.attname = 'count' AND NOT w.attisdropped "
     "WHERE c.relkind = 'r' AND pg_catalog.has_table_privilege(c.oid, 'SELECT') AND NOT "
-    "pg_catalog.row_security_active(c.oid) "
-    "AND pg_catalog.pg_relation_size(c.oid) <= 268435456 ORDER BY c.oid::pg_catalog.regclass::text LIMIT 50";
+    "pg_catalog.row_security_active(c.oid) ORDER BY c.oid::pg_catalog.regclass::text";
 
 }  // namespace report_queries
