@@ -11,6 +11,8 @@ CREATE TABLE places (id int PRIMARY KEY, spot point);
 CREATE TABLE many AS SELECT i % 5 AS value, i % 7 AS known FROM generate_series(1, 200000) i;
 CREATE TYPE composite AS (a int);
 CREATE VIEW seen AS SELECT name FROM person;
+CREATE TABLE parted (id int, email text) PARTITION BY RANGE (id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (9);
 CREATE VIEW failing AS SELECT name, 1 / (id - 1) AS inverse FROM person;
 SELECT privacy_score.protect('person');
 SELECT privacy_score.import_statements($$VALUES ('s', 'regress_errors'::name, '2026-01-01 12:00+00'::timestamptz, 'SELECT name FROM errors.person')$$);
@@ -159,6 +161,56 @@ INSERT INTO attempts (sql) VALUES
   ('privacy_score.import_statements(''SELECT name, name::name, now(), (1 / (id - 2))::text FROM errors.person'')'),
   ('privacy_score.import_statements(''SELECT ''''s'''', ''''r''''::name, now(), ''''x'''' WHERE false'')'),
   ('privacy_score.import_statements(NULL) IS NULL'),
+  ($$privacy_score.import_statements('SELECT ''s'', ''r''::name, now(), ''SELECT 1'', ARRAY[1] AS parameters')$$),
+  ($$privacy_score.import_statements('SELECT ''s'', ''r''::name, now(), ''SELECT 1'', NULL::text, 5 AS rows')$$),
+  ($$privacy_score.import_statements('SELECT ''s'', ''r''::name, now(), ''SELECT 1'', 5::bigint AS rows, 6::bigint AS rows')$$),
+  ($$privacy_score.import_statements('SELECT ''s'', ''r''::name, now(), ''SELECT 1'', -1::bigint AS rows')$$),
+  ($$privacy_score.import_statements('SELECT ''s'', ''r''::name, now(), ''SELECT 1'', NULL::text, NULL::text AS who')$$),
+  ($$privacy_score.import_statements('SELECT 1;')$$),
+  -- import_log
+  ('(SELECT count(*) FROM privacy_score.import_log(NULL))'),
+  ('(SELECT count(*) FROM privacy_score.import_log(''/nosuch/*.csv''))'),
+  ('(SELECT count(*) FROM privacy_score.import_log(''/etc/passwd'', ''csv''))'),
+  ('(SELECT count(*) FROM privacy_score.import_log(''/etc/passwd'', ''CSVLOG''))'),
+  ('(SELECT count(*) FROM privacy_score.import_log(''/etc/passwd'', ''stderr'', ''%t [%p] ''))'),
+  ('(SELECT count(*) FROM privacy_score.import_log(''/etc/passwd'', ''stderr'', ''%m %p %u%d ''))'),
+  ('(SELECT sum(records) FROM privacy_score.import_log(''/''))'),
+  -- one's own setup
+  ('(SELECT count(*) FROM privacy_score.suggest_labels(NULL))'),
+  ('(SELECT count(*) FROM privacy_score.suggest_labels(''numbers''))'),
+  ('(SELECT count(*) FROM privacy_score.suggest_labels(''seen''))'),
+  ('(SELECT count(*) FROM privacy_score.suggest_labels(''parted_1''))'),
+  ('(SELECT count(*) FROM privacy_score.suggest_labels(''pg_class''))'),
+  ('(SELECT count(*) FROM privacy_score.suggest_labels(4000000000::oid))'),
+  ('(SELECT count(*) FROM privacy_score.suggest_limits(''nosuch''))'),
+  ('(SELECT count(*) FROM privacy_score.suggest_limits(NULL))'),
+  ('privacy_score.protect(''person'', ''"name"'')'),
+  ('privacy_score.protect(''person'', ''id, name'')'),
+  ('privacy_score.protect(''person'', ''{id'')'),
+  ('privacy_score.protect(''person'', '''')'),
+  ('privacy_score.protect(''parted_1'')'),
+  -- alarms and alerts
+  ('(SELECT count(*) FROM privacy_score.session_figures(''nosuch'', ''-infinity'', ''infinity''))'),
+  ('(SELECT count(*) FROM privacy_score.session_figures(NULL, ''-infinity'', ''infinity''))'),
+  ('(SELECT count(*) FROM privacy_score.session_figures(''regress_errors'', ''2026-01-02'', ''2026-01-01''))'),
+  ('(SELECT count(*) FROM privacy_score.session_figures(''regress_errors'', NULL, ''2026-01-01''))'),
+  ('(SELECT count(*) FROM privacy_score.alarm_preview(''regress_errors'', 1))'),
+  ('(SELECT count(*) FROM privacy_score.alarm_preview(''nosuch''))'),
+  ('privacy_score.alert_event(-1)'),
+  ('privacy_score.alert_event(-1, ''CEF'')'),
+  ('privacy_score.alert_event(NULL) IS NULL'),
+  ('privacy_score.verify_alert(''{}'')'),
+  -- pages
+  ('privacy_score.report(''nosuch'') IS NULL'),
+  ('privacy_score.report(NULL, ''2026-01-02'', ''2026-01-01'')'),
+  ('privacy_score.report(NULL, ''-infinity'', ''2026-01-01'') IS NULL'),
+  ('privacy_score.score_chart(''nosuch'', ''2026-01-01'', ''2026-01-02'') IS NULL'),
+  -- policies
+  ('(SELECT count(*) FROM privacy_score.import_policy(NULL))'),
+  ('(SELECT count(*) FROM privacy_score.import_policy(''"version"''))'),
+  ('(SELECT count(*) FROM privacy_score.import_policy(''{"relations": []}''))'),
+  ('(SELECT problem FROM privacy_score.import_policy(''{"version": 1, "relation": []}''))'),
+  ('(SELECT problem FROM privacy_score.import_policy(''{"version": 1, "relations": [{"relation": "person"}]}''))'),
   -- import_baseline
   ('privacy_score.import_baseline(''{}'')'),
   ('privacy_score.import_baseline(''[]'')'),
@@ -254,6 +306,9 @@ SET privacy_score.pad = 'perhaps';
 SET privacy_score.flush_interval = '1s';
 SET privacy_score.max_memory = '1GB';
 SET privacy_score.no_such_setting = 1;
+SET privacy_score.alert_format = 'json';
+SET privacy_score.alarm_rate = 2;
+SET privacy_score.alarm_action = 'block';
 
 SELECT privacy_score.drop_baseline('regress_errors');
 DELETE FROM privacy_score.session WHERE role = 'regress_errors';

@@ -91,6 +91,25 @@ void RequireRows(Oid relation) {
                     errhint("Name a table, a view, a materialized view or a foreign table.")));
 }
 
+void RequireProtectable(Oid relation) {
+  const char kind = get_rel_relkind(relation);
+  const char* name = get_rel_name(relation);
+  if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW &&
+      kind != RELKIND_FOREIGN_TABLE)
+    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" cannot be protected", name),
+                    errhint("Protect tables, partitioned tables, foreign tables or materialized views; a view is seen "
+                            "through to the tables under it.")));
+  if (IsCatalogSchema(get_rel_namespace(relation)))
+    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("system catalog \"%s\" cannot be protected", name),
+                    errhint("Reading catalogs is not scored.")));
+  if (get_rel_relispartition(relation))
+    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("partition \"%s\" cannot be protected by itself", name),
+                    errhint("Protect the partitioned table that it belongs to.")));
+  if (isAnyTempNamespace(get_rel_namespace(relation)))
+    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("temporary table \"%s\" cannot be protected", name),
+                    errhint("Protect tables that stay.")));
+}
+
 AttrNumber RequireColumn(Oid relation, const char* column) {
   const AttrNumber number = get_attnum(relation, column);
   if (number <= 0)

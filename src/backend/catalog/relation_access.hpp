@@ -43,6 +43,9 @@ void RequireOwner(Oid relation);
 bool HasRows(Oid relation);
 void RequireRows(Oid relation);
 
+// Raises 42809 when a relation, which is there, is of a kind that holds no rows of its own, or is part of another.
+void RequireProtectable(Oid relation);
+
 // The attribute number of a column; raises 42703 when the relation has none of that name.
 AttrNumber RequireColumn(Oid relation, const char* column);
 

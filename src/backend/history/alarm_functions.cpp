@@ -36,7 +36,7 @@ Datum ps_session_figures(PG_FUNCTION_ARGS) {
       return Datum(0);
     }
   const char* role = NameStr(*PG_GETARG_NAME(0));
-  ReadableRole(role);
+  RequireKnownRole(role, ReadableRole(role));
   RequireDays(PG_GETARG_DATEADT(1), PG_GETARG_DATEADT(2));
   const char* args[] = {role, TextOfDay(PG_GETARG_DATEADT(1)), TextOfDay(PG_GETARG_DATEADT(2))};
   // Where alarms are switched off, how unusual sessions are can be asked all the same.

@@ -259,11 +259,12 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
   KeepAbstractions();
   AppendSessions(&wire, role, from_day, to_day, end_user);
   CallCoreOrRaise([&] { Summarise(WireBytes(&wire), settings, text); });
-  const bool exists = OidIsValid(get_role_oid(role, true));
-  if (text->sessions == 0 && !exists && end_user == nullptr)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("role \"%s\" does not exist", role),
-                    errhint("privacy_score.stat_roles lists the roles that have been recorded.")));
-  if (text->sessions == 0) RefuseWithoutSessions(role, end_user, from_day, to_day);
+  const Oid role_id = get_role_oid(role, true);
+  const bool exists = OidIsValid(role_id);
+  if (text->sessions == 0) {
+    if (end_user == nullptr) RequireKnownRole(role, role_id);
+    RefuseWithoutSessions(role, end_user, from_day, to_day);
+  }
   const char* id = NewBaseline(role, end_user, from_day, to_day, TextOfInteger(text->sessions), made_by);
   const char* id_args[] = {id};
   RunInternal(kReachOfSessions, 1, id_args);

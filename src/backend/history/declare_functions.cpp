@@ -38,26 +38,6 @@ const char* const kForget =
     "DELETE FROM privacy_score.protected_relation p WHERE p.relation = $1::pg_catalog.oid OR (p.name = $2 "
     "AND NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = p.relation))";
 
-// Raises when the relation is of a kind that holds no rows of its own, or is part of another.
-void RequireProtectable(Oid relation) {
-  const char kind = get_rel_relkind(relation);
-  const char* name = get_rel_name(relation);
-  if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW &&
-      kind != RELKIND_FOREIGN_TABLE)
-    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" cannot be protected", name),
-                    errhint("Protect tables, partitioned tables, foreign tables or materialized views; a view is seen "
-                            "through to the tables under it.")));
-  if (IsCatalogSchema(get_rel_namespace(relation)))
-    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("system catalog \"%s\" cannot be protected", name),
-                    errhint("Reading catalogs is not scored.")));
-  if (get_rel_relispartition(relation))
-    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("partition \"%s\" cannot be protected by itself", name),
-                    errhint("Protect the partitioned table that it belongs to.")));
-  if (isAnyTempNamespace(get_rel_namespace(relation)))
-    ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("temporary table \"%s\" cannot be protected", name),
-                    errhint("Protect tables that stay.")));
-}
-
 // Shared by the two dependency functions: checks the arguments and runs `sql` with (relation, determinant, dependent,
 // role).
 void ChangeDependency(FunctionCallInfo fcinfo, const char* sql) {
@@ -78,6 +58,14 @@ void ChangeDependency(FunctionCallInfo fcinfo, const char* sql) {
   LeaveInternal(&scope);
   ConcernRelation(relation);
   NoteDeclaration();
+}
+
+// Raises when the name of one column is a list of several.
+void RequireNoList(Oid relation, const char* subject) {
+  if (subject[0] == '{' || strchr(subject, ',') == nullptr || get_attnum(relation, subject) > 0) return;
+  ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+                  errmsg("column \"%s\" of relation \"%s\" does not exist", subject, RequireRelation(relation)),
+                  errhint("Several columns are written in braces: '{%s}'.", subject)));
 }
 
 }  // namespace
@@ -128,6 +116,7 @@ Datum ps_protect_literal(PG_FUNCTION_ARGS) {
   call->args[1] = fcinfo->args[1];
   if (!PG_ARGISNULL(1)) {
     const char* subject = text_to_cstring(PG_GETARG_TEXT_PP(1));
+    if (!PG_ARGISNULL(0)) RequireNoList(PG_GETARG_OID(0), subject);
     const Datum name = DirectFunctionCall1(namein, CStringGetDatum(subject));
     Datum names[] = {name};
     call->args[1].value = subject[0] == '{'

@@ -109,25 +109,7 @@ Datum ps_score_ngrams(PG_FUNCTION_ARGS) {
   return Datum(0);
 }
 
-namespace {
-
-// Raises 42704 for a role that neither exists nor has a history: each statement would be new to it.
-void RequireKnownRole(const char* role, Oid role_id) {
-  if (OidIsValid(role_id)) return;
-  const char* args[] = {role};
-  InternalScope scope;
-  EnterInternal(&scope);
-  const char* known = InternalValue(
-      "SELECT 1 WHERE EXISTS (SELECT FROM privacy_score.baseline WHERE role = $1) "
-      "OR EXISTS (SELECT FROM privacy_score.session WHERE role = $1)",
-      1, args);
-  LeaveInternal(&scope);
-  if (known == nullptr)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("role \"%s\" does not exist", role),
-                    errhint("privacy_score.stat_roles lists the roles that have been recorded.")));
-}
-
-}  // namespace
+namespace {}  // namespace
 
 // explain_query(sql, role, end_user)
 Datum ps_explain_query(PG_FUNCTION_ARGS) {

@@ -233,9 +233,12 @@ Datum ps_warn_unless_preloaded(PG_FUNCTION_ARGS) {
 // role_watching(role): whether the role is watched, and why.
 Datum ps_role_watching(PG_FUNCTION_ARGS) {
   const char* name = NameStr(*PG_GETARG_NAME(0));
-  ReadableRole(name);
+  const Oid role = ReadableRole(name);
+  if (!OidIsValid(role))
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("role \"%s\" does not exist", name),
+                    errhint("pg_roles lists the roles of this server; names are written as they stand there.")));
   const char* reason;
-  bool watched = Counts(ClassOfRole(get_role_oid(name, false), &reason));
+  bool watched = Counts(ClassOfRole(role, &reason));
   if (ps_shared == nullptr) {
     watched = false;
     reason = kNotPreloaded;

@@ -159,3 +159,18 @@ Oid ReadableRole(const char* name) {
           (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied for the history of role \"%s\"", name),
            errhint("A role reads its own history; pg_read_all_stats reads all.")));
 }
+
+void RequireKnownRole(const char* role, Oid role_id) {
+  if (OidIsValid(role_id)) return;
+  const char* args[] = {role};
+  InternalScope scope;
+  EnterInternal(&scope);
+  const char* known = InternalValue(
+      "SELECT 1 WHERE EXISTS (SELECT FROM privacy_score.baseline WHERE role = $1) "
+      "OR EXISTS (SELECT FROM privacy_score.session WHERE role = $1)",
+      1, args);
+  LeaveInternal(&scope);
+  if (known == nullptr)
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("role \"%s\" does not exist", role),
+                    errhint("privacy_score.stat_roles lists the roles that have been recorded.")));
+}

@@ -91,3 +91,6 @@ void RequireMayReadAll(const char* function);
 // The role that is called `name`, InvalidOid when there is none: history outlives a role. Raises 42501 when the caller
 // may not see its rows, and does not tell then whether it is there.
 Oid ReadableRole(const char* name);
+
+// Raises 42704 for a role, of that name and OID, that neither exists nor has a history.
+void RequireKnownRole(const char* role, Oid role_id);
