@@ -52,7 +52,7 @@ CREATE VIEW privacy_score.column_sign AS
     SELECT DISTINCT ON (u.relation, u.attnum) u.relation, u.attname, u.attnum, s.label, 'by its name ' || s.sign AS reason
       FROM privacy_score.user_column u
       JOIN privacy_score.named_sign s
-        ON pg_catalog.strpos(s.types, u.typcategory::text) > 0 AND u.attname::text ~* s.pattern
+        ON pg_catalog.strpos(s.types, u.typcategory::text) > 0 AND pg_catalog.translate(u.attname::text, ' -.', '___') ~* s.pattern
      ORDER BY u.relation, u.attnum, s.place),
   statistic AS MATERIALIZED (
     SELECT DISTINCT ON (u.relation, u.attnum) u.relation, u.attname, u.attnum, u.typcategory, u.is_key, u.reltuples, p.n_distinct,
@@ -102,9 +102,16 @@ COMMENT ON FUNCTION privacy_score.suggest_labels(regclass) IS
 -- The fence of baselines (docs/scoring.md, section 7), of sessions and days since the baseline ended.
 CREATE FUNCTION privacy_score.suggest_limits(role name)
   RETURNS TABLE (setting text, value float8, reason text, suggestion text)
-  LANGUAGE sql STRICT VOLATILE
+  LANGUAGE sql STRICT VOLATILE SET jit = off
   BEGIN ATOMIC
-    WITH base AS MATERIALIZED (
+    WITH here AS MATERIALIZED (
+      -- What stands for the role in this database is stronger than what ALTER ROLE alone would set.
+      SELECT pg_catalog.split_part(c, '=', 1) AS name, ' IN DATABASE ' || pg_catalog.quote_ident(b.datname) AS place
+        FROM pg_catalog.pg_db_role_setting d
+        JOIN pg_catalog.pg_roles r ON r.oid = d.setrole AND r.rolname = suggest_limits.role
+        JOIN pg_catalog.pg_database b ON b.oid = d.setdatabase AND b.datname = pg_catalog.current_database()
+       CROSS JOIN LATERAL pg_catalog.unnest(d.setconfig) c),
+    base AS MATERIALIZED (
       SELECT b.id, b.to_day + 1 AS first_day
         FROM privacy_score.role_watching(suggest_limits.role) w
         LEFT JOIN privacy_score.baselines b ON b.role = suggest_limits.role AND b.end_user IS NULL AND b.active),
@@ -138,20 +145,37 @@ CREATE FUNCTION privacy_score.suggest_limits(role name)
                                                w.number, w.what, pg_catalog.round(w.median::numeric, 2),
                                                (SELECT pg_catalog.count(*) FROM seen s WHERE s.place = w.place AND s.enforced > w.value)) END
                      || CASE WHEN w.number BETWEEN 1 AND 9 THEN '; fewer than ten make it a guess' ELSE '' END,
-                   pg_catalog.format('ALTER ROLE %I SET privacy_score.%s = %s;', suggest_limits.role, w.setting, w.value)
+                   pg_catalog.format('ALTER ROLE %I%s SET privacy_score.%s = %s;', suggest_limits.role,
+                                     (SELECT h.place FROM here h WHERE h.name = 'privacy_score.' || w.setting), w.setting, w.value)
               FROM wanted w, base b WHERE b.id IS NOT NULL
             UNION ALL
             SELECT 3, 'mode', NULL, 'tells the client when a limit is passed, and refuses nothing; enforce refuses',
-                   pg_catalog.format('ALTER ROLE %I SET privacy_score.mode = ''warn'';', suggest_limits.role)
+                   pg_catalog.format('ALTER ROLE %I%s SET privacy_score.mode = ''warn'';', suggest_limits.role,
+                                     (SELECT h.place FROM here h WHERE h.name = 'privacy_score.mode'))
               FROM base b WHERE b.id IS NOT NULL) x
      ORDER BY x.place;
   END;
 COMMENT ON FUNCTION privacy_score.suggest_limits(name) IS
   'Limits for a role from what its sessions and days since the baseline added (the column enforced): the modified z-score of 3.5 [Iglewicz, Hoaglin], at least 1, rounded up to hundredths; with the reason and the statement. A role asks about itself, pg_read_all_stats about all.';
 
--- Settings as a new session of each role in this database has them; level: 2 and more where they are the role's own.
+-- A server without the library lets any value in.
+CREATE FUNCTION privacy_score.setting_fits(value text, vartype text, enumvals text[], min_val text, max_val text) RETURNS boolean
+  LANGUAGE sql IMMUTABLE
+  RETURN CASE setting_fits.vartype
+           WHEN 'enum' THEN pg_catalog.lower(setting_fits.value) = ANY (setting_fits.enumvals)
+           WHEN 'real' THEN CASE WHEN setting_fits.value ~* '^ *[-+]?([0-9]{1,50}[.]?[0-9]{0,50}|[.][0-9]{1,50})(e[-+]?[0-9]{1,2})? *$'
+                                 THEN setting_fits.value::float8 BETWEEN setting_fits.min_val::float8 AND setting_fits.max_val::float8
+                                 ELSE false END
+           ELSE true END;
+COMMENT ON FUNCTION privacy_score.setting_fits(text, text, text[], text, text) IS
+  'Internal: whether a setting, of which pg_settings says the others, can have a value; of enumerations and numbers without a unit.';
+
+-- Settings as a new session of each role in this database has them; level: 2 and more where they are the role's own, 3 in
+-- this database only.
 CREATE VIEW privacy_score.role_setting AS
-  SELECT r.oid, r.rolname, pg_catalog.substr(s.name, 15) AS name, COALESCE(o.value, s.reset_val) AS value, COALESCE(o.level, 0) AS level
+  SELECT r.oid, r.rolname, pg_catalog.substr(s.name, 15) AS name,
+         CASE WHEN s.vartype = 'enum' THEN pg_catalog.lower(COALESCE(o.value, s.reset_val)) ELSE COALESCE(o.value, s.reset_val) END AS value,
+         COALESCE(o.level, 0) AS level
     FROM pg_catalog.pg_roles r
    CROSS JOIN pg_catalog.pg_settings s
     LEFT JOIN LATERAL (
@@ -159,6 +183,7 @@ CREATE VIEW privacy_score.role_setting AS
         FROM pg_catalog.pg_db_role_setting d, pg_catalog.unnest(d.setconfig) c
        WHERE d.setrole IN (0, r.oid) AND pg_catalog.starts_with(c, s.name || '=')
          AND d.setdatabase IN (0, (SELECT b.oid FROM pg_catalog.pg_database b WHERE b.datname = pg_catalog.current_database()))
+         AND privacy_score.setting_fits(pg_catalog.substr(c, pg_catalog.length(s.name) + 2), s.vartype, s.enumvals, s.min_val, s.max_val)
        ORDER BY level DESC LIMIT 1) o ON true
    WHERE s.name IN ('privacy_score.mode', 'privacy_score.session_limit', 'privacy_score.daily_limit', 'privacy_score.normalised_limit', 'privacy_score.alert_level')
      AND r.rolcanlogin AND NOT r.rolsuper;
@@ -166,15 +191,16 @@ COMMENT ON VIEW privacy_score.role_setting IS 'Internal: mode and limits of role
 
 CREATE VIEW privacy_score.given_setting AS
   SELECT pg_catalog.split_part(c, '=', 1) AS name,
-         pg_catalog.concat_ws(' IN ', 'ROLE ' || pg_catalog.quote_ident(r.rolname), 'DATABASE ' || pg_catalog.quote_ident(b.datname)) AS holder,
-         NULL::text AS sourcefile, NULL::int AS sourceline
+         CASE WHEN d.setrole = 0 AND d.setdatabase = 0 THEN 'ROLE ALL'
+              ELSE pg_catalog.concat_ws(' IN ', 'ROLE ' || pg_catalog.quote_ident(r.rolname), 'DATABASE ' || pg_catalog.quote_ident(b.datname)) END AS holder,
+         pg_catalog.substr(c, pg_catalog.strpos(c, '=') + 1) AS value, NULL::text AS sourcefile, NULL::int AS sourceline
     FROM pg_catalog.pg_db_role_setting d
    CROSS JOIN LATERAL pg_catalog.unnest(d.setconfig) c
     LEFT JOIN pg_catalog.pg_roles r ON r.oid = d.setrole
     LEFT JOIN pg_catalog.pg_database b ON b.oid = d.setdatabase
    WHERE c LIKE 'privacy\_score.%'
   UNION ALL
-  SELECT p.name, NULL, p.sourcefile, p.sourceline FROM pg_catalog.pg_file_settings p WHERE p.name LIKE 'privacy\_score.%';
+  SELECT p.name, NULL, p.setting, p.sourcefile, p.sourceline FROM pg_catalog.pg_file_settings p WHERE p.name LIKE 'privacy\_score.%';
 COMMENT ON VIEW privacy_score.given_setting IS
   'Internal: where settings under the prefix of this extension have been given: to whom, or in which file.';
 
@@ -193,18 +219,25 @@ CREATE VIEW privacy_score.setup_finding AS
      WHERE NOT r.rolsuper AND NOT EXISTS (SELECT FROM role_label l WHERE l.role = r.oid AND l.label = 'exempt')),
   baseline AS MATERIALIZED (
     SELECT b.* FROM privacy_score.baseline b WHERE b.end_user IS NULL AND b.active AND EXISTS (SELECT FROM recorded r WHERE r.rolname = b.role)),
+  -- How a role gets a baseline of what is recorded: of the last thirty days, or of the days that there are.
+  remedy AS MATERIALIZED (
+    SELECT x.role, CASE WHEN pg_catalog.bool_or(x.day BETWEEN privacy_score.today() - 30 AND privacy_score.today() - 1)
+                        THEN pg_catalog.format('SELECT privacy_score.set_baseline(%L);', x.role)
+                        ELSE pg_catalog.format('SELECT privacy_score.set_baseline(%L, %L, %L);', x.role, pg_catalog.min(x.day), pg_catalog.max(x.day)) END AS suggestion
+      FROM privacy_score.session x GROUP BY x.role),
   sign AS MATERIALIZED (SELECT * FROM privacy_score.label_suggestion),
   protected AS MATERIALIZED (SELECT DISTINCT u.relation FROM privacy_score.user_column u WHERE u.protected),
   -- Tables with a foreign key that leads to a protected one.
-  beside AS MATERIALIZED (
+  referring AS MATERIALIZED (
     SELECT DISTINCT ON (f.conrelid) f.conrelid AS relation, f.confrelid AS leads_to,
            (SELECT pg_catalog.array_agg(a.attname ORDER BY k.n) FROM pg_catalog.unnest(f.conkey) WITH ORDINALITY k(number, n)
               JOIN pg_catalog.pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = k.number) AS columns
       FROM pg_catalog.pg_constraint f
       JOIN protected p ON p.relation = f.confrelid
       JOIN pg_catalog.pg_class c ON c.oid = f.conrelid AND NOT c.relispartition
-     WHERE f.contype = 'f' AND NOT EXISTS (SELECT FROM protected d WHERE d.relation = f.conrelid)
-     ORDER BY f.conrelid, f.conname)
+     WHERE f.contype = 'f' AND f.confrelid <> f.conrelid
+     ORDER BY f.conrelid, f.conname),
+  beside AS MATERIALIZED (SELECT l.* FROM referring l WHERE NOT EXISTS (SELECT FROM protected d WHERE d.relation = l.relation))
 
   -- The server.
   SELECT 'critical' AS severity, 10 AS place, 'shared_preload_libraries' AS subject,
@@ -248,11 +281,16 @@ CREATE VIEW privacy_score.setup_finding AS
   SELECT 'warning', 17, g.name, pg_catalog.format('there is no such setting (%s)', COALESCE('set for ' || g.holder, g.sourcefile || ', line ' || g.sourceline)),
          CASE WHEN g.holder IS NOT NULL THEN pg_catalog.format('ALTER %s RESET %s;', g.holder, g.name) ELSE '-- take the line out of the file' END
     FROM privacy_score.given_setting g WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_settings s WHERE s.name = g.name)
+  UNION ALL
+  SELECT 'warning', 18, g.name, pg_catalog.format('cannot be %L, which is set for %s: it does nothing', g.value, g.holder),
+         pg_catalog.format('ALTER %s RESET %s;', g.holder, g.name)
+    FROM privacy_score.given_setting g JOIN pg_catalog.pg_settings s ON s.name = g.name
+   WHERE g.holder IS NOT NULL AND NOT privacy_score.setting_fits(g.value, s.vartype, s.enumvals, s.min_val, s.max_val)
 
   -- What is protected.
   UNION ALL
   SELECT 'critical', 20, 'protected_relations', 'no table is protected: nothing has a score',
-         'SELECT privacy_score.protect(''...'');  -- each table with rows about persons'
+         '-- SELECT privacy_score.protect(''...'');  each table with rows about persons'
    WHERE NOT EXISTS (SELECT FROM protected)
   UNION ALL
   SELECT 'warning', 21, s.relation::pg_catalog.regclass::text,
@@ -277,29 +315,43 @@ CREATE VIEW privacy_score.setup_finding AS
    WHERE c.relkind <> 'f' AND c.reltuples < 0
   UNION ALL
   SELECT 'warning', 25, p.relation::pg_catalog.regclass::text, 'each row counts as a person of its own: it has no primary key, and no subject was declared',
-         pg_catalog.format('SELECT privacy_score.protect(%L, ''{...}'');  -- the columns that say whose a row is', p.relation::pg_catalog.regclass)
-    FROM protected p WHERE privacy_score.subject_attributes(p.relation) = '{}'
+         CASE WHEN l.columns IS NOT NULL THEN pg_catalog.format('SELECT privacy_score.protect(%L, %L);', p.relation::pg_catalog.regclass, l.columns)
+              ELSE pg_catalog.format('-- SELECT privacy_score.protect(%L, ''{...}'');  the columns that say whose a row is',
+                                     pg_catalog.translate(p.relation::pg_catalog.regclass::text, E'\n\r', '  ')) END
+    FROM protected p LEFT JOIN referring l ON l.relation = p.relation
+   WHERE privacy_score.subject_attributes(p.relation) = '{}'
   UNION ALL
   SELECT 'warning', 26, g.relation::text, pg_catalog.format('%s may put triggers on it, which are handed whole rows', COALESCE('role ' || pg_catalog.quote_ident(g.grantee), 'everybody')),
-         pg_catalog.format('REVOKE TRIGGER ON %s FROM %s;', g.relation, COALESCE(pg_catalog.quote_ident(g.grantee), 'PUBLIC'))
+         pg_catalog.format('REVOKE TRIGGER ON %s FROM %s%s;', g.relation, COALESCE(pg_catalog.quote_ident(g.grantee), 'PUBLIC'),
+                           -- It may have granted it further.
+                           CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_class c CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) x
+                                               JOIN pg_catalog.pg_roles r ON r.oid = x.grantor AND r.rolname = g.grantee
+                                              WHERE c.oid = g.relation AND x.privilege_type = 'TRIGGER') THEN ' CASCADE' END)
     FROM privacy_score.trigger_grants g
+
+  UNION ALL
+  SELECT 'warning', 27, u.relation::pg_catalog.regclass::text, 'not protected, so the labels of its columns do nothing',
+         pg_catalog.format('SELECT privacy_score.protect(%L);', u.relation::pg_catalog.regclass)
+    FROM (SELECT DISTINCT c.relation FROM privacy_score.user_column c WHERE c.label IS NOT NULL AND NOT c.protected) u
+   WHERE NOT EXISTS (SELECT FROM beside b WHERE b.relation = u.relation)
+     AND NOT EXISTS (SELECT FROM sign g WHERE g.relation = u.relation AND g.reason !~ '^nearly')
 
   -- Who reads.
   UNION ALL
   SELECT CASE WHEN r.days < 5 THEN 'info' ELSE 'warning' END, 30, 'role ' || pg_catalog.quote_ident(r.rolname),
          pg_catalog.format('no baseline, with %s session(s) on %s day(s) recorded: all that it does is new', r.sessions, r.days)
            || CASE WHEN r.days < 5 THEN '; first let normal work happen for some days' ELSE '' END,
-         pg_catalog.format('SELECT privacy_score.set_baseline(%L);', r.rolname)
-    FROM recorded r WHERE NOT EXISTS (SELECT FROM baseline b WHERE b.role = r.rolname)
+         y.suggestion
+    FROM recorded r JOIN remedy y ON y.role = r.rolname WHERE NOT EXISTS (SELECT FROM baseline b WHERE b.role = r.rolname)
   UNION ALL
   SELECT 'warning', 31, 'role ' || pg_catalog.quote_ident(b.role), pg_catalog.format('its baseline has %s session(s), fewer than %s: normal work counts as new', b.sessions, l.least),
-         pg_catalog.format('SELECT privacy_score.set_baseline(%L);', b.role)
-    FROM baseline b, (SELECT pg_catalog.current_setting('privacy_score.baseline_min_sessions')::int AS least) l
+         y.suggestion
+    FROM baseline b JOIN remedy y ON y.role = b.role, (SELECT pg_catalog.current_setting('privacy_score.baseline_min_sessions')::int AS least) l
    WHERE b.sessions < l.least
   UNION ALL
   SELECT 'info', 32, 'role ' || pg_catalog.quote_ident(b.role), pg_catalog.format('its baseline ends %s days ago: new habits count as new', privacy_score.today() - b.to_day),
-         pg_catalog.format('SELECT privacy_score.set_baseline(%L);', b.role)
-    FROM baseline b WHERE pg_catalog.isfinite(b.to_day) AND b.to_day < privacy_score.today() - 180
+         y.suggestion
+    FROM baseline b JOIN remedy y ON y.role = b.role WHERE pg_catalog.isfinite(b.to_day) AND b.to_day < privacy_score.today() - 180
   UNION ALL
   SELECT 'warning', 33, 'role ' || pg_catalog.quote_ident(b.role),
          pg_catalog.format('%s day(s) of its baseline stand out: %s', pg_catalog.jsonb_array_length(b.checked->'days'),
@@ -320,7 +372,15 @@ CREATE VIEW privacy_score.setup_finding AS
   UNION ALL
   SELECT 'warning', 36, 'role ' || pg_catalog.quote_ident(r.rolname),
          pg_catalog.format('is a member of %s, and so reads files or acts as the server does: that is not scored', g.rolname),
-         pg_catalog.format('REVOKE %I FROM %I;', g.rolname, r.rolname)
+         -- From whoever was granted it and passes it on, under the name of who granted it.
+         (SELECT pg_catalog.string_agg(pg_catalog.format('REVOKE %I FROM %I%s%s;', g.rolname, d.rolname,
+                                                         CASE WHEN m.grantor <> 10 THEN ' GRANTED BY ' || pg_catalog.quote_ident(o.rolname) END,
+                                                         CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_auth_members x WHERE x.roleid = g.oid AND x.grantor = d.oid)
+                                                              THEN ' CASCADE' END), ' ' ORDER BY d.rolname, o.rolname)
+            FROM pg_catalog.pg_auth_members m
+            JOIN pg_catalog.pg_roles d ON d.oid = m.member
+            LEFT JOIN pg_catalog.pg_roles o ON o.oid = m.grantor
+           WHERE m.roleid = g.oid AND NOT d.rolsuper AND pg_catalog.pg_has_role(r.oid, d.oid, 'MEMBER'))
     FROM pg_catalog.pg_roles r, pg_catalog.pg_roles g
    WHERE g.rolname IN ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program')
      AND r.rolcanlogin AND NOT r.rolsuper AND pg_catalog.pg_has_role(r.oid, g.oid, 'MEMBER')
@@ -330,7 +390,10 @@ CREATE VIEW privacy_score.setup_finding AS
   SELECT 'warning', 40, 'role ' || pg_catalog.quote_ident(s.rolname),
          CASE WHEN NOT l.limited THEN 'mode enforce refuses nothing of it: it has neither session_limit nor daily_limit'
               ELSE 'mode enforce with a limit and no baseline: each of its statements is new and counts against the limit' END,
-         pg_catalog.format(CASE WHEN NOT l.limited THEN 'SELECT * FROM privacy_score.suggest_limits(%L);' ELSE 'SELECT privacy_score.set_baseline(%L);' END, s.rolname)
+         CASE WHEN NOT l.limited THEN pg_catalog.format('SELECT * FROM privacy_score.suggest_limits(%L);', s.rolname)
+              ELSE COALESCE((SELECT y.suggestion FROM remedy y WHERE y.role = s.rolname),
+                            pg_catalog.format('-- SELECT privacy_score.set_baseline(%L);  when something of it is recorded',
+                                              pg_catalog.translate(s.rolname::text, E'\n\r', '  '))) END
     FROM role_setting s,
          LATERAL (SELECT pg_catalog.bool_or(o.value::float8 >= 0) AS limited FROM role_setting o
                    WHERE o.oid = s.oid AND o.name IN ('session_limit', 'daily_limit')) l
@@ -342,7 +405,9 @@ CREATE VIEW privacy_score.setup_finding AS
             FROM role_setting o WHERE o.name <> 'mode' AND o.level >= 2 AND o.value::float8 >= 0 GROUP BY o.oid, o.rolname) s
     JOIN role_setting m ON m.oid = s.oid AND m.name = 'mode'
    CROSS JOIN LATERAL (
-     SELECT 'its mode is off' AS why, pg_catalog.format('ALTER ROLE %I SET privacy_score.mode = ''warn'';', s.rolname) AS suggestion
+     SELECT 'its mode is off' AS why,
+            pg_catalog.format('ALTER ROLE %I%s SET privacy_score.mode = ''warn'';', s.rolname,
+                              CASE WHEN m.level = 3 THEN ' IN DATABASE ' || pg_catalog.quote_ident(pg_catalog.current_database()) END) AS suggestion
       WHERE m.value = 'off'
      UNION ALL
      SELECT 'the role is not watched', pg_catalog.format('SECURITY LABEL FOR privacy_score ON ROLE %I IS ''watched'';', s.rolname)

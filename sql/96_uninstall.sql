@@ -22,7 +22,10 @@ CREATE VIEW privacy_score.uninstall_step AS
     FROM pg_catalog.pg_shseclabel l JOIN pg_catalog.pg_roles r ON r.oid = l.objoid
    WHERE l.provider = 'privacy_score' AND l.classoid = 'pg_catalog.pg_authid'::pg_catalog.regclass
   UNION ALL
-  SELECT 30, pg_catalog.format('REVOKE ALL ON PARAMETER %s FROM %s;', p.parname, CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(r.rolname) END),
+  SELECT 30, pg_catalog.format('REVOKE ALL ON PARAMETER %s FROM %s%s;', p.parname, CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(r.rolname) END,
+                               -- It may have granted it further.
+                               CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_parameter_acl q CROSS JOIN LATERAL pg_catalog.aclexplode(q.paracl) x
+                                                  WHERE q.parname = p.parname AND x.grantor = a.grantee) THEN ' CASCADE' END),
          'grants on settings outlive the extension'
     FROM pg_catalog.pg_parameter_acl p CROSS JOIN LATERAL pg_catalog.aclexplode(p.paracl) a LEFT JOIN pg_catalog.pg_roles r ON r.oid = a.grantee
    WHERE p.parname LIKE 'privacy\_score.%' AND a.grantee <> 10

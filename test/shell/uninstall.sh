@@ -11,7 +11,10 @@ q "CREATE EXTENSION privacy_score" "CREATE ROLE alice LOGIN" "CREATE ROLE bob LO
   "SECURITY LABEL FOR privacy_score ON ROLE alice IS 'exempt'" \
   "ALTER ROLE alice SET privacy_score.mode = 'warn'" "ALTER DATABASE postgres SET privacy_score.session_limit = 3" \
   "ALTER ROLE bob IN DATABASE postgres SET privacy_score.alert_level = 0.5" \
+  "ALTER ROLE ALL SET privacy_score.session_limit = 4" \
   "GRANT SET ON PARAMETER privacy_score.mode TO bob" \
+  "GRANT SET ON PARAMETER privacy_score.daily_limit TO alice WITH GRANT OPTION" \
+  "SET ROLE alice" "GRANT SET ON PARAMETER privacy_score.daily_limit TO bob" "RESET ROLE" \
   "ALTER SYSTEM SET privacy_score.mode = 'warn'" "ALTER SYSTEM SET shared_preload_libraries = 'auto_explain', 'privacy_score'" \
   "ALTER ROLE alice SET work_mem = '8MB'" 2>/dev/null >/dev/null
 restart_server

@@ -64,6 +64,57 @@ INSERT INTO pg_db_role_setting SELECT 0, oid, '{privacy_score.sesion_limit=1}' F
 SELECT severity, subject, finding, suggestion FROM found WHERE subject ~ '^privacy_score';
 DELETE FROM pg_db_role_setting WHERE setconfig = '{privacy_score.sesion_limit=1}';
 
+INSERT INTO pg_db_role_setting VALUES (0, 0, '{privacy_score.sesion_limit=1}');
+SELECT severity, subject, finding, suggestion FROM found WHERE subject ~ '^privacy_score';
+SELECT statement FROM privacy_score.uninstall_step WHERE statement ~ 'sesion';
+DELETE FROM pg_db_role_setting WHERE setconfig = '{privacy_score.sesion_limit=1}';
+-- Values that are none, and one in capitals, which the server takes.
+INSERT INTO pg_db_role_setting SELECT d.oid, r.oid, '{privacy_score.daily_limit=two,privacy_score.alert_level=7,privacy_score.normalised_limit=1e-1}'
+  FROM pg_roles r, pg_database d WHERE r.rolname = 'regress_setup_monitor' AND d.datname = current_database();
+CREATE ROLE "regress_setup O'Brien ""x""" LOGIN;
+ALTER ROLE "regress_setup O'Brien ""x""" SET privacy_score.mode = 'Enforce';
+SELECT severity, subject, replace(finding, current_database(), '...') AS finding, replace(suggestion, current_database(), '...') AS suggestion
+  FROM found WHERE subject ~ '^privacy_score|Brien' OR finding ~ 'alert_level|normalised';
+DELETE FROM pg_db_role_setting WHERE setconfig[1] = 'privacy_score.daily_limit=two';
+-- What is suggested outdoes what stands in its way: a setting of the role in this database, a grant that was passed on,
+-- a membership through another role.
+DO $$ BEGIN
+  EXECUTE format('ALTER ROLE "regress_setup O''Brien ""x""" IN DATABASE %I SET privacy_score.mode = off', current_database());
+  EXECUTE format('ALTER ROLE "regress_setup O''Brien ""x""" IN DATABASE %I SET privacy_score.session_limit = 7', current_database());
+END $$;
+SELECT replace(suggestion, quote_ident(current_database()), '...') AS suggestion FROM found WHERE subject ~ 'Brien';
+SELECT privacy_score.import_statements($$SELECT 'o' || d, $r$regress_setup O'Brien "x"$r$::name, '2020-01-01'::timestamptz + d * interval '1 day', 'SELECT zip FROM setup.people' FROM generate_series(1, 6) d$$);
+CREATE ROLE regress_setup_group;
+GRANT pg_execute_server_program TO regress_setup_group;
+GRANT regress_setup_group TO "regress_setup O'Brien ""x""";
+GRANT TRIGGER ON people TO regress_setup WITH GRANT OPTION;
+SET ROLE regress_setup;
+GRANT TRIGGER ON setup.people TO "regress_setup O'Brien ""x""";
+RESET ROLE;
+CREATE TABLE "Kein Schlüssel" ("{zu}" int REFERENCES people, n int);
+CREATE TABLE "kein ""Schlüssel""" (n int);
+SELECT privacy_score.protect('"Kein Schlüssel"'), privacy_score.protect('"kein ""Schlüssel"""');
+CREATE TABLE labelled (id int PRIMARY KEY, "Konto Nummer" text);
+SECURITY LABEL FOR privacy_score ON COLUMN labelled."Konto Nummer" IS 'identifier';
+ANALYZE "Kein Schlüssel", "kein ""Schlüssel""";
+CREATE VIEW odd AS SELECT subject, regexp_replace(finding, '[0-9]+ days ago', 'N days ago') AS finding, suggestion FROM found
+  WHERE subject ~ 'Brien|Schlüssel|labelled' OR finding ~ 'triggers';
+SELECT subject, finding, replace(suggestion, quote_ident(current_database()), '...') AS suggestion FROM odd;
+\set QUIET on
+SELECT suggestion FROM odd WHERE subject !~ 'labelled' AND suggestion !~ 'IN DATABASE' \gexec
+SELECT suggestion FROM odd WHERE suggestion ~ 'IN DATABASE' \gset
+\set ECHO none
+:suggestion
+\set ECHO all
+\set QUIET off
+SELECT subject, finding, suggestion FROM odd;
+SELECT setting, replace(suggestion, quote_ident(current_database()), '...') AS suggestion FROM privacy_score.suggest_limits($$regress_setup O'Brien "x"$$);
+SELECT privacy_score.unprotect('"Kein Schlüssel"'), privacy_score.unprotect('"kein ""Schlüssel"""'), privacy_score.drop_baseline($$regress_setup O'Brien "x"$$);
+DROP TABLE "Kein Schlüssel", "kein ""Schlüssel""", labelled CASCADE;
+DROP VIEW odd;
+DELETE FROM privacy_score.session WHERE role ~ 'regress_setup O';
+DROP ROLE regress_setup_group, "regress_setup O'Brien ""x""";
+
 -- Alerts in the forms of others.
 INSERT INTO privacy_score.alert (id, at, last_at, role, session, kind, score, alert_limit, blocked, detail, severity, occurrences)
 VALUES (-1, '2026-01-02 03:04:05.678901Z', '2026-01-02 04:00:00Z', 'regress=setup|x', 's1', 'session', 2.5, 1, true, '{"version": 1, "attributes": ["setup.people.note"]}', 'critical', 3);
@@ -99,7 +150,7 @@ SELECT privacy_score.unprotect('people'), privacy_score.unprotect('visits'), pri
 SECURITY LABEL FOR privacy_score ON COLUMN people.contact IS NULL;
 ALTER ROLE regress_setup RESET ALL;
 CREATE VIEW ours AS SELECT statement, state, problem FROM policy, privacy_score.import_policy(file) WHERE statement ~ 'setup';
-SELECT left(statement, 130) AS statement, state, problem FROM ours WHERE state <> 'already so';
+SELECT regexp_replace(statement, '2[0-9-]{9}', 'DAY', 'g') AS statement, state, problem FROM ours WHERE state <> 'already so';
 SELECT count(*) AS done FROM policy, privacy_score.import_policy(file, false) WHERE state = 'done';
 SELECT privacy_score.export_policy() = file AS same FROM policy;
 SELECT state, count(*) FROM ours GROUP BY 1;
@@ -112,6 +163,17 @@ SELECT * FROM privacy_score.import_policy($${"version": 1,
   "budgets": [{"role": "regress_gone", "relation": "setup.visits", "epsilon": "1"}, {"role": "regress_setup", "relation": "x", "epsilon": "1"}], "baselines": {}}$$);
 SELECT * FROM privacy_score.import_policy('{"version": 1, "roles": [{"role": "regress_setup", "settings": {"privacy_score.daily_limit": "three"}}]}', false);
 SELECT * FROM privacy_score.import_policy('{"version": 1, "relations": 7, "roles": {"a": 1}, "budgets": null}');
+-- What is not said in full is said to be missing, and null takes nothing away.
+SELECT * FROM privacy_score.import_policy($${"version": 1, "relation": [],
+  "relations": [7, {"relation": "unrelated"}, {"labels": {"a": "public"}}, {"relation": "setup.people", "labels": {"contact": null}, "dependencies": [[]]}],
+  "roles": [{"label": "exempt"}, {"settings": {"privacy_score.mode": "off"}}, {"role": "regress_setup", "label": null, "settings": {"privacy_score.mode": null}}],
+  "end_user_limits": [{"role": "regress_setup"}, {"end_user": "a"}], "end_user_labels": [{"label": "exempt"}, {"role": "regress_setup", "label": "exempt"}],
+  "budgets": [7, {"role": "regress_setup", "relation": "; x", "epsilon": "1"}, {"role": "regress_setup", "relation": "a.b.c.d", "epsilon": "1"},
+              {"role": "regress_setup", "relation": "setup.visits"}, {"relation": "setup.visits", "epsilon": "1"}]}$$) WHERE state <> 'already so';
+-- A dry run shows all that is run, however long, and whose a baseline is.
+SELECT replace(statement, repeat(' ', 500), '<blanks>') AS statement, state
+  FROM privacy_score.import_policy(format('{"version": 1, "budgets": [{"role": "regress_setup", "relation": "setup.people", "epsilon": "%s1000"}],
+    "baselines": [{"a": "%s", "role": "regress_setup", "from_day": "2026-01-01", "to_day": "2026-01-02", "sessions": 7}]}', repeat(' ', 500), repeat('x', 500))::jsonb);
 SELECT * FROM privacy_score.import_policy('{"version": 2}');
 SELECT * FROM privacy_score.import_policy('[]');
 

@@ -17,6 +17,7 @@ extern "C" {
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
@@ -41,8 +42,7 @@ const char* const kDecisions =
     "privacy_score.policy_statements(privacy_score.export_policy()) p) "
     "SELECT s.statement, CASE WHEN s.problem IS NOT NULL THEN 'not possible' "
     "WHEN EXISTS (SELECT FROM here h WHERE h.statement = s.statement) THEN 'already so' ELSE 'wanted' END, s.problem, "
-    "CASE WHEN pg_catalog.length(s.statement) > 400 THEN pg_catalog.left(s.statement, 200) || ' ...' ELSE s.statement "
-    "END FROM privacy_score.policy_statements($1::pg_catalog.jsonb) s ORDER BY s.place, s.statement";
+    "s.shown FROM privacy_score.policy_statements($1::pg_catalog.jsonb) s ORDER BY s.place, s.statement";
 
 // The decisions of a policy, in the caller's memory. SPI is connected.
 List* ReadDecisions(const char* policy) {
@@ -78,18 +78,23 @@ List* ReadDecisions(const char* policy) {
 // check_setup()
 Datum ps_check_setup(PG_FUNCTION_ARGS) {
   RequireMayReadAll("check_setup");
+  // Of catalogs without statistics so much is expected that compiling the query takes a second and running it none.
+  const int nest_level = NewGUCNestLevel();
+  SetWithin("jit", "off");
   PutInternalRows(fcinfo,
                   "SELECT f.severity, f.subject, f.finding, f.suggestion FROM privacy_score.setup_finding f "
                   "ORDER BY pg_catalog.array_position('{critical,warning,info}'::text[], f.severity), f.place, "
                   "f.subject COLLATE \"C\", f.finding COLLATE \"C\"");
+  AtEOXact_GUC(false, nest_level);
   return static_cast<Datum>(0);
 }
 
 // suggest_labels(relation)
 Datum ps_suggest_labels(PG_FUNCTION_ARGS) {
   const Oid relation = PG_GETARG_OID(0);
-  RequireRows(relation);
+  RequireRelation(relation);
   if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS)) RequireOwner(relation);
+  RequireProtectable(relation);
   const char* args[] = {TextOfOid(relation)};
   PutInternalRows(fcinfo,
                   "SELECT l.attname, l.label, l.reason, l.suggestion FROM privacy_score.label_suggestion l "
