@@ -43,6 +43,12 @@ Tokens WithoutNamelessRelation(const Tokens& tokens) {
   return result;
 }
 
+void ForgetConstants(const TextReading& reading) {
+  if (reading.constants == nullptr) return;
+  reading.constants->found = {};
+  reading.constants->known = false;
+}
+
 // Throws TooDeep, and Error when the statement is too large.
 std::vector<Statement> Analyse(std::string_view sql, const Catalog& catalog, Arena& arena,
                                std::vector<MissingName>* missing, const TextReading& reading) {
@@ -60,6 +66,7 @@ std::vector<Statement> Analyse(std::string_view sql, const Catalog& catalog, Are
     statements.back().limited_to_nothing = raw != nullptr && IsLimitedToNothing(*raw);
     if (constants != nullptr) AddConstants(*key, raw, statements.back(), &constants->found);
   }
+  if (constants != nullptr) constants->known = true;
   return statements;
 }
 
@@ -74,7 +81,7 @@ std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog,
     SessionTables tables = session == nullptr ? SessionTables() : *session;
     TextReading attempt = reading;
     if (session != nullptr) attempt.session = &tables;
-    if (reading.constants != nullptr) reading.constants->found = {};
+    ForgetConstants(reading);
     try {
       OnOwnStack(size, [&] { statements = Analyse(sql, catalog, arena, missing, attempt); });
       if (session != nullptr && (missing == nullptr || missing->empty())) *session = std::move(tables);
@@ -84,7 +91,7 @@ std::vector<Statement> AnalyseText(std::string_view sql, const Catalog& catalog,
       break;
     }
   }
-  if (reading.constants != nullptr) reading.constants->found = {};
+  ForgetConstants(reading);
   return {Unparsed()};
 }
 

@@ -29,6 +29,7 @@ enum class TextUse { kMeaning, kHistory };
 struct TextConstants {
   HashKey key;               // given
   StatementConstants found;  // of all its statements, one after the other
+  bool known = false;        // the text could be read
 };
 
 // What a text is read for, and what that may take. The time may grow with the square of the text, as in the server:
@@ -36,7 +37,7 @@ struct TextConstants {
 // bytes besides a scan of the text is unparsed.
 //
 // `session` (may be null) has the temporary tables that the session whose text it is has made so far; when nothing is
-// missing it has those after the text. `constants` (may be null) takes the constants; none when it is unparsed.
+// missing it has those after the text. `constants` (may be null) takes the constants.
 struct TextReading {
   GivesUp gives_up = nullptr;
   TextUse use = TextUse::kMeaning;

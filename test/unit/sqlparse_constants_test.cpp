@@ -19,7 +19,7 @@ constexpr HashKey kKey = {3, 5};
 
 StatementConstants ConstantsOf(const std::string& sql, Tokens* tokens = nullptr) {
   Catalog catalog;
-  TextConstants constants = {kKey, {}};
+  TextConstants constants = {kKey, {}, false};
   TextReading reading;
   reading.constants = &constants;
   for (;;) {

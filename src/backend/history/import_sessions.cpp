@@ -50,13 +50,11 @@ ImportedText Abstracted(Import* import, const ImportedStatement& statement) {
   if (known) return result;
   auto* constants = NewCoreObject<privacy_score::TextConstants>();
   constants->key = import->executions.key();
-  bool constants_known = false;
-  CoreHolder<privacy_score::Tokens>* tokens =
-      TokensOfText(statement.sql, get_role_oid(statement.role, true), privacy_score::TextUse::kHistory, tables,
-                   constants, &constants_known);
+  CoreHolder<privacy_score::Tokens>* tokens = TokensOfText(statement.sql, get_role_oid(statement.role, true),
+                                                           privacy_score::TextUse::kHistory, tables, constants);
   CallCoreOrRaise([&] {
     result.id = privacy_score::Fingerprint(*tokens->object);
-    if (result.id != 0 && constants_known) result.number = import->executions.AddText(constants->found);
+    if (result.id != 0 && constants->known) result.number = import->executions.AddText(constants->found);
     if (is_short && tables->changes() == changes) import->texts.emplace(key, result);
     if (result.id != 0) import->tokens.emplace(result.id, *tokens->object);
   });

@@ -100,8 +100,7 @@ bool AddConverted(Tokens* tokens, const std::string* token) {
 }  // namespace
 
 CoreHolder<Tokens>* TokensOfText(const text* sql, Oid role, privacy_score::TextUse use,
-                                 privacy_score::SessionTables* session, privacy_score::TextConstants* constants,
-                                 bool* constants_known) {
+                                 privacy_score::SessionTables* session, privacy_score::TextConstants* constants) {
   int length = 0;
   const bool fits = IsWithinLimit(sql);
   const char* utf8 = fits ? ToUtf8(VARDATA_ANY(sql), static_cast<int>(VARSIZE_ANY_EXHDR(sql)), &length) : "";
@@ -123,10 +122,9 @@ CoreHolder<Tokens>* TokensOfText(const text* sql, Oid role, privacy_score::TextU
   for (std::size_t i = 0; i < count && done; ++i) done = AddConverted(tokens->object, &rounds->object->tokens[i]);
   CallCoreOrRaise([&] {
     if (!done) *tokens->object = {"unparsed"};
-    // Columns are known by hashes of their names, in the database's encoding as elsewhere.
-    if (constants_known != nullptr)
-      *constants_known =
-          done && *tokens->object != Tokens{"unparsed"} && (GetDatabaseEncoding() == PG_UTF8 || IsAscii(view));
+    // Columns are known by hashes of their names, which are in the database's encoding elsewhere.
+    if (constants != nullptr)
+      constants->known = constants->known && done && (GetDatabaseEncoding() == PG_UTF8 || IsAscii(view));
   });
   rounds->Reset(nullptr);
   return tokens;
