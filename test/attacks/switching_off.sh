@@ -52,7 +52,7 @@ refused "CREATE in the schema" 42501 "CREATE TABLE privacy_score.session2 (id in
 refused "terminating the worker" 42501 "$query" "SELECT pg_sleep(0.5)" "SELECT pg_terminate_backend(worker_pid) FROM privacy_score.stat_info"
 refused "terminating the worker by pg_stat_activity" 42501 "$query" "SELECT pg_sleep(0.3)" "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 for call in "flush()" "reset_stats()" "set_baseline('mallory', '2000-01-01', '2100-01-01')" "drop_baseline('mallory')" \
-  "import_baseline('{}')" "acknowledge_alert(1)" "import_statements('SELECT 1')"; do
+  "import_baseline('{}')" "acknowledge_alert(1)" "accept_alert(1, 'mine')" "confirm_acceptance(1)" "withdraw_acceptance(1)" "import_statements('SELECT 1')"; do
   refused "$call" 42501 "SELECT privacy_score.$call"
 done
 for table in $(q "SELECT relname FROM pg_class WHERE relnamespace = 'privacy_score'::regnamespace AND relkind = 'r'"); do

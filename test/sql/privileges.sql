@@ -108,7 +108,8 @@ CREATE VIEW privileges.doings AS
     (13, $$SELECT privacy_score.explain_query('SELECT id FROM privileges.vault')->>'role'$$),
     (14, $$SELECT privacy_score.explain_query('SELECT id FROM privileges.vault WHERE code = 1')->>'role'$$),
     (15, $$SELECT privacy_score.set_limit(session_user, 'alice', 1)$$), (16, $$SELECT privacy_score.label_end_user(session_user, 'alice', 'exempt')$$),
-    (17, $$SELECT privacy_score.forget_end_user(session_user, 'alice')$$),
+    (17, $$SELECT privacy_score.forget_end_user(session_user, 'alice')$$), (18, $$SELECT privacy_score.accept_alert(1, 'mine')$$),
+    (19, $$SELECT privacy_score.confirm_acceptance(1)$$), (20, $$SELECT privacy_score.withdraw_acceptance(1)$$),
     (21, $$SECURITY LABEL FOR privacy_score ON ROLE regress_privileges_one IS 'exempt'$$),
     (22, $$SECURITY LABEL FOR privacy_score ON COLUMN privileges.patients.name IS 'public'$$)) v(n, sql);
 GRANT SELECT ON privileges.doings TO PUBLIC;

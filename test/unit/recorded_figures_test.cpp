@@ -19,11 +19,13 @@ using namespace testing_support;
 
 using Rows = std::vector<std::vector<std::optional<std::string>>>;
 
-std::string Wire(const Rows& sessions) {
+std::string Wire(const Rows& sessions, const Rows& heights = {}, const Rows& statements = {}) {
   WireWriter wire;
   wire.Section(2, TokenRows(1, 30));
   wire.Section(2, TokenRows(1, 60));
   wire.Section(1, {{"1"}, {"50"}});
+  wire.Section(3, heights);
+  wire.Section(3, statements);
   wire.Section(9, sessions);
   return wire.bytes();
 }

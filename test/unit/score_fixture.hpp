@@ -96,6 +96,7 @@ struct ModelRows {
   TextRows ngrams;
   TextRows session_sets;
   TextRows limits;
+  TextRows accepted;
   TextRows rates;
 
   void AddAbstraction(AbstractionId id, const std::vector<std::string>& tokens) {
@@ -124,6 +125,7 @@ struct ModelRows {
     writer.Section(3, ngrams);
     writer.Section(3, session_sets);
     writer.Section(4, limits);
+    writer.Section(5, accepted);
     writer.Section(6, Padded(rates, 6));
   }
   std::string Wire() const {

@@ -59,6 +59,7 @@ Datum ps_session_figures(PG_FUNCTION_ARGS) {
                     "SELECT x.id FROM (SELECT DISTINCT pg_catalog.unnest(p.ids) AS id " SQL_PARTS
                     ") x WHERE x.id IN (" SQL_IDS_OF_ROLES ")",
                     lengthof(args), args);
+    AppendAcceptedOf(&wire, role);
     AppendLongQuery(&wire,
                     "SELECT s.id, s.day, s.session, s.end_user, p.ids, p.runs, s.addressed, s.person, "
                     "s.most_rows " SQL_PARTS "ORDER BY s.day, s.started, s.id, p.part",

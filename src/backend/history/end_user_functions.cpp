@@ -142,6 +142,9 @@ Datum ps_forget_end_user(PG_FUNCTION_ARGS) {
       "n AS (DELETE FROM privacy_score.baseline_ngram d USING o WHERE d.baseline_id = o.id), "
       "t AS (DELETE FROM privacy_score.baseline_session d USING o WHERE d.baseline_id = o.id), "
       "a AS (DELETE FROM privacy_score.alert WHERE role = $1::pg_catalog.name AND end_user = $2), "
+      "e AS (DELETE FROM privacy_score.acceptance WHERE role = $1::pg_catalog.name AND end_user = $2 RETURNING id), "
+      "en AS (DELETE FROM privacy_score.acceptance_ngram d USING e WHERE d.acceptance_id = e.id), "
+      "ef AS (DELETE FROM privacy_score.acceptance_figure d USING e WHERE d.acceptance_id = e.id), "
       "l AS (DELETE FROM privacy_score.end_user_limit WHERE role = $1::pg_catalog.name AND end_user = $2), "
       "b AS (DELETE FROM privacy_score.end_user_label WHERE role = $1::pg_catalog.name AND end_user = $2) "
       "SELECT pg_catalog.count(*) FROM s",

@@ -14,9 +14,12 @@ const char* const kModelSections[] = {
     "SELECT name, relation_name, label, identifier, subject_position FROM privacy_score.model_attribute ORDER BY name",
     "SELECT determinant, dependent FROM privacy_score.model_dependency ORDER BY 1, 2"};
 
-#define SQL_IDS_OF_BASELINES                                               \
-  "SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s " \
-  "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active"
+// Of baselines in force, and of what is accepted beside them.
+#define SQL_IDS_OF_BASELINES                                                      \
+  "SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s "        \
+  "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active UNION ALL " \
+  "SELECT pg_catalog.unnest(g.ngram) FROM privacy_score.acceptance_ngram g "      \
+  "JOIN privacy_score.acceptance_in_force f ON f.id = g.acceptance_id"
 // The sessions of a role, $1 (NULL: all), in a range of days, from $2 to $3, of an end user, $4 (NULL: all).
 #define SQL_SESSIONS                                                                                                  \
   "FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id "                            \
@@ -45,6 +48,12 @@ const char* const kBaselineSessions =
     "SELECT s.baseline_id, s.count, s.ids FROM privacy_score.baseline_session s "
     "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active ORDER BY s.baseline_id, s.ids";
 
+const char* const kAccepted =
+    "SELECT f.role, f.end_user, g.ngram, NULL, NULL FROM privacy_score.acceptance_in_force f "
+    "JOIN privacy_score.acceptance_ngram g ON g.acceptance_id = f.id UNION ALL "
+    "SELECT f.role, f.end_user, NULL, h.figure, h.height::pg_catalog.int8 FROM privacy_score.acceptance_in_force f "
+    "JOIN privacy_score.acceptance_figure h ON h.acceptance_id = f.id "
+    "WHERE h.figure ~ '^(day_)?(reach|subjects|subject_columns)$' ORDER BY 1, 2, 3, 4, 5";
 const char* const kEndUserLimits =
     "SELECT role, end_user, session_limit, daily_limit FROM privacy_score.end_user_limit ORDER BY role, end_user";
 
@@ -69,6 +78,7 @@ int AppendSections(StringInfo wire, const char* abstractions, int nargs, const c
   AppendQuery(wire, kBaselineNGrams, 1, &role);
   AppendQuery(wire, kBaselineSessions);
   AppendQuery(wire, kEndUserLimits);
+  AppendQuery(wire, kAccepted);
   const char* rates[] = {"{}", "{}", "{}", most_rates, TextOfInteger(period), "{}"};
   if (computed != nullptr) {
     rates[0] = psprintf("%s}", computed->relations.data);
@@ -118,6 +128,19 @@ void AppendSessions(StringInfo wire, const char* role, const char* from_day, con
       "SELECT s.id, s.role, pg_catalog.to_char(s.day, 'YYYY-MM-DD'), s.session, p.ids, p.runs, p.rows, s.reach, "
       "s.subjects, s.subject_columns, s.end_user " SQL_SESSIONS " ORDER BY s.role, s.day, s.started, s.id, p.part",
       lengthof(args), args);
+}
+
+void AppendAcceptedOf(StringInfo wire, const char* role) {
+  AppendQuery(wire,
+              "SELECT f.end_user, h.figure, pg_catalog.max(h.height) FROM privacy_score.acceptance_in_force f "
+              "JOIN privacy_score.acceptance_figure h ON h.acceptance_id = f.id WHERE f.role = $1::pg_catalog.name "
+              "AND h.figure !~ '^(day_)?(reach|subjects|subject_columns)$' GROUP BY 1, 2",
+              1, &role);
+  AppendLongQuery(wire,
+                  "SELECT DISTINCT f.end_user, a.id, t FROM privacy_score.acceptance_in_force f "
+                  "JOIN privacy_score.abstraction a ON a.id = ANY (f.ids), pg_catalog.unnest(a.tokens) t "
+                  "WHERE f.role = $1::pg_catalog.name",
+                  1, &role);
 }
 
 void AppendSettings(StringInfo wire, const privacy_score::ScoreSettings& settings) {

@@ -40,6 +40,10 @@ int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed
   "SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s JOIN privacy_score.baseline b ON " \
   "b.id = s.baseline_id AND b.active AND b.end_user IS NULL"
 
+// Appends what is accepted of the sessions of a role, as core/detection/accepted.hpp reads it. Inside an internal
+// scope.
+void AppendAcceptedOf(StringInfo wire, const char* role);
+
 // Appends the section of settings.
 void AppendSettings(StringInfo wire, const privacy_score::ScoreSettings& settings);
 

@@ -122,8 +122,9 @@ void DefineEnum(const char* name, const char* summary, const char* detail, int* 
                            nullptr);
 }
 
-void DefineBool(const char* name, const char* summary, const char* detail, bool* value, bool initial) {
-  DefineCustomBoolVariable(name, summary, detail, value, initial, PGC_SUSET, 0, nullptr, CountBoolChange, nullptr);
+void DefineBool(const char* name, const char* summary, const char* detail, bool* value, bool initial,
+                GucContext context = PGC_SUSET) {
+  DefineCustomBoolVariable(name, summary, detail, value, initial, context, 0, nullptr, CountBoolChange, nullptr);
 }
 
 void DefineInt(const char* name, const char* summary, const char* detail, int* value, int initial, int least,
@@ -262,6 +263,8 @@ void DefineLimits() {
   DefineEnum("privacy_score.alert_format", "How alerts stand in the server's log: privacy_score, ocsf, ecs, cef.",
              "privacy_score: key=value; the others are what collectors of logs read.", &ps_settings.alert_format,
              static_cast<int>(privacy_score::AlertForm::kOwn), kAlertForms, PGC_SIGHUP);
+  DefineBool("privacy_score.four_eyes", "Has accept_alert() wait for a second person, who calls confirm_acceptance().",
+             "Who has logged in counts, whatever role is set.", &ps_settings.four_eyes, false, PGC_SIGHUP);
   DefineInt("privacy_score.alert_window", "How long further alerts of one cause are counted on the first; 0 for never.",
             "A cause is a role, a kind of alert and an n-gram. An acknowledged alert takes in no further ones.",
             &ps_settings.alert_window, 3600, 0, 30 * 86400, PGC_SIGHUP, GUC_UNIT_S);

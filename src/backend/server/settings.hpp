@@ -42,6 +42,7 @@ struct Settings {
   double normalised_limit;
   double alert_level;
   double reach_factor;
+  bool four_eyes;     // what is accepted of alerts waits for a second person
   double alarm_rate;  // share of normal sessions that may raise an alarm, 0 = none is raised
   double expected_novelty;
   int alarm_action;           // AlarmAction

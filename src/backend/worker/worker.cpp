@@ -204,10 +204,24 @@ void WriteOrRemember(DatabaseSlot* slot) {
 TimestampTz followed_at = 0;
 TimestampTz not_followed_at = 0;
 
+// When something that is accepted expires next; 0: not known.
+TimestampTz next_expiry = 0;
+
+// Ends what has expired; true when the model is another one by that.
+bool EndExpired() {
+  if (GetCurrentTimestamp() < next_expiry || RecoveryInProgress()) return false;
+  const uint64 ended = EndExpiredAcceptances(&next_expiry);
+  if (ended > 0)
+    ereport(LOG,
+            (errmsg("privacy_score: " UINT64_FORMAT " of the accepted alerts have expired", ended), errhidestmt(true)));
+  return ended > 0;
+}
+
 // Publishes a model with all that is announced, and says so.
 void TakeInChanges(DatabaseSlot* slot) {
   const uint64 wanted = pg_atomic_read_u64(&slot->model_wanted);
   catalogs_changed = false;
+  next_expiry = 0;
   if (!PublishModel(slot, republish)) {
     catalogs_changed = true;
     not_followed_at = GetCurrentTimestamp();
@@ -246,6 +260,7 @@ void FollowModel(DatabaseSlot* slot) {
   const int32 counted = CountStaleRates();
   if (counted >= 0) stale = counted;
   if (stale > slot->stale_count) catalogs_changed = true;
+  if (EndExpired()) catalogs_changed = true;
   if (UntilFollowing(slot) <= 0 && (ChangesWait(slot) || PeriodIsOver(slot) || ReplicatedModelIsDue())) {
     followed_at = GetCurrentTimestamp();
     TakeInChanges(slot);

@@ -29,6 +29,7 @@ extern "C" {
 #include "core/detection/calibration_bytes.hpp"
 #include "core/detection/role_alarm.hpp"
 
+using privacy_score::AcceptedOfRole;
 using privacy_score::AlarmThreshold;
 using privacy_score::Figure;
 using privacy_score::JudgedSession;
@@ -43,7 +44,7 @@ constexpr std::size_t kMostRemembered = 1000000;
 
 // A session that goes on.
 struct Judged {
-  explicit Judged(RoleAlarm& alarm) : session(alarm) {}
+  Judged(RoleAlarm& alarm, const privacy_score::Accepted* accepted) : session(alarm, accepted) {}
   JudgedSession session;
   std::string principal;
   const privacy_score::AlarmLaw* law = nullptr;
@@ -65,7 +66,9 @@ struct Alarms {
   std::size_t remembered = 0;                                         // abstractions of both
   std::unordered_map<std::string, Drips> drips;                       // by principal
   std::optional<privacy_score::FlatSet> of_roles;  // abstractions of the baselines of all roles, once they are read
-  std::string wanted;                              // abstractions, an array
+  std::string in_force;                            // ids of what is accepted
+  std::unordered_map<std::string, std::unique_ptr<AcceptedOfRole>> accepted;  // by role
+  std::string wanted;                                                         // abstractions, an array
   std::string detail;
 };
 Drips After(const privacy_score::AlarmLaw& law, const Drips& before, double combined, double new_number) {
@@ -92,13 +95,18 @@ bool LoadCalibration() {
     return false;
   }
   const int64 id = FieldNumber(0, 0);
-  if (alarms != nullptr && id == loaded) return true;
+  const char* accepted = InternalValue(
+      "SELECT pg_catalog.string_agg(a.id::text, ' ' ORDER BY a.id) FROM privacy_score.acceptance_in_force a");
+  const char* in_force = accepted == nullptr ? "" : accepted;
+  // What is accepted changes what sessions have done so far: all of it is read again.
+  if (alarms != nullptr && id == loaded && alarms->in_force == in_force) return true;
   Forget();
   const bytea* bytes = CalibrationInForce();
   if (bytes == nullptr) return false;
   if (!Counted([&] {
         auto made = std::make_unique<Alarms>();
         made->bytes.assign(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+        made->in_force = in_force;
         alarms = made.release();
       }))
     return false;
@@ -131,7 +139,31 @@ RoleAlarm* AlarmOf(const char* role) {
   return alarm;
 }
 
-// What the principal's sessions that have ended add up to: the one that ended last has it.
+// What is accepted of sessions of the principal; null for nothing. False after an error.
+bool FindAccepted(const LiveSession* session, const privacy_score::Accepted** accepted) {
+  *accepted = nullptr;
+  if (alarms->in_force.empty()) return true;
+  const char* role = NameStr(session->role_name);
+  bool known = false;
+  const auto look = [&] {
+    const auto found = alarms->accepted.find(role);
+    known = found != alarms->accepted.end();
+    if (known) *accepted = found->second->Of(EndUserOf(session));
+  };
+  if (!Counted(look)) return false;
+  if (known) return true;
+  StringInfoData wire;
+  initStringInfo(&wire);
+  AppendAcceptedOf(&wire, role);
+  return Counted([&] {
+    privacy_score::WireReader reader(WireBytes(&wire));
+    alarms->accepted.emplace(role, std::make_unique<AcceptedOfRole>(reader));
+    look();
+  });
+}
+
+// What the principal's sessions that have ended add up to: the one that ended last has it. It begins anew
+// when a drip is accepted.
 Drips DripsBefore(const LiveSession* session, const std::string& principal) {
   constexpr std::size_t kMostPrincipals = 100000;
   std::optional<Drips> known;
@@ -148,7 +180,9 @@ Drips DripsBefore(const LiveSession* session, const std::string& principal) {
       "AND COALESCE(s.end_user, '') = $2 AND s.day <= " SQL_DAY("$3") " AND s.drip IS NOT NULL "
       "AND s.last_at <= " SQL_MOMENT("$4")
       " AND s.day > (SELECT pg_catalog.max(b.to_day) FROM privacy_score.baseline b WHERE b.active AND b.end_user IS "
-      "NULL AND b.role = $1::pg_catalog.name) ORDER BY s.day DESC, s.last_at DESC, s.id DESC LIMIT 1",
+      "NULL AND b.role = $1::pg_catalog.name) AND s.last_at > COALESCE((SELECT pg_catalog.max(f.since) FROM "
+      "privacy_score.acceptance_in_force f WHERE f.kind = 'drip' AND f.role = $1::pg_catalog.name AND (f.end_user IS "
+      "NULL OR f.end_user = $2)), '-infinity') ORDER BY s.day DESC, s.last_at DESC, s.id DESC LIMIT 1",
       lengthof(args), args);
   Drips drips;
   if (stored != nullptr) {
@@ -249,9 +283,11 @@ Judged* JudgedOf(const LiveSession* session, int64 row_id, RoleAlarm* alarm) {
       }))
     return nullptr;
   if (judged == nullptr) {
+    const privacy_score::Accepted* accepted = nullptr;
+    if (!FindAccepted(session, &accepted)) return nullptr;
     if (!Counted([&] {
           auto& place = alarms->sessions[row_id];
-          place = std::make_unique<Judged>(*alarm);
+          place = std::make_unique<Judged>(*alarm, accepted);
           judged = place.get();
           judged->principal = privacy_score::PrincipalKey(NameStr(session->role_name), EndUserOf(session));
           judged->law = &alarm->calibration().alarm;
@@ -288,7 +324,7 @@ DueAlert* Due(const PassedLimit& passed, std::optional<Figure> reason, DueAlert*
   return alert;
 }
 
-DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, MemoryContext context) {
+DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, MemoryContext context, bool* calm) {
   const double rate = ps_settings.alarm_rate;
   if (!LoadCalibration()) return others;
   RoleAlarm* alarm = AlarmOf(NameStr(session->role_name));
@@ -323,6 +359,8 @@ DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, Memo
   }
   if (threshold.calibrated_on < kFewestCalibrated) return others;
   const bool unusual = judgement.combined > threshold.value;
+  const bool drips_over = drips.unusual > limits.unusual || drips.of_new > limits.of_new;
+  *calm = !unusual && !(drips_over && (session->alerted & kAlertDrip) != 0);
   if (unusual && Counted([&] { alarms->detail = UnusualJson(judged->session, alarm->calibration(), threshold); }))
     others = Due({kAlertUnusual, judgement.combined, threshold.value}, judgement.reason, others, context);
   // Told as it passes the limit, and not again with each session that follows; nor by one that is told of by itself.
@@ -340,13 +378,34 @@ DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, Memo
 
 }  // namespace
 
-DueAlert* JudgeSession(const LiveSession* session, int64 row_id, DueAlert* others, MemoryContext context) {
+DueAlert* JudgeSession(const LiveSession* session, int64 row_id, DueAlert* others, MemoryContext context, bool* calm) {
   if (row_id == 0 || ps_settings.alarm_rate <= 0 || RecoveryInProgress()) return others;
   // What this transaction has written is read.
   PushActiveSnapshot(GetLatestSnapshot());
-  others = Judge(session, row_id, others, context);
+  others = Judge(session, row_id, others, context, calm);
   PopActiveSnapshot();
   return others;
+}
+
+uint64 EndExpiredAcceptances(TimestampTz* next) {
+  WorkTransaction work;
+  BeginWork(&work);
+  const uint64 ended = RunInternal(
+      "UPDATE privacy_score.acceptance SET ended_at = expires WHERE ended_at IS NULL AND expires <= "
+      "pg_catalog.clock_timestamp()");
+  const char* soonest = InternalValue(
+      "SELECT (EXTRACT(epoch FROM pg_catalog.min(a.expires) - '2000-01-01 00:00:00+00'::pg_catalog.timestamptz) * "
+      "1000000)::pg_catalog.int8 FROM privacy_score.acceptance a WHERE a.ended_at IS NULL");
+  *next = soonest == nullptr ? DT_NOEND : strtoll(soonest, nullptr, 10);
+  EndWork(&work);
+  return ended;
+}
+
+void CalmDown(LiveSession* session) {
+  SpinLockAcquire(&session->mutex);
+  session->alarmed_by_novelty = session->alarmed_by_extent = false;
+  session->alerted &= ~static_cast<uint32>(kAlertUnusual);
+  SpinLockRelease(&session->mutex);
 }
 
 void ForgetJudged(int64 row_id) {
@@ -367,6 +426,7 @@ void BeginJudging() {
   if (alarms == nullptr || alarms->remembered <= kMostRemembered) return;
   alarms->sessions.clear();
   alarms->roles.clear();
+  alarms->accepted.clear();
   alarms->remembered = 0;
 }
 

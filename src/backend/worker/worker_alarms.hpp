@@ -19,8 +19,13 @@ bool CalibrationGoesOn();
 bytea* CalibrationInForce();
 
 // Within the transaction that has written what a session did, as its copy shows it: judges it and writes its combined
-// number. Returns the alerts that are due, in a memory context, before those that there are.
-DueAlert* JudgeSession(const LiveSession* session, int64 row_id, DueAlert* others, MemoryContext context);
+// number. Returns the alerts that are due, in a memory context, before those that there are; sets `calm` when nothing
+// is due for the session and what was before is not any more, as when it was accepted.
+DueAlert* JudgeSession(const LiveSession* session, int64 row_id, DueAlert* others, MemoryContext context, bool* calm);
+// Takes back what an alarm has set in such a session.
+void CalmDown(LiveSession* session);
+// Ends what was accepted until now or before; returns how much that is, and when the next of it expires.
+uint64 EndExpiredAcceptances(TimestampTz* next);
 // Forgets a session that has ended.
 void ForgetJudged(int64 row_id);
 // Before such a transaction, and when it has committed: without that all is read again.

@@ -214,7 +214,8 @@ bool TakeWords(const LiveSession* session) {
     const privacy_score::Baseline* baseline = days->reach.BaselineFor(NameStr(session->role_name), EndUserOf(session));
     days->excesses.clear();
     if (baseline == nullptr) return;
-    for (const auto& excess : OutOfReach(days->figures, baseline->greatest_of_day, session->reach_factor)) {
+    for (const auto& excess : OutOfReach(days->figures, baseline->greatest_of_day, session->reach_factor,
+                                         days->reach.AcceptedReach(NameStr(session->role_name), EndUserOf(session)))) {
       const std::uint32_t kind = ReachAlertOf(excess.figure);
       if ((days->day->alerted & kind) != 0) continue;
       days->day->alerted |= kind;

@@ -35,6 +35,7 @@ struct FlushItem {
   int64 entries;  // of the part written
   int64 events;
   DueAlert* due;
+  bool calm;
   FlushItem* next;
 };
 
@@ -328,13 +329,16 @@ void FlushSessions(DatabaseSlot* slot) {
       WriteEvents(item);
       WriteAlerts(item);
       item->due = TakeTold(slot, &item->copy, &item->copy.sealed, work.outer);
-      item->due = JudgeSession(&item->copy, item->row_id, item->due, work.outer);
+      item->due = JudgeSession(&item->copy, item->row_id, item->due, work.outer, &item->calm);
     }
     EndWork(&work);
     SettleDays();
     SettleJudging();
   }
-  for (FlushItem* item = items; item != nullptr; item = item->next) RaiseDueAlerts(item->session, item->due);
+  for (FlushItem* item = items; item != nullptr; item = item->next) {
+    if (item->calm && (item->copy.alarmed_by_novelty || item->copy.alarmed_by_extent)) CalmDown(item->session);
+    RaiseDueAlerts(item->session, item->due);
+  }
   for (FlushItem* item = items; item != nullptr; item = item->next)
     if (Release(slot, item->session, item)) {
       ForgetJudged(item->session->row_id);
@@ -367,7 +371,8 @@ bool RemoveAbstractions(const char* days) {
       "WHERE a.last_seen < (privacy_score.today() - $1::pg_catalog.int4 - 1)::pg_catalog.timestamptz "
       "AND a.id NOT IN (SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session_part p "
       "UNION SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s "
-      "UNION SELECT pg_catalog.unnest(n.ngram) FROM privacy_score.baseline_ngram n)",
+      "UNION SELECT pg_catalog.unnest(n.ngram) FROM privacy_score.baseline_ngram n "
+      "UNION SELECT pg_catalog.unnest(g.ngram) FROM privacy_score.acceptance_ngram g)",
       1, &days);
   return true;
 }

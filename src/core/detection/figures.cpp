@@ -17,6 +17,13 @@ std::string_view NameOf(Figure figure) {
   return kNames[static_cast<std::size_t>(figure)];
 }
 
+std::optional<Figure> FigureNamed(std::string_view name) {
+  const auto* const found =
+      std::find_if(kFigures.begin(), kFigures.end(), [&](Figure figure) { return NameOf(figure) == name; });
+  if (found == kFigures.end()) return std::nullopt;
+  return *found;
+}
+
 double VolumeOf(std::int64_t rows) { return rows > 100 ? std::log2(static_cast<double>(rows) / 100) : 0; }
 
 void SessionFigures::Check() const {

@@ -43,6 +43,8 @@ constexpr bool IsNovelty(Figure figure) { return figure <= Figure::kNewRepeats; 
 // tokens, tokens_max, unknown, filters, other_roles, new_columns, new_runs, new_repeats, addressed, person, differ,
 // repeats, volume: as columns and in JSON.
 std::string_view NameOf(Figure figure);
+// The figure of such a name; none for others.
+std::optional<Figure> FigureNamed(std::string_view name);
 
 // The figure for a most number of rows, at least 0, of one statement.
 double VolumeOf(std::int64_t rows);

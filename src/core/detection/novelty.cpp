@@ -80,7 +80,8 @@ NoveltyProfile::NoveltyProfile(const RoleTokens& tokens, const Abstractions& bas
   index_.Finish();
 }
 
-Newness NoveltyProfile::NewnessOf(const Tokens& tokens, std::vector<std::uint64_t>* new_columns) {
+Newness NoveltyProfile::NewnessOf(const Tokens& tokens, std::vector<std::uint64_t>* new_columns,
+                                  const std::vector<Tokens>& accepted) {
   weighed_.clear();
   conditions_.clear();
   Newness newness;
@@ -98,13 +99,35 @@ Newness NoveltyProfile::NewnessOf(const Tokens& tokens, std::vector<std::uint64_
     }
     aggregates = aggregates || kind == TokenKind::kAggregate;
     if (is_known && is_of_baseline_[found->second]) continue;
+    if (std::any_of(accepted.begin(), accepted.end(),
+                    [&](const Tokens& others) { return std::binary_search(others.begin(), others.end(), token); }))
+      continue;
     newness.is_strange = true;
     if (kind == TokenKind::kShown && new_columns != nullptr) new_columns->push_back(NameHash(token));
   }
-  newness.all -= index_.MostShared(weighed_);
-  newness.filters -= index_.MostShared(conditions_);
+  Shared shared = {index_.MostShared(weighed_), index_.MostShared(conditions_)};
+  for (const Tokens& others : accepted) {
+    const Shared by_one = SharedBy(tokens, others);
+    shared.all = std::max(shared.all, by_one.all);
+    shared.filters = std::max(shared.filters, by_one.filters);
+  }
+  newness.all -= shared.all;
+  newness.filters -= shared.filters;
   if (aggregates) newness.filters = 0;
   return newness;
+}
+
+// The weights of the tokens that two abstractions have.
+NoveltyProfile::Shared NoveltyProfile::SharedBy(const Tokens& tokens, const Tokens& others) const {
+  Shared shared;
+  for (const std::string& token : CountedTokens(tokens)) {
+    if (!std::binary_search(others.begin(), others.end(), token)) continue;
+    const auto found = numbers_.find(token);
+    const TokenWeight weight = found == numbers_.end() ? weight_of_others_ : weights_[found->second];
+    shared.all += weight;
+    if (KindOf(token) == TokenKind::kCondition) shared.filters += weight;
+  }
+  return shared;
 }
 
 void NoveltySum::Add(const Newness& newness) {
@@ -134,18 +157,30 @@ void NoveltySum::Show(double usual_distinct, SessionFigures* figures) const {
   (*figures)[Figure::kNewRepeats] = static_cast<double>(repeats_);
 }
 
+// What is accepted, as novelty is counted of it, each sorted; made when it is first asked for.
+const std::vector<Tokens>& SessionNovelty::AcceptedTokens() {
+  if (accepted_ == nullptr || !accepted_tokens_.empty()) return accepted_tokens_;
+  std::vector<Tokens> all;
+  for (const auto& [id, tokens] : accepted_->statements()) {
+    all.push_back(CountedTokens(tokens));
+    std::sort(all.back().begin(), all.back().end());
+  }
+  accepted_tokens_ = std::move(all);
+  return accepted_tokens_;
+}
+
 bool SessionNovelty::Add(AbstractionId id, const Tokens& tokens, std::int64_t executions, bool is_of_others) {
   const auto key = static_cast<std::uint64_t>(id);
   const std::uint32_t* place = seen_.Find(key);
   if (place == nullptr) {
     // Weighed before it is remembered: what runs out of memory is weighed the next time.
-    if (profile_.Has(id)) {
+    if (IsKnown(id)) {
       seen_.Insert(key, 0);
       return false;
     }
     std::vector<std::uint64_t> columns;
     Unknown unknown;
-    unknown.newness = profile_.NewnessOf(tokens, &columns);
+    unknown.newness = profile_.NewnessOf(tokens, &columns, AcceptedTokens());
     unknown.newness.is_of_others = is_of_others;
     unknown_.push_back(unknown);
     place = seen_.Insert(key, static_cast<std::uint32_t>(unknown_.size()));

@@ -35,6 +35,7 @@
 #include <vector>
 
 #include "core/base/flat_map.hpp"
+#include "core/detection/accepted.hpp"
 #include "core/detection/figures.hpp"
 #include "core/detection/token_index.hpp"
 #include "core/scoring/ngram.hpp"
@@ -85,11 +86,19 @@ class NoveltyProfile {
   // N(a) of any abstraction.
   TokenWeight Novelty(const Tokens& tokens) { return NewnessOf(tokens, nullptr).all; }
   // Of one that the baseline lacks, but for is_of_others; appends hashes of the columns that it shows and no
-  // abstraction of the baseline (null: not wanted).
-  Newness NewnessOf(const Tokens& tokens, std::vector<std::uint64_t>* new_columns);
+  // abstraction of the baseline (null: not wanted). `accepted` are known beside the baseline's: CountedTokens() of
+  // each, sorted.
+  Newness NewnessOf(const Tokens& tokens, std::vector<std::uint64_t>* new_columns,
+                    const std::vector<Tokens>& accepted = {});
   double usual_distinct() const { return usual_distinct_; }
 
  private:
+  struct Shared {
+    TokenWeight all = 0;
+    TokenWeight filters = 0;
+  };
+  Shared SharedBy(const Tokens& tokens, const Tokens& others) const;
+
   FlatSet known_;
   std::unordered_map<std::string, TokenIndex::Token> numbers_;
   std::vector<TokenWeight> weights_;  // by number
@@ -126,22 +135,29 @@ class NoveltySum {
 // A session as it goes on. One that is recorded is taken in the same way: Add() for each of its abstractions.
 class SessionNovelty {
  public:
-  // The profile must outlive it.
-  explicit SessionNovelty(NoveltyProfile& profile) : profile_(profile) {}
+  // The profile must outlive it, and so must what is accepted (null: nothing), which may not change.
+  explicit SessionNovelty(NoveltyProfile& profile, const Accepted* accepted = nullptr)
+      : profile_(profile), accepted_(accepted) {}
 
   // Takes in executions of an abstraction; its tokens, and whether another role's baseline has it, are looked at when
   // it comes for the first time. Returns whether figures may have changed: for one that the baseline has that is false
   // after one or two look-ups.
   bool Add(AbstractionId id, const Tokens& tokens, std::int64_t executions = 1, bool is_of_others = false);
+  // Whether it is new to neither the baseline nor what is accepted.
+  bool IsKnown(AbstractionId id) { return profile_.Has(id) || (accepted_ != nullptr && accepted_->Has(id)); }
   void Show(SessionFigures* figures) const { sum_.Show(profile_.usual_distinct(), figures); }
 
  private:
+  const std::vector<Tokens>& AcceptedTokens();
+
   struct Unknown {
     Newness newness;
     std::int64_t executions = 0;
   };
 
   NoveltyProfile& profile_;
+  const Accepted* accepted_;
+  std::vector<Tokens> accepted_tokens_;
   FlatMap<std::uint32_t> seen_;  // 0 for what the baseline has, else the place in unknown_ plus 1
   std::vector<Unknown> unknown_;
   FlatSet columns_;

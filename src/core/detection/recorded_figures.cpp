@@ -49,7 +49,7 @@ class Answer {
 
   void Put(Recorded& recorded) {
     const SessionFigures figures = recorded.judged.Figures();
-    const Judgement judgement = calibration_.Judge(figures);
+    const Judgement judgement = recorded.judged.Judge();
     ResultRow row = std::move(recorded.row);
     for (const Figure figure : kFigures)
       row.push_back(figures[figure] ? std::optional<std::string>(TextOf(*figures[figure])) : std::nullopt);
@@ -85,6 +85,7 @@ ResultTable RecordedFigures(std::string_view wire, std::string_view calibration,
   RoleAlarm alarm(std::move(*of_role), reader);
   const TokenMap tokens = ReadTokens(reader);
   const std::unordered_set<AbstractionId> of_roles = ReadIds(reader);
+  const AcceptedOfRole accepted(reader);
   Answer answer(alarm, alarm_rate);
   std::optional<Recorded> recorded;
   reader.EachRow(9, [&](const Row& row) {
@@ -92,7 +93,9 @@ ResultTable RecordedFigures(std::string_view wire, std::string_view calibration,
     const std::int64_t key = ParseInteger(Required(row[0]));
     if (!recorded || recorded->key != key) {
       if (recorded) answer.Put(*recorded);
-      recorded.emplace(Recorded{key, {TextIn(row[1]), TextIn(row[2]), TextIn(row[3])}, JudgedSession(alarm)});
+      recorded.emplace(Recorded{key,
+                                {TextIn(row[1]), TextIn(row[2]), TextIn(row[3])},
+                                JudgedSession(alarm, accepted.Of(row[3].value_or(std::string_view())))});
       recorded->judged.Take(StoredFigures{NumberIn(row[6]), NumberIn(row[7]), NumberIn(row[8])});
     }
     const std::vector<std::int64_t> ids = ParseIntegers(Required(row[4]));

@@ -37,7 +37,7 @@ RoleAlarm::RoleAlarm(RoleCalibration calibration, WireReader& baseline) : calibr
 }
 
 bool JudgedSession::Wants(AbstractionId id) {
-  return id != 0 && executions_.find(id) == executions_.end() && !alarm_.profile().Has(id);
+  return id != 0 && executions_.find(id) == executions_.end() && !novelty_.IsKnown(id);
 }
 
 void JudgedSession::Take(AbstractionId id, std::int64_t executions, const Tokens* tokens, bool is_of_others) {
@@ -45,6 +45,11 @@ void JudgedSession::Take(AbstractionId id, std::int64_t executions, const Tokens
   static const Tokens none;
   novelty_.Add(id, tokens == nullptr ? none : *tokens, executions, is_of_others);
   repeats_ = std::max(repeats_, executions_[id] += executions);
+}
+
+Judgement JudgedSession::Judge() const {
+  const SessionFigures figures = Figures();
+  return alarm_.calibration().Judge(accepted_ == nullptr ? figures : accepted_->Beyond(figures));
 }
 
 SessionFigures JudgedSession::Figures() const {
@@ -60,7 +65,7 @@ SessionFigures JudgedSession::Figures() const {
 std::string UnusualJson(const JudgedSession& session, const RoleCalibration& calibration,
                         const AlarmThreshold& threshold) {
   const SessionFigures figures = session.Figures();
-  const Judgement judgement = calibration.Judge(figures);
+  const Judgement judgement = session.Judge();
   JsonWriter json;
   json.BeginObject();
   json.Key("version").Value(std::int64_t{1});

@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "core/base/rows.hpp"
+#include "core/detection/accepted.hpp"
 #include "core/detection/calibration.hpp"
 #include "core/detection/figures.hpp"
 #include "core/detection/novelty.hpp"
@@ -46,8 +47,9 @@ class RoleAlarm {
 
 class JudgedSession {
  public:
-  // `alarm` must outlive it.
-  explicit JudgedSession(RoleAlarm& alarm) : alarm_(alarm), novelty_(alarm.profile()) {}
+  // `alarm` must outlive it, and so must what is accepted of its role or principal (null: nothing).
+  explicit JudgedSession(RoleAlarm& alarm, const Accepted* accepted = nullptr)
+      : alarm_(alarm), accepted_(accepted), novelty_(alarm.profile(), accepted) {}
 
   // Whether the tokens of an abstraction are needed to take it in: the baseline lacks it and the session has not had
   // it.
@@ -61,10 +63,12 @@ class JudgedSession {
   std::size_t size() const { return executions_.size(); }
 
   SessionFigures Figures() const;
-  Judgement Judge() const { return alarm_.calibration().Judge(Figures()); }
+  // By what of the figures is not accepted.
+  Judgement Judge() const;
 
  private:
   RoleAlarm& alarm_;
+  const Accepted* accepted_;
   SessionNovelty novelty_;
   std::unordered_map<AbstractionId, std::int64_t> executions_;
   std::int64_t repeats_ = 0;

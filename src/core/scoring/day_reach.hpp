@@ -111,6 +111,10 @@ class DayReach {
   const Baseline* BaselineFor(std::string_view role, std::string_view end_user) const {
     return model_->BaselineFor(role, end_user);
   }
+  // How far her days may reach by what is accepted.
+  GreatestReach AcceptedReach(std::string_view role, std::string_view end_user) const {
+    return model_->AcceptedReach(role, end_user, true);
+  }
   std::size_t size() const { return days_.size(); }
 
  private:

@@ -34,6 +34,7 @@ class Scorers {
 
   RoleScorer& For(const std::string& role, const std::optional<std::string>& end_user) {
     const Baseline* baseline = history_.model->BaselineFor(role, end_user.value_or(""));
+    if (history_.model->AcceptedOf(role, end_user.value_or("")) != nullptr) return Of(role, end_user.value_or(""));
     return Of(role, baseline == nullptr ? std::string() : baseline->end_user);
   }
 

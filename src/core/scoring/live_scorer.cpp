@@ -63,6 +63,8 @@ std::shared_ptr<LiveScorer::Common> LiveScorer::NewCommon(std::shared_ptr<const 
   auto common = std::make_shared<Common>();
   common->model = std::move(model);
   common->baseline = common->model->BaselineFor(role_, end_user);
+  common->accepted = OwnAccepted(*common->model, end_user);
+  common->accepted_reach = common->model->AcceptedReach(role_, end_user, false);
   if (common->model->PeersOf(role_, end_user) != nullptr) {
     if (peers == nullptr) peers = NewCommon(common->model, settings, defined, {});
     common->peers = std::move(peers);
@@ -91,14 +93,15 @@ void LiveScorer::Configure(const ScoreSettings& settings, const std::string& end
 void LiveScorer::Share(const LiveScorer& other) {
   const std::shared_ptr<Common>& theirs = other.common_;
   const Baseline* baseline = BaselineIn(other);
-  if (baseline == theirs->baseline) {
+  const AcceptedWork* accepted = AcceptedIn(other);
+  if (baseline == theirs->baseline && accepted == theirs->accepted) {
     Adopt(theirs);
     return;
   }
   // What is made of the role's baseline is shared all the same.
   const std::shared_ptr<Common>& of_role = theirs->peers != nullptr ? theirs->peers : theirs;
-  const bool has_role = of_role->baseline == theirs->model->BaselineOfRole(role_);
-  if (has_role && baseline == of_role->baseline)
+  const bool has_role = of_role->baseline == theirs->model->BaselineOfRole(role_) && of_role->accepted == nullptr;
+  if (has_role && baseline == of_role->baseline && accepted == nullptr)
     Adopt(of_role);
   else
     Adopt(NewCommon(theirs->model, other.settings(), common_->defined, end_user_, has_role ? of_role : nullptr));
@@ -304,7 +307,8 @@ void LiveScorer::Restart() {
 }
 
 ReachLimits LiveScorer::LeastOutOfReach(double factor) const noexcept {
-  if (common_->baseline != nullptr) return privacy_score::LeastOutOfReach(common_->baseline->greatest, factor);
+  if (common_->baseline != nullptr)
+    return privacy_score::LeastOutOfReach(common_->baseline->greatest, factor, common_->accepted_reach);
   ReachLimits none;
   none.fill(kNeverOutOfReach);
   return none;
@@ -312,7 +316,7 @@ ReachLimits LiveScorer::LeastOutOfReach(double factor) const noexcept {
 
 std::vector<ReachExcess> LiveScorer::OutOfReach(double factor) const {
   if (common_->baseline == nullptr) return {};
-  return privacy_score::OutOfReach(reach(), common_->baseline->greatest, factor);
+  return privacy_score::OutOfReach(reach(), common_->baseline->greatest, factor, common_->accepted_reach);
 }
 
 bool LiveScorer::HasNGram(const NGram& recorded, const ScoreSettings& settings) {

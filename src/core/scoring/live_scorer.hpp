@@ -146,8 +146,10 @@ class LiveScorer {
   // What does not depend on the session.
   struct Common {
     std::shared_ptr<const Model> model;
-    const Baseline* baseline = nullptr;  // in the model
-    TokenMap defined;                    // abstractions beyond those of the model
+    const Baseline* baseline = nullptr;      // in the model
+    const AcceptedWork* accepted = nullptr;  // of the end user alone, in the model
+    GreatestReach accepted_reach;            // of her and the role
+    TokenMap defined;                        // abstractions beyond those of the model
     std::unique_ptr<RoleScorer> scorer;
     // What sessions of the role without an end user have; of an end user with a baseline of her own, else null.
     std::shared_ptr<Common> peers;
@@ -175,6 +177,12 @@ class LiveScorer {
   // What this session would be scored against with the model of another.
   const Baseline* BaselineIn(const LiveScorer& other) const {
     return other.common_->model->BaselineFor(role_, end_user_);
+  }
+  const AcceptedWork* AcceptedIn(const LiveScorer& other) const {
+    return OwnAccepted(*other.common_->model, end_user_);
+  }
+  const AcceptedWork* OwnAccepted(const Model& model, const std::string& end_user) const {
+    return end_user.empty() ? nullptr : model.AcceptedOf(role_, end_user);
   }
   static bool HasNGram(const NGram& recorded, const ScoreSettings& settings);
   std::shared_ptr<Common> NewCommon(std::shared_ptr<const Model> model, const ScoreSettings& settings, TokenMap defined,

@@ -10,10 +10,14 @@
 
 #include "core/base/error.hpp"
 #include "core/base/sort_unique.hpp"
+#include "core/scoring/reach.hpp"
 
 namespace privacy_score {
 
 namespace {
+
+// Stands before a figure of reach that is one of a day.
+constexpr std::string_view kOfDay = "day_";
 
 std::string String(const Field& field) { return std::string(Required(field)); }
 
@@ -120,6 +124,7 @@ Model Model::Read(WireReader& reader) {
   model.tokens_ = ReadTokens(reader);
   model.ReadBaselines(reader);
   model.ReadLimits(reader);
+  model.ReadAccepted(reader);
   model.ReadRates(reader);
   return model;
 }
@@ -134,6 +139,43 @@ Model Model::Parse(std::string_view wire) {
 void Model::ReadLimits(WireReader& reader) {
   for (const Row& row : reader.Section(4))
     limits_[PrincipalKey(Required(row[0]), Required(row[1]))] = {ParseLimit(row[2]), ParseLimit(row[3])};
+}
+
+void Model::ReadAccepted(WireReader& reader) {
+  reader.EachRow(5, [&](const Row& row) {
+    AcceptedWork& accepted = accepted_[PrincipalKey(Required(row[0]), row[1].value_or(std::string_view()))];
+    if (row[2]) {
+      accepted.ngrams.push_back(ParseNGram(*row[2]));
+      return;
+    }
+    std::string_view figure = Required(row[3]);
+    const bool of_day = figure.substr(0, kOfDay.size()) == kOfDay;
+    if (of_day) figure.remove_prefix(kOfDay.size());
+    const auto* const name = std::find(std::begin(kReachFigureNames), std::end(kReachFigureNames), figure);
+    if (name == std::end(kReachFigureNames)) throw DamagedData("what is accepted of figure " + String(row[3]));
+    std::optional<std::int64_t>& height =
+        (of_day ? accepted.reach_of_day
+                : accepted.reach)[static_cast<std::size_t>(name - std::begin(kReachFigureNames))];
+    height = std::max(height.value_or(0), ParseCount(Required(row[4])));
+  });
+}
+
+const AcceptedWork* Model::AcceptedOf(std::string_view role, std::string_view end_user) const {
+  if (accepted_.empty()) return nullptr;
+  const auto found = accepted_.find(PrincipalKey(role, end_user));
+  return found == accepted_.end() ? nullptr : &found->second;
+}
+
+GreatestReach Model::AcceptedReach(std::string_view role, std::string_view end_user, bool of_day) const {
+  GreatestReach all;
+  for (const std::string_view whose : {std::string_view(), end_user}) {
+    const AcceptedWork* accepted = AcceptedOf(role, whose);
+    if (accepted == nullptr) continue;
+    const GreatestReach& reach = of_day ? accepted->reach_of_day : accepted->reach;
+    for (std::size_t figure = 0; figure < all.size(); ++figure)
+      if (reach[figure]) all[figure] = std::max(all[figure].value_or(0), *reach[figure]);
+  }
+  return all;
 }
 
 const EndUserLimits* Model::LimitsOf(std::string_view role, std::string_view end_user) const {

@@ -97,6 +97,14 @@ struct Baseline {
   std::vector<SessionSet> session_sets;
 };
 
+// What was accepted beside a baseline, of all who work under a role or of one end user: n-grams that are known as the
+// baseline's are, and how far sessions and days may reach.
+struct AcceptedWork {
+  std::vector<NGram> ngrams;  // recorded
+  GreatestReach reach;
+  GreatestReach reach_of_day;
+};
+
 // A role and an end user, empty for none, as one name: neither holds the character between them.
 std::string PrincipalKey(std::string_view role, std::string_view end_user);
 
@@ -131,9 +139,11 @@ class Model {
   //   subject_position); dependencies (determinant, dependent); abstractions (id, token), one row a token;
   //   baselines (id, role, sessions, reach, subjects, subject_columns, cells, day_reach, day_subjects,
   //   day_subject_columns, end_user: NULL for none); their n-grams (id, n-gram, count); their sessions (id, count,
-  //   abstractions); limits of end users (role, end_user, session_limit, daily_limit); rates (relation, attributes,
-  //   rate, rows, subject_entropy, modified), the last for rates that are out of date, with the two before it: see
-  //   AfterModifications; below 0 it is not known.
+  //   abstractions); limits of end users (role, end_user, session_limit, daily_limit); what is accepted (role,
+  //   end_user: NULL for all of the role, n-gram, figure, height: the last two or the one before them NULL; figures
+  //   are those of reach, of a day with "day_" in front); rates (relation, attributes, rate, rows, subject_entropy,
+  //   modified), the last for rates that are out of date, with the two before it: see AfterModifications; below 0 it
+  //   is not known.
   // Attributes, dependencies and rates of what is not protected are left out. Throws Error XX001 on damaged bytes.
   static Model Read(WireReader& reader);
   static Model Parse(std::string_view wire);
@@ -154,6 +164,10 @@ class Model {
   void SetBaseline(Baseline baseline);
   // The limits of an end user of a role; null when those of the role hold.
   const EndUserLimits* LimitsOf(std::string_view role, std::string_view end_user) const;
+  // What is accepted of an end user of a role, or, where that is empty, of all who work under it; null for nothing.
+  const AcceptedWork* AcceptedOf(std::string_view role, std::string_view end_user) const;
+  // How far sessions, or days, of an end user of a role may reach by what is accepted of her and of the role.
+  GreatestReach AcceptedReach(std::string_view role, std::string_view end_user, bool of_day) const;
   // The tokens of an abstraction; null when the model does not know it.
   const Tokens* FindTokens(AbstractionId id) const;
   std::optional<AttributeId> FindAttribute(const std::string& name) const;
@@ -183,6 +197,7 @@ class Model {
   void ReadDependencies(WireReader& reader);
   void ReadBaselines(WireReader& reader);
   void ReadLimits(WireReader& reader);
+  void ReadAccepted(WireReader& reader);
   void ReadRates(WireReader& reader);
   const Baseline* FindBaseline(std::string_view role, std::string_view end_user) const;
 
@@ -195,6 +210,7 @@ class Model {
   std::vector<Baseline> baselines_;
   std::unordered_map<std::string, std::size_t> baseline_places_;  // by PrincipalKey
   std::unordered_map<std::string, EndUserLimits> limits_;         // by PrincipalKey
+  std::unordered_map<std::string, AcceptedWork> accepted_;        // by PrincipalKey
   std::unordered_map<AttributeSet, RateBounds, AttributeSetHash> rates_;
   std::vector<std::vector<KnownRate>> rates_by_relation_;
   std::unordered_map<std::int64_t, std::vector<KnownRate>> joint_rates_;  // by subject group

@@ -72,21 +72,23 @@ std::vector<std::uint64_t> Combine(const std::vector<Comparisons>& positions) {
 
 }  // namespace
 
-ReachLimits LeastOutOfReach(const GreatestReach& greatest, double factor) noexcept {
+ReachLimits LeastOutOfReach(const GreatestReach& greatest, double factor, const GreatestReach& accepted) noexcept {
   ReachLimits least;
   least.fill(kNeverOutOfReach);
   for (std::size_t figure = 0; figure < least.size(); ++figure) {
     if (!greatest[figure]) continue;
     const double within = std::floor(factor * static_cast<double>(*greatest[figure]));
     if (within < static_cast<double>(kNeverOutOfReach))
-      least[figure] = std::max(kLeastOutOfReach, static_cast<std::int64_t>(within) + 1);
+      least[figure] =
+          std::max({kLeastOutOfReach, static_cast<std::int64_t>(within) + 1, accepted[figure].value_or(0) + 1});
   }
   return least;
 }
 
-std::vector<ReachExcess> OutOfReach(const ReachFigures& figures, const GreatestReach& of_baseline, double factor) {
+std::vector<ReachExcess> OutOfReach(const ReachFigures& figures, const GreatestReach& of_baseline, double factor,
+                                    const GreatestReach& accepted) {
   std::vector<ReachExcess> excesses;
-  const ReachLimits least = LeastOutOfReach(of_baseline, factor);
+  const ReachLimits least = LeastOutOfReach(of_baseline, factor, accepted);
   for (int figure = 0; figure < kReachFigureCount; ++figure) {
     if (figures.values[figure] < least[static_cast<std::size_t>(figure)]) continue;
     const std::int64_t greatest = *of_baseline[static_cast<std::size_t>(figure)];

@@ -67,9 +67,10 @@ struct ReachExcess {
 // Of a figure that is not known of the baseline nothing is said: kNeverOutOfReach.
 inline constexpr std::int64_t kNeverOutOfReach = std::numeric_limits<std::int64_t>::max();
 using ReachLimits = std::array<std::int64_t, kReachFigureCount>;
-ReachLimits LeastOutOfReach(const GreatestReach& greatest, double factor) noexcept;
+ReachLimits LeastOutOfReach(const GreatestReach& greatest, double factor, const GreatestReach& accepted = {}) noexcept;
 // The figures that are.
-std::vector<ReachExcess> OutOfReach(const ReachFigures& figures, const GreatestReach& greatest, double factor);
+std::vector<ReachExcess> OutOfReach(const ReachFigures& figures, const GreatestReach& greatest, double factor,
+                                    const GreatestReach& accepted = {});
 
 // What figures are of.
 enum class ReachScope { kSession, kDay };

@@ -34,11 +34,29 @@ RoleScorer::RoleScorer(std::shared_ptr<const Model> model, std::string_view role
   const Baseline* baseline = this->model().BaselineFor(role, end_user);
   if (baseline != nullptr && !baseline->cells)
     for (const Baseline::SessionSet& set : baseline->session_sets) before_cells_.insert(set.ids.begin(), set.ids.end());
-  Build(ngrams_, settings.ngram_length, baseline);
-  Build(statements_, 1, baseline);
+  std::vector<NGram> accepted;
+  if (baseline != nullptr) accepted = AcceptedNGrams(role, end_user);
+  Build(ngrams_, settings.ngram_length, baseline, accepted);
+  Build(statements_, 1, baseline, accepted);
 }
 
-void RoleScorer::Build(Level& level, int length, const Baseline* baseline) {
+// The recorded n-grams that are accepted beside the baseline, as it would know them.
+std::vector<NGram> RoleScorer::AcceptedNGrams(std::string_view role, std::string_view end_user) {
+  std::vector<NGram> all;
+  const auto take = [&](const AcceptedWork* accepted) {
+    if (accepted == nullptr) return;
+    for (const NGram& ngram : accepted->ngrams) {
+      const bool known =
+          std::all_of(ngram.begin(), ngram.end(), [&](AbstractionId id) { return FindTokens(id) != nullptr; });
+      all.push_back(known ? KnownAs(ngram) : ngram);
+    }
+  };
+  take(model().AcceptedOf(role, {}));
+  if (!end_user.empty()) take(model().AcceptedOf(role, end_user));
+  return all;
+}
+
+void RoleScorer::Build(Level& level, int length, const Baseline* baseline, const std::vector<NGram>& accepted) {
   level.length = length;
   level.positions = settings().compare == ScoreSettings::kUnion ? 1 : static_cast<std::size_t>(length);
   if (baseline != nullptr) {
@@ -47,6 +65,8 @@ void RoleScorer::Build(Level& level, int length, const Baseline* baseline) {
       level.baseline[Suffix(recorded, length)] += count;
     }
   }
+  for (const NGram& recorded : accepted)
+    if (settings().pad || !HasPadding(recorded, length)) ++level.baseline[Suffix(recorded, length)];
   std::set<Classes> distinct;
   for (const auto& [ngram, count] : level.baseline) distinct.insert(KnownClassesOf(level, ngram));
   if (distinct.empty()) distinct.insert(Classes{});

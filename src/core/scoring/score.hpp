@@ -59,7 +59,8 @@ struct NGramExplanation {
 class RoleScorer {
  public:
   // `defined` holds abstractions beyond those of the model; it may be null, must outlive the object and may grow.
-  // `end_user`: whose own baseline counts, where there is one; empty: nobody's. Throws Error 22023 on bad settings.
+  // `end_user`: whose own baseline counts, where there is one, and what is accepted of her; empty: nobody's. Throws
+  // Error 22023 on bad settings.
   RoleScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings,
              const TokenMap* defined = nullptr, const ScoreMemory& memory = {}, std::string_view end_user = {});
 
@@ -124,7 +125,8 @@ class RoleScorer {
     std::unordered_map<NGram, NGramScore, NGramHash> memo;
   };
 
-  void Build(Level& level, int length, const Baseline* baseline);
+  std::vector<NGram> AcceptedNGrams(std::string_view role, std::string_view end_user);
+  void Build(Level& level, int length, const Baseline* baseline, const std::vector<NGram>& accepted);
   AttributeSet BaselineAttributes() const;
   Level& LevelOf(ScoreLevel level) { return level == ScoreLevel::kNGram ? ngrams_ : statements_; }
   // The class of an abstraction, and whether that rests on no bound of a rate.
