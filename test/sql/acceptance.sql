@@ -70,10 +70,10 @@ SELECT what, statements FROM privacy_score.accepted WHERE id = :accepted;
 SELECT e.u, x->>'known' AS known FROM (VALUES ('ann'), ('bo')) e(u), privacy_score.explain_query('SELECT id, diagnosis FROM acceptance.patients', 'regress_ward', e.u) x ORDER BY 1;
 SELECT privacy_score.withdraw_acceptance(:accepted);
 
--- Heights: of reach and of an alarm, whose calibration is gone.
+-- Heights: of reach and of an alarm; nothing is as unusual as its threshold.
 SELECT alert('reach', 'ann', '{"figure": "subjects", "value": 40, "cause": "subjects"}') AS one, alert('reach', 'ann', '{"figure": "reach", "scope": "day", "value": 90}') AS two \gset
 UPDATE privacy_score.session SET addressed = 31, person = 4, most_rows = 12800 WHERE role = 'regress_ward' AND day = '2026-02-01' AND end_user = 'ann';
-SELECT alert('unusual', 'ann', '{"figure": "addressed", "threshold": 7.5, "figures": {"addressed": 30, "tokens": 2}}') AS three, alert('unusual', 'ann', '{"figure": "tokens", "threshold": 7.5, "figures": {"addressed": 30, "tokens": 2}}') AS four \gset
+SELECT alert('unusual', 'ann', '{"figure": "addressed", "threshold": 9, "figures": {"addressed": 30, "tokens": 2}}') AS three, alert('unusual', 'ann', '{"figure": "tokens", "threshold": 9, "figures": {"addressed": 30, "tokens": 2}}') AS four \gset
 SELECT privacy_score.accept_alert(a, 'why') > 0 AS accepted FROM unnest(ARRAY[:one, :two, :three, :four]) a;
 SELECT what FROM privacy_score.accepted WHERE alert IN (:one, :two, :three, :four) ORDER BY alert;
 SELECT figure, height FROM privacy_score.acceptance_figure f JOIN privacy_score.accepted a ON a.id = f.acceptance_id WHERE a.alert IN (:one, :two, :three) ORDER BY 1;
