@@ -151,12 +151,14 @@ TEST(RecordedFigures, AreJudgedByWhatIsAccepted) {
     WireWriter writer;
     writer.Section(2, TokenRows(1, 30));
     writer.Section(2, TokenRows(1, 60));
+    writer.Section(1, {});
     writer.Section(3, heights);
     writer.Section(3, statements);
     writer.Section(9, {{"1", "2026-01-05", "s1", "ann", "{1,50}", "{1,1}", "900", "2", "10"},
                        {"2", "2026-01-05", "s2", "bob", "{1,50}", "{1,1}", "900", "2", "10"}});
     return writer.bytes();
   };
+  constexpr std::size_t kCombined = 3 + kFigureCount;
   const ResultTable before = RecordedFigures(wire({}, {}), bytes, "clerk", 0.01);
   Rows statements;
   for (const std::string& token : StatementTokens(50)) statements.push_back({"ann", "50", token});
@@ -168,8 +170,8 @@ TEST(RecordedFigures, AreJudgedByWhatIsAccepted) {
   JudgedSession session(*alarm, &accepted);
   Take(session, {1, 50});
   session.Take(StoredFigures{900, 2, 10});
-  EXPECT_EQ(after.rows[0][11], TextOf(session.Judge().combined));
-  EXPECT_NE(after.rows[0][11], before.rows[0][11]);
+  EXPECT_EQ(after.rows[0][kCombined], TextOf(session.Judge().combined));
+  EXPECT_NE(after.rows[0][kCombined], before.rows[0][kCombined]);
   EXPECT_EQ(after.rows[1], before.rows[1]);
 }
 
