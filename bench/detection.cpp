@@ -17,153 +17,37 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "core/base/rows.hpp"
-#include "core/detection/calibration_bytes.hpp"
-#include "core/detection/calibrator.hpp"
-#include "core/detection/role_alarm.hpp"
 #include "detection_attacks.hpp"
 #include "detection_live.hpp"
-#include "detection_record.hpp"
+#include "detection_world.hpp"
 
 namespace {
 
 using namespace privacy_score;
+using bank::At;
+using bank::Drips;
+using bank::Judged;
+using bank::kAlarmRate;
+using bank::kBank;
+using bank::kBaselineDays;
+using bank::kTestDays;
+using bank::Scope;
+using bank::World;
 
 const std::vector<std::uint64_t> kChoosingSeeds = {11, 12, 13, 14, 15, 16, 17, 18};
 const std::vector<std::uint64_t> kReportingSeeds = {7101, 7102, 7103, 7104, 7105, 7106, 7107, 7108};
 
 constexpr std::uint64_t kLiveSeed = 7201;
 
-constexpr double kAlarmRate = .01;
-constexpr double kExpectedNovelty = .1;
-constexpr bank::Size kBank = {50000, 7, 8};
-constexpr int kBaselineDays = 22;
-constexpr int kTestDays = 30;
 constexpr int kAttacksAFamily = 50;
 constexpr int kCampaigns = 30;
 constexpr int kCampaignDays = 20;
-
-std::size_t At(int place) { return static_cast<std::size_t>(place); }
-
-// Sessions are cut in these ways.
-enum class Scope { kSession, kStatement };
-
-struct Judged {
-  double combined = 0;
-  std::optional<Figure> reason;
-  bool unusual = false;
-  bool drip = false;
-  bool IsAlarm() const { return unusual || drip; }
-};
-
-// What a principal's sessions have added up to.
-struct Drips {
-  double unusual = 0;
-  double of_new = 0;
-};
-
-// A world with its alarms.
-class World {
- public:
-  World(std::uint64_t seed, const bank::Size& size, int baseline_days) : people_(seed, size) {
-    for (int day = 0; day < baseline_days; ++day)
-      for (int person = 0; person < Persons(); ++person)
-        for (bank::Session& session : people_.DayOf(person, day)) baseline_.push_back(std::move(session));
-  }
-
-  bank::People& people() { return people_; }
-  int Persons() { return static_cast<int>(people_.people().size()); }
-  const std::vector<bank::Session>& baseline() const { return baseline_; }
-
-  // Learns from the baseline, cut by scope.
-  void Calibrate(Scope scope) {
-    std::vector<BaselineSession> sessions;
-    TokenMap tokens;
-    std::vector<std::set<AbstractionId>> of_role(people_.roles().size());
-    for (const bank::Session& session : baseline_) {
-      for (const std::vector<bank::Execution>& part : Cut(session.executions, scope)) {
-        const bank::Recorded recorded = bank::Record(part);
-        BaselineSession one;
-        one.role = people_.roles()[At(session.role)].name;
-        one.principal = people_.people()[At(session.person)].name;
-        one.begin = session.begin * 1000 + static_cast<std::int64_t>(sessions.size() % 1000);
-        one.day = session.day;
-        for (const auto& [id, runs] : recorded.runs) {
-          one.abstractions.push_back(id);
-          one.executions.push_back(runs);
-          of_roles_.insert(id);
-          of_role[At(session.role)].insert(id);
-          tokens[id] = people_.statements().Find(id)->tokens;
-        }
-        one.figures[Figure::kAddressed] = static_cast<double>(*recorded.figures.addressed);
-        one.figures[Figure::kPerson] = static_cast<double>(*recorded.figures.person);
-        one.figures[Figure::kRepeats] = static_cast<double>(recorded.repeats);
-        one.figures[Figure::kVolume] = VolumeOf(*recorded.figures.most_rows);
-        sessions.push_back(std::move(one));
-      }
-    }
-    Calibrator calibrator(std::move(sessions), tokens, kExpectedNovelty);
-    while (!calibrator.Run({})) continue;
-    const std::string bytes = WriteCalibration(calibrator.calibration());
-    alarms_.clear();
-    for (std::size_t role = 0; role < people_.roles().size(); ++role) {
-      std::vector<std::vector<std::optional<std::string>>> rows;
-      for (const AbstractionId id : of_role[role])
-        for (const std::string& token : tokens[id]) rows.push_back({std::to_string(id), token});
-      WireWriter wire;
-      wire.Section(2, rows);
-      WireReader reader(wire.bytes());
-      alarms_.push_back(std::make_unique<RoleAlarm>(*ReadRoleCalibration(bytes, people_.roles()[role].name), reader));
-    }
-  }
-
-  static std::vector<std::vector<bank::Execution>> Cut(const std::vector<bank::Execution>& executions, Scope scope) {
-    if (scope == Scope::kSession) return {executions};
-    std::vector<std::vector<bank::Execution>> parts;
-    for (const bank::Execution& execution : executions) parts.push_back({execution});
-    return parts;
-  }
-
-  // As the worker does, one session of a principal whose earlier ones have added up to `drips`.
-  Judged Judge(int role, const std::vector<bank::Execution>& executions, Drips* drips) {
-    RoleAlarm& alarm = *alarms_[At(role)];
-    const AlarmLaw& law = alarm.calibration().alarm;
-    const bank::Recorded recorded = bank::Record(executions);
-    JudgedSession session(alarm);
-    for (const auto& [id, runs] : recorded.runs) session.Take(id, runs, &people_.statements().Find(id)->tokens, of_roles_.count(id) > 0);
-    session.Take(recorded.figures);
-    const Judgement judgement = session.Judge();
-    Judged judged{judgement.combined, judgement.reason, judgement.combined > law.Threshold(kAlarmRate).value, false};
-    const Drips after = {law.drip.After(drips->unusual, judgement.combined),
-                         law.new_drip.After(drips->of_new, judgement.new_number)};
-    const Drips limits = {law.DripLimit(kAlarmRate), law.NewDripLimit(kAlarmRate)};
-    const auto passes = [&](double Drips::*of) { return after.*of > limits.*of && drips->*of <= limits.*of; };
-    judged.drip = !judged.unusual && (passes(&Drips::unusual) || passes(&Drips::of_new));
-    *drips = after;
-    return judged;
-  }
-
-  // The same of what is cut by scope; the parts of a session in order.
-  std::vector<Judged> Judge(const bank::Session& session, Scope scope, Drips* drips) {
-    std::vector<Judged> all;
-    for (const auto& part : Cut(session.executions, scope)) all.push_back(Judge(session.role, part, drips));
-    return all;
-  }
-
- private:
-  bank::People people_;
-  std::vector<bank::Session> baseline_;
-  std::vector<std::unique_ptr<RoleAlarm>> alarms_;
-  std::set<AbstractionId> of_roles_;  // that the baseline of any has
-};
 
 double MostOf(const std::vector<Judged>& parts) {
   double most = 0;

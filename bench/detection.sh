@@ -4,7 +4,7 @@
 #   scripts/sandbox.sh bench/detection.sh
 #
 # Prints a section in Markdown. Sessions are made up over a schema of a bank (detection_bank.hpp, detection_people.hpp,
-# detection_attacks.hpp) and judged by core (detection.cpp). What is published is of the reporting seeds. Some sessions
+# detection_attacks.hpp) and judged by core (detection.cpp, detection_feedback.cpp). What is published is of the reporting seeds. Some sessions
 # are run by a server, too: what it says live is compared with what history says of them, and what it has recorded with
 # what the generator says; a difference fails this part.
 . "$(dirname "$0")/lib.sh"
@@ -13,6 +13,9 @@ worlds=8
 if quick; then worlds=1; fi
 tables=$PS_TMP/tables
 "$programs/detection" reporting $worlds >"$tables" || bail_out "bench/programs/detection fails"
+feedback=$PS_TMP/feedback
+"$programs/detection_feedback" reporting $worlds >"$feedback" || bail_out "bench/programs/detection_feedback fails"
+grep '^@' "$feedback" >>"$tables"
 # value NAME [FIELD]
 value() { awk -v name="$1" -v field="${2:-3}" '$1 == "@" && $2 == name { print $field; exit }' "$tables"; }
 name_of() { awk -v name="$1" '$1 == "@" && $2 == name { sub(/^@ [a-z_]+ [^ ]+ /, ""); print; exit }' "$tables"; }
@@ -37,6 +40,8 @@ target "least AUC of a family ($(name_of least_auc))" "$(value least_auc)" at-le
 target "least share of a family caught ($(name_of least_caught))" "$(value least_caught)" at-least 90 %
 target "slow drips told within ten days" "$(value drips)" at-least 100 %
 target "dossiers told within three sessions" "$(value dossiers)" at-least 100 %
+target "false alarms left after twenty were accepted for their role" "$(value left_role)" at-most 50 %
+target "people told who do 5 % more each day for sixty days" "$(value poisoned)" at-least 100 %
 echo
 cat <<TEXT
 *AUC*: how often an attack is more unusual than a normal session of its bank. *Caught*: it raises an alarm (\`unusual\`,
@@ -47,6 +52,31 @@ where \`session_scope\` makes them one session of the principal, which has the s
 
 TEXT
 grep -v '^@' "$tables" | sed '1{/^$/d}'
+echo
+cat <<'TEXT'
+### Alarms that are accepted
+
+A DBA accepts the first twenty alarms of normal sessions (`accept_alert()`), which takes up to 90 days; then 30 more days
+of the same people are judged, and attacks, which pay for what is accepted.
+
+TEXT
+grep -v '^@' "$feedback" | sed '/^$/,$d'
+cat <<'TEXT'
+
+Accepted for the person alone little is saved: each acceptance is about one of 56 people, whose next new work is another
+one. Accepted for the role nearly half is. What is left is what nobody has accepted: other roles' figures, work that is
+new again, and sessions that go further than any accepted one. Other ways were tried on the choosing seeds: the reason
+alone instead of all that is above the threshold saves a third less; the tokens of accepted statements instead of
+statements as a whole, and heights of the figures of what is new for the role, save a tenth more at twice the price in
+attacks that are missed. Calibrating again with what is accepted known changes nothing.
+
+### Habits that rise slowly
+
+Somebody does 5 % more each day for sixty working days: customers, rows, new statements; the baseline is made of the
+latest 22 days, anew each fifth day, so that what she did is part of it.
+
+TEXT
+grep -v '^@' "$feedback" | sed '1,/^$/d'
 echo
 # --- live ---------------------------------------------------------------------------------------------------------------
 live=$PS_TMP/live
