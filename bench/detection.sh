@@ -4,9 +4,9 @@
 #   scripts/sandbox.sh bench/detection.sh
 #
 # Prints a section in Markdown. Sessions are made up over a schema of a bank (detection_bank.hpp, detection_people.hpp,
-# detection_attacks.hpp) and judged by core (detection.cpp, detection_feedback.cpp). What is published is of the reporting seeds. Some sessions
-# are run by a server, too: what it says live is compared with what history says of them, and what it has recorded with
-# what the generator says; a difference fails this part.
+# detection_attacks.hpp) and judged by core (detection.cpp, detection_feedback.cpp). What is published is of the
+# reporting seeds. Some sessions are run by a server, too: what it says live is compared with what history says of them,
+# and what it has recorded with what the generator says; a difference fails this part.
 . "$(dirname "$0")/lib.sh"
 
 worlds=8
@@ -56,8 +56,8 @@ echo
 cat <<'TEXT'
 ### Alarms that are accepted
 
-A DBA accepts the first twenty alarms of normal sessions (`accept_alert()`), which takes up to 90 days; then 30 more days
-of the same people are judged, and attacks, which pay for what is accepted.
+A DBA accepts the first twenty alarms of normal sessions (`accept_alert()`), which takes up to 90 days; then 30 more
+days of the same people are judged, and attacks, which pay for what is accepted.
 
 TEXT
 grep -v '^@' "$feedback" | sed '/^$/,$d'
@@ -66,9 +66,9 @@ cat <<'TEXT'
 Accepted for the person alone little is saved: each acceptance is about one of 56 people, whose next new work is another
 one. Accepted for the role nearly half is. What is left is what nobody has accepted: other roles' figures, work that is
 new again, and sessions that go further than any accepted one. Other ways were tried on the choosing seeds: the reason
-alone instead of all that is above the threshold saves a third less; the tokens of accepted statements instead of
-statements as a whole, and heights of the figures of what is new for the role, save a tenth more at twice the price in
-attacks that are missed. Calibrating again with what is accepted known changes nothing.
+alone instead of all that is above the threshold saves less; single columns instead of statements, and heights of the
+figures of what is new for the role, save somewhat more, the latter half of all, at twice the price in attacks.
+Calibrating again with what is accepted known changes nothing.
 
 ### Habits that rise slowly
 
