@@ -385,6 +385,19 @@ CREATE VIEW privacy_score.setup_finding AS
    WHERE g.rolname IN ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program')
      AND r.rolcanlogin AND NOT r.rolsuper AND pg_catalog.pg_has_role(r.oid, g.oid, 'MEMBER')
 
+  UNION ALL
+  SELECT 'warning', 37, x.name, pg_catalog.format('%s may set it, and so say how it is watched or limited itself', COALESCE('role ' || x.grantee, 'everybody')),
+         pg_catalog.format('REVOKE ALL ON PARAMETER %s FROM %s%s;', x.name, COALESCE(x.grantee, 'PUBLIC'), CASE WHEN x.passed_on THEN ' CASCADE' END)
+    FROM (SELECT s.name, pg_catalog.quote_ident(r.rolname) AS grantee,
+                 EXISTS (SELECT FROM pg_catalog.pg_parameter_acl q CROSS JOIN LATERAL pg_catalog.aclexplode(q.paracl) o
+                          WHERE q.parname = p.parname AND o.grantor = a.grantee) AS passed_on
+            FROM pg_catalog.pg_parameter_acl p
+            JOIN pg_catalog.pg_settings s ON pg_catalog.lower(s.name) = p.parname AND s.context IN ('superuser', 'superuser-backend')
+           CROSS JOIN LATERAL pg_catalog.aclexplode(p.paracl) a
+            LEFT JOIN pg_catalog.pg_roles r ON r.oid = a.grantee
+           WHERE p.parname LIKE 'privacy\_score.%' AND r.rolsuper IS NOT TRUE
+           GROUP BY s.name, p.parname, a.grantee, r.rolname) x
+
   -- Limits.
   UNION ALL
   SELECT 'warning', 40, 'role ' || pg_catalog.quote_ident(s.rolname),

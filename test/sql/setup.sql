@@ -115,6 +115,18 @@ DROP VIEW odd;
 DELETE FROM privacy_score.session WHERE role ~ 'regress_setup O';
 DROP ROLE regress_setup_group, "regress_setup O'Brien ""x""";
 
+-- Who may set what watches it.
+GRANT SET ON PARAMETER privacy_score.mode TO PUBLIC;
+GRANT SET ON PARAMETER privacy_score.session_limit TO regress_setup_officer WITH GRANT OPTION;
+SET ROLE regress_setup_officer;
+GRANT SET ON PARAMETER privacy_score.session_limit TO regress_setup;
+RESET ROLE;
+CREATE VIEW settable AS SELECT subject, finding, suggestion FROM found WHERE finding ~ 'may set it';
+SELECT * FROM settable;
+SELECT suggestion FROM settable \gexec
+SELECT * FROM settable;
+DROP VIEW settable;
+
 -- Alerts in the forms of others.
 INSERT INTO privacy_score.alert (id, at, last_at, role, session, kind, score, alert_limit, blocked, detail, severity, occurrences)
 VALUES (-1, '2026-01-02 03:04:05.678901Z', '2026-01-02 04:00:00Z', 'regress=setup|x', 's1', 'session', 2.5, 1, true, '{"version": 1, "attributes": ["setup.people.note"]}', 'critical', 3);
