@@ -31,12 +31,12 @@ namespace {
 
 using namespace privacy_score;
 using bank::At;
-using bank::Drips;
 using bank::Judged;
 using bank::kAlarmRate;
 using bank::kBank;
 using bank::kBaselineDays;
 using bank::kTestDays;
+using bank::Past;
 using bank::Scope;
 using bank::World;
 
@@ -108,15 +108,17 @@ struct Measured {
 };
 
 void MeasureNormal(World& world, const std::vector<std::vector<bank::Session>>& tested, Scope scope, Measured* measured,
-                   std::vector<double>* ones, std::vector<double>* threes, std::vector<std::vector<Drips>>* added_up) {
+                   std::vector<double>* ones, std::vector<double>* threes, std::vector<std::vector<Past>>* pasts) {
   False& normal = measured->normal;
   std::int64_t sessions = 0, unusual = 0;
   for (const std::vector<bank::Session>& of_person : tested) {
-    Drips drips;
     std::vector<double> numbers;
-    added_up->emplace_back(1, Drips());
+    pasts->emplace_back();
+    if (of_person.empty()) continue;
+    Past past;
+    past.knowledge = world.KnowledgeOf(of_person.front().person);
     for (const bank::Session& session : of_person) {
-      const std::vector<Judged> parts = world.Judge(session, scope, &drips);
+      const std::vector<Judged> parts = world.Judge(session, scope, &past);
       for (const Judged& part : parts) {
         ++sessions;
         unusual += part.unusual;
@@ -125,7 +127,7 @@ void MeasureNormal(World& world, const std::vector<std::vector<bank::Session>>& 
       ++normal.works;
       normal.works_alarmed += AnyAlarm(parts);
       numbers.push_back(MostOf(parts));
-      added_up->back().push_back(drips);
+      pasts->back().push_back(past);
     }
     ones->insert(ones->end(), numbers.begin(), numbers.end());
     for (std::size_t i = 2; i < numbers.size(); i += 3)
@@ -165,12 +167,18 @@ void MeasureWorld(std::uint64_t seed, Scope scope, Measured* measured) {
   for (const bank::Session& session : world.baseline())
     measured->baseline += scope == Scope::kSession ? 1 : static_cast<std::int64_t>(session.executions.size());
   std::vector<double> ones, threes;
-  std::vector<std::vector<Drips>> added_up;
-  MeasureNormal(world, tested, scope, measured, &ones, &threes, &added_up);
+  std::vector<std::vector<Past>> pasts;
+  MeasureNormal(world, tested, scope, measured, &ones, &threes, &pasts);
 
   bank::Attacks attacks(people);
   // Whoever attacks has worked as usual before.
-  const auto drips_of = [&](int person) { return bank::OneOf(added_up[At(person)], people.random()); };
+  const auto past_of = [&](int person) {
+    Past past;
+    if (pasts[At(person)].empty()) return past;
+    past = bank::OneOf(pasts[At(person)], people.random());
+    past.knowledge = pasts[At(person)].back().knowledge;
+    return past;
+  };
   const auto somebody = [&] { return bank::Below(world.Persons(), people.random()); };
   constexpr int day = kBaselineDays + kTestDays;
   for (std::size_t family = 0; family < bank::kFamilies.size(); ++family) {
@@ -178,14 +186,18 @@ void MeasureWorld(std::uint64_t seed, Scope scope, Measured* measured) {
     for (int i = 0; i < kAttacksAFamily; ++i) {
       const int person = somebody();
       const bank::Session session = attacks.Make(bank::kFamilies[family].family, person, day);
-      Drips drips = drips_of(person);
-      const std::vector<Judged> parts = world.Judge(session, scope, &drips);
+      Past past = past_of(person);
+      const std::vector<Judged> parts = world.Judge(session, scope, &past);
       whole.push_back(MostOf(parts));
       Count(&measured->families[family], parts);
-      drips = drips_of(person);
+      past = past_of(person);
       std::vector<Judged> days;
-      for (const auto& executions : Dealt(session.executions))
-        for (const auto& part : World::Cut(executions, scope)) days.push_back(world.Judge(session.role, part, &drips));
+      int on = day;
+      for (const auto& executions : Dealt(session.executions)) {
+        for (const auto& part : World::Cut(executions, scope))
+          days.push_back(world.Judge(session.role, on, part, &past));
+        ++on;
+      }
       spread.push_back(MostOf(days));
       Count(&measured->spread[family], days);
     }
@@ -194,9 +206,9 @@ void MeasureWorld(std::uint64_t seed, Scope scope, Measured* measured) {
   }
   const auto first_alarm = [&](bank::Family family, int most) {
     const int person = somebody();
-    Drips drips = drips_of(person);
+    Past past = past_of(person);
     for (int i = 1; i <= most; ++i)
-      if (AnyAlarm(world.Judge(attacks.Make(family, person, day + i), scope, &drips))) return i;
+      if (AnyAlarm(world.Judge(attacks.Make(family, person, day + i), scope, &past))) return i;
     return 0;
   };
   for (int i = 0; i < kCampaigns; ++i) {

@@ -105,7 +105,7 @@ wait_for "SELECT count(*) FROM privacy_score.calibration" 1
 for file in "$live"/test/*; do run "$file"; done
 q "SELECT privacy_score.flush()" >/dev/null
 # Sessions ran one after the other.
-q "CREATE TABLE tested AS SELECT r.*, s.session, s.role, s.day, s.unusual, s.unusual_figure FROM
+q "CREATE TABLE tested AS SELECT r.*, s.session, s.role, s.day, s.known, s.unusual, s.unusual_figure FROM
   (SELECT row_number() OVER (ORDER BY s.started) AS n, s.* FROM privacy_score.session s WHERE s.day = privacy_score.today() AND s.role <> 'postgres') s
   JOIN (SELECT row_number() OVER (ORDER BY number) AS n, r.* FROM recorded r) r USING (n)" \
   "CREATE TABLE figures AS SELECT t.number, f.* FROM (SELECT DISTINCT role, day FROM tested) d, privacy_score.session_figures(d.role, d.day, d.day) f
@@ -134,8 +134,11 @@ for number in $again; do
 done
 q "SELECT privacy_score.flush()" >/dev/null
 parted=$(q "SELECT count(*) FROM privacy_score.session WHERE end_user LIKE 'n%'")
+# An end user has asked nothing before, and so knows no more than the role's login does.
 unequal_parted=$(q "SELECT count(*) FROM privacy_score.session s JOIN tested t ON s.end_user = 'n' || t.number
-  WHERE s.unusual IS DISTINCT FROM t.unusual OR s.unusual_figure IS DISTINCT FROM t.unusual_figure")
+  WHERE CASE WHEN s.known = t.known THEN s.unusual IS DISTINCT FROM t.unusual OR s.unusual_figure IS DISTINCT FROM t.unusual_figure
+    ELSE s.known > t.known OR s.addressed <> t.addressed OR s.person <> t.person END")
+as_known=$(q "SELECT count(*) FROM privacy_score.session s JOIN tested t ON s.end_user = 'n' || t.number WHERE s.known = t.known")
 if [ "$parted $unequal_parted" != "$(wc -w <<<"$again") 0" ]; then
   bail_out "of $(wc -w <<<"$again") sessions over many connections $parted are one, and $unequal_parted differ from those of one connection"
 fi
@@ -156,8 +159,8 @@ $(fold -s -w 116 <<<"$caught_live" | sed 's/ *$//').
 In all $judged of them the number that the worker stored and the alerts that it wrote are, to the last bit, what
 \`session_figures()\` says of them from history. The server has recorded of each the subjects, columns and
 repetitions that the generator says, and each of the $(q "SELECT count(*) FROM asked") statements has its tokens.
-$parted of the sessions, each statement on a connection of its own and for an end user, are one session each again, with the
-same number to the last bit.
+$parted of the sessions, each statement on a connection of its own and for an end user, are one session each again. In
+$as_known of them the end user knows as much of a subject as the login did, and the number is the same to the last bit.
 
 TEXT
 cat <<'TEXT'
@@ -169,7 +172,7 @@ choosing seeds), and all of *dossier*, *enumeration*, *mailing list* and *differ
 one have constants drawn independently, as those of a repeated task are: nothing but their number tells them from an
 analyst's work, and `differ`, which is not recorded yet, would not. A mailing list is what four of the eight roles
 read as their work. A slow drip that is no alarm by itself adds up to one within days. Where each statement is a
-session of its own, no figure sees loops and dossiers; what is caught is what is new by itself. Who lets people work
-over many connections wants `session_scope = principal`.
+session of its own, no figure sees loops, and of dossiers `known` alone; what is caught besides is what is new by
+itself. Who lets people work over many connections wants `session_scope = principal`.
 TEXT
 part_done

@@ -68,19 +68,19 @@ void MeasureFeedback(std::uint64_t seed, std::array<Outcome, kWays.size()>* outc
   for (std::size_t way = 0; way < kWays.size(); ++way) {
     Outcome& outcome = (*outcomes)[way];
     std::vector<Accepted> accepted(At(world.Persons()));
-    std::vector<Drips> drips(At(world.Persons()));
+    std::vector<Past> pasts(At(world.Persons()));
     int done = 0;
     for (std::size_t day = 0; day < days.size(); ++day) {
       const bool tested = day >= static_cast<std::size_t>(kMostDays);
       for (const Session& session : days[day]) {
-        const Judged judged =
-            world.Judge(session.role, session.executions, &drips[At(session.person)], &accepted[At(session.person)]);
+        const Judged judged = world.Judge(session.role, session.day, session.executions, &pasts[At(session.person)],
+                                          &accepted[At(session.person)]);
         if (tested) ++outcome.sessions;
         if (!judged.IsAlarm()) continue;
         if (tested) ++outcome.alarms;
         if (tested || kWays[way] == Way::kNothing || done >= kAccepted) continue;
         ++done;
-        if (judged.drip) drips[At(session.person)] = {};
+        if (judged.drip) pasts[At(session.person)].drip = pasts[At(session.person)].new_drip = 0;
         const Accepted before = accepted[At(session.person)];
         Accepted added = before;
         world.Accept(session, judged, &added);
@@ -92,9 +92,10 @@ void MeasureFeedback(std::uint64_t seed, std::array<Outcome, kWays.size()>* outc
     }
     outcome.accepted += done;
     for (const Session& attack : made) {
-      Drips none;
+      Past none;
       ++outcome.attacks;
-      outcome.caught += world.Judge(attack.role, attack.executions, &none, &accepted[At(attack.person)]).IsAlarm();
+      outcome.caught +=
+          world.Judge(attack.role, attack.day, attack.executions, &none, &accepted[At(attack.person)]).IsAlarm();
     }
   }
 }
@@ -135,7 +136,7 @@ Poisoned MeasurePoisoning(std::uint64_t seed, double daily) {
   std::vector<Session> latest = world.baseline();
   world.Calibrate(Scope::kSession);
   Poisoned poisoned;
-  Drips drips;
+  Past past;
   for (std::size_t day = 0; day < days.size(); ++day) {
     if (day > 0 && day % kWorkdays == 0) {
       const int from = kBaselineDays + static_cast<int>(day) - kBaselineDays;
@@ -146,7 +147,7 @@ Poisoned MeasurePoisoning(std::uint64_t seed, double daily) {
     }
     for (const Session& session : days[day]) {
       if (session.person == who) {
-        const bool alarm = world.Judge(session.role, session.executions, &drips).IsAlarm();
+        const bool alarm = world.Judge(session.role, session.day, session.executions, &past).IsAlarm();
         ++poisoned.sessions[day / 20];
         poisoned.alarms[day / 20] += alarm;
         if (alarm && poisoned.told == 0) poisoned.told = static_cast<int>(day) + 1;

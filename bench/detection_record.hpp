@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
 #include "core/detection/role_alarm.hpp"
+#include "core/scoring/day_reach.hpp"
 #include "detection_bank.hpp"
 
 namespace bank {
@@ -18,6 +20,41 @@ struct Recorded {
   std::map<privacy_score::AbstractionId, std::int64_t> runs;
   privacy_score::StoredFigures figures;
   std::int64_t repeats = 0;
+};
+
+// What a person has come to know of customers: the columns that statements about them reveal, day by day. It is added
+// up over privacy_score::kDaysOfKnowledge days.
+class Knowledge {
+ public:
+  // Takes in what is asked on a day, which none comes before. Returns the most columns known of a customer of whom that
+  // tells more than was known on the day; 0 when of none.
+  std::int64_t Take(int day, const std::vector<Execution>& executions) {
+    days_.erase(days_.begin(), days_.upper_bound(day - privacy_score::kDaysOfKnowledge));
+    std::set<int> changed;
+    for (const Execution& execution : executions) {
+      for (const int subject : execution.subjects) {
+        const auto [known, is_new] = days_[day].try_emplace(subject);
+        const std::size_t before = known->second.size();
+        const Question& question = execution.statement->question;
+        for (const std::set<ColumnRef>* columns : {&question.shown, &question.filtered, &question.grouped})
+          known->second.insert(columns->begin(), columns->end());
+        if (is_new || known->second.size() > before) changed.insert(subject);
+      }
+    }
+    std::size_t most = 0;
+    for (const int subject : changed) {
+      std::set<ColumnRef> all;
+      for (const auto& [of, subjects] : days_) {
+        const auto known = subjects.find(subject);
+        if (known != subjects.end()) all.insert(known->second.begin(), known->second.end());
+      }
+      most = std::max(most, all.size());
+    }
+    return static_cast<std::int64_t>(most);
+  }
+
+ private:
+  std::map<int, std::map<int, std::set<ColumnRef>>> days_;
 };
 
 inline Recorded Record(const std::vector<Execution>& executions) {
@@ -34,7 +71,7 @@ inline Recorded Record(const std::vector<Execution>& executions) {
         person = std::max(person, columns[subject] += statement.columns);
     most_addressed = std::max(most_addressed, static_cast<std::int64_t>(addressed[statement.id].size()));
   }
-  recorded.figures = {most_addressed, person, most_rows};
+  recorded.figures = {most_addressed, person, most_rows, std::nullopt};
   return recorded;
 }
 

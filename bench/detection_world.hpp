@@ -42,13 +42,15 @@ struct Judged {
   std::optional<Figure> reason;
   bool unusual = false;
   bool drip = false;
+  std::int64_t known = 0;
   bool IsAlarm() const { return unusual || drip; }
 };
 
 // What a principal's sessions have added up to.
-struct Drips {
-  double unusual = 0;
-  double of_new = 0;
+struct Past {
+  double drip = 0;
+  double new_drip = 0;
+  Knowledge knowledge;
 };
 
 // A world with its alarms.
@@ -69,6 +71,7 @@ class World {
     std::vector<BaselineSession> sessions;
     TokenMap tokens;
     std::vector<std::set<AbstractionId>> of_role(people_.roles().size());
+    knowledge_.assign(people_.people().size(), {});
     for (const Session& session : baseline_) {
       for (const std::vector<Execution>& part : Cut(session.executions, scope)) {
         const Recorded recorded = Record(part);
@@ -86,6 +89,7 @@ class World {
         }
         one.figures[Figure::kAddressed] = static_cast<double>(*recorded.figures.addressed);
         one.figures[Figure::kPerson] = static_cast<double>(*recorded.figures.person);
+        one.figures[Figure::kKnown] = static_cast<double>(knowledge_[At(session.person)].Take(session.day, part));
         one.figures[Figure::kRepeats] = static_cast<double>(recorded.repeats);
         one.figures[Figure::kVolume] = VolumeOf(*recorded.figures.most_rows);
         sessions.push_back(std::move(one));
@@ -113,36 +117,43 @@ class World {
     return parts;
   }
 
-  // As the worker does, one session of a principal whose earlier ones have added up to `drips`, of whose work something
-  // may be accepted.
-  Judged Judge(int role, const std::vector<Execution>& executions, Drips* drips, const Accepted* accepted = nullptr) {
+  // What a person has come to know in the baseline's days.
+  const Knowledge& KnowledgeOf(int person) const { return knowledge_[At(person)]; }
+
+  // As the worker does, one session of a principal with a past, on a day, of whose work something may be accepted.
+  Judged Judge(int role, int day, const std::vector<Execution>& executions, Past* past,
+               const Accepted* accepted = nullptr) {
     RoleAlarm& alarm = *alarms_[At(role)];
     const AlarmLaw& law = alarm.calibration().alarm;
-    const Recorded recorded = Record(executions);
+    Recorded recorded = Record(executions);
+    recorded.figures.known = past->knowledge.Take(day, executions);
     JudgedSession session(alarm, accepted);
     Take(recorded, &session);
     const Judgement judgement = session.Judge();
     Judged judged{judgement.combined, judgement.reason, judgement.combined > law.Threshold(kAlarmRate).value, false};
-    const Drips after = {law.drip.After(drips->unusual, judgement.combined),
-                         law.new_drip.After(drips->of_new, judgement.new_number)};
-    const Drips limits = {law.DripLimit(kAlarmRate), law.NewDripLimit(kAlarmRate)};
-    const auto passes = [&](double Drips::*of) { return after.*of > limits.*of && drips->*of <= limits.*of; };
-    judged.drip = !judged.unusual && (passes(&Drips::unusual) || passes(&Drips::of_new));
-    *drips = after;
+    judged.known = *recorded.figures.known;
+    const double drip = law.drip.After(past->drip, judgement.combined);
+    const double new_drip = law.new_drip.After(past->new_drip, judgement.new_number);
+    const auto passes = [](double before, double after, double limit) { return after > limit && before <= limit; };
+    judged.drip = !judged.unusual && (passes(past->drip, drip, law.DripLimit(kAlarmRate)) ||
+                                      passes(past->new_drip, new_drip, law.NewDripLimit(kAlarmRate)));
+    past->drip = drip;
+    past->new_drip = new_drip;
     return judged;
   }
 
   // The same of what is cut by scope; the parts of a session in order.
-  std::vector<Judged> Judge(const Session& session, Scope scope, Drips* drips) {
+  std::vector<Judged> Judge(const Session& session, Scope scope, Past* past) {
     std::vector<Judged> all;
-    for (const auto& part : Cut(session.executions, scope)) all.push_back(Judge(session.role, part, drips));
+    for (const auto& part : Cut(session.executions, scope)) all.push_back(Judge(session.role, session.day, part, past));
     return all;
   }
 
   // What of a session a DBA accepts who accepts its alarm.
   void Accept(const Session& session, const Judged& judged, Accepted* accepted) {
     RoleAlarm& alarm = *alarms_[At(session.role)];
-    const Recorded recorded = Record(session.executions);
+    Recorded recorded = Record(session.executions);
+    recorded.figures.known = judged.known;
     JudgedSession taken(alarm, accepted);
     Take(recorded, &taken);
     const SessionFigures figures = taken.Figures();
@@ -174,6 +185,7 @@ class World {
   People people_;
   std::vector<Session> baseline_;
   std::vector<std::unique_ptr<RoleAlarm>> alarms_;
+  std::vector<Knowledge> knowledge_;  // of each person
   std::set<AbstractionId> of_roles_;  // that the baseline of any has
 };
 

@@ -3,7 +3,8 @@
 CREATE FUNCTION privacy_score.session_figures(role name, from_day date, to_day date, alarm_rate float8 DEFAULT NULL)
   RETURNS TABLE (day date, session text, end_user text, tokens float8, tokens_max float8, unknown float8,
                  filters float8, other_roles float8, new_columns float8, new_runs float8, new_repeats float8,
-                 addressed float8, person float8, differ float8, repeats float8, volume float8, unusual float8,
+                 addressed float8, person float8, known float8, differ float8, repeats float8, volume float8,
+                 unusual float8,
                  figure text, reason text, threshold float8, calibrated_on bigint, extrapolated boolean)
   AS 'MODULE_PATHNAME', 'ps_session_figures' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.session_figures(name, date, date, float8) IS

@@ -87,6 +87,25 @@ check "what is new is counted by other roles, columns, executions and repetition
 echo "SELECT name, city FROM patients; SELECT ward, cost FROM visits;" | as clerk q_script >/dev/null
 flush
 check "that a table is read under no condition is new by itself" "$(q "SELECT other_roles, new_columns, new_runs, new_repeats, filters > 10, tokens >= filters FROM $of_clerk")" "0|0|2|1|t|t"
+# What is known of a patient adds up over sessions, and over days that have passed.
+known() { q "SELECT known FROM privacy_score.session_figures('clerk', '-infinity', 'infinity') WHERE session = (SELECT session FROM privacy_score.session WHERE role = 'clerk' ORDER BY id DESC LIMIT 1)"; }
+echo "SELECT city FROM patients WHERE id = 5001; SELECT name FROM patients WHERE id = 5002;" | as clerk q_script >/dev/null
+check "a session knows what it asked of a patient" "$(flush; known)" 1
+echo "SELECT phone FROM patients WHERE id = 5001;" | as clerk q_script >/dev/null
+check "the next one what has been asked before as well" "$(flush; known)" 2
+echo "SELECT phone FROM patients WHERE id = 5001; SELECT count(*) FROM visits WHERE ward = 'w1';" | as clerk q_script >/dev/null
+check "where it learns nothing there is nothing to tell" "$(flush; known)" 0
+q "UPDATE privacy_score.principal_subjects SET day = day - 4" "UPDATE privacy_score.principal_day SET day = day - 4" \
+  "SELECT pg_terminate_backend(worker_pid) FROM privacy_score.stat_info" >/dev/null
+echo "SELECT hiv FROM patients WHERE id = 5001;" | as clerk q_script >/dev/null
+check "four days are remembered" "$(flush; known)" 3
+q "UPDATE privacy_score.principal_subjects SET day = day - 1" "UPDATE privacy_score.principal_day SET day = day - 1" \
+  "SELECT pg_terminate_backend(worker_pid) FROM privacy_score.stat_info" >/dev/null
+echo "SELECT born FROM patients WHERE id = 5001;" | as clerk q_script >/dev/null
+check "of five days each column counts that is not too old" "$(flush; known)" 2
+check "a session that was recorded before has none" \
+  "$(q "UPDATE privacy_score.session SET known = NULL WHERE id = (SELECT max(id) FROM privacy_score.session WHERE role = 'clerk')"; known)" ""
+q "UPDATE privacy_score.session SET known = 2 WHERE id = (SELECT max(id) FROM privacy_score.session WHERE role = 'clerk')" >/dev/null
 check "a role without a baseline has no alarms" "$(as stranger q "SELECT * FROM patients" >/dev/null; alarms stranger)" ""
 check "imported or recorded by an earlier release, a session has no such figures" \
   "$(q "UPDATE privacy_score.session SET addressed = NULL, person = NULL, most_rows = NULL WHERE id = (SELECT min(id) FROM privacy_score.session)" \

@@ -39,6 +39,7 @@ inline Calibration SmallCalibration() {
     for (const AbstractionId id : session.abstractions) tokens[id] = StatementTokens(id);
     session.figures[Figure::kAddressed] = 1 + random() % 4;
     session.figures[Figure::kPerson] = 1 + random() % 4;
+    session.figures[Figure::kKnown] = 1 + random() % 4;
     session.figures[Figure::kRepeats] = 1 + random() % 4;
     session.figures[Figure::kVolume] = 0;
     std::sort(session.abstractions.begin(), session.abstractions.end());

@@ -54,6 +54,8 @@ TEST(AlarmReason, SaysWhatWasDoneAndWhatIsUsual) {
             "asked for 1 column of one subject, added up over statements; 99 % of this role's sessions at most 0");
   EXPECT_EQ(Reason(Figure::kPerson, 12.25, 2),
             "asked for 12.3 columns of one subject, added up over statements; 99 % of this role's sessions at most 2");
+  EXPECT_EQ(Reason(Figure::kKnown, 9, 4),
+            "came to know 9 columns of one subject within five days; 99 % of this role's sessions at most 4");
   EXPECT_EQ(Reason(Figure::kDiffer, 5, 0),
             "asked 5 aggregates that differ from another by one record; 99 % of this role's sessions at most 0");
   EXPECT_EQ(Reason(Figure::kDiffer, 1, 0),

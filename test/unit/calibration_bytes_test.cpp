@@ -82,10 +82,10 @@ TEST(CalibrationBytes, HaveOneForm) {
   calibration.sessions = 300;
   calibration.tokens = {{"ab", 200}};
   const std::string bytes = WriteCalibration(calibration);
-  EXPECT_EQ(bytes.substr(0, 14), std::string("PSCAL2\xac\x02\x01\x02"
+  EXPECT_EQ(bytes.substr(0, 14), std::string("PSCAL3\xac\x02\x01\x02"
                                              "ab\xc8\x01",
                                              14));
-  // Thirteen tails of nothing, each with no points, and 0, 1 and 1 as the excess.
+  // Fourteen tails of nothing, each with no points, and 0, 1 and 1 as the excess.
   EXPECT_EQ(bytes.substr(14, 25), std::string("\0"
                                               "\0\0\0\0\0\0\0\0"
                                               "\0\0\0\0\0\0\xf0\x3f"
@@ -102,7 +102,7 @@ TEST(CalibrationBytes, AreRefusedWhenCutShortOrLonger) {
               "XX001");
   }
   EXPECT_EQ(ErrorOf([&] { ReadCalibration(bytes + '\0'); }), "XX001 could not read internal data: a calibration");
-  EXPECT_EQ(ErrorOf([&] { ReadCalibration("PSCAL1" + bytes.substr(6)); }),
+  EXPECT_EQ(ErrorOf([&] { ReadCalibration("PSCAL2" + bytes.substr(6)); }),
             "XX001 could not read internal data: a calibration");
 }
 

@@ -143,7 +143,7 @@ TEST(Calibration, ThreeSessionsAboveAreShown) {
   const AlarmThreshold of_none = AlarmLaw().Threshold(.01);
   EXPECT_TRUE(of_none.extrapolated);
   EXPECT_EQ(of_none.calibrated_on, 0);
-  EXPECT_NEAR(of_none.value, std::log10(1300), 1e-12);
+  EXPECT_NEAR(of_none.value, std::log10(1400), 1e-12);
 }
 
 TEST(Calibration, RefusesAnAlarmRateThatIsNone) {

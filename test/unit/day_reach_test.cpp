@@ -11,6 +11,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/keyed_hash.hpp"
+#include "error_fixture.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {
@@ -154,6 +155,23 @@ TEST_F(DayReachTest, PrincipalsAndDaysAreApart) {
   EXPECT_EQ(reach.Find("app", kToday + 1), nullptr);
   reach.Forget("app", kToday);
   EXPECT_EQ(reach.Find("app", kToday), nullptr);
+}
+
+// What is known of a subject adds up over days, of those that have changed only, each column once.
+TEST(MostKnown, AddsUpOverDays) {
+  const auto subject = [](const char* number, const char* set) { return std::string(15, '0') + number + "000" + set; };
+  const std::string ab = std::string("t.a") + kAttributeSeparator + "t.b";
+  const StoredSubjects today = {subject("1", "0") + subject("2", "1"), {ab, ""}};
+  EXPECT_EQ(MostKnown(today, {}), 2);
+  EXPECT_EQ(MostKnown({}, {today}), 0);
+  const StoredSubjects before = {subject("1", "0") + subject("3", "1"),
+                                 {std::string("t.b") + kAttributeSeparator + "t.c", ab + kAttributeSeparator + "t.x"}};
+  const StoredSubjects long_before = {subject("2", "0") + subject("1", "0"), {"t.d"}};
+  EXPECT_EQ(MostKnown(today, {before}), 3);
+  EXPECT_EQ(MostKnown(today, {long_before, before}), 4);
+  EXPECT_EQ(MostKnown({subject("2", "0"), {""}}, {long_before, before}), 1);
+  EXPECT_EQ(::testing_support::ErrorOf([&] { MostKnown(today, {{subject("1", "9"), {ab}}}); }).substr(0, 5), "XX001");
+  EXPECT_EQ(::testing_support::ErrorOf([&] { MostKnown({"12", {ab}}, {}); }).substr(0, 5), "XX001");
 }
 
 // What is stored carries a day over to another process: subjects are told apart by it, and columns add up.

@@ -26,14 +26,14 @@ std::string Wire(const Rows& sessions, const Rows& heights = {}, const Rows& sta
   wire.Section(1, {{"1"}, {"50"}});
   wire.Section(3, heights);
   wire.Section(3, statements);
-  wire.Section(9, sessions);
+  wire.Section(10, sessions);
   return wire.bytes();
 }
 
 const Rows kTwoSessions = {
-    {"11", "2026-01-05", "s1", std::nullopt, "{1,2,0}", "{3,0,5}", "4", "2", "400"},
-    {"11", "2026-01-05", "s1", std::nullopt, "{1,50}", "{2,1}", "4", "2", "400"},
-    {"12", "2026-01-06", "s2", "anna", "{3,-7}", "{1,-1}", std::nullopt, std::nullopt, std::nullopt},
+    {"11", "2026-01-05", "s1", std::nullopt, "{1,2,0}", "{3,0,5}", "4", "2", "400", "3"},
+    {"11", "2026-01-05", "s1", std::nullopt, "{1,50}", "{2,1}", "4", "2", "400", "3"},
+    {"12", "2026-01-06", "s2", "anna", "{3,-7}", "{1,-1}", std::nullopt, std::nullopt, std::nullopt, std::nullopt},
 };
 
 TEST(RecordedFigures, AreThoseOfTheRunningSession) {
@@ -46,7 +46,7 @@ TEST(RecordedFigures, AreThoseOfTheRunningSession) {
   session.Take(1, 3, nullptr);
   session.Take(1, 2, nullptr);
   session.Take(50, 1, &tokens, true);
-  session.Take(StoredFigures{4, 2, 400});
+  session.Take(StoredFigures{4, 2, 400, 3});
   const Judgement judgement = session.Judge();
   const AlarmThreshold threshold = alarm->calibration().alarm.Threshold(0.01);
   Rows expected(1, {"2026-01-05", "s1", std::nullopt});
@@ -60,10 +60,11 @@ TEST(RecordedFigures, AreThoseOfTheRunningSession) {
                       TextOf(threshold.calibrated_on), threshold.extrapolated ? "t" : "f"});
   EXPECT_EQ(table.rows[0], expected[0]);
   EXPECT_EQ(session.Figures()[Figure::kOtherRoles], 1);
+  EXPECT_EQ(table.rows[0][13], "3");
   // Nothing of the second one is unusual; what is not known is not told.
   EXPECT_EQ(table.rows[1][2], "anna");
   EXPECT_EQ(table.rows[1][11], std::nullopt);
-  EXPECT_EQ(table.rows[1][15], std::nullopt);
+  EXPECT_EQ(table.rows[1][16], std::nullopt);
 }
 
 TEST(RecordedFigures, NeedACalibrationOfTheRole) {

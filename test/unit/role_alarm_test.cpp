@@ -53,7 +53,7 @@ TEST(JudgedSession, NeverFalls) {
   const auto alarm = SmallAlarm();
   std::mt19937 random(6);
   JudgedSession session(*alarm);
-  StoredFigures stored = {0, 0, 0};
+  StoredFigures stored = {0, 0, 0, 0};
   double combined = 0;
   for (int step = 0; step < 200; ++step) {
     const AbstractionId id = 1 + random() % 60;
@@ -62,6 +62,7 @@ TEST(JudgedSession, NeverFalls) {
     *stored.addressed += random() % 2;
     *stored.person += random() % 2;
     *stored.most_rows += random() % 100;
+    *stored.known += random() % 2;
     session.Take(stored);
     EXPECT_GE(session.Judge().combined, combined);
     combined = session.Judge().combined;
@@ -87,22 +88,24 @@ TEST(JudgedSession, KnowsWhatIsNew) {
   EXPECT_EQ(figures[Figure::kOtherRoles], 1);
   EXPECT_FALSE(figures[Figure::kAddressed]);
   EXPECT_FALSE(figures[Figure::kVolume]);
-  session.Take(StoredFigures{4, 2, 400});
+  EXPECT_FALSE(figures[Figure::kKnown]);
+  session.Take(StoredFigures{4, 2, 400, 3});
   EXPECT_EQ(session.Figures()[Figure::kAddressed], 4);
   EXPECT_EQ(session.Figures()[Figure::kPerson], 2);
   EXPECT_EQ(session.Figures()[Figure::kVolume], 2);
+  EXPECT_EQ(session.Figures()[Figure::kKnown], 3);
 }
 
 TEST(JudgedSession, SaysWhyAsJson) {
   const auto alarm = SmallAlarm();
   JudgedSession session(*alarm);
   Take(session, {{1, 1}});
-  session.Take(StoredFigures{900, 1, 1});
+  session.Take(StoredFigures{900, 1, 1, std::nullopt});
   const std::string json = UnusualJson(session, alarm->calibration(), alarm->calibration().alarm.Threshold(0.01));
   EXPECT_EQ(
       json.find(R"({"version": 1, "cause": "addressed", "figure": "addressed", "reason": "addressed 900 subjects)"), 0U)
       << json;
-  EXPECT_NE(json.find(R"("differ": null)"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("known": null, "differ": null)"), std::string::npos) << json;
   EXPECT_NE(json.find(R"("calibrated_on": )"), std::string::npos) << json;
   const std::string of_new = DripJson(session, DripKind::kNew, 3, 2);
   EXPECT_NE(of_new.find(R"("cause": "new_drip", "reason": "session after session runs what is new)"), std::string::npos)

@@ -62,7 +62,7 @@ Datum ps_session_figures(PG_FUNCTION_ARGS) {
     AppendAcceptedOf(&wire, role);
     AppendLongQuery(&wire,
                     "SELECT s.id, s.day, s.session, s.end_user, p.ids, p.runs, s.addressed, s.person, "
-                    "s.most_rows " SQL_PARTS "ORDER BY s.day, s.started, s.id, p.part",
+                    "s.most_rows, s.known " SQL_PARTS "ORDER BY s.day, s.started, s.id, p.part",
                     lengthof(args), args);
   }
   LeaveInternal(&scope);

@@ -305,6 +305,15 @@ Judged* JudgedOf(const LiveSession* session, int64 row_id, RoleAlarm* alarm) {
   return judged;
 }
 
+// What the row of the session says that its principal has come to know of one subject, as of this transaction.
+std::optional<std::int64_t> KnownOf(int64 row_id) {
+  const char* args[] = {TextOfInteger(row_id)};
+  const char* known =
+      InternalValue("SELECT s.known FROM privacy_score.session s WHERE s.id = $1::pg_catalog.int8", 1, args);
+  if (known == nullptr) return std::nullopt;
+  return strtoll(known, nullptr, 10);
+}
+
 void Store(int64 row_id, const privacy_score::Judgement& judgement, const Drips& drips) {
   const char* args[] = {TextOfInteger(row_id), psprintf("%.17g", judgement.combined),
                         judgement.reason ? pstrdup(NameOf(*judgement.reason).data()) : nullptr,
@@ -335,6 +344,7 @@ DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, Memo
   privacy_score::Judgement judgement;
   AlarmThreshold threshold;
   const Drips before = DripsBefore(session, judged->principal);
+  const std::optional<std::int64_t> known = KnownOf(row_id);
   Drips drips;
   Drips limits;
   if (!Counted([&] {
@@ -344,6 +354,7 @@ DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, Memo
           stored.person = session->reach.person;
         }
         stored.most_rows = session->most_rows;
+        stored.known = known;
         judged->session.Take(stored);
         judgement = judged->session.Judge();
         const privacy_score::AlarmLaw& law = alarm->calibration().alarm;

@@ -36,7 +36,7 @@ namespace {
 const char* const kSessions =
     "SELECT s.role, COALESCE(s.end_user, ''), (pg_catalog.date_part('epoch', s.started) * 1000000)::pg_catalog.int8, "
     "s.day - '2000-01-01'::pg_catalog.date, s.addressed, s.person, s.most_rows, x.repeats, x.ids, "
-    "x.runs " SQL_CALIBRATED
+    "x.runs, s.known " SQL_CALIBRATED
     "CROSS JOIN LATERAL (SELECT pg_catalog.array_agg(y.id ORDER BY y.id) AS ids, "
     "pg_catalog.array_agg(y.run::pg_catalog.int8 ORDER BY y.id) AS runs, "
     "pg_catalog.max(y.run)::pg_catalog.int8 "
@@ -62,7 +62,7 @@ std::vector<BaselineSession> ReadSessions(privacy_score::WireReader& reader) {
   using privacy_score::Figure;
   using privacy_score::ParseInteger;
   std::vector<BaselineSession> sessions;
-  reader.EachRow(10, [&](const privacy_score::Row& row) {
+  reader.EachRow(11, [&](const privacy_score::Row& row) {
     BaselineSession& session = sessions.emplace_back();
     session.role = *row[0];
     session.principal = privacy_score::PrincipalKey(*row[0], *row[1]);
@@ -72,6 +72,7 @@ std::vector<BaselineSession> ReadSessions(privacy_score::WireReader& reader) {
     if (row[5]) session.figures[Figure::kPerson] = static_cast<double>(ParseInteger(*row[5]));
     if (row[6]) session.figures[Figure::kVolume] = privacy_score::VolumeOf(ParseInteger(*row[6]));
     if (row[7]) session.figures[Figure::kRepeats] = static_cast<double>(ParseInteger(*row[7]));
+    if (row[10]) session.figures[Figure::kKnown] = static_cast<double>(ParseInteger(*row[10]));
     session.abstractions = privacy_score::ParseIntegers(*row[8]);
     session.executions = privacy_score::ParseIntegers(*row[9]);
   });
@@ -87,7 +88,7 @@ void Forget() {
 char* WantedFor() {
   const char* args[] = {psprintf("%.17g", ps_settings.expected_novelty)};
   return InternalValue(
-      "SELECT pg_catalog.concat_ws(' ', '2', $1, pg_catalog.string_agg(b.id::text, ' ' ORDER BY b.id)) "
+      "SELECT pg_catalog.concat_ws(' ', '3', $1, pg_catalog.string_agg(b.id::text, ' ' ORDER BY b.id)) "
       "FROM privacy_score.baseline b WHERE " SQL_IN_FORCE,
       1, args);
 }

@@ -41,8 +41,10 @@ struct Days {
   privacy_score::ReachFigures figures;
   std::vector<privacy_score::ReachExcess> excesses;
   std::string unknown;  // abstractions, an array
+  StoredSubjects learnt;  // what is known of subjects of which the session tells more than was known on the day
   StoredSubjects changed;
-  std::string sets;  // an array
+  std::string sets;        // an array
+  std::int64_t known = 0;  // most columns of a subject of which more is known than before
   std::string detail;
 };
 Days* days = nullptr;
@@ -145,6 +147,21 @@ struct DayArgs {
 };
 #define SQL_OF_DAY "role = $1::pg_catalog.name AND end_user = $2 AND day = " SQL_DAY("$3")
 
+// Reads two sections of stored subjects, (part, set) and (part, subjects in hexadecimal), and calls `visit` with the
+// number of each part and what it has.
+template <typename Visit>
+void EachStoredPart(privacy_score::WireReader& reader, const Visit& visit) {
+  std::unordered_map<std::int64_t, StoredSubjects> parts;
+  for (const privacy_score::Row& row : reader.Section(2))
+    parts[privacy_score::ParseInteger(*row[0])].sets.emplace_back(privacy_score::Required(row[1]));
+  for (const privacy_score::Row& row : reader.Section(2)) {
+    const std::int64_t number = privacy_score::ParseInteger(*row[0]);
+    StoredSubjects& part = parts[number];
+    part.subjects = *row[1];
+    visit(number, part);
+  }
+}
+
 // Begins to remember a day with what is stored of it; or, when it was forgotten since, with nothing of before.
 bool BeginDay(const LiveSession* session, bool from_stored) {
   const DayArgs of(session);
@@ -192,14 +209,10 @@ bool BeginDay(const LiveSession* session, bool from_stored) {
     // Damaged parts are left out, and written anew with the next ones.
     days->day->parts = kMostParts;
     int next_part = 0;
-    std::unordered_map<std::int64_t, StoredSubjects> parts;
-    for (const Row& row : reader.Section(2)) parts[ParseInteger(*row[0])].sets.emplace_back(Required(row[1]));
-    for (const Row& row : reader.Section(2)) {
-      const std::int64_t number = ParseInteger(*row[0]);
-      parts[number].subjects = *row[1];
-      days->day->Know(parts[number]);
+    EachStoredPart(reader, [&](std::int64_t number, const StoredSubjects& part) {
+      days->day->Know(part);
       next_part = static_cast<int>(number) + 1;
-    }
+    });
     days->day->parts = next_part;
   });
   return read || begun;
@@ -208,7 +221,12 @@ bool BeginDay(const LiveSession* session, bool from_stored) {
 // Adds what was told to the day that is in hand, and notes which figures are too great for the first time.
 bool TakeWords(const LiveSession* session) {
   return Counted([&] {
-    days->reach.Take(days->day, days->words);
+    // What an earlier process has handed over is none of this session's.
+    const auto own = days->words.begin() + static_cast<std::ptrdiff_t>(days->restored);
+    if (days->restored > 0) days->reach.Take(days->day, {days->words.begin(), own});
+    const std::size_t before = days->day->changes();
+    days->reach.Take(days->day, {own, days->words.end()});
+    days->learnt = days->day->ChangedAfter(before);
     if (session->reach_known) days->day->Raise(session->reach);
     days->figures = days->day->Figures();
     const privacy_score::Baseline* baseline = days->reach.BaselineFor(NameStr(session->role_name), EndUserOf(session));
@@ -246,6 +264,35 @@ bool UpdateDay(const DayArgs& of) {
              "UPDATE privacy_score.principal_day SET reach = $4::pg_catalog.int8, subjects = $5::pg_catalog.int8, "
              "subject_columns = $6::pg_catalog.int4, alerted = $7::pg_catalog.int4 WHERE " SQL_OF_DAY,
              7, args) > 0;
+}
+
+// Notes how much is known by now of the subjects of which the session tells more, with what the principal came to know of
+// them on the days before.
+void NoteKnown(const DayArgs& of) {
+  const char* args[] = {of.role, of.end_user, of.day, TextOfInteger(privacy_score::kDaysOfKnowledge)};
+#define SQL_OF_EARLIER_DAYS                                                                              \
+  "p.role = $1::pg_catalog.name AND p.end_user = $2 AND p.day < " SQL_DAY("$3") " AND p.day > " SQL_DAY( \
+      "$3") " - $4::pg_catalog.int4"
+// A part of a day as one number.
+#define SQL_PART "(p.day - '2000-01-01'::pg_catalog.date)::pg_catalog.int8 * 1000 + p.part"
+  StringInfoData wire;
+  initStringInfo(&wire);
+  AppendQuery(&wire,
+              "SELECT " SQL_PART
+              ", u.set FROM privacy_score.principal_subjects p, pg_catalog.unnest(p.sets) "
+              "WITH ORDINALITY u(set, n) WHERE " SQL_OF_EARLIER_DAYS " ORDER BY 1, u.n",
+              lengthof(args), args);
+  AppendQuery(&wire,
+              "SELECT " SQL_PART
+              ", pg_catalog.encode(p.subjects, 'hex') FROM privacy_score.principal_subjects p "
+              "WHERE " SQL_OF_EARLIER_DAYS " ORDER BY 1",
+              lengthof(args), args);
+  Counted([&] {
+    std::vector<StoredSubjects> earlier;
+    privacy_score::WireReader reader(WireBytes(&wire));
+    EachStoredPart(reader, [&](std::int64_t, const StoredSubjects& part) { earlier.push_back(part); });
+    days->known = MostKnown(days->learnt, earlier);
+  });
 }
 
 // Writes subjects of which more is known than is stored.
@@ -325,9 +372,10 @@ void ReadDaysAgain(DatabaseSlot* slot) {
   ForgetDays();
 }
 
-DueAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const PendingHistory* sealed,
-                   MemoryContext context) {
+DueAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const PendingHistory* sealed, MemoryContext context,
+                   int64* known) {
   DueAlert* alerts = nullptr;
+  *known = 0;
   // Sessions that have not heard of it yet may still tell.
   if (ps_settings.subject_key_period == 0) return alerts;
   if (sealed->told.first == nullptr || !Prepare(slot)) return alerts;
@@ -338,7 +386,12 @@ DueAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const Pending
   if (!Counted([&] { days->day = days->reach.Find(days->principal, session->day); })) return alerts;
   if (days->day == nullptr && !BeginDay(session, true)) return alerts;
   if (!TakeWords(session)) return alerts;
-  if (!RecoveryInProgress()) StoreDay(session);
+  days->known = 0;
+  if (!RecoveryInProgress()) {
+    if (!days->learnt.subjects.empty()) NoteKnown(DayArgs(session));
+    StoreDay(session);
+  }
+  *known = days->known;
   const std::size_t count = days->excesses.size();
   for (std::size_t i = 0; i < count; ++i) {
     const privacy_score::ReachExcess& excess = days->excesses[i];

@@ -128,9 +128,9 @@ int64 GatherRuns(FlushItem* item, Datum* ids, Datum* runs, Datum* rows) {
 
 int64 WriteSessionRow(const FlushItem* item, int64 queries) {
   const ConnectionContext& context = item->copy.context;
-  Oid types[] = {NAMEOID, TEXTOID, DATEOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID,
-                 BOOLOID, INT8OID, INT8OID, INT8OID,        FLOAT8OID,      TEXTOID, BOOLOID,
-                 TEXTOID, TEXTOID, BOOLOID, TEXTOID,        INT8OID,        INT8OID, INT8OID};
+  Oid types[] = {NAMEOID, TEXTOID, DATEOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID, BOOLOID,
+                 INT8OID, INT8OID, INT8OID, FLOAT8OID,      TEXTOID,        BOOLOID, TEXTOID, TEXTOID,
+                 BOOLOID, TEXTOID, INT8OID, INT8OID,        INT8OID,        BOOLOID};
   NameData role = item->copy.role_name;
   Datum values[] = {NameGetDatum(&role),
                     CStringGetTextDatum(item->copy.session),
@@ -152,20 +152,23 @@ int64 WriteSessionRow(const FlushItem* item, int64 queries) {
                     CStringGetTextDatum(AuthenticationName(context)),
                     Int64GetDatum(item->copy.reach.addressed),
                     Int64GetDatum(item->copy.reach.person),
-                    Int64GetDatum(item->copy.most_rows)};
+                    Int64GetDatum(item->copy.most_rows),
+                    BoolGetDatum(item->copy.reach_known && ps_settings.subject_key_period > 0)};
   Execute(
       "INSERT INTO privacy_score.session AS s (role, session, day, started, last_at, source, queries, refused, reach, "
       "subjects, subject_columns, enforced, end_user, client_addr, application_name, tls, auth_method, addressed, "
-      "person, most_rows) VALUES ($1, $2, "
+      "person, most_rows, known) VALUES ($1, $2, "
       "$3, $4, $5, 'live', $6, $7, CASE WHEN $8 THEN $9 END, CASE WHEN $8 THEN $10 END, CASE WHEN $8 THEN $11 END, "
       "CASE WHEN $12 >= 0 THEN $12 END, NULLIF($13, ''), NULLIF($15, '')::pg_catalog.inet, CASE WHEN $14 THEN $16 END, "
-      "CASE WHEN $14 THEN $17 END, NULLIF($18, ''), CASE WHEN $8 THEN $19 END, CASE WHEN $8 THEN $20 END, $21) "
+      "CASE WHEN $14 THEN $17 END, NULLIF($18, ''), CASE WHEN $8 THEN $19 END, CASE WHEN $8 THEN $20 END, $21, "
+      "CASE WHEN $22 THEN 0 END) "
       "ON CONFLICT (role, session, started) "
       "DO UPDATE SET last_at = EXCLUDED.last_at, queries = EXCLUDED.queries, refused = EXCLUDED.refused, "
       "reach = EXCLUDED.reach, subjects = EXCLUDED.subjects, subject_columns = EXCLUDED.subject_columns, enforced = "
-      "EXCLUDED.enforced, addressed = EXCLUDED.addressed, person = EXCLUDED.person, most_rows = EXCLUDED.most_rows "
+      "EXCLUDED.enforced, addressed = EXCLUDED.addressed, person = EXCLUDED.person, most_rows = EXCLUDED.most_rows, "
+      "known = GREATEST(s.known, EXCLUDED.known) "
       "RETURNING s.id",
-      21, types, values);
+      22, types, values);
   return FieldNumber(0, 0);
 }
 
@@ -196,6 +199,16 @@ void WriteEvents(FlushItem* item) {
       "pg_catalog.unnest($2), pg_catalog.unnest($4)) x(id, run, returned) WHERE x.run >= 0 GROUP BY x.id) u WHERE a.id "
       "= u.id",
       4, call_types, calls);
+}
+
+// How much the session's principal has come to know of one subject.
+void WriteKnown(int64 row_id, int64 known) {
+  if (row_id == 0 || known == 0) return;
+  const char* args[] = {TextOfInteger(row_id), TextOfInteger(known)};
+  RunInternal(
+      "UPDATE privacy_score.session SET known = $2::pg_catalog.int8 WHERE id = $1::pg_catalog.int8 "
+      "AND known < $2::pg_catalog.int8",
+      lengthof(args), args);
 }
 
 // Rows and notifications, the oldest first.
@@ -328,7 +341,9 @@ void FlushSessions(DatabaseSlot* slot) {
     for (FlushItem* item = items; item != nullptr; item = item->next) {
       WriteEvents(item);
       WriteAlerts(item);
-      item->due = TakeTold(slot, &item->copy, &item->copy.sealed, work.outer);
+      int64 known = 0;
+      item->due = TakeTold(slot, &item->copy, &item->copy.sealed, work.outer, &known);
+      WriteKnown(item->row_id, known);
       item->due = JudgeSession(&item->copy, item->row_id, item->due, work.outer, &item->calm);
     }
     EndWork(&work);

@@ -83,7 +83,8 @@ void TakeInTold(DatabaseSlot* slot, LiveSession* session) {
   WorkTransaction work;
   BeginDays();
   BeginWork(&work);
-  const DueAlert* alerts = TakeTold(slot, &copy, &copy.sealed, work.outer);
+  int64 known = 0;
+  const DueAlert* alerts = TakeTold(slot, &copy, &copy.sealed, work.outer, &known);
   EndWork(&work);
   SettleDays();
   RaiseDueAlerts(session, alerts);

@@ -74,6 +74,8 @@ std::string WhatWasDone(Figure figure, double value) {
       return "addressed " + Counted(value, "subject", "subjects") + " by one statement";
     case Figure::kPerson:
       return "asked for " + Counted(value, "column", "columns") + " of one subject, added up over statements";
+    case Figure::kKnown:
+      return "came to know " + Counted(value, "column", "columns") + " of one subject within five days";
     case Figure::kDiffer:
       return "asked " + Counted(value, "aggregate that differs", "aggregates that differ") +
              " from another by one record";

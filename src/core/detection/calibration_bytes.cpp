@@ -17,7 +17,7 @@ namespace privacy_score {
 
 namespace {
 
-constexpr std::string_view kHead = "PSCAL2";
+constexpr std::string_view kHead = "PSCAL3";
 
 class Writer {
  public:

@@ -13,7 +13,7 @@ namespace privacy_score {
 std::string_view NameOf(Figure figure) {
   static constexpr std::array<std::string_view, kFigureCount> kNames = {
       "tokens",      "tokens_max", "unknown", "filters", "other_roles", "new_columns", "new_runs",
-      "new_repeats", "addressed",  "person",  "differ",  "repeats",     "volume"};
+      "new_repeats", "addressed",  "person",  "known",   "differ",      "repeats",     "volume"};
   return kNames[static_cast<std::size_t>(figure)];
 }
 

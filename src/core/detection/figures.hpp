@@ -26,6 +26,7 @@ enum class Figure : std::uint8_t {
   kNewRepeats,  // most executions of one abstraction that the baseline lacks
   kAddressed,   // most subjects that one abstraction addresses
   kPerson,      // most columns asked about one subject, added up over statements
+  kKnown,       // most columns that the principal has come to know of one subject over some days
   kDiffer,      // aggregates that differ from an earlier one by one record
   kRepeats,     // most executions of one abstraction
   kVolume,      // max(0, lg(most rows of one statement / 100))
@@ -33,15 +34,15 @@ enum class Figure : std::uint8_t {
 
 inline constexpr std::array kFigures = {Figure::kTokens,     Figure::kTokensMax,  Figure::kUnknown, Figure::kFilters,
                                         Figure::kOtherRoles, Figure::kNewColumns, Figure::kNewRuns, Figure::kNewRepeats,
-                                        Figure::kAddressed,  Figure::kPerson,     Figure::kDiffer,  Figure::kRepeats,
-                                        Figure::kVolume};
+                                        Figure::kAddressed,  Figure::kPerson,     Figure::kKnown,   Figure::kDiffer,
+                                        Figure::kRepeats,    Figure::kVolume};
 inline constexpr std::size_t kFigureCount = kFigures.size();
 
 // Whether it is of what the baseline lacks. Such figures follow from abstractions and how often each was executed.
 constexpr bool IsNovelty(Figure figure) { return figure <= Figure::kNewRepeats; }
 
-// tokens, tokens_max, unknown, filters, other_roles, new_columns, new_runs, new_repeats, addressed, person, differ,
-// repeats, volume: as columns and in JSON.
+// tokens, tokens_max, unknown, filters, other_roles, new_columns, new_runs, new_repeats, addressed, person, known,
+// differ, repeats, volume: as columns and in JSON.
 std::string_view NameOf(Figure figure);
 // The figure of such a name; none for others.
 std::optional<Figure> FigureNamed(std::string_view name);

@@ -88,7 +88,7 @@ ResultTable RecordedFigures(std::string_view wire, std::string_view calibration,
   const AcceptedOfRole accepted(reader);
   Answer answer(alarm, alarm_rate);
   std::optional<Recorded> recorded;
-  reader.EachRow(9, [&](const Row& row) {
+  reader.EachRow(10, [&](const Row& row) {
     GiveUpIfAsked(gives_up);
     const std::int64_t key = ParseInteger(Required(row[0]));
     if (!recorded || recorded->key != key) {
@@ -96,7 +96,7 @@ ResultTable RecordedFigures(std::string_view wire, std::string_view calibration,
       recorded.emplace(Recorded{key,
                                 {TextIn(row[1]), TextIn(row[2]), TextIn(row[3])},
                                 JudgedSession(alarm, accepted.Of(row[3].value_or(std::string_view())))});
-      recorded->judged.Take(StoredFigures{NumberIn(row[6]), NumberIn(row[7]), NumberIn(row[8])});
+      recorded->judged.Take(StoredFigures{NumberIn(row[6]), NumberIn(row[7]), NumberIn(row[8]), NumberIn(row[9])});
     }
     const std::vector<std::int64_t> ids = ParseIntegers(Required(row[4]));
     const std::vector<std::int64_t> runs = ParseIntegers(Required(row[5]));

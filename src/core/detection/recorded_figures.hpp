@@ -18,7 +18,8 @@ namespace privacy_score {
 // Input is one wire buffer:
 //   the baseline's abstractions (id, token), one row a token; the sessions' likewise;
 //   those of the sessions' that the baseline of any role has (id);
-//   sessions (session_key, day, session, end_user, ids bigint[], runs bigint[], addressed, person, most_rows)
+//   sessions (session_key, day, session, end_user, ids bigint[], runs bigint[], addressed, person, most_rows,
+//   known)
 // Rows of the same session_key that follow each other are parts of one session.
 //
 // Throws Paused when `gives_up` says so, which is asked at each row, Error XX001 on damaged bytes and 22023 unless

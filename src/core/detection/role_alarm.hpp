@@ -24,7 +24,7 @@ namespace privacy_score {
 
 // The figures that are stored with a session, where known.
 struct StoredFigures {
-  std::optional<std::int64_t> addressed, person, most_rows;
+  std::optional<std::int64_t> addressed, person, most_rows, known;
 };
 
 class RoleAlarm {

@@ -35,9 +35,43 @@ std::uint64_t GetNumber(std::string_view from) {
   return number;
 }
 
+// Calls `visit` with each subject and the number of its set.
+template <typename Visit>
+void EachSubject(const StoredSubjects& stored, const Visit& visit) {
+  if (stored.subjects.size() % kSubjectDigits != 0) throw DamagedData("stored subjects");
+  for (std::string_view rest = stored.subjects; !rest.empty(); rest.remove_prefix(kSubjectDigits)) {
+    const std::uint64_t set = GetNumber(rest.substr(kHashDigits, kSetDigits));
+    if (set >= stored.sets.size()) throw DamagedData("stored subjects");
+    visit(GetNumber(rest.substr(0, kHashDigits)), static_cast<std::size_t>(set));
+  }
+}
+
 std::string KeyOf(const std::string& principal, std::int32_t day) { return std::to_string(day) + ' ' + principal; }
 
 }  // namespace
+
+std::int64_t MostKnown(const StoredSubjects& subjects, const std::vector<StoredSubjects>& earlier) {
+  std::unordered_map<std::uint64_t, std::vector<std::string>> known;
+  const auto take = [&](const StoredSubjects& stored, bool of_earlier) {
+    std::vector<std::vector<std::string>> sets;
+    for (const std::string& names : stored.sets)
+      sets.push_back(names.empty() ? std::vector<std::string>() : Parted(names, kAttributeSeparator));
+    EachSubject(stored, [&](std::uint64_t subject, std::size_t set) {
+      if (of_earlier && known.count(subject) == 0) return;
+      std::vector<std::string>& columns = known[subject];
+      columns.insert(columns.end(), sets[set].begin(), sets[set].end());
+    });
+  };
+  take(subjects, false);
+  if (known.empty()) return 0;
+  for (const StoredSubjects& day : earlier) take(day, true);
+  std::size_t most = 0;
+  for (auto& [subject, columns] : known) {
+    SortUnique(columns);
+    most = std::max(most, columns.size());
+  }
+  return static_cast<std::int64_t>(most);
+}
 
 DayReach::Day::Day(std::shared_ptr<const Model> model, bool where_counts, const ReachFigures& stored)
     : model_(std::move(model)),
@@ -61,14 +95,10 @@ void DayReach::Day::Reckon(const StoredSubjects& stored) {
     SortUnique(set);
     sets.push_back(std::move(set));
   }
-  if (stored.subjects.size() % kSubjectDigits != 0) throw DamagedData("stored subjects");
-  for (std::string_view rest = stored.subjects; !rest.empty(); rest.remove_prefix(kSubjectDigits)) {
-    const std::uint64_t subject = GetNumber(rest.substr(0, kHashDigits));
-    const std::uint64_t set = GetNumber(rest.substr(kHashDigits, kSetDigits));
-    if (set >= sets.size()) throw DamagedData("stored subjects");
+  EachSubject(stored, [&](std::uint64_t subject, std::size_t set) {
     tracker_->Know({subject, sets[set]});
     stored_subjects_.insert(subject);
-  }
+  });
 }
 
 bool DayReach::Day::Judge(std::shared_ptr<const Model> model, const DayReach& reach) {

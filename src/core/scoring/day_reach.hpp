@@ -37,6 +37,12 @@ struct StoredSubjects {
   std::vector<std::string> sets;
 };
 
+// Of how many days it is added up what a principal knows of a subject.
+inline constexpr int kDaysOfKnowledge = 5;
+// The most columns that are known of one of these subjects, with what was known of it on earlier days. Throws Error
+// XX001 on damaged bytes.
+std::int64_t MostKnown(const StoredSubjects& subjects, const std::vector<StoredSubjects>& earlier);
+
 class DayReach {
  public:
   // One principal's day.
@@ -54,6 +60,10 @@ class DayReach {
     StoredSubjects TakeChanged();
     // All that is stored.
     StoredSubjects All() const;
+    // Of what number of subjects a change is not taken yet, each as often as it changed; and what is known of those that
+    // have changed since there were so many.
+    std::size_t changes() const { return tracker_->changes(); }
+    StoredSubjects ChangedAfter(std::size_t changes) const { return Written(tracker_->ChangedAfter(changes)); }
 
     // How many things are remembered: a measure of memory.
     std::size_t size() const { return tracker_->size() + stored_subjects_.size() / 2; }

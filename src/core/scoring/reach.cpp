@@ -418,6 +418,15 @@ std::vector<ReachTracker::KnownSubject> ReachTracker::TakeChanged() {
   return all;
 }
 
+std::vector<ReachTracker::KnownSubject> ReachTracker::ChangedAfter(std::size_t changes) {
+  std::vector<std::uint64_t> subjects(changed_.begin() + static_cast<std::ptrdiff_t>(changes), changed_.end());
+  SortUnique(subjects);
+  std::vector<KnownSubject> all;
+  all.reserve(subjects.size());
+  for (const std::uint64_t subject : subjects) all.push_back(KnownOf(subject));
+  return all;
+}
+
 // The number of the set with the columns of a statement added; none when there is no room, but the figure knows of it.
 std::optional<std::uint32_t> ReachTracker::SetWith(std::uint32_t set, std::uint32_t index) {
   const std::uint64_t step = static_cast<std::uint64_t>(set) << 32U | index;

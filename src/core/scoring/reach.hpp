@@ -134,6 +134,9 @@ class ReachTracker {
   // From now on subjects of which more is known than before are kept until they are taken out.
   void KeepChanged() { keeps_changed_ = true; }
   std::vector<KnownSubject> TakeChanged();
+  // How many such notes are kept, and the subjects of those that came after so many.
+  std::size_t changes() const { return changed_.size(); }
+  std::vector<KnownSubject> ChangedAfter(std::size_t changes);
   // What is known of a subject that was taken out.
   KnownSubject KnownOf(std::uint64_t subject) {
     const Asked* asked = subjects_.Find(subject);
