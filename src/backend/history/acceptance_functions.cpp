@@ -217,7 +217,7 @@ bool TakeFigures(const Alert* alert, const char* sessions, Taken* taken) {
               "(SELECT pg_catalog.max(y.run)::pg_catalog.int8 FROM (SELECT pg_catalog.sum(r.run) AS run FROM "
               "privacy_score.session_part p, ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) r(id, "
               "run) WHERE p.session_id = ANY ($1::pg_catalog.int8[]) AND r.run > 0 AND r.id <> 0 GROUP BY "
-              "p.session_id, r.id) y) " SQL_OF_SESSIONS,
+              "p.session_id, r.id) y), pg_catalog.max(s.known) " SQL_OF_SESSIONS,
               1, args);
   AppendQuery(&wire,
               "SELECT s.unusual_figure " SQL_OF_SESSIONS
@@ -241,11 +241,12 @@ bool TakeFigures(const Alert* alert, const char* sessions, Taken* taken) {
     };
     SessionFigures figures;
     WireReader reader(WireBytes(&wire));
-    for (const Row& row : reader.Section(4)) {
+    for (const Row& row : reader.Section(5)) {
       figures[Figure::kAddressed] = number(row[0]);
       figures[Figure::kPerson] = number(row[1]);
       if (row[2]) figures[Figure::kVolume] = VolumeOf(ParseInteger(*row[2]));
       figures[Figure::kRepeats] = number(row[3]);
+      figures[Figure::kKnown] = number(row[4]);
     }
     std::vector<Figure> reasons;
     for (const Row& row : reader.Section(1))
