@@ -24,8 +24,8 @@ TEST(Figures, HaveOneOrderAndNames) {
     names.emplace_back(NameOf(figure));
   }
   EXPECT_EQ(names, (std::vector<std::string>{"tokens", "tokens_max", "unknown", "filters", "other_roles", "new_columns",
-                                             "new_runs", "new_repeats", "addressed", "person", "known", "differ", "repeats",
-                                             "volume"}));
+                                             "new_runs", "new_repeats", "addressed", "person", "known", "differ",
+                                             "repeats", "volume"}));
 }
 
 TEST(Figures, VolumeIsALogarithmFromAHundredRowsOn) {

@@ -61,8 +61,9 @@ struct DueAlert {
 };
 
 // Adds what a session has told to the day of its principal, and stores that where anything can be stored, in the
-// transaction of the caller (worker_days.cpp). Returns the alerts that the day is due, in a memory context. `known`: the
-// most columns that the principal has come to know of a subject of which that tells more than before; 0 when of none.
+// transaction of the caller (worker_days.cpp). Returns the alerts that the day is due, in a memory context. `known`:
+// the most columns that the principal has come to know of a subject of which that tells more than before; 0 when of
+// none.
 DueAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const PendingHistory* sealed, MemoryContext context,
                    int64* known);
 // Before a transaction that takes days in, and when it has committed: without that they are read again from what is

@@ -40,7 +40,7 @@ struct Days {
   DayReach::Day* day = nullptr;
   privacy_score::ReachFigures figures;
   std::vector<privacy_score::ReachExcess> excesses;
-  std::string unknown;  // abstractions, an array
+  std::string unknown;    // abstractions, an array
   StoredSubjects learnt;  // what is known of subjects of which the session tells more than was known on the day
   StoredSubjects changed;
   std::string sets;        // an array
@@ -266,8 +266,8 @@ bool UpdateDay(const DayArgs& of) {
              7, args) > 0;
 }
 
-// Notes how much is known by now of the subjects of which the session tells more, with what the principal came to know of
-// them on the days before.
+// Notes how much is known by now of the subjects of which the session tells more, with what the principal came to know
+// of them on the days before.
 void NoteKnown(const DayArgs& of) {
   const char* args[] = {of.role, of.end_user, of.day, TextOfInteger(privacy_score::kDaysOfKnowledge)};
 #define SQL_OF_EARLIER_DAYS                                                                              \

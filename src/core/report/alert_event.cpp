@@ -183,7 +183,7 @@ std::string Ecs(const AlertEvent& event) {
 }
 
 // A value of CEF: backslash and = are escaped, other control characters are blanks.
-std::string Escaped(std::string_view value, std::string_view escaped) {
+std::string CefEscaped(std::string_view value, std::string_view escaped) {
   std::string text;
   for (const char c : value) {
     const auto byte = static_cast<unsigned char>(c);
@@ -200,14 +200,14 @@ std::string Escaped(std::string_view value, std::string_view escaped) {
 }
 
 std::string Cef(const AlertEvent& event) {
-  std::string line = "CEF:0|privacy_score|privacy_score|" + Escaped(event.version, "\\|") + '|' +
-                     Escaped(event.kind, "\\|") + '|' + TitleOf(event.kind) + '|' +
+  std::string line = "CEF:0|privacy_score|privacy_score|" + CefEscaped(event.version, "\\|") + '|' +
+                     CefEscaped(event.kind, "\\|") + '|' + TitleOf(event.kind) + '|' +
                      TextOf(BySeverity<std::int64_t>(event, 9, 6, 3)) + '|';
   bool begins = true;
   const auto put = [&](std::string_view key, std::string_view value) {
     if (!begins) line += ' ';
     begins = false;
-    line.append(key).append("=").append(Escaped(value, "\\="));
+    line.append(key).append("=").append(CefEscaped(value, "\\="));
   };
   const auto put_custom = [&](const std::string& key, std::string_view label, std::string_view value) {
     put(key + "Label", label);

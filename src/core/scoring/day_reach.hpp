@@ -60,8 +60,8 @@ class DayReach {
     StoredSubjects TakeChanged();
     // All that is stored.
     StoredSubjects All() const;
-    // Of what number of subjects a change is not taken yet, each as often as it changed; and what is known of those that
-    // have changed since there were so many.
+    // Of what number of subjects a change is not taken yet, each as often as it changed; and what is known of those
+    // that have changed since there were so many.
     std::size_t changes() const { return tracker_->changes(); }
     StoredSubjects ChangedAfter(std::size_t changes) const { return Written(tracker_->ChangedAfter(changes)); }
 
