@@ -70,20 +70,18 @@ void AddConstants(const HashKey& key, const Node* raw, const Statement& statemen
   }
 }
 
-std::vector<GivenParameter> ParametersOfExecute(std::string_view sql) {
-  std::vector<GivenParameter> given;
+std::vector<std::optional<std::string>> ParametersOfExecute(std::string_view sql) {
+  std::vector<std::optional<std::string>> given;
   const Parse parse(sql);
   if (parse.tree() == nullptr || parse.tree()->n_stmts != 1 || parse.tree()->stmts[0]->stmt == nullptr) return given;
   const Node* node = parse.tree()->stmts[0]->stmt;
   if (node->node_case == PG_QUERY__NODE__NODE_EXPLAIN_STMT) node = node->explain_stmt->query;
   if (node == nullptr || node->node_case != PG_QUERY__NODE__NODE_EXECUTE_STMT) return given;
   for (const Node* value : NodeList{node->execute_stmt->params, node->execute_stmt->n_params}) {
-    GivenParameter& parameter = given.emplace_back();
     value = WithoutCasts(value);
-    if (value->node_case != PG_QUERY__NODE__NODE_A_CONST) continue;
-    parameter.known = true;
-    parameter.is_null = value->a_const->isnull != 0;
-    if (!parameter.is_null) parameter.text = TextOfLiteral(*value->a_const);
+    if (value->node_case != PG_QUERY__NODE__NODE_A_CONST) return {};
+    given.emplace_back();
+    if (value->a_const->isnull == 0) given.back() = TextOfLiteral(*value->a_const);
   }
   return given;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,13 +23,8 @@ std::uint64_t HashOfLiteral(const HashKey& key, const PgQuery__AConst& literal, 
 // before it in its text. `statement` was resolved with the key.
 void AddConstants(const HashKey& key, const Node* raw, const Statement& statement, StatementConstants* constants);
 
-// The values that EXECUTE gives to the parameters of what was prepared. Constants only: others are not known, nor is
-// anything when the text is no EXECUTE.
-struct GivenParameter {
-  bool known = false;
-  bool is_null = false;
-  std::string text;
-};
-std::vector<GivenParameter> ParametersOfExecute(std::string_view sql);
+// The values that EXECUTE gives to the parameters of what was prepared, nothing for NULL. None when one of them is no
+// constant, or the text is no EXECUTE.
+std::vector<std::optional<std::string>> ParametersOfExecute(std::string_view sql);
 
 }  // namespace privacy_score

@@ -174,20 +174,6 @@ bool IsText(const std::string* text) {
          text->find('\0') == std::string::npos;
 }
 
-// What EXECUTE gives to the parameters, where all are constants.
-void TakeExecuted(privacy_score::LoggedStatement* statement) {
-  for (privacy_score::GivenParameter& given : privacy_score::ParametersOfExecute(statement->execute)) {
-    if (!given.known) {
-      statement->parameters.clear();
-      return;
-    }
-    if (given.is_null)
-      statement->parameters.emplace_back(std::nullopt);
-    else
-      statement->parameters.emplace_back(std::move(given.text));
-  }
-}
-
 // Takes in one record that was understood. False when it is not, after all.
 bool AddRecord(LogImport* log, LogFile* file, const char* database, FileCounts* counts) {
   const LogRecord* record = &file->record;
@@ -207,7 +193,8 @@ bool AddRecord(LogImport* log, LogFile* file, const char* database, FileCounts* 
     return true;
   }
   privacy_score::LoggedStatement* logged = &*file->statement;
-  if (!logged->execute.empty()) CallCoreOrRaise([&] { TakeExecuted(logged); });
+  if (!logged->execute.empty())
+    CallCoreOrRaise([&] { logged->parameters = privacy_score::ParametersOfExecute(logged->execute); });
   ImportedStatement statement;
   statement.session = record->session.c_str();
   statement.role = record->role.c_str();

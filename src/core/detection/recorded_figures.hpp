@@ -18,6 +18,7 @@ namespace privacy_score {
 // Input is one wire buffer:
 //   the baseline's abstractions (id, token), one row a token; the sessions' likewise;
 //   those of the sessions' that the baseline of any role has (id);
+//   what is accepted of the role, in the two sections of AcceptedOfRole;
 //   sessions (session_key, day, session, end_user, ids bigint[], runs bigint[], addressed, person, most_rows,
 //   known)
 // Rows of the same session_key that follow each other are parts of one session.
