@@ -10,7 +10,7 @@
 #   make coverage        which lines the tests run: unit, regression, shell tests and attacks on a second build
 #   make soak            mixed load on one server for SECONDS=600, in which nothing may grow, be lost or go wrong
 #   make fuzz            libFuzzer on the targets of test/fuzz: T="name ..." SECONDS=600 (of each)
-#   make sqlsmith | fuzz-jsonb    random statements against a watching server: SECONDS=600 | jsonb arguments: ROUNDS=2000
+#   make sqlsmith | sqlsmith-private | fuzz-jsonb    random statements against a watching server: SECONDS=600 | jsonb arguments: ROUNDS=2000
 #   make package         the Debian package, built and tested in build/package where the tools for it are at hand
 #   make demo | bench    the demonstration | the measurements; bench-core: of what needs no server
 #
@@ -61,12 +61,13 @@ ASAN_ALONE = $(addprefix core/,buckets/optimal_buckets entropy/subset_cube entro
   sqlparse/nesting_bound
 ASAN_TOGETHER = $(filter-out $(ASAN_ALONE),$(CORE) $(SQLPARSE))
 ASAN_FOLDERS = $(patsubst %/,%,$(sort $(dir $(ASAN_TOGETHER))))
-ASAN_OBJS = $(patsubst %,build/asan/%.o,$(ASAN_FOLDERS) $(ASAN_ALONE) $(SOLVER) $(UNIT) $(TARGETS))
+# The tests themselves are compiled once, without the sanitizers. What they share with core comes first from core's objects.
+ASAN_OBJS = $(patsubst %,build/asan/%.o,$(ASAN_FOLDERS) $(ASAN_ALONE) $(SOLVER) $(TARGETS)) $(UNIT:%=build/%.o)
 FUZZ_OBJS = $(patsubst %,build/fuzz/%.o,$(CORE) $(SQLPARSE) $(SOLVER) $(TARGETS) targets/fuzzer_main unit/sqlparse_support)
-CLANG_OK = $(patsubst %,build/clang/%.ok,$(CORE) $(SQLPARSE) $(SOLVER) $(BACKEND))
+CLANG_OK = $(patsubst %,build/clang/%.ok,$(CORE) $(SQLPARSE) $(SOLVER) $(BACKEND) $(patsubst %.cpp,%,$(wildcard bench/*.cpp)))
 # The same with the headers of others compiled once, in a quarter of the time: what it does not see is a file that forgets to
-# include one of those.
-CLANG_QUICK = $(CLANG_OK:build/clang/%=build/clang_quick/%)
+# include one of those. The rest clang++ has compiled for the sanitizers.
+CLANG_QUICK = $(patsubst build/clang/%,build/clang_quick/%,$(filter build/clang/backend/% build/clang/bench/%,$(CLANG_OK)))
 EXTRA_CLEAN = $(MODULE_big)_solver.so build bench/programs bench/results results regression.diffs regression.out
 
 # --- PGXS, once the server's development files are there --------------------------------------------------------------
@@ -111,7 +112,7 @@ $(TREE_STRUCTS).h: $(PG_QUERY_PROTO)
 	protoc-c --c_out=build/tree --proto_path=$(patsubst %/pg_query/pg_query.proto,%,$<) $<
 $(TREE_OBJ): $(TREE_STRUCTS).h
 	$(CC) -O2 -fPIC -Ibuild/tree -c $(TREE_STRUCTS).c -o $@
-$(patsubst %,build/module/%.o,$(SQLPARSE) $(BACKEND)) $(patsubst %,build/asan/%.o,$(SQLPARSE) sqlparse $(UNIT) $(TARGETS)) \
+$(patsubst %,build/module/%.o,$(SQLPARSE) $(BACKEND)) $(patsubst %,build/asan/%.o,$(SQLPARSE) sqlparse $(TARGETS)) \
 $(patsubst %,build/%.o,$(UNIT) $(TARGETS)) $(DEMO_PARTS:%=build/demo/%.o) $(FUZZ_OBJS) $(CLANG_OK) $(CLANG_QUICK): | $(TREE_STRUCTS).h
 endif
 
@@ -127,6 +128,8 @@ RELEASE = -O2 $(DEBUG) -fPIC -fstack-protector-strong -D_FORTIFY_SOURCE=2
 SANITIZE = -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS
 SERVER = -fno-strict-aliasing -fwrapv -D_GNU_SOURCE -isystem $(includedir_server) \
          -DPS_EXTENSION_VERSION='"$(EXT_VERSION)"'
+# What speaks to a server from outside.
+CLIENT = -isystem $(shell $(PG_CONFIG) --includedir)
 # Where COIN-OR Clp's headers are, and what the module of the solver links with.
 CLP_INCLUDE ?= /usr/include/coin
 SOLVER_HEADERS = -isystem $(CLP_INCLUDE)
@@ -161,7 +164,7 @@ build/module/backend/prefix.h.gch: src/backend/prefix.h Makefile
 	@cp $< $(@:.gch=)
 	$(CXX) $(SERVED) -x c++-header -c $< -o $@
 
-build/module/backend/state/internal.o build/module/backend/watch/renames.o build/module/backend/module/module.o build/module/$(SOLVER_MAGIC).o: privacy_score.control
+build/module/backend/state/installed_extension.o build/module/backend/watch/renames.o build/module/backend/module/module.o build/module/$(SOLVER_MAGIC).o: privacy_score.control
 # Loops over millions of rows, which the vectoriser of -O3 speeds up.
 build/module/core/entropy/narrow_rows.o build/module/core/entropy/subset_cube.o build/module/core/entropy/wide_rows.o: private RELEASE += -O3
 
@@ -193,26 +196,19 @@ endef
 build/module/island.o: $(ISLAND:%=build/module/sqlparse/%.o) $(TREE_OBJ) $(PG_QUERY_A)
 	$(JOIN_ISLAND)
 
-build/unit/%.o: test/unit/%.cpp build/unit/prefix.h.gch Makefile
+# What later versions of clang warn of in tests is no error.
+TESTS = $(filter-out $(WERROR),$(LANGUAGE)) -O0 -g1
+build/unit/%.o: test/unit/%.cpp build/unit/prefix.h.pch Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(LANGUAGE) -O1 -g1 -include build/unit/prefix.h -c $< -o $@
+	$(CLANGXX) $(TESTS) -include build/unit/prefix.h -c $< -o $@
 
-build/unit/prefix.h.gch: test/unit/prefix.h Makefile
+build/unit/prefix.h.pch: test/unit/prefix.h Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(LANGUAGE) -O1 -g1 -x c++-header -c $< -o $@
+	@cp $< $(@:.pch=)
+	$(CLANGXX) $(TESTS) -x c++-header -c $< -o $@
 
 # Optimising what the sanitizers add takes longer than it saves, but for what computes for seconds.
-SANITIZE_TESTED = $(if $(filter base buckets entropy inference loss noise,$(subst /, ,$@) $(subst ., ,$(@F))),$(SANITIZE),$(subst -O1,-O0,$(SANITIZE)))
-# What later versions of clang warn of in tests is no error.
-TESTS_SANITIZED = $(filter-out $(WERROR),$(LANGUAGE)) $(SANITIZE_TESTED)
-build/asan/unit/%.o: test/unit/%.cpp build/asan/unit/prefix.h.pch Makefile
-	@mkdir -p $(@D)
-	$(CLANGXX) $(TESTS_SANITIZED) -include build/asan/unit/prefix.h -c $< -o $@
-
-build/asan/unit/prefix.h.pch: test/unit/prefix.h Makefile
-	@mkdir -p $(@D)
-	$(CLANGXX) $(TESTS_SANITIZED) -x c++-header -c $< -o $@
-
+SANITIZE_TESTED = $(if $(filter base buckets entropy inference loss noise private_sql,$(subst /, ,$@) $(subst ., ,$(@F))),$(SANITIZE),$(subst -O1,-O0,$(SANITIZE)))
 # The files of a folder in one; written anew when there is another one.
 $(ASAN_FOLDERS:%=build/asan/%.cpp): build/asan/%.cpp: always
 	@mkdir -p $(@D)
@@ -233,7 +229,7 @@ build/targets/%.o: test/fuzz/%.cpp Makefile
 
 build/asan/targets/%.o: test/fuzz/%.cpp Makefile
 	@mkdir -p $(@D)
-	$(CLANGXX) $(TESTS_SANITIZED) -c $< -o $@
+	$(CLANGXX) $(filter-out $(WERROR),$(LANGUAGE)) $(SANITIZE_TESTED) -c $< -o $@
 
 # libFuzzer comes with clang.
 build/fuzz/targets/%.o: test/fuzz/%.cpp Makefile
@@ -252,6 +248,17 @@ build/fuzz/%.o: src/%.cpp Makefile
 build/clang/backend/%.ok: src/backend/%.cpp Makefile
 	@mkdir -p $(@D)
 	$(CLANGXX) $(LANGUAGE) $(SERVER) -Wno-unused-parameter -MF $(@:.ok=.d) -MT $@ -fsyntax-only $<
+	@touch $@
+
+# Programs of the measurements, which nobody else compiles.
+build/clang/bench/%.ok: bench/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CLANGXX) $(LANGUAGE) $(CLIENT) -MF $(@:.ok=.d) -MT $@ -fsyntax-only $<
+	@touch $@
+
+build/clang_quick/bench/%.ok: bench/%.cpp build/clang_quick/core/prefix.h.pch Makefile
+	@mkdir -p $(@D)
+	$(CLANGXX) $(LANGUAGE) $(CLIENT) $(SOLVER_HEADERS) -include build/clang_quick/core/prefix.h -MF $(@:.ok=.d) -MT $@ -fsyntax-only $<
 	@touch $@
 
 build/clang/%.ok: src/%.cpp Makefile
@@ -341,6 +348,23 @@ demo-module: build/demo/privacy_score.so sql-script
 sql-script: $(SQL_SCRIPT)
 -include $(DEMO_COMPILED:.o=.d)
 
+# --- a module for tests of mechanisms ----------------------------------------------------------------------------------
+# The module with noise that is none, or too little, as the server's environment says (test/support/changed_noise.cpp).
+DRAW = _ZNK13privacy_score15DiscreteLaplace4DrawERNS_12RandomSourceE
+build/test/discrete_laplace.o: build/module/core/noise/discrete_laplace.o Makefile
+	@mkdir -p $(@D)
+	objcopy --redefine-sym $(DRAW)=privacy_score_true_draw $< $@
+
+build/test/changed_noise.o: test/support/changed_noise.cpp src/core/noise/discrete_laplace.hpp Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(HIDDEN) -c $< -o $@
+
+build/test/privacy_score.so: build/test/changed_noise.o build/test/discrete_laplace.o \
+    $(filter-out build/module/core/noise/discrete_laplace.o,$(OBJS)) scripts/exports.map
+	@$(CXX) -shared -o $@ $(filter %.o,$^) $(SHLIB_LINK)
+
+test-module: build/test/privacy_score.so
+
 # --- unit test programs -----------------------------------------------------------------------------------------------
 UNIT_LIBS = $(if $(HAS_ISLAND),$(TREE_OBJ) $(PG_QUERY_A)) $(SOLVER_LIBS) -lgtest -lgtest_main -lpthread
 
@@ -365,7 +389,7 @@ bench/programs/%: bench/%.cpp $(patsubst %,build/module/%.o,$(CORE)) Makefile
 # A client, which knows the server by its protocol only.
 bench/programs/statements: bench/statements.cpp Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(LANGUAGE) $(RELEASE) -s -isystem $(shell $(PG_CONFIG) --includedir) -MF build/bench_statements.d -o $@ $< \
+	$(CXX) $(LANGUAGE) $(RELEASE) -s $(CLIENT) -MF build/bench_statements.d -o $@ $< \
 	  -L$(shell $(PG_CONFIG) --libdir) -lpq
 
 bench-programs: $(patsubst bench/%.cpp,bench/programs/%,$(wildcard bench/*.cpp))
@@ -408,7 +432,7 @@ SECONDS ?= 600
 soak:
 	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' test/run.sh soak $(SECONDS)
 
-fuzz sqlsmith fuzz-jsonb:
+fuzz sqlsmith sqlsmith-private fuzz-jsonb:
 	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' PS_FUZZ_SECONDS='$(SECONDS)' PS_FUZZ_ROUNDS='$(ROUNDS)' test/run.sh $@ $(T)
 
 package:
@@ -417,5 +441,5 @@ package:
 format:
 	clang-format -i $(wildcard src/*/*.cpp src/*/*.hpp src/*/*/*.cpp src/*/*/*.hpp test/unit/*.cpp test/unit/*.hpp test/fuzz/*.cpp test/fuzz/*.hpp)
 
-.PHONY: always all packages package test test-long test-matrix coverage soak unit regress shell attacks lint demo bench bench-core bench-programs fuzz sqlsmith fuzz-jsonb fuzz-program format unit-programs clang-check clang-check-quick \
+.PHONY: always all packages package test-module test test-long test-matrix coverage soak unit regress shell attacks lint demo bench bench-core bench-programs fuzz sqlsmith sqlsmith-private fuzz-jsonb fuzz-program format unit-programs clang-check clang-check-quick \
   demo-module sql-script install-solver uninstall-solver

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <random>
@@ -18,23 +17,11 @@
 #include "core/buckets/bucket_problem.hpp"
 #include "core/buckets/bucket_thresholds.hpp"
 
+#include "../test/support/geometric_counts.hpp"
+
 namespace bucket_bench {
 
 using Counts = std::vector<std::int64_t>;
-
-// A geometric series from `greatest` to `least`, as counts that add up to `rows`.
-inline Counts GeometricCounts(int values, double greatest, double least, std::int64_t rows) {
-  std::vector<double> shares;
-  for (int i = 0; i < values; ++i)
-    shares.push_back(greatest * std::pow(least / greatest, values > 1 ? static_cast<double>(i) / (values - 1) : 0.0));
-  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-  Counts counts;
-  for (const double share : shares)
-    counts.push_back(static_cast<std::int64_t>(std::floor(share / sum * static_cast<double>(rows))));
-  std::int64_t left = rows - std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-  for (std::size_t i = 0; left > 0; i = (i + 1) % counts.size(), --left) ++counts[i];
-  return counts;
-}
 
 struct Attribute {
   const char* name;

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "../test/unit/random_fixture.hpp"
 #include "bucket_baselines.hpp"
 #include "bucket_instances.hpp"
 #include "core/buckets/bucket_contents.hpp"
@@ -26,10 +27,12 @@
 #include "core/buckets/bucket_plan.hpp"
 #include "core/buckets/optimal_buckets.hpp"
 #include "core/buckets/release_utility.hpp"
+#include "median.hpp"
 #include "svg_chart.hpp"
 
 using namespace privacy_score;
 using namespace bucket_bench;
+using testing_support::SeededRandom;
 
 namespace {
 
@@ -41,19 +44,6 @@ std::string folder;
 int rounds = 3;
 
 double Now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-class SeededRandom : public RandomSource {
- public:
-  explicit SeededRandom(std::uint64_t seed) : engine_(seed) {}
-
- protected:
-  void Fill(std::uint64_t* words, std::size_t count) override {
-    for (std::size_t i = 0; i < count; ++i) words[i] = engine_();
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 // Milliseconds of things that take turns.
 class Timer {
@@ -69,11 +59,7 @@ class Timer {
     taken_[name].push_back((Now() - started) / times * 1e3);
   }
   void Note(const std::string& name, double milliseconds) { taken_[name].push_back(milliseconds); }
-  double Median(const std::string& name) {
-    std::vector<double>& taken = taken_[name];
-    std::sort(taken.begin(), taken.end());
-    return (taken[(taken.size() - 1) / 2] + taken[taken.size() / 2]) / 2;
-  }
+  double Median(const std::string& name) { return bench::Median(taken_[name]); }
 
  private:
   std::map<std::string, std::vector<double>> taken_;

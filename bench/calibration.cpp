@@ -132,7 +132,7 @@ std::string MeasureCalibration(const Size& size) {
     // Neighbouring roles share half of what they do.
     for (std::size_t left = 5 + random() % 20; left > 0; --left)
       session.abstractions.push_back(static_cast<AbstractionId>(role * size.abstractions / 2 + habits.Draw(random) + 1));
-    for (const Figure figure : {Figure::kReach, Figure::kPerson, Figure::kDiffer, Figure::kRepeats})
+    for (const Figure figure : {Figure::kAddressed, Figure::kPerson, Figure::kDiffer, Figure::kRepeats})
       session.figures[figure] = few(random);
     session.figures[Figure::kVolume] = VolumeOf(std::int64_t{50} << few(random));
     sessions.push_back(session);
@@ -151,7 +151,7 @@ std::string MeasureCalibration(const Size& size) {
               role->alarm.DripLimit(kAlarmRate));
   if (WriteCalibration(ReadCalibration(bytes)) != bytes) std::printf("not read as it was written\n");
   SessionFigures loop;
-  loop[Figure::kReach] = 34;
+  loop[Figure::kAddressed] = 34;
   return ReasonInWords(role->Judge(loop), loop, *role);
 }
 

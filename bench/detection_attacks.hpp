@@ -51,7 +51,7 @@ inline constexpr std::array<FamilyName, 15> kFamilies = {{
     {Family::kHardSplit, "hard split", "three unusual columns, one at a time, amid much work"},
     {Family::kMasquerade, "masquerade", "work of another role under this one's login"},
     {Family::kSlowDrip, "slow drip", "each day a few customers, by one look-up with a column more"},
-    {Family::kHardDifferencing, "differencing, hard", "pairs of the role's own aggregates whose constants differ"},
+    {Family::kHardDifferencing, "differencing, hard", "pairs of the role's own aggregates, one customer apart"},
     {Family::kDossier, "dossier of one person", "8 to 20 look-ups of the role about one customer"},
     {Family::kEnumeration, "enumeration", "30 to 300 customers by the role's own look-up"},
     {Family::kMailingList, "mailing list *", "one of the role's own lists without a LIMIT, of 2,000 rows or more"},
@@ -98,8 +98,9 @@ class Attacks {
         break;
       case Family::kHardDifferencing:
         for (int left = Between(4, 8, random()); left > 0; --left) {
-          const Statement* statement = people_.Usual(role, Kind::kAggregate);
+          const Statement* statement = people_.UsualNumber(role);
           for (int i = 0; i < 2; ++i) people_.Run(session, statement, {});
+          people_.Extend(session, 1);
         }
         break;
       case Family::kDossier: {
@@ -179,6 +180,7 @@ class Attacks {
       Ask(session, question);
       question.subject = SubjectTest::kIsNot;
       Ask(session, question, {people_.AnyCustomer()});
+      people_.WithoutOne(session);
     }
   }
 

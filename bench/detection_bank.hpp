@@ -12,11 +12,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "core/base/keyed_hash.hpp"
+#include "core/scoring/differences.hpp"
 #include "core/scoring/ngram.hpp"
 #include "core/statement/abstraction.hpp"
 
@@ -185,7 +188,72 @@ struct Execution {
   std::vector<std::uint64_t> drawn;  // a constant for each column it filters by
   std::int64_t limit = 0;            // 0: none
   std::int64_t rows = 0;             // that it returns
+  // Further values that the last column is compared with, by IN.
+  std::vector<std::uint64_t> more;
+  // Of an aggregate without groups: the records that it is over, and the number that it returns.
+  double records = 0;
+  std::optional<double> answer;
 };
+
+// Draws what an aggregate without groups is over and answers, in a bank of so many customers. An average over n records
+// of a column of so many values strays by its deviation over the root of n, and with what is asked for.
+inline void DrawAnswer(Execution& execution, double customers, Random& random) {
+  const Question& question = execution.statement->question;
+  if (question.kind != Kind::kAggregate || !question.grouped.empty()) return;
+  double records = Tables()[static_cast<std::size_t>(question.table)].rows_a_customer;
+  for (const int table : question.joined) records *= Tables()[static_cast<std::size_t>(table)].rows_a_customer;
+  records *= question.subject == SubjectTest::kIsOneOf ? static_cast<double>(execution.subjects.size()) : customers;
+  for (const ColumnRef ref : question.filtered) records /= ColumnOf(ref).distinct;
+  if (!question.filtered.empty()) records *= std::exp(std::normal_distribution<double>(0, .7)(random));
+  execution.records = std::floor(records + std::uniform_real_distribution<double>(0, 1)(random));
+  execution.answer = execution.records;
+  if (question.averaged < 0) return;
+  execution.answer.reset();
+  if (execution.records < 1) return;
+  const double range = ColumnOf(question.averaged).distinct;
+  const double deviation = range / std::sqrt(12.) * (.1 + 1 / std::sqrt(execution.records));
+  execution.answer = range / 2 + deviation * std::normal_distribution<double>(0, 1)(random);
+}
+
+// Makes of an execution the next one of a person who compares with one value more, of so many records.
+inline void AskWithOneMore(Execution& execution, std::uint64_t value, double records, Random& random) {
+  execution.more.push_back(value);
+  if (!execution.answer) return;
+  const Question& question = execution.statement->question;
+  const double all = execution.records + records;
+  if (question.averaged < 0) {
+    execution.answer = all;
+  } else if (records > 0) {
+    const double range = ColumnOf(question.averaged).distinct;
+    const double other = range * std::uniform_real_distribution<double>(0, 1)(random);
+    execution.answer = (*execution.answer * execution.records + other * records) / all;
+  }
+  execution.records = all;
+}
+
+// What the server would know of it.
+inline std::optional<privacy_score::AskedAggregate> AskedOf(const Execution& execution) {
+  if (!execution.answer) return std::nullopt;
+  privacy_score::AskedAggregate asked;
+  const Statement& statement = *execution.statement;
+  asked.shape = privacy_score::ShapeOfAggregate(statement.tokens);
+  asked.form = static_cast<std::uint32_t>(statement.id);
+  asked.answer = *execution.answer;
+  // Numbers are the same wherever they stand; texts are alike in all columns.
+  const auto add = [&](bool is_number, std::uint64_t value) {
+    asked.constants.Add(privacy_score::FoldHash(is_number ? 1 : 2, value));
+  };
+  std::size_t next = 0;
+  ColumnRef last = -1;
+  for (const ColumnRef ref : statement.question.filtered) {
+    last = ref;
+    add(ColumnOf(ref).is_number, execution.drawn[next++] % static_cast<std::uint64_t>(ColumnOf(ref).distinct));
+  }
+  for (const std::uint64_t value : execution.more)
+    add(ColumnOf(last).is_number, value % static_cast<std::uint64_t>(ColumnOf(last).distinct));
+  for (const int subject : execution.subjects) add(true, static_cast<std::uint64_t>(subject));
+  return asked;
+}
 
 // Rows of an execution in a bank of so many customers.
 inline std::int64_t DrawRows(const Execution& execution, double customers, Random& random) {

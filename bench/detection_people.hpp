@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -26,6 +27,8 @@ namespace bank {
 constexpr int kWorkdays = 5;
 // The share of new work that is no variation of what the role does.
 constexpr double kFresh = .25;
+// The share of repeated aggregates that compare with one value more, and not with others.
+constexpr double kExtended = .3;
 
 struct Role {
   std::string name;
@@ -77,7 +80,7 @@ const T& OneOf(const std::vector<T>& all, Random& random) {
 
 class People {
  public:
-  People(std::uint64_t seed, const Size& size) : random_(seed), size_(size) {
+  People(std::uint64_t seed, const Size& size) : random_(seed), answers_random_(seed + 1), size_(size) {
     struct Job {
       const char* name;
       std::array<double, 3> kinds;
@@ -157,10 +160,13 @@ class People {
       const Statement* statement = DrawStatement(who, session.day);
       if (Uniform(random_) < .5) customer = DrawCustomer(who);
       // A task is repeated with other constants.
+      bool extends = false;
       do {
         Run(session, statement, {customer});
+        if (extends) Extend(session, std::nullopt);
         if (Uniform(random_) < .7) break;
         customer = DrawCustomer(who);
+        extends = Uniform(answers_random_) < kExtended;
       } while (true);
     }
   }
@@ -175,7 +181,32 @@ class People {
     if (limited && statement->question.kind == Kind::kList && Uniform(random_) >= role.unlimited)
       execution.limit = Uniform(random_) < .8 ? 100 : 500;
     execution.rows = DrawRows(execution, size_.customers, random_);
+    DrawAnswer(execution, size_.customers, answers_random_);
     session.executions.push_back(std::move(execution));
+  }
+
+  // Makes the last execution the one before it with one value more in a list, where both are of one aggregate that can
+  // have one: what the value adds is drawn by the law of the others, or is so many records.
+  void Extend(Session& session, std::optional<double> records) {
+    if (session.executions.size() < 2) return;
+    const Execution& before = session.executions[session.executions.size() - 2];
+    Execution& last = session.executions.back();
+    if (before.statement != last.statement || !last.answer || last.drawn.empty()) return;
+    const double others = last.records;
+    Execution next = before;
+    AskWithOneMore(next, answers_random_(), records ? *records : others, answers_random_);
+    last = std::move(next);
+  }
+
+  // Makes the last execution one of the records of the one before it but one.
+  void WithoutOne(Session& session) {
+    const Execution& before = session.executions[session.executions.size() - 2];
+    Execution& last = session.executions.back();
+    last.drawn = before.drawn;
+    if (!before.answer || !last.answer || before.records < 2) return;
+    last.records = before.records - 1;
+    const double range = ColumnOf(last.statement->question.averaged).distinct;
+    last.answer = (*before.answer * before.records - range * Uniform(answers_random_)) / last.records;
   }
 
   const Statement* Of(const Question& question) { return statements_.Of(question); }
@@ -187,6 +218,16 @@ class People {
       const Statement* statement = role.repertoire[law(random_)];
       if (statement->question.kind == kind) return statement;
     }
+  }
+
+  // One that answers by one number that a list can be had for, if the role has any such; else any aggregate.
+  const Statement* UsualNumber(const Role& role) {
+    const Statement* statement = nullptr;
+    for (int tries = 0; tries < 200; ++tries) {
+      statement = Usual(role, Kind::kAggregate);
+      if (statement->question.grouped.empty() && !statement->question.filtered.empty()) break;
+    }
+    return statement;
   }
 
   // Columns of a table that a role shows seldom or never, the rarest first.
@@ -324,6 +365,7 @@ class People {
   }
 
   Random random_;
+  Random answers_random_;  // of its own, so that what is not of answers is drawn as without them
   Size size_;
   Statements statements_;
   std::vector<Role> roles_;

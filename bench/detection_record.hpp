@@ -57,10 +57,14 @@ class Knowledge {
   std::map<int, std::map<int, std::set<ColumnRef>>> days_;
 };
 
+// Answers of a session that the server remembers.
+constexpr std::size_t kRemembered = 54;
+
 inline Recorded Record(const std::vector<Execution>& executions) {
   Recorded recorded;
   std::map<privacy_score::AbstractionId, std::set<int>> addressed;
-  std::int64_t person = 0, most_addressed = 0, most_rows = 0;
+  std::int64_t person = 0, most_addressed = 0, most_rows = 0, differ = 0;
+  std::vector<privacy_score::AskedAggregate> answers;
   std::map<int, std::int64_t> columns;
   for (const Execution& execution : executions) {
     const Statement& statement = *execution.statement;
@@ -69,9 +73,15 @@ inline Recorded Record(const std::vector<Execution>& executions) {
     for (const int subject : execution.subjects)
       if (addressed[statement.id].insert(subject).second)
         person = std::max(person, columns[subject] += statement.columns);
+    if (const auto asked = AskedOf(execution)) {
+      const std::size_t first = answers.size() > kRemembered ? answers.size() - kRemembered : 0;
+      const auto verdict = privacy_score::CompareWithAsked(*asked, answers.data() + first, answers.size() - first);
+      if (verdict != privacy_score::AskedBefore::kSame) answers.push_back(*asked);
+      if (verdict == privacy_score::AskedBefore::kDiffers) ++differ;
+    }
     most_addressed = std::max(most_addressed, static_cast<std::int64_t>(addressed[statement.id].size()));
   }
-  recorded.figures = {most_addressed, person, most_rows, std::nullopt};
+  recorded.figures = {most_addressed, person, most_rows, std::nullopt, differ};
   return recorded;
 }
 

@@ -35,7 +35,15 @@ inline std::string SqlOf(const Execution& execution) {
   for (const ColumnRef ref : question.filtered) {
     const std::string value =
         std::to_string(execution.drawn[next++] % static_cast<std::uint64_t>(ColumnOf(ref).distinct));
-    append(where, " AND ", name(ref) + " = " + (ColumnOf(ref).is_number ? value : "'v" + value + '\''));
+    const auto literal = [ref](const std::string& digits) {
+      return ColumnOf(ref).is_number ? digits : "'v" + digits + '\'';
+    };
+    std::string list = literal(value);
+    if (next == question.filtered.size())
+      for (const std::uint64_t further : execution.more)
+        list += ", " + literal(std::to_string(further % static_cast<std::uint64_t>(ColumnOf(ref).distinct)));
+    const bool is_list = next == question.filtered.size() && !execution.more.empty();
+    append(where, " AND ", name(ref) + (is_list ? " IN (" + list + ')' : " = " + list));
   }
   if (question.subject != SubjectTest::kNone) {
     std::string list;

@@ -90,6 +90,7 @@ class World {
         one.figures[Figure::kAddressed] = static_cast<double>(*recorded.figures.addressed);
         one.figures[Figure::kPerson] = static_cast<double>(*recorded.figures.person);
         one.figures[Figure::kKnown] = static_cast<double>(knowledge_[At(session.person)].Take(session.day, part));
+        one.figures[Figure::kDiffer] = static_cast<double>(*recorded.figures.differ);
         one.figures[Figure::kRepeats] = static_cast<double>(recorded.repeats);
         one.figures[Figure::kVolume] = VolumeOf(*recorded.figures.most_rows);
         sessions.push_back(std::move(one));

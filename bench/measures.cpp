@@ -11,6 +11,7 @@
 #include <ctime>
 #include <random>
 
+#include "../test/support/equivocation_recurrence.hpp"
 #include "core/loss/equivocation.hpp"
 #include "core/loss/sum_law.hpp"
 
@@ -75,21 +76,6 @@ void Sums() {
   std::printf("| 10,000 records, 100 values, 10,000 priors | %.0f | | |\n\n", TimePosterior(hundred, groups));
 }
 
-// The recurrence at one epsilon.
-double Recurrence(const ValueLaw& law, std::int64_t epsilon) {
-  const std::vector<std::int64_t>& x = law.steps();
-  std::vector<double> h(x.size() + 1);
-  for (std::size_t i = 1; i <= x.size(); ++i) {
-    double sum = 0;
-    h[i] = 1e300;
-    for (std::size_t j = i; j > 0 && x[i - 1] - x[j - 1] <= epsilon; --j) {
-      sum += law.probabilities()[j - 1];
-      h[i] = std::min(h[i], h[j - 1] - sum * std::log(sum));
-    }
-  }
-  return h.back();
-}
-
 // The whole of the published algorithm: the recurrence at every difference of values. False when it finds another area
 // than the curve has.
 bool RunRecurrence(const ValueLaw& law, const EquivocationCurve& curve) {
@@ -100,7 +86,7 @@ bool RunRecurrence(const ValueLaw& law, const EquivocationCurve& curve) {
   std::sort(differences.begin(), differences.end());
   double area = 0;
   for (std::size_t i = 0; i + 1 < differences.size(); ++i)
-    area += Recurrence(law, differences[i]) / M_LN2 * static_cast<double>(differences[i + 1] - differences[i]);
+    area += EquivocationByRecurrence(law, differences[i]) * static_cast<double>(differences[i + 1] - differences[i]);
   return std::abs(area / curve.Area(law.decimals()) - 1) < 1e-9;
 }
 
@@ -110,7 +96,7 @@ bool TryRecurrence(const ValueLaw& law, const EquivocationCurve& curve, std::siz
   bool agrees = true;
   for (std::size_t i = 0; i < tries; ++i) {
     const std::int64_t epsilon = std::abs(x[(*random)() % x.size()] - x[(*random)() % x.size()]);
-    agrees = agrees && std::abs(Recurrence(law, epsilon) / M_LN2 - curve.EntropyAt(epsilon)) < 1e-9;
+    agrees = agrees && std::abs(EquivocationByRecurrence(law, epsilon) - curve.EntropyAt(epsilon)) < 1e-9;
   }
   return agrees;
 }

@@ -14,11 +14,13 @@
 #include <string>
 #include <vector>
 
-#include "core/noise/discrete_laplace.hpp"
 #include "core/base/error.hpp"
+#include "core/noise/discrete_laplace.hpp"
+#include "median.hpp"
 
 namespace {
 
+using bench::Median;
 using privacy_score::DiscreteLaplace;
 using privacy_score::RandomSource;
 using privacy_score::Rational;
@@ -48,11 +50,6 @@ double Time(Draw draw, std::int64_t& sink) {
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < kDraws; ++i) sink += draw();
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / kDraws;
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 }  // namespace

@@ -105,8 +105,9 @@ target "\`dp_count\` of all rows, without one commit / \`count(*)\`" "$(costs 1 
 target "\`dp_count\` with a predicate, without one commit / \`count(*)\` with it" "$(costs 3 4)" at-most 1.05
 target "draws a second at epsilon 0.1 / those of a sampler in doubles" "$(awk -F'|' '$2 + 0 == 0.1 && $2 !~ /0.10/ { print $6 + 0; exit }' <<<"$sampler")" at-least 0.2
 echo
-echo "A table of $rows rows and 2 columns, all in shared buffers; no parallel workers. In one warm session, median of $turns interleaved rounds; the targets are the"
-echo "medians of the rounds' own ratios. A commit (\`INSERT\` of one row, fsync on): $(column 5) ms."
+echo "A table of $rows rows and 2 columns, all in shared buffers; no parallel workers. In one warm session, median of"
+echo "$turns interleaved rounds; the targets are the medians of the rounds' own ratios. A commit"
+echo "(\`INSERT\` of one row, fsync on): $(column 5) ms."
 echo
 echo "| question | milliseconds | | milliseconds |"
 echo "|---|---|---|---|"
@@ -117,7 +118,8 @@ echo "| | | \`dp_count\` of 100 rows, paid | $(column 7) |"
 echo "| \`count(*) WHERE id = 7\` by an index | $(column 8) | \`dp_count\` with it, of all rows, paid | $(column 9) |"
 echo "| | | the same with \`constant_work => false\`, by the index, paid | $(column 10) |"
 echo
-echo "Analysts at once, each a role with a budget of its own (${spent:-?} roles have paid); answers a second, median of $rounds interleaved rounds:"
+echo "Analysts at once, each a role with a budget of its own (${spent:-?} roles have paid); answers a second, median of"
+echo "$rounds interleaved rounds:"
 echo
 echo "| | 1 analyst | $analysts analysts |"
 echo "|---|---|---|"

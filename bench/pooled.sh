@@ -64,7 +64,7 @@ done
 p=$(median <"$PS_TMP/cost.pooled")
 o=$(median <"$PS_TMP/cost.own")
 f=$(median <"$PS_TMP/cost.off")
-told=$(q "SELECT count(DISTINCT end_user) FROM privacy_score.stat_sessions WHERE role = 'pooled'")
+told=$(q "SELECT privacy_score.flush()" "SELECT count(DISTINCT end_user) FROM privacy_score.session WHERE role = 'pooled'" | tail -n 1)
 [ "$told" = $people ] || bail_out "$told people instead of $people"
 echo "## Many people behind a pooler"
 echo

@@ -24,8 +24,10 @@
 
 #include "core/entropy/coded_rows.hpp"
 #include "core/entropy/subset_entropies.hpp"
+#include "median.hpp"
 
 using namespace privacy_score;
+using bench::Median;
 
 namespace {
 
@@ -162,12 +164,6 @@ double Plain(const std::vector<std::uint64_t>& packed, const unsigned* shifts, c
     *sum += static_cast<double>(std::log2(rows) - entropy / rows);
   }
   return Milliseconds(start);
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 Sets AllSets() {

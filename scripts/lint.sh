@@ -172,8 +172,17 @@ house_rules() {
   verdict "every header is guarded by #pragma once" \
     "$(files src test/unit test/fuzz | grep -E '\.hpp$' | xargs -r grep -L '^#pragma once')"
   verdict "no two types of one namespace bear one name" \
-    "$(perl scripts/lint_types.pl src/core/*/*.[ch]pp src/sqlparse/*.[ch]pp src/solver/*.[ch]pp 2>&1
-      perl scripts/lint_types.pl src/backend/*/*.[ch]pp 2>&1)"
+    "$(perl scripts/lint_types.pl src/core/*/*.[ch]pp src/sqlparse/*.[ch]pp src/solver/*.[ch]pp src/backend/*/*.[ch]pp 2>&1)"
+  verdict "columns of rows that cross the wall have names (core/base/wire_section.hpp)" \
+    "$(grep -rnE '\brow\[[0-9]+\]' src --include='*.[ch]pp')"
+  verdict "nothing is called under a spinlock but what moves a few bytes" "$(perl scripts/lint_spinlocks.pl src/backend/*/*.[ch]pp 2>&1)"
+  verdict "no two files of src/backend have functions of one name" "$(perl scripts/lint_names.pl src/backend/*/*.[ch]pp 2>&1)"
+  # The magic block of the solver's module is all of its file.
+  verdict "every file of src/backend stands in namespace privacy_score" \
+    "$(files src/backend | grep -E '\.[ch]pp$' | grep -v /solver_magic | xargs -r awk 'FNR == 1 { names[FILENAME] = 1 }
+        FNR == 1 || NF { last[FILENAME] = $0 }
+        /using namespace privacy_score;/ { print FILENAME ":" FNR ": using namespace" }
+        END { for (file in names) if (last[file] != "}  // namespace privacy_score") print file }' | sort)"
   verdict "each setting is read and documented, and no others are" "$(perl scripts/lint_settings.pl 2>&1)"
   verdict "no regression test bears the name of a file in sql/" \
     "$(for file in test/sql/*.sql; do

@@ -7,7 +7,8 @@
 # needs no right to read the checkout; what it leaves in results/, demo/report.txt (.md, .html, .json, .svg)
 # and the like is copied back.
 #
-# The command finds: the current directory = the copy of the checkout; PS_BINDIR = the private programs, first in PATH;
+# The command finds: the current directory = the copy of the checkout; PS_BINDIR = the private programs, first in PATH,
+# below PS_ROOT, with build/test/privacy_score.so beside the module as privacy_score_changed_noise.so when it was built;
 # PS_TMP = an empty folder with a short name; PS_REGRESS_DIR = where pg_regress is; PS_HEADERS = the
 # headers of the server. No other PG* variable is set.
 # PS_KEEP=1 keeps the folder; PS_TWINS=N is how many questions test/attacks/noisy_twins.sh asks;
@@ -59,6 +60,8 @@ else
   "${MAKE:-make}" -s --no-print-directory -C "$checkout" PG_CONFIG="$pg_config" DESTDIR="$root" install
 fi
 
+if [ -e "$checkout/build/test/privacy_score.so" ]; then cp "$checkout/build/test/privacy_score.so" "$root$libdir/privacy_score_changed_noise.so"; fi
+
 mkdir "$sandbox/tree" "$sandbox/run"
 tar -C "$checkout" --exclude=./.git --exclude=./build --exclude=./results --exclude='./regression.*' --exclude='*.so' -cf - . |
   tar -C "$sandbox/tree" --no-same-owner -xf -
@@ -71,7 +74,7 @@ fi
 cd "$sandbox/tree"
 status=0
 "${as_user[@]}" env -i HOME="$sandbox/run" PATH="$root$bindir:$PATH" LANG=C.UTF-8 LC_ALL=C.UTF-8 TZ=UTC TERM=dumb \
-  PS_BINDIR="$root$bindir" PS_TMP="$sandbox/run" PS_REGRESS_DIR="$(dirname "$pgxs")/../test" PS_HEADERS="$("$pg_config" --includedir-server)" PS_TWINS="${PS_TWINS:-200}" \
+  PS_ROOT="$root" PS_BINDIR="$root$bindir" PS_TMP="$sandbox/run" PS_REGRESS_DIR="$(dirname "$pgxs")/../test" PS_HEADERS="$("$pg_config" --includedir-server)" PS_TWINS="${PS_TWINS:-200}" \
   PS_LONG="${PS_LONG:-}" PS_SEED="${PS_SEED:-}" PS_KILLS="${PS_KILLS:-}" PS_LANES="${PS_LANES:-}" "$@" </dev/null || status=$?
 
 # what the run leaves behind

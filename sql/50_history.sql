@@ -104,6 +104,25 @@ CREATE FUNCTION privacy_score.score(role name, from_day date, to_day date)
 COMMENT ON FUNCTION privacy_score.score(name, date, date) IS
   'Privacy score of each recorded day against the role''s baseline, for each of its end users: P<b0,bi>, the maxima M and M'', P/M, and the cumulative Delta since from_day [Khan, figure 6]. enforced: the sum of the day''s sessions that mode enforce compares with daily_limit. An end user with a baseline of her own is scored against that; peer_score is then the score against the role''s, else NULL. A role reads its own; pg_read_all_stats reads all.';
 
+CREATE FUNCTION privacy_score.score_anew(role name, from_day date, to_day date)
+  RETURNS TABLE (day date, queries bigint, ngrams bigint, mismatched bigint, score float8, max_score float8,
+                 tight_max float8, normalised float8, cumulative float8, statement_score float8, rows bigint,
+                 enforced float8, end_user text, peer_score float8)
+  AS 'MODULE_PATHNAME', 'ps_score_anew' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.score_anew(name, date, date) IS
+  'score() with nothing taken from what is kept but the rates: each day is computed from its recorded statements, so that kept scores can be held against them. The same rights as score().';
+
+CREATE FUNCTION privacy_score.rescore(role name, from_day date, to_day date) RETURNS bigint
+  AS 'MODULE_PATHNAME', 'ps_rescore' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.rescore(name, date, date) IS
+  'Throws away what is kept of a role''s days (both included), so that they are scored anew with the rates of now. Returns the number of days.';
+REVOKE ALL ON FUNCTION privacy_score.rescore(name, date, date) FROM PUBLIC;
+
+CREATE FUNCTION privacy_score.scored_under() RETURNS text
+  AS 'MODULE_PATHNAME', 'ps_scored_under' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.scored_under() IS
+  'Internal: a hash of what a score rests on beside history and rates: the settings in force, declarations, baselines, acceptances.';
+
 CREATE FUNCTION privacy_score.score_sessions(role name, from_day date, to_day date)
   RETURNS TABLE (day date, session text, queries bigint, ngrams bigint, mismatched bigint, score float8,
                  max_score float8, tight_max float8, normalised float8, statement_score float8, rows bigint,

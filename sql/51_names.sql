@@ -19,6 +19,8 @@ COMMENT ON VIEW privacy_score.requoted_abstraction IS 'Internal: abstractions th
 CREATE FUNCTION privacy_score.requote_history() RETURNS void
   LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
   BEGIN ATOMIC
+    UPDATE privacy_score.kept_day SET made_under = NULL WHERE EXISTS (SELECT FROM privacy_score.requoted_abstraction);
+    DELETE FROM privacy_score.kept_role WHERE EXISTS (SELECT FROM privacy_score.requoted_abstraction);
     INSERT INTO privacy_score.abstraction AS a (id, tokens, calls, rows, first_seen, last_seen)
       SELECT r.id, r.tokens, pg_catalog.sum(r.calls), pg_catalog.sum(r.rows), pg_catalog.min(r.first_seen), pg_catalog.max(r.last_seen)
         FROM privacy_score.requoted_abstraction r GROUP BY r.id, r.tokens

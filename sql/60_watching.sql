@@ -10,7 +10,7 @@ CREATE FUNCTION privacy_score.live_sessions()
                  last_query_at timestamptz, last_id bigint, last_abstraction text[], statement_score float8,
                  rows bigint, reach bigint, subjects bigint, subject_columns int, enforced float8, end_user text,
                  client_addr inet, application_name text, tls boolean, auth_method text, peer_score float8,
-                 addressed bigint, person bigint)
+                 addressed bigint, person bigint, differ bigint)
   AS 'MODULE_PATHNAME', 'ps_live_sessions' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privacy_score.live_sessions() IS 'Internal: open sessions of this database that the current user may see.';
 
@@ -34,12 +34,12 @@ CREATE VIEW privacy_score.stat_sessions WITH (security_barrier) AS
          l.mismatched, l.score, l.max_score, l.normalised, l.estimated, l.last_query_at,
          COALESCE(l.last_abstraction, a.tokens) AS last_abstraction, l.statement_score, l.rows,
          l.reach, l.subjects, l.subject_columns, l.enforced, l.end_user, l.client_addr, l.application_name, l.tls, l.auth_method,
-         l.peer_score, l.addressed, l.person, s.unusual, s.unusual_figure
+         l.peer_score, l.addressed, l.person, l.differ, s.unusual, s.unusual_figure
     FROM privacy_score.live_sessions() l
     LEFT JOIN privacy_score.abstraction a ON a.id = l.last_id
     LEFT JOIN privacy_score.session s ON s.role = l.role AND s.session = l.session AND s.started = l.started;
 COMMENT ON VIEW privacy_score.stat_sessions IS
-  'Open sessions of this database with their score so far, of a connection or, with an end user, of all (session_scope; pid: of the one that is at it); estimated: some rates are still upper bounds, or the model is out of date; enforced: the sum that mode enforce compares with session_limit; peer_score: of an end user with a baseline of her own the score against the role''s; addressed: most subjects of one statement; person: most columns asked about one subject; unusual, unusual_figure: how unusual it is and by which figure, as of the last flush, NULL where alarms are not calibrated; client_addr (NULL: a unix socket), application_name, tls, auth_method: of the connection that began it.';
+  'Open sessions of this database with their score so far, of a connection or, with an end user, of all (session_scope; pid: of the one that is at it); estimated: some rates are still upper bounds, or the model is out of date; enforced: the sum that mode enforce compares with session_limit; peer_score: of an end user with a baseline of her own the score against the role''s; addressed: most subjects of one statement; person: most columns asked about one subject; differ: aggregates that differ from an earlier one by one record; unusual, unusual_figure: how unusual it is and by which figure, as of the last flush, NULL where alarms are not calibrated; client_addr (NULL: a unix socket), application_name, tls, auth_method: of the connection that began it.';
 
 CREATE VIEW privacy_score.stat_contexts WITH (security_barrier) AS
   SELECT s.role, s.end_user, s.day, s.session, s.started, s.client_addr, s.application_name, s.tls, s.auth_method,
@@ -51,9 +51,19 @@ CREATE VIEW privacy_score.stat_contexts WITH (security_barrier) AS
 COMMENT ON VIEW privacy_score.stat_contexts IS
   'Recorded sessions with the connection that began each: client_addr (NULL: a unix socket), application_name, tls, auth_method; new_context: what of network, program and hour of the week the role''s baseline has never had, NULL where that is not known.';
 
+-- The roles that have history, found one by one in the index: there may be very many sessions.
+CREATE VIEW privacy_score.recorded_role AS
+  WITH RECURSIVE r(role) AS (
+    (SELECT s.role FROM privacy_score.session s ORDER BY s.role LIMIT 1)
+    UNION ALL
+    SELECT (SELECT s.role FROM privacy_score.session s WHERE s.role > r.role ORDER BY s.role LIMIT 1) FROM r WHERE r.role IS NOT NULL)
+  SELECT r.role FROM r WHERE r.role IS NOT NULL;
+COMMENT ON VIEW privacy_score.recorded_role IS 'Internal: roles that have recorded sessions.';
+REVOKE ALL ON privacy_score.recorded_role FROM PUBLIC;
+
 CREATE VIEW privacy_score.stat_days WITH (security_barrier) AS
   SELECT r.role, s.*, d.reach, d.subjects, d.subject_columns
-    FROM (SELECT DISTINCT x.role FROM privacy_score.session x WHERE privacy_score.may_read(x.role)) r
+    FROM (SELECT x.role FROM privacy_score.recorded_role x WHERE privacy_score.may_read(x.role)) r
          CROSS JOIN LATERAL privacy_score.score(r.role, '-infinity', 'infinity') s
          LEFT JOIN privacy_score.principal_day d ON d.role = r.role AND d.end_user = COALESCE(s.end_user, '') AND d.day = s.day;
 COMMENT ON VIEW privacy_score.stat_days IS
@@ -78,21 +88,28 @@ COMMENT ON VIEW privacy_score.baselines IS
   'All versions of baselines, of roles and of single end users: from which days, by whom and when they were made, and which is in force; ngrams at the ngram_length in force. As found when it was last put in force: combined_rate of all columns in it and relation_rates of those of each relation (for pg_read_all_stats), days that stand out, and up to what score a day is usual against the others.';
 
 CREATE VIEW privacy_score.stat_roles WITH (security_barrier) AS
+  WITH state AS MATERIALIZED (SELECT privacy_score.scored_under() AS under, privacy_score.today() AS today),
+       alerted AS MATERIALIZED (SELECT a.role, pg_catalog.count(*) AS alerts FROM privacy_score.alert a WHERE a.kind !~ '^baseline_' GROUP BY a.role)
   SELECT r.role,
-         COALESCE((SELECT v.ngrams FROM privacy_score.baselines v WHERE v.id = b.id), 0) AS baseline_ngrams,
+         COALESCE(k.baseline_ngrams, (SELECT v.ngrams FROM privacy_score.baselines v WHERE v.id = b.id), 0) AS baseline_ngrams,
          b.from_day AS baseline_from,
          b.to_day AS baseline_to,
-         d.today,
-         d.cumulative,
-         (SELECT pg_catalog.count(*) FROM privacy_score.alert a WHERE a.role = r.role AND a.kind !~ '^baseline_') AS alerts,
-         (SELECT COALESCE(pg_catalog.sum(x.refused), 0)::bigint FROM privacy_score.session x WHERE x.role = r.role) AS blocked
-    FROM (SELECT x.role FROM privacy_score.session x UNION SELECT y.role FROM privacy_score.baseline y WHERE y.active) r
-    LEFT JOIN privacy_score.baseline b ON b.role = r.role AND b.end_user IS NULL AND b.active,
-         LATERAL (SELECT (SELECT pg_catalog.sum(t.score) FROM privacy_score.score(r.role, privacy_score.today(), privacy_score.today()) t) AS today,
-                         pg_catalog.sum(c.cumulative) AS cumulative
-                    FROM (SELECT pg_catalog.max(s.cumulative) AS cumulative
-                            FROM privacy_score.score(r.role, COALESCE(b.to_day + 1, '-infinity'), 'infinity') s
-                           GROUP BY s.end_user) c) d
+         CASE WHEN EXISTS (SELECT FROM privacy_score.session x WHERE x.role = r.role AND x.day = t.today)
+              THEN (SELECT pg_catalog.sum(s.score ORDER BY s.end_user) FROM privacy_score.score(r.role, t.today, t.today) s) END AS today,
+         CASE WHEN k.role IS NOT NULL AND NOT EXISTS (SELECT FROM privacy_score.session x WHERE x.role = r.role AND x.day > k.through)
+              THEN k.cumulative
+              ELSE (SELECT pg_catalog.sum(c.cumulative ORDER BY c.end_user)
+                      FROM (SELECT s.end_user, pg_catalog.max(s.cumulative) AS cumulative
+                              FROM privacy_score.score(r.role, COALESCE(b.to_day + 1, '-infinity'), 'infinity') s
+                             GROUP BY s.end_user) c) END AS cumulative,
+         COALESCE(a.alerts, 0) AS alerts,
+         (COALESCE(k.blocked, 0) + COALESCE((SELECT pg_catalog.sum(x.refused) FROM privacy_score.session x
+                                              WHERE x.role = r.role AND x.day > COALESCE(k.through, '-infinity')), 0))::bigint AS blocked
+    FROM state t
+   CROSS JOIN (SELECT x.role FROM privacy_score.recorded_role x UNION SELECT y.role FROM privacy_score.baseline y WHERE y.active) r
+    LEFT JOIN privacy_score.baseline b ON b.role = r.role AND b.end_user IS NULL AND b.active
+    LEFT JOIN privacy_score.kept_role k ON k.role = r.role AND k.made_under = t.under
+    LEFT JOIN alerted a ON a.role = r.role
    WHERE privacy_score.may_read(r.role);
 COMMENT ON VIEW privacy_score.stat_roles IS
   'Roles with their active baseline, the score of today and the cumulative score since the baseline ended; of a role with end users the sum of theirs.';

@@ -35,7 +35,7 @@ CREATE VIEW privacy_score.budget_now AS
          b.period, CASE WHEN b.period IS NOT NULL THEN privacy_score.period_start(b.period_anchor, b.period, n.number + 1) END AS period_ends,
          b.unit, b.max_rows_per_unit, b.granted_by, b.granted_at, b.revoked_at, b.delta, b.delta_spent,
          b.delta_spent - CASE WHEN n.number > b.period_number THEN b.delta_spent ELSE b.delta_before END AS delta_now,
-         b.settings, b.constant_work
+         b.settings, b.constant_work, b.scope
     FROM privacy_score.budget b
     CROSS JOIN (SELECT privacy_score.database_identity() AS here) i
     CROSS JOIN LATERAL (
@@ -85,6 +85,57 @@ CREATE FUNCTION privacy_score.dp_revoke(role name, relation regclass) RETURNS vo
 COMMENT ON FUNCTION privacy_score.dp_revoke(name, regclass) IS
   'Takes back dp_grant(); the ledger is kept, and a new grant goes on with what was spent. Owner only.';
 
+CREATE FUNCTION privacy_score.dp_grant_person(role name, home regclass, epsilon numeric, period interval DEFAULT NULL, delta numeric DEFAULT NULL, absorb boolean DEFAULT false)
+  RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_dp_grant_person' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.dp_grant_person(name, regclass, numeric, interval, numeric, boolean) IS
+  'Lets a role (a group: its members together) ask, in plain SQL and by the dp functions, about all protected relations whose persons are at home in one relation, for epsilon in all, or a period; each person is protected, however many rows she has. delta: what groups that nobody has declared may spend of it in all, or a period; NULL for no limit. absorb: budgets of that role for single relations are taken back, and what they have spent is spent; without it such budgets are an error. Given again it changes all of these, never what is spent. Owner only. Errors: 42501, 42704, 42P01, 42809, 55000, 22023.';
+
+CREATE FUNCTION privacy_score.dp_revoke_person(role name, home regclass) RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_dp_revoke_person' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.dp_revoke_person(name, regclass) IS
+  'Takes back dp_grant_person(); the ledger is kept, and a new grant goes on with what was spent. Owner only.';
+
+CREATE FUNCTION privacy_score.noisy_rows(level int) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'ps_noisy_rows' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.noisy_rows(int) IS
+  'Internal: stands, while a query of a dp only role is planned, for the answer of one of its levels. Cannot be called.';
+REVOKE EXECUTE ON FUNCTION privacy_score.noisy_rows(int) FROM PUBLIC;
+
+CREATE FUNCTION privacy_score.dp_price(sql text)
+  RETURNS TABLE (level int, relations text, epsilon numeric, epsilon_once numeric, delta numeric, repeated boolean, epsilon_left numeric)
+  AS 'MODULE_PATHNAME', 'ps_dp_price' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 5;
+COMMENT ON FUNCTION privacy_score.dp_price(text) IS
+  'What a SELECT in plain SQL would cost the caller, one row for each level that is answered: epsilon, epsilon_once for the first query of its shape, delta, and what would be left after that level alone (below zero: it would be refused). Nothing is spent and no row of persons is read. Errors: PS001 no budget for persons, PS003 a query that is not answered, 22023 not one SELECT.';
+
+CREATE FUNCTION privacy_score.dp_error(value anyelement) RETURNS float8
+  AS 'MODULE_PATHNAME', 'ps_dp_error' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privacy_score.dp_error(anyelement) IS
+  'Beside an aggregate of a query level that is answered privately, such as dp_error(count(*)): how far it may be off because of noise, with 95 % confidence, in its units; infinity for an average whose count may be zero. Costs nothing. 0 where nothing is answered privately. PS003 for anything but such an aggregate in a query that is answered.';
+
+CREATE FUNCTION privacy_score.last_answer()
+  RETURNS TABLE (level int, "column" name, epsilon numeric, repeated boolean, answered_at timestamptz, t float8, left_out float8, half_width float8)
+  AS 'MODULE_PATHNAME', 'ps_last_answer' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 5;
+COMMENT ON FUNCTION privacy_score.last_answer() IS 'Internal: what dp_last_answer shows.';
+
+CREATE VIEW privacy_score.dp_last_answer AS SELECT * FROM privacy_score.last_answer();
+COMMENT ON VIEW privacy_score.dp_last_answer IS
+  'How the last statement of this session that was answered privately was measured, a row for each aggregate of its levels: the part of epsilon that its noise has, whether the answer is repeated, when it was charged; t: how much of what one person adds counts; left_out: the share of everything that this is estimated to leave out, NULL where dp_max_rows has said it; half_width: how far the noise may move the number with 95 % confidence. For an average t and left_out are those of its sum, half_width the greatest of its rows.';
+COMMENT ON COLUMN privacy_score.dp_last_answer.level IS 'number of the query level in its statement';
+COMMENT ON COLUMN privacy_score.dp_last_answer."column" IS 'what the aggregate is called in the answer, else its function';
+COMMENT ON COLUMN privacy_score.dp_last_answer.epsilon IS 'of the epsilon of the level, what the noise of this aggregate was drawn with';
+COMMENT ON COLUMN privacy_score.dp_last_answer.repeated IS 'nothing was spent';
+COMMENT ON COLUMN privacy_score.dp_last_answer.answered_at IS 'when it was charged';
+COMMENT ON COLUMN privacy_score.dp_last_answer.t IS 'how much of what one person adds counts';
+COMMENT ON COLUMN privacy_score.dp_last_answer.left_out IS 'estimated share of everything that is beyond t, 0 to 1; NULL where dp_max_rows has said t';
+COMMENT ON COLUMN privacy_score.dp_last_answer.half_width IS 'of the noise, with 95 % confidence; infinity for an average whose count may be zero';
+GRANT SELECT ON privacy_score.dp_last_answer TO PUBLIC;
+
+CREATE FUNCTION privacy_score.guarded(function oid, VARIADIC arguments "any") RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_guarded' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privacy_score.guarded(oid, "any") IS
+  'Internal: in a plan that answers privately, what a function of the server makes of values of a row, NULL where it fails. Cannot be called.';
+
 CREATE FUNCTION privacy_score.whole(value anyelement) RETURNS anyelement
   AS 'MODULE_PATHNAME', 'ps_whole' LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION privacy_score.whole(anyelement) IS
@@ -113,7 +164,7 @@ CREATE VIEW privacy_score.dp_budget WITH (security_barrier) AS
          pg_catalog.trim_scale(b.spent_now) AS spent, pg_catalog.trim_scale(GREATEST(b.epsilon - b.spent_now, 0)) AS "left",
          b.period, b.period_ends, b.unit, b.max_rows_per_unit, pg_catalog.trim_scale(b.spent) AS spent_ever, b.granted_by, b.granted_at,
          b.delta, pg_catalog.trim_scale(b.delta_now) AS delta_spent, pg_catalog.trim_scale(GREATEST(b.delta - b.delta_now, CASE WHEN b.delta IS NOT NULL THEN 0 END)) AS delta_left,
-         b.constant_work
+         b.constant_work, b.scope
     FROM privacy_score.budget_now b
     JOIN pg_catalog.pg_class c ON c.oid = b.relation_oid
     JOIN pg_catalog.pg_roles r ON r.oid = b.role_oid
@@ -121,7 +172,7 @@ CREATE VIEW privacy_score.dp_budget WITH (security_barrier) AS
      AND (pg_catalog.pg_has_role(SESSION_USER, b.role_oid, 'MEMBER') OR pg_catalog.pg_has_role(c.relowner, 'USAGE')
           OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE'));
 COMMENT ON VIEW privacy_score.dp_budget IS
-  'Budgets in force: epsilon, of it spent and left in the current period, when that ends; unit of protection; spent_ever in all periods; likewise for delta, whose limit is NULL when there is none; whether work is constant. A role sees its own and its groups'', the owner of a relation those for it, pg_read_all_stats all.';
+  'Budgets in force: epsilon, of it spent and left in the current period, when that ends; unit of protection; spent_ever in all periods; likewise for delta, whose limit is NULL when there is none; whether work is constant; scope: relation, or person for all relations whose persons are at home in this one. A role sees its own and its groups'', the owner of a relation those for it, pg_read_all_stats all.';
 GRANT SELECT ON privacy_score.dp_budget TO PUBLIC;
 
 CREATE VIEW privacy_score.dp_releases WITH (security_barrier) AS

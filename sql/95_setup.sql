@@ -115,12 +115,31 @@ CREATE FUNCTION privacy_score.suggest_limits(role name)
       SELECT b.id, b.to_day + 1 AS first_day
         FROM privacy_score.role_watching(suggest_limits.role) w
         LEFT JOIN privacy_score.baselines b ON b.role = suggest_limits.role AND b.end_user IS NULL AND b.active),
+    -- End users whose baseline is of later days than the role's: until it ends, what they did is what it says.
+    own AS MATERIALIZED (
+      SELECT o.end_user, o.to_day FROM privacy_score.baselines o
+       WHERE o.role = suggest_limits.role AND o.end_user IS NOT NULL AND o.active),
     seen AS MATERIALIZED (
-      SELECT 1 AS place, s.enforced
+      SELECT 1 AS place, s.enforced, s.end_user
         FROM base b, LATERAL privacy_score.score_sessions(suggest_limits.role, b.first_day, 'infinity') s
+       WHERE NOT EXISTS (SELECT FROM own o WHERE o.end_user = s.end_user AND s.day <= o.to_day)
       UNION ALL
-      SELECT 2, d.enforced
-        FROM base b, LATERAL privacy_score.score(suggest_limits.role, b.first_day, 'infinity') d),
+      SELECT 2, d.enforced, d.end_user
+        FROM base b, LATERAL privacy_score.score(suggest_limits.role, b.first_day, 'infinity') d
+       WHERE NOT EXISTS (SELECT FROM own o WHERE o.end_user = d.end_user AND d.day <= o.to_day)),
+    -- Of ten sessions of one person with a baseline of her own on, limits for her are more than a guess.
+    person_fence AS MATERIALIZED (
+      SELECT m.end_user, m.place, m.number, m.median,
+             GREATEST(1, pg_catalog.ceil(100 * (m.median + 3.5 * 1.4826 * (
+               SELECT pg_catalog.percentile_cont(0.5) WITHIN GROUP (ORDER BY pg_catalog.abs(s.enforced - m.median))
+                 FROM seen s WHERE s.place = m.place AND s.end_user = m.end_user))) / 100) AS value
+        FROM (SELECT s.end_user, s.place, pg_catalog.count(*) AS number,
+                     pg_catalog.percentile_cont(0.5) WITHIN GROUP (ORDER BY s.enforced) AS median
+                FROM seen s JOIN own o ON o.end_user = s.end_user GROUP BY s.end_user, s.place) m),
+    personal AS (
+      SELECT s.end_user, s.number, s.median, s.value AS session_value, GREATEST(s.value, d.value) AS day_value
+        FROM person_fence s LEFT JOIN person_fence d ON d.end_user = s.end_user AND d.place = 2
+       WHERE s.place = 1 AND s.number >= 10),
     middle AS (SELECT s.place, pg_catalog.count(*) AS number, pg_catalog.percentile_cont(0.5) WITHIN GROUP (ORDER BY s.enforced) AS median
                  FROM seen s GROUP BY s.place),
     fence AS MATERIALIZED (
@@ -149,11 +168,16 @@ CREATE FUNCTION privacy_score.suggest_limits(role name)
                                      (SELECT h.place FROM here h WHERE h.name = 'privacy_score.' || w.setting), w.setting, w.value)
               FROM wanted w, base b WHERE b.id IS NOT NULL
             UNION ALL
-            SELECT 3, 'mode', NULL, 'tells the client when a limit is passed, and refuses nothing; enforce refuses',
+            SELECT 3, 'set_limit', p.session_value,
+                   pg_catalog.format('end user %L has a baseline of her own, and %s session(s) since it ended, median %s: these limits are hers', p.end_user, p.number, pg_catalog.round(p.median::numeric, 2)),
+                   pg_catalog.format('SELECT privacy_score.set_limit(%L, %L, session_limit => %s, daily_limit => %s);', suggest_limits.role, p.end_user, p.session_value, p.day_value)
+              FROM personal p, base b WHERE b.id IS NOT NULL
+            UNION ALL
+            SELECT 5, 'mode', NULL, 'tells the client when a limit is passed, and refuses nothing; enforce refuses',
                    pg_catalog.format('ALTER ROLE %I%s SET privacy_score.mode = ''warn'';', suggest_limits.role,
                                      (SELECT h.place FROM here h WHERE h.name = 'privacy_score.mode'))
               FROM base b WHERE b.id IS NOT NULL) x
-     ORDER BY x.place;
+     ORDER BY x.place, x.suggestion;
   END;
 COMMENT ON FUNCTION privacy_score.suggest_limits(name) IS
   'Limits for a role from what its sessions and days since the baseline added (the column enforced): the modified z-score of 3.5 [Iglewicz, Hoaglin], at least 1, rounded up to hundredths; with the reason and the statement. A role asks about itself, pg_read_all_stats about all.';
@@ -218,13 +242,22 @@ CREATE VIEW privacy_score.setup_finding AS
       JOIN pg_catalog.pg_roles r ON r.rolname = s.role
      WHERE NOT r.rolsuper AND NOT EXISTS (SELECT FROM role_label l WHERE l.role = r.oid AND l.label = 'exempt')),
   baseline AS MATERIALIZED (
-    SELECT b.* FROM privacy_score.baseline b WHERE b.end_user IS NULL AND b.active AND EXISTS (SELECT FROM recorded r WHERE r.rolname = b.role)),
-  -- How a role gets a baseline of what is recorded: of the last thirty days, or of the days that there are.
+    SELECT b.*, 'role ' || pg_catalog.quote_ident(b.role) || COALESCE(', end user ' || pg_catalog.quote_literal(b.end_user), '') AS whose
+      FROM privacy_score.baseline b WHERE b.active AND EXISTS (SELECT FROM recorded r WHERE r.rolname = b.role)),
+  -- How a role, or an end user with a baseline of her own, gets one of what is recorded: of the last thirty days, or of the
+  -- days that there are.
   remedy AS MATERIALIZED (
-    SELECT x.role, CASE WHEN pg_catalog.bool_or(x.day BETWEEN privacy_score.today() - 30 AND privacy_score.today() - 1)
-                        THEN pg_catalog.format('SELECT privacy_score.set_baseline(%L);', x.role)
-                        ELSE pg_catalog.format('SELECT privacy_score.set_baseline(%L, %L, %L);', x.role, pg_catalog.min(x.day), pg_catalog.max(x.day)) END AS suggestion
-      FROM privacy_score.session x GROUP BY x.role),
+    SELECT x.role, NULL::text AS end_user,
+           CASE WHEN pg_catalog.bool_or(x.day BETWEEN privacy_score.today() - 30 AND privacy_score.today() - 1)
+                THEN pg_catalog.format('SELECT privacy_score.set_baseline(%L);', x.role)
+                ELSE pg_catalog.format('SELECT privacy_score.set_baseline(%L, %L, %L);', x.role, pg_catalog.min(x.day), pg_catalog.max(x.day)) END AS suggestion
+      FROM privacy_score.session x GROUP BY x.role
+    UNION ALL
+    SELECT x.role, x.end_user,
+           CASE WHEN pg_catalog.bool_or(x.day BETWEEN privacy_score.today() - 30 AND privacy_score.today() - 1)
+                THEN pg_catalog.format('SELECT privacy_score.set_baseline(%L, end_user => %L);', x.role, x.end_user)
+                ELSE pg_catalog.format('SELECT privacy_score.set_baseline(%L, %L, %L, %L);', x.role, pg_catalog.min(x.day), pg_catalog.max(x.day), x.end_user) END
+      FROM privacy_score.session x JOIN baseline b ON b.role = x.role AND b.end_user = x.end_user GROUP BY x.role, x.end_user),
   sign AS MATERIALIZED (SELECT * FROM privacy_score.label_suggestion),
   protected AS MATERIALIZED (SELECT DISTINCT u.relation FROM privacy_score.user_column u WHERE u.protected),
   -- Tables with a foreign key that leads to a protected one.
@@ -342,24 +375,26 @@ CREATE VIEW privacy_score.setup_finding AS
          pg_catalog.format('no baseline, with %s session(s) on %s day(s) recorded: all that it does is new', r.sessions, r.days)
            || CASE WHEN r.days < 5 THEN '; first let normal work happen for some days' ELSE '' END,
          y.suggestion
-    FROM recorded r JOIN remedy y ON y.role = r.rolname WHERE NOT EXISTS (SELECT FROM baseline b WHERE b.role = r.rolname)
+    FROM recorded r JOIN remedy y ON y.role = r.rolname AND y.end_user IS NULL
+   WHERE NOT EXISTS (SELECT FROM baseline b WHERE b.role = r.rolname AND b.end_user IS NULL)
   UNION ALL
-  SELECT 'warning', 31, 'role ' || pg_catalog.quote_ident(b.role), pg_catalog.format('its baseline has %s session(s), fewer than %s: normal work counts as new', b.sessions, l.least),
+  SELECT 'warning', 31, b.whose, pg_catalog.format('its baseline has %s session(s), fewer than %s: normal work counts as new', b.sessions, l.least),
          y.suggestion
-    FROM baseline b JOIN remedy y ON y.role = b.role, (SELECT pg_catalog.current_setting('privacy_score.baseline_min_sessions')::int AS least) l
+    FROM baseline b LEFT JOIN remedy y ON y.role = b.role AND y.end_user IS NOT DISTINCT FROM b.end_user, (SELECT pg_catalog.current_setting('privacy_score.baseline_min_sessions')::int AS least) l
    WHERE b.sessions < l.least
   UNION ALL
-  SELECT 'info', 32, 'role ' || pg_catalog.quote_ident(b.role), pg_catalog.format('its baseline ends %s days ago: new habits count as new', privacy_score.today() - b.to_day),
+  SELECT 'info', 32, b.whose, pg_catalog.format('its baseline ends %s days ago: new habits count as new', privacy_score.today() - b.to_day),
          y.suggestion
-    FROM baseline b JOIN remedy y ON y.role = b.role WHERE pg_catalog.isfinite(b.to_day) AND b.to_day < privacy_score.today() - 180
+    FROM baseline b LEFT JOIN remedy y ON y.role = b.role AND y.end_user IS NOT DISTINCT FROM b.end_user WHERE pg_catalog.isfinite(b.to_day) AND b.to_day < privacy_score.today() - 180
   UNION ALL
-  SELECT 'warning', 33, 'role ' || pg_catalog.quote_ident(b.role),
+  SELECT 'warning', 33, b.whose,
          pg_catalog.format('%s day(s) of its baseline stand out: %s', pg_catalog.jsonb_array_length(b.checked->'days'),
                            (SELECT pg_catalog.string_agg(d->>'day', ', ' ORDER BY d->>'day') FROM pg_catalog.jsonb_array_elements(b.checked->'days') d)),
-         pg_catalog.format('SELECT * FROM privacy_score.alerts WHERE kind = ''baseline_outlier'' AND role = %L;  -- then a baseline of other days', b.role)
+         pg_catalog.format('SELECT * FROM privacy_score.alerts WHERE kind = ''baseline_outlier'' AND role = %L%s;  -- then a baseline of other days', b.role,
+                           CASE WHEN b.end_user IS NOT NULL THEN pg_catalog.format(' AND end_user = %L', b.end_user) END)
     FROM baseline b WHERE pg_catalog.jsonb_array_length(b.checked->'days') > 0
   UNION ALL
-  SELECT 'info', 34, 'role ' || pg_catalog.quote_ident(b.role),
+  SELECT 'info', 34, b.whose,
          pg_catalog.format('the columns of %s in its baseline together tell nearly all people apart (%s): its others add by their surprise only', x.relation, pg_catalog.round(x.rate::numeric, 4)),
          pg_catalog.format('SELECT * FROM privacy_score.suggest_labels(%L);  -- identifiers do not count in rates', x.relation)
     FROM baseline b, pg_catalog.jsonb_each_text(b.checked->'relation_rates') x(relation, rate) WHERE x.rate::float8 > 0.95

@@ -36,7 +36,8 @@ CREATE FUNCTION privacy_score.export_policy() RETURNS jsonb
       'budgets', (
         SELECT COALESCE(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(
                  'role', b.role, 'relation', b.relation::text, 'epsilon', b.epsilon::text, 'period', b.period::text, 'unit', b.unit,
-                 'max_rows_per_unit', b.max_rows_per_unit, 'delta', b.delta::text, 'constant_work', b.constant_work) ORDER BY b.role, b.relation::text), '[]')
+                 'max_rows_per_unit', b.max_rows_per_unit, 'delta', b.delta::text, 'constant_work', b.constant_work,
+                 'scope', b.scope) ORDER BY b.role, b.relation::text), '[]')
           FROM privacy_score.dp_budget b),
       'baselines', (
         SELECT COALESCE(pg_catalog.jsonb_agg(privacy_score.export_baseline(b.role, b.end_user) ORDER BY b.role, b.end_user NULLS FIRST), '[]')
@@ -139,9 +140,13 @@ CREATE FUNCTION privacy_score.policy_statements(policy jsonb)
         FROM privacy_score.policy_part(policy_statements.policy, 'end_user_labels') u
        WHERE u->>'label' IS NOT NULL
       UNION ALL
-      SELECT 60, pg_catalog.format('SELECT privacy_score.dp_grant(%L, %L, %L, %L, %L, %L, %L, %L);', b->>'role',
-                                   COALESCE(privacy_score.policy_relation(b->>'relation')::text, b->>'relation'), b->>'epsilon', b->>'period',
-                                   b->>'unit', COALESCE(b->>'max_rows_per_unit', '1'), b->>'delta', COALESCE(b->>'constant_work', 'true')),
+      SELECT 60, CASE WHEN b->>'scope' = 'person'
+                      THEN pg_catalog.format('SELECT privacy_score.dp_grant_person(%L, %L, %L, %L, %L);', b->>'role',
+                                             COALESCE(privacy_score.policy_relation(b->>'relation')::text, b->>'relation'), b->>'epsilon', b->>'period',
+                                             b->>'delta')
+                      ELSE pg_catalog.format('SELECT privacy_score.dp_grant(%L, %L, %L, %L, %L, %L, %L, %L);', b->>'role',
+                                             COALESCE(privacy_score.policy_relation(b->>'relation')::text, b->>'relation'), b->>'epsilon', b->>'period',
+                                             b->>'unit', COALESCE(b->>'max_rows_per_unit', '1'), b->>'delta', COALESCE(b->>'constant_work', 'true')) END,
              COALESCE(privacy_score.policy_problem(b->>'relation', b->>'role', true, true), CASE WHEN b->>'epsilon' IS NULL THEN 'it has no epsilon' END)
         FROM privacy_score.policy_part(policy_statements.policy, 'budgets') b)
     SELECT s.place, s.statement, s.problem, s.statement FROM step s

@@ -84,6 +84,16 @@ restart_server() {
   resume_server
 }
 
+# kill9_backend PID: of one process, and waits until the server has ended all others: until then they may go on.
+kill9_backend() {
+  local before
+  before=$(crashes)
+  kill -9 "$1"
+  wait_until has_crashed_since "$before"
+}
+crashes() { grep -c 'all server processes terminated' "$ps_log"; }
+has_crashed_since() { [ "$(crashes)" -gt "$1" ]; }
+
 # Kills the postmaster with SIGKILL and waits until its children are gone, as after a crash. One that ended with a lock of
 # its own may leave others waiting for it who do not look after the postmaster: an administrator would end those, too.
 kill9_server() {
@@ -96,6 +106,11 @@ kill9_server() {
       if [ $((tries -= 1)) -le 0 ]; then kill -9 "$child" 2>/dev/null; fi
       sleep 0.05
     done
+  done
+  # Until somebody has waited for the postmaster, the next one takes it for running.
+  for ((tries = 200; tries > 0; --tries)); do
+    kill -0 "$pid" 2>/dev/null || break
+    sleep 0.05
   done
 }
 

@@ -32,6 +32,9 @@ put src/core/statement/broken.cpp '// a file' '' '#include "postgres.h"' '#inclu
 put src/sqlparse/broken.cpp '// broken.cpp' '#include "utils/elog.h"' '#include "backend/server/settings.hpp"'
 put src/solver/broken.cpp '// broken.cpp' '#include "core/base/error.hpp"' '#include "backend/server/settings.hpp"'
 put src/backend/server/broken.cpp '// broken.cpp' 'void f() { pg_query_parse ("SELECT 1"); }' '#include "backend/watch/live.hpp"'
+put src/backend/server/unnamed.cpp '// unnamed.cpp' 'namespace privacy_score {}' 'using namespace privacy_score;' 'void ForgetConcerns() {}' \
+  'void Held() {' '  SpinLockAcquire(&mutex);' '  palloc(1);' '  return;' '  SpinLockRelease(&mutex);' '}' \
+  'int n = *row[0];'
 put src/core/entropy/sideways.cpp '// sideways.cpp' '#include "core/scoring/score.hpp"'
 mkdir src/core/attic && put src/core/attic/lost.cpp '// lost.cpp'
 
@@ -127,6 +130,10 @@ broken "every C++ file begins with a comment that names it" 'src/core/statement/
 broken "no line of prose is longer than 120 characters" 'docs/broken.md:4: 150 characters'
 broken "every header is guarded by #pragma once" 'src/sqlparse/broken.hpp'
 broken "no two types of one namespace bear one name" 'BaselineRows: src/core/scoring/ngram.hpp:[0-9]+ src/sqlparse/broken.hpp:3'
+broken "columns of rows that cross the wall have names (core/base/wire_section.hpp)" 'unnamed.cpp:11:'
+broken "nothing is called under a spinlock but what moves a few bytes" 'unnamed.cpp:7: palloc' 'unnamed.cpp:8: leaves with'
+broken "no two files of src/backend have functions of one name" 'ForgetConcerns: src/backend/server/unnamed.cpp:4 src/backend/state/model_changes.cpp'
+broken "every file of src/backend stands in namespace privacy_score" '^ *src/backend/server/broken.cpp$' 'unnamed.cpp:3: using'
 broken "each setting is read and documented, and no others are" 'other does not fill ps_settings.other' \
   'other is defined, but Settings has no member' 'unread is defined, but nothing reads it' 'unread has no row' 'alpha has no row' \
   'Settings has stray' 'row for nosuch'

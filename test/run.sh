@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh all|long SECONDS|beside|unit|regress|shell|attacks|lint|demo|bench|fuzz|sqlsmith|fuzz-jsonb [TEST...] | soak SECONDS - installs what is missing, builds, and runs that part.
+# run.sh all|long SECONDS|beside|unit|regress|shell|attacks|lint|demo|bench|fuzz|sqlsmith|sqlsmith-private|fuzz-jsonb [TEST...] | soak SECONDS - installs what is missing, builds, and runs that part.
 #
 # Needs nothing but bash on Debian. The tests that need a server run below scripts/sandbox.sh. With tests, the
 # last line of the output is "N passed, M failed", and the exit status says whether anything failed.
@@ -172,8 +172,10 @@ run_fuzz() {
 
 # `beside` is what "all" does at the same time: packages and module are there.
 if [[ $part =~ ^(demo|all)$ ]]; then echo "== packages"; fi
-[ "$part" = beside ] || scripts/install_packages.sh "${part/long/sqlsmith}" || { one_failure "the packages could not be installed"; finish; }
-[[ $part =~ ^(beside|demo|fuzz)$ ]] || build all || { one_failure "the module does not build"; finish; }
+[ "$part" = beside ] || scripts/install_packages.sh "$(sed 's/^long$\|^sqlsmith-private$/sqlsmith/' <<<"$part")" || { one_failure "the packages could not be installed"; finish; }
+modules=(all)
+if [[ $part =~ ^(all|long|shell)$ ]]; then modules+=(test-module); fi
+[[ $part =~ ^(beside|demo|fuzz)$ ]] || build "${modules[@]}" || { one_failure "the module does not build"; finish; }
 case $part in
   all) run_all ;;
   long) run_long "${1:-600}" ;;
@@ -186,6 +188,7 @@ case $part in
   bench) run_bench ;;
   fuzz) run_fuzz "$@" ;;
   sqlsmith) run_part sqlsmith scripts/sandbox.sh env PS_FUZZ_SECONDS="${PS_FUZZ_SECONDS:-}" test/fuzz/sqlsmith.sh ;;
+  sqlsmith-private) run_part sqlsmith_private scripts/sandbox.sh env PS_FUZZ_SECONDS="${PS_FUZZ_SECONDS:-}" test/fuzz/private_sqlsmith.sh ;;
   fuzz-jsonb) run_part fuzz-jsonb scripts/sandbox.sh env PS_FUZZ_ROUNDS="${PS_FUZZ_ROUNDS:-}" test/fuzz/jsonb.sh ;;
   *)
     echo "unknown part: $part" >&2

@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/names.hpp"
+#include "sqlparse/catalog_sections.hpp"
 
 namespace privacy_score {
 
@@ -19,67 +20,81 @@ std::string TextOrEmpty(const Field& field) { return std::string(field.value_or(
 
 void Catalog::Feed(WireReader& reader) {
   std::set<std::string> fresh;  // relations whose earlier columns and keys have been dropped
-  for (const Row& row : reader.Section(8)) {
-    const CatalogRelation*& entry = requested_[{TextOrEmpty(row[0]), TextOrEmpty(row[1])}];
+  for (const Row& row : reader.Section(NamedRelationSection::kColumns)) {
+    using Column = NamedRelationSection;
+    const CatalogRelation*& entry = requested_[{TextOrEmpty(row[Column::kSchema]), TextOrEmpty(row[Column::kName])}];
     entry = nullptr;
-    if (!row[2]) continue;
-    CatalogRelation& relation = relations_[std::string(*row[2])];
-    if (fresh.insert(std::string(*row[2])).second) relation = CatalogRelation();
-    relation.canonical = TextOrEmpty(row[2]);
-    relation.is_view = row[3] == "v";
-    relation.catalog = row[4] && ParseBool(*row[4]);
-    relation.own = row[5] && ParseBool(*row[5]);
-    relation.view_definition = TextOrEmpty(row[6]);
-    relation.is_protected = row[7] == "t";
+    if (!row[Column::kCanonical]) continue;
+    const std::string canonical(*row[Column::kCanonical]);
+    CatalogRelation& relation = relations_[canonical];
+    if (fresh.insert(canonical).second) relation = CatalogRelation();
+    relation.canonical = canonical;
+    relation.is_view = row[Column::kKind] == "v";
+    relation.catalog = row[Column::kCatalog] && ParseBool(*row[Column::kCatalog]);
+    relation.own = row[Column::kOwn] && ParseBool(*row[Column::kOwn]);
+    relation.view_definition = TextOrEmpty(row[Column::kDefinition]);
+    relation.is_protected = row[Column::kProtected] == "t";
     entry = &relation;
   }
-  for (const Row& row : reader.Section(2)) {
-    const auto found = relations_.find(TextOrEmpty(row[0]));
-    if (found == relations_.end() || !row[1]) continue;
-    found->second.columns.emplace_back(*row[1]);
-    found->second.raw_names.push_back(UnquoteName(*row[1]));
+  for (const Row& row : reader.Section(NamedColumnSection::kColumns)) {
+    const auto found = relations_.find(TextOrEmpty(row[NamedColumnSection::kRelation]));
+    const Field& column = row[NamedColumnSection::kColumn];
+    if (found == relations_.end() || !column) continue;
+    found->second.columns.emplace_back(*column);
+    found->second.raw_names.push_back(UnquoteName(*column));
   }
   std::pair<std::string, std::string> open_key;
-  for (const Row& row : reader.Section(3)) {
-    const auto found = relations_.find(TextOrEmpty(row[0]));
-    if (found == relations_.end() || !row[2]) continue;
+  for (const Row& row : reader.Section(NamedKeySection::kColumns)) {
+    const auto found = relations_.find(TextOrEmpty(row[NamedKeySection::kRelation]));
+    const Field& of_key = row[NamedKeySection::kColumn];
+    if (found == relations_.end() || !of_key) continue;
     CatalogRelation& relation = found->second;
-    std::pair<std::string, std::string> key = {relation.canonical, TextOrEmpty(row[1])};
+    std::pair<std::string, std::string> key = {relation.canonical, TextOrEmpty(row[NamedKeySection::kKey])};
     const bool refers = !key.second.empty() && key.second.front() == '-';
     std::vector<std::vector<int>>& keys = refers ? relation.references : relation.keys;
     if (keys.empty() || key != open_key) keys.emplace_back();
     open_key = std::move(key);
-    const auto column = std::find(relation.columns.begin(), relation.columns.end(), *row[2]);
+    const auto column = std::find(relation.columns.begin(), relation.columns.end(), *of_key);
     if (column != relation.columns.end()) keys.back().push_back(static_cast<int>(column - relation.columns.begin()));
   }
   const auto function_key = [](const Row& row) {
-    return FunctionKey(TextOrEmpty(row[0]), TextOrEmpty(row[1]), static_cast<int>(ParseInteger(row[2].value_or("0"))));
+    // Both sections of functions begin with what was asked.
+    using Column = NamedFunctionSection;
+    return FunctionKey(TextOrEmpty(row[Column::kSchema]), TextOrEmpty(row[Column::kName]),
+                       static_cast<int>(ParseInteger(row[Column::kArguments].value_or("0"))));
   };
-  for (const Row& row : reader.Section(5)) {
+  for (const Row& row : reader.Section(NamedFunctionSection::kColumns)) {
     CatalogFunction& function = functions_[function_key(row)];
     function = CatalogFunction();
-    function.exists = row[3].has_value();
-    function.canonical = TextOrEmpty(row[3]);
-    if (row[4] && !row[4]->empty()) function.kind = row[4]->front();
+    function.exists = row[NamedFunctionSection::kCanonical].has_value();
+    function.canonical = TextOrEmpty(row[NamedFunctionSection::kCanonical]);
+    const Field& kind = row[NamedFunctionSection::kKind];
+    if (kind && !kind->empty()) function.kind = kind->front();
   }
-  for (const Row& row : reader.Section(4)) {
-    if (row[3]) functions_[function_key(row)].columns.emplace_back(*row[3]);
+  for (const Row& row : reader.Section(FunctionColumnSection::kColumns)) {
+    if (const Field& column = row[FunctionColumnSection::kColumn])
+      functions_[function_key(row)].columns.emplace_back(*column);
   }
   if (reader.AtEnd()) return;
-  for (const Row& row : reader.Section(5)) {
-    const auto found = relations_.find(TextOrEmpty(row[0]));
+  for (const Row& row : reader.Section(OriginSection::kColumns)) {
+    using Column = OriginSection;
+    const auto found = relations_.find(TextOrEmpty(row[Column::kRelation]));
     if (found == relations_.end()) continue;
     const std::vector<std::string>& columns = found->second.columns;
-    const auto column = std::find(columns.begin(), columns.end(), TextOrEmpty(row[1]));
+    const auto column = std::find(columns.begin(), columns.end(), TextOrEmpty(row[Column::kColumn]));
     if (column == columns.end()) continue;
-    found->second.origins.push_back(
-        {static_cast<int>(column - columns.begin()), TextOrEmpty(row[2]), TextOrEmpty(row[3]), row[4] == "t"});
+    found->second.origins.push_back({static_cast<int>(column - columns.begin()),
+                                     TextOrEmpty(row[Column::kOriginRelation]), TextOrEmpty(row[Column::kOriginColumn]),
+                                     row[Column::kForeign] == "t"});
   }
   if (reader.AtEnd()) return;
   described_.clear();
-  for (const Row& row : reader.Section(8))
-    described_.push_back({TextOrEmpty(row[0]), TextOrEmpty(row[1]), TextOrEmpty(row[2]), TextOrEmpty(row[3]),
-                          TextOrEmpty(row[4]), row[5] == "t", TextOrEmpty(row[6]), TextOrEmpty(row[7])});
+  using Column = DescribedSection;
+  for (const Row& row : reader.Section(Column::kColumns))
+    described_.push_back({TextOrEmpty(row[Column::kSchema]), TextOrEmpty(row[Column::kTable]),
+                          TextOrEmpty(row[Column::kOid]), TextOrEmpty(row[Column::kColumn]),
+                          TextOrEmpty(row[Column::kNumber]), row[Column::kReadable] == "t",
+                          TextOrEmpty(row[Column::kRelation]), TextOrEmpty(row[Column::kName])});
 }
 
 const CatalogRelation* const* Catalog::FindRelation(std::string_view schema, std::string_view name) const {

@@ -109,5 +109,13 @@ refused "a limit that is a parameter" PS001 "SET ROLE nurse" "PREPARE p(int) AS 
 q "CREATE ROLE bob LOGIN" "GRANT nurse, porter TO bob" "GRANT USAGE ON SCHEMA h TO bob" >/dev/null
 check "a role without label sets one that may read nothing" "$(as bob q_state "SET ROLE nurse" "$reading")" PS001
 check "and one that may read" "$(as bob q_state "SET ROLE porter" "$reading")" 00000
+# Only porter is watched: whoever has set it is, and only while it is set.
+q "GRANT SELECT ON h.patients TO bob" "SECURITY LABEL FOR privacy_score ON ROLE porter IS 'watched'" "SELECT privacy_score.flush()" "DELETE FROM privacy_score.session_part" "DELETE FROM privacy_score.session" >/dev/null
+counted() { q "SELECT privacy_score.flush()" "SELECT string_agg(role || ' ' || queries, ';' ORDER BY role) FROM privacy_score.session" | tail -n 1; }
+as bob q "$reading" "SET ROLE nurse" "RESET ROLE" "$reading" >/dev/null
+q "SET ROLE porter" "$reading" >/dev/null
+check "nobody is watched without it, nor are superusers with it" "$(counted)" ""
+as bob q "$reading" "BEGIN" "SET LOCAL ROLE porter" "$reading" "SELECT city FROM h.patients" "COMMIT" "$reading" "SET ROLE porter" "$reading" >/dev/null
+check "who sets a watched role is watched while it is set" "$(counted)" "bob 3"
 check_scored
 done_testing

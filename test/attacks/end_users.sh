@@ -128,6 +128,30 @@ check "mallory sees none of them" "$(as mallory q "SELECT count(*) FROM privacy_
 check "and asks nothing about them" "$(as mallory q_state "SELECT privacy_score.explain_query('SELECT diagnosis FROM h.patients', 'web', 'alice')")" 42501
 q "SELECT privacy_score.drop_baseline(role, end_user) FROM privacy_score.baselines WHERE role = 'web' AND active" "SELECT privacy_score.flush()" "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'web'" >/dev/null
 
+# --- names of any length, by whatever source -----------------------------------------------------------------------------------------
+long=$(printf 'a%.0s' $(seq 10000))
+name "10,000 bytes in a setting" "(invalid) 1" "$(login "$long")" "$query"
+name "or by set_config() in a function" "(invalid) 1" "SELECT set_config('app.login', repeat('b', 10000), false)" "$query"
+name "or for a pattern" "(invalid) 1" "-- by $long
+$query"
+name "the 256 bytes that a name may have are a name" "${long:0:256} 1" "$(login "${long:0:256}")" "$query"
+name "one more is none" "(invalid) 1" "$(login "${long:0:257}")" "$query"
+
+# --- whoever speaks for others, and whoever reads all statistics --------------------------------------------------------------------
+q "CREATE ROLE officer LOGIN IN ROLE pg_read_all_stats" >/dev/null
+name "DISCARD ALL begins nothing anew for a person" "alice 2" "$(login alice)" "$query" "DISCARD ALL" "SET search_path = h" "$(login alice)" "$query"
+check "her session is one" "$(q "SELECT count(*) FROM privacy_score.session WHERE end_user = 'alice'")" 1
+check "it is kept so that it can go on" "$(q "SELECT count(*) FROM privacy_score.principal_session WHERE role = 'web' AND end_user = 'alice'")" 1
+for statement in "SELECT * FROM privacy_score.principal_session" "DELETE FROM privacy_score.principal_session" "UPDATE privacy_score.principal_session SET session_id = 0" \
+  "INSERT INTO privacy_score.principal_session VALUES ('web', 'alice', 1, '{0,0,0,0,0,0}', -1, NULL)" "SELECT * FROM privacy_score.principal_subjects" "SELECT * FROM privacy_score.subject_key" \
+  "DELETE FROM privacy_score.session" "SELECT privacy_score.set_limit('web', 'alice', 1e12)" "SELECT privacy_score.label_end_user('web', 'alice', 'exempt')" "SELECT privacy_score.forget_end_user('web', 'alice')" \
+  "SELECT privacy_score.accept_alert(1, 'fine')" "SET privacy_score.end_user_source = 'application_name'" "SET privacy_score.session_scope = 'connection'" "SET privacy_score.idle_gap = 1"; do
+  check "neither by web nor by an officer: $statement" "$(as web q_state "$statement") $(as officer q_state "$statement")" "42501 42501"
+done
+as officer q "SET app.login = 'alice'" "SELECT 1" >/dev/null
+check "an officer sees who has asked" "$(as officer q "SELECT count(*) FROM privacy_score.stat_end_users WHERE end_user = 'alice'")" 1
+check "and is nobody else by saying so" "$(q "SELECT privacy_score.flush()" "SELECT count(*) FROM privacy_score.session WHERE role = 'officer' AND end_user IS NOT NULL" | tail -n 1)" 0
+
 # --- whoever does not speak for others ------------------------------------------------------------------------------------------
 q "GRANT web TO mallory" "SELECT privacy_score.flush()" "DELETE FROM privacy_score.session" >/dev/null
 as mallory q "SET ROLE web" "SET app.login = 'alice'" "SELECT diagnosis FROM h.patients LIMIT 1" >/dev/null

@@ -59,11 +59,17 @@ broken() { # POINT HOW
   case $2 in
     cancel) q "SELECT pg_cancel_backend(pid) $victim" >/dev/null ;;
     "end") q "SELECT pg_terminate_backend(pid) $victim" >/dev/null ;;
-    kill) kill -9 "$(q "SELECT pid $victim")" ;;
+    # Until all have ended who is beside may not end of its own: an accountant that waits for it would go on.
+    kill) kill9_backend "$(q "SELECT pid $victim")" ;;
     timeout) ;;
   esac
   wait "$asker"
-  if [ "$2" = kill ]; then beside=; exec 3>&-; wait; wait_for "SELECT 1" 1; fi
+  if [ "$2" = kill ]; then
+    beside=
+    exec 3>&-
+    wait
+    wait_for "SELECT 1" 1
+  fi
   apart
   # An order that the accountant had taken is carried out; nobody else's is in its way then.
   as mallory q "SELECT privacy_score.dp_count('patients', 'id > $((next + 1000000))', 1)" >/dev/null

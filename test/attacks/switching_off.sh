@@ -11,9 +11,10 @@ as clerk q "CREATE FUNCTION h.of_clerk() RETURNS SETOF text SECURITY DEFINER LAN
 # --- settings -------------------------------------------------------------------------------------------------------------
 settings=$(q "SELECT name FROM pg_settings WHERE name LIKE 'privacy\\_score.%' ORDER BY 1")
 # What a session may choose for itself: how long its own releases are searched for, since the least loss is no promise; and
-# what counts for the budgets that it gives itself, as the owner. Whom it speaks for is its own, too: nobody believes it.
+# what counts for the budgets that it gives itself, as the owner; what it spends of a budget that it was given, up to
+# dp_max_epsilon, dp_max_delta and the budget's delta, how many rows of a person it has counted, and what it is told. Whom it speaks for is its own, too: nobody believes it.
 free=$(q "SELECT string_agg(name, ' ' ORDER BY name) FROM pg_settings WHERE name LIKE 'privacy\\_score.%' AND context = 'user'")
-check "no setting that weakens anything is the user's" "$free" "privacy_score.bucket_search_time privacy_score.dp_least_epsilon privacy_score.dp_work_mem privacy_score.end_user"
+check "no setting that weakens anything is the user's" "$free" "privacy_score.bucket_search_time privacy_score.dp_delta privacy_score.dp_epsilon privacy_score.dp_least_epsilon privacy_score.dp_max_rows privacy_score.dp_notice privacy_score.dp_refresh_after privacy_score.dp_work_mem privacy_score.end_user"
 for name in $settings; do
   value=$(q "SELECT quote_literal(setting) FROM pg_settings WHERE name = '$name'")
   case $(q "SELECT context FROM pg_settings WHERE name = '$name'") in

@@ -47,7 +47,7 @@ yesterday="privacy_score.today() - 1"
 q "SELECT privacy_score.set_baseline(r, $yesterday, $yesterday) FROM unnest('{clerk,nurse}'::name[]) r" >/dev/null
 wait_for "SELECT count(*) FROM privacy_score.calibration" 1
 check "it rests on the sessions of both baselines" "$(q "SELECT sessions, expected_novelty FROM privacy_score.calibration")" "80|0.1"
-check "each of them has its figures" "$(q "SELECT count(*), bool_and(tokens = 0 AND unknown = 0 AND addressed BETWEEN 1 AND 5 AND person >= 2 AND repeats >= 1 AND volume = 0 AND differ IS NULL)
+check "each of them has its figures" "$(q "SELECT count(*), bool_and(tokens = 0 AND unknown = 0 AND addressed BETWEEN 1 AND 5 AND person >= 2 AND repeats >= 1 AND volume = 0 AND differ = 0)
   FROM privacy_score.session_figures('clerk', '-infinity', 'infinity')")" "40|t"
 check "so few are not enough for one alarm in a hundred, which is said" "$(q "SELECT DISTINCT calibrated_on BETWEEN 40 AND 80, extrapolated FROM privacy_score.session_figures('clerk', '-infinity', 'infinity')")" "t|t"
 check_true "a lower rate asks for more" test "$(q "SELECT (SELECT max(threshold) FROM privacy_score.session_figures('clerk', '-infinity', 'infinity', 0.001))
@@ -78,7 +78,9 @@ check "the same statement again and again" "$(alarms clerk)" "unusual repeats"
 echo "SELECT hiv, born, phone FROM patients WHERE city = 'c1'; SELECT avg(born) FROM patients WHERE hiv;" | as clerk q_script >/dev/null
 check_true "what the role has never asked for" grep -qE "^unusual (tokens|tokens_max|unknown)$" <<<"$(alarms clerk)"
 { echo "SELECT name, city FROM patients WHERE id = 5;"; for c in phone hiv born "phone, hiv" "hiv, born" "city, hiv, born" "name, phone, hiv, born"; do echo "SELECT $c FROM patients WHERE id = 5;"; done; } | as nurse q_script >/dev/null
-check_true "all about one patient" grep -qE "^unusual (person|tokens)$" <<<"$(alarms nurse)"
+# While it goes on its first new columns may be told first.
+check_true "all about one patient" grep -qE "^unusual " <<<"$(alarms nurse)"
+check_true "which the whole session is told by" grep -qE "^(person|tokens)$" <<<"$(q "SELECT figure FROM privacy_score.alarm_preview('nurse') ORDER BY unusual DESC LIMIT 1")"
 # The nurses' statement, three times, and two of her own by a condition and of a column that nobody has.
 { for i in 1 2 3; do echo "SELECT phone FROM patients WHERE id = $i;"; done; echo "SELECT name FROM patients WHERE born = 1950; SELECT hiv, city FROM patients WHERE id = 4;"; } | as clerk q_script >/dev/null
 flush
@@ -107,9 +109,46 @@ check "a session that was recorded before has none" \
   "$(q "UPDATE privacy_score.session SET known = NULL WHERE id = (SELECT max(id) FROM privacy_score.session WHERE role = 'clerk')"; known)" ""
 q "UPDATE privacy_score.session SET known = 2 WHERE id = (SELECT max(id) FROM privacy_score.session WHERE role = 'clerk')" >/dev/null
 check "a role without a baseline has no alarms" "$(as stranger q "SELECT * FROM patients" >/dev/null; alarms stranger)" ""
+first="(SELECT s FROM privacy_score.session s WHERE role = 'clerk' ORDER BY id LIMIT 1)"
 check "imported or recorded by an earlier release, a session has no such figures" \
-  "$(q "UPDATE privacy_score.session SET addressed = NULL, person = NULL, most_rows = NULL WHERE id = (SELECT min(id) FROM privacy_score.session)" \
-    "SELECT addressed IS NULL AND person IS NULL AND volume IS NULL AND unusual IS NOT NULL FROM privacy_score.session_figures('clerk', '-infinity', 'infinity') LIMIT 1")" t
+  "$(q "UPDATE privacy_score.session SET addressed = NULL, person = NULL, most_rows = NULL WHERE id = ($first).id" \
+    "SELECT addressed IS NULL AND person IS NULL AND volume IS NULL AND unusual IS NOT NULL FROM privacy_score.session_figures('clerk', '-infinity', 'infinity') WHERE (day, session) = (($first).day, ($first).session)")" t
+
+# --- differences --------------------------------------------------------------------------------------------------------
+last_nurse="WHERE session = (SELECT session FROM privacy_score.session WHERE role = 'nurse' ORDER BY id DESC LIMIT 1)"
+# differ STATEMENT...: the figure of a session of the nurse's with these.
+differ() { printf '%s;\n' "$@" | as nurse q_script >/dev/null; flush; q "SELECT differ FROM privacy_score.session_figures('nurse', '-infinity', 'infinity') $last_nurse"; }
+one=$(q "SELECT patient FROM visits WHERE ward = 'w1' AND cost = 7 LIMIT 1")
+some="SELECT count(*) FROM visits WHERE ward = 'w1' AND cost = 7"
+check "a condition more that leaves out one record" "$(differ "$some" "$some AND patient <> $one")" 1
+check "in the other order" "$(differ "$some AND patient <> $one" "$some")" 1
+check "neither the same again, nor what differs by more" \
+  "$(differ "$some" "$some" "SELECT count(*) FROM visits WHERE ward = 'w1'" "SELECT count(*) FROM visits WHERE ward = 'w2'" "SELECT count(*) FROM visits WHERE ward = 'w1' AND cost <> 7")" 0
+check "nor what three conditions more leave out" "$(differ "$some" "$some AND patient <> $one AND patient <> 1 AND patient <> 2")" 0
+check "each other one counts, once" "$(differ "$some" "$some AND patient <> $one" "$some AND patient <> 1999" "$some AND patient <> $one")" 2
+list=$(seq -s , 1 300)
+check "an element less of a long list" "$(differ "SELECT count(*) FROM patients WHERE id IN ($list)" "SELECT count(*) FROM patients WHERE id IN (${list%,*})")" 1
+check "of an array, of a parameter" "$(differ "PREPARE p(int[]) AS SELECT count(*) FROM patients WHERE id = ANY (\$1)" "EXECUTE p('{$list}')" "EXECUTE p('{${list%,*}}')" \
+  "SELECT count(*) FROM patients WHERE id = ANY ('{${list#*,}}')")" 2
+check "a condition without a constant" "$(differ "SELECT count(*) FROM patients WHERE id < 10" "SELECT count(*) FROM patients WHERE id < 10 AND NOT hiv")" 1
+check "an average beside its number" "$(differ "SELECT avg(cost), count(*) FROM visits WHERE ward = 'w1'" "SELECT avg(cost), count(*) FROM visits WHERE ward = 'w1' AND patient <> $one")" 1
+check "in a subquery, of one group, by a cursor and in PL/pgSQL" "$(differ \
+  "SELECT n FROM (SELECT count(*) AS n FROM patients WHERE city = 'c1') x" "SELECT n FROM (SELECT count(*) AS n FROM patients WHERE city = 'c1' AND id <> 1) x" \
+  "SELECT ward, count(*) FROM visits WHERE ward = 'w3' GROUP BY ward" "SELECT ward, count(*) FROM visits WHERE ward = 'w3' AND patient <> 4 GROUP BY ward" \
+  "BEGIN" "DECLARE c CURSOR FOR SELECT count(*) FROM patients WHERE city = 'c2'" "FETCH c" "DECLARE d CURSOR FOR SELECT count(*) FROM patients WHERE city = 'c2' AND id <> 2" "FETCH d" "COMMIT" \
+  "DO \$\$ DECLARE n int; BEGIN SELECT count(*) INTO n FROM patients WHERE city = 'c3'; SELECT count(*) INTO n FROM patients WHERE city = 'c3' AND id <> 3; END \$\$")" 4
+union=$(q "SELECT count(*) FILTER (WHERE a), count(*) FILTER (WHERE b), count(*) FILTER (WHERE a AND b) FROM (SELECT ward = 'w1' AS a, patient = $one AS b FROM visits) x")
+check "a union of two that share one record" "$(differ "SELECT count(*) FROM visits WHERE ward = 'w1'" "SELECT count(*) FROM visits WHERE patient = $one" "SELECT count(*) FROM visits WHERE ward = 'w1' OR patient = $one") ${union##*|}" "1 1"
+check "and not of parts that share none" "$(differ "SELECT count(*) FROM visits WHERE ward = 'w1'" "SELECT count(*) FROM visits WHERE ward = 'w2'" "SELECT count(*) FROM visits WHERE ward IN ('w1', 'w2')")" 0
+q "CREATE TABLE beds (id int, ward text)" "INSERT INTO beds SELECT i, 'w' || i % 3 FROM generate_series(1, 30) i" "GRANT SELECT ON beds TO nurse" >/dev/null
+check "what is not protected is nobody's business" "$(differ "SELECT count(*) FROM beds WHERE ward = 'w1'" "SELECT count(*) FROM beds WHERE ward = 'w1' AND id <> 1")" 0
+check "of who asks for rows nothing" "$(differ "SELECT cost FROM visits WHERE id = 1" "SELECT cost FROM visits WHERE id = 1 AND ward <> 'w9'")" 0
+check "it is stored as it was live" "$({ printf '%s;\n' "$some" "$some AND patient <> $one"; echo "\\! PGUSER=postgres '$PS_BINDIR/psql' -XAtqc \"SELECT differ FROM privacy_score.stat_sessions WHERE role = 'nurse'\""; } | as nurse q_script | tail -n 1; flush; q "SELECT differ FROM privacy_score.session $last_nurse")" "1
+1"
+for i in 1 2 3 4; do differ "$some" "$some AND patient <> $one" "$some AND patient <> $i" "$some AND patient <> $i AND patient <> $one" >/dev/null; done
+check_true "which no session of the role did is a reason" test "$(q "SELECT count(*) FROM privacy_score.session_figures('nurse', '-infinity', 'infinity') WHERE differ > 0 AND unusual > threshold")" -gt 0
+check "with the imported and the recorded ones of before it is not known" "$(q "UPDATE privacy_score.session SET differ = NULL $last_nurse" "SELECT differ FROM privacy_score.session_figures('nurse', '-infinity', 'infinity') $last_nurse")" ""
+q "UPDATE privacy_score.session SET differ = 4 $last_nurse" >/dev/null
 
 # --- live and from history ----------------------------------------------------------------------------------------------
 flush

@@ -8,8 +8,8 @@ q "CREATE EXTENSION privacy_score" \
   "CREATE TABLE patients (id int PRIMARY KEY, c1 text, c2 text, c3 text)" \
   "INSERT INTO patients SELECT i, 'a', 'b', 'c' FROM generate_series(1, 300) i" \
   "SELECT privacy_score.protect('patients')" \
-  "CREATE ROLE analyst LOGIN" "CREATE ROLE other LOGIN" "CREATE ROLE app LOGIN" "SECURITY LABEL FOR privacy_score ON ROLE app IS 'gateway'" \
-  "GRANT SELECT ON patients TO analyst, other, app" "SELECT privacy_score.flush()" >/dev/null
+  "CREATE ROLE analyst LOGIN" "CREATE ROLE other LOGIN" "CREATE ROLE early LOGIN" "CREATE TABLE unprotected (id int, name text)" "CREATE ROLE steady LOGIN" "CREATE ROLE crashed LOGIN" "CREATE ROLE app LOGIN" "SECURITY LABEL FOR privacy_score ON ROLE app IS 'gateway'" \
+  "GRANT SELECT ON patients TO analyst, other, app, steady, crashed, early" "GRANT SELECT ON unprotected TO early" "SELECT privacy_score.flush()" >/dev/null
 export PGUSER=postgres
 
 # look_up ROLE COLUMN FROM TO: each on a connection of its own.
@@ -79,14 +79,57 @@ check "a crash loses nothing of it" "$(day_of analyst)" "$before"
 look_up analyst c1 5 8
 look_up analyst c2 20 20
 flush
-check "the day goes on: known subjects are known" "$(day_of analyst)" "7|9|3"
+check "the day goes on: known subjects are known, and what asked by them alone" "$(day_of analyst)" "8|9|3"
 restart_server
 flush
 look_up analyst c1 20 22
 flush
-check "after a restart, too" "$(day_of analyst)" "7|11|3"
+check "after a restart, too" "$(day_of analyst)" "11|11|3"
 check "and nobody hears of it twice" "$(q "SELECT detail->>'figure', occurrences FROM privacy_score.alert WHERE role = 'other' ORDER BY 1")" \
   $'reach|2\nsubjects|2'
+
+# --- thousands of subjects, and crashes -------------------------------------------------------------------------------
+# ask ROLE FROM TO: in one session.
+ask() { as "$1" q "DO 'BEGIN FOR i IN $2..$3 LOOP PERFORM c1 FROM patients WHERE id = i; END LOOP; END'" >/dev/null; flush; }
+for part in 1 2001 4001 3001; do ask steady "$part" $((part + 2999)); done
+for part in 1 2001; do ask crashed "$part" $((part + 2999)); done
+sketch_of() { q "SELECT md5(subjects), octet_length(subjects) FROM privacy_score.principal_subjects WHERE role = '$1' AND part = -1"; }
+kill9_server
+resume_server
+flush
+ask crashed 4001 7000
+kill9_server
+resume_server
+flush
+ask crashed 3001 6000
+check "over two crashes the subjects are those of a day without, to the last one" \
+  "$(q "SELECT c.subjects = s.subjects FROM privacy_score.stat_days c, privacy_score.stat_days s WHERE c.role = 'crashed' AND s.role = 'steady'")" t
+check "as is the sketch that is stored" "$(sketch_of crashed)" "$(sketch_of steady)"
+check "which is of its size" "$(sketch_of steady | cut -d '|' -f 2)" 49152
+check "both figures are within two in a hundred" \
+  "$(q "SELECT abs(reach / 7000.0 - 1) < 0.02, abs(subjects / 7000.0 - 1) < 0.02, subject_columns FROM privacy_score.stat_days WHERE role = 'steady'")" "t|t|1"
+check "what is kept of subjects is bounded" \
+  "$(q "SELECT sum(octet_length(subjects)) FROM privacy_score.principal_subjects WHERE role = 'steady' AND part >= 0")" 40960
+ask steady 1 3000
+check "and nothing new is nothing new" "$(sketch_of steady)" "$(sketch_of crashed)"
+check "none of this was an error" "$(q "SELECT scoring_errors, dropped, flush_errors FROM privacy_score.stat_info")" "0|0|0"
+
+# --- before the first model -------------------------------------------------------------------------------------------
+# The first statement after a start has the worker started, which makes the model.
+restart_server
+as early q "SELECT c1 FROM patients WHERE id IN (1, 2, 3)" >/dev/null
+as early q "SELECT c1 FROM patients WHERE id = 4" >/dev/null
+flush
+check "what is asked before the model is there counts for the day" "$(day_of early)" "2|4|1"
+check "and for its session, which has ended by then" "$(q "SELECT reach, subjects, subject_columns, addressed, person FROM privacy_score.session WHERE role = 'early' ORDER BY started")" $'1|3|1|3|1\n1|1|1|1|1'
+as early q "SELECT name FROM unprotected WHERE id = 5" >/dev/null
+kill9_server
+resume_server
+as early q "SELECT name FROM unprotected WHERE id = 6" "SELECT c1 FROM patients WHERE id = 7" \
+  "DO 'BEGIN WHILE (SELECT reach IS NULL FROM privacy_score.stat_sessions WHERE pid = pg_backend_pid()) LOOP PERFORM pg_sleep(0.01); PERFORM c1 FROM patients WHERE id = 7; END LOOP; END'" "SELECT c2 FROM patients WHERE id = 7" >/dev/null
+flush
+check "but not of relations that are not protected; a session that goes on tells nothing twice" "$(day_of early)" "2|5|2"
+check "and has its figures itself" "$(q "SELECT reach, subjects, subject_columns FROM privacy_score.session WHERE role = 'early' ORDER BY started DESC LIMIT 1")" "1|1|2"
 
 # --- the key ----------------------------------------------------------------------------------------------------------
 check "nobody reads key and hashes" "$(as analyst q_state "SELECT * FROM privacy_score.subject_key") $(as analyst q_state "SELECT * FROM privacy_score.principal_subjects")" "42501 42501"
@@ -102,7 +145,7 @@ look_up other c3 1 1
 check_true "after subject_key_period there is another one" wait_for "SELECT key <> '$key' AND made_at > now() - interval '1 hour' FROM privacy_score.subject_key" t
 flush
 check "what was known across sessions is gone" "$(q "SELECT count(*) FROM privacy_score.principal_subjects WHERE role = 'analyst'")" 0
-check "the figures stay" "$(day_of analyst)" "7|11|3"
+check "the figures stay" "$(day_of analyst)" "11|11|3"
 look_up analyst c1 1 12
 flush
 check "and are never less than they were" "$(day_of analyst)" "12|12|3"
@@ -137,11 +180,10 @@ check_true "and the plan knows the same subject again" wait_for "SELECT queries,
 exec 4>&-
 
 # --- how much is kept -----------------------------------------------------------------------------------------------
-q "INSERT INTO privacy_score.principal_subjects SELECT 'analyst', '', privacy_score.today() - d, 0, decode(repeat('00', 20000), 'hex'), '{}' FROM generate_series(1, 5) d" >/dev/null
+q "INSERT INTO privacy_score.principal_subjects SELECT 'analyst', '', privacy_score.today() - d, 0, decode(repeat('00', 20000), 'hex'), '{}' FROM generate_series(1, 5) d" \
+  "INSERT INTO privacy_score.principal_subjects SELECT 'analyst', '', privacy_score.today() - d, -1, decode(repeat('00', 49152), 'hex'), '{}' FROM generate_series(1, 5) d" >/dev/null
 restart_server
-check_true "of earlier days no more subjects than one may have" wait_until days_are 2
-# What is asked before the model is there has no figures.
-flush
+check_true "of earlier days no more subjects than one may have, and the sketch of yesterday" wait_until days_are 3
 # --- forgetting -------------------------------------------------------------------------------------------------------
 as app q "SET privacy_score.end_user = 'ann'" "SELECT c1 FROM patients WHERE id = 4" "SELECT c1 FROM patients WHERE id = 5" >/dev/null
 flush

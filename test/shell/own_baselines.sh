@@ -148,6 +148,8 @@ baseline_of "" 'o"neil'
 stolen() { ask 'o"neil' "SELECT hiv FROM patients WHERE id = 3" "SELECT city FROM patients WHERE id = 3" "SELECT name FROM patients WHERE id = 3"; }
 kill9_server
 resume_server
+# What is stored of her session is not a standby's.
+q "DELETE FROM privacy_score.principal_session" >/dev/null
 stolen
 q "SELECT privacy_score.flush()" >/dev/null
 check "after a crash her own counts" "$(q "SELECT score = peer_score, peer_score > 0, score > 0 FROM privacy_score.stat_sessions WHERE end_user IS NOT NULL")" "f|t|t"

@@ -113,7 +113,12 @@ as brief q_all "SELECT street, diagnosis FROM patients LIMIT 0 + 0" >/dev/null
 check_true "a session that ends before its score is exact raises its alert" \
   wait_for "SELECT kind FROM privacy_score.alert WHERE role = 'brief'" session
 q "ALTER TABLE patients ADD COLUMN email text" "UPDATE patients SET email = 'e' || id" "SELECT privacy_score.flush()" >/dev/null
-as quick q_all "SELECT email FROM patients LIMIT 0 + 0" "SELECT pg_sleep(1)" >/dev/null
+# While the session goes on: after its end alert_level is asked no more.
+as quick q_script >/dev/null <<'SQL'
+SELECT email FROM patients LIMIT 0 + 0;
+\! until [ "$(psql -XAt -U postgres -c "SELECT count(*) > 0 FROM privacy_score.stat_sessions WHERE role = 'quick' AND NOT estimated")" = t ]; do sleep 0.1; done
+SELECT 1;
+SQL
 check_true "alert_level is asked of the corrected score too" \
   wait_for "SELECT kind FROM privacy_score.alert WHERE role = 'quick'" ngram
 check "an alert of an estimated score carries the exact one" \

@@ -111,6 +111,7 @@ SET client_min_messages = warning;
 SELECT privacy_score.accept_alert(:alert, 'for a while', now() + interval '1 day') AS accepted \gset
 SELECT state, expires - accepted_at BETWEEN interval '23 hours' AND interval '24 hours' AS a_day FROM privacy_score.accepted WHERE id = :accepted;
 SELECT mismatched FROM scores WHERE end_user = 'ann';
+SELECT r LIKE '%Accepted: what raises no alarm any more%' AS listed, r LIKE '%for a while%' AS why FROM privacy_score.report() r;
 UPDATE privacy_score.acceptance SET expires = now() WHERE id = :accepted;
 SELECT state FROM privacy_score.accepted WHERE id = :accepted;
 SELECT count(*) AS differ FROM (TABLE before EXCEPT TABLE scores) x;

@@ -67,7 +67,7 @@ SELECT name FROM clients.patients WHERE id = 2;
 \c - postgres
 SELECT privacy_score.flush() \g /dev/null
 SELECT s.n AS session, s.piece, array_to_string(a.tokens, ' ') AS abstraction, e.run
-  FROM (SELECT id, row_number() OVER (ORDER BY id) AS n, substr(session, strpos(session || '/', '/')) AS piece FROM privacy_score.session WHERE role = 'regress_clients' AND id > :last) s
+  FROM (SELECT id, row_number() OVER (ORDER BY started) AS n, substr(session, strpos(session || '/', '/')) AS piece FROM privacy_score.session WHERE role = 'regress_clients' AND id > :last) s
   JOIN privacy_score.session_part p ON p.session_id = s.id,
        ROWS FROM (unnest(p.ids), unnest(p.runs)) WITH ORDINALITY e(id, run, place)
   JOIN privacy_score.abstraction a ON a.id = e.id

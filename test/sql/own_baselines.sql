@@ -105,6 +105,13 @@ SELECT privacy_score.set_baseline('regress_desk', '2026-01-01', '2026-02-01', :'
 SELECT role, end_user, kind, detail->'days'->0->'day' AS day, acknowledged_at IS NULL AS open FROM privacy_score.alerts WHERE role = 'regress_desk' ORDER BY id;
 SET client_min_messages = warning;
 SELECT end_user, outlier_days, combined_rate IS NOT NULL AS rated FROM privacy_score.baselines WHERE role = 'regress_desk' AND active ORDER BY id;
+-- check_setup() says so, of her, too; suggest_limits() has limits for her when enough has happened since.
+SELECT severity, subject, regexp_replace(finding, '\d{4}-\d\d-\d\d', 'D') AS finding, suggestion FROM privacy_score.check_setup() WHERE subject LIKE '%regress_desk, end user%' AND finding NOT LIKE '%days ago%' AND finding NOT LIKE '%tell nearly all%' ORDER BY 2, 3;
+INSERT INTO privacy_score.session (role, end_user, session, day, started, last_at, source, queries) SELECT 'regress_desk', :'ann', 'later ' || i, '2026-03-01'::date + i, '2026-03-01'::date + i, '2026-03-01'::date + i, 'import', 1 FROM generate_series(1, 10) i;
+INSERT INTO privacy_score.session_part (session_id, part, ids, runs) SELECT s.id, 0, (SELECT p.ids[1:1] FROM privacy_score.session_part p JOIN privacy_score.session o ON o.id = p.session_id WHERE o.role = 'regress_desk' AND o.end_user = :'ann' AND o.session NOT LIKE 'later%' ORDER BY o.id LIMIT 1), '{1}' FROM privacy_score.session s WHERE s.session LIKE 'later%' AND s.role = 'regress_desk';
+SELECT setting, value, reason, suggestion FROM privacy_score.suggest_limits('regress_desk') WHERE setting = 'set_limit';
+DELETE FROM privacy_score.session_part p USING privacy_score.session s WHERE s.id = p.session_id AND s.role = 'regress_desk' AND s.session LIKE 'later%';
+DELETE FROM privacy_score.session s WHERE s.role = 'regress_desk' AND s.session LIKE 'later%';
 -- Another version of the role's closes no alert of hers; another one of hers does.
 SELECT privacy_score.set_baseline('regress_desk', '2026-01-01', '2026-01-03') AS ngrams;
 SELECT count(*) FILTER (WHERE acknowledged_at IS NULL) AS open FROM privacy_score.alerts WHERE role = 'regress_desk' AND end_user = :'ann' AND kind = 'baseline_outlier';

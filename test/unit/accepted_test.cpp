@@ -79,7 +79,7 @@ TEST(Accepted, HeightsAreUsualAndWhatIsHigherIsAsUnusualAsBefore) {
   const auto judge = [&](const Accepted* of, std::int64_t addressed) {
     JudgedSession session(*alarm, of);
     Take(session, {1, 2});
-    session.Take(StoredFigures{addressed, 2, 10, std::nullopt});
+    session.Take(StoredFigures{addressed, 2, 10, std::nullopt, std::nullopt});
     return session.Judge();
   };
   EXPECT_EQ(judge(nullptr, 900).reason, Figure::kAddressed);
@@ -90,7 +90,7 @@ TEST(Accepted, HeightsAreUsualAndWhatIsHigherIsAsUnusualAsBefore) {
   // Of another figure nothing is accepted.
   JudgedSession other(*alarm, &accepted);
   Take(other, {1});
-  other.Take(StoredFigures{900, 900, 10, std::nullopt});
+  other.Take(StoredFigures{900, 900, 10, std::nullopt, std::nullopt});
   EXPECT_EQ(other.Judge().reason, Figure::kPerson);
   // What the session did stays told.
   EXPECT_EQ(other.Figures()[Figure::kAddressed], 900);
@@ -107,7 +107,7 @@ TEST(Accepted, JudgementNeverFallsWhileASessionGoesOn) {
     const AbstractionId id = 41 + step * 7 % 20;
     const Tokens tokens = StatementTokens(id);
     session.Take(id, 1 + step % 3, &tokens);
-    session.Take(StoredFigures{step, step / 2, step * 10, std::nullopt});
+    session.Take(StoredFigures{step, step / 2, step * 10, std::nullopt, std::nullopt});
     const double now = session.Judge().combined;
     EXPECT_GE(now, before) << step;
     before = now;
@@ -154,8 +154,9 @@ TEST(RecordedFigures, AreJudgedByWhatIsAccepted) {
     writer.Section(1, {});
     writer.Section(3, heights);
     writer.Section(3, statements);
-    writer.Section(10, {{"1", "2026-01-05", "s1", "ann", "{1,50}", "{1,1}", "900", "2", "10", std::nullopt},
-                        {"2", "2026-01-05", "s2", "bob", "{1,50}", "{1,1}", "900", "2", "10", std::nullopt}});
+    writer.Section(11,
+                   {{"1", "2026-01-05", "s1", "ann", "{1,50}", "{1,1}", "900", "2", "10", std::nullopt, std::nullopt},
+                    {"2", "2026-01-05", "s2", "bob", "{1,50}", "{1,1}", "900", "2", "10", std::nullopt, std::nullopt}});
     return writer.bytes();
   };
   constexpr std::size_t kCombined = 3 + kFigureCount;
@@ -169,7 +170,7 @@ TEST(RecordedFigures, AreJudgedByWhatIsAccepted) {
   accepted.Add(Figure::kAddressed, 900);
   JudgedSession session(*alarm, &accepted);
   Take(session, {1, 50});
-  session.Take(StoredFigures{900, 2, 10, std::nullopt});
+  session.Take(StoredFigures{900, 2, 10, std::nullopt, std::nullopt});
   EXPECT_EQ(after.rows[0][kCombined], TextOf(session.Judge().combined));
   EXPECT_NE(after.rows[0][kCombined], before.rows[0][kCombined]);
   EXPECT_EQ(after.rows[1], before.rows[1]);

@@ -20,32 +20,20 @@
 #include "core/buckets/bucket_problem.hpp"
 #include "core/buckets/bucket_setting.hpp"
 
+#include "../support/geometric_counts.hpp"
 #include "sanitizers.hpp"
 
 namespace testing_support {
 
-constexpr int kSanitizerDivisor = kSanitized ? 20 : 1;
+const int kSanitizerDivisor = kSanitized ? 20 : 1;
 
 using Counts = std::vector<std::int64_t>;
+using ::GeometricCounts;
 
 inline std::vector<privacy_score::Rational> Thresholds(const std::vector<std::string>& texts) {
   std::vector<privacy_score::Rational> thresholds;
   for (const std::string& text : texts) thresholds.push_back(privacy_score::ParseRational("threshold", text));
   return thresholds;
-}
-
-// Counts in a geometric series between two frequencies, which add up to `rows`.
-inline Counts GeometricCounts(int values, double greatest, double least, std::int64_t rows) {
-  std::vector<double> shares;
-  for (int i = 0; i < values; ++i)
-    shares.push_back(greatest * std::pow(least / greatest, values > 1 ? static_cast<double>(i) / (values - 1) : 0.0));
-  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-  Counts counts;
-  for (const double share : shares)
-    counts.push_back(static_cast<std::int64_t>(std::floor(share / sum * static_cast<double>(rows))));
-  std::int64_t left = rows - std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-  for (std::size_t i = 0; left > 0; i = (i + 1) % counts.size(), --left) ++counts[i];
-  return counts;
 }
 
 // What is wrong with a plan, empty when it holds: every value has all its records somewhere, every size is

@@ -21,7 +21,7 @@ namespace {
 using testing_support::LawFit;
 using testing_support::SeededRandom;
 
-constexpr int kDraws = testing_support::kSanitized ? 100000 : 1000000;
+const int kDraws = testing_support::kSanitized ? 100000 : 1000000;
 constexpr double kAlarm = 1e-9;
 
 // The first four take whole and fractional scales through words of 16 and 64 bits; the three after the fifth have 30

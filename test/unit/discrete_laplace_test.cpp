@@ -167,6 +167,22 @@ TEST(DiscreteLaplace, HalfWidthTurnsExactlyAtTheCoverage) {
   EXPECT_EQ(DiscreteLaplaceHalfWidth(Rational(1), covered + tiny), 3);
 }
 
+TEST(DiscreteLaplace, UpperQuantileIsTheLeastThatIsRareEnough) {
+  for (const char* scale : {"1/3", "1", "2.5", "77", "1048576"}) {
+    for (const char* probability : {"0.05", "1e-6", "0.3", "0.9"}) {
+      const std::int64_t z = DiscreteLaplaceUpperQuantile(R(scale), R(probability));
+      const auto beyond = [&](std::int64_t from) {
+        const long double b = ToDouble(R(scale));
+        return std::exp(-static_cast<long double>(from) / b) / (1 + std::exp(-1 / b));
+      };
+      EXPECT_LE(beyond(z), ToDouble(R(probability)) * (1 + 1e-12L)) << scale << " " << probability;
+      EXPECT_TRUE(z == 1 || beyond(z - 1) > ToDouble(R(probability))) << scale << " " << probability;
+    }
+  }
+  EXPECT_EQ(ErrorOf([] { DiscreteLaplaceUpperQuantile(Rational(10), Rational(0)); }),
+            "22023 probability must be between 0 and 1, not 0");
+}
+
 TEST(DiscreteLaplace, ConfidencesOfManyDigits) {
   const std::int64_t h = DiscreteLaplaceHalfWidth(R("10"), Rational(1) - R("1e-300"));
   EXPECT_NEAR(static_cast<double>(h), 10 * 300 * std::log(10), 10);

@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <random>
 
+#include "../support/equivocation_recurrence.hpp"
 #include "error_fixture.hpp"
 #include "loss_fixture.hpp"
+#include "sanitizers.hpp"
 
 namespace privacy_score {
 namespace {
@@ -25,21 +27,6 @@ EquivocationCurve CurveOf(const ValueLaw& law) {
   EquivocationCurve curve(law);
   EXPECT_TRUE(curve.Run({}));
   return curve;
-}
-
-// H(epsilon, i) = min over j of H(epsilon, j-1) + p_j...i lg(1/p_j...i) for windows j...i of spread up to epsilon.
-double Recurrence(const ValueLaw& law, std::int64_t epsilon) {
-  const std::vector<std::int64_t>& x = law.steps();
-  std::vector<double> h(x.size() + 1);
-  for (std::size_t i = 1; i <= x.size(); ++i) {
-    double sum = 0;
-    h[i] = 1e300;
-    for (std::size_t j = i; j > 0 && x[i - 1] - x[j - 1] <= epsilon; --j) {
-      sum += law.probabilities()[j - 1];
-      h[i] = std::min(h[i], h[j - 1] - sum * std::log2(sum));
-    }
-  }
-  return h.back();
 }
 
 TEST(Equivocation, WorkedCases) {
@@ -81,7 +68,7 @@ TEST(Equivocation, OneValue) {
 // Grids, sparse integers, reals and skewed laws; some long enough for chunks.
 TEST(Equivocation, AgreesWithTheRecurrence) {
   std::mt19937_64 random(11);
-  for (int round = 0; round < 1200; ++round) {
+  for (int round = 0; round < ::testing_support::Instances(1200); ++round) {
     const bool large = round % 60 == 0;
     const auto n = static_cast<std::size_t>(large ? 140 + random() % 250 : 2 + random() % 40);
     const int kind = static_cast<int>(random() % 4);
@@ -125,12 +112,12 @@ TEST(Equivocation, AgreesWithTheRecurrence) {
       epsilons = some;
     }
     for (const std::int64_t epsilon : epsilons)
-      ASSERT_NEAR(curve.EntropyAt(epsilon), Recurrence(law, epsilon), 1e-10)
+      ASSERT_NEAR(curve.EntropyAt(epsilon), EquivocationByRecurrence(law, epsilon), 1e-10)
           << "round " << round << " epsilon " << epsilon;
     if (large) continue;
     double area = 0;
     for (std::size_t i = 1; i < epsilons.size(); ++i)
-      area += Recurrence(law, epsilons[i - 1]) * static_cast<double>(epsilons[i] - epsilons[i - 1]);
+      area += EquivocationByRecurrence(law, epsilons[i - 1]) * static_cast<double>(epsilons[i] - epsilons[i - 1]);
     EXPECT_NEAR(curve.Area(0), area, 1e-9 * std::max(1.0, area)) << "round " << round;
   }
 }

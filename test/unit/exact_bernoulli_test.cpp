@@ -16,7 +16,7 @@ namespace {
 using testing_support::ScriptedRandom;
 using testing_support::SeededRandom;
 
-constexpr int kTosses = testing_support::kSanitized ? 50000 : 1000000;
+const int kTosses = testing_support::kSanitized ? 50000 : 1000000;
 
 // Each coin is given 6.5 standard deviations: a false alarm in 10^10 coins.
 void ExpectProbability(double p, const std::function<bool()>& toss, const std::string& what) {

@@ -20,7 +20,7 @@ using testing_support::ChiSquare;
 using testing_support::ErrorOf;
 using testing_support::SeededRandom;
 
-constexpr int kDraws = testing_support::kSanitized ? 20000 : 300000;
+const int kDraws = testing_support::kSanitized ? 20000 : 300000;
 
 Rational R(const char* text) { return ParseRational("r", text); }
 

@@ -19,7 +19,7 @@ using testing_support::ErrorOf;
 using testing_support::LawFit;
 using testing_support::SeededRandom;
 
-constexpr int kDraws = testing_support::kSanitized ? 50000 : 1000000;
+const int kDraws = testing_support::kSanitized ? 50000 : 1000000;
 
 TEST(Laplace, TheStepIsAPowerOfTwo) {
   for (const double scale : {1e-290, 1e-9, 0.1, 1.0, 10.0, 16.0, 1e100, 1e290}) {

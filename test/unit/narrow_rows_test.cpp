@@ -9,7 +9,8 @@
 #include <map>
 
 #include "coded_rows_fixture.hpp"
-#include "core/entropy/word_sort.hpp"
+#include "core/base/word_sort.hpp"
+#include "sanitizers.hpp"
 
 namespace privacy_score {
 namespace {
@@ -54,7 +55,7 @@ Grouped TuplesOf(const CodedTable& table) {
 
 TEST(NarrowRows, KeepsTuplesWhileColumnsWidenAndMemoryIsShort) {
   std::mt19937_64 random(1);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < ::testing_support::Instances(60); ++round) {
     TableShape shape;
     shape.rows = 1 + random() % 20000;
     shape.domains.resize(1 + random() % 6);

@@ -26,14 +26,15 @@ std::string Wire(const Rows& sessions, const Rows& heights = {}, const Rows& sta
   wire.Section(1, {{"1"}, {"50"}});
   wire.Section(3, heights);
   wire.Section(3, statements);
-  wire.Section(10, sessions);
+  wire.Section(11, sessions);
   return wire.bytes();
 }
 
 const Rows kTwoSessions = {
-    {"11", "2026-01-05", "s1", std::nullopt, "{1,2,0}", "{3,0,5}", "4", "2", "400", "3"},
-    {"11", "2026-01-05", "s1", std::nullopt, "{1,50}", "{2,1}", "4", "2", "400", "3"},
-    {"12", "2026-01-06", "s2", "anna", "{3,-7}", "{1,-1}", std::nullopt, std::nullopt, std::nullopt, std::nullopt},
+    {"11", "2026-01-05", "s1", std::nullopt, "{1,2,0}", "{3,0,5}", "4", "2", "400", "3", "2"},
+    {"11", "2026-01-05", "s1", std::nullopt, "{1,50}", "{2,1}", "4", "2", "400", "3", "2"},
+    {"12", "2026-01-06", "s2", "anna", "{3,-7}", "{1,-1}", std::nullopt, std::nullopt, std::nullopt, std::nullopt,
+     std::nullopt},
 };
 
 TEST(RecordedFigures, AreThoseOfTheRunningSession) {
@@ -46,7 +47,7 @@ TEST(RecordedFigures, AreThoseOfTheRunningSession) {
   session.Take(1, 3, nullptr);
   session.Take(1, 2, nullptr);
   session.Take(50, 1, &tokens, true);
-  session.Take(StoredFigures{4, 2, 400, 3});
+  session.Take(StoredFigures{4, 2, 400, 3, 2});
   const Judgement judgement = session.Judge();
   const AlarmThreshold threshold = alarm->calibration().alarm.Threshold(0.01);
   Rows expected(1, {"2026-01-05", "s1", std::nullopt});

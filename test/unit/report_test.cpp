@@ -13,6 +13,7 @@
 
 #include "core/base/rows.hpp"
 #include "core/report/alert_list.hpp"
+#include "core/report/report_sections.hpp"
 #include "error_fixture.hpp"
 #include "markup_fixture.hpp"
 
@@ -45,10 +46,13 @@ std::string Sections(const std::string& text, int rows, int roles = 1,
   writer.Section(8, people);
   writer.Section(8,
                  std::vector<Texts>(end_user ? 1 : 0, {text, end_user, "7", std::nullopt, "1", "9800", "9801", text}));
-  for (const std::uint32_t columns : {kSessionFields, 7U}) section(columns);
+  for (const std::uint32_t columns :
+       {std::uint32_t{WorstSessionSection::kColumns}, std::uint32_t{WorstNGramSection::kColumns}})
+    section(columns);
   Texts alert(kAlertFields, text);
   alert[12] = std::nullopt;
   writer.Section(kAlertFields, std::vector<Texts>(static_cast<std::size_t>(rows), alert));
+  section(7);
   for (const std::uint32_t columns : {6U, 7U}) section(columns);
   writer.Section(2, std::vector<Texts>(static_cast<std::size_t>(rows), Texts{text, "<svg class=\"ps\"></svg>"}));
   for (const std::uint32_t columns : {8U, 7U, 8U, 2U}) section(columns);
@@ -125,6 +129,11 @@ TEST(Report, ShowsTheWorstRolesAndCountsTheOthers) {
   EXPECT_NE(page.find("data-v=\"role1050\""), std::string::npos);
   EXPECT_EQ(page.find("data-v=\"role1049\""), std::string::npos);
   EXPECT_LT(page.size(), 1000000U);
+}
+
+TEST(Report, ListsWhatIsAccepted) {
+  EXPECT_EQ(Times(ReportPage(Sections("app", 3)), "Accepted: what raises no alarm any more"), 1U);
+  EXPECT_EQ(Times(ReportPage(Sections("app", 0)), "Accepted: what raises no alarm any more"), 0U);
 }
 
 TEST(Report, RefusesOtherSections) {

@@ -53,7 +53,7 @@ TEST(JudgedSession, NeverFalls) {
   const auto alarm = SmallAlarm();
   std::mt19937 random(6);
   JudgedSession session(*alarm);
-  StoredFigures stored = {0, 0, 0, 0};
+  StoredFigures stored = {0, 0, 0, 0, 0};
   double combined = 0;
   for (int step = 0; step < 200; ++step) {
     const AbstractionId id = 1 + random() % 60;
@@ -63,6 +63,7 @@ TEST(JudgedSession, NeverFalls) {
     *stored.person += random() % 2;
     *stored.most_rows += random() % 100;
     *stored.known += random() % 2;
+    *stored.differ += random() % 2;
     session.Take(stored);
     EXPECT_GE(session.Judge().combined, combined);
     combined = session.Judge().combined;
@@ -89,18 +90,20 @@ TEST(JudgedSession, KnowsWhatIsNew) {
   EXPECT_FALSE(figures[Figure::kAddressed]);
   EXPECT_FALSE(figures[Figure::kVolume]);
   EXPECT_FALSE(figures[Figure::kKnown]);
-  session.Take(StoredFigures{4, 2, 400, 3});
+  EXPECT_FALSE(figures[Figure::kDiffer]);
+  session.Take(StoredFigures{4, 2, 400, 3, 5});
   EXPECT_EQ(session.Figures()[Figure::kAddressed], 4);
   EXPECT_EQ(session.Figures()[Figure::kPerson], 2);
   EXPECT_EQ(session.Figures()[Figure::kVolume], 2);
   EXPECT_EQ(session.Figures()[Figure::kKnown], 3);
+  EXPECT_EQ(session.Figures()[Figure::kDiffer], 5);
 }
 
 TEST(JudgedSession, SaysWhyAsJson) {
   const auto alarm = SmallAlarm();
   JudgedSession session(*alarm);
   Take(session, {{1, 1}});
-  session.Take(StoredFigures{900, 1, 1, std::nullopt});
+  session.Take(StoredFigures{900, 1, 1, std::nullopt, std::nullopt});
   const std::string json = UnusualJson(session, alarm->calibration(), alarm->calibration().alarm.Threshold(0.01));
   EXPECT_EQ(
       json.find(R"({"version": 1, "cause": "addressed", "figure": "addressed", "reason": "addressed 900 subjects)"), 0U)

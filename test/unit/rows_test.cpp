@@ -10,9 +10,31 @@
 #include <random>
 
 #include "core/base/error.hpp"
+#include "core/base/wire_section.hpp"
 
 namespace privacy_score {
 namespace {
+
+WIRE_SECTION(TriedSection, kId, kSubjectColumns, kT);
+
+// Whether a query with these columns yields the section.
+bool Yields(std::vector<std::string_view> columns) {
+  std::string_view rest = TriedSection::kNames;
+  for (const std::string_view column : columns)
+    if (!TakeColumnNamed(&rest, column)) return false;
+  return rest.empty();
+}
+
+TEST(Wire, ASectionIsWhatItsColumnsAreCalled) {
+  EXPECT_EQ(TriedSection::kColumns, 3u);
+  EXPECT_TRUE(Yields({"id", "subject_columns", "t"}));
+  EXPECT_FALSE(Yields({"id", "subject_columns"}));
+  EXPECT_FALSE(Yields({"id", "subject_columns", "t", "u"}));
+  EXPECT_FALSE(Yields({"subject_columns", "id", "t"}));
+  for (const char* other : {"subject", "subject_column", "subject_columnss", "subjectcolumns", "subject_", "",
+                            "?column?", "_subject_columns", "Subject_columns", "subject__columns"})
+    EXPECT_FALSE(Yields({"id", other, "t"})) << other;
+}
 
 TEST(Wire, ReadsWhatWasWritten) {
   WireWriter writer;

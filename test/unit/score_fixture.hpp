@@ -220,4 +220,11 @@ inline std::string HistoryWire(const ModelRows& model, const ScoreSettings& sett
 
 inline double Number(const std::optional<std::string>& field) { return ParseDouble(field.value()); }
 
+// The rows of score() with nothing kept.
+inline HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up = nullptr) {
+  const History history = ReadHistory(wire);
+  EachDayResult each = ScoreEachDay(history, gives_up);
+  return {WithCumulative(std::move(each.days), history.settings.counting), std::move(each.missing)};
+}
+
 }  // namespace privacy_score::testing_support

@@ -15,6 +15,7 @@
 #include "core/scoring/day_scorer.hpp"
 #include "core/scoring/explain.hpp"
 #include "core/scoring/profile.hpp"
+#include "sanitizers.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {
@@ -22,7 +23,7 @@ namespace {
 
 using namespace testing_support;
 
-constexpr unsigned kSeeds = 1000;
+const unsigned kSeeds = ::testing_support::Instances(1000u);
 constexpr double kSlack = 1e-11;
 constexpr AbstractionId kStatements = 7;
 

@@ -13,6 +13,7 @@
 #include "core/base/keyed_hash.hpp"
 #include "core/scoring/live_scorer.hpp"
 #include "score_fixture.hpp"
+#include "summary_fixture.hpp"
 
 namespace privacy_score {
 namespace {
@@ -25,10 +26,14 @@ struct Kept {
   std::vector<SessionJournal::Met> met;
   std::vector<SessionJournal::Asked> asked;
   std::vector<SessionJournal::Subject> subjects;
+  std::vector<SessionJournal::Reached> reached;
+  std::vector<SessionJournal::Sketch> sketches;
   void Take(const SessionJournal::Definition& entry) { definitions.push_back(entry); }
   void Take(const SessionJournal::Met& entry) { met.push_back(entry); }
   void Take(const SessionJournal::Asked& entry) { asked.push_back(entry); }
   void Take(const SessionJournal::Subject& entry) { subjects.push_back(entry); }
+  void Take(const SessionJournal::Reached& entry) { reached.push_back(entry); }
+  void Take(const SessionJournal::Sketch& entry) { sketches.push_back(entry); }
 };
 
 TEST(SessionJournal, IsReadAsItWasWritten) {
@@ -36,9 +41,12 @@ TEST(SessionJournal, IsReadAsItWasWritten) {
   const std::string tokens("cmd:select\0p:public.t.name", 26);
   const std::uint64_t groups[] = {1, 1, 0, 77, 1, 1, 5};
   journal.Write(SessionJournal::Definition{-7, tokens});
-  journal.Write(SessionJournal::Met{{0, 0, 0, 3, -7, -7}});
+  journal.Write(SessionJournal::Met{{0, 0, 0, 3, -7, -7}, 5});
   journal.Write(SessionJournal::Asked{-7, 99, groups, 7});
   journal.Write(SessionJournal::Subject{-7, {3, 88}, 1234});
+  journal.Write(SessionJournal::Reached{{{4, 3, 2}, 9, 8}});
+  journal.Write(SessionJournal::Sketch{-7, false, "twelve bytes"});
+  journal.Write(SessionJournal::Sketch{0, true, "12345678"});
   journal.Write(SessionJournal::Definition{8, ""});
   Kept kept;
   SessionJournal::Read(journal.words().data(), journal.words().size(), kept);
@@ -46,8 +54,15 @@ TEST(SessionJournal, IsReadAsItWasWritten) {
   EXPECT_EQ(kept.definitions[0].id, -7);
   EXPECT_EQ(kept.definitions[0].tokens, tokens);
   EXPECT_EQ(kept.definitions[1].tokens, "");
+  ASSERT_EQ(kept.sketches.size(), 2U);
+  EXPECT_EQ(kept.sketches[0].id, -7);
+  EXPECT_FALSE(kept.sketches[0].of_subjects);
+  EXPECT_EQ(kept.sketches[0].bytes, "twelve bytes");
+  EXPECT_TRUE(kept.sketches[1].of_subjects);
+  EXPECT_EQ(kept.sketches[1].bytes, "12345678");
   ASSERT_EQ(kept.met.size(), 1U);
   EXPECT_EQ(kept.met[0].ngram, (NGram{0, 0, 0, 3, -7, -7}));
+  EXPECT_EQ(kept.met[0].count, 5U);
   ASSERT_EQ(kept.asked.size(), 1U);
   EXPECT_EQ(kept.asked[0].vector, 99U);
   EXPECT_EQ(std::vector<std::uint64_t>(kept.asked[0].groups, kept.asked[0].groups + kept.asked[0].size),
@@ -56,6 +71,10 @@ TEST(SessionJournal, IsReadAsItWasWritten) {
   EXPECT_EQ(kept.subjects[0].column.item, 3U);
   EXPECT_EQ(kept.subjects[0].column.name, 88U);
   EXPECT_EQ(kept.subjects[0].value, 1234U);
+  ASSERT_EQ(kept.reached.size(), 1U);
+  EXPECT_EQ(kept.reached[0].figures.values[2], 2);
+  EXPECT_EQ(kept.reached[0].figures.addressed, 9);
+  EXPECT_EQ(kept.reached[0].figures.person, 8);
   for (std::size_t size = 1; size < journal.words().size(); ++size) {
     Kept cut;
     try {
@@ -109,13 +128,7 @@ class Together {
 };
 
 void ExpectSame(const SessionSummary& a, const SessionSummary& b) {
-  EXPECT_EQ(a.ngrams, b.ngrams);
-  EXPECT_EQ(a.mismatched, b.mismatched);
-  EXPECT_EQ(a.score, b.score);
-  EXPECT_EQ(a.max_score, b.max_score);
-  EXPECT_EQ(a.tight_max, b.tight_max);
-  EXPECT_EQ(a.normalised, b.normalised);
-  EXPECT_EQ(a.statement_score, b.statement_score);
+  ExpectSameScores(a, b);
   EXPECT_EQ(a.estimated, b.estimated);
   EXPECT_EQ(a.peer_score, b.peer_score);
 }

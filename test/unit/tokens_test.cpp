@@ -16,6 +16,21 @@ TEST(UnionTokens, SortsAndDropsRepeats) {
   EXPECT_TRUE(UnionTokens({}).empty());
 }
 
+TEST(TokensOfLine, TakesApartWhatWasPutTogether) {
+  for (const Tokens& tokens : std::vector<Tokens>{
+           {},
+           {"unparsed"},
+           {"cmd:select", "p:public.t.a", "t:public.t"},
+           {"cmd:select", "f:count(*)", "f:date_part(public.t.a)", "w:public.t.b"},
+           {"cmd:select", "p:public.\"a b\".c", "p:public.t.\"x w:y\"", "p:public.t.\"say \"\"hi t:\"\" now\""},
+           {"cmd:select", "f:timestamp with time zone(public.t.a)", "t:public.\"T:\""}}) {
+    std::string line;
+    for (const std::string& token : tokens) line += (line.empty() ? "" : " ") + token;
+    EXPECT_EQ(TokensOfLine(line), tokens) << line;
+    EXPECT_EQ(Fingerprint(TokensOfLine(line)), Fingerprint(tokens)) << line;
+  }
+}
+
 TEST(RevealedColumns, TakesProjectedFilteredGroupedAndLimitOrdering) {
   const Tokens tokens = {"cmd:select", "f:count(*)", "g:a.g", "j:a.j", "l:a.l", "o:a.l",
                          "o:a.o",      "p:a.g",      "p:a.p", "s:a.s", "t:a",   "w:a.w"};

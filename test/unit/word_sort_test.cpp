@@ -1,7 +1,7 @@
 /*
  * word_sort_test.cpp - sorting packed words by a range of bits, and collapsing them.
  */
-#include "core/entropy/word_sort.hpp"
+#include "core/base/word_sort.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,8 @@
 #include <map>
 #include <random>
 #include <vector>
+
+#include "core/entropy/packed_words.hpp"
 
 namespace privacy_score {
 namespace {

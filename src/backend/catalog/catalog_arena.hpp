@@ -13,6 +13,8 @@ extern "C" {
 
 #include "core/statement/arena.hpp"
 
+namespace privacy_score {
+
 class BackendArena final : public privacy_score::Arena {
  public:
   explicit BackendArena(MemoryContext context) : context_(context) {}
@@ -36,3 +38,5 @@ class BackendArena final : public privacy_score::Arena {
   char* next_ = nullptr;
   std::size_t left_ = 0;
 };
+
+}  // namespace privacy_score

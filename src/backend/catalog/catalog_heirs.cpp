@@ -18,6 +18,8 @@ extern "C" {
 #include "utils/memutils.h"
 }
 
+namespace privacy_score {
+
 namespace ps = privacy_score;
 
 namespace {
@@ -157,3 +159,5 @@ List* RelationsWithHeirs() {
   foreach (cell, pairs) relations = list_append_unique_oid(relations, static_cast<Pair*>(lfirst(cell))->ancestor);
   return relations;
 }
+
+}  // namespace privacy_score

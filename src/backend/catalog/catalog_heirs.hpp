@@ -18,6 +18,8 @@ extern "C" {
 
 #include "core/statement/statement.hpp"
 
+namespace privacy_score {
+
 struct RelationEntry;
 
 // Whether reading a range table entry brings the rows of children: not with ONLY. INSERT ... ON CONFLICT reads rows of
@@ -40,3 +42,5 @@ List* HeirsOf(const RelationEntry* entry);
 
 // The OIDs of all relations above a declared one.
 List* RelationsWithHeirs();
+
+}  // namespace privacy_score

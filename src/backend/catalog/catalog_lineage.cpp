@@ -9,6 +9,7 @@
 
 #include "backend/catalog/catalog_arena.hpp"
 #include "backend/catalog/catalog_heirs.hpp"
+#include "backend/catalog/catalog_protection.hpp"
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/catalog/security_labels.hpp"
 #include "backend/server/compat.hpp"
@@ -29,6 +30,8 @@ extern "C" {
 
 #include <vector>
 
+namespace privacy_score {
+
 namespace ps = privacy_score;
 
 DefinitionTranslator ps_translate_definition = nullptr;
@@ -42,7 +45,7 @@ bool SameOrigin(const CopiedOrigin& a, const CopiedOrigin& b) {
          (OidIsValid(a.relid) || (a.relation_name == b.relation_name && a.column_name == b.column_name));
 }
 
-List* AddOrigin(List* origins, const CopiedOrigin& origin) {
+List* AddCopiedOrigin(List* origins, const CopiedOrigin& origin) {
   ListCell* cell;
   foreach (cell, origins)
     if (SameOrigin(*static_cast<CopiedOrigin*>(lfirst(cell)), origin)) return origins;
@@ -76,7 +79,7 @@ List* TakeOrigins(const Outputs& outputs, bool protected_only) {
         origin.relid = entry->relid;
         origin.number = NumberOfColumn(entry, base.column);
       }
-      origins = AddOrigin(origins, origin);
+      origins = AddCopiedOrigin(origins, origin);
     }
   }
   return origins;
@@ -89,8 +92,8 @@ List* RecordedOrigins(const RelationEntry* entry) {
   foreach (cell, ReadCopiedColumns(entry->relid)) {
     const auto* copied = static_cast<CopiedColumn*>(lfirst(cell));
     if (copied->number <= 0 || copied->number > entry->natts || entry->live[copied->number - 1] < 0) continue;
-    origins = AddOrigin(origins, {entry->live[copied->number - 1], false, copied->origin, copied->origin_number,
-                                  copied->origin_name, QuoteName(copied->origin_attribute)});
+    origins = AddCopiedOrigin(origins, {entry->live[copied->number - 1], false, copied->origin, copied->origin_number,
+                                        copied->origin_name, QuoteName(copied->origin_attribute)});
   }
   return origins;
 }
@@ -178,7 +181,7 @@ void ReadLineage(RelationEntry* entry) {
     List* views = NIL;
     ListCell* cell;
     foreach (cell, DefinitionOrigins(entry->relid, &views))
-      origins = AddOrigin(origins, *static_cast<CopiedOrigin*>(lfirst(cell)));
+      origins = AddCopiedOrigin(origins, *static_cast<CopiedOrigin*>(lfirst(cell)));
     KeepViews(entry, views);
   }
   entry->origins =
@@ -250,19 +253,19 @@ List* OutputOrigins(const ps::Statement& statement) {
   return TakeOrigins(*outputs->object, true);
 }
 
-Query* StoredQuery(Oid relid) {
+::Query* StoredQuery(Oid relid) {
   HeapTuple tuple = SearchSysCache2(RULERELNAME, ObjectIdGetDatum(relid), CStringGetDatum("_RETURN"));
   if (!HeapTupleIsValid(tuple)) return nullptr;
   bool null;
   const Datum action = SysCacheGetAttr(RULERELNAME, tuple, Anum_pg_rewrite_ev_action, &null);
   auto* actions = null ? NIL : static_cast<List*>(stringToNode(TextDatumGetCString(action)));
   ReleaseSysCache(tuple);
-  return actions == NIL ? nullptr : linitial_node(Query, actions);
+  return actions == NIL ? nullptr : AsQuery(linitial(actions));
 }
 
 List* DefinitionOrigins(Oid relid, List** views) {
   *views = NIL;
-  Query* query = StoredQuery(relid);
+  ::Query* query = StoredQuery(relid);
   if (query == nullptr) return NIL;
   MemoryContext result = CurrentMemoryContext;
   MemoryContext scratch = AllocSetContextCreate(result, "privacy_score definition", ALLOCSET_DEFAULT_SIZES);
@@ -317,3 +320,5 @@ void RequireOrigins(Oid relid, AttrNumber column) {
                     errhint("Only the owner of the relation that it was copied from can label it public.")));
   }
 }
+
+}  // namespace privacy_score

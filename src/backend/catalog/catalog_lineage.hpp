@@ -3,7 +3,8 @@
  *
  * What CREATE TABLE AS and SELECT INTO write is personal data as much as what they read. The origins of a copy's
  * columns are recorded when it is made (copy_recording.hpp); those of a materialized view are also followed from its
- * definition, so that one made before the extension counts, too. They are part of a relation's cache entry. All may
+ * definition, so that one made before the extension counts, too. They are part of a relation's cache entry: the cache
+ * (catalog_relations.cpp) has them read here with the entry, and here it is asked for the relations behind. All may
  * raise.
  */
 #pragma once
@@ -16,18 +17,10 @@ extern "C" {
 #include "nodes/pg_list.h"
 }
 
+#include "backend/catalog/relation_entry.hpp"
 #include "core/statement/statement.hpp"
 
-struct RelationEntry;
-
-// One base column that the values of a column are copies of.
-struct CopiedOrigin {
-  int column;                                   // index into the columns of the copy
-  bool published;                               // the copy's column is labelled public
-  Oid relid;                                    // InvalidOid when the origin was gone before it could be followed
-  AttrNumber number;                            // in that relation
-  std::string_view relation_name, column_name;  // when it was copied
-};
+namespace privacy_score {
 
 // Fills in the entry's origins from the catalogs, in the current context.
 void ReadLineage(RelationEntry* entry);
@@ -52,12 +45,12 @@ List* OutputOrigins(const privacy_score::Statement& statement);
 
 // Translates the query behind a relation for core, its views put in place; adds these to `views`. The front end that
 // does it reads relations itself, so it is above: what the library does when it is loaded sets it (module.cpp).
-using DefinitionTranslator = privacy_score::Query* (*)(privacy_score::Arena* arena, Query* query, Oid relid,
+using DefinitionTranslator = privacy_score::Query* (*)(privacy_score::Arena* arena, ::Query* query, Oid relid,
                                                        List** views);
 extern DefinitionTranslator ps_translate_definition;
 
 // The stored query of a view or materialized view; null when it has none.
-Query* StoredQuery(Oid relid);
+::Query* StoredQuery(Oid relid);
 
 // The origins of a materialized view's columns by its definition, as CopiedOrigin in the current context, whether they
 // are protected or not; `views`: the OIDs of the views that they come through.
@@ -68,3 +61,5 @@ List* RefreshedOrigins(Oid relid);
 
 // Raises unless the current user owns every protected relation that a column is a copy of.
 void RequireOrigins(Oid relid, AttrNumber column);
+
+}  // namespace privacy_score

@@ -19,13 +19,17 @@ extern "C" {
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
-
-PG_FUNCTION_INFO_V1(ps_protection_changed);
-PG_FUNCTION_INFO_V1(ps_copy_restored);
 }
 
 #include "backend/catalog/relation_access.hpp"
 #include "backend/state/own_scan.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_protection_changed);
+PG_FUNCTION_INFO_V1(ps_copy_restored);
+}
 
 namespace {
 
@@ -199,3 +203,5 @@ Datum ps_copy_restored(PG_FUNCTION_ARGS) {
   bool replaced_nulls[] = {false, false, false};
   return PointerGetDatum(heap_modify_tuple_by_cols(row, desc, 3, columns, values, replaced_nulls));
 }
+
+}  // namespace privacy_score

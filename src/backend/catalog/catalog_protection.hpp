@@ -15,6 +15,8 @@ extern "C" {
 #include "nodes/pg_list.h"
 }
 
+namespace privacy_score {
+
 // Whether protect() has declared a relation, itself or as one of its name that was dropped since. `rival` is a relation
 // that was declared under this name and still exists under another: once it is dropped, this one is the declared one.
 struct Declaration {
@@ -45,3 +47,5 @@ bool RecordsCopies();
 
 // The OIDs of all relations of which anything is recorded.
 List* CopiedRelations();
+
+}  // namespace privacy_score

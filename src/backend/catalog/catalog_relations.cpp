@@ -14,6 +14,8 @@
 #include "backend/catalog/catalog_relations.hpp"
 
 #include "backend/catalog/catalog_arena.hpp"
+#include "backend/catalog/catalog_lineage.hpp"
+#include "backend/catalog/catalog_protection.hpp"
 #include "backend/server/settings.hpp"
 
 extern "C" {
@@ -43,6 +45,8 @@ extern "C" {
 }
 
 #include "core/base/names.hpp"
+
+namespace privacy_score {
 
 namespace ps = privacy_score;
 
@@ -115,7 +119,7 @@ void OpenCache() {
 }
 
 // The schema of a relation goes with its name: temporary ones share one name and cannot be told apart.
-const char* QualifiedName(Oid schema, const char* name) {
+const char* QualifyName(Oid schema, const char* name) {
   return psprintf("%s.%s", CanonicalSchema(schema), QuoteName(name));
 }
 
@@ -138,7 +142,7 @@ void ReadColumns(RelationEntry* relation, ps::Arena* arena) {
 }
 
 // A key of these attributes; null when one of them is no column that is there.
-ps::Key* KeyOf(const RelationEntry* relation, const int16* attributes, int size, ps::Arena* arena) {
+ps::Key* KeyOfAttributes(const RelationEntry* relation, const int16* attributes, int size, ps::Arena* arena) {
   auto* columns = static_cast<int*>(arena->Allocate(sizeof(int) * static_cast<std::size_t>(size)));
   for (int i = 0; i < size; ++i) {
     if (attributes[i] <= 0 || attributes[i] > relation->natts || relation->live[attributes[i] - 1] < 0) return nullptr;
@@ -157,11 +161,11 @@ void ReadKey(RelationEntry* relation, HeapTuple tuple, ps::Arena* arena) {
   if (!heap_attisnull(tuple, Anum_pg_index_indpred, nullptr)) return;
   if (!heap_attisnull(tuple, Anum_pg_index_indexprs, nullptr)) return;
   const int size = index->indnkeyatts;
-  if (ps::Key* key = KeyOf(relation, index->indkey.values, size, arena)) relation->self.keys.Add(key);
+  if (ps::Key* key = KeyOfAttributes(relation, index->indkey.values, size, arena)) relation->self.keys.Add(key);
 }
 
 void ReadKeys(RelationEntry* relation, ps::Arena* arena) {
-  Relation catalog = table_open(IndexRelationId, AccessShareLock);
+  ::Relation catalog = table_open(IndexRelationId, AccessShareLock);
   ScanKeyData key;
   ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation->relid));
   SysScanDesc scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, nullptr, 1, &key);
@@ -180,11 +184,11 @@ void ReadReference(RelationEntry* relation, HeapTuple tuple, TupleDesc catalog, 
   const ArrayType* array = DatumGetArrayTypeP(numbers);
   const int size = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
   const auto* attributes = reinterpret_cast<const int16*>(ARR_DATA_PTR(array));
-  if (ps::Key* key = KeyOf(relation, attributes, size, arena)) relation->self.references.Add(key);
+  if (ps::Key* key = KeyOfAttributes(relation, attributes, size, arena)) relation->self.references.Add(key);
 }
 
 void ReadReferences(RelationEntry* relation, ps::Arena* arena) {
-  Relation catalog = table_open(ConstraintRelationId, AccessShareLock);
+  ::Relation catalog = table_open(ConstraintRelationId, AccessShareLock);
   ScanKeyData key;
   ScanKeyInit(&key, Anum_pg_constraint_conrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation->relid));
   SysScanDesc scan = systable_beginscan(catalog, ConstraintRelidTypidNameIndexId, true, nullptr, 1, &key);
@@ -197,7 +201,7 @@ void ReadReferences(RelationEntry* relation, ps::Arena* arena) {
 
 void ReadParents(RelationEntry* relation) {
   List* parents = NIL;
-  Relation catalog = table_open(InheritsRelationId, AccessShareLock);
+  ::Relation catalog = table_open(InheritsRelationId, AccessShareLock);
   ScanKeyData key;
   ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation->relid));
   SysScanDesc scan = systable_beginscan(catalog, InheritsRelidSeqnoIndexId, true, nullptr, 1, &key);
@@ -212,7 +216,7 @@ void ReadParents(RelationEntry* relation) {
 }
 
 // Reads a relation from the catalogs into the current context; null when it does not exist.
-RelationEntry* ReadRelation(Oid relid) {
+RelationEntry* ReadCatalogRelation(Oid relid) {
   HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
   if (!HeapTupleIsValid(tuple)) return nullptr;
   BackendArena arena(CurrentMemoryContext);
@@ -227,7 +231,7 @@ RelationEntry* ReadRelation(Oid relid) {
   relation->has_children = form->relhassubclass;
   relation->natts = form->relnatts;
   relation->self = ps::Relation();
-  relation->self.name = arena.Copy(QualifiedName(form->relnamespace, NameStr(form->relname)));
+  relation->self.name = arena.Copy(QualifyName(form->relnamespace, NameStr(form->relname)));
   relation->self.catalog = IsCatalogSchema(form->relnamespace);
   relation->self.temporary = isAnyTempNamespace(form->relnamespace);
   relation->ours = form->relnamespace == get_namespace_oid("privacy_score", true);
@@ -276,7 +280,7 @@ RelationEntry* FindEntry(Oid relid) {
   MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "privacy_score relation", ALLOCSET_SMALL_SIZES);
   MemoryContext previous = MemoryContextSwitchTo(context);
   const uint64 before = generation;
-  RelationEntry* relation = ReadRelation(relid);
+  RelationEntry* relation = ReadCatalogRelation(relid);
   MemoryContextSwitchTo(previous);
   if (relation == nullptr) {
     MemoryContextDelete(context);
@@ -371,11 +375,10 @@ const char* WithFewestQuotes(Write write) {
   if (!quote_all_identifiers) return write();
   const char* volatile written = nullptr;
   quote_all_identifiers = false;
-  PG_TRY()
-    ;
-    { written = write(); }
-    PG_FINALLY();
-    { quote_all_identifiers = true; }
+  PG_TRY();
+  { written = write(); }
+  PG_FINALLY();
+  { quote_all_identifiers = true; }
   PG_END_TRY();
   return written;
 }
@@ -411,7 +414,7 @@ const char* CanonicalFunction(Oid function) {
   auto* form = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple));
   const char* name = form->pronamespace == PG_CATALOG_NAMESPACE
                          ? pstrdup(QuoteName(NameStr(form->proname)))
-                         : QualifiedName(form->pronamespace, NameStr(form->proname));
+                         : QualifyName(form->pronamespace, NameStr(form->proname));
   ReleaseSysCache(tuple);
   return name;
 }
@@ -431,3 +434,5 @@ bool IsCatalogSchema(Oid schema) {
   return strcmp(name, "information_schema") == 0 || strcmp(name, "privacy_score") == 0 ||
          strncmp(name, "pg_toast", strlen("pg_toast")) == 0;
 }
+
+}  // namespace privacy_score

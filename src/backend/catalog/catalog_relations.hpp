@@ -12,37 +12,10 @@ extern "C" {
 #include "postgres.h"
 }
 
-#include "backend/catalog/catalog_lineage.hpp"
-#include "backend/catalog/catalog_protection.hpp"
+#include "backend/catalog/relation_entry.hpp"
 #include "core/statement/statement.hpp"
 
-// What the cache knows of one relation. `self` describes it under its own name; see ResolvedRelation for partitions.
-struct RelationEntry {
-  Oid relid;
-  bool valid;     // false once a message has arrived: not handed out again
-  uint64 serial;  // differs between any two entries ever made in this backend
-  Oid parent;     // of a partition: the table it is a partition of
-  Oid* parents;   // the tables that it inherits from, also as a partition
-  int parent_count;
-  Oid owner;
-  char kind;                     // pg_class.relkind
-  bool row_security;             // row security is enabled on it
-  bool has_children;             // partitions or inheritance children, or it had some
-  bool ours;                     // in the extension's schema
-  Declaration declaration;       // by protect()
-  privacy_score::Relation self;  // `own` and `catalog` depend on role and settings: see RelationFor
-  int natts;
-  int* live;  // attribute number - 1 -> index into self.columns, -1 when dropped
-  int origin_count;
-  CopiedOrigin* origins;
-  int view_count;  // the views behind a materialized view and their serials
-  Oid* views;
-  uint64* view_serials;
-  uint64 root_serial;
-  int* root_columns;  // of a partition: attribute number - 1 -> index into the root's columns, matched by name
-  MemoryContext context;
-  RelationEntry* next_retired;
-};
+namespace privacy_score {
 
 // A relation as abstractions name it: a partition is its topmost root, or the topmost part of that which protect() has
 // declared where the root is not protected.
@@ -88,3 +61,5 @@ const char* CanonicalFunction(Oid function);
 
 // True for pg_catalog, information_schema, pg_toast and the extension's own schema.
 bool IsCatalogSchema(Oid schema);
+
+}  // namespace privacy_score

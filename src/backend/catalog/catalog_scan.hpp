@@ -13,11 +13,13 @@ extern "C" {
 #include "nodes/pg_list.h"
 }
 
+namespace privacy_score {
+
 // What `take` makes of each row, in the order of the index.
 template <typename Row, typename Take>
 List* GatherOids(Oid catalog_id, Oid index, ScanKeyData* key, Take take) {
   List* oids = NIL;
-  Relation catalog = table_open(catalog_id, AccessShareLock);
+  ::Relation catalog = table_open(catalog_id, AccessShareLock);
   SysScanDesc scan = systable_beginscan(catalog, index, true, nullptr, 1, key);
   HeapTuple tuple;
   while (HeapTupleIsValid(tuple = systable_getnext(scan)))
@@ -26,3 +28,5 @@ List* GatherOids(Oid catalog_id, Oid index, ScanKeyData* key, Take take) {
   table_close(catalog, AccessShareLock);
   return oids;
 }
+
+}  // namespace privacy_score

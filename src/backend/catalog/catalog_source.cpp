@@ -5,11 +5,13 @@
 
 #include "backend/catalog/catalog_arena.hpp"
 #include "backend/catalog/catalog_heirs.hpp"
+#include "backend/catalog/catalog_lineage.hpp"
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/catalog/side_effect_functions.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/server/wire.hpp"
 #include "backend/state/internal.hpp"
+#include "sqlparse/catalog_sections.hpp"
 
 extern "C" {
 #include "catalog/namespace.h"
@@ -28,6 +30,8 @@ extern "C" {
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 }
+
+namespace privacy_score {
 
 namespace ps = privacy_score;
 
@@ -179,7 +183,8 @@ void AnswerRelation(Feeding* feeding, const ps::MissingName& asked) {
   PutAsked(rows, asked.name);
   ++rows->count;
   if (resolved.self == nullptr) {
-    for (int i = 0; i < 6; ++i) PutField(rows, nullptr, 0);
+    for (uint32 i = NamedRelationSection::kCanonical; i < NamedRelationSection::kColumns; ++i)
+      PutField(rows, nullptr, 0);
     return;
   }
   PutField(rows, resolved.root->self.name);
@@ -298,12 +303,12 @@ void AnswerFunction(Feeding* feeding, const ps::MissingName& asked) {
 
 void AppendCatalog(StringInfo wire, const std::vector<ps::MissingName>& names, Oid role, bool check_usage) {
   Feeding feeding;
-  StartSection(&feeding.relations, 8);
-  StartSection(&feeding.columns, 2);
-  StartSection(&feeding.keys, 3);
-  StartSection(&feeding.functions, 5);
-  StartSection(&feeding.function_columns, 4);
-  StartSection(&feeding.origins, 5);
+  StartSection(&feeding.relations, NamedRelationSection::kColumns);
+  StartSection(&feeding.columns, NamedColumnSection::kColumns);
+  StartSection(&feeding.keys, NamedKeySection::kColumns);
+  StartSection(&feeding.functions, NamedFunctionSection::kColumns);
+  StartSection(&feeding.function_columns, FunctionColumnSection::kColumns);
+  StartSection(&feeding.origins, OriginSection::kColumns);
   feeding.described = NIL;
   feeding.role = role;
   feeding.check_usage = check_usage && OidIsValid(role);
@@ -349,3 +354,5 @@ const char* FromUtf8(const char* text, int length) {
                                                  reinterpret_cast<unsigned char*>(converted), room, true);
   return done == length ? converted : nullptr;
 }
+
+}  // namespace privacy_score

@@ -18,6 +18,8 @@ extern "C" {
 
 #include "sqlparse/catalog.hpp"
 
+namespace privacy_score {
+
 // Appends one feeding with an answer to each name. `check_usage`: the names are the text's own, in the first round;
 // those of later rounds come from views. Rights and ownership are those of `role` (InvalidOid: a role that owns nothing
 // and may use every schema). Takes no locks on relations. May raise on broken catalogs, cancel and lack of memory only.
@@ -30,3 +32,5 @@ const char* Utf8Name(const char* name);
 
 // The way back, NUL-terminated; null when the database's encoding cannot hold it.
 const char* FromUtf8(const char* text, int length);
+
+}  // namespace privacy_score

@@ -29,6 +29,8 @@ extern "C" {
 #include "backend/catalog/catalog_scan.hpp"
 #include "backend/catalog/code_search.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // The functions that one catalog lists for an operator family, by operators when `operators`.
@@ -61,28 +63,28 @@ struct Types {
   List* seen;
 };
 
-bool FindInType(Oid type, Types* types);
+bool FindInComparedType(Oid type, Types* types);
 
-bool FindInRow(Oid type, Types* types) {
+bool FindInComparedRow(Oid type, Types* types) {
   TupleDesc columns = lookup_rowtype_tupdesc_noerror(type, -1, true);
   if (columns == nullptr) return false;
   bool found = false;
   for (int i = 0; i < columns->natts && !found; ++i)
-    found = !TupleDescAttr(columns, i)->attisdropped && FindInType(TupleDescAttr(columns, i)->atttypid, types);
+    found = !TupleDescAttr(columns, i)->attisdropped && FindInComparedType(TupleDescAttr(columns, i)->atttypid, types);
   ReleaseTupleDesc(columns);
   return found;
 }
 
-bool FindInRange(Oid type, Types* types) {
+bool FindInComparedRange(Oid type, Types* types) {
   HeapTuple tuple = SearchSysCache1(RANGETYPE, ObjectIdGetDatum(type));
   if (!HeapTupleIsValid(tuple)) return false;
   const FormData_pg_range form = *reinterpret_cast<Form_pg_range>(GETSTRUCT(tuple));
   ReleaseSysCache(tuple);
-  return FindInFamily(get_opclass_family(form.rngsubopc), types->search) || FindInType(form.rngsubtype, types);
+  return FindInFamily(get_opclass_family(form.rngsubopc), types->search) || FindInComparedType(form.rngsubtype, types);
 }
 
 // In what compares values of a type when nobody says otherwise, and those that it is made of.
-bool FindInType(Oid type, Types* types) {
+bool FindInComparedType(Oid type, Types* types) {
   if (!OidIsValid(type) || list_member_oid(types->seen, type)) return false;
   check_stack_depth();
   types->seen = lappend_oid(types->seen, type);
@@ -92,21 +94,21 @@ bool FindInType(Oid type, Types* types) {
   if (FindInFamily(btree, types->search) || FindInFamily(hash, types->search)) return true;
   switch (get_typtype(type)) {
     case TYPTYPE_DOMAIN:
-      return FindInType(getBaseType(type), types);
+      return FindInComparedType(getBaseType(type), types);
     case TYPTYPE_COMPOSITE:
-      return FindInRow(type, types);
+      return FindInComparedRow(type, types);
     case TYPTYPE_RANGE:
-      return FindInRange(type, types);
+      return FindInComparedRange(type, types);
     case TYPTYPE_MULTIRANGE:
-      return FindInType(get_multirange_range(type), types);
+      return FindInComparedType(get_multirange_range(type), types);
     default:
-      return FindInType(get_element_type(type), types);
+      return FindInComparedType(get_element_type(type), types);
   }
 }
 
 bool FindInComparing(Oid type, CodeSearch* search) {
   Types types = {search, NIL};
-  return FindInType(type, &types);
+  return FindInComparedType(type, &types);
 }
 
 // In what an operator is a member of.
@@ -184,7 +186,7 @@ bool FindInIndexClasses(Oid index, CodeSearch* search) {
   return false;
 }
 
-bool FindInClauses(const Query* query, CodeSearch* search) {
+bool FindInClauses(const ::Query* query, CodeSearch* search) {
   for (const List* clauses : {query->groupClause, query->distinctClause, query->sortClause})
     if (FindInSorted(clauses, query->targetList, search)) return true;
   ListCell* cell;
@@ -227,3 +229,5 @@ bool FindInComparison(Node* node, CodeSearch* search) {
       return false;
   }
 }
+
+}  // namespace privacy_score

@@ -14,13 +14,17 @@ extern "C" {
 #include "nodes/parsenodes.h"
 }
 
+namespace privacy_score {
+
 struct CodeSearch;
 
 // Whether there is such code in what an index compares with.
 bool FindInIndexClasses(Oid index, CodeSearch* search);
 
 // In what a query sorts, groups and makes distinct by; not in those within it.
-bool FindInClauses(const Query* query, CodeSearch* search);
+bool FindInClauses(const ::Query* query, CodeSearch* search);
 
 // In what an operator, or an aggregate that sorts, compares with beside its own function.
 bool FindInComparison(Node* node, CodeSearch* search);
+
+}  // namespace privacy_score

@@ -43,7 +43,9 @@ extern "C" {
 #include "backend/catalog/code_comparing.hpp"
 #include "backend/catalog/relation_access.hpp"
 #include "backend/server/compat.hpp"
-#include "backend/state/internal.hpp"
+#include "backend/state/installed_extension.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -163,7 +165,7 @@ bool FindInRow(int cache, Oid key, std::initializer_list<AttrNumber> fields, Cod
 }
 
 bool FindInChecks(Oid domain, CodeSearch* search) {
-  Relation catalog = table_open(ConstraintRelationId, AccessShareLock);
+  ::Relation catalog = table_open(ConstraintRelationId, AccessShareLock);
   ScanKeyData key;
   ScanKeyInit(&key, Anum_pg_constraint_contypid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(domain));
   SysScanDesc scan = systable_beginscan(catalog, ConstraintTypidIndexId, true, nullptr, 1, &key);
@@ -260,7 +262,7 @@ bool FindInTypesOf(const Node* node, bool runs, CodeSearch* search) {
 }
 
 // In what the planner evaluates of one relation. The relation cache has these expressions too, but evaluated.
-bool FindInMember(Relation relation, CodeSearch* search) {
+bool FindInMember(::Relation relation, CodeSearch* search) {
   const ListCell* cell;
   foreach (cell, RelationGetIndexList(relation))
     if (FindInRow(INDEXRELID, lfirst_oid(cell), {Anum_pg_index_indexprs, Anum_pg_index_indpred}, search) ||
@@ -312,7 +314,7 @@ bool FindInFunction(Oid function, void* context) {
 // Columns of a relation, or of a composite type, which does not change from here to the end of the transaction.
 bool FindInColumns(Oid relation, bool converts, CodeSearch* search) {
   bool found = false;
-  Relation opened = relation_open(relation, AccessShareLock);
+  ::Relation opened = relation_open(relation, AccessShareLock);
   const TupleDesc columns = RelationGetDescr(opened);
   for (int i = 0; !found && i < columns->natts; ++i)
     found =
@@ -325,8 +327,7 @@ bool FindInColumns(Oid relation, bool converts, CodeSearch* search) {
 bool FindInNode(Node* node, void* context) {
   if (node == nullptr) return false;
   auto* search = static_cast<CodeSearch*>(context);
-  if (IsA(node, Query))
-    return FindInClauses(castNode(Query, node), search) || WalkQuery(castNode(Query, node), FindInNode, context);
+  if (IsA(node, Query)) return FindInClauses(AsQuery(node), search) || WalkQuery(AsQuery(node), FindInNode, context);
   if (IsA(node, RangeTblEntry)) {
     const auto* rte = castNode(RangeTblEntry, node);
     return OidIsValid(rte->relid) && (search->within_function || FindInRelation(rte->relid, rte->inh, search));
@@ -357,7 +358,7 @@ bool FindInRelation(Oid relation, bool inherits, CodeSearch* search) {
   const ListCell* cell;
   foreach (cell, inherits ? find_all_inheritors(relation, AccessShareLock, nullptr) : list_make1_oid(relation)) {
     const Oid oid = lfirst_oid(cell);
-    Relation member = IsNew(search, RelationRelationId, oid) ? try_relation_open(oid, AccessShareLock) : nullptr;
+    ::Relation member = IsNew(search, RelationRelationId, oid) ? try_relation_open(oid, AccessShareLock) : nullptr;
     if (member == nullptr) continue;
     found = FindInKind(oid, member->rd_rel->relkind, search) || FindInMember(member, search);
     relation_close(member, NoLock);
@@ -384,3 +385,5 @@ CodeSearch SearchFor(Oid owner) {
 bool IsRefusal(const ErrorData* error) {
   return error->message_id != nullptr && strcmp(error->message_id, kRefusal) == 0;
 }
+
+}  // namespace privacy_score

@@ -11,6 +11,8 @@ extern "C" {
 #include "utils/hsearch.h"
 }
 
+namespace privacy_score {
+
 // A search for the first code that is not trusted where rows are read with the rights of `owner`.
 struct CodeSearch {
   Oid owner;
@@ -38,3 +40,5 @@ bool FindInRelation(Oid relation, bool inherits, CodeSearch* search);
 
 [[noreturn]] void RaiseFound(const CodeSearch* search);
 bool IsRefusal(const ErrorData* error);
+
+}  // namespace privacy_score

@@ -16,6 +16,8 @@ extern "C" {
 
 #include "backend/catalog/code_search.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 object_access_hook_type prev_object_access = nullptr;
@@ -85,7 +87,7 @@ void ps_relation_info(PlannerInfo* root, Oid relation, bool inherits, RelOptInfo
 
 // What is planned is what runs, with locks on all that it names; so is a statement that a function runs. Parallel
 // workers have no hooks of ours.
-PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListInfo params) {
+PlannedStmt* ps_planner(::Query* query, const char* text, int options, ParamListInfo params) {
   if (has_kept_names && !ps_code_rule.holds) {
     has_kept_names = false;
     InvalidateSystemCaches();
@@ -160,7 +162,14 @@ void RequireTrustedCode(SPIPlanPtr plan, Oid owner) {
   if (FindInPlan(plan, &search)) RaiseFound(&search);
 }
 
+void RequireTrustedCode(::Query* query, Oid owner) {
+  CodeSearch search = SearchFor(owner);
+  if (FindInQuery(reinterpret_cast<Node*>(query), &search)) RaiseFound(&search);
+}
+
 bool NeedsOnlyTrustedCode(Oid relation, Oid owner) {
   CodeSearch search = SearchFor(owner);
   return !FindInRelation(relation, true, &search) && !FindInColumns(relation, false, &search);
 }
+
+}  // namespace privacy_score

@@ -20,6 +20,8 @@ extern "C" {
 #include "executor/spi.h"
 }
 
+namespace privacy_score {
+
 // What is stopped at this moment: nothing, or any other function, view, foreign table and type than one may have that
 // reads with the rights of `owner` (42501).
 struct CodeRule {
@@ -40,11 +42,10 @@ void WithTrustedCode(Oid owner, Work work) {
   WatchCode();
   const CodeRule before = ps_code_rule;
   ps_code_rule = {true, false, owner, {}, 0};
-  PG_TRY()
-    ;
-    { work(); }
-    PG_FINALLY();
-    { ps_code_rule = before; }
+  PG_TRY();
+  { work(); }
+  PG_FINALLY();
+  { ps_code_rule = before; }
   PG_END_TRY();
 }
 
@@ -52,4 +53,7 @@ void WithTrustedCode(Oid owner, Work work) {
 // the rule allows.
 bool NeedsOnlyTrustedCode(SPIPlanPtr plan, Oid owner);
 void RequireTrustedCode(SPIPlanPtr plan, Oid owner);  // the same; raises 42501
+void RequireTrustedCode(::Query* query, Oid owner);   // likewise
 bool NeedsOnlyTrustedCode(Oid relation, Oid owner);
+
+}  // namespace privacy_score

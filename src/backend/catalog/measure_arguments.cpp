@@ -13,6 +13,9 @@ extern "C" {
 
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/value_types.hpp"
+
+namespace privacy_score {
 
 DecimalTexts DecimalsArgument(FunctionCallInfo fcinfo, int argument, const char* name) {
   const ElementList list = ElementsArgument(fcinfo, argument, name);
@@ -64,3 +67,5 @@ void RequireNumericColumn(Oid relation, AttrNumber column) {
                     errmsg("column \"%s\" does not hold numbers", get_attname(relation, column, false)),
                     errhint("Integers, numeric, real and double precision do.")));
 }
+
+}  // namespace privacy_score

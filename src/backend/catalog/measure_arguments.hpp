@@ -15,6 +15,8 @@ extern "C" {
 #include "core/base/decimal_grid.hpp"
 #include "core/loss/record_priors.hpp"
 
+namespace privacy_score {
+
 // Decimals as the server prints them.
 struct DecimalTexts {
   int count;
@@ -41,3 +43,5 @@ privacy_score::PriorRows PriorsOf(const NumberRows& rows);
 
 // Raises 42804 unless the column holds numbers that numeric can hold, and 42501 unless the caller may read it.
 void RequireNumericColumn(Oid relation, AttrNumber column);
+
+}  // namespace privacy_score

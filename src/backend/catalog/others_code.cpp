@@ -22,9 +22,12 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
+#include "backend/catalog/catalog_lineage.hpp"
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/server/compat.hpp"
-#include "backend/state/internal.hpp"
+#include "backend/state/installed_extension.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -69,12 +72,12 @@ Oid OwnerOfFunction(Oid function) {
   return owner;
 }
 
-bool FindOthers(Node* node, void* entry);
+bool FindOthersCode(Node* node, void* entry);
 
 // Whether the checks of one domain run code of others.
 bool ChecksRunOthers(Oid domain, const RelationEntry* entry) {
   bool runs = false;
-  Relation catalog = table_open(ConstraintRelationId, AccessShareLock);
+  ::Relation catalog = table_open(ConstraintRelationId, AccessShareLock);
   ScanKeyData key;
   ScanKeyInit(&key, Anum_pg_constraint_contypid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(domain));
   SysScanDesc scan = systable_beginscan(catalog, ConstraintTypidIndexId, true, nullptr, 1, &key);
@@ -103,16 +106,16 @@ bool DomainRunsOthers(Oid domain, const RelationEntry* entry) {
 
 bool IsOthersOf(Oid function, void* entry) { return IsOthersFunction(function, static_cast<RelationEntry*>(entry)); }
 
-bool FindOthers(Node* node, void* entry) {
+bool FindOthersCode(Node* node, void* entry) {
   if (node == nullptr) return false;
   check_stack_depth();
-  if (IsA(node, Query)) return WalkQuery(reinterpret_cast<Query*>(node), FindOthers, entry);
+  if (IsA(node, Query)) return WalkQuery(reinterpret_cast<::Query*>(node), FindOthersCode, entry);
   if (IsA(node, RangeTblEntry)) return false;  // what is in it comes by itself
   if (check_functions_in_node(node, IsOthersOf, entry)) return true;
   if (IsA(node, CoerceToDomain) &&
       DomainRunsOthers(reinterpret_cast<CoerceToDomain*>(node)->resulttype, static_cast<const RelationEntry*>(entry)))
     return true;
-  return WalkChildren(node, FindOthers, entry);
+  return WalkChildren(node, FindOthersCode, entry);
 }
 
 bool IsAdded(Oid function, void* /*context*/) { return function >= FirstNormalObjectId; }
@@ -133,7 +136,9 @@ bool IsOthersFunction(Oid function, const RelationEntry* entry) { return !IsTrus
 bool IsOthersType(Oid type, const RelationEntry* entry) { return DomainRunsOthers(type, entry); }
 
 bool RunsOthersCode(Node* expression, const RelationEntry* entry) {
-  return FindOthers(expression, const_cast<RelationEntry*>(entry));
+  return FindOthersCode(expression, const_cast<RelationEntry*>(entry));
 }
 
 bool RunsAddedCode(Node* expression) { return FindAdded(expression, nullptr); }
+
+}  // namespace privacy_score

@@ -14,6 +14,8 @@ extern "C" {
 #include "nodes/nodes.h"
 }
 
+namespace privacy_score {
+
 struct RelationEntry;
 
 // Whether a function is others', for a protected relation.
@@ -27,3 +29,5 @@ bool RunsOthersCode(Node* expression, const RelationEntry* entry);
 
 // Whether it runs any code that the server has not brought.
 bool RunsAddedCode(Node* expression);
+
+}  // namespace privacy_score

@@ -13,6 +13,8 @@ extern "C" {
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/server/array_of_arrays.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 [[noreturn]] void RefuseShape(const char* name) {
@@ -71,3 +73,5 @@ privacy_score::RecordSets SetsOf(const RecordSetList& list) {
   sets.records.assign(list.records, list.records + list.starts[list.sets]);
   return sets;
 }
+
+}  // namespace privacy_score

@@ -11,6 +11,8 @@ extern "C" {
 
 #include "core/inference/answered_queries.hpp"
 
+namespace privacy_score {
+
 // As core's RecordSets, in memory of the server.
 struct RecordSetList {
   int64 sets;
@@ -23,3 +25,5 @@ RecordSetList RecordSetsArgument(FunctionCallInfo fcinfo, int argument, const ch
 
 // For use within CallCore.
 privacy_score::RecordSets SetsOf(const RecordSetList& list);
+
+}  // namespace privacy_score

@@ -21,6 +21,8 @@ extern "C" {
 #include "backend/server/compat.hpp"
 #include "core/statement/abstraction.hpp"
 
+namespace privacy_score {
+
 const char* CanonicalRelationName(Oid relation) {
   const char* name = RequireRelation(relation);
   return psprintf("%s.%s", CanonicalSchema(get_rel_namespace(relation)), QuoteName(name));
@@ -133,3 +135,5 @@ void RequireSelect(Oid relation, AttrNumber column) {
   if (MaySelect(relation, column)) return;
   aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(relation)), get_rel_name(relation));
 }
+
+}  // namespace privacy_score

@@ -12,6 +12,8 @@ extern "C" {
 #include "access/attnum.h"
 }
 
+namespace privacy_score {
+
 // The qualified name as abstractions write it, palloc'd; raises 42P01 when the relation is gone.
 const char* CanonicalRelationName(Oid relation);
 
@@ -58,3 +60,5 @@ bool MaySelect(Oid relation);
 // Whether the current user may read a column, or the whole relation; the other raises 42501 where that is not so.
 bool MaySelect(Oid relation, AttrNumber column);
 void RequireSelect(Oid relation, AttrNumber column);
+
+}  // namespace privacy_score

@@ -13,6 +13,8 @@ extern "C" {
 #include "backend/catalog/relation_access.hpp"
 #include "backend/state/model_changes.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 void ConcernAncestors(Oid relation) {
@@ -33,3 +35,5 @@ void ConcernRelation(Oid relation) {
     ConcernName(Concern::kRelation, CanonicalRelationName(lfirst_oid(cell)));
   ConcernAncestors(relation);
 }
+
+}  // namespace privacy_score

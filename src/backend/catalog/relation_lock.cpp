@@ -21,12 +21,14 @@ extern "C" {
 
 #include "backend/catalog/relation_access.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // The number of the file of a relation as a snapshot shows it, null standing for now; InvalidOid when it is not there
 // or has no file.
 Oid FileAt(Oid relation, Snapshot snapshot) {
-  Relation catalog = table_open(RelationRelationId, AccessShareLock);
+  ::Relation catalog = table_open(RelationRelationId, AccessShareLock);
   ScanKeyData key;
   ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation));
   SysScanDesc scan = systable_beginscan(catalog, ClassOidIndexId, true, snapshot, 1, &key);
@@ -39,7 +41,7 @@ Oid FileAt(Oid relation, Snapshot snapshot) {
 }
 
 // Whether a snapshot sees a row of a table.
-bool SeesRow(Relation table, Snapshot snapshot) {
+bool SeesRow(::Relation table, Snapshot snapshot) {
   TupleTableSlot* slot = table_slot_create(table, nullptr);
   TableScanDesc scan = table_beginscan(table, snapshot, 0, nullptr);
   const bool sees = table_scan_getnextslot(scan, ForwardScanDirection, slot);
@@ -54,7 +56,7 @@ bool SeesRow(Relation table, Snapshot snapshot) {
 bool HidesRows(Oid relation) {
   const Oid file = FileAt(relation, GetActiveSnapshot());
   if (!OidIsValid(file) || file == FileAt(relation, nullptr)) return false;
-  Relation table = relation_open(relation, NoLock);
+  ::Relation table = relation_open(relation, NoLock);
   bool hides = false;
   if (RELKIND_HAS_STORAGE(table->rd_rel->relkind) && !SeesRow(table, GetActiveSnapshot())) {
     Snapshot now = RegisterSnapshot(GetLatestSnapshot());
@@ -88,3 +90,5 @@ List* LockForReading(Oid relation) {
                errdetail("The statement might see none of its rows."), errhint("Try again.")));
   return members;
 }
+
+}  // namespace privacy_score

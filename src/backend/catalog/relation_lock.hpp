@@ -14,6 +14,8 @@ extern "C" {
 #include "nodes/pg_list.h"
 }
 
+namespace privacy_score {
+
 // Locks a relation, and what inherits from it, against changes until the transaction ends, and returns the OIDs of all
 // of these. Raises 42P01 when it has gone, and 40001 when one was rewritten so that the active snapshot does not see
 // its rows any more.
@@ -21,3 +23,5 @@ List* LockForReading(Oid relation);
 
 // Raises 42703 when columns, found before the relation was locked, were dropped meanwhile.
 void RequireLiveColumns(Oid relation, const Bitmapset* columns);
+
+}  // namespace privacy_score

@@ -22,6 +22,8 @@ extern "C" {
 #include "backend/state/model_changes.hpp"
 #include "backend/state/watching.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // Called by the server for every SECURITY LABEL FOR privacy_score; raises when the label cannot be.
@@ -73,3 +75,5 @@ const char* ColumnLabel(Oid relation, AttrNumber column) {
   ObjectAddressSubSet(address, RelationRelationId, relation, column);
   return GetSecurityLabel(&address, kLabelProvider);
 }
+
+}  // namespace privacy_score

@@ -9,8 +9,12 @@ extern "C" {
 #include "access/attnum.h"
 }
 
+namespace privacy_score {
+
 // Called from _PG_init.
 void RegisterLabels();
 
 // The label of a column, palloc'd; null when it has none.
 const char* ColumnLabel(Oid relation, AttrNumber column);
+
+}  // namespace privacy_score

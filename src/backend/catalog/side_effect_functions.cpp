@@ -22,6 +22,8 @@ extern "C" {
 
 #include <initializer_list>
 
+namespace privacy_score {
+
 namespace {
 
 // Functions that are not VOLATILE and tell all the same, by how the name of what they run begins.
@@ -87,7 +89,7 @@ bool CompiledTells(HeapTuple tuple, bool in_library) {
   return false;
 }
 
-bool Tells(Oid function, void*) { return FunctionTells(function); }
+bool TellsAsWalker(Oid function, void*) { return FunctionTells(function); }
 
 // Stops at a function that tells anywhere in an expression.
 bool FindTelling(Node* node, void* context) {
@@ -195,7 +197,7 @@ bool NodeTells(Node* node) {
       return false;
     }
     default:
-      return check_functions_in_node(node, Tells, nullptr) || TypesTell(node);
+      return check_functions_in_node(node, TellsAsWalker, nullptr) || TypesTell(node);
   }
 }
 
@@ -212,3 +214,5 @@ bool ClauseTells(const SortGroupClause* clause, Node* sorted) {
     return true;
   return ComparingTells(exprType(sorted));
 }
+
+}  // namespace privacy_score

@@ -13,6 +13,8 @@ extern "C" {
 #include "nodes/parsenodes.h"
 }
 
+namespace privacy_score {
+
 bool FunctionTells(Oid function);
 
 // Whether a function came with the server, and neither is VOLATILE nor in that list: calling it does nothing but give
@@ -30,3 +32,5 @@ bool ItemTells(const RangeTblFunction* item);
 
 // Whether comparing what a clause sorts, groups or makes distinct runs such a function.
 bool ClauseTells(const SortGroupClause* clause, Node* sorted);
+
+}  // namespace privacy_score

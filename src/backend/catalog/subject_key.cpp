@@ -13,6 +13,8 @@ extern "C" {
 #include "backend/state/own_scan.hpp"
 #include "backend/state/shared_state.hpp"
 
+namespace privacy_score {
+
 SubjectKey ps_subject_key;
 
 namespace {
@@ -50,3 +52,5 @@ void ReadSubjectKey() {
   ps_subject_key = found;
   if (is_another) ResetPlanCache();
 }
+
+}  // namespace privacy_score

@@ -14,6 +14,8 @@ extern "C" {
 
 #include "core/base/keyed_hash.hpp"
 
+namespace privacy_score {
+
 struct SubjectKey {
   bool known;  // what follows is what the table said when it was last read
   bool kept;   // it is that of the database
@@ -31,3 +33,5 @@ inline const SubjectKey& SubjectKeyInForce() {
 
 // From now on it is read again: another model is in force, and with it maybe another key.
 inline void ForgetSubjectKey() { ps_subject_key.known = false; }
+
+}  // namespace privacy_score

@@ -23,6 +23,8 @@ extern "C" {
 #include "utils/typcache.h"
 }
 
+namespace privacy_score {
+
 namespace {
 
 // Whether a type by itself, what it is made of left out, does what is looked for.
@@ -38,7 +40,7 @@ bool AddedTells(Oid function) { return function >= FirstNormalObjectId && Functi
 
 bool Find(Oid type, TypeSearch* search);
 
-bool FindInColumns(Oid type, TypeSearch* search) {
+bool SearchColumns(Oid type, TypeSearch* search) {
   TupleDesc columns = lookup_rowtype_tupdesc_noerror(type, -1, true);
   if (columns == nullptr) return false;
   bool found = false;
@@ -59,7 +61,7 @@ bool Find(Oid type, TypeSearch* search) {
     case TYPTYPE_DOMAIN:
       return Find(getBaseType(type), search);
     case TYPTYPE_COMPOSITE:
-      return FindInColumns(type, search);
+      return SearchColumns(type, search);
     case TYPTYPE_RANGE:
       return Find(get_range_subtype(type), search);
     case TYPTYPE_MULTIRANGE:
@@ -69,7 +71,7 @@ bool Find(Oid type, TypeSearch* search) {
   }
 }
 
-bool Search(Oid type, TypeTest tells) {
+bool SearchType(Oid type, TypeTest tells) {
   TypeSearch search = {tells, NIL};
   const bool found = Find(type, &search);
   list_free(search.seen);
@@ -124,8 +126,10 @@ bool ChecksTell(Oid domain) {
 }
 
 // Whatever holds a type that is not the server's own is none itself.
-bool MakingTells(Oid type) { return type >= FirstNormalObjectId && Search(type, TellsMade); }
+bool MakingTells(Oid type) { return type >= FirstNormalObjectId && SearchType(type, TellsMade); }
 
-bool JsonTells(Oid type) { return type >= FirstNormalObjectId && Search(type, TellsAsJson); }
+bool JsonTells(Oid type) { return type >= FirstNormalObjectId && SearchType(type, TellsAsJson); }
 
-bool ComparingTells(Oid type) { return Search(type, TellsCompared); }
+bool ComparingTells(Oid type) { return SearchType(type, TellsCompared); }
+
+}  // namespace privacy_score

@@ -12,6 +12,8 @@ extern "C" {
 #include "postgres.h"
 }
 
+namespace privacy_score {
+
 // Whether making a value of a type may run a function that tells.
 bool MakingTells(Oid type);
 
@@ -23,3 +25,5 @@ bool ComparingTells(Oid type);
 
 // Whether the checks of a domain, and of those that it is made over, run such a function.
 bool ChecksTell(Oid domain);
+
+}  // namespace privacy_score

@@ -22,6 +22,8 @@ extern "C" {
 #include "utils/typcache.h"
 }
 
+namespace privacy_score {
+
 namespace {
 
 // Whether a row of a catalog was as it is when the active snapshot was taken.
@@ -39,7 +41,7 @@ bool WasNotNull(Oid relation, AttrNumber attribute) {
 }
 
 // The columns of the index when they are a key, else the empty set.
-Bitmapset* KeyOf(Relation relation, Relation index) {
+Bitmapset* KeyOfIndex(::Relation relation, ::Relation index) {
   const Form_pg_index form = index->rd_index;
   if (!form->indisunique || !form->indimmediate || !form->indisvalid || index->rd_rel->relam != BTREE_AM_OID ||
       !heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, nullptr) || !IsOlder(index->rd_indextuple))
@@ -62,7 +64,7 @@ Bitmapset* KeyOf(Relation relation, Relation index) {
 
 }  // namespace
 
-List* UniqueKeysOf(Relation relation) {
+List* UniqueKeysOf(::Relation relation) {
   List* keys = NIL;
   const char kind = relation->rd_rel->relkind;
   if (kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW &&
@@ -70,10 +72,12 @@ List* UniqueKeysOf(Relation relation) {
     return NIL;
   ListCell* cell;
   foreach (cell, RelationGetIndexList(relation)) {
-    Relation index = index_open(lfirst_oid(cell), AccessShareLock);
-    Bitmapset* key = KeyOf(relation, index);
+    ::Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+    Bitmapset* key = KeyOfIndex(relation, index);
     index_close(index, AccessShareLock);
     if (key != nullptr) keys = lappend(keys, key);
   }
   return keys;
 }
+
+}  // namespace privacy_score

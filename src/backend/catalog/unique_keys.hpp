@@ -10,7 +10,11 @@ extern "C" {
 #include "utils/relcache.h"
 }
 
+namespace privacy_score {
+
 // Sets of attribute numbers (a list of Bitmapset) by which no two rows that the active snapshot sees are one group of
 // GROUP BY: the columns of valid, immediate, complete unique indexes that allow no NULL. None for relations whose rows
 // are also those of children.
-List* UniqueKeysOf(Relation relation);
+List* UniqueKeysOf(::Relation relation);
+
+}  // namespace privacy_score

@@ -14,6 +14,8 @@ extern "C" {
 #include "backend/server/wait_events.hpp"
 #include "backend/state/shared_state.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // How long a backend waits for a process that cannot be started: others may end meanwhile.
@@ -97,16 +99,16 @@ void Withdraw(dsm_segment*, Datum handle) {
   LWLockRelease(&area->lock);
 }
 
-// Makes the segment of an order.
-dsm_segment* MakeOrder(const Charge* charge, Latch* customer) {
+Size SizeOfPart(const Charge* charge) {
   Size size = sizeof(ChargeOrder);
   for (const char* text : charge->texts) size += text == nullptr ? 0 : strlen(text) + 1;
-  dsm_segment* segment = dsm_create(size, 0);
-  auto* order = static_cast<ChargeOrder*>(dsm_segment_address(segment));
+  return MAXALIGN(size);
+}
+
+void FillPart(ChargeOrder* order, const Charge* charge) {
   memset(order, 0, sizeof *order);
   order->magic = kOrderMagic;
   pg_atomic_init_u32(&order->state, kOrderWaiting);
-  order->customer = customer;
   order->database = MyDatabaseId;
   order->kind = charge->kind;
   order->release = charge->release;
@@ -121,6 +123,21 @@ dsm_segment* MakeOrder(const Charge* charge, Latch* customer) {
     memcpy(reinterpret_cast<char*>(order) + at, charge->texts[i], length);
     order->texts[i] = at;
     at += length;
+  }
+}
+
+// Makes the segment of an order.
+dsm_segment* MakeOrder(const Charge* charges, int count, Latch* customer) {
+  Size size = 0;
+  for (int i = 0; i < count; ++i) size += SizeOfPart(&charges[i]);
+  dsm_segment* segment = dsm_create(size, 0);
+  auto* place = static_cast<char*>(dsm_segment_address(segment));
+  for (int i = 0; i < count; ++i) {
+    auto* order = reinterpret_cast<ChargeOrder*>(place);
+    FillPart(order, &charges[i]);
+    if (i == 0) order->customer = customer;
+    place += SizeOfPart(&charges[i]);
+    if (i + 1 < count) order->next = static_cast<uint32>(SizeOfPart(&charges[i]));
   }
   return segment;
 }
@@ -172,9 +189,9 @@ void CallAccountant() {
   LWLockRelease(&area->lock);
 }
 
-ChargeReply CarryOut(const Charge* charge) {
+void CarryOut(const Charge* charges, int count, ChargeReply* replies) {
   SharedAccountants();  // outlives the order, which Withdraw takes out of it
-  dsm_segment* segment = MakeOrder(charge, MyLatch);
+  dsm_segment* segment = MakeOrder(charges, count, MyLatch);
   auto* order = static_cast<ChargeOrder*>(dsm_segment_address(segment));
   const dsm_handle handle = dsm_segment_handle(segment);
   on_dsm_detach(segment, Withdraw, UInt32GetDatum(handle));
@@ -201,14 +218,13 @@ ChargeReply CarryOut(const Charge* charge) {
               WaitEventOf(OwnWait::kCharge));
   }
   pg_read_barrier();
-  const ChargeReply reply = order->reply;
+  for (const ChargeOrder* part = order; part != nullptr; part = NextPart(part)) *replies++ = part->reply;
   dsm_detach(segment);
-  return reply;
 }
 
 void LeaveOrder(const Charge* charge) {
   SharedAccountants();
-  dsm_segment* segment = MakeOrder(charge, nullptr);
+  dsm_segment* segment = MakeOrder(charge, 1, nullptr);
   const dsm_handle handle = dsm_segment_handle(segment);
   for (;;) {
     // Pinned, it is the accountant's as soon as it is in the queue.
@@ -222,3 +238,5 @@ void LeaveOrder(const Charge* charge) {
   dsm_detach(segment);
   if (!Runs()) CallAccountant();
 }
+
+}  // namespace privacy_score

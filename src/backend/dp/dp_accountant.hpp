@@ -10,6 +10,8 @@
  * accountant takes all orders of its database at once, carries them out in one transaction, in their order, commits,
  * which flushes the WAL, and answers in the segments. An order that is taken and not answered was not carried out.
  *
+ * An order may have several parts, charges that stand or fall together: all of them are carried out, or none.
+ *
  * Nobody waits for an order to store an answer: its segment is pinned until it is carried out, and a transaction of
  * such orders alone does not wait for the WAL. Since orders keep their order, who asks the same question later finds
  * it.
@@ -27,6 +29,8 @@ extern "C" {
 #include "storage/lwlock.h"
 #include "utils/timestamp.h"
 }
+
+namespace privacy_score {
 
 constexpr int kLeftLength = 160;
 
@@ -52,6 +56,7 @@ struct ChargeReply {
   ChargeOutcome outcome;
   int32 sqlstate;
   int64 release;           // id in the ledger: of the answer that holds, or of the charge
+  TimestampTz at;          // of the charge
   char left[kLeftLength];  // of the budget, after the charge; with kNoDelta, of delta
   char message[256];
 };
@@ -64,10 +69,11 @@ enum OrderText {
   kOrderQuestion,
   kOrderShape,
   kOrderAnswer,
+  kOrderNewerThan,  // an answer from before is none
   kOrderTexts
 };
 
-// An order, at the beginning of its segment; the texts follow. Plain data.
+// An order, at the beginning of its segment; the texts follow, and further parts, each with its texts. Plain data.
 struct ChargeOrder {
   uint32 magic;
   pg_atomic_uint32 state;  // OrderState
@@ -79,9 +85,16 @@ struct ChargeOrder {
   Oid role;
   Oid relation;
   bool fresh;
-  uint32 texts[kOrderTexts];  // offsets from the beginning; 0: NULL
+  uint32 texts[kOrderTexts];  // offsets from here; 0: NULL
+  uint32 next;                // offset of the next part from here; 0: none
   ChargeReply reply;
 };
+
+// The part after one; null: none.
+inline ChargeOrder* NextPart(ChargeOrder* part) {
+  return part->next == 0 ? nullptr : reinterpret_cast<ChargeOrder*>(reinterpret_cast<char*>(part) + part->next);
+}
+inline const ChargeOrder* NextPart(const ChargeOrder* part) { return NextPart(const_cast<ChargeOrder*>(part)); }
 
 enum OrderState : uint32 { kOrderWaiting, kOrderAnswered, kOrderAbandoned };
 
@@ -127,9 +140,12 @@ struct Charge {
 // Starts the accountant of this database unless it runs, without waiting for it.
 void CallAccountant();
 
-// Has a charge carried out and returns what became of it. Can be cancelled; what has been charged by then stays
-// charged. An accountant that ends meanwhile is followed by another; raises 53400 when none can be started.
-ChargeReply CarryOut(const Charge* charge);
+// Has charges carried out, all or none, and tells what became of each; none was carried out when one of them, the first
+// that is neither charged nor repeated, could not be. Can be cancelled; what has been charged by then stays charged. An
+// accountant that ends meanwhile is followed by another; raises 53400 when none can be started.
+void CarryOut(const Charge* charges, int count, ChargeReply* replies);
 
 // Leaves an order to store an answer, without waiting for what becomes of it.
 void LeaveOrder(const Charge* charge);
+
+}  // namespace privacy_score

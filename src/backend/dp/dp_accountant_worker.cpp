@@ -26,15 +26,21 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 #include "utils/snapmgr.h"
-
-PGDLLEXPORT void ps_accountant_main(Datum database);
 }
 
 #include "backend/dp/dp_ledger.hpp"
 #include "backend/server/compat.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/server/wait_events.hpp"
 #include "backend/worker/worker.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PGDLLEXPORT void ps_accountant_main(Datum database);
+}
 
 namespace {
 
@@ -63,8 +69,9 @@ LedgerStatement find_state = {
     5, nullptr};
 LedgerStatement find_answer = {
     "SELECT r.id FROM privacy_score.release r WHERE r.budget_id = $1::pg_catalog.int8 "
-    "AND r.question = pg_catalog.decode($2, 'hex') AND r.answer IS NOT NULL ORDER BY r.id DESC LIMIT 1",
-    2, nullptr};
+    "AND r.question = pg_catalog.decode($2, 'hex') AND r.answer IS NOT NULL "
+    "AND ($3 IS NULL OR r.at >= pg_catalog.to_timestamp($3::pg_catalog.float8)) ORDER BY r.id DESC LIMIT 1",
+    3, nullptr};
 LedgerStatement note_repeat = {
     "INSERT INTO privacy_score.release AS r (budget_id, at, role, kind, epsilon, delta, question, shape, repeat_of) "
     "SELECT o.budget_id, pg_catalog.clock_timestamp(), $2, o.kind, o.epsilon, o.delta, o.question, o.shape, o.id "
@@ -83,7 +90,7 @@ LedgerStatement enter_release = {
     "INSERT INTO privacy_score.release (budget_id, at, role, kind, epsilon, delta, question, shape) "
     "VALUES ($1::pg_catalog.int8, pg_catalog.clock_timestamp(), $2, $3, $4::pg_catalog.numeric, "
     "$5::pg_catalog.numeric, "
-    "pg_catalog.decode($6, 'hex'), $7) RETURNING id",
+    "pg_catalog.decode($6, 'hex'), $7) RETURNING id, at",
     7, nullptr};
 // A budget that has passed to another role or relation since has forgotten what was answered.
 LedgerStatement store_answer = {
@@ -153,7 +160,7 @@ void LeaveSlot(int, Datum) {
 }
 
 // Takes the slot of this database; false when another accountant has it, or all are taken.
-bool ClaimSlot() {
+bool ClaimAccountantSlot() {
   AccountantArea* area = SharedAccountants();
   AccountantSlot* own = nullptr;
   LWLockAcquire(&area->lock, LW_EXCLUSIVE);
@@ -171,7 +178,7 @@ bool ClaimSlot() {
 }
 
 // Gives the slot up unless an order has come; true when the process may end.
-bool LeaveWhenIdle() {
+bool LeaveWithoutOrders() {
   AccountantArea* area = SharedAccountants();
   bool idle = true;
   LWLockAcquire(&area->lock, LW_EXCLUSIVE);
@@ -221,19 +228,19 @@ void Repeat(const ChargeOrder* order, const char* release, ChargeReply* reply) {
   RunLedger(&note_repeat, args, true);
 }
 
-void Store(const ChargeOrder* order) {
+void StoreCharge(const ChargeOrder* order) {
   const char* args[] = {TextOfInteger(order->release), TextAt(order, kOrderAnswer), TextOfOid(order->role),
                         TextOfOid(order->relation)};
   RunLedger(&store_answer, args, true);
 }
 
 // Charges, or gives the answer that there is.
-void Settle(const ChargeOrder* order, ChargeReply* reply) {
+void SettleOrder(const ChargeOrder* order, ChargeReply* reply) {
   const char* budget = TextOfInteger(order->budget);
   const char* epsilon = TextAt(order, kOrderEpsilon);
   const char* delta = TextAt(order, kOrderDelta);
   const char* state_args[] = {budget, epsilon, TextOfOid(order->role), TextOfOid(order->relation), delta};
-  const char* answer_args[] = {budget, TextAt(order, kOrderQuestion)};
+  const char* answer_args[] = {budget, TextAt(order, kOrderQuestion), TextAt(order, kOrderNewerThan)};
   RunLedger(&lock_budget, &budget, true);
   if (SPI_processed == 0) {
     RunLedger(&budget_exists, &budget, true);
@@ -270,17 +277,38 @@ void Settle(const ChargeOrder* order, ChargeReply* reply) {
   RunLedger(&enter_release, release_args, true);
   reply->outcome = ChargeOutcome::kCharged;
   reply->release = LedgerNumber(0, 0);
+  reply->at = LedgerTime(0, 1);
   strlcpy(reply->left, left_after, sizeof reply->left);
 }
 
+// Charges for all parts of an order, or for none. Each part sees what those before it have spent.
+void SettleTogether(ChargeOrder* order, ChargeReply* reply) {
+  MemoryContext context = CurrentMemoryContext;
+  ResourceOwner owner = CurrentResourceOwner;
+  bool all = true;
+  BeginInternalSubTransaction(nullptr);
+  MemoryContextSwitchTo(context);
+  for (ChargeOrder* part = order; part != nullptr && all; part = NextPart(part)) {
+    ChargeReply* own = part == order ? reply : &part->reply;
+    memset(own, 0, sizeof *own);
+    SettleOrder(part, own);
+    all = own->outcome == ChargeOutcome::kCharged || own->outcome == ChargeOutcome::kRepeated;
+  }
+  all ? ReleaseCurrentSubTransaction() : RollbackAndReleaseCurrentSubTransaction();
+  MemoryContextSwitchTo(context);
+  CurrentResourceOwner = owner;
+}
+
 // Carries out one order within the transaction.
-void CarryOutOrder(const ChargeOrder* order, ChargeReply* reply) {
+void CarryOutOrder(ChargeOrder* order, ChargeReply* reply) {
   switch (order->kind) {
     case OrderKind::kCharge:
+      if (order->next != 0) return SettleTogether(order, reply);
+      return SettleOrder(order, reply);
     case OrderKind::kRepeat:
-      return Settle(order, reply);
+      return SettleOrder(order, reply);
     case OrderKind::kStore:
-      return Store(order);
+      return StoreCharge(order);
     case OrderKind::kWait:
       return;
   }
@@ -318,33 +346,32 @@ bool NeedFlush(const TakenOrder* first, int count) {
 // Carries out `count` orders in one transaction; false when it failed, with the error in each reply.
 bool CarryOutTogether(TakenOrder* first, int count) {
   volatile bool done = false;
-  PG_TRY()
-    ;
-    {
-      InternalScope scope;
-      BeginEntry(&scope, NeedFlush(first, count));
-      for (int i = 0; i < count; ++i) {
-        memset(&first[i].reply, 0, sizeof(ChargeReply));
-        CarryOutOrder(first[i].order, &first[i].reply);
-      }
-      // From the commit to the answers nothing may come between: what is not answered counts as not carried out.
-      HOLD_INTERRUPTS();
-      CommitEntry(&scope);
-      done = true;
+  PG_TRY();
+  {
+    InternalScope scope;
+    BeginEntry(&scope, NeedFlush(first, count));
+    for (int i = 0; i < count; ++i) {
+      memset(&first[i].reply, 0, sizeof(ChargeReply));
+      CarryOutOrder(first[i].order, &first[i].reply);
     }
-    PG_CATCH();
-    {
-      HOLD_INTERRUPTS();
-      MemoryContextSwitchTo(TopMemoryContext);
-      ErrorData* error = CopyErrorData();
-      EmitErrorReport();
-      FlushErrorState();
-      QueryCancelPending = false;
-      AbortOutOfAnyTransaction();
-      for (int i = 0; i < count; ++i) Fail(&first[i].reply, error->sqlerrcode, error->message);
-      FreeErrorData(error);
-      RESUME_INTERRUPTS();
-    }
+    // From the commit to the answers nothing may come between: what is not answered counts as not carried out.
+    HOLD_INTERRUPTS();
+    CommitEntry(&scope);
+    done = true;
+  }
+  PG_CATCH();
+  {
+    HOLD_INTERRUPTS();
+    MemoryContextSwitchTo(TopMemoryContext);
+    ErrorData* error = CopyErrorData();
+    EmitErrorReport();
+    FlushErrorState();
+    QueryCancelPending = false;
+    AbortOutOfAnyTransaction();
+    for (int i = 0; i < count; ++i) Fail(&first[i].reply, error->sqlerrcode, error->message);
+    FreeErrorData(error);
+    RESUME_INTERRUPTS();
+  }
   PG_END_TRY();
   if (!done) return false;
   for (int i = 0; i < count && NeedFlush(first, count) && ConfirmationIsMissing(); ++i)
@@ -367,23 +394,22 @@ void CarryOutTaken() {
 
 // Names and OIDs are brought up to date once in the life of the process, as far as nobody keeps a row locked.
 void Tidy() {
-  PG_TRY()
-    ;
-    {
-      InternalScope scope;
-      BeginEntry(&scope, true);
-      SetWithin("lock_timeout", "50ms");
-      (void)InternalValue("SELECT privacy_score.tidy_budgets()");
-      CommitEntry(&scope);
-    }
-    PG_CATCH();
-    {
-      HOLD_INTERRUPTS();
-      FlushErrorState();
-      QueryCancelPending = false;
-      AbortOutOfAnyTransaction();
-      RESUME_INTERRUPTS();
-    }
+  PG_TRY();
+  {
+    InternalScope scope;
+    BeginEntry(&scope, true);
+    SetWithin("lock_timeout", "50ms");
+    (void)InternalValue("SELECT privacy_score.tidy_budgets()");
+    CommitEntry(&scope);
+  }
+  PG_CATCH();
+  {
+    HOLD_INTERRUPTS();
+    FlushErrorState();
+    QueryCancelPending = false;
+    AbortOutOfAnyTransaction();
+    RESUME_INTERRUPTS();
+  }
   PG_END_TRY();
 }
 
@@ -404,7 +430,7 @@ void ps_accountant_main(Datum database) {
   BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database), InvalidOid, BGWORKER_BYPASS_ALLOWCONN);
   SettleSettings();
   pgstat_report_appname("privacy_score accountant");
-  if (!ClaimSlot()) proc_exit(0);
+  if (!ClaimAccountantSlot()) proc_exit(0);
   before_shmem_exit(LeaveSlot, Datum(0));
   MemoryContext cycle = AllocSetContextCreate(TopMemoryContext, "privacy_score accountant", ALLOCSET_DEFAULT_SIZES);
   bool tidied = false;
@@ -430,10 +456,12 @@ void ps_accountant_main(Datum database) {
     } else if ((WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, kIdleMilliseconds,
                           WaitEventOf(OwnWait::kAccountantMain)) &
                 WL_LATCH_SET) == 0 &&
-               LeaveWhenIdle()) {
+               LeaveWithoutOrders()) {
       proc_exit(0);
     }
     MemoryContextSwitchTo(TopMemoryContext);
     MemoryContextReset(cycle);
   }
 }
+
+}  // namespace privacy_score

@@ -11,32 +11,29 @@
 #include "backend/dp/dp_budget.hpp"
 
 extern "C" {
-#include "access/htup_details.h"
-#include "access/xact.h"
 #include "access/xlog.h"
-#include "catalog/pg_class.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 }
+
+#include <algorithm>
 
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/catalog/code_search.hpp"
 #include "backend/catalog/function_arguments.hpp"
-#include "backend/catalog/relation_access.hpp"
-#include "backend/catalog/relation_lock.hpp"
 #include "backend/dp/dp_accountant.hpp"
 #include "backend/dp/dp_ledger.hpp"
 #include "backend/dp/dp_settings.hpp"
 #include "backend/server/keyed_digest.hpp"
-#include "backend/server/settings.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/server/wait_events.hpp"
 #include "backend/server/wire.hpp"
 #include "backend/state/internal.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -50,27 +47,22 @@ constexpr long kBusyPauseMilliseconds = 50;
 // Tells the locks of questions from those that users take.
 constexpr uint16 kQuestionLock = 0x5053;
 
-LedgerStatement find_budgets = {
-    "SELECT n.id, n.role_oid, n.unit, n.max_rows_per_unit, pg_catalog.array_to_string(n.settings, pg_catalog.chr(1)), "
-    "n.constant_work "
-    "FROM privacy_score.budget_now n "
-    "WHERE n.relation_oid = $1::pg_catalog.oid AND n.role_oid <> 0 AND n.revoked_at IS NULL AND n.id = ANY (ARRAY("
-    "SELECT b.id FROM privacy_score.budget b WHERE b.relation_oid = $1::pg_catalog.oid AND b.relation_oid <> 0 "
-    "UNION SELECT b.id FROM privacy_score.budget b WHERE b.relation_name = $2)) ORDER BY n.id",
-    2, nullptr};
 LedgerStatement find_key = {"SELECT pg_catalog.encode(k.key, 'hex') FROM privacy_score.ledger_key k", 0, nullptr};
 // The fifth column finds the newest answer to the same question, the last one whether one may be on its way.
 LedgerStatement look_ahead = {
     "SELECT " SQL_EPSILON_LEFT("$2") ", n.period_ends, "
     "(SELECT pg_catalog.max(r.id) FROM privacy_score.release r WHERE r.budget_id = n.id AND r.answer IS NOT NULL "
-    "AND r.question = pg_catalog.decode($3, 'hex')), " SQL_DELTA_LEFT("$4") ", "
+    "AND r.question = pg_catalog.decode($3, 'hex') AND ($5 IS NULL OR r.at >= pg_catalog.to_timestamp($5::pg_catalog.float8))), "
+    SQL_DELTA_LEFT("$4") ", "
     "EXISTS (SELECT FROM privacy_score.release r WHERE r.budget_id = n.id AND r.answer IS NULL AND r.repeat_of IS NULL "
     "AND r.question = pg_catalog.decode($3, 'hex'))"
     " FROM privacy_score.budget_now n WHERE n.id = $1::pg_catalog.int8 AND n.revoked_at IS NULL",
-    4, nullptr};
+    5, nullptr};
 LedgerStatement read_answer = {
-    "SELECT r.answer FROM privacy_score.release r WHERE r.id = $1::pg_catalog.int8 AND r.answer IS NOT NULL", 1,
+    "SELECT r.at, r.answer FROM privacy_score.release r WHERE r.id = $1::pg_catalog.int8 AND r.answer IS NOT NULL", 1,
     nullptr};
+LedgerStatement read_time = {
+    "SELECT r.at FROM privacy_score.release r WHERE r.id = $1::pg_catalog.int8 AND r.answer IS NOT NULL", 1, nullptr};
 
 // What the ledger says of a question before it is asked.
 struct Outlook {
@@ -84,35 +76,18 @@ struct Outlook {
   bool unanswered;   // it was charged, and has no answer yet
 };
 
-// Who asks: the role that has logged in, or, where statements are those of the current user, the role that is set.
-// Functions with SECURITY DEFINER do not change it.
-Oid WhoAsks() {
-  return ps_settings.principal == static_cast<int>(Principal::kCurrentUser) ? GetOuterUserId() : GetSessionUserId();
-}
-
-[[noreturn]] void RaiseNoBudget(const char* function, Oid relation) {
-  ereport(ERROR,
-          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-           errmsg("role \"%s\" has no privacy budget for relation \"%s\"", GetUserNameFromId(WhoAsks(), false),
-                  get_rel_name(relation)),
-           ps_settings.principal == static_cast<int>(Principal::kCurrentUser)
-               ? errdetail("%s() is paid for by the role that is set or a group of it; a grant counts once it is "
-                           "committed.",
-                           function)
-               : errdetail("%s() is paid for by the role that logged in or a group of it; a grant counts once "
-                           "it is committed.",
-                           function),
-           errhint("The owner of the relation gives a budget with privacy_score.dp_grant().")));
-}
-
-[[noreturn]] void RaiseExhausted(const char* parameter, const char* asked, const char* left, const char* period_ends) {
+// `detail`: what is asked for, where that is several questions.
+[[noreturn]] void RaiseExhausted(const Budget* budget, const char* parameter, const char* asked, const char* left,
+                                 const char* period_ends, const char* detail) {
   ereport(
       ERROR,
       (errcode(kExhausted), errmsg("privacy budget exhausted: %s %s is asked for, %s is left", parameter, asked, left),
+       detail != nullptr ? errdetail("The statement asks for %s.", detail) : 0,
        period_ends != nullptr
            ? errhint("The budget is full again at %s. Answers that were paid for are repeated for free.", period_ends)
            : errhint("Answers that were paid for are repeated for free. The owner of the relation may raise "
-                     "the limit with privacy_score.dp_grant().")));
+                     "the limit with privacy_score.%s().",
+                     budget->scope == BudgetScope::kPerson ? "dp_grant_person" : "dp_grant")));
 }
 
 // An answer in the width in which it is stored: what the ledger grows by is the same for all answers of a kind. Texts
@@ -121,15 +96,6 @@ const char* Padded(const char* answer) {
   Size width = kLeastWidth;
   while (width < strlen(answer)) width *= 2;
   return psprintf("%-*s", static_cast<int>(width), answer);
-}
-
-// Raises unless the column that names whom to protect is still there.
-void RequireUnitOf(const Budget* budget) {
-  if (budget->unit == nullptr || get_attnum(budget->relation, budget->unit) > 0) return;
-  ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-                  errmsg("column \"%s\" of relation \"%s\", the unit of protection, does not exist", budget->unit,
-                         get_rel_name(budget->relation)),
-                  errhint("The owner of the relation names another one with privacy_score.dp_grant().")));
 }
 
 // Raises when a question costs less than the least that its budget was granted for: the ledger has a row for each.
@@ -143,31 +109,8 @@ void RequireLeastEpsilon(const Question* question) {
                           "another privacy_score.dp_grant().")));
 }
 
-// Finds the budget that pays; false when there is none.
-bool FindBudget(Budget* budget) {
-  const Oid user = WhoAsks();
-  const char* args[] = {TextOfOid(budget->relation), CanonicalRelationName(budget->relation)};
-  InternalScope scope;
-  EnterInternal(&scope);
-  RunLedger(&find_budgets, args);
-  for (uint64 row = 0; row < SPI_processed; ++row) {
-    const Oid role = static_cast<Oid>(LedgerNumber(row, 1));
-    const bool own = role == user;
-    if (!own && (OidIsValid(budget->role) || !is_member_of_role_nosuper(user, role))) continue;
-    budget->id = LedgerNumber(row, 0);
-    budget->role = role;
-    budget->unit = FieldText(row, 2);
-    budget->max_rows_per_unit = static_cast<int32>(LedgerNumber(row, 3));
-    budget->settings = FieldText(row, 4);
-    budget->constant_work = LedgerFlag(row, 5);
-    if (own) break;
-  }
-  LeaveInternal(&scope);
-  return OidIsValid(budget->role);
-}
-
 // The keyed hash of all that the answer depends on, in hexadecimal.
-char* HashOf(const Question* question) {
+char* QuestionHash(const Question* question) {
   StringInfoData text;
   initStringInfo(&text);
   appendStringInfo(&text, "1\n%s\n%s\n%s\n%s\n%d\n%s", question->kind, question->epsilon,
@@ -184,7 +127,8 @@ char* HashOf(const Question* question) {
 }
 
 Outlook LookAhead(const Question* question, const char* hash) {
-  const char* args[] = {TextOfInteger(question->budget->id), question->epsilon, hash, question->delta};
+  const char* args[] = {TextOfInteger(question->budget->id), question->epsilon, hash, question->delta,
+                        question->newer_than};
   Outlook outlook = {};
   InternalScope scope;
   EnterInternal(&scope);
@@ -197,15 +141,18 @@ Outlook LookAhead(const Question* question, const char* hash) {
   return outlook;
 }
 
-const char* ReadAnswer(int64 release) {
+// When a held answer was charged, and its text, where `statement` reads that.
+TimestampTz ReadHeld(LedgerStatement* statement, int64 release, const char** answer) {
   const char* args[] = {TextOfInteger(release)};
   InternalScope scope;
   EnterInternal(&scope);
-  RunLedger(&read_answer, args);
-  const char* answer = SPI_processed == 0 ? nullptr : FieldText(0, 0);
+  RunLedger(statement, args);
+  const bool held = SPI_processed > 0;
+  const TimestampTz at = held ? LedgerTime(0, 0) : 0;
+  if (held && answer != nullptr) *answer = FieldText(0, 1);
   LeaveInternal(&scope);
-  if (answer == nullptr) elog(ERROR, "an answer of the ledger is gone");
-  return answer;
+  if (!held) elog(ERROR, "an answer of the ledger is gone");
+  return at;
 }
 
 // Waits a moment for somebody who is changing the budget.
@@ -219,35 +166,92 @@ void PauseForBusy(int tries, const Question* question) {
   Pause(OwnWait::kBudget, kBusyPauseMilliseconds);
 }
 
+Charge ChargeFor(const Question* question, const char* hash, OrderKind kind) {
+  const Budget* budget = question->budget;
+  return {kind,
+          0,
+          budget->id,
+          budget->role,
+          budget->granted_for,
+          question->fresh,
+          {question->epsilon, question->delta, question->kind, GetUserNameFromId(WhoAsks(), false), hash,
+           question->shape, nullptr, question->newer_than}};
+}
+
+bool IsCarriedOut(const ChargeReply* reply) {
+  return reply->outcome == ChargeOutcome::kCharged || reply->outcome == ChargeOutcome::kRepeated;
+}
+
+bool IsExhausted(const ChargeReply* reply) {
+  return reply->outcome == ChargeOutcome::kExhausted || reply->outcome == ChargeOutcome::kNoDelta;
+}
+
+// Raises what the accountant refuses; false when somebody is changing the budget.
+bool RequireCarriedOut(const Question* question, const ChargeReply* reply) {
+  const Budget* budget = question->budget;
+  switch (reply->outcome) {
+    case ChargeOutcome::kCharged:
+    case ChargeOutcome::kRepeated:
+      return true;
+    case ChargeOutcome::kExhausted:
+      RaiseExhausted(budget, "epsilon", question->epsilon, reply->left, nullptr, nullptr);
+    case ChargeOutcome::kNoDelta:
+      RaiseExhausted(budget, "delta", question->delta, reply->left, nullptr, nullptr);
+    case ChargeOutcome::kNoBudget:
+      RaiseNoBudget(budget->function, budget->relation);
+    case ChargeOutcome::kFailed:
+      ereport(ERROR, (errcode(reply->sqlstate), errmsg("could not charge the privacy budget: %s", reply->message),
+                      errdetail("No answer is given."), errhint("The server log may say more.")));
+    case ChargeOutcome::kBusy:
+      break;
+  }
+  return false;
+}
+
 // Has the accountant carry out an order, and raises what it refuses.
 ChargeReply Order(const Question* question, const char* hash, OrderKind kind) {
-  const Budget* budget = question->budget;
-  const Charge charge = {kind,
-                         0,
-                         budget->id,
-                         budget->role,
-                         budget->relation,
-                         question->fresh,
-                         {question->epsilon, question->delta, question->kind, GetUserNameFromId(WhoAsks(), false), hash,
-                          question->shape, nullptr}};
+  const Charge charge = ChargeFor(question, hash, kind);
+  ChargeReply reply;
   for (int tries = 0;; ++tries) {
-    const ChargeReply reply = CarryOut(&charge);
-    switch (reply.outcome) {
-      case ChargeOutcome::kCharged:
-      case ChargeOutcome::kRepeated:
-        return reply;
-      case ChargeOutcome::kExhausted:
-        RaiseExhausted("epsilon", question->epsilon, reply.left, nullptr);
-      case ChargeOutcome::kNoDelta:
-        RaiseExhausted("delta", question->delta, reply.left, nullptr);
-      case ChargeOutcome::kNoBudget:
-        RaiseNoBudget(budget->function, budget->relation);
-      case ChargeOutcome::kFailed:
-        ereport(ERROR, (errcode(reply.sqlstate), errmsg("could not charge the privacy budget: %s", reply.message),
-                        errdetail("No answer is given."), errhint("The server log may say more.")));
-      case ChargeOutcome::kBusy:
-        PauseForBusy(tries, question);
-    }
+    CarryOut(&charge, 1, &reply);
+    if (RequireCarriedOut(question, &reply)) return reply;
+    PauseForBusy(tries, question);
+  }
+}
+
+// What several questions to one budget cost together, as one question; the texts of what each costs in `detail`.
+Question SumOf(Debit* const* debits, int count, const Budget* budget, StringInfo detail) {
+  Question sum = {};
+  Datum epsilon = NumericOf("0");
+  Datum delta = NumericOf("0");
+  bool has_delta = false;
+  for (int i = 0; i < count; ++i) {
+    const Question* question = debits[i]->question;
+    if (question->budget->id != budget->id) continue;
+    sum = *question;
+    epsilon = DirectFunctionCall2(numeric_add, epsilon, NumericOf(question->epsilon));
+    appendStringInfo(detail, "%s%s for %s (%s)", detail->len == 0 ? "" : ", ", question->epsilon, question->shape,
+                     question->kind);
+    if (question->delta == nullptr) continue;
+    has_delta = true;
+    delta = DirectFunctionCall2(numeric_add, delta, NumericOf(question->delta));
+  }
+  sum.epsilon = numeric_normalize(DatumGetNumeric(epsilon));
+  sum.delta = has_delta ? numeric_normalize(DatumGetNumeric(delta)) : nullptr;
+  return sum;
+}
+
+// Raises PS002, naming all of them, unless each budget holds what is asked of it together.
+void RequireRoomForAll(Debit* const* debits, int count) {
+  for (int i = 0; i < count; ++i) {
+    StringInfoData detail;
+    initStringInfo(&detail);
+    const Question sum = SumOf(debits, count, debits[i]->question->budget, &detail);
+    const Outlook outlook = LookAhead(&sum, debits[i]->hash);
+    if (!outlook.fits)
+      RaiseExhausted(sum.budget, "epsilon", sum.epsilon, outlook.left, outlook.period_ends, detail.data);
+    if (!outlook.delta_fits)
+      RaiseExhausted(sum.budget, "delta", sum.delta, outlook.delta_left, outlook.period_ends, detail.data);
   }
 }
 
@@ -300,33 +304,9 @@ const char* NormalDecimal(const char* parameter, Numeric value) {
   return text;
 }
 
-Budget* PayingBudget(const char* function, Oid relation, bool pays) {
-  if (pays) RequirePrimary(function);
-  if (IsInParallelMode())
-    ereport(ERROR, (errcode(ERRCODE_INVALID_TRANSACTION_STATE),
-                    errmsg("cannot spend a privacy budget during a parallel operation"),
-                    errhint("A function that calls %s() must not be declared PARALLEL SAFE.", function)));
-  if (InSecurityRestrictedOperation())
-    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                    errmsg("cannot spend a privacy budget within a security-restricted operation"),
-                    errdetail("Materialized views, indexes and the like run the code of their owner."),
-                    errhint("Ask in a statement of its own.")));
-  (void)RequireRelation(relation);
-  auto* budget = static_cast<Budget*>(palloc0(sizeof(Budget)));
-  budget->relation = relation;
-  budget->function = function;
-  if (!FindBudget(budget)) RaiseNoBudget(function, relation);
-  // Only who has a budget may hold up others with a lock.
-  LockForReading(relation);
-  budget->name = get_rel_name(relation);
-  budget->owner = OwnerOfRelation(relation);
-  RequireUnitOf(budget);
-  return budget;
-}
-
 bool HeldAnswer(Debit* debit, Payment* payment) {
   const Question* question = debit->question;
-  debit->hash = HashOf(question);
+  debit->hash = QuestionHash(question);
   Outlook outlook = LookAhead(question, debit->hash);
   if (!question->fresh && outlook.release == nullptr && outlook.unanswered) {
     LockQuestion(debit);
@@ -341,32 +321,60 @@ bool HeldAnswer(Debit* debit, Payment* payment) {
     return true;
   }
   RequireLeastEpsilon(question);
-  if (!outlook.fits) RaiseExhausted("epsilon", question->epsilon, outlook.left, outlook.period_ends);
-  if (!outlook.delta_fits) RaiseExhausted("delta", question->delta, outlook.delta_left, outlook.period_ends);
+  if (!outlook.fits)
+    RaiseExhausted(question->budget, "epsilon", question->epsilon, outlook.left, outlook.period_ends, nullptr);
+  if (!outlook.delta_fits)
+    RaiseExhausted(question->budget, "delta", question->delta, outlook.delta_left, outlook.period_ends, nullptr);
   CallAccountant();
   return false;
 }
 
 bool ChargeNow(Debit* debit) {
-  LockQuestion(debit);
-  const ChargeReply reply = Order(debit->question, debit->hash, OrderKind::kCharge);
-  debit->charged = reply.outcome == ChargeOutcome::kCharged;
-  debit->release = reply.release;
-  debit->left = pstrdup(reply.left);
+  if (!debit->charged) ChargeTogether(&debit, 1);
   return debit->charged;
+}
+
+void ChargeTogether(Debit* const* debits, int count) {
+  if (count == 0) return;
+  if (count > 1) RequireRoomForAll(debits, count);
+  // In one order for all sessions, so that none waits for another in a circle.
+  auto** sorted = static_cast<Debit**>(palloc(sizeof(Debit*) * static_cast<Size>(count)));
+  memcpy(sorted, debits, sizeof(Debit*) * static_cast<Size>(count));
+  std::sort(sorted, sorted + count, [](const Debit* a, const Debit* b) { return strcmp(a->hash, b->hash) < 0; });
+  for (int i = 0; i < count; ++i) LockQuestion(sorted[i]);
+  auto* charges = static_cast<Charge*>(palloc(sizeof(Charge) * static_cast<Size>(count)));
+  auto* replies = static_cast<ChargeReply*>(palloc0(sizeof(ChargeReply) * static_cast<Size>(count)));
+  for (int i = 0; i < count; ++i) charges[i] = ChargeFor(debits[i]->question, debits[i]->hash, OrderKind::kCharge);
+  for (int tries = 0, settled = 0; settled < count; ++tries) {
+    CarryOut(charges, count, replies);
+    for (settled = 0; settled < count && IsCarriedOut(&replies[settled]);) ++settled;
+    if (settled == count) break;
+    // Others were faster with what there was.
+    if (count > 1 && IsExhausted(&replies[settled])) RequireRoomForAll(debits, count);
+    if (!RequireCarriedOut(debits[settled]->question, &replies[settled]))
+      PauseForBusy(tries, debits[settled]->question);
+  }
+  for (int i = 0; i < count; ++i) {
+    debits[i]->charged = replies[i].outcome == ChargeOutcome::kCharged;
+    debits[i]->release = replies[i].release;
+    debits[i]->left = pstrdup(replies[i].left);
+    debits[i]->at = replies[i].at;
+  }
 }
 
 Payment Settle(Debit* debit, const char* answer) {
   const Question* question = debit->question;
   if (answer != nullptr) {
     const Budget* budget = question->budget;
-    Charge charge = {OrderKind::kStore, debit->release, budget->id, budget->role, budget->relation, false, {}};
+    Charge charge = {OrderKind::kStore, debit->release, budget->id, budget->role, budget->granted_for, false, {}};
     charge.texts[kOrderAnswer] = Padded(answer);
     LeaveOrder(&charge);
   }
   UnlockQuestion(debit);
-  if (answer != nullptr) return {answer, false, question->epsilon, debit->left};
-  return {ReadAnswer(debit->release), true, "0", debit->left};
+  if (answer != nullptr) return {answer, false, question->epsilon, debit->left, debit->at};
+  const char* held = nullptr;
+  const TimestampTz at = ReadHeld(&read_answer, debit->release, &held);
+  return {held, true, "0", debit->left, at};
 }
 
 void RaiseUntelling(const Debit* debit, MemoryContext context) {
@@ -389,13 +397,16 @@ void RaiseUntelling(const Debit* debit, MemoryContext context) {
 }
 
 Payment CostOf(const Question* question) {
-  const char* hash = HashOf(question);
+  const char* hash = QuestionHash(question);
   Outlook outlook = LookAhead(question, hash);
   if (outlook.release == nullptr && outlook.unanswered && !RecoveryInProgress()) {
     (void)Order(question, hash, OrderKind::kWait);
     outlook = LookAhead(question, hash);
   }
-  if (outlook.release != nullptr) return {nullptr, true, "0", outlook.left};
+  if (outlook.release != nullptr)
+    return {nullptr, true, "0", outlook.left, ReadHeld(&read_time, pg_strtoint64(outlook.release), nullptr)};
   RequireLeastEpsilon(question);
-  return {nullptr, false, question->epsilon, outlook.left_after};
+  return {nullptr, false, question->epsilon, outlook.left_after, 0};
 }
+
+}  // namespace privacy_score

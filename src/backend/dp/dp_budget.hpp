@@ -1,5 +1,5 @@
 /*
- * dp_budget.hpp - who pays for a noisy answer, and paying: charge first, then read, then answer.
+ * dp_budget.hpp - paying for a noisy answer: charge first, then read, then answer. Who pays: dp_payer.hpp.
  *
  * A function that gives noisy answers goes through these steps, in this order:
  *
@@ -17,33 +17,18 @@
  * after it are one (PS004), whatever went wrong. The answer is stored by a second order that nobody waits for: a crash
  * in between costs a held answer. Sessions that ask the same question at once go one after another, and get the first
  * one's answer.
- *
- * The budget that pays is that of the session user, whatever SET ROLE and SECURITY DEFINER functions say: its own when
- * it has one for the relation, else of those of its groups the one that was granted first. There is no second one to
- * fall back on when it is exhausted. Nothing pays within a security-restricted operation (index expressions, REFRESH
- * MATERIALIZED VIEW): code that somebody else has written runs there.
  */
 #pragma once
 
-extern "C" {
-#include "postgres.h"
+#include "backend/dp/dp_payer.hpp"
 
+extern "C" {
+
+#include "datatype/timestamp.h"
 #include "utils/numeric.h"
 }
 
-// A budget as it was found. Lives in the memory context of PayingBudget().
-struct Budget {
-  int64 id;
-  Oid relation;
-  const char* name;         // of the relation, for errors
-  Oid owner;                // of the relation
-  Oid role;                 // that the budget was granted to
-  const char* unit;         // column whose values are protected; null: each row
-  int32 max_rows_per_unit;  // 1 without a unit: the sensitivity of a count
-  bool constant_work;       // what is read must not depend on the predicate (dp_rows.hpp)
-  char* settings;           // under which it was granted, NAME=VALUE with '\1' between them (dp_settings.hpp)
-  const char* function;     // for errors
-};
+namespace privacy_score {
 
 // What is asked. All text is in the database's encoding and outlives the question.
 struct Question {
@@ -55,6 +40,7 @@ struct Question {
                           // constants, and leaves this process as a keyed hash only
   const char* shape;      // for people, without constants; null: none
   bool fresh;             // do not look for an earlier answer
+  const char* newer_than = nullptr;  // seconds since 1970: answers from before are not looked for
 };
 
 // What an answer has cost.
@@ -63,16 +49,12 @@ struct Payment {
   bool repeated;  // nothing was spent
   const char* epsilon_spent;
   const char* epsilon_left;
+  TimestampTz answered_at;  // when the answer was charged; of what has none, 0
 };
 
 // The decimal without zeros that say nothing, palloc'd. Raises 22023 naming `parameter` unless the value is a number
 // greater than zero of at most 40 digits.
 const char* NormalDecimal(const char* parameter, Numeric value);
-
-// The budget that pays for questions of this session about the relation, which is locked against being dropped or
-// altered until the end of the transaction. Raises 42501 when there is none, 42P01 when the relation is gone, 25006 on
-// a standby unless `pays` is false: then nothing is to be spent.
-Budget* PayingBudget(const char* function, Oid relation, bool pays = true);
 
 // A question that is being answered.
 struct Debit {
@@ -83,6 +65,7 @@ struct Debit {
   bool reads;        // rows may have been seen
   int64 release;     // of the ledger: what was charged, or the answer that there is
   const char* left;  // of the budget then
+  TimestampTz at;    // of the charge
 };
 
 // True when the question has been answered before and need not be paid again; the payment is then complete. Else raises
@@ -90,9 +73,13 @@ struct Debit {
 bool HeldAnswer(Debit* debit, Payment* payment);
 
 // Charges the budget, durably, after all that is locked for the answer. False when there is an answer meanwhile, and
-// nothing was charged. Raises PS002 when others were faster; 55P03, 53400, 57P01 when the accountant cannot do its
-// work.
+// nothing was charged; true when it has been charged before. Raises PS002 when others were faster; 55P03, 53400, 57P01
+// when the accountant cannot do its work.
 bool ChargeNow(Debit* debit);
+
+// The same of several questions of one statement: all that have no answer meanwhile are charged by one order, or none.
+// Raises PS002 naming all of them.
+void ChargeTogether(Debit* const* debits, int count);
 
 // Has the answer stored, if one was charged for, and lets others who ask the same go on; null stands for the answer
 // that there is.
@@ -101,21 +88,24 @@ Payment Settle(Debit* debit, const char* answer);
 // Within PG_CATCH: raises the error anew, as one that tells nothing when rows may have been read.
 [[noreturn]] void RaiseUntelling(const Debit* debit, MemoryContext context);
 
+inline Debit DebitOf(const Question* question) { return {question, nullptr, false, false, false, 0, nullptr, 0}; }
+
 // The steps from a question to its payment (see above); `work` returns the answer, or null for that which there is.
 template <typename Work>
 Payment AnswerOf(const Question* question, Work work) {
-  Debit debit = {question, nullptr, false, false, false, 0, nullptr};
+  Debit debit = DebitOf(question);
   Payment payment;
   if (HeldAnswer(&debit, &payment)) return payment;
   MemoryContext context = CurrentMemoryContext;
-  PG_TRY()
-    ;
-    { payment = Settle(&debit, work(&debit)); }
-    PG_CATCH();
-    { RaiseUntelling(&debit, context); }
+  PG_TRY();
+  { payment = Settle(&debit, work(&debit)); }
+  PG_CATCH();
+  { RaiseUntelling(&debit, context); }
   PG_END_TRY();
   return payment;
 }
 
 // What the question would cost. Nothing is spent, and nobody is asked.
 Payment CostOf(const Question* question);
+
+}  // namespace privacy_score

@@ -12,6 +12,8 @@ extern "C" {
 #include "backend/catalog/relation_access.hpp"
 #include "backend/dp/dp_rows.hpp"
 
+namespace privacy_score {
+
 ColumnQuestion AskAboutColumn(FunctionCallInfo fcinfo, const char* function, const char* kind,
                               const ColumnArguments& places, int parameters) {
   RequireArgument(fcinfo, 0, "relation");
@@ -71,3 +73,5 @@ bool ReadForQuestion(Debit* debit, const ColumnQuestion* asked, const char* sql,
   const ScanQuery query = {sql, condition->nargs, condition->types, condition->values, steps};
   return ReadRelation(debit, &query, take, argument);
 }
+
+}  // namespace privacy_score

@@ -14,6 +14,8 @@ extern "C" {
 #include "backend/dp/dp_predicate.hpp"
 #include "backend/dp/dp_scan.hpp"
 
+namespace privacy_score {
+
 // A question about a column of the budget's relation. The caller adds to `question` what makes it complete.
 struct ColumnQuestion {
   Question question;  // canonical and shape: not yet set
@@ -51,3 +53,5 @@ const char* ValuesThatCount(const ColumnQuestion* asked, const char* value, cons
 // Runs a query with the question's parameters; see ReadRelation().
 bool ReadForQuestion(Debit* debit, const ColumnQuestion* asked, const char* sql, GroupingSteps steps,
                      void (*take)(void*), void* argument);
+
+}  // namespace privacy_score

@@ -19,6 +19,8 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
+namespace privacy_score {
+
 namespace {
 
 Oid NamespaceOfType(Oid type) {
@@ -117,3 +119,5 @@ void AppendImage(StringInfo bytes, Oid type, Datum value) {
                            length > 0 ? length : static_cast<int>(strlen(DatumGetCString(value))));
   }
 }
+
+}  // namespace privacy_score

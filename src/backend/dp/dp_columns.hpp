@@ -14,6 +14,8 @@ extern "C" {
 #include "lib/stringinfo.h"
 }
 
+namespace privacy_score {
+
 struct BoundColumn {
   const char* name;
   AttrNumber number;
@@ -40,3 +42,5 @@ const char* TextOfValue(Oid type, Datum value);
 // Bytes that are the same for equal values, as far as that is known of the type, and for no others. They depend on no
 // setting, and outlive a dump.
 void AppendImage(StringInfo bytes, Oid type, Datum value);
+
+}  // namespace privacy_score

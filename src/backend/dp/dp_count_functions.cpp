@@ -11,10 +11,6 @@ extern "C" {
 #include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-
-PG_FUNCTION_INFO_V1(ps_dp_count);
-PG_FUNCTION_INFO_V1(ps_dp_count_detail);
-PG_FUNCTION_INFO_V1(ps_dp_cost);
 }
 
 #include "backend/catalog/function_arguments.hpp"
@@ -25,7 +21,15 @@ PG_FUNCTION_INFO_V1(ps_dp_cost);
 #include "backend/dp/dp_rows.hpp"
 #include "backend/dp/dp_scan.hpp"
 #include "backend/server/compat.hpp"
-#include "backend/state/internal.hpp"
+#include "backend/server/sql_text.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_dp_count);
+PG_FUNCTION_INFO_V1(ps_dp_count_detail);
+PG_FUNCTION_INFO_V1(ps_dp_cost);
+}
 
 namespace ps = privacy_score;
 
@@ -128,3 +132,5 @@ Datum ps_dp_cost(PG_FUNCTION_ARGS) {
   Datum values[] = {NumericOf(payment.epsilon_spent), NumericOf(payment.epsilon_left), BoolGetDatum(payment.repeated)};
   return RowOf(fcinfo, values);
 }
+
+}  // namespace privacy_score

@@ -7,6 +7,8 @@
 #include "backend/server/strong_random.hpp"
 #include "backend/server/wire.hpp"
 
+namespace privacy_score {
+
 namespace ps = privacy_score;
 
 namespace {
@@ -39,3 +41,5 @@ void AddCountNoise(const Question* question, int64* counts, uint64 count) {
 }
 
 void TakeCount(void* count) { *static_cast<int64*>(count) = FieldNumber(0, 0); }
+
+}  // namespace privacy_score

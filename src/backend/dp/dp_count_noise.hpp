@@ -9,6 +9,8 @@
 #include "backend/dp/dp_budget.hpp"
 #include "core/noise/discrete_laplace.hpp"
 
+namespace privacy_score {
+
 // The law of each count; `epsilon` is what the count may use of the question's. For CallCore: throws Error 22023 when
 // there is no noise of that scale.
 privacy_score::DiscreteLaplace CountLaw(const Budget* budget, const privacy_score::Rational& epsilon);
@@ -22,3 +24,5 @@ void AddCountNoise(const Question* question, int64* counts, uint64 count);
 
 // For ReadRelation(): the only field of the only row, into an int64.
 void TakeCount(void* count);
+
+}  // namespace privacy_score

@@ -15,9 +15,6 @@ extern "C" {
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
-
-PG_FUNCTION_INFO_V1(ps_dp_histogram);
-PG_FUNCTION_INFO_V1(ps_dp_count_distinct);
 }
 
 #include "backend/catalog/function_arguments.hpp"
@@ -26,7 +23,15 @@ PG_FUNCTION_INFO_V1(ps_dp_count_distinct);
 #include "backend/dp/dp_rows.hpp"
 #include "backend/server/collate_clause.hpp"
 #include "backend/server/compat.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_dp_histogram);
+PG_FUNCTION_INFO_V1(ps_dp_count_distinct);
+}
 
 namespace ps = privacy_score;
 
@@ -153,7 +158,7 @@ const char* BindKeys(FunctionCallInfo fcinfo, ColumnQuestion* asked, GivenKeys* 
 }
 
 // Fills in the counts of keys that occur; the others stay zero.
-void TakeCounts(void* argument) {
+void TakeBinCounts(void* argument) {
   auto* counts = static_cast<int64*>(argument);
   for (uint64 row = 0; row < SPI_processed; ++row) counts[FieldNumber(row, 0) - 1] = FieldNumber(row, 1);
 }
@@ -178,11 +183,10 @@ Datum ArrayOfText(const char* text, Oid type) {
   volatile Datum array = 0;
   const bool before = Array_nulls;
   Array_nulls = true;
-  PG_TRY()
-    ;
-    { array = OidInputFunctionCall(F_ARRAY_IN, const_cast<char*>(text), type, -1); }
-    PG_FINALLY();
-    { Array_nulls = before; }
+  PG_TRY();
+  { array = OidInputFunctionCall(F_ARRAY_IN, const_cast<char*>(text), type, -1); }
+  PG_FINALLY();
+  { Array_nulls = before; }
   PG_END_TRY();
   return array;
 }
@@ -228,7 +232,7 @@ const char* CountKeys(Debit* debit, const ColumnQuestion* asked, const GivenKeys
   auto* counts = static_cast<int64*>(palloc0(sizeof(int64) * count));
   const int64 memory = (static_cast<int64>(count) + 1) * kKilobytesPerKey;
   const GroupingSteps steps = {by_hash, static_cast<int>(Min(memory, MAX_KILOBYTES))};
-  if (!ReadForQuestion(debit, asked, sql, steps, TakeCounts, counts)) return nullptr;
+  if (!ReadForQuestion(debit, asked, sql, steps, TakeBinCounts, counts)) return nullptr;
   AddCountNoise(&asked->question, counts, count);
   return TextOfCounts(counts, keys->sorted, keys->count);
 }
@@ -292,7 +296,7 @@ void RequireKeysOrDelta(bool has_keys, bool has_delta) {
                             "which a key of one unit alone may be shown.")));
 }
 
-void PutRow(FunctionCallInfo fcinfo, Datum key, bool is_null, int64 count) {
+void PutBin(FunctionCallInfo fcinfo, Datum key, bool is_null, int64 count) {
   Datum values[2] = {key, Int64GetDatum(count)};
   bool nulls[2] = {is_null, false};
   PutResultRow(fcinfo, values, nulls);
@@ -303,13 +307,13 @@ void PutGivenKeys(FunctionCallInfo fcinfo, const GivenKeys* keys, const char* an
   if (counts.count != keys->count) elog(ERROR, "an answer of the ledger is damaged");
   auto* by_place = static_cast<int64*>(palloc(sizeof(int64) * static_cast<Size>(keys->count)));
   for (int i = 0; i < keys->count; ++i) by_place[keys->sorted[i]] = DatumGetInt64(counts.values[i]);
-  for (int i = 0; i < keys->count; ++i) PutRow(fcinfo, keys->texts[i], keys->nulls[i], by_place[i]);
+  for (int i = 0; i < keys->count; ++i) PutBin(fcinfo, keys->texts[i], keys->nulls[i], by_place[i]);
 }
 
 void PutFoundKeys(FunctionCallInfo fcinfo, const char* answer) {
   const ElementList found = ElementsOfAnswer(answer, TEXTOID);
   for (int i = 0; i + 1 < found.count; i += 2)
-    PutRow(fcinfo, found.values[i], found.nulls[i], pg_strtoint64(TextDatumGetCString(found.values[i + 1])));
+    PutBin(fcinfo, found.values[i], found.nulls[i], pg_strtoint64(TextDatumGetCString(found.values[i + 1])));
 }
 
 }  // namespace
@@ -353,3 +357,5 @@ Datum ps_dp_count_distinct(PG_FUNCTION_ARGS) {
   const Payment payment = AnswerOf(&asked.question, [&](Debit* debit) { return CountDistinct(debit, &asked); });
   return NumericOf(payment.answer);
 }
+
+}  // namespace privacy_score

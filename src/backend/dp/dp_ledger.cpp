@@ -11,6 +11,8 @@ extern "C" {
 #include "backend/server/compat.hpp"
 #include "backend/server/wire.hpp"
 
+namespace privacy_score {
+
 void RunLedger(LedgerStatement* statement, const char* const* args, bool writes) {
   TextArguments arguments;
   FillTextArguments(&arguments, statement->nargs, args);
@@ -28,3 +30,10 @@ void RunLedger(LedgerStatement* statement, const char* const* args, bool writes)
 int64 LedgerNumber(uint64 row, int column) { return pg_strtoint64(FieldText(row, column)); }
 
 bool LedgerFlag(uint64 row, int column) { return FieldText(row, column)[0] == 't'; }
+
+TimestampTz LedgerTime(uint64 row, int column) {
+  bool is_null;
+  return DatumGetTimestampTz(SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column + 1, &is_null));
+}
+
+}  // namespace privacy_score

@@ -10,7 +10,10 @@ extern "C" {
 #include "postgres.h"
 
 #include "executor/spi.h"
+#include "utils/timestamp.h"
 }
+
+namespace privacy_score {
 
 // A statement with text arguments, prepared on first use in this process.
 struct LedgerStatement {
@@ -37,3 +40,6 @@ void RunLedger(LedgerStatement* statement, const char* const* args, bool writes 
 // Fields of the result, row and column counted from 0, where NULL cannot be; texts are FieldText() (wire.hpp).
 int64 LedgerNumber(uint64 row, int column);
 bool LedgerFlag(uint64 row, int column);
+TimestampTz LedgerTime(uint64 row, int column);
+
+}  // namespace privacy_score

@@ -24,6 +24,8 @@ extern "C" {
 #include "core/statement/predicate.hpp"
 #include "sqlparse/predicate.hpp"
 
+namespace privacy_score {
+
 namespace ps = privacy_score;
 
 namespace {
@@ -297,3 +299,5 @@ ConditionQuery* BindCondition(const ConditionTable* tables, int count, const tex
   holder->Reset(nullptr);
   return query;
 }
+
+}  // namespace privacy_score

@@ -12,6 +12,8 @@ extern "C" {
 #include "nodes/pg_list.h"
 }
 
+namespace privacy_score {
+
 // A relation whose columns a condition may name, and its alias in the query.
 struct ConditionTable {
   Oid relation;
@@ -42,3 +44,5 @@ inline ConditionQuery* BindCondition(Oid relation, const text* predicate, int pa
   const ConditionTable table = {relation, "r"};
   return BindCondition(&table, 1, predicate, parameters_before, steady);
 }
+
+}  // namespace privacy_score

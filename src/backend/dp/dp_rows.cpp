@@ -13,13 +13,17 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-
-PG_FUNCTION_INFO_V1(ps_whole);
 }
 
 #include "backend/catalog/relation_access.hpp"
 #include "backend/dp/dp_budget.hpp"
 #include "backend/server/compat.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_whole);
+}
 
 namespace {
 
@@ -38,10 +42,10 @@ bool MayBeOutOfLine(Oid relation, const char* name) {
 }
 
 // Whether a table stores any value out of line.
-bool HasValuesOutOfLine(Relation table) {
+bool HasValuesOutOfLine(::Relation table) {
   const Oid outside = table->rd_rel->reltoastrelid;
   if (!OidIsValid(outside)) return false;
-  Relation opened = relation_open(outside, AccessShareLock);
+  ::Relation opened = relation_open(outside, AccessShareLock);
   const bool any = RelationGetNumberOfBlocks(opened) > 0;
   relation_close(opened, AccessShareLock);
   return any;
@@ -55,7 +59,7 @@ bool ReadsMore(Oid relation, const List* names) {
     may_be_outside = may_be_outside || MayBeOutOfLine(relation, static_cast<const char*>(lfirst(cell)));
   bool more = false;
   foreach (cell, find_all_inheritors(relation, NoLock, nullptr)) {
-    Relation member = relation_open(lfirst_oid(cell), NoLock);
+    ::Relation member = relation_open(lfirst_oid(cell), NoLock);
     const char kind = member->rd_rel->relkind;
     const bool is_table = kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_MATVIEW;
     more = more || !is_table || (may_be_outside && HasValuesOutOfLine(member));
@@ -107,3 +111,5 @@ Datum ps_whole(PG_FUNCTION_ARGS) {
   if (*length != -1) PG_RETURN_DATUM(PG_GETARG_DATUM(0));
   PG_RETURN_POINTER(PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0)));
 }
+
+}  // namespace privacy_score

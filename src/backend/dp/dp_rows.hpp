@@ -14,6 +14,8 @@
 
 #include "backend/dp/dp_predicate.hpp"
 
+namespace privacy_score {
+
 struct Budget;
 
 // Parts of a SELECT. A row belongs to the question when `where` and `matches` hold; unless work is constant the latter
@@ -29,3 +31,5 @@ struct RowsInSql {
 // of the condition and the unit.
 RowsInSql SourceOfRows(const Budget* budget, const ConditionQuery* condition, const char* restriction,
                        const char* column);
+
+}  // namespace privacy_score

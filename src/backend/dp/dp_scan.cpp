@@ -18,19 +18,21 @@ extern "C" {
 #include "backend/state/watching.hpp"
 #include "backend/watch/noisy_answer_reads.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // A tree walker: raises unless all that a query names may be read, as the executor will do again.
 bool RequireRights(Node* node, void* context) {
   if (node == nullptr || IsA(node, RangeTblEntry)) return false;
   if (!IsA(node, Query)) return WalkChildren(node, RequireRights, context);
-  RequireRightsOfQuery(castNode(Query, node));
-  return WalkQuery(castNode(Query, node), RequireRights, context);
+  RequireRightsOfQuery(AsQuery(node));
+  return WalkQuery(AsQuery(node), RequireRights, context);
 }
 
 // Prepares the query, locks what it reads, and looks for rights that are missing and code that must not run. Nothing
 // here depends on rows.
-SPIPlanPtr Prepare(Oid owner, const ScanQuery* query) {
+SPIPlanPtr PrepareScan(Oid owner, const ScanQuery* query) {
   SPIPlanPtr plan = SPI_prepare_cursor(query->sql, query->nargs, query->types, CURSOR_OPT_PARALLEL_OK);
   if (plan == nullptr) elog(ERROR, "could not prepare the query of a noisy answer");
   const ListCell* relation;
@@ -42,33 +44,60 @@ SPIPlanPtr Prepare(Oid owner, const ScanQuery* query) {
   return plan;
 }
 
-// Runs a prepared query; says in `reads` whether rows may have been seen.
-void RunPrepared(SPIPlanPtr plan, Oid owner, const ScanQuery* query, bool* reads) {
-  int done = 0;
+// A query in SQL that is read in steps.
+struct SqlReading {
+  Oid owner;
+  const ScanQuery* query;
+  SPIPlanPtr plan;
+  void (*take)(void*);
+  void* argument;
+};
+
+void PrepareSql(void* argument) {
+  auto* reading = static_cast<SqlReading*>(argument);
+  reading->plan = PrepareScan(reading->owner, reading->query);
+}
+
+void RunSql(void* argument) {
+  const auto* reading = static_cast<SqlReading*>(argument);
+  if (SPI_execute_plan(reading->plan, reading->query->values, nullptr, true, 0) != SPI_OK_SELECT)
+    elog(ERROR, "could not run the query of a noisy answer");
+}
+
+void TakeSql(void* argument) {
+  const auto* reading = static_cast<SqlReading*>(argument);
+  reading->take(reading->argument);
+}
+
+// Runs what was prepared; says in `reads` whether rows may have been seen.
+void RunTrusted(Oid owner, const OwnerReading* reading, bool* reads) {
   WithTrustedCode(owner, [&] {
-    PG_TRY()
-      ;
-      { done = SPI_execute_plan(plan, query->values, nullptr, true, 0); }
-      PG_FINALLY();
-      { *reads = ps_code_rule.runs; }
+    PG_TRY();
+    { reading->run(reading->argument); }
+    PG_FINALLY();
+    { *reads = ps_code_rule.runs; }
     PG_END_TRY();
   });
-  if (done != SPI_OK_SELECT) elog(ERROR, "could not run the query of a noisy answer");
+}
+
+// Until the scope is left.
+void EnterReading(InternalScope* scope, const Budget* budget, const OwnerReading* reading) {
+  EnterInternal(scope, budget->owner);
+  SetForReading(budget, reading->steps);
+  EndUncounted(scope->uncounted);
+  BeginAnswering(budget->owner);
+  reading->prepare(reading->argument);
 }
 
 // Planning reads the statistics of rows, and the ends of indexes: it comes after the charge.
-bool Run(Debit* debit, const ScanQuery* query, void (*take)(void*), void* argument) {
+bool RunCharged(Debit* debit, const OwnerReading* reading) {
   const Budget* budget = debit->question->budget;
   InternalScope scope;
-  EnterInternal(&scope, budget->owner);
-  SetForReading(budget, query->steps);
-  EndUncounted(scope.uncounted);
-  BeginAnswering(budget->owner);
-  SPIPlanPtr plan = Prepare(budget->owner, query);
+  EnterReading(&scope, budget, reading);
   const bool charged = ChargeNow(debit);
   if (charged) {
-    RunPrepared(plan, budget->owner, query, &debit->reads);
-    take(argument);
+    RunTrusted(budget->owner, reading, &debit->reads);
+    reading->take(reading->argument);
   }
   LeaveInternal(&scope);
   return charged;
@@ -76,21 +105,34 @@ bool Run(Debit* debit, const ScanQuery* query, void (*take)(void*), void* argume
 
 }  // namespace
 
-bool ReadRelation(Debit* debit, const ScanQuery* query, void (*take)(void*), void* argument) {
+void PrepareAsOwner(const Question* question, const OwnerReading* reading) {
+  InternalScope scope;
+  EnterReading(&scope, question->budget, reading);
+  LeaveInternal(&scope);
+}
+
+bool ReadAsOwner(Debit* debit, const OwnerReading* reading) {
   const BufferUsage buffers = pgBufferUsage;
   const WalUsage wal = pgWalUsage;
   volatile bool charged = false;
-  PG_TRY()
-    ;
-    { charged = Run(debit, query, take, argument); }
-    PG_CATCH();
-    {
-      pgBufferUsage = buffers;
-      pgWalUsage = wal;
-      PG_RE_THROW();
-    }
+  PG_TRY();
+  { charged = RunCharged(debit, reading); }
+  PG_CATCH();
+  {
+    pgBufferUsage = buffers;
+    pgWalUsage = wal;
+    PG_RE_THROW();
+  }
   PG_END_TRY();
   pgBufferUsage = buffers;
   pgWalUsage = wal;
   return charged;
 }
+
+bool ReadRelation(Debit* debit, const ScanQuery* query, void (*take)(void*), void* argument) {
+  SqlReading sql = {debit->question->budget->owner, query, nullptr, take, argument};
+  const OwnerReading reading = {query->steps, PrepareSql, RunSql, TakeSql, &sql};
+  return ReadAsOwner(debit, &reading);
+}
+
+}  // namespace privacy_score

@@ -25,6 +25,8 @@ extern "C" {
 #include "executor/spi.h"
 }
 
+namespace privacy_score {
+
 // A SELECT with typed parameters. All names in it are qualified, all operators those of pg_catalog.
 struct ScanQuery {
   const char* sql;
@@ -34,7 +36,25 @@ struct ScanQuery {
   GroupingSteps steps;
 };
 
+// Reading in steps, which run as the owner of the budget's relation. What fails before the debit costs nothing and must
+// not depend on rows.
+struct OwnerReading {
+  GroupingSteps steps;
+  void (*prepare)(void* argument);  // before the debit: locks, rights, code
+  void (*run)(void* argument);      // after it, where only trusted code runs
+  void (*take)(void* argument);     // copies what is needed of the result
+  void* argument;
+};
+
+// The steps before the debit alone, where several questions are charged together; they come again when it is read.
+void PrepareAsOwner(const Question* question, const OwnerReading* reading);
+
+// False when there is an answer meanwhile: nothing was read then.
+bool ReadAsOwner(Debit* debit, const OwnerReading* reading);
+
 // Locks what the query reads, sees that it needs no code that is not trusted (42501), charges, and only then runs it;
 // `take` is called with its result in SPI_tuptable and copies what is needed (with SPI_palloc). False when there is an
 // answer meanwhile: nothing was read then.
 bool ReadRelation(Debit* debit, const ScanQuery* query, void (*take)(void*), void* argument);
+
+}  // namespace privacy_score

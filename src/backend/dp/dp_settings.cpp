@@ -9,7 +9,10 @@ extern "C" {
 }
 
 #include "backend/server/settings.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -106,18 +109,17 @@ constexpr const char* kLeastEpsilon = "privacy_score.dp_least_epsilon";
 constexpr const char* kMemory = "privacy_score.dp_work_mem";
 constexpr int kDefaultMemory = 64 * 1024;
 
-// Setting one may read files.
-void SetUnlessSo(const char* name, const char* value) {
-  const char* now = GetConfigOption(name, true, false);
-  if (now != nullptr && strcmp(now, value) != 0) SetWithin(name, value);
-}
-
 void AppendSetting(StringInfo settings, const char* name) {
   const char* value = GetConfigOption(name, true, false);
   if (value != nullptr) AppendArrayElement(settings, psprintf("%s=%s", name, value));
 }
 
 }  // namespace
+
+void SetUnlessSo(const char* name, const char* value) {
+  const char* now = GetConfigOption(name, true, false);
+  if (now != nullptr && strcmp(now, value) != 0) SetWithin(name, value);
+}
 
 const char* SettingsOfReading() {
   StringInfoData settings;
@@ -155,3 +157,5 @@ void SetForReading(const Budget* budget, GroupingSteps steps) {
   const int64 memory = pg_strtoint64(GrantedSetting(budget, kMemory, psprintf("%d", kDefaultMemory)));
   SetUnlessSo("work_mem", psprintf("%d", static_cast<int>(Min(memory + steps.kilobytes, MAX_KILOBYTES))));
 }
+
+}  // namespace privacy_score

@@ -10,6 +10,8 @@
 
 #include "backend/dp/dp_budget.hpp"
 
+namespace privacy_score {
+
 // The settings of this moment that a budget keeps, as the literal of a text[] of NAME=VALUE.
 const char* SettingsOfReading();
 
@@ -22,5 +24,10 @@ struct GroupingSteps {
   int kilobytes;  // of memory beside that of the budget, which these groups cannot fill
 };
 
+// Gives a setting a value until the nest level of settings ends, unless it has it: setting one may read files.
+void SetUnlessSo(const char* name, const char* value);
+
 // Puts the settings in force until the nest level of settings ends.
 void SetForReading(const Budget* budget, GroupingSteps steps);
+
+}  // namespace privacy_score

@@ -14,18 +14,23 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/numeric.h"
-
-PG_FUNCTION_INFO_V1(ps_dp_sum);
-PG_FUNCTION_INFO_V1(ps_dp_avg);
 }
 
 #include "backend/catalog/function_arguments.hpp"
+#include "backend/catalog/value_types.hpp"
 #include "backend/dp/dp_column_question.hpp"
 #include "backend/dp/dp_count_noise.hpp"
 #include "backend/server/strong_random.hpp"
 #include "backend/server/wire.hpp"
 #include "core/noise/discrete_laplace.hpp"
 #include "core/noise/sum_grid.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_dp_sum);
+PG_FUNCTION_INFO_V1(ps_dp_avg);
+}
 
 namespace ps = privacy_score;
 
@@ -69,7 +74,7 @@ void RequireNumber(const BoundColumn* column) {
 }
 
 // The decimals that the column's type keeps; -1 where that is not said.
-int DecimalsOf(const BoundColumn* column) {
+int TypeDecimals(const BoundColumn* column) {
   if (IsIntegerType(column->type)) return 0;
   if (column->type != NUMERICOID || column->modifier < static_cast<int32>(VARHDRSZ)) return -1;
   // As numeric.c has it; a negative scale, which later versions allow, keeps no decimals.
@@ -147,7 +152,7 @@ const char* NoisySum(Debit* debit, const BoundedQuestion* bounded, int decimals)
   SumAndCount exact = {};
   if (!ReadSum(debit, bounded, NumericOf("0"), decimals, &exact)) return nullptr;
   auto* noise = NewCoreHolder<std::string>(CurrentMemoryContext);
-  const int most = DecimalsOf(&bounded->asked.column);
+  const int most = TypeDecimals(&bounded->asked.column);
   CallCoreOrRaise([&] {
     const ps::SumGrid grid = GridOf(bounded, MagnitudeOf(bounded), EpsilonOf(bounded), most);
     const std::int64_t steps = ps::DiscreteLaplace(grid.scale).Draw(StrongRandom());
@@ -186,7 +191,7 @@ const char* NoisyAverage(Debit* debit, const BoundedQuestion* bounded, int decim
 // dp_sum(relation, attribute, lower, upper, epsilon, predicate, fresh)
 Datum ps_dp_sum(PG_FUNCTION_ARGS) {
   const BoundedQuestion bounded = AskWithinBounds(fcinfo, "dp_sum", "sum", true);
-  const int most = DecimalsOf(&bounded.asked.column);
+  const int most = TypeDecimals(&bounded.asked.column);
   int decimals = 0;
   CallCoreOrRaise([&] { decimals = GridOf(&bounded, MagnitudeOf(&bounded), EpsilonOf(&bounded), most).decimals; });
   const Payment payment =
@@ -207,3 +212,5 @@ Datum ps_dp_avg(PG_FUNCTION_ARGS) {
       AnswerOf(&bounded.asked.question, [&](Debit* debit) { return NoisyAverage(debit, &bounded, decimals); });
   return NumericOf(payment.answer);
 }
+
+}  // namespace privacy_score

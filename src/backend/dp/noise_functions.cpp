@@ -12,13 +12,6 @@ extern "C" {
 #include "fmgr.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
-
-PG_FUNCTION_INFO_V1(ps_discrete_laplace);
-PG_FUNCTION_INFO_V1(ps_laplace_noise);
-PG_FUNCTION_INFO_V1(ps_laplace_step);
-PG_FUNCTION_INFO_V1(ps_dp_choose);
-PG_FUNCTION_INFO_V1(ps_dp_kl_divergence);
-PG_FUNCTION_INFO_V1(ps_dp_inference_ratio);
 }
 
 #include <cstring>
@@ -33,6 +26,17 @@ PG_FUNCTION_INFO_V1(ps_dp_inference_ratio);
 #include "core/noise/exponential_mechanism.hpp"
 #include "core/noise/laplace.hpp"
 #include "core/noise/noise_measures.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_discrete_laplace);
+PG_FUNCTION_INFO_V1(ps_laplace_noise);
+PG_FUNCTION_INFO_V1(ps_laplace_step);
+PG_FUNCTION_INFO_V1(ps_dp_choose);
+PG_FUNCTION_INFO_V1(ps_dp_kl_divergence);
+PG_FUNCTION_INFO_V1(ps_dp_inference_ratio);
+}
 
 namespace ps = privacy_score;
 
@@ -98,7 +102,7 @@ Datum ps_dp_choose(PG_FUNCTION_ARGS) {
                     errmsg("there must be one utility for each option, not %d for %d", utilities.count, options.count),
                     errhint("Give one utility for each option, in the same order.")));
   std::size_t chosen = 0;
-  RunGivingUp([&] {
+  RunCancellable([&] {
     std::vector<double> values;
     for (int i = 0; i < utilities.count; ++i) values.push_back(DatumGetFloat8(utilities.values[i]));
     chosen = ps::ChooseExponential(values, ps::ParseEpsilon(epsilon), ps::ParseRational("sensitivity", sensitivity),
@@ -130,3 +134,5 @@ Datum ps_dp_inference_ratio(PG_FUNCTION_ARGS) {
   PutResultRow(fcinfo, values, nulls);
   return Datum(0);
 }
+
+}  // namespace privacy_score

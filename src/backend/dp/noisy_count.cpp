@@ -17,9 +17,6 @@ extern "C" {
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
-
-PG_FUNCTION_INFO_V1(ps_noisy_count_transition);
-PG_FUNCTION_INFO_V1(ps_noisy_count_final);
 }
 
 #include <cstring>
@@ -27,6 +24,13 @@ PG_FUNCTION_INFO_V1(ps_noisy_count_final);
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/server/strong_random.hpp"
 #include "core/noise/discrete_laplace.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_noisy_count_transition);
+PG_FUNCTION_INFO_V1(ps_noisy_count_final);
+}
 
 namespace ps = privacy_score;
 
@@ -135,3 +139,5 @@ Datum ps_noisy_count_final(PG_FUNCTION_ARGS) {
   }
   PG_RETURN_INT64(state->noisy_count);
 }
+
+}  // namespace privacy_score

@@ -1,10 +1,9 @@
 /*
  * acceptance_functions.cpp - accepting what raised an alert, confirming and withdrawing that.
  *
- * Who accepts is who has logged in: neither SET ROLE nor SET SESSION AUTHORIZATION makes two people of one. What is
- * accepted is what the alert was raised by, as its session is recorded by now: an alarm is raised while a loop runs,
- * and who accepts it means the loop. A NOTICE says how much that is. It is kept beside the baselines and read with them
- * (model_wire.cpp).
+ * Who accepts is who has logged in: neither SET ROLE nor SET SESSION AUTHORIZATION makes two people of one. What raised
+ * the alert is accepted as its session is recorded by now: an alarm is raised while a loop runs, and the loop is meant.
+ * A NOTICE says how much that is. It is kept beside the baselines and read with them (model_wire.cpp).
  */
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/history/end_user_argument.hpp"
@@ -17,29 +16,40 @@
 #include "backend/worker/worker_alarms.hpp"
 
 extern "C" {
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
-
-PG_FUNCTION_INFO_V1(ps_accept_alert);
-PG_FUNCTION_INFO_V1(ps_confirm_acceptance);
-PG_FUNCTION_INFO_V1(ps_withdraw_acceptance);
 }
 
 #include <algorithm>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "backend/server/core_call.hpp"
+#include "backend/server/one_of.hpp"
+#include "backend/server/sql_text.hpp"
+#include "backend/server/wire.hpp"
+#include "backend/state/installed_extension.hpp"
 #include "core/detection/calibration_bytes.hpp"
+#include "core/detection/detection_sections.hpp"
 #include "core/detection/raised_by.hpp"
 #include "core/scoring/history.hpp"
+#include "core/scoring/model_sections.hpp"
 #include "core/statement/abstraction.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_accept_alert);
+PG_FUNCTION_INFO_V1(ps_confirm_acceptance);
+PG_FUNCTION_INFO_V1(ps_withdraw_acceptance);
+}
 
 namespace {
 
@@ -48,7 +58,8 @@ struct Alert {
   const char* id;
   const char *role, *end_user, *session, *kind, *at;  // end_user: null for none
   bool blocked;
-  const char* figure;  // of the detail; null: none
+  // Of the detail; null: none. `statement`: the last of its n-gram, as a line of tokens.
+  const char *figure, *cause, *statement, *threshold, *scope, *value;
 };
 
 // What is accepted, as array literals.
@@ -75,33 +86,41 @@ void RequireAnother(const char* role, const char* what) {
            errhint("Somebody else has to, logged in as another role.")));
 }
 
-const char* FieldOf(const char* id, const char* expression) {
-  return InternalValue(psprintf("SELECT %s FROM privacy_score.alert a WHERE a.id = $1::pg_catalog.int8", expression), 1,
-                       &id);
+// A field of the row that was read last, kept beyond SPI; null for NULL.
+const char* AlertField(int number) {
+  const char* text = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, number);
+  if (text == nullptr) return nullptr;
+  const Size size = strlen(text) + 1;
+  return static_cast<const char*>(memcpy(SPI_palloc(size), text, size));
 }
 
 // Reads the alert and keeps it locked. Inside an internal scope.
 Alert ReadAlert(const char* id) {
-  const uint64 found =
-      RunInternal("SELECT FROM privacy_score.alert a WHERE a.id = $1::pg_catalog.int8 FOR UPDATE", 1, &id);
-  if (found == 0)
+  Oid types[] = {TEXTOID};
+  Datum values[] = {CStringGetTextDatum(id)};
+  const int result = SPI_execute_with_args(
+      "SELECT a.role, a.end_user, a.session, a.kind, (EXTRACT(epoch FROM a.at - '2000-01-01 "
+      "00:00:00+00'::pg_catalog.timestamptz) * 1000000)::pg_catalog.int8, a.blocked, a.detail->>'figure', "
+      "a.detail->>'cause', a.detail->'ngram'->>-1, a.detail->>'threshold', a.detail->>'scope', a.detail->>'value' "
+      "FROM privacy_score.alert a WHERE a.id = $1::pg_catalog.int8 FOR UPDATE",
+      lengthof(types), types, values, nullptr, false, 1);
+  if (result != SPI_OK_SELECT) elog(ERROR, "could not read an alert");
+  if (SPI_processed == 0)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("alert %s does not exist", id),
                     errhint("privacy_score.alerts lists the alerts.")));
-  return {
-      id,
-      FieldOf(id, "a.role"),
-      FieldOf(id, "a.end_user"),
-      FieldOf(id, "a.session"),
-      FieldOf(id, "a.kind"),
-      FieldOf(
-          id,
-          "(EXTRACT(epoch FROM a.at - '2000-01-01 00:00:00+00'::pg_catalog.timestamptz) * 1000000)::pg_catalog.int8"),
-      strcmp(FieldOf(id, "a.blocked"), "t") == 0,
-      FieldOf(id, "a.detail->>'figure'")};
-}
-
-bool IsOneOf(const char* kind, std::initializer_list<const char*> kinds) {
-  return std::any_of(kinds.begin(), kinds.end(), [kind](const char* one) { return strcmp(kind, one) == 0; });
+  return {id,
+          AlertField(1),
+          AlertField(2),
+          AlertField(3),
+          AlertField(4),
+          AlertField(5),
+          strcmp(AlertField(6), "t") == 0,
+          AlertField(7),
+          AlertField(8),
+          AlertField(9),
+          AlertField(10),
+          AlertField(11),
+          AlertField(12)};
 }
 
 void RequireAcceptable(const Alert* alert) {
@@ -148,8 +167,7 @@ const char* SessionsOf(const Alert* alert) {
                          " o WHERE " SQL_OF_PRINCIPAL " AND s.day = o.day",
                          lengthof(args), args);
   if (strcmp(alert->kind, "drip") == 0) {
-    const char* sum =
-        strcmp(FieldOf(alert->id, "COALESCE(a.detail->>'cause', '')"), "new_drip") == 0 ? "new_drip" : "drip";
+    const char* sum = alert->cause != nullptr && strcmp(alert->cause, "new_drip") == 0 ? "new_drip" : "drip";
     return InternalValue(
         psprintf("SELECT pg_catalog.array_agg(x.id) FROM (SELECT s.id, pg_catalog.min(s.%s) OVER (ORDER BY s.last_at "
                  "DESC, s.id DESC) AS least FROM privacy_score.session s, " SQL_OF_ALERT " o WHERE " SQL_OF_PRINCIPAL
@@ -165,43 +183,29 @@ void TakeStatements(const char* sessions, Taken* taken) {
   const char* args[] = {sessions};
   StringInfoData wire;
   initStringInfo(&wire);
-  AppendLongQuery(
+  AppendLongSection<SessionSection>(
       &wire,
-      "SELECT s.id, s.role, pg_catalog.to_char(s.day, 'YYYY-MM-DD'), s.session, p.ids, p.runs, p.rows, s.reach, "
+      "SELECT s.id, s.role, pg_catalog.to_char(s.day, 'YYYY-MM-DD') AS day, s.session, p.ids, p.runs, p.rows, s.reach, "
       "s.subjects, s.subject_columns, s.end_user FROM privacy_score.session s JOIN privacy_score.session_part p "
       "ON p.session_id = s.id WHERE s.id = ANY ($1::pg_catalog.int8[]) ORDER BY s.role, s.day, s.started, s.id, p.part",
       lengthof(args), args);
   CallCoreOrRaise([&] {
     const privacy_score::BaselineRows rows = privacy_score::BaselineOfHistory(WireBytes(&wire));
     std::vector<std::string> ngrams;
-    for (const auto& row : rows.ngrams.rows) ngrams.push_back(*row[0]);
+    for (const auto& row : rows.ngrams.rows) ngrams.push_back(*row[NGramRow::kNgram]);
     taken->ngrams = privacy_score::ArrayText(ngrams);
   });
 }
 
-// The statement that was refused, which is not recorded: its tokens stand in the detail, parted by blanks, each after
-// the name of its kind.
+// The statement that was refused, which is not recorded.
 void TakeRefused(const Alert* alert, Taken* taken) {
-  const char* line = FieldOf(alert->id, "a.detail->'ngram'->>-1");
-  if (line == nullptr) return;
+  if (alert->statement == nullptr) return;
   CallCoreOrRaise([&] {
-    privacy_score::Tokens tokens;
-    std::string_view rest = line;
-    while (!rest.empty()) {
-      const std::size_t end = std::min(rest.find(' '), rest.size());
-      const std::string_view part = rest.substr(0, end);
-      const std::size_t kind = part.find_first_not_of("abcdefghijklmnopqrstuvwxyz");
-      const bool begins = kind != 0 && kind != std::string_view::npos && part[kind] == ':';
-      if (begins || tokens.empty())
-        tokens.emplace_back(part);
-      else
-        tokens.back().append(" ").append(part);
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    privacy_score::NGram ngram{};
-    ngram.back() = privacy_score::Fingerprint(tokens);
-    taken->ngrams = privacy_score::ArrayText(std::vector<std::string>{privacy_score::TextOf(ngram)});
-    taken->tokens = privacy_score::ArrayText(tokens);
+    const Tokens tokens = TokensOfLine(alert->statement);
+    NGram ngram{};
+    ngram.back() = Fingerprint(tokens);
+    taken->ngrams = ArrayText(std::vector<std::string>{TextOf(ngram)});
+    taken->tokens = ArrayText(tokens);
   });
 }
 
@@ -212,54 +216,54 @@ bool TakeFigures(const Alert* alert, const char* sessions, Taken* taken) {
   StringInfoData wire;
   initStringInfo(&wire);
   const char* args[] = {sessions, alert->id};
-  AppendQuery(&wire,
-              "SELECT pg_catalog.max(s.addressed), pg_catalog.max(s.person), pg_catalog.max(s.most_rows), "
-              "(SELECT pg_catalog.max(y.run)::pg_catalog.int8 FROM (SELECT pg_catalog.sum(r.run) AS run FROM "
-              "privacy_score.session_part p, ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) r(id, "
-              "run) WHERE p.session_id = ANY ($1::pg_catalog.int8[]) AND r.run > 0 AND r.id <> 0 GROUP BY "
-              "p.session_id, r.id) y), pg_catalog.max(s.known) " SQL_OF_SESSIONS,
-              1, args);
-  AppendQuery(&wire,
-              "SELECT s.unusual_figure " SQL_OF_SESSIONS
-              " AND s.unusual_figure IS NOT NULL UNION "
-              "SELECT a.detail->>'figure' FROM privacy_score.alert a WHERE a.id = $2::pg_catalog.int8 AND "
-              "a.detail->>'figure' IS NOT NULL",
-              2, args);
-  AppendQuery(&wire,
-              "SELECT f.key, f.value FROM privacy_score.alert a, pg_catalog.jsonb_each_text(a.detail->'figures') f "
-              "WHERE a.id = $1::pg_catalog.int8 AND f.value IS NOT NULL",
-              1, args + 1);
-  const char* threshold = FieldOf(alert->id, "a.detail->>'threshold'");
+  AppendSection<ExtentSection>(
+      &wire,
+      "SELECT pg_catalog.max(s.addressed) AS addressed, pg_catalog.max(s.person) AS person, "
+      "pg_catalog.max(s.most_rows) AS most_rows, "
+      "(SELECT pg_catalog.max(y.run)::pg_catalog.int8 FROM (SELECT pg_catalog.sum(r.run) AS run FROM "
+      "privacy_score.session_part p, ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) r(id, "
+      "run) WHERE p.session_id = ANY ($1::pg_catalog.int8[]) AND r.run > 0 AND r.id <> 0 GROUP BY "
+      "p.session_id, r.id) y) AS repeats, pg_catalog.max(s.known) AS known, pg_catalog.max(s.differ) AS "
+      "differ " SQL_OF_SESSIONS,
+      1, args);
+  AppendSection<ReasonSection>(
+      &wire,
+      "SELECT s.unusual_figure AS figure " SQL_OF_SESSIONS
+      " AND s.unusual_figure IS NOT NULL UNION "
+      "SELECT a.detail->>'figure' FROM privacy_score.alert a WHERE a.id = $2::pg_catalog.int8 AND "
+      "a.detail->>'figure' IS NOT NULL",
+      2, args);
+  AppendSection<AlertFigureSection>(
+      &wire,
+      "SELECT f.key AS figure, f.value FROM privacy_score.alert a, pg_catalog.jsonb_each_text(a.detail->'figures') f "
+      "WHERE a.id = $1::pg_catalog.int8 AND f.value IS NOT NULL",
+      1, args + 1);
   const bool drip = strcmp(alert->kind, "drip") == 0;
   const bytea* calibration = CalibrationInForce();
   bool statements = drip;
   CallCoreOrRaise([&] {
-    using namespace privacy_score;
-    const auto number = [](const Field& field) -> std::optional<double> {
-      if (!field) return std::nullopt;
-      return static_cast<double>(ParseInteger(*field));
-    };
     SessionFigures figures;
     WireReader reader(WireBytes(&wire));
-    for (const Row& row : reader.Section(5)) {
-      figures[Figure::kAddressed] = number(row[0]);
-      figures[Figure::kPerson] = number(row[1]);
-      if (row[2]) figures[Figure::kVolume] = VolumeOf(ParseInteger(*row[2]));
-      figures[Figure::kRepeats] = number(row[3]);
-      figures[Figure::kKnown] = number(row[4]);
+    for (const Row& row : reader.Section(ExtentSection::kColumns)) {
+      figures[Figure::kAddressed] = CountIn(row[ExtentSection::kAddressed]);
+      figures[Figure::kPerson] = CountIn(row[ExtentSection::kPerson]);
+      if (const Field& rows = row[ExtentSection::kMostRows]) figures[Figure::kVolume] = VolumeOf(ParseInteger(*rows));
+      figures[Figure::kRepeats] = CountIn(row[ExtentSection::kRepeats]);
+      figures[Figure::kKnown] = CountIn(row[ExtentSection::kKnown]);
+      figures[Figure::kDiffer] = CountIn(row[ExtentSection::kDiffer]);
     }
     std::vector<Figure> reasons;
-    for (const Row& row : reader.Section(1))
-      if (const std::optional<Figure> figure = FigureNamed(*row[0])) reasons.push_back(*figure);
-    for (const Row& row : reader.Section(2)) {
-      const std::optional<Figure> figure = FigureNamed(*row[0]);
-      if (figure && !figures[*figure]) figures[*figure] = ParseDouble(*row[1]);
+    for (const Row& row : reader.Section(ReasonSection::kColumns))
+      if (const auto figure = FigureNamed(*row[ReasonSection::kFigure])) reasons.push_back(*figure);
+    for (const Row& row : reader.Section(AlertFigureSection::kColumns)) {
+      const std::optional<Figure> figure = FigureNamed(*row[AlertFigureSection::kFigure]);
+      if (figure && !figures[*figure]) figures[*figure] = ParseDouble(*row[AlertFigureSection::kValue]);
     }
     std::optional<RoleCalibration> of_role;
     if (calibration != nullptr)
       of_role = ReadRoleCalibration(
           {VARDATA_ANY(calibration), static_cast<std::size_t>(VARSIZE_ANY_EXHDR(calibration))}, alert->role);
-    double above = threshold == nullptr ? 0 : ParseDouble(threshold);
+    double above = alert->threshold == nullptr ? 0 : ParseDouble(alert->threshold);
     if (drip && of_role) above = of_role->alarm.drip.from;
     const RaisedBy raised = FindRaisedBy(of_role ? &*of_role : nullptr, figures, above, reasons);
     statements = statements || raised.statements;
@@ -276,18 +280,16 @@ bool TakeFigures(const Alert* alert, const char* sessions, Taken* taken) {
 
 // Of reach: what it came to.
 void TakeReach(const Alert* alert, Taken* taken) {
-  const char* figure =
-      FieldOf(alert->id, "CASE WHEN a.detail->>'scope' = 'day' THEN 'day_' ELSE '' END || (a.detail->>'figure')");
-  const char* value = FieldOf(alert->id, "a.detail->>'value'");
-  if (figure == nullptr || value == nullptr) return;
+  if (alert->figure == nullptr || alert->value == nullptr) return;
+  const bool of_day = alert->scope != nullptr && strcmp(alert->scope, "day") == 0;
   CallCoreOrRaise([&] {
-    taken->figures = privacy_score::ArrayText(std::vector<std::string>{figure});
-    taken->heights = privacy_score::ArrayText(std::vector<std::string>{value});
+    taken->figures = ArrayText(std::vector<std::string>{std::string(of_day ? "day_" : "") + alert->figure});
+    taken->heights = ArrayText(std::vector<std::string>{alert->value});
   });
 }
 
 // What the alert was raised by. Inside an internal scope.
-void Take(const Alert* alert, Taken* taken) {
+void TakeRaisedBy(const Alert* alert, Taken* taken) {
   if (strcmp(alert->kind, "reach") == 0) return TakeReach(alert, taken);
   if (alert->blocked) return TakeRefused(alert, taken);
   const char* sessions = SessionsOf(alert);
@@ -424,7 +426,7 @@ Datum ps_accept_alert(PG_FUNCTION_ARGS) {
   EnterInternal(&scope);
   KeepAbstractions();
   RequireAcceptable(&alert);
-  Take(&alert, taken);
+  TakeRaisedBy(&alert, taken);
   const char* accepted = Write(&alert, for_role ? nullptr : alert.end_user, taken, note, moment);
   if (accepted == nullptr)
     ereport(ERROR,
@@ -494,3 +496,5 @@ Datum ps_withdraw_acceptance(PG_FUNCTION_ARGS) {
   AnnounceAcceptance(role);
   PG_RETURN_VOID();
 }
+
+}  // namespace privacy_score

@@ -5,19 +5,27 @@
 #include "backend/rates/model_wire.hpp"
 #include "backend/server/cancellable_call.hpp"
 #include "backend/server/settings.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
+#include "backend/state/role_access.hpp"
 #include "backend/worker/worker_alarms.hpp"
+#include "core/detection/detection_sections.hpp"
 
 extern "C" {
 #include "fmgr.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
-
-PG_FUNCTION_INFO_V1(ps_session_figures);
 }
 
 #include "core/detection/recorded_figures.hpp"
+#include "core/scoring/model_sections.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_session_figures);
+}
 
 namespace {
 
@@ -52,18 +60,19 @@ Datum ps_session_figures(PG_FUNCTION_ARGS) {
   EnterInternal(&scope);
   const bytea* calibration = CalibrationInForce();
   if (calibration != nullptr) {
-    AppendLongQuery(&wire, SQL_TOKENS_OF_BASELINE, 1, args);
-    AppendLongQuery(&wire, SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) " SQL_PARTS ")"), lengthof(args),
-                    args);
-    AppendLongQuery(&wire,
-                    "SELECT x.id FROM (SELECT DISTINCT pg_catalog.unnest(p.ids) AS id " SQL_PARTS
-                    ") x WHERE x.id IN (" SQL_IDS_OF_ROLES ")",
-                    lengthof(args), args);
+    AppendLongSection<TokenSection>(&wire, SQL_TOKENS_OF_BASELINE, 1, args);
+    AppendLongSection<TokenSection>(&wire, SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) " SQL_PARTS ")"),
+                                    lengthof(args), args);
+    AppendLongSection<IdSection>(&wire,
+                                 "SELECT x.id FROM (SELECT DISTINCT pg_catalog.unnest(p.ids) AS id " SQL_PARTS
+                                 ") x WHERE x.id IN (" SQL_IDS_OF_ROLES ")",
+                                 lengthof(args), args);
     AppendAcceptedOf(&wire, role);
-    AppendLongQuery(&wire,
-                    "SELECT s.id, s.day, s.session, s.end_user, p.ids, p.runs, s.addressed, s.person, "
-                    "s.most_rows, s.known " SQL_PARTS "ORDER BY s.day, s.started, s.id, p.part",
-                    lengthof(args), args);
+    AppendLongSection<RecordedSection>(
+        &wire,
+        "SELECT s.id, s.day, s.session, s.end_user, p.ids, p.runs, s.addressed, s.person, "
+        "s.most_rows, s.known, s.differ " SQL_PARTS "ORDER BY s.day, s.started, s.id, p.part",
+        lengthof(args), args);
   }
   LeaveInternal(&scope);
   CoreHolder<privacy_score::ResultTable>* result = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
@@ -74,7 +83,7 @@ Datum ps_session_figures(PG_FUNCTION_ARGS) {
     CallCoreOrRaise([&] { result->Reset(new privacy_score::ResultTable()); });
   } else {
     const std::string_view bytes = {VARDATA_ANY(calibration), static_cast<std::size_t>(VARSIZE_ANY_EXHDR(calibration))};
-    RunGivingUp([&] {
+    RunCancellable([&] {
       result->Reset(new privacy_score::ResultTable(
           privacy_score::RecordedFigures(WireBytes(&wire), bytes, role, alarm_rate, StatementEnds)));
     });
@@ -82,3 +91,5 @@ Datum ps_session_figures(PG_FUNCTION_ARGS) {
   PutResult(fcinfo, *result->object);
   return Datum(0);
 }
+
+}  // namespace privacy_score

@@ -1,10 +1,13 @@
 /*
- * alert_event_functions.cpp - alert_event(): a recorded alert in the form of others.
+ * alert_event_functions.cpp - recorded alerts: alert_event(), in the form of others, and acknowledge_alert().
  */
 #include "backend/catalog/relation_access.hpp"
 #include "backend/server/core_call.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/alert_line.hpp"
+#include "backend/state/installed_extension.hpp"
 #include "backend/state/internal.hpp"
+#include "backend/state/role_access.hpp"
 
 extern "C" {
 #include "commands/dbcommands.h"
@@ -12,8 +15,13 @@ extern "C" {
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+}
 
+namespace privacy_score {
+
+extern "C" {
 PG_FUNCTION_INFO_V1(ps_alert_event);
+PG_FUNCTION_INFO_V1(ps_acknowledge_alert);
 }
 
 namespace {
@@ -126,3 +134,22 @@ Datum ps_alert_event(PG_FUNCTION_ARGS) {
                     errhint("privacy_score.alerts lists the alerts.")));
   PG_RETURN_TEXT_P(event);
 }
+
+// acknowledge_alert(id)
+Datum ps_acknowledge_alert(PG_FUNCTION_ARGS) {
+  RequirePrimary("acknowledge_alert");
+  const char* args[] = {TextOfInteger(PG_GETARG_INT64(0)), GetUserNameFromId(GetUserId(), false)};
+  InternalScope scope;
+  EnterInternal(&scope);
+  const uint64 found = RunInternal(
+      "UPDATE privacy_score.alert SET acknowledged_at = COALESCE(acknowledged_at, pg_catalog.now()), "
+      "acknowledged_by = COALESCE(acknowledged_by, $2::pg_catalog.name) WHERE id = $1::pg_catalog.int8",
+      2, args);
+  LeaveInternal(&scope);
+  if (found == 0)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("alert %s does not exist", args[0]),
+                    errhint("privacy_score.alerts lists the alerts.")));
+  PG_RETURN_VOID();
+}
+
+}  // namespace privacy_score

@@ -22,6 +22,8 @@ extern "C" {
 #include "backend/server/core_call.hpp"
 #include "core/scoring/baseline_check.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 using privacy_score::BaselineCheck;
@@ -95,7 +97,7 @@ void RunCheck(CoreHolder<BaselineCheck>* check, const ActiveBaseline* baseline, 
   ComputeInRounds(
       &computed, [&](StringInfo wire) { AppendEverything(wire, &computed, baseline, with_days); },
       [&](StringInfo wire) {
-        RunGivingUp([&] {
+        RunCancellable([&] {
           check->Reset(new BaselineCheck(
               privacy_score::CheckBaseline(WireBytes(wire), baseline->role, baseline->from_day, baseline->to_day,
                                            StatementEnds, baseline->end_user == nullptr ? "" : baseline->end_user)));
@@ -200,3 +202,5 @@ void CheckBaselineInForce(const char* role, const char* end_user, bool with_days
   WarnOfOutliers(&baseline, check->object);
   KeepFindings(&baseline, check->object, with_days);
 }
+
+}  // namespace privacy_score

@@ -19,20 +19,28 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/jsonb.h"
-
-PG_FUNCTION_INFO_V1(ps_set_baseline);
-PG_FUNCTION_INFO_V1(ps_activate_baseline);
-PG_FUNCTION_INFO_V1(ps_drop_baseline);
-PG_FUNCTION_INFO_V1(ps_import_baseline);
 }
 
 #include <map>
 #include <set>
 
 #include "backend/server/core_call.hpp"
+#include "backend/server/sql_text.hpp"
+#include "backend/state/installed_extension.hpp"
+#include "backend/state/role_access.hpp"
 #include "core/scoring/history.hpp"
+#include "core/scoring/model_sections.hpp"
 #include "core/scoring/ngram.hpp"
 #include "core/statement/abstraction.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_set_baseline);
+PG_FUNCTION_INFO_V1(ps_activate_baseline);
+PG_FUNCTION_INFO_V1(ps_drop_baseline);
+PG_FUNCTION_INFO_V1(ps_import_baseline);
+}
 
 static_assert(privacy_score::kMostCounted >= 1'000'000'000'000'000, "what import_baseline() lets in can be read");
 static_assert(privacy_score::kRecordedLength == 6, "import_baseline() and sql/50_history.sql, 60_watching.sql have it");
@@ -52,15 +60,15 @@ void Summarise(std::string_view sessions_wire, const privacy_score::ScoreSetting
   std::vector<std::string> ngrams, ngram_counts, sets, set_counts;
   std::set<privacy_score::NGram> distinct;
   for (const auto& row : rows.ngrams.rows) {
-    ngrams.push_back(*row[0]);
-    ngram_counts.push_back(*row[1]);
-    const privacy_score::NGram ngram = privacy_score::ParseNGram(*row[0]);
+    ngrams.push_back(*row[NGramRow::kNgram]);
+    ngram_counts.push_back(*row[NGramRow::kCount]);
+    const privacy_score::NGram ngram = privacy_score::ParseNGram(ngrams.back());
     if (settings.pad || !privacy_score::HasPadding(ngram, settings.ngram_length))
       distinct.insert(privacy_score::Suffix(ngram, settings.ngram_length));
   }
   for (const auto& row : rows.session_sets.rows) {
-    set_counts.push_back(*row[0]);
-    sets.push_back(*row[1]);
+    set_counts.push_back(*row[SessionSetRow::kCount]);
+    sets.push_back(*row[SessionSetRow::kIds]);
   }
   text->ngrams = privacy_score::ArrayText(ngrams);
   text->ngram_counts = privacy_score::ArrayText(ngram_counts);
@@ -185,9 +193,9 @@ bool IdsFitTokens(const char* baseline) {
   StringInfoData wire;
   initStringInfo(&wire);
   const char* args[] = {baseline};
-  AppendQuery(
+  AppendSection<TokenSection>(
       &wire,
-      "SELECT a.e->>'id', t.token FROM pg_catalog.jsonb_array_elements($1::pg_catalog.jsonb->'abstractions') "
+      "SELECT a.e->>'id' AS id, t.token FROM pg_catalog.jsonb_array_elements($1::pg_catalog.jsonb->'abstractions') "
       "WITH ORDINALITY a(e, n), pg_catalog.jsonb_array_elements_text(a.e->'tokens') WITH ORDINALITY t(token, n) "
       "ORDER BY a.n, t.n",
       1, args);
@@ -195,7 +203,8 @@ bool IdsFitTokens(const char* baseline) {
   CallCoreOrRaise([&] {
     std::map<std::string, privacy_score::Tokens> abstractions;
     privacy_score::WireReader reader(WireBytes(&wire));
-    for (const auto& row : reader.Section(2)) abstractions[std::string(*row[0])].emplace_back(*row[1]);
+    for (const Row& row : reader.Section(TokenSection::kColumns))
+      abstractions[std::string(*row[TokenSection::kId])].emplace_back(*row[TokenSection::kToken]);
     for (const auto& [id, tokens] : abstractions) fit &= id == std::to_string(privacy_score::Fingerprint(tokens));
   });
   return fit;
@@ -225,7 +234,7 @@ const char* EndUserArgument(FunctionCallInfo fcinfo, int argument) {
 }
 
 // Sees to it that a baseline that was put in force, or out of it, is noticed.
-void Announce(const char* role) {
+void AnnounceBaseline(const char* role) {
   ConcernBaseline(role);
   NoteDeclaration();
 }
@@ -282,7 +291,7 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
       "pg_catalog.unnest($3::pg_catalog.int8[])) u(n, c)",
       3, sets);
   LeaveInternal(&scope);
-  Announce(role);
+  AnnounceBaseline(role);
   if (!exists)
     ereport(NOTICE, (errmsg("there is no role \"%s\" in this server", role),
                      errdetail("Its recorded sessions are of a role that was dropped, or come from elsewhere.")));
@@ -313,7 +322,7 @@ Datum ps_activate_baseline(PG_FUNCTION_ARGS) {
     RunInternal("UPDATE privacy_score.baseline SET active = true WHERE id = $1::pg_catalog.int8", 1, args);
   }
   LeaveInternal(&scope);
-  Announce(role);
+  AnnounceBaseline(role);
   CheckBaselineInForce(role, end_user, false);
   PG_RETURN_VOID();
 }
@@ -333,7 +342,7 @@ Datum ps_drop_baseline(PG_FUNCTION_ARGS) {
             (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("%s has no baseline", PrincipalText(role, end_user)),
              end_user == nullptr ? errhint("privacy_score.stat_roles shows the baselines.")
                                  : errhint("privacy_score.baselines shows those of end users, beside the roles'.")));
-  Announce(role);
+  AnnounceBaseline(role);
   PG_RETURN_VOID();
 }
 
@@ -381,7 +390,9 @@ Datum ps_import_baseline(PG_FUNCTION_ARGS) {
       2, rows);
   RunInternal("SELECT privacy_score.requote_history()", 0, nullptr);
   LeaveInternal(&scope);
-  Announce(role);
+  AnnounceBaseline(role);
   CheckBaselineInForce(role, end_user, false);
   PG_RETURN_INT64(static_cast<int64>(ngrams));
 }
+
+}  // namespace privacy_score

@@ -6,8 +6,11 @@
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/relation_arguments.hpp"
 #include "backend/catalog/relation_concerns.hpp"
 #include "backend/history/declare_notices.hpp"
+#include "backend/server/sql_text.hpp"
+#include "backend/state/installed_extension.hpp"
 #include "backend/state/internal.hpp"
 #include "backend/state/model_changes.hpp"
 #include "backend/state/watching.hpp"
@@ -23,7 +26,11 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+}
 
+namespace privacy_score {
+
+extern "C" {
 PG_FUNCTION_INFO_V1(ps_protect);
 PG_FUNCTION_INFO_V1(ps_protect_literal);
 PG_FUNCTION_INFO_V1(ps_unprotect);
@@ -163,3 +170,5 @@ Datum ps_withdraw_dependency(PG_FUNCTION_ARGS) {
                    "WHERE relation_name = $1 AND determinant = $2 AND dependent = $3");
   PG_RETURN_VOID();
 }
+
+}  // namespace privacy_score

@@ -8,7 +8,10 @@ extern "C" {
 #include "utils/lsyscache.h"
 }
 
+#include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -47,3 +50,5 @@ void NoteSubject(Oid relation) {
            errhint("Where a person has several rows, give the columns that say whose they are: "
                    "privacy_score.protect(relation, '{column}').")));
 }
+
+}  // namespace privacy_score

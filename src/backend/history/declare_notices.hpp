@@ -7,6 +7,10 @@ extern "C" {
 #include "postgres.h"
 }
 
+namespace privacy_score {
+
 // A NOTICE where protect() without a subject takes each row, or a key of the relation's own, for a person. Inside an
 // internal scope.
 void NoteSubject(Oid relation);
+
+}  // namespace privacy_score

@@ -6,6 +6,8 @@
 #include "backend/state/end_user.hpp"
 #include "backend/state/principal_session.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 bool StandsForSome(const char* name) {
@@ -33,3 +35,5 @@ const char* PrincipalText(const char* role, const char* end_user) {
   return end_user == nullptr ? psprintf("role \"%s\"", role)
                              : psprintf("end user \"%s\" of role \"%s\"", end_user, role);
 }
+
+}  // namespace privacy_score

@@ -2,6 +2,7 @@
  * end_user_functions.cpp - limits and labels of end users, and forgetting one.
  */
 #include "backend/history/end_user_argument.hpp"
+#include "backend/rates/kept_scores.hpp"
 #include "backend/state/flush_request.hpp"
 #include "backend/state/internal.hpp"
 #include "backend/state/principal_session.hpp"
@@ -12,17 +13,22 @@ extern "C" {
 #include "fmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+}
 
+#include "backend/catalog/function_arguments.hpp"
+#include "backend/state/installed_extension.hpp"
+#include "backend/state/label_names.hpp"
+#include "backend/state/model_changes.hpp"
+#include "backend/state/watching.hpp"
+
+namespace privacy_score {
+
+extern "C" {
 PG_FUNCTION_INFO_V1(ps_end_user_labels_changed);
 PG_FUNCTION_INFO_V1(ps_forget_end_user);
 PG_FUNCTION_INFO_V1(ps_label_end_user);
 PG_FUNCTION_INFO_V1(ps_set_limit);
 }
-
-#include "backend/catalog/function_arguments.hpp"
-#include "backend/state/label_names.hpp"
-#include "backend/state/model_changes.hpp"
-#include "backend/state/watching.hpp"
 
 namespace {
 
@@ -119,11 +125,7 @@ Datum ps_set_limit(PG_FUNCTION_ARGS) {
 // forget_end_user(role, end_user): first what is still in memory, lest it be written afterwards.
 Datum ps_forget_end_user(PG_FUNCTION_ARGS) {
   RequirePrimary("forget_end_user");
-  // What was written since the snapshot would stay.
-  if (IsolationUsesXactSnapshot())
-    ereport(ERROR, (errcode(ERRCODE_INVALID_TRANSACTION_STATE),
-                    errmsg("forget_end_user() must be called in a transaction of isolation level READ COMMITTED"),
-                    errhint("BEGIN ISOLATION LEVEL READ COMMITTED.")));
+  RequireReadCommitted("forget_end_user");
   const char* args[] = {NameStr(*PG_GETARG_NAME(0)), text_to_cstring(PG_GETARG_TEXT_PP(1))};
   DatabaseSlot* slot = SlotOfDatabase(true);
   if (slot != nullptr) {
@@ -132,12 +134,16 @@ Datum ps_forget_end_user(PG_FUNCTION_ARGS) {
   }
   InternalScope scope;
   EnterInternal(&scope);
+  LockKept();
   // First: the worker, too, takes the row of a day before its subjects.
   RunInternal("DELETE FROM privacy_score.principal_day WHERE role = $1::pg_catalog.name AND end_user = $2", 2, args);
   const char* sessions = InternalValue(
       "WITH s AS (DELETE FROM privacy_score.session WHERE role = $1::pg_catalog.name AND end_user = $2 RETURNING id), "
       "p AS (DELETE FROM privacy_score.session_part d USING s WHERE d.session_id = s.id), "
+      "c AS (DELETE FROM privacy_score.kept_day WHERE role = $1::pg_catalog.name AND end_user = $2), "
+      "r AS (DELETE FROM privacy_score.kept_role WHERE role = $1::pg_catalog.name), "
       "k AS (DELETE FROM privacy_score.principal_subjects WHERE role = $1::pg_catalog.name AND end_user = $2), "
+      "g AS (DELETE FROM privacy_score.principal_session WHERE role = $1::pg_catalog.name AND end_user = $2), "
       "o AS (DELETE FROM privacy_score.baseline WHERE role = $1::pg_catalog.name AND end_user = $2 RETURNING id), "
       "n AS (DELETE FROM privacy_score.baseline_ngram d USING o WHERE d.baseline_id = o.id), "
       "t AS (DELETE FROM privacy_score.baseline_session d USING o WHERE d.baseline_id = o.id), "
@@ -154,3 +160,5 @@ Datum ps_forget_end_user(PG_FUNCTION_ARGS) {
   NoteDeclaration();
   PG_RETURN_INT64(strtoll(sessions, nullptr, 10));
 }
+
+}  // namespace privacy_score

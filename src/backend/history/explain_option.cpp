@@ -17,9 +17,13 @@
 #include "backend/server/compat.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/server/settings.hpp"
+#include "backend/state/installed_extension.hpp"
 #include "backend/state/internal.hpp"
+#include "backend/state/role_access.hpp"
 #include "backend/watch/live.hpp"
 #include "core/scoring/explain.hpp"
+
+namespace privacy_score {
 
 namespace ps = privacy_score;
 
@@ -42,7 +46,7 @@ void* BeginExplaining() {
   return explaining;
 }
 
-void AbstractBeforePlanning(void* kept, Query* query) {
+void AbstractBeforePlanning(void* kept, ::Query* query) {
   const auto* explaining = static_cast<Explaining*>(kept);
   const ps::Statement statement = QueryStatement(query);
   CallCoreOrRaise([&] { explaining->tokens->Reset(new ps::Tokens(ps::Abstract(statement))); });
@@ -134,3 +138,5 @@ constexpr ExplainOption kPrivacy = {"privacy", BeginExplaining, AbstractBeforePl
 }  // namespace
 
 void InstallExplainOption() { AddExplainOption(&kPrivacy); }
+
+}  // namespace privacy_score

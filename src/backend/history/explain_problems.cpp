@@ -8,6 +8,8 @@ extern "C" {
 #include "backend/catalog/relation_access.hpp"
 #include "backend/history/explain_problems.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 void AddProblem(ProblemList* problems, const char* text) {
@@ -42,3 +44,5 @@ ProblemList ProblemsOf(const privacy_score::Tokens& tokens) {
   }
   return problems;
 }
+
+}  // namespace privacy_score

@@ -8,6 +8,8 @@
 
 #include "core/statement/abstraction.hpp"
 
+namespace privacy_score {
+
 // What of the text's tokens the database does not have: that it does not parse, relations and columns that do not
 // exist. A palloc'd list of C strings, without repetitions.
 struct ProblemList {
@@ -15,3 +17,5 @@ struct ProblemList {
   int count;
 };
 ProblemList ProblemsOf(const privacy_score::Tokens& tokens);
+
+}  // namespace privacy_score

@@ -27,19 +27,25 @@ extern "C" {
 #include "utils/guc.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
+}
 
-PG_FUNCTION_INFO_V1(ps_score);
+#include "backend/server/cancellable_call.hpp"
+#include "backend/server/sql_text.hpp"
+#include "backend/state/role_access.hpp"
+#include "backend/text/text_statements.hpp"
+#include "core/detection/detection_sections.hpp"
+#include "core/scoring/explain.hpp"
+#include "core/scoring/history.hpp"
+
+namespace privacy_score {
+
+extern "C" {
 PG_FUNCTION_INFO_V1(ps_score_sessions);
 PG_FUNCTION_INFO_V1(ps_score_ngrams);
 PG_FUNCTION_INFO_V1(ps_explain_query);
 PG_FUNCTION_INFO_V1(ps_identifications);
 PG_FUNCTION_INFO_V1(ps_choose_ngram_length);
 }
-
-#include "backend/server/cancellable_call.hpp"
-#include "backend/text/text_statements.hpp"
-#include "core/scoring/explain.hpp"
-#include "core/scoring/history.hpp"
 
 namespace {
 
@@ -73,9 +79,11 @@ void ScoreHistory(FunctionCallInfo fcinfo, HistoryResult (*score)(std::string_vi
   ComputedRates computed;
   ComputeInRounds(
       &computed,
-      [&](StringInfo wire) { AppendHistory(wire, &computed, ScoreSettingsInForce(), role, from_day, to_day); },
       [&](StringInfo wire) {
-        RunGivingUp([&] { result->Reset(new HistoryResult(score(WireBytes(wire), StatementEnds))); });
+        AppendHistory(wire, &computed, ScoreSettingsInForce(), {role, from_day, to_day});
+      },
+      [&](StringInfo wire) {
+        RunCancellable([&] { result->Reset(new HistoryResult(score(WireBytes(wire), StatementEnds))); });
         ComputeWanted(&computed, &result->object->missing);
       });
   if (computed.count > 0 && !XactReadOnly) NoteModelChange();
@@ -91,12 +99,6 @@ void RequireKnowableRates(const text* sql) {
 
 }  // namespace
 
-// score(role, from_day, to_day)
-Datum ps_score(PG_FUNCTION_ARGS) {
-  ScoreHistory(fcinfo, privacy_score::ScoreDays, 0);
-  return Datum(0);
-}
-
 // score_sessions(role, from_day, to_day)
 Datum ps_score_sessions(PG_FUNCTION_ARGS) {
   ScoreHistory(fcinfo, privacy_score::ScoreSessions, 0);
@@ -108,8 +110,6 @@ Datum ps_score_ngrams(PG_FUNCTION_ARGS) {
   ScoreHistory(fcinfo, privacy_score::ScoreNGrams, 8);
   return Datum(0);
 }
-
-namespace {}  // namespace
 
 // explain_query(sql, role, end_user)
 Datum ps_explain_query(PG_FUNCTION_ARGS) {
@@ -147,7 +147,7 @@ Datum ps_identifications(PG_FUNCTION_ARGS) {
   InternalScope scope;
   EnterInternal(&scope);
   AppendModel(&wire, ModelScope::kAll, nullptr);
-  AppendQuery(
+  AppendSection<IdSection>(
       &wire,
       "SELECT a.id FROM privacy_score.abstraction a WHERE $1 IS NULL OR a.id IN (SELECT pg_catalog.unnest(p.ids) "
       "FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id "
@@ -157,12 +157,11 @@ Datum ps_identifications(PG_FUNCTION_ARGS) {
   auto* rows = NewCoreHolder<privacy_score::ResultTable>(CurrentMemoryContext);
   const privacy_score::ScoreSettings settings = ScoreSettingsInForce();
   CallCoreOrRaise([&] {
-    using namespace privacy_score;
     rows->Reset(new ResultTable());
     WireReader reader(WireBytes(&wire));
     const Model model = Model::Read(reader);
-    for (const Row& row : reader.Section(1)) {
-      const auto id = ParseInteger(*row[0]);
+    for (const Row& row : reader.Section(IdSection::kColumns)) {
+      const auto id = ParseInteger(*row[IdSection::kId]);
       const Tokens* tokens = model.FindTokens(id);
       if (tokens == nullptr) continue;
       const Identification found = IdentificationOf(model, *tokens, settings);
@@ -197,3 +196,5 @@ Datum ps_choose_ngram_length(PG_FUNCTION_ARGS) {
   PutAndForget(fcinfo, *rows->object, rows);
   return Datum(0);
 }
+
+}  // namespace privacy_score

@@ -3,7 +3,8 @@
  */
 #include "backend/history/import_sessions.hpp"
 #include "backend/server/core_call.hpp"
-#include "backend/state/internal.hpp"
+#include "backend/server/wire.hpp"
+#include "backend/state/installed_extension.hpp"
 
 extern "C" {
 #include "catalog/pg_type.h"
@@ -14,7 +15,11 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
+}
 
+namespace privacy_score {
+
+extern "C" {
 PG_FUNCTION_INFO_V1(ps_import_statements);
 }
 
@@ -76,7 +81,7 @@ const privacy_score::LoggedParameters* ParametersIn(Datum array) {
   return parameters;
 }
 
-void AddRow(Import* import, HeapTuple tuple, TupleDesc row, const FurtherColumns& further) {
+void AddImportedRow(Import* import, HeapTuple tuple, TupleDesc row, const FurtherColumns& further) {
   Datum values[kFewest];
   bool null;
   for (int i = 0; i < kFewest; ++i) {
@@ -126,7 +131,7 @@ void ReadQuery(Import* import, const char* query) {
     for (uint64 i = 0; i < count; ++i) {
       CHECK_FOR_INTERRUPTS();
       MemoryContext old = MemoryContextSwitchTo(scratch);
-      AddRow(import, table->vals[i], table->tupdesc, further);
+      AddImportedRow(import, table->vals[i], table->tupdesc, further);
       MemoryContextSwitchTo(old);
       MemoryContextReset(scratch);
     }
@@ -142,6 +147,7 @@ void ReadQuery(Import* import, const char* query) {
 // import_statements(query)
 Datum ps_import_statements(PG_FUNCTION_ARGS) {
   RequirePrimary("import_statements");
+  RequireReadCommitted("import_statements");
   auto* import = NewCoreObject<Import>();
   BeginImport(import);
   ReadQuery(import, text_to_cstring(PG_GETARG_TEXT_PP(0)));
@@ -149,3 +155,5 @@ Datum ps_import_statements(PG_FUNCTION_ARGS) {
   WriteImport(import);
   PG_RETURN_INT64(counted);
 }
+
+}  // namespace privacy_score

@@ -4,8 +4,10 @@
 #include "backend/history/import_sessions.hpp"
 
 #include "backend/catalog/subject_key.hpp"
+#include "backend/rates/kept_scores.hpp"
 #include "backend/rates/model_wire.hpp"
 #include "backend/server/settings.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/end_user.hpp"
 #include "backend/state/internal.hpp"
 #include "backend/state/live_session.hpp"
@@ -18,6 +20,8 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 }
+
+namespace privacy_score {
 
 namespace {
 
@@ -92,7 +96,9 @@ bool WriteSession(const SessionText* text) {
       "AND pg_catalog.substr(session, pg_catalog.length($9) + 2) ~ '^[0-9]+$') "
       "AND end_user IS NOT DISTINCT FROM NULLIF($10, '') "
       "AND started <= " SQL_MOMENT("$5") " "
-      "AND last_at >= " SQL_MOMENT("$4") " RETURNING id), "
+      "AND last_at >= " SQL_MOMENT("$4") " RETURNING id, day), "
+      "k AS (UPDATE privacy_score.kept_day c SET made_under = NULL FROM old WHERE c.role = $1::pg_catalog.name AND "
+      "c.day = old.day), "
       "p AS (DELETE FROM privacy_score.session_part d USING old WHERE d.session_id = old.id RETURNING d.ids, d.runs, d.rows), "
       "u AS (SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8 AS calls, "
       "pg_catalog.sum(COALESCE(x.returned, 0))::pg_catalog.int8 AS rows FROM p, "
@@ -214,6 +220,7 @@ void WriteImport(Import* import) {
   });
   InternalScope scope;
   EnterInternal(&scope);
+  LockKept();
   LockAbstractions();
   const std::size_t distinct = abstractions->size();
   for (std::size_t i = 0; i < distinct; ++i)
@@ -222,9 +229,16 @@ void WriteImport(Import* import) {
   int64 skipped = 0;
   for (std::size_t i = 0; i < count; ++i) {
     CHECK_FOR_INTERRUPTS();
-    if (!WriteSession(&(*sessions)[i])) ++skipped;
+    const SessionText* session = &(*sessions)[i];
+    if (!WriteSession(session)) ++skipped;
+    // What is kept of a day holds no longer; sessions of one stand side by side as a rule.
+    const SessionText* next = i + 1 < count ? session + 1 : nullptr;
+    if (next == nullptr || next->role != session->role || next->day != session->day)
+      NoteChangedDay(session->role.c_str(), session->day.c_str());
   }
   LeaveInternal(&scope);
   if (skipped > 0)
     ereport(NOTICE, (errmsg("left out %lld sessions that were watched live", static_cast<long long>(skipped))));
 }
+
+}  // namespace privacy_score

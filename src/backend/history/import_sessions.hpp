@@ -24,6 +24,8 @@ extern "C" {
 #include "core/statement/abstraction.hpp"
 #include "sqlparse/session_tables.hpp"
 
+namespace privacy_score {
+
 // A text that was abstracted: the id of its abstraction, and its number in `executions`, 0 when its constants are not
 // known.
 struct ImportedText {
@@ -66,3 +68,5 @@ bool AddStatement(Import* import, const ImportedStatement& statement);
 
 // Writes all that has been added, with a NOTICE of what was watched live.
 void WriteImport(Import* import);
+
+}  // namespace privacy_score

@@ -9,7 +9,7 @@
 #include "backend/server/core_call.hpp"
 #include "backend/server/guarded.hpp"
 #include "backend/server/wire.hpp"
-#include "backend/state/internal.hpp"
+#include "backend/state/installed_extension.hpp"
 #include "backend/state/progress.hpp"
 #include "backend/state/watching.hpp"
 
@@ -30,13 +30,17 @@ extern "C" {
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
-
-PG_FUNCTION_INFO_V1(ps_import_log);
 }
 
 #include "core/logs/log_records.hpp"
 #include "core/logs/logged_statement.hpp"
 #include "sqlparse/constants.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_import_log);
+}
 
 namespace {
 
@@ -278,7 +282,7 @@ FileCounts ReadFile(LogImport* log, const char* name, const char* format, const 
   return counts;
 }
 
-uint64 SizeOf(const List* files) {
+uint64 SizeOfFiles(const List* files) {
   uint64 size = 0;
   ListCell* cell;
   foreach (cell, files) {
@@ -305,7 +309,7 @@ Datum ps_import_log(PG_FUNCTION_ARGS) {
   List* files = FilesOf(text_to_cstring(PG_GETARG_TEXT_PP(0)));
   auto* log = NewCoreObject<LogImport>();
   BeginImport(&log->import);
-  const uint64 total = SizeOf(files);
+  const uint64 total = SizeOfFiles(files);
   uint64 done = 0;
   BeginProgress("import_log", InvalidOid, "reading the log");
   ListCell* cell;
@@ -325,3 +329,5 @@ Datum ps_import_log(PG_FUNCTION_ARGS) {
   EndProgress();
   return static_cast<Datum>(0);
 }
+
+}  // namespace privacy_score

@@ -20,10 +20,6 @@ extern "C" {
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
-
-PG_FUNCTION_INFO_V1(ps_report);
-PG_FUNCTION_INFO_V1(ps_score_chart);
-PG_FUNCTION_INFO_V1(ps_equivocation_chart);
 }
 
 #include "backend/catalog/catalog_source.hpp"
@@ -31,10 +27,22 @@ PG_FUNCTION_INFO_V1(ps_equivocation_chart);
 #include "backend/history/report_queries.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/server/guarded.hpp"
+#include "backend/server/sql_text.hpp"
+#include "backend/server/wire.hpp"
+#include "backend/state/role_access.hpp"
 #include "backend/watch/noisy_answer_reads.hpp"
 #include "core/report/report.hpp"
+#include "core/report/report_sections.hpp"
 #include "core/report/score_chart.hpp"
 #include "core/report/step_chart.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_report);
+PG_FUNCTION_INFO_V1(ps_score_chart);
+PG_FUNCTION_INFO_V1(ps_equivocation_chart);
+}
 
 using namespace report_queries;
 
@@ -73,7 +81,7 @@ bool IsSmall(const char* relation) {
 }
 
 // Whether a query can be understood, reads only tables and needs no code that is not trusted.
-bool IsHarmless(const char* sql) {
+bool IsHarmlessQuery(const char* sql) {
   if (!CanContainFaults()) return false;
   bool harmless = false;
   const ErrorData* error = InSubtransaction([&] {
@@ -112,15 +120,15 @@ const char* ReleasesQuery() {
         "pg_catalog.max(v.n) AS most FROM (SELECT bid, %s AS n FROM %s GROUP BY bid, %s) v GROUP BY v.bid) b",
         quote_literal_cstr(table), quote_literal_cstr(SPI_getvalue(tuple, desc, 4)),
         counted ? "pg_catalog.sum(\"count\")::numeric" : "pg_catalog.count(*)::numeric", table, value);
-    if (IsHarmless(one.data)) appendStringInfo(&sql, " UNION ALL %s", one.data);
+    if (IsHarmlessQuery(one.data)) appendStringInfo(&sql, " UNION ALL %s", one.data);
   }
   return sql.data;
 }
 
-void AppendSection(StringInfo wire, const char* sql, const ReportScope* scope) {
+void AppendScoped(StringInfo wire, const char* sql, const ReportScope* scope, const char* names = nullptr) {
   const char* args[] = {scope->roles, scope->from_day, scope->to_day,  scope->role,
                         scope->reads, scope->refused,  scope->settings};
-  AppendQuery(wire, sql, 7, args);
+  AppendQuery(wire, sql, lengthof(args), args, names);
 }
 
 // The dearest n-grams of the principals' days of the section of sessions, which begins at `section` in the buffer.
@@ -130,17 +138,18 @@ void AppendNGrams(StringInfo wire, int section) {
   };
   auto* literals = NewCoreHolder<Literals>(CurrentMemoryContext);
   CallCoreOrRaise([&] {
-    using namespace privacy_score;
     WireReader reader(WireBytes(wire).substr(static_cast<std::size_t>(section)));
     std::vector<std::string> days, roles, end_users;
-    for (const Row& row : reader.Section(kSessionFields)) {
-      const std::string_view role = *row[10];
-      const std::string_view end_user = row[11].value_or("");
+    using Column = WorstSessionSection;
+    for (const Row& row : reader.Section(Column::kColumns)) {
+      const std::string_view day = *row[Column::kDay];
+      const std::string_view role = *row[Column::kRole];
+      const std::string_view end_user = row[Column::kEndUser].value_or("");
       bool is_new = true;
       for (std::size_t i = 0; i < days.size(); ++i)
-        is_new = is_new && (days[i] != *row[1] || roles[i] != role || end_users[i] != end_user);
+        is_new = is_new && (days[i] != day || roles[i] != role || end_users[i] != end_user);
       if (!is_new) continue;
-      days.emplace_back(*row[1]);
+      days.emplace_back(day);
       roles.emplace_back(role);
       end_users.emplace_back(end_user);
     }
@@ -148,7 +157,7 @@ void AppendNGrams(StringInfo wire, int section) {
   });
   const char* args[] = {literals->object->days.c_str(), literals->object->roles.c_str(),
                         literals->object->end_users.c_str()};
-  AppendQuery(wire, kNGrams, 3, args);
+  AppendSection<WorstNGramSection>(wire, kNGrams, lengthof(args), args);
 }
 
 // Roles with sessions in the time that the caller may see, as the literal of a name[].
@@ -214,15 +223,21 @@ const char* ServerSettings() {
 // All sections, in the order in which the page reads them. Protected tables stay locked to the end, so they come after
 // the scores, which a long history makes take minutes: who alters a table, and all who come next, would wait for them.
 // What has been rewritten meanwhile cannot be read with a snapshot from before.
-void AppendSections(StringInfo wire, ReportScope* scope) {
-  for (const char* sql : {kFacts, kPeopleDays, kTiles, kAlertTotals, kRoles, kEndUsers})
-    AppendSection(wire, sql, scope);
+void AppendReportSections(StringInfo wire, ReportScope* scope) {
+  AppendScoped(wire, kFacts, scope);
+  AppendScoped(wire, kPeopleDays, scope, ScoredDaySection::kNames);
+  AppendScoped(wire, kTiles, scope, TileSection::kNames);
+  AppendScoped(wire, kAlertTotals, scope, AlertTotalSection::kNames);
+  AppendScoped(wire, kRoles, scope, RoleSection::kNames);
+  AppendScoped(wire, kEndUsers, scope, EndUserSection::kNames);
   const int sessions = wire->len;
-  AppendSection(wire, kSessions, scope);
+  AppendScoped(wire, kSessions, scope, WorstSessionSection::kNames);
   AppendNGrams(wire, sessions);
   PushActiveSnapshot(GetTransactionSnapshot());
   scope->reads = RelationsToRead();
-  for (const char* sql : {kAlerts, kRelations, kRisks, kCharts, kBudgets, kAnswers}) AppendSection(wire, sql, scope);
+  for (const char* sql : {kAlerts, kAccepted, kRelations, kRisks}) AppendScoped(wire, sql, scope);
+  AppendScoped(wire, kCharts, scope, RelationChartSection::kNames);
+  for (const char* sql : {kBudgets, kAnswers}) AppendScoped(wire, sql, scope);
   AppendQuery(wire, ReleasesQuery());
   PopActiveSnapshot();
   AppendQuery(wire, scope->settings == nullptr ? kNoState : kState);
@@ -270,7 +285,7 @@ Datum ps_report(PG_FUNCTION_ARGS) {
     elog(ERROR, "could not tell which roles may be seen");
   scope.roles = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
   scope.refused = StatementsRefused(&scope);
-  WithTrustedCode(GetUserId(), [&] { AppendSections(&wire, &scope); });
+  WithTrustedCode(GetUserId(), [&] { AppendReportSections(&wire, &scope); });
   SPI_finish();
   AtEOXact_GUC(false, nest_level);
   SectionsToUtf8(&wire);
@@ -295,16 +310,15 @@ Datum ps_score_chart(PG_FUNCTION_ARGS) {
   initStringInfo(&wire);
   const int nest_level = SetForReport();
   ConnectSpi();
-  AppendSection(&wire, kDays, &scope);
+  AppendScoped(&wire, kDays, &scope, ScoredDaySection::kNames);
   SPI_finish();
   AtEOXact_GUC(false, nest_level);
   auto* chart = NewCoreHolder<std::string>(CurrentMemoryContext);
   role = Utf8Name(role);
   CallCoreOrRaise([&] {
-    using namespace privacy_score;
     std::vector<DayOfScore> days;
     WireReader reader(WireBytes(&wire));
-    for (const Row& row : reader.Section(7)) days.push_back(DayOf(row));
+    for (const Row& row : reader.Section(ScoredDaySection::kColumns)) days.push_back(DayOf(row));
     chart->Reset(new std::string(ScoreChart(role, days, Placement::kAlone)));
   });
   PG_RETURN_DATUM(TextDatum(*chart->object));
@@ -319,17 +333,18 @@ Datum ps_equivocation_chart(PG_FUNCTION_ARGS) {
   StringInfoData wire;
   initStringInfo(&wire);
   ConnectSpi();
-  AppendQuery(&wire,
-              "SELECT c.epsilon, c.entropy FROM privacy_score.equivocation_curve("
-              "$1::pg_catalog._numeric, $2::pg_catalog._float8) c ORDER BY c.epsilon",
-              2, args);
+  AppendSection<StepSection>(&wire,
+                             "SELECT c.epsilon, c.entropy FROM privacy_score.equivocation_curve("
+                             "$1::pg_catalog._numeric, $2::pg_catalog._float8) c ORDER BY c.epsilon",
+                             2, args);
   SPI_finish();
   AtEOXact_GUC(false, nest_level);
   auto* chart = NewCoreHolder<std::string>(CurrentMemoryContext);
   CallCoreOrRaise([&] {
-    using namespace privacy_score;
     WireReader reader(WireBytes(&wire));
-    chart->Reset(new std::string(EquivocationChart(StepsOf(reader.Section(2)), Placement::kAlone)));
+    chart->Reset(new std::string(EquivocationChart(StepsOf(reader.Section(StepSection::kColumns)), Placement::kAlone)));
   });
   PG_RETURN_DATUM(TextDatum(*chart->object));
 }
+
+}  // namespace privacy_score

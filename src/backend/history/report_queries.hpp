@@ -7,6 +7,8 @@
 
 #include "backend/release/release_tables.hpp"
 
+namespace privacy_score {
+
 // The texts of an array in an alert's detail, on lines of their own.
 #define TEXTS_OF(key)                                                                             \
   "CASE WHEN pg_catalog.jsonb_typeof(x.detail->'" key                                             \
@@ -19,7 +21,7 @@
 #define DAY_NUMBER(day, other)                                                                              \
   "CASE WHEN pg_catalog.isfinite(" day ") THEN " day " - date '2000-01-01' WHEN pg_catalog.isfinite(" other \
   "::date) AND " day " IS NOT NULL THEN " other "::date - date '2000-01-01' END"
-#define DAYS_OF_BASELINE DAY_NUMBER("b.from_day", "$2") ", " DAY_NUMBER("b.to_day", "$3")
+#define DAYS_OF_BASELINE DAY_NUMBER("b.from_day", "$2") " AS from_day, " DAY_NUMBER("b.to_day", "$3") " AS to_day"
 #define ALERT_ORDER "a.kind LIKE 'baseline%', a.severity <> 'critical', a.at DESC, a.id DESC"
 
 namespace report_queries {
@@ -32,7 +34,8 @@ const char* const kFacts =
 
 // Of the page: a row a principal and day.
 const char* const kPeopleDays =
-    "SELECT r.role, s.day - date '2000-01-01', s.queries, s.mismatched, s.score, s.max_score, s.cumulative, s.end_user "
+    "SELECT r.role, s.day - date '2000-01-01' AS day, s.queries, s.mismatched, s.score, s.max_score, s.cumulative, "
+    "s.end_user "
     "FROM pg_catalog.unnest($1::name[]) r(role), LATERAL privacy_score.score(r.role, $2::date, $3::date) s "
     "ORDER BY r.role, s.end_user NULLS FIRST, s.day";
 
@@ -40,23 +43,25 @@ const char* const kPeopleDays =
 const char* const kDays =
     "WITH s AS MATERIALIZED (SELECT r.role, s.* FROM pg_catalog.unnest($1::name[]) r(role), "
     "LATERAL privacy_score.score(r.role, $2::date, $3::date) s) "
-    "SELECT s.role, s.day - date '2000-01-01', pg_catalog.sum(s.queries), pg_catalog.sum(s.mismatched), "
-    "pg_catalog.sum(s.score), pg_catalog.sum(s.max_score), (SELECT pg_catalog.sum(c.cumulative) FROM ("
+    "SELECT s.role, s.day - date '2000-01-01' AS day, pg_catalog.sum(s.queries) AS queries, "
+    "pg_catalog.sum(s.mismatched) AS mismatched, pg_catalog.sum(s.score) AS score, "
+    "pg_catalog.sum(s.max_score) AS max_score, (SELECT pg_catalog.sum(c.cumulative) FROM ("
     "SELECT DISTINCT ON (b.end_user) b.cumulative FROM s b WHERE b.role = s.role AND b.day <= s.day "
-    "ORDER BY b.end_user, b.day DESC) c) FROM s GROUP BY s.role, s.day ORDER BY s.role, s.day";
+    "ORDER BY b.end_user, b.day DESC) c) AS cumulative, NULL AS end_user FROM s GROUP BY s.role, s.day ORDER BY "
+    "s.role, s.day";
 
 const char* const kTiles =
-    "SELECT $6::bigint, 'statements refused', $6::bigint > 0 "
+    "SELECT $6::bigint AS value, 'statements refused' AS meaning, $6::bigint > 0 AS alarming "
     "UNION ALL SELECT pg_catalog.count(*), 'protected tables', false FROM privacy_score.protected_relations";
 
 // Alerts of the time that nobody has acknowledged, those of them that are critical, those that somebody has seen, and
 // open ones of before the time.
 const char* const kAlertTotals =
-    "SELECT pg_catalog.count(*) FILTER (WHERE a.acknowledged_at IS NULL AND a.at::date >= $2::date), "
+    "SELECT pg_catalog.count(*) FILTER (WHERE a.acknowledged_at IS NULL AND a.at::date >= $2::date) AS open, "
     "pg_catalog.count(*) FILTER (WHERE a.acknowledged_at IS NULL AND a.at::date >= $2::date AND a.severity = "
-    "'critical'), "
-    "pg_catalog.count(*) FILTER (WHERE a.acknowledged_at IS NOT NULL AND a.at::date >= $2::date), "
-    "pg_catalog.count(*) FILTER (WHERE a.acknowledged_at IS NULL AND a.at::date < $2::date) "
+    "'critical') AS critical, "
+    "pg_catalog.count(*) FILTER (WHERE a.acknowledged_at IS NOT NULL AND a.at::date >= $2::date) AS seen, "
+    "pg_catalog.count(*) FILTER (WHERE a.acknowledged_at IS NULL AND a.at::date < $2::date) AS older "
     "FROM privacy_score.alerts a WHERE a.at::date <= $3::date AND ($4 IS NULL OR a.role = $4)";
 
 // What holds for a new session of each role in this database, as the server would look it up: mode and limits; why a
@@ -64,10 +69,10 @@ const char* const kAlertTotals =
 const char* const kRoles =
     "WITH label AS (SELECT s.objoid AS role, s.label FROM pg_catalog.pg_shseclabel s WHERE s.provider = "
     "'privacy_score' AND s.classoid = 'pg_catalog.pg_authid'::pg_catalog.regclass) "
-    "SELECT r.role, CASE WHEN $7 IS NOT NULL THEN v.mode END, "
+    "SELECT r.role, CASE WHEN $7 IS NOT NULL THEN v.mode END AS mode, "
     "CASE WHEN g.rolsuper THEN 'superuser' WHEN l.label IN ('exempt', 'dp only') THEN l.label "
-    "WHEN l.label IS NULL AND EXISTS (SELECT FROM label w WHERE w.label = 'watched') THEN 'not watched' END, "
-    "v.session_limit, v.daily_limit, COALESCE(a.open, 0), " DAYS_OF_BASELINE " FROM pg_catalog.unnest($1::name[]) r(role) "
+    "WHEN l.label IS NULL AND EXISTS (SELECT FROM label w WHERE w.label = 'watched') THEN 'not watched' END AS standing, "
+    "v.session_limit, v.daily_limit, COALESCE(a.open, 0) AS open_alerts, " DAYS_OF_BASELINE " FROM pg_catalog.unnest($1::name[]) r(role) "
     "LEFT JOIN pg_catalog.pg_roles g ON g.rolname = r.role LEFT JOIN label l ON l.role = g.oid "
     "LEFT JOIN privacy_score.baselines b ON b.role = r.role AND b.end_user IS NULL AND b.active "
     "LEFT JOIN (SELECT x.role, pg_catalog.count(*) AS open FROM privacy_score.alerts x WHERE x.acknowledged_at IS NULL "
@@ -85,7 +90,7 @@ const char* const kRoles =
 
 // What holds for an end user in place of what holds for the role, and what is open about her.
 const char* const kEndUsers =
-    "SELECT u.role, u.end_user, l.session_limit, l.daily_limit, pg_catalog.count(a.id), "
+    "SELECT u.role, u.end_user, l.session_limit, l.daily_limit, pg_catalog.count(a.id) AS open_alerts, "
     DAYS_OF_BASELINE ", n.label FROM ("
     "SELECT x.role, x.end_user FROM privacy_score.end_user_limits x "
     "UNION SELECT x.role, x.end_user FROM privacy_score.end_user_labels x "
@@ -111,20 +116,23 @@ const char* const kServerSettings =
     "WHERE s.name IN ('privacy_score.mode', 'privacy_score.session_limit', 'privacy_score.daily_limit')";
 
 const char* const kSessions =
-    "SELECT pg_catalog.round(s.score::numeric, 2), s.day, pg_catalog.concat_ws(' / ', r.role, s.end_user), s.session, "
-    "pg_catalog.round(s.max_score::numeric), "
+    "SELECT pg_catalog.round(s.score::numeric, 2) AS score, s.day, pg_catalog.concat_ws(' / ', r.role, s.end_user) AS "
+    "who, s.session, pg_catalog.round(s.max_score::numeric) AS max_score, "
     // A log has no rows as a rule, which are then 0.
-    "s.queries, s.mismatched, NULLIF(s.rows, 0), s.subjects, pg_catalog.round(s.peer_score::numeric, 2), r.role, "
+    "s.queries, s.mismatched, NULLIF(s.rows, 0) AS rows, s.subjects, pg_catalog.round(s.peer_score::numeric, 2) AS "
+    "peer_score, r.role, "
     "s.end_user "
     "FROM pg_catalog.unnest($1::name[]) r(role), LATERAL privacy_score.score_sessions(r.role, $2::date, $3::date) s "
     "WHERE s.score > 0 ORDER BY s.score DESC, s.day, r.role, s.session LIMIT 20";
 
 // $1 to $3: the days, roles and end users (empty: none) of the sessions above, the worst first.
 const char* const kNGrams =
-    "SELECT d.day, pg_catalog.concat_ws(' / ', d.role, NULLIF(d.end_user, '')), pg_catalog.round(x.score::numeric, 2), "
+    "SELECT d.day, pg_catalog.concat_ws(' / ', d.role, NULLIF(d.end_user, '')) AS who, "
+    "pg_catalog.round(x.score::numeric, 2) AS score, "
     "x.count, "
-    "pg_catalog.array_to_string(x.ngram, E'\\n', '(start)'), pg_catalog.array_to_string(x.nearest, E'\\n', '(start)'), "
-    "pg_catalog.array_to_string(x.attributes, E'\\n') "
+    "pg_catalog.array_to_string(x.ngram, E'\\n', '(start)') AS ngram, "
+    "pg_catalog.array_to_string(x.nearest, E'\\n', '(start)') AS nearest, "
+    "pg_catalog.array_to_string(x.attributes, E'\\n') AS attributes "
     "FROM ROWS FROM (pg_catalog.unnest($1::date[]), pg_catalog.unnest($2::name[]), pg_catalog.unnest($3::text[])) "
     "WITH ORDINALITY d(day, role, end_user, place), "
     "LATERAL (SELECT * FROM privacy_score.score_ngrams(d.role, d.day, d.day) n WHERE n.score > 0 "
@@ -145,6 +153,14 @@ const char* const kAlerts =
     "a.acknowledged_at IS NULL ORDER BY " ALERT_ORDER ") AS place FROM privacy_score.alerts a "
     "WHERE " DAY_OF("a.at") " BETWEEN $2::date AND $3::date AND ($4 IS NULL OR a.role = $4)) x WHERE x.place <= 100 "
     "ORDER BY x.acknowledged_at IS NULL DESC, x.place";
+
+// What was in force, or waited for a second person, at some time of these days.
+const char* const kAccepted =
+    "SELECT pg_catalog.concat_ws(' / ', a.role, a.end_user), a.state, a.what, a.note, pg_catalog.concat_ws(', ', "
+    "a.accepted_by, a.second), pg_catalog.to_char(a.accepted_at, 'YYYY-MM-DD HH24:MI'), "
+    "pg_catalog.to_char(COALESCE(a.ended_at, a.expires), 'YYYY-MM-DD HH24:MI') FROM privacy_score.accepted a "
+    "WHERE " DAY_OF("a.accepted_at") " <= $3::date AND (a.ended_at IS NULL OR " DAY_OF("a.ended_at") " >= $2::date) "
+    "AND ($4 IS NULL OR a.role = $4) ORDER BY a.state IN ('in force', 'waiting') DESC, a.accepted_at DESC, a.id LIMIT 100";
 
 // Protected tables that a report can read: those the caller may read as a whole. How large they are, and what runs with
 // that role's rights there, is looked at apart.
@@ -187,7 +203,7 @@ const char* const kRisks =
 const char* const kCharts =
     "WITH p AS MATERIALIZED (SELECT p.relation FROM privacy_score.protected_relations p WHERE p.relation = ANY "
     "($5::oid[])) "
-    "SELECT p.relation, privacy_score.relationship_chart(p.relation) FROM p";
+    "SELECT p.relation, privacy_score.relationship_chart(p.relation) AS chart FROM p";
 
 const char* const kBudgets =
     "SELECT b.role, b.relation, pg_catalog.round(b.spent / b.epsilon, 3), b.epsilon, b.\"left\", b.period, "
@@ -231,3 +247,5 @@ const char* const kReleaseTables =
     "pg_catalog.row_security_active(c.oid) ORDER BY c.oid::pg_catalog.regclass::text";
 
 }  // namespace report_queries
+
+}  // namespace privacy_score

@@ -7,7 +7,10 @@
  */
 #include "backend/catalog/relation_access.hpp"
 #include "backend/server/compat.hpp"
+#include "backend/server/sql_text.hpp"
+#include "backend/state/installed_extension.hpp"
 #include "backend/state/internal.hpp"
+#include "backend/state/role_access.hpp"
 
 extern "C" {
 #include "catalog/pg_authid.h"
@@ -20,7 +23,11 @@ extern "C" {
 #include "utils/guc.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
+}
 
+namespace privacy_score {
+
+extern "C" {
 PG_FUNCTION_INFO_V1(ps_check_setup);
 PG_FUNCTION_INFO_V1(ps_suggest_labels);
 PG_FUNCTION_INFO_V1(ps_prepare_uninstall);
@@ -31,9 +38,10 @@ namespace {
 
 // One statement of a policy.
 struct Decision {
+  enum Column { kStatement, kState, kProblem, kColumns };
   const char* statement;
   bool wanted;
-  const char* row[3];  // as it is shown
+  const char* row[kColumns];  // as it is shown
 };
 
 // Rows of (statement, state, problem), in the order in which they are run.
@@ -62,10 +70,11 @@ List* ReadDecisions(const char* policy) {
     for (int field = 0; field < 4; ++field) fields[field] = SPI_getvalue(rows->vals[i], rows->tupdesc, field + 1);
     MemoryContext inner = MemoryContextSwitchTo(caller);
     auto* decision = static_cast<Decision*>(palloc(sizeof(Decision)));
-    *decision = {pstrdup(fields[0] == nullptr ? "" : fields[0]),
-                 strcmp(fields[1], "wanted") == 0,
-                 {fields[3] == nullptr ? nullptr : pstrdup(fields[3]), pstrdup(fields[1]),
-                  fields[2] == nullptr ? nullptr : pstrdup(fields[2])}};
+    decision->statement = pstrdup(fields[0] == nullptr ? "" : fields[0]);
+    decision->wanted = strcmp(fields[1], "wanted") == 0;
+    decision->row[Decision::kStatement] = fields[3] == nullptr ? nullptr : pstrdup(fields[3]);
+    decision->row[Decision::kState] = pstrdup(fields[1]);
+    decision->row[Decision::kProblem] = fields[2] == nullptr ? nullptr : pstrdup(fields[2]);
     decisions = lappend(decisions, decision);
     MemoryContextSwitchTo(inner);
   }
@@ -144,10 +153,12 @@ Datum ps_import_policy(PG_FUNCTION_ARGS) {
     auto* decision = static_cast<Decision*>(lfirst(cell));
     if (decision->wanted && !dry_run) {
       if (SPI_execute(decision->statement, false, 0) < 0) elog(ERROR, "could not run \"%s\"", decision->statement);
-      decision->row[1] = "done";
+      decision->row[Decision::kState] = "done";
     }
     tuplestore_puttuple(info->setResult, BuildTupleFromCStrings(meta, const_cast<char**>(decision->row)));
   }
   SPI_finish();
   return static_cast<Datum>(0);
 }
+
+}  // namespace privacy_score

@@ -9,10 +9,6 @@ extern "C" {
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
-
-PG_FUNCTION_INFO_V1(ps_query_bounds);
-PG_FUNCTION_INFO_V1(ps_disclosed_records);
-PG_FUNCTION_INFO_V1(ps_further_queries);
 }
 
 #include <optional>
@@ -25,6 +21,14 @@ PG_FUNCTION_INFO_V1(ps_further_queries);
 #include "backend/server/wire.hpp"
 #include "core/inference/further_queries.hpp"
 #include "core/inference/record_bounds.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_query_bounds);
+PG_FUNCTION_INFO_V1(ps_disclosed_records);
+PG_FUNCTION_INFO_V1(ps_further_queries);
+}
 
 namespace ps = privacy_score;
 
@@ -50,7 +54,7 @@ const char* LimitArgument(FunctionCallInfo fcinfo, int argument, const char* inf
   return text == nullptr || strcmp(text, infinity) == 0 ? nullptr : text;
 }
 
-std::optional<ps::Decimal> LimitOf(const char* name, const char* text) {
+std::optional<ps::Decimal> ValueLimit(const char* name, const char* text) {
   if (text == nullptr) return std::nullopt;
   return ps::ParseDecimal(name, text);
 }
@@ -66,8 +70,8 @@ const ps::RecordBounds& FindBounds(FunctionCallInfo fcinfo) {
   const PsLinearSolver& solver = LinearSolver();
   auto* work = NewCoreObject<BoundsWork>(CurrentMemoryContext);
   CallCoreOrRaise([&] {
-    work->bounds.emplace(solver, ps::SumsOf(SetsOf(queries), DecimalsOf(answers, "answers"), LimitOf("low", low),
-                                            LimitOf("high", high), records));
+    work->bounds.emplace(solver, ps::SumsOf(SetsOf(queries), DecimalsOf(answers, "answers"), ValueLimit("low", low),
+                                            ValueLimit("high", high), records));
   });
   RunPausing([&](auto interrupted) { return work->bounds->Run(ControlOf(interrupted)); });
   return *work->bounds;
@@ -87,7 +91,7 @@ void WriteBound(BoundText& text, const std::optional<ps::Rational>& side, int de
 }
 
 // Puts one row: record, lower, upper and, where there is such a column, whether the answers alone determine it.
-void PutRecord(FunctionCallInfo fcinfo, MemoryContext row_context, const ps::RecordBounds& bounds, int record) {
+void PutRecordBounds(FunctionCallInfo fcinfo, MemoryContext row_context, const ps::RecordBounds& bounds, int record) {
   BoundText lower, upper;
   bool determined = false;
   CallCoreOrRaise([&] {
@@ -127,7 +131,8 @@ Datum ps_query_bounds(PG_FUNCTION_ARGS) {
   }
   MemoryContext row_context = RowContext();
   const int rows = all ? records : asked.count;
-  for (int i = 0; i < rows; ++i) PutRecord(fcinfo, row_context, bounds, all ? i + 1 : DatumGetInt32(asked.values[i]));
+  for (int i = 0; i < rows; ++i)
+    PutRecordBounds(fcinfo, row_context, bounds, all ? i + 1 : DatumGetInt32(asked.values[i]));
   return Datum(0);
 }
 
@@ -151,7 +156,7 @@ Datum ps_disclosed_records(PG_FUNCTION_ARGS) {
       const ps::Rational grid(ps::PowerOfTen(bounds.sums().decimals), 1);
       disclosed = *bound.upper - *bound.lower <= ps::ParseRational("width", width_text) * grid;
     });
-    if (disclosed) PutRecord(fcinfo, row_context, bounds, record);
+    if (disclosed) PutRecordBounds(fcinfo, row_context, bounds, record);
     if (record % kRowsBetweenInterrupts == 0) CHECK_FOR_INTERRUPTS();
   }
   return Datum(0);
@@ -190,3 +195,5 @@ Datum ps_further_queries(PG_FUNCTION_ARGS) {
   }
   return Datum(0);
 }
+
+}  // namespace privacy_score

@@ -10,15 +10,6 @@ extern "C" {
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
-
-PG_FUNCTION_INFO_V1(ps_equivocation);
-PG_FUNCTION_INFO_V1(ps_equivocation_curve);
-PG_FUNCTION_INFO_V1(ps_equivocation_area);
-PG_FUNCTION_INFO_V1(ps_disclosure_risk);
-PG_FUNCTION_INFO_V1(ps_information_loss);
-PG_FUNCTION_INFO_V1(ps_interval_privacy);
-PG_FUNCTION_INFO_V1(ps_sampling_probabilities);
-PG_FUNCTION_INFO_V1(ps_noise_posterior);
 }
 
 #include <optional>
@@ -30,6 +21,19 @@ PG_FUNCTION_INFO_V1(ps_noise_posterior);
 #include "backend/server/wire.hpp"
 #include "core/loss/equivocation.hpp"
 #include "core/loss/technique_posteriors.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_equivocation);
+PG_FUNCTION_INFO_V1(ps_equivocation_curve);
+PG_FUNCTION_INFO_V1(ps_equivocation_area);
+PG_FUNCTION_INFO_V1(ps_disclosure_risk);
+PG_FUNCTION_INFO_V1(ps_information_loss);
+PG_FUNCTION_INFO_V1(ps_interval_privacy);
+PG_FUNCTION_INFO_V1(ps_sampling_probabilities);
+PG_FUNCTION_INFO_V1(ps_noise_posterior);
+}
 
 namespace ps = privacy_score;
 
@@ -222,10 +226,12 @@ Datum ps_noise_posterior(PG_FUNCTION_ARGS) {
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("released must not be empty"),
                     errhint("List the released numbers of the matching records.")));
   auto* work = NewCoreObject<EquivocationWork>();
-  RunGivingUp([&] {
+  RunCancellable([&] {
     std::vector<std::int64_t> numbers;
     for (int i = 0; i < released.count; ++i) numbers.push_back(DatumGetInt32(released.values[i]));
     work->numbers = ps::NoisePosterior(domain_size, numbers, ps::BinomialNoise(max_noise), StatementEnds);
   });
   return NumbersOf(work);
 }
+
+}  // namespace privacy_score

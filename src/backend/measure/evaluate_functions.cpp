@@ -14,10 +14,6 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-
-PG_FUNCTION_INFO_V1(ps_evaluate_sampling);
-PG_FUNCTION_INFO_V1(ps_evaluate_query_restriction);
-PG_FUNCTION_INFO_V1(ps_evaluate_noise);
 }
 
 #include <optional>
@@ -25,14 +21,23 @@ PG_FUNCTION_INFO_V1(ps_evaluate_noise);
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/catalog/measure_arguments.hpp"
 #include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/relation_arguments.hpp"
 #include "backend/rows/coded_pass.hpp"
 #include "backend/rows/row_reading.hpp"
 #include "backend/rows/value_list.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/server/wire.hpp"
 #include "backend/state/progress.hpp"
-#include "backend/state/shown_work.hpp"
+#include "backend/state/run_with_progress.hpp"
 #include "core/loss/technique_evaluation.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_evaluate_sampling);
+PG_FUNCTION_INFO_V1(ps_evaluate_query_restriction);
+PG_FUNCTION_INFO_V1(ps_evaluate_noise);
+}
 
 namespace ps = privacy_score;
 
@@ -73,7 +78,7 @@ struct RecordReading {
   EvaluationWork* work;
 };
 
-void TakeRecord(void* context, TupleTableSlot* row) {
+void TakeEvaluatedRecord(void* context, TupleTableSlot* row) {
   auto* reading = static_cast<RecordReading*>(context);
   for (int c = 0; c < reading->columns; ++c)
     reading->codes[c] = NumberOf(reading->lists[c], row->tts_values[c], row->tts_isnull[c]);
@@ -89,7 +94,7 @@ void TakeRecord(void* context, TupleTableSlot* row) {
 }
 
 // Reads the records into `work`; SPI must be connected. Raises 54000 when they do not fit into maintenance_work_mem.
-void ReadRecords(const EvaluationRequest* request, EvaluationWork* work) {
+void ReadEvaluatedRecords(const EvaluationRequest* request, EvaluationWork* work) {
   const int columns = request->known.count + 1;
   RecordReading reading = {static_cast<ValueList**>(palloc(sizeof(ValueList*) * static_cast<Size>(columns))),
                            static_cast<uint32*>(palloc(sizeof(uint32) * static_cast<Size>(columns))), columns, work};
@@ -97,7 +102,7 @@ void ReadRecords(const EvaluationRequest* request, EvaluationWork* work) {
   for (int c = 1; c < columns; ++c)
     reading.lists[c] = NewColumnValues(request->relation, request->known.numbers[c - 1]);
   CallCoreOrRaise([&] { work->table.known.resize(static_cast<std::size_t>(columns - 1)); });
-  ReadRows(RecordsSql(request), TakeRecord, &reading);
+  ReadRows(RecordsSql(request), TakeEvaluatedRecord, &reading);
   for (int64 number = 0; number < reading.lists[0]->count; ++number) {
     const char* text = TextOfNumber(reading.lists[0], number);
     CallCoreOrRaise([&] { work->table.domain.push_back(ps::ParseDecimal("a sensitive value", text)); });
@@ -131,14 +136,14 @@ Datum Evaluate(FunctionCallInfo fcinfo, ps::Technique technique, const char* com
   });
   BeginProgress(request.command, request.relation, "reading records");
   ConnectSpi();
-  ReadRecords(&request, work);
+  ReadEvaluatedRecords(&request, work);
   SPI_finish();
   CallCoreOrRaise([&] {
     work->evaluation.emplace(std::move(work->table), technique, work->strengths, repetitions,
                              static_cast<std::uint64_t>(seed));
   });
   SetProgressPhase("simulating releases");
-  RunShown(&*work->evaluation);
+  RunWithProgress(&*work->evaluation);
   CallCoreOrRaise([&] { work->results = work->evaluation->Results(); });
   EndProgress();
   for (const ps::EvaluationResult& result : work->results) {
@@ -167,3 +172,5 @@ Datum ps_evaluate_query_restriction(PG_FUNCTION_ARGS) {
 Datum ps_evaluate_noise(PG_FUNCTION_ARGS) {
   return Evaluate(fcinfo, ps::Technique::kNoise, "evaluate_noise", "percents");
 }
+
+}  // namespace privacy_score

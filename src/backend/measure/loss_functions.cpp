@@ -8,13 +8,6 @@ extern "C" {
 #include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-
-PG_FUNCTION_INFO_V1(ps_privacy_loss);
-PG_FUNCTION_INFO_V1(ps_privacy_loss_detail);
-PG_FUNCTION_INFO_V1(ps_expected_privacy_loss);
-PG_FUNCTION_INFO_V1(ps_release_privacy_loss);
-PG_FUNCTION_INFO_V1(ps_binary_privacy_loss);
-PG_FUNCTION_INFO_V1(ps_expected_binary_privacy_loss);
 }
 
 #include <optional>
@@ -22,10 +15,22 @@ PG_FUNCTION_INFO_V1(ps_expected_binary_privacy_loss);
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/catalog/measure_arguments.hpp"
 #include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/relation_arguments.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/server/wire.hpp"
 #include "core/loss/binary_loss.hpp"
 #include "core/loss/privacy_loss.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_privacy_loss);
+PG_FUNCTION_INFO_V1(ps_privacy_loss_detail);
+PG_FUNCTION_INFO_V1(ps_expected_privacy_loss);
+PG_FUNCTION_INFO_V1(ps_release_privacy_loss);
+PG_FUNCTION_INFO_V1(ps_binary_privacy_loss);
+PG_FUNCTION_INFO_V1(ps_expected_binary_privacy_loss);
+}
 
 namespace ps = privacy_score;
 
@@ -64,7 +69,7 @@ void RunWithNoise(FunctionCallInfo fcinfo, int argument, Step step) {
 }
 
 // The release of privacy_loss and privacy_loss_detail: false when it is impossible.
-bool ReadRelease(FunctionCallInfo fcinfo, LossWork* work) {
+bool ReadLossRelease(FunctionCallInfo fcinfo, LossWork* work) {
   RequireArgument(fcinfo, 3, "released");
   // As it is written: the zeros at its end tell how far an average is rounded.
   const char* released = NumericArgument(fcinfo, 3);
@@ -122,7 +127,7 @@ ps::RecordPriors PriorsOfColumn(const LossWork* work, int64 records, const Decim
 // privacy_loss(domain, records, statistic, released, prior, noise_scale)
 Datum ps_privacy_loss(PG_FUNCTION_ARGS) {
   LossWork* work = ReadLoss(fcinfo, 4);
-  if (!ReadRelease(fcinfo, work)) PG_RETURN_NULL();
+  if (!ReadLossRelease(fcinfo, work)) PG_RETURN_NULL();
   PG_RETURN_FLOAT8(work->loss->LossOf(work->loss->GreatestLoser()).loss);
 }
 
@@ -130,7 +135,7 @@ Datum ps_privacy_loss(PG_FUNCTION_ARGS) {
 Datum ps_privacy_loss_detail(PG_FUNCTION_ARGS) {
   LossWork* work = ReadLoss(fcinfo, 4);
   InitMaterializedSRF(fcinfo, 0);
-  if (!ReadRelease(fcinfo, work)) return Datum(0);
+  if (!ReadLossRelease(fcinfo, work)) return Datum(0);
   for (int64 record = 0; record < work->loss->priors().records(); ++record) {
     CHECK_FOR_INTERRUPTS();
     PutLoss(fcinfo, record, work->loss->LossOf(record));
@@ -192,3 +197,5 @@ Datum ps_expected_binary_privacy_loss(PG_FUNCTION_ARGS) {
   CallCoreOrRaise([&] { loss = ps::ExpectedBinaryLoss(n); });
   PG_RETURN_FLOAT8(loss);
 }
+
+}  // namespace privacy_score

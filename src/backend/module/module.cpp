@@ -14,6 +14,7 @@ extern "C" {
 #include "backend/catalog/catalog_lineage.hpp"
 #include "backend/catalog/security_labels.hpp"
 #include "backend/history/explain_option.hpp"
+#include "backend/private_sql/private_planner.hpp"
 #include "backend/query/query_statement.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/server/core_call.hpp"
@@ -22,6 +23,8 @@ extern "C" {
 #include "backend/state/watching.hpp"
 #include "backend/watch/hooks.hpp"
 #include "sqlparse/parser_island.hpp"
+
+namespace privacy_score {
 
 extern "C" {
 PS_MODULE_MAGIC("privacy_score");
@@ -50,5 +53,8 @@ void _PG_init(void) {
   if (process_shared_preload_libraries_in_progress) {
     InstallContextHook();
     InstallHooks();
+    InstallPrivatePlanner();
   }
 }
+
+}  // namespace privacy_score

@@ -19,6 +19,8 @@ extern "C" {
 #include "backend/state/live_room.hpp"
 #include "backend/state/scoring_errors.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 int64 DefineUnparsed() {
@@ -48,7 +50,7 @@ int64 AbstractGuarded(Body body) {
 }
 
 // A query that has no key, or is not remembered.
-PlanMark* AbstractAnew(Query* query) {
+PlanMark* AbstractAnew(::Query* query) {
   ConstantWordsView words = {nullptr, 0};
   int64 estimates = 0;
   const int64 id = AbstractGuarded([query, &words, &estimates] {
@@ -62,7 +64,7 @@ PlanMark* AbstractAnew(Query* query) {
 }
 
 // A query that is remembered, unless that is of no use any more when its literals have been looked at.
-[[gnu::hot]] PlanMark* AbstractKnown(Query* query, const KnownQuery* known, const QueryKey& key) {
+[[gnu::hot]] PlanMark* AbstractKnown(::Query* query, const KnownQuery* known, const QueryKey& key) {
   PlanMark* mark = MarkOfKnownQuery(known, key);
   return mark != nullptr ? mark : AbstractAnew(query);
 }
@@ -78,7 +80,7 @@ QueryKey CopyKey(const QueryKey& key) {
 }
 
 // A query with a key that is met for the first time.
-PlanMark* AbstractFirst(Query* query, const QueryKey& key, bool planning_shows) {
+PlanMark* AbstractFirst(::Query* query, const QueryKey& key, bool planning_shows) {
   const uint64 generation = CatalogGeneration();
   const KnownQuery* known = nullptr;
   volatile bool translated = false;
@@ -108,7 +110,7 @@ ConstantWordsView CopyWords(ConstantWordsView words, MemoryContext context) {
 
 }  // namespace
 
-[[gnu::hot]] PlanMark* AbstractQuery(Query* query, bool* planning_shows) {
+[[gnu::hot]] PlanMark* AbstractQuery(::Query* query, bool* planning_shows) {
   QueryKey key;
   const bool has_key = MakeQueryKey(query, &key);
   const KnownQuery* known = has_key ? FindKnownQuery(key) : nullptr;
@@ -176,3 +178,5 @@ int64 AbstractEstimates(const PlannedStmt* plan) {
 int64 AbstractPlan(const PlannedStmt* plan) {
   return AbstractGuarded([plan] { return DefineAbstraction(PlanStatement(plan)); });
 }
+
+}  // namespace privacy_score

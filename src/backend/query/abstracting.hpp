@@ -14,9 +14,11 @@ extern "C" {
 #include "nodes/parsenodes.h"
 }
 
+namespace privacy_score {
+
 // The mark for the plan of an analysed and rewritten query, in the current memory context. `planning_shows`: whether
 // planning it hands protected values to somebody's function (protected_reads.hpp); this may raise.
-PlanMark* AbstractQuery(Query* query, bool* planning_shows);
+PlanMark* AbstractQuery(::Query* query, bool* planning_shows);
 
 // The abstraction of COPY relation TO with that list of columns.
 int64 AbstractCopy(Oid relation, List* columns);
@@ -36,3 +38,5 @@ int64 AbstractEstimates(const PlannedStmt* plan);
 
 // The abstraction of a plan that was made unwatched: the columns that it marks as read are an upper bound.
 int64 AbstractPlan(const PlannedStmt* plan);
+
+}  // namespace privacy_score

@@ -23,6 +23,8 @@ extern "C" {
 #include "backend/state/shared_state.hpp"
 #include "core/base/constant_hash.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 using privacy_score::BoundConstants;
@@ -97,7 +99,7 @@ uint64 HashOfArray(Datum value) {
 }
 
 // True for types whose values are hashed without any chance of an error, and that are no arrays.
-bool IsPlain(Oid type) { return type == INT4OID || type == INT8OID || type == INT2OID || type == BOOLOID; }
+bool IsPlainType(Oid type) { return type == INT4OID || type == INT8OID || type == INT2OID || type == BOOLOID; }
 
 // Whether what hashing calls for values of a type, in line, is the server's own and raises nothing, but for want of
 // memory or on damaged data: an error that may take the statement with it. Types' own output functions, and values out
@@ -132,8 +134,8 @@ bool IsHarmlessType(Oid type) {
          (kind == TYPTYPE_BASE || kind == TYPTYPE_ENUM);
 }
 
-bool IsHarmless(Oid type, Datum value) {
-  if (IsPlain(type)) return true;
+bool IsHarmlessValue(Oid type, Datum value) {
+  if (IsPlainType(type)) return true;
   const bool out_of_line = get_typlen(type) == -1 && VARATT_IS_EXTERNAL(DatumGetPointer(value)) &&
                            !VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value));
   return !out_of_line && IsHarmlessType(type);
@@ -171,7 +173,7 @@ bool AddConstants(Node* node, void* context) {
     return false;
   }
   if (IsA(node, RangeTblEntry)) return false;  // what is in it comes next
-  if (IsA(node, Query)) return WalkQuery(reinterpret_cast<Query*>(node), AddConstants, context);
+  if (IsA(node, Query)) return WalkQuery(reinterpret_cast<::Query*>(node), AddConstants, context);
   return WalkChildren(node, AddConstants, context);
 }
 
@@ -187,7 +189,7 @@ void ReadParameter(ParamListInfo given, ParameterValue* value) {
   const ParamExternData* data = Fetch(given, value->number, &workspace);
   if (data == nullptr || data->isnull || !OidIsValid(data->ptype)) return;
   value->hash = HashOfDatum(data->ptype, data->value);
-  if (!IsPlain(data->ptype)) value->elements = HashesOfElements(data->ptype, data->value, &value->element_count);
+  if (!IsPlainType(data->ptype)) value->elements = HashesOfElements(data->ptype, data->value, &value->element_count);
   value->is_null = false;
 }
 
@@ -196,14 +198,14 @@ bool ReadPlainParameter(ParamListInfo given, ParameterValue* value) {
   if (given == nullptr || given->paramFetch != nullptr || value->number < 1 || value->number > given->numParams)
     return false;
   const ParamExternData& data = given->params[value->number - 1];
-  if (!IsPlain(data.ptype)) return false;
+  if (!IsPlainType(data.ptype)) return false;
   value->is_null = data.isnull;
   if (!data.isnull) value->hash = HashOrRaise(data.ptype, data.value);
   return true;
 }
 
 // Room for the values of an execution, kept for the next one.
-ParameterValue* RoomFor(int count) {
+ParameterValue* RoomForParameters(int count) {
   static ParameterValue* room = nullptr;
   static int size = 0;
   if (count > size) {
@@ -239,7 +241,7 @@ BoundConstants ParametersAlone(ParamListInfo given) {
 }  // namespace
 
 [[gnu::hot]] uint64 HashOfDatum(Oid type, Datum value) {
-  if (IsHarmless(type, value)) return HashOrRaise(type, value);
+  if (IsHarmlessValue(type, value)) return HashOrRaise(type, value);
   uint64 hash = kUnknownHash;
   return Contained([&hash, type, value] { hash = HashOrRaise(type, value); }) ? hash : kUnknownHash;
 }
@@ -259,7 +261,7 @@ uint64* HashesOfElements(Oid type, Datum value, int* count) {
     array_free_iterator(iterator);
   };
   // An array has its elements in line.
-  if (IsHarmless(type, value) && IsHarmlessType(element))
+  if (IsHarmlessValue(type, value) && IsHarmlessType(element))
     read();
   else
     (void)Contained(read);
@@ -270,7 +272,7 @@ uint64* HashesOfElements(Oid type, Datum value, int* count) {
   return constant->constisnull ? of_null : HashOfDatum(constant->consttype, constant->constvalue);
 }
 
-ConstantWordsView EncodeConstants(Query* query, const privacy_score::Statement& statement, const QueryKey* key) {
+ConstantWordsView EncodeConstants(::Query* query, const privacy_score::Statement& statement, const QueryKey* key) {
   static privacy_score::StatementConstants* constants = nullptr;
   static privacy_score::ConstantWords* words = nullptr;
   Vector vector = {0, nullptr};
@@ -310,7 +312,7 @@ BoundConstants ConstantsOfExecution(const PlanMark* mark, ParamListInfo given) {
                              : ParametersAlone(given);
   const int count = static_cast<int>(bound.words[kParameterCount]);
   if (count == 0) return bound;
-  ParameterValue* values = RoomFor(count);
+  ParameterValue* values = RoomForParameters(count);
   bool all_plain = true;
   for (int i = 0; i < count; ++i) {
     values[i] = {static_cast<int>(bound.words[kParameterCount + 1 + i]), true, 0, nullptr, 0};
@@ -358,3 +360,5 @@ bool HashOfParameter(ParamListInfo given, int number, uint64* hash) {
     return false;
   return true;
 }
+
+}  // namespace privacy_score

@@ -18,6 +18,8 @@ extern "C" {
 #include "backend/query/query_key.hpp"
 #include "core/statement/comparisons.hpp"
 
+namespace privacy_score {
+
 // The hash of a value that is not NULL: of its text, a number's of the number, so that 5, 5::bigint and '5' are the
 // same; an array's is that of its bytes. Raises nothing but a cancel: what has no text gets one hash for all.
 uint64 HashOfDatum(Oid type, Datum value);
@@ -35,7 +37,7 @@ struct ConstantWordsView {
   const uint32* words;
   int count;
 };
-ConstantWordsView EncodeConstants(Query* query, const privacy_score::Statement& statement, const QueryKey* key);
+ConstantWordsView EncodeConstants(::Query* query, const privacy_score::Statement& statement, const QueryKey* key);
 
 // The vector of a query's literals, whose hashes, with 0 for NULL, are given.
 uint64 VectorOfLiterals(const uint64* hashes, const QueryKey* key);
@@ -58,3 +60,5 @@ struct OneConstant {
   uint64 hash;
 };
 bool OneConstantOfExecution(const PlanMark* mark, ParamListInfo given, OneConstant* constant);
+
+}  // namespace privacy_score

@@ -7,6 +7,7 @@
 #include "backend/query/described_columns.hpp"
 
 #include "backend/catalog/catalog_heirs.hpp"
+#include "backend/catalog/catalog_lineage.hpp"
 #include "backend/catalog/catalog_protection.hpp"
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/query/described_relations.hpp"
@@ -31,6 +32,8 @@ extern "C" {
 }
 
 #include "backend/catalog/relation_access.hpp"
+
+namespace privacy_score {
 
 namespace ps = privacy_score;
 
@@ -205,7 +208,7 @@ List* AddConditionsOf(List* tests, Node* node, int rtindex, const Mapping& mappi
 }
 
 // True for a query whose rows go out one by one: what is said of them outside holds inside.
-bool PassesRowsOn(const Query* query) {
+bool PassesRowsOn(const ::Query* query) {
   return query->commandType == CMD_SELECT && query->setOperations == nullptr && query->groupClause == NIL &&
          query->groupingSets == NIL && !query->hasAggs && !query->hasWindowFuncs && query->havingQual == nullptr &&
          query->distinctClause == NIL && query->limitCount == nullptr && query->limitOffset == nullptr &&
@@ -213,7 +216,7 @@ bool PassesRowsOn(const Query* query) {
 }
 
 // The view that a query in FROM stands for; InvalidOid when it is no view of the server's.
-Oid SystemView(const Scope* scope) {
+Oid SystemView(const QueryScope* scope) {
   if (scope->parent == nullptr || scope->place == 0) return InvalidOid;
   Oid view = rt_fetch(scope->place, scope->parent->query->rtable)->relid;
   if (!OidIsValid(view) && scope->query->rtable != NIL) {
@@ -240,7 +243,7 @@ Names NamedByOutput(const TargetEntry* target) {
 }
 
 // What the outputs of a query name that passes on the range's columns.
-Mapping MapOutputs(const Query* query, int rtindex, const Mapping& mapping, bool statistics_view) {
+Mapping MapOutputs(const ::Query* query, int rtindex, const Mapping& mapping, bool statistics_view) {
   Mapping outputs = NewMapping(list_length(query->targetList));
   ListCell* cell;
   foreach (cell, query->targetList) {
@@ -253,7 +256,7 @@ Mapping MapOutputs(const Query* query, int rtindex, const Mapping& mapping, bool
 }
 
 // All that the conditions around a range say of it.
-List* CollectTests(const Scope* scope, int rtindex, Mapping mapping) {
+List* CollectTests(const QueryScope* scope, int rtindex, Mapping mapping) {
   List* tests = NIL;
   for (;;) {
     tests = AddConditionsOf(tests, reinterpret_cast<Node*>(scope->query->jointree), rtindex, mapping);
@@ -343,7 +346,7 @@ bool OnlyNames(std::string_view column) {
          column == "stxdinherit";
 }
 
-void Describe(ps::Arena* arena, Oid catalog, ps::Relation* relation, List* tests, bool all) {
+void DescribeColumns(ps::Arena* arena, Oid catalog, ps::Relation* relation, List* tests, bool all) {
   ps::ArenaList<ps::Origin> described;
   ListCell* cell;
   foreach (cell, Candidates(tests))
@@ -364,7 +367,7 @@ void Describe(ps::Arena* arena, Oid catalog, ps::Relation* relation, List* tests
 
 bool DescribesColumns(Oid catalog) { return catalog == StatisticRelationId || catalog == StatisticExtDataRelationId; }
 
-void DescribeRange(Scope* scope, int rtindex, ps::Relation* relation) {
+void DescribeRange(QueryScope* scope, int rtindex, ps::Relation* relation) {
   const Oid catalog = rt_fetch(rtindex, scope->query->rtable)->relid;
   Mapping mapping = NewMapping(relation->columns.size);
   if (catalog == StatisticRelationId) {
@@ -373,11 +376,11 @@ void DescribeRange(Scope* scope, int rtindex, ps::Relation* relation) {
   }
   // What a stored query will show depends on who runs it.
   const bool all = scope->definition != nullptr || !IsStatisticsView(SystemView(scope));
-  Describe(scope->arena, catalog, relation, CollectTests(scope, rtindex, mapping), all);
+  DescribeColumns(scope->arena, catalog, relation, CollectTests(scope, rtindex, mapping), all);
 }
 
 void DescribeAll(ps::Arena* arena, Oid catalog, ps::Relation* relation, bool all) {
-  Describe(arena, catalog, relation, NIL, all);
+  DescribeColumns(arena, catalog, relation, NIL, all);
 }
 
 bool DescribesProtected(bool all) {
@@ -386,3 +389,5 @@ bool DescribesProtected(bool all) {
     if ((all || MaySelect(lfirst_oid(cell))) && ProtectedTree(FindRelation(lfirst_oid(cell)))) return true;
   return false;
 }
+
+}  // namespace privacy_score

@@ -16,16 +16,20 @@ extern "C" {
 
 #include "core/statement/statement.hpp"
 
-struct Scope;
+namespace privacy_score {
+
+struct QueryScope;
 
 // True for the catalogs whose rows show values of other relations.
 bool DescribesColumns(Oid catalog);
 
 // Gives a range of such a catalog what it describes, by the conditions of the scope and of those around it.
-void DescribeRange(Scope* scope, int rtindex, privacy_score::Relation* relation);
+void DescribeRange(QueryScope* scope, int rtindex, privacy_score::Relation* relation);
 
 // The same without conditions; `all`: also what the current user may not read.
 void DescribeAll(privacy_score::Arena* arena, Oid catalog, privacy_score::Relation* relation, bool all);
 
 // Whether such a catalog shows values of anything protected.
 bool DescribesProtected(bool all);
+
+}  // namespace privacy_score

@@ -5,12 +5,14 @@
 
 #include "backend/catalog/catalog_arena.hpp"
 #include "backend/catalog/catalog_heirs.hpp"
+#include "backend/catalog/catalog_lineage.hpp"
 #include "backend/catalog/catalog_protection.hpp"
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/catalog/catalog_source.hpp"
 #include "backend/catalog/relation_access.hpp"
 #include "backend/query/query_build.hpp"
 #include "backend/server/wire.hpp"
+#include "sqlparse/catalog_sections.hpp"
 
 extern "C" {
 #include "access/genam.h"
@@ -27,13 +29,15 @@ extern "C" {
 #include "utils/lsyscache.h"
 }
 
+namespace privacy_score {
+
 namespace ps = privacy_score;
 
 namespace {
 
 // The OIDs of all rows of pg_class that one key finds.
 List* AddClasses(List* relations, Oid index, ScanKey key) {
-  Relation catalog = table_open(RelationRelationId, AccessShareLock);
+  ::Relation catalog = table_open(RelationRelationId, AccessShareLock);
   SysScanDesc scan = systable_beginscan(catalog, index, OidIsValid(index), nullptr, 1, key);
   HeapTuple tuple;
   while (HeapTupleIsValid(tuple = systable_getnext(scan)))
@@ -45,7 +49,7 @@ List* AddClasses(List* relations, Oid index, ScanKey key) {
 
 // Indexes of a table that have statistics of their own.
 List* AddExpressionIndexes(List* relations, Oid table) {
-  Relation catalog = table_open(IndexRelationId, AccessShareLock);
+  ::Relation catalog = table_open(IndexRelationId, AccessShareLock);
   ScanKeyData key;
   ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
   SysScanDesc scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, nullptr, 1, &key);
@@ -186,7 +190,9 @@ void AppendDescribed(StringInfo wire, Oid role) {
     CHECK_FOR_INTERRUPTS();
     count += AppendCandidate(&rows, lfirst_oid(cell), role);
   }
-  AppendSectionHead(wire, 8, count);
+  AppendSectionHead(wire, DescribedSection::kColumns, count);
   appendBinaryStringInfo(wire, rows.data, rows.len);
   pfree(rows.data);
 }
+
+}  // namespace privacy_score

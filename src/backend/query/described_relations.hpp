@@ -13,6 +13,8 @@ extern "C" {
 
 #include "core/statement/statement.hpp"
 
+namespace privacy_score {
+
 // The relations and indexes of these names in any schema.
 List* RelationsNamed(List* names);
 
@@ -30,3 +32,5 @@ void AddDescribed(privacy_score::Arena* arena, privacy_score::ArenaList<privacy_
 // Section 7 of sqlparse/catalog.hpp: every column that statistics describe, for SQL text, whose conditions are looked
 // at there. What `role` may read is marked; InvalidOid is a role that is gone, and may read all.
 void AppendDescribed(StringInfo wire, Oid role);
+
+}  // namespace privacy_score

@@ -17,6 +17,8 @@ extern "C" {
 #include "backend/query/remembered_abstractions.hpp"
 #include "backend/state/live_room.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // A constant of bigint, or what the parser makes of an integer where it wants one. Null for anything else.
@@ -77,14 +79,14 @@ bool StandsOnFalse(const Plan* plan) {
 bool BeginsWithLimitZero(const Plan* plan) {
   if (IsA(plan, Material)) plan = plan->lefttree;
   if (plan == nullptr || !IsA(plan, Limit)) return false;
-  const auto* limit = reinterpret_cast<const Limit*>(plan);
+  const auto* limit = reinterpret_cast<const ::Limit*>(plan);
   return limit->limitCount != nullptr && IsZero(limit->limitCount) &&
          (limit->limitOffset == nullptr || IsA(limit->limitOffset, Const));
 }
 
 }  // namespace
 
-bool IsLimitedToNothing(const Query* query) {
+bool IsLimitedToNothing(const ::Query* query) {
   return query->limitCount != nullptr && query->commandType == CMD_SELECT && query->limitOption == LIMIT_OPTION_COUNT &&
          IsZero(query->limitCount) && (query->limitOffset == nullptr || WholeNumber(query->limitOffset) != nullptr) &&
          query->rowMarks == NIL && !query->hasModifyingCTE;
@@ -108,3 +110,5 @@ bool IsExcused(const PlannedStmt* plan) {
   if (mark != nullptr) return mark->returns_nothing != 0;
   return PlanReturnsNothing(plan, false) || PlanReturnsNothing(plan, true);
 }
+
+}  // namespace privacy_score

@@ -16,11 +16,13 @@ extern "C" {
 #include "nodes/plannodes.h"
 }
 
+namespace privacy_score {
+
 struct PlanMark;
 
 // Whether a query, as the planner receives it, reads under LIMIT 0, written as a constant. The planner writes into it,
 // so it is asked before.
-bool IsLimitedToNothing(const Query* query);
+bool IsLimitedToNothing(const ::Query* query);
 
 // Whether a plan reads and returns nothing. `limited`: what the former has said of its query.
 bool PlanReturnsNothing(const PlannedStmt* plan, bool limited);
@@ -31,3 +33,5 @@ void ExcuseExecutions(PlanMark* mark);
 
 // Whether the executions of a plan, marked or not, are no event and no read.
 bool IsExcused(const PlannedStmt* plan);
+
+}  // namespace privacy_score

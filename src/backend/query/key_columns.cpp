@@ -16,9 +16,11 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
+namespace privacy_score {
+
 namespace {
 
-List* ColumnsOf(HeapTuple constraint, AttrNumber which) {
+List* ConstraintColumns(HeapTuple constraint, AttrNumber which) {
   bool null;
   const Datum value = SysCacheGetAttr(CONSTROID, constraint, which, &null);
   if (null) return NIL;
@@ -56,7 +58,7 @@ List* ColumnsOfIndex(Oid index, int* plain_count) {
 List* ColumnsOfConstraint(Oid constraint) {
   HeapTuple tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(constraint));
   if (!HeapTupleIsValid(tuple)) return NIL;
-  List* columns = ColumnsOf(tuple, Anum_pg_constraint_conkey);
+  List* columns = ConstraintColumns(tuple, Anum_pg_constraint_conkey);
   ReleaseSysCache(tuple);
   return columns;
 }
@@ -67,7 +69,10 @@ bool FindForeignKey(Oid constraint, ForeignKeyColumns* key) {
   const auto* form = reinterpret_cast<Form_pg_constraint>(GETSTRUCT(tuple));
   const bool foreign = form->contype == CONSTRAINT_FOREIGN;
   if (foreign)
-    *key = {form->confrelid, ColumnsOf(tuple, Anum_pg_constraint_conkey), ColumnsOf(tuple, Anum_pg_constraint_confkey)};
+    *key = {form->confrelid, ConstraintColumns(tuple, Anum_pg_constraint_conkey),
+            ConstraintColumns(tuple, Anum_pg_constraint_confkey)};
   ReleaseSysCache(tuple);
   return foreign;
 }
+
+}  // namespace privacy_score

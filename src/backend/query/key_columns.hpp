@@ -9,6 +9,8 @@ extern "C" {
 #include "nodes/pg_list.h"
 }
 
+namespace privacy_score {
+
 // The columns of the key of an index, those below an expression included, which come last; NIL when there is no such
 // index. `plain_count` (may be null): how many are the key's columns themselves, -1 when there are expressions.
 List* ColumnsOfIndex(Oid index, int* plain_count = nullptr);
@@ -23,3 +25,5 @@ struct ForeignKeyColumns {
   List* referred_columns;
 };
 bool FindForeignKey(Oid constraint, ForeignKeyColumns* key);
+
+}  // namespace privacy_score

@@ -11,6 +11,8 @@ extern "C" {
 #include "nodes/pg_list.h"
 }
 
+namespace privacy_score {
+
 namespace {
 
 constexpr int kMostColumns = 4;
@@ -35,7 +37,7 @@ unsigned next_known = 0;
 uint32 LowerWord(uint64 hash) { return static_cast<uint32>(hash); }
 uint32 UpperWord(uint64 hash) { return static_cast<uint32>(hash >> 32U); }
 
-bool IsOf(const KnownKey& one, const TriedKey& key, CmdType command) {
+bool IsKnownAs(const KnownKey& one, const TriedKey& key, CmdType command) {
   if (one.id == 0 || one.relid != key.relid || one.command != command || one.shown != key.shown ||
       one.column_count != list_length(key.columns))
     return false;
@@ -56,7 +58,7 @@ bool IsMemorable(const TriedKey& key) {
 int64 FindKnownKey(const TriedKey& key, CmdType command, uint64 vector, privacy_score::BoundConstants* constants) {
   if (!IsMemorable(key)) return 0;
   for (const KnownKey& one : known) {
-    if (!IsOf(one, key, command)) continue;
+    if (!IsKnownAs(one, key, command)) continue;
     if (one.generation != CatalogGeneration() || !IsRemembered(one.id)) return 0;
     if (one.word_count <= 2) return one.id;
     auto* words = static_cast<uint32*>(palloc(sizeof(uint32) * static_cast<Size>(one.word_count)));
@@ -93,9 +95,11 @@ void RememberKey(const TriedKey& key, CmdType command, uint64 generation, int64 
     ++i;
   }
   for (KnownKey& place : known)
-    if (IsOf(place, key, command)) {
+    if (IsKnownAs(place, key, command)) {
       place = one;
       return;
     }
   known[next_known++ % lengthof(known)] = one;
 }
+
+}  // namespace privacy_score

@@ -11,6 +11,8 @@
 #include "backend/query/constants.hpp"
 #include "backend/query/query_statement.hpp"
 
+namespace privacy_score {
+
 // The abstraction of trying a key, with its constants in the current context; 0 when it is not known.
 int64 FindKnownKey(const TriedKey& key, CmdType command, uint64 vector, privacy_score::BoundConstants* constants);
 
@@ -21,3 +23,5 @@ void RememberKey(const TriedKey& key, CmdType command, uint64 generation, int64 
 
 // Whether it can be remembered: it has one value, of which there is one hash.
 bool IsMemorable(const TriedKey& key);
+
+}  // namespace privacy_score

@@ -17,6 +17,8 @@ extern "C" {
 #include "backend/server/core_call.hpp"
 #include "backend/state/scoring_errors.hpp"
 
+namespace privacy_score {
+
 // A place in the words where the hash belongs that a recipe gives.
 struct HashGap {
   int place;
@@ -55,7 +57,7 @@ Set* sets = nullptr;
 uint64 generation_of_all = 0;
 Size bytes = 0;
 
-void MakeRoom(uint64 generation) {
+void MakeRoomForQuery(uint64 generation) {
   generation_of_all = generation;
   if (context == nullptr)
     context = AllocSetContextCreate(TopMemoryContext, "privacy_score known queries", ALLOCSET_DEFAULT_SIZES);
@@ -145,7 +147,7 @@ const KnownQuery* RememberQuery(const QueryKey& key, uint64 generation, int64 id
                     MAXALIGN(sizeof(HashGap) * static_cast<Size>(gap_count)) +
                     MAXALIGN(sizeof(HashRecipe) * static_cast<Size>(recipes.recipe_count)) +
                     MAXALIGN(sizeof(HashStep) * static_cast<Size>(recipes.step_count));
-  if (sets == nullptr || generation != generation_of_all || bytes + size > kMostBytes) MakeRoom(generation);
+  if (sets == nullptr || generation != generation_of_all || bytes + size > kMostBytes) MakeRoomForQuery(generation);
   auto* known = static_cast<KnownQuery*>(MemoryContextAlloc(context, size));
   char* at = reinterpret_cast<char*>(known) + MAXALIGN(sizeof(KnownQuery));
   *known = {};
@@ -176,5 +178,7 @@ const KnownQuery* RememberQuery(const QueryKey& key, uint64 generation, int64 id
 }
 
 void ForgetKnownQueries() {
-  if (sets != nullptr) MakeRoom(CatalogGeneration());
+  if (sets != nullptr) MakeRoomForQuery(CatalogGeneration());
 }
+
+}  // namespace privacy_score

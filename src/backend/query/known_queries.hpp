@@ -13,6 +13,8 @@
 #include "backend/query/query_key.hpp"
 #include "backend/query/value_recipes.hpp"
 
+namespace privacy_score {
+
 struct KnownQuery;
 
 // What is remembered of the query with this key; null when it was not met or may have changed. Valid until the next
@@ -33,3 +35,5 @@ const KnownQuery* RememberQuery(const QueryKey& key, uint64 generation, int64 id
 
 // Forgets all of them.
 void ForgetKnownQueries();
+
+}  // namespace privacy_score

@@ -10,11 +10,13 @@ extern "C" {
 
 #include "backend/server/compat.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // The plan cache reads an item's cacheId where the mark has its type.
 static_assert(offsetof(Const, consttype) == offsetof(PlanInvalItem, cacheId), "a mark must pass for a PlanInvalItem");
-static_assert(offsetof(PlanMark, words) == offsetof(PlanMark, returns_nothing) + sizeof(int64),
+static_assert(offsetof(PlanMark, words) == offsetof(PlanMark, answer_column) + sizeof(int32),
               "no gap before the words");
 
 }  // namespace
@@ -27,6 +29,7 @@ static_assert(offsetof(PlanMark, words) == offsetof(PlanMark, returns_nothing) +
   mark->id = id;
   mark->estimates = estimates;
   mark->returns_nothing = 0;
+  mark->answer_column = 0;
   return mark;
 }
 
@@ -38,3 +41,5 @@ static_assert(offsetof(PlanMark, words) == offsetof(PlanMark, returns_nothing) +
   item->location = -1;
   plan->invalItems = lappend(plan->invalItems, item);
 }
+
+}  // namespace privacy_score

@@ -17,6 +17,8 @@ extern "C" {
 #include "nodes/primnodes.h"
 }
 
+namespace privacy_score {
+
 // Plain data in one piece of memory, a varlena for the server. The words are those of core/statement/comparisons.hpp;
 // none when the constants are not known.
 struct PlanMark {
@@ -24,7 +26,8 @@ struct PlanMark {
   int32 word_count;
   int64 id;               // of the abstraction
   int64 estimates;        // of that of explaining the query, where this does not follow from the former; else 0
-  int64 returns_nothing;  // 1: the plan reads and returns nothing (empty_results.hpp), so that id is 0; else 0
+  int32 returns_nothing;  // 1: the plan reads and returns nothing (empty_results.hpp), so that id is 0; else 0
+  int32 answer_column;    // of an aggregate, from 1 (answers.hpp), whose constants follow the words; else 0
   uint32 words[FLEXIBLE_ARRAY_MEMBER];
 };
 
@@ -44,3 +47,5 @@ inline const PlanMark* MarkOfPlan(const PlannedStmt* plan) {
   if (!IsA(item, Const) || item->consttype != static_cast<Oid>(kMarkType)) return nullptr;
   return reinterpret_cast<const PlanMark*>(DatumGetPointer(item->constvalue));
 }
+
+}  // namespace privacy_score

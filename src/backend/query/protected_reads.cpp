@@ -15,6 +15,8 @@ extern "C" {
 #include "utils/lsyscache.h"
 }
 
+namespace privacy_score {
+
 namespace {
 
 struct Search {
@@ -30,10 +32,10 @@ bool ReadsProtected(const RangeTblEntry* rte) {
   return entry != nullptr && (ReadsChildren(rte, entry) ? ProtectedTree(entry) : ProtectedEntry(entry));
 }
 
-bool Look(Node* node, void* context) {
+bool LookForProtected(Node* node, void* context) {
   if (node == nullptr) return false;
   auto* search = static_cast<Search*>(context);
-  if (IsA(node, Query)) return WalkQuery(reinterpret_cast<Query*>(node), Look, context);
+  if (IsA(node, Query)) return WalkQuery(reinterpret_cast<::Query*>(node), LookForProtected, context);
   if (IsA(node, RangeTblEntry)) {
     const auto* rte = reinterpret_cast<RangeTblEntry*>(node);
     search->reads |= ReadsProtected(rte);
@@ -43,22 +45,22 @@ bool Look(Node* node, void* context) {
     search->tells |= OidIsValid(get_oprrest(reinterpret_cast<OpExpr*>(node)->opno)) && NodeTells(node);
   else if (IsA(node, ScalarArrayOpExpr))
     search->tells |= OidIsValid(get_oprrest(reinterpret_cast<ScalarArrayOpExpr*>(node)->opno)) && NodeTells(node);
-  return WalkChildren(node, Look, context);
+  return WalkChildren(node, LookForProtected, context);
 }
 
 }  // namespace
 
-bool PlanningShowsProtected(Query* query) {
+bool PlanningShowsProtected(::Query* query) {
   ForgetStaleRelations();
   Search search = {};
-  Look(reinterpret_cast<Node*>(query), &search);
+  LookForProtected(reinterpret_cast<Node*>(query), &search);
   return search.tells && search.reads;
 }
 
-bool QueryReadsProtected(Query* query) {
+bool QueryReadsProtected(::Query* query) {
   ForgetStaleRelations();
   Search search = {};
-  Look(reinterpret_cast<Node*>(query), &search);
+  LookForProtected(reinterpret_cast<Node*>(query), &search);
   return search.reads;
 }
 
@@ -95,3 +97,5 @@ bool PlanReadsProtected(const PlannedStmt* plan) {
   }
   return false;
 }
+
+}  // namespace privacy_score

@@ -14,6 +14,8 @@ extern "C" {
 #include "nodes/plannodes.h"
 }
 
+namespace privacy_score {
+
 // True for what protect() has declared (also when it was dropped and created again under its name), and for every
 // relation whose rows are those of a declared one: its partitions, inheritance children and copies.
 bool RelationIsProtected(Oid relid);
@@ -30,8 +32,10 @@ bool KeysAreProtected(Oid relid);
 bool PlanReadsProtected(const PlannedStmt* plan);
 
 // Whether a query reads rows of a protected relation, before it is planned.
-bool QueryReadsProtected(Query* query);
+bool QueryReadsProtected(::Query* query);
 
 // True when planning the query may hand values of a protected relation, from its statistics, to a function of
 // somebody's own: an operator with a selectivity estimator is tried on the most common ones.
-bool PlanningShowsProtected(Query* query);
+bool PlanningShowsProtected(::Query* query);
+
+}  // namespace privacy_score

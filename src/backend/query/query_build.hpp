@@ -1,8 +1,8 @@
 /*
  * query_build.hpp - what the pieces of the Query front end share.
  *
- * A Scope is one query level while it is translated; scopes live on the stack and link to the level outside, so that a
- * Var with varlevelsup finds its range table. Everything here may raise and so holds no destructors.
+ * A QueryScope is one query level while it is translated; scopes live on the stack and link to the level outside, so
+ * that a Var with varlevelsup finds its range table. Everything here may raise and so holds no destructors.
  */
 #pragma once
 
@@ -14,6 +14,8 @@ extern "C" {
 
 #include "core/statement/statement.hpp"
 
+namespace privacy_score {
+
 struct RelationEntry;
 
 // The range of one range table entry.
@@ -21,8 +23,8 @@ struct RangeSlot {
   int index;           // into result->ranges, -1 when it has none
   const int* columns;  // of a relation: attribute number - 1 -> column of the range, -1 when dropped
   int natts;
-  Query* inlined;  // what stands in the place of a call of an SQL function or of a view; null else
-  Oid view;        // that view
+  ::Query* inlined;  // what stands in the place of a call of an SQL function or of a view; null else
+  Oid view;          // that view
 };
 
 // The stored query of a view or materialized view, which nobody has rewritten: the views in it are put in place here.
@@ -35,12 +37,12 @@ struct StoredViews {
 
 struct ValueRecipes;
 
-struct Scope {
+struct QueryScope {
   privacy_score::Arena* arena;
-  Query* query;
+  ::Query* query;
   privacy_score::Query* result;
   RangeSlot* slots;  // by range table index; the first is not used
-  Scope* parent;
+  QueryScope* parent;
   List* targets;            // the assignments that are being translated
   StoredViews* definition;  // null but within a stored query
   int place;                // the range table entry of the parent that this is the query of, 0 when it is not in FROM
@@ -54,19 +56,19 @@ struct Scope {
 privacy_score::Command CommandOf(CmdType type);
 
 // Translates a query that stands inside `parent` (null for the outermost).
-privacy_score::Query* BuildQuery(privacy_score::Arena* arena, Query* query, Scope* parent,
+privacy_score::Query* BuildQuery(privacy_score::Arena* arena, ::Query* query, QueryScope* parent,
                                  StoredViews* definition = nullptr, ValueRecipes* recipes = nullptr);
 
 // query_ranges.cpp
 
 // Gives each FROM item of the join tree, the target and EXCLUDED its range, without their contents.
-void AddRanges(Scope* scope);
+void AddRanges(QueryScope* scope);
 
 // Fills in the WITH queries and the contents of all ranges; adds the conditions of joins and WHERE.
-void FillRanges(Scope* scope);
+void FillRanges(QueryScope* scope);
 
 // The range of a range table entry; one that the join tree does not name is added.
-const RangeSlot* FindRange(Scope* scope, int rtindex);
+const RangeSlot* FindRange(QueryScope* scope, int rtindex);
 
 // query_policies.cpp
 
@@ -76,27 +78,27 @@ const RangeSlot* FindRange(Scope* scope, int rtindex);
 bool PolicyCounts(const RelationEntry* relation, Node* conditions, bool rows_there);
 
 // Adds the conditions for rows that are written, as far as they count.
-void AddCheckOptions(Scope* scope);
+void AddCheckOptions(QueryScope* scope);
 
 // query_expressions.cpp
 
 // Translates an expression; never null.
-privacy_score::Expr* BuildExpr(Scope* scope, Node* node);
+privacy_score::Expr* BuildExpr(QueryScope* scope, Node* node);
 
 // Translates `node` and adds it to `list`; nothing for null.
-void AddExpr(Scope* scope, privacy_score::ArenaList<privacy_score::Expr>* list, Node* node);
+void AddExpr(QueryScope* scope, privacy_score::ArenaList<privacy_score::Expr>* list, Node* node);
 
 // kOther with the children of `node`; a constant when nothing is below.
-privacy_score::Expr* BuildOther(Scope* scope, Node* node);
+privacy_score::Expr* BuildOther(QueryScope* scope, Node* node);
 
 // `expr` as what a function is given that tells it by other ways than a value.
-privacy_score::Expr* BuildTold(Scope* scope, privacy_score::Expr* expr);
+privacy_score::Expr* BuildTold(QueryScope* scope, privacy_score::Expr* expr);
 
 // Adds what a clause sorts, groups or makes distinct to what is told, when comparing it does.
-void AddTold(Scope* scope, const SortGroupClause* clause, Node* sorted);
+void AddTold(QueryScope* scope, const SortGroupClause* clause, Node* sorted);
 
 // Notes what a level calls by name (core's Query::calls).
-void NoteCallOf(Scope* scope, const FuncExpr* call);
+void NoteCallOf(QueryScope* scope, const FuncExpr* call);
 
 bool IsEqualityOperator(Oid opno);
 // Its negator, as <> is that of =.
@@ -105,7 +107,7 @@ bool IsInequalityOperator(Oid opno);
 // query_marks.cpp
 
 // Marks what is known of an operator or function beyond its arguments: Expr::packs, pins, time_part, limit.
-void MarkOther(Scope* scope, privacy_score::Expr* expr, Node* node);
+void MarkOther(QueryScope* scope, privacy_score::Expr* expr, Node* node);
 
 // The marks that depend on constants, of which a QueryKey says nothing else: what part of a time a call gives; whether
 // some range in a list of OpExpr may leave one value, or some pattern is one.
@@ -118,15 +120,17 @@ bool DependOnConstants(OpExpr* const* comparisons, int count);
 Node* WithoutCasts(Node* node);
 
 // Translates an expression and notes its constant when it is one.
-privacy_score::Expr* BuildOperand(Scope* scope, Node* node);
+privacy_score::Expr* BuildOperand(QueryScope* scope, Node* node);
 
 // Adds to `expr` the constant that `node` is, or the elements of the array that is unnested; false when it is none.
-bool AddValues(Scope* scope, privacy_score::Expr* expr, Node* node);
+bool AddValues(QueryScope* scope, privacy_score::Expr* expr, Node* node);
 
 // x IN (list), x = ANY (array) and the like.
-privacy_score::Expr* BuildArrayComparison(Scope* scope, ScalarArrayOpExpr* comparison);
+privacy_score::Expr* BuildArrayComparison(QueryScope* scope, ScalarArrayOpExpr* comparison);
 
 // IS DISTINCT FROM, NULLIF: both are nodes of the form of OpExpr.
-privacy_score::Expr* BuildDisguisedEquality(Scope* scope, OpExpr* comparison);
+privacy_score::Expr* BuildDisguisedEquality(QueryScope* scope, OpExpr* comparison);
 
-privacy_score::Expr* BuildCase(Scope* scope, CaseExpr* node);
+privacy_score::Expr* BuildCase(QueryScope* scope, CaseExpr* node);
+
+}  // namespace privacy_score

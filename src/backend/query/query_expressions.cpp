@@ -29,20 +29,22 @@ extern "C" {
 
 #include "core/statement/abstraction.hpp"
 
+namespace privacy_score {
+
 namespace ps = privacy_score;
 
 namespace {
 
 using ExprList = ps::ArenaList<ps::Expr>;
 
-ps::Expr* NewExpr(Scope* scope, ps::ExprKind kind) {
+ps::Expr* NewExpr(QueryScope* scope, ps::ExprKind kind) {
   auto* expr = scope->arena->New<ps::Expr>();
   expr->kind = kind;
   return expr;
 }
 
 struct Collector {
-  Scope* scope;
+  QueryScope* scope;
   ExprList* list;
 };
 
@@ -53,13 +55,13 @@ bool CollectChild(Node* node, void* context) {
 }
 
 // Adds every child of `node`; constants are left out.
-void AddChildren(Scope* scope, ExprList* list, Node* node) {
+void AddChildren(QueryScope* scope, ExprList* list, Node* node) {
   Collector collector = {scope, list};
   WalkChildren(node, CollectChild, &collector);
 }
 
 // Notes a function that may be seen to run: a choice around it, in whatever level, shows by which columns it chooses.
-void NoteTold(Scope* scope, Node* node) {
+void NoteTold(QueryScope* scope, Node* node) {
   const Oid function = IsA(node, FuncExpr) ? reinterpret_cast<FuncExpr*>(node)->funcid : InvalidOid;
   if (OidIsValid(function) && function < FirstNormalObjectId) {
     const char* name = get_func_name(function);
@@ -83,17 +85,19 @@ bool Chooses(Node* node) {
 }
 
 // Notes a choice whose arguments have been translated, `told` functions having been met before.
-void NoteChoice(Scope* scope, ps::Expr* expr, int told) {
+void NoteChoice(QueryScope* scope, ps::Expr* expr, int told) {
   expr->chooses = scope->result->chooses = true;
   expr->runs_told = scope->told != told;
 }
 
 // Notes that the level calls a function by name.
-void NoteCall(Scope* scope, Oid function) {
+void NoteCall(QueryScope* scope, Oid function) {
   if (!scope->result->calls) scope->result->calls = !FunctionIsPlain(function);
 }
 
-std::string_view FunctionName(Scope* scope, Oid function) { return scope->arena->Copy(CanonicalFunction(function)); }
+std::string_view FunctionName(QueryScope* scope, Oid function) {
+  return scope->arena->Copy(CanonicalFunction(function));
+}
 
 // The operand of a cast that nobody wrote; null when `node` is not one.
 Node* ImplicitCastOperand(Node* node) {
@@ -134,13 +138,13 @@ Node* ImplicitCastOperand(Node* node) {
 }
 
 // The scope that a Var of `scope` with `levels` levels up belongs to.
-Scope* OuterScope(Scope* scope, int levels) {
+QueryScope* OuterScope(QueryScope* scope, int levels) {
   while (scope != nullptr && levels-- > 0) scope = scope->parent;
   return scope;
 }
 
 // An expression of the query `levels` levels out, translated where it is used.
-ps::Expr* BuildOuterExpr(Scope* scope, Node* node, int levels) {
+ps::Expr* BuildOuterExpr(QueryScope* scope, Node* node, int levels) {
   if (levels > 0) {
     node = static_cast<Node*>(copyObjectImpl(node));
     IncrementVarSublevelsUp(node, levels, 0);
@@ -149,7 +153,7 @@ ps::Expr* BuildOuterExpr(Scope* scope, Node* node, int levels) {
 }
 
 // A column of a join is the expression over the joined items that it stands for.
-ps::Expr* BuildJoinVar(Scope* scope, const Var* var, RangeTblEntry* rte) {
+ps::Expr* BuildJoinVar(QueryScope* scope, const Var* var, RangeTblEntry* rte) {
   const int levels = static_cast<int>(var->varlevelsup);
   if (var->varattno > 0) {
     auto* alias = static_cast<Node*>(list_nth(rte->joinaliasvars, var->varattno - 1));
@@ -165,14 +169,14 @@ ps::Expr* BuildJoinVar(Scope* scope, const Var* var, RangeTblEntry* rte) {
 }
 
 // Column `attno` of a range; attno 0 is the row.
-ps::Expr* BuildColumn(Scope* scope, const Var* var, int attno) {
+ps::Expr* BuildColumn(QueryScope* scope, const Var* var, int attno) {
   const int levels = static_cast<int>(var->varlevelsup);
-  Scope* outer = OuterScope(scope, levels);
+  QueryScope* outer = OuterScope(scope, levels);
   if (outer == nullptr || var->varno <= 0 || static_cast<int>(var->varno) > list_length(outer->query->rtable))
     return NewExpr(scope, ps::ExprKind::kConstant);
   RangeTblEntry* rte = rt_fetch(var->varno, outer->query->rtable);
   if (rte->rtekind == RTE_JOIN) return BuildJoinVar(scope, var, rte);
-  if (Node* grouping = GroupingExpression(rte, attno)) return BuildOuterExpr(scope, grouping, levels);
+  if (Node* grouping = GroupByExpression(rte, attno)) return BuildOuterExpr(scope, grouping, levels);
 
   ps::Expr* expr = NewExpr(scope, ps::ExprKind::kConstant);
   if (attno < 0 && attno != SelfItemPointerAttributeNumber) return expr;
@@ -188,17 +192,17 @@ ps::Expr* BuildColumn(Scope* scope, const Var* var, int attno) {
 }
 
 // A field of a row that is a FROM item is that item's column.
-ps::Expr* BuildFieldSelect(Scope* scope, FieldSelect* select) {
+ps::Expr* BuildFieldSelect(QueryScope* scope, FieldSelect* select) {
   auto* var = reinterpret_cast<Var*>(select->arg);
   if (!IsA(var, Var) || var->varattno != 0) return BuildOther(scope, reinterpret_cast<Node*>(select));
-  Scope* outer = OuterScope(scope, static_cast<int>(var->varlevelsup));
+  QueryScope* outer = OuterScope(scope, static_cast<int>(var->varlevelsup));
   if (outer == nullptr || rt_fetch(var->varno, outer->query->rtable)->rtekind == RTE_JOIN)
     return BuildOther(scope, reinterpret_cast<Node*>(select));
   return BuildColumn(scope, var, select->fieldnum);
 }
 
 // ORDER BY inside an aggregate adds its expressions to the arguments as junk; they are no arguments here.
-ps::Expr* BuildAggregate(Scope* scope, Aggref* aggregate) {
+ps::Expr* BuildAggregate(QueryScope* scope, Aggref* aggregate) {
   ps::Expr* expr = NewExpr(scope, ps::ExprKind::kAggregate);
   NoteCall(scope, aggregate->aggfnoid);
   expr->function = FunctionName(scope, aggregate->aggfnoid);
@@ -226,7 +230,7 @@ ps::Expr* BuildAggregate(Scope* scope, Aggref* aggregate) {
   return expr;
 }
 
-ps::Expr* BuildWindow(Scope* scope, WindowFunc* window) {
+ps::Expr* BuildWindow(QueryScope* scope, WindowFunc* window) {
   ps::Expr* expr = NewExpr(scope, ps::ExprKind::kWindow);
   NoteCall(scope, window->winfnoid);
   expr->function = FunctionName(scope, window->winfnoid);
@@ -237,7 +241,7 @@ ps::Expr* BuildWindow(Scope* scope, WindowFunc* window) {
 }
 
 // Adds the left sides of a comparison with the output of a subquery, which is made of Params.
-void AddLeftSides(Scope* scope, ExprList* list, Node* test) {
+void AddLeftSides(QueryScope* scope, ExprList* list, Node* test) {
   if (test == nullptr) return;
   ListCell* cell;
   switch (nodeTag(test)) {
@@ -257,7 +261,7 @@ void AddLeftSides(Scope* scope, ExprList* list, Node* test) {
   }
 }
 
-ps::Expr* BuildSubLink(Scope* scope, SubLink* link) {
+ps::Expr* BuildSubLink(QueryScope* scope, SubLink* link) {
   ps::Expr* expr = NewExpr(scope, ps::ExprKind::kSubquery);
   switch (link->subLinkType) {
     case EXISTS_SUBLINK:
@@ -271,7 +275,7 @@ ps::Expr* BuildSubLink(Scope* scope, SubLink* link) {
       expr->use = ps::SubqueryUse::kValue;
   }
   AddLeftSides(scope, &expr->args, link->testexpr);
-  expr->subquery = BuildQuery(scope->arena, castNode(Query, link->subselect), scope);
+  expr->subquery = BuildQuery(scope->arena, AsQuery(link->subselect), scope);
   return expr;
 }
 
@@ -293,7 +297,7 @@ bool FindMultiexpr(Node* node, void* context) {
 }
 
 // SET (a, b) = (SELECT ...): each column is given by a Param that names the subquery in a junk target.
-ps::Expr* BuildParam(Scope* scope, const Param* param) {
+ps::Expr* BuildParam(QueryScope* scope, const Param* param) {
   if (param->paramkind != PARAM_MULTIEXPR) return NewExpr(scope, ps::ExprKind::kConstant);
   MultiexprSearch search = {param->paramid >> 16, nullptr};
   ListCell* cell;
@@ -305,7 +309,7 @@ ps::Expr* BuildParam(Scope* scope, const Param* param) {
   return BuildSubLink(scope, search.found);
 }
 
-ps::Expr* BuildOperator(Scope* scope, OpExpr* op) {
+ps::Expr* BuildOperator(QueryScope* scope, OpExpr* op) {
   if (list_length(op->args) != 2) return BuildOther(scope, reinterpret_cast<Node*>(op));
   if (!IsEqualityOperator(op->opno)) {
     // Who is left out is asked about, too.
@@ -318,7 +322,7 @@ ps::Expr* BuildOperator(Scope* scope, OpExpr* op) {
   return expr;
 }
 
-ps::Expr* BuildBool(Scope* scope, BoolExpr* boolean) {
+ps::Expr* BuildBool(QueryScope* scope, BoolExpr* boolean) {
   if (boolean->boolop != AND_EXPR) return BuildOther(scope, reinterpret_cast<Node*>(boolean));
   const int told = scope->told;
   ps::Expr* expr = NewExpr(scope, ps::ExprKind::kAnd);
@@ -353,12 +357,12 @@ bool GivesRows(Node* node) {
 }  // namespace
 
 // A cast is none: of what a cast runs a text says nothing.
-void NoteCallOf(Scope* scope, const FuncExpr* call) {
+void NoteCallOf(QueryScope* scope, const FuncExpr* call) {
   if (call->funcformat == COERCE_EXPLICIT_CAST || call->funcformat == COERCE_IMPLICIT_CAST) return;
   NoteCall(scope, call->funcid);
 }
 
-ps::Expr* BuildTold(Scope* scope, ps::Expr* expr) {
+ps::Expr* BuildTold(QueryScope* scope, ps::Expr* expr) {
   if (expr->kind == ps::ExprKind::kConstant) return expr;
   ps::Expr* told = NewExpr(scope, ps::ExprKind::kOther);
   told->args.Add(expr);
@@ -366,13 +370,13 @@ ps::Expr* BuildTold(Scope* scope, ps::Expr* expr) {
   return told;
 }
 
-void AddTold(Scope* scope, const SortGroupClause* clause, Node* sorted) {
+void AddTold(QueryScope* scope, const SortGroupClause* clause, Node* sorted) {
   if (!ClauseTells(clause, sorted)) return;
   ps::Expr* told = BuildTold(scope, BuildExpr(scope, sorted));
   if (told->kind != ps::ExprKind::kConstant) scope->result->told.Add(told);
 }
 
-ps::Expr* BuildOther(Scope* scope, Node* node) {
+ps::Expr* BuildOther(QueryScope* scope, Node* node) {
   const int told = scope->told;
   ps::Expr* expr = NewExpr(scope, ps::ExprKind::kOther);
   AddChildren(scope, &expr->args, node);
@@ -406,7 +410,7 @@ bool IsInequalityOperator(Oid opno) {
   return OidIsValid(negator) && IsEqualityOperator(negator);
 }
 
-ps::Expr* BuildExpr(Scope* scope, Node* node) {
+ps::Expr* BuildExpr(QueryScope* scope, Node* node) {
   check_stack_depth();
   if (Node* operand = ImplicitCastOperand(node)) return BuildExpr(scope, operand);
   switch (nodeTag(node)) {
@@ -443,7 +447,7 @@ ps::Expr* BuildExpr(Scope* scope, Node* node) {
       return BuildExpr(scope, reinterpret_cast<Node*>(reinterpret_cast<TargetEntry*>(node)->expr));
     case T_Query: {
       ps::Expr* expr = NewExpr(scope, ps::ExprKind::kSubquery);
-      expr->subquery = BuildQuery(scope->arena, reinterpret_cast<Query*>(node), scope);
+      expr->subquery = BuildQuery(scope->arena, reinterpret_cast<::Query*>(node), scope);
       return expr;
     }
     default:
@@ -451,8 +455,10 @@ ps::Expr* BuildExpr(Scope* scope, Node* node) {
   }
 }
 
-void AddExpr(Scope* scope, ExprList* list, Node* node) {
+void AddExpr(QueryScope* scope, ExprList* list, Node* node) {
   if (node == nullptr || IsA(node, Const)) return;
   ps::Expr* expr = BuildExpr(scope, node);
   if (expr->kind != ps::ExprKind::kConstant) list->Add(expr);
 }
+
+}  // namespace privacy_score

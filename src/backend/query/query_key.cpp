@@ -20,6 +20,8 @@ extern "C" {
 #include "utils/memutils.h"
 }
 
+namespace privacy_score {
+
 namespace {
 
 constexpr int kMostWords = 4096;
@@ -38,7 +40,7 @@ class KeyWriter {
  public:
   explicit KeyWriter(KeyBuffer* buffer) : buffer_(buffer) {}
 
-  bool WriteQuery(Query* query);
+  bool WriteQuery(::Query* query);
   void Put(uint32 word) {
     if (word_count_ < kMostWords) buffer_->words[word_count_] = word;
     ++word_count_;
@@ -60,7 +62,7 @@ class KeyWriter {
   bool Write(Node* node);
   bool WriteNode(Node* node);
   bool WriteList(List* list);
-  bool WriteRange(Query* query, RangeTblEntry* rte);
+  bool WriteRange(::Query* query, RangeTblEntry* rte);
   bool WriteConst(const Const* constant);
   bool WriteParam(const Param* param);
   bool WriteOperator(const OpExpr* op);
@@ -193,7 +195,7 @@ bool KeyWriter::WriteSubquery(const SubLink* link) {
     case T_List:
       return WriteList(reinterpret_cast<List*>(node));
     case T_Query:
-      return WriteQuery(reinterpret_cast<Query*>(node));
+      return WriteQuery(reinterpret_cast<::Query*>(node));
     case T_TargetEntry: {
       const auto* target = reinterpret_cast<TargetEntry*>(node);
       Put(static_cast<uint32>(target->resno) << 1U | (target->resjunk ? 1U : 0U));
@@ -301,7 +303,7 @@ bool KeyWriter::WriteSubquery(const SubLink* link) {
   }
 }
 
-[[gnu::hot]] bool KeyWriter::WriteRange(Query* query, RangeTblEntry* rte) {
+[[gnu::hot]] bool KeyWriter::WriteRange(::Query* query, RangeTblEntry* rte) {
   Put(static_cast<uint32>(rte->rtekind));
   if (rte->securityQuals != NIL) return false;
   switch (rte->rtekind) {
@@ -327,7 +329,7 @@ bool KeyWriter::WriteSubquery(const SubLink* link) {
   }
 }
 
-[[gnu::hot]] bool KeyWriter::WriteQuery(Query* query) {
+[[gnu::hot]] bool KeyWriter::WriteQuery(::Query* query) {
   if (query->commandType == CMD_UTILITY || query->commandType == CMD_NOTHING || IsMerge(query->commandType))
     return false;
   if (query->onConflict != nullptr || query->withCheckOptions != NIL) return false;
@@ -362,7 +364,7 @@ bool KeyWriter::WriteSubquery(const SubLink* link) {
 
 uint64 ps_keys_begun = 0;
 
-[[gnu::hot]] bool MakeQueryKey(Query* query, QueryKey* key) {
+[[gnu::hot]] bool MakeQueryKey(::Query* query, QueryKey* key) {
   static KeyBuffer* buffer = nullptr;
   ++ps_keys_begun;
   if (buffer == nullptr) buffer = static_cast<KeyBuffer*>(MemoryContextAlloc(TopMemoryContext, sizeof(KeyBuffer)));
@@ -375,3 +377,5 @@ uint64 ps_keys_begun = 0;
           buffer->literals, writer.literal_count(), writer.parameters()};
   return true;
 }
+
+}  // namespace privacy_score

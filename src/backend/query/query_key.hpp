@@ -18,6 +18,8 @@ extern "C" {
 #include "nodes/primnodes.h"
 }
 
+namespace privacy_score {
+
 constexpr int kMostLiterals = 256;
 
 // Points into memory of this backend that the next key overwrites.
@@ -31,7 +33,9 @@ struct QueryKey {
 };
 
 // Makes the key; false when the query has none. Raises nothing but what memory or the stack may.
-bool MakeQueryKey(Query* query, QueryKey* key);
+bool MakeQueryKey(::Query* query, QueryKey* key);
 
 // How many keys this backend has begun so far.
 extern uint64 ps_keys_begun;
+
+}  // namespace privacy_score

@@ -7,6 +7,7 @@
  */
 #include "backend/query/constants.hpp"
 #include "backend/query/query_build.hpp"
+#include "backend/server/one_of.hpp"
 
 extern "C" {
 #include "catalog/pg_type.h"
@@ -21,6 +22,8 @@ extern "C" {
 }
 
 #include "core/statement/abstraction.hpp"
+
+namespace privacy_score {
 
 namespace ps = privacy_score;
 
@@ -52,14 +55,8 @@ Oid InnerTypeOf(Node* node) { return exprType(WithoutCasts(node)); }
 // Whether an operand reads a row of its own query level, be it in a subquery.
 bool ReadsRow(Node* node) { return contain_vars_of_level(node, 0); }
 
-bool IsOneOf(const char* name, std::initializer_list<const char*> names) {
-  for (const char* other : names)
-    if (strcmp(name, other) == 0) return true;
-  return false;
-}
-
 // Of a time, in days if it is compared with a date, else in microseconds.
-bool NumberOf(const Const* constant, Oid row_type, double* number) {
+bool NumberOfConstant(const Const* constant, Oid row_type, double* number) {
   const double day = row_type == DATEOID ? 1 : static_cast<double>(USECS_PER_DAY);
   switch (constant->consttype) {
     case DATEOID:
@@ -122,7 +119,7 @@ ps::Limit LimitOf(const Bounding& bounding) {
     limit.parameter = reinterpret_cast<Param*>(end)->paramid;
   } else if (IsA(end, Const) && !reinterpret_cast<Const*>(end)->constisnull) {
     const auto* constant = reinterpret_cast<Const*>(end);
-    const bool is_number = NumberOf(constant, InnerTypeOf(bounding.row), &limit.number);
+    const bool is_number = NumberOfConstant(constant, InnerTypeOf(bounding.row), &limit.number);
     limit.kind = is_number ? ps::Limit::kNumber : ps::Limit::kText;
     if (!is_number) limit.hash = HashOfConstant(constant, 0);
   }
@@ -150,7 +147,7 @@ ps::Pins PinsOfPatternOperator(const OpExpr* op, const char* name) {
   return ps::PinsOfPattern(name, IsA(operand, Var), pattern, literal);
 }
 
-void MarkOperator(Scope* scope, ps::Expr* expr, OpExpr* op) {
+void MarkOperator(QueryScope* scope, ps::Expr* expr, OpExpr* op) {
   const char* name = get_opname(op->opno);
   if (name == nullptr) return;
   expr->packs = ps::PacksValues(name);
@@ -222,7 +219,7 @@ bool DependOnConstants(OpExpr* const* comparisons, int count) {
   return false;
 }
 
-void MarkOther(Scope* scope, ps::Expr* expr, Node* node) {
+void MarkOther(QueryScope* scope, ps::Expr* expr, Node* node) {
   switch (nodeTag(node)) {
     case T_FuncExpr: {
       const auto* call = reinterpret_cast<FuncExpr*>(node);
@@ -256,3 +253,5 @@ void MarkOther(Scope* scope, ps::Expr* expr, Node* node) {
       break;
   }
 }
+
+}  // namespace privacy_score

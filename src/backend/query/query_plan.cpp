@@ -5,6 +5,7 @@
 
 #include "backend/catalog/catalog_arena.hpp"
 #include "backend/catalog/catalog_heirs.hpp"
+#include "backend/catalog/catalog_lineage.hpp"
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/query/described_columns.hpp"
 #include "backend/query/query_build.hpp"
@@ -20,6 +21,8 @@ extern "C" {
 #include "utils/lsyscache.h"
 }
 
+namespace privacy_score {
+
 namespace ps = privacy_score;
 
 namespace {
@@ -32,7 +35,7 @@ int AddRelation(ps::Arena* arena, ps::Query* query, const ResolvedRelation& reso
   return query->ranges.size - 1;
 }
 
-void AddColumn(ps::Arena* arena, ps::ArenaList<ps::Expr>* list, int range, int column) {
+void AddPlanColumn(ps::Arena* arena, ps::ArenaList<ps::Expr>* list, int range, int column) {
   if (column < 0) return;
   auto* expr = arena->New<ps::Expr>();
   expr->kind = ps::ExprKind::kColumn;
@@ -41,7 +44,7 @@ void AddColumn(ps::Arena* arena, ps::ArenaList<ps::Expr>* list, int range, int c
   list->Add(expr);
 }
 
-bool HasColumn(Bitmapset* columns, int attno) {
+bool ContainsColumn(Bitmapset* columns, int attno) {
   return bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, columns);
 }
 
@@ -58,17 +61,17 @@ void AddPlanned(ps::Arena* arena, ps::Query* query, ps::ArenaList<ps::Expr>* rea
   if (is_target && query->target < 0) query->target = range;
   if (rte->rtekind == RTE_NAMEDTUPLESTORE) {
     // Which of its columns are read, such an entry does not say.
-    for (int i = 0; i < resolved.self->natts; ++i) AddColumn(arena, read_columns, range, resolved.columns[i]);
+    for (int i = 0; i < resolved.self->natts; ++i) AddPlanColumn(arena, read_columns, range, resolved.columns[i]);
     return;
   }
   Bitmapset* read = nullptr;
   Bitmapset* inserted = nullptr;
   Bitmapset* updated = nullptr;
   if (!PlannedColumns(plan, rte, &read, &inserted, &updated)) return;
-  const bool row = HasColumn(read, 0);
+  const bool row = ContainsColumn(read, 0);
   for (int attno = 1; attno <= resolved.self->natts; ++attno) {
-    if (row || HasColumn(read, attno)) AddColumn(arena, read_columns, range, resolved.columns[attno - 1]);
-    if (query->target != range || (!HasColumn(inserted, attno) && !HasColumn(updated, attno))) continue;
+    if (row || ContainsColumn(read, attno)) AddPlanColumn(arena, read_columns, range, resolved.columns[attno - 1]);
+    if (query->target != range || (!ContainsColumn(inserted, attno) && !ContainsColumn(updated, attno))) continue;
     auto* assignment = arena->New<ps::Assignment>();
     assignment->column = resolved.columns[attno - 1];
     query->assignments.Add(assignment);
@@ -100,12 +103,12 @@ ps::Statement RowsStatement(ps::Command command, Oid relid, List* columns) {
   const auto [resolved, query, range] = QueryOn(&arena, command, relid);
   if (query == nullptr) return statement;
   if (columns == NIL)
-    for (int i = 0; i < resolved.self->natts; ++i) AddColumn(&arena, &query->outputs, range, resolved.columns[i]);
+    for (int i = 0; i < resolved.self->natts; ++i) AddPlanColumn(&arena, &query->outputs, range, resolved.columns[i]);
   ListCell* cell;
   foreach (cell, columns) {
     const int attno = get_attnum(relid, strVal(lfirst(cell)));
     if (attno > 0 && attno <= resolved.self->natts)
-      AddColumn(&arena, &query->outputs, range, resolved.columns[attno - 1]);
+      AddPlanColumn(&arena, &query->outputs, range, resolved.columns[attno - 1]);
   }
   statement.query = query;
   return statement;
@@ -122,10 +125,10 @@ ps::Statement KeyStatement(ps::Command command, const TriedKey& key) {
   for (int i = 0; i < size * Max(key.value_count, 1); ++i) {
     const int attno = list_nth_int(key.columns, i % size);
     if (attno <= 0 || attno > resolved.self->natts || resolved.columns[attno - 1] < 0) continue;
-    if (key.shown && i < size) AddColumn(&arena, &query->outputs, range, resolved.columns[attno - 1]);
+    if (key.shown && i < size) AddPlanColumn(&arena, &query->outputs, range, resolved.columns[attno - 1]);
     auto* equality = arena.New<ps::Expr>();
     equality->kind = ps::ExprKind::kEquality;
-    AddColumn(&arena, &equality->args, range, resolved.columns[attno - 1]);
+    AddPlanColumn(&arena, &equality->args, range, resolved.columns[attno - 1]);
     auto* constant = arena.New<ps::Expr>();
     if (key.value_count > 0) {
       auto* value = arena.New<ps::Value>();
@@ -149,7 +152,7 @@ ps::Statement EverythingStatement() {
   range->relation->columns.Add(arena.New<ps::Column>());
   DescribeAll(&arena, StatisticRelationId, range->relation, true);
   query->ranges.Add(range);
-  AddColumn(&arena, &query->outputs, 0, 0);
+  AddPlanColumn(&arena, &query->outputs, 0, 0);
   ps::Statement statement;
   statement.query = query;
   return statement;
@@ -185,3 +188,5 @@ ps::Statement PlanEstimates(const PlannedStmt* plan) {
   statement.explained = true;
   return statement;
 }
+
+}  // namespace privacy_score

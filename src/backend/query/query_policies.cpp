@@ -15,13 +15,15 @@ extern "C" {
 #include "miscadmin.h"
 }
 
+namespace privacy_score {
+
 namespace {
 
 // Stops at a relation that has another owner than *context.
-bool FindOthers(Node* node, void* context) {
+bool FindOthersRelation(Node* node, void* context) {
   if (node == nullptr) return false;
-  if (IsA(node, Query)) return WalkQuery(reinterpret_cast<Query*>(node), FindOthers, context);
-  if (!IsA(node, RangeTblEntry)) return WalkChildren(node, FindOthers, context);
+  if (IsA(node, Query)) return WalkQuery(reinterpret_cast<::Query*>(node), FindOthersRelation, context);
+  if (!IsA(node, RangeTblEntry)) return WalkChildren(node, FindOthersRelation, context);
   auto* rte = reinterpret_cast<RangeTblEntry*>(node);
   if (rte->rtekind != RTE_RELATION) return false;
   const RelationEntry* relation = FindRelation(rte->relid);
@@ -32,11 +34,11 @@ bool FindOthers(Node* node, void* context) {
 
 bool PolicyCounts(const RelationEntry* relation, Node* conditions, bool rows_there) {
   Oid owner = relation->owner;
-  if (!superuser_arg(owner) && FindOthers(conditions, &owner)) return true;
+  if (!superuser_arg(owner) && FindOthersRelation(conditions, &owner)) return true;
   return rows_there && ProtectedEntry(relation) && RunsOthersCode(conditions, relation);
 }
 
-void AddCheckOptions(Scope* scope) {
+void AddCheckOptions(QueryScope* scope) {
   const RangeTblEntry* target =
       static_cast<RangeTblEntry*>(list_nth(scope->query->rtable, scope->query->resultRelation - 1));
   const RelationEntry* relation = FindRelation(target->relid);
@@ -48,3 +50,5 @@ void AddCheckOptions(Scope* scope) {
     if (PolicyCounts(relation, condition, rows_there)) AddExpr(scope, &scope->result->having, condition);
   }
 }
+
+}  // namespace privacy_score

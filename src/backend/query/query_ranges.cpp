@@ -6,6 +6,7 @@
  * filled: a LATERAL item or a correlated subquery may refer to any of them.
  */
 #include "backend/catalog/catalog_heirs.hpp"
+#include "backend/catalog/catalog_lineage.hpp"
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/catalog/side_effect_functions.hpp"
 #include "backend/query/described_columns.hpp"
@@ -28,11 +29,13 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
+namespace privacy_score {
+
 namespace ps = privacy_score;
 
 namespace {
 
-void AddRelationRange(Scope* scope, int rtindex, ps::Range* range, RangeSlot* slot) {
+void AddRelationRange(QueryScope* scope, int rtindex, ps::Range* range, RangeSlot* slot) {
   const RangeTblEntry* rte = rt_fetch(rtindex, scope->query->rtable);
   const ResolvedRelation resolved = ResolveRelation(rte->relid);
   if (resolved.self == nullptr) {
@@ -68,20 +71,20 @@ ps::RangeKind KindOf(const RangeTblEntry* rte) {
 // The body of a set-returning SQL function that the planner will inline: its tables never meet the executor as a
 // statement of their own. Null when the call stays a call. Asks the planner's own rule, which needs no more of a
 // PlannerInfo than a place to note dependencies.
-Query* InlinedFunction(const RangeTblEntry* rte) {
+::Query* InlinedFunction(const RangeTblEntry* rte) {
   if (list_length(rte->functions) != 1) return nullptr;
   auto* expression = linitial_node(RangeTblFunction, rte->functions)->funcexpr;
   if (!IsA(expression, FuncExpr)) return nullptr;
   HeapTuple function = SearchSysCache1(PROCOID, ObjectIdGetDatum(reinterpret_cast<FuncExpr*>(expression)->funcid));
   if (!HeapTupleIsValid(function)) return nullptr;
-  Query* body = nullptr;
+  ::Query* body = nullptr;
   if (reinterpret_cast<Form_pg_proc>(GETSTRUCT(function))->prolang == SQLlanguageId) {
     auto* copy = static_cast<RangeTblEntry*>(copyObjectImpl(rte));
     auto* call = reinterpret_cast<FuncExpr*>(linitial_node(RangeTblFunction, copy->functions)->funcexpr);
     call->args = expand_function_arguments(call->args, false, call->funcresulttype, function);
     PlannerInfo* root = makeNode(PlannerInfo);
     root->glob = makeNode(PlannerGlobal);
-    root->parse = makeNode(Query);
+    root->parse = NewQuery();
     body = inline_set_returning_function(root, copy);
   }
   ReleaseSysCache(function);
@@ -89,7 +92,7 @@ Query* InlinedFunction(const RangeTblEntry* rte) {
 }
 
 // The stored query of a view within a stored query. Null when it leads back to itself or there are too many.
-Query* StoredView(Scope* scope, Oid view) {
+::Query* StoredView(QueryScope* scope, Oid view) {
   constexpr int kMostViews = 1000;
   StoredViews* definition = scope->definition;
   if (list_member_oid(definition->path, view) || ++definition->expanded > kMostViews) return nullptr;
@@ -98,7 +101,7 @@ Query* StoredView(Scope* scope, Oid view) {
 }
 
 // A view that the rewriter has not replaced: true when it has been dealt with.
-bool AddStoredView(Scope* scope, const RangeTblEntry* rte, ps::Range* range, RangeSlot* slot) {
+bool AddStoredView(QueryScope* scope, const RangeTblEntry* rte, ps::Range* range, RangeSlot* slot) {
   if (scope->definition == nullptr || rte->rtekind != RTE_RELATION) return false;
   const char kind = get_rel_relkind(rte->relid);
   if (kind != RELKIND_VIEW && kind != RELKIND_MATVIEW) return false;
@@ -108,7 +111,7 @@ bool AddStoredView(Scope* scope, const RangeTblEntry* rte, ps::Range* range, Ran
   return true;
 }
 
-void AddRange(Scope* scope, int rtindex) {
+void AddRange(QueryScope* scope, int rtindex) {
   RangeSlot* slot = &scope->slots[rtindex];
   if (slot->index >= 0) return;
   RangeTblEntry* rte = rt_fetch(rtindex, scope->query->rtable);
@@ -128,7 +131,7 @@ void AddRange(Scope* scope, int rtindex) {
   scope->result->ranges.Add(range);
 }
 
-void AddJoinTree(Scope* scope, Node* node) {
+void AddJoinTree(QueryScope* scope, Node* node) {
   if (node == nullptr) return;
   check_stack_depth();
   if (IsA(node, RangeTblRef)) {
@@ -143,7 +146,7 @@ void AddJoinTree(Scope* scope, Node* node) {
   }
 }
 
-void AddConditions(Scope* scope, Node* node) {
+void AddConditions(QueryScope* scope, Node* node) {
   if (node == nullptr) return;
   check_stack_depth();
   ps::Query* result = scope->result;
@@ -161,8 +164,8 @@ void AddConditions(Scope* scope, Node* node) {
 }
 
 // Finds the WITH query that a range table entry names.
-void FillCte(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
-  Scope* outer = scope;
+void FillCte(QueryScope* scope, RangeTblEntry* rte, ps::Range* range) {
+  QueryScope* outer = scope;
   for (Index level = 0; outer != nullptr && level < rte->ctelevelsup; ++level) outer = outer->parent;
   if (outer == nullptr) return;
   range->levels_up = static_cast<int>(rte->ctelevelsup);
@@ -175,7 +178,7 @@ void FillCte(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
 }
 
 // One expression a column over all rows. What is inserted is compared with nothing.
-void FillValues(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
+void FillValues(QueryScope* scope, RangeTblEntry* rte, ps::Range* range) {
   const bool compared = scope->query->commandType != CMD_INSERT;
   const int columns = rte->values_lists == NIL ? 0 : list_length(static_cast<List*>(linitial(rte->values_lists)));
   for (int i = 0; i < columns; ++i) {
@@ -193,7 +196,7 @@ void FillValues(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
   }
 }
 
-void FillFunctions(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
+void FillFunctions(QueryScope* scope, RangeTblEntry* rte, ps::Range* range) {
   ListCell* cell;
   foreach (cell, rte->functions) {
     const auto* item = lfirst_node(RangeTblFunction, cell);
@@ -209,7 +212,7 @@ void FillFunctions(Scope* scope, RangeTblEntry* rte, ps::Range* range) {
 
 // What a security barrier view that is written through adds to its target counts like any view's condition. It shares
 // its place with row security policies, which count only where PolicyCounts() says so.
-void AddBarrierConditions(Scope* scope, RangeTblEntry* rte) {
+void AddBarrierConditions(QueryScope* scope, RangeTblEntry* rte) {
   if (rte->securityQuals == NIL) return;
   const RelationEntry* relation = FindRelation(rte->relid);
   if (relation == nullptr) return;
@@ -219,7 +222,7 @@ void AddBarrierConditions(Scope* scope, RangeTblEntry* rte) {
   foreach (cell, rte->securityQuals) AddExpr(scope, &scope->result->conditions, static_cast<Node*>(lfirst(cell)));
 }
 
-void FillRange(Scope* scope, int rtindex, ps::Range* range) {
+void FillRange(QueryScope* scope, int rtindex, ps::Range* range) {
   RangeTblEntry* rte = rt_fetch(rtindex, scope->query->rtable);
   const RangeSlot& slot = scope->slots[rtindex];
   if (slot.inlined != nullptr) {
@@ -259,19 +262,19 @@ void FillRange(Scope* scope, int rtindex, ps::Range* range) {
   }
 }
 
-void FillCtes(Scope* scope) {
+void FillCtes(QueryScope* scope) {
   ListCell* cell;
   foreach (cell, scope->query->cteList) {
     auto* cte = scope->arena->New<ps::Cte>();
     scope->result->ctes.Add(cte);
-    cte->query = BuildQuery(scope->arena, castNode(Query, lfirst_node(CommonTableExpr, cell)->ctequery), scope);
+    cte->query = BuildQuery(scope->arena, AsQuery(lfirst_node(CommonTableExpr, cell)->ctequery), scope);
   }
 }
 
 }  // namespace
 
-void AddRanges(Scope* scope) {
-  Query* query = scope->query;
+void AddRanges(QueryScope* scope) {
+  ::Query* query = scope->query;
   const int count = list_length(query->rtable);
   scope->slots = static_cast<RangeSlot*>(scope->arena->Allocate(sizeof(RangeSlot) * static_cast<size_t>(count + 1)));
   for (int i = 0; i <= count; ++i) scope->slots[i] = {-1, nullptr, 0, nullptr, InvalidOid};
@@ -288,7 +291,7 @@ void AddRanges(Scope* scope) {
   }
 }
 
-const RangeSlot* FindRange(Scope* scope, int rtindex) {
+const RangeSlot* FindRange(QueryScope* scope, int rtindex) {
   if (scope->slots[rtindex].index < 0) {
     AddRange(scope, rtindex);
     ps::Range* range = scope->result->ranges.last;
@@ -297,7 +300,7 @@ const RangeSlot* FindRange(Scope* scope, int rtindex) {
   return &scope->slots[rtindex];
 }
 
-void FillRanges(Scope* scope) {
+void FillRanges(QueryScope* scope) {
   FillCtes(scope);
   for (int i = 1; i <= list_length(scope->query->rtable); ++i) {
     const int index = scope->slots[i].index;
@@ -308,3 +311,5 @@ void FillRanges(Scope* scope) {
   AddConditions(scope, reinterpret_cast<Node*>(scope->query->jointree));
   AddExpr(scope, &scope->result->conditions, MergeCondition(scope->query));
 }
+
+}  // namespace privacy_score

@@ -23,20 +23,22 @@ extern "C" {
 #include "parser/parsetree.h"
 }
 
+namespace privacy_score {
+
 namespace ps = privacy_score;
 
 namespace {
 
 // What an expression stands for that a grouped query keeps in a place of its own.
-Node* Ungrouped(Scope* scope, Node* node) {
+Node* Ungrouped(QueryScope* scope, Node* node) {
   const auto* var = reinterpret_cast<Var*>(node);
   if (!IsA(node, Var) || var->varlevelsup > 0) return node;
-  Node* grouping = GroupingExpression(rt_fetch(var->varno, scope->query->rtable), var->varattno);
+  Node* grouping = GroupByExpression(rt_fetch(var->varno, scope->query->rtable), var->varattno);
   return grouping != nullptr ? grouping : node;
 }
 
 // Every column has its place, so constants are kept here. Those of a subquery may be compared with columns outside.
-void AddOutputs(Scope* scope, List* targets) {
+void AddOutputs(QueryScope* scope, List* targets) {
   ListCell* cell;
   foreach (cell, targets) {
     auto* target = lfirst_node(TargetEntry, cell);
@@ -49,7 +51,7 @@ void AddOutputs(Scope* scope, List* targets) {
 }
 
 // Adds what a list of SortGroupClause sorts or groups by.
-void AddClauses(Scope* scope, ps::ArenaList<ps::Expr>* list, List* clauses) {
+void AddClauses(QueryScope* scope, ps::ArenaList<ps::Expr>* list, List* clauses) {
   ListCell* cell;
   foreach (cell, clauses) {
     TargetEntry* target = get_sortgroupclause_tle(lfirst_node(SortGroupClause, cell), scope->query->targetList);
@@ -58,7 +60,7 @@ void AddClauses(Scope* scope, ps::ArenaList<ps::Expr>* list, List* clauses) {
 }
 
 // What is grouped by. random() and its like are no columns, but make groups.
-void AddGroups(Scope* scope, List* clauses) {
+void AddGroups(QueryScope* scope, List* clauses) {
   ListCell* cell;
   foreach (cell, clauses) {
     TargetEntry* target = get_sortgroupclause_tle(lfirst_node(SortGroupClause, cell), scope->query->targetList);
@@ -70,7 +72,7 @@ void AddGroups(Scope* scope, List* clauses) {
 }
 
 // An array element or field that is assigned wraps the column's old value; the columns inside are the target's own.
-void AddAssignments(Scope* scope, List* targets, Bitmapset* named) {
+void AddAssignments(QueryScope* scope, List* targets, Bitmapset* named) {
   const RangeSlot* slot = FindRange(scope, scope->query->resultRelation);
   scope->targets = targets;
   ListCell* cell;
@@ -86,7 +88,7 @@ void AddAssignments(Scope* scope, List* targets, Bitmapset* named) {
 }
 
 // Columns that were named but have no expression: DEFAULT of a generated column.
-void AddDefaults(Scope* scope, List* targets, Bitmapset* named) {
+void AddDefaults(QueryScope* scope, List* targets, Bitmapset* named) {
   const RangeSlot* slot = FindRange(scope, scope->query->resultRelation);
   for (int attno = 1; attno <= slot->natts; ++attno) {
     if (!bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, named)) continue;
@@ -103,8 +105,8 @@ void AddDefaults(Scope* scope, List* targets, Bitmapset* named) {
   }
 }
 
-void AddWrites(Scope* scope) {
-  Query* query = scope->query;
+void AddWrites(QueryScope* scope) {
+  ::Query* query = scope->query;
   RangeTblEntry* target = rt_fetch(query->resultRelation, query->rtable);
   Bitmapset* inserted = InsertedColumns(query, target);
   Bitmapset* updated = UpdatedColumns(query, target);
@@ -132,7 +134,7 @@ void AddWrites(Scope* scope) {
 }
 
 // The leaves of a tree of set operations, left to right; each is a subquery of the level.
-void AddArms(Scope* scope, Node* node) {
+void AddArms(QueryScope* scope, Node* node) {
   check_stack_depth();
   if (IsA(node, RangeTblRef)) {
     RangeTblEntry* leaf = rt_fetch(reinterpret_cast<RangeTblRef*>(node)->rtindex, scope->query->rtable);
@@ -146,7 +148,7 @@ void AddArms(Scope* scope, Node* node) {
 }
 
 // ORDER BY of a set operation names output columns.
-void AddOutputOrder(Scope* scope) {
+void AddOutputOrder(QueryScope* scope) {
   ListCell* cell;
   foreach (cell, scope->query->sortClause) {
     TargetEntry* target = get_sortgroupclause_tle(lfirst_node(SortGroupClause, cell), scope->query->targetList);
@@ -158,7 +160,7 @@ void AddOutputOrder(Scope* scope) {
 }
 
 // Adds to what is told what some clauses compare, when comparing tells.
-void AddToldClauses(Scope* scope, List* clauses) {
+void AddToldClauses(QueryScope* scope, List* clauses) {
   ListCell* cell;
   foreach (cell, clauses) {
     const auto* clause = lfirst_node(SortGroupClause, cell);
@@ -167,7 +169,7 @@ void AddToldClauses(Scope* scope, List* clauses) {
   }
 }
 
-void AddWindows(Scope* scope) {
+void AddWindows(QueryScope* scope) {
   ListCell* cell;
   foreach (cell, scope->query->windowClause) {
     auto* window = lfirst_node(WindowClause, cell);
@@ -190,7 +192,7 @@ bool Cuts(Node* limit) {
   return limit != nullptr && !(IsA(limit, Const) && reinterpret_cast<Const*>(limit)->constisnull);
 }
 
-void BuildSetOperation(Scope* scope) {
+void BuildSetOperation(QueryScope* scope) {
   scope->slots = static_cast<RangeSlot*>(
       scope->arena->Allocate(sizeof(RangeSlot) * static_cast<size_t>(list_length(scope->query->rtable) + 1)));
   for (int i = 0; i <= list_length(scope->query->rtable); ++i) scope->slots[i] = {-1, nullptr, 0, nullptr, InvalidOid};
@@ -199,8 +201,8 @@ void BuildSetOperation(Scope* scope) {
   AddOutputOrder(scope);
 }
 
-void BuildLevel(Scope* scope) {
-  Query* query = scope->query;
+void BuildLevel(QueryScope* scope) {
+  ::Query* query = scope->query;
   AddRanges(scope);
   FillRanges(scope);
   if (query->commandType == CMD_SELECT) {
@@ -236,12 +238,13 @@ ps::Command CommandOf(CmdType type) {
   }
 }
 
-ps::Query* BuildQuery(ps::Arena* arena, Query* query, Scope* parent, StoredViews* definition, ValueRecipes* recipes) {
+ps::Query* BuildQuery(ps::Arena* arena, ::Query* query, QueryScope* parent, StoredViews* definition,
+                      ValueRecipes* recipes) {
   check_stack_depth();
   auto* result = arena->New<ps::Query>();
   result->command = CommandOf(query->commandType);
   result->limit = Cuts(query->limitCount) || Cuts(query->limitOffset) || query->hasDistinctOn;
-  Scope scope = {arena, query, result, nullptr, parent, NIL, definition, 0, 0, 0, recipes};
+  QueryScope scope = {arena, query, result, nullptr, parent, NIL, definition, 0, 0, 0, recipes};
   if (parent != nullptr) {
     scope.definition = parent->definition;
     scope.recipes = parent->recipes;
@@ -257,14 +260,14 @@ ps::Query* BuildQuery(ps::Arena* arena, Query* query, Scope* parent, StoredViews
   return result;
 }
 
-ps::Query* TranslateDefinition(ps::Arena* arena, Query* query, Oid relid, List** views) {
+ps::Query* TranslateDefinition(ps::Arena* arena, ::Query* query, Oid relid, List** views) {
   StoredViews definition = {list_make1_oid(relid), *views, 0};
   ps::Query* translated = BuildQuery(arena, query, nullptr, &definition);
   *views = definition.views;
   return translated;
 }
 
-ps::Statement QueryStatement(Query* query, ValueRecipes* recipes) {
+ps::Statement QueryStatement(::Query* query, ValueRecipes* recipes) {
   ps::Statement statement;
   if (query->commandType == CMD_UTILITY || query->commandType == CMD_NOTHING) return statement;
   ForgetStaleRelations();
@@ -272,3 +275,5 @@ ps::Statement QueryStatement(Query* query, ValueRecipes* recipes) {
   statement.query = BuildQuery(&arena, query, nullptr, nullptr, recipes);
   return statement;
 }
+
+}  // namespace privacy_score

@@ -16,15 +16,17 @@ extern "C" {
 
 #include "core/statement/statement.hpp"
 
+namespace privacy_score {
+
 struct ValueRecipes;
 
 // An analysed and rewritten query, as the planner hook receives it; it is only read. One of CMD_UTILITY gives a
 // Statement without query. With `recipes` (value_recipes.hpp) the hash of each value is the number of its recipe.
-privacy_score::Statement QueryStatement(Query* query, ValueRecipes* recipes = nullptr);
+privacy_score::Statement QueryStatement(::Query* query, ValueRecipes* recipes = nullptr);
 
 // The query behind a view or materialized view, which nobody has rewritten; adds the views in it to `views`
 // (DefinitionTranslator in catalog_lineage.hpp).
-privacy_score::Query* TranslateDefinition(privacy_score::Arena* arena, Query* query, Oid relid, List** views);
+privacy_score::Query* TranslateDefinition(privacy_score::Arena* arena, ::Query* query, Oid relid, List** views);
 
 // A statement that reads a relation alone, with the column list of CopyStmt (NIL: all columns). Unknown columns are
 // left to the server.
@@ -51,3 +53,5 @@ privacy_score::Statement PlanStatement(const PlannedStmt* plan);
 
 // The same of a plan that is explained: every column that is marked as read may have been filtered by.
 privacy_score::Statement PlanEstimates(const PlannedStmt* plan);
+
+}  // namespace privacy_score

@@ -20,6 +20,8 @@ extern "C" {
 
 #include "core/base/keyed_hash.hpp"
 
+namespace privacy_score {
+
 namespace ps = privacy_score;
 
 namespace {
@@ -84,7 +86,7 @@ bool FindParts(Node* node, void* context) {
   return WalkChildren(node, FindParts, context);
 }
 
-ps::Value* NewValue(Scope* scope, ps::Expr* expr) {
+ps::Value* NewValue(QueryScope* scope, ps::Expr* expr) {
   auto* value = scope->arena->New<ps::Value>();
   expr->values.Add(value);
   return value;
@@ -92,7 +94,7 @@ ps::Value* NewValue(Scope* scope, ps::Expr* expr) {
 
 bool IsFull(const ps::Expr* expr) { return expr->values.size >= static_cast<int>(ps::kMostComparedValues); }
 
-void AddParameters(Scope* scope, ps::Value* value, const int* numbers, int count) {
+void AddParameters(QueryScope* scope, ps::Value* value, const int* numbers, int count) {
   auto* copy = static_cast<int*>(scope->arena->Allocate(sizeof(int) * static_cast<Size>(count)));
   for (int i = 0; i < count; ++i) copy[i] = numbers[i];
   value->parameters = copy;
@@ -100,7 +102,7 @@ void AddParameters(Scope* scope, ps::Value* value, const int* numbers, int count
 }
 
 // Adds the constant that `node` is; false when it is none. NULL adds nothing: it equals nothing.
-bool AddValue(Scope* scope, ps::Expr* expr, Node* node) {
+bool AddValue(QueryScope* scope, ps::Expr* expr, Node* node) {
   node = WithoutCasts(node);
   if (IsA(node, Const)) {
     const auto* constant = reinterpret_cast<Const*>(node);
@@ -120,7 +122,7 @@ bool AddValue(Scope* scope, ps::Expr* expr, Node* node) {
 }
 
 // Adds the constants among the elements of an array.
-void AddElements(Scope* scope, ps::Expr* expr, Node* node) {
+void AddElements(QueryScope* scope, ps::Expr* expr, Node* node) {
   check_stack_depth();
   node = WithoutCasts(node);
   if (IsA(node, ArrayExpr)) {
@@ -182,7 +184,7 @@ Node* WithoutCasts(Node* node) {
   }
 }
 
-bool AddValues(Scope* scope, ps::Expr* expr, Node* node) {
+bool AddValues(QueryScope* scope, ps::Expr* expr, Node* node) {
   auto* call = reinterpret_cast<FuncExpr*>(node);
   if (!IsA(node, FuncExpr) || call->funcid != F_UNNEST_ANYARRAY) return AddValue(scope, expr, node);
   const int before = expr->values.size;
@@ -190,13 +192,13 @@ bool AddValues(Scope* scope, ps::Expr* expr, Node* node) {
   return expr->values.size > before;
 }
 
-ps::Expr* BuildOperand(Scope* scope, Node* node) {
+ps::Expr* BuildOperand(QueryScope* scope, Node* node) {
   ps::Expr* expr = BuildExpr(scope, node);
   if (expr->kind == ps::ExprKind::kConstant) AddValues(scope, expr, node);
   return expr;
 }
 
-ps::Expr* BuildArrayComparison(Scope* scope, ScalarArrayOpExpr* comparison) {
+ps::Expr* BuildArrayComparison(QueryScope* scope, ScalarArrayOpExpr* comparison) {
   ps::Expr* expr = BuildOther(scope, reinterpret_cast<Node*>(comparison));
   const bool compares = IsEqualityOperator(comparison->opno) || IsInequalityOperator(comparison->opno);
   if (expr->kind == ps::ExprKind::kConstant || !compares) return expr;
@@ -206,7 +208,7 @@ ps::Expr* BuildArrayComparison(Scope* scope, ScalarArrayOpExpr* comparison) {
   return expr;
 }
 
-ps::Expr* BuildDisguisedEquality(Scope* scope, OpExpr* comparison) {
+ps::Expr* BuildDisguisedEquality(QueryScope* scope, OpExpr* comparison) {
   ps::Expr* expr = BuildOther(scope, reinterpret_cast<Node*>(comparison));
   if (expr->kind == ps::ExprKind::kConstant) return expr;
   expr->compares = true;
@@ -216,7 +218,7 @@ ps::Expr* BuildDisguisedEquality(Scope* scope, OpExpr* comparison) {
 }
 
 // CASE x WHEN 5 compares x with 5 by way of a placeholder for x: the comparison is added as a child of its own.
-ps::Expr* BuildCase(Scope* scope, CaseExpr* node) {
+ps::Expr* BuildCase(QueryScope* scope, CaseExpr* node) {
   ps::Expr* expr = BuildOther(scope, reinterpret_cast<Node*>(node));
   if (node->arg == nullptr) return expr;
   auto* comparison = scope->arena->New<ps::Expr>();
@@ -233,3 +235,5 @@ ps::Expr* BuildCase(Scope* scope, CaseExpr* node) {
   if (!comparison->args.empty() && expr->kind == ps::ExprKind::kOther) expr->args.Add(comparison);
   return expr;
 }
+
+}  // namespace privacy_score

@@ -15,6 +15,8 @@ extern "C" {
 #include "core/base/joined.hpp"
 #include "core/statement/abstraction.hpp"
 
+namespace privacy_score {
+
 using privacy_score::LiveScorer;
 
 namespace {
@@ -90,3 +92,5 @@ void ForgetAbstractionsWhenFull() {
   ResetPlanCache();  // plans carry abstractions
   ereport(DEBUG1, (errmsg_internal("privacy_score has forgotten the abstractions that this process has met")));
 }
+
+}  // namespace privacy_score

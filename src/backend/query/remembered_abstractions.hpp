@@ -13,6 +13,8 @@ extern "C" {
 #include "backend/state/live_local.hpp"
 #include "core/statement/statement.hpp"
 
+namespace privacy_score {
+
 // Abstracts a statement and remembers its tokens; returns its id, 0 when it is empty. Never raises: what core cannot
 // abstract becomes `unparsed` and is counted in scoring_errors. `estimates` (may be null): the id of explaining it,
 // where DefineEstimates() of the former is too little; else it is left alone.
@@ -29,3 +31,5 @@ void ForgetAbstractionsWhenFull();
 inline bool IsRemembered(int64 id) { return !ps_local.forgot || id == 0 || ps_local.tokens->count(id) != 0; }
 // These tokens; none for 0. The id must be 0 or remembered; to be called through CallCore.
 privacy_score::Tokens RememberedTokens(int64 id);
+
+}  // namespace privacy_score

@@ -9,11 +9,13 @@ extern "C" {
 
 #include "core/base/keyed_hash.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // Room for one more in a list.
 template <typename T>
-void Grow(T** list, int count, int* room) {
+void GrowList(T** list, int count, int* room) {
   if (count < *room) return;
   *room = Max(16, 2 * *room);
   const Size size = sizeof(T) * static_cast<Size>(*room);
@@ -21,12 +23,12 @@ void Grow(T** list, int count, int* room) {
 }
 
 void AddStep(ValueRecipes* recipes, const HashStep& step) {
-  Grow(&recipes->steps, recipes->step_count, &recipes->step_room);
+  GrowList(&recipes->steps, recipes->step_count, &recipes->step_room);
   recipes->steps[recipes->step_count++] = step;
 }
 
 uint64 AddRecipe(ValueRecipes* recipes, const HashRecipe& recipe) {
-  Grow(&recipes->recipes, recipes->recipe_count, &recipes->recipe_room);
+  GrowList(&recipes->recipes, recipes->recipe_count, &recipes->recipe_room);
   recipes->recipes[recipes->recipe_count] = recipe;
   recipes->folding = recipes->step_count;
   return static_cast<uint64>(++recipes->recipe_count);
@@ -69,3 +71,5 @@ uint64 FollowRecipe(const HashRecipe& recipe, const HashStep* steps, const uint6
   }
   return hash;
 }
+
+}  // namespace privacy_score

@@ -14,6 +14,8 @@ extern "C" {
 #include "nodes/primnodes.h"
 }
 
+namespace privacy_score {
+
 // A word that does not vary, or the hash of a literal.
 struct HashStep {
   int literal;  // below zero: `word`
@@ -51,3 +53,5 @@ uint64 FoldedRecipe(ValueRecipes* recipes);
 
 // The hash that a recipe gives with these hashes of the literals, those of NULL being 0.
 uint64 FollowRecipe(const HashRecipe& recipe, const HashStep* steps, const uint64* literals);
+
+}  // namespace privacy_score

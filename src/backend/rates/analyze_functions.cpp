@@ -3,6 +3,7 @@
  */
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/relation_arguments.hpp"
 #include "backend/catalog/relation_concerns.hpp"
 #include "backend/rates/model_wire.hpp"
 #include "backend/rates/stored_rates.hpp"
@@ -18,13 +19,20 @@ extern "C" {
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-
-PG_FUNCTION_INFO_V1(ps_analyze_relation);
 }
 
 #include "backend/server/core_call.hpp"
+#include "backend/server/sql_text.hpp"
+#include "backend/state/installed_extension.hpp"
+#include "core/base/wire_section.hpp"
 #include "core/scoring/aggregates.hpp"
 #include "core/scoring/rates.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_analyze_relation);
+}
 
 namespace {
 
@@ -36,6 +44,8 @@ bool Concerns(const MissingRate& rate, std::string_view relation) {
   return false;
 }
 
+WIRE_SECTION(RateSetSection, kRelationName, kAttributes);
+
 // The sets to compute: the given columns together, or without any each column, what is stored, and what the statements
 // of baselines and history reveal.
 std::vector<MissingRate>* SetsToAnalyze(Oid relation, const char* columns) {
@@ -44,22 +54,25 @@ std::vector<MissingRate>* SetsToAnalyze(Oid relation, const char* columns) {
   initStringInfo(&wire);
   InternalScope scope;
   EnterInternal(&scope);
-  AppendQuery(&wire,
-              "SELECT r.relation_name, pg_catalog.array_to_string(r.attributes, pg_catalog.chr(1)) "
-              "FROM privacy_score.rate r WHERE $1 = ANY (r.sources) AND $3 IS NULL "
-              "UNION SELECT a.relation_name, a.name FROM privacy_score.model_attribute a "
-              "WHERE a.relation = $2::pg_catalog.oid AND $3 IS NULL "
-              "UNION SELECT a.relation_name, pg_catalog.string_agg(a.name, pg_catalog.chr(1) ORDER BY a.name COLLATE "
-              "\"C\") FROM privacy_score.model_attribute a WHERE a.relation = $2::pg_catalog.oid "
-              "AND a.attname = ANY ($3::pg_catalog.name[]) GROUP BY 1",
-              3, args);
+  AppendSection<RateSetSection>(
+      &wire,
+      "SELECT r.relation_name, pg_catalog.array_to_string(r.attributes, pg_catalog.chr(1)) AS attributes "
+      "FROM privacy_score.rate r WHERE $1 = ANY (r.sources) AND $3 IS NULL "
+      "UNION SELECT a.relation_name, a.name FROM privacy_score.model_attribute a "
+      "WHERE a.relation = $2::pg_catalog.oid AND $3 IS NULL "
+      "UNION SELECT a.relation_name, pg_catalog.string_agg(a.name, pg_catalog.chr(1) ORDER BY a.name COLLATE "
+      "\"C\") FROM privacy_score.model_attribute a WHERE a.relation = $2::pg_catalog.oid "
+      "AND a.attname = ANY ($3::pg_catalog.name[]) GROUP BY 1",
+      3, args);
   if (columns == nullptr) AppendModel(&wire, ModelScope::kAll, nullptr);
   LeaveInternal(&scope);
   auto* sets = NewCoreObject<std::vector<MissingRate>>();
   const privacy_score::ScoreSettings settings = ScoreSettingsInForce();
   CallCoreOrRaise([&] {
     privacy_score::WireReader reader(WireBytes(&wire));
-    for (const auto& row : reader.Section(2)) sets->push_back({std::string(*row[0]), std::string(*row[1])});
+    for (const Row& row : reader.Section(RateSetSection::kColumns))
+      sets->push_back(
+          {std::string(*row[RateSetSection::kRelationName]), std::string(*row[RateSetSection::kAttributes])});
     if (columns != nullptr) return;
     const auto model = privacy_score::Model::Read(reader);
     for (MissingRate& rate : privacy_score::MissingOfStatements(model, settings))
@@ -100,3 +113,5 @@ Datum ps_analyze_relation(PG_FUNCTION_ARGS) {
   NoteModelChange();
   PG_RETURN_INT32(computed.count);
 }
+
+}  // namespace privacy_score

@@ -22,11 +22,14 @@ extern "C" {
 #include "backend/catalog/relation_lock.hpp"
 #include "backend/rates/partition_passes.hpp"
 #include "backend/server/core_call.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
 #include "backend/state/progress.hpp"
 #include "backend/state/watching.hpp"
 #include "backend/watch/live.hpp"
 #include "core/entropy/entropy.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -37,7 +40,7 @@ struct JointColumn {
 };
 
 // The number from 1 of a column in the list, to which it is added when it is new.
-int NumberOf(List** columns, Oid relation, Bitmapset* attributes) {
+int NumberColumn(List** columns, Oid relation, Bitmapset* attributes) {
   int number = 0;
   const ListCell* cell;
   foreach (cell, *columns) {
@@ -52,17 +55,17 @@ int NumberOf(List** columns, Oid relation, Bitmapset* attributes) {
 }
 
 // The columns that a set is made of, by number.
-Bitmapset* ColumnsOf(Oid home, const List* set, List** columns) {
+Bitmapset* ColumnsOfSet(Oid home, const List* set, List** columns) {
   Bitmapset* numbers = nullptr;
   const ListCell* cell;
   foreach (cell, set) {
     const auto* part = static_cast<RevealedRelation*>(lfirst(cell));
     if (part->relation != home) {
-      numbers = bms_add_member(numbers, NumberOf(columns, part->relation, part->attributes));
+      numbers = bms_add_member(numbers, NumberColumn(columns, part->relation, part->attributes));
       continue;
     }
     for (int attribute = -1; (attribute = bms_next_member(part->attributes, attribute)) >= 0;)
-      numbers = bms_add_member(numbers, NumberOf(columns, home, bms_make_singleton(attribute)));
+      numbers = bms_add_member(numbers, NumberColumn(columns, home, bms_make_singleton(attribute)));
   }
   return numbers;
 }
@@ -188,18 +191,9 @@ void LockForJoining(Oid relation) {
                   errdetail("Its rows cannot be joined with those of others any more."), errhint("Try again.")));
 }
 
-Oid OidFromInternal(const char* sql, Oid argument) {
-  const char* args[] = {TextOfOid(argument)};
-  InternalScope scope;
-  EnterInternal(&scope);
-  const char* text = InternalValue(sql, 1, args);
-  LeaveInternal(&scope);
-  return text == nullptr ? InvalidOid : static_cast<Oid>(strtoul(text, nullptr, 10));
-}
-
 }  // namespace
 
-Oid JointHome(Oid relation) { return OidFromInternal("SELECT privacy_score.joint_home($1::pg_catalog.oid)", relation); }
+Oid JointHome(Oid relation) { return InternalOid("SELECT privacy_score.joint_home($1::pg_catalog.oid)", relation); }
 
 Oid ReadableJointHome(Oid relation) {
   const Oid home = JointHome(relation);
@@ -251,7 +245,7 @@ void JointRates(Oid home, List* const* sets, int count, double* rates, SubjectFa
   List* pending = NIL;
   const ListCell* cell;
   for (int i = 0; i < count; ++i) {
-    numbers[i] = ColumnsOf(home, sets[i], &columns);
+    numbers[i] = ColumnsOfSet(home, sets[i], &columns);
     for (same[i] = 0; !bms_equal(numbers[same[i]], numbers[i]);) ++same[i];
     if (same[i] == i) pending = lappend_int(pending, i);
   }
@@ -278,3 +272,5 @@ void JointRates(Oid home, List* const* sets, int count, double* rates, SubjectFa
   });
   if (subject != nullptr) *subject = {subjects, entropy};
 }
+
+}  // namespace privacy_score

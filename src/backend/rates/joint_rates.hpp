@@ -20,6 +20,8 @@ extern "C" {
 
 #include "backend/rates/relation_rates.hpp"
 
+namespace privacy_score {
+
 // Columns that one relation reveals.
 struct RevealedRelation {
   Oid relation;
@@ -45,3 +47,5 @@ SubjectPath SubjectPathOf(Oid relation);
 // Joint rate of each of `count` sets, each a list of RevealedRelation that is not empty, of relations at home in
 // `home`; and what they are against (may be null). Rows are read as the current user. SPI must be connected.
 void JointRates(Oid home, List* const* sets, int count, double* rates, SubjectFacts* subject);
+
+}  // namespace privacy_score

@@ -3,16 +3,23 @@
  */
 #include "backend/rates/model_wire.hpp"
 
+#include "backend/rates/kept_scores.hpp"
 #include "backend/rates/rate_admission.hpp"
 #include "backend/server/settings.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
+#include "core/detection/detection_sections.hpp"
+#include "core/scoring/model_sections.hpp"
+
+namespace privacy_score {
 
 namespace {
 
-const char* const kModelSections[] = {
-    "SELECT name, subject_group, is_row_subject, joint_home FROM privacy_score.model_relation ORDER BY name",
-    "SELECT name, relation_name, label, identifier, subject_position FROM privacy_score.model_attribute ORDER BY name",
-    "SELECT determinant, dependent FROM privacy_score.model_dependency ORDER BY 1, 2"};
+const char* const kRelations =
+    "SELECT name, subject_group, is_row_subject, joint_home FROM privacy_score.model_relation ORDER BY name";
+const char* const kAttributes =
+    "SELECT name, relation_name, label, identifier, subject_position FROM privacy_score.model_attribute ORDER BY name";
+const char* const kDependencies = "SELECT determinant, dependent FROM privacy_score.model_dependency ORDER BY 1, 2";
 
 // Of baselines in force, and of what is accepted beside them.
 #define SQL_IDS_OF_BASELINES                                                      \
@@ -20,11 +27,12 @@ const char* const kModelSections[] = {
   "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active UNION ALL " \
   "SELECT pg_catalog.unnest(g.ngram) FROM privacy_score.acceptance_ngram g "      \
   "JOIN privacy_score.acceptance_in_force f ON f.id = g.acceptance_id"
-// The sessions of a role, $1 (NULL: all), in a range of days, from $2 to $3, of an end user, $4 (NULL: all).
+// The sessions of a role, $1 (NULL: all), in a range of days, from $2 to $3, of an end user, $4 (NULL: all), on certain
+// days, $5 (NULL: all).
 #define SQL_SESSIONS                                                                                                  \
   "FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id "                            \
   "WHERE ($1 IS NULL OR s.role = $1::pg_catalog.name) AND s.day BETWEEN $2::pg_catalog.date AND $3::pg_catalog.date " \
-  "AND ($4 IS NULL OR COALESCE(s.end_user, '') = $4)"
+  "AND ($4 IS NULL OR COALESCE(s.end_user, '') = $4) AND ($5 IS NULL OR s.day = ANY ($5::pg_catalog.date[]))"
 
 #define SQL_IDS_OF_SESSIONS "SELECT pg_catalog.unnest(p.ids) " SQL_SESSIONS
 
@@ -49,7 +57,7 @@ const char* const kBaselineSessions =
     "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active ORDER BY s.baseline_id, s.ids";
 
 const char* const kAccepted =
-    "SELECT f.role, f.end_user, g.ngram, NULL, NULL FROM privacy_score.acceptance_in_force f "
+    "SELECT f.role, f.end_user, g.ngram, NULL AS figure, NULL AS height FROM privacy_score.acceptance_in_force f "
     "JOIN privacy_score.acceptance_ngram g ON g.acceptance_id = f.id UNION ALL "
     "SELECT f.role, f.end_user, NULL, h.figure, h.height::pg_catalog.int8 FROM privacy_score.acceptance_in_force f "
     "JOIN privacy_score.acceptance_figure h ON h.acceptance_id = f.id "
@@ -57,29 +65,35 @@ const char* const kAccepted =
 const char* const kEndUserLimits =
     "SELECT role, end_user, session_limit, daily_limit FROM privacy_score.end_user_limit ORDER BY role, end_user";
 
-// $4: at most so many of the stored ones; $5: their period. A rate just computed goes before a stored one.
+// $4: at most so many of the stored ones; $5: their period; $7: kept rates; $8: no stored ones. A rate just computed
+// goes before a kept one, and that before a stored one.
 const char* const kRates =
     "SELECT DISTINCT ON (1, 2) relation_name, attributes, rate, rows, subject_entropy, modified FROM ("
     "(SELECT r.relation_name, pg_catalog.array_to_string(r.attributes, pg_catalog.chr(1)) AS attributes, r.rate, "
     "r.rows, r.subject_entropy, "
     "CASE WHEN r.stale THEN COALESCE(r.modified, -1) END AS modified, 1 AS source FROM privacy_score.rate_state r "
-    "WHERE " SQL_AT_HAND("r.period", "r.attributes", "$5") " ORDER BY pg_catalog.cardinality(r.attributes) > 1, "
+    "WHERE $8 IS NULL AND " SQL_AT_HAND("r.period", "r.attributes", "$5") " ORDER BY pg_catalog.cardinality(r.attributes) > 1, "
     "r.computed_at DESC, r.relation_name, r.attributes LIMIT $4::pg_catalog.int8) "
-    "UNION ALL SELECT c.relation_name, c.attributes, c.rate, NULL, c.entropy, NULL, 0 FROM ROWS FROM ("
+    "UNION ALL SELECT c.relation_name, c.attributes, c.rate, NULL, c.entropy, NULL, -1 FROM ROWS FROM ("
     "pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::pg_catalog.float8[]), "
-    "pg_catalog.unnest($6::pg_catalog.float8[])) c(relation_name, attributes, rate, entropy)) x ORDER BY 1, 2, source";
+    "pg_catalog.unnest($6::pg_catalog.float8[])) c(relation_name, attributes, rate, entropy) "
+    "UNION ALL " SQL_KEPT_RATES("$7") ") x ORDER BY 1, 2, source";
 
 // The sections of a model with the abstractions that a query finds. `most_rates`: of the stored ones (null: all).
-int AppendSections(StringInfo wire, const char* abstractions, int nargs, const char* const* args,
-                   const ComputedRates* computed, const char* role, const char* most_rates, TimestampTz period) {
-  for (const char* sql : kModelSections) AppendQuery(wire, sql);
-  AppendLongQuery(wire, abstractions, nargs, args);
-  AppendQuery(wire, kBaselines);
-  AppendQuery(wire, kBaselineNGrams, 1, &role);
-  AppendQuery(wire, kBaselineSessions);
-  AppendQuery(wire, kEndUserLimits);
-  AppendQuery(wire, kAccepted);
-  const char* rates[] = {"{}", "{}", "{}", most_rates, TextOfInteger(period), "{}"};
+int AppendModelSections(StringInfo wire, const char* abstractions, int nargs, const char* const* args,
+                        const ComputedRates* computed, const char* role, const char* most_rates, TimestampTz period,
+                        const char* kept_rates = nullptr, bool only_kept = false) {
+  AppendSection<RelationSection>(wire, kRelations);
+  AppendSection<AttributeSection>(wire, kAttributes);
+  AppendSection<DependencySection>(wire, kDependencies);
+  AppendLongSection<TokenSection>(wire, abstractions, nargs, args);
+  AppendSection<BaselineSection>(wire, kBaselines);
+  AppendSection<BaselineNGramSection>(wire, kBaselineNGrams, 1, &role);
+  AppendSection<BaselineSessionSection>(wire, kBaselineSessions);
+  AppendSection<LimitSection>(wire, kEndUserLimits);
+  AppendSection<AcceptedSection>(wire, kAccepted);
+  const char* rates[] = {
+      "{}", "{}", "{}", most_rates, TextOfInteger(period), "{}", kept_rates, only_kept ? "t" : nullptr};
   if (computed != nullptr) {
     rates[0] = psprintf("%s}", computed->relations.data);
     rates[1] = psprintf("%s}", computed->attributes.data);
@@ -87,8 +101,17 @@ int AppendSections(StringInfo wire, const char* abstractions, int nargs, const c
     rates[5] = psprintf("%s}", computed->entropies.data);
   }
   const int rates_at = wire->len;
-  AppendLongQuery(wire, kRates, lengthof(rates), rates);
+  AppendLongSection<RateSection>(wire, kRates, lengthof(rates), rates);
   return rates_at;
+}
+
+// The section of the sessions that SQL_SESSIONS names.
+void AppendSessionsOf(StringInfo wire, int nargs, const char* const* args) {
+  AppendLongSection<SessionSection>(
+      wire,
+      "SELECT s.id, s.role, pg_catalog.to_char(s.day, 'YYYY-MM-DD') AS day, s.session, p.ids, p.runs, p.rows, s.reach, "
+      "s.subjects, s.subject_columns, s.end_user " SQL_SESSIONS " ORDER BY s.role, s.day, s.started, s.id, p.part",
+      nargs, args);
 }
 
 bool FewAbstractions() { return strcmp(InternalValue(kFewAbstractions), "t") == 0; }
@@ -99,59 +122,60 @@ int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed
                 TimestampTz period) {
   const bool all = scope == ModelScope::kAll || (scope == ModelScope::kBaselines && FewAbstractions());
   const char* most_rates = scope == ModelScope::kLive ? TextOfInteger(ps_settings.max_rates) : nullptr;
-  return AppendSections(wire, all ? kAllAbstractions : kBaselineAbstractions, 0, nullptr, computed, role, most_rates,
-                        period);
+  return AppendModelSections(wire, all ? kAllAbstractions : kBaselineAbstractions, 0, nullptr, computed, role,
+                             most_rates, period);
 }
 
 void AppendHistory(StringInfo wire, const ComputedRates* computed, const privacy_score::ScoreSettings& settings,
-                   const char* role, const char* from_day, const char* to_day) {
-  const char* args[] = {role, from_day, to_day, nullptr};
-  if (FewAbstractions())
-    AppendSections(wire, kAllAbstractions, 0, nullptr, computed, role, nullptr, 0);
-  else
-    AppendSections(wire, kSessionAbstractions, lengthof(args), args, computed, role, nullptr, 0);
+                   const HistoryRange& range) {
+  const char* args[] = {range.role, range.from_day, range.to_day, nullptr, range.days};
+  const bool few = FewAbstractions();
+  AppendModelSections(wire, few ? kAllAbstractions : kSessionAbstractions, few ? 0 : lengthof(args), args, computed,
+                      range.role, nullptr, 0, range.kept_rates, range.only_kept);
   AppendSettings(wire, settings);
-  AppendSessions(wire, role, from_day, to_day);
+  AppendSessionsOf(wire, lengthof(args), args);
 }
 
 void ForEachTokens(const char* role, const char* end_user, const char* day, void (*visit)(void*, StringInfo),
                    void* context) {
-  const char* args[] = {role, day, day, end_user};
-  ForEachBatch(SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_SESSIONS ") ORDER BY a.id"), lengthof(args), args, visit,
-               context);
+  const char* args[] = {role, day, day, end_user, nullptr};
+  ForEachBatch(SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_SESSIONS ") ORDER BY a.id"), lengthof(args), args,
+               TokenSection::kNames, visit, context);
 }
 
 void AppendSessions(StringInfo wire, const char* role, const char* from_day, const char* to_day, const char* end_user) {
-  const char* args[] = {role, from_day, to_day, end_user};
-  AppendLongQuery(
-      wire,
-      "SELECT s.id, s.role, pg_catalog.to_char(s.day, 'YYYY-MM-DD'), s.session, p.ids, p.runs, p.rows, s.reach, "
-      "s.subjects, s.subject_columns, s.end_user " SQL_SESSIONS " ORDER BY s.role, s.day, s.started, s.id, p.part",
-      lengthof(args), args);
+  const char* args[] = {role, from_day, to_day, end_user, nullptr};
+  AppendSessionsOf(wire, lengthof(args), args);
 }
 
 void AppendAcceptedOf(StringInfo wire, const char* role) {
-  AppendQuery(wire,
-              "SELECT f.end_user, h.figure, pg_catalog.max(h.height) FROM privacy_score.acceptance_in_force f "
-              "JOIN privacy_score.acceptance_figure h ON h.acceptance_id = f.id WHERE f.role = $1::pg_catalog.name "
-              "AND h.figure !~ '^(day_)?(reach|subjects|subject_columns)$' GROUP BY 1, 2",
-              1, &role);
-  AppendLongQuery(wire,
-                  "SELECT DISTINCT f.end_user, a.id, t FROM privacy_score.acceptance_in_force f "
-                  "JOIN privacy_score.abstraction a ON a.id = ANY (f.ids), pg_catalog.unnest(a.tokens) t "
-                  "WHERE f.role = $1::pg_catalog.name",
-                  1, &role);
+  AppendSection<AcceptedFigureSection>(
+      wire,
+      "SELECT f.end_user, h.figure, pg_catalog.max(h.height) AS height FROM privacy_score.acceptance_in_force f "
+      "JOIN privacy_score.acceptance_figure h ON h.acceptance_id = f.id WHERE f.role = $1::pg_catalog.name "
+      "AND h.figure !~ '^(day_)?(reach|subjects|subject_columns)$' GROUP BY 1, 2",
+      1, &role);
+  AppendLongSection<AcceptedTokenSection>(
+      wire,
+      "SELECT DISTINCT f.end_user, a.id, t AS token FROM privacy_score.acceptance_in_force f "
+      "JOIN privacy_score.abstraction a ON a.id = ANY (f.ids), pg_catalog.unnest(a.tokens) t "
+      "WHERE f.role = $1::pg_catalog.name",
+      1, &role);
 }
 
 void AppendSettings(StringInfo wire, const privacy_score::ScoreSettings& settings) {
   using privacy_score::ScoreSettings;
-  const char* fields[] = {psprintf("%d", settings.ngram_length),
-                          settings.counting == ScoreSettings::kSet ? "set" : "multiset",
-                          settings.compare == ScoreSettings::kPositionwise ? "positionwise" : "union",
-                          psprintf("%.17g", settings.alpha),
-                          settings.where_counts ? "t" : "f",
-                          settings.pad ? "t" : "f",
-                          settings.identifiers_count ? "t" : "f",
-                          psprintf("%d", settings.aggregate_least)};
+  using Column = SettingsSection;
+  const char* fields[Column::kColumns] = {};
+  fields[Column::kNgramLength] = psprintf("%d", settings.ngram_length);
+  fields[Column::kCounting] = settings.counting == ScoreSettings::kSet ? "set" : "multiset";
+  fields[Column::kCompare] = settings.compare == ScoreSettings::kPositionwise ? "positionwise" : "union";
+  fields[Column::kAlpha] = psprintf("%.17g", settings.alpha);
+  fields[Column::kWhereCounts] = settings.where_counts ? "t" : "f";
+  fields[Column::kPad] = settings.pad ? "t" : "f";
+  fields[Column::kIdentifiersCount] = settings.identifiers_count ? "t" : "f";
+  fields[Column::kAggregateLeast] = psprintf("%d", settings.aggregate_least);
   AppendRow(wire, lengthof(fields), fields);
 }
+
+}  // namespace privacy_score

@@ -14,6 +14,8 @@ extern "C" {
 #include "backend/server/wire.hpp"
 #include "core/scoring/score_settings.hpp"
 
+namespace privacy_score {
+
 // What the model carries. kLive: abstractions of active baselines and the rates at hand, at most max_rates of those
 // that are stored, for sessions that go on; what it lacks they ask for. kBaselines: the same with all rates, and with
 // all abstractions where these are few. kAll: all abstractions, all rates. For recorded sessions there is
@@ -28,7 +30,8 @@ int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed
                 TimestampTz period = 0);
 
 // The query of the section of abstractions (id, token), of those that the condition `where` takes.
-#define SQL_TOKENS(where) "SELECT a.id, t FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t " where
+#define SQL_TOKENS(where) \
+  "SELECT a.id, t AS token FROM privacy_score.abstraction a, pg_catalog.unnest(a.tokens) t " where
 // The same of the abstractions of the baseline in force of a role, $1.
 #define SQL_TOKENS_OF_BASELINE                                                                                  \
   SQL_TOKENS(                                                                                                   \
@@ -36,8 +39,8 @@ int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed
       "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active AND b.end_user IS NULL AND b.role = " \
       "$1::pg_catalog.name)")
 // The abstractions of the baselines in force of all roles.
-#define SQL_IDS_OF_ROLES                                                                                    \
-  "SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s JOIN privacy_score.baseline b ON " \
+#define SQL_IDS_OF_ROLES                                                                                          \
+  "SELECT pg_catalog.unnest(s.ids) AS id FROM privacy_score.baseline_session s JOIN privacy_score.baseline b ON " \
   "b.id = s.baseline_id AND b.active AND b.end_user IS NULL"
 
 // Appends what is accepted of the sessions of a role, as core/detection/accepted.hpp reads it. Inside an internal
@@ -47,11 +50,22 @@ void AppendAcceptedOf(StringInfo wire, const char* role);
 // Appends the section of settings.
 void AppendSettings(StringInfo wire, const privacy_score::ScoreSettings& settings);
 
-// Appends all that core/scoring/history.hpp reads of the recorded sessions of a role (null: all) in a range of days:
-// the model with their abstractions, those of active baselines and all rates, the settings, the sessions. Inside an
-// internal scope.
+// Which recorded days are read, and with which rates. `days`: of the range only these (a literal of date[]; null: all).
+// `kept_rates`: the id of kept rates, which go before stored ones (null: none); `only_kept`: no stored ones beside
+// them.
+struct HistoryRange {
+  const char* role;  // null: all
+  const char* from_day;
+  const char* to_day;
+  const char* days = nullptr;
+  const char* kept_rates = nullptr;
+  bool only_kept = false;
+};
+
+// Appends all that core/scoring/history.hpp reads of recorded sessions: the model with their abstractions, those of
+// active baselines and all rates, the settings, the sessions. Inside an internal scope.
 void AppendHistory(StringInfo wire, const ComputedRates* computed, const privacy_score::ScoreSettings& settings,
-                   const char* role, const char* from_day, const char* to_day);
+                   const HistoryRange& range);
 
 // Calls visit(context, wire) with sections of the abstractions (id, token) of the sessions of a role and end user
 // (empty: none) on a day, ordered by id, some rows at a time. Inside an internal scope.
@@ -63,3 +77,5 @@ void ForEachTokens(const char* role, const char* end_user, const char* day, void
 // Inside an internal scope.
 void AppendSessions(StringInfo wire, const char* role, const char* from_day, const char* to_day,
                     const char* end_user = nullptr);
+
+}  // namespace privacy_score

@@ -21,6 +21,8 @@ extern "C" {
 #include "core/entropy/entropy.hpp"
 #include "core/entropy/subset_entropies.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // Rows are grouped before they are read when the planner expects that to leave one of so many. Its guess for columns
@@ -305,3 +307,5 @@ void CountPartitions(const PartitionReading* reading, List* pending) {
     settling.pending = list_delete_first(settling.pending);
   }
 }
+
+}  // namespace privacy_score

@@ -12,6 +12,8 @@ extern "C" {
 #include "backend/rates/partitions.hpp"
 #include "backend/rows/grouping_sql.hpp"
 
+namespace privacy_score {
+
 // Where the rows of a relation lie.
 enum class RowPlace {
   kHeap,      // all in one heap: they are read as they are
@@ -33,3 +35,5 @@ PartitionFacts GroupedPartition(const RowSource* source, const Bitmapset* column
 
 // Fills in the facts of the sets whose numbers `pending` lists, no two of which are equal. SPI must be connected.
 void CountPartitions(const PartitionReading* reading, List* pending);
+
+}  // namespace privacy_score

@@ -26,6 +26,8 @@ extern "C" {
 #include "backend/watch/live.hpp"
 #include "core/entropy/entropy.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 constexpr int kHoldsKey = -1;
@@ -37,7 +39,7 @@ struct KnownSet {
 };
 
 // Where the rows lie. Extensions that spread a table over servers leave a heap without pages.
-RowPlace PlaceOf(Relation relation) {
+RowPlace PlaceOfRows(::Relation relation) {
   const char kind = relation->rd_rel->relkind;
   if (kind == RELKIND_FOREIGN_TABLE) return RowPlace::kElsewhere;
   if (kind == RELKIND_PARTITIONED_TABLE || relation->rd_rel->relhassubclass)
@@ -64,8 +66,8 @@ PartitionFacts OneClassARow(int64 rows) {
 // Fills in the facts where nobody else's code decides which rows there are.
 void SettleAsOurs(Oid relation_id, const Bitmapset* const* sets, int count, const Bitmapset* asked,
                   PartitionFacts* facts) {
-  Relation relation = relation_open(relation_id, NoLock);
-  PartitionReading reading = {{relation_id, nullptr, NIL}, PlaceOf(relation), 0, sets, facts};
+  ::Relation relation = relation_open(relation_id, NoLock);
+  PartitionReading reading = {{relation_id, nullptr, NIL}, PlaceOfRows(relation), 0, sets, facts};
   if (relation->rd_rel->reltuples > 0) reading.expected = static_cast<uint64>(relation->rd_rel->reltuples);
   const List* keys = UniqueKeysOf(relation);
   relation_close(relation, NoLock);
@@ -131,3 +133,5 @@ void PartitionsOf(Oid relation, const Bitmapset* const* sets, int count, Partiti
   EndUncounted(uncounted);
   EndProgress();
 }
+
+}  // namespace privacy_score

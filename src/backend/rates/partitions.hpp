@@ -19,6 +19,8 @@ extern "C" {
 #include "nodes/bitmapset.h"
 }
 
+namespace privacy_score {
+
 // Entropy in bits, rows, classes and classes of one row of the partition by some columns.
 struct PartitionFacts {
   double entropy;
@@ -30,3 +32,5 @@ struct PartitionFacts {
 // Partitions of the relation by `count` sets of attribute numbers; the empty set gives one class. SPI must be
 // connected.
 void PartitionsOf(Oid relation, const Bitmapset* const* sets, int count, PartitionFacts* facts);
+
+}  // namespace privacy_score

@@ -22,14 +22,18 @@ extern "C" {
 #include "backend/rates/relation_rates.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/server/settings.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
+#include "backend/state/role_access.hpp"
 #include "backend/text/text_statements.hpp"
 #include "core/scoring/aggregates.hpp"
 #include "sqlparse/analyse.hpp"
 
+namespace privacy_score {
+
 namespace {
 
-RevealedRelation* FindOrAdd(List** revealed, Oid relation) {
+RevealedRelation* FindOrAddRevealed(List** revealed, Oid relation) {
   ListCell* cell;
   foreach (cell, *revealed) {
     auto* entry = static_cast<RevealedRelation*>(lfirst(cell));
@@ -47,11 +51,11 @@ Oid RelationForCaller(const char* name) {
 }
 
 // Adds one qualified column; false when it does not exist.
-bool AddColumn(List** revealed, const char* column, RelationFinder find) {
+bool AddRevealedColumn(List** revealed, const char* column, RelationFinder find) {
   Oid relation;
   AttrNumber number;
   if (!FindCanonicalColumn(column, find, &relation, &number)) return false;
-  RevealedRelation* entry = FindOrAdd(revealed, relation);
+  RevealedRelation* entry = FindOrAddRevealed(revealed, relation);
   entry->attributes = bms_add_member(entry->attributes, number);
   return true;
 }
@@ -64,7 +68,7 @@ bool AddRevealed(List** revealed, const privacy_score::Tokens& tokens, RelationF
       [&] { columns->Reset(new std::vector<std::string>(privacy_score::RevealedColumns(tokens, where_counts))); });
   bool all = true;
   const std::size_t count = columns->object->size();
-  for (std::size_t i = 0; i < count; ++i) all &= AddColumn(revealed, (*columns->object)[i].c_str(), find);
+  for (std::size_t i = 0; i < count; ++i) all &= AddRevealedColumn(revealed, (*columns->object)[i].c_str(), find);
   return all;
 }
 
@@ -74,7 +78,7 @@ List* UnionOfRevealed(List* a, List* b) {
     ListCell* cell;
     foreach (cell, list) {
       const auto* entry = static_cast<RevealedRelation*>(lfirst(cell));
-      RevealedRelation* sum = FindOrAdd(&both, entry->relation);
+      RevealedRelation* sum = FindOrAddRevealed(&both, entry->relation);
       sum->attributes = bms_add_members(sum->attributes, entry->attributes);
     }
   }
@@ -118,7 +122,7 @@ CoreHolder<privacy_score::AggregateTokens>* ReadTokens(const privacy_score::Toke
 bool AddColumns(List** revealed, const std::vector<std::string>& columns, RelationFinder find) {
   bool all = true;
   const std::size_t count = columns.size();
-  for (std::size_t i = 0; i < count; ++i) all &= AddColumn(revealed, columns[i].c_str(), find);
+  for (std::size_t i = 0; i < count; ++i) all &= AddRevealedColumn(revealed, columns[i].c_str(), find);
   return all;
 }
 
@@ -263,7 +267,7 @@ List* GroupsOf(List* revealed) {
 }
 
 // What of a list is of the relations of another.
-List* PartsOf(List* revealed, const List* relations) {
+List* RevealedOfRelations(List* revealed, const List* relations) {
   List* parts = NIL;
   const ListCell* cell;
   foreach (cell, relations) {
@@ -319,7 +323,7 @@ void AddJoined(const SubjectGroup* group, List* const* statements, int count, do
   int places[kMostStatements];
   int wanted = 0;
   for (int i = 0; i < count; ++i) {
-    List* parts = PartsOf(statements[i], group->joined);
+    List* parts = RevealedOfRelations(statements[i], group->joined);
     if (parts == NIL || !(joint_order || (list_length(parts) > 1 && greatest[i] < 1))) continue;
     sets[wanted] = parts;
     places[wanted++] = i;
@@ -381,3 +385,5 @@ QueryComparison CompareRevealed(List* first, List* second) {
   if (excess.first) order = excess.second ? RevealOrder::kIncomparable : RevealOrder::kMore;
   return {order, rates[0], rates[1], rates[2]};
 }
+
+}  // namespace privacy_score

@@ -7,6 +7,8 @@
 #include "core/scoring/equivalence.hpp"
 #include "core/statement/abstraction.hpp"
 
+namespace privacy_score {
+
 // What a text reveals, columns under aggregates over few subjects with it, for which it reads the relations: a list of
 // RevealedRelation; columns of relations that do not exist are left out. Raises 42601
 // when the text does not parse, and where names lead into schemas that the current user may not use.
@@ -39,3 +41,5 @@ struct QueryComparison {
   double both;
 };
 QueryComparison CompareRevealed(List* first, List* second);
+
+}  // namespace privacy_score

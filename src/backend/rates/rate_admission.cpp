@@ -9,7 +9,10 @@ extern "C" {
 }
 
 #include "backend/server/settings.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -91,3 +94,5 @@ void AppendStored(ComputedRates* known, const std::vector<privacy_score::Missing
                    strtod(FieldText(row, 3), nullptr));
   SPI_freetuptable(table);
 }
+
+}  // namespace privacy_score

@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "backend/rates/stored_rates.hpp"
-#include "backend/state/internal.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/shared_state.hpp"
+
+namespace privacy_score {
 
 // Begins a period, or ends the counting, when that is due. In the worker, inside an internal scope.
 void FollowPeriods(DatabaseSlot* slot);
@@ -33,3 +35,5 @@ void AppendStored(ComputedRates* known, const std::vector<privacy_score::Missing
 // The rates of a model, as a condition on rate_state or rate: `period` is a parameter, 0 where there are none.
 #define SQL_AT_HAND(period_of_rate, attributes, period) \
   "(" period " = '0' OR pg_catalog.cardinality(" attributes ") = 1 OR " period_of_rate " = " SQL_MOMENT(period) ")"
+
+}  // namespace privacy_score

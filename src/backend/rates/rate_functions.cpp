@@ -18,7 +18,21 @@ extern "C" {
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+}
 
+#include "backend/catalog/catalog_source.hpp"
+#include "backend/catalog/relation_arguments.hpp"
+#include "backend/server/array_of_arrays.hpp"
+#include "backend/server/compat.hpp"
+#include "backend/server/core_call.hpp"
+#include "backend/server/wire.hpp"
+#include "core/report/relationship_chart.hpp"
+#include "core/scoring/equivalence.hpp"
+#include "core/scoring/relationships.hpp"
+
+namespace privacy_score {
+
+extern "C" {
 PG_FUNCTION_INFO_V1(ps_discrimination_rate);
 PG_FUNCTION_INFO_V1(ps_combined_discrimination_rate);
 PG_FUNCTION_INFO_V1(ps_attribute_risk);
@@ -30,15 +44,6 @@ PG_FUNCTION_INFO_V1(ps_query_identification);
 PG_FUNCTION_INFO_V1(ps_compare_queries);
 }
 
-#include "backend/catalog/catalog_source.hpp"
-#include "backend/server/array_of_arrays.hpp"
-#include "backend/server/compat.hpp"
-#include "backend/server/core_call.hpp"
-#include "backend/server/wire.hpp"
-#include "core/report/relationship_chart.hpp"
-#include "core/scoring/equivalence.hpp"
-#include "core/scoring/relationships.hpp"
-
 namespace {
 
 [[noreturn]] void RaiseNoSets() {
@@ -48,7 +53,7 @@ namespace {
 }
 
 // The sets of columns (a list of Bitmapset) that an array of arrays of names holds.
-List* SetsOf(Oid relation, Jsonb* arrays) {
+List* ColumnSetsOf(Oid relation, Jsonb* arrays) {
   List* sets = NIL;
   Bitmapset* set = nullptr;
   WalkArrays(
@@ -76,9 +81,9 @@ Bitmapset* TargetArgument(FunctionCallInfo fcinfo, int index, Oid relation) {
 }
 
 // The live columns of a relation as a set.
-Bitmapset* ColumnsOf(Oid relation) {
+Bitmapset* LiveColumns(Oid relation) {
   Bitmapset* set = nullptr;
-  Relation rel = relation_open(relation, AccessShareLock);
+  ::Relation rel = relation_open(relation, AccessShareLock);
   for (int i = 0; i < RelationGetDescr(rel)->natts; ++i)
     if (!TupleDescAttr(RelationGetDescr(rel), i)->attisdropped) set = bms_add_member(set, i + 1);
   relation_close(rel, AccessShareLock);
@@ -100,7 +105,7 @@ struct RelationEntropies {
 
 RelationEntropies MeasurePairs(Oid relation) {
   RelationEntropies all = {};
-  Bitmapset* columns = ColumnsOf(relation);
+  Bitmapset* columns = LiveColumns(relation);
   all.count = bms_num_members(columns);
   all.names = static_cast<const char**>(palloc0(sizeof(char*) * (all.count + 1)));
   all.single = static_cast<double*>(palloc0(sizeof(double) * (all.count + 1)));
@@ -170,7 +175,7 @@ Datum ps_combined_discrimination_rate(PG_FUNCTION_ARGS) {
 Datum ps_attribute_risk(PG_FUNCTION_ARGS) {
   const Oid relation = RelationArgument(fcinfo, 0, "relation");
   Bitmapset* target = SubjectOf(relation);
-  Bitmapset* columns = ColumnsOf(relation);
+  Bitmapset* columns = LiveColumns(relation);
   InitMaterializedSRF(fcinfo, 0);
   const int count = bms_num_members(columns);
   auto** sets = static_cast<const Bitmapset**>(palloc(sizeof(Bitmapset*) * static_cast<Size>(count + 1)));
@@ -202,7 +207,7 @@ Datum ps_attribute_risk(PG_FUNCTION_ARGS) {
 Datum ps_attribute_set_risk(PG_FUNCTION_ARGS) {
   const Oid relation = RelationArgument(fcinfo, 0, "relation");
   RequireArgument(fcinfo, 1, "attribute_sets");
-  const List* wanted = SetsOf(relation, PG_GETARG_JSONB_P(1));
+  const List* wanted = ColumnSetsOf(relation, PG_GETARG_JSONB_P(1));
   Bitmapset* target = TargetArgument(fcinfo, 2, relation);
   InitMaterializedSRF(fcinfo, 0);
   const int count = list_length(wanted);
@@ -261,10 +266,8 @@ Datum ps_relationship_chart(PG_FUNCTION_ARGS) {
   const RelationEntropies all = MeasurePairs(relation);
   for (int i = 0; i < all.count; ++i) all.names[i] = Utf8Name(all.names[i]);
   auto* text = NewCoreHolder<std::string>(CurrentMemoryContext);
-  CallCoreOrRaise([&] {
-    using namespace privacy_score;
-    text->Reset(new std::string(RelationshipChart(name, DiagramOf(EntropiesOf(&all)), Placement::kAlone)));
-  });
+  CallCoreOrRaise(
+      [&] { text->Reset(new std::string(RelationshipChart(name, DiagramOf(EntropiesOf(&all)), Placement::kAlone))); });
   PG_RETURN_DATUM(TextDatum(*text->object));
 }
 
@@ -284,3 +287,5 @@ Datum ps_compare_queries(PG_FUNCTION_ARGS) {
   PutResult(fcinfo, *rows);
   return Datum(0);
 }
+
+}  // namespace privacy_score

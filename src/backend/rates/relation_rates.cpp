@@ -10,8 +10,11 @@ extern "C" {
 #include <cmath>
 
 #include "backend/server/core_call.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
 #include "core/entropy/entropy.hpp"
+
+namespace privacy_score {
 
 void RelationRates(Oid relation, const Bitmapset* const* attributes, int count, const Bitmapset* target, double* rates,
                    SubjectFacts* subject, PartitionFacts* partitions) {
@@ -62,3 +65,5 @@ Bitmapset* SubjectOf(Oid relation) {
   }
   return subject;
 }
+
+}  // namespace privacy_score

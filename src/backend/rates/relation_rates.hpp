@@ -13,6 +13,8 @@ extern "C" {
 
 #include "backend/rates/partitions.hpp"
 
+namespace privacy_score {
+
 // What rates are against: H(X) in bits, and the rows that it was counted over.
 struct SubjectFacts {
   int64 rows;
@@ -30,3 +32,5 @@ double RelationRate(Oid relation, const Bitmapset* attributes, const Bitmapset* 
 // Attribute numbers of the declared subject, else the primary key; null (the empty set) for the row. Reads the
 // extension's tables as their owner.
 Bitmapset* SubjectOf(Oid relation);
+
+}  // namespace privacy_score

@@ -6,6 +6,8 @@
 #include "backend/rates/stored_rates.hpp"
 #include "backend/state/internal.hpp"
 
+namespace privacy_score {
+
 // Gathers what core reads (gather(wire), in an internal scope), lets it answer and computes the rates that it found
 // missing (answer(wire)), again until that brings no new ones: one round more only where a bound had hidden some.
 template <typename Gather, typename Answer>
@@ -24,3 +26,5 @@ void ComputeInRounds(ComputedRates* computed, Gather gather, Answer answer) {
     pfree(wire.data);
   }
 }
+
+}  // namespace privacy_score

@@ -16,8 +16,11 @@ extern "C" {
 #include "backend/catalog/relation_access.hpp"
 #include "backend/rates/joint_rates.hpp"
 #include "backend/server/guarded.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
 #include "core/statement/abstraction.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -397,3 +400,5 @@ void ComputeRatesOrWarn(ComputedRates* computed, WantedRate* wanted, int count) 
   else
     ComputeRates(computed, wanted, count);
 }
+
+}  // namespace privacy_score

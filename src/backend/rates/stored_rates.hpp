@@ -18,6 +18,8 @@ extern "C" {
 
 #include "core/scoring/model.hpp"
 
+namespace privacy_score {
+
 // A wanted set, as core names it (privacy_score::MissingRate).
 struct WantedRate {
   const char* relation;
@@ -58,3 +60,5 @@ void ComputeRatesApart(ComputedRates* computed, WantedRate* wanted, int count, R
 // The same with a WARNING to the caller, one a relation. Raises 55P03: the caller has said how long to wait for a lock.
 // While a plan runs in parallel the first fault is raised.
 void ComputeRatesOrWarn(ComputedRates* computed, WantedRate* wanted, int count);
+
+}  // namespace privacy_score

@@ -15,6 +15,8 @@ extern "C" {
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/server/settings.hpp"
 
+namespace privacy_score {
+
 BucketMethod MethodOfName(const char* name) {
   if (strcmp(name, "optimal") == 0) return BucketMethod::kOptimal;
   if (strcmp(name, "two-size") == 0) return BucketMethod::kTwoSize;
@@ -42,7 +44,7 @@ std::int64_t DiversityOf(const std::vector<privacy_score::Rational>& thresholds)
   return privacy_score::SmallestBucket({least});
 }
 
-// Called within RunGivingUp. Leaves the search for the optimum to Search().
+// Called within RunCancellable. Leaves the search for the optimum to SearchPlan().
 void PlanInCore(BucketWork* work, const PlanRequest& request) {
   work->search.reset();
   work->plan.reset();
@@ -69,7 +71,7 @@ void PlanInCore(BucketWork* work, const PlanRequest& request) {
 
 // Searches for the optimum until it is known or the time is over, which begins when the methods that need no search
 // have made their plan.
-void Search(BucketWork* work) {
+void SearchPlan(BucketWork* work) {
   instr_time started;
   INSTR_TIME_SET_ZERO(started);
   privacy_score::SearchOutcome outcome = privacy_score::SearchOutcome::kRunning;
@@ -98,10 +100,10 @@ void Search(BucketWork* work) {
 }  // namespace
 
 void MakePlan(BucketWork* work, const PlanRequest& request) {
-  RunGivingUp([&] { PlanInCore(work, request); });
-  if (work->search) Search(work);
+  RunCancellable([&] { PlanInCore(work, request); });
+  if (work->search) SearchPlan(work);
   if (work->plan || request.method == BucketMethod::kAnatomy) return;
-  RunGivingUp([&] {
+  RunCancellable([&] {
     work->broken = privacy_score::BrokenThresholds(work->counts, work->thresholds, std::max(1, request.min_bucket),
                                                    request.max_bucket, StatementEnds);
   });
@@ -118,3 +120,5 @@ Datum QuotientOfTexts(const char* numerator, const char* denominator) {
   const Datum quotient = DirectFunctionCall2(numeric_div, NumericOf(numerator), NumericOf(denominator));
   return DirectFunctionCall1(numeric_trim_scale, quotient);
 }
+
+}  // namespace privacy_score

@@ -23,6 +23,8 @@ extern "C" {
 #include "core/buckets/bucket_thresholds.hpp"
 #include "core/buckets/optimal_buckets.hpp"
 
+namespace privacy_score {
+
 enum class BucketMethod { kTwoSize, kMultiSize, kOptimal, kAnatomy };
 
 // Raises 22023 for a name that is none.
@@ -74,3 +76,5 @@ Datum NumericOfRational(Compute compute) {
   });
   return QuotientOfTexts(numerator, denominator);
 }
+
+}  // namespace privacy_score

@@ -28,8 +28,6 @@ extern "C" {
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 #include "utils/rel.h"
-
-PG_FUNCTION_INFO_V1(ps_bucketize);
 }
 
 #include <algorithm>
@@ -39,6 +37,7 @@ PG_FUNCTION_INFO_V1(ps_bucketize);
 
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/relation_arguments.hpp"
 #include "backend/release/bucket_methods.hpp"
 #include "backend/release/release_arranging.hpp"
 #include "backend/release/release_fakes.hpp"
@@ -54,6 +53,12 @@ PG_FUNCTION_INFO_V1(ps_bucketize);
 #include "core/buckets/bucket_contents.hpp"
 #include "core/buckets/bucket_dealer.hpp"
 #include "core/buckets/release_check.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_bucketize);
+}
 
 namespace {
 
@@ -100,7 +105,7 @@ bool AllowsArgument(FunctionCallInfo fcinfo, int argument) {
 
 // The columns of the published tables.
 void ShapeTables(BucketizeRequest* request) {
-  Relation relation = table_open(request->relation, AccessShareLock);
+  ::Relation relation = table_open(request->relation, AccessShareLock);
   const TupleDesc columns = RelationGetDescr(relation);
   for (int i = 0; i < request->quasi.count; ++i)
     AddColumnLike(&request->qit, TupleDescAttr(columns, request->quasi.numbers[i] - 1));
@@ -111,7 +116,7 @@ void ShapeTables(BucketizeRequest* request) {
   table_close(relation, NoLock);
 }
 
-void ReadRequest(FunctionCallInfo fcinfo, BucketizeRequest* request) {
+void ReadBucketizeRequest(FunctionCallInfo fcinfo, BucketizeRequest* request) {
   request->relation = RelationArgument(fcinfo, 0, "relation");
   request->quasi = ColumnsArgument(fcinfo, 1, "quasi_identifiers", request->relation,
                                    "Name the columns that may tell who a record is about.");
@@ -150,7 +155,7 @@ void ReadRequest(FunctionCallInfo fcinfo, BucketizeRequest* request) {
 }
 
 // SELECT quasi-identifiers, sensitive column FROM relation.
-char* SourceSql(const BucketizeRequest* request) {
+char* SourceColumnsSql(const BucketizeRequest* request) {
   StringInfoData sql;
   initStringInfo(&sql);
   appendStringInfoString(&sql, "SELECT ");
@@ -161,11 +166,11 @@ char* SourceSql(const BucketizeRequest* request) {
   return sql.data;
 }
 
-void ReadRecords(const BucketizeRequest* request, SourceRows* source) {
+void ReadSourceRecords(const BucketizeRequest* request, SourceRows* source) {
   const FormData_pg_attribute* column = request->st.types[1];
   ValueList* values = NewValueList(column->atttypid, column->attcollation, NameStr(column->attname));
-  Relation qit = table_open(request->qit.relation, NoLock);
-  ReadSource(source, SourceSql(request), CreateTupleDescCopy(RelationGetDescr(qit)), values);
+  ::Relation qit = table_open(request->qit.relation, NoLock);
+  ReadSource(source, SourceColumnsSql(request), CreateTupleDescCopy(RelationGetDescr(qit)), values);
   table_close(qit, NoLock);
 }
 
@@ -260,7 +265,7 @@ void DealRecord(void* context, MinimalTuple record) {
   ShowProgress(writing);
 }
 
-void BeginWriting(void* context) {
+void BeginWritingBuckets(void* context) {
   auto* writing = static_cast<ReleaseWriting*>(context);
   SetProgressPhase("writing tables");
   writing->done = 0;
@@ -270,7 +275,7 @@ void BeginWriting(void* context) {
   OpenWriter(&writing->st, writing->request->st.relation, &TTSOpsVirtual);
 }
 
-void WriteRecords(ReleaseWriting* writing, int64 bucket, MinimalTuple* records, Size count) {
+void WriteBucket(ReleaseWriting* writing, int64 bucket, MinimalTuple* records, Size count) {
   CallCoreOrRaise([&] {
     writing->work->contents.Begin();
     for (Size i = 0; i < count; ++i) writing->work->contents.Add(ValueOfKey(LastColumn(records[i])));
@@ -328,10 +333,10 @@ void WriteTables(const BucketizeRequest* request, SourceRows* source, ReleaseWor
   arrangement.memory = ArrangingMemory();
   arrangement.context = &writing;
   arrangement.deal = DealRecord;
-  arrangement.dealt = BeginWriting;
+  arrangement.dealt = BeginWritingBuckets;
   arrangement.receive = [](void* context, int64 bucket, MinimalTuple* records, Size count) {
     auto* to = static_cast<ReleaseWriting*>(context);
-    WriteRecords(to, bucket, records, count);
+    WriteBucket(to, bucket, records, count);
     WriteValues(to, bucket);
   };
   arrangement.forget = [](void* context) { FlushWriter(&static_cast<ReleaseWriting*>(context)->qit); };
@@ -385,7 +390,7 @@ void Verify(const BucketizeRequest* request, const SourceRows* source, ReleaseWo
   if (fault != nullptr) elog(ERROR, "the release is not as it should be: %s", fault);
 }
 
-void Describe(const BucketizeRequest* request, const ReleaseWork* work, uint64 rows) {
+void DescribeRelease(const BucketizeRequest* request, const ReleaseWork* work, uint64 rows) {
   const privacy_score::ReleaseFacts& facts = work->check.facts();
   const char* summary =
       psprintf(UINT64_FORMAT " records in " INT64_FORMAT " buckets of " INT64_FORMAT " to " INT64_FORMAT " records",
@@ -431,7 +436,7 @@ Datum ps_bucketize(PG_FUNCTION_ARGS) {
   PreventCommandIfParallelMode("bucketize()");
   InitMaterializedSRF(fcinfo, 0);
   auto* request = static_cast<BucketizeRequest*>(palloc0(sizeof(BucketizeRequest)));
-  ReadRequest(fcinfo, request);
+  ReadBucketizeRequest(fcinfo, request);
   MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "privacy_score release", ALLOCSET_DEFAULT_SIZES);
   auto* work = NewCoreObject<ReleaseWork>(context);
   BeginProgress("bucketize", request->relation, "creating tables");
@@ -441,13 +446,13 @@ Datum ps_bucketize(PG_FUNCTION_ARGS) {
   CreateReleaseTables(tables, 2);
   SetProgressPhase("reading rows");
   SourceRows source;
-  ReadRecords(request, &source);
+  ReadSourceRecords(request, &source);
   SetProgressPhase("choosing bucket sizes");
   PlanBuckets(request, &source, work);
   DrawBuckets(work);
   WriteTables(request, &source, work);
   Verify(request, &source, work);
-  Describe(request, work, source.rows);
+  DescribeRelease(request, work, source.rows);
   INSTR_TIME_SET_CURRENT(ended);
   INSTR_TIME_SUBTRACT(ended, started);
   PutReport(fcinfo, &source, work, INSTR_TIME_GET_DOUBLE(ended));
@@ -456,3 +461,5 @@ Datum ps_bucketize(PG_FUNCTION_ARGS) {
   MemoryContextDelete(context);
   return Datum(0);
 }
+
+}  // namespace privacy_score

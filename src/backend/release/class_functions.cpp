@@ -13,10 +13,6 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
-
-PG_FUNCTION_INFO_V1(ps_k_anonymity);
-PG_FUNCTION_INFO_V1(ps_l_diversity);
-PG_FUNCTION_INFO_V1(ps_t_closeness);
 }
 
 #include <algorithm>
@@ -25,11 +21,20 @@ PG_FUNCTION_INFO_V1(ps_t_closeness);
 
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/relation_arguments.hpp"
 #include "backend/rows/grouping_sql.hpp"
 #include "backend/rows/row_reading.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/server/wire.hpp"
 #include "core/entropy/class_measures.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_k_anonymity);
+PG_FUNCTION_INFO_V1(ps_l_diversity);
+PG_FUNCTION_INFO_V1(ps_t_closeness);
+}
 
 namespace {
 
@@ -39,7 +44,7 @@ struct ClassRequest {
   AttrNumber sensitive;  // InvalidAttrNumber: none
 };
 
-ClassRequest ReadRequest(FunctionCallInfo fcinfo, bool with_sensitive) {
+ClassRequest ReadClassRequest(FunctionCallInfo fcinfo, bool with_sensitive) {
   ClassRequest request = {};
   request.relation = RelationArgument(fcinfo, 0, "relation");
   request.quasi = ColumnsArgument(fcinfo, 1, "quasi_identifiers", request.relation,
@@ -54,7 +59,7 @@ const char* Grouped(Oid relation, AttrNumber column) {
 }
 
 // "k0, k1": the keys of a class, each preceded by `lead`.
-void AppendKeys(StringInfo sql, const ClassRequest* request, const char* lead) {
+void AppendClassKeys(StringInfo sql, const ClassRequest* request, const char* lead) {
   for (int i = 0; i < request->quasi.count; ++i) appendStringInfo(sql, "%sk%d", i == 0 ? lead : ", ", i);
 }
 
@@ -73,13 +78,13 @@ char* ClassesSql(const ClassRequest* request) {
   StringInfoData sql;
   initStringInfo(&sql);
   appendStringInfoString(&sql, "SELECT pg_catalog.array_agg(v), pg_catalog.array_agg(n) FROM (SELECT ");
-  AppendKeys(&sql, request, "");
+  AppendClassKeys(&sql, request, "");
   appendStringInfoString(&sql, ", v, pg_catalog.count(*) AS n FROM (");
   AppendRecords(&sql, request, psprintf("pg_catalog.dense_rank() OVER (ORDER BY %s)", value));
   appendStringInfoString(&sql, ") r");
-  AppendKeys(&sql, request, " GROUP BY ");
+  AppendClassKeys(&sql, request, " GROUP BY ");
   appendStringInfoString(&sql, ", v) c");
-  AppendKeys(&sql, request, " GROUP BY ");
+  AppendClassKeys(&sql, request, " GROUP BY ");
   return sql.data;
 }
 
@@ -135,7 +140,7 @@ void TakeDiversity(ClassWork* work) {
   if (!work->any || values < work->least_values) work->least_values = values;
 }
 
-void TakeCounts(ClassWork* work) {
+void TakeClassCounts(ClassWork* work) {
   for (const privacy_score::ClassValue& value : work->values) {
     if (value.rank >= work->table.size()) work->table.resize(value.rank + 1);
     work->table[value.rank] += value.count;
@@ -153,13 +158,13 @@ bool LeastDistinct(const ClassRequest* request, int64* least) {
   StringInfoData sql;
   initStringInfo(&sql);
   appendStringInfoString(&sql, "SELECT pg_catalog.min(n) FROM (SELECT pg_catalog.count(*) AS n FROM (SELECT ");
-  AppendKeys(&sql, request, "");
+  AppendClassKeys(&sql, request, "");
   appendStringInfoString(&sql, " FROM (");
   AppendRecords(&sql, request, Grouped(request->relation, request->sensitive));
   appendStringInfoString(&sql, ") r");
-  AppendKeys(&sql, request, " GROUP BY ");
+  AppendClassKeys(&sql, request, " GROUP BY ");
   appendStringInfoString(&sql, ", v) d");
-  AppendKeys(&sql, request, " GROUP BY ");
+  AppendClassKeys(&sql, request, " GROUP BY ");
   appendStringInfoString(&sql, ") c");
   return SingleNumber(sql.data, least);
 }
@@ -168,13 +173,13 @@ bool LeastDistinct(const ClassRequest* request, int64* least) {
 
 // k_anonymity(relation, quasi_identifiers)
 Datum ps_k_anonymity(PG_FUNCTION_ARGS) {
-  const ClassRequest request = ReadRequest(fcinfo, false);
+  const ClassRequest request = ReadClassRequest(fcinfo, false);
   StringInfoData sql;
   initStringInfo(&sql);
   appendStringInfoString(&sql, "SELECT pg_catalog.min(n) FROM (SELECT pg_catalog.count(*) AS n FROM (");
   AppendRecords(&sql, &request, "1");
   appendStringInfoString(&sql, ") r");
-  AppendKeys(&sql, &request, " GROUP BY ");
+  AppendClassKeys(&sql, &request, " GROUP BY ");
   appendStringInfoString(&sql, ") c");
   ConnectSpi();
   int64 least;
@@ -186,7 +191,7 @@ Datum ps_k_anonymity(PG_FUNCTION_ARGS) {
 
 // l_diversity(relation, quasi_identifiers, sensitive, form)
 Datum ps_l_diversity(PG_FUNCTION_ARGS) {
-  const ClassRequest request = ReadRequest(fcinfo, true);
+  const ClassRequest request = ReadClassRequest(fcinfo, true);
   RequireArgument(fcinfo, 3, "form");
   const char* form = text_to_cstring(PG_GETARG_TEXT_PP(3));
   const bool distinct = strcmp(form, "distinct") == 0;
@@ -213,7 +218,7 @@ Datum ps_l_diversity(PG_FUNCTION_ARGS) {
 
 // t_closeness(relation, quasi_identifiers, sensitive)
 Datum ps_t_closeness(PG_FUNCTION_ARGS) {
-  const ClassRequest request = ReadRequest(fcinfo, true);
+  const ClassRequest request = ReadClassRequest(fcinfo, true);
   char category;
   bool preferred;
   get_type_category_preferred(getBaseType(get_atttype(request.relation, request.sensitive)), &category, &preferred);
@@ -221,7 +226,7 @@ Datum ps_t_closeness(PG_FUNCTION_ARGS) {
   auto* work = NewCoreObject<ClassWork>();
   work->ordered = category == TYPCATEGORY_NUMERIC;
   const char* sql = ClassesSql(&request);
-  ForEachClass(sql, work, TakeCounts);
+  ForEachClass(sql, work, TakeClassCounts);
   CallCoreOrRaise([&] { work->closeness = std::make_unique<privacy_score::Closeness>(work->table); });
   const bool known = work->any;
   ForEachClass(sql, work, TakeDistance);
@@ -230,3 +235,5 @@ Datum ps_t_closeness(PG_FUNCTION_ARGS) {
   if (!known) PG_RETURN_NULL();
   PG_RETURN_FLOAT8(greatest);
 }
+
+}  // namespace privacy_score

@@ -13,17 +13,22 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-
-PG_FUNCTION_INFO_V1(ps_estimate_count);
 }
 
 #include <cmath>
 
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/relation_arguments.hpp"
 #include "backend/dp/dp_predicate.hpp"
 #include "backend/release/release_shape.hpp"
 #include "backend/state/internal.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_estimate_count);
+}
 
 namespace {
 
@@ -76,3 +81,5 @@ Datum ps_estimate_count(PG_FUNCTION_ARGS) {
   SPI_finish();
   PG_RETURN_FLOAT8(WithoutDust(estimate));
 }
+
+}  // namespace privacy_score

@@ -20,13 +20,11 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-
-PG_FUNCTION_INFO_V1(ps_release_sample);
-PG_FUNCTION_INFO_V1(ps_release_perturbed);
 }
 
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/relation_arguments.hpp"
 #include "backend/release/perturbed_values.hpp"
 #include "backend/release/release_arranging.hpp"
 #include "backend/release/release_tables.hpp"
@@ -37,6 +35,13 @@ PG_FUNCTION_INFO_V1(ps_release_perturbed);
 #include "backend/server/wire.hpp"
 #include "backend/state/progress.hpp"
 #include "core/loss/technique_posteriors.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_release_sample);
+PG_FUNCTION_INFO_V1(ps_release_perturbed);
+}
 
 namespace {
 
@@ -50,7 +55,7 @@ struct MicrodataRequest {
 
 // All columns of the relation; raises 42501 unless the caller may read each.
 void FindColumns(MicrodataRequest* request) {
-  Relation relation = table_open(request->relation, AccessShareLock);
+  ::Relation relation = table_open(request->relation, AccessShareLock);
   const TupleDesc columns = RelationGetDescr(relation);
   const auto count = static_cast<Size>(columns->natts);
   request->columns.numbers = static_cast<AttrNumber*>(palloc(sizeof(AttrNumber) * (count + 1)));
@@ -72,7 +77,7 @@ void NameTarget(FunctionCallInfo fcinfo, int replace_argument, MicrodataRequest*
 // Columns of the table that is published, and of the store: numbers of values where noise will come, and at the end the
 // place for a random number.
 TupleDesc ShapeTarget(MicrodataRequest* request) {
-  Relation relation = table_open(request->relation, NoLock);
+  ::Relation relation = table_open(request->relation, NoLock);
   const TupleDesc columns = RelationGetDescr(relation);
   const auto count = static_cast<AttrNumber>(request->columns.count);
   TupleDesc stored = CreateTemplateTupleDesc(count + 1);
@@ -94,7 +99,7 @@ TupleDesc ShapeTarget(MicrodataRequest* request) {
 }
 
 // SELECT all columns FROM relation.
-char* SourceSql(const MicrodataRequest* request) {
+char* AllColumnsSql(const MicrodataRequest* request) {
   StringInfoData sql;
   initStringInfo(&sql);
   appendStringInfoString(&sql, "SELECT ");
@@ -131,7 +136,7 @@ RecordStore* ReadRecords(const MicrodataRequest* request, TupleDesc columns) {
   RecordStore* store = NewWaitingStore();
   Reading reading = {request, columns, store, static_cast<Datum*>(palloc0(sizeof(Datum) * count)),
                      static_cast<bool*>(palloc0(sizeof(bool) * count))};
-  ReadRows(SourceSql(request), StoreRow, &reading);
+  ReadRows(AllColumnsSql(request), StoreRow, &reading);
   return reading.store;
 }
 
@@ -170,7 +175,7 @@ void WriteRecord(void* context, MinimalTuple tuple) {
 }
 
 // Chooses so many of the records and writes them.
-void WriteRecords(const MicrodataRequest* request, TupleDesc columns, RecordStore* store, uint64 wanted) {
+void WriteChosenRecords(const MicrodataRequest* request, TupleDesc columns, RecordStore* store, uint64 wanted) {
   Writing writing = {};
   writing.request = request;
   writing.record = MakeSingleTupleTableSlot(columns, &TTSOpsMinimalTuple);
@@ -223,7 +228,7 @@ Datum ps_release_sample(PG_FUNCTION_ARGS) {
   const auto all = static_cast<int64>(store->count);
   CallCoreOrRaise([&] { wanted = privacy_score::SampleSize(fraction, all); });
   SetProgressPhase("choosing rows");
-  WriteRecords(&request, stored, store, static_cast<uint64>(wanted));
+  WriteChosenRecords(&request, stored, store, static_cast<uint64>(wanted));
   DescribeReleaseTable(&request.target, psprintf("simple random sample without replacement, " INT64_FORMAT
                                                  " of " INT64_FORMAT " records (fraction %.15g)",
                                                  wanted, all, fraction));
@@ -246,7 +251,7 @@ Datum ps_release_perturbed(PG_FUNCTION_ARGS) {
                                     ? request.columns
                                     : ColumnsArgument(fcinfo, 2, "attributes", request.relation,
                                                       "Name the columns that may tell who a record is about.");
-  Relation relation = table_open(request.relation, NoLock);
+  ::Relation relation = table_open(request.relation, NoLock);
   for (int i = 0; i < request.columns.count; ++i)
     if (HasColumn(&attributes, request.columns.numbers[i]))
       request.perturbed[i] =
@@ -261,7 +266,7 @@ Datum ps_release_perturbed(PG_FUNCTION_ARGS) {
     if (request.perturbed[i] != nullptr) OrderPerturbed(request.perturbed[i], percent);
   SetProgressPhase("arranging rows");
   const uint64 all = store->count;
-  WriteRecords(&request, stored, store, all);
+  WriteChosenRecords(&request, stored, store, all);
   DescribeReleaseTable(&request.target,
                        psprintf(UINT64_FORMAT " records with binomial noise of %.15g percent in %d of %d columns", all,
                                 percent, attributes.count, request.columns.count));
@@ -272,3 +277,5 @@ Datum ps_release_perturbed(PG_FUNCTION_ARGS) {
   EndProgress();
   PG_RETURN_INT64(static_cast<int64>(all));
 }
+
+}  // namespace privacy_score

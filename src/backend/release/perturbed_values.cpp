@@ -14,10 +14,12 @@ extern "C" {
 #include "utils/typcache.h"
 }
 
-#include "backend/catalog/function_arguments.hpp"
+#include "backend/catalog/value_types.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/server/strong_random.hpp"
 #include "core/loss/technique_posteriors.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -159,3 +161,5 @@ Datum Perturb(const PerturbedColumn* column, int64 number) {
   const int64 place = column->places[number] + noise;
   return column->of_numbers ? column->shown[column->max_noise / 2 + place] : Int64GetDatum(place + 1);
 }
+
+}  // namespace privacy_score

@@ -16,6 +16,8 @@ extern "C" {
 
 #include "backend/rows/value_list.hpp"
 
+namespace privacy_score {
+
 struct PerturbedColumn {
   const char* name;
   Oid shown_type;  // of what is published: bigint of integers and of what is no number
@@ -37,3 +39,5 @@ void OrderPerturbed(PerturbedColumn* column, double percent);
 
 // What is published of a value, by its number in the list.
 Datum Perturb(const PerturbedColumn* column, int64 number);
+
+}  // namespace privacy_score

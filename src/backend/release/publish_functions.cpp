@@ -11,11 +11,6 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
-
-PG_FUNCTION_INFO_V1(ps_bucket_setting);
-PG_FUNCTION_INFO_V1(ps_bucket_setting_valid);
-PG_FUNCTION_INFO_V1(ps_mse);
-PG_FUNCTION_INFO_V1(ps_suggest_thresholds);
 }
 
 #include <algorithm>
@@ -23,11 +18,21 @@ PG_FUNCTION_INFO_V1(ps_suggest_thresholds);
 
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/relation_arguments.hpp"
 #include "backend/release/bucket_methods.hpp"
 #include "backend/release/release_report.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/server/wire.hpp"
 #include "backend/state/progress.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_bucket_setting);
+PG_FUNCTION_INFO_V1(ps_bucket_setting_valid);
+PG_FUNCTION_INFO_V1(ps_mse);
+PG_FUNCTION_INFO_V1(ps_suggest_thresholds);
+}
 
 namespace {
 
@@ -63,7 +68,7 @@ privacy_score::BucketSetting ListedSetting(const ElementList& sizes, const Eleme
   return privacy_score::MakeSetting(listed_sizes, listed_buckets);
 }
 
-// Called within RunGivingUp.
+// Called within RunCancellable.
 bool SettingValid(const BucketWork* work, const privacy_score::BucketSetting& setting) {
   if (privacy_score::Records(setting) != privacy_score::TotalRows(work->counts)) return false;
   std::vector<int> sizes;
@@ -72,7 +77,7 @@ bool SettingValid(const BucketWork* work, const privacy_score::BucketSetting& se
 }
 
 // How often each value of a column occurs, in no order; SPI must be connected.
-void CountValues(Oid relation, AttrNumber column, BucketWork* work) {
+void CountColumnValues(Oid relation, AttrNumber column, BucketWork* work) {
   const char* name = QuotedColumn(relation, column);
   const char* sql = psprintf("SELECT pg_catalog.count(*) FROM %s GROUP BY %s", QuotedRelation(relation), name);
   if (SPI_execute(sql, true, 0) != SPI_OK_SELECT) elog(ERROR, "could not count the values of a column");
@@ -127,7 +132,7 @@ Datum ps_bucket_setting_valid(PG_FUNCTION_ARGS) {
   const ElementList sizes = ElementsArgument(fcinfo, 2, "sizes");
   const ElementList buckets = ElementsArgument(fcinfo, 3, "buckets");
   bool valid = false;
-  RunGivingUp([&] { valid = SettingValid(work, ListedSetting(sizes, buckets)); });
+  RunCancellable([&] { valid = SettingValid(work, ListedSetting(sizes, buckets)); });
   PG_RETURN_BOOL(valid);
 }
 
@@ -154,7 +159,7 @@ Datum ps_suggest_thresholds(PG_FUNCTION_ARGS) {
   auto* work = NewCoreObject<BucketWork>();
   BeginProgress("suggest_thresholds", relation, "counting values");
   ConnectSpi();
-  CountValues(relation, column, work);
+  CountColumnValues(relation, column, work);
   SPI_finish();
   SetProgressPhase("comparing thresholds");
   for (int i = 0; i < thetas.count; ++i) {
@@ -189,3 +194,5 @@ Datum ps_suggest_thresholds(PG_FUNCTION_ARGS) {
   EndProgress();
   return Datum(0);
 }
+
+}  // namespace privacy_score

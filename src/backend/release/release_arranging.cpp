@@ -15,6 +15,8 @@ extern "C" {
 #include "backend/server/core_call.hpp"
 #include "backend/server/strong_random.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 constexpr Size kPartBlock = BLCKSZ;
@@ -88,7 +90,7 @@ void ArrangeInMemory(const Arrangement* arrangement, RecordStore* store, const B
 }
 
 // Into how many parts a store is distributed: so that each fits, and no more than there is memory for.
-int64 PartsOf(const Arrangement* arrangement, const RecordStore* store, const BucketRange& range) {
+int64 PartsOfStore(const Arrangement* arrangement, const RecordStore* store, const BucketRange& range) {
   const Size bytes = store->bytes + sizeof(MinimalTuple) * store->count;
   // Parts of random buckets differ a little.
   const Size part = std::max<Size>(1, std::min(arrangement->memory, kHandyBytes) / 5 * 4);
@@ -100,7 +102,7 @@ int64 PartsOf(const Arrangement* arrangement, const RecordStore* store, const Bu
 void ArrangeRange(const Arrangement* arrangement, RecordStore* store, const BucketRange& range);
 
 void Distribute(const Arrangement* arrangement, RecordStore* store, const BucketRange& range) {
-  int64 parts = PartsOf(arrangement, store, range);
+  int64 parts = PartsOfStore(arrangement, store, range);
   const auto width = static_cast<uint32>((range.last - range.first + parts) / parts);
   parts = (range.last - range.first) / width + 1;
   auto** stores = static_cast<RecordStore**>(palloc(sizeof(RecordStore*) * static_cast<Size>(parts)));
@@ -148,3 +150,5 @@ void ArrangeRecords(const Arrangement* arrangement, RecordStore* store) {
   if (arrangement->buckets > kMaxArrangedBuckets) elog(ERROR, "there are too many buckets");
   ArrangeRange(arrangement, store, {1, arrangement->buckets, false});
 }
+
+}  // namespace privacy_score

@@ -10,6 +10,8 @@
 
 #include "backend/rows/record_store.hpp"
 
+namespace privacy_score {
+
 // A record's last column while it is arranged: its bucket, from 1 on, and the number of its value.
 inline int64 PlaceKey(int64 bucket, uint32 value) {
   return static_cast<int64>(static_cast<uint64>(bucket) << 32U | value);
@@ -43,3 +45,5 @@ struct Arrangement {
 
 // Arranges the records of a store, which is dropped. Takes interrupts.
 void ArrangeRecords(const Arrangement* arrangement, RecordStore* store);
+
+}  // namespace privacy_score

@@ -11,6 +11,8 @@ extern "C" {
 #include "backend/server/core_call.hpp"
 #include "backend/server/strong_random.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // The codes of a record's quasi-identifiers, in maker->codes.
@@ -72,3 +74,5 @@ const std::vector<std::uint32_t>& DrawFakes(FakeMaker* maker, const std::vector<
   work->bucket_codes.clear();
   return drawn;
 }
+
+}  // namespace privacy_score

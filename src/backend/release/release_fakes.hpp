@@ -19,6 +19,8 @@ extern "C" {
 #include "backend/rows/value_dictionary.hpp"
 #include "core/buckets/fake_values.hpp"
 
+namespace privacy_score {
+
 // The core's part; lives in the CoreHolder of the release.
 struct FakeWork {
   std::optional<privacy_score::Associations> associations;
@@ -49,3 +51,5 @@ void TakeRecord(FakeMaker* maker, TupleTableSlot* record);
 // Draws fakes for the bucket at hand, whose records have these values, and goes on to the next one. For use within
 // CallCore; valid until the next call.
 const std::vector<std::uint32_t>& DrawFakes(FakeMaker* maker, const std::vector<std::uint32_t>& values);
+
+}  // namespace privacy_score

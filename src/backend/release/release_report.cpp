@@ -16,6 +16,8 @@ extern "C" {
 #include "core/base/json.hpp"
 #include "core/buckets/bucket_setting.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 constexpr std::size_t kMaxNamed = 10;  // values in an error message
@@ -138,3 +140,5 @@ bool GapOf(const BucketWork* work, double* gap) {
   });
   return known;
 }
+
+}  // namespace privacy_score

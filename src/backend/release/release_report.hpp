@@ -7,6 +7,8 @@
 #include "backend/rows/value_list.hpp"
 #include "core/buckets/release_check.hpp"
 
+namespace privacy_score {
+
 // Raises 22023 because there is no plan: names the values whose thresholds cannot hold, their shares, and the least
 // thresholds that would do. 54000 when the time for the search was over.
 [[noreturn]] void RaiseNoPlan(const BucketWork* work, const ValueList* values, int64 rows, const PlanRequest& request);
@@ -24,3 +26,5 @@ Datum MeanSquaredErrorOf(const BucketWork* work);
 
 // How far a plan is from the optimum; false when nothing is proved.
 bool GapOf(const BucketWork* work, double* gap);
+
+}  // namespace privacy_score

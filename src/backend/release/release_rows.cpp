@@ -15,6 +15,8 @@ extern "C" {
 #include "core/buckets/order_check.hpp"
 #include "core/buckets/release_check.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // A step of the hash of a row.
@@ -53,7 +55,7 @@ struct SourceTaker {
   bool* row_nulls;
 };
 
-void MakeRoom(SourceTaker* taker, uint32 number) {
+void MakeRoomForValue(SourceTaker* taker, uint32 number) {
   if (number < taker->room) return;
   int64* counts = taker->source->counts;
   counts = static_cast<int64*>(repalloc_huge(counts, sizeof(int64) * 2 * static_cast<Size>(taker->room)));
@@ -68,7 +70,7 @@ void TakeSourceRow(void* context, TupleTableSlot* row) {
   const int quasi = source->columns->natts - 1;
   const uint32 number = NumberOf(source->values, row->tts_values[quasi], row->tts_isnull[quasi]);
   source->fingerprint += HashRow(source->columns, quasi, row->tts_values, row->tts_isnull);
-  MakeRoom(taker, number);
+  MakeRoomForValue(taker, number);
   ++source->counts[number];
   memcpy(taker->row_values, row->tts_values, sizeof(Datum) * static_cast<Size>(quasi));
   memcpy(taker->row_nulls, row->tts_isnull, sizeof(bool) * static_cast<Size>(quasi));
@@ -89,7 +91,7 @@ uint32 BucketNumber(const ReleaseReading* reading, Datum bucket, bool null) {
   return static_cast<uint32>(number - 1);
 }
 
-void TakeRecord(void* context, TupleTableSlot* row) {
+void TakeReleasedRecord(void* context, TupleTableSlot* row) {
   auto* taker = static_cast<ReleaseTaker*>(context);
   const ReleaseReading* reading = taker->reading;
   const int quasi = row->tts_tupleDescriptor->natts - 1;
@@ -102,7 +104,7 @@ void TakeRecord(void* context, TupleTableSlot* row) {
   });
 }
 
-void TakeValue(void* context, TupleTableSlot* row) {
+void TakeReleasedValue(void* context, TupleTableSlot* row) {
   const ReleaseReading* reading = static_cast<ReleaseTaker*>(context)->reading;
   const uint32 bucket = BucketNumber(reading, row->tts_values[0], row->tts_isnull[0]);
   const uint32 value = NumberOf(reading->values, row->tts_values[1], row->tts_isnull[1]);
@@ -114,7 +116,7 @@ void TakeValue(void* context, TupleTableSlot* row) {
     CallCoreOrRaise([&] { reading->check->AddValue(bucket, value, count); });
 }
 
-void TakeRow(void* context, TupleTableSlot* row) {
+void TakeHashedRow(void* context, TupleTableSlot* row) {
   const auto* reading = static_cast<const SourceReading*>(context);
   const int quasi = row->tts_tupleDescriptor->natts - 1;
   const uint32 value = NumberOf(reading->values, row->tts_values[quasi], row->tts_isnull[quasi]);
@@ -147,11 +149,13 @@ void ReadInPhysicalOrder() {
 
 uint64 ReadRelease(const ReleaseReading* reading) {
   ReleaseTaker taker = {reading, 0};
-  ReadRows(reading->records_sql, TakeRecord, &taker, reading->fresh);
-  ReadRows(reading->values_sql, TakeValue, &taker, reading->fresh);
+  ReadRows(reading->records_sql, TakeReleasedRecord, &taker, reading->fresh);
+  ReadRows(reading->values_sql, TakeReleasedValue, &taker, reading->fresh);
   return taker.fingerprint;
 }
 
 void ReadSourceRows(const SourceReading* reading) {
-  ReadRows(reading->sql, TakeRow, const_cast<SourceReading*>(reading));
+  ReadRows(reading->sql, TakeHashedRow, const_cast<SourceReading*>(reading));
 }
+
+}  // namespace privacy_score

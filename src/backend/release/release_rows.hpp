@@ -17,9 +17,9 @@ extern "C" {
 #include "backend/rows/value_list.hpp"
 
 namespace privacy_score {
+
 class OrderCheck;
 class ReleaseCheck;
-}  // namespace privacy_score
 
 // The records that a release is made of. The store has rows of the table of quasi-identifiers, with the number of the
 // record's sensitive value in the place of the bucket, the last column.
@@ -69,3 +69,5 @@ struct SourceReading {
   void* context;
 };
 void ReadSourceRows(const SourceReading* reading);
+
+}  // namespace privacy_score

@@ -13,6 +13,10 @@ extern "C" {
 }
 
 #include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/relation_arguments.hpp"
+#include "backend/catalog/value_types.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -27,7 +31,7 @@ void RequireBid(Oid relation, AttrNumber bid) {
 
 // Sorts out the columns of a relation: bid, count where it is looked for, and the others.
 void SortColumns(Oid relation, bool counted, AttrNumber* bid, AttrNumber* count, ColumnList* others) {
-  Relation rel = relation_open(relation, AccessShareLock);
+  ::Relation rel = relation_open(relation, AccessShareLock);
   const TupleDesc columns = RelationGetDescr(rel);
   *others = {0, static_cast<AttrNumber*>(palloc(sizeof(AttrNumber) * static_cast<Size>(columns->natts + 1)))};
   for (int i = 0; i < columns->natts; ++i) {
@@ -112,3 +116,5 @@ char* ReleaseSourceSql(const ReleaseShape* shape, Oid source, const ColumnList* 
                    QuotedRelation(source));
   return sql.data;
 }
+
+}  // namespace privacy_score

@@ -12,7 +12,9 @@ extern "C" {
 #include "access/attnum.h"
 }
 
-#include "backend/catalog/function_arguments.hpp"
+#include "backend/catalog/relation_arguments.hpp"
+
+namespace privacy_score {
 
 struct ReleaseShape {
   Oid qit;
@@ -43,3 +45,5 @@ char* ReleaseSourceSql(const ReleaseShape* shape, Oid source, const ColumnList* 
 // The columns of a source that a release is of, by their names: as many as quasi.count, then the sensitive one. Raises
 // 42703.
 ColumnList ColumnsOfSource(const ReleaseShape* shape, Oid source);
+
+}  // namespace privacy_score

@@ -30,6 +30,8 @@ extern "C" {
 #include "backend/server/collate_clause.hpp"
 #include "backend/server/compat.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 constexpr int kBatchRows = 1000;
@@ -90,7 +92,7 @@ void RevokeGrants(const ReleaseTable* table) {
 }
 
 // What is wrong with a table that was just created; null when it is as it was asked for.
-const char* Fault(const ReleaseTable* table, const Relation relation) {
+const char* Fault(const ReleaseTable* table, const ::Relation relation) {
   const FormData_pg_class* form = relation->rd_rel;
   const TupleDesc columns = RelationGetDescr(relation);
   if (form->relkind != RELKIND_RELATION || relation->rd_createSubid == InvalidSubTransactionId || form->relispartition)
@@ -113,7 +115,7 @@ const char* Fault(const ReleaseTable* table, const Relation relation) {
 }
 
 void RequireAsAsked(const ReleaseTable* table) {
-  Relation relation = OidIsValid(table->relation) ? try_table_open(table->relation, RowExclusiveLock) : nullptr;
+  ::Relation relation = OidIsValid(table->relation) ? try_table_open(table->relation, RowExclusiveLock) : nullptr;
   const char* fault = relation == nullptr ? "it is gone" : Fault(table, relation);
   if (fault != nullptr)
     ereport(ERROR,
@@ -265,3 +267,5 @@ void CloseWriter(TableWriter* writer) {
   MemoryContextDelete(writer->batch);
   table_close(writer->relation, NoLock);
 }
+
+}  // namespace privacy_score

@@ -19,6 +19,8 @@ extern "C" {
 #include "utils/relcache.h"
 }
 
+namespace privacy_score {
+
 // How the comments of the tables of a release begin, and of its second table: what may be replaced, and what a report
 // counts, is told by that.
 #define RELEASE_COMMENT "privacy_score release: "
@@ -61,7 +63,7 @@ void DescribeReleaseColumn(const ReleaseTable* table, const char* column, const 
 
 // Fills a table. Rows are seen by what runs after the next command counter increment.
 struct TableWriter {
-  Relation relation;
+  ::Relation relation;
   BulkInsertState bulk;
   MemoryContext batch;
   TupleTableSlot** slots;
@@ -78,3 +80,5 @@ void AddRow(TableWriter* writer, Size bytes);
 // Writes the rows that wait.
 void FlushWriter(TableWriter* writer);
 void CloseWriter(TableWriter* writer);
+
+}  // namespace privacy_score

@@ -10,14 +10,19 @@ extern "C" {
 
 #include "executor/spi.h"
 #include "fmgr.h"
-
-PG_FUNCTION_INFO_V1(ps_restricted_count);
 }
 
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/relation_arguments.hpp"
 #include "backend/dp/dp_predicate.hpp"
 #include "backend/server/wire.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_restricted_count);
+}
 
 // restricted_count(relation, predicate, min_set_size)
 Datum ps_restricted_count(PG_FUNCTION_ARGS) {
@@ -43,3 +48,5 @@ Datum ps_restricted_count(PG_FUNCTION_ARGS) {
   if (set < least || all - set < least) PG_RETURN_NULL();
   PG_RETURN_INT64(set);
 }
+
+}  // namespace privacy_score

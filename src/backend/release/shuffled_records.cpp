@@ -16,6 +16,8 @@ extern "C" {
 #include "backend/server/strong_random.hpp"
 #include "backend/state/progress.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 constexpr uint64 kRecordsOfNumber = 16;  // that share one, on average
@@ -66,3 +68,5 @@ void ShuffleRecords(RecordStore* store, uint64 wanted, const ShuffledReceiver* r
   };
   ArrangeRecords(&arrangement, store);
 }
+
+}  // namespace privacy_score

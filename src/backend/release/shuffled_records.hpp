@@ -8,6 +8,8 @@
 
 #include "backend/rows/record_store.hpp"
 
+namespace privacy_score {
+
 struct ShuffledReceiver {
   void* context;
   // All are chosen, and come back.
@@ -20,3 +22,5 @@ struct ShuffledReceiver {
 // Chooses `wanted` of the records, all when it is their number, hands them out and drops the store. Uses
 // maintenance_work_mem / 2 beside a store that is on disk. Takes interrupts.
 void ShuffleRecords(RecordStore* store, uint64 wanted, const ShuffledReceiver* receiver);
+
+}  // namespace privacy_score

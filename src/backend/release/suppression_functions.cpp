@@ -14,8 +14,6 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-
-PG_FUNCTION_INFO_V1(ps_release_table);
 }
 
 #include <memory>
@@ -25,12 +23,20 @@ PG_FUNCTION_INFO_V1(ps_release_table);
 
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/relation_arguments.hpp"
+#include "backend/catalog/value_types.hpp"
 #include "backend/rows/row_reading.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/server/wire.hpp"
 #include "backend/state/progress.hpp"
-#include "backend/state/shown_work.hpp"
+#include "backend/state/run_with_progress.hpp"
 #include "core/inference/cell_suppression.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_release_table);
+}
 
 namespace ps = privacy_score;
 
@@ -63,25 +69,25 @@ const char* CellsSql(Oid relation, AttrNumber row, AttrNumber column) {
 }
 
 // The text of a column of a row; null for NULL.
-const char* TextOf(const TupleTableSlot* row, int column) {
+const char* ColumnText(const TupleTableSlot* row, int column) {
   return row->tts_isnull[column] ? nullptr : TextDatumGetCString(row->tts_values[column]);
 }
 
-void Remember(std::vector<ShownValue>* values, std::size_t place, const char* text) {
+void RememberValue(std::vector<ShownValue>* values, std::size_t place, const char* text) {
   if (values->size() <= place) values->resize(place + 1);
   if (text != nullptr && !(*values)[place]) (*values)[place] = text;
 }
 
 void TakeCell(void* context, TupleTableSlot* row) {
   auto* work = static_cast<TableWork*>(context);
-  const char* row_text = TextOf(row, 0);
-  const char* column_text = TextOf(row, 1);
+  const char* row_text = ColumnText(row, 0);
+  const char* column_text = ColumnText(row, 1);
   const int64 count = DatumGetInt64(row->tts_values[2]);
   const auto row_place = static_cast<std::size_t>(DatumGetInt64(row->tts_values[3]) - 1);
   const auto column_place = static_cast<std::size_t>(DatumGetInt64(row->tts_values[4]) - 1);
   CallCoreOrRaise([&] {
-    Remember(&work->rows, row_place, row_text);
-    Remember(&work->columns, column_place, column_text);
+    RememberValue(&work->rows, row_place, row_text);
+    RememberValue(&work->columns, column_place, column_text);
     work->cells.push_back({row_place, column_place, count});
   });
 }
@@ -95,7 +101,7 @@ void Suppress(TableWork* work, int64 min_cell, double protection) {
     for (const CountedCell& cell : work->cells) counts[cell.row * width + cell.column] = cell.count;
     work->table.emplace(work->rows.size(), width, counts, min_cell, protection);
   });
-  RunShown(&*work->table);
+  RunWithProgress(&*work->table);
 }
 
 // A value of a row or column; NULL for a margin, too.
@@ -167,3 +173,5 @@ Datum ps_release_table(PG_FUNCTION_ARGS) {
   EndProgress();
   return Datum(0);
 }
+
+}  // namespace privacy_score

@@ -16,6 +16,8 @@ extern "C" {
 #include "core/base/error.hpp"
 #include "core/buckets/bucket_thresholds.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // Appends one key of the thresholds.
@@ -96,7 +98,7 @@ void FindNull(ListedThreshold* listed, const ValueList* values, int64 count, Lis
 void AddKeyContext(void* key) { errcontext("key \"%s\" of thresholds", static_cast<const char*>(key)); }
 
 // The value that a key names, read by the type of the column.
-Datum ValueOfKey(const ValueList* values, const char* key) {
+Datum ValueNamed(const ValueList* values, const char* key) {
   ErrorContextCallback context = {error_context_stack, AddKeyContext, const_cast<char*>(key)};
   error_context_stack = &context;
   const Datum value = ValueOfText(values, key);
@@ -137,7 +139,7 @@ void FindListedValues(ThresholdRequest* request, ValueList* values, int64 count,
       if (text->number >= 0) ++request->listed_count;
       if (listed->number < 0 && text->number >= 0) continue;
     } else {
-      const int64 number = FindNumber(values, ValueOfKey(values, listed->key), false);
+      const int64 number = FindNumber(values, ValueNamed(values, listed->key), false);
       listed->number = number < count ? number : -1;
     }
     if (listed->number >= 0) continue;
@@ -178,3 +180,5 @@ std::vector<privacy_score::Rational> ThresholdsOf(const ThresholdRequest& reques
   }
   return thresholds;
 }
+
+}  // namespace privacy_score

@@ -14,6 +14,8 @@ extern "C" {
 #include "backend/rows/value_list.hpp"
 #include "core/base/rational.hpp"
 
+namespace privacy_score {
+
 // One key of the thresholds, and its threshold, as text.
 struct ListedThreshold {
   const char* key;
@@ -43,3 +45,5 @@ void FindListedValues(ThresholdRequest* request, ValueList* values, int64 count,
 // The thresholds of values with these counts, for use within CallCore. Throws Error 22023.
 std::vector<privacy_score::Rational> ThresholdsOf(const ThresholdRequest& request,
                                                   const std::vector<std::int64_t>& counts);
+
+}  // namespace privacy_score

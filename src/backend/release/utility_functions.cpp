@@ -14,8 +14,6 @@ extern "C" {
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-
-PG_FUNCTION_INFO_V1(ps_release_utility);
 }
 
 #include <memory>
@@ -23,6 +21,7 @@ PG_FUNCTION_INFO_V1(ps_release_utility);
 
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/relation_arguments.hpp"
 #include "backend/release/bucket_methods.hpp"
 #include "backend/release/release_arranging.hpp"
 #include "backend/release/release_rows.hpp"
@@ -33,6 +32,12 @@ PG_FUNCTION_INFO_V1(ps_release_utility);
 #include "backend/server/wire.hpp"
 #include "backend/state/progress.hpp"
 #include "core/buckets/release_utility.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_release_utility);
+}
 
 namespace {
 
@@ -90,7 +95,7 @@ void TakeSource(void* context, TupleTableSlot* row, uint64, uint32 value) {
 }
 
 // Quasi-identifiers and the bucket; a record without one is in none.
-void TakeRecord(void* context, TupleTableSlot* row, uint64, uint32 bucket) {
+void TakeUtilityRecord(void* context, TupleTableSlot* row, uint64, uint32 bucket) {
   const auto* reading = static_cast<const UtilityReading*>(context);
   if (row->tts_isnull[reading->shape->quasi.count]) return;
   CodeColumns(reading, row);
@@ -107,8 +112,8 @@ void TakeValue(void* context, TupleTableSlot* row, uint64, uint32 bucket) {
   PutCodes(reading, reading->release, 3, PlaceKey(int64{bucket} + 1, kValueRow));
 }
 
-void Read(UtilityReading* reading, const char* phase, const char* sql, ValueList* last,
-          void (*receive)(void*, TupleTableSlot*, uint64, uint32)) {
+void ReadUtilityRows(UtilityReading* reading, const char* phase, const char* sql, ValueList* last,
+                     void (*receive)(void*, TupleTableSlot*, uint64, uint32)) {
   SetProgressPhase(phase);
   const SourceReading rows = {sql, last, receive, reading};
   ReadSourceRows(&rows);
@@ -131,10 +136,11 @@ void ReadAll(UtilityReading* reading, Oid source, const ColumnList* source_colum
   const char* values_sql =
       psprintf("SELECT r.%s, %s::pg_catalog.int8, %s FROM %s r", QuotedColumn(shape->st, shape->value), count,
                ColumnAs(shape->st, shape->st_bid, shape->qit, shape->qit_bid, "r"), shape->st_name);
-  Read(reading, "reading the source", ReleaseSourceSql(shape, source, source_columns), reading->values, TakeSource);
+  ReadUtilityRows(reading, "reading the source", ReleaseSourceSql(shape, source, source_columns), reading->values,
+                  TakeSource);
   TellDomains(reading);
-  Read(reading, "reading the release", ReleaseRecordsSql(shape), reading->buckets, TakeRecord);
-  Read(reading, "reading the release", values_sql, reading->buckets, TakeValue);
+  ReadUtilityRows(reading, "reading the release", ReleaseRecordsSql(shape), reading->buckets, TakeUtilityRecord);
+  ReadUtilityRows(reading, "reading the release", values_sql, reading->buckets, TakeValue);
 }
 
 void ArrangeRelease(UtilityReading* reading) {
@@ -262,3 +268,5 @@ Datum ps_release_utility(PG_FUNCTION_ARGS) {
   EndProgress();
   return Datum(0);
 }
+
+}  // namespace privacy_score

@@ -14,16 +14,15 @@ extern "C" {
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-
-PG_FUNCTION_INFO_V1(ps_verify_release);
 }
 
 #include <algorithm>
 #include <memory>
 #include <vector>
 
-#include "backend/catalog/function_arguments.hpp"
 #include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/relation_arguments.hpp"
+#include "backend/catalog/value_types.hpp"
 #include "backend/release/bucket_methods.hpp"
 #include "backend/release/release_fakes.hpp"
 #include "backend/release/release_rows.hpp"
@@ -35,6 +34,12 @@ PG_FUNCTION_INFO_V1(ps_verify_release);
 #include "backend/state/progress.hpp"
 #include "core/buckets/order_check.hpp"
 #include "core/buckets/release_check.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_verify_release);
+}
 
 namespace {
 
@@ -63,7 +68,7 @@ struct Verification {
 
 enum class Verdict { kHolds, kFails, kNotJudged };
 
-void Put(const Verification* verification, const char* name, Verdict verdict, const char* detail) {
+void PutVerdict(const Verification* verification, const char* name, Verdict verdict, const char* detail) {
   Datum values[3] = {CStringGetTextDatum(name), BoolGetDatum(verdict == Verdict::kHolds), CStringGetTextDatum(detail)};
   bool nulls[3] = {false, verdict == Verdict::kNotJudged, false};
   PutResultRow(verification->fcinfo, values, nulls);
@@ -104,7 +109,7 @@ void ReadTables(const Verification* verification) {
   RunPausing([&](auto interrupted) { return work->check.Judge(interrupted); });
 }
 
-void TakeSourceRow(void* context, TupleTableSlot*, uint64 hash, uint32 value) {
+void CheckSourceRow(void* context, TupleTableSlot*, uint64 hash, uint32 value) {
   auto* work = static_cast<VerifyWork*>(context);
   CallCoreOrRaise([&] {
     if (value >= work->source_counts.size()) work->source_counts.resize(std::size_t{value} + 1);
@@ -117,7 +122,7 @@ void ReadSourceOf(const Verification* verification) {
   SetProgressPhase("reading the source");
   const SourceReading reading = {
       ReleaseSourceSql(&verification->shape, verification->source, &verification->source_columns), verification->values,
-      TakeSourceRow, verification->work};
+      CheckSourceRow, verification->work};
   ReadSourceRows(&reading);
 }
 
@@ -130,30 +135,31 @@ const char* BucketText(const Verification* verification, uint32 bucket) {
 void JudgeBuckets(const Verification* verification) {
   const privacy_score::ReleaseFacts& facts = FactsOf(verification);
   if (verification->buckets->null_number >= 0) {
-    Put(verification, "buckets", Verdict::kFails, "a row has no bucket");
+    PutVerdict(verification, "buckets", Verdict::kFails, "a row has no bucket");
   } else if (facts.without_values > 0 || facts.without_records > 0) {
-    Put(verification, "buckets", Verdict::kFails,
-        psprintf(INT64_FORMAT " buckets have records only, " INT64_FORMAT " values only, such as bucket %s",
-                 facts.without_values, facts.without_records, BucketText(verification, facts.orphan)));
+    PutVerdict(verification, "buckets", Verdict::kFails,
+               psprintf(INT64_FORMAT " buckets have records only, " INT64_FORMAT " values only, such as bucket %s",
+                        facts.without_values, facts.without_records, BucketText(verification, facts.orphan)));
   } else {
-    Put(verification, "buckets", Verdict::kHolds, psprintf(INT64_FORMAT " buckets are in both tables", facts.buckets));
+    PutVerdict(verification, "buckets", Verdict::kHolds,
+               psprintf(INT64_FORMAT " buckets are in both tables", facts.buckets));
   }
 }
 
 void JudgeSizes(const Verification* verification) {
   const privacy_score::ReleaseFacts& facts = FactsOf(verification);
   if (verification->work->senseless > 0) {
-    Put(verification, "sizes", Verdict::kFails,
-        psprintf(INT64_FORMAT " rows have a count of less than 1, or none", verification->work->senseless));
+    PutVerdict(verification, "sizes", Verdict::kFails,
+               psprintf(INT64_FORMAT " rows have a count of less than 1, or none", verification->work->senseless));
   } else if (facts.least_extra != facts.most_extra || facts.least_extra < 0) {
-    Put(verification, "sizes", Verdict::kFails,
-        psprintf("bucket %s has " INT64_FORMAT " more values than records, bucket %s " INT64_FORMAT,
-                 BucketText(verification, facts.most_extra_bucket), facts.most_extra,
-                 BucketText(verification, facts.least_extra_bucket), facts.least_extra));
+    PutVerdict(verification, "sizes", Verdict::kFails,
+               psprintf("bucket %s has " INT64_FORMAT " more values than records, bucket %s " INT64_FORMAT,
+                        BucketText(verification, facts.most_extra_bucket), facts.most_extra,
+                        BucketText(verification, facts.least_extra_bucket), facts.least_extra));
   } else {
-    Put(verification, "sizes", Verdict::kHolds,
-        psprintf("buckets have " INT64_FORMAT " to " INT64_FORMAT " records, and " INT64_FORMAT " more values",
-                 facts.smallest, facts.largest, facts.least_extra));
+    PutVerdict(verification, "sizes", Verdict::kHolds,
+               psprintf("buckets have " INT64_FORMAT " to " INT64_FORMAT " records, and " INT64_FORMAT " more values",
+                        facts.smallest, facts.largest, facts.least_extra));
   }
 }
 
@@ -169,7 +175,7 @@ void JudgeThresholds(Verification* verification) {
   VerifyWork* work = verification->work;
   const privacy_score::ReleaseFacts& facts = FactsOf(verification);
   if (verification->thresholds.kind == ThresholdRequest::kNone) {
-    Put(verification, "thresholds", Verdict::kNotJudged, "no thresholds are given");
+    PutVerdict(verification, "thresholds", Verdict::kNotJudged, "no thresholds are given");
     return;
   }
   const bool by_source = OidIsValid(verification->source);
@@ -181,16 +187,16 @@ void JudgeThresholds(Verification* verification) {
     work->broken = BrokenPromises(facts, work->thresholds);
   });
   if (work->broken.empty()) {
-    Put(verification, "thresholds", Verdict::kHolds,
-        psprintf("%zu values are in no bucket likelier than their thresholds", facts.worst.size()));
+    PutVerdict(verification, "thresholds", Verdict::kHolds,
+               psprintf("%zu values are in no bucket likelier than their thresholds", facts.worst.size()));
     return;
   }
   const uint32 first = work->broken.front();
   char threshold[64];
   CallCoreOrRaise([&] { strlcpy(threshold, TextOf(work->thresholds[first]).c_str(), sizeof threshold); });
-  Put(verification, "thresholds", Verdict::kFails,
-      psprintf("%s, threshold %s; values that exceed theirs: %zu", ShareText(verification, first), threshold,
-               work->broken.size()));
+  PutVerdict(verification, "thresholds", Verdict::kFails,
+             psprintf("%s, threshold %s; values that exceed theirs: %zu", ShareText(verification, first), threshold,
+                      work->broken.size()));
 }
 
 // --- what the source says ---
@@ -244,10 +250,11 @@ void JudgeRecords(const Verification* verification) {
   GroupedRows rows;
   SetProgressPhase("comparing records");
   CompareRecords(verification, &rows);
-  Put(verification, "records", VerdictOf(rows.missing == 0 && rows.added == 0),
-      psprintf(INT64_FORMAT " distinct records of the source are missing, " INT64_FORMAT " are not from it",
-               rows.missing, rows.added));
-  Put(verification, "duplicates", VerdictOf(rows.fewer == 0 && rows.more == 0),
+  PutVerdict(verification, "records", VerdictOf(rows.missing == 0 && rows.added == 0),
+             psprintf(INT64_FORMAT " distinct records of the source are missing, " INT64_FORMAT " are not from it",
+                      rows.missing, rows.added));
+  PutVerdict(
+      verification, "duplicates", VerdictOf(rows.fewer == 0 && rows.more == 0),
       psprintf(INT64_FORMAT " distinct records are there less often than in the source, " INT64_FORMAT " more often",
                rows.fewer, rows.more));
 }
@@ -266,9 +273,9 @@ void JudgeValues(const Verification* verification) {
     // A fake is from the domain of the source, so its value is there, too.
     if (published > source && (!fakes || source == 0)) ++more;
   }
-  Put(verification, "values", VerdictOf(fewer == 0 && more == 0),
-      psprintf(INT64_FORMAT " values are there less often than in the source, " INT64_FORMAT " %s", fewer, more,
-               fakes ? "are not from it" : "more often"));
+  PutVerdict(verification, "values", VerdictOf(fewer == 0 && more == 0),
+             psprintf(INT64_FORMAT " values are there less often than in the source, " INT64_FORMAT " %s", fewer, more,
+                      fakes ? "are not from it" : "more often"));
 }
 
 // --- fakes ---
@@ -342,16 +349,17 @@ int64 CountGivenAway(const Verification* verification) {
 void JudgeFakes(const Verification* verification) {
   const privacy_score::ReleaseFacts& facts = FactsOf(verification);
   if (facts.most_extra <= 0) {
-    Put(verification, "fakes", Verdict::kHolds, "there are none");
+    PutVerdict(verification, "fakes", Verdict::kHolds, "there are none");
   } else if (facts.repeating > 0) {
-    Put(verification, "fakes", Verdict::kFails,
-        psprintf(INT64_FORMAT " buckets have a value more than once", facts.repeating));
+    PutVerdict(verification, "fakes", Verdict::kFails,
+               psprintf(INT64_FORMAT " buckets have a value more than once", facts.repeating));
   } else if (!OidIsValid(verification->source)) {
-    Put(verification, "fakes", Verdict::kNotJudged, "whether they could be true can be told with the source only");
+    PutVerdict(verification, "fakes", Verdict::kNotJudged,
+               "whether they could be true can be told with the source only");
   } else {
     const int64 given_away = CountGivenAway(verification);
-    Put(verification, "fakes", VerdictOf(given_away == 0),
-        psprintf(INT64_FORMAT " values could be of none of the records of their bucket", given_away));
+    PutVerdict(verification, "fakes", VerdictOf(given_away == 0),
+               psprintf(INT64_FORMAT " values could be of none of the records of their bucket", given_away));
   }
 }
 
@@ -373,7 +381,7 @@ void JudgeOrder(const Verification* verification) {
   const VerifyWork* work = verification->work;
   if (!OidIsValid(verification->source)) {
     for (const char* name : {"order of values", "order of records", "order of buckets"})
-      Put(verification, name, Verdict::kNotJudged, "can be told with the source only");
+      PutVerdict(verification, name, Verdict::kNotJudged, "can be told with the source only");
     return;
   }
   const bool integers = HasIntegers(verification->buckets);
@@ -383,18 +391,19 @@ void JudgeOrder(const Verification* verification) {
         work->order->Judge(work->check, integers ? BucketNumbers(verification->buckets) : std::vector<std::int64_t>());
   });
   if (verification->shape.count != InvalidAttrNumber) {
-    Put(verification, "order of values", Verdict::kNotJudged, "values are counted, so their order tells nothing");
+    PutVerdict(verification, "order of values", Verdict::kNotJudged,
+               "values are counted, so their order tells nothing");
   } else {
-    Put(verification, "order of values", VerdictOf(findings.pairing_holds),
-        psprintf("of " INT64_FORMAT " records of known value " INT64_FORMAT
-                 " stand in their bucket where it stands, %.1f by chance",
-                 findings.known, findings.matches, findings.expected));
+    PutVerdict(verification, "order of values", VerdictOf(findings.pairing_holds),
+               psprintf("of " INT64_FORMAT " records of known value " INT64_FORMAT
+                        " stand in their bucket where it stands, %.1f by chance",
+                        findings.known, findings.matches, findings.expected));
   }
-  Put(verification, "order of records", VerdictOf(findings.places_hold),
-      psprintf("rank correlation of places with those in the source: %.4f", findings.place_correlation));
-  Put(verification, "order of buckets", integers ? VerdictOf(findings.buckets_hold) : Verdict::kNotJudged,
-      integers ? psprintf("rank correlation of bid with places in the source: %.4f", findings.bucket_correlation)
-               : "bid is no integer");
+  PutVerdict(verification, "order of records", VerdictOf(findings.places_hold),
+             psprintf("rank correlation of places with those in the source: %.4f", findings.place_correlation));
+  PutVerdict(verification, "order of buckets", integers ? VerdictOf(findings.buckets_hold) : Verdict::kNotJudged,
+             integers ? psprintf("rank correlation of bid with places in the source: %.4f", findings.bucket_correlation)
+                      : "bid is no integer");
 }
 
 }  // namespace
@@ -434,7 +443,7 @@ Datum ps_verify_release(PG_FUNCTION_ARGS) {
     JudgeValues(&verification);
   } else {
     for (const char* name : {"records", "duplicates", "values"})
-      Put(&verification, name, Verdict::kNotJudged, "can be told with the source only");
+      PutVerdict(&verification, name, Verdict::kNotJudged, "can be told with the source only");
   }
   JudgeFakes(&verification);
   JudgeOrder(&verification);
@@ -444,3 +453,5 @@ Datum ps_verify_release(PG_FUNCTION_ARGS) {
   holder->Reset(nullptr);
   return Datum(0);
 }
+
+}  // namespace privacy_score

@@ -16,6 +16,8 @@ extern "C" {
 #include "backend/state/progress.hpp"
 #include "core/entropy/coded_rows.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 constexpr int kBlock = 1024;  // rows that go to core at once
@@ -172,3 +174,5 @@ bool ReadValueCounts(MemoryContext context, const PassInput& input, ColumnWeight
   *rows = pass->total;
   return true;
 }
+
+}  // namespace privacy_score

@@ -13,8 +13,8 @@ extern "C" {
 }
 
 namespace privacy_score {
+
 class CodedRows;
-}
 
 // How heavy a column was.
 struct ColumnWeight {
@@ -47,3 +47,5 @@ struct ValueCounts {
 // number of rows. False when they did not fit into memory.
 bool ReadValueCounts(MemoryContext context, const PassInput& input, ColumnWeight* weights, ValueCounts* columns,
                      int64* rows);
+
+}  // namespace privacy_score

@@ -18,6 +18,8 @@ extern "C" {
 #include "backend/catalog/relation_access.hpp"
 #include "backend/server/compat.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // What GROUP BY takes for a column of a source.
@@ -30,7 +32,7 @@ void AppendSourceColumn(StringInfo sql, const RowSource* source, int column) {
 }
 
 // "SELECT a AS k1, b AS k2".
-void AppendKeys(StringInfo sql, const RowSource* source, const Bitmapset* columns) {
+void AppendKeyColumns(StringInfo sql, const RowSource* source, const Bitmapset* columns) {
   appendStringInfoString(sql, "SELECT ");
   int key = 0;
   for (int attribute = -1; (attribute = bms_next_member(columns, attribute)) >= 0;) {
@@ -102,7 +104,7 @@ List* MembersOf(Oid relation) {
 char* RowsSql(const RowSource* source, const Bitmapset* columns) {
   StringInfoData sql;
   initStringInfo(&sql);
-  AppendKeys(&sql, source, columns);
+  AppendKeyColumns(&sql, source, columns);
   AppendFrom(&sql, source, columns);
   return sql.data;
 }
@@ -114,13 +116,13 @@ char* GroupsSql(const RowSource* source, const Bitmapset* columns) {
   foreach (cell, source->members) {
     // The columns of a parent have the same names and types in its children.
     if (cell != list_head(source->members)) appendStringInfoString(&sql, " UNION ALL ");
-    AppendKeys(&sql, source, columns);
+    AppendKeyColumns(&sql, source, columns);
     appendStringInfo(&sql, "%spg_catalog.count(*) AS n FROM ONLY %s", bms_is_empty(columns) ? "" : ", ",
                      QuotedRelation(lfirst_oid(cell)));
     AppendGroupBy(&sql, columns);
   }
   if (source->members != NIL) return sql.data;
-  AppendKeys(&sql, source, columns);
+  AppendKeyColumns(&sql, source, columns);
   appendStringInfo(&sql, "%spg_catalog.count(*) AS n", bms_is_empty(columns) ? "" : ", ");
   AppendFrom(&sql, source, columns);
   AppendGroupBy(&sql, columns);
@@ -148,3 +150,5 @@ char* ClassSizesSql(const RowSource* source, const Bitmapset* columns) {
   appendStringInfoString(&sql, ") s WHERE c OPERATOR(pg_catalog.>) 0 GROUP BY c");
   return sql.data;
 }
+
+}  // namespace privacy_score

@@ -13,6 +13,8 @@ extern "C" {
 #include "nodes/pg_list.h"
 }
 
+namespace privacy_score {
+
 // What is read, and how it is named in a statement.
 struct RowSource {
   Oid relation;
@@ -46,3 +48,5 @@ char* GroupsSql(const RowSource* source, const Bitmapset* columns);
 
 // One row a size: how large a group by the columns is, and how many are.
 char* ClassSizesSql(const RowSource* source, const Bitmapset* columns);
+
+}  // namespace privacy_score

@@ -8,6 +8,8 @@ extern "C" {
 #include "utils/memutils.h"
 }
 
+namespace privacy_score {
+
 namespace {
 
 constexpr int kFirstBlocks = 16;
@@ -170,3 +172,5 @@ void LoadRecords(RecordStore* store) {
   BufFileClose(store->file);
   store->file = nullptr;
 }
+
+}  // namespace privacy_score

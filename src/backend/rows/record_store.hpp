@@ -17,6 +17,8 @@ extern "C" {
 #include "utils/resowner.h"
 }
 
+namespace privacy_score {
+
 struct RecordBlock {
   char* begin;
   Size used;
@@ -75,3 +77,5 @@ inline int64 LastColumn(MinimalTuple record) {
 inline void SetLastColumn(MinimalTuple record, int64 number) {
   memcpy(reinterpret_cast<char*>(record) + record->t_len - sizeof number, &number, sizeof number);
 }
+
+}  // namespace privacy_score

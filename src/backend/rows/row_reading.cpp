@@ -11,6 +11,8 @@ extern "C" {
 #include "backend/state/progress.hpp"
 #include "backend/state/watching.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 constexpr uint64 kRowsBetweenReports = 1024;
@@ -63,3 +65,5 @@ uint64 ReadRows(const char* sql, RowReceiver receive, void* context, bool fresh)
   MemoryContextDelete(destination.row);
   return destination.rows;
 }
+
+}  // namespace privacy_score

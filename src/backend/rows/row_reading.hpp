@@ -14,6 +14,8 @@ extern "C" {
 #include "tcop/dest.h"
 }
 
+namespace privacy_score {
+
 // Takes a row, all of whose columns are at hand, in a memory context that is reset after it.
 using RowReceiver = void (*)(void* context, TupleTableSlot* row);
 
@@ -29,3 +31,5 @@ DestReceiver RowDestination(bool (*take)(TupleTableSlot* row, DestReceiver* self
 // Runs `sql` straight into a destination, named as a reading (watching.hpp). Returns the code of SPI, which must be
 // connected.
 int ReadInto(const char* sql, DestReceiver* destination, bool fresh = false);
+
+}  // namespace privacy_score

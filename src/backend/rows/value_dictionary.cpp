@@ -22,6 +22,8 @@ extern "C" {
 
 #include "backend/server/compat.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 constexpr Size kBlock = 64 * 1024;       // of which small pieces are cut
@@ -36,7 +38,7 @@ struct OrderedValue {
 };
 
 // Memory for good, or null and `full` beyond the limit. Contents undefined.
-void* Take(ValueDictionary* dictionary, Size bytes) {
+void* TakeMemory(ValueDictionary* dictionary, Size bytes) {
   DictionaryMemory* memory = dictionary->memory;
   bytes = MAXALIGN(bytes);
   dictionary->bytes += bytes;
@@ -69,7 +71,7 @@ uint32 HashInteger(int64 integer) {
 }
 
 // Doubles the hash table; false when that does not fit.
-bool Grow(ValueDictionary* dictionary) {
+bool DoubleTable(ValueDictionary* dictionary) {
   const uint64 capacity = dictionary->capacity == 0 ? kFirstCapacity : 2 * dictionary->capacity;
   auto* slots = static_cast<ValueSlot*>(TakeArray(dictionary, sizeof(ValueSlot) * capacity));
   if (slots == nullptr) return false;
@@ -90,7 +92,7 @@ bool Grow(ValueDictionary* dictionary) {
 // value and returns false when it does not fit.
 template <typename Same, typename Fill>
 uint32 FindOrAdd(ValueDictionary* dictionary, uint32 hash, Same same, Fill fill) {
-  if (4 * (dictionary->used + 1) > 3 * dictionary->capacity && !Grow(dictionary)) return 0;
+  if (4 * (dictionary->used + 1) > 3 * dictionary->capacity && !DoubleTable(dictionary)) return 0;
   const uint64 mask = dictionary->capacity - 1;
   uint64 at = hash & mask;
   for (; dictionary->slots[at].next_code != 0; at = (at + 1) & mask)
@@ -174,7 +176,7 @@ uint32 CodeOfBytes(ValueDictionary* dictionary, const char* bytes, Size count) {
       },
       [=](ValueSlot* slot) {
         const auto length = static_cast<uint32>(count);
-        auto* copy = static_cast<char*>(Take(dictionary, sizeof length + count));
+        auto* copy = static_cast<char*>(TakeMemory(dictionary, sizeof length + count));
         if (copy == nullptr) return false;
         memcpy(copy, &length, sizeof length);
         memcpy(copy + sizeof length, bytes, count);
@@ -184,11 +186,11 @@ uint32 CodeOfBytes(ValueDictionary* dictionary, const char* bytes, Size count) {
 }
 
 // Keeps a value of the type; false when it does not fit.
-bool Keep(ValueDictionary* dictionary, Datum value, Datum* kept) {
+bool KeepValue(ValueDictionary* dictionary, Datum value, Datum* kept) {
   *kept = value;
   if (dictionary->by_value) return true;
   const Size bytes = datumGetSize(value, false, dictionary->length);
-  void* copy = Take(dictionary, bytes);
+  void* copy = TakeMemory(dictionary, bytes);
   if (copy == nullptr) return false;
   memcpy(copy, DatumGetPointer(value), bytes);
   *kept = PointerGetDatum(copy);
@@ -202,7 +204,7 @@ uint32 CodeOfHashed(ValueDictionary* dictionary, Datum value) {
       [=](const ValueSlot* slot) {
         return DatumGetBool(FunctionCall2Coll(&dictionary->equal, dictionary->collation, slot->value, value));
       },
-      [=](ValueSlot* slot) { return Keep(dictionary, value, &slot->value); });
+      [=](ValueSlot* slot) { return KeepValue(dictionary, value, &slot->value); });
 }
 
 int CompareOrdered(const RBTNode* a, const RBTNode* b, void* arg) {
@@ -217,8 +219,8 @@ uint32 CodeOfOrdered(ValueDictionary* dictionary, Datum value) {
   wanted.value = value;
   auto* found = reinterpret_cast<OrderedValue*>(rbt_find(dictionary->tree, &wanted.node));
   if (found != nullptr) return found->code;
-  dictionary->spare = static_cast<RBTNode*>(Take(dictionary, sizeof(OrderedValue)));
-  if (dictionary->spare == nullptr || !Keep(dictionary, value, &wanted.value)) return 0;
+  dictionary->spare = static_cast<RBTNode*>(TakeMemory(dictionary, sizeof(OrderedValue)));
+  if (dictionary->spare == nullptr || !KeepValue(dictionary, value, &wanted.value)) return 0;
   wanted.code = dictionary->codes++;
   bool fresh;
   rbt_insert(dictionary->tree, &wanted.node, &fresh);
@@ -361,3 +363,5 @@ uint32 CodeOfAnyValue(ValueDictionary* dictionary, Datum value, bool null) {
   return dictionary->way == ValueDictionary::kHashed ? CodeOfHashed(dictionary, value)
                                                      : CodeOfOrdered(dictionary, value);
 }
+
+}  // namespace privacy_score

@@ -20,6 +20,8 @@ extern "C" {
 #include "lib/rbtree.h"
 }
 
+namespace privacy_score {
+
 // What the dictionaries of one pass take, together. `full` once something did not fit.
 struct DictionaryMemory {
   MemoryContext context;
@@ -108,3 +110,5 @@ inline uint32 CodeOf(ValueDictionary* dictionary, Datum value, bool null) {
   }
   return CodeOfAnyValue(dictionary, value, null);
 }
+
+}  // namespace privacy_score

@@ -13,6 +13,8 @@ extern "C" {
 #include "backend/rows/coded_pass.hpp"
 #include "backend/server/compat.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 constexpr int64 kFirstRoom = 64;
@@ -25,7 +27,7 @@ Datum CopyValue(const ValueList* list, Datum value) {
   return datumCopy(value, dictionary->by_value, dictionary->length);
 }
 
-void Add(ValueList* list, Datum value, bool null) {
+void AddListValue(ValueList* list, Datum value, bool null) {
   if (list->count == list->room) {
     list->room *= 2;
     list->values = static_cast<Datum*>(repalloc_huge(list->values, sizeof(Datum) * static_cast<Size>(list->room)));
@@ -67,7 +69,7 @@ ValueList* NewColumnValues(Oid relation, AttrNumber column) {
 uint32 NumberOf(ValueList* list, Datum value, bool null) {
   const uint32 number = CodeOf(list->dictionary, value, null);
   if (list->memory.full) RaiseValuesFull("a column");
-  if (number == list->count) Add(list, value, null);
+  if (number == list->count) AddListValue(list, value, null);
   return number;
 }
 
@@ -93,3 +95,5 @@ Datum ValueOfText(const ValueList* list, const char* text) {
   getTypeInputInfo(list->type, &input, &parameter);
   return OidInputFunctionCall(input, const_cast<char*>(text), parameter, -1);
 }
+
+}  // namespace privacy_score

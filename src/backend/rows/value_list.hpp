@@ -14,6 +14,8 @@ extern "C" {
 
 #include "backend/rows/value_dictionary.hpp"
 
+namespace privacy_score {
+
 struct ValueList {
   DictionaryMemory memory;
   ValueDictionary* dictionary;
@@ -42,3 +44,5 @@ char* TextOfNumber(const ValueList* list, int64 number);
 
 // The value of a text as the type reads it. Raises what the type's input function raises.
 Datum ValueOfText(const ValueList* list, const char* text);
+
+}  // namespace privacy_score

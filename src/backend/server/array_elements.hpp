@@ -10,6 +10,8 @@ extern "C" {
 #include "utils/lsyscache.h"
 }
 
+namespace privacy_score {
+
 struct ElementList {
   int count;
   Datum* values;
@@ -36,3 +38,5 @@ inline ArrayType* ArrayOf(Oid type, Datum* values, bool* nulls, int count) {
   int lower_bound = 1;
   return construct_md_array(values, nulls, 1, &count, &lower_bound, type, length, by_value, align);
 }
+
+}  // namespace privacy_score

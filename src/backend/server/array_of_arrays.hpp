@@ -10,6 +10,8 @@ extern "C" {
 #include "utils/jsonb.h"
 }
 
+namespace privacy_score {
+
 // Calls `take` with each element of the inner arrays, whose elements must be of `type`, and `end` at the end of each of
 // them. Calls `refuse`, which raises, for anything else. All three may raise, and so own nothing.
 template <typename Take, typename End, typename Refuse>
@@ -36,3 +38,5 @@ void WalkArrays(Jsonb* arrays, enum jbvType type, Take take, End end, Refuse ref
     }
   }
 }
+
+}  // namespace privacy_score

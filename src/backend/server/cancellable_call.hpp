@@ -6,6 +6,8 @@
 #include "backend/server/core_call.hpp"
 #include "core/base/paused.hpp"
 
+namespace privacy_score {
+
 // Whether an interrupt is pending that ends the statement: what core asks where it can only give up.
 inline bool StatementEnds() noexcept {
   return InterruptPending != 0 && (QueryCancelPending != 0 || ProcDiePending != 0);
@@ -13,6 +15,8 @@ inline bool StatementEnds() noexcept {
 
 // Calls what gives up by StatementEnds(), and begins anew should the statement go on after all.
 template <typename Compute>
-void RunGivingUp(Compute compute) {
+void RunCancellable(Compute compute) {
   RunPausing([&](auto) { return privacy_score::Finishes(compute); });
 }
+
+}  // namespace privacy_score

@@ -11,6 +11,8 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
+namespace privacy_score {
+
 const char* CollateSql(Oid collation) {
   HeapTuple tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
   if (!HeapTupleIsValid(tuple)) elog(ERROR, "cache lookup failed for collation %u", collation);
@@ -20,3 +22,5 @@ const char* CollateSql(Oid collation) {
   ReleaseSysCache(tuple);
   return clause;
 }
+
+}  // namespace privacy_score

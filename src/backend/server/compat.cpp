@@ -3,21 +3,31 @@
  */
 #include "backend/server/compat.hpp"
 
-#if PG_VERSION_NUM >= 170000
 extern "C" {
+#if PG_VERSION_NUM >= 170000
 #include "storage/dsm_registry.h"
+#else
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+#endif
+#if PG_VERSION_NUM >= 180000
+#include "commands/defrem.h"
+#endif
+#if PG_VERSION_NUM < 150000
+#include "funcapi.h"
+#include "utils/int8.h"
+#include "utils/tuplestore.h"
+#endif
 }
 
+namespace privacy_score {
+
+#if PG_VERSION_NUM >= 170000
 void* SharedOnFirstUse(const char* name, Size size, void (*init)(void* place)) {
   bool found;
   return GetNamedDSMSegment(name, size, init, &found);
 }
 #else
-extern "C" {
-#include "storage/lwlock.h"
-#include "storage/shmem.h"
-}
-
 void* SharedOnFirstUse(const char* name, Size size, void (*init)(void* place)) {
   bool found;
   LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
@@ -29,10 +39,6 @@ void* SharedOnFirstUse(const char* name, Size size, void (*init)(void* place)) {
 #endif
 
 #if PG_VERSION_NUM >= 180000
-extern "C" {
-#include "commands/defrem.h"
-}
-
 namespace {
 
 const ExplainOption* own_option = nullptr;
@@ -44,8 +50,8 @@ void ps_explain_option(ExplainState* explain, DefElem* given, ParseState*) {
   SetExplainExtensionState(explain, own_id, defGetBoolean(given) ? own_option->begin() : nullptr);
 }
 
-void ps_explain_query(Query* query, int options, IntoClause* into, ExplainState* explain, const char* text,
-                      ParamListInfo parameters, QueryEnvironment* environment) {
+void ps_explain_one_query(::Query* query, int options, IntoClause* into, ExplainState* explain, const char* text,
+                          ParamListInfo parameters, QueryEnvironment* environment) {
   if (void* kept = GetExplainExtensionState(explain, own_id)) own_option->before_planning(kept, query);
   if (prev_explain_query)
     prev_explain_query(query, options, into, explain, text, parameters, environment);
@@ -66,7 +72,7 @@ void AddExplainOption(const ExplainOption* option) {
   own_id = GetExplainExtensionId("privacy_score");
   RegisterExtensionExplainOption(option->name, ps_explain_option);
   prev_explain_query = ExplainOneQuery_hook;
-  ExplainOneQuery_hook = ps_explain_query;
+  ExplainOneQuery_hook = ps_explain_one_query;
   prev_explain_plan = explain_per_plan_hook;
   explain_per_plan_hook = ps_explain_plan;
 }
@@ -75,12 +81,6 @@ void AddExplainOption(const ExplainOption*) {}
 #endif
 
 #if PG_VERSION_NUM < 150000
-extern "C" {
-#include "funcapi.h"
-#include "utils/int8.h"
-#include "utils/tuplestore.h"
-}
-
 void InitMaterializedSRF(FunctionCallInfo fcinfo, bits32) {
   auto* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   if (result == nullptr || !IsA(result, ReturnSetInfo))
@@ -105,3 +105,5 @@ int64 pg_strtoint64(const char* text) {
   return value;
 }
 #endif
+
+}  // namespace privacy_score

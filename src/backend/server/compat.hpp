@@ -39,6 +39,20 @@ extern "C" {
 #endif
 }
 
+namespace privacy_score {
+
+// castNode and makeNode of the server's Query, which is not core's: its macros would take the nearest type of that
+// name.
+inline ::Query* AsQuery(void* node) {
+  Assert(node == nullptr || IsA(node, Query));
+  return static_cast<::Query*>(node);
+}
+inline const ::Query* AsQuery(const void* node) {
+  Assert(node == nullptr || IsA(node, Query));
+  return static_cast<const ::Query*>(node);
+}
+inline ::Query* NewQuery() { return reinterpret_cast<::Query*>(newNode(sizeof(::Query), T_Query)); }
+
 // Calls `walker` for each direct child of an expression node; stops and returns true when it returns true.
 inline bool WalkChildren(Node* node, bool (*walker)(Node*, void*), void* context) {
 #if PG_VERSION_NUM >= 160000
@@ -60,7 +74,7 @@ inline bool WalkRaw(Node* node, bool (*walker)(Node*, void*), void* context) {
 }
 
 // The same for a query and its range table entries.
-inline bool WalkQuery(Query* query, bool (*walker)(Node*, void*), void* context) {
+inline bool WalkQuery(::Query* query, bool (*walker)(Node*, void*), void* context) {
 #if PG_VERSION_NUM >= 160000
   return query_tree_walker_impl(query, walker, context, QTW_EXAMINE_RTES_BEFORE);
 #else
@@ -80,7 +94,7 @@ inline bool SetsExpression(const AlterTableCmd* command) {
 }
 
 // The columns that INSERT names for a target, offset by FirstLowInvalidHeapAttributeNumber.
-inline Bitmapset* InsertedColumns(Query* query, RangeTblEntry* rte) {
+inline Bitmapset* InsertedColumns(::Query* query, RangeTblEntry* rte) {
 #if PG_VERSION_NUM >= 160000
   return rte->perminfoindex == 0 ? nullptr : getRTEPermissionInfo(query->rteperminfos, rte)->insertedCols;
 #else
@@ -90,7 +104,7 @@ inline Bitmapset* InsertedColumns(Query* query, RangeTblEntry* rte) {
 }
 
 // The columns that SET names for a target, offset by FirstLowInvalidHeapAttributeNumber.
-inline Bitmapset* UpdatedColumns(Query* query, RangeTblEntry* rte) {
+inline Bitmapset* UpdatedColumns(::Query* query, RangeTblEntry* rte) {
 #if PG_VERSION_NUM >= 160000
   return rte->perminfoindex == 0 ? nullptr : getRTEPermissionInfo(query->rteperminfos, rte)->updatedCols;
 #else
@@ -119,7 +133,7 @@ inline bool PlannedColumns(const PlannedStmt* plan, const RangeTblEntry* rte, Bi
 }
 
 // Raises unless who is to read what a query itself names, not its sub-selects, may.
-inline void RequireRightsOfQuery(Query* query) {
+inline void RequireRightsOfQuery(::Query* query) {
 #if PG_VERSION_NUM >= 160000
   (void)ExecCheckPermissions(query->rtable, query->rteperminfos, true);
 #else
@@ -153,7 +167,7 @@ inline Oid PlannedCheckAsUser(const PlannedStmt* plan, const RangeTblEntry* rte)
 }
 
 // The ON condition of MERGE where it is not among the quals of the join tree.
-inline Node* MergeCondition(Query* query) {
+inline Node* MergeCondition(::Query* query) {
 #if PG_VERSION_NUM >= 170000
   return query->mergeJoinCondition;
 #else
@@ -185,7 +199,7 @@ inline bool ReadsAsNamedType(Oid function) {
 }
 
 // The WHEN clauses of MERGE.
-inline List* MergeActions(Query* query) {
+inline List* MergeActions(::Query* query) {
 #if PG_VERSION_NUM >= 150000
   return query->mergeActionList;
 #else
@@ -217,7 +231,7 @@ inline bool IsMerge(CmdType command) {
 }
 
 // The grouping expression that a Var of the range table entry of GROUP BY stands for; null when `rte` is another kind.
-inline Node* GroupingExpression(RangeTblEntry* rte, int attno) {
+inline Node* GroupByExpression(RangeTblEntry* rte, int attno) {
 #if PG_VERSION_NUM >= 180000
   if (rte->rtekind == RTE_GROUP) return static_cast<Node*>(list_nth(rte->groupexprs, attno - 1));
 #else
@@ -225,6 +239,15 @@ inline Node* GroupingExpression(RangeTblEntry* rte, int attno) {
   (void)attno;
 #endif
   return nullptr;
+}
+
+// Runs a query that was started to its end.
+inline void RunToEnd(QueryDesc* query) {
+#if PG_VERSION_NUM >= 180000
+  ExecutorRun(query, ForwardScanDirection, 0);
+#else
+  ExecutorRun(query, ForwardScanDirection, 0, true);
+#endif
 }
 
 // True when a role has USAGE on a schema.
@@ -246,7 +269,7 @@ inline bool MayExecute(Oid function, Oid role) {
 }
 
 // Parse analysis of one raw statement in which $1, $2, ... may stand for values of any type.
-inline Query* AnalyzeStatement(RawStmt* raw, const char* text) {
+inline ::Query* AnalyzeStatement(RawStmt* raw, const char* text) {
   Oid* types = nullptr;
   int count = 0;
 #if PG_VERSION_NUM >= 150000
@@ -346,7 +369,7 @@ struct ExplainOption {
   // A command has it: returns what is kept for the others, in the memory of the command.
   void* (*begin)();
   // A query of that command is about to be planned; it is only read. Not called for plans that are there already.
-  void (*before_planning)(void* kept, Query* query);
+  void (*before_planning)(void* kept, ::Query* query);
   // A plan was shown, and run if it is to be: shows what is to follow, within the group of the query.
   void (*after_plan)(void* kept, const PlannedStmt* plan, ExplainState* explain);
 };
@@ -382,3 +405,5 @@ int64 pg_strtoint64(const char* text);
 #ifndef DLSUFFIX
 #define DLSUFFIX ".so"
 #endif
+
+}  // namespace privacy_score

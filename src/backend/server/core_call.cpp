@@ -9,6 +9,8 @@
 
 #include <cstdio>
 
+namespace privacy_score {
+
 void FillCoreError(CoreError* error, const char* sqlstate, const char* message, const char* hint) noexcept {
   strlcpy(error->sqlstate, std::strlen(sqlstate) == 5 ? sqlstate : "XX000", sizeof error->sqlstate);
   strlcpy(error->message, message, sizeof error->message);
@@ -27,3 +29,5 @@ void GiveBackMemory() {
   malloc_trim(0);
 #endif
 }
+
+}  // namespace privacy_score

@@ -23,6 +23,8 @@ extern "C" {
 #include "core/base/error.hpp"
 #include "core/base/work_control.hpp"
 
+namespace privacy_score {
+
 // What went wrong in core, as plain data. The message is cut to its buffer.
 struct CoreError {
   char sqlstate[6];
@@ -110,3 +112,5 @@ T* NewCoreObject(MemoryContext context = CurrentMemoryContext) {
   CallCoreOrRaise([&] { holder->Reset(new T()); });
   return holder->object;
 }
+
+}  // namespace privacy_score

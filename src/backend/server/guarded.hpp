@@ -11,6 +11,8 @@ extern "C" {
 #include "utils/resowner.h"
 }
 
+namespace privacy_score {
+
 // Whether there can be a subtransaction: the server has none while a plan runs in parallel.
 inline bool CanContainFaults() { return !IsInParallelMode(); }
 
@@ -23,19 +25,18 @@ ErrorData* InSubtransaction(Work work) {
   ErrorData* volatile error = nullptr;
   BeginInternalSubTransaction(nullptr);
   MemoryContextSwitchTo(context);
-  PG_TRY()
-    ;
-    {
-      work();
-      ReleaseCurrentSubTransaction();
-    }
-    PG_CATCH();
-    {
-      MemoryContextSwitchTo(context);
-      error = CopyErrorData();
-      FlushErrorState();
-      RollbackAndReleaseCurrentSubTransaction();
-    }
+  PG_TRY();
+  {
+    work();
+    ReleaseCurrentSubTransaction();
+  }
+  PG_CATCH();
+  {
+    MemoryContextSwitchTo(context);
+    error = CopyErrorData();
+    FlushErrorState();
+    RollbackAndReleaseCurrentSubTransaction();
+  }
   PG_END_TRY();
   MemoryContextSwitchTo(context);
   CurrentResourceOwner = owner;
@@ -43,3 +44,5 @@ ErrorData* InSubtransaction(Work work) {
     ReThrowError(error);
   return error;
 }
+
+}  // namespace privacy_score

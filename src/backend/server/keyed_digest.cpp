@@ -8,6 +8,8 @@ extern "C" {
 #include "utils/builtins.h"
 }
 
+namespace privacy_score {
+
 char* KeyedDigest(char* hex_key, const char* text) {
   uint8 key[PG_SHA256_DIGEST_LENGTH];
   uint8 digest[PG_SHA256_DIGEST_LENGTH];
@@ -27,3 +29,5 @@ char* KeyedDigest(char* hex_key, const char* text) {
   hex[sizeof hex - 1] = '\0';
   return pstrdup(hex);
 }
+
+}  // namespace privacy_score

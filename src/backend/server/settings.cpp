@@ -19,6 +19,8 @@ extern "C" {
 #include "core/principal/end_user.hpp"
 #include "core/principal/end_user_source.hpp"
 
+namespace privacy_score {
+
 Settings ps_settings;
 uint64 ps_settings_changes = 0;
 bool ps_answering_begins = false;
@@ -45,6 +47,10 @@ const config_enum_entry kTracks[] = {{"all", static_cast<int>(TrackLevel::kAll),
 const config_enum_entry kPrincipals[] = {{"session_user", static_cast<int>(Principal::kSessionUser), false},
                                          {"current_user", static_cast<int>(Principal::kCurrentUser), false},
                                          {nullptr, 0, false}};
+const config_enum_entry kAnswerNotices[] = {{"off", static_cast<int>(AnswerNotice::kOff), false},
+                                            {"cost", static_cast<int>(AnswerNotice::kCost), false},
+                                            {"full", static_cast<int>(AnswerNotice::kFull), false},
+                                            {nullptr, 0, false}};
 const config_enum_entry kScopes[] = {{"auto", static_cast<int>(SessionScope::kAuto), false},
                                      {"connection", static_cast<int>(SessionScope::kConnection), false},
                                      {"principal", static_cast<int>(SessionScope::kPrincipal), false},
@@ -291,6 +297,30 @@ void DefineGranting() {
             64 * 1024, 64, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB);
 }
 
+// Plain SQL that is answered privately. Who asks chooses what an answer costs, out of a budget that is given.
+void DefinePrivateSql() {
+  DefineBool("privacy_score.dp_sql", "Answers plain SQL of roles labelled dp only that have a budget for persons.",
+             "Off, such statements are refused.", &ps_settings.dp_sql, true, PGC_SUSET);
+  DefineReal("privacy_score.dp_epsilon", "What a query in plain SQL spends of the budget for persons.",
+             "Noise gets smaller as it grows.", &ps_settings.dp_epsilon, 0.1, 1e-12, 1000.0, PGC_USERSET);
+  DefineReal("privacy_score.dp_max_epsilon", "The most that dp_epsilon may be.", nullptr, &ps_settings.dp_max_epsilon,
+             1.0, 1e-12, 1000.0, PGC_SUSET);
+  DefineReal("privacy_score.dp_delta", "What a query whose groups nobody has declared spends of delta.",
+             "The probability that a group is shown which one person alone makes.", &ps_settings.dp_delta, 1e-6, 0.0,
+             0.1, PGC_USERSET);
+  DefineReal("privacy_score.dp_max_delta", "The most that dp_delta may be.",
+             "Well below one over the number of persons.", &ps_settings.dp_max_delta, 1e-5, 0.0, 0.1, PGC_SUSET);
+  DefineInt("privacy_score.dp_refresh_after", "Held answers that are older are asked again; 0 for never.",
+            "What is asked again is paid again.", &ps_settings.dp_refresh_after, 0, 0, INT_MAX, PGC_USERSET,
+            GUC_UNIT_S);
+  DefineInt("privacy_score.dp_max_rows", "How many rows of a person count; 0 to find that out privately.",
+            "What is said costs nothing; rows beyond it do not count.", &ps_settings.dp_max_rows, 0, 0, 1000000,
+            PGC_USERSET, 0);
+  DefineEnum("privacy_score.dp_notice", "What a client is told after an answer: off, cost, full.",
+             "full adds how far each column may be off.", &ps_settings.dp_notice, static_cast<int>(AnswerNotice::kOff),
+             kAnswerNotices, PGC_USERSET);
+}
+
 // For tests, which need not wait for what a server has minutes for.
 void DefineDeveloping() {
   DefineInt("privacy_score.worker_stays", "How long the worker stays when no session is open any more.",
@@ -302,6 +332,11 @@ void DefineDeveloping() {
   DefineInt("privacy_score.rate_fault_pause", "How long a rate that could not be computed is not tried again.",
             "For tests.", &ps_settings.rate_fault_pause, 60000, 10, 3600 * 1000, PGC_SIGHUP,
             GUC_UNIT_MS | GUC_NOT_IN_SAMPLE);
+  DefineInt("privacy_score.rate_patience", "How long the worker itself computes the rates of one relation.",
+            "For tests.", &ps_settings.rate_patience, 500, 1, 3600 * 1000, PGC_SIGHUP, GUC_UNIT_MS | GUC_NOT_IN_SAMPLE);
+  DefineInt("privacy_score.room_patience", "How long a new end user waits for the worker to make room.",
+            "For tests. One who was here before waits two and a half times as long.", &ps_settings.room_patience, 2000,
+            1, 3600 * 1000, PGC_SIGHUP, GUC_UNIT_MS | GUC_NOT_IN_SAMPLE);
 }
 
 }  // namespace
@@ -318,6 +353,7 @@ void DefineSettings() {
   DefineLimits();
   DefinePublishing();
   DefineGranting();
+  DefinePrivateSql();
   DefineDeveloping();
   MarkGUCPrefixReserved("privacy_score");
 }
@@ -334,3 +370,5 @@ privacy_score::ScoreSettings ScoreSettingsInForce() {
   settings.aggregate_least = ps_settings.aggregate_least;
   return settings;
 }
+
+}  // namespace privacy_score

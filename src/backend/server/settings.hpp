@@ -14,10 +14,13 @@ extern "C" {
 #include "core/scoring/ngram.hpp"
 #include "core/scoring/score_settings.hpp"
 
+namespace privacy_score {
+
 enum class WatchMode : int { kObserve, kWarn, kEnforce, kOff };
 enum class AlarmAction : int { kAlert, kWarn, kRefuse };
 enum class TrackLevel : int { kAll, kTop };
 enum class Principal : int { kSessionUser, kCurrentUser };
+enum class AnswerNotice : int { kOff, kCost, kFull };
 enum class SessionScope : int { kAuto, kConnection, kPrincipal };
 
 // The values in force; a limit below zero is not set.
@@ -61,10 +64,20 @@ struct Settings {
   int bucket_search_time;            // milliseconds
   double dp_least_epsilon;           // of budgets that are granted now
   int dp_work_mem;                   // kilobytes, likewise
+  bool dp_sql;                       // plain SQL is answered privately
+  double dp_epsilon;                 // of a query in plain SQL
+  double dp_max_epsilon;             // that it may be
+  double dp_delta;                   // of its groups that nobody has declared
+  double dp_max_delta;               // that it may be
+  int dp_refresh_after;              // seconds, 0 = held answers are given whatever their age
+  int dp_max_rows;                   // of a person that count, 0 = as the data says
+  int dp_notice;                     // AnswerNotice
   int text_limit;                    // kilobytes
-  int worker_stays;                  // milliseconds; this and the next two are for tests
+  int worker_stays;                  // milliseconds; this and those down to room_patience are for tests
   int rate_check_interval;           // milliseconds
   int rate_fault_pause;              // milliseconds
+  int rate_patience;                 // milliseconds
+  int room_patience;                 // milliseconds
   int answering;                     // an Oid: see noisy_answer_reads.hpp; 0 = no
 };
 
@@ -87,3 +100,5 @@ inline privacy_score::AlertForm AlertFormInForce() {
 }
 inline AlarmAction AlarmActionInForce() { return static_cast<AlarmAction>(ps_settings.alarm_action); }
 inline WatchMode ModeInForce() { return static_cast<WatchMode>(ps_settings.mode); }
+
+}  // namespace privacy_score

@@ -15,6 +15,8 @@ extern "C" {
 
 #include "backend/server/compat.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // Libraries of linear algebra, which Clp may bring in, start threads as they are loaded unless these say otherwise; a
@@ -78,3 +80,5 @@ const PsLinearSolver& LinearSolver() {
   solver = found;
   return *solver;
 }
+
+}  // namespace privacy_score

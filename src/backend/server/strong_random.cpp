@@ -14,6 +14,8 @@ extern "C" {
 
 #include "core/base/error.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 class ServerRandom : public privacy_score::RandomSource {
@@ -32,3 +34,5 @@ privacy_score::RandomSource& StrongRandom() {
   if (source == nullptr) source = new ServerRandom();
   return *source;
 }
+
+}  // namespace privacy_score

@@ -10,6 +10,8 @@ extern "C" {
 
 #include "backend/server/compat.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // In the order of OwnWait.
@@ -33,3 +35,5 @@ uint32 WaitEventOf(OwnWait wait) {
 void Pause(OwnWait wait, long milliseconds) {
   WaitLatch(MyLatch, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, milliseconds, WaitEventOf(wait));
 }
+
+}  // namespace privacy_score

@@ -9,6 +9,8 @@ extern "C" {
 #include "postgres.h"
 }
 
+namespace privacy_score {
+
 enum class OwnWait {
   kWorkerMain,      // the worker, for something to do
   kRates,           // the worker, for the process that computes rates
@@ -27,3 +29,5 @@ uint32 WaitEventOf(OwnWait wait);
 
 // Sleeps so long, whatever happens, unless the server's first process dies.
 void Pause(OwnWait wait, long milliseconds);
+
+}  // namespace privacy_score

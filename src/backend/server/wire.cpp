@@ -13,6 +13,9 @@ extern "C" {
 }
 
 #include "backend/server/compat.hpp"
+#include "core/base/wire_section.hpp"
+
+namespace privacy_score {
 
 void ConnectSpi() {
   if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "could not connect to SPI");
@@ -66,9 +69,19 @@ Portal OpenCursor(const char* sql, int nargs, const char* const* args) {
                                    CURSOR_OPT_NO_SCROLL);
 }
 
+// Raises unless the columns of a query are those of the section that core reads.
+void RequireColumns(TupleDesc columns, const char* names) {
+  if (names == nullptr) return;
+  std::string_view rest = names;
+  bool same = true;
+  for (int i = 0; i < columns->natts && same; ++i)
+    same = TakeColumnNamed(&rest, NameStr(TupleDescAttr(columns, i)->attname));
+  if (!same || !rest.empty()) elog(ERROR, "a query does not yield the columns %s", names);
+}
+
 // Appends the rows of SPI's last result and frees it; returns their number. Output functions leave copies of their
 // values.
-uint64 AppendRows(StringInfo wire) {
+uint64 AppendResultRows(StringInfo wire) {
   SPITupleTable* table = SPI_tuptable;
   MemoryContext one_row = AllocSetContextCreate(CurrentMemoryContext, "privacy_score row", ALLOCSET_DEFAULT_SIZES);
   const uint64 count = table->numvals;
@@ -88,39 +101,42 @@ uint64 AppendRows(StringInfo wire) {
 
 }  // namespace
 
-void AppendQuery(StringInfo wire, const char* sql, int nargs, const char* const* args) {
+void AppendQuery(StringInfo wire, const char* sql, int nargs, const char* const* args, const char* names) {
   TextArguments arguments;
   FillTextArguments(&arguments, nargs, args);
   if (SPI_execute_with_args(sql, nargs, arguments.types, arguments.values, arguments.nulls, true, 0) != SPI_OK_SELECT)
     elog(ERROR, "unexpected result of an internal query");
+  RequireColumns(SPI_tuptable->tupdesc, names);
   AppendSectionHead(wire, SPI_tuptable->tupdesc->natts, SPI_tuptable->numvals);
-  AppendRows(wire);
+  AppendResultRows(wire);
 }
 
-void AppendLongQuery(StringInfo wire, const char* sql, int nargs, const char* const* args) {
+void AppendLongQuery(StringInfo wire, const char* sql, int nargs, const char* const* args, const char* names) {
   Portal portal = OpenCursor(sql, nargs, args);
+  RequireColumns(portal->tupDesc, names);
   const int head = wire->len;
   AppendSectionHead(wire, portal->tupDesc->natts, 0);
   uint64 count = 0;
   for (uint64 more = kRowsAtATime; more == kRowsAtATime; count += more) {
     SPI_cursor_fetch(portal, true, kRowsAtATime);
-    more = AppendRows(wire);
+    more = AppendResultRows(wire);
   }
   SPI_cursor_close(portal);
   const auto rows = static_cast<uint32>(count);
   memcpy(wire->data + head + sizeof rows, &rows, sizeof rows);  // after the number of columns
 }
 
-void ForEachBatch(const char* sql, int nargs, const char* const* args, void (*visit)(void*, StringInfo),
-                  void* context) {
+void ForEachBatch(const char* sql, int nargs, const char* const* args, const char* names,
+                  void (*visit)(void*, StringInfo), void* context) {
   Portal portal = OpenCursor(sql, nargs, args);
+  RequireColumns(portal->tupDesc, names);
   StringInfoData wire;
   initStringInfo(&wire);
   for (uint64 more = kRowsAtATime; more == kRowsAtATime;) {
     resetStringInfo(&wire);
     SPI_cursor_fetch(portal, true, kRowsAtATime);
     AppendSectionHead(&wire, SPI_tuptable->tupdesc->natts, SPI_tuptable->numvals);
-    more = AppendRows(&wire);
+    more = AppendResultRows(&wire);
     visit(context, &wire);
   }
   pfree(wire.data);
@@ -191,3 +207,5 @@ void PutResultRow(FunctionCallInfo fcinfo, Datum* values, bool* nulls) {
   auto* info = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
 }
+
+}  // namespace privacy_score

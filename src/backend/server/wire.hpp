@@ -17,6 +17,8 @@ extern "C" {
 
 #include "core/base/rows.hpp"
 
+namespace privacy_score {
+
 // Connects to SPI until SPI_finish().
 void ConnectSpi();
 
@@ -36,14 +38,28 @@ int64 FieldNumber(uint64 row, int column);
 
 // Runs `sql` (SPI must be connected) with text arguments and appends one section. A null argument is NULL.
 // search_path is not touched: `sql` must qualify its names.
-void AppendQuery(StringInfo wire, const char* sql, int nargs = 0, const char* const* args = nullptr);
+// `names`: what its columns must be called (core/base/wire_section.hpp); null: anything.
+void AppendQuery(StringInfo wire, const char* sql, int nargs = 0, const char* const* args = nullptr,
+                 const char* names = nullptr);
 
 // The same for a query with many rows, of which no more than a thousand are in memory beside the buffer and
 // what the query itself sorts. It gets no parallel workers.
-void AppendLongQuery(StringInfo wire, const char* sql, int nargs = 0, const char* const* args = nullptr);
+void AppendLongQuery(StringInfo wire, const char* sql, int nargs = 0, const char* const* args = nullptr,
+                     const char* names = nullptr);
+
+// The same for sections that are declared.
+template <typename Section>
+void AppendSection(StringInfo wire, const char* sql, int nargs = 0, const char* const* args = nullptr) {
+  AppendQuery(wire, sql, nargs, args, Section::kNames);
+}
+template <typename Section>
+void AppendLongSection(StringInfo wire, const char* sql, int nargs = 0, const char* const* args = nullptr) {
+  AppendLongQuery(wire, sql, nargs, args, Section::kNames);
+}
 
 // Runs a query with many rows and calls visit(context, wire) with section after section of it.
-void ForEachBatch(const char* sql, int nargs, const char* const* args, void (*visit)(void*, StringInfo), void* context);
+void ForEachBatch(const char* sql, int nargs, const char* const* args, const char* names,
+                  void (*visit)(void*, StringInfo), void* context);
 
 // Appends one section with a single row of the given text fields.
 void AppendRow(StringInfo wire, int columns, const char* const* fields);
@@ -69,3 +85,5 @@ Datum TextDatum(std::string_view text);
 
 // Adds a row to the answer of a set-returning function, after InitMaterializedSRF().
 void PutResultRow(FunctionCallInfo fcinfo, Datum* values, bool* nulls);
+
+}  // namespace privacy_score

@@ -12,6 +12,8 @@ extern "C" {
 #include "backend/server/settings.hpp"
 #include "backend/state/connection_context.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 using privacy_score::AlertEvent;
@@ -106,3 +108,5 @@ const char* AlertLine(const AlertRecord* alert, const char* severity, const char
   text->Reset(nullptr);
   return line;
 }
+
+}  // namespace privacy_score

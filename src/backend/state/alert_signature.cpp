@@ -8,12 +8,16 @@ extern "C" {
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-
-PG_FUNCTION_INFO_V1(ps_verify_alert);
 }
 
 #include "backend/server/keyed_digest.hpp"
 #include "backend/state/internal.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_verify_alert);
+}
 
 namespace {
 
@@ -81,3 +85,5 @@ Datum ps_verify_alert(PG_FUNCTION_ARGS) {
   LeaveInternal(&scope);
   PG_RETURN_BOOL(key != nullptr && EqualDigests(DigestOf(key, payload), digest));
 }
+
+}  // namespace privacy_score

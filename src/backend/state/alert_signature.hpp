@@ -12,6 +12,10 @@ extern "C" {
 #include "postgres.h"
 }
 
+namespace privacy_score {
+
 // The payload with its signature. `payload` is a JSON object that is not empty. Makes the key when there is none.
 // Inside an internal scope of a transaction that may write.
 char* SignAlert(const char* payload);
+
+}  // namespace privacy_score

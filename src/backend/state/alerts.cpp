@@ -13,10 +13,14 @@ extern "C" {
 }
 
 #include "backend/server/settings.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/alert_line.hpp"
 #include "backend/state/alert_signature.hpp"
 #include "backend/state/connection_context.hpp"
 #include "backend/state/internal.hpp"
+#include "backend/state/role_access.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -201,3 +205,5 @@ void CheckListening(const Node* statement) {
           (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied to listen on channel \"%s\"", kChannel),
            errhint("Alerts tell about all roles: members of pg_read_all_stats may listen.")));
 }
+
+}  // namespace privacy_score

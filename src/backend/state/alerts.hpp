@@ -15,6 +15,8 @@ extern "C" {
 #include "utils/timestamp.h"
 }
 
+namespace privacy_score {
+
 struct ConnectionContext;
 
 // Open alerts of one role and kind within the window before further causes share one.
@@ -48,3 +50,5 @@ void NoteDatabaseName();
 // Raises 42501 when the statement is LISTEN on the channel of alerts and the current user may not read other roles'
 // alerts: the server gives a notification to whoever listens, whatever it says.
 void CheckListening(const Node* statement);
+
+}  // namespace privacy_score

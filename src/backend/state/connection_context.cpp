@@ -19,6 +19,8 @@ extern "C" {
 #include "utils/guc.h"
 }
 
+namespace privacy_score {
+
 namespace {
 
 ClientAuthentication_hook_type prev_authentication = nullptr;
@@ -66,3 +68,5 @@ void InstallContextHook() {
   prev_authentication = ClientAuthentication_hook;
   ClientAuthentication_hook = ps_authentication;
 }
+
+}  // namespace privacy_score

@@ -10,6 +10,8 @@ extern "C" {
 #include "postgres.h"
 }
 
+namespace privacy_score {
+
 struct ConnectionContext {
   bool known;  // false: of no client
   bool tls;
@@ -27,3 +29,5 @@ const char* AuthenticationName(const ConnectionContext& context);
 
 // Notes the method when a client has logged in: afterwards the server forgets it.
 void InstallContextHook();
+
+}  // namespace privacy_score

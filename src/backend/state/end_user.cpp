@@ -35,11 +35,13 @@ extern "C" {
 #include "core/principal/end_user.hpp"
 #include "core/principal/end_user_source.hpp"
 
+namespace privacy_score {
+
 using privacy_score::EndUserSource;
 
 namespace {
 
-// Comments longer than that are not searched by a pattern.
+// Of comments longer than that a pattern searches the beginning, and what it finds there is no name.
 constexpr std::size_t kMostSearched = 4096;
 
 // A source and what it said last.
@@ -100,7 +102,7 @@ const char* ValueOf(const Source& source) {
 }
 
 // Looks at a source that is no comment. Within CallCore.
-void Look(Source& source, const char* value) {
+void LookAtSource(Source& source, const char* value) {
   if (value == nullptr) value = "";
   if (source.raw == value) return;
   source.name = source.named.key.empty() ? std::string(value)
@@ -109,8 +111,12 @@ void Look(Source& source, const char* value) {
 }
 
 // What the only group of a pattern matches in a comment, palloc'd; null when it does not match.
-char* MatchOf(const std::string& pattern, std::string_view comment) {
-  if (comment.empty() || comment.size() > kMostSearched) return nullptr;
+const char* MatchOf(const std::string& pattern, std::string_view comment) {
+  if (comment.empty()) return nullptr;
+  const bool whole = comment.size() <= kMostSearched;
+  if (!whole)
+    comment = comment.substr(0, static_cast<std::size_t>(pg_mbcliplen(comment.data(), static_cast<int>(comment.size()),
+                                                                      static_cast<int>(kMostSearched))));
   LOCAL_FCINFO(call, 2);
   FmgrInfo function;
   fmgr_info(F_SUBSTRING_TEXT_TEXT, &function);
@@ -118,7 +124,8 @@ char* MatchOf(const std::string& pattern, std::string_view comment) {
   call->args[0] = {PointerGetDatum(cstring_to_text_with_len(comment.data(), static_cast<int>(comment.size()))), false};
   call->args[1] = {PointerGetDatum(cstring_to_text_with_len(pattern.data(), static_cast<int>(pattern.size()))), false};
   const Datum match = FunctionCallInvoke(call);
-  return call->isnull ? nullptr : TextDatumGetCString(match);
+  if (call->isnull) return nullptr;
+  return whole ? TextDatumGetCString(match) : kInvalidEndUser.data();
 }
 
 // What a pattern finds in the outer comments of a statement, palloc'd; null for nothing. Two names are none: one of
@@ -220,7 +227,7 @@ EndUser EndUserNow() {
       if (!believed && source.named.kind == EndUserSource::Kind::kApplicationName) continue;
       const char* value = ValueOf(source);
       if (!CallCore(&error, [&] {
-            Look(source, value);
+            LookAtSource(source, value);
             says = !source.name.empty();
           })) {
         CountScoringError(error.message);
@@ -247,3 +254,5 @@ EndUser EndUserNow() {
   if (failed && believed) return {"(invalid)", EndUserFault::kInvalid};
   return {"", EndUserFault::kNone};
 }
+
+}  // namespace privacy_score

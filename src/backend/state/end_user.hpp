@@ -13,6 +13,8 @@ extern "C" {
 #include "postgres.h"
 }
 
+namespace privacy_score {
+
 // What may come of looking: a name that is not believed, or not valid.
 enum class EndUserFault { kNone, kIgnored, kInvalid };
 
@@ -36,3 +38,5 @@ bool NoteStatementText(const char* text);
 
 // The text that EXECUTE runs, which the client has sent with PREPARE; null: none. Returns what it was before.
 const char* NoteExecutedText(const char* text);
+
+}  // namespace privacy_score

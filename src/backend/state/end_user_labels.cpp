@@ -25,17 +25,19 @@ extern "C" {
 #include "backend/state/watching.hpp"
 #include "core/principal/end_user.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 constexpr AttrNumber kRoleColumn = 1, kEndUserColumn = 2, kLabelColumn = 3;
 
-struct Key {
+struct LabelKey {
   Oid role;
   char end_user[privacy_score::kMostEndUserBytes + 1];
 };
 
-struct Entry {
-  Key key;
+struct LabelEntry {
+  LabelKey key;
   EndUserLabel label;
 };
 
@@ -48,8 +50,8 @@ struct {
 
 uint64 forgotten = 1;  // how often something has happened here that makes them out of date
 
-Key KeyOf(Oid role, const char* end_user) {
-  Key key;
+LabelKey LabelKeyOf(Oid role, const char* end_user) {
+  LabelKey key;
   memset(&key, 0, sizeof key);
   key.role = role;
   strlcpy(key.end_user, end_user, sizeof key.end_user);
@@ -62,32 +64,32 @@ EndUserLabel LabelNamed(const char* name) {
 }
 
 // The text in a column of a row, palloc'd; of none of them NULL is possible.
-char* TextOf(const OwnScan& scan, HeapTuple row, AttrNumber column) {
+char* LabelColumnText(const OwnScan& scan, HeapTuple row, AttrNumber column) {
   bool null;
   const Datum value = heap_getattr(row, column, RelationGetDescr(scan.table), &null);
   return null ? pstrdup("") : TextDatumGetCString(value);
 }
 
-void Take(const OwnScan& scan, HeapTuple row, HTAB* entries) {
+void TakeLabel(const OwnScan& scan, HeapTuple row, HTAB* entries) {
   bool null;
   const Datum name = heap_getattr(row, kRoleColumn, RelationGetDescr(scan.table), &null);
   const Oid role = null ? InvalidOid : get_role_oid(NameStr(*DatumGetName(name)), true);
   if (!OidIsValid(role)) return;
-  const Key key = KeyOf(role, TextOf(scan, row, kEndUserColumn));
-  static_cast<Entry*>(hash_search(entries, &key, HASH_ENTER, nullptr))->label =
-      LabelNamed(TextOf(scan, row, kLabelColumn));
+  const LabelKey key = LabelKeyOf(role, LabelColumnText(scan, row, kEndUserColumn));
+  static_cast<LabelEntry*>(hash_search(entries, &key, HASH_ENTER, nullptr))->label =
+      LabelNamed(LabelColumnText(scan, row, kLabelColumn));
 }
 
 // Reads the table. What is kept stays when this raises.
-void Read() {
+void ReadLabels() {
   // First: what changes meanwhile makes it out of date again.
   const uint64 forgotten_before = forgotten;
   const uint64 version = pg_atomic_read_u64(&ps_shared->role_labels_version);
   MemoryContext context =
       AllocSetContextCreate(CurrentMemoryContext, "privacy_score labels of end users", ALLOCSET_SMALL_SIZES);
   HASHCTL control = {};
-  control.keysize = sizeof(Key);
-  control.entrysize = sizeof(Entry);
+  control.keysize = sizeof(LabelKey);
+  control.entrysize = sizeof(LabelEntry);
   control.hcxt = context;
   HTAB* entries = hash_create("privacy_score labels of end users", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
   MemoryContext rows = AllocSetContextCreate(context, "privacy_score rows", ALLOCSET_SMALL_SIZES);
@@ -95,7 +97,7 @@ void Read() {
   OwnScan scan;
   if (OpenOwnScan(&scan, "end_user_label", nullptr, nullptr)) {
     for (HeapTuple row = systable_getnext(scan.scan); HeapTupleIsValid(row); row = systable_getnext(scan.scan))
-      Take(scan, row, entries);
+      TakeLabel(scan, row, entries);
     CloseOwnScan(&scan);
   }
   MemoryContextSwitchTo(before);
@@ -120,7 +122,7 @@ HTAB* Entries() {
   const bool current = kept.forgotten == forgotten &&
                        kept.labels_version == pg_atomic_read_u64(&ps_shared->role_labels_version) &&
                        !LabelsChangedHere() && !MayHaveBeenReplicated();
-  if (!current && IsTransactionState()) Read();
+  if (!current && IsTransactionState()) ReadLabels();
   return kept.entries;
 }
 
@@ -134,9 +136,11 @@ bool AnyEndUserLabelled() {
 EndUserLabel LabelOfEndUser(Oid role, const char* end_user) {
   HTAB* entries = Entries();
   if (entries == nullptr || hash_get_num_entries(entries) == 0) return EndUserLabel::kNone;
-  const Key key = KeyOf(role, end_user);
-  const auto* entry = static_cast<const Entry*>(hash_search(entries, &key, HASH_FIND, nullptr));
+  const LabelKey key = LabelKeyOf(role, end_user);
+  const auto* entry = static_cast<const LabelEntry*>(hash_search(entries, &key, HASH_FIND, nullptr));
   return entry == nullptr ? EndUserLabel::kNone : entry->label;
 }
 
 void ForgetEndUserLabels() { ++forgotten; }
+
+}  // namespace privacy_score

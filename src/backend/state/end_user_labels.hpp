@@ -10,6 +10,8 @@ extern "C" {
 #include "postgres.h"
 }
 
+namespace privacy_score {
+
 enum class EndUserLabel : char { kNone, kExempt, kDpOnly };
 
 // Whether any end user of this database has one. May read the table.
@@ -20,3 +22,5 @@ EndUserLabel LabelOfEndUser(Oid role, const char* end_user);
 
 // What is known may be out of date: the table is read again. Never raises.
 void ForgetEndUserLabels();
+
+}  // namespace privacy_score

@@ -12,7 +12,9 @@ extern "C" {
 }
 
 #include "backend/server/wait_events.hpp"
-#include "backend/state/internal.hpp"
+#include "backend/state/installed_extension.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -20,7 +22,7 @@ namespace {
 void RefuseAfterWriting() {
   const Oid schema = get_namespace_oid("privacy_score", true);
   const Oid abstractions = OidIsValid(schema) ? get_relname_relid("abstraction", schema) : InvalidOid;
-  Relation relation = OidIsValid(abstractions) ? try_table_open(abstractions, AccessShareLock) : nullptr;
+  ::Relation relation = OidIsValid(abstractions) ? try_table_open(abstractions, AccessShareLock) : nullptr;
   if (relation == nullptr) return;
   const bool written = CheckRelationLockedByMe(relation, RowExclusiveLock, true);
   table_close(relation, AccessShareLock);
@@ -56,3 +58,5 @@ void AwaitFlush(DatabaseSlot* slot) {
   }
   ConditionVariableCancelSleep();
 }
+
+}  // namespace privacy_score

@@ -3,6 +3,8 @@
  */
 #pragma once
 
+namespace privacy_score {
+
 constexpr const char* kLabelProvider = "privacy_score";
 
 // Labels of roles (RoleClass in watching.hpp), and the label of a column that anybody may know.
@@ -11,3 +13,5 @@ constexpr const char* kExemptLabel = "exempt";
 constexpr const char* kDpOnlyLabel = "dp only";
 constexpr const char* kGatewayLabel = "gateway";
 constexpr const char* kPublicLabel = "public";
+
+}  // namespace privacy_score

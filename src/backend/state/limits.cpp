@@ -18,6 +18,8 @@ extern "C" {
 #include "backend/state/principal_session.hpp"
 #include "backend/state/scoring_errors.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 void Consider(LiveSession* session, AlertKind kind, double score, double limit, PassedLimit* passed, int* count) {
@@ -248,3 +250,5 @@ void WarnClient(const PassedLimit& passed) {
                     errhint("Ask the administrator of privacy_score if this work is meant to be done."),
                     errhidestmt(true), errhidecontext(true)));
 }
+
+}  // namespace privacy_score

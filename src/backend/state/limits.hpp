@@ -9,6 +9,8 @@
 
 #include "backend/state/shared_state.hpp"
 
+namespace privacy_score {
+
 // The limits that the settings ask for, and of an end user those that were set for it. Another moment's call may give
 // others.
 SessionLimits LimitsInForce(const LiveSession* session);
@@ -50,3 +52,5 @@ const char* AlertKindName(AlertKind kind);
 
 // The place of a kind among kAlertKinds.
 int AlertIndex(AlertKind kind);
+
+}  // namespace privacy_score

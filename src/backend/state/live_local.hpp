@@ -17,6 +17,8 @@ extern "C" {
 #include "backend/state/shared_state.hpp"
 #include "core/scoring/live_scorer.hpp"
 
+namespace privacy_score {
+
 // What this backend knows about one principal, on the C++ heap.
 struct LocalScorer {
   LocalScorer(const privacy_score::ScoreSettings& settings, const char* role, const char* end_user)
@@ -69,12 +71,11 @@ extern int64
 
 inline int64* RecentlySent(int64 id) { return &ps_recently_sent[static_cast<uint64>(id) % kRecentlySent]; }
 
-// Raises an alert for each figure of the session's reach that is too great, when nobody was told.
-void JudgeReach(LiveSession* session);
-
-// Whether there may be one.
+// Whether a figure of the session's reach may be too great, of which nobody was told.
 inline bool MayBeOutOfReach(const privacy_score::ReachFigures& reach) {
   for (std::size_t figure = 0; figure < ps_own.reach_judged_below.size(); ++figure)
     if (reach.values[figure] >= ps_own.reach_judged_below[figure]) return true;
   return false;
 }
+
+}  // namespace privacy_score

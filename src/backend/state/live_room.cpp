@@ -10,6 +10,8 @@
 #include "backend/state/live_session.hpp"
 #include "core/statement/abstraction.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // The tokens of `unparsed` are remembered from now on; its id, 0 for lack of memory.
@@ -62,3 +64,5 @@ void RecordLateRows(LiveSession* session, int64 id, int64 rows) {
   const int64 known = SendTokens(session, id) ? id : RememberUnparsed();
   if (known == 0 || !SendTokens(session, known) || !AppendRows(session, known, rows)) CountUncounted(session, 0, rows);
 }
+
+}  // namespace privacy_score

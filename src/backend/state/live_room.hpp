@@ -10,6 +10,8 @@
 
 #include "backend/state/shared_state.hpp"
 
+namespace privacy_score {
+
 // What stands for a statement that could not be abstracted, or not recorded.
 constexpr const char* kUnparsed = "unparsed";
 int64 UnparsedId();
@@ -30,3 +32,5 @@ void AnnounceNoRoom(LiveSession* session);
 
 // Adds rows to an execution that other events have followed.
 void RecordLateRows(LiveSession* session, int64 id, int64 rows);
+
+}  // namespace privacy_score

@@ -21,12 +21,18 @@ extern "C" {
 #include "backend/state/live_local.hpp"
 #include "backend/state/principal_session.hpp"
 #include "backend/state/told_days.hpp"
+#include "backend/state/watching.hpp"
+
+namespace privacy_score {
 
 OwnSessionState ps_own;
 int64 ps_recently_sent[kRecentlySent];
 
 namespace {
 
+// What aggregates have answered in the open session of this connection.
+AskedAggregate own_answers[kMostAnswers];
+uint32 own_answers_given = 0;
 int pieces = 0;  // sessions so far that this connection has opened
 bool exit_registered = false;
 std::unordered_set<int64>* sent = nullptr;      // definitions that were handed to the worker in the open session
@@ -38,6 +44,33 @@ const char* RoleName(Oid role) {
   return name != nullptr ? name : psprintf("%u", role);
 }
 
+// Compares with what a list holds, and puts it there, in the place of the oldest where there is no other; `given`: how
+// many were put there so far.
+AskedBefore TakeInto(const AskedAggregate& asked, AskedAggregate* list, uint32* given, uint32 room) {
+  const AskedBefore verdict = CompareWithAsked(asked, list, Min(*given, room));
+  if (verdict != AskedBefore::kSame && room > 0) list[(*given)++ % room] = asked;
+  return verdict;
+}
+
+// The same of a session over all connections, whose list is in blocks: as many as there is room for.
+AskedBefore TakeAmongAll(LiveSession* session, const AskedAggregate& asked) {
+  static AskedAggregate list[kMostAnswers];
+  PrincipalPart* part = session->part;
+  uint32 room = 0;
+  SharedBlock** end = &part->answers;
+  for (; *end != nullptr; end = &(*end)->next, room += kAskedOfBlock)
+    memcpy(static_cast<void*>(&list[room]), (*end)->bytes, sizeof(AskedAggregate) * kAskedOfBlock);
+  if (part->answers_given == room && room < kMostAnswers && (*end = TakeBlocks(&session->holding, 1)) != nullptr)
+    room += kAskedOfBlock;
+  const uint32 place = room == 0 ? 0 : part->answers_given % room;
+  const AskedBefore verdict = TakeInto(asked, list, &part->answers_given, room);
+  if (verdict == AskedBefore::kSame || room == 0) return verdict;
+  SharedBlock* block = part->answers;
+  for (uint32 i = place; i >= kAskedOfBlock; i -= kAskedOfBlock) block = block->next;
+  memcpy(block->bytes + place % kAskedOfBlock * sizeof(AskedAggregate), static_cast<const void*>(&asked), sizeof asked);
+  return verdict;
+}
+
 void OnBackendExit(int, Datum) { CloseSession(); }
 
 // Fills a fresh session; everything else is zero.
@@ -45,6 +78,7 @@ void FillSession(LiveSession* session, Oid role, TimestampTz now) {
   SpinLockInit(&session->mutex);
   session->pid = MyProcPid;
   session->role = role;
+  session->extension = WatchedExtension();
   namestrcpy(&session->role_name, RoleName(role));
   ++pieces;
   if (pieces == 1)
@@ -63,13 +97,13 @@ void FillSession(LiveSession* session, Oid role, TimestampTz now) {
 }
 
 // Whether figures of a statement that repeats stay as they are, and are compared with no limit.
-bool IsPlain(const LiveSession* session) {
+bool FiguresStay(const LiveSession* session) {
   return session->settings.counting == privacy_score::ScoreSettings::kSet && ModeInForce() != WatchMode::kEnforce &&
          !session->limits.Any() && ps_own.asks_for_nobody;
 }
 
 // Stores what goes with an event. Under the session's lock.
-void Store(LiveSession* session, const EventFigures& figures, const SessionLimits& limits) {
+void StoreFigures(LiveSession* session, const EventFigures& figures, const SessionLimits& limits) {
   session->risen.score += Max(figures.rise.score, 0);
   session->risen.enforced += Max(figures.rise.enforced, 0);
   session->reserved = 0;
@@ -85,7 +119,7 @@ void Store(LiveSession* session, const EventFigures& figures, const SessionLimit
   session->reach_factor = ps_settings.reach_factor;
   session->warn = ModeInForce() != WatchMode::kObserve;
   session->warn_of_alarms = AlarmActionInForce() != AlarmAction::kAlert;
-  ps_own.plain_settings = figures.current && IsPlain(session) ? ps_settings_changes : 0;
+  ps_own.plain_settings = figures.current && FiguresStay(session) ? ps_settings_changes : 0;
   ps_own.plain_model = figures.model_version;
   ps_own.plain_changes = figures.changes;
   ps_own.reach_judged_below = {};
@@ -130,7 +164,7 @@ bool AppendRun(LiveSession* session, const EventRun& event, bool may_share, cons
   if (done) session->rows += event.rows;
   if (done) session->most_rows = Max(session->most_rows, event.rows);
   if (done && event.run > 0 && IsShared(session)) ++session->part->queries;
-  if (done && figures != nullptr) Store(session, *figures, limits);
+  if (done && figures != nullptr) StoreFigures(session, *figures, limits);
   SpinLockRelease(&session->mutex);
   if (needs_spare) TakeSpare(session);
   return done;
@@ -226,6 +260,15 @@ void LinkSession(DatabaseSlot* slot, LiveSession* session) {
   ++slot->session_count;
 }
 
+void UnlinkSession(DatabaseSlot* slot, LiveSession* session) {
+  if (session->previous != nullptr)
+    session->previous->next = session->next;
+  else
+    slot->sessions = session->next;
+  if (session->next != nullptr) session->next->previous = session->previous;
+  --slot->session_count;
+}
+
 void UseSession(LiveSession* session, std::unordered_set<int64>* sent_in_it) {
   if (session != nullptr && !exit_registered) {
     before_shmem_exit(OnBackendExit, Datum(0));
@@ -257,6 +300,7 @@ LiveSession* OpenSession(Oid role, const char* end_user, TimestampTz now) {
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   LinkSession(slot, session);
   LWLockRelease(slot->lock);
+  own_answers_given = 0;
   UseSession(session, own_sent);
   return session;
 }
@@ -299,7 +343,7 @@ bool AppendContextRun(LiveSession* session, int64 id) {
 void PublishFigures(LiveSession* session, const EventFigures& figures) {
   const SessionLimits limits = LimitsInForce(session);
   SpinLockAcquire(&session->mutex);
-  Store(session, figures, limits);
+  StoreFigures(session, figures, limits);
   SpinLockRelease(&session->mutex);
 }
 
@@ -319,6 +363,17 @@ void CountUncounted(LiveSession* session, int64 executions, int64 rows) {
   if (IsShared(session)) LoseContext(session);
 }
 
+AskedBefore TakeAnswer(LiveSession* session, const AskedAggregate& asked) {
+  const AskedBefore verdict = IsShared(session)
+                                  ? TakeAmongAll(session, asked)
+                                  : TakeInto(asked, own_answers, &own_answers_given, lengthof(own_answers));
+  if (verdict != AskedBefore::kDiffers) return verdict;
+  SpinLockAcquire(&session->mutex);
+  ++session->differ;
+  SpinLockRelease(&session->mutex);
+  return verdict;
+}
+
 bool AppendRows(LiveSession* session, int64 id, int64 rows) { return AppendRun(session, {id, 0, rows}, true, nullptr); }
 
 // A day begins with a whole second in every time zone.
@@ -335,3 +390,5 @@ int32 DayOf(TimestampTz at) {
   own.day = date2j(tm.tm_year, tm.tm_mon, tm.tm_mday) - POSTGRES_EPOCH_JDATE;
   return own.day;
 }
+
+}  // namespace privacy_score

@@ -12,6 +12,9 @@
 #include <unordered_set>
 
 #include "backend/state/shared_state.hpp"
+#include "core/scoring/differences.hpp"
+
+namespace privacy_score {
 
 // The open session of this backend; null when there is none.
 LiveSession* OwnSession();
@@ -26,9 +29,11 @@ LiveSession* OpenSession(Oid role, const char* end_user, TimestampTz now);
 // Marks the open session closed; the worker writes the rest and frees it. Leaves that of a principal.
 void CloseSession();
 
-// A session in its first block, with all that is known of it when it begins; and into the list of its database.
+// A session in its first block, with all that is known of it when it begins; and into the list of its database, and out
+// of it.
 LiveSession* MakeSession(SharedBlock* block, const Holding& holding, Oid role, TimestampTz now);
 void LinkSession(DatabaseSlot* slot, LiveSession* session);
+void UnlinkSession(DatabaseSlot* slot, LiveSession* session);
 
 // Makes a session the open one of this backend, with the definitions that it has sent in it; null: none.
 void UseSession(LiveSession* session, std::unordered_set<int64>* sent);
@@ -72,5 +77,15 @@ void PublishFigures(LiveSession* session, const EventFigures& figures);
 // Adds rows that an execution has returned; false when there is no room.
 bool AppendRows(LiveSession* session, int64 id, int64 rows);
 
+// Answers of a session that are remembered, and how many of them a block of shared memory has.
+constexpr uint32 kAskedOfBlock = kBlockRoom / sizeof(AskedAggregate);
+constexpr uint32 kMostAnswers = 3 * kAskedOfBlock;
+// Compares the answer of an aggregate with those of the session that are remembered, the oldest of which it takes the
+// place of when they are many or there is no room; counts it in `differ` where it differs by one record. Within the
+// session (EnterSession). Nothing is allocated but shared memory, nothing raised.
+AskedBefore TakeAnswer(LiveSession* session, const AskedAggregate& asked);
+
 // Days since 2000-01-01 of a moment in log_timezone, the time zone in which days are counted. Cheap within one second.
 int32 DayOf(TimestampTz at);
+
+}  // namespace privacy_score

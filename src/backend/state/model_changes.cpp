@@ -7,6 +7,8 @@
 
 #include "core/statement/touched_relations.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // 64 kB a database. Of 500 tables that are declared at once 6 in 100 others share a place.
@@ -23,7 +25,7 @@ struct Concerns {
 };
 Concerns concerns;
 
-uint32 PlaceOf(Concern kind, std::string_view name) {
+uint32 PlaceOfConcern(Concern kind, std::string_view name) {
   const uint64 hash =
       privacy_score::FoldHash(static_cast<uint64>(kind), privacy_score::KeyedHash(ps_shared->hash_key, name));
   return static_cast<uint32>(hash % kPlaces);
@@ -51,7 +53,7 @@ void ConcernName(Concern kind, std::string_view name) {
   if (ps_shared == nullptr) return;
   DatabaseSlot* slot = SlotOfDatabase(true);
   if (slot == nullptr) return;
-  const uint32 place = PlaceOf(kind, name);
+  const uint32 place = PlaceOfConcern(kind, name);
   concerns.any = true;
   concerns.all |= MakeMarks(slot) == nullptr;
   concerns.places[place / 64] |= uint64{1} << place % 64;
@@ -85,7 +87,7 @@ uint64 NewestChange(DatabaseSlot* slot, std::string_view role, std::string_view 
   if (!DsaPointerIsValid(slot->change_marks)) return newest;
   auto* marks = SharedAt<ChangeMarks>(slot->change_marks);
   const auto look = [&](Concern kind, std::string_view name) {
-    newest = std::max(newest, pg_atomic_read_u64(&marks->places[PlaceOf(kind, name)]));
+    newest = std::max(newest, pg_atomic_read_u64(&marks->places[PlaceOfConcern(kind, name)]));
   };
   look(Concern::kRole, role);
   for (const std::string_view relation : privacy_score::RelationsNamedBy(tokens, kTokenEnd)) {
@@ -100,3 +102,5 @@ void FreeChangeMarks(DatabaseSlot* slot) {
   slot->change_marks = InvalidDsaPointer;
   pg_atomic_write_u64(&slot->all_changed, 0);
 }
+
+}  // namespace privacy_score

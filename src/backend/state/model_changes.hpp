@@ -16,6 +16,8 @@
 
 #include "backend/state/shared_state.hpp"
 
+namespace privacy_score {
+
 // What a name is of.
 enum class Concern : char { kRelation = 't', kSchema = 's', kRole = 'r' };
 
@@ -38,3 +40,5 @@ uint64 NewestChange(DatabaseSlot* slot, std::string_view role, std::string_view 
 
 // Frees the table of a database that was dropped.
 void FreeChangeMarks(DatabaseSlot* slot);
+
+}  // namespace privacy_score

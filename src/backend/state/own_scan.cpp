@@ -11,15 +11,17 @@ extern "C" {
 #include "utils/lsyscache.h"
 }
 
+namespace privacy_score {
+
 namespace {
 
 // Opens a table of ours; null when the extension is not in this database. DROP EXTENSION may take the table away while
 // its lock is waited for, and CREATE EXTENSION make another one.
-Relation OpenOwnTable(const char* name) {
+::Relation OpenOwnTable(const char* name) {
   for (;;) {
     const Oid oid = OwnRelation(name);
     if (!OidIsValid(oid)) return nullptr;
-    Relation table = try_table_open(oid, AccessShareLock);
+    ::Relation table = try_table_open(oid, AccessShareLock);
     if (table != nullptr) return table;
     CHECK_FOR_INTERRUPTS();
   }
@@ -33,11 +35,12 @@ Oid OwnRelation(const char* name) {
   return get_relname_relid(name, schema);
 }
 
-bool OpenOwnScan(OwnScan* scan, const char* table, const char* index, ScanKey key) {
+bool OpenOwnScan(OwnScan* scan, const char* table, const char* index, ScanKey key, int keys) {
   scan->table = OpenOwnTable(table);
   if (scan->table == nullptr) return false;
   const Oid index_oid = index == nullptr ? InvalidOid : OwnRelation(index);
-  scan->scan = systable_beginscan(scan->table, index_oid, OidIsValid(index_oid), nullptr, key == nullptr ? 0 : 1, key);
+  scan->scan =
+      systable_beginscan(scan->table, index_oid, OidIsValid(index_oid), nullptr, key == nullptr ? 0 : keys, key);
   return true;
 }
 
@@ -45,3 +48,5 @@ void CloseOwnScan(OwnScan* scan) {
   systable_endscan(scan->scan);
   table_close(scan->table, AccessShareLock);
 }
+
+}  // namespace privacy_score

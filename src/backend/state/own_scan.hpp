@@ -11,9 +11,11 @@ extern "C" {
 #include "utils/relcache.h"
 }
 
+namespace privacy_score {
+
 // A scan of one of our tables, by one of its indexes.
 struct OwnScan {
-  Relation table;
+  ::Relation table;
   SysScanDesc scan;
 };
 
@@ -21,6 +23,9 @@ struct OwnScan {
 // anybody's.
 Oid OwnRelation(const char* name);
 
-// Begins one, with a key or none (null), by an index or none (null); false when the extension is not in this database.
-bool OpenOwnScan(OwnScan* scan, const char* table, const char* index, ScanKey key);
+// Begins one, with so many keys or none (null), by an index or none (null); false when the extension is not in this
+// database. It sees what is committed at this moment.
+bool OpenOwnScan(OwnScan* scan, const char* table, const char* index, ScanKey key, int keys = 1);
 void CloseOwnScan(OwnScan* scan);
+
+}  // namespace privacy_score

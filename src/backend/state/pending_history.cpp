@@ -5,6 +5,8 @@
 
 #include "backend/state/shared_state.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // Writes into a block that has room. Readers see a note when all of it is there.
@@ -99,3 +101,5 @@ void FreeHistory(LiveSession* session, PendingHistory* history) {
   GiveBlocks(&session->holding, history->told.first);
   *history = {};
 }
+
+}  // namespace privacy_score

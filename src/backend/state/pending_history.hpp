@@ -19,6 +19,8 @@ extern "C" {
 #include "backend/state/connection_context.hpp"
 #include "backend/state/shared_blocks.hpp"
 
+namespace privacy_score {
+
 struct LiveSession;
 
 constexpr int kChunkEntries = 42;
@@ -112,3 +114,5 @@ char* ReadNoteText(NoteReader* reader, int64 length);
 
 // Frees the lists of a history of the session and empties it.
 void FreeHistory(LiveSession* session, PendingHistory* history);
+
+}  // namespace privacy_score

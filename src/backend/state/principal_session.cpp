@@ -7,7 +7,6 @@ extern "C" {
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "miscadmin.h"
-#include "utils/float.h"
 }
 
 #include <algorithm>
@@ -18,14 +17,22 @@ extern "C" {
 #include "backend/server/core_call.hpp"
 #include "backend/server/settings.hpp"
 #include "backend/state/live_local.hpp"
+#include "backend/state/live_room.hpp"
 #include "backend/state/live_session.hpp"
+#include "backend/state/principal_made.hpp"
 #include "backend/state/scoring_errors.hpp"
+#include "backend/state/stored_principal.hpp"
 #include "backend/state/watching.hpp"
+
+namespace privacy_score {
 
 using privacy_score::NGram;
 using privacy_score::NGramWindow;
 
 namespace {
+
+// How many milliseconds a name waits for the worker to make room for it.
+int RoomPatience(bool is_known) { return is_known ? ps_settings.room_patience / 2 * 5 : ps_settings.room_patience; }
 
 // Scorers that a backend keeps for principals whose statements have come its way.
 constexpr std::size_t kMostKnown = 256;
@@ -58,7 +65,7 @@ struct Attached {
 };
 Attached attached;
 
-std::string KeyOf(Oid role, const char* end_user) { return std::to_string(role) + ' ' + end_user; }
+std::string PrincipalIndexKey(Oid role, const char* end_user) { return std::to_string(role) + ' ' + end_user; }
 
 // Another scorer of the role with the same settings, and a model of this version (0: of any); if possible one that is
 // scored against the same baseline. Null when there is none. Within CallCore.
@@ -110,6 +117,7 @@ Known* KnowSession(const std::string& key, LiveSession* session) {
         if (known.session != session || known.serial != session->serial || known.broken) {
           // Without memory for a scorer nothing is known of it.
           std::unique_ptr<LocalScorer> local = NewScorer(session);
+          if (known.local != nullptr) local->told = std::move(known.local->told);
           known = Known();
           known.session = session;
           known.serial = session->serial;
@@ -124,7 +132,7 @@ Known* KnowSession(const std::string& key, LiveSession* session) {
   return nullptr;
 }
 
-bool IsOf(const LiveSession* session, Oid role, const char* end_user) {
+bool IsSessionOf(const LiveSession* session, Oid role, const char* end_user) {
   return session->role == role && IsShared(session) && !session->closed && !session->discarded &&
          strcmp(session->part->end_user, end_user) == 0;
 }
@@ -134,10 +142,10 @@ bool IsOf(const LiveSession* session, Oid role, const char* end_user) {
 LiveSession* FindAndAttach(DatabaseSlot* slot, Oid role, const char* end_user, const Known* known) {
   LiveSession* found = nullptr;
   if (known != nullptr && known->session != nullptr && known->session->serial == known->serial &&
-      IsOf(known->session, role, end_user))
+      IsSessionOf(known->session, role, end_user))
     found = known->session;
   for (LiveSession* session = slot->sessions; session != nullptr && found == nullptr; session = session->next)
-    if (IsOf(session, role, end_user)) found = session;
+    if (IsSessionOf(session, role, end_user)) found = session;
   if (found != nullptr) pg_atomic_fetch_add_u32(&found->part->attached, 1);
   return found;
 }
@@ -145,60 +153,75 @@ LiveSession* FindAndAttach(DatabaseSlot* slot, Oid role, const char* end_user, c
 // Whether the session goes on at this moment; else it is closed.
 bool GoesOn(LiveSession* session, TimestampTz now) {
   const int64 gap = static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC;
-  SpinLockAcquire(&session->mutex);
   const bool promoted = session->unrecorded && !RecoveryInProgress();
-  const bool over = promoted || session->part->extension != WatchedExtension() || now - session->last_at > gap ||
-                    DayOf(now) > session->day;  // not so for a statement that began before midnight
+  const Oid extension = WatchedExtension();
+  const int32 day = DayOf(now);
+  SpinLockAcquire(&session->mutex);
+  const bool over = promoted || session->extension != extension || now - session->last_at > gap ||
+                    day > session->day;  // not so for a statement that began before midnight
   if (over) session->closed = true;
   const bool goes_on = !session->closed;
   SpinLockRelease(&session->mutex);
   return goes_on;
 }
 
-// A number that nothing else in shared memory is.
-uint64 NewSerial() {
-  const uint64 number = pg_atomic_add_fetch_u64(&ps_shared->principals, 1);
-  return privacy_score::KeyedHash(ps_shared->hash_key, {reinterpret_cast<const char*>(&number), sizeof number}) | 1;
-}
-
 void Leave(LiveSession* session) { pg_atomic_fetch_sub_u32(&session->part->attached, 1); }
 
-void InitPart(PrincipalPart* part, const char* end_user) {
-  memset(part, 0, sizeof *part);
-  strlcpy(part->end_user, end_user, sizeof part->end_user);
-  part->session_limit = part->daily_limit = get_float8_nan();
+// Lets others find a session; false when another one has been opened meanwhile, when any was put out, so that what was
+// read of it may be out of date, or when what it goes on with is closed and waits for the worker (`ended`).
+bool LinkPrincipal(DatabaseSlot* slot, LiveSession* session, const StoredPrincipal* stored, uint64 put_out,
+                   bool* ended) {
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  bool alone = slot->put_out == put_out;
+  for (const LiveSession* other = slot->sessions; other != nullptr && alone; other = other->next) {
+    if (stored != nullptr && other->closed && other->started == session->started &&
+        strcmp(other->session, session->session) == 0)
+      *ended = true;
+    alone = !*ended && !IsSessionOf(other, session->role, EndUserOf(session));
+  }
+  if (alone) LinkSession(slot, session);
+  LWLockRelease(slot->lock);
+  return alone;
 }
 
-// Opens a session for a principal and attaches to it. Null when there is no room.
-LiveSession* Open(DatabaseSlot* slot, Oid role, const char* end_user, TimestampTz now) {
-  Holding holding;
-  const bool overflow = strcmp(end_user, kOverflowEndUser) == 0;
-  SharedBlock* block = overflow ? OpenHolding(&holding) : OpenSharelessHolding(&holding);
-  if (block == nullptr) return nullptr;
-  SharedBlock* part_block = TakeBlocks(&holding, 1);
-  if (part_block == nullptr) {
-    CloseHolding(holding, block);
-    return nullptr;
+// Makes the session of an end user, or of none, who may have been here before and waits for the worker to put others
+// out where there is no room; null when there is none all the same.
+LiveSession* MakeWaiting(DatabaseSlot* slot, Oid role, const char* role_name, const char* end_user, TimestampTz now,
+                         const StoredPrincipal* stored) {
+  // Who comes while the worker makes room waits a moment, so that most need not wait for it.
+  if (PoolIsScarce()) WaitForRoom(slot);
+  LiveSession* session = MakePrincipal(role, end_user, now, stored, false);
+  if (session != nullptr) return session;
+  const bool known = stored != nullptr || IsKnownEndUser(role_name, end_user, now);
+  const TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), RoomPatience(known));
+  do {
+    WaitForRoom(slot);
+    session = MakePrincipal(role, end_user, now, stored, known);
+  } while (session == nullptr && GetCurrentTimestamp() < deadline);
+  return session;
+}
+
+// Opens a session for a principal and attaches to it; null when there is no room, or it is to be looked for `again`.
+LiveSession* Open(DatabaseSlot* slot, Oid role, const char* end_user, uint64 put_out, TimestampTz now, bool* again) {
+  const char* role_name = GetUserNameFromId(role, true);
+  const bool overflow = role_name == nullptr || strcmp(end_user, kOverflowEndUser) == 0;
+  StoredPrincipal* stored = overflow ? nullptr : ReadStoredPrincipal(role_name, end_user, now);
+  LiveSession* session = overflow ? MakePrincipal(role, end_user, now, nullptr, false)
+                                  : MakeWaiting(slot, role, role_name, end_user, now, stored);
+  bool ended = false;
+  bool linked = session != nullptr && LinkPrincipal(slot, session, stored, put_out, &ended);
+  if (ended) {
+    // It goes on as another one.
+    UnmakePrincipal(session);
+    ended = false;
+    session = MakePrincipal(role, end_user, now, nullptr, true);
+    linked = session != nullptr && LinkPrincipal(slot, session, nullptr, put_out, &ended);
   }
-  auto* part = reinterpret_cast<PrincipalPart*>(part_block);
-  InitPart(part, end_user);
-  part->shared = true;
-  part->tail_known = true;
-  part->extension = WatchedExtension();
-  LWLockInitialize(&part->lock, ps_shared->lock->tranche);
-  pg_atomic_init_u32(&part->attached, 1);
-  LiveSession* session = MakeSession(block, holding, role, now);
-  session->part = part;
-  session->serial = NewSerial();
-  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  // Another backend may have opened it meanwhile.
-  LiveSession* found = FindAndAttach(slot, role, end_user, nullptr);
-  if (found == nullptr) LinkSession(slot, session);
-  LWLockRelease(slot->lock);
-  if (found == nullptr) return session;
-  FreePart(session);
-  CloseHolding(session->holding, block);
-  return found;
+  ForgetStored(stored);
+  *again = session != nullptr && !linked;
+  if (linked || session == nullptr) return session;
+  UnmakePrincipal(session);
+  return nullptr;
 }
 
 // Attaches to the session of a principal; null when there is no room for it.
@@ -206,15 +229,15 @@ LiveSession* FindOrOpen(DatabaseSlot* slot, Oid role, const char* end_user, cons
   for (;;) {
     LWLockAcquire(slot->lock, LW_SHARED);
     LiveSession* session = FindAndAttach(slot, role, end_user, known);
+    const uint64 put_out = slot->put_out;
     LWLockRelease(slot->lock);
-    if (session == nullptr) return Open(slot, role, end_user, now);
-    if (GoesOn(session, now)) return session;
+    bool again = false;
+    if (session == nullptr) session = Open(slot, role, end_user, put_out, now, &again);
+    if (again) continue;
+    if (session == nullptr || GoesOn(session, now)) return session;
     Leave(session);
   }
 }
-
-// What a transaction that begins now follows.
-NGram ContextFor(const PrincipalPart* part) { return part->ended.count == 0 ? NGram{} : part->ended.list[0].last; }
 
 // Takes in a transaction that ends: what had ended before it began is followed by it, and what has a greater n-gram and
 // ended before it will never be the least.
@@ -239,7 +262,7 @@ void EndTransaction() {
   attached.begun = false;
 }
 
-void OnTransactionEnd(XactEvent event, void*) {
+void OnPrincipalTransactionEnd(XactEvent event, void*) {
   if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE) LeavePrincipal();
 }
 
@@ -270,30 +293,8 @@ bool CatchUp(Known* known) {
 
 // Appends what this backend's scorer has written; false when there is no room.
 bool AppendJournal(Known* known) {
-  LiveSession* session = known->session;
-  PrincipalPart* part = session->part;
-  const auto& words = known->local->journal.words();
-  // Words are not parted: a block takes a whole number of them.
-  constexpr Size kRoom = kBlockRoom / sizeof(std::uint64_t) * sizeof(std::uint64_t);
-  const auto* from = reinterpret_cast<const char*>(words.data());
-  Size left = words.size() * sizeof(std::uint64_t);
-  const Size fits = part->journal.last == nullptr ? 0 : kRoom - static_cast<Size>(part->journal.last->used);
-  if (left > fits) {
-    SharedBlock* more = TakeBlocks(&session->holding, static_cast<int32>((left - fits + kRoom - 1) / kRoom));
-    if (more == nullptr) return false;
-    (part->journal.last == nullptr ? part->journal.first : part->journal.last->next) = more;
-    if (part->journal.last == nullptr) part->journal.last = more;
-  }
-  for (SharedBlock* block = part->journal.last; left > 0;) {
-    const Size here = Min(left, kRoom - static_cast<Size>(block->used));
-    memcpy(block->bytes + block->used, from, here);
-    block->used += static_cast<int32>(here);
-    from += here;
-    left -= here;
-    part->journal.last = block;
-    block = block->next;
-  }
-  known->block = part->journal.last;
+  if (!AppendToJournal(known->session, known->local->journal.words())) return false;
+  known->block = known->session->part->journal.last;
   known->at = known->block->used;
   return true;
 }
@@ -314,15 +315,6 @@ bool IsEndUserOf(const LiveSession* session, const char* end_user) {
   return strcmp(name, end_user) == 0;
 }
 
-bool AddEndUser(LiveSession* session, const char* end_user) {
-  if (end_user[0] == '\0') return true;
-  auto* part = reinterpret_cast<PrincipalPart*>(TakeBlocks(&session->holding, 1));
-  if (part == nullptr) return false;
-  InitPart(part, end_user);
-  session->part = part;
-  return true;
-}
-
 void ClosePrincipal(LiveSession* session) {
   SpinLockAcquire(&session->mutex);
   session->closed = true;
@@ -331,7 +323,7 @@ void ClosePrincipal(LiveSession* session) {
 
 LiveSession* AttachToPrincipal(Oid role, const char* end_user, TimestampTz now) {
   static bool follows = false;
-  if (!follows) RegisterXactCallback(OnTransactionEnd, nullptr);
+  if (!follows) RegisterXactCallback(OnPrincipalTransactionEnd, nullptr);
   follows = true;
   DatabaseSlot* slot = SlotOfDatabase(true);
   std::string* key = nullptr;
@@ -339,7 +331,7 @@ LiveSession* AttachToPrincipal(Oid role, const char* end_user, TimestampTz now) 
   CoreError error;
   if (slot == nullptr || !CallCore(&error, [&] {
         static std::string own_key;
-        own_key = KeyOf(role, end_user);
+        own_key = PrincipalIndexKey(role, end_user);
         key = &own_key;
         if (known_sessions == nullptr) known_sessions = new KnownSessions();
         const auto found = known_sessions->find(own_key);
@@ -384,7 +376,7 @@ void EnterSession(LiveSession* session) {
   if (!attached.begun) {
     attached.begun = true;
     attached.began = ++part->turn;
-    attached.at = ContextFor(part);
+    attached.at = FollowedNext(part);
   }
   CoreError error;
   if (!CallCore(&error, [&] { known->local->scorer.Resume(attached.at); })) CountScoringError(error.message);
@@ -442,50 +434,4 @@ void ForgetPrincipals() {
     at = &at->second == attached.known ? std::next(at) : known_sessions->erase(at);
 }
 
-void ClosePrincipals(DatabaseSlot* slot, Oid extension) {
-  const int64 gap = static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC;
-  const TimestampTz now = GetCurrentTimestamp();
-  LWLockAcquire(slot->lock, LW_SHARED);
-  for (LiveSession* session = slot->sessions; session != nullptr; session = session->next) {
-    if (!IsShared(session)) continue;
-    const bool attached_to = pg_atomic_read_u32(&session->part->attached) != 0;
-    SpinLockAcquire(&session->mutex);
-    if (session->part->extension != extension) session->discarded = session->closed = true;
-    if (!attached_to && (now - session->last_at > gap || DayOf(now) != session->day)) session->closed = true;
-    SpinLockRelease(&session->mutex);
-  }
-  LWLockRelease(slot->lock);
-}
-
-bool OnlyPrincipalsRest(const DatabaseSlot* slot) {
-  constexpr int kSeconds = 2;
-  const TimestampTz now = GetCurrentTimestamp();
-  for (const LiveSession* session = slot->sessions; session != nullptr; session = session->next)
-    if (!IsShared(session) || session->closed || pg_atomic_read_u32(&session->part->attached) != 0 ||
-        !session->open.IsEmpty() || !session->sealed.IsEmpty() || now - session->last_at < kSeconds * USECS_PER_SEC)
-      return false;
-  return true;
-}
-
-void DiscardEndUser(DatabaseSlot* slot, const char* role, const char* end_user) {
-  LWLockAcquire(slot->lock, LW_SHARED);
-  for (LiveSession* session = slot->sessions; session != nullptr; session = session->next) {
-    if (strcmp(NameStr(session->role_name), role) != 0 || strcmp(EndUserOf(session), end_user) != 0) continue;
-    SpinLockAcquire(&session->mutex);
-    session->discarded = true;
-    if (IsShared(session)) session->closed = true;
-    SpinLockRelease(&session->mutex);
-  }
-  LWLockRelease(slot->lock);
-}
-
-void FreePart(LiveSession* session) {
-  if (session->part == nullptr) return;
-  if (session->part->shared) GiveBlocks(&session->holding, reinterpret_cast<SharedBlock*>(session->spare));
-  GiveBlocks(&session->holding, session->part->journal.first);
-  auto* block = reinterpret_cast<SharedBlock*>(session->part);
-  block->next = nullptr;  // its bytes were the part's
-  GiveBlocks(&session->holding, block);
-  session->part = nullptr;
-  session->serial = 0;
-}
+}  // namespace privacy_score

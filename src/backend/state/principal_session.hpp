@@ -11,8 +11,10 @@
  * several the one whose n-gram is the least, so that requests that run side by side lead on to the same n-grams in
  * whatever order they end. What a statement follows is stored with it (kContext), so history is scored without clocks.
  *
- * Memory. Such a session has no share of the blocks (shared_blocks.hpp). Where less than half of the pool is left, no
- * further end users are told apart: they are the one that is called kOverflowEndUser.
+ * Memory. Such a session has no share of the blocks (shared_blocks.hpp). Where not much more than half of the pool is
+ * left, the worker puts those out of memory that have not gone on for the longest time, and who opens one again goes on
+ * with what is stored of it (stored_principal.hpp). Names that are new may take half of the pool together, those that
+ * have been here before three quarters; who finds no room all the same is the end user that is called kOverflowEndUser.
  */
 #pragma once
 
@@ -21,6 +23,8 @@
 #include "backend/state/shared_state.hpp"
 #include "core/principal/end_user.hpp"
 #include "core/scoring/ngram.hpp"
+
+namespace privacy_score {
 
 constexpr const char* kOverflowEndUser = "(overflow)";
 
@@ -47,14 +51,17 @@ struct PrincipalPart {
   // The rest is of a session that runs over any connection.
   bool shared;
   bool tail_known;  // `tail` is what stands last in the history of the session
+  bool kept;        // it has a row in principal_session; the worker's
   LWLock lock;
-  Oid extension;              // for whose tables it is
   pg_atomic_uint32 attached;  // backends; raised under the slot's lock
   uint64 turn;                // beginnings and ends of transactions so far
   EndedTransactions ended;
   privacy_score::NGram tail;
   NoteList journal;
   int64 queries;
+  // What aggregates have answered (TakeAnswer), kAskedOfBlock a block: never written, gone with the session's memory.
+  SharedBlock* answers;
+  uint32 answers_given;
 };
 static_assert(sizeof(PrincipalPart) <= kBlockSize);
 
@@ -119,3 +126,18 @@ bool OnlyPrincipalsRest(const DatabaseSlot* slot);
 void DiscardEndUser(DatabaseSlot* slot, const char* role, const char* end_user);
 // Frees what the session has beside its history.
 void FreePart(LiveSession* session);
+
+// The sessions at which nobody is and of which all is written, those first that have gone on least; at most so many.
+int32 LongestAway(DatabaseSlot* slot, LiveSession** found, int32 most);
+// The n-gram that a transaction follows which begins now. Under the lock of the session.
+inline NGram FollowedNext(const PrincipalPart* part) {
+  return part->ended.count == 0 ? NGram{} : part->ended.list[0].last;
+}
+// What the session has asked with constants, so that only this run of the server can read it, palloc'd; null when that
+// cannot be had.
+bytea* SealAsked(LiveSession* session);
+// Frees a session that is stored as it was when its transactions had begun and ended so often; false when somebody has
+// gone on with it since.
+bool PutOut(DatabaseSlot* slot, LiveSession* session, uint64 turn);
+
+}  // namespace privacy_score

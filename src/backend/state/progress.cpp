@@ -10,13 +10,18 @@ extern "C" {
 #include "miscadmin.h"
 #include "storage/procarray.h"
 #include "utils/builtins.h"
-
-PG_FUNCTION_INFO_V1(ps_long_work);
 }
 
 #include "backend/server/compat.hpp"
-#include "backend/state/internal.hpp"
+#include "backend/server/wire.hpp"
+#include "backend/state/role_access.hpp"
 #include "backend/state/shared_state.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_long_work);
+}
 
 namespace {
 
@@ -71,7 +76,7 @@ ProgressSlot* TakeSlot() {
 }
 
 // Writes the innermost announcement into a slot.
-void Put(ProgressSlot* slot) {
+void PutProgress(ProgressSlot* slot) {
   const Announcement& at = nested[depth - 1];
   slot->relation = at.relation;
   namestrcpy(&slot->phase, at.phase);
@@ -85,7 +90,7 @@ void Unwind(int to) {
   depth = to;
   if (own == nullptr) return;
   if (depth > 0) {
-    Change(Put);
+    Change(PutProgress);
     return;
   }
   Change([](ProgressSlot* slot) { slot->pid = 0; });
@@ -93,12 +98,12 @@ void Unwind(int to) {
   own = nullptr;
 }
 
-void OnTransactionEnd(XactEvent event, void*) {
+void OnTransactionOfWorkEnd(XactEvent event, void*) {
   if (event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_PRE_PREPARE && event != XACT_EVENT_PARALLEL_PRE_COMMIT)
     Unwind(0);
 }
 
-void OnSubtransactionEnd(SubXactEvent event, SubTransactionId, SubTransactionId, void*) {
+void OnSubtransactionOfWorkEnd(SubXactEvent event, SubTransactionId, SubTransactionId, void*) {
   if (event != SUBXACT_EVENT_ABORT_SUB) return;
   int to = depth;
   while (to > 0 && nested[to - 1].nest_level >= GetCurrentTransactionNestLevel()) --to;
@@ -106,11 +111,11 @@ void OnSubtransactionEnd(SubXactEvent event, SubTransactionId, SubTransactionId,
 }
 
 // From the first long work on: a backend that only runs statements has no use for it.
-void FollowTransactions() {
+void FollowAnnouncedWork() {
   static bool follows = false;
   if (follows) return;
-  RegisterXactCallback(OnTransactionEnd, nullptr);
-  RegisterSubXactCallback(OnSubtransactionEnd, nullptr);
+  RegisterXactCallback(OnTransactionOfWorkEnd, nullptr);
+  RegisterSubXactCallback(OnSubtransactionOfWorkEnd, nullptr);
   follows = true;
 }
 
@@ -141,7 +146,7 @@ void InitProgressSlots(void* place) {
 }
 
 void BeginProgress(const char* command, Oid relation, const char* phase) {
-  FollowTransactions();
+  FollowAnnouncedWork();
   if (depth == room) {
     const int more = Max(8, 2 * room);
     const Size size = sizeof(Announcement) * static_cast<Size>(more);
@@ -153,7 +158,7 @@ void BeginProgress(const char* command, Oid relation, const char* phase) {
   if (depth == 1) own = TakeSlot();
   if (own == nullptr) return;
   Change([=](ProgressSlot* slot) {
-    Put(slot);
+    PutProgress(slot);
     if (depth > 1) return;
     slot->pid = MyProcPid;
     slot->database = MyDatabaseId;
@@ -168,7 +173,7 @@ void SetProgressPhase(const char* phase) {
   Announcement& at = nested[depth - 1];
   at.phase = phase;
   at.done = at.total = 0;
-  if (own != nullptr) Change(Put);
+  if (own != nullptr) Change(PutProgress);
 }
 
 void SetProgress(uint64 done, uint64 total) noexcept {
@@ -206,3 +211,5 @@ Datum ps_long_work(PG_FUNCTION_ARGS) {
   }
   return Datum(0);
 }
+
+}  // namespace privacy_score

@@ -20,6 +20,8 @@ extern "C" {
 #include "utils/timestamp.h"
 }
 
+namespace privacy_score {
+
 // Enough for every long command of a busy server; more work at the same time is not shown.
 constexpr int kProgressSlots = 128;
 
@@ -53,3 +55,5 @@ void SetProgressPhase(const char* phase);
 void SetProgress(uint64 done, uint64 total) noexcept;
 
 void EndProgress();
+
+}  // namespace privacy_score

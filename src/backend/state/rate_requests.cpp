@@ -3,25 +3,27 @@
  */
 #include "backend/state/rate_requests.hpp"
 
+namespace privacy_score {
+
 namespace {
 
-Size SizeOf(Size length) { return offsetof(MissingRateNode, text) + length; }
+Size RequestSize(Size length) { return offsetof(MissingRateNode, text) + length; }
 
 // What a rate counts for. Short ones take time, if not room.
-int64 CostOf(Size length) {
+int64 RequestCost(Size length) {
   constexpr Size kLeast = 400;
-  return static_cast<int64>(Max(SizeOf(length), kLeast));
+  return static_cast<int64>(Max(RequestSize(length), kLeast));
 }
 
 }  // namespace
 
 bool AskForRate(DatabaseSlot* slot, std::string_view relation, std::string_view attributes, AskedShare* share) {
   const Size length = relation.size() + 1 + attributes.size();
-  const int64 cost = CostOf(length);
+  const int64 cost = RequestCost(length);
   const int64 left = ps_shared->asked_most - static_cast<int64>(pg_atomic_read_u64(&ps_shared->asked_bytes));
   if (share != nullptr && share->taken != slot->asked_taken) *share = {slot->asked_taken, 0};
   if (share != nullptr ? !MayHave(share->bytes, cost, left) : cost > left) return false;
-  const dsa_pointer pointer = AllocateShared(SizeOf(length));
+  const dsa_pointer pointer = AllocateShared(RequestSize(length));
   if (!DsaPointerIsValid(pointer)) return false;
   if (share != nullptr) share->bytes += cost;
   pg_atomic_fetch_add_u64(&ps_shared->asked_bytes, cost);
@@ -54,7 +56,9 @@ dsa_pointer FreeAskedRate(dsa_pointer at) {
   const auto* node = SharedAt<MissingRateNode>(at);
   const dsa_pointer next = node->next;
   const auto length = static_cast<Size>(node->length);
-  pg_atomic_fetch_sub_u64(&ps_shared->asked_bytes, CostOf(length));
-  FreeShared(at, SizeOf(length));
+  pg_atomic_fetch_sub_u64(&ps_shared->asked_bytes, RequestCost(length));
+  FreeShared(at, RequestSize(length));
   return next;
 }
+
+}  // namespace privacy_score

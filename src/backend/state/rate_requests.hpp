@@ -14,6 +14,8 @@
 #include "backend/state/shared_state.hpp"
 #include "core/scoring/model.hpp"
 
+namespace privacy_score {
+
 // What somebody has put into the list since it was taken out last.
 struct AskedShare {
   uint64 taken;
@@ -47,3 +49,5 @@ inline std::string_view TakeAttribute(std::string_view* attributes) {
   attributes->remove_prefix(std::min(end + 1, attributes->size()));
   return first;
 }
+
+}  // namespace privacy_score

@@ -5,6 +5,8 @@
 
 #include "backend/state/shared_state.hpp"
 
+namespace privacy_score {
+
 void CountScoringError(const char* what) {
   static bool logged = false;
   if (ps_shared != nullptr) pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
@@ -12,3 +14,5 @@ void CountScoringError(const char* what) {
   logged = true;
   ereport(LOG, (errmsg("could not score a statement: %s", what), errhidestmt(true), errhidecontext(true)));
 }
+
+}  // namespace privacy_score

@@ -5,6 +5,8 @@
 
 #include "backend/server/core_call.hpp"
 
+namespace privacy_score {
+
 // Counts a fault and logs the first of this backend. Never raises.
 void CountScoringError(const char* what);
 
@@ -16,3 +18,5 @@ bool Counted(Step step) {
   CountScoringError(error.message);
   return false;
 }
+
+}  // namespace privacy_score

@@ -5,6 +5,8 @@
 
 #include "backend/state/shared_state.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 BlockPool* Pool() { return &ps_shared->blocks; }
@@ -36,6 +38,15 @@ void Link(BlockPool* pool, Holding* holding, SharedBlock* first, SharedBlock* la
   pool->left += from_pool - holding->FromPool();
 }
 
+// Whether more than so many eighths of the pool are left.
+bool MoreIsLeft(int64 eighths) {
+  BlockPool* pool = Pool();
+  LWLockAcquire(pool->lock, LW_SHARED);
+  const bool more = pool->left > pool->size * eighths / 8;
+  LWLockRelease(pool->lock);
+  return more;
+}
+
 }  // namespace
 
 bool InitBlockPool(BlockPool* pool, LWLock* lock, char* place, Size size, int sessions) {
@@ -65,9 +76,9 @@ SharedBlock* OpenHolding(Holding* holding) {
   return TakeBlocks(holding, 1);
 }
 
-SharedBlock* OpenSharelessHolding(Holding* holding) {
+SharedBlock* OpenSharelessHolding(Holding* holding, bool known) {
   *holding = {0, 0};
-  return PoolIsPlenty() ? TakeBlocks(holding, 1) : nullptr;
+  return MoreIsLeft(known ? 2 : 4) ? TakeBlocks(holding, 1) : nullptr;
 }
 
 SharedBlock* TakeBlocks(Holding* holding, int32 count) {
@@ -113,13 +124,11 @@ bool ShareIsLeft(Holding* holding, int32 of_role) {
   return leaves;
 }
 
-bool PoolIsPlenty() {
-  BlockPool* pool = Pool();
-  LWLockAcquire(pool->lock, LW_SHARED);
-  const bool plenty = pool->left > pool->size / 2;
-  LWLockRelease(pool->lock);
-  return plenty;
-}
+bool PoolIsPlenty() { return MoreIsLeft(4); }
+
+bool PoolIsScarce() { return !MoreIsLeft(5); }
+
+bool PoolIsRelieved() { return MoreIsLeft(6); }
 
 void CloseHolding(const Holding& holding, SharedBlock* last) {
   BlockPool* pool = Pool();
@@ -130,3 +139,5 @@ void CloseHolding(const Holding& holding, SharedBlock* last) {
   LWLockRelease(pool->lock);
   CountBlocks(-1);
 }
+
+}  // namespace privacy_score

@@ -23,6 +23,8 @@ extern "C" {
 #include "storage/lwlock.h"
 }
 
+namespace privacy_score {
+
 constexpr Size kBlockSize = 1024;
 constexpr int32 kLeastShare = 8;  // blocks
 
@@ -59,9 +61,9 @@ bool InitBlockPool(BlockPool* pool, LWLock* lock, char* place, Size size, int se
 
 // The first block of a new session; null when there is none. A session of a connection gets a share if there is one.
 // That of a principal has none: there may be as many principals as people; and it takes only what leaves half of the
-// pool.
+// pool, or a quarter where the principal is `known`.
 SharedBlock* OpenHolding(Holding* holding);
-SharedBlock* OpenSharelessHolding(Holding* holding);
+SharedBlock* OpenSharelessHolding(Holding* holding, bool known);
 
 // So many empty blocks in a list, all or none: null when neither the share nor the pool gives them.
 SharedBlock* TakeBlocks(Holding* holding, int32 count);
@@ -75,7 +77,12 @@ bool ShareIsLeft(Holding* holding, int32 of_role);
 
 // Whether so little of the pool is taken that nobody needs to look who has it.
 bool PoolIsPlenty();
+// Whether so much of it is taken that sessions of principals are put out of memory; whether that is enough.
+bool PoolIsScarce();
+bool PoolIsRelieved();
 
 // The end of a session: gives its last block back, in which the holding may stand itself, and the share if it still has
 // it.
 void CloseHolding(const Holding& holding, SharedBlock* last);
+
+}  // namespace privacy_score

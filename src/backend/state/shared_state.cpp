@@ -22,6 +22,8 @@ extern "C" {
 #include "backend/server/settings.hpp"
 #include "core/base/joined.hpp"
 
+namespace privacy_score {
+
 SharedHeader* ps_shared = nullptr;
 DatabaseSlot* ps_own_slot = nullptr;
 
@@ -52,8 +54,9 @@ void InitHeader() {
   ps_shared->lock = &locks[0].lock;
   ps_shared->size = TotalSize() - BlocksOffset();
   ps_shared->stats_reset = GetCurrentTimestamp();
-  if (!pg_strong_random(&ps_shared->hash_key, sizeof ps_shared->hash_key))
-    ereport(FATAL, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate the key of privacy_score's hashes")));
+  if (!pg_strong_random(&ps_shared->hash_key, sizeof ps_shared->hash_key) ||
+      !pg_strong_random(ps_shared->seal_key, sizeof ps_shared->seal_key))
+    ereport(FATAL, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate the keys of privacy_score's hashes")));
   pg_atomic_init_u64(&ps_shared->memory_used, 0);
   pg_atomic_init_u64(&ps_shared->asked_bytes, 0);
   ps_shared->asked_most = static_cast<int64>(AreaSize() / 4);
@@ -173,6 +176,18 @@ DatabaseSlot* SlotOfDatabase(bool create) {
   return ps_own_slot;
 }
 
+DatabaseSlot* RequireSlotOfDatabase() {
+  RequirePreload();
+  DatabaseSlot* slot = SlotOfDatabase(true);
+  if (slot == nullptr)
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+         errmsg("privacy_score watches at most %d databases", kMaxDatabases),
+         errhint("Dropped databases give their places back when a worker of privacy_score starts in another one.")));
+  return slot;
+}
+
 dsa_pointer AllocateShared(Size size) {
   const dsa_pointer pointer = dsa_allocate_extended(SharedArea(), size, DSA_ALLOC_NO_OOM | DSA_ALLOC_ZERO);
   if (DsaPointerIsValid(pointer)) pg_atomic_fetch_add_u64(&ps_shared->memory_used, static_cast<int64>(size));
@@ -235,3 +250,5 @@ void EnsureWorker(DatabaseSlot* slot) {
   LWLockRelease(slot->lock);
   if (ask) AskForProcess("worker", "ps_worker_main", nullptr);
 }
+
+}  // namespace privacy_score

@@ -38,11 +38,14 @@ extern "C" {
 
 #include <string_view>
 
+#include "backend/server/sealed_words.hpp"
 #include "backend/state/connection_context.hpp"
 #include "backend/state/pending_history.hpp"
 #include "backend/state/progress.hpp"
 #include "core/base/keyed_hash.hpp"
 #include "core/scoring/profile.hpp"
+
+namespace privacy_score {
 
 constexpr int kMaxDatabases = 256;
 constexpr int kSessionTextLength = 64;
@@ -107,7 +110,8 @@ struct LiveSession {
   bool unrecorded;   // began in recovery: nothing of it is ever written (worker_standby.cpp)
   bool reach_known;  // a model told what is protected
   Oid role;
-  int32 day;  // days since 2000-01-01 in log_timezone
+  Oid extension;  // for whose tables it is: one that was dropped and made anew has others
+  int32 day;      // days since 2000-01-01 in log_timezone
   TimestampTz last_at;
   int64 last_id;
   int64 rows;
@@ -123,10 +127,7 @@ struct LiveSession {
   uint64 serial;        // of a principal's: tells it from whatever else has stood in its place
   PrincipalPart* part;  // of a session with an end user, else null (principal_session.hpp)
   int pid;              // 0: no connection is at it now
-  NameData role_name;
-  char session[kSessionTextLength];
-  TimestampTz started;
-  privacy_score::ScoreSettings settings;
+  int32 differ;         // aggregates that differ from an earlier one by one record (core/scoring/differences.hpp)
   SessionLimits limits;
   double reach_factor;
   uint64 model_version;  // the model that the summary was computed with
@@ -136,11 +137,17 @@ struct LiveSession {
   // What this session's statements have added: in all; of that in sealed events; in stored ones; in day_score and
   // day_enforced.
   Rise risen, sealed_rise, stored_rise, counted_rise;
-  double bounded_rise;                  // in day_bound
-  double reserved;                      // enforced, by a statement that was let pass and is not in risen yet
-  int64 refused;                        // statements
-  PassedLimit unwarned[kMostUnwarned];  // raised by the worker; the client hears of them with its next event
+  double bounded_rise;  // in day_bound
+  double reserved;      // enforced, by a statement that was let pass and is not in risen yet
+  int64 refused;        // statements
   PendingHistory sealed;
+  PassedLimit unwarned[kMostUnwarned];  // raised by the worker; the client hears of them with its next event
+  // As it was begun.
+  NameData role_name;
+  char session[kSessionTextLength];
+  TimestampTz started;
+  privacy_score::ScoreSettings settings;
+  ConnectionContext context;  // of the connection that began it
   // Owned by the worker.
   int64 row_id;  // of privacy_score.session, 0 before the first flush
   int64 flushed_queries;
@@ -149,11 +156,33 @@ struct LiveSession {
   int64 weighed_queries;    // how many of them it was last scored again with, and
   int32 weighed_rounds;     // after how many rounds of computing rates
   int32 next_part;
-  TimestampTz waits_until;    // for the figures that its limits are checked against, how long it waits at least once
-  int32 waits;                // it was closed, and how many flushes it has waited
-  ConnectionContext context;  // of the connection that began it
+  TimestampTz waits_until;  // for the figures that its limits are checked against, how long it waits at least once
+  int32 waits;              // it was closed, and how many flushes it has waited
+  int32 flushed_differ;
 };
 static_assert(sizeof(LiveSession) <= kBlockSize);
+
+// Copies what others change of a session, under its lock, and so is kept short.
+constexpr Size kCopiedUnderLock = offsetof(LiveSession, unwarned);
+static_assert(kCopiedUnderLock <= 640);
+inline void CopyChanging(const LiveSession* session, LiveSession* copy) {
+  memcpy(static_cast<void*>(copy), session, kCopiedUnderLock);
+}
+
+// Copies the rest, but for the warnings. What the worker owns is right in the worker only.
+inline void CopyStanding(const LiveSession* session, LiveSession* copy) {
+  constexpr Size kFrom = offsetof(LiveSession, role_name);
+  memcpy(static_cast<void*>(&copy->role_name), &session->role_name, sizeof(LiveSession) - kFrom);
+  memset(copy->unwarned, 0, sizeof copy->unwarned);
+}
+
+// Copies a session as it is now.
+inline void CopySession(LiveSession* session, LiveSession* copy) {
+  CopyStanding(session, copy);
+  SpinLockAcquire(&session->mutex);
+  CopyChanging(session, copy);
+  SpinLockRelease(&session->mutex);
+}
 
 // A rate that scoring wants, as text: relation, NUL, attributes joined by \x01.
 struct MissingRateNode {
@@ -185,6 +214,7 @@ struct DatabaseSlot {
   TimestampTz worker_asked_at;
   LiveSession* sessions;
   int32 session_count;
+  uint64 put_out;  // sessions of principals that were put out of memory so far (principal_ends.cpp)
   dsa_pointer missing_rates;
   int32 missing_count;
   uint64 asked_taken;        // how often their list was taken out (rate_requests.hpp)
@@ -219,6 +249,7 @@ struct SharedHeader {
   Size size;
   pg_atomic_uint64 role_labels_version;
   privacy_score::HashKey hash_key;  // made at start, never stored or shown
+  uint8 seal_key[kSealKeyBytes];    // likewise
   alignas(PG_CACHE_LINE_SIZE) BlockPool blocks;
   alignas(PG_CACHE_LINE_SIZE) pg_atomic_uint64 memory_used;
   pg_atomic_uint64 asked_bytes;  // of the rates that are asked for in all databases, about
@@ -256,6 +287,9 @@ dsa_area* SharedArea();
 
 // The slot of this database, made on first use; null when the table of databases is full.
 DatabaseSlot* SlotOfDatabase(bool create);
+
+// The same for functions of ours; raises without preload or when the table of databases is full.
+DatabaseSlot* RequireSlotOfDatabase();
 // The same once it is known to this process, else null.
 extern DatabaseSlot* ps_own_slot;
 
@@ -283,3 +317,5 @@ BackgroundWorkerHandle* StartProcess(const char* what, const char* function);
 
 // Starts a worker for this database unless one runs or was asked for within a second.
 void EnsureWorker(DatabaseSlot* slot);
+
+}  // namespace privacy_score

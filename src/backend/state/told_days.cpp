@@ -9,6 +9,8 @@
 #include "backend/state/live_local.hpp"
 #include "backend/state/scoring_errors.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 constexpr Size kMostWaiting = 1024 * 1024;  // in this process
@@ -17,7 +19,7 @@ constexpr Size kMostPending = 32 * 1024;    // in shared memory, of one session
 constexpr Size kMostAtOnce = 256 * 1024;
 
 // How many bytes more may be told now, of those that the worker has not taken yet.
-Size RoomFor(LiveSession* session, bool last) {
+Size RoomForDays(LiveSession* session, bool last) {
   SpinLockAcquire(&session->mutex);
   const auto pending = static_cast<Size>(session->open.told_bytes);
   SpinLockRelease(&session->mutex);
@@ -52,7 +54,7 @@ void SendTold(LiveSession* session, bool last) {
   privacy_score::SessionJournal& told = ps_local.scorer->told;
   if (told.words().empty()) return;
   // Where shared memory is short, less may have room.
-  for (Size room = RoomFor(session, last); room > 0; room /= 4) {
+  for (Size room = RoomForDays(session, last); room > 0; room /= 4) {
     const Size count = Fitting(told, room);
     if (count == 0) break;
     if (!Send(session, told.words().data(), count)) continue;
@@ -61,3 +63,5 @@ void SendTold(LiveSession* session, bool last) {
   }
   if (last || told.words().size() * sizeof(std::uint64_t) > kMostWaiting) told.Clear();
 }
+
+}  // namespace privacy_score

@@ -8,5 +8,9 @@
 
 #include "backend/state/shared_state.hpp"
 
+namespace privacy_score {
+
 // Hands over what the session's scorer has written since. `last`: nothing follows, so more of it goes at once.
 void SendTold(LiveSession* session, bool last = false);
+
+}  // namespace privacy_score

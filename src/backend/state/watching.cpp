@@ -29,6 +29,8 @@ extern "C" {
 #include "backend/state/live_session.hpp"
 #include "backend/state/model_changes.hpp"
 
+namespace privacy_score {
+
 LastWatch ps_last_watch;
 
 namespace {
@@ -207,7 +209,7 @@ Oid WatchedExtension() { return gate.extension; }
 
 bool AnyLabelledWatched() {
   bool any = false;
-  Relation relation = table_open(SharedSecLabelRelationId, AccessShareLock);
+  ::Relation relation = table_open(SharedSecLabelRelationId, AccessShareLock);
   ScanKeyData key;
   ScanKeyInit(&key, Anum_pg_shseclabel_classoid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(AuthIdRelationId));
   SysScanDesc scan = systable_beginscan(relation, InvalidOid, false, nullptr, 1, &key);
@@ -254,7 +256,7 @@ RoleClass PrincipalClass() {
 
 // With `track = top` and in parallel workers it counts how deep a statement stands, in case the principal changes below
 // it; a security context may make somebody else the principal, or belong to a referential-integrity check.
-Watch LookAgain(Oid user, int context) {
+Watch ResolveWatch(Oid user, int context) {
   const uint64 labels = pg_atomic_read_u64(&ps_shared->role_labels_version);
   Watch watch = {PrincipalIn(user, context), RoleClass::kUnwatched, false, gate.uncounted.which == Uncounted::kReading,
                  (context & SECURITY_NOFORCE_RLS) != 0};
@@ -322,3 +324,5 @@ bool LabelsChangedHere() { return gate.labels_changed; }
 void InstallWatchingCallbacks() {
   for (const int cache : {NAMESPACENAME, AUTHOID}) CacheRegisterSyscacheCallback(cache, OnCatalogChange, Datum(0));
 }
+
+}  // namespace privacy_score

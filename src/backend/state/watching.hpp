@@ -16,6 +16,8 @@ extern "C" {
 #include "backend/server/settings.hpp"
 #include "backend/state/shared_state.hpp"
 
+namespace privacy_score {
+
 // What the security label of a role, or its lack, means for its statements.
 enum class RoleClass {
   kUnwatched,  // superuser, or others are labelled watched
@@ -71,10 +73,10 @@ struct LastWatch {
 extern LastWatch ps_last_watch;
 
 // Finds it out. May read catalogs.
-Watch LookAgain(Oid user, int context);
+Watch ResolveWatch(Oid user, int context);
 
 // Outside of a security context the role that is set is the user.
-inline Watch LookAtPrincipal() {
+inline Watch WatchInForce() {
   if (ps_settings.mode == static_cast<int>(WatchMode::kOff) || ps_shared == nullptr)
     return {InvalidOid, RoleClass::kUnwatched, true, false, false};
   Oid user;
@@ -85,7 +87,7 @@ inline Watch LookAtPrincipal() {
       (context == 0 || last.role_set == GetOuterUserId()) && last.settings == ps_settings_changes &&
       last.labels_version == pg_atomic_read_u64(&ps_shared->role_labels_version))
     return last.watch;
-  return LookAgain(user, context);
+  return ResolveWatch(user, context);
 }
 
 // True when statements of this backend count at this moment.
@@ -132,3 +134,5 @@ bool LabelsChangedHere();
 
 // Registers the callbacks of this backend. Called from _PG_init when preloaded.
 void InstallWatchingCallbacks();
+
+}  // namespace privacy_score

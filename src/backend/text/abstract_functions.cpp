@@ -16,14 +16,6 @@ extern "C" {
 #include "tcop/tcopprot.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-
-PG_FUNCTION_INFO_V1(ps_abstract_query);
-PG_FUNCTION_INFO_V1(ps_abstract_query_poster);
-PG_FUNCTION_INFO_V1(ps_abstract_query_analyzed);
-PG_FUNCTION_INFO_V1(ps_reads_protected);
-PG_FUNCTION_INFO_V1(ps_canonical_name);
-PG_FUNCTION_INFO_V1(ps_requoted);
-PG_FUNCTION_INFO_V1(ps_abstraction_id);
 }
 
 #include <string>
@@ -39,6 +31,18 @@ PG_FUNCTION_INFO_V1(ps_abstraction_id);
 #include "core/base/names.hpp"
 #include "core/base/sort_unique.hpp"
 #include "core/statement/abstraction.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PG_FUNCTION_INFO_V1(ps_abstract_query);
+PG_FUNCTION_INFO_V1(ps_abstract_query_poster);
+PG_FUNCTION_INFO_V1(ps_abstract_query_analyzed);
+PG_FUNCTION_INFO_V1(ps_reads_protected);
+PG_FUNCTION_INFO_V1(ps_canonical_name);
+PG_FUNCTION_INFO_V1(ps_requoted);
+PG_FUNCTION_INFO_V1(ps_abstraction_id);
+}
 
 namespace ps = privacy_score;
 
@@ -74,7 +78,7 @@ TokenList TokensArgument(ArrayType* array) {
 }
 
 // What the text of a statement does, as a list of rewritten Query and of CopyStmt for COPY of a table.
-List* AddAnalyzed(List* parts, Query* query, const char* sql);
+List* AddAnalyzed(List* parts, ::Query* query, const char* sql);
 
 List* AddRaw(List* parts, Node* statement, const char* sql) {
   RawStmt* raw = makeNode(RawStmt);
@@ -87,11 +91,11 @@ List* AddUtility(List* parts, Node* statement, const char* sql) {
   check_stack_depth();
   switch (nodeTag(statement)) {
     case T_ExplainStmt:
-      return AddAnalyzed(parts, castNode(Query, castNode(ExplainStmt, statement)->query), sql);
+      return AddAnalyzed(parts, AsQuery(castNode(ExplainStmt, statement)->query), sql);
     case T_DeclareCursorStmt:
-      return AddAnalyzed(parts, castNode(Query, castNode(DeclareCursorStmt, statement)->query), sql);
+      return AddAnalyzed(parts, AsQuery(castNode(DeclareCursorStmt, statement)->query), sql);
     case T_CreateTableAsStmt:
-      return AddAnalyzed(parts, castNode(Query, castNode(CreateTableAsStmt, statement)->query), sql);
+      return AddAnalyzed(parts, AsQuery(castNode(CreateTableAsStmt, statement)->query), sql);
     case T_PrepareStmt:
       return AddRaw(parts, castNode(PrepareStmt, statement)->query, sql);
     case T_CopyStmt: {
@@ -104,11 +108,11 @@ List* AddUtility(List* parts, Node* statement, const char* sql) {
   }
 }
 
-List* AddAnalyzed(List* parts, Query* query, const char* sql) {
+List* AddAnalyzed(List* parts, ::Query* query, const char* sql) {
   if (query->commandType == CMD_UTILITY) return AddUtility(parts, query->utilityStmt, sql);
   ListCell* cell;
   foreach (cell, QueryRewrite(query))
-    if (lfirst_node(Query, cell)->commandType != CMD_UTILITY) parts = lappend(parts, lfirst(cell));
+    if (AsQuery(lfirst(cell))->commandType != CMD_UTILITY) parts = lappend(parts, lfirst(cell));
   return parts;
 }
 
@@ -166,10 +170,10 @@ Datum ps_abstract_query_analyzed(PG_FUNCTION_ARGS) {
   foreach (cell, AnalyzedParts(PG_GETARG_TEXT_PP(0), &explained)) {
     auto* part = static_cast<Node*>(lfirst(cell));
     ps::Statement statement =
-        IsA(part, Query) ? QueryStatement(castNode(Query, part))
+        IsA(part, Query) ? QueryStatement(AsQuery(part))
                          : RowsStatement(ps::Command::kCopy, RelationOf(part), castNode(CopyStmt, part)->attlist);
     statement.limited_to_nothing =
-        IsA(part, Query) && IsLimitedToNothing(castNode(Query, part)) && !list_member_ptr(explained, part);
+        IsA(part, Query) && IsLimitedToNothing(AsQuery(part)) && !list_member_ptr(explained, part);
     CallCoreOrRaise([&] { parts->object->push_back(ps::Abstract(statement)); });
   }
   CallCoreOrRaise([&] { tokens->object = new ps::Tokens(ps::UnionTokens(*parts->object)); });
@@ -182,10 +186,9 @@ Datum ps_reads_protected(PG_FUNCTION_ARGS) {
   ListCell* cell;
   foreach (cell, AnalyzedParts(PG_GETARG_TEXT_PP(0), nullptr)) {
     auto* part = static_cast<Node*>(lfirst(cell));
-    reads =
-        reads || (IsA(part, Query)
-                      ? PlanReadsProtected(pg_plan_query(castNode(Query, part), "", CURSOR_OPT_PARALLEL_OK, nullptr))
-                      : RelationIsProtected(RelationOf(part)));
+    reads = reads ||
+            (IsA(part, Query) ? PlanReadsProtected(pg_plan_query(AsQuery(part), "", CURSOR_OPT_PARALLEL_OK, nullptr))
+                              : RelationIsProtected(RelationOf(part)));
   }
   PG_RETURN_BOOL(reads);
 }
@@ -212,3 +215,5 @@ Datum ps_abstraction_id(PG_FUNCTION_ARGS) {
 
 // canonical_name(identifier)
 Datum ps_canonical_name(PG_FUNCTION_ARGS) { PG_RETURN_TEXT_P(cstring_to_text(QuoteName(NameStr(*PG_GETARG_NAME(0))))); }
+
+}  // namespace privacy_score

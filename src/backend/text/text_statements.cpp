@@ -24,6 +24,8 @@ extern "C" {
 #include "backend/server/settings.hpp"
 #include "sqlparse/described.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 using privacy_score::Catalog;
@@ -147,3 +149,5 @@ const char* PosterOfText(const text* sql, Oid role) {
   const char* converted = done ? FromUtf8(poster->data(), static_cast<int>(poster->size())) : nullptr;
   return pstrdup(converted == nullptr ? "{UNPARSED}" : converted);
 }
+
+}  // namespace privacy_score

@@ -10,6 +10,8 @@
 #include "core/statement/abstraction.hpp"
 #include "sqlparse/analyse.hpp"
 
+namespace privacy_score {
+
 // The tokens of a text in the database's encoding, owned by the current memory context: the union over its statements,
 // `unparsed` when it does not parse or is too large. Names resolve with the search_path in force; what `role` owns and
 // which schemas it may use is asked for that role. `session` (may be null): the temporary tables of the session that
@@ -22,3 +24,5 @@ CoreHolder<privacy_score::Tokens>* TokensOfText(const text* sql, Oid role,
 
 // The published form of a text, likewise; palloc'd.
 const char* PosterOfText(const text* sql, Oid role);
+
+}  // namespace privacy_score

@@ -22,6 +22,8 @@ extern "C" {
 #include "utils/memutils.h"
 }
 
+namespace privacy_score {
+
 namespace {
 
 // What the server says in the context of such an error; no text of ours is shown.
@@ -95,7 +97,7 @@ void RecordLookedFor(const BrokenStatement& broken) {
     const TriedKey key = {rte->relid, columns, false, known ? 1 : 0, hashes};
     privacy_score::BoundConstants constants;
     const int64 id = AbstractKey(key, broken.plan->commandType, vector, &constants);
-    RecordShown(id, constants);
+    RecordUnrefusable(id, constants);
   }
 }
 
@@ -118,21 +120,20 @@ void RecordByContext(const ErrorData* error) {
 
 // Runs `record`, whose faults are counted.
 template <typename Work>
-void Guarded(Work record) {
+void CountingFaults(Work record) {
   MemoryContext context = CurrentMemoryContext;
-  PG_TRY()
-    ;
-    { record(); }
-    PG_CATCH();
-    {
-      MemoryContextSwitchTo(context);
-      FlushErrorState();
-      CountScoringError("which keys a statement has waited for could not be recorded");
-    }
+  PG_TRY();
+  { record(); }
+  PG_CATCH();
+  {
+    MemoryContextSwitchTo(context);
+    FlushErrorState();
+    CountScoringError("which keys a statement has waited for could not be recorded");
+  }
   PG_END_TRY();
 }
 
-void Record(const BrokenStatement& broken) {
+void RecordBroken(const BrokenStatement& broken) {
   if (broken.plan == nullptr && OidIsValid(broken.copied))
     RecordAwaitedKeys(broken.copied);
   else if (broken.plan == nullptr)
@@ -167,9 +168,11 @@ bool BrokeWaitUnseen(const ErrorData* error, bool integrity_check) {
 }
 
 void RecordWaitByContext(const ErrorData* error) {
-  Guarded([error] { RecordByContext(error); });
+  CountingFaults([error] { RecordByContext(error); });
 }
 
 void RecordBrokenWait(const BrokenStatement& broken) {
-  Guarded([&broken] { Record(broken); });
+  CountingFaults([&broken] { RecordBroken(broken); });
 }
+
+}  // namespace privacy_score

@@ -21,6 +21,8 @@ extern "C" {
 #include "nodes/plannodes.h"
 }
 
+namespace privacy_score {
+
 struct BrokenStatement {
   const PlannedStmt* plan;  // null: a utility statement
   ParamListInfo parameters;
@@ -44,3 +46,5 @@ void RecordWaitByContext(const ErrorData* error);
 // Counts the keys; to be called in PG_CATCH, when the error itself was flushed. Refuses and raises nothing: a fault is
 // counted.
 void RecordBrokenWait(const BrokenStatement& broken);
+
+}  // namespace privacy_score

@@ -23,12 +23,16 @@ extern "C" {
 #include "backend/catalog/catalog_protection.hpp"
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/query/query_statement.hpp"
+#include "backend/server/compat.hpp"
 #include "backend/server/guarded.hpp"
 #include "backend/server/settings.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
 #include "backend/state/scoring_errors.hpp"
 #include "backend/watch/live.hpp"
 #include "backend/watch/raw_reads.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -47,7 +51,7 @@ const char* const kRecord =
 
 // Runs `work` in a subtransaction. In mode enforce what it raises goes on, else it is counted, except a cancel.
 template <typename Work>
-void Guarded(Work work) {
+void FailingInEnforceOnly(Work work) {
   if (ps_settings.mode == static_cast<int>(WatchMode::kEnforce)) {
     work();
     return;
@@ -59,7 +63,7 @@ void Guarded(Work work) {
 // CREATE TABLE AS, SELECT INTO, CREATE MATERIALIZED VIEW, also below EXPLAIN; null for other statements.
 CreateTableAsStmt* TableAs(Node* statement) {
   if (IsA(statement, ExplainStmt)) {
-    auto* explained = reinterpret_cast<Query*>(castNode(ExplainStmt, statement)->query);
+    auto* explained = reinterpret_cast<::Query*>(castNode(ExplainStmt, statement)->query);
     if (explained == nullptr || !IsA(explained, Query) || explained->utilityStmt == nullptr) return nullptr;
     statement = explained->utilityStmt;
   }
@@ -67,9 +71,9 @@ CreateTableAsStmt* TableAs(Node* statement) {
 }
 
 // The query that fills the new relation, rewritten; null when there is not exactly one.
-Query* FillingQuery(const CreateTableAsStmt* create) {
+::Query* FillingQuery(const CreateTableAsStmt* create) {
   List* queries = NIL;
-  auto* query = castNode(Query, create->query);
+  auto* query = AsQuery(create->query);
   if (query->commandType == CMD_UTILITY && IsA(query->utilityStmt, ExecuteStmt)) {
     PreparedStatement* prepared = FetchPreparedStatement(castNode(ExecuteStmt, query->utilityStmt)->name, false);
     if (prepared == nullptr) return nullptr;
@@ -77,14 +81,16 @@ Query* FillingQuery(const CreateTableAsStmt* create) {
     (void)CachedPlanGetTargetList(prepared->plansource, nullptr);
     queries = prepared->plansource->query_list;
   } else if (query->commandType != CMD_UTILITY) {
-    queries = QueryRewrite(static_cast<Query*>(copyObjectImpl(query)));
+    queries = QueryRewrite(static_cast<::Query*>(copyObjectImpl(query)));
   }
-  return list_length(queries) == 1 ? linitial_node(Query, queries) : nullptr;
+  return list_length(queries) == 1 ? AsQuery(linitial(queries)) : nullptr;
 }
 
 void FindOrigins(CopyingStatement* copying, Node* statement) {
   if (!copying->refreshes) {
-    Query* query = FillingQuery(TableAs(statement));
+    // What such a role gets of protected relations are noisy answers, which are nobody's.
+    if (WatchInForce().role == RoleClass::kDpOnly && !ps_settings.break_glass) return;
+    ::Query* query = FillingQuery(TableAs(statement));
     if (query != nullptr) copying->origins = OutputOrigins(QueryStatement(query));
     return;
   }
@@ -135,7 +141,7 @@ bool JoinsTables(const Node* statement) {
   return false;
 }
 
-bool IsGenerated(const ColumnDef* column) {
+bool DefinesGenerated(const ColumnDef* column) {
   ListCell* cell;
   foreach (cell, column->constraints)
     if (lfirst_node(Constraint, cell)->contype == CONSTR_GENERATED) return true;
@@ -151,7 +157,7 @@ List* ComputedColumns(const Node* statement) {
     const auto* command = lfirst_node(AlterTableCmd, cell);
     if (command->def == nullptr || !IsA(command->def, ColumnDef)) continue;
     const auto* column = castNode(ColumnDef, command->def);
-    if (command->subtype == AT_AddColumn && IsGenerated(column)) names = lappend(names, pstrdup(column->colname));
+    if (command->subtype == AT_AddColumn && DefinesGenerated(column)) names = lappend(names, pstrdup(column->colname));
     if (command->subtype == AT_AlterColumnType && column->raw_default != nullptr)
       names = lappend(names, pstrdup(command->name));
   }
@@ -198,18 +204,18 @@ void BeginCopying(CopyingStatement* copying, const PlannedStmt* plan) {
   if (copying->computed != NIL)
     copying->relation = RangeVarGetRelid(castNode(AlterTableStmt, statement)->relation, NoLock, true);
   if (!makes_relation && !copying->refreshes) return;
-  if (InThisDatabase()) Guarded([copying, statement] { FindOrigins(copying, statement); });
+  if (InThisDatabase()) FailingInEnforceOnly([copying, statement] { FindOrigins(copying, statement); });
   copying->makes_relation = makes_relation;
 }
 
 // The parse tree may be gone by now.
 void FinishCopying(CopyingStatement* copying) {
   if (OidIsValid(copying->relation) && (copying->refreshes || copying->origins != NIL))
-    Guarded([copying] { RecordOrigins(copying->relation, copying->origins); });
+    FailingInEnforceOnly([copying] { RecordOrigins(copying->relation, copying->origins); });
   if (copying->computed != NIL && OidIsValid(copying->relation) && InThisDatabase())
-    Guarded([copying] { MixOrigins(copying->relation, copying->computed); });
+    FailingInEnforceOnly([copying] { MixOrigins(copying->relation, copying->computed); });
   if ((copying->renames || copying->joins_tables) && InThisDatabase())
-    Guarded([copying] {
+    FailingInEnforceOnly([copying] {
       KeepUp(copying->renames ? "SELECT privacy_score.rename_copies()" : "SELECT privacy_score.spread_copies()");
     });
 }
@@ -220,3 +226,5 @@ void InstallCopyingHook() {
   prev_object_access = object_access_hook;
   object_access_hook = ps_object_access;
 }
+
+}  // namespace privacy_score

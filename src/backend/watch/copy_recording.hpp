@@ -14,6 +14,8 @@ extern "C" {
 #include "nodes/plannodes.h"
 }
 
+namespace privacy_score {
+
 // One utility statement while it runs, on the stack of the utility hook.
 struct CopyingStatement {
   CopyingStatement* outer;
@@ -34,3 +36,5 @@ void LeaveCopying(const CopyingStatement* copying);
 
 // Called from _PG_init when preloaded.
 void InstallCopyingHook();
+
+}  // namespace privacy_score

@@ -13,10 +13,14 @@ extern "C" {
 
 #include "backend/server/core_call.hpp"
 #include "backend/server/settings.hpp"
-#include "backend/state/internal.hpp"
+#include "backend/state/installed_extension.hpp"
 #include "backend/state/live_local.hpp"
 #include "backend/state/live_room.hpp"
+#include "backend/state/principal_session.hpp"
 #include "backend/state/scoring_errors.hpp"
+#include "backend/state/watching.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -53,7 +57,7 @@ bool FirstTime(const LiveSession* session, AlertKind kind, int64 id) {
 }
 
 // Raises an alert and waits until it is durable: the client hears of it afterwards.
-void Announce(LiveSession* session, const PassedLimit& passed, bool blocked, std::string_view detail) {
+void AnnounceAlert(LiveSession* session, const PassedLimit& passed, bool blocked, std::string_view detail) {
   RaiseAlert(session, passed, blocked, detail.data(), detail.size());
   AwaitAlerts(session);
 }
@@ -69,7 +73,7 @@ void CountRefusal(LiveSession* session) {
 bool GlassBroken(LiveSession* session, const PassedLimit& passed, std::string_view detail) {
   if (!ps_settings.break_glass) return false;
   if (session != nullptr && FirstTime(session, kAlertBreakGlass, passed.kind))
-    Announce(session, {kAlertBreakGlass, passed.score, passed.limit}, false, detail);
+    AnnounceAlert(session, {kAlertBreakGlass, passed.score, passed.limit}, false, detail);
   return true;
 }
 
@@ -79,7 +83,7 @@ bool AnnounceRefusal(LiveSession* session, const PassedLimit& passed, int64 id, 
   if (GlassBroken(session, passed, detail)) return false;
   if (session == nullptr) return true;
   CountRefusal(session);
-  if (FirstTime(session, passed.kind, id)) Announce(session, passed, true, detail);
+  if (FirstTime(session, passed.kind, id)) AnnounceAlert(session, passed, true, detail);
   return true;
 }
 
@@ -91,7 +95,7 @@ const char* WhomToAsk() {
 
 }  // namespace
 
-const char* AskNoisily() {
+const char* NoisyAnswerHint() {
   return psprintf("Use the dp functions of privacy_score, such as dp_count(), or ask %s.", WhomToAsk());
 }
 
@@ -137,6 +141,12 @@ bool AddsToAlarm(const LiveSession* session, int64 id, bool defined) {
   return adds;
 }
 
+bool AddsToOverflow(const LiveSession* session, int64 id, bool defined) {
+  if (strcmp(EndUserOf(session), kOverflowEndUser) != 0) return false;
+  bool adds = true;
+  return !defined || !Counted([&] { adds = ps_local.scorer->scorer.Weigh(id).adds; }) || adds;
+}
+
 void RefuseUnusual(LiveSession* session) {
   if (!AnnounceRefusal(session, {kAlertUnusual, 0, 0}, 0, "{\"version\": 1, \"cause\": \"refused\"}")) return;
   ereport(ERROR, (errcode(kRefused), errmsg("statement refused: what this session does is unusual for its role"),
@@ -150,13 +160,20 @@ void RefuseFault(LiveSession* session, const char* why) {
            errhint("Try again; if it stays, ask %s to look into the server log.", WhomToAsk())));
 }
 
+// Says what there is no room for.
+static int RoomDetail(const LiveSession* session) {
+  if (strcmp(EndUserOf(session), kOverflowEndUser) == 0)
+    return errdetail("There are more end users than shared memory has room to tell apart, and the statement is new.");
+  return errdetail(
+      "The session has used its share of shared memory, and what it may have of the rest, with what the background "
+      "worker has not written yet.");
+}
+
 void RefuseForRoom(LiveSession* session) {
   if (GlassBroken(session, {kAlertMemory, 0, 0}, "{}")) return;
   CountRefusal(session);
   if (RaiseRoomAlert(session, true)) AwaitAlerts(session);
-  ereport(ERROR, (errcode(kRefused), errmsg("statement refused: there is no room to record it"),
-                  errdetail("The session has used its share of shared memory, and what it may have of the rest, with "
-                            "what the background worker has not written yet."),
+  ereport(ERROR, (errcode(kRefused), errmsg("statement refused: there is no room to record it"), RoomDetail(session),
                   errhint("Try again; if it stays, ask %s to raise privacy_score.max_memory.", WhomToAsk())));
 }
 
@@ -180,7 +197,7 @@ void RefuseDpOnly(LiveSession* session, DpOnlyRefusal why) {
                   end_user == nullptr ? errmsg("statement refused: this role may not read protected relations")
                                       : errmsg("statement refused: this end user may not read protected relations"),
                   end_user == nullptr ? errdetail("Its security label is \"dp only\".") : DpOnlyDetail(end_user),
-                  errhint("%s", AskNoisily())));
+                  errhint("%s", NoisyAnswerHint())));
 }
 
 namespace {
@@ -190,7 +207,7 @@ bool AnnounceOnce(LiveSession* session, AlertKind kind, std::string_view detail 
   const bool told = (session->alerted & kind) != 0;
   session->alerted |= kind;
   SpinLockRelease(&session->mutex);
-  if (!told) Announce(session, {kind, 0, 0}, false, detail);
+  if (!told) AnnounceAlert(session, {kind, 0, 0}, false, detail);
   return !told;
 }
 
@@ -203,3 +220,5 @@ void AnnounceExempt(LiveSession* session) { AnnounceOnce(session, kAlertExempt);
 bool AnnounceEndUser(LiveSession* session, const char* cause) {
   return AnnounceOnce(session, kAlertEndUser, psprintf("{\"version\": 1, \"cause\": \"%s\"}", cause));
 }
+
+}  // namespace privacy_score

@@ -13,6 +13,8 @@
 #include "backend/state/shared_state.hpp"
 #include "core/scoring/live_scorer.hpp"
 
+namespace privacy_score {
+
 // Whether limits refuse in this session.
 bool Enforcing();
 
@@ -39,11 +41,15 @@ void RefuseUnusual(LiveSession* session);
 // Refuses a statement whose score cannot be told. `session` may be null.
 void RefuseFault(LiveSession* session, const char* why);
 
-// Refuses a statement that cannot be recorded because its session has no room left.
+// Whether a statement adds to what the session of names is held by that there is no room to tell apart (overflow): in
+// mode enforce they do nothing new.
+bool AddsToOverflow(const LiveSession* session, int64 id, bool defined);
+
+// Refuses a statement that cannot be recorded because its session has no room left, or is that of an overflow.
 void RefuseForRoom(LiveSession* session);
 
 // Advice to a role labelled `dp only` that may not read; palloc'd.
-const char* AskNoisily();
+const char* NoisyAnswerHint();
 
 // Refuses a statement of a role labelled `dp only`.
 enum class DpOnlyRefusal { kReads, kTellsByWriting };
@@ -56,3 +62,5 @@ void AnnounceFault(LiveSession* session);
 void AnnounceExempt(LiveSession* session);
 // The same of the name of an end user that is not what it says; `cause` is a word. False when that was done before.
 bool AnnounceEndUser(LiveSession* session, const char* cause);
+
+}  // namespace privacy_score

@@ -23,6 +23,8 @@ extern "C" {
 #include "backend/watch/shown_by_errors.hpp"
 #include "backend/watch/statement_place.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 // In ErrorData.saved_errno: the error was looked at. Copies of an error keep it, and once the message is made nothing
@@ -280,7 +282,7 @@ ErrorData* TakeDenial() {
 void HintWhilePlanning() {
   ErrorData* error = TakeDenial();
   if (error == nullptr) return;
-  error->hint = pstrdup(AskNoisily());
+  error->hint = pstrdup(NoisyAnswerHint());
   ReThrowError(error);
 }
 
@@ -295,7 +297,7 @@ void HintAtNoisyAnswers(RoleClass role, const PlannedStmt* plan, const Node* uti
       plan != nullptr ? PlanReadsProtected(plan)
                       : name != nullptr && strstr(error->message, name) != nullptr && RelationIsProtected(handled);
   if (concerns) {
-    error->hint = pstrdup(AskNoisily());
+    error->hint = pstrdup(NoisyAnswerHint());
     error->saved_errno = kLookedAt;
   }
   ReThrowError(error);
@@ -306,3 +308,5 @@ void InstallErrorScrubbing() {
   prev_emit_log = emit_log_hook;
   emit_log_hook = ps_emit_log;
 }
+
+}  // namespace privacy_score

@@ -20,6 +20,8 @@ extern "C" {
 
 #include "backend/state/watching.hpp"
 
+namespace privacy_score {
+
 // What has failed: a planned statement, or a utility statement.
 struct FailedStatement {
   const PlannedStmt* plan;  // null: a utility statement
@@ -46,3 +48,5 @@ void HintAtNoisyAnswers(RoleClass role, const PlannedStmt* plan, const Node* uti
 // What fails when a transaction commits, where no statement runs any more, passes only on its way to the client: there
 // is looked at what no statement has looked at.
 void InstallErrorScrubbing();
+
+}  // namespace privacy_score

@@ -20,6 +20,7 @@ extern "C" {
 }
 
 #include "backend/query/abstracting.hpp"
+#include "backend/query/aggregate_plans.hpp"
 #include "backend/query/constants.hpp"
 #include "backend/query/empty_results.hpp"
 #include "backend/query/plan_mark.hpp"
@@ -30,6 +31,7 @@ extern "C" {
 #include "backend/state/end_user.hpp"
 #include "backend/state/shared_state.hpp"
 #include "backend/state/watching.hpp"
+#include "backend/watch/answers.hpp"
 #include "backend/watch/copy_recording.hpp"
 #include "backend/watch/cursor_reads.hpp"
 #include "backend/watch/error_scrubbing.hpp"
@@ -41,6 +43,8 @@ extern "C" {
 #include "backend/watch/trigger_reads.hpp"
 #include "backend/watch/utility_hook.hpp"
 #include "backend/watch/write_oracles.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -148,13 +152,13 @@ inline void CountExecution(const QueryDesc* query, const Execution& execution, O
   RecordTriedKeys(query->plannedstmt, query->params, VectorOfExecution(execution.constants));
 }
 
-PlannedStmt* PassToPlanner(Query* query, const char* text, int options, ParamListInfo parameters) {
+PlannedStmt* PassToPlanner(::Query* query, const char* text, int options, ParamListInfo parameters) {
   return prev_planner ? prev_planner(query, text, options, parameters)
                       : standard_planner(query, text, options, parameters);
 }
 
 // Plans as a place within the statement. The right to read a view is asked for by the planner.
-PlannedStmt* PlanWithin(Query* query, const char* text, int options, ParamListInfo parameters, const Watch& watch) {
+PlannedStmt* PlanWithin(::Query* query, const char* text, int options, ParamListInfo parameters, const Watch& watch) {
   PlannedStmt* plan = nullptr;
   const bool hints = watch.role == RoleClass::kDpOnly && QueryReadsProtected(query);
   RunWithin(
@@ -170,7 +174,8 @@ PlannedStmt* PlanWithin(Query* query, const char* text, int options, ParamListIn
 inline bool PlanIsPrinted() { return Debug_print_plan && client_min_messages <= LOG; }
 
 // Plans a statement of our own, which does not count. After an error statements do.
-PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamListInfo parameters, const Watch& watch) {
+PlannedStmt* PlanUncounted(::Query* query, const char* text, int options, ParamListInfo parameters,
+                           const Watch& watch) {
   RequireReading(text, RelationsOf(query));
   const UncountedState before = BeginUncounted(Uncounted::kNone);
   PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch);
@@ -178,11 +183,12 @@ PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamLis
   return plan;
 }
 
-[[gnu::hot]] PlannedStmt* ps_planner(Query* query, const char* text, int options, ParamListInfo parameters) {
-  Watch watch = LookAtPrincipal();
+[[gnu::hot]] PlannedStmt* ps_planner(::Query* query, const char* text, int options, ParamListInfo parameters) {
+  Watch watch = WatchInForce();
   if (watch.passes) return PassToPlanner(query, text, options, parameters);
   RecordLateError();  // first: it is of who spoke before
-  if (ps_place.depth == 0 && NoteStatementText(text)) watch = LookAtPrincipal();
+  CountFetchedBefore();
+  if (ps_place.depth == 0 && NoteStatementText(text)) watch = WatchInForce();
   if (watch.uncounted) return PlanUncounted(query, text, options, parameters, watch);
   const bool reads = query->commandType != CMD_UTILITY && !QueryAnswers(query);
   const bool counts = reads && CountsHere(watch);
@@ -197,6 +203,7 @@ PlannedStmt* PlanUncounted(Query* query, const char* text, int options, ParamLis
   // too.
   if (shows && judged) RecordProtectedRead(watch.role);
   if (shows && counts) RecordEvent(mark->id);
+  if (counts && MayAggregate(query)) mark = WithAnswer(mark, query);
   // A plan for certain parameters may be empty because of them.
   const bool limited = counts && IsLimitedToNothing(query);
   PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch);
@@ -226,13 +233,14 @@ inline bool StartsAlone(const PlannedStmt* plan) {
 }
 
 [[gnu::hot]] void ps_executor_start(QueryDesc* query, int flags) {
-  Watch watch = LookAtPrincipal();
+  Watch watch = WatchInForce();
   if (watch.passes) {
     PassToExecutorStart(query, flags);
     return;
   }
   RecordLateError();
-  if (ps_place.depth == 0 && NoteStatementText(query->sourceText)) watch = LookAtPrincipal();
+  CountFetchedBefore();
+  if (ps_place.depth == 0 && NoteStatementText(query->sourceText)) watch = WatchInForce();
   const bool answers = PlanAnswers(query->plannedstmt);
   const bool counts = !answers && CountsHere(watch);
   const bool explained = (flags & EXEC_FLAG_EXPLAIN_ONLY) != 0;
@@ -269,6 +277,14 @@ int64 RowsCountFor(const QueryDesc* query, const Watch& watch) {
   return AbstractionOf(plan);
 }
 
+// Compares the answer of an aggregate with the session's others.
+[[gnu::cold]] [[gnu::noinline]] void CountAnswer(const QueryDesc* query, const PlanMark* mark, double answer) {
+  const Execution execution = ReadExecution(query->params, mark, mark->id);
+  MemoryContext old = MemoryContextSwitchTo(scratch);
+  RecordAnswer(mark, answer, execution.constants);
+  MemoryContextSwitchTo(old);
+}
+
 // Until version 18 the executor is also told whether it runs once.
 template <typename... Once>
 void PassToExecutorRun(QueryDesc* query, ScanDirection direction, uint64 count, Once... once) {
@@ -280,7 +296,7 @@ void PassToExecutorRun(QueryDesc* query, ScanDirection direction, uint64 count, 
 
 template <typename... Once>
 [[gnu::hot]] void ps_executor_run(QueryDesc* query, ScanDirection direction, uint64 count, Once... once) {
-  const Watch watch = LookAtPrincipal();
+  const Watch watch = WatchInForce();
   if (watch.passes) {
     PassToExecutorRun(query, direction, count, once...);
     return;
@@ -288,17 +304,24 @@ template <typename... Once>
   // Somebody else may have begun it: a cursor, or a statement that is fetched in pieces. What the server keeps nobody
   // has.
   if (watch.role == RoleClass::kDpOnly && query->dest->mydest != DestTuplestore) JudgeRows(query->plannedstmt, watch);
+  if (ps_has_cursors) CountFetchFromRunning();
   const int64 rows_of = RowsCountFor(query, watch);
   const auto count_rows = [query, rows_of] {
     if (rows_of != 0) RecordRows(rows_of, static_cast<int64>(query->estate->es_processed));
   };
+  const PlanMark* aggregate = rows_of == 0 ? nullptr : MarkOfAggregate(query);
+  AnswerCatcher catcher;
+  if (aggregate != nullptr) BeginCatching(&catcher, aggregate, query);
   RunWithin(
       watch.in_integrity_check, [=] { PassToExecutorRun(query, direction, count, once...); },
       [&] {
+        if (aggregate != nullptr) EndCatching(catcher, query);
         count_rows();  // what a statement has returned before it failed has left
         JudgeFailure(query->plannedstmt, query->params, nullptr, InvalidOid, watch);
       });
+  if (aggregate != nullptr) EndCatching(catcher, query);
   count_rows();
+  if (aggregate != nullptr && HasAnswer(catcher)) CountAnswer(query, aggregate, catcher.answer);
   if (ps_place.depth == ps_place.refresh_depth && query->dest->mydest == DestTransientRel) ps_place.merging = true;
 }
 
@@ -314,7 +337,7 @@ void PassToExecutorFinish(QueryDesc* query) {
     PassToExecutorFinish(query);
     return;
   }
-  const Watch watch = LookAtPrincipal();
+  const Watch watch = WatchInForce();
   if (watch.passes) {
     PassToExecutorFinish(query);
     return;
@@ -352,3 +375,5 @@ void InstallHooks() {
   InstallCopyingHook();
   InstallErrorScrubbing();
 }
+
+}  // namespace privacy_score

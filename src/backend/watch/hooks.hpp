@@ -3,5 +3,9 @@
  */
 #pragma once
 
+namespace privacy_score {
+
 // Chains planner, executor, utility and shared memory hooks. Called from _PG_init when preloaded.
 void InstallHooks();
+
+}  // namespace privacy_score

@@ -14,6 +14,8 @@ extern "C" {
 #include "backend/watch/broken_waits.hpp"
 #include "backend/watch/shown_by_errors.hpp"
 
+namespace privacy_score {
+
 bool ps_has_late_error = false;
 
 namespace {
@@ -22,7 +24,7 @@ MemoryContext kept_context = nullptr;
 ErrorData kept;
 
 // A text in the context of what is kept; null without memory.
-char* Keep(const char* text) {
+char* KeepText(const char* text) {
   if (text == nullptr) return nullptr;
   const Size size = strlen(text) + 1;
   void* copy = MemoryContextAllocExtended(kept_context, size, MCXT_ALLOC_NO_OOM);
@@ -57,21 +59,23 @@ void KeepLateError(const ErrorData* error) {
   kept = {};
   kept.elevel = error->elevel;
   kept.sqlerrcode = error->sqlerrcode;
-  kept.message = Keep(error->message);
-  kept.detail = Keep(error->detail);
-  kept.context = Keep(error->context);
-  kept.schema_name = Keep(error->schema_name);
-  kept.table_name = Keep(error->table_name);
-  kept.constraint_name = Keep(error->constraint_name);
+  kept.message = KeepText(error->message);
+  kept.detail = KeepText(error->detail);
+  kept.context = KeepText(error->context);
+  kept.schema_name = KeepText(error->schema_name);
+  kept.table_name = KeepText(error->table_name);
+  kept.constraint_name = KeepText(error->constraint_name);
   ps_has_late_error = true;
 }
 
 void RecordKeptError() {
   if (!IsTransactionState()) return;
   ps_has_late_error = false;
-  if (kept.message == nullptr || !Counts(LookAtPrincipal().role)) return;
+  if (kept.message == nullptr || !Counts(WatchInForce().role)) return;
   if (BrokeWaitUnseen(&kept, true))
     RecordWaitByContext(&kept);
   else
     RecordShownByError({&kept, NamedRelation(&kept), nullptr, nullptr, InvalidOid, false});
 }
+
+}  // namespace privacy_score

@@ -12,6 +12,8 @@ extern "C" {
 #include "postgres.h"
 }
 
+namespace privacy_score {
+
 extern bool ps_has_late_error;
 
 // Makes room for it, when the library is loaded.
@@ -27,3 +29,5 @@ void RecordKeptError();
 inline void RecordLateError() {
   if (__builtin_expect(static_cast<long>(ps_has_late_error), 0) != 0) RecordKeptError();
 }
+
+}  // namespace privacy_score

@@ -2,8 +2,8 @@
  * live.hpp - events of this backend: scoring what is executed.
  *
  * A statement becomes an abstraction by DefineAbstraction() when it is planned (abstracting.cpp); the hooks (hooks.cpp)
- * call RecordEvent() each time it is executed. This file keeps the backend's scorer, its session in shared memory,
- * and the announcements that wake the worker.
+ * call RecordEvent() each time it is executed. The session and its scorer are found by session_scorer.hpp, what mode
+ * enforce lets pass by statement_admission.hpp, and session_alerts.hpp says what follows.
  */
 #pragma once
 
@@ -16,6 +16,8 @@ extern "C" {
 #include "core/scoring/live_scorer.hpp"
 #include "core/statement/comparisons.hpp"
 
+namespace privacy_score {
+
 // What is known of an execution that is about to begin and to be counted, when it repeats.
 struct ExpectedEvent {
   int64 id;  // 0: nothing
@@ -26,7 +28,7 @@ struct ExpectedEvent {
 void RecordEvent(int64 id, const privacy_score::BoundConstants& constants = {});
 
 // The same of what an error has shown, which is too late to refuse.
-void RecordShown(int64 id, const privacy_score::BoundConstants& constants);
+void RecordUnrefusable(int64 id, const privacy_score::BoundConstants& constants);
 
 // Makes the session of who asks now, by role and end user, the open one.
 void OpenPrincipal();
@@ -53,3 +55,5 @@ void JudgeRead(Oid relation);
 
 // Counts rows that an execution has returned. Never raises.
 void RecordRows(int64 id, int64 rows);
+
+}  // namespace privacy_score

@@ -21,8 +21,9 @@ extern "C" {
 #include "backend/state/live_session.hpp"
 #include "backend/state/scoring_errors.hpp"
 #include "backend/state/told_days.hpp"
+#include "backend/watch/session_alerts.hpp"
 
-using privacy_score::LiveScorer;
+namespace privacy_score {
 
 namespace {
 
@@ -134,3 +135,5 @@ inline bool AppendRepeat(LiveSession* session, int64 id, TimestampTz now, const 
   SpinLockRelease(&session->mutex);
   if (!shares) RecordLateRows(session, id, rows);
 }
+
+}  // namespace privacy_score

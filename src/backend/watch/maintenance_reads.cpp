@@ -6,6 +6,7 @@
  */
 #include "backend/watch/maintenance_reads.hpp"
 
+#include "backend/catalog/catalog_lineage.hpp"
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/catalog/others_code.hpp"
 #include "backend/catalog/relation_access.hpp"
@@ -24,6 +25,8 @@ extern "C" {
 #include "parser/parse_type.h"
 #include "utils/lsyscache.h"
 }
+
+namespace privacy_score {
 
 namespace {
 
@@ -116,7 +119,7 @@ struct Handing {
   List* relations;
 };
 
-void Add(Handing* handing, const RelationEntry* entry, bool hands) {
+void AddRelationInHand(Handing* handing, const RelationEntry* entry, bool hands) {
   if (entry != nullptr && hands)
     handing->relations = list_append_unique_oid(handing->relations, ResolveRelation(entry->relid).root->relid);
 }
@@ -127,12 +130,12 @@ void AddAltered(Handing* handing, const AlterTableStmt* alter) {
   foreach (cell, alter->cmds) {
     const auto* command = lfirst_node(AlterTableCmd, cell);
     if (entry != nullptr)
-      Add(handing, entry, CommandNamesOthers(command, entry) || RowCodeIsOthers(entry->relid, entry));
+      AddRelationInHand(handing, entry, CommandNamesOthers(command, entry) || RowCodeIsOthers(entry->relid, entry));
     if (command->subtype != AT_AttachPartition) continue;
     // The rows of what is attached are tried by the key of what it is attached to.
     const RelationEntry* part = Handled(castNode(PartitionCmd, command->def)->name);
     const Oid root = RangeVarGetRelid(alter->relation, NoLock, true);
-    if (part != nullptr && OidIsValid(root)) Add(handing, part, RowCodeIsOthers(root, part));
+    if (part != nullptr && OidIsValid(root)) AddRelationInHand(handing, part, RowCodeIsOthers(root, part));
   }
 }
 
@@ -142,27 +145,27 @@ void AddIndexed(Handing* handing, const IndexStmt* index) {
   bool names = NamesOthers(index->whereClause, entry);
   ListCell* cell;
   foreach (cell, index->indexParams) names = names || NamesOthers(lfirst_node(IndexElem, cell)->expr, entry);
-  Add(handing, entry, names);
+  AddRelationInHand(handing, entry, names);
 }
 
 // Statistics are made by ANALYZE, for whoever runs it: they count when they are defined.
-void AddDescribed(Handing* handing, const CreateStatsStmt* statistics) {
+void AddStatistics(Handing* handing, const CreateStatsStmt* statistics) {
   ListCell* cell;
   foreach (cell, statistics->relations) {
     auto* from = static_cast<Node*>(lfirst(cell));
     const RelationEntry* entry = IsA(from, RangeVar) ? Handled(castNode(RangeVar, from)) : nullptr;
     ListCell* element;
     foreach (element, entry != nullptr ? statistics->exprs : NIL)
-      Add(handing, entry, NamesOthers(lfirst_node(StatsElem, element)->expr, entry));
+      AddRelationInHand(handing, entry, NamesOthers(lfirst_node(StatsElem, element)->expr, entry));
   }
 }
 
 void AddMaintained(Handing* handing, const RangeVar* name) {
   const RelationEntry* entry = Handled(name);
-  if (entry != nullptr) Add(handing, entry, RowCodeIsOthers(entry->relid, entry));
+  if (entry != nullptr) AddRelationInHand(handing, entry, RowCodeIsOthers(entry->relid, entry));
 }
 
-void AddHanded(Handing* handing, const Node* statement) {
+void AddMaintenance(Handing* handing, const Node* statement) {
   ListCell* cell;
   switch (nodeTag(statement)) {
     case T_AlterTableStmt:
@@ -172,7 +175,7 @@ void AddHanded(Handing* handing, const Node* statement) {
       AddIndexed(handing, reinterpret_cast<const IndexStmt*>(statement));
       break;
     case T_CreateStatsStmt:
-      AddDescribed(handing, reinterpret_cast<const CreateStatsStmt*>(statement));
+      AddStatistics(handing, reinterpret_cast<const CreateStatsStmt*>(statement));
       break;
     case T_ReindexStmt:
       AddMaintained(handing, reinterpret_cast<const ReindexStmt*>(statement)->relation);
@@ -207,9 +210,11 @@ void RecordMaintenanceReads(const Node* statement, RoleClass role, bool judged, 
   if (!judged && !counts) return;
   ForgetStaleRelations();
   Handing handing = {NIL};
-  AddHanded(&handing, statement);
+  AddMaintenance(&handing, statement);
   if (handing.relations == NIL) return;
   if (judged) RecordProtectedRead(role);
   ListCell* cell;
   foreach (cell, counts ? handing.relations : NIL) RecordEvent(AbstractRows(lfirst_oid(cell), CMD_SELECT));
 }
+
+}  // namespace privacy_score

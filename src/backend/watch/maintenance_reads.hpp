@@ -17,8 +17,12 @@ extern "C" {
 
 #include "backend/state/watching.hpp"
 
+namespace privacy_score {
+
 // Whether a statement is one of these.
 bool IsMaintenance(const Node* statement);
 
 // Judges (a label of the role) and counts what such a statement is about to hand on.
 void RecordMaintenanceReads(const Node* statement, RoleClass role, bool judged, bool counts);
+
+}  // namespace privacy_score

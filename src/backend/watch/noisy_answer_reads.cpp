@@ -11,7 +11,10 @@ extern "C" {
 }
 
 #include "backend/catalog/relation_access.hpp"
+#include "backend/query/protected_reads.hpp"
 #include "backend/state/internal.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -27,19 +30,18 @@ bool HasRightsOfOwner(Oid relation) {
 void BeginAnswering(Oid owner) {
   if (is_member_of_role_nosuper(GetSessionUserId(), owner)) return;
   ps_answering_begins = true;
-  PG_TRY()
-    ;
-    { SetWithin("privacy_score.answering", psprintf("%d", static_cast<int>(owner))); }
-    PG_FINALLY();
-    { ps_answering_begins = false; }
+  PG_TRY();
+  { SetWithin("privacy_score.answering", psprintf("%d", static_cast<int>(owner))); }
+  PG_FINALLY();
+  { ps_answering_begins = false; }
   PG_END_TRY();
 }
 
-List* RelationsOf(const Query* query) {
+List* RelationsOf(const ::Query* query) {
   List* relations = NIL;
   List* others = NIL;
   bool has_row_security = false;
-  extract_query_dependencies(reinterpret_cast<Node*>(const_cast<Query*>(query)), &relations, &others,
+  extract_query_dependencies(reinterpret_cast<Node*>(const_cast<::Query*>(query)), &relations, &others,
                              &has_row_security);
   return relations;
 }
@@ -52,11 +54,13 @@ List* RelationsOf(SPIPlanPtr plan) {
   return relations;
 }
 
-bool QueryAnswers(const Query* query) { return OidIsValid(BudgetOwner()) && RelationsAnswer(RelationsOf(query)); }
+bool QueryAnswers(const ::Query* query) { return OidIsValid(BudgetOwner()) && RelationsAnswer(RelationsOf(query)); }
 
 bool RelationsAnswer(const List* relations) {
   ListCell* cell;
   foreach (cell, relations)
-    if (!HasRightsOfOwner(lfirst_oid(cell))) return false;
+    if (!HasRightsOfOwner(lfirst_oid(cell)) && TreeIsProtected(lfirst_oid(cell))) return false;
   return true;
 }
+
+}  // namespace privacy_score

@@ -20,17 +20,21 @@ extern "C" {
 
 #include "backend/server/settings.hpp"
 
+namespace privacy_score {
+
 // Rows are read from here on for a budget that `owner` has given, to the end of the caller's GUC nest level.
 void BeginAnswering(Oid owner);
 
 // The OIDs of the relations that a query, or a prepared one, names or, through views, reads.
-List* RelationsOf(const Query* query);
+List* RelationsOf(const ::Query* query);
 List* RelationsOf(SPIPlanPtr plan);
 
 // Whether a statement reads for a noisy answer: rows are read for one, and the owner of the budget, who is not the
-// session's role, has the rights of the owners of all relations that the statement names.
-bool QueryAnswers(const Query* query);
+// session's role, has the rights of the owners of all protected relations that the statement names.
+bool QueryAnswers(const ::Query* query);
 bool RelationsAnswer(const List* relations);
 inline bool PlanAnswers(const PlannedStmt* plan) {
   return ps_settings.answering != 0 && RelationsAnswer(plan->relationOids);
 }
+
+}  // namespace privacy_score

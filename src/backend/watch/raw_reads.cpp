@@ -25,6 +25,8 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
+namespace privacy_score {
+
 namespace {
 
 // Whom the function itself lets have what it shows.
@@ -116,10 +118,12 @@ bool ShowsToUser(Shows shows) {
 }  // namespace
 
 [[gnu::hot]] void FunctionStarts(Oid function) {
-  const Watch watch = LookAtPrincipal();
+  const Watch watch = WatchInForce();
   if (watch.role == RoleClass::kUnwatched || IsParallelWorker() || !ShowsToUser(ShownBy(function))) return;
   ForgetStaleRelations();
   if (!DescribesProtected(true)) return;
   if (LabelJudges(watch.role)) RecordProtectedRead(watch.role);
   if (Counts(watch.role)) RecordEvent(AbstractEverything());
 }
+
+}  // namespace privacy_score

@@ -12,5 +12,9 @@ extern "C" {
 #include "postgres.h"
 }
 
+namespace privacy_score {
+
 // Called before a function runs whose EXECUTE the current user has. May raise.
 void FunctionStarts(Oid function);
+
+}  // namespace privacy_score

@@ -13,9 +13,13 @@ extern "C" {
 
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/catalog/relation_access.hpp"
+#include "backend/server/sql_text.hpp"
+#include "backend/state/installed_extension.hpp"
 #include "backend/state/internal.hpp"
 #include "backend/state/model_changes.hpp"
 #include "backend/state/watching.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -34,6 +38,10 @@ void RenameColumn(const char* relation, const char* name, const Renaming& renami
       "determinant = CASE WHEN determinant = $3::pg_catalog.name THEN $4::pg_catalog.name ELSE determinant END, "
       "dependent = CASE WHEN dependent = $3::pg_catalog.name THEN $4::pg_catalog.name ELSE dependent END "
       "WHERE relation_name = $2 AND $3::pg_catalog.name IN (determinant, dependent)",
+      4, args);
+  RunInternal(
+      "UPDATE privacy_score.column_domain SET attribute = $4::pg_catalog.name "
+      "WHERE relation = $1::pg_catalog.oid AND attribute = $3::pg_catalog.name",
       4, args);
   // Another column may bear the name next; computing them again is safe.
   const char* names[] = {name};
@@ -124,3 +132,5 @@ void FollowRenaming(const Renaming& renaming) {
   }
   NoteModelChange();
 }
+
+}  // namespace privacy_score

@@ -12,6 +12,8 @@ extern "C" {
 #include "nodes/parsenodes.h"
 }
 
+namespace privacy_score {
+
 // What is renamed, as it was before.
 struct Renaming {
   bool schema;
@@ -26,3 +28,5 @@ Renaming RenamingOf(const Node* statement);
 
 // After it has run: brings the names up to date, within the same transaction.
 void FollowRenaming(const Renaming& renaming);
+
+}  // namespace privacy_score

@@ -32,6 +32,8 @@ extern "C" {
 
 #include "backend/catalog/others_code.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 struct RowCode {
@@ -44,7 +46,7 @@ HTAB* codes = nullptr;
 uint64 changes = 0;  // how often a relation has changed
 bool all_stale = false;
 
-void OnRelationChange(Datum /*argument*/, Oid relid) {
+void OnRowCodeChange(Datum /*argument*/, Oid relid) {
   ++changes;
   if (codes == nullptr) return;
   const auto* gone =
@@ -55,7 +57,7 @@ void OnRelationChange(Datum /*argument*/, Oid relid) {
 
 void OpenCodes() {
   static bool registered = false;
-  if (!registered) CacheRegisterRelcacheCallback(OnRelationChange, Datum(0));
+  if (!registered) CacheRegisterRelcacheCallback(OnRowCodeChange, Datum(0));
   registered = true;
   if (codes != nullptr && !all_stale) return;
   codes = nullptr;
@@ -81,7 +83,7 @@ List* AddStored(List* expressions, Datum stored, bool null) {
 template <typename Wanted>
 List* AddFields(List* expressions, Oid catalog, Oid index, AttrNumber owner, Oid relation,
                 std::initializer_list<AttrNumber> fields, Wanted wanted) {
-  Relation table = table_open(catalog, AccessShareLock);
+  ::Relation table = table_open(catalog, AccessShareLock);
   ScanKeyData key;
   ScanKeyInit(&key, owner, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation));
   SysScanDesc scan = systable_beginscan(table, index, true, nullptr, 1, &key);
@@ -159,3 +161,5 @@ bool HasRowCode(Oid relation) { return RowCodeOf(relation) != NIL; }
 bool RowCodeIsOthers(Oid relation, const RelationEntry* declared) {
   return RunsOthersCode(reinterpret_cast<Node*>(RowCodeOf(relation)), declared);
 }
+
+}  // namespace privacy_score

@@ -11,6 +11,8 @@ extern "C" {
 #include "postgres.h"
 }
 
+namespace privacy_score {
+
 struct RelationEntry;
 
 // Whether there may be code that the server has not brought. Kept until the relation changes, so it is one look-up. May
@@ -19,3 +21,5 @@ bool HasRowCode(Oid relation);
 
 // Whether others' code (others_code.hpp) is handed the rows. May raise.
 bool RowCodeIsOthers(Oid relation, const RelationEntry* declared);
+
+}  // namespace privacy_score

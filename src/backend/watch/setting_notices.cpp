@@ -11,7 +11,10 @@ extern "C" {
 #include "utils/builtins.h"
 }
 
+#include "backend/state/installed_extension.hpp"
 #include "backend/state/internal.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -59,3 +62,5 @@ void NoteRoleSetting(const Node* statement) {
              errhint("Record it in mode observe for some days, then privacy_score.set_baseline(role, from_day, "
                      "to_day).")));
 }
+
+}  // namespace privacy_score

@@ -9,6 +9,10 @@ extern "C" {
 #include "nodes/nodes.h"
 }
 
+namespace privacy_score {
+
 // After ALTER ROLE ... SET or ALTER DATABASE ... SET of a setting of ours: a NOTICE where the role is in mode enforce
 // without a limit, which refuses nothing, or without a baseline, when everything is new.
 void NoteRoleSetting(const Node* statement);
+
+}  // namespace privacy_score

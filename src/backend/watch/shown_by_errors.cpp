@@ -21,6 +21,8 @@ extern "C" {
 #include "utils/lsyscache.h"
 }
 
+namespace privacy_score {
+
 namespace {
 
 bool ChangesRows(const Plan* node) {
@@ -47,16 +49,16 @@ bool ChecksRowsThere(const ShowingError& shown) {
 }
 
 // What a statement does that is not planned: COPY inserts, others read what they check or rewrite.
-CmdType CommandOf(const ShowingError& shown) {
+CmdType UnplannedCommand(const ShowingError& shown) {
   if (shown.plan != nullptr) return shown.plan->commandType;
   return IsCopy(shown) ? CMD_INSERT : CMD_SELECT;
 }
 
 void RecordRows(const ShowingError& shown, Oid relation) {
-  if (RelationIsProtected(relation)) RecordShown(AbstractRows(relation, CommandOf(shown)), {});
+  if (RelationIsProtected(relation)) RecordUnrefusable(AbstractRows(relation, UnplannedCommand(shown)), {});
 }
 
-void RecordKey(const ShowingError& shown, Oid relation, List* columns, bool shows_key) {
+void RecordShownKey(const ShowingError& shown, Oid relation, List* columns, bool shows_key) {
   if (!KeysAreProtected(relation)) return;
   const char* tried = shown.error->detail != nullptr ? shown.error->detail : shown.error->message;
   const uint64 hash = HashOfDatum(TEXTOID, CStringGetTextDatum(tried));
@@ -65,20 +67,20 @@ void RecordKey(const ShowingError& shown, Oid relation, List* columns, bool show
   for (int i = 0; i < size; ++i) hashes[i] = hash;
   const TriedKey key = {relation, columns, shows_key, 1, hashes};
   privacy_score::BoundConstants constants;
-  const int64 id = AbstractKey(key, CommandOf(shown), privacy_score::FoldHash(0, hash), &constants);
-  RecordShown(id, constants);
+  const int64 id = AbstractKey(key, UnplannedCommand(shown), privacy_score::FoldHash(0, hash), &constants);
+  RecordUnrefusable(id, constants);
 }
 
 // A unique or exclusion constraint, or an index that is being built, which prints a key of rows that are there.
-void RecordIndexKey(const ShowingError& shown) {
+void RecordShownIndexKey(const ShowingError& shown) {
   const char* name = shown.error->constraint_name;
   const Oid index = name == nullptr ? InvalidOid : get_relname_relid(name, get_rel_namespace(shown.named));
   List* columns = ColumnsOfIndex(index);
   if (columns == NIL)
     RecordRows(shown, shown.named);
   else
-    RecordKey(shown, shown.named, columns,
-              shown.error->sqlerrcode == ERRCODE_EXCLUSION_VIOLATION || ChecksRowsThere(shown));
+    RecordShownKey(shown, shown.named, columns,
+                   shown.error->sqlerrcode == ERRCODE_EXCLUSION_VIOLATION || ChecksRowsThere(shown));
 }
 
 // A foreign key tells of both relations that it connects.
@@ -86,8 +88,8 @@ void RecordForeignKey(const ShowingError& shown) {
   if (shown.error->constraint_name == nullptr) return;
   ForeignKeyColumns key;
   if (!FindForeignKey(get_relation_constraint_oid(shown.named, shown.error->constraint_name, true), &key)) return;
-  RecordKey(shown, key.referred, key.referred_columns, false);
-  if (key.referred != shown.named) RecordKey(shown, shown.named, key.referring_columns, ChecksRowsThere(shown));
+  RecordShownKey(shown, key.referred, key.referred_columns, false);
+  if (key.referred != shown.named) RecordShownKey(shown, shown.named, key.referring_columns, ChecksRowsThere(shown));
 }
 
 // A condition that some row does not meet which is there: the columns that it is about are filtered by.
@@ -103,7 +105,7 @@ void RecordCondition(const ShowingError& shown) {
   if (columns == NIL)
     RecordRows(shown, shown.named);
   else
-    RecordKey(shown, shown.named, columns, false);
+    RecordShownKey(shown, shown.named, columns, false);
 }
 
 // Whether an error may come from a row: a value that is none of its type, or names nothing. Others say that the server
@@ -129,13 +131,13 @@ bool ComesFromRows(int code) {
 void RecordPrinted(const ShowingError& shown) {
   if (!shown.may_hold_values || IsCopy(shown)) return;
   if (shown.plan != nullptr) {
-    if (PlanReadsProtected(shown.plan)) RecordShown(AbstractPlan(shown.plan), {});
+    if (PlanReadsProtected(shown.plan)) RecordUnrefusable(AbstractPlan(shown.plan), {});
   } else if (ComesFromRows(shown.error->sqlerrcode)) {
     RecordRows(shown, shown.handled);
   }
 }
 
-void Record(const ShowingError& shown) {
+void RecordShownStatement(const ShowingError& shown) {
   ListCell* cell;
   switch (shown.error->sqlerrcode) {
     case ERRCODE_NOT_NULL_VIOLATION:
@@ -153,7 +155,7 @@ void Record(const ShowingError& shown) {
       break;
     case ERRCODE_UNIQUE_VIOLATION:
     case ERRCODE_EXCLUSION_VIOLATION:
-      RecordIndexKey(shown);
+      RecordShownIndexKey(shown);
       break;
     case ERRCODE_FOREIGN_KEY_VIOLATION:
     case ERRCODE_RESTRICT_VIOLATION:
@@ -175,14 +177,15 @@ Oid NamedRelation(const ErrorData* error) {
 
 void RecordShownByError(const ShowingError& shown) {
   MemoryContext context = CurrentMemoryContext;
-  PG_TRY()
-    ;
-    { Record(shown); }
-    PG_CATCH();
-    {
-      MemoryContextSwitchTo(context);
-      FlushErrorState();
-      CountScoringError("what an error has shown could not be recorded");
-    }
+  PG_TRY();
+  { RecordShownStatement(shown); }
+  PG_CATCH();
+  {
+    MemoryContextSwitchTo(context);
+    FlushErrorState();
+    CountScoringError("what an error has shown could not be recorded");
+  }
   PG_END_TRY();
 }
+
+}  // namespace privacy_score

@@ -15,6 +15,8 @@ extern "C" {
 #include "nodes/plannodes.h"
 }
 
+namespace privacy_score {
+
 struct ShowingError {
   const ErrorData* error;   // a copy
   Oid named;                // the relation that it names
@@ -30,3 +32,5 @@ Oid NamedRelation(const ErrorData* error);
 // Counts it; to be called in PG_CATCH, when the error itself was flushed. Refuses nothing, and raises nothing: a fault
 // is counted.
 void RecordShownByError(const ShowingError& shown);
+
+}  // namespace privacy_score

@@ -5,6 +5,8 @@
 
 #include "backend/watch/error_scrubbing.hpp"
 
+namespace privacy_score {
+
 StatementPlace ps_place = {0, false, -1, false};
 
 void JudgeFailure(const PlannedStmt* plan, ParamListInfo parameters, const Node* utility, Oid handled,
@@ -12,3 +14,5 @@ void JudgeFailure(const PlannedStmt* plan, ParamListInfo parameters, const Node*
   if (ps_place.depth == 0 && IsParallelWorker()) return;
   JudgeError({plan, parameters, utility, handled, ps_place.depth == 0}, watch);
 }
+
+}  // namespace privacy_score

@@ -17,6 +17,8 @@ extern "C" {
 #include "backend/state/watching.hpp"
 #include "backend/watch/live.hpp"
 
+namespace privacy_score {
+
 struct StatementPlace {
   int depth;  // how many statements, plans or functions we are inside of
   // A query of a referential-integrity trigger is running: what triggers start within it is somebody's own.
@@ -53,16 +55,15 @@ inline void RunWithin(bool integrity_check, Body body, Failing failing) {
   const bool before = ps_place.inside_integrity_check;
   ps_place.inside_integrity_check = before || integrity_check;
   ++ps_place.depth;
-  PG_TRY()
-    ;
-    { body(); }
-    PG_CATCH();
-    {
-      ps_place.inside_integrity_check = before;
-      --ps_place.depth;
-      failing();
-      PG_RE_THROW();
-    }
+  PG_TRY();
+  { body(); }
+  PG_CATCH();
+  {
+    ps_place.inside_integrity_check = before;
+    --ps_place.depth;
+    failing();
+    PG_RE_THROW();
+  }
   PG_END_TRY();
   ps_place.inside_integrity_check = before;
   --ps_place.depth;
@@ -77,3 +78,5 @@ void RunWithin(bool integrity_check, Body body) {
 // parallel worker meets in its leader's plan is the leader's.
 void JudgeFailure(const PlannedStmt* plan, ParamListInfo parameters, const Node* utility, Oid handled,
                   const Watch& watch);
+
+}  // namespace privacy_score

@@ -37,6 +37,8 @@ extern "C" {
 #include "utils/relcache.h"
 }
 
+namespace privacy_score {
+
 namespace {
 
 // A statement of more rows says only how many of them are there, unless it returns rows.
@@ -116,7 +118,7 @@ void RecordKey(Oid relid, List* key_columns, List* columns, const InsertedRows& 
   privacy_score::BoundConstants constants;
   const int64 id = AbstractKey(key, CMD_INSERT, key.value_count > 0 ? vector : rows.vector, &constants);
   if (rows.failed)
-    RecordShown(id, constants);
+    RecordUnrefusable(id, constants);
   else
     RecordEvent(id, constants);
 }
@@ -166,7 +168,7 @@ void RecordKeysOf(Oid relid, const KeyChoice& choice, const InsertedRows& rows) 
   ListCell* cell;
   List* members = get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE ? find_all_inheritors(relid, NoLock, nullptr)
                                                                       : list_make1_oid(relid);
-  Relation catalog = table_open(IndexRelationId, AccessShareLock);
+  ::Relation catalog = table_open(IndexRelationId, AccessShareLock);
   foreach (cell, members) {
     ScanKeyData key;
     ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(lfirst_oid(cell)));
@@ -200,7 +202,7 @@ void RecordReferringKeys(Oid relid, const InsertedRows& rows) {
 }
 
 // All relations of that name.
-List* RelationsNamed(const char* name) {
+List* AllRelationsNamed(const char* name) {
   ScanKeyData key;
   ScanKeyInit(&key, Anum_pg_class_relname, BTEqualStrategyNumber, F_NAMEEQ, CStringGetDatum(name));
   return GatherOids<FormData_pg_class>(RelationRelationId, ClassNameNspIndexId, &key,
@@ -250,7 +252,7 @@ void RecordKeys(const PlannedStmt* plan, const ModifyTable* modify, ParamListInf
   if (relid < FirstNormalObjectId) return;
   const bool is_protected = KeysAreProtected(relid);
   // The executor holds a lock. What the relation cache has is copied before anything else is looked up.
-  Relation relation = relation_open(relid, NoLock);
+  ::Relation relation = relation_open(relid, NoLock);
   auto* keys = static_cast<List*>(copyObjectImpl(RelationGetFKeyList(relation)));
   relation_close(relation, NoLock);
   const InsertedRows rows = RowsOf(modify, parameters, vector);
@@ -304,7 +306,7 @@ void RecordAwaitedKeysNamed(const char* name, const AwaitedKeys& keys, uint64 ve
     const InsertedRows rows = {NIL, NIL, 0, nullptr, vector, true};
     ListCell* cell;
     List* counted = NIL;
-    foreach (cell, RelationsNamed(name)) {
+    foreach (cell, AllRelationsNamed(name)) {
       const Oid named = lfirst_oid(cell);
       const Oid table = get_rel_relkind(named) == RELKIND_INDEX ? IndexGetRelation(named, true) : named;
       if (!OidIsValid(table) || !KeysAreProtected(table)) continue;
@@ -316,3 +318,5 @@ void RecordAwaitedKeysNamed(const char* name, const AwaitedKeys& keys, uint64 ve
     }
   });
 }
+
+}  // namespace privacy_score

@@ -16,6 +16,8 @@ extern "C" {
 #include "nodes/plannodes.h"
 }
 
+namespace privacy_score {
+
 inline bool NamesOnConflict(const Plan* node) {
   return node != nullptr && IsA(node, ModifyTable) &&
          reinterpret_cast<const ModifyTable*>(node)->onConflictAction != ONCONFLICT_NONE;
@@ -49,3 +51,5 @@ void RecordAwaitedKeysNamed(const char* name, const AwaitedKeys& keys, uint64 ve
 
 // Counts the keys that running such a plan tries. `vector`: what tells this execution from others with other constants.
 void RecordTriedKeys(const PlannedStmt* plan, ParamListInfo parameters, uint64 vector);
+
+}  // namespace privacy_score

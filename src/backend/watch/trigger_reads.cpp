@@ -35,6 +35,8 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
+namespace privacy_score {
+
 namespace {
 
 constexpr int16 kAnyEvent = TRIGGER_TYPE_INSERT | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_UPDATE;
@@ -78,7 +80,7 @@ bool IsEnabled(const FormData_pg_trigger* trigger) {
 // answer. `instead`: those of a view that run instead of the statement, else the others.
 int16 EventsHanded(Oid relation, const RelationEntry* declared, bool instead) {
   int16 events = 0;
-  Relation catalog = table_open(TriggerRelationId, AccessShareLock);
+  ::Relation catalog = table_open(TriggerRelationId, AccessShareLock);
   ScanKeyData key;
   ScanKeyInit(&key, Anum_pg_trigger_tgrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation));
   SysScanDesc scan = systable_beginscan(catalog, TriggerRelidNameIndexId, true, nullptr, 1, &key);
@@ -244,3 +246,5 @@ void RecordTriggerReads(const PlannedStmt* plan, RoleClass role, bool judged, bo
   if (handed.by_view) RecordEvent(AbstractPlan(plan));
   foreach (cell, handed.relations) RecordEvent(AbstractRows(lfirst_oid(cell), plan->commandType));
 }
+
+}  // namespace privacy_score

@@ -19,5 +19,9 @@ extern "C" {
 
 #include "backend/state/watching.hpp"
 
+namespace privacy_score {
+
 // Judges (a label of the role) and counts what running a plan that writes hands to such code.
 void RecordTriggerReads(const PlannedStmt* plan, RoleClass role, bool judged, bool counts);
+
+}  // namespace privacy_score

@@ -3,6 +3,7 @@
  */
 #include "backend/watch/type_reads.hpp"
 
+#include "backend/catalog/catalog_lineage.hpp"
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/catalog/relation_access.hpp"
 #include "backend/query/abstracting.hpp"
@@ -29,6 +30,8 @@ extern "C" {
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 }
+
+namespace privacy_score {
 
 namespace {
 
@@ -86,7 +89,7 @@ Oid ChangedDomain(const AlterDomainStmt* alter) {
   return domain;
 }
 
-List* AddColumn(List* relations, Oid relid, AttrNumber number) {
+List* AddColumnRead(List* relations, Oid relid, AttrNumber number) {
   const ResolvedRelation resolved = ResolveRelation(relid);
   if (!ProtectedEntry(resolved.self) ||
       (resolved.self->kind != RELKIND_RELATION && resolved.self->kind != RELKIND_MATVIEW) ||
@@ -111,7 +114,7 @@ List* AddColumn(List* relations, Oid relid, AttrNumber number) {
 List* AddColumnsOf(List* relations, Oid domain) {
   check_stack_depth();
   List* above = NIL;
-  Relation catalog = table_open(DependRelationId, AccessShareLock);
+  ::Relation catalog = table_open(DependRelationId, AccessShareLock);
   ScanKeyData keys[2];
   ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(TypeRelationId));
   ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(domain));
@@ -123,7 +126,7 @@ List* AddColumnsOf(List* relations, Oid domain) {
       above = lappend_oid(above, depend->objid);
     if (depend->classid == RelationRelationId && depend->objsubid > 0 &&
         get_atttype(depend->objid, static_cast<AttrNumber>(depend->objsubid)) == domain)
-      relations = AddColumn(relations, depend->objid, static_cast<AttrNumber>(depend->objsubid));
+      relations = AddColumnRead(relations, depend->objid, static_cast<AttrNumber>(depend->objsubid));
   }
   systable_endscan(scan);
   table_close(catalog, AccessShareLock);
@@ -187,3 +190,5 @@ void WarnOfTypes(Oid relation) {
                               get_rel_name(relation))));
   }
 }
+
+}  // namespace privacy_score

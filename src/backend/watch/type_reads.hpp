@@ -17,9 +17,13 @@ extern "C" {
 
 #include "backend/state/watching.hpp"
 
+namespace privacy_score {
+
 // Judges (a label of the role) and counts what a change of a domain is about to read.
 void RecordDomainReads(const AlterDomainStmt* alter, RoleClass role, bool judged, bool counts);
 
 // Warns of each column of a relation whose type, or one that is part of it, belongs to somebody else than the owner of
 // the relation: who owns a type may have its values handed to a function, today or later.
 void WarnOfTypes(Oid relation);
+
+}  // namespace privacy_score

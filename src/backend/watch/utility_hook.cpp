@@ -42,6 +42,8 @@ extern "C" {
 #include "backend/watch/type_reads.hpp"
 #include "backend/watch/write_oracles.hpp"
 
+namespace privacy_score {
+
 namespace {
 
 ProcessUtility_hook_type prev_utility = nullptr;
@@ -70,7 +72,7 @@ bool CopyReads(const CopyStmt* copy, Oid relation) {
 // COPY table TO never meets the planner, except with row security, when it does. Returns the abstraction it counts as.
 int64 CountCopy(const CopyStmt* copy) {
   if (copy->is_from || copy->relation == nullptr) return 0;
-  const Watch watch = LookAtPrincipal();
+  const Watch watch = WatchInForce();
   if (watch.role == RoleClass::kUnwatched) return 0;
   const Oid relation = RangeVarGetRelid(copy->relation, NoLock, true);
   if (!OidIsValid(relation) || check_enable_rls(relation, InvalidOid, true) == RLS_ENABLED ||
@@ -91,14 +93,14 @@ int64 CountCopy(const CopyStmt* copy) {
 
 // A change of a domain reads the columns that have it.
 void CountDomain(const AlterDomainStmt* alter) {
-  const Watch watch = LookAtPrincipal();
+  const Watch watch = WatchInForce();
   if (watch.role == RoleClass::kUnwatched) return;
   RecordDomainReads(alter, watch.role, ReadIsJudged(watch), CountsHere(watch));
 }
 
 // What defines or maintains a copy reads its rows for the functions that it has.
 void CountMaintenance(const Node* statement) {
-  const Watch watch = LookAtPrincipal();
+  const Watch watch = WatchInForce();
   if (watch.role == RoleClass::kUnwatched) return;
   RecordMaintenanceReads(statement, watch.role, ReadIsJudged(watch), CountsHere(watch));
 }
@@ -113,7 +115,7 @@ bool EndsBlock(const Node* statement) {
 // Once the block has ended the transaction commits: the first thing that it does is to run the triggers that were put
 // off until then, whose errors nobody meets but the client. Here they are met.
 void FireDeferredTriggers() {
-  if (!IsTransactionState() || !Counts(LookAtPrincipal().role)) return;
+  if (!IsTransactionState() || !Counts(WatchInForce().role)) return;
   ConstraintsSetStmt* all = makeNode(ConstraintsSetStmt);
   all->deferred = false;
   AfterTriggerSetState(all);
@@ -129,7 +131,7 @@ bool BeginsSession(const Node* statement) {
 // Refuses `dp only` roles what tells of rows that are there.
 void JudgeWriting(const Node* statement) {
   if (!IsA(statement, AlterTableStmt) && !IsA(statement, CopyStmt)) return;
-  const Watch watch = LookAtPrincipal();
+  const Watch watch = WatchInForce();
   if (watch.role == RoleClass::kDpOnly && ReadIsJudged(watch) && UtilityTellsByWriting(statement)) RefuseTellingWrite();
 }
 
@@ -139,8 +141,8 @@ const ExecuteStmt* ExecuteWithin(const Node* statement) {
   if (IsA(statement, ExecuteStmt)) return castNode(ExecuteStmt, statement);
   if (IsA(statement, ExplainStmt)) query = castNode(ExplainStmt, statement)->query;
   if (IsA(statement, CreateTableAsStmt)) query = castNode(CreateTableAsStmt, statement)->query;
-  if (query == nullptr || !IsA(query, Query) || castNode(Query, query)->utilityStmt == nullptr) return nullptr;
-  return ExecuteWithin(castNode(Query, query)->utilityStmt);
+  if (query == nullptr || !IsA(query, Query) || AsQuery(query)->utilityStmt == nullptr) return nullptr;
+  return ExecuteWithin(AsQuery(query)->utilityStmt);
 }
 
 // The statements that functions have prepared: what stands in their text the client has not sent.
@@ -200,6 +202,7 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
                 ParamListInfo parameters, QueryEnvironment* environment, DestReceiver* destination,
                 QueryCompletion* completion) {
   RecordLateError();  // first: it is of who spoke before
+  CountFetchedBefore();
   // What COMMIT fires is of who spoke last.
   if (ps_place.depth == 0 && !IsA(plan->utilityStmt, TransactionStmt)) NoteStatementText(text);
   CheckListening(plan->utilityStmt);
@@ -224,32 +227,32 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
   const bool sent = ps_place.depth == 0 && context == PROCESS_UTILITY_TOPLEVEL;
   const char* prepared = sent ? PreparedText(statement) : nullptr;
   running.outer_executed = NoteExecutedText(prepared);
-  PG_TRY()
-    ;
-    {
-      BeginCopying(&running.copying, plan);
-      if (prev_utility)
-        prev_utility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
-      else
-        standard_ProcessUtility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
-      FinishCopying(&running.copying);
-      FollowRenaming(running.renaming);
-      NoteRoleSetting(statement);
-      NotePrepared(statement, sent);
-      if (IsA(statement, DeclareCursorStmt)) NoteCursor(castNode(DeclareCursorStmt, statement));
-      if (BeginsSession(statement)) CloseSession();
-      if (running.ends_block) FireDeferredTriggers();
+  PG_TRY();
+  {
+    BeginCopying(&running.copying, plan);
+    if (prev_utility)
+      prev_utility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
+    else
+      standard_ProcessUtility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
+    FinishCopying(&running.copying);
+    FollowRenaming(running.renaming);
+    NoteRoleSetting(statement);
+    NotePrepared(statement, sent);
+    if (IsA(statement, FetchStmt)) NoteFetched(castNode(FetchStmt, statement));
+    if (IsA(statement, DeclareCursorStmt)) NoteCursor(castNode(DeclareCursorStmt, statement));
+    if (BeginsSession(statement)) CloseSession();
+    if (running.ends_block) FireDeferredTriggers();
+  }
+  PG_CATCH();
+  {
+    LeaveUtility(&running);
+    if (IsTransactionState()) {
+      const Watch watch = WatchInForce();
+      if (ReadIsJudged(watch)) HintAtNoisyAnswers(watch.role, nullptr, statement, running.handled);
+      JudgeFailure(nullptr, parameters, statement, running.handled, watch);
     }
-    PG_CATCH();
-    {
-      LeaveUtility(&running);
-      if (IsTransactionState()) {
-        const Watch watch = LookAtPrincipal();
-        if (ReadIsJudged(watch)) HintAtNoisyAnswers(watch.role, nullptr, statement, running.handled);
-        JudgeFailure(nullptr, parameters, statement, running.handled, watch);
-      }
-      PG_RE_THROW();
-    }
+    PG_RE_THROW();
+  }
   PG_END_TRY();
   LeaveUtility(&running);
   if (returns != 0 && completion != nullptr) RecordRows(returns, static_cast<int64>(completion->nprocessed));
@@ -261,3 +264,5 @@ void InstallUtilityHook() {
   prev_utility = ProcessUtility_hook;
   ProcessUtility_hook = ps_utility;
 }
+
+}  // namespace privacy_score

@@ -3,4 +3,8 @@
  */
 #pragma once
 
+namespace privacy_score {
+
 void InstallUtilityHook();
+
+}  // namespace privacy_score

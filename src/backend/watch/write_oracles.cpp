@@ -26,6 +26,8 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
+namespace privacy_score {
+
 namespace {
 
 // What is done to a relation.
@@ -40,7 +42,7 @@ bool IsTable(char kind) {
   return kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_FOREIGN_TABLE;
 }
 
-bool KeepsValuesApart(Relation relation) {
+bool KeepsValuesApart(::Relation relation) {
   bool keeps = false;
   ListCell* cell;
   foreach (cell, RelationGetIndexList(relation)) {
@@ -54,7 +56,7 @@ bool KeepsValuesApart(Relation relation) {
 }
 
 // Whether a foreign key of the relation refers to a protected one and has one of the columns that are written.
-bool RefersToProtected(Relation relation, bool any_column, const Bitmapset* updated) {
+bool RefersToProtected(::Relation relation, bool any_column, const Bitmapset* updated) {
   ListCell* cell;
   foreach (cell, static_cast<List*>(copyObjectImpl(RelationGetFKeyList(relation)))) {
     const auto* key = static_cast<ForeignKeyCacheInfo*>(lfirst(cell));
@@ -67,7 +69,7 @@ bool RefersToProtected(Relation relation, bool any_column, const Bitmapset* upda
 }
 
 // Whether a protected relation refers to this one.
-bool IsReferredToByProtected(Relation relation) {
+bool IsReferredToByProtected(::Relation relation) {
   List* referring = NIL;
   const TriggerDesc* triggers = relation->trigdesc;
   for (int i = 0; triggers != nullptr && i < triggers->numtriggers; ++i) {
@@ -83,21 +85,21 @@ bool IsReferredToByProtected(Relation relation) {
 
 // Whether an UPDATE may change columns that it does not name: triggers do, and generated columns follow others. A row
 // that moves to another partition is inserted there.
-bool ChangesMore(Relation relation) {
+bool ChangesMore(::Relation relation) {
   const TupleConstr* constraints = RelationGetDescr(relation)->constr;
   return relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE || relation->rd_rel->relispartition ||
          (relation->trigdesc != nullptr && relation->trigdesc->trig_update_before_row) ||
          (constraints != nullptr && constraints->has_generated_stored);
 }
 
-bool UpdateTellsOfKeys(Relation relation, const Writing& writing) {
+bool UpdateTellsOfKeys(::Relation relation, const Writing& writing) {
   const bool any = writing.any_column || ChangesMore(relation);
   if (RefersToProtected(relation, any, writing.updated)) return true;
   return (any || bms_overlap(writing.updated, RelationGetIndexAttrBitmap(relation, INDEX_ATTR_BITMAP_KEY))) &&
          IsReferredToByProtected(relation);
 }
 
-bool OpenTells(Relation relation, const Writing& writing) {
+bool OpenTells(::Relation relation, const Writing& writing) {
   const bool is_protected = RelationIsProtected(RelationGetRelid(relation));
   switch (writing.operation) {
     case CMD_INSERT:
@@ -116,7 +118,7 @@ bool OpenTells(Relation relation, const Writing& writing) {
 }
 
 // Whether writing to a relation, or to one below it, tells.
-bool Tells(Oid relid, bool tree, Writing writing) {
+bool WritingTells(Oid relid, bool tree, Writing writing) {
   if (relid < FirstNormalObjectId) return false;
   const bool whole = tree || get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE;
   ListCell* cell;
@@ -124,7 +126,7 @@ bool Tells(Oid relid, bool tree, Writing writing) {
     const Oid written = lfirst_oid(cell);
     // Columns are numbered as in the relation that the statement names.
     writing.any_column = writing.any_column || written != relid;
-    Relation relation = relation_open(written, AccessShareLock);
+    ::Relation relation = relation_open(written, AccessShareLock);
     const bool tells = IsTable(relation->rd_rel->relkind) && OpenTells(relation, writing);
     relation_close(relation, NoLock);
     if (tells) return true;
@@ -138,7 +140,7 @@ bool TargetTells(const PlannedStmt* plan, int index, bool tree, const ModifyTabl
   Bitmapset* inserted;
   Bitmapset* updated = nullptr;
   const bool named = PlannedColumns(plan, rte, &read, &inserted, &updated);
-  return Tells(rte->relid, tree, {modify->operation, modify->onConflictAction, !named, updated});
+  return WritingTells(rte->relid, tree, {modify->operation, modify->onConflictAction, !named, updated});
 }
 
 bool NodeTellsByWriting(const PlannedStmt* plan, const Plan* node) {
@@ -187,7 +189,7 @@ Checks ChecksOf(const AlterTableCmd* command) {
 bool HasKeyOfProtected(Oid relid) {
   ListCell* cell;
   foreach (cell, find_all_inheritors(relid, AccessShareLock, nullptr)) {
-    Relation relation = relation_open(lfirst_oid(cell), AccessShareLock);
+    ::Relation relation = relation_open(lfirst_oid(cell), AccessShareLock);
     const bool has = IsTable(relation->rd_rel->relkind) &&
                      (RefersToProtected(relation, true, nullptr) || IsReferredToByProtected(relation));
     relation_close(relation, NoLock);
@@ -228,5 +230,7 @@ bool UtilityTellsByWriting(const Node* statement) {
   const auto* copy = reinterpret_cast<const CopyStmt*>(statement);
   if (!copy->is_from) return false;
   const Oid relid = RangeVarGetRelid(copy->relation, AccessShareLock, true);
-  return OidIsValid(relid) && Tells(relid, false, {CMD_INSERT, ONCONFLICT_NONE, true, nullptr});
+  return OidIsValid(relid) && WritingTells(relid, false, {CMD_INSERT, ONCONFLICT_NONE, true, nullptr});
 }
+
+}  // namespace privacy_score

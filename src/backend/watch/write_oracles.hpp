@@ -15,8 +15,12 @@ extern "C" {
 #include "nodes/plannodes.h"
 }
 
+namespace privacy_score {
+
 // Whether running a plan can tell.
 bool PlanTellsByWriting(const PlannedStmt* plan);
 
 // Whether a utility statement can: COPY FROM, and ALTER TABLE where it checks foreign keys. Locks what it judges.
 bool UtilityTellsByWriting(const Node* statement);
+
+}  // namespace privacy_score

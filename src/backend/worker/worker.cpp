@@ -20,8 +20,6 @@ extern "C" {
 #include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
-
-PGDLLEXPORT void ps_worker_main(Datum database);
 }
 
 #include "backend/rates/rate_admission.hpp"
@@ -29,10 +27,17 @@ PGDLLEXPORT void ps_worker_main(Datum database);
 #include "backend/server/settings.hpp"
 #include "backend/server/wait_events.hpp"
 #include "backend/state/alerts.hpp"
+#include "backend/state/installed_extension.hpp"
 #include "backend/state/model_changes.hpp"
 #include "backend/state/principal_session.hpp"
 #include "backend/state/rate_requests.hpp"
 #include "backend/worker/worker_alarms.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PGDLLEXPORT void ps_worker_main(Datum database);
+}
 
 volatile sig_atomic_t ps_computing_rates = 0;
 
@@ -60,10 +65,10 @@ void OnTerminate(int signal) {
   errno = before;
 }
 
-void OnRelationChange(Datum, Oid) { catalogs_changed = true; }
+void OnWorkerRelationChange(Datum, Oid) { catalogs_changed = true; }
 
 // Names of relations go with their schema's.
-void OnSchemaChange(Datum, int, uint32) { catalogs_changed = true; }
+void OnNamespaceChange(Datum, int, uint32) { catalogs_changed = true; }
 
 // Counts the rates that are asked for. What an earlier worker or cycle had taken when it ended is asked for again by
 // whoever still needs it, after a new version of the model.
@@ -158,7 +163,7 @@ bool LeaveWhenIdle(DatabaseSlot* slot) {
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   // A standby keeps the day's score in this process; a database that is dropped there does not wait for anybody.
   bool idle = OnlyPrincipalsRest(slot) && !(RecoveryInProgress() && RemembersToday()) &&
-              pg_atomic_read_u64(&slot->flush_wanted) == slot->flush_done && !CalibrationGoesOn();
+              pg_atomic_read_u64(&slot->flush_wanted) == slot->flush_done && !CalibrationGoesOn() && !KeepingIsDue();
   if (!idle) needed_at = now;
   idle &= now - needed_at >= int64{ps_settings.worker_stays} * 1000;
   if (idle) slot->worker_asked_at = slot->worker_pid = 0;
@@ -247,6 +252,14 @@ int64 UntilFollowing(DatabaseSlot* slot) {
   return asked ? after_failure : Max(after_failure, followed_at + pause - now);
 }
 
+// What sessions tell says something only where a model knows what is protected: the first one is made before anything
+// is written.
+void MakeFirstModel(DatabaseSlot* slot) {
+  if (pg_atomic_read_u64(&slot->model_version) != 0 || UntilFollowing(slot) > 0) return;
+  followed_at = GetCurrentTimestamp();
+  TakeInChanges(slot);
+}
+
 bool ChangesWait(DatabaseSlot* slot) {
   return catalogs_changed || pg_atomic_read_u64(&slot->model_wanted) != slot->model_built_for;
 }
@@ -316,7 +329,7 @@ void WriteAndFollow(DatabaseSlot* slot) {
 }
 
 // A corrected score may need further rates, so this goes on until none is missing.
-void ComputeRates(DatabaseSlot* slot) {
+void CompleteRates(DatabaseSlot* slot) {
   bool more = true;
   computing_since = GetCurrentTimestamp();
   for (int round = 0; round < kMostRounds && more && !ShutdownRequestPending; ++round)
@@ -391,21 +404,20 @@ void RecoverFromError(DatabaseSlot* slot) {
 
 // Runs one step; an error does not end the process. False after an error.
 template <typename Step>
-bool Guarded(Step step, DatabaseSlot* slot) {
+bool RunGuardedStep(Step step, DatabaseSlot* slot) {
   MemoryContext cycle = CurrentMemoryContext;
   volatile bool done = false;
-  PG_TRY()
-    ;
-    {
-      InOwnContext([step, slot] { step(slot); });
-      done = true;
-    }
-    PG_CATCH();
-    {
-      RecoverFromError(slot);
-      // The abort of the transaction leaves the context that nothing is ever freed from.
-      MemoryContextSwitchTo(cycle);
-    }
+  PG_TRY();
+  {
+    InOwnContext([step, slot] { step(slot); });
+    done = true;
+  }
+  PG_CATCH();
+  {
+    RecoverFromError(slot);
+    // The abort of the transaction leaves the context that nothing is ever freed from.
+    MemoryContextSwitchTo(cycle);
+  }
   PG_END_TRY();
   return done;
 }
@@ -414,14 +426,16 @@ bool Guarded(Step step, DatabaseSlot* slot) {
 void RunCycle(DatabaseSlot* slot) {
   const uint64 wanted_flush = pg_atomic_read_u64(&slot->flush_wanted);
   auto extension = Extension::kOutdated;
-  bool done = Guarded([&extension](DatabaseSlot*) { extension = LookForExtension(); }, slot);
+  bool done = RunGuardedStep([&extension](DatabaseSlot*) { extension = LookForExtension(); }, slot);
   if (extension == Extension::kAbsent) DiscardSessions(slot);
   ClosePrincipals(slot, extension_found);
   if (extension == Extension::kCurrent) {
-    done &= Guarded(WriteOrRemember, slot);
-    done &= Guarded(FollowModel, slot);
-    done = done && Guarded(ComputeRates, slot);
-    done = done && Guarded(CalibrateWhenDue, slot);
+    done &= RunGuardedStep(MakeFirstModel, slot);
+    done &= RunGuardedStep(WriteOrRemember, slot);
+    done &= RunGuardedStep(FollowModel, slot);
+    done = done && RunGuardedStep(CompleteRates, slot);
+    done = done && RunGuardedStep(CalibrateWhenDue, slot);
+    done = done && RunGuardedStep(KeepScores, slot);
   }
   if (!done) return;
   if (failures.count > 0)
@@ -432,7 +446,7 @@ void RunCycle(DatabaseSlot* slot) {
 
 // How long to wait for the next cycle, in milliseconds: after failures longer each time.
 long PauseAfterCycle(DatabaseSlot* slot) {
-  if (failures.count == 0 && CalibrationGoesOn()) return 1;
+  if (failures.count == 0 && (CalibrationGoesOn() || KeepingGoesOn())) return 1;
   if (failures.count == 0 && ChangesWait(slot))
     return Max(1, Min(ps_settings.flush_interval, UntilFollowing(slot) / 1000 + 1));
   if (failures.count == 0) return ps_settings.flush_interval;
@@ -454,8 +468,8 @@ void ps_worker_main(Datum database) {
   if (slot == nullptr || !ClaimSlot(slot)) proc_exit(0);
   before_shmem_exit(ReleaseSlot, PointerGetDatum(slot));
   ReclaimSlots();
-  CacheRegisterRelcacheCallback(OnRelationChange, Datum(0));
-  CacheRegisterSyscacheCallback(NAMESPACEOID, OnSchemaChange, Datum(0));
+  CacheRegisterRelcacheCallback(OnWorkerRelationChange, Datum(0));
+  CacheRegisterSyscacheCallback(NAMESPACEOID, OnNamespaceChange, Datum(0));
   MemoryContext cycle = AllocSetContextCreate(TopMemoryContext, "privacy_score cycle", ALLOCSET_DEFAULT_SIZES);
   for (;;) {
     ResetLatch(MyLatch);
@@ -482,3 +496,5 @@ void ps_worker_main(Datum database) {
     WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, pause, WaitEventOf(OwnWait::kWorkerMain));
   }
 }
+
+}  // namespace privacy_score

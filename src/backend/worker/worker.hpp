@@ -18,6 +18,8 @@
 #include "backend/state/shared_state.hpp"
 #include "core/scoring/memory_history.hpp"
 
+namespace privacy_score {
+
 // A transaction of the worker in an internal scope; ending it commits and returns to the memory context of before.
 struct WorkTransaction {
   MemoryContext outer;
@@ -61,11 +63,17 @@ struct DueAlert {
 };
 
 // Adds what a session has told to the day of its principal, and stores that where anything can be stored, in the
-// transaction of the caller (worker_days.cpp). Returns the alerts that the day is due, in a memory context. `known`:
-// the most columns that the principal has come to know of a subject of which that tells more than before; 0 when of
-// none.
+// transaction of the caller (worker_days.cpp). Returns the alerts that the day is due, in a memory context.
+struct ToldBySession {
+  // The most columns that the principal has come to know of a subject of which that tells more than before; 0 when of
+  // none.
+  int64 known;
+  // How far the session reaches by it, where no model has told it what is protected.
+  bool has_reach;
+  ReachFigures reach;
+};
 DueAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const PendingHistory* sealed, MemoryContext context,
-                   int64* known);
+                   ToldBySession* told);
 // Before a transaction that takes days in, and when it has committed: without that they are read again from what is
 // stored.
 void BeginDays();
@@ -134,5 +142,19 @@ bool ComputeRound(DatabaseSlot* slot, void (*meanwhile)(DatabaseSlot*));
 // What the administrator sets for users must not keep a worker from writing, nor make it wait for ever.
 void SettleWorkerSettings();
 
+// Asks for rates that were found missing.
+void AddMissing(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate>* rates);
+
+// Scores days that are over for good, for about a fifth of a second (worker_keep.cpp); whether there is more to do.
+void KeepScores(DatabaseSlot* slot);
+bool KeepingGoesOn();
+// Whether it goes on, or is tried again soon, because rates are missing.
+bool KeepingIsDue();
+// Within a transaction: removes kept scores of days that are older than so many days; kept rates that no day rests on.
+void RemoveKept(const char* retention);
+void TidyKeptRates();
+
 // Scores again the sessions whose score rests on bounds, and publishes daily scores where a limit asks for them.
 void CorrectScores(DatabaseSlot* slot);
+
+}  // namespace privacy_score

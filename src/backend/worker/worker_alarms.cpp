@@ -22,12 +22,19 @@ extern "C" {
 #include "backend/rates/model_wire.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/server/settings.hpp"
+#include "backend/server/sql_text.hpp"
+#include "backend/server/wire.hpp"
+#include "backend/state/internal.hpp"
 #include "backend/state/limits.hpp"
 #include "backend/state/live_room.hpp"
 #include "backend/state/principal_session.hpp"
 #include "backend/state/scoring_errors.hpp"
 #include "core/detection/calibration_bytes.hpp"
+#include "core/detection/detection_sections.hpp"
 #include "core/detection/role_alarm.hpp"
+#include "core/scoring/model_sections.hpp"
+
+namespace privacy_score {
 
 using privacy_score::AcceptedOfRole;
 using privacy_score::AlarmThreshold;
@@ -80,7 +87,7 @@ int64 loaded = 0;        // the calibration that `alarms` has
 bool unsettled = false;  // what was taken in may not be stored
 bool looked = false;     // for another calibration, in this transaction
 
-void Forget() {
+void ForgetAlarms() {
   delete alarms;
   alarms = nullptr;
   loaded = 0;
@@ -91,7 +98,7 @@ bool LoadCalibration() {
   if (looked) return alarms != nullptr;
   looked = true;
   if (SPI_execute("SELECT c.id FROM privacy_score.calibration c", true, 1) != SPI_OK_SELECT || SPI_processed == 0) {
-    Forget();
+    ForgetAlarms();
     return false;
   }
   const int64 id = FieldNumber(0, 0);
@@ -100,7 +107,7 @@ bool LoadCalibration() {
   const char* in_force = accepted == nullptr ? "" : accepted;
   // What is accepted changes what sessions have done so far: all of it is read again.
   if (alarms != nullptr && id == loaded && alarms->in_force == in_force) return true;
-  Forget();
+  ForgetAlarms();
   const bytea* bytes = CalibrationInForce();
   if (bytes == nullptr) return false;
   if (!Counted([&] {
@@ -127,7 +134,7 @@ RoleAlarm* AlarmOf(const char* role) {
     return alarm;
   StringInfoData wire;
   initStringInfo(&wire);
-  AppendLongQuery(&wire, SQL_TOKENS_OF_BASELINE, 1, &role);
+  AppendLongSection<TokenSection>(&wire, SQL_TOKENS_OF_BASELINE, 1, &role);
   Counted([&] {
     privacy_score::WireReader reader(WireBytes(&wire));
     auto calibration = privacy_score::ReadRoleCalibration(alarms->bytes, role);
@@ -202,12 +209,12 @@ bool LoadOfRoles() {
   if (alarms->of_roles) return true;
   StringInfoData wire;
   initStringInfo(&wire);
-  AppendLongQuery(&wire, SQL_IDS_OF_ROLES);
+  AppendLongSection<IdSection>(&wire, SQL_IDS_OF_ROLES);
   return Counted([&] {
     privacy_score::FlatSet ids;
     privacy_score::WireReader reader(WireBytes(&wire));
-    reader.EachRow(1, [&](const privacy_score::Row& row) {
-      const auto id = static_cast<std::uint64_t>(privacy_score::ParseInteger(*row[0]));
+    reader.EachRow(IdSection::kColumns, [&](const Row& row) {
+      const auto id = static_cast<std::uint64_t>(ParseInteger(*row[IdSection::kId]));
       privacy_score::FlatSet::Slot& slot = ids.SlotOf(id);
       if (slot.key == 0) ids.Insert(slot, id, {});
     });
@@ -234,7 +241,9 @@ bool TakeEntries(Judged* judged, Read read) {
   initStringInfo(&wire);
   const char* args[] = {alarms->wanted.c_str()};
   if (any && !LoadOfRoles()) return false;
-  if (any) AppendLongQuery(&wire, SQL_TOKENS("WHERE a.id = ANY ($1::pg_catalog.int8[])"), lengthof(args), args);
+  if (any)
+    AppendLongSection<TokenSection>(&wire, SQL_TOKENS("WHERE a.id = ANY ($1::pg_catalog.int8[])"), lengthof(args),
+                                    args);
   return Counted([&] {
     privacy_score::WireReader reader(WireBytes(&wire));
     const privacy_score::TokenMap tokens = any ? privacy_score::ReadTokens(reader) : privacy_score::TokenMap();
@@ -247,20 +256,23 @@ bool TakeEntries(Judged* judged, Read read) {
   });
 }
 
+WIRE_SECTION(ExecutedSection, kId, kExecutions);
+
 // Takes in what the session had written before.
 bool TakeStored(Judged* judged, int64 row_id, int before_part) {
   StringInfoData wire;
   initStringInfo(&wire);
   const char* args[] = {TextOfInteger(row_id), TextOfInteger(before_part)};
-  AppendLongQuery(&wire,
-                  "SELECT r.id, pg_catalog.sum(r.run)::pg_catalog.int8 FROM privacy_score.session_part p, ROWS FROM ("
-                  "pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) r(id, run) WHERE p.session_id = "
-                  "$1::pg_catalog.int8 AND p.part < $2::pg_catalog.int4 AND r.run > 0 GROUP BY r.id",
-                  lengthof(args), args);
+  AppendLongSection<ExecutedSection>(
+      &wire,
+      "SELECT r.id, pg_catalog.sum(r.run)::pg_catalog.int8 AS executions FROM privacy_score.session_part p, ROWS FROM ("
+      "pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) r(id, run) WHERE p.session_id = "
+      "$1::pg_catalog.int8 AND p.part < $2::pg_catalog.int4 AND r.run > 0 GROUP BY r.id",
+      lengthof(args), args);
   return TakeEntries(judged, [&wire](const auto& take) {
     privacy_score::WireReader reader(WireBytes(&wire));
-    reader.EachRow(2, [&](const privacy_score::Row& row) {
-      take(privacy_score::ParseInteger(*row[0]), privacy_score::ParseInteger(*row[1]));
+    reader.EachRow(ExecutedSection::kColumns, [&](const Row& row) {
+      take(ParseInteger(*row[ExecutedSection::kId]), ParseInteger(*row[ExecutedSection::kExecutions]));
     });
   });
 }
@@ -314,7 +326,7 @@ std::optional<std::int64_t> KnownOf(int64 row_id) {
   return strtoll(known, nullptr, 10);
 }
 
-void Store(int64 row_id, const privacy_score::Judgement& judgement, const Drips& drips) {
+void StoreJudgement(int64 row_id, const privacy_score::Judgement& judgement, const Drips& drips) {
   const char* args[] = {TextOfInteger(row_id), psprintf("%.17g", judgement.combined),
                         judgement.reason ? pstrdup(NameOf(*judgement.reason).data()) : nullptr,
                         psprintf("%.17g", drips.unusual), psprintf("%.17g", drips.of_new)};
@@ -355,6 +367,7 @@ DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, Memo
         }
         stored.most_rows = session->most_rows;
         stored.known = known;
+        stored.differ = session->differ;
         judged->session.Take(stored);
         judgement = judged->session.Judge();
         const privacy_score::AlarmLaw& law = alarm->calibration().alarm;
@@ -364,7 +377,7 @@ DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, Memo
       }))
     return others;
   if (judgement.combined != judged->combined || judgement.new_number != judged->new_number) {
-    Store(row_id, judgement, drips);
+    StoreJudgement(row_id, judgement, drips);
     judged->combined = judgement.combined;
     judged->new_number = judgement.new_number;
   }
@@ -431,9 +444,19 @@ void ForgetJudged(int64 row_id) {
   alarms->sessions.erase(found);
 }
 
+void PutAwayJudged(int64 row_id) {
+  if (alarms == nullptr) return;
+  const auto found = alarms->sessions.find(row_id);
+  if (found == alarms->sessions.end()) return;
+  // What it adds up to is read from what is stored, should it not come back.
+  alarms->drips.erase(found->second->principal);
+  alarms->remembered -= std::min(alarms->remembered, found->second->session.size());
+  alarms->sessions.erase(found);
+}
+
 void BeginJudging() {
   looked = false;
-  if (unsettled) Forget();
+  if (unsettled) ForgetAlarms();
   if (alarms == nullptr || alarms->remembered <= kMostRemembered) return;
   alarms->sessions.clear();
   alarms->roles.clear();
@@ -442,3 +465,5 @@ void BeginJudging() {
 }
 
 void SettleJudging() { unsettled = false; }
+
+}  // namespace privacy_score

@@ -9,6 +9,8 @@
 
 #include "backend/worker/worker.hpp"
 
+namespace privacy_score {
+
 // Makes the calibration anew when baselines or expected_novelty are not those that it was made for: for about a second
 // at a time.
 void CalibrateWhenDue(DatabaseSlot* slot);
@@ -28,6 +30,10 @@ void CalmDown(LiveSession* session);
 uint64 EndExpiredAcceptances(TimestampTz* next);
 // Forgets a session that has ended.
 void ForgetJudged(int64 row_id);
+// The same of one that is put out of memory and may go on.
+void PutAwayJudged(int64 row_id);
 // Before such a transaction, and when it has committed: without that all is read again.
 void BeginJudging();
 void SettleJudging();
+
+}  // namespace privacy_score

@@ -16,10 +16,17 @@ extern "C" {
 #include "backend/rates/model_wire.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/server/settings.hpp"
+#include "backend/server/sql_text.hpp"
+#include "backend/server/wire.hpp"
+#include "backend/state/internal.hpp"
+#include "backend/state/progress.hpp"
 #include "backend/state/scoring_errors.hpp"
 #include "core/detection/calibration_bytes.hpp"
 #include "core/detection/calibrator.hpp"
 #include "core/detection/role_alarm.hpp"
+#include "core/scoring/model_sections.hpp"
+
+namespace privacy_score {
 
 using privacy_score::BaselineSession;
 using privacy_score::Calibrator;
@@ -33,10 +40,13 @@ namespace {
   "FROM (SELECT s.* FROM privacy_score.baseline b JOIN privacy_score.session s ON s.role = b.role AND s.day BETWEEN " \
   "b.from_day AND b.to_day WHERE " SQL_IN_FORCE " ORDER BY s.id DESC LIMIT 200000) s "
 
+WIRE_SECTION(CalibratedSection, kRole, kEndUser, kStarted, kDay, kAddressed, kPerson, kMostRows, kRepeats, kIds, kRuns,
+             kKnown, kDiffer);
 const char* const kSessions =
-    "SELECT s.role, COALESCE(s.end_user, ''), (pg_catalog.date_part('epoch', s.started) * 1000000)::pg_catalog.int8, "
-    "s.day - '2000-01-01'::pg_catalog.date, s.addressed, s.person, s.most_rows, x.repeats, x.ids, "
-    "x.runs, s.known " SQL_CALIBRATED
+    "SELECT s.role, COALESCE(s.end_user, '') AS end_user, "
+    "(pg_catalog.date_part('epoch', s.started) * 1000000)::pg_catalog.int8 AS started, "
+    "s.day - '2000-01-01'::pg_catalog.date AS day, s.addressed, s.person, s.most_rows, x.repeats, x.ids, "
+    "x.runs, s.known, s.differ " SQL_CALIBRATED
     "CROSS JOIN LATERAL (SELECT pg_catalog.array_agg(y.id ORDER BY y.id) AS ids, "
     "pg_catalog.array_agg(y.run::pg_catalog.int8 ORDER BY y.id) AS runs, "
     "pg_catalog.max(y.run)::pg_catalog.int8 "
@@ -51,35 +61,39 @@ struct Making {
   std::string made_for;
   double expected_novelty = 0;
   std::unique_ptr<Calibrator> calibrator;
+  volatile std::int64_t done = 0, total = 0;  // sessions, for who looks at how far it is
 };
 Making* making = nullptr;
 std::string* kept = nullptr;  // its bytes, in hexadecimal, while they are stored
 std::chrono::steady_clock::time_point slice_ends;
 
-bool SliceIsOver() noexcept { return ShutdownRequestPending || std::chrono::steady_clock::now() > slice_ends; }
+bool SliceIsOver() noexcept {
+  SetProgress(static_cast<uint64>(making->done), static_cast<uint64>(making->total));
+  return ShutdownRequestPending || std::chrono::steady_clock::now() > slice_ends;
+}
 
 std::vector<BaselineSession> ReadSessions(privacy_score::WireReader& reader) {
-  using privacy_score::Figure;
-  using privacy_score::ParseInteger;
+  using Column = CalibratedSection;
   std::vector<BaselineSession> sessions;
-  reader.EachRow(11, [&](const privacy_score::Row& row) {
+  reader.EachRow(Column::kColumns, [&](const Row& row) {
     BaselineSession& session = sessions.emplace_back();
-    session.role = *row[0];
-    session.principal = privacy_score::PrincipalKey(*row[0], *row[1]);
-    session.begin = ParseInteger(*row[2]);
-    session.day = static_cast<std::int32_t>(ParseInteger(*row[3]));
-    if (row[4]) session.figures[Figure::kAddressed] = static_cast<double>(ParseInteger(*row[4]));
-    if (row[5]) session.figures[Figure::kPerson] = static_cast<double>(ParseInteger(*row[5]));
-    if (row[6]) session.figures[Figure::kVolume] = privacy_score::VolumeOf(ParseInteger(*row[6]));
-    if (row[7]) session.figures[Figure::kRepeats] = static_cast<double>(ParseInteger(*row[7]));
-    if (row[10]) session.figures[Figure::kKnown] = static_cast<double>(ParseInteger(*row[10]));
-    session.abstractions = privacy_score::ParseIntegers(*row[8]);
-    session.executions = privacy_score::ParseIntegers(*row[9]);
+    session.role = *row[Column::kRole];
+    session.principal = PrincipalKey(*row[Column::kRole], *row[Column::kEndUser]);
+    session.begin = ParseInteger(*row[Column::kStarted]);
+    session.day = static_cast<std::int32_t>(ParseInteger(*row[Column::kDay]));
+    session.figures[Figure::kAddressed] = CountIn(row[Column::kAddressed]);
+    session.figures[Figure::kPerson] = CountIn(row[Column::kPerson]);
+    if (const Field& rows = row[Column::kMostRows]) session.figures[Figure::kVolume] = VolumeOf(ParseInteger(*rows));
+    session.figures[Figure::kRepeats] = CountIn(row[Column::kRepeats]);
+    session.figures[Figure::kKnown] = CountIn(row[Column::kKnown]);
+    session.figures[Figure::kDiffer] = CountIn(row[Column::kDiffer]);
+    session.abstractions = ParseIntegers(*row[Column::kIds]);
+    session.executions = ParseIntegers(*row[Column::kRuns]);
   });
   return sessions;
 }
 
-void Forget() {
+void ForgetMaking() {
   delete making;
   making = nullptr;
 }
@@ -102,18 +116,20 @@ void Begin() {
   if (made == nullptr || strcmp(made, wanted) != 0) {
     StringInfoData wire;
     initStringInfo(&wire);
-    AppendLongQuery(&wire, kSessions);
-    AppendLongQuery(&wire, kTokens);
+    AppendLongSection<CalibratedSection>(&wire, kSessions);
+    AppendLongSection<TokenSection>(&wire, kTokens);
     CoreError error;
     if (!CallCore(&error, [&] {
           privacy_score::WireReader reader(WireBytes(&wire));
           auto sessions = ReadSessions(reader);
           if (sessions.empty()) return;
+          const auto count = static_cast<std::int64_t>(sessions.size());
           const auto tokens = privacy_score::ReadTokens(reader);
           auto begun = std::make_unique<Making>();
           begun->made_for = wanted;
           begun->expected_novelty = ps_settings.expected_novelty;
           begun->calibrator = std::make_unique<Calibrator>(std::move(sessions), tokens, ps_settings.expected_novelty);
+          begun->total = count;
           making = begun.release();
         }))
       CountScoringError(error.message);
@@ -124,7 +140,7 @@ void Begin() {
 }
 
 // Keeps what was made, or nothing where there is no session to hold others against.
-void Keep() {
+void KeepCalibration() {
   constexpr char kDigits[] = "0123456789abcdef";
   CoreError error;
   int64 sessions = 0;
@@ -140,7 +156,7 @@ void Keep() {
         }
       })) {
     CountScoringError(error.message);
-    Forget();
+    ForgetMaking();
     return;
   }
   WorkTransaction work;
@@ -155,7 +171,7 @@ void Keep() {
   EndWork(&work);
   delete kept;
   kept = nullptr;
-  Forget();
+  ForgetMaking();
 }
 
 }  // namespace
@@ -177,11 +193,11 @@ bool CalibrationGoesOn() { return making != nullptr; }
 void CalibrateWhenDue(DatabaseSlot* slot) {
   static uint64 looked_at = 0;
   static double looked_for = -1;
-  if (RecoveryInProgress() || ps_settings.alarm_rate == 0) return Forget();
+  if (RecoveryInProgress() || ps_settings.alarm_rate == 0) return ForgetMaking();
   const uint64 version = slot->definitions_version;
   if (version == 0) return;
   if (version != looked_at || looked_for != ps_settings.expected_novelty) {
-    Forget();
+    ForgetMaking();
     // First: what fails is not tried again and again.
     looked_at = version;
     looked_for = ps_settings.expected_novelty;
@@ -191,9 +207,20 @@ void CalibrateWhenDue(DatabaseSlot* slot) {
   slice_ends = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   bool done = false;
   CoreError error;
-  if (!CallCore(&error, [&] { done = making->calibrator->Run(ControlOf(SliceIsOver)); })) {
+  // Shown while it works; between two slices the worker writes what sessions have done.
+  BeginProgress("worker", InvalidOid, "calibrating");
+  const bool worked = CallCore(&error, [&] {
+    WorkControl control = ControlOf(SliceIsOver);
+    control.done = &making->done;
+    control.total = &making->total;
+    done = making->calibrator->Run(control);
+  });
+  EndProgress();
+  if (!worked) {
     CountScoringError(error.message);
-    return Forget();
+    return ForgetMaking();
   }
-  if (done) Keep();
+  if (done) KeepCalibration();
 }
+
+}  // namespace privacy_score

@@ -16,10 +16,16 @@ extern "C" {
 #include "backend/rates/model_wire.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/server/settings.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/limits.hpp"
 #include "backend/state/principal_session.hpp"
 #include "backend/state/scoring_errors.hpp"
+#include "core/base/wire_section.hpp"
 #include "core/scoring/day_reach.hpp"
+#include "core/scoring/model_sections.hpp"
+#include "core/scoring/reach_limits.hpp"
+
+namespace privacy_score {
 
 using privacy_score::DayReach;
 using privacy_score::kReachFigureCount;
@@ -44,6 +50,7 @@ struct Days {
   StoredSubjects learnt;  // what is known of subjects of which the session tells more than was known on the day
   StoredSubjects changed;
   std::string sets;        // an array
+  std::string sketch;      // of all subjects, in hexadecimal
   std::int64_t known = 0;  // most columns of a subject of which more is known than before
   std::string detail;
 };
@@ -60,7 +67,7 @@ void Restore(const DatabaseSlot* slot) {
 }
 
 // Makes what is remembered ready for the model in force; false when there is none.
-bool Prepare(DatabaseSlot* slot) {
+bool PrepareDays(DatabaseSlot* slot) {
   const uint64 version = slot->definitions_version;
   if (version == 0) return false;
   if (days != nullptr && version == loaded_version) return true;
@@ -103,11 +110,12 @@ bool ReadTold(const LiveSession* session, const PendingHistory* sealed) {
   });
 }
 
-// Looks up the abstractions that it is about and that are not known here.
-bool DefineTold() {
+// Looks up the abstractions that are not known here.
+template <typename Unknown>
+bool Define(const Unknown& unknown_ids) {
   bool any = false;
   if (!Counted([&] {
-        const auto unknown = days->reach.Unknown(days->words);
+        const auto unknown = unknown_ids();
         any = !unknown.empty();
         days->unknown = privacy_score::ArrayText(unknown);
       }))
@@ -116,11 +124,15 @@ bool DefineTold() {
   const char* args[] = {days->unknown.c_str()};
   StringInfoData wire;
   initStringInfo(&wire);
-  AppendLongQuery(&wire, SQL_TOKENS("WHERE a.id = ANY ($1::pg_catalog.int8[])"), 1, args);
+  AppendLongSection<TokenSection>(&wire, SQL_TOKENS("WHERE a.id = ANY ($1::pg_catalog.int8[])"), 1, args);
   return Counted([&] {
     privacy_score::WireReader reader(WireBytes(&wire));
     for (auto& [id, tokens] : privacy_score::ReadTokens(reader)) days->reach.Define(id, std::move(tokens));
   });
+}
+
+bool DefineTold() {
+  return Define([] { return days->reach.Unknown(days->words); });
 }
 
 // Leaves out what an earlier process has handed over.
@@ -145,19 +157,27 @@ struct DayArgs {
       : role(NameStr(session->role_name)), end_user(EndUserOf(session)), day(TextOfInteger(session->day)) {}
   const char *role, *end_user, *day;
 };
+// The part that is a sketch of all subjects.
+constexpr std::int64_t kSketchPart = -1;
 #define SQL_OF_DAY "role = $1::pg_catalog.name AND end_user = $2 AND day = " SQL_DAY("$3")
 
-// Reads two sections of stored subjects, (part, set) and (part, subjects in hexadecimal), and calls `visit` with the
+// Stored subjects: the sets of a part, a row each, and its subjects in hexadecimal.
+WIRE_SECTION(PartSetSection, kPart, kSet);
+WIRE_SECTION(PartSubjectSection, kPart, kSubjects);
+// What is stored of a day; the figures of reach as in kReachFigureNames.
+WIRE_SECTION(PrincipalDaySection, kReach, kSubjects, kSubjectColumns, kAlerted);
+
+// Reads both sections of stored subjects, and calls `visit` with the
 // number of each part and what it has.
 template <typename Visit>
 void EachStoredPart(privacy_score::WireReader& reader, const Visit& visit) {
   std::unordered_map<std::int64_t, StoredSubjects> parts;
-  for (const privacy_score::Row& row : reader.Section(2))
-    parts[privacy_score::ParseInteger(*row[0])].sets.emplace_back(privacy_score::Required(row[1]));
-  for (const privacy_score::Row& row : reader.Section(2)) {
-    const std::int64_t number = privacy_score::ParseInteger(*row[0]);
+  for (const Row& row : reader.Section(PartSetSection::kColumns))
+    parts[ParseInteger(*row[PartSetSection::kPart])].sets.emplace_back(Required(row[PartSetSection::kSet]));
+  for (const Row& row : reader.Section(PartSubjectSection::kColumns)) {
+    const std::int64_t number = ParseInteger(*row[PartSubjectSection::kPart]);
     StoredSubjects& part = parts[number];
-    part.subjects = *row[1];
+    part.subjects = *row[PartSubjectSection::kSubjects];
     visit(number, part);
   }
 }
@@ -169,21 +189,22 @@ bool BeginDay(const LiveSession* session, bool from_stored) {
   StringInfoData wire;
   initStringInfo(&wire);
   if (from_stored) {
-    AppendQuery(&wire,
-                "SELECT reach, subjects, subject_columns, alerted FROM privacy_score.principal_day WHERE " SQL_OF_DAY,
-                3, args);
-    AppendQuery(&wire,
-                "SELECT p.part, u.set FROM privacy_score.principal_subjects p, pg_catalog.unnest(p.sets) "
-                "WITH ORDINALITY u(set, n) WHERE " SQL_OF_DAY " ORDER BY p.part, u.n",
-                3, args);
-    AppendQuery(&wire,
-                "SELECT part, pg_catalog.encode(subjects, 'hex') FROM privacy_score.principal_subjects "
-                "WHERE " SQL_OF_DAY " ORDER BY part",
-                3, args);
+    AppendSection<PrincipalDaySection>(
+        &wire, "SELECT reach, subjects, subject_columns, alerted FROM privacy_score.principal_day WHERE " SQL_OF_DAY, 3,
+        args);
+    AppendSection<PartSetSection>(
+        &wire,
+        "SELECT p.part, u.set FROM privacy_score.principal_subjects p, pg_catalog.unnest(p.sets) "
+        "WITH ORDINALITY u(set, n) WHERE " SQL_OF_DAY " ORDER BY p.part, u.n",
+        3, args);
+    AppendSection<PartSubjectSection>(
+        &wire,
+        "SELECT part, pg_catalog.encode(subjects, 'hex') AS subjects FROM privacy_score.principal_subjects "
+        "WHERE " SQL_OF_DAY " ORDER BY part",
+        3, args);
   }
   bool begun = false;
   const bool read = Counted([&] {
-    using namespace privacy_score;
     const bool where_counts = session->settings.where_counts;
     if (!from_stored) {
       LeaveOutRestored();
@@ -195,10 +216,11 @@ bool BeginDay(const LiveSession* session, bool from_stored) {
     ReachFigures stored;
     std::uint32_t alerted = 0;
     bool found = false;
-    for (const Row& row : reader.Section(4)) {
+    for (const Row& row : reader.Section(PrincipalDaySection::kColumns)) {
       found = true;
-      for (int i = 0; i < kReachFigureCount; ++i) stored.values[i] = ParseInteger(*row[i]);
-      alerted = static_cast<std::uint32_t>(ParseInteger(*row[3]));
+      for (int i = 0; i < kReachFigureCount; ++i)
+        stored.values[i] = ParseInteger(*row[PrincipalDaySection::kReach + i]);
+      alerted = static_cast<std::uint32_t>(ParseInteger(*row[PrincipalDaySection::kAlerted]));
     }
     days->day = days->reach.Begin(days->principal, session->day, where_counts, stored);
     days->day->alerted = alerted;
@@ -210,11 +232,17 @@ bool BeginDay(const LiveSession* session, bool from_stored) {
     days->day->parts = kMostParts;
     int next_part = 0;
     EachStoredPart(reader, [&](std::int64_t number, const StoredSubjects& part) {
+      if (number == kSketchPart) {
+        days->day->KnowSketch(part.subjects);
+        return;
+      }
       days->day->Know(part);
       next_part = static_cast<int>(number) + 1;
     });
     days->day->parts = next_part;
   });
+  if (begun && from_stored && Define([] { return days->reach.UnknownAlone(days->day); }))
+    Counted([] { days->reach.TakeAlone(days->day); });
   return read || begun;
 }
 
@@ -270,23 +298,24 @@ bool UpdateDay(const DayArgs& of) {
 // of them on the days before.
 void NoteKnown(const DayArgs& of) {
   const char* args[] = {of.role, of.end_user, of.day, TextOfInteger(privacy_score::kDaysOfKnowledge)};
-#define SQL_OF_EARLIER_DAYS                                                                              \
-  "p.role = $1::pg_catalog.name AND p.end_user = $2 AND p.day < " SQL_DAY("$3") " AND p.day > " SQL_DAY( \
-      "$3") " - $4::pg_catalog.int4"
+#define SQL_OF_EARLIER_DAYS                                                                \
+  "p.role = $1::pg_catalog.name AND p.end_user = $2 AND p.part >= 0 AND p.day < " SQL_DAY( \
+      "$3") " AND p.day > " SQL_DAY("$3") " - $4::pg_catalog.int4"
 // A part of a day as one number.
 #define SQL_PART "(p.day - '2000-01-01'::pg_catalog.date)::pg_catalog.int8 * 1000 + p.part"
   StringInfoData wire;
   initStringInfo(&wire);
-  AppendQuery(&wire,
-              "SELECT " SQL_PART
-              ", u.set FROM privacy_score.principal_subjects p, pg_catalog.unnest(p.sets) "
-              "WITH ORDINALITY u(set, n) WHERE " SQL_OF_EARLIER_DAYS " ORDER BY 1, u.n",
-              lengthof(args), args);
-  AppendQuery(&wire,
-              "SELECT " SQL_PART
-              ", pg_catalog.encode(p.subjects, 'hex') FROM privacy_score.principal_subjects p "
-              "WHERE " SQL_OF_EARLIER_DAYS " ORDER BY 1",
-              lengthof(args), args);
+  AppendSection<PartSetSection>(&wire,
+                                "SELECT " SQL_PART
+                                " AS part, u.set FROM privacy_score.principal_subjects p, pg_catalog.unnest(p.sets) "
+                                "WITH ORDINALITY u(set, n) WHERE " SQL_OF_EARLIER_DAYS " ORDER BY 1, u.n",
+                                lengthof(args), args);
+  AppendSection<PartSubjectSection>(
+      &wire,
+      "SELECT " SQL_PART
+      " AS part, pg_catalog.encode(p.subjects, 'hex') AS subjects FROM privacy_score.principal_subjects p "
+      "WHERE " SQL_OF_EARLIER_DAYS " ORDER BY 1",
+      lengthof(args), args);
   Counted([&] {
     std::vector<StoredSubjects> earlier;
     privacy_score::WireReader reader(WireBytes(&wire));
@@ -295,24 +324,33 @@ void NoteKnown(const DayArgs& of) {
   });
 }
 
-// Writes subjects of which more is known than is stored.
-void StoreSubjects(const DayArgs& of) {
-  const bool together = days->day->parts >= kMostParts;
-  if (!Counted([&] {
-        days->changed = days->day->TakeChanged();
-        if (together && !days->changed.subjects.empty()) days->changed = days->day->All();
-        days->sets = privacy_score::ArrayText(days->changed.sets);
-      }) ||
-      days->changed.subjects.empty())
-    return;
-  const char* number = TextOfInteger(together ? 0 : days->day->parts);
-  const char* args[] = {of.role, of.end_user, of.day, number, days->changed.subjects.c_str(), days->sets.c_str()};
-  if (together) RunInternal("DELETE FROM privacy_score.principal_subjects WHERE " SQL_OF_DAY, 3, args);
+// Writes a part of the stored subjects.
+void StorePart(const DayArgs& of, const char* number, const char* subjects, const char* sets) {
+  const char* args[] = {of.role, of.end_user, of.day, number, subjects, sets};
   RunInternal(
       "INSERT INTO privacy_score.principal_subjects (role, end_user, day, part, subjects, sets) VALUES "
       "($1::pg_catalog.name, $2, " SQL_DAY("$3") ", $4::pg_catalog.int4, pg_catalog.decode($5, 'hex'), $6::text[]) "
       "ON CONFLICT (role, end_user, day, part) DO UPDATE SET subjects = EXCLUDED.subjects, sets = EXCLUDED.sets",
       6, args);
+}
+
+// Writes subjects of which more is known than is stored.
+void StoreSubjects(const DayArgs& of) {
+  bool together = days->day->parts >= kMostParts;
+  if (!Counted([&] {
+        days->changed = days->day->TakeChanged();
+        together |= days->day->replaces();
+        if (together && !days->changed.subjects.empty()) days->changed = days->day->All();
+        days->sets = privacy_score::ArrayText(days->changed.sets);
+        days->sketch = days->day->TakeChangedSketch();
+      }))
+    return;
+  if (!days->sketch.empty()) StorePart(of, TextOfInteger(kSketchPart), days->sketch.c_str(), "{}");
+  if (days->changed.subjects.empty()) return;
+  const char* number = TextOfInteger(together ? 0 : days->day->parts);
+  const char* args[] = {of.role, of.end_user, of.day};
+  if (together) RunInternal("DELETE FROM privacy_score.principal_subjects WHERE part >= 0 AND " SQL_OF_DAY, 3, args);
+  StorePart(of, number, days->changed.subjects.c_str(), days->sets.c_str());
   days->day->parts = together ? 1 : days->day->parts + 1;
 }
 
@@ -373,12 +411,12 @@ void ReadDaysAgain(DatabaseSlot* slot) {
 }
 
 DueAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const PendingHistory* sealed, MemoryContext context,
-                   int64* known) {
+                   ToldBySession* told) {
   DueAlert* alerts = nullptr;
-  *known = 0;
+  *told = {};
   // Sessions that have not heard of it yet may still tell.
   if (ps_settings.subject_key_period == 0) return alerts;
-  if (sealed->told.first == nullptr || !Prepare(slot)) return alerts;
+  if (sealed->told.first == nullptr || !PrepareDays(slot)) return alerts;
   unsettled = changed_since_saved = true;
   if (!ReadTold(session, sealed) || !DefineTold()) return alerts;
   // What a session of a standby has defined is nowhere any more when another worker has taken it.
@@ -391,7 +429,12 @@ DueAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const Pending
     if (!days->learnt.subjects.empty()) NoteKnown(DayArgs(session));
     StoreDay(session);
   }
-  *known = days->known;
+  told->known = days->known;
+  if (!session->reach_known)
+    told->has_reach = Counted([&] {
+      const auto own = days->words.begin() + static_cast<std::ptrdiff_t>(days->restored);
+      told->reach = days->reach.FiguresOf({own, days->words.end()}, session->settings.where_counts);
+    });
   const std::size_t count = days->excesses.size();
   for (std::size_t i = 0; i < count; ++i) {
     const privacy_score::ReachExcess& excess = days->excesses[i];
@@ -409,7 +452,8 @@ DueAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const Pending
 }
 
 void BeginDays() {
-  if (unsettled) ForgetDays();
+  // On a standby nothing is stored that could be read again, and to take in the same once more changes nothing.
+  if (unsettled && !RecoveryInProgress()) ForgetDays();
 }
 
 void SettleDays() {
@@ -424,47 +468,4 @@ void RaiseDueAlerts(LiveSession* session, const DueAlert* alerts) {
   }
 }
 
-void RemoveDays(const char* retention) {
-  RunInternal("DELETE FROM privacy_score.principal_day WHERE day < privacy_score.today() - $1::pg_catalog.int4", 1,
-              &retention);
-  RunInternal("DELETE FROM privacy_score.principal_subjects WHERE day < privacy_score.today() - $1::pg_catalog.int4", 1,
-              &retention);
-}
-
-void TidyDays() {
-  const char* most = TextOfInteger(static_cast<int64>(privacy_score::kMostStoredSubjects));
-  RunInternal(
-      "DELETE FROM privacy_score.principal_subjects p USING (SELECT role, end_user, day, pg_catalog.sum("
-      "pg_catalog.sum(pg_catalog.octet_length(subjects) / 10)) OVER (PARTITION BY role, end_user ORDER BY day DESC) AS "
-      "kept FROM privacy_score.principal_subjects GROUP BY role, end_user, day) d WHERE d.role = p.role "
-      "AND d.end_user = p.end_user AND d.day = p.day AND d.day < privacy_score.today() "
-      "AND d.kept > $1::pg_catalog.int8",
-      1, &most);
-}
-
-bool KeepSubjectKey(DatabaseSlot* slot) {
-  static TimestampTz looked_at = 0;
-  static int applied = -1;
-  const TimestampTz now = GetCurrentTimestamp();
-  if (now - looked_at < USECS_PER_HOUR && applied == ps_settings.subject_key_period) return false;
-  WorkTransaction work;
-  BeginWork(&work);
-  const char* args[] = {psprintf("%d", ps_settings.subject_key_period)};
-  bool changed =
-      RunInternal(
-          "DELETE FROM privacy_score.subject_key WHERE $1::pg_catalog.int4 = 0 OR made_at < pg_catalog.now() "
-          "- pg_catalog.make_interval(days => $1::pg_catalog.int4)",
-          1, args) > 0;
-  if (ps_settings.subject_key_period > 0)
-    changed |= RunInternal("INSERT INTO privacy_score.subject_key DEFAULT VALUES ON CONFLICT DO NOTHING") > 0;
-  // Hashes under another key say nothing any more.
-  if (changed) RunInternal("DELETE FROM privacy_score.principal_subjects");
-  EndWork(&work);
-  looked_at = now;
-  applied = ps_settings.subject_key_period;
-  if (changed) {
-    ForgetDays();
-    DropSavedDays(slot);
-  }
-  return changed;
-}
+}  // namespace privacy_score

@@ -10,6 +10,7 @@
 extern "C" {
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "executor/spi.h"
 #include "nodes/pg_list.h"
 #include "storage/lmgr.h"
@@ -18,12 +19,19 @@ extern "C" {
 #include "utils/lsyscache.h"
 }
 
+#include "backend/rates/kept_scores.hpp"
 #include "backend/server/settings.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/alerts.hpp"
+#include "backend/state/internal.hpp"
 #include "backend/state/limits.hpp"
 #include "backend/state/live_room.hpp"
+#include "backend/state/live_session.hpp"
 #include "backend/state/principal_session.hpp"
 #include "backend/worker/worker_alarms.hpp"
+#include "backend/worker/worker_principals.hpp"
+
+namespace privacy_score {
 
 namespace {
 
@@ -36,6 +44,7 @@ struct FlushItem {
   int64 events;
   DueAlert* due;
   bool calm;
+  NGram follows;  // of a principal's session
   FlushItem* next;
 };
 
@@ -48,21 +57,30 @@ double EnforcedOf(const LiveSession* session) {
 // Whether the row of a session in the history says something else than the session does.
 bool RowIsBehind(const LiveSession* session) {
   return session->refused != session->flushed_refused ||
+         (session->row_id != 0 && session->differ != session->flushed_differ) ||
          (session->row_id != 0 && EnforcedOf(session) != session->flushed_enforced);
 }
 
+// Whether what is kept of a principal's session so that it can go on is to be taken away.
+bool EndsToBeKept(const LiveSession* session) { return IsShared(session) && session->closed && session->part->kept; }
+
 // Seals what the session has gathered and copies its fields; false when there is nothing to write.
 bool Seal(LiveSession* session, FlushItem* item) {
+  const bool shared = IsShared(session);
+  if (shared) LWLockAcquire(&session->part->lock, LW_SHARED);
+  CopyStanding(session, &item->copy);
   SpinLockAcquire(&session->mutex);
   if (session->sealed.IsEmpty()) {
     session->sealed = session->open;
     session->open = {};
     session->sealed_rise = session->risen;
   }
-  item->copy = *session;
+  CopyChanging(session, &item->copy);
   SpinLockRelease(&session->mutex);
+  if (shared) item->follows = FollowedNext(session->part);
+  if (shared) LWLockRelease(&session->part->lock);
   item->session = session;
-  return !item->copy.sealed.IsEmpty() || RowIsBehind(&item->copy);
+  return !item->copy.sealed.IsEmpty() || RowIsBehind(&item->copy) || EndsToBeKept(&item->copy);
 }
 
 void Execute(const char* sql, int nargs, Oid* types, Datum* values) {
@@ -130,7 +148,7 @@ int64 WriteSessionRow(const FlushItem* item, int64 queries) {
   const ConnectionContext& context = item->copy.context;
   Oid types[] = {NAMEOID, TEXTOID, DATEOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID, BOOLOID,
                  INT8OID, INT8OID, INT8OID, FLOAT8OID,      TEXTOID,        BOOLOID, TEXTOID, TEXTOID,
-                 BOOLOID, TEXTOID, INT8OID, INT8OID,        INT8OID,        BOOLOID};
+                 BOOLOID, TEXTOID, INT8OID, INT8OID,        INT8OID,        BOOLOID, INT8OID};
   NameData role = item->copy.role_name;
   Datum values[] = {NameGetDatum(&role),
                     CStringGetTextDatum(item->copy.session),
@@ -153,22 +171,25 @@ int64 WriteSessionRow(const FlushItem* item, int64 queries) {
                     Int64GetDatum(item->copy.reach.addressed),
                     Int64GetDatum(item->copy.reach.person),
                     Int64GetDatum(item->copy.most_rows),
-                    BoolGetDatum(item->copy.reach_known && ps_settings.subject_key_period > 0)};
+                    BoolGetDatum(item->copy.reach_known && ps_settings.subject_key_period > 0),
+                    Int64GetDatum(item->copy.differ)};
   Execute(
       "INSERT INTO privacy_score.session AS s (role, session, day, started, last_at, source, queries, refused, reach, "
       "subjects, subject_columns, enforced, end_user, client_addr, application_name, tls, auth_method, addressed, "
-      "person, most_rows, known) VALUES ($1, $2, "
+      "person, most_rows, known, differ) VALUES ($1, $2, "
       "$3, $4, $5, 'live', $6, $7, CASE WHEN $8 THEN $9 END, CASE WHEN $8 THEN $10 END, CASE WHEN $8 THEN $11 END, "
       "CASE WHEN $12 >= 0 THEN $12 END, NULLIF($13, ''), NULLIF($15, '')::pg_catalog.inet, CASE WHEN $14 THEN $16 END, "
       "CASE WHEN $14 THEN $17 END, NULLIF($18, ''), CASE WHEN $8 THEN $19 END, CASE WHEN $8 THEN $20 END, $21, "
-      "CASE WHEN $22 THEN 0 END) "
+      "CASE WHEN $22 THEN 0 END, $23) "
       "ON CONFLICT (role, session, started) "
       "DO UPDATE SET last_at = EXCLUDED.last_at, queries = EXCLUDED.queries, refused = EXCLUDED.refused, "
-      "reach = EXCLUDED.reach, subjects = EXCLUDED.subjects, subject_columns = EXCLUDED.subject_columns, enforced = "
-      "EXCLUDED.enforced, addressed = EXCLUDED.addressed, person = EXCLUDED.person, most_rows = EXCLUDED.most_rows, "
-      "known = GREATEST(s.known, EXCLUDED.known) "
+      "reach = COALESCE(EXCLUDED.reach, s.reach), subjects = COALESCE(EXCLUDED.subjects, s.subjects), "
+      "subject_columns = COALESCE(EXCLUDED.subject_columns, s.subject_columns), enforced = EXCLUDED.enforced, "
+      "addressed = COALESCE(EXCLUDED.addressed, s.addressed), person = COALESCE(EXCLUDED.person, s.person), "
+      "most_rows = EXCLUDED.most_rows, "
+      "known = GREATEST(s.known, EXCLUDED.known), differ = EXCLUDED.differ "
       "RETURNING s.id",
-      22, types, values);
+      23, types, values);
   return FieldNumber(0, 0);
 }
 
@@ -180,6 +201,9 @@ void WriteEvents(FlushItem* item) {
   item->row_id = item->copy.row_id;
   if (item->entries == 0 && !RowIsBehind(&item->copy)) return;
   item->row_id = WriteSessionRow(item, item->copy.flushed_queries + item->events);
+  // As rows that are fetched past midnight.
+  if (item->copy.day < DayOf(GetCurrentTimestamp()))
+    NoteChangedDay(NameStr(item->copy.role_name), TextOfInteger(item->copy.day));
   if (item->entries == 0) return;
   Oid types[] = {INT8OID, INT4OID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID};
   Datum values[] = {Int64GetDatum(item->row_id), Int32GetDatum(item->copy.next_part), ids, runs, rows};
@@ -208,6 +232,31 @@ void WriteKnown(int64 row_id, int64 known) {
   RunInternal(
       "UPDATE privacy_score.session SET known = $2::pg_catalog.int8 WHERE id = $1::pg_catalog.int8 "
       "AND known < $2::pg_catalog.int8",
+      lengthof(args), args);
+}
+
+// Takes in how far a session reaches that no model has told what is protected, by what it has told: it may have ended
+// since.
+void TakeReachOfTold(FlushItem* item, const ReachFigures& reach) {
+  const int64 row_id = item->row_id;
+  if (row_id == 0) return;
+  LiveSession* session = item->session;
+  SpinLockAcquire(&session->mutex);
+  if (!session->reach_known) {
+    session->reach = reach;
+    session->reach_known = true;
+  }
+  SpinLockRelease(&session->mutex);
+  item->copy.reach = reach;
+  item->copy.reach_known = true;
+  const char* args[] = {TextOfInteger(row_id),          TextOfInteger(reach.values[0]), TextOfInteger(reach.values[1]),
+                        TextOfInteger(reach.values[2]), TextOfInteger(reach.addressed), TextOfInteger(reach.person)};
+  RunInternal(
+      "UPDATE privacy_score.session SET reach = GREATEST(reach, $2::pg_catalog.int8), "
+      "subjects = GREATEST(subjects, $3::pg_catalog.int8), "
+      "subject_columns = GREATEST(subject_columns, $4::pg_catalog.int4), "
+      "addressed = GREATEST(addressed, $5::pg_catalog.int8), person = GREATEST(person, $6::pg_catalog.int8) "
+      "WHERE id = $1::pg_catalog.int8",
       lengthof(args), args);
 }
 
@@ -247,12 +296,7 @@ void WriteAlerts(const FlushItem* item) {
 void FreeSession(DatabaseSlot* slot, LiveSession* session) {
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   FreePart(session);
-  if (session->previous != nullptr)
-    session->previous->next = session->next;
-  else
-    slot->sessions = session->next;
-  if (session->next != nullptr) session->next->previous = session->previous;
-  --slot->session_count;
+  UnlinkSession(slot, session);
   LWLockRelease(slot->lock);
   CloseHolding(session->holding, reinterpret_cast<SharedBlock*>(session));
 }
@@ -294,14 +338,15 @@ bool Release(DatabaseSlot* slot, LiveSession* session, const FlushItem* written)
   if (written != nullptr) {
     session->stored_rise = session->sealed_rise;
     session->flushed_refused = written->copy.refused;
+    session->flushed_differ = written->copy.differ;
     if (written->row_id != 0) {
       session->row_id = written->row_id;
       session->flushed_enforced = EnforcedOf(&written->copy);
     }
   }
   const bool left = !IsShared(session) || pg_atomic_read_u32(&session->part->attached) == 0;
-  const bool finished =
-      left && session->closed && session->open.IsEmpty() && (written == nullptr || !RowIsBehind(session));
+  const bool finished = left && session->closed && session->open.IsEmpty() &&
+                        (written == nullptr || !(RowIsBehind(session) || EndsToBeKept(session)));
   SpinLockRelease(&session->mutex);
   FreeHistory(session, &done);
   LWLockRelease(slot->lock);
@@ -317,6 +362,23 @@ void Discard(DatabaseSlot* slot, LiveSession* session) {
     Seal(session, &item);
     if (Release(slot, session, nullptr) && list == 1) FreeSession(slot, session);
   }
+}
+
+// Leaves out, and has thrown away, what began for the tables of an extension that was dropped since: a statement that
+// waited meanwhile is noted in a session whose definitions went with these. Inside a transaction of the worker.
+FlushItem* OfThisExtension(FlushItem* items) {
+  const Oid extension = get_extension_oid("privacy_score", false);
+  FlushItem* left = nullptr;
+  for (FlushItem *next, *item = items; item != nullptr; item = next) {
+    next = item->next;
+    if (item->session->extension != extension) {
+      item->session->discarded = true;
+      continue;
+    }
+    item->next = left;
+    left = item;
+  }
+  return left;
 }
 
 }  // namespace
@@ -337,18 +399,23 @@ void FlushSessions(DatabaseSlot* slot) {
     BeginDays();
     BeginJudging();
     BeginWork(&work);
+    items = OfThisExtension(items);
     for (FlushItem* item = items; item != nullptr; item = item->next) WriteDefinitions(item);
     for (FlushItem* item = items; item != nullptr; item = item->next) {
       WriteEvents(item);
       WriteAlerts(item);
-      int64 known = 0;
-      item->due = TakeTold(slot, &item->copy, &item->copy.sealed, work.outer, &known);
-      WriteKnown(item->row_id, known);
+      KeepPrincipal(&item->copy, item->row_id, item->follows);
+      ToldBySession told;
+      item->due = TakeTold(slot, &item->copy, &item->copy.sealed, work.outer, &told);
+      WriteKnown(item->row_id, told.known);
+      if (told.has_reach) TakeReachOfTold(item, told.reach);
       item->due = JudgeSession(&item->copy, item->row_id, item->due, work.outer, &item->calm);
     }
     EndWork(&work);
     SettleDays();
     SettleJudging();
+    for (const FlushItem* item = items; item != nullptr; item = item->next)
+      if (IsShared(item->session) && item->row_id != 0) item->session->part->kept = !item->copy.closed;
   }
   for (FlushItem* item = items; item != nullptr; item = item->next) {
     if (item->calm && (item->copy.alarmed_by_novelty || item->copy.alarmed_by_extent)) CalmDown(item->session);
@@ -363,6 +430,7 @@ void FlushSessions(DatabaseSlot* slot) {
     next = session->next;
     if (session->discarded) Discard(slot, session);
   }
+  PutOutPrincipals(slot);
 }
 
 void DiscardSessions(DatabaseSlot* slot) {
@@ -403,10 +471,14 @@ void ApplyRetention() {
   WorkTransaction work;
   BeginWork(&work);
   (void)InternalValue("SELECT privacy_score.tidy_copies()");
+  (void)InternalValue("SELECT privacy_score.tidy_domains()");
   const char* args[] = {psprintf("%d", ps_settings.history_retention)};
   TidyDays();
+  TidyPrincipals();
+  TidyKeptRates();
   if (ps_settings.history_retention > 0) {
     RemoveDays(args[0]);
+    RemoveKept(args[0]);
     const uint64 removed = RunInternal(
         "WITH old AS (DELETE FROM privacy_score.session WHERE day < privacy_score.today() - $1::pg_catalog.int4 "
         "RETURNING id) DELETE FROM privacy_score.session_part p USING old WHERE p.session_id = old.id",
@@ -415,3 +487,5 @@ void ApplyRetention() {
   }
   EndWork(&work);
 }
+
+}  // namespace privacy_score

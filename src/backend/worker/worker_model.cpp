@@ -16,11 +16,15 @@ extern "C" {
 #include "backend/rates/rate_admission.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/server/settings.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/limits.hpp"
 #include "backend/state/principal_session.hpp"
 #include "backend/state/rate_requests.hpp"
 #include "core/scoring/day_scorer.hpp"
 #include "core/scoring/live_scorer.hpp"
+#include "core/scoring/model_sections.hpp"
+
+namespace privacy_score {
 
 StringInfoData CopyModel(DatabaseSlot* slot) {
   StringInfoData copy;
@@ -79,18 +83,6 @@ bool Replace(DatabaseSlot* slot, const StringInfoData* wire, int rates_at) {
   return true;
 }
 
-// Asks for the rates that the score of a session or a day misses.
-void AddMissing(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate>* rates) {
-  const std::size_t count = rates->size();
-  AskedShare share = {};
-  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!AskForRate(slot, (*rates)[i].relation, (*rates)[i].attributes, &share)) break;
-    ++slot->missing_count;
-  }
-  LWLockRelease(slot->lock);
-}
-
 using Rescored = privacy_score::MemoryScore;
 using privacy_score::DayScore;
 using privacy_score::DayScorer;
@@ -100,28 +92,30 @@ void RescoreFromHistory(const LiveSession* session, const StringInfoData* model,
   StringInfoData wire;
   initStringInfo(&wire);
   const char* args[] = {TextOfInteger(session->row_id)};
-  AppendLongQuery(&wire,
-                  SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session_part p "
-                             "WHERE p.session_id = $1::pg_catalog.int8)"),
-                  1, args);
-  AppendQuery(&wire,
-              "SELECT ids, runs FROM privacy_score.session_part WHERE session_id = $1::pg_catalog.int8 ORDER BY part",
-              1, args);
+  AppendLongSection<TokenSection>(
+      &wire,
+      SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session_part p "
+                 "WHERE p.session_id = $1::pg_catalog.int8)"),
+      1, args);
+  AppendSection<RunSection>(
+      &wire, "SELECT ids, runs FROM privacy_score.session_part WHERE session_id = $1::pg_catalog.int8 ORDER BY part", 1,
+      args);
   const bool done = CallCore(error, [&] {
-    using namespace privacy_score;
     LiveScorer scorer(NameStr(session->role_name), session->settings, EndUserOf(session));
     scorer.Load(WireBytes(model));
     WireReader reader(WireBytes(&wire));
     std::unordered_map<std::int64_t, Tokens> tokens;
-    reader.EachRow(2, [&](const Row& row) { tokens[ParseInteger(*row[0])].emplace_back(*row[1]); });
+    reader.EachRow(TokenSection::kColumns, [&](const Row& row) {
+      tokens[ParseInteger(*row[TokenSection::kId])].emplace_back(*row[TokenSection::kToken]);
+    });
     for (auto& [id, list] : tokens) {
       std::sort(list.begin(), list.end());
       scorer.Define(id, std::move(list));
     }
     NGramWindow follows;
-    for (const Row& row : reader.Section(2)) {
-      const auto ids = ParseIntegers(*row[0]);
-      const auto runs = ParseIntegers(*row[1]);
+    for (const Row& row : reader.Section(RunSection::kColumns)) {
+      const auto ids = ParseIntegers(*row[RunSection::kIds]);
+      const auto runs = ParseIntegers(*row[RunSection::kRuns]);
       for (std::size_t i = 0; i < ids.size(); ++i) {
         if (runs[i] == kContext) {
           follows.PushContext(ids[i]);
@@ -183,9 +177,8 @@ CoreHolder<Rescored>* RescoreWithStored(DatabaseSlot* slot, const LiveSession* p
 }
 
 void CorrectScore(DatabaseSlot* slot, LiveSession* session, const StringInfoData* model) {
-  SpinLockAcquire(&session->mutex);
-  const LiveSession before = *session;
-  SpinLockRelease(&session->mutex);
+  LiveSession before;
+  CopySession(session, &before);
   const bool known = before.row_id != 0 || before.unrecorded;
   const bool whole = before.flushed_queries == before.summary.queries;
   // Who asks for more than there is room for could be estimated for ever. So such a session is scored with what is
@@ -349,6 +342,17 @@ void TakeDayFigures(DatabaseSlot* slot, const DayFigure* days) {
 
 }  // namespace
 
+void AddMissing(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate>* rates) {
+  const std::size_t count = rates->size();
+  AskedShare share = {};
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!AskForRate(slot, (*rates)[i].relation, (*rates)[i].attributes, &share)) break;
+    ++slot->missing_count;
+  }
+  LWLockRelease(slot->lock);
+}
+
 bool PublishModel(DatabaseSlot* slot, bool even_if_same) {
   StringInfoData wire;
   initStringInfo(&wire);
@@ -381,3 +385,5 @@ void CorrectScores(DatabaseSlot* slot) {
   TakeDayFigures(slot, days);
   asked_with = version;
 }
+
+}  // namespace privacy_score

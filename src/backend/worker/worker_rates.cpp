@@ -28,8 +28,6 @@ extern "C" {
 #include "utils/guc.h"
 #include "utils/rel.h"
 #include "utils/timeout.h"
-
-PGDLLEXPORT void ps_rates_main(Datum database);
 }
 
 #include <string_view>
@@ -38,9 +36,16 @@ PGDLLEXPORT void ps_rates_main(Datum database);
 #include "backend/rates/rate_admission.hpp"
 #include "backend/server/guarded.hpp"
 #include "backend/server/settings.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/server/wait_events.hpp"
 #include "backend/state/progress.hpp"
 #include "backend/state/rate_requests.hpp"
+
+namespace privacy_score {
+
+extern "C" {
+PGDLLEXPORT void ps_rates_main(Datum database);
+}
 
 namespace {
 
@@ -49,9 +54,8 @@ constexpr const char* kLargeRows = "100000";
 // The same of bytes, stored aside or not.
 constexpr int64 kLargeBytes = 16 * 1024 * 1024;
 
-// How long the worker itself computes rates of one relation, in milliseconds: on a standby, where nobody else can,
-// more.
-constexpr int kPatience = 500;
+// How long the worker computes rates of one relation on a standby, where nobody else can, in milliseconds; elsewhere
+// for `rate_patience`.
 constexpr int kPatienceOnStandby = 10000;
 
 // Relations that took longer, in this process; the newest take the place of the oldest.
@@ -77,21 +81,20 @@ bool InTime(int milliseconds, Work work) {
     return true;
   }
   enable_timeout_after(STATEMENT_TIMEOUT, milliseconds);
-  PG_TRY()
-    ;
-    {
-      ErrorData* error = InSubtransaction(work);
-      if (error != nullptr) ReThrowError(error);
-    }
-    PG_CATCH();
-    {
-      disable_timeout(STATEMENT_TIMEOUT, false);
-      MemoryContextSwitchTo(context);
-      if (geterrcode() != ERRCODE_QUERY_CANCELED || ShutdownRequestPending || GetCurrentTimestamp() < until)
-        PG_RE_THROW();
-      FlushErrorState();
-      in_time = false;
-    }
+  PG_TRY();
+  {
+    ErrorData* error = InSubtransaction(work);
+    if (error != nullptr) ReThrowError(error);
+  }
+  PG_CATCH();
+  {
+    disable_timeout(STATEMENT_TIMEOUT, false);
+    MemoryContextSwitchTo(context);
+    if (geterrcode() != ERRCODE_QUERY_CANCELED || ShutdownRequestPending || GetCurrentTimestamp() < until)
+      PG_RE_THROW();
+    FlushErrorState();
+    in_time = false;
+  }
   PG_END_TRY();
   disable_timeout(STATEMENT_TIMEOUT, false);
   // It may have come too late to be noticed.
@@ -183,7 +186,7 @@ void LeaveRate(Round* round, const WantedRate* wanted) {
   --round->settled;
 }
 
-uint64 HashOf(const WantedRate* wanted) {
+uint64 WantedRateHash(const WantedRate* wanted) {
   const auto hash = [](const char* text, uint64 seed) {
     return hash_bytes_extended(reinterpret_cast<const unsigned char*>(text), static_cast<int>(strlen(text)), seed);
   };
@@ -193,7 +196,7 @@ uint64 HashOf(const WantedRate* wanted) {
 // Forgets that the rate failed: it is tried again.
 void ForgetFault(DatabaseSlot* slot, const WantedRate* wanted) {
   if (!DsaPointerIsValid(slot->faults)) return;
-  const uint64 hash = HashOf(wanted);
+  const uint64 hash = WantedRateHash(wanted);
   for (auto& fault : SharedAt<RateFaults>(slot->faults)->faults)
     if (fault.hash == hash) fault = {0, 0};
 }
@@ -202,7 +205,7 @@ void RememberFault(DatabaseSlot* slot, const WantedRate* wanted) {
   if (!DsaPointerIsValid(slot->faults)) slot->faults = AllocateShared(sizeof(RateFaults));
   if (!DsaPointerIsValid(slot->faults)) return;
   auto* faults = SharedAt<RateFaults>(slot->faults);
-  faults->faults[faults->next] = {HashOf(wanted), GetCurrentTimestamp()};
+  faults->faults[faults->next] = {WantedRateHash(wanted), GetCurrentTimestamp()};
   faults->next = (faults->next + 1) % RateFaults::kMost;
 }
 
@@ -296,11 +299,11 @@ bool IsLarge(Oid relation) {
   if (IsKnownSlow(relation)) return true;
   if (!ConditionalLockRelationOid(relation, AccessShareLock)) return false;
   int64 blocks = 0;
-  if (Relation table = try_relation_open(relation, NoLock)) {
+  if (::Relation table = try_relation_open(relation, NoLock)) {
     blocks = RelationGetNumberOfBlocks(table);
     const Oid aside = table->rd_rel->reltoastrelid;
     if (OidIsValid(aside)) {
-      Relation toast = relation_open(aside, AccessShareLock);
+      ::Relation toast = relation_open(aside, AccessShareLock);
       blocks += RelationGetNumberOfBlocks(toast);
       relation_close(toast, AccessShareLock);
     }
@@ -343,7 +346,7 @@ bool AnyIsSlow(DatabaseSlot* slot) {
 bool HasFailed(DatabaseSlot* slot, const WantedRate* wanted, TimestampTz since) {
   if (!DsaPointerIsValid(slot->faults)) return false;
   const auto* faults = SharedAt<RateFaults>(slot->faults);
-  const uint64 hash = HashOf(wanted);
+  const uint64 hash = WantedRateHash(wanted);
   for (const auto& fault : faults->faults)
     if (fault.hash == hash && fault.at > since) return true;
   return false;
@@ -424,10 +427,10 @@ bool ComputeMissingRates(DatabaseSlot* slot, int patience, bool alone) {
 
 bool ComputeRound(DatabaseSlot* slot, void (*meanwhile)(DatabaseSlot*)) {
   if (RecoveryInProgress()) return ComputeMissingRates(slot, kPatienceOnStandby, true);
-  if (!AnyIsSlow(slot)) return ComputeMissingRates(slot, kPatience, false);
+  if (!AnyIsSlow(slot)) return ComputeMissingRates(slot, ps_settings.rate_patience, false);
   slot->round_settled = -1;
   BackgroundWorkerHandle* handle = StartProcess("rates", "ps_rates_main");
-  if (handle == nullptr) return ComputeMissingRates(slot, kPatience, true);
+  if (handle == nullptr) return ComputeMissingRates(slot, ps_settings.rate_patience, true);
   for (;;) {
     pid_t pid;
     const BgwHandleStatus status = GetBackgroundWorkerPid(handle, &pid);
@@ -437,18 +440,17 @@ bool ComputeRound(DatabaseSlot* slot, void (*meanwhile)(DatabaseSlot*)) {
       return false;
     }
     ResetLatch(MyLatch);
-    PG_TRY()
-      ;
-      {
-        CHECK_FOR_INTERRUPTS();
-        meanwhile(slot);
-      }
-      PG_CATCH();
-      {
-        // Its round would go on beside the next one.
-        TerminateBackgroundWorker(handle);
-        PG_RE_THROW();
-      }
+    PG_TRY();
+    {
+      CHECK_FOR_INTERRUPTS();
+      meanwhile(slot);
+    }
+    PG_CATCH();
+    {
+      // Its round would go on beside the next one.
+      TerminateBackgroundWorker(handle);
+      PG_RE_THROW();
+    }
     PG_END_TRY();
     WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ps_settings.flush_interval,
               WaitEventOf(OwnWait::kRates));
@@ -470,3 +472,5 @@ void ps_rates_main(Datum database) {
   slot->round_settled = ComputeMissingRates(slot, 0, true) ? 1 : 0;
   proc_exit(0);
 }
+
+}  // namespace privacy_score

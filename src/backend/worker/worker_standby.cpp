@@ -17,9 +17,13 @@ extern "C" {
 
 #include "backend/rates/model_wire.hpp"
 #include "backend/server/settings.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/live_room.hpp"
 #include "backend/state/live_session.hpp"
 #include "backend/state/principal_session.hpp"
+#include "core/scoring/model_sections.hpp"
+
+namespace privacy_score {
 
 using privacy_score::MemoryHistory;
 using privacy_score::MemoryScore;
@@ -39,7 +43,7 @@ int32 limited_day = 0;                  // the last day of which a session had a
 void CountEviction() { pg_atomic_fetch_add_u64(&ps_shared->evictions, 1); }
 
 // What the memory knows a session by.
-std::uint64_t KeyOf(const LiveSession* session) { return reinterpret_cast<std::uintptr_t>(session); }
+std::uint64_t MemoryKey(const LiveSession* session) { return reinterpret_cast<std::uintptr_t>(session); }
 
 std::string KeyOfPrincipal(const LiveSession* session) {
   return privacy_score::PrincipalKey(NameStr(session->role_name), EndUserOf(session));
@@ -56,12 +60,12 @@ void Learn(const NoteList& definitions) {
 }
 
 // Adds sealed events to the memory; returns their number. Within CallCore.
-int64 Remember(const LiveSession* place, const LiveSession* session, const PendingHistory* sealed, bool* fits) {
+int64 RememberEvents(const LiveSession* place, const LiveSession* session, const PendingHistory* sealed, bool* fits) {
   Learn(session->open.definitions);
   Learn(sealed->definitions);
   int64 events = 0;
   const auto append = [&](int64 id, int64 run) {
-    *fits &= memory->Append(KeyOf(place), KeyOfPrincipal(session), session->day, id, run);
+    *fits &= memory->Append(MemoryKey(place), KeyOfPrincipal(session), session->day, id, run);
     events += Max(run, 0);
   };
   for (const EventChunk* chunk = sealed->chunks_first; chunk != nullptr; chunk = chunk->next)
@@ -77,14 +81,13 @@ int64 Remember(const LiveSession* place, const LiveSession* session, const Pendi
 // transaction at any time.
 void TakeInTold(DatabaseSlot* slot, LiveSession* session) {
   if (session->sealed.told.first == nullptr) return;
-  SpinLockAcquire(&session->mutex);
-  const LiveSession copy = *session;
-  SpinLockRelease(&session->mutex);
+  LiveSession copy;
+  CopySession(session, &copy);
   WorkTransaction work;
   BeginDays();
   BeginWork(&work);
-  int64 known = 0;
-  const DueAlert* alerts = TakeTold(slot, &copy, &copy.sealed, work.outer, &known);
+  ToldBySession told;
+  const DueAlert* alerts = TakeTold(slot, &copy, &copy.sealed, work.outer, &told);
   EndWork(&work);
   SettleDays();
   RaiseDueAlerts(session, alerts);
@@ -99,6 +102,8 @@ void TakeInTold(DatabaseSlot* slot, LiveSession* session) {
 
 // Takes what one session has gathered; definitions stay with it, for the views, while they take little of its share.
 void TakeIn(DatabaseSlot* slot, LiveSession* session) {
+  LiveSession copy;
+  CopyStanding(session, &copy);
   SpinLockAcquire(&session->mutex);
   PendingHistory sealed = session->open;
   session->open = {};
@@ -111,12 +116,12 @@ void TakeIn(DatabaseSlot* slot, LiveSession* session) {
     session->open.told_bytes = sealed.told_bytes;
     sealed.told = {};
   }
-  const LiveSession copy = *session;
+  CopyChanging(session, &copy);
   SpinLockRelease(&session->mutex);
   CoreError error;
   int64 events = 0;
   bool fits = true;
-  const bool done = CallCore(&error, [&] { events = Remember(session, &copy, &sealed, &fits); });
+  const bool done = CallCore(&error, [&] { events = RememberEvents(session, &copy, &sealed, &fits); });
   if (!done || !fits) CountEviction();
   if (copy.limits.daily >= 0) limited_day = Max(limited_day, copy.day);
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
@@ -137,7 +142,7 @@ void TakeIn(DatabaseSlot* slot, LiveSession* session) {
   LWLockRelease(slot->lock);
   TakeInTold(slot, session);
   if (!done_with || AwaitsCorrection(session)) return;
-  CallCore(&error, [&] { memory->Close(KeyOf(session)); });
+  CallCore(&error, [&] { memory->Close(MemoryKey(session)); });
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   FreeHistory(session, &session->open);
   LWLockRelease(slot->lock);
@@ -179,7 +184,7 @@ void TakeInSessions(DatabaseSlot* slot) {
 CoreHolder<MemoryScore>* ScoreFromMemory(const LiveSession* place, const LiveSession* session,
                                          const StringInfoData* model) {
   return Held([&] {
-    return memory->ScoreSession(KeyOf(place), WireBytes(model), NameStr(session->role_name), EndUserOf(session),
+    return memory->ScoreSession(MemoryKey(place), WireBytes(model), NameStr(session->role_name), EndUserOf(session),
                                 session->settings);
   });
 }
@@ -190,19 +195,21 @@ CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const St
   const char* args[] = {NameStr(session->role_name), TextOfInteger(session->day), EndUserOf(session)};
   WorkTransaction work;
   BeginWork(&work);
-  AppendLongQuery(&stored,
-                  SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session s "
-                             "JOIN privacy_score.session_part p ON p.session_id = s.id "
-                             "WHERE s.role = $1::pg_catalog.name AND COALESCE(s.end_user, '') = $3 "
-                             "AND s.day = " SQL_DAY("$2") ")"),
-                  3, args);
-  AppendQuery(&stored,
-              "SELECT i.ids, i.runs FROM privacy_score.session s, LATERAL (SELECT pg_catalog.array_agg(u.id ORDER BY "
-              "p.part, u.n) AS ids, pg_catalog.array_agg(u.run ORDER BY p.part, u.n) AS runs "
-              "FROM privacy_score.session_part p, ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) "
-              "WITH ORDINALITY u(id, run, n) WHERE p.session_id = s.id) i WHERE s.role = $1::pg_catalog.name "
-              "AND COALESCE(s.end_user, '') = $3 AND s.day = " SQL_DAY("$2") " AND i.ids IS NOT NULL",
-              3, args);
+  AppendLongSection<TokenSection>(
+      &stored,
+      SQL_TOKENS("WHERE a.id IN (SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session s "
+                 "JOIN privacy_score.session_part p ON p.session_id = s.id "
+                 "WHERE s.role = $1::pg_catalog.name AND COALESCE(s.end_user, '') = $3 "
+                 "AND s.day = " SQL_DAY("$2") ")"),
+      3, args);
+  AppendSection<RunSection>(
+      &stored,
+      "SELECT i.ids, i.runs FROM privacy_score.session s, LATERAL (SELECT pg_catalog.array_agg(u.id ORDER BY "
+      "p.part, u.n) AS ids, pg_catalog.array_agg(u.run ORDER BY p.part, u.n) AS runs "
+      "FROM privacy_score.session_part p, ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs)) "
+      "WITH ORDINALITY u(id, run, n) WHERE p.session_id = s.id) i WHERE s.role = $1::pg_catalog.name "
+      "AND COALESCE(s.end_user, '') = $3 AND s.day = " SQL_DAY("$2") " AND i.ids IS NOT NULL",
+      3, args);
   EndWork(&work);
   return Held([&] {
     return memory->ScoreDay(NameStr(session->role_name), EndUserOf(session), session->day, WireBytes(model),
@@ -242,3 +249,5 @@ bool ReplicatedModelIsDue() {
   looked_at = now;
   return true;
 }
+
+}  // namespace privacy_score

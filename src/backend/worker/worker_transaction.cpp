@@ -16,6 +16,8 @@ extern "C" {
 
 #include "backend/server/compat.hpp"
 
+namespace privacy_score {
+
 void SettleWorkerSettings() {
   SetConfigOption("default_transaction_read_only", "off", PGC_SUSET, PGC_S_OVERRIDE);
   SetConfigOption("default_transaction_isolation", "read committed", PGC_SUSET, PGC_S_OVERRIDE);
@@ -46,3 +48,5 @@ void EndWork(const WorkTransaction* work) {
   pgstat_report_stat(false);
   MemoryContextSwitchTo(work->outer);
 }
+
+}  // namespace privacy_score

@@ -4,7 +4,9 @@
 #include "core/base/decimal_grid.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 
 #include "core/base/error.hpp"
 
@@ -13,6 +15,32 @@ namespace privacy_score {
 namespace {
 
 constexpr int kMostDigits = 36;
+
+__extension__ using UnsignedInt128 = unsigned __int128;
+
+constexpr int kDigitsOfMyriad = 4;
+constexpr std::array<std::uint32_t, kDigitsOfMyriad + 1> kPowers = {1, 10, 100, 1000, 10000};
+
+// The size of a number in steps, held at kMostSteps; see HeldStepsOf().
+template <typename Unsigned>
+Unsigned StepsBelow(const MyriadNumber& value, int end, int decimals) {
+  const auto digit_at = [&](int place) -> std::uint32_t {
+    if (place < 0 || place >= value.count) return 0;
+    std::uint16_t digit;
+    std::memcpy(&digit, value.digits + place * static_cast<int>(sizeof digit), sizeof digit);
+    return digit;
+  };
+  constexpr auto kMost = static_cast<Unsigned>(kMostSteps);
+  const auto rest = static_cast<std::size_t>(decimals % kDigitsOfMyriad);
+  Unsigned steps = 0;
+  for (int place = 0; place < end && steps < kMost; ++place) steps = steps * kPowers[kDigitsOfMyriad] + digit_at(place);
+  if (end >= 0 && steps < kMost) {
+    const std::uint32_t last = digit_at(end);
+    const std::uint32_t unit = kPowers[kDigitsOfMyriad - rest];
+    steps = steps * kPowers[rest] + last / unit + (last % unit >= unit / 2 ? 1 : 0);
+  }
+  return std::min(steps, kMost);
+}
 
 // 10^36: what a number of steps stays below.
 Int128 Limit() {
@@ -77,6 +105,15 @@ Int128 StepsOf(const char* parameter, const Decimal& value, int decimals) {
   if (at > decimals) throw TooManyDigits(parameter);
   for (; at < decimals; ++at) steps = Times10(parameter, steps);
   return steps;
+}
+
+std::int64_t HeldStepsOf(const MyriadNumber& value, int decimals) {
+  // Digits up to `end` count as they are; of that one some decimals do, and the next of it rounds.
+  const int end = value.weight + 1 + decimals / kDigitsOfMyriad;
+  // Four digits of base 10^4 are far from the end of 64 bits.
+  const auto size = static_cast<std::int64_t>(end < 4 ? StepsBelow<std::uint64_t>(value, end, decimals)
+                                                      : StepsBelow<UnsignedInt128>(value, end, decimals));
+  return value.is_negative ? -size : size;
 }
 
 int CommonDecimals(const std::vector<Decimal>& values) {

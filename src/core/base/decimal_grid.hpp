@@ -34,6 +34,18 @@ Decimal Shortest(Decimal value);
 // value 10^decimals. Throws Error 22003 that names `parameter` when that has more than 36 digits.
 Int128 StepsOf(const char* parameter, const Decimal& value, int decimals);
 
+// A number as the server's numeric holds it: digits of base 10^4, the first of which counts 10^(4 weight); digits that
+// are not there are 0. They need not be aligned.
+struct MyriadNumber {
+  const char* digits = nullptr;  // two bytes each
+  int count = 0;
+  int weight = 0;
+  bool is_negative = false;
+};
+
+// value 10^decimals (0 to 18), rounded to the nearest, halves away from zero, and held within +-kMostSteps.
+std::int64_t HeldStepsOf(const MyriadNumber& value, int decimals);
+
 // The fewest decimals that all values can be written with.
 int CommonDecimals(const std::vector<Decimal>& values);
 

@@ -144,6 +144,11 @@ std::int64_t ParseInteger(std::string_view text) {
   return value;
 }
 
+std::optional<double> CountIn(const Field& field) {
+  if (!field) return std::nullopt;
+  return static_cast<double>(ParseInteger(*field));
+}
+
 double ParseDouble(std::string_view text) {
   double value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -72,6 +72,7 @@ std::string ArrayText(const std::vector<double>& values);
 // Reads the output form of a bigint[] or int[] without NULLs ({1,2,3}).
 std::vector<std::int64_t> ParseIntegers(std::string_view array);
 std::int64_t ParseInteger(std::string_view text);
+std::optional<double> CountIn(const Field& field);  // an integer, or none for NULL
 double ParseDouble(std::string_view text);
 bool ParseBool(std::string_view text);  // t or f
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::ptrdiff_t kAbsent = std::numeric_limits<std::ptrdiff_t>::min();
 constexpr double kLeastPivot = 1e-9;
 constexpr double kDualTolerance = 1e-9;
-constexpr int kPivotsBeforeFactor = 100;
+constexpr int kPivotsBeforeRefresh = 100;
 constexpr int kMostPivots = 5000;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
@@ -34,7 +34,7 @@ DualSimplex::DualSimplex(const BucketProgram& program, const std::vector<BucketC
 void DualSimplex::Start() {
   SimplexBasis basis;
   for (std::size_t k = 1; k < Places(); ++k) basis.push_back({static_cast<std::uint32_t>(k), false});
-  Factor(basis);
+  ComputeTableau(basis);
 }
 
 double DualSimplex::LowOf(std::size_t variable) const {
@@ -56,22 +56,37 @@ std::ptrdiff_t& DualSimplex::Where(std::size_t variable) {
   return where_[variable];
 }
 
-// Computes the tableau of a basis from the integers of the program, by Gauss and Jordan. Returns false, with the
-// tableau unusable, when the basis is singular.
-bool DualSimplex::Factor(const SimplexBasis& basis) {
+// Computes the tableau of a basis from the integers of the program. Returns false, with the tableau unusable, when the
+// basis is singular.
+bool DualSimplex::ComputeTableau(const SimplexBasis& basis) {
+  PlaceVariables(basis);
+  Equations equations = EquationsOf(basis);
+  tolerance_ = std::max(1e-7, equations.magnitude * 1e-12);
+  pivots_since_tableau_ = 0;
+  if (!equations.Solve()) return false;
+  TakeSolved(equations);
+  return true;
+}
+
+// What is basic and what is not. The rows of basic variables are not known yet.
+void DualSimplex::PlaceVariables(const SimplexBasis& basis) {
   std::fill(where_.begin(), where_.end(), kAbsent);
   nonbasic_ = basis;
   for (std::size_t j = 0; j < columns_; ++j) Where(basis[j].variable) = -1 - static_cast<std::ptrdiff_t>(j);
   basic_.clear();
   for (std::size_t k = 0; k < Places(); ++k)
     if (Where(k) == kAbsent) basic_.push_back(static_cast<std::uint32_t>(k));
+}
+
+// The conditions that hold with equality, of which there are as many as basic variables: the total, and the cuts whose
+// slacks are nonbasic.
+DualSimplex::Equations DualSimplex::EquationsOf(const SimplexBasis& basis) const {
   const std::size_t size = basic_.size();
-  const std::size_t width = size + columns_ + 1;
-  std::vector<double> matrix(size * width);
+  Equations equations = {size, size + columns_ + 1, {}, 1};
+  equations.matrix.resize(size * equations.width);
   std::size_t filled = 0;
-  double magnitude = 1;
   const auto fill = [&](const auto& coefficients, std::int64_t limit, std::size_t slack) {
-    double* row = matrix.data() + filled++ * width;
+    double* row = equations.Row(filled++);
     __int128 rest = limit;
     for (std::size_t k = 0; k < Places(); ++k) {
       if (coefficients[k] == 0) continue;
@@ -82,8 +97,8 @@ bool DualSimplex::Factor(const SimplexBasis& basis) {
     }
     for (std::size_t i = 0; i < size; ++i) row[i] = coefficients[basic_[i]];
     if (slack != 0) row[size + static_cast<std::size_t>(-1 - where_[slack])] = 1;
-    row[width - 1] = static_cast<double>(rest);
-    magnitude = std::max(magnitude, std::abs(row[width - 1]));
+    row[equations.width - 1] = static_cast<double>(rest);
+    equations.magnitude = std::max(equations.magnitude, std::abs(row[equations.width - 1]));
   };
   fill(program_.weights, program_.total, 0);
   for (const NonbasicVariable& nonbasic : basis) {
@@ -91,39 +106,46 @@ bool DualSimplex::Factor(const SimplexBasis& basis) {
     const BucketCut& cut = cuts_[nonbasic.variable - Places()];
     fill(cut.coefficients, cut.limit, nonbasic.variable);
   }
-  tolerance_ = std::max(1e-7, magnitude * 1e-12);
-  pivots_since_factor_ = 0;
+  return equations;
+}
 
+// By Gauss and Jordan; false when the basis is singular.
+bool DualSimplex::Equations::Solve() {
   for (std::size_t at = 0; at < size; ++at) {
     std::size_t best = at;
     for (std::size_t i = at + 1; i < size; ++i)
-      if (std::abs(matrix[i * width + at]) > std::abs(matrix[best * width + at])) best = i;
-    double* pivot_row = matrix.data() + at * width;
-    if (best != at) std::swap_ranges(pivot_row, pivot_row + width, matrix.data() + best * width);
+      if (std::abs(Row(i)[at]) > std::abs(Row(best)[at])) best = i;
+    double* pivot_row = Row(at);
+    if (best != at) std::swap_ranges(pivot_row, pivot_row + width, Row(best));
     const double pivot = pivot_row[at];
     if (std::abs(pivot) < kLeastPivot) return false;
     for (std::size_t j = at; j < width; ++j) pivot_row[j] /= pivot;
     for (std::size_t i = 0; i < size; ++i) {
-      double* row = matrix.data() + i * width;
+      double* row = Row(i);
       const double factor = row[at];
       if (i == at || factor == 0) continue;
       for (std::size_t j = at; j < width; ++j) row[j] -= factor * pivot_row[j];
     }
   }
-  entries_.resize(size * columns_);
-  values_.resize(size);
+  return true;
+}
+
+// Makes solved equations the tableau: entries and values of the basic variables, and reduced costs.
+void DualSimplex::TakeSolved(const Equations& equations) {
+  entries_.resize(equations.size * columns_);
+  values_.resize(equations.size);
   reduced_costs_.assign(columns_, 0);
   for (std::size_t j = 0; j < columns_; ++j)
-    if (basis[j].variable < Places()) reduced_costs_[j] = static_cast<double>(program_.costs[basis[j].variable]);
-  for (std::size_t i = 0; i < size; ++i) {
-    const double* row = matrix.data() + i * width;
-    std::copy(row + size, row + size + columns_, Row(i));
-    values_[i] = row[width - 1];
+    if (nonbasic_[j].variable < Places())
+      reduced_costs_[j] = static_cast<double>(program_.costs[nonbasic_[j].variable]);
+  for (std::size_t i = 0; i < equations.size; ++i) {
+    const double* row = equations.Row(i);
+    std::copy(row + equations.size, row + equations.size + columns_, Row(i));
+    values_[i] = row[equations.width - 1];
     Where(basic_[i]) = static_cast<std::ptrdiff_t>(i);
     const auto cost = static_cast<double>(program_.costs[basic_[i]]);
     for (std::size_t j = 0; j < columns_; ++j) reduced_costs_[j] -= cost * Row(i)[j];
   }
-  return true;
 }
 
 // Computes the tableau anew, with the cuts that are in; from the start when the basis has become singular.
@@ -132,7 +154,7 @@ void DualSimplex::Refresh() {
   for (const std::uint32_t variable : basic_)
     if (variable >= Places()) loose.push_back(variable - Places());
   const SimplexBasis basis = nonbasic_;
-  if (!Factor(basis)) {
+  if (!ComputeTableau(basis)) {
     for (const NonbasicVariable& nonbasic : basis)
       if (nonbasic.variable >= Places()) loose.push_back(nonbasic.variable - Places());
     Start();
@@ -149,7 +171,7 @@ void DualSimplex::Restore(const std::vector<std::int64_t>& lows, const std::vect
                           const SimplexBasis& basis) {
   lows_ = lows;
   highs_ = highs;
-  if (Factor(basis)) return;
+  if (ComputeTableau(basis)) return;
   Start();
   for (const NonbasicVariable& nonbasic : basis)
     if (nonbasic.variable >= Places()) AddCut(nonbasic.variable - Places());
@@ -271,7 +293,7 @@ void DualSimplex::Pivot(std::size_t row, std::size_t column, double target) {
   values_[row] = value;
   Where(leaving) = -1 - static_cast<std::ptrdiff_t>(column);
   Where(entering) = static_cast<std::ptrdiff_t>(row);
-  ++pivots_since_factor_;
+  ++pivots_since_tableau_;
 }
 
 bool DualSimplex::PivotOut(std::size_t variable, bool at_high) {
@@ -290,13 +312,13 @@ double DualSimplex::Slack(std::size_t cut) const {
 
 DualSimplex::Result DualSimplex::Solve() {
   for (int round = 0; round < kMostPivots; ++round) {
-    if (pivots_since_factor_ >= kPivotsBeforeFactor) Refresh();
+    if (pivots_since_tableau_ >= kPivotsBeforeRefresh) Refresh();
     const std::size_t row = LeavingRow();
     if (row == basic_.size()) return Result::kOptimal;
     const bool rises = values_[row] < LowOf(basic_[row]);
     const std::size_t column = EnteringColumn(row, rises);
     if (column == columns_) {
-      if (pivots_since_factor_ > 0) {  // make sure
+      if (pivots_since_tableau_ > 0) {  // make sure
         Refresh();
         continue;
       }

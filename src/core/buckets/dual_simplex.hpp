@@ -93,7 +93,20 @@ class DualSimplex {
   double NonbasicValue(std::size_t column) const;
   double* Row(std::size_t row) { return entries_.data() + row * columns_; }
   std::ptrdiff_t& Where(std::size_t variable);
-  bool Factor(const SimplexBasis& basis);
+
+  // A row a condition: coefficients of the basic variables, of the nonbasic ones, and the right side.
+  struct Equations {
+    std::size_t size, width;
+    std::vector<double> matrix;
+    double magnitude;  // of the right sides
+    double* Row(std::size_t row) { return matrix.data() + row * width; }
+    const double* Row(std::size_t row) const { return matrix.data() + row * width; }
+    bool Solve();
+  };
+  bool ComputeTableau(const SimplexBasis& basis);
+  void PlaceVariables(const SimplexBasis& basis);
+  Equations EquationsOf(const SimplexBasis& basis) const;
+  void TakeSolved(const Equations& equations);
   void Refresh();
   void Start();
   std::size_t LeavingRow() const;
@@ -114,7 +127,7 @@ class DualSimplex {
   std::vector<std::ptrdiff_t> where_;       // by variable: its row, or -1 - its column, or kAbsent
   double tolerance_ = 1e-7;
   std::size_t infeasible_row_ = 0;
-  int pivots_since_factor_ = 0;
+  int pivots_since_tableau_ = 0;
 };
 
 }  // namespace privacy_score

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "core/detection/detection_sections.hpp"
 
 namespace privacy_score {
 
@@ -41,18 +42,20 @@ AcceptedOfRole::AcceptedOfRole(WireReader& reader) {
   const auto of = [&](const Field& end_user) -> Accepted& {
     return end_user ? of_end_users_[std::string(*end_user)] : of_all_;
   };
-  reader.EachRow(3, [&](const Row& row) {
-    const double height = ParseDouble(Required(row[2]));
-    const std::optional<Figure> figure = FigureNamed(Required(row[1]));
+  reader.EachRow(AcceptedFigureSection::kColumns, [&](const Row& row) {
+    const double height = ParseDouble(Required(row[AcceptedFigureSection::kHeight]));
+    const std::optional<Figure> figure = FigureNamed(Required(row[AcceptedFigureSection::kFigure]));
     if (!figure || IsNovelty(*figure) || !(std::isfinite(height) && height >= 0))
       throw DamagedData("what is accepted of a figure");
-    of(row[0]).Add(*figure, height);
+    of(row[AcceptedFigureSection::kEndUser]).Add(*figure, height);
   });
   std::map<std::pair<std::optional<std::string>, AbstractionId>, Tokens> statements;
-  reader.EachRow(3, [&](const Row& row) {
+  reader.EachRow(AcceptedTokenSection::kColumns, [&](const Row& row) {
+    using Column = AcceptedTokenSection;
     std::optional<std::string> end_user;
-    if (row[0]) end_user = *row[0];
-    statements[{std::move(end_user), ParseInteger(Required(row[1]))}].emplace_back(Required(row[2]));
+    if (row[Column::kEndUser]) end_user = *row[Column::kEndUser];
+    statements[{std::move(end_user), ParseInteger(Required(row[Column::kId]))}].emplace_back(
+        Required(row[Column::kToken]));
   });
   for (auto& [key, tokens] : statements) of(key.first ? Field(*key.first) : Field()).Add(key.second, std::move(tokens));
   for (auto& [end_user, accepted] : of_end_users_) accepted.Add(of_all_);

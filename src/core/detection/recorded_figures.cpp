@@ -11,6 +11,7 @@
 #include "core/base/error.hpp"
 #include "core/detection/alarm_reason.hpp"
 #include "core/detection/calibration_bytes.hpp"
+#include "core/detection/detection_sections.hpp"
 #include "core/detection/role_alarm.hpp"
 
 namespace privacy_score {
@@ -31,7 +32,7 @@ std::optional<std::string> TextIn(const Field& field) {
 
 std::unordered_set<AbstractionId> ReadIds(WireReader& reader) {
   std::unordered_set<AbstractionId> ids;
-  reader.EachRow(1, [&](const Row& row) { ids.insert(ParseInteger(Required(row[0]))); });
+  reader.EachRow(IdSection::kColumns, [&](const Row& row) { ids.insert(ParseInteger(Required(row[IdSection::kId]))); });
   return ids;
 }
 
@@ -88,18 +89,22 @@ ResultTable RecordedFigures(std::string_view wire, std::string_view calibration,
   const AcceptedOfRole accepted(reader);
   Answer answer(alarm, alarm_rate);
   std::optional<Recorded> recorded;
-  reader.EachRow(10, [&](const Row& row) {
+  using Column = RecordedSection;
+  reader.EachRow(Column::kColumns, [&](const Row& row) {
     GiveUpIfAsked(gives_up);
-    const std::int64_t key = ParseInteger(Required(row[0]));
+    const std::int64_t key = ParseInteger(Required(row[Column::kId]));
     if (!recorded || recorded->key != key) {
       if (recorded) answer.Put(*recorded);
-      recorded.emplace(Recorded{key,
-                                {TextIn(row[1]), TextIn(row[2]), TextIn(row[3])},
-                                JudgedSession(alarm, accepted.Of(row[3].value_or(std::string_view())))});
-      recorded->judged.Take(StoredFigures{NumberIn(row[6]), NumberIn(row[7]), NumberIn(row[8]), NumberIn(row[9])});
+      recorded.emplace(
+          Recorded{key,
+                   {TextIn(row[Column::kDay]), TextIn(row[Column::kSession]), TextIn(row[Column::kEndUser])},
+                   JudgedSession(alarm, accepted.Of(row[Column::kEndUser].value_or(std::string_view())))});
+      recorded->judged.Take(StoredFigures{NumberIn(row[Column::kAddressed]), NumberIn(row[Column::kPerson]),
+                                          NumberIn(row[Column::kMostRows]), NumberIn(row[Column::kKnown]),
+                                          NumberIn(row[Column::kDiffer])});
     }
-    const std::vector<std::int64_t> ids = ParseIntegers(Required(row[4]));
-    const std::vector<std::int64_t> runs = ParseIntegers(Required(row[5]));
+    const std::vector<std::int64_t> ids = ParseIntegers(Required(row[Column::kIds]));
+    const std::vector<std::int64_t> runs = ParseIntegers(Required(row[Column::kRuns]));
     if (ids.size() != runs.size()) throw DamagedData("a session has abstractions without runs");
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (runs[i] <= 0) continue;

@@ -58,6 +58,7 @@ SessionFigures JudgedSession::Figures() const {
   if (stored_.addressed) figures[Figure::kAddressed] = static_cast<double>(*stored_.addressed);
   if (stored_.person) figures[Figure::kPerson] = static_cast<double>(*stored_.person);
   if (stored_.known) figures[Figure::kKnown] = static_cast<double>(*stored_.known);
+  if (stored_.differ) figures[Figure::kDiffer] = static_cast<double>(*stored_.differ);
   if (stored_.most_rows) figures[Figure::kVolume] = VolumeOf(*stored_.most_rows);
   figures[Figure::kRepeats] = static_cast<double>(repeats_);
   return figures;

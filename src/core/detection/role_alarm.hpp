@@ -24,7 +24,7 @@ namespace privacy_score {
 
 // The figures that are stored with a session, where known.
 struct StoredFigures {
-  std::optional<std::int64_t> addressed, person, most_rows, known;
+  std::optional<std::int64_t> addressed, person, most_rows, known, differ;
 };
 
 class RoleAlarm {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/entropy/word_sort.hpp"
+#include "core/base/word_sort.hpp"
 
 namespace privacy_score {
 

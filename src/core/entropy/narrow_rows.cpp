@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/entropy/word_sort.hpp"
+#include "core/base/word_sort.hpp"
 
 namespace privacy_score {
 

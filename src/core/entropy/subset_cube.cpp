@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/entropy/word_sort.hpp"
+#include "core/base/word_sort.hpp"
 
 namespace privacy_score {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "core/base/sort_unique.hpp"
+#include "core/base/word_sort.hpp"
 #include "core/entropy/subset_cube.hpp"
-#include "core/entropy/word_sort.hpp"
 
 namespace privacy_score {
 

@@ -94,8 +94,8 @@ void RecordClasses::FindParts() {
     }
     return node;
   };
-  for (const std::vector<int>& row : queries_)
-    for (const int member : row) parent[static_cast<std::size_t>(root(member))] = root(row[0]);
+  for (const std::vector<int>& members : queries_)
+    for (const int member : members) parent[static_cast<std::size_t>(root(member))] = root(members.front());
   std::vector<int> number(sizes_.size(), kNone);
   part_of_class_.resize(sizes_.size());
   for (int own = 0; own < classes(); ++own) {

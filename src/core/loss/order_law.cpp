@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/base/paused.hpp"
 #include "core/loss/leave_one_out.hpp"
 #include "core/loss/median_integrals.hpp"
 
@@ -20,26 +21,26 @@ constexpr double kMostAdditions = 4e10;
 // Below this a table of probabilities is brought back to 1.
 constexpr double kTiny = 1e-100;
 
-// How many of the records added so far lie where, as a table of probabilities e^log_scale times as great.
-struct CountTable {
-  std::vector<double> cells;
-  double log_scale = 0;
-  std::int64_t added = 0;
-};
-
-void Rescale(CountTable* table) {
-  const double greatest = *std::max_element(table->cells.begin(), table->cells.end());
-  if (greatest == 0 || greatest >= kTiny) return;
-  for (double& cell : table->cells) cell /= greatest;
-  table->log_scale += std::log(greatest);
-}
-
 // log(rest / all) where rest = all - part.
 double LogShare(double rest, double part, double all) {
   return part < all / 2 ? std::log1p(-part / all) : std::log(rest / all);
 }
 
 }  // namespace
+
+// How many of the records added so far lie where, as a table of probabilities e^log_scale times as great.
+struct OrderLaw::CountTable {
+  std::vector<double> cells;
+  double log_scale = 0;
+  std::int64_t added = 0;
+};
+
+void OrderLaw::Rescale(CountTable* table) {
+  const double greatest = *std::max_element(table->cells.begin(), table->cells.end());
+  if (greatest == 0 || greatest >= kTiny) return;
+  for (double& cell : table->cells) cell /= greatest;
+  table->log_scale += std::log(greatest);
+}
 
 OrderLaw::OrderLaw(OrderStatistic statistic, std::vector<SumGroup> groups)
     : statistic_(statistic), groups_(std::move(groups)) {
@@ -117,95 +118,120 @@ std::vector<OrderWeights> OrderLaw::MedianOfOneGroup(std::size_t first, std::siz
                         : MedianBetween(records_, interval(first), interval(last))};
 }
 
-std::vector<OrderWeights> OrderLaw::MedianOfGroups(std::size_t first, std::size_t last,
-                                                   const WorkControl& control) const {
-  const std::int64_t k = (records_ + 1) / 2;
-  const bool one_rank = first == last;
-  const auto side = static_cast<double>(k);
-  const double additions = static_cast<double>(records_) * (1 + std::log2(static_cast<double>(groups_.size()))) *
-                           (one_rank ? side * side : 4 * side);
-  if (additions > kMostAdditions)
+// The middle one of so many is the k-th.
+std::int64_t OrderLaw::Middle() const { return (records_ + 1) / 2; }
+
+void OrderLaw::RequireFewAdditions(double per_record) const {
+  const double depth = 1 + std::log2(static_cast<double>(groups_.size()));
+  if (static_cast<double>(records_) * depth * per_record > kMostAdditions)
     throw Error("54000", "the median of " + std::to_string(records_) + " records with different priors takes too long",
                 "Give all records one prior.");
+}
+
+std::vector<OrderWeights> OrderLaw::MedianOfGroups(std::size_t first, std::size_t last,
+                                                   const WorkControl& control) const {
+  const auto side = static_cast<double>(Middle());
+  RequireFewAdditions(first == last ? side * side : 4 * side);
   PauseCounter pause(control);
-  std::vector<OrderWeights> weights(groups_.size());
-  const auto records = [this](std::size_t g) { return groups_[g].records; };
+  std::vector<OrderWeights> weights =
+      first == last ? MedianAtOneRank(first, &pause) : MedianBetweenRanks(first, last, &pause);
+  const bool possible = std::any_of(weights.begin(), weights.end(),
+                                    [](const OrderWeights& weight) { return weight.at_first + weight.at_last > 0; });
+  if (!possible) weights.clear();
+  return weights;
+}
+
+// Cell (l, m): l records below the outcome and m above it, at most k - 1 of each.
+std::vector<OrderWeights> OrderLaw::MedianAtOneRank(std::size_t rank, PauseCounter* pause) const {
+  const std::int64_t k = Middle();
+  const auto width = [k](std::int64_t added) { return static_cast<std::size_t>(std::min(added, k - 1) + 1); };
+  const auto add_record = [&](CountTable* table, const Shares& shares) {
+    const std::size_t before = width(table->added);
+    const std::size_t after = width(++table->added);
+    std::vector<double> next(after * after);
+    for (std::size_t l = 0; l < before; ++l) {
+      for (std::size_t m = 0; m < before; ++m) {
+        const double p = table->cells[l * before + m];
+        next[l * after + m] += p * shares.equal;
+        if (l + 1 < after) next[(l + 1) * after + m] += p * shares.less;
+        if (m + 1 < after) next[l * after + m + 1] += p * shares.greater;
+      }
+    }
+    pause->Add(before * before);
+    table->cells = std::move(next);
+    Rescale(table);
+  };
+  const auto weigh = [&](const CountTable& table) {
+    OrderWeights weight = {table.log_scale, 0, 0, 0, 0};
+    const std::size_t size = width(table.added);
+    const auto most = static_cast<std::size_t>(k - 1);
+    for (std::size_t l = 0; l < size; ++l) {
+      for (std::size_t m = 0; m < size; ++m) {
+        const double p = table.cells[l * size + m];
+        weight.at_first += p;
+        if (l < most) weight.below += p;
+        if (m < most) weight.above += p;
+      }
+    }
+    weight.at_last = weight.at_first;
+    return weight;
+  };
   CountTable none;
   none.cells = {1.0};
-  bool possible = false;
-  if (one_rank) {
-    // Cell (l, m): l records below the outcome and m above it, at most k - 1 of each.
-    const auto width = [k](std::int64_t added) { return static_cast<std::size_t>(std::min(added, k - 1) + 1); };
-    const auto add = [&](CountTable* table, std::size_t g, std::int64_t count) {
-      const Shares shares = SharesOf(g, first);
-      for (; count > 0; --count) {
-        const std::size_t before = width(table->added);
-        const std::size_t after = width(++table->added);
-        std::vector<double> next(after * after);
-        for (std::size_t l = 0; l < before; ++l) {
-          for (std::size_t m = 0; m < before; ++m) {
-            const double p = table->cells[l * before + m];
-            next[l * after + m] += p * shares.equal;
-            if (l + 1 < after) next[(l + 1) * after + m] += p * shares.less;
-            if (m + 1 < after) next[l * after + m + 1] += p * shares.greater;
-          }
-        }
-        pause.Add(before * before);
-        table->cells = std::move(next);
-        Rescale(table);
+  return WithoutOneRecord(
+      none, [&](std::size_t g) { return SharesOf(g, rank); }, add_record, weigh);
+}
+
+// Cell 4 c + 2 a + b: c records up to first and the others from last on; a: one is first; b: one is last.
+std::vector<OrderWeights> OrderLaw::MedianBetweenRanks(std::size_t first, std::size_t last, PauseCounter* pause) const {
+  struct PairShares {
+    double below, at_first, at_last, above;
+  };
+  const std::int64_t k = Middle();
+  const auto add_record = [&](CountTable* table, const PairShares& shares) {
+    const auto before = static_cast<std::size_t>(std::min(table->added, k) + 1);
+    const auto after = static_cast<std::size_t>(std::min(++table->added, k) + 1);
+    std::vector<double> next(4 * after);
+    for (std::size_t c = 0; c < before; ++c) {
+      for (std::size_t flags = 0; flags < 4; ++flags) {
+        const double p = table->cells[4 * c + flags];
+        next[4 * c + flags] += p * shares.above;
+        next[4 * c + (flags | 1U)] += p * shares.at_last;
+        if (c + 1 >= after) continue;
+        next[4 * (c + 1) + flags] += p * shares.below;
+        next[4 * (c + 1) + (flags | 2U)] += p * shares.at_first;
       }
-    };
-    LeaveOneOut(0, groups_.size(), none, records, add, [&](const CountTable& table, std::size_t g) {
-      OrderWeights& weight = weights[g];
-      weight = {table.log_scale, 0, 0, 0, 0};
-      const std::size_t size = width(table.added);
-      const auto most = static_cast<std::size_t>(k - 1);
-      for (std::size_t l = 0; l < size; ++l) {
-        for (std::size_t m = 0; m < size; ++m) {
-          const double p = table.cells[l * size + m];
-          weight.at_first += p;
-          if (l < most) weight.below += p;
-          if (m < most) weight.above += p;
-        }
-      }
-      weight.at_last = weight.at_first;
-      possible = possible || weight.at_first > 0;
-    });
-  } else {
-    // Cell 4 c + 2 a + b: c records up to first and the others from last on; a: one is first; b: one is last.
-    const auto add = [&](CountTable* table, std::size_t g, std::int64_t count) {
-      const double p_first = groups_[g].probability[first];
-      const double p_last = groups_[g].probability[last];
-      const double below = up_to_[g][first];
-      const double above = from_[g][last + 1];
-      for (; count > 0; --count) {
-        const auto before = static_cast<std::size_t>(std::min(table->added, k) + 1);
-        const auto after = static_cast<std::size_t>(std::min(++table->added, k) + 1);
-        std::vector<double> next(4 * after);
-        for (std::size_t c = 0; c < before; ++c) {
-          for (std::size_t flags = 0; flags < 4; ++flags) {
-            const double p = table->cells[4 * c + flags];
-            next[4 * c + flags] += p * above;
-            next[4 * c + (flags | 1U)] += p * p_last;
-            if (c + 1 >= after) continue;
-            next[4 * (c + 1) + flags] += p * below;
-            next[4 * (c + 1) + (flags | 2U)] += p * p_first;
-          }
-        }
-        pause.Add(8 * before);
-        table->cells = std::move(next);
-        Rescale(table);
-      }
-    };
-    none.cells = {1.0, 0, 0, 0};
-    LeaveOneOut(0, groups_.size(), none, records, add, [&](const CountTable& table, std::size_t g) {
-      const double* one_less = &table.cells[static_cast<std::size_t>(4 * (k - 1))];
-      const double* full = one_less + 4;  // all others but k - 1 lie above: there are 2 k - 1
-      weights[g] = {table.log_scale, one_less[3], one_less[3] + one_less[1], full[3] + full[2], full[3]};
-      possible = possible || weights[g].at_first + weights[g].at_last > 0;
-    });
-  }
-  if (!possible) weights.clear();
+    }
+    pause->Add(8 * before);
+    table->cells = std::move(next);
+    Rescale(table);
+  };
+  const auto weigh = [&](const CountTable& table) {
+    const double* one_less = &table.cells[static_cast<std::size_t>(4 * (k - 1))];
+    const double* full = one_less + 4;  // all others but k - 1 lie above: there are 2 k - 1
+    return OrderWeights{table.log_scale, one_less[3], one_less[3] + one_less[1], full[3] + full[2], full[3]};
+  };
+  const auto shares_of = [&](std::size_t g) {
+    const std::vector<double>& probability = groups_[g].probability;
+    return PairShares{up_to_[g][first], probability[first], probability[last], from_[g][last + 1]};
+  };
+  CountTable none;
+  none.cells = {1.0, 0, 0, 0};
+  return WithoutOneRecord(none, shares_of, add_record, weigh);
+}
+
+// The weights by group: those of the table of all records but one of the group.
+template <typename SharesOfGroup, typename AddRecord, typename Weigh>
+std::vector<OrderWeights> OrderLaw::WithoutOneRecord(const CountTable& none, SharesOfGroup shares_of,
+                                                     AddRecord add_record, Weigh weigh) const {
+  std::vector<OrderWeights> weights(groups_.size());
+  const auto add = [&](CountTable* table, std::size_t g, std::int64_t count) {
+    const auto shares = shares_of(g);
+    for (; count > 0; --count) add_record(table, shares);
+  };
+  LeaveOneOut(
+      0, groups_.size(), none, [this](std::size_t g) { return groups_[g].records; }, add,
+      [&](const CountTable& table, std::size_t g) { weights[g] = weigh(table); });
   return weights;
 }
 

@@ -25,6 +25,8 @@ struct OrderWeights {
   double below, at_first, at_last, above;
 };
 
+class PauseCounter;
+
 class OrderLaw {
  public:
   // Each group has a probability for each rank.
@@ -42,6 +44,16 @@ class OrderLaw {
   std::vector<OrderWeights> Extreme(std::size_t rank) const;
   std::vector<OrderWeights> MedianOfOneGroup(std::size_t first, std::size_t last) const;
   std::vector<OrderWeights> MedianOfGroups(std::size_t first, std::size_t last, const WorkControl& control) const;
+  std::vector<OrderWeights> MedianAtOneRank(std::size_t rank, PauseCounter* pause) const;
+  std::vector<OrderWeights> MedianBetweenRanks(std::size_t first, std::size_t last, PauseCounter* pause) const;
+  std::int64_t Middle() const;
+  void RequireFewAdditions(double per_record) const;
+
+  struct CountTable;
+  static void Rescale(CountTable* table);
+  template <typename SharesOfGroup, typename AddRecord, typename Weigh>
+  std::vector<OrderWeights> WithoutOneRecord(const CountTable& none, SharesOfGroup shares_of, AddRecord add_record,
+                                             Weigh weigh) const;
 
   OrderStatistic statistic_;
   std::vector<SumGroup> groups_;

@@ -206,6 +206,15 @@ std::int64_t DiscreteLaplaceHalfWidth(const Rational& scale, const Rational& con
   return LeastWhere(0, guess, [&](std::int64_t h) { return TailIsAtMost(scale, 2, h + 1, rest); });
 }
 
+// P(k >= z) = a^z/(1+a) for z >= 1.
+std::int64_t DiscreteLaplaceUpperQuantile(const Rational& scale, const Rational& probability) {
+  if (probability <= Rational(0) || probability >= Rational(1))
+    throw InvalidValue("probability must be between 0 and 1, not " + Shown(TextOf(probability)), "0.05 is usual.");
+  const double b = ToDouble(scale);
+  const double guess = -b * std::log(ToDouble(probability) * (1 + std::exp(-1 / b)));
+  return LeastWhere(1, guess, [&](std::int64_t z) { return TailIsAtMost(scale, 1, z, probability); });
+}
+
 // P(k >= j) = a^j/(1+a) for j >= 1, and above 1/2 for j <= 0. With n_i rows of the unit in key i, n_1 + .. + n_m = c,
 // the keys are shown with probability at most the sum of P(k >= t - n_i). It is convex in the n_i, so it is greatest
 // with c - m + 1 rows in one key and one in each other, and of these, being convex in m, with m = 1 or with m = c.

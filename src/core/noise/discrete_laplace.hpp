@@ -61,6 +61,9 @@ Rational ParseScale(std::string_view text);
 // the confidence interval of a noisy value. Throws Error 22023 unless 0 < confidence < 1.
 std::int64_t DiscreteLaplaceHalfWidth(const Rational& scale, const Rational& confidence);
 
+// The least z from 1 with P(k >= z) <= probability. Throws Error 22023 unless 0 < probability < 1.
+std::int64_t DiscreteLaplaceUpperQuantile(const Rational& scale, const Rational& probability);
+
 // The least threshold t from 1 such that a histogram that shows only keys with a noisy count of at least t shows any
 // key that one unit alone holds with probability at most delta. A unit has at most `sensitivity` rows, in one key or
 // spread over several. Throws Error 22023 unless 0 < delta < 1/2 and sensitivity >= 1.

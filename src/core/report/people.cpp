@@ -11,6 +11,7 @@
 
 #include "core/report/glossary.hpp"
 #include "core/report/markup.hpp"
+#include "core/report/report_sections.hpp"
 
 namespace privacy_score {
 
@@ -142,26 +143,28 @@ std::string Card(const Person& person, const std::string& place, const DayScale&
 
 // What holds for all of the role.
 void TakeOfRole(Person& person, const Row& row) {
-  person.mode = TextOrNothing(row[1]);
-  person.standing = person.standing_of_role = TextOrNothing(row[2]);
-  person.session_limit = LimitOf(row[3]);
-  person.daily_limit = LimitOf(row[4]);
-  if (!person.end_user) person.open_alerts = ParseInteger(Required(row[5]));
-  person.baseline_from = DayField(row[6]);
-  person.baseline_to = DayField(row[7]);
+  using Column = RoleSection;
+  person.mode = TextOrNothing(row[Column::kMode]);
+  person.standing = person.standing_of_role = TextOrNothing(row[Column::kStanding]);
+  person.session_limit = LimitOf(row[Column::kSessionLimit]);
+  person.daily_limit = LimitOf(row[Column::kDailyLimit]);
+  if (!person.end_user) person.open_alerts = ParseInteger(Required(row[Column::kOpenAlerts]));
+  person.baseline_from = DayField(row[Column::kFromDay]);
+  person.baseline_to = DayField(row[Column::kToDay]);
 }
 
 // What is the end user's own.
 void TakeOfEndUser(Person& person, const Row& row) {
-  if (row[2]) person.session_limit = LimitOf(row[2]);
-  if (row[3]) person.daily_limit = LimitOf(row[3]);
-  person.open_alerts = ParseInteger(Required(row[4]));
-  if (row[5]) {
-    person.baseline_from = DayField(row[5]);
-    person.baseline_to = DayField(row[6]);
+  using Column = EndUserSection;
+  if (row[Column::kSessionLimit]) person.session_limit = LimitOf(row[Column::kSessionLimit]);
+  if (row[Column::kDailyLimit]) person.daily_limit = LimitOf(row[Column::kDailyLimit]);
+  person.open_alerts = ParseInteger(Required(row[Column::kOpenAlerts]));
+  if (row[Column::kFromDay]) {
+    person.baseline_from = DayField(row[Column::kFromDay]);
+    person.baseline_to = DayField(row[Column::kToDay]);
   }
   // Where the role may read nothing nor does any of them.
-  if (row[7] && person.standing != "dp only") person.standing = *row[7];
+  if (row[Column::kLabel] && person.standing != "dp only") person.standing = *row[Column::kLabel];
 }
 
 constexpr const char* kChartLegend =
@@ -175,11 +178,13 @@ std::vector<Person> PeopleOf(const std::vector<Row>& days, const std::vector<Row
                              const std::vector<Row>& end_users) {
   std::vector<Person> people;
   for (const Row& row : days) {
-    if (people.empty() || people.back().of_role != Required(row[0]) || people.back().end_user != row[7]) {
+    const std::string_view role = Required(row[ScoredDaySection::kRole]);
+    const Field& end_user = row[ScoredDaySection::kEndUser];
+    if (people.empty() || people.back().of_role != role || people.back().end_user != end_user) {
       people.emplace_back();
-      people.back().role = people.back().of_role = std::string(*row[0]);
-      if (row[7]) {
-        people.back().end_user = std::string(*row[7]);
+      people.back().role = people.back().of_role = std::string(role);
+      if (end_user) {
+        people.back().end_user = std::string(*end_user);
         people.back().role += " / " + *people.back().end_user;
       }
     }
@@ -191,9 +196,10 @@ std::vector<Person> PeopleOf(const std::vector<Row>& days, const std::vector<Row
     person.days.push_back(day);
   }
   std::map<std::string, const Row*> by_role;
-  for (const Row& row : roles) by_role.emplace(Required(row[0]), &row);
+  for (const Row& row : roles) by_role.emplace(Required(row[RoleSection::kRole]), &row);
   std::map<std::pair<std::string, std::string>, const Row*> by_end_user;
-  for (const Row& row : end_users) by_end_user.emplace(std::pair(Required(row[0]), Required(row[1])), &row);
+  for (const Row& row : end_users)
+    by_end_user.emplace(std::pair(Required(row[EndUserSection::kRole]), Required(row[EndUserSection::kEndUser])), &row);
   for (Person& person : people) {
     const auto of_role = by_role.find(person.of_role);
     if (of_role != by_role.end()) TakeOfRole(person, *of_role->second);

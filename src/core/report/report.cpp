@@ -16,6 +16,7 @@
 #include "core/report/html_page.hpp"
 #include "core/report/markup.hpp"
 #include "core/report/people.hpp"
+#include "core/report/report_sections.hpp"
 #include "core/report/statement_pair.hpp"
 
 namespace privacy_score {
@@ -37,6 +38,7 @@ class Report {
   std::string Title() const { return "Privacy report of " + TextOrNothing(facts_[kDatabase]); }
   void Head(const std::vector<Row>& tiles, const Row& alerts);
   std::string Modes() const;
+  void Accepted(const std::vector<Row>& accepted);
   void Sessions(const std::vector<Row>& sessions, const std::vector<Row>& ngrams);
   void Why(const std::vector<Row>& ngrams);
   void Relations();
@@ -59,17 +61,19 @@ Row Report::Only(std::uint32_t columns) {
 }
 
 std::string Report::Make() {
-  const std::vector<Row> days = reader_.Section(8);
-  const std::vector<Row> tiles = reader_.Section(3);
-  const Row totals = Only(4);
-  const std::vector<Row> roles = reader_.Section(8);
-  people_ = PeopleOf(days, roles, reader_.Section(8));
-  const std::vector<Row> sessions = reader_.Section(kSessionFields);
-  const std::vector<Row> ngrams = reader_.Section(7);
+  const std::vector<Row> days = reader_.Section(ScoredDaySection::kColumns);
+  const std::vector<Row> tiles = reader_.Section(TileSection::kColumns);
+  const Row totals = Only(AlertTotalSection::kColumns);
+  const std::vector<Row> roles = reader_.Section(RoleSection::kColumns);
+  people_ = PeopleOf(days, roles, reader_.Section(EndUserSection::kColumns));
+  const std::vector<Row> sessions = reader_.Section(WorstSessionSection::kColumns);
+  const std::vector<Row> ngrams = reader_.Section(WorstNGramSection::kColumns);
   const std::vector<Row> alerts = reader_.Section(kAlertFields);
+  const std::vector<Row> accepted = reader_.Section(7);
   Head(tiles, totals);
   page_.Section("alerts", "Open alerts");
   WriteAlerts(page_, alerts, totals, people_);
+  Accepted(accepted);
   page_.Section("people", "People");
   WritePeople(page_, people_);
   Sessions(sessions, ngrams);
@@ -117,16 +121,32 @@ void Report::Head(const std::vector<Row>& tiles, const Row& alerts) {
     queries += person.queries;
     worst = std::max(worst, person.worst);
   }
-  const std::int64_t critical = ParseInteger(Required(alerts[1]));
-  std::vector<PageTile> shown = {
-      {TextOrNothing(alerts[0]), "open alerts, " + std::to_string(critical) + " critical", critical > 0, "alerts"},
-      {std::to_string(people_.size()), AtWork(people_), false, "people"},
-      {Shown(worst, 2), "highest score of a day", false, "people"},
-      {std::to_string(queries), "statements"}};
-  // value, meaning, whether it is alarming
-  for (const Row& row : tiles)
-    shown.push_back({TextOrNothing(row[0]), TextOrNothing(row[1]), row[2] && ParseBool(*row[2])});
+  const std::int64_t critical = ParseInteger(Required(alerts[AlertTotalSection::kCritical]));
+  std::vector<PageTile> shown = {{TextOrNothing(alerts[AlertTotalSection::kOpen]),
+                                  "open alerts, " + std::to_string(critical) + " critical", critical > 0, "alerts"},
+                                 {std::to_string(people_.size()), AtWork(people_), false, "people"},
+                                 {Shown(worst, 2), "highest score of a day", false, "people"},
+                                 {std::to_string(queries), "statements"}};
+  for (const Row& row : tiles) {
+    const Field& alarming = row[TileSection::kAlarming];
+    shown.push_back({TextOrNothing(row[TileSection::kValue]), TextOrNothing(row[TileSection::kMeaning]),
+                     alarming && ParseBool(*alarming)});
+  }
   page_.Tiles(shown);
+}
+
+// Rows of for whom, state, what, why, by whom, since, until.
+void Report::Accepted(const std::vector<Row>& accepted) {
+  if (accepted.empty()) return;
+  page_.Part("Accepted: what raises no alarm any more");
+  page_.Table({{"for", CellKind::kShort},
+               {"state", CellKind::kMark},
+               {"what"},
+               {"why"},
+               {"by", CellKind::kShort},
+               {"since", CellKind::kShort},
+               {"until", CellKind::kShort}},
+              accepted, "", 0);
 }
 
 void Report::Sessions(const std::vector<Row>& sessions, const std::vector<Row>& ngrams) {
@@ -141,8 +161,8 @@ void Report::Sessions(const std::vector<Row>& sessions, const std::vector<Row>& 
                                      {"rows read", CellKind::kNumber},
                                      {"persons", CellKind::kNumber, "persons"}};
   // Of end users with a baseline of their own.
-  const std::size_t peers = columns.size();
-  if (std::any_of(sessions.begin(), sessions.end(), [&](const Row& row) { return row[peers].has_value(); }))
+  if (std::any_of(sessions.begin(), sessions.end(),
+                  [](const Row& row) { return row[WorstSessionSection::kPeerScore].has_value(); }))
     columns.push_back({"by peers", CellKind::kNumber, "peers"});
   page_.Table(columns, sessions, "No session has a score above 0.", 2);
   if (!sessions.empty())
@@ -152,20 +172,24 @@ void Report::Sessions(const std::vector<Row>& sessions, const std::vector<Row>& 
   if (!ngrams.empty()) Why(ngrams);
 }
 
-// Rows of day, role, score, times, n-gram, nearest one, new columns; those of a day and role follow each other.
+// Those of a day and role follow each other.
 void Report::Why(const std::vector<Row>& ngrams) {
   page_.Part("Why: the dearest n-grams of these days");
   page_.Note("Open each for what was asked after what, beside the nearest usual one. What is new is marked.");
   std::string items;
   for (const Row& row : ngrams) {
-    const std::string columns = TextOrNothing(row[6]);
-    items += "<details class=\"reason\" data-find data-role=\"" + Escaped(TextOrNothing(row[1])) + "\"><summary><b>" +
-             Escaped(TextOrNothing(row[2])) + "</b><span class=\"who\">" + Escaped(TextOrNothing(row[1])) +
-             "</span><span class=\"day\">" + Escaped(TextOrNothing(row[0])) + "</span><span class=\"soft\">" +
-             Escaped(TextOrNothing(row[3])) + (TextOrNothing(row[3]) == "1" ? " time" : " times") + "</span><span>" +
+    using Column = WorstNGramSection;
+    const std::string columns = TextOrNothing(row[Column::kAttributes]);
+    const std::string who = Escaped(TextOrNothing(row[Column::kWho]));
+    const std::string times = TextOrNothing(row[Column::kCount]);
+    items += "<details class=\"reason\" data-find data-role=\"" + who + "\"><summary><b>" +
+             Escaped(TextOrNothing(row[Column::kScore])) + "</b><span class=\"who\">" + who +
+             "</span><span class=\"day\">" + Escaped(TextOrNothing(row[Column::kDay])) +
+             "</span><span class=\"soft\">" + Escaped(times) + (times == "1" ? " time" : " times") + "</span><span>" +
              (columns.empty() ? "known columns in statements that are new" : Escaped(NewColumns(columns, 4))) +
              "</span></summary><div class=\"behind\">" +
-             StatementPair(TextOrNothing(row[4]), TextOrNothing(row[5]), columns) + "</div></details>\n";
+             StatementPair(TextOrNothing(row[Column::kNgram]), TextOrNothing(row[Column::kNearest]), columns) +
+             "</div></details>\n";
   }
   page_.Block(items);
 }
@@ -176,8 +200,7 @@ void Report::Relations() {
   const std::vector<Row> relations = reader_.Section(6);
   // relation, column, label, distinct values, entropy, rate, unique values
   const std::vector<Row> risks = reader_.Section(7);
-  // relation, drawing
-  const std::vector<Row> charts = reader_.Section(2);
+  const std::vector<Row> charts = reader_.Section(RelationChartSection::kColumns);
   page_.Table({{"table", CellKind::kShort, "protected"},
                {"a person is", CellKind::kCode},
                {"columns", CellKind::kNumber},
@@ -188,12 +211,13 @@ void Report::Relations() {
   for (const Row& relation : relations) {
     std::vector<Row> rows;
     for (const Row& risk : risks)
-      if (risk[0] == relation[0]) rows.emplace_back(risk.begin() + 1, risk.end());
-    const auto chart =
-        std::find_if(charts.begin(), charts.end(), [&](const Row& row) { return row[0] == relation[0]; });
+      if (risk.front() == relation.front()) rows.emplace_back(risk.begin() + 1, risk.end());
+    const auto chart = std::find_if(charts.begin(), charts.end(), [&](const Row& row) {
+      return row[RelationChartSection::kRelation] == relation.front();
+    });
     if (rows.empty() && chart == charts.end()) continue;
     page_.Block("<div class=\"relation\">\n");
-    page_.Part(TextOrNothing(relation[0]));
+    page_.Part(TextOrNothing(relation.front()));
     if (!rows.empty())
       page_.Table({{"column", CellKind::kShort},
                    {"label", CellKind::kText, "label"},

@@ -6,14 +6,10 @@
  */
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace privacy_score {
-
-// Fields of a row of the section of sessions: those shown, then role and end user.
-constexpr std::uint32_t kSessionFields = 12;
 
 // Throws Error XX001 when the sections are not those that are expected.
 std::string ReportPage(std::string_view wire);

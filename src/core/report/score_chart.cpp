@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "core/report/markup.hpp"
+#include "core/report/report_sections.hpp"
 
 namespace privacy_score {
 
@@ -88,12 +89,13 @@ std::string DateText(std::int64_t day) {
 
 DayOfScore DayOf(const Row& row) {
   DayOfScore day;
-  day.day = ParseInteger(*row[1]);
-  day.queries = ParseInteger(*row[2]);
-  day.mismatched = ParseInteger(*row[3]);
-  day.score = ParseDouble(*row[4]);
-  day.max_score = ParseDouble(*row[5]);
-  day.cumulative = ParseDouble(*row[6]);
+  using Column = ScoredDaySection;
+  day.day = ParseInteger(*row[Column::kDay]);
+  day.queries = ParseInteger(*row[Column::kQueries]);
+  day.mismatched = ParseInteger(*row[Column::kMismatched]);
+  day.score = ParseDouble(*row[Column::kScore]);
+  day.max_score = ParseDouble(*row[Column::kMaxScore]);
+  day.cumulative = ParseDouble(*row[Column::kCumulative]);
   return day;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/report/markup.hpp"
+#include "core/report/report_sections.hpp"
 
 namespace privacy_score {
 
@@ -33,7 +34,8 @@ std::string Summary(const std::vector<ChartStep>& steps) {
 
 std::vector<ChartStep> StepsOf(const std::vector<Row>& rows) {
   std::vector<ChartStep> steps;
-  for (const Row& row : rows) steps.push_back({ParseDouble(*row[0]), ParseDouble(*row[1])});
+  for (const Row& row : rows)
+    steps.push_back({ParseDouble(*row[StepSection::kEpsilon]), ParseDouble(*row[StepSection::kEntropy])});
   return steps;
 }
 

@@ -7,8 +7,10 @@
  *
  * That process remembers the days that it has last been told of, `most` things in all, and hands them to the next one
  * by shared memory (Save). What it cannot have any more, after a crash or when it has forgotten a day, it gets from
- * what is stored: the figures so far, which the new ones are never below, and subjects by their keyed hashes with the
- * columns revealed of them, kMostStoredSubjects a day.
+ * what is stored: the figures so far, which the new ones are never below; subjects by their keyed hashes, with the
+ * columns revealed of each and the statements whose only constant it was, kMostStoredSubjects a day, those first of
+ * which most is known; and where there are more, a sketch of all. So `subjects` goes on as if nothing had happened, and
+ * `reach` of statements that ask by subject.
  */
 #pragma once
 
@@ -30,8 +32,12 @@ namespace privacy_score {
 
 inline constexpr std::size_t kMostStoredSubjects = 4096;
 
-// Subjects as they are stored: ten bytes each in hexadecimal, the hash and the number of its set of columns, highest
-// byte first; the sets as names parted by kAttributeSeparator.
+// So many pairs of a subject and a statement that asked with it alone.
+inline constexpr std::size_t kMostStoredAlone = 4 * kMostStoredSubjects;
+
+// Subjects as they are stored: ten bytes each in hexadecimal, the hash and the number of its set, highest byte first; a
+// set as names of columns parted by kAttributeSeparator, among which the statements are that asked with it alone: = and
+// the id, the column and the item of the comparison in hexadecimal.
 struct StoredSubjects {
   std::string subjects;
   std::vector<std::string> sets;
@@ -58,6 +64,12 @@ class DayReach {
     void Raise(const ReachFigures& of_session);
     // What has come to be known since the last call and is to be stored; empty when nothing is, or it has no room.
     StoredSubjects TakeChanged();
+    // Whether it takes the place of what is stored: all of that is to be written anew.
+    bool replaces() const { return replaces_; }
+    // The sketch of subjects in hexadecimal, where there is one and it has changed since the last call.
+    std::string TakeChangedSketch();
+    // Takes in what that has given. Throws Error XX001 on damaged bytes.
+    void KnowSketch(std::string_view sketch);
     // All that is stored.
     StoredSubjects All() const;
     // Of what number of subjects a change is not taken yet, each as often as it changed; and what is known of those
@@ -66,7 +78,10 @@ class DayReach {
     StoredSubjects ChangedAfter(std::size_t changes) const { return Written(tracker_->ChangedAfter(changes)); }
 
     // How many things are remembered: a measure of memory.
-    std::size_t size() const { return tracker_->size() + stored_subjects_.size() / 2; }
+    std::size_t size() const {
+      constexpr std::size_t kBytes = 150;  // of a thing
+      return tracker_->size() + stored_subjects_.size() / 2 + alone_count_ + stored_sketch_.size() / kBytes;
+    }
 
     // For who stores it.
     std::uint32_t alerted = 0;
@@ -75,6 +90,14 @@ class DayReach {
 
    private:
     friend class DayReach;
+    // A statement whose only constant was compared with that column.
+    struct Asker {
+      AbstractionId id = 0;
+      ComparedColumn column;
+    };
+    void NoteAlone(AbstractionId id, const ComparedColumn& column, std::uint64_t value);
+    bool AddAlone(std::uint64_t subject, const Asker& asker);
+    bool TakesPlace(std::size_t columns, std::vector<std::pair<std::size_t, std::uint64_t>>& least);
     void Reckon(const StoredSubjects& stored);
     StoredSubjects Written(const std::vector<ReachTracker::KnownSubject>& subjects) const;
     // Begins anew under another model, with all that was taken in. False when a statement of it is not known any more.
@@ -86,6 +109,10 @@ class DayReach {
     std::unique_ptr<ReachTracker> tracker_;
     std::unordered_set<std::uint64_t> stored_subjects_;
     std::vector<StoredSubjects> known_;
+    bool replaces_ = false;
+    std::string stored_sketch_;
+    std::unordered_map<std::uint64_t, std::vector<Asker>> alone_;  // by the subject that they asked with
+    std::size_t alone_count_ = 0;
   };
 
   explicit DayReach(std::size_t most) : most_(most) {}
@@ -105,6 +132,13 @@ class DayReach {
   void Forget(const std::string& principal, std::int32_t day);
   // Takes in words of a journal, whose abstractions are defined. Throws Error XX001 on damaged words.
   void Take(Day* day, const std::vector<std::uint64_t>& words);
+  // The same of the statements that have asked with a subject alone, by what is stored of the day; those that nobody
+  // defines any more are left out.
+  std::vector<AbstractionId> UnknownAlone(const Day* day) const;
+  void TakeAlone(Day* day);
+  // How far a session reaches that has told all of this, whose abstractions are defined. Throws Error XX001 on damaged
+  // words.
+  ReachFigures FiguresOf(const std::vector<std::uint64_t>& words, bool where_counts) const;
   // Forgets the days that were longest not told of, but for the last one, until what is remembered is not too much.
   void MakeRoom();
 

@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/scoring/enforced_sum.hpp"
+#include "core/scoring/model_sections.hpp"
 #include "core/scoring/profile.hpp"
 
 namespace privacy_score {
@@ -20,11 +21,11 @@ DayScorer::DayScorer(History history, const std::string& role, const std::string
 
 void DayScorer::Define(std::string_view tokens_wire) {
   WireReader reader(tokens_wire);
-  reader.EachRow(2, [&](const Row& row) {
-    const AbstractionId id = ParseInteger(Required(row[0]));
+  reader.EachRow(TokenSection::kColumns, [&](const Row& row) {
+    const AbstractionId id = ParseInteger(Required(row[TokenSection::kId]));
     if (id != pending_) TakePending();
     pending_ = id;
-    tokens_.emplace_back(Required(row[1]));
+    tokens_.emplace_back(Required(row[TokenSection::kToken]));
   });
 }
 

@@ -1,7 +1,7 @@
 /*
  * day_scorer.hpp - the score of one principal's day, in little memory.
  *
- * The background worker computes it again and again while the day grows. Equals ScoreDays (history.hpp) on the same
+ * The background worker computes it again and again while the day grows. Equals ScoreEachDay (history.hpp) on the same
  * data to the last bit; but of the day's abstractions only their classes are kept, so that they can be handed over in
  * parts, however many there are.
  */

@@ -14,6 +14,7 @@
 #include "core/base/error.hpp"
 #include "core/scoring/enforced_sum.hpp"
 #include "core/scoring/missing_rates.hpp"
+#include "core/scoring/model_sections.hpp"
 #include "core/scoring/profile.hpp"
 
 namespace privacy_score {
@@ -98,7 +99,7 @@ void AppendFigures(ResultRow& row, const SessionSummary& summary) {
 }  // namespace
 
 ScoreSettings ReadSettings(WireReader& reader) {
-  const auto rows = reader.Section(8);
+  const auto rows = reader.Section(SettingsSection::kColumns);
   if (rows.size() != 1) throw DamagedData("not one row of settings");
   const Row& row = rows.front();
   const auto one_of = [](const Field& field, const char* name, const char* first, const char* second) {
@@ -108,39 +109,44 @@ ScoreSettings ReadSettings(WireReader& reader) {
     }
     return text == second;
   };
+  using Column = SettingsSection;
   ScoreSettings settings;
-  settings.ngram_length =
-      static_cast<int>(std::clamp<std::int64_t>(ParseInteger(String(row[0])), 0, kRecordedLength + 1));
-  settings.counting = one_of(row[1], "counting", "set", "multiset") ? ScoreSettings::kMultiset : ScoreSettings::kSet;
-  settings.compare =
-      one_of(row[2], "compare", "positionwise", "union") ? ScoreSettings::kUnion : ScoreSettings::kPositionwise;
-  settings.alpha = ParseDouble(String(row[3]));
-  settings.where_counts = ParseBool(String(row[4]));
-  settings.pad = ParseBool(String(row[5]));
-  settings.identifiers_count = ParseBool(String(row[6]));
-  if (row[7])
+  settings.ngram_length = static_cast<int>(
+      std::clamp<std::int64_t>(ParseInteger(String(row[Column::kNgramLength])), 0, kRecordedLength + 1));
+  settings.counting =
+      one_of(row[Column::kCounting], "counting", "set", "multiset") ? ScoreSettings::kMultiset : ScoreSettings::kSet;
+  settings.compare = one_of(row[Column::kCompare], "compare", "positionwise", "union") ? ScoreSettings::kUnion
+                                                                                       : ScoreSettings::kPositionwise;
+  settings.alpha = ParseDouble(String(row[Column::kAlpha]));
+  settings.where_counts = ParseBool(String(row[Column::kWhereCounts]));
+  settings.pad = ParseBool(String(row[Column::kPad]));
+  settings.identifiers_count = ParseBool(String(row[Column::kIdentifiersCount]));
+  if (const Field& least = row[Column::kAggregateLeast])
     settings.aggregate_least =
-        static_cast<int>(std::clamp<std::int64_t>(ParseInteger(*row[7]), -1, std::numeric_limits<int>::max()));
+        static_cast<int>(std::clamp<std::int64_t>(ParseInteger(*least), -1, std::numeric_limits<int>::max()));
   CheckSettings(settings);
   return settings;
 }
 
 std::vector<HistorySession> ReadSessions(WireReader& reader) {
   std::vector<HistorySession> sessions;
-  reader.EachRow(8 + kReachFigureCount, [&](const Row& row) {
+  using Column = SessionSection;
+  static_assert(Column::kSubjectColumns - Column::kReach + 1 == kReachFigureCount);
+  reader.EachRow(Column::kColumns, [&](const Row& row) {
     HistorySession part;
-    part.session_key = ParseInteger(String(row[0]));
-    part.role = String(row[1]);
-    part.day = String(row[2]);
-    if (row[3]) part.session = String(row[3]);
-    if (row[7 + kReachFigureCount]) part.end_user = String(row[7 + kReachFigureCount]);
+    part.session_key = ParseInteger(String(row[Column::kId]));
+    part.role = String(row[Column::kRole]);
+    part.day = String(row[Column::kDay]);
+    if (row[Column::kSession]) part.session = String(row[Column::kSession]);
+    if (row[Column::kEndUser]) part.end_user = String(row[Column::kEndUser]);
     for (std::size_t figure = 0; figure < part.reach.size(); ++figure)
-      if (row[7 + figure]) part.reach[figure] = String(row[7 + figure]);
+      if (row[Column::kReach + figure]) part.reach[figure] = String(row[Column::kReach + figure]);
     const bool continued =
         !sessions.empty() && std::tie(sessions.back().session_key, sessions.back().role, sessions.back().day) ==
                                  std::tie(part.session_key, part.role, part.day);
     if (!continued) sessions.push_back(std::move(part));
-    AppendStored(sessions.back().sequence, String(row[4]), String(row[5]), row[6] ? *row[6] : std::string_view());
+    AppendStored(sessions.back().sequence, String(row[Column::kIds]), String(row[Column::kRuns]),
+                 row[Column::kRows].value_or(std::string_view()));
   });
   return sessions;
 }
@@ -154,16 +160,11 @@ History ReadHistory(std::string_view wire) {
   return history;
 }
 
-HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up) {
-  const History history = ReadHistory(wire);
+EachDayResult ScoreEachDay(const History& history, GivesUp gives_up) {
   Scorers scorers(history);
-  HistoryResult result;
-  Profile cumulative;
-  std::pair<std::string, std::optional<std::string>> last_principal;
+  EachDayResult result;
   for (const auto& [principal_day, sequences] : ByDay(history)) {
     const auto& [role, end_user, day] = principal_day;
-    if (result.table.rows.empty() || last_principal != std::pair(role, end_user)) cumulative = Profile();
-    last_principal = {role, end_user};
     RoleScorer& scorer = scorers.For(role, end_user);
     Profile profile;
     EnforcedSum enforced;
@@ -171,22 +172,27 @@ HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up) {
     for (const Sequence* sequence : sequences) {
       profile.AddSequence(*sequence, scorer, gives_up);
       enforced.AddSession(*sequence, scorer);
-      cumulative.AddSequence(*sequence, scorer, gives_up);
       rows += RowsOf(*sequence);
     }
     const SessionSummary summary = profile.Summary();
-    ResultRow row{role, day};
-    AppendFigures(row, summary);
-    row.push_back(TextOf(cumulative.Summary().score));
-    row.push_back(TextOf(summary.statement_score));
-    row.push_back(TextOf(rows));
-    row.push_back(TextOf(enforced.value()));
-    row.push_back(end_user);
-    row.push_back(PeerScore(sequences, scorers.Peers(role, end_user), gives_up));
-    result.table.rows.push_back(std::move(row));
+    ScoredDay scored;
+    scored.role = role;
+    scored.end_user = end_user;
+    scored.day = day;
+    AppendFigures(scored.figures, summary);
+    scored.figures.push_back(TextOf(summary.statement_score));
+    scored.figures.push_back(TextOf(rows));
+    scored.figures.push_back(TextOf(enforced.value()));
+    scored.figures.push_back(PeerScore(sequences, scorers.Peers(role, end_user), gives_up));
+    NoteAdding(scored, profile, history.settings.ngram_length);
+    result.days.push_back(std::move(scored));
   }
   result.missing = scorers.TakeMissing();
   return result;
+}
+
+EachDayResult ScoreEachDay(std::string_view wire, GivesUp gives_up) {
+  return ScoreEachDay(ReadHistory(wire), gives_up);
 }
 
 HistoryResult ScoreSessions(std::string_view wire, GivesUp gives_up) {

@@ -24,6 +24,7 @@
 
 #include "core/base/paused.hpp"
 #include "core/base/rows.hpp"
+#include "core/scoring/kept_days.hpp"
 #include "core/scoring/model.hpp"
 #include "core/scoring/ngram.hpp"
 #include "core/scoring/score_settings.hpp"
@@ -35,11 +36,13 @@ struct HistoryResult {
   std::vector<MissingRate> missing;
 };
 
-// One row a principal and day: role, day, queries, ngrams, mismatched, score, max_score, tight_max, normalised,
-// cumulative, statement_score, rows, enforced (enforced_sum.hpp), end_user, peer_score. `cumulative` is Delta over the
-// principal's days from the first given to this one. An end user with a baseline of her own is scored against that;
-// peer_score is then the score against the role's, none for others.
-HistoryResult ScoreDays(std::string_view wire, GivesUp gives_up = nullptr);
+// One a principal and day. An end user with a baseline of her own is scored against that; her peer_score is then the
+// score against the role's, none for others.
+struct EachDayResult {
+  std::vector<ScoredDay> days;
+  std::vector<MissingRate> missing;
+};
+EachDayResult ScoreEachDay(std::string_view wire, GivesUp gives_up = nullptr);
 
 // One row a session: role, day, session, queries, ngrams, mismatched, score, max_score, tight_max, normalised,
 // statement_score, rows, reach, subjects, subject_columns, enforced, end_user, peer_score. In the order given.
@@ -76,6 +79,8 @@ struct History {
   std::vector<HistorySession> sessions;
 };
 History ReadHistory(std::string_view wire);
+// ScoreEachDay of what was read.
+EachDayResult ScoreEachDay(const History& history, GivesUp gives_up = nullptr);
 // Reads the section of sessions.
 std::vector<HistorySession> ReadSessions(WireReader& reader);
 // Reads the section of settings. Throws Error 22023 on a value out of range.

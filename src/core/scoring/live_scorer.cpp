@@ -39,14 +39,24 @@ struct LiveScorer::JournalReader {
     if (!scorer.Knows(definition.id)) scorer.Define(definition.id, Parted(definition.tokens, kTokenEnd));
   }
   void Take(const SessionJournal::Met& met) const {
-    const auto found = scorer.recorded_.find(met.ngram);
-    if (found == scorer.recorded_.end())
+    std::uint64_t left = met.count;
+    auto found = scorer.recorded_.find(met.ngram);
+    if (found == scorer.recorded_.end()) {
       scorer.Meet(met.ngram.back(), met.ngram);
-    else
-      scorer.CountMet(&*found);
+      found = scorer.recorded_.find(met.ngram);
+      --left;
+    }
+    for (; left > 0; --left) scorer.CountMet(&*found);
   }
   void Take(const SessionJournal::Asked& asked) const { scorer.reach_->TakeAsked(FormOf(asked.id), asked); }
   void Take(const SessionJournal::Subject& subject) const { scorer.reach_->TakeSubject(FormOf(subject.id), subject); }
+  void Take(const SessionJournal::Reached& reached) const { scorer.reach_->TakeReached(reached); }
+  void Take(const SessionJournal::Sketch& sketch) const {
+    if (sketch.of_subjects)
+      scorer.reach_->TakeSubjects(DistinctSketch(sketch.bytes));
+    else
+      scorer.reach_->TakeVectors(FormOf(sketch.id), sketch);
+  }
 };
 
 LiveScorer::LiveScorer(std::string role, const ScoreSettings& settings, std::string end_user)
@@ -83,6 +93,12 @@ std::size_t LiveScorer::BytesOf(const Tokens& tokens) {
 
 void LiveScorer::Load(std::string_view model_wire) {
   Replace(std::make_shared<const Model>(Model::Parse(model_wire)), settings(), common_->defined);
+  KnowModel();
+}
+
+void LiveScorer::KnowModel() {
+  has_model_ = true;
+  TellDay(day_);
 }
 
 void LiveScorer::Configure(const ScoreSettings& settings, const std::string& end_user) {
@@ -96,6 +112,7 @@ void LiveScorer::Share(const LiveScorer& other) {
   const AcceptedWork* accepted = AcceptedIn(other);
   if (baseline == theirs->baseline && accepted == theirs->accepted) {
     Adopt(theirs);
+    KnowModel();
     return;
   }
   // What is made of the role's baseline is shared all the same.
@@ -105,6 +122,7 @@ void LiveScorer::Share(const LiveScorer& other) {
     Adopt(of_role);
   else
     Adopt(NewCommon(theirs->model, other.settings(), common_->defined, end_user_, has_role ? of_role : nullptr));
+  KnowModel();
 }
 
 // Scores the session under another model or other settings, with these definitions and those that it needs itself.
@@ -235,7 +253,7 @@ void LiveScorer::WriteTo(SessionJournal* journal) {
 
 void LiveScorer::TellDay(SessionJournal* day) {
   day_ = day;
-  reach_->TellDay(day);
+  reach_->TellDay(day, !has_model_);
 }
 
 void LiveScorer::CatchUp(const std::uint64_t* words, std::size_t size) {
@@ -302,7 +320,7 @@ void LiveScorer::Restart() {
   summary_ = Summarise();
   reach_ = std::make_unique<ReachTracker>(*common_->model, settings().where_counts);
   reach_->WriteTo(journal_);
-  reach_->TellDay(day_);
+  TellDay(day_);
   journalled_.clear();
 }
 

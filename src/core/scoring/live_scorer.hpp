@@ -24,6 +24,7 @@
 
 #include "core/scoring/profile.hpp"
 #include "core/scoring/reach.hpp"
+#include "core/scoring/reach_limits.hpp"
 #include "core/scoring/session_journal.hpp"
 
 namespace privacy_score {
@@ -188,6 +189,7 @@ class LiveScorer {
   std::shared_ptr<Common> NewCommon(std::shared_ptr<const Model> model, const ScoreSettings& settings, TokenMap defined,
                                     const std::string& end_user, std::shared_ptr<Common> peers = nullptr) const;
   void Replace(std::shared_ptr<const Model> model, const ScoreSettings& settings, TokenMap defined);
+  void KnowModel();
   void Adopt(std::shared_ptr<Common> common);
   NGram NextNGram(AbstractionId id) const;
   void WriteMet(const NGram& ngram);
@@ -226,6 +228,7 @@ class LiveScorer {
   std::uint64_t turn_ = 1;  // another one after whatever changes the session or how it is scored
   std::array<Step, 512> steps_{};
   SessionJournal* journal_ = nullptr;
+  bool has_model_ = false;
   SessionJournal* day_ = nullptr;
   std::unordered_set<AbstractionId> journalled_;  // definitions that the session's journal has
 };

@@ -10,6 +10,7 @@
 #include "core/scoring/enforced_sum.hpp"
 #include "core/scoring/explain.hpp"
 #include "core/scoring/missing_rates.hpp"
+#include "core/scoring/model_sections.hpp"
 
 namespace privacy_score {
 
@@ -133,11 +134,13 @@ std::optional<MemoryScore> MemoryHistory::ScoreDay(const std::string& role, cons
   TokenMap tokens = defined_;
   WireReader reader(stored_wire);
   TokenMap stored;
-  reader.EachRow(2, [&](const Row& row) { stored[ParseInteger(*row[0])].emplace_back(*row[1]); });
+  reader.EachRow(TokenSection::kColumns, [&](const Row& row) {
+    stored[ParseInteger(*row[TokenSection::kId])].emplace_back(*row[TokenSection::kToken]);
+  });
   tokens.merge(stored);
-  for (const Row& row : reader.Section(2)) {
+  for (const Row& row : reader.Section(RunSection::kColumns)) {
     Sequence sequence;
-    AppendStored(sequence, *row[0], *row[1]);
+    AppendStored(sequence, *row[RunSection::kIds], *row[RunSection::kRuns]);
     ForEachNGram(sequence, [&](const NGram& ngram, std::int64_t count, std::int64_t) { counts[ngram] += count; });
     std::unordered_set<AbstractionId> of_session;
     for (const Run& run : sequence) {

@@ -10,7 +10,8 @@
 
 #include "core/base/error.hpp"
 #include "core/base/sort_unique.hpp"
-#include "core/scoring/reach.hpp"
+#include "core/scoring/model_sections.hpp"
+#include "core/scoring/reach_limits.hpp"
 
 namespace privacy_score {
 
@@ -39,11 +40,13 @@ double ParseFigure(const Field& field) {
 // The rate of a row of section `rates`. A modified row of a relation may have left one subject for another, which
 // counts for two of the subjects that a joint rate is computed over.
 RateBounds ParseRate(const Row& row, bool joint) {
-  const double rate = std::clamp(ParseFigure(row[2]), 0.0, 1.0);
-  if (!row[5]) return {rate, rate};
-  const std::int64_t modified = std::min(ParseInteger(*row[5]), kMostCounted);
+  const double rate = std::clamp(ParseFigure(row[RateSection::kRate]), 0.0, 1.0);
+  const Field& modifications = row[RateSection::kModified];
+  if (!modifications) return {rate, rate};
+  const std::int64_t modified = std::min(ParseInteger(*modifications), kMostCounted);
   if (modified < 0) return {0, 1};
-  return AfterModifications(rate, ParseFigure(row[4]), ParseInteger(Required(row[3])), joint ? 2 * modified : modified);
+  return AfterModifications(rate, ParseFigure(row[RateSection::kSubjectEntropy]),
+                            ParseInteger(Required(row[RateSection::kRows])), joint ? 2 * modified : modified);
 }
 
 // A limit, which nothing is not and which is not below zero.
@@ -105,19 +108,23 @@ std::string_view TextOf(Label label) {
 
 TokenMap ReadTokens(WireReader& reader) {
   TokenMap all;
-  reader.EachRow(2, [&](const Row& row) { all[ParseInteger(Required(row[0]))].emplace_back(Required(row[1])); });
+  reader.EachRow(TokenSection::kColumns, [&](const Row& row) {
+    all[ParseInteger(Required(row[TokenSection::kId]))].emplace_back(Required(row[TokenSection::kToken]));
+  });
   for (auto& [id, tokens] : all) std::sort(tokens.begin(), tokens.end());
   return all;
 }
 
 Model Model::Read(WireReader& reader) {
   Model model;
-  for (const Row& row : reader.Section(4)) {
+  using Column = RelationSection;
+  for (const Row& row : reader.Section(Column::kColumns)) {
     const auto id = static_cast<std::uint32_t>(model.relations_.size());
-    if (!model.relation_ids_.emplace(String(row[0]), id).second)
-      throw DamagedData("relation " + String(row[0]) + " stands twice");
-    model.relations_.push_back({String(row[0]), ParseInteger(Required(row[1])), ParseBool(Required(row[2])),
-                                row[3] ? String(row[3]) : std::string()});
+    const std::string name = String(row[Column::kName]);
+    if (!model.relation_ids_.emplace(name, id).second) throw DamagedData("relation " + name + " stands twice");
+    model.relations_.push_back({name, ParseInteger(Required(row[Column::kSubjectGroup])),
+                                ParseBool(Required(row[Column::kIsRowSubject])),
+                                std::string(row[Column::kJointHome].value_or(std::string_view()))});
   }
   model.ReadAttributes(reader);
   model.ReadDependencies(reader);
@@ -137,26 +144,31 @@ Model Model::Parse(std::string_view wire) {
 }
 
 void Model::ReadLimits(WireReader& reader) {
-  for (const Row& row : reader.Section(4))
-    limits_[PrincipalKey(Required(row[0]), Required(row[1]))] = {ParseLimit(row[2]), ParseLimit(row[3])};
+  using Column = LimitSection;
+  for (const Row& row : reader.Section(Column::kColumns))
+    limits_[PrincipalKey(Required(row[Column::kRole]), Required(row[Column::kEndUser]))] = {
+        ParseLimit(row[Column::kSessionLimit]), ParseLimit(row[Column::kDailyLimit])};
 }
 
 void Model::ReadAccepted(WireReader& reader) {
-  reader.EachRow(5, [&](const Row& row) {
-    AcceptedWork& accepted = accepted_[PrincipalKey(Required(row[0]), row[1].value_or(std::string_view()))];
-    if (row[2]) {
-      accepted.ngrams.push_back(ParseNGram(*row[2]));
+  using Column = AcceptedSection;
+  reader.EachRow(Column::kColumns, [&](const Row& row) {
+    AcceptedWork& accepted =
+        accepted_[PrincipalKey(Required(row[Column::kRole]), row[Column::kEndUser].value_or(std::string_view()))];
+    if (const Field& ngram = row[Column::kNgram]) {
+      accepted.ngrams.push_back(ParseNGram(*ngram));
       return;
     }
-    std::string_view figure = Required(row[3]);
+    std::string_view figure = Required(row[Column::kFigure]);
     const bool of_day = figure.substr(0, kOfDay.size()) == kOfDay;
     if (of_day) figure.remove_prefix(kOfDay.size());
     const auto* const name = std::find(std::begin(kReachFigureNames), std::end(kReachFigureNames), figure);
-    if (name == std::end(kReachFigureNames)) throw DamagedData("what is accepted of figure " + String(row[3]));
+    if (name == std::end(kReachFigureNames))
+      throw DamagedData("what is accepted of figure " + String(row[Column::kFigure]));
     std::optional<std::int64_t>& height =
         (of_day ? accepted.reach_of_day
                 : accepted.reach)[static_cast<std::size_t>(name - std::begin(kReachFigureNames))];
-    height = std::max(height.value_or(0), ParseCount(Required(row[4])));
+    height = std::max(height.value_or(0), ParseCount(Required(row[Column::kHeight])));
   });
 }
 
@@ -185,12 +197,14 @@ const EndUserLimits* Model::LimitsOf(std::string_view role, std::string_view end
 }
 
 void Model::ReadAttributes(WireReader& reader) {
-  for (const Row& row : reader.Section(5)) {
-    const auto relation = relation_ids_.find(String(row[1]));
+  using Column = AttributeSection;
+  for (const Row& row : reader.Section(Column::kColumns)) {
+    const auto relation = relation_ids_.find(String(row[Column::kRelationName]));
     if (relation == relation_ids_.end()) continue;
-    const int position = row[4] ? static_cast<int>(ParseInteger(*row[4])) : -1;
-    attributes_.push_back(
-        {String(row[0]), relation->second, ParseLabel(row[2]), ParseBool(Required(row[3])), position});
+    const Field& position = row[Column::kSubjectPosition];
+    attributes_.push_back({String(row[Column::kName]), relation->second, ParseLabel(row[Column::kLabel]),
+                           ParseBool(Required(row[Column::kIdentifier])),
+                           position ? static_cast<int>(ParseInteger(*position)) : -1});
   }
   std::sort(attributes_.begin(), attributes_.end(), [](const Attribute& a, const Attribute& b) {
     return std::tie(a.relation, a.name) < std::tie(b.relation, b.name);
@@ -204,9 +218,9 @@ void Model::ReadAttributes(WireReader& reader) {
 
 void Model::ReadDependencies(WireReader& reader) {
   std::vector<AttributeSet> direct(attributes_.size());
-  for (const Row& row : reader.Section(2)) {
-    const auto determinant = FindAttribute(String(row[0]));
-    const auto dependent = FindAttribute(String(row[1]));
+  for (const Row& row : reader.Section(DependencySection::kColumns)) {
+    const auto determinant = FindAttribute(String(row[DependencySection::kDeterminant]));
+    const auto dependent = FindAttribute(String(row[DependencySection::kDependent]));
     if (determinant && dependent) direct[*determinant].push_back(*dependent);
   }
   for (AttributeId start = 0; start < attributes_.size(); ++start) {
@@ -228,45 +242,52 @@ void Model::ReadDependencies(WireReader& reader) {
 }
 
 void Model::ReadBaselines(WireReader& reader) {
+  using Column = BaselineSection;
+  static_assert(Column::kSubjectColumns - Column::kReach + 1 == kReachFigureCount &&
+                Column::kDaySubjectColumns - Column::kDayReach + 1 == kReachFigureCount);
   std::unordered_map<std::int64_t, std::size_t> places;
-  for (const Row& row : reader.Section(5 + 2 * kReachFigureCount)) {
+  for (const Row& row : reader.Section(Column::kColumns)) {
     Baseline baseline;
-    baseline.id = ParseInteger(Required(row[0]));
-    baseline.role = String(row[1]);
-    baseline.sessions = ParseCount(Required(row[2]));
-    const std::size_t cells_at = 3 + kReachFigureCount;
+    baseline.id = ParseInteger(Required(row[Column::kId]));
+    baseline.role = String(row[Column::kRole]);
+    baseline.sessions = ParseCount(Required(row[Column::kSessions]));
     for (std::size_t figure = 0; figure < kReachFigureCount; ++figure) {
-      if (row[3 + figure]) baseline.greatest[figure] = ParseCount(*row[3 + figure]);
-      const Field& of_day = row[cells_at + 1 + figure];
-      if (of_day) baseline.greatest_of_day[figure] = ParseCount(*of_day);
+      if (const Field& height = row[Column::kReach + figure]) baseline.greatest[figure] = ParseCount(*height);
+      if (const Field& of_day = row[Column::kDayReach + figure]) baseline.greatest_of_day[figure] = ParseCount(*of_day);
     }
-    baseline.cells = !row[cells_at] || ParseBool(*row[cells_at]);
-    if (const Field& end_user = row[cells_at + 1 + kReachFigureCount]) baseline.end_user = *end_user;
+    const Field& cells = row[Column::kCells];
+    baseline.cells = !cells || ParseBool(*cells);
+    if (const Field& end_user = row[Column::kEndUser]) baseline.end_user = *end_user;
     baseline_places_.emplace(PrincipalKey(baseline.role, baseline.end_user), baselines_.size());
     if (!places.emplace(baseline.id, baselines_.size()).second)
-      throw DamagedData("baseline " + String(row[0]) + " stands twice");
+      throw DamagedData("baseline " + String(row[Column::kId]) + " stands twice");
     baselines_.push_back(std::move(baseline));
   }
-  const auto find = [&](const Row& row) -> Baseline& {
-    const auto place = places.find(ParseInteger(Required(row[0])));
-    if (place == places.end()) throw DamagedData("unknown baseline " + String(row[0]));
+  const auto find = [&](const Field& id) -> Baseline& {
+    const auto place = places.find(ParseInteger(Required(id)));
+    if (place == places.end()) throw DamagedData("unknown baseline " + String(id));
     return baselines_[place->second];
   };
-  reader.EachRow(3, [&](const Row& row) {
-    find(row).ngrams.push_back({ParseNGram(Required(row[1])), ParseCount(Required(row[2]))});
+  reader.EachRow(BaselineNGramSection::kColumns, [&](const Row& row) {
+    using Of = BaselineNGramSection;
+    find(row[Of::kBaselineId])
+        .ngrams.push_back({ParseNGram(Required(row[Of::kNgram])), ParseCount(Required(row[Of::kCount]))});
   });
-  reader.EachRow(3, [&](const Row& row) {
-    find(row).session_sets.push_back({ParseCount(Required(row[1])), ParseIntegers(Required(row[2]))});
+  reader.EachRow(BaselineSessionSection::kColumns, [&](const Row& row) {
+    using Of = BaselineSessionSection;
+    find(row[Of::kBaselineId])
+        .session_sets.push_back({ParseCount(Required(row[Of::kCount])), ParseIntegers(Required(row[Of::kIds]))});
   });
 }
 
 void Model::ReadRates(WireReader& reader) {
   rates_by_relation_.resize(relations_.size());
   subject_entropies_.resize(relations_.size());
-  reader.EachRow(6, [&](const Row& row) {
+  using Column = RateSection;
+  reader.EachRow(Column::kColumns, [&](const Row& row) {
     AttributeSet set;
     bool known = true;
-    std::string_view rest = Required(row[1]);
+    std::string_view rest = Required(row[Column::kAttributes]);
     while (known && !rest.empty()) {
       const auto end = std::min(rest.find(kAttributeSeparator), rest.size());
       const auto attribute = FindAttribute(std::string(rest.substr(0, end)));
@@ -275,14 +296,15 @@ void Model::ReadRates(WireReader& reader) {
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     SortUnique(set);
-    if (!known || set.empty() || RatedAs(set) != Required(row[0])) return;
+    if (!known || set.empty() || RatedAs(set) != Required(row[Column::kRelationName])) return;
     const std::uint32_t relation = attributes_[set.front()].relation;
     const bool joint = attributes_[set.back()].relation != relation;
     const RateBounds rate = ParseRate(row, joint);
-    const auto home = relation_ids_.find(String(row[0]));
-    if (row[4] && home != relation_ids_.end()) {
+    const auto home = relation_ids_.find(String(row[Column::kRelationName]));
+    const Field& subject_entropy = row[Column::kSubjectEntropy];
+    if (subject_entropy && home != relation_ids_.end()) {
       std::optional<double>& entropy = subject_entropies_[home->second];
-      const double found = std::max(0.0, ParseFigure(row[4]));
+      const double found = std::max(0.0, ParseFigure(subject_entropy));
       if (!entropy || found < *entropy) entropy = found;
     }
     if (!rates_.emplace(set, rate).second) return;

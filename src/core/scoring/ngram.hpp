@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/base/rows.hpp"
+#include "core/base/wire_section.hpp"
 
 namespace privacy_score {
 
@@ -147,11 +148,14 @@ struct CutSession {
 // midnight. Events in any order; those with the empty abstraction are left out before. Sorted by role, day, start.
 std::vector<CutSession> CutSessions(std::vector<Event> events, std::int64_t idle_gap);
 
+WIRE_SECTION(NGramRow, kNgram, kCount);
+WIRE_SECTION(SessionSetRow, kCount, kIds);
+
 // What a baseline stores of its sessions. Sessions without statements do not count.
 struct BaselineRows {
   std::int64_t sessions = 0;
-  ResultTable ngrams;        // (n-gram bigint[], count), sorted by n-gram
-  ResultTable session_sets;  // (sessions with this set, distinct abstractions bigint[]), sorted by set
+  ResultTable ngrams;        // NGramRow, sorted by n-gram
+  ResultTable session_sets;  // SessionSetRow: how many sessions have the set of distinct abstractions; sorted by set
 };
 BaselineRows BaselineOf(const std::vector<Sequence>& sessions);
 

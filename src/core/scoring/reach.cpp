@@ -4,110 +4,15 @@
 #include "core/scoring/reach.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
+#include <unordered_set>
 
-#include "core/base/json.hpp"
 #include "core/base/keyed_hash.hpp"
 #include "core/base/sort_unique.hpp"
 #include "core/scoring/aggregates.hpp"
+#include "core/scoring/constant_groups.hpp"
 
 namespace privacy_score {
-
-namespace {
-
-constexpr std::int64_t kLeastOutOfReach = 10;
-constexpr int kReach = 0;
-constexpr int kSubjects = 1;
-constexpr int kSubjectColumns = 2;
-
-using Comparisons = std::vector<std::vector<std::uint64_t>>;
-
-// The comparisons of a list.
-Comparisons ValuesOf(const std::uint64_t* at) {
-  Comparisons comparisons(*at++);
-  for (auto& values : comparisons) {
-    const std::uint64_t size = *at++;
-    values.assign(at, at + size);
-    at += size;
-  }
-  return comparisons;
-}
-
-const std::uint64_t* EndOfComparisons(const std::uint64_t* at) {
-  for (std::uint64_t left = *at++; left > 0; --left) at += *at + 1;
-  return at;
-}
-
-const std::uint64_t* EndOfGroups(const std::uint64_t* at) {
-  for (std::uint64_t left = *at++; left > 0; --left) at = EndOfComparisons(at + 1 + 2 * *at);
-  return at;
-}
-
-// Every way to take one value of each position, folded in order of the positions: comparison by comparison when all
-// positions have as many or one only, else all with all. At most kMostComparedValues.
-std::vector<std::uint64_t> Combine(const std::vector<Comparisons>& positions) {
-  std::size_t most = 0;
-  for (const Comparisons& comparisons : positions) most = std::max(most, comparisons.size());
-  const bool pairwise = std::all_of(positions.begin(), positions.end(), [most](const Comparisons& comparisons) {
-    return comparisons.size() == most || comparisons.size() == 1;
-  });
-  std::vector<std::uint64_t> all;
-  for (std::size_t round = 0; round < (pairwise ? most : 1); ++round) {
-    std::vector<std::uint64_t> folded = {0};
-    for (const Comparisons& comparisons : positions) {
-      std::vector<std::uint64_t> next;
-      const std::size_t first = !pairwise || comparisons.size() == 1 ? 0 : round;
-      const std::size_t end = pairwise ? first + 1 : comparisons.size();
-      for (const std::uint64_t before : folded)
-        for (std::size_t i = first; i < end; ++i)
-          for (const std::uint64_t value : comparisons[i])
-            if (all.size() + next.size() < kMostComparedValues) next.push_back(FoldHash(before, value));
-      folded = std::move(next);
-    }
-    all.insert(all.end(), folded.begin(), folded.end());
-  }
-  return all;
-}
-
-}  // namespace
-
-ReachLimits LeastOutOfReach(const GreatestReach& greatest, double factor, const GreatestReach& accepted) noexcept {
-  ReachLimits least;
-  least.fill(kNeverOutOfReach);
-  for (std::size_t figure = 0; figure < least.size(); ++figure) {
-    if (!greatest[figure]) continue;
-    const double within = std::floor(factor * static_cast<double>(*greatest[figure]));
-    if (within < static_cast<double>(kNeverOutOfReach))
-      least[figure] =
-          std::max({kLeastOutOfReach, static_cast<std::int64_t>(within) + 1, accepted[figure].value_or(0) + 1});
-  }
-  return least;
-}
-
-std::vector<ReachExcess> OutOfReach(const ReachFigures& figures, const GreatestReach& of_baseline, double factor,
-                                    const GreatestReach& accepted) {
-  std::vector<ReachExcess> excesses;
-  const ReachLimits least = LeastOutOfReach(of_baseline, factor, accepted);
-  for (int figure = 0; figure < kReachFigureCount; ++figure) {
-    if (figures.values[figure] < least[static_cast<std::size_t>(figure)]) continue;
-    const std::int64_t greatest = *of_baseline[static_cast<std::size_t>(figure)];
-    excesses.push_back({figure, figures.values[figure], greatest, factor * static_cast<double>(greatest)});
-  }
-  return excesses;
-}
-
-std::string ReachExcessJson(const ReachExcess& excess, double factor, ReachScope scope) {
-  JsonWriter json;
-  json.BeginObject();
-  json.Key("cause").Value(kReachFigureNames[excess.figure]);
-  json.Key("figure").Value(kReachFigureNames[excess.figure]);
-  if (scope == ReachScope::kDay) json.Key("scope").Value("day");
-  json.Key("value").Value(excess.value);
-  json.Key("baseline").Value(excess.greatest);
-  json.Key("factor").Value(factor);
-  return json.EndObject().text();
-}
 
 ReachTracker::ReachTracker(const Model& model, bool where_counts) : where_counts_(where_counts) {
   std::unordered_map<std::uint32_t, std::uint32_t> sizes;
@@ -169,8 +74,11 @@ bool ReachTracker::AsksBySubject(std::uint32_t index, const SingleComparison& si
   Asked* asked = subjects_.Insert(slot, subject, {form.first_set, index + 1});
   ++by_subject_;
   ++form.vectors;
-  Raise(kReach, form.vectors);
-  Raise(kSubjects, subjects_.size());
+  if (IsExact(form))
+    Raise(kReach, form.vectors);
+  else
+    CountVector(index, VectorOf(ValueOf(*form.single_group, subject)), true);
+  CountFirst(subject);
   Questions::AskFirst(form.questions, figures_);
   if (form.first_set == 0) asked->set = form.first_set = SetWith(0, index).value_or(0);
   NoteChange(subject);
@@ -191,36 +99,89 @@ void ReachTracker::Observe(std::uint32_t form, const ExecutionConstants& constan
 // Takes in constants that the statement has not had before, or that could not be remembered.
 void ReachTracker::Take(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key,
                         const ExecutionConstants& constants) {
-  if (Remember(index, free, key)) {
-    Log(index, constants.vector, constants.groups.data(), constants.groups.size());
-    const Form& form = forms_[index];
-    Tell(form, {form.id, constants.vector, constants.groups.data(), constants.groups.size()});
+  bool is_new = Remember(index, free, key);
+  const Form& form = forms_[index];
+  if (is_new) Log(index, constants.vector, constants.groups.data(), constants.groups.size());
+  if (form.counts) {
+    const bool remembered = is_new;
+    is_new |= CountVector(index, constants.vector, remembered);
+    const bool of_subjects = AddSubjects(index, constants.groups);
+    log_is_cut_ |= of_subjects && !remembered;
+    is_new |= of_subjects;
   }
-  if (!forms_[index].counts) return;
-  Raise(kReach, forms_[index].vectors);
-  AddSubjects(index, constants.groups);
+  if (is_new) Tell(form, {form.id, constants.vector, constants.groups.data(), constants.groups.size()});
 }
 
 // The same for one comparison.
 void ReachTracker::TakeSingle(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key, std::uint64_t vector,
                               const SingleComparison& single) {
   const std::uint64_t groups[] = {1, 1, single.column.item, single.column.name, 1, 1, single.value};
-  if (Remember(index, free, key)) {
-    Log(index, vector, groups, std::size(groups));
-    Tell(forms_[index], {forms_[index].id, vector, groups, std::size(groups)});
+  bool is_new = Remember(index, free, key);
+  const Form& form = forms_[index];
+  if (is_new) Log(index, vector, groups, std::size(groups));
+  if (form.counts) {
+    const bool remembered = is_new;
+    is_new |= CountVector(index, vector, remembered);
+    const SubjectColumn* subject = subject_columns_.Find(single.column.name);
+    const bool of_subject =
+        subject != nullptr && IsWhole(*subject) && AddSubject(index, SubjectOf(subject->group, single.value));
+    log_is_cut_ |= of_subject && !remembered;
+    is_new |= of_subject;
   }
-  if (!forms_[index].counts) return;
-  Raise(kReach, forms_[index].vectors);
-  const SubjectColumn* subject = subject_columns_.Find(single.column.name);
-  if (subject != nullptr && IsWhole(*subject)) AddSubject(index, SubjectOf(subject->group, single.value));
+  if (is_new) Tell(form, {form.id, vector, groups, std::size(groups)});
+}
+
+// Counts a vector of a statement, which may be remembered already; true when a sketch knows more by it.
+bool ReachTracker::CountVector(std::uint32_t index, std::uint64_t vector, bool remembered) {
+  Form& form = forms_[index];
+  form.is_many |= form.vectors > kMostExact;
+  if ((remembered && IsExact(form)) || (!form.sketch && !BeginSketch(index))) {
+    Raise(kReach, form.vectors);
+    return false;
+  }
+  const bool raised = form.sketch->Add(FoldHash(0, vector));
+  if (raised) RaiseReach(form);
+  return raised;
+}
+
+// Makes the sketch of a statement of the vectors that are remembered; false when there are too many sketches.
+bool ReachTracker::BeginSketch(std::uint32_t index) {
+  Form& form = forms_[index];
+  if (sketches_ == kMostSketches) return false;
+  form.sketch = std::make_unique<DistinctSketch>();
+  ++sketches_;
+  subjects_.ForEach([&](std::uint64_t subject, const Asked& asked) {
+    if (asked.form == index + 1) form.sketch->Add(FoldHash(0, VectorOf(ValueOf(*form.single_group, subject))));
+  });
+  const std::uint64_t* at = log_.data();
+  const std::uint64_t* end = at + log_.size();
+  for (; at != end; at = EndOfGroups(at + 2))
+    if (at[0] == index) form.sketch->Add(FoldHash(0, at[1]));
+  RaiseReach(form);
+  return true;
+}
+
+// Counts one of many subjects, which may be among those that are remembered; true when the sketch knows more by it.
+bool ReachTracker::CountSubject(std::uint64_t subject) {
+  if (!subject_sketch_) BeginSubjectSketch();
+  const bool raised = subject_sketch_->Add(FoldHash(0, subject));
+  if (raised) Raise(kSubjects, Estimated(*subject_sketch_, kMostExact + 1));
+  return raised;
+}
+
+void ReachTracker::BeginSubjectSketch() {
+  subject_sketch_ = std::make_unique<DistinctSketch>();
+  subjects_.ForEach([&](std::uint64_t subject, const Asked&) { subject_sketch_->Add(FoldHash(0, subject)); });
+  Raise(kSubjects, Estimated(*subject_sketch_, kMostExact + 1));
 }
 
 // Many constants that are no subjects are told as an execution only: else one statement with lists of them, which count
 // for nothing, would leave no room for what is told after it.
 void ReachTracker::Tell(const Form& form, const SessionJournal::Asked& asked) {
   if (journal_ != nullptr) journal_->Write(asked);
-  if (day_ == nullptr || !form.counts) return;
-  const bool whole = asked.size <= kMostToldWords && (asked.size <= kManyToldWords || ComparesSubject(asked.groups));
+  if (day_ == nullptr || (!form.counts && !tells_all_)) return;
+  const bool whole =
+      asked.size <= kMostToldWords && (asked.size <= kManyToldWords || tells_all_ || ComparesSubject(asked.groups));
   constexpr std::uint64_t kNone = 0;
   day_->Write(whole ? asked : SessionJournal::Asked{asked.id, asked.vector, &kNone, 1});
 }
@@ -251,26 +212,64 @@ void ReachTracker::Replay(const ReachTracker& before, const Model& model,
   while (at != end) {
     const Form& form = before.forms_[*at++];
     const std::uint32_t index = replayed(form);
-    day_ = form.counts ? nullptr : before.day_;
+    day_ = form.counts || before.tells_all_ ? nullptr : before.day_;
     resolved_.vector = *at++;
     const std::uint64_t* groups = at;
     at = EndOfGroups(groups);
     resolved_.groups.assign(groups, at);
     Observe(index, resolved_);
   }
-  day_ = before.day_;
-  if (!before.log_is_full_) return;
-  log_is_full_ = true;
-  for (int figure = 0; figure < kReachFigureCount; ++figure)
-    Raise(figure, static_cast<std::size_t>(before.figures_.values[figure]));
-  figures_.addressed = std::max(figures_.addressed, before.figures_.addressed);
-  figures_.person = std::max(figures_.person, before.figures_.person);
+  TellDay(before.day_, before.tells_all_);
+  TakeReached({before.least_});
+  for (const Form& form : before.forms_)
+    if (form.sketch) MergeVectors(replayed(form), *form.sketch, form.is_many);
+  // Where all subjects are remembered, those of this model are what counts.
+  if (before.sketch_has_more_) TakeSubjects(*before.subject_sketch_);
+  if (!before.log_is_cut_) return;
+  log_is_cut_ = true;
+  RaiseTo(before.figures_, figures_);
 }
 
-void ReachTracker::WriteAll(SessionJournal& journal) const {
+void ReachTracker::MergeVectors(std::uint32_t index, const DistinctSketch& sketch, bool is_many) {
+  Form& form = forms_[index];
+  if (!form.sketch && !BeginSketch(index)) return;
+  form.is_many |= is_many;
+  form.sketch->Merge(sketch);
+  if (form.counts) RaiseReach(form);
+}
+
+void ReachTracker::TakeVectors(std::uint32_t form, const SessionJournal::Sketch& sketch) {
+  MergeVectors(form, DistinctSketch(sketch.bytes), true);
+}
+
+void ReachTracker::TakeSubjects(const DistinctSketch& sketch) {
+  if (!subject_sketch_) BeginSubjectSketch();
+  sketch_has_more_ |= subject_sketch_->Merge(sketch);
+  Raise(kSubjects, Estimated(*subject_sketch_, kMostExact + 1));
+}
+
+void ReachTracker::RaiseTo(const ReachFigures& least, ReachFigures& figures) {
+  for (int figure = 0; figure < kReachFigureCount; ++figure)
+    figures.values[figure] = std::max(figures.values[figure], least.values[figure]);
+  figures.addressed = std::max(figures.addressed, least.addressed);
+  figures.person = std::max(figures.person, least.person);
+}
+
+void ReachTracker::TakeReached(const SessionJournal::Reached& reached) {
+  RaiseTo(reached.figures, least_);
+  RaiseTo(reached.figures, figures_);
+}
+
+void ReachTracker::WriteAll(SessionJournal& journal, bool in_short) const {
+  for (const Form& form : forms_)
+    if (form.is_many && form.sketch && form.counts)
+      journal.Write(SessionJournal::Sketch{form.id, false, form.sketch->Bytes()});
+  if (subject_sketch_) journal.Write(SessionJournal::Sketch{0, true, subject_sketch_->Bytes()});
+  const auto left_out = [&](const Form& form) { return in_short && form.is_many && form.sketch; };
   subjects_.ForEach([&](std::uint64_t subject, const Asked& asked) {
     if (asked.form == 0) return;
     const Form& form = forms_[asked.form - 1];
+    if (left_out(form)) return;
     journal.Write(SessionJournal::Subject{form.id, form.single, ValueOf(*form.single_group, subject)});
   });
   const std::uint64_t* at = log_.data();
@@ -280,26 +279,38 @@ void ReachTracker::WriteAll(SessionJournal& journal) const {
     const std::uint64_t vector = at[1];
     const std::uint64_t* groups = at + 2;
     at = EndOfGroups(groups);
-    if (form.counts)
+    if (form.counts && !left_out(form))
       journal.Write(SessionJournal::Asked{form.id, vector, groups, static_cast<std::size_t>(at - groups)});
   }
 }
 
+// The only comparison of an execution.
+std::optional<SingleComparison> ReachTracker::OnlyComparison(const SessionJournal::Asked& asked) {
+  constexpr std::size_t kSingleSize = 7;
+  const std::uint64_t* groups = asked.groups;
+  if (asked.size != kSingleSize || groups[0] != 1 || groups[1] != 1 || groups[4] != 1 || groups[5] != 1)
+    return std::nullopt;
+  return SingleComparison{{static_cast<std::uint32_t>(groups[2]), groups[3]}, groups[6]};
+}
+
+std::optional<SingleComparison> ReachTracker::OnlyConstant(const SessionJournal::Asked& asked) {
+  const auto single = OnlyComparison(asked);
+  return single && asked.vector == VectorOf(single->value) ? single : std::nullopt;
+}
+
 void ReachTracker::TakeAsked(std::uint32_t form, const SessionJournal::Asked& asked) {
   // One comparison may be remembered with its subject, from an execution that another tracker has written otherwise.
-  const std::uint64_t* groups = asked.groups;
-  constexpr std::size_t kSingleSize = 7;
-  if (asked.size == kSingleSize && groups[0] == 1 && groups[1] == 1 && groups[4] == 1 && groups[5] == 1) {
-    ObserveSingle(form, asked.vector, {{static_cast<std::uint32_t>(groups[2]), groups[3]}, groups[6]});
+  if (const auto single = OnlyComparison(asked)) {
+    ObserveSingle(form, asked.vector, *single);
     return;
   }
   resolved_.vector = asked.vector;
-  resolved_.groups.assign(groups, groups + asked.size);
+  resolved_.groups.assign(asked.groups, asked.groups + asked.size);
   Observe(form, resolved_);
 }
 
 void ReachTracker::TakeSubject(std::uint32_t form, const SessionJournal::Subject& subject) {
-  ObserveSingle(form, FoldHash(0, subject.value), {subject.column, subject.value});
+  ObserveSingle(form, VectorOf(subject.value), {subject.column, subject.value});
 }
 
 std::uint32_t ReachTracker::FormOf(const Model& model, AbstractionId id, const Tokens& tokens) {
@@ -329,19 +340,20 @@ bool ReachTracker::Remember(std::uint32_t index, FlatSet::Slot& free, std::uint6
   return true;
 }
 
-// For each execution the statement, its vector and its groups.
+// For each execution the statement, its vector and its groups; none of these where they have no room.
 void ReachTracker::Log(std::uint64_t form, std::uint64_t vector, const std::uint64_t* groups, std::size_t size) {
-  if (log_is_full_ || log_.size() + 2 + size > kMostLogWords) {
-    log_is_full_ = true;
-    return;
-  }
+  constexpr std::uint64_t kNone = 0;
+  const bool whole = log_.size() + 2 + size <= kMostLogWords;
+  log_is_cut_ |= !whole;
+  if (!whole && log_.size() + 3 > kMostLogWords + kMostBareWords) return;
   log_.push_back(form);
   log_.push_back(vector);
-  log_.insert(log_.end(), groups, groups + size);
+  log_.insert(log_.end(), whole ? groups : &kNone, whole ? groups + size : &kNone + 1);
 }
 
-// The subjects that one execution asks about.
-void ReachTracker::AddSubjects(std::uint32_t index, const std::vector<std::uint64_t>& groups) {
+// The subjects that one execution asks about; true when more is known by it.
+bool ReachTracker::AddSubjects(std::uint32_t index, const std::vector<std::uint64_t>& groups) {
+  bool more = false;
   compared_.clear();
   const std::uint64_t* at = groups.data();
   for (std::uint64_t left = *at++; left > 0; --left) {
@@ -358,44 +370,53 @@ void ReachTracker::AddSubjects(std::uint32_t index, const std::vector<std::uint6
   const Compared* end = compared_.data() + compared_.size();
   for (const Compared *begin = compared_.data(), *next = begin; begin != end; begin = next) {
     while (next != end && next->item == begin->item) ++next;
-    AddSubjectsOfItem(index, begin, next);
+    more |= AddSubjectsOfItem(index, begin, next);
   }
+  return more;
 }
 
 // Those of one FROM item.
-void ReachTracker::AddSubjectsOfItem(std::uint32_t index, const Compared* begin, const Compared* end) {
+bool ReachTracker::AddSubjectsOfItem(std::uint32_t index, const Compared* begin, const Compared* end) {
+  bool more = false;
   const SubjectColumn& any = begin->column;
   if (IsWhole(any) && end - begin == 1) {
     const std::uint64_t* at = begin->comparisons;
     for (std::uint64_t left = *at++; left > 0; --left)
-      for (std::uint64_t values = *at++; values > 0; --values) AddSubject(index, SubjectOf(any.group, *at++));
-    return;
+      for (std::uint64_t values = *at++; values > 0; --values) more |= AddSubject(index, SubjectOf(any.group, *at++));
+    return more;
   }
   std::vector<const std::uint64_t*> given(any.size, nullptr);
   for (const Compared* compared = begin; compared != end; ++compared)
     if (compared->column.position < any.size) given[compared->column.position] = compared->comparisons;
-  if (std::find(given.begin(), given.end(), nullptr) != given.end()) return;
-  std::vector<Comparisons> positions;
+  if (std::find(given.begin(), given.end(), nullptr) != given.end()) return false;
+  std::vector<ComparedValues> positions;
   for (const std::uint64_t* comparisons : given) positions.push_back(ValuesOf(comparisons));
   const auto group = static_cast<std::uint64_t>(any.group);
-  for (const std::uint64_t value : Combine(positions)) AddSubject(index, FoldHash(group, value));
+  for (const std::uint64_t value : CombinedValues(positions)) more |= AddSubject(index, FoldHash(group, value));
+  return more;
 }
 
-// A statement asks about a subject.
-void ReachTracker::AddSubject(std::uint32_t index, std::uint64_t subject) {
+// A statement asks about a subject; true when it, or a column of it, is new.
+bool ReachTracker::AddSubject(std::uint32_t index, std::uint64_t subject) {
   auto& slot = subjects_.SlotOf(subject);
   Asked* asked = &slot.value;
-  if (slot.key == 0) {
-    if (subjects_.size() >= kMostSubjects) return;
+  const bool is_new = slot.key == 0;
+  if (is_new) {
+    if (subjects_.size() >= kMostSubjects) {
+      const bool raised = CountSubject(subject);
+      sketch_has_more_ |= raised;
+      return raised;
+    }
     asked = subjects_.Insert(slot, subject, {});
-    Raise(kSubjects, subjects_.size());
+    CountFirst(subject);
     NoteChange(subject);
   }
   AddQuestion(index, subject, *asked);
   const auto set = SetWith(asked->set, index);
-  if (!set || *set == asked->set) return;
+  if (!set || *set == asked->set) return is_new;
   asked->set = *set;
   NoteChange(subject);
+  return true;
 }
 
 void ReachTracker::Know(const KnownSubject& known) {
@@ -404,16 +425,16 @@ void ReachTracker::Know(const KnownSubject& known) {
   if (slot.key == 0) {
     if (subjects_.size() >= kMostSubjects) return;
     asked = subjects_.Insert(slot, known.subject, {});
-    Raise(kSubjects, subjects_.size());
+    CountFirst(known.subject);
   }
   if (const auto set = NumberOf(UnionOf(sets_[asked->set], known.columns))) asked->set = *set;
 }
 
 std::vector<ReachTracker::KnownSubject> ReachTracker::TakeChanged() {
-  SortUnique(changed_);
   std::vector<KnownSubject> all;
-  all.reserve(changed_.size());
-  for (const std::uint64_t subject : changed_) all.push_back(KnownOf(subject));
+  std::unordered_set<std::uint64_t> taken;
+  for (const std::uint64_t subject : changed_)
+    if (taken.insert(subject).second) all.push_back(KnownOf(subject));
   changed_.clear();
   return all;
 }

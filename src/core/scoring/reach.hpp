@@ -11,7 +11,10 @@
  * taken pair by pair, as in (a, b) IN ((1, 2), (3, 4)), else each with each.
  *
  * Constants come as keyed hashes. What was observed is kept, in a compact log or with the subjects, so that the figures
- * can be had again under another model. Memory is bounded: beyond the limits below a figure stays where it is.
+ * can be had again under another model. Up to kMostExact constants of a statement, and subjects, the figures are exact.
+ * Beyond, a sketch of all of them is estimated (distinct_sketch.hpp), whatever has room: a figure is a function of what
+ * was observed, in whatever order and by whatever trackers. Memory is bounded: what has no room in the limits below is
+ * in the sketches only, and the columns revealed of such a subject are not known.
  *
  * Constants that a statement has had before cost their hash and one look-up; new ones a few stores more. Nothing is
  * allocated but when an array grows. Most statements that come again and again with ever new constants have one, and
@@ -22,17 +25,16 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
-#include <limits>
+#include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "core/base/flat_map.hpp"
+#include "core/scoring/distinct_sketch.hpp"
 #include "core/scoring/model.hpp"
 #include "core/scoring/questions.hpp"
 #include "core/scoring/session_journal.hpp"
@@ -40,42 +42,22 @@
 
 namespace privacy_score {
 
+// Up to so many, constants of one statement and subjects are counted; beyond, estimated.
+inline constexpr std::size_t kMostExact = 4096;
+
 // Limits of one session.
 inline constexpr std::size_t kMostVectorsOfForm = 32768;
 inline constexpr std::size_t kMostVectors = 131072;
 inline constexpr std::size_t kMostUnprotectedVectors =
     8192;  // of statements that do not count, lest they starve others
 inline constexpr std::size_t kMostLogWords = 524288;
+inline constexpr std::size_t kMostBareWords = 131072;  // beyond these, of executions whose subjects have no room
+inline constexpr std::size_t kMostSketches = 64;       // of statements
 inline constexpr std::size_t kMostSubjects = 65536;
 // Of the constants of one execution that are told to the day: so many words of subjects, so many of others.
 inline constexpr std::size_t kMostToldWords = 32000;
 inline constexpr std::size_t kManyToldWords = 256;
 inline constexpr std::size_t kMostColumnSets = 4096;
-
-// In the order of ReachFigures.
-inline constexpr std::string_view kReachFigureNames[kReachFigureCount] = {"reach", "subjects", "subject_columns"};
-
-// A figure that is out of reach.
-struct ReachExcess {
-  int figure = 0;
-  std::int64_t value = 0;
-  std::int64_t greatest = 0;  // of the baseline's sessions
-  double limit = 0;           // factor times that
-};
-
-// From where on each figure is out of reach: it exceeds `factor` times the greatest of the baseline and is at least 10.
-// Of a figure that is not known of the baseline nothing is said: kNeverOutOfReach.
-inline constexpr std::int64_t kNeverOutOfReach = std::numeric_limits<std::int64_t>::max();
-using ReachLimits = std::array<std::int64_t, kReachFigureCount>;
-ReachLimits LeastOutOfReach(const GreatestReach& greatest, double factor, const GreatestReach& accepted = {}) noexcept;
-// The figures that are.
-std::vector<ReachExcess> OutOfReach(const ReachFigures& figures, const GreatestReach& greatest, double factor,
-                                    const GreatestReach& accepted = {});
-
-// What figures are of.
-enum class ReachScope { kSession, kDay };
-// JSON of an alert: cause and figure (its name), scope of a day, value, baseline, factor.
-std::string ReachExcessJson(const ReachExcess& excess, double factor, ReachScope scope = ReachScope::kSession);
 
 class ReachTracker {
  public:
@@ -114,15 +96,26 @@ class ReachTracker {
   // Takes in what another tracker has written of a statement with that number here.
   void TakeAsked(std::uint32_t form, const SessionJournal::Asked& asked);
   void TakeSubject(std::uint32_t form, const SessionJournal::Subject& subject);
+  // From now on no figure is below these, whatever the model.
+  void TakeReached(const SessionJournal::Reached& reached);
+  // Takes in a sketch that another has written, of a statement with that number or of subjects. Throws Error XX001 on
+  // damaged words.
+  void TakeVectors(std::uint32_t form, const SessionJournal::Sketch& sketch);
+  void TakeSubjects(const DistinctSketch& sketch);
 
   // From now on what is taken in for the first time, of statements that count, is written into `day` as well, for who
   // adds up several sessions; null: no longer. A tracker that replays another goes on with its journal, and writes what
-  // did not count there and counts now.
-  void TellDay(SessionJournal* day) { day_ = day; }
+  // did not count there and counts now. `all`: of other statements, too, where it is not known yet which count.
+  void TellDay(SessionJournal* day, bool all = false) {
+    day_ = day;
+    tells_all_ = all;
+  }
 
   // Writes all that was taken in, of statements that count, so that another tracker has it. What was too much for the
-  // log is left out.
-  void WriteAll(SessionJournal& journal) const;
+  // log is left out, but for its place in the sketches. `in_short`: of what there is a sketch of only that.
+  void WriteAll(SessionJournal& journal, bool in_short) const;
+  // The sketch of subjects; null where they are not that many.
+  const DistinctSketch* subject_sketch() const { return subject_sketch_.get(); }
 
   // A subject, and the columns revealed of it.
   struct KnownSubject {
@@ -131,12 +124,27 @@ class ReachTracker {
   };
   // Takes in what another tracker has known of a subject, whose constants are not known here.
   void Know(const KnownSubject& known);
-  // From now on subjects of which more is known than before are kept until they are taken out.
+  // From now on subjects of which more is known than before are kept until they are taken out, in this order.
   void KeepChanged() { keeps_changed_ = true; }
   std::vector<KnownSubject> TakeChanged();
   // How many such notes are kept, and the subjects of those that came after so many.
   std::size_t changes() const { return changed_.size(); }
   std::vector<KnownSubject> ChangedAfter(std::size_t changes);
+  // Keeps a subject as if more of it were known.
+  void Renew(std::uint64_t subject) { NoteChange(subject); }
+  // The subject that a value of a column is, and the value; none when no subject is that column alone.
+  std::optional<std::uint64_t> SubjectOf(const ComparedColumn& column, std::uint64_t value) {
+    const SubjectColumn* known = subject_columns_.Find(column.name);
+    if (known == nullptr || !IsWhole(*known)) return std::nullopt;
+    return SubjectOf(known->group, value);
+  }
+  std::optional<std::uint64_t> ValueOf(const ComparedColumn& column, std::uint64_t subject) {
+    const SubjectColumn* known = subject_columns_.Find(column.name);
+    if (known == nullptr || !IsWhole(*known)) return std::nullopt;
+    return ValueOf(known->group, subject);
+  }
+  // The only constant of an execution; none where it has others.
+  static std::optional<SingleComparison> OnlyConstant(const SessionJournal::Asked& asked);
   // What is known of a subject that was taken out.
   KnownSubject KnownOf(std::uint64_t subject) {
     const Asked* asked = subjects_.Find(subject);
@@ -145,8 +153,10 @@ class ReachTracker {
   // How many things are remembered: a measure of memory, about 150 bytes each. An empty tracker takes some, too.
   std::size_t size() const {
     constexpr std::size_t kEmpty = 24;
+    constexpr std::size_t kSketch = DistinctSketch::kRegisters / 150;
     return kEmpty + subject_columns_.size() / 3 + 2 * forms_.size() + sets_.size() + steps_.size() / 4 + seen_.size() +
-           subjects_.size() + questions_.size() / 4 + log_.size() / 8;
+           subjects_.size() + questions_.size() / 4 + log_.size() / 8 + kSketch * sketches_ +
+           (subject_sketch_ ? kSketch : 0);
   }
 
  private:
@@ -176,7 +186,9 @@ class ReachTracker {
     bool has_single = false;
     ComparedColumn single;
     std::optional<std::int64_t> single_group;
-    std::uint32_t first_set = 0;  // what SetWith makes of the empty set; 0: not known
+    std::uint32_t first_set = 0;             // what SetWith makes of the empty set; 0: not known
+    std::unique_ptr<DistinctSketch> sketch;  // of all its vectors, where they are many or have no room
+    bool is_many = false;                    // they are more than kMostExact
   };
 
   // What is known of a subject.
@@ -193,6 +205,7 @@ class ReachTracker {
     const std::uint64_t* comparisons = nullptr;
   };
 
+  static std::optional<SingleComparison> OnlyComparison(const SessionJournal::Asked& asked);
   void ObserveSingle(std::uint32_t index, std::uint64_t vector, const SingleComparison& single);
   bool AsksBySubject(std::uint32_t index, const SingleComparison& single);
   void Take(std::uint32_t index, FlatSet::Slot& free, std::uint64_t key, const ExecutionConstants& constants);
@@ -208,15 +221,39 @@ class ReachTracker {
     if (keeps_changed_) changed_.push_back(subject);
   }
   void Log(std::uint64_t form, std::uint64_t vector, const std::uint64_t* groups, std::size_t size);
-  void AddSubjects(std::uint32_t index, const std::vector<std::uint64_t>& groups);
-  void AddSubjectsOfItem(std::uint32_t index, const Compared* begin, const Compared* end);
-  void AddSubject(std::uint32_t index, std::uint64_t subject);
+  // Whether the vectors of a statement are remembered, and few.
+  static bool IsExact(const Form& form) { return form.vectors <= kMostExact && !form.sketch; }
+  bool CountVector(std::uint32_t index, std::uint64_t vector, bool remembered);
+  bool BeginSketch(std::uint32_t index);
+  void MergeVectors(std::uint32_t index, const DistinctSketch& sketch, bool is_many);
+  void RaiseReach(const Form& form) {
+    Raise(kReach, Estimated(*form.sketch, form.is_many ? kMostExact + 1 : form.vectors));
+  }
+  void CountFirst(std::uint64_t subject) {
+    if (!subject_sketch_ && subjects_.size() <= kMostExact)
+      Raise(kSubjects, subjects_.size());
+    else
+      CountSubject(subject);
+  }
+  bool CountSubject(std::uint64_t subject);
+  void BeginSubjectSketch();
+  static std::size_t Estimated(const DistinctSketch& sketch, std::size_t least) {
+    return std::max(static_cast<std::size_t>(sketch.Estimate()), least);
+  }
+  static std::uint64_t VectorOf(std::uint64_t value) { return FoldHash(0, value); }
+  bool AddSubjects(std::uint32_t index, const std::vector<std::uint64_t>& groups);
+  bool AddSubjectsOfItem(std::uint32_t index, const Compared* begin, const Compared* end);
+  bool AddSubject(std::uint32_t index, std::uint64_t subject);
   void AddQuestion(std::uint32_t index, std::uint64_t subject, const Asked& asked) {
     questions_.Ask(forms_[index].questions, subject, asked.form == 0 ? nullptr : &forms_[asked.form - 1].questions,
                    figures_);
   }
   std::optional<std::uint32_t> SetWith(std::uint32_t set, std::uint32_t index);
   std::optional<std::uint32_t> NumberOf(AttributeSet set);
+  static void RaiseTo(const ReachFigures& least, ReachFigures& figures);
+  static constexpr int kReach = 0;
+  static constexpr int kSubjects = 1;
+  static constexpr int kSubjectColumns = 2;
   void Raise(int figure, std::size_t value) {
     figures_.values[figure] = std::max(figures_.values[figure], static_cast<std::int64_t>(value));
   }
@@ -229,15 +266,20 @@ class ReachTracker {
   std::size_t unprotected_ = 0;  // of them, of statements that do not count
   std::size_t by_subject_ = 0;   // vectors that subjects_ remembers instead
   std::vector<std::uint64_t> log_;
-  bool log_is_full_ = false;
+  bool log_is_cut_ = false;  // subjects were asked about that it does not tell
+  std::size_t sketches_ = 0;
   FlatMap<Asked> subjects_;
+  std::unique_ptr<DistinctSketch> subject_sketch_;
+  bool sketch_has_more_ = false;  // than subjects_
   std::vector<AttributeSet> sets_;
   std::unordered_map<AttributeSet, std::uint32_t, AttributeSetHash> set_ids_;
   FlatMap<std::uint32_t> steps_;  // (set, statement) -> set
   Questions questions_;
   ReachFigures figures_;
+  ReachFigures least_;  // that the figures are
   SessionJournal* journal_ = nullptr;
   SessionJournal* day_ = nullptr;
+  bool tells_all_ = false;
   bool keeps_changed_ = false;
   std::vector<std::uint64_t> changed_;
   ExecutionConstants resolved_;     // of the execution that is being taken in

@@ -23,17 +23,22 @@ void SessionJournal::Put(Kind kind, AbstractionId id) {
   words_.push_back(static_cast<std::uint64_t>(id));
 }
 
+void SessionJournal::PutText(std::string_view text) {
+  const std::size_t from = words_.size();
+  words_.resize(from + WordsOf(text.size()));
+  if (!text.empty()) std::memcpy(&words_[from], text.data(), text.size());
+}
+
 void SessionJournal::Write(const Definition& definition) {
   Put(Kind::kDefinition, definition.id);
   words_.push_back(definition.tokens.size());
-  const std::size_t from = words_.size();
-  words_.resize(from + WordsOf(definition.tokens.size()));
-  if (!definition.tokens.empty()) std::memcpy(&words_[from], definition.tokens.data(), definition.tokens.size());
+  PutText(definition.tokens);
 }
 
 void SessionJournal::Write(const Met& met) {
   words_.push_back(static_cast<std::uint64_t>(Kind::kMet));
   for (const AbstractionId id : met.ngram) words_.push_back(static_cast<std::uint64_t>(id));
+  words_.push_back(met.count);
 }
 
 void SessionJournal::Write(const Asked& asked) {
@@ -50,12 +55,28 @@ void SessionJournal::Write(const Subject& subject) {
   words_.push_back(subject.value);
 }
 
+void SessionJournal::Write(const Reached& reached) {
+  words_.push_back(static_cast<std::uint64_t>(Kind::kReached));
+  for (const std::int64_t value : reached.figures.values) words_.push_back(static_cast<std::uint64_t>(value));
+  words_.push_back(static_cast<std::uint64_t>(reached.figures.addressed));
+  words_.push_back(static_cast<std::uint64_t>(reached.figures.person));
+}
+
+void SessionJournal::Write(const Sketch& sketch) {
+  Put(Kind::kSketch, sketch.id);
+  words_.push_back(sketch.of_subjects ? 1 : 0);
+  words_.push_back(sketch.bytes.size());
+  PutText(sketch.bytes);
+}
+
 std::size_t SessionJournal::Fitting(std::size_t most) const {
   struct Passer {
     void Take(const Definition&) const {}
     void Take(const Met&) const {}
     void Take(const Asked&) const {}
     void Take(const Subject&) const {}
+    void Take(const Reached&) const {}
+    void Take(const Sketch&) const {}
   };
   const Passer passer;
   const std::uint64_t* begin = words_.data();
@@ -79,15 +100,23 @@ const std::uint64_t* SessionJournal::Cursor::Words(std::size_t count) {
 
 SessionJournal::Definition SessionJournal::Cursor::ReadDefinition() {
   const std::uint64_t* head = Words(2);
-  const auto bytes = static_cast<std::size_t>(head[1]);
+  return {static_cast<AbstractionId>(head[0]), ReadText(static_cast<std::size_t>(head[1]))};
+}
+
+std::string_view SessionJournal::Cursor::ReadText(std::size_t bytes) {
   if (bytes > static_cast<std::size_t>(end - at) * kWord) RefuseWords();
-  const auto* text = reinterpret_cast<const char*>(Words(WordsOf(bytes)));
-  return {static_cast<AbstractionId>(head[0]), {text, bytes}};
+  return {reinterpret_cast<const char*>(Words(WordsOf(bytes))), bytes};
+}
+
+SessionJournal::Sketch SessionJournal::Cursor::ReadSketch() {
+  const std::uint64_t* head = Words(3);
+  return {static_cast<AbstractionId>(head[0]), head[1] != 0, ReadText(static_cast<std::size_t>(head[2]))};
 }
 
 SessionJournal::Met SessionJournal::Cursor::ReadMet() {
   Met met;
-  const std::uint64_t* ids = Words(met.ngram.size());
+  const std::uint64_t* ids = Words(met.ngram.size() + 1);
+  met.count = ids[met.ngram.size()];
   std::transform(ids, ids + met.ngram.size(), met.ngram.begin(),
                  [](std::uint64_t id) { return static_cast<AbstractionId>(id); });
   return met;
@@ -97,6 +126,15 @@ SessionJournal::Asked SessionJournal::Cursor::ReadAsked() {
   const std::uint64_t* head = Words(3);
   const auto size = static_cast<std::size_t>(head[2]);
   return {static_cast<AbstractionId>(head[0]), head[1], Words(size), size};
+}
+
+SessionJournal::Reached SessionJournal::Cursor::ReadReached() {
+  Reached reached;
+  const std::uint64_t* at = Words(kReachFigureCount + 2);
+  for (std::int64_t& value : reached.figures.values) value = static_cast<std::int64_t>(*at++);
+  reached.figures.addressed = static_cast<std::int64_t>(at[0]);
+  reached.figures.person = static_cast<std::int64_t>(at[1]);
+  return reached;
 }
 
 SessionJournal::Subject SessionJournal::Cursor::ReadSubject() {

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/scoring/model.hpp"
 #include "core/scoring/ngram.hpp"
 #include "core/statement/comparisons.hpp"
 
@@ -21,15 +22,16 @@ namespace privacy_score {
 
 class SessionJournal {
  public:
-  enum class Kind : std::uint64_t { kDefinition = 1, kMet = 2, kAsked = 3, kSubject = 4 };
+  enum class Kind : std::uint64_t { kDefinition = 1, kMet = 2, kAsked = 3, kSubject = 4, kReached = 5, kSketch = 6 };
   // The tokens of an abstraction, joined by the character NUL.
   struct Definition {
     AbstractionId id = 0;
     std::string_view tokens;
   };
-  // An n-gram of the recorded length that the session has had.
+  // An n-gram of the recorded length that the session has had, and how often.
   struct Met {
     NGram ngram{};
+    std::uint64_t count = 1;
   };
   // Constants of an execution: the vector and the groups of ExecutionConstants.
   struct Asked {
@@ -44,11 +46,24 @@ class SessionJournal {
     ComparedColumn column;
     std::uint64_t value = 0;
   };
+  // Figures that the session has had, of constants that nobody knows any more.
+  struct Reached {
+    ReachFigures figures;
+  };
+
+  // A sketch (DistinctSketch::Bytes) of the constants of a statement, or of subjects.
+  struct Sketch {
+    AbstractionId id = 0;
+    bool of_subjects = false;
+    std::string_view bytes;
+  };
 
   void Write(const Definition& definition);
   void Write(const Met& met);
   void Write(const Asked& asked);
   void Write(const Subject& subject);
+  void Write(const Reached& reached);
+  void Write(const Sketch& sketch);
 
   const std::vector<std::uint64_t>& words() const { return words_; }
   void Clear() { words_.clear(); }
@@ -69,10 +84,13 @@ class SessionJournal {
     const std::uint64_t* end;
     // So many words, which must be there.
     const std::uint64_t* Words(std::size_t count);
+    std::string_view ReadText(std::size_t bytes);
     Definition ReadDefinition();
     Met ReadMet();
     Asked ReadAsked();
     Subject ReadSubject();
+    Reached ReadReached();
+    Sketch ReadSketch();
   };
   [[noreturn]] static void RefuseWords();
   template <typename Reader>
@@ -90,11 +108,18 @@ class SessionJournal {
       case Kind::kSubject:
         reader.Take(cursor.ReadSubject());
         break;
+      case Kind::kReached:
+        reader.Take(cursor.ReadReached());
+        break;
+      case Kind::kSketch:
+        reader.Take(cursor.ReadSketch());
+        break;
       default:
         RefuseWords();
     }
   }
   void Put(Kind kind, AbstractionId id);
+  void PutText(std::string_view text);
 
   std::vector<std::uint64_t> words_;
 };

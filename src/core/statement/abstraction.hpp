@@ -28,6 +28,10 @@ Tokens Abstract(const Statement& statement, bool* estimates_tell_more = nullptr)
 // same estimate of distinct values is made of it. Empty where no relation is named.
 Tokens EstimateTokens(const Tokens& tokens);
 
+// The tokens of a line: parted by blanks, each after the name of its kind, as they are shown in alerts. A blank within
+// double quotes parts nothing, nor does one before what names no kind.
+Tokens TokensOfLine(std::string_view line);
+
 // Whether they stand for something that could not be parsed.
 bool IsUnparsed(const Tokens& tokens);
 

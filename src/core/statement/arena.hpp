@@ -9,11 +9,10 @@
 
 #include <cstddef>
 #include <cstring>
-#include <memory>
+#include <memory_resource>
 #include <new>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
 namespace privacy_score {
 
@@ -48,26 +47,10 @@ class HeapArena final : public Arena {
   HeapArena(const HeapArena&) = delete;
   HeapArena& operator=(const HeapArena&) = delete;
 
-  void* Allocate(std::size_t size) override {
-    constexpr std::size_t kAlign = alignof(std::max_align_t);
-    size = (size + kAlign - 1) / kAlign * kAlign;
-    if (size > left_) {
-      const std::size_t block = size > kBlock ? size : kBlock;
-      blocks_.push_back(std::make_unique<char[]>(block));
-      next_ = blocks_.back().get();
-      left_ = block;
-    }
-    void* result = next_;
-    next_ += size;
-    left_ -= size;
-    return result;
-  }
+  void* Allocate(std::size_t size) override { return blocks_.allocate(size); }
 
  private:
-  static constexpr std::size_t kBlock = 16384;
-  std::vector<std::unique_ptr<char[]>> blocks_;
-  char* next_ = nullptr;
-  std::size_t left_ = 0;
+  std::pmr::monotonic_buffer_resource blocks_{16384};
 };
 
 // A singly linked list of arena nodes; T has a member `T* next`.

@@ -48,6 +48,26 @@ Tokens UnionTokens(const std::vector<Tokens>& parts) {
   return all;
 }
 
+Tokens TokensOfLine(std::string_view line) {
+  Tokens tokens;
+  bool quoted = false;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= line.size(); ++i) {
+    if (i < line.size() && line[i] == '"') quoted = !quoted;
+    if (i < line.size() && (quoted || line[i] != ' ')) continue;
+    const std::string_view part = line.substr(begin, i - begin);
+    begin = i + 1;
+    const std::size_t kind = part.find_first_not_of("abcdefghijklmnopqrstuvwxyz");
+    const bool begins = kind != 0 && kind != std::string_view::npos && part[kind] == ':';
+    if (begins || tokens.empty())
+      tokens.emplace_back(part);
+    else
+      tokens.back().append(" ").append(part);
+  }
+  if (!tokens.empty() && tokens.back().empty()) tokens.pop_back();
+  return tokens;
+}
+
 bool IsUnparsed(const Tokens& tokens) { return std::find(tokens.begin(), tokens.end(), "unparsed") != tokens.end(); }
 
 Tokens EstimateTokens(const Tokens& tokens) {

@@ -1,5 +1,5 @@
 /*
- * shown_work.hpp - calls of core that pause for interrupts and say how far they are, shown as progress.
+ * run_with_progress.hpp - calls of core that pause for interrupts and say how far they are, shown as progress.
  */
 #pragma once
 
@@ -7,10 +7,12 @@
 #include "backend/state/progress.hpp"
 #include "core/base/work_control.hpp"
 
+namespace privacy_score {
+
 // Runs a computation of core to its end: Run() goes on where it was, done() and total() are shown each time it asks for
 // interrupts.
 template <typename Computation>
-void RunShown(Computation* computation) {
+void RunWithProgress(Computation* computation) {
   static Computation* running;  // the predicate below has no arguments
   running = computation;
   privacy_score::WorkControl control;
@@ -20,3 +22,5 @@ void RunShown(Computation* computation) {
   };
   RunPausing([&](auto) { return running->Run(control); });
 }
+
+}  // namespace privacy_score

@@ -13,8 +13,6 @@
 #include <cstring>
 #include <utility>
 
-#include "core/entropy/packed_words.hpp"
-
 namespace privacy_score {
 
 namespace word_sort {

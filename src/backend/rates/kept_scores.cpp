@@ -1,0 +1,107 @@
+/*
+ * kept_scores.cpp - see kept_scores.hpp.
+ */
+#include "backend/rates/kept_scores.hpp"
+
+extern "C" {
+#include "catalog/namespace.h"
+#include "executor/spi.h"
+#include "storage/lmgr.h"
+#include "utils/lsyscache.h"
+}
+
+#include "backend/server/sql_text.hpp"
+#include "backend/state/internal.hpp"
+#include "core/scoring/model_sections.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+// Raised when the same history, rates and settings come to have other scores.
+constexpr int kScoringVersion = 1;
+
+// Names tell groups of relations apart, which have other numbers elsewhere. Baselines do not change but for what no
+// score rests on.
+const char* const kUnder =
+    "WITH relation AS (SELECT pg_catalog.string_agg(ROW(x.name, x.leader, x.is_row_subject, x.joint_home)::text, ',' "
+    "ORDER BY x.name COLLATE \"C\") AS t FROM (SELECT m.name, m.is_row_subject, m.joint_home, pg_catalog.min(m.name "
+    "COLLATE \"C\") OVER (PARTITION BY m.subject_group) AS leader FROM privacy_score.model_relation m) x), "
+    "attribute AS (SELECT pg_catalog.string_agg(ROW(a.name, a.label, a.identifier)::text, ',' ORDER BY a.name COLLATE "
+    "\"C\") AS t, pg_catalog.string_agg(ROW(a.name, a.subject_position)::text, ',' ORDER BY a.name COLLATE \"C\") "
+    "FILTER (WHERE a.subject_position IS NOT NULL) AS subjects FROM privacy_score.model_attribute a), "
+    "dependency AS (SELECT pg_catalog.string_agg(ROW(d.determinant, d.dependent)::text, ',' ORDER BY d.determinant "
+    "COLLATE \"C\", d.dependent COLLATE \"C\") AS t FROM privacy_score.model_dependency d), "
+    "baseline AS (SELECT pg_catalog.string_agg(ROW(b.id, b.role, b.end_user, b.sessions, b.cells)::text, ',' ORDER BY "
+    "b.id) AS t FROM privacy_score.baseline b WHERE b.active), "
+    "accepted AS (SELECT pg_catalog.string_agg(ROW(f.id, f.role, f.end_user)::text, ',' ORDER BY f.id) AS t FROM "
+    "privacy_score.acceptance_in_force f) "
+    "SELECT pg_catalog.md5(pg_catalog.concat_ws('|', r.t, a.subjects)) || pg_catalog.md5(ROW($1, r.t, a.t, a.subjects, "
+    "d.t, b.t, c.t)::text) FROM relation r, attribute a, dependency d, baseline b, accepted c";
+constexpr int kDigestLength = 32;
+
+// The oid of kept_day, which stands for all that is kept.
+Oid KeptRelation() { return get_relname_relid("kept_day", get_namespace_oid("privacy_score", false)); }
+
+}  // namespace
+
+ScoredUnder ScoresUnder(const ScoreSettings& settings) {
+  const char* args[] = {psprintf(
+      "%d %d %d %d %.17g %d %d %d %d", kScoringVersion, settings.ngram_length, static_cast<int>(settings.counting),
+      static_cast<int>(settings.compare), settings.alpha, static_cast<int>(settings.where_counts),
+      static_cast<int>(settings.pad), static_cast<int>(settings.identifiers_count), settings.aggregate_least)};
+  const char* both = InternalValue(kUnder, 1, args);
+  return {both + kDigestLength, pnstrdup(both, kDigestLength)};
+}
+
+void AppendKeptDays(StringInfo wire, const ScoredUnder& under, const char* role, const char* from_day,
+                    const char* to_day) {
+  const char* args[] = {role, from_day, to_day, under.all};
+  AppendLongSection<KeptDaySection>(
+      wire,
+      "SELECT k.role, NULLIF(k.end_user, '') AS end_user, pg_catalog.to_char(k.day, 'YYYY-MM-DD') AS day, k.queries, "
+      "k.ngrams, k.mismatched, k.score, k.max_score, k.tight_max, k.normalised, k.statement_score, k.rows, k.enforced, "
+      "k.peer_score, k.ids, k.counts, k.scores FROM privacy_score.kept_day k WHERE k.role = $1::pg_catalog.name "
+      "AND k.day BETWEEN $2::pg_catalog.date AND $3::pg_catalog.date AND k.made_under = $4",
+      lengthof(args), args);
+}
+
+DayGroup* DayGroups(const ScoredUnder& under, const char* role, const char* from_day, const char* to_day,
+                    const char* known) {
+  const char* args[] = {role, from_day, to_day, known, under.declared};
+  TextArguments arguments;
+  FillTextArguments(&arguments, lengthof(args), args);
+  const char* sql =
+      "SELECT x.rates, pg_catalog.array_agg(pg_catalog.to_char(x.day, 'YYYY-MM-DD') ORDER BY x.day) FROM ("
+      "SELECT s.day, (SELECT r.id FROM privacy_score.kept_day k JOIN privacy_score.kept_rates r ON r.id = k.rates "
+      "WHERE k.role = $1::pg_catalog.name AND k.day = s.day AND r.declared = $5 ORDER BY r.id DESC LIMIT 1) AS rates "
+      "FROM (SELECT DISTINCT h.day FROM privacy_score.session h WHERE h.role = $1::pg_catalog.name AND h.day BETWEEN "
+      "$2::pg_catalog.date AND $3::pg_catalog.date AND h.day <> ALL ($4::pg_catalog.date[])) s) x GROUP BY x.rates "
+      "ORDER BY x.rates";
+  if (SPI_execute_with_args(sql, lengthof(args), arguments.types, arguments.values, arguments.nulls, true, 0) !=
+      SPI_OK_SELECT)
+    elog(ERROR, "unexpected result of an internal query");
+  DayGroup* groups = nullptr;
+  for (uint64 row = SPI_processed; row > 0; --row) {
+    auto* group = static_cast<DayGroup*>(SPI_palloc(sizeof(DayGroup)));
+    *group = {groups, FieldText(row - 1, 1), FieldText(row - 1, 0)};
+    groups = group;
+  }
+  SPI_freetuptable(SPI_tuptable);
+  return groups;
+}
+
+void LockKept() { LockRelationOid(KeptRelation(), RowExclusiveLock); }
+
+bool TryLockKept() { return ConditionalLockRelationOid(KeptRelation(), ShareRowExclusiveLock); }
+
+// Rows that another transaction is about to remove are gone, or the next to know of the change.
+void NoteChangedDay(const char* role, const char* day) {
+  const char* args[] = {role, day};
+  RunInternal("UPDATE privacy_score.kept_day SET made_under = NULL WHERE role = $1::pg_catalog.name AND day = " SQL_DAY(
+                  "$2") " AND made_under IS NOT NULL",
+              2, args);
+  RunInternal("DELETE FROM privacy_score.kept_role WHERE role = $1::pg_catalog.name", 1, args);
+}
+
+}  // namespace privacy_score
