@@ -412,6 +412,14 @@ CREATE TABLE privacy_score.alert_key (
 );
 COMMENT ON TABLE privacy_score.alert_key IS 'The key that notifications of alerts are signed with, made with the first one; not dumped.';
 
+CREATE TABLE privacy_score.prepared_change (
+  gid text NOT NULL,
+  model boolean NOT NULL,
+  labels boolean NOT NULL,
+  concerns bytea
+);
+COMMENT ON TABLE privacy_score.prepared_change IS 'What prepared transactions announce when they are committed: rows that they insert and delete at once, so that the table is always seen empty; not dumped.';
+
 REVOKE ALL ON ALL TABLES IN SCHEMA privacy_score FROM PUBLIC;
 
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.protected_relation',

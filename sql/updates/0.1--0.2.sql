@@ -275,7 +275,16 @@ CREATE TABLE privacy_score.kept_role (
 );
 COMMENT ON TABLE privacy_score.kept_role IS 'What stat_roles shows of days that are over, through a day: added up from kept_day by the worker, and made anew by it; not dumped.';
 
-REVOKE ALL ON privacy_score.kept_rates, privacy_score.kept_day, privacy_score.kept_role FROM PUBLIC;
+CREATE TABLE privacy_score.prepared_change (
+  gid text NOT NULL,
+  model boolean NOT NULL,
+  labels boolean NOT NULL,
+  concerns bytea
+);
+COMMENT ON TABLE privacy_score.prepared_change IS 'What prepared transactions announce when they are committed: rows that they insert and delete at once, so that the table is always seen empty; not dumped.';
+
+REVOKE ALL ON privacy_score.kept_rates, privacy_score.kept_day, privacy_score.kept_role, privacy_score.prepared_change
+  FROM PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.kept_rates', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.kept_day', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.kept_rates_id_seq', '');

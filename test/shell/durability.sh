@@ -97,13 +97,6 @@ q "ALTER ROLE alicia RENAME TO alice" "SELECT privacy_score.flush()" >/dev/null
 
 # --- what sessions are judged by does not change behind their backs ----------------------------------------------------------
 q "SELECT privacy_score.set_baseline('alice', privacy_score.today(), privacy_score.today())" >/dev/null
-for change in "SECURITY LABEL FOR privacy_score ON ROLE alice IS 'exempt'" "SELECT privacy_score.unprotect('patients')" "SELECT privacy_score.protect('patients', '{subject_no}')" \
-  "SELECT privacy_score.confirm_dependency('patients', 'city', 'diagnosis')" "SECURITY LABEL FOR privacy_score ON COLUMN patients.city IS 'public'" \
-  "SELECT privacy_score.set_baseline('alice', privacy_score.today(), privacy_score.today())" "SELECT privacy_score.drop_baseline('alice')"; do
-  check "not in a transaction that is prepared: $change" "$(q_state "BEGIN" "$change" "PREPARE TRANSACTION 'change'")" 0A000
-done
-check "the next transaction is" "$(q_state "BEGIN" "SELECT privacy_score.drop_baseline('alice')" "PREPARE TRANSACTION 'change'" "BEGIN" "SELECT 1" "PREPARE TRANSACTION 'next'")" 00000
-q "ROLLBACK PREPARED 'next'" >/dev/null
 check "what only reads is prepared" \
   "$(q "BEGIN" "SELECT count(*) FROM privacy_score.score('alice', '-infinity', 'infinity')" "PREPARE TRANSACTION 'reading'" >/dev/null; q_state "COMMIT PREPARED 'reading'")" 00000
 

@@ -3,7 +3,7 @@
 # commit of label_end_user() on in every session, and how they go with the label of the role.
 . "$(dirname "$0")/../lib.sh"
 
-start_server "privacy_score.worker_stays = '1h'" "privacy_score.end_user_source = 'setting app.user, comment user'" "max_prepared_transactions = 2"
+start_server "privacy_score.worker_stays = '1h'" "privacy_score.end_user_source = 'setting app.user, comment user'"
 q "CREATE EXTENSION privacy_score" "CREATE ROLE app LOGIN" "CREATE ROLE other LOGIN" "CREATE ROLE web_anon" "CREATE ROLE boss SUPERUSER" "GRANT web_anon, boss TO app" \
   "CREATE TABLE patients (id int PRIMARY KEY, name text, city text)" "INSERT INTO patients SELECT i, 'n' || i, 'c' || i % 5 FROM generate_series(1, 100) i" \
   "CREATE TABLE streets (name text)" "INSERT INTO streets VALUES ('a')" "ANALYZE" "GRANT SELECT ON patients, streets TO app, other, web_anon" "GRANT CREATE ON SCHEMA public TO app" \
@@ -38,7 +38,6 @@ check "it waits for COMMIT, and ROLLBACK leaves nothing of it" \
   "$(q "GRANT EXECUTE ON FUNCTION privacy_score.label_end_user TO app" "GRANT USAGE ON SCHEMA privacy_score TO app" >/dev/null
   as app states "$(be alice)" "BEGIN" "SELECT privacy_score.label_end_user('app', 'alice', 'dp only')" "SAVEPOINT s" "$ask" "ROLLBACK" "$ask" "BEGIN" "SELECT privacy_score.label_end_user('app', 'alice', 'dp only')" "COMMIT" "$ask" "SELECT privacy_score.label_end_user('app', 'alice', NULL)" "$ask")" \
   "00000 00000 00000 00000 PS001 00000 00000 00000 00000 00000 PS001 00000 00000"
-check "what changes labels cannot be prepared" "$(q_state "BEGIN" "SELECT privacy_score.label_end_user('app', 'alice', 'dp only')" "PREPARE TRANSACTION 'x'")" 0A000
 check "rows that come by themselves hold, too" "$(as app states "$(be alice)" "$ask" "ELSEWHERE INSERT INTO privacy_score.end_user_label VALUES ('app', 'alice', 'dp only')" "$ask" "ELSEWHERE TRUNCATE privacy_score.end_user_label" "$ask")" \
   "00000 00000 PS001 00000"
 

@@ -25,6 +25,14 @@ struct Concerns {
 };
 Concerns concerns;
 
+// As a prepared transaction keeps it, with a mark of the key that the places go by.
+struct KeptConcerns {
+  uint64 key_mark;
+  Concerns concerns;
+};
+
+uint64 KeyMark() { return privacy_score::KeyedHash(ps_shared->hash_key, "concerns of prepared transactions"); }
+
 uint32 PlaceOfConcern(Concern kind, std::string_view name) {
   const uint64 hash =
       privacy_score::FoldHash(static_cast<uint64>(kind), privacy_score::KeyedHash(ps_shared->hash_key, name));
@@ -80,6 +88,27 @@ void AnnounceChange(DatabaseSlot* slot) {
 
 void ForgetConcerns() {
   if (concerns.any) memset(&concerns, 0, sizeof concerns);
+}
+
+bytea* ConcernsToKeep() {
+  if (!concerns.any) return nullptr;
+  KeptConcerns kept = {KeyMark(), concerns};
+  auto* bytes = static_cast<bytea*>(palloc(VARHDRSZ + sizeof kept));
+  SET_VARSIZE(bytes, VARHDRSZ + sizeof kept);
+  memcpy(VARDATA(bytes), &kept, sizeof kept);
+  return bytes;
+}
+
+void TakeConcerns(const bytea* kept_bytes) {
+  KeptConcerns kept;
+  if (kept_bytes != nullptr && VARSIZE(kept_bytes) == VARHDRSZ + sizeof kept) {
+    memcpy(&kept, VARDATA(kept_bytes), sizeof kept);
+    if (kept.key_mark == KeyMark()) {
+      concerns = kept.concerns;
+      return;
+    }
+  }
+  concerns.any = concerns.all = concerns.baseline = true;
 }
 
 uint64 NewestChange(DatabaseSlot* slot, std::string_view role, std::string_view tokens) {

@@ -34,6 +34,12 @@ void AnnounceChange(DatabaseSlot* slot);
 // At the end of a transaction that announces none.
 void ForgetConcerns();
 
+// What the change of this transaction concerns, palloc'd, for one that is prepared; null for nothing that has a name.
+// TakeConcerns() makes it the concerns of the change that is announced next; null, and what was kept before a
+// restart, whose key is another one, concern every statement. Taking it never raises.
+bytea* ConcernsToKeep();
+void TakeConcerns(const bytea* kept);
+
 // The number of the newest change that concerns a statement: the role, and the relations that its tokens, parted by
 // kTokenEnd, name. To be called through CallCore.
 uint64 NewestChange(DatabaseSlot* slot, std::string_view role, std::string_view tokens);

@@ -35,12 +35,12 @@ Oid OwnRelation(const char* name) {
   return get_relname_relid(name, schema);
 }
 
-bool OpenOwnScan(OwnScan* scan, const char* table, const char* index, ScanKey key, int keys) {
+bool OpenOwnScan(OwnScan* scan, const char* table, const char* index, ScanKey key, int keys, Snapshot snapshot) {
   scan->table = OpenOwnTable(table);
   if (scan->table == nullptr) return false;
   const Oid index_oid = index == nullptr ? InvalidOid : OwnRelation(index);
   scan->scan =
-      systable_beginscan(scan->table, index_oid, OidIsValid(index_oid), nullptr, key == nullptr ? 0 : keys, key);
+      systable_beginscan(scan->table, index_oid, OidIsValid(index_oid), snapshot, key == nullptr ? 0 : keys, key);
   return true;
 }
 

@@ -9,6 +9,7 @@ extern "C" {
 
 #include "access/genam.h"
 #include "utils/relcache.h"
+#include "utils/snapshot.h"
 }
 
 namespace privacy_score {
@@ -24,8 +25,9 @@ struct OwnScan {
 Oid OwnRelation(const char* name);
 
 // Begins one, with so many keys or none (null), by an index or none (null); false when the extension is not in this
-// database. It sees what is committed at this moment.
-bool OpenOwnScan(OwnScan* scan, const char* table, const char* index, ScanKey key, int keys = 1);
+// database. It sees what is committed at this moment, or what the snapshot shows.
+bool OpenOwnScan(OwnScan* scan, const char* table, const char* index, ScanKey key, int keys = 1,
+                 Snapshot snapshot = nullptr);
 void CloseOwnScan(OwnScan* scan);
 
 }  // namespace privacy_score

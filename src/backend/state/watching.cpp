@@ -45,6 +45,7 @@ struct Gate {
   bool on_primary;  // once it is one, a server stays it
   UncountedState uncounted;
   bool model_changed, labels_changed, declared;  // by this transaction
+  bool kept;                                     // all of it, for who commits it when it is prepared
 };
 
 Gate gate;
@@ -60,30 +61,35 @@ void SetUncounted(UncountedState uncounted) {
   ps_last_watch.stands = false;
 }
 
-// What is prepared is committed by anybody at any time, who knows nothing of what it has changed: open sessions would
-// go on with the old labels and baselines. Changes that were rolled back to a savepoint are refused as well.
-void RefuseToPrepareDeclarations() {
-  if (!gate.declared || ps_shared == nullptr) return;
+// What is prepared is committed by anybody at any time, who reads what to announce from a table of the extension
+// (prepared_changes.hpp). Without that open sessions would go on with the old labels and baselines. Changes that were
+// rolled back to a savepoint are refused as well.
+void RequireChangesKept() {
+  if (!gate.declared || gate.kept || ps_shared == nullptr) return;
   ereport(ERROR,
           (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-           errmsg("cannot PREPARE a transaction that has changed labels, declarations or baselines of privacy_score"),
-           errhint("Use COMMIT.")));
+           errmsg("cannot PREPARE a transaction that changes labels, declarations or baselines of privacy_score here"),
+           errdetail("The extension is not in this database in the version of the library, or a deferred trigger "
+                     "makes the change."),
+           errhint("Use COMMIT, or run CREATE EXTENSION privacy_score or ALTER EXTENSION privacy_score UPDATE.")));
+}
+
+// Tells all sessions what a transaction that has committed has changed.
+void Announce(bool model, bool labels) {
+  if (labels) pg_atomic_fetch_add_u64(&ps_shared->role_labels_version, 1);
+  if (!model) return;
+  DatabaseSlot* slot = SlotOfDatabase(true);
+  if (slot != nullptr) AnnounceChange(slot);
 }
 
 void OnTransactionEnd(XactEvent event, void*) {
-  if (event == XACT_EVENT_PRE_PREPARE) RefuseToPrepareDeclarations();
+  if (event == XACT_EVENT_PRE_PREPARE) RequireChangesKept();
   if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE || event == XACT_EVENT_PARALLEL_PRE_COMMIT)
     return;
-  if (event == XACT_EVENT_COMMIT && ps_shared != nullptr) {
-    if (gate.labels_changed) pg_atomic_fetch_add_u64(&ps_shared->role_labels_version, 1);
-    if (gate.model_changed) {
-      DatabaseSlot* slot = SlotOfDatabase(true);
-      if (slot != nullptr) AnnounceChange(slot);
-    }
-  }
+  if (event == XACT_EVENT_COMMIT && ps_shared != nullptr) Announce(gate.model_changed, gate.labels_changed);
   // What was read in between may have been taken back.
   if (gate.labels_changed) ForgetEndUserLabels();
-  gate.model_changed = gate.labels_changed = gate.declared = false;
+  gate.model_changed = gate.labels_changed = gate.declared = gate.kept = false;
   ForgetConcerns();
   SetUncounted({Uncounted::kNone, NIL, nullptr});
 }
@@ -301,6 +307,7 @@ void RequireReading(const char* text, const List* relations) {
 void NoteModelChange() {
   FollowTransactions();
   gate.model_changed = true;
+  gate.kept = false;
 }
 
 void NoteDeclaration() {
@@ -316,6 +323,22 @@ void NoteRoleLabelChange() {
 void NoteEndUserLabelChange() {
   FollowTransactions();
   gate.declared = gate.labels_changed = true;
+  gate.kept = false;
+  ps_last_watch.stands = false;
+}
+
+KeptChanges ChangesToAnnounce() {
+  if (ps_shared == nullptr) return {};
+  return {gate.model_changed, gate.labels_changed, false, gate.model_changed ? ConcernsToKeep() : nullptr};
+}
+
+void NoteChangesKept() { gate.kept = true; }
+
+void AnnounceKept(const KeptChanges& changes) {
+  if (changes.all || changes.concerns != nullptr) TakeConcerns(changes.concerns);
+  Announce(changes.model, changes.labels);
+  ForgetConcerns();
+  if (changes.labels) ForgetEndUserLabels();
   ps_last_watch.stands = false;
 }
 

@@ -121,13 +121,25 @@ const char* NameReading(const char* text);
 void RequireReading(const char* text, const List* relations);
 
 // Announce at commit that what scoring rests on has changed: by itself, such as rates and names; declared, as baselines
-// and labels are; or the label of a role. After the latter two the transaction cannot be prepared (0A000). Whose
-// statements wait for it is said by model_changes.hpp: without that nobody's do.
+// and labels are; or the label of a role. Whose statements wait for it is said by model_changes.hpp: without that
+// nobody's do. Where the transaction is prepared it is announced by whoever commits it (prepared_changes.hpp).
 void NoteModelChange();
 void NoteDeclaration();
 void NoteRoleLabelChange();
 // The same for the label of an end user, which is no part of the model.
 void NoteEndUserLabelChange();
+
+// What a transaction announces when it commits, as one that is prepared keeps it.
+struct KeptChanges {
+  bool model, labels;
+  bool all;               // the change of the model concerns every statement
+  const bytea* concerns;  // model_changes.hpp, palloc'd; null: none that has a name
+};
+KeptChanges ChangesToAnnounce();
+// This transaction has written them down. What it changes from now on keeps it from being prepared (0A000).
+void NoteChangesKept();
+// Announces them for a transaction that has committed. Never raises.
+void AnnounceKept(const KeptChanges& changes);
 
 // Whether this transaction has changed labels of roles or end users.
 bool LabelsChangedHere();

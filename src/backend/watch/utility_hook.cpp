@@ -29,6 +29,7 @@ extern "C" {
 #include "backend/state/alerts.hpp"
 #include "backend/state/end_user.hpp"
 #include "backend/state/live_session.hpp"
+#include "backend/state/prepared_changes.hpp"
 #include "backend/state/scoring_errors.hpp"
 #include "backend/watch/copy_recording.hpp"
 #include "backend/watch/cursor_reads.hpp"
@@ -110,6 +111,13 @@ bool EndsBlock(const Node* statement) {
   if (!IsA(statement, TransactionStmt) || !IsTransactionBlock() || IsSubTransaction()) return false;
   const TransactionStmtKind kind = castNode(TransactionStmt, statement)->kind;
   return kind == TRANS_STMT_COMMIT || kind == TRANS_STMT_PREPARE;
+}
+
+// The name of the transaction that the statement prepares, or commits as a prepared one; null when it does not.
+const char* TransactionNamedBy(const Node* statement, TransactionStmtKind kind) {
+  if (!IsA(statement, TransactionStmt) || !IsTransactionState()) return nullptr;
+  const auto* named = castNode(TransactionStmt, statement);
+  return named->kind == kind ? named->gid : nullptr;
 }
 
 // Once the block has ended the transaction commits: the first thing that it does is to run the triggers that were put
@@ -227,13 +235,18 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
   const bool sent = ps_place.depth == 0 && context == PROCESS_UTILITY_TOPLEVEL;
   const char* prepared = sent ? PreparedText(statement) : nullptr;
   running.outer_executed = NoteExecutedText(prepared);
+  const char* preparing = TransactionNamedBy(statement, TRANS_STMT_PREPARE);
+  const char* committing = TransactionNamedBy(statement, TRANS_STMT_COMMIT_PREPARED);
   PG_TRY();
   {
+    if (preparing != nullptr && IsTransactionBlock()) KeepChangesForPrepared(preparing);
+    const KeptChanges committed = committing == nullptr ? KeptChanges{} : ChangesOfPrepared(committing);
     BeginCopying(&running.copying, plan);
     if (prev_utility)
       prev_utility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
     else
       standard_ProcessUtility(plan, text, read_only_tree, context, parameters, environment, destination, completion);
+    if (committing != nullptr) AnnounceKept(committed);
     FinishCopying(&running.copying);
     FollowRenaming(running.renaming);
     NoteRoleSetting(statement);
