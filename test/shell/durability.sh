@@ -119,16 +119,14 @@ check_true "an open session is when that role is dropped" wait_for "SELECT count
 close_session
 
 # --- writing fails ------------------------------------------------------------------------------------------------------------
-q "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \$\$BEGIN RAISE SQLSTATE '53100' USING MESSAGE = 'could not extend file'; END\$\$" \
+q "SELECT privacy_score.flush()" "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \$\$BEGIN RAISE SQLSTATE '53100' USING MESSAGE = 'could not extend file'; END\$\$" \
   "CREATE TRIGGER refuse BEFORE INSERT ON privacy_score.session_part FOR EACH ROW EXECUTE FUNCTION refuse()" >/dev/null
 before=$(q "$recorded")
 open_session postgres
-for _ in 1 2 3 4 5 6; do
-  echo "SELECT city FROM patients LIMIT 1;" >&3
-  sleep 0.5
-done
+for _ in 1 2 3 4 5 6; do echo "SELECT city FROM patients LIMIT 1;" >&3; done
+check_true "a full disk is counted, also when it is tried again" wait_for "SELECT flush_errors >= 2 FROM privacy_score.stat_info" t
+wait_for "SELECT sum(queries) FROM privacy_score.stat_sessions WHERE role = 'alice'" 6
 pid=$(q "SELECT worker_pid FROM privacy_score.stat_info")
-check_true "a full disk is counted" test "$(q "SELECT flush_errors FROM privacy_score.stat_info")" -ge 2
 check "the worker does not end" "$(q "SELECT worker_pid = ${pid:-0} FROM privacy_score.stat_info")" t
 check "the log is not flooded" "$(grep -c 'ERROR:  could not extend file' "$ps_log")" 1
 check "nothing is half written" "$(q "SELECT ($recorded) - $before")" 0
