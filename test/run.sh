@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh all|long SECONDS|beside|unit|regress|shell|attacks|lint|demo|bench|fuzz|sqlsmith|sqlsmith-private|fuzz-jsonb [TEST...] | soak SECONDS - installs what is missing, builds, and runs that part.
+# run.sh all|long SECONDS|beside|unit|regress|shell|attacks|lint|demo|bench|fuzz|sqlsmith|sqlsmith-private|fuzz-jsonb|pg-upgrade [TEST...] | soak SECONDS - installs what is missing, builds, and runs that part.
 #
 # Needs nothing but bash on Debian. The tests that need a server run below scripts/sandbox.sh. With tests, the
 # last line of the output is "N passed, M failed", and the exit status says whether anything failed.
@@ -161,7 +161,8 @@ run_long() {
   run_fuzz
   # The matrix runs the short forms.
   if PS_LONG='' scripts/test_matrix.sh 2>&1 | tee build/matrix.log; then passed=$((passed + 1)); else one_failure "test-matrix"; fi
-  if grep -q '^the matrix is skipped' build/matrix.log; then skipped+=("$(grep '^the matrix is skipped' build/matrix.log)"); fi
+  if scripts/test_pg_upgrade.sh 2>&1 | tee build/pg_upgrade_all.log; then passed=$((passed + 1)); else one_failure "pg_upgrade"; fi
+  mapfile -t -O ${#skipped[@]} skipped < <(grep -h '^\(the matrix\|pg_upgrade\) is skipped' build/matrix.log build/pg_upgrade_all.log)
 }
 
 # Each target for PS_FUZZ_SECONDS.
@@ -187,6 +188,7 @@ case $part in
   demo) run_demo ;;
   bench) run_bench ;;
   fuzz) run_fuzz "$@" ;;
+  pg-upgrade) run_part pg_upgrade scripts/sandbox.sh env LD_LIBRARY_PATH=/older/lib PS_OLD_BINDIR="${PS_OLD_BINDIR:-}" bash test/upgrade/pg_upgrade.sh ;;
   sqlsmith) run_part sqlsmith scripts/sandbox.sh env PS_FUZZ_SECONDS="${PS_FUZZ_SECONDS:-}" test/fuzz/sqlsmith.sh ;;
   sqlsmith-private) run_part sqlsmith_private scripts/sandbox.sh env PS_FUZZ_SECONDS="${PS_FUZZ_SECONDS:-}" test/fuzz/private_sqlsmith.sh ;;
   fuzz-jsonb) run_part fuzz-jsonb scripts/sandbox.sh env PS_FUZZ_ROUNDS="${PS_FUZZ_ROUNDS:-}" test/fuzz/jsonb.sh ;;
