@@ -76,6 +76,17 @@ q "DROP TRIGGER late ON others" >/dev/null
 check "an error before leaves a transaction that is rolled back" "$(q_state "BEGIN" "SELECT privacy_score.protect('others', 'id')" "SELECT 1 / 0" "PREPARE TRANSACTION 'change'" "COMMIT PREPARED 'change'")" 42704
 check "in a database without the extension a label of a role cannot be prepared" \
   "$(q "CREATE DATABASE bare" >/dev/null; on bare q_state "BEGIN" "$label 'exempt'" "PREPARE TRANSACTION 'change'")" 0A000
+check "nor in one that has made the extension: who commits it does not see its tables" \
+  "$(on bare q_state "BEGIN" "CREATE EXTENSION privacy_score" "$label 'exempt'" "PREPARE TRANSACTION 'change'")" 0A000
+check "one that has become read-only can be prepared" \
+  "$(states alice "SELECT count(city) FROM patients" "ELSEWHERE BEGIN; $label 'dp only'; SET TRANSACTION READ ONLY; PREPARE TRANSACTION 'change'" "ELSEWHERE COMMIT PREPARED 'change'" "SELECT count(city) FROM patients")" "00000 PS001"
+q "$label NULL" "CREATE PUBLICATION everything FOR ALL TABLES" >/dev/null
+check "where all tables are published, too" \
+  "$(states alice "SELECT count(city) FROM patients" "ELSEWHERE BEGIN; $label 'dp only'; PREPARE TRANSACTION 'change'" "ELSEWHERE COMMIT PREPARED 'change'" "SELECT count(city) FROM patients")" "00000 PS001"
+q "$label NULL" "DROP PUBLICATION everything" >/dev/null
+check "serializable ones do not exclude each other" \
+  "$(for role in alice app; do q_state "BEGIN ISOLATION LEVEL SERIALIZABLE" "SELECT count(*) FROM others" "${label/alice/$role} 'watched'" "PREPARE TRANSACTION '$role'"; done; q "ROLLBACK PREPARED 'alice'" "ROLLBACK PREPARED 'app'")" "00000
+00000"
 check "in no view, dump or table is anything of it" \
   "$(prepare "SELECT privacy_score.protect('others', 'id')"; q "SELECT count(*) FROM privacy_score.prepared_change"; "$PS_BINDIR/pg_dump" | grep -c prepared_change; q "ROLLBACK PREPARED 'change'")" "0
 0"

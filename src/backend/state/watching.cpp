@@ -69,8 +69,8 @@ void RequireChangesKept() {
   ereport(ERROR,
           (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
            errmsg("cannot PREPARE a transaction that changes labels, declarations or baselines of privacy_score here"),
-           errdetail("The extension is not in this database in the version of the library, or a deferred trigger "
-                     "makes the change."),
+           errdetail("The extension is not in this database in the version of the library, the transaction has "
+                     "brought it there, or a deferred trigger makes the change."),
            errhint("Use COMMIT, or run CREATE EXTENSION privacy_score or ALTER EXTENSION privacy_score UPDATE.")));
 }
 
