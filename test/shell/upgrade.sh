@@ -110,7 +110,8 @@ for version in $released; do
     "ERROR:  extension privacy_score of this database is not of version $current
 DETAIL:  What sessions do is kept in memory until it is.
 HINT:  Run ALTER EXTENSION privacy_score UPDATE."
-  check "$from: ALTER EXTENSION UPDATE" "$(on "$database" q "ALTER EXTENSION privacy_score UPDATE")" ""
+  check "$from: ALTER EXTENSION UPDATE, in mode enforce, where no fault of watching is passed over" \
+    "$(on "$database" q "SET privacy_score.mode = 'enforce'" "ALTER EXTENSION privacy_score UPDATE")" ""
   check "$from: it is the current version" "$(on "$database" q "SELECT extversion FROM pg_extension WHERE extname = 'privacy_score'")" "$current"
   check "$from: what was taken from PUBLIC stays taken" "$(on "$database" q "SELECT has_function_privilege('alice', 'privacy_score.explain_query(text, name, text)', 'EXECUTE')" "GRANT EXECUTE ON FUNCTION privacy_score.explain_query(text, name, text) TO PUBLIC")" f
   on "$database" q "$(objects)" | sed 's/officer=X\/postgres,//; s/ acl =X\/postgres,postgres=X\/postgres comment What a/ acl  comment What a/' >"$PS_TMP/updated.txt"

@@ -12,6 +12,7 @@ extern "C" {
 #include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
+#include "commands/extension.h"
 #include "commands/prepare.h"
 #include "miscadmin.h"
 #include "rewrite/rewriteHandler.h"
@@ -177,7 +178,12 @@ void MixOrigins(Oid relation, List* columns) {
   LeaveInternal(&scope);
 }
 
-bool InThisDatabase() { return IsTransactionState() && RecordsCopies(); }
+// Scripts of this extension change its own tables, before they have made the functions that follow changes of copies.
+bool RunsOwnScript() {
+  return creating_extension && CurrentExtensionObject == get_extension_oid("privacy_score", true);
+}
+
+bool InThisDatabase() { return IsTransactionState() && !RunsOwnScript() && RecordsCopies(); }
 
 [[gnu::hot]] void ps_object_access(ObjectAccessType access, Oid class_oid, Oid object, int part, void* arg) {
   if (prev_object_access != nullptr) prev_object_access(access, class_oid, object, part, arg);
