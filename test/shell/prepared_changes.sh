@@ -96,6 +96,20 @@ for name in a b; do q "BEGIN" "SELECT privacy_score.protect('$([ $name = a ] && 
 check "several are kept apart" "$(q "ROLLBACK PREPARED 'b'" "COMMIT PREPARED 'a'" "SELECT privacy_score.flush()" >/dev/null; states alice "SELECT * FROM others")" PS001
 q "SELECT privacy_score.unprotect('others')" "$label NULL" >/dev/null
 
+# Until its triggers have run, another one may stand for the same name.
+q "CREATE TABLE late (a int)" "CREATE FUNCTION fails_late() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN PERFORM pg_advisory_xact_lock(5); PERFORM 1 / 0; RETURN NULL; END \$\$" \
+  "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON late DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fails_late()" >/dev/null
+prepare "SELECT privacy_score.protect('others', 'id')"
+q "SELECT pg_advisory_lock(5)" "SELECT pg_sleep(600)" >/dev/null &
+advisory="FROM pg_locks WHERE locktype = 'advisory'"
+wait_for "SELECT count(*) $advisory" 1
+q "BEGIN" "INSERT INTO late VALUES (1)" "SELECT privacy_score.protect('late', 'a')" "PREPARE TRANSACTION 'change'" >/dev/null &
+wait_for "SELECT count(*) $advisory" 2
+check "what another one that is to fail has under its name takes nothing from it" "$(states alice "SELECT name FROM others WHERE id = 3" "ELSEWHERE COMMIT PREPARED 'change'" "SELECT * FROM others")" "00000 PS001"
+q "SELECT pg_terminate_backend(pid) $advisory AND granted" >/dev/null
+wait
+q "SELECT privacy_score.unprotect('others')" "DROP TABLE late" >/dev/null
+
 # --- who waits for the transaction ------------------------------------------------------------------------------------------------
 prepare "$label 'dp only'"
 q "BEGIN" "LOCK TABLE privacy_score.prepared_change IN ACCESS EXCLUSIVE MODE" >/dev/null &

@@ -33,6 +33,13 @@ struct KeptConcerns {
 
 uint64 KeyMark() { return privacy_score::KeyedHash(ps_shared->hash_key, "concerns of prepared transactions"); }
 
+// False for what was kept before a restart.
+bool ReadKept(const bytea* bytes, KeptConcerns* kept) {
+  if (VARSIZE(bytes) != VARHDRSZ + sizeof *kept) return false;
+  memcpy(kept, VARDATA(bytes), sizeof *kept);
+  return kept->key_mark == KeyMark();
+}
+
 uint32 PlaceOfConcern(Concern kind, std::string_view name) {
   const uint64 hash =
       privacy_score::FoldHash(static_cast<uint64>(kind), privacy_score::KeyedHash(ps_shared->hash_key, name));
@@ -99,14 +106,22 @@ bytea* ConcernsToKeep() {
   return bytes;
 }
 
+const bytea* JoinConcerns(const bytea* one, bytea* other) {
+  KeptConcerns joined, added;
+  if (one == nullptr || !ReadKept(other, &added)) return other;
+  if (!ReadKept(one, &joined)) return one;
+  joined.concerns.all |= added.concerns.all;
+  joined.concerns.baseline |= added.concerns.baseline;
+  for (uint32 i = 0; i < lengthof(joined.concerns.places); ++i) joined.concerns.places[i] |= added.concerns.places[i];
+  memcpy(VARDATA(other), &joined, sizeof joined);
+  return other;
+}
+
 void TakeConcerns(const bytea* kept_bytes) {
   KeptConcerns kept;
-  if (kept_bytes != nullptr && VARSIZE(kept_bytes) == VARHDRSZ + sizeof kept) {
-    memcpy(&kept, VARDATA(kept_bytes), sizeof kept);
-    if (kept.key_mark == KeyMark()) {
-      concerns = kept.concerns;
-      return;
-    }
+  if (kept_bytes != nullptr && ReadKept(kept_bytes, &kept)) {
+    concerns = kept.concerns;
+    return;
   }
   concerns.any = concerns.all = concerns.baseline = true;
 }

@@ -36,8 +36,10 @@ void ForgetConcerns();
 
 // What the change of this transaction concerns, palloc'd, for one that is prepared; null for nothing that has a name.
 // TakeConcerns() makes it the concerns of the change that is announced next; null, and what was kept before a
-// restart, whose key is another one, concern every statement. Taking it never raises.
+// restart, whose key is another one, concern every statement. Taking it never raises. JoinConcerns() is what both
+// concern, in place of the other one; the first may be null.
 bytea* ConcernsToKeep();
+const bytea* JoinConcerns(const bytea* one, bytea* other);
 void TakeConcerns(const bytea* kept);
 
 // The number of the newest change that concerns a statement: the role, and the relations that its tokens, parted by

@@ -19,6 +19,7 @@ extern "C" {
 }
 
 #include "backend/state/installed_extension.hpp"
+#include "backend/state/model_changes.hpp"
 #include "backend/state/own_scan.hpp"
 
 namespace privacy_score {
@@ -97,16 +98,12 @@ KeptChanges ChangesOfPrepared(const char* gid) {
   if (!OpenOwnScan(&scan, kTable, nullptr, nullptr, 0, SnapshotAny)) return found;
   for (HeapTuple row = systable_getnext(scan.scan); HeapTupleIsValid(row); row = systable_getnext(scan.scan)) {
     if (!IsOfPrepared(scan, row, gid)) continue;
-    // Another one that is in vain about to be prepared under this name: it must not take the place of what this has.
-    const bool second = found.model || found.labels;
     found.model |= KeptFlag(scan, row, "model");
     found.labels |= KeptFlag(scan, row, "labels");
     Datum concerns;
-    if (KeptColumn(scan, row, "concerns", &concerns)) found.concerns = DatumGetByteaPCopy(concerns);
-    if (second) {
-      found.all = true;
-      found.concerns = nullptr;
-    }
+    if (!KeptColumn(scan, row, "concerns", &concerns)) continue;
+    // Of a second one, about to be prepared under the same name in vain, what it has is added.
+    found.concerns = JoinConcerns(found.concerns, DatumGetByteaPCopy(concerns));
   }
   CloseOwnScan(&scan);
   return found;
