@@ -127,6 +127,18 @@ check "what is imported anew for another day leaves the first" "$(q "$differ" "S
 2026-04-01"
 kept
 
+# --- one that fails --------------------------------------------------------------------------------------------------------------
+q "CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS \$\$BEGIN RAISE 'not of ann'; END\$\$" \
+  "CREATE TRIGGER fails BEFORE INSERT ON privacy_score.kept_day FOR EACH ROW WHEN (NEW.role = 'ann') EXECUTE FUNCTION fails()" \
+  "SELECT privacy_score.rescore(role, '2026-03-01', '2026-03-09') FROM (VALUES ('ann'::name), ('bob'), ('zed')) r(role)" >/dev/null
+check "what cannot be kept of a role keeps nobody waiting who flushes" "$(q_state "SELECT privacy_score.flush()")" 00000
+check_true "nor the roles after it" wait_for "SELECT string_agg(DISTINCT role::text, ' ') FROM privacy_score.session s WHERE NOT EXISTS (SELECT FROM privacy_score.kept_day k
+  WHERE k.role = s.role AND k.day = s.day AND k.made_under = privacy_score.scored_under())" ann
+check "it is computed" "$(q "$differ")" 0
+check "and counted" "$(q "SELECT flush_errors > 0 FROM privacy_score.stat_info")" t
+q "DROP TRIGGER fails ON privacy_score.kept_day" >/dev/null
+kept
+
 # --- restore -----------------------------------------------------------------------------------------------------------------
 before=$(q "$scores")
 rates=$(q "SELECT count(DISTINCT rates) FROM privacy_score.kept_day")
@@ -137,4 +149,16 @@ check "a restored database has the same scores, of what it keeps" "$(on other q 
 $rates
 0
 0"
+
+# --- retention ---------------------------------------------------------------------------------------------------------------
+q "INSERT INTO privacy_score.session (role, session, day, started, last_at, source, queries, refused)
+  VALUES ('zed', 'z', '2026-02-01', '2026-02-01 10:00', '2026-02-01 10:01', 'live', 0, 3)" "DELETE FROM privacy_score.kept_role WHERE role = 'zed'" "SELECT privacy_score.flush()" >/dev/null
+wait_for "$roles_left" 0
+days=$(q "SELECT count(*) FROM privacy_score.kept_day")
+check "what was refused on a day that is over is shown" "$(q "SELECT blocked FROM privacy_score.stat_roles WHERE role = 'zed'")" 3
+conf "privacy_score.history_retention = $(q "SELECT privacy_score.today() - date '2026-02-15'")"
+restart_server
+check_true "and no more once the day is removed" wait_for "SELECT blocked FROM privacy_score.flush(), privacy_score.stat_roles WHERE role = 'zed'" 0
+check "and the other days stay" "$(q "$differ" "SELECT count(*) FROM privacy_score.kept_day")" "0
+$days"
 done_testing

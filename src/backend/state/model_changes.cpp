@@ -11,8 +11,11 @@ namespace privacy_score {
 
 namespace {
 
-// 64 kB a database. Of 500 tables that are declared at once 6 in 100 others share a place.
+// 64 kB a database. Each name has two places, and its newest change is the older one of what stands there: beside 500
+// tables that are declared at once 1 in 100 others shares both of its places with some, beside one table 1 in 16
+// millions.
 constexpr uint32 kPlaces = 8192;
+constexpr uint32 kPlacesOfName = 2;
 
 struct ChangeMarks {
   pg_atomic_uint64 places[kPlaces];
@@ -40,10 +43,14 @@ bool ReadKept(const bytea* bytes, KeptConcerns* kept) {
   return kept->key_mark == KeyMark();
 }
 
-uint32 PlaceOfConcern(Concern kind, std::string_view name) {
+struct NamePlaces {
+  uint32 at[kPlacesOfName];
+};
+
+NamePlaces ConcernPlaces(Concern kind, std::string_view name) {
   const uint64 hash =
       privacy_score::FoldHash(static_cast<uint64>(kind), privacy_score::KeyedHash(ps_shared->hash_key, name));
-  return static_cast<uint32>(hash % kPlaces);
+  return {{static_cast<uint32>(hash % kPlaces), static_cast<uint32>((hash >> 32) % kPlaces)}};
 }
 
 // Raises a number that may have been raised further by now.
@@ -68,10 +75,9 @@ void ConcernName(Concern kind, std::string_view name) {
   if (ps_shared == nullptr) return;
   DatabaseSlot* slot = SlotOfDatabase(true);
   if (slot == nullptr) return;
-  const uint32 place = PlaceOfConcern(kind, name);
   concerns.any = true;
   concerns.all |= MakeMarks(slot) == nullptr;
-  concerns.places[place / 64] |= uint64{1} << place % 64;
+  for (const uint32 place : ConcernPlaces(kind, name).at) concerns.places[place / 64] |= uint64{1} << place % 64;
 }
 
 void ConcernBaseline(std::string_view role) {
@@ -131,7 +137,10 @@ uint64 NewestChange(DatabaseSlot* slot, std::string_view role, std::string_view 
   if (!DsaPointerIsValid(slot->change_marks)) return newest;
   auto* marks = SharedAt<ChangeMarks>(slot->change_marks);
   const auto look = [&](Concern kind, std::string_view name) {
-    newest = std::max(newest, pg_atomic_read_u64(&marks->places[PlaceOfConcern(kind, name)]));
+    uint64 of_name = UINT64_MAX;
+    for (const uint32 place : ConcernPlaces(kind, name).at)
+      of_name = std::min<uint64>(of_name, pg_atomic_read_u64(&marks->places[place]));
+    newest = std::max(newest, of_name);
   };
   look(Concern::kRole, role);
   for (const std::string_view relation : privacy_score::RelationsNamedBy(tokens, kTokenEnd)) {

@@ -375,15 +375,15 @@ void FlushAndLeave(DatabaseSlot* slot) {
 // Longest pause after a failure, and how often a failure that stays is logged.
 constexpr int kLongestPause = 30 * 1000;
 constexpr int kLogAgainSeconds = 60;
-// Takes in an error of a cycle: what could not be written stays sealed in shared memory for the next try.
-void RecoverFromError(DatabaseSlot* slot) {
+// Takes in an error of a cycle: what could not be written stays sealed for the next try, delayed by what holds up.
+void RecoverFromError(DatabaseSlot* slot, bool holds_up) {
   HOLD_INTERRUPTS();
   const TimestampTz now = GetCurrentTimestamp();
   ps_computing_rates = 0;
   QueryCancelPending = false;
   ConditionVariableCancelSleep();
   if (!ShutdownRequestPending) {
-    ++failures.count;
+    if (holds_up) ++failures.count;
     failures.last_at = now;
     pg_atomic_fetch_add_u64(&ps_shared->flush_errors, 1);
     if (now - failures.logged_at > kLogAgainSeconds * USECS_PER_SEC) {
@@ -404,7 +404,7 @@ void RecoverFromError(DatabaseSlot* slot) {
 
 // Runs one step; an error does not end the process. False after an error.
 template <typename Step>
-bool RunGuardedStep(Step step, DatabaseSlot* slot) {
+bool RunGuardedStep(Step step, DatabaseSlot* slot, bool holds_up = true) {
   MemoryContext cycle = CurrentMemoryContext;
   volatile bool done = false;
   PG_TRY();
@@ -414,7 +414,7 @@ bool RunGuardedStep(Step step, DatabaseSlot* slot) {
   }
   PG_CATCH();
   {
-    RecoverFromError(slot);
+    RecoverFromError(slot, holds_up);
     // The abort of the transaction leaves the context that nothing is ever freed from.
     MemoryContextSwitchTo(cycle);
   }
@@ -435,7 +435,7 @@ void RunCycle(DatabaseSlot* slot) {
     done &= RunGuardedStep(FollowModel, slot);
     done = done && RunGuardedStep(CompleteRates, slot);
     done = done && RunGuardedStep(CalibrateWhenDue, slot);
-    done = done && RunGuardedStep(KeepScores, slot);
+    if (done) RunGuardedStep(KeepScores, slot, false);  // what is not kept is computed
   }
   if (!done) return;
   if (failures.count > 0)

@@ -196,29 +196,30 @@ Keeping KeepDays(DatabaseSlot* slot, const ScoredUnder& under, const char* days,
   return done;
 }
 
-// One transaction of the pass.
+// One transaction of the pass. After an error the next role has its turn, or where none was begun the next pass.
 void KeepSome(DatabaseSlot* slot) {
   const char* closed = TextOfInteger(LastClosedDay(slot));
+  bool is_role_done = pass.is_role_done;
+  pass.goes_on = !is_role_done;
+  pass.is_role_done = true;
   WorkTransaction work;
   BeginWork(&work);
   const ScoredUnder under = ScoresUnder(ScoreSettingsInForce());
-  if (!TryLockKept()) {
-    pass.goes_on = false;
-  } else if (pass.is_role_done && !NextRole(under, closed)) {
-    pass.goes_on = false;
-  } else {
+  pass.goes_on = TryLockKept() && (!is_role_done || NextRole(under, closed));
+  if (pass.goes_on) {
     const char *days, *before;
-    pass.is_role_done = !NextDays(under, closed, &days, &before);
-    if (pass.is_role_done) {
+    is_role_done = !NextDays(under, closed, &days, &before);
+    if (is_role_done) {
       KeepRole(under, closed);
     } else {
       // A role that gets nowhere has its turn with the next pass.
       const Keeping keeping = KeepDays(slot, under, days, before);
-      pass.is_role_done = keeping != Keeping::kDone;
+      is_role_done = keeping != Keeping::kDone;
       pass.misses_rates = pass.misses_rates || keeping == Keeping::kMissesRates;
     }
   }
   EndWork(&work);
+  pass.is_role_done = is_role_done;
 }
 
 }  // namespace
@@ -250,9 +251,12 @@ void KeepScores(DatabaseSlot* slot) {
 }
 
 void RemoveKept(const char* retention) {
+  RunInternal("DELETE FROM privacy_score.kept_day WHERE day < privacy_score.today() - $1::pg_catalog.int4", 1,
+              &retention);
+  // What was refused counts there also of days that have no scores.
   RunInternal(
-      "WITH d AS (DELETE FROM privacy_score.kept_day WHERE day < privacy_score.today() - $1::pg_catalog.int4 RETURNING "
-      "role) DELETE FROM privacy_score.kept_role r USING d WHERE r.role = d.role",
+      "DELETE FROM privacy_score.kept_role r WHERE EXISTS (SELECT FROM privacy_score.session s WHERE s.role = r.role "
+      "AND s.day < privacy_score.today() - $1::pg_catalog.int4)",
       1, &retention);
 }
 
