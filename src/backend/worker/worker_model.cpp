@@ -56,7 +56,12 @@ bool SameModel(DatabaseSlot* slot, const StringInfoData* wire) {
 
 bool Replace(DatabaseSlot* slot, const StringInfoData* wire, int rates_at) {
   static TimestampTz told_at = 0;
-  const dsa_pointer fresh = AllocateShared(static_cast<Size>(wire->len));
+  dsa_pointer fresh = AllocateShared(static_cast<Size>(wire->len));
+  if (!DsaPointerIsValid(fresh)) {
+    // Each size that has ever been asked for keeps 64 kB, most of them empty; with little memory that is much of it.
+    dsa_trim(SharedArea());
+    fresh = AllocateShared(static_cast<Size>(wire->len));
+  }
   if (!DsaPointerIsValid(fresh)) {
     const TimestampTz now = GetCurrentTimestamp();
     if (now - told_at < USECS_PER_MINUTE) return false;
