@@ -42,6 +42,15 @@ scores() {
   seq -f "${questions[$1]}%.0f$end;" $(((next + $3) * 100000 + 1)) $(((next + $3) * 100000 + draws)) |
     PGDATABASE=$2 PGUSER=ana "$PS_BINDIR/psql" -XAtq -v ON_ERROR_STOP=1 -f - >"$PS_TMP/score.$3" 2>"$PS_TMP/errors.$3"
 }
+# same_reference MECHANISM: asks the first question of each database. What that draws once for all questions of its kind,
+# the histogram of persons' norms, is then that of the larger one in both: by it each answer of either is drawn by itself,
+# and how likely these are may be counted.
+same_reference() {
+  local database end= norms="SELECT answer FROM privacy_score.release WHERE kind = 'norms' ORDER BY id DESC LIMIT 1"
+  if [ "$1" = keys ]; then end=" GROUP BY code) g"; fi
+  for database in larger smaller; do on $database as ana q "${questions[$1]}1$end" >/dev/null || bail_out "a question of $1 fails"; done
+  on smaller q "UPDATE privacy_score.release SET answer = '$(on larger q "$norms")' WHERE id = (SELECT max(id) FROM privacy_score.release WHERE kind = 'norms')" >/dev/null
+}
 verdict() { # MECHANISM
   local first
   # Of the two databases at the same time.
@@ -63,7 +72,7 @@ start() {
 start
 spent() { on larger q "SELECT trim_scale(spent) FROM privacy_score.dp_budget"; }
 for mechanism in persons rows sum keys; do
-  on larger as ana q "${questions[$mechanism]}1$([ $mechanism = keys ] && echo " GROUP BY code) g")" >/dev/null
+  same_reference $mechanism
   before=$(spent)
   said=$(verdict $mechanism)
   echo "$mechanism: $said"
@@ -77,6 +86,7 @@ cp -a "$PS_ROOT" "$PS_TMP/silent" && mv -f "$PS_TMP/silent${changed#"$PS_ROOT"}"
 export PS_CHANGED_NOISE=none PS_BINDIR="$PS_TMP/silent${PS_BINDIR#"$PS_ROOT"}"
 start
 for mechanism in persons rows sum; do
+  same_reference $mechanism
   said=$(verdict $mechanism)
   check_match "$mechanism: answers without noise are caught" "$said" "^broken: "
 done
@@ -86,12 +96,14 @@ if [ "$(by_length short long)" = long ]; then
   draws=100000
   export PS_CHANGED_NOISE=more
   start
+  same_reference persons
   said=$(verdict persons)
   echo "1.1 for 1: $said"
   check_match "1.1 spent for 1 is caught" "$said" "^broken: "
   stop_server
   unset PS_CHANGED_NOISE
   start
+  same_reference persons
   said=$(verdict persons)
   echo "1 for 1: $said"
   check_match "by as many draws 1 for 1 is not" "$said" "^private: "
