@@ -13,6 +13,7 @@ extern "C" {
 
 #include "backend/catalog/catalog_lineage.hpp"
 #include "backend/catalog/security_labels.hpp"
+#include "backend/fleet/fleet_worker.hpp"
 #include "backend/history/explain_option.hpp"
 #include "backend/private_sql/private_planner.hpp"
 #include "backend/query/query_statement.hpp"
@@ -54,6 +55,7 @@ void _PG_init(void) {
     InstallContextHook();
     InstallHooks();
     InstallPrivatePlanner();
+    RegisterHub();
   }
 }
 

@@ -10,6 +10,7 @@ extern "C" {
 #include "postgres.h"
 
 #include "catalog/pg_class.h"
+#include "catalog/pg_foreign_server.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "commands/explain.h"
@@ -247,6 +248,15 @@ inline void RunToEnd(QueryDesc* query) {
   ExecutorRun(query, ForwardScanDirection, 0);
 #else
   ExecutorRun(query, ForwardScanDirection, 0, true);
+#endif
+}
+
+// True when a role has USAGE on a foreign server.
+inline bool MayUseServer(Oid server, Oid role) {
+#if PG_VERSION_NUM >= 160000
+  return object_aclcheck(ForeignServerRelationId, server, role, ACL_USAGE) == ACLCHECK_OK;
+#else
+  return pg_foreign_server_aclcheck(server, role, ACL_USAGE) == ACLCHECK_OK;
 #endif
 }
 

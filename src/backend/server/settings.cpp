@@ -321,6 +321,20 @@ void DefinePrivateSql() {
              kAnswerNotices, PGC_USERSET);
 }
 
+void DefineFleet() {
+  // The process that collects is made at start, and the server refuses to define such a setting later.
+  if (process_shared_preload_libraries_in_progress)
+    DefineText("privacy_score.fleet_database", "The database that is the hub of a fleet of servers.",
+               "A process of it collects from its members (fleet_add). Empty: this server is no hub.",
+               &ps_settings.fleet_database, PGC_POSTMASTER, nullptr);
+  DefineInt("privacy_score.fleet_interval", "How often a hub collects from each member.",
+            "Scores of days are collected with every fifth time.", &ps_settings.fleet_interval, 2000, 100, 3600 * 1000,
+            PGC_SIGHUP, GUC_UNIT_MS);
+  DefineInt("privacy_score.fleet_timeout", "How long a hub waits for a member to answer.",
+            "For the first answer, which has all days, ten times as long.", &ps_settings.fleet_timeout, 60 * 1000, 100,
+            3600 * 1000, PGC_SIGHUP, GUC_UNIT_MS);
+}
+
 // For tests, which need not wait for what a server has minutes for.
 void DefineDeveloping() {
   DefineInt("privacy_score.worker_stays", "How long the worker stays when no session is open any more.",
@@ -354,6 +368,7 @@ void DefineSettings() {
   DefinePublishing();
   DefineGranting();
   DefinePrivateSql();
+  DefineFleet();
   DefineDeveloping();
   MarkGUCPrefixReserved("privacy_score");
 }

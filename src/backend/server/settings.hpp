@@ -72,6 +72,9 @@ struct Settings {
   int dp_refresh_after;              // seconds, 0 = held answers are given whatever their age
   int dp_max_rows;                   // of a person that count, 0 = as the data says
   int dp_notice;                     // AnswerNotice
+  char* fleet_database;              // null without preload
+  int fleet_interval;                // milliseconds
+  int fleet_timeout;                 // milliseconds
   int text_limit;                    // kilobytes
   int worker_stays;                  // milliseconds; this and those down to room_patience are for tests
   int rate_check_interval;           // milliseconds

@@ -15,11 +15,11 @@ namespace privacy_score {
 namespace {
 
 // In the order of OwnWait.
-constexpr const char* kNames[] = {
-    "PrivacyScoreWorkerMain", "PrivacyScoreRates",  "PrivacyScoreShutdown", "PrivacyScoreAccountantMain",
-    "PrivacyScoreCharge",     "PrivacyScoreBudget", "PrivacyScoreFlush",    "PrivacyScoreScore",
-    "PrivacyScoreAlert",      "PrivacyScoreRoom"};
-constexpr int kCount = static_cast<int>(OwnWait::kRoom) + 1;
+constexpr const char* kNames[] = {"PrivacyScoreWorkerMain",     "PrivacyScoreRates",     "PrivacyScoreShutdown",
+                                  "PrivacyScoreAccountantMain", "PrivacyScoreCharge",    "PrivacyScoreBudget",
+                                  "PrivacyScoreFlush",          "PrivacyScoreScore",     "PrivacyScoreAlert",
+                                  "PrivacyScoreRoom",           "PrivacyScoreFleetMain", "PrivacyScoreCollectorMain"};
+constexpr int kCount = static_cast<int>(OwnWait::kCollectorMain) + 1;
 static_assert(sizeof kNames / sizeof kNames[0] == kCount, "each wait has a name");
 
 uint32 known[kCount];  // 0: not asked for yet

@@ -21,7 +21,9 @@ enum class OwnWait {
   kFlush,           // a session in flush(), for the worker
   kScore,           // a statement in enforce mode, for its exact score
   kAlert,           // a session that has passed a limit, for its alerts to be stored
-  kRoom             // a session that has no room in shared memory, for the worker to free some
+  kRoom,            // a session that has no room in shared memory, for the worker to free some
+  kFleetMain,       // the process of a hub that starts collectors, for members to come and go
+  kCollectorMain    // a collector, for its member to be asked again
 };
 
 // The wait event to report. Asked for the first time in a process it takes a lock, and may raise.

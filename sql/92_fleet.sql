@@ -1,0 +1,319 @@
+-- Many servers, one view. A member shows what a hub collects by the views export_*, and takes orders by hub_orders. A hub
+-- reads them as foreign tables of postgres_fdw, one process a member, keeps copies, and answers from these alone.
+-- What is empty in a key is '' here, so that rows can be told apart; the views of the hub show it as NULL.
+
+-- --- what a member shows ------------------------------------------------------------------------------------------------
+CREATE VIEW privacy_score.export_sessions WITH (security_barrier) AS
+  SELECT s.role, COALESCE(s.end_user, '') AS end_user, s.session, s.started, s.pid, s.queries, s.ngrams, s.mismatched, s.score, s.max_score,
+         s.normalised, s.estimated, s.last_query_at, s.last_abstraction, s.statement_score, s.rows, s.reach, s.subjects, s.subject_columns,
+         s.enforced, s.client_addr, s.application_name, s.unusual, s.unusual_figure
+    FROM privacy_score.stat_sessions s;
+COMMENT ON VIEW privacy_score.export_sessions IS 'For a hub: stat_sessions of this server, with an empty end_user for none.';
+
+CREATE VIEW privacy_score.export_roles WITH (security_barrier) AS
+  SELECT r.role, r.baseline_ngrams, r.baseline_from, r.baseline_to, r.today, r.cumulative, r.alerts, r.blocked FROM privacy_score.stat_roles r;
+COMMENT ON VIEW privacy_score.export_roles IS 'For a hub: stat_roles of this server.';
+
+-- A hub reads what is recent often and the rest seldom; the condition on `recent` leaves one of the two out.
+CREATE VIEW privacy_score.export_days WITH (security_barrier) AS
+  SELECT d.recent, d.role, COALESCE(d.end_user, '') AS end_user, d.day, d.queries, d.ngrams, d.mismatched, d.score, d.max_score, d.tight_max,
+         d.normalised, d.statement_score, d.rows, d.enforced, d.peer_score
+    FROM (SELECT false AS recent, r.role, s.*
+            FROM privacy_score.recorded_role r
+           CROSS JOIN LATERAL privacy_score.score(r.role, '-infinity', privacy_score.today() - 2) s
+           WHERE privacy_score.may_read(r.role)
+          UNION ALL
+          SELECT true, r.role, s.*
+            FROM privacy_score.recorded_role r
+           CROSS JOIN LATERAL privacy_score.score(r.role, privacy_score.today() - 1, 'infinity') s
+           WHERE privacy_score.may_read(r.role)
+             AND EXISTS (SELECT FROM privacy_score.session x WHERE x.role = r.role AND x.day >= privacy_score.today() - 1)) d;
+COMMENT ON VIEW privacy_score.export_days IS 'For a hub: score() of every day; recent: yesterday and today.';
+
+CREATE VIEW privacy_score.export_ngrams WITH (security_barrier) AS
+  SELECT n.recent, n.role, COALESCE(n.end_user, '') AS end_user, n.day, pg_catalog.md5(n.ngram::text) AS ngram_id, n.ngram, n.count, n.nearest,
+         n.score, n.rows, n.peer_score
+    FROM (SELECT false AS recent, r.role, s.*
+            FROM privacy_score.recorded_role r
+           CROSS JOIN LATERAL privacy_score.score_ngrams(r.role, '-infinity', privacy_score.today() - 2) s
+           WHERE privacy_score.may_read(r.role)
+          UNION ALL
+          SELECT true, r.role, s.*
+            FROM privacy_score.recorded_role r
+           CROSS JOIN LATERAL privacy_score.score_ngrams(r.role, privacy_score.today() - 1, 'infinity') s
+           WHERE privacy_score.may_read(r.role)
+             AND EXISTS (SELECT FROM privacy_score.session x WHERE x.role = r.role AND x.day >= privacy_score.today() - 1)) n;
+COMMENT ON VIEW privacy_score.export_ngrams IS 'For a hub: score_ngrams() of every day; recent: yesterday and today; ngram_id: a hash of the n-gram, the same on every server.';
+
+CREATE VIEW privacy_score.export_alerts WITH (security_barrier) AS
+  SELECT a.id, GREATEST(a.at, a.last_at, a.acknowledged_at) AS changed_at, a.at, a.role, a.session, a.kind, a.score, a.alert_limit, a.blocked,
+         a.detail, a.acknowledged_at, a.acknowledged_by, a.severity, a.occurrences, a.last_at, a.end_user, a.client_addr, a.application_name
+    FROM privacy_score.alerts a;
+COMMENT ON VIEW privacy_score.export_alerts IS 'For a hub: alerts; changed_at: when a row was last written.';
+
+CREATE VIEW privacy_score.export_info WITH (security_barrier) AS
+  SELECT pg_catalog.now() AS member_now, privacy_score.today() AS today, i.version, pg_catalog.current_setting('server_version') AS server_version,
+         pg_catalog.pg_is_in_recovery() AS in_recovery, i.watching, i.events, i.dropped, i.scoring_errors, i.flush_errors, i.memory_used,
+         i.memory_limit, i.last_flush, privacy_score.scored_under() AS scored_under
+    FROM privacy_score.stat_info i
+   WHERE pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE');
+COMMENT ON VIEW privacy_score.export_info IS
+  'For a hub: the state of this server and its clock; scored_under: a hash of settings, declarations and baselines, after whose change all days are collected anew. For pg_read_all_stats.';
+
+-- With the conditions on role and day that a hub has, only what they are true of is read.
+CREATE VIEW privacy_score.export_parts WITH (security_barrier) AS
+  SELECT s.role, s.end_user, s.day, s.session, s.started, s.last_at, s.queries, s.refused, s.reach, s.subjects, s.subject_columns, s.enforced, s.cells,
+         s.client_addr, s.application_name, s.tls, s.auth_method, s.addressed, s.person, s.most_rows, s.known, s.differ,
+         p.part, p.ids, p.runs, p.rows,
+         (SELECT pg_catalog.jsonb_object_agg(a.id, pg_catalog.to_jsonb(a.tokens)) FROM privacy_score.abstraction a WHERE a.id = ANY (p.ids)) AS tokens
+    FROM privacy_score.session s
+    JOIN privacy_score.session_part p ON p.session_id = s.id
+   WHERE pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE');
+COMMENT ON VIEW privacy_score.export_parts IS
+  'For a hub, and for whoever takes history elsewhere: recorded sessions with their parts: the ids of abstractions run-length encoded (runs of -1: what the next one follows; of 0: rows of an earlier one), and their tokens by id. For pg_read_all_stats.';
+
+CREATE VIEW privacy_score.hub_orders WITH (security_barrier) AS
+  SELECT NULL::text AS kind, NULL::jsonb AS detail WHERE false;
+COMMENT ON VIEW privacy_score.hub_orders IS
+  'What a hub orders, row by row, with the rights of its login: kind acknowledge with {"id": ...} calls acknowledge_alert(), kind baseline with a baseline calls import_baseline(). Always empty.';
+
+CREATE FUNCTION privacy_score.carry_out_order() RETURNS trigger
+  AS 'MODULE_PATHNAME', 'ps_carry_out_order' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.carry_out_order() IS 'Internal: does what is inserted into hub_orders, with the rights of who inserts.';
+REVOKE ALL ON FUNCTION privacy_score.carry_out_order() FROM PUBLIC;
+CREATE TRIGGER carry_out_order INSTEAD OF INSERT ON privacy_score.hub_orders FOR EACH ROW EXECUTE FUNCTION privacy_score.carry_out_order();
+COMMENT ON TRIGGER carry_out_order ON privacy_score.hub_orders IS 'Each row is done at once, or is an error.';
+
+CREATE FUNCTION privacy_score.export_history(from_day date DEFAULT '-infinity', to_day date DEFAULT 'infinity')
+  RETURNS TABLE (role name, end_user text, day date, session text, started timestamptz, last_at timestamptz, part int, ids bigint[],
+                 runs bigint[], rows bigint[], tokens jsonb)
+  LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+  BEGIN ATOMIC
+    SELECT p.role, p.end_user, p.day, p.session, p.started, p.last_at, p.part, p.ids, p.runs, p.rows, p.tokens
+      FROM privacy_score.export_parts p
+     WHERE p.day BETWEEN from_day AND to_day
+     ORDER BY p.day, p.started, p.session, p.part;
+  END;
+COMMENT ON FUNCTION privacy_score.export_history(date, date) IS
+  'Recorded history of some days as rows, a part of a session each, in the order of time: see export_parts. For pg_read_all_stats; others get no row.';
+
+-- --- what a hub keeps ---------------------------------------------------------------------------------------------------
+-- The columns of a copy, but for `member`, are those of the view of the same name that it is a copy of.
+CREATE TABLE privacy_score.fleet_member (
+  id int GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+  name text NOT NULL UNIQUE,
+  server name NOT NULL,
+  added_by name NOT NULL,
+  added_at timestamptz NOT NULL DEFAULT pg_catalog.now()
+);
+COMMENT ON TABLE privacy_score.fleet_member IS 'Members of the fleet from fleet_add(), with the foreign server that each is reached by.';
+SELECT pg_catalog.pg_extension_config_dump('privacy_score.fleet_member', '');
+SELECT pg_catalog.pg_extension_config_dump('privacy_score.fleet_member_id_seq', '');
+
+CREATE TABLE privacy_score.fleet_order (
+  id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+  member int NOT NULL,
+  kind text NOT NULL,
+  detail jsonb NOT NULL,
+  asked_by name NOT NULL,
+  asked_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
+  failed_at timestamptz,
+  error text
+);
+COMMENT ON TABLE privacy_score.fleet_order IS 'What members are to do and have not done yet; error: why the last try failed.';
+SELECT pg_catalog.pg_extension_config_dump('privacy_score.fleet_order', '');
+SELECT pg_catalog.pg_extension_config_dump('privacy_score.fleet_order_id_seq', '');
+
+CREATE TABLE privacy_score.fleet_state (
+  member int PRIMARY KEY,
+  tried_at timestamptz NOT NULL,
+  seen_at timestamptz,
+  error text
+);
+COMMENT ON TABLE privacy_score.fleet_state IS 'When a member was last asked and when it last answered; error: why it did not; not dumped, as the copies below.';
+
+CREATE TABLE privacy_score.fleet_session (
+  member int NOT NULL, role name NOT NULL, end_user text NOT NULL, session text NOT NULL, started timestamptz NOT NULL,
+  pid int, queries bigint, ngrams bigint, mismatched bigint, score float8, max_score float8, normalised float8, estimated boolean,
+  last_query_at timestamptz, last_abstraction text[], statement_score float8, rows bigint, reach bigint, subjects bigint, subject_columns int,
+  enforced float8, client_addr inet, application_name text, unusual float8, unusual_figure text,
+  PRIMARY KEY (member, role, end_user, session, started)
+);
+COMMENT ON TABLE privacy_score.fleet_session IS 'Copies of export_sessions of the members.';
+
+CREATE TABLE privacy_score.fleet_role (
+  member int NOT NULL, role name NOT NULL, baseline_ngrams bigint, baseline_from date, baseline_to date, today float8, cumulative float8,
+  alerts bigint, blocked bigint,
+  PRIMARY KEY (member, role)
+);
+COMMENT ON TABLE privacy_score.fleet_role IS 'Copies of export_roles of the members.';
+
+CREATE TABLE privacy_score.fleet_day (
+  member int NOT NULL, role name NOT NULL, end_user text NOT NULL, day date NOT NULL, queries bigint, ngrams bigint, mismatched bigint,
+  score float8, max_score float8, tight_max float8, normalised float8, statement_score float8, rows bigint, enforced float8, peer_score float8,
+  PRIMARY KEY (member, role, end_user, day)
+);
+COMMENT ON TABLE privacy_score.fleet_day IS 'Copies of export_days of the members.';
+
+CREATE TABLE privacy_score.fleet_ngram (
+  member int NOT NULL, role name NOT NULL, end_user text NOT NULL, day date NOT NULL, ngram_id text NOT NULL, ngram text[], count bigint,
+  nearest text[], score float8, rows bigint, peer_score float8,
+  PRIMARY KEY (member, role, end_user, day, ngram_id)
+);
+COMMENT ON TABLE privacy_score.fleet_ngram IS 'Copies of export_ngrams of the members.';
+
+CREATE TABLE privacy_score.fleet_alert (
+  member int NOT NULL, id bigint NOT NULL, changed_at timestamptz, at timestamptz, role name NOT NULL, session text, kind text, score float8,
+  alert_limit float8, blocked boolean, detail jsonb, acknowledged_at timestamptz, acknowledged_by name, severity text, occurrences bigint,
+  last_at timestamptz, end_user text, client_addr inet, application_name text,
+  PRIMARY KEY (member, id)
+);
+COMMENT ON TABLE privacy_score.fleet_alert IS 'Copies of export_alerts of the members.';
+
+CREATE TABLE privacy_score.fleet_condition (
+  member int PRIMARY KEY, member_now timestamptz, today date, version text, server_version text, in_recovery boolean, watching text, events bigint,
+  dropped bigint, scoring_errors bigint, flush_errors bigint, memory_used bigint, memory_limit bigint, last_flush timestamptz, scored_under text
+);
+COMMENT ON TABLE privacy_score.fleet_condition IS 'Copies of export_info of the members.';
+
+REVOKE ALL ON privacy_score.fleet_member, privacy_score.fleet_order, privacy_score.fleet_state, privacy_score.fleet_session, privacy_score.fleet_role,
+  privacy_score.fleet_day, privacy_score.fleet_ngram, privacy_score.fleet_alert, privacy_score.fleet_condition FROM PUBLIC;
+
+CREATE FUNCTION privacy_score.fleet_add(name text, foreign_server name) RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_fleet_add' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.fleet_add(text, name) IS
+  'Makes a server a member of the fleet that this database is the hub of. A process of the database that privacy_score.fleet_database names collects from it every fleet_interval, as the owner of the extension, whose user mapping of the foreign server (postgres_fdw) says how to log in.';
+REVOKE ALL ON FUNCTION privacy_score.fleet_add(text, name) FROM PUBLIC;
+
+CREATE FUNCTION privacy_score.fleet_remove(name text) RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_fleet_remove' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.fleet_remove(text) IS 'Ends the membership of a server: its copies and orders are thrown away. Nothing changes on the server itself.';
+REVOKE ALL ON FUNCTION privacy_score.fleet_remove(text) FROM PUBLIC;
+
+CREATE FUNCTION privacy_score.fleet_acknowledge(server text, id bigint) RETURNS void
+  AS 'MODULE_PATHNAME', 'ps_fleet_acknowledge' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.fleet_acknowledge(text, bigint) IS
+  'Has a member mark an alert as seen, by the login of the hub there. Until it has, fleet_alerts shows it as pending and fleet_orders why.';
+REVOKE ALL ON FUNCTION privacy_score.fleet_acknowledge(text, bigint) FROM PUBLIC;
+
+CREATE FUNCTION privacy_score.fleet_set_baseline(role name, from_day date DEFAULT NULL, to_day date DEFAULT NULL, end_user text DEFAULT NULL)
+  RETURNS bigint
+  AS 'MODULE_PATHNAME', 'ps_fleet_set_baseline' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.fleet_set_baseline(name, date, date, text) IS
+  'Makes one baseline, as set_baseline() does, of the sessions that all members have recorded of a role, or of one of its end users, on these days (both included; NULL: from the first, up to the last), and orders each member to put it in force. Returns the number of sessions. All members must answer.';
+REVOKE ALL ON FUNCTION privacy_score.fleet_set_baseline(name, date, date, text) FROM PUBLIC;
+
+CREATE FUNCTION privacy_score.fleet_interval() RETURNS interval
+  LANGUAGE sql STABLE PARALLEL SAFE
+  RETURN COALESCE(pg_catalog.current_setting('privacy_score.fleet_interval', true), '2s')::interval;
+COMMENT ON FUNCTION privacy_score.fleet_interval() IS 'Internal: the setting of this name.';
+
+-- A member that has not answered for three intervals, and at least five seconds, cannot be reached, or nobody asks it.
+CREATE VIEW privacy_score.fleet_seen AS
+  SELECT m.id AS member, m.name AS server, m.server AS foreign_server, s.tried_at, s.seen_at, s.error,
+         COALESCE(s.error IS NULL AND s.seen_at >= pg_catalog.clock_timestamp() - GREATEST(3 * privacy_score.fleet_interval(), '5s'), false) AS reachable
+    FROM privacy_score.fleet_member m
+    LEFT JOIN privacy_score.fleet_state s ON s.member = m.id;
+COMMENT ON VIEW privacy_score.fleet_seen IS 'Internal: which members answer.';
+REVOKE ALL ON privacy_score.fleet_seen FROM PUBLIC;
+
+CREATE VIEW privacy_score.fleet_sessions WITH (security_barrier) AS
+  SELECT f.server, c.role, NULLIF(c.end_user, '') AS end_user, c.session, c.started, c.pid, c.queries, c.ngrams, c.mismatched, c.score, c.max_score,
+         c.normalised, c.estimated, c.last_query_at, c.last_abstraction, c.statement_score, c.rows, c.reach, c.subjects, c.subject_columns,
+         c.enforced, c.client_addr, c.application_name, c.unusual, c.unusual_figure, f.seen_at, f.reachable
+    FROM privacy_score.fleet_seen f
+    JOIN privacy_score.fleet_session c ON c.member = f.member
+   WHERE privacy_score.may_read(c.role);
+COMMENT ON VIEW privacy_score.fleet_sessions IS 'stat_sessions of all members as of seen_at; where a member is not reachable, as they were when it last was.';
+
+CREATE VIEW privacy_score.fleet_roles WITH (security_barrier) AS
+  SELECT f.server, c.role, c.baseline_ngrams, c.baseline_from, c.baseline_to, c.today, c.cumulative, c.alerts, c.blocked, f.seen_at, f.reachable
+    FROM privacy_score.fleet_seen f
+    JOIN privacy_score.fleet_role c ON c.member = f.member
+   WHERE privacy_score.may_read(c.role);
+COMMENT ON VIEW privacy_score.fleet_roles IS 'stat_roles of all members. What a role did on all of them together is in fleet_score().';
+
+CREATE VIEW privacy_score.fleet_days WITH (security_barrier) AS
+  SELECT f.server, c.role, NULLIF(c.end_user, '') AS end_user, c.day, c.queries, c.ngrams, c.mismatched, c.score, c.max_score, c.tight_max,
+         c.normalised, c.statement_score, c.rows, c.enforced, c.peer_score, f.seen_at, f.reachable
+    FROM privacy_score.fleet_seen f
+    JOIN privacy_score.fleet_day c ON c.member = f.member
+   WHERE privacy_score.may_read(c.role);
+COMMENT ON VIEW privacy_score.fleet_days IS 'score() of every day, role and end user on each member.';
+
+CREATE VIEW privacy_score.fleet_mismatches WITH (security_barrier) AS
+  SELECT f.server, c.role, NULLIF(c.end_user, '') AS end_user, c.day, c.ngram_id, c.ngram, c.count, c.nearest, c.score, c.rows, c.peer_score,
+         f.seen_at, f.reachable
+    FROM privacy_score.fleet_seen f
+    JOIN privacy_score.fleet_ngram c ON c.member = f.member
+   WHERE privacy_score.may_read(c.role);
+COMMENT ON VIEW privacy_score.fleet_mismatches IS 'score_ngrams() of every day, role and end user on each member: what fleet_score() adds up.';
+
+CREATE VIEW privacy_score.fleet_alerts WITH (security_barrier) AS
+  SELECT f.server, c.id, c.at, c.role, c.session, c.kind, c.score, c.alert_limit, c.blocked,
+         CASE WHEN pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE') THEN c.detail
+              ELSE c.detail - '{rates,combined_rate,combined_rate_exact}'::text[] END AS detail,
+         c.acknowledged_at, c.acknowledged_by,
+         EXISTS (SELECT FROM privacy_score.fleet_order o
+                  WHERE o.member = c.member AND o.kind = 'acknowledge' AND (o.detail->>'id')::bigint = c.id) AS pending,
+         c.severity, c.occurrences, c.last_at, c.end_user, c.client_addr, c.application_name, f.seen_at, f.reachable
+    FROM privacy_score.fleet_seen f
+    JOIN privacy_score.fleet_alert c ON c.member = f.member
+   WHERE privacy_score.may_read(c.role)
+     AND (c.kind !~ '^baseline_' OR pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE'));
+COMMENT ON VIEW privacy_score.fleet_alerts IS 'alerts of all members; pending: fleet_acknowledge() was called, and the member has not heard of it yet.';
+
+CREATE VIEW privacy_score.fleet_orders WITH (security_barrier) AS
+  SELECT o.id, f.server, o.kind, o.detail, o.asked_by, o.asked_at, o.failed_at, o.error
+    FROM privacy_score.fleet_order o
+    JOIN privacy_score.fleet_seen f ON f.member = o.member
+   WHERE pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE');
+COMMENT ON VIEW privacy_score.fleet_orders IS 'What members are to do and have not done yet; error: why the last try failed, which is repeated every minute. For pg_read_all_stats.';
+
+CREATE VIEW privacy_score.fleet_info WITH (security_barrier) AS
+  SELECT f.server, f.foreign_server, f.seen_at, f.reachable, f.tried_at, f.error, c.version, c.server_version, c.in_recovery, c.watching, c.events,
+         c.dropped, c.scoring_errors, c.flush_errors, c.memory_used, c.memory_limit, c.last_flush,
+         (SELECT pg_catalog.count(*) FROM privacy_score.fleet_order o WHERE o.member = f.member) AS orders
+    FROM privacy_score.fleet_seen f
+    LEFT JOIN privacy_score.fleet_condition c ON c.member = f.member
+   WHERE pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE');
+COMMENT ON VIEW privacy_score.fleet_info IS
+  'The members: when each was last asked (tried_at) and last answered (seen_at), why it did not (error), stat_info of it, and how many orders wait for it. For pg_read_all_stats.';
+
+CREATE FUNCTION privacy_score.score_sum(scores float8[], times bigint[]) RETURNS float8
+  AS 'MODULE_PATHNAME', 'ps_score_sum' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privacy_score.score_sum(float8[], bigint[]) IS
+  'Internal: the sum of scores, each so many times, as scores are added up everywhere: the same in whatever order.';
+
+CREATE FUNCTION privacy_score.fleet_score(role name, from_day date, to_day date)
+  RETURNS TABLE (day date, end_user text, servers bigint, queries bigint, mismatched bigint, score float8, cumulative float8)
+  LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+  BEGIN ATOMIC
+    WITH counting AS (SELECT COALESCE(pg_catalog.current_setting('privacy_score.counting', true), 'set') = 'set' AS once),
+    new AS MATERIALIZED (
+      SELECT m.day, COALESCE(m.end_user, '') AS end_user, m.ngram_id, pg_catalog.max(m.score) AS score,
+             CASE WHEN c.once THEN 1 ELSE pg_catalog.sum(m.count)::bigint END AS times
+        FROM privacy_score.fleet_mismatches m, counting c
+       WHERE m.role = fleet_score.role AND m.day BETWEEN from_day AND to_day
+       GROUP BY m.day, m.end_user, m.ngram_id, c.once),
+    worked AS (
+      SELECT d.day, COALESCE(d.end_user, '') AS end_user, pg_catalog.count(*) AS servers, pg_catalog.sum(d.queries)::bigint AS queries
+        FROM privacy_score.fleet_days d
+       WHERE d.role = fleet_score.role AND d.day BETWEEN from_day AND to_day
+       GROUP BY d.day, d.end_user)
+    SELECT w.day, NULLIF(w.end_user, ''), w.servers, w.queries,
+           COALESCE((SELECT pg_catalog.sum(n.times)::bigint FROM new n WHERE n.day = w.day AND n.end_user = w.end_user), 0),
+           (SELECT COALESCE(privacy_score.score_sum(pg_catalog.array_agg(n.score), pg_catalog.array_agg(n.times)), 0)
+              FROM new n WHERE n.day = w.day AND n.end_user = w.end_user),
+           (SELECT COALESCE(privacy_score.score_sum(pg_catalog.array_agg(a.score), pg_catalog.array_agg(a.times)), 0)
+              FROM (SELECT pg_catalog.max(n.score) AS score, CASE WHEN c.once THEN 1 ELSE pg_catalog.sum(n.times)::bigint END AS times
+                      FROM new n, counting c WHERE n.day <= w.day AND n.end_user = w.end_user GROUP BY n.ngram_id, c.once) a)
+      FROM worked w
+     ORDER BY w.end_user, w.day;
+  END;
+COMMENT ON FUNCTION privacy_score.fleet_score(name, date, date) IS
+  'What a role, or each of its end users, did on all members together, a day each: each n-gram that the baselines do not know counts once (counting = multiset: as often as it occurred), with the greatest of the scores that members gave it by their own rates and baselines. cumulative: since from_day. Where these are the same everywhere it equals score() of one server on which all was done, to the last bit. A role reads its own; pg_read_all_stats reads all.';
+
+GRANT SELECT ON privacy_score.export_sessions, privacy_score.export_roles, privacy_score.export_days, privacy_score.export_ngrams, privacy_score.export_alerts,
+  privacy_score.export_info, privacy_score.export_parts, privacy_score.fleet_sessions, privacy_score.fleet_roles, privacy_score.fleet_days, privacy_score.fleet_mismatches,
+  privacy_score.fleet_alerts, privacy_score.fleet_orders, privacy_score.fleet_info TO PUBLIC;
