@@ -72,6 +72,30 @@ check "on other rates than the rest" "$(q "SELECT count(DISTINCT rates) FROM pri
 check "a setting of one's own computes anew" "$(q "SET privacy_score.ngram_length = 1" "SELECT sum(max_score) = sum(ngrams) FROM privacy_score.stat_days" | tail -n 1)" t
 check "and keeps nothing" "$(q "$unkept")" 0
 
+# --- what is read once a statement is read again by the next -----------------------------------------------------------------
+sum_of="SELECT round(sum(s.score)::numeric, 9) FROM privacy_score.recorded_role r, LATERAL privacy_score.score_anew(r.role, '-infinity', 'infinity') s"
+with=$(q "$sum_of")
+without=$(q "BEGIN" "SELECT privacy_score.drop_baseline('ann')" "$sum_of" "ROLLBACK" | tail -n 1)
+check "scores tell a baseline from none" "$([ "$with" != "$without" ] && echo differ)" differ
+check "a change of one's own is seen, also within a savepoint, and its end" "$(q "BEGIN" "$sum_of" "SAVEPOINT s" "SELECT privacy_score.drop_baseline('ann')" "$sum_of" \
+  "ROLLBACK TO s" "$sum_of" "SELECT privacy_score.drop_baseline('ann')" "$sum_of" "ROLLBACK" "$sum_of" | grep .)" "$with
+$without
+$with
+$without
+$with"
+drop="SELECT FROM privacy_score.drop_baseline('ann')" make="SELECT FROM privacy_score.set_baseline('ann', '2026-03-01', '2026-03-03')"
+changed_within() { # changed_within ISOLATION: what one transaction sees before a change, after it and after its contrary
+  printf '%s\n' "BEGIN ISOLATION LEVEL $1;" "$sum_of;" "\\! \"$PS_BINDIR/psql\" -XAtq -c \"$drop\"" "$sum_of;" "\\! \"$PS_BINDIR/psql\" -XAtq -c \"$make\"" \
+    "$sum_of;" "COMMIT;" | q_script | grep .
+}
+check "so is a change of another session" "$(changed_within "READ COMMITTED")" "$with
+$without
+$with"
+check "but not in a transaction that sees none" "$(changed_within "REPEATABLE READ")" "$with
+$with
+$with"
+kept
+
 # --- every kind of change ------------------------------------------------------------------------------------------------
 change() {
   local role day

@@ -5,6 +5,7 @@
 
 #include "backend/rates/kept_scores.hpp"
 #include "backend/rates/rate_admission.hpp"
+#include "backend/rates/read_once.hpp"
 #include "backend/server/settings.hpp"
 #include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
@@ -83,15 +84,19 @@ const char* const kRates =
 int AppendModelSections(StringInfo wire, const char* abstractions, int nargs, const char* const* args,
                         const ComputedRates* computed, const char* role, const char* most_rates, TimestampTz period,
                         const char* kept_rates = nullptr, bool only_kept = false) {
-  AppendSection<RelationSection>(wire, kRelations);
-  AppendSection<AttributeSection>(wire, kAttributes);
-  AppendSection<DependencySection>(wire, kDependencies);
-  AppendLongSection<TokenSection>(wire, abstractions, nargs, args);
-  AppendSection<BaselineSection>(wire, kBaselines);
+  AppendOnce<RelationSection>(wire, kRelations);
+  AppendOnce<AttributeSection>(wire, kAttributes);
+  AppendOnce<DependencySection>(wire, kDependencies);
+  if (nargs == 0) {
+    AppendOnce<TokenSection>(wire, abstractions);
+  } else {
+    AppendLongSection<TokenSection>(wire, abstractions, nargs, args);
+  }
+  AppendOnce<BaselineSection>(wire, kBaselines);
   AppendSection<BaselineNGramSection>(wire, kBaselineNGrams, 1, &role);
-  AppendSection<BaselineSessionSection>(wire, kBaselineSessions);
-  AppendSection<LimitSection>(wire, kEndUserLimits);
-  AppendSection<AcceptedSection>(wire, kAccepted);
+  AppendOnce<BaselineSessionSection>(wire, kBaselineSessions);
+  AppendOnce<LimitSection>(wire, kEndUserLimits);
+  AppendOnce<AcceptedSection>(wire, kAccepted);
   const char* rates[] = {
       "{}", "{}", "{}", most_rates, TextOfInteger(period), "{}", kept_rates, only_kept ? "t" : nullptr};
   if (computed != nullptr) {

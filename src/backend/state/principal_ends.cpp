@@ -9,6 +9,7 @@
 
 #include "backend/server/settings.hpp"
 #include "backend/state/live_session.hpp"
+#include "backend/state/principal_attachment.hpp"
 #include "backend/state/scoring_errors.hpp"
 #include "core/scoring/returning_session.hpp"
 
@@ -21,7 +22,7 @@ void ClosePrincipals(DatabaseSlot* slot, Oid extension) {
   LWLockAcquire(slot->lock, LW_SHARED);
   for (LiveSession* session = slot->sessions; session != nullptr; session = session->next) {
     if (!IsShared(session)) continue;
-    const bool attached_to = pg_atomic_read_u32(&session->part->attached) != 0;
+    const bool attached_to = IsAttachedTo(session);
     SpinLockAcquire(&session->mutex);
     if (session->extension != extension) session->discarded = session->closed = true;
     if (!attached_to && (now - session->last_at > gap || day != session->day)) session->closed = true;
@@ -34,8 +35,8 @@ bool OnlyPrincipalsRest(const DatabaseSlot* slot) {
   constexpr int kSeconds = 2;
   const TimestampTz now = GetCurrentTimestamp();
   for (const LiveSession* session = slot->sessions; session != nullptr; session = session->next)
-    if (!IsShared(session) || session->closed || pg_atomic_read_u32(&session->part->attached) != 0 ||
-        !session->open.IsEmpty() || !session->sealed.IsEmpty() || now - session->last_at < kSeconds * USECS_PER_SEC)
+    if (!IsShared(session) || session->closed || IsAttachedTo(session) || !session->open.IsEmpty() ||
+        !session->sealed.IsEmpty() || now - session->last_at < kSeconds * USECS_PER_SEC)
       return false;
   return true;
 }
@@ -68,8 +69,8 @@ bool IsSettled(LiveSession* session) {
 }
 
 bool MayBePutOut(LiveSession* session) {
-  return IsShared(session) && strcmp(EndUserOf(session), kOverflowEndUser) != 0 &&
-         pg_atomic_read_u32(&session->part->attached) == 0 && IsSettled(session);
+  return IsShared(session) && strcmp(EndUserOf(session), kOverflowEndUser) != 0 && !IsAttachedTo(session) &&
+         IsSettled(session);
 }
 
 }  // namespace
@@ -111,7 +112,12 @@ bytea* SealAsked(LiveSession* session) {
 
 bool PutOut(DatabaseSlot* slot, LiveSession* session, uint64 turn) {
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  const bool done = MayBePutOut(session) && session->part->turn == turn;
+  bool done = MayBePutOut(session) && RefuseAttaching(session);
+  // Nobody comes from here on, so what was done there until now is seen.
+  if (done && session->part->turn != turn) {
+    AllowAttaching(session);
+    done = false;
+  }
   if (done) {
     ++slot->put_out;
     UnlinkSession(slot, session);
@@ -124,6 +130,7 @@ bool PutOut(DatabaseSlot* slot, LiveSession* session, uint64 turn) {
 
 void FreePart(LiveSession* session) {
   if (session->part == nullptr) return;
+  EndAttaching(session);
   if (session->part->shared) GiveBlocks(&session->holding, reinterpret_cast<SharedBlock*>(session->spare));
   GiveBlocks(&session->holding, session->part->journal.first);
   GiveBlocks(&session->holding, session->part->answers);

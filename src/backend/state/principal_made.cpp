@@ -8,16 +8,18 @@ extern "C" {
 }
 
 #include "backend/state/live_session.hpp"
+#include "backend/state/principal_attachment.hpp"
 #include "backend/state/watching.hpp"
 
 namespace privacy_score {
 
 namespace {
 
-// A number that nothing else in shared memory is.
+// A number that nothing else in shared memory is, and no part of which is 0.
 uint64 NewSerial() {
   const uint64 number = pg_atomic_add_fetch_u64(&ps_shared->principals, 1);
-  return privacy_score::KeyedHash(ps_shared->hash_key, {reinterpret_cast<const char*>(&number), sizeof number}) | 1;
+  return privacy_score::KeyedHash(ps_shared->hash_key, {reinterpret_cast<const char*>(&number), sizeof number}) |
+         uint64{1} << 63 | 1;
 }
 
 void InitPart(PrincipalPart* part, const char* end_user) {
@@ -68,10 +70,10 @@ LiveSession* MakePrincipal(Oid role, const char* end_user, TimestampTz now, cons
   part->shared = true;
   part->tail_known = true;
   LWLockInitialize(&part->lock, ps_shared->lock->tranche);
-  pg_atomic_init_u32(&part->attached, 1);
   LiveSession* session = MakeSession(block, holding, role, now);
   session->part = part;
   session->serial = NewSerial();
+  OpenForAttaching(session);
   if (stored == nullptr) return session;
   BecomeStored(session, stored);
   if (AppendToJournal(session, *stored->journal->object)) return session;

@@ -19,6 +19,7 @@ extern "C" {
 #include "backend/state/live_local.hpp"
 #include "backend/state/live_room.hpp"
 #include "backend/state/live_session.hpp"
+#include "backend/state/principal_attachment.hpp"
 #include "backend/state/principal_made.hpp"
 #include "backend/state/scoring_errors.hpp"
 #include "backend/state/stored_principal.hpp"
@@ -137,17 +138,20 @@ bool IsSessionOf(const LiveSession* session, Oid role, const char* end_user) {
          strcmp(session->part->end_user, end_user) == 0;
 }
 
-// The open session of a principal, which the caller then is attached to. Under the slot's lock. The one that is known
-// goes first: where its serial number stands it is there, for no other block of memory has that.
-LiveSession* FindAndAttach(DatabaseSlot* slot, Oid role, const char* end_user, const Known* known) {
-  LiveSession* found = nullptr;
-  if (known != nullptr && known->session != nullptr && known->session->serial == known->serial &&
-      IsSessionOf(known->session, role, end_user))
-    found = known->session;
-  for (LiveSession* session = slot->sessions; session != nullptr && found == nullptr; session = session->next)
-    if (IsSessionOf(session, role, end_user)) found = session;
-  if (found != nullptr) pg_atomic_fetch_add_u32(&found->part->attached, 1);
-  return found;
+// The open session that this backend knows of a principal, which it then is attached to; null when it is no more. No
+// lock is taken.
+LiveSession* AttachToKnown(Oid role, const char* end_user, const Known* known) {
+  if (known == nullptr || known->session == nullptr || !AttachTo(known->session, known->serial)) return nullptr;
+  if (IsSessionOf(known->session, role, end_user)) return known->session;
+  Detach(known->session);
+  return nullptr;
+}
+
+// The open session of a principal, which the caller then is attached to. Under the slot's lock.
+LiveSession* FindAndAttach(DatabaseSlot* slot, Oid role, const char* end_user) {
+  for (LiveSession* session = slot->sessions; session != nullptr; session = session->next)
+    if (IsSessionOf(session, role, end_user) && AttachTo(session, session->serial)) return session;
+  return nullptr;
 }
 
 // Whether the session goes on at this moment; else it is closed.
@@ -164,8 +168,6 @@ bool GoesOn(LiveSession* session, TimestampTz now) {
   SpinLockRelease(&session->mutex);
   return goes_on;
 }
-
-void Leave(LiveSession* session) { pg_atomic_fetch_sub_u32(&session->part->attached, 1); }
 
 // Lets others find a session; false when another one has been opened meanwhile, when any was put out, so that what was
 // read of it may be out of date, or when what it goes on with is closed and waits for the worker (`ended`).
@@ -227,15 +229,18 @@ LiveSession* Open(DatabaseSlot* slot, Oid role, const char* end_user, uint64 put
 // Attaches to the session of a principal; null when there is no room for it.
 LiveSession* FindOrOpen(DatabaseSlot* slot, Oid role, const char* end_user, const Known* known, TimestampTz now) {
   for (;;) {
-    LWLockAcquire(slot->lock, LW_SHARED);
-    LiveSession* session = FindAndAttach(slot, role, end_user, known);
-    const uint64 put_out = slot->put_out;
-    LWLockRelease(slot->lock);
+    LiveSession* session = AttachToKnown(role, end_user, known);
     bool again = false;
-    if (session == nullptr) session = Open(slot, role, end_user, put_out, now, &again);
+    if (session == nullptr) {
+      LWLockAcquire(slot->lock, LW_SHARED);
+      session = FindAndAttach(slot, role, end_user);
+      const uint64 put_out = slot->put_out;
+      LWLockRelease(slot->lock);
+      if (session == nullptr) session = Open(slot, role, end_user, put_out, now, &again);
+    }
     if (again) continue;
     if (session == nullptr || GoesOn(session, now)) return session;
-    Leave(session);
+    Detach(session);
   }
 }
 
@@ -346,7 +351,7 @@ LiveSession* AttachToPrincipal(Oid role, const char* end_user, TimestampTz now) 
   if (session == nullptr) return nullptr;
   known = KnowSession(*key, session);
   if (known == nullptr) {
-    Leave(session);
+    Detach(session);
     return nullptr;
   }
   attached = {known, false, 0, {}, false};
@@ -364,7 +369,7 @@ void LeavePrincipal() {
   UseSession(nullptr, nullptr);
   ps_local.scorer = nullptr;
   attached.known = nullptr;
-  Leave(session);
+  Detach(session);
 }
 
 void EnterSession(LiveSession* session) {

@@ -53,8 +53,7 @@ struct PrincipalPart {
   bool tail_known;  // `tail` is what stands last in the history of the session
   bool kept;        // it has a row in principal_session; the worker's
   LWLock lock;
-  pg_atomic_uint32 attached;  // backends; raised under the slot's lock
-  uint64 turn;                // beginnings and ends of transactions so far
+  uint64 turn;  // beginnings and ends of transactions so far
   EndedTransactions ended;
   privacy_score::NGram tail;
   NoteList journal;

@@ -36,8 +36,10 @@ Size TotalSize() { return static_cast<Size>(ps_settings.max_memory) * 1024; }
 Size BlocksOffset() { return MAXALIGN(sizeof(SharedHeader)); }
 Size BlocksSize() { return TYPEALIGN_DOWN(kBlockSize, (TotalSize() - BlocksOffset()) / 2); }
 char* BlocksPlace() { return reinterpret_cast<char*>(ps_shared) + BlocksOffset(); }
-void* AreaPlace() { return BlocksPlace() + BlocksSize(); }
-Size AreaSize() { return TotalSize() - BlocksOffset() - BlocksSize(); }
+Size WordsSize() { return MAXALIGN(BlocksSize() / kBlockSize * sizeof(pg_atomic_uint64)); }
+pg_atomic_uint64* WordsPlace() { return reinterpret_cast<pg_atomic_uint64*>(BlocksPlace() + BlocksSize()); }
+void* AreaPlace() { return BlocksPlace() + BlocksSize() + WordsSize(); }
+Size AreaSize() { return TotalSize() - BlocksOffset() - BlocksSize() - WordsSize(); }
 
 void InitSlot(DatabaseSlot* slot, LWLock* lock) {
   slot->lock = lock;
@@ -74,6 +76,7 @@ void InitHeader() {
 // Deals the blocks out to all processes that may have a session, of whatever kind.
 void InitBlocks() {
   LWLock* lock = &GetNamedLWLockTranche(kTranche)[1].lock;
+  for (Size i = 0; i < BlocksSize() / kBlockSize; ++i) pg_atomic_init_u64(WordsPlace() + i, 0);
   if (InitBlockPool(&ps_shared->blocks, lock, BlocksPlace(), BlocksSize(), MaxBackends)) return;
   constexpr Size kKilobyte = 1024;
   const Size blocks = (static_cast<Size>(MaxBackends) * kLeastShare + 3) / 3 * 4;
@@ -122,6 +125,10 @@ void StartSharedMemory() {
     dsa_detach(fresh);
   }
   LWLockRelease(AddinShmemInitLock);
+}
+
+pg_atomic_uint64* WordOfBlock(const void* block) {
+  return WordsPlace() + static_cast<Size>(static_cast<const char*>(block) - BlocksPlace()) / kBlockSize;
 }
 
 uint64 EventsCounted() {

@@ -10,11 +10,12 @@
  * Locks. `header->lock` guards the table of databases (taken exclusively to find a place in it or
  * to give one back). `DatabaseSlot::lock` guards
  * the slot's fields, its list of sessions and the lists of missing rates; a session is freed only under it,
- * exclusively. The lists of a session are freed under it, exclusively, too. `LiveSession::mutex` guards the fields of
- * one session; its own backend, the worker, readers of views and who adds up a role's day (live.cpp) take it, for a
- * few stores or a copy of less than a block, and nothing is allocated or raised under it. `BlockPool::lock` guards the
- * blocks and who has how many. `PrincipalPart::lock` keeps the connections of one principal apart; whoever has it may
- * take any of the others. Order: principal, header, slot, session or blocks.
+ * exclusively, and that of a principal only where nobody is attached to it, which takes no lock
+ * (principal_attachment.hpp). The lists of a session are freed under it, exclusively, too. `LiveSession::mutex` guards
+ * the fields of one session; its own backend, the worker, readers of views and who adds up a role's day (live.cpp) take
+ * it, for a few stores or a copy of less than a block, and nothing is allocated or raised under it. `BlockPool::lock`
+ * guards the blocks and who has how many. `PrincipalPart::lock` keeps the connections of one principal apart; whoever
+ * has it may take any of the others. Order: principal, header, slot, session or blocks.
  *
  * Lifetime. A backend owns its session until it marks it closed; then the worker owns it. A session of a principal is
  * anybody's that is attached to it, until one of them or the worker closes it and all have left. An open list of chunks
@@ -263,7 +264,7 @@ struct SharedHeader {
   ProgressSlot progress[kProgressSlots];
   alignas(PG_CACHE_LINE_SIZE) EventStripe stripes[kEventStripes];
   alignas(PG_CACHE_LINE_SIZE) DatabaseSlot databases[kMaxDatabases];
-  // The blocks follow, and the DSA area.
+  // The blocks follow, a word for each of them, and the DSA area.
 };
 
 // Null without shared_preload_libraries.
@@ -272,6 +273,9 @@ extern SharedHeader* ps_shared;
 // Hooks for _PG_init.
 void RequestSharedMemory();
 void StartSharedMemory();
+
+// The word that belongs to a block (principal_attachment.hpp).
+pg_atomic_uint64* WordOfBlock(const void* block);
 
 // Counts one event; how many there were; begins anew.
 inline void CountEvent() { pg_atomic_fetch_add_u64(&ps_shared->stripes[MyProcPid % kEventStripes].events, 1); }

@@ -27,6 +27,7 @@ extern "C" {
 #include "backend/state/limits.hpp"
 #include "backend/state/live_room.hpp"
 #include "backend/state/live_session.hpp"
+#include "backend/state/principal_attachment.hpp"
 #include "backend/state/principal_session.hpp"
 #include "backend/worker/worker_alarms.hpp"
 #include "backend/worker/worker_principals.hpp"
@@ -328,6 +329,8 @@ namespace {
 // hold the slot's lock.
 bool Release(DatabaseSlot* slot, LiveSession* session, const FlushItem* written) {
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  // Before it is looked at what is open: who is still at it may add something.
+  const bool left = !IsShared(session) || (session->closed && RefuseAttaching(session));
   SpinLockAcquire(&session->mutex);
   PendingHistory done = session->sealed;
   session->sealed = {};
@@ -344,7 +347,6 @@ bool Release(DatabaseSlot* slot, LiveSession* session, const FlushItem* written)
       session->flushed_enforced = EnforcedOf(&written->copy);
     }
   }
-  const bool left = !IsShared(session) || pg_atomic_read_u32(&session->part->attached) == 0;
   const bool finished = left && session->closed && session->open.IsEmpty() &&
                         (written == nullptr || !(RowIsBehind(session) || EndsToBeKept(session)));
   SpinLockRelease(&session->mutex);

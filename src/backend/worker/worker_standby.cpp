@@ -20,6 +20,7 @@ extern "C" {
 #include "backend/server/sql_text.hpp"
 #include "backend/state/live_room.hpp"
 #include "backend/state/live_session.hpp"
+#include "backend/state/principal_attachment.hpp"
 #include "backend/state/principal_session.hpp"
 #include "core/scoring/model_sections.hpp"
 
@@ -135,10 +136,10 @@ void TakeIn(DatabaseSlot* slot, LiveSession* session) {
   FreeHistory(session, &sealed);
   session->flushed_queries += events;
   session->stored_rise = copy.risen;
-  // Nobody attaches to a session that is closed. Who was still at it may have added something since.
-  const bool left = !IsShared(session) || pg_atomic_read_u32(&session->part->attached) == 0;
-  const bool done_with = left && copy.closed && session->open.chunks_first == nullptr &&
-                         session->open.told.first == nullptr && session->open.uncounted == 0;
+  // Who was still at a session that is closed may have added something since.
+  const bool left = copy.closed && (!IsShared(session) || RefuseAttaching(session));
+  const bool done_with = left && session->open.chunks_first == nullptr && session->open.told.first == nullptr &&
+                         session->open.uncounted == 0;
   LWLockRelease(slot->lock);
   TakeInTold(slot, session);
   if (!done_with || AwaitsCorrection(session)) return;

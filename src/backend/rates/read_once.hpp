@@ -1,0 +1,38 @@
+/*
+ * read_once.hpp - what scores of all roles rest on alike, read once a statement.
+ *
+ * A query over many roles (stat_roles, report()) calls score() for each of them, and each call needs the declarations
+ * and the baselines. What one call has read the next one takes, as long as it would read the same: the snapshot is the
+ * same, the transaction has written nothing (it has no transaction id), and the text that stands for the query and for
+ * what it depends on beside tables is the same. It is forgotten when the transaction ends, and is never more than
+ * work_mem.
+ */
+#pragma once
+
+extern "C" {
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+}
+
+#include "backend/server/wire.hpp"
+
+namespace privacy_score {
+
+// What was read under this text in the active snapshot; null: nothing.
+const StringInfoData* ReadBefore(const char* text);
+void RememberRead(const char* text, const char* bytes, int length);
+
+// Appends a section of a query without arguments, which reads nothing but tables. Inside an internal scope.
+template <typename Section>
+void AppendOnce(StringInfo wire, const char* sql) {
+  if (const StringInfoData* before = ReadBefore(sql); before != nullptr) {
+    appendBinaryStringInfo(wire, before->data, before->len);
+    return;
+  }
+  const int begin = wire->len;
+  AppendLongSection<Section>(wire, sql);
+  RememberRead(sql, wire->data + begin, wire->len - begin);
+}
+
+}  // namespace privacy_score
