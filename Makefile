@@ -3,9 +3,10 @@
 #   make                 release build of the module and its SQL script
 #   make install         into the directories of $(PG_CONFIG); uninstall takes it out again
 #   make test            everything: build, lint, unit, regression and shell tests, attacks; on a throw-away server
-#   make test-long       the same in its long forms, then soak, sqlsmith, fuzz-jsonb and fuzz for SECONDS=600 each, test-matrix, test-pg-upgrade
+#   make test-long       the same in its long forms, then soak, sqlsmith, fuzz-jsonb and fuzz for SECONDS=600 each, test-matrix, test-pg-upgrade, test-mixed-fleet
 #   make unit | regress | shell | attacks     one part of it (but for unit, T="name ..." picks tests)
 #   make test-pg-upgrade  pg_upgrade with the extension in use, between the servers of this and other Debian releases (root only)
+#   make test-mixed-fleet  a hub over the servers of this and other Debian releases (root only)
 #   make test-matrix     the same on other Debian releases with their servers, in root file systems made for it (root only)
 #   make lint | format   layering, symbols and text rules | clang-format in place
 #   make coverage        which lines the tests run: unit, regression, shell tests and attacks on a second build
@@ -425,6 +426,9 @@ test-matrix:
 test-pg-upgrade:
 	@scripts/test_pg_upgrade.sh $(T)
 
+test-mixed-fleet:
+	@scripts/test_mixed_fleet.sh
+
 demo bench:
 	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' test/run.sh $@
 
@@ -445,5 +449,5 @@ package:
 format:
 	clang-format -i $(wildcard src/*/*.cpp src/*/*.hpp src/*/*/*.cpp src/*/*/*.hpp test/unit/*.cpp test/unit/*.hpp test/fuzz/*.cpp test/fuzz/*.hpp)
 
-.PHONY: always all packages package test-module test test-long test-matrix test-pg-upgrade coverage soak unit regress shell attacks lint demo bench bench-core bench-programs fuzz sqlsmith sqlsmith-private fuzz-jsonb fuzz-program format unit-programs clang-check clang-check-quick \
+.PHONY: always all packages package test-module test test-long test-matrix test-pg-upgrade test-mixed-fleet coverage soak unit regress shell attacks lint demo bench bench-core bench-programs fuzz sqlsmith sqlsmith-private fuzz-jsonb fuzz-program format unit-programs clang-check clang-check-quick \
   demo-module sql-script install-solver uninstall-solver

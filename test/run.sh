@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh all|long SECONDS|beside|unit|regress|shell|attacks|lint|demo|bench|fuzz|sqlsmith|sqlsmith-private|fuzz-jsonb|pg-upgrade [TEST...] | soak SECONDS - installs what is missing, builds, and runs that part.
+# run.sh all|long SECONDS|beside|unit|regress|shell|attacks|lint|demo|bench|fuzz|sqlsmith|sqlsmith-private|fuzz-jsonb|pg-upgrade|mixed-fleet|build [TEST...] | soak SECONDS - installs what is missing, builds, and runs that part.
 #
 # Needs nothing but bash on Debian. The tests that need a server run below scripts/sandbox.sh. With tests, the
 # last line of the output is "N passed, M failed", and the exit status says whether anything failed.
@@ -162,7 +162,8 @@ run_long() {
   # The matrix runs the short forms.
   if PS_LONG='' scripts/test_matrix.sh 2>&1 | tee build/matrix.log; then passed=$((passed + 1)); else one_failure "test-matrix"; fi
   if scripts/test_pg_upgrade.sh 2>&1 | tee build/pg_upgrade_all.log; then passed=$((passed + 1)); else one_failure "pg_upgrade"; fi
-  mapfile -t -O ${#skipped[@]} skipped < <(grep -h '^\(the matrix\|pg_upgrade\) is skipped' build/matrix.log build/pg_upgrade_all.log)
+  if scripts/test_mixed_fleet.sh 2>&1 | tee build/mixed_fleet_all.log; then passed=$((passed + 1)); else one_failure "mixed_fleet"; fi
+  mapfile -t -O ${#skipped[@]} skipped < <(grep -h '^\(the matrix\|pg_upgrade\|the mixed fleet\) is skipped' build/matrix.log build/pg_upgrade_all.log build/mixed_fleet_all.log)
 }
 
 # Each target for PS_FUZZ_SECONDS.
@@ -189,6 +190,8 @@ case $part in
   bench) run_bench ;;
   fuzz) run_fuzz "$@" ;;
   pg-upgrade) run_part pg_upgrade scripts/sandbox.sh env LD_LIBRARY_PATH=/older/lib PS_OLD_BINDIR="${PS_OLD_BINDIR:-}" bash test/upgrade/pg_upgrade.sh ;;
+  mixed-fleet) run_part mixed_fleet scripts/sandbox.sh env LD_LIBRARY_PATH="${PS_OLD_LIBRARIES:-}" PS_OLD_BINDIRS="${PS_OLD_BINDIRS:-}" bash test/upgrade/mixed_fleet.sh ;;
+  build) ;;
   sqlsmith) run_part sqlsmith scripts/sandbox.sh env PS_FUZZ_SECONDS="${PS_FUZZ_SECONDS:-}" test/fuzz/sqlsmith.sh ;;
   sqlsmith-private) run_part sqlsmith_private scripts/sandbox.sh env PS_FUZZ_SECONDS="${PS_FUZZ_SECONDS:-}" test/fuzz/private_sqlsmith.sh ;;
   fuzz-jsonb) run_part fuzz-jsonb scripts/sandbox.sh env PS_FUZZ_ROUNDS="${PS_FUZZ_ROUNDS:-}" test/fuzz/jsonb.sh ;;

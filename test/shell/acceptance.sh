@@ -143,7 +143,7 @@ flush
 check_true "and the alarm is back" grep -q "^unusual" <<<"$(run ann "$new")"
 without=$(q "$scores" | md5sum)
 alert=$(last_alert)
-as chief q "SET ROLE officers" "SELECT privacy_score.accept_alert($alert, 'for a moment', clock_timestamp() + '2 seconds')" >/dev/null
+as chief q "SET ROLE officers" "SELECT privacy_score.accept_alert($alert, 'for a moment', clock_timestamp() + '8 seconds')" >/dev/null
 check_true "accepted for a moment" test "$(q "$scores" | md5sum)" != "$without"
 # A worker that has nothing to do leaves; the next one sees to it.
 has_ended() { flush; test "$(q "SELECT count(*) FROM privacy_score.acceptance WHERE alert_id = $alert AND ended_at = expires")" = 1; }

@@ -70,7 +70,7 @@ void TakeSessions(const char* member, const char* condition) {
           "r.auth_method, r.addressed, r.person, r.most_rows, r.known, r.differ FROM r RETURNING id, session, started) "
           "INSERT INTO privacy_score.session_part (session_id, part, ids, runs, rows) SELECT s.id, r.part, r.ids, "
           "r.runs, r.rows FROM r JOIN s ON s.session = $1 || ' ' || r.session AND s.started = r.started",
-          PartsOf(member), condition),
+          MakePartsOf(member), condition),
       1, args);
 }
 
@@ -144,7 +144,9 @@ Datum ps_fleet_set_baseline(PG_FUNCTION_ARGS) {
   const WantedBaseline wanted = {NameStr(*PG_GETARG_NAME(0)), day(1), day(2),
                                  PG_ARGISNULL(3) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(3))};
   const char* by = GetUserNameFromId(GetUserId(), false);
-  const char* baseline = BaselineOfAll(wanted);
+  const bool no_days = (!PG_ARGISNULL(1) && DATE_IS_NOEND(PG_GETARG_DATEADT(1))) ||
+                       (!PG_ARGISNULL(2) && DATE_IS_NOBEGIN(PG_GETARG_DATEADT(2)));
+  const char* baseline = no_days ? nullptr : BaselineOfAll(wanted);
   if (baseline == nullptr)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("no member has recorded sessions of \"%s\" on these days", wanted.role),

@@ -6,6 +6,7 @@
 extern "C" {
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 }
 
@@ -29,28 +30,16 @@ constexpr Copied kAlerts = {"export_alerts", "fleet_alert"};
 constexpr Copied kInfo = {"export_info", "fleet_condition"};
 constexpr Copied kCopied[] = {kSessions, kRoles, kDays, kNGrams, kAlerts, kInfo};
 
-// A view of members of which nothing is copied, with the columns that are read or written.
-struct Uncopied {
-  const char* view;
-  const char* columns;
-};
+// Views of members of which nothing is copied.
 constexpr const char* kOrders = "hub_orders";
 constexpr const char* kParts = "export_parts";
-constexpr Uncopied kUncopied[] = {
-    {kOrders, "kind text, detail jsonb"},
-    {kParts,
-     "role name, end_user text, day date, session text, started timestamptz, last_at timestamptz, queries "
-     "bigint, refused bigint, reach bigint, subjects bigint, subject_columns int, enforced float8, cells "
-     "boolean, client_addr inet, application_name text, tls boolean, auth_method text, addressed bigint, person "
-     "bigint, most_rows bigint, known bigint, differ bigint, part int, ids bigint[], runs bigint[], rows "
-     "bigint[], tokens jsonb"}};
 
 // By which the two views that have days are read in parts.
 constexpr const char* kRecent = "recent";
 bool HasDays(const Copied& copied) { return copied.view == kDays.view || copied.view == kNGrams.view; }
 
-// The name of a member's foreign table, without its schema.
-char* ForeignName(const char* member, const char* view) { return psprintf("fleet_%s_%s", member, view); }
+// The foreign table of this session that shows a view of a member.
+char* ForeignTable(const char* member, const char* view) { return psprintf("pg_temp.fleet_%s_%s", member, view); }
 
 // A list of the columns of a table of copies, without the member: of all, or of those of its primary key, each written
 // in the form that `format` has for %I, with its type at %s.
@@ -65,36 +54,26 @@ char* Columns(const Copied& copied, bool keys, const char* format, const char* b
   return list == nullptr ? pstrdup("") : list;
 }
 
+// Whatever stands in its place in this session goes first.
 void MakeForeignTable(const char* member, const char* view, const char* columns, const char* server) {
-  const char* name = ForeignName(member, view);
-  const char* args[] = {name};
-  if (InternalValue("SELECT pg_catalog.to_regclass('privacy_score.' || $1)", 1, args) != nullptr) return;
-  StringInfoData sql;
-  initStringInfo(&sql);
-  appendStringInfo(&sql,
-                   "CREATE FOREIGN TABLE privacy_score.%s (%s) SERVER %s OPTIONS (schema_name 'privacy_score', "
-                   "table_name '%s', fetch_size '10000')",
-                   name, columns, quote_identifier(server), view);
-  (void)RunInternal(sql.data);
-  resetStringInfo(&sql);
-  appendStringInfo(&sql, "ALTER EXTENSION privacy_score ADD FOREIGN TABLE privacy_score.%s", name);
-  (void)RunInternal(sql.data);
-  resetStringInfo(&sql);
-  appendStringInfo(&sql, "REVOKE ALL ON privacy_score.%s FROM PUBLIC", name);
-  (void)RunInternal(sql.data);
+  const char* table = ForeignTable(member, view);
+  // Internal scopes keep code of others from making temporary tables.
+  Oid user;
+  int context;
+  GetUserIdAndSecContext(&user, &context);
+  SetUserIdAndSecContext(user, context & ~SECURITY_RESTRICTED_OPERATION);
+  (void)RunInternal(psprintf("DROP FOREIGN TABLE IF EXISTS %s", table));
+  (void)RunInternal(psprintf(
+      "CREATE FOREIGN TABLE %s (%s) SERVER %s OPTIONS (schema_name 'privacy_score', table_name '%s', fetch_size "
+      "'500')",
+      table, columns, quote_identifier(server), view));
+  SetUserIdAndSecContext(user, context);
 }
 
-void DropForeignTable(const char* member, const char* view) {
-  const char* name = ForeignName(member, view);
-  const char* args[] = {name};
-  if (InternalValue("SELECT pg_catalog.to_regclass('privacy_score.' || $1)", 1, args) == nullptr) return;
-  StringInfoData sql;
-  initStringInfo(&sql);
-  appendStringInfo(&sql, "ALTER EXTENSION privacy_score DROP FOREIGN TABLE privacy_score.%s", name);
-  (void)RunInternal(sql.data);
-  resetStringInfo(&sql);
-  appendStringInfo(&sql, "DROP FOREIGN TABLE privacy_score.%s", name);
-  (void)RunInternal(sql.data);
+// The foreign server of a member; null where it is none.
+char* ServerOf(const char* member) {
+  const char* args[] = {member};
+  return InternalValue("SELECT m.server FROM privacy_score.fleet_member m WHERE m.id = $1::pg_catalog.int4", 1, args);
 }
 
 // Makes the copy what the member shows: the rows that `where` is true of are read, those among the copies that
@@ -107,12 +86,12 @@ void Collect(const char* member, const Copied& copied, const char* where = "true
   initStringInfo(&sql);
   appendStringInfo(
       &sql,
-      "WITH r AS MATERIALIZED (SELECT %s FROM privacy_score.%s WHERE %s), "
+      "WITH r AS MATERIALIZED (SELECT %s FROM %s WHERE %s), "
       "gone AS (DELETE FROM privacy_score.%s c WHERE c.member = $1::pg_catalog.int4 AND (%s) AND NOT EXISTS (SELECT "
       "FROM r%s%s)) "
       "INSERT INTO privacy_score.%s AS c (member, %s) SELECT $1::pg_catalog.int4, r.* FROM r "
       "ON CONFLICT (member%s) DO UPDATE SET (%s) = ROW (%s) WHERE (%s) IS DISTINCT FROM (%s)",
-      columns, ForeignName(member, copied.view), where, copied.table, where_here, same[0] == '\0' ? "" : " WHERE ",
+      columns, ForeignTable(member, copied.view), where, copied.table, where_here, same[0] == '\0' ? "" : " WHERE ",
       same, copied.table, columns, keys, columns, Columns(copied, false, "excluded.%I", ", "),
       Columns(copied, false, "c.%I", ", "), Columns(copied, false, "excluded.%I", ", "));
   const char* args[] = {member};
@@ -138,25 +117,52 @@ char* DaysRestOn(const char* member) {
       1, args);
 }
 
+// Whether the member has other alerts than those that have changed of late make of the copies: some are gone, or were
+// written late.
+bool AlertsDiffer(const char* member) {
+  const char* args[] = {member};
+  return InternalValue(
+             "SELECT i.member FROM privacy_score.fleet_condition i, LATERAL (SELECT pg_catalog.concat_ws(' ', "
+             "pg_catalog.count(*), pg_catalog.max(a.id), EXTRACT(epoch FROM pg_catalog.min(a.at))) AS alerts FROM "
+             "privacy_score.fleet_alert a WHERE a.member = i.member) here WHERE i.member = $1::pg_catalog.int4 AND "
+             "i.alerts IS DISTINCT FROM here.alerts",
+             1, args) != nullptr;
+}
+
+// Raises where the member has shown no state of its own: then it shows nobody's sessions either.
+void RequireCondition(const char* member) {
+  const char* args[] = {member};
+  if (InternalValue("SELECT i.member FROM privacy_score.fleet_condition i WHERE i.member = $1::pg_catalog.int4", 1,
+                    args) == nullptr)
+    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("the member shows nothing of itself"),
+                    errdetail("Its login for this hub is no member of pg_read_all_stats there.")));
+}
+
 }  // namespace
 
 void MakeForeignTables(const char* member) {
-  const char* args[] = {member};
-  const char* server =
-      InternalValue("SELECT m.server FROM privacy_score.fleet_member m WHERE m.id = $1::pg_catalog.int4", 1, args);
+  const char* server = ServerOf(member);
   if (server == nullptr) return;
   for (const Copied& copied : kCopied) {
     const char* columns = Columns(copied, false, "%I %s", ", ");
     MakeForeignTable(member, copied.view, HasDays(copied) ? psprintf("%s boolean, %s", kRecent, columns) : columns,
                      server);
   }
-  for (const Uncopied& other : kUncopied) MakeForeignTable(member, other.view, other.columns, server);
+  MakeForeignTable(member, kOrders, "kind text, detail jsonb", server);
 }
 
-void DropForeignTables(const char* member) {
-  for (const Copied& copied : kCopied) DropForeignTable(member, copied.view);
-  for (const Uncopied& other : kUncopied) DropForeignTable(member, other.view);
+char* MakePartsOf(const char* member) {
+  MakeForeignTable(
+      member, kParts,
+      "role name, end_user text, day date, session text, started timestamptz, last_at timestamptz, queries bigint, "
+      "refused bigint, reach bigint, subjects bigint, subject_columns int, enforced float8, cells boolean, client_addr "
+      "inet, application_name text, tls boolean, auth_method text, addressed bigint, person bigint, most_rows bigint, "
+      "known bigint, differ bigint, part int, ids bigint[], runs bigint[], rows bigint[], tokens jsonb",
+      ServerOf(member));
+  return ForeignTable(member, kParts);
 }
+
+char* OrdersOf(const char* member) { return ForeignTable(member, kOrders); }
 
 void DropCopies(const char* member) {
   const char* args[] = {member};
@@ -165,17 +171,16 @@ void DropCopies(const char* member) {
                       args);
 }
 
-char* OrdersOf(const char* member) { return psprintf("privacy_score.%s", ForeignName(member, kOrders)); }
-char* PartsOf(const char* member) { return psprintf("privacy_score.%s", ForeignName(member, kParts)); }
-
 void CollectCopies(const char* member, bool days, bool all) {
   const char* rested_on = DaysRestOn(member);
   const char* changed = all ? "true" : ChangedSince(member);
   Collect(member, kInfo);
+  RequireCondition(member);
   const char* rest_on = DaysRestOn(member);
   const bool anew = all || rested_on == nullptr || rest_on == nullptr || strcmp(rested_on, rest_on) != 0;
   Collect(member, kSessions);
   Collect(member, kAlerts, changed, all ? "true" : "false");
+  if (AlertsDiffer(member)) Collect(member, kAlerts);
   if (!days && !anew) return;
   Collect(member, kRoles);
   for (const Copied& copied : {kDays, kNGrams}) {

@@ -10,6 +10,7 @@
 #include "core/scoring/score_sum.hpp"
 
 extern "C" {
+#include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
@@ -31,6 +32,7 @@ PG_FUNCTION_INFO_V1(ps_fleet_remove);
 PG_FUNCTION_INFO_V1(ps_fleet_acknowledge);
 PG_FUNCTION_INFO_V1(ps_carry_out_order);
 PG_FUNCTION_INFO_V1(ps_score_sum);
+PG_FUNCTION_INFO_V1(ps_running_score_sums);
 }
 
 namespace {
@@ -61,6 +63,14 @@ ForeignServer* RequireServer(const char* name) {
   if (handler == nullptr || strcmp(handler, "postgres_fdw_handler") != 0)
     ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("server \"%s\" is not one of postgres_fdw", name),
                     errhint("Members are PostgreSQL servers; CREATE SERVER ... FOREIGN DATA WRAPPER postgres_fdw.")));
+  bool ends = false;
+  ListCell* cell;
+  foreach (cell, server->options) ends = ends || strcmp(lfirst_node(DefElem, cell)->defname, "connect_timeout") == 0;
+  if (!ends)
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("server \"%s\" has no connect_timeout", name),
+             errdetail("A member that does not answer would keep this server from shutting down."),
+             errhint("ALTER SERVER %s OPTIONS (ADD connect_timeout '5') gives it one.", quote_identifier(name))));
   return server;
 }
 
@@ -93,7 +103,6 @@ Datum ps_fleet_add(PG_FUNCTION_ARGS) {
   if (id == nullptr)
     ereport(ERROR, (errcode(ERRCODE_DUPLICATE_OBJECT), errmsg("the fleet has a member \"%s\" already", name),
                     errhint("fleet_remove() ends its membership.")));
-  MakeForeignTables(id);
   LeaveInternal(&scope);
   WarnUnlessCollected();
   PG_RETURN_VOID();
@@ -111,7 +120,6 @@ Datum ps_fleet_remove(PG_FUNCTION_ARGS) {
   (void)RunInternal("DELETE FROM privacy_score.fleet_order WHERE member = $1::pg_catalog.int4", 1, args);
   (void)RunInternal("DELETE FROM privacy_score.fleet_state WHERE member = $1::pg_catalog.int4", 1, args);
   DropCopies(id);
-  DropForeignTables(id);
   LeaveInternal(&scope);
   PG_RETURN_VOID();
 }
@@ -166,27 +174,72 @@ Datum ps_carry_out_order(PG_FUNCTION_ARGS) {
                     errmsg("there is no order \"%s\"", kind == nullptr ? "NULL" : kind),
                     errhint("Orders are acknowledge and baseline, with their detail.")));
   const char* args[] = {detail};
+  if (strcmp(kind, "acknowledge") == 0 &&
+      InternalValue("SELECT ($1::pg_catalog.jsonb) OPERATOR(pg_catalog.->>) 'id'", 1, args) == nullptr)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("an order to acknowledge has no id"),
+                    errhint("Its detail is {\"id\": NUMBER}.")));
   (void)InternalValue(sql, 1, args);
   SPI_finish();
   PG_RETURN_POINTER(trigger->tg_trigtuple);
 }
 
-Datum ps_score_sum(PG_FUNCTION_ARGS) {
-  constexpr double kMostScore = 6;  // of an n-gram at the recorded length
-  const ElementList scores = ElementsOf(PG_GETARG_ARRAYTYPE_P(0));
-  const ElementList times = ElementsOf(PG_GETARG_ARRAYTYPE_P(1));
+namespace {
+
+// Calls add(index, score, times) for each pair that is not NULL.
+template <typename Add>
+void ForEachScore(ArrayType* score_array, ArrayType* times_array, Add add) {
+  constexpr double kMostScore = 6;              // of an n-gram at the recorded length
+  constexpr int64 kMostTimes = int64{1} << 50;  // of which an array may be full
+  const ElementList scores = ElementsOf(score_array);
+  const ElementList times = ElementsOf(times_array);
   if (scores.count != times.count)
     ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
                     errmsg("there are %d scores and %d numbers", scores.count, times.count)));
-  ScoreSum sum;
   for (int i = 0; i < scores.count; ++i) {
     if (scores.nulls[i] || times.nulls[i]) continue;
     const double score = DatumGetFloat8(scores.values[i]);
+    const int64 number = DatumGetInt64(times.values[i]);
     if (!(score >= 0 && score <= kMostScore))
       ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("a score is from 0 to %.0f", kMostScore)));
-    sum.Add(score, DatumGetInt64(times.values[i]));
+    if (number < -kMostTimes || number > kMostTimes)
+      ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("a score counts at most 2^50 times")));
+    add(i, score, number);
   }
+}
+
+}  // namespace
+
+Datum ps_score_sum(PG_FUNCTION_ARGS) {
+  ScoreSum sum;
+  ForEachScore(PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_ARRAYTYPE_P(1),
+               [&](int, double score, int64 times) { sum.Add(score, times); });
   PG_RETURN_FLOAT8(sum.value());
+}
+
+Datum ps_running_score_sums(PG_FUNCTION_ARGS) {
+  const ElementList places = ElementsOf(PG_GETARG_ARRAYTYPE_P(0));
+  int32 most = 0;
+  for (int i = 0; i < places.count; ++i) {
+    const int32 place = places.nulls[i] ? 0 : DatumGetInt32(places.values[i]);
+    if (place < 1 || static_cast<Size>(place) > MaxAllocSize / sizeof(ScoreSum))
+      ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("there is no place %d", place)));
+    most = Max(most, place);
+  }
+  auto* sums = static_cast<ScoreSum*>(palloc(sizeof(ScoreSum) * static_cast<Size>(most + 1)));
+  for (int i = 0; i <= most; ++i) sums[i] = ScoreSum();
+  int count = 0;
+  ForEachScore(PG_GETARG_ARRAYTYPE_P(1), PG_GETARG_ARRAYTYPE_P(2), [&](int i, double score, int64 times) {
+    if (i < places.count) sums[DatumGetInt32(places.values[i])].Add(score, times);
+    count = i + 1;
+  });
+  if (count > places.count)
+    ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR), errmsg("there are more scores than places")));
+  auto* values = static_cast<Datum*>(palloc(sizeof(Datum) * static_cast<Size>(most + 1)));
+  for (int i = 1; i <= most; ++i) {
+    sums[i].Add(sums[i - 1]);
+    values[i - 1] = Float8GetDatum(sums[i].value());
+  }
+  PG_RETURN_ARRAYTYPE_P(ArrayOf(FLOAT8OID, values, nullptr, most));
 }
 
 }  // namespace privacy_score

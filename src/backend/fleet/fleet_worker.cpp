@@ -7,7 +7,6 @@ extern "C" {
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "commands/extension.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -40,7 +39,6 @@ PGDLLEXPORT void ps_collector_main(Datum member);
 namespace {
 
 // --- what both have
-// -----------------------------------------------------------------------------------------------------
 void AwaitWork(OwnWait wait, int milliseconds) {
   pgstat_report_activity(STATE_IDLE, nullptr);
   (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, milliseconds, WaitEventOf(wait));
@@ -51,8 +49,8 @@ void AwaitWork(OwnWait wait, int milliseconds) {
   ProcessConfigFile(PGC_SIGHUP);
 }
 
-// Runs `work` in a transaction of the worker; null when it was committed, else what went wrong, in the memory context
-// of the caller. What ends the process is raised.
+// Runs `work` in a transaction of the worker; null when it was committed, or the extension is gone, else what went
+// wrong, in the memory context of the caller. What ends the process is raised.
 template <typename Work>
 const char* InTransaction(Work work) {
   MemoryContext caller = CurrentMemoryContext;
@@ -60,9 +58,10 @@ const char* InTransaction(Work work) {
   PG_TRY();
   {
     WorkTransaction transaction;
-    BeginWork(&transaction);
-    work();
-    EndWork(&transaction);
+    if (BeginWorkUnlessGone(&transaction)) {
+      work();
+      EndWork(&transaction);
+    }
   }
   PG_CATCH();
   {
@@ -83,7 +82,6 @@ const char* InTransaction(Work work) {
 }
 
 // --- the process that starts collectors
-// ---------------------------------------------------------------------------------
 struct Collector {
   int32 member;  // 0: none
   BackgroundWorkerHandle* handle;
@@ -141,15 +139,16 @@ void FollowMembers(const List* members) {
   }
 }
 
+// Whoever ends the hub's process ends them: the next one starts its own.
+void EndCollectors(int, Datum) {
+  for (const Collector& collector : collectors)
+    if (collector.member != 0) TerminateBackgroundWorker(collector.handle);
+}
+
 // The members, in the current memory context; none where the extension is not in this database.
 List* ReadMembers() {
   MemoryContext caller = CurrentMemoryContext;
   List* members = NIL;
-  StartTransactionCommand();
-  const bool installed = OidIsValid(get_extension_oid("privacy_score", true));
-  CommitTransactionCommand();
-  MemoryContextSwitchTo(caller);
-  if (!installed) return NIL;
   static const char* told = nullptr;
   const char* problem = InTransaction([&] {
     if (InternalValue("SELECT pg_catalog.to_regclass('privacy_score.fleet_member')") == nullptr) return;
@@ -167,7 +166,6 @@ List* ReadMembers() {
 }
 
 // --- a collector
-// --------------------------------------------------------------------------------------------------------
 constexpr int kDaysEvery = 5;                // cycles
 constexpr int64 kAllEvery = USECS_PER_HOUR;  // every day and alert is looked at again
 constexpr int kFailedOrdersEvery = 60;       // seconds
@@ -180,7 +178,7 @@ void Within(int milliseconds, Work work) {
   disable_timeout(STATEMENT_TIMEOUT, false);
 }
 
-// Has the member do what it is ordered to, a transaction an order; what fails is tried again later.
+// Has the member do what it is ordered to, a transaction an order, until one fails, which is tried again later.
 void SendOrders(const char* member) {
   for (;;) {
     const char* order = nullptr;
@@ -190,7 +188,7 @@ void SendOrders(const char* member) {
       const char* id = InternalValue(
           "SELECT o.id FROM privacy_score.fleet_order o WHERE o.member = $1::pg_catalog.int4 AND (o.failed_at IS NULL "
           "OR o.failed_at < pg_catalog.now() - $2::pg_catalog.int4 * '1 second'::pg_catalog.interval) "
-          "ORDER BY o.id LIMIT 1 FOR UPDATE",
+          "ORDER BY o.id LIMIT 1",
           2, args);
       if (id == nullptr) return;
       order = MemoryContextStrdup(caller, id);
@@ -209,10 +207,11 @@ void SendOrders(const char* member) {
     (void)InTransaction([&] {
       const char* args[] = {order, problem};
       (void)RunInternal(
-          "UPDATE privacy_score.fleet_order SET failed_at = pg_catalog.now(), error = $2 WHERE id = "
+          "UPDATE privacy_score.fleet_order SET failed_at = pg_catalog.clock_timestamp(), error = $2 WHERE id = "
           "$1::pg_catalog.int8",
           2, args);
     });
+    return;
   }
 }
 
@@ -235,17 +234,24 @@ void NoteState(const char* member, const char* problem) {
 
 enum class Collected { kYes, kNo, kNoMember };
 
-// Asks the member once.
+// Asks the member once. Foreign tables are made in a transaction of their own, so that they stay where the next one
+// fails; they may have gone with a server that was dropped and made anew.
 Collected RunCollection(const char* member, bool days, bool all) {
   static bool reached = true;
+  static bool has_tables = false;
   bool is_member = false;
-  const char* problem = InTransaction([&] {
-    is_member = StillMember(member);
-    if (!is_member) return;
-    Within(all ? Min(ps_settings.fleet_timeout, INT_MAX / 10) * 10 : ps_settings.fleet_timeout,
-           [&] { CollectCopies(member, days, all); });
-    NoteState(member, nullptr);
+  const char* problem = has_tables ? nullptr : InTransaction([&] {
+    if (StillMember(member)) MakeForeignTables(member);
   });
+  if (problem == nullptr)
+    problem = InTransaction([&] {
+      is_member = StillMember(member);
+      if (!is_member) return;
+      Within(all ? Min(ps_settings.fleet_timeout, INT_MAX / 10) * 10 : ps_settings.fleet_timeout,
+             [&] { CollectCopies(member, days, all); });
+      NoteState(member, nullptr);
+    });
+  has_tables = problem == nullptr;
   if (problem != nullptr)
     (void)InTransaction([&] {
       if (StillMember(member)) NoteState(member, problem);
@@ -270,6 +276,7 @@ void ps_hub_main(Datum) {
   BackgroundWorkerInitializeConnection(ps_settings.fleet_database, nullptr, 0);
   SettleWorkerSettings();
   pgstat_report_appname("privacy_score hub");
+  before_shmem_exit(EndCollectors, Datum(0));
   MemoryContext cycle = AllocSetContextCreate(TopMemoryContext, "privacy_score hub", ALLOCSET_DEFAULT_SIZES);
   for (;;) {
     MemoryContextSwitchTo(cycle);
@@ -292,16 +299,15 @@ void ps_collector_main(Datum member_number) {
   const char* member = TextOfInteger(DatumGetInt32(member_number));
   MemoryContext cycle = AllocSetContextCreate(TopMemoryContext, "privacy_score collector", ALLOCSET_DEFAULT_SIZES);
   TimestampTz had_all = 0;
-  bool has_tables = false;
   for (int64 number = 0;; ++number) {
     const TimestampTz now = GetCurrentTimestamp();
     const bool all = now - had_all > kAllEvery;
     MemoryContextSwitchTo(cycle);
-    if (!has_tables) has_tables = InTransaction([&] { MakeForeignTables(member); }) == nullptr;
-    SendOrders(member);
     const Collected collected = RunCollection(member, number % kDaysEvery == 0, all);
     if (collected == Collected::kNoMember) proc_exit(0);
     if (all && collected == Collected::kYes) had_all = now;
+    // Afterwards, since what a member is to do may take it long.
+    if (collected == Collected::kYes) SendOrders(member);
     MemoryContextSwitchTo(TopMemoryContext);
     MemoryContextReset(cycle);
     AwaitWork(OwnWait::kCollectorMain, ps_settings.fleet_interval);

@@ -26,6 +26,8 @@ struct WorkTransaction {
   InternalScope scope;
 };
 void BeginWork(WorkTransaction* work);
+// The same; false, and there is no transaction, where the extension is gone: BeginWork() ends the process then.
+bool BeginWorkUnlessGone(WorkTransaction* work);
 void EndWork(const WorkTransaction* work);
 
 // Set while ComputeRound runs queries on protected relations, which may take long.

@@ -23,6 +23,9 @@ void SettleWorkerSettings() {
   SetConfigOption("default_transaction_isolation", "read committed", PGC_SUSET, PGC_S_OVERRIDE);
   SetConfigOption("statement_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
   SetConfigOption("idle_in_transaction_session_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+  // Times that pass through texts are read as they are written.
+  SetConfigOption("datestyle", "ISO, YMD", PGC_SUSET, PGC_S_OVERRIDE);
+  SetConfigOption("intervalstyle", "postgres", PGC_SUSET, PGC_S_OVERRIDE);
   if (kHasTransactionTimeout) SetConfigOption("transaction_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
   SetConfigOption("lock_timeout", "5s", PGC_SUSET, PGC_S_OVERRIDE);
   // What is committed survives a crash of this server; no standby can stop it.
@@ -30,15 +33,24 @@ void SettleWorkerSettings() {
 }
 
 void BeginWork(WorkTransaction* work) {
+  if (!BeginWorkUnlessGone(work)) proc_exit(0);
+}
+
+bool BeginWorkUnlessGone(WorkTransaction* work) {
   work->outer = CurrentMemoryContext;
   StartTransactionCommand();
   // DROP EXTENSION locks the extension before its tables; whoever comes first has all of it. Gone, it leaves no work.
   const Oid extension = get_extension_oid("privacy_score", true);
   if (OidIsValid(extension)) LockDatabaseObject(ExtensionRelationId, extension, 0, AccessShareLock);
-  if (!OidIsValid(extension) || get_extension_oid("privacy_score", true) != extension) proc_exit(0);
+  if (!OidIsValid(extension) || get_extension_oid("privacy_score", true) != extension) {
+    AbortCurrentTransaction();
+    MemoryContextSwitchTo(work->outer);
+    return false;
+  }
   PushActiveSnapshot(GetTransactionSnapshot());
   pgstat_report_activity(STATE_RUNNING, "privacy_score worker");
   EnterInternal(&work->scope);
+  return true;
 }
 
 void EndWork(const WorkTransaction* work) {

@@ -14,6 +14,7 @@ class ScoreSum {
  public:
   // Adds a score of at most 6 so many times; below zero takes it back.
   void Add(double score, std::int64_t times) { sum_ += static_cast<Sum>(std::llround(score * kUnits)) * times; }
+  void Add(const ScoreSum& other) { sum_ += other.sum_; }
   double value() const {
     return static_cast<double>(static_cast<long double>(sum_) / static_cast<long double>(kUnits));
   }
