@@ -232,6 +232,8 @@ check_true "another baseline shows in the score of all" wait_for "SELECT $score 
 use_server other
 kill9_server
 use_server main
+tables="SELECT string_agg(c.oid::text, ' ' ORDER BY c.oid) FROM pg_class c JOIN pg_foreign_table t ON t.ftrelid = c.oid JOIN pg_foreign_server s ON s.oid = t.ftserver WHERE s.srvname = 'far'"
+before=$(q "$tables")
 check_true "a member that was killed is not reachable" wait_for "SELECT reachable, error IS NOT NULL FROM privacy_score.fleet_info WHERE server = 'far'" "f|t"
 check "what is known of it stays" "$(q "SELECT count(*) > 0 FROM privacy_score.fleet_days WHERE server = 'far'")" t
 check "with the score of all" "$(q "SELECT $score FROM privacy_score.fleet_score('alice', '-infinity', 'infinity')")" "$alone"
@@ -243,6 +245,7 @@ use_server other
 resume_server
 use_server main
 check_true "it comes back by itself" wait_for "$answers" 3
+check "with the tables of before" "$(q "$tables")" "$before"
 check "the log has both, once" "$(grep -c "could not collect from member 3 " "$ps_log") $(grep -c "member 3 of the fleet answers again" "$ps_log")" "1 1"
 
 # --- the hub ends and begins --------------------------------------------------------------------------------------------

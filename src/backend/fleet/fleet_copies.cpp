@@ -141,6 +141,9 @@ void RequireCondition(const char* member) {
 }  // namespace
 
 void MakeForeignTables(const char* member) {
+  // Not each time that a member does not answer: that would fill the catalogs.
+  const char* args[] = {ForeignTable(member, kInfo.view)};
+  if (InternalValue("SELECT pg_catalog.to_regclass($1)", 1, args) != nullptr) return;
   const char* server = ServerOf(member);
   if (server == nullptr) return;
   for (const Copied& copied : kCopied) {

@@ -15,7 +15,7 @@ extern "C" {
 
 namespace privacy_score {
 
-// Makes the foreign tables that a collector needs of a member, anew where they are there.
+// Makes the foreign tables that a collector needs of a member, unless they are there.
 void MakeForeignTables(const char* member);
 // Of these the one that orders are inserted into.
 char* OrdersOf(const char* member);
