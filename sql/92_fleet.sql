@@ -15,34 +15,30 @@ CREATE VIEW privacy_score.export_roles WITH (security_barrier) AS
 COMMENT ON VIEW privacy_score.export_roles IS 'For a hub: stat_roles of this server.';
 
 -- A hub reads what is recent often and the rest seldom; the condition on `recent` leaves one of the two out.
+CREATE VIEW privacy_score.exported_role AS
+  SELECT false AS recent, r.role, '-infinity'::date AS from_day, privacy_score.today() - 2 AS to_day
+    FROM privacy_score.recorded_role r
+   WHERE privacy_score.may_read(r.role)
+  UNION ALL
+  SELECT true, r.role, privacy_score.today() - 1, 'infinity'
+    FROM privacy_score.recorded_role r
+   WHERE privacy_score.may_read(r.role)
+     AND EXISTS (SELECT FROM privacy_score.session x WHERE x.role = r.role AND x.day >= privacy_score.today() - 1);
+COMMENT ON VIEW privacy_score.exported_role IS 'Internal: of which roles and days a hub reads scores; recent: yesterday and today.';
+REVOKE ALL ON privacy_score.exported_role FROM PUBLIC;
+
 CREATE VIEW privacy_score.export_days WITH (security_barrier) AS
-  SELECT d.recent, d.role, COALESCE(d.end_user, '') AS end_user, d.day, d.queries, d.ngrams, d.mismatched, d.score, d.max_score, d.tight_max,
-         d.normalised, d.statement_score, d.rows, d.enforced, d.peer_score
-    FROM (SELECT false AS recent, r.role, s.*
-            FROM privacy_score.recorded_role r
-           CROSS JOIN LATERAL privacy_score.score(r.role, '-infinity', privacy_score.today() - 2) s
-           WHERE privacy_score.may_read(r.role)
-          UNION ALL
-          SELECT true, r.role, s.*
-            FROM privacy_score.recorded_role r
-           CROSS JOIN LATERAL privacy_score.score(r.role, privacy_score.today() - 1, 'infinity') s
-           WHERE privacy_score.may_read(r.role)
-             AND EXISTS (SELECT FROM privacy_score.session x WHERE x.role = r.role AND x.day >= privacy_score.today() - 1)) d;
+  SELECT e.recent, e.role, COALESCE(s.end_user, '') AS end_user, s.day, s.queries, s.ngrams, s.mismatched, s.score, s.max_score, s.tight_max,
+         s.normalised, s.statement_score, s.rows, s.enforced, s.peer_score
+    FROM privacy_score.exported_role e
+   CROSS JOIN LATERAL privacy_score.score(e.role, e.from_day, e.to_day) s;
 COMMENT ON VIEW privacy_score.export_days IS 'For a hub: score() of every day; recent: yesterday and today.';
 
 CREATE VIEW privacy_score.export_ngrams WITH (security_barrier) AS
-  SELECT n.recent, n.role, COALESCE(n.end_user, '') AS end_user, n.day, pg_catalog.md5(pg_catalog.convert_to(n.ngram::text, 'UTF8')) AS ngram_id, n.ngram, n.count, n.nearest,
-         n.score, n.rows, n.peer_score
-    FROM (SELECT false AS recent, r.role, s.*
-            FROM privacy_score.recorded_role r
-           CROSS JOIN LATERAL privacy_score.score_ngrams(r.role, '-infinity', privacy_score.today() - 2) s
-           WHERE privacy_score.may_read(r.role)
-          UNION ALL
-          SELECT true, r.role, s.*
-            FROM privacy_score.recorded_role r
-           CROSS JOIN LATERAL privacy_score.score_ngrams(r.role, privacy_score.today() - 1, 'infinity') s
-           WHERE privacy_score.may_read(r.role)
-             AND EXISTS (SELECT FROM privacy_score.session x WHERE x.role = r.role AND x.day >= privacy_score.today() - 1)) n;
+  SELECT e.recent, e.role, COALESCE(s.end_user, '') AS end_user, s.day,
+         pg_catalog.md5(pg_catalog.convert_to(s.ngram::text, 'UTF8')) AS ngram_id, s.ngram, s.count, s.nearest, s.score, s.rows, s.peer_score
+    FROM privacy_score.exported_role e
+   CROSS JOIN LATERAL privacy_score.score_ngrams(e.role, e.from_day, e.to_day) s;
 COMMENT ON VIEW privacy_score.export_ngrams IS 'For a hub: score_ngrams() of every day; recent: yesterday and today; ngram_id: a hash of the n-gram, the same on every server.';
 
 CREATE VIEW privacy_score.export_alerts WITH (security_barrier) AS

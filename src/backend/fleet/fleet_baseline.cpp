@@ -6,19 +6,17 @@
  * put in force.
  */
 #include "backend/fleet/fleet_copies.hpp"
+#include "backend/server/guarded.hpp"
 #include "backend/server/sql_text.hpp"
 #include "backend/state/installed_extension.hpp"
 #include "backend/state/internal.hpp"
 
 extern "C" {
-#include "access/xact.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
-#include "utils/memutils.h"
-#include "utils/resowner.h"
 }
 
 namespace privacy_score {
@@ -101,34 +99,19 @@ char* MakeBaseline(const WantedBaseline& wanted) {
 // The same in the caller's memory, leaving nothing behind.
 char* BaselineOfAll(const WantedBaseline& wanted) {
   MemoryContext caller = CurrentMemoryContext;
-  ResourceOwner owner = CurrentResourceOwner;
-  char* volatile baseline = nullptr;
-  BeginInternalSubTransaction(nullptr);
-  MemoryContextSwitchTo(caller);
-  PG_TRY();
-  {
-    InternalScope scope;
-    EnterInternal(&scope);
-    // What set_baseline() has to say of this server is not about its members.
-    SetWithin("client_min_messages", "error");
-    const char* made = MakeBaseline(wanted);
-    if (made != nullptr) baseline = MemoryContextStrdup(caller, made);
-    LeaveInternal(&scope);
-    RollbackAndReleaseCurrentSubTransaction();
-  }
-  PG_CATCH();
-  {
-    MemoryContextSwitchTo(caller);
-    ErrorData* error = CopyErrorData();
-    FlushErrorState();
-    RollbackAndReleaseCurrentSubTransaction();
-    MemoryContextSwitchTo(caller);
-    CurrentResourceOwner = owner;
-    ReThrowError(error);
-  }
-  PG_END_TRY();
-  MemoryContextSwitchTo(caller);
-  CurrentResourceOwner = owner;
+  char* baseline = nullptr;
+  ErrorData* error = InSubtransaction(
+      [&] {
+        InternalScope scope;
+        EnterInternal(&scope);
+        // What set_baseline() has to say of this server is not about its members.
+        SetWithin("client_min_messages", "error");
+        const char* made = MakeBaseline(wanted);
+        if (made != nullptr) baseline = MemoryContextStrdup(caller, made);
+        LeaveInternal(&scope);
+      },
+      Keeps::kNothing);
+  if (error != nullptr) ReThrowError(error);
   return baseline;
 }
 

@@ -16,10 +16,13 @@ namespace privacy_score {
 // Whether there can be a subtransaction: the server has none while a plan runs in parallel.
 inline bool CanContainFaults() { return !IsInParallelMode(); }
 
+// What stays of a subtransaction that succeeded.
+enum class Keeps { kAll, kNothing };
+
 // Runs `work` in a subtransaction. Null when it succeeded, else a copy of its error in the current memory context; a
 // cancelled query and the end of the process are raised, after the subtransaction is gone.
 template <typename Work>
-ErrorData* InSubtransaction(Work work) {
+ErrorData* InSubtransaction(Work work, Keeps keeps = Keeps::kAll) {
   MemoryContext context = CurrentMemoryContext;
   ResourceOwner owner = CurrentResourceOwner;
   ErrorData* volatile error = nullptr;
@@ -28,7 +31,10 @@ ErrorData* InSubtransaction(Work work) {
   PG_TRY();
   {
     work();
-    ReleaseCurrentSubTransaction();
+    if (keeps == Keeps::kAll)
+      ReleaseCurrentSubTransaction();
+    else
+      RollbackAndReleaseCurrentSubTransaction();
   }
   PG_CATCH();
   {
