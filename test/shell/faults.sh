@@ -20,7 +20,7 @@ mkdir -p "$home"
 
 # A worker that has not flushed while the server gave that client as many answers, one each 40 ms at most, is late for
 # another reason than a lack of processor.
-most_answers=50
+most_answers=500
 
 # --- load -------------------------------------------------------------------------------------------------------------
 
@@ -38,6 +38,34 @@ client() {
     echo $! | tee "$home/$role.pid" >>"$home/$role.starts"
     wait $!
     rm -f "$home/$role.pid"
+    sleep 0.1
+  done
+}
+
+# How many lines the load has written to a file of that name.
+noted() { if [ -e "$home/$1" ]; then wc -l <"$home/$1"; else echo 0; fi; }
+
+# Waits until enough was seen to mean something, which takes a slow machine longer.
+enough_seen() {
+  local tries=3000
+  until [ "$(noted warned)" -gt 10 ] && [ "$(noted refused)" -gt 10 ] && [ "$(noted baselines)" -gt 10 ]; do
+    if [ $((tries -= 1)) -le 0 ]; then return; fi
+    sleep 0.1
+  done
+}
+
+# Waits, in one life of the server, until two flushes were seen after a moment when the clients were connected: something
+# of their sessions has been written then.
+something_written() {
+  local tries=600 seen connected
+  connected="SELECT count(DISTINCT usename) = 3 FROM pg_stat_activity WHERE usename IN ('c1', 'c2', 'c3') AND backend_start < clock_timestamp() - interval '0.2 s'"
+  until [ "$(q "$connected" 2>/dev/null)" = t ]; do
+    if [ $((tries -= 1)) -le 0 ]; then return; fi
+    sleep 0.1
+  done
+  seen=$(tail -n 1 "$home/flushes" | cut -f 3)
+  until [ "$(tail -n 200 "$home/flushes" | awk -v seen="$seen" '$3 > seen { print $3 }' | sort -u | wc -l)" -ge 3 ]; do
+    if [ $((tries -= 1)) -le 0 ]; then return; fi
     sleep 0.1
   done
 }
@@ -227,7 +255,7 @@ began=$EPOCHSECONDS
 while [ $kills -lt "$most_kills" ] && [ $((EPOCHSECONDS - began)) -lt "${PS_SECONDS:-800}" ]; do
   pause 600
   # Now and then sessions get so old that something of them must have been written.
-  if [ $((faults % 6)) -eq 0 ]; then sleep 2; fi
+  if [ $((faults % 6)) -eq 0 ]; then something_written; fi
   one_fault
   faults=$((faults + 1))
   tries=200
@@ -249,6 +277,7 @@ check "after each the server starts, and what is stored agrees" "$broken" ""
 check "no alert that was written is lost" "$lost_alerts" ""
 
 # --- what the clients know ----------------------------------------------------------------------------------------------
+enough_seen
 touch "$home/stop"
 # More than once: a client may have been about to connect.
 while [ -n "$(jobs -pr)" ]; do
