@@ -79,6 +79,26 @@ check "rows may come in any order" \
           JOIN privacy_score.abstraction a ON a.id = o.id WHERE s.role = 'dora' ORDER BY s.started, o.n")" "p:public.patients.city
 p:public.patients.first_name"
 
+# --- more than memory holds -------------------------------------------------------------------------------------------------
+# Statements of 300 connections, of which one never pauses, in the order of time. `many ORDER` are their rows.
+many() {
+  echo "SELECT CASE WHEN g % 7 = 0 THEN 'always' ELSE 'c' || g / 200 || '-' || g % 3 END, CASE WHEN g % 5 = 0 THEN 'gina' ELSE 'hugo' END::name,
+      '2026-04-01 08:00Z'::timestamptz + g * interval '11 s', 'SELECT city FROM patients WHERE id = ' || CASE WHEN g % 2 = 0 THEN '\$1' ELSE (g % 60)::text END,
+      ARRAY[(g % 90)::text] AS parameters, (g % 4)::bigint AS rows FROM generate_series(1, 40000) g ${1:-}"
+}
+of_many="FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id WHERE role IN ('gina', 'hugo')"
+left="SELECT count(*), sum(queries), md5(string_agg((s.role, session, day, started, last_at, queries, reach, subjects, subject_columns, addressed, person, most_rows, ids, runs, p.rows)::text, '' ORDER BY s.role, started, session)) $of_many"
+within() { q "SET maintenance_work_mem = '$1'" "SELECT privacy_score.import_statements(\$i\$$(many "${2:-}")\$i\$)" "$left" "SELECT sum(calls), sum(rows) FROM privacy_score.abstraction"; }
+whole=$(within 64MB)
+check_match "a log that memory holds" "$whole" "^40000"
+check "one that it does not hold leaves the same, though written while it is read" "$(within 1MB)" "$whole"
+check "so does one that comes a connection after the other" "$(within 1MB "ORDER BY 1, 2, 3" | sed 2d)" "$(sed 2d <<<"$whole")"
+check "and one in no order at all" "$(within 1MB "ORDER BY hashint4(g)")" "$whole"
+late="$(many) UNION ALL SELECT 'c0-1', 'hugo', '2026-04-01 08:05Z', 'SELECT city FROM patients', NULL, NULL"
+check "what comes after its session was written is an error" \
+  "$(q_state "SET maintenance_work_mem = '1MB'" "SELECT privacy_score.import_statements(\$i\$$late\$i\$)")" 55000
+check "which leaves things as they were" "$(q "$left")" "$(sed -n 2p <<<"$whole")"
+
 # --- what is refused ------------------------------------------------------------------------------------------------------
 check "columns of other types" "$(q_state "SELECT privacy_score.import_statements('SELECT 1, 2, 3, 4')")" 42804
 check "too few columns" "$(q_state "SELECT privacy_score.import_statements('SELECT ''a''::text')")" 42804

@@ -87,6 +87,20 @@ TEST_F(LoggedExecutionsTest, NothingIsKnownWithoutParameters) {
   EXPECT_EQ(FiguresOf({{1, known}, {1, 0}}), "unknown");
 }
 
+TEST_F(LoggedExecutionsTest, WhatIsKeptSaysTheSameUnderItsNewNumber) {
+  const std::int64_t seven = log.AddText(Comparing({ValueOf("7")}));
+  const std::int64_t eight = log.AddText(Comparing({ValueOf("8")}));
+  const std::int64_t given = log.AddText(Comparing({{0, {1}, true}}));
+  (void)log.Add(given, {"{1,2}"});
+  const std::int64_t list = log.Add(given, {"{7,8,9}"});
+  const auto numbers = log.KeepOnly({0, list, eight, list});
+  EXPECT_EQ(numbers.count(seven), 0U);
+  EXPECT_EQ(FiguresOf({{1, numbers.at(list)}, {1, numbers.at(eight)}}), "2 3 1 3 1");
+  EXPECT_EQ(FiguresOf({{2, log.Add(numbers.at(given), {"{7}"})}}), "1 1 1 1 1");
+  EXPECT_TRUE(log.KeepOnly({}).empty());
+  EXPECT_EQ(log.AddText(Comparing({ValueOf("7")})), 1);
+}
+
 // Random sessions against a tracker that is fed by hand.
 TEST_F(LoggedExecutionsTest, AsATrackerSays) {
   std::mt19937 random(1);

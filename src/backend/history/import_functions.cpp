@@ -2,6 +2,7 @@
  * import_functions.cpp - import_statements(): the caller's query is read through a cursor with the caller's rights.
  */
 #include "backend/history/import_sessions.hpp"
+#include "backend/history/import_writing.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/server/wire.hpp"
 #include "backend/state/installed_extension.hpp"
@@ -152,7 +153,7 @@ Datum ps_import_statements(PG_FUNCTION_ARGS) {
   BeginImport(import);
   ReadQuery(import, text_to_cstring(PG_GETARG_TEXT_PP(0)));
   const int64 counted = import->counted;
-  WriteImport(import);
+  EndImport(import);
   PG_RETURN_INT64(counted);
 }
 

@@ -1,10 +1,9 @@
 /*
  * import_sessions.hpp - logged statements become recorded sessions.
  *
- * Each statement is abstracted as text, each distinct text once a role. Sessions are cut in core and written as the
- * owner of the extension, with how far they reach where the log tells all of their constants. Importing the same
- * sessions again replaces them; those that were watched live are left out.
- * Unless session_scope is connection the statements of an end user are one session, whatever connection they came over.
+ * Each statement is abstracted as text, each distinct text once a role, and kept until its session is over. Sessions
+ * are cut in core and written meanwhile (import_writing.hpp). Unless session_scope is connection the statements of an
+ * end user are one session, whatever connection they came over.
  */
 #pragma once
 
@@ -14,13 +13,18 @@ extern "C" {
 #include "datatype/timestamp.h"
 }
 
+#include <cstdint>
+#include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "core/scoring/event_buffer.hpp"
 #include "core/scoring/logged_executions.hpp"
-#include "core/scoring/ngram.hpp"
+#include "core/scoring/model.hpp"
 #include "core/statement/abstraction.hpp"
 #include "sqlparse/session_tables.hpp"
 
@@ -33,9 +37,18 @@ struct ImportedText {
   std::int64_t number = 0;
 };
 
-// What has been read so far.
+// By how much what was written changes the counts of an abstraction.
+struct AbstractionChange {
+  std::int64_t calls = 0;
+  std::int64_t rows = 0;
+  // When the sessions ended that have it: the first and the last of them, where there is one.
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last = std::numeric_limits<std::int64_t>::min();
+};
+
+// What has been read and is not written yet, and what goes on from one session that is written to the next.
 struct Import {
-  std::vector<privacy_score::Event> events;
+  privacy_score::EventBuffer events;
   std::unordered_map<std::string, ImportedText> texts;
   privacy_score::LoggedExecutions executions;
   std::map<std::int64_t, privacy_score::Tokens> tokens;
@@ -46,6 +59,14 @@ struct Import {
   };
   std::vector<Connection> sessions;  // by key
   std::int64_t counted = 0;
+
+  // Of what has been written (import_writing.hpp).
+  MemoryContext context = nullptr;               // for what lives as long as the import
+  const privacy_score::Model* model = nullptr;   // what is declared, once it was asked for
+  std::map<std::pair<std::int64_t, std::string>, int> pieces;  // how many sessions of each key and role
+  std::unordered_map<std::int64_t, AbstractionChange> changes;
+  std::set<std::pair<std::string, std::int64_t>> days;  // roles with the days whose history is another now
+  std::int64_t left_out = 0;                            // sessions that were watched live
 };
 
 // One statement, in the database's encoding. `end_user` is empty for none; `parameters` may be null, where they are not
@@ -63,10 +84,8 @@ struct ImportedStatement {
 // Before the first statement. May raise.
 void BeginImport(Import* import);
 
-// Adds a statement; false when it has no abstraction. May raise.
+// Adds a statement; false when it has no abstraction. Writes sessions that are over when there are as many statements
+// as maintenance_work_mem has room for. May raise.
 bool AddStatement(Import* import, const ImportedStatement& statement);
-
-// Writes all that has been added, with a NOTICE of what was watched live.
-void WriteImport(Import* import);
 
 }  // namespace privacy_score

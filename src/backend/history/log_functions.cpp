@@ -5,6 +5,7 @@
  * the statements that it has. What is no record, or no text of the database's encoding, is counted and left out.
  */
 #include "backend/history/import_sessions.hpp"
+#include "backend/history/import_writing.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/server/guarded.hpp"
@@ -325,7 +326,7 @@ Datum ps_import_log(PG_FUNCTION_ARGS) {
     PutResultRow(fcinfo, values, nulls);
   }
   SetProgressPhase("writing history");
-  WriteImport(&log->import);
+  EndImport(&log->import);
   EndProgress();
   return static_cast<Datum>(0);
 }

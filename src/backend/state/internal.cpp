@@ -54,6 +54,10 @@ uint64 RunInternal(const char* sql, int nargs, const char* const* args) {
   return SPI_processed;
 }
 
+void QueryInternal(const char* sql, int nargs, const char* const* args) {
+  if (ExecuteInternal(sql, nargs, args) < 0) elog(ERROR, "could not run an internal query");
+}
+
 char* InternalValue(const char* sql, int nargs, const char* const* args) {
   if (ExecuteInternal(sql, nargs, args) < 0) elog(ERROR, "could not run an internal query");
   if (SPI_tuptable == nullptr || SPI_processed == 0) return nullptr;

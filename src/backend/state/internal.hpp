@@ -34,6 +34,10 @@ void LeaveInternal(const InternalScope* scope);
 // Runs a writing statement with text arguments inside an internal scope; returns the number of rows.
 uint64 RunInternal(const char* sql, int nargs = 0, const char* const* args = nullptr);
 
+// The same of a statement that answers with rows: they are read with SPI_processed and FieldText() (wire.hpp) before
+// the next one runs.
+void QueryInternal(const char* sql, int nargs = 0, const char* const* args = nullptr);
+
 // The first field of the first row of a query inside an internal scope, palloc'd in the caller's context; null for NULL
 // or no row.
 char* InternalValue(const char* sql, int nargs = 0, const char* const* args = nullptr);

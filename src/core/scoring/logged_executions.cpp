@@ -58,6 +58,30 @@ std::int64_t LoggedExecutions::Add(std::int64_t text, const LoggedParameters& gi
   return kFirstGiven + static_cast<std::int64_t>(given_.size());
 }
 
+std::unordered_map<std::int64_t, std::int64_t> LoggedExecutions::KeepOnly(const std::vector<std::int64_t>& kept) {
+  std::vector<ConstantWords> texts;
+  std::vector<Given> given;
+  std::unordered_map<std::int64_t, std::int64_t> numbers;
+  const auto keep_text = [&](std::int64_t text) {
+    const auto number = numbers.emplace(text, static_cast<std::int64_t>(texts.size()) + 1);
+    if (number.second) texts.push_back(std::move(texts_[At(text)]));
+    return number.first->second;
+  };
+  for (const std::int64_t number : kept) {
+    if (number == 0 || numbers.count(number) > 0) continue;
+    if (number <= kFirstGiven) {
+      (void)keep_text(number);
+      continue;
+    }
+    Given& execution = given.emplace_back(std::move(given_[At(number - kFirstGiven)]));
+    execution.text = keep_text(execution.text);
+    numbers.emplace(number, kFirstGiven + static_cast<std::int64_t>(given.size()));
+  }
+  texts_ = std::move(texts);
+  given_ = std::move(given);
+  return numbers;
+}
+
 std::optional<ReachFigures> LoggedExecutions::FiguresOf(
     const std::vector<LoggedStep>& steps, const Model& model, bool where_counts,
     const std::function<const Tokens&(AbstractionId)>& tokens_of) const {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/base/keyed_hash.hpp"
@@ -33,6 +34,9 @@ class LoggedExecutions {
   // Takes one execution of the text with that number; returns the execution's number, from 1, or 0 when a parameter is
   // not given: then nothing is known of whom it asks about.
   std::int64_t Add(std::int64_t text, const LoggedParameters& given);
+
+  // Forgets all texts and executions but these; returns what number each of them has from now on.
+  std::unordered_map<std::int64_t, std::int64_t> KeepOnly(const std::vector<std::int64_t>& kept);
 
   // The figures of a session with these executions, in order, of statements with these ids. Nothing when one of them is
   // not known. `tokens_of` is asked for each id.
