@@ -17,8 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "core/scoring/live_scorer.hpp"
 #include "core/base/rows.hpp"
+#include "core/scoring/live_scorer.hpp"
+#include "core/scoring/model_sections.hpp"
 
 namespace {
 
@@ -109,14 +110,17 @@ std::string Wire(const std::vector<ColumnSet>& known, const std::vector<Abstract
   for (const auto& row : baseline.ngrams.rows) ngrams.push_back({"1", row[0], row[1]});
   for (const auto& row : baseline.session_sets.rows) session_sets.push_back({"1", row[0], row[1]});
   WireWriter writer;
-  writer.Section(4, relations);
-  writer.Section(5, attributes);
-  writer.Section(2, std::vector<Row>());
-  writer.Section(2, abstractions);
-  writer.Section(7, std::vector<Row>{{"1", "analyst", "30", "1", "1", "1", "t"}});
-  writer.Section(3, ngrams);
-  writer.Section(3, session_sets);
-  writer.Section(6, rates.Rows());
+  writer.Section(RelationSection::kColumns, relations);
+  writer.Section(AttributeSection::kColumns, attributes);
+  writer.Section(DependencySection::kColumns, std::vector<Row>());
+  writer.Section(TokenSection::kColumns, abstractions);
+  writer.Section(BaselineSection::kColumns,
+                 std::vector<Row>{{"1", "analyst", "30", "1", "1", "1", "t", "1", "1", "1", std::nullopt}});
+  writer.Section(BaselineNGramSection::kColumns, ngrams);
+  writer.Section(BaselineSessionSection::kColumns, session_sets);
+  writer.Section(LimitSection::kColumns, std::vector<Row>());
+  writer.Section(AcceptedSection::kColumns, std::vector<Row>());
+  writer.Section(RateSection::kColumns, rates.Rows());
   return writer.bytes();
 }
 

@@ -61,8 +61,8 @@ struct Import {
   std::int64_t counted = 0;
 
   // Of what has been written (import_writing.hpp).
-  MemoryContext context = nullptr;               // for what lives as long as the import
-  const privacy_score::Model* model = nullptr;   // what is declared, once it was asked for
+  MemoryContext context = nullptr;                             // for what lives as long as the import
+  const privacy_score::Model* model = nullptr;                 // what is declared, once it was asked for
   std::map<std::pair<std::int64_t, std::string>, int> pieces;  // how many sessions of each key and role
   std::unordered_map<std::int64_t, AbstractionChange> changes;
   std::set<std::pair<std::string, std::int64_t>> days;  // roles with the days whose history is another now
