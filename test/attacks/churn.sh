@@ -81,7 +81,7 @@ echo "\\q" >&5
 exec 5>&-
 
 # --- many at once -------------------------------------------------------------------------------------------------------
-number=$(by_length 150 500)
+number=$(by_length 60 500)
 many() { as eve q "DO \$\$BEGIN FOR i IN 1 .. $number LOOP EXECUTE format('$1', i); $2 END LOOP; END\$\$"; }
 many "CREATE TABLE m.many%s (a int, b int)" "PERFORM privacy_score.protect(format('m.many%s', i));"
 known="as bob q 'SELECT count(*) FROM h.patients' 'SELECT city FROM h.patients LIMIT 1'"

@@ -23,8 +23,8 @@ q "CREATE EXTENSION privacy_score" "CREATE FUNCTION fail_memory(int, text, bigin
 seed=${PS_SEED:-$((SRANDOM % 32768))}
 RANDOM=$seed
 echo "# PS_SEED=$seed"
-every=$(by_length 3 1)
-# one_of_each NUMBER...: of each three that follow one another, or as many as said, one by chance, in `chosen`.
+every=$(by_length 6 1)
+# one_of_each NUMBER...: of each six that follow one another, or as many as said, one by chance, in `chosen`.
 one_of_each() {
   chosen=()
   while [ $# -gt 0 ]; do
