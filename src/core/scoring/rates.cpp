@@ -308,8 +308,8 @@ void RateBook::WantOf(const RatedSet& set, const RatedSet* touched, bool by_rela
 }
 
 void RateBook::WantDifference(const RatedSet& added, const RatedSet& known) {
+  // What is not exact was told by their union.
   if (Difference(added, known).exact()) return;
-  Unite(added, known);
   for (const bool by_relation : {true, false}) {
     WantOf(union_, &added, by_relation);
     WantOf(known, &added, by_relation);
