@@ -93,6 +93,14 @@ check_true "until it is made" wait_for "SELECT sessions FROM privacy_score.calib
 check_true "and then no more" wait_for "$count" 0
 wait
 
+# An import tells how many rows it has read.
+importing="SELECT done, total FROM privacy_score.progress WHERE command = 'import_statements' AND phase = 'reading rows'"
+q "SELECT privacy_score.import_statements('SELECT ''s'', ''carol''::name, now(), ''TABLE patients'' FROM generate_series(1, 9000) g WHERE g <> 2500 OR pg_sleep(1000) IS NULL')" >/dev/null 2>&1 &
+check_true "an import tells how many rows it has read" wait_for "$importing" "2000|"
+q "SELECT pg_cancel_backend(pid) FROM privacy_score.progress WHERE command = 'import_statements'" >/dev/null
+wait
+check "until it is cancelled" "$(q "$count")" 0
+
 # Without preload the slots are made on first use, by servers that have room for that (17 and later).
 conf "shared_preload_libraries = ''"
 restart_server

@@ -6,6 +6,7 @@
 #include "backend/server/core_call.hpp"
 #include "backend/server/wire.hpp"
 #include "backend/state/installed_extension.hpp"
+#include "backend/state/progress.hpp"
 
 extern "C" {
 #include "catalog/pg_type.h"
@@ -124,7 +125,7 @@ void ReadQuery(Import* import, const char* query) {
   ConnectSpi();
   Portal portal = SPI_cursor_open_with_args(nullptr, query, 0, nullptr, nullptr, nullptr, true, 0);
   MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "privacy_score import", ALLOCSET_DEFAULT_SIZES);
-  for (;;) {
+  for (uint64 done = 0;; SetProgress(done, 0)) {
     SPI_cursor_fetch(portal, true, kRowsAtATime);
     const uint64 count = SPI_processed;
     SPITupleTable* table = SPI_tuptable;
@@ -137,6 +138,7 @@ void ReadQuery(Import* import, const char* query) {
       MemoryContextReset(scratch);
     }
     SPI_freetuptable(table);
+    done += count;
     if (count == 0) break;
   }
   SPI_cursor_close(portal);
@@ -151,9 +153,12 @@ Datum ps_import_statements(PG_FUNCTION_ARGS) {
   RequireReadCommitted("import_statements");
   auto* import = NewCoreObject<Import>();
   BeginImport(import);
+  BeginProgress("import_statements", InvalidOid, "reading rows");
   ReadQuery(import, text_to_cstring(PG_GETARG_TEXT_PP(0)));
   const int64 counted = import->counted;
+  SetProgressPhase("writing history");
   EndImport(import);
+  EndProgress();
   PG_RETURN_INT64(counted);
 }
 
