@@ -51,6 +51,21 @@ check "kept scores are those that are computed anew" "$(q "$differ" "$roles_diff
 0"
 check "and there is something to compare" "$(q "SELECT count(*) FILTER (WHERE score > 0) > 9, count(*) FILTER (WHERE cumulative > score) > 9 FROM privacy_score.stat_days")" "t|t"
 
+# Autovacuum takes such a lock: the worker neither waits for it nor leaves the rest.
+mkfifo "$PS_TMP/vacuuming"
+"$PS_BINDIR/psql" -XAtq <"$PS_TMP/vacuuming" >/dev/null 2>&1 &
+exec 3>"$PS_TMP/vacuuming"
+echo "BEGIN; LOCK TABLE privacy_score.kept_day IN SHARE UPDATE EXCLUSIVE MODE;" >&3
+wait_for "SELECT count(*) FROM pg_locks WHERE relation = 'privacy_score.kept_day'::regclass AND mode = 'ShareUpdateExclusiveLock'" 1
+import cleo 1
+flush_answers=$(q "SELECT privacy_score.flush()" "SELECT privacy_score.flush()" "SELECT $(printf '(%s) > 0' "$unkept")" | tail -n 1)
+check "while what is kept is vacuumed nothing is kept" "$flush_answers" t
+began=$SECONDS
+exec 3>&-
+wait_for "$unkept" 0
+wait_for "$roles_left" 0
+check_true "and right afterwards all" test $((SECONDS - began)) -lt 45
+
 # --- later rates ----------------------------------------------------------------------------------------------------------
 scores="SELECT md5(string_agg(d::text, '|' ORDER BY role, end_user, day)) FROM privacy_score.stat_days d"
 before=$(q "$scores")

@@ -4,6 +4,7 @@
 #include "backend/history/end_user_argument.hpp"
 #include "backend/rates/kept_scores.hpp"
 #include "backend/state/flush_request.hpp"
+#include "backend/state/import_lock.hpp"
 #include "backend/state/internal.hpp"
 #include "backend/state/principal_session.hpp"
 
@@ -134,6 +135,7 @@ Datum ps_forget_end_user(PG_FUNCTION_ARGS) {
   }
   InternalScope scope;
   EnterInternal(&scope);
+  LockImports();
   LockKept();
   // First: the worker, too, takes the row of a day before its subjects.
   RunInternal("DELETE FROM privacy_score.principal_day WHERE role = $1::pg_catalog.name AND end_user = $2", 2, args);

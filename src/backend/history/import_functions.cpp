@@ -152,14 +152,11 @@ Datum ps_import_statements(PG_FUNCTION_ARGS) {
   RequirePrimary("import_statements");
   RequireReadCommitted("import_statements");
   auto* import = NewCoreObject<Import>();
-  BeginImport(import);
+  const char* query = text_to_cstring(PG_GETARG_TEXT_PP(0));
   BeginProgress("import_statements", InvalidOid, "reading rows");
-  ReadQuery(import, text_to_cstring(PG_GETARG_TEXT_PP(0)));
-  const int64 counted = import->counted;
-  SetProgressPhase("writing history");
-  EndImport(import);
+  RunImport(import, [&] { ReadQuery(import, query); });
   EndProgress();
-  PG_RETURN_INT64(counted);
+  PG_RETURN_INT64(import->counted);
 }
 
 }  // namespace privacy_score

@@ -78,14 +78,17 @@ void ForgetExecutions(Import* import) {
 
 }  // namespace
 
-void BeginImport(Import* import) {
-  import->context = CurrentMemoryContext;
+void BeginImport(Import* import, bool streams) {
   const int64 gap = static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC;
   const std::size_t most = static_cast<std::size_t>(maintenance_work_mem) * 1024 / kBytesOfEvent;
+  const std::size_t events = streams ? most : std::numeric_limits<std::size_t>::max() / 2;
   CallCoreOrRaise([&] {
+    *import = Import();
     import->executions = privacy_score::LoggedExecutions(SubjectKeyInForce().key);
-    import->events = privacy_score::EventBuffer(gap, most, most / 4);
+    import->events = privacy_score::EventBuffer(gap, events, most / 4);
+    import->full_at = streams ? most * kBytesOfEvent : std::numeric_limits<std::size_t>::max();
   });
+  import->context = CurrentMemoryContext;
 }
 
 bool AddStatement(Import* import, const ImportedStatement& statement) {
@@ -107,9 +110,11 @@ bool AddStatement(Import* import, const ImportedStatement& statement) {
     import->events.Add({known.first->second, statement.role, statement.at, day, text.id, execution, rows});
     ++import->counted;
   });
-  if (import->events.is_full()) {
+  const bool is_large = import->executions.bytes() > import->full_at && import->events.is_in_order();
+  if (is_large || import->events.is_full()) {
     WriteClosedSessions(import);
     CallCoreOrRaise([&] { ForgetExecutions(import); });
+    import->full_at = Max(import->full_at, 2 * import->executions.bytes());
   }
   return text.id != 0;
 }

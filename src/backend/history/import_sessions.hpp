@@ -66,6 +66,8 @@ struct Import {
   std::map<std::pair<std::int64_t, std::string>, int> pieces;  // how many sessions of each key and role
   std::unordered_map<std::int64_t, AbstractionChange> changes;
   std::set<std::pair<std::string, std::int64_t>> days;  // roles with the days whose history is another now
+  std::size_t full_at = 0;                              // bytes of executions, beyond which sessions are written
+  std::string first_id;                                 // sessions from here on are this import's own
   std::int64_t left_out = 0;                            // sessions that were watched live
 };
 
@@ -81,8 +83,8 @@ struct ImportedStatement {
   int64 rows = -1;
 };
 
-// Before the first statement. May raise.
-void BeginImport(Import* import);
+// Before the first statement; `streams`: sessions that are over are written while others are read. May raise.
+void BeginImport(Import* import, bool streams);
 
 // Adds a statement; false when it has no abstraction. Writes sessions that are over when there are as many statements
 // as maintenance_work_mem has room for. May raise.

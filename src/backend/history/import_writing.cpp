@@ -9,6 +9,7 @@
 #include "backend/server/settings.hpp"
 #include "backend/server/sql_text.hpp"
 #include "backend/server/wire.hpp"
+#include "backend/state/import_lock.hpp"
 #include "backend/state/internal.hpp"
 
 extern "C" {
@@ -79,9 +80,12 @@ using SessionColumns = Columns<kSessionColumns>;
 // Of some rows, whose arguments come first, those that are not to be written, as an array of their places; null: none.
 const char* WatchedLive(const char* const* args) {
   return InternalValue(
-      "SELECT pg_catalog.array_agg(i.n) FROM " SESSION_ROWS
-      " i WHERE EXISTS (SELECT FROM privacy_score.session s WHERE s.role = i.role AND s.source = 'live' "
-      "AND s.day = i.day AND (s.session = i.connection OR pg_catalog.starts_with(s.session, i.connection || '/') "
+      "WITH i AS MATERIALIZED (SELECT i.n, i.role, i.day, i.connection, i.end_user FROM " SESSION_ROWS
+      " i), live AS MATERIALIZED (SELECT s.role, s.day, s.session, s.end_user FROM privacy_score.session s "
+      "WHERE s.source = 'live' AND s.role = ANY (ARRAY(SELECT DISTINCT i.role FROM i)) "
+      "AND s.day BETWEEN (SELECT pg_catalog.min(i.day) FROM i) AND (SELECT pg_catalog.max(i.day) FROM i)) "
+      "SELECT pg_catalog.array_agg(i.n) FROM i WHERE EXISTS (SELECT FROM live s WHERE s.role = i.role AND s.day = "
+      "i.day AND (s.session = i.connection OR pg_catalog.starts_with(s.session, i.connection || '/') "
       "OR s.end_user = i.end_user))",
       static_cast<int>(kSessionColumns), args);
 }
@@ -102,21 +106,24 @@ void TakeCalls(Import* import) {
 }
 
 // The same stretch of a log may have been imported before, cut otherwise or as another piece of its connection: that is
-// removed.
+// removed, but nothing that this import has written.
 void RemoveImported(Import* import, const char* const* args) {
   const char* found = InternalValue(
       "WITH i AS MATERIALIZED (SELECT i.role, i.connection, i.end_user, i.started, i.ended, i.day FROM " SESSION_ROWS
       " i WHERE i.n <> ALL ($18::pg_catalog.int8[])), "
       "s AS MATERIALIZED (SELECT s.id, s.role, s.session, s.end_user, s.started, s.last_at FROM privacy_score.session "
       "s "
-      "WHERE s.source = 'import' AND s.role = ANY (ARRAY(SELECT DISTINCT i.role FROM i)) "
-      "AND s.day BETWEEN (SELECT pg_catalog.min(i.day) - 1 FROM i) AND (SELECT pg_catalog.max(i.day) + 1 FROM i)), "
+      "WHERE s.source = 'import' AND s.id < $19::pg_catalog.int8 AND s.role = ANY (ARRAY(SELECT DISTINCT i.role FROM "
+      "i)) "
+      "AND s.day BETWEEN (SELECT pg_catalog.min(i.day) - 1 FROM i) AND (SELECT pg_catalog.max(i.day) + 1 FROM i) "
+      "AND s.last_at >= (SELECT pg_catalog.min(i.started) FROM i) "
+      "AND s.started <= (SELECT pg_catalog.max(i.ended) FROM i)), "
       "named AS (SELECT s.*, s.session AS connection FROM s UNION ALL "
       "SELECT s.*, pg_catalog.regexp_replace(s.session, '/[0-9]+$', '') FROM s WHERE s.session ~ '/[0-9]+$') "
       "SELECT pg_catalog.array_agg(DISTINCT s.id) FROM named s JOIN i ON i.role = s.role "
       "AND i.connection = s.connection AND i.end_user IS NOT DISTINCT FROM s.end_user AND s.started <= i.ended "
       "AND s.last_at >= i.started",
-      static_cast<int>(kSessionColumns) + 1, args);
+      static_cast<int>(kSessionColumns) + 2, args);
   if (found == nullptr) return;
   QueryInternal(
       "DELETE FROM privacy_score.session WHERE id = ANY (ARRAY(SELECT unnest($1::pg_catalog.int8[]))) RETURNING role, "
@@ -224,10 +231,11 @@ std::vector<std::size_t> PlacesIn(const char* array) {
 void WriteRows(Import* import, const privacy_score::CutSession* first, const SessionColumns* rows) {
   auto* texts = NewCoreHolder<ColumnTexts<kSessionColumns>>(CurrentMemoryContext);
   CallCoreOrRaise([&] { texts->Reset(new ColumnTexts<kSessionColumns>(*rows)); });
-  const char* args[kSessionColumns + 1];
+  const char* args[kSessionColumns + 2];
   std::copy(texts->object->args.begin(), texts->object->args.end(), args);
   const char* live = WatchedLive(args);
   args[kSessionColumns] = live == nullptr ? "{}" : live;
+  args[kSessionColumns + 1] = import->first_id.c_str();
   RemoveImported(import, args);
   InsertSessions(args);
   const char* left_out = args[kSessionColumns];
@@ -287,9 +295,15 @@ void WriteChanges(Import* import) {
 using Sessions = std::vector<privacy_score::CutSession>;
 
 void WriteSessions(Import* import, const Sessions& sessions) {
+  if (sessions.empty()) return;
   if (import->model == nullptr) import->model = DeclaredModel(import->context);
   InternalScope scope;
   EnterInternal(&scope);
+  LockImports();
+  if (import->first_id.empty()) {
+    const char* id = InternalValue("SELECT pg_catalog.nextval('privacy_score.session_id_seq')");
+    CallCoreOrRaise([&] { import->first_id = id; });
+  }
   // Nothing is known of how many rows there are, in arrays and in a table that has been filled just now. Compiling a
   // plan for what that is thought to cost would take longer than running it.
   SetWithin("enable_nestloop", "off");

@@ -11,6 +11,8 @@
 #pragma once
 
 #include "backend/history/import_sessions.hpp"
+#include "backend/server/guarded.hpp"
+#include "backend/state/progress.hpp"
 
 namespace privacy_score {
 
@@ -19,5 +21,22 @@ void WriteClosedSessions(Import* import);
 
 // Writes all that is left, with a NOTICE of what was watched live.
 void EndImport(Import* import);
+
+// Runs `read`, which adds statements, and writes what it has added. Where one comes after its session was written, all
+// is undone and read again, and kept in memory until the end.
+template <typename Read>
+void RunImport(Import* import, Read read) {
+  for (const bool streams : {true, false}) {
+    ErrorData* error = InSubtransaction([&] {
+      BeginImport(import, streams);
+      read();
+      SetProgressPhase("writing history");
+      EndImport(import);
+    });
+    if (error == nullptr) return;
+    if (!streams || !import->events.is_late()) ReThrowError(error);
+    SetProgressPhase("reading again");
+  }
+}
 
 }  // namespace privacy_score

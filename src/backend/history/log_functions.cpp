@@ -298,6 +298,7 @@ uint64 SizeOfFiles(const List* files) {
 // import_log(path, format, line_prefix)
 Datum ps_import_log(PG_FUNCTION_ARGS) {
   RequirePrimary("import_log");
+  RequireReadCommitted("import_log");
   RequireMayReadFiles();
   if (PG_ARGISNULL(0))
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("path must not be NULL"),
@@ -309,15 +310,24 @@ Datum ps_import_log(PG_FUNCTION_ARGS) {
   InitMaterializedSRF(fcinfo, 0);
   List* files = FilesOf(text_to_cstring(PG_GETARG_TEXT_PP(0)));
   auto* log = NewCoreObject<LogImport>();
-  BeginImport(&log->import);
   const uint64 total = SizeOfFiles(files);
-  uint64 done = 0;
+  auto* counts_of = static_cast<FileCounts*>(palloc0(sizeof(FileCounts) * static_cast<Size>(list_length(files))));
   BeginProgress("import_log", InvalidOid, "reading the log");
+  RunImport(&log->import, [&] {
+    CallCoreOrRaise([&] { log->statements = {}; });
+    uint64 done = 0;
+    ListCell* cell;
+    foreach (cell, files) {
+      const char* name = static_cast<const char*>(lfirst(cell));
+      counts_of[foreach_current_index(cell)] =
+          ReadFile(log, name, format == nullptr ? FormatByName(name) : format, line_prefix, database, &done, total);
+    }
+  });
+  EndProgress();
   ListCell* cell;
   foreach (cell, files) {
     const char* name = static_cast<const char*>(lfirst(cell));
-    const FileCounts counts =
-        ReadFile(log, name, format == nullptr ? FormatByName(name) : format, line_prefix, database, &done, total);
+    const FileCounts& counts = counts_of[foreach_current_index(cell)];
     Datum values[] = {CStringGetTextDatum(name),        Int64GetDatum(counts.records),
                       Int64GetDatum(counts.statements), Int64GetDatum(counts.imported),
                       Int64GetDatum(counts.elsewhere),  Int64GetDatum(counts.unwatched),
@@ -325,9 +335,6 @@ Datum ps_import_log(PG_FUNCTION_ARGS) {
     bool nulls[] = {false, false, false, false, false, false, false, counts.first_strange == 0};
     PutResultRow(fcinfo, values, nulls);
   }
-  SetProgressPhase("writing history");
-  EndImport(&log->import);
-  EndProgress();
   return static_cast<Datum>(0);
 }
 

@@ -93,7 +93,7 @@ int AppendModelSections(StringInfo wire, const char* abstractions, int nargs, co
     AppendLongSection<TokenSection>(wire, abstractions, nargs, args);
   }
   AppendOnce<BaselineSection>(wire, kBaselines);
-  AppendSection<BaselineNGramSection>(wire, kBaselineNGrams, 1, &role);
+  AppendOnceOf<BaselineNGramSection>(wire, kBaselineNGrams, role);
   AppendOnce<BaselineSessionSection>(wire, kBaselineSessions);
   AppendOnce<LimitSection>(wire, kEndUserLimits);
   AppendOnce<AcceptedSection>(wire, kAccepted);

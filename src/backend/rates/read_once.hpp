@@ -23,16 +23,27 @@ namespace privacy_score {
 const StringInfoData* ReadBefore(const char* text);
 void RememberRead(const char* text, const char* bytes, int length);
 
-// Appends a section of a query without arguments, which reads nothing but tables. Inside an internal scope.
 template <typename Section>
-void AppendOnce(StringInfo wire, const char* sql) {
-  if (const StringInfoData* before = ReadBefore(sql); before != nullptr) {
+void AppendOnceAs(StringInfo wire, const char* sql, const char* text, int nargs, const char* const* args) {
+  if (const StringInfoData* before = ReadBefore(text); before != nullptr) {
     appendBinaryStringInfo(wire, before->data, before->len);
     return;
   }
   const int begin = wire->len;
-  AppendLongSection<Section>(wire, sql);
-  RememberRead(sql, wire->data + begin, wire->len - begin);
+  AppendLongSection<Section>(wire, sql, nargs, args);
+  RememberRead(text, wire->data + begin, wire->len - begin);
+}
+
+// Appends a section of a query which reads nothing but tables. Inside an internal scope.
+template <typename Section>
+void AppendOnce(StringInfo wire, const char* sql) {
+  AppendOnceAs<Section>(wire, sql, sql, 0, nullptr);
+}
+
+// The same of a query about a role, its only argument; null: about all. A query over days comes back to some roles.
+template <typename Section>
+void AppendOnceOf(StringInfo wire, const char* sql, const char* role) {
+  AppendOnceAs<Section>(wire, sql, psprintf("%s\n%s", sql, role == nullptr ? "" : role), 1, &role);
 }
 
 }  // namespace privacy_score

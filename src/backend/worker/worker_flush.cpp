@@ -23,6 +23,7 @@ extern "C" {
 #include "backend/server/settings.hpp"
 #include "backend/server/sql_text.hpp"
 #include "backend/state/alerts.hpp"
+#include "backend/state/import_lock.hpp"
 #include "backend/state/internal.hpp"
 #include "backend/state/limits.hpp"
 #include "backend/state/live_room.hpp"
@@ -478,7 +479,10 @@ void ApplyRetention() {
   TidyDays();
   TidyPrincipals();
   TidyKeptRates();
-  if (ps_settings.history_retention > 0) {
+  // An import can take long: it is asked again in a minute whether it is over.
+  const bool may_remove = ps_settings.history_retention > 0 && TryLockImports();
+  if (ps_settings.history_retention > 0 && !may_remove) applied_at = now - USECS_PER_HOUR + USECS_PER_MINUTE;
+  if (may_remove) {
     RemoveDays(args[0]);
     RemoveKept(args[0]);
     const uint64 removed = RunInternal(

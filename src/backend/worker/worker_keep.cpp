@@ -31,6 +31,7 @@ constexpr const char* kMostStatements = "200000";       // of one transaction, o
 // The pass that goes on.
 struct Pass {
   bool goes_on = false;
+  bool is_locked_out = false;  // by who changes what is kept, or vacuums it; it goes on with the next cycle
   bool is_role_done = true;
   bool misses_rates = false;
   NameData role = {};  // the last one that is done with
@@ -204,8 +205,9 @@ void KeepSome(DatabaseSlot* slot) {
   pass.is_role_done = true;
   WorkTransaction work;
   BeginWork(&work);
-  const ScoredUnder under = ScoresUnder(ScoreSettingsInForce());
-  pass.goes_on = TryLockKept() && (!is_role_done || NextRole(under, closed));
+  pass.is_locked_out = !TryLockKept();
+  const ScoredUnder under = pass.is_locked_out ? ScoredUnder() : ScoresUnder(ScoreSettingsInForce());
+  pass.goes_on = !pass.is_locked_out && (!is_role_done || NextRole(under, closed));
   if (pass.goes_on) {
     const char *days, *before;
     is_role_done = !NextDays(under, closed, &days, &before);
@@ -226,7 +228,7 @@ void KeepSome(DatabaseSlot* slot) {
 
 bool KeepingGoesOn() { return pass.goes_on; }
 
-bool KeepingIsDue() { return pass.goes_on || WaitsForRates(); }
+bool KeepingIsDue() { return pass.goes_on || pass.is_locked_out || WaitsForRates(); }
 
 void KeepScores(DatabaseSlot* slot) {
   if (RecoveryInProgress()) return;
@@ -238,14 +240,16 @@ void KeepScores(DatabaseSlot* slot) {
     const TimestampTz pause = WaitsForRates() ? kFirstPause << passes_missed : kPause;
     const ScoreSettings settings = ScoreSettingsInForce();
     const bool changed = !(settings == pass.settings) || version != pass.version || flush != pass.flush;
-    if (!changed && now >= pass.begun_at && now - pass.begun_at < pause) return;
-    passes_missed = pass.misses_rates && !changed ? passes_missed + 1 : 0;
-    pass = Pass();
+    if (changed || !pass.is_locked_out) {
+      if (!changed && now >= pass.begun_at && now - pass.begun_at < pause) return;
+      passes_missed = pass.misses_rates && !changed ? passes_missed + 1 : 0;
+      pass = Pass();
+      pass.begun_at = now;
+      pass.version = version;
+      pass.settings = settings;
+      pass.flush = flush;
+    }
     pass.goes_on = true;
-    pass.begun_at = now;
-    pass.version = version;
-    pass.settings = settings;
-    pass.flush = flush;
   }
   while (pass.goes_on && !ShutdownRequestPending && GetCurrentTimestamp() - now < kMost) KeepSome(slot);
 }

@@ -40,10 +40,10 @@ void EventBuffer::Add(Event event) {
     return event.day == written.day && event.at >= written.started - idle_gap_ && event.at <= written.ended + idle_gap_;
   };
   if (!connection.written.empty() && event.at <= connection.written_until + idle_gap_ &&
-      std::any_of(connection.written.begin(), connection.written.end(), touches))
-    throw Error("55000", "a statement comes after its session was written",
-                "So many statements have to come in the order of time within each connection: ORDER BY the time, or "
-                "import the files of a log in their order.");
+      std::any_of(connection.written.begin(), connection.written.end(), touches)) {
+    is_late_ = true;
+    throw Error("55000", "a statement comes after its session was written", "ORDER BY the time.");
+  }
   if (event.at < connection.last_at && connection.last_row > 0) in_order_ = false;
   newest_ = rows_ == 0 ? event.at : std::max(newest_, event.at);
   connection.last_at = event.at;

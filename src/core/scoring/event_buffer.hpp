@@ -24,10 +24,13 @@ class EventBuffer {
   // to take some, `recent` of how many rows a connection has to be absent for its last session to be over.
   explicit EventBuffer(std::int64_t idle_gap = 0, std::size_t most = 1U << 20U, std::size_t recent = 1U << 18U);
 
-  // Throws Error 55000 for an event of a session that has been taken: the events were in order before.
+  // Throws Error 55000 for an event of a session that has been taken: the events were in order before. is_late() then
+  // says so.
   void Add(Event event);
+  bool is_late() const { return is_late_; }
   // Whether so many events are kept that TakeClosed() should be called.
   bool is_full() const { return in_order_ && events_.size() >= full_at_; }
+  bool is_in_order() const { return in_order_; }
 
   // The sessions that are over, as CutSessions() orders them; their events are forgotten. Nothing when events of a
   // connection have come out of order.
@@ -61,6 +64,7 @@ class EventBuffer {
   std::size_t recent_;
   std::size_t full_at_;
   bool in_order_ = true;
+  bool is_late_ = false;
   std::size_t rows_ = 0;
   std::int64_t newest_ = 0;
   std::vector<Event> events_;

@@ -21,9 +21,17 @@ std::size_t At(std::int64_t number) { return static_cast<std::size_t>(number - 1
 
 }  // namespace
 
+std::size_t LoggedExecutions::BytesOf(const Given& given) {
+  std::size_t bytes = sizeof given + given.values.size() * sizeof(ParameterValue);
+  for (const std::vector<std::uint64_t>& elements : given.elements)
+    bytes += sizeof elements + elements.capacity() * sizeof(std::uint64_t);
+  return bytes;
+}
+
 std::int64_t LoggedExecutions::AddText(const StatementConstants& constants) {
   texts_.push_back(Encode(constants));
   texts_.back().shrink_to_fit();
+  bytes_ += texts_.back().size() * sizeof(ConstantWords::value_type);
   return static_cast<std::int64_t>(texts_.size());
 }
 
@@ -54,6 +62,7 @@ std::int64_t LoggedExecutions::Add(std::int64_t text, const LoggedParameters& gi
     }
     execution.values.push_back(value);
   }
+  bytes_ += BytesOf(execution);
   given_.push_back(std::move(execution));
   return kFirstGiven + static_cast<std::int64_t>(given_.size());
 }
@@ -79,6 +88,9 @@ std::unordered_map<std::int64_t, std::int64_t> LoggedExecutions::KeepOnly(const 
   }
   texts_ = std::move(texts);
   given_ = std::move(given);
+  bytes_ = 0;
+  for (const ConstantWords& words : texts_) bytes_ += words.size() * sizeof(ConstantWords::value_type);
+  for (const Given& execution : given_) bytes_ += BytesOf(execution);
   return numbers;
 }
 

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -38,6 +39,9 @@ class LoggedExecutions {
   // Forgets all texts and executions but these; returns what number each of them has from now on.
   std::unordered_map<std::int64_t, std::int64_t> KeepOnly(const std::vector<std::int64_t>& kept);
 
+  // What they take, about.
+  std::size_t bytes() const { return bytes_; }
+
   // The figures of a session with these executions, in order, of statements with these ids. Nothing when one of them is
   // not known. `tokens_of` is asked for each id.
   std::optional<ReachFigures> FiguresOf(const std::vector<LoggedStep>& steps, const Model& model, bool where_counts,
@@ -52,8 +56,11 @@ class LoggedExecutions {
   };
 
   HashKey key_ = {};
+  static std::size_t BytesOf(const Given& given);
+
   std::vector<ConstantWords> texts_;
   std::vector<Given> given_;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace privacy_score
