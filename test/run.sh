@@ -190,7 +190,8 @@ case $part in
   bench) run_bench ;;
   fuzz) run_fuzz "$@" ;;
   pg-upgrade) run_part pg_upgrade scripts/sandbox.sh env LD_LIBRARY_PATH=/older/lib PS_OLD_BINDIR="${PS_OLD_BINDIR:-}" bash test/upgrade/pg_upgrade.sh ;;
-  mixed-fleet) run_part mixed_fleet scripts/sandbox.sh env LD_LIBRARY_PATH="${PS_OLD_LIBRARIES:-}" PS_OLD_BINDIRS="${PS_OLD_BINDIRS:-}" bash test/upgrade/mixed_fleet.sh ;;
+  # The newest of a library is everybody's: an older libpq is not enough for the newest psql.
+  mixed-fleet) run_part mixed_fleet scripts/sandbox.sh env LD_LIBRARY_PATH="${PS_OLD_LIBRARIES:+$(gcc -print-multiarch | sed 's|^|/usr/lib/|'):$PS_OLD_LIBRARIES}" PS_OLD_BINDIRS="${PS_OLD_BINDIRS:-}" bash test/upgrade/mixed_fleet.sh ;;
   build) ;;
   sqlsmith) run_part sqlsmith scripts/sandbox.sh env PS_FUZZ_SECONDS="${PS_FUZZ_SECONDS:-}" test/fuzz/sqlsmith.sh ;;
   sqlsmith-private) run_part sqlsmith_private scripts/sandbox.sh env PS_FUZZ_SECONDS="${PS_FUZZ_SECONDS:-}" test/fuzz/private_sqlsmith.sh ;;
