@@ -9,7 +9,9 @@
 #include "backend/worker/worker.hpp"
 
 extern "C" {
+#include "access/xlog.h"
 #include "postmaster/interrupt.h"
+#include "utils/builtins.h"
 #include "utils/timestamp.h"
 }
 
