@@ -197,7 +197,7 @@ wait $client
 # the server's just-in-time compiler: some 12 MB more in every backend that read the view.
 q "CREATE TABLE wide (id int PRIMARY KEY, $(seq -f 'c%g int' -s ', ' 40))" "SELECT privacy_score.protect('wide')" \
   "INSERT INTO privacy_score.rate SELECT 'public.wide', ARRAY['public.wide.c' || i, 'public.wide.c' || j], 'wide', 0.5, 1, 1, '{public.wide}', '{1}', '{0}', '{0}'
-     FROM generate_series(1, 40) i, generate_series(1, 40) j WHERE i < j" "ANALYZE privacy_score.rate" >/dev/null
+     FROM generate_series(1, 40) i, generate_series(1, 40) j WHERE i < j" "ANALYZE" >/dev/null
 check "all of them are shown" "$(q "SELECT count(*), sum(cardinality(attributes)) FROM privacy_score.stat_cdr WHERE relation = 'wide'::regclass")" "780|1560"
 check "at an estimated cost that is not worth compiling" "$(q "EXPLAIN SELECT * FROM privacy_score.stat_cdr" |
   awk -F'[.][.]| rows=' -v most="$(q "SHOW jit_above_cost")" 'NR == 1 { print $2 < most }')" 1
