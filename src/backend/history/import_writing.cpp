@@ -94,9 +94,9 @@ const char* WatchedLive(const char* const* args) {
 void TakeCalls(Import* import) {
   const uint64 count = SPI_processed;
   for (uint64 row = 0; row < count; ++row) {
-    const int64 id = strtoll(FieldText(row, 0), nullptr, 10);
-    const int64 calls = strtoll(FieldText(row, 1), nullptr, 10);
-    const int64 returned = strtoll(FieldText(row, 2), nullptr, 10);
+    const int64 id = FieldNumber(row, 0);
+    const int64 calls = FieldNumber(row, 1);
+    const int64 returned = FieldNumber(row, 2);
     CallCoreOrRaise([&] {
       AbstractionChange& change = import->changes[id];
       change.calls -= calls;
@@ -132,7 +132,7 @@ void RemoveImported(Import* import, const char* const* args) {
   const uint64 count = SPI_processed;
   for (uint64 row = 0; row < count; ++row) {
     const char* role = FieldText(row, 0);
-    const int64 day = strtoll(FieldText(row, 1), nullptr, 10);
+    const int64 day = FieldNumber(row, 1);
     CallCoreOrRaise([&] { import->days.emplace(role, day); });
   }
   QueryInternal(
@@ -212,21 +212,6 @@ void NoteSession(Import* import, const privacy_score::CutSession& cut) {
   }
 }
 
-// The places in an array such as {1,17}.
-std::vector<std::size_t> PlacesIn(const char* array) {
-  std::vector<std::size_t> places;
-  for (const char* digit = array; *digit != '\0';) {
-    if (*digit < '0' || *digit > '9') {
-      ++digit;
-      continue;
-    }
-    char* end;
-    places.push_back(strtoul(digit, &end, 10));
-    digit = end;
-  }
-  return places;
-}
-
 // Writes the sessions from `first` that are in `rows`.
 void WriteRows(Import* import, const privacy_score::CutSession* first, const SessionColumns* rows) {
   auto* texts = NewCoreHolder<ColumnTexts<kSessionColumns>>(CurrentMemoryContext);
@@ -240,56 +225,57 @@ void WriteRows(Import* import, const privacy_score::CutSession* first, const Ses
   InsertSessions(args);
   const char* left_out = args[kSessionColumns];
   CallCoreOrRaise([&] {
-    const std::vector<std::size_t> places = PlacesIn(left_out);
+    const std::vector<std::int64_t> places = privacy_score::ParseIntegers(left_out);
     import->left_out += static_cast<std::int64_t>(places.size());
     for (std::size_t i = 0; i < rows->size(); ++i)
-      if (std::find(places.begin(), places.end(), i + 1) == places.end()) NoteSession(import, first[i]);
+      if (std::find(places.begin(), places.end(), static_cast<std::int64_t>(i) + 1) == places.end())
+        NoteSession(import, first[i]);
   });
   texts->Reset(nullptr);
 }
 
-void WriteAbstractions(Import* import) {
-  auto next = import->tokens.begin();
-  while (next != import->tokens.end()) {
-    auto* texts = NewCoreHolder<ColumnTexts<2>>(CurrentMemoryContext);
+// Runs a statement with what a map has, a row of texts an entry, as arrays.
+template <std::size_t kColumns, typename Map>
+void WriteEach(const Map& map, const char* sql,
+               std::array<std::string, kColumns> (*row_of)(const typename Map::value_type&)) {
+  auto next = map.begin();
+  while (next != map.end()) {
+    CHECK_FOR_INTERRUPTS();
+    auto* texts = NewCoreHolder<ColumnTexts<kColumns>>(CurrentMemoryContext);
     CallCoreOrRaise([&] {
-      Columns<2> rows;
-      for (; next != import->tokens.end() && !rows.is_full(); ++next)
-        rows.Add({std::to_string(next->first), privacy_score::ArrayText(next->second)});
-      texts->Reset(new ColumnTexts<2>(rows));
+      Columns<kColumns> rows;
+      for (; next != map.end() && !rows.is_full(); ++next) rows.Add(row_of(*next));
+      texts->Reset(new ColumnTexts<kColumns>(rows));
     });
-    RunInternal(
-        "INSERT INTO privacy_score.abstraction (id, tokens, first_seen, last_seen) "
-        "SELECT i.id, i.tokens::pg_catalog.text[], 'infinity', '-infinity' "
-        "FROM unnest($1::pg_catalog.int8[], $2::pg_catalog.text[]) i(id, tokens) ON CONFLICT DO NOTHING",
-        2, texts->object->args.data());
+    RunInternal(sql, static_cast<int>(kColumns), texts->object->args.data());
     texts->Reset(nullptr);
   }
 }
 
-void WriteChanges(Import* import) {
-  auto next = import->changes.begin();
-  while (next != import->changes.end()) {
-    auto* texts = NewCoreHolder<ColumnTexts<5>>(CurrentMemoryContext);
-    CallCoreOrRaise([&] {
-      Columns<5> rows;
-      for (; next != import->changes.end() && !rows.is_full(); ++next) {
-        const AbstractionChange& change = next->second;
-        const bool is_met = change.first <= change.last;
-        rows.Add({std::to_string(next->first), std::to_string(change.calls), std::to_string(change.rows),
-                  is_met ? std::to_string(change.first) : "", is_met ? std::to_string(change.last) : ""});
-      }
-      texts->Reset(new ColumnTexts<5>(rows));
-    });
-    RunInternal(
-        "UPDATE privacy_score.abstraction a SET calls = a.calls + i.calls, rows = a.rows + i.rows, "
-        "first_seen = LEAST(a.first_seen, " SQL_MOMENT("NULLIF(i.first, '')") "), "
-        "last_seen = GREATEST(a.last_seen, " SQL_MOMENT("NULLIF(i.last, '')") ") "
-        "FROM unnest($1::pg_catalog.int8[], $2::pg_catalog.int8[], $3::pg_catalog.int8[], "
-        "$4::pg_catalog.text[], $5::pg_catalog.text[]) i(id, calls, rows, first, last) WHERE a.id = i.id",
-        5, texts->object->args.data());
-    texts->Reset(nullptr);
-  }
+std::array<std::string, 2> RowOfAbstraction(const std::pair<const std::int64_t, privacy_score::Tokens>& entry) {
+  return {std::to_string(entry.first), privacy_score::ArrayText(entry.second)};
+}
+
+std::array<std::string, 5> RowOfChange(const std::pair<const std::int64_t, AbstractionChange>& entry) {
+  const AbstractionChange& change = entry.second;
+  const bool is_met = change.first <= change.last;
+  return {std::to_string(entry.first), std::to_string(change.calls), std::to_string(change.rows),
+          is_met ? std::to_string(change.first) : "", is_met ? std::to_string(change.last) : ""};
+}
+
+void WriteAbstractions(const Import* import) {
+  WriteEach<2>(import->tokens,
+               "INSERT INTO privacy_score.abstraction (id, tokens, first_seen, last_seen) "
+               "SELECT i.id, i.tokens::pg_catalog.text[], 'infinity', '-infinity' "
+               "FROM unnest($1::pg_catalog.int8[], $2::pg_catalog.text[]) i(id, tokens) ON CONFLICT DO NOTHING",
+               RowOfAbstraction);
+  WriteEach<5>(import->changes,
+               "UPDATE privacy_score.abstraction a SET calls = a.calls + i.calls, rows = a.rows + i.rows, "
+               "first_seen = LEAST(a.first_seen, " SQL_MOMENT("NULLIF(i.first, '')") "), "
+               "last_seen = GREATEST(a.last_seen, " SQL_MOMENT("NULLIF(i.last, '')") ") "
+               "FROM unnest($1::pg_catalog.int8[], $2::pg_catalog.int8[], $3::pg_catalog.int8[], "
+               "$4::pg_catalog.text[], $5::pg_catalog.text[]) i(id, calls, rows, first, last) WHERE a.id = i.id",
+               RowOfChange);
 }
 
 using Sessions = std::vector<privacy_score::CutSession>;
@@ -340,7 +326,6 @@ void EndImport(Import* import) {
   LockKept();
   LockAbstractions();
   WriteAbstractions(import);
-  WriteChanges(import);
   for (const auto& [role, day] : import->days) {
     CHECK_FOR_INTERRUPTS();
     NoteChangedDay(role.c_str(), TextOfInteger(day));
