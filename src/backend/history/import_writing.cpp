@@ -127,7 +127,7 @@ void RemoveImported(Import* import, const char* const* args) {
   if (found == nullptr) return;
   QueryInternal(
       "DELETE FROM privacy_score.session WHERE id = ANY (ARRAY(SELECT unnest($1::pg_catalog.int8[]))) RETURNING role, "
-      "day - '2000-01-01'::pg_catalog.date",
+      "(day - '2000-01-01'::pg_catalog.date)::pg_catalog.int8",
       1, &found);
   const uint64 count = SPI_processed;
   for (uint64 row = 0; row < count; ++row) {
@@ -139,7 +139,8 @@ void RemoveImported(Import* import, const char* const* args) {
       "WITH p AS (DELETE FROM privacy_score.session_part WHERE session_id = ANY (ARRAY(SELECT "
       "unnest($1::pg_catalog.int8[]))) "
       "RETURNING ids, runs, rows) "
-      "SELECT x.id, pg_catalog.sum(x.run), pg_catalog.sum(COALESCE(x.returned, 0)) FROM p, "
+      "SELECT x.id, pg_catalog.sum(x.run)::pg_catalog.int8, pg_catalog.sum(COALESCE(x.returned, 0))::pg_catalog.int8 "
+      "FROM p, "
       "ROWS FROM (pg_catalog.unnest(p.ids), pg_catalog.unnest(p.runs), pg_catalog.unnest(p.rows)) x(id, run, returned) "
       "GROUP BY x.id",
       1, &found);
