@@ -279,9 +279,10 @@ check "no alert that was written is lost" "$lost_alerts" ""
 # --- what the clients know ----------------------------------------------------------------------------------------------
 enough_seen
 touch "$home/stop"
-# More than once: a client may have been about to connect.
+# The alarm that ends pgbench's time: killed otherwise it would lose what of its log is not written yet. More than once: a
+# client may have been about to connect.
 while [ -n "$(jobs -pr)" ]; do
-  for role in c1 c2 c3; do kill "$(<"$home/$role.pid")"; done 2>/dev/null
+  for role in c1 c2 c3; do kill -ALRM "$(<"$home/$role.pid")"; done 2>/dev/null
   sleep 0.1
 done
 check "the server answers in the end" "$(q "SELECT privacy_score.flush()")" ""
