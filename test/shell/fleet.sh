@@ -82,7 +82,7 @@ well() { check_true "mended: $1" wait_for "SELECT reachable FROM privacy_score.f
 info="member_now, today, version, server_version, scored_under"
 shows info "$info" "now(), current_date, '1', '2', 'x'"
 well "its state"
-for wrong in "'infinity', current_date" "'4714-11-24 BC', current_date" "now(), '-infinity'" "now(), NULL"; do
+for wrong in "'infinity', current_date" "'4714-11-24 00:00+00 BC', current_date" "now(), '-infinity'" "now(), NULL"; do
   shows info "$info" "$wrong, '1', '2', 'x'"
   check_true "a state with $wrong is none" wait_for "SELECT count(*) FROM ($problem ~ 'constraint') x" 1
   shows info "$info" "now(), current_date, '1', '2', 'x'"

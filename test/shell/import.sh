@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 start_server "logging_collector = on" "log_destination = 'csvlog'" "log_directory = '$PS_TMP/logs'" "log_filename = 'server.log'" \
-  "log_statement = 'all'" "log_timezone = 'UTC'"
+  "log_statement = 'all'"
 q "CREATE EXTENSION privacy_score" "CREATE EXTENSION file_fdw" \
   "CREATE TABLE patients (id int PRIMARY KEY, first_name text, city text, diagnosis text)" \
   "INSERT INTO patients SELECT i, 'f' || i % 17, 'c' || i % 13, 'd' || i % 7 FROM generate_series(1, 100) i" \

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 start_server "logging_collector = on" "log_destination = 'csvlog'" "log_directory = 'log'" "log_filename = 'a.log'" \
-  "log_statement = 'all'" "log_rotation_age = 0" "log_rotation_size = 0" "log_timezone = 'UTC'" "privacy_score.worker_stays = '1h'"
+  "log_statement = 'all'" "log_rotation_age = 0" "log_rotation_size = 0" "privacy_score.worker_stays = '1h'"
 log=$PGDATA/log
 q "CREATE EXTENSION privacy_score" "CREATE ROLE alice LOGIN" "CREATE SCHEMA work AUTHORIZATION alice" \
   "CREATE TABLE patients (id int PRIMARY KEY, first_name text, city text, born date, weight float8, flags bool)" \

@@ -8,9 +8,9 @@ columns=$(seq -f 'c%g int' -s ', ' 1 16)
 values=$(seq -f 'i %% (%g + 1)' -s ', ' 1 16)
 q "CREATE EXTENSION privacy_score" "CREATE TABLE people (id int PRIMARY KEY, $columns)" \
   "INSERT INTO people SELECT i, $values FROM generate_series(1, 200) i" "SELECT privacy_score.protect('people')" \
-  "CREATE ROLE alice LOGIN" "CREATE ROLE bob LOGIN" "CREATE ROLE carol LOGIN" "CREATE ROLE dora LOGIN" \
+  "CREATE ROLE alice LOGIN" "CREATE ROLE bob LOGIN" "CREATE ROLE carol LOGIN" "CREATE ROLE dora LOGIN" "CREATE ROLE erin LOGIN" \
   "ALTER ROLE carol SET privacy_score.session_limit = 0.01" "ALTER ROLE dora SET privacy_score.session_limit = 0.01" \
-  "GRANT SELECT ON people TO alice, bob, carol, dora" >/dev/null
+  "ALTER ROLE erin SET privacy_score.session_limit = 0.01" "GRANT SELECT ON people TO alice, bob, carol, dora, erin" >/dev/null
 
 # A connection that stays open: say WHO STATEMENT... has answered when it returns.
 open_client() {
@@ -78,8 +78,10 @@ for _ in $(seq 600); do
   sleep 0.5
 done
 check_true "the room is full in a new period" wait_for "$at_hand" 100
-left_out=$(q "SELECT array_to_string(ARRAY(SELECT split_part(a, '.', 3) FROM unnest(attributes) a), ', ') FROM privacy_score.rate
-  WHERE cardinality(attributes) = 2 AND period IS DISTINCT FROM (SELECT max(period) FROM privacy_score.rate) AND attributes <> '{public.people.c1,public.people.c2}' LIMIT 1")
+pairs_left_out="SELECT array_to_string(ARRAY(SELECT split_part(a, '.', 3) FROM unnest(attributes) a), ', ') FROM privacy_score.rate
+  WHERE cardinality(attributes) = 2 AND period IS DISTINCT FROM (SELECT max(period) FROM privacy_score.rate) AND attributes <> '{public.people.c1,public.people.c2}'
+  ORDER BY attributes"
+{ read -r left_out; read -r other_left_out; } <<<"$(q "$pairs_left_out")"
 check_match "there are pairs that wait" "$left_out" '^c[0-9]+, c[0-9]+$'
 alert="SELECT kind, score > alert_limit FROM privacy_score.alerts WHERE role ="
 as carol q "SELECT $left_out FROM people" >/dev/null
@@ -92,7 +94,11 @@ PGUSER=dora "$PS_BINDIR/psql" -XAtq -f "$PS_TMP/busy.sql" >/dev/null 2>&1 &  # n
 busy=$!
 check_true "and who does not stop" wait_for "$alert 'dora'" "session|t"
 check_true "while it goes on" kill "$busy"
-check_true "by the worker" log_has "\\[[0-9]+\\] LOG:  privacy_score alert: .*role=\"dora\""
+# Whoever has the rate first says it, her session or the worker; of one whose statement goes on it is the worker.
+as erin q "SELECT $other_left_out, pg_sleep(1000) FROM people LIMIT 1" >/dev/null 2>&1 &
+check_true "and whose statement does not end" wait_for "$alert 'erin'" "session|t"
+check_true "by the worker" log_has "\\[[0-9]+\\] LOG:  privacy_score alert: .*role=\"erin\""
+check "while it runs" "$(q "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'erin'")" t
 exec {client_alice}>&- {client_bob}>&-
 wait
 

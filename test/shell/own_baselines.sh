@@ -3,7 +3,7 @@
 # from, on a standby, after a crash, in a dump.
 . "$(dirname "$0")/../lib.sh"
 
-start_server "privacy_score.worker_stays = '1h'" "max_connections = 60" "privacy_score.end_user_source = 'setting app.login'" "log_timezone = 'UTC'"
+start_server "privacy_score.worker_stays = '1h'" "max_connections = 60" "privacy_score.end_user_source = 'setting app.login'"
 q "CREATE EXTENSION privacy_score" "CREATE ROLE app LOGIN" \
   "CREATE TABLE patients (id int PRIMARY KEY, name text, city text, hiv bool)" \
   "INSERT INTO patients SELECT i, 'n' || i, 'c' || i % 5, i % 7 = 0 FROM generate_series(1, 1000) i" "ANALYZE" \

@@ -4,9 +4,11 @@
 #include "backend/fleet/fleet_copies.hpp"
 
 extern "C" {
+#include "catalog/namespace.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 }
 
@@ -38,8 +40,9 @@ constexpr const char* kParts = "export_parts";
 constexpr const char* kRecent = "recent";
 bool HasDays(const Copied& copied) { return copied.view == kDays.view || copied.view == kNGrams.view; }
 
-// The foreign table of this session that shows a view of a member.
-char* ForeignTable(const char* member, const char* view) { return psprintf("pg_temp.fleet_%s_%s", member, view); }
+// The foreign table of this session that shows a view of a member: its name alone, and with its schema.
+char* ForeignName(const char* member, const char* view) { return psprintf("fleet_%s_%s", member, view); }
+char* ForeignTable(const char* member, const char* view) { return psprintf("pg_temp.%s", ForeignName(member, view)); }
 
 // A list of the columns of a table of copies, without the member: of all, or of those of its primary key, each written
 // in the form that `format` has for %I, with its type at %s.
@@ -152,6 +155,15 @@ void MakeForeignTables(const char* member) {
                      server);
   }
   MakeForeignTable(member, kOrders, "kind text, detail jsonb", server);
+}
+
+void HoldForeignTables(const char* member) {
+  const auto hold = [member](const char* view) {
+    RangeVar* table = makeRangeVar(pstrdup("pg_temp"), ForeignName(member, view), -1);
+    (void)RangeVarGetRelidExtended(table, AccessShareLock, RVR_NOWAIT | RVR_MISSING_OK, nullptr, nullptr);
+  };
+  for (const Copied& copied : kCopied) hold(copied.view);
+  hold(kOrders);
 }
 
 char* MakePartsOf(const char* member) {

@@ -17,6 +17,9 @@ namespace privacy_score {
 
 // Makes the foreign tables that a collector needs of a member, unless they are there.
 void MakeForeignTables(const char* member);
+// Locks them, those that are there, for as long as the transaction runs; raises where somebody drops them meanwhile.
+// Who drops a server locks them one after another: with all of them or none there is no deadlock.
+void HoldForeignTables(const char* member);
 // Of these the one that orders are inserted into.
 char* OrdersOf(const char* member);
 

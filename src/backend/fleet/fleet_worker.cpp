@@ -247,6 +247,7 @@ Collected RunCollection(const char* member, bool days, bool all) {
     problem = InTransaction([&] {
       is_member = StillMember(member);
       if (!is_member) return;
+      HoldForeignTables(member);
       Within(all ? Min(ps_settings.fleet_timeout, INT_MAX / 10) * 10 : ps_settings.fleet_timeout,
              [&] { CollectCopies(member, days, all); });
       NoteState(member, nullptr);

@@ -20,11 +20,13 @@ class ScoreSum {
   }
 
  private:
-  __extension__ using Sum = __int128;
+  // The server's memory is aligned to eight bytes, and sums lie there, too.
+  __extension__ using Sum __attribute__((aligned(8))) = __int128;
   // Units of 2^-60: a score of at most 6 fits 63 bits, and powers of two change an exponent and nothing else.
   static constexpr double kUnits = static_cast<double>(std::int64_t{1} << 60);
 
   Sum sum_ = 0;
 };
+static_assert(alignof(ScoreSum) <= 8);
 
 }  // namespace privacy_score
