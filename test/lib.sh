@@ -48,12 +48,10 @@ make_template() {
     "$PS_BINDIR/initdb" -D "$ps_template" -U postgres -A trust -N -E UTF8 --locale=C.UTF-8 >"$ps_template.log" 2>&1
 }
 
-# Servers have a time zone in which it is between two and three in the morning, so that no midnight comes while a script
-# runs: days, sessions and baselines end at midnight in log_timezone. ps_east: hours east of Greenwich.
-ps_east=$((2 - 10#$(date -u +%H)))
-if [ $ps_east -lt -11 ]; then ps_east=$((ps_east + 24)); fi
-# time_zone EAST: the name of that zone.
-time_zone() { printf '<%+03d>%d' "$1" $((-$1)); }
+# The time zone of the servers. Days, sessions and baselines end at midnight in it: when that is near in UTC it is another
+# one, in which it is over, so that none comes while a script runs.
+ps_zone=UTC
+if [ "$(date -u +%H)" -ge 22 ]; then ps_zone='<+03>-3'; fi
 
 # Makes a fresh cluster with the given configuration lines and starts it. A second call makes it anew.
 start_server() {
@@ -65,7 +63,7 @@ start_server() {
   make_template || bail_out "initdb failed: $(tail -n 3 "$ps_template.log")"
   cp -a "$ps_template" "$PGDATA"
   conf "listen_addresses = ''" "unix_socket_directories = '$ps_home'" "fsync = off" "max_connections = 40" \
-    "shared_buffers = '32MB'" "timezone = '$(time_zone $ps_east)'" "log_timezone = '$(time_zone $ps_east)'" \
+    "shared_buffers = '32MB'" "timezone = '$ps_zone'" "log_timezone = '$ps_zone'" \
     "lc_messages = 'C'" "log_line_prefix = '%m [%p] %q%u@%d '" \
     "shared_preload_libraries = 'privacy_score'" "privacy_score.flush_interval = '100ms'" \
     "privacy_score.baseline_min_sessions = 0" "$@"

@@ -47,8 +47,8 @@ check "without a baseline nothing is called new" "$(q "SELECT count(*) FROM priv
 q "SET client_min_messages = error" "DELETE FROM privacy_score.session WHERE source = 'import' OR application_name <> 'ward' AND role = 'ann'" \
   "SELECT privacy_score.set_baseline('ann', privacy_score.today(), privacy_score.today())" >/dev/null
 check "a baseline has networks, programs and hours of the week in log_timezone" \
-  "$(q "SELECT contexts->'networks', contexts->'programs', contexts->'hours' ? to_char(now() AT TIME ZONE '$(time_zone "$ps_east")', 'Dy HH24') OR contexts->'hours' ? to_char(now() AT TIME ZONE '$(time_zone "$ps_east")' - interval '1 hour', 'Dy HH24') FROM privacy_score.baseline")" '["local"]|["ward"]|t'
-check "hours are told apart" "$(q "SELECT privacy_score.context_hour('2026-11-22 03:59:59+00'), privacy_score.context_hour('2026-11-22 04:00:00+00'), privacy_score.context_hour('2026-11-23 00:00:00+00')")" "Sun 03|Sun 04|Mon 00"
+  "$(q "SELECT contexts->'networks', contexts->'programs', contexts->'hours' ? to_char(now() AT TIME ZONE '$ps_zone', 'Dy HH24') OR contexts->'hours' ? to_char(now() AT TIME ZONE '$ps_zone' - interval '1 hour', 'Dy HH24') FROM privacy_score.baseline")" '["local"]|["ward"]|t'
+check "hours are told apart" "$(q "SELECT privacy_score.context_hour(timestamp '2026-11-22 03:59:59' AT TIME ZONE '$ps_zone'), privacy_score.context_hour(timestamp '2026-11-22 04:00:00' AT TIME ZONE '$ps_zone'), privacy_score.context_hour(timestamp '2026-11-23 00:00:00' AT TIME ZONE '$ps_zone')")" "Sun 03|Sun 04|Mon 00"
 check "and networks" "$(q "SELECT privacy_score.context_network('203.0.113.77'), privacy_score.context_network('2001:db8:1:2:3::4'), privacy_score.context_network(NULL)")" "203.0.113.0/24|2001:db8:1:2::/64|local"
 q "UPDATE privacy_score.baseline SET contexts = jsonb_set(contexts, '{hours}', (SELECT jsonb_agg(d || to_char(h, ' FM00')) FROM unnest('{Mon,Tue,Wed,Thu,Fri,Sat,Sun}'::text[]) d, generate_series(0, 23) h))" \
   "ALTER ROLE ann SET privacy_score.session_limit = 0" "ALTER ROLE ann SET privacy_score.mode = 'warn'" "SELECT privacy_score.flush()" >/dev/null

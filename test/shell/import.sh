@@ -68,12 +68,12 @@ check "a baseline of the import holds the live session's statements" \
 # --- cutting --------------------------------------------------------------------------------------------------------------
 rows() { q "SELECT privacy_score.import_statements(\$i\$SELECT s, r::name, t::timestamptz, q FROM (VALUES $1) v(s, r, t, q)\$i\$)"; }
 read="'SELECT city FROM patients'"
-rows "('a', 'carol', '2026-03-01 10:00Z', $read), ('a', 'carol', '2026-03-01 10:29Z', $read), ('a', 'carol', '2026-03-01 11:30Z', $read),
-      ('a', 'carol', '2026-03-01 23:55Z', $read), ('a', 'carol', '2026-03-02 00:05Z', $read), ('b', 'carol', '2026-03-01 10:10Z', $read)" >/dev/null
+rows "('a', 'carol', '2026-03-01 10:00', $read), ('a', 'carol', '2026-03-01 10:29', $read), ('a', 'carol', '2026-03-01 11:30', $read),
+      ('a', 'carol', '2026-03-01 23:55', $read), ('a', 'carol', '2026-03-02 00:05', $read), ('b', 'carol', '2026-03-01 10:10', $read)" >/dev/null
 check "sessions are cut at idle_gap and midnight" \
   "$(q "SELECT session, day, queries FROM privacy_score.session WHERE role = 'carol' ORDER BY split_part(session, '/', 1), started")" \
   "$(q "SELECT session, day, queries FROM (VALUES ('a', '2026-03-01'::date, 2), ('a/2', '2026-03-01', 1), ('a/3', '2026-03-01', 1), ('a/4', '2026-03-02', 1), ('b', '2026-03-01', 1)) v(session, day, queries)")"
-rows "('c', 'dora', '2026-03-01 10:02Z', 'SELECT first_name FROM patients'), ('c', 'dora', '2026-03-01 10:00Z', $read)" >/dev/null
+rows "('c', 'dora', '2026-03-01 10:02', 'SELECT first_name FROM patients'), ('c', 'dora', '2026-03-01 10:00', $read)" >/dev/null
 check "rows may come in any order" \
   "$(q "SELECT a.tokens[2] FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id, unnest(p.ids) WITH ORDINALITY o(id, n)
           JOIN privacy_score.abstraction a ON a.id = o.id WHERE s.role = 'dora' ORDER BY s.started, o.n")" "p:public.patients.city

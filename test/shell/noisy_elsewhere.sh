@@ -49,7 +49,7 @@ old=$PGDATA
 use_server upgraded
 mkdir -p "$ps_home"
 cp -a "$ps_template" "$PGDATA"
-conf "unix_socket_directories = '$ps_home'" "listen_addresses = ''" "fsync = off" "timezone = 'UTC'" "shared_preload_libraries = 'privacy_score'" "privacy_score.flush_interval = '100ms'"
+conf "unix_socket_directories = '$ps_home'" "listen_addresses = ''" "fsync = off" "timezone = '$ps_zone'" "shared_preload_libraries = 'privacy_score'" "privacy_score.flush_interval = '100ms'"
 (cd "$ps_home" && env -u PGHOST -u PGDATA -u PGPORT "$PS_BINDIR/pg_upgrade" -b "$PS_BINDIR" -B "$PS_BINDIR" -d "$old" -D "$PGDATA" -U postgres -s "$ps_home") >"$PS_TMP/upgrade.out" 2>&1
 check "pg_upgrade goes through" "$(grep -c 'Upgrade Complete' "$PS_TMP/upgrade.out")" 1
 resume_server

@@ -213,7 +213,8 @@ CREATE TABLE raw (session text, role name, at timestamptz, sql text);
 INSERT INTO raw SELECT v.session, v.role, v.at, s.sql FROM statement s
   JOIN (VALUES ('long', 'regress_scores_cut', '2026-02-01 10:10+00'::timestamptz, 'gd'), ('long', 'regress_scores_cut', '2026-02-01 10:00+00', 'g'),
                ('long', 'regress_scores_cut', '2026-02-01 10:40+00', 'lg'), ('long', 'regress_scores_cut', '2026-02-01 11:10:01+00', 'g'),
-               ('night', 'regress_scores_cut', '2026-02-01 23:59+00', 'g'), ('night', 'regress_scores_cut', '2026-02-02 00:01+00', 'gd'),
+               ('night', 'regress_scores_cut', timestamp '2026-02-01 23:59' AT TIME ZONE current_setting('log_timezone'), 'g'),
+               ('night', 'regress_scores_cut', timestamp '2026-02-02 00:01' AT TIME ZONE current_setting('log_timezone'), 'gd'),
                ('long', 'regress_scores_too', '2026-02-01 10:05+00', 'lg')) v(session, role, at, name) ON s.name = v.name;
 INSERT INTO raw VALUES ('long', 'regress_scores_cut', '2026-02-01 10:05+00', 'SET work_mem = 64'), ('none', 'regress_scores_cut', '2026-02-01 10:05+00', '');
 SELECT privacy_score.import_statements('TABLE scores.raw') AS with_an_abstraction;
