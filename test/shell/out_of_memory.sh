@@ -71,9 +71,9 @@ through() {
     for state in $(awk '{ print $1 }' "$said" | sort -u); do
       case $role:$kind:$state:$statement in
         *:00000:* | *:53200:* | guarded:*:PS001:* | *:PS004:*dp_*) ;;
-        # The server itself: a regular expression or a setting that was not compiled; OpenSSL; values that do not fit; the
-        # solver's module, which the dynamic loader had no memory to load.
-        *:any*:2201B:* | *:any*:22023:* | *:any*:XX000:*dp_* | *:any*:54000:*released* | *:any*:54000:*evaluate_* | *:any*:58P01:*released* | *:any*:58P01:*query_bounds*) ;;
+        # The server itself: a regular expression or a setting that was not compiled; values that do not fit; the solver's
+        # module, which the dynamic loader had no memory to load; OpenSSL, as the verdict looks up in the log.
+        *:any*:2201B:* | *:any*:22023:* | *:any*:XX000:* | *:any*:54000:*released* | *:any*:54000:*evaluate_* | *:any*:58P01:*released* | *:any*:58P01:*query_bounds*) ;;
         *) echo "$role: $kind: $state: $statement" >>"$odd" ;;
       esac
     done
@@ -105,6 +105,7 @@ verdict() {
   local by_server
   by_server=$(ended_by_server)
   check "$1: out of memory is an error and nothing else" "$(sort "$odd" | uniq -c | head -n 20)" ""
+  check "$1: an internal error is OpenSSL's" "$(grep "ERROR:  XX000: " "$ps_log" | grep -vE "XX000: could not (compute (MD5|SHA256|a keyed) hash|generate random values)" | head -n 5)" ""
   check "$1: no process has ended" "$(grep -E "PANIC:|was terminated|exited with" "$ps_log" | grep -v "exited with exit code 1$" | head -n 5)
 other FATAL: $(($(grep -c FATAL: "$ps_log") - by_server))" "
 other FATAL: 0"
