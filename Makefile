@@ -50,22 +50,24 @@ PG_QUERY_A = build/libpg_query.a
 
 # What the server knows the solver's module by.
 SOLVER_MAGIC = backend/server/solver_magic
-OBJS = $(patsubst %,build/module/%.o,$(CORE) $(filter-out $(HAS_ISLAND),$(SQLPARSE)) $(filter-out $(SOLVER_MAGIC),$(BACKEND))) \
-       $(if $(HAS_ISLAND),build/module/island.o)
+# A folder is compiled at a time, which reads what its files share once: names are unique in a folder. Apart from that stand
+# what is optimised otherwise, what the tests put something else in the place of, the parser island, and the solver.
+OPTIMISED = $(addprefix core/entropy/,narrow_rows subset_cube wide_rows)
+APART = $(OPTIMISED) core/noise/discrete_laplace $(HAS_ISLAND) $(SOLVER_MAGIC)
+TOGETHER = $(filter-out $(APART),$(CORE) $(SQLPARSE) $(BACKEND))
+folders_of = $(patsubst %/,%,$(sort $(dir $(filter $(TOGETHER),$(1))))) $(filter $(APART),$(1))
+CORE_PARTS := $(call folders_of,$(CORE))
+SQLPARSE_PARTS := $(call folders_of,$(SQLPARSE))
+MODULE_PARTS := $(CORE_PARTS) $(filter-out $(HAS_ISLAND),$(SQLPARSE_PARTS)) $(call folders_of,$(filter-out $(SOLVER_MAGIC),$(BACKEND)))
+FOLDERS := $(filter-out $(APART),$(sort $(CORE_PARTS) $(SQLPARSE_PARTS) $(MODULE_PARTS)))
+OBJS = $(MODULE_PARTS:%=build/module/%.o) $(if $(HAS_ISLAND),build/module/island.o)
 SOLVER_OBJS = $(patsubst %,build/module/%.o,$(SOLVER) $(SOLVER_MAGIC))
 # What is fuzzed; the unit tests run the inputs that are kept.
 TARGETS := $(patsubst test/fuzz/%.cpp,targets/%,$(filter-out test/fuzz/fuzzer_main.cpp,$(wildcard test/fuzz/*.cpp)))
-UNIT_OBJS = $(patsubst %,build/module/%.o,$(CORE) $(SQLPARSE) $(SOLVER)) $(patsubst %,build/%.o,$(UNIT) $(TARGETS))
-# Under the sanitizers what is tested is compiled a folder at a time, which reads what its files share once; but for files that have a name
-# to themselves that another file of the folder has, too.
-ASAN_ALONE = $(addprefix core/,buckets/optimal_buckets entropy/subset_cube entropy/subset_refinement loss/sum_frequencies \
-  loss/window_cuts report/alert_list report/day_chart report/people report/step_chart scoring/model statement/comparisons) \
-  sqlparse/nesting_bound
-ASAN_TOGETHER = $(filter-out $(ASAN_ALONE),$(CORE) $(SQLPARSE))
-ASAN_FOLDERS = $(patsubst %/,%,$(sort $(dir $(ASAN_TOGETHER))))
+UNIT_OBJS = $(patsubst %,build/module/%.o,$(CORE_PARTS) $(SQLPARSE_PARTS) $(SOLVER)) $(patsubst %,build/%.o,$(UNIT) $(TARGETS))
 # The tests themselves are compiled once, without the sanitizers. What they share with core comes first from core's objects.
-ASAN_OBJS = $(patsubst %,build/asan/%.o,$(ASAN_FOLDERS) $(ASAN_ALONE) $(SOLVER) $(TARGETS)) $(UNIT:%=build/%.o)
-FUZZ_OBJS = $(patsubst %,build/fuzz/%.o,$(CORE) $(SQLPARSE) $(SOLVER) $(TARGETS) targets/fuzzer_main unit/sqlparse_support)
+ASAN_OBJS = $(patsubst %,build/asan/%.o,$(CORE_PARTS) $(SQLPARSE_PARTS) $(SOLVER) $(TARGETS)) $(UNIT:%=build/%.o)
+FUZZ_OBJS = $(patsubst %,build/fuzz/%.o,$(CORE_PARTS) $(SQLPARSE_PARTS) $(SOLVER) $(TARGETS) targets/fuzzer_main unit/sqlparse_support)
 CLANG_OK = $(patsubst %,build/clang/%.ok,$(CORE) $(SQLPARSE) $(SOLVER) $(BACKEND) $(patsubst %.cpp,%,$(wildcard bench/*.cpp)))
 # The same with the headers of others compiled once, in a quarter of the time: what it does not see is a file that forgets to
 # include one of those. The rest clang++ has compiled for the sanitizers.
@@ -114,8 +116,8 @@ $(TREE_STRUCTS).h: $(PG_QUERY_PROTO)
 	protoc-c --c_out=build/tree --proto_path=$(patsubst %/pg_query/pg_query.proto,%,$<) $<
 $(TREE_OBJ): $(TREE_STRUCTS).h
 	$(CC) -O2 -fPIC -Ibuild/tree -c $(TREE_STRUCTS).c -o $@
-$(patsubst %,build/module/%.o,$(SQLPARSE) $(BACKEND)) $(patsubst %,build/asan/%.o,$(SQLPARSE) sqlparse $(TARGETS)) \
-$(patsubst %,build/%.o,$(UNIT) $(TARGETS)) $(DEMO_PARTS:%=build/demo/%.o) $(FUZZ_OBJS) $(CLANG_OK) $(CLANG_QUICK): | $(TREE_STRUCTS).h
+$(patsubst %,build/module/%.o,$(SQLPARSE_PARTS) $(MODULE_PARTS)) $(patsubst %,build/asan/%.o,$(SQLPARSE_PARTS) $(TARGETS)) \
+$(patsubst %,build/%.o,$(UNIT) $(TARGETS)) $(DEMO_OBJS) $(FUZZ_OBJS) $(CLANG_OK) $(CLANG_QUICK): | $(TREE_STRUCTS).h
 endif
 
 # --- compiling --------------------------------------------------------------------------------------------------------
@@ -144,17 +146,37 @@ CLANGXX = clang++ -Wno-unknown-warning-option
 HIDDEN = $(LANGUAGE) $(RELEASE) -fvisibility=hidden
 SERVED = $(LANGUAGE) $(RELEASE) $(SERVER)
 
-build/module/core/%.o: src/core/%.cpp build/module/core/prefix.h.gch Makefile
+# The files of a folder in one; written anew when there is another one.
+$(FOLDERS:%=build/together/%.cpp): build/together/%.cpp: always
 	@mkdir -p $(@D)
-	$(CXX) $(HIDDEN) -include build/module/core/prefix.h -c $< -o $@
+	@printf '#include "%s.cpp"\n' $(filter $(TOGETHER),$(patsubst src/%.cpp,%,$(wildcard src/$*/*.cpp))) >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+always:
+
+define HIDDEN_RECIPE
+@mkdir -p $(@D)
+$(CXX) $(HIDDEN) -include build/module/core/prefix.h -c $< -o $@
+endef
+define SERVED_RECIPE
+@mkdir -p $(@D)
+$(CXX) $(SERVED) -include build/module/backend/prefix.h -c $< -o $@
+endef
+CORE_OBJECTS = $(patsubst %,build/module/%.o,$(filter-out backend/%,$(FOLDERS)))
+$(CORE_OBJECTS): build/module/%.o: build/together/%.cpp build/module/core/prefix.h.gch Makefile
+	$(HIDDEN_RECIPE)
+
+build/module/core/%.o: src/core/%.cpp build/module/core/prefix.h.gch Makefile
+	$(HIDDEN_RECIPE)
 
 build/module/sqlparse/%.o: src/sqlparse/%.cpp build/module/core/prefix.h.gch Makefile
-	@mkdir -p $(@D)
-	$(CXX) $(HIDDEN) -include build/module/core/prefix.h -c $< -o $@
+	$(HIDDEN_RECIPE)
+
+BACKEND_OBJECTS = $(patsubst %,build/module/%.o,$(filter backend/%,$(FOLDERS)))
+$(BACKEND_OBJECTS): build/module/%.o: build/together/%.cpp build/module/backend/prefix.h.gch Makefile
+	$(SERVED_RECIPE)
 
 build/module/backend/%.o: src/backend/%.cpp build/module/backend/prefix.h.gch Makefile
-	@mkdir -p $(@D)
-	$(CXX) $(SERVED) -include build/module/backend/prefix.h -c $< -o $@
+	$(SERVED_RECIPE)
 
 build/module/core/prefix.h.gch: src/core/prefix.h Makefile
 	@mkdir -p $(@D)
@@ -166,9 +188,9 @@ build/module/backend/prefix.h.gch: src/backend/prefix.h Makefile
 	@cp $< $(@:.gch=)
 	$(CXX) $(SERVED) -x c++-header -c $< -o $@
 
-build/module/backend/state/installed_extension.o build/module/backend/watch/renames.o build/module/backend/module/module.o build/module/$(SOLVER_MAGIC).o: privacy_score.control
+$(patsubst %,build/module/backend/%.o,state watch module) build/module/$(SOLVER_MAGIC).o: privacy_score.control
 # Loops over millions of rows, which the vectoriser of -O3 speeds up.
-build/module/core/entropy/narrow_rows.o build/module/core/entropy/subset_cube.o build/module/core/entropy/wide_rows.o: private RELEASE += -O3
+$(OPTIMISED:%=build/module/%.o): private RELEASE += -O3
 
 # A copy of libpg_query that asks the island for memory, and for the end of the process: there is a way out of both. The
 # island takes its trees before they are packed, too; or has upb pack deep ones into the parser's memory, and says nothing
@@ -211,14 +233,8 @@ build/unit/prefix.h.pch: test/unit/prefix.h Makefile
 
 # Optimising what the sanitizers add takes longer than it saves, but for what computes for seconds.
 SANITIZE_TESTED = $(if $(filter base buckets entropy inference loss noise private_sql,$(subst /, ,$@) $(subst ., ,$(@F))),$(SANITIZE),$(subst -O1,-O0,$(SANITIZE)))
-# The files of a folder in one; written anew when there is another one.
-$(ASAN_FOLDERS:%=build/asan/%.cpp): build/asan/%.cpp: always
+$(patsubst %,build/asan/%.o,$(filter-out backend/%,$(FOLDERS))): build/asan/%.o: build/together/%.cpp Makefile
 	@mkdir -p $(@D)
-	@printf '#include "%s.cpp"\n' $(filter $*/%,$(ASAN_TOGETHER)) >$@.new
-	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
-always:
-
-$(ASAN_FOLDERS:%=build/asan/%.o): build/asan/%.o: build/asan/%.cpp Makefile
 	$(CLANGXX) $(LANGUAGE) $(SANITIZE_TESTED) -c $< -o $@
 
 build/asan/%.o: src/%.cpp Makefile
@@ -239,6 +255,10 @@ build/fuzz/targets/%.o: test/fuzz/%.cpp Makefile
 	$(CLANGXX) $(LANGUAGE) $(SANITIZE) -fsanitize=fuzzer-no-link -c $< -o $@
 
 build/fuzz/unit/%.o: test/unit/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CLANGXX) $(LANGUAGE) $(SANITIZE) -fsanitize=fuzzer-no-link -c $< -o $@
+
+$(patsubst %,build/fuzz/%.o,$(filter-out backend/%,$(FOLDERS))): build/fuzz/%.o: build/together/%.cpp Makefile
 	@mkdir -p $(@D)
 	$(CLANGXX) $(LANGUAGE) $(SANITIZE) -fsanitize=fuzzer-no-link -c $< -o $@
 
@@ -306,49 +326,38 @@ $(SQL_UPDATES): sql/$(EXTENSION)--%.sql: sql/updates/%.sql $(SQL_PARTS)
 	(cat $<; sed -E 's/^CREATE (FUNCTION|VIEW|TRIGGER|AGGREGATE)/CREATE OR REPLACE \1/' $(filter-out %/00_guard.sql %/10_tables.sql,$(SQL_PARTS))) > $@
 
 # --- the module of the demonstration -------------------------------------------------------------------------------------
-# Nobody has to wait for the optimiser before seeing what this is: it is not optimised, and a folder is compiled at a time, but for
-# files that have a name to themselves that another file of the folder has, too; all this takes a third of the time. A folder
-# that does not compile at a time any more is compiled file by file. The solver is not part of it.
-DEMO_ALONE = $(ASAN_ALONE) backend/release/microdata_functions backend/release/utility_functions backend/rows/value_dictionary \
-  backend/state/watching backend/watch/row_code backend/watch/trigger_reads backend/watch/utility_hook $(HAS_ISLAND)
-DEMO_FILES = $(CORE) $(SQLPARSE) $(filter-out $(SOLVER_MAGIC),$(BACKEND))
-DEMO_TOGETHER = $(filter-out $(DEMO_ALONE),$(DEMO_FILES))
-DEMO_PARTS = $(patsubst %/,%,$(sort $(dir $(DEMO_TOGETHER)))) $(filter $(DEMO_ALONE),$(DEMO_FILES))
-DEMO_OBJS = $(patsubst %,build/demo/%.o,$(filter-out $(HAS_ISLAND),$(DEMO_PARTS))) $(if $(HAS_ISLAND),build/demo/island.o)
-$(foreach part,$(DEMO_PARTS),$(eval build/demo/$(part).o: $(patsubst %,src/%.cpp,$(filter $(part) $(part)/%,$(if $(filter $(part),$(DEMO_ALONE)),$(part),$(DEMO_TOGETHER))))))
+# Nobody has to wait for the optimiser before seeing what this is: it is not optimised, which takes half the time. The solver is
+# not part of it.
+DEMO_PARTS = $(MODULE_PARTS) $(HAS_ISLAND)
+DEMO_OBJS = $(DEMO_PARTS:%=build/demo/%.o)
 
-# PARTS is how many of them there are to do.
-PARTS = $(words $(DEMO_PARTS))
-DEMO_SAYS = $(eval DEMO_STEPS += .)echo "building $(words $(DEMO_STEPS)) of $(PARTS): $*"
-DEMO_COMPILES = $(CXX) $(filter-out -W%,$(LANGUAGE)) -w -O0 -fPIC $(if $(filter build/demo/backend/%,$@),$(SERVER) -include build/demo/backend/prefix.h,-fvisibility=hidden -include build/demo/core/prefix.h)
-DEMO_TEXTS = $(patsubst src/%,%,$(filter %.cpp,$^))
+DEMO_SAYS = $(eval DEMO_STEPS += .)echo "building $(words $(DEMO_STEPS)) of $(words $(DEMO_PARTS)): $*"
+DEMO_COMPILES = $(CXX) $(filter-out -W%,$(LANGUAGE)) -w -O0 -fPIC $(if $(filter build/demo/backend/%,$@),$(SERVER),-fvisibility=hidden)
 define DEMO_RECIPE
 @$(DEMO_SAYS)
 @mkdir -p $(@D)
-@printf '#include "%s"\n' $(DEMO_TEXTS) | $(DEMO_COMPILES) -MF $(@:.o=.d) -MT $@ -x c++ -c - -o $@ 2>$(@:.o=.log) || \
-  { rm -rf $(@:.o=.apart) && mkdir $(@:.o=.apart) && for text in $(DEMO_TEXTS); do \
-      $(DEMO_COMPILES) -MF /dev/null -c src/$$text -o $(@:.o=.apart)/$$(basename $$text).o || exit 1; done && ld -r -o $@ $(@:.o=.apart)/*.o; }
+@$(DEMO_COMPILES) -include build/demo/$(if $(filter build/demo/backend/%,$@),backend,core)/prefix.h -c $< -o $@
 endef
-DEMO_COMPILED = $(DEMO_PARTS:%=build/demo/%.o)
-$(filter build/demo/backend/%,$(DEMO_COMPILED)): build/demo/%.o: build/demo/backend/prefix.h.gch Makefile
+$(FOLDERS:%=build/demo/%.o): build/demo/%.o: build/together/%.cpp build/demo/core/prefix.h.gch build/demo/backend/prefix.h.gch Makefile
 	$(DEMO_RECIPE)
-$(filter-out build/demo/backend/%,$(DEMO_COMPILED)): build/demo/%.o: build/demo/core/prefix.h.gch Makefile
+$(filter-out $(FOLDERS:%=build/demo/%.o),$(DEMO_OBJS)): build/demo/%.o: src/%.cpp build/demo/core/prefix.h.gch Makefile
 	$(DEMO_RECIPE)
 
 build/demo/core/prefix.h.gch build/demo/backend/prefix.h.gch: build/demo/%/prefix.h.gch: src/%/prefix.h Makefile
 	@mkdir -p $(@D)
 	@cp $< $(@:.gch=)
-	@$(CXX) $(filter-out -W%,$(LANGUAGE)) -w -O0 -fPIC $(if $(filter backend,$*),$(SERVER),-fvisibility=hidden) -x c++-header -c $< -o $@
+	@$(DEMO_COMPILES) -x c++-header -c $< -o $@
 
 build/demo/island.o: $(ISLAND:%=build/demo/sqlparse/%.o) $(TREE_OBJ) $(PG_QUERY_A)
 	$(JOIN_ISLAND)
 
-build/demo/privacy_score.so: $(DEMO_OBJS) scripts/exports.map
-	@$(CXX) -shared -o $@ $(DEMO_OBJS) $(SHLIB_LINK)
+DEMO_LINKED = $(MODULE_PARTS:%=build/demo/%.o) $(if $(HAS_ISLAND),build/demo/island.o)
+build/demo/privacy_score.so: $(DEMO_LINKED) scripts/exports.map
+	@$(CXX) -shared -o $@ $(DEMO_LINKED) $(SHLIB_LINK)
 
 demo-module: build/demo/privacy_score.so sql-script
 sql-script: $(SQL_SCRIPT)
--include $(DEMO_COMPILED:.o=.d)
+-include $(DEMO_OBJS:.o=.d)
 
 # --- a module for tests of mechanisms ----------------------------------------------------------------------------------
 # The module with noise that is none, or too little, as the server's environment says (test/support/changed_noise.cpp).
@@ -384,9 +393,9 @@ build/fuzz/fuzzer: $(FUZZ_OBJS)
 
 # --- programs of the measurements ---------------------------------------------------------------------------------------
 # They lie where the sandbox finds them.
-bench/programs/%: bench/%.cpp $(patsubst %,build/module/%.o,$(CORE)) Makefile
+bench/programs/%: bench/%.cpp $(CORE_PARTS:%=build/module/%.o) Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(LANGUAGE) $(RELEASE) -s -MF build/bench_$(*F).d -o $@ $< $(patsubst %,build/module/%.o,$(CORE))
+	$(CXX) $(LANGUAGE) $(RELEASE) -s -MF build/bench_$(*F).d -o $@ $< $(CORE_PARTS:%=build/module/%.o)
 
 # A client, which knows the server by its protocol only.
 bench/programs/statements: bench/statements.cpp Makefile

@@ -75,7 +75,7 @@ solver_symbols() {
 # Core, and core with sqlparse, must link without anything above them.
 linking() {
   local core sqlparse archive folder part object objects out=build/lint_link.so
-  core=(build/module/core/*/*.o)
+  core=(build/module/core/*.o build/module/core/*/*.o)
   if ! [ -e "${core[0]}" ]; then return; fi
   verdict "src/core links alone" "$(g++ -shared -Wl,--no-undefined -o $out "${core[@]}" 2>&1)"
   verdict "each folder of src/core links with those that it may include alone" \
@@ -84,11 +84,11 @@ linking() {
       folder=${folder%/}
       objects=()
       for part in $(perl scripts/lint_layers.pl "$folder"); do
-        for object in build/module/"$part"/*.o; do if [ -e "$object" ]; then objects+=("$object"); fi; done
+        for object in build/module/"$part".o build/module/"$part"/*.o; do if [ -e "$object" ]; then objects+=("$object"); fi; done
       done
       g++ -shared -Wl,--no-undefined -o $out "${objects[@]}" 2>&1 | sed "s|^|$folder: |"
     done)"
-  sqlparse=(build/module/sqlparse/*.o)
+  sqlparse=(build/module/sqlparse.o build/module/sqlparse/*.o)
   if [ -e "${sqlparse[0]}" ]; then
     archive=(build/libpg_query.a)
     # Where the structs of the trees are our own.
@@ -102,11 +102,12 @@ linking() {
 }
 
 unused() {
-  local source objects=()
-  for source in src/*/*.cpp src/*/*/*.cpp; do
-    objects+=("build/module/${source#src/}")
-  done
-  objects=("${objects[@]/%.cpp/.o}")
+  local folder object objects=()
+  while IFS= read -r folder; do
+    folder=build/module/${folder#src/}
+    if [ -e "$folder.o" ] || ! [ -d "$folder" ]; then objects+=("$folder.o"); fi
+    for object in "$folder"/*.o; do if [ -e "$object" ]; then objects+=("$object"); fi; done
+  done < <(find src -name '*.cpp' -printf '%h\n' | sort -u)
   verdict "no function and no constant is there for tests only" "$(perl scripts/lint_unused.pl "${objects[@]}" 2>&1)"
 }
 

@@ -42,6 +42,7 @@ mkdir src/core/attic && put src/core/attic/lost.cpp '// lost.cpp'
 put src/core/statement/unused.cpp '// unused.cpp' 'extern "C" void* palloc(unsigned long);' 'extern "C" int SPI_connect();' 'namespace privacy_score { void* StrayFunction(); }' \
   'void* privacy_score::StrayFunction() { return palloc(SPI_connect()); }'
 put src/core/entropy/lifted.cpp '// lifted.cpp' '#include <string_view>' '#include <vector>' 'namespace privacy_score { std::vector<std::string_view> RelationsNamedBy(std::string_view, char); int Lifted() { return RelationsNamedBy("", 1).empty(); } }'
+mkdir -p build/module/core/entropy build/module/core/statement
 g++ -std=c++17 -fPIC -c src/core/entropy/lifted.cpp -o build/module/core/entropy/lifted.o
 g++ -fPIC -c src/core/statement/unused.cpp -o build/module/core/statement/unused.o
 compile() { gcc -x c -fPIC "${@:2}" -o "$1" -; }

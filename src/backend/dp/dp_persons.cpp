@@ -4,6 +4,7 @@
 #include "backend/dp/dp_persons.hpp"
 
 extern "C" {
+#include "access/htup_details.h"
 #include "access/relation.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -20,7 +21,7 @@ namespace privacy_score {
 
 namespace {
 
-constexpr int kRefused = MAKE_SQLSTATE('P', 'S', '0', '0', '3');
+constexpr int kRefusedPersons = MAKE_SQLSTATE('P', 'S', '0', '0', '3');
 
 // What catalogs say of the persons of a relation. Finding it takes queries with many joins, so it is kept until any
 // relation changes, whose catalogs and declarations all of it is made of.
@@ -123,7 +124,7 @@ void RequireRowAPerson(const char* function, Oid relation) {
   (void)PersonColumns(relation, &unique);
   if (unique) return;
   ereport(ERROR,
-          (errcode(kRefused),
+          (errcode(kRefusedPersons),
            errmsg("%s() cannot be paid from a budget for persons: relation \"%s\" may have several rows of one",
                   function, get_rel_name(relation)),
            errhint("Ask in plain SQL, such as SELECT count(*) FROM %s, which finds out how many rows of a person "

@@ -30,7 +30,7 @@ using privacy_score::AlertEvent;
 using privacy_score::AlertForm;
 
 // The columns of the query below, from 1.
-enum Column {
+enum AlertColumn {
   kFirst = 1,
   kLast,
   kRole,
@@ -48,7 +48,7 @@ enum Column {
   kProgram,
   kTls,
   kAuthentication,
-  kColumns
+  kAlertColumns
 };
 
 const char* const kAlert =
@@ -59,9 +59,9 @@ const char* const kAlert =
 
 // One row of it. Reads nothing of the server's once it is filled.
 struct AlertRow {
-  Datum values[kColumns];
-  bool nulls[kColumns];
-  const char* texts[kColumns];  // of the columns of text; null for NULL
+  Datum values[kAlertColumns];
+  bool nulls[kAlertColumns];
+  const char* texts[kAlertColumns];  // of the columns of text; null for NULL
 
   // False when there is none.
   bool Read(const char* id) {
@@ -70,14 +70,14 @@ struct AlertRow {
     if (SPI_processed == 0) return false;
     HeapTuple row = SPI_tuptable->vals[0];
     TupleDesc columns = SPI_tuptable->tupdesc;
-    for (int i = kFirst; i < kColumns; ++i) {
+    for (int i = kFirst; i < kAlertColumns; ++i) {
       values[i] = SPI_getbinval(row, columns, i, &nulls[i]);
       texts[i] = nulls[i] ? nullptr : SPI_getvalue(row, columns, i);
     }
     return true;
   }
-  std::string Text(Column column) const { return texts[column] == nullptr ? "" : texts[column]; }
-  std::optional<std::string> TextOrNone(Column column) const {
+  std::string Text(AlertColumn column) const { return texts[column] == nullptr ? "" : texts[column]; }
+  std::optional<std::string> TextOrNone(AlertColumn column) const {
     return texts[column] == nullptr ? std::nullopt : std::optional<std::string>(texts[column]);
   }
 };

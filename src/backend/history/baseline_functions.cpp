@@ -212,12 +212,12 @@ bool IdsFitTokens(const char* baseline) {
 
 constexpr int kUsualDays = 30;
 
-struct Days {
+struct DayRange {
   DateADT from, to;
 };
 
 // The days that set_baseline() is given: up to yesterday, and thirty of them.
-Days DaysOf(FunctionCallInfo fcinfo) {
+DayRange DaysOf(FunctionCallInfo fcinfo) {
   const DateADT to = PG_ARGISNULL(2) ? DayOf(GetCurrentTimestamp()) - 1 : PG_GETARG_DATEADT(2);
   if (!PG_ARGISNULL(1)) return {PG_GETARG_DATEADT(1), to};
   return {DATE_NOT_FINITE(to) ? DATEVAL_NOBEGIN : to - (kUsualDays - 1), to};
@@ -254,7 +254,7 @@ Datum ps_set_baseline(PG_FUNCTION_ARGS) {
   RequireArgument(fcinfo, 0, "role");
   const char* role = NameStr(*PG_GETARG_NAME(0));
   const char* end_user = EndUserArgument(fcinfo, 3);
-  const Days days = DaysOf(fcinfo);
+  const DayRange days = DaysOf(fcinfo);
   RequireDays(days.from, days.to);
   const char* from_day = TextOfDay(days.from);
   const char* to_day = TextOfDay(days.to);

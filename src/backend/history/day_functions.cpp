@@ -39,7 +39,7 @@ PG_FUNCTION_INFO_V1(ps_scored_under);
 namespace {
 
 // The days that a call has, on the C++ heap.
-struct Days {
+struct ScoredDays {
   std::vector<ScoredDay> all;
   std::string known;  // which of them are kept, a literal of date[]
   EachDayResult computed;
@@ -47,7 +47,7 @@ struct Days {
 };
 
 // Reads what is kept of the role's days in a range. Inside an internal scope.
-void TakeKept(Days* days, const ScoredUnder& under, const char* role, const char* from_day, const char* to_day) {
+void TakeKept(ScoredDays* days, const ScoredUnder& under, const char* role, const char* from_day, const char* to_day) {
   StringInfoData wire;
   initStringInfo(&wire);
   AppendKeptDays(&wire, under, role, from_day, to_day);
@@ -63,7 +63,7 @@ void TakeKept(Days* days, const ScoredUnder& under, const char* role, const char
 }
 
 // Scores days that are not kept, until their rates are exact.
-void ScoreGroup(Days* days, const HistoryRange& range) {
+void ScoreGroup(ScoredDays* days, const HistoryRange& range) {
   const ScoreSettings settings = ScoreSettingsInForce();
   ComputedRates computed;
   ComputeInRounds(
@@ -89,9 +89,9 @@ void PutDays(FunctionCallInfo fcinfo, bool anew) {
   RequireDays(PG_GETARG_DATEADT(1), PG_GETARG_DATEADT(2));
   const char* from_day = TextOfDay(PG_GETARG_DATEADT(1));
   const char* to_day = TextOfDay(PG_GETARG_DATEADT(2));
-  CoreHolder<Days>* holder = NewCoreHolder<Days>(CurrentMemoryContext);
-  CallCoreOrRaise([&] { holder->Reset(new Days{{}, "{}", {}, {}}); });
-  Days* days = holder->object;
+  CoreHolder<ScoredDays>* holder = NewCoreHolder<ScoredDays>(CurrentMemoryContext);
+  CallCoreOrRaise([&] { holder->Reset(new ScoredDays{{}, "{}", {}, {}}); });
+  ScoredDays* days = holder->object;
   InternalScope scope;
   EnterInternal(&scope);
   const ScoredUnder under = ScoresUnder(ScoreSettingsInForce());

@@ -27,7 +27,7 @@ PG_FUNCTION_INFO_V1(ps_import_statements);
 
 namespace {
 
-const Oid kColumns[] = {TEXTOID, NAMEOID, TIMESTAMPTZOID, TEXTOID};
+const Oid kLogColumns[] = {TEXTOID, NAMEOID, TIMESTAMPTZOID, TEXTOID};
 constexpr int kFewest = 4;
 
 // Where the columns stand that may follow, by their names; -1: they are not there.
@@ -46,7 +46,7 @@ void RefuseColumns() {
 FurtherColumns CheckColumns(TupleDesc row) {
   FurtherColumns further;
   bool fits = row->natts >= kFewest;
-  for (int i = 0; fits && i < kFewest; ++i) fits = TupleDescAttr(row, i)->atttypid == kColumns[i];
+  for (int i = 0; fits && i < kFewest; ++i) fits = TupleDescAttr(row, i)->atttypid == kLogColumns[i];
   for (int i = kFewest; fits && i < row->natts; ++i) {
     const Form_pg_attribute column = TupleDescAttr(row, i);
     const char* name = NameStr(column->attname);

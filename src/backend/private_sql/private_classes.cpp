@@ -21,6 +21,8 @@ extern "C" {
 #include "utils/lsyscache.h"
 }
 
+#include <initializer_list>
+
 #include "backend/dp/dp_persons.hpp"
 #include "backend/private_sql/private_allowed.hpp"
 #include "backend/private_sql/private_functions.hpp"

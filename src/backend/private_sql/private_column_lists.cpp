@@ -23,6 +23,8 @@ extern "C" {
 #include "utils/typcache.h"
 }
 
+#include <utility>
+
 #include "backend/catalog/relation_access.hpp"
 #include "backend/private_sql/private_domains.hpp"
 #include "backend/private_sql/private_key_values.hpp"

@@ -41,7 +41,7 @@ List* ColumnsAsStored(const RangeTblEntry* relation) {
       break;
     }
     Var* var = makeVar(1, column->attnum, column->atttypid, column->atttypmod, column->attcollation, 0);
-    columns = lappend(columns, makeTargetEntry(reinterpret_cast<Expr*>(var), column->attnum,
+    columns = lappend(columns, makeTargetEntry(reinterpret_cast<::Expr*>(var), column->attnum,
                                                pstrdup(NameStr(column->attname)), false));
   }
   table_close(table, NoLock);

@@ -16,7 +16,7 @@ namespace privacy_score {
 namespace {
 
 constexpr int kMostColumns = 4;
-constexpr int kMostWords = 24;
+constexpr int kMostKnownWords = 24;
 
 struct KnownKey {
   int64 id;  // 0: none
@@ -27,7 +27,7 @@ struct KnownKey {
   int column_count;
   int columns[kMostColumns];
   int word_count;
-  uint32 words[kMostWords];
+  uint32 words[kMostKnownWords];
   uint32 gaps;  // where in these the lower word of the hash stands, before the upper one
 };
 
@@ -79,7 +79,7 @@ int64 FindKnownKey(const TriedKey& key, CmdType command, uint64 vector, privacy_
 
 void RememberKey(const TriedKey& key, CmdType command, uint64 generation, int64 id, ConstantWordsView words,
                  ConstantWordsView others, uint64 other) {
-  if (id == 0 || IsUnparsed(id) || words.count != others.count || words.count > kMostWords) return;
+  if (id == 0 || IsUnparsed(id) || words.count != others.count || words.count > kMostKnownWords) return;
   const uint64 hash = key.hashes[0];
   KnownKey one = {id, generation, key.relid, command, key.shown, list_length(key.columns), {}, words.count, {}, 0};
   for (int i = 0; i < one.column_count; ++i) one.columns[i] = list_nth_int(key.columns, i);

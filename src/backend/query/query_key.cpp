@@ -24,14 +24,14 @@ namespace privacy_score {
 
 namespace {
 
-constexpr int kMostWords = 4096;
+constexpr int kMostKeyWords = 4096;
 constexpr int kMostParameters = 64;
 constexpr int kMostDepth = 100;
 constexpr int kMostComparisons = 64;
 
 // One buffer a backend, made with the first key.
 struct KeyBuffer {
-  uint32 words[kMostWords];
+  uint32 words[kMostKeyWords];
   const Const* literals[kMostLiterals];
   OpExpr* comparisons[kMostComparisons];
 };
@@ -42,12 +42,12 @@ class KeyWriter {
 
   bool WriteQuery(::Query* query);
   void Put(uint32 word) {
-    if (word_count_ < kMostWords) buffer_->words[word_count_] = word;
+    if (word_count_ < kMostKeyWords) buffer_->words[word_count_] = word;
     ++word_count_;
     // Good enough to find an entry; equality is decided by the words.
     hash_ = (hash_ << 7 ^ hash_ >> 57 ^ word) * UINT64CONST(0x9e3779b97f4a7c15);
   }
-  bool Fits() const { return word_count_ <= kMostWords; }
+  bool Fits() const { return word_count_ <= kMostKeyWords; }
   // Whether what an aggregate is taken over may depend on what two constants are.
   bool DependsOnConstants() const {
     return aggregates_ &&

@@ -16,7 +16,7 @@ namespace privacy_score {
 namespace {
 
 // The codes of a record's quasi-identifiers, in maker->codes.
-void CodeRecord(FakeMaker* maker, TupleTableSlot* record) {
+void CodeFakeRecord(FakeMaker* maker, TupleTableSlot* record) {
   slot_getallattrs(record);
   MemoryContext before = MemoryContextSwitchTo(maker->row);
   for (int i = 0; i < maker->attributes; ++i) {
@@ -56,12 +56,12 @@ void StartFakes(FakeMaker* maker, FakeWork* work, int per_bucket, TupleDesc colu
 }
 
 void LearnRecord(FakeMaker* maker, TupleTableSlot* record, std::size_t value) {
-  CodeRecord(maker, record);
+  CodeFakeRecord(maker, record);
   CallCoreOrRaise([&] { maker->work->associations->Learn(maker->codes, value); });
 }
 
 void TakeRecord(FakeMaker* maker, TupleTableSlot* record) {
-  CodeRecord(maker, record);
+  CodeFakeRecord(maker, record);
   CallCoreOrRaise([&] {
     maker->work->bucket_codes.insert(maker->work->bucket_codes.end(), maker->codes, maker->codes + maker->attributes);
   });

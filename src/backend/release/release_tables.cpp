@@ -38,7 +38,7 @@ constexpr int kBatchRows = 1000;
 constexpr Size kBatchBytes = 65536;
 constexpr int kMaxColumns = 1600;  // of a table
 
-void Run(const char* sql) {
+void RunWithoutResult(const char* sql) {
   if (SPI_execute(sql, false, 0) < 0) elog(ERROR, "could not run a statement for a release");
 }
 
@@ -88,7 +88,7 @@ void RevokeGrants(const ReleaseTable* table) {
     }
   }
   ReleaseSysCache(tuple);
-  if (sql.len > 0) Run(sql.data);
+  if (sql.len > 0) RunWithoutResult(sql.data);
 }
 
 // What is wrong with a table that was just created; null when it is as it was asked for.
@@ -135,7 +135,7 @@ void CreateTable(ReleaseTable* table) {
     if (table->types[i]->attnotnull) appendStringInfoString(&sql, " NOT NULL");
   }
   appendStringInfoChar(&sql, ')');
-  Run(sql.data);
+  RunWithoutResult(sql.data);
   table->relation = get_relname_relid(table->name->relname, table->schema);
 }
 
@@ -200,7 +200,7 @@ void CreateReleaseTables(ReleaseTable* const* tables, int count) {
   bool replaces = false;
   for (int i = 0; i < count; ++i) {
     if (!OidIsValid(tables[i]->existing)) continue;
-    Run(psprintf("DROP TABLE %s", tables[i]->quoted));
+    RunWithoutResult(psprintf("DROP TABLE %s", tables[i]->quoted));
     replaces = true;
   }
   if (replaces)
@@ -220,12 +220,13 @@ void RequireUnchanged(const ReleaseTable* const* tables, int count) {
 }
 
 void DescribeReleaseTable(const ReleaseTable* table, const char* comment) {
-  Run(psprintf("COMMENT ON TABLE %s IS %s", table->quoted,
-               quote_literal_cstr(psprintf("%s%s", RELEASE_COMMENT, comment))));
+  RunWithoutResult(psprintf("COMMENT ON TABLE %s IS %s", table->quoted,
+                            quote_literal_cstr(psprintf("%s%s", RELEASE_COMMENT, comment))));
 }
 
 void DescribeReleaseColumn(const ReleaseTable* table, const char* column, const char* comment) {
-  Run(psprintf("COMMENT ON COLUMN %s.%s IS %s", table->quoted, quote_identifier(column), quote_literal_cstr(comment)));
+  RunWithoutResult(
+      psprintf("COMMENT ON COLUMN %s.%s IS %s", table->quoted, quote_identifier(column), quote_literal_cstr(comment)));
 }
 
 void OpenWriter(TableWriter* writer, Oid relation, const TupleTableSlotOps* form) {

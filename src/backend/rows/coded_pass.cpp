@@ -20,7 +20,7 @@ namespace privacy_score {
 
 namespace {
 
-constexpr int kBlock = 1024;  // rows that go to core at once
+constexpr int kRowsAtOnce = 1024;  // rows that go to core at once
 
 // Where the executor sends rows.
 struct CodingReceiver {
@@ -106,7 +106,7 @@ bool ReceiveRow(TupleTableSlot* slot, DestReceiver* self) {
   for (int i = 0; i < columns; ++i)
     pass->codes[i][row] = CodeOf(pass->dictionaries[i], slot->tts_values[i], slot->tts_isnull[i]);
   MemoryContextSwitchTo(outer);
-  return ++pass->filled < kBlock || Flush(pass);
+  return ++pass->filled < kRowsAtOnce || Flush(pass);
 }
 
 void StartRows(DestReceiver* self, int, TupleDesc type) {
@@ -132,8 +132,8 @@ CodingReceiver* NewReceiver(MemoryContext context, const PassInput* input) {
   pass->counts = static_cast<int64**>(palloc0(sizeof(int64*) * width));
   pass->room = static_cast<uint32*>(palloc0(sizeof(uint32) * width));
   pass->codes = static_cast<uint32**>(palloc(sizeof(uint32*) * width));
-  for (int i = 0; i < input->columns; ++i) pass->codes[i] = static_cast<uint32*>(palloc(sizeof(uint32) * kBlock));
-  pass->weights = static_cast<int64*>(palloc(sizeof(int64) * kBlock));
+  for (int i = 0; i < input->columns; ++i) pass->codes[i] = static_cast<uint32*>(palloc(sizeof(uint32) * kRowsAtOnce));
+  pass->weights = static_cast<int64*>(palloc(sizeof(int64) * kRowsAtOnce));
   MemoryContextSwitchTo(outer);
   return pass;
 }

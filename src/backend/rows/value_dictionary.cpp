@@ -26,7 +26,7 @@ namespace privacy_score {
 
 namespace {
 
-constexpr Size kBlock = 64 * 1024;       // of which small pieces are cut
+constexpr Size kLeastBlock = 64 * 1024;  // of which small pieces are cut
 constexpr uint64 kFirstCapacity = 64;    // of the hash table
 constexpr uint64 kAlwaysWindow = 65536;  // integers at most so far apart are entries of the array, however few
 
@@ -43,7 +43,7 @@ void* TakeMemory(ValueDictionary* dictionary, Size bytes) {
   bytes = MAXALIGN(bytes);
   dictionary->bytes += bytes;
   if (static_cast<Size>(memory->end - memory->next) < bytes) {
-    const Size block = Max(bytes, kBlock);
+    const Size block = Max(bytes, kLeastBlock);
     if (MemoryContextMemAllocated(memory->context, false) + block > memory->limit) {
       memory->full = true;
       return nullptr;
@@ -54,7 +54,7 @@ void* TakeMemory(ValueDictionary* dictionary, Size bytes) {
       memory->full = true;
       return nullptr;
     }
-    if (block > kBlock) return fresh;
+    if (block > kLeastBlock) return fresh;
     memory->next = fresh;
     memory->end = fresh + block;
   }

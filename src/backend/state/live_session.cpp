@@ -220,7 +220,7 @@ void CloseSession() {
   if (slot->session_count <= 1) WakeWorker(slot);
 }
 
-void CutSession(Oid role, const char* end_user, TimestampTz now) {
+void CutLiveSession(Oid role, const char* end_user, TimestampTz now) {
   const int64 gap = static_cast<int64>(ps_settings.idle_gap) * USECS_PER_SEC;
   LiveSession* own = ps_own.session;
   if (own == nullptr) return;

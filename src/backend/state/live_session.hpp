@@ -21,7 +21,7 @@ LiveSession* OwnSession();
 
 // Closes the open session, or leaves that of a principal, when it is another role's or end user's, when the pause, the
 // day or its size asks for a cut, or the server was promoted.
-void CutSession(Oid role, const char* end_user, TimestampTz now);
+void CutLiveSession(Oid role, const char* end_user, TimestampTz now);
 
 // Opens a session of this connection; null when there is no room.
 LiveSession* OpenSession(Oid role, const char* end_user, TimestampTz now);

@@ -7,6 +7,7 @@ extern "C" {
 #include "access/tupdesc.h"
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
+#include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
 }

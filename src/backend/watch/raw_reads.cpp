@@ -49,7 +49,7 @@ constexpr RawFunction kRawFunctions[] = {{"pg_logical_slot_get_", false, Shows::
                                          {"get_raw_page", true, Shows::kToSuperusers},    // pageinspect
                                          {"bt_page_items", true, Shows::kToSuperusers}};
 
-struct Known {
+struct KnownReader {
   Oid function;
   Shows shows;
 };
@@ -83,13 +83,13 @@ Shows LookUpOther(Oid function) {
     HASHCTL control;
     memset(&control, 0, sizeof control);
     control.keysize = sizeof(Oid);
-    control.entrysize = sizeof(Known);
+    control.entrysize = sizeof(KnownReader);
     control.hcxt = CacheMemoryContext;
     of_others = hash_create("privacy_score functions", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
     of_others_generation = generation;
   }
   bool found;
-  auto* known = static_cast<Known*>(hash_search(of_others, &function, HASH_ENTER, &found));
+  auto* known = static_cast<KnownReader*>(hash_search(of_others, &function, HASH_ENTER, &found));
   if (!found) known->shows = Shows::kUnknown;
   if (known->shows == Shows::kUnknown) known->shows = LookUp(function);
   return known->shows;

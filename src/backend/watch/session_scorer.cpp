@@ -141,7 +141,7 @@ LiveSession* CurrentSession(TimestampTz now, EndUserFault* fault) {
   const EndUser end_user = EndUserNow();
   *fault = end_user.fault;
   ps_own.asks_for_nobody = !SpeaksForOthers();
-  CutSession(role, end_user.name, now);
+  CutLiveSession(role, end_user.name, now);
   if (OwnSession() != nullptr) return OwnSession();
   if (IsOverAll(end_user.name)) {
     LiveSession* session = AttachToPrincipal(role, end_user.name, now);

@@ -54,7 +54,7 @@ CmdType UnplannedCommand(const ShowingError& shown) {
   return IsCopy(shown) ? CMD_INSERT : CMD_SELECT;
 }
 
-void RecordRows(const ShowingError& shown, Oid relation) {
+void RecordShownRows(const ShowingError& shown, Oid relation) {
   if (RelationIsProtected(relation)) RecordUnrefusable(AbstractRows(relation, UnplannedCommand(shown)), {});
 }
 
@@ -77,7 +77,7 @@ void RecordShownIndexKey(const ShowingError& shown) {
   const Oid index = name == nullptr ? InvalidOid : get_relname_relid(name, get_rel_namespace(shown.named));
   List* columns = ColumnsOfIndex(index);
   if (columns == NIL)
-    RecordRows(shown, shown.named);
+    RecordShownRows(shown, shown.named);
   else
     RecordShownKey(shown, shown.named, columns,
                    shown.error->sqlerrcode == ERRCODE_EXCLUSION_VIOLATION || ChecksRowsThere(shown));
@@ -103,7 +103,7 @@ void RecordCondition(const ShowingError& shown) {
     columns = ColumnsOfConstraint(get_relation_constraint_oid(shown.named, error->constraint_name, true));
   }
   if (columns == NIL)
-    RecordRows(shown, shown.named);
+    RecordShownRows(shown, shown.named);
   else
     RecordShownKey(shown, shown.named, columns, false);
 }
@@ -133,7 +133,7 @@ void RecordPrinted(const ShowingError& shown) {
   if (shown.plan != nullptr) {
     if (PlanReadsProtected(shown.plan)) RecordUnrefusable(AbstractPlan(shown.plan), {});
   } else if (ComesFromRows(shown.error->sqlerrcode)) {
-    RecordRows(shown, shown.handled);
+    RecordShownRows(shown, shown.handled);
   }
 }
 
@@ -145,13 +145,13 @@ void RecordShownStatement(const ShowingError& shown) {
       if (ChecksRowsThere(shown) && shown.error->detail == nullptr)
         RecordCondition(shown);
       else if (ChecksRowsThere(shown) || ShowsRow(shown.plan))
-        RecordRows(shown, shown.named);
+        RecordShownRows(shown, shown.named);
       break;
     case ERRCODE_WITH_CHECK_OPTION_VIOLATION:
       if (!ShowsRow(shown.plan)) break;
       // The error names the view.
       foreach (cell, shown.plan->resultRelations)
-        RecordRows(shown, rt_fetch(lfirst_int(cell), shown.plan->rtable)->relid);
+        RecordShownRows(shown, rt_fetch(lfirst_int(cell), shown.plan->rtable)->relid);
       break;
     case ERRCODE_UNIQUE_VIOLATION:
     case ERRCODE_EXCLUSION_VIOLATION:

@@ -42,7 +42,7 @@ namespace {
 constexpr int16 kAnyEvent = TRIGGER_TYPE_INSERT | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_UPDATE;
 
 // A relation that hands rows on, of a partition its root, and the events (bits of tgtype) at which it does.
-struct Handing {
+struct HandingTrigger {
   Oid relid;
   int16 events;
 };
@@ -52,10 +52,10 @@ struct KnownKey {
   bool tree;  // with its partitions and children
 };
 
-struct Known {
+struct KnownTriggers {
   KnownKey key;
   bool complete;
-  List* handing;  // of Handing*
+  List* handing;  // of HandingTrigger*
 };
 
 MemoryContext known_context = nullptr;
@@ -123,7 +123,7 @@ List* FindHanding(const KnownKey& key) {
     int16 events = fires ? EventsHanded(relid, entry, false) : 0;
     if (evaluates && RowCodeIsOthers(relid, entry)) events |= TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE;
     if (events == 0) continue;
-    auto* one = static_cast<Handing*>(MemoryContextAlloc(known_context, sizeof(Handing)));
+    auto* one = static_cast<HandingTrigger*>(MemoryContextAlloc(known_context, sizeof(HandingTrigger)));
     *one = {ResolveRelation(relid).root->relid, events};
     handing = lappend(handing, one);
   }
@@ -140,7 +140,7 @@ void OpenKnown() {
   HASHCTL control;
   memset(&control, 0, sizeof control);
   control.keysize = sizeof(KnownKey);
-  control.entrysize = sizeof(Known);
+  control.entrysize = sizeof(KnownTriggers);
   control.hcxt = known_context;
   known = hash_create("privacy_score triggers", 32, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
@@ -152,7 +152,7 @@ List* HandingOf(Oid relid, bool tree) {
   key.relid = relid;
   key.tree = tree;
   bool found;
-  auto* entry = static_cast<Known*>(hash_search(known, &key, HASH_ENTER, &found));
+  auto* entry = static_cast<KnownTriggers*>(hash_search(known, &key, HASH_ENTER, &found));
   if (found && entry->complete) return entry->handing;
   entry->complete = false;
   ForgetStaleRelations();
@@ -216,7 +216,7 @@ void AddHanded(Handed* handed, const PlannedStmt* plan, int index, bool tree, co
   }
   ListCell* cell;
   foreach (cell, HandingOf(relid, tree || partitioned)) {
-    const auto* handing = static_cast<Handing*>(lfirst(cell));
+    const auto* handing = static_cast<HandingTrigger*>(lfirst(cell));
     if ((handing->events & events) != 0) handed->relations = list_append_unique_oid(handed->relations, handing->relid);
   }
 }

@@ -47,7 +47,7 @@ namespace {
 // What few sessions show says nothing of how rare anything is.
 constexpr int64 kFewestCalibrated = 10;
 // Abstractions of the sessions and baselines that are remembered, some 200 MB; with more of them all are read again.
-constexpr std::size_t kMostRemembered = 1000000;
+constexpr std::size_t kMostRememberedOfAlarms = 1000000;
 
 // A session that goes on.
 struct Judged {
@@ -83,9 +83,9 @@ Drips After(const privacy_score::AlarmLaw& law, const Drips& before, double comb
 }
 
 Alarms* alarms = nullptr;
-int64 loaded = 0;        // the calibration that `alarms` has
-bool unsettled = false;  // what was taken in may not be stored
-bool looked = false;     // for another calibration, in this transaction
+int64 loaded = 0;               // the calibration that `alarms` has
+bool alarms_unsettled = false;  // what was taken in may not be stored
+bool looked = false;            // for another calibration, in this transaction
 
 void ForgetAlarms() {
   delete alarms;
@@ -350,7 +350,7 @@ DueAlert* Judge(const LiveSession* session, int64 row_id, DueAlert* others, Memo
   if (!LoadCalibration()) return others;
   RoleAlarm* alarm = AlarmOf(NameStr(session->role_name));
   if (alarm == nullptr) return others;
-  unsettled = true;
+  alarms_unsettled = true;
   Judged* judged = JudgedOf(session, row_id, alarm);
   if (judged == nullptr) return others;
   privacy_score::Judgement judgement;
@@ -456,14 +456,14 @@ void PutAwayJudged(int64 row_id) {
 
 void BeginJudging() {
   looked = false;
-  if (unsettled) ForgetAlarms();
-  if (alarms == nullptr || alarms->remembered <= kMostRemembered) return;
+  if (alarms_unsettled) ForgetAlarms();
+  if (alarms == nullptr || alarms->remembered <= kMostRememberedOfAlarms) return;
   alarms->sessions.clear();
   alarms->roles.clear();
   alarms->accepted.clear();
   alarms->remembered = 0;
 }
 
-void SettleJudging() { unsettled = false; }
+void SettleJudging() { alarms_unsettled = false; }
 
 }  // namespace privacy_score

@@ -33,13 +33,13 @@ using privacy_score::StoredSubjects;
 
 namespace {
 
-constexpr std::size_t kMostRemembered = 500000;      // about 75 MB
-constexpr std::size_t kMostSavedWords = 128 * 1024;  // at most 1/64 of max_memory, too
-constexpr int kMostParts = 64;                       // of the stored subjects of a day, before they are made one
+constexpr std::size_t kMostRememberedOfDays = 500000;  // about 75 MB
+constexpr std::size_t kMostSavedWords = 128 * 1024;    // at most 1/64 of max_memory, too
+constexpr int kMostParts = 64;                         // of the stored subjects of a day, before they are made one
 
 // What this process remembers, and what is in hand of the session that is being taken in. On the C++ heap.
 struct Days {
-  DayReach reach{kMostRemembered};
+  DayReach reach{kMostRememberedOfDays};
   std::string principal;
   std::vector<std::uint64_t> words;
   std::size_t restored = 0;  // of them, from an earlier process
@@ -57,7 +57,7 @@ struct Days {
 Days* days = nullptr;
 uint64 loaded_version = 0;  // of the definitions that `days` has loaded
 bool changed_since_saved = false;
-bool unsettled = false;  // something was taken in and may not be stored
+bool days_unsettled = false;  // something was taken in and may not be stored
 
 // Takes over what the worker before has saved. Only workers of this database look at it, one at a time.
 void Restore(const DatabaseSlot* slot) {
@@ -380,7 +380,7 @@ void DropSavedDays(DatabaseSlot* slot) {
 }
 
 void SaveDays(DatabaseSlot* slot) {
-  if (days == nullptr || !changed_since_saved || unsettled) return;
+  if (days == nullptr || !changed_since_saved || days_unsettled) return;
   changed_since_saved = false;
   std::size_t size = 0;
   if (!Counted([&] {
@@ -402,7 +402,7 @@ void ForgetDays() {
     delete days;
     days = nullptr;
   });
-  unsettled = false;
+  days_unsettled = false;
 }
 
 void ReadDaysAgain(DatabaseSlot* slot) {
@@ -417,7 +417,7 @@ DueAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const Pending
   // Sessions that have not heard of it yet may still tell.
   if (ps_settings.subject_key_period == 0) return alerts;
   if (sealed->told.first == nullptr || !PrepareDays(slot)) return alerts;
-  unsettled = changed_since_saved = true;
+  days_unsettled = changed_since_saved = true;
   if (!ReadTold(session, sealed) || !DefineTold()) return alerts;
   // What a session of a standby has defined is nowhere any more when another worker has taken it.
   if (!IsDefined()) return alerts;
@@ -453,11 +453,11 @@ DueAlert* TakeTold(DatabaseSlot* slot, const LiveSession* session, const Pending
 
 void BeginDays() {
   // On a standby nothing is stored that could be read again, and to take in the same once more changes nothing.
-  if (unsettled && !RecoveryInProgress()) ForgetDays();
+  if (days_unsettled && !RecoveryInProgress()) ForgetDays();
 }
 
 void SettleDays() {
-  unsettled = false;
+  days_unsettled = false;
   if (days != nullptr) Counted([] { days->reach.MakeRoom(); });
 }
 

@@ -25,6 +25,10 @@ std::string_view Required(const Field& field) {
   return *field;
 }
 
+std::string RequiredText(const Field& field) { return std::string(Required(field)); }
+
+std::string TextOrNothing(const Field& field) { return field ? std::string(*field) : std::string(); }
+
 template <typename T>
 T WireReader::Number() {
   if (bytes_.size() - position_ < sizeof(T)) throw DamagedData("cut short");

@@ -25,6 +25,10 @@ using Row = std::vector<Field>;
 
 // A field that may not be NULL; throws Error XX001 when it is.
 std::string_view Required(const Field& field);
+std::string RequiredText(const Field& field);
+
+// A field, or nothing for NULL.
+std::string TextOrNothing(const Field& field);
 
 // Reads sections one after the other. The bytes must outlive the reader and all fields. Throws Error XX001 when the
 // buffer is cut short or holds another number of columns than asked for.

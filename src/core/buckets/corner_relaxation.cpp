@@ -19,7 +19,7 @@ constexpr std::int64_t kMostDenominator = 1 << 16;
 constexpr std::size_t kMostPoints = 1 << 17;
 constexpr std::uint16_t kMostSteps = 256;
 constexpr int kLooksBeforeStop = 256;
-constexpr double kTolerance = 1e-6;
+constexpr double kWholeTolerance = 1e-6;
 constexpr std::uint32_t kUnreachable = std::numeric_limits<std::uint32_t>::max() / 2;
 
 // The least denominator of a number by its continued fraction; more than kMostDenominator when there is none.
@@ -29,7 +29,7 @@ std::int64_t DenominatorOf(double value) {
   std::int64_t denominator = 1;
   while (denominator <= kMostDenominator) {
     const double scaled = value * static_cast<double>(denominator);
-    if (std::abs(scaled - std::round(scaled)) < kTolerance) return denominator;
+    if (std::abs(scaled - std::round(scaled)) < kWholeTolerance) return denominator;
     if (rest < 1e-12) break;
     const double inverse = 1 / rest;
     const double whole = std::floor(inverse);
@@ -81,7 +81,7 @@ bool CornerRelaxation::ReadVertex(const BucketProgram& program, const std::vecto
     for (std::size_t j = 0; j <= nonbasic.size(); ++j) {
       const double entry = j < nonbasic.size() ? simplex.Row(row)[j] : simplex.values()[row];
       const double scaled = entry * static_cast<double>(denominator_);
-      if (std::abs(scaled - std::round(scaled)) < kTolerance) continue;
+      if (std::abs(scaled - std::round(scaled)) < kWholeTolerance) continue;
       denominator_ *= DenominatorOf(scaled);
       if (denominator_ > kMostDenominator) return false;
     }

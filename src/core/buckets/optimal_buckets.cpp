@@ -26,7 +26,7 @@ namespace privacy_score {
 namespace {
 
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
-constexpr double kTolerance = 1e-6;
+constexpr double kSlackTolerance = 1e-6;
 // Bases of a vertex that are looked at, and settings near it for each of them.
 constexpr int kMostBases = 20;
 constexpr int kMostCandidates = 100;
@@ -253,19 +253,19 @@ void OptimalBuckets::Search::ReadNumbers() {
 }
 
 bool OptimalBuckets::Search::IsWhole() const {
-  return std::all_of(rest_.begin(), rest_.end(), [](double rest) { return std::abs(rest) < kTolerance; });
+  return std::all_of(rest_.begin(), rest_.end(), [](double rest) { return std::abs(rest) < kSlackTolerance; });
 }
 
 // Adds cuts that the present numbers break, known ones first; false when there are no other ones.
 bool OptimalBuckets::Search::AddBrokenCuts() {
   bool added = false;
   for (std::size_t n = 0; n < cuts_.size(); ++n) {
-    if (simplex_->IsActive(n) || SlackOf(cuts_[n], whole_, rest_) >= -kTolerance) continue;
+    if (simplex_->IsActive(n) || SlackOf(cuts_[n], whole_, rest_) >= -kSlackTolerance) continue;
     simplex_->AddCut(n);
     added = true;
   }
   if (added) return true;
-  for (BucketCut& cut : hall_.Broken(whole_, rest_, kTolerance)) {
+  for (BucketCut& cut : hall_.Broken(whole_, rest_, kSlackTolerance)) {
     // With rounding errors a cut that is in can be broken.
     if (std::find(cuts_.begin(), cuts_.end(), cut) != cuts_.end()) continue;
     cuts_.push_back(std::move(cut));
@@ -310,7 +310,7 @@ OptimalBuckets::Search::Corner OptimalBuckets::Search::TryBasis(Part& part) {
     const std::size_t broken = TrySetting(buckets);
     if (broken == cuts_.size()) return Corner::kDecided;
     simplex_->AddCut(broken);
-    if (std::abs(simplex_->Slack(broken)) < kTolerance && simplex_->PivotOut(simplex_->SlackOf(broken), false))
+    if (std::abs(simplex_->Slack(broken)) < kSlackTolerance && simplex_->PivotOut(simplex_->SlackOf(broken), false))
       outcome = Corner::kOtherBasis;
     corner.Demand(cuts_[broken].coefficients, cuts_[broken].limit);
   }
@@ -321,7 +321,7 @@ OptimalBuckets::Search::Corner OptimalBuckets::Search::TryBasis(Part& part) {
 bool OptimalBuckets::Search::PivotToBound(const Part& part, std::size_t place, bool at_high) {
   const std::int64_t bound = at_high ? part.highs[place] : part.lows[place];
   const double distance = simplex_->Offset(place) - static_cast<double>(bound - simplex_->Origin(place));
-  return simplex_->IsBasic(place) && std::abs(distance) < kTolerance && simplex_->PivotOut(place, at_high);
+  return simplex_->IsBasic(place) && std::abs(distance) < kSlackTolerance && simplex_->PivotOut(place, at_high);
 }
 
 // Whether these are numbers of buckets for all rows. With rounding errors what looks like a solution may be none.
@@ -362,7 +362,7 @@ void OptimalBuckets::Search::Branch(Part part) {
   double most = 0;
   for (std::size_t k = 0; k < program_.costs.size(); ++k) {
     const double weight = std::abs(rest_[k]) * program_.weights[k];
-    if (std::abs(rest_[k]) < kTolerance || weight <= most) continue;
+    if (std::abs(rest_[k]) < kSlackTolerance || weight <= most) continue;
     most = weight;
     place = k;
   }

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kNarrowBytes = 2 * sizeof(NarrowWord);
 // What sets of wide tuples are counted with: two words a tuple.
 constexpr std::size_t kWideBytes = 2 * sizeof(WideWord);
-constexpr std::size_t kBlock = 1024;
+constexpr std::size_t kCodedBlock = 1024;
 
 std::size_t ForTuples(std::size_t memory_limit) { return memory_limit - memory_limit / 4; }
 
@@ -54,12 +54,12 @@ bool CodedRows::Append(const std::uint32_t* const* codes, std::size_t rows, cons
 bool CodedRows::WidenRows() {
   wide_ = std::make_unique<WideRows>(columns_);
   const NarrowWord weight_mask = word_sort::BitsBelow<NarrowWord>(narrow_->weight_bits());
-  std::vector<std::vector<std::uint32_t>> codes(columns_, std::vector<std::uint32_t>(kBlock));
+  std::vector<std::vector<std::uint32_t>> codes(columns_, std::vector<std::uint32_t>(kCodedBlock));
   std::vector<const std::uint32_t*> pointers;
   for (const auto& column : codes) pointers.push_back(column.data());
-  std::vector<std::int64_t> weights(kBlock);
-  for (std::size_t start = 0; start < narrow_->size(); start += kBlock) {
-    const std::size_t count = std::min(kBlock, narrow_->size() - start);
+  std::vector<std::int64_t> weights(kCodedBlock);
+  for (std::size_t start = 0; start < narrow_->size(); start += kCodedBlock) {
+    const std::size_t count = std::min(kCodedBlock, narrow_->size() - start);
     const NarrowWord* const words = narrow_->words() + start;
     for (std::size_t column = 0; column < columns_; ++column)
       for (std::size_t i = 0; i < count; ++i)

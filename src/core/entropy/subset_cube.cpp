@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kWalkedAtOnce = std::size_t{1} << 20;
 // With so many sets below a column the words are sorted by all columns and collapsed, not by this one alone.
 constexpr std::size_t kSetsWorthCollapsing = 4;
-constexpr std::size_t kBlock = 512;
+constexpr std::size_t kCubeBlock = 512;
 
 template <typename T>
 void Ensure(PlainBuffer<T>* buffer, std::size_t size) {
@@ -280,10 +280,10 @@ template <typename Cell>
 void SubsetCube<Word>::Count(const CubeStep& step, const Frame& frame) {
   Cell* out = reinterpret_cast<Cell*>(arena_.data()) + step.out;
   std::memset(out, 0, step.cells * sizeof(Cell));
-  std::uint32_t cells[kBlock];
-  for (std::size_t start = 0; start < frame.count; start += kBlock) {
+  std::uint32_t cells[kCubeBlock];
+  for (std::size_t start = 0; start < frame.count; start += kCubeBlock) {
     const Word* words = frame.words + start;
-    const std::size_t count = std::min(kBlock, frame.count - start);
+    const std::size_t count = std::min(kCubeBlock, frame.count - start);
     std::memset(cells, 0, count * sizeof(std::uint32_t));
     AddTerms(step.terms, words, count, cells);
     for (std::size_t i = 0; i < count; ++i) out[cells[i]] = static_cast<Cell>(out[cells[i]] + WeightOf(words[i]));
@@ -298,10 +298,10 @@ void SubsetCube<Word>::CountAlone(const CubeStep& step, const Frame& frame) {
   auto* out = arena_.data();
   std::memset(out, 0, step.cells);
   carries_.clear();
-  std::uint32_t cells[kBlock];
-  for (std::size_t start = 0; start < frame.count; start += kBlock) {
+  std::uint32_t cells[kCubeBlock];
+  for (std::size_t start = 0; start < frame.count; start += kCubeBlock) {
     const Word* words = frame.words + start;
-    const std::size_t count = std::min(kBlock, frame.count - start);
+    const std::size_t count = std::min(kCubeBlock, frame.count - start);
     std::memset(cells, 0, count * sizeof(std::uint32_t));
     AddTerms(step.terms, words, count, cells);
     for (std::size_t i = 0; i < count; ++i) {

@@ -15,7 +15,7 @@ namespace privacy_score {
 
 namespace {
 
-constexpr std::size_t kBlock = 1024;
+constexpr std::size_t kRefinedBlock = 1024;
 constexpr unsigned kTupleBits = 32;
 
 // Bits for a weight such that few of `total` rows need a second word.
@@ -49,10 +49,10 @@ class PackedFamilyOf : public PackedFamily {
     std::size_t needed = count;
     for (std::size_t i = 0; i < count; ++i) needed += static_cast<std::size_t>((weight_of(i) - 1) / greatest);
     words_ = PlainBuffer<Word>(needed);
-    std::vector<std::uint32_t> codes(kBlock);
+    std::vector<std::uint32_t> codes(kRefinedBlock);
     std::size_t end = count;
-    for (std::size_t start = 0; start < count; start += kBlock) {
-      const std::size_t rows = std::min(kBlock, count - start);
+    for (std::size_t start = 0; start < count; start += kRefinedBlock) {
+      const std::size_t rows = std::min(kRefinedBlock, count - start);
       std::fill_n(&words_[start], rows, Word{0});
       for (std::size_t column = 0; column < sets_.columns.size(); ++column) {
         codes_of(column, start, rows, codes.data());
@@ -180,9 +180,9 @@ void SubsetRefinement::Refine(const Frame& frame, Frame* finer) const {
   const std::size_t count = frame.tuples.size();
   PlainBuffer<WideWord> words(count);
   {
-    std::vector<std::uint32_t> codes(kBlock);
-    for (std::size_t start = 0; start < count; start += kBlock) {
-      const std::size_t rows = std::min(kBlock, count - start);
+    std::vector<std::uint32_t> codes(kRefinedBlock);
+    for (std::size_t start = 0; start < count; start += kRefinedBlock) {
+      const std::size_t rows = std::min(kRefinedBlock, count - start);
       rows_.CodesOf(columns_[position], &frame.tuples[start], rows, codes.data());
       for (std::size_t i = 0; i < rows; ++i) {
         const std::uint64_t coarse = frame.classes.empty() ? 0 : frame.classes[start + i];

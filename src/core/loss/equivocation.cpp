@@ -25,7 +25,7 @@ constexpr double kEqual = 1e-12;
 // Up to so many values all windows are kept.
 constexpr std::size_t kFewValues = 128;
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t kBlock = 8;  // boundaries that are left out together
+constexpr std::size_t kBoundaryBlock = 8;  // boundaries that are left out together
 
 // Windows between boundaries, with what they cost.
 struct WindowList {
@@ -39,8 +39,8 @@ struct WindowList {
                   std::size_t end) {
     std::size_t worked_out = 0;
     const double sum = boundaries.sums[end];
-    for (std::size_t block = start; block < end; block += kBlock) {
-      const std::size_t block_end = std::min(block + kBlock, end);
+    for (std::size_t block = start; block < end; block += kBoundaryBlock) {
+      const std::size_t block_end = std::min(block + kBoundaryBlock, end);
       ++worked_out;
       // Costs before increase with the boundary, and windows get shorter.
       if (before[block] + WindowCost(sum - boundaries.sums[block_end - 1]) > most) continue;

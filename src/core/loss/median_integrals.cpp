@@ -18,7 +18,7 @@ constexpr int kNodes = 20;
 using Quadrature = boost::math::quadrature::gauss<double, kNodes>;
 // Up to here all integrands are polynomials that the quadrature takes exactly.
 constexpr double kExactPower = kNodes - 2;
-constexpr double kNegligible = -50;  // log
+constexpr double kNegligibleRatio = -50;  // log
 
 // log(1 - share), with the rest known too.
 double LogRest(double share, double rest) { return share < 0.5 ? std::log1p(-share) : std::log(rest); }
@@ -60,7 +60,7 @@ double Integrate(const Peak& peak, double edge, const Extra& extra) {
   for (const int sign : {-1, 1}) {
     const double end = sign < 0 ? peak.below : peak.above;
     double away = 0;
-    while (away < end && LogRatio(peak, sign * away) > kNegligible) {
+    while (away < end && LogRatio(peak, sign * away) > kNegligibleRatio) {
       const double u = peak.at + sign * away;
       const double v = peak.rest - sign * away;
       double panel = 2 / (peak.power * std::abs(1 / u - 1 / v) + std::sqrt(peak.power * (1 / (u * u) + 1 / (v * v))));

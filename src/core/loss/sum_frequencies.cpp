@@ -19,7 +19,7 @@ namespace privacy_score {
 
 namespace {
 
-constexpr double kNegligible = -46;  // log of 1e-20
+constexpr double kNegligibleSum = -46;  // log of 1e-20
 
 // log |phi| and arg phi of the records of a group at a frequency, centred.
 struct Factor {
@@ -112,7 +112,7 @@ class Frequencies {
       const double bound = width > 0 ? std::log(std::min(1.0, std::exp(log_size) + away_[g] * width)) : log_size;
       sum += static_cast<double>(group.records) * std::min(0.0, bound);
       least = std::min(least, bound);
-      if (sum - least < kNegligible) return false;
+      if (sum - least < kNegligibleSum) return false;
     }
     return true;
   }

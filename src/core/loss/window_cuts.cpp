@@ -10,7 +10,7 @@ namespace privacy_score {
 
 namespace {
 
-constexpr std::size_t kBlock = 8;
+constexpr std::size_t kWindowBlock = 8;
 
 // The best place to cut before boundary `to`, among places from..until: halves that cannot hold a better one are
 // skipped.
@@ -36,7 +36,7 @@ struct Search {
     ++looked;
     // Costs increase, windows get shorter.
     if (costs[from] + WindowCost(to_sum - boundaries.sums[until - 1]) >= best) return;
-    if (until - from <= kBlock) {
+    if (until - from <= kWindowBlock) {
       for (std::size_t i = from; i < until; ++i) Try(i);
       return;
     }
@@ -85,7 +85,7 @@ CutResult BestCut(const Boundaries& boundaries, std::int64_t most, PauseCounter*
       search.Try(j - 1);
       search.Between(low + 1, j - 1);
     }
-    pause->Add(search.looked * kBlock);
+    pause->Add(search.looked * kWindowBlock);
     result.costs[j] = search.best;
     from[j] = search.at;
   }

@@ -15,12 +15,12 @@ namespace privacy_score {
 namespace {
 
 constexpr double kStripHeight = 20;
-constexpr double kWidth = 320;
-constexpr double kHeight = 128;
-constexpr double kLeft = 34;
-constexpr double kRight = kWidth - 8;
-constexpr double kTop = 16;
-constexpr double kBottom = kHeight - 22;
+constexpr double kDayWidth = 320;
+constexpr double kDayHeight = 128;
+constexpr double kDayLeft = 34;
+constexpr double kDayRight = kDayWidth - 8;
+constexpr double kDayTop = 16;
+constexpr double kDayBottom = kDayHeight - 22;
 // How far above the greatest score a limit may be to be drawn.
 constexpr double kLimitRoom = 1.6;
 
@@ -129,18 +129,19 @@ std::string DayStrip(const DaysOfRole& role, const DayScale& scale, bool with_hi
 }
 
 std::string DayChart(const DaysOfRole& role, const DayScale& scale, bool with_hints) {
-  Svg svg(kWidth, kHeight, Summary(role), Placement::kInPage);
-  const Panel panel{kLeft, kRight, kTop, kBottom, ScaleTo(scale.axis, 4)};
-  const double width = (kRight - kLeft) / static_cast<double>(scale.last - scale.first + 1);
-  const auto left_of = [&](std::int64_t day) { return kLeft + static_cast<double>(day - scale.first) * width; };
+  Svg svg(kDayWidth, kDayHeight, Summary(role), Placement::kInPage);
+  const Panel panel{kDayLeft, kDayRight, kDayTop, kDayBottom, ScaleTo(scale.axis, 4)};
+  const double width = (kDayRight - kDayLeft) / static_cast<double>(scale.last - scale.first + 1);
+  const auto left_of = [&](std::int64_t day) { return kDayLeft + static_cast<double>(day - scale.first) * width; };
   const auto [from, length] = BaselineWithin(role, scale);
-  if (length > 0) svg.Rectangle(left_of(from), kTop, static_cast<double>(length) * width, kBottom - kTop, "base");
+  if (length > 0)
+    svg.Rectangle(left_of(from), kDayTop, static_cast<double>(length) * width, kDayBottom - kDayTop, "base");
   const auto ticks = std::lround(panel.scale.top / panel.scale.step);
   for (long i = 0; i <= ticks; ++i) {
     const double value = panel.scale.step * static_cast<double>(i);
-    const double y = kBottom - panel.Height(value);
-    svg.Line(kLeft, y, kRight, y, i == 0 ? "axis" : "grid");
-    svg.Text(kLeft - 5, y + 4, ShownShort(value), "tick", Svg::Anchor::kEnd);
+    const double y = kDayBottom - panel.Height(value);
+    svg.Line(kDayLeft, y, kDayRight, y, i == 0 ? "axis" : "grid");
+    svg.Text(kDayLeft - 5, y + 4, ShownShort(value), "tick", Svg::Anchor::kEnd);
   }
   const double bar = std::clamp(0.72 * width, 0.6, 26.0);
   std::string bars;
@@ -148,24 +149,24 @@ std::string DayChart(const DaysOfRole& role, const DayScale& scale, bool with_hi
   for (const DayOfScore& day : role.days) {
     if (worst == nullptr || day.score > worst->score) worst = &day;
     if (day.score > 0)
-      bars += Box(left_of(day.day) + (width - bar) / 2, kBottom, bar, -std::max(1.0, panel.Height(day.score)));
+      bars += Box(left_of(day.day) + (width - bar) / 2, kDayBottom, bar, -std::max(1.0, panel.Height(day.score)));
   }
   if (!bars.empty()) svg.Path(bars, "score");
   const auto draw_limit = [&](const std::optional<double>& limit, const char* kind) {
     if (!limit || !IsOnScale(*limit, scale)) return;
-    const double y = kBottom - panel.Height(*limit);
-    svg.Line(kLeft, y, kRight, y, kind);
+    const double y = kDayBottom - panel.Height(*limit);
+    svg.Line(kDayLeft, y, kDayRight, y, kind);
   };
   draw_limit(role.session_limit, "limit session");
   draw_limit(role.daily_limit, "limit");
   if (worst != nullptr && worst->score > 0)
-    svg.Text(std::clamp(left_of(worst->day) + width / 2, kLeft + 14, kRight - 12),
-             kBottom - panel.Height(worst->score) - 4, Shown(worst->score, 2), "value", Svg::Anchor::kMiddle);
+    svg.Text(std::clamp(left_of(worst->day) + width / 2, kDayLeft + 14, kDayRight - 12),
+             kDayBottom - panel.Height(worst->score) - 4, Shown(worst->score, 2), "value", Svg::Anchor::kMiddle);
   if (with_hints)
     for (const DayOfScore& day : role.days)
-      svg.Rectangle(left_of(day.day), kTop, width, kBottom - kTop, "hint", Hint(day, role));
-  svg.Text(kLeft, kHeight - 6, DateText(scale.first), "tick");
-  if (scale.last > scale.first) svg.Text(kRight, kHeight - 6, DateText(scale.last), "tick", Svg::Anchor::kEnd);
+      svg.Rectangle(left_of(day.day), kDayTop, width, kDayBottom - kDayTop, "hint", Hint(day, role));
+  svg.Text(kDayLeft, kDayHeight - 6, DateText(scale.first), "tick");
+  if (scale.last > scale.first) svg.Text(kDayRight, kDayHeight - 6, DateText(scale.last), "tick", Svg::Anchor::kEnd);
   return svg.Finish();
 }
 

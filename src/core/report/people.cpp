@@ -23,8 +23,6 @@ constexpr std::size_t kMostHints = 3000;
 constexpr std::size_t kMostCharts = 24;
 constexpr std::size_t kMostRoles = 400;
 
-std::string TextOrNothing(const Field& field) { return field ? std::string(*field) : std::string(); }
-
 // A setting, as somebody has written it.
 std::optional<double> LimitOf(const Field& field) {
   if (!field || field->empty()) return std::nullopt;

@@ -20,7 +20,7 @@ constexpr double kPadding = 10;
 constexpr double kColumnGap = 56;
 constexpr double kRowGap = 14;
 constexpr double kMargin = 16;
-constexpr double kTop = 44;
+constexpr double kTopmost = 44;
 constexpr double kWidest = 900;  // of the rows below the diagram
 constexpr int kSweeps = 8;
 constexpr std::size_t kLongestName = 28;
@@ -63,7 +63,7 @@ class Layout {
   std::vector<std::size_t> alone;                // nodes of the diagram without edges
   std::vector<std::vector<std::size_t>> routes;  // places of each edge, from end to end
   double right = 0;
-  double bottom = kTop;
+  double bottom = kTopmost;
 
  private:
   void Columns(const RelationshipDiagram& diagram);
@@ -204,7 +204,7 @@ void Layout::Coordinates() {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     double width = 0;
     for (const std::size_t place : columns_[i]) width = std::max(width, places[place].width);
-    double y = kTop + (tallest - heights[i]) / 2;
+    double y = kTopmost + (tallest - heights[i]) / 2;
     for (const std::size_t place : columns_[i]) {
       places[place].x = x + (width - places[place].width) / 2;
       places[place].y = y + places[place].height / 2;
@@ -214,7 +214,7 @@ void Layout::Coordinates() {
   }
   if (!columns_.empty()) {
     right = x - kColumnGap;
-    bottom = kTop + tallest;
+    bottom = kTopmost + tallest;
   }
 }
 

@@ -23,10 +23,8 @@ namespace privacy_score {
 
 namespace {
 
-std::string TextOrNothing(const Field& field) { return field ? std::string(*field) : std::string(); }
-
 // Columns of the sections, in their order.
-enum Fact { kDatabase, kUser, kVersion, kMadeAt, kFromDay, kToDay, kRole, kUnwatched, kFacts };
+enum Fact { kDatabase, kUser, kVersion, kMadeAt, kFromDay, kToDay, kOfRole, kUnwatched, kFacts };
 
 class Report {
  public:
@@ -108,7 +106,7 @@ std::string Report::Modes() const {
 
 void Report::Head(const std::vector<Row>& tiles, const Row& alerts) {
   std::string lead = "Work from " + TextOrNothing(facts_[kFromDay]) + " to " + TextOrNothing(facts_[kToDay]);
-  if (facts_[kRole]) lead += " of role " + TextOrNothing(facts_[kRole]);
+  if (facts_[kOfRole]) lead += " of role " + TextOrNothing(facts_[kOfRole]);
   lead += ", as " + TextOrNothing(facts_[kUser]) + " may see it.";
   if (facts_[kUnwatched])
     lead += " Nothing is watched: " + TextOrNothing(facts_[kUnwatched]) + ".";

@@ -14,10 +14,10 @@ namespace privacy_score {
 
 namespace {
 
-constexpr double kWidth = 760;
-constexpr double kHeight = 316;
-constexpr double kLeft = 58;
-constexpr double kRight = kWidth - 14;
+constexpr double kScoreWidth = 760;
+constexpr double kScoreHeight = 316;
+constexpr double kScoreLeft = 58;
+constexpr double kScoreRight = kScoreWidth - 14;
 constexpr int kMostDayLabels = 10;
 constexpr int kMostValues = 31;  // bars beyond which only the greatest has its value beside it
 
@@ -25,8 +25,8 @@ constexpr int kMostValues = 31;  // bars beyond which only the greatest has its 
 struct Days {
   std::int64_t first;
   std::int64_t last;
-  double Width() const { return (kRight - kLeft) / static_cast<double>(last - first + 1); }
-  double Middle(std::int64_t day) const { return kLeft + (static_cast<double>(day - first) + 0.5) * Width(); }
+  double Width() const { return (kScoreRight - kScoreLeft) / static_cast<double>(last - first + 1); }
+  double Middle(std::int64_t day) const { return kScoreLeft + (static_cast<double>(day - first) + 0.5) * Width(); }
 };
 
 std::string Summary(const std::string& role, const std::vector<DayOfScore>& days) {
@@ -51,7 +51,7 @@ std::string Bar(double x, double bottom, double width, double height) {
 }
 
 void DrawLegend(Svg& svg) {
-  double x = kRight - 316;
+  double x = kScoreRight - 316;
   svg.Rectangle(x, 12, 12, 12, "score").Text(x + 17, 22, "score", "label");
   x += 68;
   svg.Line(x, 18, x + 22, 18, "cumulative").Circle(x + 11, 18, 3, "point").Text(x + 28, 22, "cumulative", "label");
@@ -101,8 +101,8 @@ DayOfScore DayOf(const Row& row) {
 
 std::string ScoreChart(const std::string& role, const std::vector<DayOfScore>& list, Placement placement,
                        bool with_hints) {
-  Svg svg(kWidth, kHeight, Summary(role, list), placement);
-  svg.Text(kLeft, 22, "Privacy score of " + role + ", day by day", "title");
+  Svg svg(kScoreWidth, kScoreHeight, Summary(role, list), placement);
+  svg.Text(kScoreLeft, 22, "Privacy score of " + role + ", day by day", "title");
   double greatest = 0;
   double most = 0;
   const DayOfScore* worst = nullptr;
@@ -111,11 +111,12 @@ std::string ScoreChart(const std::string& role, const std::vector<DayOfScore>& l
     most = std::max(most, day.max_score);
     if (worst == nullptr || day.score > worst->score) worst = &day;
   }
-  const Panel above{kLeft, kRight, 42, 186, ScaleTo(greatest, 5)};
-  const Panel below{kLeft, kRight, 206, 268, ScaleTo(most, 2)};
+  const Panel above{kScoreLeft, kScoreRight, 42, 186, ScaleTo(greatest, 5)};
+  const Panel below{kScoreLeft, kScoreRight, 206, 268, ScaleTo(most, 2)};
   if (list.empty()) {
     DrawAxis(svg, above, "score");
-    svg.Text((kLeft + kRight) / 2, (above.top + above.bottom) / 2, "no work recorded", "label", Svg::Anchor::kMiddle);
+    svg.Text((kScoreLeft + kScoreRight) / 2, (above.top + above.bottom) / 2, "no work recorded", "label",
+             Svg::Anchor::kMiddle);
     return svg.Finish();
   }
   DrawLegend(svg);

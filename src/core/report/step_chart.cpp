@@ -13,8 +13,8 @@ namespace privacy_score {
 
 namespace {
 
-constexpr double kWidth = 640;
-constexpr double kHeight = 340;
+constexpr double kStepWidth = 640;
+constexpr double kStepHeight = 340;
 constexpr double kVisible = 0.5;  // units of the drawing
 
 double AreaOf(const std::vector<ChartStep>& steps) {
@@ -40,10 +40,10 @@ std::vector<ChartStep> StepsOf(const std::vector<Row>& rows) {
 }
 
 std::string EquivocationChart(const std::vector<ChartStep>& steps, Placement placement) {
-  Svg svg(kWidth, kHeight, Summary(steps), placement);
+  Svg svg(kStepWidth, kStepHeight, Summary(steps), placement);
   double greatest = 0;
   for (const ChartStep& step : steps) greatest = std::max(greatest, step.y);
-  const Panel panel{58, kWidth - 20, 42, kHeight - 56, ScaleTo(greatest, 6)};
+  const Panel panel{58, kStepWidth - 20, 42, kStepHeight - 56, ScaleTo(greatest, 6)};
   const double last = steps.empty() ? 0 : steps.back().x;
   const AxisScale across = ScaleTo(last * 1.04, 8);
   const auto place = [&](double x) { return panel.left + (panel.right - panel.left) * x / across.top; };
@@ -71,7 +71,7 @@ std::string EquivocationChart(const std::vector<ChartStep>& steps, Placement pla
     svg.Line(x, panel.bottom, x, panel.bottom + 4, "axis");
     svg.Text(x, panel.bottom + 17, ShownShort(across.step * static_cast<double>(i)), "tick", Svg::Anchor::kMiddle);
   }
-  svg.Text((panel.left + panel.right) / 2, kHeight - 14, "epsilon: the width within which a value counts as known",
+  svg.Text((panel.left + panel.right) / 2, kStepHeight - 14, "epsilon: the width within which a value counts as known",
            "label", Svg::Anchor::kMiddle);
   return svg.Finish();
 }

@@ -26,8 +26,6 @@ constexpr double kChosenSlack = .05;
 
 using ResultRow = std::vector<std::optional<std::string>>;
 
-std::string String(const Field& field) { return std::string(Required(field)); }
-
 // The scorers of the roles, and of the end users who have baselines of their own, made when first asked for.
 class Scorers {
  public:
@@ -103,7 +101,7 @@ ScoreSettings ReadSettings(WireReader& reader) {
   if (rows.size() != 1) throw DamagedData("not one row of settings");
   const Row& row = rows.front();
   const auto one_of = [](const Field& field, const char* name, const char* first, const char* second) {
-    const std::string text = String(field);
+    const std::string text = RequiredText(field);
     if (text != first && text != second) {
       throw InvalidValue(std::string(name) + " must be " + first + " or " + second + ", not \"" + text + "\"");
     }
@@ -112,15 +110,15 @@ ScoreSettings ReadSettings(WireReader& reader) {
   using Column = SettingsSection;
   ScoreSettings settings;
   settings.ngram_length = static_cast<int>(
-      std::clamp<std::int64_t>(ParseInteger(String(row[Column::kNgramLength])), 0, kRecordedLength + 1));
+      std::clamp<std::int64_t>(ParseInteger(RequiredText(row[Column::kNgramLength])), 0, kRecordedLength + 1));
   settings.counting =
       one_of(row[Column::kCounting], "counting", "set", "multiset") ? ScoreSettings::kMultiset : ScoreSettings::kSet;
   settings.compare = one_of(row[Column::kCompare], "compare", "positionwise", "union") ? ScoreSettings::kUnion
                                                                                        : ScoreSettings::kPositionwise;
-  settings.alpha = ParseDouble(String(row[Column::kAlpha]));
-  settings.where_counts = ParseBool(String(row[Column::kWhereCounts]));
-  settings.pad = ParseBool(String(row[Column::kPad]));
-  settings.identifiers_count = ParseBool(String(row[Column::kIdentifiersCount]));
+  settings.alpha = ParseDouble(RequiredText(row[Column::kAlpha]));
+  settings.where_counts = ParseBool(RequiredText(row[Column::kWhereCounts]));
+  settings.pad = ParseBool(RequiredText(row[Column::kPad]));
+  settings.identifiers_count = ParseBool(RequiredText(row[Column::kIdentifiersCount]));
   if (const Field& least = row[Column::kAggregateLeast])
     settings.aggregate_least =
         static_cast<int>(std::clamp<std::int64_t>(ParseInteger(*least), -1, std::numeric_limits<int>::max()));
@@ -134,18 +132,18 @@ std::vector<HistorySession> ReadSessions(WireReader& reader) {
   static_assert(Column::kSubjectColumns - Column::kReach + 1 == kReachFigureCount);
   reader.EachRow(Column::kColumns, [&](const Row& row) {
     HistorySession part;
-    part.session_key = ParseInteger(String(row[Column::kId]));
-    part.role = String(row[Column::kRole]);
-    part.day = String(row[Column::kDay]);
-    if (row[Column::kSession]) part.session = String(row[Column::kSession]);
-    if (row[Column::kEndUser]) part.end_user = String(row[Column::kEndUser]);
+    part.session_key = ParseInteger(RequiredText(row[Column::kId]));
+    part.role = RequiredText(row[Column::kRole]);
+    part.day = RequiredText(row[Column::kDay]);
+    if (row[Column::kSession]) part.session = RequiredText(row[Column::kSession]);
+    if (row[Column::kEndUser]) part.end_user = RequiredText(row[Column::kEndUser]);
     for (std::size_t figure = 0; figure < part.reach.size(); ++figure)
-      if (row[Column::kReach + figure]) part.reach[figure] = String(row[Column::kReach + figure]);
+      if (row[Column::kReach + figure]) part.reach[figure] = RequiredText(row[Column::kReach + figure]);
     const bool continued =
         !sessions.empty() && std::tie(sessions.back().session_key, sessions.back().role, sessions.back().day) ==
                                  std::tie(part.session_key, part.role, part.day);
     if (!continued) sessions.push_back(std::move(part));
-    AppendStored(sessions.back().sequence, String(row[Column::kIds]), String(row[Column::kRuns]),
+    AppendStored(sessions.back().sequence, RequiredText(row[Column::kIds]), RequiredText(row[Column::kRuns]),
                  row[Column::kRows].value_or(std::string_view()));
   });
   return sessions;

@@ -20,8 +20,6 @@ namespace {
 // Stands before a figure of reach that is one of a day.
 constexpr std::string_view kOfDay = "day_";
 
-std::string String(const Field& field) { return std::string(Required(field)); }
-
 Label ParseLabel(const Field& field) {
   if (!field) return Label::kNone;
   for (const Label label : {Label::kIdentifier, Label::kQuasiIdentifier, Label::kSensitive, Label::kPublic}) {
@@ -33,7 +31,7 @@ Label ParseLabel(const Field& field) {
 // A rate or an entropy. What compares with nothing would make scores that no limit is below.
 double ParseFigure(const Field& field) {
   const double figure = ParseDouble(Required(field));
-  if (!std::isfinite(figure)) throw DamagedData("a figure that is " + String(field));
+  if (!std::isfinite(figure)) throw DamagedData("a figure that is " + RequiredText(field));
   return figure;
 }
 
@@ -53,7 +51,7 @@ RateBounds ParseRate(const Row& row, bool joint) {
 std::optional<double> ParseLimit(const Field& field) {
   if (!field) return std::nullopt;
   const double limit = ParseDouble(*field);
-  if (!(limit >= 0)) throw DamagedData("a limit that is " + String(field));
+  if (!(limit >= 0)) throw DamagedData("a limit that is " + RequiredText(field));
   return limit;
 }
 
@@ -120,7 +118,7 @@ Model Model::Read(WireReader& reader) {
   using Column = RelationSection;
   for (const Row& row : reader.Section(Column::kColumns)) {
     const auto id = static_cast<std::uint32_t>(model.relations_.size());
-    const std::string name = String(row[Column::kName]);
+    const std::string name = RequiredText(row[Column::kName]);
     if (!model.relation_ids_.emplace(name, id).second) throw DamagedData("relation " + name + " stands twice");
     model.relations_.push_back({name, ParseInteger(Required(row[Column::kSubjectGroup])),
                                 ParseBool(Required(row[Column::kIsRowSubject])),
@@ -164,7 +162,7 @@ void Model::ReadAccepted(WireReader& reader) {
     if (of_day) figure.remove_prefix(kOfDay.size());
     const auto* const name = std::find(std::begin(kReachFigureNames), std::end(kReachFigureNames), figure);
     if (name == std::end(kReachFigureNames))
-      throw DamagedData("what is accepted of figure " + String(row[Column::kFigure]));
+      throw DamagedData("what is accepted of figure " + RequiredText(row[Column::kFigure]));
     std::optional<std::int64_t>& height =
         (of_day ? accepted.reach_of_day
                 : accepted.reach)[static_cast<std::size_t>(name - std::begin(kReachFigureNames))];
@@ -199,10 +197,10 @@ const EndUserLimits* Model::LimitsOf(std::string_view role, std::string_view end
 void Model::ReadAttributes(WireReader& reader) {
   using Column = AttributeSection;
   for (const Row& row : reader.Section(Column::kColumns)) {
-    const auto relation = relation_ids_.find(String(row[Column::kRelationName]));
+    const auto relation = relation_ids_.find(RequiredText(row[Column::kRelationName]));
     if (relation == relation_ids_.end()) continue;
     const Field& position = row[Column::kSubjectPosition];
-    attributes_.push_back({String(row[Column::kName]), relation->second, ParseLabel(row[Column::kLabel]),
+    attributes_.push_back({RequiredText(row[Column::kName]), relation->second, ParseLabel(row[Column::kLabel]),
                            ParseBool(Required(row[Column::kIdentifier])),
                            position ? static_cast<int>(ParseInteger(*position)) : -1});
   }
@@ -219,8 +217,8 @@ void Model::ReadAttributes(WireReader& reader) {
 void Model::ReadDependencies(WireReader& reader) {
   std::vector<AttributeSet> direct(attributes_.size());
   for (const Row& row : reader.Section(DependencySection::kColumns)) {
-    const auto determinant = FindAttribute(String(row[DependencySection::kDeterminant]));
-    const auto dependent = FindAttribute(String(row[DependencySection::kDependent]));
+    const auto determinant = FindAttribute(RequiredText(row[DependencySection::kDeterminant]));
+    const auto dependent = FindAttribute(RequiredText(row[DependencySection::kDependent]));
     if (determinant && dependent) direct[*determinant].push_back(*dependent);
   }
   for (AttributeId start = 0; start < attributes_.size(); ++start) {
@@ -249,7 +247,7 @@ void Model::ReadBaselines(WireReader& reader) {
   for (const Row& row : reader.Section(Column::kColumns)) {
     Baseline baseline;
     baseline.id = ParseInteger(Required(row[Column::kId]));
-    baseline.role = String(row[Column::kRole]);
+    baseline.role = RequiredText(row[Column::kRole]);
     baseline.sessions = ParseCount(Required(row[Column::kSessions]));
     for (std::size_t figure = 0; figure < kReachFigureCount; ++figure) {
       if (const Field& height = row[Column::kReach + figure]) baseline.greatest[figure] = ParseCount(*height);
@@ -260,12 +258,12 @@ void Model::ReadBaselines(WireReader& reader) {
     if (const Field& end_user = row[Column::kEndUser]) baseline.end_user = *end_user;
     baseline_places_.emplace(PrincipalKey(baseline.role, baseline.end_user), baselines_.size());
     if (!places.emplace(baseline.id, baselines_.size()).second)
-      throw DamagedData("baseline " + String(row[Column::kId]) + " stands twice");
+      throw DamagedData("baseline " + RequiredText(row[Column::kId]) + " stands twice");
     baselines_.push_back(std::move(baseline));
   }
   const auto find = [&](const Field& id) -> Baseline& {
     const auto place = places.find(ParseInteger(Required(id)));
-    if (place == places.end()) throw DamagedData("unknown baseline " + String(id));
+    if (place == places.end()) throw DamagedData("unknown baseline " + RequiredText(id));
     return baselines_[place->second];
   };
   reader.EachRow(BaselineNGramSection::kColumns, [&](const Row& row) {
@@ -300,7 +298,7 @@ void Model::ReadRates(WireReader& reader) {
     const std::uint32_t relation = attributes_[set.front()].relation;
     const bool joint = attributes_[set.back()].relation != relation;
     const RateBounds rate = ParseRate(row, joint);
-    const auto home = relation_ids_.find(String(row[Column::kRelationName]));
+    const auto home = relation_ids_.find(RequiredText(row[Column::kRelationName]));
     const Field& subject_entropy = row[Column::kSubjectEntropy];
     if (subject_entropy && home != relation_ids_.end()) {
       std::optional<double>& entropy = subject_entropies_[home->second];

@@ -50,9 +50,9 @@ struct Side {
   }
 };
 
-class Search {
+class CellSearch {
  public:
-  Search(Scopes& scopes, Scope* level) : scopes_(scopes), level_(level) {}
+  CellSearch(Scopes& scopes, Scope* level) : scopes_(scopes), level_(level) {}
 
   std::vector<ItemColumn> Run();
 
@@ -97,7 +97,7 @@ bool ReadOneRow(const Expr& left, const Expr& right) {
   return std::any_of(of_left.begin(), of_left.end(), [&](const auto& item) { return of_right.count(item) > 0; });
 }
 
-std::vector<ItemColumn> Search::Run() {
+std::vector<ItemColumn> CellSearch::Run() {
   queries_.push_back(level_);
   while (!queries_.empty()) {
     Scope* scope = queries_.back();
@@ -111,7 +111,7 @@ std::vector<ItemColumn> Search::Run() {
 }
 
 // What feeds a level: its own conditions, and the levels below.
-void Search::AddQuery(Scope* scope) {
+void CellSearch::AddQuery(Scope* scope) {
   const Query& query = *scope->query;
   for (const Query* arm : query.arms) queries_.push_back(scopes_.ScopeOf(arm, scope));
   for (std::size_t i = 0; i < scope->ranges.size(); ++i) {
@@ -127,7 +127,7 @@ void Search::AddQuery(Scope* scope) {
 }
 
 // Conditions inside of aggregates pick their rows as those of the level do.
-void Search::AddAggregates(Scope* scope) {
+void CellSearch::AddAggregates(Scope* scope) {
   std::vector<const Expr*> left;
   for (const ArenaList<Expr>* list : {&scope->query->outputs, &scope->query->order_by})
     for (const Expr* expr : *list) left.push_back(expr);
@@ -145,7 +145,7 @@ void Search::AddAggregates(Scope* scope) {
 }
 
 // A condition, of whatever kind, between rows of the level and a row from elsewhere picks them once for each of these.
-void Search::AddConjuncts(Scope* scope, const ArenaList<Expr>& exprs) {
+void CellSearch::AddConjuncts(Scope* scope, const ArenaList<Expr>& exprs) {
   Compare(scope, exprs);
   std::vector<const Expr*> left;
   for (const Expr* expr : exprs) left.push_back(expr);
@@ -170,7 +170,7 @@ void Search::AddConjuncts(Scope* scope, const ArenaList<Expr>& exprs) {
 }
 
 // A key that a condition reads otherwise than by a comparison or as it is: NOT (id - 7)::boolean.
-void Search::PinHidden(Scope* scope, const Expr* conjunct) {
+void CellSearch::PinHidden(Scope* scope, const Expr* conjunct) {
   std::vector<std::pair<const Expr*, int>> left = {{conjunct, 0}};
   while (!left.empty()) {
     const auto [expr, depth] = left.back();
@@ -185,7 +185,7 @@ void Search::PinHidden(Scope* scope, const Expr* conjunct) {
 }
 
 // Takes in every comparison below some expressions.
-void Search::Compare(Scope* scope, const ArenaList<Expr>& exprs) {
+void CellSearch::Compare(Scope* scope, const ArenaList<Expr>& exprs) {
   std::vector<const Expr*> left;
   for (const Expr* expr : exprs) left.push_back(expr);
   while (!left.empty()) {
@@ -222,7 +222,7 @@ void Search::Compare(Scope* scope, const ArenaList<Expr>& exprs) {
 
 // (a, b) IN (SELECT x, y ...): each left side and output are equal. Of a query that picks rows the output is as good
 // as a constant.
-void Search::CompareMembers(Scope* scope, const Expr& expr) {
+void CellSearch::CompareMembers(Scope* scope, const Expr& expr) {
   Scope* inner = scopes_.ScopeOf(expr.subquery, scope);
   if (inner == nullptr) return;
   const bool picks = inner->query->limit || PicksRows(scopes_, inner);
@@ -234,7 +234,7 @@ void Search::CompareMembers(Scope* scope, const Expr& expr) {
   }
 }
 
-void Search::Equate(const Side& left, const Side& right) {
+void CellSearch::Equate(const Side& left, const Side& right) {
   if (left.IsFixed()) classes_.Pin(right.own);
   if (right.IsFixed()) classes_.Pin(left.own);
   if (left.IsFixed() && left.inputs.empty()) classes_.Pin(right.inputs);
@@ -249,7 +249,7 @@ void Search::Equate(const Side& left, const Side& right) {
 }
 
 // A range. What is not a bare column may be turned so that one side is enough: abs(id - 7) < 1.
-void Search::Bound(Scope* scope, const Expr& expr) {
+void CellSearch::Bound(Scope* scope, const Expr& expr) {
   const Expr* first = expr.args.first;
   const Expr* end = expr.args.size > 1 ? expr.args.last : nullptr;
   if (end != nullptr && !ReadsRow(*first)) std::swap(first, end);
@@ -260,13 +260,13 @@ void Search::Bound(Scope* scope, const Expr& expr) {
   for (const ItemColumn& column : bounded.All()) classes_.Bound(column, expr.limit);
 }
 
-Side Search::Collect(Scope* scope, const ArenaList<Expr>& exprs) {
+Side CellSearch::Collect(Scope* scope, const ArenaList<Expr>& exprs) {
   ValueFollower follower(scopes_);
   follower.Add(scope, exprs);
   return Collect(follower);
 }
 
-Side Search::Collect(Scope* scope, const Expr* expr) {
+Side CellSearch::Collect(Scope* scope, const Expr* expr) {
   ValueFollower follower(scopes_);
   follower.Add(scope, expr);
   return Collect(follower);
@@ -274,7 +274,7 @@ Side Search::Collect(Scope* scope, const Expr* expr) {
 
 // Aggregates and window functions are no columns of a row. The value of a subquery is one for all rows unless it reads
 // one of them, so what stands in its own FROM is no column either.
-Side Search::Collect(ValueFollower& follower) {
+Side CellSearch::Collect(ValueFollower& follower) {
   Side side;
   for (Place place; follower.Next(&place);) {
     const auto& [scope, expr, within, input] = place;
@@ -345,6 +345,6 @@ bool PicksRows(Scopes& scopes, Scope* level) {
   return false;
 }
 
-std::vector<ItemColumn> FindCells(Scopes& scopes, Scope* level) { return Search(scopes, level).Run(); }
+std::vector<ItemColumn> FindCells(Scopes& scopes, Scope* level) { return CellSearch(scopes, level).Run(); }
 
 }  // namespace privacy_score

@@ -35,7 +35,7 @@ std::uint64_t HashOf(const Relation& relation, int column) {
   return NameHash(name);
 }
 
-class Search {
+class ComparisonSearch {
  public:
   std::vector<ComparedGroup> Run(const Query* query);
 
@@ -72,7 +72,7 @@ class Search {
   std::size_t values_left_ = kMostComparedValues;
 };
 
-std::vector<ComparedGroup> Search::Run(const Query* query) {
+std::vector<ComparedGroup> ComparisonSearch::Run(const Query* query) {
   queries_.emplace_back(query, nullptr);
   while (!queries_.empty() || !exprs_.empty()) {
     if (!exprs_.empty()) {
@@ -111,7 +111,7 @@ std::vector<ComparedGroup> Search::Run(const Query* query) {
 }
 
 // Takes in everything that stands in a query level.
-void Search::AddQuery(const Query* query, Scope* parent) {
+void ComparisonSearch::AddQuery(const Query* query, Scope* parent) {
   Scope* scope = scopes_.ScopeOf(query, parent);
   if (scope == nullptr || scope->executed) return;
   scope->executed = true;
@@ -130,7 +130,7 @@ void Search::AddQuery(const Query* query, Scope* parent) {
   std::reverse(exprs_.begin(), exprs_.end());
 }
 
-void Search::Visit(Scope* scope, const Expr& expr) {
+void ComparisonSearch::Visit(Scope* scope, const Expr& expr) {
   const std::size_t before = exprs_.size();
   for (const auto* list : {&expr.args, &expr.order, &expr.filter}) AddExprs(scope, *list);
   std::reverse(exprs_.begin() + static_cast<std::ptrdiff_t>(before), exprs_.end());
@@ -145,7 +145,7 @@ void Search::Visit(Scope* scope, const Expr& expr) {
 }
 
 // (a, b) IN (SELECT x, y ...): the left sides are equated with the outputs.
-void Search::VisitMember(Scope* scope, const Expr& expr) {
+void ComparisonSearch::VisitMember(Scope* scope, const Expr& expr) {
   Scope* inner = scopes_.ScopeOf(expr.subquery, scope);
   if (inner == nullptr) return;
   std::size_t index = 0;
@@ -157,7 +157,7 @@ void Search::VisitMember(Scope* scope, const Expr& expr) {
 }
 
 // One output of a query, of a set operation that of every arm.
-void Search::AddOutputs(Scope* scope, std::size_t index, std::vector<Place>& places) {
+void ComparisonSearch::AddOutputs(Scope* scope, std::size_t index, std::vector<Place>& places) {
   std::vector<Scope*> stack = {scope};
   while (!stack.empty()) {
     Scope* at = stack.back();
@@ -168,7 +168,7 @@ void Search::AddOutputs(Scope* scope, std::size_t index, std::vector<Place>& pla
   }
 }
 
-Operand Search::Resolve(std::vector<Place> places) {
+Operand ComparisonSearch::Resolve(std::vector<Place> places) {
   Operand operand;
   std::unordered_set<const Expr*> seen;
   while (!places.empty()) {
@@ -193,7 +193,7 @@ Operand Search::Resolve(std::vector<Place> places) {
 }
 
 // The columns of all operands are equal to one another, to the constants among them and to `values`.
-void Search::Equate(const std::vector<Operand>& operands, const ArenaList<Value>* values) {
+void ComparisonSearch::Equate(const std::vector<Operand>& operands, const ArenaList<Value>* values) {
   std::vector<const ArenaList<Value>*> lists;
   if (values != nullptr) lists.push_back(values);
   std::size_t node = 0;
@@ -220,13 +220,13 @@ void Search::Equate(const std::vector<Operand>& operands, const ArenaList<Value>
   if (!comparison.values.empty()) comparisons_.push_back(std::move(comparison));
 }
 
-std::size_t Search::NodeOf(const ItemColumn& column) {
+std::size_t ComparisonSearch::NodeOf(const ItemColumn& column) {
   const auto [place, is_new] = node_ids_.emplace(std::make_pair(column.item, column.column), nodes_.size());
   if (is_new) nodes_.push_back({column, nodes_.size()});
   return place->second;
 }
 
-std::size_t Search::RootOf(std::size_t node) {
+std::size_t ComparisonSearch::RootOf(std::size_t node) {
   while (nodes_[node].parent != node) node = nodes_[node].parent = nodes_[nodes_[node].parent].parent;
   return node;
 }
@@ -338,7 +338,7 @@ void ResolveValue(WordReader& reader, Parameters& parameters, GroupWriter& value
 
 std::vector<ComparedGroup> FindComparisons(const Statement& statement) {
   if (statement.query == nullptr || statement.unparsed) return {};
-  return Search().Run(statement.query);
+  return ComparisonSearch().Run(statement.query);
 }
 
 ConstantWords Encode(const StatementConstants& constants) {
