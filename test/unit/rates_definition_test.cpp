@@ -299,6 +299,35 @@ TEST_P(RatesByDefinition, OfRandomModels) {
   EXPECT_EQ(joined > 1000, GetParam()) << joined;
 }
 
+// What does not meet a set takes nothing from it, to the last bit.
+TEST_P(RatesByDefinition, WhatDoesNotMeetIsBeyondNothing) {
+  std::size_t apart = 0, together = 0;
+  for (unsigned seed = 100; seed < 130; ++seed) {
+    RandomModel random(seed, GetParam());
+    RateBook beyond_all(random.model()), beyond_nothing(random.model());
+    const RatedSet nothing = beyond_all.Rate({});
+    for (int i = 0; i < 300; ++i) {
+      const RatedSet added = beyond_all.Rate(random.Set(3));
+      const RatedSet known = beyond_all.Rate(random.Set(4));
+      const bool meet = beyond_all.Meet(added, known);
+      ++(meet ? together : apart);
+      if (meet) continue;
+      const RateBounds difference = beyond_all.Difference(added, known);
+      const RateBounds alone = beyond_nothing.Difference(added, nothing);
+      ASSERT_EQ(difference.lower, alone.lower) << seed;
+      ASSERT_EQ(difference.upper, alone.upper) << seed;
+      beyond_all.WantDifference(added, known);
+      beyond_nothing.WantDifference(added, nothing);
+    }
+    std::vector<std::string> missing, missing_alone;
+    for (const MissingRate& rate : beyond_all.TakeMissing()) missing.push_back(rate.attributes);
+    for (const MissingRate& rate : beyond_nothing.TakeMissing()) missing_alone.push_back(rate.attributes);
+    ASSERT_EQ(missing, missing_alone) << seed;
+  }
+  EXPECT_GT(apart, 500);
+  EXPECT_GT(together, 500);
+}
+
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutJoins, RatesByDefinition, ::testing::Bool());
 
 }  // namespace

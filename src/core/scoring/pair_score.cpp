@@ -141,7 +141,12 @@ const RatedSet& PairScorer::RatedOf(ClassId id) {
 
 RateBounds PairScorer::Delta(ClassId a, ClassId b) {
   if (a == kUnparsedClass) return a == b ? RateBounds{0, 0} : RateBounds{1, 1};
-  return rates_.Difference(RatedOf(a), RatedOf(b));
+  const RatedSet& added = RatedOf(a);
+  if (rates_.Meet(added, RatedOf(b))) return rates_.Difference(added, RatedOf(b));
+  Class& entry = classes_[a];
+  if (!entry.has_alone) entry.alone = rates_.Difference(added, RatedOf(kEmptyClass));
+  entry.has_alone = true;
+  return entry.alone;
 }
 
 // It depends on nothing but what the other class holds of a's closure. Most hold nothing.
@@ -179,7 +184,11 @@ RateBounds PairScorer::Combined(ClassId a, ClassId b, double surprise) {
 }
 
 void PairScorer::Want(ClassId a, ClassId b) {
-  if (settings_.alpha > 0) rates_.WantDifference(RatedOf(a), RatedOf(b));
+  if (!(settings_.alpha > 0)) return;
+  const RatedSet& added = RatedOf(a);
+  if (rates_.Meet(added, RatedOf(b))) return rates_.WantDifference(added, RatedOf(b));
+  if (!classes_[a].alone_wanted) rates_.WantDifference(added, RatedOf(kEmptyClass));
+  classes_[a].alone_wanted = true;
 }
 
 AttributeSet PairScorer::Causes(ClassId a, ClassId b) const {

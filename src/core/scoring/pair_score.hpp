@@ -40,6 +40,10 @@ class PairScorer {
     AttributeSet closure;  // of revealed: for tau
     bool is_rated = false;
     RatedSet rated;  // scored, once it was asked for
+    // Delta and Want beyond what has none of its relations, likewise.
+    bool has_alone = false;
+    bool alone_wanted = false;
+    RateBounds alone;
   };
 
   // For an end user of the role; empty: for all who have no baseline of their own.

@@ -266,6 +266,12 @@ RateBounds RateBook::BeyondInJoin(const RatedSet::Join& both, const RatedSet& ad
   return {std::min(beyond.lower, most.lower), std::min(beyond.upper, most.upper)};
 }
 
+bool RateBook::Meet(const RatedSet& added, const RatedSet& known) const {
+  for (const RatedSet::Part& part : known.parts)
+    if (PartIn(added, part.relation) || Joins(added, joins_.JoinOf(part.relation))) return true;
+  return false;
+}
+
 RateBounds RateBook::Difference(const RatedSet& added, const RatedSet& known) {
   if (!Adds(added, known)) return {0, 0};
   Unite(added, known);

@@ -84,6 +84,10 @@ class RateBook {
     return Difference(Rate(added), Rate(known));
   }
 
+  // Whether `known` has a column of a relation of `added`, or of one that `added` joins: else Difference() and
+  // WantDifference() are those beyond nothing.
+  bool Meet(const RatedSet& added, const RatedSet& known) const;
+
   // Notes the sets that must be computed before Combined(set) is exact, and those of Difference.
   void Want(const RatedSet& set) { WantOf(set, nullptr, false); }
   void Want(const AttributeSet& set) { Want(Rate(set)); }

@@ -70,12 +70,11 @@ void RoleScorer::Build(Level& level, int length, const Baseline* baseline, const
   std::set<Classes> distinct;
   for (const auto& [ngram, count] : level.baseline) distinct.insert(KnownClassesOf(level, ngram));
   if (distinct.empty()) distinct.insert(Classes{});
-  std::unordered_map<ClassId, std::uint32_t> column_of;
   for (const Classes& classes : distinct) {
     for (std::size_t k = 0; k < level.positions; ++k) {
-      const auto next = static_cast<std::uint32_t>(level.columns.size());
-      const auto [place, is_new] = column_of.emplace(classes[k], next);
-      if (is_new) level.columns.push_back(classes[k]);
+      const auto next = static_cast<std::uint32_t>(columns_.size());
+      const auto [place, is_new] = column_of_.emplace(classes[k], next);
+      if (is_new) columns_.push_back(classes[k]);
       level.rows.push_back(place->second);
     }
   }
@@ -179,19 +178,20 @@ RoleScorer::Classes RoleScorer::Together(const Level& level, Classes places) {
   return together;
 }
 
-RoleScorer::DeltaRow& RoleScorer::RowOf(Level& level, ClassId id) {
-  const auto found = level.deltas.find(id);
-  if (found != level.deltas.end()) return found->second;
+RoleScorer::DeltaRow& RoleScorer::RowOf(ClassId id) {
+  const auto found = deltas_.find(id);
+  if (found != deltas_.end()) return found->second;
   DeltaRow row;
-  row.upper.assign(level.columns.size(), kNotComputed);
-  row.lower = pairs_.Surprises(id, level.columns);
-  return level.deltas.emplace(id, std::move(row)).first->second;
+  row.upper.assign(columns_.size(), kNotComputed);
+  row.wanted.resize(columns_.size());
+  row.lower = pairs_.Surprises(id, columns_);
+  return deltas_.emplace(id, std::move(row)).first->second;
 }
 
 // The upper bound of one delta*, computed when it is first asked for.
-double RoleScorer::Evaluate(const Level& level, ClassId id, DeltaRow& row, std::uint32_t column) {
+double RoleScorer::Evaluate(ClassId id, DeltaRow& row, std::uint32_t column) {
   if (row.upper[column] != kNotComputed) return row.upper[column];
-  const RateBounds bounds = pairs_.Combined(id, level.columns[column], row.lower[column]);
+  const RateBounds bounds = pairs_.Combined(id, columns_[column], row.lower[column]);
   row.lower[column] = bounds.lower;
   row.exact = row.exact && bounds.exact();
   return row.upper[column] = bounds.upper;
@@ -201,7 +201,7 @@ double RoleScorer::Evaluate(const Level& level, ClassId id, DeltaRow& row, std::
 double RoleScorer::Distance(const Level& level, const Classes& classes, const DeltaRows& rows,
                             const std::uint32_t* columns) {
   double distance = 0;
-  for (std::size_t k = 0; k < level.positions; ++k) distance += Evaluate(level, classes[k], *rows[k], columns[k]);
+  for (std::size_t k = 0; k < level.positions; ++k) distance += Evaluate(classes[k], *rows[k], columns[k]);
   return distance;
 }
 
@@ -236,9 +236,9 @@ NGramScore RoleScorer::Compute(Level& level, const Classes& classes, bool exact,
 
 // Fills s(g|beta).
 void RoleScorer::ComputeNearest(Level& level, const Classes& classes, NGramScore& score) {
-  if (level.deltas.size() * (level.columns.size() + kDeltasOfRow) > memory_.deltas) level.deltas.clear();
+  if (deltas_.size() * (columns_.size() + kDeltasOfRow) > memory_.deltas) deltas_.clear();
   DeltaRows rows{};
-  for (std::size_t k = 0; k < level.positions; ++k) rows[k] = &RowOf(level, classes[k]);
+  for (std::size_t k = 0; k < level.positions; ++k) rows[k] = &RowOf(classes[k]);
   const auto at_least = [&](std::size_t at) {
     double sum = 0;
     for (std::size_t k = 0; k < level.positions; ++k) sum += rows[k]->lower[level.rows[at + k]];
@@ -267,18 +267,18 @@ void RoleScorer::ComputeNearest(Level& level, const Classes& classes, NGramScore
 void RoleScorer::WantNearest(Level& level, const Classes& classes, const DeltaRows& rows, double least,
                              NGramScore& score) {
   const std::size_t positions = level.positions;
-  std::array<std::vector<bool>, kRecordedLength> wanted;
-  for (std::size_t k = 0; k < positions; ++k) wanted[k].resize(level.columns.size());
   for (std::size_t at = 0; at < level.rows.size(); at += positions) {
     double lower = 0;
     for (std::size_t k = 0; k < positions; ++k) lower += rows[k]->lower[level.rows[at + k]];
     if (!(lower < least)) continue;
     score.estimated = score.score_estimated = true;
-    for (std::size_t k = 0; k < positions; ++k) wanted[k][level.rows[at + k]] = true;
+    for (std::size_t k = 0; k < positions; ++k) {
+      const std::uint32_t column = level.rows[at + k];
+      if (rows[k]->wanted[column]) continue;
+      rows[k]->wanted[column] = true;
+      pairs_.Want(classes[k], columns_[column]);
+    }
   }
-  for (std::size_t k = 0; k < positions; ++k)
-    for (std::size_t column = 0; column < level.columns.size(); ++column)
-      if (wanted[k][column]) pairs_.Want(classes[k], level.columns[column]);
 }
 
 NGramExplanation RoleScorer::Explain(const NGram& ngram, ScoreLevel which) {
@@ -313,12 +313,10 @@ NGramExplanation RoleScorer::ExplainTokens(const std::vector<Tokens>& places, Sc
 
 void RoleScorer::PrepareExplaining(Level& level) {
   if (!level.explained.empty()) return;
-  std::unordered_map<ClassId, std::uint32_t> column_of;
-  for (const ClassId id : level.columns) column_of.emplace(id, static_cast<std::uint32_t>(column_of.size()));
   for (const auto& [ngram, count] : level.baseline) {
     level.explained.emplace_back(ngram, count);
     const Classes classes = KnownClassesOf(level, ngram);
-    for (std::size_t k = 0; k < level.positions; ++k) level.explained_columns.push_back(column_of.at(classes[k]));
+    for (std::size_t k = 0; k < level.positions; ++k) level.explained_columns.push_back(column_of_.at(classes[k]));
   }
 }
 
@@ -327,7 +325,7 @@ std::size_t RoleScorer::NearestOf(Level& level, const NGram& ngram, const Classe
   using Rank = std::tuple<double, int, std::int64_t, NGram>;  // distances but for rounding
   PrepareExplaining(level);
   DeltaRows rows{};
-  for (std::size_t k = 0; k < level.positions; ++k) rows[k] = &RowOf(level, classes[k]);
+  for (std::size_t k = 0; k < level.positions; ++k) rows[k] = &RowOf(classes[k]);
   Rank best{std::numeric_limits<double>::infinity(), 0, 0, NGram{}};
   std::size_t nearest = 0;
   for (std::size_t i = 0; i < level.explained.size(); ++i) {
@@ -359,7 +357,7 @@ NGramExplanation RoleScorer::ExplainClasses(Level& level, const NGram& ngram, co
     const std::size_t found = NearestOf(level, ngram, classes, score.score);
     explanation.nearest = level.explained[found].first;
     for (std::size_t k = 0; k < level.positions; ++k)
-      nearest[k] = level.columns[level.explained_columns[found * level.positions + k]];
+      nearest[k] = columns_[level.explained_columns[found * level.positions + k]];
   }
   AttributeSet causes;
   for (std::size_t k = 0; k < level.positions; ++k) {
@@ -373,7 +371,7 @@ NGramExplanation RoleScorer::ExplainClasses(Level& level, const NGram& ngram, co
 
 AttributeSet RoleScorer::BaselineAttributes() const {
   AttributeSet all;
-  for (const ClassId id : statements_.columns) all = UnionOf(all, pairs_.class_of(id).scored);
+  for (const std::uint32_t column : statements_.rows) all = UnionOf(all, pairs_.class_of(columns_[column]).scored);
   return all;
 }
 

@@ -109,19 +109,18 @@ class RoleScorer {
   struct DeltaRow {
     std::vector<double> upper;
     std::vector<double> lower;
-    bool exact = true;  // all that was computed
+    std::vector<bool> wanted;  // the rates that it lacks
+    bool exact = true;         // all that was computed
   };
   using DeltaRows = std::array<DeltaRow*, kRecordedLength>;
   struct Level {
     int length = 1;
     std::size_t positions = 1;  // 1 for 'union'
     std::unordered_map<NGram, std::int64_t, NGramHash> baseline;
-    std::vector<ClassId> columns;     // distinct classes of the baseline
     std::vector<std::uint32_t> rows;  // distinct n-grams as columns, `positions` each
     // The n-grams of the baseline with their counts, and as columns likewise; from the first explanation on.
     std::vector<std::pair<NGram, std::int64_t>> explained;
     std::vector<std::uint32_t> explained_columns;
-    std::unordered_map<ClassId, DeltaRow> deltas;
     std::unordered_map<NGram, NGramScore, NGramHash> memo;
   };
 
@@ -142,8 +141,8 @@ class RoleScorer {
   Classes ClassesOf(const Level& level, const NGram& ngram, bool* exact);
   Classes KnownClassesOf(const Level& level, const NGram& ngram);
   Classes Together(const Level& level, Classes places);
-  DeltaRow& RowOf(Level& level, ClassId id);
-  double Evaluate(const Level& level, ClassId id, DeltaRow& row, std::uint32_t column);
+  DeltaRow& RowOf(ClassId id);
+  double Evaluate(ClassId id, DeltaRow& row, std::uint32_t column);
   double Distance(const Level& level, const Classes& classes, const DeltaRows& rows, const std::uint32_t* columns);
   NGramScore Compute(Level& level, const Classes& classes, bool exact, bool matched);
   void ComputeNearest(Level& level, const Classes& classes, NGramScore& score);
@@ -161,6 +160,10 @@ class RoleScorer {
   // The abstractions of a baseline that was made before these told of cells, and under which of them others are known.
   std::unordered_set<AbstractionId> before_cells_;
   std::unordered_map<AbstractionId, AbstractionId> known_as_;
+  // Of both levels.
+  std::vector<ClassId> columns_;  // distinct classes of the baseline
+  std::unordered_map<ClassId, std::uint32_t> column_of_;
+  std::unordered_map<ClassId, DeltaRow> deltas_;
   Level ngrams_;
   Level statements_;
 };
