@@ -3,7 +3,7 @@
 # messages, locks. Two tables are equal but for one row; mallory must see the same of both.
 . "$(dirname "$0")/../attack.sh"
 start_hospital "shared_preload_libraries = 'pg_stat_statements, privacy_score'" "pg_stat_statements.track = all" "track_io_timing = on" \
-  "track_functions = all" "logging_collector = off"
+  "track_functions = all" "logging_collector = off" "autovacuum = off"
 export PGAPPNAME=
 q "CREATE EXTENSION pg_stat_statements" "CREATE ROLE owner LOGIN" "GRANT USAGE, CREATE ON SCHEMA h TO owner" >/dev/null
 for table in with without; do
