@@ -60,6 +60,8 @@ CORE_PARTS := $(call folders_of,$(CORE))
 SQLPARSE_PARTS := $(call folders_of,$(SQLPARSE))
 MODULE_PARTS := $(CORE_PARTS) $(filter-out $(HAS_ISLAND),$(SQLPARSE_PARTS)) $(call folders_of,$(filter-out $(SOLVER_MAGIC),$(BACKEND)))
 FOLDERS := $(filter-out $(APART),$(sort $(CORE_PARTS) $(SQLPARSE_PARTS) $(MODULE_PARTS)))
+SERVED_FOLDERS := $(filter backend/%,$(FOLDERS))
+HIDDEN_FOLDERS := $(filter-out backend/%,$(FOLDERS))
 OBJS = $(MODULE_PARTS:%=build/module/%.o) $(if $(HAS_ISLAND),build/module/island.o)
 SOLVER_OBJS = $(patsubst %,build/module/%.o,$(SOLVER) $(SOLVER_MAGIC))
 # What is fuzzed; the unit tests run the inputs that are kept.
@@ -161,8 +163,7 @@ define SERVED_RECIPE
 @mkdir -p $(@D)
 $(CXX) $(SERVED) -include build/module/backend/prefix.h -c $< -o $@
 endef
-CORE_OBJECTS = $(patsubst %,build/module/%.o,$(filter-out backend/%,$(FOLDERS)))
-$(CORE_OBJECTS): build/module/%.o: build/together/%.cpp build/module/core/prefix.h.gch Makefile
+$(HIDDEN_FOLDERS:%=build/module/%.o): build/module/%.o: build/together/%.cpp build/module/core/prefix.h.gch Makefile
 	$(HIDDEN_RECIPE)
 
 build/module/core/%.o: src/core/%.cpp build/module/core/prefix.h.gch Makefile
@@ -171,8 +172,7 @@ build/module/core/%.o: src/core/%.cpp build/module/core/prefix.h.gch Makefile
 build/module/sqlparse/%.o: src/sqlparse/%.cpp build/module/core/prefix.h.gch Makefile
 	$(HIDDEN_RECIPE)
 
-BACKEND_OBJECTS = $(patsubst %,build/module/%.o,$(filter backend/%,$(FOLDERS)))
-$(BACKEND_OBJECTS): build/module/%.o: build/together/%.cpp build/module/backend/prefix.h.gch Makefile
+$(SERVED_FOLDERS:%=build/module/%.o): build/module/%.o: build/together/%.cpp build/module/backend/prefix.h.gch Makefile
 	$(SERVED_RECIPE)
 
 build/module/backend/%.o: src/backend/%.cpp build/module/backend/prefix.h.gch Makefile
@@ -233,7 +233,7 @@ build/unit/prefix.h.pch: test/unit/prefix.h Makefile
 
 # Optimising what the sanitizers add takes longer than it saves, but for what computes for seconds.
 SANITIZE_TESTED = $(if $(filter base buckets entropy inference loss noise private_sql,$(subst /, ,$@) $(subst ., ,$(@F))),$(SANITIZE),$(subst -O1,-O0,$(SANITIZE)))
-$(patsubst %,build/asan/%.o,$(filter-out backend/%,$(FOLDERS))): build/asan/%.o: build/together/%.cpp Makefile
+$(HIDDEN_FOLDERS:%=build/asan/%.o): build/asan/%.o: build/together/%.cpp Makefile
 	@mkdir -p $(@D)
 	$(CLANGXX) $(LANGUAGE) $(SANITIZE_TESTED) -c $< -o $@
 
@@ -258,7 +258,7 @@ build/fuzz/unit/%.o: test/unit/%.cpp Makefile
 	@mkdir -p $(@D)
 	$(CLANGXX) $(LANGUAGE) $(SANITIZE) -fsanitize=fuzzer-no-link -c $< -o $@
 
-$(patsubst %,build/fuzz/%.o,$(filter-out backend/%,$(FOLDERS))): build/fuzz/%.o: build/together/%.cpp Makefile
+$(HIDDEN_FOLDERS:%=build/fuzz/%.o): build/fuzz/%.o: build/together/%.cpp Makefile
 	@mkdir -p $(@D)
 	$(CLANGXX) $(LANGUAGE) $(SANITIZE) -fsanitize=fuzzer-no-link -c $< -o $@
 
@@ -326,8 +326,7 @@ $(SQL_UPDATES): sql/$(EXTENSION)--%.sql: sql/updates/%.sql $(SQL_PARTS)
 	(cat $<; sed -E 's/^CREATE (FUNCTION|VIEW|TRIGGER|AGGREGATE)/CREATE OR REPLACE \1/' $(filter-out %/00_guard.sql %/10_tables.sql,$(SQL_PARTS))) > $@
 
 # --- the module of the demonstration -------------------------------------------------------------------------------------
-# Nobody has to wait for the optimiser before seeing what this is: it is not optimised, which takes half the time. The solver is
-# not part of it.
+# Nobody has to wait for the optimiser before seeing what this is. The solver is not part of it.
 DEMO_PARTS = $(MODULE_PARTS) $(HAS_ISLAND)
 DEMO_OBJS = $(DEMO_PARTS:%=build/demo/%.o)
 

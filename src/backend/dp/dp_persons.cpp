@@ -13,6 +13,7 @@ extern "C" {
 
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/catalog/unique_keys.hpp"
+#include "backend/dp/dp_predicate.hpp"
 #include "backend/rates/joint_rates.hpp"
 #include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
@@ -20,8 +21,6 @@ extern "C" {
 namespace privacy_score {
 
 namespace {
-
-constexpr int kRefusedPersons = MAKE_SQLSTATE('P', 'S', '0', '0', '3');
 
 // What catalogs say of the persons of a relation. Finding it takes queries with many joins, so it is kept until any
 // relation changes, whose catalogs and declarations all of it is made of.
@@ -124,7 +123,7 @@ void RequireRowAPerson(const char* function, Oid relation) {
   (void)PersonColumns(relation, &unique);
   if (unique) return;
   ereport(ERROR,
-          (errcode(kRefusedPersons),
+          (errcode(kQuestionRefused),
            errmsg("%s() cannot be paid from a budget for persons: relation \"%s\" may have several rows of one",
                   function, get_rel_name(relation)),
            errhint("Ask in plain SQL, such as SELECT count(*) FROM %s, which finds out how many rows of a person "

@@ -30,7 +30,6 @@ namespace ps = privacy_score;
 
 namespace {
 
-constexpr int kRefusedPredicate = MAKE_SQLSTATE('P', 'S', '0', '0', '3');
 constexpr int kLongestShape = 1000;
 constexpr std::size_t kFewComparisons = 4;
 
@@ -57,14 +56,14 @@ const char* BindNamed(const Binding* binding, const std::string* utf8_name, Boun
   }
   *column = BindColumn(table->relation, name);
   if (column->number < 0)
-    ereport(ERROR, (errcode(kRefusedPredicate), errmsg("predicate must not contain a system column: %s", name),
+    ereport(ERROR, (errcode(kQuestionRefused), errmsg("predicate must not contain a system column: %s", name),
                     errhint("Name the relation's own columns.")));
   return table->alias;
 }
 
 void RequireComparable(const BoundColumn* column) {
   if (!OidIsValid(column->operand))
-    ereport(ERROR, (errcode(kRefusedPredicate),
+    ereport(ERROR, (errcode(kQuestionRefused),
                     errmsg("predicate must not compare column \"%s\": its type is %s", column->name,
                            format_type_be(column->type)),
                     errdetail("Only values of the server's own types that have an order can be compared without a risk "
@@ -74,20 +73,20 @@ void RequireComparable(const BoundColumn* column) {
 
 void RequireLikeable(const BoundColumn* column) {
   if (column->operand != TEXTOID && column->operand != BPCHAROID && column->operand != NAMEOID)
-    ereport(ERROR, (errcode(kRefusedPredicate),
+    ereport(ERROR, (errcode(kQuestionRefused),
                     errmsg("predicate must not use LIKE on column \"%s\": its type is %s", column->name,
                            format_type_be(column->type)),
                     errhint("LIKE is for text; compare other types, or use IN or BETWEEN.")));
   if (!get_collation_isdeterministic(column->collation))
     ereport(ERROR,
-            (errcode(kRefusedPredicate),
+            (errcode(kQuestionRefused),
              errmsg("predicate must not use LIKE on column \"%s\": its collation is nondeterministic", column->name),
              errhint("Compare it, or use IN or BETWEEN.")));
 }
 
 void RequireSameType(const BoundColumn* left, const BoundColumn* right) {
   if (left->operand != right->operand || left->collation != right->collation)
-    ereport(ERROR, (errcode(kRefusedPredicate),
+    ereport(ERROR, (errcode(kQuestionRefused),
                     errmsg("predicate must not compare columns \"%s\" and \"%s\": their types or collations differ",
                            left->name, right->name),
                     errhint("Compare columns of one type, or each with constants.")));
@@ -109,13 +108,13 @@ Oid NamedType(const std::string* utf8_name) {
 const char* CastText(const BoundColumn* column, const std::string* type_name, const char* text) {
   const Oid type = NamedType(type_name);
   if (!OidIsValid(type) || !OidIsValid(ComparableOperand(type)))
-    ereport(ERROR, (errcode(kRefusedPredicate), errmsg("predicate must not contain a cast to %s", type_name->c_str()),
+    ereport(ERROR, (errcode(kQuestionRefused), errmsg("predicate must not contain a cast to %s", type_name->c_str()),
                     errhint("Cast constants to types of the server's own that have an order.")));
   if (type == column->type || type == column->operand) return text;
   const char* there = TextOfValue(type, ReadValue(type, text));
   const char* here = TextOfValue(column->operand, ReadValue(column->operand, there));
   if (strcmp(TextOfValue(type, ReadValue(type, here)), there) != 0)
-    ereport(ERROR, (errcode(kRefusedPredicate),
+    ereport(ERROR, (errcode(kQuestionRefused),
                     errmsg("a constant of type %s does not fit column \"%s\", whose type is %s", format_type_be(type),
                            column->name, format_type_be(column->type)),
                     errhint("Write it as a value of the column's type.")));
@@ -138,7 +137,7 @@ Datum ReadConstant(const BoundColumn* column, const ps::PredicateConstant* const
       constant->kind == ps::ConstantKind::kString || !constant->type.empty() ||
       category == (constant->kind == ps::ConstantKind::kNumber ? TYPCATEGORY_NUMERIC : TYPCATEGORY_BOOLEAN);
   if (!fits)
-    ereport(ERROR, (errcode(kRefusedPredicate),
+    ereport(ERROR, (errcode(kQuestionRefused),
                     errmsg("predicate must not compare column \"%s\", whose type is %s, with a %s", column->name,
                            format_type_be(column->type),
                            constant->kind == ps::ConstantKind::kNumber ? "number" : "truth value"),

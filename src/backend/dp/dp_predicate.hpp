@@ -14,6 +14,9 @@ extern "C" {
 
 namespace privacy_score {
 
+// The SQLSTATE of a question that is not answered whatever the rows are.
+inline constexpr int kQuestionRefused = MAKE_SQLSTATE('P', 'S', '0', '0', '3');
+
 // A relation whose columns a condition may name, and its alias in the query.
 struct ConditionTable {
   Oid relation;

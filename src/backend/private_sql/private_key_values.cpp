@@ -92,7 +92,7 @@ void EndItemRows(DestReceiver*) {}
 
 // A query of one item alone, with the rights that are asked for in the part.
 ::Query* QueryOfItem(::Query* part, int item, List* expressions) {
-  auto* query = reinterpret_cast<::Query*>(newNode(sizeof(::Query), T_Query));
+  ::Query* query = NewQuery();
   query->commandType = CMD_SELECT;
   query->canSetTag = true;
   query->hasRowSecurity = part->hasRowSecurity;

@@ -8,11 +8,11 @@ extern "C" {
 #include "nodes/nodeFuncs.h"
 }
 
+#include "backend/dp/dp_predicate.hpp"
+
 namespace privacy_score {
 
 namespace {
-
-constexpr int kRefused = MAKE_SQLSTATE('P', 'S', '0', '0', '3');
 
 const char* looked_at = nullptr;
 
@@ -33,8 +33,8 @@ const char* LookAtText(const char* text) {
 
 void RefusePrivately(const Node* node, const char* message, const char* hint) {
   const int position = CursorPosition(node);
-  ereport(ERROR, (errcode(kRefused), errmsg("%s", message), errdetail("Nothing is charged."), errhint("%s", hint),
-                  position > 0 ? errposition(position) : 0));
+  ereport(ERROR, (errcode(kQuestionRefused), errmsg("%s", message), errdetail("Nothing is charged."),
+                  errhint("%s", hint), position > 0 ? errposition(position) : 0));
 }
 
 }  // namespace privacy_score

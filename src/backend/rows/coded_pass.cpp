@@ -20,7 +20,7 @@ namespace privacy_score {
 
 namespace {
 
-constexpr int kRowsAtOnce = 1024;  // rows that go to core at once
+constexpr int kRowsAtOnce = 1024;  // that go to core
 
 // Where the executor sends rows.
 struct CodingReceiver {

@@ -126,9 +126,8 @@ class RateBook {
   std::vector<AttributeSet> untaken_;
   MaskTable fresh_rates_;  // sets that add to others
   std::vector<RateBounds> fresh_bounds_;
-  // In the making, kept for their memory: the union of two sets, what one adds to the other, parts of that.
+  // In the making, kept for their memory: the union of two sets, what one adds to the other.
   RatedSet union_;
-  RatedSet fresh_;
   std::vector<MaskWord> fresh_mask_;
   std::vector<MaskWord> fresh_join_mask_;
   AttributeSet attributes_;

@@ -42,7 +42,7 @@ struct NGramScore {
   double tight = 0;              // the same against an empty baseline, with p(y) unchanged so that it bounds the score
 };
 
-// How much a scorer remembers of each level before it starts afresh: scores of n-grams, and delta* of a class and a
+// How much a scorer remembers before it starts afresh: scores of n-grams, of each level, and delta* of a class and a
 // column of the baseline.
 struct ScoreMemory {
   std::size_t scores = std::size_t{1} << 16U;
@@ -109,7 +109,7 @@ class RoleScorer {
   struct DeltaRow {
     std::vector<double> upper;
     std::vector<double> lower;
-    std::vector<bool> wanted;  // the rates that it lacks
+    std::vector<bool> wanted;  // its rates were asked for
     bool exact = true;         // all that was computed
   };
   using DeltaRows = std::array<DeltaRow*, kRecordedLength>;
