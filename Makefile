@@ -148,11 +148,11 @@ CLANGXX = clang++ -Wno-unknown-warning-option
 HIDDEN = $(LANGUAGE) $(RELEASE) -fvisibility=hidden
 SERVED = $(LANGUAGE) $(RELEASE) $(SERVER)
 
-# The files of a folder in one; written anew when there is another one.
+# The files of a folder in one; written anew when there is another one. Several makes may do so at once.
 $(FOLDERS:%=build/together/%.cpp): build/together/%.cpp: always
 	@mkdir -p $(@D)
-	@printf '#include "%s.cpp"\n' $(filter $(TOGETHER),$(patsubst src/%.cpp,%,$(wildcard src/$*/*.cpp))) >$@.new
-	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	@printf '#include "%s.cpp"\n' $(filter $(TOGETHER),$(patsubst src/%.cpp,%,$(wildcard src/$*/*.cpp))) >$@.$$$$ && \
+	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 always:
 
 define HIDDEN_RECIPE

@@ -116,7 +116,9 @@ std::string Wire(const std::vector<ColumnSet>& known, const std::vector<Abstract
   writer.Section(TokenSection::kColumns, abstractions);
   writer.Section(BaselineSection::kColumns,
                  std::vector<Row>{{"1", "analyst", "30", "1", "1", "1", "t", "1", "1", "1", std::nullopt}});
-  writer.Section(BaselineNGramSection::kColumns, ngrams);
+  WireWriter counted;
+  counted.Section(BaselineNGramSection::kColumns, ngrams);
+  writer.Append(PackNGrams(counted.bytes()));
   writer.Section(BaselineSessionSection::kColumns, session_sets);
   writer.Section(LimitSection::kColumns, std::vector<Row>());
   writer.Section(AcceptedSection::kColumns, std::vector<Row>());

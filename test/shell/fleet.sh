@@ -17,7 +17,7 @@ q "${roles[@]}" "CREATE DATABASE clinic" >/dev/null
 on clinic q "${clinic[@]}" >/dev/null
 other=$PGHOST
 use_server main
-start_server "privacy_score.fleet_database = 'hub'" "privacy_score.fleet_interval = '100ms'" "max_worker_processes = 24"
+start_server "privacy_score.fleet_database = 'hub'" "privacy_score.fleet_interval = '250ms'" "max_worker_processes = 24"
 q "${roles[@]}" >/dev/null
 for database in hub north south one; do q "CREATE DATABASE $database" >/dev/null; done
 for database in north south one; do on "$database" q "${clinic[@]}" >/dev/null; done

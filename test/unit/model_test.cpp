@@ -98,6 +98,25 @@ TEST(Model, Baselines) {
   EXPECT_EQ(model.FindTokens(6), nullptr);
 }
 
+// The sessions of all roles say what is usual among peers; nothing else of another role is needed for scores of one.
+TEST(Model, OfOneRole) {
+  ModelRows rows = TwoRelations();
+  rows.AddAbstraction(5, {"t:public.a", "cmd:select"});
+  rows.AddBaseline(1, "alice", {{{5, 3}}, {{5, 1}}});
+  rows.AddBaseline(2, "alice", {{{5, 1}}}, "ann");
+  rows.AddBaseline(3, "bob", {{{5, 2}}});
+  rows.AddBaseline(4, "bob", {{{5, 2}}}, "ann");
+  const Model whole = Model::Parse(rows.Wire());
+  const Model model = Model::Parse(rows.Wire(), "alice");
+  ASSERT_EQ(model.baselines().size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(whole.baselines()[i].ngrams.size(), i == 0 ? 3U : i == 1 ? 1U : 2U);
+    EXPECT_EQ(model.baselines()[i].ngrams.size(), i < 2 ? whole.baselines()[i].ngrams.size() : 0U) << i;
+    EXPECT_EQ(model.baselines()[i].session_sets.size(), i < 3 ? 1U : 0U) << i;
+  }
+  EXPECT_EQ(Model::Parse(rows.Wire(), "carol").baselines().size(), 4U);
+}
+
 TEST(Model, RefusesDamagedBytes) {
   const std::string wire = TwoRelations().Wire();
   for (std::size_t length = 0; length < wire.size(); length += 3) {

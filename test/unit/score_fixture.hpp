@@ -122,7 +122,9 @@ struct ModelRows {
     writer.Section(2, dependencies);
     writer.Section(2, abstractions);
     writer.Section(11, Padded(baselines, 11));
-    writer.Section(3, ngrams);
+    WireWriter counted;
+    counted.Section(3, ngrams);
+    writer.Append(PackNGrams(counted.bytes()));
     writer.Section(3, session_sets);
     writer.Section(4, limits);
     writer.Section(5, accepted);

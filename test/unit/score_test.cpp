@@ -185,7 +185,7 @@ TEST(RoleScorer, TheNearestIsThatOfAll) {
         }
         return sum;
       };
-      const auto& ngrams = model->BaselineOfRole("analyst")->ngrams;
+      const auto ngrams = model->BaselineOfRole("analyst")->ngrams.List();
       for (const auto& other : ngrams) least = std::min(least, sums(other.ngram).upper);
       EXPECT_EQ(score.score, least);
       // What is named as the nearest: the same to rounding, then most equal places, most frequent, first.

@@ -6,11 +6,13 @@
 #include "backend/rates/kept_scores.hpp"
 #include "backend/rates/rate_admission.hpp"
 #include "backend/rates/read_once.hpp"
+#include "backend/server/core_call.hpp"
 #include "backend/server/settings.hpp"
 #include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
 #include "core/detection/detection_sections.hpp"
 #include "core/scoring/model_sections.hpp"
+#include "core/scoring/ngram_table.hpp"
 
 namespace privacy_score {
 
@@ -80,6 +82,18 @@ const char* const kRates =
     "pg_catalog.unnest($6::pg_catalog.float8[])) c(relation_name, attributes, rate, entropy) "
     "UNION ALL " SQL_KEPT_RATES("$7") ") x ORDER BY 1, 2, source";
 
+// The n-grams of the baselines of a role (null: of all).
+void AppendNGrams(StringInfo wire, const char* role) {
+  StringInfoData rows;
+  initStringInfo(&rows);
+  AppendLongSection<BaselineNGramSection>(&rows, kBaselineNGrams, 1, &role);
+  auto* packed = NewCoreObject<std::string>();
+  CallCoreOrRaise([&] { *packed = PackNGrams(WireBytes(&rows)); });
+  pfree(rows.data);
+  appendBinaryStringInfo(wire, packed->data(), static_cast<int>(packed->size()));
+  CallCoreOrRaise([&] { *packed = std::string(); });
+}
+
 // The sections of a model with the abstractions that a query finds. `most_rates`: of the stored ones (null: all).
 int AppendModelSections(StringInfo wire, const char* abstractions, int nargs, const char* const* args,
                         const ComputedRates* computed, const char* role, const char* most_rates, TimestampTz period,
@@ -93,7 +107,8 @@ int AppendModelSections(StringInfo wire, const char* abstractions, int nargs, co
     AppendLongSection<TokenSection>(wire, abstractions, nargs, args);
   }
   AppendOnce<BaselineSection>(wire, kBaselines);
-  AppendOnceOf<BaselineNGramSection>(wire, kBaselineNGrams, role);
+  AppendOnceAs(wire, psprintf("%s\n%s", kBaselineNGrams, role == nullptr ? "" : role),
+               [role](StringInfo into) { AppendNGrams(into, role); });
   AppendOnce<BaselineSessionSection>(wire, kBaselineSessions);
   AppendOnce<LimitSection>(wire, kEndUserLimits);
   AppendOnce<AcceptedSection>(wire, kAccepted);

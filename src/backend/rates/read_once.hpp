@@ -23,27 +23,23 @@ namespace privacy_score {
 const StringInfoData* ReadBefore(const char* text);
 void RememberRead(const char* text, const char* bytes, int length);
 
-template <typename Section>
-void AppendOnceAs(StringInfo wire, const char* sql, const char* text, int nargs, const char* const* args) {
+// Appends what `append(wire)` appends, which reads nothing but tables; `text` stands for all that it depends on beside
+// these. Inside an internal scope.
+template <typename Append>
+void AppendOnceAs(StringInfo wire, const char* text, Append append) {
   if (const StringInfoData* before = ReadBefore(text); before != nullptr) {
     appendBinaryStringInfo(wire, before->data, before->len);
     return;
   }
   const int begin = wire->len;
-  AppendLongSection<Section>(wire, sql, nargs, args);
+  append(wire);
   RememberRead(text, wire->data + begin, wire->len - begin);
 }
 
-// Appends a section of a query which reads nothing but tables. Inside an internal scope.
+// Appends the section of a query.
 template <typename Section>
 void AppendOnce(StringInfo wire, const char* sql) {
-  AppendOnceAs<Section>(wire, sql, sql, 0, nullptr);
-}
-
-// The same of a query about a role, its only argument; null: about all. A query over days comes back to some roles.
-template <typename Section>
-void AppendOnceOf(StringInfo wire, const char* sql, const char* role) {
-  AppendOnceAs<Section>(wire, sql, psprintf("%s\n%s", sql, role == nullptr ? "" : role), 1, &role);
+  AppendOnceAs(wire, sql, [sql](StringInfo into) { AppendLongSection<Section>(into, sql); });
 }
 
 }  // namespace privacy_score

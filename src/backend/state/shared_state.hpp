@@ -227,8 +227,7 @@ struct DatabaseSlot {
   int32 round_settled;       // by the process that computes a round of rates; -1 until it has ended well
   dsa_pointer days;          // saved by a worker that has ended for the next one (worker_days.cpp)
   int64 days_length;
-  dsa_pointer model;
-  int64 model_length;
+  dsa_pointer model;           // shared_model.hpp
   uint64 definitions_hash;     // of all of the model but the rates
   uint64 definitions_version;  // the model version that last changed these
   pg_atomic_uint64 flush_wanted;

@@ -18,6 +18,7 @@ extern "C" {
 #include "backend/state/principal_session.hpp"
 #include "backend/state/rate_requests.hpp"
 #include "backend/state/scoring_errors.hpp"
+#include "backend/state/shared_model.hpp"
 #include "backend/state/watching.hpp"
 
 namespace privacy_score {
@@ -69,23 +70,18 @@ void RefreshModel(DatabaseSlot* slot, const LiveSession* session) {
     FollowSubjectKey(local, false);
     return;
   }
-  LWLockAcquire(slot->lock, LW_SHARED);
-  const uint64 held = pg_atomic_read_u64(&slot->model_version);
-  const uint64 built_for = slot->model_built_for;
-  const Size length = static_cast<Size>(slot->model_length);
-  char* copy = static_cast<char*>(
-      MemoryContextAllocExtended(CurrentMemoryContext, length + 1, MCXT_ALLOC_NO_OOM | MCXT_ALLOC_HUGE));
-  if (copy != nullptr && length > 0) memcpy(copy, dsa_get_address(SharedArea(), slot->model), length);
-  LWLockRelease(slot->lock);
+  const PinnedModel pinned = PinModel(slot);
+  if (pinned.model == nullptr) return;
   CoreError error;
-  if (copy == nullptr || !CallCore(&error, [&] { local->scorer.Load({copy, length}); }))
-    CountScoringError(copy == nullptr ? "out of memory" : error.message);
-  else {
-    local->model_version = held;
-    local->model_built_for = built_for;
+  const bool done = CallCore(&error, [&] { local->scorer.Load(BytesOf(pinned.model)); });
+  UnpinModel(&pinned);
+  if (done) {
+    local->model_version = pinned.version;
+    local->model_built_for = pinned.built_for;
     FollowSubjectKey(local, true);
+  } else {
+    CountScoringError(error.message);
   }
-  if (copy != nullptr) pfree(copy);
   GiveBackMemory();
 }
 

@@ -22,6 +22,8 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
+#include <utility>
+
 #include "backend/rates/rate_admission.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/server/settings.hpp"
@@ -31,6 +33,7 @@ extern "C" {
 #include "backend/state/model_changes.hpp"
 #include "backend/state/principal_session.hpp"
 #include "backend/state/rate_requests.hpp"
+#include "backend/state/shared_model.hpp"
 #include "backend/worker/worker_alarms.hpp"
 
 namespace privacy_score {
@@ -132,9 +135,7 @@ void ReclaimSlots() {
     LWLockAcquire(ps_shared->lock, LW_EXCLUSIVE);
     LWLockAcquire(slot.lock, LW_EXCLUSIVE);
     if (slot.database == database) {
-      FreeShared(slot.model, static_cast<Size>(slot.model_length));
-      slot.model = InvalidDsaPointer;
-      slot.model_length = 0;
+      LeaveModel(std::exchange(slot.model, InvalidDsaPointer));
       DropSavedDays(&slot);
       slot.model_built_for = slot.definitions_hash = slot.definitions_version = 0;
       slot.worker_asked_at = slot.last_flush = 0;

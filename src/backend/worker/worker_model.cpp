@@ -12,6 +12,8 @@ extern "C" {
 #include "utils/builtins.h"
 }
 
+#include <utility>
+
 #include "backend/rates/model_wire.hpp"
 #include "backend/rates/rate_admission.hpp"
 #include "backend/server/core_call.hpp"
@@ -20,6 +22,7 @@ extern "C" {
 #include "backend/state/limits.hpp"
 #include "backend/state/principal_session.hpp"
 #include "backend/state/rate_requests.hpp"
+#include "backend/state/shared_model.hpp"
 #include "core/scoring/day_scorer.hpp"
 #include "core/scoring/live_scorer.hpp"
 #include "core/scoring/model_sections.hpp"
@@ -29,12 +32,8 @@ namespace privacy_score {
 StringInfoData CopyModel(DatabaseSlot* slot) {
   StringInfoData copy;
   initStringInfo(&copy);
-  LWLockAcquire(slot->lock, LW_SHARED);
-  const auto length = static_cast<int>(slot->model_length);
-  LWLockRelease(slot->lock);
-  // Only this process replaces the model, so it stays while it is copied.
-  if (length > 0)
-    appendBinaryStringInfo(&copy, static_cast<const char*>(dsa_get_address(SharedArea(), slot->model)), length);
+  const std::string_view bytes = ModelBytes(slot);
+  appendBinaryStringInfo(&copy, bytes.data(), static_cast<int>(bytes.size()));
   return copy;
 }
 
@@ -50,17 +49,16 @@ void RaiseForWorker(LiveSession* session, const PassedLimit& passed, std::string
 namespace {
 
 bool SameModel(DatabaseSlot* slot, const StringInfoData* wire) {
-  return pg_atomic_read_u64(&slot->model_version) != 0 && slot->model_length == wire->len &&
-         memcmp(dsa_get_address(SharedArea(), slot->model), wire->data, static_cast<Size>(wire->len)) == 0;
+  return pg_atomic_read_u64(&slot->model_version) != 0 && ModelBytes(slot) == WireBytes(wire);
 }
 
 bool Replace(DatabaseSlot* slot, const StringInfoData* wire, int rates_at) {
   static TimestampTz told_at = 0;
-  dsa_pointer fresh = AllocateShared(static_cast<Size>(wire->len));
+  dsa_pointer fresh = NewModel(wire->data, static_cast<Size>(wire->len));
   if (!DsaPointerIsValid(fresh)) {
     // Each size that has ever been asked for keeps 64 kB, most of them empty; with little memory that is much of it.
     dsa_trim(SharedArea());
-    fresh = AllocateShared(static_cast<Size>(wire->len));
+    fresh = NewModel(wire->data, static_cast<Size>(wire->len));
   }
   if (!DsaPointerIsValid(fresh)) {
     const TimestampTz now = GetCurrentTimestamp();
@@ -70,12 +68,8 @@ bool Replace(DatabaseSlot* slot, const StringInfoData* wire, int rates_at) {
                   errhint("Raise privacy_score.max_memory.")));
     return false;
   }
-  memcpy(dsa_get_address(SharedArea(), fresh), wire->data, static_cast<Size>(wire->len));
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  const dsa_pointer old = slot->model;
-  const auto old_length = static_cast<Size>(slot->model_length);
-  slot->model = fresh;
-  slot->model_length = wire->len;
+  const dsa_pointer old = std::exchange(slot->model, fresh);
   const uint64 version = pg_atomic_add_fetch_u64(&slot->model_version, 1);
   const uint64 hash = hash_bytes_extended(reinterpret_cast<const unsigned char*>(wire->data), rates_at, 0);
   const bool redefined = hash != slot->definitions_hash;
@@ -84,7 +78,7 @@ bool Replace(DatabaseSlot* slot, const StringInfoData* wire, int rates_at) {
   LWLockRelease(slot->lock);
   // They may be against another subject now.
   if (redefined) ForgetUnstoredRates();
-  if (DsaPointerIsValid(old)) FreeShared(old, old_length);
+  LeaveModel(old);
   return true;
 }
 

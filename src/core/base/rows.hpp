@@ -51,10 +51,12 @@ class WireReader {
   std::size_t position_ = 0;
 };
 
-// Writes sections; the counterpart for tests.
+// Writes sections: the counterpart.
 class WireWriter {
  public:
   void Section(std::uint32_t columns, const std::vector<std::vector<std::optional<std::string>>>& rows);
+  // Appends sections that are written already.
+  void Append(std::string_view sections) { bytes_ += sections; }
   const std::string& bytes() const { return bytes_; }
 
  private:

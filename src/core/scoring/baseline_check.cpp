@@ -39,11 +39,13 @@ Baseline Without(const Baseline& whole, const BaselineContents& all, const Basel
   baseline.role = whole.role;
   baseline.end_user = whole.end_user;
   baseline.sessions = all.sessions - day.sessions;
+  std::vector<NGramTable::Counted> ngrams;
   for (const auto& [ngram, count] : all.ngrams) {
     const auto own = day.ngrams.find(ngram);
     const std::int64_t rest = own == day.ngrams.end() ? count : count - own->second;
-    if (rest > 0) baseline.ngrams.push_back({ngram, rest});
+    if (rest > 0) ngrams.push_back({ngram, rest});
   }
+  baseline.ngrams = NGramTable(ngrams);
   for (const auto& [ids, count] : all.session_sets) {
     const auto own = day.session_sets.find(ids);
     const std::int64_t rest = own == day.session_sets.end() ? count : count - own->second;

@@ -92,7 +92,7 @@ std::size_t LiveScorer::BytesOf(const Tokens& tokens) {
 }
 
 void LiveScorer::Load(std::string_view model_wire) {
-  Replace(std::make_shared<const Model>(Model::Parse(model_wire)), settings(), common_->defined);
+  Replace(std::make_shared<const Model>(Model::Parse(model_wire, role_)), settings(), common_->defined);
   KnowModel();
 }
 

@@ -113,7 +113,7 @@ TokenMap ReadTokens(WireReader& reader) {
   return all;
 }
 
-Model Model::Read(WireReader& reader) {
+Model Model::Read(WireReader& reader, std::optional<std::string_view> only_role) {
   Model model;
   using Column = RelationSection;
   for (const Row& row : reader.Section(Column::kColumns)) {
@@ -127,16 +127,16 @@ Model Model::Read(WireReader& reader) {
   model.ReadAttributes(reader);
   model.ReadDependencies(reader);
   model.tokens_ = ReadTokens(reader);
-  model.ReadBaselines(reader);
+  model.ReadBaselines(reader, only_role);
   model.ReadLimits(reader);
   model.ReadAccepted(reader);
   model.ReadRates(reader);
   return model;
 }
 
-Model Model::Parse(std::string_view wire) {
+Model Model::Parse(std::string_view wire, std::optional<std::string_view> only_role) {
   WireReader reader(wire);
-  Model model = Read(reader);
+  Model model = Read(reader, only_role);
   if (!reader.AtEnd()) throw DamagedData("bytes after the model");
   return model;
 }
@@ -239,7 +239,7 @@ void Model::ReadDependencies(WireReader& reader) {
   }
 }
 
-void Model::ReadBaselines(WireReader& reader) {
+void Model::ReadBaselines(WireReader& reader, std::optional<std::string_view> only_role) {
   using Column = BaselineSection;
   static_assert(Column::kSubjectColumns - Column::kReach + 1 == kReachFigureCount &&
                 Column::kDaySubjectColumns - Column::kDayReach + 1 == kReachFigureCount);
@@ -261,20 +261,21 @@ void Model::ReadBaselines(WireReader& reader) {
       throw DamagedData("baseline " + RequiredText(row[Column::kId]) + " stands twice");
     baselines_.push_back(std::move(baseline));
   }
-  const auto find = [&](const Field& id) -> Baseline& {
+  const auto find = [&](const Field& id) {
     const auto place = places.find(ParseInteger(Required(id)));
     if (place == places.end()) throw DamagedData("unknown baseline " + RequiredText(id));
-    return baselines_[place->second];
+    return place->second;
   };
-  reader.EachRow(BaselineNGramSection::kColumns, [&](const Row& row) {
-    using Of = BaselineNGramSection;
-    find(row[Of::kBaselineId])
-        .ngrams.push_back({ParseNGram(Required(row[Of::kNgram])), ParseCount(Required(row[Of::kCount]))});
+  const auto is_of_another = [&](const Baseline& baseline) { return only_role && baseline.role != *only_role; };
+  reader.EachRow(PackedNGramSection::kColumns, [&](const Row& row) {
+    Baseline& baseline = baselines_[find(row[PackedNGramSection::kBaselineId])];
+    if (!is_of_another(baseline)) baseline.ngrams = NGramTable::Unpack(Required(row[PackedNGramSection::kTable]));
   });
   reader.EachRow(BaselineSessionSection::kColumns, [&](const Row& row) {
     using Of = BaselineSessionSection;
-    find(row[Of::kBaselineId])
-        .session_sets.push_back({ParseCount(Required(row[Of::kCount])), ParseIntegers(Required(row[Of::kIds]))});
+    Baseline& baseline = baselines_[find(row[Of::kBaselineId])];
+    if (is_of_another(baseline) && !baseline.end_user.empty()) return;
+    baseline.session_sets.push_back({ParseCount(Required(row[Of::kCount])), ParseIntegers(Required(row[Of::kIds]))});
   });
 }
 
@@ -305,10 +306,19 @@ void Model::ReadRates(WireReader& reader) {
       const double found = std::max(0.0, ParseFigure(subject_entropy));
       if (!entropy || found < *entropy) entropy = found;
     }
-    if (!rates_.emplace(set, rate).second) return;
     auto& list = joint ? joint_rates_[relations_[relation].subject_group] : rates_by_relation_[relation];
+    set.shrink_to_fit();
     list.push_back({std::move(set), rate});
   });
+  // Of several rates of a set the first counts.
+  const auto order = [](std::vector<KnownRate>& list) {
+    std::stable_sort(list.begin(), list.end(), [](const KnownRate& a, const KnownRate& b) { return a.set < b.set; });
+    const auto same = [](const KnownRate& a, const KnownRate& b) { return a.set == b.set; };
+    list.erase(std::unique(list.begin(), list.end(), same), list.end());
+    list.shrink_to_fit();
+  };
+  for (auto& list : rates_by_relation_) order(list);
+  for (auto& [group, list] : joint_rates_) order(list);
 }
 
 const std::string& Model::RatedAs(const AttributeSet& set) const {
@@ -379,8 +389,13 @@ AttributeSet Model::Closure(const AttributeSet& set) const {
 }
 
 const RateBounds* Model::FindRate(const AttributeSet& set) const {
-  const auto found = rates_.find(set);
-  return found == rates_.end() ? nullptr : &found->second;
+  if (set.empty()) return nullptr;
+  const std::uint32_t relation = attributes_[set.front()].relation;
+  const bool joint = attributes_[set.back()].relation != relation;
+  const auto& list = joint ? JointRatesOf(relations_[relation].subject_group) : rates_by_relation_[relation];
+  const auto found = std::lower_bound(list.begin(), list.end(), set,
+                                      [](const KnownRate& known, const AttributeSet& asked) { return known.set < asked; });
+  return found == list.end() || found->set != set ? nullptr : &found->rate;
 }
 
 std::vector<std::string> Model::NamesOf(const AttributeSet& set) const {

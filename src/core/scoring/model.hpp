@@ -2,8 +2,9 @@
  * model.hpp - what a score is computed from: protected relations, labels, dependencies, abstractions, baselines, rates.
  *
  * The backend writes it as sections of one wire buffer, which lies in shared memory under a version number; each
- * backend parses its own copy, which is immutable from then on and shared by pointer. Attributes are small integers in
- * the order of relation and name, so that a sorted set holds the attributes of one relation side by side.
+ * backend reads from it what its roles need, which is immutable from then on and shared by pointer. Attributes are
+ * small integers in the order of relation and name, so that a sorted set holds the attributes of one relation side by
+ * side.
  */
 #pragma once
 
@@ -19,6 +20,7 @@
 
 #include "core/base/rows.hpp"
 #include "core/scoring/ngram.hpp"
+#include "core/scoring/ngram_table.hpp"
 #include "core/scoring/rate_bounds.hpp"
 #include "core/statement/abstraction.hpp"
 
@@ -78,10 +80,6 @@ struct ReachFigures {
 using GreatestReach = std::array<std::optional<std::int64_t>, kReachFigureCount>;
 
 struct Baseline {
-  struct CountedNGram {
-    NGram ngram{};
-    std::int64_t count = 0;
-  };
   struct SessionSet {
     std::int64_t count = 0;
     std::vector<AbstractionId> ids;
@@ -93,7 +91,7 @@ struct Baseline {
   GreatestReach greatest;         // over its sessions
   GreatestReach greatest_of_day;  // over its days, each of one principal
   bool cells = true;  // its abstractions tell of the cells of aggregates; else it was made before there were any
-  std::vector<CountedNGram> ngrams;
+  NGramTable ngrams;
   std::vector<SessionSet> session_sets;
 };
 
@@ -138,15 +136,16 @@ class Model {
   //   relations (name, subject_group, is_row_subject, joint_home); attributes (name, relation, label, identifier,
   //   subject_position); dependencies (determinant, dependent); abstractions (id, token), one row a token;
   //   baselines (id, role, sessions, reach, subjects, subject_columns, cells, day_reach, day_subjects,
-  //   day_subject_columns, end_user: NULL for none); their n-grams (id, n-gram, count); their sessions (id, count,
-  //   abstractions); limits of end users (role, end_user, session_limit, daily_limit); what is accepted (role,
+  //   day_subject_columns, end_user: NULL for none); their n-grams (id, table: ngram_table.hpp); their sessions (id,
+  //   count, abstractions); limits of end users (role, end_user, session_limit, daily_limit); what is accepted (role,
   //   end_user: NULL for all of the role, n-gram, figure, height: the last two or the one before them NULL; figures
   //   are those of reach, of a day with "day_" in front); rates (relation, attributes, rate, rows, subject_entropy,
   //   modified), the last for rates that are out of date, with the two before it: see AfterModifications; below 0 it
   //   is not known.
-  // Attributes, dependencies and rates of what is not protected are left out. Throws Error XX001 on damaged bytes.
-  static Model Read(WireReader& reader);
-  static Model Parse(std::string_view wire);
+  // Attributes, dependencies and rates of what is not protected are left out. `only_role`: so are what no score of that
+  // role needs, the n-grams of other roles and the sessions of their end users. Throws Error XX001 on damaged bytes.
+  static Model Read(WireReader& reader, std::optional<std::string_view> only_role = std::nullopt);
+  static Model Parse(std::string_view wire, std::optional<std::string_view> only_role = std::nullopt);
 
   const std::vector<ProtectedRelation>& relations() const { return relations_; }
   const std::vector<Attribute>& attributes() const { return attributes_; }
@@ -195,7 +194,7 @@ class Model {
  private:
   void ReadAttributes(WireReader& reader);
   void ReadDependencies(WireReader& reader);
-  void ReadBaselines(WireReader& reader);
+  void ReadBaselines(WireReader& reader, std::optional<std::string_view> only_role);
   void ReadLimits(WireReader& reader);
   void ReadAccepted(WireReader& reader);
   void ReadRates(WireReader& reader);
@@ -211,9 +210,8 @@ class Model {
   std::unordered_map<std::string, std::size_t> baseline_places_;  // by PrincipalKey
   std::unordered_map<std::string, EndUserLimits> limits_;         // by PrincipalKey
   std::unordered_map<std::string, AcceptedWork> accepted_;        // by PrincipalKey
-  std::unordered_map<AttributeSet, RateBounds, AttributeSetHash> rates_;
-  std::vector<std::vector<KnownRate>> rates_by_relation_;
-  std::unordered_map<std::int64_t, std::vector<KnownRate>> joint_rates_;  // by subject group
+  std::vector<std::vector<KnownRate>> rates_by_relation_;       // each sorted by set
+  std::unordered_map<std::int64_t, std::vector<KnownRate>> joint_rates_;  // likewise, by subject group
   std::vector<std::optional<double>> subject_entropies_;
 };
 

@@ -15,7 +15,9 @@ WIRE_SECTION(TokenSection, kId, kToken);
 // The figures of reach stand side by side, in the order of kReachFigureNames.
 WIRE_SECTION(BaselineSection, kId, kRole, kSessions, kReach, kSubjects, kSubjectColumns, kCells, kDayReach,
              kDaySubjects, kDaySubjectColumns, kEndUser);
+// How the n-grams of baselines are read, and what a model has of them: ngram_table.hpp.
 WIRE_SECTION(BaselineNGramSection, kBaselineId, kNgram, kCount);
+WIRE_SECTION(PackedNGramSection, kBaselineId, kTable);
 WIRE_SECTION(BaselineSessionSection, kBaselineId, kCount, kIds);
 WIRE_SECTION(LimitSection, kRole, kEndUser, kSessionLimit, kDailyLimit);
 // An n-gram, or a figure of reach and how far it may go.

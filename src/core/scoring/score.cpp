@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <tuple>
 #include <utility>
 
 #include "core/base/error.hpp"
 #include "core/base/joined.hpp"
+#include "core/base/sort_unique.hpp"
 #include "core/scoring/aggregates.hpp"
 
 namespace privacy_score {
@@ -34,10 +34,17 @@ RoleScorer::RoleScorer(std::shared_ptr<const Model> model, std::string_view role
   const Baseline* baseline = this->model().BaselineFor(role, end_user);
   if (baseline != nullptr && !baseline->cells)
     for (const Baseline::SessionSet& set : baseline->session_sets) before_cells_.insert(set.ids.begin(), set.ids.end());
-  std::vector<NGram> accepted;
-  if (baseline != nullptr) accepted = AcceptedNGrams(role, end_user);
-  Build(ngrams_, settings.ngram_length, baseline, accepted);
-  Build(statements_, 1, baseline, accepted);
+  static const NGramTable nothing;
+  known_ = baseline != nullptr ? &baseline->ngrams : &nothing;
+  const std::vector<NGram> accepted = baseline != nullptr ? AcceptedNGrams(role, end_user) : std::vector<NGram>();
+  if (!accepted.empty()) {
+    std::vector<NGramTable::Counted> all = known_->List();
+    for (const NGram& ngram : accepted) all.push_back({ngram, 1});
+    with_accepted_ = NGramTable(all);
+    known_ = &with_accepted_;
+  }
+  Begin(ngrams_, settings.ngram_length);
+  Begin(statements_, 1);
 }
 
 // The recorded n-grams that are accepted beside the baseline, as it would know them.
@@ -56,28 +63,39 @@ std::vector<NGram> RoleScorer::AcceptedNGrams(std::string_view role, std::string
   return all;
 }
 
-void RoleScorer::Build(Level& level, int length, const Baseline* baseline, const std::vector<NGram>& accepted) {
+void RoleScorer::Begin(Level& level, int length) const {
   level.length = length;
   level.positions = settings().compare == ScoreSettings::kUnion ? 1 : static_cast<std::size_t>(length);
-  if (baseline != nullptr) {
-    for (const auto& [recorded, count] : baseline->ngrams) {
-      if (!settings().pad && HasPadding(recorded, length)) continue;
-      level.baseline[Suffix(recorded, length)] += count;
+  known_->ForEach(length, settings().pad, [&](const NGram&, std::int64_t) { level.empty = false; });
+}
+
+// Reduces what is known to rows of classes. Most sessions never have anything else, and need none.
+void RoleScorer::BuildRows() {
+  if (has_rows_) return;
+  columns_.clear();
+  column_of_.clear();
+  for (Level* level : {&ngrams_, &statements_}) {
+    std::vector<Classes> distinct;
+    known_->ForEach(level->length, settings().pad,
+                    [&](const NGram& ngram, std::int64_t) { distinct.push_back(KnownClassesOf(*level, ngram)); });
+    if (distinct.empty()) distinct.emplace_back();
+    SortUnique(distinct);
+    level->rows.clear();
+    level->rows.reserve(distinct.size() * level->positions);
+    for (const Classes& classes : distinct) {
+      for (std::size_t k = 0; k < level->positions; ++k) {
+        const auto next = static_cast<std::uint32_t>(columns_.size());
+        const auto [place, is_new] = column_of_.emplace(classes[k], next);
+        if (is_new) columns_.push_back(classes[k]);
+        level->rows.push_back(place->second);
+      }
     }
   }
-  for (const NGram& recorded : accepted)
-    if (settings().pad || !HasPadding(recorded, length)) ++level.baseline[Suffix(recorded, length)];
-  std::set<Classes> distinct;
-  for (const auto& [ngram, count] : level.baseline) distinct.insert(KnownClassesOf(level, ngram));
-  if (distinct.empty()) distinct.insert(Classes{});
-  for (const Classes& classes : distinct) {
-    for (std::size_t k = 0; k < level.positions; ++k) {
-      const auto next = static_cast<std::uint32_t>(columns_.size());
-      const auto [place, is_new] = column_of_.emplace(classes[k], next);
-      if (is_new) columns_.push_back(classes[k]);
-      level.rows.push_back(place->second);
-    }
-  }
+  has_rows_ = true;
+}
+
+bool RoleScorer::IsKnown(const Level& level, const NGram& ngram) const {
+  return (settings().pad || !HasPadding(ngram, level.length)) && known_->Has(ngram, level.length);
 }
 
 void RoleScorer::Define(AbstractionId id, const Tokens& tokens) {
@@ -212,7 +230,7 @@ NGramScore RoleScorer::Score(const NGram& ngram, ScoreLevel which) {
   const NGram known = KnownAs(ngram);
   bool exact = true;
   const Classes classes = ClassesOf(level, known, &exact);
-  const NGramScore score = Compute(level, classes, exact, level.baseline.count(known) > 0);
+  const NGramScore score = Compute(level, classes, exact, IsKnown(level, known));
   if (level.memo.size() >= memory_.scores) level.memo.clear();
   level.memo.emplace(ngram, score);
   return score;
@@ -236,6 +254,7 @@ NGramScore RoleScorer::Compute(Level& level, const Classes& classes, bool exact,
 
 // Fills s(g|beta).
 void RoleScorer::ComputeNearest(Level& level, const Classes& classes, NGramScore& score) {
+  BuildRows();
   if (deltas_.size() * (columns_.size() + kDeltasOfRow) > memory_.deltas) deltas_.clear();
   DeltaRows rows{};
   for (std::size_t k = 0; k < level.positions; ++k) rows[k] = &RowOf(classes[k]);
@@ -308,41 +327,39 @@ NGramExplanation RoleScorer::ExplainTokens(const std::vector<Tokens>& places, Sc
     id = known;
   }
   classes = Together(level, classes);
-  return ExplainClasses(level, ngram, classes, Compute(level, classes, exact, level.baseline.count(ngram) > 0));
+  return ExplainClasses(level, ngram, classes, Compute(level, classes, exact, IsKnown(level, ngram)));
 }
 
 void RoleScorer::PrepareExplaining(Level& level) {
-  if (!level.explained.empty()) return;
-  for (const auto& [ngram, count] : level.baseline) {
-    level.explained.emplace_back(ngram, count);
+  BuildRows();
+  if (!level.explained_columns.empty()) return;
+  std::vector<std::uint32_t> columns;
+  known_->ForEach(level.length, settings().pad, [&](const NGram& ngram, std::int64_t) {
     const Classes classes = KnownClassesOf(level, ngram);
-    for (std::size_t k = 0; k < level.positions; ++k) level.explained_columns.push_back(column_of_.at(classes[k]));
-  }
+    for (std::size_t k = 0; k < level.positions; ++k) columns.push_back(column_of_.at(classes[k]));
+  });
+  level.explained_columns = std::move(columns);
 }
 
-// The number of the n-gram of a baseline that is not empty that is named as the nearest, `least` being the score.
-std::size_t RoleScorer::NearestOf(Level& level, const NGram& ngram, const Classes& classes, double least) {
+// What is named as the nearest of the n-grams that are known, of which there are some, `least` being the score.
+NGram RoleScorer::NearestOf(Level& level, const NGram& ngram, const Classes& classes, double least) {
   using Rank = std::tuple<double, int, std::int64_t, NGram>;  // distances but for rounding
   PrepareExplaining(level);
   DeltaRows rows{};
   for (std::size_t k = 0; k < level.positions; ++k) rows[k] = &RowOf(classes[k]);
   Rank best{std::numeric_limits<double>::infinity(), 0, 0, NGram{}};
-  std::size_t nearest = 0;
-  for (std::size_t i = 0; i < level.explained.size(); ++i) {
-    const std::uint32_t* columns = &level.explained_columns[i * level.positions];
+  const std::uint32_t* next = level.explained_columns.data();
+  known_->ForEach(level.length, settings().pad, [&](const NGram& candidate, std::int64_t count) {
+    const std::uint32_t* columns = std::exchange(next, next + level.positions);
     double at_least = 0;
     for (std::size_t k = 0; k < level.positions; ++k) at_least += rows[k]->lower[columns[k]];
-    if (at_least > least + 2 * kTie) continue;
+    if (at_least > least + 2 * kTie) return;
     const double distance = Distance(level, classes, rows, columns);
-    const auto& [candidate, count] = level.explained[i];
     int different = 0;
     for (std::size_t k = 0; k < ngram.size(); ++k) different += candidate[k] != ngram[k] ? 1 : 0;
-    Rank rank{std::round(distance / kTie), different, -count, candidate};
-    if (!(rank < best)) continue;
-    best = rank;
-    nearest = i;
-  }
-  return nearest;
+    best = std::min(best, Rank{std::round(distance / kTie), different, -count, candidate});
+  });
+  return std::get<NGram>(best);
 }
 
 NGramExplanation RoleScorer::ExplainClasses(Level& level, const NGram& ngram, const Classes& classes,
@@ -353,11 +370,9 @@ NGramExplanation RoleScorer::ExplainClasses(Level& level, const NGram& ngram, co
   if (score.matched) {
     explanation.nearest = ngram;
     nearest = classes;
-  } else if (!level.baseline.empty()) {
-    const std::size_t found = NearestOf(level, ngram, classes, score.score);
-    explanation.nearest = level.explained[found].first;
-    for (std::size_t k = 0; k < level.positions; ++k)
-      nearest[k] = columns_[level.explained_columns[found * level.positions + k]];
+  } else if (!level.empty) {
+    explanation.nearest = NearestOf(level, ngram, classes, score.score);
+    nearest = KnownClassesOf(level, explanation.nearest);
   }
   AttributeSet causes;
   for (std::size_t k = 0; k < level.positions; ++k) {
@@ -369,13 +384,14 @@ NGramExplanation RoleScorer::ExplainClasses(Level& level, const NGram& ngram, co
   return explanation;
 }
 
-AttributeSet RoleScorer::BaselineAttributes() const {
+AttributeSet RoleScorer::BaselineAttributes() {
+  BuildRows();
   AttributeSet all;
   for (const std::uint32_t column : statements_.rows) all = UnionOf(all, pairs_.class_of(columns_[column]).scored);
   return all;
 }
 
-std::vector<std::string> RoleScorer::BaselineColumns() const {
+std::vector<std::string> RoleScorer::BaselineColumns() {
   std::vector<std::string> names = model().NamesOf(BaselineAttributes());
   std::sort(names.begin(), names.end());
   return names;

@@ -63,6 +63,8 @@ class RoleScorer {
   // Error 22023 on bad settings.
   RoleScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings,
              const TokenMap* defined = nullptr, const ScoreMemory& memory = {}, std::string_view end_user = {});
+  RoleScorer(const RoleScorer&) = delete;
+  RoleScorer& operator=(const RoleScorer&) = delete;
 
   const ScoreSettings& settings() const { return pairs_.settings(); }
   const Model& model() const { return pairs_.model(); }
@@ -84,7 +86,7 @@ class RoleScorer {
   // CDR of everything the baseline reveals and delta counts; above .95 the baseline leaves delta little to say.
   RateBounds BaselineRate();
   // The columns that count in it, sorted.
-  std::vector<std::string> BaselineColumns() const;
+  std::vector<std::string> BaselineColumns();
 
   int LengthOf(ScoreLevel level) const { return level == ScoreLevel::kNGram ? settings().ngram_length : 1; }
   // M for one n-gram.
@@ -116,17 +118,18 @@ class RoleScorer {
   struct Level {
     int length = 1;
     std::size_t positions = 1;  // 1 for 'union'
-    std::unordered_map<NGram, std::int64_t, NGramHash> baseline;
-    std::vector<std::uint32_t> rows;  // distinct n-grams as columns, `positions` each
-    // The n-grams of the baseline with their counts, and as columns likewise; from the first explanation on.
-    std::vector<std::pair<NGram, std::int64_t>> explained;
+    bool empty = true;          // it knows no n-gram
+    // Distinct n-grams as columns, `positions` each; from the first n-gram on that is not known.
+    std::vector<std::uint32_t> rows;
+    // The columns of all n-grams likewise, in the order of the table; from the first explanation on.
     std::vector<std::uint32_t> explained_columns;
     std::unordered_map<NGram, NGramScore, NGramHash> memo;
   };
 
   std::vector<NGram> AcceptedNGrams(std::string_view role, std::string_view end_user);
-  void Build(Level& level, int length, const Baseline* baseline, const std::vector<NGram>& accepted);
-  AttributeSet BaselineAttributes() const;
+  void Begin(Level& level, int length) const;
+  void BuildRows();
+  AttributeSet BaselineAttributes();
   Level& LevelOf(ScoreLevel level) { return level == ScoreLevel::kNGram ? ngrams_ : statements_; }
   // The class of an abstraction, and whether that rests on no bound of a rate.
   struct Place {
@@ -147,8 +150,9 @@ class RoleScorer {
   NGramScore Compute(Level& level, const Classes& classes, bool exact, bool matched);
   void ComputeNearest(Level& level, const Classes& classes, NGramScore& score);
   void WantNearest(Level& level, const Classes& classes, const DeltaRows& rows, double least, NGramScore& score);
+  bool IsKnown(const Level& level, const NGram& ngram) const;
   void PrepareExplaining(Level& level);
-  std::size_t NearestOf(Level& level, const NGram& ngram, const Classes& classes, double least);
+  NGram NearestOf(Level& level, const NGram& ngram, const Classes& classes, double least);
   NGramExplanation ExplainClasses(Level& level, const NGram& ngram, const Classes& classes, const NGramScore& score);
 
   PairScorer pairs_;
@@ -160,7 +164,11 @@ class RoleScorer {
   // The abstractions of a baseline that was made before these told of cells, and under which of them others are known.
   std::unordered_set<AbstractionId> before_cells_;
   std::unordered_map<AbstractionId, AbstractionId> known_as_;
-  // Of both levels.
+  // What is known: the baseline's n-grams, or `with_accepted_`, which are these and what is accepted.
+  const NGramTable* known_;
+  NGramTable with_accepted_;
+  // Of both levels, with their rows.
+  bool has_rows_ = false;
   std::vector<ClassId> columns_;  // distinct classes of the baseline
   std::unordered_map<ClassId, std::uint32_t> column_of_;
   std::unordered_map<ClassId, DeltaRow> deltas_;

@@ -1,0 +1,147 @@
+/*
+ * ngram_table.cpp - see ngram_table.hpp.
+ */
+#include "core/scoring/ngram_table.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+
+#include "core/base/error.hpp"
+#include "core/base/rows.hpp"
+#include "core/base/sort_unique.hpp"
+#include "core/scoring/model_sections.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+template <typename T>
+void AppendAll(std::string& bytes, const std::vector<T>& list) {
+  bytes.append(reinterpret_cast<const char*>(list.data()), list.size() * sizeof(T));
+}
+
+// Takes so many off the front of the bytes.
+template <typename T>
+std::vector<T> TakeAll(std::string_view& bytes, std::size_t count) {
+  if (count > bytes.size() / sizeof(T)) throw DamagedData("a table of n-grams that is cut short");
+  std::vector<T> list(count);
+  if (count > 0) std::memcpy(list.data(), bytes.data(), count * sizeof(T));
+  bytes.remove_prefix(count * sizeof(T));
+  return list;
+}
+
+// Whether each is greater than the one before it.
+template <typename List, typename Of>
+bool Rises(const List& list, Of of) {
+  return std::adjacent_find(list.begin(), list.end(), [&](const auto& a, const auto& b) { return !(of(a) < of(b)); }) ==
+         list.end();
+}
+
+}  // namespace
+
+NGramTable::NGramTable(const std::vector<Counted>& recorded) {
+  for (const Counted& each : recorded) ids_.insert(ids_.end(), each.ngram.begin(), each.ngram.end());
+  SortUnique(ids_);
+  ids_.shrink_to_fit();
+  std::vector<Row> rows;
+  rows.reserve(recorded.size());
+  for (const auto& [ngram, count] : recorded) {
+    Row row;
+    std::transform(ngram.rbegin(), ngram.rend(), row.places.begin(), [&](AbstractionId id) {
+      return static_cast<std::uint32_t>(std::lower_bound(ids_.begin(), ids_.end(), id) - ids_.begin());
+    });
+    row.count = count;
+    rows.push_back(row);
+  }
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.places < b.places; });
+  auto last = rows.begin();
+  for (auto row = rows.begin(); row != rows.end(); ++row) {
+    if (row == rows.begin()) continue;
+    if (row->places == last->places)
+      last->count += row->count;
+    else
+      *++last = *row;
+  }
+  if (!rows.empty()) rows.erase(last + 1, rows.end());
+  rows.shrink_to_fit();
+  rows_ = std::move(rows);
+}
+
+std::string NGramTable::Packed() const {
+  std::string bytes;
+  bytes.reserve((ids_.size() + 1) * sizeof(AbstractionId) + rows_.size() * sizeof(Row));
+  AppendAll(bytes, std::vector<std::uint64_t>{ids_.size()});
+  AppendAll(bytes, ids_);
+  AppendAll(bytes, rows_);
+  return bytes;
+}
+
+NGramTable NGramTable::Unpack(std::string_view bytes) {
+  NGramTable table;
+  table.ids_ = TakeAll<AbstractionId>(bytes, TakeAll<std::uint64_t>(bytes, 1)[0]);
+  table.rows_ = TakeAll<Row>(bytes, bytes.size() / sizeof(Row));
+  const bool places_stand = std::all_of(table.rows_.begin(), table.rows_.end(), [&](const Row& row) {
+    return row.count >= 0 && row.count <= kMostCounted &&
+           std::all_of(row.places.begin(), row.places.end(), [&](auto place) { return place < table.ids_.size(); });
+  });
+  if (!bytes.empty() || !places_stand || !Rises(table.ids_, [](AbstractionId id) { return id; }) ||
+      !Rises(table.rows_, [](const Row& row) { return row.places; }))
+    throw DamagedData("a table of n-grams");
+  return table;
+}
+
+bool NGramTable::Has(const NGram& ngram, int length) const {
+  Row end;
+  for (int k = 0; k < length; ++k) {
+    const AbstractionId id = ngram[static_cast<std::size_t>(kRecordedLength - 1 - k)];
+    const auto found = std::lower_bound(ids_.begin(), ids_.end(), id);
+    if (found == ids_.end() || *found != id) return false;
+    end.places[static_cast<std::size_t>(k)] = static_cast<std::uint32_t>(found - ids_.begin());
+  }
+  // The rest of `end` is 0, so nothing that ends alike is before it.
+  const auto row =
+      std::lower_bound(rows_.begin(), rows_.end(), end, [](const Row& a, const Row& b) { return a.places < b.places; });
+  return row != rows_.end() && EndAlike(*row, end, length);
+}
+
+std::vector<NGramTable::Counted> NGramTable::List() const {
+  std::vector<Counted> all;
+  all.reserve(rows_.size());
+  for (const Row& row : rows_) all.push_back({EndOf(row, kRecordedLength), row.count});
+  return all;
+}
+
+bool NGramTable::EndAlike(const Row& a, const Row& b, int length) {
+  return std::equal(a.places.begin(), a.places.begin() + length, b.places.begin());
+}
+
+NGram NGramTable::EndOf(const Row& row, int length) const {
+  NGram ngram{};
+  std::transform(row.places.begin(), row.places.begin() + length, ngram.rbegin(),
+                 [&](std::uint32_t place) { return ids_[place]; });
+  return ngram;
+}
+
+std::string PackNGrams(std::string_view section) {
+  using Column = BaselineNGramSection;
+  std::vector<std::string> order;
+  std::unordered_map<std::string, std::vector<NGramTable::Counted>> baselines;
+  WireReader reader(section);
+  reader.EachRow(Column::kColumns, [&](const Row& row) {
+    const std::string id = RequiredText(row[Column::kBaselineId]);
+    std::vector<NGramTable::Counted>& of_baseline = baselines[id];
+    if (of_baseline.empty()) order.push_back(id);
+    of_baseline.push_back({ParseNGram(Required(row[Column::kNgram])), ParseCount(Required(row[Column::kCount]))});
+  });
+  std::vector<std::vector<std::optional<std::string>>> rows;
+  for (const std::string& id : order) {
+    rows.push_back({id, NGramTable(baselines[id]).Packed()});
+    baselines[id] = {};
+  }
+  WireWriter writer;
+  writer.Section(PackedNGramSection::kColumns, rows);
+  return writer.bytes();
+}
+
+}  // namespace privacy_score

@@ -1,0 +1,74 @@
+/*
+ * ngram_table.hpp - the n-grams of a baseline with their counts, at any length, in 32 bytes each.
+ *
+ * An n-gram of a shorter length is the end of recorded ones. So these are sorted by what stands last, then by what
+ * stands before it, and so on: all with one end lie side by side, and one search finds them, whatever the length is.
+ */
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/scoring/ngram.hpp"
+
+namespace privacy_score {
+
+class NGramTable {
+ public:
+  struct Counted {
+    NGram ngram{};
+    std::int64_t count = 0;
+  };
+
+  NGramTable() = default;
+  // Recorded n-grams; one that stands there several times counts as often.
+  explicit NGramTable(const std::vector<Counted>& recorded);
+
+  // The table as bytes, for the same machine. Throws Error XX001 on damaged ones.
+  std::string Packed() const;
+  static NGramTable Unpack(std::string_view bytes);
+
+  // Of distinct recorded ones.
+  std::size_t size() const { return rows_.size(); }
+  // Whether one of the recorded ones ends like this n-gram of the length.
+  bool Has(const NGram& ngram, int length) const;
+  // Calls `visit` with each n-gram of the length, in the order of the table, and its count. `pad`: with those that have
+  // padding.
+  template <typename Visit>
+  void ForEach(int length, bool pad, Visit visit) const {
+    for (std::size_t first = 0; first < rows_.size();) {
+      std::size_t next = first;
+      std::int64_t count = 0;
+      for (; next < rows_.size() && EndAlike(rows_[first], rows_[next], length); ++next) count += rows_[next].count;
+      const NGram ngram = EndOf(rows_[first], length);
+      if (pad || !HasPadding(ngram, length)) visit(ngram, count);
+      first = next;
+    }
+  }
+  // The recorded ones.
+  std::vector<Counted> List() const;
+
+ private:
+  // Places in `ids_`, the last first.
+  struct Row {
+    std::array<std::uint32_t, kRecordedLength> places{};
+    std::int64_t count = 0;
+  };
+  static_assert(sizeof(Row) == 32);
+
+  static bool EndAlike(const Row& a, const Row& b, int length);
+  NGram EndOf(const Row& row, int length) const;
+
+  std::vector<AbstractionId> ids_;  // sorted
+  std::vector<Row> rows_;
+};
+
+// Reads a BaselineNGramSection, a row an n-gram, and writes it as a PackedNGramSection, a row a baseline, in the order
+// of their first rows. Throws Error XX001 on damaged bytes.
+std::string PackNGrams(std::string_view section);
+
+}  // namespace privacy_score
