@@ -393,8 +393,9 @@ const RateBounds* Model::FindRate(const AttributeSet& set) const {
   const std::uint32_t relation = attributes_[set.front()].relation;
   const bool joint = attributes_[set.back()].relation != relation;
   const auto& list = joint ? JointRatesOf(relations_[relation].subject_group) : rates_by_relation_[relation];
-  const auto found = std::lower_bound(list.begin(), list.end(), set,
-                                      [](const KnownRate& known, const AttributeSet& asked) { return known.set < asked; });
+  const auto found =
+      std::lower_bound(list.begin(), list.end(), set,
+                       [](const KnownRate& known, const AttributeSet& asked) { return known.set < asked; });
   return found == list.end() || found->set != set ? nullptr : &found->rate;
 }
 

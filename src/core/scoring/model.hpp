@@ -207,10 +207,10 @@ class Model {
   std::vector<AttributeSet> reach_;  // one an attribute: itself and what it determines
   TokenMap tokens_;
   std::vector<Baseline> baselines_;
-  std::unordered_map<std::string, std::size_t> baseline_places_;  // by PrincipalKey
-  std::unordered_map<std::string, EndUserLimits> limits_;         // by PrincipalKey
-  std::unordered_map<std::string, AcceptedWork> accepted_;        // by PrincipalKey
-  std::vector<std::vector<KnownRate>> rates_by_relation_;       // each sorted by set
+  std::unordered_map<std::string, std::size_t> baseline_places_;          // by PrincipalKey
+  std::unordered_map<std::string, EndUserLimits> limits_;                 // by PrincipalKey
+  std::unordered_map<std::string, AcceptedWork> accepted_;                // by PrincipalKey
+  std::vector<std::vector<KnownRate>> rates_by_relation_;                 // each sorted by set
   std::unordered_map<std::int64_t, std::vector<KnownRate>> joint_rates_;  // likewise, by subject group
   std::vector<std::optional<double>> subject_entropies_;
 };

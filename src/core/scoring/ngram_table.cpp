@@ -70,8 +70,8 @@ NGramTable::NGramTable(const std::vector<Counted>& recorded) {
 
 std::string NGramTable::Packed() const {
   std::string bytes;
-  bytes.reserve((ids_.size() + 1) * sizeof(AbstractionId) + rows_.size() * sizeof(Row));
-  AppendAll(bytes, std::vector<std::uint64_t>{ids_.size()});
+  bytes.reserve((ids_.size() + 2) * sizeof(AbstractionId) + rows_.size() * sizeof(Row));
+  AppendAll(bytes, std::vector<std::uint64_t>{ids_.size(), rows_.size()});
   AppendAll(bytes, ids_);
   AppendAll(bytes, rows_);
   return bytes;
@@ -79,8 +79,9 @@ std::string NGramTable::Packed() const {
 
 NGramTable NGramTable::Unpack(std::string_view bytes) {
   NGramTable table;
-  table.ids_ = TakeAll<AbstractionId>(bytes, TakeAll<std::uint64_t>(bytes, 1)[0]);
-  table.rows_ = TakeAll<Row>(bytes, bytes.size() / sizeof(Row));
+  const std::vector<std::uint64_t> sizes = TakeAll<std::uint64_t>(bytes, 2);
+  table.ids_ = TakeAll<AbstractionId>(bytes, sizes[0]);
+  table.rows_ = TakeAll<Row>(bytes, sizes[1]);
   const bool places_stand = std::all_of(table.rows_.begin(), table.rows_.end(), [&](const Row& row) {
     return row.count >= 0 && row.count <= kMostCounted &&
            std::all_of(row.places.begin(), row.places.end(), [&](auto place) { return place < table.ids_.size(); });
