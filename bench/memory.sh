@@ -3,9 +3,9 @@
 #
 #   scripts/sandbox.sh bench/memory.sh
 #
-# Prints a section in Markdown. Shared memory is what stat_info says is used; nothing is written meanwhile, so what a
-# session has gathered is still there. A backend's own memory is what the system says is not shared and not of a file;
-# the same statements by a role that is not watched are taken off.
+# Prints a section in Markdown. Shared memory is what stat_info says is used by models and by the lists of rates that
+# they lack: what a session gathers lies in its share, which is set aside at start. A backend's own memory is what the
+# system says is not shared and not of a file; the same statements by a role that is not watched are taken off.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/servers.sh"
 
@@ -17,30 +17,6 @@ per() { awk -v d="$(($1))" -v n="$2" 'BEGIN { printf "%.0f", d / n }'; }
 bench_server watched
 conf "privacy_score.flush_interval = '1h'" "privacy_score.max_memory = '512MB'"
 restart_server
-q "SELECT privacy_score.flush()" >/dev/null
-before=$(used)
-sessions=60
-for _ in $(seq $sessions); do
-  (echo "SELECT 1;"; sleep 5) | PGUSER=analyst "$PS_BINDIR/psql" -XAtq >/dev/null 2>&1 &
-done
-sleep 3
-session=$(per "$(used) - before" $sessions)
-wait
-q "SELECT privacy_score.flush()" >/dev/null
-
-statements=4000
-before=$(used)
-"$client" run first simple $statements "x=$(conninfo)" >/dev/null
-abstraction=$(per "$(used) - before" $statements)
-q "SELECT privacy_score.flush()" >/dev/null
-"$client" run same simple 802 "x=$(conninfo)" >/dev/null
-q "SELECT privacy_score.flush()" >/dev/null
-before=$(used)
-"$client" run same simple 40100 "x=$(conninfo)" >/dev/null
-event=$(per "$(used) - before - (abstraction - 24) * 401" 40100)
-before=$(used)
-"$client" run point simple 40000 "x=$(conninfo)" >/dev/null
-repeated=$(per "$(used) - before" 40000)
 q "SELECT privacy_score.flush()" >/dev/null
 before=$(used)
 make_baseline
@@ -62,16 +38,15 @@ read -r _ own_pair <<<"$(own pair 40000)"
 
 echo "## Memory"
 echo
-echo "Bytes. Shared memory holds what the worker has not written yet, for a \`flush_interval\` as a rule; a backend keeps its own for as long as the"
-echo "session lasts. The model of the baseline with 10,100 n-grams stands in shared memory once and in each watched backend."
+echo "Bytes. A backend keeps its own for as long as the session lasts; in shared memory a session has a share that is set"
+echo "aside for it ([how much memory](dba.md#how-much-memory)). The model has one baseline of 10,100 n-grams, which stands in"
+echo "shared memory once and in each backend of the role, and the rates that its statements want."
 echo
 echo "| for each | shared | backend |"
 echo "|---|---|---|"
 echo "| n-gram of the baseline, with what the model says of its statements | $ngram | in the next line |"
-echo "| session, with its first statement and the model | $session | $own_session |"
-echo "| abstraction: its tokens, sent once a session; known to the backend with what is remembered of the query | $abstraction | $(per "$own_first" 4000) |"
-echo "| statement that differs from the one before | $event | |"
-echo "| statement that repeats the one before | $repeated | |"
+echo "| session, with its first statement and the model | | $own_session |"
+echo "| abstraction: its tokens, sent once a session; known to the backend with what is remembered of the query | | $(per "$own_first" 4000) |"
 echo "| new n-gram, of length 6 as it is kept, with its score | | $(per "$own_pair - own_same" 39600) |"
 echo "| new constant of a statement | | $(per "$own_constants" 30000) |"
 part_done

@@ -62,6 +62,11 @@ std::uint32_t MaskTable::Add(std::uint32_t domain, const MaskWord* mask) {
   return number;
 }
 
+void MaskTable::Shrink() {
+  masks_.shrink_to_fit();
+  next_.shrink_to_fit();
+}
+
 void MaskTable::Clear() { *this = MaskTable(words_); }
 
 RateIndex::RateIndex(const Model& model, const std::vector<RateDomain>& domains)
@@ -91,8 +96,12 @@ RateIndex::RateIndex(const Model& model, const std::vector<RateDomain>& domains)
         domain.containing[bit].push_back(rate);
         return true;
       });
+    domain.all.shrink_to_fit();
+    for (std::vector<std::uint32_t>& rates : domain.containing) rates.shrink_to_fit();
     domains_.push_back(std::move(domain));
   }
+  known_.Shrink();
+  rates_.shrink_to_fit();
 }
 
 void RateIndex::SetBit(AttributeId attribute, MaskWord* mask) const {

@@ -33,6 +33,8 @@ class MaskTable {
   std::uint32_t Add(std::uint32_t domain, const MaskWord* mask);
   std::size_t size() const { return next_.size(); }
   const MaskWord* MaskOf(std::uint32_t number) const { return masks_.data() + number * (words_ + 1); }
+  // Gives back what is not used; no more will be added.
+  void Shrink();
   void Clear();
 
  private:
