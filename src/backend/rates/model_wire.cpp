@@ -83,7 +83,7 @@ const char* const kRates =
     "UNION ALL " SQL_KEPT_RATES("$7") ") x ORDER BY 1, 2, source";
 
 // The n-grams of the baselines of a role (null: of all).
-void AppendNGrams(StringInfo wire, const char* role) {
+void AppendPackedNGrams(StringInfo wire, const char* role) {
   StringInfoData rows;
   initStringInfo(&rows);
   AppendLongSection<BaselineNGramSection>(&rows, kBaselineNGrams, 1, &role);
@@ -108,7 +108,7 @@ int AppendModelSections(StringInfo wire, const char* abstractions, int nargs, co
   }
   AppendOnce<BaselineSection>(wire, kBaselines);
   AppendOnceAs(wire, psprintf("%s\n%s", kBaselineNGrams, role == nullptr ? "" : role),
-               [role](StringInfo into) { AppendNGrams(into, role); });
+               [role](StringInfo into) { AppendPackedNGrams(into, role); });
   AppendOnce<BaselineSessionSection>(wire, kBaselineSessions);
   AppendOnce<LimitSection>(wire, kEndUserLimits);
   AppendOnce<AcceptedSection>(wire, kAccepted);

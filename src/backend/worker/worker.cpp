@@ -22,8 +22,6 @@ extern "C" {
 #include "utils/syscache.h"
 }
 
-#include <utility>
-
 #include "backend/rates/rate_admission.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/server/settings.hpp"
@@ -135,7 +133,8 @@ void ReclaimSlots() {
     LWLockAcquire(ps_shared->lock, LW_EXCLUSIVE);
     LWLockAcquire(slot.lock, LW_EXCLUSIVE);
     if (slot.database == database) {
-      LeaveModel(std::exchange(slot.model, InvalidDsaPointer));
+      LeaveModel(slot.model);
+      slot.model = InvalidDsaPointer;
       DropSavedDays(&slot);
       slot.model_built_for = slot.definitions_hash = slot.definitions_version = 0;
       slot.worker_asked_at = slot.last_flush = 0;
