@@ -5,7 +5,7 @@
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 1
 
-parts=(watching pooled rates history report memory noise publish buckets measures private_sql detection before)
+parts=(watching pooled rates history report kept memory noise publish buckets measures private_sql detection before)
 page=docs/benchmarks.md
 pictures=docs/benchmarks
 old=$(cat $page 2>/dev/null)
@@ -60,11 +60,12 @@ cores and wants a machine that does nothing else.
 | `PS_BENCH_QUICK=1 make bench` | few rounds and small tables, to see that everything runs; leaves bench/results/benchmarks.md, not this page |
 
 The parts: `watching` (what a statement costs more), `pooled` (people behind a pooler), `rates` (entropies of attribute
-sets), `history` (scoring), `report` (the page of many roles), `memory`, `noise` (noisy counts), `publish`
-(`bucketize()`), `buckets` (the solver behind it), `measures` (measures of loss, techniques compared), `private_sql`
-(private aggregates), `detection` (what alarms catch). What is compared takes turns in interleaved rounds, at least nine
-unless a section says otherwise, so that whatever else the machine does meets all alike; the medians of the rounds are
-compared. Each section says what else belongs to its method, and when and on what it ran.
+sets), `history` (scoring), `report` (the page of many roles), `kept` (views and exporters over ten million statements),
+`memory`, `noise` (noisy counts), `publish` (`bucketize()`), `buckets` (the solver behind it), `measures` (measures of
+loss, techniques compared), `private_sql` (private aggregates), `detection` (what alarms catch). What is compared takes
+turns in interleaved rounds, at least nine unless a section says otherwise, so that whatever else the machine does meets
+all alike; the medians of the rounds are compared. Each section says what else belongs to its method, and when and on
+what it ran.
 TEXT
   echo
   if [ -n "$verdicts" ]; then

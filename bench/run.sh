@@ -1,7 +1,7 @@
 #!/bin/bash
 # run.sh - runs the parts of the measurements, each of which prints a section in Markdown.
 #
-#   PS_BENCH_PARTS   which ones (all: watching pooled rates history report memory noise publish buckets measures private_sql detection)
+#   PS_BENCH_PARTS   which ones (all: watching pooled rates history report kept memory noise publish buckets measures private_sql detection)
 #
 # Runs below scripts/sandbox.sh ("make bench"). The sections are left in bench/results/, one file a part, where page.sh
 # takes them from, with the pictures that they have made. A part that fails leaves none, and the others still run.
@@ -16,7 +16,7 @@ machine="$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) co
 versions="$("$PS_BINDIR/postgres" --version), privacy_score $(sed -n "s/^default_version = '\(.*\)'/\1/p" privacy_score.control)${compiler:+, $compiler}"
 load() { cut -d' ' -f1 /proc/loadavg; }
 
-for part in ${PS_BENCH_PARTS:-watching pooled rates history report memory noise publish buckets measures private_sql detection}; do
+for part in ${PS_BENCH_PARTS:-watching pooled rates history report kept memory noise publish buckets measures private_sql detection}; do
   if ! [ -f "bench/$part.sh" ]; then
     echo "there is no bench/$part.sh" >&2
     status=1

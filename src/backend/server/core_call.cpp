@@ -5,6 +5,7 @@
 
 #ifdef __GLIBC__
 #include <malloc.h>
+#include <sys/resource.h>
 #endif
 
 #include <cstdio>
@@ -26,7 +27,14 @@ void RaiseCoreError(const CoreError& error) {
 
 void GiveBackMemory() {
 #ifdef __GLIBC__
+  // The C library goes through all that is free and tells the system of each piece, also of what is given back already.
+  // There cannot be more to give back than was touched since.
+  constexpr long kWorthwhile = 128;  // pages
+  static long touched_then = 0;
+  struct rusage usage;
+  if (getrusage(RUSAGE_SELF, &usage) == 0 && usage.ru_minflt - touched_then < kWorthwhile) return;
   malloc_trim(0);
+  touched_then = usage.ru_minflt;
 #endif
 }
 

@@ -63,7 +63,7 @@ void CallCoreOrRaise(Body&& body) {
 }
 
 // What core has freed the C library keeps for later, between what is in use: a process that takes in model after model
-// would grow by that for hours. Gives it back to the system.
+// would grow by that for hours. Gives it back to the system, once it may be half a megabyte.
 void GiveBackMemory();
 
 // Calls a step of core that pauses for interrupts (returns false) until it is done.

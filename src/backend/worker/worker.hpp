@@ -50,9 +50,6 @@ void FreeSession(DatabaseSlot* slot, LiveSession* session);
 // what it has added. Each call counts a flush.
 bool AwaitsCorrection(LiveSession* session);
 
-// The model in force, palloc'd; empty when there is none yet.
-StringInfoData CopyModel(DatabaseSlot* slot);
-
 // Raises an alert that the session's own process could not; a client that is warned hears of it with its next event.
 void RaiseForWorker(LiveSession* session, const PassedLimit& passed, std::string_view detail);
 
@@ -106,8 +103,8 @@ void TakeInSessions(DatabaseSlot* slot);
 // A score from that memory, palloc'd as a holder; null when it is not known there. The day includes what is stored.
 // `place` tells the session from others, of which `session` is a copy.
 CoreHolder<privacy_score::MemoryScore>* ScoreFromMemory(const LiveSession* place, const LiveSession* session,
-                                                        const StringInfoData* model);
-CoreHolder<privacy_score::MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const StringInfoData* model);
+                                                        std::string_view model);
+CoreHolder<privacy_score::MemoryScore>* ScoreDayFromMemory(const LiveSession* session, std::string_view model);
 
 // Whether a role's day is remembered that a daily limit rests on.
 bool RemembersToday();

@@ -20,6 +20,7 @@ extern "C" {
 #include "backend/state/limits.hpp"
 #include "backend/state/principal_session.hpp"
 #include "backend/state/scoring_errors.hpp"
+#include "backend/state/shared_model.hpp"
 #include "core/base/wire_section.hpp"
 #include "core/scoring/day_reach.hpp"
 #include "core/scoring/model_sections.hpp"
@@ -71,11 +72,10 @@ bool PrepareDays(DatabaseSlot* slot) {
   const uint64 version = slot->definitions_version;
   if (version == 0) return false;
   if (days != nullptr && version == loaded_version) return true;
-  const StringInfoData model = CopyModel(slot);
   if (!Counted([&] {
         const bool begins = days == nullptr;
         if (begins) days = new Days();
-        days->reach.Load(WireBytes(&model));
+        days->reach.Load(ModelBytes(slot));
         if (begins) Restore(slot);
       })) {
     // Of days that are half judged nothing can be said.

@@ -29,14 +29,6 @@ extern "C" {
 
 namespace privacy_score {
 
-StringInfoData CopyModel(DatabaseSlot* slot) {
-  StringInfoData copy;
-  initStringInfo(&copy);
-  const std::string_view bytes = ModelBytes(slot);
-  appendBinaryStringInfo(&copy, bytes.data(), static_cast<int>(bytes.size()));
-  return copy;
-}
-
 void RaiseForWorker(LiveSession* session, const PassedLimit& passed, std::string_view detail) {
   RaiseAlert(session, passed, false, detail.data(), detail.size());
   SpinLockAcquire(&session->mutex);
@@ -87,7 +79,7 @@ using privacy_score::DayScore;
 using privacy_score::DayScorer;
 
 // Scores a session from its history, as its own backend would with this model.
-void RescoreFromHistory(const LiveSession* session, const StringInfoData* model, Rescored* result, CoreError* error) {
+void RescoreFromHistory(const LiveSession* session, std::string_view model, Rescored* result, CoreError* error) {
   StringInfoData wire;
   initStringInfo(&wire);
   const char* args[] = {TextOfInteger(session->row_id)};
@@ -101,7 +93,7 @@ void RescoreFromHistory(const LiveSession* session, const StringInfoData* model,
       args);
   const bool done = CallCore(error, [&] {
     LiveScorer scorer(NameStr(session->role_name), session->settings, EndUserOf(session));
-    scorer.Load(WireBytes(model));
+    scorer.Load(model);
     WireReader reader(WireBytes(&wire));
     std::unordered_map<std::int64_t, Tokens> tokens;
     reader.EachRow(TokenSection::kColumns, [&](const Row& row) {
@@ -140,7 +132,7 @@ void RescoreFromHistory(const LiveSession* session, const StringInfoData* model,
 
 // The same in a holder, of a recorded session from its history, of one that began in recovery from memory; null when
 // that is not possible.
-CoreHolder<Rescored>* Rescore(const LiveSession* place, const LiveSession* session, const StringInfoData* model) {
+CoreHolder<Rescored>* Rescore(const LiveSession* place, const LiveSession* session, std::string_view model) {
   if (session->unrecorded) return ScoreFromMemory(place, session, model);
   CoreHolder<Rescored>* result = NewCoreHolder<Rescored>(CurrentMemoryContext);
   CallCoreOrRaise([&] { result->Reset(new Rescored()); });
@@ -154,7 +146,7 @@ CoreHolder<Rescored>* Rescore(const LiveSession* place, const LiveSession* sessi
 
 // The same with all stored rates, of which the model has not all: what it misses is looked up.
 CoreHolder<Rescored>* RescoreWithStored(DatabaseSlot* slot, const LiveSession* place, const LiveSession* session,
-                                        const StringInfoData* model) {
+                                        std::string_view model) {
   constexpr int kMostRounds = 16;
   CoreHolder<Rescored>* result = Rescore(place, session, model);
   ComputedRates found;
@@ -169,13 +161,13 @@ CoreHolder<Rescored>* RescoreWithStored(DatabaseSlot* slot, const LiveSession* p
     if (found.count > before) AppendModel(&wire, ModelScope::kLive, &found, nullptr, slot->rates_period);
     EndWork(&work);
     if (found.count == before) break;
-    result = Rescore(place, session, &wire);
+    result = Rescore(place, session, WireBytes(&wire));
     pfree(wire.data);
   }
   return result;
 }
 
-void CorrectScore(DatabaseSlot* slot, LiveSession* session, const StringInfoData* model) {
+void CorrectScore(DatabaseSlot* slot, LiveSession* session, std::string_view model) {
   LiveSession before;
   CopySession(session, &before);
   const bool known = before.row_id != 0 || before.unrecorded;
@@ -273,7 +265,7 @@ struct DayFigure {
 
 // Computes the score of the day. `asks`: rates that it misses are asked for. They are not computed here, as score()
 // would: history waits for what this process does.
-void ScoreDay(DayFigure* day, DatabaseSlot* slot, const LiveSession* session, const StringInfoData* model, bool asks) {
+void ScoreDay(DayFigure* day, DatabaseSlot* slot, const LiveSession* session, std::string_view model, bool asks) {
   const std::vector<privacy_score::MissingRate>* missing;
   if (session->unrecorded) {
     const CoreHolder<Rescored>* result = ScoreDayFromMemory(session, model);
@@ -370,15 +362,15 @@ void CorrectScores(DatabaseSlot* slot) {
   static uint64 asked_with = 0;
   const uint64 version = pg_atomic_read_u64(&slot->model_version);
   const bool asks = version != asked_with;
-  StringInfoData model = CopyModel(slot);
+  const std::string_view model = ModelBytes(slot);
   DayFigure* days = nullptr;
   for (LiveSession* session = FirstSession(slot); session != nullptr; session = session->next) {
     CHECK_FOR_INTERRUPTS();
-    CorrectScore(slot, session, &model);
+    CorrectScore(slot, session, model);
     if (session->limits.daily < 0 || FindDayFigure(days, session) != nullptr) continue;
     auto* day = static_cast<DayFigure*>(palloc(sizeof(DayFigure)));
     *day = {days, session->role_name, pstrdup(EndUserOf(session)), session->day, -1, -1, false};
-    ScoreDay(day, slot, session, &model, asks);
+    ScoreDay(day, slot, session, model, asks);
     days = day;
   }
   TakeDayFigures(slot, days);

@@ -182,15 +182,14 @@ void TakeInSessions(DatabaseSlot* slot) {
   memory_day = today;
 }
 
-CoreHolder<MemoryScore>* ScoreFromMemory(const LiveSession* place, const LiveSession* session,
-                                         const StringInfoData* model) {
+CoreHolder<MemoryScore>* ScoreFromMemory(const LiveSession* place, const LiveSession* session, std::string_view model) {
   return Held([&] {
-    return memory->ScoreSession(MemoryKey(place), WireBytes(model), NameStr(session->role_name), EndUserOf(session),
+    return memory->ScoreSession(MemoryKey(place), model, NameStr(session->role_name), EndUserOf(session),
                                 session->settings);
   });
 }
 
-CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const StringInfoData* model) {
+CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, std::string_view model) {
   StringInfoData stored;
   initStringInfo(&stored);
   const char* args[] = {NameStr(session->role_name), TextOfInteger(session->day), EndUserOf(session)};
@@ -213,8 +212,8 @@ CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const St
       3, args);
   EndWork(&work);
   return Held([&] {
-    return memory->ScoreDay(NameStr(session->role_name), EndUserOf(session), session->day, WireBytes(model),
-                            WireBytes(&stored), session->settings);
+    return memory->ScoreDay(NameStr(session->role_name), EndUserOf(session), session->day, model, WireBytes(&stored),
+                            session->settings);
   });
 }
 

@@ -1,0 +1,99 @@
+#!/bin/bash
+# kept.sh - what is over is scored once: views, report and exporters over a long history, and what the worker does then.
+#
+#   scripts/sandbox.sh bench/kept.sh
+#
+# Prints a section in Markdown.
+. "$(dirname "$0")/lib.sh"
+
+roles=200 days=400 each=125
+if quick; then roles=10 days=40; fi
+rounds=$(rounds_of 9)
+
+# Statements are pairs of columns and a filter of one table: 110 of them, of which each role has the habit of twelve. The
+# history is written into its tables as the worker writes it: importing it is measured by bench/history.sh.
+start_server "maintenance_work_mem = '256MB'" "shared_buffers = '512MB'" "privacy_score.history_retention = 0" "privacy_score.flush_interval = 1s"
+q "CREATE EXTENSION privacy_score" "CREATE ROLE monitoring LOGIN IN ROLE pg_monitor" \
+  "CREATE TABLE wide ($(for i in $(seq 11); do printf 'c%s int, ' "$i"; done)id int PRIMARY KEY)" \
+  "INSERT INTO wide SELECT $(for i in $(seq 11); do printf 'i %% %s, ' $((i + 3)); done)i FROM generate_series(1, 5000) i" "ANALYZE wide" "GRANT SELECT ON wide TO PUBLIC" \
+  "SELECT privacy_score.protect('wide')" >/dev/null
+q_script >&2 <<SQL || bail_out "the history cannot be made"
+SELECT format('CREATE ROLE role_%s LOGIN', to_char(r, 'FM000')) FROM generate_series(1, $roles) r \gexec
+SELECT privacy_score.import_statements(\$\$ SELECT 'seed', 'seed'::name, timestamptz '2024-01-01' + x * interval '1 second',
+  format('SELECT c%s FROM wide WHERE c%s = 1', x / 10 + 1, (x / 10 + x % 10 + 1) % 11 + 1) FROM generate_series(0, 109) x \$\$);
+CREATE TEMP TABLE statement AS SELECT row_number() OVER (ORDER BY id) - 1 AS n, id FROM privacy_score.abstraction;
+DELETE FROM privacy_score.session;
+DELETE FROM privacy_score.session_part;
+INSERT INTO privacy_score.session (role, session, day, started, last_at, source, queries)
+  SELECT 'role_' || to_char(r, 'FM000'), 'day ' || d, d, d + time '09:00', d + time '16:00', 'import', $each
+    FROM generate_series(1, $roles) r, (SELECT current_date - n AS d FROM generate_series(1, $days) n) x;
+INSERT INTO privacy_score.session_part (session_id, part, ids, runs, rows)
+  SELECT s.id, 1, array_agg(t.id ORDER BY i), array_agg(1::bigint), array_agg(3::bigint)
+    FROM privacy_score.session s CROSS JOIN generate_series(1, $each) i CROSS JOIN LATERAL (SELECT hashint8extended(i, s.id) & 2147483647 AS x) h
+    JOIN statement t ON t.n = (CASE WHEN h.x % 1000 < CASE WHEN s.day > current_date - $days * 3 / 4 THEN 4 ELSE 1 END THEN h.x / 1000
+                                    ELSE right(s.role, 3)::int * 7 + (h.x / 1000) % 12 END) % 110
+   GROUP BY s.id;
+VACUUM ANALYZE;
+SQL
+statements=$(q "SELECT sum(queries) FROM privacy_score.session")
+PGOPTIONS="-c client_min_messages=error" q "SELECT sum(privacy_score.set_baseline(role, current_date - $days, current_date - $days * 3 / 4)) FROM (SELECT DISTINCT role FROM privacy_score.session) r" >/dev/null
+q "SELECT privacy_score.flush()" >/dev/null
+began=$EPOCHREALTIME
+unkept="SELECT (SELECT count(*) FROM (SELECT DISTINCT role, day FROM privacy_score.session) s WHERE NOT EXISTS (SELECT FROM privacy_score.kept_day k
+    WHERE k.role = s.role AND k.day = s.day AND k.made_under = privacy_score.scored_under()))
+  + (SELECT count(*) FROM privacy_score.recorded_role r WHERE NOT EXISTS (SELECT FROM privacy_score.kept_role k
+    WHERE k.role = r.role AND k.made_under = privacy_score.scored_under()))"
+until left=$(q "$unkept") && [ "$left" = 0 ]; do
+  echo "$left days and roles are left to score" >&2
+  if awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { exit !(b - a > 1800) }'; then bail_out "the worker does not score what is over"; fi
+  sleep 5
+done
+keeping=$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.0f", b - a }')
+q "VACUUM ANALYZE" >/dev/null
+
+# The queries of postgres_exporter; those of sql_exporter are the same (test/shell/monitoring.sh).
+awk '/^  query: \|$/ { in_query = 1; next } in_query && /^    / { print substr($0, 5); next } in_query { print ";"; in_query = 0 }' \
+  monitoring/postgres_exporter/queries.yaml >"$PS_TMP/scrape.sql"
+month="current_date - 60, current_date - 30"
+scrape() { awk -v a="$EPOCHREALTIME" -v b="$(PGUSER=monitoring "$PS_BINDIR/psql" -XAtq -v ON_ERROR_STOP=1 -f "$PS_TMP/scrape.sql" >/dev/null && echo "$EPOCHREALTIME")" 'BEGIN { printf "%.1f", (b - a) * 1000 }'; }
+connect() { awk -v a="$EPOCHREALTIME" -v b="$(PGUSER=monitoring "$PS_BINDIR/psql" -XAtq -c ';' >/dev/null && echo "$EPOCHREALTIME")" 'BEGIN { printf "%.1f", (b - a) * 1000 }'; }
+declare -A times
+for round in $(seq "$rounds"); do
+  times[roles]+="$(time_of "SELECT count(*) FROM privacy_score.stat_roles") "
+  times[month]+="$(time_of "SELECT sum(score) FROM privacy_score.score('role_007', $month)") "
+  times[report]+="$(time_of "SELECT length(privacy_score.report())") "
+  times[scrape]+="$(scrape) "
+  times[connect]+="$(connect) "
+  echo "round $round of $rounds" >&2
+done
+
+# Ticks of processor that the worker of the database takes in a minute in which one watched session is open and nothing
+# happens; without any it ends.
+exec {session}> >(PGUSER=role_007 exec "$PS_BINDIR/psql" -XAtq >/dev/null 2>&1)
+echo "SELECT count(*) FROM wide;" >&"$session"
+sleep 1
+q "SELECT privacy_score.flush()" >/dev/null
+sleep 5
+worker=$(q "SELECT pid FROM pg_stat_activity WHERE backend_type = 'privacy_score worker' AND datname = current_database()")
+ticks() { awk '{ print $14 + $15 }' "/proc/$worker/stat"; }
+idle=60
+if quick; then idle=5; fi
+ticks_before=$(ticks)
+sleep $idle
+idle_ms=$((($(ticks) - ticks_before) * 1000 / $(getconf CLK_TCK)))
+exec {session}>&-
+
+echo "## What is over"
+echo
+target_header
+target "\`SELECT count(*) FROM stat_roles\`" "$(median <<<"${times[roles]}")" at-most 50 ms
+target "a scrape of the shipped exporter's queries, by psql" "$(median <<<"${times[scrape]}")" at-most 50 ms
+target "\`report()\`" "$(median <<<"${times[report]}")" at-most 2000 ms
+target "\`score()\` of a role and a month" "$(median <<<"${times[month]}")" at-most 30 ms
+target "processor time of the worker in $idle s in which a session is open and does nothing" "$idle_ms" at-most "$((idle / 2))" ms
+echo
+echo "$statements statements of $roles roles in $days days, one session a role and day; each role has a habit of twelve of 110"
+echo "statements, of which now and then one is another. Baselines of the first quarter of the days. The worker scored the"
+echo "$((roles * days)) days that are over once, in $keeping s. Medians of $rounds rounds in turns, each in a session of its own; a scrape"
+echo "includes the start of psql and of its session, $(median <<<"${times[connect]}") ms."
+part_done
