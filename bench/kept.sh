@@ -5,39 +5,15 @@
 #
 # Prints a section in Markdown.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/long_history.sh"
 
 roles=200 days=400 each=125
 if quick; then roles=10 days=40; fi
 rounds=$(rounds_of 9)
 
-# Statements are pairs of columns and a filter of one table: 110 of them, of which each role has the habit of twelve. The
-# history is written into its tables as the worker writes it: importing it is measured by bench/history.sh.
 start_server "maintenance_work_mem = '256MB'" "shared_buffers = '512MB'" "privacy_score.history_retention = 0" "privacy_score.flush_interval = 1s"
-q "CREATE EXTENSION privacy_score" "CREATE ROLE monitoring LOGIN IN ROLE pg_monitor" \
-  "CREATE TABLE wide ($(for i in $(seq 11); do printf 'c%s int, ' "$i"; done)id int PRIMARY KEY)" \
-  "INSERT INTO wide SELECT $(for i in $(seq 11); do printf 'i %% %s, ' $((i + 3)); done)i FROM generate_series(1, 5000) i" "ANALYZE wide" "GRANT SELECT ON wide TO PUBLIC" \
-  "SELECT privacy_score.protect('wide')" >/dev/null
-q_script >&2 <<SQL || bail_out "the history cannot be made"
-SELECT format('CREATE ROLE role_%s LOGIN', to_char(r, 'FM000')) FROM generate_series(1, $roles) r \gexec
-SELECT privacy_score.import_statements(\$\$ SELECT 'seed', 'seed'::name, timestamptz '2024-01-01' + x * interval '1 second',
-  format('SELECT c%s FROM wide WHERE c%s = 1', x / 10 + 1, (x / 10 + x % 10 + 1) % 11 + 1) FROM generate_series(0, 109) x \$\$);
-CREATE TEMP TABLE statement AS SELECT row_number() OVER (ORDER BY id) - 1 AS n, id FROM privacy_score.abstraction;
-DELETE FROM privacy_score.session;
-DELETE FROM privacy_score.session_part;
-INSERT INTO privacy_score.session (role, session, day, started, last_at, source, queries)
-  SELECT 'role_' || to_char(r, 'FM000'), 'day ' || d, d, d + time '09:00', d + time '16:00', 'import', $each
-    FROM generate_series(1, $roles) r, (SELECT current_date - n AS d FROM generate_series(1, $days) n) x;
-INSERT INTO privacy_score.session_part (session_id, part, ids, runs, rows)
-  SELECT s.id, 1, array_agg(t.id ORDER BY i), array_agg(1::bigint), array_agg(3::bigint)
-    FROM privacy_score.session s CROSS JOIN generate_series(1, $each) i CROSS JOIN LATERAL (SELECT hashint8extended(i, s.id) & 2147483647 AS x) h
-    JOIN statement t ON t.n = (CASE WHEN h.x % 1000 < CASE WHEN s.day > current_date - $days * 3 / 4 THEN 4 ELSE 1 END THEN h.x / 1000
-                                    ELSE right(s.role, 3)::int * 7 + (h.x / 1000) % 12 END) % 110
-   GROUP BY s.id;
-VACUUM ANALYZE;
-SQL
-statements=$(q "SELECT sum(queries) FROM privacy_score.session")
-PGOPTIONS="-c client_min_messages=error" q "SELECT sum(privacy_score.set_baseline(role, current_date - $days, current_date - $days * 3 / 4)) FROM (SELECT DISTINCT role FROM privacy_score.session) r" >/dev/null
-q "SELECT privacy_score.flush()" >/dev/null
+write_history $roles $days $each $((days / 4))
+q "CREATE ROLE monitoring LOGIN IN ROLE pg_monitor" >/dev/null
 began=$EPOCHREALTIME
 unkept="SELECT (SELECT count(*) FROM (SELECT DISTINCT role, day FROM privacy_score.session) s WHERE NOT EXISTS (SELECT FROM privacy_score.kept_day k
     WHERE k.role = s.role AND k.day = s.day AND k.made_under = privacy_score.scored_under()))

@@ -31,8 +31,9 @@ void GiveBackMemory() {
   // There cannot be more to give back than was touched since.
   constexpr long kWorthwhile = 128;  // pages
   static long touched_then = 0;
-  struct rusage usage;
-  if (getrusage(RUSAGE_SELF, &usage) == 0 && usage.ru_minflt - touched_then < kWorthwhile) return;
+  struct rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  if (usage.ru_minflt - touched_then < kWorthwhile) return;
   malloc_trim(0);
   touched_then = usage.ru_minflt;
 #endif

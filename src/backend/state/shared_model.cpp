@@ -27,8 +27,6 @@ PinnedModel PinModel(DatabaseSlot* slot) {
   return pinned;
 }
 
-void UnpinModel(const PinnedModel* pinned) { LeaveModel(pinned->place); }
-
 std::string_view ModelBytes(const DatabaseSlot* slot) {
   return DsaPointerIsValid(slot->model) ? BytesOf(ModelAt(slot->model)) : std::string_view();
 }

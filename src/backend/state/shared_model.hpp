@@ -26,8 +26,8 @@ struct PinnedModel {
   dsa_pointer place;
 };
 
+// To be given back by LeaveModel().
 PinnedModel PinModel(DatabaseSlot* slot);
-void UnpinModel(const PinnedModel* pinned);
 
 inline std::string_view BytesOf(const SharedModel* model) {
   return {model->bytes, static_cast<std::size_t>(model->length)};

@@ -74,7 +74,7 @@ void RefreshModel(DatabaseSlot* slot, const LiveSession* session) {
   if (pinned.model == nullptr) return;
   CoreError error;
   const bool done = CallCore(&error, [&] { local->scorer.Load(BytesOf(pinned.model)); });
-  UnpinModel(&pinned);
+  LeaveModel(pinned.place);
   if (done) {
     local->model_version = pinned.version;
     local->model_built_for = pinned.built_for;

@@ -288,8 +288,8 @@ void FollowModel(DatabaseSlot* slot) {
   CorrectScores(slot);
 }
 
-// Runs a step in a memory context of its own: a cycle may go on for hours, and steps read much. After an
-// error that goes with the context of the cycle.
+// Runs a step in a memory context of its own: a cycle may go on for hours, and steps read much. After an error that
+// goes with the context of the cycle.
 template <typename Step>
 void InOwnContext(Step step) {
   MemoryContext outer = CurrentMemoryContext;

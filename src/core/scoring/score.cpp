@@ -43,8 +43,8 @@ RoleScorer::RoleScorer(std::shared_ptr<const Model> model, std::string_view role
     with_accepted_ = NGramTable(all);
     known_ = &with_accepted_;
   }
-  Begin(ngrams_, settings.ngram_length);
-  Begin(statements_, 1);
+  ngrams_ = LevelOfLength(settings.ngram_length);
+  statements_ = LevelOfLength(1);
 }
 
 // The recorded n-grams that are accepted beside the baseline, as it would know them.
@@ -63,10 +63,11 @@ std::vector<NGram> RoleScorer::AcceptedNGrams(std::string_view role, std::string
   return all;
 }
 
-void RoleScorer::Begin(Level& level, int length) const {
+RoleScorer::Level RoleScorer::LevelOfLength(int length) const {
+  Level level;
   level.length = length;
   level.positions = settings().compare == ScoreSettings::kUnion ? 1 : static_cast<std::size_t>(length);
-  known_->ForEach(length, settings().pad, [&](const NGram&, std::int64_t) { level.empty = false; });
+  return level;
 }
 
 // Reduces what is known to rows of classes. Most sessions never have anything else, and need none.
@@ -341,10 +342,10 @@ void RoleScorer::PrepareExplaining(Level& level) {
   level.explained_columns = std::move(columns);
 }
 
-// What is named as the nearest of the n-grams that are known, of which there are some, `least` being the score.
+// What is named as the nearest of the n-grams that are known, of which there are some, `least` being the score. After
+// PrepareExplaining().
 NGram RoleScorer::NearestOf(Level& level, const NGram& ngram, const Classes& classes, double least) {
   using Rank = std::tuple<double, int, std::int64_t, NGram>;  // distances but for rounding
-  PrepareExplaining(level);
   DeltaRows rows{};
   for (std::size_t k = 0; k < level.positions; ++k) rows[k] = &RowOf(classes[k]);
   Rank best{std::numeric_limits<double>::infinity(), 0, 0, NGram{}};
@@ -370,9 +371,12 @@ NGramExplanation RoleScorer::ExplainClasses(Level& level, const NGram& ngram, co
   if (score.matched) {
     explanation.nearest = ngram;
     nearest = classes;
-  } else if (!level.empty) {
-    explanation.nearest = NearestOf(level, ngram, classes, score.score);
-    nearest = KnownClassesOf(level, explanation.nearest);
+  } else {
+    PrepareExplaining(level);
+    if (!level.explained_columns.empty()) {
+      explanation.nearest = NearestOf(level, ngram, classes, score.score);
+      nearest = KnownClassesOf(level, explanation.nearest);
+    }
   }
   AttributeSet causes;
   for (std::size_t k = 0; k < level.positions; ++k) {

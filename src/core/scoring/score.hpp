@@ -118,7 +118,6 @@ class RoleScorer {
   struct Level {
     int length = 1;
     std::size_t positions = 1;  // 1 for 'union'
-    bool empty = true;          // it knows no n-gram
     // Distinct n-grams as columns, `positions` each; from the first n-gram on that is not known.
     std::vector<std::uint32_t> rows;
     // The columns of all n-grams likewise, in the order of the table; from the first explanation on.
@@ -127,7 +126,7 @@ class RoleScorer {
   };
 
   std::vector<NGram> AcceptedNGrams(std::string_view role, std::string_view end_user);
-  void Begin(Level& level, int length) const;
+  Level LevelOfLength(int length) const;
   void BuildRows();
   AttributeSet BaselineAttributes();
   Level& LevelOf(ScoreLevel level) { return level == ScoreLevel::kNGram ? ngrams_ : statements_; }
