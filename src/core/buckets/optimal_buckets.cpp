@@ -348,8 +348,11 @@ std::size_t OptimalBuckets::Search::TrySetting(const std::vector<std::int64_t>& 
   for (std::size_t k = 0; k < buckets.size(); ++k)
     if (buckets[k] > 0) setting.push_back({problem_.sizes()[k], buckets[k]});
   if (SearchLoss(setting) < best_) {
-    plan_ = PlanOf(problem_, setting);
-    best_ = plan_->loss;
+    std::optional<BucketPlan> better = PlanOf(problem_, setting);
+    if (better) {
+      best_ = better->loss;
+      plan_ = std::move(better);
+    }
   }
   return cuts_.size();
 }
