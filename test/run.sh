@@ -57,8 +57,9 @@ run_part() {
   failed=$((failed + f))
   if [ "$f" -gt 0 ]; then
     failures+=("$name: $f")
-    # The end of a long run says which, too.
-    mapfile -t -O ${#failures[@]} failures < <(grep -aE '^(FAILED|not ok|\[  FAILED  \]) |^test .* FAILED' "$log" | head -n 20)
+    # The end of a long run says which, too, and what came instead.
+    mapfile -t -O ${#failures[@]} failures < <(awk '/^(FAILED|not ok|\[  FAILED  \]) |^test .* FAILED/ { print; more = /^FAILED/ ? 6 : 0; next }
+      /^(ok|seconds|passed|skipped:|==) / { more = 0 } more-- > 0' "$log" | head -n 60)
   fi
   # What was left out, and why.
   mapfile -t -O ${#skipped[@]} skipped < <(grep -aE '^skipped: ' "$log" | sed 's/^skipped: //' | sort -u)
