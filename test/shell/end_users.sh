@@ -205,6 +205,29 @@ for id in $(seq 1 40); do as plain q "SELECT name FROM patients WHERE id = $id" 
 q "SELECT privacy_score.flush()" >/dev/null
 check "forty reconnects reach as far as forty look-ups" "$(q "SELECT queries, reach, subjects, end_user FROM privacy_score.stat_sessions WHERE role = 'plain'")" "40|40|40|"
 check "and raise the same alerts" "$(q "SELECT string_agg(DISTINCT detail->>'cause', ' ') FROM privacy_score.alerts WHERE role = 'plain' AND kind = 'reach'")" "reach subjects"
+# Two transactions of hers side by side, which repeat by turns what they have begun with: each statement follows its own.
+begin_anew
+mkfifo "$PS_TMP/beside"
+as plain "$PS_BINDIR/psql" -Xqt <"$PS_TMP/beside" >/dev/null &
+exec 4>"$PS_TMP/beside"
+echo "BEGIN;" >&4
+{
+  echo "BEGIN;"
+  for turn in $(seq 12); do
+    yes "SELECT name FROM patients WHERE id = 1;" | head -n 12
+    # Goes on when the other one has repeated its own as often.
+    echo "\\! { yes 'SELECT city FROM patients WHERE id = 2;' | head -n 12; echo '\\! touch $PS_TMP/turn.$turn'; } >&4"
+    echo "\\! timeout 100 sh -c 'until [ -e $PS_TMP/turn.$turn ]; do sleep 0.01; done'"
+  done
+  echo "COMMIT;"
+} | as plain "$PS_BINDIR/psql" -Xqt >/dev/null
+echo "COMMIT;" >&4
+exec 4>&-
+wait
+q "SELECT privacy_score.flush()" >/dev/null
+check "repeats of two transactions side by side are all there, and history knows what each follows" \
+  "$(q "SELECT queries, ngrams FROM privacy_score.stat_sessions WHERE role = 'plain'" "SELECT queries, ngrams FROM privacy_score.score_sessions('plain', '-infinity', 'infinity')" \
+    "SELECT count(*) FROM privacy_score.score_ngrams('plain', '-infinity', 'infinity') WHERE cardinality(ARRAY(SELECT DISTINCT unnest(ngram) EXCEPT SELECT '')) > 1")" "$(printf '288|4\n288|4\n0')"
 q "ALTER ROLE plain RESET privacy_score.session_scope" >/dev/null
 
 # --- enforce --------------------------------------------------------------------------------------------------------------------

@@ -93,8 +93,11 @@ check "the estimate was not too low" "$(q "SELECT $bound >= ($score)")" t
 q "TRUNCATE patients" "INSERT INTO patients SELECT i, 'c', i % 2, 'd', i, i FROM generate_series(1, 10) i" >/dev/null
 check_true "TRUNCATE makes rates out of date" wait_for "SELECT rate, rows FROM privacy_score.stat_cdr WHERE attributes = '{city}'" "0|10"
 q "DROP TABLE patients" "CREATE TABLE patients (id int PRIMARY KEY, city text, gender text, diagnosis text, born int, ward int)" \
-  "INSERT INTO patients SELECT i, i, 'g', 'd', i % 3, i FROM generate_series(1, 10) i" "GRANT SELECT ON patients TO alice" >/dev/null
-check_true "so does another table of the name" wait_for "SELECT rate, rows FROM privacy_score.stat_cdr WHERE attributes = '{city}'" "1|10"
+  "GRANT SELECT ON patients TO alice" >/dev/null
+check_true "so does another table of the name" wait_for "SELECT rate, rows FROM privacy_score.stat_cdr WHERE attributes = '{city}'" "0|0"
+# Fewer rows than rate_refresh_threshold, and more than there were.
+q "INSERT INTO patients SELECT i, i, 'g', 'd', i % 3, i FROM generate_series(1, 10) i" >/dev/null
+check_true "the first rows of a table make its rates out of date" wait_for "SELECT rate, rows FROM privacy_score.stat_cdr WHERE attributes = '{city}'" "1|10"
 
 # --- several relations about the same subjects --------------------------------------------------------------------------
 q "CREATE TABLE client (id int PRIMARY KEY, zip text)" "CREATE TABLE visit (client int REFERENCES client, ward text)" \

@@ -185,7 +185,8 @@ void DefineWatching() {
             "Those of single columns, and those that were needed last. Every connection keeps a copy.",
             &ps_settings.max_rates, 10000, 100, 10000000, PGC_SIGHUP, 0);
   DefineInt("privacy_score.rate_refresh_threshold",
-            "Modified rows of a relation, beside a share of its rows, before its rates are computed again.", nullptr,
+            "Modified rows of a relation, beside a share of its rows, before its rates are computed again.",
+            "More than twice as many as the relation had at the time are always enough.",
             &ps_settings.rate_refresh_threshold, 50, 0, INT_MAX, PGC_SIGHUP, 0);
   DefineReal("privacy_score.rate_refresh_scale_factor",
              "Modified rows of a relation before its rates are computed again, as a share of its rows.",

@@ -99,20 +99,22 @@ void FillSession(LiveSession* session, Oid role, TimestampTz now) {
 // Whether figures of a statement that repeats stay as they are, and are compared with no limit.
 bool FiguresStay(const LiveSession* session) {
   return session->settings.counting == privacy_score::ScoreSettings::kSet && ModeInForce() != WatchMode::kEnforce &&
-         !session->limits.Any() && ps_own.asks_for_nobody;
+         !session->limits.Any() && ps_own.asks_for_nobody && !IsShared(session);
 }
 
 // Stores what goes with an event. Under the session's lock.
 void StoreFigures(LiveSession* session, const EventFigures& figures, const SessionLimits& limits) {
-  session->risen.score += Max(figures.rise.score, 0);
-  session->risen.enforced += Max(figures.rise.enforced, 0);
-  session->reserved = 0;
-  session->reach = *figures.reach;
-  session->reach_known = figures.model_version != 0;
-  session->summary = *figures.summary;
-  session->summary.estimated |= !figures.current;
+  if (figures.summary != nullptr) {
+    session->risen.score += Max(figures.rise.score, 0);
+    session->risen.enforced += Max(figures.rise.enforced, 0);
+    session->reserved = 0;
+    session->reach = *figures.reach;
+    session->reach_known = figures.model_version != 0;
+    session->summary = *figures.summary;
+    session->summary.estimated |= !figures.current;
+    session->model_version = figures.current ? figures.model_version : 0;
+  }
   if (IsShared(session)) session->summary.queries = session->part->queries;
-  session->model_version = figures.current ? figures.model_version : 0;
   session->last_id = figures.id;
   session->last_at = figures.at;
   session->limits = limits;
@@ -140,15 +142,41 @@ void TakeSpare(LiveSession* session) {
   GiveBlocks(&session->holding, more);
 }
 
+// What an event of a session over all connections follows, and what is followed after it.
+struct Following {
+  NGram before, after;
+  EventRun context[privacy_score::kRecordedLength + 1];
+  int32 count;
+};
+static_assert(lengthof(Following::context) < kChunkEntries);
+
+// Of the statement that comes next in this backend's transaction.
+Following FollowingOf(int64 id) {
+  Following following = {};
+  following.before = PlaceInSession();
+  privacy_score::ForEachContext(following.before, [&](int64 context) {
+    following.context[following.count++] = {context, privacy_score::kContext, 0};
+  });
+  privacy_score::NGramWindow window(following.before);
+  window.Push(id);
+  following.after = window.recorded();
+  return following;
+}
+
 // Adds to the last entry of the open chunks when that is of the same abstraction and may be shared, else appends an
-// entry, in the spare chunk when need be. `figures` may be null; they are stored together with the event or not at all.
-bool AppendRun(LiveSession* session, const EventRun& event, bool may_share, const EventFigures* figures) {
+// entry, in the spare chunk when need be, behind what it follows where that does not stand there. `figures` may be
+// null; they are stored together with the event or not at all. `following` is null where order tells what is followed.
+bool AppendRun(LiveSession* session, const EventRun& event, bool may_share, const EventFigures* figures,
+               const Following* following = nullptr) {
   const SessionLimits limits = LimitsInForce(session);
   SpinLockAcquire(&session->mutex);
+  PrincipalPart* part = session->part;
+  const bool stands = following == nullptr || (part->tail_known && part->tail == following->before);
+  const int32 contexts = stands ? 0 : following->count;
   EventChunk* chunk = session->open.chunks_last;
   EventRun* last = chunk == nullptr ? nullptr : &chunk->entries[chunk->used - 1];
-  const bool shares = last != nullptr && may_share && last->id == event.id && last->run > 0;
-  const bool needs_spare = !shares && (chunk == nullptr || chunk->used == kChunkEntries);
+  const bool shares = stands && last != nullptr && may_share && last->id == event.id && last->run > 0;
+  const bool needs_spare = !shares && (chunk == nullptr || chunk->used + contexts >= kChunkEntries);
   const bool done = !needs_spare || session->spare != nullptr;
   if (done && needs_spare) {
     (chunk == nullptr ? session->open.chunks_first : chunk->next) = session->spare;
@@ -159,11 +187,16 @@ bool AppendRun(LiveSession* session, const EventRun& event, bool may_share, cons
     last->run += event.run;
     last->rows += event.rows;
   } else if (done) {
+    for (int32 i = 0; i < contexts; ++i) chunk->entries[chunk->used++] = following->context[i];
     chunk->entries[chunk->used++] = event;
   }
   if (done) session->rows += event.rows;
   if (done) session->most_rows = Max(session->most_rows, event.rows);
-  if (done && event.run > 0 && IsShared(session)) ++session->part->queries;
+  if (done && following != nullptr) {
+    part->tail = following->after;
+    part->tail_known = true;
+    ++part->queries;
+  }
   if (done && figures != nullptr) StoreFigures(session, *figures, limits);
   SpinLockRelease(&session->mutex);
   if (needs_spare) TakeSpare(session);
@@ -323,10 +356,10 @@ bool SendDefinition(LiveSession* session, int64 id, std::string_view tokens) {
 
 bool AppendEvent(LiveSession* session, int64 id, const EventFigures* figures) {
   if (IsShared(session)) {
-    if (!FollowContext(session, id)) return false;
-    if (AppendRun(session, {id, 1, 0}, RepeatsAlone(), figures)) return true;
-    LoseContext(session);
-    return false;
+    const Following following = FollowingOf(id);
+    if (!AppendRun(session, {id, 1, 0}, following.before == following.after, figures, &following)) return false;
+    MoveInSession(following.after);
+    return true;
   }
   const int64 repeated = id == ps_own.last_event ? ps_own.repeated + 1 : 1;
   // Only where each n-gram equals the one before do executions share an entry, so that rows keep to their n-grams.
@@ -334,10 +367,6 @@ bool AppendEvent(LiveSession* session, int64 id, const EventFigures* figures) {
   ps_own.repeated = repeated;
   ps_own.last_event = id;
   return true;
-}
-
-bool AppendContextRun(LiveSession* session, int64 id) {
-  return AppendRun(session, {id, privacy_score::kContext, 0}, false, nullptr);
 }
 
 void PublishFigures(LiveSession* session, const EventFigures& figures) {
@@ -358,9 +387,11 @@ void CountUncounted(LiveSession* session, int64 executions, int64 rows) {
   session->open.uncounted_rows += rows;
   session->rows += rows;
   session->most_rows = Max(session->most_rows, rows);
-  if (IsShared(session)) session->part->queries += executions;
+  if (IsShared(session)) {
+    session->part->queries += executions;
+    session->part->tail_known = false;
+  }
   SpinLockRelease(&session->mutex);
-  if (IsShared(session)) LoseContext(session);
 }
 
 AskedBefore TakeAnswer(LiveSession* session, const AskedAggregate& asked) {

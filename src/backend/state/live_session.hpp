@@ -48,7 +48,7 @@ bool SendDefinition(LiveSession* session, int64 id, std::string_view tokens);
 struct EventFigures {
   int64 id;
   TimestampTz at;
-  const privacy_score::SessionSummary* summary;
+  const privacy_score::SessionSummary* summary;  // null: what it has shown stands, but for the number of queries
   const privacy_score::ReachFigures* reach;
   Rise rise;             // by this event
   bool current;          // scored with the model in force; else the worker scores again when it has built that
@@ -59,9 +59,6 @@ struct EventFigures {
 // Appends one execution of an abstraction to the history of the session and publishes its figures, unless they are
 // null; false when there is no room for the former. Takes the session's lock once, as a rule.
 bool AppendEvent(LiveSession* session, int64 id, const EventFigures* figures);
-
-// Appends a part of what the next event follows (kContext); false when there is no room.
-bool AppendContextRun(LiveSession* session, int64 id);
 
 // Whether the next AppendEvent() has room for certain: a chunk is kept ready, which this takes if need be and if there
 // is one.

@@ -28,7 +28,6 @@ extern "C" {
 namespace privacy_score {
 
 using privacy_score::NGram;
-using privacy_score::NGramWindow;
 
 namespace {
 
@@ -62,7 +61,6 @@ struct Attached {
   bool begun;
   uint64 began;
   NGram at;  // after its last statement
-  bool alone;
 };
 Attached attached;
 
@@ -256,14 +254,24 @@ void AddEnded(EndedTransactions* all, uint64 began, const EndedTransaction& ende
   list[all->count++] = ended;
 }
 
-// Notes that the transaction of this backend has ended.
-void EndTransaction() {
-  LiveSession* session = attached.known == nullptr ? nullptr : attached.known->session;
-  if (session == nullptr || !attached.begun) return;
+// Notes that the transaction of this backend begins, unless it has, or ends.
+void BeginTransaction() {
+  if (attached.begun) return;
+  LiveSession* session = attached.known->session;
   PrincipalPart* part = session->part;
-  LWLockAcquire(&part->lock, LW_EXCLUSIVE);
+  attached.begun = true;
+  SpinLockAcquire(&session->mutex);
+  attached.began = ++part->turn;
+  attached.at = FollowedNext(part);
+  SpinLockRelease(&session->mutex);
+}
+void EndTransaction() {
+  if (!attached.begun) return;
+  LiveSession* session = attached.known->session;
+  PrincipalPart* part = session->part;
+  SpinLockAcquire(&session->mutex);
   AddEnded(&part->ended, attached.began, {++part->turn, attached.at});
-  LWLockRelease(&part->lock);
+  SpinLockRelease(&session->mutex);
   attached.begun = false;
 }
 
@@ -271,12 +279,22 @@ void OnPrincipalTransactionEnd(XactEvent event, void*) {
   if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE) LeavePrincipal();
 }
 
+// Whether all of the journal has been read. What others write meanwhile it may miss, as if it had been asked before.
+bool KnowsAll(const Known* known) {
+  if (known->block == nullptr) return known->session->part->journal.first == nullptr;
+  return known->block->next == nullptr && known->at == known->block->used;
+}
+
+// Goes to where the transaction is.
+void ResumeThere(Known* known) {
+  CoreError error;
+  if (!CallCore(&error, [known] { known->local->scorer.Resume(attached.at); })) CountScoringError(error.message);
+}
+
 // Reads what others have written since; true unless an error keeps the scorer from knowing it.
 bool CatchUp(Known* known) {
-  const PrincipalPart* part = known->session->part;
-  if (known->block == nullptr) known->block = part->journal.first;
-  if (known->block == nullptr) return true;
-  if (known->block->next == nullptr && known->at == known->block->used) return true;
+  if (KnowsAll(known)) return true;
+  if (known->block == nullptr) known->block = known->session->part->journal.first;
   CoreError error;
   const bool done = CallCore(&error, [&] {
     std::vector<std::uint64_t> words;
@@ -354,7 +372,7 @@ LiveSession* AttachToPrincipal(Oid role, const char* end_user, TimestampTz now) 
     Detach(session);
     return nullptr;
   }
-  attached = {known, false, 0, {}, false};
+  attached = {known, false, 0, {}};
   session->pid = MyProcPid;
   UseSession(session, &known->sent);
   ps_local.scorer = known->local.get();
@@ -375,16 +393,19 @@ void LeavePrincipal() {
 void EnterSession(LiveSession* session) {
   if (!IsShared(session)) return;
   Known* known = attached.known;
-  PrincipalPart* part = session->part;
-  LWLockAcquire(&part->lock, LW_EXCLUSIVE);
+  LWLockAcquire(&session->part->lock, LW_EXCLUSIVE);
+  BeginTransaction();
   known->broken = known->broken || !CatchUp(known);
-  if (!attached.begun) {
-    attached.begun = true;
-    attached.began = ++part->turn;
-    attached.at = FollowedNext(part);
-  }
-  CoreError error;
-  if (!CallCore(&error, [&] { known->local->scorer.Resume(attached.at); })) CountScoringError(error.message);
+  ResumeThere(known);
+}
+
+bool StandInSession(LiveSession* session) {
+  if (!IsShared(session) || attached.known->broken) return false;
+  // First: what the transaction follows was in the journal before it ended.
+  BeginTransaction();
+  if (!KnowsAll(attached.known)) return false;
+  ResumeThere(attached.known);
+  return true;
 }
 
 void LeaveSession(LiveSession* session) {
@@ -400,26 +421,9 @@ void LeaveSession(LiveSession* session) {
              errhint("Raise privacy_score.max_memory."), errhidestmt(true), errhidecontext(true)));
 }
 
-bool FollowContext(LiveSession* session, int64 id) {
-  PrincipalPart* part = session->part;
-  if (!part->tail_known || part->tail != attached.at) {
-    bool fits = true;
-    privacy_score::ForEachContext(
-        attached.at, [&](privacy_score::AbstractionId context) { fits = fits && AppendContextRun(session, context); });
-    part->tail_known = fits;
-    part->tail = attached.at;
-    if (!fits) return false;
-  }
-  attached.alone = std::all_of(attached.at.begin(), attached.at.end(), [id](int64 at) { return at == id; });
-  NGramWindow window(attached.at);
-  window.Push(id);
-  attached.at = part->tail = window.recorded();
-  return true;
-}
+NGram PlaceInSession() { return attached.at; }
 
-void LoseContext(LiveSession* session) { session->part->tail_known = false; }
-
-bool RepeatsAlone() { return attached.alone; }
+void MoveInSession(const NGram& ngram) { attached.at = ngram; }
 
 bool ShareModel(LocalScorer* local, Oid role, uint64 version) {
   bool shared = false;

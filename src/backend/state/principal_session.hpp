@@ -4,7 +4,9 @@
  * Behind a pooler each transaction of a person may come over another connection. Unless `session_scope` says otherwise
  * they are one session in shared memory, which a backend attaches to for the length of a transaction. Each backend
  * scores it with a scorer of its own, and they keep each other up to date through the session's journal
- * (core/scoring/session_journal.hpp), under the lock of the session: nobody else's is taken for it.
+ * (core/scoring/session_journal.hpp), under the lock of the session: nobody else's is taken for it. A statement that
+ * repeats what this backend has had there before adds nothing that the others had to know, and takes none: its place in
+ * the history, and the beginnings and ends of transactions, are under the spinlock, as those of any session.
  *
  * Order. A statement follows the one before it in its transaction. The first of a transaction follows the last
  * statement of an earlier one: of those that had ended when it began, the latest and those that ran beside it; of
@@ -50,14 +52,17 @@ struct PrincipalPart {
   double session_limit, daily_limit;  // of this end user; NaN: those of the role hold
   // The rest is of a session that runs over any connection.
   bool shared;
-  bool tail_known;  // `tail` is what stands last in the history of the session
-  bool kept;        // it has a row in principal_session; the worker's
-  LWLock lock;
-  uint64 turn;  // beginnings and ends of transactions so far
+  bool kept;  // it has a row in principal_session; the worker's
+  // Under the session's spinlock: beginnings and ends of transactions so far, what the next one follows, and what
+  // stands last in the history, where that is known.
+  uint64 turn;
   EndedTransactions ended;
+  bool tail_known;
   privacy_score::NGram tail;
-  NoteList journal;
   int64 queries;
+  // Guards the rest.
+  LWLock lock;
+  NoteList journal;
   // What aggregates have answered (TakeAnswer), kAskedOfBlock a block: never written, gone with the session's memory.
   SharedBlock* answers;
   uint32 answers_given;
@@ -91,6 +96,10 @@ void LeavePrincipal();
 void EnterSession(LiveSession* session);
 void LeaveSession(LiveSession* session);
 
+// Has the scorer of this backend stand where the next statement of a principal's session follows, without the lock of
+// the session; false when others have done there what it does not know yet.
+bool StandInSession(LiveSession* session);
+
 // Runs `body`, which may wait or raise, outside of a session that this backend is in.
 template <typename Body>
 void OutsideSession(LiveSession* session, Body body) {
@@ -99,15 +108,9 @@ void OutsideSession(LiveSession* session, Body body) {
   EnterSession(session);
 }
 
-// Of a session that this backend is in: appends to its history what the next event follows, unless that stands there,
-// and notes that the event does. False when there is no room.
-bool FollowContext(LiveSession* session, int64 id);
-
-// The event that FollowContext() has announced was not appended, or something else was.
-void LoseContext(LiveSession* session);
-
-// Whether all that the event which FollowContext() has announced last follows is more of the same.
-bool RepeatsAlone();
+// The n-gram after which this backend's transaction is in the session, and which it is after from now on.
+NGram PlaceInSession();
+void MoveInSession(const NGram& ngram);
 
 // Gives a scorer the model of this version that another one of the role has loaded; false when there is none.
 struct LocalScorer;
@@ -128,7 +131,7 @@ void FreePart(LiveSession* session);
 
 // The sessions at which nobody is and of which all is written, those first that have gone on least; at most so many.
 int32 LongestAway(DatabaseSlot* slot, LiveSession** found, int32 most);
-// The n-gram that a transaction follows which begins now. Under the lock of the session.
+// The n-gram that a transaction follows which begins now. Under the session's spinlock.
 inline NGram FollowedNext(const PrincipalPart* part) {
   return part->ended.count == 0 ? NGram{} : part->ended.list[0].last;
 }

@@ -153,6 +153,32 @@ void AnnounceEvent(const Recording& event, const Outcome& outcome) {
   SendTold(session);
 }
 
+// Counts a statement of a session over all connections that leads where this backend has been led by it before; false,
+// and nothing is done, where it is more than that. The session's lock is taken only where its constants are new.
+bool RecordAmongAll(Recording event, const BoundConstants& constants) {
+  LiveSession* session = event.session;
+  LiveScorer& scorer = ps_local.scorer->scorer;
+  if (scorer.settings().counting != ScoreSettings::kSet || IsUnparsed(event.id)) return false;
+  if (session->alarmed_by_novelty || session->alarmed_by_extent) return false;
+  if (!ModelReflects(event.change) || session->model_version != ps_local.scorer->model_version) return false;
+  if (!StandInSession(session) || !scorer.Repeats(event.id) || !DefinitionSent(event.id)) return false;
+  EventFigures figures = {event.id, event.now, nullptr, nullptr, {0, 0}, true, session->model_version, event.changes};
+  event.fits = AppendEvent(session, event.id, &figures);
+  if (!event.fits) return false;
+  CoreError error;
+  const bool scored = CallCore(&error, [&] { scorer.Observe(event.id, constants); });
+  if (!scored) CountScoringError(error.message);
+  if (!ps_local.scorer->journal.words().empty()) {
+    EnterSession(session);
+    figures.summary = &scorer.summary();
+    figures.reach = &scorer.reach();
+    PublishFigures(session, figures);
+    LeaveSession(session);
+  }
+  AnnounceEvent(event, {scored, true, {0, 0}});
+  return true;
+}
+
 // Most of this is nothing for a statement that repeats: no clock is read, no memory allocated, and the only lock is the
 // session's own, for the stores of AppendEvent. live_repeat.cpp has what is left of it.
 void RecordStatement(int64 id, const BoundConstants& constants, bool may_refuse) {
@@ -164,6 +190,7 @@ void RecordStatement(int64 id, const BoundConstants& constants, bool may_refuse)
   event.now = MomentOfEvent();
   CountEvent();
   if (!FindSession(&event)) return;
+  if (RecordAmongAll(event, constants)) return;
   EnterSession(event.session);
   RefuseOrAppend(&event);
   const Outcome outcome = ScoreEvent(event, constants);

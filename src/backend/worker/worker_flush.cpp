@@ -69,7 +69,6 @@ bool EndsToBeKept(const LiveSession* session) { return IsShared(session) && sess
 // Seals what the session has gathered and copies its fields; false when there is nothing to write.
 bool Seal(LiveSession* session, FlushItem* item) {
   const bool shared = IsShared(session);
-  if (shared) LWLockAcquire(&session->part->lock, LW_SHARED);
   CopyStanding(session, &item->copy);
   SpinLockAcquire(&session->mutex);
   if (session->sealed.IsEmpty()) {
@@ -78,9 +77,8 @@ bool Seal(LiveSession* session, FlushItem* item) {
     session->sealed_rise = session->risen;
   }
   CopyChanging(session, &item->copy);
-  SpinLockRelease(&session->mutex);
   if (shared) item->follows = FollowedNext(session->part);
-  if (shared) LWLockRelease(&session->part->lock);
+  SpinLockRelease(&session->mutex);
   item->session = session;
   return !item->copy.sealed.IsEmpty() || RowIsBehind(&item->copy) || EndsToBeKept(&item->copy);
 }

@@ -72,14 +72,11 @@ struct LeavingPrincipal {
 };
 
 LeavingPrincipal StoreLeaving(LiveSession* session) {
-  PrincipalPart* part = session->part;
-  LWLockAcquire(&part->lock, LW_SHARED);
   SpinLockAcquire(&session->mutex);
   const LiveSession copy = *session;
+  const NGram follows = FollowedNext(session->part);
+  const uint64 turn = session->part->turn;
   SpinLockRelease(&session->mutex);
-  const NGram follows = FollowedNext(part);
-  const uint64 turn = part->turn;
-  LWLockRelease(&part->lock);
   if (StoredIsHeld(&copy)) return {nullptr, copy.row_id, turn};
   const bytea* asked = SealAsked(session);
   StorePrincipal(&copy, copy.row_id, follows, asked);
