@@ -8,7 +8,7 @@ use warnings;
 
 my %harmless = map { $_ => 1 } qw(if for while switch sizeof static_cast reinterpret_cast memcpy memset strcmp Max Min
   pg_atomic_read_u32 CopyChanging EndUserOf IsEmpty IsShared EnforcedOf RowIsBehind EndsToBeKept Any HasAlerts Consider StoreFigures
-  FollowedNext AddEnded LastEntry PutIntoBlock reach summary);
+  FollowedNext AddEnded Sum LastEntry PutIntoBlock reach summary);
 
 for my $file (@ARGV) {
     open my $in, '<', $file or die "$file: $!\n";

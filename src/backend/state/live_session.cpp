@@ -108,6 +108,7 @@ void StoreFigures(LiveSession* session, const EventFigures& figures, const Sessi
     session->risen.score += Max(figures.rise.score, 0);
     session->risen.enforced += Max(figures.rise.enforced, 0);
     session->reserved = 0;
+    session->reach_grew |= session->reach.Sum() != figures.reach->Sum();
     session->reach = *figures.reach;
     session->reach_known = figures.model_version != 0;
     session->summary = *figures.summary;
@@ -166,8 +167,8 @@ Following FollowingOf(int64 id) {
 // Adds to the last entry of the open chunks when that is of the same abstraction and may be shared, else appends an
 // entry, in the spare chunk when need be, behind what it follows where that does not stand there. `figures` may be
 // null; they are stored together with the event or not at all. `following` is null where order tells what is followed.
-bool AppendRun(LiveSession* session, const EventRun& event, bool may_share, const EventFigures* figures,
-               const Following* following = nullptr) {
+bool TryAppendRun(LiveSession* session, const EventRun& event, bool may_share, const EventFigures* figures,
+                  const Following* following) {
   const SessionLimits limits = LimitsInForce(session);
   SpinLockAcquire(&session->mutex);
   PrincipalPart* part = session->part;
@@ -201,6 +202,15 @@ bool AppendRun(LiveSession* session, const EventRun& event, bool may_share, cons
   SpinLockRelease(&session->mutex);
   if (needs_spare) TakeSpare(session);
   return done;
+}
+
+// The same; false when there is no room. The spare chunk of a session over all connections may be another's by the time
+// that it is needed.
+bool AppendRun(LiveSession* session, const EventRun& event, bool may_share, const EventFigures* figures,
+               const Following* following = nullptr) {
+  while (!TryAppendRun(session, event, may_share, figures, following))
+    if (session->spare == nullptr) return false;
+  return true;
 }
 
 // What closed sessions of a role hold of the pool.
@@ -373,6 +383,12 @@ void PublishFigures(LiveSession* session, const EventFigures& figures) {
   const SessionLimits limits = LimitsInForce(session);
   SpinLockAcquire(&session->mutex);
   StoreFigures(session, figures, limits);
+  SpinLockRelease(&session->mutex);
+}
+
+void OutdateFigures(LiveSession* session) {
+  SpinLockAcquire(&session->mutex);
+  session->model_version = 0;
   SpinLockRelease(&session->mutex);
 }
 

@@ -70,6 +70,8 @@ void CountUncounted(LiveSession* session, int64 executions, int64 rows);
 
 // Publishes the figures alone.
 void PublishFigures(LiveSession* session, const EventFigures& figures);
+// The figures lack an event: who records the next one, or the worker, has to publish all of them.
+void OutdateFigures(LiveSession* session);
 
 // Adds rows that an execution has returned; false when there is no room.
 bool AppendRows(LiveSession* session, int64 id, int64 rows);

@@ -62,8 +62,9 @@ bool IsSettled(LiveSession* session) {
                                                      session->counted_rise.enforced >= session->risen.enforced);
   const bool settled = session->row_id != 0 && session->open.IsEmpty() && session->sealed.IsEmpty() &&
                        session->refused == session->flushed_refused && session->differ == session->flushed_differ &&
-                       session->unwarned_count == 0 && counted && !session->closed && !session->discarded &&
-                       !session->unrecorded && !(session->limits.Any() && session->summary.estimated);
+                       !session->reach_grew && session->unwarned_count == 0 && counted && !session->closed &&
+                       !session->discarded && !session->unrecorded &&
+                       !(session->limits.Any() && session->summary.estimated);
   SpinLockRelease(&session->mutex);
   return settled;
 }

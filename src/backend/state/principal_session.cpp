@@ -405,8 +405,10 @@ bool StandInSession(LiveSession* session) {
   BeginTransaction();
   if (!KnowsAll(attached.known)) return false;
   ResumeThere(attached.known);
-  return true;
+  return attached.known->local->scorer.LastNGram() == attached.at;
 }
+
+bool KnowsSession(const LiveSession* session) { return !IsShared(session) || !attached.known->broken; }
 
 void LeaveSession(LiveSession* session) {
   if (!IsShared(session)) return;

@@ -100,6 +100,9 @@ void LeaveSession(LiveSession* session);
 // the session; false when others have done there what it does not know yet.
 bool StandInSession(LiveSession* session);
 
+// Whether no error has kept the scorer of this backend from knowing all of the session.
+bool KnowsSession(const LiveSession* session);
+
 // Runs `body`, which may wait or raise, outside of a session that this backend is in.
 template <typename Body>
 void OutsideSession(LiveSession* session, Body body) {

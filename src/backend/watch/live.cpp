@@ -129,9 +129,12 @@ void PublishEvent(const Recording& event, const Outcome& outcome) {
                                 outcome.current,
                                 ps_local.scorer->model_version,
                                 event.changes};
-  if (!event.appended)
-    AppendEvent(event.session, event.id, outcome.scored ? &figures : nullptr);
-  else if (outcome.scored)
+  const bool appended = event.appended || AppendEvent(event.session, event.id, outcome.scored ? &figures : nullptr);
+  // What has taken the spare chunk meanwhile has left no room.
+  if (!appended) CountUncounted(event.session, 1, 0);
+  if (!outcome.scored)
+    OutdateFigures(event.session);
+  else if (event.appended || !appended)
     PublishFigures(event.session, figures);
 }
 
@@ -154,29 +157,31 @@ void AnnounceEvent(const Recording& event, const Outcome& outcome) {
 }
 
 // Counts a statement of a session over all connections that leads where this backend has been led by it before; false,
-// and nothing is done, where it is more than that. The session's lock is taken only where its constants are new.
+// and nothing is counted, where it is more than that. The session's lock is taken only where its constants are new.
 bool RecordAmongAll(Recording event, const BoundConstants& constants) {
   LiveSession* session = event.session;
   LiveScorer& scorer = ps_local.scorer->scorer;
+  const uint64 model = ps_local.scorer->model_version;
   if (scorer.settings().counting != ScoreSettings::kSet || IsUnparsed(event.id)) return false;
   if (session->alarmed_by_novelty || session->alarmed_by_extent) return false;
-  if (!ModelReflects(event.change) || session->model_version != ps_local.scorer->model_version) return false;
+  if (!ModelReflects(event.change) || session->model_version != model) return false;
   if (!StandInSession(session) || !scorer.Repeats(event.id) || !DefinitionSent(event.id)) return false;
-  EventFigures figures = {event.id, event.now, nullptr, nullptr, {0, 0}, true, session->model_version, event.changes};
-  event.fits = AppendEvent(session, event.id, &figures);
-  if (!event.fits) return false;
+  const int64 reach = scorer.reach().Sum();
   CoreError error;
-  const bool scored = CallCore(&error, [&] { scorer.Observe(event.id, constants); });
-  if (!scored) CountScoringError(error.message);
-  if (!ps_local.scorer->journal.words().empty()) {
+  // An error is met, and counted, once more on the long way.
+  if (!CallCore(&error, [&] { scorer.Observe(event.id, constants); })) return false;
+  EventFigures figures = {event.id, event.now, nullptr, nullptr, {0, 0}, true, model, event.changes};
+  if (scorer.reach().Sum() == reach && ps_local.scorer->journal.words().empty()) {
+    event.fits = AppendEvent(session, event.id, &figures);
+  } else {
     EnterSession(session);
     figures.summary = &scorer.summary();
     figures.reach = &scorer.reach();
-    PublishFigures(session, figures);
+    event.fits = AppendEvent(session, event.id, &figures);
     LeaveSession(session);
   }
-  AnnounceEvent(event, {scored, true, {0, 0}});
-  return true;
+  if (event.fits) AnnounceEvent(event, {true, true, {0, 0}});
+  return event.fits;
 }
 
 // Most of this is nothing for a statement that repeats: no clock is read, no memory allocated, and the only lock is the

@@ -60,6 +60,7 @@ double EnforcedOf(const LiveSession* session) {
 bool RowIsBehind(const LiveSession* session) {
   return session->refused != session->flushed_refused ||
          (session->row_id != 0 && session->differ != session->flushed_differ) ||
+         (session->row_id != 0 && session->reach_grew) ||
          (session->row_id != 0 && EnforcedOf(session) != session->flushed_enforced);
 }
 
@@ -72,6 +73,8 @@ bool Seal(LiveSession* session, FlushItem* item) {
   CopyStanding(session, &item->copy);
   SpinLockAcquire(&session->mutex);
   if (session->sealed.IsEmpty()) {
+    // They will stand behind what is in this part.
+    if (shared && session->open.uncounted > 0) session->part->tail_known = false;
     session->sealed = session->open;
     session->open = {};
     session->sealed_rise = session->risen;
@@ -344,6 +347,7 @@ bool Release(DatabaseSlot* slot, LiveSession* session, const FlushItem* written)
     if (written->row_id != 0) {
       session->row_id = written->row_id;
       session->flushed_enforced = EnforcedOf(&written->copy);
+      session->reach_grew = session->reach.Sum() != written->copy.reach.Sum();
     }
   }
   const bool finished = left && session->closed && session->open.IsEmpty() &&

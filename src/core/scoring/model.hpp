@@ -74,6 +74,12 @@ struct ReachFigures {
   std::int64_t values[kReachFigureCount] = {};
   std::int64_t addressed = 0;
   std::int64_t person = 0;
+  // Another one when any of them has grown.
+  std::int64_t Sum() const {
+    std::int64_t sum = addressed + person;
+    for (const std::int64_t value : values) sum += value;
+    return sum;
+  }
 };
 
 // The greatest of these over several, where known.
