@@ -114,8 +114,9 @@ Outcome ScoreEvent(const Recording& event, const BoundConstants& constants) {
                       });
   if (event.defined && !scored) CountScoringError(error.message);
   const SessionSummary& summary = scorer.summary();
-  return {
-      scored, ModelReflects(event.change), {summary.score - before.score, summary.statement_score - before.enforced}};
+  return {scored,
+          ModelReflects(event.change) && KnowsSession(event.session),
+          {summary.score - before.score, summary.statement_score - before.enforced}};
 }
 
 // Shows the session's new figures to others, with the statement where that is not appended yet. Within the session.
