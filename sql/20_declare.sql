@@ -216,7 +216,7 @@ CREATE VIEW privacy_score.rate_state AS
    CROSS JOIN LATERAL (
          SELECT pg_catalog.bool_or(s.identity IS NULL) AS gone,
                 pg_catalog.bool_or(s.identity IS DISTINCT FROM u.identity) AS changed,
-                pg_catalog.bool_or(c.counted AND pg_catalog.abs(s.modifications - u.modifications) 
+                pg_catalog.bool_or(c.counted AND pg_catalog.abs(s.modifications - u.modifications)
                                     > LEAST(c.threshold + c.scale_factor * u.rows, 2 * u.rows)) AS modified_much,
                 pg_catalog.sum(pg_catalog.abs(s.modifications - u.modifications))::bigint AS modified
            FROM ROWS FROM (pg_catalog.unnest(r.sources), pg_catalog.unnest(r.source_rows), pg_catalog.unnest(r.modifications),
