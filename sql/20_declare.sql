@@ -200,11 +200,11 @@ CREATE FUNCTION privacy_score.source_state(name text, OUT identity bigint, OUT r
 COMMENT ON FUNCTION privacy_score.source_state(text) IS
   'Internal: what tells that the rows of a relation are others than at another time, from the server''s statistics, partitions and children included; NULL when there is none of that name.';
 
--- Rates of a table that was nearly empty say nothing of its first rows, however few these are. Twice: the server counts
--- modifications late, so those that made the rows may be counted after the rates.
+-- Rates of a table that was nearly empty say nothing of its first rows, however few these are: rows that are there, not
+-- modifications, which a transaction that fails has too. Of a table with few rows the server's count is exact.
 CREATE VIEW privacy_score.rate_state AS
   WITH source AS MATERIALIZED (
-    SELECT n.name, s.identity, s.modifications
+    SELECT n.name, s.identity, s.modifications, s.rows
       FROM (SELECT DISTINCT u.name FROM privacy_score.rate r, pg_catalog.unnest(r.sources) u(name)) n,
            LATERAL privacy_score.source_state(n.name) s)
   SELECT r.relation_name, r.attributes, r.rate, r.rows, r.subject_entropy, r.sources, r.computed_at,
@@ -216,14 +216,14 @@ CREATE VIEW privacy_score.rate_state AS
    CROSS JOIN LATERAL (
          SELECT pg_catalog.bool_or(s.identity IS NULL) AS gone,
                 pg_catalog.bool_or(s.identity IS DISTINCT FROM u.identity) AS changed,
-                pg_catalog.bool_or(c.counted AND pg_catalog.abs(s.modifications - u.modifications)
-                                    > LEAST(c.threshold + c.scale_factor * u.rows, 2 * u.rows)) AS modified_much,
+                pg_catalog.bool_or(c.counted AND (pg_catalog.abs(s.modifications - u.modifications) > c.threshold + c.scale_factor * u.rows
+                                                  OR u.rows <= c.threshold AND s.rows > 2 * u.rows)) AS modified_much,
                 pg_catalog.sum(pg_catalog.abs(s.modifications - u.modifications))::bigint AS modified
            FROM ROWS FROM (pg_catalog.unnest(r.sources), pg_catalog.unnest(r.source_rows), pg_catalog.unnest(r.modifications),
                            pg_catalog.unnest(r.identities)) u(name, rows, modifications, identity)
            LEFT JOIN source s ON s.name = u.name) x;
 COMMENT ON VIEW privacy_score.rate_state IS
-  'Internal: stored rates; gone: of a relation that no longer exists; stale: of one that was replaced or has had more rows modified than rate_refresh_threshold + rate_refresh_scale_factor * rows, or twice as many as it had; modified: rows modified since, NULL when that is not known. A standby does not count modifications.';
+  'Internal: stored rates; gone: of a relation that no longer exists; stale: of one that was replaced or has had more rows modified than rate_refresh_threshold + rate_refresh_scale_factor * rows, or had at most rate_refresh_threshold rows and has more than twice as many; modified: rows modified since, NULL when that is not known. A standby does not count modifications.';
 
 CREATE VIEW privacy_score.protected_relations WITH (security_barrier) AS
   WITH state AS MATERIALIZED (
