@@ -16,6 +16,7 @@
 #include "backend/catalog/catalog_arena.hpp"
 #include "backend/catalog/catalog_lineage.hpp"
 #include "backend/catalog/catalog_protection.hpp"
+#include "backend/catalog/stand_ins.hpp"
 #include "backend/server/settings.hpp"
 
 extern "C" {
@@ -199,8 +200,8 @@ void ReadReferences(RelationEntry* relation, ps::Arena* arena) {
   table_close(catalog, AccessShareLock);
 }
 
-void ReadParents(RelationEntry* relation) {
-  List* parents = NIL;
+void ReadParents(RelationEntry* relation, Oid table) {
+  List* parents = OidIsValid(table) ? list_make1_oid(table) : NIL;
   ::Relation catalog = table_open(InheritsRelationId, AccessShareLock);
   ScanKeyData key;
   ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation->relid));
@@ -234,6 +235,7 @@ RelationEntry* ReadCatalogRelation(Oid relid) {
   relation->self.name = arena.Copy(QualifyName(form->relnamespace, NameStr(form->relname)));
   relation->self.catalog = IsCatalogSchema(form->relnamespace);
   relation->self.temporary = isAnyTempNamespace(form->relnamespace);
+  const char* name = pstrdup(NameStr(form->relname));
   relation->ours = form->relnamespace == get_namespace_oid("privacy_score", true);
   const bool partition = form->relispartition;
   const bool indexed = form->relhasindex;
@@ -242,8 +244,12 @@ RelationEntry* ReadCatalogRelation(Oid relid) {
   if (indexed) ReadKeys(relation, &arena);
   if (relid < FirstNormalObjectId) return relation;
   ReadReferences(relation, &arena);
-  ReadParents(relation);
-  if (partition && relation->parent_count > 0) relation->parent = relation->parents[0];
+  // A shard of a partition is of the partition's tree of tables, whose declarations hold, rather than of its own.
+  const StandIn shard = FindStandIn(name);
+  relation->named_as_shard = shard.named && !OidIsValid(shard.table);
+  relation->read_at = generation;
+  ReadParents(relation, shard.table == relid ? InvalidOid : shard.table);
+  if ((partition || OidIsValid(shard.table)) && relation->parent_count > 0) relation->parent = relation->parents[0];
   relation->declaration = ReadDeclaration(relid, pnstrdup(relation->self.name.data(), relation->self.name.size()));
   ReadLineage(relation);
   return relation;
@@ -272,7 +278,9 @@ RelationEntry* FindEntry(Oid relid) {
   OpenCache();
   auto* slot = static_cast<Slot*>(hash_search(slots, &relid, HASH_FIND, nullptr));
   if (slot != nullptr && slot->relation != nullptr && slot->relation->valid) {
-    if (LineageIsCurrent(slot->relation)) return slot->relation;
+    // The server tells of a new shard that something about its table has changed.
+    const bool may_be_shard = slot->relation->named_as_shard && slot->relation->read_at != generation;
+    if (!may_be_shard && LineageIsCurrent(slot->relation)) return slot->relation;
     slot->relation->valid = false;
     any_stale = true;
   }

@@ -29,8 +29,8 @@ struct RelationEntry {
   Oid relid;
   bool valid;     // false once a message has arrived: not handed out again
   uint64 serial;  // differs between any two entries ever made in this backend
-  Oid parent;     // of a partition: the table it is a partition of
-  Oid* parents;   // the tables that it inherits from, also as a partition
+  Oid parent;     // of a partition: the table it is a partition of; of a shard: the table whose rows it holds
+  Oid* parents;   // the tables that it inherits from, also as a partition, and the one whose rows it holds
   int parent_count;
   Oid owner;
   char kind;                     // pg_class.relkind
@@ -46,6 +46,8 @@ struct RelationEntry {
   int view_count;  // the views behind a materialized view and their serials
   Oid* views;
   uint64* view_serials;
+  bool named_as_shard;  // it is none, and may become one
+  uint64 read_at;       // the CatalogGeneration then
   uint64 root_serial;
   int* root_columns;  // of a partition: attribute number - 1 -> index into the root's columns, matched by name
   MemoryContext context;

@@ -102,12 +102,12 @@ void ExcuseExecutions(PlanMark* mark) {
   if (!IsRemembered(mark->id) || !IsRemembered(mark->estimates) || IsUnparsed(mark->id)) return;
   if (mark->estimates == 0) mark->estimates = DefineEstimates(mark->id);
   mark->id = 0;
-  mark->returns_nothing = 1;
+  mark->excuse = Excuse::kReturnsNothing;
 }
 
 bool IsExcused(const PlannedStmt* plan) {
   const PlanMark* mark = MarkOfPlan(plan);
-  if (mark != nullptr) return mark->returns_nothing != 0;
+  if (mark != nullptr) return mark->excuse != Excuse::kNone;
   return PlanReturnsNothing(plan, false) || PlanReturnsNothing(plan, true);
 }
 

@@ -28,8 +28,14 @@ static_assert(offsetof(PlanMark, words) == offsetof(PlanMark, answer_column) + s
   mark->word_count = word_count;
   mark->id = id;
   mark->estimates = estimates;
-  mark->returns_nothing = 0;
+  mark->excuse = Excuse::kNone;
   mark->answer_column = 0;
+  return mark;
+}
+
+PlanMark* NewPieceMark() {
+  PlanMark* mark = NewPlanMark(0, 0, 0);
+  mark->excuse = Excuse::kPiece;
   return mark;
 }
 

@@ -19,15 +19,22 @@ extern "C" {
 
 namespace privacy_score {
 
+// Why executions of a plan are no events; the id is 0 then.
+enum class Excuse : int32 {
+  kNone,
+  kReturnsNothing,  // the plan reads and returns nothing (empty_results.hpp)
+  kPiece,           // it is a piece of another plan, which counts
+};
+
 // Plain data in one piece of memory, a varlena for the server. The words are those of core/statement/comparisons.hpp;
 // none when the constants are not known.
 struct PlanMark {
   int32 varlena_header;
   int32 word_count;
-  int64 id;               // of the abstraction
-  int64 estimates;        // of that of explaining the query, where this does not follow from the former; else 0
-  int32 returns_nothing;  // 1: the plan reads and returns nothing (empty_results.hpp), so that id is 0; else 0
-  int32 answer_column;    // of an aggregate, from 1 (answers.hpp), whose constants follow the words; else 0
+  int64 id;         // of the abstraction
+  int64 estimates;  // of that of explaining the query, where this does not follow from the former; else 0
+  Excuse excuse;
+  int32 answer_column;  // of an aggregate, from 1 (answers.hpp), whose constants follow the words; else 0
   uint32 words[FLEXIBLE_ARRAY_MEMBER];
 };
 
@@ -36,6 +43,9 @@ PlanMark* NewPlanMark(int64 id, int64 estimates, int word_count);
 
 // Ties the mark, allocated where the plan is, to the plan.
 void MarkPlan(PlannedStmt* plan, PlanMark* mark);
+
+// The mark of a plan that a library makes as a piece of another one, in the current memory context.
+PlanMark* NewPieceMark();
 
 // No syscache has this id, and no type this OID but one made when the OIDs are about to wrap around.
 constexpr int kMarkType = -0x5053;
@@ -46,6 +56,11 @@ inline const PlanMark* MarkOfPlan(const PlannedStmt* plan) {
   const auto* item = static_cast<const Const*>(llast(plan->invalItems));
   if (!IsA(item, Const) || item->consttype != static_cast<Oid>(kMarkType)) return nullptr;
   return reinterpret_cast<const PlanMark*>(DatumGetPointer(item->constvalue));
+}
+
+inline bool IsPiece(const PlannedStmt* plan) {
+  const PlanMark* mark = MarkOfPlan(plan);
+  return mark != nullptr && mark->excuse == Excuse::kPiece;
 }
 
 }  // namespace privacy_score

@@ -183,6 +183,14 @@ PlannedStmt* PlanUncounted(::Query* query, const char* text, int options, ParamL
   return plan;
 }
 
+// Plans a piece of another plan. Functions that run meanwhile are not of it.
+[[gnu::cold]] [[gnu::noinline]] PlannedStmt* PlanPiece(::Query* query, const char* text, int options,
+                                                       ParamListInfo parameters, const Watch& watch) {
+  PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch);
+  MarkPlan(plan, NewPieceMark());
+  return plan;
+}
+
 [[gnu::hot]] PlannedStmt* ps_planner(::Query* query, const char* text, int options, ParamListInfo parameters) {
   Watch watch = WatchInForce();
   if (watch.passes) return PassToPlanner(query, text, options, parameters);
@@ -190,6 +198,7 @@ PlannedStmt* PlanUncounted(::Query* query, const char* text, int options, ParamL
   CountFetchedBefore();
   if (ps_place.depth == 0 && NoteStatementText(text)) watch = WatchInForce();
   if (watch.uncounted) return PlanUncounted(query, text, options, parameters, watch);
+  if (IsPieceOfPlan()) return PlanPiece(query, text, options, parameters, watch);
   const bool reads = query->commandType != CMD_UTILITY && !QueryAnswers(query);
   const bool counts = reads && CountsHere(watch);
   const bool judged = reads && ReadIsJudged(watch);
@@ -242,7 +251,8 @@ inline bool StartsAlone(const PlannedStmt* plan) {
   CountFetchedBefore();
   if (ps_place.depth == 0 && NoteStatementText(query->sourceText)) watch = WatchInForce();
   const bool answers = PlanAnswers(query->plannedstmt);
-  const bool counts = !answers && CountsHere(watch);
+  const bool piece = IsPiece(query->plannedstmt);
+  const bool counts = !answers && !piece && CountsHere(watch);
   const bool explained = (flags & EXEC_FLAG_EXPLAIN_ONLY) != 0;
   const Execution execution = counts && !explained ? ExpectExecution(query) : Execution{};
   // Permissions are checked in here, and no row is read yet: a statement that is denied has read nothing.
@@ -252,7 +262,7 @@ inline bool StartsAlone(const PlannedStmt* plan) {
     RunWithin(
         watch.in_integrity_check, [query, flags] { PassToExecutorStart(query, flags); },
         [query, &watch] { HintAtNoisyAnswers(watch.role, query->plannedstmt, nullptr, InvalidOid); });
-  if (!answers && ReadIsJudged(watch) && PlanReadsProtected(query->plannedstmt) &&
+  if (!answers && !piece && ReadIsJudged(watch) && PlanReadsProtected(query->plannedstmt) &&
       (explained || PlanMayBeShown(query) || !IsExcused(query->plannedstmt)))
     RecordProtectedRead(watch.role);
   if (!answers && (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && MayFireTriggers(query->plannedstmt)) {
@@ -273,7 +283,9 @@ inline bool StartsAlone(const PlannedStmt* plan) {
 // The abstraction with which the rows of this run count; 0 when they do not.
 int64 RowsCountFor(const QueryDesc* query, const Watch& watch) {
   const PlannedStmt* plan = query->plannedstmt;
-  if ((plan->commandType != CMD_SELECT && !plan->hasReturning) || !CountsHere(watch) || PlanAnswers(plan)) return 0;
+  if ((plan->commandType != CMD_SELECT && !plan->hasReturning) || !CountsHere(watch) || PlanAnswers(plan) ||
+      IsPiece(plan))
+    return 0;
   return AbstractionOf(plan);
 }
 

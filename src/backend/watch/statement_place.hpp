@@ -28,8 +28,16 @@ struct StatementPlace {
   // within them is not.
   int refresh_depth;
   bool merging;
+  // The server's stack of error contexts where it began to plan or run the innermost plan; in_plan: there is one.
+  const void* contexts;
+  bool in_plan;
 };
 extern StatementPlace ps_place;
+
+// Whether a query that is planned at this place is a piece of the plan that is being planned or run, as libraries make
+// that distribute a statement over servers: its rows are the plan's own, whose statement counts. Whatever runs a
+// statement within another, such as a function in any language, tells the server so, to be named with errors.
+inline bool IsPieceOfPlan() { return ps_place.in_plan && ps_place.contexts == error_context_stack; }
 
 // Whether statements count at this place. A parallel worker runs a piece of the leader's plan; only what functions
 // start within that is new.
@@ -48,25 +56,33 @@ inline bool ReadIsJudged(const Watch& watch) {
   return !watch.in_integrity_check || ps_place.inside_integrity_check;
 }
 
-// Runs `body` as a place within the statement. What it does is undone before `failing` is called on an error, which
-// goes on unless this raises another one.
+// What a place within changes; a refresh goes on.
+inline void LeavePlace(const StatementPlace& before) {
+  ps_place.inside_integrity_check = before.inside_integrity_check;
+  ps_place.contexts = before.contexts;
+  ps_place.in_plan = before.in_plan;
+  ps_place.depth = before.depth;
+}
+
+// Runs `body`, which plans or runs a plan, as a place within the statement. What it does is undone before `failing` is
+// called on an error, which goes on unless this raises another one.
 template <typename Body, typename Failing>
 inline void RunWithin(bool integrity_check, Body body, Failing failing) {
-  const bool before = ps_place.inside_integrity_check;
-  ps_place.inside_integrity_check = before || integrity_check;
+  const StatementPlace before = ps_place;
+  ps_place.inside_integrity_check = before.inside_integrity_check || integrity_check;
+  ps_place.contexts = error_context_stack;
+  ps_place.in_plan = true;
   ++ps_place.depth;
   PG_TRY();
   { body(); }
   PG_CATCH();
   {
-    ps_place.inside_integrity_check = before;
-    --ps_place.depth;
+    LeavePlace(before);
     failing();
     PG_RE_THROW();
   }
   PG_END_TRY();
-  ps_place.inside_integrity_check = before;
-  --ps_place.depth;
+  LeavePlace(before);
 }
 
 template <typename Body>
