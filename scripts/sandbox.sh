@@ -12,7 +12,8 @@
 # PS_TMP = an empty folder with a short name; PS_REGRESS_DIR = where pg_regress is; PS_HEADERS = the
 # headers of the server. No other PG* variable is set.
 # PS_KEEP=1 keeps the folder; PS_TWINS=N is how many questions test/attacks/noisy_twins.sh asks;
-# PS_LONG=1 asks for the long forms of tests, PS_SEED=N for the choices of one run again, PS_LANES=N for as many scripts at a time;
+# PS_LONG=1 asks for the long forms of tests, PS_CITUS=1 for that with Citus,
+# PS_SEED=N for the choices of one run again, PS_LANES=N for as many scripts at a time;
 # PS_PACKAGE=FILE takes the extension from a Debian package rather than from the checkout, PS_MODULE=FILE that module, without
 # the solver's. Whatever server is still running below PS_TMP at the end is stopped.
 set -euo pipefail
@@ -75,7 +76,7 @@ cd "$sandbox/tree"
 status=0
 "${as_user[@]}" env -i HOME="$sandbox/run" PATH="$root$bindir:$PATH" LANG=C.UTF-8 LC_ALL=C.UTF-8 TZ=UTC TERM=dumb \
   PS_ROOT="$root" PS_BINDIR="$root$bindir" PS_TMP="$sandbox/run" PS_REGRESS_DIR="$(dirname "$pgxs")/../test" PS_HEADERS="$("$pg_config" --includedir-server)" PS_TWINS="${PS_TWINS:-200}" \
-  PS_LONG="${PS_LONG:-}" PS_SEED="${PS_SEED:-}" PS_KILLS="${PS_KILLS:-}" PS_LANES="${PS_LANES:-}" "$@" </dev/null || status=$?
+  PS_LONG="${PS_LONG:-}" PS_CITUS="${PS_CITUS:-}" PS_SEED="${PS_SEED:-}" PS_KILLS="${PS_KILLS:-}" PS_LANES="${PS_LANES:-}" "$@" </dev/null || status=$?
 
 # what the run leaves behind
 shopt -s nullglob

@@ -192,13 +192,14 @@ CREATE FUNCTION privacy_score.source_state(name text, OUT identity bigint, OUT r
       UNION
       SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN member m ON i.inhparent = m.relation)
     SELECT pg_catalog.hashtextextended(pg_catalog.string_agg(c.oid::text || ':' || c.relfilenode::text || ':' || c.relnatts::text, ' ' ORDER BY c.oid), 0),
-           pg_catalog.sum(pg_catalog.pg_stat_get_live_tuples(c.oid))::bigint,
-           pg_catalog.sum(pg_catalog.pg_stat_get_tuples_inserted(c.oid) + pg_catalog.pg_stat_get_tuples_updated(c.oid)
-                          + pg_catalog.pg_stat_get_tuples_deleted(c.oid))::bigint
-      FROM member m JOIN pg_catalog.pg_class c ON c.oid = m.relation;
+           pg_catalog.sum(COALESCE(s.rows, pg_catalog.pg_stat_get_live_tuples(c.oid)))::bigint,
+           pg_catalog.sum(COALESCE(s.modifications, pg_catalog.pg_stat_get_tuples_inserted(c.oid) + pg_catalog.pg_stat_get_tuples_updated(c.oid)
+                                                    + pg_catalog.pg_stat_get_tuples_deleted(c.oid)))::bigint
+      FROM member m JOIN pg_catalog.pg_class c ON c.oid = m.relation
+      LEFT JOIN privacy_score.shard_counter s ON s.relation = c.oid;
   END;
 COMMENT ON FUNCTION privacy_score.source_state(text) IS
-  'Internal: what tells that the rows of a relation are others than at another time, from the server''s statistics, partitions and children included; NULL when there is none of that name.';
+  'Internal: what tells that the rows of a relation are others than at another time, from the server''s statistics, partitions, children and, as the worker has counted them, shards included; NULL when there is none of that name.';
 
 -- Rates of a table that was nearly empty say nothing of its first rows, however few these are: rows that are there, not
 -- modifications, which a transaction that fails has too. Of a table with few rows the server's count is exact.

@@ -275,6 +275,15 @@ CREATE TABLE privacy_score.kept_role (
 );
 COMMENT ON TABLE privacy_score.kept_role IS 'What stat_roles shows of days that are over, through a day: added up from kept_day by the worker, and made anew by it; not dumped.';
 
+CREATE TABLE privacy_score.shard_counter (
+  relation oid PRIMARY KEY,
+  rows bigint NOT NULL,
+  modifications bigint NOT NULL
+);
+COMMENT ON TABLE privacy_score.shard_counter IS
+  'Rows and modifications of the shards of relations that Citus distributes, as the worker has counted them on the nodes last; not dumped.';
+REVOKE ALL ON privacy_score.shard_counter FROM PUBLIC;
+
 CREATE TABLE privacy_score.prepared_change (
   gid text NOT NULL,
   model boolean NOT NULL,

@@ -58,9 +58,4 @@ inline const PlanMark* MarkOfPlan(const PlannedStmt* plan) {
   return reinterpret_cast<const PlanMark*>(DatumGetPointer(item->constvalue));
 }
 
-inline bool IsPiece(const PlannedStmt* plan) {
-  const PlanMark* mark = MarkOfPlan(plan);
-  return mark != nullptr && mark->excuse == Excuse::kPiece;
-}
-
 }  // namespace privacy_score

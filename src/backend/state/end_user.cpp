@@ -143,6 +143,7 @@ const char* executed_text = nullptr;
 // Whether the client has sent the text. What functions run has a text of its own, also where no statement stands above
 // it: in triggers at COMMIT, in the arguments of EXECUTE, in defaults that ALTER TABLE fills in.
 bool IsOfClient(const char* text) {
+  if (text == nullptr) return false;  // what a library plans need not have one
   if (debug_query_string != nullptr && (text == debug_query_string || strcmp(text, debug_query_string) == 0))
     return true;
   return executed_text != nullptr && strcmp(text, executed_text) == 0;

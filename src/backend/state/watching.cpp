@@ -298,7 +298,8 @@ const char* NameReading(const char* text) {
 }
 
 void RequireReading(const char* text, const List* relations) {
-  if (gate.uncounted.text != nullptr && strcmp(text, gate.uncounted.text) != 0) return;
+  // What a library plans need not have a text.
+  if (gate.uncounted.text != nullptr && (text == nullptr || strcmp(text, gate.uncounted.text) != 0)) return;
   if (list_difference_oid(relations, gate.uncounted.relations) == NIL) return;
   ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
                   errmsg("a relation was renamed after this statement began"), errhint("Try again.")));

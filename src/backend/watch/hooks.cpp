@@ -173,20 +173,21 @@ PlannedStmt* PlanWithin(::Query* query, const char* text, int options, ParamList
 // (debug_print_plan).
 inline bool PlanIsPrinted() { return Debug_print_plan && client_min_messages <= LOG; }
 
-// Plans a statement of our own, which does not count. After an error statements do.
+// Plans a statement of our own, or a piece of its plan, which does not count. After an error statements do.
 PlannedStmt* PlanUncounted(::Query* query, const char* text, int options, ParamListInfo parameters,
                            const Watch& watch) {
-  RequireReading(text, RelationsOf(query));
   const UncountedState before = BeginUncounted(Uncounted::kNone);
   PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch);
   EndUncounted(before);
   return plan;
 }
 
-// Plans a piece of another plan. Functions that run meanwhile are not of it.
+// Plans a piece of another plan. Functions that run meanwhile are not of it. A piece of what we read is the library's
+// choice of relations, for those that were asked for.
 [[gnu::cold]] [[gnu::noinline]] PlannedStmt* PlanPiece(::Query* query, const char* text, int options,
                                                        ParamListInfo parameters, const Watch& watch) {
-  PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch);
+  PlannedStmt* plan = watch.uncounted ? PlanUncounted(query, text, options, parameters, watch)
+                                      : PlanWithin(query, text, options, parameters, watch);
   MarkPlan(plan, NewPieceMark());
   return plan;
 }
@@ -197,8 +198,11 @@ PlannedStmt* PlanUncounted(::Query* query, const char* text, int options, ParamL
   RecordLateError();  // first: it is of who spoke before
   CountFetchedBefore();
   if (ps_place.depth == 0 && NoteStatementText(text)) watch = WatchInForce();
-  if (watch.uncounted) return PlanUncounted(query, text, options, parameters, watch);
   if (IsPieceOfPlan()) return PlanPiece(query, text, options, parameters, watch);
+  if (watch.uncounted) {
+    RequireReading(text, RelationsOf(query));
+    return PlanUncounted(query, text, options, parameters, watch);
+  }
   const bool reads = query->commandType != CMD_UTILITY && !QueryAnswers(query);
   const bool counts = reads && CountsHere(watch);
   const bool judged = reads && ReadIsJudged(watch);
@@ -222,6 +226,12 @@ PlannedStmt* PlanUncounted(::Query* query, const char* text, int options, ParamL
   if (PlanIsPrinted() && judged && PlanReadsProtected(plan)) RecordProtectedRead(watch.role);
   if (PlanIsPrinted() && counts) CountEstimates(plan, parameters);
   return plan;
+}
+
+// Whether a plan runs as a piece of another one; a library may plan a piece past all hooks.
+inline bool RunsAsPiece(const PlannedStmt* plan) {
+  const PlanMark* mark = MarkOfPlan(plan);
+  return mark != nullptr ? mark->excuse == Excuse::kPiece : IsPieceOfPlan();
 }
 
 void PassToExecutorStart(QueryDesc* query, int flags) {
@@ -251,7 +261,7 @@ inline bool StartsAlone(const PlannedStmt* plan) {
   CountFetchedBefore();
   if (ps_place.depth == 0 && NoteStatementText(query->sourceText)) watch = WatchInForce();
   const bool answers = PlanAnswers(query->plannedstmt);
-  const bool piece = IsPiece(query->plannedstmt);
+  const bool piece = RunsAsPiece(query->plannedstmt);
   const bool counts = !answers && !piece && CountsHere(watch);
   const bool explained = (flags & EXEC_FLAG_EXPLAIN_ONLY) != 0;
   const Execution execution = counts && !explained ? ExpectExecution(query) : Execution{};
@@ -284,7 +294,7 @@ inline bool StartsAlone(const PlannedStmt* plan) {
 int64 RowsCountFor(const QueryDesc* query, const Watch& watch) {
   const PlannedStmt* plan = query->plannedstmt;
   if ((plan->commandType != CMD_SELECT && !plan->hasReturning) || !CountsHere(watch) || PlanAnswers(plan) ||
-      IsPiece(plan))
+      RunsAsPiece(plan))
     return 0;
   return AbstractionOf(plan);
 }

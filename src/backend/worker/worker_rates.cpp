@@ -34,6 +34,7 @@ extern "C" {
 
 #include "backend/catalog/relation_access.hpp"
 #include "backend/rates/rate_admission.hpp"
+#include "backend/rates/shard_counters.hpp"
 #include "backend/server/guarded.hpp"
 #include "backend/server/settings.hpp"
 #include "backend/server/sql_text.hpp"
@@ -365,6 +366,7 @@ int32 CountStaleRates() {
   looked_at = now;
   WorkTransaction work;
   BeginWork(&work);
+  CopyShardCounters();
   // Others may have a rate locked for as long as their transaction lasts.
   RunInternal(
       "DELETE FROM privacy_score.rate WHERE ctid = ANY (ARRAY(SELECT r.ctid FROM privacy_score.rate r "

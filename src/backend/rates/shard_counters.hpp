@@ -1,0 +1,14 @@
+/*
+ * shard_counters.hpp - how many rows the shards of distributed relations have and have had modified, by the statistics
+ * of the nodes of Citus that they are on. The worker copies them, so that nobody else waits for a node; the relation
+ * itself has no rows, and its own counters stay 0.
+ */
+#pragma once
+
+namespace privacy_score {
+
+// Copies the counters of the relations that rates were computed from. Of one with a shard on a node that does not
+// answer within two seconds they stay as they were. In a transaction of the worker, which it may make fail.
+void CopyShardCounters();
+
+}  // namespace privacy_score
