@@ -19,6 +19,21 @@ CREATE TABLE h.letters_old PARTITION OF h.letters FOR VALUES FROM (0) TO (100);
 CREATE TABLE h.letters_102020 (id int, body text) PARTITION BY RANGE (id);
 CREATE TABLE h.letters_old_102021 PARTITION OF h.letters_102020 FOR VALUES FROM (0) TO (100);
 INSERT INTO pg_dist_shard VALUES ('h.letters', 102020, 't'), ('h.letters_old', 102021, 't');
+-- Of a relation that is not protected: shards of the same number in another schema, of another name, copied by somebody.
+CREATE TABLE h.cities (id int, diagnosis text);
+INSERT INTO pg_dist_shard VALUES ('h.cities', 102040, 't'), ('h.cities', 102041, 't');
+CREATE TABLE h.stays (id int, diagnosis text) PARTITION BY RANGE (id);
+CREATE TABLE h.stays_102040 PARTITION OF h.stays FOR VALUES FROM (0) TO (100);
+CREATE SCHEMA own AUTHORIZATION mallory;
+-- Each a shard of the other, by its name.
+CREATE TABLE h.round (id int, diagnosis text);
+CREATE TABLE h.round_102050 (id int, diagnosis text);
+INSERT INTO pg_dist_shard VALUES ('h.round', 102050, 't'), ('h.round_102050', 102051, 't');
+CREATE TABLE h.round_102050_102051 (id int, diagnosis text);
+-- Names that Citus cuts.
+CREATE TABLE h.a_table_with_a_name_as_long_as_names_may_be_in_this_server_0001 (id int, diagnosis text);
+CREATE TABLE h.a_table_with_a_name_as_long_as_names_may_be_in__0a1b2c3d_102060 (id int, diagnosis text);
+INSERT INTO pg_dist_shard VALUES ('h.a_table_with_a_name_as_long_as_names_may_be_in_this_server_0001', 102060, 't');
 -- One that bears such a name and is none; one that was made before it became one.
 CREATE TABLE h.year_2024 (id int, first_name text);
 CREATE TABLE h.patients_102030 (LIKE h.patients);
@@ -27,7 +42,8 @@ REVOKE SELECT ON h.secrets FROM mallory, alice;
 GRANT INSERT, UPDATE ON h.patients_102009 TO mallory;
 SECURITY LABEL FOR privacy_score ON ROLE alice IS 'dp only';
 SQL
-q "SELECT privacy_score.protect('h.letters', '{id}')" "SELECT privacy_score.flush()" >/dev/null
+q "SELECT privacy_score.protect('h.letters', '{id}')" "SELECT privacy_score.protect('h.stays', '{id}')" \
+  "SELECT privacy_score.protect('h.round', '{id}')" "SELECT privacy_score.protect('h.a_table_with_a_name_as_long_as_names_may_be_in_this_server_0001', '{id}')" "SELECT privacy_score.flush()" >/dev/null
 
 path "a shard" "$read" "SELECT diagnosis FROM patients_102009"
 path "a shard by its key" "$by_id" "SELECT diagnosis FROM patients_102009 WHERE id = 7"
@@ -38,6 +54,13 @@ path "what a failing statement shows" "cmd:update s:h.patients.id t:h.patients w
   "DO \$\$BEGIN UPDATE patients_102009 SET id = NULL WHERE id = 7; EXCEPTION WHEN OTHERS THEN NULL; END\$\$"
 path "in a function" "$outer; $read" "CREATE FUNCTION shown() RETURNS SETOF text LANGUAGE sql STABLE STRICT AS 'SELECT diagnosis FROM patients_102009 OFFSET 0'" "SELECT count(*) FROM (SELECT shown()) s"
 path "a partition of a shard, a shard of a partition" "cmd:select p:h.letters.body t:h.letters x3" "SELECT body FROM letters_102020" "SELECT body FROM letters_old_102021" "SELECT body FROM letters_old"
+path "a partition whose number is another's" "cmd:select p:h.stays.diagnosis t:h.stays" "SELECT diagnosis FROM stays_102040"
+path "a copy with the number of a shard" "$read; cmd:select p:h.patients.diagnosis t:h.loot_102040 t:h.patients" "CREATE TABLE loot_102040 AS SELECT diagnosis FROM patients" "SELECT diagnosis FROM loot_102040"
+path "a copy that is called as a shard" "$read; cmd:select p:h.patients.diagnosis t:h.cities_102040 t:h.patients" "CREATE TABLE cities_102040 AS SELECT diagnosis FROM patients" "SELECT diagnosis FROM cities_102040"
+path "in another schema" "$read; cmd:select p:h.patients.diagnosis t:h.patients t:own.cities_102041" "CREATE TABLE own.cities_102041 AS SELECT diagnosis FROM patients" "SELECT diagnosis FROM own.cities_102041"
+path "a shard of a shard there is not" "cmd:select p:h.round.diagnosis t:h.round; cmd:select p:h.round_102050_102051.diagnosis t:h.round_102050_102051" "SELECT diagnosis FROM round_102050" "SELECT diagnosis FROM round_102050_102051"
+long=a_table_with_a_name_as_long_as_names_may_be_in_this_server_0001
+path "a name that is cut" "cmd:select p:h.$long.diagnosis t:h.$long" "SELECT diagnosis FROM a_table_with_a_name_as_long_as_names_may_be_in__0a1b2c3d_102060"
 path "no shard" "cmd:select p:h.year_2024.first_name t:h.year_2024" "SELECT first_name FROM year_2024"
 check "its text, too" "$(q "SELECT privacy_score.abstract_query('SELECT diagnosis FROM h.patients_102009')")" "{cmd:select,p:h.patients.diagnosis,t:h.patients}"
 
@@ -77,7 +100,24 @@ path "what runs within a piece" "$by_id; $outer; $by_id" "WITH w AS MATERIALIZED
 path "pieces within a function" "$outer; $by_id" "SELECT running_too(3)"
 path "in a cursor" "$read" "BEGIN" "DECLARE c CURSOR FOR WITH w AS MATERIALIZED (SELECT diagnosis FROM patients) SELECT * FROM w" "FETCH ALL FROM c" "COMMIT"
 path "what is explained" "cmd:explain t:h.patients w:h.patients.diagnosis" "EXPLAIN WITH w AS MATERIALIZED (SELECT diagnosis FROM patients WHERE diagnosis = 'd1') SELECT count(*) FROM w"
+# A statement that begins when its cursor is fetched from: no context of an error tells it from the plan around.
+opens() { echo "DO \$\$DECLARE c refcursor := 'p'; BEGIN OPEN c FOR EXECUTE '${1//\'/\'\'}'; END\$\$"; }
+fetched="SELECT length(cursor_to_xml('p', 100000, false, true, '')::text) > 100"
+path "EXECUTE in a cursor as XML" "$outer; $read x2" "PREPARE r AS SELECT diagnosis FROM patients" "BEGIN" "$(opens "EXECUTE r")" "$fetched" "COMMIT" "EXECUTE r"
+path "EXPLAIN in one" "~t:h.patients w:h.patients.diagnosis" "BEGIN" "$(opens "EXPLAIN ANALYZE SELECT 1 FROM h.patients WHERE diagnosis = 'd1'")" "$fetched" "COMMIT"
+path "a copy in one" "~cmd:select p:h.patients.diagnosis t:h.patients" "BEGIN" "$(opens "EXPLAIN ANALYZE CREATE TABLE h.by_cursor AS SELECT diagnosis FROM h.patients")" "$fetched" "COMMIT"
+path "a modifying WITH in one" "~cmd:select p:h.patients.diagnosis.* t:h.patients" "CREATE TABLE mine_too (id int)" "BEGIN" \
+  "$(opens "WITH i AS (INSERT INTO h.mine_too VALUES (1)) SELECT diagnosis FROM h.patients")" "$fetched" "COMMIT"
 verify_paths
+for asked in "EXECUTE r" "EXPLAIN ANALYZE SELECT 1 FROM h.patients WHERE diagnosis = 'd1'" "EXPLAIN ANALYZE CREATE TABLE pg_temp.loot AS SELECT * FROM h.patients"; do
+  for track in all top; do
+    q "ALTER ROLE alice SET privacy_score.track = $track" >/dev/null
+    check "dp only, track $track: $asked in a cursor as XML" "$(as alice q_state "PREPARE r AS SELECT diagnosis FROM h.patients" "BEGIN" "$(opens "$asked")" "$fetched")" "PS001"
+  done
+done
+check "dp only, track top: a modifying WITH" "$(as alice q_state "CREATE TEMP TABLE mine (id int)" "BEGIN" "$(opens "WITH i AS (INSERT INTO mine VALUES (1)) SELECT diagnosis FROM h.patients")" "$fetched")" "PS001"
+q "ALTER ROLE alice RESET privacy_score.track" >/dev/null
+check "dp only: what was planned so" "$(as alice q_state "PREPARE r AS SELECT diagnosis FROM h.patients" "BEGIN" "$(opens "EXECUTE r")" "SAVEPOINT s" "$fetched" "ROLLBACK TO s" "EXECUTE r")" "PS001"
 check "dp only: a piece" "$(as alice q_state "WITH w AS MATERIALIZED (SELECT diagnosis FROM h.patients) SELECT 1 FROM w")" "PS001"
 check "dp only: what runs within one" "$(as alice q_state "WITH w AS MATERIALIZED (SELECT h.running(2)) SELECT * FROM w")" "PS001"
 done_testing

@@ -236,6 +236,7 @@ RelationEntry* ReadCatalogRelation(Oid relid) {
   relation->self.catalog = IsCatalogSchema(form->relnamespace);
   relation->self.temporary = isAnyTempNamespace(form->relnamespace);
   const char* name = pstrdup(NameStr(form->relname));
+  const Oid schema = form->relnamespace;
   relation->ours = form->relnamespace == get_namespace_oid("privacy_score", true);
   const bool partition = form->relispartition;
   const bool indexed = form->relhasindex;
@@ -245,13 +246,16 @@ RelationEntry* ReadCatalogRelation(Oid relid) {
   if (relid < FirstNormalObjectId) return relation;
   ReadReferences(relation, &arena);
   // A shard of a partition is of the partition's tree of tables, whose declarations hold, rather than of its own.
-  const StandIn shard = FindStandIn(name);
+  const StandIn shard = FindStandIn(name, schema);
   relation->named_as_shard = shard.named && !OidIsValid(shard.table);
   relation->read_at = generation;
   ReadParents(relation, shard.table == relid ? InvalidOid : shard.table);
   if ((partition || OidIsValid(shard.table)) && relation->parent_count > 0) relation->parent = relation->parents[0];
   relation->declaration = ReadDeclaration(relid, pnstrdup(relation->self.name.data(), relation->self.name.size()));
   ReadLineage(relation);
+  // What somebody has copied into a relation of that name is no shard.
+  if (OidIsValid(shard.table) && relation->origin_count > 0)
+    relation->parent = partition && relation->parent_count > 1 ? relation->parents[1] : InvalidOid;
   return relation;
 }
 

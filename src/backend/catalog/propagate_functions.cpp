@@ -8,6 +8,7 @@
 extern "C" {
 #include "catalog/pg_namespace.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/lsyscache.h"
 }
 
@@ -22,6 +23,14 @@ Datum ps_propagate_declarations(PG_FUNCTION_ARGS) {
   if (!OidIsValid(get_relname_relid("pg_dist_node", PG_CATALOG_NAMESPACE)))
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("Citus is not in this database"),
                     errhint("Other servers are members of a fleet (fleet_add), and have declarations of their own.")));
+  // Whoever calls this on a node that is new would take the declarations back on all others.
+  if (!OidIsValid(InternalOid("SELECT p.logicalrelid::pg_catalog.oid FROM pg_catalog.pg_dist_partition p "
+                              "JOIN privacy_score.protected_current c ON c.relation = p.logicalrelid "
+                              "WHERE $1 IS NOT NULL LIMIT 1",
+                              MyDatabaseId)))
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("no distributed relation is protected on this node"),
+                    errhint("Call it on the node that has the declarations; unprotect() takes one back on a node.")));
   PutInternalRows(fcinfo,
                   "SELECT r.node_name || ':' || r.node_port, r.success, NULLIF(r.result, '') FROM ("
                   "SELECT pg_catalog.array_agg(n.nodename::text) AS names, pg_catalog.array_agg(n.nodeport) AS ports, "

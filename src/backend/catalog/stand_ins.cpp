@@ -44,9 +44,19 @@ Oid TableOfShard(::Relation shards, AttrNumber number_column, AttrNumber table_c
   return found;
 }
 
-}  // namespace
+// Whether that is what Citus calls a shard of the table: where both have no room in a name it cuts the table's, and
+// puts a hash of eight digits in between.
+bool IsNamedAfter(const char* name, const char* table) {
+  const Size number = strlen(strrchr(name, '_'));
+  const Size length = strlen(table);
+  if (length + number < NAMEDATALEN) return strlen(name) == length + number && strncmp(name, table, length) == 0;
+  constexpr Size kHash = 9;           // with its underscore
+  constexpr Size kLongCharacter = 4;  // which is not cut
+  const Size kept = NAMEDATALEN - 1 - number - kHash - kLongCharacter;
+  return strlen(name) > kept && strncmp(name, table, kept) == 0;
+}
 
-StandIn FindStandIn(const char* name) {
+StandIn Find(const char* name, Oid schema) {
   StandIn result = {InvalidOid, false};
   const int64 number = NumberInName(name);
   if (number == 0) return result;
@@ -60,6 +70,17 @@ StandIn FindStandIn(const char* name) {
   if (number_column != InvalidAttrNumber && table_column != InvalidAttrNumber)
     result.table = TableOfShard(shards, number_column, table_column, number);
   table_close(shards, AccessShareLock);
+  const char* table = OidIsValid(result.table) ? get_rel_name(result.table) : nullptr;
+  if (table == nullptr || get_rel_namespace(result.table) != schema || !IsNamedAfter(name, table))
+    result.table = InvalidOid;
+  return result;
+}
+
+}  // namespace
+
+StandIn FindStandIn(const char* name, Oid schema) {
+  StandIn result = Find(name, schema);
+  if (OidIsValid(result.table) && OidIsValid(Find(get_rel_name(result.table), schema).table)) result.table = InvalidOid;
   return result;
 }
 

@@ -18,7 +18,8 @@ struct StandIn {
   bool named;  // it is called as one that holds rows of another, so that it may be made one later
 };
 
-// Looks up a relation by its name, in the catalogs. May raise.
-StandIn FindStandIn(const char* name);
+// Looks up a relation by its name and schema, in the catalogs: a shard is called as Citus calls it, and in the schema
+// of its table, which is no shard itself. May raise.
+StandIn FindStandIn(const char* name, Oid schema);
 
 }  // namespace privacy_score

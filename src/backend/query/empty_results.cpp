@@ -107,7 +107,7 @@ void ExcuseExecutions(PlanMark* mark) {
 
 bool IsExcused(const PlannedStmt* plan) {
   const PlanMark* mark = MarkOfPlan(plan);
-  if (mark != nullptr) return mark->excuse != Excuse::kNone;
+  if (mark != nullptr) return mark->excuse == Excuse::kReturnsNothing;
   return PlanReturnsNothing(plan, false) || PlanReturnsNothing(plan, true);
 }
 

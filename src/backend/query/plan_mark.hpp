@@ -50,12 +50,19 @@ PlanMark* NewPieceMark();
 // No syscache has this id, and no type this OID but one made when the OIDs are about to wrap around.
 constexpr int kMarkType = -0x5053;
 
-// The mark of a plan; null when it was made unwatched.
-inline const PlanMark* MarkOfPlan(const PlannedStmt* plan) {
+// The mark that a plan bears; null when it was made unwatched.
+inline const PlanMark* BareMark(const PlannedStmt* plan) {
   if (plan->invalItems == NIL) return nullptr;
   const auto* item = static_cast<const Const*>(llast(plan->invalItems));
   if (!IsA(item, Const) || item->consttype != static_cast<Oid>(kMarkType)) return nullptr;
   return reinterpret_cast<const PlanMark*>(DatumGetPointer(item->constvalue));
+}
+
+// The mark of a plan that is a statement; null when it was made unwatched, or as a piece: whoever runs it otherwise
+// than as one is counted by the plan.
+inline const PlanMark* MarkOfPlan(const PlannedStmt* plan) {
+  const PlanMark* mark = BareMark(plan);
+  return mark == nullptr || mark->excuse == Excuse::kPiece ? nullptr : mark;
 }
 
 }  // namespace privacy_score

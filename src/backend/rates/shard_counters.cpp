@@ -24,8 +24,8 @@ void CopyShardCounters() {
       "SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', s.shard, pg_catalog.pg_stat_get_live_tuples(s.relation), "
       "pg_catalog.pg_stat_get_tuples_inserted(s.relation) + pg_catalog.pg_stat_get_tuples_updated(s.relation) "
       "+ pg_catalog.pg_stat_get_tuples_deleted(s.relation)), ',') "
-      "FROM (SELECT v.shard, v.name::pg_catalog.regclass::pg_catalog.oid FROM (VALUES %s) v(shard, name)) s(shard, "
-      "relation)"};
+      "FROM (SELECT v.shard, pg_catalog.to_regclass(v.name) FROM (VALUES %s) v(shard, name)) s(shard, relation) "
+      "WHERE s.relation IS NOT NULL"};
   RunInternal(
       "WITH RECURSIVE member(relation) AS ("
       "SELECT pg_catalog.to_regclass(u.name)::pg_catalog.oid FROM privacy_score.rate r, pg_catalog.unnest(r.sources) "

@@ -8,7 +8,7 @@
 namespace privacy_score {
 
 // Copies the counters of the relations that rates were computed from. Of one with a shard on a node that does not
-// answer within two seconds they stay as they were. In a transaction of the worker, which it may make fail.
+// answer within two seconds they stay as they were. May raise what Citus does.
 void CopyShardCounters();
 
 }  // namespace privacy_score

@@ -228,10 +228,11 @@ PlannedStmt* PlanUncounted(::Query* query, const char* text, int options, ParamL
   return plan;
 }
 
-// Whether a plan runs as a piece of another one; a library may plan a piece past all hooks.
+// Whether a plan runs as a piece of another one. A library may run a piece through a portal of its own, and may plan
+// one past all hooks.
 inline bool RunsAsPiece(const PlannedStmt* plan) {
-  const PlanMark* mark = MarkOfPlan(plan);
-  return mark != nullptr ? mark->excuse == Excuse::kPiece : IsPieceOfPlan();
+  const PlanMark* mark = BareMark(plan);
+  return mark != nullptr ? mark->excuse == Excuse::kPiece && ps_place.in_plan : IsPieceOfPlan();
 }
 
 void PassToExecutorStart(QueryDesc* query, int flags) {

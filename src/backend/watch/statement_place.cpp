@@ -7,7 +7,7 @@
 
 namespace privacy_score {
 
-StatementPlace ps_place = {0, false, -1, false, nullptr, false};
+StatementPlace ps_place = {0, false, -1, false, false, nullptr, nullptr};
 
 void JudgeFailure(const PlannedStmt* plan, ParamListInfo parameters, const Node* utility, Oid handled,
                   const Watch& watch) {

@@ -11,6 +11,7 @@ extern "C" {
 #include "access/parallel.h"
 #include "nodes/params.h"
 #include "nodes/plannodes.h"
+#include "tcop/pquery.h"
 }
 
 #include "backend/server/settings.hpp"
@@ -28,16 +29,21 @@ struct StatementPlace {
   // within them is not.
   int refresh_depth;
   bool merging;
-  // The server's stack of error contexts where it began to plan or run the innermost plan; in_plan: there is one.
-  const void* contexts;
+  // Whether a plan is being made or run here, with no utility statement in between; where the server began with it: its
+  // stack of error contexts, and the portal that was running.
   bool in_plan;
+  const void* contexts;
+  const void* portal;
 };
 extern StatementPlace ps_place;
 
 // Whether a query that is planned at this place is a piece of the plan that is being planned or run, as libraries make
 // that distribute a statement over servers: its rows are the plan's own, whose statement counts. Whatever runs a
-// statement within another, such as a function in any language, tells the server so, to be named with errors.
-inline bool IsPieceOfPlan() { return ps_place.in_plan && ps_place.contexts == error_context_stack; }
+// statement within another, such as a function in any language, tells the server so, to be named with errors, or
+// fetches from another portal, as cursor_to_xml() does.
+inline bool IsPieceOfPlan() {
+  return ps_place.in_plan && ps_place.contexts == error_context_stack && ps_place.portal == ActivePortal;
+}
 
 // Whether statements count at this place. A parallel worker runs a piece of the leader's plan; only what functions
 // start within that is new.
@@ -59,8 +65,9 @@ inline bool ReadIsJudged(const Watch& watch) {
 // What a place within changes; a refresh goes on.
 inline void LeavePlace(const StatementPlace& before) {
   ps_place.inside_integrity_check = before.inside_integrity_check;
-  ps_place.contexts = before.contexts;
   ps_place.in_plan = before.in_plan;
+  ps_place.contexts = before.contexts;
+  ps_place.portal = before.portal;
   ps_place.depth = before.depth;
 }
 
@@ -70,8 +77,9 @@ template <typename Body, typename Failing>
 inline void RunWithin(bool integrity_check, Body body, Failing failing) {
   const StatementPlace before = ps_place;
   ps_place.inside_integrity_check = before.inside_integrity_check || integrity_check;
-  ps_place.contexts = error_context_stack;
   ps_place.in_plan = true;
+  ps_place.contexts = error_context_stack;
+  ps_place.portal = ActivePortal;
   ++ps_place.depth;
   PG_TRY();
   { body(); }

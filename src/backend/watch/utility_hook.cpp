@@ -194,6 +194,7 @@ struct RunningUtility {
   bool ends_block;
   int outer_refresh_depth;
   bool outer_merging;
+  bool outer_in_plan;
   CopyingStatement copying;
   Renaming renaming;
 };
@@ -202,6 +203,7 @@ void LeaveUtility(const RunningUtility* running) {
   NoteExecutedText(running->outer_executed);
   ps_place.refresh_depth = running->outer_refresh_depth;
   ps_place.merging = running->outer_merging;
+  ps_place.in_plan = running->outer_in_plan;
   LeaveCopying(&running->copying);
   if (running->nests) --ps_place.depth;
 }
@@ -226,6 +228,8 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
   running.ends_block = EndsBlock(statement);
   running.outer_refresh_depth = ps_place.refresh_depth;
   running.outer_merging = ps_place.merging;
+  running.outer_in_plan = ps_place.in_plan;
+  ps_place.in_plan = false;
   if (running.nests) ++ps_place.depth;
   if (IsA(statement, RefreshMatViewStmt) && castNode(RefreshMatViewStmt, statement)->concurrent) {
     ps_place.refresh_depth = ps_place.depth;

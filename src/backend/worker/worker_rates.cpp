@@ -342,6 +342,15 @@ bool AnyIsSlow(DatabaseSlot* slot) {
   return slow;
 }
 
+// Copies the counters of shards, in a transaction of its own. A fault of what Citus runs is not the worker's.
+void CopyCountersApart() {
+  WorkTransaction work;
+  BeginWork(&work);
+  if (const ErrorData* error = InSubtransaction([] { CopyShardCounters(); }))
+    ereport(WARNING, (errmsg("could not count the rows of shards: %s", error->message)));
+  EndWork(&work);
+}
+
 }  // namespace
 
 bool HasFailed(DatabaseSlot* slot, const WantedRate* wanted, TimestampTz since) {
@@ -366,7 +375,6 @@ int32 CountStaleRates() {
   looked_at = now;
   WorkTransaction work;
   BeginWork(&work);
-  CopyShardCounters();
   // Others may have a rate locked for as long as their transaction lasts.
   RunInternal(
       "DELETE FROM privacy_score.rate WHERE ctid = ANY (ARRAY(SELECT r.ctid FROM privacy_score.rate r "
@@ -374,6 +382,7 @@ int32 CountStaleRates() {
   const char* count = InternalValue("SELECT pg_catalog.count(*) FROM privacy_score.rate_state r WHERE r.stale");
   const auto stale = static_cast<int32>(strtol(count, nullptr, 10));
   EndWork(&work);
+  CopyCountersApart();
   return stale;
 }
 
