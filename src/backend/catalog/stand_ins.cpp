@@ -56,7 +56,7 @@ bool IsNamedAfter(const char* name, const char* table) {
   return strlen(name) > kept && strncmp(name, table, kept) == 0;
 }
 
-StandIn Find(const char* name, Oid schema) {
+StandIn FindByNumber(const char* name, Oid schema) {
   StandIn result = {InvalidOid, false};
   const int64 number = NumberInName(name);
   if (number == 0) return result;
@@ -79,8 +79,9 @@ StandIn Find(const char* name, Oid schema) {
 }  // namespace
 
 StandIn FindStandIn(const char* name, Oid schema) {
-  StandIn result = Find(name, schema);
-  if (OidIsValid(result.table) && OidIsValid(Find(get_rel_name(result.table), schema).table)) result.table = InvalidOid;
+  StandIn result = FindByNumber(name, schema);
+  if (OidIsValid(result.table) && OidIsValid(FindByNumber(get_rel_name(result.table), schema).table))
+    result.table = InvalidOid;
   return result;
 }
 
