@@ -196,7 +196,7 @@ CREATE FUNCTION privacy_score.source_state(name text, OUT identity bigint, OUT r
            pg_catalog.sum(COALESCE(s.modifications, pg_catalog.pg_stat_get_tuples_inserted(c.oid) + pg_catalog.pg_stat_get_tuples_updated(c.oid)
                                                     + pg_catalog.pg_stat_get_tuples_deleted(c.oid)))::bigint
       FROM member m JOIN pg_catalog.pg_class c ON c.oid = m.relation
-      LEFT JOIN privacy_score.shard_counter s ON s.relation = c.oid;
+      LEFT JOIN privacy_score.shard_counter s ON s.relation = c.oid AND pg_catalog.to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL;
   END;
 COMMENT ON FUNCTION privacy_score.source_state(text) IS
   'Internal: what tells that the rows of a relation are others than at another time, from the server''s statistics, partitions, children and, as the worker has counted them, shards included; NULL when there is none of that name.';

@@ -44,5 +44,5 @@ REVOKE EXECUTE ON FUNCTION privacy_score.take_declarations(jsonb, text[]) FROM P
 CREATE FUNCTION privacy_score.propagate_declarations() RETURNS TABLE (node text, done boolean, problem text)
   AS 'MODULE_PATHNAME', 'ps_propagate_declarations' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.propagate_declarations() IS
-  'Makes what protect() and confirm_dependency() have declared of relations that Citus distributes the same on all other nodes, at once and outside of the transaction. A row for each node; problem: the error, or the relations that it does not have. 55000 where Citus is not in this database. Superusers, and who is granted it.';
+  'Makes what protect() and confirm_dependency() have declared of relations that Citus distributes the same on all other nodes, at once and outside of the transaction. A row for each node; problem: the error, or the relations that it does not have. 55000 where Citus is not in this database, or no distributed relation is protected here. Superusers, and who is granted it.';
 REVOKE EXECUTE ON FUNCTION privacy_score.propagate_declarations() FROM PUBLIC;

@@ -64,6 +64,9 @@ check "a relation with a shard there stays as it was" "$(q "$(counter patients)"
 0"
 q "DELETE FROM down" >/dev/null
 check_true "when it is back, it is counted" wait_for "$(counter patients)" "940|940"
+q "DELETE FROM pg_dist_shard WHERE logicalrelid = 'wards'::regclass" "DELETE FROM pg_dist_partition WHERE logicalrelid = 'wards'::regclass" >/dev/null
+check_true "a relation that is distributed no more is forgotten" wait_for "SELECT count(*) FROM privacy_score.shard_counter" 1
+q "INSERT INTO pg_dist_partition VALUES ('wards')" >/dev/null
 exec 4>&-
 
 # --- declarations -------------------------------------------------------------------------------------------------------------
@@ -71,6 +74,7 @@ q "CREATE TABLE own (id int)" "SELECT privacy_score.protect('own')" "SELECT priv
 check "each other active node is asked" "$(q "INSERT INTO down VALUES ('west')" "SELECT * FROM privacy_score.propagate_declarations()")" "east:1|t|
 west:1|f|no connection"
 check "not for everybody" "$(as alice q_state "SELECT * FROM privacy_score.propagate_declarations()")" 42501
+check "nor where nothing of it is protected" "$(q "BEGIN" "SELECT privacy_score.unprotect(relation) FROM privacy_score.protected_relation" "SELECT * FROM privacy_score.propagate_declarations()" | tail -n 1)" "ERROR: no distributed relation is protected on this node"
 declarations=$(q "SELECT declarations FROM privacy_score.declarations")
 taken="SELECT string_agg(name || COALESCE(subject::text, ''), ' ' ORDER BY name) FROM privacy_score.protected_current"
 take="SELECT privacy_score.take_declarations('$declarations', '{public.patients,public.wards,public.old}')"

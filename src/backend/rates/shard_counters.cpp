@@ -17,8 +17,12 @@ extern "C" {
 
 namespace privacy_score {
 
+bool HasShards() { return OidIsValid(get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE)); }
+
 void CopyShardCounters() {
-  if (!OidIsValid(get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE))) return;
+  RunInternal(
+      "DELETE FROM privacy_score.shard_counter c WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_dist_partition p "
+      "WHERE p.logicalrelid = c.relation)");
   SetWithin("citus.node_connection_timeout", "2000");
   const char* args[] = {
       "SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', s.shard, pg_catalog.pg_stat_get_live_tuples(s.relation), "

@@ -381,8 +381,9 @@ int32 CountStaleRates() {
       "JOIN privacy_score.rate_state s USING (relation_name, attributes) WHERE s.gone FOR UPDATE OF r SKIP LOCKED))");
   const char* count = InternalValue("SELECT pg_catalog.count(*) FROM privacy_score.rate_state r WHERE r.stale");
   const auto stale = static_cast<int32>(strtol(count, nullptr, 10));
+  const bool shards = HasShards();
   EndWork(&work);
-  CopyCountersApart();
+  if (shards) CopyCountersApart();
   return stale;
 }
 
