@@ -55,124 +55,48 @@ CREATE VIEW privacy_score.protected_current AS
 COMMENT ON VIEW privacy_score.protected_current IS
   'Internal: protected relations that exist, under the name they bear now; one dropped and created again is found by its name.';
 
--- The columns of a relation's subject as attribute numbers: declared, else primary key, else empty for the row. The
--- declaration is that of protected_current, found by indexes: a model asks this of each of thousands of relations.
+-- The columns of a relation's subject as attribute numbers: declared, else primary key, else empty for the row.
 CREATE FUNCTION privacy_score.subject_attributes(relation oid) RETURNS int2[]
-  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-  RETURN (
-    SELECT COALESCE(
-      (SELECT pg_catalog.array_agg(a.attnum ORDER BY a.attnum)
-         FROM (SELECT p.subject FROM privacy_score.protected_relation p WHERE p.relation = subject_attributes.relation
-               UNION ALL
-               SELECT p.subject
-                 FROM privacy_score.canonical_relation c JOIN privacy_score.protected_relation p ON p.name = c.name
-                WHERE c.relation = subject_attributes.relation
-                  AND NOT EXISTS (SELECT FROM pg_catalog.pg_class x WHERE x.oid = p.relation)
-                  AND NOT EXISTS (SELECT FROM privacy_score.protected_relation d WHERE d.relation = c.relation)) p,
-              pg_catalog.unnest(p.subject) s(attname)
-         JOIN pg_catalog.pg_attribute a ON a.attrelid = subject_attributes.relation AND a.attname = s.attname AND NOT a.attisdropped),
-      (SELECT pg_catalog.array_agg(k.attnum ORDER BY k.attnum)
-         FROM pg_catalog.pg_constraint c, pg_catalog.unnest(c.conkey) k(attnum)
-        WHERE c.conrelid = subject_attributes.relation AND c.contype = 'p'),
-      '{}'::int2[]));
+  AS 'MODULE_PATHNAME', 'ps_subject_attributes' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION privacy_score.subject_attributes(oid) IS 'Internal: attribute numbers of a relation''s subject, empty for the row.';
 
 -- Follows foreign keys from a relation's subject to the relation where that subject is at home; each column there is the
 -- one that the subject's column in the same place refers to.
 CREATE FUNCTION privacy_score.subject_path(relation oid, OUT home oid, OUT columns int2[]) RETURNS record
-  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-  BEGIN ATOMIC
-    WITH RECURSIVE step(relation, columns, depth) AS (
-      SELECT subject_path.relation, privacy_score.subject_attributes(subject_path.relation), 0
-      UNION ALL
-      SELECT f.confrelid, f.columns, s.depth + 1
-        FROM step s,
-        LATERAL (SELECT c.confrelid,
-                        (SELECT pg_catalog.array_agg(c.confkey[pg_catalog.array_position(c.conkey, k.attnum)] ORDER BY k.place)
-                           FROM pg_catalog.unnest(s.columns) WITH ORDINALITY k(attnum, place)) AS columns
-                   FROM pg_catalog.pg_constraint c
-                  WHERE c.conrelid = s.relation AND c.contype = 'f' AND c.confrelid <> c.conrelid
-                    AND c.conkey <@ s.columns AND s.columns <@ c.conkey
-                  ORDER BY c.oid LIMIT 1) f
-       WHERE s.depth < 32)
-    SELECT step.relation, step.columns FROM step ORDER BY step.depth DESC LIMIT 1;
-  END;
+  AS 'MODULE_PATHNAME', 'ps_subject_path' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION privacy_score.subject_path(oid) IS 'Internal: where a relation''s subject is at home through declared foreign keys, and its columns there.';
 
 CREATE FUNCTION privacy_score.subject_home(relation oid) RETURNS text
-  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-  BEGIN ATOMIC
-    SELECT p.home::text || ':' || pg_catalog.array_to_string(ARRAY(SELECT k FROM pg_catalog.unnest(p.columns) k ORDER BY k), ',')
-      FROM privacy_score.subject_path(subject_home.relation) p;
-  END;
+  AS 'MODULE_PATHNAME', 'ps_subject_home' LANGUAGE C STRICT STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION privacy_score.subject_home(oid) IS 'Internal: relations with equal results share a subject through declared foreign keys.';
 
 -- Rows are read as the owner of a relation, so all have to have the same.
 CREATE FUNCTION privacy_score.joint_home(relation oid) RETURNS oid
-  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-  BEGIN ATOMIC
-    SELECT h.oid
-      FROM privacy_score.subject_path(joint_home.relation) p
-      JOIN pg_catalog.pg_class h ON h.oid = p.home
-      JOIN pg_catalog.pg_class r ON r.oid = joint_home.relation
-     WHERE h.relowner = r.relowner
-       AND (h.relkind = 'p' OR h.relkind = 'r' AND NOT h.relhassubclass)
-       AND p.columns <> '{}'
-       AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
-                        WHERE a.attrelid = p.home AND a.attnum = ANY (p.columns) AND NOT a.attnotnull)
-       AND EXISTS (SELECT FROM pg_catalog.pg_index i
-                    WHERE i.indrelid = p.home AND i.indisunique AND i.indimmediate AND i.indisvalid
-                      AND i.indpred IS NULL AND i.indexprs IS NULL
-                      AND (i.indkey::int2[])[0:i.indnkeyatts - 1] <@ p.columns)
-       -- Each column can be compared with the one that it refers to.
-       AND NOT EXISTS (SELECT FROM ROWS FROM (pg_catalog.unnest(privacy_score.subject_attributes(joint_home.relation)),
-                                              pg_catalog.unnest(p.columns)) k(own, at_home)
-                         JOIN pg_catalog.pg_attribute o ON o.attrelid = joint_home.relation AND o.attnum = k.own
-                         JOIN pg_catalog.pg_attribute a ON a.attrelid = p.home AND a.attnum = k.at_home
-                        WHERE o.atttypid <> a.atttypid
-                          AND NOT EXISTS (SELECT FROM pg_catalog.pg_amop m
-                                            JOIN pg_catalog.pg_opclass c ON c.opcfamily = m.amopfamily AND c.opcintype = a.atttypid AND c.opcdefault
-                                           WHERE m.amopmethod = 403 AND m.amopstrategy = 3
-                                             AND m.amoplefttype = a.atttypid AND m.amoprighttype = o.atttypid));
-  END;
+  AS 'MODULE_PATHNAME', 'ps_joint_home' LANGUAGE C STRICT STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION privacy_score.joint_home(oid) IS
   'Internal: the relation where a relation''s subject is at home, when rows of relations with the same home can be joined there: a table without children, or a partitioned one, with one row a subject, of the same owner and with keys that can be compared; else NULL.';
 
+-- By scans of the catalogs: views of views take longer to plan than to read. In the order of bytes, as names are.
+CREATE FUNCTION privacy_score.model_relations()
+  RETURNS TABLE (relation oid, name text, subject_home text, is_row_subject boolean, joint_home text)
+  AS 'MODULE_PATHNAME', 'ps_model_relations' LANGUAGE C STRICT STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privacy_score.model_relations() IS 'Internal: what model_relation shows, with where subjects are at home.';
+
+CREATE FUNCTION privacy_score.model_attributes()
+  RETURNS TABLE (relation oid, relation_name text, attnum int2, attname name, label text, identifier boolean, subject_position int)
+  AS 'MODULE_PATHNAME', 'ps_model_attributes' LANGUAGE C STRICT STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privacy_score.model_attributes() IS 'Internal: what model_attribute shows.';
+
 CREATE VIEW privacy_score.model_relation AS
-  SELECT p.name,
-         pg_catalog.dense_rank() OVER (ORDER BY privacy_score.subject_home(p.relation)) AS subject_group,
-         s.columns = '{}'
-           OR EXISTS (SELECT FROM pg_catalog.pg_constraint c
-                       WHERE c.conrelid = p.relation AND c.conkey <@ s.columns
-                         AND (c.contype = 'p'
-                              OR c.contype = 'u' AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
-                                                                  WHERE a.attrelid = p.relation AND a.attnum = ANY (c.conkey)
-                                                                    AND NOT a.attnotnull))) AS is_row_subject,
-         p.relation,
-         (SELECT h.name FROM privacy_score.canonical_relation h WHERE h.relation = privacy_score.joint_home(p.relation)) AS joint_home
-    FROM privacy_score.protected_current p,
-         LATERAL (SELECT privacy_score.subject_attributes(p.relation) AS columns) s;
+  SELECT m.name COLLATE "C" AS name, pg_catalog.dense_rank() OVER (ORDER BY m.subject_home) AS subject_group, m.is_row_subject,
+         m.relation, m.joint_home COLLATE "C" AS joint_home
+    FROM privacy_score.model_relations() m;
 COMMENT ON VIEW privacy_score.model_relation IS 'Internal: protected relations that exist, with their subject group; is_row_subject: each row is a subject of its own; joint_home: where rows of relations of the group can be joined.';
 
 CREATE VIEW privacy_score.model_attribute AS
-  SELECT r.name || '.' || privacy_score.canonical_name(a.attname) AS name,
-         r.name AS relation_name,
-         l.label,
-         a.attnum = ANY (h.subject)
-           OR COALESCE(l.label = 'identifier',
-                       EXISTS (SELECT FROM pg_catalog.pg_constraint c
-                                WHERE c.conrelid = r.relation AND c.contype IN ('p', 'u', 'f') AND a.attnum = ANY (c.conkey)))
-           AS identifier,
-         r.relation, a.attname, a.attnum,
-         CASE WHEN a.attnum = ANY (h.subject)
-              THEN (SELECT pg_catalog.count(*)::int FROM pg_catalog.unnest(h.columns) k
-                     WHERE k < h.columns[pg_catalog.array_position(h.subject, a.attnum)]) END AS subject_position
-    FROM privacy_score.model_relation r
-    CROSS JOIN LATERAL (SELECT privacy_score.subject_attributes(r.relation) AS subject, p.columns
-                          FROM privacy_score.subject_path(r.relation) p) h
-    JOIN pg_catalog.pg_attribute a ON a.attrelid = r.relation AND a.attnum > 0 AND NOT a.attisdropped
-    LEFT JOIN pg_catalog.pg_seclabel l ON l.provider = 'privacy_score' AND l.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass
-         AND l.objoid = r.relation AND l.objsubid = a.attnum;
+  SELECT m.relation_name COLLATE "C" || '.' || privacy_score.canonical_name(m.attname) AS name,
+         m.relation_name COLLATE "C" AS relation_name, m.label COLLATE "C" AS label, m.identifier, m.relation, m.attname, m.attnum, m.subject_position
+    FROM privacy_score.model_attributes() m;
 COMMENT ON VIEW privacy_score.model_attribute IS
   'Internal: columns of protected relations; identifier: subject columns, columns so labelled, and columns of key constraints without another label; subject_position: the place among the columns of the subject where that is at home, from 0.';
 

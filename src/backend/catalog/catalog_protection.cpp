@@ -9,10 +9,12 @@ extern "C" {
 #include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "commands/trigger.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
@@ -36,6 +38,7 @@ namespace {
 // Columns of privacy_score.protected_relation.
 constexpr AttrNumber kDeclaredRelation = 1;
 constexpr AttrNumber kDeclaredName = 2;
+constexpr AttrNumber kDeclaredSubject = 3;
 
 // Columns of privacy_score.copied_column.
 constexpr AttrNumber kCopiedRelation = 1;
@@ -72,31 +75,74 @@ void InvalidateRow(HeapTuple row, TupleDesc columns) {
   }
 }
 
+// The names in the subject of a row, NIL for NULL.
+List* SubjectField(const OwnScan& scan, HeapTuple tuple) {
+  bool null;
+  const Datum value = heap_getattr(tuple, kDeclaredSubject, RelationGetDescr(scan.table), &null);
+  if (null) return NIL;
+  Datum* names;
+  bool* nulls;
+  int count;
+  deconstruct_array(DatumGetArrayTypeP(value), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &names, &nulls, &count);
+  List* subject = NIL;
+  for (int i = 0; i < count; ++i)
+    if (!nulls[i]) subject = lappend(subject, pstrdup(NameStr(*DatumGetName(names[i]))));
+  return subject;
+}
+
+// Hands the row of protected_relation that a key finds by an index to `take`, when there is one.
+template <typename Take>
+void FindDeclaration(const char* index, ScanKey key, Take take) {
+  OwnScan scan;
+  if (!OpenOwnScan(&scan, "protected_relation", index, key)) return;
+  const HeapTuple tuple = systable_getnext(scan.scan);
+  if (HeapTupleIsValid(tuple)) take(scan, tuple);
+  CloseOwnScan(&scan);
+}
+
+template <typename Take>
+void FindDeclared(Oid relid, Take take) {
+  ScanKeyData key;
+  ScanKeyInit(&key, kDeclaredRelation, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+  FindDeclaration("protected_relation_pkey", &key, take);
+}
+
+template <typename Take>
+void FindDeclaredByName(const char* qualified_name, Take take) {
+  ScanKeyData key;
+  ScanKeyEntryInitialize(&key, 0, kDeclaredName, BTEqualStrategyNumber, InvalidOid, DEFAULT_COLLATION_OID, F_TEXTEQ,
+                         CStringGetTextDatum(qualified_name));
+  FindDeclaration("protected_relation_name_key", &key, take);
+}
+
 }  // namespace
 
 Declaration ReadDeclaration(Oid relid, const char* qualified_name) {
   Declaration result = {false, InvalidOid};
-  OwnScan scan;
-  ScanKeyData key;
-  ScanKeyInit(&key, kDeclaredRelation, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
-  if (!OpenOwnScan(&scan, "protected_relation", "protected_relation_pkey", &key)) return result;
-  result.declared = HeapTupleIsValid(systable_getnext(scan.scan));
-  CloseOwnScan(&scan);
+  FindDeclared(relid, [&](const OwnScan&, HeapTuple) { result.declared = true; });
   if (result.declared) return result;
-
-  ScanKeyEntryInitialize(&key, 0, kDeclaredName, BTEqualStrategyNumber, InvalidOid, DEFAULT_COLLATION_OID, F_TEXTEQ,
-                         CStringGetTextDatum(qualified_name));
-  if (!OpenOwnScan(&scan, "protected_relation", "protected_relation_name_key", &key)) return result;
-  const HeapTuple tuple = systable_getnext(scan.scan);
-  if (HeapTupleIsValid(tuple)) {
+  FindDeclaredByName(qualified_name, [&](const OwnScan& scan, HeapTuple tuple) {
     const Oid declared = OidField(scan, tuple, kDeclaredRelation);
     if (RelationExists(declared))
       result.rival = declared;
     else
       result.declared = true;
-  }
-  CloseOwnScan(&scan);
+  });
   return result;
+}
+
+List* DeclaredSubject(Oid relid) {
+  List* names = NIL;
+  bool found = false;
+  FindDeclared(relid, [&](const OwnScan& scan, HeapTuple tuple) {
+    found = true;
+    names = SubjectField(scan, tuple);
+  });
+  if (found || !RelationExists(relid)) return names;
+  FindDeclaredByName(CanonicalRelationName(relid), [&](const OwnScan& scan, HeapTuple tuple) {
+    if (!RelationExists(OidField(scan, tuple, kDeclaredRelation))) names = SubjectField(scan, tuple);
+  });
+  return names;
 }
 
 List* DeclaredRelations() {

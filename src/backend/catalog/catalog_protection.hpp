@@ -26,6 +26,9 @@ struct Declaration {
 
 Declaration ReadDeclaration(Oid relid, const char* qualified_name);
 
+// The columns that protect() was told to be the subject of a relation, as names: NIL where it was told of none.
+List* DeclaredSubject(Oid relid);
+
 // The OIDs of all declared relations that exist.
 List* DeclaredRelations();
 

@@ -11,10 +11,12 @@ extern "C" {
 #include "utils/rel.h"
 }
 
+#include "backend/catalog/catalog_protection.hpp"
 #include "backend/catalog/catalog_relations.hpp"
+#include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/subjects.hpp"
 #include "backend/catalog/unique_keys.hpp"
 #include "backend/dp/dp_predicate.hpp"
-#include "backend/rates/joint_rates.hpp"
 #include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
 
@@ -65,10 +67,8 @@ Oid HomeOfPersons(Oid relation) {
   const KnownPersons* entry = KnownPersonsOf(relation);
   if (entry->has_home) return entry->home;
   const uint64 generation = CatalogGeneration();
-  const Oid home = InternalOid(
-      "SELECT privacy_score.joint_home(p.relation) FROM privacy_score.protected_current p "
-      "WHERE p.relation = $1::pg_catalog.oid",
-      relation);
+  const bool declared = ReadDeclaration(relation, CanonicalRelationName(relation)).declared;
+  const Oid home = declared ? JointHome(relation) : InvalidOid;
   if (auto* kept = KeptOf(relation, generation)) {
     kept->has_home = true;
     kept->home = home;

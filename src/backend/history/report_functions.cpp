@@ -49,6 +49,8 @@ using namespace report_queries;
 namespace {
 
 constexpr int kMostReleases = 50;
+constexpr std::size_t kWorstSessions = 20;  // as in report_queries.hpp
+constexpr std::size_t kMostWorstDays = 320;      // looked through for the worst sessions
 
 // What the queries of a report are given as $1 to $7.
 struct ReportScope {
@@ -129,6 +131,78 @@ void AppendScoped(StringInfo wire, const char* sql, const ReportScope* scope, co
   const char* args[] = {scope->roles, scope->from_day, scope->to_day,  scope->role,
                         scope->reads, scope->refused,  scope->settings};
   AppendQuery(wire, sql, lengthof(args), args, names);
+}
+
+// A role's day with the score of the one of its end users that has the highest: no session of that day has more.
+struct DayOfRole {
+  double score;
+  std::string_view role;
+  std::int64_t day;
+};
+
+// The days with a score of a section of days, the worst first. They point into the section.
+std::vector<DayOfRole> WorstDays(std::string_view section) {
+  using Column = ScoredDaySection;
+  std::map<std::pair<std::string_view, std::int64_t>, double> scores;
+  WireReader reader(section);
+  for (const Row& row : reader.Section(Column::kColumns)) {
+    double& score = scores[{*row[Column::kRole], ParseInteger(*row[Column::kDay])}];
+    score = std::max(score, ParseDouble(row[Column::kScore].value_or("0")));
+  }
+  std::vector<DayOfRole> days;
+  for (const auto& [key, score] : scores)
+    if (score > 0) days.push_back({score, key.first, key.second});
+  std::sort(days.begin(), days.end(), [](const DayOfRole& a, const DayOfRole& b) {
+    return std::tie(b.score, a.day, a.role) < std::tie(a.score, b.day, b.role);
+  });
+  return days;
+}
+
+// The score that the twentieth session of the section of sessions has, 0 when there are fewer; a little more, since the
+// sums of a day and of its only session may differ in the last bit.
+double ScoreOfLast(std::string_view section) {
+  WireReader reader(section);
+  const std::vector<Row> rows = reader.Section(WorstSessionSection::kColumns);
+  return rows.size() < kWorstSessions ? 0 : ParseDouble(*rows.back()[WorstSessionSection::kExactScore]) * (1 + 1e-9);
+}
+
+// The worst sessions, looked for on the worst days only; the section of days begins at `section` in the buffer. More
+// days are taken until the next one's score is no higher than that of the last session found, or they are many: then a
+// session of a day on which many share a high score may be missing.
+void AppendWorstSessions(StringInfo wire, int section) {
+  struct Search {
+    std::string bytes;  // what the days point to
+    std::vector<DayOfRole> days;
+    std::string numbers, roles;
+  };
+  auto* search = NewCoreHolder<Search>(CurrentMemoryContext);
+  std::size_t taken = kWorstSessions;
+  CallCoreOrRaise([&] {
+    search->Reset(new Search{std::string(WireBytes(wire).substr(static_cast<std::size_t>(section))), {}, {}, {}});
+    search->object->days = WorstDays(search->object->bytes);
+  });
+  const int begin = wire->len;
+  for (bool enough = false; !enough; taken *= 2) {
+    CallCoreOrRaise([&] {
+      const auto& days = search->object->days;
+      std::vector<std::int64_t> numbers;
+      std::vector<std::string> roles;
+      for (std::size_t i = 0; i < std::min(taken, days.size()); ++i) {
+        numbers.push_back(days[i].day);
+        roles.emplace_back(days[i].role);
+      }
+      search->object->numbers = ArrayText(numbers);
+      search->object->roles = ArrayText(roles);
+    });
+    const char* args[] = {search->object->numbers.c_str(), search->object->roles.c_str()};
+    wire->len = begin;
+    AppendSection<WorstSessionSection>(wire, kSessions, lengthof(args), args);
+    CallCoreOrRaise([&] {
+      const auto& days = search->object->days;
+      enough = taken >= std::min(days.size(), kMostWorstDays) ||
+               days[taken].score <= ScoreOfLast(WireBytes(wire).substr(static_cast<std::size_t>(begin)));
+    });
+  }
 }
 
 // The dearest n-grams of the principals' days of the section of sessions, which begins at `section` in the buffer.
@@ -225,13 +299,14 @@ const char* ServerSettings() {
 // What has been rewritten meanwhile cannot be read with a snapshot from before.
 void AppendReportSections(StringInfo wire, ReportScope* scope) {
   AppendScoped(wire, kFacts, scope);
+  const int days = wire->len;
   AppendScoped(wire, kPeopleDays, scope, ScoredDaySection::kNames);
   AppendScoped(wire, kTiles, scope, TileSection::kNames);
   AppendScoped(wire, kAlertTotals, scope, AlertTotalSection::kNames);
   AppendScoped(wire, kRoles, scope, RoleSection::kNames);
   AppendScoped(wire, kEndUsers, scope, EndUserSection::kNames);
   const int sessions = wire->len;
-  AppendScoped(wire, kSessions, scope, WorstSessionSection::kNames);
+  AppendWorstSessions(wire, days);
   AppendNGrams(wire, sessions);
   PushActiveSnapshot(GetTransactionSnapshot());
   scope->reads = RelationsToRead();

@@ -115,14 +115,15 @@ const char* const kServerSettings =
     "f.seqno DESC LIMIT 1), s.boot_val) ELSE s.reset_val END) FROM pg_catalog.pg_settings s "
     "WHERE s.name IN ('privacy_score.mode', 'privacy_score.session_limit', 'privacy_score.daily_limit')";
 
+// $1 and $2: days, as numbers, and roles.
 const char* const kSessions =
     "SELECT pg_catalog.round(s.score::numeric, 2) AS score, s.day, pg_catalog.concat_ws(' / ', r.role, s.end_user) AS "
     "who, s.session, pg_catalog.round(s.max_score::numeric) AS max_score, "
     // A log has no rows as a rule, which are then 0.
     "s.queries, s.mismatched, NULLIF(s.rows, 0) AS rows, s.subjects, pg_catalog.round(s.peer_score::numeric, 2) AS "
-    "peer_score, r.role, "
-    "s.end_user "
-    "FROM pg_catalog.unnest($1::name[]) r(role), LATERAL privacy_score.score_sessions(r.role, $2::date, $3::date) s "
+    "peer_score, r.role, s.end_user, s.score AS exact_score "
+    "FROM ROWS FROM (pg_catalog.unnest($1::int[]), pg_catalog.unnest($2::name[])) r(day, role), "
+    "LATERAL privacy_score.score_sessions(r.role, date '2000-01-01' + r.day, date '2000-01-01' + r.day) s "
     "WHERE s.score > 0 ORDER BY s.score DESC, s.day, r.role, s.session LIMIT 20";
 
 // $1 to $3: the days, roles and end users (empty: none) of the sessions above, the worst first.

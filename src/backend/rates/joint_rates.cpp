@@ -20,6 +20,7 @@ extern "C" {
 
 #include "backend/catalog/relation_access.hpp"
 #include "backend/catalog/relation_lock.hpp"
+#include "backend/catalog/subjects.hpp"
 #include "backend/rates/partition_passes.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/server/sql_text.hpp"
@@ -193,8 +194,6 @@ void LockForJoining(Oid relation) {
 
 }  // namespace
 
-Oid JointHome(Oid relation) { return InternalOid("SELECT privacy_score.joint_home($1::pg_catalog.oid)", relation); }
-
 Oid ReadableJointHome(Oid relation) {
   const Oid home = JointHome(relation);
   if (!OidIsValid(home) || check_enable_rls(home, InvalidOid, true) == RLS_ENABLED ||
@@ -204,35 +203,6 @@ Oid ReadableJointHome(Oid relation) {
   for (int i = 0; i < path.count; ++i)
     if (!MaySelect(home, path.at_home[i])) return InvalidOid;
   return home;
-}
-
-SubjectPath SubjectPathOf(Oid relation) {
-  const char* args[] = {TextOfOid(relation)};
-  InternalScope scope;
-  EnterInternal(&scope);
-  const char* text = InternalValue(
-      "SELECT p.home || ' ' || pg_catalog.array_to_string(privacy_score.subject_attributes($1::pg_catalog.oid), ' ') "
-      "|| "
-      "' ' || pg_catalog.array_to_string(p.columns, ' ') FROM privacy_score.subject_path($1::pg_catalog.oid) p",
-      1, args);
-  LeaveInternal(&scope);
-  SubjectPath path = {};
-  if (text == nullptr) return path;
-  char* end;
-  path.home = static_cast<Oid>(strtoul(text, &end, 10));
-  int numbers[2 * INDEX_MAX_KEYS];
-  int found = 0;
-  while (*end == ' ' && found < 2 * INDEX_MAX_KEYS) {
-    const char* at = end + 1;
-    const long number = strtol(at, &end, 10);
-    if (end == at) break;
-    numbers[found++] = static_cast<int>(number);
-  }
-  path.count = found / 2;
-  path.own = static_cast<AttrNumber*>(palloc(sizeof(AttrNumber) * static_cast<Size>(found + 1)));
-  path.at_home = path.own + path.count;
-  for (int i = 0; i < found; ++i) path.own[i] = static_cast<AttrNumber>(numbers[i]);
-  return path;
 }
 
 void JointRates(Oid home, List* const* sets, int count, double* rates, SubjectFacts* subject) {

@@ -28,21 +28,8 @@ struct RevealedRelation {
   Bitmapset* attributes;
 };
 
-// Where the subjects of a relation are at home, when their rows can be joined there (privacy_score.joint_home), else
-// InvalidOid.
-Oid JointHome(Oid relation);
-
-// The same as far as the current user can read the subjects there: their columns, and no policy applies.
+// JointHome() as far as the current user can read the subjects there: their columns, and no policy applies.
 Oid ReadableJointHome(Oid relation);
-
-// The columns of the subject at home that those of the relation's subject refer to, both in the same order.
-struct SubjectPath {
-  Oid home;
-  int count;
-  AttrNumber* own;
-  AttrNumber* at_home;
-};
-SubjectPath SubjectPathOf(Oid relation);
 
 // Joint rate of each of `count` sets, each a list of RevealedRelation that is not empty, of relations at home in
 // `home`; and what they are against (may be null). Rows are read as the current user. SPI must be connected.

@@ -19,6 +19,7 @@ extern "C" {
 #include <vector>
 
 #include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/subjects.hpp"
 #include "backend/rates/relation_rates.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/server/settings.hpp"
@@ -93,16 +94,6 @@ const Bitmapset* RevealedOf(List* revealed, Oid relation) {
     if (entry->relation == relation) return entry->attributes;
   }
   return nullptr;
-}
-
-// Relations with equal text share a subject.
-char* SubjectHome(Oid relation) {
-  const char* args[] = {TextOfOid(relation)};
-  InternalScope scope;
-  EnterInternal(&scope);
-  char* home = InternalValue("SELECT privacy_score.subject_home($1::pg_catalog.oid)", 1, args);
-  LeaveInternal(&scope);
-  return home == nullptr ? pstrdup("") : home;
 }
 
 CoreHolder<privacy_score::Tokens>* ParsedText(const text* sql) {

@@ -4,6 +4,7 @@
 #include "backend/catalog/function_arguments.hpp"
 #include "backend/catalog/relation_access.hpp"
 #include "backend/catalog/security_labels.hpp"
+#include "backend/catalog/subjects.hpp"
 #include "backend/rates/partitions.hpp"
 #include "backend/rates/query_rates.hpp"
 #include "backend/rates/relation_rates.hpp"

@@ -50,20 +50,4 @@ double RelationRate(Oid relation, const Bitmapset* attributes, const Bitmapset* 
   return rate;
 }
 
-Bitmapset* SubjectOf(Oid relation) {
-  InternalScope scope;
-  EnterInternal(&scope);
-  const char* args[] = {TextOfOid(relation)};
-  const char* text = InternalValue(
-      "SELECT pg_catalog.array_to_string(privacy_score.subject_attributes($1::pg_catalog.oid), ',')", 1, args);
-  LeaveInternal(&scope);
-  Bitmapset* subject = nullptr;
-  while (text != nullptr && *text != '\0') {
-    char* end;
-    subject = bms_add_member(subject, static_cast<int>(strtol(text, &end, 10)));
-    text = *end == ',' ? end + 1 : end;
-  }
-  return subject;
-}
-
 }  // namespace privacy_score

@@ -29,8 +29,4 @@ void RelationRates(Oid relation, const Bitmapset* const* attributes, int count, 
 // The same for one set.
 double RelationRate(Oid relation, const Bitmapset* attributes, const Bitmapset* target);
 
-// Attribute numbers of the declared subject, else the primary key; null (the empty set) for the row. Reads the
-// extension's tables as their owner.
-Bitmapset* SubjectOf(Oid relation);
-
 }  // namespace privacy_score

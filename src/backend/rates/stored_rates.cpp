@@ -14,6 +14,7 @@ extern "C" {
 
 #include "backend/catalog/code_trust.hpp"
 #include "backend/catalog/relation_access.hpp"
+#include "backend/catalog/subjects.hpp"
 #include "backend/rates/joint_rates.hpp"
 #include "backend/server/guarded.hpp"
 #include "backend/server/sql_text.hpp"

@@ -162,7 +162,7 @@ void Report::Sessions(const std::vector<Row>& sessions, const std::vector<Row>& 
   if (std::any_of(sessions.begin(), sessions.end(),
                   [](const Row& row) { return row[WorstSessionSection::kPeerScore].has_value(); }))
     columns.push_back({"by peers", CellKind::kNumber, "peers"});
-  page_.Table(columns, sessions, "No session has a score above 0.", 2);
+  page_.Table(columns, sessions, "No session has a score above 0.", 3);
   if (!sessions.empty())
     page_.Note(
         "A session bears the name that the server's log has for it, or that an import gave it. pg_stat_statements with "

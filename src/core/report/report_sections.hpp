@@ -15,9 +15,9 @@ WIRE_SECTION(TileSection, kValue, kMeaning, kAlarming);
 WIRE_SECTION(AlertTotalSection, kOpen, kCritical, kSeen, kOlder);
 WIRE_SECTION(RoleSection, kRole, kMode, kStanding, kSessionLimit, kDailyLimit, kOpenAlerts, kFromDay, kToDay);
 WIRE_SECTION(EndUserSection, kRole, kEndUser, kSessionLimit, kDailyLimit, kOpenAlerts, kFromDay, kToDay, kLabel);
-// The last two are not shown: kWho has them together.
+// The last three are not shown: kWho has two of them together, kScore is the third, rounded.
 WIRE_SECTION(WorstSessionSection, kScore, kDay, kWho, kSession, kMaxScore, kQueries, kMismatched, kRows, kSubjects,
-             kPeerScore, kRole, kEndUser);
+             kPeerScore, kRole, kEndUser, kExactScore);
 WIRE_SECTION(WorstNGramSection, kDay, kWho, kScore, kCount, kNgram, kNearest, kAttributes);
 WIRE_SECTION(RelationChartSection, kRelation, kChart);
 WIRE_SECTION(StepSection, kEpsilon, kEntropy);
