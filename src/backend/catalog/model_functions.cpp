@@ -1,8 +1,8 @@
 /*
  * model_functions.cpp - protected relations and their columns as scoring models know them, read as subjects.hpp is.
  *
- * The views model_relation and model_attribute show these rows. What is here is open to everybody by protected_relations
- * and the server's catalogs.
+ * The views model_relation and model_attribute show these rows. What is here is open to everybody by
+ * protected_relations and the server's catalogs.
  */
 extern "C" {
 #include "postgres.h"
@@ -133,8 +133,8 @@ Datum TextOrNull(const char* text, bool* null) {
   return text == nullptr ? Datum(0) : CStringGetTextDatum(text);
 }
 
-// A row for each column of a relation: it, its name, number and name of the column, label, whether it identifies, and its
-// place among the columns of the subject where that is at home.
+// A row for each column of a relation: it, its name, number and name of the column, label, whether it identifies, and
+// its place among the columns of the subject where that is at home.
 void PutColumns(ReturnSetInfo* info, Oid relation, const char* name) {
   const SubjectPath path = SubjectPathOf(relation);
   const Bitmapset* keys = KeyColumns(relation);
@@ -148,9 +148,8 @@ void PutColumns(ReturnSetInfo* info, Oid relation, const char* name) {
     NameData attribute = column.attname;
     bool nulls[7] = {};
     nulls[6] = place < 0;
-    Datum values[] = {ObjectIdGetDatum(relation),    CStringGetTextDatum(name),
-                      Int16GetDatum(column.attnum),  NameGetDatum(&attribute),
-                      TextOrNull(label, &nulls[4]),  BoolGetDatum(place >= 0 || identifies),
+    Datum values[] = {ObjectIdGetDatum(relation), CStringGetTextDatum(name),    Int16GetDatum(column.attnum),
+                      NameGetDatum(&attribute),   TextOrNull(label, &nulls[4]), BoolGetDatum(place >= 0 || identifies),
                       Int32GetDatum(position)};
     tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);
   });

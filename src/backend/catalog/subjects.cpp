@@ -57,7 +57,8 @@ Columns Sorted(Columns columns) {
 // Declared, as far as the columns are still there, else the primary key, else none.
 Columns SubjectColumns(Oid relation) {
   const List* declared = DeclaredSubject(relation);
-  Columns found = {0, static_cast<AttrNumber*>(palloc(sizeof(AttrNumber) * static_cast<Size>(list_length(declared) + 1)))};
+  Columns found = {0,
+                   static_cast<AttrNumber*>(palloc(sizeof(AttrNumber) * static_cast<Size>(list_length(declared) + 1)))};
   ListCell* cell;
   foreach (cell, declared) {
     const AttrNumber number = get_attnum(relation, static_cast<const char*>(lfirst(cell)));

@@ -104,7 +104,7 @@ void PutDays(FunctionCallInfo fcinfo, bool anew) {
   CallCoreOrRaise([&] { days->table = WithCumulative(std::move(days->all), settings.counting); });
   PutResult(fcinfo, days->table, 0);
   holder->Reset(nullptr);
-  GiveBackMemory();
+  GiveBackMemory(kGivenBackOfHistory);
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ void PutAndForget(FunctionCallInfo fcinfo, const privacy_score::ResultTable& row
                   int left_out = -1) {
   PutResult(fcinfo, rows, left_out);
   holder->Reset(nullptr);
-  GiveBackMemory();
+  GiveBackMemory(kGivenBackOfHistory);
 }
 
 // Runs one function of core/scoring/history.hpp over a role's days until its rates are exact, and returns its rows.
@@ -135,7 +135,7 @@ Datum ps_explain_query(PG_FUNCTION_ARGS) {
         });
         ComputeWanted(&computed, &explained->object->missing);
       });
-  GiveBackMemory();
+  GiveBackMemory(kGivenBackOfHistory);
   PG_RETURN_DATUM(DirectFunctionCall1(jsonb_in, CStringGetDatum(explained->object->json.c_str())));
 }
 

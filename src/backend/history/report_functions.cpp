@@ -49,8 +49,8 @@ using namespace report_queries;
 namespace {
 
 constexpr int kMostReleases = 50;
-constexpr std::size_t kWorstSessions = 20;  // as in report_queries.hpp
-constexpr std::size_t kMostWorstDays = 320;      // looked through for the worst sessions
+constexpr std::size_t kWorstSessions = 20;   // as in report_queries.hpp
+constexpr std::size_t kMostWorstDays = 320;  // looked through for the worst sessions
 
 // What the queries of a report are given as $1 to $7.
 struct ReportScope {

@@ -11,6 +11,7 @@ extern "C" {
 }
 
 #include "backend/rates/read_once.hpp"
+#include "backend/server/kept_plans.hpp"
 #include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
 #include "core/scoring/model_sections.hpp"
@@ -57,7 +58,7 @@ ScoredUnder ScoresUnder(const ScoreSettings& settings) {
       static_cast<int>(settings.pad), static_cast<int>(settings.identifiers_count), settings.aggregate_least)};
   const char* read = psprintf("%s with %s", kUnder, args[0]);
   const StringInfoData* before = ReadBefore(read);
-  const char* both = before != nullptr ? pstrdup(before->data) : InternalValue(kUnder, 1, args);
+  const char* both = before != nullptr ? pstrdup(before->data) : KeptInternalValue(kUnder, 1, args);
   if (before == nullptr) RememberRead(read, both, static_cast<int>(strlen(both)));
   return {both + kDigestLength, pnstrdup(both, kDigestLength)};
 }
@@ -65,7 +66,7 @@ ScoredUnder ScoresUnder(const ScoreSettings& settings) {
 void AppendKeptDays(StringInfo wire, const ScoredUnder& under, const char* role, const char* from_day,
                     const char* to_day) {
   const char* args[] = {role, from_day, to_day, under.all};
-  AppendLongSection<KeptDaySection>(
+  AppendKeptSection<KeptDaySection>(
       wire,
       "SELECT k.role, NULLIF(k.end_user, '') AS end_user, pg_catalog.to_char(k.day, 'YYYY-MM-DD') AS day, k.queries, "
       "k.ngrams, k.mismatched, k.score, k.max_score, k.tight_max, k.normalised, k.statement_score, k.rows, k.enforced, "
@@ -76,18 +77,17 @@ void AppendKeptDays(StringInfo wire, const ScoredUnder& under, const char* role,
 
 DayGroup* DayGroups(const ScoredUnder& under, const char* role, const char* from_day, const char* to_day,
                     const char* known) {
-  const char* args[] = {role, from_day, to_day, known, under.declared};
-  TextArguments arguments;
-  FillTextArguments(&arguments, lengthof(args), args);
-  const char* sql =
+  static const char* const kGroups =
       "SELECT x.rates, pg_catalog.array_agg(pg_catalog.to_char(x.day, 'YYYY-MM-DD') ORDER BY x.day) FROM ("
       "SELECT s.day, (SELECT r.id FROM privacy_score.kept_day k JOIN privacy_score.kept_rates r ON r.id = k.rates "
       "WHERE k.role = $1::pg_catalog.name AND k.day = s.day AND r.declared = $5 ORDER BY r.id DESC LIMIT 1) AS rates "
       "FROM (SELECT DISTINCT h.day FROM privacy_score.session h WHERE h.role = $1::pg_catalog.name AND h.day BETWEEN "
       "$2::pg_catalog.date AND $3::pg_catalog.date AND h.day <> ALL ($4::pg_catalog.date[])) s) x GROUP BY x.rates "
       "ORDER BY x.rates";
-  if (SPI_execute_with_args(sql, lengthof(args), arguments.types, arguments.values, arguments.nulls, true, 0) !=
-      SPI_OK_SELECT)
+  const char* args[] = {role, from_day, to_day, known, under.declared};
+  TextArguments arguments;
+  FillTextArguments(&arguments, lengthof(args), args);
+  if (SPI_execute_plan(KeptPlan(kGroups, lengthof(args)), arguments.values, arguments.nulls, true, 0) != SPI_OK_SELECT)
     elog(ERROR, "unexpected result of an internal query");
   DayGroup* groups = nullptr;
   for (uint64 row = SPI_processed; row > 0; --row) {

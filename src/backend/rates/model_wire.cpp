@@ -30,31 +30,44 @@ const char* const kDependencies = "SELECT determinant, dependent FROM privacy_sc
   "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active UNION ALL " \
   "SELECT pg_catalog.unnest(g.ngram) FROM privacy_score.acceptance_ngram g "      \
   "JOIN privacy_score.acceptance_in_force f ON f.id = g.acceptance_id"
-// The sessions of a role, $1 (NULL: all), in a range of days, from $2 to $3, of an end user, $4 (NULL: all), on certain
+// The sessions of a role, $1, or of all, in a range of days, from $2 to $3, of an end user, $4 (NULL: all), on certain
 // days, $5 (NULL: all).
-#define SQL_SESSIONS                                                                                                  \
-  "FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id "                            \
-  "WHERE ($1 IS NULL OR s.role = $1::pg_catalog.name) AND s.day BETWEEN $2::pg_catalog.date AND $3::pg_catalog.date " \
+#define SQL_OF_ROLE "s.role = $1::pg_catalog.name "
+#define SQL_OF_ALL "$1 IS NULL "
+#define SQL_SESSIONS(whose)                                                                \
+  "FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id " \
+  "WHERE " whose                                                                           \
+  "AND s.day BETWEEN $2::pg_catalog.date AND $3::pg_catalog.date "                         \
   "AND ($4 IS NULL OR COALESCE(s.end_user, '') = $4) AND ($5 IS NULL OR s.day = ANY ($5::pg_catalog.date[]))"
 
-#define SQL_IDS_OF_SESSIONS "SELECT pg_catalog.unnest(p.ids) " SQL_SESSIONS
+#define SQL_IDS_OF_SESSIONS(whose) "SELECT pg_catalog.unnest(p.ids) " SQL_SESSIONS(whose)
+
+#define SQL_SESSION_ROWS(whose)                                                                                      \
+  "SELECT s.id, s.role, pg_catalog.to_char(s.day, 'YYYY-MM-DD') AS day, s.session, p.ids, p.runs, p.rows, s.reach, " \
+  "s.subjects, s.subject_columns, s.end_user " SQL_SESSIONS(whose) " ORDER BY s.role, s.day, s.started, s.id, p.part"
+
+const char* const kSessionsOfRole = SQL_SESSION_ROWS(SQL_OF_ROLE);
+const char* const kSessionsOfAll = SQL_SESSION_ROWS(SQL_OF_ALL);
 
 const char* const kAllAbstractions = SQL_TOKENS("");
 // For what looks at few of them: finding out which those are takes longer than to read a small table.
 const char* const kFewAbstractions = "SELECT pg_catalog.pg_table_size('privacy_score.abstraction') < 1048576";
 // In order: whether a live model is another one is seen by its bytes.
 const char* const kBaselineAbstractions = SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_BASELINES ") ORDER BY a.id, t");
-const char* const kSessionAbstractions =
-    SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_BASELINES " UNION ALL " SQL_IDS_OF_SESSIONS ")");
+#define SQL_ABSTRACTIONS_OF_SESSIONS(whose) \
+  SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_BASELINES " UNION ALL " SQL_IDS_OF_SESSIONS(whose) ")")
+const char* const kAbstractionsOfRole = SQL_ABSTRACTIONS_OF_SESSIONS(SQL_OF_ROLE);
+const char* const kAbstractionsOfAll = SQL_ABSTRACTIONS_OF_SESSIONS(SQL_OF_ALL);
 
 const char* const kBaselines =
     "SELECT id, role, sessions, reach, subjects, subject_columns, cells, day_reach, day_subjects, day_subject_columns, "
     "end_user "
     "FROM privacy_score.baseline WHERE active ORDER BY id";
-const char* const kBaselineNGrams =
-    "SELECT n.baseline_id, n.ngram, n.count FROM privacy_score.baseline_ngram n "
-    "JOIN privacy_score.baseline b ON b.id = n.baseline_id AND b.active "
-    "WHERE $1 IS NULL OR b.role = $1::pg_catalog.name ORDER BY n.baseline_id, n.ngram";
+#define SQL_NGRAMS(whose)                                                       \
+  "SELECT n.baseline_id, n.ngram, n.count FROM privacy_score.baseline_ngram n " \
+  "JOIN privacy_score.baseline b ON b.id = n.baseline_id AND b.active " whose "ORDER BY n.baseline_id, n.ngram"
+const char* const kNGramsOfRole = SQL_NGRAMS("WHERE b.role = $1::pg_catalog.name ");
+const char* const kNGramsOfAll = SQL_NGRAMS("");
 const char* const kBaselineSessions =
     "SELECT s.baseline_id, s.count, s.ids FROM privacy_score.baseline_session s "
     "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active ORDER BY s.baseline_id, s.ids";
@@ -86,7 +99,10 @@ const char* const kRates =
 void AppendPackedNGrams(StringInfo wire, const char* role) {
   StringInfoData rows;
   initStringInfo(&rows);
-  AppendLongSection<BaselineNGramSection>(&rows, kBaselineNGrams, 1, &role);
+  if (role == nullptr)
+    AppendKeptSection<BaselineNGramSection>(&rows, kNGramsOfAll);
+  else
+    AppendKeptSection<BaselineNGramSection>(&rows, kNGramsOfRole, 1, &role);
   auto* packed = NewCoreObject<std::string>();
   CallCoreOrRaise([&] { *packed = PackNGrams(WireBytes(&rows)); });
   pfree(rows.data);
@@ -104,10 +120,10 @@ int AppendModelSections(StringInfo wire, const char* abstractions, int nargs, co
   if (nargs == 0) {
     AppendOnce<TokenSection>(wire, abstractions);
   } else {
-    AppendLongSection<TokenSection>(wire, abstractions, nargs, args);
+    AppendKeptSection<TokenSection>(wire, abstractions, nargs, args);
   }
   AppendOnce<BaselineSection>(wire, kBaselines);
-  AppendOnceAs(wire, psprintf("%s\n%s", kBaselineNGrams, role == nullptr ? "" : role),
+  AppendOnceAs(wire, psprintf("%s\n%s", kNGramsOfRole, role == nullptr ? "" : role),
                [role](StringInfo into) { AppendPackedNGrams(into, role); });
   AppendOnce<BaselineSessionSection>(wire, kBaselineSessions);
   AppendOnce<LimitSection>(wire, kEndUserLimits);
@@ -121,20 +137,16 @@ int AppendModelSections(StringInfo wire, const char* abstractions, int nargs, co
     rates[5] = psprintf("%s}", computed->entropies.data);
   }
   const int rates_at = wire->len;
-  AppendLongSection<RateSection>(wire, kRates, lengthof(rates), rates);
+  AppendKeptSection<RateSection>(wire, kRates, lengthof(rates), rates);
   return rates_at;
 }
 
 // The section of the sessions that SQL_SESSIONS names.
 void AppendSessionsOf(StringInfo wire, int nargs, const char* const* args) {
-  AppendLongSection<SessionSection>(
-      wire,
-      "SELECT s.id, s.role, pg_catalog.to_char(s.day, 'YYYY-MM-DD') AS day, s.session, p.ids, p.runs, p.rows, s.reach, "
-      "s.subjects, s.subject_columns, s.end_user " SQL_SESSIONS " ORDER BY s.role, s.day, s.started, s.id, p.part",
-      nargs, args);
+  AppendKeptSection<SessionSection>(wire, args[0] == nullptr ? kSessionsOfAll : kSessionsOfRole, nargs, args);
 }
 
-bool FewAbstractions() { return strcmp(InternalValue(kFewAbstractions), "t") == 0; }
+bool FewAbstractions() { return strcmp(KeptInternalValue(kFewAbstractions, 0, nullptr), "t") == 0; }
 
 }  // namespace
 
@@ -150,8 +162,12 @@ void AppendHistory(StringInfo wire, const ComputedRates* computed, const privacy
                    const HistoryRange& range) {
   const char* args[] = {range.role, range.from_day, range.to_day, nullptr, range.days};
   const bool few = FewAbstractions();
-  AppendModelSections(wire, few ? kAllAbstractions : kSessionAbstractions, few ? 0 : lengthof(args), args, computed,
-                      range.role, nullptr, 0, range.kept_rates, range.only_kept);
+  AppendModelSections(wire,
+                      few                     ? kAllAbstractions
+                      : range.role == nullptr ? kAbstractionsOfAll
+                                              : kAbstractionsOfRole,
+                      few ? 0 : lengthof(args), args, computed, range.role, nullptr, 0, range.kept_rates,
+                      range.only_kept);
   AppendSettings(wire, settings);
   AppendSessionsOf(wire, lengthof(args), args);
 }
@@ -159,7 +175,7 @@ void AppendHistory(StringInfo wire, const ComputedRates* computed, const privacy
 void ForEachTokens(const char* role, const char* end_user, const char* day, void (*visit)(void*, StringInfo),
                    void* context) {
   const char* args[] = {role, day, day, end_user, nullptr};
-  ForEachBatch(SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_SESSIONS ") ORDER BY a.id"), lengthof(args), args,
+  ForEachBatch(SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_SESSIONS(SQL_OF_ROLE) ") ORDER BY a.id"), lengthof(args), args,
                TokenSection::kNames, visit, context);
 }
 

@@ -36,10 +36,10 @@ void AppendOnceAs(StringInfo wire, const char* text, Append append) {
   RememberRead(text, wire->data + begin, wire->len - begin);
 }
 
-// Appends the section of a query.
+// Appends the section of a query, a constant of the module.
 template <typename Section>
 void AppendOnce(StringInfo wire, const char* sql) {
-  AppendOnceAs(wire, sql, [sql](StringInfo into) { AppendLongSection<Section>(into, sql); });
+  AppendOnceAs(wire, sql, [sql](StringInfo into) { AppendKeptSection<Section>(into, sql); });
 }
 
 }  // namespace privacy_score

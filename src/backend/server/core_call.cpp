@@ -25,15 +25,15 @@ void RaiseCoreError(const CoreError& error) {
   pg_unreachable();
 }
 
-void GiveBackMemory() {
+void GiveBackMemory(long kilobytes) {
 #ifdef __GLIBC__
   // The C library goes through all that is free and tells the system of each piece, also of what is given back already.
   // There cannot be more to give back than was touched since.
-  constexpr long kWorthwhile = 128;  // pages
+  constexpr long kPage = 4;  // kilobytes
   static long touched_then = 0;
   struct rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
-  if (usage.ru_minflt - touched_then < kWorthwhile) return;
+  if ((usage.ru_minflt - touched_then) * kPage < kilobytes) return;
   malloc_trim(0);
   touched_then = usage.ru_minflt;
 #endif

@@ -63,8 +63,11 @@ void CallCoreOrRaise(Body&& body) {
 }
 
 // What core has freed the C library keeps for later, between what is in use: a process that takes in model after model
-// would grow by that for hours. Gives it back to the system, once it may be half a megabyte.
-void GiveBackMemory();
+// would grow by that for hours. Gives it back to the system, once it may be so many kilobytes: what is called for role
+// after role in one statement would touch anew each time what it has just given back.
+constexpr long kGivenBack = 512;
+constexpr long kGivenBackOfHistory = 8192;
+void GiveBackMemory(long kilobytes = kGivenBack);
 
 // Calls a step of core that pauses for interrupts (returns false) until it is done.
 template <typename Step>

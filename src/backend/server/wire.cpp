@@ -13,6 +13,7 @@ extern "C" {
 }
 
 #include "backend/server/compat.hpp"
+#include "backend/server/kept_plans.hpp"
 #include "core/base/wire_section.hpp"
 
 namespace privacy_score {
@@ -99,6 +100,21 @@ uint64 AppendResultRows(StringInfo wire) {
   return count;
 }
 
+// Appends the section of an open cursor, some rows at a time, and closes it.
+void AppendPortal(StringInfo wire, Portal portal, const char* names) {
+  RequireColumns(portal->tupDesc, names);
+  const int head = wire->len;
+  AppendSectionHead(wire, portal->tupDesc->natts, 0);
+  uint64 count = 0;
+  for (uint64 more = kRowsAtATime; more == kRowsAtATime; count += more) {
+    SPI_cursor_fetch(portal, true, kRowsAtATime);
+    more = AppendResultRows(wire);
+  }
+  SPI_cursor_close(portal);
+  const auto rows = static_cast<uint32>(count);
+  memcpy(wire->data + head + sizeof rows, &rows, sizeof rows);  // after the number of columns
+}
+
 }  // namespace
 
 void AppendQuery(StringInfo wire, const char* sql, int nargs, const char* const* args, const char* names) {
@@ -112,18 +128,13 @@ void AppendQuery(StringInfo wire, const char* sql, int nargs, const char* const*
 }
 
 void AppendLongQuery(StringInfo wire, const char* sql, int nargs, const char* const* args, const char* names) {
-  Portal portal = OpenCursor(sql, nargs, args);
-  RequireColumns(portal->tupDesc, names);
-  const int head = wire->len;
-  AppendSectionHead(wire, portal->tupDesc->natts, 0);
-  uint64 count = 0;
-  for (uint64 more = kRowsAtATime; more == kRowsAtATime; count += more) {
-    SPI_cursor_fetch(portal, true, kRowsAtATime);
-    more = AppendResultRows(wire);
-  }
-  SPI_cursor_close(portal);
-  const auto rows = static_cast<uint32>(count);
-  memcpy(wire->data + head + sizeof rows, &rows, sizeof rows);  // after the number of columns
+  AppendPortal(wire, OpenCursor(sql, nargs, args), names);
+}
+
+void AppendKeptQuery(StringInfo wire, const char* sql, int nargs, const char* const* args, const char* names) {
+  TextArguments arguments;
+  FillTextArguments(&arguments, nargs, args);
+  AppendPortal(wire, SPI_cursor_open(nullptr, KeptPlan(sql, nargs), arguments.values, arguments.nulls, true), names);
 }
 
 void ForEachBatch(const char* sql, int nargs, const char* const* args, const char* names,

@@ -47,6 +47,10 @@ void AppendQuery(StringInfo wire, const char* sql, int nargs = 0, const char* co
 void AppendLongQuery(StringInfo wire, const char* sql, int nargs = 0, const char* const* args = nullptr,
                      const char* names = nullptr);
 
+// The same with a plan that is kept (kept_plans.hpp).
+void AppendKeptQuery(StringInfo wire, const char* sql, int nargs = 0, const char* const* args = nullptr,
+                     const char* names = nullptr);
+
 // The same for sections that are declared.
 template <typename Section>
 void AppendSection(StringInfo wire, const char* sql, int nargs = 0, const char* const* args = nullptr) {
@@ -55,6 +59,10 @@ void AppendSection(StringInfo wire, const char* sql, int nargs = 0, const char* 
 template <typename Section>
 void AppendLongSection(StringInfo wire, const char* sql, int nargs = 0, const char* const* args = nullptr) {
   AppendLongQuery(wire, sql, nargs, args, Section::kNames);
+}
+template <typename Section>
+void AppendKeptSection(StringInfo wire, const char* sql, int nargs = 0, const char* const* args = nullptr) {
+  AppendKeptQuery(wire, sql, nargs, args, Section::kNames);
 }
 
 // Runs a query with many rows and calls visit(context, wire) with section after section of it.

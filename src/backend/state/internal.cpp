@@ -12,6 +12,7 @@ extern "C" {
 }
 
 #include "backend/server/compat.hpp"
+#include "backend/server/kept_plans.hpp"
 #include "backend/server/sql_text.hpp"
 #include "backend/state/installed_extension.hpp"
 #include "backend/state/watching.hpp"
@@ -62,6 +63,14 @@ char* InternalValue(const char* sql, int nargs, const char* const* args) {
   if (ExecuteInternal(sql, nargs, args) < 0) elog(ERROR, "could not run an internal query");
   if (SPI_tuptable == nullptr || SPI_processed == 0) return nullptr;
   return FieldText(0, 0);
+}
+
+char* KeptInternalValue(const char* sql, int nargs, const char* const* args) {
+  TextArguments arguments;
+  FillTextArguments(&arguments, nargs, args);
+  if (SPI_execute_plan(KeptPlan(sql, nargs), arguments.values, arguments.nulls, false, 0) < 0)
+    elog(ERROR, "could not run an internal query");
+  return SPI_processed == 0 ? nullptr : FieldText(0, 0);
 }
 
 Oid InternalOid(const char* sql, Oid argument) {

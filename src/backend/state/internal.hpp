@@ -42,6 +42,9 @@ void QueryInternal(const char* sql, int nargs = 0, const char* const* args = nul
 // or no row.
 char* InternalValue(const char* sql, int nargs = 0, const char* const* args = nullptr);
 
+// The same by a plan that is kept (kept_plans.hpp).
+char* KeptInternalValue(const char* sql, int nargs, const char* const* args);
+
 // The OID that a query about another one answers, in an internal scope of its own; InvalidOid for NULL or no row.
 Oid InternalOid(const char* sql, Oid argument);
 
