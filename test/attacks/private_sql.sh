@@ -128,7 +128,13 @@ told() {
     "SELECT seq_scan, seq_tup_read, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'own'" COMMIT | grep -v Epsilon
 }
 told 3 0 >/dev/null
-check "blocks, counters and plans" "$(told 3 1)" "$(told 4 1)"
+# Whatever any session changes in a catalog meanwhile, autovacuum does too, makes this one read some blocks of it again. What a
+# row made different would be different each time.
+for _ in 1 2 3 4 5; do
+  of_one=$(told 3 1) of_other=$(told 4 1)
+  if [ "$of_one" = "$of_other" ]; then break; fi
+done
+check "blocks, counters and plans" "$of_one" "$of_other"
 check "rows that a group has alone are not shown" "$(ana "SET privacy_score.dp_epsilon = 1" "SELECT patient_id % 1999 AS id FROM patients GROUP BY 1" | wc -l)" "0"
 
 # --- no more of a person than is paid for
