@@ -107,8 +107,33 @@ SELECT buckets, rows FROM privacy_score.bucketize('reported.source', '{age}', 'd
 SELECT page LIKE '%reported.st%' AS listed, page LIKE '%0.2500%' AS likeliest, page LIKE '%hidden value%' AS shows_values
   FROM privacy_score.report(from_day => '2025-03-01', to_day => '2025-03-31') page;
 
+-- The worst sessions: those that all sessions in order of their scores begin with, though only the worst days are looked
+-- through. Forty days of two roles, up to six sessions a day; few days have a high score by one session, many by several.
+CREATE ROLE regress_many;
+CREATE ROLE regress_more;
+CREATE TABLE reported.wide (id int PRIMARY KEY, a int, b int, c int, d int, e int);
+INSERT INTO reported.wide SELECT i, i % 2, i % 3, i % 7, i % 19, i FROM generate_series(1, 500) i;
+SELECT privacy_score.protect('reported.wide');
+SELECT privacy_score.import_statements($$
+  SELECT d || '/' || n || '/' || r, r::name, timestamptz '2025-06-01 09:00+00' + d * interval '1 day' + n * interval '1 hour' + k * interval '1 minute',
+         'SELECT ' || CASE WHEN k = 0 THEN 'a' ELSE substr('abcde', 1 + (d * 7 + n * 3 + k * 5) % 5, 1) || ', ' || substr('abcde', 1 + (d + n + k) % 5, 1) END
+         || ' FROM reported.wide WHERE ' || substr('abcde', 1 + (d * n + k) % 5, 1) || ' = 1'
+    FROM generate_series(0, 39) d, generate_series(0, 5) n, unnest('{regress_many,regress_more}'::text[]) r, generate_series(0, 3) k
+   WHERE n <= d % 6 AND k <= (d * 5 + n) % 4 $$) > 300 AS imported;
+SELECT privacy_score.set_baseline(r, '2025-06-01', '2025-06-02') > 0 AS made FROM unnest('{regress_many,regress_more}'::name[]) r;
+CREATE VIEW worst AS
+  SELECT r.role, s.* FROM unnest('{regress_many,regress_more}'::name[]) r(role), privacy_score.score_sessions(r.role, '2025-06-01', '2025-07-31') s
+   WHERE s.score > 0 ORDER BY s.score DESC, s.day, r.role, s.session LIMIT 20;
+WITH shown AS (SELECT privacy_score.report(from_day => '2025-06-01', to_day => '2025-07-31') AS page)
+SELECT count(*) AS sessions, count(*) FILTER (WHERE shown.page LIKE '%>' || w.session || '<%') AS shown,
+       (SELECT count(DISTINCT m[1]) FROM shown, regexp_matches(shown.page, '>([0-9]+/[0-9]/regress_m[a-z]+)<', 'g') m) AS named
+  FROM worst w, shown;
+SELECT count(DISTINCT day) < 20 AS several_a_day, (SELECT count(*) FROM (SELECT role, day FROM unnest('{regress_many,regress_more}'::name[]) r(role), privacy_score.score(r.role, '2025-06-01', '2025-07-31') d
+  WHERE d.score > (SELECT min(score) FROM worst)) x) > 20 AS more_than_twenty_days FROM worst;
+
+DROP VIEW worst;
 DROP SCHEMA reported CASCADE;
 DROP FUNCTION says(text);
-SELECT privacy_score.drop_baseline('regress_worker');
+SELECT privacy_score.drop_baseline('regress_worker'), privacy_score.drop_baseline('regress_many'), privacy_score.drop_baseline('regress_more');
 SELECT privacy_score.forget_end_user('regress_gateway', 'e<ve>'), privacy_score.forget_end_user('regress_gateway', 'zoe');
-DROP ROLE regress_reporter, regress_worker, regress_gateway;
+DROP ROLE regress_reporter, regress_worker, regress_gateway, regress_many, regress_more;
