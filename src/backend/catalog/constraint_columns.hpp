@@ -24,7 +24,7 @@ struct Columns {
 };
 
 // The place of a column, -1 when it is not among them.
-inline int PlaceOf(AttrNumber number, Columns columns) {
+inline int PlaceAmong(AttrNumber number, Columns columns) {
   for (int i = 0; i < columns.count; ++i)
     if (columns.numbers[i] == number) return i;
   return -1;
@@ -32,7 +32,7 @@ inline int PlaceOf(AttrNumber number, Columns columns) {
 
 inline bool AreWithin(Columns some, Columns all) {
   for (int i = 0; i < some.count; ++i)
-    if (PlaceOf(some.numbers[i], all) < 0) return false;
+    if (PlaceAmong(some.numbers[i], all) < 0) return false;
   return true;
 }
 
@@ -41,7 +41,7 @@ inline char KindOfConstraint(HeapTuple constraint) {
 }
 
 // One of the columns of a constraint's row that hold attribute numbers; none for NULL. A copy: short values are packed.
-inline Columns NumbersOf(HeapTuple constraint, AttrNumber column, TupleDesc catalog) {
+inline Columns ConstrainedColumns(HeapTuple constraint, AttrNumber column, TupleDesc catalog) {
   bool null;
   const Datum value = heap_getattr(constraint, column, catalog, &null);
   if (null) return {0, nullptr};

@@ -53,7 +53,7 @@ void EachColumn(Oid relation, Take take) {
 bool HasNullable(Oid relation, Columns columns) {
   bool nullable = false;
   EachColumn(relation, [&](const FormData_pg_attribute& column) {
-    nullable |= !column.attnotnull && PlaceOf(column.attnum, columns) >= 0;
+    nullable |= !column.attnotnull && PlaceAmong(column.attnum, columns) >= 0;
   });
   return nullable;
 }
@@ -64,7 +64,7 @@ bool HasSubjectPerRow(Oid relation, Columns subject) {
   EachConstraint(relation, [&](HeapTuple tuple, TupleDesc catalog) {
     const char kind = KindOfConstraint(tuple);
     if (unique || (kind != CONSTRAINT_PRIMARY && kind != CONSTRAINT_UNIQUE)) return;
-    const Columns key = NumbersOf(tuple, Anum_pg_constraint_conkey, catalog);
+    const Columns key = ConstrainedColumns(tuple, Anum_pg_constraint_conkey, catalog);
     unique = AreWithin(key, subject) && (kind == CONSTRAINT_PRIMARY || !HasNullable(relation, key));
   });
   return unique;
@@ -76,7 +76,7 @@ Bitmapset* KeyColumns(Oid relation) {
   EachConstraint(relation, [&](HeapTuple tuple, TupleDesc catalog) {
     const char kind = KindOfConstraint(tuple);
     if (kind != CONSTRAINT_PRIMARY && kind != CONSTRAINT_UNIQUE && kind != CONSTRAINT_FOREIGN) return;
-    const Columns key = NumbersOf(tuple, Anum_pg_constraint_conkey, catalog);
+    const Columns key = ConstrainedColumns(tuple, Anum_pg_constraint_conkey, catalog);
     for (int i = 0; i < key.count; ++i)
       if (key.numbers[i] > 0) columns = bms_add_member(columns, key.numbers[i]);
   });
@@ -135,12 +135,12 @@ Datum TextOrNull(const char* text, bool* null) {
 
 // A row for each column of a relation: it, its name, number and name of the column, label, whether it identifies, and
 // its place among the columns of the subject where that is at home.
-void PutColumns(ReturnSetInfo* info, Oid relation, const char* name) {
+void PutModelColumns(ReturnSetInfo* info, Oid relation, const char* name) {
   const SubjectPath path = SubjectPathOf(relation);
   const Bitmapset* keys = KeyColumns(relation);
   const List* labels = LabelsOf(relation);
   EachColumn(relation, [&](const FormData_pg_attribute& column) {
-    const int place = PlaceOf(column.attnum, {path.count, path.own});
+    const int place = PlaceAmong(column.attnum, {path.count, path.own});
     int position = 0;
     for (int k = 0; place >= 0 && k < path.count; ++k) position += path.at_home[k] < path.at_home[place];
     const char* label = LabelAmong(labels, column.attnum);
@@ -157,7 +157,7 @@ void PutColumns(ReturnSetInfo* info, Oid relation, const char* name) {
 
 // A row for a relation: it, its name, where its subject is at home, whether each row is a subject of its own, and where
 // its rows can be joined with those of others.
-void PutRelation(ReturnSetInfo* info, Oid relation, const char* name) {
+void PutModelRelation(ReturnSetInfo* info, Oid relation, const char* name) {
   const SubjectPath path = SubjectPathOf(relation);
   const Oid home = JointHome(relation);
   bool nulls[5] = {};
@@ -189,13 +189,13 @@ void PutEachProtected(FunctionCallInfo fcinfo, Put put) {
 
 // model_relations()
 Datum ps_model_relations(PG_FUNCTION_ARGS) {
-  PutEachProtected(fcinfo, PutRelation);
+  PutEachProtected(fcinfo, PutModelRelation);
   return Datum(0);
 }
 
 // model_attributes()
 Datum ps_model_attributes(PG_FUNCTION_ARGS) {
-  PutEachProtected(fcinfo, PutColumns);
+  PutEachProtected(fcinfo, PutModelColumns);
   return Datum(0);
 }
 

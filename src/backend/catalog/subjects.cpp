@@ -40,7 +40,7 @@ namespace {
 // Foreign keys may go round in circles.
 constexpr int kLongestPath = 32;
 
-int CompareNumbers(const void* a, const void* b) {
+int CompareAttributes(const void* a, const void* b) {
   return *static_cast<const AttrNumber*>(a) - *static_cast<const AttrNumber*>(b);
 }
 
@@ -49,7 +49,7 @@ Columns Sorted(Columns columns) {
   Columns sorted = {columns.count, static_cast<AttrNumber*>(palloc(size + 1))};
   if (columns.count > 0) {
     memcpy(sorted.numbers, columns.numbers, size);
-    qsort(sorted.numbers, static_cast<size_t>(sorted.count), sizeof(AttrNumber), CompareNumbers);
+    qsort(sorted.numbers, static_cast<size_t>(sorted.count), sizeof(AttrNumber), CompareAttributes);
   }
   return sorted;
 }
@@ -66,7 +66,8 @@ Columns SubjectColumns(Oid relation) {
   }
   if (found.count == 0)
     EachConstraint(relation, [&](HeapTuple tuple, TupleDesc catalog) {
-      if (KindOfConstraint(tuple) == CONSTRAINT_PRIMARY) found = NumbersOf(tuple, Anum_pg_constraint_conkey, catalog);
+      if (KindOfConstraint(tuple) == CONSTRAINT_PRIMARY)
+        found = ConstrainedColumns(tuple, Anum_pg_constraint_conkey, catalog);
     });
   return Sorted(found);
 }
@@ -80,12 +81,12 @@ bool FollowKey(SubjectPath* path) {
   EachConstraint(path->home, [&](HeapTuple tuple, TupleDesc catalog) {
     if (KindOfConstraint(tuple) != CONSTRAINT_FOREIGN) return;
     const auto* key = reinterpret_cast<Form_pg_constraint>(GETSTRUCT(tuple));
-    const Columns own = NumbersOf(tuple, Anum_pg_constraint_conkey, catalog);
+    const Columns own = ConstrainedColumns(tuple, Anum_pg_constraint_conkey, catalog);
     if (key->confrelid == key->conrelid || (OidIsValid(oldest) && oldest < key->oid) || !AreWithin(own, columns) ||
         !AreWithin(columns, own))
       return;
-    const Columns other = NumbersOf(tuple, Anum_pg_constraint_confkey, catalog);
-    for (int i = 0; i < columns.count; ++i) referred[i] = other.numbers[PlaceOf(columns.numbers[i], own)];
+    const Columns other = ConstrainedColumns(tuple, Anum_pg_constraint_confkey, catalog);
+    for (int i = 0; i < columns.count; ++i) referred[i] = other.numbers[PlaceAmong(columns.numbers[i], own)];
     oldest = key->oid;
     home = key->confrelid;
   });
@@ -161,7 +162,7 @@ Datum ArrayOfNumbers(int count, const AttrNumber* numbers) {
 }
 
 // The relation of a call, InvalidOid for NULL, which is none.
-Oid RelationArgument(FunctionCallInfo fcinfo) { return PG_ARGISNULL(0) ? InvalidOid : PG_GETARG_OID(0); }
+Oid SubjectArgument(FunctionCallInfo fcinfo) { return PG_ARGISNULL(0) ? InvalidOid : PG_GETARG_OID(0); }
 
 }  // namespace
 
@@ -205,7 +206,7 @@ Oid JointHome(Oid relation) {
 
 // subject_attributes(relation)
 Datum ps_subject_attributes(PG_FUNCTION_ARGS) {
-  const Columns columns = SubjectColumns(RelationArgument(fcinfo));
+  const Columns columns = SubjectColumns(SubjectArgument(fcinfo));
   return ArrayOfNumbers(columns.count, columns.numbers);
 }
 
@@ -214,7 +215,7 @@ Datum ps_subject_path(PG_FUNCTION_ARGS) {
   TupleDesc desc;
   if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
     elog(ERROR, "subject_path() does not return a row");
-  const SubjectPath path = SubjectPathOf(RelationArgument(fcinfo));
+  const SubjectPath path = SubjectPathOf(SubjectArgument(fcinfo));
   Datum values[] = {ObjectIdGetDatum(path.home), ArrayOfNumbers(path.count, path.at_home)};
   bool nulls[] = {!OidIsValid(path.home), false};
   return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
