@@ -250,9 +250,7 @@ tools() {
   fi
   # Versions of clang-format differ; this is for information only.
   if command -v clang-format >/dev/null; then
-    sources=$(files src test/unit test/fuzz | grep -E '\.[ch]pp$' | while IFS= read -r file; do
-      clang-format "$file" | cmp -s - "$file" || echo "$file"
-    done)
+    sources=$(files src test/unit test/fuzz | grep -E '\.[ch]pp$' | xargs -r clang-format --dry-run 2>&1 | sed -nE 's/^([^: ]+):[0-9]+:.*/\1/p' | sort -u)
     if [ -n "$sources" ]; then echo "note    clang-format would change $(wc -l <<<"$sources") files (make format)"; fi
   fi
 }
