@@ -72,4 +72,9 @@ echo "$statements statements of $roles roles in $days days, one session a role a
 echo "statements, of which now and then one is another. Baselines of the first quarter of the days. The worker scored the"
 echo "$((roles * days)) days that are over once, in $keeping s. Medians of $rounds rounds in turns, each in a session of its own; a scrape"
 echo "includes the start of psql and of its session, $(median <<<"${times[connect]}") ms."
+echo
+echo "What is missed has two reasons. A session of its own plans everything first and fills its caches of the catalogs; asked"
+echo "again in the same session \`score()\` and \`stat_roles\` take a fraction of that. And the one new statement makes the worker"
+echo "read the model anew for each round of rates that the statement wants, with the n-grams of all two hundred baselines,"
+echo "some 2.4 million here, whoever has a session."
 part_done
