@@ -11,7 +11,7 @@
 #   make lint | format   layering, symbols and text rules | clang-format in place
 #   make coverage        which lines the tests run: unit, regression, shell tests and attacks on a second build
 #   make soak            mixed load on one server for SECONDS=600, in which nothing may grow, be lost or go wrong
-#   make soak-scale      STATEMENTS=5000000 on CONNECTIONS=500, in which memory of all processes is flat
+#   make soak-scale      STATEMENTS=5000000 on CONNECTIONS=500, 1500 a second, in which memory of all processes is flat
 #   make fuzz            libFuzzer on the targets of test/fuzz: T="name ..." SECONDS=600 (of each)
 #   make sqlsmith | sqlsmith-private | fuzz-jsonb    random statements against a watching server: SECONDS=600 | jsonb arguments: ROUNDS=2000
 #   make package         the Debian package, built and tested in build/package where the tools for it are at hand

@@ -1,6 +1,8 @@
 #!/bin/bash
-# scale.sh [STATEMENTS [CONNECTIONS]] - five million statements on five hundred connections, by default, with 64 MB of shared
-# memory: all are counted, none is dropped, and the memory of all processes is flat and no more than the documentation says.
+# scale.sh [STATEMENTS [CONNECTIONS [RATE]]] - five million statements on five hundred connections, by default, with 64 MB of
+# shared memory: all are counted, none is dropped, and the memory of all processes is flat and no more than the documentation
+# says. So many statements a second of watched roles that the processors have time left: where five hundred backends leave
+# none, the worker comes too seldom to write what they have.
 #
 # Nine of ten connections belong to watched roles with baselines, one of ten to a role that is exempt, which asks the same:
 # what a watched backend has more than one of these is what watching takes. Runs below scripts/sandbox.sh.
@@ -8,6 +10,7 @@
 
 statements=${1:-5000000}
 connections=${2:-500}
+rate=${3:-1500}
 roles=10
 each=$((connections / roles))
 # What docs/benchmarks.md says of a backend: an n-gram of the baseline (bytes), a statement that it knows, and what it has at
@@ -43,7 +46,7 @@ for n in $(seq 0 29); do
   scripts+=(-f "$PS_TMP/load/$n.sql")
 done
 # load ROLE CONNECTIONS STATEMENTS
-load() { PGUSER=app_$1 "$PS_BINDIR/pgbench" -n -M prepared -c "$2" -j 1 -t $(($3 / $2)) --random-seed="$1" "${scripts[@]}" postgres >"$PS_TMP/load/$1.log" 2>&1; }
+load() { PGUSER=app_$1 "$PS_BINDIR/pgbench" -n -M prepared -c "$2" -j 1 -t $(($3 / $2)) -R $((rate / (roles - 1))) --random-seed="$1" "${scripts[@]}" postgres >"$PS_TMP/load/$1.log" 2>&1; }
 
 # Sessions of before, of which the baselines are made.
 for role in $(seq 0 $((roles - 2))); do load "$role" 5 1500; done
@@ -56,11 +59,19 @@ ngrams=$(q "SELECT max(n) FROM (SELECT count(*) AS n FROM privacy_score.baseline
 # sample: a line "KIND PROCESSES kB EACH" for backends of watched roles, of the one that is exempt, and each other process; and
 # what is taken of the shared memory. A process that has ended meanwhile is left out.
 sample() {
-  local pid kind
   q "SELECT pid, CASE WHEN backend_type <> 'client backend' THEN replace(backend_type, ' ', '_') WHEN usename = '$control' THEN 'exempt' ELSE 'watched' END
-       FROM pg_stat_activity WHERE backend_type <> 'client backend' OR usename LIKE 'app%'" | tr '|' ' ' | while read -r pid kind; do
-    awk -v kind="$kind" '/^Private_/ { n += $2 } END { if (NR > 1) print kind, n }' "/proc/$pid/smaps_rollup" 2>/dev/null
-  done | awk '{ n[$1]++; sum[$1] += $2 } END { for (k in n) printf "%s %d %d\n", k, n[k], sum[k] / n[k] }'
+       FROM pg_stat_activity WHERE backend_type <> 'client backend' OR usename LIKE 'app%'" >"$PS_TMP/processes"
+  awk -F '|' '{ kind[$1] = $2 }
+    END {
+      for (pid in kind) {
+        file = "/proc/" pid "/smaps_rollup"
+        own = 0
+        while ((getline line <file) > 0) if (line ~ /^Private_/) { split(line, part, /[ \t]+/); own += part[2] }
+        close(file)
+        if (own > 0) { n[kind[pid]]++; sum[kind[pid]] += own }
+      }
+      for (k in n) printf "%s %d %d\n", k, n[k], sum[k] / n[k]
+    }' "$PS_TMP/processes"
   echo "shared 1 $(($(q "SELECT memory_used FROM privacy_score.stat_info") / 1024))"
 }
 
@@ -71,10 +82,12 @@ for role in $(seq 0 $((roles - 2))); do
   pids+=($!)
 done
 # To compare with until the last: ended then.
-PGUSER=$control "$PS_BINDIR/pgbench" -n -M prepared -c "$each" -j 1 -T 100000 "${scripts[@]}" postgres >"$PS_TMP/load/control.log" 2>&1 &
+PGUSER=$control "$PS_BINDIR/pgbench" -n -M prepared -c "$each" -j 1 -T 100000 -R $((rate / (roles - 1))) "${scripts[@]}" postgres >"$PS_TMP/load/control.log" 2>&1 &
 control_pid=$!
 running() { local pid; for pid in "${pids[@]}"; do kill -0 "$pid" 2>/dev/null || return 1; done; }
 round=0
+are_connected() { [ "$(q "SELECT count(*) FROM pg_stat_activity WHERE usename LIKE 'app%'")" -ge $((each * roles)) ]; }
+wait_until are_connected
 while running; do
   round=$((round + 1))
   sample | sed "s/^/$round /" >>"$PS_TMP/samples"
