@@ -159,9 +159,9 @@ void PutModelColumns(ReturnSetInfo* info, Oid relation, const char* name) {
 // its rows can be joined with those of others.
 void PutModelRelation(ReturnSetInfo* info, Oid relation, const char* name) {
   const SubjectPath path = SubjectPathOf(relation);
-  const Oid home = JointHome(relation);
+  const Oid home = JointHome(relation, path);
   bool nulls[5] = {};
-  Datum values[] = {ObjectIdGetDatum(relation), CStringGetTextDatum(name), CStringGetTextDatum(SubjectHome(relation)),
+  Datum values[] = {ObjectIdGetDatum(relation), CStringGetTextDatum(name), CStringGetTextDatum(SubjectHome(path)),
                     BoolGetDatum(HasSubjectPerRow(relation, {path.count, path.own})),
                     TextOrNull(OidIsValid(home) ? NameInModel(home) : nullptr, &nulls[4])};
   tuplestore_putvalues(info->setResult, info->setDesc, values, nulls);

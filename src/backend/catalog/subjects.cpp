@@ -181,8 +181,7 @@ Bitmapset* SubjectOf(Oid relation) {
   return subject;
 }
 
-char* SubjectHome(Oid relation) {
-  const SubjectPath path = SubjectPathOf(relation);
+char* SubjectHome(const SubjectPath& path) {
   const Columns sorted = Sorted({path.count, path.at_home});
   StringInfoData text;
   initStringInfo(&text);
@@ -191,8 +190,7 @@ char* SubjectHome(Oid relation) {
   return text.data;
 }
 
-Oid JointHome(Oid relation) {
-  const SubjectPath path = SubjectPathOf(relation);
+Oid JointHome(Oid relation, const SubjectPath& path) {
   if (path.count == 0) return InvalidOid;
   const RelationKind home = KindOfRelation(path.home);
   if (!home.is_whole || KindOfRelation(relation).owner != home.owner) return InvalidOid;
@@ -222,7 +220,7 @@ Datum ps_subject_path(PG_FUNCTION_ARGS) {
 }
 
 // subject_home(relation)
-Datum ps_subject_home(PG_FUNCTION_ARGS) { PG_RETURN_TEXT_P(cstring_to_text(SubjectHome(PG_GETARG_OID(0)))); }
+Datum ps_subject_home(PG_FUNCTION_ARGS) { PG_RETURN_TEXT_P(cstring_to_text(SubjectHome(SubjectPathOf(PG_GETARG_OID(0))))); }
 
 // joint_home(relation)
 Datum ps_joint_home(PG_FUNCTION_ARGS) {

@@ -31,11 +31,12 @@ SubjectPath SubjectPathOf(Oid relation);
 Bitmapset* SubjectOf(Oid relation);
 
 // Relations with equal text share a subject.
-char* SubjectHome(Oid relation);
+char* SubjectHome(const SubjectPath& path);
 
 // Where the subjects of a relation are at home, when rows of relations with that home can be joined there, else
 // InvalidOid: a table without children, or a partitioned one, with one row a subject, of the same owner, since rows are
 // read as that, and with keys that can be compared.
-Oid JointHome(Oid relation);
+Oid JointHome(Oid relation, const SubjectPath& path);
+inline Oid JointHome(Oid relation) { return JointHome(relation, SubjectPathOf(relation)); }
 
 }  // namespace privacy_score

@@ -133,14 +133,14 @@ bool AddRated(List** rated, const privacy_score::Tokens& tokens, RelationFinder 
 // Whether the cells named by columns of relations about the subjects of `relation` have few of these
 // (core/scoring/aggregates.hpp).
 bool HasFewSubjects(Oid relation, List* cells, List* months) {
-  const char* home = SubjectHome(relation);
+  const char* home = SubjectHome(SubjectPathOf(relation));
   double entropy = -1;  // the least; of no relation yet
   double told[2] = {};  // by the columns, and without those of months
   int cuts = 0;
   ListCell* cell;
   foreach (cell, UnionOfRevealed(cells, months)) {
     const auto* both = static_cast<RevealedRelation*>(lfirst(cell));
-    if (both->relation != relation && strcmp(SubjectHome(both->relation), home) != 0) continue;
+    if (both->relation != relation && strcmp(SubjectHome(SubjectPathOf(both->relation)), home) != 0) continue;
     const Bitmapset* sets[] = {both->attributes, RevealedOf(cells, both->relation)};
     double rates[2];
     SubjectFacts facts;
@@ -235,7 +235,7 @@ List* GroupsOf(List* revealed) {
   const ListCell* cell;
   foreach (cell, revealed) {
     auto* part = static_cast<RevealedRelation*>(lfirst(cell));
-    const char* home = SubjectHome(part->relation);
+    const char* home = SubjectHome(SubjectPathOf(part->relation));
     SubjectGroup* group = nullptr;
     const ListCell* other;
     foreach (other, groups)
