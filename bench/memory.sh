@@ -40,13 +40,18 @@ echo "## Memory"
 echo
 echo "Bytes. A backend keeps its own for as long as the session lasts; in shared memory a session has a share that is set"
 echo "aside for it ([how much memory](dba.md#how-much-memory)). The model has one baseline of 10,100 n-grams, which stands in"
-echo "shared memory once and in each backend of the role, and the rates that its statements want."
+echo "shared memory once, and the rates that its statements want."
 echo
 echo "| for each | shared | backend |"
 echo "|---|---|---|"
-echo "| n-gram of the baseline, with what the model says of its statements | $ngram | in the next line |"
+echo "| n-gram of the baseline, with what the model says of its statements | $ngram | none |"
 echo "| session, with its first statement and the model | | $own_session |"
 echo "| abstraction: its tokens, sent once a session; known to the backend with what is remembered of the query | | $(per "$own_first" 4000) |"
 echo "| new n-gram, of length 6 as it is kept, with its score | | $(per "$own_pair - own_same" 39600) |"
 echo "| new constant of a statement | | $(per "$own_constants" 30000) |"
+echo
+target_header
+status=0
+target "n-gram of the baseline, with what the model says of its statements" "$ngram" at-most 120 bytes || status=1
+target "session, with its first statement and the model" "$(awk -v b="$own_session" 'BEGIN { print b / 1000 }')" at-most 200 kB || status=1
 part_done

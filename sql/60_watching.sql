@@ -25,7 +25,7 @@ COMMENT ON FUNCTION privacy_score.today() IS 'The current day in log_timezone, i
 CREATE FUNCTION privacy_score.shared_info()
   RETURNS TABLE (memory_used bigint, memory_limit bigint, evictions bigint, events bigint, dropped bigint,
                  scoring_errors bigint, pending_cdr bigint, worker_pid int, last_flush timestamptz, stats_reset timestamptz,
-                 flush_errors bigint, session_share bigint, pool_used bigint, pool_size bigint)
+                 flush_errors bigint, session_share bigint, pool_used bigint, pool_size bigint, baselines_left_out bigint)
   AS 'MODULE_PATHNAME', 'ps_shared_info' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privacy_score.shared_info() IS 'Internal: counters of the shared state.';
 

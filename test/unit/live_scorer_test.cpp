@@ -130,7 +130,7 @@ TEST(LiveScorer, ABadModelChangesNothing) {
   live.Load(WorkedModel().Wire());
   live.Observe(kLgd);
   const double score = live.summary().score;
-  EXPECT_THROW(live.Load("rubbish"), Error);
+  EXPECT_THROW(live.Load(std::string("rubbish")), Error);
   EXPECT_EQ(live.summary().score, score);
   ScoreSettings bad;
   bad.alpha = 2;

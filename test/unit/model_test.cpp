@@ -11,6 +11,7 @@
 namespace privacy_score {
 namespace {
 
+using testing_support::LentModel;
 using testing_support::ModelRows;
 
 ModelRows TwoRelations() {
@@ -91,11 +92,72 @@ TEST(Model, Baselines) {
   EXPECT_EQ(baseline->sessions, 2);
   EXPECT_EQ(baseline->ngrams.size(), 3U);
   ASSERT_EQ(baseline->session_sets.size(), 1U);
-  EXPECT_EQ(baseline->session_sets[0].count, 2);
+  EXPECT_EQ(baseline->session_sets.Words(), (std::vector<std::int64_t>{2, 1, 5}));
   EXPECT_EQ(model.BaselineOfRole("bob"), nullptr);
   ASSERT_NE(model.FindTokens(5), nullptr);
   EXPECT_EQ(*model.FindTokens(5), (Tokens{"cmd:select", "t:public.a"}));
   EXPECT_EQ(model.FindTokens(6), nullptr);
+}
+
+// Baselines that lie elsewhere say what the same ones say in sections; of another role only its sessions are read.
+TEST(Model, OfBaselinesThatLieElsewhere) {
+  ModelRows rows = TwoRelations();
+  rows.AddAbstraction(5, {"t:public.a", "cmd:select"});
+  rows.AddBaseline(1, "alice", {{{5, 3}}, {{5, 1}}});
+  rows.AddBaseline(2, "bob", {{{5, 2}}});
+  rows.AddBaseline(3, "bob", {{{5, 2}}}, "ann");
+  const LentModel lent(rows);
+  const Model whole = Model::Parse(rows.Wire());
+  const Model model = Model::Parse(lent.Source(), "alice");
+  ASSERT_EQ(model.baselines().size(), 3U);
+  const auto list = [](const SessionSets& sets) {
+    std::vector<std::int64_t> words;
+    sets.ForEach([&](std::int64_t count, const AbstractionId* first, const AbstractionId* last) {
+      words.insert(words.end(), {count, last - first});
+      words.insert(words.end(), first, last);
+    });
+    return words;
+  };
+  for (std::size_t i = 0; i < 3; ++i) {
+    const bool own = i == 0;
+    EXPECT_EQ(model.baselines()[i].ngrams.Packed(), (own ? whole.baselines()[i].ngrams : NGramTable()).Packed()) << i;
+    EXPECT_EQ(list(model.baselines()[i].session_sets),
+              i < 2 ? whole.baselines()[i].session_sets.Words() : std::vector<std::int64_t>{})
+        << i;
+  }
+  const Tokens tokens = {"cmd:select", "t:public.a"};
+  EXPECT_TRUE(model.Knows(5));
+  EXPECT_FALSE(model.Knows(6));
+  EXPECT_EQ(*model.FindTokens(5), tokens);
+  EXPECT_EQ(model.FindTokens(6), nullptr);
+  EXPECT_EQ(model.TokensIn(model.baselines()[1], 5), tokens);
+  EXPECT_EQ(model.TokensIn(model.baselines()[1], 6), std::nullopt);
+  // Of a role that nobody has a baseline of it knows no statement; what is usual among peers it does.
+  const Model of_nobody = Model::Parse(lent.Source(), "carol");
+  EXPECT_FALSE(of_nobody.Knows(5));
+  EXPECT_EQ(of_nobody.TokensIn(of_nobody.baselines()[0], 5), tokens);
+  int seen = 0;
+  Model::Parse(lent.Source()).ForEachTokens([&](AbstractionId id, const Tokens& each) {
+    EXPECT_EQ(id, 5);
+    EXPECT_EQ(each, tokens);
+    ++seen;
+  });
+  EXPECT_EQ(seen, 3);
+  EXPECT_THROW(Model::Parse(ModelSource(lent.Source().wire, {}, nullptr)), Error) << "a baseline is not there";
+}
+
+// What is lent is kept for as long as the model is.
+TEST(Model, KeepsWhatLendsItsBaselines) {
+  const ModelRows rows = TwoRelations();
+  auto lender = std::make_shared<int>(1);
+  const std::weak_ptr<int> watched = lender;
+  {
+    Model model = Model::Parse(ModelSource(rows.Wire(), {}, lender));
+    lender.reset();
+    const Model moved = std::move(model);
+    EXPECT_FALSE(watched.expired());
+  }
+  EXPECT_TRUE(watched.expired());
 }
 
 // The sessions of all roles say what is usual among peers; nothing else of another role is needed for scores of one.

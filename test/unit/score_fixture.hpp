@@ -137,6 +137,52 @@ struct ModelRows {
   }
 };
 
+// The same model with the contents of its baselines beside it, where they are read.
+class LentModel {
+ public:
+  // `whole`: with the n-grams of its baselines.
+  explicit LentModel(const ModelRows& model, bool whole = true) {
+    ModelRows rest = model;
+    rest.abstractions.clear();
+    rest.ngrams.clear();
+    rest.session_sets.clear();
+    wire_ = rest.Wire();
+    std::map<std::int64_t, std::string> contents;
+    for (const TextRow& row : model.baselines) {
+      const TextRows sets = OfBaseline(model.session_sets, *row[0]);
+      std::set<AbstractionId> ids;
+      for (const TextRow& set : sets)
+        for (const AbstractionId id : ParseIntegers(*set[2])) ids.insert(id);
+      TextRows tokens;
+      for (const TextRow& token : model.abstractions)
+        if (ids.count(ParseInteger(*token[0])) > 0) tokens.push_back(token);
+      contents[ParseInteger(*row[0])] =
+          PackedBaseline::Pack(Section(3, OfBaseline(model.ngrams, *row[0])), Section(3, sets), Section(2, tokens));
+    }
+    for (auto& [id, bytes] : contents)
+      contents_.emplace_back(id, whole ? std::move(bytes) : PackedBaseline::WithoutNGrams(bytes));
+  }
+  ModelSource Source() const {
+    std::vector<LentBaseline> beside;
+    for (const auto& [id, bytes] : contents_) beside.push_back({id, bytes});
+    return {std::string_view(wire_), beside, nullptr};
+  }
+
+ private:
+  static std::string Section(std::uint32_t columns, const TextRows& rows) {
+    WireWriter writer;
+    writer.Section(columns, rows);
+    return writer.bytes();
+  }
+  static TextRows OfBaseline(TextRows rows, const std::string& id) {
+    rows.erase(std::remove_if(rows.begin(), rows.end(), [&](const TextRow& row) { return row[0] != id; }), rows.end());
+    return rows;
+  }
+
+  std::string wire_;
+  std::vector<std::pair<std::int64_t, std::string>> contents_;
+};
+
 // A model of one table without labels, with all its rates.
 inline ModelRows ModelOf(const TestTable& table) {
   ModelRows model;

@@ -220,7 +220,9 @@ Datum ps_subject_path(PG_FUNCTION_ARGS) {
 }
 
 // subject_home(relation)
-Datum ps_subject_home(PG_FUNCTION_ARGS) { PG_RETURN_TEXT_P(cstring_to_text(SubjectHome(SubjectPathOf(PG_GETARG_OID(0))))); }
+Datum ps_subject_home(PG_FUNCTION_ARGS) {
+  PG_RETURN_TEXT_P(cstring_to_text(SubjectHome(SubjectPathOf(PG_GETARG_OID(0)))));
+}
 
 // joint_home(relation)
 Datum ps_joint_home(PG_FUNCTION_ARGS) {

@@ -168,7 +168,8 @@ const privacy_score::Model* DeclaredModel(MemoryContext context) {
   initStringInfo(&wire);
   InternalScope scope;
   EnterInternal(&scope);
-  AppendModel(&wire, ModelScope::kLive, nullptr);
+  AppendDefinitions(&wire);
+  AppendRatesAtHand(&wire, nullptr, 0);
   LeaveInternal(&scope);
   auto* model = NewCoreObject<privacy_score::Model>(context);
   CallCoreOrRaise([&] { *model = privacy_score::Model::Parse(WireBytes(&wire)); });

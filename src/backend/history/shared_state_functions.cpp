@@ -4,6 +4,7 @@
 #include "backend/state/flush_request.hpp"
 #include "backend/state/installed_extension.hpp"
 #include "backend/state/internal.hpp"
+#include "backend/state/shared_baselines.hpp"
 #include "backend/state/shared_state.hpp"
 
 extern "C" {
@@ -29,7 +30,7 @@ PG_FUNCTION_INFO_V1(ps_warn_unless_preloaded);
 
 // shared_info()
 Datum ps_shared_info(PG_FUNCTION_ARGS) {
-  constexpr int kColumns = 14;
+  constexpr int kColumns = 15;
   InitMaterializedSRF(fcinfo, 0);
   if (ps_shared == nullptr) {
     Datum values[kColumns] = {};
@@ -39,6 +40,9 @@ Datum ps_shared_info(PG_FUNCTION_ARGS) {
     return Datum(0);
   }
   const DatabaseSlot* slot = RequireSlotOfDatabase();
+  LWLockAcquire(slot->lock, LW_SHARED);
+  const int32 left_out = BaselinesLeftOut(slot);
+  LWLockRelease(slot->lock);
   const BlockPool& blocks = ps_shared->blocks;
   const auto bytes = [](int32 count) { return Int64GetDatum(static_cast<int64>(count) * kBlockSize); };
   LWLockAcquire(blocks.lock, LW_SHARED);
@@ -57,7 +61,8 @@ Datum ps_shared_info(PG_FUNCTION_ARGS) {
                             Int64GetDatum(pg_atomic_read_u64(&ps_shared->flush_errors)),
                             bytes(blocks.share),
                             bytes(pool_used),
-                            bytes(blocks.size)};
+                            bytes(blocks.size),
+                            Int64GetDatum(left_out)};
   bool nulls[kColumns] = {};
   nulls[7] = slot->worker_pid == 0;
   nulls[8] = slot->last_flush == 0;

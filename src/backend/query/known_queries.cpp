@@ -43,7 +43,9 @@ struct KnownQuery {
 
 namespace {
 
-constexpr int kSets = 512;
+// Sets, a power of two: the table begins small, and is doubled for as long as its entries are more than its sets.
+constexpr int kFirstSets = 16;
+constexpr int kMostSets = 512;
 constexpr int kWays = 4;
 constexpr Size kMostBytes = 4 * 1024 * 1024;
 
@@ -54,6 +56,8 @@ struct Set {
 
 MemoryContext context = nullptr;
 Set* sets = nullptr;
+int set_count = 0;
+int entry_count = 0;
 uint64 generation_of_all = 0;
 Size bytes = 0;
 
@@ -63,11 +67,30 @@ void MakeRoomForQuery(uint64 generation) {
     context = AllocSetContextCreate(TopMemoryContext, "privacy_score known queries", ALLOCSET_DEFAULT_SIZES);
   sets = nullptr;
   MemoryContextReset(context);
-  sets = static_cast<Set*>(MemoryContextAllocZero(context, sizeof(Set) * kSets));
+  sets = static_cast<Set*>(MemoryContextAllocZero(context, sizeof(Set) * kFirstSets));
+  set_count = kFirstSets;
+  entry_count = 0;
   bytes = 0;
 }
 
-Set* SetOf(uint64 hash) { return &sets[hash >> 32 & (kSets - 1)]; }
+Set* SetOf(uint64 hash) { return &sets[hash >> 32 & static_cast<uint64>(set_count - 1)]; }
+
+// An entry of a set goes to one of two in a table of twice the size, at the same place of it.
+void Grow() {
+  const int before = set_count;
+  Set* const old = sets;
+  sets = static_cast<Set*>(MemoryContextAllocZero(context, sizeof(Set) * static_cast<Size>(2 * before)));
+  set_count = 2 * before;
+  for (int i = 0; i < before; ++i)
+    for (int way = 0; way < kWays; ++way) {
+      KnownQuery* known = old[i].entries[way];
+      if (known == nullptr) continue;
+      Set* set = SetOf(known->hash);
+      set->entries[way] = known;
+      set->next = old[i].next;
+    }
+  pfree(old);
+}
 
 bool SameKey(const KnownQuery* known, const QueryKey& key) {
   return known != nullptr && known->hash == key.hash && known->key_count == key.word_count &&
@@ -165,6 +188,7 @@ const KnownQuery* RememberQuery(const QueryKey& key, uint64 generation, int64 id
   known->planning_shows = planning_shows;
   known->size = size;
   bytes += size;
+  if (entry_count > set_count && set_count < kMostSets) Grow();
   Set* set = SetOf(key.hash);
   int way = 0;
   while (way < kWays && !SameKey(set->entries[way], key)) ++way;
@@ -172,6 +196,8 @@ const KnownQuery* RememberQuery(const QueryKey& key, uint64 generation, int64 id
   if (set->entries[way] != nullptr) {
     bytes -= set->entries[way]->size;
     pfree(set->entries[way]);
+  } else {
+    ++entry_count;
   }
   set->entries[way] = known;
   return known;

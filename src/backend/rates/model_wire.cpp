@@ -24,12 +24,13 @@ const char* const kAttributes =
     "SELECT name, relation_name, label, identifier, subject_position FROM privacy_score.model_attribute ORDER BY name";
 const char* const kDependencies = "SELECT determinant, dependent FROM privacy_score.model_dependency ORDER BY 1, 2";
 
-// Of baselines in force, and of what is accepted beside them.
-#define SQL_IDS_OF_BASELINES                                                      \
-  "SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s "        \
-  "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active UNION ALL " \
-  "SELECT pg_catalog.unnest(g.ngram) FROM privacy_score.acceptance_ngram g "      \
+// Of what is accepted beside baselines; with those of baselines in force.
+#define SQL_IDS_OF_ACCEPTED                                                  \
+  "SELECT pg_catalog.unnest(g.ngram) FROM privacy_score.acceptance_ngram g " \
   "JOIN privacy_score.acceptance_in_force f ON f.id = g.acceptance_id"
+#define SQL_IDS_OF_BASELINES                                               \
+  "SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s " \
+  "JOIN privacy_score.baseline b ON b.id = s.baseline_id AND b.active UNION ALL " SQL_IDS_OF_ACCEPTED
 // The sessions of a role, $1, or of all, in a range of days, from $2 to $3, of an end user, $4 (NULL: all), on certain
 // days, $5 (NULL: all).
 #define SQL_OF_ROLE "s.role = $1::pg_catalog.name "
@@ -53,6 +54,7 @@ const char* const kAllAbstractions = SQL_TOKENS("");
 // For what looks at few of them: finding out which those are takes longer than to read a small table.
 const char* const kFewAbstractions = "SELECT pg_catalog.pg_table_size('privacy_score.abstraction') < 1048576";
 // In order: whether a live model is another one is seen by its bytes.
+const char* const kAcceptedAbstractions = SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_ACCEPTED ") ORDER BY a.id, t");
 const char* const kBaselineAbstractions = SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_BASELINES ") ORDER BY a.id, t");
 #define SQL_ABSTRACTIONS_OF_SESSIONS(whose) \
   SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_BASELINES " UNION ALL " SQL_IDS_OF_SESSIONS(whose) ")")
@@ -110,13 +112,37 @@ void AppendPackedNGrams(StringInfo wire, const char* role) {
   CallCoreOrRaise([&] { *packed = std::string(); });
 }
 
-// The sections of a model with the abstractions that a query finds. `most_rates`: of the stored ones (null: all).
-int AppendModelSections(StringInfo wire, const char* abstractions, int nargs, const char* const* args,
-                        const ComputedRates* computed, const char* role, const char* most_rates, TimestampTz period,
-                        const char* kept_rates = nullptr, bool only_kept = false) {
+// Which stored rates a model has. `most`: so many of them (null: all), those of a period; `kept`: the id of kept rates,
+// which go before stored ones (null: none); `only_kept`: no stored ones beside them.
+struct WhichRates {
+  const char* most = nullptr;
+  TimestampTz period = 0;
+  const char* kept = nullptr;
+  bool only_kept = false;
+};
+
+void AppendRateSection(StringInfo wire, const ComputedRates* computed, const WhichRates& which) {
+  const char* rates[] = {
+      "{}", "{}", "{}", which.most, TextOfInteger(which.period), "{}", which.kept, which.only_kept ? "t" : nullptr};
+  if (computed != nullptr) {
+    rates[0] = psprintf("%s}", computed->relations.data);
+    rates[1] = psprintf("%s}", computed->attributes.data);
+    rates[2] = psprintf("%s}", computed->rates.data);
+    rates[5] = psprintf("%s}", computed->entropies.data);
+  }
+  AppendKeptSection<RateSection>(wire, kRates, lengthof(rates), rates);
+}
+
+void AppendDeclarations(StringInfo wire) {
   AppendOnce<RelationSection>(wire, kRelations);
   AppendOnce<AttributeSection>(wire, kAttributes);
   AppendOnce<DependencySection>(wire, kDependencies);
+}
+
+// The sections of a model with the abstractions that a query finds.
+void AppendModelSections(StringInfo wire, const char* abstractions, int nargs, const char* const* args,
+                         const ComputedRates* computed, const char* role, const WhichRates& rates) {
+  AppendDeclarations(wire);
   if (nargs == 0) {
     AppendOnce<TokenSection>(wire, abstractions);
   } else {
@@ -128,17 +154,7 @@ int AppendModelSections(StringInfo wire, const char* abstractions, int nargs, co
   AppendOnce<BaselineSessionSection>(wire, kBaselineSessions);
   AppendOnce<LimitSection>(wire, kEndUserLimits);
   AppendOnce<AcceptedSection>(wire, kAccepted);
-  const char* rates[] = {
-      "{}", "{}", "{}", most_rates, TextOfInteger(period), "{}", kept_rates, only_kept ? "t" : nullptr};
-  if (computed != nullptr) {
-    rates[0] = psprintf("%s}", computed->relations.data);
-    rates[1] = psprintf("%s}", computed->attributes.data);
-    rates[2] = psprintf("%s}", computed->rates.data);
-    rates[5] = psprintf("%s}", computed->entropies.data);
-  }
-  const int rates_at = wire->len;
-  AppendKeptSection<RateSection>(wire, kRates, lengthof(rates), rates);
-  return rates_at;
+  AppendRateSection(wire, computed, rates);
 }
 
 // The section of the sessions that SQL_SESSIONS names.
@@ -150,12 +166,23 @@ bool FewAbstractions() { return strcmp(KeptInternalValue(kFewAbstractions, 0, nu
 
 }  // namespace
 
-int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed, const char* role,
-                TimestampTz period) {
-  const bool all = scope == ModelScope::kAll || (scope == ModelScope::kBaselines && FewAbstractions());
-  const char* most_rates = scope == ModelScope::kLive ? TextOfInteger(ps_settings.max_rates) : nullptr;
-  return AppendModelSections(wire, all ? kAllAbstractions : kBaselineAbstractions, 0, nullptr, computed, role,
-                             most_rates, period);
+void AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed, const char* role) {
+  const bool all = scope == ModelScope::kAll || FewAbstractions();
+  AppendModelSections(wire, all ? kAllAbstractions : kBaselineAbstractions, 0, nullptr, computed, role, {});
+}
+
+void AppendDefinitions(StringInfo wire) {
+  AppendDeclarations(wire);
+  AppendOnce<TokenSection>(wire, kAcceptedAbstractions);
+  AppendOnce<BaselineSection>(wire, kBaselines);
+  AppendSectionHead(wire, PackedNGramSection::kColumns, 0);
+  AppendSectionHead(wire, BaselineSessionSection::kColumns, 0);
+  AppendOnce<LimitSection>(wire, kEndUserLimits);
+  AppendOnce<AcceptedSection>(wire, kAccepted);
+}
+
+void AppendRatesAtHand(StringInfo wire, const ComputedRates* computed, TimestampTz period) {
+  AppendRateSection(wire, computed, {TextOfInteger(ps_settings.max_rates), period});
 }
 
 void AppendHistory(StringInfo wire, const ComputedRates* computed, const privacy_score::ScoreSettings& settings,
@@ -166,8 +193,8 @@ void AppendHistory(StringInfo wire, const ComputedRates* computed, const privacy
                       few                     ? kAllAbstractions
                       : range.role == nullptr ? kAbstractionsOfAll
                                               : kAbstractionsOfRole,
-                      few ? 0 : lengthof(args), args, computed, range.role, nullptr, 0, range.kept_rates,
-                      range.only_kept);
+                      few ? 0 : lengthof(args), args, computed, range.role,
+                      {nullptr, 0, range.kept_rates, range.only_kept});
   AppendSettings(wire, settings);
   AppendSessionsOf(wire, lengthof(args), args);
 }

@@ -16,18 +16,23 @@ extern "C" {
 
 namespace privacy_score {
 
-// What the model carries. kLive: abstractions of active baselines and the rates at hand, at most max_rates of those
-// that are stored, for sessions that go on; what it lacks they ask for. kBaselines: the same with all rates, and with
-// all abstractions where these are few. kAll: all abstractions, all rates. For recorded sessions there is
-// AppendHistory.
-enum class ModelScope { kLive, kBaselines, kAll };
+// What the model carries. kBaselines: all of baselines, with their abstractions, or all abstractions where these are
+// few, and all rates. kAll: all abstractions, all rates. For recorded sessions there is AppendHistory; for sessions
+// that go on AppendDefinitions.
+enum class ModelScope { kBaselines, kAll };
 
 // Appends all sections of the model. Inside an internal scope. `computed` adds rates that are not in the table (null:
 // none). `role`: whose n-grams are enough, as they are to score one role; the sessions of baselines, which say what is
-// usual among peers, are those of all (null: n-grams of all). `period`: that of the rates at hand, for kLive
-// (rate_admission.hpp). Returns where the section of rates, the last one, begins.
-int AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed, const char* role = nullptr,
-                TimestampTz period = 0);
+// usual among peers, are those of all (null: n-grams of all).
+void AppendModel(StringInfo wire, ModelScope scope, const ComputedRates* computed, const char* role = nullptr);
+
+// Appends the sections of a model before the last one without what baselines hold, which lies beside it
+// (core/scoring/packed_baseline.hpp): declarations, the heads of baselines, what is accepted, with its abstractions.
+// Inside an internal scope.
+void AppendDefinitions(StringInfo wire);
+// Appends the last one, with the rates at hand in a period (rate_admission.hpp), at most max_rates of those that are
+// stored: what it lacks sessions ask for. Inside an internal scope.
+void AppendRatesAtHand(StringInfo wire, const ComputedRates* computed, TimestampTz period);
 
 // The query of the section of abstractions (id, token), of those that the condition `where` takes.
 #define SQL_TOKENS(where) \

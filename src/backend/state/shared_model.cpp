@@ -7,7 +7,9 @@ namespace privacy_score {
 
 namespace {
 
-SharedModel* ModelAt(dsa_pointer place) { return static_cast<SharedModel*>(dsa_get_address(SharedArea(), place)); }
+SharedModel* ModelAt(dsa_pointer place) { return SharedAt<SharedModel>(place); }
+
+std::string_view BytesOf(const SharedModel* model) { return {model->bytes, static_cast<std::size_t>(model->length)}; }
 
 Size SizeOf(int64 length) { return offsetof(SharedModel, bytes) + static_cast<Size>(length); }
 
@@ -22,21 +24,39 @@ PinnedModel PinModel(DatabaseSlot* slot) {
   if (DsaPointerIsValid(pinned.place)) {
     pinned.model = ModelAt(pinned.place);
     pg_atomic_fetch_add_u32(&pinned.model->pins, 1);
+    pinned.baselines = slot->baselines;
+    if (DsaPointerIsValid(pinned.baselines))
+      pg_atomic_fetch_add_u32(&SharedAt<SharedBaselines>(pinned.baselines)->pins, 1);
   }
   LWLockRelease(slot->lock);
   return pinned;
+}
+
+void UnpinModel(const PinnedModel& pinned) {
+  LeaveModel(pinned.place);
+  UnpinBaselines(pinned.baselines);
+}
+
+ModelSource SourceOf(const PinnedModel& pinned) { return SourceWith(BytesOf(pinned.model), pinned.baselines); }
+
+ModelSource SourceInForce(const DatabaseSlot* slot) { return SourceWith(ModelBytes(slot), slot->baselines); }
+
+std::string_view DefinitionBytes(const DatabaseSlot* slot) {
+  if (!DsaPointerIsValid(slot->model)) return {};
+  return ModelBytes(slot).substr(0, static_cast<std::size_t>(ModelAt(slot->model)->rates_at));
 }
 
 std::string_view ModelBytes(const DatabaseSlot* slot) {
   return DsaPointerIsValid(slot->model) ? BytesOf(ModelAt(slot->model)) : std::string_view();
 }
 
-dsa_pointer NewModel(const char* bytes, Size length) {
+dsa_pointer NewModel(const char* bytes, Size length, int64 rates_at) {
   const dsa_pointer place = AllocateShared(SizeOf(static_cast<int64>(length)));
   if (!DsaPointerIsValid(place)) return place;
   SharedModel* model = ModelAt(place);
   pg_atomic_init_u32(&model->pins, 1);
   model->length = static_cast<int64>(length);
+  model->rates_at = rates_at;
   memcpy(model->bytes, bytes, length);
   return place;
 }

@@ -1,5 +1,6 @@
 /*
- * shared_model.hpp - the model of a database in shared memory, which backends read where it lies.
+ * shared_model.hpp - the model of a database in shared memory, without the contents of its baselines
+ * (shared_baselines.hpp).
  *
  * The worker puts a new one in the place of the old one while backends may still read that: a model is pinned for as
  * long as somebody reads it, and whoever leaves it last frees it. Nothing in between waits or raises, so a pin never
@@ -7,8 +8,7 @@
  */
 #pragma once
 
-#include <string_view>
-
+#include "backend/state/shared_baselines.hpp"
 #include "backend/state/shared_state.hpp"
 
 namespace privacy_score {
@@ -16,6 +16,7 @@ namespace privacy_score {
 struct SharedModel {
   pg_atomic_uint32 pins;  // of readers, and one of the slot that it is in
   int64 length;
+  int64 rates_at;  // where in it the rates begin
   char bytes[FLEXIBLE_ARRAY_MEMBER];
 };
 
@@ -24,19 +25,24 @@ struct PinnedModel {
   uint64 version;
   uint64 built_for;  // the change that it reflects
   dsa_pointer place;
+  dsa_pointer baselines;
 };
 
-// To be given back by LeaveModel().
+// To be given back by UnpinModel().
 PinnedModel PinModel(DatabaseSlot* slot);
+void UnpinModel(const PinnedModel& pinned);
+// What core reads it from. Within CallCore.
+ModelSource SourceOf(const PinnedModel& pinned);
 
-inline std::string_view BytesOf(const SharedModel* model) {
-  return {model->bytes, static_cast<std::size_t>(model->length)};
-}
-// Those of the model in force; empty when there is none. In the worker, the only one that replaces it.
+// The bytes of the model in force, empty when there is none, and those before its rates. In the worker, the only one
+// that replaces it.
 std::string_view ModelBytes(const DatabaseSlot* slot);
+std::string_view DefinitionBytes(const DatabaseSlot* slot);
+// What core reads it from. Within CallCore, in the worker.
+ModelSource SourceInForce(const DatabaseSlot* slot);
 
 // A copy of a model in shared memory with one pin, that of the slot; none when it has no room.
-dsa_pointer NewModel(const char* bytes, Size length);
+dsa_pointer NewModel(const char* bytes, Size length, int64 rates_at);
 // Gives back one pin of a model; none is all right.
 void LeaveModel(dsa_pointer place);
 

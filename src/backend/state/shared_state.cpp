@@ -26,6 +26,7 @@ namespace privacy_score {
 
 SharedHeader* ps_shared = nullptr;
 DatabaseSlot* ps_own_slot = nullptr;
+char* ps_plain_area = nullptr;
 
 namespace {
 
@@ -122,6 +123,12 @@ void StartSharedMemory() {
     dsa_area* fresh = dsa_create_in_place(AreaPlace(), AreaSize(), ps_shared->lock->tranche, nullptr);
     dsa_pin(fresh);
     dsa_set_size_limit(fresh, AreaSize());
+    const dsa_pointer tried = dsa_allocate_extended(fresh, 1, DSA_ALLOC_NO_OOM);
+    char* plain = static_cast<char*>(AreaPlace());
+    if (DsaPointerIsValid(tried)) {
+      if (dsa_get_address(fresh, tried) == plain + tried) ps_plain_area = plain;
+      dsa_free(fresh, tried);
+    }
     dsa_detach(fresh);
   }
   LWLockRelease(AddinShmemInitLock);
@@ -163,6 +170,8 @@ dsa_area* SharedArea() {
   }
   return area;
 }
+
+Size SharedAreaSize() { return AreaSize(); }
 
 DatabaseSlot* SlotOfDatabase(bool create) {
   if (ps_own_slot != nullptr || ps_shared == nullptr) return ps_own_slot;

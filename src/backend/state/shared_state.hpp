@@ -228,7 +228,10 @@ struct DatabaseSlot {
   int32 round_settled;       // by the process that computes a round of rates; -1 until it has ended well
   dsa_pointer days;          // saved by a worker that has ended for the next one (worker_days.cpp)
   int64 days_length;
-  dsa_pointer model;           // shared_model.hpp
+  dsa_pointer model;          // shared_model.hpp
+  dsa_pointer baselines;      // of it: shared_baselines.hpp
+  dsa_pointer old_baselines;  // that were replaced
+  dsa_pointer loose_baselines;
   uint64 definitions_hash;     // of all of the model but the rates
   uint64 definitions_version;  // the model version that last changed these
   pg_atomic_uint64 flush_wanted;
@@ -286,8 +289,9 @@ void ResetEventsCounted();
 void RequirePreload();
 void WarnUnlessPreloaded();
 
-// The DSA area, attached on first use in this process; null without preload.
+// The DSA area, attached on first use in this process; null without preload. Its size in bytes.
 dsa_area* SharedArea();
+Size SharedAreaSize();
 
 // The slot of this database, made on first use; null when the table of databases is full.
 DatabaseSlot* SlotOfDatabase(bool create);
@@ -301,8 +305,12 @@ extern DatabaseSlot* ps_own_slot;
 dsa_pointer AllocateShared(Size size);
 void FreeShared(dsa_pointer pointer, Size size);
 
+// Where it lies. The area is one piece that never grows, so that this is its beginning and so many bytes, which is
+// tried at start: then a process that only reads attaches to nothing, which would take 40 kB of each.
+extern char* ps_plain_area;  // null: it is not so
 template <typename T>
 T* SharedAt(dsa_pointer pointer) {
+  if (ps_plain_area != nullptr) return reinterpret_cast<T*>(ps_plain_area + pointer);
   return static_cast<T*>(dsa_get_address(SharedArea(), pointer));
 }
 

@@ -73,8 +73,8 @@ void RefreshModel(DatabaseSlot* slot, const LiveSession* session) {
   const PinnedModel pinned = PinModel(slot);
   if (pinned.model == nullptr) return;
   CoreError error;
-  const bool done = CallCore(&error, [&] { local->scorer.Load(BytesOf(pinned.model)); });
-  LeaveModel(pinned.place);
+  const bool done = CallCore(&error, [&] { local->scorer.Load(SourceOf(pinned)); });
+  UnpinModel(pinned);
   if (done) {
     local->model_version = pinned.version;
     local->model_built_for = pinned.built_for;

@@ -33,6 +33,7 @@ extern "C" {
 #include "backend/state/rate_requests.hpp"
 #include "backend/state/shared_model.hpp"
 #include "backend/worker/worker_alarms.hpp"
+#include "backend/worker/worker_baselines.hpp"
 
 namespace privacy_score {
 
@@ -103,63 +104,15 @@ void ReleaseSlot(int code, Datum argument) {
   ConditionVariableBroadcast(&slot->flushed);
 }
 
-// Rates that were asked for: of another database they would be asked of the next one that gets the slot.
-void FreeMissingRates(DatabaseSlot* slot) {
-  while (DsaPointerIsValid(slot->missing_rates)) slot->missing_rates = FreeAskedRate(slot->missing_rates);
-  slot->missing_count = 0;
-}
-
-// What could not be written before the database was dropped.
-void FreeSessions(DatabaseSlot* slot) {
-  while (slot->sessions != nullptr) {
-    LiveSession* session = slot->sessions;
-    slot->sessions = session->next;
-    FreeHistory(session, &session->open);
-    FreeHistory(session, &session->sealed);
-    FreePart(session);
-    CloseHolding(session->holding, reinterpret_cast<SharedBlock*>(session));
-  }
-  slot->session_count = 0;
-}
-
-// The first transaction of the worker. Frees the slots of databases that were dropped: nobody can be in them any more.
-void ReclaimSlots() {
-  StartTransactionCommand();
-  NoteDatabaseName();
-  for (DatabaseSlot& slot : ps_shared->databases) {
-    const Oid database = slot.database;
-    if (!OidIsValid(database) || slot.worker_pid != 0 || SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(database)))
-      continue;
-    LWLockAcquire(ps_shared->lock, LW_EXCLUSIVE);
-    LWLockAcquire(slot.lock, LW_EXCLUSIVE);
-    if (slot.database == database) {
-      LeaveModel(slot.model);
-      slot.model = InvalidDsaPointer;
-      DropSavedDays(&slot);
-      slot.model_built_for = slot.definitions_hash = slot.definitions_version = 0;
-      slot.worker_asked_at = slot.last_flush = 0;
-      FreeShared(slot.faults, sizeof(RateFaults));
-      slot.faults = InvalidDsaPointer;
-      FreeMissingRates(&slot);
-      FreeSessions(&slot);
-      FreeChangeMarks(&slot);
-      slot.rates_period = slot.stale_count = 0;
-      slot.rates_wait = false;
-      pg_atomic_write_u64(&slot.model_version, 0);
-      slot.database = InvalidOid;
-    }
-    LWLockRelease(slot.lock);
-    LWLockRelease(ps_shared->lock);
-  }
-  CommitTransactionCommand();
-}
-
 // Gives the slot up when there is nothing to do, or has not been for as long as tests may want. A backend that opens a
 // session afterwards sees that no worker runs.
 bool LeaveWhenIdle(DatabaseSlot* slot) {
   static TimestampTz needed_at = GetCurrentTimestamp();
   const TimestampTz now = GetCurrentTimestamp();
-  if (OnlyPrincipalsRest(slot)) SaveDays(slot);
+  if (OnlyPrincipalsRest(slot)) {
+    SaveDays(slot);
+    FreeBaselines(slot, false);
+  }
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   // A standby keeps the day's score in this process; a database that is dropped there does not wait for anybody.
   bool idle = OnlyPrincipalsRest(slot) && !(RecoveryInProgress() && RemembersToday()) &&
@@ -233,6 +186,7 @@ void TakeInChanges(DatabaseSlot* slot) {
     return;
   }
   republish = false;
+  FollowModelInDays(slot);
   // Rates that others have stored make a change, too.
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   if (wanted != slot->model_built_for) ++slot->rounds;
@@ -270,9 +224,9 @@ void FollowModel(DatabaseSlot* slot) {
   if (ShutdownRequestPending) return;
   // A rate that is out of date is a bound until it has been computed again.
   static int32 stale = -1;
-  const int32 counted = CountStaleRates();
+  const int32 counted = CountStaleRates(slot);
   if (counted >= 0) stale = counted;
-  if (stale > slot->stale_count) catalogs_changed = true;
+  if (stale > slot->stale_count || BaselinesAreDue()) catalogs_changed = true;
   if (EndExpired()) catalogs_changed = true;
   if (UntilFollowing(slot) <= 0 && (ChangesWait(slot) || PeriodIsOver(slot) || ReplicatedModelIsDue())) {
     followed_at = GetCurrentTimestamp();

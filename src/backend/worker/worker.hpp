@@ -86,6 +86,8 @@ void DropSavedDays(DatabaseSlot* slot);
 // principal of whom there are too many.
 void RemoveDays(const char* retention);
 void TidyDays();
+// Reads what is remembered of days with the model in force, so that baselines of one before can be freed.
+void FollowModelInDays(DatabaseSlot* slot);
 // Forgets the days in memory; begins them again with what is stored by now, as when another server has gone on storing.
 void ForgetDays();
 void ReadDaysAgain(DatabaseSlot* slot);
@@ -103,8 +105,8 @@ void TakeInSessions(DatabaseSlot* slot);
 // A score from that memory, palloc'd as a holder; null when it is not known there. The day includes what is stored.
 // `place` tells the session from others, of which `session` is a copy.
 CoreHolder<privacy_score::MemoryScore>* ScoreFromMemory(const LiveSession* place, const LiveSession* session,
-                                                        std::string_view model);
-CoreHolder<privacy_score::MemoryScore>* ScoreDayFromMemory(const LiveSession* session, std::string_view model);
+                                                        std::string_view model, dsa_pointer baselines);
+CoreHolder<privacy_score::MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const DatabaseSlot* slot);
 
 // Whether a role's day is remembered that a daily limit rests on.
 bool RemembersToday();
@@ -130,7 +132,7 @@ bool HasFailed(DatabaseSlot* slot, const WantedRate* wanted, TimestampTz since);
 
 // Counts the stored rates that are out of date, at most every five seconds, and forgets those of relations that no
 // longer exist. -1 when it has not looked.
-int32 CountStaleRates();
+int32 CountStaleRates(DatabaseSlot* slot);
 
 // Computes the rates that scoring misses, and those that are out of date, relation by relation for about a second; true
 // when it settled any. The rest stays to be done, as do rates of relations that somebody holds locked.
@@ -152,6 +154,9 @@ bool KeepingIsDue();
 // Within a transaction: removes kept scores of days that are older than so many days; kept rates that no day rests on.
 void RemoveKept(const char* retention);
 void TidyKeptRates();
+
+// The first transaction of the worker. Frees the slots of databases that were dropped: nobody can be in them any more.
+void ReclaimSlots();
 
 // Scores again the sessions whose score rests on bounds, and publishes daily scores where a limit asks for them.
 void CorrectScores(DatabaseSlot* slot);

@@ -75,7 +75,7 @@ bool PrepareDays(DatabaseSlot* slot) {
   if (!Counted([&] {
         const bool begins = days == nullptr;
         if (begins) days = new Days();
-        days->reach.Load(ModelBytes(slot));
+        days->reach.Load(SourceInForce(slot));
         if (begins) Restore(slot);
       })) {
     // Of days that are half judged nothing can be said.
@@ -372,6 +372,10 @@ void StoreDay(const LiveSession* session) {
 }
 
 }  // namespace
+
+void FollowModelInDays(DatabaseSlot* slot) {
+  if (days != nullptr) PrepareDays(slot);
+}
 
 void DropSavedDays(DatabaseSlot* slot) {
   if (DsaPointerIsValid(slot->days)) FreeShared(slot->days, static_cast<Size>(slot->days_length));

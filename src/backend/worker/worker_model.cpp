@@ -23,6 +23,7 @@ extern "C" {
 #include "backend/state/principal_session.hpp"
 #include "backend/state/rate_requests.hpp"
 #include "backend/state/shared_model.hpp"
+#include "backend/worker/worker_baselines.hpp"
 #include "core/scoring/day_scorer.hpp"
 #include "core/scoring/live_scorer.hpp"
 #include "core/scoring/model_sections.hpp"
@@ -40,31 +41,60 @@ void RaiseForWorker(LiveSession* session, const PassedLimit& passed, std::string
 
 namespace {
 
-bool SameModel(DatabaseSlot* slot, const StringInfoData* wire) {
-  return pg_atomic_read_u64(&slot->model_version) != 0 && ModelBytes(slot) == WireBytes(wire);
+// A model that is ready to be published: its sections, where its rates begin, and its baselines.
+struct NewlyBuilt {
+  StringInfoData wire;
+  int rates_at;
+  GatheredBaselines baselines;
+};
+
+bool SameModel(DatabaseSlot* slot, const NewlyBuilt& built) {
+  return pg_atomic_read_u64(&slot->model_version) != 0 && ModelBytes(slot) == WireBytes(&built.wire) &&
+         SameBaselines(slot, built.baselines);
 }
 
-bool Replace(DatabaseSlot* slot, const StringInfoData* wire, int rates_at) {
+// Puts it into shared memory; false when there is no room.
+bool PlaceModel(DatabaseSlot* slot, const NewlyBuilt& built, bool same_baselines, dsa_pointer* model,
+                dsa_pointer* baselines) {
+  *model = *baselines = InvalidDsaPointer;
+  if (!built.baselines.fit) return false;
+  *model = NewModel(built.wire.data, static_cast<Size>(built.wire.len), built.rates_at);
+  if (!DsaPointerIsValid(*model)) return false;
+  if (!same_baselines) *baselines = NewSharedBaselines(slot, built.baselines.of, built.baselines.count);
+  if (same_baselines || DsaPointerIsValid(*baselines)) return true;
+  LeaveModel(*model);
+  return false;
+}
+
+void TellNoRoom(const NewlyBuilt& built) {
   static TimestampTz told_at = 0;
-  dsa_pointer fresh = NewModel(wire->data, static_cast<Size>(wire->len));
-  if (!DsaPointerIsValid(fresh)) {
+  const TimestampTz now = GetCurrentTimestamp();
+  if (now - told_at < USECS_PER_MINUTE) return;
+  told_at = now;
+  ereport(LOG, (errmsg("privacy_score model of %d bytes, with %d baselines beside it, does not fit into shared memory",
+                       built.wire.len, built.baselines.count),
+                errhint("Raise privacy_score.max_memory.")));
+}
+
+bool Replace(DatabaseSlot* slot, const NewlyBuilt& built) {
+  const bool same_baselines = SameBaselines(slot, built.baselines);
+  dsa_pointer model, baselines;
+  bool placed = PlaceModel(slot, built, same_baselines, &model, &baselines);
+  if (!placed) {
     // Each size that has ever been asked for keeps 64 kB, most of them empty; with little memory that is much of it.
     dsa_trim(SharedArea());
-    fresh = NewModel(wire->data, static_cast<Size>(wire->len));
+    placed = PlaceModel(slot, built, same_baselines, &model, &baselines);
   }
-  if (!DsaPointerIsValid(fresh)) {
-    const TimestampTz now = GetCurrentTimestamp();
-    if (now - told_at < USECS_PER_MINUTE) return false;
-    told_at = now;
-    ereport(LOG, (errmsg("privacy_score model of %d bytes does not fit into shared memory", wire->len),
-                  errhint("Raise privacy_score.max_memory.")));
+  if (!placed) {
+    TellNoRoom(built);
     return false;
   }
+  const uint64 hash = hash_bytes_extended(reinterpret_cast<const unsigned char*>(built.wire.data), built.rates_at, 0);
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  const dsa_pointer old = std::exchange(slot->model, fresh);
+  const dsa_pointer old = std::exchange(slot->model, model);
+  if (!same_baselines) ReplaceBaselines(slot, baselines);
   const uint64 version = pg_atomic_add_fetch_u64(&slot->model_version, 1);
-  const uint64 hash = hash_bytes_extended(reinterpret_cast<const unsigned char*>(wire->data), rates_at, 0);
-  const bool redefined = hash != slot->definitions_hash;
+  const bool redefined = !same_baselines || hash != slot->definitions_hash;
   if (redefined) slot->definitions_version = version;
   slot->definitions_hash = hash;
   LWLockRelease(slot->lock);
@@ -74,12 +104,19 @@ bool Replace(DatabaseSlot* slot, const StringInfoData* wire, int rates_at) {
   return true;
 }
 
+// The sections of a model, and what its baselines hold; invalid: that stands in the sections.
+struct ModelToScoreWith {
+  std::string_view wire;
+  dsa_pointer baselines;
+  ModelSource Source() const { return SourceWith(wire, baselines); }
+};
+
 using Rescored = privacy_score::MemoryScore;
 using privacy_score::DayScore;
 using privacy_score::DayScorer;
 
 // Scores a session from its history, as its own backend would with this model.
-void RescoreFromHistory(const LiveSession* session, std::string_view model, Rescored* result, CoreError* error) {
+void RescoreFromHistory(const LiveSession* session, const ModelToScoreWith& model, Rescored* result, CoreError* error) {
   StringInfoData wire;
   initStringInfo(&wire);
   const char* args[] = {TextOfInteger(session->row_id)};
@@ -93,7 +130,7 @@ void RescoreFromHistory(const LiveSession* session, std::string_view model, Resc
       args);
   const bool done = CallCore(error, [&] {
     LiveScorer scorer(NameStr(session->role_name), session->settings, EndUserOf(session));
-    scorer.Load(model);
+    scorer.Load(model.Source());
     WireReader reader(WireBytes(&wire));
     std::unordered_map<std::int64_t, Tokens> tokens;
     reader.EachRow(TokenSection::kColumns, [&](const Row& row) {
@@ -132,8 +169,8 @@ void RescoreFromHistory(const LiveSession* session, std::string_view model, Resc
 
 // The same in a holder, of a recorded session from its history, of one that began in recovery from memory; null when
 // that is not possible.
-CoreHolder<Rescored>* Rescore(const LiveSession* place, const LiveSession* session, std::string_view model) {
-  if (session->unrecorded) return ScoreFromMemory(place, session, model);
+CoreHolder<Rescored>* Rescore(const LiveSession* place, const LiveSession* session, const ModelToScoreWith& model) {
+  if (session->unrecorded) return ScoreFromMemory(place, session, model.wire, model.baselines);
   CoreHolder<Rescored>* result = NewCoreHolder<Rescored>(CurrentMemoryContext);
   CallCoreOrRaise([&] { result->Reset(new Rescored()); });
   WorkTransaction work;
@@ -146,7 +183,7 @@ CoreHolder<Rescored>* Rescore(const LiveSession* place, const LiveSession* sessi
 
 // The same with all stored rates, of which the model has not all: what it misses is looked up.
 CoreHolder<Rescored>* RescoreWithStored(DatabaseSlot* slot, const LiveSession* place, const LiveSession* session,
-                                        std::string_view model) {
+                                        const ModelToScoreWith& model) {
   constexpr int kMostRounds = 16;
   CoreHolder<Rescored>* result = Rescore(place, session, model);
   ComputedRates found;
@@ -155,26 +192,42 @@ CoreHolder<Rescored>* RescoreWithStored(DatabaseSlot* slot, const LiveSession* p
     const int before = found.count;
     StringInfoData wire;
     initStringInfo(&wire);
+    const std::string_view definitions = DefinitionBytes(slot);
+    appendBinaryStringInfo(&wire, definitions.data(), static_cast<int>(definitions.size()));
     WorkTransaction work;
     BeginWork(&work);
     AppendStored(&found, &result->object->missing);
-    if (found.count > before) AppendModel(&wire, ModelScope::kLive, &found, nullptr, slot->rates_period);
+    if (found.count > before) AppendRatesAtHand(&wire, &found, slot->rates_period);
     EndWork(&work);
     if (found.count == before) break;
-    result = Rescore(place, session, WireBytes(&wire));
+    result = Rescore(place, session, {WireBytes(&wire), slot->baselines});
     pfree(wire.data);
   }
   return result;
 }
 
-void CorrectScore(DatabaseSlot* slot, LiveSession* session, std::string_view model) {
+// The same with all n-grams of the role's baselines, for which there is no room in shared memory.
+CoreHolder<Rescored>* RescoreWithTables(const LiveSession* place, const LiveSession* session) {
+  StringInfoData wire;
+  initStringInfo(&wire);
+  WorkTransaction work;
+  BeginWork(&work);
+  AppendModel(&wire, ModelScope::kBaselines, UnstoredRates(), NameStr(session->role_name));
+  EndWork(&work);
+  CoreHolder<Rescored>* result = Rescore(place, session, {WireBytes(&wire), InvalidDsaPointer});
+  pfree(wire.data);
+  return result;
+}
+
+void CorrectScore(DatabaseSlot* slot, LiveSession* session, const ModelToScoreWith& model) {
   LiveSession before;
   CopySession(session, &before);
   const bool known = before.row_id != 0 || before.unrecorded;
   const bool whole = before.flushed_queries == before.summary.queries;
   // Who asks for more than there is room for could be estimated for ever. So such a session is scored with what is
   // stored, and its limits are checked by what is recorded of it even while it goes on.
-  const bool lacks_room = before.summary.estimated && slot->rates_period != 0;
+  const bool lacks_ngrams = before.summary.estimated && IsLeftOut(slot, NameStr(before.role_name));
+  const bool lacks_room = lacks_ngrams || (before.summary.estimated && slot->rates_period != 0);
   if (!known || !(whole || (lacks_room && before.limits.Any()))) return;
   const uint64 version = pg_atomic_read_u64(&slot->model_version);
   // Rates alone change only what rested on bounds; baselines and declarations change every score.
@@ -184,8 +237,9 @@ void CorrectScore(DatabaseSlot* slot, LiveSession* session, std::string_view mod
   const bool rates_came = session->weighed_rounds != rounds;
   const bool goes_on = session->weighed_queries != before.flushed_queries;
   if (!outdated && !(lacks_room && (rates_came || goes_on))) return;
-  CoreHolder<Rescored>* result =
-      lacks_room ? RescoreWithStored(slot, session, &before, model) : Rescore(session, &before, model);
+  CoreHolder<Rescored>* result = lacks_ngrams ? RescoreWithTables(session, &before)
+                                 : lacks_room ? RescoreWithStored(slot, session, &before, model)
+                                              : Rescore(session, &before, model);
   if (result == nullptr) return;
   session->weighed_queries = before.flushed_queries;
   session->weighed_rounds = rounds;
@@ -265,10 +319,10 @@ struct DayFigure {
 
 // Computes the score of the day. `asks`: rates that it misses are asked for. They are not computed here, as score()
 // would: history waits for what this process does.
-void ScoreDay(DayFigure* day, DatabaseSlot* slot, const LiveSession* session, std::string_view model, bool asks) {
+void ScoreDay(DayFigure* day, DatabaseSlot* slot, const LiveSession* session, bool asks) {
   const std::vector<privacy_score::MissingRate>* missing;
   if (session->unrecorded) {
-    const CoreHolder<Rescored>* result = ScoreDayFromMemory(session, model);
+    const CoreHolder<Rescored>* result = ScoreDayFromMemory(session, slot);
     if (result == nullptr) return;
     day->score = result->object->summary.score;
     day->enforced = result->object->enforced;
@@ -345,15 +399,19 @@ void AddMissing(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate
 }
 
 bool PublishModel(DatabaseSlot* slot, bool even_if_same) {
-  StringInfoData wire;
-  initStringInfo(&wire);
+  NewlyBuilt built;
+  initStringInfo(&built.wire);
   WorkTransaction work;
   BeginWork(&work);
   FollowPeriods(slot);
-  const int rates_at = AppendModel(&wire, ModelScope::kLive, UnstoredRates(), nullptr, slot->rates_period);
+  // All in one snapshot: the heads of baselines, and what they hold.
+  AppendDefinitions(&built.wire);
+  built.rates_at = built.wire.len;
+  AppendRatesAtHand(&built.wire, UnstoredRates(), slot->rates_period);
+  GatherBaselines(slot, work.outer, &built.baselines);
   EndWork(&work);
-  const bool done = (!even_if_same && SameModel(slot, &wire)) || Replace(slot, &wire, rates_at);
-  pfree(wire.data);
+  const bool done = (!even_if_same && SameModel(slot, built)) || Replace(slot, built);
+  pfree(built.wire.data);
   return done;
 }
 
@@ -362,7 +420,7 @@ void CorrectScores(DatabaseSlot* slot) {
   static uint64 asked_with = 0;
   const uint64 version = pg_atomic_read_u64(&slot->model_version);
   const bool asks = version != asked_with;
-  const std::string_view model = ModelBytes(slot);
+  const ModelToScoreWith model = {ModelBytes(slot), slot->baselines};
   DayFigure* days = nullptr;
   for (LiveSession* session = FirstSession(slot); session != nullptr; session = session->next) {
     CHECK_FOR_INTERRUPTS();
@@ -370,7 +428,7 @@ void CorrectScores(DatabaseSlot* slot) {
     if (session->limits.daily < 0 || FindDayFigure(days, session) != nullptr) continue;
     auto* day = static_cast<DayFigure*>(palloc(sizeof(DayFigure)));
     *day = {days, session->role_name, pstrdup(EndUserOf(session)), session->day, -1, -1, false};
-    ScoreDay(day, slot, session, model, asks);
+    ScoreDay(day, slot, session, asks);
     days = day;
   }
   TakeDayFigures(slot, days);

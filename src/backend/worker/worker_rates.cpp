@@ -41,6 +41,7 @@ extern "C" {
 #include "backend/server/wait_events.hpp"
 #include "backend/state/progress.hpp"
 #include "backend/state/rate_requests.hpp"
+#include "backend/worker/worker_baselines.hpp"
 
 namespace privacy_score {
 
@@ -368,7 +369,7 @@ void PutBackRate(DatabaseSlot* slot, std::string_view relation, std::string_view
   LWLockRelease(slot->lock);
 }
 
-int32 CountStaleRates() {
+int32 CountStaleRates(DatabaseSlot* slot) {
   static TimestampTz looked_at = 0;
   const TimestampTz now = GetCurrentTimestamp();
   if (RecoveryInProgress() || now - looked_at < int64{ps_settings.rate_check_interval} * 1000) return -1;
@@ -382,6 +383,7 @@ int32 CountStaleRates() {
   const char* count = InternalValue("SELECT pg_catalog.count(*) FROM privacy_score.rate_state r WHERE r.stale");
   const auto stale = static_cast<int32>(strtol(count, nullptr, 10));
   const bool shards = HasShards();
+  LookAtBaselines(slot);
   EndWork(&work);
   if (shards) CopyCountersApart();
   return stale;

@@ -22,6 +22,7 @@ extern "C" {
 #include "backend/state/live_session.hpp"
 #include "backend/state/principal_attachment.hpp"
 #include "backend/state/principal_session.hpp"
+#include "backend/state/shared_model.hpp"
 #include "core/scoring/model_sections.hpp"
 
 namespace privacy_score {
@@ -182,14 +183,15 @@ void TakeInSessions(DatabaseSlot* slot) {
   memory_day = today;
 }
 
-CoreHolder<MemoryScore>* ScoreFromMemory(const LiveSession* place, const LiveSession* session, std::string_view model) {
+CoreHolder<MemoryScore>* ScoreFromMemory(const LiveSession* place, const LiveSession* session, std::string_view model,
+                                         dsa_pointer baselines) {
   return Held([&] {
-    return memory->ScoreSession(MemoryKey(place), model, NameStr(session->role_name), EndUserOf(session),
-                                session->settings);
+    return memory->ScoreSession(MemoryKey(place), SourceWith(model, baselines), NameStr(session->role_name),
+                                EndUserOf(session), session->settings);
   });
 }
 
-CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, std::string_view model) {
+CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const DatabaseSlot* slot) {
   StringInfoData stored;
   initStringInfo(&stored);
   const char* args[] = {NameStr(session->role_name), TextOfInteger(session->day), EndUserOf(session)};
@@ -212,8 +214,8 @@ CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, std::str
       3, args);
   EndWork(&work);
   return Held([&] {
-    return memory->ScoreDay(NameStr(session->role_name), EndUserOf(session), session->day, model, WireBytes(&stored),
-                            session->settings);
+    return memory->ScoreDay(NameStr(session->role_name), EndUserOf(session), session->day, SourceInForce(slot),
+                            WireBytes(&stored), session->settings);
   });
 }
 

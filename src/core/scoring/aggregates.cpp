@@ -226,7 +226,7 @@ AttributeSet OfOneSubject(const Model& model, const Tokens& tokens) {
 
 std::vector<MissingRate> MissingOfStatements(const Model& model, const ScoreSettings& settings) {
   RateBook book(model);
-  for (const auto& [id, tokens] : model.tokens()) {
+  model.ForEachTokens([&](AbstractionId, const Tokens& tokens) {
     const AttributeSet revealed = Reveal(model, book, tokens, settings).most;
     AttributeSet scored;
     for (const AttributeId attribute : revealed) {
@@ -234,7 +234,7 @@ std::vector<MissingRate> MissingOfStatements(const Model& model, const ScoreSett
     }
     book.Want(revealed);
     book.Want(scored);
-  }
+  });
   return book.TakeMissing();
 }
 

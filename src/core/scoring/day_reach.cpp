@@ -282,11 +282,10 @@ struct DayReach::JournalReader {
   }
 };
 
-void DayReach::Load(std::string_view model_wire) {
-  auto model = std::make_shared<const Model>(Model::Parse(model_wire));
+void DayReach::Load(const ModelSource& source) {
+  auto model = std::make_shared<const Model>(Model::Parse(source));
   // The abstractions of the model before are those of its baselines, and need not be those of this one.
-  for (const auto& [id, tokens] : model_->tokens())
-    if (!days_.empty()) Define(id, tokens);
+  if (!days_.empty()) model_->ForEachTokens([&](AbstractionId id, const Tokens& tokens) { Define(id, tokens); });
   model_ = std::move(model);
   for (auto at = days_.begin(); at != days_.end();) {
     if (at->day.Judge(model_, *this)) {

@@ -119,7 +119,7 @@ class DayReach {
 
   // Takes in another version of the model; what is remembered of days is judged by it. Throws Error XX001 on damaged
   // bytes.
-  void Load(std::string_view model_wire);
+  void Load(const ModelSource& source);
 
   // What of the abstractions in a journal is not defined yet. Throws Error XX001 on damaged words.
   std::vector<AbstractionId> Unknown(const std::vector<std::uint64_t>& words) const;

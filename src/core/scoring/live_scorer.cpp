@@ -91,8 +91,8 @@ std::size_t LiveScorer::BytesOf(const Tokens& tokens) {
   return bytes;
 }
 
-void LiveScorer::Load(std::string_view model_wire) {
-  Replace(std::make_shared<const Model>(Model::Parse(model_wire, role_)), settings(), common_->defined);
+void LiveScorer::Load(const ModelSource& source) {
+  Replace(std::make_shared<const Model>(Model::Parse(source, role_)), settings(), common_->defined);
   KnowModel();
 }
 
@@ -182,7 +182,9 @@ std::vector<MissingRate> LiveScorer::TakeMissing() {
   return all.List();
 }
 
-bool LiveScorer::Knows(AbstractionId id) const { return id == 0 || common_->scorer->FindTokens(id) != nullptr; }
+bool LiveScorer::Knows(AbstractionId id) const {
+  return id == 0 || common_->defined.count(id) > 0 || common_->model->Knows(id);
+}
 
 void LiveScorer::Define(AbstractionId id, Tokens tokens) {
   if (id == 0) return;

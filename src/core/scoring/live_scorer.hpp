@@ -45,7 +45,7 @@ class LiveScorer {
   LiveScorer& operator=(const LiveScorer&) = delete;
 
   // Takes in a new version of the model. Throws Error XX001 on damaged bytes, and then keeps the old version.
-  void Load(std::string_view model_wire);
+  void Load(const ModelSource& source);
   // Changes the settings; the session goes on and is scored again under them.
   void Configure(const ScoreSettings& settings) { Configure(settings, end_user_); }
   // The same, and whose session it is.

@@ -78,9 +78,9 @@ void MemoryHistory::ForgetBefore(std::int64_t day) {
 }
 
 MemoryScore MemoryHistory::Score(const Counts& counts, const MetCounts& met, const TokenMap& tokens,
-                                 std::string_view model_wire, const std::string& role, const std::string& end_user,
+                                 const ModelSource& source, const std::string& role, const std::string& end_user,
                                  const ScoreSettings& settings) {
-  const auto model = std::make_shared<const Model>(Model::Parse(model_wire));
+  const auto model = std::make_shared<const Model>(Model::Parse(source));
   RoleScorer scorer(model, role, settings, &tokens, {}, end_user);
   Profile profile;
   for (const auto& [ngram, count] : counts) profile.Add(ngram, count, scorer);
@@ -109,16 +109,16 @@ MemoryScore MemoryHistory::Score(const Counts& counts, const MetCounts& met, con
   return result;
 }
 
-std::optional<MemoryScore> MemoryHistory::ScoreSession(std::uint64_t key, std::string_view model_wire,
+std::optional<MemoryScore> MemoryHistory::ScoreSession(std::uint64_t key, const ModelSource& source,
                                                        const std::string& role, const std::string& end_user,
                                                        const ScoreSettings& settings) const {
   const auto found = sessions_.find(key);
   if (found == sessions_.end() || !found->second.counted.complete) return std::nullopt;
-  return Score(found->second.counted.ngrams, {}, defined_, model_wire, role, end_user, settings);
+  return Score(found->second.counted.ngrams, {}, defined_, source, role, end_user, settings);
 }
 
 std::optional<MemoryScore> MemoryHistory::ScoreDay(const std::string& role, const std::string& end_user,
-                                                   std::int64_t day, std::string_view model_wire,
+                                                   std::int64_t day, const ModelSource& source,
                                                    std::string_view stored_wire, const ScoreSettings& settings) const {
   Counts counts;
   MetCounts met;
@@ -149,7 +149,7 @@ std::optional<MemoryScore> MemoryHistory::ScoreDay(const std::string& role, cons
       if (of_session.insert(run.id).second) ++met[run.id].sessions;
     }
   }
-  return Score(counts, met, tokens, model_wire, role, end_user, settings);
+  return Score(counts, met, tokens, source, role, end_user, settings);
 }
 
 }  // namespace privacy_score

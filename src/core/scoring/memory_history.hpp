@@ -46,12 +46,12 @@ class MemoryHistory {
 
   // Scores a session of a role and end user, empty for none, under a model (see Model::Parse); nothing when it is
   // unknown or not complete. Throws Error.
-  std::optional<MemoryScore> ScoreSession(std::uint64_t key, std::string_view model_wire, const std::string& role,
+  std::optional<MemoryScore> ScoreSession(std::uint64_t key, const ModelSource& source, const std::string& role,
                                           const std::string& end_user, const ScoreSettings& settings) const;
   // Scores a principal's day together with what is stored of it: sections (id, token) and (ids, runs of a session, a
   // row a session). Nothing when memory holds only a part of the day. Throws Error.
   std::optional<MemoryScore> ScoreDay(const std::string& role, const std::string& end_user, std::int64_t day,
-                                      std::string_view model_wire, std::string_view stored_wire,
+                                      const ModelSource& source, std::string_view stored_wire,
                                       const ScoreSettings& settings) const;
 
   // N-grams held.
@@ -81,7 +81,7 @@ class MemoryHistory {
 
   void Add(Counted& counted, const NGram& ngram, std::int64_t count);
   static MemoryScore Score(const Counts& counts, const MetCounts& met, const TokenMap& tokens,
-                           std::string_view model_wire, const std::string& role, const std::string& end_user,
+                           const ModelSource& source, const std::string& role, const std::string& end_user,
                            const ScoreSettings& settings);
 
   std::size_t most_ngrams_;

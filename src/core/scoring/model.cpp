@@ -114,6 +114,10 @@ TokenMap ReadTokens(WireReader& reader) {
 }
 
 Model Model::Read(WireReader& reader, std::optional<std::string_view> only_role) {
+  return Read(reader, only_role, nullptr);
+}
+
+Model Model::Read(WireReader& reader, std::optional<std::string_view> only_role, const ModelSource* source) {
   Model model;
   using Column = RelationSection;
   for (const Row& row : reader.Section(Column::kColumns)) {
@@ -127,16 +131,17 @@ Model Model::Read(WireReader& reader, std::optional<std::string_view> only_role)
   model.ReadAttributes(reader);
   model.ReadDependencies(reader);
   model.tokens_ = ReadTokens(reader);
-  model.ReadBaselines(reader, only_role);
+  model.ReadBaselines(reader, only_role, source);
   model.ReadLimits(reader);
   model.ReadAccepted(reader);
   model.ReadRates(reader);
   return model;
 }
 
-Model Model::Parse(std::string_view wire, std::optional<std::string_view> only_role) {
-  WireReader reader(wire);
-  Model model = Read(reader, only_role);
+Model Model::Parse(const ModelSource& source, std::optional<std::string_view> only_role) {
+  WireReader reader(source.wire);
+  Model model = Read(reader, only_role, source.is_lent ? &source : nullptr);
+  model.holder_ = source.holder;
   if (!reader.AtEnd()) throw DamagedData("bytes after the model");
   return model;
 }
@@ -239,7 +244,7 @@ void Model::ReadDependencies(WireReader& reader) {
   }
 }
 
-void Model::ReadBaselines(WireReader& reader, std::optional<std::string_view> only_role) {
+void Model::ReadBaselines(WireReader& reader, std::optional<std::string_view> only_role, const ModelSource* source) {
   using Column = BaselineSection;
   static_assert(Column::kSubjectColumns - Column::kReach + 1 == kReachFigureCount &&
                 Column::kDaySubjectColumns - Column::kDayReach + 1 == kReachFigureCount);
@@ -275,8 +280,25 @@ void Model::ReadBaselines(WireReader& reader, std::optional<std::string_view> on
     using Of = BaselineSessionSection;
     Baseline& baseline = baselines_[find(row[Of::kBaselineId])];
     if (is_of_another(baseline) && !baseline.end_user.empty()) return;
-    baseline.session_sets.push_back({ParseCount(Required(row[Of::kCount])), ParseIntegers(Required(row[Of::kIds]))});
+    baseline.session_sets.Add(ParseCount(Required(row[Of::kCount])), ParseIntegers(Required(row[Of::kIds])));
   });
+  if (source == nullptr) return;
+  for (std::size_t place = 0; place < baselines_.size(); ++place) {
+    Baseline& baseline = baselines_[place];
+    const auto lent = std::lower_bound(source->baselines.begin(), source->baselines.end(), baseline.id,
+                                       [](const LentBaseline& each, std::int64_t id) { return each.id < id; });
+    if (lent == source->baselines.end() || lent->id != baseline.id)
+      throw DamagedData("baseline " + std::to_string(baseline.id) + " is not there");
+    const bool of_another = is_of_another(baseline);
+    if (of_another && !baseline.end_user.empty()) continue;
+    const PackedBaseline contents = PackedBaseline::At(lent->bytes);
+    baseline.session_sets = contents.sets;
+    baseline.tokens = contents.tokens;
+    if (of_another) continue;
+    baseline.ngrams = contents.ngrams;
+    baseline.whole = contents.left_out == 0;
+    token_tables_.push_back(place);
+  }
 }
 
 void Model::ReadRates(WireReader& reader) {
@@ -363,7 +385,26 @@ void Model::SetBaseline(Baseline baseline) {
 
 const Tokens* Model::FindTokens(AbstractionId id) const {
   const auto found = tokens_.find(id);
-  return found == tokens_.end() ? nullptr : &found->second;
+  if (found != tokens_.end()) return &found->second;
+  if (token_tables_.empty()) return nullptr;
+  const auto asked = asked_tokens_.find(id);
+  if (asked != asked_tokens_.end()) return &asked->second;
+  for (const std::size_t place : token_tables_)
+    if (auto tokens = baselines_[place].tokens.Find(id))
+      return &asked_tokens_.emplace(id, std::move(*tokens)).first->second;
+  return nullptr;
+}
+
+bool Model::Knows(AbstractionId id) const {
+  return tokens_.count(id) > 0 || std::any_of(token_tables_.begin(), token_tables_.end(),
+                                              [&](std::size_t place) { return baselines_[place].tokens.Has(id); });
+}
+
+std::optional<Tokens> Model::TokensIn(const Baseline& baseline, AbstractionId id) const {
+  if (auto tokens = baseline.tokens.Find(id)) return tokens;
+  const auto found = tokens_.find(id);
+  if (found == tokens_.end()) return std::nullopt;
+  return found->second;
 }
 
 std::optional<AttributeId> Model::FindAttribute(const std::string& name) const {

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@
 #include "core/base/rows.hpp"
 #include "core/scoring/ngram.hpp"
 #include "core/scoring/ngram_table.hpp"
+#include "core/scoring/packed_baseline.hpp"
 #include "core/scoring/rate_bounds.hpp"
 #include "core/statement/abstraction.hpp"
 
@@ -86,10 +88,6 @@ struct ReachFigures {
 using GreatestReach = std::array<std::optional<std::int64_t>, kReachFigureCount>;
 
 struct Baseline {
-  struct SessionSet {
-    std::int64_t count = 0;
-    std::vector<AbstractionId> ids;
-  };
   std::int64_t id = 0;
   std::string role;
   std::string end_user;  // whose it is alone; empty: that of all who work under the role
@@ -98,7 +96,9 @@ struct Baseline {
   GreatestReach greatest_of_day;  // over its days, each of one principal
   bool cells = true;  // its abstractions tell of the cells of aggregates; else it was made before there were any
   NGramTable ngrams;
-  std::vector<SessionSet> session_sets;
+  SessionSets session_sets;
+  TokenTable tokens;  // of its abstractions, where its contents lie elsewhere
+  bool whole = true;  // else there was no room for its n-grams
 };
 
 // What was accepted beside a baseline, of all who work under a role or of one end user: n-grams that are known as the
@@ -151,12 +151,19 @@ class Model {
   // Attributes, dependencies and rates of what is not protected are left out. `only_role`: so are what no score of that
   // role needs, the n-grams of other roles and the sessions of their end users. Throws Error XX001 on damaged bytes.
   static Model Read(WireReader& reader, std::optional<std::string_view> only_role = std::nullopt);
-  static Model Parse(std::string_view wire, std::optional<std::string_view> only_role = std::nullopt);
+  // The same of sections and nothing else, or of those of a source whose baselines lie elsewhere: then the sections of
+  // n-grams and sessions are empty, and that of abstractions has those of what is accepted.
+  static Model Parse(const ModelSource& source, std::optional<std::string_view> only_role = std::nullopt);
 
   const std::vector<ProtectedRelation>& relations() const { return relations_; }
   const std::vector<Attribute>& attributes() const { return attributes_; }
   const std::vector<Baseline>& baselines() const { return baselines_; }
-  const TokenMap& tokens() const { return tokens_; }
+  // Calls visit(id, tokens) with all abstractions; with one that several baselines have as often.
+  template <typename Visit>
+  void ForEachTokens(Visit visit) const {
+    for (const auto& [id, tokens] : tokens_) visit(id, tokens);
+    for (const Baseline& baseline : baselines_) baseline.tokens.ForEach(visit);
+  }
 
   // The baseline of a role; null when it has none.
   const Baseline* BaselineOfRole(std::string_view role) const { return FindBaseline(role, {}); }
@@ -173,8 +180,12 @@ class Model {
   const AcceptedWork* AcceptedOf(std::string_view role, std::string_view end_user) const;
   // How far sessions, or days, of an end user of a role may reach by what is accepted of her and of the role.
   GreatestReach AcceptedReach(std::string_view role, std::string_view end_user, bool of_day) const;
-  // The tokens of an abstraction; null when the model does not know it.
+  // The tokens of an abstraction; null when the model does not know it. Of those whose baselines lie elsewhere it knows
+  // what the baselines of its only role have; each that is asked for is kept.
   const Tokens* FindTokens(AbstractionId id) const;
+  bool Knows(AbstractionId id) const;
+  // The same of an abstraction of one of its baselines, of which none is kept.
+  std::optional<Tokens> TokensIn(const Baseline& baseline, AbstractionId id) const;
   std::optional<AttributeId> FindAttribute(const std::string& name) const;
   // Y(Q) among the attributes of protected relations.
   AttributeSet Revealed(const Tokens& tokens, bool where_counts) const;
@@ -200,7 +211,8 @@ class Model {
  private:
   void ReadAttributes(WireReader& reader);
   void ReadDependencies(WireReader& reader);
-  void ReadBaselines(WireReader& reader, std::optional<std::string_view> only_role);
+  static Model Read(WireReader& reader, std::optional<std::string_view> only_role, const ModelSource* source);
+  void ReadBaselines(WireReader& reader, std::optional<std::string_view> only_role, const ModelSource* source);
   void ReadLimits(WireReader& reader);
   void ReadAccepted(WireReader& reader);
   void ReadRates(WireReader& reader);
@@ -212,6 +224,9 @@ class Model {
   std::unordered_map<std::string, std::uint32_t> relation_ids_;
   std::vector<AttributeSet> reach_;  // one an attribute: itself and what it determines
   TokenMap tokens_;
+  mutable TokenMap asked_tokens_;          // of baselines that lie elsewhere
+  std::vector<std::size_t> token_tables_;  // the baselines that know them
+  std::shared_ptr<const void> holder_;     // of what lies elsewhere
   std::vector<Baseline> baselines_;
   std::unordered_map<std::string, std::size_t> baseline_places_;          // by PrincipalKey
   std::unordered_map<std::string, EndUserLimits> limits_;                 // by PrincipalKey

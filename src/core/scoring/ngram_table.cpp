@@ -4,10 +4,10 @@
 #include "core/scoring/ngram_table.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <unordered_map>
 
 #include "core/base/error.hpp"
+#include "core/base/packed_bytes.hpp"
 #include "core/base/rows.hpp"
 #include "core/base/sort_unique.hpp"
 #include "core/scoring/model_sections.hpp"
@@ -16,20 +16,7 @@ namespace privacy_score {
 
 namespace {
 
-template <typename T>
-void AppendAll(std::string& bytes, const std::vector<T>& list) {
-  bytes.append(reinterpret_cast<const char*>(list.data()), list.size() * sizeof(T));
-}
-
-// Takes so many off the front of the bytes.
-template <typename T>
-std::vector<T> TakeAll(std::string_view& bytes, std::size_t count) {
-  if (count > bytes.size() / sizeof(T)) throw DamagedData("a table of n-grams that is cut short");
-  std::vector<T> list(count);
-  if (count > 0) std::memcpy(list.data(), bytes.data(), count * sizeof(T));
-  bytes.remove_prefix(count * sizeof(T));
-  return list;
-}
+constexpr const char* kTableName = "a table of n-grams";
 
 // Whether each is greater than the one before it.
 template <typename List, typename Of>
@@ -41,15 +28,15 @@ bool Rises(const List& list, Of of) {
 }  // namespace
 
 NGramTable::NGramTable(const std::vector<Counted>& recorded) {
-  for (const Counted& each : recorded) ids_.insert(ids_.end(), each.ngram.begin(), each.ngram.end());
-  SortUnique(ids_);
-  ids_.shrink_to_fit();
+  std::vector<AbstractionId> ids;
+  for (const Counted& each : recorded) ids.insert(ids.end(), each.ngram.begin(), each.ngram.end());
+  SortUnique(ids);
   std::vector<Row> rows;
   rows.reserve(recorded.size());
   for (const auto& [ngram, count] : recorded) {
     Row row;
     std::transform(ngram.rbegin(), ngram.rend(), row.places.begin(), [&](AbstractionId id) {
-      return static_cast<std::uint32_t>(std::lower_bound(ids_.begin(), ids_.end(), id) - ids_.begin());
+      return static_cast<std::uint32_t>(std::lower_bound(ids.begin(), ids.end(), id) - ids.begin());
     });
     row.count = count;
     rows.push_back(row);
@@ -64,7 +51,7 @@ NGramTable::NGramTable(const std::vector<Counted>& recorded) {
       *++last = *row;
   }
   if (!rows.empty()) rows.erase(last + 1, rows.end());
-  rows.shrink_to_fit();
+  ids_ = std::move(ids);
   rows_ = std::move(rows);
 }
 
@@ -79,29 +66,42 @@ std::string NGramTable::Packed() const {
 
 NGramTable NGramTable::Unpack(std::string_view bytes) {
   NGramTable table;
-  const std::vector<std::uint64_t> sizes = TakeAll<std::uint64_t>(bytes, 2);
-  table.ids_ = TakeAll<AbstractionId>(bytes, sizes[0]);
-  table.rows_ = TakeAll<Row>(bytes, sizes[1]);
-  const bool places_stand = std::all_of(table.rows_.begin(), table.rows_.end(), [&](const Row& row) {
-    return row.count >= 0 && row.count <= kMostCounted &&
-           std::all_of(row.places.begin(), row.places.end(), [&](auto place) { return place < table.ids_.size(); });
-  });
-  if (!bytes.empty() || !places_stand || !Rises(table.ids_, [](AbstractionId id) { return id; }) ||
-      !Rises(table.rows_, [](const Row& row) { return row.places; }))
-    throw DamagedData("a table of n-grams");
+  const std::vector<std::uint64_t> sizes = TakeAll<std::uint64_t>(bytes, 2, kTableName);
+  table.ids_ = TakeAll<AbstractionId>(bytes, sizes[0], kTableName);
+  table.rows_ = TakeAll<Row>(bytes, sizes[1], kTableName);
+  table.Check(bytes);
   return table;
+}
+
+NGramTable NGramTable::At(std::string_view bytes) {
+  NGramTable table;
+  const LentList<std::uint64_t> sizes = LendAll<std::uint64_t>(bytes, 2, kTableName);
+  table.ids_ = LendAll<AbstractionId>(bytes, sizes[0], kTableName);
+  table.rows_ = LendAll<Row>(bytes, sizes[1], kTableName);
+  table.Check(bytes);
+  return table;
+}
+
+void NGramTable::Check(std::string_view rest) const {
+  const bool places_stand = std::all_of(rows_.begin(), rows_.end(), [&](const Row& row) {
+    return row.count >= 0 && row.count <= kMostCounted &&
+           std::all_of(row.places.begin(), row.places.end(), [&](auto place) { return place < ids_.size(); });
+  });
+  if (!rest.empty() || !places_stand || !Rises(ids_, [](AbstractionId id) { return id; }) ||
+      !Rises(rows_, [](const Row& row) { return row.places; }))
+    throw DamagedData(kTableName);
 }
 
 bool NGramTable::Has(const NGram& ngram, int length) const {
   Row end;
   for (int k = 0; k < length; ++k) {
     const AbstractionId id = ngram[static_cast<std::size_t>(kRecordedLength - 1 - k)];
-    const auto found = std::lower_bound(ids_.begin(), ids_.end(), id);
+    const auto* found = std::lower_bound(ids_.begin(), ids_.end(), id);
     if (found == ids_.end() || *found != id) return false;
     end.places[static_cast<std::size_t>(k)] = static_cast<std::uint32_t>(found - ids_.begin());
   }
   // The rest of `end` is 0, so nothing that ends alike is before it.
-  const auto row =
+  const auto* row =
       std::lower_bound(rows_.begin(), rows_.end(), end, [](const Row& a, const Row& b) { return a.places < b.places; });
   return row != rows_.end() && EndAlike(*row, end, length);
 }

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/lent_list.hpp"
 #include "core/scoring/ngram.hpp"
 
 namespace privacy_score {
@@ -28,9 +29,11 @@ class NGramTable {
   // Recorded n-grams; one that stands there several times counts as often.
   explicit NGramTable(const std::vector<Counted>& recorded);
 
-  // The table as bytes, for the same machine. Throws Error XX001 on damaged ones.
+  // The table as bytes, for the same machine; a table of one's own of them, or one that reads them where they lie, at a
+  // multiple of 8, and which they outlive. Throws Error XX001 on damaged ones.
   std::string Packed() const;
   static NGramTable Unpack(std::string_view bytes);
+  static NGramTable At(std::string_view bytes);
 
   // Of distinct recorded ones.
   std::size_t size() const { return rows_.size(); }
@@ -60,11 +63,13 @@ class NGramTable {
   };
   static_assert(sizeof(Row) == 32);
 
+  // Throws Error XX001 unless it is as Packed() writes one.
+  void Check(std::string_view rest) const;
   static bool EndAlike(const Row& a, const Row& b, int length);
   NGram EndOf(const Row& row, int length) const;
 
-  std::vector<AbstractionId> ids_;  // sorted
-  std::vector<Row> rows_;
+  LentList<AbstractionId> ids_;  // sorted
+  LentList<Row> rows_;
 };
 
 // Reads a BaselineNGramSection, a row an n-gram, and writes it as a PackedNGramSection, a row a baseline, in the order

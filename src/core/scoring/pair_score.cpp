@@ -35,7 +35,7 @@ void PairScorer::CountSessions(const Baseline* own_baseline, const Baseline* rol
   std::vector<std::int64_t> peers(attributes);
   std::int64_t own_sessions = 0;
   std::int64_t peer_sessions = 0;
-  std::unordered_map<AbstractionId, ClassId> class_by_id;
+  std::unordered_map<AbstractionId, AttributeSet> closures;
   std::vector<std::size_t> seen_in(attributes);  // number of the last set that revealed the attribute
   std::size_t set_number = 0;
   for (const Baseline& baseline : model_->baselines()) {
@@ -44,21 +44,21 @@ void PairScorer::CountSessions(const Baseline* own_baseline, const Baseline* rol
     if (!is_own && !is_peer) continue;
     if (is_peer) peer_sessions += baseline.sessions;
     if (is_own) own_sessions = baseline.sessions;
-    for (const Baseline::SessionSet& set : baseline.session_sets) {
+    baseline.session_sets.ForEach([&](std::int64_t count, const AbstractionId* first, const AbstractionId* last) {
       ++set_number;
-      for (const AbstractionId id : set.ids) {
-        auto found = class_by_id.find(id);
-        if (found == class_by_id.end()) {
-          const Tokens* tokens = model_->FindTokens(id);
-          found = class_by_id.emplace(id, tokens ? KnownClassOf(*tokens) : kEmptyClass).first;
+      for (const AbstractionId* id = first; id != last; ++id) {
+        auto found = closures.find(*id);
+        if (found == closures.end()) {
+          const std::optional<Tokens> tokens = model_->TokensIn(baseline, *id);
+          found = closures.emplace(*id, tokens ? KnownClosureOf(*tokens) : AttributeSet()).first;
         }
-        for (const AttributeId attribute : classes_[found->second].closure) {
+        for (const AttributeId attribute : found->second) {
           if (std::exchange(seen_in[attribute], set_number) == set_number) continue;
-          if (is_peer) peers[attribute] += set.count;
-          if (is_own) own[attribute] += set.count;
+          if (is_peer) peers[attribute] += count;
+          if (is_own) own[attribute] += count;
         }
       }
-    }
+    });
   }
   const auto share = [](std::int64_t revealing, std::int64_t sessions) {
     return (static_cast<double>(revealing) + kPriorSessions) / (static_cast<double>(sessions) + 1);
@@ -77,11 +77,19 @@ ClassId PairScorer::ClassOf(const Tokens& tokens, bool* exact) {
   return Intern(revelation.most);
 }
 
-ClassId PairScorer::KnownClassOf(const Tokens& tokens) {
-  if (IsUnparsed(tokens)) return kUnparsedClass;
-  const Revelation revelation = Reveal(*model_, rates_, tokens, settings_);
+AttributeSet PairScorer::KnownToReveal(const Tokens& tokens) {
+  Revelation revelation = Reveal(*model_, rates_, tokens, settings_);
   rests_on_bounds_ = rests_on_bounds_ || !revelation.exact();
-  return Intern(revelation.least);
+  return std::move(revelation.least);
+}
+
+ClassId PairScorer::KnownClassOf(const Tokens& tokens) {
+  return IsUnparsed(tokens) ? kUnparsedClass : Intern(KnownToReveal(tokens));
+}
+
+// Of a class that need not be one: most statements of baselines are only counted.
+AttributeSet PairScorer::KnownClosureOf(const Tokens& tokens) {
+  return IsUnparsed(tokens) ? AttributeSet() : model_->Closure(KnownToReveal(tokens));
 }
 
 ClassId PairScorer::Intern(const AttributeSet& revealed) {

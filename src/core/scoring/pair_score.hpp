@@ -84,6 +84,8 @@ class PairScorer {
   const RateBook& rates() const { return rates_; }
 
  private:
+  AttributeSet KnownToReveal(const Tokens& tokens);
+  AttributeSet KnownClosureOf(const Tokens& tokens);
   void CountSessions(const Baseline* own_baseline, const Baseline* role_peers);
   const RatedSet& RatedOf(ClassId id);
 

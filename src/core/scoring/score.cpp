@@ -31,15 +31,22 @@ RoleScorer::RoleScorer(std::shared_ptr<const Model> model, std::string_view role
     : pairs_(std::move(model), role, settings, end_user), defined_(defined), memory_(memory) {
   places_.emplace(0, Place());
   known_places_.emplace(0, kEmptyClass);
-  const Baseline* baseline = this->model().BaselineFor(role, end_user);
+  const Baseline* baseline = baseline_ = this->model().BaselineFor(role, end_user);
   if (baseline != nullptr && !baseline->cells)
-    for (const Baseline::SessionSet& set : baseline->session_sets) before_cells_.insert(set.ids.begin(), set.ids.end());
+    baseline->session_sets.ForEach([&](std::int64_t, const AbstractionId* first, const AbstractionId* last) {
+      before_cells_.insert(first, last);
+    });
   static const NGramTable nothing;
   known_ = baseline != nullptr ? &baseline->ngrams : &nothing;
-  const std::vector<NGram> accepted = baseline != nullptr ? AcceptedNGrams(role, end_user) : std::vector<NGram>();
-  if (!accepted.empty()) {
+  whole_ = baseline == nullptr || baseline->whole;
+  std::vector<NGram> beside = baseline != nullptr ? AcceptedNGrams(role, end_user) : std::vector<NGram>();
+  if (!whole_)
+    baseline->session_sets.ForEach([&](std::int64_t, const AbstractionId* first, const AbstractionId* last) {
+      for (; first != last; ++first) beside.push_back({0, 0, 0, 0, 0, *first});
+    });
+  if (!beside.empty()) {
     std::vector<NGramTable::Counted> all = known_->List();
-    for (const NGram& ngram : accepted) all.push_back({ngram, 1});
+    for (const NGram& ngram : beside) all.push_back({ngram, 1});
     with_accepted_ = NGramTable(all);
     known_ = &with_accepted_;
   }
@@ -158,7 +165,9 @@ RoleScorer::Place RoleScorer::PlaceOf(AbstractionId id) {
 ClassId RoleScorer::KnownClassOf(AbstractionId id) {
   const auto found = known_places_.find(id);
   if (found != known_places_.end()) return found->second;
-  const Tokens* tokens = FindTokens(id);
+  // Those of a baseline are many, and wanted once.
+  const std::optional<Tokens> of_baseline = baseline_ == nullptr ? std::nullopt : model().TokensIn(*baseline_, id);
+  const Tokens* tokens = of_baseline ? &*of_baseline : FindTokens(id);
   if (tokens == nullptr) return kEmptyClass;
   return known_places_.emplace(id, pairs_.KnownClassOf(*tokens)).first->second;
 }
@@ -228,13 +237,58 @@ NGramScore RoleScorer::Score(const NGram& ngram, ScoreLevel which) {
   Level& level = LevelOf(which);
   const auto found = level.memo.find(ngram);
   if (found != level.memo.end()) return found->second;
-  const NGram known = KnownAs(ngram);
-  bool exact = true;
-  const Classes classes = ClassesOf(level, known, &exact);
-  const NGramScore score = Compute(level, classes, exact, IsKnown(level, known));
+  NGramScore score;
+  if (ByStatements(which)) {
+    score = ScoreByStatements(ngram);
+  } else {
+    const NGram known = KnownAs(ngram);
+    bool exact = true;
+    const Classes classes = ClassesOf(level, known, &exact);
+    score = Compute(level, classes, exact, IsKnown(level, known));
+  }
   if (level.memo.size() >= memory_.scores) level.memo.clear();
   level.memo.emplace(ngram, score);
   return score;
+}
+
+// The statement at a place of an n-gram of ngram_length, counted from its first.
+NGram RoleScorer::StatementAt(const NGram& ngram, int place) const {
+  NGram statement{};
+  statement.back() = ngram[static_cast<std::size_t>(kRecordedLength - settings().ngram_length + place)];
+  return statement;
+}
+
+NGramScore RoleScorer::ScoreByStatements(const NGram& ngram) {
+  NGramScore score;
+  score.matched = true;
+  score.estimated = score.score_estimated = true;
+  for (int k = 0; k < settings().ngram_length; ++k) {
+    const NGram statement = StatementAt(ngram, k);
+    if (statement.back() == 0) continue;
+    const NGramScore own = Score(statement, ScoreLevel::kStatement);
+    score.matched = score.matched && own.matched;
+    score.score += own.score;
+    score.tight += own.tight;
+  }
+  return score;
+}
+
+NGramExplanation RoleScorer::ExplainByStatements(const NGram& ngram) {
+  NGramExplanation explanation;
+  explanation.score = Score(ngram, ScoreLevel::kNGram);
+  for (int k = 0; k < settings().ngram_length; ++k) {
+    const NGram statement = StatementAt(ngram, k);
+    if (statement.back() == 0) {
+      explanation.deltas.push_back(0);
+      continue;
+    }
+    NGramExplanation own = Explain(statement, ScoreLevel::kStatement);
+    explanation.nearest[static_cast<std::size_t>(kRecordedLength - settings().ngram_length + k)] = own.nearest.back();
+    explanation.deltas.push_back(own.score.score);
+    explanation.attributes.insert(explanation.attributes.end(), own.attributes.begin(), own.attributes.end());
+  }
+  SortUnique(explanation.attributes);
+  return explanation;
 }
 
 NGramScore RoleScorer::Compute(Level& level, const Classes& classes, bool exact, bool matched) {
@@ -302,6 +356,7 @@ void RoleScorer::WantNearest(Level& level, const Classes& classes, const DeltaRo
 }
 
 NGramExplanation RoleScorer::Explain(const NGram& ngram, ScoreLevel which) {
+  if (ByStatements(which)) return ExplainByStatements(ngram);
   Level& level = LevelOf(which);
   const NGram known = KnownAs(ngram);
   bool exact = true;

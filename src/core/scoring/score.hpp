@@ -10,6 +10,9 @@
  * rows with what is known to be the least of each delta*; delta* itself is computed for the rows that may be nearest,
  * once for each pair of classes.
  *
+ * Where there was no room for the n-grams of a baseline, an n-gram is scored by its statements, each against all
+ * statements of the baseline: the sum of s at n = 1, which is at most s, and counts as estimated.
+ *
  * With rates that are only bounded, s is the upper bound; the rates that could change it are noted as missing, and no
  * others: an n-gram of the baseline whose lower bound is not below the least upper bound cannot be the nearest.
  *
@@ -163,8 +166,15 @@ class RoleScorer {
   // The abstractions of a baseline that was made before these told of cells, and under which of them others are known.
   std::unordered_set<AbstractionId> before_cells_;
   std::unordered_map<AbstractionId, AbstractionId> known_as_;
+  bool ByStatements(ScoreLevel level) const { return level == ScoreLevel::kNGram && !whole_; }
+  NGram StatementAt(const NGram& ngram, int place) const;
+  NGramScore ScoreByStatements(const NGram& ngram);
+  NGramExplanation ExplainByStatements(const NGram& ngram);
+
+  bool whole_ = true;  // the n-grams of the baseline are there, else its statements alone
   // What is known: the baseline's n-grams, or `with_accepted_`, which are these and what is accepted.
   const NGramTable* known_;
+  const Baseline* baseline_ = nullptr;  // in the model
   NGramTable with_accepted_;
   // Of both levels, with their rows.
   bool has_rows_ = false;

@@ -1,0 +1,74 @@
+/*
+ * worker_slots.cpp - slots of databases that were dropped, which the worker of another one frees.
+ */
+#include "backend/worker/worker.hpp"
+
+extern "C" {
+#include "access/xact.h"
+#include "utils/syscache.h"
+}
+
+#include "backend/state/live_session.hpp"
+#include "backend/state/model_changes.hpp"
+#include "backend/state/principal_session.hpp"
+#include "backend/state/rate_requests.hpp"
+#include "backend/state/shared_model.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+// Rates that were asked for: of another database they would be asked of the next one that gets the slot.
+void FreeMissingRates(DatabaseSlot* slot) {
+  while (DsaPointerIsValid(slot->missing_rates)) slot->missing_rates = FreeAskedRate(slot->missing_rates);
+  slot->missing_count = 0;
+}
+
+// What could not be written before the database was dropped.
+void FreeSessions(DatabaseSlot* slot) {
+  while (slot->sessions != nullptr) {
+    LiveSession* session = slot->sessions;
+    slot->sessions = session->next;
+    FreeHistory(session, &session->open);
+    FreeHistory(session, &session->sealed);
+    FreePart(session);
+    CloseHolding(session->holding, reinterpret_cast<SharedBlock*>(session));
+  }
+  slot->session_count = 0;
+}
+
+}  // namespace
+
+void ReclaimSlots() {
+  StartTransactionCommand();
+  NoteDatabaseName();
+  for (DatabaseSlot& slot : ps_shared->databases) {
+    const Oid database = slot.database;
+    if (!OidIsValid(database) || slot.worker_pid != 0 || SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(database)))
+      continue;
+    LWLockAcquire(ps_shared->lock, LW_EXCLUSIVE);
+    LWLockAcquire(slot.lock, LW_EXCLUSIVE);
+    if (slot.database == database) {
+      LeaveModel(slot.model);
+      slot.model = InvalidDsaPointer;
+      FreeBaselines(&slot, true);
+      DropSavedDays(&slot);
+      slot.model_built_for = slot.definitions_hash = slot.definitions_version = 0;
+      slot.worker_asked_at = slot.last_flush = 0;
+      FreeShared(slot.faults, sizeof(RateFaults));
+      slot.faults = InvalidDsaPointer;
+      FreeMissingRates(&slot);
+      FreeSessions(&slot);
+      FreeChangeMarks(&slot);
+      slot.rates_period = slot.stale_count = 0;
+      slot.rates_wait = false;
+      pg_atomic_write_u64(&slot.model_version, 0);
+      slot.database = InvalidOid;
+    }
+    LWLockRelease(slot.lock);
+    LWLockRelease(ps_shared->lock);
+  }
+  CommitTransactionCommand();
+}
+
+}  // namespace privacy_score
