@@ -119,14 +119,28 @@ ask second "${usual[2]}"
 leave second
 check_true "when the others have left, the room is its" wait_for "SELECT count(*) FROM privacy_score.stat_sessions WHERE role = 'alice'" 0
 ask third "${usual[5]}"
-room_is_its() {
-  ask third "${usual[5]}"
-  [ "$(q "$(estimated bob)")" = f ]
+# is_whole NAME ROLE: with its next statement a session is scored with all n-grams.
+is_whole() {
+  ask "$1" "${usual[5]}"
+  [ "$(q "$(estimated "$2")")" = f ]
 }
-check_true "and nothing is estimated any more" wait_until room_is_its
+check_true "and nothing is estimated any more" wait_until is_whole third bob
 q "SELECT privacy_score.flush()" >/dev/null
 check "live is history" "$(live bob)" "$(history bob)"
 check "now those of the others are left out" "$(q "$left_out")" 1
+before=$(used)
+# What an idle session was scored with is not free.
+has_it_again() {
+  ask third "${usual[0]}"
+  is_whole fifth alice
+}
+for turn in first second; do
+  open fifth alice
+  check_true "the $turn time that the others come, they have it again" wait_until has_it_again
+  leave fifth
+  check_true "and when they leave, it has" wait_until is_whole third bob
+done
+check_true "nothing is left behind by that: $before bytes, then $(used)" wait_for "SELECT memory_used < $before + 20000 FROM privacy_score.stat_info" t
 leave third
 check "nothing failed" "$(q "SELECT scoring_errors, flush_errors, dropped FROM privacy_score.stat_info")" "0|0|0"
 done_testing

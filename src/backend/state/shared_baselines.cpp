@@ -117,7 +117,13 @@ dsa_pointer NewSharedBaselines(DatabaseSlot* slot, const dsa_pointer* of, int32 
     set->of[i] = of[i];
     ++BaselineAt(of[i])->sets;
   }
-  slot->loose_baselines = InvalidDsaPointer;
+  for (dsa_pointer* at = &slot->loose_baselines; DsaPointerIsValid(*at);) {
+    SharedBaseline* loose = BaselineAt(*at);
+    if (loose->sets > 0)
+      *at = loose->next;
+    else
+      at = &loose->next;
+  }
   return place;
 }
 

@@ -123,6 +123,7 @@ void StartSharedMemory() {
     dsa_area* fresh = dsa_create_in_place(AreaPlace(), AreaSize(), ps_shared->lock->tranche, nullptr);
     dsa_pin(fresh);
     dsa_set_size_limit(fresh, AreaSize());
+    ps_plain_area = nullptr;
     const dsa_pointer tried = dsa_allocate_extended(fresh, 1, DSA_ALLOC_NO_OOM);
     char* plain = static_cast<char*>(AreaPlace());
     if (DsaPointerIsValid(tried)) {

@@ -106,7 +106,8 @@ void TakeInSessions(DatabaseSlot* slot);
 // `place` tells the session from others, of which `session` is a copy.
 CoreHolder<privacy_score::MemoryScore>* ScoreFromMemory(const LiveSession* place, const LiveSession* session,
                                                         std::string_view model, dsa_pointer baselines);
-CoreHolder<privacy_score::MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const DatabaseSlot* slot);
+CoreHolder<privacy_score::MemoryScore>* ScoreDayFromMemory(const LiveSession* session, std::string_view model,
+                                                           dsa_pointer baselines);
 
 // Whether a role's day is remembered that a daily limit rests on.
 bool RemembersToday();

@@ -35,10 +35,12 @@ namespace {
 #define SQL_DIGEST(what, table)                                                             \
   "(SELECT pg_catalog.sum(pg_catalog.hash_array_extended(x." what ", x.count)) FROM " table \
   " x WHERE x.baseline_id = b.id)"
-const char* const kActiveDigests =
-    "SELECT b.id, b.role, pg_catalog.hashtextextended(pg_catalog.concat_ws(' ', " SQL_DIGEST(
-        "ngram", "privacy_score.baseline_ngram") ", '/', " SQL_DIGEST("ids", "privacy_score.baseline_session") "), 0) AS digest "
-    "FROM privacy_score.baseline b WHERE b.active ORDER BY b.id";
+#define SQL_DIGESTS \
+  "SELECT b.id, b.role, pg_catalog.hashtextextended(pg_catalog.concat_ws(' ', b.role, "                           \
+  SQL_DIGEST("ngram", "privacy_score.baseline_ngram") ", '/', " SQL_DIGEST("ids", "privacy_score.baseline_session") \
+  "), 0) AS digest FROM privacy_score.baseline b WHERE b.active "
+const char* const kActiveDigests = SQL_DIGESTS "ORDER BY b.id";
+const char* const kDigestOf = "SELECT d.digest FROM (" SQL_DIGESTS "AND b.id = $1::pg_catalog.int8) d";
 const char* const kActiveIds =
     "SELECT b.id, b.role, NULL AS digest FROM privacy_score.baseline b WHERE b.active ORDER BY b.id";
 
@@ -52,9 +54,9 @@ const char* const kTokensOf = SQL_TOKENS(
     "WHERE a.id IN (SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s "
     "WHERE s.baseline_id = $1::pg_catalog.int8)");
 
-// Rows that were ever written into the tables of baselines, and which files they are in: another number after each
-// change. Below zero: nobody counts.
-int64 CountWritten() {
+}  // namespace
+
+int64 CountWrittenBaselines() {
   if (RecoveryInProgress() || !pgstat_track_counts) return -1;
   constexpr const char* kTables[] = {"baseline", "baseline_ngram", "baseline_session"};
   constexpr PGFunction kCounts[] = {pg_stat_get_tuples_inserted, pg_stat_get_tuples_updated,
@@ -70,6 +72,8 @@ int64 CountWritten() {
   }
   return static_cast<int64>(all & PG_INT64_MAX);
 }
+
+namespace {
 
 // Roles that have a session open, sorted.
 struct OpenRoles {
@@ -105,8 +109,9 @@ struct ActiveBaseline {
   char* id;
   char* role;
   uint64 digest;
-  bool is_open;  // its role has a session open
-  dsa_pointer place;
+  bool is_open;        // its role has a session open
+  dsa_pointer place;   // invalid: it has to be read
+  dsa_pointer before;  // as it stands in shared memory
 };
 
 SharedBaseline* At(dsa_pointer place) { return DsaPointerIsValid(place) ? SharedAt<SharedBaseline>(place) : nullptr; }
@@ -144,8 +149,14 @@ void PackRest(Packed* packed) {
 }
 
 // Reads a baseline as its rows are now into shared memory: with its n-grams if they are no more than `room` with the
-// rest, and there is so much. Invalid when there is no room even without them.
-dsa_pointer ReadBaseline(DatabaseSlot* slot, const ActiveBaseline& active, int64 room) {
+// rest, and there is so much; else, unless `only_whole`, without them. Invalid when there is no room for that. It stays
+// where it is when its rows are what they were.
+dsa_pointer ReadBaseline(DatabaseSlot* slot, ActiveBaseline* of, int64 room, bool only_whole) {
+  if (of->digest == 0) {
+    const char* digest = KeptInternalValue(kDigestOf, 1, &of->id);
+    of->digest = digest == nullptr ? 0 : static_cast<uint64>(strtoll(digest, nullptr, 10));
+  }
+  const ActiveBaseline& active = *of;
   StringInfoData ngrams, sessions, tokens;
   for (StringInfo wire : {&ngrams, &sessions, &tokens}) initStringInfo(wire);
   const char* id = active.id;
@@ -158,9 +169,17 @@ dsa_pointer ReadBaseline(DatabaseSlot* slot, const ActiveBaseline& active, int64
     PackRest(packed);
   });
   for (StringInfo wire : {&ngrams, &sessions, &tokens}) pfree(wire->data);
+  const bool whole = static_cast<int64>(packed->whole.size()) <= room;
   dsa_pointer place = InvalidDsaPointer;
-  if (static_cast<int64>(packed->whole.size()) <= room) place = PlaceBaseline(slot, active, *packed, true);
-  if (!DsaPointerIsValid(place)) place = PlaceBaseline(slot, active, *packed, false);
+  if (SharedBaseline* before = At(active.before); before != nullptr && before->whole == whole) {
+    const std::string_view bytes = {before->bytes, static_cast<std::size_t>(before->length)};
+    if (bytes == (whole ? packed->whole : packed->rest) && strcmp(NameStr(before->role), active.role) == 0) {
+      before->digest = active.digest;
+      place = active.before;
+    }
+  }
+  if (!DsaPointerIsValid(place) && whole) place = PlaceBaseline(slot, active, *packed, true);
+  if (!DsaPointerIsValid(place) && !only_whole) place = PlaceBaseline(slot, active, *packed, false);
   CallCoreOrRaise([&] { *packed = Packed(); });
   return place;
 }
@@ -178,25 +197,39 @@ dsa_pointer LeaveOutNGrams(DatabaseSlot* slot, const ActiveBaseline& active) {
   return place;
 }
 
+// What shared memory held when n-grams that should fit found no room; 0: they did. They are not tried again before some
+// of that is free, or a minute has passed.
+uint64 full_at = 0;
+TimestampTz tried_at = 0;
+
 // Finds a place for one with what room is left for all of them, and takes that off.
 void PlaceWithin(DatabaseSlot* slot, ActiveBaseline* active, int64* room) {
   const dsa_pointer before = active->place;
   const SharedBaseline* known = At(before);
   const bool may_become_whole = known != nullptr && !known->whole && WholeSize(known) <= *room;
   if (known == nullptr || may_become_whole)
-    active->place = ReadBaseline(slot, *active, *room);
+    active->place = ReadBaseline(slot, active, *room, may_become_whole);
   else if (known->whole && known->length > *room)
     active->place = LeaveOutNGrams(slot, *active);
+  if (!DsaPointerIsValid(active->place)) active->place = before;
   const SharedBaseline* placed = At(active->place);
   if (placed == nullptr) return;
-  // What it could not have yet is kept free for it: the next ones come without theirs, and then there is room.
-  *room -= WholeSize(placed) <= *room ? WholeSize(placed) : placed->length;
-  if (may_become_whole && !placed->whole) active->place = before;
+  if (!placed->whole && WholeSize(placed) <= *room) {
+    // The room is kept for it: the next ones come without their n-grams, and then it has it.
+    *room -= WholeSize(placed);
+    full_at = pg_atomic_read_u64(&ps_shared->memory_used);
+    tried_at = GetCurrentTimestamp();
+  } else {
+    *room -= placed->length;
+  }
 }
 
 // Whether a role with an open session lacks n-grams for which there is room without those of roles that have none.
 bool AnyWouldFit(DatabaseSlot* slot) {
   if (BaselinesLeftOut(slot) == 0) return false;
+  if (full_at != 0 && pg_atomic_read_u64(&ps_shared->memory_used) >= full_at &&
+      GetCurrentTimestamp() - tried_at < USECS_PER_MINUTE)
+    return false;
   const OpenRoles roles = FindOpenRoles(slot);
   const SharedBaselines* set = BaselinesInForce(slot);
   int64 room = RoomForBaselines();
@@ -216,9 +249,9 @@ bool are_due = false;
 
 }  // namespace
 
-void GatherBaselines(DatabaseSlot* slot, MemoryContext context, GatheredBaselines* gathered) {
+void GatherBaselines(DatabaseSlot* slot, MemoryContext context, int64 counted, GatheredBaselines* gathered) {
   FreeBaselines(slot, false);
-  const int64 counted = CountWritten();
+  full_at = 0;
   const bool may_differ = counted < 0 || counted != counted_at_gathering || !all_gathered;
   const int done = SPI_execute(may_differ ? kActiveDigests : kActiveIds, true, 0);
   if (done != SPI_OK_SELECT) elog(ERROR, "baselines could not be read: %s", SPI_result_code_string(done));
@@ -228,10 +261,11 @@ void GatherBaselines(DatabaseSlot* slot, MemoryContext context, GatheredBaseline
   for (int32 i = 0; i < count; ++i) {
     const auto row = static_cast<uint64>(i);
     active[i] = {FieldText(row, 0), FieldText(row, 1), static_cast<uint64>(FieldNumber(row, 2)), false,
-                 InvalidDsaPointer};
+                 InvalidDsaPointer, InvalidDsaPointer};
     active[i].is_open = HasOpenSession(roles, active[i].role);
     const dsa_pointer place = FindSharedBaseline(slot, strtoll(active[i].id, nullptr, 10));
     const SharedBaseline* known = At(place);
+    active[i].before = place;
     if (known == nullptr || known->lost_tokens || (may_differ && known->digest != active[i].digest)) continue;
     active[i].place = place;
     active[i].digest = known->digest;
@@ -261,7 +295,7 @@ bool SameBaselines(const DatabaseSlot* slot, const GatheredBaselines& gathered) 
 
 void LookAtBaselines(DatabaseSlot* slot) {
   FreeBaselines(slot, false);
-  const int64 counted = CountWritten();
+  const int64 counted = CountWrittenBaselines();
   are_due = (counted >= 0 && counted != counted_at_gathering) || AnyWouldFit(slot);
 }
 

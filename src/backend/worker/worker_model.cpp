@@ -10,6 +10,7 @@ extern "C" {
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/snapmgr.h"
 }
 
 #include <utility>
@@ -206,16 +207,27 @@ CoreHolder<Rescored>* RescoreWithStored(DatabaseSlot* slot, const LiveSession* p
   return result;
 }
 
-// The same with all n-grams of the role's baselines, for which there is no room in shared memory.
-CoreHolder<Rescored>* RescoreWithTables(const LiveSession* place, const LiveSession* session) {
-  StringInfoData wire;
-  initStringInfo(&wire);
+// Appends a model with all n-grams of the baselines of the session's role, for which there is no room in shared memory.
+void AppendWholeModel(StringInfo wire, const LiveSession* session) {
   WorkTransaction work;
   BeginWork(&work);
-  AppendModel(&wire, ModelScope::kBaselines, UnstoredRates(), NameStr(session->role_name));
+  AppendModel(wire, ModelScope::kBaselines, UnstoredRates(), NameStr(session->role_name));
   EndWork(&work);
+}
+
+// The same with such a model. Reading it takes long, so this takes at most a fifth of the worker's time; null when it
+// has to wait.
+CoreHolder<Rescored>* RescoreWithTables(const LiveSession* place, const LiveSession* session) {
+  static TimestampTz next_at = 0;
+  const TimestampTz began = GetCurrentTimestamp();
+  if (began < next_at && next_at - began < USECS_PER_MINUTE) return nullptr;
+  StringInfoData wire;
+  initStringInfo(&wire);
+  AppendWholeModel(&wire, session);
   CoreHolder<Rescored>* result = Rescore(place, session, {WireBytes(&wire), InvalidDsaPointer});
   pfree(wire.data);
+  const TimestampTz ended = GetCurrentTimestamp();
+  next_at = ended + Min(4 * (ended - began), 10 * USECS_PER_SEC);
   return result;
 }
 
@@ -226,7 +238,8 @@ void CorrectScore(DatabaseSlot* slot, LiveSession* session, const ModelToScoreWi
   const bool whole = before.flushed_queries == before.summary.queries;
   // Who asks for more than there is room for could be estimated for ever. So such a session is scored with what is
   // stored, and its limits are checked by what is recorded of it even while it goes on.
-  const bool lacks_ngrams = before.summary.estimated && IsLeftOut(slot, NameStr(before.role_name));
+  const bool lacks_ngrams =
+      (before.summary.estimated || before.summary.peer_estimated) && IsLeftOut(slot, NameStr(before.role_name));
   const bool lacks_room = lacks_ngrams || (before.summary.estimated && slot->rates_period != 0);
   if (!known || !(whole || (lacks_room && before.limits.Any()))) return;
   const uint64 version = pg_atomic_read_u64(&slot->model_version);
@@ -244,9 +257,11 @@ void CorrectScore(DatabaseSlot* slot, LiveSession* session, const ModelToScoreWi
   session->weighed_queries = before.flushed_queries;
   session->weighed_rounds = rounds;
   const Rescored& score = *result->object;
+  // A session that is scored by its statements asks for their rates alone.
+  if (lacks_ngrams) AddMissing(slot, &score.missing);
   if (whole) {
     // What its last statements miss the session has asked for itself.
-    if (outdated || rates_came) AddMissing(slot, &score.missing);
+    if (!lacks_ngrams && (outdated || rates_came)) AddMissing(slot, &score.missing);
     SpinLockAcquire(&session->mutex);
     const bool current = session->summary.queries == before.summary.queries;
     if (current) {
@@ -322,7 +337,13 @@ struct DayFigure {
 void ScoreDay(DayFigure* day, DatabaseSlot* slot, const LiveSession* session, bool asks) {
   const std::vector<privacy_score::MissingRate>* missing;
   if (session->unrecorded) {
-    const CoreHolder<Rescored>* result = ScoreDayFromMemory(session, slot);
+    StringInfoData whole;
+    initStringInfo(&whole);
+    const bool left_out = IsLeftOut(slot, NameStr(session->role_name));
+    if (left_out) AppendWholeModel(&whole, session);
+    const CoreHolder<Rescored>* result = left_out ? ScoreDayFromMemory(session, WireBytes(&whole), InvalidDsaPointer)
+                                                  : ScoreDayFromMemory(session, ModelBytes(slot), slot->baselines);
+    pfree(whole.data);
     if (result == nullptr) return;
     day->score = result->object->summary.score;
     day->enforced = result->object->enforced;
@@ -404,11 +425,14 @@ bool PublishModel(DatabaseSlot* slot, bool even_if_same) {
   WorkTransaction work;
   BeginWork(&work);
   FollowPeriods(slot);
-  // All in one snapshot: the heads of baselines, and what they hold.
+  const int64 counted = CountWrittenBaselines();
+  // All in one snapshot: the heads of baselines, and what they hold. It shows all that is counted.
+  PushActiveSnapshot(GetTransactionSnapshot());
   AppendDefinitions(&built.wire);
   built.rates_at = built.wire.len;
   AppendRatesAtHand(&built.wire, UnstoredRates(), slot->rates_period);
-  GatherBaselines(slot, work.outer, &built.baselines);
+  GatherBaselines(slot, work.outer, counted, &built.baselines);
+  PopActiveSnapshot();
   EndWork(&work);
   const bool done = (!even_if_same && SameModel(slot, built)) || Replace(slot, built);
   pfree(built.wire.data);

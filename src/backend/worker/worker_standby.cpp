@@ -191,7 +191,7 @@ CoreHolder<MemoryScore>* ScoreFromMemory(const LiveSession* place, const LiveSes
   });
 }
 
-CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const DatabaseSlot* slot) {
+CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, std::string_view model, dsa_pointer baselines) {
   StringInfoData stored;
   initStringInfo(&stored);
   const char* args[] = {NameStr(session->role_name), TextOfInteger(session->day), EndUserOf(session)};
@@ -214,7 +214,7 @@ CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const Da
       3, args);
   EndWork(&work);
   return Held([&] {
-    return memory->ScoreDay(NameStr(session->role_name), EndUserOf(session), session->day, SourceInForce(slot),
+    return memory->ScoreDay(NameStr(session->role_name), EndUserOf(session), session->day, SourceWith(model, baselines),
                             WireBytes(&stored), session->settings);
   });
 }

@@ -262,20 +262,29 @@ NGramScore RoleScorer::ScoreByStatements(const NGram& ngram) {
   NGramScore score;
   score.matched = true;
   score.estimated = score.score_estimated = true;
+  const bool together = settings().compare == ScoreSettings::kUnion;
   for (int k = 0; k < settings().ngram_length; ++k) {
     const NGram statement = StatementAt(ngram, k);
     if (statement.back() == 0) continue;
     const NGramScore own = Score(statement, ScoreLevel::kStatement);
     score.matched = score.matched && own.matched;
-    score.score += own.score;
-    score.tight += own.tight;
+    score.score = together ? std::max(score.score, own.score) : score.score + own.score;
+    score.tight = together ? std::max(score.tight, own.tight) : score.tight + own.tight;
   }
+  // One that is accepted as it is.
+  if (!score.matched && IsKnown(ngrams_, KnownAs(ngram))) score.matched = true;
+  if (score.matched) score.score = 0;
   return score;
 }
 
 NGramExplanation RoleScorer::ExplainByStatements(const NGram& ngram) {
   NGramExplanation explanation;
   explanation.score = Score(ngram, ScoreLevel::kNGram);
+  if (explanation.score.matched) {
+    explanation.nearest = ngram;
+    explanation.deltas.assign(ngrams_.positions, 0);
+    return explanation;
+  }
   for (int k = 0; k < settings().ngram_length; ++k) {
     const NGram statement = StatementAt(ngram, k);
     if (statement.back() == 0) {
@@ -288,6 +297,7 @@ NGramExplanation RoleScorer::ExplainByStatements(const NGram& ngram) {
     explanation.attributes.insert(explanation.attributes.end(), own.attributes.begin(), own.attributes.end());
   }
   SortUnique(explanation.attributes);
+  if (settings().compare == ScoreSettings::kUnion) explanation.deltas = {explanation.score.score};
   return explanation;
 }
 

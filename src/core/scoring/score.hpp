@@ -11,7 +11,8 @@
  * once for each pair of classes.
  *
  * Where there was no room for the n-grams of a baseline, an n-gram is scored by its statements, each against all
- * statements of the baseline: the sum of s at n = 1, which is at most s, and counts as estimated.
+ * statements of the baseline: the sum of s at n = 1, which is at most s ('union': the greatest), and counts as
+ * estimated.
  *
  * With rates that are only bounded, s is the upper bound; the rates that could change it are noted as missing, and no
  * others: an n-gram of the baseline whose lower bound is not below the least upper bound cannot be the nearest.
