@@ -82,6 +82,8 @@ TEST(Model, RatesOutOfDateAreBounds) {
   EXPECT_EQ(model.FindRate({3})->upper, 1);
 }
 
+std::vector<std::int64_t> WordsOf(const SessionSets& sets) { return {sets.Words().begin(), sets.Words().end()}; }
+
 TEST(Model, Baselines) {
   ModelRows rows = TwoRelations();
   rows.AddAbstraction(5, {"t:public.a", "cmd:select"});
@@ -92,7 +94,7 @@ TEST(Model, Baselines) {
   EXPECT_EQ(baseline->sessions, 2);
   EXPECT_EQ(baseline->ngrams.size(), 3U);
   ASSERT_EQ(baseline->session_sets.size(), 1U);
-  EXPECT_EQ(baseline->session_sets.Words(), (std::vector<std::int64_t>{2, 1, 5}));
+  EXPECT_EQ(WordsOf(baseline->session_sets), (std::vector<std::int64_t>{2, 1, 5}));
   EXPECT_EQ(model.BaselineOfRole("bob"), nullptr);
   ASSERT_NE(model.FindTokens(5), nullptr);
   EXPECT_EQ(*model.FindTokens(5), (Tokens{"cmd:select", "t:public.a"}));
@@ -110,19 +112,11 @@ TEST(Model, OfBaselinesThatLieElsewhere) {
   const Model whole = Model::Parse(rows.Wire());
   const Model model = Model::Parse(lent.Source(), "alice");
   ASSERT_EQ(model.baselines().size(), 3U);
-  const auto list = [](const SessionSets& sets) {
-    std::vector<std::int64_t> words;
-    sets.ForEach([&](std::int64_t count, const AbstractionId* first, const AbstractionId* last) {
-      words.insert(words.end(), {count, last - first});
-      words.insert(words.end(), first, last);
-    });
-    return words;
-  };
   for (std::size_t i = 0; i < 3; ++i) {
     const bool own = i == 0;
     EXPECT_EQ(model.baselines()[i].ngrams.Packed(), (own ? whole.baselines()[i].ngrams : NGramTable()).Packed()) << i;
-    EXPECT_EQ(list(model.baselines()[i].session_sets),
-              i < 2 ? whole.baselines()[i].session_sets.Words() : std::vector<std::int64_t>{})
+    EXPECT_EQ(WordsOf(model.baselines()[i].session_sets),
+              i < 2 ? WordsOf(whole.baselines()[i].session_sets) : std::vector<std::int64_t>{})
         << i;
   }
   const Tokens tokens = {"cmd:select", "t:public.a"};

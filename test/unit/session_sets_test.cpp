@@ -30,7 +30,8 @@ TEST(SessionSets, AreTheSameWhereverTheyLie) {
   for (const auto& [count, ids] : sets) own.Add(count, ids);
   EXPECT_EQ(own.size(), 3U);
   EXPECT_EQ(ListOf(own), sets);
-  const SessionSets lent = SessionSets::At(BytesOf(own.Words()));
+  const std::vector<std::int64_t> words(own.Words().begin(), own.Words().end());
+  const SessionSets lent = SessionSets::At(BytesOf(words));
   EXPECT_EQ(lent.size(), 3U);
   EXPECT_EQ(ListOf(lent), sets);
   const SessionSets copy = own;

@@ -53,9 +53,9 @@ const char* const kSessionsOfAll = SQL_SESSION_ROWS(SQL_OF_ALL);
 const char* const kAllAbstractions = SQL_TOKENS("");
 // For what looks at few of them: finding out which those are takes longer than to read a small table.
 const char* const kFewAbstractions = "SELECT pg_catalog.pg_table_size('privacy_score.abstraction') < 1048576";
-// In order: whether a live model is another one is seen by its bytes.
+// In order: whether the model that sessions have is another one is seen by its bytes.
 const char* const kAcceptedAbstractions = SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_ACCEPTED ") ORDER BY a.id, t");
-const char* const kBaselineAbstractions = SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_BASELINES ") ORDER BY a.id, t");
+const char* const kBaselineAbstractions = SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_BASELINES ")");
 #define SQL_ABSTRACTIONS_OF_SESSIONS(whose) \
   SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_BASELINES " UNION ALL " SQL_IDS_OF_SESSIONS(whose) ")")
 const char* const kAbstractionsOfRole = SQL_ABSTRACTIONS_OF_SESSIONS(SQL_OF_ROLE);

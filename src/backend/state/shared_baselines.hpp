@@ -40,7 +40,7 @@ const SharedBaselines* BaselinesInForce(const DatabaseSlot* slot);
 // A baseline of the set in force; invalid when it is not there.
 dsa_pointer FindSharedBaseline(const DatabaseSlot* slot, int64 id);
 
-// How many of the set in force are not whole. Under the slot's lock.
+// How many of the set in force are not whole. Under the slot's lock, or in the worker.
 int32 BaselinesLeftOut(const DatabaseSlot* slot);
 // Whether one of a role is not. In the worker.
 bool IsLeftOut(const DatabaseSlot* slot, const char* role);

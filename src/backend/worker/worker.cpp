@@ -19,7 +19,6 @@ extern "C" {
 #include "utils/guc.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
-#include "utils/syscache.h"
 }
 
 #include "backend/rates/rate_admission.hpp"
@@ -28,10 +27,9 @@ extern "C" {
 #include "backend/server/wait_events.hpp"
 #include "backend/state/alerts.hpp"
 #include "backend/state/installed_extension.hpp"
-#include "backend/state/model_changes.hpp"
 #include "backend/state/principal_session.hpp"
 #include "backend/state/rate_requests.hpp"
-#include "backend/state/shared_model.hpp"
+#include "backend/state/shared_baselines.hpp"
 #include "backend/worker/worker_alarms.hpp"
 #include "backend/worker/worker_baselines.hpp"
 

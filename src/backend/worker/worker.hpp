@@ -132,7 +132,7 @@ void PutBackRate(DatabaseSlot* slot, std::string_view relation, std::string_view
 bool HasFailed(DatabaseSlot* slot, const WantedRate* wanted, TimestampTz since);
 
 // Counts the stored rates that are out of date, at most every five seconds, and forgets those of relations that no
-// longer exist. -1 when it has not looked.
+// longer exist; in the same transaction looks at baselines (worker_baselines.hpp). -1 when it has not looked.
 int32 CountStaleRates(DatabaseSlot* slot);
 
 // Computes the rates that scoring misses, and those that are out of date, relation by relation for about a second; true

@@ -257,11 +257,9 @@ void CorrectScore(DatabaseSlot* slot, LiveSession* session, const ModelToScoreWi
   session->weighed_queries = before.flushed_queries;
   session->weighed_rounds = rounds;
   const Rescored& score = *result->object;
-  // A session that is scored by its statements asks for their rates alone.
-  if (lacks_ngrams) AddMissing(slot, &score.missing);
+  // What its last statements miss the session has asked for itself, unless it is scored by statements alone.
+  if (lacks_ngrams || (whole && (outdated || rates_came))) AddMissing(slot, &score.missing);
   if (whole) {
-    // What its last statements miss the session has asked for itself.
-    if (!lacks_ngrams && (outdated || rates_came)) AddMissing(slot, &score.missing);
     SpinLockAcquire(&session->mutex);
     const bool current = session->summary.queries == before.summary.queries;
     if (current) {

@@ -28,6 +28,11 @@ class LentList {
   const T* end() const { return data() + size(); }
   const T& operator[](std::size_t place) const { return data()[place]; }
 
+  // From now on it is a copy of its own.
+  void Keep() { *this = LentList(std::vector<T>(begin(), end())); }
+  // Adds values to a list of one's own.
+  void Append(const T* first, const T* last) { own_.insert(own_.end(), first, last); }
+
  private:
   std::vector<T> own_;
   const T* lent_ = nullptr;

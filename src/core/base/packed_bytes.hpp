@@ -1,13 +1,11 @@
 /*
- * packed_bytes.hpp - lists of plain values as bytes for the same machine, which are copied out or read where they lie.
+ * packed_bytes.hpp - lists of plain values as bytes for the same machine, which are read where they lie.
  */
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/base/error.hpp"
 #include "core/base/lent_list.hpp"
@@ -29,16 +27,6 @@ LentList<T> LendAll(std::string_view& bytes, std::size_t count, const char* what
   if (count > bytes.size() / sizeof(T) || reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(T) != 0)
     throw DamagedData(std::string(what) + " that is cut short");
   const LentList<T> list(reinterpret_cast<const T*>(bytes.data()), count);
-  bytes.remove_prefix(count * sizeof(T));
-  return list;
-}
-
-// The same as a copy of one's own.
-template <typename T>
-std::vector<T> TakeAll(std::string_view& bytes, std::size_t count, const char* what) {
-  if (count > bytes.size() / sizeof(T)) throw DamagedData(std::string(what) + " that is cut short");
-  std::vector<T> list(count);
-  if (count > 0) std::memcpy(list.data(), bytes.data(), count * sizeof(T));
   bytes.remove_prefix(count * sizeof(T));
   return list;
 }

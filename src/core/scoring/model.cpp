@@ -104,15 +104,6 @@ std::string_view TextOf(Label label) {
   return "";
 }
 
-TokenMap ReadTokens(WireReader& reader) {
-  TokenMap all;
-  reader.EachRow(TokenSection::kColumns, [&](const Row& row) {
-    all[ParseInteger(Required(row[TokenSection::kId]))].emplace_back(Required(row[TokenSection::kToken]));
-  });
-  for (auto& [id, tokens] : all) std::sort(tokens.begin(), tokens.end());
-  return all;
-}
-
 Model Model::Read(WireReader& reader, std::optional<std::string_view> only_role) {
   return Read(reader, only_role, nullptr);
 }

@@ -30,10 +30,6 @@ namespace privacy_score {
 
 using AttributeId = std::uint32_t;
 using AttributeSet = std::vector<AttributeId>;  // sorted, without duplicates
-using TokenMap = std::unordered_map<AbstractionId, Tokens>;
-
-// Tokens by abstraction, sorted, from a section (id, token), one row a token. Throws Error XX001 on damaged bytes.
-TokenMap ReadTokens(WireReader& reader);
 
 // Parts the attributes of a set in a row of section `rates` and in MissingRate.
 inline constexpr char kAttributeSeparator = '\x01';

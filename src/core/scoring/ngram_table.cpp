@@ -65,11 +65,12 @@ std::string NGramTable::Packed() const {
 }
 
 NGramTable NGramTable::Unpack(std::string_view bytes) {
-  NGramTable table;
-  const std::vector<std::uint64_t> sizes = TakeAll<std::uint64_t>(bytes, 2, kTableName);
-  table.ids_ = TakeAll<AbstractionId>(bytes, sizes[0], kTableName);
-  table.rows_ = TakeAll<Row>(bytes, sizes[1], kTableName);
-  table.Check(bytes);
+  // A field of a section may lie anywhere.
+  std::vector<std::uint64_t> aligned((bytes.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(aligned.data()));
+  NGramTable table = At({reinterpret_cast<const char*>(aligned.data()), bytes.size()});
+  table.ids_.Keep();
+  table.rows_.Keep();
   return table;
 }
 
@@ -78,18 +79,14 @@ NGramTable NGramTable::At(std::string_view bytes) {
   const LentList<std::uint64_t> sizes = LendAll<std::uint64_t>(bytes, 2, kTableName);
   table.ids_ = LendAll<AbstractionId>(bytes, sizes[0], kTableName);
   table.rows_ = LendAll<Row>(bytes, sizes[1], kTableName);
-  table.Check(bytes);
-  return table;
-}
-
-void NGramTable::Check(std::string_view rest) const {
-  const bool places_stand = std::all_of(rows_.begin(), rows_.end(), [&](const Row& row) {
+  const bool places_stand = std::all_of(table.rows_.begin(), table.rows_.end(), [&](const Row& row) {
     return row.count >= 0 && row.count <= kMostCounted &&
-           std::all_of(row.places.begin(), row.places.end(), [&](auto place) { return place < ids_.size(); });
+           std::all_of(row.places.begin(), row.places.end(), [&](auto place) { return place < table.ids_.size(); });
   });
-  if (!rest.empty() || !places_stand || !Rises(ids_, [](AbstractionId id) { return id; }) ||
-      !Rises(rows_, [](const Row& row) { return row.places; }))
+  if (!bytes.empty() || !places_stand || !Rises(table.ids_, [](AbstractionId id) { return id; }) ||
+      !Rises(table.rows_, [](const Row& row) { return row.places; }))
     throw DamagedData(kTableName);
+  return table;
 }
 
 bool NGramTable::Has(const NGram& ngram, int length) const {

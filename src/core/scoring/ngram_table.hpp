@@ -63,8 +63,6 @@ class NGramTable {
   };
   static_assert(sizeof(Row) == 32);
 
-  // Throws Error XX001 unless it is as Packed() writes one.
-  void Check(std::string_view rest) const;
   static bool EndAlike(const Row& a, const Row& b, int length);
   NGram EndOf(const Row& row, int length) const;
 

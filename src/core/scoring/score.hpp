@@ -157,6 +157,10 @@ class RoleScorer {
   void PrepareExplaining(Level& level);
   NGram NearestOf(Level& level, const NGram& ngram, const Classes& classes, double least);
   NGramExplanation ExplainClasses(Level& level, const NGram& ngram, const Classes& classes, const NGramScore& score);
+  bool ByStatements(ScoreLevel level) const { return level == ScoreLevel::kNGram && !whole_; }
+  NGram StatementAt(const NGram& ngram, int place) const;
+  NGramScore ScoreByStatements(const NGram& ngram);
+  NGramExplanation ExplainByStatements(const NGram& ngram);
 
   PairScorer pairs_;
   const TokenMap* defined_;
@@ -167,15 +171,11 @@ class RoleScorer {
   // The abstractions of a baseline that was made before these told of cells, and under which of them others are known.
   std::unordered_set<AbstractionId> before_cells_;
   std::unordered_map<AbstractionId, AbstractionId> known_as_;
-  bool ByStatements(ScoreLevel level) const { return level == ScoreLevel::kNGram && !whole_; }
-  NGram StatementAt(const NGram& ngram, int place) const;
-  NGramScore ScoreByStatements(const NGram& ngram);
-  NGramExplanation ExplainByStatements(const NGram& ngram);
-
-  bool whole_ = true;  // the n-grams of the baseline are there, else its statements alone
-  // What is known: the baseline's n-grams, or `with_accepted_`, which are these and what is accepted.
-  const NGramTable* known_;
   const Baseline* baseline_ = nullptr;  // in the model
+  bool whole_ = true;                   // its n-grams are there, else its statements alone
+  // What is known: the baseline's n-grams, or `with_accepted_`, which are these, or its statements, and what is
+  // accepted.
+  const NGramTable* known_;
   NGramTable with_accepted_;
   // Of both levels, with their rows.
   bool has_rows_ = false;

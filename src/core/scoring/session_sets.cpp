@@ -4,30 +4,27 @@
 #include "core/scoring/session_sets.hpp"
 
 #include "core/base/error.hpp"
+#include "core/base/packed_bytes.hpp"
 
 namespace privacy_score {
 
 SessionSets SessionSets::At(std::string_view bytes) {
+  constexpr const char* kSetsName = "a list of sessions";
   SessionSets sets;
-  sets.lent_ = reinterpret_cast<const std::int64_t*>(bytes.data());
-  sets.lent_size_ = bytes.size() / sizeof(std::int64_t);
-  std::size_t at = 0;
-  while (at < sets.lent_size_) {
-    const std::size_t left = sets.lent_size_ - at;
-    const auto length = left < kHead ? left : static_cast<std::size_t>(sets.lent_[at + 1]);
-    if (left < kHead || length > left - kHead || sets.lent_[at] < 0 || sets.lent_[at] > kMostCounted)
-      throw DamagedData("the sessions of a baseline");
-    at += kHead + length;
+  sets.words_ = LendAll<std::int64_t>(bytes, bytes.size() / sizeof(std::int64_t), kSetsName);
+  for (const std::int64_t* set = sets.words_.begin(); set != sets.words_.end(); set += kHead + set[1]) {
+    const std::ptrdiff_t left = sets.words_.end() - set - kHead;
+    if (left < 0 || set[1] < 0 || set[1] > left || set[0] < 0 || set[0] > kMostCounted) throw DamagedData(kSetsName);
     ++sets.size_;
   }
-  if (bytes.size() % sizeof(std::int64_t) != 0) throw DamagedData("the sessions of a baseline are cut short");
+  if (!bytes.empty()) throw DamagedData(kSetsName);
   return sets;
 }
 
 void SessionSets::Add(std::int64_t count, const std::vector<AbstractionId>& ids) {
-  own_.push_back(count);
-  own_.push_back(static_cast<std::int64_t>(ids.size()));
-  own_.insert(own_.end(), ids.begin(), ids.end());
+  const std::int64_t head[] = {count, static_cast<std::int64_t>(ids.size())};
+  words_.Append(std::begin(head), std::end(head));
+  words_.Append(ids.data(), ids.data() + ids.size());
   ++size_;
 }
 

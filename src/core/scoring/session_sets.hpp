@@ -19,30 +19,22 @@ class SessionSets {
   // Sets that lie as Words() writes them, 8 bytes a word, and outlive this. Throws Error XX001 on damaged ones.
   static SessionSets At(std::string_view bytes);
 
-  // Of one's own sets: adds one.
+  // Adds one to one's own sets.
   void Add(std::int64_t count, const std::vector<AbstractionId>& ids);
   std::size_t size() const { return size_; }
   // Calls visit(count, first, last) with each set, its abstractions from `first` to before `last`.
   template <typename Visit>
   void ForEach(Visit visit) const {
-    const std::int64_t* const words = lent_ != nullptr ? lent_ : own_.data();
-    const std::size_t end = lent_ != nullptr ? lent_size_ : own_.size();
-    for (std::size_t at = 0; at < end;) {
-      const std::int64_t* ids = words + at + kHead;
-      const auto length = static_cast<std::size_t>(words[at + 1]);
-      visit(words[at], ids, ids + length);
-      at += kHead + length;
-    }
+    for (const std::int64_t* set = words_.begin(); set != words_.end(); set += kHead + set[1])
+      visit(set[0], set + kHead, set + kHead + set[1]);
   }
-  // For each set its count, the number of its abstractions, and these. Of one's own sets.
-  const std::vector<std::int64_t>& Words() const { return own_; }
+  // For each set its count, the number of its abstractions, and these.
+  const LentList<std::int64_t>& Words() const { return words_; }
 
  private:
-  static constexpr std::size_t kHead = 2;
+  static constexpr std::ptrdiff_t kHead = 2;
 
-  std::vector<std::int64_t> own_;
-  const std::int64_t* lent_ = nullptr;
-  std::size_t lent_size_ = 0;
+  LentList<std::int64_t> words_;
   std::size_t size_ = 0;
 };
 

@@ -4,11 +4,9 @@
 #include "core/scoring/token_table.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "core/base/error.hpp"
 #include "core/base/packed_bytes.hpp"
-#include "core/base/rows.hpp"
 #include "core/scoring/model_sections.hpp"
 
 namespace privacy_score {
@@ -22,19 +20,25 @@ std::uint64_t PaddedTo(std::uint64_t size) { return (size + kPackedUnit - 1) / k
 
 }  // namespace
 
-std::string TokenTable::Pack(std::string_view section) {
-  std::map<AbstractionId, Tokens> all;
-  WireReader reader(section);
+TokenMap ReadTokens(WireReader& reader) {
+  TokenMap all;
   reader.EachRow(TokenSection::kColumns, [&](const Row& row) {
     all[ParseInteger(Required(row[TokenSection::kId]))].emplace_back(Required(row[TokenSection::kToken]));
   });
+  for (auto& [id, tokens] : all) std::sort(tokens.begin(), tokens.end());
+  return all;
+}
+
+std::string TokenTable::Pack(std::string_view section) {
+  WireReader reader(section);
+  const TokenMap all = ReadTokens(reader);
   std::vector<AbstractionId> ids;
   std::vector<std::uint64_t> begin = {0};
   std::string text;
-  for (auto& [id, tokens] : all) {
-    ids.push_back(id);
-    std::sort(tokens.begin(), tokens.end());
-    for (const std::string& token : tokens) text.append(token).append(1, kEnd);
+  for (const auto& [id, tokens] : all) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
+  for (const AbstractionId id : ids) {
+    for (const std::string& token : all.at(id)) text.append(token).append(1, kEnd);
     begin.push_back(text.size());
   }
   std::string bytes;

@@ -1,5 +1,5 @@
 /*
- * token_table.hpp - the tokens of the abstractions of a baseline, read where they lie.
+ * token_table.hpp - the tokens of abstractions: in a map, or in a table that is read where it lies.
  */
 #pragma once
 
@@ -7,13 +7,21 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "core/base/lent_list.hpp"
+#include "core/base/rows.hpp"
 #include "core/scoring/ngram.hpp"
 #include "core/statement/abstraction.hpp"
 
 namespace privacy_score {
 
+using TokenMap = std::unordered_map<AbstractionId, Tokens>;
+
+// Tokens by abstraction, sorted, from a section (id, token), one row a token. Throws Error XX001 on damaged bytes.
+TokenMap ReadTokens(WireReader& reader);
+
+// Of a baseline.
 class TokenTable {
  public:
   TokenTable() = default;
