@@ -22,19 +22,19 @@ as eve q "CREATE SCHEMA m" "CREATE SCHEMA n" "CREATE TABLE n.a (a int, b int)" \
 q "SELECT privacy_score.flush()" >/dev/null
 
 # --- what a statement touches is waited for, and nothing else ---------------------------------------------------------
-# The worker cannot build a model while the lock is held.
+# Every model lists what is accepted, so the worker cannot build one while the lock is held.
 rm -f "$PS_TMP/locker"
 mkfifo "$PS_TMP/locker"
 "$PS_BINDIR/psql" -XAtq <"$PS_TMP/locker" >/dev/null 2>&1 &
 exec 5>"$PS_TMP/locker"
 bob_waits="SELECT count(*) FROM pg_stat_activity WHERE usename = 'bob' AND wait_event_type = 'Extension'"
 while_locked() {
-  echo "BEGIN; LOCK TABLE privacy_score.baseline_session IN ACCESS EXCLUSIVE MODE;" >&5
-  wait_for "SELECT count(*) FROM pg_locks WHERE relation = 'privacy_score.baseline_session'::regclass AND mode = 'AccessExclusiveLock' AND granted" 1
+  echo "BEGIN; LOCK TABLE privacy_score.acceptance_ngram IN ACCESS EXCLUSIVE MODE;" >&5
+  wait_for "SELECT count(*) FROM pg_locks WHERE relation = 'privacy_score.acceptance_ngram'::regclass AND mode = 'AccessExclusiveLock' AND granted" 1
 }
 unlock() {
   echo "COMMIT;" >&5
-  wait_for "SELECT count(*) FROM pg_locks WHERE relation = 'privacy_score.baseline_session'::regclass AND mode = 'AccessExclusiveLock'" 0
+  wait_for "SELECT count(*) FROM pg_locks WHERE relation = 'privacy_score.acceptance_ngram'::regclass AND mode = 'AccessExclusiveLock'" 0
   q "SELECT privacy_score.flush()" >/dev/null
 }
 # waits|passes WHAT WHO STATEMENT...: bob's statement, after somebody's while no model can be built, waits until one can be; it then passes.
