@@ -46,3 +46,10 @@ CREATE FUNCTION privacy_score.propagate_declarations() RETURNS TABLE (node text,
 COMMENT ON FUNCTION privacy_score.propagate_declarations() IS
   'Makes what protect() and confirm_dependency() have declared of relations that Citus distributes the same on all other nodes, at once and outside of the transaction. A row for each node; problem: the error, or the relations that it does not have. 55000 where Citus is not in this database, or no distributed relation is protected here. Superusers, and who is granted it.';
 REVOKE EXECUTE ON FUNCTION privacy_score.propagate_declarations() FROM PUBLIC;
+
+-- --- what a node asks another one ------------------------------------------------------------------------------------
+CREATE FUNCTION privacy_score.confirm_sender(pid int, address text, port int) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'ps_confirm_sender' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.confirm_sender(int, text, int) IS
+  'Internal: whether that process of this node has a session in this database whose statements count, and the connection from that address and port, empty for one that is known already to be of it. False also where the operating system does not tell.';
+REVOKE EXECUTE ON FUNCTION privacy_score.confirm_sender(int, text, int) FROM PUBLIC;

@@ -10,7 +10,7 @@ CREATE FUNCTION privacy_score.live_sessions()
                  last_query_at timestamptz, last_id bigint, last_abstraction text[], statement_score float8,
                  rows bigint, reach bigint, subjects bigint, subject_columns int, enforced float8, end_user text,
                  client_addr inet, application_name text, tls boolean, auth_method text, peer_score float8,
-                 addressed bigint, person bigint, differ bigint)
+                 addressed bigint, person bigint, differ bigint, unverified boolean)
   AS 'MODULE_PATHNAME', 'ps_live_sessions' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privacy_score.live_sessions() IS 'Internal: open sessions of this database that the current user may see.';
 
@@ -34,12 +34,12 @@ CREATE VIEW privacy_score.stat_sessions WITH (security_barrier) AS
          l.mismatched, l.score, l.max_score, l.normalised, l.estimated, l.last_query_at,
          COALESCE(l.last_abstraction, a.tokens) AS last_abstraction, l.statement_score, l.rows,
          l.reach, l.subjects, l.subject_columns, l.enforced, l.end_user, l.client_addr, l.application_name, l.tls, l.auth_method,
-         l.peer_score, l.addressed, l.person, l.differ, s.unusual, s.unusual_figure
+         l.peer_score, l.addressed, l.person, l.differ, s.unusual, s.unusual_figure, l.unverified
     FROM privacy_score.live_sessions() l
     LEFT JOIN privacy_score.abstraction a ON a.id = l.last_id
     LEFT JOIN privacy_score.session s ON s.role = l.role AND s.session = l.session AND s.started = l.started;
 COMMENT ON VIEW privacy_score.stat_sessions IS
-  'Open sessions of this database with their score so far, of a connection or, with an end user, of all (session_scope; pid: of the one that is at it); estimated: some rates are still upper bounds, or the model is out of date; enforced: the sum that mode enforce compares with session_limit; peer_score: of an end user with a baseline of her own the score against the role''s; addressed: most subjects of one statement; person: most columns asked about one subject; differ: aggregates that differ from an earlier one by one record; unusual, unusual_figure: how unusual it is and by which figure, as of the last flush, NULL where alarms are not calibrated; client_addr (NULL: a unix socket), application_name, tls, auth_method: of the connection that began it.';
+  'Open sessions of this database with their score so far, of a connection or, with an end user, of all (session_scope; pid: of the one that is at it); estimated: some rates are still upper bounds, or the model is out of date; enforced: the sum that mode enforce compares with session_limit; peer_score: of an end user with a baseline of her own the score against the role''s; addressed: most subjects of one statement; person: most columns asked about one subject; differ: aggregates that differ from an earlier one by one record; unusual, unusual_figure: how unusual it is and by which figure, as of the last flush, NULL where alarms are not calibrated; client_addr (NULL: a unix socket), application_name, tls, auth_method: of the connection that began it; unverified: that connection calls itself one of another node of Citus, and no node has confirmed it, so that its statements count here too.';
 
 CREATE VIEW privacy_score.stat_contexts WITH (security_barrier) AS
   SELECT s.role, s.end_user, s.day, s.session, s.started, s.client_addr, s.application_name, s.tls, s.auth_method,

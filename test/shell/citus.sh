@@ -68,6 +68,18 @@ cmd:select f:count(*) l:public.patients.id o:public.patients.id t:public.patient
 cmd:select j:public.patients.id j:public.wards.id p:public.patients.city p:public.wards.name t:public.patients t:public.wards
 cmd:select j:public.doctors.id j:public.wards.id p:public.doctors.name p:public.wards.name t:public.doctors t:public.wards
 cmd:copy p:public.patients.city t:public.patients"
+for node in east west; do
+  use_server $node
+  q "SELECT privacy_score.flush()" >/dev/null
+  check "$node: pieces that the coordinator sends count there only" "$(q "$history")" ""
+done
+use_server main
+as alice q "SELECT * FROM run_command_on_workers(\$\$SELECT string_agg(city, ',') FROM patients\$\$)" \
+  "SELECT * FROM run_command_on_shards('patients', \$\$SELECT string_agg(diagnosis, ',') FROM %s\$\$)" >/dev/null
+use_server west
+q "SELECT privacy_score.flush()" >/dev/null
+check_match "a node: what users have sent word by word counts" "$(q "$history")" "p:public.patients.city.*p:public.patients.diagnosis"
+use_server main
 check "dp only: a distributed table" "$(as dora q_state "SELECT city FROM patients")" "PS001"
 check "dp only: a reference table" "$(as dora q_state "SELECT name FROM wards")" "PS001"
 use_server west

@@ -48,7 +48,7 @@ void PutSession(FunctionCallInfo fcinfo, LiveSession* copy) {
   Datum address = Datum(0);
   if (context.address[0] != '\0') address = DirectFunctionCall1(inet_in, CStringGetDatum(context.address));
   constexpr int kReachColumns = 16;  // the first of them
-  constexpr int kColumns = kReachColumns + privacy_score::kReachFigureCount + 10;
+  constexpr int kColumns = kReachColumns + privacy_score::kReachFigureCount + 11;
   Datum values[kColumns] = {Int32GetDatum(copy->pid),
                             NameGetDatum(&copy->role_name),
                             CStringGetTextDatum(copy->session),
@@ -77,16 +77,17 @@ void PutSession(FunctionCallInfo fcinfo, LiveSession* copy) {
                             Float8GetDatum(summary.peer_score),
                             Int64GetDatum(copy->reach.addressed),
                             Int64GetDatum(copy->reach.person),
-                            Int64GetDatum(copy->differ)};
+                            Int64GetDatum(copy->differ),
+                            BoolGetDatum(copy->unverified)};
   bool nulls[kColumns] = {};
   nulls[0] = copy->pid == 0;
   nulls[13] = tokens == 0;
-  nulls[kColumns - 9] = EndUserOf(copy)[0] == '\0';
-  nulls[kColumns - 8] = context.address[0] == '\0';
-  nulls[kColumns - 7] = nulls[kColumns - 6] = !context.known;
-  nulls[kColumns - 5] = method[0] == '\0';
-  nulls[kColumns - 4] = summary.peer_score < 0;
-  nulls[kColumns - 3] = nulls[kColumns - 2] = !copy->reach_known;
+  nulls[kColumns - 10] = EndUserOf(copy)[0] == '\0';
+  nulls[kColumns - 9] = context.address[0] == '\0';
+  nulls[kColumns - 8] = nulls[kColumns - 7] = !context.known;
+  nulls[kColumns - 6] = method[0] == '\0';
+  nulls[kColumns - 5] = summary.peer_score < 0;
+  nulls[kColumns - 4] = nulls[kColumns - 3] = !copy->reach_known;
   for (int figure = 0; figure < privacy_score::kReachFigureCount; ++figure)
     nulls[kReachColumns + figure] = !copy->reach_known;
   PutResultRow(fcinfo, values, nulls);

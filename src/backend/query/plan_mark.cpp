@@ -33,9 +33,9 @@ static_assert(offsetof(PlanMark, words) == offsetof(PlanMark, answer_column) + s
   return mark;
 }
 
-PlanMark* NewPieceMark() {
+PlanMark* NewPieceMark(Excuse excuse) {
   PlanMark* mark = NewPlanMark(0, 0, 0);
-  mark->excuse = Excuse::kPiece;
+  mark->excuse = excuse;
   return mark;
 }
 

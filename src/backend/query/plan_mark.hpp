@@ -24,6 +24,7 @@ enum class Excuse : int32 {
   kNone,
   kReturnsNothing,  // the plan reads and returns nothing (empty_results.hpp)
   kPiece,           // it is a piece of another plan, which counts
+  kSent,            // it is a piece of what another node counts, which has sent it
 };
 
 // Plain data in one piece of memory, a varlena for the server. The words are those of core/statement/comparisons.hpp;
@@ -38,14 +39,16 @@ struct PlanMark {
   uint32 words[FLEXIBLE_ARRAY_MEMBER];
 };
 
+inline bool IsPiece(const PlanMark* mark) { return mark->excuse == Excuse::kPiece || mark->excuse == Excuse::kSent; }
+
 // A mark in the current memory context, its words not yet filled.
 PlanMark* NewPlanMark(int64 id, int64 estimates, int word_count);
 
 // Ties the mark, allocated where the plan is, to the plan.
 void MarkPlan(PlannedStmt* plan, PlanMark* mark);
 
-// The mark of a plan that a library makes as a piece of another one, in the current memory context.
-PlanMark* NewPieceMark();
+// The mark of a plan that is a piece of something else, and which of the two, in the current memory context.
+PlanMark* NewPieceMark(Excuse excuse);
 
 // No syscache has this id, and no type this OID but one made when the OIDs are about to wrap around.
 constexpr int kMarkType = -0x5053;
@@ -62,7 +65,7 @@ inline const PlanMark* BareMark(const PlannedStmt* plan) {
 // than as one is counted by the plan.
 inline const PlanMark* MarkOfPlan(const PlannedStmt* plan) {
   const PlanMark* mark = BareMark(plan);
-  return mark == nullptr || mark->excuse == Excuse::kPiece ? nullptr : mark;
+  return mark == nullptr || IsPiece(mark) ? nullptr : mark;
 }
 
 }  // namespace privacy_score

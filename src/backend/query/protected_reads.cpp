@@ -6,6 +6,7 @@
 #include "backend/catalog/catalog_heirs.hpp"
 #include "backend/catalog/catalog_relations.hpp"
 #include "backend/catalog/side_effect_functions.hpp"
+#include "backend/catalog/stand_ins.hpp"
 #include "backend/query/described_columns.hpp"
 #include "backend/server/compat.hpp"
 
@@ -76,6 +77,17 @@ bool TreeIsProtected(Oid relid) {
 
 bool KeysAreProtected(Oid relid) {
   return get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE ? TreeIsProtected(relid) : RelationIsProtected(relid);
+}
+
+bool ReadsShardsOnly(const List* relations) {
+  ListCell* cell;
+  foreach (cell, relations) {
+    const Oid relation = lfirst_oid(cell);
+    const char* name = get_rel_name(relation);
+    if (name == nullptr) return false;
+    if (!OidIsValid(FindStandIn(name, get_rel_namespace(relation)).table) && TreeIsProtected(relation)) return false;
+  }
+  return true;
 }
 
 bool PlanReadsProtected(const PlannedStmt* plan) {

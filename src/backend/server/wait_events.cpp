@@ -18,8 +18,9 @@ namespace {
 constexpr const char* kNames[] = {"PrivacyScoreWorkerMain",     "PrivacyScoreRates",     "PrivacyScoreShutdown",
                                   "PrivacyScoreAccountantMain", "PrivacyScoreCharge",    "PrivacyScoreBudget",
                                   "PrivacyScoreFlush",          "PrivacyScoreScore",     "PrivacyScoreAlert",
-                                  "PrivacyScoreRoom",           "PrivacyScoreFleetMain", "PrivacyScoreCollectorMain"};
-constexpr int kCount = static_cast<int>(OwnWait::kCollectorMain) + 1;
+                                  "PrivacyScoreRoom",           "PrivacyScoreFleetMain", "PrivacyScoreCollectorMain",
+                                  "PrivacyScoreSender"};
+constexpr int kCount = static_cast<int>(OwnWait::kSender) + 1;
 static_assert(sizeof kNames / sizeof kNames[0] == kCount, "each wait has a name");
 
 uint32 known[kCount];  // 0: not asked for yet

@@ -23,7 +23,8 @@ enum class OwnWait {
   kAlert,           // a session that has passed a limit, for its alerts to be stored
   kRoom,            // a session that has no room in shared memory, for the worker to free some
   kFleetMain,       // the process of a hub that starts collectors, for members to come and go
-  kCollectorMain    // a collector, for its member to be asked again
+  kCollectorMain,   // a collector, for its member to be asked again
+  kSender           // a connection between nodes of Citus, for the worker to have it confirmed
 };
 
 // The wait event to report. Asked for the first time in a process it takes a lock, and may raise.

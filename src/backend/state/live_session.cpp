@@ -19,6 +19,7 @@ extern "C" {
 #include "backend/server/wait_events.hpp"
 #include "backend/state/limits.hpp"
 #include "backend/state/live_local.hpp"
+#include "backend/state/node_sender.hpp"
 #include "backend/state/principal_session.hpp"
 #include "backend/state/told_days.hpp"
 #include "backend/state/watching.hpp"
@@ -91,6 +92,7 @@ void FillSession(LiveSession* session, Oid role, TimestampTz now) {
   session->day_score = session->day_enforced = session->day_bound = session->flushed_enforced = -1;
   session->settings = ScoreSettingsInForce();
   session->unrecorded = RecoveryInProgress();
+  session->unverified = SenderIsUnverified();
   session->limits = LimitsInForce(session);
   session->context = OwnContext();
   session->reach_factor = ps_settings.reach_factor;

@@ -111,6 +111,7 @@ struct LiveSession {
   bool unrecorded;   // began in recovery: nothing of it is ever written (worker_standby.cpp)
   bool reach_known;  // a model told what is protected
   bool reach_grew;   // after the event that it was last written with
+  bool unverified;   // it says that a node of Citus has sent it, and nobody has confirmed it
   Oid role;
   Oid extension;  // for whose tables it is: one that was dropped and made anew has others
   int32 day;      // days since 2000-01-01 in log_timezone

@@ -28,6 +28,7 @@ extern "C" {
 #include "backend/state/label_names.hpp"
 #include "backend/state/live_session.hpp"
 #include "backend/state/model_changes.hpp"
+#include "backend/state/node_sender.hpp"
 
 namespace privacy_score {
 
@@ -264,12 +265,18 @@ RoleClass PrincipalClass() {
 // it; a security context may make somebody else the principal, or belong to a referential-integrity check.
 Watch ResolveWatch(Oid user, int context) {
   const uint64 labels = pg_atomic_read_u64(&ps_shared->role_labels_version);
-  Watch watch = {PrincipalIn(user, context), RoleClass::kUnwatched, false, gate.uncounted.which == Uncounted::kReading,
-                 (context & SECURITY_NOFORCE_RLS) != 0};
+  Watch watch = {PrincipalIn(user, context),
+                 RoleClass::kUnwatched,
+                 false,
+                 gate.uncounted.which == Uncounted::kReading,
+                 (context & SECURITY_NOFORCE_RLS) != 0,
+                 false};
   bool named = false;  // whether it depends on the end user, who changes unseen
   if (!NothingWatched()) {
     watch.role = WithEndUser(ClassOfPrincipal(watch.principal), watch.principal);
     named = EndUsersAreLabelled();
+    watch.may_be_sent = watch.role == RoleClass::kWatched && MayBeNode();
+    if (Counts(watch.role) && !watch.may_be_sent) NoteCounting();
   }
   watch.passes = watch.role == RoleClass::kUnwatched && !named && !watch.uncounted && context == 0 &&
                  !IsParallelWorker() && ps_settings.track == static_cast<int>(TrackLevel::kAll) &&

@@ -60,6 +60,7 @@ struct Watch {
   bool passes;
   bool uncounted;           // a statement of our own, but what runs while it is planned is not
   bool in_integrity_check;  // the statement is a referential-integrity check, or runs within one
+  bool may_be_sent;         // what the client sends may be a piece of what another node counts (node_sender.hpp)
 };
 
 // What was found out last, and what it follows from.
@@ -78,7 +79,7 @@ Watch ResolveWatch(Oid user, int context);
 // Outside of a security context the role that is set is the user.
 inline Watch WatchInForce() {
   if (ps_settings.mode == static_cast<int>(WatchMode::kOff) || ps_shared == nullptr)
-    return {InvalidOid, RoleClass::kUnwatched, true, false, false};
+    return {InvalidOid, RoleClass::kUnwatched, true, false, false, false};
   Oid user;
   int context;
   GetUserIdAndSecContext(&user, &context);

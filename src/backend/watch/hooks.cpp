@@ -29,6 +29,7 @@ extern "C" {
 #include "backend/server/compat.hpp"
 #include "backend/server/settings.hpp"
 #include "backend/state/end_user.hpp"
+#include "backend/state/node_sender.hpp"
 #include "backend/state/shared_state.hpp"
 #include "backend/state/watching.hpp"
 #include "backend/watch/answers.hpp"
@@ -188,7 +189,20 @@ PlannedStmt* PlanUncounted(::Query* query, const char* text, int options, ParamL
                                                        ParamListInfo parameters, const Watch& watch) {
   PlannedStmt* plan = watch.uncounted ? PlanUncounted(query, text, options, parameters, watch)
                                       : PlanWithin(query, text, options, parameters, watch);
-  MarkPlan(plan, NewPieceMark());
+  MarkPlan(plan, NewPieceMark(Excuse::kPiece));
+  return plan;
+}
+
+// Whether another node sends the query as a piece of a statement: such read shards. What it sends otherwise somebody
+// may have had it send word by word.
+[[gnu::cold]] [[gnu::noinline]] bool IsSentPiece(const ::Query* query) {
+  return ReadsShardsOnly(RelationsOf(query)) && SentByNode();
+}
+
+[[gnu::cold]] [[gnu::noinline]] PlannedStmt* PlanSent(::Query* query, const char* text, int options,
+                                                      ParamListInfo parameters, const Watch& watch) {
+  PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch);
+  MarkPlan(plan, NewPieceMark(Excuse::kSent));
   return plan;
 }
 
@@ -203,6 +217,8 @@ PlannedStmt* PlanUncounted(::Query* query, const char* text, int options, ParamL
     RequireReading(text, RelationsOf(query));
     return PlanUncounted(query, text, options, parameters, watch);
   }
+  if (watch.may_be_sent && ps_place.depth == 0 && IsSentPiece(query))
+    return PlanSent(query, text, options, parameters, watch);
   const bool reads = query->commandType != CMD_UTILITY && !QueryAnswers(query);
   const bool counts = reads && CountsHere(watch);
   const bool judged = reads && ReadIsJudged(watch);
@@ -228,11 +244,13 @@ PlannedStmt* PlanUncounted(::Query* query, const char* text, int options, ParamL
   return plan;
 }
 
-// Whether a plan runs as a piece of another one. A library may run a piece through a portal of its own, and may plan
-// one past all hooks.
+// Whether a plan runs as a piece of another one, or of what another node counts. A library may run a piece through a
+// portal of its own, and may plan one past all hooks.
 inline bool RunsAsPiece(const PlannedStmt* plan) {
   const PlanMark* mark = BareMark(plan);
-  return mark != nullptr ? mark->excuse == Excuse::kPiece && ps_place.in_plan : IsPieceOfPlan();
+  if (mark == nullptr) return IsPieceOfPlan();
+  if (!IsPiece(mark)) return false;
+  return mark->excuse == Excuse::kPiece ? ps_place.in_plan : ps_place.depth == 0 && SentByNode();
 }
 
 void PassToExecutorStart(QueryDesc* query, int flags) {
@@ -373,11 +391,13 @@ void PassToExecutorFinish(QueryDesc* query) {
 void ps_shmem_request() {
   if (prev_shmem_request) prev_shmem_request();
   RequestSharedMemory();
+  RequestSenders();
 }
 
 void ps_shmem_startup() {
   if (prev_shmem_startup) prev_shmem_startup();
   StartSharedMemory();
+  StartSenders();
 }
 
 }  // namespace

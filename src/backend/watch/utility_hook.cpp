@@ -29,6 +29,7 @@ extern "C" {
 #include "backend/state/alerts.hpp"
 #include "backend/state/end_user.hpp"
 #include "backend/state/live_session.hpp"
+#include "backend/state/node_sender.hpp"
 #include "backend/state/prepared_changes.hpp"
 #include "backend/state/scoring_errors.hpp"
 #include "backend/watch/copy_recording.hpp"
@@ -87,6 +88,7 @@ int64 CountCopy(const CopyStmt* copy) {
              errmsg("relation \"%s\" changed while COPY began", copy->relation->relname), errhint("Try again.")));
   if (ReadIsJudged(watch) && RelationIsProtected(relation)) RecordProtectedRead(watch.role);
   if (!CountsHere(watch)) return 0;
+  if (watch.may_be_sent && ps_place.depth == 0 && ReadsShardsOnly(list_make1_oid(relation)) && SentByNode()) return 0;
   const int64 id = AbstractCopy(relation, copy->attlist);
   RecordEvent(id);
   return id;
@@ -255,6 +257,7 @@ void ps_utility(PlannedStmt* plan, const char* text, bool read_only_tree, Proces
     FollowRenaming(running.renaming);
     NoteRoleSetting(statement);
     NotePrepared(statement, sent);
+    if (IsA(statement, VariableSetStmt)) NoteApplicationName();
     if (IsA(statement, FetchStmt)) NoteFetched(castNode(FetchStmt, statement));
     if (IsA(statement, DeclareCursorStmt)) NoteCursor(castNode(DeclareCursorStmt, statement));
     if (BeginsSession(statement)) CloseSession();

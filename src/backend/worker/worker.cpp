@@ -274,6 +274,7 @@ void AnswerFlushOfLongRound(DatabaseSlot* slot, uint64 wanted) {
 void WriteAndFollow(DatabaseSlot* slot) {
   const uint64 wanted_flush = pg_atomic_read_u64(&slot->flush_wanted);
   InOwnContext([slot] {
+    AnswerSenders(slot);
     WriteOrRemember(slot);
     FollowModel(slot);
   });
@@ -382,6 +383,7 @@ void RunCycle(DatabaseSlot* slot) {
   if (extension == Extension::kAbsent) DiscardSessions(slot);
   ClosePrincipals(slot, extension_found);
   if (extension == Extension::kCurrent) {
+    RunGuardedStep(AnswerSenders, slot, false);
     done &= RunGuardedStep(MakeFirstModel, slot);
     done &= RunGuardedStep(WriteOrRemember, slot);
     done &= RunGuardedStep(FollowModel, slot);

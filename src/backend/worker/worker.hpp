@@ -147,6 +147,9 @@ void SettleWorkerSettings();
 // Asks for rates that were found missing.
 void AddMissing(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate>* rates);
 
+// Answers connections that ask whether another node of Citus sends what they send (worker_senders.cpp).
+void AnswerSenders(DatabaseSlot* slot);
+
 // Scores days that are over for good, for about a fifth of a second (worker_keep.cpp); whether there is more to do.
 void KeepScores(DatabaseSlot* slot);
 bool KeepingGoesOn();

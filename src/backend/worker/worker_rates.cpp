@@ -41,6 +41,7 @@ extern "C" {
 #include "backend/server/wait_events.hpp"
 #include "backend/state/progress.hpp"
 #include "backend/state/rate_requests.hpp"
+#include "backend/worker/in_time.hpp"
 #include "backend/worker/worker_baselines.hpp"
 
 namespace privacy_score {
@@ -69,39 +70,6 @@ bool IsKnownSlow(Oid relation) {
   for (const Oid slow : slow_relations)
     if (slow == relation) return true;
   return false;
-}
-
-// Runs `work` in a subtransaction; false when it took longer than so many milliseconds (0: as long as it takes), and is
-// undone.
-template <typename Work>
-bool InTime(int milliseconds, Work work) {
-  MemoryContext context = CurrentMemoryContext;
-  const TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), milliseconds);
-  volatile bool in_time = true;
-  if (milliseconds == 0) {
-    work();
-    return true;
-  }
-  enable_timeout_after(STATEMENT_TIMEOUT, milliseconds);
-  PG_TRY();
-  {
-    ErrorData* error = InSubtransaction(work);
-    if (error != nullptr) ReThrowError(error);
-  }
-  PG_CATCH();
-  {
-    disable_timeout(STATEMENT_TIMEOUT, false);
-    MemoryContextSwitchTo(context);
-    if (geterrcode() != ERRCODE_QUERY_CANCELED || ShutdownRequestPending || GetCurrentTimestamp() < until)
-      PG_RE_THROW();
-    FlushErrorState();
-    in_time = false;
-  }
-  PG_END_TRY();
-  disable_timeout(STATEMENT_TIMEOUT, false);
-  // It may have come too late to be noticed.
-  if (!ShutdownRequestPending) QueryCancelPending = false;
-  return in_time;
 }
 
 // One round: the rates that it was given, and what became of them.
@@ -343,12 +311,16 @@ bool AnyIsSlow(DatabaseSlot* slot) {
   return slow;
 }
 
-// Copies the counters of shards, in a transaction of its own. A fault of what Citus runs is not the worker's.
+// Copies the counters of shards, in a transaction of its own. A fault of what Citus runs is not the worker's, nor does
+// it wait for a node that has taken the question and does not answer.
 void CopyCountersApart() {
   WorkTransaction work;
   BeginWork(&work);
-  if (const ErrorData* error = InSubtransaction([] { CopyShardCounters(); }))
-    ereport(WARNING, (errmsg("could not count the rows of shards: %s", error->message)));
+  const bool in_time = InTime(kNodeTimeout + kNodeTimeout / 2, [] {
+    if (const ErrorData* error = InSubtransaction([] { CopyShardCounters(); }))
+      ereport(WARNING, (errmsg("could not count the rows of shards: %s", error->message)));
+  });
+  if (!in_time) ereport(WARNING, (errmsg("could not count the rows of shards: a node does not answer")));
   EndWork(&work);
 }
 
