@@ -94,6 +94,18 @@ check_scored
 # --- rates --------------------------------------------------------------------------------------------------------------------
 use_server main
 check "rates of each kind of table" "$(for table in patients wards doctors; do q "SELECT privacy_score.analyze_relation('$table') > 0"; done | tr '\n' ' ')" "t t t "
+# Of many rows each set is grouped on the nodes by itself; of few all in one pass. The numbers are those of a table here.
+q "CREATE TABLE here AS SELECT i AS id, i % 4001 AS patient, 'n' || i * 7919 % 90001 AS name, NULLIF(i % 13, 0) AS kind, i * 31 % 997 AS cost FROM generate_series(1, 120000) i" \
+  "CREATE TABLE stays (LIKE here)" "SELECT create_distributed_table('stays', 'patient')" "INSERT INTO stays SELECT * FROM here" \
+  "CREATE TABLE few (LIKE here)" "SELECT create_distributed_table('few', 'patient')" "INSERT INTO few SELECT * FROM here WHERE id <= 5000" \
+  "SELECT privacy_score.protect(t, '{patient}') FROM unnest('{here,stays,few}'::regclass[]) t" >/dev/null
+for table in stays few; do
+  if [ $table = few ]; then q "DELETE FROM here WHERE id > 5000" >/dev/null; fi
+  check "attribute_risk() of $table" "$(q "SELECT count(*), count(*) FILTER (WHERE (r.distinct_values, r.uniques) = (h.distinct_values, h.uniques)
+       AND abs(r.entropy - h.entropy) < 1e-11 AND abs(r.discrimination_rate - h.discrimination_rate) < 1e-12)
+       FROM privacy_score.attribute_risk('$table') r JOIN privacy_score.attribute_risk('here') h USING (attribute)")" "5|5"
+done
+q "DROP TABLE here, stays, few" >/dev/null
 check_match "a report" "$(q "SELECT length(privacy_score.report()) > 1000")" "t"
 stale="SELECT string_agg(DISTINCT relation::text, ',' ORDER BY relation::text) FROM privacy_score.stat_cdr WHERE stale"
 rows_of="SELECT max(rows) FROM privacy_score.stat_cdr WHERE relation = "

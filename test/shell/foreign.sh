@@ -54,6 +54,15 @@ q "SELECT 'many sets of shards'" "SELECT count(*) FROM privacy_score.attribute_r
 check "each shard groups its own rows of many sets" "$(lines_after "many sets of shards" "Relations: Aggregate on \\(public.shard_(low|middle)\\)")" "2"
 check "once for all shards" "$(lines_after "many sets of shards" "DECLARE c[0-9]+ CURSOR FOR")" "2"
 
+# Of many rows that all columns tell apart, few sets are grouped one by one: nothing else fetches less than all rows.
+q "CREATE TABLE many AS SELECT n AS id, n * 7919 % 90001 AS name, n % 13 AS kind FROM generate_series(1, 120000) n" "ANALYZE many" >/dev/null
+on shard1 q "CREATE TABLE many AS SELECT n AS id, n * 7919 % 90001 AS name, n % 13 AS kind FROM generate_series(1, 120000) n" >/dev/null
+q "CREATE FOREIGN TABLE far_many (id int, name int, kind int) SERVER shard1 OPTIONS (table_name 'many')" "ANALYZE far_many" >/dev/null
+check "many rows: the numbers are the same" "$(q "SELECT 'many rows'" "SELECT count(*) FROM privacy_score.attribute_risk('far_many') r JOIN privacy_score.attribute_risk('many') m USING (attribute, distinct_values, uniques)
+  WHERE abs(r.entropy - m.entropy) < 1e-11")" "many rows
+3"
+check "many rows: each set is a statement" "$(lines_after "many rows" "DECLARE c[0-9]+ CURSOR FOR")" "3"
+
 # What does not fit into memory is grouped set by set.
 PGOPTIONS=
 check "without room the numbers are the same" "$(q "SET maintenance_work_mem = '1MB'" "CREATE TABLE wide AS SELECT md5(n::text) || md5((-n)::text) AS a, n % 7 AS b FROM generate_series(1, 30000) n" \

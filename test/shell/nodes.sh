@@ -21,6 +21,7 @@ CREATE FUNCTION pg_catalog.master_run_on_worker(worker_name text[], port int[], 
 BEGIN
   FOR i IN 1 .. cardinality(worker_name) LOOP
     node_name := worker_name[i]; node_port := port[i];
+    PERFORM pg_sleep(3600) FROM public.down d WHERE d.node = 'all hang';
     success := NOT EXISTS (SELECT FROM public.down d WHERE d.node = node_name);
     IF success THEN EXECUTE command[i] INTO result; ELSE result := 'no connection'; END IF;
     RETURN NEXT;
@@ -64,6 +65,11 @@ check "a relation with a shard there stays as it was" "$(q "$(counter patients)"
 0"
 q "DELETE FROM down" >/dev/null
 check_true "when it is back, it is counted" wait_for "$(counter patients)" "940|940"
+q "INSERT INTO down VALUES ('all hang')" "INSERT INTO patients_1 SELECT i, 'x' FROM generate_series(901, 950) i" >/dev/null
+check_true "a node that takes the question and does not answer is passed over" wait_until grep -q 'a node does not answer' "$ps_log"
+check "and the worker goes on" "$(q_state "SET statement_timeout = '60s'" "SELECT privacy_score.flush()")" 00000
+q "DELETE FROM down" >/dev/null
+check_true "when it answers, it is counted" wait_for "$(counter patients)" "990|990"
 q "DELETE FROM pg_dist_shard WHERE logicalrelid = 'wards'::regclass" "DELETE FROM pg_dist_partition WHERE logicalrelid = 'wards'::regclass" >/dev/null
 check_true "a relation that is distributed no more is forgotten" wait_for "SELECT count(*) FROM privacy_score.shard_counter" 1
 q "INSERT INTO pg_dist_partition VALUES ('wards')" >/dev/null

@@ -29,6 +29,9 @@ namespace {
 // without statistics is a tenth, which says nothing.
 constexpr double kGroupingPays = 20;
 
+// Of so many rows on other servers, and more, it matters how many groups of them come here.
+constexpr int64 kManyRows = 100000;
+
 // Classes smaller than that have a counter each.
 constexpr std::size_t kSmallClasses = 1024;
 
@@ -132,7 +135,8 @@ PassInput InputOf(const PartitionReading* reading, const Bitmapset* columns) {
   PassInput input = {RowsSql(&reading->source, columns), bms_num_members(columns), false, reading->expected};
   if (reading->place == RowPlace::kHeap) return input;
   const char* groups = GroupsSql(&reading->source, columns);
-  if (reading->place == RowPlace::kElsewhere || kGroupingPays * ExpectedRows(groups) < ExpectedRows(input.sql)) {
+  if (reading->place == RowPlace::kElsewhere || reading->place == RowPlace::kNodes ||
+      kGroupingPays * ExpectedRows(groups) < ExpectedRows(input.sql)) {
     input.sql = groups;
     input.weighted = true;
   }
@@ -286,6 +290,19 @@ PartitionFacts GroupedPartition(const RowSource* source, const Bitmapset* column
   return facts;
 }
 
+// Whether each set is better grouped by itself where the rows are: the rows are many, the sets few, and one pass would
+// fetch nearly all rows, as far as that can be known. What comes of a set are its classes, or, where a node has all
+// rows of each, only the sizes of these.
+static bool AreBetterApart(const Settling* settling, const Bitmapset* all) {
+  const PartitionReading* reading = settling->reading;
+  const int sets = list_length(settling->pending);
+  if (sets < 2 || sets > 2 * bms_num_members(all) + 1) return false;
+  if (reading->place == RowPlace::kNodes) return GroupedPartition(&reading->source, nullptr).rows >= kManyRows;
+  if (reading->place != RowPlace::kElsewhere) return false;
+  const double rows = ExpectedRows(RowsSql(&reading->source, all));
+  return rows >= kManyRows && kGroupingPays * ExpectedRows(GroupsSql(&reading->source, all)) > rows;
+}
+
 // All sets in one pass, if they fit into memory together. Else single columns in one and each further pass takes one
 // set and light columns beside it, with all sets within these; a set that does not fit alone is grouped by the server,
 // which may spill.
@@ -296,6 +313,11 @@ void CountPartitions(const PartitionReading* reading, List* pending) {
   Bitmapset* all = nullptr;
   const ListCell* cell;
   foreach (cell, pending) all = bms_add_members(all, reading->sets[lfirst_int(cell)]);
+  if (AreBetterApart(&settling, all)) {
+    foreach (cell, pending)
+      reading->facts[lfirst_int(cell)] = GroupedPartition(&reading->source, reading->sets[lfirst_int(cell)]);
+    return;
+  }
   if (SettleWithin(&settling, all)) return;
   SettleSingles(&settling);
   while (settling.pending != NIL) {

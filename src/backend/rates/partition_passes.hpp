@@ -16,9 +16,10 @@ namespace privacy_score {
 
 // Where the rows of a relation lie.
 enum class RowPlace {
-  kHeap,      // all in one heap: they are read as they are
-  kSpread,    // in several tables here, or in a storage of their own: they are grouped first where that leaves few
-  kElsewhere  // some on other servers: they are grouped there
+  kHeap,       // all in one heap: they are read as they are
+  kSpread,     // in several tables here, or in a storage of their own: they are grouped first where that leaves few
+  kElsewhere,  // some on foreign servers: they are grouped there
+  kNodes       // in shards on nodes, whose extension plans what is grouped as a whole: grouped there, and counted
 };
 
 // What is read and what for.

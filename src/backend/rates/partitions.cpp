@@ -45,7 +45,7 @@ RowPlace PlaceOfRows(::Relation relation) {
   if (kind == RELKIND_PARTITIONED_TABLE || relation->rd_rel->relhassubclass)
     return AnyForeignMember(RelationGetRelid(relation)) ? RowPlace::kElsewhere : RowPlace::kSpread;
   if (relation->rd_rel->relam != HEAP_TABLE_AM_OID) return RowPlace::kSpread;
-  if (RELATION_IS_OTHER_TEMP(relation) || RelationGetNumberOfBlocks(relation) == 0) return RowPlace::kElsewhere;
+  if (RELATION_IS_OTHER_TEMP(relation) || RelationGetNumberOfBlocks(relation) == 0) return RowPlace::kNodes;
   return RowPlace::kHeap;
 }
 
