@@ -109,19 +109,7 @@ COMMENT ON VIEW privacy_score.model_dependency IS 'Internal: confirmed dependenc
 
 -- identity changes when a relation is dropped and created again, truncated, rewritten, or gets a column or a partition.
 CREATE FUNCTION privacy_score.source_state(name text, OUT identity bigint, OUT rows bigint, OUT modifications bigint) RETURNS record
-  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-  BEGIN ATOMIC
-    WITH RECURSIVE member(relation) AS (
-      SELECT pg_catalog.to_regclass(source_state.name)::pg_catalog.oid
-      UNION
-      SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN member m ON i.inhparent = m.relation)
-    SELECT pg_catalog.hashtextextended(pg_catalog.string_agg(c.oid::text || ':' || c.relfilenode::text || ':' || c.relnatts::text, ' ' ORDER BY c.oid), 0),
-           pg_catalog.sum(COALESCE(s.rows, pg_catalog.pg_stat_get_live_tuples(c.oid)))::bigint,
-           pg_catalog.sum(COALESCE(s.modifications, pg_catalog.pg_stat_get_tuples_inserted(c.oid) + pg_catalog.pg_stat_get_tuples_updated(c.oid)
-                                                    + pg_catalog.pg_stat_get_tuples_deleted(c.oid)))::bigint
-      FROM member m JOIN pg_catalog.pg_class c ON c.oid = m.relation
-      LEFT JOIN privacy_score.shard_counter s ON s.relation = c.oid AND pg_catalog.to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL;
-  END;
+  AS 'MODULE_PATHNAME', 'ps_source_state' LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION privacy_score.source_state(text) IS
   'Internal: what tells that the rows of a relation are others than at another time, from the server''s statistics, partitions, children and, as the worker has counted them, shards included; NULL when there is none of that name.';
 

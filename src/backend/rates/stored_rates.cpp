@@ -16,6 +16,7 @@ extern "C" {
 #include "backend/catalog/relation_access.hpp"
 #include "backend/catalog/subjects.hpp"
 #include "backend/rates/joint_rates.hpp"
+#include "backend/rates/source_state.hpp"
 #include "backend/server/guarded.hpp"
 #include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
@@ -63,23 +64,16 @@ void InitSources(Sources* sources) {
 }
 
 void AddSource(Sources* sources, Oid relation) {
-  const char* args[] = {CanonicalRelationName(relation)};
-  InternalScope scope;
-  EnterInternal(&scope);
-  char* state = InternalValue(
-      "SELECT s.identity || ' ' || s.modifications || ' ' || s.rows FROM privacy_score.source_state($1) s "
-      "WHERE s.identity IS NOT NULL",
-      1, args);
-  LeaveInternal(&scope);
-  if (state == nullptr)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation %s does not exist", args[0]),
+  const SourceState state = StateOfSource(relation);
+  const char* name = CanonicalRelationName(relation);
+  if (!state.exists)
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation %s does not exist", name),
                     errhint("It may have been dropped in the meantime.")));
-  char* rest = nullptr;
   const char* comma = sources->count++ == 0 ? "" : ",";
-  AppendArrayElement(&sources->names, args[0]);
-  appendStringInfo(&sources->identities, "%s%s", comma, strtok_r(state, " ", &rest));
-  appendStringInfo(&sources->modifications, "%s%s", comma, strtok_r(nullptr, " ", &rest));
-  appendStringInfo(&sources->rows, "%s%s", comma, strtok_r(nullptr, " ", &rest));
+  AppendArrayElement(&sources->names, name);
+  appendStringInfo(&sources->identities, "%s" INT64_FORMAT, comma, state.identity);
+  appendStringInfo(&sources->modifications, "%s" INT64_FORMAT, comma, state.modifications);
+  appendStringInfo(&sources->rows, "%s" INT64_FORMAT, comma, state.rows);
 }
 
 // Rates of one name, of what is in common to them.

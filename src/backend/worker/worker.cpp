@@ -408,6 +408,15 @@ long PauseAfterCycle(DatabaseSlot* slot) {
   return Max(ps_settings.flush_interval, Min(kLongestPause, kFirst << Min(failures.count - 1, 10)));
 }
 
+// Whether this cycle can be left out: nobody has woken the process, nothing waits for it, and it has looked a while ago
+// at what nobody tells it of, such as rates that are out of date.
+bool MayRest(DatabaseSlot* slot, TimestampTz cycled_at) {
+  const int64 pause = Min(5 * int64{ps_settings.flush_interval}, int64{ps_settings.rate_check_interval}) * 1000;
+  const TimestampTz now = GetCurrentTimestamp();
+  return failures.count == 0 && !catalogs_changed && now >= cycled_at && now - cycled_at < pause &&
+         !RecoveryInProgress() && !CalibrationGoesOn() && !KeepingIsDue() && !AnythingWaits(slot);
+}
+
 }  // namespace
 
 void ps_worker_main(Datum database) {
@@ -425,6 +434,8 @@ void ps_worker_main(Datum database) {
   CacheRegisterRelcacheCallback(OnWorkerRelationChange, Datum(0));
   CacheRegisterSyscacheCallback(NAMESPACEOID, OnNamespaceChange, Datum(0));
   MemoryContext cycle = AllocSetContextCreate(TopMemoryContext, "privacy_score cycle", ALLOCSET_DEFAULT_SIZES);
+  bool woken = true;
+  TimestampTz cycled_at = 0;
   for (;;) {
     ResetLatch(MyLatch);
     CHECK_FOR_INTERRUPTS();
@@ -436,7 +447,8 @@ void ps_worker_main(Datum database) {
     }
     // Who waits for the worker wakes it, but not more than once a second after failures.
     const bool due = failures.count == 0 || GetCurrentTimestamp() - failures.last_at > USECS_PER_SEC;
-    if (due) {
+    if (due && (woken || !MayRest(slot, cycled_at))) {
+      cycled_at = GetCurrentTimestamp();
       MemoryContextSwitchTo(cycle);
       RunCycle(slot);
       MemoryContextSwitchTo(TopMemoryContext);
@@ -447,7 +459,9 @@ void ps_worker_main(Datum database) {
     }
     const long pause = due ? PauseAfterCycle(slot) : 100;
     // A request that came during the cycle has set the latch and is served at once.
-    WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, pause, WaitEventOf(OwnWait::kWorkerMain));
+    const int events =
+        WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, pause, WaitEventOf(OwnWait::kWorkerMain));
+    woken = (events & WL_LATCH_SET) != 0;
   }
 }
 

@@ -159,6 +159,9 @@ bool KeepingIsDue();
 void RemoveKept(const char* retention);
 void TidyKeptRates();
 
+// Whether a session, or whoever has asked for something, waits for the worker. Cheap.
+bool AnythingWaits(DatabaseSlot* slot);
+
 // The first transaction of the worker. Frees the slots of databases that were dropped: nobody can be in them any more.
 void ReclaimSlots();
 

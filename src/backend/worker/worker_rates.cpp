@@ -311,6 +311,21 @@ bool AnyIsSlow(DatabaseSlot* slot) {
   return slow;
 }
 
+// How many stored rates are out of date, and how many of those are of relations that no longer exist.
+struct RateStates {
+  int32 stale, gone;
+};
+
+RateStates CountRateStates() {
+  const char* counts = KeptInternalValue(
+      "SELECT pg_catalog.concat_ws(' ', pg_catalog.count(*) FILTER (WHERE r.stale), pg_catalog.count(*) "
+      "FILTER (WHERE r.gone)) FROM privacy_score.rate_state r",
+      0, nullptr);
+  char* end = nullptr;
+  const auto stale = static_cast<int32>(strtol(counts, &end, 10));
+  return {stale, static_cast<int32>(strtol(end, nullptr, 10))};
+}
+
 // Copies the counters of shards, in a transaction of its own. A fault of what Citus runs is not the worker's, nor does
 // it wait for a node that has taken the question and does not answer.
 void CopyCountersApart() {
@@ -348,17 +363,19 @@ int32 CountStaleRates(DatabaseSlot* slot) {
   looked_at = now;
   WorkTransaction work;
   BeginWork(&work);
-  // Others may have a rate locked for as long as their transaction lasts.
-  RunInternal(
-      "DELETE FROM privacy_score.rate WHERE ctid = ANY (ARRAY(SELECT r.ctid FROM privacy_score.rate r "
-      "JOIN privacy_score.rate_state s USING (relation_name, attributes) WHERE s.gone FOR UPDATE OF r SKIP LOCKED))");
-  const char* count = InternalValue("SELECT pg_catalog.count(*) FROM privacy_score.rate_state r WHERE r.stale");
-  const auto stale = static_cast<int32>(strtol(count, nullptr, 10));
+  RateStates states = CountRateStates();
+  if (states.gone > 0) {
+    // Others may have a rate locked for as long as their transaction lasts.
+    RunInternal(
+        "DELETE FROM privacy_score.rate WHERE ctid = ANY (ARRAY(SELECT r.ctid FROM privacy_score.rate r "
+        "JOIN privacy_score.rate_state s USING (relation_name, attributes) WHERE s.gone FOR UPDATE OF r SKIP LOCKED))");
+    states = CountRateStates();
+  }
   const bool shards = HasShards();
   LookAtBaselines(slot);
   EndWork(&work);
   if (shards) CopyCountersApart();
-  return stale;
+  return states.stale;
 }
 
 namespace {

@@ -1,5 +1,6 @@
 /*
- * worker_slots.cpp - slots of databases that were dropped, which the worker of another one frees.
+ * worker_slots.cpp - whether anything in the slot of a database waits for its worker; slots of databases that were
+ * dropped, which the worker of another one frees.
  */
 #include "backend/worker/worker.hpp"
 
@@ -37,7 +38,26 @@ void FreeSessions(DatabaseSlot* slot) {
   slot->session_count = 0;
 }
 
+// Whether a session has anything for the worker: to be written, freed, or scored with better rates.
+bool HasWork(const LiveSession* session) {
+  return session->closed || !session->open.IsEmpty() || !session->sealed.IsEmpty() || session->summary.estimated ||
+         session->summary.peer_estimated || session->refused != session->flushed_refused ||
+         session->differ != session->flushed_differ || session->summary.queries != session->flushed_queries;
+}
+
 }  // namespace
+
+// What changes while this looks is seen a flush_interval later.
+bool AnythingWaits(DatabaseSlot* slot) {
+  LWLockAcquire(slot->lock, LW_SHARED);
+  bool any = slot->missing_count > 0 || slot->stale_count > 0 || slot->rates_wait ||
+             pg_atomic_read_u64(&slot->flush_wanted) != slot->flush_done ||
+             pg_atomic_read_u64(&slot->model_wanted) != slot->model_built_for;
+  for (const LiveSession* session = slot->sessions; session != nullptr && !any; session = session->next)
+    any = HasWork(session);
+  LWLockRelease(slot->lock);
+  return any;
+}
 
 void ReclaimSlots() {
   StartTransactionCommand();
