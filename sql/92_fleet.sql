@@ -359,6 +359,11 @@ CREATE FUNCTION privacy_score.fleet_score(role name, from_day date, to_day date)
 COMMENT ON FUNCTION privacy_score.fleet_score(name, date, date) IS
   'What a role, or each of its end users, did on all members together, a day each: each n-gram that the baselines do not know counts once (counting = multiset: as often as it occurred), with the greatest of the scores that members gave it by their own rates and baselines. cumulative: since from_day. Where these are the same everywhere it equals score() of one server on which all was done, to the last bit. A role reads its own; pg_read_all_stats reads all.';
 
+CREATE FUNCTION privacy_score.fleet_report(role name DEFAULT NULL, from_day date DEFAULT NULL, to_day date DEFAULT NULL) RETURNS text
+  AS 'MODULE_PATHNAME', 'ps_fleet_report' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.fleet_report(name, date, date) IS
+  'A page as report() makes one, of all members as this hub knows them: members and why one does not answer, open alerts and acknowledgements that are pending, roles by their fleet_score(), server by server, days, the dearest new n-grams and on which servers, orders that have not arrived. role NULL: all; days NULL: the last thirty. Reads tables of the hub only. 42501 for a role whose rows the caller may not see, 22023 when from_day is after to_day.';
+
 GRANT SELECT ON privacy_score.export_sessions, privacy_score.export_roles, privacy_score.export_days, privacy_score.export_ngrams, privacy_score.export_alerts,
   privacy_score.export_info, privacy_score.export_parts, privacy_score.fleet_sessions, privacy_score.fleet_roles, privacy_score.fleet_days, privacy_score.fleet_mismatches,
   privacy_score.fleet_alerts, privacy_score.fleet_orders, privacy_score.fleet_info TO PUBLIC;

@@ -259,6 +259,8 @@ INSERT INTO attempts (sql) VALUES
   ('privacy_score.report(''nosuch'') IS NULL'),
   ('privacy_score.report(NULL, ''2026-01-02'', ''2026-01-01'')'),
   ('privacy_score.report(NULL, ''-infinity'', ''2026-01-01'') IS NULL'),
+  ('privacy_score.fleet_report(''nosuch'') IS NULL'),
+  ('privacy_score.fleet_report(NULL, ''2026-01-02'', ''2026-01-01'')'),
   ('privacy_score.score_chart(''nosuch'', ''2026-01-01'', ''2026-01-02'') IS NULL'),
   -- policies
   ('(SELECT count(*) FROM privacy_score.import_policy(NULL))'),

@@ -33,6 +33,8 @@ Row Alert(std::string_view kind, std::string_view cause = {}) {
           cause,
           "203.0.113.7, psql <x>, TLS, scram-sha-256",
           "network 203.0.113.0/24, hour Sat 03",
+          Field(),
+          Field(),
           Field()};
 }
 
@@ -53,9 +55,26 @@ TEST(AlertList, SaysWhoWhatWhyAndSinceWhen) {
     EXPECT_NE(page.find(part), std::string::npos) << part;
 }
 
+TEST(AlertList, SaysOnWhichMemberOfAFleet) {
+  Row alert = Alert("session");
+  alert[20] = "o'<north>";
+  const std::string page = PageOf({alert}, {"9", "1", "0", "0"});
+  EXPECT_EQ(testing_support::Misnested(page), "");
+  for (const char* part :
+       {"on o&#39;&#60;north&#62;", "Alert 7 of o&#39;&#60;north&#62;",
+        "fleet_acknowledge('o&#39;&#39;&#60;north&#62;', 7)", "And 8 more: SELECT * FROM privacy_score.fleet_alerts."})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  EXPECT_EQ(page.find("pending"), std::string::npos);
+  alert[21] = "pending";
+  const std::string pending = PageOf({alert}, {"1", "1", "0", "0"});
+  EXPECT_NE(pending.find("acknowledgement is pending"), std::string::npos);
+  EXPECT_NE(pending.find("the member has not heard of it yet"), std::string::npos);
+  EXPECT_EQ(pending.find("fleet_acknowledge"), std::string::npos);
+}
+
 TEST(AlertList, HasTheReasonInWords) {
   Row alert = Alert("unusual", "tokens");
-  alert.back() = "3 of 4 tokens are <new>";
+  alert[19] = "3 of 4 tokens are <new>";
   EXPECT_NE(PageOf({alert}, {"1", "0", "0", "0"}).find("3 of 4 tokens are &#60;new&#62;"), std::string::npos);
 }
 

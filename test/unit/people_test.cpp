@@ -39,6 +39,28 @@ TEST(People, HaveTheirOwnModesAndLimits) {
   EXPECT_EQ(people[1].baseline_from, 9700);
 }
 
+TEST(People, OfAFleetWorkOnServers) {
+  HtmlPage page("t");
+  page.Section("people", "People");
+  const std::vector<Row> roles = {{"anna", "far, <north>", Field(), Field(), Field(), "0", "9700", "9800"}};
+  WritePeople(page, PeopleOf({kDays[0], kDays[1]}, roles, {}), PeopleOn::kFleet);
+  const std::string html = page.Finish("");
+  EXPECT_EQ(testing_support::Misnested(html), "");
+  EXPECT_NE(html.find("data-l=\"servers\" data-v=\"far, &#60;north&#62;\">far, &#60;north&#62;</td>"),
+            std::string::npos);
+  EXPECT_NE(html.find("; on far, &#60;north&#62;</span>"), std::string::npos);
+  const std::size_t begin = html.find("<main>");
+  const std::string people = html.substr(begin, html.find("<section id=\"glossary\"") - begin);
+  for (const char* of_a_server : {"class=\"chip", "daily limit", "above the limit", "data-l=\"limits\""})
+    EXPECT_EQ(people.find(of_a_server), std::string::npos) << of_a_server;
+}
+
+// As one that goes on for ever has, in a report that does, too.
+TEST(People, HaveNoBaselineWithoutAnEnd) {
+  const std::vector<Row> roles = {{"anna", "warn", Field(), Field(), Field(), "0", "9700", Field()}};
+  EXPECT_FALSE(PeopleOf(kDays, roles, {})[1].baseline_from);
+}
+
 // Limits hold for each of them by herself: what they have done together passes none.
 TEST(People, BehindOneRoleAreApart) {
   const std::vector<Row> days = {{"app", "9801", "1", "0", "0", "9", "0", Field()},

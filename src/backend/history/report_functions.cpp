@@ -24,6 +24,7 @@ extern "C" {
 
 #include "backend/catalog/catalog_source.hpp"
 #include "backend/catalog/code_trust.hpp"
+#include "backend/history/report_page.hpp"
 #include "backend/history/report_queries.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/server/guarded.hpp"
@@ -318,17 +319,6 @@ void AppendReportSections(StringInfo wire, ReportScope* scope) {
   AppendQuery(wire, scope->settings == nullptr ? kNoState : kState);
 }
 
-// The queries are written for this path and these settings. Of catalogs without statistics so much is expected that
-// compiling a query takes a second and running it none.
-int SetForReport() {
-  const int nest_level = NewGUCNestLevel();
-  SetWithin("search_path", "pg_catalog, pg_temp");
-  SetWithin("datestyle", "ISO");
-  SetWithin("extra_float_digits", "1");
-  SetWithin("jit", "off");
-  return nest_level;
-}
-
 }  // namespace
 
 // report(role, from_day, to_day): by default all roles and the last thirty days.
@@ -342,14 +332,9 @@ Datum ps_report(PG_FUNCTION_ARGS) {
   initStringInfo(&wire);
   const int nest_level = SetForReport();
   ConnectSpi();
-  bool null;
-  if (SPI_execute("SELECT privacy_score.today()", true, 0) != SPI_OK_SELECT) elog(ERROR, "could not tell the day");
-  const DateADT today = DatumGetDateADT(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
-  const DateADT to_day = PG_ARGISNULL(2) ? today : PG_GETARG_DATEADT(2);
-  const DateADT from_day = PG_ARGISNULL(1) ? (DATE_NOT_FINITE(to_day) ? to_day : to_day - 29) : PG_GETARG_DATEADT(1);
-  RequireDays(from_day, to_day);
-  scope.from_day = TextOfDay(from_day);
-  scope.to_day = TextOfDay(to_day);
+  const ReportDays days = DaysOfReport(fcinfo);
+  scope.from_day = days.from;
+  scope.to_day = days.to;
   if (ps_shared != nullptr) scope.settings = ServerSettings();
   Oid types[] = {TEXTOID};
   Datum values[] = {CStringGetTextDatum(RolesAtWork(scope.from_day, scope.to_day, scope.role))};
@@ -363,10 +348,7 @@ Datum ps_report(PG_FUNCTION_ARGS) {
   WithTrustedCode(GetUserId(), [&] { AppendReportSections(&wire, &scope); });
   SPI_finish();
   AtEOXact_GUC(false, nest_level);
-  SectionsToUtf8(&wire);
-  auto* page = NewCoreHolder<std::string>(CurrentMemoryContext);
-  CallCoreOrRaise([&] { page->Reset(new std::string(privacy_score::ReportPage(WireBytes(&wire)))); });
-  PG_RETURN_DATUM(TextDatum(*page->object));
+  PG_RETURN_DATUM(PageOfSections(&wire, ReportPage));
 }
 
 // score_chart(role, from_day, to_day)

@@ -133,7 +133,7 @@ const char* const kNGrams =
     "x.count, "
     "pg_catalog.array_to_string(x.ngram, E'\\n', '(start)') AS ngram, "
     "pg_catalog.array_to_string(x.nearest, E'\\n', '(start)') AS nearest, "
-    "pg_catalog.array_to_string(x.attributes, E'\\n') AS attributes "
+    "pg_catalog.array_to_string(x.attributes, E'\\n') AS attributes, NULL AS servers "
     "FROM ROWS FROM (pg_catalog.unnest($1::date[]), pg_catalog.unnest($2::name[]), pg_catalog.unnest($3::text[])) "
     "WITH ORDINALITY d(day, role, end_user, place), "
     "LATERAL (SELECT * FROM privacy_score.score_ngrams(d.role, d.day, d.day) n WHERE n.score > 0 "
@@ -150,7 +150,7 @@ const char* const kAlerts =
     "pg_catalog.to_char(x.acknowledged_at, 'YYYY-MM-DD HH24:MI'), " TEXTS_OF("ngram") ", " TEXTS_OF("nearest") ", "
     TEXTS_OF("attributes") ", x.detail->>'cause', CASE WHEN x.tls IS NOT NULL THEN pg_catalog.concat_ws(', ', "
     "COALESCE(pg_catalog.host(x.client_addr), 'a unix socket'), NULLIF(x.application_name, ''), CASE WHEN x.tls THEN "
-    "'TLS' ELSE 'no TLS' END, x.auth_method) END, pg_catalog.array_to_string(x.new_context, ', '), x.detail->>'reason' FROM (SELECT a.*, pg_catalog.row_number() OVER (PARTITION BY "
+    "'TLS' ELSE 'no TLS' END, x.auth_method) END, pg_catalog.array_to_string(x.new_context, ', '), x.detail->>'reason', NULL, NULL FROM (SELECT a.*, pg_catalog.row_number() OVER (PARTITION BY "
     "a.acknowledged_at IS NULL ORDER BY " ALERT_ORDER ") AS place FROM privacy_score.alerts a "
     "WHERE " DAY_OF("a.at") " BETWEEN $2::date AND $3::date AND ($4 IS NULL OR a.role = $4)) x WHERE x.place <= 100 "
     "ORDER BY x.acknowledged_at IS NULL DESC, x.place";

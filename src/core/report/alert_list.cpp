@@ -36,7 +36,9 @@ enum AlertField {
   kCause,
   kFrom,
   kNewContext,
-  kReason
+  kReason,
+  kServer,
+  kPending
 };
 
 // Of how many new columns the first line of an alert tells the names.
@@ -115,11 +117,21 @@ std::string Why(const Row& alert) {
   return {};
 }
 
+// What acknowledges it; a name that has a quote is a literal of SQL all the same.
+std::string Acknowledging(const Row& alert) {
+  const std::string id = Escaped(Text(alert, kId));
+  if (!alert[kServer]) return "acknowledge_alert(" + id + ")";
+  std::string server;
+  for (const char c : *alert[kServer]) server += c == '\'' ? std::string("''") : std::string(1, c);
+  return "fleet_acknowledge('" + Escaped(server) + "', " + id + ")";
+}
+
 std::string Since(const Row& alert) {
   std::string html = "since <time>" + Escaped(Text(alert, kAt)) + "</time>";
   if (!Text(alert, kTimes).empty() && Text(alert, kTimes) != "1")
     html += "<span class=\"soft\">" + Escaped(Text(alert, kTimes)) + " times, last " + Escaped(Text(alert, kLastAt)) +
             "</span>";
+  if (alert[kPending] && !alert[kSeenAt]) html += "<span class=\"soft\">acknowledgement is pending</span>";
   return html;
 }
 
@@ -139,6 +151,7 @@ std::string Behind(const Row& alert, const std::vector<Person>& people) {
               ? "<p class=\"none\">No statement belongs to an alert of this kind.</p>"
               : StatementPair(Text(alert, kNGram), Text(alert, kNearest), Text(alert, kAttributes));
   html += "<p class=\"soft\">Alert " + Escaped(Text(alert, kId));
+  if (alert[kServer]) html += " of " + Escaped(*alert[kServer]);
   if (!Text(alert, kSession).empty())
     html += ", " + TermLink("session", "session") + " " + Escaped(Text(alert, kSession));
   const std::string place = PlaceOf(people, Text(alert, kRole));
@@ -149,9 +162,10 @@ std::string Behind(const Row& alert, const std::vector<Person>& people) {
     html += "<b>The baseline has never had: " + Escaped(Text(alert, kNewContext)) + ".</b> ";
   if (alert[kSeenAt])
     html += "Seen by " + Escaped(Text(alert, kSeenBy)) + " at " + Escaped(Text(alert, kSeenAt)) + ".";
+  else if (alert[kPending])
+    html += "<b>It is acknowledged here, and the member has not heard of it yet.</b>";
   else
-    html += "When it is dealt with: <code>SELECT privacy_score.acknowledge_alert(" + Escaped(Text(alert, kId)) +
-            ");</code>";
+    html += "When it is dealt with: <code>SELECT privacy_score." + Acknowledging(alert) + ";</code>";
   return html + "</p></div>";
 }
 
@@ -159,22 +173,27 @@ std::string Item(const Row& alert, const std::vector<Person>& people) {
   return "<details class=\"alert " + SeverityClass(Text(alert, kSeverity)) + "\" data-find data-role=\"" +
          Escaped(Text(alert, kRole)) + "\"><summary><span class=\"severity\">" +
          Severity(Text(alert, kSeverity), alert[kRefused].has_value()) + "</span><span class=\"who\">" +
-         Escaped(Text(alert, kRole)) + "</span><span class=\"what\">" + What(alert) + "<span class=\"soft\">" +
-         Figure(alert) + "</span></span><span class=\"why\">" + Why(alert) + "</span><span class=\"since\">" +
-         Since(alert) + "</span></summary>" + Behind(alert, people) + "</details>\n";
+         Escaped(Text(alert, kRole)) +
+         (alert[kServer] ? "<span class=\"soft\">on " + Escaped(*alert[kServer]) + "</span>" : "") +
+         "</span><span class=\"what\">" + What(alert) + "<span class=\"soft\">" + Figure(alert) +
+         "</span></span><span class=\"why\">" + Why(alert) + "</span><span class=\"since\">" + Since(alert) +
+         "</span></summary>" + Behind(alert, people) + "</details>\n";
 }
 
 void WriteList(HtmlPage& page, const std::vector<Row>& alerts, bool open, std::int64_t total,
                const std::vector<Person>& people) {
   std::string items;
   std::int64_t listed = 0;
+  const bool of_fleet = !alerts.empty() && alerts.front()[kServer];
   for (const Row& alert : alerts) {
     if (alert[kSeenAt].has_value() == open) continue;
     items += Item(alert, people);
     ++listed;
   }
   if (!items.empty()) page.Block("<div class=\"alerts\">\n" + items + "</div>\n");
-  if (total > listed) page.Note("And " + std::to_string(total - listed) + " more: SELECT * FROM privacy_score.alerts.");
+  if (total > listed)
+    page.Note("And " + std::to_string(total - listed) + " more: SELECT * FROM privacy_score." +
+              (of_fleet ? "fleet_alerts." : "alerts."));
 }
 
 }  // namespace

@@ -76,24 +76,32 @@ std::string Cell(const char* label, const std::string& html, const std::string& 
   return "<td class=\"" + std::string(kind) + "\" data-l=\"" + label + "\" data-v=\"" + value + "\">" + html + "</td>";
 }
 
-std::string HeatLegend(const DayScale& scale) {
+std::string HeatLegend(const DayScale& scale, PeopleOn of) {
   std::string html = "<span class=\"legend\"><span><i class=\"k0\"></i>0</span>";
   for (int index = 1; index <= kHeatClasses; ++index)
     html += "<span><i class=\"k" + std::to_string(index) + "\"></i>" + (index == 1 ? "up to " : "") +
             ShownShort(scale.ClassEnd(index)) + "</span>";
-  return html +
-         "<span><i class=\"kbase\"></i>baseline</span><span><i class=\"kover\"></i>above the limit</span></span>";
+  html += "<span><i class=\"kbase\"></i>baseline</span>";
+  if (of == PeopleOn::kServer) html += "<span><i class=\"kover\"></i>above the limit</span>";
+  return html + "</span>";
 }
 
-std::string Line(const Person& person, const std::string& place, const DayScale& scale, bool with_hints) {
+// The limits of a role, or where it has worked.
+std::string LimitsCell(const Person& person, PeopleOn of) {
+  if (of == PeopleOn::kFleet) return Cell("servers", Escaped(person.mode), Escaped(person.mode), "text");
+  return Cell("limits", LimitsText(person), person.daily_limit ? Shown(*person.daily_limit, 6) : "");
+}
+
+std::string Line(const Person& person, const std::string& place, const DayScale& scale, bool with_hints, PeopleOn of) {
   return "<tr id=\"" + place + "\" data-role=\"" + Escaped(person.role) + "\" data-flags=\"" + Flags(person) +
-         "\"><th scope=\"row\" data-v=\"" + Escaped(person.role) + "\">" + Escaped(person.role) + " " +
-         ModeMark(person) + "</th>" + Cell("highest", Shown(person.worst, 2), Shown(person.worst, 6)) +
-         "<td class=\"days\">" + DayStrip(person, scale, with_hints) + "</td>" +
+         "\"><th scope=\"row\" data-v=\"" + Escaped(person.role) + "\">" + Escaped(person.role) +
+         (of == PeopleOn::kServer ? " " + ModeMark(person) : "") + "</th>" +
+         Cell("highest", Shown(person.worst, 2), Shown(person.worst, 6)) + "<td class=\"days\">" +
+         DayStrip(person, scale, with_hints) + "</td>" +
          Cell("open alerts",
               person.open_alerts > 0 ? "<a href=\"#alerts\">" + std::to_string(person.open_alerts) + "</a>" : "0",
               std::to_string(person.open_alerts)) +
-         Cell("limits", LimitsText(person), person.daily_limit ? Shown(*person.daily_limit, 6) : "") +
+         LimitsCell(person, of) +
          Cell("added up", Shown(person.days.back().cumulative, 2), Shown(person.days.back().cumulative, 6)) +
          Cell("new n-grams", std::to_string(person.mismatched), std::to_string(person.mismatched)) +
          Cell("statements", std::to_string(person.queries), std::to_string(person.queries)) +
@@ -101,21 +109,23 @@ std::string Line(const Person& person, const std::string& place, const DayScale&
          "</tr>\n";
 }
 
-std::string Table(const std::vector<Person>& people, const DayScale& scale, bool with_hints) {
+std::string Table(const std::vector<Person>& people, const DayScale& scale, bool with_hints, PeopleOn of) {
   const auto header = [](const std::string& html, const char* kind) {
     return "<th scope=\"col\" class=\"" + std::string(kind) + "\">" + html + "</th>";
   };
   std::string html =
-      "<table class=\"people\" id=\"people-table\"><thead><tr>" + header("role, " + TermLink("mode", "mode"), "text") +
+      "<table class=\"people\" id=\"people-table\"><thead><tr>" +
+      header(of == PeopleOn::kFleet ? "role" : "role, " + TermLink("mode", "mode"), "text") +
       header(TermLink("score", "highest"), "number") +
       header("<span class=\"axis\"><span>" + DateText(scale.first) + "</span><span>" + DateText(scale.last) +
-                 "</span></span>" + HeatLegend(scale),
+                 "</span></span>" + HeatLegend(scale, of),
              "days") +
-      header(TermLink("alert", "open alerts"), "number") + header(TermLink("limit", "limits"), "number") +
+      header(TermLink("alert", "open alerts"), "number") +
+      (of == PeopleOn::kFleet ? header("servers", "text") : header(TermLink("limit", "limits"), "number")) +
       header(TermLink("added", "added up"), "number") + header(TermLink("ngram", "new n-grams"), "number") +
       header("statements", "number") + header(TermLink("baseline", "baseline"), "dates") + "</tr></thead><tbody>\n";
   for (std::size_t i = 0; i < std::min(people.size(), kMostRoles); ++i)
-    html += Line(people[i], "p" + std::to_string(i), scale, with_hints);
+    html += Line(people[i], "p" + std::to_string(i), scale, with_hints, of);
   return html + "</tbody></table>\n";
 }
 
@@ -131,12 +141,19 @@ std::string Limits(const Person& person, const DayScale& scale) {
   return text.empty() ? "no limit" : text;
 }
 
-std::string Card(const Person& person, const std::string& place, const DayScale& scale, bool with_hints) {
+std::string Card(const Person& person, const std::string& place, const DayScale& scale, bool with_hints, PeopleOn of) {
   return "<figure class=\"card\" data-find data-role=\"" + Escaped(person.role) + "\" data-flags=\"" + Flags(person) +
-         "\"><figcaption><a href=\"#" + place + "\">" + Escaped(person.role) + "</a> " + ModeMark(person) +
-         "<span class=\"sub\">highest <b>" + Shown(person.worst, 2) + "</b>, added up " +
-         Shown(person.days.back().cumulative, 2) + "; " + Limits(person, scale) + "</span></figcaption>" +
+         "\"><figcaption><a href=\"#" + place + "\">" + Escaped(person.role) + "</a> " +
+         (of == PeopleOn::kServer ? ModeMark(person) : "") + "<span class=\"sub\">highest <b>" +
+         Shown(person.worst, 2) + "</b>, added up " + Shown(person.days.back().cumulative, 2) + "; " +
+         (of == PeopleOn::kServer ? Limits(person, scale) : "on " + Escaped(person.mode)) + "</span></figcaption>" +
          DayChart(person, scale, with_hints) + "</figure>\n";
+}
+
+// One without an end is none here.
+void TakeBaseline(Person& person, const Field& from_day, const Field& to_day) {
+  person.baseline_from = to_day ? DayField(from_day) : std::nullopt;
+  person.baseline_to = from_day ? DayField(to_day) : std::nullopt;
 }
 
 // What holds for all of the role.
@@ -147,8 +164,7 @@ void TakeOfRole(Person& person, const Row& row) {
   person.session_limit = LimitOf(row[Column::kSessionLimit]);
   person.daily_limit = LimitOf(row[Column::kDailyLimit]);
   if (!person.end_user) person.open_alerts = ParseInteger(Required(row[Column::kOpenAlerts]));
-  person.baseline_from = DayField(row[Column::kFromDay]);
-  person.baseline_to = DayField(row[Column::kToDay]);
+  TakeBaseline(person, row[Column::kFromDay], row[Column::kToDay]);
 }
 
 // What is the end user's own.
@@ -157,18 +173,17 @@ void TakeOfEndUser(Person& person, const Row& row) {
   if (row[Column::kSessionLimit]) person.session_limit = LimitOf(row[Column::kSessionLimit]);
   if (row[Column::kDailyLimit]) person.daily_limit = LimitOf(row[Column::kDailyLimit]);
   person.open_alerts = ParseInteger(Required(row[Column::kOpenAlerts]));
-  if (row[Column::kFromDay]) {
-    person.baseline_from = DayField(row[Column::kFromDay]);
-    person.baseline_to = DayField(row[Column::kToDay]);
-  }
+  if (row[Column::kFromDay]) TakeBaseline(person, row[Column::kFromDay], row[Column::kToDay]);
   // Where the role may read nothing nor does any of them.
   if (row[Column::kLabel] && person.standing != "dp only") person.standing = *row[Column::kLabel];
 }
 
-constexpr const char* kChartLegend =
-    "<span class=\"legend\"><span><i class=\"kbar\"></i>score of a day</span>"
-    "<span><i class=\"kline\"></i>daily limit</span><span><i class=\"kdash\"></i>session limit</span>"
-    "<span><i class=\"kbase\"></i>days of the baseline</span></span>";
+std::string ChartLegend(PeopleOn of) {
+  std::string html = "<span class=\"legend\"><span><i class=\"kbar\"></i>score of a day</span>";
+  if (of == PeopleOn::kServer)
+    html += "<span><i class=\"kline\"></i>daily limit</span><span><i class=\"kdash\"></i>session limit</span>";
+  return html + "<span><i class=\"kbase\"></i>days of the baseline</span></span>";
+}
 
 }  // namespace
 
@@ -212,13 +227,18 @@ bool HasEndUsers(const std::vector<Person>& people) {
   return std::any_of(people.begin(), people.end(), [](const Person& person) { return person.end_user.has_value(); });
 }
 
+const char* AtWork(const std::vector<Person>& people) {
+  if (HasEndUsers(people)) return people.size() == 1 ? "end user at work" : "roles and end users at work";
+  return people.size() == 1 ? "role at work" : "roles at work";
+}
+
 std::string PlaceOf(const std::vector<Person>& people, std::string_view role) {
   for (std::size_t i = 0; i < std::min(people.size(), kMostRoles); ++i)
     if (people[i].role == role) return "p" + std::to_string(i);
   return {};
 }
 
-void WritePeople(HtmlPage& page, const std::vector<Person>& people) {
+void WritePeople(HtmlPage& page, const std::vector<Person>& people, PeopleOn of) {
   if (people.empty()) {
     page.Note("No work is recorded in this time.");
     return;
@@ -234,15 +254,15 @@ void WritePeople(HtmlPage& page, const std::vector<Person>& people) {
   const bool with_hints = days <= kMostHints;
   page.Note(std::string("One line a role") + (HasEndUsers(people) ? " and end user" : "") +
             ", one box a day, all on one scale: the stronger its colour, the higher the score of the day.");
-  page.Block(Table(people, scale, with_hints));
+  page.Block(Table(people, scale, with_hints, of));
   if (people.size() > kMostRoles)
-    page.Note("And " + Others(people.size() - kMostRoles) +
-              ", whose days scored no higher. report() of one role shows it by itself.");
-  page.LegendPart("Day by day, on one scale", kChartLegend);
+    page.Note("And " + Others(people.size() - kMostRoles) + ", whose days scored no higher. " +
+              (of == PeopleOn::kServer ? "report()" : "fleet_report()") + " of one role shows it by itself.");
+  page.LegendPart("Day by day, on one scale", ChartLegend(of));
   if (charts == 0) page.Note("No day has a score above 0.");
   std::string cards;
   for (std::size_t i = 0; i < std::min(charts, kMostCharts); ++i)
-    cards += Card(people[i], "p" + std::to_string(i), scale, with_hints);
+    cards += Card(people[i], "p" + std::to_string(i), scale, with_hints, of);
   if (!cards.empty()) page.Block("<div class=\"cards\" id=\"cards\">\n" + cards + "</div>\n");
   if (charts > kMostCharts)
     page.Note("Charts are of the " + std::to_string(kMostCharts) + " roles with the highest scores of a day; " +

@@ -39,10 +39,17 @@ std::vector<Person> PeopleOf(const std::vector<Row>& days, const std::vector<Row
 
 bool HasEndUsers(const std::vector<Person>& people);
 
+// What the lines are of which there are so many: "roles at work".
+const char* AtWork(const std::vector<Person>& people);
+
 // The identifier of a role in the page, where `people` has it among those that are shown; else empty.
 std::string PlaceOf(const std::vector<Person>& people, std::string_view role);
 
+// Whose roles: of one server, with modes and limits, or of a fleet, where each member has its own. Then `mode` is where
+// the role has worked.
+enum class PeopleOn { kServer, kFleet };
+
 // The section's contents.
-void WritePeople(HtmlPage& page, const std::vector<Person>& people);
+void WritePeople(HtmlPage& page, const std::vector<Person>& people, PeopleOn of = PeopleOn::kServer);
 
 }  // namespace privacy_score

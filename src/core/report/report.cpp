@@ -10,14 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "core/base/error.hpp"
 #include "core/base/rows.hpp"
 #include "core/report/alert_list.hpp"
 #include "core/report/html_page.hpp"
 #include "core/report/markup.hpp"
 #include "core/report/people.hpp"
+#include "core/report/reasons.hpp"
 #include "core/report/report_sections.hpp"
-#include "core/report/statement_pair.hpp"
 
 namespace privacy_score {
 
@@ -28,17 +27,15 @@ enum Fact { kDatabase, kUser, kVersion, kMadeAt, kFromDay, kToDay, kOfRole, kUnw
 
 class Report {
  public:
-  explicit Report(std::string_view wire) : reader_(wire), facts_(Only(kFacts)), page_(Title()) {}
+  explicit Report(std::string_view wire) : reader_(wire), facts_(OnlyRow(reader_, kFacts)), page_(Title()) {}
   std::string Make();
 
  private:
-  Row Only(std::uint32_t columns);
   std::string Title() const { return "Privacy report of " + TextOrNothing(facts_[kDatabase]); }
   void Head(const std::vector<Row>& tiles, const Row& alerts);
   std::string Modes() const;
   void Accepted(const std::vector<Row>& accepted);
   void Sessions(const std::vector<Row>& sessions, const std::vector<Row>& ngrams);
-  void Why(const std::vector<Row>& ngrams);
   void Relations();
   void Counts();
   void Releases();
@@ -50,18 +47,10 @@ class Report {
   HtmlPage page_;
 };
 
-// A section of one row.
-Row Report::Only(std::uint32_t columns) {
-  std::vector<Row> rows = reader_.Section(columns);
-  if (rows.size() != 1)
-    throw Error("XX001", "a section of a report that is one row has " + std::to_string(rows.size()));
-  return rows.front();
-}
-
 std::string Report::Make() {
   const std::vector<Row> days = reader_.Section(ScoredDaySection::kColumns);
   const std::vector<Row> tiles = reader_.Section(TileSection::kColumns);
-  const Row totals = Only(AlertTotalSection::kColumns);
+  const Row totals = OnlyRow(reader_, AlertTotalSection::kColumns);
   const std::vector<Row> roles = reader_.Section(RoleSection::kColumns);
   people_ = PeopleOf(days, roles, reader_.Section(EndUserSection::kColumns));
   const std::vector<Row> sessions = reader_.Section(WorstSessionSection::kColumns);
@@ -84,12 +73,6 @@ std::string Report::Make() {
       ". A score is a measure, not a verdict: a low one does not prove that nothing went wrong, and a "
       "high one may be new, legitimate work. No constant of a statement and no value of a protected table is "
       "on this page.");
-}
-
-// What the lines are of which there are so many.
-const char* AtWork(const std::vector<Person>& people) {
-  if (HasEndUsers(people)) return people.size() == 1 ? "end user at work" : "roles and end users at work";
-  return people.size() == 1 ? "role at work" : "roles at work";
 }
 
 // How many roles are in which mode: "5 observe, 1 warn".
@@ -167,29 +150,7 @@ void Report::Sessions(const std::vector<Row>& sessions, const std::vector<Row>& 
     page_.Note(
         "A session bears the name that the server's log has for it, or that an import gave it. pg_stat_statements with "
         "a number is one statement of that view, by its queryid, and no connection.");
-  if (!ngrams.empty()) Why(ngrams);
-}
-
-// Those of a day and role follow each other.
-void Report::Why(const std::vector<Row>& ngrams) {
-  page_.Part("Why: the dearest n-grams of these days");
-  page_.Note("Open each for what was asked after what, beside the nearest usual one. What is new is marked.");
-  std::string items;
-  for (const Row& row : ngrams) {
-    using Column = WorstNGramSection;
-    const std::string columns = TextOrNothing(row[Column::kAttributes]);
-    const std::string who = Escaped(TextOrNothing(row[Column::kWho]));
-    const std::string times = TextOrNothing(row[Column::kCount]);
-    items += "<details class=\"reason\" data-find data-role=\"" + who + "\"><summary><b>" +
-             Escaped(TextOrNothing(row[Column::kScore])) + "</b><span class=\"who\">" + who +
-             "</span><span class=\"day\">" + Escaped(TextOrNothing(row[Column::kDay])) +
-             "</span><span class=\"soft\">" + Escaped(times) + (times == "1" ? " time" : " times") + "</span><span>" +
-             (columns.empty() ? "known columns in statements that are new" : Escaped(NewColumns(columns, 4))) +
-             "</span></summary><div class=\"behind\">" +
-             StatementPair(TextOrNothing(row[Column::kNgram]), TextOrNothing(row[Column::kNearest]), columns) +
-             "</div></details>\n";
-  }
-  page_.Block(items);
+  if (!ngrams.empty()) WriteReasons(page_, "Why: the dearest n-grams of these days", ngrams);
 }
 
 void Report::Relations() {
