@@ -10,48 +10,149 @@ CREATE VIEW privacy_score.export_sessions WITH (security_barrier) AS
     FROM privacy_score.stat_sessions s;
 COMMENT ON VIEW privacy_score.export_sessions IS 'For a hub: stat_sessions of this server, with an empty end_user for none.';
 
+-- What ran on a hot standby is in files of its own until it is promoted and the worker has recorded it; what its tables
+-- have ran on the primary, which shows it itself. Until then it shows the one, and from then on the other.
+CREATE FUNCTION privacy_score.standby_shows() RETURNS boolean
+  AS 'MODULE_PATHNAME', 'ps_standby_shows' LANGUAGE C STRICT STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION privacy_score.standby_shows() IS 'Internal: whether a hub sees what ran on this server while it was a standby.';
+
+-- Moments are microseconds and days numbers, from 2000-01-01 on.
+CREATE FUNCTION privacy_score.standby_parts(from_day date, to_day date)
+  RETURNS TABLE (session_key bigint, role name, end_user text, day int, session text, started bigint, last_at bigint, queries bigint,
+                 refused bigint, reach bigint, subjects bigint, subject_columns int, enforced float8, client_addr inet, application_name text,
+                 tls boolean, auth_method text, addressed bigint, person bigint, most_rows bigint, differ bigint, part int, ids bigint[],
+                 runs bigint[], rows bigint[])
+  AS 'MODULE_PATHNAME', 'ps_standby_parts' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privacy_score.standby_parts(date, date) IS
+  'Internal: what sessions have run on this standby on these days, a part of a session each, as session_part has it. Own sessions, or all for pg_read_all_stats.';
+
+CREATE FUNCTION privacy_score.standby_tokens(from_day date, to_day date) RETURNS TABLE (id bigint, tokens text[])
+  AS 'MODULE_PATHNAME', 'ps_standby_tokens' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privacy_score.standby_tokens(date, date) IS 'Internal: the abstractions of what standby_parts() returns.';
+
+CREATE FUNCTION privacy_score.standby_alerts(from_day date, to_day date)
+  RETURNS TABLE (id bigint, role name, end_user text, day int, session text, alerted_at bigint, kind text, score float8, alert_limit float8,
+                 blocked boolean, severity text, detail jsonb, client_addr inet, application_name text)
+  AS 'MODULE_PATHNAME', 'ps_standby_alerts' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privacy_score.standby_alerts(date, date) IS
+  'Internal: alerts of sessions of this standby, as its log has them. Own ones, or all for pg_read_all_stats.';
+
+CREATE FUNCTION privacy_score.standby_days(from_day date, to_day date)
+  RETURNS TABLE (role name, day date, queries bigint, ngrams bigint, mismatched bigint, score float8, max_score float8, tight_max float8,
+                 normalised float8, cumulative float8, statement_score float8, rows bigint, enforced float8, end_user text, peer_score float8)
+  AS 'MODULE_PATHNAME', 'ps_standby_days' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.standby_days(date, date) IS
+  'Internal: score() of what ran on this standby, of all roles that the caller may see. 22023 when from_day is after to_day.';
+
+CREATE FUNCTION privacy_score.standby_ngrams(from_day date, to_day date)
+  RETURNS TABLE (day date, ngram text[], count bigint, nearest text[], score float8, deltas float8[], attributes text[], rows bigint, role name,
+                 end_user text, peer_score float8)
+  AS 'MODULE_PATHNAME', 'ps_standby_ngrams' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION privacy_score.standby_ngrams(date, date) IS
+  'Internal: score_ngrams() of what ran on this standby, of all roles that the caller may see. 22023 when from_day is after to_day.';
+
+-- One a cause and day.
+CREATE VIEW privacy_score.standby_alert WITH (security_barrier) AS
+  SELECT g.id, g.at, g.last_at, a.role, a.end_user, a.session, a.kind, a.score, a.alert_limit, a.blocked, a.detail, g.severity, g.occurrences,
+         a.client_addr, a.application_name
+    FROM (SELECT pg_catalog.max(x.id) AS id, pg_catalog.min(x.at) AS at, pg_catalog.max(x.at) AS last_at, pg_catalog.count(*) AS occurrences,
+                 CASE WHEN pg_catalog.bool_or(x.severity = 'critical') THEN 'critical' ELSE pg_catalog.max(x.severity) END AS severity,
+                 (pg_catalog.array_agg(x.id ORDER BY x.score DESC, x.id DESC))[1] AS greatest
+            FROM (SELECT s.*, '2000-01-01 00:00:00+00'::timestamptz + s.alerted_at * '1 microsecond'::interval AS at
+                    FROM privacy_score.standby_alerts('-infinity', 'infinity') s) x
+           GROUP BY x.role, x.end_user, x.day, x.kind, x.blocked, COALESCE(x.detail->>'cause', x.detail->>'ngram', '')) g
+    JOIN privacy_score.standby_alerts('-infinity', 'infinity') a ON a.id = g.greatest;
+COMMENT ON VIEW privacy_score.standby_alert IS 'Internal: alerts of this standby, one a cause and day; what belongs to the greatest score is kept together.';
+REVOKE ALL ON privacy_score.standby_alert FROM PUBLIC;
+
+-- The baselines of a standby are its primary's; the rest is of what ran on it, since the first day that it has kept.
 CREATE VIEW privacy_score.export_roles WITH (security_barrier) AS
-  SELECT r.role, r.baseline_ngrams, r.baseline_from, r.baseline_to, r.today, r.cumulative, r.alerts, r.blocked FROM privacy_score.stat_roles r;
-COMMENT ON VIEW privacy_score.export_roles IS 'For a hub: stat_roles of this server.';
+  SELECT r.role, r.baseline_ngrams, r.baseline_from, r.baseline_to, r.today, r.cumulative, r.alerts, r.blocked
+    FROM privacy_score.stat_roles r
+   WHERE NOT privacy_score.standby_shows()
+  UNION ALL
+  SELECT COALESCE(o.role, b.role), COALESCE(b.ngrams, 0), b.from_day, b.to_day, o.today, o.cumulative,
+         (SELECT pg_catalog.count(*) FROM privacy_score.standby_alert a WHERE a.role = COALESCE(o.role, b.role)),
+         COALESCE((SELECT pg_catalog.sum(p.refused)
+                     FROM (SELECT pg_catalog.max(x.refused) AS refused FROM privacy_score.standby_parts('-infinity', 'infinity') x
+                            WHERE x.role = COALESCE(o.role, b.role) GROUP BY x.session_key) p), 0)::bigint
+    FROM (SELECT c.role, pg_catalog.sum(c.today ORDER BY c.end_user) AS today, pg_catalog.sum(c.cumulative ORDER BY c.end_user) AS cumulative
+            FROM (SELECT s.role, s.end_user, pg_catalog.max(s.cumulative) AS cumulative,
+                         pg_catalog.max(s.score) FILTER (WHERE s.day = privacy_score.today()) AS today
+                    FROM privacy_score.standby_days('-infinity', 'infinity') s
+                   GROUP BY s.role, s.end_user) c
+           GROUP BY c.role) o
+    FULL JOIN (SELECT v.role, v.ngrams, v.from_day, v.to_day FROM privacy_score.baselines v WHERE v.active AND v.end_user IS NULL) b ON b.role = o.role
+   WHERE privacy_score.standby_shows();
+COMMENT ON VIEW privacy_score.export_roles IS 'For a hub: stat_roles of this server; of a standby of what ran on it.';
 
 -- A hub reads what is recent often and the rest seldom; the condition on `recent` leaves one of the two out.
 CREATE VIEW privacy_score.exported_role AS
   SELECT false AS recent, r.role, '-infinity'::date AS from_day, privacy_score.today() - 2 AS to_day
     FROM privacy_score.recorded_role r
-   WHERE privacy_score.may_read(r.role)
+   WHERE privacy_score.may_read(r.role) AND NOT privacy_score.standby_shows()
   UNION ALL
   SELECT true, r.role, privacy_score.today() - 1, 'infinity'
     FROM privacy_score.recorded_role r
-   WHERE privacy_score.may_read(r.role)
+   WHERE privacy_score.may_read(r.role) AND NOT privacy_score.standby_shows()
      AND EXISTS (SELECT FROM privacy_score.session x WHERE x.role = r.role AND x.day >= privacy_score.today() - 1);
 COMMENT ON VIEW privacy_score.exported_role IS 'Internal: of which roles and days a hub reads scores; recent: yesterday and today.';
 REVOKE ALL ON privacy_score.exported_role FROM PUBLIC;
+
+CREATE VIEW privacy_score.exported_time AS
+  SELECT false AS recent, '-infinity'::date AS from_day, privacy_score.today() - 2 AS to_day
+  UNION ALL
+  SELECT true, privacy_score.today() - 1, 'infinity';
+COMMENT ON VIEW privacy_score.exported_time IS 'Internal: the same of what ran on a standby.';
+REVOKE ALL ON privacy_score.exported_time FROM PUBLIC;
 
 CREATE VIEW privacy_score.export_days WITH (security_barrier) AS
   SELECT e.recent, e.role, COALESCE(s.end_user, '') AS end_user, s.day, s.queries, s.ngrams, s.mismatched, s.score, s.max_score, s.tight_max,
          s.normalised, s.statement_score, s.rows, s.enforced, s.peer_score
     FROM privacy_score.exported_role e
-   CROSS JOIN LATERAL privacy_score.score(e.role, e.from_day, e.to_day) s;
-COMMENT ON VIEW privacy_score.export_days IS 'For a hub: score() of every day; recent: yesterday and today.';
+   CROSS JOIN LATERAL privacy_score.score(e.role, e.from_day, e.to_day) s
+  UNION ALL
+  SELECT e.recent, s.role, COALESCE(s.end_user, ''), s.day, s.queries, s.ngrams, s.mismatched, s.score, s.max_score, s.tight_max, s.normalised,
+         s.statement_score, s.rows, s.enforced, s.peer_score
+    FROM privacy_score.exported_time e
+   CROSS JOIN LATERAL privacy_score.standby_days(e.from_day, e.to_day) s
+   WHERE privacy_score.standby_shows();
+COMMENT ON VIEW privacy_score.export_days IS 'For a hub: score() of every day; recent: yesterday and today. Of a standby what ran on it.';
 
 CREATE VIEW privacy_score.export_ngrams WITH (security_barrier) AS
   SELECT e.recent, e.role, COALESCE(s.end_user, '') AS end_user, s.day,
          pg_catalog.md5(pg_catalog.convert_to(s.ngram::text, 'UTF8')) AS ngram_id, s.ngram, s.count, s.nearest, s.score, s.rows, s.peer_score
     FROM privacy_score.exported_role e
-   CROSS JOIN LATERAL privacy_score.score_ngrams(e.role, e.from_day, e.to_day) s;
-COMMENT ON VIEW privacy_score.export_ngrams IS 'For a hub: score_ngrams() of every day; recent: yesterday and today; ngram_id: a hash of the n-gram, the same on every server.';
+   CROSS JOIN LATERAL privacy_score.score_ngrams(e.role, e.from_day, e.to_day) s
+  UNION ALL
+  SELECT e.recent, s.role, COALESCE(s.end_user, ''), s.day, pg_catalog.md5(pg_catalog.convert_to(s.ngram::text, 'UTF8')), s.ngram, s.count,
+         s.nearest, s.score, s.rows, s.peer_score
+    FROM privacy_score.exported_time e
+   CROSS JOIN LATERAL privacy_score.standby_ngrams(e.from_day, e.to_day) s
+   WHERE privacy_score.standby_shows();
+COMMENT ON VIEW privacy_score.export_ngrams IS 'For a hub: score_ngrams() of every day; of a standby of what ran on it; recent: yesterday and today; ngram_id: a hash of the n-gram, the same on every server.';
 
 CREATE VIEW privacy_score.export_alerts WITH (security_barrier) AS
   SELECT a.id, GREATEST(a.at, a.last_at, a.acknowledged_at) AS changed_at, a.at, a.role, a.session, a.kind, a.score, a.alert_limit, a.blocked,
          a.detail, a.acknowledged_at, a.acknowledged_by, a.severity, a.occurrences, a.last_at, a.end_user, a.client_addr, a.application_name
-    FROM privacy_score.alerts a;
-COMMENT ON VIEW privacy_score.export_alerts IS 'For a hub: alerts; changed_at: when a row was last written.';
+    FROM privacy_score.alerts a
+   WHERE NOT privacy_score.standby_shows()
+  UNION ALL
+  SELECT a.id, a.last_at, a.at, a.role, a.session, a.kind, a.score, a.alert_limit, a.blocked,
+         CASE WHEN pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE') THEN a.detail
+              ELSE a.detail - '{rates,combined_rate,combined_rate_exact}'::text[] END,
+         NULL, NULL, a.severity, a.occurrences, a.last_at, a.end_user, a.client_addr, a.application_name
+    FROM privacy_score.standby_alert a
+   WHERE privacy_score.standby_shows();
+COMMENT ON VIEW privacy_score.export_alerts IS
+  'For a hub: alerts; changed_at: when a row was last written. Of a standby those of what ran on it, with numbers below zero: it cannot mark them as seen.';
 
 CREATE VIEW privacy_score.export_info WITH (security_barrier) AS
   SELECT pg_catalog.now() AS member_now, privacy_score.today() AS today, i.version, pg_catalog.current_setting('server_version') AS server_version,
          pg_catalog.pg_is_in_recovery() AS in_recovery, i.watching, i.events, i.dropped, i.scoring_errors, i.flush_errors, i.memory_used,
-         i.memory_limit, i.last_flush, privacy_score.scored_under() AS scored_under,
-         (SELECT pg_catalog.concat_ws(' ', pg_catalog.count(*), pg_catalog.max(a.id), EXTRACT(epoch FROM pg_catalog.min(a.at))) FROM privacy_score.alerts a) AS alerts
+         i.memory_limit, i.last_flush,
+         privacy_score.scored_under() || CASE WHEN privacy_score.standby_shows() THEN ' standby' ELSE '' END AS scored_under,
+         (SELECT pg_catalog.concat_ws(' ', pg_catalog.count(*), pg_catalog.max(a.id), EXTRACT(epoch FROM pg_catalog.min(a.at))) FROM privacy_score.export_alerts a) AS alerts
     FROM privacy_score.stat_info i
    WHERE pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE');
 COMMENT ON VIEW privacy_score.export_info IS
@@ -65,9 +166,20 @@ CREATE VIEW privacy_score.export_parts WITH (security_barrier) AS
          (SELECT pg_catalog.jsonb_object_agg(a.id, pg_catalog.to_jsonb(a.tokens)) FROM privacy_score.abstraction a WHERE a.id = ANY (p.ids)) AS tokens
     FROM privacy_score.session s
     JOIN privacy_score.session_part p ON p.session_id = s.id
-   WHERE pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE');
+   WHERE pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE') AND NOT privacy_score.standby_shows()
+  UNION ALL
+  SELECT p.role, p.end_user, '2000-01-01'::date + p.day, p.session, '2000-01-01 00:00:00+00'::timestamptz + p.started * '1 microsecond'::interval,
+         '2000-01-01 00:00:00+00'::timestamptz + p.last_at * '1 microsecond'::interval, p.queries, p.refused, p.reach, p.subjects, p.subject_columns,
+         p.enforced, true, p.client_addr, p.application_name, p.tls, p.auth_method, p.addressed, p.person, p.most_rows, NULL, p.differ,
+         p.part, p.ids, p.runs, p.rows, t.tokens
+    FROM privacy_score.standby_parts('-infinity', 'infinity') p
+   CROSS JOIN LATERAL (
+      SELECT pg_catalog.jsonb_object_agg(k.id, pg_catalog.to_jsonb(k.tokens)) AS tokens
+        FROM (SELECT a.id, a.tokens FROM privacy_score.abstraction a WHERE a.id = ANY (p.ids)
+              UNION SELECT x.id, x.tokens FROM privacy_score.standby_tokens('-infinity', 'infinity') x WHERE x.id = ANY (p.ids)) k) t
+   WHERE pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE') AND privacy_score.standby_shows();
 COMMENT ON VIEW privacy_score.export_parts IS
-  'For a hub, and for whoever takes history elsewhere: recorded sessions with their parts: the ids of abstractions run-length encoded (runs of -1: what the next one follows; of 0: rows of an earlier one), and their tokens by id. For pg_read_all_stats.';
+  'For a hub, and for whoever takes history elsewhere: recorded sessions with their parts: the ids of abstractions run-length encoded (runs of -1: what the next one follows; of 0: rows of an earlier one), and their tokens by id. Of a standby what ran on it. For pg_read_all_stats.';
 
 CREATE VIEW privacy_score.hub_orders WITH (security_barrier) AS
   SELECT NULL::text AS kind, NULL::jsonb AS detail WHERE false;
@@ -126,7 +238,8 @@ CREATE TABLE privacy_score.fleet_order (
   failed_at timestamptz,
   error text
 );
-COMMENT ON TABLE privacy_score.fleet_order IS 'What members are to do and have not done yet; error: why the last try failed.';
+COMMENT ON TABLE privacy_score.fleet_order IS
+  'What members are to do and have not done yet; error: why the last try failed. Of kind seen: alerts of standbys that were acknowledged here.';
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.fleet_order', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.fleet_order_id_seq', '');
 
@@ -207,7 +320,7 @@ REVOKE ALL ON FUNCTION privacy_score.fleet_remove(text) FROM PUBLIC;
 CREATE FUNCTION privacy_score.fleet_acknowledge(server text, id bigint) RETURNS void
   AS 'MODULE_PATHNAME', 'ps_fleet_acknowledge' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.fleet_acknowledge(text, bigint) IS
-  'Has a member mark an alert as seen, by the login of the hub there. Until it has, fleet_alerts shows it as pending and fleet_orders why.';
+  'Has a member mark an alert as seen, by the login of the hub there. Until it has, fleet_alerts shows it as pending and fleet_orders why. An alert of a standby, which can mark nothing, is marked here.';
 REVOKE ALL ON FUNCTION privacy_score.fleet_acknowledge(text, bigint) FROM PUBLIC;
 
 CREATE FUNCTION privacy_score.fleet_set_baseline(role name, from_day date DEFAULT NULL, to_day date DEFAULT NULL, end_user text DEFAULT NULL)
@@ -267,12 +380,15 @@ CREATE VIEW privacy_score.fleet_alerts WITH (security_barrier) AS
   SELECT f.server, c.id, c.at, c.role, c.session, c.kind, c.score, c.alert_limit, c.blocked,
          CASE WHEN pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE') THEN c.detail
               ELSE c.detail - '{rates,combined_rate,combined_rate_exact}'::text[] END AS detail,
-         c.acknowledged_at, c.acknowledged_by,
+         COALESCE(c.acknowledged_at, k.asked_at) AS acknowledged_at, COALESCE(c.acknowledged_by, k.asked_by) AS acknowledged_by,
          EXISTS (SELECT FROM privacy_score.fleet_order o
                   WHERE o.member = c.member AND o.kind = 'acknowledge' AND (o.detail->>'id')::bigint = c.id) AS pending,
          c.severity, c.occurrences, c.last_at, c.end_user, c.client_addr, c.application_name, f.seen_at, f.reachable
     FROM privacy_score.fleet_seen f
     JOIN privacy_score.fleet_alert c ON c.member = f.member
+    LEFT JOIN LATERAL (SELECT o.asked_at, o.asked_by FROM privacy_score.fleet_order o
+                        WHERE c.id < 0 AND o.member = c.member AND o.kind = 'seen' AND (o.detail->>'id')::bigint = c.id
+                        ORDER BY o.id LIMIT 1) k ON true
    WHERE privacy_score.may_read(c.role)
      AND (c.kind !~ '^baseline_' OR pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE'));
 COMMENT ON VIEW privacy_score.fleet_alerts IS 'alerts of all members; pending: fleet_acknowledge() was called, and the member has not heard of it yet.';
@@ -281,13 +397,13 @@ CREATE VIEW privacy_score.fleet_orders WITH (security_barrier) AS
   SELECT o.id, f.server, o.kind, o.detail, o.asked_by, o.asked_at, o.failed_at, o.error
     FROM privacy_score.fleet_order o
     JOIN privacy_score.fleet_seen f ON f.member = o.member
-   WHERE pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE');
+   WHERE o.kind <> 'seen' AND pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE');
 COMMENT ON VIEW privacy_score.fleet_orders IS 'What members are to do and have not done yet; error: why the last try failed, which is repeated every minute. For pg_read_all_stats.';
 
 CREATE VIEW privacy_score.fleet_info WITH (security_barrier) AS
   SELECT f.server, f.foreign_server, f.seen_at, f.reachable, f.tried_at, f.error, c.version, c.server_version, c.in_recovery, c.watching, c.events,
          c.dropped, c.scoring_errors, c.flush_errors, c.memory_used, c.memory_limit, c.last_flush,
-         (SELECT pg_catalog.count(*) FROM privacy_score.fleet_order o WHERE o.member = f.member) AS orders
+         (SELECT pg_catalog.count(*) FROM privacy_score.fleet_order o WHERE o.member = f.member AND o.kind <> 'seen') AS orders
     FROM privacy_score.fleet_seen f
     LEFT JOIN privacy_score.fleet_condition c ON c.member = f.member
    WHERE pg_catalog.pg_has_role(CURRENT_USER, 'pg_read_all_stats', 'USAGE');

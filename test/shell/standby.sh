@@ -1,6 +1,6 @@
 #!/bin/bash
 # standby.sh - a streaming standby scores live from replicated baselines, shows it, puts alerts into its log, and writes
-# nothing; what writes says so; after a promotion it records.
+# no table; what writes says so; after a promotion it records. What a hub sees of it: fleet_standby.sh.
 . "$(dirname "$0")/../lib.sh"
 
 session="SELECT queries, mismatched, round(score::numeric, 9), estimated FROM privacy_score.stat_sessions WHERE role = 'alice'"
@@ -149,10 +149,11 @@ q "SELECT pg_promote()" >/dev/null
 check "it is promoted" "$(q "SELECT pg_is_in_recovery()")" f
 # No rate of first_name is in the memory of the standby's worker.
 echo "SELECT city FROM patients WHERE id = 3; SELECT first_name FROM patients WHERE id = 3;" >&3
-check_true "after the promotion the worker writes" wait_for "SELECT ($recorded) - $history" 2
+check_true "after the promotion the worker writes" wait_for "SELECT queries FROM privacy_score.session WHERE session LIKE '%/2'" 2
+check_true "what ran before it, too" wait_for "SELECT ($recorded) - $history > 10, (SELECT count(*) > 0 FROM privacy_score.session WHERE role = 'bob')" "t|t"
 check "it is recorded as a new piece, with definitions" \
   "$(q "SELECT s.session LIKE '%/2', count(DISTINCT i) FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id, unnest(p.ids) i
-          JOIN privacy_score.abstraction a ON a.id = i WHERE s.id = (SELECT max(id) FROM privacy_score.session) GROUP BY 1")" "t|2"
+          JOIN privacy_score.abstraction a ON a.id = i WHERE s.session LIKE '%/2' GROUP BY 1")" "t|2"
 close_session
 check "the session that was open goes on" "$(($(grep -cE '^[cf]$' "$PS_TMP/alice.out") - before))" 2
 q "SELECT privacy_score.flush()" >/dev/null

@@ -137,14 +137,15 @@ Datum ps_fleet_set_baseline(PG_FUNCTION_ARGS) {
   InternalScope scope;
   EnterInternal(&scope);
   const char* args[] = {baseline, by, wanted.role, wanted.end_user};
-  // Of two baselines that wait the later one counts.
+  // Of two baselines that wait the later one counts. A standby gets its primary's.
   (void)RunInternal(
       "DELETE FROM privacy_score.fleet_order o WHERE o.kind = 'baseline' AND o.detail->>'role' = $3 AND "
       "o.detail->>'end_user' IS NOT DISTINCT FROM $4 AND $1 IS NOT NULL AND $2 IS NOT NULL",
       4, args);
   (void)RunInternal(
       "INSERT INTO privacy_score.fleet_order (member, kind, detail, asked_by) SELECT m.id, 'baseline', "
-      "$1::pg_catalog.jsonb, $2::pg_catalog.name FROM privacy_score.fleet_member m ORDER BY m.id",
+      "$1::pg_catalog.jsonb, $2::pg_catalog.name FROM privacy_score.fleet_member m LEFT JOIN "
+      "privacy_score.fleet_condition c ON c.member = m.id WHERE c.in_recovery IS NOT TRUE ORDER BY m.id",
       2, args);
   const char* sessions = InternalValue("SELECT $1::pg_catalog.jsonb->>'sessions'", 1, args);
   const int64 count = strtoll(sessions == nullptr ? "0" : sessions, nullptr, 10);

@@ -132,6 +132,16 @@ bool AlertsDiffer(const char* member) {
              1, args) != nullptr;
 }
 
+// What was acknowledged here of alerts that the member does not show any more.
+void ForgetSeen(const char* member) {
+  const char* args[] = {member};
+  (void)RunInternal(
+      "DELETE FROM privacy_score.fleet_order o WHERE o.member = $1::pg_catalog.int4 AND o.kind = 'seen' AND NOT EXISTS "
+      "(SELECT FROM privacy_score.fleet_alert a WHERE a.member = o.member AND a.id = "
+      "(o.detail->>'id')::pg_catalog.int8)",
+      1, args);
+}
+
 // Raises where the member has shown no state of its own: then it shows nobody's sessions either.
 void RequireCondition(const char* member) {
   const char* args[] = {member};
@@ -195,7 +205,10 @@ void CollectCopies(const char* member, bool days, bool all) {
   const bool anew = all || rested_on == nullptr || rest_on == nullptr || strcmp(rested_on, rest_on) != 0;
   Collect(member, kSessions);
   Collect(member, kAlerts, changed, all ? "true" : "false");
-  if (AlertsDiffer(member)) Collect(member, kAlerts);
+  if (AlertsDiffer(member)) {
+    Collect(member, kAlerts);
+    ForgetSeen(member);
+  }
   if (!days && !anew) return;
   Collect(member, kRoles);
   for (const Copied& copied : {kDays, kNGrams}) {

@@ -138,6 +138,17 @@ Datum ps_fleet_acknowledge(PG_FUNCTION_ARGS) {
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("member \"%s\" has no alert %s that is known here", name, alert),
                     errhint("privacy_score.fleet_alerts lists the alerts.")));
+  // A standby can mark nothing: the hub does, and sends no order.
+  if (PG_GETARG_INT64(1) < 0) {
+    (void)RunInternal(
+        "INSERT INTO privacy_score.fleet_order (member, kind, detail, asked_by) SELECT $1::pg_catalog.int4, 'seen', "
+        "pg_catalog.jsonb_build_object('id', $2::pg_catalog.int8), $3::pg_catalog.name WHERE NOT EXISTS (SELECT FROM "
+        "privacy_score.fleet_order o WHERE o.member = $1::pg_catalog.int4 AND o.kind = 'seen' AND "
+        "(o.detail->>'id')::pg_catalog.int8 = $2::pg_catalog.int8)",
+        3, args);
+    LeaveInternal(&scope);
+    PG_RETURN_VOID();
+  }
   // What is asked for again is tried again at once.
   const uint64 again = RunInternal(
       "UPDATE privacy_score.fleet_order SET failed_at = NULL WHERE member = $1::pg_catalog.int4 AND kind = "

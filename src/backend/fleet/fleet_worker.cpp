@@ -186,7 +186,8 @@ void SendOrders(const char* member) {
     const char* problem = InTransaction([&] {
       const char* args[] = {member, TextOfInteger(kFailedOrdersEvery)};
       const char* id = InternalValue(
-          "SELECT o.id FROM privacy_score.fleet_order o WHERE o.member = $1::pg_catalog.int4 AND (o.failed_at IS NULL "
+          "SELECT o.id FROM privacy_score.fleet_order o WHERE o.member = $1::pg_catalog.int4 AND o.kind <> 'seen' AND "
+          "(o.failed_at IS NULL "
           "OR o.failed_at < pg_catalog.now() - $2::pg_catalog.int4 * '1 second'::pg_catalog.interval) "
           "ORDER BY o.id LIMIT 1",
           2, args);

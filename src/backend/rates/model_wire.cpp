@@ -61,6 +61,19 @@ const char* const kBaselineAbstractions = SQL_TOKENS("WHERE a.id IN (" SQL_IDS_O
 const char* const kAbstractionsOfRole = SQL_ABSTRACTIONS_OF_SESSIONS(SQL_OF_ROLE);
 const char* const kAbstractionsOfAll = SQL_ABSTRACTIONS_OF_SESSIONS(SQL_OF_ALL);
 
+// What ran on this standby, of a role, $1 (NULL: of all), in a range of days.
+#define SQL_OF_STANDBY                                                                                          \
+  "FROM privacy_score.standby_parts($2::pg_catalog.date, $3::pg_catalog.date) p WHERE ($1 IS NULL OR p.role = " \
+  "$1::pg_catalog.name) "
+const char* const kSessionsOfStandby =
+    "SELECT p.session_key AS id, p.role, pg_catalog.to_char(" SQL_DAY("p.day") ", 'YYYY-MM-DD') AS day, p.session, "
+    "p.ids, p.runs, p.rows, p.reach, p.subjects, p.subject_columns, p.end_user " SQL_OF_STANDBY
+    "ORDER BY p.role, p.day, p.started, p.session_key, p.part";
+const char* const kAbstractionsOfStandby =
+    SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_BASELINES " UNION ALL SELECT pg_catalog.unnest(p.ids) " SQL_OF_STANDBY ")")
+    " UNION ALL SELECT k.id, t FROM privacy_score.standby_tokens($2::pg_catalog.date, $3::pg_catalog.date) k, "
+    "pg_catalog.unnest(k.tokens) t WHERE NOT EXISTS (SELECT FROM privacy_score.abstraction o WHERE o.id = k.id)";
+
 const char* const kBaselines =
     "SELECT id, role, sessions, reach, subjects, subject_columns, cells, day_reach, day_subjects, day_subject_columns, "
     "end_user "
@@ -188,15 +201,19 @@ void AppendRatesAtHand(StringInfo wire, const ComputedRates* computed, Timestamp
 void AppendHistory(StringInfo wire, const ComputedRates* computed, const privacy_score::ScoreSettings& settings,
                    const HistoryRange& range) {
   const char* args[] = {range.role, range.from_day, range.to_day, nullptr, range.days};
-  const bool few = FewAbstractions();
+  const bool few = !range.of_standby && FewAbstractions();
   AppendModelSections(wire,
-                      few                     ? kAllAbstractions
+                      range.of_standby        ? kAbstractionsOfStandby
+                      : few                   ? kAllAbstractions
                       : range.role == nullptr ? kAbstractionsOfAll
                                               : kAbstractionsOfRole,
                       few ? 0 : lengthof(args), args, computed, range.role,
                       {nullptr, 0, range.kept_rates, range.only_kept});
   AppendSettings(wire, settings);
-  AppendSessionsOf(wire, lengthof(args), args);
+  if (range.of_standby)
+    AppendKeptSection<SessionSection>(wire, kSessionsOfStandby, lengthof(args), args);
+  else
+    AppendSessionsOf(wire, lengthof(args), args);
 }
 
 void ForEachTokens(const char* role, const char* end_user, const char* day, void (*visit)(void*, StringInfo),

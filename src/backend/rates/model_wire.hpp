@@ -57,7 +57,7 @@ void AppendSettings(StringInfo wire, const privacy_score::ScoreSettings& setting
 
 // Which recorded days are read, and with which rates. `days`: of the range only these (a literal of date[]; null: all).
 // `kept_rates`: the id of kept rates, which go before stored ones (null: none); `only_kept`: no stored ones beside
-// them.
+// them. `of_standby`: what ran on this standby, which its files have, in the place of what its tables have.
 struct HistoryRange {
   const char* role;  // null: all
   const char* from_day;
@@ -65,6 +65,7 @@ struct HistoryRange {
   const char* days = nullptr;
   const char* kept_rates = nullptr;
   bool only_kept = false;
+  bool of_standby = false;
 };
 
 // Appends all that core/scoring/history.hpp reads of recorded sessions: the model with their abstractions, those of

@@ -140,15 +140,14 @@ void Notify(const char* id) {
   RunInternal("SELECT pg_catalog.pg_notify($1, $2)", 2, notification);
 }
 
-// info: worth a look when there is time; critical: refused, or more than twice the limit; warning: all else.
+}  // namespace
+
 const char* AlertSeverity(const AlertRecord* alert) {
   if (alert->blocked) return "critical";
   if (strcmp(alert->kind, "baseline_small") == 0) return "info";
   if (strncmp(alert->kind, "baseline_", strlen("baseline_")) == 0) return "warning";
   return alert->score > 2 * alert->limit ? "critical" : "warning";
 }
-
-}  // namespace
 
 void NoteDatabaseName() {
   const char* name = get_database_name(MyDatabaseId);

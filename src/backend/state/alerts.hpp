@@ -36,6 +36,9 @@ struct AlertRecord {
   const ConnectionContext* context;  // null where there is none
 };
 
+// info: worth a look when there is time; critical: refused, or more than twice the limit; warning: all else.
+const char* AlertSeverity(const AlertRecord* alert);
+
 // Writes the LOG line: key=value, names in double quotes with backslash escapes, never more than one line.
 void LogAlert(const AlertRecord* alert);
 

@@ -32,6 +32,7 @@ extern "C" {
 #include "backend/state/shared_baselines.hpp"
 #include "backend/worker/worker_alarms.hpp"
 #include "backend/worker/worker_baselines.hpp"
+#include "backend/worker/worker_standby_file.hpp"
 
 namespace privacy_score {
 
@@ -386,6 +387,7 @@ void RunCycle(DatabaseSlot* slot) {
     RunGuardedStep(AnswerSenders, slot, false);
     done &= RunGuardedStep(MakeFirstModel, slot);
     done &= RunGuardedStep(WriteOrRemember, slot);
+    done &= RunGuardedStep([](DatabaseSlot*) { RecordStandbyFiles(); }, slot);
     done &= RunGuardedStep(FollowModel, slot);
     done = done && RunGuardedStep(CompleteRates, slot);
     done = done && RunGuardedStep(CalibrateWhenDue, slot);

@@ -98,7 +98,13 @@ bool KeepSubjectKey(DatabaseSlot* slot);
 // Deletes history older than history_retention, at most once an hour.
 void ApplyRetention();
 
-// Takes what unrecorded sessions have gathered into the memory of this process, and frees closed ones
+// The sum that mode enforce goes by, as far as the session shows it; -1 while it rests on bounds or on no model in
+// force.
+inline double EnforcedOf(const LiveSession* session) {
+  return session->model_version == 0 || session->summary.statement_estimated ? -1 : session->summary.statement_score;
+}
+
+// Takes what unrecorded sessions have gathered into the memory and the files of this process, and frees closed ones
 // (worker_standby.cpp).
 void TakeInSessions(DatabaseSlot* slot);
 

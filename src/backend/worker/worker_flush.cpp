@@ -50,12 +50,6 @@ struct FlushItem {
   FlushItem* next;
 };
 
-// The sum that mode enforce goes by, as far as the session shows it; -1 while it rests on bounds or on no model in
-// force.
-double EnforcedOf(const LiveSession* session) {
-  return session->model_version == 0 || session->summary.statement_estimated ? -1 : session->summary.statement_score;
-}
-
 // Whether the row of a session in the history says something else than the session does.
 bool RowIsBehind(const LiveSession* session) {
   return session->refused != session->flushed_refused ||

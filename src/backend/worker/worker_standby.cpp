@@ -3,9 +3,10 @@
  *
  * Sessions that begin in recovery are marked `unrecorded`, and stay so: what they gather goes into a MemoryHistory of
  * this process instead of tables, from which their scores are corrected and the score of the day is made, together with
- * the replicated history. It is gone with the process; the sessions' own scores are not. Their alerts are in the
- * server's log, and go no further. Rates that nobody has stored are computed and kept here too. After a promotion the
- * backends cut their sessions and the new ones are recorded as anywhere.
+ * the replicated history. It is gone with the process; the sessions' own scores are not. It goes into files, too
+ * (worker_standby_file.hpp), with the alerts that are in the server's log: a hub collects from these, and after a
+ * promotion they are written to the tables. Rates that nobody has stored are computed and kept here too. After a
+ * promotion the backends cut their sessions and the new ones are recorded as anywhere.
  */
 #include "backend/worker/worker.hpp"
 
@@ -23,6 +24,7 @@ extern "C" {
 #include "backend/state/principal_attachment.hpp"
 #include "backend/state/principal_session.hpp"
 #include "backend/state/shared_model.hpp"
+#include "backend/worker/worker_standby_file.hpp"
 #include "core/scoring/model_sections.hpp"
 
 namespace privacy_score {
@@ -124,7 +126,8 @@ void TakeIn(DatabaseSlot* slot, LiveSession* session) {
   int64 events = 0;
   bool fits = true;
   const bool done = CallCore(&error, [&] { events = RememberEvents(session, &copy, &sealed, &fits); });
-  if (!done || !fits) CountEviction();
+  const bool filed = FileSession(session, &copy, &sealed);
+  if (!done || !fits || !filed) CountEviction();
   if (copy.limits.daily >= 0) limited_day = Max(limited_day, copy.day);
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   if (sealed.told.first != nullptr) {
@@ -180,6 +183,7 @@ void TakeInSessions(DatabaseSlot* slot) {
   if (memory == nullptr || today == memory_day) return;
   CoreError error;
   CallCore(&error, [&] { memory->ForgetBefore(today); });
+  RemoveOldStandbyFiles(today);
   memory_day = today;
 }
 
