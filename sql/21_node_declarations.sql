@@ -48,8 +48,8 @@ COMMENT ON FUNCTION privacy_score.propagate_declarations() IS
 REVOKE EXECUTE ON FUNCTION privacy_score.propagate_declarations() FROM PUBLIC;
 
 -- --- what a node asks another one ------------------------------------------------------------------------------------
-CREATE FUNCTION privacy_score.confirm_sender(pid int, address text, port int) RETURNS boolean
+CREATE FUNCTION privacy_score.confirm_sender(pid int, since timestamptz, address text, port int, to_address text, to_port int) RETURNS boolean
   AS 'MODULE_PATHNAME', 'ps_confirm_sender' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION privacy_score.confirm_sender(int, text, int) IS
-  'Internal: whether that process of this node has a session in this database whose statements count, and the connection from that address and port, empty for one that is known already to be of it. False also where the operating system does not tell.';
-REVOKE EXECUTE ON FUNCTION privacy_score.confirm_sender(int, text, int) FROM PUBLIC;
+COMMENT ON FUNCTION privacy_score.confirm_sender(int, timestamptz, text, int, text, int) IS
+  'Internal: whether that process of this node has a session in this database whose statements count, and the connection from address and port to to_address and to_port is its own. Without an address it is a unix socket that a process of this number has opened before that moment. False also where the operating system does not tell.';
+REVOKE EXECUTE ON FUNCTION privacy_score.confirm_sender(int, timestamptz, text, int, text, int) FROM PUBLIC;

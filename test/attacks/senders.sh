@@ -12,6 +12,7 @@ CREATE UNIQUE INDEX pg_dist_shard_shardid_index ON pg_catalog.pg_dist_shard (sha
 CREATE TABLE pg_catalog.pg_dist_node (nodeid int, nodename text, nodeport int, isactive boolean);
 INSERT INTO pg_dist_node VALUES (1, '$ps_home', $PGPORT, true), (2, '$ps_home', $PGPORT, false), (3, '127.0.0.1', $PGPORT, true), (4, '127.0.0.2', $PGPORT, true);
 -- What stands in nap makes a node take so long to answer.
+CREATE TABLE public.other_node (is_it bool);
 CREATE TABLE public.nap (seconds float8);
 CREATE TABLE public.asked (port int, command text);
 CREATE FUNCTION pg_catalog.master_run_on_worker(worker_name text[], port int[], command text[], parallel boolean,
@@ -22,7 +23,7 @@ BEGIN
     PERFORM pg_sleep(seconds) FROM public.nap;
     INSERT INTO public.asked VALUES (port[i], command[i]);
     node_name := worker_name[i]; node_port := port[i]; success := true;
-    EXECUTE command[i] INTO result;
+    IF EXISTS (SELECT FROM public.other_node) THEN result := public.elsewhere(command[i]); ELSE EXECUTE command[i] INTO result; END IF;
     RETURN NEXT;
   END LOOP;
 END\$\$;
@@ -32,9 +33,16 @@ INSERT INTO pg_dist_shard VALUES ('h.patients', 102009);
 CREATE VIEW h.seen AS SELECT diagnosis FROM h.patients;
 CREATE FUNCTION h.within() RETURNS text VOLATILE LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT diagnosis FROM h.patients_102009 WHERE id = 3); END';
 CREATE FUNCTION h.within(text) RETURNS text VOLATILE LANGUAGE plpgsql AS 'BEGIN RETURN \$1 || (SELECT diagnosis FROM h.patients_102009 WHERE id = 3); END';
+-- Functions that the planner inlines: what they read was not in the query.
+CREATE FUNCTION h.inlined() RETURNS SETOF text LANGUAGE sql STABLE AS 'SELECT diagnosis FROM h.patients_102009';
+CREATE FUNCTION h.inlined(int) RETURNS SETOF text LANGUAGE sql STABLE BEGIN ATOMIC SELECT diagnosis FROM h.patients_102009 WHERE id = \$1; END;
+CREATE FUNCTION h.inlined_table() RETURNS SETOF text LANGUAGE sql STABLE AS 'SELECT diagnosis FROM h.patients';
+CREATE FUNCTION h.inlined_twice() RETURNS SETOF text LANGUAGE sql STABLE AS 'SELECT * FROM h.inlined_table()';
 GRANT SELECT ON ALL TABLES IN SCHEMA h TO mallory, alice;
 GRANT EXECUTE ON FUNCTION dblink_connect_u(text, text) TO mallory, alice, clerk;
-GRANT UPDATE ON h.patients_102009 TO mallory;
+GRANT INSERT, UPDATE ON h.patients_102009 TO mallory;
+CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass PRIMARY KEY);
+INSERT INTO pg_dist_partition VALUES ('h.patients');
 GRANT pg_write_server_files TO mallory;
 SQL
 q "SELECT privacy_score.flush()" >/dev/null
@@ -56,7 +64,7 @@ sent() {
   before=$(q "SELECT COALESCE(max(id), 0) FROM privacy_score.session")
   for statement; do
     case $statement in
-      SELECT* | WITH* | EXECUTE* | UPDATE* | EXPLAIN*) statements+=("$(sends "$statement")") ;;
+      SELECT* | WITH* | EXECUTE* | UPDATE*RETURNING* | EXPLAIN*) statements+=("$(sends "$statement")") ;;
       *) statements+=("$(runs "$statement")") ;;
     esac
   done
@@ -80,7 +88,15 @@ check "and by a view" "$(sent "SELECT * FROM h.seen")" "$reads"
 check "and beside a shard" "$(sent "SELECT p.diagnosis FROM h.patients p JOIN h.patients_102009 q USING (id)")" "cmd:select j:h.patients.id p:h.patients.diagnosis t:h.patients"
 check "and what functions run" "$(sent "SELECT h.within()" "SELECT h.within(city) FROM h.patients_102009 WHERE id = 3")" "$by_id; $by_id"
 check "and what a cursor within a function runs" "$(sent "DO \$\$DECLARE x text; BEGIN FOR x IN $piece LOOP NULL; END LOOP; END\$\$")" "$reads"
-check "a node is asked once a connection" "$(q "SELECT count(*) FROM asked")" 7
+check "and what the planner inlines" "$(sent "SELECT * FROM h.inlined()" "SELECT d FROM h.patients_102009 p, LATERAL h.inlined(p.id) d")" \
+  "$reads; cmd:select j:h.patients.id p:h.patients.diagnosis t:h.patients"
+check "and inlined within it" "$(sent "SELECT * FROM h.inlined_twice()")" "$reads"
+check_match "and keys that are tried" "$(sent "INSERT INTO h.patients_102009 VALUES (5, 'x') ON CONFLICT DO NOTHING")" "cmd:insert t:h.patients w:h.patients.id"
+check "and statistics" "$(sent "SELECT most_common_vals FROM pg_stats WHERE tablename = 'patients_102009' AND attname = 'diagnosis'")" \
+  "$(sent "SET application_name = 'other'" "SELECT most_common_vals FROM pg_stats WHERE tablename = 'patients_102009' AND attname = 'diagnosis'")"
+asked=$(q "SELECT count(*) FROM asked")
+sent "$piece" "$piece" "SELECT city FROM h.patients_102009" >/dev/null
+check "a node is asked once a connection" "$(q "SELECT count(*) FROM asked")" $((asked + 1))
 from=127.0.0.1 number=3
 check "over TCP" "$(sent "$piece" "SELECT city FROM h.patients_102009 WHERE id = 7")" nothing
 check "and the table by its name" "$(sent "SELECT diagnosis FROM h.patients")" "$reads"
@@ -131,6 +147,7 @@ check "no other one does" "$(q "SELECT count(*) FROM privacy_score.stat_sessions
 # Citus takes another name for what users have it send.
 check "another name ends it" "$(sent "$piece" "SET application_name = 'citus_run_command gpid=1'" "$piece")" "$reads"
 check "also when the first one comes back" "$(sent "SET application_name = 'other'" "RESET application_name" "$piece" "$piece")" "$reads; $reads"
+check "and by set_config()" "$(sent "$piece" "SELECT set_config('application_name', 'other', false)" "$piece")" "$reads"
 check "and within one transaction" "$(sent "BEGIN" "SET LOCAL application_name = 'other'" "ROLLBACK" "$piece")" "$reads"
 check "also of what was prepared before" "$(sent "PREPARE p AS $piece" "SET application_name = 'other'" "EXECUTE p")" "$reads"
 
@@ -146,6 +163,15 @@ first="SELECT 1"
 check "one whose first statement this is" "$(sent "$piece")" nothing
 unset first who
 
+# --- what the node that sends does not protect ----------------------------------------------------------------------------
+# This node is both: here it asks another database, where the same is not declared.
+q "CREATE DATABASE undeclared" >/dev/null
+on undeclared q "CREATE EXTENSION privacy_score" "CREATE TABLE x (id int)" >/dev/null
+q "CREATE FUNCTION public.elsewhere(command text) RETURNS text LANGUAGE sql AS \$\$SELECT x FROM dblink('host=$ps_home port=$port dbname=undeclared user=postgres', regexp_replace(command, 'privacy_score.confirm_sender\([^)]*\)', 'true')) r(x text)\$\$" >/dev/null
+check "what the other node does not protect counts here" "$(q "INSERT INTO other_node VALUES (true)" >/dev/null; sent "$piece"; q "DELETE FROM other_node" >/dev/null)" "$reads"
+check "once it is protected there it does not" "$(on undeclared q "CREATE SCHEMA h" "CREATE TABLE h.patients (id int)" "SELECT privacy_score.protect('h.patients')" >/dev/null 2>&1
+  q "INSERT INTO other_node VALUES (true)" >/dev/null; sent "$piece"; q "DELETE FROM other_node" >/dev/null)" nothing
+
 # --- modes ------------------------------------------------------------------------------------------------------------------
 q "SELECT privacy_score.set_baseline('mallory', privacy_score.today(), privacy_score.today())" "ALTER ROLE mallory SET privacy_score.mode = enforce" \
   "ALTER ROLE mallory SET privacy_score.session_limit = 0" "SELECT privacy_score.flush()" >/dev/null
@@ -157,16 +183,23 @@ q "ALTER ROLE mallory RESET privacy_score.mode" "SECURITY LABEL FOR privacy_scor
 first="SELECT 1" fails=1
 sent "$piece" >/dev/null
 check_match "dp only: refused" "$(grep ERROR "$PS_TMP/sent")" "may not read protected relations"
+q "SECURITY LABEL FOR privacy_score ON ROLE mallory IS 'watched'" "SECURITY LABEL FOR privacy_score ON ROLE clerk IS 'dp only'" >/dev/null
+sent "PREPARE p AS $piece" "SET ROLE clerk" "EXECUTE p" >/dev/null
+check_match "dp only: also what was prepared before" "$(grep ERROR "$PS_TMP/sent")" "may not read protected relations"
 unset first fails
 q "SECURITY LABEL FOR privacy_score ON ROLE mallory IS 'watched'" >/dev/null
 
+answers_again() { [ "$(sent "$piece")" = nothing ]; }
 # --- a node that does not answer --------------------------------------------------------------------------------------------
 q "INSERT INTO nap VALUES (3600)" >/dev/null
 check "a node that hangs: it counts" "$(sent "$piece")" "$reads"
 check "and the worker goes on" "$(q_state "SET statement_timeout = '60s'" "SELECT privacy_score.flush()")" 00000
-q "DELETE FROM nap" "DROP FUNCTION pg_catalog.master_run_on_worker" >/dev/null
+q "DELETE FROM nap" >/dev/null
+check "other connections are not asked for a while" "$(sent "$piece")" "$reads"
+check_true "and then they are" wait_until answers_again
+q "DROP FUNCTION pg_catalog.master_run_on_worker" >/dev/null
 check "without the function of Citus" "$(sent "$piece")" "$reads"
 check "there was no fault" "$(q "SELECT count(*) FROM privacy_score.alerts WHERE kind = 'fault'")" 0
-check "only a superuser asks" "$(as mallory q_state "SELECT privacy_score.confirm_sender(1, '', 0)")" 42501
+check "only a superuser asks" "$(as mallory q_state "SELECT privacy_score.confirm_sender(1, now(), '', 0, '', 0)")" 42501
 check_scored
 done_testing

@@ -95,11 +95,25 @@ SQL
 path "pieces" "$read" "WITH w AS MATERIALIZED (SELECT diagnosis FROM patients) SELECT * FROM w"
 path "two of them, with a parameter" "cmd:select p:h.patients.diagnosis p:h.visits.ward t:h.patients t:h.visits w:h.patients.id x2" \
   "PREPARE p(int) AS WITH w AS MATERIALIZED (SELECT diagnosis FROM patients WHERE id = \$1), v AS MATERIALIZED (SELECT ward FROM visits) SELECT * FROM w, v" "EXECUTE p(1)" "EXECUTE p(2)"
-path "what is folded within a piece" "$by_id x4; $outer; $by_id x2" "WITH w AS MATERIALIZED (SELECT folded(), folded_too()) SELECT count(*) FROM w"
-path "what runs within a piece" "$by_id; $outer; $by_id" "WITH w AS MATERIALIZED (SELECT running(2)) SELECT * FROM w"
+path "what is folded within a piece" "$by_id x4; $outer x2; $by_id x2; $outer" "WITH w AS MATERIALIZED (SELECT folded(), folded_too()) SELECT count(*) FROM w"
+path "what runs within a piece" "$outer; $by_id; $outer; $by_id" "WITH w AS MATERIALIZED (SELECT running(2)) SELECT * FROM w"
 path "pieces within a function" "$outer; $by_id" "SELECT running_too(3)"
 path "in a cursor" "$read" "BEGIN" "DECLARE c CURSOR FOR WITH w AS MATERIALIZED (SELECT diagnosis FROM patients) SELECT * FROM w" "FETCH ALL FROM c" "COMMIT"
 path "what is explained" "cmd:explain t:h.patients w:h.patients.diagnosis" "EXPLAIN WITH w AS MATERIALIZED (SELECT diagnosis FROM patients WHERE diagnosis = 'd1') SELECT count(*) FROM w"
+# Functions of libraries that plan a text, which nothing tells from a piece: called, inlined, folded, or called by what is
+# evaluated of a table. With functions of anybody's in a statement its pieces count, too.
+q "CREATE FUNCTION h.reads(text) RETURNS int VOLATILE STRICT LANGUAGE c AS '$module', 'pieces_read'" "CREATE FUNCTION h.reads_early(text) RETURNS int IMMUTABLE STRICT LANGUAGE c AS '$module', 'pieces_read'" >/dev/null
+text="'SELECT diagnosis FROM h.patients'"
+path "a text that is planned" "$outer; $read" "SELECT reads($text)"
+path "in FROM" "$outer; $read" "SELECT * FROM reads($text)"
+path "while it is planned" "$read; $outer" "SELECT reads_early($text)"
+path "in a function that is inlined" "$outer; $read" "CREATE FUNCTION hides() RETURNS int VOLATILE LANGUAGE sql AS \$\$SELECT h.reads($text)\$\$" "SELECT hides()"
+path "in a function" "$outer x2; $read" "CREATE FUNCTION runs() RETURNS int VOLATILE LANGUAGE plpgsql AS \$\$BEGIN RETURN (SELECT h.reads($text)); END\$\$" "SELECT runs()"
+path "in a check" "~cmd:insert.*; $read" "CREATE TABLE checks (id int CHECK (h.reads($text) > 0))" "INSERT INTO checks VALUES (1)"
+path "in a default" "~cmd:insert.*; $read" "CREATE TABLE defaults (id int, x int DEFAULT h.reads($text))" "INSERT INTO defaults VALUES (1)"
+path "in a domain" "$read" "CREATE DOMAIN checked AS int CHECK (h.reads($text) > 0)" "SELECT 1::checked"
+path "in a view" "$outer; $read" "CREATE VIEW reading AS SELECT h.reads($text) AS x" "SELECT x FROM reading"
+path "beside pieces" "$by_id x3; $read" "WITH w AS MATERIALIZED (SELECT diagnosis FROM patients WHERE id = 1) SELECT *, reads($text) FROM w"
 # A statement that begins when its cursor is fetched from: no context of an error tells it from the plan around.
 opens() { echo "DO \$\$DECLARE c refcursor := 'p'; BEGIN OPEN c FOR EXECUTE '${1//\'/\'\'}'; END\$\$"; }
 fetched="SELECT length(cursor_to_xml('p', 100000, false, true, '')::text) > 100"
@@ -111,7 +125,7 @@ path "a modifying WITH in one" "~cmd:select p:h.patients.diagnosis.* t:h.patient
 verify_paths
 for asked in "EXECUTE r" "EXPLAIN ANALYZE SELECT 1 FROM h.patients WHERE diagnosis = 'd1'" "EXPLAIN ANALYZE CREATE TABLE pg_temp.loot AS SELECT * FROM h.patients"; do
   for track in all top; do
-    q "ALTER ROLE alice SET privacy_score.track = $track" >/dev/null
+    q "ALTER ROLE alice SET privacy_score.track = '$track'" >/dev/null
     check "dp only, track $track: $asked in a cursor as XML" "$(as alice q_state "PREPARE r AS SELECT diagnosis FROM h.patients" "BEGIN" "$(opens "$asked")" "$fetched")" "PS001"
   done
 done

@@ -80,6 +80,9 @@ use_server west
 q "SELECT privacy_score.flush()" >/dev/null
 check_match "a node: what users have sent word by word counts" "$(q "$history")" "p:public.patients.city.*p:public.patients.diagnosis"
 use_server main
+before=$(q "SELECT privacy_score.flush()" "$history" | grep -c "^cmd:select p:public.patients.diagnosis t:public.patients$")
+as alice q "BEGIN" "SELECT create_intermediate_result('r', 'SELECT diagnosis FROM patients')" "SELECT count(*) FROM read_intermediate_result('r', 'binary') AS r(x text)" "COMMIT" >/dev/null
+check "a text that a function of Citus plans counts" "$(q "SELECT privacy_score.flush()" "$history" | grep -c "^cmd:select p:public.patients.diagnosis t:public.patients$")" $((before + 1))
 check "dp only: a distributed table" "$(as dora q_state "SELECT city FROM patients")" "PS001"
 check "dp only: a reference table" "$(as dora q_state "SELECT name FROM wards")" "PS001"
 use_server west

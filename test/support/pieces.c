@@ -1,14 +1,18 @@
 /*
  * pieces.c - a library that plans and runs pieces of a statement by itself, as those do that distribute it over servers:
  * the queries of its WITH list while it is planned, each of which runs before the statement does, and the first of them
- * once more while it runs, planned only then. It does so while the setting pieces.planned is on, for SELECT only.
+ * once more while it runs, planned only then. It does so while the setting pieces.planned is on, for SELECT only. Such
+ * libraries also have functions that plan and run a text that they are given, as pieces_read() does.
  */
 #include "postgres.h"
 
 #include "executor/executor.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
+#include "fmgr.h"
 #include "tcop/dest.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -69,6 +73,16 @@ static void RunPiece(PlannedStmt *plan, const char *text, ParamListInfo paramete
   ExecutorFinish(piece);
   ExecutorEnd(piece);
   FreeQueryDesc(piece);
+}
+
+PG_FUNCTION_INFO_V1(pieces_read);
+
+Datum pieces_read(PG_FUNCTION_ARGS) {
+  const char *sql = text_to_cstring(PG_GETARG_TEXT_PP(0));
+  RawStmt *raw = linitial_node(RawStmt, pg_parse_query(sql));
+  Query *query = linitial_node(Query, pg_analyze_and_rewrite_fixedparams(raw, sql, NULL, 0, NULL));
+  RunPiece(pg_plan_query(query, sql, 0, NULL), sql, NULL);
+  PG_RETURN_INT32(1);
 }
 
 static void StartPieces(QueryDesc *query, int flags) {

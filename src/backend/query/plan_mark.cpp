@@ -16,8 +16,7 @@ namespace {
 
 // The plan cache reads an item's cacheId where the mark has its type.
 static_assert(offsetof(Const, consttype) == offsetof(PlanInvalItem, cacheId), "a mark must pass for a PlanInvalItem");
-static_assert(offsetof(PlanMark, words) == offsetof(PlanMark, answer_column) + sizeof(int32),
-              "no gap before the words");
+static_assert(offsetof(PlanMark, words) == offsetof(PlanMark, has_pieces) + sizeof(int32), "no gap before the words");
 
 }  // namespace
 
@@ -29,7 +28,7 @@ static_assert(offsetof(PlanMark, words) == offsetof(PlanMark, answer_column) + s
   mark->id = id;
   mark->estimates = estimates;
   mark->excuse = Excuse::kNone;
-  mark->answer_column = 0;
+  mark->answer_column = mark->has_pieces = 0;
   return mark;
 }
 

@@ -36,6 +36,7 @@ struct PlanMark {
   int64 estimates;  // of that of explaining the query, where this does not follow from the former; else 0
   Excuse excuse;
   int32 answer_column;  // of an aggregate, from 1 (answers.hpp), whose constants follow the words; else 0
+  int32 has_pieces;     // whether the plan may have (pieces.hpp)
   uint32 words[FLEXIBLE_ARRAY_MEMBER];
 };
 

@@ -84,7 +84,7 @@ bool ReadsShardsOnly(const List* relations) {
   foreach (cell, relations) {
     const Oid relation = lfirst_oid(cell);
     const char* name = get_rel_name(relation);
-    if (name == nullptr) return false;
+    if (name == nullptr || DescribesColumns(relation)) return false;
     if (!OidIsValid(FindStandIn(name, get_rel_namespace(relation)).table) && TreeIsProtected(relation)) return false;
   }
   return true;

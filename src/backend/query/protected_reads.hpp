@@ -26,7 +26,7 @@ bool TreeIsProtected(Oid relid);
 // Whether keys of a relation tell of rows of a protected one: also of a partitioned table with such a partition.
 bool KeysAreProtected(Oid relid);
 
-// True when of relations, by their OIDs, none is protected but shards of protected ones.
+// True when of relations, by their OIDs, none is protected but shards of protected ones, nor shows statistics of any.
 bool ReadsShardsOnly(const List* relations);
 
 // True when the plan reads rows of a protected relation, also of one that the planner put in the place of a function,

@@ -55,9 +55,18 @@ AnyAddress ParseWords(const char* hex) {
   return result;
 }
 
-// The number by which the system knows the socket; 0 when there is none of an established connection.
-unsigned long FindSocket(const char* table, const AnyAddress& address, int number) {
+bool IsEnd(const char* hex, unsigned port, const AnyAddress& address, int number) {
+  if (port != static_cast<unsigned>(number)) return false;
+  const AnyAddress end = ParseWords(hex);
+  return end.known && memcmp(end.bytes, address.bytes, sizeof end.bytes) == 0;
+}
+
+// The number by which the system knows the socket with these ends; 0 when no connection of them is established.
+unsigned long FindSocket(const char* table, const SocketEnd& local_end, const SocketEnd& remote_end) {
   constexpr unsigned kEstablished = 1;
+  const AnyAddress here = ParseAddress(local_end.address);
+  const AnyAddress there = ParseAddress(remote_end.address);
+  if (!here.known || !there.known) return 0;
   FILE* file = AllocateFile(table, "r");
   if (file == nullptr) return 0;
   char line[512];
@@ -69,9 +78,9 @@ unsigned long FindSocket(const char* table, const AnyAddress& address, int numbe
     if (sscanf(line, " %*u: %32[0-9A-Fa-f]:%x %32[0-9A-Fa-f]:%x %x %*s %*s %*s %*u %*u %lu", local, &local_port, remote,
                &remote_port, &state, &inode) != 6)
       continue;
-    if (state != kEstablished || local_port != static_cast<unsigned>(number)) continue;
-    const AnyAddress here = ParseWords(local);
-    if (here.known && memcmp(here.bytes, address.bytes, sizeof here.bytes) == 0) found = inode;
+    if (state == kEstablished && IsEnd(local, local_port, here, local_end.port) &&
+        IsEnd(remote, remote_port, there, remote_end.port))
+      found = inode;
   }
   FreeFile(file);
   return found;
@@ -110,23 +119,26 @@ int PeerProcess(const Port* port) {
   return 0;
 }
 
-bool PeerAddress(const Port* port, char* address, Size size, int* number) {
+static bool ReadEnd(const SockAddr& socket, SocketEnd* end) {
   char service[NI_MAXSERV];
-  if (port->raddr.addr.ss_family == AF_UNIX ||
-      pg_getnameinfo_all(&port->raddr.addr, port->raddr.salen, address, static_cast<int>(size), service, sizeof service,
+  if (socket.addr.ss_family == AF_UNIX ||
+      pg_getnameinfo_all(&socket.addr, socket.salen, end->address, sizeof end->address, service, sizeof service,
                          NI_NUMERICHOST | NI_NUMERICSERV) != 0)
     return false;
-  *number = atoi(service);
+  end->port = atoi(service);
   return true;
 }
 
-bool HasSocket(int pid, const char* address, int number) {
-  const AnyAddress wanted = ParseAddress(address);
-  if (!wanted.known || pid <= 0) return false;
+bool EndsOf(const Port* port, SocketEnd* peer, SocketEnd* own) {
+  return ReadEnd(port->raddr, peer) && ReadEnd(port->laddr, own);
+}
+
+bool HasSocket(int pid, const SocketEnd& local, const SocketEnd& remote) {
+  if (pid <= 0) return false;
   for (const char* table : {"net/tcp", "net/tcp6"}) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/%s", pid, table);
-    const unsigned long socket = FindSocket(path, wanted, number);
+    const unsigned long socket = FindSocket(path, local, remote);
     if (socket != 0 && HasOpen(pid, socket)) return true;
   }
   return false;

@@ -14,11 +14,17 @@ namespace privacy_score {
 // The process that has opened a unix socket to us; 0 where it is no unix socket, or that is not known.
 int PeerProcess(const Port* port);
 
-// The address and port that a TCP connection comes from, as numbers. False for a unix socket.
-bool PeerAddress(const Port* port, char* address, Size size, int* number);
+// One end of a TCP connection, as numbers.
+struct SocketEnd {
+  char address[46];
+  int port;
+};
 
-// Whether a process of this machine has an open TCP socket with that local address and port. False also where /proc
-// does not tell, as on other systems than Linux, or the address is another machine's.
-bool HasSocket(int pid, const char* address, int number);
+// The other end of a connection to us, and ours. False for a unix socket.
+bool EndsOf(const Port* port, SocketEnd* peer, SocketEnd* own);
+
+// Whether a process of this machine has an open TCP socket with these ends. False also where /proc does not tell, as on
+// other systems than Linux, or the address is another machine's.
+bool HasSocket(int pid, const SocketEnd& local, const SocketEnd& remote);
 
 }  // namespace privacy_score

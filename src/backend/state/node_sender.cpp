@@ -18,7 +18,6 @@ extern "C" {
 }
 
 #include "backend/server/compat.hpp"
-#include "backend/server/socket_owner.hpp"
 #include "backend/server/wait_events.hpp"
 #include "backend/state/shared_state.hpp"
 #include "backend/state/watching.hpp"
@@ -34,11 +33,13 @@ namespace {
 constexpr char kMark[] = "citus_internal gpid=";
 constexpr Size kMarkLength = sizeof kMark - 1;
 constexpr int kPatience = 2000;  // milliseconds
+constexpr int kAskAgain = 10000;
 
 AskedSender* senders = nullptr;  // MaxBackends of them
 
 enum class Sender : uint8 { kUnknown, kClient, kNode, kUnverified };
 Sender sender = Sender::kUnknown;
+TimestampTz ask_again_at = 0;  // unknown: nobody has answered, and nobody is asked before
 
 Size SendersSize() { return mul_size(static_cast<Size>(MaxBackends), sizeof(AskedSender)); }
 
@@ -57,9 +58,9 @@ bool NameIsAsAtStart() {
 }
 
 // Asks the worker, and waits for its answer.
-bool IsConfirmed(AskedSender* asked) {
+Sender Ask(AskedSender* asked) {
   DatabaseSlot* slot = SlotOfDatabase(true);
-  if (slot == nullptr) return false;
+  if (slot == nullptr) return Sender::kUnverified;
   const uint64 ticket = (pg_atomic_read_u64(&asked->ticket) / kAskedStates + 1) * kAskedStates + kAsked;
   pg_write_barrier();
   pg_atomic_write_u64(&asked->ticket, ticket);
@@ -75,9 +76,11 @@ bool IsConfirmed(AskedSender* asked) {
                                 WaitEventOf(OwnWait::kSender));
   }
   ConditionVariableCancelSleep();
-  const bool confirmed = pg_atomic_read_u64(&asked->ticket) == ticket - kAsked + kConfirmed;
-  pg_atomic_write_u64(&asked->ticket, ticket - kAsked + kNotAsked);
-  return confirmed;
+  const uint64 answer = pg_atomic_exchange_u64(&asked->ticket, ticket - kAsked + kNotAsked);
+  if (answer == ticket) ask_again_at = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kAskAgain);
+  return answer == ticket                         ? Sender::kUnknown
+         : answer == ticket - kAsked + kConfirmed ? Sender::kNode
+                                                  : Sender::kUnverified;
 }
 
 Sender FindSender() {
@@ -87,15 +90,19 @@ Sender FindSender() {
   pg_atomic_write_u64(&asked->ticket, pg_atomic_read_u64(&asked->ticket) / kAskedStates * kAskedStates);
   asked->database = MyDatabaseId;
   asked->global_pid = strtoll(NameAtStart() + kMarkLength, nullptr, 10);
-  asked->peer = asked->port = 0;
-  asked->address[0] = '\0';
+  asked->started = MyStartTimestamp;
+  asked->peer = asked->own = {};
   // A process of this machine must be the one that is named.
-  if (!PeerAddress(MyProcPort, asked->address, sizeof asked->address, &asked->port)) {
-    asked->peer = PeerProcess(MyProcPort);
-    if (asked->peer == 0 || asked->peer != ProcessOf(*asked)) return Sender::kUnverified;
+  if (!EndsOf(MyProcPort, &asked->peer, &asked->own)) {
+    asked->peer = asked->own = {};
+    const int peer = PeerProcess(MyProcPort);
+    if (peer == 0 || peer != ProcessOf(*asked)) return Sender::kUnverified;
   }
-  return asked->global_pid > 0 && IsConfirmed(asked) ? Sender::kNode : Sender::kUnverified;
+  return asked->global_pid > 0 ? Ask(asked) : Sender::kUnverified;
 }
+
+// The next process with this number has not counted anything.
+void OnSenderExit(int, Datum) { pg_atomic_write_u32(&Own()->counting, 0); }
 
 }  // namespace
 
@@ -103,13 +110,16 @@ void RequestSenders() { RequestAddinShmemSpace(SendersSize()); }
 
 void StartSenders() {
   bool found;
+  LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
   senders = static_cast<AskedSender*>(ShmemInitStruct("privacy_score senders", SendersSize(), &found));
-  if (found) return;
-  memset(static_cast<void*>(senders), 0, SendersSize());
-  for (int i = 0; i < MaxBackends; ++i) {
-    pg_atomic_init_u64(&senders[i].ticket, 0);
-    pg_atomic_init_u32(&senders[i].counting, 0);
+  if (!found) {
+    memset(static_cast<void*>(senders), 0, SendersSize());
+    for (int i = 0; i < MaxBackends; ++i) {
+      pg_atomic_init_u64(&senders[i].ticket, 0);
+      pg_atomic_init_u32(&senders[i].counting, 0);
+    }
   }
+  LWLockRelease(AddinShmemInitLock);
 }
 
 bool MayBeNode() {
@@ -118,13 +128,14 @@ bool MayBeNode() {
 }
 
 bool SentByNode() {
+  NoteApplicationName();
   if (!MayBeNode()) return false;
-  if (sender == Sender::kUnknown) sender = FindSender();
-  if (sender != Sender::kNode) ps_last_watch.stands = false;
+  if (sender == Sender::kUnknown && GetCurrentTimestamp() >= ask_again_at) sender = FindSender();
+  if (!MayBeNode()) ps_last_watch.stands = false;
   return sender == Sender::kNode;
 }
 
-bool SenderIsUnverified() { return sender == Sender::kUnverified; }
+bool SenderIsUnverified() { return sender == Sender::kUnverified || (sender == Sender::kUnknown && ask_again_at != 0); }
 
 void NoteApplicationName() {
   if (!MayBeNode() || NameIsAsAtStart()) return;
@@ -133,8 +144,14 @@ void NoteApplicationName() {
 }
 
 void NoteCounting() {
-  AskedSender* own = Own();
-  if (own != nullptr) pg_atomic_write_u32(&own->counting, static_cast<uint32>(MyProcPid));
+  static bool noted = false;
+  AskedSender* own = noted ? nullptr : Own();
+  if (own == nullptr) return;
+  own->began = MyStartTimestamp;
+  pg_write_barrier();
+  pg_atomic_write_u32(&own->counting, static_cast<uint32>(MyProcPid));
+  before_shmem_exit(OnSenderExit, Datum(0));
+  noted = true;
 }
 
 bool NextAskedSender(int* number, AskedSender* asked, uint64* ticket) {
@@ -156,7 +173,9 @@ void AnswerAskedSender(int number, uint64 ticket, bool confirmed) {
                                  ticket - kAsked + (confirmed ? kConfirmed : kDenied));
 }
 
-// confirm_sender(pid, address, port): whether the connection from there is of that process, and its statements count.
+// confirm_sender(pid, since, address, port, to_address, to_port): whether the connection with these ends is of that
+// process, and its statements count. Of a unix socket it is known that a process of this number has opened it before
+// that moment.
 Datum ps_confirm_sender(PG_FUNCTION_ARGS) {
   const int pid = PG_GETARG_INT32(0);
   const PGPROC* process = senders == nullptr ? nullptr : BackendPidGetProc(pid);
@@ -164,8 +183,14 @@ Datum ps_confirm_sender(PG_FUNCTION_ARGS) {
   const int number = ProcessNumber(process);
   if (number >= MaxBackends || pg_atomic_read_u32(&senders[number].counting) != static_cast<uint32>(pid))
     PG_RETURN_BOOL(false);
-  const char* address = text_to_cstring(PG_GETARG_TEXT_PP(1));
-  PG_RETURN_BOOL(address[0] == '\0' || HasSocket(pid, address, PG_GETARG_INT32(2)));
+  pg_read_barrier();
+  SocketEnd ends[2] = {};
+  for (int end = 0; end < 2; ++end) {
+    strlcpy(ends[end].address, text_to_cstring(PG_GETARG_TEXT_PP(2 + 2 * end)), sizeof ends[end].address);
+    ends[end].port = PG_GETARG_INT32(3 + 2 * end);
+  }
+  if (ends[0].address[0] == '\0') PG_RETURN_BOOL(senders[number].began < PG_GETARG_TIMESTAMPTZ(1));
+  PG_RETURN_BOOL(HasSocket(pid, ends[0], ends[1]));
 }
 
 }  // namespace privacy_score

@@ -13,6 +13,7 @@ extern "C" {
 
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "storage/ipc.h"
 #include "utils/guc.h"
@@ -23,6 +24,7 @@ extern "C" {
 #include "backend/query/aggregate_plans.hpp"
 #include "backend/query/constants.hpp"
 #include "backend/query/empty_results.hpp"
+#include "backend/query/pieces.hpp"
 #include "backend/query/plan_mark.hpp"
 #include "backend/query/protected_reads.hpp"
 #include "backend/query/remembered_abstractions.hpp"
@@ -50,6 +52,7 @@ namespace privacy_score {
 namespace {
 
 planner_hook_type prev_planner = nullptr;
+planner_hook_type OwnPlanner();
 ExecutorStart_hook_type prev_executor_start = nullptr;
 ExecutorRun_hook_type prev_executor_run = nullptr;
 ExecutorFinish_hook_type prev_executor_finish = nullptr;
@@ -159,11 +162,12 @@ PlannedStmt* PassToPlanner(::Query* query, const char* text, int options, ParamL
 }
 
 // Plans as a place within the statement. The right to read a view is asked for by the planner.
-PlannedStmt* PlanWithin(::Query* query, const char* text, int options, ParamListInfo parameters, const Watch& watch) {
+PlannedStmt* PlanWithin(::Query* query, const char* text, int options, ParamListInfo parameters, const Watch& watch,
+                        bool has_pieces) {
   PlannedStmt* plan = nullptr;
   const bool hints = watch.role == RoleClass::kDpOnly && QueryReadsProtected(query);
   RunWithin(
-      watch.in_integrity_check, [&] { plan = PassToPlanner(query, text, options, parameters); },
+      {watch.in_integrity_check, has_pieces}, [&] { plan = PassToPlanner(query, text, options, parameters); },
       [hints] {
         if (hints) HintWhilePlanning();
       });
@@ -178,7 +182,7 @@ inline bool PlanIsPrinted() { return Debug_print_plan && client_min_messages <= 
 PlannedStmt* PlanUncounted(::Query* query, const char* text, int options, ParamListInfo parameters,
                            const Watch& watch) {
   const UncountedState before = BeginUncounted(Uncounted::kNone);
-  PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch);
+  PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch, true);
   EndUncounted(before);
   return plan;
 }
@@ -188,21 +192,33 @@ PlannedStmt* PlanUncounted(::Query* query, const char* text, int options, ParamL
 [[gnu::cold]] [[gnu::noinline]] PlannedStmt* PlanPiece(::Query* query, const char* text, int options,
                                                        ParamListInfo parameters, const Watch& watch) {
   PlannedStmt* plan = watch.uncounted ? PlanUncounted(query, text, options, parameters, watch)
-                                      : PlanWithin(query, text, options, parameters, watch);
+                                      : PlanWithin(query, text, options, parameters, watch, true);
   MarkPlan(plan, NewPieceMark(Excuse::kPiece));
   return plan;
 }
 
-// Whether another node sends the query as a piece of a statement: such read shards. What it sends otherwise somebody
-// may have had it send word by word.
-[[gnu::cold]] [[gnu::noinline]] bool IsSentPiece(const ::Query* query) {
-  return ReadsShardsOnly(RelationsOf(query)) && SentByNode();
+// Whether a library may plan or run pieces of a plan here, as far as hooks tell.
+inline bool LibrariesPlan() {
+  return prev_planner != nullptr || planner_hook != OwnPlanner() || set_rel_pathlist_hook != nullptr ||
+         create_upper_paths_hook != nullptr;
 }
 
+// Whether another node sends the query as a piece of a statement: such read shards. What it sends otherwise somebody
+// may have had it send word by word.
+[[gnu::cold]] [[gnu::noinline]] bool IsSentPiece(::Query* query) {
+  return ReadsShardsOnly(RelationsOf(query)) && !MayInline(query) && SentByNode();
+}
+
+// Plans it. What has come into the plan by a function of somebody's, and keys that are tried, the node that sends does
+// not see.
 [[gnu::cold]] [[gnu::noinline]] PlannedStmt* PlanSent(::Query* query, const char* text, int options,
                                                       ParamListInfo parameters, const Watch& watch) {
-  PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch);
-  MarkPlan(plan, NewPieceMark(Excuse::kSent));
+  const bool has_pieces = MayHavePieces(query);
+  PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch, has_pieces);
+  if (!ReadsShardsOnly(plan->relationOids) || TriesKeys(plan)) return plan;
+  PlanMark* mark = NewPieceMark(Excuse::kSent);
+  mark->has_pieces = has_pieces;
+  MarkPlan(plan, mark);
   return plan;
 }
 
@@ -235,7 +251,9 @@ PlannedStmt* PlanUncounted(::Query* query, const char* text, int options, ParamL
   if (counts && MayAggregate(query)) mark = WithAnswer(mark, query);
   // A plan for certain parameters may be empty because of them.
   const bool limited = counts && IsLimitedToNothing(query);
-  PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch);
+  const bool has_pieces = LibrariesPlan() && MayHavePieces(query);
+  PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch, has_pieces);
+  if (mark != nullptr) mark->has_pieces = has_pieces;
   if (counts && !shows && (limited || parameters == nullptr) && PlanReturnsNothing(plan, limited))
     ExcuseExecutions(mark);
   if (counts) MarkPlan(plan, mark);
@@ -244,13 +262,23 @@ PlannedStmt* PlanUncounted(::Query* query, const char* text, int options, ParamL
   return plan;
 }
 
+planner_hook_type OwnPlanner() { return ps_planner; }
+
 // Whether a plan runs as a piece of another one, or of what another node counts. A library may run a piece through a
 // portal of its own, and may plan one past all hooks.
-inline bool RunsAsPiece(const PlannedStmt* plan) {
+inline bool RunsAsPiece(const PlannedStmt* plan, const Watch& watch) {
   const PlanMark* mark = BareMark(plan);
   if (mark == nullptr) return IsPieceOfPlan();
   if (!IsPiece(mark)) return false;
-  return mark->excuse == Excuse::kPiece ? ps_place.in_plan : ps_place.depth == 0 && SentByNode();
+  if (mark->excuse == Excuse::kPiece) return ps_place.in_plan;
+  return watch.may_be_sent && ps_place.depth == 0 && SentByNode();
+}
+
+// Whether a plan that runs may have pieces. What nobody has watched when it was planned has none, but for what we read.
+inline bool HasPieces(const PlannedStmt* plan, const Watch& watch, bool piece) {
+  const PlanMark* mark = BareMark(plan);
+  if (mark != nullptr && mark->excuse != Excuse::kPiece) return mark->has_pieces != 0;
+  return piece || watch.uncounted;
 }
 
 void PassToExecutorStart(QueryDesc* query, int flags) {
@@ -280,7 +308,7 @@ inline bool StartsAlone(const PlannedStmt* plan) {
   CountFetchedBefore();
   if (ps_place.depth == 0 && NoteStatementText(query->sourceText)) watch = WatchInForce();
   const bool answers = PlanAnswers(query->plannedstmt);
-  const bool piece = RunsAsPiece(query->plannedstmt);
+  const bool piece = RunsAsPiece(query->plannedstmt, watch);
   const bool counts = !answers && !piece && CountsHere(watch);
   const bool explained = (flags & EXEC_FLAG_EXPLAIN_ONLY) != 0;
   const Execution execution = counts && !explained ? ExpectExecution(query) : Execution{};
@@ -289,7 +317,8 @@ inline bool StartsAlone(const PlannedStmt* plan) {
     PassToExecutorStart(query, flags);
   else
     RunWithin(
-        watch.in_integrity_check, [query, flags] { PassToExecutorStart(query, flags); },
+        {watch.in_integrity_check, HasPieces(query->plannedstmt, watch, piece)},
+        [query, flags] { PassToExecutorStart(query, flags); },
         [query, &watch] { HintAtNoisyAnswers(watch.role, query->plannedstmt, nullptr, InvalidOid); });
   if (!answers && !piece && ReadIsJudged(watch) && PlanReadsProtected(query->plannedstmt) &&
       (explained || PlanMayBeShown(query) || !IsExcused(query->plannedstmt)))
@@ -310,10 +339,9 @@ inline bool StartsAlone(const PlannedStmt* plan) {
 }
 
 // The abstraction with which the rows of this run count; 0 when they do not.
-int64 RowsCountFor(const QueryDesc* query, const Watch& watch) {
+int64 RowsCountFor(const QueryDesc* query, const Watch& watch, bool piece) {
   const PlannedStmt* plan = query->plannedstmt;
-  if ((plan->commandType != CMD_SELECT && !plan->hasReturning) || !CountsHere(watch) || PlanAnswers(plan) ||
-      RunsAsPiece(plan))
+  if ((plan->commandType != CMD_SELECT && !plan->hasReturning) || !CountsHere(watch) || PlanAnswers(plan) || piece)
     return 0;
   return AbstractionOf(plan);
 }
@@ -346,7 +374,8 @@ template <typename... Once>
   // has.
   if (watch.role == RoleClass::kDpOnly && query->dest->mydest != DestTuplestore) JudgeRows(query->plannedstmt, watch);
   if (ps_has_cursors) CountFetchFromRunning();
-  const int64 rows_of = RowsCountFor(query, watch);
+  const bool piece = RunsAsPiece(query->plannedstmt, watch);
+  const int64 rows_of = RowsCountFor(query, watch, piece);
   const auto count_rows = [query, rows_of] {
     if (rows_of != 0) RecordRows(rows_of, static_cast<int64>(query->estate->es_processed));
   };
@@ -354,7 +383,8 @@ template <typename... Once>
   AnswerCatcher catcher;
   if (aggregate != nullptr) BeginCatching(&catcher, aggregate, query);
   RunWithin(
-      watch.in_integrity_check, [=] { PassToExecutorRun(query, direction, count, once...); },
+      {watch.in_integrity_check, HasPieces(query->plannedstmt, watch, piece)},
+      [=] { PassToExecutorRun(query, direction, count, once...); },
       [&] {
         if (aggregate != nullptr) EndCatching(catcher, query);
         count_rows();  // what a statement has returned before it failed has left
@@ -384,7 +414,7 @@ void PassToExecutorFinish(QueryDesc* query) {
     return;
   }
   RunWithin(
-      false, [query] { PassToExecutorFinish(query); },
+      {false, false}, [query] { PassToExecutorFinish(query); },
       [&] { JudgeFailure(query->plannedstmt, query->params, nullptr, InvalidOid, watch); });
 }
 

@@ -29,8 +29,8 @@ struct StatementPlace {
   // within them is not.
   int refresh_depth;
   bool merging;
-  // Whether a plan is being made or run here, with no utility statement in between; where the server began with it: its
-  // stack of error contexts, and the portal that was running.
+  // Whether a plan is being made or run here that may have pieces (pieces.hpp), with no utility statement in between;
+  // where the server began with it: its stack of error contexts, and the portal that was running.
   bool in_plan;
   const void* contexts;
   const void* portal;
@@ -71,13 +71,19 @@ inline void LeavePlace(const StatementPlace& before) {
   ps_place.depth = before.depth;
 }
 
+// What runs at a place within the statement.
+struct WithinStatement {
+  bool integrity_check;
+  bool has_pieces;  // it may have
+};
+
 // Runs `body`, which plans or runs a plan, as a place within the statement. What it does is undone before `failing` is
 // called on an error, which goes on unless this raises another one.
 template <typename Body, typename Failing>
-inline void RunWithin(bool integrity_check, Body body, Failing failing) {
+inline void RunWithin(WithinStatement what, Body body, Failing failing) {
   const StatementPlace before = ps_place;
-  ps_place.inside_integrity_check = before.inside_integrity_check || integrity_check;
-  ps_place.in_plan = true;
+  ps_place.inside_integrity_check = before.inside_integrity_check || what.integrity_check;
+  ps_place.in_plan = what.has_pieces;
   ps_place.contexts = error_context_stack;
   ps_place.portal = ActivePortal;
   ++ps_place.depth;
@@ -94,8 +100,8 @@ inline void RunWithin(bool integrity_check, Body body, Failing failing) {
 }
 
 template <typename Body>
-void RunWithin(bool integrity_check, Body body) {
-  RunWithin(integrity_check, body, [] {});
+void RunWithin(WithinStatement what, Body body) {
+  RunWithin(what, body, [] {});
 }
 
 // What a failing statement shows, in PG_CATCH; of a utility statement with its HandledRelation(). The error that a

@@ -1,8 +1,9 @@
 /*
  * worker_senders.cpp - connections that call themselves those of another node of Citus, confirmed by that node.
  *
- * Each node is asked once for all that wait, over a connection that Citus makes. What does not come from the address of
- * the node that it names is denied without asking anybody.
+ * A node is asked once for all that wait, over a connection that Citus makes. What does not come from the address of
+ * the node that it names is denied without asking anybody; what a node does not answer stays open, and that node is
+ * left alone for a while.
  */
 #include "backend/worker/worker.hpp"
 
@@ -29,8 +30,30 @@ struct Question {
   int number;
   uint64 ticket;
   AskedSender asked;
-  bool confirmed;
+  bool settled, confirmed;
 };
+
+// A node that did not answer in time.
+struct Silent {
+  int64 node;
+  TimestampTz until;
+};
+constexpr int kMostSilent = 16;
+Silent silent[kMostSilent];
+int next_silent = 0;
+
+bool IsSilent(int64 node) {
+  const TimestampTz now = GetCurrentTimestamp();
+  for (const Silent& one : silent)
+    if (one.node == node && now < one.until) return true;
+  return false;
+}
+
+void NoteSilent(int64 node) {
+  constexpr int kPause = 10000;
+  silent[next_silent] = {node, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kPause)};
+  next_silent = (next_silent + 1) % kMostSilent;
+}
 
 bool IsAddressOf(const char* name, const char* address) {
   addrinfo hints = {};
@@ -50,49 +73,66 @@ bool IsAddressOf(const char* name, const char* address) {
   return found;
 }
 
-// Whether it comes from where the node is that it names, if that is an active one.
-bool ComesFromNode(const AskedSender& asked) {
-  const char* id = TextOfInteger(NodeOf(asked));
-  const char* name = InternalValue(
-      "SELECT n.nodename FROM pg_catalog.pg_dist_node n WHERE n.nodeid = $1::pg_catalog.int8 "
-      "AND n.isactive",
-      1, &id);
-  if (name == nullptr) return false;
-  return asked.address[0] == '\0' ? name[0] == '/' : IsAddressOf(name, asked.address);
+// Settles what does not come from where the node is, looking for its address once for all that come from one. Returns
+// how many are left of it.
+int SettleByAddress(Question* questions, int count, int64 node, const char* name) {
+  const char* known = nullptr;  // an address of the node
+  const char* other = nullptr;  // one that is none
+  int left = 0;
+  for (int i = 0; i < count; ++i) {
+    Question* question = &questions[i];
+    if (question->settled || NodeOf(question->asked) != node) continue;
+    const char* address = question->asked.peer.address;
+    bool comes_from_it = name != nullptr && address[0] == '\0' && name[0] == '/';
+    if (name != nullptr && address[0] != '\0' && (other == nullptr || strcmp(other, address) != 0)) {
+      comes_from_it = (known != nullptr && strcmp(known, address) == 0) || IsAddressOf(name, address);
+      (comes_from_it ? known : other) = address;
+    }
+    question->settled = !comes_from_it;
+    left += comes_from_it;
+  }
+  return left;
 }
 
-void AskNodes(Question* questions, int count) {
+// Asks a node about all connections that it may have opened.
+void AskNode(Question* questions, int count, int64 node) {
+  const char* id = TextOfInteger(node);
+  const char* name = InternalValue(
+      "SELECT n.nodename FROM pg_catalog.pg_dist_node n WHERE n.nodeid = $1::pg_catalog.int8 AND n.isactive", 1, &id);
+  if (SettleByAddress(questions, count, node, name) == 0) return;
   StringInfoData list;
   initStringInfo(&list);
   for (int i = 0; i < count; ++i) {
     const AskedSender& asked = questions[i].asked;
-    if (!ComesFromNode(asked)) continue;
-    appendStringInfo(&list, "%s(%d, " INT64_FORMAT ", %d, %s, %d)", list.len == 0 ? "" : ", ", i, NodeOf(asked),
-                     ProcessOf(asked), quote_literal_cstr(asked.address), asked.port);
+    if (questions[i].settled || NodeOf(asked) != node) continue;
+    appendStringInfo(&list, "%s(%d, %d, %s::timestamptz, %s, %d, %s, %d)", list.len == 0 ? "" : ", ", i,
+                     ProcessOf(asked), quote_literal_cstr(timestamptz_to_str(asked.started)),
+                     quote_literal_cstr(asked.peer.address), asked.peer.port, quote_literal_cstr(asked.own.address),
+                     asked.own.port);
   }
-  if (list.len == 0) return;
   SetWithin("citus.node_connection_timeout", "1000");
   const char* args[] = {
-      "SELECT pg_catalog.string_agg(v.i::text, ' ') FROM (VALUES %s) v(i, pid, address, port) "
-      "WHERE privacy_score.confirm_sender(v.pid, v.address, v.port)"};
+      id, psprintf("SELECT pg_catalog.string_agg(v.i::text, ' ') FROM (VALUES %s) v(i, pid, since, address, port, "
+                   "to_address, to_port) WHERE privacy_score.confirm_sender(v.pid, v.since, v.address, v.port, "
+                   "v.to_address, v.to_port)",
+                   list.data)};
+  // What is protected here must be protected there, or it would count nowhere.
   char* confirmed = InternalValue(
-      psprintf("SELECT pg_catalog.string_agg(r.result, ' ') FROM (SELECT pg_catalog.array_agg(n.nodename) AS names, "
-               "pg_catalog.array_agg(n.nodeport) AS ports, pg_catalog.array_agg(n.command) AS commands FROM ("
-               "SELECT n.nodename::text, n.nodeport::int, pg_catalog.format($1, pg_catalog.string_agg("
-               "pg_catalog.format('(%%s, %%s, %%L, %%s)', v.i, v.pid, v.address, v.port), ', ')) AS command "
-               "FROM (VALUES %s) v(i, node, pid, address, port) "
-               "JOIN pg_catalog.pg_dist_node n ON n.nodeid = v.node AND n.isactive "
-               "GROUP BY n.nodename, n.nodeport) n) n, "
-               "LATERAL pg_catalog.master_run_on_worker(n.names, n.ports, n.commands, true) r WHERE r.success",
-               list.data),
+      "SELECT COALESCE(r.result, '') FROM pg_catalog.pg_dist_node n, LATERAL pg_catalog.master_run_on_worker("
+      "ARRAY[n.nodename::text], ARRAY[n.nodeport::int], ARRAY[pg_catalog.format("
+      "'%s AND %L::text[] OPERATOR(pg_catalog.<@) ARRAY(SELECT c.name FROM privacy_score.protected_current c)', $2, "
+      "ARRAY(SELECT c.name FROM privacy_score.protected_current c "
+      "JOIN pg_catalog.pg_dist_partition p ON p.logicalrelid = c.relation))], true) r "
+      "WHERE n.nodeid = $1::pg_catalog.int8 AND n.isactive AND r.success",
       lengthof(args), args);
   for (char* at = confirmed; at != nullptr && *at != '\0';) {
     char* end;
     const long i = strtol(at, &end, 10);
     if (end == at) break;
-    if (i >= 0 && i < count) questions[i].confirmed = true;
+    if (i >= 0 && i < count && NodeOf(questions[i].asked) == node) questions[i].confirmed = true;
     at = end;
   }
+  for (int i = 0; i < count; ++i) questions[i].settled |= NodeOf(questions[i].asked) == node;
 }
 
 }  // namespace
@@ -103,17 +143,26 @@ void AnswerSenders(DatabaseSlot* slot) {
   for (int number = 0; count < kMost && NextAskedSender(&number, &questions[count].asked, &questions[count].ticket);
        ++number)
     questions[count++].number = number;
-  if (count == 0) return;
-  WorkTransaction work;
-  BeginWork(&work);
-  // A fault of what Citus runs is not the worker's.
-  (void)InTime(kNodeTimeout * 3 / 4, [questions, count] {
-    if (const ErrorData* error = InSubtransaction([questions, count] { AskNodes(questions, count); }))
-      ereport(WARNING, (errmsg("could not have connections of other nodes confirmed: %s", error->message)));
-  });
-  EndWork(&work);
-  for (int i = 0; i < count; ++i) AnswerAskedSender(questions[i].number, questions[i].ticket, questions[i].confirmed);
-  ConditionVariableBroadcast(&slot->flushed);
+  for (int i = 0; i < count; ++i) {
+    const int64 node = NodeOf(questions[i].asked);
+    if (questions[i].settled || IsSilent(node)) continue;
+    WorkTransaction work;
+    BeginWork(&work);
+    const bool in_time = InTime(kNodeTimeout / 2, [questions, count, node] {
+      // A fault of what Citus runs is not the worker's.
+      if (const ErrorData* error = InSubtransaction([questions, count, node] { AskNode(questions, count, node); }))
+        ereport(WARNING, (errmsg("could not have connections of another node confirmed: %s", error->message)));
+    });
+    EndWork(&work);
+    if (!in_time) NoteSilent(node);
+    for (int k = i; k < count; ++k) {
+      Question* question = &questions[k];
+      if (NodeOf(question->asked) != node) continue;
+      if (question->settled || in_time) AnswerAskedSender(question->number, question->ticket, question->confirmed);
+      question->settled = true;
+    }
+    ConditionVariableBroadcast(&slot->flushed);
+  }
 }
 
 }  // namespace privacy_score

@@ -1,0 +1,52 @@
+/*
+ * pieces.cpp - see pieces.hpp.
+ */
+#include "backend/query/pieces.hpp"
+
+extern "C" {
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/syscache.h"
+}
+
+#include "backend/server/compat.hpp"
+
+namespace privacy_score {
+
+namespace {
+
+bool IsOthers(Oid function, void*) { return function >= FirstNormalObjectId; }
+
+bool IsInSql(Oid function, void*) {
+  if (function < FirstNormalObjectId) return false;
+  const HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+  if (!HeapTupleIsValid(tuple)) return false;
+  const bool in_sql = reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple))->prolang == SQLlanguageId;
+  ReleaseSysCache(tuple);
+  return in_sql;
+}
+
+// Finds a call of a function that passes the test. The checks of a domain are anybody's, and their calls do not show.
+bool FindCall(Node* node, void* context) {
+  if (node == nullptr) return false;
+  const auto test = *static_cast<check_function_callback*>(context);
+  if (IsA(node, RangeTblEntry)) return false;  // what it holds is walked through by itself
+  if (IsA(node, CoerceToDomain) || check_functions_in_node(node, test, nullptr)) return true;
+  if (IsA(node, Query)) return WalkQuery(AsQuery(node), FindCall, context);
+  return WalkChildren(node, FindCall, context);
+}
+
+bool Calls(::Query* query, check_function_callback test) { return FindCall(reinterpret_cast<Node*>(query), &test); }
+
+}  // namespace
+
+bool MayHavePieces(::Query* query) {
+  return query->commandType == CMD_SELECT && !query->hasModifyingCTE && !Calls(query, IsOthers);
+}
+
+bool MayInline(::Query* query) { return Calls(query, IsInSql); }
+
+}  // namespace privacy_score
