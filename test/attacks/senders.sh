@@ -4,7 +4,7 @@
 # Without Citus: its catalogs, and its function that runs a statement on each of some nodes, are made here. The node that
 # sends is this server, whose sessions open connections to it with dblink. With Citus: test/shell/citus.sh.
 . "$(dirname "$0")/../attack.sh"
-start_hospital "allow_system_table_mods = on" "listen_addresses = '127.0.0.1'"
+start_hospital "allow_system_table_mods = on" "privacy_score.node_timeout = '5min'" "listen_addresses = '127.0.0.1'"
 q_script >/dev/null <<SQL || bail_out "the nodes cannot be made"
 CREATE EXTENSION dblink;
 CREATE TABLE pg_catalog.pg_dist_shard (logicalrelid regclass NOT NULL, shardid bigint NOT NULL);
@@ -191,6 +191,8 @@ q "SECURITY LABEL FOR privacy_score ON ROLE mallory IS 'watched'" >/dev/null
 
 answers_again() { [ "$(sent "$piece")" = nothing ]; }
 # --- a node that does not answer --------------------------------------------------------------------------------------------
+conf "privacy_score.node_timeout = '1s'"
+reload_server
 q "INSERT INTO nap VALUES (3600)" >/dev/null
 check "a node that hangs: it counts" "$(sent "$piece")" "$reads"
 check "and the worker goes on" "$(q_state "SET statement_timeout = '60s'" "SELECT privacy_score.flush()")" 00000

@@ -14,7 +14,7 @@ for node in $nodes; do
   use_server "$node"
   start_server "shared_preload_libraries = 'citus,privacy_score'" "max_prepared_transactions = 50" "max_connections = 60" "wal_level = logical" \
     "max_worker_processes = 20" "citus.node_conninfo = 'sslmode=disable'" "citus.local_hostname = '$ps_home'" "citus.show_shards_for_app_name_prefixes = '*'" \
-    "privacy_score.rate_check_interval = '200ms'"
+    "privacy_score.rate_check_interval = '200ms'" "privacy_score.node_timeout = '1min'"
   q "CREATE EXTENSION citus" "CREATE EXTENSION privacy_score" >/dev/null || bail_out "Citus is not installed"
   declare "home_$node=$PGHOST"
 done

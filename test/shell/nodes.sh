@@ -2,7 +2,7 @@
 # nodes.sh - what is asked of other nodes of Citus, without Citus: its catalogs, and its function that runs a statement on
 # each of some nodes, are made here; that one runs it on this server, for the nodes that are up.
 . "$(dirname "$0")/../lib.sh"
-start_server "allow_system_table_mods = on" "privacy_score.rate_check_interval = '100ms'"
+start_server "allow_system_table_mods = on" "privacy_score.node_timeout = '5min'" "privacy_score.rate_check_interval = '100ms'"
 check "without Citus there are no nodes" "$(q "CREATE EXTENSION privacy_score" "SELECT * FROM privacy_score.propagate_declarations()")" "ERROR: Citus is not in this database"
 q_script >/dev/null <<'SQL' || bail_out "the nodes cannot be made"
 CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass PRIMARY KEY);
@@ -65,6 +65,8 @@ check "a relation with a shard there stays as it was" "$(q "$(counter patients)"
 0"
 q "DELETE FROM down" >/dev/null
 check_true "when it is back, it is counted" wait_for "$(counter patients)" "940|940"
+conf "privacy_score.node_timeout = '1s'"
+reload_server
 q "INSERT INTO down VALUES ('all hang')" "INSERT INTO patients_1 SELECT i, 'x' FROM generate_series(901, 950) i" >/dev/null
 check_true "a node that takes the question and does not answer is passed over" wait_until grep -q 'a node does not answer' "$ps_log"
 check "and the worker goes on" "$(q_state "SET statement_timeout = '60s'" "SELECT privacy_score.flush()")" 00000

@@ -13,6 +13,8 @@ extern "C" {
 #include "utils/lsyscache.h"
 }
 
+#include "backend/server/settings.hpp"
+#include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
 
 namespace privacy_score {
@@ -23,7 +25,7 @@ void CopyShardCounters() {
   RunInternal(
       "DELETE FROM privacy_score.shard_counter c WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_dist_partition p "
       "WHERE p.logicalrelid = c.relation)");
-  SetWithin("citus.node_connection_timeout", "2000");
+  SetWithin("citus.node_connection_timeout", TextOfInteger(ps_settings.node_timeout));
   const char* args[] = {
       "SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', s.shard, pg_catalog.pg_stat_get_live_tuples(s.relation), "
       "pg_catalog.pg_stat_get_tuples_inserted(s.relation) + pg_catalog.pg_stat_get_tuples_updated(s.relation) "

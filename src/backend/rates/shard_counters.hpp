@@ -11,7 +11,7 @@ namespace privacy_score {
 bool HasShards();
 
 // Copies the counters of the relations that rates were computed from. Of one with a shard on a node that does not
-// answer within two seconds they stay as they were. Only where Citus is; may raise what Citus does.
+// answer within node_timeout they stay as they were. Only where Citus is; may raise what Citus does.
 void CopyShardCounters();
 
 }  // namespace privacy_score

@@ -347,6 +347,9 @@ void DefineDeveloping() {
   DefineInt("privacy_score.rate_fault_pause", "How long a rate that could not be computed is not tried again.",
             "For tests.", &ps_settings.rate_fault_pause, 60000, 10, 3600 * 1000, PGC_SIGHUP,
             GUC_UNIT_MS | GUC_NOT_IN_SAMPLE);
+  DefineInt("privacy_score.node_timeout", "How long another node of Citus may take to answer the background worker.",
+            "A connection from it that waits to be confirmed waits a second longer.", &ps_settings.node_timeout, 3000,
+            100, 3600 * 1000, PGC_SIGHUP, GUC_UNIT_MS);
   DefineInt("privacy_score.rate_patience", "How long the worker itself computes the rates of one relation.",
             "For tests.", &ps_settings.rate_patience, 500, 1, 3600 * 1000, PGC_SIGHUP, GUC_UNIT_MS | GUC_NOT_IN_SAMPLE);
   DefineInt("privacy_score.room_patience", "How long a new end user waits for the worker to make room.",

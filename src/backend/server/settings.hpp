@@ -80,6 +80,7 @@ struct Settings {
   int rate_check_interval;           // milliseconds
   int rate_fault_pause;              // milliseconds
   int rate_patience;                 // milliseconds
+  int node_timeout;                  // milliseconds
   int room_patience;                 // milliseconds
   int answering;                     // an Oid: see noisy_answer_reads.hpp; 0 = no
 };

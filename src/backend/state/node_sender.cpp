@@ -18,6 +18,7 @@ extern "C" {
 }
 
 #include "backend/server/compat.hpp"
+#include "backend/server/settings.hpp"
 #include "backend/server/wait_events.hpp"
 #include "backend/state/shared_state.hpp"
 #include "backend/state/watching.hpp"
@@ -32,8 +33,7 @@ namespace {
 
 constexpr char kMark[] = "citus_internal gpid=";
 constexpr Size kMarkLength = sizeof kMark - 1;
-constexpr int kPatience = 2000;  // milliseconds
-constexpr int kAskAgain = 10000;
+constexpr int kAskAgain = 10000;  // milliseconds
 
 AskedSender* senders = nullptr;  // MaxBackends of them
 
@@ -66,7 +66,7 @@ Sender Ask(AskedSender* asked) {
   pg_atomic_write_u64(&asked->ticket, ticket);
   EnsureWorker(slot);
   WakeWorker(slot);
-  const TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kPatience);
+  const TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), ps_settings.node_timeout + 1000);
   ConditionVariablePrepareToSleep(&slot->flushed);
   while (pg_atomic_read_u64(&asked->ticket) == ticket) {
     const TimestampTz now = GetCurrentTimestamp();

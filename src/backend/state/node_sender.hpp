@@ -46,7 +46,7 @@ void StartSenders();
 // Whether the client may be another node: it bears the mark, and nobody has denied it. Cheap.
 bool MayBeNode();
 // Whether another node sends what the client of this connection sends. Asks the first time, and may wait for the answer
-// for two seconds; without one it asks again after some. In a transaction; may read catalogs and raise.
+// for node_timeout and a second; without one it asks again after some. In a transaction; may read catalogs and raise.
 bool SentByNode();
 // Whether the connection bears the mark and nobody has confirmed it so far.
 bool SenderIsUnverified();

@@ -17,9 +17,6 @@ extern "C" {
 
 namespace privacy_score {
 
-// In milliseconds, how long a node of Citus may take to be connected to, and to answer.
-constexpr int kNodeTimeout = 2000;
-
 // Runs `work` in a subtransaction; false when it took longer than so many milliseconds (0: as long as it takes), and is
 // undone.
 template <typename Work>

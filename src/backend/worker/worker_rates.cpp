@@ -331,7 +331,7 @@ RateStates CountRateStates() {
 void CopyCountersApart() {
   WorkTransaction work;
   BeginWork(&work);
-  const bool in_time = InTime(kNodeTimeout + kNodeTimeout / 2, [] {
+  const bool in_time = InTime(ps_settings.node_timeout, [] {
     if (const ErrorData* error = InSubtransaction([] { CopyShardCounters(); }))
       ereport(WARNING, (errmsg("could not count the rows of shards: %s", error->message)));
   });

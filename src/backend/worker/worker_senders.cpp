@@ -16,6 +16,7 @@ extern "C" {
 
 #include <netdb.h>
 
+#include "backend/server/settings.hpp"
 #include "backend/server/sql_text.hpp"
 #include "backend/state/node_sender.hpp"
 #include "backend/worker/in_time.hpp"
@@ -110,7 +111,7 @@ void AskNode(Question* questions, int count, int64 node) {
                      quote_literal_cstr(asked.peer.address), asked.peer.port, quote_literal_cstr(asked.own.address),
                      asked.own.port);
   }
-  SetWithin("citus.node_connection_timeout", "1000");
+  SetWithin("citus.node_connection_timeout", TextOfInteger(ps_settings.node_timeout));
   const char* args[] = {
       id, psprintf("SELECT pg_catalog.string_agg(v.i::text, ' ') FROM (VALUES %s) v(i, pid, since, address, port, "
                    "to_address, to_port) WHERE privacy_score.confirm_sender(v.pid, v.since, v.address, v.port, "
@@ -148,7 +149,7 @@ void AnswerSenders(DatabaseSlot* slot) {
     if (questions[i].settled || IsSilent(node)) continue;
     WorkTransaction work;
     BeginWork(&work);
-    const bool in_time = InTime(kNodeTimeout / 2, [questions, count, node] {
+    const bool in_time = InTime(ps_settings.node_timeout, [questions, count, node] {
       // A fault of what Citus runs is not the worker's.
       if (const ErrorData* error = InSubtransaction([questions, count, node] { AskNode(questions, count, node); }))
         ereport(WARNING, (errmsg("could not have connections of another node confirmed: %s", error->message)));
