@@ -137,6 +137,22 @@ PGHOST=$second check_true "and has it, too" wait_for "$sorted" "$wanted"
 check_true "what ran on both is known then" hub wait_for "SELECT max(score) FROM privacy_score.fleet_score('alice', '-infinity', 'infinity')" 0
 PGHOST=$primary q "SELECT privacy_score.import_baseline('$(PGHOST=$main q "SELECT privacy_score.export_baseline('bob')")')" >/dev/null
 
+# --- somebody is forgotten ----------------------------------------------------------------------------------------------
+PGHOST=$primary q "CREATE ROLE app LOGIN" "GRANT SELECT ON patients TO app" "SECURITY LABEL FOR privacy_score ON ROLE app IS 'gateway'" >/dev/null
+replayed
+use_server second
+conf "privacy_score.end_user_source = 'setting app.user'"
+reload_server
+file=$(echo "$PGDATA"/pg_stat_tmp/privacy_score.standby.*)
+as app q "SET app.\"user\" = 'eve'" "SELECT name FROM patients" >/dev/null
+check_true "what she did there reaches the hub" hub wait_for "SELECT count(*) FROM privacy_score.fleet_days WHERE end_user = 'eve'" 1
+check_true "and stands in a file" grep -qa eve "$file"
+check "she can be forgotten on the standby" "$(q "SELECT privacy_score.forget_end_user('app', 'eve')" "SELECT privacy_score.forget_end_user('app', 'eve')")" "1
+0"
+check_true "the file has nothing of her" eval '! grep -qa eve "$file"'
+check_true "nor has the hub then" hub wait_for "SELECT count(*) FROM privacy_score.fleet_days WHERE end_user = 'eve'" 0
+check "what others did is there" "$(q "SELECT count(DISTINCT role) FROM privacy_score.export_parts WHERE role IN ('alice', 'bob')")" 2
+
 # --- promotion ----------------------------------------------------------------------------------------------------------
 of_bob="SELECT $score FROM privacy_score.fleet_score('bob', '-infinity', 'infinity')"
 alone=$(of_one bob)

@@ -53,6 +53,28 @@ TEST(HistoryFile, HasPartsWithTheNewestFigures) {
   EXPECT_TRUE(FiledParts({}, {}).rows.empty());
 }
 
+TEST(HistoryFile, ForgetsAnEndUserAndKeepsTokens) {
+  FiledRow hers = PartOf("app", "c", "5", "{4}");
+  hers[FiledPartSection::kEndUser] = "eve";
+  FiledRow his = PartOf("app", "d", "5", "{4}");
+  his[FiledPartSection::kEndUser] = "adam";
+  const std::string file = File() + FileRecord(hers, {{"4", "{t}"}}, {kAlert}) + FileRecord(his, {}, {kAlert}) +
+                           FileRecord(hers, {}, {kAlert}) + FileRecord(PartOf("app", "e", "1", "{4}"), {}, {});
+  std::int64_t sessions = 0;
+  const std::string left = WithoutEndUser(file + "torn", "app", "eve", &sessions);
+  EXPECT_EQ(sessions, 1);
+  EXPECT_EQ(left.find("eve"), std::string::npos);
+  EXPECT_EQ(WholeRecords(left), left.size());
+  EXPECT_EQ(FiledParts({left}, "app").rows.size(), 2U);
+  EXPECT_EQ(FiledParts({left}, {}).rows.size(), FiledParts({file}, {}).rows.size() - 2);
+  EXPECT_EQ(FiledTokens({left}, {}).rows.size(), 4U);
+  EXPECT_EQ(FiledTokens({left}, "app").rows.size(), 1U);
+  EXPECT_EQ(FiledAlerts({left}, {}).rows.size(), 4U);
+  EXPECT_EQ(WithoutEndUser(file, "app", "nobody", &sessions), file);
+  EXPECT_EQ(WithoutEndUser(file, "anna", "eve", &sessions), file);
+  EXPECT_EQ(sessions, 1);
+}
+
 TEST(HistoryFile, HasTokensOnce) {
   const std::string file = File();
   EXPECT_EQ(FiledTokens({file, file}, {}).rows.size(), 3U);

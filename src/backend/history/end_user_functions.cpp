@@ -10,6 +10,8 @@
 
 extern "C" {
 #include "access/xact.h"
+#include "access/xlog.h"
+#include "commands/extension.h"
 #include "commands/trigger.h"
 #include "fmgr.h"
 #include "utils/acl.h"
@@ -20,6 +22,7 @@ extern "C" {
 #include "backend/state/installed_extension.hpp"
 #include "backend/state/label_names.hpp"
 #include "backend/state/model_changes.hpp"
+#include "backend/state/standby_file.hpp"
 #include "backend/state/watching.hpp"
 
 namespace privacy_score {
@@ -123,16 +126,18 @@ Datum ps_set_limit(PG_FUNCTION_ARGS) {
   PG_RETURN_VOID();
 }
 
-// forget_end_user(role, end_user): first what is still in memory, lest it be written afterwards.
+// forget_end_user(role, end_user): first what is still in memory, lest it be written afterwards. On a standby, what ran
+// there: the rest comes from the primary.
 Datum ps_forget_end_user(PG_FUNCTION_ARGS) {
-  RequirePrimary("forget_end_user");
-  RequireReadCommitted("forget_end_user");
+  if (!RecoveryInProgress()) RequireReadCommitted("forget_end_user");
   const char* args[] = {NameStr(*PG_GETARG_NAME(0)), text_to_cstring(PG_GETARG_TEXT_PP(1))};
   DatabaseSlot* slot = SlotOfDatabase(true);
   if (slot != nullptr) {
     DiscardEndUser(slot, args[0], args[1]);
     AwaitFlush(slot);
   }
+  if (RecoveryInProgress())
+    PG_RETURN_INT64(ForgetInStandbyFiles(get_extension_oid("privacy_score", false), args[0], args[1]));
   InternalScope scope;
   EnterInternal(&scope);
   LockImports();

@@ -5,6 +5,7 @@
 
 extern "C" {
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@ extern "C" {
 #include "storage/fd.h"
 }
 
+#include "backend/server/core_call.hpp"
 #include "core/scoring/history_file.hpp"
 
 namespace privacy_score {
@@ -50,10 +52,8 @@ void ForEachStandbyFile(Visit visit) {
   FreeDir(dir);
 }
 
-// What a file holds; empty when it cannot be read.
-std::string_view StandbyFileBytes(const char* path) {
-  const int file = OpenTransientFile(path, O_RDONLY | PG_BINARY);
-  if (file < 0) return {};
+// What an open file holds; empty when it cannot be read.
+std::string_view BytesOfOpen(int file) {
   struct stat state;
   Size length = 0;
   char* bytes = nullptr;
@@ -65,8 +65,35 @@ std::string_view StandbyFileBytes(const char* path) {
       length += static_cast<Size>(got);
     }
   }
-  CloseTransientFile(file);
   return bytes == nullptr ? std::string_view() : std::string_view(bytes, length);
+}
+
+std::string_view StandbyFileBytes(const char* path) {
+  const int file = OpenTransientFile(path, O_RDONLY | PG_BINARY);
+  if (file < 0) return {};
+  const std::string_view bytes = BytesOfOpen(file);
+  CloseTransientFile(file);
+  return bytes;
+}
+
+bool WriteAll(int file, std::string_view bytes) {
+  return write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
+}
+
+// Takes an end user out of one file. Nobody appends meanwhile.
+int64 ForgetInFile(const char* path, const char* role, const char* end_user) {
+  const int file = OpenTransientFile(path, O_RDWR | O_APPEND | PG_BINARY);
+  if (file < 0) return 0;
+  (void)flock(file, LOCK_EX);
+  const std::string_view before = BytesOfOpen(file);
+  int64 sessions = 0;
+  auto* left = NewCoreHolder<std::string>(CurrentMemoryContext);
+  CallCoreOrRaise([&] { left->Reset(new std::string(WithoutEndUser(before, role, end_user, &sessions))); });
+  const bool done = sessions == 0 || (ftruncate(file, 0) == 0 && WriteAll(file, *left->object));
+  left->Reset(nullptr);
+  if (!done) ereport(ERROR, (errcode_for_file_access(), errmsg("could not write file \"%s\": %m", path)));
+  CloseTransientFile(file);
+  return sessions;
 }
 
 // Cuts off what a crash has left of a record: what is appended to it would never be read.
@@ -88,10 +115,10 @@ bool AppendToStandbyFile(Oid extension, int32 day, std::string_view record) {
   bool done = false;
   const int file = OpenTransientFile(path, O_WRONLY | O_CREAT | O_APPEND | PG_BINARY);
   struct stat state;
-  if (file >= 0 && fstat(file, &state) == 0) {
+  if (file >= 0 && flock(file, LOCK_EX) == 0 && fstat(file, &state) == 0) {
     const auto length = static_cast<ssize_t>(record.size());
     if (state.st_size + length > kMostBytes) errno = EFBIG;
-    done = state.st_size + length <= kMostBytes && write(file, record.data(), record.size()) == length;
+    done = state.st_size + length <= kMostBytes && WriteAll(file, record);
     // The next one must not stand behind half a record.
     if (!done && ftruncate(file, state.st_size) != 0) cut_day = INT32_MIN;
   }
@@ -116,6 +143,20 @@ StandbyFiles ReadStandbyFiles(Oid extension, int32 from_day, int32 to_day) {
     files.bytes[files.count++] = StandbyFileBytes(PathOf({MyDatabaseId, extension, lfirst_int(cell)}));
   }
   return files;
+}
+
+int64 ForgetInStandbyFiles(Oid extension, const char* role, const char* end_user) {
+  List* paths = NIL;
+  ForEachStandbyFile([&](const NamedDay& named) {
+    if (named.database == MyDatabaseId && named.extension == extension) paths = lappend(paths, PathOf(named));
+  });
+  int64 sessions = 0;
+  const ListCell* cell;
+  foreach (cell, paths) {
+    CHECK_FOR_INTERRUPTS();
+    sessions += ForgetInFile(static_cast<const char*>(lfirst(cell)), role, end_user);
+  }
+  return sessions;
 }
 
 bool HaveStandbyFiles(Oid extension) {

@@ -28,6 +28,10 @@ StandbyFiles ReadStandbyFiles(Oid extension, int32 from_day, int32 to_day);
 
 bool HaveStandbyFiles(Oid extension);
 
+// Takes what was recorded of an end user out of all of them; returns how many sessions that was. Raises what core does,
+// and where a file cannot be written.
+int64 ForgetInStandbyFiles(Oid extension, const char* role, const char* end_user);
+
 // Removes those of days before `day`. `of_all`: of all databases, and of extensions that are no more.
 void RemoveStandbyFiles(Oid extension, int32 day, bool of_all);
 

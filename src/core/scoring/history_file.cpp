@@ -148,6 +148,37 @@ ResultTable FiledTokens(const DayFiles& files, const std::optional<std::string>&
   return table;
 }
 
+std::string WithoutEndUser(std::string_view file, std::string_view role, std::string_view end_user,
+                           std::int64_t* sessions) {
+  std::string left;
+  std::set<SessionKey> gone;
+  FileReader reader{file};
+  std::string_view bytes;
+  for (std::size_t from = 0; reader.Next(&bytes); from = reader.at) {
+    const std::string_view whole = file.substr(from, reader.at - from);
+    WireReader wire(bytes);
+    const std::vector<Row> parts = wire.Section(Part::kColumns);
+    const bool is_hers = parts.size() == 1 && Required(parts[0][Part::kRole]) == role &&
+                         TextOrNothing(parts[0][Part::kEndUser]) == end_user;
+    if (!is_hers) {
+      left += whole;
+      continue;
+    }
+    gone.insert(KeyOf(parts[0]));
+    std::vector<FiledRow> tokens;
+    for (const Row& row : wire.Section(FiledTokenSection::kColumns)) tokens.push_back(Texts(row));
+    if (tokens.empty()) continue;
+    FiledRow nobody(Part::kColumns);
+    nobody[Part::kRole] = std::string(role);
+    nobody[Part::kDay] = RequiredText(parts[0][Part::kDay]);
+    nobody[Part::kSession] = "";
+    nobody[Part::kStarted] = "0";
+    left += FileRecord(nobody, tokens, {});
+  }
+  *sessions += static_cast<std::int64_t>(gone.size());
+  return left;
+}
+
 ResultTable FiledAlerts(const DayFiles& files, const std::optional<std::string>& role) {
   constexpr std::int64_t kOffsets = std::int64_t{1} << 40;  // more than a file has bytes; days are less than 2^23
   ResultTable table;

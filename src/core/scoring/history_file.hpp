@@ -52,4 +52,9 @@ ResultTable FiledTokens(const DayFiles& files, const std::optional<std::string>&
 // the day, the session, and the columns of FiledAlertSection.
 ResultTable FiledAlerts(const DayFiles& files, const std::optional<std::string>& role);
 
+// A file without what was recorded of an end user, but for the tokens, which other records rest on; `sessions` is
+// raised by how many sessions that was. Alerts that stand behind it get other numbers.
+std::string WithoutEndUser(std::string_view file, std::string_view role, std::string_view end_user,
+                           std::int64_t* sessions);
+
 }  // namespace privacy_score
