@@ -3,11 +3,7 @@
  */
 #pragma once
 
-extern "C" {
-#include "postgres.h"
-
-#include "libpq/libpq-be.h"
-}
+#include "backend/server/client_port.hpp"
 
 namespace privacy_score {
 

@@ -1,20 +1,14 @@
 /*
  * connection_context.cpp - see connection_context.hpp.
- *
- * The server keeps the fields of a Port at the same places whether it was built with OpenSSL and GSSAPI or not, so that
- * extensions need not have their headers.
  */
 #include "backend/state/connection_context.hpp"
 
-#undef ENABLE_GSS
-#undef USE_OPENSSL
-#undef USE_SSL
+#include "backend/server/client_port.hpp"
 
 extern "C" {
 #include "common/ip.h"
 #include "libpq/auth.h"
 #include "libpq/hba.h"
-#include "libpq/libpq-be.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
 }
