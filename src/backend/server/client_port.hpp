@@ -17,3 +17,9 @@ extern "C" {
 extern "C" {
 #include "libpq/libpq-be.h"
 }
+
+namespace privacy_score {
+
+using ClientPort = ::Port;
+
+}  // namespace privacy_score

@@ -107,7 +107,7 @@ bool HasOpen(int pid, unsigned long socket) {
 
 }  // namespace
 
-int PeerProcess(const Port* port) {
+int PeerProcess(const ClientPort* port) {
 #ifdef SO_PEERCRED
   ucred peer = {};
   socklen_t size = sizeof peer;
@@ -129,7 +129,7 @@ static bool ReadEnd(const SockAddr& socket, SocketEnd* end) {
   return true;
 }
 
-bool EndsOf(const Port* port, SocketEnd* peer, SocketEnd* own) {
+bool EndsOf(const ClientPort* port, SocketEnd* peer, SocketEnd* own) {
   return ReadEnd(port->raddr, peer) && ReadEnd(port->laddr, own);
 }
 

@@ -8,7 +8,7 @@
 namespace privacy_score {
 
 // The process that has opened a unix socket to us; 0 where it is no unix socket, or that is not known.
-int PeerProcess(const Port* port);
+int PeerProcess(const ClientPort* port);
 
 // One end of a TCP connection, as numbers.
 struct SocketEnd {
@@ -17,7 +17,7 @@ struct SocketEnd {
 };
 
 // The other end of a connection to us, and ours. False for a unix socket.
-bool EndsOf(const Port* port, SocketEnd* peer, SocketEnd* own);
+bool EndsOf(const ClientPort* port, SocketEnd* peer, SocketEnd* own);
 
 // Whether a process of this machine has an open TCP socket with these ends. False also where /proc does not tell, as on
 // other systems than Linux, or the address is another machine's.
