@@ -52,7 +52,7 @@ namespace privacy_score {
 namespace {
 
 planner_hook_type prev_planner = nullptr;
-planner_hook_type OwnPlanner();
+PlannedStmt* ps_planner(::Query* query, const char* text, int options, ParamListInfo parameters);
 ExecutorStart_hook_type prev_executor_start = nullptr;
 ExecutorRun_hook_type prev_executor_run = nullptr;
 ExecutorFinish_hook_type prev_executor_finish = nullptr;
@@ -199,7 +199,7 @@ PlannedStmt* PlanUncounted(::Query* query, const char* text, int options, ParamL
 
 // Whether a library may plan or run pieces of a plan here, as far as hooks tell.
 inline bool LibrariesPlan() {
-  return prev_planner != nullptr || planner_hook != OwnPlanner() || set_rel_pathlist_hook != nullptr ||
+  return prev_planner != nullptr || planner_hook != ps_planner || set_rel_pathlist_hook != nullptr ||
          create_upper_paths_hook != nullptr;
 }
 
@@ -261,8 +261,6 @@ inline bool LibrariesPlan() {
   if (PlanIsPrinted() && counts) CountEstimates(plan, parameters);
   return plan;
 }
-
-planner_hook_type OwnPlanner() { return ps_planner; }
 
 // Whether a plan runs as a piece of another one, or of what another node counts. A library may run a piece through a
 // portal of its own, and may plan one past all hooks.
