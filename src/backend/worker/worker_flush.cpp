@@ -30,6 +30,7 @@ extern "C" {
 #include "backend/state/live_session.hpp"
 #include "backend/state/principal_attachment.hpp"
 #include "backend/state/principal_session.hpp"
+#include "backend/worker/pending_alerts.hpp"
 #include "backend/worker/worker_alarms.hpp"
 #include "backend/worker/worker_principals.hpp"
 
@@ -259,33 +260,7 @@ void TakeReachOfTold(FlushItem* item, const ReachFigures& reach) {
 
 // Rows and notifications, the oldest first.
 void WriteAlerts(const FlushItem* item) {
-  const PendingHistory& sealed = item->copy.sealed;
-  NoteReader reader(sealed.alerts);
-  for (AlertHead head; reader.Next(&head);) {
-    const AlertRecord record = {head.at,
-                                NameStr(item->copy.role_name),
-                                EndUserOf(&item->copy),
-                                item->copy.session,
-                                head.kind,
-                                head.score,
-                                head.limit,
-                                head.blocked,
-                                ReadNoteText(&reader, head.length),
-                                &head.context};
-    WriteAlert(&record);
-  }
-  if (sealed.room == RoomAlert::kNone) return;
-  const AlertRecord record = {item->copy.last_at,
-                              NameStr(item->copy.role_name),
-                              EndUserOf(&item->copy),
-                              item->copy.session,
-                              AlertKindName(kAlertMemory),
-                              0,
-                              0,
-                              sealed.room == RoomAlert::kRefused,
-                              "{\"version\": 1, \"cause\": \"memory\"}",
-                              &item->copy.context};
-  WriteAlert(&record);
+  ForEachPendingAlert(&item->copy, item->copy.sealed, [](const AlertRecord& record) { WriteAlert(&record); });
 }
 
 }  // namespace

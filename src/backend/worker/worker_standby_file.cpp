@@ -23,6 +23,7 @@ extern "C" {
 #include "backend/state/live_room.hpp"
 #include "backend/state/principal_session.hpp"
 #include "backend/state/standby_file.hpp"
+#include "backend/worker/pending_alerts.hpp"
 #include "backend/worker/worker.hpp"
 #include "core/scoring/history_file.hpp"
 
@@ -62,32 +63,8 @@ FiledAlert* MakeAlert(const AlertRecord& record, FiledAlert* next) {
 // The alerts that a session has raised, the newest first.
 FiledAlert* AlertsOf(const LiveSession* copy, const PendingHistory* sealed) {
   FiledAlert* alerts = nullptr;
-  NoteReader reader(sealed->alerts);
-  for (AlertHead head; reader.Next(&head);) {
-    const AlertRecord record = {head.at,
-                                NameStr(copy->role_name),
-                                EndUserOf(copy),
-                                copy->session,
-                                head.kind,
-                                head.score,
-                                head.limit,
-                                head.blocked,
-                                ReadNoteText(&reader, head.length),
-                                &head.context};
-    alerts = MakeAlert(record, alerts);
-  }
-  if (sealed->room == RoomAlert::kNone) return alerts;
-  const AlertRecord record = {copy->last_at,
-                              NameStr(copy->role_name),
-                              EndUserOf(copy),
-                              copy->session,
-                              AlertKindName(kAlertMemory),
-                              0,
-                              0,
-                              sealed->room == RoomAlert::kRefused,
-                              "{\"version\": 1, \"cause\": \"memory\"}",
-                              &copy->context};
-  return MakeAlert(record, alerts);
+  ForEachPendingAlert(copy, *sealed, [&alerts](const AlertRecord& record) { alerts = MakeAlert(record, alerts); });
+  return alerts;
 }
 
 const char* TextUnlessEmpty(const char* text) { return text[0] == '\0' ? nullptr : text; }
