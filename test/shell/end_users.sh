@@ -384,6 +384,7 @@ for id in 1 2 3; do as app q "SET app.\"user\" = 'dora'" "SELECT name FROM patie
 check "on a standby a person has one session, too" "$(q "SELECT role, end_user, queries FROM privacy_score.stat_sessions")" "app|dora|3"
 "$PS_BINDIR/pg_ctl" promote -s -w -D "$PGDATA" >/dev/null
 as app q "SET app.\"user\" = 'dora'" "$ask" >/dev/null
-check "which ends with it; the next one is recorded" "$(askers | grep -o 'dora.*')" "dora 1"
+of_dora="SELECT string_agg(queries::text, ' ' ORDER BY started, queries DESC) FROM privacy_score.session WHERE end_user = 'dora'"
+check_true "which ends with the promotion and is recorded beside the next one" wait_for "$of_dora" "3 1"
 check_scored
 done_testing
