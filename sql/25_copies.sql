@@ -78,7 +78,8 @@ CREATE FUNCTION privacy_score.tidy_copies() RETURNS void
     -- An OID that is free again may become another relation's, here or where a dump is restored.
     UPDATE privacy_score.copied_column c SET origin = 0
      WHERE c.origin <> 0 AND NOT EXISTS (SELECT FROM pg_catalog.pg_class x WHERE x.oid = c.origin);
-    UPDATE privacy_score.copied_column c SET relation_oid = c.relation, number = a.attnum, origin_number = COALESCE(o.attnum, 0)
+    UPDATE privacy_score.copied_column c SET relation_oid = c.relation, number = a.attnum,
+           origin = CASE WHEN o.attnum IS NULL THEN 0::pg_catalog.regclass ELSE c.origin END, origin_number = COALESCE(o.attnum, 0)
       FROM pg_catalog.pg_attribute a, privacy_score.copied_column x
       LEFT JOIN pg_catalog.pg_attribute o ON o.attrelid = x.origin AND o.attname = x.origin_attribute AND NOT o.attisdropped
      WHERE x.ctid = c.ctid AND c.relation_oid <> c.relation AND a.attrelid = c.relation AND a.attname = c.attribute

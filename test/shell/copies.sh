@@ -22,6 +22,8 @@ expected="cmd:select p:public.patients.city p:public.patients.diagnosis p:public
 check "copies before the dump" "$(tokens "$copies")" "$expected"
 check "a renamed column of a copy" "$(tokens "SELECT town FROM copy")" "cmd:select p:public.patients.city t:public.copy t:public.patients"
 orphan=$(q "SELECT origin::oid FROM privacy_score.copied_column WHERE relation = 'orphan'::regclass")
+# The OID of an origin that is gone is in the dump as it is; where that is restored it is some other relation's, or will be.
+q "UPDATE privacy_score.copied_column SET origin = 'pg_catalog.pg_class'::regclass WHERE relation = 'orphan'::regclass" >/dev/null
 check_true "pg_dump works" "$PS_BINDIR/pg_dump" -Fc -f "$PS_TMP/dump" postgres
 
 # --- another cluster, without the library: nothing is recorded there but what the dump brings --------------------------------

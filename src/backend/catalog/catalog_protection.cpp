@@ -163,6 +163,14 @@ List* DeclaredRelations() {
   return relations;
 }
 
+// The number of a column by its name in the origin of a restored record. An origin that was gone when that was dumped
+// stands there as the bare OID, which may be any relation's now: one without such a column is not it.
+static AttrNumber NumberInOrigin(Oid* origin, const char* attribute) {
+  const AttrNumber number = OidIsValid(*origin) ? get_attnum(*origin, attribute) : InvalidAttrNumber;
+  if (number == InvalidAttrNumber) *origin = InvalidOid;
+  return number;
+}
+
 List* ReadCopiedColumns(Oid relid) {
   List* columns = NIL;
   OwnScan scan;
@@ -185,8 +193,7 @@ List* ReadCopiedColumns(Oid relid) {
     // A row that was dumped and restored: numbers were those of another table, names hold.
     if (OidField(scan, tuple, kCopiedOid) != relid) {
       column->number = get_attnum(relid, attribute);
-      column->origin_number =
-          OidIsValid(column->origin) ? get_attnum(column->origin, origin_attribute) : InvalidAttrNumber;
+      column->origin_number = NumberInOrigin(&column->origin, origin_attribute);
     }
     columns = lappend(columns, column);
   }
@@ -242,12 +249,13 @@ Datum ps_copy_restored(PG_FUNCTION_ARGS) {
     bool null[] = {false};
     return PointerGetDatum(heap_modify_tuple_by_cols(row, desc, 1, column, nobody, null));
   }
-  const Oid origin = DatumGetObjectId(heap_getattr(row, kCopiedOrigin, desc, &nulls[0]));
-  int columns[] = {kCopiedOid, kCopiedNumber, kCopiedOriginNumber};
-  Datum values[] = {ObjectIdGetDatum(relation), Int16GetDatum(number),
-                    Int16GetDatum(get_attnum(origin, NameStr(*DatumGetName(origin_attribute))))};
-  bool replaced_nulls[] = {false, false, false};
-  return PointerGetDatum(heap_modify_tuple_by_cols(row, desc, 3, columns, values, replaced_nulls));
+  Oid origin = DatumGetObjectId(heap_getattr(row, kCopiedOrigin, desc, &nulls[0]));
+  const AttrNumber origin_number = NumberInOrigin(&origin, NameStr(*DatumGetName(origin_attribute)));
+  int columns[] = {kCopiedOid, kCopiedNumber, kCopiedOrigin, kCopiedOriginNumber};
+  Datum values[] = {ObjectIdGetDatum(relation), Int16GetDatum(number), ObjectIdGetDatum(origin),
+                    Int16GetDatum(origin_number)};
+  bool replaced_nulls[] = {false, false, false, false};
+  return PointerGetDatum(heap_modify_tuple_by_cols(row, desc, lengthof(columns), columns, values, replaced_nulls));
 }
 
 }  // namespace privacy_score
