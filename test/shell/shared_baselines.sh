@@ -93,6 +93,13 @@ leave first
 all_orders alice 70000
 open second alice
 ask second "${usual[0]}" "${usual[1]}"
+# Only with them, and once nobody has those of before, it is clear for whom there is no room.
+has_them_alone() {
+  ask second "${usual[0]}"
+  local rise=$(($(used) - after))
+  [ $rise -gt 800000 ] && [ $rise -lt 1300000 ]
+}
+check_true "a session of hers has them, and nothing older" wait_until has_them_alone
 all_orders bob 60000
 check_true "of a role without a session n-grams are left out" wait_for "$left_out" 1
 check "the model fits" "$(grep -c 'does not fit into shared memory' "$ps_log")" 0
