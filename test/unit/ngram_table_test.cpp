@@ -6,10 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <random>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "core/base/error.hpp"
 #include "core/base/rows.hpp"
@@ -71,6 +75,40 @@ TEST(NGramTable, HasWhatAMapHas) {
       }
       for (const auto& [ngram, count] : all) ASSERT_TRUE(table.Has(ngram, length)) << seed;
     }
+  }
+}
+
+// What is not entered is left out with all that ends in it, and each end is entered once.
+TEST(NGramTable, DescendsToWhatIsEntered) {
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    std::mt19937 random(seed);
+    const NGramTable table(RandomList(random));
+    const int length = 1 + static_cast<int>(random() % kRecordedLength);
+    const bool pad = random() % 2 != 0;
+    const auto is_wanted = [&](std::size_t k, AbstractionId id) {
+      return std::hash<std::uint64_t>()(seed * 77 + k * 7 + static_cast<std::uint64_t>(id) % 11) % 5 != 0;
+    };
+    std::vector<std::pair<NGram, std::int64_t>> wanted, found;
+    std::set<std::vector<AbstractionId>> ends;
+    table.ForEach(length, pad, [&](const NGram& ngram, std::int64_t count) {
+      bool all = true;
+      for (std::size_t k = 0; k < static_cast<std::size_t>(length) && all; ++k)
+        all = is_wanted(k, ngram[kRecordedLength - 1 - k]);
+      if (all) wanted.emplace_back(ngram, count);
+    });
+    std::vector<AbstractionId> end;
+    const auto enter = [&](std::size_t k, std::uint32_t statement) {
+      end.resize(k);
+      end.push_back(table.ids()[statement]);
+      EXPECT_TRUE(ends.insert(end).second) << seed << " entered twice";
+      return is_wanted(k, end.back());
+    };
+    table.Descend(length, pad, enter, [&](std::size_t row) {
+      const NGramTable::Counted at = table.At(row, length);
+      EXPECT_TRUE(std::equal(end.rbegin(), end.rend(), at.ngram.end() - length)) << seed;
+      found.emplace_back(at.ngram, at.count);
+    });
+    ASSERT_EQ(found, wanted) << seed;
   }
 }
 

@@ -19,6 +19,7 @@
 #include "core/scoring/history.hpp"
 #include "core/scoring/live_scorer.hpp"
 #include "core/scoring/model.hpp"
+#include "core/scoring/revealing_sessions.hpp"
 
 namespace privacy_score::testing_support {
 
@@ -161,6 +162,12 @@ class LentModel {
     }
     for (auto& [id, bytes] : contents)
       contents_.emplace_back(id, whole ? std::move(bytes) : PackedBaseline::WithoutNGrams(bytes));
+  }
+  // Counts behind it what sessions of baselines reveal under these settings. Returns the rates that this lacks.
+  std::vector<MissingRate> Count(const ScoreSettings& settings) {
+    std::vector<MissingRate> missing;
+    wire_ += CountRevealing(Model::Parse(Source(), std::string_view()), settings, &missing);
+    return missing;
   }
   ModelSource Source() const {
     std::vector<LentBaseline> beside;

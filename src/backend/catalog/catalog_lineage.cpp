@@ -268,7 +268,7 @@ List* DefinitionOrigins(Oid relid, List** views) {
   ::Query* query = StoredQuery(relid);
   if (query == nullptr) return NIL;
   MemoryContext result = CurrentMemoryContext;
-  MemoryContext scratch = AllocSetContextCreate(result, "privacy_score definition", ALLOCSET_DEFAULT_SIZES);
+  MemoryContext scratch = AllocSetContextCreate(result, "privacy_score definition", ALLOCSET_SMALL_SIZES);
   MemoryContextSwitchTo(scratch);
   BackendArena arena(scratch);
   List* met = NIL;

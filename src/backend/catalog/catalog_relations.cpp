@@ -110,7 +110,7 @@ void OpenCache() {
   if (slots != nullptr) return;
   RegisterCallbacks();
   if (cache_context == nullptr)
-    cache_context = AllocSetContextCreate(CacheMemoryContext, "privacy_score relations", ALLOCSET_DEFAULT_SIZES);
+    cache_context = AllocSetContextCreate(CacheMemoryContext, "privacy_score relations", ALLOCSET_START_SMALL_SIZES);
   HASHCTL control;
   memset(&control, 0, sizeof control);
   control.keysize = sizeof(Oid);

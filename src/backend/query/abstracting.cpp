@@ -35,7 +35,7 @@ int64 DefineUnparsed() {
 template <typename Body>
 int64 AbstractGuarded(Body body) {
   MemoryContext old = CurrentMemoryContext;
-  MemoryContext scratch = AllocSetContextCreate(old, "privacy_score statement", ALLOCSET_DEFAULT_SIZES);
+  MemoryContext scratch = AllocSetContextCreate(old, "privacy_score statement", ALLOCSET_SMALL_SIZES);
   int64 id = 0;
   MemoryContextSwitchTo(scratch);
   if (!CanContainFaults()) {

@@ -64,7 +64,7 @@ Size bytes = 0;
 void MakeRoomForQuery(uint64 generation) {
   generation_of_all = generation;
   if (context == nullptr)
-    context = AllocSetContextCreate(TopMemoryContext, "privacy_score known queries", ALLOCSET_DEFAULT_SIZES);
+    context = AllocSetContextCreate(TopMemoryContext, "privacy_score known queries", ALLOCSET_START_SMALL_SIZES);
   sets = nullptr;
   MemoryContextReset(context);
   sets = static_cast<Set*>(MemoryContextAllocZero(context, sizeof(Set) * kFirstSets));

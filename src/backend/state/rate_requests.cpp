@@ -15,29 +15,80 @@ int64 RequestCost(Size length) {
   return static_cast<int64>(Max(RequestSize(length), kLeast));
 }
 
-}  // namespace
+// Writes the text of a rate as it stands in memory that is set aside for it.
+void WriteText(char* text, std::string_view relation, std::string_view attributes) {
+  memcpy(text, relation.data(), relation.size());
+  text[relation.size()] = '\0';
+  memcpy(text + relation.size() + 1, attributes.data(), attributes.size());
+}
 
-bool AskForRate(DatabaseSlot* slot, std::string_view relation, std::string_view attributes, AskedShare* share) {
+AskedRate ReadText(const char* text, Size length) {
+  const Size relation = strlen(text) + 1;
+  return {text, {text + relation, length - relation}};
+}
+
+// Puts a rate into the list; false when there is no room.
+bool PutIntoList(DatabaseSlot* slot, std::string_view relation, std::string_view attributes) {
   const Size length = relation.size() + 1 + attributes.size();
-  const int64 cost = RequestCost(length);
-  const int64 left = ps_shared->asked_most - static_cast<int64>(pg_atomic_read_u64(&ps_shared->asked_bytes));
-  if (share != nullptr && share->taken != slot->asked_taken) *share = {slot->asked_taken, 0};
-  if (share != nullptr ? !MayHave(share->bytes, cost, left) : cost > left) return false;
   const dsa_pointer pointer = AllocateShared(RequestSize(length));
   if (!DsaPointerIsValid(pointer)) return false;
-  if (share != nullptr) share->bytes += cost;
-  pg_atomic_fetch_add_u64(&ps_shared->asked_bytes, cost);
   auto* node = SharedAt<MissingRateNode>(pointer);
   node->length = static_cast<int32>(length);
-  // What is allocated is zeroed: the NUL between them is there.
-  memcpy(node->text, relation.data(), relation.size());
-  memcpy(node->text + relation.size() + 1, attributes.data(), attributes.size());
+  WriteText(node->text, relation, attributes);
   node->next = slot->missing_rates;
   slot->missing_rates = pointer;
   return true;
 }
 
+// In the inbox the length of a text stands before it.
+using InboxLength = uint16;
+
+// The same of the inbox.
+bool PutIntoInbox(DatabaseSlot* slot, std::string_view relation, std::string_view attributes) {
+  const Size length = relation.size() + 1 + attributes.size();
+  char* at = slot->asked_inbox + slot->asked_inbox_used;
+  if (length > kAskedInbox || at + sizeof(InboxLength) + length > slot->asked_inbox + kAskedInbox) return false;
+  const auto before = static_cast<InboxLength>(length);
+  memcpy(at, &before, sizeof before);
+  WriteText(at + sizeof before, relation, attributes);
+  slot->asked_inbox_used += static_cast<int32>(sizeof before + length);
+  return true;
+}
+
+// The rate at a place of the inbox, which goes to the next one.
+AskedRate NextInInbox(const DatabaseSlot* slot, int32* at, InboxLength* length) {
+  memcpy(length, slot->asked_inbox + *at, sizeof *length);
+  const char* text = slot->asked_inbox + *at + sizeof *length;
+  *at += static_cast<int32>(sizeof *length + *length);
+  return ReadText(text, *length);
+}
+
+}  // namespace
+
+bool AskForRate(DatabaseSlot* slot, std::string_view relation, std::string_view attributes, AskedShare* share) {
+  const int64 cost = RequestCost(relation.size() + 1 + attributes.size());
+  const int64 left = ps_shared->asked_most - static_cast<int64>(pg_atomic_read_u64(&ps_shared->asked_bytes));
+  if (share != nullptr && share->taken != slot->asked_taken) *share = {slot->asked_taken, 0};
+  if (share != nullptr ? !MayHave(share->bytes, cost, left) : cost > left) return false;
+  if (!PutIntoInbox(slot, relation, attributes) && !PutIntoList(slot, relation, attributes)) return false;
+  if (share != nullptr) share->bytes += cost;
+  pg_atomic_fetch_add_u64(&ps_shared->asked_bytes, cost);
+  return true;
+}
+
+void ReadAskedInbox(DatabaseSlot* slot) {
+  int32 done = 0;
+  InboxLength length;
+  for (int32 at = 0; at < slot->asked_inbox_used; done = at) {
+    const AskedRate asked = NextInInbox(slot, &at, &length);
+    if (!PutIntoList(slot, asked.relation, asked.attributes)) break;
+  }
+  slot->asked_inbox_used -= done;
+  memmove(slot->asked_inbox, slot->asked_inbox + done, static_cast<Size>(slot->asked_inbox_used));
+}
+
 dsa_pointer TakeAskedRates(DatabaseSlot* slot) {
+  ReadAskedInbox(slot);
   const dsa_pointer first = slot->missing_rates;
   slot->missing_rates = InvalidDsaPointer;
   ++slot->asked_taken;
@@ -46,8 +97,7 @@ dsa_pointer TakeAskedRates(DatabaseSlot* slot) {
 
 AskedRate ReadAskedRate(dsa_pointer at) {
   const auto* node = SharedAt<MissingRateNode>(at);
-  const Size relation = strlen(node->text) + 1;
-  return {node->text, {node->text + relation, static_cast<std::size_t>(node->length) - relation}};
+  return ReadText(node->text, static_cast<Size>(node->length));
 }
 
 dsa_pointer NextAskedRate(dsa_pointer at) { return SharedAt<MissingRateNode>(at)->next; }
@@ -59,6 +109,16 @@ dsa_pointer FreeAskedRate(dsa_pointer at) {
   pg_atomic_fetch_sub_u64(&ps_shared->asked_bytes, RequestCost(length));
   FreeShared(at, RequestSize(length));
   return next;
+}
+
+void FreeAskedRates(DatabaseSlot* slot) {
+  while (DsaPointerIsValid(slot->missing_rates)) slot->missing_rates = FreeAskedRate(slot->missing_rates);
+  InboxLength length;
+  for (int32 at = 0; at < slot->asked_inbox_used;) {
+    NextInInbox(slot, &at, &length);
+    pg_atomic_fetch_sub_u64(&ps_shared->asked_bytes, RequestCost(length));
+  }
+  slot->asked_inbox_used = 0;
 }
 
 }  // namespace privacy_score

@@ -2,9 +2,10 @@
  * rate_requests.hpp - the list of rates that scoring asks for, in shared memory, and the form in which they stand
  * there.
  *
- * Sessions and the worker put rates in; the worker takes all of them out, or frees them with their slot. The lists of
- * all databases have a quarter of the area in which the models are, too, and of that each session has as much as it
- * would have of the pool of blocks (MayHave): whoever asks for a great many rates does not keep others from asking.
+ * Sessions and the worker put rates in; the worker takes all of them out, or frees them with their slot. While there is
+ * room they come into the inbox of the slot, for which a session need not map the area. The lists of all databases have
+ * a quarter of the area in which the models are, too, and of that each session has as much as it would have of the pool
+ * of blocks (MayHave): whoever asks for a great many rates does not keep others from asking.
  */
 #pragma once
 
@@ -26,7 +27,10 @@ struct AskedShare {
 // asks, if `share` is not null.
 bool AskForRate(DatabaseSlot* slot, std::string_view relation, std::string_view attributes, AskedShare* share);
 
-// Takes all of the list out of a slot whose lock is held; returns the first.
+// Moves what is in the inbox to the list of a slot whose lock is held; what there is no room for waits.
+void ReadAskedInbox(DatabaseSlot* slot);
+
+// Takes all of the list out of a slot whose lock is held, with what is in the inbox; returns the first.
 dsa_pointer TakeAskedRates(DatabaseSlot* slot);
 
 // A rate of the list, as long as it stands there.
@@ -41,6 +45,9 @@ dsa_pointer NextAskedRate(dsa_pointer at);
 
 // Frees it; returns the one after it.
 dsa_pointer FreeAskedRate(dsa_pointer at);
+
+// Frees all that a slot has, whose lock is held.
+void FreeAskedRates(DatabaseSlot* slot);
 
 // Takes the first attribute away from a set of them that is not empty, and returns it.
 inline std::string_view TakeAttribute(std::string_view* attributes) {

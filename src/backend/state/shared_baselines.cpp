@@ -155,18 +155,26 @@ void FreeBaselines(DatabaseSlot* slot, bool all) {
   }
 }
 
+static std::vector<LentBaseline> Lend(const dsa_pointer* of, int32 count) {
+  std::vector<LentBaseline> lent;
+  for (int32 i = 0; i < count; ++i) {
+    const SharedBaseline* baseline = BaselineAt(of[i]);
+    lent.push_back({baseline->id, {baseline->bytes, static_cast<std::size_t>(baseline->length)}});
+  }
+  return lent;
+}
+
+ModelSource SourceWithGathered(std::string_view wire, const dsa_pointer* of, int32 count) {
+  return {wire, Lend(of, count), nullptr};
+}
+
 ModelSource SourceWith(std::string_view wire, dsa_pointer baselines) {
   if (!DsaPointerIsValid(baselines)) return ModelSource(wire);
   static bool registered = false;
   if (!registered) on_shmem_exit(LeavePins, Datum(0));
   registered = true;
   SharedBaselines* set = SetAt(baselines);
-  std::vector<LentBaseline> lent;
-  for (int32 i = 0; i < set->count; ++i) {
-    const SharedBaseline* baseline = BaselineAt(set->of[i]);
-    lent.push_back({baseline->id, {baseline->bytes, static_cast<std::size_t>(baseline->length)}});
-  }
-  return {wire, std::move(lent), std::make_shared<Pin>(set)};
+  return {wire, Lend(set->of, set->count), std::make_shared<Pin>(set)};
 }
 
 void UnpinBaselines(dsa_pointer baselines) {

@@ -62,6 +62,9 @@ void FreeBaselines(DatabaseSlot* slot, bool all);
 // pinned, or in force in the worker.
 ModelSource SourceWith(std::string_view wire, dsa_pointer baselines);
 
+// The same with baselines that are in no set yet. In the worker, for as long as it lets them stand.
+ModelSource SourceWithGathered(std::string_view wire, const dsa_pointer* of, int32 count);
+
 // Counts out one who has counted himself in; none is all right.
 void UnpinBaselines(dsa_pointer baselines);
 

@@ -204,6 +204,8 @@ struct RateFaults {
   } faults[kMost];
 };
 
+constexpr Size kAskedInbox = 1024;  // bytes
+
 struct DatabaseSlot {
   Oid database;                    // InvalidOid: free
   int worker_pid;                  // 0: none
@@ -219,6 +221,10 @@ struct DatabaseSlot {
   int32 session_count;
   uint64 put_out;  // sessions of principals that were put out of memory so far (principal_ends.cpp)
   dsa_pointer missing_rates;
+  // Where rates that are asked for come in (rate_requests.hpp): the list lies in the area, and to map that takes 40 kB
+  // of a process.
+  char asked_inbox[kAskedInbox];
+  int32 asked_inbox_used;
   int32 missing_count;
   uint64 asked_taken;        // how often their list was taken out (rate_requests.hpp)
   dsa_pointer faults;        // RateFaults, made with the first; of whoever computes rates

@@ -75,6 +75,7 @@ void OnNamespaceChange(Datum, int, uint32) { catalogs_changed = true; }
 // whoever still needs it, after a new version of the model.
 void CountMissing(DatabaseSlot* slot) {
   int32 count = 0;
+  ReadAskedInbox(slot);
   for (dsa_pointer at = slot->missing_rates; DsaPointerIsValid(at); at = NextAskedRate(at)) ++count;
   if (count < slot->missing_count) republish = true;
   slot->missing_count = count;

@@ -28,6 +28,7 @@ extern "C" {
 #include "core/scoring/day_scorer.hpp"
 #include "core/scoring/live_scorer.hpp"
 #include "core/scoring/model_sections.hpp"
+#include "core/scoring/revealing_sessions.hpp"
 
 namespace privacy_score {
 
@@ -42,16 +43,38 @@ void RaiseForWorker(LiveSession* session, const PassedLimit& passed, std::string
 
 namespace {
 
-// A model that is ready to be published: its sections, where its rates begin, and its baselines.
+// A model that is ready to be published: its sections, where its rates begin and where the counts that follow from the
+// rest, and its baselines.
 struct NewlyBuilt {
   StringInfoData wire;
   int rates_at;
+  int counts_at;
   GatheredBaselines baselines;
 };
 
+// The settings that sessions were last counted under.
+privacy_score::ScoreSettings counted_under;
+
+// Before the sessions that reveal something are counted, which follows from the rest.
 bool SameModel(DatabaseSlot* slot, const NewlyBuilt& built) {
-  return pg_atomic_read_u64(&slot->model_version) != 0 && ModelBytes(slot) == WireBytes(&built.wire) &&
-         SameBaselines(slot, built.baselines);
+  return pg_atomic_read_u64(&slot->model_version) != 0 && counted_under == ScoreSettingsInForce() &&
+         UncountedBytes(slot) == WireBytes(&built.wire) && SameBaselines(slot, built.baselines);
+}
+
+// Counts them, so that no backend has to, and asks for the rates that this lacks. A fault of it is each backend's then.
+void AppendRevealing(DatabaseSlot* slot, NewlyBuilt* built) {
+  counted_under = ScoreSettingsInForce();
+  auto* section = NewCoreObject<std::string>();
+  auto* missing = NewCoreObject<std::vector<privacy_score::MissingRate>>();
+  CoreError error;
+  const bool done = CallCore(&error, [&] {
+    const auto model = Model::Parse(
+        SourceWithGathered(WireBytes(&built->wire), built->baselines.of, built->baselines.count), std::string_view());
+    *section = CountRevealing(model, counted_under, missing);
+  });
+  if (!done) return;
+  appendBinaryStringInfo(&built->wire, section->data(), static_cast<int>(section->size()));
+  AddMissing(slot, missing);
 }
 
 // Puts it into shared memory; false when there is no room.
@@ -59,7 +82,7 @@ bool PlaceModel(DatabaseSlot* slot, const NewlyBuilt& built, bool same_baselines
                 dsa_pointer* baselines) {
   *model = *baselines = InvalidDsaPointer;
   if (!built.baselines.fit) return false;
-  *model = NewModel(built.wire.data, static_cast<Size>(built.wire.len), built.rates_at);
+  *model = NewModel(built.wire.data, static_cast<Size>(built.wire.len), built.rates_at, built.counts_at);
   if (!DsaPointerIsValid(*model)) return false;
   if (!same_baselines) *baselines = NewSharedBaselines(slot, built.baselines.of, built.baselines.count);
   if (same_baselines || DsaPointerIsValid(*baselines)) return true;
@@ -432,7 +455,12 @@ bool PublishModel(DatabaseSlot* slot, bool even_if_same) {
   GatherBaselines(slot, work.outer, counted, &built.baselines);
   PopActiveSnapshot();
   EndWork(&work);
-  const bool done = (!even_if_same && SameModel(slot, built)) || Replace(slot, built);
+  bool done = !even_if_same && SameModel(slot, built);
+  if (!done) {
+    built.counts_at = built.wire.len;
+    if (built.baselines.fit) AppendRevealing(slot, &built);
+    done = Replace(slot, built);
+  }
   pfree(built.wire.data);
   return done;
 }

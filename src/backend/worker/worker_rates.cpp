@@ -253,7 +253,8 @@ char* RelationsAskedFor(DatabaseSlot* slot) {
     last = pnstrdup(relation.data(), relation.size());
     AppendArrayElement(&names, last);
   };
-  LWLockAcquire(slot->lock, LW_SHARED);
+  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
+  ReadAskedInbox(slot);
   for (dsa_pointer at = slot->missing_rates; DsaPointerIsValid(at); at = NextAskedRate(at)) {
     AskedRate asked = ReadAskedRate(at);
     add(asked.relation);

@@ -21,7 +21,7 @@ namespace {
 
 // Rates that were asked for: of another database they would be asked of the next one that gets the slot.
 void FreeMissingRates(DatabaseSlot* slot) {
-  while (DsaPointerIsValid(slot->missing_rates)) slot->missing_rates = FreeAskedRate(slot->missing_rates);
+  FreeAskedRates(slot);
   slot->missing_count = 0;
 }
 

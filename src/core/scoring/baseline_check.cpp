@@ -49,7 +49,7 @@ Baseline Without(const Baseline& whole, const BaselineContents& all, const Basel
   for (const auto& [ids, count] : all.session_sets) {
     const auto own = day.session_sets.find(ids);
     const std::int64_t rest = own == day.session_sets.end() ? count : count - own->second;
-    if (rest > 0) baseline.session_sets.Add(rest, ids);
+    if (rest > 0) baseline.statements.sets.Add(rest, ids);
   }
   return baseline;
 }

@@ -228,7 +228,7 @@ void LiveScorer::Observe(AbstractionId id, const BoundConstants& constants) {
     const auto found = recorded_.find(ngram);
     is_new = found == recorded_.end();
     next = is_new ? Meet(id, ngram) : &*found;
-    steps_[PlaceOfStep(id)] = {state_, id, next};
+    steps_[PlaceOfStep(id)] = {state_, next};
   }
   if (is_new) {
     ++turn_;

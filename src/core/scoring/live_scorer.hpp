@@ -163,10 +163,9 @@ class LiveScorer {
   };
   using Recorded = std::unordered_map<NGram, Met, NGramHash>;
   using State = Recorded::value_type;
-  // The statement `id` leads from one state to another. Null states stand for none.
+  // The last statement of a state leads there from another one, null before the first. Nowhere: no step.
   struct Step {
     const State* from = nullptr;
-    AbstractionId id = 0;
     State* to = nullptr;
   };
 
@@ -195,12 +194,12 @@ class LiveScorer {
   void WriteMet(const NGram& ngram);
   std::size_t PlaceOfStep(AbstractionId id) const {
     const auto from = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(state_));
-    return static_cast<std::size_t>(((from ^ static_cast<std::uint64_t>(id)) * 0x9e3779b97f4a7c15U) >> 55U);
+    return static_cast<std::size_t>(((from ^ static_cast<std::uint64_t>(id)) * 0x9e3779b97f4a7c15U) >> 56U);
   }
   // Where a statement leads from where the session is; null when that step is not at hand.
   State* FindStep(AbstractionId id) const {
     const Step& step = steps_[PlaceOfStep(id)];
-    return step.from == state_ && step.id == id ? step.to : nullptr;
+    return step.from == state_ && step.to != nullptr && step.to->first.back() == id ? step.to : nullptr;
   }
   State* Meet(AbstractionId id, const NGram& ngram);
   void CountAmongPeers(State* met);
@@ -226,7 +225,7 @@ class LiveScorer {
   std::size_t bytes_ = 0;   // of their abstractions, about
   State* state_ = nullptr;  // null before the first statement
   std::uint64_t turn_ = 1;  // another one after whatever changes the session or how it is scored
-  std::array<Step, 512> steps_{};
+  std::array<Step, 256> steps_{};
   SessionJournal* journal_ = nullptr;
   bool has_model_ = false;
   SessionJournal* day_ = nullptr;

@@ -133,6 +133,7 @@ Model Model::Parse(const ModelSource& source, std::optional<std::string_view> on
   WireReader reader(source.wire);
   Model model = Read(reader, only_role, source.is_lent ? &source : nullptr);
   model.holder_ = source.holder;
+  if (!reader.AtEnd()) model.ReadRevealing(reader);
   if (!reader.AtEnd()) throw DamagedData("bytes after the model");
   return model;
 }
@@ -271,7 +272,7 @@ void Model::ReadBaselines(WireReader& reader, std::optional<std::string_view> on
     using Of = BaselineSessionSection;
     Baseline& baseline = baselines_[find(row[Of::kBaselineId])];
     if (is_of_another(baseline) && !baseline.end_user.empty()) return;
-    baseline.session_sets.Add(ParseCount(Required(row[Of::kCount])), ParseIntegers(Required(row[Of::kIds])));
+    baseline.statements.sets.Add(ParseCount(Required(row[Of::kCount])), ParseIntegers(Required(row[Of::kIds])));
   });
   if (source == nullptr) return;
   for (std::size_t place = 0; place < baselines_.size(); ++place) {
@@ -280,12 +281,12 @@ void Model::ReadBaselines(WireReader& reader, std::optional<std::string_view> on
                                        [](const LentBaseline& each, std::int64_t id) { return each.id < id; });
     if (lent == source->baselines.end() || lent->id != baseline.id)
       throw DamagedData("baseline " + std::to_string(baseline.id) + " is not there");
-    const bool of_another = is_of_another(baseline);
-    if (of_another && !baseline.end_user.empty()) continue;
+    if (is_of_another(baseline)) {
+      if (baseline.end_user.empty()) baseline.unread = lent->bytes;
+      continue;
+    }
     const PackedBaseline contents = PackedBaseline::At(lent->bytes);
-    baseline.session_sets = contents.sets;
-    baseline.tokens = contents.tokens;
-    if (of_another) continue;
+    baseline.statements = {contents.sets, contents.tokens};
     baseline.ngrams = contents.ngrams;
     baseline.whole = contents.left_out == 0;
     token_tables_.push_back(place);
@@ -332,6 +333,42 @@ void Model::ReadRates(WireReader& reader) {
   };
   for (auto& list : rates_by_relation_) order(list);
   for (auto& [group, list] : joint_rates_) order(list);
+}
+
+void Model::ReadRevealing(WireReader& reader) {
+  using Column = RevealingSection;
+  reader.EachRow(Column::kColumns, [&](const Row& row) {
+    const std::int64_t id = ParseInteger(Required(row[Column::kBaselineId]));
+    const auto baseline =
+        std::find_if(baselines_.begin(), baselines_.end(), [id](const Baseline& each) { return each.id == id; });
+    const auto attributes = ParseIntegers(Required(row[Column::kAttributes]));
+    const auto counts = ParseIntegers(Required(row[Column::kCounts]));
+    if (baseline == baselines_.end() || attributes.size() != counts.size())
+      throw DamagedData("counts of baseline " + std::to_string(id));
+    counted_under_.where_counts = ParseBool(Required(row[Column::kWhereCounts]));
+    counted_under_.aggregate_least = static_cast<int>(ParseInteger(Required(row[Column::kAggregateLeast])));
+    RevealingSessions revealing;
+    revealing.counts.resize(attributes_.size());
+    revealing.exact = ParseBool(Required(row[Column::kExact]));
+    for (std::size_t i = 0; i < attributes.size(); ++i) {
+      if (attributes[i] < 0 || static_cast<std::size_t>(attributes[i]) >= attributes_.size() || counts[i] < 0 ||
+          counts[i] > kMostCounted)
+        throw DamagedData("counts of baseline " + std::to_string(id));
+      revealing.counts[static_cast<std::size_t>(attributes[i])] = counts[i];
+    }
+    baseline->revealing = std::move(revealing);
+  });
+}
+
+const RevealingSessions* Model::CountedOf(const Baseline& baseline, const ScoreSettings& settings) const {
+  const bool alike = settings.where_counts == counted_under_.where_counts &&
+                     settings.aggregate_least == counted_under_.aggregate_least;
+  return alike && baseline.revealing ? &*baseline.revealing : nullptr;
+}
+
+BaselineStatements Model::ReadStatements(std::string_view bytes) {
+  const PackedBaseline contents = PackedBaseline::At(bytes);
+  return {contents.sets, contents.tokens};
 }
 
 const std::string& Model::RatedAs(const AttributeSet& set) const {
@@ -381,18 +418,19 @@ const Tokens* Model::FindTokens(AbstractionId id) const {
   const auto asked = asked_tokens_.find(id);
   if (asked != asked_tokens_.end()) return &asked->second;
   for (const std::size_t place : token_tables_)
-    if (auto tokens = baselines_[place].tokens.Find(id))
+    if (auto tokens = baselines_[place].statements.tokens.Find(id))
       return &asked_tokens_.emplace(id, std::move(*tokens)).first->second;
   return nullptr;
 }
 
 bool Model::Knows(AbstractionId id) const {
-  return tokens_.count(id) > 0 || std::any_of(token_tables_.begin(), token_tables_.end(),
-                                              [&](std::size_t place) { return baselines_[place].tokens.Has(id); });
+  return tokens_.count(id) > 0 || std::any_of(token_tables_.begin(), token_tables_.end(), [&](std::size_t place) {
+           return baselines_[place].statements.tokens.Has(id);
+         });
 }
 
-std::optional<Tokens> Model::TokensIn(const Baseline& baseline, AbstractionId id) const {
-  if (auto tokens = baseline.tokens.Find(id)) return tokens;
+std::optional<Tokens> Model::TokensIn(const BaselineStatements& statements, AbstractionId id) const {
+  if (auto tokens = statements.tokens.Find(id)) return tokens;
   const auto found = tokens_.find(id);
   if (found == tokens_.end()) return std::nullopt;
   return found->second;

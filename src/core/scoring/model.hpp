@@ -24,6 +24,7 @@
 #include "core/scoring/ngram_table.hpp"
 #include "core/scoring/packed_baseline.hpp"
 #include "core/scoring/rate_bounds.hpp"
+#include "core/scoring/score_settings.hpp"
 #include "core/statement/abstraction.hpp"
 
 namespace privacy_score {
@@ -83,6 +84,18 @@ struct ReachFigures {
 // The greatest of these over several, where known.
 using GreatestReach = std::array<std::optional<std::int64_t>, kReachFigureCount>;
 
+// In how many sessions of a baseline each attribute is revealed, and whether that rests on no bound of a rate.
+struct RevealingSessions {
+  std::vector<std::int64_t> counts;  // one an attribute
+  bool exact = true;
+};
+
+// The statements of a baseline's sessions, and their tokens where its contents lie elsewhere.
+struct BaselineStatements {
+  SessionSets sets;
+  TokenTable tokens;
+};
+
 struct Baseline {
   std::int64_t id = 0;
   std::string role;
@@ -92,9 +105,11 @@ struct Baseline {
   GreatestReach greatest_of_day;  // over its days, each of one principal
   bool cells = true;  // its abstractions tell of the cells of aggregates; else it was made before there were any
   NGramTable ngrams;
-  SessionSets session_sets;
-  TokenTable tokens;  // of its abstractions, where its contents lie elsewhere
-  bool whole = true;  // else there was no room for its n-grams
+  BaselineStatements statements;
+  // Of another role than the only one of its model: what lies elsewhere and is read when it is asked for.
+  std::string_view unread;
+  bool whole = true;                           // else there was no room for its n-grams
+  std::optional<RevealingSessions> revealing;  // counted by whoever published the model
 };
 
 // What was accepted beside a baseline, of all who work under a role or of one end user: n-grams that are known as the
@@ -147,8 +162,9 @@ class Model {
   // Attributes, dependencies and rates of what is not protected are left out. `only_role`: so are what no score of that
   // role needs, the n-grams of other roles and the sessions of their end users. Throws Error XX001 on damaged bytes.
   static Model Read(WireReader& reader, std::optional<std::string_view> only_role = std::nullopt);
-  // The same of sections and nothing else, or of those of a source whose baselines lie elsewhere: then the sections of
-  // n-grams and sessions are empty, and that of abstractions has those of what is accepted.
+  // The same of sections and nothing else but RevealingSection, which may be there, or of those of a source whose
+  // baselines lie elsewhere: then the sections of n-grams and sessions are empty, and that of abstractions has those of
+  // what is accepted.
   static Model Parse(const ModelSource& source, std::optional<std::string_view> only_role = std::nullopt);
 
   const std::vector<ProtectedRelation>& relations() const { return relations_; }
@@ -158,7 +174,8 @@ class Model {
   template <typename Visit>
   void ForEachTokens(Visit visit) const {
     for (const auto& [id, tokens] : tokens_) visit(id, tokens);
-    for (const Baseline& baseline : baselines_) baseline.tokens.ForEach(visit);
+    for (const Baseline& baseline : baselines_)
+      UseStatements(baseline, [&](const BaselineStatements& statements) { statements.tokens.ForEach(visit); });
   }
 
   // The baseline of a role; null when it has none.
@@ -181,7 +198,17 @@ class Model {
   const Tokens* FindTokens(AbstractionId id) const;
   bool Knows(AbstractionId id) const;
   // The same of an abstraction of one of its baselines, of which none is kept.
-  std::optional<Tokens> TokensIn(const Baseline& baseline, AbstractionId id) const;
+  std::optional<Tokens> TokensIn(const BaselineStatements& statements, AbstractionId id) const;
+  // Calls use(statements) with those of a baseline. Throws Error XX001 where they are yet to be read, and damaged.
+  template <typename Use>
+  static void UseStatements(const Baseline& baseline, Use use) {
+    if (baseline.unread.empty())
+      use(baseline.statements);
+    else
+      use(ReadStatements(baseline.unread));
+  }
+  // What was counted of a baseline under settings that reveal the same; null when nothing was.
+  const RevealingSessions* CountedOf(const Baseline& baseline, const ScoreSettings& settings) const;
   std::optional<AttributeId> FindAttribute(const std::string& name) const;
   // Y(Q) among the attributes of protected relations.
   AttributeSet Revealed(const Tokens& tokens, bool where_counts) const;
@@ -211,7 +238,9 @@ class Model {
   void ReadBaselines(WireReader& reader, std::optional<std::string_view> only_role, const ModelSource* source);
   void ReadLimits(WireReader& reader);
   void ReadAccepted(WireReader& reader);
+  static BaselineStatements ReadStatements(std::string_view bytes);
   void ReadRates(WireReader& reader);
+  void ReadRevealing(WireReader& reader);
   const Baseline* FindBaseline(std::string_view role, std::string_view end_user) const;
 
   std::vector<ProtectedRelation> relations_;
@@ -230,6 +259,7 @@ class Model {
   std::vector<std::vector<KnownRate>> rates_by_relation_;                 // each sorted by set
   std::unordered_map<std::int64_t, std::vector<KnownRate>> joint_rates_;  // likewise, by subject group
   std::vector<std::optional<double>> subject_entropies_;
+  ScoreSettings counted_under_;  // of what they reveal, those that decide it
 };
 
 }  // namespace privacy_score

@@ -24,6 +24,10 @@ WIRE_SECTION(LimitSection, kRole, kEndUser, kSessionLimit, kDailyLimit);
 WIRE_SECTION(AcceptedSection, kRole, kEndUser, kNgram, kFigure, kHeight);
 WIRE_SECTION(RateSection, kRelationName, kAttributes, kRate, kRows, kSubjectEntropy, kModified);
 
+// Behind a model that was published: in how many sessions of a baseline each attribute is revealed, under the settings
+// that decide it. Attributes by their number in the model.
+WIRE_SECTION(RevealingSection, kBaselineId, kWhereCounts, kAggregateLeast, kExact, kAttributes, kCounts);
+
 // One row.
 WIRE_SECTION(SettingsSection, kNgramLength, kCounting, kCompare, kAlpha, kWhereCounts, kPad, kIdentifiersCount,
              kAggregateLeast);

@@ -4,6 +4,7 @@
 #include "core/scoring/ngram_table.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 
 #include "core/base/error.hpp"
@@ -17,6 +18,9 @@ namespace privacy_score {
 namespace {
 
 constexpr const char* kTableName = "a table of n-grams";
+
+// How many starts there are of so many ids.
+std::size_t StartsOf(std::size_t ids) { return ids == 0 ? 0 : ids + 1; }
 
 // Whether each is greater than the one before it.
 template <typename List, typename Of>
@@ -51,15 +55,20 @@ NGramTable::NGramTable(const std::vector<Counted>& recorded) {
       *++last = *row;
   }
   if (!rows.empty()) rows.erase(last + 1, rows.end());
+  std::vector<std::uint64_t> starts(StartsOf(ids.size()));
+  for (const Row& row : rows) ++starts[row.places[0] + 1];
+  std::partial_sum(starts.begin(), starts.end(), starts.begin());
   ids_ = std::move(ids);
+  starts_ = std::move(starts);
   rows_ = std::move(rows);
 }
 
 std::string NGramTable::Packed() const {
   std::string bytes;
-  bytes.reserve((ids_.size() + 2) * sizeof(AbstractionId) + rows_.size() * sizeof(Row));
+  bytes.reserve((2 * ids_.size() + 3) * sizeof(AbstractionId) + rows_.size() * sizeof(Row));
   AppendAll(bytes, std::vector<std::uint64_t>{ids_.size(), rows_.size()});
   AppendAll(bytes, ids_);
+  AppendAll(bytes, starts_);
   AppendAll(bytes, rows_);
   return bytes;
 }
@@ -70,6 +79,7 @@ NGramTable NGramTable::Unpack(std::string_view bytes) {
   std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(aligned.data()));
   NGramTable table = At({reinterpret_cast<const char*>(aligned.data()), bytes.size()});
   table.ids_.Keep();
+  table.starts_.Keep();
   table.rows_.Keep();
   return table;
 }
@@ -78,15 +88,29 @@ NGramTable NGramTable::At(std::string_view bytes) {
   NGramTable table;
   const LentList<std::uint64_t> sizes = LendAll<std::uint64_t>(bytes, 2, kTableName);
   table.ids_ = LendAll<AbstractionId>(bytes, sizes[0], kTableName);
+  table.starts_ = LendAll<std::uint64_t>(bytes, StartsOf(sizes[0]), kTableName);
   table.rows_ = LendAll<Row>(bytes, sizes[1], kTableName);
   const bool places_stand = std::all_of(table.rows_.begin(), table.rows_.end(), [&](const Row& row) {
     return row.count >= 0 && row.count <= kMostCounted &&
            std::all_of(row.places.begin(), row.places.end(), [&](auto place) { return place < table.ids_.size(); });
   });
-  if (!bytes.empty() || !places_stand || !Rises(table.ids_, [](AbstractionId id) { return id; }) ||
+  if (!bytes.empty() || !places_stand || !table.StartsStand() ||
+      !Rises(table.ids_, [](AbstractionId id) { return id; }) ||
       !Rises(table.rows_, [](const Row& row) { return row.places; }))
     throw DamagedData(kTableName);
   return table;
+}
+
+// Whether each row is where its last statement begins to stand, and all are.
+bool NGramTable::StartsStand() const {
+  if (ids_.empty()) return rows_.empty();
+  if (starts_[0] != 0 || starts_[ids_.size()] != rows_.size()) return false;
+  for (std::size_t statement = 0; statement < ids_.size(); ++statement) {
+    if (starts_[statement] > starts_[statement + 1] || starts_[statement + 1] > rows_.size()) return false;
+    for (std::size_t row = starts_[statement]; row < starts_[statement + 1]; ++row)
+      if (rows_[row].places[0] != statement) return false;
+  }
+  return true;
 }
 
 bool NGramTable::Has(const NGram& ngram, int length) const {
@@ -112,6 +136,13 @@ std::vector<NGramTable::Counted> NGramTable::List() const {
 
 bool NGramTable::EndAlike(const Row& a, const Row& b, int length) {
   return std::equal(a.places.begin(), a.places.begin() + length, b.places.begin());
+}
+
+NGramTable::Counted NGramTable::At(std::size_t row, int length) const {
+  Counted counted = {EndOf(rows_[row], length), 0};
+  for (std::size_t each = row; each < rows_.size() && EndAlike(rows_[row], rows_[each], length); ++each)
+    counted.count += rows_[each].count;
+  return counted;
 }
 
 NGram NGramTable::EndOf(const Row& row, int length) const {

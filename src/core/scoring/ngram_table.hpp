@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -52,6 +53,36 @@ class NGramTable {
       first = next;
     }
   }
+  // Walks the n-grams of the length as a tree, from what stands last to what stands first: `enter(k, statement)` says
+  // whether those are wanted that have it at place k, counted from the last, after what was entered before;
+  // `visit(row)` is called with each whose every place was entered, in the order of the table.
+  template <typename Enter, typename Visit>
+  void Descend(int length, bool pad, Enter enter, Visit visit) const {
+    const auto depth = static_cast<std::size_t>(length);
+    const auto wanted = [&](std::size_t k, std::uint32_t statement) {
+      return (pad || k + 1 < depth || ids_[statement] != 0) && enter(k, statement);
+    };
+    for (std::uint32_t statement = 0; statement < ids_.size(); ++statement) {
+      const std::size_t end = starts_[statement + 1];
+      if (starts_[statement] == end || !wanted(0, statement)) continue;
+      for (std::size_t row = starts_[statement], entered = 1; row < end;) {
+        const Row& at = rows_[row];
+        std::size_t k = entered;
+        while (k < depth && wanted(k, at.places[k])) ++k;
+        if (k == depth) visit(row);
+        // To the next that differs in what was visited, or not wanted.
+        const std::size_t left = std::min(k + 1, depth);
+        do {
+          ++row;
+          for (entered = 1; row < end && entered < left && rows_[row].places[entered] == at.places[entered];) ++entered;
+        } while (row < end && entered == left);
+      }
+    }
+  }
+  // The n-gram of the length that a row of Descend is, and its count.
+  Counted At(std::size_t row, int length) const;
+  // The abstractions that stand in n-grams, which are the statements of Descend by their place.
+  const LentList<AbstractionId>& ids() const { return ids_; }
   // The recorded ones.
   std::vector<Counted> List() const;
 
@@ -63,10 +94,12 @@ class NGramTable {
   };
   static_assert(sizeof(Row) == 32);
 
+  bool StartsStand() const;
   static bool EndAlike(const Row& a, const Row& b, int length);
   NGram EndOf(const Row& row, int length) const;
 
-  LentList<AbstractionId> ids_;  // sorted
+  LentList<AbstractionId> ids_;     // sorted
+  LentList<std::uint64_t> starts_;  // of each id the first row that it stands last in, then the number of rows
   LentList<Row> rows_;
 };
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <utility>
 
-#include "core/base/flat_map.hpp"
 #include "core/scoring/aggregates.hpp"
+#include "core/scoring/revealing_sessions.hpp"
 
 namespace privacy_score {
 
@@ -35,30 +35,19 @@ void PairScorer::CountSessions(const Baseline* own_baseline, const Baseline* rol
   std::vector<std::int64_t> peers(attributes);
   std::int64_t own_sessions = 0;
   std::int64_t peer_sessions = 0;
-  std::unordered_map<AbstractionId, AttributeSet> closures;
-  std::vector<std::size_t> seen_in(attributes);  // number of the last set that revealed the attribute
-  std::size_t set_number = 0;
+  RevealingCounter counter(*model_, rates_, settings_);
   for (const Baseline& baseline : model_->baselines()) {
     const bool is_own = &baseline == own_baseline;
     const bool is_peer = role_peers != nullptr ? &baseline == role_peers : baseline.end_user.empty();
     if (!is_own && !is_peer) continue;
+    const RevealingSessions revealing = counter.Of(baseline);
+    rests_on_bounds_ = rests_on_bounds_ || !revealing.exact;
     if (is_peer) peer_sessions += baseline.sessions;
     if (is_own) own_sessions = baseline.sessions;
-    baseline.session_sets.ForEach([&](std::int64_t count, const AbstractionId* first, const AbstractionId* last) {
-      ++set_number;
-      for (const AbstractionId* id = first; id != last; ++id) {
-        auto found = closures.find(*id);
-        if (found == closures.end()) {
-          const std::optional<Tokens> tokens = model_->TokensIn(baseline, *id);
-          found = closures.emplace(*id, tokens ? KnownClosureOf(*tokens) : AttributeSet()).first;
-        }
-        for (const AttributeId attribute : found->second) {
-          if (std::exchange(seen_in[attribute], set_number) == set_number) continue;
-          if (is_peer) peers[attribute] += count;
-          if (is_own) own[attribute] += count;
-        }
-      }
-    });
+    for (std::size_t attribute = 0; attribute < attributes; ++attribute) {
+      if (is_peer) peers[attribute] += revealing.counts[attribute];
+      if (is_own) own[attribute] += revealing.counts[attribute];
+    }
   }
   const auto share = [](std::int64_t revealing, std::int64_t sessions) {
     return (static_cast<double>(revealing) + kPriorSessions) / (static_cast<double>(sessions) + 1);
@@ -77,26 +66,23 @@ ClassId PairScorer::ClassOf(const Tokens& tokens, bool* exact) {
   return Intern(revelation.most);
 }
 
-AttributeSet PairScorer::KnownToReveal(const Tokens& tokens) {
-  Revelation revelation = Reveal(*model_, rates_, tokens, settings_);
-  rests_on_bounds_ = rests_on_bounds_ || !revelation.exact();
-  return std::move(revelation.least);
-}
-
 ClassId PairScorer::KnownClassOf(const Tokens& tokens) {
-  return IsUnparsed(tokens) ? kUnparsedClass : Intern(KnownToReveal(tokens));
-}
-
-// Of a class that need not be one: most statements of baselines are only counted.
-AttributeSet PairScorer::KnownClosureOf(const Tokens& tokens) {
-  return IsUnparsed(tokens) ? AttributeSet() : model_->Closure(KnownToReveal(tokens));
+  if (IsUnparsed(tokens)) return kUnparsedClass;
+  const Revelation revelation = Reveal(*model_, rates_, tokens, settings_);
+  rests_on_bounds_ = rests_on_bounds_ || !revelation.exact();
+  return Intern(revelation.least);
 }
 
 ClassId PairScorer::Intern(const AttributeSet& revealed) {
-  const auto found = class_ids_.find(revealed);
-  if (found != class_ids_.end()) return found->second;
+  const std::uint64_t hash = AttributeSetHash()(revealed);
+  ClassId* last = class_by_hash_.Find(hash);
+  ClassId at = last == nullptr ? kEmptyClass : *last;
+  while (at != kEmptyClass && classes_[at].revealed != revealed) at = classes_[at].next_alike;
+  if (at != kEmptyClass || (revealed.empty() && !classes_.empty())) return at;
   Class entry;
+  entry.next_alike = last == nullptr ? kEmptyClass : *last;
   entry.revealed = revealed;
+  entry.scored.reserve(revealed.size());
   for (const AttributeId id : revealed) {
     if (settings_.identifiers_count || !model_->attributes()[id].identifier) entry.scored.push_back(id);
   }
@@ -105,7 +91,10 @@ ClassId PairScorer::Intern(const AttributeSet& revealed) {
   holders_.resize(model_->attributes().size());
   for (const AttributeId attribute : entry.closure) holders_[attribute].push_back(id);
   classes_.push_back(std::move(entry));
-  class_ids_.emplace(revealed, id);
+  if (last != nullptr)
+    *last = id;
+  else
+    class_by_hash_.Insert(hash, id);
   return id;
 }
 

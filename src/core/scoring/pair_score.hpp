@@ -15,11 +15,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "core/base/flat_map.hpp"
 #include "core/scoring/model.hpp"
 #include "core/scoring/rates.hpp"
 #include "core/scoring/score_settings.hpp"
@@ -35,6 +36,7 @@ inline constexpr ClassId kUnparsedClass = 1;
 class PairScorer {
  public:
   struct Class {
+    ClassId next_alike = kEmptyClass;  // of equal hash; the empty one: none
     AttributeSet revealed;
     AttributeSet scored;   // revealed, without identifiers unless they count: for delta
     AttributeSet closure;  // of revealed: for tau
@@ -84,16 +86,14 @@ class PairScorer {
   const RateBook& rates() const { return rates_; }
 
  private:
-  AttributeSet KnownToReveal(const Tokens& tokens);
-  AttributeSet KnownClosureOf(const Tokens& tokens);
   void CountSessions(const Baseline* own_baseline, const Baseline* role_peers);
   const RatedSet& RatedOf(ClassId id);
 
   std::shared_ptr<const Model> model_;
   ScoreSettings settings_;
   RateBook rates_;
-  std::vector<Class> classes_;
-  std::unordered_map<AttributeSet, ClassId, AttributeSetHash> class_ids_;
+  std::deque<Class> classes_;                  // which leaves no holes as it grows: each session has its own
+  FlatMap<ClassId> class_by_hash_;             // of a revealed set: the last of that hash
   std::vector<std::vector<ClassId>> holders_;  // of each attribute: the classes whose closure has it
   std::vector<std::uint64_t> held_;            // in the making
   std::vector<double> probability_;            // p(y), one an attribute

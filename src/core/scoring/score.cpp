@@ -18,22 +18,24 @@ namespace privacy_score {
 
 namespace {
 
-// What a row of delta* takes besides them, as so many more.
-constexpr std::size_t kDeltasOfRow = 8;
-constexpr double kNotComputed = std::numeric_limits<double>::infinity();
 // Distances that differ by less are equal when the nearest n-gram is named.
 constexpr double kTie = 1e-12;
+// Sums of the same few numbers in another order differ by less, as a share.
+constexpr double kSumRounding = 1e-14;
 
 }  // namespace
 
 RoleScorer::RoleScorer(std::shared_ptr<const Model> model, std::string_view role, const ScoreSettings& settings,
                        const TokenMap* defined, const ScoreMemory& memory, std::string_view end_user)
-    : pairs_(std::move(model), role, settings, end_user), defined_(defined), memory_(memory) {
+    : pairs_(std::move(model), role, settings, end_user),
+      defined_(defined),
+      memory_(memory),
+      deltas_(pairs_, memory.deltas) {
   places_.emplace(0, Place());
   known_places_.emplace(0, kEmptyClass);
   const Baseline* baseline = baseline_ = this->model().BaselineFor(role, end_user);
   if (baseline != nullptr && !baseline->cells)
-    baseline->session_sets.ForEach([&](std::int64_t, const AbstractionId* first, const AbstractionId* last) {
+    baseline->statements.sets.ForEach([&](std::int64_t, const AbstractionId* first, const AbstractionId* last) {
       before_cells_.insert(first, last);
     });
   static const NGramTable nothing;
@@ -41,7 +43,7 @@ RoleScorer::RoleScorer(std::shared_ptr<const Model> model, std::string_view role
   whole_ = baseline == nullptr || baseline->whole;
   std::vector<NGram> beside = baseline != nullptr ? AcceptedNGrams(role, end_user) : std::vector<NGram>();
   if (!whole_)
-    baseline->session_sets.ForEach([&](std::int64_t, const AbstractionId* first, const AbstractionId* last) {
+    baseline->statements.sets.ForEach([&](std::int64_t, const AbstractionId* first, const AbstractionId* last) {
       for (; first != last; ++first) beside.push_back({0, 0, 0, 0, 0, *first});
     });
   if (!beside.empty()) {
@@ -77,29 +79,28 @@ RoleScorer::Level RoleScorer::LevelOfLength(int length) const {
   return level;
 }
 
-// Reduces what is known to rows of classes. Most sessions never have anything else, and need none.
-void RoleScorer::BuildRows() {
-  if (has_rows_) return;
-  columns_.clear();
-  column_of_.clear();
+// Which column each statement is. Most sessions never have anything but what is known, and need none.
+void RoleScorer::FindColumns() {
+  if (has_columns_) return;
+  deltas_.Clear();
+  deltas_.ColumnOf(kEmptyClass);
+  statement_columns_.clear();
   for (Level* level : {&ngrams_, &statements_}) {
-    std::vector<Classes> distinct;
-    known_->ForEach(level->length, settings().pad,
-                    [&](const NGram& ngram, std::int64_t) { distinct.push_back(KnownClassesOf(*level, ngram)); });
-    if (distinct.empty()) distinct.emplace_back();
-    SortUnique(distinct);
-    level->rows.clear();
-    level->rows.reserve(distinct.size() * level->positions);
-    for (const Classes& classes : distinct) {
-      for (std::size_t k = 0; k < level->positions; ++k) {
-        const auto next = static_cast<std::uint32_t>(columns_.size());
-        const auto [place, is_new] = column_of_.emplace(classes[k], next);
-        if (is_new) columns_.push_back(classes[k]);
-        level->rows.push_back(place->second);
-      }
-    }
+    level->empty = true;
+    known_->Descend(
+        level->length, settings().pad, [&](std::size_t, std::uint32_t) { return level->empty; },
+        [&](std::size_t) { level->empty = false; });
+    if (settings().compare != ScoreSettings::kUnion) continue;
+    level->unions.clear();
+    level->explained_unions.clear();
+    known_->ForEach(level->length, settings().pad, [&](const NGram& ngram, std::int64_t) {
+      level->unions.push_back(deltas_.ColumnOf(KnownClassesOf(*level, ngram)[0]));
+    });
+    SortUnique(level->unions);
   }
-  has_rows_ = true;
+  if (settings().compare != ScoreSettings::kUnion)
+    for (const AbstractionId id : known_->ids()) statement_columns_.push_back(deltas_.ColumnOf(FindKnownClass(id)));
+  has_columns_ = true;
 }
 
 bool RoleScorer::IsKnown(const Level& level, const NGram& ngram) const {
@@ -162,14 +163,17 @@ RoleScorer::Place RoleScorer::PlaceOf(AbstractionId id) {
 
 // The class of an abstraction of the baseline. It may be unknown (its tokens were lost): it then counts as revealing
 // nothing, which can only raise scores.
+ClassId RoleScorer::FindKnownClass(AbstractionId id) {
+  // Those of a baseline are many, and wanted once.
+  const std::optional<Tokens> of_baseline =
+      baseline_ == nullptr ? std::nullopt : model().TokensIn(baseline_->statements, id);
+  const Tokens* tokens = of_baseline ? &*of_baseline : FindTokens(id);
+  return tokens == nullptr ? kEmptyClass : pairs_.KnownClassOf(*tokens);
+}
+
 ClassId RoleScorer::KnownClassOf(AbstractionId id) {
   const auto found = known_places_.find(id);
-  if (found != known_places_.end()) return found->second;
-  // Those of a baseline are many, and wanted once.
-  const std::optional<Tokens> of_baseline = baseline_ == nullptr ? std::nullopt : model().TokensIn(*baseline_, id);
-  const Tokens* tokens = of_baseline ? &*of_baseline : FindTokens(id);
-  if (tokens == nullptr) return kEmptyClass;
-  return known_places_.emplace(id, pairs_.KnownClassOf(*tokens)).first->second;
+  return found != known_places_.end() ? found->second : known_places_.emplace(id, FindKnownClass(id)).first->second;
 }
 
 RoleScorer::Classes RoleScorer::ClassesOf(const Level& level, const NGram& ngram, bool* exact) {
@@ -206,31 +210,56 @@ RoleScorer::Classes RoleScorer::Together(const Level& level, Classes places) {
   return together;
 }
 
-RoleScorer::DeltaRow& RoleScorer::RowOf(ClassId id) {
-  const auto found = deltas_.find(id);
-  if (found != deltas_.end()) return found->second;
-  DeltaRow row;
-  row.upper.assign(columns_.size(), kNotComputed);
-  row.wanted.resize(columns_.size());
-  row.lower = pairs_.Surprises(id, columns_);
-  return deltas_.emplace(id, std::move(row)).first->second;
+RoleScorer::DeltaRows RoleScorer::RowsOf(const Level& level, const Classes& classes) {
+  DeltaRows rows{};
+  for (std::size_t k = 0; k < level.positions; ++k) rows[k] = &deltas_.RowOf(classes[k]);
+  return rows;
 }
 
-// The upper bound of one delta*, computed when it is first asked for.
-double RoleScorer::Evaluate(ClassId id, DeltaRow& row, std::uint32_t column) {
-  if (row.upper[column] != kNotComputed) return row.upper[column];
-  const RateBounds bounds = pairs_.Combined(id, columns_[column], row.lower[column]);
-  row.lower[column] = bounds.lower;
-  row.exact = row.exact && bounds.exact();
-  return row.upper[column] = bounds.upper;
-}
-
-// D of an n-gram and one of the baseline, which is given by its columns.
-double RoleScorer::Distance(const Level& level, const Classes& classes, const DeltaRows& rows,
-                            const std::uint32_t* columns) {
+// D of an n-gram, which is given by its rows, and one of the baseline, which is given by its columns.
+double RoleScorer::Distance(const Level& level, const DeltaRows& rows, const Columns& columns) {
   double distance = 0;
-  for (std::size_t k = 0; k < level.positions; ++k) distance += Evaluate(classes[k], *rows[k], columns[k]);
+  for (std::size_t k = 0; k < level.positions; ++k) distance += deltas_.Upper(*rows[k], columns[k]);
   return distance;
+}
+
+// What that is at least.
+double RoleScorer::LeastOf(const Level& level, const DeltaRows& rows, const Columns& columns) {
+  double least = 0;
+  for (std::size_t k = 0; k < level.positions; ++k) least += rows[k]->lower[columns[k]];
+  return least;
+}
+
+// Calls visit(columns, row) with what is known, or with nothing where that is none, whose D is not known to be `bound`
+// at least, which `visit` may lower; the row is that of the table, 0 without one. After FindColumns().
+template <typename Visit>
+void RoleScorer::EachBelow(const Level& level, const DeltaRows& rows, const double& bound, Visit visit) const {
+  Columns columns{};
+  if (level.empty) {
+    if (LeastOf(level, rows, columns) < bound) visit(columns, 0);
+    return;
+  }
+  if (settings().compare == ScoreSettings::kUnion) {
+    for (const DeltaTable::Column column : level.unions) {
+      columns[0] = column;
+      if (LeastOf(level, rows, columns) < bound) visit(columns, 0);
+    }
+    return;
+  }
+  // From the last place on, with what those before it come to at least; sums are made in the order of places in the
+  // end.
+  std::array<double, kRecordedLength + 1> sums{}, before{};
+  for (std::size_t place = 0; place + 1 < level.positions; ++place)
+    before[place + 1] = before[place] + rows[place]->least;
+  const auto enter = [&](std::size_t k, std::uint32_t statement) {
+    const std::size_t place = level.positions - 1 - k;
+    columns[place] = statement_columns_[statement];
+    sums[k + 1] = sums[k] + rows[place]->lower[columns[place]];
+    return sums[k + 1] + before[place] <= bound * (1 + kSumRounding);
+  };
+  known_->Descend(level.length, settings().pad, enter, [&](std::size_t row) {
+    if (LeastOf(level, rows, columns) < bound) visit(columns, row);
+  });
 }
 
 NGramScore RoleScorer::Score(const NGram& ngram, ScoreLevel which) {
@@ -319,50 +348,32 @@ NGramScore RoleScorer::Compute(Level& level, const Classes& classes, bool exact,
 
 // Fills s(g|beta).
 void RoleScorer::ComputeNearest(Level& level, const Classes& classes, NGramScore& score) {
-  BuildRows();
-  if (deltas_.size() * (columns_.size() + kDeltasOfRow) > memory_.deltas) deltas_.clear();
-  DeltaRows rows{};
-  for (std::size_t k = 0; k < level.positions; ++k) rows[k] = &RowOf(classes[k]);
-  const auto at_least = [&](std::size_t at) {
-    double sum = 0;
-    for (std::size_t k = 0; k < level.positions; ++k) sum += rows[k]->lower[level.rows[at + k]];
-    return sum;
-  };
+  FindColumns();
+  deltas_.MakeRoom();
+  const DeltaRows rows = RowsOf(level, classes);
   // What is nearest by all that is known already comes first: few others can then be nearer.
-  std::size_t first = 0;
+  Columns first{};
   double least = std::numeric_limits<double>::infinity();
-  for (std::size_t at = 0; at < level.rows.size(); at += level.positions) {
-    const double sum = at_least(at);
-    if (sum >= least) continue;
-    least = sum;
-    first = at;
-  }
-  least = Distance(level, classes, rows, &level.rows[first]);
-  for (std::size_t at = 0; at < level.rows.size(); at += level.positions)
-    if (at_least(at) < least) least = std::min(least, Distance(level, classes, rows, &level.rows[at]));
+  EachBelow(level, rows, least, [&](const Columns& columns, std::size_t) {
+    least = LeastOf(level, rows, columns);
+    first = columns;
+  });
+  least = Distance(level, rows, first);
+  EachBelow(level, rows, least,
+            [&](const Columns& columns, std::size_t) { least = std::min(least, Distance(level, rows, columns)); });
   score.score = least;
   const bool exact = std::all_of(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(level.positions),
-                                 [](const DeltaRow* row) { return row->exact; });
-  if (!exact) WantNearest(level, classes, rows, least, score);
+                                 [](const DeltaTable::Row* row) { return row->exact; });
+  if (!exact) WantNearest(level, rows, least, score);
 }
 
 // Finds the n-grams of the baseline that may be nearer than `least`, or make it exact, and notes the rates they lack.
 // All of them were computed: what is known of a row only rises.
-void RoleScorer::WantNearest(Level& level, const Classes& classes, const DeltaRows& rows, double least,
-                             NGramScore& score) {
-  const std::size_t positions = level.positions;
-  for (std::size_t at = 0; at < level.rows.size(); at += positions) {
-    double lower = 0;
-    for (std::size_t k = 0; k < positions; ++k) lower += rows[k]->lower[level.rows[at + k]];
-    if (!(lower < least)) continue;
+void RoleScorer::WantNearest(const Level& level, const DeltaRows& rows, double least, NGramScore& score) {
+  EachBelow(level, rows, least, [&](const Columns& columns, std::size_t) {
     score.estimated = score.score_estimated = true;
-    for (std::size_t k = 0; k < positions; ++k) {
-      const std::uint32_t column = level.rows[at + k];
-      if (rows[k]->wanted[column]) continue;
-      rows[k]->wanted[column] = true;
-      pairs_.Want(classes[k], columns_[column]);
-    }
-  }
+    for (std::size_t k = 0; k < level.positions; ++k) deltas_.Want(*rows[k], columns[k]);
+  });
 }
 
 NGramExplanation RoleScorer::Explain(const NGram& ngram, ScoreLevel which) {
@@ -396,35 +407,38 @@ NGramExplanation RoleScorer::ExplainTokens(const std::vector<Tokens>& places, Sc
   return ExplainClasses(level, ngram, classes, Compute(level, classes, exact, IsKnown(level, ngram)));
 }
 
-void RoleScorer::PrepareExplaining(Level& level) {
-  BuildRows();
-  if (!level.explained_columns.empty()) return;
-  std::vector<std::uint32_t> columns;
-  known_->ForEach(level.length, settings().pad, [&](const NGram& ngram, std::int64_t) {
-    const Classes classes = KnownClassesOf(level, ngram);
-    for (std::size_t k = 0; k < level.positions; ++k) columns.push_back(column_of_.at(classes[k]));
-  });
-  level.explained_columns = std::move(columns);
+const std::vector<DeltaTable::Column>& RoleScorer::ExplainedUnions(Level& level) {
+  if (level.explained_unions.empty())
+    known_->ForEach(level.length, settings().pad, [&](const NGram& ngram, std::int64_t) {
+      level.explained_unions.push_back(deltas_.ColumnOf(KnownClassesOf(level, ngram)[0]));
+    });
+  return level.explained_unions;
 }
 
-// What is named as the nearest of the n-grams that are known, of which there are some, `least` being the score. After
-// PrepareExplaining().
+// What is named as the nearest of the n-grams that are known, all 0 where none is, `least` being the score. After
+// FindColumns().
 NGram RoleScorer::NearestOf(Level& level, const NGram& ngram, const Classes& classes, double least) {
+  if (level.empty) return {};
   using Rank = std::tuple<double, int, std::int64_t, NGram>;  // distances but for rounding
-  DeltaRows rows{};
-  for (std::size_t k = 0; k < level.positions; ++k) rows[k] = &RowOf(classes[k]);
+  const DeltaRows rows = RowsOf(level, classes);
   Rank best{std::numeric_limits<double>::infinity(), 0, 0, NGram{}};
-  const std::uint32_t* next = level.explained_columns.data();
-  known_->ForEach(level.length, settings().pad, [&](const NGram& candidate, std::int64_t count) {
-    const std::uint32_t* columns = std::exchange(next, next + level.positions);
-    double at_least = 0;
-    for (std::size_t k = 0; k < level.positions; ++k) at_least += rows[k]->lower[columns[k]];
-    if (at_least > least + 2 * kTie) return;
-    const double distance = Distance(level, classes, rows, columns);
+  const auto rank = [&](const Columns& columns, const NGramTable::Counted& candidate) {
+    const double distance = Distance(level, rows, columns);
     int different = 0;
-    for (std::size_t k = 0; k < ngram.size(); ++k) different += candidate[k] != ngram[k] ? 1 : 0;
-    best = std::min(best, Rank{std::round(distance / kTie), different, -count, candidate});
-  });
+    for (std::size_t k = 0; k < ngram.size(); ++k) different += candidate.ngram[k] != ngram[k] ? 1 : 0;
+    best = std::min(best, Rank{std::round(distance / kTie), different, -candidate.count, candidate.ngram});
+  };
+  const double bound = least + 3 * kTie;
+  if (settings().compare == ScoreSettings::kUnion) {
+    const DeltaTable::Column* next = ExplainedUnions(level).data();
+    known_->ForEach(level.length, settings().pad, [&](const NGram& candidate, std::int64_t count) {
+      const Columns columns = {*next++};
+      if (LeastOf(level, rows, columns) < bound) rank(columns, {candidate, count});
+    });
+  } else {
+    EachBelow(level, rows, bound,
+              [&](const Columns& columns, std::size_t row) { rank(columns, known_->At(row, level.length)); });
+  }
   return std::get<NGram>(best);
 }
 
@@ -437,11 +451,9 @@ NGramExplanation RoleScorer::ExplainClasses(Level& level, const NGram& ngram, co
     explanation.nearest = ngram;
     nearest = classes;
   } else {
-    PrepareExplaining(level);
-    if (!level.explained_columns.empty()) {
-      explanation.nearest = NearestOf(level, ngram, classes, score.score);
-      nearest = KnownClassesOf(level, explanation.nearest);
-    }
+    FindColumns();
+    explanation.nearest = NearestOf(level, ngram, classes, score.score);
+    nearest = KnownClassesOf(level, explanation.nearest);
   }
   AttributeSet causes;
   for (std::size_t k = 0; k < level.positions; ++k) {
@@ -454,9 +466,10 @@ NGramExplanation RoleScorer::ExplainClasses(Level& level, const NGram& ngram, co
 }
 
 AttributeSet RoleScorer::BaselineAttributes() {
-  BuildRows();
   AttributeSet all;
-  for (const std::uint32_t column : statements_.rows) all = UnionOf(all, pairs_.class_of(columns_[column]).scored);
+  known_->ForEach(1, settings().pad, [&](const NGram& ngram, std::int64_t) {
+    all = UnionOf(all, pairs_.class_of(KnownClassOf(ngram.back())).scored);
+  });
   return all;
 }
 

@@ -6,9 +6,9 @@
  *   s(g|beta) = min over h in beta of D(g,h); beta empty: against the empty n-gram
  * Each scorer keeps two levels: n-grams of `ngram_length`, and single statements (n = 1), which no reordering evades.
  *
- * Cost: the baseline n-grams are reduced to distinct rows of class numbers. An n-gram costs a walk or two over those
- * rows with what is known to be the least of each delta*; delta* itself is computed for the rows that may be nearest,
- * once for each pair of classes.
+ * Cost: an n-gram costs a walk or two over the baseline's n-grams where they lie, with what is known to be the least of
+ * each delta*, which leaves out what ends in too much of it; delta* itself is computed for those that may be nearest,
+ * once for each pair of classes. Of the n-grams nothing is kept here but the class of each statement.
  *
  * Where there was no room for the n-grams of a baseline, an n-gram is scored by its statements, each against all
  * statements of the baseline: the sum of s at n = 1, which is at most s ('union': the greatest), and counts as
@@ -30,6 +30,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/scoring/delta_table.hpp"
 #include "core/scoring/ngram.hpp"
 #include "core/scoring/pair_score.hpp"
 
@@ -111,27 +112,20 @@ class RoleScorer {
  private:
   using Classes = std::array<ClassId, kRecordedLength>;  // the first `positions` of them
 
-  // delta* of one class against each column. Not computed yet: `upper` is infinite, and `lower` what it is at least.
-  struct DeltaRow {
-    std::vector<double> upper;
-    std::vector<double> lower;
-    std::vector<bool> wanted;  // its rates were asked for
-    bool exact = true;         // all that was computed
-  };
-  using DeltaRows = std::array<DeltaRow*, kRecordedLength>;
+  using DeltaRows = std::array<DeltaTable::Row*, kRecordedLength>;
   struct Level {
     int length = 1;
     std::size_t positions = 1;  // 1 for 'union'
-    // Distinct n-grams as columns, `positions` each; from the first n-gram on that is not known.
-    std::vector<std::uint32_t> rows;
-    // The columns of all n-grams likewise, in the order of the table; from the first explanation on.
-    std::vector<std::uint32_t> explained_columns;
+    bool empty = true;          // no n-gram of the length is known; from the first one on that is not
+    // For 'union': the columns of distinct n-grams, from then on; of all of them, from the first explanation on.
+    std::vector<DeltaTable::Column> unions, explained_unions;
     std::unordered_map<NGram, NGramScore, NGramHash> memo;
   };
+  using Columns = std::array<DeltaTable::Column, kRecordedLength>;  // the first `positions` of them
 
   std::vector<NGram> AcceptedNGrams(std::string_view role, std::string_view end_user);
   Level LevelOfLength(int length) const;
-  void BuildRows();
+  void FindColumns();
   AttributeSet BaselineAttributes();
   Level& LevelOf(ScoreLevel level) { return level == ScoreLevel::kNGram ? ngrams_ : statements_; }
   // The class of an abstraction, and whether that rests on no bound of a rate.
@@ -141,20 +135,23 @@ class RoleScorer {
   };
 
   Place PlaceOf(AbstractionId id);
+  ClassId FindKnownClass(AbstractionId id);
   ClassId KnownClassOf(AbstractionId id);
   AbstractionId FindKnownAs(AbstractionId id, const Tokens& tokens) const;
   NGram KnownAs(const NGram& ngram);
   Classes ClassesOf(const Level& level, const NGram& ngram, bool* exact);
   Classes KnownClassesOf(const Level& level, const NGram& ngram);
   Classes Together(const Level& level, Classes places);
-  DeltaRow& RowOf(ClassId id);
-  double Evaluate(ClassId id, DeltaRow& row, std::uint32_t column);
-  double Distance(const Level& level, const Classes& classes, const DeltaRows& rows, const std::uint32_t* columns);
+  DeltaRows RowsOf(const Level& level, const Classes& classes);
+  double Distance(const Level& level, const DeltaRows& rows, const Columns& columns);
+  static double LeastOf(const Level& level, const DeltaRows& rows, const Columns& columns);
+  template <typename Visit>
+  void EachBelow(const Level& level, const DeltaRows& rows, const double& bound, Visit visit) const;
   NGramScore Compute(Level& level, const Classes& classes, bool exact, bool matched);
   void ComputeNearest(Level& level, const Classes& classes, NGramScore& score);
-  void WantNearest(Level& level, const Classes& classes, const DeltaRows& rows, double least, NGramScore& score);
+  void WantNearest(const Level& level, const DeltaRows& rows, double least, NGramScore& score);
   bool IsKnown(const Level& level, const NGram& ngram) const;
-  void PrepareExplaining(Level& level);
+  const std::vector<DeltaTable::Column>& ExplainedUnions(Level& level);
   NGram NearestOf(Level& level, const NGram& ngram, const Classes& classes, double least);
   NGramExplanation ExplainClasses(Level& level, const NGram& ngram, const Classes& classes, const NGramScore& score);
   bool ByStatements(ScoreLevel level) const { return level == ScoreLevel::kNGram && !whole_; }
@@ -177,11 +174,10 @@ class RoleScorer {
   // accepted.
   const NGramTable* known_;
   NGramTable with_accepted_;
-  // Of both levels, with their rows.
-  bool has_rows_ = false;
-  std::vector<ClassId> columns_;  // distinct classes of the baseline
-  std::unordered_map<ClassId, std::uint32_t> column_of_;
-  std::unordered_map<ClassId, DeltaRow> deltas_;
+  // Of both levels.
+  DeltaTable deltas_;  // beyond the empty class, the first, and those of what is known
+  bool has_columns_ = false;
+  std::vector<DeltaTable::Column> statement_columns_;  // of the statements of what is known
   Level ngrams_;
   Level statements_;
 };
