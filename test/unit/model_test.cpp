@@ -82,6 +82,12 @@ TEST(Model, RatesOutOfDateAreBounds) {
   EXPECT_EQ(model.FindRate({3})->upper, 1);
 }
 
+BaselineStatements StatementsOf(const Model& model, std::size_t baseline) {
+  BaselineStatements statements;
+  Model::UseStatements(model.baselines()[baseline], [&](const BaselineStatements& all) { statements = all; });
+  return statements;
+}
+
 std::vector<std::int64_t> WordsOf(const SessionSets& sets) { return {sets.Words().begin(), sets.Words().end()}; }
 
 TEST(Model, Baselines) {
@@ -93,8 +99,8 @@ TEST(Model, Baselines) {
   ASSERT_NE(baseline, nullptr);
   EXPECT_EQ(baseline->sessions, 2);
   EXPECT_EQ(baseline->ngrams.size(), 3U);
-  ASSERT_EQ(baseline->session_sets.size(), 1U);
-  EXPECT_EQ(WordsOf(baseline->session_sets), (std::vector<std::int64_t>{2, 1, 5}));
+  ASSERT_EQ(baseline->statements.sets.size(), 1U);
+  EXPECT_EQ(WordsOf(baseline->statements.sets), (std::vector<std::int64_t>{2, 1, 5}));
   EXPECT_EQ(model.BaselineOfRole("bob"), nullptr);
   ASSERT_NE(model.FindTokens(5), nullptr);
   EXPECT_EQ(*model.FindTokens(5), (Tokens{"cmd:select", "t:public.a"}));
@@ -115,21 +121,22 @@ TEST(Model, OfBaselinesThatLieElsewhere) {
   for (std::size_t i = 0; i < 3; ++i) {
     const bool own = i == 0;
     EXPECT_EQ(model.baselines()[i].ngrams.Packed(), (own ? whole.baselines()[i].ngrams : NGramTable()).Packed()) << i;
-    EXPECT_EQ(WordsOf(model.baselines()[i].session_sets),
-              i < 2 ? WordsOf(whole.baselines()[i].session_sets) : std::vector<std::int64_t>{})
+    EXPECT_EQ(WordsOf(StatementsOf(model, i).sets),
+              i < 2 ? WordsOf(StatementsOf(whole, i).sets) : std::vector<std::int64_t>{})
         << i;
+    EXPECT_EQ(model.baselines()[i].statements.sets.size(), own ? 1U : 0U) << "others are read when they are asked for";
   }
   const Tokens tokens = {"cmd:select", "t:public.a"};
   EXPECT_TRUE(model.Knows(5));
   EXPECT_FALSE(model.Knows(6));
   EXPECT_EQ(*model.FindTokens(5), tokens);
   EXPECT_EQ(model.FindTokens(6), nullptr);
-  EXPECT_EQ(model.TokensIn(model.baselines()[1], 5), tokens);
-  EXPECT_EQ(model.TokensIn(model.baselines()[1], 6), std::nullopt);
+  EXPECT_EQ(model.TokensIn(StatementsOf(model, 1), 5), tokens);
+  EXPECT_EQ(model.TokensIn(StatementsOf(model, 1), 6), std::nullopt);
   // Of a role that nobody has a baseline of it knows no statement; what is usual among peers it does.
   const Model of_nobody = Model::Parse(lent.Source(), "carol");
   EXPECT_FALSE(of_nobody.Knows(5));
-  EXPECT_EQ(of_nobody.TokensIn(of_nobody.baselines()[0], 5), tokens);
+  EXPECT_EQ(of_nobody.TokensIn(StatementsOf(of_nobody, 0), 5), tokens);
   int seen = 0;
   Model::Parse(lent.Source()).ForEachTokens([&](AbstractionId id, const Tokens& each) {
     EXPECT_EQ(id, 5);
@@ -168,7 +175,7 @@ TEST(Model, OfOneRole) {
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(whole.baselines()[i].ngrams.size(), i == 0 ? 3U : i == 1 ? 1U : 2U);
     EXPECT_EQ(model.baselines()[i].ngrams.size(), i < 2 ? whole.baselines()[i].ngrams.size() : 0U) << i;
-    EXPECT_EQ(model.baselines()[i].session_sets.size(), i < 3 ? 1U : 0U) << i;
+    EXPECT_EQ(model.baselines()[i].statements.sets.size(), i < 3 ? 1U : 0U) << i;
   }
   EXPECT_EQ(Model::Parse(rows.Wire(), "carol").baselines().size(), 4U);
 }
