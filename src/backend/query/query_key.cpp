@@ -31,9 +31,10 @@ constexpr int kMostComparisons = 64;
 
 // One buffer a backend, made with the first key.
 struct KeyBuffer {
-  uint32 words[kMostKeyWords];
-  const Const* literals[kMostLiterals];
+  // Most keys are short: what comes last is hardly ever touched.
   OpExpr* comparisons[kMostComparisons];
+  const Const* literals[kMostLiterals];
+  uint32 words[kMostKeyWords];
 };
 
 class KeyWriter {
