@@ -204,7 +204,7 @@ struct RateFaults {
   } faults[kMost];
 };
 
-constexpr Size kAskedInbox = 1024;  // bytes
+constexpr Size kAskedInbox = 384;  // bytes, in each of the slots
 
 struct DatabaseSlot {
   Oid database;                    // InvalidOid: free
