@@ -70,6 +70,15 @@ ScoreSettings RandomSettings(std::mt19937& random) {
   return settings;
 }
 
+// A model that is not counted yet, and settings to count it under.
+struct Uncounted {
+  explicit Uncounted(unsigned seed) : random(seed), rows(RandomModel(random)), settings(RandomSettings(random)) {}
+  std::mt19937 random;
+  ModelRows rows;
+  ScoreSettings settings;
+  LentModel model{rows};
+};
+
 // All that depends on the counts.
 std::vector<double> Judged(const ModelSource& source, const ScoreSettings& settings, const char* end_user) {
   const auto model = std::make_shared<const Model>(Model::Parse(source, "analyst"));
@@ -82,11 +91,8 @@ std::vector<double> Judged(const ModelSource& source, const ScoreSettings& setti
 TEST(RevealingSessions, FoundOrCountedAreTheSame) {
   unsigned found = 0;
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
-    std::mt19937 random(seed);
-    const ModelRows rows = RandomModel(random);
-    const ScoreSettings settings = RandomSettings(random);
+    auto [random, rows, settings, model] = Uncounted(seed);
     const ScoreSettings others = RandomSettings(random);
-    LentModel model(rows);
     std::map<std::string, std::vector<double>> before, before_others;
     for (const char* end_user : {"", "ann", "bob"}) {
       before[end_user] = Judged(model.Source(), settings, end_user);
@@ -108,10 +114,7 @@ TEST(RevealingSessions, FoundOrCountedAreTheSame) {
 TEST(RevealingSessions, WhoCountsWantsTheRatesThatDecide) {
   unsigned some = 0;
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
-    std::mt19937 random(seed);
-    const ModelRows rows = RandomModel(random);
-    const ScoreSettings settings = RandomSettings(random);
-    LentModel model(rows);
+    auto [random, rows, settings, model] = Uncounted(seed);
     const auto parsed = std::make_shared<const Model>(Model::Parse(model.Source(), "colleague"));
     PairScorer scorer(parsed, "colleague", settings);
     const std::vector<MissingRate> wanted = scorer.rates().TakeMissing();

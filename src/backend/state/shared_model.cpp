@@ -43,26 +43,27 @@ ModelSource SourceInForce(const DatabaseSlot* slot) { return SourceWith(ModelByt
 
 std::string_view DefinitionBytes(const DatabaseSlot* slot) {
   if (!DsaPointerIsValid(slot->model)) return {};
-  return ModelBytes(slot).substr(0, static_cast<std::size_t>(ModelAt(slot->model)->rates_at));
+  return ModelBytes(slot).substr(0, static_cast<std::size_t>(ModelAt(slot->model)->parts.rates_at));
 }
 
-std::string_view UncountedBytes(const DatabaseSlot* slot) {
-  if (!DsaPointerIsValid(slot->model)) return {};
-  return ModelBytes(slot).substr(0, static_cast<std::size_t>(ModelAt(slot->model)->counts_at));
+bool ModelFollowsFrom(const DatabaseSlot* slot, std::string_view bytes, const ScoreSettings& settings) {
+  if (!DsaPointerIsValid(slot->model)) return false;
+  const ModelParts& parts = ModelAt(slot->model)->parts;
+  return RevealAlike(parts.counted_under, settings) &&
+         ModelBytes(slot).substr(0, static_cast<std::size_t>(parts.counts_at)) == bytes;
 }
 
 std::string_view ModelBytes(const DatabaseSlot* slot) {
   return DsaPointerIsValid(slot->model) ? BytesOf(ModelAt(slot->model)) : std::string_view();
 }
 
-dsa_pointer NewModel(const char* bytes, Size length, int64 rates_at, int64 counts_at) {
+dsa_pointer NewModel(const char* bytes, Size length, const ModelParts& parts) {
   const dsa_pointer place = AllocateShared(SizeOf(static_cast<int64>(length)));
   if (!DsaPointerIsValid(place)) return place;
   SharedModel* model = ModelAt(place);
   pg_atomic_init_u32(&model->pins, 1);
   model->length = static_cast<int64>(length);
-  model->rates_at = rates_at;
-  model->counts_at = counts_at;
+  model->parts = parts;
   memcpy(model->bytes, bytes, length);
   return place;
 }

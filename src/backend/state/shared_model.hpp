@@ -10,14 +10,22 @@
 
 #include "backend/state/shared_baselines.hpp"
 #include "backend/state/shared_state.hpp"
+#include "core/scoring/score_settings.hpp"
 
 namespace privacy_score {
+
+// Where in a model the rates begin, and where the counts of sessions that reveal something, and under which settings
+// these were counted.
+struct ModelParts {
+  int64 rates_at;
+  int64 counts_at;
+  ScoreSettings counted_under;
+};
 
 struct SharedModel {
   pg_atomic_uint32 pins;  // of readers, and one of the slot that it is in
   int64 length;
-  int64 rates_at;   // where in it the rates begin
-  int64 counts_at;  // and where the counts of sessions that reveal something
+  ModelParts parts;
   char bytes[FLEXIBLE_ARRAY_MEMBER];
 };
 
@@ -35,16 +43,17 @@ void UnpinModel(const PinnedModel& pinned);
 // What core reads it from. Within CallCore.
 ModelSource SourceOf(const PinnedModel& pinned);
 
-// The bytes of the model in force, empty when there is none, those before its counts, and those before its rates. In
-// the worker, the only one that replaces it.
+// The bytes of the model in force, empty when there is none, and those before its rates. In the worker, the only one
+// that replaces it.
 std::string_view ModelBytes(const DatabaseSlot* slot);
-std::string_view UncountedBytes(const DatabaseSlot* slot);
 std::string_view DefinitionBytes(const DatabaseSlot* slot);
+// Whether it has just these bytes before its counts, which follow from them and from settings like these. Likewise.
+bool ModelFollowsFrom(const DatabaseSlot* slot, std::string_view bytes, const ScoreSettings& settings);
 // What core reads it from. Within CallCore, in the worker.
 ModelSource SourceInForce(const DatabaseSlot* slot);
 
 // A copy of a model in shared memory with one pin, that of the slot; none when it has no room.
-dsa_pointer NewModel(const char* bytes, Size length, int64 rates_at, int64 counts_at);
+dsa_pointer NewModel(const char* bytes, Size length, const ModelParts& parts);
 // Gives back one pin of a model; none is all right.
 void LeaveModel(dsa_pointer place);
 

@@ -43,34 +43,28 @@ void RaiseForWorker(LiveSession* session, const PassedLimit& passed, std::string
 
 namespace {
 
-// A model that is ready to be published: its sections, where its rates begin and where the counts that follow from the
-// rest, and its baselines.
+// A model that is ready to be published: its sections, and its baselines.
 struct NewlyBuilt {
   StringInfoData wire;
-  int rates_at;
-  int counts_at;
+  ModelParts parts;
   GatheredBaselines baselines;
 };
 
-// The settings that sessions were last counted under.
-privacy_score::ScoreSettings counted_under;
-
-// Before the sessions that reveal something are counted, which follows from the rest.
+// Before the sessions that reveal something are counted.
 bool SameModel(DatabaseSlot* slot, const NewlyBuilt& built) {
-  return pg_atomic_read_u64(&slot->model_version) != 0 && counted_under == ScoreSettingsInForce() &&
-         UncountedBytes(slot) == WireBytes(&built.wire) && SameBaselines(slot, built.baselines);
+  return ModelFollowsFrom(slot, WireBytes(&built.wire), built.parts.counted_under) &&
+         SameBaselines(slot, built.baselines);
 }
 
 // Counts them, so that no backend has to, and asks for the rates that this lacks. A fault of it is each backend's then.
 void AppendRevealing(DatabaseSlot* slot, NewlyBuilt* built) {
-  counted_under = ScoreSettingsInForce();
   auto* section = NewCoreObject<std::string>();
   auto* missing = NewCoreObject<std::vector<privacy_score::MissingRate>>();
   CoreError error;
   const bool done = CallCore(&error, [&] {
     const auto model = Model::Parse(
         SourceWithGathered(WireBytes(&built->wire), built->baselines.of, built->baselines.count), std::string_view());
-    *section = CountRevealing(model, counted_under, missing);
+    *section = CountRevealing(model, built->parts.counted_under, missing);
   });
   if (!done) return;
   appendBinaryStringInfo(&built->wire, section->data(), static_cast<int>(section->size()));
@@ -82,7 +76,7 @@ bool PlaceModel(DatabaseSlot* slot, const NewlyBuilt& built, bool same_baselines
                 dsa_pointer* baselines) {
   *model = *baselines = InvalidDsaPointer;
   if (!built.baselines.fit) return false;
-  *model = NewModel(built.wire.data, static_cast<Size>(built.wire.len), built.rates_at, built.counts_at);
+  *model = NewModel(built.wire.data, static_cast<Size>(built.wire.len), built.parts);
   if (!DsaPointerIsValid(*model)) return false;
   if (!same_baselines) *baselines = NewSharedBaselines(slot, built.baselines.of, built.baselines.count);
   if (same_baselines || DsaPointerIsValid(*baselines)) return true;
@@ -113,7 +107,8 @@ bool Replace(DatabaseSlot* slot, const NewlyBuilt& built) {
     TellNoRoom(built);
     return false;
   }
-  const uint64 hash = hash_bytes_extended(reinterpret_cast<const unsigned char*>(built.wire.data), built.rates_at, 0);
+  const uint64 hash = hash_bytes_extended(reinterpret_cast<const unsigned char*>(built.wire.data),
+                                          static_cast<int>(built.parts.rates_at), 0);
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   const dsa_pointer old = std::exchange(slot->model, model);
   if (!same_baselines) ReplaceBaselines(slot, baselines);
@@ -450,14 +445,14 @@ bool PublishModel(DatabaseSlot* slot, bool even_if_same) {
   // All in one snapshot: the heads of baselines, and what they hold. It shows all that is counted.
   PushActiveSnapshot(GetTransactionSnapshot());
   AppendDefinitions(&built.wire);
-  built.rates_at = built.wire.len;
+  built.parts = {built.wire.len, 0, ScoreSettingsInForce()};
   AppendRatesAtHand(&built.wire, UnstoredRates(), slot->rates_period);
   GatherBaselines(slot, work.outer, counted, &built.baselines);
   PopActiveSnapshot();
   EndWork(&work);
   bool done = !even_if_same && SameModel(slot, built);
   if (!done) {
-    built.counts_at = built.wire.len;
+    built.parts.counts_at = built.wire.len;
     if (built.baselines.fit) AppendRevealing(slot, &built);
     done = Replace(slot, built);
   }

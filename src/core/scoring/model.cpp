@@ -361,9 +361,7 @@ void Model::ReadRevealing(WireReader& reader) {
 }
 
 const RevealingSessions* Model::CountedOf(const Baseline& baseline, const ScoreSettings& settings) const {
-  const bool alike = settings.where_counts == counted_under_.where_counts &&
-                     settings.aggregate_least == counted_under_.aggregate_least;
-  return alike && baseline.revealing ? &*baseline.revealing : nullptr;
+  return baseline.revealing && RevealAlike(settings, counted_under_) ? &*baseline.revealing : nullptr;
 }
 
 BaselineStatements Model::ReadStatements(std::string_view bytes) {

@@ -428,7 +428,7 @@ NGram RoleScorer::NearestOf(Level& level, const NGram& ngram, const Classes& cla
     for (std::size_t k = 0; k < ngram.size(); ++k) different += candidate.ngram[k] != ngram[k] ? 1 : 0;
     best = std::min(best, Rank{std::round(distance / kTie), different, -candidate.count, candidate.ngram});
   };
-  const double bound = least + 3 * kTie;
+  const double bound = least + 2 * kTie;
   if (settings().compare == ScoreSettings::kUnion) {
     const DeltaTable::Column* next = ExplainedUnions(level).data();
     known_->ForEach(level.length, settings().pad, [&](const NGram& candidate, std::int64_t count) {

@@ -111,7 +111,6 @@ class RoleScorer {
 
  private:
   using Classes = std::array<ClassId, kRecordedLength>;  // the first `positions` of them
-
   using DeltaRows = std::array<DeltaTable::Row*, kRecordedLength>;
   struct Level {
     int length = 1;

@@ -17,6 +17,10 @@ bool operator==(const ScoreSettings& a, const ScoreSettings& b) {
          a.aggregate_least == b.aggregate_least;
 }
 
+bool RevealAlike(const ScoreSettings& a, const ScoreSettings& b) {
+  return a.where_counts == b.where_counts && a.aggregate_least == b.aggregate_least;
+}
+
 void CheckSettings(const ScoreSettings& settings) {
   if (settings.ngram_length < 1 || settings.ngram_length > kRecordedLength) {
     throw InvalidValue("n-gram length must be between 1 and " + std::to_string(kRecordedLength) + ", not " +

@@ -20,6 +20,8 @@ struct ScoreSettings {
 
 // Whether scores under both are the same.
 bool operator==(const ScoreSettings& a, const ScoreSettings& b);
+// Whether statements reveal the same under both.
+bool RevealAlike(const ScoreSettings& a, const ScoreSettings& b);
 
 // Throws Error 22023 when a value is out of its range.
 void CheckSettings(const ScoreSettings& settings);
