@@ -146,6 +146,14 @@ TEST(LiveScorer, ConfigureScoresAgain) {
   live.Configure(Published());
   EXPECT_EQ(live.summary().ngrams, 2);
   EXPECT_NEAR(live.summary().score, 1.5504, 5e-5);
+  ScoreSettings longer = Published();
+  longer.ngram_length = 3;
+  EXPECT_THROW(live.Configure(longer), Error);
+  EXPECT_NEAR(live.summary().score, 1.5504, 5e-5);
+  live.Restart();
+  live.Configure(longer);
+  for (const AbstractionId id : {kLg, kLgd, kGd}) live.Observe(id);
+  EXPECT_EQ(live.summary().ngrams, 1);
 }
 
 TEST(LiveScorer, EstimatedUntilTheRatesAreThere) {
@@ -296,7 +304,9 @@ TEST(LiveScorer, MoreStepsThanAreKept) {
 
 // Only what is new fills it.
 TEST(LiveScorer, IsFullOfDifferentNGrams) {
-  LiveScorer live("analyst", ScoreSettings());
+  ScoreSettings settings;
+  settings.ngram_length = kRecordedLength;
+  LiveScorer live("analyst", settings);
   for (AbstractionId id = 100; id < 150; ++id) live.Define(id, {"cmd:select", "t:public.hospital"});
   std::mt19937 random(7);
   std::set<NGram> different;
@@ -313,6 +323,22 @@ TEST(LiveScorer, IsFullOfDifferentNGrams) {
   EXPECT_TRUE(live.IsFull());
   live.Restart();
   EXPECT_FALSE(live.IsFull());
+}
+
+// Few statements in ever new order make few n-grams of the length that counts.
+TEST(LiveScorer, IsNotFullOfLongerNGrams) {
+  LiveScorer live("analyst", ScoreSettings());
+  for (AbstractionId id = 100; id < 150; ++id) live.Define(id, {"cmd:select", "t:public.hospital"});
+  std::mt19937 random(7);
+  NGramWindow window;
+  for (std::size_t i = 0; i < 2 * LiveScorer::kMostNGrams; ++i) {
+    const auto id = static_cast<AbstractionId>(100 + random() % 50);
+    live.Observe(id);
+    window.Push(id);
+    ASSERT_EQ(live.LastNGram(), window.recorded());
+  }
+  EXPECT_FALSE(live.IsFull());
+  EXPECT_EQ(live.summary().ngrams, 50 * 50 + 1);
 }
 
 // Long before it has so many n-grams, when each has a statement of its own; what is only weighed does not count.

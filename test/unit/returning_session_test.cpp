@@ -89,7 +89,8 @@ TEST(ReturningSession, GoesOnAsOneThatWasNeverAway) {
       for (int i = 0; i < 60; ++i) one(nullptr);
       ReturningSession session = StoredAs(kept, 1 + random() % 4);
       DefineAll(session);
-      const auto words = session.Journal(counting == ScoreSettings::kMultiset, AskedIn(kept.journal.words()));
+      const auto words =
+          session.Journal(settings.ngram_length, counting == ScoreSettings::kMultiset, AskedIn(kept.journal.words()));
       LiveScorer back("analyst", settings);
       back.Load(model);
       back.CatchUp(words.data(), words.size());
@@ -116,11 +117,11 @@ TEST(ReturningSession, CountsPartsAndRows) {
 TEST(ReturningSession, IsNoneWhereAnythingIsMissing) {
   ReturningSession session;
   session.AddPart(0, "{4}", "{1}", "{3}");
-  EXPECT_THROW(session.Journal(false, {}), Error);
+  EXPECT_THROW(session.Journal(2, false, {}), Error);
   session.Define(4, "cmd:select");
-  EXPECT_EQ(session.Journal(false, {}).size(), 3U + 2U + 8U);
+  EXPECT_EQ(session.Journal(2, false, {}).size(), 3U + 2U + 8U);
   session.AddPart(2, "{4}", "{1}", "{3}");
-  EXPECT_THROW(session.Journal(false, {}), Error);
+  EXPECT_THROW(session.Journal(2, false, {}), Error);
   EXPECT_THROW(session.AddPart(1, "{4,5}", "{1}", ""), Error);
   EXPECT_THROW(session.AddPart(-1, "{4}", "{1}", ""), Error);
   EXPECT_THROW(AskedIn({9}), Error);
@@ -139,7 +140,7 @@ TEST(ReturningSession, KeepsWhatWasAskedOfStatementsThatItHas) {
   ReturningSession session;
   session.AddPart(0, "{4}", "{1}", "");
   session.Define(4, "cmd:select");
-  EXPECT_EQ(session.Journal(false, asked).size(), 5U + 8U + 5U + 6U);
+  EXPECT_EQ(session.Journal(2, false, asked).size(), 5U + 8U + 5U + 6U);
 }
 
 // Figures of constants that are lost are never undercut, under another model either.

@@ -266,7 +266,9 @@ TEST(MustHold, LiveEqualsStored) {
       else
         live.Load((with_rates ? world.model : without_rates).Wire());
     };
-    LiveScorer live("analyst", changes ? world.RandomSettings() : settings);
+    ScoreSettings first = changes ? world.RandomSettings() : settings;
+    first.ngram_length = settings.ngram_length;
+    LiveScorer live("analyst", first);
     load(live, !changes);
     std::map<AbstractionId, Tokens> tokens;
     for (const TextRow& row : world.model.abstractions) tokens[ParseInteger(*row[0])].push_back(*row[1]);

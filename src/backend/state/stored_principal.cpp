@@ -206,7 +206,9 @@ bool MakeStoredJournal(const bytea* sealed, const Returning* returning, StoredPr
   const uint64* asked = sealed == nullptr ? nullptr : UnsealWords(ps_shared->seal_key, sealed, &count);
   auto* journal = NewCoreHolder<std::vector<std::uint64_t>>(stored->context);
   stored->journal = journal;
-  const bool every_one = ScoreSettingsInForce().counting == ScoreSettings::kMultiset;
+  // Those that the session gets, too.
+  const ScoreSettings settings = ScoreSettingsInForce();
+  const bool every_one = settings.counting == ScoreSettings::kMultiset;
   return Counted([&] {
     std::vector<std::uint64_t> words;
     if (asked != nullptr) {
@@ -216,7 +218,7 @@ bool MakeStoredJournal(const bytea* sealed, const Returning* returning, StoredPr
       reached.Write(SessionJournal::Reached{stored->reach});
       words = reached.words();
     }
-    journal->Reset(new std::vector<std::uint64_t>(returning->object->Journal(every_one, words)));
+    journal->Reset(new std::vector<std::uint64_t>(returning->object->Journal(settings.ngram_length, every_one, words)));
     stored->rows = returning->object->rows();
     stored->next_part = static_cast<int32>(returning->object->next_part());
   });

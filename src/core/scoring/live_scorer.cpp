@@ -40,10 +40,10 @@ struct LiveScorer::JournalReader {
   }
   void Take(const SessionJournal::Met& met) const {
     std::uint64_t left = met.count;
-    auto found = scorer.recorded_.find(met.ngram);
-    if (found == scorer.recorded_.end()) {
+    auto found = scorer.states_.find(met.ngram);
+    if (found == scorer.states_.end()) {
       scorer.Meet(met.ngram.back(), met.ngram);
-      found = scorer.recorded_.find(met.ngram);
+      found = scorer.states_.find(met.ngram);
       --left;
     }
     for (; left > 0; --left) scorer.CountMet(&*found);
@@ -135,7 +135,9 @@ void LiveScorer::Replace(std::shared_ptr<const Model> model, const ScoreSettings
 void LiveScorer::Adopt(std::shared_ptr<Common> common) {
   const Model& model = *common->model;
   RoleScorer& scorer = *common->scorer;
-  for (const auto& [ngram, met] : recorded_) {
+  if (!states_.empty() && scorer.settings().ngram_length != settings().ngram_length)
+    throw Error("22023", "the session has n-grams of length " + std::to_string(settings().ngram_length));
+  for (const auto& [ngram, met] : states_) {
     const AbstractionId id = ngram.back();
     if (scorer.FindTokens(id) == nullptr) common->defined.emplace(id, common_->scorer->TokensOf(id));
     if (common->peers != nullptr && common->peers->scorer->FindTokens(id) == nullptr)
@@ -145,14 +147,14 @@ void LiveScorer::Adopt(std::shared_ptr<Common> common) {
   auto reach = std::make_unique<ReachTracker>(model, scorer.settings().where_counts);
   reach->Replay(*reach_, model, [&](AbstractionId id) -> const Tokens& { return scorer.TokensOf(id); });
   std::vector<Met> fresh;
-  fresh.reserve(recorded_.size());
-  for (const auto& [ngram, met] : recorded_) {
+  fresh.reserve(states_.size());
+  for (const auto& [ngram, met] : states_) {
     const AbstractionId id = ngram.back();
     fresh.push_back({met.count, profile.Add(ngram, met.count, scorer), reach->FormOf(model, id, scorer.TokensOf(id))});
     if (common->peers != nullptr) peer_profile.Add(ngram, met.count, *common->peers->scorer);
   }
   auto next = fresh.begin();
-  for (auto& [ngram, met] : recorded_) met = *next++;
+  for (auto& [ngram, met] : states_) met = *next++;
   common_ = std::move(common);
   reach_ = std::move(reach);
   reach_->WriteTo(journal_);
@@ -194,16 +196,16 @@ void LiveScorer::Define(AbstractionId id, Tokens tokens) {
 void LiveScorer::ForgetUnused() { Replace(common_->model, settings(), {}); }
 
 NGram LiveScorer::NextNGram(AbstractionId id) const {
-  NGramWindow window(LastNGram());
+  NGramWindow window = last_;
   window.Push(id);
-  return window.recorded();
+  return Suffix(window.recorded(), settings().ngram_length);
 }
 
 // Takes in an n-gram that the session has not had.
 LiveScorer::State* LiveScorer::Meet(AbstractionId id, const NGram& ngram) {
   const Tokens& tokens = common_->scorer->TokensOf(id);
   const std::uint32_t form = reach_->FormOf(*common_->model, id, tokens);
-  const auto place = recorded_.emplace(ngram, Met()).first;
+  const auto place = states_.emplace(ngram, Met()).first;
   try {
     place->second = {1, profile_.Add(ngram, 1, *common_->scorer), form};
     if (Common* peers = common_->peers.get()) {
@@ -211,7 +213,7 @@ LiveScorer::State* LiveScorer::Meet(AbstractionId id, const NGram& ngram) {
       peer_profile_.Add(ngram, 1, *peers->scorer);
     }
   } catch (...) {
-    recorded_.erase(place);
+    states_.erase(place);
     throw;
   }
   if (place->second.places.statement->count == 1) bytes_ += BytesOf(tokens);
@@ -225,14 +227,14 @@ void LiveScorer::Observe(AbstractionId id, const BoundConstants& constants) {
   bool is_new = false;
   if (next == nullptr) {
     const NGram ngram = NextNGram(id);
-    const auto found = recorded_.find(ngram);
-    is_new = found == recorded_.end();
+    const auto found = states_.find(ngram);
+    is_new = found == states_.end();
     next = is_new ? Meet(id, ngram) : &*found;
     steps_[PlaceOfStep(id)] = {state_, next};
   }
   if (is_new) {
     ++turn_;
-    state_ = next;
+    GoTo(next);
   } else {
     Follow(next);
   }
@@ -280,8 +282,9 @@ void LiveScorer::CatchUp(const std::uint64_t* words, std::size_t size) {
 
 void LiveScorer::Resume(const NGram& ngram) {
   if (LastNGram() == ngram) return;
-  const auto found = recorded_.find(ngram);
-  state_ = found == recorded_.end() ? nullptr : &*found;
+  const auto found = states_.find(Suffix(ngram, settings().ngram_length));
+  state_ = found == states_.end() ? nullptr : &*found;
+  last_ = state_ == nullptr ? NGramWindow() : NGramWindow(ngram);
   ++turn_;
 }
 
@@ -313,8 +316,9 @@ std::string LiveScorer::ExplainStatement(AbstractionId id) {
 void LiveScorer::Restart() {
   ++turn_;
   state_ = nullptr;
+  last_ = NGramWindow();
   steps_.fill({});
-  recorded_.clear();
+  states_.clear();
   bytes_ = 0;
   if (common_.use_count() == 1) common_->defined.clear();
   profile_ = Profile();

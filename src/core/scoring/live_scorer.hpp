@@ -4,10 +4,11 @@
  * It lives as long as the backend watches the role; Load brings a new version of the model and scores again what was
  * observed. Equals ScoreSessions on the same data to the last bit.
  *
- * The recorded n-grams of the session are states, of which the session is in one; a statement leads to the next. Known
- * steps are kept in a small table that is overwritten as it fills, so a statement that has followed these before costs
- * one look-up there, or a hash look-up of its n-gram, and allocates nothing. Scores are kept with the session's
- * n-grams, so that RoleScorer need not remember many.
+ * The n-grams of ngram_length that the session has had are states, of which the session is in one; a statement leads to
+ * the next. Known steps are kept in a small table that is overwritten as it fills, so a statement that has followed
+ * these before costs one look-up there, or a hash look-up of its n-gram, and allocates nothing. Scores are kept with
+ * the session's n-grams, so that RoleScorer need not remember many. Longer n-grams are not kept: with statements in
+ * ever new order there would be as many of them as executions. So a session keeps the ngram_length that it began with.
  *
  * Scorers of several sessions of one role share what does not depend on the session: Share(). A session that runs in
  * several processes has a scorer in each: session_journal.hpp.
@@ -31,8 +32,7 @@ namespace privacy_score {
 
 class LiveScorer {
  public:
-  // What a session may have before it is full: n-grams of the greatest length, some 30 MB, and bytes of its
-  // abstractions.
+  // What a session may have before it is full: n-grams, some 15 MB, and bytes of its abstractions.
   static constexpr std::size_t kMostNGrams = 65536;
   static constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
   // About what an abstraction takes with all that is made of it here: its tokens, what they reveal, its rates and form.
@@ -46,12 +46,13 @@ class LiveScorer {
 
   // Takes in a new version of the model. Throws Error XX001 on damaged bytes, and then keeps the old version.
   void Load(const ModelSource& source);
-  // Changes the settings; the session goes on and is scored again under them.
+  // Changes the settings; the session goes on and is scored again under them. Throws Error 22023 on another
+  // ngram_length once it has had a statement.
   void Configure(const ScoreSettings& settings) { Configure(settings, end_user_); }
   // The same, and whose session it is.
   void Configure(const ScoreSettings& settings, const std::string& end_user);
   // Takes over the model and the settings of another scorer of the role, and what is made of its baseline if it is the
-  // same. What both need stands once in memory until one of them loads another model.
+  // same. What both need stands once in memory until one of them loads another model. Throws like Configure.
   void Share(const LiveScorer& other);
   // Whether that would be all of it.
   bool IsAgainstBaselineOf(const LiveScorer& other) const { return BaselineIn(other) == other.common_->baseline; }
@@ -84,11 +85,11 @@ class LiveScorer {
   std::string ExplainStatement(AbstractionId id);
   // Starts a new session; what was defined is forgotten unless others share it.
   void Restart();
-  // Goes to where the session was after this n-gram, which it has had: the next statement follows it. Zeros: the
-  // beginning.
+  // Goes to where the session was after this recorded n-gram, which it has had: the next statement follows it. Zeros:
+  // the beginning.
   void Resume(const NGram& ngram);
-  // The n-gram that the session is at; zeros at the beginning.
-  NGram LastNGram() const { return state_ == nullptr ? NGram{} : state_->first; }
+  // The recorded n-gram that the session is at; zeros at the beginning.
+  const NGram& LastNGram() const { return last_.recorded(); }
 
   // From now on what is new in this session is written into `journal` as well; null: no longer.
   void WriteTo(SessionJournal* journal);
@@ -98,7 +99,7 @@ class LiveScorer {
   void CatchUp(const std::uint64_t* words, std::size_t size);
   // Whether the session has so many n-grams or abstractions that it should be ended: each takes memory for as long as
   // it lasts.
-  bool IsFull() const { return recorded_.size() >= kMostNGrams || bytes_ > kMostBytes; }
+  bool IsFull() const { return states_.size() >= kMostNGrams || bytes_ > kMostBytes; }
 
   const SessionSummary& summary() const { return summary_; }
   // How far the session reaches; nothing is known of it until Load.
@@ -155,14 +156,14 @@ class LiveScorer {
     // What sessions of the role without an end user have; of an end user with a baseline of her own, else null.
     std::shared_ptr<Common> peers;
   };
-  // A recorded n-gram that the session has had.
+  // An n-gram that the session has had.
   struct Met {
     std::int64_t count = 0;
     Profile::Places places;
     std::uint32_t form = 0;  // of its last statement, for reach
   };
-  using Recorded = std::unordered_map<NGram, Met, NGramHash>;
-  using State = Recorded::value_type;
+  using States = std::unordered_map<NGram, Met, NGramHash>;
+  using State = States::value_type;
   // The last statement of a state leads there from another one, null before the first. Nowhere: no step.
   struct Step {
     const State* from = nullptr;
@@ -171,8 +172,12 @@ class LiveScorer {
 
   // Goes to an n-gram that the session has had before.
   void Follow(State* next) {
-    state_ = next;
+    GoTo(next);
     CountMet(next);
+  }
+  void GoTo(State* next) {
+    state_ = next;
+    last_.Push(next->first.back());
   }
   // What this session would be scored against with the model of another.
   const Baseline* BaselineIn(const LiveScorer& other) const {
@@ -220,10 +225,10 @@ class LiveScorer {
   Profile peer_profile_;  // against the baseline of the peers, if there are any
   SessionSummary summary_;
   std::unique_ptr<ReachTracker> reach_;
-  // The session at full length, which another ngram_length is cut from.
-  Recorded recorded_;
+  States states_;           // n-grams of ngram_length
   std::size_t bytes_ = 0;   // of their abstractions, about
   State* state_ = nullptr;  // null before the first statement
+  NGramWindow last_;        // what the session has had last, whatever the ngram_length
   std::uint64_t turn_ = 1;  // another one after whatever changes the session or how it is scored
   std::array<Step, 256> steps_{};
   SessionJournal* journal_ = nullptr;

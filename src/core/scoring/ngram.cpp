@@ -54,11 +54,6 @@ NGram ParseNGram(std::string_view array) {
 
 std::string TextOf(const NGram& ngram) { return ArrayText(ToVector(ngram)); }
 
-void NGramWindow::Push(AbstractionId id) {
-  std::move(ngram_.begin() + 1, ngram_.end(), ngram_.begin());
-  ngram_.back() = id;
-}
-
 void AppendRun(Sequence& sequence, AbstractionId id, std::int64_t count, std::int64_t rows) {
   if (count < 0 || count > kMostCounted) RefuseCount(count);
   if (rows < 0 || rows > kMostCounted) RefuseCount(rows);

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -58,7 +59,10 @@ class NGramWindow {
   // A session that goes on after this recorded n-gram.
   explicit NGramWindow(const NGram& recorded) : ngram_(recorded) {}
   // Takes in the next abstraction, which is not 0.
-  void Push(AbstractionId id);
+  void Push(AbstractionId id) {
+    std::move(ngram_.begin() + 1, ngram_.end(), ngram_.begin());
+    ngram_.back() = id;
+  }
   // Takes in the id of a run of kContext.
   void PushContext(AbstractionId id) {
     if (id == 0)

@@ -76,11 +76,13 @@ Sequence ReturningSession::All() const {
   return all;
 }
 
-std::vector<std::uint64_t> ReturningSession::Journal(bool every_one, const std::vector<std::uint64_t>& asked) const {
+std::vector<std::uint64_t> ReturningSession::Journal(int ngram_length, bool every_one,
+                                                     const std::vector<std::uint64_t>& asked) const {
   std::unordered_map<NGram, std::uint64_t, NGramHash> counts;
   std::vector<NGram> in_order;
-  ForEachNGram(All(), [&](const NGram& ngram, std::int64_t count, std::int64_t) {
+  ForEachNGram(All(), [&](const NGram& recorded, std::int64_t count, std::int64_t) {
     if (count == 0) return;
+    const NGram ngram = Suffix(recorded, ngram_length);
     const auto [place, fresh] = counts.emplace(ngram, 0);
     if (fresh) in_order.push_back(ngram);
     place->second += static_cast<std::uint64_t>(count);

@@ -35,10 +35,10 @@ class ReturningSession {
   std::int64_t next_part() const { return parts_.empty() ? 0 : parts_.rbegin()->first + 1; }
   std::int64_t rows() const;
 
-  // The journal. `every_one`: with each n-gram as often as it was met. `asked`: of AskedIn; what refers to statements
-  // that are not in the history is left out. Throws Error XX001 when tokens are not known, a part is missing, or on
-  // damaged words.
-  std::vector<std::uint64_t> Journal(bool every_one, const std::vector<std::uint64_t>& asked) const;
+  // The journal of its n-grams of ngram_length. `every_one`: with each as often as it was met. `asked`: of AskedIn;
+  // what refers to statements that are not in the history is left out. Throws Error XX001 when tokens are not known, a
+  // part is missing, or on damaged words.
+  std::vector<std::uint64_t> Journal(int ngram_length, bool every_one, const std::vector<std::uint64_t>& asked) const;
 
  private:
   Sequence All() const;

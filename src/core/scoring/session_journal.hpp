@@ -28,7 +28,7 @@ class SessionJournal {
     AbstractionId id = 0;
     std::string_view tokens;
   };
-  // An n-gram of the recorded length that the session has had, and how often.
+  // An n-gram of the session's ngram_length that it has had, and how often.
   struct Met {
     NGram ngram{};
     std::uint64_t count = 1;
