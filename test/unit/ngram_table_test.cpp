@@ -112,6 +112,22 @@ TEST(NGramTable, DescendsToWhatIsEntered) {
   }
 }
 
+TEST(NGramTable, KnowsWhatStandsWithinALength) {
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    std::mt19937 random(seed);
+    const auto list = RandomList(random);
+    const NGramTable table(list);
+    for (int length = 1; length <= kRecordedLength; ++length) {
+      std::set<AbstractionId> within;
+      for (const auto& [ngram, count] : list) within.insert(ngram.end() - length, ngram.end());
+      const std::vector<bool> stands = table.StandingWithin(length);
+      ASSERT_EQ(stands.size(), table.ids().size());
+      for (std::size_t i = 0; i < stands.size(); ++i)
+        EXPECT_EQ(stands[i], within.count(table.ids()[i]) > 0) << seed << ' ' << table.ids()[i];
+    }
+  }
+}
+
 TEST(NGramTable, IsTheSameUnpackedAndInAnyOrder) {
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
     std::mt19937 random(seed);

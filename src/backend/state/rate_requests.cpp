@@ -55,14 +55,6 @@ bool PutIntoInbox(DatabaseSlot* slot, std::string_view relation, std::string_vie
   return true;
 }
 
-// The rate at a place of the inbox, which goes to the next one.
-AskedRate NextInInbox(const DatabaseSlot* slot, int32* at, InboxLength* length) {
-  memcpy(length, slot->asked_inbox + *at, sizeof *length);
-  const char* text = slot->asked_inbox + *at + sizeof *length;
-  *at += static_cast<int32>(sizeof *length + *length);
-  return ReadText(text, *length);
-}
-
 }  // namespace
 
 bool AskForRate(DatabaseSlot* slot, std::string_view relation, std::string_view attributes, AskedShare* share) {
@@ -76,23 +68,27 @@ bool AskForRate(DatabaseSlot* slot, std::string_view relation, std::string_view 
   return true;
 }
 
-void ReadAskedInbox(DatabaseSlot* slot) {
-  int32 done = 0;
+AskedRate NextInInbox(const char* inbox, int32* at) {
   InboxLength length;
-  for (int32 at = 0; at < slot->asked_inbox_used; done = at) {
-    const AskedRate asked = NextInInbox(slot, &at, &length);
-    if (!PutIntoList(slot, asked.relation, asked.attributes)) break;
-  }
-  slot->asked_inbox_used -= done;
-  memmove(slot->asked_inbox, slot->asked_inbox + done, static_cast<Size>(slot->asked_inbox_used));
+  memcpy(&length, inbox + *at, sizeof length);
+  const char* text = inbox + *at + sizeof length;
+  *at += static_cast<int32>(sizeof length + length);
+  return ReadText(text, length);
 }
 
-dsa_pointer TakeAskedRates(DatabaseSlot* slot) {
-  ReadAskedInbox(slot);
-  const dsa_pointer first = slot->missing_rates;
+void TakeAskedRates(DatabaseSlot* slot, TakenRates* taken) {
+  taken->list = slot->missing_rates;
+  taken->inbox_used = slot->asked_inbox_used;
+  memcpy(taken->inbox, slot->asked_inbox, static_cast<Size>(slot->asked_inbox_used));
+  for (int32 at = 0; at < taken->inbox_used;) {
+    const int32 before = at;
+    NextInInbox(taken->inbox, &at);
+    const Size length = static_cast<Size>(at - before) - sizeof(InboxLength);
+    pg_atomic_fetch_sub_u64(&ps_shared->asked_bytes, RequestCost(length));
+  }
   slot->missing_rates = InvalidDsaPointer;
+  slot->asked_inbox_used = 0;
   ++slot->asked_taken;
-  return first;
 }
 
 AskedRate ReadAskedRate(dsa_pointer at) {
@@ -109,16 +105,6 @@ dsa_pointer FreeAskedRate(dsa_pointer at) {
   pg_atomic_fetch_sub_u64(&ps_shared->asked_bytes, RequestCost(length));
   FreeShared(at, RequestSize(length));
   return next;
-}
-
-void FreeAskedRates(DatabaseSlot* slot) {
-  while (DsaPointerIsValid(slot->missing_rates)) slot->missing_rates = FreeAskedRate(slot->missing_rates);
-  InboxLength length;
-  for (int32 at = 0; at < slot->asked_inbox_used;) {
-    NextInInbox(slot, &at, &length);
-    pg_atomic_fetch_sub_u64(&ps_shared->asked_bytes, RequestCost(length));
-  }
-  slot->asked_inbox_used = 0;
 }
 
 }  // namespace privacy_score

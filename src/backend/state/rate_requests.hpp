@@ -3,7 +3,8 @@
  * there.
  *
  * Sessions and the worker put rates in; the worker takes all of them out, or frees them with their slot. While there is
- * room they come into the inbox of the slot, for which a session need not map the area. The lists of all databases have
+ * room they stand in the inbox of the slot, for which a session need not map the area, else in a list there. What is in
+ * the inbox is read where it stands: when the area is full it waits for nothing. The lists of all databases have
  * a quarter of the area in which the models are, too, and of that each session has as much as it would have of the pool
  * of blocks (MayHave): whoever asks for a great many rates does not keep others from asking.
  */
@@ -27,27 +28,42 @@ struct AskedShare {
 // asks, if `share` is not null.
 bool AskForRate(DatabaseSlot* slot, std::string_view relation, std::string_view attributes, AskedShare* share);
 
-// Moves what is in the inbox to the list of a slot whose lock is held; what there is no room for waits.
-void ReadAskedInbox(DatabaseSlot* slot);
-
-// Takes all of the list out of a slot whose lock is held, with what is in the inbox; returns the first.
-dsa_pointer TakeAskedRates(DatabaseSlot* slot);
-
-// A rate of the list, as long as it stands there.
+// A rate that is asked for, as long as it stands there.
 struct AskedRate {
   const char* relation;
   std::string_view attributes;
 };
+
+// The steps of what follows: the rate at a place of an inbox, which goes to the next one; a rate of a list; the one
+// after it; that, when the rate is freed.
+AskedRate NextInInbox(const char* inbox, int32* at);
 AskedRate ReadAskedRate(dsa_pointer at);
-
-// The one after it.
 dsa_pointer NextAskedRate(dsa_pointer at);
-
-// Frees it; returns the one after it.
 dsa_pointer FreeAskedRate(dsa_pointer at);
 
-// Frees all that a slot has, whose lock is held.
-void FreeAskedRates(DatabaseSlot* slot);
+// Calls `visit` with each rate that is asked for in a slot whose lock is held.
+template <typename Visit>
+void ForEachAskedRate(const DatabaseSlot* slot, Visit visit) {
+  for (int32 at = 0; at < slot->asked_inbox_used;) visit(NextInInbox(slot->asked_inbox, &at));
+  for (dsa_pointer at = slot->missing_rates; DsaPointerIsValid(at); at = NextAskedRate(at)) visit(ReadAskedRate(at));
+}
+
+// Rates that were taken out of a slot.
+struct TakenRates {
+  dsa_pointer list;
+  int32 inbox_used;
+  char inbox[kAskedInbox];
+};
+
+// Takes all rates out of a slot whose lock is held.
+void TakeAskedRates(DatabaseSlot* slot, TakenRates* taken);
+
+// Calls `use` with each of them, and frees them.
+template <typename Use>
+void UseTaken(const TakenRates& taken, Use use) {
+  for (int32 at = 0; at < taken.inbox_used;) use(NextInInbox(taken.inbox, &at));
+  for (dsa_pointer at = taken.list; DsaPointerIsValid(at); at = FreeAskedRate(at)) use(ReadAskedRate(at));
+}
 
 // Takes the first attribute away from a set of them that is not empty, and returns it.
 inline std::string_view TakeAttribute(std::string_view* attributes) {

@@ -75,8 +75,7 @@ void OnNamespaceChange(Datum, int, uint32) { catalogs_changed = true; }
 // whoever still needs it, after a new version of the model.
 void CountMissing(DatabaseSlot* slot) {
   int32 count = 0;
-  ReadAskedInbox(slot);
-  for (dsa_pointer at = slot->missing_rates; DsaPointerIsValid(at); at = NextAskedRate(at)) ++count;
+  ForEachAskedRate(slot, [&count](const AskedRate&) { ++count; });
   if (count < slot->missing_count) republish = true;
   slot->missing_count = count;
 }
@@ -86,9 +85,9 @@ bool ClaimSlot(DatabaseSlot* slot) {
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   const bool taken = slot->worker_pid != 0;
   if (!taken) {
+    CountMissing(slot);  // first: it may fail for want of memory, and then nobody would give the slot up
     slot->worker_pid = MyProcPid;
     slot->worker_procno = ProcessNumber(MyProc);
-    CountMissing(slot);
   }
   LWLockRelease(slot->lock);
   return !taken;

@@ -20,9 +20,14 @@ struct GatheredBaselines {
   bool fit;  // else there was no room for one
 };
 
+// How often rows of baselines have been written, by the server's statistics; below 0: nobody knows. Within a
+// transaction.
+int64 CountWrittenBaselines();
+
 // Takes over those that stand in shared memory and are what the tables say in the active snapshot, and reads the
-// others. Within a transaction of the worker, inside an internal scope; the list is palloc'd in `context`.
-void GatherBaselines(DatabaseSlot* slot, MemoryContext context, GatheredBaselines* gathered);
+// others; `counted`: how often they had been written before that snapshot. Within a transaction of the worker, inside an
+// internal scope; the list is palloc'd in `context`.
+void GatherBaselines(DatabaseSlot* slot, MemoryContext context, int64 counted, GatheredBaselines* gathered);
 
 // Whether that set is the one in force.
 bool SameBaselines(const DatabaseSlot* slot, const GatheredBaselines& gathered);

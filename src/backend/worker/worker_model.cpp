@@ -426,7 +426,7 @@ void TakeDayFigures(DatabaseSlot* slot, const DayFigure* days) {
 
 void AddMissing(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate>* rates) {
   const std::size_t count = rates->size();
-  AskedShare share = {};
+  static AskedShare share;  // of this process, however many models it publishes until they are computed
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   for (std::size_t i = 0; i < count; ++i) {
     if (!AskForRate(slot, (*rates)[i].relation, (*rates)[i].attributes, &share)) break;

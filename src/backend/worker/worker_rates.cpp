@@ -101,19 +101,18 @@ void TakeAsked(Round* round) {
     initStringInfo(array);
     appendStringInfoChar(array, '{');
   }
+  TakenRates taken;
   LWLockAcquire(round->slot->lock, LW_EXCLUSIVE);
-  dsa_pointer at = TakeAskedRates(round->slot);
+  TakeAskedRates(round->slot, &taken);
   LWLockRelease(round->slot->lock);
-  while (DsaPointerIsValid(at)) {
-    const AskedRate asked = ReadAskedRate(at);
+  UseTaken(taken, [round](const AskedRate& asked) {
     const char* relation = pstrdup(asked.relation);
     const char* attributes = pnstrdup(asked.attributes.data(), asked.attributes.size());
     AddToRound(round, relation, attributes, false);
     AppendArrayElement(&round->asked_relations, relation);
     AppendArrayElement(&round->asked_attributes, attributes);
     ++round->settled;
-    at = FreeAskedRate(at);
-  }
+  });
   for (StringInfo array : {&round->asked_relations, &round->asked_attributes}) appendStringInfoChar(array, '}');
 }
 
@@ -253,13 +252,11 @@ char* RelationsAskedFor(DatabaseSlot* slot) {
     last = pnstrdup(relation.data(), relation.size());
     AppendArrayElement(&names, last);
   };
-  LWLockAcquire(slot->lock, LW_EXCLUSIVE);
-  ReadAskedInbox(slot);
-  for (dsa_pointer at = slot->missing_rates; DsaPointerIsValid(at); at = NextAskedRate(at)) {
-    AskedRate asked = ReadAskedRate(at);
+  LWLockAcquire(slot->lock, LW_SHARED);
+  ForEachAskedRate(slot, [&](AskedRate asked) {
     add(asked.relation);
     while (!asked.attributes.empty()) add(privacy_score::RelationOfColumn(TakeAttribute(&asked.attributes)));
-  }
+  });
   LWLockRelease(slot->lock);
   return names.len == 1 ? nullptr : psprintf("%s}", names.data);
 }

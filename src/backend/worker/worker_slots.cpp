@@ -21,7 +21,9 @@ namespace {
 
 // Rates that were asked for: of another database they would be asked of the next one that gets the slot.
 void FreeMissingRates(DatabaseSlot* slot) {
-  FreeAskedRates(slot);
+  TakenRates taken;
+  TakeAskedRates(slot, &taken);
+  UseTaken(taken, [](const AskedRate&) {});
   slot->missing_count = 0;
 }
 

@@ -127,6 +127,20 @@ bool NGramTable::Has(const NGram& ngram, int length) const {
   return row != rows_.end() && EndAlike(*row, end, length);
 }
 
+std::vector<bool> NGramTable::StandingWithin(int length) const {
+  std::vector<bool> stands(ids_.size());
+  std::size_t last = 0;  // so many stand last in one
+  for (std::size_t statement = 0; statement < ids_.size(); ++statement) {
+    stands[statement] = starts_[statement] < starts_[statement + 1];
+    last += stands[statement] ? 1 : 0;
+  }
+  // In what sessions have had, each statement does, but for the padding in front.
+  if (last == ids_.size()) return stands;
+  for (const Row& row : rows_)
+    for (int k = 1; k < length; ++k) stands[row.places[static_cast<std::size_t>(k)]] = true;
+  return stands;
+}
+
 std::vector<NGramTable::Counted> NGramTable::List() const {
   std::vector<Counted> all;
   all.reserve(rows_.size());

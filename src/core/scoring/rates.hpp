@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -46,11 +47,14 @@ struct RatedSet {
     RateBounds bounds;
     bool joined = false;
   };
-  std::vector<Part> parts;      // by relation
-  std::vector<MaskWord> masks;  // of the parts, one after the other
-  std::vector<Join> joins;
-  std::vector<MaskWord> join_masks;  // likewise, of the joins
-  std::vector<Group> groups;
+  // Most are of one relation with few columns: each session keeps those of its baseline, without a block for each list.
+  template <typename Item>
+  using List = boost::container::small_vector<Item, 1>;
+  List<Part> parts;      // by relation
+  List<MaskWord> masks;  // of the parts, one after the other
+  List<Join> joins;
+  List<MaskWord> join_masks;  // likewise, of the joins
+  List<Group> groups;
   RateBounds combined;
   bool joined = false;  // some relations are
 };

@@ -98,8 +98,12 @@ void RoleScorer::FindColumns() {
     });
     SortUnique(level->unions);
   }
-  if (settings().compare != ScoreSettings::kUnion)
-    for (const AbstractionId id : known_->ids()) statement_columns_.push_back(deltas_.ColumnOf(FindKnownClass(id)));
+  if (settings().compare != ScoreSettings::kUnion) {
+    // What stands farther in front is nothing to the score, and its rates are not wanted.
+    const std::vector<bool> counts = known_->StandingWithin(settings().ngram_length);
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      statement_columns_.push_back(deltas_.ColumnOf(counts[i] ? FindKnownClass(known_->ids()[i]) : kEmptyClass));
+  }
   has_columns_ = true;
 }
 
@@ -408,10 +412,13 @@ NGramExplanation RoleScorer::ExplainTokens(const std::vector<Tokens>& places, Sc
 }
 
 const std::vector<DeltaTable::Column>& RoleScorer::ExplainedUnions(Level& level) {
-  if (level.explained_unions.empty())
+  if (level.explained_unions.empty()) {
+    std::vector<DeltaTable::Column> all;  // without memory for the last of them it has none
     known_->ForEach(level.length, settings().pad, [&](const NGram& ngram, std::int64_t) {
-      level.explained_unions.push_back(deltas_.ColumnOf(KnownClassesOf(level, ngram)[0]));
+      all.push_back(deltas_.ColumnOf(KnownClassesOf(level, ngram)[0]));
     });
+    level.explained_unions = std::move(all);
+  }
   return level.explained_unions;
 }
 
