@@ -153,7 +153,7 @@ check_true "a session is cut after idle_gap" wait_for "$cut" "2,1|1|,2"
 check "only its last piece is open" "$(q "SELECT queries, session LIKE '%/2' FROM privacy_score.stat_sessions")" "1|t"
 close_session
 
-q "ALTER ROLE alice RESET privacy_score.idle_gap" >/dev/null
+q "ALTER ROLE alice RESET privacy_score.idle_gap" "ALTER ROLE alice SET privacy_score.ngram_length = 6" >/dev/null
 # From PostgreSQL 17 on a key that is tested for NULL is certain to return nothing, and no event.
 as alice q "DO \$\$
   BEGIN
@@ -166,6 +166,7 @@ q "SELECT privacy_score.flush()" >/dev/null
 check "and when it has more different n-grams than a backend should keep" \
   "$(q "SELECT sum(queries), min(queries) FILTER (WHERE session NOT LIKE '%/%') >= 65536, string_agg(split_part(session, '/', 2), ',' ORDER BY id)
           FROM (SELECT * FROM privacy_score.session ORDER BY id DESC LIMIT 2) s")" "70000|t|,2"
+q "ALTER ROLE alice RESET privacy_score.ngram_length" >/dev/null
 
 # --- a role is dropped or renamed while its session runs ----------------------------------------------------------------
 q "CREATE ROLE carol LOGIN" "GRANT SELECT ON patients TO PUBLIC" "ALTER ROLE carol SET privacy_score.idle_gap = '1s'" >/dev/null

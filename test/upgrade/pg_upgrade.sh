@@ -62,7 +62,8 @@ stop_server fast
 plain=$PGDATA
 new_cluster plain_new
 if ! run_upgrade "$plain"; then
-  skip "$("$old_bindir/postgres" --version) to $("$new_bindir/postgres" --version): it fails without the extension as well"
+  skip "$("$old_bindir/postgres" --version) to $("$new_bindir/postgres" --version): it fails without the extension as well: $(
+    grep -rhaoE 'ERROR: .*' "$PGDATA/pg_upgrade_output.d" | tail -n 1)"
   done_testing
   exit
 fi
