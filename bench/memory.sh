@@ -47,7 +47,7 @@ echo "|---|---|---|"
 echo "| n-gram of the baseline, with what the model says of its statements | $ngram | none |"
 echo "| session, with its first statement and the model | | $own_session |"
 echo "| abstraction: its tokens, sent once a session; known to the backend with what is remembered of the query | | $(per "$own_first" 4000) |"
-echo "| new n-gram, of length 6 as it is kept, with its score | | $(per "$own_pair - own_same" 39600) |"
+echo "| new n-gram of the session, with its score | | $(per "$own_pair - own_same" 39600) |"
 echo "| new constant of a statement | | $(per "$own_constants" 30000) |"
 echo
 target_header

@@ -355,6 +355,21 @@ FlushItem* OfThisExtension(FlushItem* items) {
   return left;
 }
 
+// Writes what one session has gathered. What that takes of memory goes with a connection to SPI of its own, before the
+// next session is written: hundreds may have much to write at once. Alerts that are due are palloc'd in `context`.
+void WriteItem(DatabaseSlot* slot, FlushItem* item, MemoryContext context) {
+  ConnectSpi();
+  WriteEvents(item);
+  WriteAlerts(item);
+  KeepPrincipal(&item->copy, item->row_id, item->follows);
+  ToldBySession told;
+  item->due = TakeTold(slot, &item->copy, &item->copy.sealed, context, &told);
+  WriteKnown(item->row_id, told.known);
+  if (told.has_reach) TakeReachOfTold(item, told.reach);
+  item->due = JudgeSession(&item->copy, item->row_id, item->due, context, &item->calm);
+  SPI_finish();
+}
+
 }  // namespace
 
 void FlushSessions(DatabaseSlot* slot) {
@@ -375,16 +390,7 @@ void FlushSessions(DatabaseSlot* slot) {
     BeginWork(&work);
     items = OfThisExtension(items);
     for (FlushItem* item = items; item != nullptr; item = item->next) WriteDefinitions(item);
-    for (FlushItem* item = items; item != nullptr; item = item->next) {
-      WriteEvents(item);
-      WriteAlerts(item);
-      KeepPrincipal(&item->copy, item->row_id, item->follows);
-      ToldBySession told;
-      item->due = TakeTold(slot, &item->copy, &item->copy.sealed, work.outer, &told);
-      WriteKnown(item->row_id, told.known);
-      if (told.has_reach) TakeReachOfTold(item, told.reach);
-      item->due = JudgeSession(&item->copy, item->row_id, item->due, work.outer, &item->calm);
-    }
+    for (FlushItem* item = items; item != nullptr; item = item->next) WriteItem(slot, item, work.outer);
     EndWork(&work);
     SettleDays();
     SettleJudging();
