@@ -120,10 +120,10 @@ TEST(NGramTable, KnowsWhatStandsWithinALength) {
     for (int length = 1; length <= kRecordedLength; ++length) {
       std::set<AbstractionId> within;
       for (const auto& [ngram, count] : list) within.insert(ngram.end() - length, ngram.end());
-      const std::vector<bool> stands = table.StandingWithin(length);
-      ASSERT_EQ(stands.size(), table.ids().size());
-      for (std::size_t i = 0; i < stands.size(); ++i)
-        EXPECT_EQ(stands[i], within.count(table.ids()[i]) > 0) << seed << ' ' << table.ids()[i];
+      const std::vector<AbstractionId> ids = table.IdsWithin(length);
+      ASSERT_EQ(ids.size(), table.ids().size());
+      for (std::size_t i = 0; i < ids.size(); ++i)
+        EXPECT_EQ(ids[i], within.count(table.ids()[i]) > 0 ? table.ids()[i] : 0) << seed << ' ' << table.ids()[i];
     }
   }
 }

@@ -25,8 +25,8 @@ struct GatheredBaselines {
 int64 CountWrittenBaselines();
 
 // Takes over those that stand in shared memory and are what the tables say in the active snapshot, and reads the
-// others; `counted`: how often they had been written before that snapshot. Within a transaction of the worker, inside an
-// internal scope; the list is palloc'd in `context`.
+// others; `counted`: how often they had been written before that snapshot. Within a transaction of the worker, inside
+// an internal scope; the list is palloc'd in `context`.
 void GatherBaselines(DatabaseSlot* slot, MemoryContext context, int64 counted, GatheredBaselines* gathered);
 
 // Whether that set is the one in force.

@@ -127,18 +127,19 @@ bool NGramTable::Has(const NGram& ngram, int length) const {
   return row != rows_.end() && EndAlike(*row, end, length);
 }
 
-std::vector<bool> NGramTable::StandingWithin(int length) const {
-  std::vector<bool> stands(ids_.size());
-  std::size_t last = 0;  // so many stand last in one
-  for (std::size_t statement = 0; statement < ids_.size(); ++statement) {
-    stands[statement] = starts_[statement] < starts_[statement + 1];
-    last += stands[statement] ? 1 : 0;
-  }
-  // In what sessions have had, each statement does, but for the padding in front.
-  if (last == ids_.size()) return stands;
+std::vector<AbstractionId> NGramTable::IdsWithin(int length) const {
+  std::vector<AbstractionId> within(ids_.size());
+  bool all = true;  // of what sessions have had, each statement stands last in one
+  for (std::size_t statement = 0; statement < ids_.size(); ++statement)
+    if (starts_[statement] < starts_[statement + 1])
+      within[statement] = ids_[statement];
+    else
+      all = all && ids_[statement] == 0;
+  if (all) return within;
   for (const Row& row : rows_)
-    for (int k = 1; k < length; ++k) stands[row.places[static_cast<std::size_t>(k)]] = true;
-  return stands;
+    for (auto place = row.places.begin() + 1; place < row.places.begin() + length; ++place)
+      within[*place] = ids_[*place];
+  return within;
 }
 
 std::vector<NGramTable::Counted> NGramTable::List() const {

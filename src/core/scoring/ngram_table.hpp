@@ -83,8 +83,8 @@ class NGramTable {
   Counted At(std::size_t row, int length) const;
   // The abstractions that stand in n-grams, which are the statements of Descend by their place.
   const LentList<AbstractionId>& ids() const { return ids_; }
-  // Which of them stand at one of the last `length` places of an n-gram.
-  std::vector<bool> StandingWithin(int length) const;
+  // The same, with 0 for each that stands at none of the last `length` places of any n-gram.
+  std::vector<AbstractionId> IdsWithin(int length) const;
   // The recorded ones.
   std::vector<Counted> List() const;
 

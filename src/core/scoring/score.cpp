@@ -98,12 +98,10 @@ void RoleScorer::FindColumns() {
     });
     SortUnique(level->unions);
   }
-  if (settings().compare != ScoreSettings::kUnion) {
-    // What stands farther in front is nothing to the score, and its rates are not wanted.
-    const std::vector<bool> counts = known_->StandingWithin(settings().ngram_length);
-    for (std::size_t i = 0; i < counts.size(); ++i)
-      statement_columns_.push_back(deltas_.ColumnOf(counts[i] ? FindKnownClass(known_->ids()[i]) : kEmptyClass));
-  }
+  // What stands farther in front is nothing to the score, and its rates are not wanted.
+  if (settings().compare != ScoreSettings::kUnion)
+    for (const AbstractionId id : known_->IdsWithin(settings().ngram_length))
+      statement_columns_.push_back(deltas_.ColumnOf(FindKnownClass(id)));
   has_columns_ = true;
 }
 
@@ -209,8 +207,7 @@ RoleScorer::Classes RoleScorer::Together(const Level& level, Classes places) {
     if (place == kUnparsedClass) together[0] = kUnparsedClass;
     all = UnionOf(all, pairs_.class_of(place).revealed);
   }
-  if (together[0] == kUnparsedClass) return together;
-  together[0] = pairs_.Intern(all);
+  if (together[0] != kUnparsedClass) together[0] = pairs_.Intern(all);
   return together;
 }
 
@@ -412,14 +409,12 @@ NGramExplanation RoleScorer::ExplainTokens(const std::vector<Tokens>& places, Sc
 }
 
 const std::vector<DeltaTable::Column>& RoleScorer::ExplainedUnions(Level& level) {
-  if (level.explained_unions.empty()) {
-    std::vector<DeltaTable::Column> all;  // without memory for the last of them it has none
-    known_->ForEach(level.length, settings().pad, [&](const NGram& ngram, std::int64_t) {
-      all.push_back(deltas_.ColumnOf(KnownClassesOf(level, ngram)[0]));
-    });
-    level.explained_unions = std::move(all);
-  }
-  return level.explained_unions;
+  if (!level.explained_unions.empty()) return level.explained_unions;
+  std::vector<DeltaTable::Column> all;  // without memory for the last of them it has none
+  known_->ForEach(level.length, settings().pad, [&](const NGram& ngram, std::int64_t) {
+    all.push_back(deltas_.ColumnOf(KnownClassesOf(level, ngram)[0]));
+  });
+  return level.explained_unions = std::move(all);
 }
 
 // What is named as the nearest of the n-grams that are known, all 0 where none is, `least` being the score. After
