@@ -5,8 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <random>
+
 #include "core/base/error.hpp"
 #include "score_fixture.hpp"
+#include "summary_fixture.hpp"
 
 namespace privacy_score {
 namespace {
@@ -68,12 +72,52 @@ TEST(Profile, PaddingSeesShortSessions) {
   EXPECT_GT(SummaryOf({{kLgd}}, settings).score, 0);
 }
 
+// What is added at once, one by one, or repeated where it stands, comes to the same; every n-gram has its place.
+TEST(Profile, RepeatedIsAddedAgain) {
+  std::mt19937 random(3);
+  const AbstractionId ids[] = {kG, kGh, kLg, kGd, kLgd};
+  for (int round = 0; round < 100; ++round) {
+    ScoreSettings settings = Published();
+    settings.ngram_length = 1 + round % 3;
+    settings.pad = random() % 2 != 0;
+    settings.counting = random() % 2 != 0 ? ScoreSettings::kSet : ScoreSettings::kMultiset;
+    RoleScorer scorer(std::make_shared<const Model>(Model::Parse(WorkedModel().Wire())), "analyst", settings);
+    Profile at_once, one_by_one, repeated;
+    std::map<NGram, std::int64_t> counts;
+    NGramWindow window;
+    for (int i = 0; i < 30; ++i) {
+      window.Push(ids[random() % 5]);
+      const NGram ngram = Suffix(window.recorded(), settings.ngram_length);
+      one_by_one.Add(window.recorded(), 1, scorer);
+      Profile::Place* place = repeated.Find(ngram);
+      EXPECT_EQ(place == nullptr, counts.count(ngram) == 0);
+      if (place == nullptr)
+        repeated.Add(window.recorded(), 1, scorer);
+      else
+        EXPECT_EQ(repeated.Repeat(*place, settings), settings.counting == ScoreSettings::kMultiset);
+      ++counts[ngram];
+    }
+    for (const auto& [ngram, count] : counts) EXPECT_EQ(at_once.Add(ngram, count, scorer)->second.count, count);
+    EXPECT_EQ(repeated.places(), counts.size());
+    repeated.ForEachPlace([&](const Profile::Place& place) { EXPECT_EQ(place.second.count, counts[place.first]); });
+    for (const Profile* profile : {&one_by_one, &repeated}) {
+      ExpectSameScores(profile->Summary(), at_once.Summary());
+      EXPECT_EQ(profile->Summary().queries, 30);
+    }
+    EXPECT_EQ(at_once.Summary().queries, 30);
+  }
+}
+
 TEST(Profile, AFailureCountsNothing) {
   RoleScorer scorer(std::make_shared<const Model>(Model::Parse(WorkedModel().Wire())), "analyst", ScoreSettings());
   Profile profile;
   EXPECT_THROW(profile.Add({0, 0, 0, 0, 0, 77}, 1, scorer), Error);
   EXPECT_EQ(profile.Summary().queries, 0);
   EXPECT_EQ(profile.Summary().ngrams, 0);
+  // One that is known, after one that is not.
+  EXPECT_THROW(profile.Add({0, 0, 0, 0, 77, kG}, 1, scorer), Error);
+  EXPECT_FALSE(profile.HasStatement(kG));
+  EXPECT_EQ(profile.Summary().queries, 0);
 }
 
 }  // namespace

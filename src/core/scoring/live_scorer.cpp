@@ -40,13 +40,12 @@ struct LiveScorer::JournalReader {
   }
   void Take(const SessionJournal::Met& met) const {
     std::uint64_t left = met.count;
-    auto found = scorer.states_.find(met.ngram);
-    if (found == scorer.states_.end()) {
-      scorer.Meet(met.ngram.back(), met.ngram);
-      found = scorer.states_.find(met.ngram);
+    State* state = scorer.profile_.Find(met.ngram);
+    if (state == nullptr) {
+      state = scorer.Meet(met.ngram.back(), met.ngram);
       --left;
     }
-    for (; left > 0; --left) scorer.CountMet(&*found);
+    for (; left > 0; --left) scorer.CountMet(state);
   }
   void Take(const SessionJournal::Asked& asked) const { scorer.reach_->TakeAsked(FormOf(asked.id), asked); }
   void Take(const SessionJournal::Subject& subject) const { scorer.reach_->TakeSubject(FormOf(subject.id), subject); }
@@ -135,31 +134,29 @@ void LiveScorer::Replace(std::shared_ptr<const Model> model, const ScoreSettings
 void LiveScorer::Adopt(std::shared_ptr<Common> common) {
   const Model& model = *common->model;
   RoleScorer& scorer = *common->scorer;
-  if (!states_.empty() && scorer.settings().ngram_length != settings().ngram_length)
+  if (profile_.places() > 0 && scorer.settings().ngram_length != settings().ngram_length)
     throw Error("22023", "the session has n-grams of length " + std::to_string(settings().ngram_length));
-  for (const auto& [ngram, met] : states_) {
-    const AbstractionId id = ngram.back();
+  profile_.ForEachPlace([&](const State& state) {
+    const AbstractionId id = state.first.back();
     if (scorer.FindTokens(id) == nullptr) common->defined.emplace(id, common_->scorer->TokensOf(id));
     if (common->peers != nullptr && common->peers->scorer->FindTokens(id) == nullptr)
       common->peers->defined.emplace(id, scorer.TokensOf(id));
-  }
+  });
   Profile profile, peer_profile;
   auto reach = std::make_unique<ReachTracker>(model, scorer.settings().where_counts);
   reach->Replay(*reach_, model, [&](AbstractionId id) -> const Tokens& { return scorer.TokensOf(id); });
-  std::vector<Met> fresh;
-  fresh.reserve(states_.size());
-  for (const auto& [ngram, met] : states_) {
+  profile_.ForEachPlace([&](const State& state) {
+    const auto& [ngram, met] = state;
     const AbstractionId id = ngram.back();
-    fresh.push_back({met.count, profile.Add(ngram, met.count, scorer), reach->FormOf(model, id, scorer.TokensOf(id))});
+    profile.Add(ngram, met.count, scorer)->second.form = reach->FormOf(model, id, scorer.TokensOf(id));
     if (common->peers != nullptr) peer_profile.Add(ngram, met.count, *common->peers->scorer);
-  }
-  auto next = fresh.begin();
-  for (auto& [ngram, met] : states_) met = *next++;
+  });
   common_ = std::move(common);
   reach_ = std::move(reach);
   reach_->WriteTo(journal_);
   profile_ = std::move(profile);
   peer_profile_ = std::move(peer_profile);
+  if (state_ != nullptr) state_ = profile_.Find(Suffix(LastNGram(), settings().ngram_length));
   summary_ = Summarise();
   steps_.fill({});
   ++turn_;
@@ -205,20 +202,14 @@ NGram LiveScorer::NextNGram(AbstractionId id) const {
 LiveScorer::State* LiveScorer::Meet(AbstractionId id, const NGram& ngram) {
   const Tokens& tokens = common_->scorer->TokensOf(id);
   const std::uint32_t form = reach_->FormOf(*common_->model, id, tokens);
-  const auto place = states_.emplace(ngram, Met()).first;
-  try {
-    place->second = {1, profile_.Add(ngram, 1, *common_->scorer), form};
-    if (Common* peers = common_->peers.get()) {
-      if (peers->scorer->FindTokens(id) == nullptr) peers->defined.emplace(id, tokens);
-      peer_profile_.Add(ngram, 1, *peers->scorer);
-    }
-  } catch (...) {
-    states_.erase(place);
-    throw;
-  }
-  if (place->second.places.statement->count == 1) bytes_ += BytesOf(tokens);
+  Common* peers = common_->peers.get();
+  if (peers != nullptr && peers->scorer->FindTokens(id) == nullptr) peers->defined.emplace(id, tokens);
+  State* state = profile_.Add(ngram, 1, *common_->scorer);
+  state->second.form = form;
+  if (peers != nullptr) peer_profile_.Add(ngram, 1, *peers->scorer);
+  if (state->second.statement->count == 1) bytes_ += BytesOf(tokens);
   summary_ = Summarise();
-  return &*place;
+  return state;
 }
 
 void LiveScorer::Observe(AbstractionId id, const BoundConstants& constants) {
@@ -227,9 +218,9 @@ void LiveScorer::Observe(AbstractionId id, const BoundConstants& constants) {
   bool is_new = false;
   if (next == nullptr) {
     const NGram ngram = NextNGram(id);
-    const auto found = states_.find(ngram);
-    is_new = found == states_.end();
-    next = is_new ? Meet(id, ngram) : &*found;
+    next = profile_.Find(ngram);
+    is_new = next == nullptr;
+    if (is_new) next = Meet(id, ngram);
     steps_[PlaceOfStep(id)] = {state_, next};
   }
   if (is_new) {
@@ -282,8 +273,7 @@ void LiveScorer::CatchUp(const std::uint64_t* words, std::size_t size) {
 
 void LiveScorer::Resume(const NGram& ngram) {
   if (LastNGram() == ngram) return;
-  const auto found = states_.find(Suffix(ngram, settings().ngram_length));
-  state_ = found == states_.end() ? nullptr : &*found;
+  state_ = profile_.Find(Suffix(ngram, settings().ngram_length));
   last_ = state_ == nullptr ? NGramWindow() : NGramWindow(ngram);
   ++turn_;
 }
@@ -318,7 +308,6 @@ void LiveScorer::Restart() {
   state_ = nullptr;
   last_ = NGramWindow();
   steps_.fill({});
-  states_.clear();
   bytes_ = 0;
   if (common_.use_count() == 1) common_->defined.clear();
   profile_ = Profile();

@@ -32,7 +32,7 @@ namespace privacy_score {
 
 class LiveScorer {
  public:
-  // What a session may have before it is full: n-grams, some 15 MB, and bytes of its abstractions.
+  // What a session may have before it is full: n-grams, some 8 MB, and bytes of its abstractions.
   static constexpr std::size_t kMostNGrams = 65536;
   static constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
   // About what an abstraction takes with all that is made of it here: its tokens, what they reveal, its rates and form.
@@ -99,7 +99,7 @@ class LiveScorer {
   void CatchUp(const std::uint64_t* words, std::size_t size);
   // Whether the session has so many n-grams or abstractions that it should be ended: each takes memory for as long as
   // it lasts.
-  bool IsFull() const { return states_.size() >= kMostNGrams || bytes_ > kMostBytes; }
+  bool IsFull() const { return profile_.places() >= kMostNGrams || bytes_ > kMostBytes; }
 
   const SessionSummary& summary() const { return summary_; }
   // How far the session reaches; nothing is known of it until Load.
@@ -156,14 +156,8 @@ class LiveScorer {
     // What sessions of the role without an end user have; of an end user with a baseline of her own, else null.
     std::shared_ptr<Common> peers;
   };
-  // An n-gram that the session has had.
-  struct Met {
-    std::int64_t count = 0;
-    Profile::Places places;
-    std::uint32_t form = 0;  // of its last statement, for reach
-  };
-  using States = std::unordered_map<NGram, Met, NGramHash>;
-  using State = States::value_type;
+  // An n-gram of ngram_length that the session has had.
+  using State = Profile::Place;
   // The last statement of a state leads there from another one, null before the first. Nowhere: no step.
   struct Step {
     const State* from = nullptr;
@@ -212,8 +206,7 @@ class LiveScorer {
   // Counts one more of an n-gram of the session, wherever this stands.
   void CountMet(State* met) {
     ++turn_;
-    ++met->second.count;
-    if (profile_.Repeat(met->second.places, settings()))
+    if (profile_.Repeat(*met, settings()))
       CountAmongPeers(met);
     else
       ++summary_.queries;
@@ -225,8 +218,7 @@ class LiveScorer {
   Profile peer_profile_;  // against the baseline of the peers, if there are any
   SessionSummary summary_;
   std::unique_ptr<ReachTracker> reach_;
-  States states_;           // n-grams of ngram_length
-  std::size_t bytes_ = 0;   // of their abstractions, about
+  std::size_t bytes_ = 0;   // of the session's abstractions, about
   State* state_ = nullptr;  // null before the first statement
   NGramWindow last_;        // what the session has had last, whatever the ngram_length
   std::uint64_t turn_ = 1;  // another one after whatever changes the session or how it is scored

@@ -5,15 +5,38 @@
 
 namespace privacy_score {
 
-Profile::Places Profile::Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer) {
+namespace {
+
+bool Counts(const NGram& ngram, const ScoreSettings& settings) {
+  return settings.pad || !HasPadding(ngram, settings.ngram_length);
+}
+
+}  // namespace
+
+Profile::Place* Profile::Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer) {
   const ScoreSettings& settings = scorer.settings();
-  Places places;
-  if (settings.pad || !HasPadding(recorded, settings.ngram_length)) {
-    places.ngram = ngrams_.Add(Suffix(recorded, settings.ngram_length), count, scorer, ScoreLevel::kNGram);
-  }
-  places.statement = statements_.Add(Suffix(recorded, 1), count, scorer, ScoreLevel::kStatement);
+  const NGram ngram = Suffix(recorded, settings.ngram_length);
+  const bool counts = Counts(ngram, settings);
+  // What may throw comes first: an unknown abstraction, or no memory.
+  Place& statement = statements_.PlaceOf(Suffix(recorded, 1), scorer, ScoreLevel::kStatement);
+  Place& place =
+      counts ? ngrams_.PlaceOf(ngram, scorer, ScoreLevel::kNGram) : *too_short_.emplace(ngram, Entry()).first;
+  place.second.statement = &statement.second;
+  statements_.Add(statement.second, count, settings);
+  if (counts)
+    ngrams_.Add(place.second, count, settings);
+  else
+    place.second.count += count;
   queries_ += count;
-  return places;
+  return &place;
+}
+
+Profile::Place* Profile::Find(const NGram& ngram) {
+  for (Entries* entries : {&ngrams_.entries, &too_short_}) {
+    const auto found = entries->find(ngram);
+    if (found != entries->end()) return found->second.count > 0 ? &*found : nullptr;
+  }
+  return nullptr;
 }
 
 void Profile::AddSequence(const Sequence& sequence, RoleScorer& scorer, GivesUp gives_up) {
@@ -23,15 +46,16 @@ void Profile::AddSequence(const Sequence& sequence, RoleScorer& scorer, GivesUp 
   });
 }
 
-void Profile::CountAgain(const Places& places) {
-  statements_.Count(places.statement->score, 1, false);
-  if (places.ngram != nullptr) ngrams_.Count(places.ngram->score, 1, false);
+void Profile::CountAgain(const Place& place, const ScoreSettings& settings) {
+  statements_.Count(place.second.statement->score, 1, false);
+  if (Counts(place.first, settings)) ngrams_.Count(place.second.score, 1, false);
 }
 
 bool Profile::HasStatement(AbstractionId id) const {
   NGram statement{};
   statement.back() = id;
-  return statements_.entries.count(statement) > 0;
+  const auto found = statements_.entries.find(statement);
+  return found != statements_.entries.end() && found->second.count > 0;
 }
 
 double Profile::StatementScoreWith(double score) const {
@@ -62,19 +86,19 @@ SessionSummary WithPeers(SessionSummary own, const Profile& peers) {
   return own;
 }
 
-Profile::Entry* Profile::Tally::Add(const NGram& ngram, std::int64_t count, RoleScorer& scorer, ScoreLevel level) {
-  auto found = entries.find(ngram);
-  const bool is_new = found == entries.end();
-  if (is_new) {
-    // Scored first: an unknown abstraction throws before anything has changed.
-    const NGramScore score = scorer.Score(ngram, level);
-    found = entries.emplace(ngram, Entry{0, score}).first;
-    most = scorer.MostPerNGram(level);
-  }
-  found->second.count += count;
-  const bool once = scorer.settings().counting == ScoreSettings::kSet;
-  Count(found->second.score, once ? (is_new ? 1 : 0) : count, is_new);
-  return &found->second;
+Profile::Place& Profile::Tally::PlaceOf(const NGram& ngram, RoleScorer& scorer, ScoreLevel level) {
+  const auto found = entries.find(ngram);
+  if (found != entries.end()) return *found;
+  const NGramScore score = scorer.Score(ngram, level);
+  most = scorer.MostPerNGram(level);
+  return *entries.emplace(ngram, Entry{0, score, nullptr, 0}).first;
+}
+
+void Profile::Tally::Add(Entry& entry, std::int64_t count, const ScoreSettings& settings) {
+  const bool is_new = entry.count == 0;
+  entry.count += count;
+  const bool once = settings.counting == ScoreSettings::kSet;
+  Count(entry.score, once ? (is_new ? 1 : 0) : count, is_new);
 }
 
 void Profile::Tally::Count(const NGramScore& entry, std::int64_t counted, bool is_new) {

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 
@@ -41,32 +42,45 @@ SessionSummary WithPeers(SessionSummary own, const Profile& peers);
 class Profile {
  public:
   struct Entry {
-    std::int64_t count = 0;
+    std::int64_t count = 0;  // 0: it was scored, and for want of memory not taken in
     NGramScore score;
+    Entry* statement = nullptr;  // of an n-gram: that of its last statement
+    std::uint32_t form = 0;      // of that statement, for reach; of whoever counts it (LiveScorer)
   };
   using Entries = std::unordered_map<NGram, Entry, NGramHash>;
-  // The entries of one recorded n-gram. They stay where they are until the profile goes; `ngram` is null for one that
-  // is too short without padding.
-  struct Places {
-    Entry* ngram = nullptr;
-    Entry* statement = nullptr;
-  };
+  // An n-gram of ngram_length with its entry. It stays where it is until the profile goes.
+  using Place = Entries::value_type;
 
-  // Takes in `count` statements each of which makes this recorded n-gram. What was met before costs two look-ups and no
-  // allocation.
-  Places Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer);
+  Profile() = default;
+  Profile(Profile&&) = default;
+  Profile& operator=(Profile&&) = default;
+
+  // Takes in `count` statements each of which makes this recorded n-gram, and returns the place of what of it has
+  // ngram_length: also where that is too short without padding, and so does not count. What was met before costs two
+  // look-ups and no allocation.
+  Place* Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer);
   // Takes in all statements of a session. Throws Paused when it is to give up.
   void AddSequence(const Sequence& sequence, RoleScorer& scorer, GivesUp gives_up = nullptr);
   // Takes in one more of an n-gram that was added before, without a look-up; returns whether anything but the number of
   // queries has changed.
-  bool Repeat(const Places& places, const ScoreSettings& settings) {
+  bool Repeat(Place& place, const ScoreSettings& settings) {
     ++queries_;
-    ++places.statement->count;
-    if (places.ngram != nullptr) ++places.ngram->count;
+    ++place.second.statement->count;
+    ++place.second.count;
     if (settings.counting == ScoreSettings::kSet) return false;
-    CountAgain(places);
+    CountAgain(place, settings);
     return true;
   }
+  // The place of an n-gram of ngram_length; null: it was not added.
+  Place* Find(const NGram& ngram);
+  // Calls `visit` with each.
+  template <typename Visit>
+  void ForEachPlace(Visit visit) const {
+    for (const Entries* entries : {&ngrams_.entries, &too_short_})
+      for (const Place& place : *entries)
+        if (place.second.count > 0) visit(place);
+  }
+  std::size_t places() const { return ngrams_.entries.size() + too_short_.size(); }
 
   SessionSummary Summary() const;
   // Whether an abstraction was taken in.
@@ -77,7 +91,7 @@ class Profile {
   const Entries& ngrams() const { return ngrams_.entries; }
 
  private:
-  void CountAgain(const Places& places);
+  void CountAgain(const Place& place, const ScoreSettings& settings);
 
   struct Tally {
     Entries entries;
@@ -89,13 +103,16 @@ class Profile {
     ScoreSum score;
     ScoreSum tight;
 
-    Entry* Add(const NGram& ngram, std::int64_t count, RoleScorer& scorer, ScoreLevel level);
+    // The place of an n-gram, which is scored when there is none.
+    Place& PlaceOf(const NGram& ngram, RoleScorer& scorer, ScoreLevel level);
+    void Add(Entry& entry, std::int64_t count, const ScoreSettings& settings);
     void Count(const NGramScore& entry, std::int64_t counted, bool is_new);
   };
 
   std::int64_t queries_ = 0;
   Tally ngrams_;
   Tally statements_;
+  Entries too_short_;  // n-grams that do not count
 };
 
 }  // namespace privacy_score
