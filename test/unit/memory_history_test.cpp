@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "core/base/error.hpp"
 #include "score_fixture.hpp"
 
@@ -14,7 +16,8 @@ namespace {
 using namespace testing_support;
 
 void Feed(MemoryHistory& memory, std::uint64_t key, const std::vector<AbstractionId>& ids, std::int64_t run = 1) {
-  for (const AbstractionId id : ids) EXPECT_TRUE(memory.Append(key, PrincipalKey("analyst", ""), 7, id, run));
+  for (const AbstractionId id : ids)
+    EXPECT_TRUE(memory.Append(key, PrincipalKey("analyst", ""), 7, kRecordedLength, id, run));
 }
 
 std::string NothingStored() {
@@ -50,9 +53,9 @@ TEST(MemoryHistory, RunsCountAsOftenAsTheyAre) {
   live.Load(WorkedModel().Wire());
   for (int i = 0; i < 9; ++i) live.Observe(kLgd);
   for (int i = 0; i < 2; ++i) live.Observe(kG);
-  EXPECT_TRUE(memory.Append(1, PrincipalKey("analyst", ""), 7, kLgd, 4));
-  EXPECT_TRUE(memory.Append(1, PrincipalKey("analyst", ""), 7, kLgd, 5));
-  EXPECT_TRUE(memory.Append(1, PrincipalKey("analyst", ""), 7, kG, 2));
+  EXPECT_TRUE(memory.Append(1, PrincipalKey("analyst", ""), 7, kRecordedLength, kLgd, 4));
+  EXPECT_TRUE(memory.Append(1, PrincipalKey("analyst", ""), 7, kRecordedLength, kLgd, 5));
+  EXPECT_TRUE(memory.Append(1, PrincipalKey("analyst", ""), 7, kRecordedLength, kG, 2));
   const auto score = memory.ScoreSession(1, WorkedModel().Wire(), "analyst", "", ScoreSettings());
   ASSERT_TRUE(score);
   EXPECT_EQ(score->summary.queries, 11);
@@ -102,11 +105,36 @@ TEST(MemoryHistory, DefinitionsAreNeededAndForgotten) {
   EXPECT_EQ(memory.size(), 0u);
 }
 
+TEST(MemoryHistory, KeepsNoLongerNGramsOfASession) {
+  const ScoreSettings settings = Published();
+  const AbstractionId ids[] = {kG, kGh, kLg, kGd, kLgd};
+  MemoryHistory memory(1000), whole(1000);
+  LiveScorer live("analyst", settings);
+  live.Load(WorkedModel().Wire());
+  std::mt19937 random(9);
+  for (int i = 0; i < 100; ++i) {
+    const AbstractionId id = ids[random() % 5];
+    EXPECT_TRUE(memory.Append(1, PrincipalKey("analyst", ""), 7, settings.ngram_length, id, 1));
+    EXPECT_TRUE(whole.Append(1, PrincipalKey("analyst", ""), 7, kRecordedLength, id, 1));
+    live.Observe(id);
+  }
+  for (const MemoryHistory* each : {&memory, &whole}) {
+    const auto score = each->ScoreSession(1, WorkedModel().Wire(), "analyst", "", settings);
+    ASSERT_TRUE(score);
+    EXPECT_EQ(score->summary.score, live.summary().score);
+    EXPECT_EQ(score->summary.queries, live.summary().queries);
+  }
+  EXPECT_LE(memory.size(), whole.size() / 2 + 5 * 5 + 1);
+  memory.Close(1);
+  whole.Close(1);
+  EXPECT_EQ(memory.size(), whole.size());
+}
+
 TEST(MemoryHistory, SaysWhatDoesNotFit) {
   MemoryHistory memory(2);
-  EXPECT_TRUE(memory.Append(1, PrincipalKey("analyst", ""), 7, kG, 1));
-  EXPECT_TRUE(memory.Append(1, PrincipalKey("analyst", ""), 7, kG, 0));
-  EXPECT_FALSE(memory.Append(2, PrincipalKey("analyst", ""), 7, kGd, 1));
+  EXPECT_TRUE(memory.Append(1, PrincipalKey("analyst", ""), 7, kRecordedLength, kG, 1));
+  EXPECT_TRUE(memory.Append(1, PrincipalKey("analyst", ""), 7, kRecordedLength, kG, 0));
+  EXPECT_FALSE(memory.Append(2, PrincipalKey("analyst", ""), 7, kRecordedLength, kGd, 1));
   EXPECT_TRUE(memory.ScoreSession(1, WorkedModel().Wire(), "analyst", "", Published()));
   EXPECT_FALSE(memory.ScoreSession(2, WorkedModel().Wire(), "analyst", "", Published()));
   EXPECT_FALSE(memory.ScoreDay("analyst", "", 7, WorkedModel().Wire(), NothingStored(), Published()));

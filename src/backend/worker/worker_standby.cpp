@@ -69,7 +69,8 @@ int64 RememberEvents(const LiveSession* place, const LiveSession* session, const
   Learn(sealed->definitions);
   int64 events = 0;
   const auto append = [&](int64 id, int64 run) {
-    *fits &= memory->Append(MemoryKey(place), KeyOfPrincipal(session), session->day, id, run);
+    *fits &= memory->Append(MemoryKey(place), KeyOfPrincipal(session), session->day, session->settings.ngram_length, id,
+                            run);
     events += Max(run, 0);
   };
   for (const EventChunk* chunk = sealed->chunks_first; chunk != nullptr; chunk = chunk->next)

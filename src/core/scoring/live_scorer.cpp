@@ -204,6 +204,8 @@ LiveScorer::State* LiveScorer::Meet(AbstractionId id, const NGram& ngram) {
   const std::uint32_t form = reach_->FormOf(*common_->model, id, tokens);
   Common* peers = common_->peers.get();
   if (peers != nullptr && peers->scorer->FindTokens(id) == nullptr) peers->defined.emplace(id, tokens);
+  // Both or none: what one has counted is no longer new.
+  if (peers != nullptr) peer_profile_.Prepare(ngram, *peers->scorer);
   State* state = profile_.Add(ngram, 1, *common_->scorer);
   state->second.form = form;
   if (peers != nullptr) peer_profile_.Add(ngram, 1, *peers->scorer);

@@ -26,8 +26,8 @@ void MemoryHistory::Add(Counted& counted, const NGram& ngram, std::int64_t count
   }
 }
 
-bool MemoryHistory::Append(std::uint64_t key, const std::string& principal, std::int64_t day, AbstractionId id,
-                           std::int64_t run) {
+bool MemoryHistory::Append(std::uint64_t key, const std::string& principal, std::int64_t day, int ngram_length,
+                           AbstractionId id, std::int64_t run) {
   OpenSession& session = sessions_[key];
   Day& of_day = days_[principal][day];
   if (run == kContext) session.window.PushContext(id);
@@ -35,7 +35,7 @@ bool MemoryHistory::Append(std::uint64_t key, const std::string& principal, std:
   for (std::int64_t i = 0; i < std::min<std::int64_t>(run, kRecordedLength); ++i) {
     session.window.Push(id);
     const std::int64_t count = i == kRecordedLength - 1 ? run - i : 1;
-    Add(session.counted, session.window.recorded(), count);
+    Add(session.counted, Suffix(session.window.recorded(), ngram_length), count);
     Add(of_day.counted, session.window.recorded(), count);
   }
   const bool complete = session.counted.complete && of_day.counted.complete;

@@ -37,8 +37,10 @@ class MemoryHistory {
   bool Knows(AbstractionId id) const { return defined_.count(id) > 0; }
   void Define(AbstractionId id, Tokens tokens) { defined_.emplace(id, std::move(tokens)); }
 
-  // Takes in `run` executions in a row of session `key`, or kContext. False when something did not fit.
-  bool Append(std::uint64_t key, const std::string& principal, std::int64_t day, AbstractionId id, std::int64_t run);
+  // Takes in `run` executions in a row of session `key`, or kContext. Of the session, which is scored by itself at
+  // `ngram_length`, no longer n-grams are kept. False when something did not fit.
+  bool Append(std::uint64_t key, const std::string& principal, std::int64_t day, int ngram_length, AbstractionId id,
+              std::int64_t run);
   // Forgets a session; what it brought to its principal's day stays.
   void Close(std::uint64_t key);
   // Forgets the days before `day`; called when the day changes.

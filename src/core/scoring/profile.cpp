@@ -13,22 +13,26 @@ bool Counts(const NGram& ngram, const ScoreSettings& settings) {
 
 }  // namespace
 
-Profile::Place* Profile::Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer) {
+Profile::Place* Profile::Prepare(const NGram& recorded, RoleScorer& scorer) {
   const ScoreSettings& settings = scorer.settings();
   const NGram ngram = Suffix(recorded, settings.ngram_length);
-  const bool counts = Counts(ngram, settings);
-  // What may throw comes first: an unknown abstraction, or no memory.
   Place& statement = statements_.PlaceOf(Suffix(recorded, 1), scorer, ScoreLevel::kStatement);
-  Place& place =
-      counts ? ngrams_.PlaceOf(ngram, scorer, ScoreLevel::kNGram) : *too_short_.emplace(ngram, Entry()).first;
+  Place& place = Counts(ngram, settings) ? ngrams_.PlaceOf(ngram, scorer, ScoreLevel::kNGram)
+                                         : *too_short_.try_emplace(ngram).first;
   place.second.statement = &statement.second;
-  statements_.Add(statement.second, count, settings);
-  if (counts)
-    ngrams_.Add(place.second, count, settings);
-  else
-    place.second.count += count;
-  queries_ += count;
   return &place;
+}
+
+Profile::Place* Profile::Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer) {
+  const ScoreSettings& settings = scorer.settings();
+  Place* place = Prepare(recorded, scorer);
+  statements_.Add(*place->second.statement, count, settings);
+  if (Counts(place->first, settings))
+    ngrams_.Add(place->second, count, settings);
+  else
+    place->second.count += count;
+  queries_ += count;
+  return place;
 }
 
 Profile::Place* Profile::Find(const NGram& ngram) {

@@ -59,6 +59,8 @@ class Profile {
   // ngram_length: also where that is too short without padding, and so does not count. What was met before costs two
   // look-ups and no allocation.
   Place* Add(const NGram& recorded, std::int64_t count, RoleScorer& scorer);
+  // All of that that may throw; counts nothing.
+  Place* Prepare(const NGram& recorded, RoleScorer& scorer);
   // Takes in all statements of a session. Throws Paused when it is to give up.
   void AddSequence(const Sequence& sequence, RoleScorer& scorer, GivesUp gives_up = nullptr);
   // Takes in one more of an n-gram that was added before, without a look-up; returns whether anything but the number of
