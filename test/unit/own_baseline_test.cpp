@@ -14,6 +14,7 @@
 #include "core/scoring/live_scorer.hpp"
 #include "core/scoring/memory_history.hpp"
 #include "core/scoring/pair_score.hpp"
+#include "day_fixture.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {
@@ -291,7 +292,7 @@ TEST(OwnBaseline, OnAStandby) {
   live.Load(WithAnn().Wire());
   for (const AbstractionId id : {kLg, kLgd, kGd}) {
     live.Observe(id);
-    EXPECT_TRUE(memory.Append(1, PrincipalKey("analyst", "ann"), 7, id, 1));
+    EXPECT_TRUE(memory.Append(1, PrincipalKey("analyst", "ann"), 7, kRecordedLength, id, 1));
   }
   const auto session = memory.ScoreSession(1, WithAnn().Wire(), "analyst", "ann", Published());
   ASSERT_TRUE(session);
@@ -309,10 +310,16 @@ TEST(OwnBaseline, OnAStandby) {
 TEST(OwnBaseline, OfADayInParts) {
   const std::vector<TestSession> sessions = {{"d", {kLg, kLgd, kGd}, "analyst", "ann"}};
   const auto rows = ScoreDays(HistoryWire(WithAnn(), Published(), sessions)).table.rows;
-  const DayScore hers = DayScorer(HistoryWire(WithAnn(), Published(), sessions), "analyst", "ann").Score();
+  const auto model = std::make_shared<const Model>(Model::Parse(WithAnn().Wire()));
+  const RecordedDay day = {{1, {SequenceOf(sessions[0].ids)}}};
+  const auto score = [&](const std::string& end_user) {
+    DayScorer scorer(model, "analyst", Published(), end_user);
+    return ScoreNow(scorer, day, WithAnn().abstractions);
+  };
+  const DayScore hers = score("ann");
   EXPECT_EQ(TextOf(hers.score), rows[0][kDayScore]);
   EXPECT_EQ(TextOf(hers.enforced), rows[0][kDayEnforced]);
-  const DayScore roles = DayScorer(HistoryWire(WithAnn(), Published(), sessions), "analyst").Score();
+  const DayScore roles = score({});
   EXPECT_EQ(TextOf(roles.score), rows[0][kDayPeers]);
 }
 

@@ -113,7 +113,7 @@ TEST(RevealingSessions, FoundOrCountedAreTheSame) {
 }
 
 TEST(RevealingSessions, WhoCountsWantsTheRatesThatDecide) {
-  unsigned some = 0, again = 0;
+  unsigned some = 0;
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
     auto [random, rows, settings, model] = Uncounted(seed);
     const auto parsed = std::make_shared<const Model>(Model::Parse(model.Source(), "colleague"));
@@ -121,17 +121,13 @@ TEST(RevealingSessions, WhoCountsWantsTheRatesThatDecide) {
     const std::vector<MissingRate> wanted = scorer.rates().TakeMissing();
     EXPECT_EQ(model.Count(settings), wanted) << seed;
     some += wanted.empty() ? 0U : 1U;
-    // Whoever has published them may have asked in vain: what rests on bounds is asked for again.
+    // Whoever has published them asks.
     const auto counted = std::make_shared<const Model>(Model::Parse(model.Source(), "colleague"));
     PairScorer knowing(counted, "colleague", settings);
     EXPECT_EQ(knowing.RestsOnBounds(), scorer.RestsOnBounds()) << seed;
-    EXPECT_EQ(knowing.rates().IsMissing(), scorer.RestsOnBounds()) << seed;
-    for (const MissingRate& rate : knowing.rates().TakeMissing())
-      EXPECT_EQ(std::count(wanted.begin(), wanted.end(), rate), 1) << seed;
-    again += scorer.RestsOnBounds() ? 1U : 0U;
+    EXPECT_TRUE(knowing.rates().TakeMissing().empty()) << seed;
   }
   EXPECT_GT(some, kSeeds / 20);
-  EXPECT_GT(again, kSeeds / 50);
 }
 
 TEST(RevealingSessions, DamagedCountsAreRefused) {

@@ -12,9 +12,11 @@
 #include <random>
 #include <set>
 
+#include "core/base/sort_unique.hpp"
 #include "core/scoring/day_scorer.hpp"
 #include "core/scoring/explain.hpp"
 #include "core/scoring/profile.hpp"
+#include "day_fixture.hpp"
 #include "sanitizers.hpp"
 #include "score_fixture.hpp"
 
@@ -211,38 +213,38 @@ TEST(MustHold, DeltaLiesBetweenTheGreatestDayAndTheSum) {
   }
 }
 
-// The day's score does not depend on how it is handed over: all at once, or abstractions in parts that end anywhere.
-TEST(MustHold, DayInPartsEqualsDay) {
+// The day's score does not depend on how it grows: sessions side by side, in parts that end anywhere, over several
+// connections; abstractions when they are met.
+TEST(MustHold, GrowingDayEqualsDay) {
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
     World world(seed);
     const ScoreSettings settings = world.RandomSettings();
     if (world.Below(2) != 0) world.model.rates.clear();
-    const TextRows& all = world.model.abstractions;
-    std::set<AbstractionId> of_baselines;
+    std::vector<AbstractionId> of_baselines, all;
     for (const TextRow& row : world.model.session_sets)
-      for (const AbstractionId id : ParseIntegers(*row[2])) of_baselines.insert(id);
+      for (const AbstractionId id : ParseIntegers(*row[2])) of_baselines.push_back(id);
+    for (const auto& session : world.days) all.insert(all.end(), session.ids.begin(), session.ids.end());
+    SortUnique(of_baselines);
     ModelRows baselines_only = world.model;
-    baselines_only.abstractions.clear();
-    for (const TextRow& row : all)
-      if (of_baselines.count(ParseInteger(*row[0])) != 0) baselines_only.abstractions.push_back(row);
-    // One session, then two, then three and so on, all on the same day.
-    std::vector<TestSession> sessions;
-    for (const auto& session : world.days) {
-      sessions.push_back({world.days.front().day, session.ids});
-      const HistoryResult whole = ScoreDays(HistoryWire(world.model, settings, sessions));
-      DayScorer scorer(HistoryWire(baselines_only, settings, sessions), "analyst");
-      for (std::size_t at = 0; at < all.size();) {
-        const std::size_t end = std::min(all.size(), at + 1 + world.Below(4));
-        WireWriter part;
-        part.Section(2,
-                     {all.begin() + static_cast<std::ptrdiff_t>(at), all.begin() + static_cast<std::ptrdiff_t>(end)});
-        scorer.Define(part.bytes());
-        at = end;
+    baselines_only.abstractions = TokensOfIds(world.model.abstractions, of_baselines);
+    const auto any = [&] { return all[world.Below(static_cast<unsigned>(all.size()))]; };
+    DayScorer scorer(std::make_shared<const Model>(Model::Parse(baselines_only.Wire())), "analyst", settings);
+    RecordedDay day;
+    for (int step = 0; step < 6; ++step) {
+      for (unsigned more = world.Below(4); more > 0; --more) {
+        Sequence part;
+        for (unsigned k = world.Below(5); k > 0; --k) {
+          if (world.Below(6) == 0) AppendContext(part, world.Below(2) == 0 ? 0 : any());
+          AppendRun(part, any(), static_cast<std::int64_t>(1 + world.Below(9)));
+        }
+        day[static_cast<std::int64_t>(world.Below(4))].push_back(part);
       }
-      const DayScore day = scorer.Score();
-      EXPECT_EQ(TextOf(day.score), whole.table.rows.front()[5]) << seed;
-      EXPECT_EQ(TextOf(day.enforced), whole.table.rows.front()[12]) << seed;
-      EXPECT_EQ(day.missing, whole.missing) << seed;
+      const DayScore score = ScoreNow(scorer, day, world.model.abstractions);
+      const HistoryResult whole = ScoreDays(HistoryWireOf(world.model, settings, day));
+      if (whole.table.rows.empty()) continue;
+      EXPECT_EQ(TextOf(score.score), whole.table.rows.front()[5]) << seed;
+      EXPECT_EQ(TextOf(score.enforced), whole.table.rows.front()[12]) << seed;
+      EXPECT_EQ(score.missing, whole.missing) << seed;
     }
   }
 }

@@ -216,13 +216,6 @@ void AppendHistory(StringInfo wire, const ComputedRates* computed, const privacy
     AppendSessionsOf(wire, lengthof(args), args);
 }
 
-void ForEachTokens(const char* role, const char* end_user, const char* day, void (*visit)(void*, StringInfo),
-                   void* context) {
-  const char* args[] = {role, day, day, end_user, nullptr};
-  ForEachBatch(SQL_TOKENS("WHERE a.id IN (" SQL_IDS_OF_SESSIONS(SQL_OF_ROLE) ") ORDER BY a.id"), lengthof(args), args,
-               TokenSection::kNames, visit, context);
-}
-
 void AppendSessions(StringInfo wire, const char* role, const char* from_day, const char* to_day, const char* end_user) {
   const char* args[] = {role, from_day, to_day, end_user, nullptr};
   AppendSessionsOf(wire, lengthof(args), args);

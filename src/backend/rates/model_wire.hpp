@@ -73,11 +73,6 @@ struct HistoryRange {
 void AppendHistory(StringInfo wire, const ComputedRates* computed, const privacy_score::ScoreSettings& settings,
                    const HistoryRange& range);
 
-// Calls visit(context, wire) with sections of the abstractions (id, token) of the sessions of a role and end user
-// (empty: none) on a day, ordered by id, some rows at a time. Inside an internal scope.
-void ForEachTokens(const char* role, const char* end_user, const char* day, void (*visit)(void*, StringInfo),
-                   void* context);
-
 // Appends the section of recorded sessions of a role (null: all) in a range of days: (session row, role, day, session,
 // ids, runs, rows, reach, subjects, subject_columns, end_user), a row a part; of an end user (empty: none; null: all).
 // Inside an internal scope.

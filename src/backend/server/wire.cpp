@@ -137,23 +137,6 @@ void AppendKeptQuery(StringInfo wire, const char* sql, int nargs, const char* co
   AppendPortal(wire, SPI_cursor_open(nullptr, KeptPlan(sql, nargs), arguments.values, arguments.nulls, true), names);
 }
 
-void ForEachBatch(const char* sql, int nargs, const char* const* args, const char* names,
-                  void (*visit)(void*, StringInfo), void* context) {
-  Portal portal = OpenCursor(sql, nargs, args);
-  RequireColumns(portal->tupDesc, names);
-  StringInfoData wire;
-  initStringInfo(&wire);
-  for (uint64 more = kRowsAtATime; more == kRowsAtATime;) {
-    resetStringInfo(&wire);
-    SPI_cursor_fetch(portal, true, kRowsAtATime);
-    AppendSectionHead(&wire, SPI_tuptable->tupdesc->natts, SPI_tuptable->numvals);
-    more = AppendResultRows(&wire);
-    visit(context, &wire);
-  }
-  pfree(wire.data);
-  SPI_cursor_close(portal);
-}
-
 void AppendRow(StringInfo wire, int columns, const char* const* fields) {
   AppendSectionHead(wire, columns, 1);
   for (int i = 0; i < columns; ++i) AppendText(wire, fields[i]);

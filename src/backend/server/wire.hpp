@@ -2,7 +2,7 @@
  * wire.hpp - SQL results on their way into core, core results on their way to SQL, and text arguments of SQL.
  *
  * AppendQuery runs a read-only query through SPI and appends its rows as text to a buffer in the format of
- * core/base/rows.hpp; AppendLongQuery and ForEachBatch do so for many rows, some at a time. PutResult returns a
+ * core/base/rows.hpp; AppendLongQuery does so for many rows, some at a time. PutResult returns a
  * ResultTable from a set-returning function. Both are used by every function that computes in core, so no function
  * converts on its own.
  */
@@ -64,10 +64,6 @@ template <typename Section>
 void AppendKeptSection(StringInfo wire, const char* sql, int nargs = 0, const char* const* args = nullptr) {
   AppendKeptQuery(wire, sql, nargs, args, Section::kNames);
 }
-
-// Runs a query with many rows and calls visit(context, wire) with section after section of it.
-void ForEachBatch(const char* sql, int nargs, const char* const* args, const char* names,
-                  void (*visit)(void*, StringInfo), void* context);
 
 // Appends one section with a single row of the given text fields.
 void AppendRow(StringInfo wire, int columns, const char* const* fields);

@@ -238,6 +238,7 @@ void FollowModel(DatabaseSlot* slot) {
     LWLockRelease(slot->lock);
     stale = -1;
   }
+  AskForUnrevealed(slot);
   CorrectScores(slot);
 }
 

@@ -130,6 +130,9 @@ bool ReplicatedModelIsDue();
 // be.
 bool PublishModel(DatabaseSlot* slot, bool even_if_same);
 
+// Asks again, once a minute, for the rates that the counts of the published model lack.
+void AskForUnrevealed(DatabaseSlot* slot);
+
 // Puts a rate into the list of those that are asked for, without counting it.
 void PutBackRate(DatabaseSlot* slot, std::string_view relation, std::string_view attributes);
 

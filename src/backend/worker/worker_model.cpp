@@ -25,7 +25,7 @@ extern "C" {
 #include "backend/state/rate_requests.hpp"
 #include "backend/state/shared_model.hpp"
 #include "backend/worker/worker_baselines.hpp"
-#include "core/scoring/day_scorer.hpp"
+#include "backend/worker/worker_day_scores.hpp"
 #include "core/scoring/live_scorer.hpp"
 #include "core/scoring/model_sections.hpp"
 #include "core/scoring/revealing_sessions.hpp"
@@ -56,19 +56,27 @@ bool SameModel(DatabaseSlot* slot, const NewlyBuilt& built) {
          SameBaselines(slot, built.baselines);
 }
 
+// The rates that these counts lack, on the C++ heap, and when they were asked for. Nobody else asks for them, and it
+// may be in vain: no room, or they cannot be computed now.
+std::vector<privacy_score::MissingRate>* unrevealed = nullptr;
+TimestampTz unrevealed_asked_at = 0;
+
 // Counts them, so that no backend has to, and asks for the rates that this lacks. A fault of it is each backend's then.
 void AppendRevealing(DatabaseSlot* slot, NewlyBuilt* built) {
   auto* section = NewCoreObject<std::string>();
-  auto* missing = NewCoreObject<std::vector<privacy_score::MissingRate>>();
   CoreError error;
   const bool done = CallCore(&error, [&] {
     const auto model = Model::Parse(
         SourceWithGathered(WireBytes(&built->wire), built->baselines.of, built->baselines.count), std::string_view());
-    *section = CountRevealing(model, built->parts.counted_under, missing);
+    std::vector<privacy_score::MissingRate> missing;
+    *section = CountRevealing(model, built->parts.counted_under, &missing);
+    if (unrevealed == nullptr) unrevealed = new std::vector<privacy_score::MissingRate>();
+    *unrevealed = std::move(missing);
   });
   if (!done) return;
   appendBinaryStringInfo(&built->wire, section->data(), static_cast<int>(section->size()));
-  AddMissing(slot, missing);
+  unrevealed_asked_at = 0;
+  AskForUnrevealed(slot);
 }
 
 // Puts it into shared memory; false when there is no room.
@@ -131,8 +139,6 @@ struct ModelToScoreWith {
 };
 
 using Rescored = privacy_score::MemoryScore;
-using privacy_score::DayScore;
-using privacy_score::DayScorer;
 
 // Scores a session from its history, as its own backend would with this model.
 void RescoreFromHistory(const LiveSession* session, const ModelToScoreWith& model, Rescored* result, CoreError* error) {
@@ -293,41 +299,6 @@ void CorrectScore(DatabaseSlot* slot, LiveSession* session, const ModelToScoreWi
   for (int i = 0; i < count; ++i) RaiseForWorker(session, passed[i], score.explanation);
 }
 
-// Scores the recorded sessions of the session's principal and day with the session's settings; null when core has
-// failed.
-CoreHolder<DayScore>* ScoreRecordedDay(const LiveSession* session) {
-  struct Reading {
-    CoreHolder<DayScorer>* scorer;
-    CoreError error;
-    bool done;
-  };
-  const char* role = NameStr(session->role_name);
-  const char* day = TextOfDay(session->day);
-  Reading reading = {NewCoreHolder<DayScorer>(CurrentMemoryContext), {}, false};
-  CoreHolder<DayScore>* result = NewCoreHolder<DayScore>(CurrentMemoryContext);
-  StringInfoData wire;
-  initStringInfo(&wire);
-  WorkTransaction work;
-  BeginWork(&work);
-  AppendModel(&wire, ModelScope::kBaselines, nullptr, role);
-  AppendSettings(&wire, session->settings);
-  AppendSessions(&wire, role, day, day, EndUserOf(session));
-  reading.done = CallCore(&reading.error,
-                          [&] { reading.scorer->Reset(new DayScorer(WireBytes(&wire), role, EndUserOf(session))); });
-  pfree(wire.data);
-  const auto define = [](void* context, StringInfo tokens) {
-    auto* into = static_cast<Reading*>(context);
-    into->done = into->done && CallCore(&into->error, [&] { into->scorer->object->Define(WireBytes(tokens)); });
-  };
-  if (reading.done) ForEachTokens(role, EndUserOf(session), day, define, &reading);
-  EndWork(&work);
-  const bool done =
-      reading.done && CallCore(&reading.error, [&] { result->Reset(new DayScore(reading.scorer->object->Score())); });
-  reading.scorer->Reset(nullptr);
-  if (!done) pg_atomic_fetch_add_u64(&ps_shared->scoring_errors, 1);
-  return done ? result : nullptr;
-}
-
 // Whether any of the rates may still come. One that has failed, however long ago, does not come by itself.
 bool AnyIsAwaited(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate>* rates) {
   for (const privacy_score::MissingRate& rate : *rates) {
@@ -365,7 +336,7 @@ void ScoreDay(DayFigure* day, DatabaseSlot* slot, const LiveSession* session, bo
     day->enforced = result->object->enforced;
     missing = &result->object->missing;
   } else {
-    const CoreHolder<DayScore>* result = ScoreRecordedDay(session);
+    const CoreHolder<DayScore>* result = ScoreRecordedDay(slot, session);
     if (result == nullptr) return;
     day->score = result->object->score;
     day->enforced = result->object->enforced;
@@ -450,14 +421,24 @@ bool PublishModel(DatabaseSlot* slot, bool even_if_same) {
   GatherBaselines(slot, work.outer, counted, &built.baselines);
   PopActiveSnapshot();
   EndWork(&work);
-  bool done = !even_if_same && SameModel(slot, built);
-  if (!done) {
-    built.parts.counts_at = built.wire.len;
-    if (built.baselines.fit) AppendRevealing(slot, &built);
-    done = Replace(slot, built);
+  // What the counts of a model lack that another process has published is not known here.
+  static bool has_counted = false;
+  const bool same = !even_if_same && SameModel(slot, built);
+  built.parts.counts_at = built.wire.len;
+  if (built.baselines.fit && !(same && has_counted)) {
+    AppendRevealing(slot, &built);
+    has_counted = true;
   }
+  const bool done = same || Replace(slot, built);
   pfree(built.wire.data);
   return done;
+}
+
+void AskForUnrevealed(DatabaseSlot* slot) {
+  const TimestampTz now = GetCurrentTimestamp();
+  if (unrevealed == nullptr || unrevealed->empty() || now - unrevealed_asked_at < USECS_PER_MINUTE) return;
+  unrevealed_asked_at = now;
+  AddMissing(slot, unrevealed);
 }
 
 void CorrectScores(DatabaseSlot* slot) {

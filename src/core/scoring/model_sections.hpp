@@ -37,6 +37,9 @@ WIRE_SECTION(SessionSection, kId, kRole, kDay, kSession, kIds, kRuns, kRows, kRe
 // Scores of days as they are kept: figures as in KeptFigure (kept_days.hpp), then the n-grams that add to the score.
 WIRE_SECTION(KeptDaySection, kRole, kEndUser, kDay, kQueries, kNgrams, kMismatched, kScore, kMaxScore, kTightMax,
              kNormalised, kStatementScore, kRows, kEnforced, kPeerScore, kIds, kCounts, kScores);
+// The sessions of a day, with the statements that each has had; parts of sessions.
+WIRE_SECTION(DaySessionSection, kId, kQueries);
+WIRE_SECTION(SessionPartSection, kSessionId, kPart, kIds, kRuns);
 // What is executed: abstractions, and how often each.
 WIRE_SECTION(RunSection, kIds, kRuns);
 

@@ -108,9 +108,12 @@ std::string RowsText(const Sequence& sequence) {
   return ArrayText(rows);
 }
 
-void ForEachNGram(const Sequence& sequence,
-                  const std::function<void(const NGram&, std::int64_t, std::int64_t)>& visit) {
+void ForEachNGram(const Sequence& sequence, const NGramVisitor& visit) {
   NGramWindow window;
+  ForEachNGram(sequence, window, visit);
+}
+
+void ForEachNGram(const Sequence& sequence, NGramWindow& window, const NGramVisitor& visit) {
   std::unordered_map<AbstractionId, NGram> last;  // n-gram that ends with it
   for (const Run& run : sequence) {
     if (run.count == kContext) {

@@ -19,10 +19,8 @@ RevealingCounter::Revealed RevealingCounter::Reveal(const Tokens& tokens) {
 }
 
 RevealingSessions RevealingCounter::Of(const Baseline& baseline) {
-  // What rests on bounds is counted again, so that its rates are asked for again: whoever published it may have done so
-  // in vain.
   const RevealingSessions* counted = model_.CountedOf(baseline, settings_);
-  return counted != nullptr && counted->exact ? *counted : Count(baseline);
+  return counted != nullptr ? *counted : Count(baseline);
 }
 
 RevealingSessions RevealingCounter::Count(const Baseline& baseline) {

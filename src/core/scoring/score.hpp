@@ -80,6 +80,10 @@ class RoleScorer {
   AbstractionId KnownAs(AbstractionId id);
   // Takes in an abstraction of which no more than its class is kept: it can be scored, and has no tokens to show.
   void Define(AbstractionId id, const Tokens& tokens);
+  // Whether an abstraction can be scored.
+  bool Knows(AbstractionId id) const {
+    return places_.count(id) > 0 || known_as_.count(id) > 0 || FindTokens(id) != nullptr;
+  }
   // Scores an n-gram of the level's length. Throws Error XX001 when an abstraction of it is not known.
   NGramScore Score(const NGram& ngram, ScoreLevel level);
   // Says what the n-gram is nearest to. Among equally near ones the one with the most equal places, then the most
