@@ -117,14 +117,15 @@ check "keys reach, one row or a list" "$(as mallory psql -XAtq -c "SET lock_time
 
 # --- a deadlock ---------------------------------------------------------------------------------------------------------------
 q "ALTER ROLE mallory SET deadlock_timeout = '20ms'" "ALTER ROLE alice SET deadlock_timeout = '1h'" >/dev/null
-# until_there CONDITION: a statement that waits for it, but not for ever.
-until_there() { echo "DO \$\$BEGIN FOR i IN 1..6000 LOOP EXIT WHEN EXISTS (SELECT FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE $1); PERFORM pg_sleep(0.01), pg_stat_clear_snapshot(); END LOOP; END\$\$"; }
-as alice q "BEGIN" "INSERT INTO h.patients (id) VALUES (2001)" "$(until_there "usename = 'mallory' AND locktype = 'transactionid'")" "INSERT INTO h.patients (id) VALUES (2002)" "ROLLBACK" >/dev/null 2>&1 &
+# until_there NUMBER CONDITION: a statement that waits for it, but not for ever, and holds an advisory lock meanwhile: the one
+# before it is over.
+until_there() { echo "DO \$\$BEGIN PERFORM pg_advisory_xact_lock($1); FOR i IN 1..6000 LOOP EXIT WHEN EXISTS (SELECT FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE $2); PERFORM pg_sleep(0.01), pg_stat_clear_snapshot(); END LOOP; END\$\$"; }
+as alice q "BEGIN" "INSERT INTO h.patients (id) VALUES (2001)" "$(until_there 1 "usename = 'mallory' AND locktype = 'advisory'")" "INSERT INTO h.patients (id) VALUES (2002)" "ROLLBACK" >/dev/null 2>&1 &
 alice=$!
-wait_for "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity USING (pid) WHERE usename = 'alice' AND locktype = 'transactionid'" 1
+wait_for "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity USING (pid) WHERE usename = 'alice' AND locktype = 'advisory'" 1
 # Where it has to wait for alice, sleeping is a statement of its own.
 failing_path "deadlock" "~$inserted( x2|; cmd:select( x[0-9]+)?; $inserted); $tried\$" "deadlock" "BEGIN" "INSERT INTO patients (id) VALUES (2002)" \
-  "$(until_there "usename = 'alice' AND locktype = 'transactionid' AND NOT granted")" "INSERT INTO patients (id) VALUES (2001)"
+  "$(until_there 2 "usename = 'alice' AND locktype = 'transactionid' AND NOT granted")" "INSERT INTO patients (id) VALUES (2001)"
 wait "$alice"
 verify_paths
 q "ROLLBACK PREPARED 'open'" "ROLLBACK PREPARED 'gone'" >/dev/null
