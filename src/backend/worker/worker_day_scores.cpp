@@ -3,6 +3,10 @@
  */
 #include "backend/worker/worker_day_scores.hpp"
 
+extern "C" {
+#include "commands/extension.h"
+}
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -32,6 +36,7 @@ constexpr std::size_t kSessionsAtOnce = 256;
 struct GrowingDay {
   std::unique_ptr<DayScorer> scorer;
   ScoreSettings settings;
+  Oid extension = InvalidOid;  // whose tables it has read
   uint64 model_version = 0;
   int32 rounds = 0;          // of rates
   bool lacks_rates = false;  // which the next round may bring
@@ -62,14 +67,17 @@ bool ReadsShared(DatabaseSlot* slot, const char* role) {
 // The day as it is kept, made when it is not, or not under this model; null when core has failed.
 GrowingDay* FindGrowing(DatabaseSlot* slot, const LiveSession* session, CoreError* error) {
   GrowingDay* day = nullptr;
+  const Oid extension = get_extension_oid("privacy_score", false);
   CallCore(error, [&] {
     if (growing == nullptr) growing = new GrowingDays();
     std::string key = PrincipalKey(NameStr(session->role_name), EndUserOf(session));
     key += '\0' + std::to_string(session->day);
     day = &(*growing)[key];
-    const bool stands = day->settled && day->model_version == pg_atomic_read_u64(&slot->model_version) &&
+    const bool stands = day->settled && day->extension == extension &&
+                        day->model_version == pg_atomic_read_u64(&slot->model_version) &&
                         day->settings == session->settings && !(day->lacks_rates && day->rounds != slot->rounds);
     if (!stands) day->scorer.reset();
+    day->extension = extension;
   });
   return day;
 }
@@ -201,6 +209,10 @@ bool ScoreDayFromTables(const LiveSession* session, CoreHolder<DayScore>* result
 }
 
 }  // namespace
+
+void ForgetDayScores() {
+  if (growing != nullptr) growing->clear();
+}
 
 CoreHolder<DayScore>* ScoreRecordedDay(DatabaseSlot* slot, const LiveSession* session) {
   CoreHolder<DayScore>* result = NewCoreHolder<DayScore>(CurrentMemoryContext);

@@ -17,4 +17,7 @@ namespace privacy_score {
 // core has failed, which is counted. Within the worker, outside of transactions.
 CoreHolder<DayScore>* ScoreRecordedDay(DatabaseSlot* slot, const LiveSession* session);
 
+// Forgets all that is kept, with the model and the baselines that it rests on: another model takes their place.
+void ForgetDayScores();
+
 }  // namespace privacy_score

@@ -103,6 +103,7 @@ void TellNoRoom(const NewlyBuilt& built) {
 }
 
 bool Replace(DatabaseSlot* slot, const NewlyBuilt& built) {
+  ForgetDayScores();
   const bool same_baselines = SameBaselines(slot, built.baselines);
   dsa_pointer model, baselines;
   bool placed = PlaceModel(slot, built, same_baselines, &model, &baselines);
