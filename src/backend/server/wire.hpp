@@ -2,9 +2,8 @@
  * wire.hpp - SQL results on their way into core, core results on their way to SQL, and text arguments of SQL.
  *
  * AppendQuery runs a read-only query through SPI and appends its rows as text to a buffer in the format of
- * core/base/rows.hpp; AppendLongQuery does so for many rows, some at a time. PutResult returns a
- * ResultTable from a set-returning function. Both are used by every function that computes in core, so no function
- * converts on its own.
+ * core/base/rows.hpp; AppendLongQuery does so for many rows, some at a time. PutResult returns a ResultTable from a
+ * set-returning function. Both are used by every function that computes in core, so no function converts on its own.
  */
 #pragma once
 

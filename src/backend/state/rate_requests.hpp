@@ -4,8 +4,8 @@
  *
  * Sessions and the worker put rates in; the worker takes all of them out, or frees them with their slot. While there is
  * room they stand in the inbox of the slot, for which a session need not map the area, else in a list there. What is in
- * the inbox is read where it stands: when the area is full it waits for nothing. The lists of all databases have
- * a quarter of the area in which the models are, too, and of that each session has as much as it would have of the pool
+ * the inbox is read where it stands: when the area is full it waits for nothing. The lists of all databases have a
+ * quarter of the area in which the models are, too, and of that each session has as much as it would have of the pool
  * of blocks (MayHave): whoever asks for a great many rates does not keep others from asking.
  */
 #pragma once

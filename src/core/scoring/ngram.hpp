@@ -112,10 +112,10 @@ std::string IdsText(const Sequence& sequence);
 std::string RunsText(const Sequence& sequence);
 std::string RowsText(const Sequence& sequence);
 
+using NGramVisitor = std::function<void(const NGram&, std::int64_t count, std::int64_t rows)>;
 // Calls `visit` with every recorded n-gram (length kRecordedLength, padded), how often it stands there in a row, and
 // the rows returned by the last statement of these n-grams. The cost is that of the runs, not of the executions. Rows
 // that came late are given with count 0 to the last n-gram that ends with their abstraction.
-using NGramVisitor = std::function<void(const NGram&, std::int64_t count, std::int64_t rows)>;
 void ForEachNGram(const Sequence& sequence, const NGramVisitor& visit);
 // The same of what follows in a session that has come so far; it goes on. Rows that came late for what was before are
 // left out.
