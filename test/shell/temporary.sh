@@ -98,6 +98,8 @@ while read -r line <&"${APP[0]}"; do [ "$line" != ready ] || break; done
 # Who is about to refer to some holds the worker off, and is not waited for.
 holding="BEGIN; SET client_min_messages = error; SELECT privacy_score.set_baseline('app', privacy_score.today(), privacy_score.today()); SELECT 'held', 1;"
 coproc HOLDER { "$PS_BINDIR/psql" -XAtq 2>&1; }
+# The shell forgets the variable when it has ended.
+holder=$HOLDER_PID
 printf '%s\n' "SELECT privacy_score.flush();" "$holding" >&"${HOLDER[1]}"
 while read -r line <&"${HOLDER[0]}"; do [[ "$line" != held* ]] || break; done
 check "the lock of who makes a baseline" "$(q "SELECT mode FROM pg_locks WHERE relation = 'privacy_score.abstraction'::regclass AND mode = 'RowShareLock'")" RowShareLock
@@ -105,7 +107,7 @@ worker=$(q "SELECT worker_pid FROM privacy_score.stat_info")
 q "SELECT pg_terminate_backend($worker, 60000)" "SELECT privacy_score.flush()" >/dev/null
 check_true "the worker goes on beside it" wait_for "SELECT count(*) FROM privacy_score.session WHERE day = '2020-01-01'" 0
 printf '%s\n' "COMMIT;" "\\q" >&"${HOLDER[1]}"
-wait "$HOLDER_PID" 2>/dev/null
+wait "$holder" 2>/dev/null
 q "INSERT INTO privacy_score.abstraction (id, tokens, first_seen, last_seen) VALUES (1, '{a}', now() - interval '20 days', now() - interval '20 days')" >/dev/null
 restart_server
 q "SELECT privacy_score.flush()" >/dev/null
