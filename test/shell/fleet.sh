@@ -200,6 +200,8 @@ q "SELECT privacy_score.fleet_acknowledge('far', $alert)" >/dev/null
 check_true "an order that fails waits, and says why" wait_for "SELECT error ~ 'permission denied' AND kind = 'acknowledge' FROM privacy_score.fleet_orders WHERE server = 'far'" t
 check "the alert is pending meanwhile" "$(q "SELECT pending FROM privacy_score.fleet_alerts WHERE server = 'far' AND id = $alert")" t
 check "and its member is reachable" "$(q "SELECT reachable, orders FROM privacy_score.fleet_info WHERE server = 'far'")" "t|1"
+q "UPDATE privacy_score.fleet_order SET failed_at = failed_at - interval '61 s'" >/dev/null
+check_true "a minute later it is tried again by itself" wait_for "SELECT failed_at > clock_timestamp() - interval '50 s' FROM privacy_score.fleet_orders WHERE server = 'far'" t
 PGHOST=$other on clinic q "GRANT INSERT ON privacy_score.hub_orders TO collector" >/dev/null
 q "SELECT privacy_score.fleet_acknowledge('far', $alert)" >/dev/null
 check_true "asked again it is tried again" wait_for "SELECT pending, acknowledged_by FROM privacy_score.fleet_alerts WHERE server = 'far' AND id = $alert" "f|collector"

@@ -317,6 +317,7 @@ void CarryOutOrder(ChargeOrder* order, ChargeReply* reply) {
 // Begins a transaction in which the extension cannot be dropped; raises when it is not there. `flushes`: its commit is
 // to be durable.
 void BeginEntry(InternalScope* scope, bool flushes) {
+  SetCurrentStatementStartTimestamp();  // for now()
   StartTransactionCommand();
   if (!flushes)
     (void)set_config_option("synchronous_commit", "off", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);

@@ -38,6 +38,8 @@ void BeginWork(WorkTransaction* work) {
 
 bool BeginWorkUnlessGone(WorkTransaction* work) {
   work->outer = CurrentMemoryContext;
+  // No client's statement sets it here: now() would stay what it was when the process began.
+  SetCurrentStatementStartTimestamp();
   StartTransactionCommand();
   // DROP EXTENSION locks the extension before its tables; whoever comes first has all of it. Gone, it leaves no work.
   const Oid extension = get_extension_oid("privacy_score", true);
