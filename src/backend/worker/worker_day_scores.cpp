@@ -37,11 +37,10 @@ struct GrowingDay {
   std::unique_ptr<DayScorer> scorer;
   ScoreSettings settings;
   Oid extension = InvalidOid;  // whose tables it has read
-  uint64 model_version = 0;
-  int32 rounds = 0;          // of rates
-  bool lacks_rates = false;  // which the next round may bring
-  bool settled = false;      // else an error has left it half-way
-  uint64 used = 0;           // when, counted in uses
+  int32 rounds = 0;            // of rates
+  bool lacks_rates = false;    // which the next round may bring
+  bool settled = false;        // else an error has left it half-way
+  uint64 used = 0;             // when, counted in uses
 };
 // On the C++ heap, by principal and day.
 using GrowingDays = std::unordered_map<std::string, GrowingDay>;
@@ -64,7 +63,7 @@ bool ReadsShared(DatabaseSlot* slot, const char* role) {
   return DsaPointerIsValid(slot->model) && slot->rates_period == 0 && !IsLeftOut(slot, role);
 }
 
-// The day as it is kept, made when it is not, or not under this model; null when core has failed.
+// The day as it is kept, made when it is not; another model has had all of them forgotten. Null when core has failed.
 GrowingDay* FindGrowing(DatabaseSlot* slot, const LiveSession* session, CoreError* error) {
   GrowingDay* day = nullptr;
   const Oid extension = get_extension_oid("privacy_score", false);
@@ -73,9 +72,8 @@ GrowingDay* FindGrowing(DatabaseSlot* slot, const LiveSession* session, CoreErro
     std::string key = PrincipalKey(NameStr(session->role_name), EndUserOf(session));
     key += '\0' + std::to_string(session->day);
     day = &(*growing)[key];
-    const bool stands = day->settled && day->extension == extension &&
-                        day->model_version == pg_atomic_read_u64(&slot->model_version) &&
-                        day->settings == session->settings && !(day->lacks_rates && day->rounds != slot->rounds);
+    const bool stands = day->settled && day->extension == extension && day->settings == session->settings &&
+                        !(day->lacks_rates && day->rounds != slot->rounds);
     if (!stands) day->scorer.reset();
     day->extension = extension;
   });
@@ -174,7 +172,6 @@ bool ScoreKeptDay(DatabaseSlot* slot, const LiveSession* session, CoreHolder<Day
     day->settled = false;
     done = CallCore(error, [&] {
       if (day->scorer == nullptr) day->scorer = NewDay(slot, session);
-      day->model_version = pg_atomic_read_u64(&slot->model_version);
       day->settings = session->settings;
       day->rounds = slot->rounds;
     });
