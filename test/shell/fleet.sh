@@ -210,6 +210,14 @@ check "an order that is none is an error" "$(PGHOST=$other on clinic as collecto
 check "orders are done with the rights of who gives them" \
   "$(PGHOST=$other on clinic q "REVOKE EXECUTE ON FUNCTION privacy_score.acknowledge_alert FROM collector" >/dev/null; PGHOST=$other on clinic as collector q_state "INSERT INTO privacy_score.hub_orders VALUES ('acknowledge', '{\"id\": $alert}')")" 42501
 
+# --- history by a foreign table -----------------------------------------------------------------------------------------
+q "CREATE FOREIGN TABLE parts (role text, day date, ids bigint[]) SERVER north OPTIONS (schema_name 'privacy_score', table_name 'export_parts')" >/dev/null
+check "conditions on role and day are carried out on the member" \
+  "$(q "EXPLAIN (VERBOSE, COSTS off) SELECT ids FROM parts WHERE role = 'alice' AND day = '2026-11-02'" | grep -o 'WHERE .*')" \
+  "WHERE ((role = 'alice')) AND ((day = '2026-11-02'))"
+check "and find what is there" "$(q "SELECT count(*) > 0 AND count(*) = count(*) FILTER (WHERE role = 'alice') FROM parts WHERE role = 'alice'")" t
+q "DROP FOREIGN TABLE parts" >/dev/null
+
 # --- one baseline for all -----------------------------------------------------------------------------------------------
 sorted="SELECT (SELECT md5(string_agg(x::text, ' ' ORDER BY x::text)) FROM jsonb_array_elements(b->'ngrams') x), (SELECT md5(string_agg(x::text, ' ' ORDER BY x::text)) FROM jsonb_array_elements(b->'session_sets') x), b->>'sessions', b->>'from_day' FROM privacy_score.export_baseline('alice') b"
 on one q "SELECT privacy_score.set_baseline('alice', privacy_score.today(), privacy_score.today())" >/dev/null
