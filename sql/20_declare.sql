@@ -158,7 +158,6 @@ CREATE VIEW privacy_score.protected_relations WITH (security_barrier) AS
     LEFT JOIN state s ON s.relation_name = p.name;
 COMMENT ON VIEW privacy_score.protected_relations IS
   'Protected relations: subject columns (empty: the row), number of columns and of labelled ones, age of the rates; stale: none yet, or many rows changed since.';
-GRANT SELECT ON privacy_score.protected_relations TO PUBLIC;
 
 CREATE FUNCTION privacy_score.role_watching(role name) RETURNS TABLE (watched boolean, reason text)
   AS 'MODULE_PATHNAME', 'ps_role_watching' LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
@@ -177,7 +176,6 @@ CREATE VIEW privacy_score.trigger_grants AS
    WHERE g.privilege_type = 'TRIGGER' AND g.grantee <> c.relowner;
 COMMENT ON VIEW privacy_score.trigger_grants IS
   'Who may put triggers on protected relations, their partitions and children without owning them: a row trigger is handed whole rows. protected: the relation that was declared; grantee: a role; NULL: everybody.';
-GRANT SELECT ON privacy_score.trigger_grants TO PUBLIC;
 
 CREATE FUNCTION privacy_score.role_status(role name) RETURNS TABLE (setting text, value text, reason text)
   LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp

@@ -272,7 +272,3 @@ CREATE FUNCTION privacy_score.verify_alert(payload text) RETURNS boolean
   AS 'MODULE_PATHNAME', 'ps_verify_alert' LANGUAGE C STRICT STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.verify_alert(text) IS
   'Whether a notification on channel privacy_score_alert with this payload was sent by the extension in this database: anybody may send one. An old payload stays true: compare id and at with what was seen before.';
-
-GRANT SELECT ON privacy_score.baselines, privacy_score.stat_sessions, privacy_score.stat_contexts, privacy_score.stat_days, privacy_score.stat_roles,
-  privacy_score.stat_end_users, privacy_score.stat_abstractions, privacy_score.stat_mismatches, privacy_score.alerts, privacy_score.stat_cdr,
-  privacy_score.stat_info, privacy_score.progress, privacy_score.end_user_limits, privacy_score.end_user_labels TO PUBLIC;

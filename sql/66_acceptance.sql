@@ -42,4 +42,3 @@ CREATE VIEW privacy_score.accepted WITH (security_barrier) AS
    WHERE privacy_score.may_read(a.role);
 COMMENT ON VIEW privacy_score.accepted IS
   'What was accepted of alerts: for whom (end_user NULL: all who work under the role), what (statements that the baseline lacked, heights of figures), why, by whom, until when, and whether it waits for a second person, is in force, has expired or was withdrawn.';
-GRANT SELECT ON privacy_score.accepted TO PUBLIC;

@@ -129,7 +129,6 @@ COMMENT ON COLUMN privacy_score.dp_last_answer.answered_at IS 'when it was charg
 COMMENT ON COLUMN privacy_score.dp_last_answer.t IS 'how much of what one person adds counts';
 COMMENT ON COLUMN privacy_score.dp_last_answer.left_out IS 'estimated share of everything that is beyond t, 0 to 1; NULL where dp_max_rows has said t';
 COMMENT ON COLUMN privacy_score.dp_last_answer.half_width IS 'of the noise, with 95 % confidence; infinity for an average whose count may be zero';
-GRANT SELECT ON privacy_score.dp_last_answer TO PUBLIC;
 
 CREATE FUNCTION privacy_score.guarded(function oid, VARIADIC arguments "any") RETURNS void
   AS 'MODULE_PATHNAME', 'ps_guarded' LANGUAGE C STABLE PARALLEL SAFE;
@@ -173,7 +172,6 @@ CREATE VIEW privacy_score.dp_budget WITH (security_barrier) AS
           OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE'));
 COMMENT ON VIEW privacy_score.dp_budget IS
   'Budgets in force: epsilon, of it spent and left in the current period, when that ends; unit of protection; spent_ever in all periods; likewise for delta, whose limit is NULL when there is none; whether work is constant; scope: relation, or person for all relations whose persons are at home in this one. A role sees its own and its groups'', the owner of a relation those for it, pg_read_all_stats all.';
-GRANT SELECT ON privacy_score.dp_budget TO PUBLIC;
 
 CREATE VIEW privacy_score.dp_releases WITH (security_barrier) AS
   SELECT l.at, l.role, c.oid::pg_catalog.regclass AS relation, l.kind, l.epsilon, l.repeat_of IS NOT NULL AS repeated,
@@ -186,4 +184,3 @@ CREATE VIEW privacy_score.dp_releases WITH (security_barrier) AS
       OR pg_catalog.pg_has_role(c.relowner, 'USAGE') OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE');
 COMMENT ON VIEW privacy_score.dp_releases IS
   'The ledger: answers that were paid for, and repeated ones (times: how often, at: when last), which cost nothing; epsilon is that of the question, predicate_shape has no constants. A role sees what it has asked and what was paid from its budget, the owner of a relation what was asked about it, pg_read_all_stats all.';
-GRANT SELECT ON privacy_score.dp_releases TO PUBLIC;

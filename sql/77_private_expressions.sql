@@ -15,4 +15,3 @@ COMMENT ON VIEW privacy_score.dp_expressions IS
 COMMENT ON COLUMN privacy_score.dp_expressions.function IS 'the function, also of operators and casts';
 COMMENT ON COLUMN privacy_score.dp_expressions.use IS 'safe: fails on no row; guarded: NULL where it would fail';
 COMMENT ON COLUMN privacy_score.dp_expressions.constant_arguments IS 'numbers, from 1, of arguments that must not depend on a row; NULL for none';
-GRANT SELECT ON privacy_score.dp_expressions TO PUBLIC;

@@ -35,7 +35,6 @@ COMMENT ON COLUMN privacy_score.dp_domains.low IS 'the least value, as text; NUL
 COMMENT ON COLUMN privacy_score.dp_domains.high IS 'the greatest value, as text; NULL: no bound';
 COMMENT ON COLUMN privacy_score.dp_domains.vals IS 'all values, as text; NULL where bounds are declared';
 COMMENT ON COLUMN privacy_score.dp_domains.in_force IS 'false where the relation is not protected any more, or the column has another type than when this was declared';
-GRANT SELECT ON privacy_score.dp_domains TO PUBLIC;
 
 CREATE FUNCTION privacy_score.tidy_domains() RETURNS void
   LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp

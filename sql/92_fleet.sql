@@ -479,7 +479,3 @@ CREATE FUNCTION privacy_score.fleet_report(role name DEFAULT NULL, from_day date
   AS 'MODULE_PATHNAME', 'ps_fleet_report' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.fleet_report(name, date, date) IS
   'A page as report() makes one, of all members as this hub knows them: members and why one does not answer, open alerts and acknowledgements that are pending, roles by their fleet_score(), server by server, days, the dearest new n-grams and on which servers, orders that have not arrived. role NULL: all; days NULL: the last thirty. Reads tables of the hub only. 42501 for a role whose rows the caller may not see, 22023 when from_day is after to_day.';
-
-GRANT SELECT ON privacy_score.export_sessions, privacy_score.export_roles, privacy_score.export_days, privacy_score.export_ngrams, privacy_score.export_alerts,
-  privacy_score.export_info, privacy_score.export_parts, privacy_score.fleet_sessions, privacy_score.fleet_roles, privacy_score.fleet_days, privacy_score.fleet_mismatches,
-  privacy_score.fleet_alerts, privacy_score.fleet_orders, privacy_score.fleet_info TO PUBLIC;
