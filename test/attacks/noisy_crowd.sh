@@ -28,6 +28,12 @@ crowd() {
   for ((i = 1; i <= sessions; i++)); do ask $((number + i)) >"$PS_TMP/crowd.$i" 2>&1 & done
   wait_for "SELECT count(*) FROM pg_stat_activity WHERE usename = 'mallory' AND wait_event_type = 'Extension'" "$sessions" || fail "all orders wait"
 }
+# Whether a process has ended, or, while it is stopped, has been told to quit (SIGQUIT, 3).
+told_to_end() {
+  local pending
+  pending=$(sed -n 's/^ShdPnd:\t//p' "/proc/$1/status" 2>/dev/null)
+  [ -z "$pending" ] || [ $((16#$pending & (1 << 2))) -ne 0 ]
+}
 answered() { cat "$PS_TMP"/crowd.* | grep -c '^answer '; }
 
 # --- given up while they wait -------------------------------------------------------------------------------------------------
@@ -75,6 +81,8 @@ for victim in accountant asker; do
   before=$(spent)
   if [ $victim = accountant ]; then pid=$held; else pid=$(q "SELECT min(pid) FROM pg_stat_activity WHERE usename = 'mallory'"); fi
   kill -9 "$pid"
+  # One that goes on before the postmaster has told it may answer yet, which is paid for.
+  wait_until told_to_end "$held"
   kill -CONT "$held" 2>/dev/null
   wait
   wait_for "SELECT 1" 1
