@@ -252,7 +252,9 @@ swapped() {
   local report=$!
   wait_for "SELECT count(*) > 0 FROM pg_locks WHERE relation = 'm.r2'::regclass AND NOT granted" t
   echo "BEGIN; $2; SELECT 'changed';" >&4
-  wait_for "SELECT count(*) > 0 FROM pg_stat_activity WHERE query ~ 'changed' AND pid <> pg_backend_pid() AND (state = 'idle in transaction' OR wait_event_type = 'Lock')" t
+  # It has been changed, or the change waits for the report.
+  wait_for "SELECT count(*) > 0 FROM pg_stat_activity WHERE query ~ 'changed' AND pid <> pg_backend_pid() AND state = 'idle in transaction'
+      OR EXISTS (SELECT FROM pg_locks WHERE relation = 'm.r1'::regclass AND NOT granted)" t
   echo "COMMIT;" >&3
   exec 3>&-
   sleep 1
