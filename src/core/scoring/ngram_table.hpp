@@ -58,27 +58,33 @@ class NGramTable {
   // `visit(row)` is called with each whose every place was entered, in the order of the table.
   template <typename Enter, typename Visit>
   void Descend(int length, bool pad, Enter enter, Visit visit) const {
+    for (std::uint32_t statement = 0; statement < ids_.size(); ++statement)
+      DescendFrom(statement, length, pad, enter, visit);
+  }
+  // The same among those that have this statement last.
+  template <typename Enter, typename Visit>
+  void DescendFrom(std::uint32_t statement, int length, bool pad, Enter enter, Visit visit) const {
     const auto depth = static_cast<std::size_t>(length);
-    const auto wanted = [&](std::size_t k, std::uint32_t statement) {
-      return (pad || k + 1 < depth || ids_[statement] != 0) && enter(k, statement);
+    const auto wanted = [&](std::size_t k, std::uint32_t at) {
+      return (pad || k + 1 < depth || ids_[at] != 0) && enter(k, at);
     };
-    for (std::uint32_t statement = 0; statement < ids_.size(); ++statement) {
-      const std::size_t end = starts_[statement + 1];
-      if (starts_[statement] == end || !wanted(0, statement)) continue;
-      for (std::size_t row = starts_[statement], entered = 1; row < end;) {
-        const Row& at = rows_[row];
-        std::size_t k = entered;
-        while (k < depth && wanted(k, at.places[k])) ++k;
-        if (k == depth) visit(row);
-        // To the next that differs in what was visited, or not wanted.
-        const std::size_t left = std::min(k + 1, depth);
-        do {
-          ++row;
-          for (entered = 1; row < end && entered < left && rows_[row].places[entered] == at.places[entered];) ++entered;
-        } while (row < end && entered == left);
-      }
+    const std::size_t end = starts_[statement + 1];
+    if (starts_[statement] == end || !wanted(0, statement)) return;
+    for (std::size_t row = starts_[statement], entered = 1; row < end;) {
+      const Row& at = rows_[row];
+      std::size_t k = entered;
+      while (k < depth && wanted(k, at.places[k])) ++k;
+      if (k == depth) visit(row);
+      // To the next that differs in what was visited, or not wanted.
+      const std::size_t left = std::min(k + 1, depth);
+      do {
+        ++row;
+        for (entered = 1; row < end && entered < left && rows_[row].places[entered] == at.places[entered];) ++entered;
+      } while (row < end && entered == left);
     }
   }
+  // How many of the recorded ones have this statement last.
+  std::size_t EndingWith(std::uint32_t statement) const { return starts_[statement + 1] - starts_[statement]; }
   // The n-gram of the length that a row of Descend is, and its count.
   Counted At(std::size_t row, int length) const;
   // The abstractions that stand in n-grams, which are the statements of Descend by their place.

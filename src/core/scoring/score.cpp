@@ -22,6 +22,8 @@ namespace {
 constexpr double kTie = 1e-12;
 // Sums of the same few numbers in another order differ by less, as a share.
 constexpr double kSumRounding = 1e-14;
+// To walk over so many n-grams takes as long as to compute a delta*.
+constexpr std::size_t kManyRows = 64;
 
 }  // namespace
 
@@ -232,9 +234,12 @@ double RoleScorer::LeastOf(const Level& level, const DeltaRows& rows, const Colu
 }
 
 // Calls visit(columns, row) with what is known, or with nothing where that is none, whose D is not known to be `bound`
-// at least, which `visit` may lower; the row is that of the table, 0 without one. After FindColumns().
+// at least, which `visit` may lower; the row is that of the table, 0 without one. `last`: those alone that end with
+// this statement of the table. `compute`: delta* of what many end with is computed before what stands in front of it is
+// looked at. After FindColumns().
 template <typename Visit>
-void RoleScorer::EachBelow(const Level& level, const DeltaRows& rows, const double& bound, Visit visit) const {
+void RoleScorer::EachBelow(const Level& level, const DeltaRows& rows, const double& bound, bool compute, Visit visit,
+                           std::optional<std::uint32_t> last) {
   Columns columns{};
   if (level.empty) {
     if (LeastOf(level, rows, columns) < bound) visit(columns, 0);
@@ -255,12 +260,39 @@ void RoleScorer::EachBelow(const Level& level, const DeltaRows& rows, const doub
   const auto enter = [&](std::size_t k, std::uint32_t statement) {
     const std::size_t place = level.positions - 1 - k;
     columns[place] = statement_columns_[statement];
-    sums[k + 1] = sums[k] + rows[place]->lower[columns[place]];
-    return sums[k + 1] + before[place] <= bound * (1 + kSumRounding);
+    const double& own = rows[place]->lower[columns[place]];
+    const auto is_below = [&] {
+      sums[k + 1] = sums[k] + own;
+      return bound > 0 && sums[k + 1] + before[place] <= bound * (1 + kSumRounding);
+    };
+    if (!is_below()) return false;
+    if (!compute || k > 0 || known_->EndingWith(statement) < kManyRows) return true;
+    deltas_.Upper(*rows[place], columns[place]);
+    return is_below();
   };
-  known_->Descend(level.length, settings().pad, enter, [&](std::size_t row) {
+  const auto visit_below = [&](std::size_t row) {
     if (LeastOf(level, rows, columns) < bound) visit(columns, row);
-  });
+  };
+  if (last)
+    known_->DescendFrom(*last, level.length, settings().pad, enter, visit_below);
+  else
+    known_->Descend(level.length, settings().pad, enter, visit_below);
+}
+
+// The statement of the table that what is nearest likely ends with: of those that n-grams end with the first whose
+// delta* is known to be least; none where there is no choice.
+std::optional<std::uint32_t> RoleScorer::LikelyLast(const Level& level, const DeltaRows& rows) const {
+  if (level.empty || settings().compare == ScoreSettings::kUnion) return std::nullopt;
+  const std::vector<double>& lower = rows[level.positions - 1]->lower;
+  std::optional<std::uint32_t> likely;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::uint32_t statement = 0; statement < statement_columns_.size(); ++statement) {
+    const double own = lower[statement_columns_[statement]];
+    if (own >= least || known_->EndingWith(statement) == 0) continue;
+    least = own;
+    likely = statement;
+  }
+  return likely;
 }
 
 NGramScore RoleScorer::Score(const NGram& ngram, ScoreLevel which) {
@@ -352,15 +384,22 @@ void RoleScorer::ComputeNearest(Level& level, const Classes& classes, NGramScore
   FindColumns();
   deltas_.MakeRoom();
   const DeltaRows rows = RowsOf(level, classes);
-  // What is nearest by all that is known already comes first: few others can then be nearer.
+  // What is near by all that is known already comes first: few others can then be nearer.
   Columns first{};
   double least = std::numeric_limits<double>::infinity();
-  EachBelow(level, rows, least, [&](const Columns& columns, std::size_t) {
-    least = LeastOf(level, rows, columns);
-    first = columns;
-  });
+  const auto find_first = [&](std::optional<std::uint32_t> last) {
+    EachBelow(
+        level, rows, least, false,
+        [&](const Columns& columns, std::size_t) {
+          least = LeastOf(level, rows, columns);
+          first = columns;
+        },
+        last);
+  };
+  find_first(LikelyLast(level, rows));
+  if (std::isinf(least)) find_first(std::nullopt);
   least = Distance(level, rows, first);
-  EachBelow(level, rows, least,
+  EachBelow(level, rows, least, true,
             [&](const Columns& columns, std::size_t) { least = std::min(least, Distance(level, rows, columns)); });
   score.score = least;
   const bool exact = std::all_of(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(level.positions),
@@ -371,7 +410,7 @@ void RoleScorer::ComputeNearest(Level& level, const Classes& classes, NGramScore
 // Finds the n-grams of the baseline that may be nearer than `least`, or make it exact, and notes the rates they lack.
 // All of them were computed: what is known of a row only rises.
 void RoleScorer::WantNearest(const Level& level, const DeltaRows& rows, double least, NGramScore& score) {
-  EachBelow(level, rows, least, [&](const Columns& columns, std::size_t) {
+  EachBelow(level, rows, least, false, [&](const Columns& columns, std::size_t) {
     score.estimated = score.score_estimated = true;
     for (std::size_t k = 0; k < level.positions; ++k) deltas_.Want(*rows[k], columns[k]);
   });
@@ -438,7 +477,7 @@ NGram RoleScorer::NearestOf(Level& level, const NGram& ngram, const Classes& cla
       if (LeastOf(level, rows, columns) < bound) rank(columns, {candidate, count});
     });
   } else {
-    EachBelow(level, rows, bound,
+    EachBelow(level, rows, bound, false,
               [&](const Columns& columns, std::size_t row) { rank(columns, known_->At(row, level.length)); });
   }
   return std::get<NGram>(best);

@@ -24,6 +24,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -149,7 +150,9 @@ class RoleScorer {
   double Distance(const Level& level, const DeltaRows& rows, const Columns& columns);
   static double LeastOf(const Level& level, const DeltaRows& rows, const Columns& columns);
   template <typename Visit>
-  void EachBelow(const Level& level, const DeltaRows& rows, const double& bound, Visit visit) const;
+  void EachBelow(const Level& level, const DeltaRows& rows, const double& bound, bool compute, Visit visit,
+                 std::optional<std::uint32_t> last = std::nullopt);
+  std::optional<std::uint32_t> LikelyLast(const Level& level, const DeltaRows& rows) const;
   NGramScore Compute(Level& level, const Classes& classes, bool exact, bool matched);
   void ComputeNearest(Level& level, const Classes& classes, NGramScore& score);
   void WantNearest(const Level& level, const DeltaRows& rows, double least, NGramScore& score);
