@@ -1,5 +1,6 @@
 #!/bin/bash
-# memory.sh - memory for each session, abstraction and n-gram: in shared memory, and in the backend.
+# memory.sh - what a session costs: memory for it, its abstractions and n-grams, in shared memory and in the backend; and
+# the time that its start takes.
 #
 #   scripts/sandbox.sh bench/memory.sh
 #
@@ -36,6 +37,23 @@ read -r _ own_first <<<"$(own first 4000)"
 read -r _ own_same <<<"$(own same 802)"
 read -r _ own_pair <<<"$(own pair 40000)"
 
+# --- the start of a session -------------------------------------------------------------------------------------------
+# start_of ROLE: microseconds from one connection to the next, each with one statement about a protected table.
+echo "SELECT abalance FROM pgbench_accounts WHERE aid = 1;" >"$PS_TMP/start.sql"
+start_of() {
+  PGUSER=$1 "$PS_BINDIR/pgbench" -n -C -c 1 -t "$starts" -f "$PS_TMP/start.sql" postgres 2>/dev/null |
+    awk -v n="$starts" '/^latency average/ { latency = $4 } /^average connection time/ { connect = $5 } END { printf "%.0f", 1000 * (latency > connect ? latency : latency + connect) }'
+}
+starts=500
+if quick; then starts=50; fi
+for round in $(seq "$rounds"); do
+  starts_watched+="$(start_of analyst) "
+  starts_other+="$(start_of other) "
+done
+start_watched=$(median <<<"$starts_watched")
+start_other=$(median <<<"$starts_other")
+echo "starts: watched $starts_watched, not watched $starts_other" >&2
+
 echo "## Memory"
 echo
 echo "Bytes. A backend keeps its own for as long as the session lasts; in shared memory a session has a share that is set"
@@ -54,4 +72,8 @@ target_header
 status=0
 target "n-gram of the baseline, with what the model says of its statements" "$ngram" at-most 120 bytes || status=1
 target "session, with its first statement and the model" "$(awk -v b="$own_session" 'BEGIN { print b / 1000 }')" at-most 200 kB || status=1
+target "the start of a session and its first statement, watched: time added" "$(awk -v a="$start_watched" -v b="$start_other" 'BEGIN { print (a - b) / 1000 }')" at-most 1 ms || status=1
+echo
+echo "The start: from one connection to the next, each with one statement about a protected table, $start_watched us watched and $start_other us"
+echo "not watched, $starts connections a round, medians of $rounds rounds in turns."
 part_done

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "core/base/error.hpp"
+#include "sanitizers.hpp"
 
 namespace privacy_score {
 namespace {
@@ -70,7 +71,7 @@ std::vector<Event> SomeEvents(std::mt19937& random, std::int64_t sessions, int c
 
 TEST(EventBuffer, WhatIsTakenMeanwhileIsWhatTheWholeWouldGive) {
   std::mt19937 random(3);
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < testing_support::Instances(300); ++round) {
     std::vector<Event> events = SomeEvents(random, 1 + random() % 12, 400);
     const std::size_t most = 5 + random() % 60;
     // In the order of time, and a connection after the other.

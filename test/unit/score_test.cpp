@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "core/base/error.hpp"
+#include "sanitizers.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {
@@ -131,7 +132,7 @@ TEST(RoleScorer, BoundsThenExact) {
 
 // The nearest of all n-grams of the baseline, one by one; whether another might be nearer; the rates that would tell.
 TEST(RoleScorer, TheNearestIsThatOfAll) {
-  for (unsigned seed = 0; seed < 30; ++seed) {
+  for (unsigned seed = 0; seed < ::testing_support::Instances(40U); ++seed) {
     std::mt19937 random(seed);
     ModelRows rows;
     rows.relations = {{"public.r0", "1", "t"}, {"public.r1", "1", seed % 2 == 0 ? "t" : "f"}};
