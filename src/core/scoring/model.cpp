@@ -285,7 +285,7 @@ void Model::ReadBaselines(WireReader& reader, std::optional<std::string_view> on
       if (baseline.end_user.empty()) baseline.unread = lent->bytes;
       continue;
     }
-    const PackedBaseline contents = PackedBaseline::At(lent->bytes);
+    const PackedBaseline contents = PackedBaseline::OfOwn(lent->bytes);
     baseline.statements = {contents.sets, contents.tokens};
     baseline.ngrams = contents.ngrams;
     baseline.whole = contents.left_out == 0;
@@ -365,7 +365,7 @@ const RevealingSessions* Model::CountedOf(const Baseline& baseline, const ScoreS
 }
 
 BaselineStatements Model::ReadStatements(std::string_view bytes) {
-  const PackedBaseline contents = PackedBaseline::At(bytes);
+  const PackedBaseline contents = PackedBaseline::OfOwn(bytes);
   return {contents.sets, contents.tokens};
 }
 

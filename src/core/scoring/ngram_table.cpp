@@ -84,18 +84,23 @@ NGramTable NGramTable::Unpack(std::string_view bytes) {
   return table;
 }
 
-NGramTable NGramTable::At(std::string_view bytes) {
+NGramTable NGramTable::OfOwn(std::string_view bytes) {
   NGramTable table;
   const LentList<std::uint64_t> sizes = LendAll<std::uint64_t>(bytes, 2, kTableName);
   table.ids_ = LendAll<AbstractionId>(bytes, sizes[0], kTableName);
   table.starts_ = LendAll<std::uint64_t>(bytes, StartsOf(sizes[0]), kTableName);
   table.rows_ = LendAll<Row>(bytes, sizes[1], kTableName);
+  if (!bytes.empty()) throw DamagedData(kTableName);
+  return table;
+}
+
+NGramTable NGramTable::At(std::string_view bytes) {
+  NGramTable table = OfOwn(bytes);
   const bool places_stand = std::all_of(table.rows_.begin(), table.rows_.end(), [&](const Row& row) {
     return row.count >= 0 && row.count <= kMostCounted &&
            std::all_of(row.places.begin(), row.places.end(), [&](auto place) { return place < table.ids_.size(); });
   });
-  if (!bytes.empty() || !places_stand || !table.StartsStand() ||
-      !Rises(table.ids_, [](AbstractionId id) { return id; }) ||
+  if (!places_stand || !table.StartsStand() || !Rises(table.ids_, [](AbstractionId id) { return id; }) ||
       !Rises(table.rows_, [](const Row& row) { return row.places; }))
     throw DamagedData(kTableName);
   return table;

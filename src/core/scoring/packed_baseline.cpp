@@ -48,7 +48,10 @@ std::string PackedBaseline::WithoutNGrams(std::string_view bytes) {
   return rest.append(none).append(bytes.substr(sizes[0]));
 }
 
-PackedBaseline PackedBaseline::At(std::string_view bytes) {
+PackedBaseline PackedBaseline::At(std::string_view bytes) { return Of(bytes, NGramTable::At); }
+PackedBaseline PackedBaseline::OfOwn(std::string_view bytes) { return Of(bytes, NGramTable::OfOwn); }
+
+PackedBaseline PackedBaseline::Of(std::string_view bytes, NGramTable (*table_of)(std::string_view)) {
   const LentList<std::uint64_t> sizes = LendAll<std::uint64_t>(bytes, kSizes, kPackedName);
   const auto take = [&](std::uint64_t size) {
     if (size > bytes.size()) throw DamagedData("a baseline that is cut short");
@@ -57,7 +60,7 @@ PackedBaseline PackedBaseline::At(std::string_view bytes) {
     return part;
   };
   PackedBaseline baseline;
-  baseline.ngrams = NGramTable::At(take(sizes[0]));
+  baseline.ngrams = table_of(take(sizes[0]));
   baseline.sets = SessionSets::At(take(sizes[1]));
   baseline.tokens = TokenTable::At(bytes);
   baseline.left_out = sizes[2];

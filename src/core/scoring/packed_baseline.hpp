@@ -30,11 +30,17 @@ struct PackedBaseline {
   static std::string Pack(std::string_view ngrams, std::string_view sets, std::string_view tokens);
   // The bytes without the n-grams, which are most of them, where there is no room for these.
   static std::string WithoutNGrams(std::string_view bytes);
-  // Of such bytes, which must lie at a multiple of 8 and outlive it. Throws Error XX001 on damaged ones.
+  // Of such bytes, which must lie at a multiple of 8 and outlive it. Throws Error XX001 on damaged ones; OfOwn, for
+  // those that stand in shared memory, does not look at each n-gram, of which a session would otherwise pay for all as
+  // it begins.
   static PackedBaseline At(std::string_view bytes);
+  static PackedBaseline OfOwn(std::string_view bytes);
 
   // Whether it has the tokens of each statement of its sessions.
   bool HasAllTokens() const;
+
+ private:
+  static PackedBaseline Of(std::string_view bytes, NGramTable (*table_of)(std::string_view));
 };
 
 // The contents of a baseline that lie elsewhere.
