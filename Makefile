@@ -3,7 +3,7 @@
 #   make                 release build of the module and its SQL script
 #   make install         into the directories of $(PG_CONFIG); uninstall takes it out again
 #   make test            everything: build, lint, unit, regression and shell tests, attacks; on a throw-away server
-#   make test-long       the same in its long forms, then soak, soak-scale, sqlsmith, fuzz-jsonb and fuzz for SECONDS=600 each, test-matrix, test-pg-upgrade, test-mixed-fleet
+#   make test-long       the same in its long forms, then soak, soak-scale, soak-import, sqlsmith, fuzz-jsonb and fuzz for SECONDS=600 each, test-matrix, test-pg-upgrade, test-mixed-fleet
 #   make unit | regress | shell | attacks     one part of it (but for unit, T="name ..." picks tests)
 #   make test-pg-upgrade  pg_upgrade with the extension in use, between the servers of this and other Debian releases (root only)
 #   make test-mixed-fleet  a hub over the servers of this and other Debian releases (root only)
@@ -12,6 +12,7 @@
 #   make coverage        which lines the tests run: unit, regression, shell tests and attacks on a second build
 #   make soak            mixed load on one server for SECONDS=600, in which nothing may grow, be lost or go wrong
 #   make soak-scale      STATEMENTS=5000000 on CONNECTIONS=500, 1500 a second, in which memory of all processes is flat
+#   make soak-import     IMPORTED=20000000 statements are imported in flat memory
 #   make fuzz            libFuzzer on the targets of test/fuzz: T="name ..." SECONDS=600 (of each)
 #   make sqlsmith | sqlsmith-private | fuzz-jsonb    random statements against a watching server: SECONDS=600 | jsonb arguments: ROUNDS=2000
 #   make package         the Debian package, built and tested in build/package where the tools for it are at hand
@@ -462,6 +463,10 @@ CONNECTIONS ?= 500
 soak-scale:
 	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' test/run.sh soak-scale $(STATEMENTS) $(CONNECTIONS)
 
+IMPORTED ?= 20000000
+soak-import:
+	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' test/run.sh soak-import $(IMPORTED)
+
 fuzz sqlsmith sqlsmith-private fuzz-jsonb:
 	@PG_CONFIG='$(PG_CONFIG)' MAKE='$(MAKE)' PS_FUZZ_SECONDS='$(SECONDS)' PS_FUZZ_ROUNDS='$(ROUNDS)' test/run.sh $@ $(T)
 
@@ -471,5 +476,5 @@ package:
 format:
 	clang-format -i $(wildcard src/*/*.cpp src/*/*.hpp src/*/*/*.cpp src/*/*/*.hpp test/unit/*.cpp test/unit/*.hpp test/fuzz/*.cpp test/fuzz/*.hpp)
 
-.PHONY: always all packages package test-module test test-long test-matrix test-pg-upgrade test-mixed-fleet coverage soak soak-scale unit regress shell attacks lint demo bench bench-core bench-programs fuzz sqlsmith sqlsmith-private fuzz-jsonb fuzz-program format unit-programs clang-check clang-check-quick \
+.PHONY: always all packages package test-module test test-long test-matrix test-pg-upgrade test-mixed-fleet coverage soak soak-scale soak-import unit regress shell attacks lint demo bench bench-core bench-programs fuzz sqlsmith sqlsmith-private fuzz-jsonb fuzz-program format unit-programs clang-check clang-check-quick \
   demo-module sql-script install-solver uninstall-solver

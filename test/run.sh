@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh all|long SECONDS|beside|unit|regress|shell|attacks|lint|demo|bench|fuzz|sqlsmith|sqlsmith-private|fuzz-jsonb|pg-upgrade|mixed-fleet|build [TEST...] | soak SECONDS | soak-scale STATEMENTS CONNECTIONS - installs what is missing, builds, and runs that part.
+# run.sh all|long SECONDS|beside|unit|regress|shell|attacks|lint|demo|bench|fuzz|sqlsmith|sqlsmith-private|fuzz-jsonb|pg-upgrade|mixed-fleet|build [TEST...] | soak SECONDS | soak-scale STATEMENTS CONNECTIONS | soak-import STATEMENTS - installs what is missing, builds, and runs that part.
 #
 # Needs nothing but bash on Debian. The tests that need a server run below scripts/sandbox.sh. With tests, the
 # last line of the output is "N passed, M failed", and the exit status says whether anything failed.
@@ -158,6 +158,7 @@ run_long() {
   run_all
   run_part soak scripts/sandbox.sh bash test/soak/soak.sh "$1"
   run_part scale scripts/sandbox.sh bash test/soak/scale.sh
+  run_part import scripts/sandbox.sh bash test/soak/import.sh
   run_part sqlsmith scripts/sandbox.sh env PS_FUZZ_SECONDS="$1" test/fuzz/sqlsmith.sh
   run_part fuzz-jsonb scripts/sandbox.sh env PS_FUZZ_ROUNDS="${PS_FUZZ_ROUNDS:-}" test/fuzz/jsonb.sh
   run_fuzz
@@ -189,6 +190,7 @@ case $part in
   regress | shell | attacks) run_server "$part" "$@" ;;
   soak) run_part soak scripts/sandbox.sh bash test/soak/soak.sh "$@" ;;
   soak-scale) run_part scale scripts/sandbox.sh bash test/soak/scale.sh "$@" ;;
+  soak-import) run_part import scripts/sandbox.sh bash test/soak/import.sh "$@" ;;
   demo) run_demo ;;
   bench) run_bench ;;
   fuzz) run_fuzz "$@" ;;
