@@ -16,8 +16,8 @@ q "CREATE EXTENSION privacy_score" "CREATE TABLE patients (id int PRIMARY KEY, n
 # hundred others.
 columns="(ARRAY['name', 'city', 'ward', 'born', 'id'])"
 log="SELECT 'c' || g / 40000 || '-' || g % 40, ('app_' || g % 5)::name, now() - ($statements - g) * interval '10 ms',
-  CASE WHEN h % 50 = 0 THEN 'SELECT ' || $columns[1 + h / 50 % 5] || ', ' || $columns[1 + h / 250 % 5] || ', ' || $columns[1 + h / 1250 % 5] || ' FROM patients WHERE ' || $columns[1 + h / 6250 % 5] || ' IS NOT NULL'
-    ELSE 'SELECT ' || $columns[1 + h % 5] || CASE WHEN h % 3 = 0 THEN ', ward' ELSE '' END || ' FROM patients WHERE ' || CASE WHEN h % 2 = 0 THEN 'id = ' ELSE 'born > ' END || h % 3000 END
+  CASE WHEN h % 50 = 0 THEN 'SELECT ' || ${columns}[1 + h / 50 % 5] || ', ' || ${columns}[1 + h / 250 % 5] || ', ' || ${columns}[1 + h / 1250 % 5] || ' FROM patients WHERE ' || ${columns}[1 + h / 6250 % 5] || ' IS NOT NULL'
+    ELSE 'SELECT ' || ${columns}[1 + h % 5] || CASE WHEN h % 3 = 0 THEN ', ward' ELSE '' END || ' FROM patients WHERE ' || CASE WHEN h % 2 = 0 THEN 'id = ' ELSE 'born > ' END || h % 3000 END
   FROM (SELECT g, hashint8(g) & 2147483647 AS h FROM (SELECT generate_series(1::bigint, $statements) AS g) s) x"
 began=$SECONDS
 "$PS_BINDIR/psql" -XAtq -c "SELECT privacy_score.import_statements(\$i\$$log\$i\$)" >"$PS_TMP/imported" 2>"$PS_TMP/errors" &
