@@ -67,6 +67,8 @@ for _ in {1..40}; do
   say alice_a "SELECT city FROM patients"
   flush
 done
-check "a part is read when it is new" "$((($(parts_read) - before) <= 200))" 1
+# Some five rows a round; all parts each time would be more than a thousand.
+read_since=$(($(parts_read) - before))
+check_true "a part is read when it is new: $read_since rows in 40 rounds" test "$read_since" -le 400
 check_scored
 done_testing
