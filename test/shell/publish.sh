@@ -137,7 +137,7 @@ wait $client
 check_match "a session that is ended while writing" "$(cat "$PS_TMP/ended")" "terminating connection due to administrator command"
 check_true "leaves no temporary files" wait_for "SELECT count(*) FROM pg_ls_tmpdir()" 0
 check "and no tables" "$(left)" ""
-check "a timeout" "$(as alice q "SET statement_timeout = '50ms'" "SELECT rows FROM privacy_score.bucketize($many)")" "ERROR: canceling statement due to statement timeout"
+check "a timeout" "$(as alice q "SET statement_timeout = '10ms'" "SELECT rows FROM privacy_score.bucketize($many)")" "ERROR: canceling statement due to statement timeout"
 check "values that do not fit into memory" "$(as alice q "SET maintenance_work_mem = '1MB'" "SELECT rows FROM privacy_score.bucketize('data.many', '{age}', 'id', 'shop.q', 'shop.s', 'two-size', l => 20)")" \
   "ERROR: the distinct values of a column do not fit into maintenance_work_mem"
 check "a view that fails half-way" "$(as alice q "CREATE VIEW shop.fails AS SELECT id, age, disease, 1 / (id - 300000) AS x FROM data.many" "SELECT rows FROM privacy_score.bucketize('shop.fails', '{age,x}', 'disease', 'shop.q', 'shop.s', 'two-size', l => 2)")" "ERROR: division by zero"
