@@ -48,7 +48,7 @@ read -r _ own_pair <<<"$(own pair 40000)"
 echo "SELECT abalance FROM pgbench_accounts WHERE aid = 1;" >"$PS_TMP/start.sql"
 start_of() {
   PGUSER=$1 "$PS_BINDIR/pgbench" -n -C -c 1 -t "$starts" -f "$PS_TMP/start.sql" postgres 2>/dev/null |
-    awk -v n="$starts" '/^latency average/ { latency = $4 } /^average connection time/ { connect = $5 } END { printf "%.0f", 1000 * (latency > connect ? latency : latency + connect) }'
+    awk '/^tps = / { printf "%.0f", 1e6 / $3 }'
 }
 starts=500
 if quick; then starts=50; fi

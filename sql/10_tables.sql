@@ -428,8 +428,6 @@ CREATE TABLE privacy_score.prepared_change (
 );
 COMMENT ON TABLE privacy_score.prepared_change IS 'What prepared transactions announce when they are committed: rows that they insert and delete at once, so that the table is always seen empty; not dumped.';
 
-REVOKE ALL ON ALL TABLES IN SCHEMA privacy_score FROM PUBLIC;
-
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.protected_relation',
   'WHERE relation::pg_catalog.oid IN (SELECT c.oid FROM pg_catalog.pg_class c)');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.copied_column',

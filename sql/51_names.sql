@@ -55,7 +55,6 @@ CREATE FUNCTION privacy_score.requote_history() RETURNS void
   END;
 COMMENT ON FUNCTION privacy_score.requote_history() IS
   'Internal: brings recorded abstractions, with their ids in history and baselines, and names of relations to the form of this version. ALTER EXTENSION UPDATE and import_baseline() call it.';
-REVOKE ALL ON privacy_score.requoted_abstraction FROM PUBLIC;
 REVOKE ALL ON FUNCTION privacy_score.requoted(text[]), privacy_score.abstraction_id(text[]), privacy_score.requote_history() FROM PUBLIC;
 
 -- A fresh installation has nothing to bring.

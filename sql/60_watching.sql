@@ -59,7 +59,6 @@ CREATE VIEW privacy_score.recorded_role AS
     SELECT (SELECT s.role FROM privacy_score.session s WHERE s.role > r.role ORDER BY s.role LIMIT 1) FROM r WHERE r.role IS NOT NULL)
   SELECT r.role FROM r WHERE r.role IS NOT NULL;
 COMMENT ON VIEW privacy_score.recorded_role IS 'Internal: roles that have recorded sessions.';
-REVOKE ALL ON privacy_score.recorded_role FROM PUBLIC;
 
 CREATE VIEW privacy_score.stat_days WITH (security_barrier) AS
   SELECT r.role, s.*, d.reach, d.subjects, d.subject_columns

@@ -14,7 +14,6 @@ CREATE VIEW privacy_score.domain_current AS
     LEFT JOIN privacy_score.protected_current p ON p.relation = d.relation;
 COMMENT ON VIEW privacy_score.domain_current IS
   'Internal: declared domains of columns that exist; in_force: the relation is protected, and the column has the type that it had then.';
-REVOKE ALL ON privacy_score.domain_current FROM PUBLIC;
 
 CREATE FUNCTION privacy_score.dp_domain(relation regclass, attribute name, low "any" DEFAULT NULL, high "any" DEFAULT NULL, vals "any" DEFAULT NULL)
   RETURNS void

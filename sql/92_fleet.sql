@@ -63,7 +63,6 @@ CREATE VIEW privacy_score.standby_alert WITH (security_barrier) AS
            GROUP BY x.role, x.end_user, x.day, x.kind, x.blocked, COALESCE(x.detail->>'cause', x.detail->>'ngram', '')) g
     JOIN privacy_score.standby_alerts('-infinity', 'infinity') a ON a.id = g.greatest;
 COMMENT ON VIEW privacy_score.standby_alert IS 'Internal: alerts of this standby, one a cause and day; what belongs to the greatest score is kept together.';
-REVOKE ALL ON privacy_score.standby_alert FROM PUBLIC;
 
 -- The baselines of a standby are its primary's; the rest is of what ran on it, since the first day that it has kept.
 CREATE VIEW privacy_score.export_roles WITH (security_barrier) AS
@@ -97,14 +96,12 @@ CREATE VIEW privacy_score.exported_role AS
    WHERE privacy_score.may_read(r.role) AND NOT privacy_score.standby_shows()
      AND EXISTS (SELECT FROM privacy_score.session x WHERE x.role = r.role AND x.day >= privacy_score.today() - 1);
 COMMENT ON VIEW privacy_score.exported_role IS 'Internal: of which roles and days a hub reads scores; recent: yesterday and today.';
-REVOKE ALL ON privacy_score.exported_role FROM PUBLIC;
 
 CREATE VIEW privacy_score.exported_time AS
   SELECT false AS recent, '-infinity'::date AS from_day, privacy_score.today() - 2 AS to_day
   UNION ALL
   SELECT true, privacy_score.today() - 1, 'infinity';
 COMMENT ON VIEW privacy_score.exported_time IS 'Internal: the same of what ran on a standby.';
-REVOKE ALL ON privacy_score.exported_time FROM PUBLIC;
 
 CREATE VIEW privacy_score.export_days WITH (security_barrier) AS
   SELECT e.recent, e.role, COALESCE(s.end_user, '') AS end_user, s.day, s.queries, s.ngrams, s.mismatched, s.score, s.max_score, s.tight_max,
@@ -303,9 +300,6 @@ CREATE TABLE privacy_score.fleet_condition (
 );
 COMMENT ON TABLE privacy_score.fleet_condition IS 'Copies of export_info of the members.';
 
-REVOKE ALL ON privacy_score.fleet_member, privacy_score.fleet_order, privacy_score.fleet_state, privacy_score.fleet_session, privacy_score.fleet_role,
-  privacy_score.fleet_day, privacy_score.fleet_ngram, privacy_score.fleet_alert, privacy_score.fleet_condition FROM PUBLIC;
-
 CREATE FUNCTION privacy_score.fleet_add(name text, foreign_server name) RETURNS void
   AS 'MODULE_PATHNAME', 'ps_fleet_add' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION privacy_score.fleet_add(text, name) IS
@@ -342,7 +336,6 @@ CREATE VIEW privacy_score.fleet_seen AS
     FROM privacy_score.fleet_member m
     LEFT JOIN privacy_score.fleet_state s ON s.member = m.id;
 COMMENT ON VIEW privacy_score.fleet_seen IS 'Internal: which members answer.';
-REVOKE ALL ON privacy_score.fleet_seen FROM PUBLIC;
 
 CREATE VIEW privacy_score.fleet_sessions WITH (security_barrier) AS
   SELECT f.server, c.role, NULLIF(c.end_user, '') AS end_user, c.session, c.started, c.pid, c.queries, c.ngrams, c.mismatched, c.score, c.max_score,

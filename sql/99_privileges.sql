@@ -8,11 +8,10 @@ DECLARE
 BEGIN
   FOR given IN
     SELECT DISTINCT a.object, a.grantee
-      FROM (SELECT e.oid AS classid, d.objid, d.xmin AS made, x.oid AS extension, x.xmin AS changed
+      FROM (SELECT d.classid, d.objid
               FROM pg_catalog.pg_extension x
               JOIN pg_catalog.pg_depend d ON d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass
-                   AND d.refobjid OPERATOR(pg_catalog.=) x.oid AND d.deptype OPERATOR(pg_catalog.=) 'e'
-              JOIN pg_catalog.pg_class e ON e.oid OPERATOR(pg_catalog.=) d.classid
+                   AND d.refobjid OPERATOR(pg_catalog.=) x.oid AND d.deptype OPERATOR(pg_catalog.=) 'e' AND d.xmin OPERATOR(pg_catalog.=) x.xmin
              WHERE x.extname OPERATOR(pg_catalog.=) 'privacy_score') m
       CROSS JOIN LATERAL (
         SELECT CASE c.relkind WHEN 'S' THEN 'SEQUENCE ' ELSE 'TABLE ' END OPERATOR(pg_catalog.||) c.oid::pg_catalog.regclass::pg_catalog.text, g.grantee
@@ -27,7 +26,6 @@ BEGIN
            AND EXISTS (SELECT FROM pg_catalog.pg_default_acl f CROSS JOIN LATERAL pg_catalog.aclexplode(f.defaclacl) w
                         WHERE f.defaclrole OPERATOR(pg_catalog.=) p.proowner AND f.defaclobjtype OPERATOR(pg_catalog.=) 'f'
                           AND w.grantee OPERATOR(pg_catalog.=) g.grantee)) a(object, grantee)
-     WHERE m.made OPERATOR(pg_catalog.=) m.changed
      ORDER BY a.object, a.grantee
   LOOP
     EXECUTE pg_catalog.format('REVOKE ALL ON %s FROM %s', given.object,

@@ -19,8 +19,6 @@ COMMENT ON TABLE privacy_score.copied_column IS
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.copied_column',
   'WHERE relation::pg_catalog.oid IN (SELECT c.oid FROM pg_catalog.pg_class c WHERE c.relpersistence <> ''t'')');
 
-REVOKE ALL ON privacy_score.copied_column FROM PUBLIC;
-
 CREATE TABLE privacy_score.column_domain (
   relation regclass NOT NULL,
   attribute name NOT NULL,
@@ -38,7 +36,6 @@ COMMENT ON TABLE privacy_score.column_domain IS
   'Values that columns have by dp_domain(), as text that depends on no setting: between low and high, or one of vals. The number holds in the database that origin names, so that a column of the same name that is made later is another one; in others the name finds it. type: of the column when that was declared.';
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.column_domain',
   'WHERE relation::pg_catalog.oid IN (SELECT c.oid FROM pg_catalog.pg_class c WHERE c.relpersistence <> ''t'')');
-REVOKE ALL ON privacy_score.column_domain FROM PUBLIC;
 
 ALTER TABLE privacy_score.session
   ADD COLUMN refused bigint NOT NULL DEFAULT 0,
@@ -76,7 +73,6 @@ CREATE TABLE privacy_score.calibration (
 );
 COMMENT ON TABLE privacy_score.calibration IS
   'What alarms are raised by: how unusual the sessions of the baselines in force are, held against each other with a share expected_novelty withheld. The worker makes it anew when baselines change.';
-REVOKE ALL ON privacy_score.calibration FROM PUBLIC;
 
 ALTER TABLE privacy_score.baseline
   ADD COLUMN reach bigint,
@@ -153,7 +149,6 @@ CREATE TABLE privacy_score.acceptance_figure (
 );
 COMMENT ON TABLE privacy_score.acceptance_figure IS 'How high a figure of sessions, or of days where its name begins with day_, may be since that was accepted.';
 
-REVOKE ALL ON privacy_score.acceptance, privacy_score.acceptance_ngram, privacy_score.acceptance_figure FROM PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.acceptance', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.acceptance_ngram', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.acceptance_figure', '');
@@ -221,8 +216,6 @@ CREATE TABLE privacy_score.subject_key (
 COMMENT ON TABLE privacy_score.subject_key IS 'The key of the hashes of subjects, replaced every subject_key_period; not dumped.';
 INSERT INTO privacy_score.subject_key DEFAULT VALUES;
 
-REVOKE ALL ON privacy_score.end_user_limit, privacy_score.end_user_label, privacy_score.principal_day, privacy_score.principal_subjects, privacy_score.principal_session, privacy_score.subject_key
-  FROM PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.principal_day', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.end_user_limit', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.end_user_label', '');
@@ -282,7 +275,6 @@ CREATE TABLE privacy_score.shard_counter (
 );
 COMMENT ON TABLE privacy_score.shard_counter IS
   'Rows and modifications of the shards of relations that Citus distributes, as the worker has counted them on the nodes last; not dumped.';
-REVOKE ALL ON privacy_score.shard_counter FROM PUBLIC;
 
 CREATE TABLE privacy_score.prepared_change (
   gid text NOT NULL,
@@ -292,8 +284,6 @@ CREATE TABLE privacy_score.prepared_change (
 );
 COMMENT ON TABLE privacy_score.prepared_change IS 'What prepared transactions announce when they are committed: rows that they insert and delete at once, so that the table is always seen empty; not dumped.';
 
-REVOKE ALL ON privacy_score.kept_rates, privacy_score.kept_day, privacy_score.kept_role, privacy_score.prepared_change
-  FROM PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.kept_rates', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.kept_day', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.kept_rates_id_seq', '');
@@ -410,8 +400,6 @@ CREATE TABLE privacy_score.alert_key (
   key bytea NOT NULL
 );
 COMMENT ON TABLE privacy_score.alert_key IS 'The key that notifications of alerts are signed with, made with the first one; not dumped.';
-
-REVOKE ALL ON privacy_score.budget, privacy_score.release, privacy_score.ledger_key, privacy_score.alert_key FROM PUBLIC;
 
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.budget', '');
 SELECT pg_catalog.pg_extension_config_dump('privacy_score.release', '');

@@ -5,17 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
-#include <numeric>
-#include <random>
-#include <set>
-#include <tuple>
-
 #include "core/base/error.hpp"
-#include "sanitizers.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {

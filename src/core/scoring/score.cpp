@@ -4,9 +4,6 @@
 #include "core/scoring/score.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <tuple>
 #include <utility>
 
 #include "core/base/error.hpp"

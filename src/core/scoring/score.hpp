@@ -6,9 +6,9 @@
  *   s(g|beta) = min over h in beta of D(g,h); beta empty: against the empty n-gram
  * Each scorer keeps two levels: n-grams of `ngram_length`, and single statements (n = 1), which no reordering evades.
  *
- * Cost: an n-gram costs a walk or two over the baseline's n-grams where they lie, with what is known to be the least of
- * each delta*, which leaves out what ends in too much of it; delta* itself is computed for those that may be nearest,
- * once for each pair of classes. Of the n-grams nothing is kept here but the class of each statement.
+ * Cost: an n-gram costs a walk over the baseline's n-grams where they lie (nearest_ngram.cpp), with what is known to be
+ * the least of each delta*, which leaves out what ends in too much of it; delta* itself is computed for those that may
+ * be nearest, once for each pair of classes. Of the n-grams nothing is kept here but the class of each statement.
  *
  * Where there was no room for the n-grams of a baseline, an n-gram is scored by its statements, each against all
  * statements of the baseline: the sum of s at n = 1, which is at most s ('union': the greatest), and counts as
