@@ -70,7 +70,7 @@ TEST(EstimatedNormsRule, SmallPopulationsTakeTheShapeOfTheReference) {
   reference[4] = 0.25;
   reference[5] = 0.75;
   // n = 10 + 5 + 2/0.5 = 19, and 19 * 0.5 < 22.
-  const std::vector<double> norms = EstimatedNorms(BinsOf({{0, 10}, {5, 5}, {6, 400}}), 0.5, reference);
+  const std::vector<double> norms = EstimatedNorms(BinsOf({{0, 10}, {5, 5}, {6, 11}}), 0.5, reference);
   EXPECT_NEAR(norms[4], 19 * 0.25, 1e-12);
   EXPECT_NEAR(norms[5], 19 * 0.75, 1e-12);
   EXPECT_EQ(norms[0], 0);
@@ -80,6 +80,17 @@ TEST(EstimatedNormsRule, SmallPopulationsTakeTheShapeOfTheReference) {
   // Nothing seen, however many there seem to be: a negative sum is none.
   const std::vector<double> none = EstimatedNorms(BinsOf({{0, -900}}), 0.5, reference);
   EXPECT_NEAR(none[5], 4 * 0.75, 1e-12);
+}
+
+// 120 persons of 3 rows; the noise of the reference, which knows the same persons for epsilon 0.05, hid their bin.
+TEST(EstimatedNormsRule, WhoIsSeenBeyondTheReferenceCounts) {
+  NormReference reference(kMostNormBin + 1);
+  reference[1] = 1;
+  const NormBins own = BinsOf({{2, 120}});
+  EXPECT_EQ(EstimatedNorms(own, 250, reference)[2], 120);
+  EXPECT_EQ(ChooseNormBound(own, Rational(250), reference, 1, Rational(750)).log_bound, 2) << "2 leaves a third out";
+  // A bin that is just seen, at 0.5 from 11.5 on, is no population: n = 15 + 12 + 4 = 31, of 44.
+  EXPECT_EQ(EstimatedNorms(BinsOf({{0, 15}, {6, 12}}), 0.5, reference)[6], 0);
 }
 
 TEST(ReferenceOfHistogram, AreShares) {

@@ -83,7 +83,7 @@ NormBins NoisyNorms(const NormBins& bins, const Rational& epsilon, RandomSource&
 std::vector<double> EstimatedNorms(const NormBins& noisy, double epsilon, const NormReference& reference) {
   const int top = GreatestSeen(noisy, epsilon);
   if (reference.empty()) return OwnShape(noisy, top, epsilon);
-  const int last = std::min(GreatestOf(reference), static_cast<int>(noisy.size()) - 1);
+  const int last = std::max(std::min(GreatestOf(reference), static_cast<int>(noisy.size()) - 1), top);
   const double persons = std::max(0.0, SumUpTo(noisy, last)) + 2 / epsilon;
   if (top != kNothingSeen && persons * epsilon >= kLeastShape) return OwnShape(noisy, top, epsilon);
   return ShapeOf(reference, persons);

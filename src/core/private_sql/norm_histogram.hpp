@@ -36,8 +36,10 @@ NormBins NoisyNorms(const NormBins& bins, const Rational& epsilon, RandomSource&
 //   seen: H_b >= (ln 5 + b ln 2)/epsilon; an empty bin seems seen with probability 2^-b/10, and costs noise 2^b then.
 //   Above the greatest seen bin nobody is, but if it has less than 0.6 of the one before it, three more bins go on at
 //   that ratio, held at what would have been seen.
-//   Where no bin is seen, or n epsilon < 22 for n = max(0, sum of H up to the reference's greatest bin) + 2/epsilon,
-//   the reference's shares of n stand for the bins: errs towards more noise, which intervals tell, not towards bias.
+//   Where no bin is seen, or n epsilon < 22 for n = max(0, sum of H up to the greatest bin of the reference, or the
+//   greatest seen one if that is beyond it) + 2/epsilon, the reference's shares of n stand for the bins: errs towards
+//   more noise, which intervals tell, not towards bias. The reference's own noise may have hidden its greatest bin;
+//   those whom the histogram shows beyond it count. One false bin alone adds less than 22/epsilon to n.
 std::vector<double> EstimatedNorms(const NormBins& noisy, double epsilon, const NormReference& reference);
 
 // The shares of a reference, from its own noisy histogram; empty when no bin is seen.
