@@ -86,7 +86,8 @@ CREATE VIEW privacy_score.baselines WITH (security_barrier) AS
 COMMENT ON VIEW privacy_score.baselines IS
   'All versions of baselines, of roles and of single end users: from which days, by whom and when they were made, and which is in force; ngrams at the ngram_length in force. As found when it was last put in force: combined_rate of all columns in it and relation_rates of those of each relation (for pg_read_all_stats), days that stand out, and up to what score a day is usual against the others.';
 
--- Not EXISTS: where there are many roles, the planner makes that a table of all sessions.
+-- Not EXISTS: where there are many roles, the planner makes that a table of all sessions. What is asked of ids leaves out the
+-- tables of months before.
 CREATE VIEW privacy_score.stat_roles WITH (security_barrier) AS
   WITH state AS MATERIALIZED (SELECT privacy_score.scored_under() AS under, privacy_score.today() AS today),
        alerted AS MATERIALIZED (SELECT a.role, pg_catalog.count(*) AS alerts FROM privacy_score.alert a WHERE a.kind !~ '^baseline_' GROUP BY a.role)
@@ -94,9 +95,9 @@ CREATE VIEW privacy_score.stat_roles WITH (security_barrier) AS
          COALESCE(k.baseline_ngrams, (SELECT v.ngrams FROM privacy_score.baselines v WHERE v.id = b.id), 0) AS baseline_ngrams,
          b.from_day AS baseline_from,
          b.to_day AS baseline_to,
-         CASE WHEN (SELECT true FROM privacy_score.session x WHERE x.role = r.role AND x.day = t.today LIMIT 1)
+         CASE WHEN (SELECT true FROM privacy_score.session x WHERE x.role = r.role AND x.day = t.today AND (x.id < 1099511627776 OR x.id >= privacy_score.first_session_id(t.today)) LIMIT 1)
               THEN (SELECT pg_catalog.sum(s.score ORDER BY s.end_user) FROM privacy_score.score(r.role, t.today, t.today) s) END AS today,
-         CASE WHEN k.role IS NOT NULL AND (SELECT true FROM privacy_score.session x WHERE x.role = r.role AND x.day > k.through LIMIT 1) IS NULL
+         CASE WHEN k.role IS NOT NULL AND (SELECT true FROM privacy_score.session x WHERE x.role = r.role AND x.day > k.through AND (x.id < 1099511627776 OR x.id >= privacy_score.first_session_id(k.through)) LIMIT 1) IS NULL
               THEN k.cumulative
               ELSE (SELECT pg_catalog.sum(c.cumulative ORDER BY c.end_user)
                       FROM (SELECT s.end_user, pg_catalog.max(s.cumulative) AS cumulative
@@ -104,7 +105,8 @@ CREATE VIEW privacy_score.stat_roles WITH (security_barrier) AS
                              GROUP BY s.end_user) c) END AS cumulative,
          COALESCE(a.alerts, 0) AS alerts,
          (COALESCE(k.blocked, 0) + COALESCE((SELECT pg_catalog.sum(x.refused) FROM privacy_score.session x
-                                              WHERE x.role = r.role AND x.day > COALESCE(k.through, '-infinity')), 0))::bigint AS blocked
+                                              WHERE x.role = r.role AND x.day > COALESCE(k.through, '-infinity')
+                                                AND (x.id < 1099511627776 OR x.id >= privacy_score.first_session_id(COALESCE(k.through, '-infinity')))), 0))::bigint AS blocked
     FROM state t
    CROSS JOIN (SELECT x.role FROM privacy_score.recorded_role x UNION SELECT y.role FROM privacy_score.baseline y WHERE y.active) r
     LEFT JOIN privacy_score.baseline b ON b.role = r.role AND b.end_user IS NULL AND b.active

@@ -39,7 +39,7 @@ GRANT SELECT ON
   -- what is watched
   privacy_score.baselines, privacy_score.stat_sessions, privacy_score.stat_contexts, privacy_score.stat_days, privacy_score.stat_roles,
   privacy_score.stat_end_users, privacy_score.stat_abstractions, privacy_score.stat_mismatches, privacy_score.alerts, privacy_score.accepted,
-  privacy_score.stat_cdr, privacy_score.stat_info, privacy_score.progress, privacy_score.end_user_limits, privacy_score.end_user_labels,
+  privacy_score.stat_cdr, privacy_score.stat_info, privacy_score.stat_history, privacy_score.progress, privacy_score.end_user_limits, privacy_score.end_user_labels,
   -- what is answered privately
   privacy_score.dp_last_answer, privacy_score.dp_budget, privacy_score.dp_releases, privacy_score.dp_domains, privacy_score.dp_expressions,
   -- several servers

@@ -86,8 +86,11 @@ for function in $functions; do
   esac
 done
 
+month=privacy_score.session_$(q "SELECT to_char(privacy_score.today(), 'YYYY_MM')")
+check_true "there is history of this month" wait_for "SELECT to_regclass('$month') IS NOT NULL" t
+
 # --- tables, catalogs, dumps ----------------------------------------------------------------------------------------------
-for table in $(q "SELECT relname FROM pg_class WHERE relnamespace = 'privacy_score'::regnamespace AND relkind IN ('r', 'S')"); do
+for table in $(q "SELECT relname FROM pg_class WHERE relnamespace = 'privacy_score'::regnamespace AND relkind IN ('r', 'p', 'S')"); do
   refused "reading $table" 42501 "SELECT * FROM privacy_score.$table"
   refused "COPY of $table" 42501 "COPY privacy_score.$table TO STDOUT"
 done
@@ -99,10 +102,17 @@ as mallory pg_dump -n privacy_score -a >"$PS_TMP/dump" 2>&1
 check "pg_dump of the schema gives nothing" "$(grep -cE 'honey|^COPY' "$PS_TMP/dump")" 0
 as mallory pg_dump -e privacy_score >"$PS_TMP/dump" 2>&1
 check_match "pg_dump of the extension's tables is refused" "$(cat "$PS_TMP/dump")" "permission denied"
-refused "a foreign key on history" 42501 "CREATE TABLE fk (i bigint REFERENCES privacy_score.session)"
+refused "a foreign key on history" 42501 "CREATE TABLE fk (i bigint REFERENCES privacy_score.session_before)"
+refused "a foreign key on a month of it" 42501 "CREATE TABLE fk (i bigint REFERENCES $month)"
 refused "a trigger on history" 42501 "CREATE TRIGGER t AFTER INSERT ON privacy_score.session EXECUTE FUNCTION h.leak()"
 refused "a rule on a view" 42501 "CREATE RULE r AS ON INSERT TO privacy_score.alerts DO INSTEAD NOTHING"
-refused "an inherited child of history" 42501 "CREATE TABLE kid () INHERITS (privacy_score.session)"
+refused "an inherited child of history" 42501 "CREATE TABLE kid () INHERITS (privacy_score.abstraction)"
+refused "a month of one's own" 42501 "CREATE TABLE own (LIKE privacy_score.session)" "ALTER TABLE privacy_score.session ATTACH PARTITION own FOR VALUES FROM (1099511627776) TO (2199023255552)"
+refused "reading a month" 42501 "TABLE $month"
+refused "writing a month" 42501 "DELETE FROM $month"
+refused "dropping a month" 42501 "DROP TABLE $month"
+refused "making months" 42501 "SELECT privacy_score.make_months('2001-01-01', '2026-01-01')"
+refused "using up ids" 42501 "SELECT privacy_score.new_session_id('2026-01-01')"
 refused "LOCK of history" 42501 "BEGIN" "LOCK TABLE privacy_score.session IN ACCESS EXCLUSIVE MODE"
 refused "replacing a function" 42501 "CREATE OR REPLACE FUNCTION privacy_score.may_read(role name) RETURNS boolean LANGUAGE sql AS 'SELECT true'"
 hidden "the notifications, for one who does not listen" "SELECT 1"

@@ -61,7 +61,7 @@ check "and brings the same" "$(on parallel q "$durable")" "$before"
 check_true "OIDs are other ones" test "$(q "SELECT 'people'::regclass::oid")" != "$(use_server main; PGDATABASE=postgres q "SELECT 'people'::regclass::oid")"
 check "a dropped table protects nothing else in the other cluster" \
   "$(q "SELECT count(*) FROM privacy_score.protected_relation WHERE relation::oid = $gone")" 0
-check "ids go on where they were" "$(q "SELECT nextval('privacy_score.session_id_seq') > max(id) FROM privacy_score.session")" t
+check "ids go on where they were" "$(q "SELECT nextval('privacy_score.session_id_seq') > max(id & 1099511627775) FROM privacy_score.session")" t
 as alice q "SELECT first_name, diagnosis FROM people" "SELECT city FROM people" "SELECT pg_sleep(0.5)" >/dev/null
 check_true "the restored database records on" wait_for "$recorded" 8
 check_true "and alerts" wait_for "SELECT count(*) FROM privacy_score.alert" 2

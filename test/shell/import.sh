@@ -36,7 +36,7 @@ import="SELECT privacy_score.import_statements(\$import\$$statements\$import\$)"
 history="SELECT s.role, s.source, s.queries, string_agg(array_to_string(a.tokens, ' '), ' / ' ORDER BY o.n)
            FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id,
                 unnest(p.ids) WITH ORDINALITY o(id, n) JOIN privacy_score.abstraction a ON a.id = o.id
-          GROUP BY s.id ORDER BY s.role, s.started"
+          GROUP BY s.id, s.role, s.source, s.queries, s.started ORDER BY s.role, s.started"
 
 check "the log's statements are counted" "$(q "$import")" 7
 check "sessions are those of the log, statements are abstracted, what does not parse is unparsed" "$(q "$history")" \

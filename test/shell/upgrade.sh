@@ -119,6 +119,16 @@ for version in $released; do
     "ERROR:  extension privacy_score of this database is not of version $current
 DETAIL:  What sessions do is kept in memory until it is.
 HINT:  Run ALTER EXTENSION privacy_score UPDATE."
+  # Functions have arguments now, and answer with columns, that the objects of that version do not know of.
+  for call in "set_baseline('alice', '2026-01-01', '2026-01-02')" "drop_baseline('alice')" "explain_query('SELECT city FROM patients')"; do
+    check "$from: before the update $call" "$(on "$database" q_state "SELECT privacy_score.$call")" 55000
+  done
+  for call in "SELECT FROM privacy_score.score('alice', '-infinity', 'infinity')" "SELECT FROM privacy_score.score_sessions('alice', '-infinity', 'infinity')" \
+    "SELECT FROM privacy_score.score_ngrams('alice', '-infinity', 'infinity')" "TABLE privacy_score.stat_sessions" "TABLE privacy_score.stat_info" \
+    "TABLE privacy_score.stat_days" "TABLE privacy_score.stat_roles" "TABLE privacy_score.stat_mismatches" "TABLE privacy_score.stat_abstractions" \
+    "TABLE privacy_score.stat_cdr" "TABLE privacy_score.alerts" "SELECT privacy_score.report()" "SELECT privacy_score.export_baseline('alice')"; do
+    check_match "$from: before the update the server survives $call" "$(on "$database" q_state "$call")" "^(00000|55000|42703|42P01|42883|42804)$"
+  done
   on "$database" q "${open_by_default[@]/, officer/}" >/dev/null
   check "$from: ALTER EXTENSION UPDATE, in mode enforce, where no fault of watching is passed over" \
     "$(on "$database" q "SET privacy_score.mode = 'enforce'" "ALTER EXTENSION privacy_score UPDATE")" ""

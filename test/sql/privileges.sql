@@ -130,8 +130,8 @@ SELECT name, context FROM pg_settings WHERE name LIKE 'privacy\_score.%' AND con
 \pset footer on
 SET privacy_score.nosuch = 1;
 -- The tables and internal views are closed; writing through views is not possible.
-SELECT c.relkind, c.relname, has_table_privilege(c.oid, 'SELECT') AS may_read, has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER') AS may_write
-  FROM pg_class c WHERE c.relnamespace = 'privacy_score'::regnamespace AND c.relkind IN ('r', 'v', 'S') ORDER BY c.relkind, c.relname;
+SELECT DISTINCT c.relkind, regexp_replace(c.relname, '_\d{4}_\d\d$', '_month') AS relname, has_table_privilege(c.oid, 'SELECT') AS may_read, has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER') AS may_write
+  FROM pg_class c WHERE c.relnamespace = 'privacy_score'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'S') ORDER BY c.relkind, relname;
 SELECT has_schema_privilege('privacy_score', 'USAGE') AS usage, has_schema_privilege('privacy_score', 'CREATE') AS create;
 SELECT * FROM privacy_score.session;
 SELECT * FROM privacy_score.model_attribute;

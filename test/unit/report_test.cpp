@@ -55,7 +55,7 @@ std::string Sections(const std::string& text, int rows, int roles = 1,
   section(7);
   for (const std::uint32_t columns : {6U, 7U}) section(columns);
   writer.Section(2, std::vector<Texts>(static_cast<std::size_t>(rows), Texts{text, "<svg class=\"ps\"></svg>"}));
-  for (const std::uint32_t columns : {8U, 7U, 8U, 2U}) section(columns);
+  for (const std::uint32_t columns : {8U, 7U, 8U, 2U, 4U}) section(columns);
   return writer.bytes();
 }
 

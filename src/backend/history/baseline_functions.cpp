@@ -227,6 +227,7 @@ constexpr const char* kWithoutEndUser = "Without an end user it is the baseline 
 
 // The argument that names an end user; null for none.
 const char* EndUserArgument(FunctionCallInfo fcinfo, int argument) {
+  if (PG_NARGS() <= argument) RequireCurrentExtension();  // declared by an older version
   if (PG_ARGISNULL(argument)) return nullptr;
   const char* end_user = text_to_cstring(PG_GETARG_TEXT_PP(argument));
   RequirePerson(end_user, kWithoutEndUser);

@@ -14,6 +14,7 @@
 #include "backend/rates/rounds_of_rates.hpp"
 #include "backend/rates/stored_rates.hpp"
 #include "backend/server/settings.hpp"
+#include "backend/state/installed_extension.hpp"
 #include "backend/state/internal.hpp"
 #include "backend/state/watching.hpp"
 
@@ -113,6 +114,7 @@ Datum ps_score_ngrams(PG_FUNCTION_ARGS) {
 
 // explain_query(sql, role, end_user)
 Datum ps_explain_query(PG_FUNCTION_ARGS) {
+  if (PG_NARGS() < 3) RequireCurrentExtension();  // declared by an older version
   if (PG_ARGISNULL(0) || PG_ARGISNULL(1)) PG_RETURN_NULL();
   const char* end_user = PG_ARGISNULL(2) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(2));
   if (!PG_ARGISNULL(2)) RequireEndUser(end_user, "Without an end user it is explained as a statement of the role.");

@@ -9,6 +9,7 @@
 #include "backend/server/settings.hpp"
 #include "backend/server/sql_text.hpp"
 #include "backend/server/wire.hpp"
+#include "backend/state/history_months.hpp"
 #include "backend/state/import_lock.hpp"
 #include "backend/state/internal.hpp"
 
@@ -113,7 +114,8 @@ void RemoveImported(Import* import, const char* const* args) {
       " i WHERE i.n <> ALL ($18::pg_catalog.int8[])), "
       "s AS MATERIALIZED (SELECT s.id, s.role, s.session, s.end_user, s.started, s.last_at FROM privacy_score.session "
       "s "
-      "WHERE s.source = 'import' AND s.id < $19::pg_catalog.int8 AND s.role = ANY (ARRAY(SELECT DISTINCT i.role FROM "
+      "WHERE s.source = 'import' AND s.id & (1099511627776 - 1) < $19::pg_catalog.int8 AND s.role = ANY (ARRAY(SELECT "
+      "DISTINCT i.role FROM "
       "i)) "
       "AND s.day BETWEEN (SELECT pg_catalog.min(i.day) - 1 FROM i) AND (SELECT pg_catalog.max(i.day) + 1 FROM i) "
       "AND s.last_at >= (SELECT pg_catalog.min(i.started) FROM i) "
@@ -149,7 +151,7 @@ void RemoveImported(Import* import, const char* const* args) {
 
 void InsertSessions(const char* const* args) {
   RunInternal(
-      "WITH i AS MATERIALIZED (SELECT pg_catalog.nextval('privacy_score.session_id_seq') AS id, i.* FROM " SESSION_ROWS
+      "WITH i AS MATERIALIZED (SELECT privacy_score.new_session_id(i.day) AS id, i.* FROM " SESSION_ROWS
       " i WHERE i.n <> ALL ($18::pg_catalog.int8[]) ORDER BY i.n), "
       "s AS (INSERT INTO privacy_score.session (id, role, session, day, started, last_at, source, queries, end_user, "
       "most_rows, reach, subjects, subject_columns, addressed, person) "
@@ -282,6 +284,19 @@ void WriteAbstractions(const Import* import) {
 
 using Sessions = std::vector<privacy_score::CutSession>;
 
+// Makes the tables of the months that sessions are of. Those of the future, and of so long ago that it hardly is true,
+// get none.
+void MakeMonthsOf(const Sessions& sessions) {
+  const int64 last = MonthOfDay(DayOf(GetCurrentTimestamp())) + 1;
+  int64 made = 0;
+  for (const privacy_score::CutSession& session : sessions) {
+    const int64 month = MonthOfDay(static_cast<DateADT>(session.day));
+    if (month == made || month > last || month <= last - kMostMonths) continue;
+    (void)MakeMonths(month, month);
+    made = month;
+  }
+}
+
 void WriteSessions(Import* import, const Sessions& sessions) {
   if (sessions.empty()) return;
   if (import->model == nullptr) import->model = DeclaredModel(import->context);
@@ -292,6 +307,7 @@ void WriteSessions(Import* import, const Sessions& sessions) {
     const char* id = InternalValue("SELECT pg_catalog.nextval('privacy_score.session_id_seq')");
     CallCoreOrRaise([&] { import->first_id = id; });
   }
+  MakeMonthsOf(sessions);
   // Nothing is known of how many rows there are, in arrays and in a table that has been filled just now. Compiling a
   // plan for what that is thought to cost would take longer than running it.
   SetWithin("enable_nestloop", "off");

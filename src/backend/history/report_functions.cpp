@@ -317,6 +317,7 @@ void AppendReportSections(StringInfo wire, ReportScope* scope) {
   AppendQuery(wire, ReleasesQuery());
   PopActiveSnapshot();
   AppendQuery(wire, scope->settings == nullptr ? kNoState : kState);
+  AppendQuery(wire, kHistory);
 }
 
 }  // namespace

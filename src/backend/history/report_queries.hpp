@@ -233,6 +233,11 @@ const char* const kState =
     "UNION ALL SELECT s.name, s.setting || COALESCE(' ' || s.unit, '') FROM pg_catalog.pg_settings s "
     "WHERE s.name LIKE 'privacy\\_score.%' AND s.setting <> s.boot_val";
 
+// The newest months first; what has no month at the end.
+const char* const kHistory =
+    "SELECT COALESCE(pg_catalog.to_char(h.month, 'YYYY-MM'), 'of no month'), h.sessions, pg_catalog.pg_size_pretty("
+    "h.bytes), h.removed_on FROM privacy_score.stat_history h ORDER BY h.month DESC NULLS LAST LIMIT 36";
+
 // Second tables of releases are known by their comment. Values are counted, none is shown.
 const char* const kReleaseTables =
     "SELECT c.oid::pg_catalog.regclass::text, pg_catalog.quote_ident(v.attname), w.attname IS NOT NULL, d.description, "

@@ -37,7 +37,7 @@ void RefuseAfterWriting() {
 void AwaitFlush(DatabaseSlot* slot) {
   constexpr int kGiveUpSeconds = 60;
   RefuseAfterWriting();
-  if (!ExtensionIsCurrent()) ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), NotCurrentMessage()));
+  RequireCurrentExtension();
   const uint64 mine = pg_atomic_add_fetch_u64(&slot->flush_wanted, 1);
   const TimestampTz deadline = GetCurrentTimestamp() + kGiveUpSeconds * USECS_PER_SEC;
   ConditionVariablePrepareToSleep(&slot->flushed);

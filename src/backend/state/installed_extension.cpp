@@ -59,6 +59,10 @@ int NotCurrentMessage() {
   return errhint("Run ALTER EXTENSION privacy_score UPDATE.");
 }
 
+void RequireCurrentExtension() {
+  if (!ExtensionIsCurrent()) ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), NotCurrentMessage()));
+}
+
 void RequirePrimary(const char* function) {
   if (RecoveryInProgress())
     ereport(ERROR, (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION), errmsg("cannot execute %s() on a standby", function),

@@ -23,6 +23,9 @@ bool ExtensionIsCurrent();
 // The message, detail and hint of an ereport() that says that they are not.
 int NotCurrentMessage();
 
+// Raises 55000 when they are not.
+void RequireCurrentExtension();
+
 // Raises 25006 on a standby: `function` writes.
 void RequirePrimary(const char* function);
 

@@ -22,6 +22,7 @@ extern "C" {
 }
 
 #include "backend/server/settings.hpp"
+#include "backend/state/history_months.hpp"
 #include "backend/state/live_session.hpp"
 #include "backend/state/own_scan.hpp"
 #include "backend/state/principal_session.hpp"
@@ -116,7 +117,8 @@ bool ReadOpenSession(const char* role, const char* end_user, TimestampTz now, St
   ScanKeyData key;
   SetNumberKey(&key, stored->row_id);
   OwnScan scan;
-  if (!OpenOwnScan(&scan, "session", "session_pkey", &key)) return false;
+  const char* table = TableOfSession("session", stored->row_id);
+  if (!OpenOwnScan(&scan, table, psprintf("%s_pkey", table), &key)) return false;
   const HeapTuple row = systable_getnext(scan.scan);
   bool goes_on = false;
   if (HeapTupleIsValid(row)) {
@@ -151,7 +153,8 @@ bool ReadSessionParts(const StoredPrincipal* stored, const Returning* returning)
   ScanKeyData key;
   SetNumberKey(&key, stored->row_id);
   OwnScan scan;
-  if (!OpenOwnScan(&scan, "session_part", "session_part_pkey", &key)) return false;
+  const char* table = TableOfSession("session_part", stored->row_id);
+  if (!OpenOwnScan(&scan, table, psprintf("%s_pkey", table), &key)) return false;
   bool done = true;
   for (HeapTuple row; done && HeapTupleIsValid(row = systable_getnext(scan.scan));) {
     const int32 part = StoredInteger(scan, row, "part");
@@ -232,16 +235,25 @@ bool FillStored(const char* role, const char* end_user, TimestampTz now, StoredP
          ReadAllTokens(returning) && MakeStoredJournal(asked, returning, stored);
 }
 
-// Whether the end user has had a recorded session since that day.
-bool HasSessionSince(const char* role, const char* end_user, DateADT day) {
+// Whether a table of sessions has one of the end user since that day; not if there is no such table.
+bool HasSessionIn(const char* table, const char* role, const char* end_user, DateADT day) {
+  if (!OidIsValid(OwnRelation(table))) return false;
   NameData name;
   ScanKeyData keys[3];
-  SetPrincipalKeys(keys, &name, "session", role, end_user, DEFAULT_COLLATION_OID);
-  ScanKeyInit(&keys[2], StoredColumn("session", "day"), BTGreaterEqualStrategyNumber, F_DATE_GE, DateADTGetDatum(day));
+  SetPrincipalKeys(keys, &name, table, role, end_user, DEFAULT_COLLATION_OID);
+  ScanKeyInit(&keys[2], StoredColumn(table, "day"), BTGreaterEqualStrategyNumber, F_DATE_GE, DateADTGetDatum(day));
   OwnScan scan;
-  if (!OpenOwnScan(&scan, "session", "session_principal", keys, lengthof(keys))) return false;
+  if (!OpenOwnScan(&scan, table, psprintf("%s_role_end_user_day_idx", table), keys, lengthof(keys))) return false;
   const bool has = HeapTupleIsValid(systable_getnext(scan.scan));
   CloseOwnScan(&scan);
+  return has;
+}
+
+// Whether the end user has had a recorded session since that day, up to the next: a clock may have been put back.
+bool HasSessionSince(const char* role, const char* end_user, DateADT day, DateADT today) {
+  bool has = HasSessionIn(TableOfMonth("session", 0), role, end_user, day);
+  for (int64 month = Max(MonthOfDay(day), 1); !has && month <= MonthOfDay(today + 1); ++month)
+    has = HasSessionIn(TableOfMonth("session", month), role, end_user, day);
   return has;
 }
 
@@ -312,7 +324,7 @@ bool IsKnownEndUser(const char* role, const char* end_user, TimestampTz now) {
   // Nobody can make up who is no end user.
   if (end_user[0] == '\0') return true;
   if (!IsTransactionState()) return false;
-  return HasSessionSince(role, end_user, DayOf(now) - kKnownDays) || HasBaseline(role, end_user);
+  return HasSessionSince(role, end_user, DayOf(now) - kKnownDays, DayOf(now)) || HasBaseline(role, end_user);
 }
 
 }  // namespace privacy_score

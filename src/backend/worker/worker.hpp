@@ -95,7 +95,12 @@ void ReadDaysAgain(DatabaseSlot* slot);
 // once an hour, and when the setting has changed.
 bool KeepSubjectKey(DatabaseSlot* slot);
 
-// Deletes history older than history_retention, at most once an hour.
+// Makes the tables of history of this month and the next, once something has been recorded in it: at most once a minute
+// what could not be made.
+void KeepMonths();
+
+// Deletes history older than history_retention, at most once an hour and when the setting has changed: months as a
+// whole.
 void ApplyRetention();
 
 // The sum that mode enforce goes by, as far as the session shows it; -1 while it rests on bounds or on no model in

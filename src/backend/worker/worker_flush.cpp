@@ -8,22 +8,19 @@
 #include "backend/worker/worker.hpp"
 
 extern "C" {
-#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "executor/spi.h"
 #include "nodes/pg_list.h"
-#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 }
 
 #include "backend/rates/kept_scores.hpp"
 #include "backend/server/settings.hpp"
 #include "backend/server/sql_text.hpp"
 #include "backend/state/alerts.hpp"
-#include "backend/state/import_lock.hpp"
+#include "backend/state/history_months.hpp"
 #include "backend/state/internal.hpp"
 #include "backend/state/limits.hpp"
 #include "backend/state/live_room.hpp"
@@ -142,11 +139,27 @@ int64 GatherRuns(FlushItem* item, Datum* ids, Datum* runs, Datum* rows) {
   return all.entries;
 }
 
+// The row of the session, 0 where none is known. One may be there that this worker has not heard of: it was committed
+// when an earlier one ended.
+int64 WrittenRow(const LiveSession& session) {
+  if (session.row_id != 0) return session.row_id;
+  NameData role = session.role_name;
+  Oid types[] = {NAMEOID, TEXTOID, TIMESTAMPTZOID, DATEOID};
+  Datum values[] = {NameGetDatum(&role), CStringGetTextDatum(session.session), TimestampTzGetDatum(session.started),
+                    Int32GetDatum(session.day)};
+  Execute(
+      "SELECT id FROM privacy_score.session WHERE role = $1 AND session = $2 AND started = $3 "
+      "AND " SQL_ID_OF_DAY("id", "$4"),
+      lengthof(values), types, values);
+  return SPI_processed > 0 ? FieldNumber(0, 0) : 0;
+}
+
 int64 WriteSessionRow(const FlushItem* item, int64 queries) {
   const ConnectionContext& context = item->copy.context;
   Oid types[] = {NAMEOID, TEXTOID, DATEOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID, BOOLOID,
                  INT8OID, INT8OID, INT8OID, FLOAT8OID,      TEXTOID,        BOOLOID, TEXTOID, TEXTOID,
-                 BOOLOID, TEXTOID, INT8OID, INT8OID,        INT8OID,        BOOLOID, INT8OID};
+                 BOOLOID, TEXTOID, INT8OID, INT8OID,        INT8OID,        BOOLOID, INT8OID, INT8OID};
+  const int64 written = WrittenRow(item->copy);
   NameData role = item->copy.role_name;
   Datum values[] = {NameGetDatum(&role),
                     CStringGetTextDatum(item->copy.session),
@@ -170,24 +183,27 @@ int64 WriteSessionRow(const FlushItem* item, int64 queries) {
                     Int64GetDatum(item->copy.reach.person),
                     Int64GetDatum(item->copy.most_rows),
                     BoolGetDatum(item->copy.reach_known && ps_settings.subject_key_period > 0),
-                    Int64GetDatum(item->copy.differ)};
+                    Int64GetDatum(item->copy.differ),
+                    Int64GetDatum(written)};
+  if (written != 0)
+    Execute(
+        "UPDATE privacy_score.session SET last_at = $5, queries = $6, refused = $7, "
+        "reach = CASE WHEN $8 THEN $9 ELSE reach END, subjects = CASE WHEN $8 THEN $10 ELSE subjects END, "
+        "subject_columns = CASE WHEN $8 THEN $11 ELSE subject_columns END, enforced = CASE WHEN $12 >= 0 THEN $12 END, "
+        "addressed = CASE WHEN $8 THEN $19 ELSE addressed END, person = CASE WHEN $8 THEN $20 ELSE person END, "
+        "most_rows = $21, known = CASE WHEN $22 THEN GREATEST(known, 0) ELSE known END, differ = $23 "
+        "WHERE id = $24 RETURNING id",
+        lengthof(values), types, values);
+  if (written != 0 && SPI_processed > 0) return written;
   Execute(
-      "INSERT INTO privacy_score.session AS s (role, session, day, started, last_at, source, queries, refused, reach, "
+      "INSERT INTO privacy_score.session (id, role, session, day, started, last_at, source, queries, refused, reach, "
       "subjects, subject_columns, enforced, end_user, client_addr, application_name, tls, auth_method, addressed, "
-      "person, most_rows, known, differ) VALUES ($1, $2, "
+      "person, most_rows, known, differ) VALUES (privacy_score.new_session_id($3), $1, $2, "
       "$3, $4, $5, 'live', $6, $7, CASE WHEN $8 THEN $9 END, CASE WHEN $8 THEN $10 END, CASE WHEN $8 THEN $11 END, "
       "CASE WHEN $12 >= 0 THEN $12 END, NULLIF($13, ''), NULLIF($15, '')::pg_catalog.inet, CASE WHEN $14 THEN $16 END, "
       "CASE WHEN $14 THEN $17 END, NULLIF($18, ''), CASE WHEN $8 THEN $19 END, CASE WHEN $8 THEN $20 END, $21, "
-      "CASE WHEN $22 THEN 0 END, $23) "
-      "ON CONFLICT (role, session, started) "
-      "DO UPDATE SET last_at = EXCLUDED.last_at, queries = EXCLUDED.queries, refused = EXCLUDED.refused, "
-      "reach = COALESCE(EXCLUDED.reach, s.reach), subjects = COALESCE(EXCLUDED.subjects, s.subjects), "
-      "subject_columns = COALESCE(EXCLUDED.subject_columns, s.subject_columns), enforced = EXCLUDED.enforced, "
-      "addressed = COALESCE(EXCLUDED.addressed, s.addressed), person = COALESCE(EXCLUDED.person, s.person), "
-      "most_rows = EXCLUDED.most_rows, "
-      "known = GREATEST(s.known, EXCLUDED.known), differ = EXCLUDED.differ "
-      "RETURNING s.id",
-      23, types, values);
+      "CASE WHEN $22 THEN 0 END, $23) RETURNING id",
+      lengthof(values) - 1, types, values);
   return FieldNumber(0, 0);
 }
 
@@ -394,6 +410,8 @@ void FlushSessions(DatabaseSlot* slot) {
     EndWork(&work);
     SettleDays();
     SettleJudging();
+    // After the rows: a restore makes the tables that it brings before there is a row.
+    KeepMonths();
     for (const FlushItem* item = items; item != nullptr; item = item->next)
       if (IsShared(item->session) && item->row_id != 0) item->session->part->kept = !item->copy.closed;
   }
@@ -418,57 +436,6 @@ void DiscardSessions(DatabaseSlot* slot) {
     next = session->next;
     Discard(slot, session);
   }
-}
-
-namespace {
-
-// Removes the abstractions to which no session and no version of a baseline refers any more, and that none can be about
-// to: a session hands in those of its statements once, within its day, and writing them moves last_seen on. Who makes a
-// baseline keeps abstractions by a lock (KeepAbstractions); an import locks the table. Nobody is waited for: the next
-// hour will do. False when somebody held the lock.
-bool RemoveAbstractions(const char* days) {
-  const Oid table = get_relname_relid("abstraction", get_namespace_oid("privacy_score", false));
-  if (!ConditionalLockRelationOid(table, ExclusiveLock)) return false;
-  RunInternal(
-      "DELETE FROM privacy_score.abstraction a "
-      "WHERE a.last_seen < (privacy_score.today() - $1::pg_catalog.int4 - 1)::pg_catalog.timestamptz "
-      "AND a.id NOT IN (SELECT pg_catalog.unnest(p.ids) FROM privacy_score.session_part p "
-      "UNION SELECT pg_catalog.unnest(s.ids) FROM privacy_score.baseline_session s "
-      "UNION SELECT pg_catalog.unnest(n.ngram) FROM privacy_score.baseline_ngram n "
-      "UNION SELECT pg_catalog.unnest(g.ngram) FROM privacy_score.acceptance_ngram g)",
-      1, &days);
-  return true;
-}
-
-}  // namespace
-
-void ApplyRetention() {
-  static TimestampTz applied_at = 0;
-  static bool abstractions_left = true;  // since the start, or since sessions were removed
-  const TimestampTz now = GetCurrentTimestamp();
-  if (now - applied_at < USECS_PER_HOUR) return;
-  applied_at = now;
-  WorkTransaction work;
-  BeginWork(&work);
-  (void)InternalValue("SELECT privacy_score.tidy_copies()");
-  (void)InternalValue("SELECT privacy_score.tidy_domains()");
-  const char* args[] = {psprintf("%d", ps_settings.history_retention)};
-  TidyDays();
-  TidyPrincipals();
-  TidyKeptRates();
-  // An import can take long: it is asked again in a minute whether it is over.
-  const bool may_remove = ps_settings.history_retention > 0 && TryLockImports();
-  if (ps_settings.history_retention > 0 && !may_remove) applied_at = now - USECS_PER_HOUR + USECS_PER_MINUTE;
-  if (may_remove) {
-    RemoveDays(args[0]);
-    RemoveKept(args[0]);
-    const uint64 removed = RunInternal(
-        "WITH old AS (DELETE FROM privacy_score.session WHERE day < privacy_score.today() - $1::pg_catalog.int4 "
-        "RETURNING id) DELETE FROM privacy_score.session_part p USING old WHERE p.session_id = old.id",
-        1, args);
-    abstractions_left = (abstractions_left || removed > 0) && !RemoveAbstractions(args[0]);
-  }
-  EndWork(&work);
 }
 
 }  // namespace privacy_score

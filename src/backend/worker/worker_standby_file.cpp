@@ -202,17 +202,22 @@ const char* const kRecordAbstractions =
     "ON CONFLICT (id) DO UPDATE SET last_seen = EXCLUDED.last_seen";
 const char* const kRecordSessions =
     "WITH p AS MATERIALIZED (SELECT * FROM " SQL_PARTS "), "
-    "s AS (INSERT INTO privacy_score.session AS o (role, session, day, started, last_at, source, queries, refused, "
+    "f AS MATERIALIZED (SELECT DISTINCT ON (p.session_key) " SQL_DAY("p.day") " AS that_day, " SQL_MOMENT("p.started")
+    " AS began, " SQL_MOMENT("p.last_at") " AS ended, p.* FROM p), "
+    "u AS (UPDATE privacy_score.session o SET last_at = f.ended, queries = GREATEST(o.queries, f.queries), "
+    "refused = GREATEST(o.refused, f.refused) FROM f WHERE o.role = f.role AND o.session = f.session AND o.started = "
+    "f.began RETURNING o.id, o.role, o.session, o.started), "
+    "n AS (INSERT INTO privacy_score.session (id, role, session, day, started, last_at, source, queries, refused, "
     "reach, subjects, subject_columns, enforced, end_user, client_addr, application_name, tls, auth_method, addressed, "
-    "person, most_rows, differ) SELECT DISTINCT ON (p.session_key) p.role, p.session, " SQL_DAY("p.day") ", "
-    SQL_MOMENT("p.started") ", " SQL_MOMENT("p.last_at") ", 'live', p.queries, p.refused, p.reach, p.subjects, "
-    "p.subject_columns, p.enforced, p.end_user, p.client_addr, p.application_name, p.tls, p.auth_method, p.addressed, "
-    "p.person, p.most_rows, p.differ FROM p ON CONFLICT (role, session, started) DO UPDATE SET last_at = "
-    "EXCLUDED.last_at, queries = GREATEST(o.queries, EXCLUDED.queries), refused = GREATEST(o.refused, EXCLUDED.refused) "
-    "RETURNING o.id, o.role, o.session, o.started) "
+    "person, most_rows, differ) SELECT privacy_score.new_session_id(f.that_day), f.role, f.session, f.that_day, "
+    "f.began, f.ended, 'live', f.queries, f.refused, f.reach, f.subjects, f.subject_columns, f.enforced, f.end_user, "
+    "f.client_addr, f.application_name, f.tls, f.auth_method, f.addressed, f.person, f.most_rows, f.differ FROM f "
+    "WHERE NOT EXISTS (SELECT FROM u WHERE u.role = f.role AND u.session = f.session AND u.started = f.began) "
+    "RETURNING id, role, session, started), "
+    "s AS (SELECT * FROM u UNION ALL SELECT * FROM n) "
     "INSERT INTO privacy_score.session_part (session_id, part, ids, runs, rows) SELECT s.id, p.part, p.ids, p.runs, "
     "p.rows FROM p JOIN s ON s.role = p.role AND s.session = p.session AND s.started = " SQL_MOMENT("p.started")
-    " ON CONFLICT (session_id, part) DO NOTHING";
+    " ON CONFLICT DO NOTHING";
 const char* const kRecordAlerts =
     "INSERT INTO privacy_score.alert (at, last_at, role, session, kind, score, alert_limit, blocked, severity, detail, "
     "cause, end_user, client_addr, application_name) SELECT a.at, a.at, a.role, a.session, a.kind, a.score, "

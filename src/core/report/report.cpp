@@ -232,6 +232,14 @@ void Report::State() {
   page_.Section("state", "State of the watcher");
   page_.Table({{"what"}, {"now", CellKind::kCode}}, reader_.Section(2),
               "Nothing is watched: the library is not preloaded.");
+  const std::vector<Row> months = reader_.Section(4);
+  if (months.empty()) return;
+  page_.Part("Recorded history");
+  page_.Table({{"month", CellKind::kShort},
+               {"sessions, about", CellKind::kNumber},
+               {"on disk", CellKind::kShort},
+               {"removed on", CellKind::kShort}},
+              months, "");
 }
 
 }  // namespace
