@@ -19,8 +19,9 @@ SELECT privacy_score.import_statements(\$\$ SELECT 'seed', 'seed'::name, timesta
 CREATE TEMP TABLE statement AS SELECT row_number() OVER (ORDER BY id) - 1 AS n, id FROM privacy_score.abstraction;
 DELETE FROM privacy_score.session;
 DELETE FROM privacy_score.session_part;
-INSERT INTO privacy_score.session (role, session, day, started, last_at, source, queries)
-  SELECT 'role_' || to_char(r, 'FM000'), 'day ' || d, d, d + time '09:00', d + time '16:00', 'import', $each
+SELECT privacy_score.make_months((current_date - $days)::date, current_date);
+INSERT INTO privacy_score.session (id, role, session, day, started, last_at, source, queries)
+  SELECT privacy_score.new_session_id(d::date), 'role_' || to_char(r, 'FM000'), 'day ' || d, d, d + time '09:00', d + time '16:00', 'import', $each
     FROM generate_series(1, $roles) r, (SELECT current_date - n AS d FROM generate_series(1, $days) n) x;
 INSERT INTO privacy_score.session_part (session_id, part, ids, runs, rows)
   SELECT s.id, 1, array_agg(t.id ORDER BY i), array_agg(1::bigint), array_agg(3::bigint)

@@ -1,6 +1,6 @@
--- Recorded sessions by months. The worker makes the tables of this month and the next as soon as something is recorded, an
--- import those of the months that it brings; retention drops them. They belong to nobody's extension: pg_dump has them made
--- again with what is in them.
+-- Recorded sessions by months. The worker makes the tables of this month and the next as soon as something is protected and
+-- recorded, an import those of the months that it brings; retention drops them. They are no members of the extension:
+-- pg_dump has them made again with what is in them.
 
 CREATE FUNCTION privacy_score.first_session_id(day date) RETURNS bigint
   AS 'MODULE_PATHNAME', 'ps_first_session_id' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

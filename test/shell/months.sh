@@ -122,6 +122,17 @@ for format in plain custom; do
   export PGDATABASE=postgres
 done
 
+# --- restored while people are at work ---------------------------------------------------------------------------------------
+q "CREATE DATABASE busy" >/dev/null
+touch "$PS_TMP/at_work"
+while [ -e "$PS_TMP/at_work" ]; do PGDATABASE=busy as alice "$PS_BINDIR/psql" -XAtq -c "SELECT 1" -c "SELECT city FROM patients WHERE id = 8" -c "SELECT privacy_score.flush()"; done >/dev/null 2>&1 &
+faults=$("$PS_BINDIR/pg_restore" --exit-on-error -d busy "$PS_TMP/dump.custom" 2>&1)
+check "a dump is restored without a fault while people are at work" "$faults" ""
+check_true "they are recorded there" on busy wait_for "SELECT count(*) > 0 FROM privacy_score.session WHERE started > now() - interval '1 minute' AND tableoid = 'privacy_score.session_$month'::regclass" t
+rm "$PS_TMP/at_work"
+wait
+check "what was restored is there" "$(on busy q "SELECT count(*) FROM privacy_score.session WHERE role = 'bob'")" "$(q "SELECT count(*) FROM privacy_score.session WHERE role = 'bob'")"
+
 # --- removed --------------------------------------------------------------------------------------------------------------
 import bob "$(q "SELECT privacy_score.today() - 40")" >/dev/null
 import bob "$(q "SELECT privacy_score.today() - 29")" >/dev/null

@@ -82,7 +82,8 @@ void ScoreGroup(ScoredDays* days, const HistoryRange& range) {
   });
 }
 
-// The rows of score(). `anew`: nothing but rates is taken from what is kept.
+// The rows of score(). `anew`: nothing but rates is taken from what is kept; what these lack of days that are to be
+// scored again is taken from the rates in force, as score() does.
 void PutDays(FunctionCallInfo fcinfo, bool anew) {
   const char* role = NameStr(*PG_GETARG_NAME(0));
   ReadableRole(role);
@@ -99,7 +100,7 @@ void PutDays(FunctionCallInfo fcinfo, bool anew) {
   const DayGroup* groups = DayGroups(under, role, from_day, to_day, days->known.c_str());
   LeaveInternal(&scope);
   for (const DayGroup* group = groups; group != nullptr; group = group->next)
-    ScoreGroup(days, {role, from_day, to_day, group->days, group->kept_rates, anew && group->kept_rates != nullptr});
+    ScoreGroup(days, {role, from_day, to_day, group->days, group->kept_rates, group->kept});
   const ScoreSettings settings = ScoreSettingsInForce();
   CallCoreOrRaise([&] { days->table = WithCumulative(std::move(days->all), settings.counting); });
   PutResult(fcinfo, days->table, 0);

@@ -78,13 +78,15 @@ void AppendKeptDays(StringInfo wire, const ScoredUnder& under, const char* role,
 DayGroup* DayGroups(const ScoredUnder& under, const char* role, const char* from_day, const char* to_day,
                     const char* known) {
   static const char* const kGroups =
-      "SELECT x.rates, pg_catalog.array_agg(pg_catalog.to_char(x.day, 'YYYY-MM-DD') ORDER BY x.day) FROM ("
-      "SELECT s.day, (SELECT r.id FROM privacy_score.kept_day k JOIN privacy_score.kept_rates r ON r.id = k.rates "
+      "SELECT x.rates, pg_catalog.array_agg(pg_catalog.to_char(x.day, 'YYYY-MM-DD') ORDER BY x.day), x.kept FROM ("
+      "SELECT s.day, EXISTS (SELECT FROM privacy_score.kept_day k WHERE k.role = $1::pg_catalog.name AND k.day = s.day "
+      "AND k.made_under = $6) AS kept, (SELECT r.id FROM privacy_score.kept_day k JOIN privacy_score.kept_rates r ON "
+      "r.id = k.rates "
       "WHERE k.role = $1::pg_catalog.name AND k.day = s.day AND r.declared = $5 ORDER BY r.id DESC LIMIT 1) AS rates "
       "FROM (SELECT DISTINCT h.day FROM privacy_score.session h WHERE h.role = $1::pg_catalog.name AND h.day BETWEEN "
-      "$2::pg_catalog.date AND $3::pg_catalog.date AND h.day <> ALL ($4::pg_catalog.date[])) s) x GROUP BY x.rates "
-      "ORDER BY x.rates";
-  const char* args[] = {role, from_day, to_day, known, under.declared};
+      "$2::pg_catalog.date AND $3::pg_catalog.date AND h.day <> ALL ($4::pg_catalog.date[])) s) x GROUP BY x.rates, "
+      "x.kept ORDER BY x.rates, x.kept";
+  const char* args[] = {role, from_day, to_day, known, under.declared, under.all};
   TextArguments arguments;
   FillTextArguments(&arguments, lengthof(args), args);
   if (SPI_execute_plan(KeptPlan(kGroups, lengthof(args)), arguments.values, arguments.nulls, true, 0) != SPI_OK_SELECT)
@@ -92,7 +94,7 @@ DayGroup* DayGroups(const ScoredUnder& under, const char* role, const char* from
   DayGroup* groups = nullptr;
   for (uint64 row = SPI_processed; row > 0; --row) {
     auto* group = static_cast<DayGroup*>(SPI_palloc(sizeof(DayGroup)));
-    *group = {groups, FieldText(row - 1, 1), FieldText(row - 1, 0)};
+    *group = {groups, FieldText(row - 1, 1), FieldText(row - 1, 0), FieldText(row - 1, 2)[0] == 't'};
     groups = group;
   }
   SPI_freetuptable(SPI_tuptable);

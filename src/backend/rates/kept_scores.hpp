@@ -42,9 +42,10 @@ struct DayGroup {
   DayGroup* next;
   const char* days;        // a literal of date[]
   const char* kept_rates;  // null: none
+  bool kept;               // scores of these days are kept that hold, so that these rates are all that they rest on
 };
 // The days of a role in a range that have history, but for those of `known` (a literal of date[]), by the kept rates
-// that they were scored with before. Inside an internal scope.
+// that they were scored with before, and by whether what is kept of them holds. Inside an internal scope.
 DayGroup* DayGroups(const ScoredUnder& under, const char* role, const char* from_day, const char* to_day,
                     const char* known);
 

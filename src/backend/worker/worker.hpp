@@ -95,8 +95,8 @@ void ReadDaysAgain(DatabaseSlot* slot);
 // once an hour, and when the setting has changed.
 bool KeepSubjectKey(DatabaseSlot* slot);
 
-// Makes the tables of history of this month and the next, once something has been recorded in it: at most once a minute
-// what could not be made.
+// Makes the tables of history of this month and the next, once something is protected and has been recorded: tries at
+// most once a minute what could not be made.
 void KeepMonths();
 
 // Deletes history older than history_retention, at most once an hour and when the setting has changed: months as a

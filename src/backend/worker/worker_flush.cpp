@@ -410,7 +410,6 @@ void FlushSessions(DatabaseSlot* slot) {
     EndWork(&work);
     SettleDays();
     SettleJudging();
-    // After the rows: a restore makes the tables that it brings before there is a row.
     KeepMonths();
     for (const FlushItem* item = items; item != nullptr; item = item->next)
       if (IsShared(item->session) && item->row_id != 0) item->session->part->kept = !item->copy.closed;

@@ -8,6 +8,7 @@ extern "C" {
 }
 
 #include "backend/state/history_months.hpp"
+#include "backend/state/internal.hpp"
 #include "backend/state/watching.hpp"
 
 namespace privacy_score {
@@ -21,7 +22,9 @@ void KeepMonths() {
   tried_at = now;
   WorkTransaction work;
   BeginWork(&work);
-  const bool all = MakeMonths(month, month + 1);
+  // A restore makes the tables that it brings before it has any row: until something is protected they are left to it.
+  const bool all = InternalValue("SELECT true FROM privacy_score.protected_relation LIMIT 1") != nullptr &&
+                   MakeMonths(month, month + 1);
   EndWork(&work);
   if (all) made_for = month;
 }
