@@ -51,13 +51,18 @@ CREATE VIEW privacy_score.stat_contexts WITH (security_barrier) AS
 COMMENT ON VIEW privacy_score.stat_contexts IS
   'Recorded sessions with the connection that began each: client_addr (NULL: a unix socket), application_name, tls, auth_method; new_context: what of network, program and hour of the week the role''s baseline has never had, NULL where that is not known.';
 
--- The roles that have history, found one by one in the index: there may be very many sessions.
+CREATE FUNCTION privacy_score.recorded_roles() RETURNS SETOF name
+  AS 'MODULE_PATHNAME', 'ps_recorded_roles' LANGUAGE C STRICT STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION privacy_score.recorded_roles() IS
+  'Internal: roles that have recorded sessions, those that the current user may read of: found one by one in the indexes, for there may be very many sessions.';
+
+CREATE FUNCTION privacy_score.refused_since(role name, day date) RETURNS bigint
+  AS 'MODULE_PATHNAME', 'ps_refused_since' LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION privacy_score.refused_since(name, date) IS
+  'Internal: statements refused in the sessions of a role after a day; NULL where there is no such session, and for whoever may not read of the role.';
+
 CREATE VIEW privacy_score.recorded_role AS
-  WITH RECURSIVE r(role) AS (
-    (SELECT s.role FROM privacy_score.session s ORDER BY s.role LIMIT 1)
-    UNION ALL
-    SELECT (SELECT s.role FROM privacy_score.session s WHERE s.role > r.role ORDER BY s.role LIMIT 1) FROM r WHERE r.role IS NOT NULL)
-  SELECT r.role FROM r WHERE r.role IS NOT NULL;
+  SELECT r.role FROM privacy_score.recorded_roles() r(role);
 COMMENT ON VIEW privacy_score.recorded_role IS 'Internal: roles that have recorded sessions.';
 
 CREATE VIEW privacy_score.stat_days WITH (security_barrier) AS
@@ -86,8 +91,6 @@ CREATE VIEW privacy_score.baselines WITH (security_barrier) AS
 COMMENT ON VIEW privacy_score.baselines IS
   'All versions of baselines, of roles and of single end users: from which days, by whom and when they were made, and which is in force; ngrams at the ngram_length in force. As found when it was last put in force: combined_rate of all columns in it and relation_rates of those of each relation (for pg_read_all_stats), days that stand out, and up to what score a day is usual against the others.';
 
--- Not EXISTS: where there are many roles, the planner makes that a table of all sessions. What is asked of ids leaves out the
--- tables of months before.
 CREATE VIEW privacy_score.stat_roles WITH (security_barrier) AS
   WITH state AS MATERIALIZED (SELECT privacy_score.scored_under() AS under, privacy_score.today() AS today),
        alerted AS MATERIALIZED (SELECT a.role, pg_catalog.count(*) AS alerts FROM privacy_score.alert a WHERE a.kind !~ '^baseline_' GROUP BY a.role)
@@ -95,23 +98,22 @@ CREATE VIEW privacy_score.stat_roles WITH (security_barrier) AS
          COALESCE(k.baseline_ngrams, (SELECT v.ngrams FROM privacy_score.baselines v WHERE v.id = b.id), 0) AS baseline_ngrams,
          b.from_day AS baseline_from,
          b.to_day AS baseline_to,
-         CASE WHEN (SELECT true FROM privacy_score.session x WHERE x.role = r.role AND x.day = t.today AND (x.id < 1099511627776 OR x.id >= privacy_score.first_session_id(t.today)) LIMIT 1)
+         CASE WHEN privacy_score.refused_since(r.role, t.today - 1) IS NOT NULL
               THEN (SELECT pg_catalog.sum(s.score ORDER BY s.end_user) FROM privacy_score.score(r.role, t.today, t.today) s) END AS today,
-         CASE WHEN k.role IS NOT NULL AND (SELECT true FROM privacy_score.session x WHERE x.role = r.role AND x.day > k.through AND (x.id < 1099511627776 OR x.id >= privacy_score.first_session_id(k.through)) LIMIT 1) IS NULL
+         CASE WHEN k.role IS NOT NULL AND n.refused IS NULL
               THEN k.cumulative
               ELSE (SELECT pg_catalog.sum(c.cumulative ORDER BY c.end_user)
                       FROM (SELECT s.end_user, pg_catalog.max(s.cumulative) AS cumulative
                               FROM privacy_score.score(r.role, COALESCE(b.to_day + 1, '-infinity'), 'infinity') s
                              GROUP BY s.end_user) c) END AS cumulative,
          COALESCE(a.alerts, 0) AS alerts,
-         (COALESCE(k.blocked, 0) + COALESCE((SELECT pg_catalog.sum(x.refused) FROM privacy_score.session x
-                                              WHERE x.role = r.role AND x.day > COALESCE(k.through, '-infinity')
-                                                AND (x.id < 1099511627776 OR x.id >= privacy_score.first_session_id(COALESCE(k.through, '-infinity')))), 0))::bigint AS blocked
+         (COALESCE(k.blocked, 0) + COALESCE(n.refused, 0))::bigint AS blocked
     FROM state t
    CROSS JOIN (SELECT x.role FROM privacy_score.recorded_role x UNION SELECT y.role FROM privacy_score.baseline y WHERE y.active) r
     LEFT JOIN privacy_score.baseline b ON b.role = r.role AND b.end_user IS NULL AND b.active
     LEFT JOIN privacy_score.kept_role k ON k.role = r.role AND k.made_under = t.under
     LEFT JOIN alerted a ON a.role = r.role
+   CROSS JOIN LATERAL (SELECT privacy_score.refused_since(r.role, COALESCE(k.through, '-infinity')) AS refused OFFSET 0) n
    WHERE privacy_score.may_read(r.role);
 COMMENT ON VIEW privacy_score.stat_roles IS
   'Roles with their active baseline, the score of today and the cumulative score since the baseline ended; of a role with end users the sum of theirs.';

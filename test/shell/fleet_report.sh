@@ -50,7 +50,7 @@ PGHOST=$other on clinic as alice q "SELECT name, diagnosis FROM patients WHERE c
 PGHOST=$other on clinic as bob q "SELECT name FROM patients" "SELECT 1" >/dev/null 2>&1
 on north q "SELECT privacy_score.flush()" >/dev/null
 PGHOST=$other on clinic q "SELECT privacy_score.flush()" >/dev/null
-check_true "all is collected" wait_for "SELECT (SELECT count(*) FROM privacy_score.fleet_days WHERE score > 0), (SELECT count(*) > 0 FROM privacy_score.fleet_alerts WHERE role = 'bob')" "3|t"
+check_true "all is collected" wait_for "SELECT (SELECT count(*) FROM privacy_score.fleet_days WHERE score > 0), (SELECT count(*) > 0 FROM privacy_score.fleet_alerts WHERE server = 'far' AND role = 'bob' AND kind = 'session')" "3|t"
 alert=$(q "SELECT min(id) FROM privacy_score.fleet_alerts WHERE server = 'far' AND role = 'bob' AND kind = 'session'")
 # The member does not let the hub acknowledge.
 q "SELECT privacy_score.fleet_acknowledge('far', $alert)" >/dev/null

@@ -17,7 +17,7 @@ import() {
     '${3:-SELECT city, job FROM patients}'::text AS sql FROM generate_series(1, 3) n\$\$)"
 }
 ask() { as alice q "SELECT city FROM patients WHERE id = $1" >/dev/null; }
-where() { q "SELECT string_agg(s.tableoid::regclass::text || ' ' || p.tableoid::regclass::text, ', ' ORDER BY s.started) FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id WHERE $1"; }
+where() { q "SELECT string_agg(s.tableoid::regclass::text || ' ' || p.tableoid::regclass::text, ', ' ORDER BY s.started) FROM privacy_score.session s JOIN privacy_score.session_part p ON p.session_id = s.id AND p.part = 0 WHERE $1"; }
 flush() { q "SELECT privacy_score.flush()" >/dev/null; }
 of_no_month="privacy_score.session_before privacy_score.session_part_before"
 of_month() { echo "privacy_score.session_$1 privacy_score.session_part_$1"; }

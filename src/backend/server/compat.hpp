@@ -9,6 +9,7 @@
 extern "C" {
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/pg_namespace.h"
@@ -336,6 +337,15 @@ inline bool FindOrdering(Oid operator_oid, Oid* family, Oid* input) {
   int16 direction;
 #endif
   return get_ordering_op_properties(operator_oid, family, input, &direction);
+}
+
+// Begins a scan of an index with so many keys, which index_rescan() sets.
+inline IndexScanDesc BeginIndexScan(::Relation table, ::Relation index, Snapshot snapshot, int keys) {
+#if PG_VERSION_NUM >= 180000
+  return index_beginscan(table, index, snapshot, nullptr, keys, 0);
+#else
+  return index_beginscan(table, index, snapshot, keys, 0);
+#endif
 }
 
 // Whether COPY ... TO takes a relation of this kind by its name.
