@@ -18,7 +18,7 @@ void KeepMonths() {
   static TimestampTz tried_at = 0;
   const TimestampTz now = GetCurrentTimestamp();
   const int64 month = MonthOfDay(DayOf(now));
-  if (month == made_for || Abs(now - tried_at) < USECS_PER_MINUTE) return;
+  if (month == made_for || (now >= tried_at && now - tried_at < USECS_PER_MINUTE)) return;
   tried_at = now;
   WorkTransaction work;
   BeginWork(&work);
