@@ -96,10 +96,8 @@ CREATE TABLE privacy_score.session (
   drip float8,
   new_drip float8
 ) PARTITION BY RANGE (id);
-CREATE TABLE privacy_score.session_before PARTITION OF privacy_score.session (
-  PRIMARY KEY (id),
-  UNIQUE (role, session, started)
-) FOR VALUES FROM (MINVALUE) TO (1099511627776);
+CREATE TABLE privacy_score.session_before PARTITION OF privacy_score.session FOR VALUES FROM (MINVALUE) TO (1099511627776);
+ALTER TABLE privacy_score.session_before ADD PRIMARY KEY (id), ADD UNIQUE (role, session, started);
 CREATE INDEX session_before_role_day_idx ON privacy_score.session_before (role, day);
 CREATE INDEX session_before_role_end_user_day_idx ON privacy_score.session_before (role, end_user, day) WHERE end_user IS NOT NULL;
 COMMENT ON TABLE privacy_score.session_before IS 'Recorded sessions that were written when there was no table of their month.';
@@ -124,9 +122,8 @@ CREATE TABLE privacy_score.session_part (
   runs bigint[] NOT NULL,
   rows bigint[]
 ) PARTITION BY RANGE (session_id);
-CREATE TABLE privacy_score.session_part_before PARTITION OF privacy_score.session_part (
-  PRIMARY KEY (session_id, part)
-) FOR VALUES FROM (MINVALUE) TO (1099511627776);
+CREATE TABLE privacy_score.session_part_before PARTITION OF privacy_score.session_part FOR VALUES FROM (MINVALUE) TO (1099511627776);
+ALTER TABLE privacy_score.session_part_before ADD PRIMARY KEY (session_id, part);
 COMMENT ON TABLE privacy_score.session_part_before IS 'Parts of the sessions in session_before.';
 COMMENT ON TABLE privacy_score.session_part IS 'The sequence of abstractions of a session, run-length encoded, in the parts in which it was flushed, with the rows returned (NULL: not recorded); a run of 0 brings rows of an earlier execution; a run of -1 is none but says what the next one follows, from id 0 on.';
 
