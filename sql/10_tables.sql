@@ -64,7 +64,9 @@ COMMENT ON TABLE privacy_score.abstraction IS 'Every abstraction met so far; the
 
 -- Sessions and their parts are kept by months (52_months.sql): the month stands in the id, above 40 bits that count up.
 -- The parents have no indexes: pg_restore would make those of each month twice. What has no month is in *_before.
+-- Ids begin anywhere: while a dump is restored people may be at work, and what they get must not be in it.
 CREATE SEQUENCE privacy_score.session_id_seq;
+SELECT pg_catalog.setval('privacy_score.session_id_seq', (pg_catalog.random() * 274877906944)::bigint + 1);
 COMMENT ON SEQUENCE privacy_score.session_id_seq IS 'What counts up in the ids of sessions.';
 CREATE TABLE privacy_score.session (
   id bigint NOT NULL DEFAULT pg_catalog.nextval('privacy_score.session_id_seq'::pg_catalog.regclass),

@@ -148,7 +148,7 @@ for mode in copy link; do
     "$(as bob q "SELECT privacy_score.dp_count('patients', 'age > 30', 0.5)") $(q "SELECT spent FROM privacy_score.dp_budget WHERE role = 'bob'")" "$answer 0.5"
   check "$mode: another one costs, and no more than there is" \
     "$(as bob q_state "SELECT privacy_score.dp_count('patients', 'age > 31', 0.5)") $(as bob q_state "SELECT privacy_score.dp_count('patients', 'age > 32', 0.5)")" "00000 PS002"
-  check "$mode: ids go on" "$(q "SELECT nextval('privacy_score.session_id_seq') > max(id) FROM privacy_score.session")$(q "SELECT nextval('privacy_score.alert_id_seq') > max(id) FROM privacy_score.alert")" tt
+  check "$mode: ids go on" "$(q "SELECT nextval('privacy_score.session_id_seq') > max(id & 1099511627775) FROM privacy_score.session")$(q "SELECT nextval('privacy_score.alert_id_seq') > max(id) FROM privacy_score.alert")" tt
   check "$mode: renamed columns are followed" "$(q "ALTER TABLE patients RENAME id TO number" "SELECT subject FROM privacy_score.protected_relations WHERE relation = 'patients'::regclass")" "{number}"
   check_true "$mode: the report is made" test "$(q "SELECT length(privacy_score.report())")" -gt 10000
   check "$mode: the setup is looked at" "$(q_state "SELECT * FROM privacy_score.check_setup()")" 00000

@@ -54,12 +54,12 @@ struct RoleScan {
 bool OpenRoleScan(RoleScan* scan, Oid table, int keys) {
   scan->table = OidIsValid(table) ? try_table_open(table, AccessShareLock) : nullptr;
   if (scan->table == nullptr) return false;
-  const Oid index = OwnRelation(psprintf("%s_role_day_idx", RelationGetRelationName(scan->table)));
+  const AttrNumber columns[] = {get_attnum(table, "role"), get_attnum(table, "day")};
+  const Oid index = IndexOn(scan->table, columns, lengthof(columns));
   if (!OidIsValid(index))
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
                     errmsg("table %s lacks its index of roles and days", RelationGetRelationName(scan->table)),
-                    errhint("CREATE INDEX %s_role_day_idx ON privacy_score.%s (role, day).",
-                            RelationGetRelationName(scan->table), RelationGetRelationName(scan->table))));
+                    errhint("CREATE INDEX ON privacy_score.%s (role, day).", RelationGetRelationName(scan->table))));
   scan->index = index_open(index, AccessShareLock);
   scan->scan = BeginIndexScan(scan->table, scan->index, GetActiveSnapshot(), keys);
   scan->slot = table_slot_create(scan->table, nullptr);
@@ -160,9 +160,9 @@ Datum ps_refused_since(PG_FUNCTION_ARGS) {
     foreach (cell, find_inheritance_children(OwnRelation(kTableOfSessions), AccessShareLock))
       any |= AddRefused(lfirst_oid(cell), role, day, &refused);
   } else {
-    any = AddRefused(OwnRelation(TableOfMonth(kTableOfSessions, 0)), role, day, &refused);
+    any = AddRefused(TableOfMonth(kTableOfSessions, 0), role, day, &refused);
     for (int64 month = first; month <= last; ++month)
-      any |= AddRefused(OwnRelation(TableOfMonth(kTableOfSessions, month)), role, day, &refused);
+      any |= AddRefused(TableOfMonth(kTableOfSessions, month), role, day, &refused);
   }
   if (!any) PG_RETURN_NULL();
   PG_RETURN_INT64(refused);

@@ -344,6 +344,9 @@ void DefineDeveloping() {
   DefineInt("privacy_score.rate_check_interval", "How often the worker looks for rates that are out of date.",
             "For tests.", &ps_settings.rate_check_interval, 5000, 10, 3600 * 1000, PGC_SIGHUP,
             GUC_UNIT_MS | GUC_NOT_IN_SAMPLE);
+  DefineInt("privacy_score.month_check_interval", "How often the worker looks at the tables of the months of history.",
+            "For tests. One that could not be dropped is tried again after a sixth of it.",
+            &ps_settings.month_check_interval, 60000, 10, 3600 * 1000, PGC_SIGHUP, GUC_UNIT_MS | GUC_NOT_IN_SAMPLE);
   DefineInt("privacy_score.rate_fault_pause", "How long a rate that could not be computed is not tried again.",
             "For tests.", &ps_settings.rate_fault_pause, 60000, 10, 3600 * 1000, PGC_SIGHUP,
             GUC_UNIT_MS | GUC_NOT_IN_SAMPLE);

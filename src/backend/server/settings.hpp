@@ -78,6 +78,7 @@ struct Settings {
   int text_limit;                    // kilobytes
   int worker_stays;                  // milliseconds; this and those down to room_patience are for tests
   int rate_check_interval;           // milliseconds
+  int month_check_interval;          // milliseconds
   int rate_fault_pause;              // milliseconds
   int rate_patience;                 // milliseconds
   int node_timeout;                  // milliseconds

@@ -4,12 +4,16 @@
 #include "backend/state/history_months.hpp"
 
 extern "C" {
+#include "access/htup_details.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "commands/sequence.h"
 #include "datatype/timestamp.h"
 #include "fmgr.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 }
 
 #include "backend/server/guarded.hpp"
@@ -40,14 +44,43 @@ constexpr const char* kPatience = "100ms";
 
 int64 FirstIdOf(int64 month) { return month << kMonthBits; }
 
-// Whether rows of the month go to its own tables: somebody may have detached one.
-bool HasTables(int64 month) {
-  for (const char* parent : kParents) {
-    const Oid table = OwnRelation(TableOfMonth(parent, month));
-    if (!OidIsValid(table) || !list_member_oid(find_inheritance_children(OwnRelation(parent), NoLock), table))
-      return false;
+const char* NameOfMonth(const char* parent, int64 month) {
+  if (month == 0) return psprintf("%s_before", parent);
+  return psprintf("%s_%04d_%02d", parent, static_cast<int>(kFirstYear + month / MONTHS_PER_YEAR),
+                  static_cast<int>(month % MONTHS_PER_YEAR + 1));
+}
+
+List* TablesBelow(const char* parent) {
+  const Oid oid = OwnRelation(parent);
+  return OidIsValid(oid) ? find_inheritance_children(oid, NoLock) : NIL;
+}
+
+// Whether a table belongs to whom the extension belongs to, that is, who owns `parent`, and nobody else has rights on
+// it but these. A restore gives what is no member of the extension to whom it belonged to, and lets default privileges
+// give rights.
+bool IsOurs(Oid table, Oid parent, AclMode others) {
+  Oid owner = InvalidOid;
+  bool ours = false;
+  if (HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(parent)); HeapTupleIsValid(tuple)) {
+    owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
+    ReleaseSysCache(tuple);
   }
-  return true;
+  HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
+  if (!HeapTupleIsValid(tuple)) return false;
+  if (reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner == owner) {
+    bool none;
+    const Datum rights = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_relacl, &none);
+    ours = true;
+    if (!none) {
+      const Acl* acl = DatumGetAclP(rights);
+      for (int i = 0; i < ACL_NUM(acl); ++i) {
+        const AclItem& item = ACL_DAT(acl)[i];
+        ours = ours && (item.ai_grantee == owner || (ACLITEM_GET_PRIVS(item) & ~others) == 0);
+      }
+    }
+  }
+  ReleaseSysCache(tuple);
+  return ours;
 }
 
 // Nobody but the owner has rights on it, whatever default privileges say: who may read the parent reads through that.
@@ -62,7 +95,7 @@ void TakeRights(const char* table) {
 }
 
 void MakeTable(const char* parent, int64 month) {
-  const char* table = psprintf("privacy_score.%s", TableOfMonth(parent, month));
+  const char* table = psprintf("privacy_score.%s", NameOfMonth(parent, month));
   (void)RunInternal(psprintf("CREATE TABLE %s (LIKE privacy_score.%s_before INCLUDING ALL)", table, parent));
   TakeRights(table);
   (void)RunInternal(psprintf("ALTER TABLE privacy_score.%s ATTACH PARTITION %s FOR VALUES FROM (" INT64_FORMAT
@@ -70,26 +103,64 @@ void MakeTable(const char* parent, int64 month) {
                              parent, table, FirstIdOf(month), FirstIdOf(month + 1)));
 }
 
-// Runs `change` with little patience for locks; false, with a line in the log, when it failed.
+// Runs `change` with little patience for locks, and where the database would have tables; false, with a line in the
+// log, when it failed.
 template <typename Change>
-bool Succeeds(const char* what, int64 month, Change change) {
+bool Succeeds(const char* what, const char* table, Change change) {
   const ErrorData* error = InSubtransaction([&] {
     SetWithin("lock_timeout", kPatience);
+    SetWithin("default_tablespace", "");
+    SetWithin("default_table_access_method", "heap");
     change();
   });
   if (error == nullptr) return true;
-  ereport(LOG, (errmsg("privacy_score could not %s the tables of a month of history", what),
-                errdetail("%s: %s", TableOfMonth(kParents[0], month), error->message), errhint("It is tried again.")));
+  ereport(LOG, (errmsg("privacy_score could not %s a table of a month of history", what),
+                errdetail("%s: %s", table, error->message)));
   return false;
 }
 
-// The month whose table it is; -1 for another name.
-int64 MonthOfTable(const char* name) {
+// The month whose table below `parent` it is; -1 for another one.
+int64 MonthOfTable(const char* parent, Oid table) {
+  const char* name = get_rel_name(table);
+  const size_t length = strlen(parent);
   int year = 0;
   int month = 0;
-  if (sscanf(name, "session_%4d_%2d", &year, &month) != 2) return -1;
+  if (name == nullptr || strncmp(name, parent, length) != 0) return -1;
+  if (sscanf(name + length, "_%4d_%2d", &year, &month) != 2) return -1;
   const int64 found = (year - kFirstYear) * int64{MONTHS_PER_YEAR} + month - 1;
-  return found > 0 && strcmp(name, TableOfMonth(kParents[0], found)) == 0 ? found : -1;
+  return found > 0 && strcmp(name, NameOfMonth(parent, found)) == 0 ? found : -1;
+}
+
+// Raises an error unless the table, $1, has nothing that runs code but what its parent, $2, has as well.
+void RequirePlain(const char* table, const char* parent) {
+  const char* args[] = {table, parent};
+  const char* plain = InternalValue(
+      "SELECT c.relkind = 'r' AND NOT c.relhasrules AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE "
+      "t.tgrelid = c.oid AND t.tgparentid = 0) AND NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = "
+      "c.oid) AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'c' AND "
+      "pg_catalog.pg_get_constraintdef(k.oid) NOT IN (SELECT pg_catalog.pg_get_constraintdef(b.oid) FROM "
+      "pg_catalog.pg_constraint b WHERE b.conrelid = $2::pg_catalog.regclass AND b.contype = 'c')) AND NOT EXISTS "
+      "(SELECT FROM pg_catalog.pg_index x WHERE x.indrelid = c.oid AND (x.indexprs IS NOT NULL OR "
+      "pg_catalog.pg_get_expr(x.indpred, x.indrelid) <> '(end_user IS NOT NULL)')) FROM pg_catalog.pg_class c WHERE "
+      "c.oid = $1::pg_catalog.regclass",
+      lengthof(args), args);
+  if (plain == nullptr || strcmp(plain, "t") != 0)
+    elog(ERROR,
+         "it belonged to somebody else, or somebody else had rights on it, and it has a trigger, a rule, a policy, a "
+         "check or an index that privacy_score has not made");
+}
+
+bool SettleTable(Oid table, const char* parent) {
+  const char* below = psprintf("privacy_score.%s", parent);
+  const char* name = psprintf("privacy_score.%s", quote_identifier(get_rel_name(table)));
+  return Succeeds("settle", name, [&] {
+    RequirePlain(name, below);
+    const char* owner = InternalValue(
+        "SELECT c.relowner::pg_catalog.regrole FROM pg_catalog.pg_class c WHERE c.oid = $1::pg_catalog.regclass", 1,
+        &below);
+    (void)RunInternal(psprintf("ALTER TABLE %s OWNER TO %s", name, owner));
+    TakeRights(name);
+  });
 }
 
 }  // namespace
@@ -104,55 +175,75 @@ int64 MonthOfDay(DateADT day) {
   return Min(Max(since, 0), kLast);
 }
 
-const char* TableOfMonth(const char* parent, int64 month) {
-  if (month == 0) return psprintf("%s_before", parent);
-  return psprintf("%s_%04d_%02d", parent, static_cast<int>(kFirstYear + month / MONTHS_PER_YEAR),
-                  static_cast<int>(month % MONTHS_PER_YEAR + 1));
+Oid TableOfMonth(const char* parent, int64 month) {
+  const Oid table = OwnRelation(NameOfMonth(parent, month));
+  return OidIsValid(table) && list_member_oid(TablesBelow(parent), table) ? table : InvalidOid;
 }
 
-const char* TableOfSession(const char* parent, int64 id) { return TableOfMonth(parent, id >> kMonthBits); }
+Oid TableOfSession(const char* parent, int64 id) { return TableOfMonth(parent, id >> kMonthBits); }
+
+// Who may do more than read could have code of theirs run by who writes. What has no month has members of the
+// extension.
+bool TakesSessionsOf(int64 month) {
+  if (month == 0) return true;
+  for (const char* parent : kParents) {
+    const Oid table = TableOfMonth(parent, month);
+    if (!OidIsValid(table) || !IsOurs(table, OwnRelation(parent), ACL_SELECT)) return false;
+  }
+  return true;
+}
+
+bool TakesSession(int64 id) { return TakesSessionsOf(id >> kMonthBits); }
 
 bool MakeMonths(int64 first, int64 last) {
   bool all = true;
   for (int64 month = Max(Max(first, last - kMostMonths + 1), 1); month <= last; ++month) {
     bool is_taken = false;
-    for (const char* parent : kParents) is_taken |= OidIsValid(OwnRelation(TableOfMonth(parent, month)));
+    for (const char* parent : kParents) is_taken |= OidIsValid(OwnRelation(NameOfMonth(parent, month)));
     if (is_taken) continue;
-    all &= Succeeds("make", month, [&] {
+    all &= Succeeds("make", NameOfMonth(kParents[0], month), [&] {
       for (const char* parent : kParents) MakeTable(parent, month);
     });
   }
   return all;
 }
 
-int DropMonthsBefore(DateADT day, bool* all_dropped) {
-  const int64 first_kept = MonthOfDay(day);
-  *all_dropped = true;
-  int dropped = 0;
-  List* tables = find_inheritance_children(OwnRelation(kParents[0]), NoLock);
-  ListCell* cell;
-  foreach (cell, tables) {
-    const char* name = get_rel_name(lfirst_oid(cell));
-    const int64 month = name == nullptr ? -1 : MonthOfTable(name);
-    if (month < 0 || month >= first_kept) continue;
-    if (Succeeds("drop", month, [&] {
-          (void)RunInternal(psprintf("DROP TABLE IF EXISTS privacy_score.%s, privacy_score.%s",
-                                     TableOfMonth(kParents[0], month), TableOfMonth(kParents[1], month)));
-        }))
-      ++dropped;
-    else
-      *all_dropped = false;
+bool SettleMonths() {
+  bool all = true;
+  for (const char* parent : kParents) {
+    ListCell* cell;
+    foreach (cell, TablesBelow(parent))
+      if (!IsOurs(lfirst_oid(cell), OwnRelation(parent), ACL_NO_RIGHTS)) all &= SettleTable(lfirst_oid(cell), parent);
   }
-  return dropped;
+  return all;
+}
+
+int64 NextMonthBefore(DateADT day, int64 after) {
+  const int64 first_kept = MonthOfDay(day);
+  int64 next = 0;
+  for (const char* parent : kParents) {
+    ListCell* cell;
+    foreach (cell, TablesBelow(parent)) {
+      const int64 month = MonthOfTable(parent, lfirst_oid(cell));
+      if (month > after && month < first_kept && (next == 0 || month < next)) next = month;
+    }
+  }
+  return next;
+}
+
+bool DropMonth(int64 month) {
+  return Succeeds("drop", NameOfMonth(kParents[0], month), [&] {
+    for (const char* parent : kParents)
+      if (OidIsValid(TableOfMonth(parent, month)))
+        (void)RunInternal(psprintf("DROP TABLE privacy_score.%s", NameOfMonth(parent, month)));
+  });
 }
 
 Datum ps_first_session_id(PG_FUNCTION_ARGS) { PG_RETURN_INT64(FirstIdOf(MonthOfDay(PG_GETARG_DATEADT(0)))); }
 
 Datum ps_history_bytes(PG_FUNCTION_ARGS) {
   const Oid relation = PG_GETARG_OID(0);
-  const auto is_of = [=](const char* parent) {
-    return list_member_oid(find_inheritance_children(OwnRelation(parent), NoLock), relation);
-  };
+  const auto is_of = [=](const char* parent) { return list_member_oid(TablesBelow(parent), relation); };
   if (!MayReadRole(InvalidOid) || !(is_of(kParents[0]) || is_of(kParents[1]))) PG_RETURN_NULL();
   LOCAL_FCINFO(size, 1);
   InitFunctionCallInfoData(*size, nullptr, 1, InvalidOid, nullptr, nullptr);
@@ -164,6 +255,8 @@ Datum ps_history_bytes(PG_FUNCTION_ARGS) {
 
 Datum ps_make_months(PG_FUNCTION_ARGS) {
   RequirePrimary("make_months");
+  if (DATE_NOT_FINITE(PG_GETARG_DATEADT(0)) || DATE_NOT_FINITE(PG_GETARG_DATEADT(1)))
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the days of make_months() must be finite")));
   const int64 first = MonthOfDay(PG_GETARG_DATEADT(0));
   const int64 last = MonthOfDay(PG_GETARG_DATEADT(1));
   InternalScope scope;
@@ -176,7 +269,7 @@ Datum ps_make_months(PG_FUNCTION_ARGS) {
 Datum ps_new_session_id(PG_FUNCTION_ARGS) {
   const int64 month = MonthOfDay(PG_GETARG_DATEADT(0));
   const int64 number = nextval_internal(OwnRelation("session_id_seq"), true);
-  PG_RETURN_INT64(month > 0 && HasTables(month) ? FirstIdOf(month) + number : number);
+  PG_RETURN_INT64(month > 0 && TakesSessionsOf(month) ? FirstIdOf(month) + number : number);
 }
 
 }  // namespace privacy_score

@@ -25,18 +25,28 @@ constexpr int kMonthBits = 40;
 
 int64 MonthOfDay(DateADT day);
 
-// The table of ours below `parent` ("session" or "session_part") that has the rows of a session with that id, palloc'd.
-// It need not be there.
-const char* TableOfMonth(const char* parent, int64 month);
-const char* TableOfSession(const char* parent, int64 id);
+// The table below `parent` ("session" or "session_part") that has the rows of sessions of that month, or of a session
+// with that id; InvalidOid where the month has none, or somebody has detached it.
+Oid TableOfMonth(const char* parent, int64 month);
+Oid TableOfSession(const char* parent, int64 id);
+
+// Whether sessions of that month, or a session with that id, are written to its tables: both are there, belong to whom
+// the extension belongs to, and nobody else may do more than read them. Not asked of what has no month.
+bool TakesSessionsOf(int64 month);
+bool TakesSession(int64 id);
 
 // Makes the tables of these months, but of at most kMostMonths before the last, where they are missing, inside an
 // internal scope. Nobody waits longer than a moment: a month that cannot be made now is left out. False when one was.
 constexpr int kMostMonths = 120;
 bool MakeMonths(int64 first, int64 last);
 
-// Drops the tables of the months all whose days are before that one, each in a subtransaction, inside an internal
-// scope. Returns how many; a month that somebody reads is left for the next time, and `all_dropped` false.
-int DropMonthsBefore(DateADT day, bool* all_dropped);
+// Gives tables of months that came with a restore to whom the extension belongs to, and takes rights on them, inside an
+// internal scope. One that brings code of somebody's is left out: it takes no sessions. False when one was.
+bool SettleMonths();
+
+// The first month after that one all whose days are before a day, of which there is a table; 0: there is none.
+int64 NextMonthBefore(DateADT day, int64 after);
+// Drops its tables, in a subtransaction, inside an internal scope; false when somebody reads them.
+bool DropMonth(int64 month);
 
 }  // namespace privacy_score

@@ -28,6 +28,13 @@ Oid OwnRelation(const char* name);
 // database. It sees what is committed at this moment, or what the snapshot shows.
 bool OpenOwnScan(OwnScan* scan, const char* table, const char* index, ScanKey key, int keys = 1,
                  Snapshot snapshot = nullptr);
+// The same of a table of recorded sessions, by whichever of its indexes begins with the columns of the keys; false when
+// there is no such table, or it goes just now.
+bool OpenOwnScanOf(OwnScan* scan, Oid table, ScanKey keys, int count);
 void CloseOwnScan(OwnScan* scan);
+
+// An index of a table that is open, whatever its name, that begins with these columns, and has all rows in which they
+// are not null; InvalidOid: there is none.
+Oid IndexOn(::Relation table, const AttrNumber* columns, int count);
 
 }  // namespace privacy_score

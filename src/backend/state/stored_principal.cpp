@@ -69,15 +69,11 @@ void SetNumberKey(ScanKey key, int64 number) {
   ScanKeyInit(key, 1, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(number));
 }
 
-// The place of a column in a table of ours.
-AttrNumber StoredColumn(const char* table, const char* column) { return get_attnum(OwnRelation(table), column); }
-
 // Keys for a role and an end user.
-void SetPrincipalKeys(ScanKey keys, NameData* name, const char* table, const char* role, const char* end_user,
-                      Oid collation) {
+void SetPrincipalKeys(ScanKey keys, NameData* name, Oid table, const char* role, const char* end_user, Oid collation) {
   namestrcpy(name, role);
-  ScanKeyInit(&keys[0], StoredColumn(table, "role"), BTEqualStrategyNumber, F_NAMEEQ, NameGetDatum(name));
-  ScanKeyEntryInitialize(&keys[1], 0, StoredColumn(table, "end_user"), BTEqualStrategyNumber, InvalidOid, collation,
+  ScanKeyInit(&keys[0], get_attnum(table, "role"), BTEqualStrategyNumber, F_NAMEEQ, NameGetDatum(name));
+  ScanKeyEntryInitialize(&keys[1], 0, get_attnum(table, "end_user"), BTEqualStrategyNumber, InvalidOid, collation,
                          F_TEXTEQ, CStringGetTextDatum(end_user));
 }
 
@@ -94,7 +90,7 @@ bool IsBeingDeleted(const HeapTupleData* row) {
 bool ReadPrincipalRow(const char* role, const char* end_user, StoredPrincipal* stored, const bytea** asked) {
   NameData name;
   ScanKeyData keys[2];
-  SetPrincipalKeys(keys, &name, "principal_session", role, end_user, C_COLLATION_OID);
+  SetPrincipalKeys(keys, &name, OwnRelation("principal_session"), role, end_user, C_COLLATION_OID);
   OwnScan scan;
   if (!OpenOwnScan(&scan, "principal_session", "principal_session_pkey", keys, lengthof(keys))) return false;
   const HeapTuple row = systable_getnext(scan.scan);
@@ -117,8 +113,7 @@ bool ReadOpenSession(const char* role, const char* end_user, TimestampTz now, St
   ScanKeyData key;
   SetNumberKey(&key, stored->row_id);
   OwnScan scan;
-  const char* table = TableOfSession("session", stored->row_id);
-  if (!OpenOwnScan(&scan, table, psprintf("%s_pkey", table), &key)) return false;
+  if (!OpenOwnScanOf(&scan, TableOfSession("session", stored->row_id), &key, 1)) return false;
   const HeapTuple row = systable_getnext(scan.scan);
   bool goes_on = false;
   if (HeapTupleIsValid(row)) {
@@ -153,8 +148,7 @@ bool ReadSessionParts(const StoredPrincipal* stored, const Returning* returning)
   ScanKeyData key;
   SetNumberKey(&key, stored->row_id);
   OwnScan scan;
-  const char* table = TableOfSession("session_part", stored->row_id);
-  if (!OpenOwnScan(&scan, table, psprintf("%s_pkey", table), &key)) return false;
+  if (!OpenOwnScanOf(&scan, TableOfSession("session_part", stored->row_id), &key, 1)) return false;
   bool done = true;
   for (HeapTuple row; done && HeapTupleIsValid(row = systable_getnext(scan.scan));) {
     const int32 part = StoredInteger(scan, row, "part");
@@ -236,14 +230,14 @@ bool FillStored(const char* role, const char* end_user, TimestampTz now, StoredP
 }
 
 // Whether a table of sessions has one of the end user since that day; not if there is no such table.
-bool HasSessionIn(const char* table, const char* role, const char* end_user, DateADT day) {
-  if (!OidIsValid(OwnRelation(table))) return false;
+bool HasSessionIn(Oid table, const char* role, const char* end_user, DateADT day) {
+  if (!OidIsValid(table)) return false;
   NameData name;
   ScanKeyData keys[3];
   SetPrincipalKeys(keys, &name, table, role, end_user, DEFAULT_COLLATION_OID);
-  ScanKeyInit(&keys[2], StoredColumn(table, "day"), BTGreaterEqualStrategyNumber, F_DATE_GE, DateADTGetDatum(day));
+  ScanKeyInit(&keys[2], get_attnum(table, "day"), BTGreaterEqualStrategyNumber, F_DATE_GE, DateADTGetDatum(day));
   OwnScan scan;
-  if (!OpenOwnScan(&scan, table, psprintf("%s_role_end_user_day_idx", table), keys, lengthof(keys))) return false;
+  if (!OpenOwnScanOf(&scan, table, keys, lengthof(keys))) return false;
   const bool has = HeapTupleIsValid(systable_getnext(scan.scan));
   CloseOwnScan(&scan);
   return has;
@@ -262,7 +256,7 @@ bool HasBaseline(const char* role, const char* end_user) {
   NameData name;
   ScanKeyData key;
   namestrcpy(&name, role);
-  ScanKeyInit(&key, StoredColumn("baseline", "role"), BTEqualStrategyNumber, F_NAMEEQ, NameGetDatum(&name));
+  ScanKeyInit(&key, get_attnum(OwnRelation("baseline"), "role"), BTEqualStrategyNumber, F_NAMEEQ, NameGetDatum(&name));
   OwnScan scan;
   if (!OpenOwnScan(&scan, "baseline", "baseline_active", &key)) return false;
   bool has = false;

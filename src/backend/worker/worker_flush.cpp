@@ -48,6 +48,10 @@ struct FlushItem {
   FlushItem* next;
 };
 
+// The month that was asked last within a flush whether it takes rows; -1: none.
+int64 asked_month = -1;
+bool month_takes = false;
+
 // Whether the row of a session in the history says something else than the session does.
 bool RowIsBehind(const LiveSession* session) {
   return session->refused != session->flushed_refused ||
@@ -139,10 +143,19 @@ int64 GatherRuns(FlushItem* item, Datum* ids, Datum* runs, Datum* rows) {
   return all.entries;
 }
 
-// The row of the session, 0 where none is known. One may be there that this worker has not heard of: it was committed
-// when an earlier one ended.
+// Whether the month of a session's row takes it: asked once a flush, of the last month again.
+bool TakesRow(int64 row_id) {
+  if (row_id >> kMonthBits != asked_month) {
+    asked_month = row_id >> kMonthBits;
+    month_takes = TakesSession(row_id);
+  }
+  return month_takes;
+}
+
+// The row of the session, 0 where none is known or its month takes nothing any more. One may be there that this worker
+// has not heard of: it was committed when an earlier one ended.
 int64 WrittenRow(const LiveSession& session) {
-  if (session.row_id != 0) return session.row_id;
+  if (session.row_id != 0) return TakesRow(session.row_id) ? session.row_id : 0;
   NameData role = session.role_name;
   Oid types[] = {NAMEOID, TEXTOID, TIMESTAMPTZOID, DATEOID};
   Datum values[] = {NameGetDatum(&role), CStringGetTextDatum(session.session), TimestampTzGetDatum(session.started),
@@ -151,7 +164,8 @@ int64 WrittenRow(const LiveSession& session) {
       "SELECT id FROM privacy_score.session WHERE role = $1 AND session = $2 AND started = $3 "
       "AND " SQL_ID_OF_DAY("id", "$4"),
       lengthof(values), types, values);
-  return SPI_processed > 0 ? FieldNumber(0, 0) : 0;
+  const int64 written = SPI_processed > 0 ? FieldNumber(0, 0) : 0;
+  return written != 0 && TakesRow(written) ? written : 0;
 }
 
 int64 WriteSessionRow(const FlushItem* item, int64 queries) {
@@ -212,11 +226,11 @@ void WriteEvents(FlushItem* item) {
   Datum runs = Datum(0);
   Datum rows = Datum(0);
   item->entries = GatherRuns(item, &ids, &runs, &rows);
-  item->row_id = item->copy.row_id;
+  item->row_id = item->copy.row_id != 0 && TakesRow(item->copy.row_id) ? item->copy.row_id : 0;
   if (item->entries == 0 && !RowIsBehind(&item->copy)) return;
   item->row_id = WriteSessionRow(item, item->copy.flushed_queries + item->events);
   // As rows that are fetched past midnight.
-  if (item->copy.day < DayOf(GetCurrentTimestamp()))
+  if (item->copy.day < DayOf(GetCurrentTimestamp()) || MayBeKept(item->copy.day))
     NoteChangedDay(NameStr(item->copy.role_name), TextOfInteger(item->copy.day));
   if (item->entries == 0) return;
   Oid types[] = {INT8OID, INT4OID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID};
@@ -389,6 +403,7 @@ void WriteItem(DatabaseSlot* slot, FlushItem* item, MemoryContext context) {
 }  // namespace
 
 void FlushSessions(DatabaseSlot* slot) {
+  static bool has_written = false;
   FlushItem* items = nullptr;
   bool any = false;
   for (LiveSession* session = FirstSession(slot); session != nullptr; session = session->next) {
@@ -404,13 +419,14 @@ void FlushSessions(DatabaseSlot* slot) {
     BeginDays();
     BeginJudging();
     BeginWork(&work);
+    asked_month = -1;
     items = OfThisExtension(items);
     for (FlushItem* item = items; item != nullptr; item = item->next) WriteDefinitions(item);
     for (FlushItem* item = items; item != nullptr; item = item->next) WriteItem(slot, item, work.outer);
     EndWork(&work);
     SettleDays();
     SettleJudging();
-    KeepMonths();
+    has_written = true;
     for (const FlushItem* item = items; item != nullptr; item = item->next)
       if (IsShared(item->session) && item->row_id != 0) item->session->part->kept = !item->copy.closed;
   }
@@ -428,6 +444,7 @@ void FlushSessions(DatabaseSlot* slot) {
     if (session->discarded) Discard(slot, session);
   }
   PutOutPrincipals(slot);
+  if (has_written) KeepMonths();
 }
 
 void DiscardSessions(DatabaseSlot* slot) {

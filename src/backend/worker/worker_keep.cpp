@@ -12,6 +12,7 @@ extern "C" {
 #include "access/xlog.h"
 #include "postmaster/interrupt.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
 #include "utils/timestamp.h"
 }
 
@@ -26,7 +27,8 @@ namespace privacy_score {
 
 namespace {
 
-constexpr TimestampTz kPause = 60 * USECS_PER_SEC;      // between passes, unless something has changed
+constexpr TimestampTz kLook = 60 * USECS_PER_SEC;       // from one look whether a day is over to the next
+constexpr TimestampTz kPause = 10 * kLook;              // between passes, unless something has changed
 constexpr TimestampTz kFirstPause = USECS_PER_SEC / 2;  // after one that missed rates
 constexpr const char* kMostStatements = "200000";       // of one transaction, of more than one day
 
@@ -36,13 +38,18 @@ struct Pass {
   bool is_locked_out = false;  // by who changes what is kept, or vacuums it; it goes on with the next cycle
   bool is_role_done = true;
   bool misses_rates = false;
-  NameData role = {};  // the last one that is done with
+  bool has_left = false;  // something, for no reason that a change would end
+  NameData role = {};     // the last one that is done with
   TimestampTz begun_at = 0;
-  uint64 version = 0;  // of the model
+  TimestampTz looked_at = 0;  // whether a day is over
+  int32 closed = 0;           // the last day that was over
+  uint64 version = 0;         // of the model
   ScoreSettings settings;
   uint64 flush = 0;  // the last request to flush that it has seen
 };
 Pass pass;
+// The last day of which anything is kept; NOBEGIN: not known yet.
+int32 kept_through = DATEVAL_NOBEGIN;
 // Passes in a row that rates were missing of: each waits longer, and who has failed for good is not waited for.
 int passes_missed = 0;
 constexpr int kMostMissed = 6;
@@ -201,7 +208,8 @@ Keeping KeepDays(DatabaseSlot* slot, const ScoredUnder& under, const char* days,
 
 // One transaction of the pass. After an error the next role has its turn, or where none was begun the next pass.
 void KeepSome(DatabaseSlot* slot) {
-  const char* closed = TextOfInteger(LastClosedDay(slot));
+  const int32 last_closed = LastClosedDay(slot);
+  const char* closed = TextOfInteger(last_closed);
   bool is_role_done = pass.is_role_done;
   pass.goes_on = !is_role_done;
   pass.is_role_done = true;
@@ -220,10 +228,23 @@ void KeepSome(DatabaseSlot* slot) {
       const Keeping keeping = KeepDays(slot, under, days, before);
       is_role_done = keeping != Keeping::kDone;
       pass.misses_rates = pass.misses_rates || keeping == Keeping::kMissesRates;
+      pass.has_left = pass.has_left || keeping == Keeping::kNothing;
     }
   }
   EndWork(&work);
   pass.is_role_done = is_role_done;
+  kept_through = Max(kept_through, last_closed);
+}
+
+// Whether another pass is to begin. Who changes what is kept has the worker woken, or asks for a flush; the rest is
+// seen when a day is over, or after long.
+bool IsPassDue(DatabaseSlot* slot, TimestampTz now) {
+  const TimestampTz passed = now - pass.begun_at;
+  if (passed < 0) return true;
+  if (WaitsForRates()) return passed >= kFirstPause << passes_missed;
+  if (passed < kLook || (now >= pass.looked_at && now - pass.looked_at < kLook)) return false;
+  pass.looked_at = now;
+  return pass.has_left || passed >= kPause || LastClosedDay(slot) != pass.closed;
 }
 
 }  // namespace
@@ -239,14 +260,14 @@ void KeepScores(DatabaseSlot* slot) {
   const uint64 version = pg_atomic_read_u64(&slot->model_version);
   const uint64 flush = pg_atomic_read_u64(&slot->flush_wanted);
   if (!pass.goes_on) {
-    const TimestampTz pause = WaitsForRates() ? kFirstPause << passes_missed : kPause;
     const ScoreSettings settings = ScoreSettingsInForce();
     const bool changed = !(settings == pass.settings) || version != pass.version || flush != pass.flush;
     if (changed || !pass.is_locked_out) {
-      if (!changed && now >= pass.begun_at && now - pass.begun_at < pause) return;
+      if (!changed && !IsPassDue(slot, now)) return;
       passes_missed = pass.misses_rates && !changed ? passes_missed + 1 : 0;
       pass = Pass();
       pass.begun_at = now;
+      pass.closed = LastClosedDay(slot);
       pass.version = version;
       pass.settings = settings;
       pass.flush = flush;
@@ -254,6 +275,17 @@ void KeepScores(DatabaseSlot* slot) {
     pass.goes_on = true;
   }
   while (pass.goes_on && !ShutdownRequestPending && GetCurrentTimestamp() - now < kMost) KeepSome(slot);
+}
+
+bool MayBeKept(int32 day) {
+  if (kept_through == DATEVAL_NOBEGIN) {
+    const char* kept = InternalValue(
+        "SELECT GREATEST((SELECT pg_catalog.max(day) FROM privacy_score.kept_day), (SELECT pg_catalog.max(through) "
+        "FROM "
+        "privacy_score.kept_role)) - pg_catalog.to_date('2000-01-01', 'YYYY-MM-DD')");
+    kept_through = kept == nullptr ? DATEVAL_NOBEGIN + 1 : static_cast<int32>(strtol(kept, nullptr, 10));
+  }
+  return day <= kept_through;
 }
 
 void RemoveKept(const char* retention) {

@@ -1,5 +1,5 @@
 /*
- * worker_months.cpp - the tables of this month and the next, made ahead.
+ * worker_months.cpp - the tables of this month and the next, made ahead; those that a restore has brought, settled.
  */
 #include "backend/worker/worker.hpp"
 
@@ -7,6 +7,7 @@ extern "C" {
 #include "utils/timestamp.h"
 }
 
+#include "backend/server/settings.hpp"
 #include "backend/state/history_months.hpp"
 #include "backend/state/internal.hpp"
 #include "backend/state/watching.hpp"
@@ -14,19 +15,24 @@ extern "C" {
 namespace privacy_score {
 
 void KeepMonths() {
-  static int64 made_for = 0;
-  static TimestampTz tried_at = 0;
+  static TimestampTz looked_at = 0;
+  static int left = 0;  // in a row that left something, which is logged: each waits longer
+  constexpr int kMostLonger = 6;
   const TimestampTz now = GetCurrentTimestamp();
+  const TimestampTz pause = int64{ps_settings.month_check_interval} * 1000 << Min(left, kMostLonger);
+  if (now >= looked_at && now - looked_at < pause) return;
+  looked_at = now;
   const int64 month = MonthOfDay(DayOf(now));
-  if (month == made_for || (now >= tried_at && now - tried_at < USECS_PER_MINUTE)) return;
-  tried_at = now;
+  bool all = true;
   WorkTransaction work;
   BeginWork(&work);
   // A restore makes the tables that it brings before it has any row: until something is protected they are left to it.
-  const bool all = InternalValue("SELECT true FROM privacy_score.protected_relation LIMIT 1") != nullptr &&
-                   MakeMonths(month, month + 1);
+  if (InternalValue("SELECT true FROM privacy_score.protected_relation LIMIT 1") != nullptr) {
+    all = MakeMonths(month, month + 1);
+    all &= SettleMonths();
+  }
   EndWork(&work);
-  if (all) made_for = month;
+  left = all ? 0 : left + 1;
 }
 
 }  // namespace privacy_score

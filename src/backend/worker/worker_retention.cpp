@@ -5,6 +5,7 @@
 
 extern "C" {
 #include "catalog/namespace.h"
+#include "postmaster/interrupt.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
@@ -39,42 +40,90 @@ bool RemoveAbstractions(const char* days) {
   return true;
 }
 
+// Of the month that goes on the days that are over, and what has no month.
+#define SQL_REMOVE_SESSIONS(which) \
+  "WITH old AS (DELETE FROM privacy_score.session WHERE day < privacy_score.today() - $1::pg_catalog.int4 "  \
+  "AND " which(                                                                                              \
+      "id") " RETURNING id) DELETE FROM privacy_score.session_part p USING old WHERE p.session_id = old.id " \
+            "AND " which("p.session_id")
+#define SQL_OF_LAST_MONTH(id) SQL_ID_OF_DAY(id, "(privacy_score.today() - $1::pg_catalog.int4)")
+#define SQL_OF_ANY_MONTH(id) "true"
+
+// Months that are over go one by one, each in a transaction of its own: dropping one keeps everybody from the history
+// until that ends. Returns how many; false in `all` when some are read by somebody, or cannot be dropped. After a few
+// of these it goes on with those behind them the next time.
+int DropMonths(DateADT day, bool* all) {
+  static int64 done_with = 0;
+  constexpr int kMostFailures = 3;
+  int dropped = 0;
+  int failures = 0;
+  *all = done_with == 0;
+  for (int64 month = done_with; failures < kMostFailures && !ShutdownRequestPending;) {
+    WorkTransaction work;
+    BeginWork(&work);
+    done_with = month = NextMonthBefore(day, month);
+    const bool gone = month != 0 && DropMonth(month);
+    EndWork(&work);
+    if (month == 0) break;
+    dropped += gone ? 1 : 0;
+    failures += gone ? 0 : 1;
+  }
+  *all = *all && failures == 0 && done_with == 0;
+  return dropped;
+}
+
+// Removes what is kept for so many days; rows of months that could not be dropped, too, with `months`. Returns the
+// number of sessions' parts.
+uint64 RemoveRows(const char* days, bool months) {
+  RemoveDays(days);
+  RemoveKept(days);
+  return months ? RunInternal(SQL_REMOVE_SESSIONS(SQL_OF_ANY_MONTH), 1, &days)
+                : RunInternal(SQL_REMOVE_SESSIONS(SQL_OF_LAST_MONTH), 1, &days);
+}
+
+// A month that cannot be dropped is tried again, each time after longer; from the third time on its rows are removed.
+constexpr int kMostDrops = 3;
+constexpr int kMostLongerPauses = 8;
+TimestampTz PauseAfterDrop(int failed) {
+  return Min((int64{ps_settings.month_check_interval} * 1000 / 6) << Min(failed, kMostLongerPauses), USECS_PER_HOUR);
+}
+
 }  // namespace
 
 void ApplyRetention() {
   static TimestampTz applied_at = 0;
+  static TimestampTz pause = 0;
   static bool abstractions_left = true;  // since the start, or since sessions were removed
   static int applied = -1;
+  static int failed = 0;  // times in a row that a month could not be dropped
   const TimestampTz now = GetCurrentTimestamp();
-  if (now - applied_at < USECS_PER_HOUR && applied == ps_settings.history_retention) return;
+  if (now >= applied_at && now - applied_at < pause && applied == ps_settings.history_retention) return;
   applied_at = now;
   applied = ps_settings.history_retention;
+  // After an error too.
+  pause = int64{ps_settings.month_check_interval} * 1000;
+  const char* days = psprintf("%d", ps_settings.history_retention);
   WorkTransaction work;
   BeginWork(&work);
   (void)InternalValue("SELECT privacy_score.tidy_copies()");
   (void)InternalValue("SELECT privacy_score.tidy_domains()");
-  const char* args[] = {psprintf("%d", ps_settings.history_retention)};
   TidyDays();
   TidyPrincipals();
   TidyKeptRates();
-  // An import can take long: it is asked again in a minute whether it is over.
+  // An import can take long: it is asked again whether it is over.
   const bool may_remove = ps_settings.history_retention > 0 && TryLockImports();
-  if (ps_settings.history_retention > 0 && !may_remove) applied_at = now - USECS_PER_HOUR + USECS_PER_MINUTE;
-  if (may_remove) {
-    bool all_dropped;
-    const int dropped = DropMonthsBefore(DayOf(now) - ps_settings.history_retention, &all_dropped);
-    if (!all_dropped) applied_at = now - USECS_PER_HOUR + 10 * USECS_PER_SEC;
-    RemoveDays(args[0]);
-    RemoveKept(args[0]);
-    // Of the month that goes on the days that are over, and what has no month.
-    const uint64 removed = RunInternal(
-        "WITH old AS (DELETE FROM privacy_score.session WHERE day < privacy_score.today() - $1::pg_catalog.int4 "
-        "AND " SQL_ID_OF_DAY("id", "(privacy_score.today() - $1::pg_catalog.int4)") " RETURNING id) "
-        "DELETE FROM privacy_score.session_part p USING old WHERE p.session_id = old.id "
-        "AND " SQL_ID_OF_DAY("p.session_id", "(privacy_score.today() - $1::pg_catalog.int4)"),
-        1, args);
-    abstractions_left = (abstractions_left || dropped > 0 || removed > 0) && !RemoveAbstractions(args[0]);
-  }
+  if (may_remove && RemoveRows(days, failed >= kMostDrops) > 0) abstractions_left = true;
+  EndWork(&work);
+  bool all = true;
+  if (may_remove && DropMonths(DayOf(now) - ps_settings.history_retention, &all) > 0) abstractions_left = true;
+  failed = all ? 0 : failed + 1;
+  if (!all)
+    pause = PauseAfterDrop(failed - 1);
+  else if (may_remove || ps_settings.history_retention == 0)
+    pause = USECS_PER_HOUR;
+  if (!may_remove || !abstractions_left) return;
+  BeginWork(&work);
+  if (TryLockImports()) abstractions_left = !RemoveAbstractions(days);
   EndWork(&work);
 }
 

@@ -142,6 +142,8 @@ double MonthsLog() {
 
 AggregateTokens ReadAggregates(const Tokens& tokens) {
   AggregateTokens read;
+  const auto is_function = [](const std::string& token) { return IsMarked(token, 'f'); };
+  if (std::none_of(tokens.begin(), tokens.end(), is_function)) return read;
   std::vector<std::string> nested;
   for (const std::string& token : tokens) {
     if (IsMarked(token, 'e') || IsMarked(token, 'g')) {

@@ -40,7 +40,7 @@ AttributeSet OfOneSubject(const Model& model, const Tokens& tokens);
 // RateBook::TakeMissing.
 std::vector<MissingRate> MissingOfStatements(const Model& model, const ScoreSettings& settings);
 
-// The aggregates of the tokens that hide columns, and what names their cells, by name.
+// The aggregates of the tokens that hide columns, and what names their cells, by name; nothing where there are none.
 struct AggregateTokens {
   struct Aggregate {
     std::vector<std::string> columns;

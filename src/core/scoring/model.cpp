@@ -204,6 +204,7 @@ void Model::ReadAttributes(WireReader& reader) {
   std::sort(attributes_.begin(), attributes_.end(), [](const Attribute& a, const Attribute& b) {
     return std::tie(a.relation, a.name) < std::tie(b.relation, b.name);
   });
+  attribute_ids_.reserve(attributes_.size());
   for (const Attribute& attribute : attributes_) {
     const auto id = static_cast<AttributeId>(attribute_ids_.size());
     if (!attribute_ids_.emplace(attribute.name, id).second)
@@ -303,7 +304,7 @@ void Model::ReadRates(WireReader& reader) {
     std::string_view rest = Required(row[Column::kAttributes]);
     while (known && !rest.empty()) {
       const auto end = std::min(rest.find(kAttributeSeparator), rest.size());
-      const auto attribute = FindAttribute(std::string(rest.substr(0, end)));
+      const auto attribute = FindAttribute(rest.substr(0, end));
       known = attribute.has_value();
       if (known) set.push_back(*attribute);
       rest.remove_prefix(std::min(end + 1, rest.size()));
@@ -434,7 +435,7 @@ std::optional<Tokens> Model::TokensIn(const BaselineStatements& statements, Abst
   return found->second;
 }
 
-std::optional<AttributeId> Model::FindAttribute(const std::string& name) const {
+std::optional<AttributeId> Model::FindAttribute(std::string_view name) const {
   const auto found = attribute_ids_.find(name);
   if (found == attribute_ids_.end()) return std::nullopt;
   return found->second;
@@ -442,7 +443,7 @@ std::optional<AttributeId> Model::FindAttribute(const std::string& name) const {
 
 AttributeSet Model::Revealed(const Tokens& tokens, bool where_counts) const {
   AttributeSet set;
-  for (const std::string& column : RevealedColumns(tokens, where_counts)) {
+  for (const std::string_view column : RevealedTokens(tokens, where_counts)) {
     if (const auto attribute = FindAttribute(column)) set.push_back(*attribute);
   }
   SortUnique(set);

@@ -148,6 +148,12 @@ class Model {
 
   // A model without protected relations: nothing scores.
   Model() = default;
+  // Attributes are found by names that stand where a move leaves them and a copy does not.
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+  Model(Model&&) = default;
+  Model& operator=(Model&&) = default;
+  ~Model() = default;
 
   // Reads the sections of a model from the reader, in this order:
   //   relations (name, subject_group, is_row_subject, joint_home); attributes (name, relation, label, identifier,
@@ -209,7 +215,7 @@ class Model {
   }
   // What was counted of a baseline under settings that reveal the same; null when nothing was.
   const RevealingSessions* CountedOf(const Baseline& baseline, const ScoreSettings& settings) const;
-  std::optional<AttributeId> FindAttribute(const std::string& name) const;
+  std::optional<AttributeId> FindAttribute(std::string_view name) const;
   // Y(Q) among the attributes of protected relations.
   AttributeSet Revealed(const Tokens& tokens, bool where_counts) const;
   // The set with all that it determines by confirmed dependencies, never through an identifier.
@@ -245,7 +251,7 @@ class Model {
 
   std::vector<ProtectedRelation> relations_;
   std::vector<Attribute> attributes_;
-  std::unordered_map<std::string, AttributeId> attribute_ids_;
+  std::unordered_map<std::string_view, AttributeId> attribute_ids_;  // by their names in attributes_
   std::unordered_map<std::string, std::uint32_t> relation_ids_;
   std::vector<AttributeSet> reach_;  // one an attribute: itself and what it determines
   TokenMap tokens_;

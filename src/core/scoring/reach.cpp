@@ -319,8 +319,9 @@ std::uint32_t ReachTracker::FormOf(const Model& model, AbstractionId id, const T
   Form form;
   form.id = id;
   const AttributeSet of_one = OfOneSubject(model, tokens);
-  form.counts = !of_one.empty() || !model.Revealed(tokens, true).empty();
-  for (const AttributeId column : UnionOf(of_one, model.Revealed(tokens, where_counts_)))
+  const AttributeSet named = model.Revealed(tokens, true);
+  form.counts = !of_one.empty() || !named.empty();
+  for (const AttributeId column : UnionOf(of_one, where_counts_ ? named : model.Revealed(tokens, false)))
     if (!model.attributes()[column].identifier) form.columns.push_back(column);
   const auto index = static_cast<std::uint32_t>(forms_.size());
   form.questions = {index, static_cast<std::uint32_t>(form.columns.size()), 0};

@@ -45,6 +45,8 @@ std::string PosterForm(const Statement& statement);
 // Y(Q) of the tokens: the qualified columns that the statement reveals (P, W when `where_counts`, G, L); W alone for
 // UPDATE, DELETE and MERGE that project nothing. Sorted, without duplicates.
 std::vector<std::string> RevealedColumns(const Tokens& tokens, bool where_counts);
+// The same within the tokens: in their order, a column once for each kind that names it.
+std::vector<std::string_view> RevealedTokens(const Tokens& tokens, bool where_counts);
 
 // The relation part of a qualified column: public."a.b" of public."a.b".c. Dots within quotes do not count.
 std::string_view RelationOfColumn(std::string_view column);

@@ -84,7 +84,7 @@ Tokens EstimateTokens(const Tokens& tokens) {
   return UnionTokens({told});
 }
 
-std::vector<std::string> RevealedColumns(const Tokens& tokens, bool where_counts) {
+std::vector<std::string_view> RevealedTokens(const Tokens& tokens, bool where_counts) {
   bool writes_only = false;
   bool projects = false;
   for (const std::string& token : tokens) {
@@ -92,12 +92,19 @@ std::vector<std::string> RevealedColumns(const Tokens& tokens, bool where_counts
     if (IsMarked(token, 'p')) projects = true;
   }
   writes_only = writes_only && !projects;
-  std::vector<std::string> columns;
-  for (const std::string& token : tokens) {
+  std::vector<std::string_view> columns;
+  columns.reserve(tokens.size());
+  for (const std::string_view token : tokens) {
     const bool filters = where_counts && IsMarked(token, 'w');
     const bool shows = !writes_only && (IsMarked(token, 'p') || IsMarked(token, 'g') || IsMarked(token, 'l'));
     if (filters || shows) columns.push_back(token.substr(2));
   }
+  return columns;
+}
+
+std::vector<std::string> RevealedColumns(const Tokens& tokens, bool where_counts) {
+  const std::vector<std::string_view> revealed = RevealedTokens(tokens, where_counts);
+  std::vector<std::string> columns(revealed.begin(), revealed.end());
   SortUnique(columns);
   return columns;
 }
