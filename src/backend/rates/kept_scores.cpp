@@ -14,6 +14,7 @@ extern "C" {
 #include "backend/server/kept_plans.hpp"
 #include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
+#include "backend/state/shared_state.hpp"
 #include "core/scoring/model_sections.hpp"
 
 namespace privacy_score {
@@ -101,7 +102,12 @@ DayGroup* DayGroups(const ScoredUnder& under, const char* role, const char* from
   return groups;
 }
 
-void LockKept() { LockRelationOid(KeptRelation(), RowExclusiveLock); }
+// The worker that is told now tries until the lock is free.
+void LockKept() {
+  LockRelationOid(KeptRelation(), RowExclusiveLock);
+  DatabaseSlot* slot = ps_shared == nullptr ? nullptr : SlotOfDatabase(false);
+  if (slot != nullptr) pg_atomic_fetch_add_u64(&slot->kept_changed, 1);
+}
 
 bool TryLockKept() { return ConditionalLockRelationOid(KeptRelation(), ShareRowExclusiveLock); }
 

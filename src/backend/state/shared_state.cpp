@@ -48,6 +48,7 @@ void InitSlot(DatabaseSlot* slot, LWLock* lock) {
   pg_atomic_init_u64(&slot->model_wanted, 1);
   pg_atomic_init_u64(&slot->all_changed, 0);
   pg_atomic_init_u64(&slot->flush_wanted, 0);
+  pg_atomic_init_u64(&slot->kept_changed, 0);
   ConditionVariableInit(&slot->flushed);
 }
 

@@ -242,6 +242,7 @@ struct DatabaseSlot {
   uint64 definitions_hash;     // of all of the model but the rates
   uint64 definitions_version;  // the model version that last changed these
   pg_atomic_uint64 flush_wanted;
+  pg_atomic_uint64 kept_changed;  // how often somebody began to change the history of days that may be kept
   uint64 flush_done;
   ConditionVariable flushed;
   TimestampTz last_flush;

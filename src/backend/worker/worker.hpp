@@ -169,6 +169,8 @@ void KeepScores(DatabaseSlot* slot);
 bool KeepingGoesOn();
 // Whether it goes on, or is tried again soon, because rates are missing.
 bool KeepingIsDue();
+// Has them looked over soon, because the history of a day that is over has grown.
+void KeepAgain();
 // Within a transaction: whether scores of that day may be kept, since the clock may have been put back.
 bool MayBeKept(int32 day);
 // Within a transaction: removes kept scores of days that are older than so many days; kept rates that no day rests on.

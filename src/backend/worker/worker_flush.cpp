@@ -230,8 +230,10 @@ void WriteEvents(FlushItem* item) {
   if (item->entries == 0 && !RowIsBehind(&item->copy)) return;
   item->row_id = WriteSessionRow(item, item->copy.flushed_queries + item->events);
   // As rows that are fetched past midnight.
-  if (item->copy.day < DayOf(GetCurrentTimestamp()) || MayBeKept(item->copy.day))
+  if (item->copy.day < DayOf(GetCurrentTimestamp()) || MayBeKept(item->copy.day)) {
     NoteChangedDay(NameStr(item->copy.role_name), TextOfInteger(item->copy.day));
+    KeepAgain();
+  }
   if (item->entries == 0) return;
   Oid types[] = {INT8OID, INT4OID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID};
   Datum values[] = {Int64GetDatum(item->row_id), Int32GetDatum(item->copy.next_part), ids, runs, rows};

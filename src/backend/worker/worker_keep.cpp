@@ -45,7 +45,8 @@ struct Pass {
   int32 closed = 0;           // the last day that was over
   uint64 version = 0;         // of the model
   ScoreSettings settings;
-  uint64 flush = 0;  // the last request to flush that it has seen
+  uint64 flush = 0;    // the last request to flush that it has seen
+  uint64 changed = 0;  // kept_changed
 };
 Pass pass;
 // The last day of which anything is kept; NOBEGIN: not known yet.
@@ -259,9 +260,11 @@ void KeepScores(DatabaseSlot* slot) {
   const TimestampTz now = GetCurrentTimestamp();
   const uint64 version = pg_atomic_read_u64(&slot->model_version);
   const uint64 flush = pg_atomic_read_u64(&slot->flush_wanted);
+  const uint64 kept_changed = pg_atomic_read_u64(&slot->kept_changed);
   if (!pass.goes_on) {
     const ScoreSettings settings = ScoreSettingsInForce();
-    const bool changed = !(settings == pass.settings) || version != pass.version || flush != pass.flush;
+    const bool changed = !(settings == pass.settings) || version != pass.version || flush != pass.flush ||
+                         kept_changed != pass.changed;
     if (changed || !pass.is_locked_out) {
       if (!changed && !IsPassDue(slot, now)) return;
       passes_missed = pass.misses_rates && !changed ? passes_missed + 1 : 0;
@@ -271,11 +274,14 @@ void KeepScores(DatabaseSlot* slot) {
       pass.version = version;
       pass.settings = settings;
       pass.flush = flush;
+      pass.changed = kept_changed;
     }
     pass.goes_on = true;
   }
   while (pass.goes_on && !ShutdownRequestPending && GetCurrentTimestamp() - now < kMost) KeepSome(slot);
 }
+
+void KeepAgain() { pass.has_left = true; }
 
 bool MayBeKept(int32 day) {
   if (kept_through == DATEVAL_NOBEGIN) {
