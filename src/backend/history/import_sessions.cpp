@@ -101,7 +101,7 @@ bool AddStatement(Import* import, const ImportedStatement& statement) {
     const std::string name = over_all ? std::string("end user ") + end_user : statement.session;
     const auto known =
         import->key_of_session.emplace(name + '\n' + end_user, static_cast<std::int64_t>(import->sessions.size()));
-    if (known.second) import->sessions.push_back({name, end_user});
+    if (known.second) import->sessions.push_back({&known.first->first, static_cast<std::uint32_t>(name.size())});
     if (text.id == 0) return;
     static const privacy_score::LoggedParameters none;
     const std::int64_t execution =

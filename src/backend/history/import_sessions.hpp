@@ -14,6 +14,8 @@ extern "C" {
 }
 
 #include <cstdint>
+#include <deque>
+#include <deque>
 #include <limits>
 #include <map>
 #include <set>
@@ -54,16 +56,24 @@ struct Import {
   std::map<std::int64_t, privacy_score::Tokens> tokens;
   std::unordered_map<std::string, privacy_score::SessionTables> temporary;  // by the connection's name
   std::unordered_map<std::string, std::int64_t> key_of_session;
+  // There may be a hundred thousand of them: each takes little more than its name.
   struct Connection {
-    std::string name, end_user;
+    const std::string* text;  // its name, a line feed, its end user: a key of key_of_session
+    std::uint32_t name_size;
+    std::uint32_t role = 0;    // the first, a number of `roles`
+    std::uint32_t pieces = 0;  // how many of its sessions are of that
+    std::string name() const { return text->substr(0, name_size); }
+    std::string end_user() const { return text->substr(name_size + 1); }
   };
-  std::vector<Connection> sessions;  // by key
+  std::deque<Connection> sessions;  // by key
   std::int64_t counted = 0;
 
   // Of what has been written (import_writing.hpp).
-  MemoryContext context = nullptr;                             // for what lives as long as the import
-  const privacy_score::Model* model = nullptr;                 // what is declared, once it was asked for
-  std::map<std::pair<std::int64_t, std::string>, int> pieces;  // how many sessions of each key and role
+  MemoryContext context = nullptr;                       // for what lives as long as the import
+  const privacy_score::Model* model = nullptr;           // what is declared, once it was asked for
+  std::unordered_map<std::string, std::uint32_t> roles;  // from 1 on
+  std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t>
+      pieces;  // how many sessions of each key and other role
   std::unordered_map<std::int64_t, AbstractionChange> changes;
   std::set<std::pair<std::string, std::int64_t>> days;  // roles with the days whose history is another now
   std::size_t full_at = 0;                              // bytes of executions, beyond which sessions are written

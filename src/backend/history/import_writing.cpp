@@ -179,10 +179,19 @@ const privacy_score::Model* DeclaredModel(MemoryContext context) {
   return model;
 }
 
+// Of the sessions of one connection and role the how-manieth it is.
+std::uint32_t CountPiece(Import* import, const privacy_score::CutSession& cut) {
+  const auto next = static_cast<std::uint32_t>(import->roles.size() + 1);
+  const std::uint32_t role = import->roles.emplace(cut.role, next).first->second;
+  Import::Connection& connection = import->sessions[static_cast<std::size_t>(cut.session_key)];
+  if (connection.role == 0) connection.role = role;
+  return connection.role == role ? ++connection.pieces : ++import->pieces[{cut.session_key, role}];
+}
+
 void AddSession(Import* import, const privacy_score::CutSession& cut, SessionColumns* rows) {
   const Import::Connection& connection = import->sessions[static_cast<std::size_t>(cut.session_key)];
-  const int piece = ++import->pieces[{cut.session_key, cut.role}];
-  std::string name = connection.name;
+  const std::uint32_t piece = CountPiece(import, cut);
+  std::string name = connection.name();
   if (piece > 1) name += '/' + std::to_string(piece);
   std::string returned;
   std::string most_rows;
@@ -197,11 +206,11 @@ void AddSession(Import* import, const privacy_score::CutSession& cut, SessionCol
   if (figures)
     reach = {std::to_string(figures->values[0]), std::to_string(figures->values[1]), std::to_string(figures->values[2]),
              std::to_string(figures->addressed), std::to_string(figures->person)};
-  rows->Add({cut.role, name, connection.name, connection.end_user, std::to_string(cut.day), std::to_string(cut.started),
-             std::to_string(cut.ended), std::to_string(privacy_score::LengthOf(cut.sequence)),
-             privacy_score::IdsText(cut.sequence), privacy_score::RunsText(cut.sequence), std::move(returned),
-             std::move(most_rows), std::move(reach[0]), std::move(reach[1]), std::move(reach[2]), std::move(reach[3]),
-             std::move(reach[4])});
+  rows->Add({cut.role, name, connection.name(), connection.end_user(), std::to_string(cut.day),
+             std::to_string(cut.started), std::to_string(cut.ended),
+             std::to_string(privacy_score::LengthOf(cut.sequence)), privacy_score::IdsText(cut.sequence),
+             privacy_score::RunsText(cut.sequence), std::move(returned), std::move(most_rows), std::move(reach[0]),
+             std::move(reach[1]), std::move(reach[2]), std::move(reach[3]), std::move(reach[4])});
 }
 
 // What a session that was written adds.

@@ -263,8 +263,8 @@ void KeepScores(DatabaseSlot* slot) {
   const uint64 kept_changed = pg_atomic_read_u64(&slot->kept_changed);
   if (!pass.goes_on) {
     const ScoreSettings settings = ScoreSettingsInForce();
-    const bool changed = !(settings == pass.settings) || version != pass.version || flush != pass.flush ||
-                         kept_changed != pass.changed;
+    const bool changed =
+        !(settings == pass.settings) || version != pass.version || flush != pass.flush || kept_changed != pass.changed;
     if (changed || !pass.is_locked_out) {
       if (!changed && !IsPassDue(slot, now)) return;
       passes_missed = pass.misses_rates && !changed ? passes_missed + 1 : 0;
