@@ -15,7 +15,6 @@ extern "C" {
 
 #include <cstdint>
 #include <deque>
-#include <deque>
 #include <limits>
 #include <map>
 #include <set>

@@ -49,7 +49,7 @@ struct Pass {
   uint64 changed = 0;  // kept_changed
 };
 Pass pass;
-// The last day of which anything is kept; NOBEGIN: not known yet.
+// The last day of which anything may be kept; NOBEGIN: nobody has asked yet (MayBeKept).
 int32 kept_through = DATEVAL_NOBEGIN;
 // Passes in a row that rates were missing of: each waits longer, and who has failed for good is not waited for.
 int passes_missed = 0;
@@ -234,11 +234,10 @@ void KeepSome(DatabaseSlot* slot) {
   }
   EndWork(&work);
   pass.is_role_done = is_role_done;
-  kept_through = Max(kept_through, last_closed);
+  if (kept_through != DATEVAL_NOBEGIN) kept_through = Max(kept_through, last_closed);
 }
 
-// Whether another pass is to begin. Who changes what is kept has the worker woken, or asks for a flush; the rest is
-// seen when a day is over, or after long.
+// Whether another pass is to begin though nobody has said so: something was left, a day is over, or it was long ago.
 bool IsPassDue(DatabaseSlot* slot, TimestampTz now) {
   const TimestampTz passed = now - pass.begun_at;
   if (passed < 0) return true;
