@@ -43,6 +43,7 @@ extern "C" {
 #include "backend/catalog/code_comparing.hpp"
 #include "backend/catalog/relation_access.hpp"
 #include "backend/server/compat.hpp"
+#include "backend/server/relation_owner.hpp"
 #include "backend/state/installed_extension.hpp"
 
 namespace privacy_score {

@@ -35,9 +35,6 @@ bool FindCanonicalColumn(const char* column, RelationFinder find, Oid* relation,
 // The name of a relation, palloc'd; raises 42P01 when it is gone.
 const char* RequireRelation(Oid relation);
 
-// The owner of a relation, InvalidOid when it is gone.
-Oid OwnerOfRelation(Oid relation);
-
 // Raises unless the current user owns the relation.
 void RequireOwner(Oid relation);
 

@@ -18,6 +18,7 @@ extern "C" {
 #include "backend/catalog/relation_lock.hpp"
 #include "backend/dp/dp_ledger.hpp"
 #include "backend/dp/dp_persons.hpp"
+#include "backend/server/relation_owner.hpp"
 #include "backend/server/settings.hpp"
 #include "backend/server/sql_text.hpp"
 #include "backend/server/wire.hpp"

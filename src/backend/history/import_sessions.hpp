@@ -71,8 +71,8 @@ struct Import {
   MemoryContext context = nullptr;                       // for what lives as long as the import
   const privacy_score::Model* model = nullptr;           // what is declared, once it was asked for
   std::unordered_map<std::string, std::uint32_t> roles;  // from 1 on
-  std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t>
-      pieces;  // how many sessions of each key and other role
+  // How many sessions of each key and role, but for the connection's first role.
+  std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> pieces;
   std::unordered_map<std::int64_t, AbstractionChange> changes;
   std::set<std::pair<std::string, std::int64_t>> days;  // roles with the days whose history is another now
   std::size_t full_at = 0;                              // bytes of executions, beyond which sessions are written

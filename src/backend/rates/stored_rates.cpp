@@ -18,6 +18,7 @@ extern "C" {
 #include "backend/rates/joint_rates.hpp"
 #include "backend/rates/source_state.hpp"
 #include "backend/server/guarded.hpp"
+#include "backend/server/relation_owner.hpp"
 #include "backend/server/sql_text.hpp"
 #include "backend/state/internal.hpp"
 #include "core/statement/abstraction.hpp"

@@ -4,12 +4,13 @@
 #include "backend/state/history_months.hpp"
 
 extern "C" {
-#include "access/htup_details.h"
+#include "catalog/partition.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "commands/sequence.h"
 #include "datatype/timestamp.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -17,6 +18,7 @@ extern "C" {
 }
 
 #include "backend/server/guarded.hpp"
+#include "backend/server/relation_owner.hpp"
 #include "backend/server/sql_text.hpp"
 #include "backend/server/wire.hpp"
 #include "backend/state/installed_extension.hpp"
@@ -59,28 +61,25 @@ List* TablesBelow(const char* parent) {
 // it but these. A restore gives what is no member of the extension to whom it belonged to, and lets default privileges
 // give rights.
 bool IsOurs(Oid table, Oid parent, AclMode others) {
-  Oid owner = InvalidOid;
-  bool ours = false;
-  if (HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(parent)); HeapTupleIsValid(tuple)) {
-    owner = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner;
-    ReleaseSysCache(tuple);
-  }
+  const Oid owner = OwnerOfRelation(parent);
+  if (OwnerOfRelation(table) != owner) return false;
   HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
   if (!HeapTupleIsValid(tuple)) return false;
-  if (reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relowner == owner) {
-    bool none;
-    const Datum rights = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_relacl, &none);
-    ours = true;
-    if (!none) {
-      const Acl* acl = DatumGetAclP(rights);
-      for (int i = 0; i < ACL_NUM(acl); ++i) {
-        const AclItem& item = ACL_DAT(acl)[i];
-        ours = ours && (item.ai_grantee == owner || (ACLITEM_GET_PRIVS(item) & ~others) == 0);
-      }
-    }
+  bool none;
+  bool ours = true;
+  const Datum rights = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_relacl, &none);
+  const Acl* acl = none ? nullptr : DatumGetAclP(rights);
+  for (int i = 0; acl != nullptr && ours && i < ACL_NUM(acl); ++i) {
+    const AclItem& item = ACL_DAT(acl)[i];
+    ours = item.ai_grantee == owner || (ACLITEM_GET_PRIVS(item) & ~others) == 0;
   }
   ReleaseSysCache(tuple);
   return ours;
+}
+
+// Whether a table is a partition of `parent`, and nobody is about to detach it.
+bool IsAttached(Oid table, Oid parent) {
+  return OidIsValid(table) && list_member_oid(get_partition_ancestors(table), parent);
 }
 
 // Nobody but the owner has rights on it, whatever default privileges say: who may read the parent reads through that.
@@ -151,13 +150,14 @@ void RequirePlain(const char* table, const char* parent) {
 }
 
 bool SettleTable(Oid table, const char* parent) {
-  const char* below = psprintf("privacy_score.%s", parent);
-  const char* name = psprintf("privacy_score.%s", quote_identifier(get_rel_name(table)));
+  const char* relation = get_rel_name(table);
+  const char* schema = get_namespace_name(get_rel_namespace(table));
+  if (relation == nullptr || schema == nullptr) return true;  // it has gone
+  const char* name = quote_qualified_identifier(schema, relation);
   return Succeeds("settle", name, [&] {
+    const char* below = psprintf("privacy_score.%s", parent);
     RequirePlain(name, below);
-    const char* owner = InternalValue(
-        "SELECT c.relowner::pg_catalog.regrole FROM pg_catalog.pg_class c WHERE c.oid = $1::pg_catalog.regclass", 1,
-        &below);
+    const char* owner = quote_identifier(GetUserNameFromId(OwnerOfRelation(OwnRelation(parent)), false));
     (void)RunInternal(psprintf("ALTER TABLE %s OWNER TO %s", name, owner));
     TakeRights(name);
   });
@@ -177,7 +177,7 @@ int64 MonthOfDay(DateADT day) {
 
 Oid TableOfMonth(const char* parent, int64 month) {
   const Oid table = OwnRelation(NameOfMonth(parent, month));
-  return OidIsValid(table) && list_member_oid(TablesBelow(parent), table) ? table : InvalidOid;
+  return IsAttached(table, OwnRelation(parent)) ? table : InvalidOid;
 }
 
 Oid TableOfSession(const char* parent, int64 id) { return TableOfMonth(parent, id >> kMonthBits); }
@@ -243,7 +243,7 @@ Datum ps_first_session_id(PG_FUNCTION_ARGS) { PG_RETURN_INT64(FirstIdOf(MonthOfD
 
 Datum ps_history_bytes(PG_FUNCTION_ARGS) {
   const Oid relation = PG_GETARG_OID(0);
-  const auto is_of = [=](const char* parent) { return list_member_oid(TablesBelow(parent), relation); };
+  const auto is_of = [=](const char* parent) { return IsAttached(relation, OwnRelation(parent)); };
   if (!MayReadRole(InvalidOid) || !(is_of(kParents[0]) || is_of(kParents[1]))) PG_RETURN_NULL();
   LOCAL_FCINFO(size, 1);
   InitFunctionCallInfoData(*size, nullptr, 1, InvalidOid, nullptr, nullptr);
@@ -269,7 +269,7 @@ Datum ps_make_months(PG_FUNCTION_ARGS) {
 Datum ps_new_session_id(PG_FUNCTION_ARGS) {
   const int64 month = MonthOfDay(PG_GETARG_DATEADT(0));
   const int64 number = nextval_internal(OwnRelation("session_id_seq"), true);
-  PG_RETURN_INT64(month > 0 && TakesSessionsOf(month) ? FirstIdOf(month) + number : number);
+  PG_RETURN_INT64(TakesSessionsOf(month) ? FirstIdOf(month) + number : number);
 }
 
 }  // namespace privacy_score

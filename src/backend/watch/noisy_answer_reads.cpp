@@ -12,6 +12,7 @@ extern "C" {
 
 #include "backend/catalog/relation_access.hpp"
 #include "backend/query/protected_reads.hpp"
+#include "backend/server/relation_owner.hpp"
 #include "backend/state/internal.hpp"
 
 namespace privacy_score {

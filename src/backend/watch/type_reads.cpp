@@ -8,6 +8,7 @@
 #include "backend/catalog/relation_access.hpp"
 #include "backend/query/abstracting.hpp"
 #include "backend/server/compat.hpp"
+#include "backend/server/relation_owner.hpp"
 #include "backend/watch/live.hpp"
 
 extern "C" {

@@ -229,7 +229,7 @@ void KeepSome(DatabaseSlot* slot) {
       const Keeping keeping = KeepDays(slot, under, days, before);
       is_role_done = keeping != Keeping::kDone;
       pass.misses_rates = pass.misses_rates || keeping == Keeping::kMissesRates;
-      pass.has_left = pass.has_left || keeping == Keeping::kNothing;
+      pass.has_left = pass.has_left || keeping != Keeping::kDone;
     }
   }
   EndWork(&work);
@@ -285,9 +285,8 @@ void KeepAgain() { pass.has_left = true; }
 bool MayBeKept(int32 day) {
   if (kept_through == DATEVAL_NOBEGIN) {
     const char* kept = InternalValue(
-        "SELECT GREATEST((SELECT pg_catalog.max(day) FROM privacy_score.kept_day), (SELECT pg_catalog.max(through) "
-        "FROM "
-        "privacy_score.kept_role)) - pg_catalog.to_date('2000-01-01', 'YYYY-MM-DD')");
+        "SELECT GREATEST((SELECT pg_catalog.max(d.day) FROM privacy_score.kept_day d), (SELECT "
+        "pg_catalog.max(r.through) FROM privacy_score.kept_role r)) - pg_catalog.to_date('2000-01-01', 'YYYY-MM-DD')");
     kept_through = kept == nullptr ? DATEVAL_NOBEGIN + 1 : static_cast<int32>(strtol(kept, nullptr, 10));
   }
   return day <= kept_through;

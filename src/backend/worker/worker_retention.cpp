@@ -40,15 +40,6 @@ bool RemoveAbstractions(const char* days) {
   return true;
 }
 
-// Of the month that goes on the days that are over, and what has no month.
-#define SQL_REMOVE_SESSIONS(which) \
-  "WITH old AS (DELETE FROM privacy_score.session WHERE day < privacy_score.today() - $1::pg_catalog.int4 "  \
-  "AND " which(                                                                                              \
-      "id") " RETURNING id) DELETE FROM privacy_score.session_part p USING old WHERE p.session_id = old.id " \
-            "AND " which("p.session_id")
-#define SQL_OF_LAST_MONTH(id) SQL_ID_OF_DAY(id, "(privacy_score.today() - $1::pg_catalog.int4)")
-#define SQL_OF_ANY_MONTH(id) "true"
-
 // Months that are over go one by one, each in a transaction of its own: dropping one keeps everybody from the history
 // until that ends. Returns how many; false in `all` when some are read by somebody, or cannot be dropped. After a few
 // of these it goes on with those behind them the next time.
@@ -72,13 +63,18 @@ int DropMonths(DateADT day, bool* all) {
   return dropped;
 }
 
-// Removes what is kept for so many days; rows of months that could not be dropped, too, with `months`. Returns the
-// number of sessions' parts.
+// Removes what is older than so many days: of the month that goes on the days that are over, what has no month, and
+// with `months` the rows of months that could not be dropped. Returns the number of sessions' parts.
 uint64 RemoveRows(const char* days, bool months) {
   RemoveDays(days);
   RemoveKept(days);
-  return months ? RunInternal(SQL_REMOVE_SESSIONS(SQL_OF_ANY_MONTH), 1, &days)
-                : RunInternal(SQL_REMOVE_SESSIONS(SQL_OF_LAST_MONTH), 1, &days);
+  const char* args[] = {days, months ? "t" : "f"};
+  return RunInternal(
+      "WITH old AS (DELETE FROM privacy_score.session WHERE day < privacy_score.today() - $1::pg_catalog.int4 "
+      "AND ($2::pg_catalog.bool OR " SQL_ID_OF_DAY("id", "(privacy_score.today() - $1::pg_catalog.int4)") ") "
+      "RETURNING id) DELETE FROM privacy_score.session_part p USING old WHERE p.session_id = old.id AND "
+      "($2::pg_catalog.bool OR " SQL_ID_OF_DAY("p.session_id", "(privacy_score.today() - $1::pg_catalog.int4)") ")",
+      lengthof(args), args);
 }
 
 // A month that cannot be dropped is tried again, each time after longer; from the third time on its rows are removed.
