@@ -46,7 +46,6 @@ CORE := $(patsubst src/%.cpp,%,$(wildcard src/core/*/*.cpp))
 SQLPARSE := $(patsubst src/%.cpp,%,$(wildcard src/sqlparse/*.cpp))
 BACKEND := $(patsubst src/%.cpp,%,$(wildcard src/backend/*/*.cpp))
 SOLVER := $(patsubst src/%.cpp,%,$(wildcard src/solver/*.cpp))
-UNIT := $(patsubst test/%.cpp,%,$(wildcard test/unit/*.cpp))
 HAS_ISLAND := $(filter $(ISLAND:%=sqlparse/%),$(SQLPARSE))
 PG_QUERY_A = build/libpg_query.a
 
@@ -66,6 +65,7 @@ SERVED_FOLDERS := $(filter backend/%,$(FOLDERS))
 HIDDEN_FOLDERS := $(filter-out backend/%,$(FOLDERS))
 OBJS = $(MODULE_PARTS:%=build/module/%.o) $(if $(HAS_ISLAND),build/module/island.o)
 SOLVER_OBJS = $(patsubst %,build/module/%.o,$(SOLVER) $(SOLVER_MAGIC))
+include test/unit/groups.mk
 # What is fuzzed; the unit tests run the inputs that are kept.
 TARGETS := $(patsubst test/fuzz/%.cpp,targets/%,$(filter-out test/fuzz/fuzzer_main.cpp,$(wildcard test/fuzz/*.cpp)))
 UNIT_OBJS = $(patsubst %,build/module/%.o,$(CORE_PARTS) $(SQLPARSE_PARTS) $(SOLVER)) $(patsubst %,build/%.o,$(UNIT) $(TARGETS))
@@ -223,17 +223,6 @@ objcopy --wildcard --keep-global-symbol='privacy_score_*' $@.all $@
 endef
 build/module/island.o: $(ISLAND:%=build/module/sqlparse/%.o) $(TREE_OBJ) $(PG_QUERY_A)
 	$(JOIN_ISLAND)
-
-# What later versions of clang warn of in tests is no error.
-TESTS = $(filter-out $(WERROR),$(LANGUAGE)) -O0 -g1
-build/unit/%.o: test/unit/%.cpp build/unit/prefix.h.pch Makefile
-	@mkdir -p $(@D)
-	$(CLANGXX) $(TESTS) -include build/unit/prefix.h -c $< -o $@
-
-build/unit/prefix.h.pch: test/unit/prefix.h Makefile
-	@mkdir -p $(@D)
-	@cp $< $(@:.pch=)
-	$(CLANGXX) $(TESTS) -x c++-header -c $< -o $@
 
 # Optimising what the sanitizers add takes longer than it saves, but for what computes for seconds.
 SANITIZE_TESTED = $(if $(filter base buckets entropy inference loss noise private_sql,$(subst /, ,$@) $(subst ., ,$(@F))),$(SANITIZE),$(subst -O1,-O0,$(SANITIZE)))

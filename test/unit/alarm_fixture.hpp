@@ -16,9 +16,7 @@
 #include "core/detection/calibrator.hpp"
 #include "core/detection/role_alarm.hpp"
 
-namespace testing_support {
-
-using namespace privacy_score;
+namespace privacy_score::testing_support {
 
 // The tokens of statement `id`: from 40 on of columns that no session of the baseline has asked for.
 inline Tokens StatementTokens(AbstractionId id) {
@@ -66,4 +64,4 @@ inline std::unique_ptr<RoleAlarm> SmallAlarm() {
   return std::make_unique<RoleAlarm>(*ReadRoleCalibration(WriteCalibration(SmallCalibration()), "clerk"), reader);
 }
 
-}  // namespace testing_support
+}  // namespace privacy_score::testing_support

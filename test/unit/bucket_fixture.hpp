@@ -23,7 +23,7 @@
 #include "../support/geometric_counts.hpp"
 #include "sanitizers.hpp"
 
-namespace testing_support {
+namespace privacy_score::testing_support {
 
 const int kSanitizerDivisor = kSanitized ? 20 : 1;
 
@@ -136,4 +136,4 @@ inline bool HallHolds(const privacy_score::BucketProblem& problem, const privacy
   return true;
 }
 
-}  // namespace testing_support
+}  // namespace privacy_score::testing_support

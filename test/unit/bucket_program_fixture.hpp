@@ -14,7 +14,7 @@
 #include "core/buckets/bucket_bound.hpp"
 #include "core/buckets/dual_simplex.hpp"
 
-namespace testing_support {
+namespace privacy_score::testing_support {
 
 using Numbers = std::vector<std::int64_t>;
 
@@ -67,4 +67,4 @@ struct ProgramExample {
   std::int64_t bound = 0;
 };
 
-}  // namespace testing_support
+}  // namespace privacy_score::testing_support

@@ -132,7 +132,7 @@ TEST(CellSuppression, RandomTablesWithstandLinearPrograms) {
   std::mt19937_64 random(3);
   int with_margins = 0;
   int without = 0;
-  for (int round = 0; round < ::testing_support::Instances(800); ++round) {
+  for (int round = 0; round < testing_support::Instances(800); ++round) {
     const std::size_t rows = 1 + random() % 6;
     const std::size_t columns = 1 + random() % 6;
     const int kind = static_cast<int>(random() % 4);
@@ -154,8 +154,8 @@ TEST(CellSuppression, RandomTablesWithstandLinearPrograms) {
       margin = margin || table.State(row, columns) == CellState::kComplementary;
     ++(margin ? with_margins : without);
   }
-  EXPECT_GT(with_margins, ::testing_support::Instances(20));
-  EXPECT_GT(without, ::testing_support::Instances(200));
+  EXPECT_GT(with_margins, testing_support::Instances(20));
+  EXPECT_GT(without, testing_support::Instances(200));
 }
 
 // All tables of whole numbers that agree with what is shown: for each suppressed cell there are two that differ by as

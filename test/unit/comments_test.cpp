@@ -243,7 +243,7 @@ TEST(CommentTag, TakesTimeInProportion) {
                             ";", "/*u='a'*/", "--u='a'\n", "u='a',", "*/", "%"}) {
     for (const char* before : {"", "/*", "$x$", "E'", "--u='", "--u='a',"}) {
       std::string sql = before;
-      while (sql.size() < 200000) sql += piece;
+      while (sql.size() < testing_support::Instances(std::size_t{200000})) sql += piece;
       for (const char* after : {"", "*/", "'"}) CommentTag(sql + after, "u");
     }
   }
@@ -255,7 +255,7 @@ TEST(CommentTag, ReadsRandomTextWithinItsBounds) {
                                                  "%2",  "u",  "=",   "x",     "/*u='b'*/", "\r", "U&'", "\xC3"};
   std::mt19937 random(17);
   int found = 0;
-  for (int round = 0; round < ::testing_support::Instances(200000); ++round) {
+  for (int round = 0; round < testing_support::Instances(200000); ++round) {
     std::vector<char> text;
     for (std::size_t i = random() % 14; i > 0; --i)
       for (const char c : kPieces[random() % std::size(kPieces)]) text.push_back(c);
@@ -271,7 +271,7 @@ TEST(CommentTag, ReadsRandomTextWithinItsBounds) {
     }
     if (CommentTag(sql, "u")) ++found;
   }
-  EXPECT_GT(found, ::testing_support::Instances(1000));
+  EXPECT_GT(found, testing_support::Instances(1000));
 }
 
 }  // namespace

@@ -93,8 +93,8 @@ TEST(MostKnown, AddsUpOverDays) {
   EXPECT_EQ(MostKnown(today, {before}), 3);
   EXPECT_EQ(MostKnown(today, {long_before, before}), 4);
   EXPECT_EQ(MostKnown({subject("2", "0"), {""}}, {long_before, before}), 1);
-  EXPECT_EQ(::testing_support::ErrorOf([&] { MostKnown(today, {{subject("1", "9"), {ab}}}); }).substr(0, 5), "XX001");
-  EXPECT_EQ(::testing_support::ErrorOf([&] { MostKnown({"12", {ab}}, {}); }).substr(0, 5), "XX001");
+  EXPECT_EQ(testing_support::ErrorOf([&] { MostKnown(today, {{subject("1", "9"), {ab}}}); }).substr(0, 5), "XX001");
+  EXPECT_EQ(testing_support::ErrorOf([&] { MostKnown({"12", {ab}}, {}); }).substr(0, 5), "XX001");
 }
 
 // What is stored carries a day over to another process: subjects are told apart by it, and columns add up.

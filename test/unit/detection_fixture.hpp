@@ -11,9 +11,7 @@
 
 #include "core/detection/calibrator.hpp"
 
-namespace testing_support {
-
-using namespace privacy_score;
+namespace privacy_score::testing_support {
 
 // The calibration of sessions, made without a pause.
 inline Calibration Calibrated(std::vector<BaselineSession> sessions, const TokenMap& tokens, double expected_novelty) {
@@ -97,4 +95,4 @@ inline DetectionWorld RandomWorld(std::mt19937_64& random, const WorldSize& size
   return world;
 }
 
-}  // namespace testing_support
+}  // namespace privacy_score::testing_support

@@ -19,7 +19,7 @@ namespace {
 
 using namespace testing_support;
 
-const unsigned kSeeds = ::testing_support::Instances(400u);
+const unsigned kSeeds = testing_support::Instances(400u);
 constexpr AbstractionId kStatements = 9;
 
 ScoreSettings With(ScoreSettings settings, decltype(ScoreSettings::counting) counting) {
@@ -143,7 +143,7 @@ TEST(EnforcedSum, NoKnownStatementIsEverRefused) {
     RoleScorer scorer(world.Parsed(), "analyst", world.settings);
     EXPECT_EQ(live.summary().statement_score, SumOf({recorded}, scorer)) << seed;
   }
-  EXPECT_GT(refused, ::testing_support::Instances(1000));
+  EXPECT_GT(refused, testing_support::Instances(1000));
 }
 
 // Neither order nor known statements in between change the sum, nothing more lowers it, and neither does it to do the

@@ -68,7 +68,7 @@ TEST(Equivocation, OneValue) {
 // Grids, sparse integers, reals and skewed laws; some long enough for chunks.
 TEST(Equivocation, AgreesWithTheRecurrence) {
   std::mt19937_64 random(11);
-  for (int round = 0; round < ::testing_support::Instances(1200); ++round) {
+  for (int round = 0; round < testing_support::Instances(1200); ++round) {
     const bool large = round % 60 == 0;
     const auto n = static_cast<std::size_t>(large ? 140 + random() % 250 : 2 + random() % 40);
     const int kind = static_cast<int>(random() % 4);

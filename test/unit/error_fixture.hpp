@@ -7,7 +7,7 @@
 
 #include "core/base/error.hpp"
 
-namespace testing_support {
+namespace privacy_score::testing_support {
 
 // SQLSTATE and message of the Error that `body` throws; empty when it throws none.
 template <typename Body>
@@ -20,4 +20,4 @@ std::string ErrorOf(Body body) {
   return {};
 }
 
-}  // namespace testing_support
+}  // namespace privacy_score::testing_support

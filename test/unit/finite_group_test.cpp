@@ -21,7 +21,7 @@ using Vector = std::vector<std::int64_t>;
 TEST(FiniteGroup, NumbersAllCombinations) {
   std::mt19937_64 random(3);
   const auto draw = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
-  for (int round = 0; round < ::testing_support::Instances(500); ++round) {
+  for (int round = 0; round < testing_support::Instances(500); ++round) {
     const std::int64_t modulus = draw(1, 24);
     const auto coordinates = static_cast<std::size_t>(draw(0, 3));
     std::vector<Vector> columns(static_cast<std::size_t>(draw(1, 4)), Vector(coordinates));

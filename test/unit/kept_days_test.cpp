@@ -40,7 +40,7 @@ std::vector<ScoredDay> Restored(const std::vector<ScoredDay>& days) {
 // Each day scored by itself, kept as text and read again, in any order, with whichever counting.
 TEST(KeptDays, AddUpToWhatIsScoredTogether) {
   std::mt19937_64 random(20240101);
-  for (int round = 0; round < ::testing_support::Instances(200); ++round) {
+  for (int round = 0; round < testing_support::Instances(200); ++round) {
     ScoreSettings settings;
     settings.ngram_length = static_cast<int>(1 + random() % 3);
     settings.counting = random() % 2 == 0 ? ScoreSettings::kSet : ScoreSettings::kMultiset;

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace testing_support {
+namespace privacy_score::testing_support {
 
 // P(lo <= k <= hi) of the discrete Laplace law, 1 <= lo <= hi.
 inline long double ProbabilityOf(long double scale, std::int64_t lo, std::int64_t hi) {
@@ -157,4 +157,4 @@ class LawFit {
   ChiSquare pairs_;
 };
 
-}  // namespace testing_support
+}  // namespace privacy_score::testing_support

@@ -12,7 +12,7 @@
 #include "core/base/decimal_grid.hpp"
 #include "core/loss/privacy_loss.hpp"
 
-namespace testing_support {
+namespace privacy_score::testing_support {
 
 inline std::vector<privacy_score::Decimal> Decimals(const std::vector<const char*>& texts) {
   std::vector<privacy_score::Decimal> values;
@@ -81,4 +81,4 @@ inline Enumerated Enumerate(privacy_score::ReleaseStatistic statistic, const std
   return result;
 }
 
-}  // namespace testing_support
+}  // namespace privacy_score::testing_support

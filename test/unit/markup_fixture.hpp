@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace testing_support {
+namespace privacy_score::testing_support {
 
 // What is wrong with the nesting of a document's elements; empty when nothing is. HTML's void elements need no end.
 inline std::string Misnested(const std::string& text) {
@@ -33,4 +33,4 @@ inline std::string Misnested(const std::string& text) {
   return open.empty() ? "" : "open: " + open.back();
 }
 
-}  // namespace testing_support
+}  // namespace privacy_score::testing_support

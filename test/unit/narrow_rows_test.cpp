@@ -55,7 +55,7 @@ Grouped TuplesOf(const CodedTable& table) {
 
 TEST(NarrowRows, KeepsTuplesWhileColumnsWidenAndMemoryIsShort) {
   std::mt19937_64 random(1);
-  for (int round = 0; round < ::testing_support::Instances(60); ++round) {
+  for (int round = 0; round < testing_support::Instances(60); ++round) {
     TableShape shape;
     shape.rows = 1 + random() % 20000;
     shape.domains.resize(1 + random() % 6);
@@ -83,7 +83,7 @@ TEST(NarrowRows, CollapsesWhenFull) {
 
 TEST(NarrowRows, CollapsesManyDuplicatesBeforeItGrows) {
   TableShape shape;
-  shape.rows = 1500000;
+  shape.rows = testing_support::Instances(1500000);
   shape.domains = {50, 40, 3};
   std::mt19937_64 random(3);
   const CodedTable table = RandomTable(shape, &random);

@@ -22,7 +22,7 @@ using namespace testing_support;
 
 // The nearest of all n-grams of the baseline, one by one; whether another might be nearer; the rates that would tell.
 TEST(RoleScorer, TheNearestIsThatOfAll) {
-  for (unsigned seed = 0; seed < ::testing_support::Instances(40U); ++seed) {
+  for (unsigned seed = 0; seed < testing_support::Instances(40U); ++seed) {
     std::mt19937 random(seed);
     ModelRows rows;
     rows.relations = {{"public.r0", "1", "t"}, {"public.r1", "1", seed % 2 == 0 ? "t" : "f"}};

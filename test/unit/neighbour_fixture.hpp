@@ -20,7 +20,7 @@
 #include "core/base/random_source.hpp"
 #include "sanitizers.hpp"
 
-namespace testing_support {
+namespace privacy_score::testing_support {
 
 // The score of one answer.
 using Answer = std::function<double(privacy_score::RandomSource&)>;
@@ -105,4 +105,4 @@ class NeighbourTest {
   int draws_;
 };
 
-}  // namespace testing_support
+}  // namespace privacy_score::testing_support

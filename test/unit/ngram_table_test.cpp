@@ -24,7 +24,7 @@
 namespace privacy_score {
 namespace {
 
-const unsigned kSeeds = ::testing_support::Instances(300u);
+const unsigned kSeeds = testing_support::Instances(300u);
 
 // Few ids, among them the least and the greatest, so that many n-grams end alike.
 AbstractionId RandomId(std::mt19937& random) {

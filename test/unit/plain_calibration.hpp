@@ -19,9 +19,7 @@
 #include "core/detection/held_out_days.hpp"
 #include "detection_fixture.hpp"
 
-namespace testing_support {
-
-using namespace privacy_score;
+namespace privacy_score::testing_support {
 
 constexpr std::size_t kOfNew = 8;  // figures, the first ones
 
@@ -291,4 +289,4 @@ class Plain {
   mutable std::map<std::pair<std::string, std::size_t>, Excesses> beyond_;
 };
 
-}  // namespace testing_support
+}  // namespace privacy_score::testing_support

@@ -161,7 +161,7 @@ TEST(PrivacyLoss, AgreesWithEnumeration) {
 
 TEST(PrivacyLoss, ExpectationsAgreeWithEnumeration) {
   std::mt19937_64 random(8);
-  for (int round = 0; round < ::testing_support::Instances(150); ++round) {
+  for (int round = 0; round < testing_support::Instances(150); ++round) {
     const RandomCase drawn = DrawCase(&random);
     const std::size_t n = drawn.priors.size();
     for (const char* name : kStatistics) {

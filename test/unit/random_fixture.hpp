@@ -11,7 +11,7 @@
 #include "core/base/error.hpp"
 #include "core/base/random_source.hpp"
 
-namespace testing_support {
+namespace privacy_score::testing_support {
 
 class SeededRandom : public privacy_score::RandomSource {
  public:
@@ -42,4 +42,4 @@ class ScriptedRandom : public privacy_score::RandomSource {
   std::size_t next_ = 0;
 };
 
-}  // namespace testing_support
+}  // namespace privacy_score::testing_support

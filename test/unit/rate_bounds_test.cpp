@@ -62,7 +62,7 @@ TEST(RateBounds, HoldWhateverIsModified) {
   std::mt19937 random(20261121);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   int tight = 0;
-  for (int round = 0; round < ::testing_support::Instances(4000); ++round) {
+  for (int round = 0; round < testing_support::Instances(4000); ++round) {
     TestTable table{"public.t", {"x", "y", "z"}, {}};
     const int domain[] = {1 + below(round % 2 == 0 ? 400 : 12), 1 + below(20), 1 + below(6)};
     const auto row = [&] { return std::vector<int>{below(domain[0]), below(domain[1]), below(domain[2])}; };
@@ -93,7 +93,7 @@ TEST(RateBounds, HoldWhateverIsModified) {
     ASSERT_GE(bounds.upper, before.rate);
     if (modified > 0 && bounds.upper < 1 && bounds.lower > 0) ++tight;
   }
-  EXPECT_GT(tight, ::testing_support::Instances(100));  // they say something
+  EXPECT_GT(tight, testing_support::Instances(100));  // they say something
 }
 
 }  // namespace

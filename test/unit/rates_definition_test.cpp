@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/scoring/rates.hpp"
+#include "sanitizers.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {
@@ -266,7 +267,7 @@ class RatesByDefinition : public ::testing::TestWithParam<bool> {};
 
 TEST_P(RatesByDefinition, OfRandomModels) {
   std::size_t joined = 0;
-  for (unsigned seed = 0; seed < 60; ++seed) {
+  for (unsigned seed = 0; seed < testing_support::Instances(60u); ++seed) {
     RandomModel random(seed, GetParam());
     const ByDefinition expected(random.model());
     RateBook book(random.model());
@@ -296,13 +297,13 @@ TEST_P(RatesByDefinition, OfRandomModels) {
     }
     ASSERT_EQ(noted, all_missing) << seed;
   }
-  EXPECT_EQ(joined > 1000, GetParam()) << joined;
+  EXPECT_EQ(joined > testing_support::Instances(1000u), GetParam()) << joined;
 }
 
 // What does not meet a set takes nothing from it, to the last bit.
 TEST_P(RatesByDefinition, WhatDoesNotMeetIsBeyondNothing) {
   std::size_t apart = 0, together = 0;
-  for (unsigned seed = 100; seed < 130; ++seed) {
+  for (unsigned seed = 100; seed < 100 + testing_support::Instances(30u); ++seed) {
     RandomModel random(seed, GetParam());
     RateBook beyond_all(random.model()), beyond_nothing(random.model());
     const RatedSet nothing = beyond_all.Rate({});
@@ -324,8 +325,8 @@ TEST_P(RatesByDefinition, WhatDoesNotMeetIsBeyondNothing) {
     for (const MissingRate& rate : beyond_nothing.TakeMissing()) missing_alone.push_back(rate.attributes);
     ASSERT_EQ(missing, missing_alone) << seed;
   }
-  EXPECT_GT(apart, 500);
-  EXPECT_GT(together, 500);
+  EXPECT_GT(apart, testing_support::Instances(500u));
+  EXPECT_GT(together, testing_support::Instances(500u));
 }
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutJoins, RatesByDefinition, ::testing::Bool());

@@ -188,7 +188,7 @@ TEST(JointRates, WhatHoldsOnRandomRelations) {
   const char* const kNames[] = {"public.p.z", "public.v.w", "public.v.x"};
   std::mt19937 random(7);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-  for (int round = 0; round < ::testing_support::Instances(100); ++round) {
+  for (int round = 0; round < testing_support::Instances(100); ++round) {
     World world;
     const int subjects = 2 + below(12);
     for (int i = 0; i < subjects; ++i) world.z.push_back(below(1 + below(4)));

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "core/base/keyed_hash.hpp"
+#include "sanitizers.hpp"
 #include "score_fixture.hpp"
 
 namespace privacy_score {
@@ -239,15 +240,14 @@ TEST_F(ReachTest, EqualsTheDefinition) {
   }
 }
 
-// Several connections of one person take the same statements in, each in an order of its own, and far more than are
-// counted exactly: each of two statements about each of more subjects than there is room for.
+// Connections of one person take in, each in its own order, statements about more subjects than there is room for.
 TEST_F(ReachTest, TheOrderDoesNotMatterBeyondWhatIsExact) {
   constexpr std::uint64_t kSubjects = kMostSubjects + 5000;
   std::vector<std::pair<AbstractionId, std::uint64_t>> asked;
   for (std::uint64_t subject = 1; subject <= kSubjects; ++subject)
     for (const AbstractionId id : {1, 2}) asked.emplace_back(id, subject * 0x9E3779B97F4A7C15ULL);
   Is first;
-  for (unsigned seed = 0; seed < 4; ++seed) {
+  for (unsigned seed = 0; seed < 1 + testing_support::Instances(3u); ++seed) {
     std::shuffle(asked.begin(), asked.end(), std::mt19937(seed));
     ReachTracker own(model, true);
     for (const auto& [id, subject] : asked) Observe(own, model, id, Column(id), Asking("patients.id", {subject}));
@@ -387,7 +387,7 @@ TEST_F(ReachTest, EstimatesAreOfTheSet) {
     for (std::uint64_t value = 1; value <= count; ++value) values.push_back(value);
     const ConstantWords alone = OneParameter();
     Is first = {};
-    for (int round = 0; round < 3; ++round) {
+    for (int round = 0; round < testing_support::Instances(3); ++round) {
       std::shuffle(values.begin(), values.end(), random);
       ReachTracker live(model, true);
       ReachTracker other(model, true);

@@ -187,7 +187,7 @@ TEST(RecordBounds, AgreesWithCornersOfRandomSystems) {
   std::mt19937 random(5);
   const auto pick = [&](int low, int high) { return std::uniform_int_distribution<>(low, high)(random); };
   int answered = 0, refused = 0;
-  for (int round = 0; round < ::testing_support::Instances(1500); ++round) {
+  for (int round = 0; round < testing_support::Instances(1500); ++round) {
     const int records = pick(1, 6);
     const int form = round % 5;
     const Limit low = form == 3 ? Limit() : Limit(pick(-3, 1));
@@ -227,8 +227,8 @@ TEST(RecordBounds, AgreesWithCornersOfRandomSystems) {
       EXPECT_EQ(found[static_cast<std::size_t>(j - 1)], expected) << round << " record " << j;
     }
   }
-  EXPECT_GT(answered, ::testing_support::Instances(1200));
-  EXPECT_GT(refused, ::testing_support::Instances(50));
+  EXPECT_GT(answered, testing_support::Instances(1200));
+  EXPECT_GT(refused, testing_support::Instances(50));
 }
 
 // Larger systems, where only properties are known: the truth lies within, and bounds are attained up to rounding.

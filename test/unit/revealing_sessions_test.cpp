@@ -21,7 +21,7 @@ namespace {
 
 using namespace testing_support;
 
-const unsigned kSeeds = ::testing_support::Instances(300u);
+const unsigned kSeeds = testing_support::Instances(300u);
 constexpr AbstractionId kStatements = 9;
 
 // Two roles and one end user with baselines, statements with aggregates over cells, some rates that are not known.

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace testing_support {
+namespace privacy_score::testing_support {
 
 extern "C" __attribute__((weak)) void __asan_init();
 
@@ -23,4 +23,4 @@ Count Instances(Count count) {
   return all ? count : std::max<Count>(1, count / 10);
 }
 
-}  // namespace testing_support
+}  // namespace privacy_score::testing_support

@@ -25,7 +25,7 @@ namespace {
 
 using namespace testing_support;
 
-const unsigned kSeeds = ::testing_support::Instances(1000u);
+const unsigned kSeeds = testing_support::Instances(1000u);
 constexpr double kSlack = 1e-11;
 constexpr AbstractionId kStatements = 7;
 

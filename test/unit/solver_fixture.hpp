@@ -10,7 +10,7 @@
 
 extern "C" const PsLinearSolver* ps_linear_solver();
 
-namespace testing_support {
+namespace privacy_score::testing_support {
 
 inline privacy_score::LinearSolution Maximise(privacy_score::LinearProgram& program,
                                               const std::vector<double>& profits) {
@@ -21,4 +21,4 @@ inline privacy_score::LinearSolution Maximise(privacy_score::LinearProgram& prog
   return solution;
 }
 
-}  // namespace testing_support
+}  // namespace privacy_score::testing_support

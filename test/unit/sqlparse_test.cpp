@@ -342,16 +342,19 @@ TEST(Resolver, GivesUpInTheDeep) {
 }
 
 TEST(Island, TakesLongFlatStatements) {
-  EXPECT_EQ(HospitalTokens("SELECT zip FROM patients WHERE id IN (1" + Repeat(",23456", 170000) + ")"),
+  EXPECT_EQ(HospitalTokens("SELECT zip FROM patients WHERE id IN (1" +
+                           Repeat(",23456", testing_support::Instances(170000)) + ")"),
             "cmd:select p:public.patients.zip t:public.patients w:public.patients.id");
-  EXPECT_EQ(HospitalTokens("SELECT zip FROM patients WHERE id = 1" + Repeat(" OR id = 2 AND id = 3", 10000)),
+  EXPECT_EQ(HospitalTokens("SELECT zip FROM patients WHERE id = 1" +
+                           Repeat(" OR id = 2 AND id = 3", testing_support::Instances(10000))),
             "cmd:select p:public.patients.zip t:public.patients w:public.patients.id");
-  EXPECT_EQ(HospitalTokens("INSERT INTO departments VALUES (1, 'a', 'b')" + Repeat(", (1, 'a', 'b')", 50000)),
+  EXPECT_EQ(HospitalTokens("INSERT INTO departments VALUES (1, 'a', 'b')" +
+                           Repeat(", (1, 'a', 'b')", testing_support::Instances(50000))),
             "cmd:insert s:public.departments.building s:public.departments.id s:public.departments.name "
             "t:public.departments");
-  EXPECT_TRUE(Parses("SELECT (a)" + Repeat(".b", 100000)));
-  EXPECT_TRUE(Parses("SELECT a" + Repeat("[1]", 10000)));
-  EXPECT_TRUE(Parses(Repeat("SELECT 1+1;", 20000)));
+  EXPECT_TRUE(Parses("SELECT (a)" + Repeat(".b", testing_support::Instances(100000))));
+  EXPECT_TRUE(Parses("SELECT a" + Repeat("[1]", testing_support::Instances(10000))));
+  EXPECT_TRUE(Parses(Repeat("SELECT 1+1;", testing_support::Instances(20000))));
 }
 
 TEST(Island, SurvivesMutilatedText) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "coded_rows_fixture.hpp"
+#include "sanitizers.hpp"
 
 namespace privacy_score {
 namespace {
@@ -92,8 +93,8 @@ void RandomCubes(std::uint64_t seed, unsigned max_bits) {
   }
 }
 
-TEST(SubsetCube, RandomTablesInNarrowWords) { RandomCubes<NarrowWord>(1, 40); }
-TEST(SubsetCube, RandomTablesInWideWords) { RandomCubes<WideWord>(2, 100); }
+TEST(SubsetCube, RandomTablesInNarrowWords) { RandomCubes<NarrowWord>(1, testing_support::Instances(40)); }
+TEST(SubsetCube, RandomTablesInWideWords) { RandomCubes<WideWord>(2, testing_support::Instances(100)); }
 
 // More rows than a 16-bit cell counts, and than a 32-bit cell.
 TEST(SubsetCube, HeavyRows) {
