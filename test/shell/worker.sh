@@ -233,4 +233,13 @@ restart_server
 as alice q "SELECT city FROM patients" >/dev/null
 check_true "with workers allowed, history is written" wait_for "$recorded" 1
 
+# --- how long it stays ------------------------------------------------------------------------------------------------
+conf "privacy_score.worker_stays = '1h'"
+reload_server
+pids() { local i; for i in 1 2 3; do as alice q "SELECT city FROM patients WHERE id = $i" >/dev/null; wait_for "SELECT worker_pid IS NOT NULL FROM privacy_score.stat_info" t; q "SELECT privacy_score.flush()" "$worker"; done | sort -u | grep -c .; }
+check "short sessions that follow each other have one worker" "$(pids)" 1
+conf "privacy_score.worker_stays = '200ms'" "privacy_score.flush_interval = '1h'"
+reload_server
+check_true "it stays no longer, however seldom it writes" wait_for "SELECT worker_pid IS NULL FROM privacy_score.stat_info" t
+
 done_testing

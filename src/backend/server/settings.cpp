@@ -169,6 +169,9 @@ void DefineWatching() {
   DefineInt("privacy_score.flush_interval", "How often the worker writes history.",
             "After a crash at most this much history is missing.", &ps_settings.flush_interval, 1000, 10, 3600 * 1000,
             PGC_SIGHUP, GUC_UNIT_MS);
+  DefineInt("privacy_score.worker_stays", "How long the worker stays when no session is open any more.",
+            "Short sessions that follow each other need not start one each. DROP DATABASE waits for it.",
+            &ps_settings.worker_stays, 2000, 0, 3600 * 1000, PGC_SIGHUP, GUC_UNIT_MS);
   // Shared memory is only taken at start, and the server refuses to define such a setting later.
   ps_settings.max_memory = 64 * 1024;
   if (process_shared_preload_libraries_in_progress)
@@ -338,9 +341,6 @@ void DefineFleet() {
 
 // For tests, which need not wait for what a server has minutes for.
 void DefineDeveloping() {
-  DefineInt("privacy_score.worker_stays", "How long the worker stays when no session is open any more.",
-            "For tests: a worker need not be started for each of many short sessions.", &ps_settings.worker_stays, 0, 0,
-            3600 * 1000, PGC_SIGHUP, GUC_UNIT_MS | GUC_NOT_IN_SAMPLE);
   DefineInt("privacy_score.rate_check_interval", "How often the worker looks for rates that are out of date.",
             "For tests.", &ps_settings.rate_check_interval, 5000, 10, 3600 * 1000, PGC_SIGHUP,
             GUC_UNIT_MS | GUC_NOT_IN_SAMPLE);

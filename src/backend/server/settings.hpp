@@ -54,6 +54,7 @@ struct Settings {
   int baseline_min_sessions;  // fewer are worth an alert
   bool break_glass;
   int flush_interval;      // milliseconds
+  int worker_stays;        // milliseconds
   int max_memory;          // kilobytes
   int history_retention;   // days, 0 = for ever
   int subject_key_period;  // days, 0 = no key
@@ -76,8 +77,7 @@ struct Settings {
   int fleet_interval;                // milliseconds
   int fleet_timeout;                 // milliseconds
   int text_limit;                    // kilobytes
-  int worker_stays;                  // milliseconds; this and those down to room_patience are for tests
-  int rate_check_interval;           // milliseconds
+  int rate_check_interval;           // milliseconds; this and those down to room_patience are for tests
   int month_check_interval;          // milliseconds
   int rate_fault_pause;              // milliseconds
   int rate_patience;                 // milliseconds

@@ -103,11 +103,12 @@ void ReleaseSlot(int code, Datum argument) {
   ConditionVariableBroadcast(&slot->flushed);
 }
 
-// Gives the slot up when there is nothing to do, or has not been for as long as tests may want. A backend that opens a
-// session afterwards sees that no worker runs.
+// When the worker leaves unless there is something to do again; 0: there is.
+TimestampTz leaves_at = 0;
+
+// Gives the slot up when there has been nothing to do for worker_stays. A backend that opens a session afterwards sees
+// that no worker runs.
 bool LeaveWhenIdle(DatabaseSlot* slot) {
-  static TimestampTz needed_at = GetCurrentTimestamp();
-  const TimestampTz now = GetCurrentTimestamp();
   if (OnlyPrincipalsRest(slot)) {
     SaveDays(slot);
     FreeBaselines(slot, false);
@@ -116,8 +117,13 @@ bool LeaveWhenIdle(DatabaseSlot* slot) {
   // A standby keeps the day's score in this process; a database that is dropped there does not wait for anybody.
   bool idle = OnlyPrincipalsRest(slot) && !(RecoveryInProgress() && RemembersToday()) &&
               pg_atomic_read_u64(&slot->flush_wanted) == slot->flush_done && !CalibrationGoesOn() && !KeepingIsDue();
-  if (!idle) needed_at = now;
-  idle &= now - needed_at >= int64{ps_settings.worker_stays} * 1000;
+  const TimestampTz now = GetCurrentTimestamp();
+  const int64 stays = int64{ps_settings.worker_stays} * 1000;
+  if (!idle) leaves_at = 0;
+  // Not later because the clock was set back, or the setting has changed.
+  else if (leaves_at == 0 || leaves_at > now + stays)
+    leaves_at = now + stays;
+  idle &= now >= leaves_at;
   if (idle) slot->worker_asked_at = slot->worker_pid = 0;
   LWLockRelease(slot->lock);
   return idle;
@@ -411,6 +417,11 @@ long PauseAfterCycle(DatabaseSlot* slot) {
   return Max(ps_settings.flush_interval, Min(kLongestPause, kFirst << Min(failures.count - 1, 10)));
 }
 
+// Not beyond the time when the worker leaves.
+long AtMostUntilLeaving(long pause) {
+  return leaves_at == 0 ? pause : Max(1, Min(pause, (leaves_at - GetCurrentTimestamp()) / 1000 + 1));
+}
+
 // Whether this cycle can be left out: nobody has woken the process, nothing waits for it, and it has looked a while ago
 // at what nobody tells it of, such as rates that are out of date.
 bool MayRest(DatabaseSlot* slot, TimestampTz cycled_at) {
@@ -450,6 +461,7 @@ void ps_worker_main(Datum database) {
     }
     // Who waits for the worker wakes it, but not more than once a second after failures.
     const bool due = failures.count == 0 || GetCurrentTimestamp() - failures.last_at > USECS_PER_SEC;
+    bool leaves = false;
     if (due && (woken || !MayRest(slot, cycled_at))) {
       cycled_at = GetCurrentTimestamp();
       MemoryContextSwitchTo(cycle);
@@ -458,9 +470,12 @@ void ps_worker_main(Datum database) {
       MemoryContextReset(cycle);
       GiveBackMemory();
       pgstat_report_activity(STATE_IDLE, nullptr);
-      if (LeaveWhenIdle(slot)) proc_exit(0);
+      leaves = LeaveWhenIdle(slot);
+    } else if (leaves_at != 0) {
+      leaves = LeaveWhenIdle(slot);
     }
-    const long pause = due ? PauseAfterCycle(slot) : 100;
+    if (leaves) proc_exit(0);
+    const long pause = AtMostUntilLeaving(due ? PauseAfterCycle(slot) : 100);
     // A request that came during the cycle has set the latch and is served at once.
     const int events =
         WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, pause, WaitEventOf(OwnWait::kWorkerMain));
