@@ -156,7 +156,8 @@ SERVED = $(LANGUAGE) $(RELEASE) $(SERVER)
 $(FOLDERS:%=build/together/%.cpp): build/together/%.cpp: always
 	@mkdir -p $(@D)
 	@printf '#include "%s.cpp"\n' $(filter $(TOGETHER),$(patsubst src/%.cpp,%,$(wildcard src/$*/*.cpp))) >$@.$$$$ && \
-	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
+	$(TAKE_WHEN_CHANGED)
+TAKE_WHEN_CHANGED = if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 always:
 
 define HIDDEN_RECIPE

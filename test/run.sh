@@ -107,18 +107,17 @@ run_lint() {
 # Prints a folder in memory that programs can be run from, where there is one with room to spare. Tests make and remove some
 # hundred thousand files, over which the file system of a disk takes a fifth of all their time. PS_TMPDIR says another one.
 test_folder() {
-  local memory=/dev/shm room=8000000 trial
-  if [ -n "${PS_TMPDIR:-}" ]; then echo "$PS_TMPDIR"; return; fi
-  trial=$(mktemp "$memory/ps.XXXXXX" 2>/dev/null) || { echo /tmp; return; }
-  printf '#!/bin/sh\n' >"$trial"
-  chmod 700 "$trial"
-  if "$trial" 2>/dev/null && [ "$(df --output=avail -k "$memory" | tail -n 1)" -gt $room ] &&
-    [ "$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)" -gt $((room * 3 / 2)) ]; then
-    echo $memory
-  else
-    echo /tmp
+  local memory=/dev/shm room=8000000 folder=/tmp trial
+  if trial=$(mktemp "$memory/ps.XXXXXX" 2>/dev/null); then
+    printf '#!/bin/sh\n' >"$trial"
+    chmod 700 "$trial"
+    if "$trial" 2>/dev/null && [ "$(df --output=avail -k "$memory" | tail -n 1)" -gt $room ] &&
+      [ "$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)" -gt $((room * 3 / 2)) ]; then
+      folder=$memory
+    fi
+    rm -f "$trial"
   fi
-  rm -f "$trial"
+  echo "${PS_TMPDIR:-$folder}"
 }
 
 # Seconds of each script, and of the processor, remain in build/seconds; test/seconds is one that is kept.

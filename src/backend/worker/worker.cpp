@@ -461,8 +461,8 @@ void ps_worker_main(Datum database) {
     }
     // Who waits for the worker wakes it, but not more than once a second after failures.
     const bool due = failures.count == 0 || GetCurrentTimestamp() - failures.last_at > USECS_PER_SEC;
-    bool leaves = false;
-    if (due && (woken || !MayRest(slot, cycled_at))) {
+    const bool cycles = due && (woken || !MayRest(slot, cycled_at));
+    if (cycles) {
       cycled_at = GetCurrentTimestamp();
       MemoryContextSwitchTo(cycle);
       RunCycle(slot);
@@ -470,11 +470,8 @@ void ps_worker_main(Datum database) {
       MemoryContextReset(cycle);
       GiveBackMemory();
       pgstat_report_activity(STATE_IDLE, nullptr);
-      leaves = LeaveWhenIdle(slot);
-    } else if (leaves_at != 0) {
-      leaves = LeaveWhenIdle(slot);
     }
-    if (leaves) proc_exit(0);
+    if ((cycles || leaves_at != 0) && LeaveWhenIdle(slot)) proc_exit(0);
     const long pause = AtMostUntilLeaving(due ? PauseAfterCycle(slot) : 100);
     // A request that came during the cycle has set the latch and is served at once.
     const int events =
