@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/error.hpp"
 #include "core/scoring/rates.hpp"
 #include "sanitizers.hpp"
 #include "score_fixture.hpp"
@@ -217,9 +218,17 @@ class RandomModel {
     }
     for (int i = 0; i < 120; ++i) AddRate(rows, homes && i % 3 == 0);
     model_ = Model::Parse(rows.Wire());
+    std::vector<MissingRate> missing;
+    const std::string definitions = rows.Wire(false);
+    const std::string sections = CountRevealing(model_, ScoreSettings(), &missing) + PackedRates::Pack(model_);
+    ModelSource source(definitions);
+    source.published = sections;
+    published_ = Model::Parse(source);
   }
 
   const Model& model() const { return model_; }
+  // The same with its rates packed.
+  const Model& published() const { return published_; }
   AttributeSet Set(std::size_t most) {
     AttributeSet set;
     for (std::size_t k = 1 + random_() % most; k > 0; --k)
@@ -252,6 +261,7 @@ class RandomModel {
   std::mt19937 random_;
   std::vector<std::string> columns_;
   Model model_;
+  Model published_;
 };
 
 std::string Described(const RateBounds& bounds) {
@@ -298,6 +308,33 @@ TEST_P(RatesByDefinition, OfRandomModels) {
     ASSERT_EQ(noted, all_missing) << seed;
   }
   EXPECT_EQ(joined > testing_support::Instances(1000u), GetParam()) << joined;
+}
+
+// A session copies the index that whoever published the model has made: nothing is another, to the last bit.
+TEST_P(RatesByDefinition, PackedOnesAreTheSame) {
+  const auto same = [](const RateBounds& a, const RateBounds& b) { return a.lower == b.lower && a.upper == b.upper; };
+  for (unsigned seed = 200; seed < 200 + testing_support::Instances(40u); ++seed) {
+    RandomModel random(seed, GetParam());
+    RateBook one_by_one(random.model()), packed(random.published());
+    ASSERT_NE(random.published().packed_rates(), nullptr);
+    for (AttributeId id = 0; id < random.model().attributes().size(); ++id) {
+      const RateBounds* known = one_by_one.KnownOf(id);
+      ASSERT_EQ(known == nullptr, packed.KnownOf(id) == nullptr) << seed;
+      if (known != nullptr) ASSERT_TRUE(same(*known, *packed.KnownOf(id))) << seed;
+      ASSERT_EQ(one_by_one.LeastWith(id), packed.LeastWith(id)) << seed;
+    }
+    for (std::uint32_t relation = 0; relation < random.model().relations().size(); ++relation)
+      ASSERT_EQ(random.model().SubjectEntropyOf(relation), random.published().SubjectEntropyOf(relation)) << seed;
+    for (int i = 0; i < 200; ++i) {
+      const AttributeSet a = random.Set(7), b = random.Set(7);
+      ASSERT_TRUE(same(one_by_one.Combined(a), packed.Combined(a))) << seed;
+      ASSERT_TRUE(same(one_by_one.Difference(a, b), packed.Difference(a, b))) << seed;
+      one_by_one.WantDifference(a, b);
+      packed.WantDifference(a, b);
+    }
+    ASSERT_TRUE(one_by_one.TakeMissing() == packed.TakeMissing()) << seed;
+    EXPECT_THROW(random.published().FindRate({0}), Error);
+  }
 }
 
 // What does not meet a set takes nothing from it, to the last bit.

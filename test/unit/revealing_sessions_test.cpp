@@ -100,7 +100,7 @@ TEST(RevealingSessions, FoundOrCountedAreTheSame) {
       before_others[end_user] = Judged(model.Source(), others, end_user);
       ASSERT_EQ(before[end_user], Judged(rows.Wire(), settings, end_user)) << seed;
     }
-    model.Count(settings);
+    model.Publish(settings);
     const Model counted = Model::Parse(model.Source(), "analyst");
     for (const Baseline& baseline : counted.baselines())
       found += counted.CountedOf(baseline, settings) != nullptr ? 1U : 0U;
@@ -119,7 +119,7 @@ TEST(RevealingSessions, WhoCountsWantsTheRatesThatDecide) {
     const auto parsed = std::make_shared<const Model>(Model::Parse(model.Source(), "colleague"));
     PairScorer scorer(parsed, "colleague", settings);
     const std::vector<MissingRate> wanted = scorer.rates().TakeMissing();
-    EXPECT_EQ(model.Count(settings), wanted) << seed;
+    EXPECT_EQ(model.Publish(settings), wanted) << seed;
     some += wanted.empty() ? 0U : 1U;
     // Whoever has published them asks.
     const auto counted = std::make_shared<const Model>(Model::Parse(model.Source(), "colleague"));
@@ -130,14 +130,49 @@ TEST(RevealingSessions, WhoCountsWantsTheRatesThatDecide) {
   EXPECT_GT(some, kSeeds / 20);
 }
 
+// A scorer looks each distinct token of a baseline up once where it lies elsewhere, and each statement by itself where
+// not.
+TEST(RevealingSessions, StatementsScoreAlikeWhereverTheirTokensLie) {
+  unsigned above_zero = 0;
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    auto [random, rows, settings, model] = Uncounted(seed);
+    if (random() % 2 != 0) settings.compare = ScoreSettings::kPositionwise;
+    if (random() % 2 != 0) model.Publish(settings);
+    const auto whole = std::make_shared<const Model>(Model::Parse(rows.Wire(), "analyst"));
+    const auto lent = std::make_shared<const Model>(Model::Parse(model.Source(), "analyst"));
+    RoleScorer of_whole(whole, "analyst", settings), of_lent(lent, "analyst", settings);
+    for (AbstractionId id = 1; id <= kStatements; ++id) {
+      const Tokens* tokens = whole->FindTokens(id);
+      if (tokens == nullptr) continue;
+      const NGramExplanation expected = of_whole.ExplainTokens({*tokens}, ScoreLevel::kStatement);
+      const NGramExplanation found = of_lent.ExplainTokens({*tokens}, ScoreLevel::kStatement);
+      ASSERT_EQ(found.score.score, expected.score.score) << seed;
+      ASSERT_EQ(found.score.tight, expected.score.tight) << seed;
+      ASSERT_EQ(found.score.estimated, expected.score.estimated) << seed;
+      ASSERT_EQ(found.nearest, expected.nearest) << seed;
+      ASSERT_EQ(found.attributes, expected.attributes) << seed;
+      above_zero += expected.score.score > 0 ? 1U : 0U;
+    }
+  }
+  EXPECT_GT(above_zero, kSeeds / 5);
+}
+
 TEST(RevealingSessions, DamagedCountsAreRefused) {
   std::mt19937 random(7);
   const ModelRows rows = RandomModel(random);
   std::vector<MissingRate> missing;
-  const std::string wire = rows.Wire();
-  const std::string section = CountRevealing(Model::Parse(wire), ScoreSettings(), &missing);
-  EXPECT_NO_THROW(Model::Parse(wire + section));
-  const unsigned refused = CountRefused(section, 3000, [&](const std::string& bytes) { Model::Parse(wire + bytes); });
+  const Model model = Model::Parse(rows.Wire());
+  const std::string definitions = rows.Wire(false);
+  const std::string rates = PackedRates::Pack(model);
+  const auto parse = [&](const std::string& counts) {
+    const std::string published = counts + rates;
+    ModelSource source(definitions);
+    source.published = published;
+    Model::Parse(source);
+  };
+  const std::string section = CountRevealing(model, ScoreSettings(), &missing);
+  EXPECT_NO_THROW(parse(section));
+  const unsigned refused = CountRefused(section, 3000, parse);
   EXPECT_GT(refused, 500U);
 }
 

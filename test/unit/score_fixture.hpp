@@ -117,7 +117,7 @@ struct ModelRows {
     for (TextRow& row : rows) row.resize(std::max(row.size(), columns));
     return rows;
   }
-  void Write(WireWriter& writer) const {
+  void Write(WireWriter& writer, bool with_rates = true) const {
     writer.Section(4, Padded(relations, 4));
     writer.Section(5, Padded(attributes, 5));
     writer.Section(2, dependencies);
@@ -129,11 +129,11 @@ struct ModelRows {
     writer.Section(3, session_sets);
     writer.Section(4, limits);
     writer.Section(5, accepted);
-    writer.Section(6, Padded(rates, 6));
+    if (with_rates) writer.Section(6, Padded(rates, 6));
   }
-  std::string Wire() const {
+  std::string Wire(bool with_rates = true) const {
     WireWriter writer;
-    Write(writer);
+    Write(writer, with_rates);
     return writer.bytes();
   }
 };
@@ -148,6 +148,7 @@ class LentModel {
     rest.ngrams.clear();
     rest.session_sets.clear();
     wire_ = rest.Wire();
+    definitions_ = rest.Wire(false);
     std::map<std::int64_t, std::string> contents;
     for (const TextRow& row : model.baselines) {
       const TextRows sets = OfBaseline(model.session_sets, *row[0]);
@@ -163,16 +164,20 @@ class LentModel {
     for (auto& [id, bytes] : contents)
       contents_.emplace_back(id, whole ? std::move(bytes) : PackedBaseline::WithoutNGrams(bytes));
   }
-  // Counts behind it what sessions of baselines reveal under these settings. Returns the rates that this lacks.
-  std::vector<MissingRate> Count(const ScoreSettings& settings) {
+  // Makes of it a model that is published, with counts of what sessions of baselines reveal under these settings.
+  // Returns the rates that this lacks.
+  std::vector<MissingRate> Publish(const ScoreSettings& settings) {
     std::vector<MissingRate> missing;
-    wire_ += CountRevealing(Model::Parse(Source(), std::string_view()), settings, &missing);
+    const Model model = Model::Parse(Source(), std::string_view());
+    published_ = CountRevealing(model, settings, &missing) + PackedRates::Pack(model);
     return missing;
   }
   ModelSource Source() const {
     std::vector<LentBaseline> beside;
     for (const auto& [id, bytes] : contents_) beside.push_back({id, bytes});
-    return {std::string_view(wire_), beside, nullptr};
+    ModelSource source(published_.empty() ? wire_ : definitions_, beside, nullptr);
+    source.published = published_;
+    return source;
   }
 
  private:
@@ -187,6 +192,8 @@ class LentModel {
   }
 
   std::string wire_;
+  std::string definitions_;  // the same without rates
+  std::string published_;
   std::vector<std::pair<std::int64_t, std::string>> contents_;
 };
 

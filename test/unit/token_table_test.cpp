@@ -7,6 +7,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 
 #include "core/base/error.hpp"
 #include "core/base/rows.hpp"
@@ -40,6 +41,15 @@ TEST(TokenTable, HasWhatAMapHas) {
     std::map<AbstractionId, Tokens> listed;
     table.ForEach([&](AbstractionId id, const Tokens& tokens) { listed[id] = tokens; });
     EXPECT_EQ(listed, all) << seed;
+    std::set<std::string> distinct;
+    for (const auto& [id, tokens] : all) {
+      distinct.insert(tokens.begin(), tokens.end());
+      Tokens found;
+      EXPECT_TRUE(table.ForEachNumber(id, [&](auto number) { found.emplace_back(table.TokenOf(number)); }));
+      EXPECT_EQ(found, tokens) << seed;
+    }
+    EXPECT_FALSE(table.ForEachNumber(11, [](auto) {}));
+    EXPECT_EQ(table.DistinctTokens(), distinct.size()) << seed;
     for (std::size_t length = 0; length < bytes.size(); length += 5)
       EXPECT_THROW(TokenTable::At(std::string(bytes, 0, length)), Error) << seed;
   }

@@ -9,6 +9,7 @@ extern "C" {
 #include "commands/extension.h"
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
+#include "storage/bufmgr.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 }
@@ -27,6 +28,16 @@ namespace {
     if (table != nullptr) return table;
     CHECK_FOR_INTERRUPTS();
   }
+}
+
+// Whether a table is read as a whole sooner than by an index: to open one for the first time in a process takes longer
+// than to read a page a few times. Most connections that a short application opens look for no more.
+bool ReadsSooner(::Relation table) {
+  constexpr int kFewScans = 8;
+  static int scans = 0;
+  if (scans == kFewScans || RelationGetNumberOfBlocks(table) > 1) return false;
+  ++scans;
+  return true;
 }
 
 bool IsKeyColumn(AttrNumber column, const AttrNumber* columns, int count) {
@@ -80,7 +91,7 @@ Oid OwnRelation(const char* name) {
 bool OpenOwnScan(OwnScan* scan, const char* table, const char* index, ScanKey key, int keys, Snapshot snapshot) {
   scan->table = OpenOwnTable(table);
   if (scan->table == nullptr) return false;
-  const Oid index_oid = index == nullptr ? InvalidOid : OwnRelation(index);
+  const Oid index_oid = index == nullptr || ReadsSooner(scan->table) ? InvalidOid : OwnRelation(index);
   scan->scan =
       systable_beginscan(scan->table, index_oid, OidIsValid(index_oid), snapshot, key == nullptr ? 0 : keys, key);
   return true;

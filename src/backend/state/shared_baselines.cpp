@@ -168,13 +168,17 @@ ModelSource SourceWithGathered(std::string_view wire, const dsa_pointer* of, int
   return {wire, Lend(of, count), nullptr};
 }
 
-ModelSource SourceWith(std::string_view wire, dsa_pointer baselines) {
-  if (!DsaPointerIsValid(baselines)) return ModelSource(wire);
-  static bool registered = false;
-  if (!registered) on_shmem_exit(LeavePins, Datum(0));
-  registered = true;
-  SharedBaselines* set = SetAt(baselines);
-  return {wire, Lend(set->of, set->count), std::make_shared<Pin>(set)};
+ModelSource ModelBytes::Source() const {
+  ModelSource source(wire);
+  if (DsaPointerIsValid(baselines)) {
+    static bool registered = false;
+    if (!registered) on_shmem_exit(LeavePins, Datum(0));
+    registered = true;
+    SharedBaselines* set = SetAt(baselines);
+    source = ModelSource(wire, Lend(set->of, set->count), std::make_shared<Pin>(set));
+  }
+  source.published = published;
+  return source;
 }
 
 void UnpinBaselines(dsa_pointer baselines) {

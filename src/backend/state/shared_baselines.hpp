@@ -58,9 +58,17 @@ void ReplaceBaselines(DatabaseSlot* slot, dsa_pointer fresh);
 // that is gone, with the set in force.
 void FreeBaselines(DatabaseSlot* slot, bool all);
 
-// A model of these sections with a set of baselines, for as long as anybody has it. Within CallCore; the set must be
-// pinned, or in force in the worker.
-ModelSource SourceWith(std::string_view wire, dsa_pointer baselines);
+// The sections of a model, what was published with it in the place of its rates (ModelSource), and the set of its
+// baselines; invalid: they stand in the sections.
+struct ModelBytes {
+  std::string_view wire;
+  std::string_view published;
+  dsa_pointer baselines;
+
+  // What core reads it from, for as long as anybody has it. Within CallCore; the set must be pinned, or in force in the
+  // worker.
+  ModelSource Source() const;
+};
 
 // The same with baselines that are in no set yet. In the worker, for as long as it lets them stand.
 ModelSource SourceWithGathered(std::string_view wire, const dsa_pointer* of, int32 count);

@@ -9,7 +9,16 @@ namespace {
 
 SharedModel* ModelAt(dsa_pointer place) { return SharedAt<SharedModel>(place); }
 
-std::string_view BytesOf(const SharedModel* model) { return {model->bytes, static_cast<std::size_t>(model->length)}; }
+std::string_view AllBytes(const SharedModel* model) { return {model->bytes, static_cast<std::size_t>(model->length)}; }
+
+std::string_view Definitions(const SharedModel* model) {
+  return AllBytes(model).substr(0, static_cast<std::size_t>(model->parts.rates_at));
+}
+
+ModelBytes BytesWith(const SharedModel* model, dsa_pointer baselines) {
+  if (!model->parts.published) return {AllBytes(model), {}, baselines};
+  return {Definitions(model), AllBytes(model).substr(Definitions(model).size()), baselines};
+}
 
 Size SizeOf(int64 length) { return offsetof(SharedModel, bytes) + static_cast<Size>(length); }
 
@@ -37,24 +46,22 @@ void UnpinModel(const PinnedModel& pinned) {
   UnpinBaselines(pinned.baselines);
 }
 
-ModelSource SourceOf(const PinnedModel& pinned) { return SourceWith(BytesOf(pinned.model), pinned.baselines); }
+ModelBytes BytesOf(const PinnedModel& pinned) { return BytesWith(pinned.model, pinned.baselines); }
 
-ModelSource SourceInForce(const DatabaseSlot* slot) { return SourceWith(ModelBytes(slot), slot->baselines); }
+ModelBytes BytesInForce(const DatabaseSlot* slot) {
+  if (!DsaPointerIsValid(slot->model)) return {{}, {}, slot->baselines};
+  return BytesWith(ModelAt(slot->model), slot->baselines);
+}
 
 std::string_view DefinitionBytes(const DatabaseSlot* slot) {
-  if (!DsaPointerIsValid(slot->model)) return {};
-  return ModelBytes(slot).substr(0, static_cast<std::size_t>(ModelAt(slot->model)->parts.rates_at));
+  return DsaPointerIsValid(slot->model) ? Definitions(ModelAt(slot->model)) : std::string_view();
 }
 
-bool ModelFollowsFrom(const DatabaseSlot* slot, std::string_view bytes, const ScoreSettings& settings) {
+bool ModelFollowsFrom(const DatabaseSlot* slot, const ModelParts& parts) {
   if (!DsaPointerIsValid(slot->model)) return false;
-  const ModelParts& parts = ModelAt(slot->model)->parts;
-  return RevealAlike(parts.counted_under, settings) &&
-         ModelBytes(slot).substr(0, static_cast<std::size_t>(parts.counts_at)) == bytes;
-}
-
-std::string_view ModelBytes(const DatabaseSlot* slot) {
-  return DsaPointerIsValid(slot->model) ? BytesOf(ModelAt(slot->model)) : std::string_view();
+  const ModelParts& of = ModelAt(slot->model)->parts;
+  return of.source_hash == parts.source_hash && of.source_length == parts.source_length &&
+         RevealAlike(of.counted_under, parts.counted_under);
 }
 
 dsa_pointer NewModel(const char* bytes, Size length, const ModelParts& parts) {

@@ -14,11 +14,15 @@
 
 namespace privacy_score {
 
-// Where in a model the rates begin, and where the counts of sessions that reveal something, and under which settings
-// these were counted.
+// Of a model: where its rates begin, and whether what stands there is what was published in their place, counts of
+// sessions that reveal something and the rates packed; else they are as they were read, for that could not be made.
+// What all of it was made of: the bytes as they were read, as a hash and their number, and the settings under which the
+// sessions were counted.
 struct ModelParts {
   int64 rates_at;
-  int64 counts_at;
+  bool published;
+  uint64 source_hash;
+  int64 source_length;
   ScoreSettings counted_under;
 };
 
@@ -40,17 +44,14 @@ struct PinnedModel {
 // To be given back by UnpinModel().
 PinnedModel PinModel(DatabaseSlot* slot);
 void UnpinModel(const PinnedModel& pinned);
-// What core reads it from. Within CallCore.
-ModelSource SourceOf(const PinnedModel& pinned);
+ModelBytes BytesOf(const PinnedModel& pinned);
 
 // The bytes of the model in force, empty when there is none, and those before its rates. In the worker, the only one
 // that replaces it.
-std::string_view ModelBytes(const DatabaseSlot* slot);
+ModelBytes BytesInForce(const DatabaseSlot* slot);
 std::string_view DefinitionBytes(const DatabaseSlot* slot);
-// Whether it has just these bytes before its counts, which follow from them and from settings like these. Likewise.
-bool ModelFollowsFrom(const DatabaseSlot* slot, std::string_view bytes, const ScoreSettings& settings);
-// What core reads it from. Within CallCore, in the worker.
-ModelSource SourceInForce(const DatabaseSlot* slot);
+// Whether it was made of what these parts say. Likewise.
+bool ModelFollowsFrom(const DatabaseSlot* slot, const ModelParts& parts);
 
 // A copy of a model in shared memory with one pin, that of the slot; none when it has no room.
 dsa_pointer NewModel(const char* bytes, Size length, const ModelParts& parts);

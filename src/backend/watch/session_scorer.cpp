@@ -73,7 +73,7 @@ void RefreshModel(DatabaseSlot* slot, const LiveSession* session) {
   const PinnedModel pinned = PinModel(slot);
   if (pinned.model == nullptr) return;
   CoreError error;
-  const bool done = CallCore(&error, [&] { local->scorer.Load(SourceOf(pinned)); });
+  const bool done = CallCore(&error, [&] { local->scorer.Load(BytesOf(pinned).Source()); });
   UnpinModel(pinned);
   if (done) {
     local->model_version = pinned.version;

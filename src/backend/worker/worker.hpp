@@ -15,6 +15,7 @@
 #include "backend/rates/stored_rates.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/state/internal.hpp"
+#include "backend/state/shared_baselines.hpp"
 #include "backend/state/shared_state.hpp"
 #include "core/scoring/memory_history.hpp"
 
@@ -116,9 +117,8 @@ void TakeInSessions(DatabaseSlot* slot);
 // A score from that memory, palloc'd as a holder; null when it is not known there. The day includes what is stored.
 // `place` tells the session from others, of which `session` is a copy.
 CoreHolder<privacy_score::MemoryScore>* ScoreFromMemory(const LiveSession* place, const LiveSession* session,
-                                                        std::string_view model, dsa_pointer baselines);
-CoreHolder<privacy_score::MemoryScore>* ScoreDayFromMemory(const LiveSession* session, std::string_view model,
-                                                           dsa_pointer baselines);
+                                                        const ModelBytes& model);
+CoreHolder<privacy_score::MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const ModelBytes& model);
 
 // Whether a role's day is remembered that a daily limit rests on.
 bool RemembersToday();

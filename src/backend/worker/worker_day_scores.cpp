@@ -83,8 +83,8 @@ GrowingDay* FindGrowing(DatabaseSlot* slot, const LiveSession* session, CoreErro
 // A day without any session, under the model in force.
 std::unique_ptr<DayScorer> NewDay(DatabaseSlot* slot, const LiveSession* session) {
   const char* role = NameStr(session->role_name);
-  return std::make_unique<DayScorer>(std::make_shared<const Model>(Model::Parse(SourceInForce(slot), role)), role,
-                                     session->settings, EndUserOf(session));
+  return std::make_unique<DayScorer>(std::make_shared<const Model>(Model::Parse(BytesInForce(slot).Source(), role)),
+                                     role, session->settings, EndUserOf(session));
 }
 
 // Takes in a piece of what is wanted.

@@ -75,7 +75,7 @@ bool PrepareDays(DatabaseSlot* slot) {
   if (!Counted([&] {
         const bool begins = days == nullptr;
         if (begins) days = new Days();
-        days->reach.Load(SourceInForce(slot));
+        days->reach.Load(BytesInForce(slot).Source());
         if (begins) Restore(slot);
       })) {
     // Of days that are half judged nothing can be said.

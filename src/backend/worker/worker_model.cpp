@@ -28,6 +28,7 @@ extern "C" {
 #include "backend/worker/worker_day_scores.hpp"
 #include "core/scoring/live_scorer.hpp"
 #include "core/scoring/model_sections.hpp"
+#include "core/scoring/packed_rates.hpp"
 #include "core/scoring/revealing_sessions.hpp"
 
 namespace privacy_score {
@@ -50,10 +51,13 @@ struct NewlyBuilt {
   GatheredBaselines baselines;
 };
 
-// Before the sessions that reveal something are counted.
 bool SameModel(DatabaseSlot* slot, const NewlyBuilt& built) {
-  return ModelFollowsFrom(slot, WireBytes(&built.wire), built.parts.counted_under) &&
-         SameBaselines(slot, built.baselines);
+  return ModelFollowsFrom(slot, built.parts) && SameBaselines(slot, built.baselines);
+}
+
+uint64 HashOfModel(const char* bytes, int64 length) {
+  return hash_bytes_extended(reinterpret_cast<const unsigned char*>(bytes), static_cast<int>(length),
+                             ps_shared->hash_key.low);
 }
 
 // The rates that these counts lack, on the C++ heap, and when they were asked for. Nobody else asks for them, and it
@@ -61,20 +65,23 @@ bool SameModel(DatabaseSlot* slot, const NewlyBuilt& built) {
 std::vector<privacy_score::MissingRate>* unrevealed = nullptr;
 TimestampTz unrevealed_asked_at = 0;
 
-// Counts them, so that no backend has to, and asks for the rates that this lacks. A fault of it is each backend's then.
-void AppendRevealing(DatabaseSlot* slot, NewlyBuilt* built) {
+// Counts them and packs the rates, so that no backend has to, in the place of the rates, and asks for those that the
+// counts lack. A fault of it is each backend's then.
+void AddPublished(DatabaseSlot* slot, NewlyBuilt* built) {
   auto* section = NewCoreObject<std::string>();
   CoreError error;
   const bool done = CallCore(&error, [&] {
     const auto model = Model::Parse(
         SourceWithGathered(WireBytes(&built->wire), built->baselines.of, built->baselines.count), std::string_view());
     std::vector<privacy_score::MissingRate> missing;
-    *section = CountRevealing(model, built->parts.counted_under, &missing);
+    *section = CountRevealing(model, built->parts.counted_under, &missing) + PackedRates::Pack(model);
     if (unrevealed == nullptr) unrevealed = new std::vector<privacy_score::MissingRate>();
     *unrevealed = std::move(missing);
   });
   if (!done) return;
+  built->wire.len = static_cast<int>(built->parts.rates_at);
   appendBinaryStringInfo(&built->wire, section->data(), static_cast<int>(section->size()));
+  built->parts.published = true;
   unrevealed_asked_at = 0;
   AskForUnrevealed(slot);
 }
@@ -116,8 +123,7 @@ bool Replace(DatabaseSlot* slot, const NewlyBuilt& built) {
     TellNoRoom(built);
     return false;
   }
-  const uint64 hash = hash_bytes_extended(reinterpret_cast<const unsigned char*>(built.wire.data),
-                                          static_cast<int>(built.parts.rates_at), 0);
+  const uint64 hash = HashOfModel(built.wire.data, built.parts.rates_at);
   LWLockAcquire(slot->lock, LW_EXCLUSIVE);
   const dsa_pointer old = std::exchange(slot->model, model);
   if (!same_baselines) ReplaceBaselines(slot, baselines);
@@ -132,17 +138,10 @@ bool Replace(DatabaseSlot* slot, const NewlyBuilt& built) {
   return true;
 }
 
-// The sections of a model, and what its baselines hold; invalid: that stands in the sections.
-struct ModelToScoreWith {
-  std::string_view wire;
-  dsa_pointer baselines;
-  ModelSource Source() const { return SourceWith(wire, baselines); }
-};
-
 using Rescored = privacy_score::MemoryScore;
 
 // Scores a session from its history, as its own backend would with this model.
-void RescoreFromHistory(const LiveSession* session, const ModelToScoreWith& model, Rescored* result, CoreError* error) {
+void RescoreFromHistory(const LiveSession* session, const ModelBytes& model, Rescored* result, CoreError* error) {
   StringInfoData wire;
   initStringInfo(&wire);
   const char* args[] = {TextOfInteger(session->row_id)};
@@ -195,8 +194,8 @@ void RescoreFromHistory(const LiveSession* session, const ModelToScoreWith& mode
 
 // The same in a holder, of a recorded session from its history, of one that began in recovery from memory; null when
 // that is not possible.
-CoreHolder<Rescored>* Rescore(const LiveSession* place, const LiveSession* session, const ModelToScoreWith& model) {
-  if (session->unrecorded) return ScoreFromMemory(place, session, model.wire, model.baselines);
+CoreHolder<Rescored>* Rescore(const LiveSession* place, const LiveSession* session, const ModelBytes& model) {
+  if (session->unrecorded) return ScoreFromMemory(place, session, model);
   CoreHolder<Rescored>* result = NewCoreHolder<Rescored>(CurrentMemoryContext);
   CallCoreOrRaise([&] { result->Reset(new Rescored()); });
   WorkTransaction work;
@@ -209,7 +208,7 @@ CoreHolder<Rescored>* Rescore(const LiveSession* place, const LiveSession* sessi
 
 // The same with all stored rates, of which the model has not all: what it misses is looked up.
 CoreHolder<Rescored>* RescoreWithStored(DatabaseSlot* slot, const LiveSession* place, const LiveSession* session,
-                                        const ModelToScoreWith& model) {
+                                        const ModelBytes& model) {
   constexpr int kMostRounds = 16;
   CoreHolder<Rescored>* result = Rescore(place, session, model);
   ComputedRates found;
@@ -226,7 +225,7 @@ CoreHolder<Rescored>* RescoreWithStored(DatabaseSlot* slot, const LiveSession* p
     if (found.count > before) AppendRatesAtHand(&wire, &found, slot->rates_period);
     EndWork(&work);
     if (found.count == before) break;
-    result = Rescore(place, session, {WireBytes(&wire), slot->baselines});
+    result = Rescore(place, session, {WireBytes(&wire), {}, slot->baselines});
     pfree(wire.data);
   }
   return result;
@@ -249,14 +248,14 @@ CoreHolder<Rescored>* RescoreWithTables(const LiveSession* place, const LiveSess
   StringInfoData wire;
   initStringInfo(&wire);
   AppendWholeModel(&wire, session);
-  CoreHolder<Rescored>* result = Rescore(place, session, {WireBytes(&wire), InvalidDsaPointer});
+  CoreHolder<Rescored>* result = Rescore(place, session, {WireBytes(&wire), {}, InvalidDsaPointer});
   pfree(wire.data);
   const TimestampTz ended = GetCurrentTimestamp();
   next_at = ended + Min(4 * (ended - began), 10 * USECS_PER_SEC);
   return result;
 }
 
-void CorrectScore(DatabaseSlot* slot, LiveSession* session, const ModelToScoreWith& model) {
+void CorrectScore(DatabaseSlot* slot, LiveSession* session, const ModelBytes& model) {
   LiveSession before;
   CopySession(session, &before);
   const bool known = before.row_id != 0 || before.unrecorded;
@@ -329,8 +328,8 @@ void ScoreDay(DayFigure* day, DatabaseSlot* slot, const LiveSession* session, bo
     initStringInfo(&whole);
     const bool left_out = IsLeftOut(slot, NameStr(session->role_name));
     if (left_out) AppendWholeModel(&whole, session);
-    const CoreHolder<Rescored>* result = left_out ? ScoreDayFromMemory(session, WireBytes(&whole), InvalidDsaPointer)
-                                                  : ScoreDayFromMemory(session, ModelBytes(slot), slot->baselines);
+    const ModelBytes model = left_out ? ModelBytes{WireBytes(&whole), {}, InvalidDsaPointer} : BytesInForce(slot);
+    const CoreHolder<Rescored>* result = ScoreDayFromMemory(session, model);
     pfree(whole.data);
     if (result == nullptr) return;
     day->score = result->object->summary.score;
@@ -408,7 +407,7 @@ void AddMissing(DatabaseSlot* slot, const std::vector<privacy_score::MissingRate
 }
 
 bool PublishModel(DatabaseSlot* slot, bool even_if_same) {
-  NewlyBuilt built;
+  NewlyBuilt built = {};
   initStringInfo(&built.wire);
   WorkTransaction work;
   BeginWork(&work);
@@ -417,17 +416,19 @@ bool PublishModel(DatabaseSlot* slot, bool even_if_same) {
   // All in one snapshot: the heads of baselines, and what they hold. It shows all that is counted.
   PushActiveSnapshot(GetTransactionSnapshot());
   AppendDefinitions(&built.wire);
-  built.parts = {built.wire.len, 0, ScoreSettingsInForce()};
+  built.parts.rates_at = built.wire.len;
+  built.parts.counted_under = ScoreSettingsInForce();
   AppendRatesAtHand(&built.wire, UnstoredRates(), slot->rates_period);
   GatherBaselines(slot, work.outer, counted, &built.baselines);
   PopActiveSnapshot();
   EndWork(&work);
+  built.parts.source_length = built.wire.len;
+  built.parts.source_hash = HashOfModel(built.wire.data, built.wire.len);
   // What the counts of a model lack that another process has published is not known here.
   static bool has_counted = false;
   const bool same = !even_if_same && SameModel(slot, built);
-  built.parts.counts_at = built.wire.len;
   if (built.baselines.fit && !(same && has_counted)) {
-    AppendRevealing(slot, &built);
+    AddPublished(slot, &built);
     has_counted = true;
   }
   const bool done = same || Replace(slot, built);
@@ -447,7 +448,7 @@ void CorrectScores(DatabaseSlot* slot) {
   static uint64 asked_with = 0;
   const uint64 version = pg_atomic_read_u64(&slot->model_version);
   const bool asks = version != asked_with;
-  const ModelToScoreWith model = {ModelBytes(slot), slot->baselines};
+  const ModelBytes model = BytesInForce(slot);
   DayFigure* days = nullptr;
   for (LiveSession* session = FirstSession(slot); session != nullptr; session = session->next) {
     CHECK_FOR_INTERRUPTS();

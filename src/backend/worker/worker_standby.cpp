@@ -188,15 +188,15 @@ void TakeInSessions(DatabaseSlot* slot) {
   memory_day = today;
 }
 
-CoreHolder<MemoryScore>* ScoreFromMemory(const LiveSession* place, const LiveSession* session, std::string_view model,
-                                         dsa_pointer baselines) {
+CoreHolder<MemoryScore>* ScoreFromMemory(const LiveSession* place, const LiveSession* session,
+                                         const ModelBytes& model) {
   return Held([&] {
-    return memory->ScoreSession(MemoryKey(place), SourceWith(model, baselines), NameStr(session->role_name),
-                                EndUserOf(session), session->settings);
+    return memory->ScoreSession(MemoryKey(place), model.Source(), NameStr(session->role_name), EndUserOf(session),
+                                session->settings);
   });
 }
 
-CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, std::string_view model, dsa_pointer baselines) {
+CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, const ModelBytes& model) {
   StringInfoData stored;
   initStringInfo(&stored);
   const char* args[] = {NameStr(session->role_name), TextOfInteger(session->day), EndUserOf(session)};
@@ -219,7 +219,7 @@ CoreHolder<MemoryScore>* ScoreDayFromMemory(const LiveSession* session, std::str
       3, args);
   EndWork(&work);
   return Held([&] {
-    return memory->ScoreDay(NameStr(session->role_name), EndUserOf(session), session->day, SourceWith(model, baselines),
+    return memory->ScoreDay(NameStr(session->role_name), EndUserOf(session), session->day, model.Source(),
                             WireBytes(&stored), session->settings);
   });
 }

@@ -15,6 +15,10 @@ namespace privacy_score {
 // What packed parts take is a multiple of this, so that numbers in the next one lie as the machine wants them.
 constexpr std::size_t kPackedUnit = 8;
 
+// The size that bytes have with what fills them up to such a multiple.
+constexpr std::size_t FilledUp(std::size_t size) { return (size + kPackedUnit - 1) / kPackedUnit * kPackedUnit; }
+inline void FillUp(std::string& bytes) { bytes.resize(FilledUp(bytes.size())); }
+
 // `list` is a vector or a LentList.
 template <typename List>
 void AppendAll(std::string& bytes, const List& list) {

@@ -119,15 +119,6 @@ void WriteNearest(JsonWriter& json, const std::vector<std::string>& lines, const
   json.Key("estimated").Value(explained.score.estimated);
 }
 
-// An upper bound of the rate of one column: the least rate of a known set that holds it. 1 when there is none.
-double LeastRateWith(const Model& model, AttributeId id) {
-  double least = 1;
-  for (const auto& known : model.RatesOf(model.attributes()[id].relation)) {
-    if (known.rate.upper < least && IsSubset({id}, known.set)) least = known.rate.upper;
-  }
-  return least;
-}
-
 std::shared_ptr<const Model> Shared(std::string_view wire) { return std::make_shared<const Model>(Model::Parse(wire)); }
 
 // The tokens of an abstraction of the baseline; empty when they were lost.
@@ -200,12 +191,12 @@ void WriteRates(JsonWriter& json, RateBook& rates, const Model& model, const std
     if (!id) continue;
     all.push_back(*id);
     json.Key(name);
-    const RateBounds* rate = model.FindRate({*id});
+    const RateBounds* rate = rates.KnownOf(*id);
     if (rate != nullptr && rate->exact()) {
       json.Value(rate->upper);
       continue;
     }
-    const double bound = LeastRateWith(model, *id);
+    const double bound = rates.LeastWith(*id);
     if (bound < 1) {
       json.BeginObject().Key("at_most").Value(bound).EndObject();
     } else {

@@ -125,16 +125,21 @@ Model Model::Read(WireReader& reader, std::optional<std::string_view> only_role,
   model.ReadBaselines(reader, only_role, source);
   model.ReadLimits(reader);
   model.ReadAccepted(reader);
-  model.ReadRates(reader);
+  if (source == nullptr || source->published.empty()) model.ReadRates(reader);
   return model;
 }
 
 Model Model::Parse(const ModelSource& source, std::optional<std::string_view> only_role) {
   WireReader reader(source.wire);
-  Model model = Read(reader, only_role, source.is_lent ? &source : nullptr);
+  Model model = Read(reader, only_role, &source);
   model.holder_ = source.holder;
-  if (!reader.AtEnd()) model.ReadRevealing(reader);
-  if (!reader.AtEnd()) throw DamagedData("bytes after the model");
+  WireReader published(source.published);
+  if (!published.AtEnd()) {
+    model.ReadRevealing(published);
+    model.packed_rates_ = PackedRates::Read(published, model.relations_.size());
+    model.rates_by_relation_.resize(model.relations_.size());
+  }
+  if (!reader.AtEnd() || !published.AtEnd()) throw DamagedData("bytes after the model");
   return model;
 }
 
@@ -275,7 +280,7 @@ void Model::ReadBaselines(WireReader& reader, std::optional<std::string_view> on
     if (is_of_another(baseline) && !baseline.end_user.empty()) return;
     baseline.statements.sets.Add(ParseCount(Required(row[Of::kCount])), ParseIntegers(Required(row[Of::kIds])));
   });
-  if (source == nullptr) return;
+  if (source == nullptr || !source->is_lent) return;
   for (std::size_t place = 0; place < baselines_.size(); ++place) {
     Baseline& baseline = baselines_[place];
     const auto lent = std::lower_bound(source->baselines.begin(), source->baselines.end(), baseline.id,
@@ -298,8 +303,10 @@ void Model::ReadRates(WireReader& reader) {
   rates_by_relation_.resize(relations_.size());
   subject_entropies_.resize(relations_.size());
   using Column = RateSection;
+  AttributeSet set;                 // in the making
+  auto home = relation_ids_.end();  // of the row before
   reader.EachRow(Column::kColumns, [&](const Row& row) {
-    AttributeSet set;
+    set.clear();
     bool known = true;
     std::string_view rest = Required(row[Column::kAttributes]);
     while (known && !rest.empty()) {
@@ -314,20 +321,21 @@ void Model::ReadRates(WireReader& reader) {
     const std::uint32_t relation = attributes_[set.front()].relation;
     const bool joint = attributes_[set.back()].relation != relation;
     const RateBounds rate = ParseRate(row, joint);
-    const auto home = relation_ids_.find(RequiredText(row[Column::kRelationName]));
     const Field& subject_entropy = row[Column::kSubjectEntropy];
+    if (home == relation_ids_.end() || home->first != Required(row[Column::kRelationName]))
+      home = relation_ids_.find(RequiredText(row[Column::kRelationName]));
     if (subject_entropy && home != relation_ids_.end()) {
       std::optional<double>& entropy = subject_entropies_[home->second];
       const double found = std::max(0.0, ParseFigure(subject_entropy));
       if (!entropy || found < *entropy) entropy = found;
     }
     auto& list = joint ? joint_rates_[relations_[relation].subject_group] : rates_by_relation_[relation];
-    set.shrink_to_fit();
-    list.push_back({std::move(set), rate});
+    list.push_back({set, rate});
   });
   // Of several rates of a set the first counts.
   const auto order = [](std::vector<KnownRate>& list) {
-    std::stable_sort(list.begin(), list.end(), [](const KnownRate& a, const KnownRate& b) { return a.set < b.set; });
+    const auto before = [](const KnownRate& a, const KnownRate& b) { return a.set < b.set; };
+    if (!std::is_sorted(list.begin(), list.end(), before)) std::stable_sort(list.begin(), list.end(), before);
     const auto same = [](const KnownRate& a, const KnownRate& b) { return a.set == b.set; };
     list.erase(std::unique(list.begin(), list.end(), same), list.end());
     list.shrink_to_fit();
@@ -458,6 +466,7 @@ AttributeSet Model::Closure(const AttributeSet& set) const {
 }
 
 const RateBounds* Model::FindRate(const AttributeSet& set) const {
+  if (packed_rates_) throw Error("XX000", "the rates of a published model are asked for one by one");
   if (set.empty()) return nullptr;
   const std::uint32_t relation = attributes_[set.front()].relation;
   const bool joint = attributes_[set.back()].relation != relation;

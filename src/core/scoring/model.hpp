@@ -23,6 +23,7 @@
 #include "core/scoring/ngram.hpp"
 #include "core/scoring/ngram_table.hpp"
 #include "core/scoring/packed_baseline.hpp"
+#include "core/scoring/packed_rates.hpp"
 #include "core/scoring/rate_bounds.hpp"
 #include "core/scoring/score_settings.hpp"
 #include "core/statement/abstraction.hpp"
@@ -168,9 +169,8 @@ class Model {
   // Attributes, dependencies and rates of what is not protected are left out. `only_role`: so are what no score of that
   // role needs, the n-grams of other roles and the sessions of their end users. Throws Error XX001 on damaged bytes.
   static Model Read(WireReader& reader, std::optional<std::string_view> only_role = std::nullopt);
-  // The same of sections and nothing else but RevealingSection, which may be there, or of those of a source whose
-  // baselines lie elsewhere: then the sections of n-grams and sessions are empty, and that of abstractions has those of
-  // what is accepted.
+  // The same of sections and nothing else, or of those of a source whose baselines lie elsewhere: then the sections of
+  // n-grams and sessions are empty, and that of abstractions has those of what is accepted.
   static Model Parse(const ModelSource& source, std::optional<std::string_view> only_role = std::nullopt);
 
   const std::vector<ProtectedRelation>& relations() const { return relations_; }
@@ -221,7 +221,11 @@ class Model {
   // The set with all that it determines by confirmed dependencies, never through an identifier.
   AttributeSet Closure(const AttributeSet& set) const;
 
+  // The rates of a model that was published; null where it has them one by one.
+  const PackedRates* packed_rates() const { return packed_rates_ ? &*packed_rates_ : nullptr; }
+
   // What is known of the rate of a set of attributes, of one relation or joint; null when nothing has been computed.
+  // Throws Error XX000 for a model whose rates are packed, as RatesOf() and JointRatesOf() are empty for it.
   const RateBounds* FindRate(const AttributeSet& set) const;
   // The name under which rates of the set are kept: that of its relation, or the joint home of its relations; empty
   // when there are no rates of it.
@@ -232,7 +236,9 @@ class Model {
 
   // H(X) in bits of a relation's subject, as it was when its rates were computed; the least where they differ. None
   // when no rate is known.
-  std::optional<double> SubjectEntropyOf(std::uint32_t relation) const { return subject_entropies_[relation]; }
+  std::optional<double> SubjectEntropyOf(std::uint32_t relation) const {
+    return packed_rates_ ? packed_rates_->subject_entropies[relation] : subject_entropies_[relation];
+  }
 
   // Names of a set.
   std::vector<std::string> NamesOf(const AttributeSet& set) const;
@@ -265,6 +271,7 @@ class Model {
   std::vector<std::vector<KnownRate>> rates_by_relation_;                 // each sorted by set
   std::unordered_map<std::int64_t, std::vector<KnownRate>> joint_rates_;  // likewise, by subject group
   std::vector<std::optional<double>> subject_entropies_;
+  std::optional<PackedRates> packed_rates_;
   ScoreSettings counted_under_;  // of what they reveal, those that decide it
 };
 

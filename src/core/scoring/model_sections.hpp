@@ -27,6 +27,8 @@ WIRE_SECTION(RateSection, kRelationName, kAttributes, kRate, kRows, kSubjectEntr
 // Behind a model that was published: in how many sessions of a baseline each attribute is revealed, under the settings
 // that decide it. Attributes by their number in the model.
 WIRE_SECTION(RevealingSection, kBaselineId, kWhereCounts, kAggregateLeast, kExact, kAttributes, kCounts);
+// Behind that, one row: the rates in bytes of the machine (packed_rates.hpp).
+WIRE_SECTION(PackedRateSection, kRelations, kJoins, kSubjectEntropies);
 
 // One row.
 WIRE_SECTION(SettingsSection, kNgramLength, kCounting, kCompare, kAlpha, kWhereCounts, kPad, kIdentifiersCount,

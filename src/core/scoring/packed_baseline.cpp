@@ -17,6 +17,24 @@ namespace {
 constexpr const char* kPackedName = "a baseline";
 constexpr std::size_t kSizes = 3;  // of the n-grams, of the sessions, and of the n-grams that are left out
 
+struct Parts {
+  std::string_view ngrams, sets, tokens;
+  std::uint64_t left_out;
+};
+
+Parts PartsOf(std::string_view bytes) {
+  const LentList<std::uint64_t> sizes = LendAll<std::uint64_t>(bytes, kSizes, kPackedName);
+  const auto take = [&](std::uint64_t size) {
+    if (size > bytes.size()) throw DamagedData("a baseline that is cut short");
+    const std::string_view part = bytes.substr(0, size);
+    bytes.remove_prefix(size);
+    return part;
+  };
+  const std::string_view ngrams = take(sizes[0]);
+  const std::string_view sets = take(sizes[1]);
+  return {ngrams, sets, bytes, sizes[2]};
+}
+
 }  // namespace
 
 std::string PackedBaseline::Pack(std::string_view ngrams, std::string_view sets, std::string_view tokens) {
@@ -48,23 +66,15 @@ std::string PackedBaseline::WithoutNGrams(std::string_view bytes) {
   return rest.append(none).append(bytes.substr(sizes[0]));
 }
 
-PackedBaseline PackedBaseline::At(std::string_view bytes) { return Of(bytes, NGramTable::At); }
-PackedBaseline PackedBaseline::OfOwn(std::string_view bytes) { return Of(bytes, NGramTable::OfOwn); }
+PackedBaseline PackedBaseline::At(std::string_view bytes) {
+  const Parts parts = PartsOf(bytes);
+  return {NGramTable::At(parts.ngrams), SessionSets::At(parts.sets), TokenTable::At(parts.tokens), parts.left_out};
+}
 
-PackedBaseline PackedBaseline::Of(std::string_view bytes, NGramTable (*table_of)(std::string_view)) {
-  const LentList<std::uint64_t> sizes = LendAll<std::uint64_t>(bytes, kSizes, kPackedName);
-  const auto take = [&](std::uint64_t size) {
-    if (size > bytes.size()) throw DamagedData("a baseline that is cut short");
-    const std::string_view part = bytes.substr(0, size);
-    bytes.remove_prefix(size);
-    return part;
-  };
-  PackedBaseline baseline;
-  baseline.ngrams = table_of(take(sizes[0]));
-  baseline.sets = SessionSets::At(take(sizes[1]));
-  baseline.tokens = TokenTable::At(bytes);
-  baseline.left_out = sizes[2];
-  return baseline;
+PackedBaseline PackedBaseline::OfOwn(std::string_view bytes) {
+  const Parts parts = PartsOf(bytes);
+  return {NGramTable::OfOwn(parts.ngrams), SessionSets::OfOwn(parts.sets), TokenTable::OfOwn(parts.tokens),
+          parts.left_out};
 }
 
 bool PackedBaseline::HasAllTokens() const {

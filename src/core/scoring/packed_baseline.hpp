@@ -31,16 +31,13 @@ struct PackedBaseline {
   // The bytes without the n-grams, which are most of them, where there is no room for these.
   static std::string WithoutNGrams(std::string_view bytes);
   // Of such bytes, which must lie at a multiple of 8 and outlive it. Throws Error XX001 on damaged ones; OfOwn, for
-  // those that stand in shared memory, does not look at each n-gram, of which a session would otherwise pay for all as
-  // it begins.
+  // those that stand in shared memory, does not look at each n-gram, set and abstraction, of which a session would
+  // otherwise pay for all as it begins.
   static PackedBaseline At(std::string_view bytes);
   static PackedBaseline OfOwn(std::string_view bytes);
 
   // Whether it has the tokens of each statement of its sessions.
   bool HasAllTokens() const;
-
- private:
-  static PackedBaseline Of(std::string_view bytes, NGramTable (*table_of)(std::string_view));
 };
 
 // The contents of a baseline that lie elsewhere.
@@ -58,6 +55,9 @@ struct ModelSource {
       : wire(rest), is_lent(true), baselines(std::move(beside)), holder(std::move(keeps)) {}
 
   std::string_view wire;
+  // RevealingSection and PackedRateSection, where whoever published the model has made them: then `wire` ends before
+  // the rates.
+  std::string_view published;
   bool is_lent = false;
   std::vector<LentBaseline> baselines;  // sorted by id
   // Keeps the contents where they are, for as long as the model has it. Its end must neither raise nor throw.

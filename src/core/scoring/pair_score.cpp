@@ -131,9 +131,8 @@ double PairScorer::Tau(ClassId a, ClassId b) const {
 
 const RatedSet& PairScorer::RatedOf(ClassId id) {
   Class& entry = classes_[id];
-  if (!entry.is_rated) entry.rated = rates_.Rate(entry.scored);
-  entry.is_rated = true;
-  return entry.rated;
+  if (entry.rated == nullptr) entry.rated = std::make_unique<RatedSet>(rates_.Rate(entry.scored));
+  return *entry.rated;
 }
 
 RateBounds PairScorer::Delta(ClassId a, ClassId b) {

@@ -38,10 +38,9 @@ class PairScorer {
   struct Class {
     ClassId next_alike = kEmptyClass;  // of equal hash; the empty one: none
     AttributeSet revealed;
-    AttributeSet scored;   // revealed, without identifiers unless they count: for delta
-    AttributeSet closure;  // of revealed: for tau
-    bool is_rated = false;
-    RatedSet rated;  // scored, once it was asked for
+    AttributeSet scored;              // revealed, without identifiers unless they count: for delta
+    AttributeSet closure;             // of revealed: for tau
+    std::unique_ptr<RatedSet> rated;  // scored, once it was asked for: most of a baseline never are
     // Delta and Want beyond what has none of its relations, likewise.
     bool has_alone = false;
     bool alone_wanted = false;

@@ -11,9 +11,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/flat_map.hpp"
+#include "core/base/lent_list.hpp"
 #include "core/scoring/model.hpp"
 
 namespace privacy_score {
@@ -33,13 +36,9 @@ class MaskTable {
   std::uint32_t Add(std::uint32_t domain, const MaskWord* mask);
   std::size_t size() const { return next_.size(); }
   const MaskWord* MaskOf(std::uint32_t number) const { return masks_.data() + number * (words_ + 1); }
-  // Gives back what is not used; no more will be added.
-  void Shrink();
   void Clear();
 
  private:
-  std::uint64_t HashOf(std::uint32_t domain, const MaskWord* mask) const;
-
   std::size_t words_;
   std::vector<MaskWord> masks_;      // each followed by its domain
   std::vector<std::uint32_t> next_;  // of equal hash
@@ -55,8 +54,11 @@ struct RateDomain {
 
 class RateIndex {
  public:
-  // No attribute is of two domains.
-  RateIndex(const Model& model, const std::vector<RateDomain>& domains);
+  // No attribute is of two domains. `packed`: what Packed() has made of an index of the same domains, at a multiple of
+  // 8 bytes, which must outlive this; then their rates are not looked at. Throws Error XX001 on what cannot be that.
+  RateIndex(const Model& model, const std::vector<RateDomain>& domains, std::string_view packed = {});
+  // As bytes for the same machine; a multiple of 8 of them.
+  std::string Packed() const;
 
   std::size_t words() const { return words_; }
 
@@ -69,10 +71,12 @@ class RateIndex {
   // The same when all subsets without any attribute of `fresh` are known to have at most `best`.
   double BestSubsetWith(std::uint32_t domain, const MaskWord* mask, const MaskWord* fresh, double best) const;
   // The rate of a set of which the greatest of its subsets is given.
-  RateBounds BoundsOf(std::uint32_t domain, const MaskWord* mask, double best_subset);
+  RateBounds BoundsOf(std::uint32_t domain, const MaskWord* mask, double best_subset) const;
+  // The least upper bound of a known rate of a set with this attribute of the domain; 1 when none is known.
+  double LeastWith(std::uint32_t domain, AttributeId attribute) const;
   // What is known of just this set; null when nothing is.
-  const RateBounds* Known(std::uint32_t domain, const MaskWord* mask);
-  bool IsExact(std::uint32_t domain, const MaskWord* mask) {
+  const RateBounds* Known(std::uint32_t domain, const MaskWord* mask) const;
+  bool IsExact(std::uint32_t domain, const MaskWord* mask) const {
     const RateBounds* known = Known(domain, mask);
     return known != nullptr && known->exact();
   }
@@ -80,21 +84,31 @@ class RateIndex {
  private:
   struct Domain {
     std::vector<AttributeId> attributes;
+    std::size_t first = 0;  // the place of the first of these among those of all domains
     bool sum_bounds = false;
-    std::vector<double> single_upper;                    // of each attribute
-    std::vector<std::vector<std::uint32_t>> containing;  // of each attribute: known rates, greatest first
-    std::vector<std::uint32_t> all;                      // known rates, greatest first
   };
 
+  void Index(const Model& model, const std::vector<RateDomain>& domains);
+  void Lend(std::string_view packed);
+  const MaskWord* MaskOf(std::uint32_t rate) const { return masks_.data() + rate * (words_ + 1); }
   bool IsSubset(const MaskWord* a, const MaskWord* b) const;
 
   std::size_t words_ = 1;
   std::vector<Domain> domains_;
+  std::size_t places_ = 0;             // attributes of all domains
   std::vector<std::uint32_t> bit_of_;  // of each attribute in its domain
-  MaskTable known_;
-  std::vector<RateBounds> rates_;  // of the known masks
-  std::vector<MaskWord> subset_;   // in the making
-  std::vector<std::size_t> bits_;  // likewise
+  // Known rates, in lists that lie one after the other, of all domains.
+  LentList<RateBounds> rates_;
+  LentList<MaskWord> masks_;       // of each, followed by its domain
+  LentList<std::uint32_t> slots_;  // by hash of mask and domain, each a rate's number plus 1; a power of two of them
+  LentList<std::uint32_t> all_;    // of a domain, greatest first
+  LentList<std::uint64_t> all_begin_;
+  LentList<std::uint32_t> containing_;  // of an attribute's place: those that contain it, greatest first
+  LentList<std::uint64_t> containing_begin_;
+  LentList<double> single_upper_;  // of an attribute's place
+  // In the making.
+  std::vector<MaskWord> subset_;
+  std::vector<std::size_t> bits_;
 };
 
 }  // namespace privacy_score

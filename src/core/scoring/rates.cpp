@@ -73,6 +73,12 @@ std::vector<AttributeSet> RateBook::ByRelation(const AttributeSet& set) const {
   return parts;
 }
 
+const RateBounds* RateBook::KnownOf(AttributeId id) const {
+  std::vector<MaskWord> mask(index_.words());
+  index_.SetBit(id, mask.data());
+  return index_.Known(model_->attributes()[id].relation, mask.data());
+}
+
 RatedSet RateBook::Rate(const AttributeSet& set) {
   RatedSet rated;
   for (const AttributeId id : set) {

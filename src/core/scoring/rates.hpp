@@ -17,6 +17,7 @@
 #include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "core/scoring/model.hpp"
@@ -65,8 +66,8 @@ class RateBook {
   explicit RateBook(const Model& model)
       : model_(&model),
         joins_(model),
-        index_(model, SubjectJoins::OfRelations(model)),
-        joint_(model, joins_.OfJoins(model)),
+        index_(model, SubjectJoins::OfRelations(model), PackedOf(&PackedRates::relations)),
+        joint_(model, joins_.OfJoins(model), PackedOf(&PackedRates::joins)),
         wanted_(index_.words()),
         wanted_joint_(joint_.words()),
         fresh_rates_(index_.words()) {}
@@ -78,6 +79,10 @@ class RateBook {
   RateBounds OfRelation(const AttributeSet& set) { return set.empty() ? RateBounds{} : Rate(set).parts[0].bounds; }
   // CDR over several relations.
   RateBounds Combined(const AttributeSet& set) { return Rate(set).combined; }
+  // What is known of the rate of one attribute by itself; null when nothing is.
+  const RateBounds* KnownOf(AttributeId id) const;
+  // An upper bound of it: the least of a known rate of a set of its relation that holds it. 1 when there is none.
+  double LeastWith(AttributeId id) const { return index_.LeastWith(model_->attributes()[id].relation, id); }
   // What `added` tells beyond `known`, never negative: the greatest over its relations r of CDR(added|r u known|r) -
   // CDR(known|r). What `known` has of another relation makes nothing of r free: nothing links its rows to those of
   // `added`. Relations that `added` joins count together, too: as far as their joint rate with `known` exceeds that of
@@ -104,6 +109,10 @@ class RateBook {
   bool IsMissing() const { return !untaken_.empty(); }
 
  private:
+  std::string_view PackedOf(std::vector<std::uint64_t> PackedRates::*index) const {
+    const PackedRates* packed = model_->packed_rates();
+    return packed == nullptr ? std::string_view() : PackedRates::Bytes(packed->*index);
+  }
   const MaskWord* MaskOf(const RatedSet& set, std::size_t part) const { return &set.masks[part * index_.words()]; }
   const MaskWord* MaskOfJoin(const RatedSet& set, std::size_t join) const {
     return &set.join_masks[join * joint_.words()];

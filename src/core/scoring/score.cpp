@@ -87,9 +87,13 @@ void RoleScorer::FindColumns() {
     SortUnique(level->unions);
   }
   // What stands farther in front is nothing to the score, and its rates are not wanted.
-  if (settings().compare != ScoreSettings::kUnion)
+  if (settings().compare != ScoreSettings::kUnion) {
+    static const TokenTable nothing;
+    TableReveals reveals(model(), baseline_ != nullptr ? baseline_->statements.tokens : nothing,
+                         settings().where_counts);
     for (const AbstractionId id : known_->IdsWithin(settings().ngram_length))
-      statement_columns_.push_back(deltas_.ColumnOf(FindKnownClass(id)));
+      statement_columns_.push_back(deltas_.ColumnOf(KnownClassIn(reveals, id)));
+  }
   has_columns_ = true;
 }
 
@@ -159,6 +163,13 @@ ClassId RoleScorer::FindKnownClass(AbstractionId id) {
       baseline_ == nullptr ? std::nullopt : model().TokensIn(baseline_->statements, id);
   const Tokens* tokens = of_baseline ? &*of_baseline : FindTokens(id);
   return tokens == nullptr ? kEmptyClass : pairs_.KnownClassOf(*tokens);
+}
+
+// The same, with what the statements of the baseline reveal.
+ClassId RoleScorer::KnownClassIn(TableReveals& reveals, AbstractionId id) {
+  const TableReveals::Revealed* revealed = reveals.Of(id);
+  if (revealed == nullptr || (revealed->has_functions && settings().aggregate_least > 0)) return FindKnownClass(id);
+  return revealed->unparsed ? kUnparsedClass : pairs_.Intern(revealed->columns);
 }
 
 ClassId RoleScorer::KnownClassOf(AbstractionId id) {

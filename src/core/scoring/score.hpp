@@ -34,6 +34,7 @@
 #include "core/scoring/delta_table.hpp"
 #include "core/scoring/ngram.hpp"
 #include "core/scoring/pair_score.hpp"
+#include "core/scoring/table_reveals.hpp"
 
 namespace privacy_score {
 
@@ -140,6 +141,7 @@ class RoleScorer {
 
   Place PlaceOf(AbstractionId id);
   ClassId FindKnownClass(AbstractionId id);
+  ClassId KnownClassIn(TableReveals& reveals, AbstractionId id);
   ClassId KnownClassOf(AbstractionId id);
   AbstractionId FindKnownAs(AbstractionId id, const Tokens& tokens) const;
   NGram KnownAs(const NGram& ngram);

@@ -48,6 +48,30 @@ std::vector<std::string> RevealedColumns(const Tokens& tokens, bool where_counts
 // The same within the tokens: in their order, a column once for each kind that names it.
 std::vector<std::string_view> RevealedTokens(const Tokens& tokens, bool where_counts);
 
+// What a token is to Y(Q). The first three name a column, after their mark: P; G or L; W.
+enum class TokenPart : std::uint8_t { kProjection, kShown, kFilter, kFunction, kWrite, kUnparsed, kOther };
+TokenPart PartOf(std::string_view token);
+inline bool NamesColumn(TokenPart part) { return part <= TokenPart::kFilter; }
+// The column of a token that names one.
+std::string_view ColumnOfToken(std::string_view token);
+
+// Which of its tokens reveal their columns, when all of a statement have been added.
+class RevealingParts {
+ public:
+  void Add(TokenPart part) { seen_ |= BitOf(part); }
+  bool Has(TokenPart part) const { return (seen_ & BitOf(part)) != 0; }
+  bool Reveals(TokenPart part, bool where_counts) const {
+    if (part == TokenPart::kFilter) return where_counts;
+    return part == TokenPart::kProjection ||
+           (part == TokenPart::kShown && (Has(TokenPart::kProjection) || !Has(TokenPart::kWrite)));
+  }
+
+ private:
+  static unsigned BitOf(TokenPart part) { return 1U << static_cast<unsigned>(part); }
+
+  unsigned seen_ = 0;
+};
+
 // The relation part of a qualified column: public."a.b" of public."a.b".c. Dots within quotes do not count.
 std::string_view RelationOfColumn(std::string_view column);
 

@@ -16,7 +16,12 @@ namespace privacy_score {
 
 namespace {
 
-bool IsMarked(std::string_view token, char mark) { return token.size() > 2 && token[0] == mark && token[1] == ':'; }
+constexpr std::string_view kUnparsed = "unparsed";
+constexpr std::size_t kMarkLength = 2;  // a letter and a colon
+
+bool IsMarked(std::string_view token, char mark) {
+  return token.size() > kMarkLength && token[0] == mark && token[1] == ':';
+}
 
 // Names in lower case.
 template <std::size_t size>
@@ -68,7 +73,7 @@ Tokens TokensOfLine(std::string_view line) {
   return tokens;
 }
 
-bool IsUnparsed(const Tokens& tokens) { return std::find(tokens.begin(), tokens.end(), "unparsed") != tokens.end(); }
+bool IsUnparsed(const Tokens& tokens) { return std::find(tokens.begin(), tokens.end(), kUnparsed) != tokens.end(); }
 
 Tokens EstimateTokens(const Tokens& tokens) {
   if (IsUnparsed(tokens)) return tokens;
@@ -84,21 +89,24 @@ Tokens EstimateTokens(const Tokens& tokens) {
   return UnionTokens({told});
 }
 
+TokenPart PartOf(std::string_view token) {
+  if (IsMarked(token, 'p')) return TokenPart::kProjection;
+  if (IsMarked(token, 'g') || IsMarked(token, 'l')) return TokenPart::kShown;
+  if (IsMarked(token, 'w')) return TokenPart::kFilter;
+  if (IsMarked(token, 'f')) return TokenPart::kFunction;
+  if (token == "cmd:update" || token == "cmd:delete" || token == "cmd:merge") return TokenPart::kWrite;
+  return token == kUnparsed ? TokenPart::kUnparsed : TokenPart::kOther;
+}
+
+std::string_view ColumnOfToken(std::string_view token) { return token.substr(kMarkLength); }
+
 std::vector<std::string_view> RevealedTokens(const Tokens& tokens, bool where_counts) {
-  bool writes_only = false;
-  bool projects = false;
-  for (const std::string& token : tokens) {
-    if (token == "cmd:update" || token == "cmd:delete" || token == "cmd:merge") writes_only = true;
-    if (IsMarked(token, 'p')) projects = true;
-  }
-  writes_only = writes_only && !projects;
+  RevealingParts parts;
+  for (const std::string& token : tokens) parts.Add(PartOf(token));
   std::vector<std::string_view> columns;
   columns.reserve(tokens.size());
-  for (const std::string_view token : tokens) {
-    const bool filters = where_counts && IsMarked(token, 'w');
-    const bool shows = !writes_only && (IsMarked(token, 'p') || IsMarked(token, 'g') || IsMarked(token, 'l'));
-    if (filters || shows) columns.push_back(token.substr(2));
-  }
+  for (const std::string_view token : tokens)
+    if (parts.Reveals(PartOf(token), where_counts)) columns.push_back(ColumnOfToken(token));
   return columns;
 }
 
