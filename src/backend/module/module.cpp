@@ -16,6 +16,7 @@ extern "C" {
 #include "backend/fleet/fleet_worker.hpp"
 #include "backend/history/explain_option.hpp"
 #include "backend/private_sql/private_planner.hpp"
+#include "backend/query/pieces.hpp"
 #include "backend/query/query_statement.hpp"
 #include "backend/server/compat.hpp"
 #include "backend/server/core_call.hpp"
@@ -53,8 +54,10 @@ void _PG_init(void) {
   InstallExplainOption();
   if (process_shared_preload_libraries_in_progress) {
     InstallContextHook();
+    NoteOthersPlanners();
     InstallHooks();
     InstallPrivatePlanner();
+    NoteOwnPlanners();
     RegisterHub();
   }
 }

@@ -8,9 +8,11 @@ extern "C" {
 }
 
 #include "backend/catalog/catalog_relations.hpp"
+#include "backend/query/aggregate_plans.hpp"
 #include "backend/query/constants.hpp"
 #include "backend/query/known_keys.hpp"
 #include "backend/query/known_queries.hpp"
+#include "backend/query/pieces.hpp"
 #include "backend/query/protected_reads.hpp"
 #include "backend/query/query_build.hpp"
 #include "backend/query/query_statement.hpp"
@@ -114,14 +116,25 @@ ConstantWordsView CopyWords(ConstantWordsView words, MemoryContext context) {
   QueryKey key;
   const bool has_key = MakeQueryKey(query, &key);
   const KnownQuery* known = has_key ? FindKnownQuery(key) : nullptr;
+  bool has_pieces = LibrariesPlan();
+  int answer;
+  PlanMark* mark;
   if (known != nullptr) {
     *planning_shows = PlanningIsKnownToShow(known);
-    return AbstractKnown(query, known, key);
+    has_pieces = has_pieces && KnownToHavePieces(known, query);
+    answer = KnownAnswerColumn(known, query);
+    mark = AbstractKnown(query, known, key);
+  } else {
+    if (has_key) key = CopyKey(key);
+    ForgetAbstractionsWhenFull();
+    *planning_shows = PlanningShowsProtected(query);
+    has_pieces = has_pieces && MayHavePieces(query);
+    answer = AnswerColumn(query);
+    mark = has_key ? AbstractFirst(query, key, *planning_shows) : AbstractAnew(query);
   }
-  if (has_key) key = CopyKey(key);
-  ForgetAbstractionsWhenFull();
-  *planning_shows = PlanningShowsProtected(query);
-  return has_key ? AbstractFirst(query, key, *planning_shows) : AbstractAnew(query);
+  if (answer > 0) mark = WithAnswer(mark, query, answer);
+  mark->has_pieces = has_pieces;
+  return mark;
 }
 
 int64 AbstractCopy(Oid relation, List* columns) {

@@ -16,7 +16,8 @@ extern "C" {
 
 namespace privacy_score {
 
-// The mark for the plan of an analysed and rewritten query, in the current memory context. `planning_shows`: whether
+// The mark for the plan of an analysed and rewritten query, in the current memory context, which says whether libraries
+// may plan pieces of it here, and where it has the answer of an aggregate. `planning_shows`: whether
 // planning it hands protected values to somebody's function (protected_reads.hpp); this may raise.
 PlanMark* AbstractQuery(::Query* query, bool* planning_shows);
 

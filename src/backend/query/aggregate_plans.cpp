@@ -16,6 +16,13 @@ namespace privacy_score {
 
 namespace {
 
+// Whether a query may aggregate at all. One relation and nothing else is what most queries have.
+bool MayAggregate(const ::Query* query) {
+  return query->commandType == CMD_SELECT &&
+         (query->hasAggs || query->hasSubLinks || query->cteList != NIL || list_length(query->rtable) != 1 ||
+          linitial_node(RangeTblEntry, query->rtable)->rtekind != RTE_RELATION);
+}
+
 bool HasAggregate(Node* node, void* context) {
   if (node == nullptr) return false;
   if (IsA(node, Query)) {
@@ -41,7 +48,7 @@ bool IsGroupedBy(const ::Query* query, const TargetEntry* entry) {
 
 // The first bigint, as counts are, else the first number, that is neither a constant nor what groups are made by; 0 for
 // none.
-int AnswerColumn(const ::Query* query) {
+int FirstNumber(const ::Query* query) {
   int first = 0;
   ListCell* cell;
   foreach (cell, query->targetList) {
@@ -78,10 +85,12 @@ constexpr int kSumWords = sizeof(ConstantSums) / sizeof(uint32);
 
 }  // namespace
 
-PlanMark* WithAnswer(PlanMark* mark, ::Query* query) {
-  if (mark == nullptr || mark->id == 0 || mark->word_count == 0) return mark;
-  const int column = HasAggregate(reinterpret_cast<Node*>(query), nullptr) ? AnswerColumn(query) : 0;
-  if (column == 0) return mark;
+int AnswerColumn(::Query* query) {
+  return MayAggregate(query) && HasAggregate(reinterpret_cast<Node*>(query), nullptr) ? FirstNumber(query) : 0;
+}
+
+PlanMark* WithAnswer(PlanMark* mark, ::Query* query, int column) {
+  if (mark->id == 0 || mark->word_count == 0) return mark;
   ConstantSums sums;
   AddLiterals(reinterpret_cast<Node*>(query), &sums);
   PlanMark* with = NewPlanMark(mark->id, mark->estimates, mark->word_count + kSumWords);

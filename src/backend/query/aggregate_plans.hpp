@@ -3,7 +3,7 @@
  * constants (core/scoring/differences.hpp).
  *
  * The mark of such a plan has the sums of the literals behind its words. It is found once, when the query is planned;
- * queries without an aggregate pay one test.
+ * of queries without an aggregate nothing is looked at again when they come again (known_queries.hpp).
  */
 #pragma once
 
@@ -20,17 +20,13 @@ extern "C" {
 
 namespace privacy_score {
 
-// Whether a query may aggregate at all.
-inline bool MayAggregate(const ::Query* query) {
-  // One relation and nothing else is what most queries have.
-  return query->commandType == CMD_SELECT &&
-         (query->hasAggs || query->hasSubLinks || query->cteList != NIL || list_length(query->rtable) != 1 ||
-          linitial_node(RangeTblEntry, query->rtable)->rtekind != RTE_RELATION);
-}
+// Which column of a query is the answer, from 1; 0 for one without aggregates, or without such a column. It follows
+// from the query's form, not from its constants.
+int AnswerColumn(::Query* query);
 
-// The mark of a query that may, with the place of the answer and the literals where it has one: another one than is
-// given. Raises nothing but a cancel.
-PlanMark* WithAnswer(PlanMark* mark, ::Query* query);
+// The mark of a query that has one, with its place and the literals: another one than is given. Raises nothing but a
+// cancel.
+PlanMark* WithAnswer(PlanMark* mark, ::Query* query, int column);
 
 // The constants of one execution of such a plan: its literals and parameters, those of arrays one by one.
 ConstantSums ConstantsOfAggregate(const PlanMark* mark, const BoundConstants& constants);

@@ -14,6 +14,8 @@ extern "C" {
 #include <vector>
 
 #include "backend/catalog/catalog_relations.hpp"
+#include "backend/query/aggregate_plans.hpp"
+#include "backend/query/pieces.hpp"
 #include "backend/server/core_call.hpp"
 #include "backend/state/scoring_errors.hpp"
 
@@ -38,6 +40,9 @@ struct KnownQuery {
   const HashRecipe* recipes;
   const HashStep* steps;
   bool planning_shows;
+  // Below 0: not looked at yet.
+  mutable int may_have_pieces;
+  mutable int answer_column;
   Size size;  // of all of it
 };
 
@@ -139,6 +144,16 @@ const HashGap* FindGaps(ConstantWordsView words, const ValueRecipes& recipes, in
 
 bool PlanningIsKnownToShow(const KnownQuery* known) { return known->planning_shows; }
 
+bool KnownToHavePieces(const KnownQuery* known, ::Query* query) {
+  if (known->may_have_pieces < 0) known->may_have_pieces = MayHavePieces(query) ? 1 : 0;
+  return known->may_have_pieces > 0;
+}
+
+int KnownAnswerColumn(const KnownQuery* known, ::Query* query) {
+  if (known->answer_column < 0) known->answer_column = AnswerColumn(query);
+  return known->answer_column;
+}
+
 [[gnu::hot]] PlanMark* MarkOfKnownQuery(const KnownQuery* known, const QueryKey& key) {
   PlanMark* mark = NewPlanMark(known->id, known->estimates, known->word_count);
   if (known->word_count == 0) return mark;
@@ -186,6 +201,7 @@ const KnownQuery* RememberQuery(const QueryKey& key, uint64 generation, int64 id
   known->recipes = Place(&at, recipes.recipes, recipes.recipe_count);
   known->steps = Place(&at, recipes.steps, recipes.step_count);
   known->planning_shows = planning_shows;
+  known->may_have_pieces = known->answer_column = -1;
   known->size = size;
   bytes += size;
   if (entry_count > set_count && set_count < kMostSets) Grow();

@@ -24,6 +24,11 @@ const KnownQuery* FindKnownQuery(const QueryKey& key);
 // Whether planning the query hands protected values to somebody's function (protected_reads.hpp).
 bool PlanningIsKnownToShow(const KnownQuery* known);
 
+// Whether it may have pieces (pieces.hpp), and which column is the answer of an aggregate (aggregate_plans.hpp): what a
+// walk over the query itself has found, once.
+bool KnownToHavePieces(const KnownQuery* known, ::Query* query);
+int KnownAnswerColumn(const KnownQuery* known, ::Query* query);
+
 // The mark of a plan of the query with its literals, in the current context. Null when the output function of a
 // literal's type has itself planned a query: nothing holds any more of what the key and `known` point to.
 PlanMark* MarkOfKnownQuery(const KnownQuery* known, const QueryKey& key);

@@ -9,6 +9,8 @@ extern "C" {
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
 #include "utils/syscache.h"
 }
 
@@ -17,6 +19,11 @@ extern "C" {
 namespace privacy_score {
 
 namespace {
+
+// Hooks of the planner that others have set before this library, and the last ones of its own.
+bool others_plan = false;
+planner_hook_type own_planner = nullptr;
+set_rel_pathlist_hook_type own_pathlist = nullptr;
 
 bool IsOthers(Oid function, void*) { return function >= FirstNormalObjectId; }
 
@@ -42,6 +49,20 @@ bool FindCall(Node* node, void* context) {
 bool Calls(::Query* query, check_function_callback test) { return FindCall(reinterpret_cast<Node*>(query), &test); }
 
 }  // namespace
+
+void NoteOthersPlanners() {
+  others_plan = planner_hook != nullptr || set_rel_pathlist_hook != nullptr || create_upper_paths_hook != nullptr;
+}
+
+void NoteOwnPlanners() {
+  own_planner = planner_hook;
+  own_pathlist = set_rel_pathlist_hook;
+}
+
+[[gnu::hot]] bool LibrariesPlan() {
+  return others_plan || planner_hook != own_planner || set_rel_pathlist_hook != own_pathlist ||
+         create_upper_paths_hook != nullptr;
+}
 
 bool MayHavePieces(::Query* query) {
   return query->commandType == CMD_SELECT && !query->hasModifyingCTE && !Calls(query, IsOthers);

@@ -16,6 +16,13 @@ extern "C" {
 
 namespace privacy_score {
 
+// Whether a library may plan or run pieces of a plan here, as far as hooks tell. Loading this one calls the first
+// before it sets hooks of its own, and the second when it has.
+void NoteOthersPlanners();
+void NoteOwnPlanners();
+bool LibrariesPlan();
+
+// Of a query as the planner is given it: a walk over all of it.
 bool MayHavePieces(::Query* query);
 
 // Whether the query calls a function in SQL, whose relations become the query's own when it is inlined.

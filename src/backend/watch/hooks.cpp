@@ -13,7 +13,6 @@ extern "C" {
 
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "storage/ipc.h"
 #include "utils/guc.h"
@@ -21,7 +20,6 @@ extern "C" {
 }
 
 #include "backend/query/abstracting.hpp"
-#include "backend/query/aggregate_plans.hpp"
 #include "backend/query/constants.hpp"
 #include "backend/query/empty_results.hpp"
 #include "backend/query/pieces.hpp"
@@ -52,7 +50,6 @@ namespace privacy_score {
 namespace {
 
 planner_hook_type prev_planner = nullptr;
-PlannedStmt* ps_planner(::Query* query, const char* text, int options, ParamListInfo parameters);
 ExecutorStart_hook_type prev_executor_start = nullptr;
 ExecutorRun_hook_type prev_executor_run = nullptr;
 ExecutorFinish_hook_type prev_executor_finish = nullptr;
@@ -197,12 +194,6 @@ PlannedStmt* PlanUncounted(::Query* query, const char* text, int options, ParamL
   return plan;
 }
 
-// Whether a library may plan or run pieces of a plan here, as far as hooks tell.
-inline bool LibrariesPlan() {
-  return prev_planner != nullptr || planner_hook != ps_planner || set_rel_pathlist_hook != nullptr ||
-         create_upper_paths_hook != nullptr;
-}
-
 // Whether another node sends the query as a piece of a statement: such read shards. What it sends otherwise somebody
 // may have had it send word by word.
 [[gnu::cold]] [[gnu::noinline]] bool IsSentPiece(::Query* query) {
@@ -244,16 +235,14 @@ inline bool LibrariesPlan() {
     mark = AbstractQuery(query, &shows);
   else if (judged)
     shows = PlanningShowsProtected(query);
+  const bool has_pieces = mark != nullptr ? mark->has_pieces != 0 : LibrariesPlan() && MayHavePieces(query);
   // What the planner may hand values to, out of statistics, is judged and counted before it does; running it counts
   // too.
   if (shows && judged) RecordProtectedRead(watch.role);
   if (shows && counts) RecordEvent(mark->id);
-  if (counts && MayAggregate(query)) mark = WithAnswer(mark, query);
   // A plan for certain parameters may be empty because of them.
   const bool limited = counts && IsLimitedToNothing(query);
-  const bool has_pieces = LibrariesPlan() && MayHavePieces(query);
   PlannedStmt* plan = PlanWithin(query, text, options, parameters, watch, has_pieces);
-  if (mark != nullptr) mark->has_pieces = has_pieces;
   if (counts && !shows && (limited || parameters == nullptr) && PlanReturnsNothing(plan, limited))
     ExcuseExecutions(mark);
   if (counts) MarkPlan(plan, mark);
