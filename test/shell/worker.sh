@@ -242,4 +242,12 @@ conf "privacy_score.worker_stays = '200ms'" "privacy_score.flush_interval = '1h'
 reload_server
 check_true "it stays no longer, however seldom it writes" wait_for "SELECT worker_pid IS NULL FROM privacy_score.stat_info" t
 
+# --- what its queries cost --------------------------------------------------------------------------------------------
+conf "privacy_score.flush_interval = '100ms'" "privacy_score.worker_stays = '1h'" "jit = on" "jit_above_cost = 0"
+reload_server
+before=$(q "$recorded")
+as alice q "SELECT city FROM patients" >/dev/null
+check_true "where each query is compiled history is written" wait_for "SELECT ($recorded) - $before" 1
+check "the worker compiles none of its own" "$(grep -c llvmjit "/proc/$(q "$worker")/maps")" 0
+
 done_testing

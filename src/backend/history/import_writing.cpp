@@ -317,10 +317,8 @@ void WriteSessions(Import* import, const Sessions& sessions) {
     CallCoreOrRaise([&] { import->first_id = id; });
   }
   MakeMonthsOf(sessions);
-  // Nothing is known of how many rows there are, in arrays and in a table that has been filled just now. Compiling a
-  // plan for what that is thought to cost would take longer than running it.
+  // Nothing is known of how many rows there are, in arrays and in a table that has been filled just now.
   SetWithin("enable_nestloop", "off");
-  SetWithin("jit", "off");
   const std::size_t count = sessions.size();
   for (std::size_t i = 0; i < count;) {
     CHECK_FOR_INTERRUPTS();

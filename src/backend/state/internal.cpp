@@ -25,6 +25,9 @@ void EnterInternal(InternalScope* scope, Oid user) {
   SetUserIdAndSecContext(user, scope->security_context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
   scope->guc_nest_level = NewGUCNestLevel();
   SetWithin("search_path", "pg_catalog, pg_temp");
+  // Of catalogs and arrays of which nothing is known so much is expected that compiling a query takes a second and
+  // running it none.
+  SetWithin("jit", "off");
   // Plans of ours that the client has printed would tell how many rows our tables have.
   const bool prints = Debug_print_plan || Debug_print_parse || Debug_print_rewritten;
   if (prints && client_min_messages <= LOG) SetWithin("client_min_messages", "notice");
